@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# What comes from outside. Libraries link SHA-256 only; everything else serves tools and tests.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libmd REQUIRED IMPORTED_TARGET libmd)
+
+# Kernels are compiled by clang-19; host code by whatever CMAKE_CXX_COMPILER says.
+find_program(GUFUNC_CLANGXX NAMES clang++-19 DOC "Compiler of the kernels")
+
+if(GUFUNC_BUILD_TOOLS)
+  find_package(CLI11 REQUIRED)
+  find_package(fmt REQUIRED)
+endif()
+if(GUFUNC_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+  # script/setup makes it, with the NumPy that the oracle compares against.
+  set(GUFUNC_VENV_PYTHON "${PROJECT_SOURCE_DIR}/build/venv/bin/python"
+      CACHE FILEPATH "Python with NumPy 2.x")
+endif()
+if(GUFUNC_BUILD_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

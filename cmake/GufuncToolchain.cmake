@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# How everything is compiled: standards, visibility, sanitizers, ccache, and where outputs lie.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# The build tree has the shape of an installation, so the library finds its plugins in both alike.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(GUFUNC_BUILD_PLUGIN_DIR "${PROJECT_BINARY_DIR}/lib/${GUFUNC_PLUGIN_SUBDIR}")
+set(GUFUNC_INSTALL_PLUGIN_DIR "${CMAKE_INSTALL_LIBDIR}/${GUFUNC_PLUGIN_SUBDIR}")
+
+find_program(GUFUNC_CCACHE ccache)
+mark_as_advanced(GUFUNC_CCACHE)
+if(GUFUNC_CCACHE AND PROJECT_IS_TOP_LEVEL)
+  foreach(lang IN ITEMS C CXX)
+    if(NOT DEFINED CMAKE_${lang}_COMPILER_LAUNCHER)
+      set(CMAKE_${lang}_COMPILER_LAUNCHER "${GUFUNC_CCACHE}")
+    endif()
+  endforeach()
+endif()
+
+# Sanitizers are all or nothing in a process: the one setting that is not per target.
+if(GUFUNC_SANITIZE)
+  add_compile_options(-fsanitize=${GUFUNC_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${GUFUNC_SANITIZE})
+endif()
+
+# A target may not be empty; this stands in while a room has no source of its own.
+set(GUFUNC_PLACEHOLDER "${PROJECT_BINARY_DIR}/placeholder.cc")
+file(CONFIGURE OUTPUT "${GUFUNC_PLACEHOLDER}" CONTENT "static_assert(true);\n")
