@@ -133,14 +133,24 @@ GUF_FN f32 f64_to_odd_f32(f64 x) {
 
 #if (defined(GUF_HOST) && defined(__F16C__) && defined(__FLT16_MAX__)) || \
     ((defined(GUF_HIP) || defined(GUF_CUDA)) && defined(__clang__))
-GUF_FN f32 to_f32(f16 x) { return (f32)bit_cast<_Float16>(x.bits); }
-GUF_FN f16 to_f16(f32 x) { return f16{bit_cast<u16>((_Float16)x)}; }
+GUF_FN f32 to_f32(f16 x) {
+  return (f32)bit_cast<_Float16>(x.bits);
+}
+GUF_FN f16 to_f16(f32 x) {
+  return f16{bit_cast<u16>((_Float16)x)};
+}
 #else
-GUF_FN f32 to_f32(f16 x) { return detail::f16_to_f32_by_integers(x.bits); }
-GUF_FN f16 to_f16(f32 x) { return f16{detail::f32_to_f16_by_integers(x)}; }
+GUF_FN f32 to_f32(f16 x) {
+  return detail::f16_to_f32_by_integers(x.bits);
+}
+GUF_FN f16 to_f16(f32 x) {
+  return f16{detail::f32_to_f16_by_integers(x)};
+}
 #endif
 
-GUF_FN f32 to_f32(bf16 x) { return bit_cast<f32>((u32)x.bits << 16); }
+GUF_FN f32 to_f32(bf16 x) {
+  return bit_cast<f32>((u32)x.bits << 16);
+}
 GUF_FN bf16 to_bf16(f32 x) {
   const u32 bits = bit_cast<u32>(x);
   const u32 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
@@ -172,13 +182,13 @@ using value_t = typename value_of<T>::type;
 
 template <class T>
 struct limits;
-#define GUF_INTEGER_LIMITS(T, LOWEST, MAX)             \
-  template <>                                          \
-  struct limits<T> {                                   \
-    static constexpr bool is_integer = true;           \
-    static constexpr bool is_signed = (LOWEST) != 0;   \
-    static constexpr T lowest = (T)(LOWEST);           \
-    static constexpr T max = (T)(MAX);                 \
+#define GUF_INTEGER_LIMITS(T, LOWEST, MAX)           \
+  template <>                                        \
+  struct limits<T> {                                 \
+    static constexpr bool is_integer = true;         \
+    static constexpr bool is_signed = (LOWEST) != 0; \
+    static constexpr T lowest = (T)(LOWEST);         \
+    static constexpr T max = (T)(MAX);               \
   };
 GUF_INTEGER_LIMITS(i8, -128, 127)
 GUF_INTEGER_LIMITS(u8, 0, 255)
@@ -226,7 +236,7 @@ struct is_float {
 
 }  // namespace guf
 
-#include "complex.hpp"
 #include "cast.hpp"
+#include "complex.hpp"
 
 #endif  // GUFUNC_KERNEL_TYPES_HPP
