@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# gufunc_add_backend(<target> NAME <name> [SOURCES <file>...]): a plugin, in this tree or outside it.
-# One exported symbol, hidden everything else, never unmapped; put into lib/gufunc/1/ of the build.
+# gufunc_add_backend(<target> NAME <name> [SOURCES <file>...]): a plugin, in this tree or outside.
+# One exported symbol, everything else hidden, never unmapped; lies in lib/gufunc/1/ of the build.
 set(GUFUNC_BACKEND_MAP "${CMAKE_CURRENT_LIST_DIR}/gufunc_backend.map")
 
 function(gufunc_add_backend target)

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the size, width, names and first lines of files. Exceptions stand in docs/decisions."""
+
+import collections
+import re
+
+import house_tree as tree
+
+MAX_LINES = 400
+MAX_COLUMNS = 100
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+# An exception is a table row of a decision: | `path` | reason |
+EXCEPTION = re.compile(r"^\| `([^`]+)` \| .{10,} \|$", re.MULTILINE)
+LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
+SAME_NAME_ALLOWED = {"CMakeLists.txt", "README.md", "__init__.py"}
+NEEDS_LICENCE = tree.CODE | {".py", ".cmake", ".map"}
+
+
+def exceptions(root):
+    found = set()
+    for path in sorted((root / "docs/decisions").glob("*.md")):
+        found.update(EXCEPTION.findall(path.read_text()))
+    return found
+
+
+def examine(path, text, excepted):
+    lines = text.splitlines()
+    if path.suffix in tree.CODE | {".py", ".cmake"} and len(lines) > MAX_LINES and not excepted:
+        yield f"{path}: {len(lines)} lines, over {MAX_LINES} (docs/decisions may except it)"
+    if path.suffix in NEEDS_LICENCE and LICENCE not in "".join(lines[:2]):
+        yield f"{path}:1: does not start with its SPDX line"
+    if text and not text.endswith("\n"):
+        yield f"{path}: the last line has no end"
+    for number, line in enumerate(lines, 1):
+        if path.suffix in tree.CODE | {".py", ".cmake"} and len(line) > MAX_COLUMNS:
+            yield f"{path}:{number}: {len(line)} columns, over {MAX_COLUMNS}"
+        if LEFT_OPEN.search(line):
+            yield f"{path}:{number}: left open: {line.strip()}"
+        if line != line.rstrip():
+            yield f"{path}:{number}: ends in spaces"
+
+
+def main():
+    root = tree.parser(__doc__).parse_args().root
+    excepted = exceptions(root)
+    findings, names, examined = [], collections.defaultdict(list), 0
+    for path in tree.files(root, tree.TEXT):
+        examined += 1
+        names[path.name].append(str(path))
+        findings += examine(path, (root / path).read_text(), str(path) in excepted)
+    for name, paths in names.items():
+        # A public header and the room of its noun may share a name: <gufunc/array.h>, core/array.
+        public = sum(path.startswith("abi/include/") for path in paths)
+        if max(public, len(paths) - public) > 1 and name not in SAME_NAME_ALLOWED:
+            findings.append(f"{name}: one name, several files: {', '.join(paths)}")
+    for path in sorted(excepted):
+        if not (root / path).is_file():
+            findings.append(f"docs/decisions: excepts {path}, which does not exist")
+    tree.finish("files", findings, examined)
+
+
+if __name__ == "__main__":
+    main()

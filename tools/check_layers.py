@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks who includes whom: the layers of docs/architecture.md."""
+
+import pathlib
+import re
+
+import house_tree as tree
+
+# Rooms of core/ by height. A room sees lower ones and itself, never its neighbours.
+HEIGHT = {
+    "base": 0, "dtype": 1, "array": 2, "op": 3, "validate": 4, "resolve": 4, "broadcast": 4,
+    "plan": 5, "backend": 6, "module": 7, "memory": 7, "pipeline": 8,
+}
+C_HEADERS = {"stddef.h", "stdint.h"}
+VENDOR_HEADER = re.compile(r"^(cuda|nv|hip/|hip_|hsa|CL/|rocm|level_zero)")
+VENDOR_IF = re.compile(
+    r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\b(__CUDA\w*|CUDA_VERSION|__NVCC__|__NVPTX__|__HIP\w*"
+    r"|__AMDGCN__|__AMDGPU__|__OPENCL\w*|__SPIRV?\w*)")
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def resolve(root, source, kind, name):
+    """Gives the path of an include within the tree, or None for a header from outside."""
+    places = [source.parent, pathlib.Path(), pathlib.Path("abi/include")]
+    for place in places[0 if kind == '"' else 1:]:
+        candidate = pathlib.Path(*place.parts, *pathlib.PurePosixPath(name).parts)
+        if (root / candidate).is_file():
+            return (root / candidate).resolve().relative_to(root.resolve())
+    return None
+
+
+def room(path):
+    """core/<room>/x is of that room; files of core/ itself are the pipeline."""
+    return path.parts[1] if len(path.parts) > 2 else "pipeline"
+
+
+def refuse_in_core(source, target):
+    if target.parts[:2] == ("abi", "include"):
+        return None if target.suffix == ".h" else "core sees the C headers only"
+    if target.parts[0] != "core":
+        return "core sees only itself and abi/include"
+    own, other = room(source), room(target)
+    for name in (own, other):
+        if name not in HEIGHT:
+            return f"core/{name} has no place in the order of rooms"
+    if own == other or HEIGHT[other] < HEIGHT[own]:
+        return None
+    return f"core/{own} may not see core/{other}"
+
+
+def refuse_in_backend(source, target):
+    if target.parts[:2] == ("abi", "include"):
+        return None
+    if target.parts[:2] == source.parts[:2] or target.parts[:2] == ("backends", "kernels"):
+        return None
+    return "a backend sees gufunc/backend.h, backends/kernels and itself"
+
+
+# The folders of the tree that each top folder may see, abi/include besides.
+VISIBLE = {
+    "abi/src": ("abi/src", "core"),
+    "tools/gufcc": ("tools/gufcc", "core/base", "core/dtype", "core/module"),
+    "tools": ("tools",),
+    "tests/unit": ("tests", "core"),
+    "tests": ("tests",),
+    "examples": ("examples",),
+    "bench": ("bench",),
+    "bindings": ("bindings",),
+}
+
+
+def refuse_in_folder(source, target):
+    for folder, visible in VISIBLE.items():
+        if source.as_posix().startswith(folder + "/"):
+            seen = target.as_posix()
+            if any(seen.startswith(v + "/") for v in visible + ("abi/include",)):
+                return None
+            return f"{folder} sees {', '.join(visible)} and abi/include"
+    return "this folder has no rule in tools/check_layers.py"
+
+
+def refusal(root, source, kind, name):
+    """Says why `source` may not include `name`, or gives None."""
+    target = resolve(root, source, kind, name)
+    public = source.parts[:2] == ("abi", "include")
+    if target is None:
+        if kind == '"':
+            return "no such file in the tree"
+        if public and source.suffix == ".h" and name not in C_HEADERS:
+            return "public headers see only <stddef.h>, <stdint.h> and one another"
+        if source.parts[0] != "backends" and VENDOR_HEADER.match(name):
+            return "a vendor's header outside backends/"
+        return None
+    if public:
+        inside = target.parts[:2] == ("abi", "include")
+        return None if inside else "public headers see only themselves"
+    if source.parts[0] == "core":
+        return refuse_in_core(source, target)
+    if source.parts[0] == "backends":
+        return refuse_in_backend(source, target)
+    return refuse_in_folder(source, target)
+
+
+def main():
+    root = tree.parser(__doc__).parse_args().root
+    findings, examined = [], 0
+    for source in tree.files(root, tree.CODE):
+        examined += 1
+        dialect = source.parts[:2] == ("abi", "include") and "kernel" in source.as_posix()
+        for number, line in enumerate((root / source).read_text().splitlines(), 1):
+            include = INCLUDE.match(line)
+            why = refusal(root, source, *include.groups()) if include else None
+            if VENDOR_IF.match(line) and source.parts[0] != "backends" and not dialect:
+                why = "a vendor's #if outside backends/ and kernel.hpp"
+            if why:
+                findings.append(f"{source}:{number}: {line.strip()}: {why}")
+    tree.finish("layers", findings, examined)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what libgufunc and its plugins export, import, and ask of the loader."""
+
+import argparse
+import pathlib
+import re
+import subprocess
+
+import house_tree as tree
+
+PLUGIN_ENTRY = "gufunc_backend_open_v1"
+# Undefined symbols, demangled and without their version, that no library of ours may have.
+FORBIDDEN = {
+    "ends the process": r"abort|exit|_exit|_Exit|quick_exit|__assert_fail|__assert_perror_fail",
+    "prints": r"(__)?v?d?f?w?printf(_chk)?|puts|puts_unlocked|f?put(w?c|w?char|s|ws)(_unlocked)?"
+              r"|perror|psignal|std(out|err)|v?(warn|err)x?|v?syslog"
+              r"|std::w?(cout|cerr|clog|cin)|std::ios_base::Init::.*",
+    "runs at exit": r"(__cxa_)?(thread_)?at(_quick_)?exit(_impl)?|on_exit",
+    "trusts the environment": r"getenv|(un)?setenv|putenv|clearenv|system|popen",
+}
+NEVER_NEEDED = re.compile(r"libgufunc|libcuda|libamdhip64|libOpenCL")
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def exported(path):
+    """Names that `path` defines, with their kind; version nodes (absolute symbols) are left out."""
+    names = {}
+    for line in run("nm", "-D", "--defined-only", path).splitlines():
+        *_, kind, name = line.split()
+        if kind != "A":
+            names[name.split("@")[0]] = kind
+    return names
+
+
+def listed(path):
+    """The first column of symbols.txt: name, since, state."""
+    rows = [line.split("#")[0].split() for line in path.read_text().splitlines()]
+    return [row[0] for row in rows if row]
+
+
+def compare(path, expected):
+    found = exported(path)
+    for name in sorted(set(found) - set(expected)):
+        yield f"{path}: exports {name}, which is not listed"
+    for name in sorted(set(expected) - set(found)):
+        yield f"{path}: does not export {name}"
+    if expected != sorted(expected):
+        yield f"{path}: the list of symbols is not sorted"
+    for name, kind in found.items():
+        if kind == "u":
+            yield f"{path}: {name} is STB_GNU_UNIQUE: it pins the library and is shared by copies"
+
+
+def imports(path):
+    for line in run("nm", "-D", "--undefined-only", "--demangle", path).splitlines():
+        name = line.split(maxsplit=1)[1].split("@")[0]
+        for why, pattern in FORBIDDEN.items():
+            if re.fullmatch(pattern, name):
+                yield f"{path}: uses {name}: {why}"
+
+
+def loading(path, plugin):
+    dynamic = run("readelf", "--dynamic", "--wide", path)
+    if "NODELETE" not in dynamic:
+        yield f"{path}: may be unloaded (link it with -z nodelete)"
+    if "STATIC_TLS" in dynamic:
+        yield f"{path}: needs static TLS, which dlopen may not have left"
+    if plugin:
+        for needed in re.findall(r"NEEDED.*\[(.*)\]", dynamic):
+            if NEVER_NEEDED.match(needed):
+                yield f"{path}: needs {needed}: plugins open it themselves, or do without"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--library", type=pathlib.Path)
+    parser.add_argument("--list", type=pathlib.Path, help="names the library's exports")
+    parser.add_argument("--plugin", type=pathlib.Path, action="append", default=[])
+    args = parser.parse_args()
+
+    findings = []
+    if args.library:
+        findings += compare(args.library, listed(args.list))
+        findings += [*imports(args.library), *loading(args.library, plugin=False)]
+    for plugin in args.plugin:
+        findings += compare(plugin, [PLUGIN_ENTRY])
+        findings += [*imports(plugin), *loading(plugin, plugin=True)]
+    tree.finish("symbols", findings, len(args.plugin) + bool(args.library))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the checks share: the files of the source tree, and how a finding is reported."""
+
+import argparse
+import os
+import pathlib
+import sys
+
+SKIPPED_FOLDERS = {"build", "__pycache__"}
+CODE = {".c", ".cc", ".cpp", ".h", ".hpp", ".def"}
+TEXT = CODE | {".py", ".cmake", ".md", ".map", ".sh", ".json", ".txt", ".in", ".i"}
+
+
+def files(root, suffixes):
+    """Yields the tree's files with one of `suffixes`, relative to `root`, in a fixed order."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(
+            f for f in folders if f not in SKIPPED_FOLDERS and (f == ".ci" or not f.startswith("."))
+        )
+        for name in sorted(names):
+            path = pathlib.Path(folder, name)
+            if path.suffix in suffixes:
+                yield path.relative_to(root)
+
+
+def parser(description):
+    """Every check takes the tree's root."""
+    result = argparse.ArgumentParser(description=description)
+    result.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parents[1])
+    return result
+
+
+def finish(name, findings, examined):
+    """Prints the findings and ends with 1 if there are any. Nothing examined is a failure too."""
+    for finding in findings:
+        print(finding)
+    if examined == 0:
+        print(f"{name}: nothing was examined")
+    print(f"{name}: {examined} examined, {len(findings)} found")
+    sys.exit(1 if findings or examined == 0 else 0)
