@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * libgufunc: NumPy's universal functions on every device, through one C ABI. Include this. */
+#ifndef GUFUNC_GUFUNC_H
+#define GUFUNC_GUFUNC_H
+
+#include "array.h"
+#include "call.h"
+#include "context.h"
+#include "device.h"
+#include "dtype.h"
+#include "limits.h"
+#include "module_table.h"
+#include "status.h"
+#include "stream.h"
+#include "ufunc.h"
+
+#endif /* GUFUNC_GUFUNC_H */

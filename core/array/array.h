@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays: a dtype, a shape and signed byte strides over storage that views share.
+#ifndef GUFUNC_CORE_ARRAY_ARRAY_H
+#define GUFUNC_CORE_ARRAY_ARRAY_H
+
+#include <gufunc/array.h>
+
+#include <memory>
+
+#include "core/base/object.h"
+#include "core/dtype/dtype.h"
+
+namespace gufunc::backend {
+class Device;
+}
+
+namespace gufunc::array {
+
+// Memory that arrays share. Subclasses (core/memory) know how to give it back.
+class Storage : public base::Object {
+ public:
+  Storage() : Object(base::Kind::kArray) {}
+};
+
+// What every room works on: borrowed dimensions, no ownership.
+struct Layout {
+  guf_dtype dtype;
+  int32_t ndim;
+  const int64_t *shape;
+  const int64_t *strides;
+  uint64_t address;
+};
+
+class Array final : public base::Object {
+ public:
+  static constexpr base::Kind kKind = base::Kind::kArray;
+
+  // Copies the dimensions. `flags` are GUF_ARRAY_READ_ONLY, SWAPPED and OWNS_DATA; the others are computed. The
+  // caller has checked sizes. Throws std::bad_alloc.
+  Array(const Layout &layout, uint32_t flags, backend::Device *device, base::Ref<Storage> storage);
+
+  const Layout &layout() const { return layout_; }
+  uint32_t flags() const { return flags_; }  // guf_array_flag
+  backend::Device *device() const { return device_; }
+  const base::Ref<Storage> &storage() const { return storage_; }
+  uint64_t size() const { return size_; }
+  uint64_t nbytes() const { return size_ * dtype::itemsize(layout_.dtype); }
+
+ private:
+  static constexpr int32_t kInlineNdim = 4;
+  Layout layout_;
+  uint32_t flags_;
+  uint64_t size_;
+  backend::Device *device_;
+  base::Ref<Storage> storage_;
+  int64_t inline_[2 * kInlineNdim];
+  std::unique_ptr<int64_t[]> heap_;
+};
+
+// Elements of a shape.  Errors  GUF_E_SHAPE <= an extent negative, ndim out of range, or the product times itemsize
+// overflows int64 (zero extents do not hide an overflow of the others, as in NumPy)
+guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, uint64_t *out_size,
+                          guf_error *error);
+
+// Strides of a C- or F-contiguous array.
+void contiguous_strides(guf_dtype dtype, int32_t ndim, const int64_t *shape, int32_t order,
+                        int64_t *out_strides);
+
+// Lowest and one past the highest byte that the layout touches, relative to its address; both 0 when empty.
+// False on overflow.
+[[nodiscard]] bool byte_bounds(const Layout &layout, int64_t *out_low, int64_t *out_high);
+
+}  // namespace gufunc::array
+
+#endif  // GUFUNC_CORE_ARRAY_ARRAY_H

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backends, devices, streams and events as objects, and the few verbs the rest of the core needs of them.
+#ifndef GUFUNC_CORE_BACKEND_BACKEND_H
+#define GUFUNC_CORE_BACKEND_BACKEND_H
+
+#include <gufunc/backend.h>
+#include <gufunc/device.h>
+
+#include <string>
+#include <vector>
+
+#include "core/array/array.h"
+#include "core/base/object.h"
+#include "core/op/ufunc.h"
+
+namespace gufunc::backend {
+
+// One plugin: what its note said, and its table once opened. Immortal.
+struct Backend {
+  std::string name;
+  std::string path;  // empty for the one inside the library
+  uint32_t priority = 0;
+  guf_backend_api api = {};  // gaps filled with "not supported"
+  // ... state, reason: see registry.h
+};
+
+// Immortal; at most op::kMaxDevices of them.
+class Device final : public base::Object {
+ public:
+  static constexpr base::Kind kKind = base::Kind::kDevice;
+  Device() : Object(kKind) {}
+
+  Backend *backend = nullptr;
+  void *native = nullptr;  // the plugin's device
+  int32_t index = 0;       // among the backend's
+  int32_t number = 0;      // among the process's: index into op::Loop::kernels
+  bool host_memory = false;
+  guf_backend_device_info info = {};
+  std::string spec;  // "cpu", "cuda:0"
+  uint64_t handle = 0;
+};
+
+class Stream final : public base::Object {
+ public:
+  static constexpr base::Kind kKind = base::Kind::kStream;
+  Stream() : Object(kKind) {}
+  ~Stream() override;
+
+  Device *device = nullptr;
+  void *native = nullptr;
+  uint32_t fork_epoch = 0;
+};
+
+class Event final : public base::Object {
+ public:
+  static constexpr base::Kind kKind = base::Kind::kEvent;
+  Event() : Object(kKind) {}
+  ~Event() override;
+
+  Device *device = nullptr;
+  void *native = nullptr;
+  uint32_t fork_epoch = 0;
+};
+
+// The cpu device. Opened on first use; later calls are one load.
+// Errors  any 9xx <= the cpu plugin cannot be found or opened
+guf_status cpu_device(Device **out, guf_error *error);
+
+// By spec, as guf_device_get.
+guf_status find_device(const char *spec, Device **out, guf_error *error);
+
+// The loop's kernel on a device: one load when it was asked for before. Loads modules, so plans ask at creation.
+// Errors  GUF_E_NO_IMAGE <= none for this device; the message lists the targets there are
+guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                     guf_error *error);
+
+// Queues one launch; NULL stream: complete on return where the device has host memory.
+inline guf_status launch(Device &device, Stream *stream, void *kernel, void *user, uint32_t threads,
+                         const guf_launch_block &block, guf_error *error) {
+  const guf_backend_launch request = {sizeof(guf_backend_launch),
+                                      threads,
+                                      kernel,
+                                      stream == nullptr ? nullptr : stream->native,
+                                      user,
+                                      &block};
+  return device.backend->api.launch(device.native, &request, error);
+}
+
+// Keeps `objects` alive until what `stream` has queued so far is done. Drops them now when it is idle.
+void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects);
+
+// Drops what finished streams kept. Called by allocation, poll, synchronize.
+void reap();
+
+// Plugins get a guf_error they can rely on: replaces NULL.
+class ErrorRoom {
+ public:
+  explicit ErrorRoom(guf_error *error) : error_(error) {
+    if (error_ == nullptr) {
+      local_.struct_size = sizeof local_;
+      error_ = &local_;
+    }
+  }
+  guf_error *get() { return error_; }
+
+ private:
+  guf_error *error_;
+  guf_error local_;  // not initialised: written only on failure
+};
+
+}  // namespace gufunc::backend
+
+#endif  // GUFUNC_CORE_BACKEND_BACKEND_H

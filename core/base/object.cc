@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handle table. A handle is slot index << 32 | generation << 8 | kind, XOR a cookie of this copy of the
+// library. Slabs are never unmapped, so a stale handle is always readable; a slot whose generations are used
+// up is retired.
+#include "core/base/object.h"
+
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace gufunc::base {
+
+// Objects waiting to be freed: a lock-free stack that any thread may push to.
+class Graveyard {
+ public:
+  static void push(Object *object) {
+    object->next_dead_ = top_.load(std::memory_order_relaxed);
+    while (!top_.compare_exchange_weak(object->next_dead_, object, std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+    }
+  }
+  static void empty();
+
+ private:
+  static inline std::atomic<Object *> top_{nullptr};
+};
+
+namespace {
+
+// state = stamp << 32 | count of external references; stamp = generation << 8 | kind, as in the handle.
+struct Slot {
+  std::atomic<uint64_t> state{0};
+  std::atomic<Object *> object{nullptr};
+};
+
+constexpr uint32_t kSlabBits = 12;
+constexpr uint32_t kSlabSize = 1U << kSlabBits;
+constexpr uint32_t kMaxSlabs = 1U << 14;
+constexpr uint32_t kImmortal = 0xFFFFFFFFU;
+constexpr uint32_t kLastGeneration = 0xFFFFFFU;
+
+constexpr uint32_t stamp_of(uint64_t state) { return static_cast<uint32_t>(state >> 32); }
+constexpr uint32_t count_of(uint64_t state) { return static_cast<uint32_t>(state); }
+constexpr uint64_t make_state(uint32_t stamp, uint32_t count) {
+  return static_cast<uint64_t>(stamp) << 32 | count;
+}
+constexpr uint32_t next_stamp(uint32_t stamp) { return stamp + (1U << 8); }
+constexpr bool used_up(uint32_t stamp) { return stamp >> 8 == kLastGeneration; }
+
+std::atomic<Slot *> slabs[kMaxSlabs];
+std::atomic<uint32_t> nslots{0};
+
+// Guards growth and the free list only; no lookup, retain or release takes it.
+struct Growth {
+  std::mutex mutex;
+  std::vector<uint32_t> free;
+};
+Growth &growth() {
+  alignas(Growth) static char place[sizeof(Growth)];
+  static Growth *const instance = new (place) Growth;  // immortal: no destructor at exit
+  return *instance;
+}
+
+// Differs between two copies of the library in one process, and between processes.
+uint64_t cookie() {
+  static const uint64_t value =
+      (reinterpret_cast<uint64_t>(&slabs) * 0x9E3779B97F4A7C15ULL) | (1ULL << 63);
+  return value;
+}
+const uint64_t kCookie = cookie();
+
+Slot *slot_at(uint32_t index) {
+  if (index >= nslots.load(std::memory_order_acquire)) return nullptr;
+  return slabs[index >> kSlabBits].load(std::memory_order_relaxed) + (index & (kSlabSize - 1));
+}
+
+// The slot of a handle whose stamp is current and alive, with the state it was seen in.
+Slot *live_slot(uint64_t handle, Kind kind, uint64_t *out_state) {
+  const uint64_t bits = handle ^ kCookie;
+  Slot *const slot = slot_at(static_cast<uint32_t>(bits >> 32));
+  if (slot == nullptr) return nullptr;
+  const uint64_t state = slot->state.load(std::memory_order_acquire);
+  const auto stamp = static_cast<uint32_t>(bits);
+  if (stamp_of(state) != stamp || (stamp & 0xFFU) != static_cast<uint32_t>(kind) || count_of(state) == 0) {
+    return nullptr;
+  }
+  *out_state = state;
+  return slot;
+}
+
+uint32_t take_slot(Kind kind, Object *object) {
+  Growth &table = growth();
+  const std::lock_guard<std::mutex> lock(table.mutex);
+  uint32_t index = 0;
+  if (!table.free.empty()) {
+    index = table.free.back();
+    table.free.pop_back();
+  } else {
+    index = nslots.load(std::memory_order_relaxed);
+    if (index >> kSlabBits >= kMaxSlabs) throw std::bad_alloc();
+    if ((index & (kSlabSize - 1)) == 0) {
+      table.free.reserve(index + kSlabSize);  // so that give_back_slot never allocates
+      slabs[index >> kSlabBits].store(new Slot[kSlabSize], std::memory_order_relaxed);
+    }
+    nslots.store(index + 1, std::memory_order_release);
+  }
+  Slot *const slot = slot_at(index);
+  const uint32_t generation = stamp_of(slot->state.load(std::memory_order_relaxed)) >> 8;
+  slot->object.store(object, std::memory_order_relaxed);
+  slot->state.store(make_state(generation << 8 | static_cast<uint32_t>(kind), 0),
+                    std::memory_order_release);
+  return index;
+}
+
+void give_back_slot(uint32_t index) {
+  Slot *const slot = slot_at(index);
+  slot->object.store(nullptr, std::memory_order_relaxed);
+  if (used_up(stamp_of(slot->state.load(std::memory_order_relaxed)))) return;  // retired
+  Growth &table = growth();
+  const std::lock_guard<std::mutex> lock(table.mutex);
+  table.free.push_back(index);
+}
+
+}  // namespace
+
+// Access to an object's place in the table.
+struct Handles {
+  static std::atomic<uint32_t> &slot(Object *object) { return object->slot_; }
+};
+
+void Object::drop() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) Graveyard::push(this);
+}
+
+void Graveyard::empty() {
+  for (Object *dead = top_.exchange(nullptr, std::memory_order_acquire); dead != nullptr;) {
+    Object *const next = dead->next_dead_;
+    const uint32_t slot = dead->slot_.load(std::memory_order_relaxed);
+    delete dead;
+    if (slot != 0) give_back_slot(slot - 1);
+    dead = next;
+  }
+}
+
+void bury() { Graveyard::empty(); }
+
+uint64_t publish(Object *object, bool immortal) {
+  std::atomic<uint32_t> &place = Handles::slot(object);
+  for (;;) {
+    uint32_t index = place.load(std::memory_order_acquire);
+    if (index == 0) {
+      const uint32_t fresh = take_slot(object->kind(), object) + 1;
+      if (!place.compare_exchange_strong(index, fresh, std::memory_order_acq_rel)) {
+        give_back_slot(fresh - 1);
+        continue;
+      }
+      index = fresh;
+    }
+    Slot *const slot = slot_at(index - 1);
+    uint64_t state = slot->state.load(std::memory_order_acquire);
+    if (used_up(stamp_of(state)) && count_of(state) == 0) {
+      place.compare_exchange_strong(index, 0, std::memory_order_acq_rel);  // retired: take another
+      continue;
+    }
+    const uint32_t count = count_of(state);
+    if (count == 0) object->keep();
+    const uint32_t wanted = immortal || count == kImmortal ? kImmortal : count + 1;
+    if (slot->state.compare_exchange_strong(state, make_state(stamp_of(state), wanted),
+                                            std::memory_order_acq_rel)) {
+      return (static_cast<uint64_t>(index - 1) << 32 | stamp_of(state)) ^ kCookie;
+    }
+    if (count == 0) object->drop();
+  }
+}
+
+Object *find(uint64_t handle, Kind kind) {
+  uint64_t state = 0;
+  const Slot *const slot = live_slot(handle, kind, &state);
+  return slot == nullptr ? nullptr : slot->object.load(std::memory_order_relaxed);
+}
+
+bool retain(uint64_t handle, Kind kind) {
+  for (;;) {
+    uint64_t state = 0;
+    Slot *const slot = live_slot(handle, kind, &state);
+    if (slot == nullptr) return false;
+    if (count_of(state) == kImmortal) return true;
+    if (slot->state.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel)) return true;
+  }
+}
+
+bool release(uint64_t handle, Kind kind) {
+  for (;;) {
+    uint64_t state = 0;
+    Slot *const slot = live_slot(handle, kind, &state);
+    if (slot == nullptr) return false;
+    if (count_of(state) == kImmortal) return true;
+    Object *const object = slot->object.load(std::memory_order_relaxed);
+    const bool last = count_of(state) == 1;
+    const uint64_t after = last ? make_state(next_stamp(stamp_of(state)), 0) : state - 1;
+    if (!slot->state.compare_exchange_weak(state, after, std::memory_order_acq_rel)) continue;
+    if (last) object->drop();
+    return true;
+  }
+}
+
+const char *kind_name(Kind kind) {
+  static constexpr const char *kNames[] = {"object", "context", "device", "stream", "event",
+                                           "array",  "ufunc",   "module", "plan"};
+  const auto index = static_cast<size_t>(kind);
+  return kNames[index < sizeof kNames / sizeof kNames[0] ? index : 0];
+}
+
+}  // namespace gufunc::base

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call as the core sees it: borrowed, flat, on the caller's stack, filled by the border.
+#ifndef GUFUNC_CORE_OP_CALL_VIEW_H
+#define GUFUNC_CORE_OP_CALL_VIEW_H
+
+#include <gufunc/call.h>
+
+#include "core/array/array.h"
+#include "core/op/ufunc.h"
+
+namespace gufunc::backend {
+class Stream;
+}
+
+namespace gufunc::op {
+
+enum OperandFlag : uint32_t {
+  kReadOnly = 1U << 0,
+  kSwapped = 1U << 1,
+  kUnaligned = 1U << 2,
+  kMissing = 1U << 3,  // an output to allocate; layout is set by the pipeline
+  kScalar = 1U << 4,   // layout.address points at `value` or at `cast_value`
+};
+
+// One operand. Not initialised as a whole: the border sets what exists.
+struct OperandView {
+  array::Layout layout;  // shape and strides borrowed
+  uint32_t flags;
+  int32_t kind;             // guf_operand_kind: weak kinds matter to resolution
+  backend::Device *device;  // nullptr: host memory that no backend owns, and scalars
+  array::Array *array;      // nullptr for tensors and scalars
+  uint64_t value[2];        // scalars: the bits as given
+  alignas(16) unsigned char cast_value[16];  // weak scalars: the value in the loop's dtype
+};
+
+struct CallView {
+  Ufunc *ufunc;
+  int32_t noperands;
+  bool has_where;
+  OperandView operand[GUF_MAX_OPERANDS];
+  OperandView where;
+  const guf_call_args *args;  // casting, order, dtype, signature, axes, dims, flags: struct_size extended
+  int32_t casting;            // never DEFAULT
+  backend::Stream *stream;
+  backend::Device *device;  // where it runs; set by validate
+  // C-contiguous strides of tensors that came without; uninitialised otherwise.
+  int64_t stride_room[GUF_MAX_OPERANDS + 1][GUF_MAX_NDIM];
+};
+
+}  // namespace gufunc::op
+
+#endif  // GUFUNC_CORE_OP_CALL_VIEW_H

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a ufunc is: its signature, its loops in the order they are tried, and where their kernels come from.
+#ifndef GUFUNC_CORE_OP_UFUNC_H
+#define GUFUNC_CORE_OP_UFUNC_H
+
+#include <gufunc/ufunc.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/object.h"
+#include "core/op/signature.h"
+
+namespace gufunc::op {
+
+inline constexpr int kMaxDevices = 16;  // devices of one process that a loop keeps kernels for
+
+// One type loop. Immortal within its ufunc; kernels are found per device on first use.
+struct Loop {
+  std::array<guf_dtype, GUF_MAX_OPERANDS> types = {};
+  int32_t kind = GUF_LOOP_NUMPY;
+  uint32_t flags = 0;  // guf_loop_flag
+  // Where the code is: a registered host function, or a kernel of a module's table, or (both null) the
+  // builtin kernel of this name and types that the device's backend brings.
+  void (*host)(void) = nullptr;
+  void *user = nullptr;
+  guf_destroy_fn destroy = nullptr;
+  const guf_module_v1 *table = nullptr;
+  const guf_module_function *function = nullptr;
+  uint32_t kernel = 0;
+  base::Ref<base::Object> owner;  // keeps the module mapped
+  // By device number; set once by backend::kernel_of. Null: not asked for yet.
+  mutable std::array<std::atomic<void *>, kMaxDevices> kernels = {};
+};
+
+// What resolution found for one key; append-only, read without a lock (core/resolve).
+class ChoiceCache;
+
+// An immutable list of loops with the choices made over it. Adding a loop makes a new list, so a call sees the
+// loops before or after and a choice never outlives its list.
+struct LoopList {
+  std::vector<Loop *> loops;
+  std::unique_ptr<ChoiceCache, void (*)(ChoiceCache *)> choices{nullptr, nullptr};
+};
+
+class Ufunc final : public base::Object {
+ public:
+  static constexpr base::Kind kKind = base::Kind::kUfunc;
+  Ufunc() : Object(kKind) {}
+  ~Ufunc() override;  // runs or queues the loops' destroy callbacks
+
+  std::string name;       // short
+  std::string full_name;  // "module:name"; equal to name in the standard library
+  std::string doc;
+  Signature signature;  // nin, nout, core dimensions, roles, rules
+  int32_t identity = GUF_IDENTITY_NONE;
+  uint32_t flags = 0;  // guf_function_flag
+
+  int32_t nin() const { return signature.nin; }
+  int32_t nout() const { return signature.nout; }
+  int32_t noperands() const { return signature.nin + signature.nout; }
+
+  const LoopList &loops() const { return *list_.load(std::memory_order_acquire); }
+
+  // Errors  GUF_E_EXISTS <= a loop with these input types (for a ufunc without outputs: these types) exists
+  guf_status add_loop(std::unique_ptr<Loop> loop, guf_error *error);
+
+ private:
+  std::mutex mutex_;
+  std::atomic<LoopList *> list_{&empty_};
+  std::vector<std::unique_ptr<LoopList>> lists_;  // older lists live on: a call may still read them
+  std::vector<std::unique_ptr<Loop>> loops_;
+  LoopList empty_;
+};
+
+}  // namespace gufunc::op
+
+#endif  // GUFUNC_CORE_OP_UFUNC_H
