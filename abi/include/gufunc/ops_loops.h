@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Type loops of the standard operations, one string literal per operation: "in->out" letter strings, separated
+ * by spaces, in the order in which they are tried. NumPy 2's loops and order, with bfloat16 (E) after float16;
+ * kernels are compiled from these lines and the core resolves by them, so the two cannot differ.
+ * Letters: ? bool; b h i q int8..int64; B H I Q uint8..uint64; e float16; E bfloat16; f d float32/64; F D complex. */
+#ifndef GUFUNC_OPS_LOOPS_H
+#define GUFUNC_OPS_LOOPS_H
+
+/* Parts that many operations share. "?\?" keeps a C compiler from reading a trigraph. */
+#define GUF_LOOPS_INTEGER_1 "b->b B->B h->h H->H i->i I->I q->q Q->Q"
+#define GUF_LOOPS_INTEGER_2 "bb->b BB->B hh->h HH->H ii->i II->I qq->q QQ->Q"
+#define GUF_LOOPS_FLOAT_1 "e->e E->E f->f d->d"
+#define GUF_LOOPS_FLOAT_2 "ee->e EE->E ff->f dd->d"
+#define GUF_LOOPS_COMPLEX_1 "F->F D->D"
+#define GUF_LOOPS_COMPLEX_2 "FF->F DD->D"
+#define GUF_LOOPS_INTEGER_TEST_2 "bb->? BB->? hh->? HH->? ii->? II->? qq->? QQ->?"
+#define GUF_LOOPS_INEXACT_TEST_2 "ee->? EE->? ff->? dd->? FF->? DD->?"
+
+/* Families. Mixed signs compare exactly: qQ and Qq. */
+#define GUF_LOOPS_ARITHMETIC_1 GUF_LOOPS_INTEGER_1 " " GUF_LOOPS_FLOAT_1 " " GUF_LOOPS_COMPLEX_1
+#define GUF_LOOPS_ARITHMETIC_2 GUF_LOOPS_INTEGER_2 " " GUF_LOOPS_FLOAT_2 " " GUF_LOOPS_COMPLEX_2
+#define GUF_LOOPS_ALL_2 "?\?->? " GUF_LOOPS_ARITHMETIC_2
+#define GUF_LOOPS_COMPARISON "?\?->? " GUF_LOOPS_INTEGER_TEST_2 " qQ->? Qq->? " GUF_LOOPS_INEXACT_TEST_2
+#define GUF_LOOPS_LOGICAL_2 "?\?->? " GUF_LOOPS_INTEGER_TEST_2 " " GUF_LOOPS_INEXACT_TEST_2
+#define GUF_LOOPS_BITWISE_2 "?\?->? " GUF_LOOPS_INTEGER_2
+#define GUF_LOOPS_MATH_1 GUF_LOOPS_FLOAT_1 " " GUF_LOOPS_COMPLEX_1
+
+#define GUF_LOOPS_add GUF_LOOPS_ALL_2
+#define GUF_LOOPS_subtract GUF_LOOPS_ARITHMETIC_2
+#define GUF_LOOPS_multiply GUF_LOOPS_ALL_2
+#define GUF_LOOPS_divide GUF_LOOPS_FLOAT_2 " " GUF_LOOPS_COMPLEX_2
+#define GUF_LOOPS_floor_divide GUF_LOOPS_INTEGER_2 " " GUF_LOOPS_FLOAT_2
+#define GUF_LOOPS_remainder GUF_LOOPS_INTEGER_2 " " GUF_LOOPS_FLOAT_2
+#define GUF_LOOPS_power GUF_LOOPS_ARITHMETIC_2
+
+#define GUF_LOOPS_negative GUF_LOOPS_ARITHMETIC_1
+#define GUF_LOOPS_absolute "?->? " GUF_LOOPS_INTEGER_1 " " GUF_LOOPS_FLOAT_1 " F->f D->d"
+#define GUF_LOOPS_square GUF_LOOPS_ARITHMETIC_1
+#define GUF_LOOPS_reciprocal GUF_LOOPS_ARITHMETIC_1
+#define GUF_LOOPS_sign GUF_LOOPS_ARITHMETIC_1
+
+#define GUF_LOOPS_sqrt GUF_LOOPS_MATH_1
+#define GUF_LOOPS_exp GUF_LOOPS_MATH_1
+#define GUF_LOOPS_log GUF_LOOPS_MATH_1
+#define GUF_LOOPS_sin GUF_LOOPS_MATH_1
+#define GUF_LOOPS_cos GUF_LOOPS_MATH_1
+
+#define GUF_LOOPS_maximum GUF_LOOPS_ALL_2
+#define GUF_LOOPS_minimum GUF_LOOPS_ALL_2
+#define GUF_LOOPS_fmax GUF_LOOPS_ALL_2
+#define GUF_LOOPS_fmin GUF_LOOPS_ALL_2
+
+#define GUF_LOOPS_equal GUF_LOOPS_COMPARISON
+#define GUF_LOOPS_not_equal GUF_LOOPS_COMPARISON
+#define GUF_LOOPS_less GUF_LOOPS_COMPARISON
+#define GUF_LOOPS_less_equal GUF_LOOPS_COMPARISON
+#define GUF_LOOPS_greater GUF_LOOPS_COMPARISON
+#define GUF_LOOPS_greater_equal GUF_LOOPS_COMPARISON
+
+#define GUF_LOOPS_logical_and GUF_LOOPS_LOGICAL_2
+#define GUF_LOOPS_logical_or GUF_LOOPS_LOGICAL_2
+#define GUF_LOOPS_logical_xor GUF_LOOPS_LOGICAL_2
+#define GUF_LOOPS_logical_not \
+  "?->? b->? B->? h->? H->? i->? I->? q->? Q->? e->? E->? f->? d->? F->? D->?"
+
+#define GUF_LOOPS_bitwise_and GUF_LOOPS_BITWISE_2
+#define GUF_LOOPS_bitwise_or GUF_LOOPS_BITWISE_2
+#define GUF_LOOPS_bitwise_xor GUF_LOOPS_BITWISE_2
+#define GUF_LOOPS_invert "?->? " GUF_LOOPS_INTEGER_1
+
+#define GUF_LOOPS_matmul GUF_LOOPS_ALL_2
+#define GUF_LOOPS_vecdot GUF_LOOPS_ALL_2
+
+#endif /* GUFUNC_OPS_LOOPS_H */
