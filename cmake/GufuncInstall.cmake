@@ -1,2 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-# What lands where in an installation.
+# What lands where in an installation, which may be moved as a whole: nothing in it names its prefix
+# but the library's last resort for plugins.
+include(CMakePackageConfigHelpers)
+
+set(GUFUNC_INSTALL_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/gufunc")
+
+install(TARGETS gufunc gufunc_backend_sdk EXPORT gufuncTargets
+        LIBRARY COMPONENT gufunc NAMELINK_COMPONENT gufunc_development
+        FILE_SET HEADERS COMPONENT gufunc_development)
+install(TARGETS gufunc_backend_cpu
+        LIBRARY DESTINATION "${GUFUNC_INSTALL_PLUGIN_DIR}" COMPONENT gufunc)
+foreach(tool IN ITEMS gufcc gufunc_cli)
+  if(TARGET ${tool})
+    install(TARGETS ${tool} RUNTIME COMPONENT gufunc_tools)
+  endif()
+endforeach()
+
+install(EXPORT gufuncTargets NAMESPACE gufunc:: DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}"
+        COMPONENT gufunc_development)
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/cmake/gufuncConfig.cmake.in" "${PROJECT_BINARY_DIR}/gufuncConfig.cmake"
+  INSTALL_DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}" PATH_VARS CMAKE_INSTALL_BINDIR
+  NO_SET_AND_CHECK_MACRO)
+# Before 1.0 every minor version is an ABI of its own.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/gufuncConfigVersion.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/gufuncConfig.cmake"
+              "${PROJECT_BINARY_DIR}/gufuncConfigVersion.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/GufuncAddBackend.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/gufunc_backend.map"
+        DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}" COMPONENT gufunc_development)
+if(EXISTS "${PROJECT_SOURCE_DIR}/cmake/GufuncAddModule.cmake")
+  install(FILES "${PROJECT_SOURCE_DIR}/cmake/GufuncAddModule.cmake"
+          DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}" COMPONENT gufunc_development)
+endif()
+
+# The prefix of the .pc files is found from where they lie.
+file(RELATIVE_PATH GUFUNC_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" GUFUNC_PC_PREFIX "${GUFUNC_PC_PREFIX}")
+foreach(pc IN ITEMS gufunc.pc gufunc-backend.pc)
+  configure_file("${PROJECT_SOURCE_DIR}/pkgconfig/${pc}.in" "${PROJECT_BINARY_DIR}/${pc}" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${pc}" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+          COMPONENT gufunc_development)
+endforeach()
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+        COMPONENT gufunc)

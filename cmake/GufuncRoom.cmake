@@ -24,48 +24,52 @@ function(gufunc_apply_library_rules target)
   endif()
 endfunction()
 
-# gufunc_set_test_properties(<test> [SLOW]): the label and environment every test has.
+# gufunc_set_test_properties(<test> [SLOW] [THREADS]): the labels and environment every test has.
+# SLOW ones run after all quick ones; those with THREADS run under TSan too.
 function(gufunc_set_test_properties name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW" "" "")
-  set(label quick)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW;THREADS" "" "")
+  set(labels quick)
   set(timeout 120)
   if(arg_SLOW)
-    set(label slow)
+    set(labels slow)
     set(timeout 1500)
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${timeout} ENVIRONMENT
+  if(arg_THREADS)
+    list(APPEND labels threads)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout} ENVIRONMENT
     "UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1")
 endfunction()
 
-# gufunc_add_unit_test(<name> [SLOW] [LINK <library>...] <source>...): a GoogleTest executable
-# `<name>_test` over the core archive; it sees what the core sees.
+# gufunc_add_unit_test(<name> [SLOW] [THREADS] [LINK <library>...] <source>...): a GoogleTest
+# executable `<name>_test` over the core archive; it sees what the core sees.
 function(gufunc_add_unit_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW" "" "LINK;SOURCES")
-  add_executable(${name}_test ${arg_UNPARSED_ARGUMENTS} ${arg_SOURCES})
-  target_link_libraries(${name}_test PRIVATE gufunc_core ${arg_LINK} GTest::gmock GTest::gtest_main)
-  gufunc_register_test(${name} "${arg_SLOW}")
+  gufunc_add_gtest(${name} gufunc_core ${ARGN})
 endfunction()
 
-# gufunc_add_abi_test(<name> [SLOW] [LINK <library>...] <source>...): the same over libgufunc.so;
-# it sees the installed headers only.
+# gufunc_add_abi_test(<name> [SLOW] [THREADS] [LINK <library>...] <source>...): the same over
+# libgufunc.so; it sees the installed headers only.
 function(gufunc_add_abi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW" "" "LINK;SOURCES")
-  add_executable(${name}_test ${arg_UNPARSED_ARGUMENTS} ${arg_SOURCES})
-  target_link_libraries(${name}_test PRIVATE gufunc::gufunc ${arg_LINK} GTest::gmock
-                                             GTest::gtest_main)
+  gufunc_add_gtest(${name} gufunc::gufunc ${ARGN})
   add_dependencies(${name}_test gufunc_backend_cpu)
-  gufunc_register_test(${name} "${arg_SLOW}")
 endfunction()
 
-# What the two above share: warnings, a place for the executable, the ctest line.
-function(gufunc_register_test name slow)
+# What the two share.
+function(gufunc_add_gtest name library)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "SLOW;THREADS" "" "LINK;SOURCES")
+  add_executable(${name}_test ${arg_UNPARSED_ARGUMENTS} ${arg_SOURCES})
+  target_link_libraries(${name}_test PRIVATE ${library} ${arg_LINK} GTest::gmock GTest::gtest_main)
   gufunc_apply_warnings(${name}_test)
   set_target_properties(${name}_test PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin/tests")
   add_test(NAME ${name} COMMAND ${name}_test)
-  if(slow)
-    gufunc_set_test_properties(${name} SLOW)
-  else()
-    gufunc_set_test_properties(${name})
+  set(flags "")
+  if(arg_SLOW)
+    list(APPEND flags SLOW)
   endif()
+  if(arg_THREADS)
+    list(APPEND flags THREADS)
+    add_dependencies(thread_tests ${name}_test)
+  endif()
+  gufunc_set_test_properties(${name} ${flags})
 endfunction()

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The smallest plugin outside the tree: it says who it is and declines to serve.
+#define GUFUNC_BACKEND_IMPLEMENTATION
+#include <gufunc/backend.h>
+
+GUF_BACKEND_NOTE("name=stranger;abi=0-0;priority=1;isa=x86-64");
+
+guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t host_minor,
+                                  guf_backend_api *api, guf_error *error) {
+  (void)host, (void)host_minor, (void)api, (void)error;
+  return GUF_E_ABI;
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Installs, moves the prefix, and builds a stranger's project by find_package and by pkg-config."""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+EXPECTED = "0.1.0: 11 22 33\n"
+
+
+def run(*command, **more):
+    print("$", *command, flush=True)
+    return subprocess.run([str(word) for word in command], check=True, **more)
+
+
+def output(*command, **more):
+    return run(*command, stdout=subprocess.PIPE, text=True, **more).stdout
+
+
+def expect(what, found, wanted):
+    if found != wanted:
+        sys.exit(f"{what}: found {found!r}, wanted {wanted!r}")
+    print(f"{what}: good")
+
+
+def install_and_move(args, folder):
+    """Gives the prefix, moved after the installation, and checks that no text names the old one."""
+    first, prefix = folder / "first", folder / "moved here"
+    run(args.cmake, "--install", args.build, "--prefix", first, stdout=subprocess.DEVNULL)
+    first.rename(prefix)
+    for path in [*prefix.rglob("*.cmake"), *prefix.rglob("*.pc")]:
+        text = path.read_text()
+        for gone in (str(first), str(args.build), str(ROOT)):
+            if gone in text:
+                sys.exit(f"{path.name} names {gone}, where nothing will be")
+    return prefix
+
+
+def headers_complete(prefix):
+    def listing(include):
+        return sorted(str(p.relative_to(include)) for p in include.rglob("*.h*"))
+    expect("installed headers", listing(prefix / "include"), listing(ROOT / "abi/include"))
+
+
+def by_find_package(args, prefix, folder):
+    build = folder / "consumer"
+    flags = f"-fsanitize={args.sanitize}" if args.sanitize else ""
+    run(args.cmake, "-G", "Ninja", "-S", HERE / "consumer", "-B", build,
+        f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}")
+    run(args.cmake, "--build", build)
+    expect("find_package", output(build / "consumer"), EXPECTED)
+    run(sys.executable, ROOT / "tools/check_symbols.py", "--plugin",
+        build / "lib/gufunc/1/libgufunc_backend_stranger.so")
+
+
+def by_pkg_config(args, prefix, folder):
+    libdir = next(prefix.rglob("gufunc.pc")).parent.parent
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(libdir / "pkgconfig")}
+    flags = output("pkg-config", "--cflags", "--libs", "gufunc", env=environment)
+    backends = output("pkg-config", "--variable=backenddir", "gufunc-backend", env=environment)
+    backends = pathlib.Path(backends.strip().replace("\\ ", " "))
+    expect("backenddir holds the cpu plugin", (backends / "libgufunc_backend_cpu.so").is_file(), True)
+
+    program = folder / "by_pkg_config"
+    sanitize = f"-fsanitize={args.sanitize}" if args.sanitize else ""
+    source = HERE / "consumer/consumer.c"
+    run("sh", "-c", f"{args.cc} -std=c11 -Wall -Wextra -Werror {sanitize} '{source}' -o '{program}' "
+                    + flags)
+    environment["LD_LIBRARY_PATH"] = str(libdir)
+    expect("pkg-config", output(program, env=environment), EXPECTED)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("build", "cmake", "cc"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--sanitize", default="")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name).resolve()
+        prefix = install_and_move(args, folder)
+        headers_complete(prefix)
+        by_find_package(args, prefix, folder)
+        by_pkg_config(args, prefix, folder)
+
+
+if __name__ == "__main__":
+    main()
