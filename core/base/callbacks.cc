@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of owed callbacks: a linked list behind a lock of a few instructions.
+#include "core/base/callbacks.h"
+
+#include <atomic>
+#include <mutex>
+
+#include "core/base/fork.h"
+
+namespace gufunc::base {
+
+struct OwedCallback::Node {
+  CallbackFn function;
+  void *user;
+  uint64_t value;
+  Node *next;
+};
+
+namespace {
+
+// `last` is only a hint of where to append: a child forked in the middle of an append walks on from
+// there.
+struct Queue {
+  ForkLock lock;
+  std::atomic<OwedCallback::Node *> first{nullptr};
+  OwedCallback::Node *last = nullptr;
+};
+constinit Queue queue;
+
+void append(OwedCallback::Node *node) {
+  node->next = nullptr;
+  const std::lock_guard<ForkLock> hold(queue.lock);
+  if (queue.first.load(std::memory_order_relaxed) == nullptr) {
+    queue.last = node;
+    queue.first.store(node, std::memory_order_release);
+    return;
+  }
+  while (queue.last->next != nullptr) queue.last = queue.last->next;
+  queue.last->next = node;
+  queue.last = node;
+}
+
+std::unique_ptr<OwedCallback::Node> take_first() {
+  const std::lock_guard<ForkLock> hold(queue.lock);
+  OwedCallback::Node *const node = queue.first.load(std::memory_order_relaxed);
+  if (node != nullptr) queue.first.store(node->next, std::memory_order_release);
+  return std::unique_ptr<OwedCallback::Node>(node);
+}
+
+}  // namespace
+
+OwedCallback::OwedCallback(CallbackFn function, void *user, uint64_t value)
+    : node_(new Node{function, user, value, nullptr}) {}
+
+OwedCallback::~OwedCallback() = default;
+
+void OwedCallback::queue() noexcept {
+  if (node_ != nullptr) append(node_.release());
+}
+
+void OwedCallback::run_now() noexcept {
+  if (const std::unique_ptr<Node> node = std::move(node_)) node->function(node->user, node->value);
+}
+
+void queue_callback(CallbackFn function, void *user, uint64_t value) {
+  OwedCallback(function, user, value).queue();
+}
+
+uint32_t run_callbacks(uint32_t max) {
+  uint32_t ran = 0;
+  while (callbacks_wait() && (max == 0 || ran < max)) {
+    const std::unique_ptr<OwedCallback::Node> node = take_first();
+    if (node == nullptr) break;
+    node->function(node->user, node->value);
+    ++ran;
+  }
+  return ran;
+}
+
+bool callbacks_wait() {
+  return queue.first.load(std::memory_order_acquire) != nullptr;
+}
+
+}  // namespace gufunc::base
