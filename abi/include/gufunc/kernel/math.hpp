@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of mathematics of the dialect, guf::exp and the others: own branch-free code on the
+// host, where a loop over them vectorises, and the vendor's library on a device. Largest errors:
+// docs/accuracy.md.
+#ifndef GUFUNC_KERNEL_MATH_HPP
+#define GUFUNC_KERNEL_MATH_HPP
+
+#include "config.hpp"
+
+#if defined(GUF_HOST)
+#include "math_exp.hpp"
+#include "math_log.hpp"
+#include "math_pow.hpp"
+#include "math_round.hpp"
+#include "math_trig.hpp"
+#else
+#include "math_device.hpp"
+#endif
+
+#endif  // GUFUNC_KERNEL_MATH_HPP

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bricks of the host mathematics: bits of a number, polynomials, and sums and products whose
+// rounding error is kept. Branch-free, so that a loop over any of it vectorises. Needs the default
+// rounding mode and no contraction of a * b + c (-ffp-contract=off).
+#ifndef GUFUNC_KERNEL_MATH_BITS_HPP
+#define GUFUNC_KERNEL_MATH_BITS_HPP
+
+#include "types.hpp"
+
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || !defined(GUF_HOST)
+#define GUF_HAS_FMA 1
+#else
+#define GUF_HAS_FMA 0
+#endif
+
+#if defined(__SSE4_1__) || defined(__aarch64__) || !defined(GUF_HOST)
+#define GUF_HAS_RINT 1
+#else
+#define GUF_HAS_RINT 0
+#endif
+
+namespace guf {
+namespace detail {
+
+template <class T>
+struct bits_of;
+template <>
+struct bits_of<f32> {
+  typedef u32 type;
+  typedef i32 integer;
+  static constexpr int mantissa = 23;
+  static constexpr u32 sign = 0x80000000u;
+  static constexpr u32 infinity = 0x7f800000u;
+  // Adding it rounds a number below 2^22 to an integer, which then stands in the low bits.
+  static constexpr f32 rounder = 0x1.8p23f;
+};
+template <>
+struct bits_of<f64> {
+  typedef u64 type;
+  typedef i64 integer;
+  static constexpr int mantissa = 52;
+  static constexpr u64 sign = 0x8000000000000000u;
+  static constexpr u64 infinity = 0x7ff0000000000000u;
+  static constexpr f64 rounder = 0x1.8p52;
+};
+template <class T>
+using bits_t = typename bits_of<T>::type;
+
+template <class T>
+GUF_FN bits_t<T> to_bits(T x) {
+  return bit_cast<bits_t<T>>(x);
+}
+template <class T>
+GUF_FN T from_bits(bits_t<T> b) {
+  return bit_cast<T>(b);
+}
+template <class T>
+GUF_FN bits_t<T> sign_bit(T x) {
+  return to_bits(x) & bits_of<T>::sign;
+}
+template <class T>
+GUF_FN T magnitude(T x) {
+  return from_bits<T>(to_bits(x) & ~bits_of<T>::sign);
+}
+template <class T>
+GUF_FN T flip_sign(T x, bits_t<T> sign) {
+  return from_bits<T>(to_bits(x) ^ sign);
+}
+
+// x kept inside [low, high]; NaN stays NaN.
+template <class T>
+GUF_FN T clamp(T x, T low, T high) {
+  const T above = x < low ? low : x;
+  return above > high ? high : above;
+}
+
+#if GUF_HAS_FMA
+GUF_FN f32 fused(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+GUF_FN f64 fused(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+#endif
+
+// a * b + c where one rounding or two makes no difference that matters.
+template <class T>
+GUF_FN T mad(T a, T b, T c) {
+#if GUF_HAS_FMA
+  return fused(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+// table[0] + z table[1] + z^2 table[2] + ...
+template <int I = 0, class T, int N>
+GUF_FN T polynomial(T z, const T (&table)[N]) {
+  if constexpr (I == N - 1) {
+    return table[I];
+  } else {
+    return mad(polynomial<I + 1>(z, table), z, table[I]);
+  }
+}
+
+// An unevaluated sum hi + lo, |lo| <= ulp(hi) / 2.
+template <class T>
+struct pair {
+  T hi, lo;
+};
+
+template <class T>
+GUF_FN pair<T> two_sum(T a, T b) {
+  const T sum = a + b;
+  const T b_part = sum - a;
+  return {sum, (a - (sum - b_part)) + (b - b_part)};
+}
+
+// The same when |a| >= |b| or a == 0.
+template <class T>
+GUF_FN pair<T> fast_two_sum(T a, T b) {
+  const T sum = a + b;
+  return {sum, b - (sum - a)};
+}
+
+#if GUF_HAS_FMA
+template <class T>
+GUF_FN pair<T> two_product(T a, T b) {
+  const T product = a * b;
+  return {product, fused(a, b, -product)};
+}
+#else
+// Veltkamp's split: both halves are short enough that their products are exact.
+GUF_FN pair<f64> split(f64 a) {
+  const f64 c = a * 0x1.0000002p27;
+  const f64 high = c - (c - a);
+  return {high, a - high};
+}
+GUF_FN pair<f32> split(f32 a) {
+  const f32 c = a * 0x1.002p12f;
+  const f32 high = c - (c - a);
+  return {high, a - high};
+}
+template <class T>
+GUF_FN pair<T> two_product(T a, T b) {
+  const T product = a * b;
+  const pair<T> x = split(a), y = split(b);
+  return {product, ((x.hi * y.hi - product) + x.hi * y.lo + x.lo * y.hi) + x.lo * y.lo};
+}
+#endif
+
+// c - a * b when the two nearly cancel: the product's error is not lost.
+template <class T>
+GUF_FN T residual(T c, T a, T b) {
+#if GUF_HAS_FMA
+  return fused(-a, b, c);
+#else
+  const pair<T> product = two_product(a, b);
+  return (c - product.hi) - product.lo;
+#endif
+}
+
+// To the nearest integer, ties to even, any size of x. The sign of a zero result is x's.
+#if GUF_HAS_RINT
+GUF_FN f32 nearest_integer(f32 x) { return __builtin_rintf(x); }
+GUF_FN f64 nearest_integer(f64 x) { return __builtin_rint(x); }
+#else
+template <class T>
+GUF_FN T nearest_integer(T x) {
+  const T size = magnitude(x);
+  const T one_ulp = bits_of<T>::mantissa == 52 ? T(0x1p52) : T(0x1p23);
+  const T rounded = (size + one_ulp) - one_ulp;
+  return from_bits<T>(to_bits(size < one_ulp ? rounded : size) | sign_bit(x));
+}
+#endif
+
+// 2^n for the integer n that stands in the low bits of `rounder + n`, as two factors: each in range
+// while n is within four times the exponent range, and only the second product rounds.
+template <class T>
+GUF_FN T scale_by_power(T x, T rounded) {
+  typedef bits_t<T> B;
+  constexpr int shift = bits_of<T>::mantissa;
+  constexpr B bias = shift == 52 ? 1023 : 127;
+  const B n = to_bits(rounded) - to_bits(bits_of<T>::rounder) + 32 * bias;
+  const B first = n >> 1, second = n - first;  // each n/2 + 16 bias
+  return x * from_bits<T>((first - 15 * bias) << shift) *
+         from_bits<T>((second - 15 * bias) << shift);
+}
+
+}  // namespace detail
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_MATH_BITS_HPP

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// exp on the host. x = n ln2 + r, |r| <= ln2/2; exp(r) by a polynomial; times 2^n in two steps so that
+// subnormal results round once.
+#ifndef GUFUNC_KERNEL_MATH_EXP_HPP
+#define GUFUNC_KERNEL_MATH_EXP_HPP
+
+#include "math_bits.hpp"
+#include "math_coefficients.hpp"
+
+namespace guf {
+namespace detail {
+
+template <class T>
+struct exp_constants;
+template <>
+struct exp_constants<f32> {
+  static constexpr f32 low = -120.0f, high = 100.0f;  // beyond: 0 and infinity
+  static constexpr f32 log2_e = 0x1.715476p+0f;
+  // ln2 with so many zero bits that n * ln2_hi is exact.
+  static constexpr f32 ln2_hi = 0x1.62ep-1f, ln2_lo = 0x1.0bfbe8p-15f;
+};
+template <>
+struct exp_constants<f64> {
+  static constexpr f64 low = -760.0, high = 720.0;
+  static constexpr f64 log2_e = 0x1.71547652b82fep+0;
+  static constexpr f64 ln2_hi = 0x1.62e42fefa38p-1, ln2_lo = 0x1.ef35793c7673p-45;
+};
+
+GUF_FN f32 exp_tail(f32 r) { return polynomial(r, kExp32); }
+GUF_FN f64 exp_tail(f64 r) { return polynomial(r, kExp64); }
+
+// exp(r + tail) for |r| <= ln2/2 and a tail below an ulp of r.
+template <class T>
+GUF_FN T exp_reduced(T r, T tail) {
+  const pair<T> sum = fast_two_sum(T(1), r);
+  return sum.hi + (sum.lo + mad(r * r, exp_tail(r), tail));
+}
+
+// exp(x + tail) for |tail| below an ulp of x; x finite or infinite or NaN.
+template <class T>
+GUF_FN T exp_sum(T x, T tail) {
+  typedef exp_constants<T> C;
+  const T inside = clamp(x, C::low, C::high);
+  const T rounded = mad(inside, C::log2_e, bits_of<T>::rounder);
+  const T n = rounded - bits_of<T>::rounder;
+  const T r = mad(-n, C::ln2_hi, inside);  // exact
+  const T small = mad(-n, C::ln2_lo, tail);
+  const pair<T> reduced = fast_two_sum(r, small);
+  return scale_by_power(exp_reduced(reduced.hi, reduced.lo), rounded);
+}
+
+template <class T>
+GUF_FN T exp_any(T x) {
+  typedef exp_constants<T> C;
+  const T inside = clamp(x, C::low, C::high);
+  const T rounded = mad(inside, C::log2_e, bits_of<T>::rounder);
+  const T n = rounded - bits_of<T>::rounder;
+  const T r = mad(-n, C::ln2_lo, mad(-n, C::ln2_hi, inside));
+  return scale_by_power(exp_reduced(r, T(0)), rounded);
+}
+
+}  // namespace detail
+
+GUF_FN f32 exp(f32 x) { return detail::exp_any(x); }
+GUF_FN f64 exp(f64 x) { return detail::exp_any(x); }
+
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_MATH_EXP_HPP

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// pow on the host: exp(y log|x|), the logarithm kept as a sum of two numbers (f64) or computed in f64
+// (f32); then the sign and the special values of C.
+#ifndef GUFUNC_KERNEL_MATH_POW_HPP
+#define GUFUNC_KERNEL_MATH_POW_HPP
+
+#include "math_exp.hpp"
+#include "math_log.hpp"
+
+namespace guf {
+namespace detail {
+
+// log(x) to about 2^-66 relative, for x positive and finite.
+GUF_FN pair<f64> log_pair(f64 x) {
+  constexpr f64 third_hi = 0x1.5555555555555p-1, third_lo = 0x1.5555555555555p-55;
+  constexpr f64 ln2_hi = 0x1.62e42fefa38p-1, ln2_lo = 0x1.ef35793c7673p-45;
+  const binary_parts<f64> part = split_exponent(x);
+  const f64 f = part.f;
+  const pair<f64> d = two_sum(2.0, f);
+  const f64 inverse = 1.0 / d.hi;
+  const f64 s = f * inverse;
+  const f64 s_low = inverse * mad(-s, d.lo, residual(f, s, d.hi));
+  // log(1 + f) = 2 s + s z q with q = 2/3 + z p
+  const pair<f64> square = two_product(s, s);
+  const f64 z = square.hi;
+  const f64 z_low = mad(2.0 * s, s_low, square.lo);
+  const pair<f64> q = fast_two_sum(third_hi, z * polynomial(z, kPow64));
+  const pair<f64> u = two_product(z, q.hi);
+  const f64 u_low = mad(z, q.lo + third_lo, mad(z_low, q.hi, u.lo));
+  const pair<f64> v = two_product(s, u.hi);
+  const f64 v_low = mad(s, u_low, mad(s_low, u.hi, v.lo));
+  const pair<f64> top = fast_two_sum(part.k * ln2_hi, 2.0 * s);
+  const pair<f64> sum = fast_two_sum(top.hi, v.hi);
+  const f64 low = top.lo + sum.lo + mad(2.0, s_low, mad(part.k, ln2_lo, v_low));
+  return fast_two_sum(sum.hi, low);
+}
+
+// x^y for x positive and finite, y finite.
+GUF_FN f64 pow_positive(f64 x, f64 y) {
+  const pair<f64> logarithm = log_pair(x);
+  const pair<f64> product = two_product(y, logarithm.hi);
+  const f64 low = mad(y, logarithm.lo, product.lo);
+  const bool beyond = !(magnitude(product.hi) < 1000.0);  // the low part may be NaN there
+  return exp_sum(product.hi, beyond ? 0.0 : low);
+}
+
+GUF_FN f32 pow_positive(f32 x, f32 y) {
+  constexpr f64 ln2 = 0x1.62e42fefa39efp-1, log2_e = 0x1.71547652b82fep+0;
+  const binary_parts<f64> part = split_normal((f64)x, 0.0);
+  const f64 f = part.f;
+  const f64 logarithm = mad(part.k, ln2, mad(f * f, polynomial(f, kLogMid), f));
+  const f64 product = clamp((f64)y * logarithm, -200.0, 200.0);
+  const f64 rounded = mad(product, log2_e, bits_of<f64>::rounder);
+  const f64 r = mad(-(rounded - bits_of<f64>::rounder), ln2, product);
+  const f64 value = mad(r * r, polynomial(r, kExpMid), r) + 1.0;
+  return (f32)from_bits<f64>(to_bits(value) + (to_bits(rounded) << 52));
+}
+
+template <class T>
+GUF_FN T pow_any(T x, T y) {
+  const T inf = limits<T>::infinity;
+  const T size = magnitude(x);
+  // A number of 2^mantissa or more is an even integer but for one binade, where rounding is exact.
+  const T half = T(0.5) * y;
+  const bool whole = nearest_integer(y) == y;
+  const bool odd = whole && nearest_integer(half) != half && magnitude(y) < inf;
+  const bool extreme = size == T(0) || size == inf || magnitude(y) == inf;
+  const T ends = (size < T(1)) == (y < T(0)) ? inf : T(0);
+  T value = extreme ? ends : pow_positive(size, y);
+  value = flip_sign(value, odd ? sign_bit(x) : bits_t<T>(0));
+  value = x < T(0) && size < inf && !whole ? limits<T>::nan : value;
+  value = x != x || y != y ? x + y : value;
+  const bool one = x == T(1) || y == T(0) || (size == T(1) && magnitude(y) == inf);
+  return one ? T(1) : value;
+}
+
+}  // namespace detail
+
+GUF_FN f32 pow(f32 x, f32 y) { return detail::pow_any(x, y); }
+GUF_FN f64 pow(f64 x, f64 y) { return detail::pow_any(x, y); }
+
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_MATH_POW_HPP
