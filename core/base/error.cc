@@ -36,7 +36,8 @@ void write(guf_error *error, guf_status status, int argument, int axis, int nati
 
 }  // namespace
 
-guf_status fail(guf_error *error, guf_status status, int argument, int axis, const char *format, ...) {
+guf_status fail(guf_error *error, guf_status status, int argument, int axis, const char *format,
+                ...) {
   va_list args;
   va_start(args, format);
   write(error, status, argument, axis, 0, format, args);

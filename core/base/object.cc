@@ -39,13 +39,21 @@ constexpr uint32_t kMaxSlabs = 1U << 14;
 constexpr uint32_t kImmortal = 0xFFFFFFFFU;
 constexpr uint32_t kLastGeneration = 0xFFFFFFU;
 
-constexpr uint32_t stamp_of(uint64_t state) { return static_cast<uint32_t>(state >> 32); }
-constexpr uint32_t count_of(uint64_t state) { return static_cast<uint32_t>(state); }
+constexpr uint32_t stamp_of(uint64_t state) {
+  return static_cast<uint32_t>(state >> 32);
+}
+constexpr uint32_t count_of(uint64_t state) {
+  return static_cast<uint32_t>(state);
+}
 constexpr uint64_t make_state(uint32_t stamp, uint32_t count) {
   return static_cast<uint64_t>(stamp) << 32 | count;
 }
-constexpr uint32_t next_stamp(uint32_t stamp) { return stamp + (1U << 8); }
-constexpr bool used_up(uint32_t stamp) { return stamp >> 8 == kLastGeneration; }
+constexpr uint32_t next_stamp(uint32_t stamp) {
+  return stamp + (1U << 8);
+}
+constexpr bool used_up(uint32_t stamp) {
+  return stamp >> 8 == kLastGeneration;
+}
 
 std::atomic<Slot *> slabs[kMaxSlabs];
 std::atomic<uint32_t> nslots{0};
@@ -81,7 +89,8 @@ Slot *live_slot(uint64_t handle, Kind kind, uint64_t *out_state) {
   if (slot == nullptr) return nullptr;
   const uint64_t state = slot->state.load(std::memory_order_acquire);
   const auto stamp = static_cast<uint32_t>(bits);
-  if (stamp_of(state) != stamp || (stamp & 0xFFU) != static_cast<uint32_t>(kind) || count_of(state) == 0) {
+  if (stamp_of(state) != stamp || (stamp & 0xFFU) != static_cast<uint32_t>(kind) ||
+      count_of(state) == 0) {
     return nullptr;
   }
   *out_state = state;
@@ -142,7 +151,9 @@ void Graveyard::empty() {
   }
 }
 
-void bury() { Graveyard::empty(); }
+void bury() {
+  Graveyard::empty();
+}
 
 uint64_t publish(Object *object, bool immortal) {
   std::atomic<uint32_t> &place = Handles::slot(object);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands: each takes what its options say and writes to stdout; failures are thrown.
+#ifndef GUFUNC_TOOLS_GUFUNC_COMMANDS_H
+#define GUFUNC_TOOLS_GUFUNC_COMMANDS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gufunc::cli {
+
+struct Common {
+  bool json = false;
+  std::vector<std::string> modules;  // files to load before anything else
+};
+
+struct RunOptions {
+  std::string name;
+  std::vector<std::string> inputs;   // .npy files and literals
+  std::vector<std::string> outputs;  // -o: new files
+  std::vector<std::string> into;     // --into: existing files, written in place
+  std::vector<std::string> dims;     // "n=4"
+  std::string device;
+  std::string dtype;
+  std::string casting;
+  std::string where;
+  std::string order = "K";
+  std::optional<int64_t> axis;
+  bool keepdims = false;
+  bool inplace = false;
+  bool raw = false;
+  bool time = false;
+  uint32_t threads = 0;
+};
+
+void devices_command(const Common &common);
+void list_command(const Common &common);
+void describe_command(const Common &common, const std::string &name);
+void run_command(const Common &common, const RunOptions &options);
+
+}  // namespace gufunc::cli
+
+#endif  // GUFUNC_TOOLS_GUFUNC_COMMANDS_H

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// devices, list, describe: what is here.
+#include <fmt/format.h>
+#include <gufunc/gufunc.h>
+
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "handles.h"
+#include "outcome.h"
+
+namespace gufunc::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+char letter_of(guf_dtype dtype) {
+  guf_dtype_info info = {};
+  info.struct_size = sizeof info;
+  return guf_dtype_get_info(dtype, &info, nullptr) == GUF_OK ? static_cast<char>(info.letter) : '?';
+}
+
+guf_ufunc_info info_of(guf_ufunc ufunc) {
+  guf_ufunc_info info = {};
+  info.struct_size = sizeof info;
+  Call call;
+  call.check(guf_ufunc_get_info(ufunc, &info, call.error()));
+  return info;
+}
+
+// "ff->f", as gufcc spells loops.
+std::vector<std::string> loops_of(guf_ufunc ufunc, const guf_ufunc_info &info) {
+  std::vector<std::string> loops;
+  guf_dtype types[GUF_MAX_OPERANDS] = {};
+  const int32_t count = info.nin + info.nout;
+  for (uint32_t i = 0; i < info.nloops; ++i) {
+    Call call;
+    call.check(guf_ufunc_loop_types(ufunc, i, count, types, call.error()));
+    std::string text;
+    for (int32_t operand = 0; operand < count; ++operand) {
+      if (operand == info.nin && info.nout > 0) text += "->";
+      text += letter_of(types[operand]);
+    }
+    loops.push_back(text);
+  }
+  return loops;
+}
+
+// Elementwise ufuncs have no signature; this is how NumPy would write one.
+std::string signature_of(const guf_ufunc_info &info) {
+  if (info.signature[0] != '\0') return info.signature;
+  std::string text;
+  for (int32_t i = 0; i < info.nin; ++i) text += i == 0 ? "()" : ",()";
+  text += "->";
+  for (int32_t i = 0; i < info.nout; ++i) text += i == 0 ? "()" : ",()";
+  return text;
+}
+
+const char *identity_name(int32_t identity) {
+  switch (identity) {
+    case GUF_IDENTITY_REORDERABLE:
+      return "none (reorderable)";
+    case GUF_IDENTITY_ZERO:
+      return "0";
+    case GUF_IDENTITY_ONE:
+      return "1";
+    case GUF_IDENTITY_MINUS_ONE:
+      return "-1";
+    case GUF_IDENTITY_MINUS_INF:
+      return "-inf";
+    default:
+      return "none";
+  }
+}
+
+guf_backend_info backend_at(uint32_t index) {
+  guf_backend_info info = {};
+  info.struct_size = sizeof info;
+  Call call;
+  call.check(guf_backend_get_info(index, 1, &info, call.error()));
+  return info;
+}
+
+ordered_json devices_of(const guf_backend_info &backend) {
+  ordered_json devices = ordered_json::array();
+  for (int32_t i = 0; backend.state == GUF_OK && i < backend.ndevices; ++i) {
+    Call call;
+    guf_device device = nullptr;
+    call.check(guf_device_get(nullptr, fmt::format("{}:{}", backend.name, i).c_str(), &device,
+                              call.error()));
+    guf_device_info info = {};
+    info.struct_size = sizeof info;
+    call.check(guf_device_get_info(device, &info, call.error()));
+    devices.push_back({{"spec", info.spec},
+                       {"name", info.name},
+                       {"target", info.target},
+                       {"units", info.units},
+                       {"memory_bytes", info.memory_bytes}});
+  }
+  return devices;
+}
+
+}  // namespace
+
+void devices_command(const Common &common) {
+  uint32_t count = 0;
+  Call call;
+  call.check(guf_backend_count(&count, call.error()));
+  ordered_json all = ordered_json::array();
+  for (uint32_t i = 0; i < count; ++i) {
+    const guf_backend_info info = backend_at(i);
+    all.push_back({{"backend", info.name},
+                   {"version", info.version},
+                   {"state", guf_status_name(info.state)},
+                   {"reason", info.reason},
+                   {"driver", info.driver},
+                   {"path", info.path},
+                   {"devices", devices_of(info)}});
+  }
+  if (common.json) {
+    fmt::print("{}\n", all.dump(2));
+    return;
+  }
+  for (const auto &backend : all) {
+    const auto state = backend["state"].get<std::string>();
+    fmt::print("{} {} ({})\n", backend["backend"].get<std::string>(),
+               backend["version"].get<std::string>(),
+               state == "GUF_OK" ? "usable" : state + ": " + backend["reason"].get<std::string>());
+    for (const auto &device : backend["devices"]) {
+      fmt::print("  {:<10} {}, {}, {} units\n", device["spec"].get<std::string>(),
+                 device["name"].get<std::string>(), device["target"].get<std::string>(),
+                 device["units"].get<uint32_t>());
+    }
+  }
+}
+
+void list_command(const Common &common) {
+  const auto modules = load_modules(common.modules);
+  Call call;
+  uint32_t count = 0;
+  call.check(guf_ufunc_count(nullptr, &count, call.error()));
+  ordered_json all = ordered_json::array();
+  for (uint32_t i = 0; i < count; ++i) {
+    char name[2 * GUF_MAX_NAME + 2] = {};
+    call.check(guf_ufunc_name_at(nullptr, i, name, sizeof name, call.error()));
+    const UfuncHandle ufunc = find_ufunc(name);
+    const guf_ufunc_info info = info_of(ufunc.get());
+    all.push_back({{"name", name},
+                   {"signature", signature_of(info)},
+                   {"loops", info.nloops},
+                   {"doc", info.doc}});
+  }
+  if (common.json) {
+    fmt::print("{}\n", all.dump(2));
+    return;
+  }
+  for (const auto &row : all) {
+    fmt::print("{:<24} {:<26} {:>3} loops  {}\n", row["name"].get<std::string>(),
+               row["signature"].get<std::string>(), row["loops"].get<uint32_t>(),
+               row["doc"].get<std::string>());
+  }
+}
+
+void describe_command(const Common &common, const std::string &name) {
+  const auto modules = load_modules(common.modules);
+  const UfuncHandle ufunc = find_ufunc(name);
+  const guf_ufunc_info info = info_of(ufunc.get());
+  const auto loops = loops_of(ufunc.get(), info);
+  if (common.json) {
+    const ordered_json row = {{"name", info.name},   {"signature", signature_of(info)},
+                              {"rules", info.rules}, {"nin", info.nin},
+                              {"nout", info.nout},   {"identity", identity_name(info.identity)},
+                              {"doc", info.doc},     {"loops", loops}};
+    fmt::print("{}\n", row.dump(2));
+    return;
+  }
+  fmt::print("{}  {}\n", info.name, signature_of(info));
+  if (info.doc[0] != '\0') fmt::print("  {}\n", info.doc);
+  if (info.rules[0] != '\0') fmt::print("  rules     {}\n", info.rules);
+  fmt::print("  operands  {} in, {} out\n  identity  {}\n  loops     {}\n", info.nin, info.nout,
+             identity_name(info.identity), fmt::join(loops, " "));
+}
+
+}  // namespace gufunc::cli

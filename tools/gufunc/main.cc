@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// gufunc: ufuncs on .npy files from the command line.
+#include <fmt/format.h>
+#include <gufunc/gufunc.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "outcome.h"
+
+namespace {
+
+using gufunc::cli::Common;
+using gufunc::cli::Exit;
+using gufunc::cli::RunOptions;
+
+constexpr const char *kFooter =
+    "Exit codes: 0 success, 2 usage, 3 a file, 4 the call was refused (names, types, shapes, "
+    "values),\n"
+    "5 not available here (backend, device, kernel), 6 run time (memory, launch).";
+
+// "-2" is a number, not an option: it goes to the parser as ":-2", which literals understand.
+std::vector<std::string> hide_negative_numbers(int argc, char **argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  for (std::string &argument : arguments) {
+    const bool number =
+        argument.size() > 1 && argument[0] == '-' &&
+        (std::string_view("0123456789.").find(argument[1]) != std::string_view::npos ||
+         argument == "-inf" || argument == "-nan");
+    if (number) argument.insert(0, ":");
+  }
+  return {arguments.rbegin(), arguments.rend()};  // CLI11 takes them last first
+}
+
+void add_run_options(CLI::App &app, RunOptions &run) {
+  app.add_option("name", run.name, "Ufunc, such as add or module:name")->required();
+  app.add_option("input", run.inputs,
+                 ".npy files and literals: 2 (weak), f4:2 (strong), 1+2j, True")
+      ->required();
+  app.add_option("-o,--output", run.outputs,
+                 "New .npy file, one per output; without any the result is printed")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  app.add_option("--into", run.into,
+                 "Existing .npy file to write the output into; its shape and dtype are kept")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  app.add_option("--dim", run.dims, "Size of a core dimension that only outputs have: n=4")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  app.add_option("--device", run.device, "cpu, cuda:0, roc:0, opencl:0 or auto");
+  app.add_option("--dtype", run.dtype, "Type of the outputs that the loop must have");
+  app.add_option("--casting", run.casting, "no, equiv, safe, same_kind or unsafe");
+  app.add_option("--where", run.where, "Mask: a bool .npy file, or True or False");
+  app.add_option("--order", run.order, "Layout of new outputs: K, C or F")
+      ->check(CLI::IsMember({"K", "A", "C", "F"}));
+  app.add_option("--axis", run.axis, "Axis of the one core dimension");
+  app.add_option("--threads", run.threads, "At most so many threads (cpu)");
+  app.add_flag("--keepdims", run.keepdims, "Keep reduced core dimensions with extent 1");
+  app.add_flag("--inplace", run.inplace, "Write the result over the first input file");
+  app.add_flag("--raw", run.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
+  app.add_flag("--time", run.time, "Report device, seconds and bytes per second on stderr");
+}
+
+void add_common(CLI::App &app, Common &common) {
+  app.add_flag("--json", common.json, "Print JSON");
+  app.add_option("--module", common.modules, "Module file made by gufcc")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+}
+
+int run(int argc, char **argv) {
+  CLI::App app{"NumPy's universal functions on arrays in files."};
+  app.footer(kFooter);
+  app.set_version_flag("--version", std::string("gufunc ") + guf_version_string());
+  app.require_subcommand(1);
+  Common common;
+  RunOptions options;
+  std::string described;
+
+  CLI::App *const devices =
+      app.add_subcommand("devices", "List backends and devices, and why one is not usable");
+  CLI::App *const list = app.add_subcommand("list", "List ufuncs");
+  CLI::App *const describe = app.add_subcommand("describe", "Describe a ufunc and its loops");
+  CLI::App *const run = app.add_subcommand("run", "Apply a ufunc to arrays");
+  for (CLI::App *const command : {devices, list, describe, run}) add_common(*command, common);
+  describe->add_option("name", described, "Ufunc")->required();
+  add_run_options(*run, options);
+
+  try {
+    app.parse(hide_negative_numbers(argc, argv));
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::kUsage);
+  }
+  if (*devices) gufunc::cli::devices_command(common);
+  if (*list) gufunc::cli::list_command(common);
+  if (*describe) gufunc::cli::describe_command(common, described);
+  if (*run) gufunc::cli::run_command(common, options);
+  if (std::fflush(stdout) != 0)
+    throw gufunc::cli::Failure(Exit::kFile, "cannot write to standard output");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return run(argc, argv);
+  } catch (const gufunc::cli::Failure &failure) {
+    fmt::print(stderr, "gufunc: {}\n", failure.what());
+    return static_cast<int>(failure.code());
+  } catch (const std::bad_alloc &) {
+    fmt::print(stderr, "gufunc: out of memory\n");
+  } catch (const std::exception &error) {
+    fmt::print(stderr, "gufunc: {}\n", error.what());
+  }
+  return static_cast<int>(Exit::kRunTime);
+}

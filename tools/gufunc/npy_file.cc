@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps .npy files for reading, and writes new ones beside their final name first.
+#include "npy_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "outcome.h"
+
+namespace gufunc::cli {
+namespace {
+
+// A descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor &) = delete;
+  Descriptor &operator=(const Descriptor &) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// What open(2) would give a new file: mkostemp's 0600 is for secrets.
+mode_t ordinary_mode() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666U & ~mask;
+}
+
+[[noreturn]] void fail_errno(const std::string &name, const char *verb) {
+  throw Failure(Exit::kFile, fmt::format("{}: cannot {}: {}", name, verb, std::strerror(errno)));
+}
+
+}  // namespace
+
+Mapping::Mapping(Mapping &&other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+Mapping &Mapping::operator=(Mapping &&other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (data_ != nullptr) ::munmap(data_, size_);
+}
+
+Mapping Mapping::of(int fd, size_t size, Mode mode, const std::string &name) {
+  Mapping mapping;
+  if (size == 0) return mapping;
+  const int protection = mode == Mode::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
+  void *const data =
+      ::mmap(nullptr, size, protection, mode == Mode::kShared ? MAP_SHARED : MAP_PRIVATE, fd, 0);
+  if (data == MAP_FAILED) fail_errno(name, "map");
+  mapping.data_ = static_cast<std::byte *>(data);
+  mapping.size_ = size;
+  return mapping;
+}
+
+NpyInput NpyInput::open(const std::string &path, bool raw_bf16, bool private_copy) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) fail_errno(path, "open");
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) fail_errno(path, "stat");
+  if (!S_ISREG(status.st_mode)) throw Failure(Exit::kFile, path + ": not a regular file");
+
+  NpyInput input;
+  input.path_ = path;
+  input.mapping_ = Mapping::of(file.get(), static_cast<size_t>(status.st_size),
+                               private_copy ? Mapping::Mode::kPrivate : Mapping::Mode::kRead, path);
+  input.header_ = parse_npy_header({input.mapping_.data(), input.mapping_.size()}, raw_bf16, path);
+  input.strides_ =
+      contiguous_strides(input.header_.dtype, input.header_.shape, input.header_.fortran_order);
+  return input;
+}
+
+guf_tensor NpyInput::tensor(bool writable) const {
+  guf_tensor tensor = {};
+  tensor.struct_size = sizeof tensor;
+  tensor.dtype = header_.dtype;
+  tensor.ndim = static_cast<int32_t>(header_.shape.size());
+  tensor.flags = (writable ? 0U : static_cast<uint32_t>(GUF_TENSOR_READ_ONLY)) |
+                 (header_.swapped ? static_cast<uint32_t>(GUF_TENSOR_SWAPPED) : 0U);
+  tensor.address = reinterpret_cast<uint64_t>(mapping_.data() + header_.data_offset);
+  tensor.shape = header_.shape.data();
+  tensor.strides = strides_.data();
+  return tensor;
+}
+
+NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64_t> shape,
+                     bool fortran_order, bool raw_bf16)
+    : path_(path), temporary_(path + ".XXXXXX"), dtype_(dtype), shape_(std::move(shape)) {
+  const std::string header = make_npy_header(dtype_, shape_, fortran_order, raw_bf16);
+  strides_ = contiguous_strides(dtype_, shape_, fortran_order);
+  guf_dtype_info info = {};
+  info.struct_size = sizeof info;
+  guf_dtype_get_info(dtype_, &info, nullptr);
+  uint64_t size = info.itemsize;
+  for (const int64_t extent : shape_) size *= static_cast<uint64_t>(extent);
+
+  const Descriptor file(::mkostemp(temporary_.data(), O_CLOEXEC));
+  if (file.get() < 0) {
+    temporary_.clear();
+    fail_errno(path_, "create a file beside");
+  }
+  try {
+    // posix_fallocate, so that a full disk is an error here and not a SIGBUS while computing.
+    const auto total = static_cast<off_t>(header.size() + size);
+    if (::fchmod(file.get(), ordinary_mode()) != 0) fail_errno(path_, "set the mode of");
+    if (const int code = ::posix_fallocate(file.get(), 0, total); code != 0) {
+      errno = code;
+      fail_errno(path_, "make room for");
+    }
+    mapping_ = Mapping::of(file.get(), static_cast<size_t>(total), Mapping::Mode::kShared, path_);
+  } catch (...) {
+    ::unlink(temporary_.c_str());
+    throw;
+  }
+  std::memcpy(mapping_.data(), header.data(), header.size());
+  data_offset_ = header.size();
+}
+
+NpyOutput::NpyOutput(NpyOutput &&other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      dtype_(other.dtype_),
+      shape_(std::move(other.shape_)),
+      strides_(std::move(other.strides_)),
+      data_offset_(other.data_offset_),
+      mapping_(std::move(other.mapping_)) {}
+
+NpyOutput::~NpyOutput() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+guf_tensor NpyOutput::tensor() const {
+  guf_tensor tensor = {};
+  tensor.struct_size = sizeof tensor;
+  tensor.dtype = dtype_;
+  tensor.ndim = static_cast<int32_t>(shape_.size());
+  tensor.address = reinterpret_cast<uint64_t>(data());
+  tensor.shape = shape_.data();
+  tensor.strides = strides_.data();
+  return tensor;
+}
+
+void NpyOutput::commit() {
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail_errno(path_, "write");
+  temporary_.clear();
+}
+
+}  // namespace gufunc::cli

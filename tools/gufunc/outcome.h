@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the command line says that something failed: one sentence and an exit code.
+#ifndef GUFUNC_TOOLS_GUFUNC_OUTCOME_H
+#define GUFUNC_TOOLS_GUFUNC_OUTCOME_H
+
+#include <gufunc/status.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace gufunc::cli {
+
+// Exit codes, documented in docs/command-line.md and `gufunc --help`.
+enum class Exit : int {
+  kOk = 0,
+  kUsage = 2,        // the command line itself
+  kFile = 3,         // a file that is missing, malformed or cannot be written
+  kRefused = 4,      // the library refused the call: names, types, shapes, values
+  kUnavailable = 5,  // no such backend, device, kernel or image here
+  kRunTime = 6,      // memory, launch or device failures
+};
+
+// Thrown inside the tool, caught once in main.
+class Failure : public std::runtime_error {
+ public:
+  Failure(Exit code, const std::string &message) : std::runtime_error(message), code_(code) {}
+  Exit code() const { return code_; }
+
+ private:
+  Exit code_;
+};
+
+inline Exit exit_of(guf_status status) {
+  const int category = status / 100;
+  if (category == 11) return Exit::kFile;
+  if (category == 8 || category == 9) return Exit::kUnavailable;
+  if (category >= 10) return Exit::kRunTime;
+  return Exit::kRefused;
+}
+
+// The record that a library call fills, and the check that turns it into a Failure.
+class Call {
+ public:
+  Call() {
+    error_.struct_size = sizeof error_;
+    error_.message[0] = '\0';
+  }
+  guf_error *error() { return &error_; }
+  void check(guf_status status) const {
+    if (status == GUF_OK) return;
+    const std::string text = error_.message[0] != '\0' ? error_.message : guf_status_text(status);
+    throw Failure(exit_of(status), text + " [" + guf_status_name(status) + "]");
+  }
+
+ private:
+  guf_error error_ = {};
+};
+
+}  // namespace gufunc::cli
+
+#endif  // GUFUNC_TOOLS_GUFUNC_OUTCOME_H
