@@ -6,12 +6,12 @@
 #include <gufunc/status.h>
 
 // Returns a failure to the caller. The details were written where the failure was found.
-#define GUF_TRY(expression)                                     \
-  do {                                                          \
-    if (const guf_status guf_try_status = (expression);         \
-        __builtin_expect(guf_try_status != GUF_OK, 0)) {        \
-      return guf_try_status;                                    \
-    }                                                           \
+#define GUF_TRY(expression)                              \
+  do {                                                   \
+    if (const guf_status guf_try_status = (expression);  \
+        __builtin_expect(guf_try_status != GUF_OK, 0)) { \
+      return guf_try_status;                             \
+    }                                                    \
   } while (false)
 
 namespace gufunc::base {
@@ -22,14 +22,14 @@ inline constexpr int kNone = -1;
 // Writes the failure into `error` (NULL, or a wrong struct_size: nothing is written) and returns `status`.
 // A message that does not fit is cut at a character border. Allocates nothing.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 5, 6)]] guf_status fail(guf_error *error,
-                                                                        guf_status status, int argument,
-                                                                        int axis, const char *format,
-                                                                        ...);
+                                                                        guf_status status,
+                                                                        int argument, int axis,
+                                                                        const char *format, ...);
 
 // The same with the operating system's or a vendor's own code.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 6, 7)]] guf_status fail_native(
-    guf_error *error, guf_status status, int argument, int axis, int native_code, const char *format,
-    ...);
+    guf_error *error, guf_status status, int argument, int axis, int native_code,
+    const char *format, ...);
 
 // A bounded text under construction, for messages that list things. Cuts silently at its end.
 class Text {

@@ -97,9 +97,10 @@ template <class T, class HandleType>
 guf_status find_object(HandleType handle, const char *parameter, T **out, guf_error *error) {
   *out = static_cast<T *>(find(reinterpret_cast<uint64_t>(handle), T::kKind));
   if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
-  return fail(error, GUF_E_HANDLE, kNone, kNone,
-              "%s is not a live %s handle: it was freed, is of another kind, or is not of this library",
-              parameter, kind_name(T::kKind));
+  return fail(
+      error, GUF_E_HANDLE, kNone, kNone,
+      "%s is not a live %s handle: it was freed, is of another kind, or is not of this library",
+      parameter, kind_name(T::kKind));
 }
 
 }  // namespace gufunc::base

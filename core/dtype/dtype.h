@@ -16,17 +16,21 @@ inline constexpr int kCount = 15;
 int index_of(guf_dtype dtype);
 guf_dtype at(int index);
 
-constexpr uint32_t itemsize(guf_dtype dtype) { return (dtype >> 11) & 0x1FU; }
-constexpr bool is_complex(guf_dtype dtype) { return (dtype & 0xFFU) == 5; }
+constexpr uint32_t itemsize(guf_dtype dtype) {
+  return (dtype >> 11) & 0x1FU;
+}
+constexpr bool is_complex(guf_dtype dtype) {
+  return (dtype & 0xFFU) == 5;
+}
 constexpr uint32_t alignment(guf_dtype dtype) {
   return is_complex(dtype) ? itemsize(dtype) / 2 : itemsize(dtype);
 }
 static_assert(itemsize(GUF_BOOL) == 1 && itemsize(GUF_C128) == 16 && alignment(GUF_C128) == 8);
 
 bool valid(guf_dtype dtype);
-char letter(guf_dtype dtype);             // 'f'; '\0' for none
-const char *name(guf_dtype dtype);        // "float32"; nullptr for none
-guf_dtype from_letter(char letter);       // GUF_DTYPE_UNSPECIFIED when it is none
+char letter(guf_dtype dtype);        // 'f'; '\0' for none
+const char *name(guf_dtype dtype);   // "float32"; nullptr for none
+guf_dtype from_letter(char letter);  // GUF_DTYPE_UNSPECIFIED when it is none
 
 // NumPy's can_cast and promote_types, as tables. `casting` is a guf_casting but not DEFAULT.
 bool can_cast(guf_dtype from, guf_dtype to, int casting);

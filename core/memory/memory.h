@@ -10,11 +10,12 @@ namespace gufunc::memory {
 
 // A new array. `strides` NULL: by `order` (C or F). Also buries and reaps. Values are unspecified.
 guf_status allocate(backend::Device &device, guf_dtype dtype, int32_t ndim, const int64_t *shape,
-                    const int64_t *strides, int32_t order, base::Ref<array::Array> *out, guf_error *error);
+                    const int64_t *strides, int32_t order, base::Ref<array::Array> *out,
+                    guf_error *error);
 
 // Wraps memory of the caller.
-guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release, void *user,
-                uint32_t flags, base::Ref<array::Array> *out, guf_error *error);
+guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release,
+                void *user, uint32_t flags, base::Ref<array::Array> *out, guf_error *error);
 
 // One side of an elementwise copy.
 struct Side {
@@ -24,8 +25,8 @@ struct Side {
 
 // Copies elements with casts (guf::cast); shapes are equal or `from` broadcasts to `to`. The memory of the two does
 // not overlap, or is exactly the same view; `move` below stages. Complete on return when stream is nullptr.
-guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to, const Side &from,
-                   guf_error *error);
+guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
+                   const Side &from, guf_error *error);
 
 // The same for sides that may overlap in any way.
 guf_status move(backend::Device &device, backend::Stream *stream, const Side &to, const Side &from,

@@ -18,8 +18,8 @@ inline constexpr uint32_t kBackendNoteType = 0x6201;  // text: see gufunc/backen
 
 // Descriptor of a module's note (section .note.gufunc.module). Little endian, frozen.
 struct ModuleNote {
-  uint32_t version;     // 1
-  uint32_t kernel_abi;  // GUF_KERNEL_ABI of the writer
+  uint32_t version;                // 1
+  uint32_t kernel_abi;             // GUF_KERNEL_ABI of the writer
   std::array<uint8_t, 32> digest;  // SHA-256; zero while being computed
 };
 static_assert(sizeof(ModuleNote) == 40);

@@ -39,8 +39,9 @@ struct CallView {
   bool has_where;
   OperandView operand[GUF_MAX_OPERANDS];
   OperandView where;
-  const guf_call_args *args;  // casting, order, dtype, signature, axes, dims, flags: struct_size extended
-  int32_t casting;            // never DEFAULT
+  const guf_call_args
+      *args;        // casting, order, dtype, signature, axes, dims, flags: struct_size extended
+  int32_t casting;  // never DEFAULT
   backend::Stream *stream;
   backend::Device *device;  // where it runs; set by validate
   // C-contiguous strides of tensors that came without; uninitialised otherwise.

@@ -17,9 +17,9 @@ namespace gufunc::op {
 
 // One distinct core dimension, in order of first use.
 struct CoreDim {
-  std::string name;       // "3" for a frozen size
-  int64_t frozen = -1;    // the size, or -1
-  bool optional = false;  // '?'
+  std::string name;            // "3" for a frozen size
+  int64_t frozen = -1;         // the size, or -1
+  bool optional = false;       // '?'
   bool broadcastable = false;  // "|1"
   bool in_inputs = false;      // some input has it: else its size comes from out, dims= or a rule
   int32_t rule = -1;           // index into Signature::rules, or -1
@@ -30,7 +30,16 @@ struct DimRule {
   enum class Kind { kExpression, kValue };
   // Postfix program of an expression.
   struct Step {
-    enum class Op : uint8_t { kConstant, kDim, kAdd, kSubtract, kMultiply, kFloorDivide, kMin, kMax };
+    enum class Op : uint8_t {
+      kConstant,
+      kDim,
+      kAdd,
+      kSubtract,
+      kMultiply,
+      kFloorDivide,
+      kMin,
+      kMax
+    };
     Op op;
     int64_t constant;  // kConstant: the value; kDim: index into Signature::dims
   };
@@ -49,7 +58,7 @@ struct Signature {
   // Per operand: where its core dimensions start in `operand_dims` and how many it has.
   std::array<int32_t, GUF_MAX_OPERANDS> core_offset = {};
   std::array<int32_t, GUF_MAX_OPERANDS> core_ndim = {};
-  std::vector<int32_t> operand_dims;  // indices into `dims`
+  std::vector<int32_t> operand_dims;                // indices into `dims`
   std::array<int32_t, GUF_MAX_OPERANDS> role = {};  // guf_role
   std::vector<DimRule> rules;
   std::string text;        // as given; "" when elementwise
@@ -60,8 +69,8 @@ struct Signature {
 };
 
 // An elementwise signature.  Errors  GUF_E_ARG <= counts negative or together above GUF_MAX_OPERANDS, or both 0
-guf_status make_elementwise(int32_t nin, int32_t nout, const int32_t *roles, int32_t nroles, Signature *out,
-                            guf_error *error);
+guf_status make_elementwise(int32_t nin, int32_t nout, const int32_t *roles, int32_t nroles,
+                            Signature *out, guf_error *error);
 
 // Parses "(m,n),(n,p)->(m,p)" and the rules. The text is untrusted: length is checked before anything is
 // allocated.  Errors  GUF_E_SIGNATURE <= NumPy's texts, with the position;  GUF_E_ARG <= roles
