@@ -76,6 +76,15 @@ FILES = [
           "which does not exist"),
 ]
 
+DOCS = [
+    Plant("docs/planted.md", "<!-- from examples/x.c -->\n```c\nint main;\n```\n", "does not exist"),
+    Plant("docs/planted.md", "<!-- from core/base/planted.cc -->\n```c\nint main;\n```\n",
+          "is not what that file says"),
+    Plant("docs/planted.md", "see [this](nowhere.md)\n", "links to nowhere.md"),
+    Plant("core/base/other.cc", 'const char *s = "GUFUNC_PLANTED";\n', "reads GUFUNC_PLANTED"),
+    Plant("docs/environment.md", "| `GUFUNC_GONE` | core | x |\n", "lists GUFUNC_GONE"),
+]
+
 FORMAT = [Plant("core/base/planted.cc", SPDX + "int  x ;\n", "planted.cc")]
 
 TIDY = [
@@ -204,6 +213,7 @@ def main():
         "layers": (LAYERS, LAYERS_SCENERY),
         "headers": (HEADERS, []),
         "files": (FILES, ["core/base/error.cc"]),
+        "docs": (DOCS, ["core/base/planted.cc"]),
         "format": (FORMAT, []),
         "tidy": (TIDY, []),
     }[args.check]
