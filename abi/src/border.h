@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wall every exported function stands behind: no exception passes, NULLs are named.
+#ifndef GUFUNC_ABI_BORDER_H
+#define GUFUNC_ABI_BORDER_H
+
+#include <new>
+
+#include "core/base/error.h"
+
+namespace gufunc::border {
+
+// Runs the body of an exported function: `return border::guard(error, [&] { ...; return GUF_OK; });`. What the
+// standard library throws becomes a status. Costs nothing while nothing is thrown.
+// Errors  GUF_E_NO_MEMORY <= std::bad_alloc;  GUF_E_INTERNAL <= any other exception
+template <class Body>
+guf_status guard(guf_error *error, Body &&body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
+                      "a host allocation failed");
+  } catch (...) {
+    return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
+                      "an unexpected exception reached the border of the library");
+  }
+}
+
+// Errors  GUF_E_ARG <= pointer is NULL
+inline guf_status need(const void *pointer, const char *parameter, guf_error *error) {
+  if (__builtin_expect(pointer != nullptr, 1)) return GUF_OK;
+  return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "%s is NULL", parameter);
+}
+
+}  // namespace gufunc::border
+
+#endif  // GUFUNC_ABI_BORDER_H

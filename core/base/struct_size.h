@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structs that grow: how a caller of another version is read and answered.
+#ifndef GUFUNC_CORE_BASE_STRUCT_SIZE_H
+#define GUFUNC_CORE_BASE_STRUCT_SIZE_H
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/base/error.h"
+
+namespace gufunc::base {
+
+// Size of T in the first version that had it. A struct that has grown specialises this with the old size.
+template <class T>
+inline constexpr uint32_t kFirstSize = sizeof(T);
+
+// Larger than any struct will be: such a struct_size was never set.
+inline constexpr uint32_t kMaxStructSize = 1U << 16;
+
+// Errors  GUF_E_ARG    <= in is NULL
+//         GUF_E_STRUCT <= size out of range, or a set byte beyond `known`
+guf_status check_struct(const void *in, uint32_t first, uint32_t known, guf_error *error);
+
+// A caller's struct as this version's T: an equal size is used in place, a smaller one (from the first version's
+// size on) is copied into `room` and extended with zeros, a larger one must be zero beyond ours.
+// Errors  as check_struct
+template <class T>
+guf_status read_struct(const T *in, T *room, const T **out, guf_error *error) {
+  if (__builtin_expect(in != nullptr && in->struct_size == sizeof(T), 1)) {
+    *out = in;
+    return GUF_OK;
+  }
+  GUF_TRY(check_struct(in, kFirstSize<T>, sizeof(T), error));
+  if (in->struct_size > sizeof(T)) {
+    *out = in;
+    return GUF_OK;
+  }
+  std::memset(room, 0, sizeof(T));
+  std::memcpy(room, in, in->struct_size);
+  *out = room;
+  return GUF_OK;
+}
+
+// Fills a caller's struct from `value`: no more than it has room for, and zeros beyond what this version knows. The
+// caller's struct_size stays. Nothing is written on failure.
+// Errors  GUF_E_ARG <= out is NULL;  GUF_E_STRUCT <= size below the first version's, or never set
+template <class T>
+guf_status write_struct(T *out, const T &value, guf_error *error) {
+  if (out == nullptr || out->struct_size < kFirstSize<T> || out->struct_size > kMaxStructSize) {
+    return check_struct(out, kFirstSize<T>, kMaxStructSize, error);
+  }
+  const uint32_t size = out->struct_size;
+  std::memset(out, 0, size);
+  std::memcpy(out, &value, size < sizeof(T) ? size : sizeof(T));
+  out->struct_size = size;
+  return GUF_OK;
+}
+
+}  // namespace gufunc::base
+
+#endif  // GUFUNC_CORE_BASE_STRUCT_SIZE_H
