@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle table. A handle is slot index << 32 | generation << 8 | kind, XOR a cookie of this copy of the
-// library. Slabs are never unmapped, so a stale handle is always readable; a slot whose generations are used
-// up is retired.
+// The handle table. A handle is slot index << 32 | generation << 8 | kind, XOR a cookie of this
+// copy of the library. Slabs are never unmapped, so a stale handle is always readable; a slot whose
+// generations are used up is retired.
 #include "core/base/object.h"
 
 #include <mutex>
@@ -27,7 +27,8 @@ class Graveyard {
 
 namespace {
 
-// state = stamp << 32 | count of external references; stamp = generation << 8 | kind, as in the handle.
+// state = stamp << 32 | count of external references; stamp = generation << 8 | kind, as in the
+// handle.
 struct Slot {
   std::atomic<uint64_t> state{0};
   std::atomic<Object *> object{nullptr};
@@ -142,12 +143,15 @@ void Object::drop() {
 }
 
 void Graveyard::empty() {
-  for (Object *dead = top_.exchange(nullptr, std::memory_order_acquire); dead != nullptr;) {
-    Object *const next = dead->next_dead_;
-    const uint32_t slot = dead->slot_.load(std::memory_order_relaxed);
-    delete dead;
-    if (slot != 0) give_back_slot(slot - 1);
-    dead = next;
+  // A destructor drops what the object held, which may land here again: until nothing is left.
+  while (Object *dead = top_.exchange(nullptr, std::memory_order_acquire)) {
+    while (dead != nullptr) {
+      Object *const next = dead->next_dead_;
+      const uint32_t slot = dead->slot_.load(std::memory_order_relaxed);
+      delete dead;
+      if (slot != 0) give_back_slot(slot - 1);
+      dead = next;
+    }
   }
 }
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reshaping without a copy, where the strides allow it.
+#include <algorithm>
+
+#include "core/array/views.h"
+#include "core/base/checked.h"
+
+namespace gufunc::array {
+namespace {
+
+guf_status refuse(const Array &array, int32_t ndim, const int64_t *shape, guf_error *error) {
+  base::Text text;
+  text.add("(");
+  for (int32_t axis = 0; axis < ndim; ++axis) {
+    if (axis > 0) text.add(",");
+    if (shape[axis] < 0) {
+      text.add("newaxis");
+    } else {
+      text.add("%lld", static_cast<long long>(shape[axis]));
+    }
+  }
+  text.add(ndim == 1 ? ",)" : ")");
+  return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                    "cannot reshape array of size %llu into shape %s",
+                    static_cast<unsigned long long>(array.size()), text.c_str());
+}
+
+// Copies the shape, computes the extent given as -1, and checks the sizes.
+guf_status complete_shape(const Array &array, int32_t ndim, const int64_t *shape, Dimensions *out,
+                          guf_error *error) {
+  if (ndim < 0 || ndim > GUF_MAX_NDIM) {
+    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                      "maximum supported dimension for an ndarray is %d, found %d", GUF_MAX_NDIM,
+                      ndim);
+  }
+  int32_t unknown = -1;
+  int64_t known = 1;
+  bool overflow = false;
+  for (int32_t axis = 0; axis < ndim; ++axis) {
+    if (shape[axis] < -1) {
+      return base::fail(error, GUF_E_SHAPE, base::kNone, axis,
+                        "negative dimensions are not allowed; axis %d: found %lld", axis,
+                        static_cast<long long>(shape[axis]));
+    }
+    if (shape[axis] == -1) {
+      if (unknown >= 0) {
+        return base::fail(error, GUF_E_SHAPE, base::kNone, axis,
+                          "can only specify one unknown dimension");
+      }
+      unknown = axis;
+    } else {
+      overflow |= !base::checked_mul(known, shape[axis], &known);
+    }
+    out->append(shape[axis], 0);
+  }
+  const auto size = static_cast<int64_t>(array.size());
+  if (overflow) return refuse(array, ndim, shape, error);
+  if (unknown >= 0) {
+    if (known == 0 || size % known != 0) return refuse(array, ndim, shape, error);
+    out->shape[unknown] = size / known;
+  } else if (known != size) {
+    return refuse(array, ndim, shape, error);
+  }
+  return GUF_OK;
+}
+
+// Axes fastest first; extents of 1 are left out of the source, they decide nothing.
+struct Walk {
+  int32_t ndim;
+  bool fortran;
+  int32_t axis(int32_t i) const { return fortran ? i : ndim - 1 - i; }
+};
+
+// Gives `to` the strides under which it reads the source's elements in order; false when there are
+// none. Both are walked from the fastest axis in groups of equal size; a group of source axes must
+// be one run.
+bool fit_strides(const Dimensions &source, bool fortran, Dimensions *to) {
+  const Walk from_walk{source.ndim, fortran};
+  const Walk to_walk{to->ndim, fortran};
+  int32_t i = 0;
+  int32_t j = 0;
+  while (i < source.ndim) {
+    int64_t run = source.shape[from_walk.axis(i)];
+    const int64_t step = source.strides[from_walk.axis(i)];
+    int64_t reach = step * run;  // where the next axis of the same run would step to
+    ++i;
+    int64_t covered = 1;
+    const int32_t first = j;
+    while (covered != run) {
+      if (covered < run) {
+        covered *= to->shape[to_walk.axis(j++)];
+        continue;
+      }
+      if (source.strides[from_walk.axis(i)] != reach) return false;
+      reach *= source.shape[from_walk.axis(i)];
+      run *= source.shape[from_walk.axis(i++)];
+    }
+    int64_t stride = step;
+    for (int32_t k = first; k < j; ++k) {
+      to->strides[to_walk.axis(k)] = stride;
+      stride *= to->shape[to_walk.axis(k)];
+    }
+  }
+  // What is left has extent 1.
+  for (; j < to->ndim; ++j) {
+    const int32_t before = j == 0 ? 0 : to_walk.axis(j - 1);
+    to->strides[to_walk.axis(j)] = j == 0 ? 0 : to->strides[before] * to->shape[before];
+  }
+  return true;
+}
+
+bool is_contiguous(const Array &array, bool fortran) {
+  return (array.flags() & (fortran ? GUF_ARRAY_F_CONTIGUOUS : GUF_ARRAY_C_CONTIGUOUS)) != 0;
+}
+
+}  // namespace
+
+guf_status reshape(const Array &array, int32_t ndim, const int64_t *shape, int32_t order,
+                   base::Ref<Array> *out, guf_error *error) {
+  if (order != GUF_ORDER_C && order != GUF_ORDER_F && order != GUF_ORDER_ANY) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "order must be C, F or any for reshaping; found %d", order);
+  }
+  Dimensions to;
+  GUF_TRY(complete_shape(array, ndim, shape, &to, error));
+  const Layout &from = array.layout();
+  const bool fortran = settle_order(array, order) == GUF_ORDER_F;
+  if (is_contiguous(array, fortran)) {
+    contiguous_strides(from.dtype, to.ndim, to.shape, fortran ? GUF_ORDER_F : GUF_ORDER_C,
+                       to.strides);
+  } else {
+    Dimensions source;
+    for (int32_t axis = 0; axis < from.ndim; ++axis) {
+      if (from.shape[axis] != 1) source.append(from.shape[axis], from.strides[axis]);
+    }
+    if (!fit_strides(source, fortran, &to)) {
+      return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+                        "incompatible shape for a non-contiguous array: no strides give this view; "
+                        "copy the array first");
+    }
+  }
+  *out = make_view(array, to, from.address, false);
+  return GUF_OK;
+}
+
+guf_status ravel(const Array &array, int32_t order, base::Ref<Array> *out, guf_error *error) {
+  const auto size = static_cast<int64_t>(array.size());
+  return reshape(array, 1, &size, order, out, error);
+}
+
+}  // namespace gufunc::array

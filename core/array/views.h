@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views: other shapes and strides over the same storage, with NumPy's rules and texts.
+#ifndef GUFUNC_CORE_ARRAY_VIEWS_H
+#define GUFUNC_CORE_ARRAY_VIEWS_H
+
+#include "core/array/array.h"
+
+namespace gufunc::array {
+
+// Dimensions under construction.
+struct Dimensions {
+  int32_t ndim = 0;
+  int64_t shape[GUF_MAX_NDIM];
+  int64_t strides[GUF_MAX_NDIM];
+
+  void append(int64_t extent, int64_t stride) {
+    shape[ndim] = extent;
+    strides[ndim] = stride;
+    ++ndim;
+  }
+};
+
+// A new array over the storage of `array`. Byte order and read-only travel along.  Throws
+// std::bad_alloc
+base::Ref<Array> make_view(const Array &array, const Dimensions &dimensions, uint64_t address,
+                           bool read_only);
+
+// In the functions below parameters and errors are those of guf_array_slice and its neighbours; the
+// pointers have been checked.
+
+// Python's slice.indices: `start` and `length` of a slice of `extent` elements; INT64_MIN: omitted
+// bound.
+void slice_indices(int64_t extent, int64_t start, int64_t stop, int64_t step, int64_t *out_start,
+                   int64_t *out_length);
+
+guf_status slice(const Array &array, int32_t naxes, const int64_t *starts, const int64_t *stops,
+                 const int64_t *steps, base::Ref<Array> *out, guf_error *error);
+guf_status reshape(const Array &array, int32_t ndim, const int64_t *shape, int32_t order,
+                   base::Ref<Array> *out, guf_error *error);
+guf_status ravel(const Array &array, int32_t order, base::Ref<Array> *out, guf_error *error);
+guf_status transpose(const Array &array, int32_t naxes, const int64_t *axes, base::Ref<Array> *out,
+                     guf_error *error);
+guf_status broadcast_to(const Array &array, int32_t ndim, const int64_t *shape,
+                        base::Ref<Array> *out, guf_error *error);
+guf_status squeeze(const Array &array, int32_t naxes, const int64_t *axes, base::Ref<Array> *out,
+                   guf_error *error);
+guf_status expand_dims(const Array &array, int32_t naxes, const int64_t *axes,
+                       base::Ref<Array> *out, guf_error *error);
+guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes,
+                          const int64_t *windows, base::Ref<Array> *out, guf_error *error);
+
+// The order a copy of the array has: ANY becomes F when the array is F- and not C-contiguous, else
+// C.
+inline int32_t settle_order(const Array &array, int32_t order) {
+  if (order != GUF_ORDER_ANY) return order;
+  const uint32_t both = GUF_ARRAY_C_CONTIGUOUS | GUF_ARRAY_F_CONTIGUOUS;
+  return (array.flags() & both) == GUF_ARRAY_F_CONTIGUOUS ? GUF_ORDER_F : GUF_ORDER_C;
+}
+
+// Strides of a new array with the layout's shape; order C, F or KEEP (axes as they lie in the
+// layout).
+void strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t *out_strides);
+
+}  // namespace gufunc::array
+
+#endif  // GUFUNC_CORE_ARRAY_VIEWS_H
