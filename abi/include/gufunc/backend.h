@@ -106,6 +106,7 @@ typedef struct guf_backend_launch {
   void *stream;
   void *user; /* the loop's user pointer (registered host loops) */
   const guf_launch_block *block;
+  const char *failure; /* NULL, or the text of a failure of this GUF_LAUNCH_STATUS loop; lives as long as it */
 } guf_backend_launch;
 
 /** Services of the host. Valid for the life of the process. */

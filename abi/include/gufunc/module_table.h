@@ -81,6 +81,7 @@ typedef struct guf_module_function {
   uint32_t nloops;
   uint32_t reserved;
   const guf_module_loop *loops;
+  const char *failure; /* NULL, or what a failure of its GUF_LOOP_STATUS loops says to the caller */
 } guf_module_function;
 
 /** Code for one target. Host images name their ISA level ("x86-64-v3") and carry `entries`: one function

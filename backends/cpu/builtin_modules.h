@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module tables that gufcc makes of backends/kernels, linked into the plugin.
+#ifndef GUFUNC_BACKENDS_CPU_BUILTIN_MODULES_H
+#define GUFUNC_BACKENDS_CPU_BUILTIN_MODULES_H
+
+#include <gufunc/module_table.h>
+
+extern "C" {
+// The standard library: what the builtins slot returns.
+extern const guf_module_v1 gufunc_module_v1_std;
+// One function, "cast", with a loop per pair of dtypes.
+extern const guf_module_v1 gufunc_module_v1_cast;
+}
+
+#endif  // GUFUNC_BACKENDS_CPU_BUILTIN_MODULES_H

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events: a counter of records under a lock.
+#include "backends/cpu/cpu_event.h"
+
+#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/deadline.h"
+#include "backends/cpu/fork_watch.h"
+
+namespace gufunc::cpu {
+
+Event::Event() : generation_(process_generation()) {}
+
+void Event::release() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // In a forked child the lock may be held by a thread that is not there; the memory is given up.
+  if (generation_ == process_generation()) destroy(this);
+}
+
+uint64_t Event::begin_record() {
+  const std::lock_guard lock(mutex_);
+  return ++recorded_;
+}
+
+void Event::complete(uint64_t record, const Failure &failure) {
+  const std::lock_guard lock(mutex_);
+  if (record <= completed_) return;
+  completed_ = record;
+  failure_ = failure;
+  completed_changed_.notify_all();
+}
+
+uint64_t Event::last_record() {
+  const std::lock_guard lock(mutex_);
+  return recorded_;
+}
+
+void Event::wait_for(uint64_t record) {
+  std::unique_lock lock(mutex_);
+  completed_changed_.wait(lock, [&] { return completed_ >= record; });
+}
+
+guf_status Event::forked(guf_error *error) const {
+  return fail(error, GUF_E_FORKED, kNone, kNone,
+              "the event was made before this process was forked");
+}
+
+guf_status Event::query(guf_error *error) {
+  if (generation_ != process_generation()) return forked(error);
+  const std::lock_guard lock(mutex_);
+  return completed_ < recorded_ ? GUF_NOT_READY : failure_.report(error);
+}
+
+guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
+  if (generation_ != process_generation()) return forked(error);
+  const Deadline deadline(timeout_ns);
+  std::unique_lock lock(mutex_);
+  const uint64_t record = recorded_;
+  const auto done = [&] { return completed_ >= record; };
+  if (deadline.never()) {
+    completed_changed_.wait(lock, done);
+  } else if (!completed_changed_.wait_until(lock, deadline.at(), done)) {
+    return GUF_TIMEOUT;
+  }
+  return failure_.report(error);
+}
+
+}  // namespace gufunc::cpu

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A point in a stream's order that can be asked for and waited for.
+#ifndef GUFUNC_BACKENDS_CPU_CPU_EVENT_H
+#define GUFUNC_BACKENDS_CPU_CPU_EVENT_H
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "backends/cpu/cpu_failure.h"
+
+namespace gufunc::cpu {
+
+// An event that was never recorded is complete. Recording again makes query and wait speak of the new
+// record; a stream that already waits keeps waiting for the one it was told of.
+class Event {
+ public:
+  Event();
+
+  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release();
+
+  // A new record: its number, to be passed to `complete` when the stream gets there.
+  uint64_t begin_record();
+  void complete(uint64_t record, const Failure &failure);
+
+  uint64_t last_record();
+  void wait_for(uint64_t record);  // for streams: without limit, failures are not theirs
+
+  // Errors  GUF_NOT_READY, the failure kept at the record, GUF_E_FORKED <= recorded before a fork and
+  // not complete then
+  guf_status query(guf_error *error);
+  guf_status synchronize(uint64_t timeout_ns, guf_error *error);
+
+ private:
+  guf_status forked(guf_error *error) const;
+
+  std::atomic<uint32_t> references_{1};
+  const uint32_t generation_;
+  std::mutex mutex_;
+  std::condition_variable completed_changed_;
+  uint64_t recorded_ = 0, completed_ = 0;
+  Failure failure_;
+};
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_CPU_EVENT_H

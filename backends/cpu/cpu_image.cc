@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host images: which of them this machine runs, and their functions as kernels.
+#include <atomic>
+#include <cstring>
+
+#include "backends/cpu/builtin_modules.h"
+#include "backends/cpu/cast_table.h"
+#include "backends/cpu/cpu_device.h"
+#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/cpu_isa.h"
+#include "backends/cpu/dtype_layout.h"
+
+namespace gufunc::cpu {
+namespace {
+
+// A registered pointer is wrapped as an image that names no level: it was compiled for this process.
+constexpr int32_t kAnyLevelScore = 1;
+
+guf_loop_numpy casts[kDtypes][kDtypes];
+constinit std::atomic<bool> casts_ready{false};
+
+const guf_module_image *best_image(const guf_module_v1 &module) {
+  const guf_module_image *best = nullptr;
+  int32_t best_score = 0;
+  for (uint32_t i = 0; i < module.nimages; ++i) {
+    const int32_t score = image_score(nullptr, &module.images[i]);
+    if (score > best_score) {
+      best_score = score;
+      best = &module.images[i];
+    }
+  }
+  return best;
+}
+
+// Several threads may fill the table at once: they write the same values with atomic stores.
+void fill_casts() {
+  const guf_module_v1 &module = gufunc_module_v1_cast;
+  const guf_module_image *image = best_image(module);
+  if (image == nullptr) return;
+  for (uint32_t f = 0; f < module.nfunctions; ++f) {
+    const guf_module_function &function = module.functions[f];
+    for (uint32_t l = 0; l < function.nloops; ++l) {
+      const guf_module_loop &loop = function.loops[l];
+      const int from = dtype_index(loop.types[0]), to = dtype_index(loop.types[1]);
+      if (from < 0 || to < 0) continue;
+      std::atomic_ref<guf_loop_numpy>(casts[from][to])
+          .store(reinterpret_cast<guf_loop_numpy>(image->entries[loop.kernel]),
+                 std::memory_order_relaxed);
+    }
+  }
+  casts_ready.store(true, std::memory_order_release);
+}
+
+}  // namespace
+
+guf_loop_numpy find_cast(guf_dtype from, guf_dtype to) {
+  if (!casts_ready.load(std::memory_order_acquire)) fill_casts();
+  const int row = dtype_index(from), column = dtype_index(to);
+  if (row < 0 || column < 0) return nullptr;
+  return std::atomic_ref<guf_loop_numpy>(casts[row][column]).load(std::memory_order_relaxed);
+}
+
+const guf_module_v1 *builtins() {
+  return &gufunc_module_v1_std;
+}
+
+int32_t image_score(void *, const guf_module_image *image) {
+  if (image->format != GUF_IMAGE_HOST || image->codec != GUF_CODEC_NONE ||
+      image->entries == nullptr) {
+    return 0;
+  }
+  if (image->target == nullptr || image->target[0] == '\0') return kAnyLevelScore;
+  const int level = parse_isa_level(image->target);
+  return level == 0 || level > isa_level() ? 0 : kAnyLevelScore + level;
+}
+
+// A module is its image's array of functions: constant data that lives as long as the module's code.
+guf_status module_load(void *device, const guf_module_image *image, void **out_module,
+                       guf_error *error) {
+  if (image_score(device, image) == 0) {
+    return fail(error, GUF_E_NO_IMAGE, kNone, kNone,
+                "image: found format %d for '%.40s', wanted host code up to %s", image->format,
+                image->target == nullptr ? "" : image->target, isa_target(isa_level()));
+  }
+  *out_module = const_cast<void *>(static_cast<const void *>(image->entries));
+  return GUF_OK;
+}
+
+void module_unload(void *) {}
+
+guf_status kernel_get(void *module, uint32_t index, const char *name, void **out_kernel,
+                      guf_error *error) {
+  const auto entries = static_cast<void (*const *)(void)>(module);
+  if (entries[index] == nullptr) {
+    return fail(error, GUF_E_NO_IMAGE, kNone, kNone, "the image has no code for kernel %u '%.60s'",
+                index, name == nullptr ? "" : name);
+  }
+  *out_kernel = reinterpret_cast<void *>(entries[index]);
+  return GUF_OK;
+}
+
+}  // namespace gufunc::cpu

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes one launch, on this thread and the pool, and returns when it is done.
+#ifndef GUFUNC_BACKENDS_CPU_CPU_LAUNCH_H
+#define GUFUNC_BACKENDS_CPU_CPU_LAUNCH_H
+
+#include <gufunc/backend.h>
+
+namespace gufunc::cpu {
+
+// Errors  what a GUF_LAUNCH_STATUS loop returns; GUF_E_NO_MEMORY <= scratch of staged operands;
+//         GUF_E_DTYPE <= a staged operand without casts
+guf_status execute_launch(const guf_backend_launch &launch, guf_error *error);
+
+// The `convert` slot's work. Errors  GUF_E_DTYPE <= the pair of dtypes has no cast
+guf_status execute_convert(const guf_launch_block &block, guf_error *error);
+
+// memcpy and pattern fill, shared with the pool when large. `pattern_size` is 1..16.
+void execute_copy(uint64_t dst, uint64_t src, uint64_t size);
+void execute_fill(uint64_t dst, const void *pattern, uint32_t pattern_size, uint64_t count);
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_CPU_LAUNCH_H

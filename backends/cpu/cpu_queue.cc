@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots whose work a stream orders: each is one task, run now or queued as a copy of itself.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/cpu_device.h"
+#include "backends/cpu/cpu_event.h"
+#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/cpu_launch.h"
+#include "backends/cpu/cpu_stream.h"
+#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/work_split.h"
+
+namespace gufunc::cpu {
+namespace {
+
+constexpr uint64_t kInlineBytes = 256 * 1024;
+constexpr uint32_t kKnownLaunchFlags = GUF_LAUNCH_GENERALIZED | GUF_LAUNCH_ANY_THREAD |
+                                       GUF_LAUNCH_STATUS | GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST |
+                                       GUF_LAUNCH_SWAPPED;
+
+// A task whose copy is itself.
+template <class Self>
+class PlainTask : public Task {
+ public:
+  static Task *copy_of(const Task &task) { return create<Self>(static_cast<const Self &>(task)); }
+  void dispose() override { destroy(static_cast<Self *>(this)); }
+};
+
+// Runs at once without a stream: the device's default order is complete on return.
+template <class Self>
+guf_status run_in_order(Self &task, void *stream, Place place, guf_error *error) {
+  if (stream == nullptr) return task.execute(error);
+  return static_cast<Stream *>(stream)->submit(task, Self::copy_of, place, error);
+}
+
+guf_status unknown(guf_error *error, const char *what, uint32_t found) {
+  return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "%s: 0x%x is not known to this plugin", what,
+              found);
+}
+
+class CopyTask final : public PlainTask<CopyTask> {
+ public:
+  CopyTask(uint64_t dst, uint64_t src, uint64_t size) : dst_(dst), src_(src), size_(size) {}
+  guf_status execute(guf_error *) {
+    execute_copy(dst_, src_, size_);
+    return GUF_OK;
+  }
+  guf_status run(Stream &, guf_error *error) override { return execute(error); }
+
+ private:
+  uint64_t dst_, src_, size_;
+};
+
+class FillTask final : public PlainTask<FillTask> {
+ public:
+  FillTask(uint64_t dst, const void *pattern, uint32_t pattern_size, uint64_t count)
+      : dst_(dst), pattern_size_(pattern_size), count_(count) {
+    std::memcpy(pattern_, pattern, pattern_size);
+  }
+  guf_status execute(guf_error *) {
+    execute_fill(dst_, pattern_, pattern_size_, count_);
+    return GUF_OK;
+  }
+  guf_status run(Stream &, guf_error *error) override { return execute(error); }
+
+ private:
+  uint64_t dst_;
+  char pattern_[kMaxElementBytes];
+  uint32_t pattern_size_;
+  uint64_t count_;
+};
+
+class FreeTask final : public PlainTask<FreeTask> {
+ public:
+  FreeTask(uint64_t address, uint64_t size) : address_(address), size_(size) {}
+  guf_status execute(guf_error *) {
+    memory_release(address_, size_);
+    return GUF_OK;
+  }
+  guf_status run(Stream &, guf_error *error) override { return execute(error); }
+
+ private:
+  uint64_t address_, size_;
+};
+
+// A failing loop says its status only; the launch knows the text.
+[[gnu::cold]] guf_status name_failure(guf_status status, const char *text, guf_error *error) {
+  if (error == nullptr || error->status != GUF_OK) return status;
+  if (text == nullptr)
+    return fail(error, status, kNone, kNone, "a loop failed with status %d", status);
+  return fail(error, status, kNone, kNone, "%s", text);
+}
+
+guf_status launch_now(const guf_backend_launch &launch, guf_error *error) {
+  const guf_status status = execute_launch(launch, error);
+  return __builtin_expect(status == GUF_OK, 1) ? status
+                                               : name_failure(status, launch.failure, error);
+}
+
+// Borrows launch and block while it runs on the caller; the queued copy owns them.
+class LaunchTask : public Task {
+ public:
+  explicit LaunchTask(const guf_backend_launch &request) : launch_(request) {}
+  guf_status run(Stream &, guf_error *error) override { return launch_now(launch_, error); }
+  void dispose() override {}
+  static Task *copy_of(const Task &task);
+
+ protected:
+  guf_backend_launch launch_;
+};
+
+class QueuedLaunch final : public LaunchTask {
+ public:
+  explicit QueuedLaunch(const LaunchTask &task) : LaunchTask(task), block_(*launch_.block) {
+    launch_.block = &block_;
+  }
+  void dispose() override { destroy(this); }
+
+ private:
+  guf_launch_block block_;
+};
+
+Task *LaunchTask::copy_of(const Task &task) {
+  return create<QueuedLaunch>(static_cast<const LaunchTask &>(task));
+}
+
+class ConvertTask : public Task {
+ public:
+  explicit ConvertTask(const guf_launch_block &block) : block_(&block) {}
+  guf_status run(Stream &, guf_error *error) override { return execute_convert(*block_, error); }
+  void dispose() override {}
+  static Task *copy_of(const Task &task);
+
+ protected:
+  const guf_launch_block *block_;
+};
+
+class QueuedConvert final : public ConvertTask {
+ public:
+  explicit QueuedConvert(const ConvertTask &task) : ConvertTask(task), owned_(*block_) {
+    block_ = &owned_;
+  }
+  void dispose() override { destroy(this); }
+
+ private:
+  guf_launch_block owned_;
+};
+
+Task *ConvertTask::copy_of(const Task &task) {
+  return create<QueuedConvert>(static_cast<const ConvertTask &>(task));
+}
+
+// Holds a reference to the event while it is queued.
+class EventTask : public Task {
+ public:
+  EventTask(Event *event, uint64_t record) : event_(event), record_(record) { event_->retain(); }
+  EventTask(const EventTask &other) : Task(other), event_(other.event_), record_(other.record_) {
+    event_->retain();
+  }
+  EventTask &operator=(const EventTask &) = delete;
+  ~EventTask() override { event_->release(); }
+
+ protected:
+  Event *event_;
+  uint64_t record_;
+};
+
+class RecordTask final : public EventTask {
+ public:
+  using EventTask::EventTask;
+  guf_status run(Stream &stream, guf_error *) override {
+    event_->complete(record_, stream.failure());
+    return GUF_OK;
+  }
+  void dispose() override { destroy(this); }
+  static Task *copy_of(const Task &task) {
+    return create<RecordTask>(static_cast<const RecordTask &>(task));
+  }
+};
+
+class WaitTask final : public EventTask {
+ public:
+  using EventTask::EventTask;
+  guf_status run(Stream &, guf_error *) override {
+    event_->wait_for(record_);
+    return GUF_OK;
+  }
+  void dispose() override { destroy(this); }
+  static Task *copy_of(const Task &task) {
+    return create<WaitTask>(static_cast<const WaitTask &>(task));
+  }
+};
+
+}  // namespace
+
+guf_status memory_free(void *, uint64_t address, uint64_t size, int32_t kind, void *stream,
+                       guf_error *error) {
+  if (kind < GUF_MEMORY_DEVICE || kind > GUF_MEMORY_MANAGED) {
+    return unknown(error, "memory kind", static_cast<uint32_t>(kind));
+  }
+  FreeTask task(address, size);
+  return run_in_order(task, stream, Place::kInlineWhenIdle, error);
+}
+
+guf_status copy(void *, void *stream, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
+                guf_error *error) {
+  if (kind < GUF_COPY_HOST_TO_DEVICE || kind > GUF_COPY_DEVICE_TO_DEVICE) {
+    return unknown(error, "copy kind", static_cast<uint32_t>(kind));
+  }
+  CopyTask task(dst, src, size);
+  return run_in_order(task, stream, size <= kInlineBytes ? Place::kInlineWhenIdle : Place::kQueue,
+                      error);
+}
+
+guf_status fill(void *, void *stream, uint64_t dst, const void *pattern, uint32_t pattern_size,
+                uint64_t count, guf_error *error) {
+  if (pattern_size == 0 || pattern_size > kMaxElementBytes) {
+    return unknown(error, "pattern size", pattern_size);
+  }
+  FillTask task(dst, pattern, pattern_size, count);
+  const bool small = count <= kInlineBytes / pattern_size;
+  return run_in_order(task, stream, small ? Place::kInlineWhenIdle : Place::kQueue, error);
+}
+
+guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
+  const guf_launch_block &block = *launch->block;
+  if (__builtin_expect((block.flags & ~kKnownLaunchFlags) != 0, 0)) {
+    return unknown(error, "launch flags", block.flags & ~kKnownLaunchFlags);
+  }
+  if (launch->stream == nullptr) return launch_now(*launch, error);
+  auto *stream = static_cast<Stream *>(launch->stream);
+  LaunchTask task(*launch);
+  task.launch = stream->next_launch();
+  Place place = work_of(block) <= kInlineWork ? Place::kInlineWhenIdle : Place::kQueue;
+  // Code that did not say it may run anywhere runs on a thread that is inside a call.
+  if ((block.flags & GUF_LAUNCH_ANY_THREAD) == 0) place = Place::kCaller;
+  return stream->submit(task, LaunchTask::copy_of, place, error);
+}
+
+guf_status convert(void *, void *stream, const guf_launch_block *block, guf_error *error) {
+  if (stream == nullptr) return execute_convert(*block, error);
+  ConvertTask task(*block);
+  const Place place = block->items <= kInlineWork ? Place::kInlineWhenIdle : Place::kQueue;
+  return static_cast<Stream *>(stream)->submit(task, ConvertTask::copy_of, place, error);
+}
+
+guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
+  auto *awaited = static_cast<Event *>(event);
+  const guf_status status = awaited->query(error);
+  if (status == GUF_E_FORKED) return status;
+  if (status != GUF_NOT_READY) return GUF_OK;  // complete; a failure belongs to the event's stream
+  if (stream == nullptr) {
+    awaited->wait_for(awaited->last_record());
+    return GUF_OK;
+  }
+  WaitTask task(awaited, awaited->last_record());
+  return static_cast<Stream *>(stream)->submit(task, WaitTask::copy_of, Place::kQueue, error);
+}
+
+guf_status event_record(void *event, void *stream, guf_error *error) {
+  auto *recorded = static_cast<Event *>(event);
+  const guf_status known = recorded->query(error);
+  if (known == GUF_E_FORKED) return known;
+  const uint64_t record = recorded->begin_record();
+  if (stream == nullptr) {
+    recorded->complete(record, Failure());
+    return GUF_OK;
+  }
+  RecordTask task(recorded, record);
+  const guf_status status = static_cast<Stream *>(stream)->submit(task, RecordTask::copy_of,
+                                                                  Place::kInlineWhenIdle, error);
+  if (status != GUF_OK)
+    recorded->complete(record, Failure());  // never queued: do not block waiters
+  return status;
+}
+
+}  // namespace gufunc::cpu

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cpu backend's table.
+#include "backends/cpu/cpu_table.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/claim_pool.h"
+#include "backends/cpu/cpu_device.h"
+#include "backends/cpu/cpu_event.h"
+#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/cpu_stream.h"
+#include "backends/cpu/deadline.h"
+#include "backends/cpu/fork_watch.h"
+
+namespace gufunc::cpu {
+namespace {
+
+guf_status stream_open(void *, uint64_t native, uint32_t flags, void **out_stream,
+                       guf_error *error) {
+  if (native != 0) {
+    return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "the cpu has no native streams to adopt");
+  }
+  if (flags != 0) {
+    return fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                "stream flags: 0x%x is not known to this plugin", flags);
+  }
+  auto *stream = create<Stream>();
+  if (stream == nullptr) {
+    return fail(error, GUF_E_NO_MEMORY, kNone, kNone, "no memory for a stream");
+  }
+  *out_stream = stream;
+  return GUF_OK;
+}
+
+void stream_close(void *stream) {
+  if (stream != nullptr) static_cast<Stream *>(stream)->close();
+}
+
+guf_status stream_query(void *stream, guf_error *error) {
+  return stream == nullptr ? GUF_OK : static_cast<Stream *>(stream)->query(error);
+}
+
+guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *error) {
+  return stream == nullptr ? GUF_OK : static_cast<Stream *>(stream)->synchronize(timeout_ns, error);
+}
+
+guf_status event_open(void *, void **out_event, guf_error *error) {
+  auto *event = create<Event>();
+  if (event == nullptr) return fail(error, GUF_E_NO_MEMORY, kNone, kNone, "no memory for an event");
+  *out_event = event;
+  return GUF_OK;
+}
+
+void event_close(void *event) {
+  if (event != nullptr) static_cast<Event *>(event)->release();
+}
+
+guf_status event_query(void *event, guf_error *error) {
+  return static_cast<Event *>(event)->query(error);
+}
+
+guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error) {
+  return static_cast<Event *>(event)->synchronize(timeout_ns, error);
+}
+
+guf_status shutdown(uint64_t timeout_ns, guf_error *) {
+  const Deadline deadline(timeout_ns);
+  GUF_CPU_TRY(Stream::wait_for_threads(timeout_ns));
+  const auto left = deadline.left(std::chrono::hours(1));
+  return claim_pool().stop(static_cast<uint64_t>(left.count()));
+}
+
+guf_status extension(const char *name, uint32_t, const void **out_table, guf_error *error) {
+  *out_table = nullptr;
+  return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "the cpu backend has no extension '%.60s'",
+              name == nullptr ? "" : name);
+}
+
+guf_backend_api make_table() {
+  guf_backend_api api = {};
+  api.struct_size = sizeof(api);
+  api.abi_minor = GUF_BACKEND_ABI_MINOR;
+  api.name = "cpu";
+  api.version = GUFUNC_CPU_VERSION;
+  api.probe = probe;
+  api.device_open = device_open;
+  api.device_close = device_close;
+  api.memory_alloc = memory_alloc;
+  api.memory_free = memory_free;
+  api.copy = copy;
+  api.fill = fill;
+  api.stream_open = stream_open;
+  api.stream_close = stream_close;
+  api.stream_query = stream_query;
+  api.stream_synchronize = stream_synchronize;
+  api.stream_wait_event = stream_wait_event;
+  api.event_open = event_open;
+  api.event_close = event_close;
+  api.event_record = event_record;
+  api.event_query = event_query;
+  api.event_synchronize = event_synchronize;
+  api.builtins = builtins;
+  api.image_score = image_score;
+  api.module_load = module_load;
+  api.module_unload = module_unload;
+  api.kernel_get = kernel_get;
+  api.launch = launch;
+  api.convert = convert;
+  api.shutdown = shutdown;
+  api.extension = extension;
+  return api;
+}
+
+}  // namespace
+}  // namespace gufunc::cpu
+
+guf_status gufunc_backend_cpu_open(const guf_host_api *host, uint32_t, guf_backend_api *api,
+                                   guf_error *) {
+  gufunc::cpu::set_host(host);
+  gufunc::cpu::start_fork_watch();
+  const guf_backend_api table = gufunc::cpu::make_table();
+  // An older host gets the prefix that it knows; struct_size says how much there is.
+  std::memcpy(api, &table, std::min<size_t>(api->struct_size, sizeof(table)));
+  return GUF_OK;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A point in time that a wait may not pass.
+#ifndef GUFUNC_BACKENDS_CPU_DEADLINE_H
+#define GUFUNC_BACKENDS_CPU_DEADLINE_H
+
+#include <chrono>
+#include <cstdint>
+
+namespace gufunc::cpu {
+
+class Deadline {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // UINT64_MAX: never.
+  explicit Deadline(uint64_t timeout_ns) : never_(timeout_ns >= kNever) {
+    if (!never_) at_ = Clock::now() + std::chrono::nanoseconds(timeout_ns);
+  }
+
+  bool never() const { return never_; }
+  Clock::time_point at() const { return at_; }
+  bool passed() const { return !never_ && Clock::now() >= at_; }
+  // At most `most`: what a wait that polls may sleep.
+  std::chrono::nanoseconds left(std::chrono::nanoseconds most) const {
+    if (never_) return most;
+    const auto rest = at_ - Clock::now();
+    if (rest <= std::chrono::nanoseconds::zero()) return std::chrono::nanoseconds::zero();
+    return rest < most ? rest : most;
+  }
+
+ private:
+  // Beyond a century, which keeps the addition above from overflowing.
+  static constexpr uint64_t kNever = uint64_t{100} * 365 * 24 * 3600 * 1000000000u;
+  bool never_;
+  Clock::time_point at_{};
+};
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_DEADLINE_H

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of elements, as a backend needs them: the dtype's bits are part of its code.
+#ifndef GUFUNC_BACKENDS_CPU_DTYPE_LAYOUT_H
+#define GUFUNC_BACKENDS_CPU_DTYPE_LAYOUT_H
+
+#include <gufunc/dtype.h>
+
+#include <cstdint>
+
+namespace gufunc::cpu {
+
+inline constexpr uint32_t kMaxElementBytes = 16;
+inline constexpr int kDtypes = 15;
+
+inline uint32_t dtype_bytes(guf_dtype dtype) {
+  return (dtype >> 8 & 0xFF) / 8;
+}
+
+// Bytes that swap as one: a complex element is two reals.
+inline uint32_t dtype_swap_bytes(guf_dtype dtype) {
+  const bool complex = dtype == GUF_C64 || dtype == GUF_C128;
+  return complex ? dtype_bytes(dtype) / 2 : dtype_bytes(dtype);
+}
+
+// Place of a dtype in a table of all; -1: none of the fifteen.
+int dtype_index(guf_dtype dtype);
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_DTYPE_LAYOUT_H

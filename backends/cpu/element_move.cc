@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// One loop per element size and swap width; memcpy of constant size is the unaligned access.
+#include "backends/cpu/element_move.h"
+
+#include <cstring>
+
+namespace gufunc::cpu {
+namespace {
+
+inline uint8_t reversed(uint8_t x) {
+  return x;
+}
+inline uint16_t reversed(uint16_t x) {
+  return __builtin_bswap16(x);
+}
+inline uint32_t reversed(uint32_t x) {
+  return __builtin_bswap32(x);
+}
+inline uint64_t reversed(uint64_t x) {
+  return __builtin_bswap64(x);
+}
+
+// `Units` words make one element.
+template <class Word, int Units, bool kSwap>
+void move_words(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
+  for (int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
+    Word words[Units];
+    std::memcpy(words, from, sizeof(words));
+    if constexpr (kSwap) {
+      for (Word &word : words) word = reversed(word);
+    }
+    std::memcpy(to, words, sizeof(words));
+  }
+}
+
+// The same with the steps known, which lets the compiler use vectors.
+template <class Word, int Units, bool kSwap>
+void move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
+  constexpr int64_t kSize = sizeof(Word) * Units;
+  if (to_step == kSize && from_step == kSize) {
+    move_words<Word, Units, kSwap>(to, kSize, from, kSize, count);
+  } else if (to_step == kSize) {
+    move_words<Word, Units, kSwap>(to, kSize, from, from_step, count);
+  } else {
+    move_words<Word, Units, kSwap>(to, to_step, from, from_step, count);
+  }
+}
+
+}  // namespace
+
+void move_elements(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count,
+                   uint32_t size, uint32_t swap) {
+  if (swap <= 1 && to_step == static_cast<int64_t>(size) && from_step == to_step) {
+    std::memmove(to, from, static_cast<size_t>(count) * size);
+    return;
+  }
+  switch (size << 8 | (swap <= 1 ? 0 : swap)) {
+    case 0x0100:
+      return move_row<uint8_t, 1, false>(to, to_step, from, from_step, count);
+    case 0x0200:
+      return move_row<uint16_t, 1, false>(to, to_step, from, from_step, count);
+    case 0x0400:
+      return move_row<uint32_t, 1, false>(to, to_step, from, from_step, count);
+    case 0x0800:
+      return move_row<uint64_t, 1, false>(to, to_step, from, from_step, count);
+    case 0x1000:
+      return move_row<uint64_t, 2, false>(to, to_step, from, from_step, count);
+    case 0x0202:
+      return move_row<uint16_t, 1, true>(to, to_step, from, from_step, count);
+    case 0x0404:
+      return move_row<uint32_t, 1, true>(to, to_step, from, from_step, count);
+    case 0x0808:
+      return move_row<uint64_t, 1, true>(to, to_step, from, from_step, count);
+    case 0x0804:
+      return move_row<uint32_t, 2, true>(to, to_step, from, from_step, count);
+    case 0x1008:
+      return move_row<uint64_t, 2, true>(to, to_step, from, from_step, count);
+    default:
+      return;
+  }
+}
+
+}  // namespace gufunc::cpu

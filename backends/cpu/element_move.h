@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of elements between strided places, whatever their alignment and byte order.
+#ifndef GUFUNC_BACKENDS_CPU_ELEMENT_MOVE_H
+#define GUFUNC_BACKENDS_CPU_ELEMENT_MOVE_H
+
+#include <cstdint>
+
+namespace gufunc::cpu {
+
+// Copies `count` elements of `size` bytes (1, 2, 4, 8 or 16). `swap` is 0, or the number of bytes to
+// reverse as one: `size`, or half of it for complex numbers. Steps are signed bytes.
+void move_elements(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count,
+                   uint32_t size, uint32_t swap);
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_ELEMENT_MOVE_H

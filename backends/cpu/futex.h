@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting on a 32-bit word of this process.
+#ifndef GUFUNC_BACKENDS_CPU_FUTEX_H
+#define GUFUNC_BACKENDS_CPU_FUTEX_H
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+
+namespace gufunc::cpu {
+
+// Sleeps while `word` holds `value`; wakes spuriously, or after `timeout` (NULL: no limit).
+inline void futex_wait(std::atomic<uint32_t> *word, uint32_t value,
+                       const timespec *timeout = nullptr) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(word), FUTEX_WAIT_PRIVATE, value, timeout,
+          nullptr, 0);
+}
+
+inline void futex_wake(std::atomic<uint32_t> *word, uint32_t threads) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(word), FUTEX_WAKE_PRIVATE, threads, nullptr,
+          nullptr, 0);
+}
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_FUTEX_H

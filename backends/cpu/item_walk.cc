@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The odometer over outer dimensions, and runs of a mask.
+#include "backends/cpu/item_walk.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/staged_loop.h"
+
+namespace gufunc::cpu {
+namespace {
+
+// Addresses of the row that contains an item, and where the next row is.
+class RowWalk {
+ public:
+  RowWalk(const guf_launch_block &block, uint64_t row) : block_(block) {
+    for (int i = 0; i < block.noperands; ++i) row_[i] = reinterpret_cast<char *>(block.address[i]);
+    mask_ = reinterpret_cast<const char *>(block.mask);
+    for (int d = 0; d + 1 < block.nloop; ++d) {
+      const auto size = static_cast<uint64_t>(block.outer_size[d]);
+      index_[d] = static_cast<int64_t>(row % size);
+      row /= size;
+      advance(d, index_[d]);
+    }
+  }
+
+  char *const *row() const { return row_; }
+  const char *mask() const { return mask_; }
+
+  void next() {
+    for (int d = 0; d + 1 < block_.nloop; ++d) {
+      if (++index_[d] < block_.outer_size[d]) return advance(d, 1);
+      index_[d] = 0;
+      advance(d, 1 - block_.outer_size[d]);
+    }
+  }
+
+ private:
+  void advance(int d, int64_t by) {
+    for (int i = 0; i < block_.noperands; ++i) row_[i] += by * block_.outer_step[d][i];
+    if (mask_ != nullptr) mask_ += by * block_.mask_step[d + 1];
+  }
+
+  const guf_launch_block &block_;
+  int64_t index_[GUF_MAX_LOOP_NDIM - 1] = {};
+  char *row_[GUF_MAX_OPERANDS];
+  const char *mask_;
+};
+
+// Calls the loop on operands that it takes as they are.
+class DirectLoop {
+ public:
+  DirectLoop(const guf_launch_block &block, const HostLoop &loop) : block_(block), loop_(loop) {
+    std::copy_n(block.size, 1 + block.ncore, dims_);
+  }
+
+  guf_status run_row(char *const *args, int64_t count) {
+    char *call[GUF_MAX_OPERANDS];  // a loop may change what it is given
+    std::copy_n(args, block_.noperands, call);
+    dims_[0] = count;
+    return loop_(call, dims_, block_.step);
+  }
+
+ private:
+  const guf_launch_block &block_;
+  const HostLoop &loop_;
+  int64_t dims_[1 + GUF_MAX_CORE_NAMES];
+};
+
+// First index in [from, count) whose mask byte is set (or not set); count when there is none.
+int64_t find_mask(const char *mask, int64_t step, int64_t from, int64_t count, bool wanted) {
+  if (step == 1) {
+    // Eight bytes at once through stretches of the other value. A bool is 0 or 1.
+    const uint64_t other = wanted ? 0 : 0x0101010101010101u;
+    for (uint64_t word; from + 8 <= count; from += 8) {
+      std::memcpy(&word, mask + from, 8);
+      if (word != other) break;
+    }
+  }
+  while (from < count && (mask[from * step] != 0) != wanted) ++from;
+  return from;
+}
+
+template <class Loop>
+guf_status run_masked_row(Loop &loop, const guf_launch_block &block, char *const *args,
+                          const char *mask, int64_t count) {
+  const int64_t step = block.mask_step[0];
+  for (int64_t begin = find_mask(mask, step, 0, count, true); begin < count;) {
+    const int64_t end = find_mask(mask, step, begin, count, false);
+    char *run[GUF_MAX_OPERANDS];
+    for (int i = 0; i < block.noperands; ++i) run[i] = args[i] + begin * block.step[i];
+    GUF_CPU_TRY(loop.run_row(run, end - begin));
+    begin = find_mask(mask, step, end, count, true);
+  }
+  return GUF_OK;
+}
+
+template <class Loop>
+guf_status run_range(Loop &loop, const guf_launch_block &block, uint64_t first, uint64_t last) {
+  const auto row_items = static_cast<uint64_t>(block.size[0]);
+  RowWalk walk(block, first / row_items);
+  uint64_t offset = first % row_items;
+  while (first < last) {
+    const auto begin = static_cast<int64_t>(offset);
+    const auto count = static_cast<int64_t>(std::min(row_items - offset, last - first));
+    char *part[GUF_MAX_OPERANDS];
+    char *const *args = walk.row();
+    if (begin != 0) {
+      for (int i = 0; i < block.noperands; ++i) part[i] = args[i] + begin * block.step[i];
+      args = part;
+    }
+    if (walk.mask() != nullptr) {
+      GUF_CPU_TRY(
+          run_masked_row(loop, block, args, walk.mask() + begin * block.mask_step[0], count));
+    } else {
+      GUF_CPU_TRY(loop.run_row(args, count));
+    }
+    first += static_cast<uint64_t>(count);
+    offset = 0;
+    walk.next();
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status run_items(const guf_launch_block &block, const HostLoop &loop, uint64_t first,
+                     uint64_t last, guf_error *error) {
+  if (first >= last) return GUF_OK;
+  if ((block.flags & (GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED)) != 0) {
+    StagedLoop staged;
+    GUF_CPU_TRY(staged.open(block, loop, error));
+    return run_range(staged, block, first, last);
+  }
+  DirectLoop direct(block, loop);
+  return run_range(direct, block, first, last);
+}
+
+}  // namespace gufunc::cpu

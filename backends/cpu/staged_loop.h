@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a loop over operands it cannot read itself: of another dtype, byte order or alignment.
+#ifndef GUFUNC_BACKENDS_CPU_STAGED_LOOP_H
+#define GUFUNC_BACKENDS_CPU_STAGED_LOOP_H
+
+#include <gufunc/backend.h>
+
+#include "backends/cpu/element_convert.h"
+#include "backends/cpu/host_loop.h"
+
+namespace gufunc::cpu {
+
+// Such operands go through scratch memory, some items at a time: converted in, the loop run on scratch
+// that is contiguous and aligned, converted out. Elementwise that is 256 items in L1; generalized
+// functions have whole core items copied, several at once while they are small.
+// One object per chunk of work, on the stack; scratch that does not fit there comes from the heap.
+class StagedLoop {
+ public:
+  StagedLoop() = default;
+  ~StagedLoop();
+  StagedLoop(const StagedLoop &) = delete;
+  StagedLoop &operator=(const StagedLoop &) = delete;
+
+  // Errors  GUF_E_DTYPE     <= an operand's dtype has no casts
+  //         GUF_E_NO_MEMORY <= scratch for one item cannot be had
+  guf_status open(const guf_launch_block &block, const HostLoop &loop, guf_error *error);
+
+  // `count` items that follow each other along dimension 0 from the addresses in `args`.
+  guf_status run_row(char *const *args, int64_t count);
+
+ private:
+  static constexpr int64_t kBlockItems = 256;
+  static constexpr int64_t kStackBytes = 32 * 1024;
+  static constexpr int64_t kLine = 64;
+
+  // No member has an initialiser: add_operand fills those that are used, and most launches use few.
+  struct Operand {
+    int number;  // among the launch's operands
+    bool in, out;
+    bool constant;  // the same for the whole row: converted once
+    ElementConverter load, store;
+    char *scratch;
+    int64_t item_bytes;                          // of a core item in scratch
+    int ndim;                                    // 1 + core dimensions; dimension 0 is the items
+    int64_t *size, *memory_step, *scratch_step;  // `ndim` numbers each, in numbers_
+  };
+
+  guf_status add_operand(int number, guf_error *error);
+  guf_status place_scratch(guf_error *error);
+  void load(Operand &operand, const char *from, int64_t count);
+  void store(Operand &operand, char *to, int64_t count);
+
+  const guf_launch_block *block_ = nullptr;
+  HostLoop loop_;
+  int noperands_ = 0;
+  int64_t block_items_ = kBlockItems;
+  int64_t dims_[1 + GUF_MAX_CORE_NAMES];
+  int64_t step_[GUF_MAX_OPERANDS + GUF_MAX_CORE_STRIDES];
+  void *heap_ = nullptr;
+  alignas(kLine) char stack_[kStackBytes];
+  Operand operand_[GUF_MAX_OPERANDS];
+  int64_t numbers_[3 * (GUF_MAX_OPERANDS + GUF_MAX_CORE_STRIDES)];
+  int64_t *next_number_ = numbers_;
+};
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_STAGED_LOOP_H

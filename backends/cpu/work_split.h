@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much work a launch is, and how it is cut into chunks for the pool.
+#ifndef GUFUNC_BACKENDS_CPU_WORK_SPLIT_H
+#define GUFUNC_BACKENDS_CPU_WORK_SPLIT_H
+
+#include <gufunc/backend.h>
+
+#include <cstdint>
+
+#include "backends/cpu/claim_pool.h"
+
+namespace gufunc::cpu {
+
+// Elements one launch touches, as an estimate: items times the product of the core extents. Saturates.
+uint64_t work_of(const guf_launch_block &block);
+
+// Below this a second thread costs more than it brings, even one that is awake.
+inline constexpr uint64_t kParallelWork = 32 * 1024;
+// Below this it is not worth waking one: that takes 11 to 60 us to arrive.
+inline constexpr uint64_t kWakeWork = 128 * 1024;
+// Up to this a stream that is idle runs work on the caller instead of handing it over.
+inline constexpr uint64_t kInlineWork = 64 * 1024;
+
+struct Split {
+  uint64_t chunk_items = 0;
+  uint32_t chunks = 1;
+  ClaimPool::Wake wake = ClaimPool::Wake::kNo;
+};
+
+// Cuts `items` of together `work` elements and `bytes` bytes for `threads` threads. Elementwise chunks
+// hold 64 KiB to 1 MiB and a multiple of 64 items, so that no two threads write one cache line of a
+// contiguous output that is aligned.
+Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t threads);
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_WORK_SPLIT_H
