@@ -37,22 +37,21 @@ struct complex {
   GUF_FN complex &operator/=(complex b) { return *this = *this / b; }
 
  private:
-  // Smith's method as NumPy writes it: scale by the larger part of b. Selects, not branches.
+  // Smith's method as NumPy writes it: scale by the larger part of b. Selects, not branches, so it
+  // vectorises. Division by zero is NumPy's a.re / 0, a.im / 0, which multiplying by infinity equals.
   static GUF_FN complex divide(complex a, complex b) {
     const T size_re = b.re < T(0) ? -b.re : b.re;
     const T size_im = b.im < T(0) ? -b.im : b.im;
-    if (size_re == T(0) && size_im == T(0)) {
-      const T zero = T(0);  // |b.re|: the quotients are infinities and NaN
-      return complex(a.re / zero, a.im / zero);
-    }
     const bool by_re = size_re >= size_im;
+    const bool by_zero = (size_re == T(0)) & (size_im == T(0));
     const T large = by_re ? b.re : b.im;
     const T small = by_re ? b.im : b.re;
     const T ratio = small / large;
-    const T scale = T(1) / (large + small * ratio);
+    const T denominator = large + small * ratio;
+    const T scale = T(1) / (by_zero ? T(0) : denominator);
     const T re = by_re ? a.re + a.im * ratio : a.re * ratio + a.im;
     const T im = by_re ? a.im - a.re * ratio : a.im * ratio - a.re;
-    return complex(re * scale, im * scale);
+    return complex((by_zero ? a.re : re) * scale, (by_zero ? a.im : im) * scale);
   }
 };
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel dialect: everything that the author of a ufunc includes. gufcc compiles the source for the
+// cpu's ISA levels and for devices; see docs/kernels.md.
+//
+//   #include <gufunc/kernel.hpp>
+//
+//   template <class T>
+//   GUF_DEVICE T discriminant(T a, T b, T c) {
+//     return guf::sqrt(b * b - T(4) * a * c);
+//   }
+//   GUF_UFUNC(discriminant, "fff->f ddd->d");
+//
+// Registrations stand at the end of the function's file, outside of any namespace:
+//   GUF_UFUNC(function, types, options...)              elementwise; several outputs: void f(in..., out &...)
+//   GUF_GUFUNC(function, signature, types, options...)  inputs without core dimensions arrive as values,
+//                                                       operands with core dimensions as views
+//   GUF_KERNEL(function)                                raw kernel with an explicit grid; no cpu image yet
+// Types are NumPy's letters, one per operand: ? b B h H i I q Q e f d F D, E for bfloat16; l is q. The
+// function receives bool for ?, float for e and E (rounded once when stored), the type itself otherwise.
+// Options are string literals, "key" or "key=value":
+//   "name=add"       the ufunc's name, if not the function's     "doc=..."     one line
+//   "rule=p=n+1"     a rule for an output's dimension            "fp=fast"     contraction (fma) allowed
+//   "roles=in,inout" of a function that reads its outputs        "group"       the first parameter is a group
+//   "inplace_safe"   may write the view it reads                 "identity=zero|one|minus_one|minus_inf|
+//   "commutative" "associative"                                            reorderable|none"
+#ifndef GUFUNC_KERNEL_HPP
+#define GUFUNC_KERNEL_HPP
+
+#include "kernel/config.hpp"
+
+#if defined(GUF_SCAN)
+// gufcc reads the registrations out of the preprocessed source.
+#define GUF_UFUNC(function, ...) __guf_register__(ufunc, function, __VA_ARGS__)
+#define GUF_GUFUNC(function, ...) __guf_register__(gufunc, function, __VA_ARGS__)
+#define GUF_KERNEL(function, ...) __guf_register__(kernel, function, ##__VA_ARGS__)
+#else
+#define GUF_UFUNC(function, ...) static_assert(true, "gufcc makes the entries")
+#define GUF_GUFUNC(function, ...) static_assert(true, "gufcc makes the entries")
+#define GUF_KERNEL(...) static_assert(true, "gufcc makes the entries")
+
+#include "kernel/group.hpp"
+#include "kernel/math.hpp"
+#include "kernel/types.hpp"
+#include "kernel/views.hpp"
+#if defined(GUF_HOST)
+#include "kernel/host_loops.hpp"
+#else
+#include "kernel/device_entries.hpp"
+#endif
+#include "kernel/no_std_math.hpp"
+#endif
+
+#endif  // GUFUNC_KERNEL_HPP

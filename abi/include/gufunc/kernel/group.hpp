@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups: the threads that work on one item of a cooperative function. A group of one is the serial
+// program, so one body serves the cpu and every mapping of a device.
+//   g.rank() g.size()          this thread, and how many: for (i = g.rank(); i < n; i += g.size())
+//   g.sync()                   all threads of the group have come here and see each other's writes
+//   g.sum(n, f) min max        over f(0) .. f(n-1), by the one tree; the result reaches every thread
+//   g.reduce(n, f, op, empty)  the same with another operation
+//   g.shared<T>(n)             memory of the group, uninitialised; null beyond kSharedBytes in all
+#ifndef GUFUNC_KERNEL_GROUP_HPP
+#define GUFUNC_KERNEL_GROUP_HPP
+
+#include "reduce_tree.hpp"
+
+namespace guf {
+
+enum { kSharedBytes = 48 * 1024 };
+
+namespace detail {
+
+// Hands out pieces of the group's memory, 16-byte aligned.
+GUF_FN char *take_shared(char *base, u32 *used, i64 bytes) {
+  if (base == nullptr || bytes < 0 || bytes > (i64)kSharedBytes - (i64)*used) return nullptr;
+  char *piece = base + *used;
+  *used += ((u32)bytes + 15u) & ~15u;
+  return piece;
+}
+
+// What all groups share; Self supplies reduce().
+template <class Self>
+struct group_reductions {
+  template <class F>
+  GUF_FN auto sum(i64 n, F f) {
+    typedef decltype(f(i64(0)) + f(i64(0))) T;
+    return self().template reduce<T>(n, f, add_op(), T(0));
+  }
+  template <class F>
+  GUF_FN auto min(i64 n, F f) {
+    typedef decltype(+f(i64(0))) T;
+    return self().template reduce<T>(n, f, min_op(), empty_min<T>());
+  }
+  template <class F>
+  GUF_FN auto max(i64 n, F f) {
+    typedef decltype(+f(i64(0))) T;
+    return self().template reduce<T>(n, f, max_op(), empty_max<T>());
+  }
+
+ private:
+  GUF_FN Self &self() { return *(Self *)this; }
+};
+
+}  // namespace detail
+
+// One thread is the whole group: the cpu, and one device thread per item.
+class one : public detail::group_reductions<one> {
+ public:
+  GUF_FN explicit one(char *shared = nullptr) : shared_(shared), used_(0) {}
+
+  static GUF_FN constexpr u32 rank() { return 0; }
+  static GUF_FN constexpr u32 size() { return 1; }
+  GUF_FN void sync() const {}
+  GUF_FN one subgroup() const { return one(nullptr); }
+
+  template <class T, class F, class Op>
+  GUF_FN T reduce(i64 n, F f, Op op, T empty) {
+    return n > 0 ? detail::reduce_serial<T>(op, f, n) : empty;
+  }
+  template <class T>
+  GUF_FN T *shared(i64 count) {
+    return (T *)detail::take_shared(shared_, &used_, count * (i64)sizeof(T));
+  }
+
+ private:
+  char *shared_;
+  u32 used_;
+};
+
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_GROUP_HPP

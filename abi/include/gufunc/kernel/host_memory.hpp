@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// How host loops reach elements: whole scalars at any address, complex numbers part by part (a copy of a
+// struct would hide from the vectoriser what it reads).
+#ifndef GUFUNC_KERNEL_HOST_MEMORY_HPP
+#define GUFUNC_KERNEL_HOST_MEMORY_HPP
+
+#include "types.hpp"
+
+namespace guf {
+namespace host {
+
+// A T at an address that need not be aligned.
+template <class T>
+struct __attribute__((packed, may_alias)) loose {
+  T value;
+};
+
+template <class T>
+struct memory {
+  static GUF_FN T load(const char *p) { return ((const loose<T> *)p)->value; }
+  static GUF_FN void store(char *p, T x) { ((loose<T> *)p)->value = x; }
+};
+template <class T>
+struct memory<complex<T>> {
+  static GUF_FN complex<T> load(const char *p) {
+    return complex<T>(memory<T>::load(p), memory<T>::load(p + sizeof(T)));
+  }
+  static GUF_FN void store(char *p, complex<T> x) {
+    memory<T>::store(p, x.re);
+    memory<T>::store(p + sizeof(T), x.im);
+  }
+};
+template <>
+struct memory<b8> {
+  static GUF_FN b8 load(const char *p) { return b8{memory<u8>::load(p)}; }
+  static GUF_FN void store(char *p, b8 x) { memory<u8>::store(p, x.byte); }
+};
+template <>
+struct memory<f16> {
+  static GUF_FN f16 load(const char *p) { return f16{memory<u16>::load(p)}; }
+  static GUF_FN void store(char *p, f16 x) { memory<u16>::store(p, x.bits); }
+};
+template <>
+struct memory<bf16> {
+  static GUF_FN bf16 load(const char *p) { return bf16{memory<u16>::load(p)}; }
+  static GUF_FN void store(char *p, bf16 x) { memory<u16>::store(p, x.bits); }
+};
+
+// The inputs and outputs of a sweep over i = 0 .. n-1.
+template <class T>
+struct packed_input {
+  const char *base;
+  GUF_FN value_t<T> get(i64 i) const {
+    return cast<value_t<T>>(memory<T>::load(base + i * (i64)sizeof(T)));
+  }
+};
+template <class T>
+struct scalar_input {
+  value_t<T> value;
+  GUF_FN value_t<T> get(i64) const { return value; }
+};
+template <class T>
+struct strided_input {
+  const char *base;
+  i64 step;
+  GUF_FN value_t<T> get(i64 i) const { return cast<value_t<T>>(memory<T>::load(base + i * step)); }
+};
+template <class T>
+struct packed_output {
+  typedef value_t<T> value;
+  char *base;
+  template <class V>
+  GUF_FN void put(i64 i, V x) const {
+    memory<T>::store(base + i * (i64)sizeof(T), cast<T>(x));
+  }
+};
+template <class T>
+struct strided_output {
+  typedef value_t<T> value;
+  char *base;
+  i64 step;
+  template <class V>
+  GUF_FN void put(i64 i, V x) const {
+    memory<T>::store(base + i * step, cast<T>(x));
+  }
+};
+
+}  // namespace host
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_HOST_MEMORY_HPP

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps in order; each leaves its files in the temporary folder, the last one moves the module into place.
+#include "build.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "listing.h"
+#include "module_file.h"
+#include "scanner.h"
+
+namespace gufunc::gufcc {
+
+namespace fs = std::filesystem;
+
+bool Build::run() {
+  if (!folder_.create(diagnostics_)) return false;
+  if (options_.keep) {
+    folder_.keep();
+    diagnostics_->pass_on(
+        fmt::format("gufcc: intermediate files are in {}\n", folder_.path().string()));
+  }
+  if (!find_sources()) return false;
+  compiler_ = std::make_unique<Compiler>(options_, sources_, folder_.path(), diagnostics_);
+  if (!compiler_->locate() || !scan_sources()) return false;
+  if (options_.list) {
+    listing_ = list_functions(module_);
+    return true;
+  }
+  group_units();
+  if (!options_.checks.empty()) return check_devices();
+  if (!choose_name() || !select_targets(options_.targets, &targets_, diagnostics_)) return false;
+  if (!compile_units()) return false;
+  for (const Target &target : targets_) {
+    if (!join_level(target)) return false;
+  }
+  if (!compile_table() || !(options_.object ? link_object() : link_shared())) return false;
+  return write_depfile();
+}
+
+bool Build::find_sources() {
+  for (const std::string &typed : options_.sources) {
+    std::error_code failure;
+    if (!fs::is_regular_file(typed, failure)) {
+      return diagnostics_->error({}, "cannot read the source {}", typed);
+    }
+    sources_.push_back({typed, fs::absolute(typed).lexically_normal().string()});
+  }
+  return true;
+}
+
+// "build/foo.so" is module foo.
+bool Build::choose_name() {
+  if (options_.output.empty()) return diagnostics_->error({}, "say where the module goes: -o FILE");
+  module_.name = options_.name;
+  if (module_.name.empty()) {
+    module_.name = fs::path(options_.output).filename().string();
+    module_.name = module_.name.substr(0, module_.name.find('.'));
+  }
+  const bool good = !module_.name.empty() && module_.name.size() <= 63 &&
+                    std::isdigit(static_cast<unsigned char>(module_.name[0])) == 0 &&
+                    std::all_of(module_.name.begin(), module_.name.end(), [](char c) {
+                      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+                    });
+  if (good) return true;
+  return diagnostics_->error({}, "'{}' is no module name: letters, digits and _; say --name NAME",
+                             module_.name);
+}
+
+bool Build::scan_sources() {
+  std::vector<RawRegistration> registrations;
+  bool good = true;
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    std::string text;
+    if (!compiler_->scan(i, &text)) return false;
+    good &= scan_registrations(text, static_cast<int>(i), &registrations, diagnostics_);
+  }
+  return good && build_module(registrations, &module_, diagnostics_);
+}
+
+void Build::group_units() {
+  for (const Function &function : module_.functions) {
+    for (const Loop &loop : function.loops) {
+      const auto source = static_cast<size_t>(loop.source);
+      const bool fast = loop.fast || options_.fast;
+      auto unit = std::find_if(units_.begin(), units_.end(),
+                               [&](const Unit &u) { return u.source == source && u.fast == fast; });
+      if (unit == units_.end()) unit = units_.insert(unit, Unit{source, fast, {}});
+      unit->loops.push_back({&function, &loop});
+    }
+  }
+}
+
+std::string Build::unit_name(size_t unit, const Target &target) const {
+  return fmt::format("unit{}_{}", unit, target.suffix);
+}
+
+bool Build::compile_units() {
+  const int processors = static_cast<int>(std::thread::hardware_concurrency());
+  const int workers = options_.jobs > 0 ? options_.jobs : std::max(processors, 1);
+  const size_t levels = targets_.size();
+  return run_parallel(workers, static_cast<int>(units_.size() * levels), [&](int job) {
+    const size_t index = static_cast<size_t>(job) / levels;
+    const Target &target = targets_[static_cast<size_t>(job) % levels];
+    const Unit &unit = units_[index];
+    Command flags = target.flags;
+    flags.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
+    const std::string name = unit_name(index, target);
+    return compiler_->compile(
+        name, generate_host_entries(sources_[unit.source].absolute, unit.loops, target), flags,
+        work(name + ".o"));
+  });
+}
+
+// All objects of a level become one whose only global symbols are its entries: an inline function of the
+// user must not be shared between levels, or old machines would run code of new ones.
+bool Build::join_level(const Target &target) {
+  std::string entries;
+  Command join = {"ld", "-r", "--force-group-allocation", "-o", work(target.suffix + ".joined.o")};
+  for (size_t i = 0; i < units_.size(); ++i) {
+    join.push_back(work(unit_name(i, target) + ".o"));
+    for (const LoopRef &ref : units_[i].loops) entries += host_entry_name(*ref.loop, target) + "\n";
+  }
+  const fs::path list = work(target.suffix + ".entries");
+  return write_file(list, entries, diagnostics_) && compiler_->run(join, "joining objects") &&
+         compiler_->run({"objcopy", "--keep-global-symbols=" + list.string(),
+                         work(target.suffix + ".joined.o"), work(target.suffix + ".o")},
+                        "localising symbols");
+}
+
+bool Build::compile_table() {
+  const fs::path table = work("table.c");
+  return write_file(table, generate_table(module_, targets_, !options_.object), diagnostics_) &&
+         compiler_->run({compiler_->path(), "-x", "c", "-std=c11", "-O1", "-fPIC",
+                         "-fvisibility=hidden", "-Wall", "-Wextra",
+                         "-I" + compiler_->headers().string(), "-c", table, "-o", work("table.o")},
+                        "compiling the table");
+}
+
+bool Build::link_object() {
+  Command join = {"ld", "-r", "-o", work("module.joined.o"), work("table.o")};
+  for (const Target &target : targets_) join.push_back(work(target.suffix + ".o"));
+  return compiler_->run(join, "joining objects") &&
+         compiler_->run({"objcopy", "--keep-global-symbol=gufunc_module_v1_" + module_.name,
+                         work("module.joined.o"), work("module.o")},
+                        "localising symbols") &&
+         move_into_place(work("module.o"), options_.output, diagnostics_);
+}
+
+bool Build::link_shared() {
+  const fs::path map = work("module.map");
+  const std::string exported = fmt::format(
+      "{{ global: gufunc_module_v1; gufunc_module_v1_{}; local: *; }};\n", module_.name);
+  if (!write_file(map, exported, diagnostics_)) return false;
+  Command link = {compiler_->path(), "-shared",      "-nostdlib", "-o",
+                  work("module.so"), work("table.o")};
+  for (const Target &target : targets_) link.push_back(work(target.suffix + ".o"));
+  for (const char *flag : {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-z,noexecstack",
+                           "-Wl,--build-id=none", "-Wl,--as-needed", "-lm", "-lc", "-lgcc"}) {
+    link.emplace_back(flag);
+  }
+  link.push_back("-Wl,--version-script=" + map.string());
+  return compiler_->run(link, "linking the module") &&
+         write_digest(work("module.so"), diagnostics_) &&
+         move_into_place(work("module.so"), options_.output, diagnostics_);
+}
+
+bool Build::check_devices() {
+  std::string names = options_.checks;
+  std::replace(names.begin(), names.end(), ',', ' ');
+  std::istringstream words(names);
+  for (std::string name; words >> name;) {
+    for (size_t i = 0; i < units_.size(); ++i) {
+      if (!check_device(name, units_[i], i)) return false;
+    }
+  }
+  return true;
+}
+
+bool Build::check_device(const std::string &name, const Unit &unit, size_t number) {
+  const fs::path entry = work(fmt::format("{}_{}.cpp", name, number));
+  Command command;
+  if (!write_file(entry, generate_device_entries(sources_[unit.source].absolute, unit.loops),
+                  diagnostics_) ||
+      !device_check_command(name, entry, entry.string() + ".out", &command, diagnostics_)) {
+    return false;
+  }
+  for (const std::string &flag : compiler_->preprocessor_flags()) {
+    if (!flag.starts_with("-std=")) command.insert(command.end() - 3, flag);
+  }
+  return compiler_->run(command, fmt::format("checking for {}", name).c_str());
+}
+
+bool Build::write_depfile() {
+  if (options_.depfile.empty()) return true;
+  auto escaped = [](std::string path) {
+    replace_all(&path, " ", "\\ ");
+    return path;
+  };
+  std::string text = escaped(options_.output) + ":";
+  for (const std::string &file : compiler_->dependencies()) text += " \\\n  " + escaped(file);
+  return write_file(options_.depfile, text + "\n", diagnostics_);
+}
+
+}  // namespace gufunc::gufcc

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// From sources to a module: scan, entries, objects per ISA level, table, link, digest.
+#ifndef GUFUNC_TOOLS_GUFCC_BUILD_H
+#define GUFUNC_TOOLS_GUFCC_BUILD_H
+
+#include "compiler.h"
+#include "files.h"
+#include "generate.h"
+
+namespace gufunc::gufcc {
+
+class Build {
+ public:
+  Build(const Options &options, Diagnostics *diagnostics)
+      : options_(options), diagnostics_(diagnostics) {}
+
+  bool run();
+
+  // The table that --list prints.
+  const std::string &listing() const { return listing_; }
+
+ private:
+  // Loops of one source that are compiled with the same flags.
+  struct Unit {
+    size_t source = 0;
+    bool fast = false;
+    std::vector<LoopRef> loops;
+  };
+
+  bool find_sources();
+  bool choose_name();
+  bool scan_sources();
+  void group_units();
+  bool check_devices();
+  bool check_device(const std::string &name, const Unit &unit, size_t number);
+  bool compile_units();
+  bool join_level(const Target &target);
+  bool compile_table();
+  bool link_shared();
+  bool link_object();
+  bool write_depfile();
+  std::filesystem::path work(const std::string &name) const { return folder_.path() / name; }
+  std::string unit_name(size_t unit, const Target &target) const;
+
+  const Options &options_;
+  Diagnostics *diagnostics_;
+  TemporaryFolder folder_;
+  std::vector<Source> sources_;
+  std::vector<Target> targets_;
+  std::unique_ptr<Compiler> compiler_;
+  Module module_;
+  std::vector<Unit> units_;
+  std::string listing_;
+};
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_BUILD_H

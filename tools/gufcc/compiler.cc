@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps around clang. An object depends on the preprocessed text, the flags and the compiler's version: their
+// hash names it in the cache.
+#include "compiler.h"
+
+#include <sstream>
+
+#include "files.h"
+
+namespace gufunc::gufcc {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Mathematics of the host. Refused by a header of the same name that is found first.
+constexpr const char *kRefusedHeaders[] = {"cmath",   "math.h",    "tgmath.h", "ctgmath",
+                                           "complex", "complex.h", "ccomplex"};
+
+// Results must not depend on the ISA: no contraction, no reassociation. errno is nobody's business.
+const Command kCodeFlags = {"-O3",
+                            "-fno-math-errno",
+                            "-fPIC",
+                            "-fvisibility=hidden",
+                            "-fvisibility-inlines-hidden",
+                            "-fno-exceptions",
+                            "-fno-rtti",
+                            "-fno-threadsafe-statics",
+                            "-Wall",
+                            "-Wextra",
+                            "-Wno-pass-failed"};
+
+ObjectCache open_cache(const Options &options) {
+  if (options.no_cache) return ObjectCache({});
+  return ObjectCache(options.cache_dir.empty() ? default_cache_folder()
+                                               : fs::path(options.cache_dir));
+}
+
+Command joined(std::initializer_list<Command> parts) {
+  Command all;
+  for (const Command &part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace
+
+Compiler::Compiler(const Options &options, const std::vector<Source> &sources, fs::path work,
+                   Diagnostics *diagnostics)
+    : options_(options),
+      sources_(sources),
+      work_(std::move(work)),
+      diagnostics_(diagnostics),
+      cache_(open_cache(options)) {}
+
+bool Compiler::locate() {
+  if (!find_compiler() || !find_headers() || !write_refused_headers()) return false;
+  preprocessor_flags_ = {"-std=c++17", "-I" + (work_ / "refused").string(),
+                         "-I" + headers_.string()};
+  for (const std::string &dir : options_.include_dirs) preprocessor_flags_.push_back("-I" + dir);
+  for (const std::string &definition : options_.definitions) {
+    preprocessor_flags_.push_back("-D" + definition);
+  }
+  return true;
+}
+
+bool Compiler::find_compiler() {
+  Command candidates = {"clang++-19", "clang++"};
+  if (!options_.compiler.empty()) candidates = {options_.compiler};
+  for (const std::string &candidate : candidates) {
+    const ProcessResult result = run_process({candidate, "--version"});
+    if (result.status == 0 && result.output.find("clang") != std::string::npos) {
+      path_ = candidate;
+      version_ = result.output;
+      return true;
+    }
+  }
+  return diagnostics_->error(
+      {}, "no kernel compiler: '{}' does not run; on Debian: apt install clang-19",
+      fmt::join(candidates, "', '"));
+}
+
+bool Compiler::find_headers() {
+  std::error_code failure;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failure);
+  headers_ = (self.parent_path() / ".." / "include").lexically_normal();
+  if (!failure && fs::exists(headers_ / "gufunc" / "kernel.hpp", failure)) return true;
+  return diagnostics_->error({}, "cannot find gufunc/kernel.hpp in {}", headers_.string());
+}
+
+bool Compiler::write_refused_headers() {
+  std::error_code failure;
+  fs::create_directories(work_ / "refused", failure);
+  for (const char *name : kRefusedHeaders) {
+    const std::string text = fmt::format(
+        "#ifdef GUF_SCAN\n__guf_refused__(<{0}>)\n#else\n#error \"<{0}> is not for kernels: use "
+        "guf:: "
+        "mathematics of gufunc/kernel.hpp\"\n#endif\n",
+        name);
+    if (!write_file(work_ / "refused" / name, text, diagnostics_)) return false;
+  }
+  return true;
+}
+
+std::string Compiler::as_typed(std::string text) const {
+  for (const Source &source : sources_) replace_all(&text, source.absolute, source.typed);
+  return text;
+}
+
+bool Compiler::run(const Command &command, const char *what) {
+  const ProcessResult result = run_process(command);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (options_.verbose) diagnostics_->pass_on(command_line(command) + "\n");
+  diagnostics_->pass_on(as_typed(result.output));
+  if (result.status == 0) return true;
+  return diagnostics_->error(
+      {}, "{} failed{}", what,
+      result.status > 128 ? fmt::format(" with signal {}", result.status - 128) : "");
+}
+
+bool Compiler::note_dependencies(const fs::path &depfile) {
+  std::string text;
+  if (!read_file(depfile, &text, diagnostics_)) return false;
+  replace_all(&text, "\\\n", " ");
+  replace_all(&text, "\\ ", "\x01");
+  std::istringstream words(text.substr(text.find(": ") + 1));
+  for (std::string word; words >> word;) {
+    replace_all(&word, "\x01", " ");
+    const std::string path = fs::absolute(word).lexically_normal().string();
+    if (!path.starts_with(work_.string())) dependencies_.insert(path);
+  }
+  return true;
+}
+
+bool Compiler::scan(size_t source, std::string *preprocessed) {
+  const fs::path output = work_ / fmt::format("scan{}.ii", source);
+  const fs::path depfile = work_ / fmt::format("scan{}.d", source);
+  const Command command =
+      joined({{path_, "-x", "c++", "-E", "-DGUF_SCAN", "-MD", "-MF", depfile.string()},
+              preprocessor_flags_,
+              {sources_[source].typed, "-o", output.string()}});
+  if (!run(command, "preprocessing")) return false;
+  return note_dependencies(depfile) && read_file(output, preprocessed, diagnostics_);
+}
+
+bool Compiler::compile(const std::string &stem, const std::string &text, const Command &flags,
+                       const fs::path &object) {
+  const fs::path entry = work_ / (stem + ".cpp");
+  const fs::path preprocessed = work_ / (stem + ".ii");
+  const fs::path depfile = work_ / (stem + ".d");
+  const Command common = joined({{path_, "-x", "c++"}, preprocessor_flags_, kCodeFlags, flags});
+  std::string expanded;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!write_file(entry, text, diagnostics_)) return false;
+  }
+  if (!run(joined({common,
+                   {"-E", "-MD", "-MF", depfile.string(), entry.string(), "-o",
+                    preprocessed.string()}}),
+           "preprocessing")) {
+    return false;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!note_dependencies(depfile) || !read_file(preprocessed, &expanded, diagnostics_))
+      return false;
+  }
+  expanded = as_typed(std::move(expanded));
+  std::string hashed = version_ + command_line(common) + expanded;
+  replace_all(&hashed, work_.string(), "");
+  const std::string key = ObjectCache::key(hashed);
+  if (cache_.fetch(key, object)) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++objects_from_cache_;
+    if (options_.verbose) diagnostics_->pass_on(fmt::format("gufcc: {} from the cache\n", stem));
+    return true;
+  }
+  if (!run(joined({common, {"-c", entry.string(), "-o", object.string()}}), "compiling a kernel")) {
+    return false;
+  }
+  cache_.store(key, object);
+  return true;
+}
+
+}  // namespace gufunc::gufcc

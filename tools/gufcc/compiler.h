@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel compiler: where it is, what it is called with, and the scan and compile steps.
+#ifndef GUFUNC_TOOLS_GUFCC_COMPILER_H
+#define GUFUNC_TOOLS_GUFCC_COMPILER_H
+
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "diagnostic.h"
+#include "object_cache.h"
+#include "options.h"
+#include "process.h"
+#include "targets.h"
+
+namespace gufunc::gufcc {
+
+// One source of the user: as typed, for messages, and absolute, for #include.
+struct Source {
+  std::string typed;
+  std::string absolute;
+};
+
+class Compiler {
+ public:
+  Compiler(const Options &options, const std::vector<Source> &sources, std::filesystem::path work,
+           Diagnostics *diagnostics);
+
+  // Finds the compiler and the dialect's headers.
+  bool locate();
+
+  // Runs the preprocessor with -DGUF_SCAN.
+  bool scan(size_t source, std::string *preprocessed);
+
+  // Compiles `text` (a unit that includes a source) to `object`, or takes the object from the cache.
+  bool compile(const std::string &stem, const std::string &text, const Command &flags,
+               const std::filesystem::path &object);
+
+  // Runs a command; on failure its output becomes the diagnostics, the user's paths as typed.
+  bool run(const Command &command, const char *what);
+
+  const std::string &path() const { return path_; }
+  const std::filesystem::path &headers() const { return headers_; }
+  // -I and -D of the dialect and of the user.
+  const Command &preprocessor_flags() const { return preprocessor_flags_; }
+  // Every file that was read, without intermediate ones.
+  const std::set<std::string> &dependencies() const { return dependencies_; }
+  int objects_from_cache() const { return objects_from_cache_; }
+
+ private:
+  bool find_compiler();
+  bool find_headers();
+  bool write_refused_headers();
+  bool note_dependencies(const std::filesystem::path &depfile);
+  std::string as_typed(std::string text) const;
+
+  const Options &options_;
+  const std::vector<Source> &sources_;
+  std::filesystem::path work_, headers_;
+  Diagnostics *diagnostics_;
+  std::mutex mutex_;  // diagnostics, dependencies and counts, when units compile side by side
+  std::string path_, version_;
+  Command preprocessor_flags_;
+  std::set<std::string> dependencies_;
+  ObjectCache cache_;
+  int objects_from_cache_ = 0;
+};
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_COMPILER_H

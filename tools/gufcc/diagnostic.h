@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What gufcc tells the user: collected in order, printed as compilers print.
+#ifndef GUFUNC_TOOLS_GUFCC_DIAGNOSTIC_H
+#define GUFUNC_TOOLS_GUFCC_DIAGNOSTIC_H
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gufunc::gufcc {
+
+// A place in the user's sources. An empty file: no place.
+struct Place {
+  std::string file;
+  int line = 0;
+};
+
+class Diagnostics {
+ public:
+  // Records an error and returns false, so that a failing function reads `return diagnostics.error(...)`.
+  template <class... A>
+  bool error(const Place &place, fmt::format_string<A...> format, A &&...args) {
+    add(place, "error", fmt::format(format, std::forward<A>(args)...));
+    failed_ = true;
+    return false;
+  }
+  template <class... A>
+  void warn(const Place &place, fmt::format_string<A...> format, A &&...args) {
+    add(place, "warning", fmt::format(format, std::forward<A>(args)...));
+  }
+  // A compiler's own output, as it stands.
+  void pass_on(const std::string &text) { text_ += text; }
+
+  bool failed() const { return failed_; }
+  const std::string &text() const { return text_; }
+
+ private:
+  void add(const Place &place, const char *kind, const std::string &message) {
+    if (place.file.empty()) {
+      text_ += fmt::format("gufcc: {}: {}\n", kind, message);
+    } else {
+      text_ += fmt::format("{}:{}: {}: {}\n", place.file, place.line, kind, message);
+    }
+  }
+
+  std::string text_;
+  bool failed_ = false;
+};
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_DIAGNOSTIC_H

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace gufunc::gufcc {
+
+namespace fs = std::filesystem;
+
+bool read_file(const fs::path &path, std::string *out, Diagnostics *diagnostics) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+  if (file.bad() || !file.is_open()) {
+    return diagnostics->error({}, "cannot read {}: {}", path.string(), std::strerror(errno));
+  }
+  *out = text.str();
+  return true;
+}
+
+bool write_file(const fs::path &path, const std::string &text, Diagnostics *diagnostics) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file)
+    return diagnostics->error({}, "cannot write {}: {}", path.string(), std::strerror(errno));
+  return true;
+}
+
+bool move_into_place(const fs::path &from, const fs::path &to, Diagnostics *diagnostics) {
+  std::error_code failure;
+  fs::path beside = to;
+  beside += fmt::format(".{}", getpid());
+  fs::copy_file(from, beside, fs::copy_options::overwrite_existing, failure);
+  if (!failure) fs::rename(beside, to, failure);
+  if (!failure) return true;
+  const std::string why = failure.message();
+  fs::remove(beside, failure);
+  return diagnostics->error({}, "cannot write {}: {}", to.string(), why);
+}
+
+void replace_all(std::string *text, const std::string &from, const std::string &to) {
+  if (from.empty() || from == to) return;
+  for (size_t at = text->find(from); at != std::string::npos;
+       at = text->find(from, at + to.size())) {
+    text->replace(at, from.size(), to);
+  }
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!keep_ && !path_.empty()) fs::remove_all(path_, ignored);
+}
+
+bool TemporaryFolder::create(Diagnostics *diagnostics) {
+  std::error_code failure;
+  std::string pattern = (fs::temp_directory_path(failure) / "gufcc-XXXXXX").string();
+  if (failure || mkdtemp(pattern.data()) == nullptr) {
+    return diagnostics->error({}, "cannot make a temporary folder: {}",
+                              failure ? failure.message() : std::strerror(errno));
+  }
+  path_ = pattern;
+  return true;
+}
+
+}  // namespace gufunc::gufcc

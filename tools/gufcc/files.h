@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files in and out, and the folder of intermediate files.
+#ifndef GUFUNC_TOOLS_GUFCC_FILES_H
+#define GUFUNC_TOOLS_GUFCC_FILES_H
+
+#include <filesystem>
+#include <string>
+
+#include "diagnostic.h"
+
+namespace gufunc::gufcc {
+
+bool read_file(const std::filesystem::path &path, std::string *out, Diagnostics *diagnostics);
+bool write_file(const std::filesystem::path &path, const std::string &text,
+                Diagnostics *diagnostics);
+
+// Puts `from` in the place of `to` in one step, also across file systems.
+bool move_into_place(const std::filesystem::path &from, const std::filesystem::path &to,
+                     Diagnostics *diagnostics);
+
+void replace_all(std::string *text, const std::string &from, const std::string &to);
+
+// A folder of its own, removed with its content unless kept.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() = default;
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+  ~TemporaryFolder();
+
+  bool create(Diagnostics *diagnostics);
+  void keep() { keep_ = true; }
+  const std::filesystem::path &path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  bool keep_ = false;
+};
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_FILES_H

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts that gufcc writes and compiles: entries per loop, and the table of the module.
+#ifndef GUFUNC_TOOLS_GUFCC_GENERATE_H
+#define GUFUNC_TOOLS_GUFCC_GENERATE_H
+
+#include <string>
+#include <vector>
+
+#include "registration.h"
+#include "targets.h"
+
+namespace gufunc::gufcc {
+
+// A loop and the function it belongs to.
+struct LoopRef {
+  const Function *function = nullptr;
+  const Loop *loop = nullptr;
+};
+
+// The symbol of a host entry: "guf_ew_add_ff_f__v3".
+std::string host_entry_name(const Loop &loop, const Target &target);
+
+// A translation unit that includes `source` and instantiates one host entry per loop.
+std::string generate_host_entries(const std::string &source, const std::vector<LoopRef> &loops,
+                                  const Target &target);
+
+// The same for devices: row and nd of elementwise loops, thread of generalized ones, whatever the front end.
+std::string generate_device_entries(const std::string &source, const std::vector<LoopRef> &loops);
+
+// The C source of the table gufunc_module_v1_<name>; as_shared adds the alias and the digest note.
+std::string generate_table(const Module &module, const std::vector<Target> &targets,
+                           bool as_shared);
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_GENERATE_H

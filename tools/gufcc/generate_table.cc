@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table as C source over gufunc/module_table.h: the compiler lays the structs out, nobody else.
+#include "generate.h"
+
+namespace gufunc::gufcc {
+namespace {
+
+std::string c_string(const std::string &text) {
+  if (text.empty()) return "0";
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\' || byte < 0x20 || byte >= 0x7f) {
+      result += fmt::format("\\{:03o}", byte);
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::string identity_constant(const std::string &name) {
+  std::string upper;
+  for (const char c : name) upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return "GUF_IDENTITY_" + upper;
+}
+
+std::string flag_list(const Function &function) {
+  std::string flags = "0";
+  if (function.inplace_safe) flags += " | GUF_FUNCTION_INPLACE_SAFE";
+  if (function.commutative) flags += " | GUF_FUNCTION_COMMUTATIVE";
+  if (function.associative) flags += " | GUF_FUNCTION_ASSOCIATIVE";
+  if (function.fast) flags += " | GUF_FUNCTION_FAST";
+  return flags;
+}
+
+// The arrays of one function: types and loops, roles where they are not the usual ones.
+std::string function_arrays(const Function &function, size_t index, int *kernel) {
+  std::string text, loops;
+  for (size_t i = 0; i < function.loops.size(); ++i) {
+    const Loop &loop = function.loops[i];
+    std::string types;
+    for (const char letter : loop.inputs + loop.outputs) {
+      types += fmt::format("{}, ", find_letter(letter)->constant);
+    }
+    text += fmt::format("static const guf_dtype types_{}_{}[] = {{{}}};\n", index, i, types);
+    loops += fmt::format("  {{types_{}_{}, {}, {}, GUF_LOOP_NUMPY}},\n", index, i,
+                         c_string(loop.stem), (*kernel)++);
+  }
+  text += fmt::format("static const guf_module_loop loops_{}[] = {{\n{}}};\n", index, loops);
+  if (function.roles_given) {
+    std::string roles;
+    for (const Role role : function.roles) roles += fmt::format("{}, ", static_cast<int>(role));
+    text += fmt::format("static const int32_t roles_{}[] = {{{}}};\n", index, roles);
+  }
+  return text;
+}
+
+std::string function_row(const Function &function, size_t index) {
+  return fmt::format(
+      "  {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, loops_{}}},\n", c_string(function.name),
+      c_string(function.signature), c_string(function.rules),
+      function.roles_given ? fmt::format("roles_{}", index) : "0", c_string(function.doc),
+      function.nin, function.nout, identity_constant(function.identity), flag_list(function),
+      function.loops.size(), index);
+}
+
+std::string image_arrays(const Module &module, const std::vector<Target> &targets) {
+  std::string declarations, arrays, rows;
+  for (const Target &target : targets) {
+    std::string entries;
+    for (const Function &function : module.functions) {
+      for (const Loop &loop : function.loops) {
+        const std::string name = host_entry_name(loop, target);
+        declarations += fmt::format("ENTRY({});\n", name);
+        entries += fmt::format("  (void (*)(void)){},\n", name);
+      }
+    }
+    arrays += fmt::format("static void (*const entries_{}[])(void) = {{\n{}}};\n", target.suffix,
+                          entries);
+    rows += fmt::format("  {{GUF_IMAGE_HOST, GUF_CODEC_NONE, \"{}\", 0, 0, 0, entries_{}}},\n",
+                        target.name, target.suffix);
+  }
+  return fmt::format("{}{}static const guf_module_image images[] = {{\n{}}};\n", declarations,
+                     arrays, rows);
+}
+
+// The note that the loader reads before any code runs; gufcc fills the digest in after linking.
+constexpr char kNote[] = R"(
+extern const guf_module_v1 gufunc_module_v1 __attribute__((alias("%NAME%"), visibility("default")));
+static const struct {
+  uint32_t owner_size, descriptor_size, type;
+  char owner[8];
+  uint32_t version, kernel_abi;
+  unsigned char digest[32];
+} note __attribute__((section(".note.gufunc.module"), used, aligned(4))) =
+    {7, 40, 0x6D01, "gufunc", 1, GUF_KERNEL_ABI, {0}};
+)";
+
+}  // namespace
+
+std::string generate_table(const Module &module, const std::vector<Target> &targets,
+                           bool as_shared) {
+  const std::string symbol = "gufunc_module_v1_" + module.name;
+  std::string text =
+      "#include <gufunc/module_table.h>\n"
+      "#define ENTRY(name) __attribute__((visibility(\"hidden\"))) void name(char **, const "
+      "int64_t *, "
+      "const int64_t *, void *)\n";
+  std::string rows;
+  int kernels = 0;
+  for (size_t i = 0; i < module.functions.size(); ++i) {
+    text += function_arrays(module.functions[i], i, &kernels);
+    rows += function_row(module.functions[i], i);
+  }
+  text += fmt::format("static const guf_module_function functions[] = {{\n{}}};\n", rows);
+  text += image_arrays(module, targets);
+  text += fmt::format(
+      "__attribute__((visibility(\"default\"))) extern const guf_module_v1 {0};\n"
+      "const guf_module_v1 {0} = {{sizeof(guf_module_v1), GUF_KERNEL_ABI, {1}, {2}, {3}, {4}, 0, "
+      "functions, images}};\n",
+      symbol, c_string(module.name), module.functions.size(), targets.size(), kernels);
+  if (as_shared) {
+    std::string note = kNote;
+    note.replace(note.find("%NAME%"), 6, symbol);
+    text += note;
+  }
+  return text;
+}
+
+}  // namespace gufunc::gufcc

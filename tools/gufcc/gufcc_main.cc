@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// gufcc: compiles kernel sources into a module.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "build.h"
+
+namespace {
+
+using gufunc::gufcc::Options;
+
+void describe(CLI::App *app, Options *options) {
+  app->add_option("sources", options->sources, "Kernel sources (.guf.cpp)")->required();
+  app->add_option("-o,--output", options->output, "The module to write");
+  app->add_option("--name", options->name, "Name of the module [the output's name]");
+  app->add_option("--targets", options->targets,
+                  "What to compile for: host, all, or a list as in x86-64-v2,x86-64-v3")
+      ->capture_default_str();
+  app->add_flag("--object", options->object,
+                "Write an object file to link into a program, not a shared object");
+  app->add_flag("--list", options->list, "Print the functions of the sources and write nothing");
+  app->add_option("--check", options->checks,
+                  "Only compile, for devices: a list of nvptx64, amdgcn, opencl");
+  app->add_option_function<std::string>(
+         "--fp", [options](const std::string &mode) { options->fast = mode == "fast"; },
+         "strict: every operation rounded; fast: contraction (fma) allowed [strict]")
+      ->check(CLI::IsMember({"strict", "fast"}));
+  app->add_option("-I", options->include_dirs, "A folder for #include")->allow_extra_args(false);
+  app->add_option("-D", options->definitions, "A macro: NAME or NAME=VALUE")
+      ->allow_extra_args(false);
+  app->add_option("--depfile", options->depfile,
+                  "Write what the module depends on, for make and ninja");
+  app->add_option("--cache-dir", options->cache_dir,
+                  "Where compiled objects are kept [~/.cache/gufunc/gufcc]")
+      ->envname("GUFUNC_CACHE_DIR");
+  app->add_flag("--no-cache", options->no_cache, "Compile everything anew");
+  app->add_flag("--keep", options->keep, "Keep intermediate files");
+  app->add_option("-j,--jobs", options->jobs, "Compilations side by side [one per processor]");
+  app->add_option("--compiler", options->compiler, "The kernel compiler [clang++-19]");
+  app->add_flag("-v,--verbose", options->verbose, "Print the commands");
+}
+
+int run(int argc, char **argv) {
+  CLI::App app("Compiles kernels written with <gufunc/kernel.hpp> into a module of libgufunc.",
+               "gufcc");
+  app.set_version_flag("--version", "gufcc " GUFUNC_VERSION);
+  Options options;
+  describe(&app, &options);
+  CLI11_PARSE(app, argc, argv);
+
+  gufunc::gufcc::Diagnostics diagnostics;
+  gufunc::gufcc::Build build(options, &diagnostics);
+  const bool good = build.run();
+  std::fputs(diagnostics.text().c_str(), stderr);
+  std::fputs(build.listing().c_str(), stdout);
+  return good && !diagnostics.failed() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception &failure) {
+    std::fprintf(stderr, "gufcc: error: %s\n", failure.what());
+    return 1;
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects kept by the content of what they were compiled from.
+#ifndef GUFUNC_TOOLS_GUFCC_OBJECT_CACHE_H
+#define GUFUNC_TOOLS_GUFCC_OBJECT_CACHE_H
+
+#include <filesystem>
+#include <string>
+
+namespace gufunc::gufcc {
+
+class ObjectCache {
+ public:
+  // An empty folder: nothing is kept.
+  explicit ObjectCache(std::filesystem::path folder);
+
+  // Name for an object: SHA-256 of `text`, in hexadecimal.
+  static std::string key(const std::string &text);
+
+  // Copies the object of that name to `output`; false when there is none.
+  bool fetch(const std::string &key, const std::filesystem::path &output) const;
+
+  // Keeps a copy of `object`. A cache that cannot be written is no error: the next build is slower.
+  void store(const std::string &key, const std::filesystem::path &object) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// $XDG_CACHE_HOME/gufunc/gufcc or ~/.cache/gufunc/gufcc; empty when neither is known.
+std::filesystem::path default_cache_folder();
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_OBJECT_CACHE_H

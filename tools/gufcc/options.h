@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line says.
+#ifndef GUFUNC_TOOLS_GUFCC_OPTIONS_H
+#define GUFUNC_TOOLS_GUFCC_OPTIONS_H
+
+#include <string>
+#include <vector>
+
+namespace gufunc::gufcc {
+
+struct Options {
+  std::vector<std::string> sources;
+  std::string output;
+  std::string name;  // of the module; empty: from the output
+  std::string targets = "all";
+  std::string checks;  // "nvptx64,amdgcn,opencl": compile for these, write nothing
+  std::string depfile;
+  std::string cache_dir;
+  std::string compiler;
+  std::vector<std::string> include_dirs, definitions;
+  bool object = false;
+  bool list = false;
+  bool fast = false;
+  bool no_cache = false;
+  bool keep = false;
+  bool verbose = false;
+  int jobs = 0;  // 0: one per processor
+};
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_OPTIONS_H

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks registrations and merges loops; every complaint points at the line of the registration.
+#include "registration.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "core_signature.h"
+#include "registration_options.h"
+
+namespace gufunc::gufcc {
+namespace {
+
+bool is_identifier(const std::string &text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  });
+}
+
+// "ns::f<3>" is called as written and known as "f".
+std::string last_component(const std::string &function) {
+  const std::string plain = function.substr(0, function.find('<'));
+  const size_t colons = plain.rfind("::");
+  return colons == std::string::npos ? plain : plain.substr(colons + 2);
+}
+
+std::string spell_identifier(const std::string &letters) {
+  std::string spelled;
+  for (const char letter : letters) spelled += find_letter(letter)->identifier;
+  return spelled;
+}
+
+class Builder {
+ public:
+  Builder(Module *module, Diagnostics *diagnostics) : module_(module), diagnostics_(diagnostics) {}
+
+  bool add(const RawRegistration &raw) {
+    if (raw.depth != 0) {
+      return diagnostics_->error(
+          raw.place,
+          "a registration stands outside of any namespace or braces; name the "
+          "function with its namespace: GUF_UFUNC(ns::{}, ...)",
+          raw.function);
+    }
+    if (raw.kind == "kernel") {
+      diagnostics_->warn(
+          raw.place,
+          "raw kernels have no cpu image yet; '{}' is compiled as C++ and left out of the "
+          "module",
+          raw.function);
+      return true;
+    }
+    const bool generalized = raw.kind == "gufunc";
+    const size_t needed = generalized ? 2 : 1;
+    if (raw.arguments.size() < needed) {
+      return diagnostics_->error(raw.place, "{}({}) lacks its {}",
+                                 generalized ? "GUF_GUFUNC" : "GUF_UFUNC", raw.function,
+                                 raw.arguments.empty() && generalized ? "signature" : "types");
+    }
+    Function function;
+    function.place = raw.place;
+    function.name = last_component(raw.function);
+    RegistrationOptions options;
+    const std::vector<std::string> texts(raw.arguments.begin() + static_cast<long>(needed),
+                                         raw.arguments.end());
+    if (!parse_options(raw.place, texts, &options, diagnostics_)) return false;
+    if (generalized && !read_signature(raw, &function)) return false;
+    return read_loops(raw, raw.arguments[needed - 1], options, &function) &&
+           apply_options(raw, options, &function) && merge(std::move(function));
+  }
+
+ private:
+  bool read_signature(const RawRegistration &raw, Function *function) {
+    CoreSignature signature;
+    std::string why;
+    if (!parse_core_signature(raw.arguments[0], &signature, &why)) {
+      return diagnostics_->error(raw.place, "signature \"{}\": {}", raw.arguments[0], why);
+    }
+    function->signature = raw.arguments[0];
+    function->core_dims = signature.core_dims;
+    function->nin = signature.nin;
+    function->nout = signature.nout;
+    return true;
+  }
+
+  bool read_loops(const RawRegistration &raw, const std::string &types,
+                  const RegistrationOptions &options, Function *function) {
+    std::string text = types;
+    std::replace(text.begin(), text.end(), ',', ' ');
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      Loop loop;
+      const size_t arrow = word.find("->");
+      loop.inputs = word.substr(0, arrow);
+      if (arrow != std::string::npos) loop.outputs = word.substr(arrow + 2);
+      if (!check_letters(raw.place, word, loop.inputs + loop.outputs)) return false;
+      const int nin = static_cast<int>(loop.inputs.size());
+      const int nout = static_cast<int>(loop.outputs.size());
+      if (!function->generalized() && function->loops.empty()) {
+        function->nin = nin;
+        function->nout = nout;
+        if (nout < 1 || nout > 3 || nin < 1) {
+          return diagnostics_->error(
+              raw.place,
+              "types \"{}\": an elementwise function has inputs and one to three "
+              "outputs, as in \"ff->f\"",
+              word);
+        }
+      }
+      if (nin != function->nin || nout != function->nout) {
+        return diagnostics_->error(raw.place,
+                                   "types \"{}\": found {} inputs and {} outputs, wanted {} and {}",
+                                   word, nin, nout, function->nin, function->nout);
+      }
+      loop.callee = raw.function;
+      loop.place = raw.place;
+      loop.source = raw.source;
+      loop.cooperative = options.group;
+      loop.fast = options.fast;
+      function->loops.push_back(std::move(loop));
+    }
+    if (function->loops.empty()) {
+      return diagnostics_->error(raw.place, "{} has no types", raw.function);
+    }
+    return true;
+  }
+
+  bool check_letters(const Place &place, const std::string &word, const std::string &letters) {
+    for (const char letter : letters) {
+      if (find_letter(letter) == nullptr) {
+        return diagnostics_->error(place, "types \"{}\": '{}' is no type; valid are {}", word,
+                                   letter, valid_letters());
+      }
+    }
+    return true;
+  }
+
+  bool apply_options(const RawRegistration &raw, const RegistrationOptions &options,
+                     Function *function) {
+    if (!options.name.empty()) function->name = options.name;
+    if (!is_identifier(function->name) || function->name.size() > 63) {
+      return diagnostics_->error(raw.place, "'{}' is no name: letters, digits and _, at most 63",
+                                 function->name);
+    }
+    function->rules = options.rules;
+    function->doc = options.doc;
+    function->identity = options.identity;
+    function->inplace_safe = options.inplace_safe;
+    function->commutative = options.commutative;
+    function->associative = options.associative;
+    function->fast = options.fast;
+    if (!function->generalized() &&
+        (!options.rules.empty() || options.group || !options.roles.empty())) {
+      return diagnostics_->error(raw.place, "rule=, roles= and group belong to GUF_GUFUNC");
+    }
+    return apply_roles(raw, options, function);
+  }
+
+  bool apply_roles(const RawRegistration &raw, const RegistrationOptions &options,
+                   Function *function) {
+    const int count = function->nin + function->nout;
+    for (int i = 0; i < count; ++i) {
+      function->roles.push_back(i < function->nin ? Role::kIn : Role::kOut);
+    }
+    if (options.roles.empty()) {
+      if (function->nout == 0) {
+        return diagnostics_->error(raw.place,
+                                   "{} has no outputs: say which operands it writes, as in "
+                                   "\"roles=inout\"",
+                                   raw.function);
+      }
+      return true;
+    }
+    if (static_cast<int>(options.roles.size()) != count) {
+      return diagnostics_->error(raw.place, "roles: found {}, wanted {}, one per operand",
+                                 options.roles.size(), count);
+    }
+    function->roles = options.roles;
+    function->roles_given = true;
+    return true;
+  }
+
+  bool merge(Function function) {
+    for (Loop &loop : function.loops) {
+      loop.stem = fmt::format("guf_{}_{}_{}{}{}", function.generalized() ? "gu" : "ew",
+                              function.name, spell_identifier(loop.inputs),
+                              loop.outputs.empty() ? "" : "_", spell_identifier(loop.outputs));
+    }
+    auto known = std::find_if(module_->functions.begin(), module_->functions.end(),
+                              [&](const Function &f) { return f.name == function.name; });
+    if (known == module_->functions.end()) {
+      const Function head = without_loops(function);
+      module_->functions.push_back(head);
+      known = module_->functions.end() - 1;
+    } else if (known->signature != function.signature || known->nin != function.nin ||
+               known->nout != function.nout || known->roles != function.roles ||
+               known->rules != function.rules) {
+      return diagnostics_->error(function.place,
+                                 "{} is registered at {}:{} with another signature, operand count, "
+                                 "roles or rules",
+                                 function.name, known->place.file, known->place.line);
+    }
+    known->inplace_safe |= function.inplace_safe;
+    known->commutative |= function.commutative;
+    known->associative |= function.associative;
+    known->fast |= function.fast;
+    if (known->doc.empty()) known->doc = function.doc;
+    if (known->identity == "none") known->identity = function.identity;
+    for (Loop &loop : function.loops) {
+      if (!add_loop(&*known, std::move(loop))) return false;
+    }
+    return true;
+  }
+
+  static Function without_loops(const Function &function) {
+    Function head = function;
+    head.loops.clear();
+    return head;
+  }
+
+  bool add_loop(Function *function, Loop loop) {
+    for (const Loop &other : function->loops) {
+      if (other.stem == loop.stem) {
+        return diagnostics_->error(loop.place, "{} has the loop {}->{} already, from {}:{}",
+                                   function->name, loop.inputs, loop.outputs, other.place.file,
+                                   other.place.line);
+      }
+    }
+    function->loops.push_back(std::move(loop));
+    return true;
+  }
+
+  Module *module_;
+  Diagnostics *diagnostics_;
+};
+
+}  // namespace
+
+bool build_module(const std::vector<RawRegistration> &raw, Module *module,
+                  Diagnostics *diagnostics) {
+  Builder builder(module, diagnostics);
+  bool good = true;
+  for (const RawRegistration &registration : raw) good &= builder.add(registration);
+  if (good && module->functions.empty()) {
+    return diagnostics->error({}, "no GUF_UFUNC or GUF_GUFUNC in the sources");
+  }
+  return good;
+}
+
+}  // namespace gufunc::gufcc

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the registrations of all sources say: the functions of a module and their loops.
+#ifndef GUFUNC_TOOLS_GUFCC_REGISTRATION_H
+#define GUFUNC_TOOLS_GUFCC_REGISTRATION_H
+
+#include <string>
+#include <vector>
+
+#include "diagnostic.h"
+
+namespace gufunc::gufcc {
+
+// A registration as it was written, its string literals joined.
+struct RawRegistration {
+  Place place;
+  std::string kind;      // "ufunc", "gufunc", "kernel"
+  std::string function;  // as the source spells it, "ns::f"
+  std::vector<std::string> arguments;
+  int depth = 0;   // braces open around it
+  int source = 0;  // index of the source on the command line
+};
+
+enum class Role { kIn = 0, kOut = 1, kInOut = 2 };
+
+struct Loop {
+  std::string inputs, outputs;  // type letters
+  std::string callee;           // the C++ function
+  Place place;
+  int source = 0;
+  bool cooperative = false;
+  bool fast = false;
+  std::string stem;  // "guf_ew_add_ff_f"
+};
+
+struct Function {
+  std::string name;
+  std::string signature;  // empty: elementwise
+  // Of a generalized function: per operand, which distinct core dimensions it has.
+  std::vector<std::vector<int>> core_dims;
+  std::vector<Role> roles;  // one per operand
+  bool roles_given = false;
+  std::string rules, doc, identity = "none";
+  bool inplace_safe = false, commutative = false, associative = false, fast = false;
+  int nin = 0, nout = 0;
+  Place place;
+  std::vector<Loop> loops;
+
+  bool generalized() const { return !signature.empty(); }
+};
+
+struct Module {
+  std::string name;
+  std::vector<Function> functions;  // in order of registration
+};
+
+// Turns registrations into functions; loops registered under one name become one function.
+bool build_module(const std::vector<RawRegistration> &raw, Module *module,
+                  Diagnostics *diagnostics);
+
+// The type letters, in the order of the documentation, and what they stand for.
+struct TypeLetter {
+  char letter;
+  char identifier;       // as symbol names spell it
+  const char *storage;   // "guf::f32"
+  const char *constant;  // "GUF_F32"
+  const char *name;      // "float32"
+};
+const TypeLetter *find_letter(char letter);
+std::string valid_letters();
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_REGISTRATION_H

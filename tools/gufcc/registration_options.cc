@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads option strings; an unknown key or value lists the valid ones.
+#include "registration_options.h"
+
+#include <array>
+#include <sstream>
+
+namespace gufunc::gufcc {
+namespace {
+
+constexpr char kValidKeys[] =
+    "name= doc= rule= roles= identity= fp= inplace_safe commutative associative group";
+constexpr std::array kIdentities = {"none", "reorderable", "zero", "one", "minus_one", "minus_inf"};
+
+bool parse_roles(const Place &place, const std::string &value, std::vector<Role> *roles,
+                 Diagnostics *diagnostics) {
+  std::istringstream words(value);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word == "in") {
+      roles->push_back(Role::kIn);
+    } else if (word == "out") {
+      roles->push_back(Role::kOut);
+    } else if (word == "inout") {
+      roles->push_back(Role::kInOut);
+    } else {
+      return diagnostics->error(place, "roles: found '{}', wanted in, out or inout", word);
+    }
+  }
+  return true;
+}
+
+// The keys without a value; NULL for any other.
+bool *find_flag(const std::string &key, RegistrationOptions *options) {
+  if (key == "inplace_safe") return &options->inplace_safe;
+  if (key == "commutative") return &options->commutative;
+  if (key == "associative") return &options->associative;
+  if (key == "group") return &options->group;
+  return nullptr;
+}
+
+bool parse_valued(const Place &place, const std::string &key, const std::string &value,
+                  RegistrationOptions *options, Diagnostics *diagnostics) {
+  if (key == "name") {
+    options->name = value;
+  } else if (key == "doc") {
+    options->doc = value;
+  } else if (key == "rule") {
+    options->rules += (options->rules.empty() ? "" : "; ") + value;
+  } else if (key == "roles") {
+    return parse_roles(place, value, &options->roles, diagnostics);
+  } else if (key == "fp") {
+    if (value != "fast" && value != "strict") {
+      return diagnostics->error(place, "fp: found '{}', wanted fast or strict", value);
+    }
+    options->fast = value == "fast";
+  } else if (key == "identity") {
+    for (const char *valid : kIdentities) {
+      if (value == valid) {
+        options->identity = value;
+        return true;
+      }
+    }
+    return diagnostics->error(place, "identity: found '{}', wanted {}", value,
+                              fmt::join(kIdentities, ", "));
+  } else {
+    return diagnostics->error(place, "'{}' is no option; valid are {}", key, kValidKeys);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool parse_options(const Place &place, const std::vector<std::string> &texts,
+                   RegistrationOptions *options, Diagnostics *diagnostics) {
+  for (const std::string &text : texts) {
+    const size_t equals = text.find('=');
+    const std::string key = text.substr(0, equals);
+    bool *flag = find_flag(key, options);
+    if (flag != nullptr && equals == std::string::npos) {
+      *flag = true;
+    } else if (flag != nullptr) {
+      return diagnostics->error(place, "option '{}' takes no value", key);
+    } else if (!parse_valued(place, key, equals == std::string::npos ? "" : text.substr(equals + 1),
+                             options, diagnostics)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace gufunc::gufcc

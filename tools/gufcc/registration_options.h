@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The option strings of a registration: "key" or "key=value".
+#ifndef GUFUNC_TOOLS_GUFCC_REGISTRATION_OPTIONS_H
+#define GUFUNC_TOOLS_GUFCC_REGISTRATION_OPTIONS_H
+
+#include "registration.h"
+
+namespace gufunc::gufcc {
+
+struct RegistrationOptions {
+  std::string name, doc, rules, identity = "none";
+  std::vector<Role> roles;
+  bool inplace_safe = false, commutative = false, associative = false, group = false, fast = false;
+};
+
+bool parse_options(const Place &place, const std::vector<std::string> &texts,
+                   RegistrationOptions *options, Diagnostics *diagnostics);
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_REGISTRATION_OPTIONS_H

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the registrations in a source that was preprocessed with -DGUF_SCAN.
+#ifndef GUFUNC_TOOLS_GUFCC_SCANNER_H
+#define GUFUNC_TOOLS_GUFCC_SCANNER_H
+
+#include <string_view>
+#include <vector>
+
+#include "registration.h"
+
+namespace gufunc::gufcc {
+
+// `source`: index on the command line. Appends to `*out`; false when a registration is malformed or a
+// refused header was included.
+bool scan_registrations(std::string_view preprocessed, int source,
+                        std::vector<RawRegistration> *out, Diagnostics *diagnostics);
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_SCANNER_H

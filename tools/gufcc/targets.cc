@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names and flags of the targets.
+#include "targets.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace gufunc::gufcc {
+namespace {
+
+Target host(const char *level, Command extra = {}) {
+  Target target{std::string("x86-64-") + level,
+                level,
+                TargetKind::kHost,
+                {std::string("-march=x86-64-") + level}};
+  target.flags.insert(target.flags.end(), extra.begin(), extra.end());
+  return target;
+}
+
+// The level of the machine that compiles; every x86-64 that Debian supports here has v2 or better.
+std::string host_level() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
+#endif
+  return "x86-64-v2";
+}
+
+std::vector<std::string> split(const std::string &text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; std::getline(stream, word, ',');) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
+}  // namespace
+
+const std::vector<Target> &all_targets() {
+  static const auto *const kTargets = [] {
+    auto *all = new std::vector<Target>{
+        host("v2"), host("v3"),
+        // The tuning of v4 prefers 256 bits, for the first processors that had it.
+        host("v4", {"-mprefer-vector-width=512"})};
+    for (const char *name : {"ptx_75", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"}) {
+      all->push_back({name, name, TargetKind::kNvidia, {}});
+    }
+    for (const char *name :
+         {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201", "gfx9-generic",
+          "gfx10-3-generic", "gfx11-generic", "gfx12-generic"}) {
+      all->push_back({name, name, TargetKind::kAmd, {}});
+    }
+    all->push_back({"spirv12", "spirv12", TargetKind::kOpenCl, {}});
+    return all;
+  }();
+  return *kTargets;
+}
+
+bool select_targets(const std::string &text, std::vector<Target> *out, Diagnostics *diagnostics) {
+  for (std::string word : split(text)) {
+    if (word == "host") word = host_level();
+    bool known = false;
+    for (const Target &target : all_targets()) {
+      if (word != target.name && !(word == "all" && target.kind == TargetKind::kHost)) continue;
+      known = true;
+      if (target.kind != TargetKind::kHost) {
+        diagnostics->warn(
+            {}, "target {} is skipped: device images are not built yet; --check compiles for it",
+            target.name);
+      } else if (std::none_of(out->begin(), out->end(),
+                              [&](const Target &t) { return t.name == target.name; })) {
+        out->push_back(target);
+      }
+    }
+    if (!known) {
+      std::string valid = "host all";
+      for (const Target &target : all_targets()) valid += " " + target.name;
+      return diagnostics->error({}, "'{}' is no target; valid are {}", word, valid);
+    }
+  }
+  if (out->empty()) return diagnostics->error({}, "no host target is left in '{}'", text);
+  return true;
+}
+
+bool device_check_command(const std::string &name, const std::string &source,
+                          const std::string &output, Command *out, Diagnostics *diagnostics) {
+  const Command common = {"-O2", "-ffp-contract=off", "-Wall", "-Wextra"};
+  if (name == "nvptx64") {
+    *out = {"clang++-19",
+            "-x",
+            "cuda",
+            "-std=c++17",
+            "--cuda-device-only",
+            "-nocudainc",
+            "-nocudalib",
+            "--cuda-gpu-arch=sm_75",
+            "--cuda-feature=+ptx63",
+            "-Wno-unknown-cuda-version",
+            "-S"};
+  } else if (name == "amdgcn") {
+    *out = {"clang++-19",
+            "-x",
+            "hip",
+            "-std=c++17",
+            "--cuda-device-only",
+            "--no-gpu-bundle-output",
+            "--offload-arch=gfx1100",
+            "-nogpuinc",
+            "-nogpulib"};
+  } else if (name == "opencl") {
+    *out = {"clang-15",   "-x",
+            "clcpp",      "-cl-std=CLC++2021",
+            "-target",    "spir64-unknown-unknown",
+            "-Xclang",    "-finclude-default-header",
+            "-emit-llvm", "-c"};
+  } else {
+    return diagnostics->error({}, "--check: '{}' is unknown; valid are nvptx64 amdgcn opencl",
+                              name);
+  }
+  out->insert(out->end(), common.begin(), common.end());
+  out->insert(out->end(), {source, "-o", output});
+  return true;
+}
+
+}  // namespace gufunc::gufcc

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The targets that kernels are compiled for.
+#ifndef GUFUNC_TOOLS_GUFCC_TARGETS_H
+#define GUFUNC_TOOLS_GUFCC_TARGETS_H
+
+#include <string>
+#include <vector>
+
+#include "diagnostic.h"
+#include "process.h"
+
+namespace gufunc::gufcc {
+
+enum class TargetKind { kHost, kNvidia, kAmd, kOpenCl };
+
+struct Target {
+  std::string name;    // "x86-64-v3", as the image table spells it
+  std::string suffix;  // of entry symbols: "v3"
+  TargetKind kind = TargetKind::kHost;
+  Command flags;
+};
+
+// Every name that --targets takes.
+const std::vector<Target> &all_targets();
+
+// Reads "x86-64-v2,x86-64-v3", "all" (every host level) or "host" (the highest level this machine runs).
+// Device targets are taken and reported as skipped: their images are not built yet.
+bool select_targets(const std::string &text, std::vector<Target> *out, Diagnostics *diagnostics);
+
+// What --check takes: nvptx64, amdgcn, opencl. The command compiles `source` to `output`.
+bool device_check_command(const std::string &name, const std::string &source,
+                          const std::string &output, Command *out, Diagnostics *diagnostics);
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_TARGETS_H
