@@ -19,6 +19,7 @@ FORBIDDEN = {
     "runs at exit": r"(__cxa_)?(thread_)?at(_quick_)?exit(_impl)?|on_exit",
     "trusts the environment": r"getenv|(un)?setenv|putenv|clearenv|system|popen",
 }
+DECLARATION = re.compile(r"^GUF_API [^;(]*?\b(guf\w+)\s*\(", re.MULTILINE)
 NEVER_NEEDED = re.compile(r"libgufunc|libcuda|libamdhip64|libOpenCL")
 
 
@@ -55,6 +56,17 @@ def compare(path, expected):
             yield f"{path}: {name} is STB_GNU_UNIQUE: it pins the library and is shared by copies"
 
 
+def declared(include, expected):
+    """Compares the functions that headers declare with the list."""
+    text = "".join((include / header).read_text() for header in tree.files(include, {".h"}))
+    # The entry is declared for plugins: they define it, libgufunc does not.
+    names = set(DECLARATION.findall(text)) - {PLUGIN_ENTRY}
+    for name in sorted(names - set(expected)):
+        yield f"{include}: declares {name}, which is not listed"
+    for name in sorted(set(expected) - names):
+        yield f"{include}: does not declare {name}"
+
+
 def imports(path):
     for line in run("nm", "-D", "--undefined-only", "--demangle", path).splitlines():
         name = line.split(maxsplit=1)[1].split("@")[0]
@@ -79,12 +91,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--library", type=pathlib.Path)
     parser.add_argument("--list", type=pathlib.Path, help="names the library's exports")
+    parser.add_argument("--include", type=pathlib.Path, help="the headers that declare them")
     parser.add_argument("--plugin", type=pathlib.Path, action="append", default=[])
     args = parser.parse_args()
 
     findings = []
     if args.library:
         findings += compare(args.library, listed(args.list))
+        findings += declared(args.include, listed(args.list))
         findings += [*imports(args.library), *loading(args.library, plugin=False)]
     for plugin in args.plugin:
         findings += compare(plugin, [PLUGIN_ENTRY])

@@ -77,12 +77,31 @@ FILES = [
 ]
 
 DOCS = [
-    Plant("docs/planted.md", "<!-- from examples/x.c -->\n```c\nint main;\n```\n", "does not exist"),
+    Plant("docs/planted.md", "<!-- from examples/x.c -->\n```c\nint main;\n```\n",
+          "does not exist"),
     Plant("docs/planted.md", "<!-- from core/base/planted.cc -->\n```c\nint main;\n```\n",
           "is not what that file says"),
     Plant("docs/planted.md", "see [this](nowhere.md)\n", "links to nowhere.md"),
     Plant("core/base/other.cc", 'const char *s = "GUFUNC_PLANTED";\n', "reads GUFUNC_PLANTED"),
     Plant("docs/environment.md", "| `GUFUNC_GONE` | core | x |\n", "lists GUFUNC_GONE"),
+]
+
+# The header as it was, in words of abi/layout.txt, and headers that break the promise.
+LAYOUT_BEFORE = """guf_old size 8
+guf_old.first offset 0 size 4
+guf_old.second offset 4 size 4
+GUF_ONE = 1
+"""
+ENUM_BEFORE = "enum guf_e { GUF_ONE = 1 };\n"
+LAYOUT = [
+    Plant("abi/include/gufunc/planted.h", f"#include <stdint.h>\ntypedef struct guf_old {fields} "
+          f"guf_old;\n{enum}", caught)
+    for fields, enum, caught in [
+        ("{ int32_t second, first; }", ENUM_BEFORE, r"\+guf_old.first offset 4"),
+        ("{ int32_t first; int64_t second; }", ENUM_BEFORE, "-guf_old size 8"),
+        ("{ int32_t first, second; }", "enum guf_e { GUF_ONE = 2 };\n", r"\+GUF_ONE = 2"),
+        ("{ int32_t first, second; }", "", "-GUF_ONE = 1"),
+    ]
 ]
 
 FORMAT = [Plant("core/base/planted.cc", SPDX + "int  x ;\n", "planted.cc")]
@@ -132,6 +151,7 @@ SYMBOLS = [
             "uses getenv: trusts the environment"),
     Library("void guf_a(void) {}\nvoid guf_b(void) {}", "exports guf_b, which is not listed"),
     Library("void guf_c(void) {}", "does not export guf_a"),
+    Library("void guf_a(void) {}", "declares guf_undefined, which is not listed"),
     Library("template <class T> int &shared() { static int x; return x; }\n"
             'extern "C" int guf_a() { return shared<int>()++; }', "is STB_GNU_UNIQUE", "c++"),
     Library("void guf_a(void) {}", "may be unloaded", nodelete=False),
@@ -160,8 +180,8 @@ def plant_in_tree(check, plants, scenery, options):
             copy = pathlib.Path(folder)
             for settings in (".clang-format", ".clang-tidy"):
                 shutil.copy(ROOT / settings, copy)
-            for path in scenery:
-                write(copy / path, SPDX)
+            for path, text in scenery.items():
+                write(copy / path, text)
             write(copy / "compile_commands.json", json.dumps([{
                 "directory": str(copy), "file": plant.path, "command": f"c++ -c {plant.path}"}]))
             write(copy / plant.path, plant.text)
@@ -194,9 +214,11 @@ def plant_in_library(compiler):
     with tempfile.TemporaryDirectory() as folder:
         listing = pathlib.Path(folder, "symbols.txt")
         listing.write_text("guf_a 0.1 unstable\n")
+        write(pathlib.Path(folder, "include/planted.h"), "GUF_API int guf_undefined(void);\n")
         for library in SYMBOLS:
             path = build(compiler, library, folder)
-            result = run([*check, "--library", path, "--list", listing])
+            result = run([*check, "--library", path, "--list", listing, "--include",
+                          pathlib.Path(folder, "include")])
             good &= expect(result, library.caught, library.caught)
         result = run([*check, "--plugin", build(compiler, PLUGIN, folder)])
         good &= expect(result, PLUGIN.caught, "a plugin's second symbol")
@@ -210,12 +232,13 @@ def main():
     if args.check == "symbols":
         sys.exit(not plant_in_library(*options))
     plants, scenery = {
-        "layers": (LAYERS, LAYERS_SCENERY),
-        "headers": (HEADERS, []),
-        "files": (FILES, ["core/base/error.cc"]),
-        "docs": (DOCS, ["core/base/planted.cc"]),
-        "format": (FORMAT, []),
-        "tidy": (TIDY, []),
+        "layers": (LAYERS, dict.fromkeys(LAYERS_SCENERY, SPDX)),
+        "headers": (HEADERS, {}),
+        "files": (FILES, {"core/base/error.cc": SPDX}),
+        "docs": (DOCS, {"core/base/planted.cc": SPDX}),
+        "layout": (LAYOUT, {"abi/layout.txt": LAYOUT_BEFORE}),
+        "format": (FORMAT, {}),
+        "tidy": (TIDY, {}),
     }[args.check]
     sys.exit(not plant_in_tree(args.check, plants, scenery, options))
 

@@ -119,17 +119,19 @@ def chopped(x, parts):
     return out
 
 
-def two_over_pi():
-    """Row j: 2^(16 j) 2/pi less the nearest multiple of 4, as four numbers."""
-    yield "// 2^(16 j) * 2/pi less a multiple of 4, as a sum of four: column i at 64 i + j."
+def angle_table(name, text, numerator, modulus, at_least, first_shift, row_count, columns):
+    """Row j: 2^(16 j + first_shift) numerator/pi less a multiple of modulus, >= at_least."""
+    height = 1 << (row_count - 1).bit_length()
+    yield f"// {text}, as a sum of {columns}: column i at {height} i + j."
     rows = []
     with mp.workprec(1400):
-        for j in range(62):
-            window = mp.ldexp(2 / pi, 16 * j)
-            rows.append(chopped(window - 4 * mp.nint(window / 4), 4))
-    rows += [[0.0] * 4] * 2
-    yield "GUF_TABLE f64 kTwoOverPi[] = {"
-    for column in range(4):
+        for j in range(row_count):
+            window = mp.ldexp(numerator / pi, 16 * j + first_shift)
+            window -= modulus * mp.floor(window / modulus)
+            rows.append(chopped(window + at_least, columns))
+    rows += [[0.0] * columns] * (height - row_count)
+    yield f"GUF_TABLE f64 {name}[] = {{"
+    for column in range(columns):
         for row in rows:
             yield f"    {literal(row[column], 'f64')},"
     yield "};"
@@ -148,7 +150,8 @@ def main(path):
         "namespace detail {",
         "",
         *tables(FITS),
-        *two_over_pi(),
+        *angle_table("kTwoOverPi", "2^(16 j - 32) 2/pi modulo 4, plus 4", 2, 4, 4, -32, 63, 4),
+        *angle_table("kOverPi", "2^(16 j) / pi modulo 2", 1, 2, 0, 0, 7, 2),
         "",
         "}  // namespace detail",
         "}  // namespace guf",
