@@ -42,34 +42,27 @@ GUF_FN angle reduce_small(f64 x) {
   return {sum.hi, sum.lo, to_bits(rounded)};
 }
 
-// x modulo 4, in [-2, 2]; exact.
-GUF_FN f64 modulo_4(f64 x) { return x - 4.0 * nearest_integer(0.25 * x); }
-
-// For x >= 2^25, finite. NaN for an infinity. x = X 2^(16 j) with X a whole number when j > 0, so whole
-// multiples of 4 in 2^(16 j) 2/pi do not count and the table leaves them out.
+// For x >= 2^25; NaN for an infinity. x = X 2^(16 row - 32) with X a whole number in [2^52, 2^68). The
+// table has 2^(16 row - 32) 2/pi less a multiple of 4, in [4, 8): so the high part of its product
+// with X is a multiple of 4 and does not count.
 GUF_FN angle reduce_huge(f64 x) {
-  const u64 exponent = (to_bits(x) >> 52) & 0x7ffu;
-  const u64 above = exponent < 1023u + 52u ? u64(0) : exponent - (1023u + 52u);
-  const u64 row = above >> 4;
-  const f64 scaled = from_bits<f64>(to_bits(x) - ((above & 0x3f0u) << 52));
-  const pair<f64> a = two_product(scaled, kTwoOverPi[row]);
+  const u64 row = ((to_bits(x) >> 52) - (1023u + 20u)) >> 4 & 63u;
+  const f64 scaled = from_bits<f64>(to_bits(x) - (((row << 4) - 32u) << 52));
+  const f64 a = two_product(scaled, kTwoOverPi[row]).lo;
   const pair<f64> b = two_product(scaled, kTwoOverPi[row + 64]);
   const pair<f64> c = two_product(scaled, kTwoOverPi[row + 128]);
   const f64 d = scaled * kTwoOverPi[row + 192];
-  // Quarter turns: a and b.hi hold whole ones, the rest is below 2^-36.
-  const pair<f64> ab = two_sum(modulo_4(a.hi), modulo_4(a.lo));
-  const pair<f64> abb = two_sum(ab.hi, modulo_4(b.hi));
-  const f64 rounded = abb.hi + bits_of<f64>::rounder;
-  const f64 fraction = abb.hi - (rounded - bits_of<f64>::rounder);
-  const pair<f64> errors = two_sum(ab.lo, abb.lo);
+  // Quarter turns. All of `fraction` may cancel: what follows keeps its rounding errors too.
+  const pair<f64> turns = two_sum(a, b.hi);
+  const f64 rounded = turns.hi + bits_of<f64>::rounder;
+  const f64 fraction = turns.hi - (rounded - bits_of<f64>::rounder);
   const pair<f64> small = two_sum(b.lo, c.hi);
-  const pair<f64> low = two_sum(errors.hi, small.hi);
-  const pair<f64> turn = two_sum(fraction, low.hi);
-  const f64 rest = low.lo + (errors.lo + small.lo + c.lo + d) + (x - x);
-  const pair<f64> t = two_sum(turn.hi, turn.lo + rest);
+  const pair<f64> low = two_sum(turns.lo, small.hi);
+  const pair<f64> t = two_sum(fraction, low.hi);
+  const f64 rest = t.lo + (low.lo + (small.lo + (c.lo + d))) + (x - x);
   constexpr f64 first = 0x1.921fb54442d18p+0, second = 0x1.1a62633145c07p-54;
   const pair<f64> product = two_product(t.hi, first);
-  const f64 product_low = mad(t.hi, second, mad(t.lo, first, product.lo));
+  const f64 product_low = mad(t.hi, second, mad(rest, first, product.lo));
   const pair<f64> sum = fast_two_sum(product.hi, product_low);
   return {sum.hi, sum.lo, to_bits(rounded)};
 }

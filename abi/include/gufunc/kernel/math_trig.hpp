@@ -45,19 +45,16 @@ GUF_FN half_angle half_reduce_small(f64 x, f64 shift) {
   return {mad(-n, third, mad(-n, second, mad(-n, first, x))), to_bits(rounded)};
 }
 
+// x >= 2^25 with 24 bits, so x = X 2^(16 row), X whole and below 2^39: row of the table has 2^(16 row)
+// / pi less a multiple of 2.
 GUF_FN half_angle half_reduce_huge(f64 x, f64 shift) {
-  const u64 exponent = (to_bits(x) >> 52) & 0x7ffu;
-  const u64 above = exponent - (1023u + 23u);
-  const u64 row = (above >> 4) & 7u;
-  const f64 scaled = from_bits<f64>(to_bits(x) - ((above & 0x70u) << 52));
-  // x has 24 bits: scaled is whole and below 2^39, and b is right to 2^-66 of a turn.
-  const pair<f64> a = two_product(scaled, kTwoOverPi[row]);
-  const f64 b = scaled * kTwoOverPi[row + 64];
-  const pair<f64> turns = two_sum(modulo_4(a.hi), modulo_4(a.lo));
-  const f64 half_turns = 0.5 * turns.hi;
-  const f64 rounded = (half_turns - shift) + bits_of<f64>::rounder;
+  const u64 row = ((to_bits(x) >> 52) - (1023u + 23u)) >> 4 & 7u;
+  const f64 scaled = from_bits<f64>(to_bits(x) - (row << 56));
+  const pair<f64> a = two_product(scaled, kOverPi[row]);
+  const f64 low = mad(scaled, kOverPi[row + 8], a.lo);
+  const f64 rounded = (a.hi - shift) + bits_of<f64>::rounder;
   const f64 n = (rounded - bits_of<f64>::rounder) + shift;
-  const f64 fraction = (half_turns - n) + 0.5 * (turns.lo + b) + (x - x);
+  const f64 fraction = (a.hi - n) + low + (x - x);
   return {fraction * 0x1.921fb54442d18p+1, to_bits(rounded)};
 }
 
