@@ -9,16 +9,15 @@
 
 namespace gufunc::border {
 
-// Runs the body of an exported function: `return border::guard(error, [&] { ...; return GUF_OK; });`. What the
-// standard library throws becomes a status. Costs nothing while nothing is thrown.
+// Runs the body of an exported function: `return border::guard(error, [&] { ...; return GUF_OK;
+// });`. What the standard library throws becomes a status. Costs nothing while nothing is thrown.
 // Errors  GUF_E_NO_MEMORY <= std::bad_alloc;  GUF_E_INTERNAL <= any other exception
 template <class Body>
 guf_status guard(guf_error *error, Body &&body) noexcept {
   try {
     return body();
   } catch (const std::bad_alloc &) {
-    return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
-                      "a host allocation failed");
+    return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone, "a host allocation failed");
   } catch (...) {
     return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
                       "an unexpected exception reached the border of the library");

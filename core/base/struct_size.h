@@ -10,7 +10,8 @@
 
 namespace gufunc::base {
 
-// Size of T in the first version that had it. A struct that has grown specialises this with the old size.
+// Size of T in the first version that had it. A struct that has grown specialises this with the
+// old size.
 template <class T>
 inline constexpr uint32_t kFirstSize = sizeof(T);
 
@@ -21,8 +22,9 @@ inline constexpr uint32_t kMaxStructSize = 1U << 16;
 //         GUF_E_STRUCT <= size out of range, or a set byte beyond `known`
 guf_status check_struct(const void *in, uint32_t first, uint32_t known, guf_error *error);
 
-// A caller's struct as this version's T: an equal size is used in place, a smaller one (from the first version's
-// size on) is copied into `room` and extended with zeros, a larger one must be zero beyond ours.
+// A caller's struct as this version's T: an equal size is used in place, a smaller one (from the
+// first version's size on) is copied into `room` and extended with zeros, a larger one must be
+// zero beyond ours.
 // Errors  as check_struct
 template <class T>
 guf_status read_struct(const T *in, T *room, const T **out, guf_error *error) {
@@ -41,8 +43,8 @@ guf_status read_struct(const T *in, T *room, const T **out, guf_error *error) {
   return GUF_OK;
 }
 
-// Fills a caller's struct from `value`: no more than it has room for, and zeros beyond what this version knows. The
-// caller's struct_size stays. Nothing is written on failure.
+// Fills a caller's struct from `value`: no more than it has room for, and zeros beyond what this
+// version knows. The caller's struct_size stays. Nothing is written on failure.
 // Errors  GUF_E_ARG <= out is NULL;  GUF_E_STRUCT <= size below the first version's, or never set
 template <class T>
 guf_status write_struct(T *out, const T &value, guf_error *error) {

@@ -9,7 +9,8 @@
 
 namespace gufunc::dtype {
 
-// Dense numbers in NumPy's order of promotion tables: bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 c64 c128.
+// Dense numbers in NumPy's order of promotion tables: bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16
+// f32 f64 c64 c128.
 inline constexpr int kCount = 15;
 
 // Dense number of a dtype, or -1 for a value that is none.

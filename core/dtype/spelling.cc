@@ -15,21 +15,21 @@ struct Spelling {
 
 // Characters and short forms: these may follow a byte-order mark.
 constexpr Spelling kShort[] = {
-    {"?", GUF_BOOL},    {"b1", GUF_BOOL},  {"b", GUF_I8},     {"i1", GUF_I8},   {"B", GUF_U8},
-    {"u1", GUF_U8},     {"h", GUF_I16},    {"i2", GUF_I16},   {"H", GUF_U16},   {"u2", GUF_U16},
-    {"i", GUF_I32},     {"i4", GUF_I32},   {"I", GUF_U32},    {"u4", GUF_U32},  {"l", GUF_I64},
-    {"q", GUF_I64},     {"p", GUF_I64},    {"i8", GUF_I64},   {"L", GUF_U64},   {"Q", GUF_U64},
-    {"P", GUF_U64},     {"u8", GUF_U64},   {"e", GUF_F16},    {"f2", GUF_F16},  {"E", GUF_BF16},
-    {"bf16", GUF_BF16}, {"f", GUF_F32},    {"f4", GUF_F32},   {"d", GUF_F64},   {"f8", GUF_F64},
-    {"F", GUF_C64},     {"c8", GUF_C64},   {"D", GUF_C128},   {"c16", GUF_C128}};
+    {"?", GUF_BOOL},    {"b1", GUF_BOOL}, {"b", GUF_I8},   {"i1", GUF_I8},   {"B", GUF_U8},
+    {"u1", GUF_U8},     {"h", GUF_I16},   {"i2", GUF_I16}, {"H", GUF_U16},   {"u2", GUF_U16},
+    {"i", GUF_I32},     {"i4", GUF_I32},  {"I", GUF_U32},  {"u4", GUF_U32},  {"l", GUF_I64},
+    {"q", GUF_I64},     {"p", GUF_I64},   {"i8", GUF_I64}, {"L", GUF_U64},   {"Q", GUF_U64},
+    {"P", GUF_U64},     {"u8", GUF_U64},  {"e", GUF_F16},  {"f2", GUF_F16},  {"E", GUF_BF16},
+    {"bf16", GUF_BF16}, {"f", GUF_F32},   {"f4", GUF_F32}, {"d", GUF_F64},   {"f8", GUF_F64},
+    {"F", GUF_C64},     {"c8", GUF_C64},  {"D", GUF_C128}, {"c16", GUF_C128}};
 
 // Names that NumPy has besides the sized ones of `name`.
 constexpr Spelling kOther[] = {
-    {"bool_", GUF_BOOL},   {"byte", GUF_I8},       {"ubyte", GUF_U8},      {"short", GUF_I16},
-    {"ushort", GUF_U16},   {"intc", GUF_I32},      {"uintc", GUF_U32},     {"int", GUF_I64},
-    {"int_", GUF_I64},     {"uint", GUF_U64},      {"long", GUF_I64},      {"ulong", GUF_U64},
-    {"longlong", GUF_I64}, {"ulonglong", GUF_U64}, {"intp", GUF_I64},      {"uintp", GUF_U64},
-    {"half", GUF_F16},     {"single", GUF_F32},    {"double", GUF_F64},    {"float", GUF_F64},
+    {"bool_", GUF_BOOL},   {"byte", GUF_I8},       {"ubyte", GUF_U8},    {"short", GUF_I16},
+    {"ushort", GUF_U16},   {"intc", GUF_I32},      {"uintc", GUF_U32},   {"int", GUF_I64},
+    {"int_", GUF_I64},     {"uint", GUF_U64},      {"long", GUF_I64},    {"ulong", GUF_U64},
+    {"longlong", GUF_I64}, {"ulonglong", GUF_U64}, {"intp", GUF_I64},    {"uintp", GUF_U64},
+    {"half", GUF_F16},     {"single", GUF_F32},    {"double", GUF_F64},  {"float", GUF_F64},
     {"csingle", GUF_C64},  {"cdouble", GUF_C128},  {"complex", GUF_C128}};
 
 template <size_t kSize>
@@ -56,8 +56,8 @@ guf_dtype read(std::string_view text) {
 guf_status parse(const char *spelling, guf_dtype *out, guf_error *error) {
   constexpr size_t kLongest = 16;
   const size_t length = strnlen(spelling, kLongest + 1);
-  const guf_dtype dtype =
-      length > kLongest ? GUF_DTYPE_UNSPECIFIED : read(std::string_view(spelling, length));
+  guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
+  if (length <= kLongest) dtype = read(std::string_view(spelling, length));
   if (dtype != GUF_DTYPE_UNSPECIFIED) {
     *out = dtype;
     return GUF_OK;
@@ -69,12 +69,13 @@ guf_status parse(const char *spelling, guf_dtype *out, guf_error *error) {
                       "data type without '>'",
                       spelling);
   }
-  return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
-                    "data type '%.*s' not understood; the data types are bool (?, b1), int8 (b, i1), "
-                    "uint8 (B, u1), int16 (h, i2), uint16 (H, u2), int32 (i, i4), uint32 (I, u4), "
-                    "int64 (q, l, i8), uint64 (Q, L, u8), float16 (e, f2), bfloat16 (E, bf16), "
-                    "float32 (f, f4), float64 (d, f8), complex64 (F, c8), complex128 (D, c16)",
-                    static_cast<int>(2 * kLongest), spelling);
+  return base::fail(
+      error, GUF_E_DTYPE, base::kNone, base::kNone,
+      "data type '%.*s' not understood; the data types are bool (?, b1), int8 (b, i1), "
+      "uint8 (B, u1), int16 (h, i2), uint16 (H, u2), int32 (i, i4), uint32 (I, u4), "
+      "int64 (q, l, i8), uint64 (Q, L, u8), float16 (e, f2), bfloat16 (E, bf16), "
+      "float32 (f, f4), float64 (d, f8), complex64 (F, c8), complex128 (D, c16)",
+      static_cast<int>(2 * kLongest), spelling);
 }
 
 }  // namespace gufunc::dtype

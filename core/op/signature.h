@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core dimensions: NumPy's gufunc grammar, "|1", signatures without outputs, and the rules beside them.
+// Core dimensions: NumPy's gufunc grammar, "|1", signatures without outputs, and the rules beside
+// them.
 #ifndef GUFUNC_CORE_OP_SIGNATURE_H
 #define GUFUNC_CORE_OP_SIGNATURE_H
 
@@ -68,16 +69,19 @@ struct Signature {
   bool writes(int32_t operand) const { return role[static_cast<size_t>(operand)] != GUF_ROLE_IN; }
 };
 
-// An elementwise signature.  Errors  GUF_E_ARG <= counts negative or together above GUF_MAX_OPERANDS, or both 0
+// An elementwise signature.  Errors  GUF_E_ARG <= counts negative or together above
+// GUF_MAX_OPERANDS, or both 0
 guf_status make_elementwise(int32_t nin, int32_t nout, const int32_t *roles, int32_t nroles,
                             Signature *out, guf_error *error);
 
-// Parses "(m,n),(n,p)->(m,p)" and the rules. The text is untrusted: length is checked before anything is
-// allocated.  Errors  GUF_E_SIGNATURE <= NumPy's texts, with the position;  GUF_E_ARG <= roles
+// Parses "(m,n),(n,p)->(m,p)" and the rules. The text is untrusted: length is checked before
+// anything is allocated.  Errors  GUF_E_SIGNATURE <= NumPy's texts, with the position;  GUF_E_ARG
+// <= roles
 guf_status parse_signature(std::string_view text, std::string_view rules, const int32_t *roles,
                            int32_t nroles, Signature *out, guf_error *error);
 
-// Runs an expression over the dimensions' sizes.  Errors  GUF_E_SHAPE <= negative or overflowing, naming the rule
+// Runs an expression over the dimensions' sizes.  Errors  GUF_E_SHAPE <= negative or overflowing,
+// naming the rule
 guf_status evaluate(const DimRule &rule, const int64_t *sizes, int64_t *out, guf_error *error);
 
 }  // namespace gufunc::op

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a ufunc is: its signature, its loops in the order they are tried, and where their kernels come from.
+// What a ufunc is: its signature, its loops in the order they are tried, and where their kernels
+// come from.
 #ifndef GUFUNC_CORE_OP_UFUNC_H
 #define GUFUNC_CORE_OP_UFUNC_H
 
@@ -24,8 +25,8 @@ struct Loop {
   std::array<guf_dtype, GUF_MAX_OPERANDS> types = {};
   int32_t kind = GUF_LOOP_NUMPY;
   uint32_t flags = 0;  // guf_loop_flag
-  // Where the code is: a registered host function, or a kernel of a module's table, or (both null) the
-  // builtin kernel of this name and types that the device's backend brings.
+  // Where the code is: a registered host function, or a kernel of a module's table, or (both
+  // null) the builtin kernel of this name and types that the device's backend brings.
   void (*host)(void) = nullptr;
   void *user = nullptr;
   guf_destroy_fn destroy = nullptr;
@@ -40,8 +41,8 @@ struct Loop {
 // What resolution found for one key; append-only, read without a lock (core/resolve).
 class ChoiceCache;
 
-// An immutable list of loops with the choices made over it. Adding a loop makes a new list, so a call sees the
-// loops before or after and a choice never outlives its list.
+// An immutable list of loops with the choices made over it. Adding a loop makes a new list, so a
+// call sees the loops before or after and a choice never outlives its list.
 struct LoopList {
   std::vector<Loop *> loops;
   std::unique_ptr<ChoiceCache, void (*)(ChoiceCache *)> choices{nullptr, nullptr};
@@ -66,7 +67,8 @@ class Ufunc final : public base::Object {
 
   const LoopList &loops() const { return *list_.load(std::memory_order_acquire); }
 
-  // Errors  GUF_E_EXISTS <= a loop with these input types (for a ufunc without outputs: these types) exists
+  // Errors  GUF_E_EXISTS <= a loop with these input types (for a ufunc without outputs: these
+  // types) exists
   guf_status add_loop(std::unique_ptr<Loop> loop, guf_error *error);
 
  private:

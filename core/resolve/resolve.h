@@ -14,9 +14,10 @@ struct Choice {
   uint32_t cast_mask;  // bit i: operand i has another dtype than the loop's
 };
 
-// Finds the loop, checks every cast, gives missing outputs their dtype, and turns weak scalars into values of the
-// loop's dtype (layout.dtype and address then describe that value).
-// A call whose (dtypes, kinds, casting, dtype=, signature=) was met before reads the cache: no lock, no allocation.
+// Finds the loop, checks every cast, gives missing outputs their dtype, and turns weak scalars
+// into values of the loop's dtype (layout.dtype and address then describe that value).
+// A call whose (dtypes, kinds, casting, dtype=, signature=) was met before reads the cache: no
+// lock, no allocation.
 // Errors  GUF_E_NO_LOOP, GUF_E_CASTING, GUF_E_OVERFLOW, with NumPy's texts
 guf_status choose(op::CallView &call, Choice *out, guf_error *error);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Type loops of the standard operations, one string literal per operation: "in->out" letter strings, separated
- * by spaces, in the order in which they are tried. NumPy 2's loops and order, with bfloat16 (E) after float16;
- * kernels are compiled from these lines and the core resolves by them, so the two cannot differ.
- * Letters: ? bool; b h i q int8..int64; B H I Q uint8..uint64; e float16; E bfloat16; f d float32/64; F D complex. */
+ * Type loops of the standard operations, one string literal per operation: "in->out" letter
+ * strings, separated by spaces, in the order in which they are tried. NumPy 2's loops and order,
+ * with bfloat16 (E) after float16; kernels are compiled from these lines and the core resolves by
+ * them, so the two cannot differ. Letters: ? bool; b h i q int8..int64; B H I Q uint8..uint64; e
+ * float16; E bfloat16; f d float32/64; F D complex. */
 #ifndef GUFUNC_OPS_LOOPS_H
 #define GUFUNC_OPS_LOOPS_H
 
@@ -20,7 +21,8 @@
 #define GUF_LOOPS_ARITHMETIC_1 GUF_LOOPS_INTEGER_1 " " GUF_LOOPS_FLOAT_1 " " GUF_LOOPS_COMPLEX_1
 #define GUF_LOOPS_ARITHMETIC_2 GUF_LOOPS_INTEGER_2 " " GUF_LOOPS_FLOAT_2 " " GUF_LOOPS_COMPLEX_2
 #define GUF_LOOPS_ALL_2 "?\?->? " GUF_LOOPS_ARITHMETIC_2
-#define GUF_LOOPS_COMPARISON "?\?->? " GUF_LOOPS_INTEGER_TEST_2 " qQ->? Qq->? " GUF_LOOPS_INEXACT_TEST_2
+#define GUF_LOOPS_COMPARISON \
+  "?\?->? " GUF_LOOPS_INTEGER_TEST_2 " qQ->? Qq->? " GUF_LOOPS_INEXACT_TEST_2
 #define GUF_LOOPS_LOGICAL_2 "?\?->? " GUF_LOOPS_INTEGER_TEST_2 " " GUF_LOOPS_INEXACT_TEST_2
 #define GUF_LOOPS_BITWISE_2 "?\?->? " GUF_LOOPS_INTEGER_2
 #define GUF_LOOPS_MATH_1 GUF_LOOPS_FLOAT_1 " " GUF_LOOPS_COMPLEX_1

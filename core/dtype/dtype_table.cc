@@ -113,9 +113,13 @@ int index_of(guf_dtype dtype) {
   return index >= 0 && kDtypes[static_cast<size_t>(index)] == dtype ? index : -1;
 }
 
-guf_dtype at(int index) { return kDtypes[static_cast<size_t>(index)]; }
+guf_dtype at(int index) {
+  return kDtypes[static_cast<size_t>(index)];
+}
 
-bool valid(guf_dtype dtype) { return index_of(dtype) >= 0; }
+bool valid(guf_dtype dtype) {
+  return index_of(dtype) >= 0;
+}
 
 char letter(guf_dtype dtype) {
   const int index = index_of(dtype);
@@ -129,7 +133,8 @@ const char *name(guf_dtype dtype) {
 
 guf_dtype from_letter(char letter) {
   const size_t index = kLetters.find(letter);
-  return index == std::string_view::npos ? GUF_DTYPE_UNSPECIFIED : kDtypes[index];
+  if (index == std::string_view::npos) return GUF_DTYPE_UNSPECIFIED;
+  return kDtypes[index];
 }
 
 bool can_cast(guf_dtype from, guf_dtype to, int casting) {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of gufunc/dtype.h.
+#include "core/dtype/dtype.h"
+
+#include <cstring>
+
+#include "border.h"
+#include "core/base/struct_size.h"
+
+namespace {
+
+using namespace gufunc;  // NOLINT(google-build-using-namespace): this file is all border
+
+guf_status check_dtype(guf_dtype value, const char *parameter, guf_error *error) {
+  if (dtype::valid(value)) return GUF_OK;
+  return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "%s 0x%08x is no data type",
+                    parameter, value);
+}
+
+int32_t kind_of(guf_dtype value) {
+  switch (value) {
+    case GUF_BOOL:
+      return GUF_KIND_BOOL;
+    case GUF_BF16:
+      return GUF_KIND_BFLOAT;
+    default:
+      break;
+  }
+  switch (value & 0xFFU) {
+    case 0:
+      return GUF_KIND_INT;
+    case 1:
+      return GUF_KIND_UINT;
+    case 2:
+      return GUF_KIND_FLOAT;
+    default:
+      return GUF_KIND_COMPLEX;
+  }
+}
+
+// "f4": NumPy's kind character and the size; bool is "b1" and bfloat16 "bf16".
+void write_short_name(guf_dtype value, char (&out)[8]) {
+  if (value == GUF_BF16) {
+    std::memcpy(out, "bf16", sizeof "bf16");
+    return;
+  }
+  const uint32_t bytes = dtype::itemsize(value);
+  char *place = out;
+  *place++ = static_cast<char>(kind_of(value));
+  if (bytes >= 10) *place++ = static_cast<char>('0' + bytes / 10);
+  *place++ = static_cast<char>('0' + bytes % 10);
+  *place = '\0';
+}
+
+}  // namespace
+
+extern "C" {
+
+guf_status guf_dtype_parse(const char *spelling, guf_dtype *out_dtype, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(spelling, "spelling", error));
+    GUF_TRY(border::need(out_dtype, "out_dtype", error));
+    return dtype::parse(spelling, out_dtype, error);
+  });
+}
+
+const char *guf_dtype_name(guf_dtype dtype) {
+  return gufunc::dtype::name(dtype);
+}
+
+guf_status guf_dtype_get_info(guf_dtype dtype, guf_dtype_info *out_info, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_info, "out_info", error));
+    guf_dtype_info info = {};
+    if (dtype::valid(dtype)) {
+      info.dtype = dtype;
+      info.itemsize = dtype::itemsize(dtype);
+      info.alignment = dtype::alignment(dtype);
+      info.kind = kind_of(dtype);
+      info.letter = dtype::letter(dtype);
+      std::strncpy(info.name, dtype::name(dtype), sizeof info.name - 1);
+      write_short_name(dtype, info.short_name);
+    }
+    GUF_TRY(base::check_struct(out_info, base::kFirstSize<guf_dtype_info>, base::kMaxStructSize,
+                               error));
+    GUF_TRY(check_dtype(dtype, "dtype", error));
+    return base::write_struct(out_info, info, error);
+  });
+}
+
+guf_status guf_dtype_can_cast(guf_dtype from, guf_dtype to, int32_t casting, int32_t *out_possible,
+                              guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_possible, "out_possible", error));
+    if (casting < GUF_CASTING_DEFAULT || casting > GUF_CASTING_UNSAFE) {
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                        "casting must be one of 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'; "
+                        "found %d",
+                        casting);
+    }
+    GUF_TRY(check_dtype(from, "from", error));
+    GUF_TRY(check_dtype(to, "to", error));
+    const int rule = casting == GUF_CASTING_DEFAULT ? GUF_CASTING_SAME_KIND : casting;
+    *out_possible = dtype::can_cast(from, to, rule) ? 1 : 0;
+    return GUF_OK;
+  });
+}
+
+guf_status guf_dtype_promote(guf_dtype a, guf_dtype b, guf_dtype *out_dtype, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_dtype, "out_dtype", error));
+    GUF_TRY(check_dtype(a, "a", error));
+    GUF_TRY(check_dtype(b, "b", error));
+    *out_dtype = dtype::promote(a, b);
+    return GUF_OK;
+  });
+}
+
+}  // extern "C"
