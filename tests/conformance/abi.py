@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libgufunc's C ABI for the oracle: just enough of it, by ctypes, over NumPy's own memory."""
+import ctypes as ct
+
+import numpy as np
+
+MAX_OPERANDS, MAX_NDIM = 32, 64
+
+DTYPES = {
+    '?': 0x10806, 'b': 0x10800, 'h': 0x11000, 'i': 0x12000, 'q': 0x14000,
+    'B': 0x10801, 'H': 0x11001, 'I': 0x12001, 'Q': 0x14001,
+    'e': 0x11002, 'E': 0x11004, 'f': 0x12002, 'd': 0x14002, 'F': 0x14005, 'D': 0x18005,
+}
+LETTERS = {code: letter for letter, code in DTYPES.items()}
+CASTING = {None: 0, 'no': 1, 'equiv': 2, 'safe': 3, 'same_kind': 4, 'unsafe': 5}
+ORDER = {'K': 0, 'C': 1, 'F': 2, 'A': 3}
+
+
+class Error(ct.Structure):
+    _fields_ = [('struct_size', ct.c_uint32), ('status', ct.c_int32), ('argument', ct.c_int32),
+                ('axis', ct.c_int32), ('native_code', ct.c_int32), ('reserved', ct.c_int32),
+                ('message', ct.c_char * 488)]
+
+
+class Tensor(ct.Structure):
+    _fields_ = [('struct_size', ct.c_uint32), ('dtype', ct.c_uint32), ('ndim', ct.c_int32),
+                ('flags', ct.c_uint32), ('address', ct.c_uint64),
+                ('shape', ct.POINTER(ct.c_int64)), ('strides', ct.POINTER(ct.c_int64)),
+                ('device', ct.c_void_p)]
+
+
+class Operand(ct.Structure):
+    _fields_ = [('kind', ct.c_int32), ('dtype', ct.c_uint32), ('flags', ct.c_uint32),
+                ('reserved', ct.c_uint32), ('array', ct.c_void_p),
+                ('tensor', ct.POINTER(Tensor)), ('value', ct.c_uint64 * 2)]
+
+
+class Dim(ct.Structure):
+    _fields_ = [('name', ct.c_char_p), ('size', ct.c_int64)]
+
+
+class CallArgs(ct.Structure):
+    _fields_ = [('struct_size', ct.c_uint32), ('flags', ct.c_uint32), ('ninputs', ct.c_int32),
+                ('noutputs', ct.c_int32), ('inputs', ct.POINTER(Operand)),
+                ('outputs', ct.POINTER(Operand)), ('where', ct.POINTER(Operand)),
+                ('stream', ct.c_void_p), ('device', ct.c_void_p), ('casting', ct.c_int32),
+                ('order', ct.c_int32), ('dtype', ct.c_uint32), ('nsignature', ct.c_int32),
+                ('signature', ct.POINTER(ct.c_uint32)), ('axes', ct.POINTER(ct.c_int64)),
+                ('axis', ct.POINTER(ct.c_int64)), ('dims', ct.POINTER(Dim)), ('naxes', ct.c_int32),
+                ('ndims', ct.c_int32), ('host_policy', ct.c_int32), ('threads', ct.c_uint32)]
+
+
+class ArrayInfo(ct.Structure):
+    _fields_ = [('struct_size', ct.c_uint32), ('dtype', ct.c_uint32), ('ndim', ct.c_int32),
+                ('flags', ct.c_uint32), ('address', ct.c_uint64), ('size', ct.c_uint64),
+                ('nbytes', ct.c_uint64), ('device', ct.c_void_p),
+                ('shape', ct.c_int64 * MAX_NDIM), ('strides', ct.c_int64 * MAX_NDIM)]
+
+
+class BFloat16:
+    """A two-byte array whose elements are bfloat16, which NumPy lacks."""
+
+    def __init__(self, bits):
+        self.bits = bits
+
+
+class GufuncError(Exception):
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+
+class Library:
+    def __init__(self, path):
+        self.lib = ct.CDLL(path)
+        self.lib.guf_status_name.restype = ct.c_char_p
+        self.lib.guf_call.argtypes = [ct.c_void_p, ct.POINTER(CallArgs), ct.POINTER(Error)]
+        self.lib.guf_array_release.argtypes = [ct.c_void_p, ct.c_void_p]
+        self.lib.guf_array_get_info.argtypes = [ct.c_void_p, ct.POINTER(ArrayInfo), ct.c_void_p]
+        self.error = Error()
+        self.error.struct_size = ct.sizeof(Error)
+        self.ufuncs = {}
+
+    def check(self, status):
+        if status != 0:
+            raise GufuncError(status, self.error.message.decode())
+
+    def find(self, name):
+        if name not in self.ufuncs:
+            handle = ct.c_void_p()
+            self.check(self.lib.guf_ufunc_find(None, name.encode(), ct.byref(handle), ct.byref(self.error)))
+            self.ufuncs[name] = handle
+        return self.ufuncs[name]
+
+    @staticmethod
+    def operand(value, keep):
+        """An operand over NumPy's memory (arrays), or a scalar: int, float, complex weak; NumPy's strong."""
+        operand = Operand()
+        if value is None:
+            return operand
+        if isinstance(value, (np.ndarray, BFloat16)):
+            array = value.bits if isinstance(value, BFloat16) else value
+            shape = (ct.c_int64 * max(array.ndim, 1))(*array.shape)
+            strides = (ct.c_int64 * max(array.ndim, 1))(*array.strides)
+            native = array.dtype.newbyteorder('=')
+            letter = 'E' if isinstance(value, BFloat16) else {'l': 'q', 'L': 'Q'}.get(native.char, native.char)
+            flags = (0 if array.flags.writeable else 1) | (0 if array.dtype.isnative else 2)
+            tensor = Tensor(ct.sizeof(Tensor), DTYPES[letter], array.ndim, flags, array.ctypes.data,
+                            shape, strides, None)
+            keep.extend((shape, strides, tensor, array))
+            operand.kind, operand.tensor = 2, ct.pointer(tensor)
+        elif isinstance(value, np.generic):
+            operand.kind, operand.dtype = 3, DTYPES[{'l': 'q', 'L': 'Q'}.get(value.dtype.char, value.dtype.char)]
+            raw = value.tobytes().ljust(16, b'\0')
+            operand.value[0], operand.value[1] = np.frombuffer(raw, np.uint64)
+        elif isinstance(value, int):
+            if -2**63 <= value < 2**63:
+                operand.kind, operand.value[0] = 4, value & (2**64 - 1)
+            else:
+                operand.kind, operand.value[0] = 5, min(abs(value), 2**64 - 1)
+                operand.value[1] = int(value < 0)
+        elif isinstance(value, float):
+            operand.kind, operand.value[0] = 6, int(np.float64(value).view(np.uint64))
+        else:
+            operand.kind = 7
+            operand.value[0] = int(np.float64(value.real).view(np.uint64))
+            operand.value[1] = int(np.float64(value.imag).view(np.uint64))
+        return operand
+
+    def call(self, name, inputs, outputs, *, where=None, casting=None, order='K', dtype=None,
+             axes=None, axis=None, keepdims=False):
+        """Calls; returns the outputs, allocated ones as NumPy copies with their strides and dtype letter."""
+        keep = []
+        args = CallArgs()
+        args.struct_size = ct.sizeof(CallArgs)
+        ins = (Operand * max(len(inputs), 1))(*[self.operand(value, keep) for value in inputs])
+        outs = (Operand * max(len(outputs), 1))(*[self.operand(value, keep) for value in outputs])
+        args.ninputs, args.inputs = len(inputs), ins
+        args.noutputs, args.outputs = len(outputs), outs
+        args.casting, args.order = CASTING[casting], ORDER[order]
+        args.dtype = DTYPES[dtype] if dtype else 0
+        args.flags = int(keepdims)
+        if where is not None:
+            mask = self.operand(where, keep)
+            args.where = ct.pointer(mask)
+        if axis is not None:
+            args.axis = ct.pointer(ct.c_int64(axis))
+        if axes is not None:
+            flat = [a for group in axes for a in group]
+            args.axes, args.naxes = (ct.c_int64 * max(len(flat), 1))(*flat), len(flat)
+        self.check(self.lib.guf_call(self.find(name), ct.byref(args), ct.byref(self.error)))
+        return [self.result(outs[i]) if value is None else value for i, value in enumerate(outputs)]
+
+    def result(self, operand):
+        info = ArrayInfo()
+        info.struct_size = ct.sizeof(ArrayInfo)
+        self.check(self.lib.guf_array_get_info(operand.array, ct.byref(info), None))
+        letter = LETTERS[info.dtype]
+        shape, strides = tuple(info.shape[:info.ndim]), tuple(info.strides[:info.ndim])
+        dtype = np.dtype(np.uint16 if letter == 'E' else letter)
+        if info.size:
+            low = sum(min(0, s * (n - 1)) for n, s in zip(shape, strides))
+            high = sum(max(0, s * (n - 1)) for n, s in zip(shape, strides)) + dtype.itemsize
+            raw = (ct.c_char * (high - low)).from_address(info.address + low)
+            view = np.ndarray(shape, dtype, np.frombuffer(raw, np.uint8), -low, strides).copy(order='K')
+        else:
+            view = np.empty(shape, dtype)
+        self.lib.guf_array_release(operand.array, None)
+        return letter, view, strides

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A case made of memory: buffers with values, views into them, scalars."""
+import numpy as np
+
+import abi
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, np.inf, -np.inf, np.nan, 1e-40, 6e-8, 65504.0, 3e38, 1e300]
+
+
+def random_values(rng, dtype, n, values):
+    """n elements of a NumPy dtype. small: results stay in range; mixed: any magnitude; special: corners."""
+    kind = np.dtype(dtype).kind
+    if kind == 'b':
+        return rng.integers(0, 2, n).astype(bool)
+    if kind in 'iu':
+        info = np.iinfo(dtype)
+        if values == 'small':
+            return rng.integers(max(info.min, -9), 12, n).astype(dtype)
+        full = rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
+        if values == 'mixed':
+            return full
+        corners = np.array([0, 1, info.min, info.max, info.max - 1, 2, 3], dtype)
+        return np.where(rng.random(n) < 0.6, rng.choice(corners, n), full)
+    if kind == 'c':
+        part = np.dtype(dtype).char.lower()
+        real, imag = (random_values(rng, part, n, values) for _ in range(2))
+        result = np.empty(n, dtype)
+        result.real, result.imag = real, imag
+        return result
+    small = np.round(rng.normal(0, 3, n), 2)
+    if values == 'small':
+        return small.astype(dtype)
+    with np.errstate(all='ignore'):
+        wide = (small * np.exp2(rng.integers(-30, 30, n))).astype(dtype)
+        corners = np.array(SPECIAL).astype(dtype)
+    share = 0.05 if values == 'mixed' else 0.5
+    return np.where(rng.random(n) < share, rng.choice(corners, n), wide)
+
+
+def to_bfloat16_bits(values):
+    bits = np.asarray(values, np.float32).view(np.uint32)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(values), ((bits >> 16) | 0x40).astype(np.uint16), rounded)
+
+
+def from_bfloat16_bits(bits):
+    return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
+
+
+class Memory:
+    """The buffers of a case, once. Two Memories of one case hold equal bytes."""
+
+    def __init__(self, case):
+        self.raw = []
+        for number, spec in enumerate(case['buffers']):
+            rng = np.random.default_rng([case['seed'], number])
+            if spec['dtype'] == 'E':
+                values = to_bfloat16_bits(random_values(rng, 'f', spec['n'], spec['values']))
+            else:
+                values = random_values(rng, spec['dtype'], spec['n'], spec['values'])
+            if spec['swapped']:
+                values = values.astype(values.dtype.newbyteorder())
+            block = np.zeros(values.nbytes + 32, np.uint8)
+            start = (-block.ctypes.data) % 16 + int(spec['misaligned'] and values.itemsize > 1)
+            block[start:start + values.nbytes] = values.view(np.uint8).ravel()
+            self.raw.append((block, start, values.dtype))
+
+    def view(self, spec):
+        block, start, dtype = self.raw[spec['buffer']]
+        strides = [s * dtype.itemsize for s in spec['strides']]
+        return np.ndarray(spec['shape'], dtype, block, start + spec['offset'] * dtype.itemsize, strides)
+
+    def bytes(self):
+        return [bytes(block[start:]) for block, start, _ in self.raw]
+
+
+def scalar(spec):
+    rng = np.random.default_rng(spec['seed'])
+    return random_values(rng, spec['scalar'], 1, 'mixed')[0]
+
+
+def value(memory, spec):
+    """The operand of a spec: a view, a NumPy scalar, or a Python number."""
+    if 'weak_int' in spec:
+        return int(spec['weak_int'])
+    if 'weak_float' in spec:
+        return float(spec['weak_float'])
+    if 'weak_complex' in spec:
+        return complex(*spec['weak_complex'])
+    if 'scalar' in spec:
+        return scalar(spec)
+    return memory.view(spec)
+
+
+def is_bfloat16(case):
+    return any(buffer['dtype'] == 'E' for buffer in case['buffers'])
+
+
+def library_value(memory, spec, case):
+    operand = value(memory, spec)
+    if 'buffer' in spec and case['buffers'][spec['buffer']]['dtype'] == 'E':
+        return abi.BFloat16(operand)
+    return operand

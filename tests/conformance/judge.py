@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether libgufunc did what NumPy does. "Equal" is the design's definition: dtype, shape, error class and the bytes
+outside outputs exact; integers, bools, comparisons and real + - * / sqrt bit-equal, all NaNs alike; transcendental
+functions within their bar of the true value (long double); complex within 4 ULP of |z|; products of matrices within
+the bound of their sums."""
+import warnings
+
+import numpy as np
+
+import abi
+import build
+
+TRANSCENDENTAL = {'exp', 'log', 'sin', 'cos', 'power'}
+ROUNDED_COMPLEX = {'multiply', 'divide', 'true_divide', 'reciprocal', 'square', 'sqrt', 'sign', 'absolute'}
+EITHER_ZERO = {'maximum', 'minimum', 'fmax', 'fmin'}
+BAR = {'e': 1.0, 'E': 1.0, 'f': 2.0, 'd': 1.0, 'F': 4.0, 'D': 4.0}
+EPS = {'e': 2.0**-10, 'E': 2.0**-7, 'f': 2.0**-23, 'd': 2.0**-52, 'F': 2.0**-23, 'D': 2.0**-52}
+TINY = {'e': 2.0**-24, 'E': 2.0**-133, 'f': 2.0**-149, 'd': 2.0**-1074, 'F': 2.0**-149, 'D': 2.0**-1074}
+
+
+def letter_of(dtype):
+    return {'l': 'q', 'L': 'Q'}.get(dtype.char, dtype.char)
+
+
+class Outcome:
+    """What one side did: an error, or an output with the memory after the call."""
+
+    def __init__(self, memory, output=None, letter=None, strides=None, error=None, text='', invalid_cast=False):
+        self.memory, self.output, self.letter, self.strides = memory, output, letter, strides
+        self.error, self.text, self.invalid_cast = error, text, invalid_cast
+
+
+def run_numpy(case):
+    memory = build.Memory(case)
+    narrow = build.is_bfloat16(case)
+    inputs = [build.value(memory, spec) for spec in case['inputs']]
+    if narrow:
+        inputs = [build.from_bfloat16_bits(x) for x in inputs]
+    out = build.value(memory, case['output']) if case['output'] else None
+    options = {'order': case['order'], 'casting': case['casting'] or 'same_kind'}
+    if case.get('dtype'):
+        options['dtype'] = np.dtype(case['dtype'])
+    if case.get('where'):
+        options['where'] = memory.view(case['where'])
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter('always')
+        try:
+            result = getattr(np, case['op'])(*inputs, out=out, **options)
+        except Exception as error:  # noqa: BLE001 - its class is the finding
+            return Outcome(memory, error=error, text=str(error))
+    invalid = any('in cast' in str(w.message) for w in seen)
+    result = np.asarray(result) if out is None else out
+    letter = letter_of(result.dtype)
+    if narrow and letter == 'f':
+        letter = 'E'
+    return Outcome(memory, result, letter, result.strides, invalid_cast=invalid)
+
+
+def run_library(case, library):
+    memory = build.Memory(case)
+    inputs = [build.library_value(memory, spec, case) for spec in case['inputs']]
+    out = build.value(memory, case['output']) if case['output'] else None
+    where = memory.view(case['where']) if case.get('where') else None
+    try:
+        result = library.call(case['op'], inputs, [out], where=where, casting=case['casting'],
+                              order=case['order'], dtype=case.get('dtype'))[0]
+    except abi.GufuncError as error:
+        return Outcome(memory, error=error, text=str(error))
+    if out is not None:
+        return Outcome(memory, out, letter_of(out.dtype), out.strides)
+    letter, array, strides = result
+    return Outcome(memory, array, letter, strides)
+
+
+def same_class(numpy_error, status):
+    if isinstance(numpy_error, OverflowError):
+        return status // 100 == 6
+    if isinstance(numpy_error, TypeError):
+        return status // 100 == 2
+    if isinstance(numpy_error, np.exceptions.AxisError):
+        return status // 100 == 5
+    return isinstance(numpy_error, ValueError) and status // 100 in (1, 3)
+
+
+def difference(case, library):
+    """None, or one sentence: how the library differs from NumPy."""
+    theirs, ours = run_numpy(case), run_library(case, library)
+    if theirs.error or ours.error:
+        if theirs.error and ours.error:
+            if same_class(theirs.error, ours.error.status):
+                return None
+            return f'error class: NumPy {type(theirs.error).__name__} "{theirs.text}", ours {ours.error.status} "{ours.text}"'
+        if theirs.error:
+            return f'NumPy fails: {type(theirs.error).__name__} "{theirs.text}", ours succeeds'
+        return f'ours fails: {ours.error.status} "{ours.text}", NumPy succeeds'
+    if theirs.letter != ours.letter:
+        return f'dtype: NumPy {theirs.letter}, ours {ours.letter}'
+    if theirs.output.shape != ours.output.shape:
+        return f'shape: NumPy {theirs.output.shape}, ours {ours.output.shape}'
+    layout = layout_difference(case, theirs, ours)
+    return layout or untouched_difference(case, theirs, ours) or value_difference(case, theirs, ours)
+
+
+def layout_difference(case, theirs, ours):
+    if case['output'] or not theirs.output.size:
+        return None
+    size = 2 if theirs.letter == 'E' else theirs.output.itemsize
+    seen = [(a // theirs.output.itemsize, b // size) for a, b, n in
+            zip(theirs.strides, ours.strides, theirs.output.shape) if n > 1]
+    if any(a != b for a, b in seen):
+        return f'strides of a fresh output (elements): NumPy {[a for a, _ in seen]}, ours {[b for _, b in seen]}'
+    return None
+
+
+def untouched_difference(case, theirs, ours):
+    """Bytes outside the output must be as they were."""
+    if not case['output']:
+        return None
+    before = build.Memory(case)
+    kept = [ours.output.copy(), theirs.output.copy()]
+    before.view(case['output'])[...] = 0
+    ours.output[...] = 0
+    same = before.bytes() == ours.memory.bytes()
+    ours.output[...] = kept[0]
+    return None if same else 'bytes outside the output changed'
+
+
+def compared(case, array):
+    """The elements that the call defines: all of a given output, the unmasked ones of a fresh one."""
+    if not case.get('where') or case['output']:
+        return array
+    mask = build.Memory(case).view(case['where'])
+    return array[np.broadcast_to(mask, array.shape)]
+
+
+def alike(a, b, either_zero=False):
+    """Element-wise: same bits, all NaNs alike (per component of a complex number)."""
+    if a.dtype.kind == 'c':
+        return alike(a.real, b.real) & alike(a.imag, b.imag)
+    if a.dtype.kind != 'f':
+        return a == b
+    same = (a == b) & (np.signbit(a) == np.signbit(b) if not either_zero else True)
+    return same | (np.isnan(a) & np.isnan(b))
+
+
+def value_difference(case, theirs, ours):
+    expected, found = compared(case, theirs.output), compared(case, ours.output)
+    if theirs.letter == 'E':
+        found = build.from_bfloat16_bits(found)
+        exact = build.from_bfloat16_bits(build.to_bfloat16_bits(expected))
+    else:
+        exact, found = expected.astype(expected.dtype.newbyteorder('=')), found.astype(found.dtype.newbyteorder('='))
+    if theirs.invalid_cast:
+        return None  # float to integer out of range: the library has its own documented rule
+    good = alike(exact, found, case['op'] in EITHER_ZERO)
+    if good.all():
+        return None
+    good = good | compared_to_truth(case, theirs, found, good)
+    if good.all():
+        return None
+    where = tuple(int(i) for i in np.argwhere(~good)[0])
+    return f'{int((~good).sum())} values, first at {where}: NumPy {exact[where]!r}, ours {found[where]!r}'
+
+
+def loop_dtypes(case, inputs):
+    """The types that NumPy's loop computes in."""
+    kinds = [type(x) if type(x) in (int, float, complex) else x.dtype for x in inputs]
+    kinds = [np.dtype('f') if build.is_bfloat16(case) else kind for kind in kinds]
+    signature = (None,) * len(inputs) + (np.dtype(case['dtype']),) if case.get('dtype') else None
+    return getattr(np, case['op']).resolve_dtypes((*kinds, None), signature=signature, casting='unsafe')
+
+
+def compared_to_truth(case, theirs, found, good):
+    """Which elements lie within their bar of the result in long double. None, where results must be exact."""
+    memory = build.Memory(case)
+    inputs = [build.value(memory, spec) for spec in case['inputs']]
+    if build.is_bfloat16(case):
+        inputs = [build.from_bfloat16_bits(x) for x in inputs]
+    types = loop_dtypes(case, inputs)
+    letter = 'E' if build.is_bfloat16(case) else letter_of(types[-1])
+    product = case['op'] in ('matmul', 'vecdot')
+    rounded = case['op'] in TRANSCENDENTAL or product or (types[0].kind == 'c' and case['op'] in ROUNDED_COMPLEX)
+    if letter not in BAR or not rounded:
+        return np.zeros_like(good)
+    wide = [np.asarray(x).astype(t).astype(np.clongdouble if t.kind == 'c' else np.longdouble)
+            for x, t in zip(inputs, types)]
+    with np.errstate(all='ignore'):
+        truth = compared(case, in_output_shape(getattr(np, case['op'])(*wide), theirs))
+        if product:
+            scale = getattr(np, case['op'])(*(np.abs(x).astype(np.longdouble) for x in wide))
+            scale = compared(case, in_output_shape(scale, theirs)) * max(1, wide[0].shape[-1]) * 4
+        else:
+            scale = np.abs(truth)
+        return within(found, truth, scale, letter, product)
+
+
+def in_output_shape(values, theirs):
+    return np.broadcast_to(values, theirs.output.shape)
+
+
+def within(found, truth, scale, letter, product):
+    out = found.dtype.char
+    if found.dtype.kind not in 'fc':  # a float result cast to integers: a rounding may sit on either side
+        return np.abs(found.astype(np.longdouble) - np.real(truth)) <= 1
+    eps = max(EPS[letter], EPS.get(out, 0))
+    bar = np.longdouble(BAR[letter]) * eps
+    work = np.longdouble(2.0**-23 if letter in 'eE' else EPS[letter])
+    limit = (scale * work + np.abs(truth) * eps if product else binade(scale) * bar) + np.longdouble(max(TINY[letter], TINY.get(out, 0))) * 2
+    error = np.abs(found.astype(truth.dtype) - truth)
+    top = np.finfo(np.float32 if letter == 'E' else letter.lower() if letter in 'FD' else letter).max
+    overflow = ~np.isfinite(found) & (scale * (2 if product else 1) * (1 + 4 * eps) >= top)
+    return (error <= limit) | overflow
+
+
+def binade(scale):
+    """The power of two at or below: one ULP of a float is eps times it."""
+    with np.errstate(all='ignore'):
+        return np.where(np.isfinite(scale) & (scale > 0), np.exp2(np.floor(np.log2(scale))), scale)
