@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What comes from outside. Libraries link SHA-256 only; everything else serves tools and tests.
+# What comes from outside. Libraries link libmd (SHA-256) only; the rest serves tools and tests.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
@@ -9,10 +9,9 @@ pkg_check_modules(libmd REQUIRED IMPORTED_TARGET libmd)
 # Kernels are compiled by clang-19; host code by whatever CMAKE_CXX_COMPILER says.
 find_program(GUFUNC_CLANGXX NAMES clang++-19 DOC "Compiler of the kernels")
 
-if(GUFUNC_BUILD_TOOLS)
-  find_package(CLI11 REQUIRED)
-  find_package(fmt REQUIRED)
-endif()
+# gufcc is always built: it compiles the cpu plugin's kernels.
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
 if(GUFUNC_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)

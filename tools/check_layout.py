@@ -48,8 +48,8 @@ def layout(include, compiler):
     statements = []
     for header in headers:
         statements += lines_of_program(COMMENT.sub("", (include / header).read_text()))
-    program = ["#include <stddef.h>\n#include <stdio.h>", *[f"#include <{h}>" for h in headers], "int main(void) {",
-               *statements, "}"]
+    program = ["#include <stddef.h>", "#include <stdio.h>", *[f"#include <{h}>" for h in headers],
+               "int main(void) {", *statements, "}"]
     with tempfile.TemporaryDirectory() as folder:
         source, binary = pathlib.Path(folder, "layout.c"), pathlib.Path(folder, "layout")
         source.write_text("\n".join(program))
