@@ -62,6 +62,7 @@ VISIBLE = {
     "abi/src": ("abi/src", "core"),
     "tools/gufcc": ("tools/gufcc", "core/base", "core/dtype", "core/module"),
     "tools": ("tools",),
+    "tests/unit/cpu": ("tests", "backends/cpu"),
     "tests/unit": ("tests", "core"),
     "tests": ("tests",),
     "examples": ("examples",),
