@@ -7,7 +7,8 @@ and log2 of the largest error of the function it serves, relative to that functi
 
 import sys
 
-from mpmath import mp, mpf, atanh, cos, exp, expm1, log, log1p, log as ln, pi, sin, sqrt
+from mpmath import (mp, mpf, asin, atan, atanh, cbrt, cos, cosh, exp, expm1, log, log1p, pi, sin,
+                    sinh, sqrt)
 
 from remez import minimax, to_f32, to_f64
 
@@ -37,6 +38,9 @@ def exp_tail(r):
 for name, kind, terms in (("kExp64", "f64", 10), ("kExp32", "f32", 5), ("kExpMid", "f64", 5)):
     fit(name, kind, terms, -HALF_LN2, HALF_LN2, exp_tail, lambda r: r ** 2 / exp(r),
         "(exp(r) - 1 - r) / r^2, |r| <= ln2/2")
+
+fit("kExpMinus1", "f64", 11, -HALF_LN2, HALF_LN2, exp_tail,
+    lambda r: r ** 2 / expm1(r) if r else r, "the same for expm1, relative to expm1")
 
 
 def atanh_tail(z):
@@ -85,6 +89,39 @@ fit("kPow64", "f64", 8, 0, Z_LOG, pow_tail, lambda z: z * z / 2,
     "(2 atanh(s)/s - 2 - 2z/3) / z^2, z = s^2")
 
 
+def sinh_tail(z):
+    r = sqrt(z)
+    return (sinh(r) / r - 1) / z if z > TINY else mpf(1) / 6
+
+
+def cosh_tail(z):
+    return (cosh(sqrt(z)) - 1 - z / 2) / z ** 2 if z > TINY else mpf(1) / 24
+
+
+fit("kSinh64", "f64", 5, 0, HALF_LN2 ** 2, sinh_tail, lambda z: z,
+    "(sinh(r)/r - 1) / z, z = r^2, |r| <= ln2/2")
+fit("kCosh64", "f64", 5, 0, HALF_LN2 ** 2, cosh_tail, lambda z: z * z,
+    "(cosh(r) - 1 - z/2) / z^2, same range")
+
+
+def atan_tail(z):
+    t = sqrt(z)
+    return (atan(t) / t - 1) / z if z > TINY else mpf(-1) / 3
+
+
+def asin_tail(z):
+    s = sqrt(z)
+    return (asin(s) / s - 1) / z if z > TINY else mpf(1) / 6
+
+
+fit("kAtan64", "f64", 12, 0, (sqrt(mpf(2)) - 1) ** 2 * mpf("1.001"), atan_tail, lambda z: z,
+    "(atan(t)/t - 1) / z, z = t^2, |t| <= tan(pi/8)")
+fit("kAsin64", "f64", 13, 0, mpf("0.2501"), asin_tail, lambda z: z,
+    "(asin(s)/s - 1) / z, z = s^2, |s| <= 1/2")
+fit("kCbrt64", "f64", 7, F_LOW, F_HIGH, lambda f: cbrt(1 + f), lambda f: 1 / cbrt(1 + f),
+    "cbrt(1 + f), sqrt(1/2) <= 1 + f <= sqrt(2)")
+
+
 def literal(x, kind):
     return (x.hex() + "f") if kind == "f32" else x.hex()
 
@@ -101,7 +138,7 @@ def tables(fits):
             for c in reversed(rounded):
                 p = p * t + mpf(c)
             worst = max(worst, abs(weight(t) * (p - function(t))))
-        note = float(ln(worst, 2))
+        note = float(log(worst, 2))
         print(f"{name} 2^{note:.1f}", file=sys.stderr)
         yield f"// {text}: 2^{note:.1f}"
         yield f"GUF_TABLE {kind} {name}[] = {{"
@@ -131,9 +168,9 @@ def angle_table(name, text, numerator, modulus, at_least, first_shift, row_count
             rows.append(chopped(window + at_least, columns))
     rows += [[0.0] * columns] * (height - row_count)
     yield f"GUF_TABLE f64 {name}[] = {{"
-    for column in range(columns):
-        for row in rows:
-            yield f"    {literal(row[column], 'f64')},"
+    numbers = [literal(row[column], "f64") for column in range(columns) for row in rows]
+    for start in range(0, len(numbers), 3):
+        yield "    " + ", ".join(numbers[start:start + 3]) + ","
     yield "};"
 
 

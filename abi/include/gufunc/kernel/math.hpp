@@ -8,7 +8,9 @@
 #include "config.hpp"
 
 #if defined(GUF_HOST)
+#include "math_arc.hpp"
 #include "math_exp.hpp"
+#include "math_hyper.hpp"
 #include "math_log.hpp"
 #include "math_pow.hpp"
 #include "math_round.hpp"

@@ -59,10 +59,46 @@ GUF_FN T exp_any(T x) {
   return scale_by_power(exp_reduced(r, T(0)), rounded);
 }
 
+// 2^x: the integer part is exact, the rest times ln2 is kept as a sum of two.
+GUF_FN f64 exp2_any(f64 x) {
+  constexpr f64 ln2_hi = 0x1.62e42fefa39efp-1, ln2_lo = 0x1.abc9e3b39803fp-56;
+  const f64 inside = clamp(x, -1080.0, 1030.0);
+  const f64 rounded = inside + bits_of<f64>::rounder;
+  const f64 r = inside - (rounded - bits_of<f64>::rounder);
+  const pair<f64> product = two_product(r, ln2_hi);
+  const f64 tail = mad(r, ln2_lo, product.lo);
+  return scale_by_power(exp_reduced(product.hi, tail), rounded);
+}
+
+// exp(x) - 1 = 2^n ((1 - 2^-n) + r + r^2 p(r)).
+GUF_FN f64 expm1_any(f64 x) {
+  typedef exp_constants<f64> C;
+  const f64 inside = clamp(x, -50.0, C::high);
+  const f64 rounded = mad(inside, C::log2_e, bits_of<f64>::rounder);
+  const f64 n = rounded - bits_of<f64>::rounder;
+  const f64 most = mad(-n, C::ln2_hi, inside);
+  const pair<f64> r = two_sum(most, -n * C::ln2_lo);
+  const u64 power = (1023u - (to_bits(rounded) & 0xfffu)) << 52;
+  const f64 one_less = 1.0 - (n > 60.0 ? 0.0 : from_bits<f64>(power));
+  // The leading terms may cancel: r^2 p(r) keeps its rounding error too.
+  const pair<f64> sum = two_sum(one_less, r.hi);
+  const pair<f64> p = fast_two_sum(kExpMinus1[0], r.hi * polynomial<1>(r.hi, kExpMinus1));
+  const pair<f64> square = two_product(r.hi, r.hi);
+  const pair<f64> product = two_product(square.hi, p.hi);
+  const pair<f64> total = two_sum(sum.hi, product.hi);
+  const f64 low = mad(square.hi, p.lo, mad(square.lo, p.hi, product.lo)) + mad(r.lo, r.hi, r.lo);
+  const f64 result = scale_by_power(total.hi + (total.lo + (sum.lo + low)), rounded);
+  return magnitude(x) < 0x1p-54 ? x : result;
+}
+
 }  // namespace detail
 
 GUF_FN f32 exp(f32 x) { return detail::exp_any(x); }
 GUF_FN f64 exp(f64 x) { return detail::exp_any(x); }
+GUF_FN f64 exp2(f64 x) { return detail::exp2_any(x); }
+GUF_FN f64 expm1(f64 x) { return detail::expm1_any(x); }
+GUF_FN f32 exp2(f32 x) { return (f32)exp2((f64)x); }
+GUF_FN f32 expm1(f32 x) { return (f32)expm1((f64)x); }
 
 }  // namespace guf
 

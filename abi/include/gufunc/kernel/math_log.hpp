@@ -81,10 +81,51 @@ GUF_FN T log_any(T x) {
   return log_special(x, sum.hi + (sum.lo + low));
 }
 
+// The logarithm to another base: k log(2) + (f + rest) / log(base), the constants as sums of two.
+GUF_FN f64 log_scaled(f64 x, f64 two_hi, f64 two_lo, f64 scale_hi, f64 scale_lo) {
+  const binary_parts<f64> part = split_exponent(x);
+  const pair<f64> most = two_product(part.f, scale_hi);
+  const f64 rest = mad(log_less_f(part.f), scale_hi, mad(part.f, scale_lo, most.lo));
+  const pair<f64> sum = fast_two_sum(part.k * two_hi, most.hi);
+  return log_special(x, sum.hi + (sum.lo + mad(part.k, two_lo, rest)));
+}
+
+// log(2^k (hi + lo)) for a positive normal hi and |lo| <= ulp(hi) / 2.
+GUF_FN f64 log_of_sum(f64 hi, f64 lo, f64 k) {
+  typedef log_constants<f64> C;
+  const binary_parts<f64> part = split_normal(hi, 0.0);
+  const f64 f = part.f;
+  // lo scaled as f is; for a large exponent it no longer counts and its power would not exist.
+  const u64 power = (1023u - (to_bits(part.k + bits_of<f64>::rounder) & 0xfffu)) << 52;
+  const f64 f_low = part.k > 100.0 ? 0.0 : lo * from_bits<f64>(power);
+  const f64 correction = f_low * mad(f, f - 1.0, 1.0);  // f_low / (1 + f), near enough
+  const f64 exponent = part.k + k;
+  const pair<f64> sum = fast_two_sum(exponent * C::ln2_hi, f);
+  const f64 low = mad(exponent, C::ln2_lo, log_less_f(f) + correction);
+  return sum.hi + (sum.lo + low);
+}
+
+GUF_FN f64 log1p_any(f64 x) {
+  const pair<f64> sum = two_sum(1.0, x);
+  const f64 ordinary = log_special(sum.hi, log_of_sum(sum.hi, sum.lo, 0.0));
+  return magnitude(x) < 0x1p-54 ? x : ordinary;
+}
+
 }  // namespace detail
 
 GUF_FN f32 log(f32 x) { return detail::log_any(x); }
 GUF_FN f64 log(f64 x) { return detail::log_any(x); }
+GUF_FN f64 log2(f64 x) {
+  return detail::log_scaled(x, 1.0, 0.0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56);
+}
+GUF_FN f64 log10(f64 x) {
+  return detail::log_scaled(x, 0x1.34413509f78p-2, 0x1.fef311f12b358p-46, 0x1.bcb7b1526e50ep-2,
+                            0x1.95355baaafad3p-57);
+}
+GUF_FN f64 log1p(f64 x) { return detail::log1p_any(x); }
+GUF_FN f32 log2(f32 x) { return (f32)log2((f64)x); }
+GUF_FN f32 log10(f32 x) { return (f32)log10((f64)x); }
+GUF_FN f32 log1p(f32 x) { return (f32)log1p((f64)x); }
 
 }  // namespace guf
 
