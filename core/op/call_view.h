@@ -19,6 +19,7 @@ enum OperandFlag : uint32_t {
   kSwapped = 1U << 1,
   kUnaligned = 1U << 2,
   kMissing = 1U << 3,  // an output to allocate; layout is set by the pipeline
+  kDeviceMemory = 1U << 5,  // the host cannot read it; set by placement
   kScalar = 1U << 4,   // layout.address points at `value` or at `cast_value`
 };
 

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loop dimensions: NumPy's broadcasting over inputs, given outputs and the mask.
+#include "core/broadcast/broadcast.h"
+
+#include <algorithm>
+
+#include "core/base/checked.h"
+#include "core/broadcast/steps.h"
+
+namespace gufunc::broadcast {
+namespace {
+
+using base::kNone;
+
+struct Extents {
+  int32_t ndim;
+  const int64_t *shape;
+};
+
+Extents loop_extents(const op::CallView &call, const LoopShape &loop, int32_t operand) {
+  const array::Layout &layout = call.operand[operand].layout;
+  return {layout.ndim - loop.core_ndim[operand], layout.shape};
+}
+
+// NumPy's list for gufuncs: the operand's shape and what of it takes part in the loop.
+void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t ncore,
+                  base::Text *text) {
+  const array::Layout &layout = call.operand[operand].layout;
+  const Extents own = loop_extents(call, loop, operand);
+  const bool written = operand >= call.ufunc->nin();
+  text->add_shape(layout.shape, layout.ndim).add("->(");
+  const int32_t total = loop.ndim + ncore;
+  for (int32_t k = 0; k < total; ++k) {
+    const int32_t axis = k - (loop.ndim - own.ndim);
+    const bool core = k >= loop.ndim;
+    if ((core && !written) || axis < 0 || axis >= layout.ndim) {
+      text->add("newaxis");
+    } else {
+      text->add("%lld", static_cast<long long>(layout.shape[axis]));
+    }
+    text->add(k + 1 < total || total == 1 ? "," : "");
+  }
+  text->add(") ");
+}
+
+[[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const op::CallView &call, const LoopShape &loop,
+                                                       int32_t culprit, int32_t axis, int64_t found,
+                                                       int64_t wanted, guf_error *error) {
+  const op::Signature &signature = call.ufunc->signature;
+  base::Text text;
+  int32_t ncore = 0;
+  for (int32_t i = signature.nin; i < call.noperands; ++i) ncore += loop.core_ndim[i];
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if (is_missing(call, i)) continue;
+    const array::Layout &layout = call.operand[i].layout;
+    if (signature.generalized) {
+      add_remapped(call, loop, i, ncore, &text);
+    } else {
+      text.add_shape(layout.shape, layout.ndim).add(" ");
+    }
+  }
+  if (call.has_where) text.add_shape(call.where.layout.shape, call.where.layout.ndim).add(" ");
+  if (signature.generalized) {
+    int64_t sizes[GUF_MAX_CORE_STRIDES];
+    int32_t nsizes = 0;
+    for (int32_t i = signature.nin; i < call.noperands; ++i) {
+      for (int32_t j = 0; j < signature.core_ndim[static_cast<size_t>(i)]; ++j) {
+        const int32_t dim = signature.operand_dims[static_cast<size_t>(
+            signature.core_offset[static_cast<size_t>(i)] + j)];
+        if ((loop.missing >> dim & 1U) == 0) sizes[nsizes++] = loop.core_size[dim];
+      }
+    }
+    text.add(" and requested shape ").add_shape(sizes, nsizes);
+  }
+  return base::fail(error, GUF_E_SHAPE, culprit, axis,
+                    "operands could not be broadcast together with %s%s; argument %d, axis %d: found %lld, "
+                    "wanted %lld",
+                    signature.generalized ? "remapped shapes [original->remapped]: " : "shapes ",
+                    text.c_str(), culprit, axis, static_cast<long long>(found),
+                    static_cast<long long>(wanted));
+}
+
+[[gnu::cold, gnu::noinline]] guf_status fail_output(const op::CallView &call, const LoopShape &loop,
+                                                    int32_t operand, int32_t axis, guf_error *error) {
+  int64_t shape[GUF_MAX_NDIM];
+  int32_t ndim = 0;
+  GUF_TRY(operand_shape(call, loop, operand, &ndim, shape, error));
+  const array::Layout &layout = call.operand[operand].layout;
+  base::Text text;
+  text.add("non-broadcastable output operand with shape ").add_shape(layout.shape, layout.ndim);
+  text.add(" doesn't match the broadcast shape ").add_shape(shape, ndim);
+  return base::fail(error, GUF_E_SHAPE, operand, axis, "%s; argument %d, axis %d: found %lld, wanted %lld",
+                    text.c_str(), operand, axis,
+                    static_cast<long long>(axis < layout.ndim ? layout.shape[axis] : 0),
+                    static_cast<long long>(shape[std::max(0, ndim - layout.ndim + axis)]));
+}
+
+// Folds one operand into the common shape. Gives the axis that does not fit, or kNone.
+int32_t fold(const Extents &own, LoopShape *loop) {
+  const int32_t pad = loop->ndim - own.ndim;
+  for (int32_t axis = 0; axis < own.ndim; ++axis) {
+    int64_t &common = loop->extent[pad + axis];
+    const int64_t extent = own.shape[axis];
+    if (common == extent || extent == 1) continue;
+    if (common != 1) return axis;
+    common = extent;  // not max(): 1 against 0 gives 0
+  }
+  return kNone;
+}
+
+// Outputs must have the loop's shape: nothing stretches them.
+guf_status check_written(const op::CallView &call, const LoopShape &loop, guf_error *error) {
+  const op::Signature &signature = call.ufunc->signature;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if (!signature.writes(i) || is_missing(call, i)) continue;
+    const Extents own = loop_extents(call, loop, i);
+    if (own.ndim != loop.ndim) return fail_output(call, loop, i, 0, error);
+    for (int32_t axis = 0; axis < own.ndim; ++axis) {
+      if (own.shape[axis] != loop.extent[axis]) return fail_output(call, loop, i, axis, error);
+    }
+  }
+  return GUF_OK;
+}
+
+guf_status fold_operands(const op::CallView &call, LoopShape *loop, guf_error *error) {
+  int32_t ndim = call.has_where ? call.where.layout.ndim : 0;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if (!is_missing(call, i)) ndim = std::max(ndim, loop_extents(call, *loop, i).ndim);
+  }
+  loop->ndim = ndim;
+  std::fill_n(loop->extent, ndim, 1);
+  for (int32_t i = 0; i <= call.noperands; ++i) {
+    const bool mask = i == call.noperands;
+    if (mask ? !call.has_where : is_missing(call, i)) continue;
+    const Extents own = mask ? Extents{call.where.layout.ndim, call.where.layout.shape}
+                             : loop_extents(call, *loop, i);
+    const int32_t axis = fold(own, loop);
+    if (__builtin_expect(axis != kNone, 0)) {
+      return fail_broadcast(call, *loop, i, axis, own.shape[axis],
+                            loop->extent[loop->ndim - own.ndim + axis], error);
+    }
+  }
+  return check_written(call, *loop, error);
+}
+
+guf_status count_items(LoopShape *loop, guf_error *error) {
+  uint64_t items = 1;
+  bool fits = true;
+  bool empty = false;
+  for (int32_t k = 0; k < loop->ndim; ++k) {
+    if (loop->extent[k] == 0) {
+      empty = true;
+    } else {
+      fits = base::checked_mul(items, static_cast<uint64_t>(loop->extent[k]), &items) && fits;
+    }
+  }
+  fits = fits && items <= static_cast<uint64_t>(INT64_MAX);
+  // An extent of 0 does not hide an overflow of the others, as in NumPy.
+  if (!fits) return base::fail(error, GUF_E_SHAPE, kNone, kNone, "maximum supported dimension size exceeded: the broadcast shape has too many elements");
+  loop->items = empty ? 0 : items;
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status arrange(op::CallView &call, LoopShape *out, guf_error *error) {
+  out->turned = false;
+  out->keepdims = false;
+  if (!call.ufunc->signature.generalized) {
+    std::fill_n(out->core_ndim, call.noperands, 0);
+    const guf_call_args &args = *call.args;
+    if (args.axes != nullptr || args.axis != nullptr || args.flags != 0 || args.ndims != 0) {
+      return base::fail(error, GUF_E_ARG, kNone, kNone,
+                        "%s() got an unexpected keyword argument '%s'; it has no core dimensions",
+                        call.ufunc->name.c_str(),
+                        args.axes != nullptr   ? "axes"
+                        : args.axis != nullptr ? "axis"
+                        : args.flags != 0      ? "keepdims"
+                                               : "dims");
+    }
+  } else {
+    GUF_TRY(count_core_axes(call, out, error));
+    GUF_TRY(turn_operands(call, out, error));
+    GUF_TRY(find_core_sizes(call, out, error));
+  }
+  GUF_TRY(fold_operands(call, out, error));
+  return count_items(out, error);
+}
+
+guf_status operand_shape(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t *out_ndim,
+                         int64_t *out, guf_error *error) {
+  const op::Signature &signature = call.ufunc->signature;
+  const int32_t ndim = loop.ndim + loop.core_ndim[operand];
+  if (ndim > GUF_MAX_NDIM) {
+    return base::fail(error, GUF_E_SHAPE, operand, kNone, "argument %d would have %d dimensions, more than %d",
+                      operand, ndim, static_cast<int>(GUF_MAX_NDIM));
+  }
+  std::copy_n(loop.extent, loop.ndim, out);
+  int32_t axis = loop.ndim;
+  const auto index = static_cast<size_t>(operand);
+  for (int32_t j = 0; j < signature.core_ndim[index]; ++j) {
+    const int32_t dim = signature.operand_dims[static_cast<size_t>(signature.core_offset[index] + j)];
+    if ((loop.missing >> dim & 1U) == 0) out[axis++] = loop.core_size[dim];
+  }
+  while (axis < ndim) out[axis++] = 1;  // keepdims=
+  *out_ndim = ndim;
+  return GUF_OK;
+}
+
+guf_status caller_shape(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t *out_ndim,
+                        int64_t *out, guf_error *error) {
+  int64_t shape[GUF_MAX_NDIM];
+  GUF_TRY(operand_shape(call, loop, operand, out_ndim, shape, error));
+  for (int32_t k = 0; k < *out_ndim; ++k) out[loop.turned ? loop.order[operand][k] : k] = shape[k];
+  return GUF_OK;
+}
+
+}  // namespace gufunc::broadcast

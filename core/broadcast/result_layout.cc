@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// How allocated outputs are laid out: order= as NumPy.
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+
+#include "core/base/checked.h"
+#include "core/broadcast/broadcast.h"
+
+namespace gufunc::broadcast {
+namespace {
+
+// A layout's stride on a loop dimension; 0 where it is stretched or has no such axis.
+int64_t loop_stride(const array::Layout &layout, int32_t core_ndim, const LoopShape &loop, int32_t k) {
+  const int32_t axis = k - (loop.ndim - (layout.ndim - core_ndim));
+  return axis < 0 || layout.shape[axis] == 1 ? 0 : layout.strides[axis];
+}
+
+// Whether dimension `inner`, now inside `outer`, ought to lie outside it: nditer's rule. Operands vote; one that
+// keeps the order wins over those that would swap.
+bool should_swap(const op::CallView &call, const LoopShape &loop, int32_t outer, int32_t inner, bool *out_known) {
+  bool swap = false;
+  *out_known = false;
+  for (int32_t i = 0; i <= call.noperands; ++i) {
+    const bool mask = i == call.noperands;
+    if (mask ? !call.has_where : (call.operand[i].flags & op::kMissing) != 0) continue;
+    const array::Layout &layout = mask ? call.where.layout : call.operand[i].layout;
+    const int32_t core_ndim = mask ? 0 : loop.core_ndim[i];
+    const int64_t a = std::abs(loop_stride(layout, core_ndim, loop, outer));
+    const int64_t b = std::abs(loop_stride(layout, core_ndim, loop, inner));
+    if (a == 0 || b == 0) continue;
+    *out_known = true;
+    if (b <= a) return false;
+    swap = true;
+  }
+  return swap;
+}
+
+// NumPy's insertion sort over dimensions, from the innermost out: `rank` lists them innermost first.
+void sort_by_inputs(const op::CallView &call, const LoopShape &loop, int32_t *rank) {
+  for (int32_t k = 1; k < loop.ndim; ++k) {
+    const int32_t moving = rank[k];
+    int32_t place = k;
+    for (int32_t below = k - 1; below >= 0; --below) {
+      bool known = false;
+      const bool swap = should_swap(call, loop, moving, rank[below], &known);
+      if (!known) continue;
+      if (!swap) break;
+      place = below;
+    }
+    for (int32_t j = k; j > place; --j) rank[j] = rank[j - 1];
+    rank[place] = moving;
+  }
+}
+
+bool is_fortran(const array::Layout &layout) {
+  int64_t expected = static_cast<int64_t>(dtype::itemsize(layout.dtype));
+  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+    if (layout.shape[axis] == 1) continue;
+    if (layout.strides[axis] != expected) return false;
+    expected *= layout.shape[axis];
+  }
+  return true;
+}
+bool is_c(const array::Layout &layout) {
+  int64_t expected = static_cast<int64_t>(dtype::itemsize(layout.dtype));
+  for (int32_t axis = layout.ndim - 1; axis >= 0; --axis) {
+    if (layout.shape[axis] == 1) continue;
+    if (layout.strides[axis] != expected) return false;
+    expected *= layout.shape[axis];
+  }
+  return true;
+}
+
+// order='A': F when all inputs are F- and some is not C-contiguous.
+bool any_means_fortran(const op::CallView &call) {
+  bool all_c = true;
+  for (int32_t i = 0; i < call.ufunc->nin(); ++i) {
+    if (!is_fortran(call.operand[i].layout)) return false;
+    all_c = all_c && is_c(call.operand[i].layout);
+  }
+  return !all_c;
+}
+
+}  // namespace
+
+guf_status result_strides(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t ndim,
+                          const int64_t *shape, int64_t *out, guf_error *error) {
+  int32_t rank[GUF_MAX_NDIM];  // axes, fastest first
+  const int32_t order = call.args->order;
+  if (order == GUF_ORDER_F || (order == GUF_ORDER_ANY && any_means_fortran(call))) {
+    std::iota(rank, rank + ndim, 0);
+  } else {
+    const int32_t ncore = ndim - loop.ndim;
+    for (int32_t k = 0; k < ndim; ++k) rank[k] = ndim - 1 - k;
+    if (order == GUF_ORDER_KEEP) sort_by_inputs(call, loop, rank + ncore);
+  }
+  int64_t stride = static_cast<int64_t>(dtype::itemsize(call.operand[operand].layout.dtype));
+  for (int32_t k = 0; k < ndim; ++k) {
+    out[rank[k]] = stride;
+    const int64_t extent = shape[rank[k]];
+    if (extent > 1 && !base::checked_mul(stride, extent, &stride)) {
+      return base::fail(error, GUF_E_SHAPE, operand, rank[k], "array is too big; the size of output %d overflows",
+                        operand);
+    }
+  }
+  return GUF_OK;
+}
+
+}  // namespace gufunc::broadcast

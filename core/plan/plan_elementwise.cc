@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise calls: the loop is all there is.
+#include "core/plan/loop_axes.h"
+
+namespace gufunc::plan {
+namespace {
+
+const char *refusal(const op::CallView &call) {
+  return call.ufunc->signature.generalized ? "the ufunc has core dimensions" : nullptr;
+}
+
+guf_status make(const Request &request, Launch *out, guf_error *) {
+  uint64_t stride_bits[GUF_MAX_OPERANDS];
+  write_loop(request, out, stride_bits);
+  out->block.ncore = 0;
+  out->block.ncorestrides = 0;
+  for (int32_t i = 0; i < out->block.noperands; ++i) flag_alignment(&out->block, i, stride_bits[i]);
+  return GUF_OK;
+}
+
+}  // namespace
+
+const Planner kElementwise = {"elementwise", refusal, make};
+
+}  // namespace gufunc::plan
