@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library beside NumPy in one process: same buffers, preallocated outputs, one thread, interleaved, minima.
+
+    against_numpy.py --build build/release [--rounds 40]
+
+NumPy is called from Python, as its users call it; an empty Python call is printed too, for those who want to take it off.
+"""
+import argparse
+import ctypes as ct
+import json
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'tests' / 'conformance'))
+import abi  # noqa: E402  (one ctypes view of the ABI serves both)
+
+
+class Row:
+    """One workload: NumPy's call and ours on the same arrays."""
+
+    def __init__(self, name, ufunc, inputs, out, library, helper):
+        self.name, self.keep = name, []
+        self.args = abi.CallArgs()
+        self.args.struct_size = ct.sizeof(abi.CallArgs)
+        ins = (abi.Operand * len(inputs))(*[library.operand(x, self.keep) for x in inputs])
+        outs = (abi.Operand * 1)(library.operand(out, self.keep))
+        self.args.inputs, self.args.ninputs = ins, len(inputs)
+        self.args.outputs, self.args.noutputs = outs, 1
+        self.args.threads = 1
+        self.numpy, self.inputs, self.out = getattr(np, ufunc), inputs, out
+        self.ufunc, self.helper = library.find(ufunc), helper
+        self.times = {'numpy': [], 'gufunc': []}
+        self.repeats = 1
+        once = max(self.run_numpy(), 1.0)
+        self.repeats = max(1, int(400_000 / once))
+
+    def run_numpy(self):
+        call, inputs, out, repeats = self.numpy, self.inputs, self.out, range(self.repeats)
+        start = time.perf_counter_ns()
+        for _ in repeats:
+            call(*inputs, out)
+        return (time.perf_counter_ns() - start) / self.repeats
+
+    def run_gufunc(self):
+        ns = self.helper(self.ufunc, ct.byref(self.args), self.repeats)
+        assert ns >= 0, f'{self.name}: status {-ns}'
+        return ns
+
+    def sample(self):
+        self.times['numpy'].append(self.run_numpy())
+        self.times['gufunc'].append(self.run_gufunc())
+
+
+def rows(library, helper):
+    f32 = lambda *shape: np.linspace(1, 2, int(np.prod(shape)), dtype=np.float32).reshape(shape)  # noqa: E731
+    yield Row('add f32 n=1', 'add', [f32(1), f32(1)], f32(1), library, helper)
+    for n in (100, 10_000, 1_000_000, 100_000_000):
+        yield Row(f'add f32 n={n}', 'add', [f32(n), f32(n)], f32(n), library, helper)
+    yield Row('add f32 n=10000 strided by 2', 'add', [f32(20_000)[::2], f32(20_000)[::2]], f32(10_000), library, helper)
+    for side in (100, 1000):
+        whole, out = f32(side, side), f32(side, side)
+        yield Row(f'add f32 {side}x{side} + row', 'add', [whole, f32(side)], out, library, helper)
+        yield Row(f'add f32 {side}x{side} + column', 'add', [whole, f32(side, 1)], out, library, helper)
+        yield Row(f'add f32 {side}x{side} + scalar', 'add', [whole, np.float32(2)], out, library, helper)
+    for name in ('exp', 'log', 'sin', 'cos'):
+        for dtype in ('f', 'd'):
+            x = f32(10_000).astype(dtype)
+            yield Row(f'{name} {np.dtype(dtype).name} n=10000', name, [x], x.copy(), library, helper)
+    yield Row('power f32 n=10000', 'power', [f32(10_000), f32(10_000)], f32(10_000), library, helper)
+    yield Row('matmul f32 10000x4x4', 'matmul', [f32(10_000, 4, 4), f32(10_000, 4, 4)], f32(10_000, 4, 4), library, helper)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--build', required=True, help='build folder of the release preset')
+    parser.add_argument('--rounds', type=int, default=40)
+    parser.add_argument('--json', help='write the figures here')
+    options = parser.parse_args()
+    build = pathlib.Path(options.build).resolve()
+    library = abi.Library(str(build / 'lib' / 'libgufunc.so.0.1'))
+    helper = ct.CDLL(str(build / 'lib' / 'librepeat_call.so')).repeat_call
+    helper.argtypes, helper.restype = [ct.c_void_p, ct.c_void_p, ct.c_int64], ct.c_double
+    work = list(rows(library, helper))
+    started = time.monotonic()
+    for round_number in range(options.rounds):
+        for row in work:
+            if row.repeats > 1 or round_number < 8:
+                row.sample()
+    print(f'NumPy {np.__version__}, one thread, {time.monotonic() - started:.0f} s, minima in ns')
+    print(f'{"workload":<34} {"NumPy":>14} {"gufunc":>14} {"NumPy / gufunc":>15}')
+    figures = {}
+    for row in work:
+        numpy_ns, ours = min(row.times['numpy']), min(row.times['gufunc'])
+        figures[row.name] = {'numpy_ns': numpy_ns, 'gufunc_ns': ours}
+        print(f'{row.name:<34} {numpy_ns:>14.1f} {ours:>14.1f} {numpy_ns / ours:>15.2f}')
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(figures, indent=1) + '\n')
+
+
+if __name__ == '__main__':
+    os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+    main()
