@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entries call the user's function from a line that claims to be the registration's: an error in the
 // arguments points there, an error in the formula at the formula.
+#include <gufunc/status.h>
+
 #include "generate.h"
 
 namespace gufunc::gufcc {
@@ -61,19 +63,24 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
   int number = 0;
   for (const auto &[function, loop] : loops) {
     const std::string callee = fmt::format("guf_callee_{}", number++);
+    const char *may_fail = loop->may_fail ? "true" : "false";
     const std::string loop_type =
         function->generalized()
-            ? fmt::format("guf::host::generalized<{}, {}, {}>", callee,
-                          loop->cooperative ? "true" : "false",
+            ? fmt::format("guf::host::generalized<{}, {}, {}, {}>", callee,
+                          loop->cooperative ? "true" : "false", may_fail,
                           operand_list(*function, *loop, "host"))
-            : fmt::format("guf::host::elementwise<{}, guf::types<{}>, guf::types<{}>>", callee,
-                          type_list(loop->inputs), type_list(loop->outputs));
+            : fmt::format("guf::host::elementwise<{}, guf::types<{}>, guf::types<{}>, {}>", callee,
+                          type_list(loop->inputs), type_list(loop->outputs), may_fail);
+    // A failed element makes the call GUF_E_VALUE with the function's text.
+    const std::string call = loop_type + "::run(args, dims, steps)";
     text += fmt::format(
         "namespace {{\n{}}}\n"
-        "extern \"C\" __attribute__((visibility(\"hidden\"))) void {}(char **args, const guf::i64 "
+        "extern \"C\" __attribute__((visibility(\"hidden\"))) {} {}(char **args, const guf::i64 "
         "*dims, "
-        "const guf::i64 *steps, void *) {{ {}::run(args, dims, steps); }}\n",
-        callee_struct(*loop, callee), host_entry_name(*loop, target), loop_type);
+        "const guf::i64 *steps, void *) {{ {}; }}\n",
+        callee_struct(*loop, callee), loop->may_fail ? "int" : "void",
+        host_entry_name(*loop, target),
+        loop->may_fail ? fmt::format("return {} ? {} : {}", call, +GUF_E_VALUE, +GUF_OK) : call);
   }
   return text;
 }

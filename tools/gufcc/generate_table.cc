@@ -44,8 +44,8 @@ std::string function_arrays(const Function &function, size_t index, int *kernel)
       types += fmt::format("{}, ", find_letter(letter)->constant);
     }
     text += fmt::format("static const guf_dtype types_{}_{}[] = {{{}}};\n", index, i, types);
-    loops += fmt::format("  {{types_{}_{}, {}, {}, GUF_LOOP_NUMPY}},\n", index, i,
-                         c_string(loop.stem), (*kernel)++);
+    loops += fmt::format("  {{types_{}_{}, {}, {}, {}}},\n", index, i, c_string(loop.stem),
+                         (*kernel)++, loop.may_fail ? "GUF_LOOP_STATUS" : "GUF_LOOP_NUMPY");
   }
   text += fmt::format("static const guf_module_loop loops_{}[] = {{\n{}}};\n", index, loops);
   if (function.roles_given) {
@@ -57,12 +57,16 @@ std::string function_arrays(const Function &function, size_t index, int *kernel)
 }
 
 std::string function_row(const Function &function, size_t index) {
-  return fmt::format(
-      "  {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, loops_{}}},\n", c_string(function.name),
-      c_string(function.signature), c_string(function.rules),
-      function.roles_given ? fmt::format("roles_{}", index) : "0", c_string(function.doc),
+  std::string row =
+      fmt::format(".name = {}, .signature = {}, .rules = {}, .doc = {}, .failure = {}, ",
+                  c_string(function.name), c_string(function.signature), c_string(function.rules),
+                  c_string(function.doc), c_string(function.failure));
+  if (function.roles_given) row += fmt::format(".roles = roles_{}, ", index);
+  row += fmt::format(
+      ".nin = {}, .nout = {}, .identity = {}, .flags = {}, .nloops = {}, .loops = loops_{}",
       function.nin, function.nout, identity_constant(function.identity), flag_list(function),
       function.loops.size(), index);
+  return "  {" + row + "},\n";
 }
 
 std::string image_arrays(const Module &module, const std::vector<Target> &targets) {

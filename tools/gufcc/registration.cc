@@ -118,6 +118,7 @@ class Builder {
       loop.source = raw.source;
       loop.cooperative = options.group;
       loop.fast = options.fast;
+      loop.may_fail = !options.failure.empty();
       function->loops.push_back(std::move(loop));
     }
     if (function->loops.empty()) {
@@ -145,6 +146,7 @@ class Builder {
     }
     function->rules = options.rules;
     function->doc = options.doc;
+    function->failure = options.failure;
     function->identity = options.identity;
     function->inplace_safe = options.inplace_safe;
     function->commutative = options.commutative;
@@ -206,6 +208,7 @@ class Builder {
     known->associative |= function.associative;
     known->fast |= function.fast;
     if (known->doc.empty()) known->doc = function.doc;
+    if (known->failure.empty()) known->failure = function.failure;
     if (known->identity == "none") known->identity = function.identity;
     for (Loop &loop : function.loops) {
       if (!add_loop(&*known, std::move(loop))) return false;

@@ -29,6 +29,7 @@ struct Loop {
   int source = 0;
   bool cooperative = false;
   bool fast = false;
+  bool may_fail = false;
   std::string stem;  // "guf_ew_add_ff_f"
 };
 
@@ -39,7 +40,7 @@ struct Function {
   std::vector<std::vector<int>> core_dims;
   std::vector<Role> roles;  // one per operand
   bool roles_given = false;
-  std::string rules, doc, identity = "none";
+  std::string rules, doc, failure, identity = "none";
   bool inplace_safe = false, commutative = false, associative = false, fast = false;
   int nin = 0, nout = 0;
   Place place;

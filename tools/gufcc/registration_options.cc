@@ -9,7 +9,7 @@ namespace gufunc::gufcc {
 namespace {
 
 constexpr char kValidKeys[] =
-    "name= doc= rule= roles= identity= fp= inplace_safe commutative associative group";
+    "name= doc= rule= roles= identity= failure= fp= inplace_safe commutative associative group";
 constexpr std::array kIdentities = {"none", "reorderable", "zero", "one", "minus_one", "minus_inf"};
 
 bool parse_roles(const Place &place, const std::string &value, std::vector<Role> *roles,
@@ -44,6 +44,8 @@ bool parse_valued(const Place &place, const std::string &key, const std::string 
     options->name = value;
   } else if (key == "doc") {
     options->doc = value;
+  } else if (key == "failure") {
+    options->failure = value;
   } else if (key == "rule") {
     options->rules += (options->rules.empty() ? "" : "; ") + value;
   } else if (key == "roles") {

@@ -8,7 +8,7 @@
 namespace gufunc::gufcc {
 
 struct RegistrationOptions {
-  std::string name, doc, rules, identity = "none";
+  std::string name, doc, rules, failure, identity = "none";
   std::vector<Role> roles;
   bool inplace_safe = false, commutative = false, associative = false, group = false, fast = false;
 };

@@ -23,6 +23,8 @@
 //   "roles=in,inout" of a function that reads its outputs        "group"       the first parameter is a group
 //   "inplace_safe"   may write the view it reads                 "identity=zero|one|minus_one|minus_inf|
 //   "commutative" "associative"                                            reorderable|none"
+//   "failure=text"   the function takes a last parameter `bool &failed`; a call in which an element set it
+//                    fails with GUF_E_VALUE and this text
 #ifndef GUFUNC_KERNEL_HPP
 #define GUFUNC_KERNEL_HPP
 

@@ -61,10 +61,13 @@
 // exactly the same view, so iteration i alone touches element i.
 #if defined(GUF_HOST) && defined(__clang__)
 #define GUF_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define GUF_SCALAR_LOOP _Pragma("clang loop vectorize(disable)")
 #elif defined(GUF_HOST)
 #define GUF_INDEPENDENT _Pragma("GCC ivdep")
+#define GUF_SCALAR_LOOP
 #else
 #define GUF_INDEPENDENT
+#define GUF_SCALAR_LOOP
 #endif
 
 #define GUF_LIKELY(condition) __builtin_expect(!!(condition), 1)

@@ -5,6 +5,7 @@
 #define GUFUNC_KERNEL_HOST_LOOPS_HPP
 
 #include "group.hpp"
+#include "host_blocks.hpp"
 #include "host_memory.hpp"
 #include "sequence.hpp"
 #include "views.hpp"
@@ -14,73 +15,108 @@ namespace host {
 
 // ---- elementwise
 
-// One output: the function returns it.
-template <class Op, class Out, class... In>
-GUF_FN void sweep(i64 n, Out out, In... in) {
+template <int... Size>
+GUF_FN constexpr int largest() {
+  int all = 0;
+  ((all = Size > all ? Size : all), ...);
+  return all;
+}
+
+// Calls Op, with a place for its complaint after everything else when it may fail.
+template <class Op, bool MayFail, class... Argument>
+GUF_FN decltype(auto) call(bool &failed, Argument &&...argument) {
+  if constexpr (MayFail) {
+    return Op::call(static_cast<Argument &&>(argument)..., failed);
+  } else {
+    return Op::call(static_cast<Argument &&>(argument)...);
+  }
+}
+
+// One output: the function returns it. Sweeps tell whether any element failed.
+template <class Op, bool MayFail, class Out, class... In>
+GUF_FN bool sweep(i64 n, Out out, In... in) {
+  bool any = false;
   GUF_INDEPENDENT
-  for (i64 i = 0; i < n; ++i) out.put(i, Op::call(in.get(i)...));
+  for (i64 i = 0; i < n; ++i) {
+    bool failed = false;
+    out.put(i, call<Op, MayFail>(failed, in.get(i)...));
+    any |= failed;
+  }
+  return any;
 }
 
 // Several: the function takes a reference to each, after its inputs.
-template <class Op, class Out0, class Out1, class... In>
-GUF_FN void sweep2(i64 n, Out0 out0, Out1 out1, In... in) {
+template <class Op, bool MayFail, class Out0, class Out1, class... In>
+GUF_FN bool sweep2(i64 n, Out0 out0, Out1 out1, In... in) {
+  bool any = false;
   GUF_INDEPENDENT
   for (i64 i = 0; i < n; ++i) {
     typename Out0::value first{};
     typename Out1::value second{};
-    Op::call(in.get(i)..., first, second);
+    bool failed = false;
+    call<Op, MayFail>(failed, in.get(i)..., first, second);
     out0.put(i, first);
     out1.put(i, second);
+    any |= failed;
   }
+  return any;
 }
-template <class Op, class Out0, class Out1, class Out2, class... In>
-GUF_FN void sweep3(i64 n, Out0 out0, Out1 out1, Out2 out2, In... in) {
+template <class Op, bool MayFail, class Out0, class Out1, class Out2, class... In>
+GUF_FN bool sweep3(i64 n, Out0 out0, Out1 out1, Out2 out2, In... in) {
+  bool any = false;
   GUF_INDEPENDENT
   for (i64 i = 0; i < n; ++i) {
     typename Out0::value first{};
     typename Out1::value second{};
     typename Out2::value third{};
-    Op::call(in.get(i)..., first, second, third);
+    bool failed = false;
+    call<Op, MayFail>(failed, in.get(i)..., first, second, third);
     out0.put(i, first);
     out1.put(i, second);
     out2.put(i, third);
+    any |= failed;
   }
+  return any;
 }
 
-template <class Op, class Ins, class Outs>
+template <class Op, class Ins, class Outs, bool MayFail = false>
 struct elementwise;
 
-template <class Op, class... A, class... R>
-struct elementwise<Op, types<A...>, types<R...>> {
+template <class Op, class... A, class... R, bool MayFail>
+struct elementwise<Op, types<A...>, types<R...>, MayFail> {
   static constexpr int nin = (int)sizeof...(A);
   static constexpr int nout = (int)sizeof...(R);
   static_assert(nout >= 1 && nout <= 3, "an elementwise function has one to three outputs");
   // Scalar operands get loops of their own, all but "all are scalars": 2^nin - 1 loops.
   static constexpr int masks = nin >= 1 && nin <= 3 ? (1 << nin) - 1 : 1;
+  static constexpr int max_size = largest<sizeof(A)..., sizeof(R)...>();
 
-  static GUF_FN void run(char **args, const i64 *dims, const i64 *steps) {
-    const int mask = packed_mask(steps, make_indices<nin>(), make_indices<nout>());
+  // True when an element failed.
+  static GUF_FN bool run(char **args, const i64 *dims, const i64 *steps) {
+    const int mask = packed_mask(dims[0], steps, make_indices<nin>(), make_indices<nout>());
     if (GUF_LIKELY(mask >= 0 && mask < masks)) {
-      run_packed(mask, args, dims[0], make_indices<masks>());
-    } else {
-      run_strided(args, dims[0], steps, make_indices<nin>(), make_indices<nout>());
+      return run_packed(mask, args, dims[0], make_indices<masks>());
     }
+    return run_strided(args, dims[0], steps, make_indices<nin>(), make_indices<nout>());
   }
 
  private:
   // Bit i: input i is a scalar; -1: some operand is neither contiguous nor a scalar input.
   template <int... I, int... O>
-  static GUF_FN int packed_mask(const i64 *steps, indices<I...>, indices<O...>) {
+  static GUF_FN int packed_mask(i64 n, const i64 *steps, indices<I...>, indices<O...>) {
+    if (n == 1) return 0;
     const bool packed = ((steps[I] == 0 || steps[I] == (i64)sizeof(A)) && ... && true) &&
                         ((steps[nin + O] == (i64)sizeof(R)) && ...);
     return packed ? ((steps[I] == 0 ? 1 << I : 0) | ... | 0) : -1;
   }
 
   template <int... M>
-  static GUF_FN void run_packed(int mask, char **args, i64 n, indices<M...>) {
+  static GUF_FN bool run_packed(int mask, char **args, i64 n, indices<M...>) {
+    bool failed = false;
     (void)((mask == M &&
-            (run_masked<M>(args, n, make_indices<nin>(), make_indices<nout>()), true)) ||
+            (failed = run_masked<M>(args, n, make_indices<nin>(), make_indices<nout>()), true)) ||
            ...);
+    return failed;
   }
 
   template <bool Scalar, class T>
@@ -93,27 +129,39 @@ struct elementwise<Op, types<A...>, types<R...>> {
   }
 
   template <int M, int... I, int... O>
-  static __attribute__((noinline)) void run_masked(char **args, i64 n, indices<I...>,
+  static __attribute__((noinline)) bool run_masked(char **args, i64 n, indices<I...>,
                                                    indices<O...>) {
-    go(n, types<R...>(), packed_output<R>{args[nin + O]}..., input < ((M >> I) & 1) != 0,
-       A > (args[I])...);
+    return go(n, packed_output<R>{args[nin + O]}..., input < ((M >> I) & 1) != 0, A > (args[I])...);
   }
 
+  // Blocks that stay in the first-level cache: strided operands are copied into contiguous ones and back,
+  // so one vectorised loop serves every stride (exp of every second f32, AVX-512: 2.7 -> 0.36 ns).
   template <int... I, int... O>
-  static __attribute__((noinline)) void run_strided(char **args, i64 n, const i64 *steps,
+  static __attribute__((noinline)) bool run_strided(char **args, i64 n, const i64 *steps,
                                                     indices<I...>, indices<O...>) {
-    go(n, types<R...>(), strided_output<R>{args[nin + O], steps[nin + O]}...,
-       strided_input<A>{args[I], steps[I]}...);
+    alignas(64) char in[nin][kBlock * max_size];
+    alignas(64) char out[nout][kBlock * max_size];
+    bool failed = false;
+    for (i64 start = 0; start < n; start += kBlock) {
+      const i64 count = n - start < kBlock ? n - start : (i64)kBlock;
+      char *block[] = {
+          gathered<sizeof(A)>(args[I] + start * steps[I], steps[I], in[I], count, start != 0)...,
+          (steps[nin + O] == (i64)sizeof(R) ? args[nin + O] + start * steps[nin + O] : out[O])...};
+      failed |= run_masked<0>(block, count, make_indices<nin>(), make_indices<nout>());
+      (scatter<sizeof(R)>(out[O], args[nin + O] + start * steps[nin + O], steps[nin + O], count),
+       ...);
+    }
+    return failed;
   }
 
   template <class... Operand>
-  static GUF_FN void go(i64 n, types<R...>, Operand... operand) {
+  static GUF_FN bool go(i64 n, Operand... operand) {
     if constexpr (nout == 1) {
-      sweep<Op>(n, operand...);
+      return sweep<Op, MayFail>(n, operand...);
     } else if constexpr (nout == 2) {
-      sweep2<Op>(n, operand...);
+      return sweep2<Op, MayFail>(n, operand...);
     } else {
-      sweep3<Op>(n, operand...);
+      return sweep3<Op, MayFail>(n, operand...);
     }
   }
 };
@@ -149,16 +197,16 @@ struct operand {
 };
 
 // Cooperative: Op::call takes a group first.
-template <class Op, bool Cooperative, class... Operand>
+template <class Op, bool Cooperative, bool MayFail, class... Operand>
 struct generalized {
   static constexpr int count = (int)sizeof...(Operand);
 
-  static GUF_FN void run(char **args, const i64 *dims, const i64 *steps) {
+  // True when an item failed.
+  static GUF_FN bool run(char **args, const i64 *dims, const i64 *steps) {
     if (all_packed(steps, make_indices<count>())) {
-      items<true>(args, dims, steps, make_indices<count>());
-    } else {
-      items<false>(args, dims, steps, make_indices<count>());
+      return items<true>(args, dims, steps, make_indices<count>());
     }
+    return items<false>(args, dims, steps, make_indices<count>());
   }
 
  private:
@@ -176,21 +224,24 @@ struct generalized {
   }
 
   template <bool Packed, int... K>
-  static __attribute__((noinline)) void items(char **args, const i64 *dims, const i64 *steps,
+  static __attribute__((noinline)) bool items(char **args, const i64 *dims, const i64 *steps,
                                               indices<K...>) {
     const i64 *sizes = dims + 1;
+    bool failed = false;
     if constexpr (Cooperative) {
       alignas(64) char shared[kSharedBytes];
       for (i64 i = 0; i < dims[0]; ++i) {
-        Op::call(one(shared), Operand::template argument<Packed>(args[K] + i * steps[K], sizes,
-                                                                 steps + core_start(K))...);
+        call<Op, MayFail>(failed, one(shared),
+                          Operand::template argument<Packed>(args[K] + i * steps[K], sizes,
+                                                             steps + core_start(K))...);
       }
     } else {
       for (i64 i = 0; i < dims[0]; ++i) {
-        Op::call(Operand::template argument<Packed>(args[K] + i * steps[K], sizes,
-                                                    steps + core_start(K))...);
+        call<Op, MayFail>(failed, Operand::template argument<Packed>(args[K] + i * steps[K], sizes,
+                                                                     steps + core_start(K))...);
       }
     }
+    return failed;
   }
 };
 

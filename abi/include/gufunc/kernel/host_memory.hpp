@@ -60,12 +60,6 @@ struct scalar_input {
   GUF_FN value_t<T> get(i64) const { return value; }
 };
 template <class T>
-struct strided_input {
-  const char *base;
-  i64 step;
-  GUF_FN value_t<T> get(i64 i) const { return cast<value_t<T>>(memory<T>::load(base + i * step)); }
-};
-template <class T>
 struct packed_output {
   typedef value_t<T> value;
   char *base;
@@ -74,17 +68,6 @@ struct packed_output {
     memory<T>::store(base + i * (i64)sizeof(T), cast<T>(x));
   }
 };
-template <class T>
-struct strided_output {
-  typedef value_t<T> value;
-  char *base;
-  i64 step;
-  template <class V>
-  GUF_FN void put(i64 i, V x) const {
-    memory<T>::store(base + i * step, cast<T>(x));
-  }
-};
-
 }  // namespace host
 }  // namespace guf
 

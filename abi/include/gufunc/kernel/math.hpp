@@ -18,5 +18,6 @@
 #else
 #include "math_device.hpp"
 #endif
+#include "math_complex.hpp"
 
 #endif  // GUFUNC_KERNEL_MATH_HPP

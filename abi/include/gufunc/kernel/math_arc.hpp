@@ -8,6 +8,7 @@
 
 #include "math_bits.hpp"
 #include "math_coefficients.hpp"
+#include "math_norm.hpp"
 #include "math_round.hpp"
 
 namespace guf {
@@ -40,20 +41,6 @@ GUF_FN f64 atan_any(f64 x) {
   const f64 inside = size > 0x1p60 ? 0x1p60 : size;
   const f64 result = atan_ratio(inside, 1.0).hi;
   return size < 0x1p-28 ? x : flip_sign(result, sign_bit(x));
-}
-
-// Both numbers times the power of two that brings the larger near 1 (the smaller may underflow).
-struct scaled_two {
-  f64 x, y, power;
-};
-GUF_FN scaled_two scale_to_one(f64 x, f64 y) {
-  const f64 larger = x > y ? x : y;
-  const u64 exponent = to_bits(larger) & bits_of<f64>::infinity;
-  const u64 least = u64(3) << 52, most = u64(2043) << 52;
-  const u64 above = exponent < least ? least : exponent;
-  const u64 inside = above > most ? most : above;
-  const f64 down = from_bits<f64>((u64(2046) << 52) - inside);
-  return {x * down, y * down, from_bits<f64>(inside)};
 }
 
 GUF_FN f64 atan2_any(f64 y, f64 x) {
@@ -120,21 +107,11 @@ GUF_FN f64 acos_any(f64 x) {
   return most.hi + (most.lo + mad(factor, rest, base_low));
 }
 
-// sqrt(x^2 + y^2) as a sum of two, for numbers near 1.
-GUF_FN pair<f64> hypot_pair(f64 x, f64 y) {
-  const pair<f64> xx = two_product(x, x), yy = two_product(y, y);
-  const pair<f64> sum = two_sum(xx.hi, yy.hi);
-  const f64 low = sum.lo + (xx.lo + yy.lo);
-  const f64 root = guf::sqrt(sum.hi);
-  const f64 rest = (residual(sum.hi, root, root) + low) / (root + root);
-  return fast_two_sum(root, sum.hi > 0.0 ? rest : 0.0);
-}
-
 GUF_FN f64 hypot_any(f64 x, f64 y) {
   const f64 inf = limits<f64>::infinity;
   const f64 size_x = magnitude(x), size_y = magnitude(y);
   const scaled_two s = scale_to_one(size_x, size_y);
-  const f64 result = hypot_pair(s.x, s.y).hi * s.power;
+  const f64 result = hypot_pair(s.x, s.y).hi * power_of(s.biased);
   const f64 finite = x != x || y != y ? x + y : result;
   return size_x == inf || size_y == inf ? inf : finite;
 }

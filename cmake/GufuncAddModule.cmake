@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# gufunc_add_module(<target> SOURCES <file.guf.cpp>... [NAME <module>] [TARGETS <target>...] [OBJECT]
+#                   [OPTIONS <option>...] [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])
+# compiles kernels with gufcc, in this tree or outside it.
+#   without OBJECT  a module <module>.so, built with `all`; its path is the target property GUFUNC_MODULE_FILE
+#   with OBJECT     an interface library: link <target> and register gufunc_module_v1_<module> by address
+set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING "What kernels are compiled for, unless a module says so")
+
+# The gufcc to run and what a build rule that runs it depends on.
+function(_gufunc_find_gufcc out_command out_depends)
+  if(TARGET gufcc)
+    set(command "$<TARGET_FILE:gufcc>")
+    set(depends gufcc)
+  elseif(TARGET gufunc::gufcc)
+    set(command "$<TARGET_FILE:gufunc::gufcc>")
+    set(depends "")
+  else()
+    find_program(GUFUNC_GUFCC gufcc HINTS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin" REQUIRED)
+    set(command "${GUFUNC_GUFCC}")
+    set(depends "${GUFUNC_GUFCC}")
+  endif()
+  set(${out_command} "${command}" PARENT_SCOPE)
+  set(${out_depends} "${depends}" PARENT_SCOPE)
+endfunction()
+
+function(gufunc_add_module target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT" "NAME;OUTPUT_DIRECTORY"
+                        "SOURCES;TARGETS;OPTIONS;INCLUDE_DIRECTORIES")
+  if(NOT arg_SOURCES)
+    message(FATAL_ERROR "gufunc_add_module(${target}): no SOURCES")
+  endif()
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "gufunc_add_module(${target}): unknown '${arg_UNPARSED_ARGUMENTS}'")
+  endif()
+  if(NOT arg_NAME)
+    set(arg_NAME "${target}")
+  endif()
+  if(NOT arg_TARGETS)
+    set(arg_TARGETS "${GUFUNC_KERNEL_TARGETS}")
+  endif()
+  if(NOT arg_OUTPUT_DIRECTORY)
+    set(arg_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  endif()
+  string(REPLACE ";" "," targets "${arg_TARGETS}")
+  list(TRANSFORM arg_INCLUDE_DIRECTORIES PREPEND "-I")
+  list(TRANSFORM arg_SOURCES REPLACE "^([^/].*)$" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
+
+  set(output "${arg_OUTPUT_DIRECTORY}/${arg_NAME}.so")
+  set(mode "")
+  if(arg_OBJECT)
+    set(output "${arg_OUTPUT_DIRECTORY}/${arg_NAME}.guf.o")
+    set(mode --object)
+  endif()
+  _gufunc_find_gufcc(gufcc depends)
+  add_custom_command(
+    OUTPUT "${output}"
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${arg_OUTPUT_DIRECTORY}"
+    COMMAND "${gufcc}" ${arg_SOURCES} -o "${output}" --name ${arg_NAME} --targets ${targets} ${mode}
+            --depfile "${output}.d" ${arg_INCLUDE_DIRECTORIES} ${arg_OPTIONS}
+    DEPENDS ${arg_SOURCES} ${depends}
+    DEPFILE "${output}.d"
+    COMMENT "Compiling kernels of ${arg_NAME}"
+    COMMAND_EXPAND_LISTS VERBATIM)
+
+  if(arg_OBJECT)
+    add_custom_target(${target}_object DEPENDS "${output}")
+    add_library(${target} INTERFACE)
+    add_dependencies(${target} ${target}_object)
+    target_link_libraries(${target} INTERFACE "${output}" m)
+  else()
+    add_custom_target(${target} ALL DEPENDS "${output}")
+  endif()
+  set_target_properties(${target} PROPERTIES GUFUNC_MODULE_FILE "${output}")
+endfunction()
