@@ -104,9 +104,22 @@ LAYOUT = [
     ]
 ]
 
+ERROR_CODES_BEFORE = {
+    "abi/src/status.cc": "GUF_E_ARG",
+    "tests/unit/planted_test.cc": "EXPECT_EQ(status, GUF_E_ARG);\n",
+}
+ERROR_CODES = [
+    Plant("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
+          "GUF_E_NEW: no test expects it"),
+    Plant("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
+          "GUF_E_NEW: guf_status_text does not know it"),
+]
+
 FORMAT = [Plant("core/base/planted.cc", SPDX + "int  x ;\n", "planted.cc")]
 
 TIDY = [
+    Plant("core/planted.cc", "int f() { int unused = 1; return 2; }\n",
+          "clang-diagnostic-unused-variable"),
     Plant("core/planted.cc", "int BadName(int x) { return x; }\n", "readability-identifier-naming"),
     Plant("core/planted.cc",
           "#include <string>\nunsigned long n(std::string s) { return s.size(); }\n",
@@ -183,7 +196,8 @@ def plant_in_tree(check, plants, scenery, options):
             for path, text in scenery.items():
                 write(copy / path, text)
             write(copy / "compile_commands.json", json.dumps([{
-                "directory": str(copy), "file": plant.path, "command": f"c++ -c {plant.path}"}]))
+                "directory": str(copy), "file": plant.path,
+                "command": f"c++ -Wall -c {plant.path}"}]))
             write(copy / plant.path, plant.text)
             command = [sys.executable, ROOT / f"tools/check_{check}.py", "--root", copy, *options]
             if check == "tidy":
@@ -237,6 +251,7 @@ def main():
         "files": (FILES, {"core/base/error.cc": SPDX}),
         "docs": (DOCS, {"core/base/planted.cc": SPDX}),
         "layout": (LAYOUT, {"abi/layout.txt": LAYOUT_BEFORE}),
+        "error_codes": (ERROR_CODES, ERROR_CODES_BEFORE),
         "format": (FORMAT, {}),
         "tidy": (TIDY, {}),
     }[args.check]
