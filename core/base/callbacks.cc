@@ -52,6 +52,9 @@ std::unique_ptr<OwedCallback::Node> take_first() {
 OwedCallback::OwedCallback(CallbackFn function, void *user, uint64_t value)
     : node_(new Node{function, user, value, nullptr}) {}
 
+OwedCallback::OwedCallback() = default;
+OwedCallback::OwedCallback(OwedCallback &&) noexcept = default;
+OwedCallback &OwedCallback::operator=(OwedCallback &&) noexcept = default;
 OwedCallback::~OwedCallback() = default;
 
 void OwedCallback::queue() noexcept {

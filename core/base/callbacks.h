@@ -16,10 +16,10 @@ using CallbackFn = void (*)(void *user, uint64_t value);
 // (destructors). Never queued: it never runs.
 class OwedCallback {
  public:
-  OwedCallback() = default;
+  OwedCallback();                                                 // owes nothing
   OwedCallback(CallbackFn function, void *user, uint64_t value);  // throws std::bad_alloc
-  OwedCallback(OwedCallback &&) noexcept = default;
-  OwedCallback &operator=(OwedCallback &&) noexcept = default;
+  OwedCallback(OwedCallback &&) noexcept;
+  OwedCallback &operator=(OwedCallback &&) noexcept;
   ~OwedCallback();
 
   bool empty() const { return node_ == nullptr; }

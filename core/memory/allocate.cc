@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes arrays: over new memory of a device, or over memory of the program.
+#include <algorithm>
+
+#include "core/array/overlap.h"
+#include "core/base/callbacks.h"
+#include "core/base/checked.h"
+#include "core/memory/memory.h"
+#include "core/memory/storage.h"
+
+namespace gufunc::memory {
+namespace {
+
+using array::Array;
+using array::Layout;
+
+guf_status check_dtype(guf_dtype dtype, guf_error *error) {
+  if (dtype::valid(dtype)) return GUF_OK;
+  return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "0x%08x is not a dtype", dtype);
+}
+
+// Shape and strides that all later arithmetic may trust. NULL strides: contiguous by `order`, in
+// `room`.
+guf_status check_layout(int32_t order, int64_t *room, Layout *layout, int64_t *out_low,
+                        int64_t *out_high, guf_error *error) {
+  GUF_TRY(check_dtype(layout->dtype, error));
+  uint64_t size = 0;
+  GUF_TRY(array::count_elements(layout->dtype, layout->ndim, layout->shape, &size, error));
+  if (layout->strides == nullptr) {
+    array::contiguous_strides(layout->dtype, layout->ndim, layout->shape,
+                              order == GUF_ORDER_F ? GUF_ORDER_F : GUF_ORDER_C, room);
+    layout->strides = room;
+  }
+  if (array::byte_bounds(*layout, out_low, out_high)) return GUF_OK;
+  return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                    "array is too big; its strides reach further than an address can");
+}
+
+}  // namespace
+
+guf_status allocate(backend::Device &device, guf_dtype dtype, int32_t ndim, const int64_t *shape,
+                    const int64_t *strides, int32_t order, base::Ref<Array> *out,
+                    guf_error *error) {
+  backend::reap();
+  base::bury();
+  int64_t room[GUF_MAX_NDIM];
+  Layout layout = {dtype, ndim, shape, strides, 0};
+  int64_t low = 0;
+  int64_t high = 0;
+  GUF_TRY(check_layout(order, room, &layout, &low, &high, error));
+  if (strides != nullptr && array::overlaps_itself(layout)) {
+    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                      "strides make elements of the array overlap");
+  }
+  auto *const owned = new OwnedStorage(device);
+  const auto storage = base::Ref<array::Storage>::adopt(owned);
+  GUF_TRY(owned->allocate(static_cast<uint64_t>(std::max<int64_t>(high - low, 1)), error));
+  layout.address = owned->address() - static_cast<uint64_t>(low);
+  *out = base::Ref<Array>::adopt(new Array(layout, GUF_ARRAY_OWNS_DATA, &device, storage));
+  return GUF_OK;
+}
+
+guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release,
+                void *user, uint32_t flags, base::Ref<Array> *out, guf_error *error) {
+  if ((flags & ~uint32_t{GUF_RELEASE_ANY_THREAD}) != 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags has unknown bits: 0x%x",
+                      flags);
+  }
+  if ((tensor.flags & ~uint32_t{GUF_TENSOR_READ_ONLY | GUF_TENSOR_SWAPPED}) != 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "tensor->flags has unknown bits: 0x%x", tensor.flags);
+  }
+  if (tensor.shape == nullptr && tensor.ndim > 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "tensor->shape is NULL with ndim %d", tensor.ndim);
+  }
+  int64_t room[GUF_MAX_NDIM];
+  Layout layout = {tensor.dtype, tensor.ndim, tensor.shape, tensor.strides, tensor.address};
+  int64_t low = 0;
+  int64_t high = 0;
+  GUF_TRY(check_layout(GUF_ORDER_C, room, &layout, &low, &high, error));
+  if (low != high && tensor.address == 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "tensor->address is 0, but the shape has elements");
+  }
+  uint64_t end = 0;
+  if (tensor.address < 0 - static_cast<uint64_t>(low) && low < 0) {
+    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                      "the array reaches below address 0");
+  }
+  if (!base::checked_add(tensor.address, static_cast<uint64_t>(high), &end)) {
+    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                      "the array reaches beyond the last address");
+  }
+  const bool any_thread = (flags & GUF_RELEASE_ANY_THREAD) != 0;
+  auto *const wrapped = new WrappedStorage(release, user, tensor.address, any_thread);
+  const auto storage = base::Ref<array::Storage>::adopt(wrapped);
+  uint32_t array_flags = 0;
+  if ((tensor.flags & GUF_TENSOR_READ_ONLY) != 0) array_flags |= GUF_ARRAY_READ_ONLY;
+  if ((tensor.flags & GUF_TENSOR_SWAPPED) != 0) array_flags |= GUF_ARRAY_SWAPPED;
+  *out = base::Ref<Array>::adopt(new Array(layout, array_flags, device, storage));
+  wrapped->arm();
+  return GUF_OK;
+}
+
+uint32_t run_callbacks(uint32_t max) {
+  backend::reap();
+  base::bury();
+  return base::run_callbacks(max);
+}
+
+}  // namespace gufunc::memory

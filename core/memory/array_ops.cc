@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of whole arrays: checks with NumPy's texts, then one transfer.
+#include "core/memory/array_ops.h"
+
+#include <cstring>
+
+#include "core/array/overlap.h"
+#include "core/array/views.h"
+#include "core/backend/in_flight.h"
+#include "core/memory/transfer.h"
+
+namespace gufunc::memory {
+namespace {
+
+using array::Array;
+using array::Layout;
+using backend::Device;
+using backend::Stream;
+
+guf_status check_order(int32_t order, int32_t lowest, int32_t highest, guf_error *error) {
+  if (order >= lowest && order <= highest) return GUF_OK;
+  return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                    "order is %d, which is no guf_order that this function takes", order);
+}
+
+guf_status check_writable(const Array &array, guf_error *error) {
+  if ((array.flags() & GUF_ARRAY_READ_ONLY) != 0) {
+    return base::fail(error, GUF_E_READ_ONLY, base::kNone, base::kNone,
+                      "assignment destination is read-only");
+  }
+  return GUF_OK;
+}
+
+guf_status check_self_overlap(const Array &array, guf_error *error) {
+  if (array::overlaps_itself(array.layout())) {
+    return base::fail(error, GUF_E_OVERLAP, base::kNone, base::kNone,
+                      "elements of the assignment destination overlap one another");
+  }
+  return GUF_OK;
+}
+
+guf_status check_casting(guf_dtype from, guf_dtype to, int32_t casting, guf_error *error) {
+  if (casting < GUF_CASTING_DEFAULT || casting > GUF_CASTING_UNSAFE) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "casting is %d, which is no guf_casting", casting);
+  }
+  const int32_t rule = casting == GUF_CASTING_DEFAULT ? GUF_CASTING_SAME_KIND : casting;
+  if (dtype::can_cast(from, to, rule)) return GUF_OK;
+  return base::fail(error, GUF_E_CASTING, base::kNone, base::kNone,
+                    "Cannot cast array data from dtype('%s') to dtype('%s') according to the rule "
+                    "'%s'",
+                    dtype::name(from), dtype::name(to), dtype::casting_name(rule));
+}
+
+// Leading extents of 1 that the destination lacks do not count, as in NumPy.
+guf_status check_broadcast(const Layout &from, const Layout &to, guf_error *error) {
+  for (int32_t i = 0; i < from.ndim; ++i) {
+    const int64_t extent = from.shape[from.ndim - 1 - i];
+    const int32_t axis = to.ndim - 1 - i;
+    if (extent == 1 || (axis >= 0 && to.shape[axis] == extent)) continue;
+    base::Text source;
+    base::Text wanted;
+    source.add_shape(from.shape, from.ndim);
+    wanted.add_shape(to.shape, to.ndim);
+    return base::fail(error, GUF_E_SHAPE, base::kNone, axis < 0 ? base::kNone : axis,
+                      "could not broadcast input array from shape %s into shape %s", source.c_str(),
+                      wanted.c_str());
+  }
+  return GUF_OK;
+}
+
+// Copies between arrays whose shapes fit, and keeps both alive on the stream.
+guf_status copy_elements(Array &to, Array &from, Stream *stream, guf_error *error) {
+  Device *to_device = nullptr;
+  Device *from_device = nullptr;
+  GUF_TRY(device_of(to, &to_device, error));
+  GUF_TRY(device_of(from, &from_device, error));
+  GUF_TRY(check_stream(stream, *to_device, *from_device, error));
+  backend::Held held(stream);
+  held.add(&to);
+  held.add(&from);
+  return transfer(place_of(to, *to_device), place_of(from, *from_device), stream, error);
+}
+
+// A new array on a device with the shape of another, filled from it.
+guf_status copy_into_new(Array &array, Device &device, guf_dtype dtype, int32_t order,
+                         Stream *stream, base::Ref<Array> *out, guf_error *error) {
+  int64_t strides[GUF_MAX_NDIM];
+  const Layout &from = array.layout();
+  array::strides_like(from, array::settle_order(array, order), dtype, strides);
+  base::Ref<Array> made;
+  GUF_TRY(allocate(device, dtype, from.ndim, from.shape, strides, GUF_ORDER_C, &made, error));
+  GUF_TRY(copy_elements(*made, array, stream, error));
+  *out = std::move(made);
+  return GUF_OK;
+}
+
+// The scalar as an element in memory: its dtype, and the bits in `value`.
+guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_t value[2],
+                       guf_error *error) {
+  std::memcpy(value, operand.value, sizeof operand.value);
+  switch (operand.kind) {
+    case GUF_OPERAND_SCALAR:
+      *out_dtype = operand.dtype;
+      break;
+    case GUF_OPERAND_WEAK_INT:
+      *out_dtype = GUF_I64;
+      break;
+    case GUF_OPERAND_WEAK_INT_HUGE:
+      *out_dtype = GUF_U64;
+      if (value[1] != 0) {  // below int64: as a double, which saturates in integers
+        const double number = -static_cast<double>(value[0]);
+        std::memcpy(value, &number, sizeof number);
+        *out_dtype = GUF_F64;
+      }
+      break;
+    case GUF_OPERAND_WEAK_FLOAT:
+      *out_dtype = GUF_F64;
+      break;
+    case GUF_OPERAND_WEAK_COMPLEX:
+      *out_dtype = GUF_C128;
+      break;
+    default:
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                        "value->kind is %d, which is no scalar", operand.kind);
+  }
+  if (operand.flags != 0 || operand.reserved != 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "value->flags and value->reserved must be 0");
+  }
+  if (!dtype::valid(*out_dtype)) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "value->dtype 0x%08x is not a dtype", *out_dtype);
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status fill(Array &array, const guf_operand &value, Stream *stream, guf_error *error) {
+  guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
+  alignas(16) uint64_t bits[2];
+  GUF_TRY(read_scalar(value, &dtype, bits, error));
+  GUF_TRY(check_writable(array, error));
+  Device *device = nullptr;
+  Device *cpu = nullptr;
+  GUF_TRY(device_of(array, &device, error));
+  GUF_TRY(check_stream(stream, *device, *device, error));
+  GUF_TRY(backend::cpu_device(&cpu, error));
+  if (stream == nullptr && device->host_memory) {
+    const Side scalar = {{dtype, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(bits)}, false};
+    return convert(*device, nullptr, place_of(array, *device).side, scalar, error);
+  }
+  // Queued work reads the scalar later, and a device reads its own memory only.
+  base::Ref<Array> scalar;
+  GUF_TRY(allocate(*cpu, dtype, 0, nullptr, nullptr, GUF_ORDER_C, &scalar, error));
+  std::memcpy(reinterpret_cast<void *>(scalar->layout().address), bits, dtype::itemsize(dtype));
+  return copy_elements(array, *scalar, stream, error);
+}
+
+guf_status copy(Array &array, int32_t order, Stream *stream, base::Ref<Array> *out,
+                guf_error *error) {
+  GUF_TRY(check_order(order, GUF_ORDER_KEEP, GUF_ORDER_ANY, error));
+  Device *device = nullptr;
+  GUF_TRY(device_of(array, &device, error));
+  return copy_into_new(array, *device, array.layout().dtype, order, stream, out, error);
+}
+
+guf_status assign(Array &destination, Array &source, int32_t casting, Stream *stream,
+                  guf_error *error) {
+  const Layout &to = destination.layout();
+  GUF_TRY(check_writable(destination, error));
+  GUF_TRY(check_casting(source.layout().dtype, to.dtype, casting, error));
+  GUF_TRY(check_broadcast(source.layout(), to, error));
+  GUF_TRY(check_self_overlap(destination, error));
+  return copy_elements(destination, source, stream, error);
+}
+
+guf_status astype(Array &array, guf_dtype dtype, int32_t casting, int32_t order, Stream *stream,
+                  base::Ref<Array> *out, guf_error *error) {
+  GUF_TRY(check_order(order, GUF_ORDER_KEEP, GUF_ORDER_ANY, error));
+  if (!dtype::valid(dtype)) {
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "0x%08x is not a dtype", dtype);
+  }
+  GUF_TRY(check_casting(array.layout().dtype, dtype, casting, error));
+  Device *device = nullptr;
+  GUF_TRY(device_of(array, &device, error));
+  return copy_into_new(array, *device, dtype, order, stream, out, error);
+}
+
+guf_status to_device(Array &array, Device &device, Stream *stream, base::Ref<Array> *inout,
+                     guf_error *error) {
+  if (!*inout) {
+    return copy_into_new(array, device, array.layout().dtype, GUF_ORDER_KEEP, stream, inout, error);
+  }
+  Array &to = **inout;
+  const Layout &from = array.layout();
+  if (to.layout().dtype != from.dtype) {
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                      "the given array's dtype differs: found %s, wanted %s",
+                      dtype::name(to.layout().dtype), dtype::name(from.dtype));
+  }
+  if (to.layout().ndim != from.ndim ||
+      !std::equal(from.shape, from.shape + from.ndim, to.layout().shape)) {
+    base::Text found;
+    base::Text wanted;
+    found.add_shape(to.layout().shape, to.layout().ndim);
+    wanted.add_shape(from.shape, from.ndim);
+    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                      "the given array's shape differs: found %s, wanted %s", found.c_str(),
+                      wanted.c_str());
+  }
+  Device *lies_on = nullptr;
+  GUF_TRY(device_of(to, &lies_on, error));
+  if (lies_on != &device) {
+    return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
+                      "the given array lies on another device: found %s, wanted %s",
+                      lies_on->spec.c_str(), device.spec.c_str());
+  }
+  GUF_TRY(check_writable(to, error));
+  GUF_TRY(check_self_overlap(to, error));
+  return copy_elements(to, array, stream, error);
+}
+
+guf_status copy_to_host(Array &array, void *destination, uint64_t nbytes, int32_t order,
+                        Stream *stream, guf_error *error) {
+  GUF_TRY(check_order(order, GUF_ORDER_C, GUF_ORDER_F, error));
+  if (nbytes < array.nbytes()) {
+    return base::fail(error, GUF_E_BUFFER_TOO_SMALL, base::kNone, base::kNone,
+                      "the destination is too small; found %llu bytes, wanted %llu",
+                      static_cast<unsigned long long>(nbytes),
+                      static_cast<unsigned long long>(array.nbytes()));
+  }
+  Device *device = nullptr;
+  Device *cpu = nullptr;
+  GUF_TRY(device_of(array, &device, error));
+  GUF_TRY(backend::cpu_device(&cpu, error));
+  GUF_TRY(check_stream(stream, *device, *device, error));
+  if (array.nbytes() == 0) return GUF_OK;
+  if (destination == nullptr) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "destination is NULL, but there are %llu bytes to copy",
+                      static_cast<unsigned long long>(array.nbytes()));
+  }
+  int64_t strides[GUF_MAX_NDIM];
+  Layout to = array.layout();
+  array::contiguous_strides(to.dtype, to.ndim, to.shape, order, strides);
+  to.strides = strides;
+  to.address = reinterpret_cast<uint64_t>(destination);
+  backend::Held held(stream);
+  held.add(&array);
+  return transfer({{to, false}, cpu}, place_of(array, *device), stream, error);
+}
+
+}  // namespace gufunc::memory

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the border offers on whole arrays: fill, copy, assign, astype, to_device, copy_to_host.
+#ifndef GUFUNC_CORE_MEMORY_ARRAY_OPS_H
+#define GUFUNC_CORE_MEMORY_ARRAY_OPS_H
+
+#include "core/memory/memory.h"
+
+namespace gufunc::memory {
+
+// Parameters and errors are those of guf_array_fill and its neighbours; handles are resolved,
+// pointers checked, `casting` and `order` are any int32_t.
+guf_status fill(array::Array &array, const guf_operand &value, backend::Stream *stream,
+                guf_error *error);
+guf_status copy(array::Array &array, int32_t order, backend::Stream *stream,
+                base::Ref<array::Array> *out, guf_error *error);
+guf_status assign(array::Array &destination, array::Array &source, int32_t casting,
+                  backend::Stream *stream, guf_error *error);
+guf_status astype(array::Array &array, guf_dtype dtype, int32_t casting, int32_t order,
+                  backend::Stream *stream, base::Ref<array::Array> *out, guf_error *error);
+// `*inout` empty: into a new array.
+guf_status to_device(array::Array &array, backend::Device &device, backend::Stream *stream,
+                     base::Ref<array::Array> *inout, guf_error *error);
+guf_status copy_to_host(array::Array &array, void *destination, uint64_t nbytes, int32_t order,
+                        backend::Stream *stream, guf_error *error);
+
+// As guf_array_print.  Errors  GUF_E_BUFFER_TOO_SMALL, GUF_E_NO_MEMORY
+guf_status print(array::Array &array, char *text, uint64_t *inout_length, guf_error *error);
+
+}  // namespace gufunc::memory
+
+#endif  // GUFUNC_CORE_MEMORY_ARRAY_OPS_H

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise copies through the backend's convert slot: the fewest dimensions, the smallest step
+// first.
+#include <algorithm>
+
+#include "core/array/overlap.h"
+#include "core/backend/in_flight.h"
+#include "core/memory/memory.h"
+
+namespace gufunc::memory {
+namespace {
+
+struct Axis {
+  int64_t extent;
+  int64_t to_step;
+  int64_t from_step;
+};
+
+// The copy as loops, innermost first, extents of 1 gone.
+struct Loops {
+  int32_t ndim = 0;
+  bool empty = false;
+  uint64_t to = 0;
+  uint64_t from = 0;
+  Axis axis[GUF_MAX_NDIM];
+};
+
+// Steps through `to` go upwards, so that neighbours can be told by arithmetic.
+void add_axis(Axis axis, Loops *loops) {
+  if (axis.to_step < 0) {
+    loops->to += static_cast<uint64_t>(axis.to_step * (axis.extent - 1));
+    loops->from += static_cast<uint64_t>(axis.from_step * (axis.extent - 1));
+    axis.to_step = -axis.to_step;
+    axis.from_step = -axis.from_step;
+  }
+  loops->axis[loops->ndim++] = axis;
+}
+
+void merge_neighbours(Loops *loops) {
+  int32_t kept = 0;
+  for (int32_t i = 1; i < loops->ndim; ++i) {
+    Axis &inner = loops->axis[kept];
+    const Axis &outer = loops->axis[i];
+    if (outer.to_step == inner.to_step * inner.extent &&
+        outer.from_step == inner.from_step * inner.extent) {
+      inner.extent *= outer.extent;
+    } else {
+      loops->axis[++kept] = outer;
+    }
+  }
+  loops->ndim = loops->ndim == 0 ? 0 : kept + 1;
+}
+
+void make_loops(const array::Layout &to, const array::Layout &from, Loops *loops) {
+  loops->to = to.address;
+  loops->from = from.address;
+  for (int32_t i = 0; i < to.ndim; ++i) {
+    const int32_t axis = to.ndim - 1 - i;
+    const int32_t source = from.ndim - 1 - i;
+    const int64_t extent = to.shape[axis];
+    if (extent == 0) loops->empty = true;
+    if (extent <= 1) continue;
+    const bool stretched = source < 0 || from.shape[source] == 1;
+    add_axis({extent, to.strides[axis], stretched ? 0 : from.strides[source]}, loops);
+  }
+  std::sort(loops->axis, loops->axis + loops->ndim,
+            [](const Axis &a, const Axis &b) { return a.to_step < b.to_step; });
+  merge_neighbours(loops);
+}
+
+uint32_t operand_flags(const Side &side, uint64_t address, const Loops &loops,
+                       int64_t Axis::*step) {
+  uint64_t bits = address;
+  for (int32_t i = 0; i < loops.ndim; ++i) bits |= static_cast<uint64_t>(loops.axis[i].*step);
+  uint32_t flags = 0;
+  if (side.swapped) flags |= GUF_LAUNCH_OPERAND_SWAPPED;
+  if (bits % dtype::alignment(side.layout.dtype) != 0) flags |= GUF_LAUNCH_OPERAND_UNALIGNED;
+  return flags;
+}
+
+// Sets every field that a convert slot reads; the rest of the block stays uninitialised.
+void fill_block(const Side &to, const Side &from, const Loops &loops, guf_launch_block *block) {
+  block->noperands = 2;
+  block->nin = 1;
+  block->nloop = std::min<int32_t>(loops.ndim, GUF_MAX_LOOP_NDIM);
+  block->ncore = 0;
+  block->ncorestrides = 0;
+  block->items = 1;
+  block->size[0] = 1;
+  block->step[0] = 0;
+  block->step[1] = 0;
+  for (int32_t i = 0; i < block->nloop; ++i) {
+    const Axis &axis = loops.axis[i];
+    block->items *= static_cast<uint64_t>(axis.extent);
+    (i == 0 ? block->size[0] : block->outer_size[i - 1]) = axis.extent;
+    int64_t *const steps = i == 0 ? block->step : block->outer_step[i - 1];
+    steps[0] = axis.from_step;
+    steps[1] = axis.to_step;
+  }
+  block->mask = 0;
+  block->dtype[0] = block->loop_dtype[0] = from.layout.dtype;
+  block->dtype[1] = block->loop_dtype[1] = to.layout.dtype;
+  block->core_ndim[0] = block->core_ndim[1] = 0;
+  const uint32_t from_flags = operand_flags(from, loops.from, loops, &Axis::from_step);
+  const uint32_t to_flags = operand_flags(to, loops.to, loops, &Axis::to_step);
+  block->operand_flags[0] = from_flags | GUF_LAUNCH_OPERAND_READ;
+  block->operand_flags[1] = to_flags | GUF_LAUNCH_OPERAND_WRITTEN;
+  block->flags = GUF_LAUNCH_ANY_THREAD;
+  if (from.layout.dtype != to.layout.dtype) block->flags |= GUF_LAUNCH_CAST;
+  if ((from_flags | to_flags) != 0) block->flags |= GUF_LAUNCH_SWAPPED;
+}
+
+}  // namespace
+
+guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
+                   const Side &from, guf_error *error) {
+  Loops loops;
+  make_loops(to.layout, from.layout, &loops);
+  if (loops.empty) return GUF_OK;
+  guf_launch_block block;
+  fill_block(to, from, loops, &block);
+  backend::ErrorRoom room(error);
+  void *const native = stream == nullptr ? nullptr : stream->native;
+  // One block walks 8 dimensions; an odometer here turns the rest.
+  int64_t index[GUF_MAX_NDIM] = {};
+  for (;;) {
+    block.address[0] = loops.from;
+    block.address[1] = loops.to;
+    GUF_TRY(device.backend->api.convert(device.native, native, &block, room.get()));
+    int32_t turn = GUF_MAX_LOOP_NDIM;
+    for (; turn < loops.ndim; ++turn) {
+      const Axis &axis = loops.axis[turn];
+      loops.to += static_cast<uint64_t>(axis.to_step);
+      loops.from += static_cast<uint64_t>(axis.from_step);
+      if (++index[turn] < axis.extent) break;
+      loops.to -= static_cast<uint64_t>(axis.to_step * axis.extent);
+      loops.from -= static_cast<uint64_t>(axis.from_step * axis.extent);
+      index[turn] = 0;
+    }
+    if (turn >= loops.ndim) return GUF_OK;
+  }
+}
+
+guf_status move(backend::Device &device, backend::Stream *stream, const Side &to, const Side &from,
+                guf_error *error) {
+  if (array::same_view(to.layout, from.layout)) {
+    if (to.swapped == from.swapped) return GUF_OK;
+    return convert(device, stream, to, from, error);
+  }
+  if (!array::shares_memory(to.layout, from.layout)) {
+    return convert(device, stream, to, from, error);
+  }
+  base::Ref<array::Array> staging;
+  GUF_TRY(allocate(device, from.layout.dtype, from.layout.ndim, from.layout.shape, nullptr,
+                   GUF_ORDER_C, &staging, error));
+  // Queued work may read the staging memory even when the second half was refused.
+  backend::Held held(stream);
+  held.add(staging.get());
+  const Side staged = {staging->layout(), from.swapped};
+  GUF_TRY(convert(device, stream, staged, from, error));
+  return convert(device, stream, to, staged, error);
+}
+
+}  // namespace gufunc::memory

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints an array: brings the shown elements to the host, then values, shape, dtype and device.
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "core/array/print.h"
+#include "core/memory/array_ops.h"
+
+namespace gufunc::memory {
+namespace {
+
+// Reads host memory in place; a device's array is brought here as a whole.
+guf_status gather(array::Array &array, const array::Corner &corner, std::vector<std::byte> *out,
+                  guf_error *error) {
+  const uint64_t nbytes = corner.count * dtype::itemsize(array.layout().dtype);
+  if (nbytes > out->max_size() / 2) throw std::bad_alloc();
+  out->resize(nbytes);
+  if (array.device() == nullptr || array.device()->host_memory) {
+    const bool swapped = (array.flags() & GUF_ARRAY_SWAPPED) != 0;
+    array::gather_corner(array.layout(), swapped, corner, out->data());
+    return GUF_OK;
+  }
+  backend::Device *cpu = nullptr;
+  GUF_TRY(backend::cpu_device(&cpu, error));
+  base::Ref<array::Array> here;
+  GUF_TRY(to_device(array, *cpu, nullptr, &here, error));
+  array::gather_corner(here->layout(), false, corner, out->data());
+  return GUF_OK;
+}
+
+std::string shape_text(const array::Layout &layout) {
+  std::string text = "(";
+  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+    if (axis > 0) text += ", ";
+    text += std::to_string(layout.shape[axis]);
+  }
+  return text + (layout.ndim == 1 ? ",)" : ")");
+}
+
+}  // namespace
+
+guf_status print(array::Array &array, char *text, uint64_t *inout_length, guf_error *error) {
+  const array::Layout &layout = array.layout();
+  const array::Corner corner = array::corner_of(layout);
+  std::vector<std::byte> values;
+  GUF_TRY(gather(array, corner, &values, error));
+  std::string out = array::format_values(layout, corner, values.data());
+  out += "\nshape " + shape_text(layout) + ", " + dtype::name(layout.dtype) + ", ";
+  out += array.device() == nullptr ? "cpu" : array.device()->spec;
+  const uint64_t capacity = *inout_length;
+  *inout_length = out.size() + 1;
+  if (capacity < out.size() + 1) {
+    return base::fail(error, GUF_E_BUFFER_TOO_SMALL, base::kNone, base::kNone,
+                      "text is too small; found %llu bytes, wanted %zu",
+                      static_cast<unsigned long long>(capacity), out.size() + 1);
+  }
+  std::memcpy(text, out.c_str(), out.size() + 1);
+  return GUF_OK;
+}
+
+}  // namespace gufunc::memory

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives memory back: to the device's allocator, or to the program by its callback.
+#include "core/memory/storage.h"
+
+#include "core/base/fork.h"
+
+namespace gufunc::memory {
+
+guf_status OwnedStorage::allocate(uint64_t nbytes, guf_error *error) {
+  backend::ErrorRoom room(error);
+  GUF_TRY(device_.backend->api.memory_alloc(device_.native, nbytes, GUF_MEMORY_DEVICE, nullptr,
+                                            &address_, room.get()));
+  nbytes_ = nbytes;
+  fork_epoch_ = base::fork_epoch();
+  return GUF_OK;
+}
+
+OwnedStorage::~OwnedStorage() {
+  if (address_ == 0) return;
+  // A forked child has its own copy of host memory, but no right to the parent's device memory.
+  if (!device_.host_memory && fork_epoch_ != base::fork_epoch()) return;
+  backend::ErrorRoom room(nullptr);
+  device_.backend->api.memory_free(device_.native, address_, nbytes_, GUF_MEMORY_DEVICE, nullptr,
+                                   room.get());
+}
+
+WrappedStorage::WrappedStorage(guf_release_fn release, void *user, uint64_t address,
+                               bool any_thread)
+    : any_thread_(any_thread) {
+  if (release != nullptr) callback_ = base::OwedCallback(release, user, address);
+}
+
+WrappedStorage::~WrappedStorage() {
+  if (!armed_) return;
+  if (any_thread_) {
+    callback_.run_now();
+  } else {
+    callback_.queue();
+  }
+}
+
+}  // namespace gufunc::memory

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory behind arrays: owned by a device's allocator, or wrapped from the program.
+#ifndef GUFUNC_CORE_MEMORY_STORAGE_H
+#define GUFUNC_CORE_MEMORY_STORAGE_H
+
+#include "core/array/array.h"
+#include "core/backend/backend.h"
+#include "core/base/callbacks.h"
+
+namespace gufunc::memory {
+
+// One allocation of a device, freed with the last array over it.
+class OwnedStorage final : public array::Storage {
+ public:
+  explicit OwnedStorage(backend::Device &device) : device_(device) {}
+  ~OwnedStorage() override;
+
+  // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
+  guf_status allocate(uint64_t nbytes, guf_error *error);
+  uint64_t address() const { return address_; }
+
+ private:
+  backend::Device &device_;
+  uint64_t address_ = 0;
+  uint64_t nbytes_ = 0;
+  uint32_t fork_epoch_ = 0;
+};
+
+// Memory of the program. The release callback is owed once `arm` was called.
+class WrappedStorage final : public array::Storage {
+ public:
+  WrappedStorage(guf_release_fn release, void *user, uint64_t address, bool any_thread);
+  ~WrappedStorage() override;
+  void arm() { armed_ = true; }
+
+ private:
+  base::OwedCallback callback_;
+  bool any_thread_;
+  bool armed_ = false;
+};
+
+}  // namespace gufunc::memory
+
+#endif  // GUFUNC_CORE_MEMORY_STORAGE_H

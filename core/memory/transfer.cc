@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between memories. Only plain bytes cross the border of a device: casts and strides are
+// dealt with on the side where they are, through contiguous staging arrays.
+#include "core/memory/transfer.h"
+
+#include <limits>
+
+#include "core/backend/in_flight.h"
+
+namespace gufunc::memory {
+namespace {
+
+using array::Array;
+using backend::Device;
+using backend::Stream;
+
+bool is_plain(const Place &place) {
+  int64_t strides[GUF_MAX_NDIM];
+  const array::Layout &layout = place.side.layout;
+  array::contiguous_strides(layout.dtype, layout.ndim, layout.shape, GUF_ORDER_C, strides);
+  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+    if (layout.shape[axis] != 1 && layout.strides[axis] != strides[axis]) return false;
+  }
+  return !place.side.swapped;
+}
+
+// Byte for byte the same elements in the same order, leading extents of 1 aside.
+bool same_bytes(const Place &to, const Place &from) {
+  return to.side.layout.dtype == from.side.layout.dtype && is_plain(to) && is_plain(from);
+}
+
+uint64_t nbytes(const array::Layout &layout) {
+  uint64_t bytes = dtype::itemsize(layout.dtype);
+  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+    bytes *= static_cast<uint64_t>(layout.shape[axis]);
+  }
+  return bytes;
+}
+
+// Host work here reads what the stream may still be writing.
+guf_status wait_for(Stream *stream, guf_error *error) {
+  if (stream == nullptr) return GUF_OK;
+  const guf_backend_api &api = stream->device->backend->api;
+  backend::ErrorRoom room(error);
+  void *event = nullptr;
+  GUF_TRY(api.event_open(stream->device->native, &event, room.get()));
+  guf_status status = api.event_record(event, stream->native, room.get());
+  if (status == GUF_OK) {
+    status = api.event_synchronize(event, std::numeric_limits<uint64_t>::max(), room.get());
+  }
+  api.event_close(event);
+  return status;
+}
+
+// A contiguous array beside one side: its shape, any dtype.
+guf_status make_staging(Device &device, guf_dtype dtype, const array::Layout &like,
+                        backend::Held *held, base::Ref<Array> *out, guf_error *error) {
+  GUF_TRY(allocate(device, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C, out, error));
+  held->add(out->get());
+  return GUF_OK;
+}
+
+guf_status copy_bytes(const Place &to, const Place &from, int32_t kind, Stream *stream,
+                      guf_error *error) {
+  const Device &device = kind == GUF_COPY_HOST_TO_DEVICE ? *to.device : *from.device;
+  const uint64_t size = nbytes(to.side.layout);
+  if (size == 0) return GUF_OK;
+  backend::ErrorRoom room(error);
+  return device.backend->api.copy(device.native, stream == nullptr ? nullptr : stream->native,
+                                  to.side.layout.address, from.side.layout.address, size, kind,
+                                  room.get());
+}
+
+guf_status host_to_device(const Place &to, const Place &from, Stream *stream, guf_error *error) {
+  const bool matches = nbytes(to.side.layout) == nbytes(from.side.layout);
+  if (matches && same_bytes(to, from)) {
+    return copy_bytes(to, from, GUF_COPY_HOST_TO_DEVICE, stream, error);
+  }
+  backend::Held held(stream);
+  Device *cpu = nullptr;
+  GUF_TRY(backend::cpu_device(&cpu, error));
+  base::Ref<Array> host;
+  GUF_TRY(make_staging(*cpu, to.side.layout.dtype, to.side.layout, &held, &host, error));
+  GUF_TRY(wait_for(stream, error));
+  GUF_TRY(convert(*cpu, nullptr, {host->layout(), false}, from.side, error));
+  const Place plain = place_of(*host, *cpu);
+  if (is_plain(to)) return copy_bytes(to, plain, GUF_COPY_HOST_TO_DEVICE, stream, error);
+  base::Ref<Array> there;
+  GUF_TRY(make_staging(*to.device, to.side.layout.dtype, to.side.layout, &held, &there, error));
+  GUF_TRY(copy_bytes(place_of(*there, *to.device), plain, GUF_COPY_HOST_TO_DEVICE, stream, error));
+  return convert(*to.device, stream, to.side, {there->layout(), false}, error);
+}
+
+guf_status device_to_host(const Place &to, const Place &from, Stream *stream, guf_error *error) {
+  const bool matches = nbytes(to.side.layout) == nbytes(from.side.layout);
+  if (matches && same_bytes(to, from)) {
+    return copy_bytes(to, from, GUF_COPY_DEVICE_TO_HOST, stream, error);
+  }
+  backend::Held held(stream);
+  Place source = from;
+  base::Ref<Array> there;
+  if (!is_plain(from)) {
+    GUF_TRY(
+        make_staging(*from.device, from.side.layout.dtype, from.side.layout, &held, &there, error));
+    GUF_TRY(convert(*from.device, stream, {there->layout(), false}, from.side, error));
+    source = place_of(*there, *from.device);
+  }
+  Device *cpu = nullptr;
+  GUF_TRY(backend::cpu_device(&cpu, error));
+  base::Ref<Array> host;
+  GUF_TRY(make_staging(*cpu, source.side.layout.dtype, source.side.layout, &held, &host, error));
+  GUF_TRY(copy_bytes(place_of(*host, *cpu), source, GUF_COPY_DEVICE_TO_HOST, stream, error));
+  GUF_TRY(wait_for(stream, error));
+  return convert(*cpu, nullptr, to.side, {host->layout(), false}, error);
+}
+
+guf_status between_devices(const Place &to, const Place &from, Stream *stream, guf_error *error) {
+  Device *cpu = nullptr;
+  GUF_TRY(backend::cpu_device(&cpu, error));
+  backend::Held held(stream);
+  base::Ref<Array> host;
+  GUF_TRY(make_staging(*cpu, from.side.layout.dtype, from.side.layout, &held, &host, error));
+  const bool source_queues = stream != nullptr && stream->device == from.device;
+  GUF_TRY(device_to_host(place_of(*host, *cpu), from, source_queues ? stream : nullptr, error));
+  GUF_TRY(wait_for(source_queues ? stream : nullptr, error));
+  return host_to_device(to, place_of(*host, *cpu), source_queues ? nullptr : stream, error);
+}
+
+}  // namespace
+
+Place place_of(const Array &array, Device &device) {
+  return {{array.layout(), (array.flags() & GUF_ARRAY_SWAPPED) != 0}, &device};
+}
+
+guf_status device_of(const Array &array, Device **out, guf_error *error) {
+  *out = array.device();
+  return *out != nullptr ? GUF_OK : backend::cpu_device(out, error);
+}
+
+guf_status check_stream(const Stream *stream, const Device &a, const Device &b, guf_error *error) {
+  if (stream == nullptr) return GUF_OK;
+  const Device *const own = stream->device;
+  const bool all_host = a.host_memory && b.host_memory;
+  if ((own == &a || own == &b) && (all_host || !own->host_memory)) return GUF_OK;
+  return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
+                    "the stream is of device %s; found arrays on %s and %s", own->spec.c_str(),
+                    a.spec.c_str(), b.spec.c_str());
+}
+
+guf_status transfer(const Place &to, const Place &from, Stream *stream, guf_error *error) {
+  if (to.device->host_memory && from.device->host_memory) {
+    Device &worker = stream != nullptr ? *stream->device : *to.device;
+    return move(worker, stream, to.side, from.side, error);
+  }
+  if (to.device == from.device) return move(*to.device, stream, to.side, from.side, error);
+  if (from.device->host_memory) return host_to_device(to, from, stream, error);
+  if (to.device->host_memory) return device_to_host(to, from, stream, error);
+  return between_devices(to, from, stream, error);
+}
+
+}  // namespace gufunc::memory
