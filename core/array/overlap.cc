@@ -41,7 +41,9 @@ int64_t extended_gcd(int64_t a, int64_t b, int64_t *out_x) {
   return a;
 }
 
-int64_t ceil_divide(int64_t a, int64_t b) { return a <= 0 ? 0 : (a - 1) / b + 1; }  // clipped at 0
+int64_t ceil_divide(int64_t a, int64_t b) {
+  return a <= 0 ? 0 : (a - 1) / b + 1;
+}  // clipped at 0
 
 // Whether first * y + second * z = wanted within the bounds.
 bool solve_two(const Term &first, const Term &second, int64_t wanted) {
@@ -53,12 +55,13 @@ bool solve_two(const Term &first, const Term &second, int64_t wanted) {
   // Smallest y that leaves a multiple of `second`.
   auto residue = static_cast<int64_t>(static_cast<Wide>(inverse) * (wanted / gcd) % modulus);
   if (residue < 0) residue += modulus;
-  const int64_t low = ceil_divide(
-      static_cast<int64_t>(std::max<Wide>(
-          0, wanted - static_cast<Wide>(second.coefficient) * second.bound)),
-      first.coefficient);
+  const int64_t low =
+      ceil_divide(static_cast<int64_t>(std::max<Wide>(
+                      0, wanted - static_cast<Wide>(second.coefficient) * second.bound)),
+                  first.coefficient);
   const int64_t high = std::min(first.bound, wanted / first.coefficient);
-  const int64_t y = low <= residue ? residue : residue + ceil_divide(low - residue, modulus) * modulus;
+  const int64_t y =
+      low <= residue ? residue : residue + ceil_divide(low - residue, modulus) * modulus;
   return y <= high;
 }
 
@@ -69,7 +72,8 @@ class Search {
   bool add(int64_t coefficient, int64_t bound) {
     if (bound <= 0 || coefficient == 0) return true;
     uint64_t reach = 0;
-    if (__builtin_mul_overflow(static_cast<uint64_t>(coefficient), static_cast<uint64_t>(bound), &reach)) {
+    if (__builtin_mul_overflow(static_cast<uint64_t>(coefficient), static_cast<uint64_t>(bound),
+                               &reach)) {
       return false;
     }
     total_ += reach;
@@ -129,7 +133,8 @@ class Search {
   Answer solve_last(int k, int64_t wanted) {
     for (int64_t w = 0; w <= slack_; ++w) {
       if (--steps_left < 0) return Answer::kTooHard;
-      if (solve_two(terms_[static_cast<size_t>(k)], terms_[static_cast<size_t>(k) + 1], wanted - w)) {
+      if (solve_two(terms_[static_cast<size_t>(k)], terms_[static_cast<size_t>(k) + 1],
+                    wanted - w)) {
         return Answer::kYes;
       }
     }
@@ -159,7 +164,8 @@ bool collect(const Layout &layout, Axes *out) {
   for (int32_t k = 0; k < layout.ndim; ++k) {
     if (layout.shape[k] == 0) return false;
     if (layout.shape[k] == 1) continue;
-    out->axis[static_cast<size_t>(out->count++)] = {std::abs(layout.strides[k]), layout.shape[k] - 1};
+    out->axis[static_cast<size_t>(out->count++)] = {std::abs(layout.strides[k]),
+                                                    layout.shape[k] - 1};
   }
   std::sort(out->axis.begin(), out->axis.begin() + out->count,
             [](const Term &a, const Term &b) { return a.coefficient < b.coefficient; });

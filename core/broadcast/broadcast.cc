@@ -43,9 +43,10 @@ void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t opera
   text->add(") ");
 }
 
-[[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const op::CallView &call, const LoopShape &loop,
-                                                       int32_t culprit, int32_t axis, int64_t found,
-                                                       int64_t wanted, guf_error *error) {
+[[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const op::CallView &call,
+                                                       const LoopShape &loop, int32_t culprit,
+                                                       int32_t axis, int64_t found, int64_t wanted,
+                                                       guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   base::Text text;
   int32_t ncore = 0;
@@ -72,16 +73,17 @@ void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t opera
     }
     text.add(" and requested shape ").add_shape(sizes, nsizes);
   }
-  return base::fail(error, GUF_E_SHAPE, culprit, axis,
-                    "operands could not be broadcast together with %s%s; argument %d, axis %d: found %lld, "
-                    "wanted %lld",
-                    signature.generalized ? "remapped shapes [original->remapped]: " : "shapes ",
-                    text.c_str(), culprit, axis, static_cast<long long>(found),
-                    static_cast<long long>(wanted));
+  return base::fail(
+      error, GUF_E_SHAPE, culprit, axis,
+      "operands could not be broadcast together with %s%s; argument %d, axis %d: found %lld, "
+      "wanted %lld",
+      signature.generalized ? "remapped shapes [original->remapped]: " : "shapes ", text.c_str(),
+      culprit, axis, static_cast<long long>(found), static_cast<long long>(wanted));
 }
 
 [[gnu::cold, gnu::noinline]] guf_status fail_output(const op::CallView &call, const LoopShape &loop,
-                                                    int32_t operand, int32_t axis, guf_error *error) {
+                                                    int32_t operand, int32_t axis,
+                                                    guf_error *error) {
   int64_t shape[GUF_MAX_NDIM];
   int32_t ndim = 0;
   GUF_TRY(operand_shape(call, loop, operand, &ndim, shape, error));
@@ -89,9 +91,9 @@ void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t opera
   base::Text text;
   text.add("non-broadcastable output operand with shape ").add_shape(layout.shape, layout.ndim);
   text.add(" doesn't match the broadcast shape ").add_shape(shape, ndim);
-  return base::fail(error, GUF_E_SHAPE, operand, axis, "%s; argument %d, axis %d: found %lld, wanted %lld",
-                    text.c_str(), operand, axis,
-                    static_cast<long long>(axis < layout.ndim ? layout.shape[axis] : 0),
+  return base::fail(error, GUF_E_SHAPE, operand, axis,
+                    "%s; argument %d, axis %d: found %lld, wanted %lld", text.c_str(), operand,
+                    axis, static_cast<long long>(axis < layout.ndim ? layout.shape[axis] : 0),
                     static_cast<long long>(shape[std::max(0, ndim - layout.ndim + axis)]));
 }
 
@@ -156,7 +158,10 @@ guf_status count_items(LoopShape *loop, guf_error *error) {
   }
   fits = fits && items <= static_cast<uint64_t>(INT64_MAX);
   // An extent of 0 does not hide an overflow of the others, as in NumPy.
-  if (!fits) return base::fail(error, GUF_E_SHAPE, kNone, kNone, "maximum supported dimension size exceeded: the broadcast shape has too many elements");
+  if (!fits)
+    return base::fail(
+        error, GUF_E_SHAPE, kNone, kNone,
+        "maximum supported dimension size exceeded: the broadcast shape has too many elements");
   loop->items = empty ? 0 : items;
   return GUF_OK;
 }
@@ -187,19 +192,21 @@ guf_status arrange(op::CallView &call, LoopShape *out, guf_error *error) {
   return count_items(out, error);
 }
 
-guf_status operand_shape(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t *out_ndim,
-                         int64_t *out, guf_error *error) {
+guf_status operand_shape(const op::CallView &call, const LoopShape &loop, int32_t operand,
+                         int32_t *out_ndim, int64_t *out, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   const int32_t ndim = loop.ndim + loop.core_ndim[operand];
   if (ndim > GUF_MAX_NDIM) {
-    return base::fail(error, GUF_E_SHAPE, operand, kNone, "argument %d would have %d dimensions, more than %d",
-                      operand, ndim, static_cast<int>(GUF_MAX_NDIM));
+    return base::fail(error, GUF_E_SHAPE, operand, kNone,
+                      "argument %d would have %d dimensions, more than %d", operand, ndim,
+                      static_cast<int>(GUF_MAX_NDIM));
   }
   std::copy_n(loop.extent, loop.ndim, out);
   int32_t axis = loop.ndim;
   const auto index = static_cast<size_t>(operand);
   for (int32_t j = 0; j < signature.core_ndim[index]; ++j) {
-    const int32_t dim = signature.operand_dims[static_cast<size_t>(signature.core_offset[index] + j)];
+    const int32_t dim =
+        signature.operand_dims[static_cast<size_t>(signature.core_offset[index] + j)];
     if ((loop.missing >> dim & 1U) == 0) out[axis++] = loop.core_size[dim];
   }
   while (axis < ndim) out[axis++] = 1;  // keepdims=
@@ -207,8 +214,8 @@ guf_status operand_shape(const op::CallView &call, const LoopShape &loop, int32_
   return GUF_OK;
 }
 
-guf_status caller_shape(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t *out_ndim,
-                        int64_t *out, guf_error *error) {
+guf_status caller_shape(const op::CallView &call, const LoopShape &loop, int32_t operand,
+                        int32_t *out_ndim, int64_t *out, guf_error *error) {
   int64_t shape[GUF_MAX_NDIM];
   GUF_TRY(operand_shape(call, loop, operand, out_ndim, shape, error));
   for (int32_t k = 0; k < *out_ndim; ++k) out[loop.turned ? loop.order[operand][k] : k] = shape[k];

@@ -10,8 +10,8 @@ namespace {
 using base::kNone;
 
 int32_t dim_at(const op::Signature &signature, int32_t operand, int32_t j) {
-  return signature.operand_dims[static_cast<size_t>(
-      signature.core_offset[static_cast<size_t>(operand)] + j)];
+  return signature
+      .operand_dims[static_cast<size_t>(signature.core_offset[static_cast<size_t>(operand)] + j)];
 }
 int32_t core_count(const op::Signature &signature, int32_t operand) {
   return signature.core_ndim[static_cast<size_t>(operand)];
@@ -20,20 +20,22 @@ const op::CoreDim &dim_of(const op::Signature &signature, int32_t dim) {
   return signature.dims[static_cast<size_t>(dim)];
 }
 
-guf_status fail_mismatch(const op::CallView &call, int32_t operand, int32_t j, int64_t found, int64_t wanted,
-                         guf_error *error) {
+guf_status fail_mismatch(const op::CallView &call, int32_t operand, int32_t j, int64_t found,
+                         int64_t wanted, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   const auto f = static_cast<long long>(found);
   const auto w = static_cast<long long>(wanted);
-  return base::fail(error, GUF_E_SHAPE, operand, j,
-                    "%s: %s operand %d has a mismatch in its core dimension %d, with gufunc signature %s (size "
-                    "%lld is different from %lld); argument %d, axis %d: found %lld, wanted %lld",
-                    call.ufunc->name.c_str(), side_name(signature, operand), side_index(signature, operand), j,
-                    signature.text.c_str(), f, w, operand, j, f, w);
+  return base::fail(
+      error, GUF_E_SHAPE, operand, j,
+      "%s: %s operand %d has a mismatch in its core dimension %d, with gufunc signature %s (size "
+      "%lld is different from %lld); argument %d, axis %d: found %lld, wanted %lld",
+      call.ufunc->name.c_str(), side_name(signature, operand), side_index(signature, operand), j,
+      signature.text.c_str(), f, w, operand, j, f, w);
 }
 
 // Marks one optional dimension of the operand as missing everywhere. False when it has none left.
-bool drop_optional(const op::Signature &signature, int32_t operand, int32_t noperands, LoopShape *loop) {
+bool drop_optional(const op::Signature &signature, int32_t operand, int32_t noperands,
+                   LoopShape *loop) {
   for (int32_t j = 0; j < core_count(signature, operand); ++j) {
     const int32_t dim = dim_at(signature, operand, j);
     if (!dim_of(signature, dim).optional || (loop->missing >> dim & 1U) != 0) continue;
@@ -49,7 +51,8 @@ bool drop_optional(const op::Signature &signature, int32_t operand, int32_t nope
 }
 
 // Folds the sizes that one operand has into the known ones.
-guf_status fold_operand(const op::CallView &call, int32_t operand, LoopShape *loop, guf_error *error) {
+guf_status fold_operand(const op::CallView &call, int32_t operand, LoopShape *loop,
+                        guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   const array::Layout &layout = call.operand[operand].layout;
   int32_t axis = layout.ndim - loop->core_ndim[operand];
@@ -76,30 +79,34 @@ guf_status apply_dims(const op::CallView &call, LoopShape *loop, guf_error *erro
     size_t dim = 0;
     while (dim < signature.dims.size() && signature.dims[dim].name != given.name) ++dim;
     if (dim == signature.dims.size()) {
-      return base::fail(error, GUF_E_ARG, kNone, kNone, "%s: dims= names %.63s, which is no core dimension of %s",
+      return base::fail(error, GUF_E_ARG, kNone, kNone,
+                        "%s: dims= names %.63s, which is no core dimension of %s",
                         call.ufunc->name.c_str(), given.name, signature.text.c_str());
     }
     int64_t &size = loop->core_size[dim];
     if (given.size < 0 || (size != kUnknown && size != given.size)) {
       return base::fail(error, GUF_E_SHAPE, kNone, kNone,
-                        "%s: dims= gives %.63s the size %lld; found %lld, wanted %s%lld", call.ufunc->name.c_str(),
-                        given.name, static_cast<long long>(given.size), static_cast<long long>(given.size),
-                        size == kUnknown ? "at least " : "", static_cast<long long>(std::max<int64_t>(size, 0)));
+                        "%s: dims= gives %.63s the size %lld; found %lld, wanted %s%lld",
+                        call.ufunc->name.c_str(), given.name, static_cast<long long>(given.size),
+                        static_cast<long long>(given.size), size == kUnknown ? "at least " : "",
+                        static_cast<long long>(std::max<int64_t>(size, 0)));
     }
     size = given.size;
   }
   return GUF_OK;
 }
 
-guf_status set_by_rule(const op::CallView &call, const op::DimRule &rule, int64_t value, LoopShape *loop,
-                       guf_error *error) {
+guf_status set_by_rule(const op::CallView &call, const op::DimRule &rule, int64_t value,
+                       LoopShape *loop, guf_error *error) {
   int64_t &size = loop->core_size[rule.dim];
   if (size != kUnknown && size != value) {
     return base::fail(error, GUF_E_SHAPE, kNone, kNone,
-                      "%s: the rule %s gives %lld, but the core dimension %s has size %lld; found %lld, wanted %lld",
+                      "%s: the rule %s gives %lld, but the core dimension %s has size %lld; found "
+                      "%lld, wanted %lld",
                       call.ufunc->name.c_str(), rule.text.c_str(), static_cast<long long>(value),
-                      dim_of(call.ufunc->signature, rule.dim).name.c_str(), static_cast<long long>(size),
-                      static_cast<long long>(size), static_cast<long long>(value));
+                      dim_of(call.ufunc->signature, rule.dim).name.c_str(),
+                      static_cast<long long>(size), static_cast<long long>(size),
+                      static_cast<long long>(value));
   }
   size = value;
   return GUF_OK;
@@ -112,7 +119,8 @@ bool ready(const op::DimRule &rule, const LoopShape &loop) {
 }
 
 // Rules whose dimensions are known. An expression may use what a later one gives: as many rounds as rules.
-guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done, guf_error *error) {
+guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done,
+                       guf_error *error) {
   const std::vector<op::DimRule> &rules = call.ufunc->signature.rules;
   for (size_t round = 0; round < rules.size(); ++round) {
     for (size_t k = 0; k < rules.size(); ++k) {
@@ -138,9 +146,10 @@ guf_status check_all_known(const op::CallView &call, const LoopShape &loop, guf_
   for (int32_t i = 0; i < call.noperands; ++i) {
     for (int32_t j = 0; j < core_count(signature, i); ++j) {
       if (loop.core_size[dim_at(signature, i, j)] != kUnknown) continue;
-      return base::fail(error, GUF_E_SHAPE, i, j,
-                        "%s: Output operand %d has core dimension %d unspecified, with gufunc signature %s",
-                        call.ufunc->name.c_str(), side_index(signature, i), j, signature.text.c_str());
+      return base::fail(
+          error, GUF_E_SHAPE, i, j,
+          "%s: Output operand %d has core dimension %d unspecified, with gufunc signature %s",
+          call.ufunc->name.c_str(), side_index(signature, i), j, signature.text.c_str());
     }
   }
   return GUF_OK;
@@ -159,10 +168,12 @@ guf_status count_core_axes(const op::CallView &call, LoopShape *loop, guf_error 
     }
     if (ndim < loop->core_ndim[i]) {
       return base::fail(error, GUF_E_SHAPE, i, kNone,
-                        "%s: %s operand %d does not have enough dimensions (has %d, gufunc core with signature %s "
+                        "%s: %s operand %d does not have enough dimensions (has %d, gufunc core "
+                        "with signature %s "
                         "requires %d); argument %d: found %d, wanted %d",
-                        call.ufunc->name.c_str(), side_name(signature, i), side_index(signature, i), ndim,
-                        signature.text.c_str(), loop->core_ndim[i], i, ndim, loop->core_ndim[i]);
+                        call.ufunc->name.c_str(), side_name(signature, i), side_index(signature, i),
+                        ndim, signature.text.c_str(), loop->core_ndim[i], i, ndim,
+                        loop->core_ndim[i]);
     }
   }
   return GUF_OK;

@@ -11,14 +11,16 @@ namespace gufunc::broadcast {
 namespace {
 
 // A layout's stride on a loop dimension; 0 where it is stretched or has no such axis.
-int64_t loop_stride(const array::Layout &layout, int32_t core_ndim, const LoopShape &loop, int32_t k) {
+int64_t loop_stride(const array::Layout &layout, int32_t core_ndim, const LoopShape &loop,
+                    int32_t k) {
   const int32_t axis = k - (loop.ndim - (layout.ndim - core_ndim));
   return axis < 0 || layout.shape[axis] == 1 ? 0 : layout.strides[axis];
 }
 
 // Whether dimension `inner`, now inside `outer`, ought to lie outside it: nditer's rule. Operands vote; one that
 // keeps the order wins over those that would swap.
-bool should_swap(const op::CallView &call, const LoopShape &loop, int32_t outer, int32_t inner, bool *out_known) {
+bool should_swap(const op::CallView &call, const LoopShape &loop, int32_t outer, int32_t inner,
+                 bool *out_known) {
   bool swap = false;
   *out_known = false;
   for (int32_t i = 0; i <= call.noperands; ++i) {
@@ -84,8 +86,8 @@ bool any_means_fortran(const op::CallView &call) {
 
 }  // namespace
 
-guf_status result_strides(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t ndim,
-                          const int64_t *shape, int64_t *out, guf_error *error) {
+guf_status result_strides(const op::CallView &call, const LoopShape &loop, int32_t operand,
+                          int32_t ndim, const int64_t *shape, int64_t *out, guf_error *error) {
   int32_t rank[GUF_MAX_NDIM];  // axes, fastest first
   const int32_t order = call.args->order;
   if (order == GUF_ORDER_F || (order == GUF_ORDER_ANY && any_means_fortran(call))) {
@@ -100,8 +102,8 @@ guf_status result_strides(const op::CallView &call, const LoopShape &loop, int32
     out[rank[k]] = stride;
     const int64_t extent = shape[rank[k]];
     if (extent > 1 && !base::checked_mul(stride, extent, &stride)) {
-      return base::fail(error, GUF_E_SHAPE, operand, rank[k], "array is too big; the size of output %d overflows",
-                        operand);
+      return base::fail(error, GUF_E_SHAPE, operand, rank[k],
+                        "array is too big; the size of output %d overflows", operand);
     }
   }
   return GUF_OK;

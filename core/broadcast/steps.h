@@ -28,7 +28,8 @@ guf_status turn_operands(op::CallView &call, LoopShape *loop, guf_error *error);
 guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error *error);
 
 // The size that a value rule reads.
-guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t *out, guf_error *error);
+guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t *out,
+                     guf_error *error);
 
 }  // namespace gufunc::broadcast
 

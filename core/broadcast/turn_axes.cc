@@ -14,19 +14,22 @@ guf_status check_keepdims(const op::CallView &call, LoopShape *loop, guf_error *
   const int32_t wanted = signature.nin > 0 ? loop->core_ndim[0] : 0;
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (loop->core_ndim[i] == (i < signature.nin ? wanted : 0)) continue;
-    return base::fail(error, GUF_E_ARG, i, kNone,
-                      "%s does not support keepdims: its signature %s requires %s %d to have %d core dimensions, but "
-                      "keepdims can only be used when all inputs have the same number of core dimensions and all "
-                      "outputs have no core dimensions.",
-                      call.ufunc->name.c_str(), signature.text.c_str(), i < signature.nin ? "input" : "output",
-                      side_index(signature, i), loop->core_ndim[i]);
+    return base::fail(
+        error, GUF_E_ARG, i, kNone,
+        "%s does not support keepdims: its signature %s requires %s %d to have %d core dimensions, "
+        "but "
+        "keepdims can only be used when all inputs have the same number of core dimensions and all "
+        "outputs have no core dimensions.",
+        call.ufunc->name.c_str(), signature.text.c_str(), i < signature.nin ? "input" : "output",
+        side_index(signature, i), loop->core_ndim[i]);
   }
   for (int32_t i = signature.nin; i < call.noperands; ++i) {
     loop->core_ndim[i] = wanted;
     if (is_missing(call, i) || call.operand[i].layout.ndim >= wanted) continue;
-    return base::fail(error, GUF_E_SHAPE, i, kNone,
-                      "%s: Output operand %d does not have enough dimensions (has %d, keepdims requires %d)",
-                      call.ufunc->name.c_str(), side_index(signature, i), call.operand[i].layout.ndim, wanted);
+    return base::fail(
+        error, GUF_E_SHAPE, i, kNone,
+        "%s: Output operand %d does not have enough dimensions (has %d, keepdims requires %d)",
+        call.ufunc->name.c_str(), side_index(signature, i), call.operand[i].layout.ndim, wanted);
   }
   loop->keepdims = true;
   return GUF_OK;
@@ -40,7 +43,8 @@ guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error
     for (int32_t axis = layout.ndim - loop.core_ndim[i]; axis < layout.ndim; ++axis) {
       if (layout.shape[axis] == 1) continue;
       return base::fail(error, GUF_E_SHAPE, i, axis,
-                        "%s: Output operand %d has size %lld in an axis that keepdims keeps; argument %d, axis %d: "
+                        "%s: Output operand %d has size %lld in an axis that keepdims keeps; "
+                        "argument %d, axis %d: "
                         "found %lld, wanted 1",
                         call.ufunc->name.c_str(), side_index(call.ufunc->signature, i),
                         static_cast<long long>(layout.shape[axis]), i, axis,
@@ -53,23 +57,27 @@ guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error
 int32_t loop_ndim(const op::CallView &call, const LoopShape &loop) {
   int32_t ndim = call.has_where ? call.where.layout.ndim : 0;
   for (int32_t i = 0; i < call.noperands; ++i) {
-    if (!is_missing(call, i)) ndim = std::max(ndim, call.operand[i].layout.ndim - loop.core_ndim[i]);
+    if (!is_missing(call, i))
+      ndim = std::max(ndim, call.operand[i].layout.ndim - loop.core_ndim[i]);
   }
   return ndim;
 }
 
 // Writes the operand's axes into loop->order: the rest in their order, then `axes`.
-guf_status order_axes(int32_t operand, int32_t ndim, const int64_t *axes, LoopShape *loop, guf_error *error) {
+guf_status order_axes(int32_t operand, int32_t ndim, const int64_t *axes, LoopShape *loop,
+                      guf_error *error) {
   uint64_t taken = 0;
   const int32_t ncore = loop->core_ndim[operand];
   for (int32_t j = 0; j < ncore; ++j) {
     if (axes[j] < -ndim || axes[j] >= ndim) {
-      return base::fail(error, GUF_E_AXIS, operand, j, "axis %lld is out of bounds for array of dimension %d",
+      return base::fail(error, GUF_E_AXIS, operand, j,
+                        "axis %lld is out of bounds for array of dimension %d",
                         static_cast<long long>(axes[j]), ndim);
     }
     const auto axis = static_cast<int32_t>(axes[j] < 0 ? axes[j] + ndim : axes[j]);
     if ((taken >> axis & 1U) != 0) {
-      return base::fail(error, GUF_E_AXIS, operand, axis, "axes item %d has value %d repeated", operand, axis);
+      return base::fail(error, GUF_E_AXIS, operand, axis, "axes item %d has value %d repeated",
+                        operand, axis);
     }
     taken |= uint64_t{1} << axis;
     loop->order[operand][ndim - ncore + j] = static_cast<int8_t>(axis);
@@ -94,16 +102,19 @@ void turn(op::CallView &call, int32_t operand, LoopShape *loop) {
 }
 
 // How many axes axes= must have; *out_outputs: whether those of outputs are among them.
-guf_status count_axes(const op::CallView &call, const LoopShape &loop, bool *out_outputs, guf_error *error) {
+guf_status count_axes(const op::CallView &call, const LoopShape &loop, bool *out_outputs,
+                      guf_error *error) {
   int32_t inputs = 0;
   int32_t outputs = 0;
   for (int32_t i = 0; i < call.noperands; ++i) {
     (i < call.ufunc->nin() ? inputs : outputs) += loop.core_ndim[i];
   }
   *out_outputs = call.args->naxes == inputs + outputs;
-  if (*out_outputs || (call.args->naxes == inputs && (outputs == 0 || loop.keepdims))) return GUF_OK;
+  if (*out_outputs || (call.args->naxes == inputs && (outputs == 0 || loop.keepdims)))
+    return GUF_OK;
   return base::fail(error, GUF_E_ARG, kNone, kNone,
-                    "axes should be a list with an entry for all %d inputs and outputs; entries for outputs can only "
+                    "axes should be a list with an entry for all %d inputs and outputs; entries "
+                    "for outputs can only "
                     "be omitted if none of them has core axes.; naxes: found %d, wanted %d",
                     call.noperands, call.args->naxes, inputs + outputs);
 }
@@ -119,9 +130,11 @@ guf_status check_axis(const op::CallView &call, guf_error *error) {
   }
   if (single) return GUF_OK;
   return base::fail(error, GUF_E_ARG, kNone, kNone,
-                    "%s: axis can only be used with a single shared core dimension, not with the %d distinct ones "
+                    "%s: axis can only be used with a single shared core dimension, not with the "
+                    "%d distinct ones "
                     "implied by signature %s.",
-                    call.ufunc->name.c_str(), static_cast<int>(signature.dims.size()), signature.text.c_str());
+                    call.ufunc->name.c_str(), static_cast<int>(signature.dims.size()),
+                    signature.text.c_str());
 }
 
 }  // namespace
@@ -147,8 +160,9 @@ guf_status turn_operands(op::CallView &call, LoopShape *loop, guf_error *error) 
       for (int32_t j = 0; j < loop->core_ndim[i]; ++j) plain[j] = j - loop->core_ndim[i];
       const int64_t *axes = !named ? plain : args.axis != nullptr ? args.axis : next;
       if (ndim > GUF_MAX_NDIM) {
-        return base::fail(error, GUF_E_SHAPE, i, kNone, "argument %d would have %d dimensions, more than %d", i,
-                          ndim, static_cast<int>(GUF_MAX_NDIM));
+        return base::fail(error, GUF_E_SHAPE, i, kNone,
+                          "argument %d would have %d dimensions, more than %d", i, ndim,
+                          static_cast<int>(GUF_MAX_NDIM));
       }
       GUF_TRY(order_axes(i, ndim, axes, loop, error));
       if (!missing) turn(call, i, loop);

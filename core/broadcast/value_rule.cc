@@ -25,7 +25,9 @@ T load(const unsigned char *bytes) {
   return value;
 }
 
-Number from_signed(int64_t value) { return {true, value < 0, value}; }
+Number from_signed(int64_t value) {
+  return {true, value < 0, value};
+}
 Number from_unsigned(uint64_t value) {
   return {value <= static_cast<uint64_t>(INT64_MAX), false, static_cast<int64_t>(value)};
 }
@@ -38,40 +40,64 @@ Number from_double(double value) {
 bool decode(guf_dtype dtype, const unsigned char *bytes, Number *out) {
   switch (dtype) {
     case GUF_BOOL:
-    case GUF_U8: *out = from_unsigned(bytes[0]); return true;
-    case GUF_I8: *out = from_signed(static_cast<signed char>(bytes[0])); return true;
-    case GUF_I16: *out = from_signed(load<int16_t>(bytes)); return true;
-    case GUF_U16: *out = from_unsigned(load<uint16_t>(bytes)); return true;
-    case GUF_I32: *out = from_signed(load<int32_t>(bytes)); return true;
-    case GUF_U32: *out = from_unsigned(load<uint32_t>(bytes)); return true;
-    case GUF_I64: *out = from_signed(load<int64_t>(bytes)); return true;
-    case GUF_U64: *out = from_unsigned(load<uint64_t>(bytes)); return true;
-    case GUF_F32: *out = from_double(static_cast<double>(load<float>(bytes))); return true;
-    case GUF_F64: *out = from_double(load<double>(bytes)); return true;
-    default: return false;
+    case GUF_U8:
+      *out = from_unsigned(bytes[0]);
+      return true;
+    case GUF_I8:
+      *out = from_signed(static_cast<signed char>(bytes[0]));
+      return true;
+    case GUF_I16:
+      *out = from_signed(load<int16_t>(bytes));
+      return true;
+    case GUF_U16:
+      *out = from_unsigned(load<uint16_t>(bytes));
+      return true;
+    case GUF_I32:
+      *out = from_signed(load<int32_t>(bytes));
+      return true;
+    case GUF_U32:
+      *out = from_unsigned(load<uint32_t>(bytes));
+      return true;
+    case GUF_I64:
+      *out = from_signed(load<int64_t>(bytes));
+      return true;
+    case GUF_U64:
+      *out = from_unsigned(load<uint64_t>(bytes));
+      return true;
+    case GUF_F32:
+      *out = from_double(static_cast<double>(load<float>(bytes)));
+      return true;
+    case GUF_F64:
+      *out = from_double(load<double>(bytes));
+      return true;
+    default:
+      return false;
   }
 }
 
 uint64_t count(const array::Layout &layout) {
   uint64_t size = 1;
-  for (int32_t axis = 0; axis < layout.ndim; ++axis) size *= static_cast<uint64_t>(layout.shape[axis]);
+  for (int32_t axis = 0; axis < layout.ndim; ++axis)
+    size *= static_cast<uint64_t>(layout.shape[axis]);
   return size;
 }
 
 }  // namespace
 
-guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t *out, guf_error *error) {
+guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t *out,
+                     guf_error *error) {
   const op::OperandView &operand = call.operand[rule.operand];
   const char *const name = call.ufunc->name.c_str();
   if ((operand.flags & op::kDeviceMemory) != 0) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, rule.operand, kNone,
-                      "%s: the rule %s reads argument %d, which lies in device memory", name, rule.text.c_str(),
-                      rule.operand);
+                      "%s: the rule %s reads argument %d, which lies in device memory", name,
+                      rule.text.c_str(), rule.operand);
   }
   if (count(operand.layout) != 1) {
     return base::fail(error, GUF_E_VALUE, rule.operand, kNone,
-                      "%s: the rule %s needs one value; argument %d: found %llu values, wanted 1", name,
-                      rule.text.c_str(), rule.operand, static_cast<unsigned long long>(count(operand.layout)));
+                      "%s: the rule %s needs one value; argument %d: found %llu values, wanted 1",
+                      name, rule.text.c_str(), rule.operand,
+                      static_cast<unsigned long long>(count(operand.layout)));
   }
   Number number = {false, false, 0};
   if (operand.kind == GUF_OPERAND_WEAK_INT) {
@@ -87,9 +113,10 @@ guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t 
     if (!decode(operand.layout.dtype, bytes, &number)) number.whole = false;
   }
   if (!number.whole || number.is_negative) {
-    return base::fail(error, GUF_E_VALUE, rule.operand, kNone,
-                      "%s: the rule %s needs a size; argument %d: found a value that is no integer in 0..2**62", name,
-                      rule.text.c_str(), rule.operand);
+    return base::fail(
+        error, GUF_E_VALUE, rule.operand, kNone,
+        "%s: the rule %s needs a size; argument %d: found a value that is no integer in 0..2**62",
+        name, rule.text.c_str(), rule.operand);
   }
   *out = number.value;
   return GUF_OK;

@@ -20,6 +20,7 @@ enum OperandFlag : uint32_t {
   kUnaligned = 1U << 2,
   kMissing = 1U << 3,  // an output to allocate; layout is set by the pipeline
   kDeviceMemory = 1U << 5,  // the host cannot read it; set by placement
+  kWrittenElsewhere = 1U << 6,  // an inout operand with a separate output: here it is only read
   kScalar = 1U << 4,   // layout.address points at `value` or at `cast_value`
 };
 
@@ -37,6 +38,9 @@ struct OperandView {
 struct CallView {
   Ufunc *ufunc;
   int32_t noperands;
+  // A signature without outputs may write elsewhere: operands noperands .. noperands + nseparate - 1 are the separate
+  // outputs of its written operands, in order.
+  int32_t nseparate;
   bool has_where;
   OperandView operand[GUF_MAX_OPERANDS];
   OperandView where;
@@ -44,7 +48,7 @@ struct CallView {
       *args;        // casting, order, dtype, signature, axes, dims, flags: struct_size extended
   int32_t casting;  // never DEFAULT
   backend::Stream *stream;
-  backend::Device *device;  // where it runs; set by validate
+  backend::Device *device;  // args->device or nullptr; then, set by placement, where it runs
   // C-contiguous strides of tensors that came without; uninitialised otherwise.
   int64_t stride_room[GUF_MAX_OPERANDS + 1][GUF_MAX_NDIM];
 };

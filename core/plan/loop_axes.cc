@@ -86,7 +86,8 @@ bool belongs_inside(const Axes &axes, int32_t nin, const int64_t *a, const int64
 // Insertion sort: few dimensions, nearly always in order.
 void sort(Axes *axes, int32_t nin) {
   for (int32_t k = 1; k < axes->count; ++k) {
-    for (int32_t j = k; j > 0 && belongs_inside(*axes, nin, axes->step[j], axes->step[j - 1]); --j) {
+    for (int32_t j = k; j > 0 && belongs_inside(*axes, nin, axes->step[j], axes->step[j - 1]);
+         --j) {
       std::swap(axes->extent[j], axes->extent[j - 1]);
       std::swap_ranges(axes->step[j], axes->step[j] + axes->noperands, axes->step[j - 1]);
       std::swap(axes->step[j][kMask], axes->step[j - 1][kMask]);
@@ -155,7 +156,8 @@ void write_operands(const Request &request, Launch *out) {
   block.noperands = call.noperands;
   block.nin = signature.nin;
   block.flags = 0;
-  if (loop.host == nullptr || (loop.flags & GUF_LOOP_ANY_THREAD) != 0) block.flags |= GUF_LAUNCH_ANY_THREAD;
+  if (loop.host == nullptr || (loop.flags & GUF_LOOP_ANY_THREAD) != 0)
+    block.flags |= GUF_LAUNCH_ANY_THREAD;
   if (loop.kind == GUF_LOOP_STATUS) block.flags |= GUF_LAUNCH_STATUS;
   if (request.choice.cast_mask != 0) block.flags |= GUF_LAUNCH_CAST;
   for (int32_t i = 0; i < call.noperands; ++i) {

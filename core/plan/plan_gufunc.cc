@@ -30,7 +30,8 @@ guf_status make(const Request &request, Launch *out, guf_error *) {
     int32_t axis = layout.ndim - loop.core_ndim[i];
     block.core_ndim[i] = signature.core_ndim[index];
     for (int32_t j = 0; j < signature.core_ndim[index]; ++j, ++place) {
-      const int32_t dim = signature.operand_dims[static_cast<size_t>(signature.core_offset[index] + j)];
+      const int32_t dim =
+          signature.operand_dims[static_cast<size_t>(signature.core_offset[index] + j)];
       const bool missing = (loop.missing >> dim & 1U) != 0;
       const int64_t step = missing ? 0 : core_step(layout, axis++, loop.core_size[dim]);
       block.step[block.noperands + place] = step;

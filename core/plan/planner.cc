@@ -15,8 +15,8 @@ guf_status choose(const op::CallView &call, const Planner **out, guf_error *erro
     *out = planner;
     return GUF_OK;
   }
-  return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone, "%s: no planner takes this call",
-                    call.ufunc->name.c_str());
+  return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+                    "%s: no planner takes this call", call.ufunc->name.c_str());
 }
 
 }  // namespace gufunc::plan

@@ -9,16 +9,21 @@ namespace {
 
 using base::kNone;
 
-bool fits(int32_t value, int32_t last) { return value >= 0 && value <= last; }
+bool fits(int32_t value, int32_t last) {
+  return value >= 0 && value <= last;
+}
 
-[[gnu::cold, gnu::noinline]] guf_status fail_count(const op::Ufunc &ufunc, const char *what, int32_t found,
-                                                   int32_t wanted, guf_error *error) {
+[[gnu::cold, gnu::noinline]] guf_status fail_count(const op::Ufunc &ufunc, const char *what,
+                                                   int32_t found, int32_t wanted,
+                                                   guf_error *error) {
   return base::fail(error, GUF_E_ARG, kNone, kNone, "%s() takes %d %s; %s: found %d, wanted %d",
                     ufunc.name.c_str(), wanted, what, what, found, wanted);
 }
 
-[[gnu::cold, gnu::noinline]] guf_status fail_value(const char *what, int64_t found, guf_error *error) {
-  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->%s has the unknown or impossible value %lld", what,
+[[gnu::cold, gnu::noinline]] guf_status fail_value(const char *what, int64_t found,
+                                                   guf_error *error) {
+  return base::fail(error, GUF_E_ARG, kNone, kNone,
+                    "args->%s has the unknown or impossible value %lld", what,
                     static_cast<long long>(found));
 }
 
@@ -30,10 +35,13 @@ int32_t count_written_inputs(const op::Signature &signature) {
 }
 
 guf_status check_counts(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error) {
-  if (args.ninputs != ufunc.nin()) return fail_count(ufunc, "inputs", args.ninputs, ufunc.nin(), error);
+  if (args.ninputs != ufunc.nin())
+    return fail_count(ufunc, "inputs", args.ninputs, ufunc.nin(), error);
   if (args.noutputs != ufunc.nout() && args.noutputs != 0) {
-    const int32_t separate = ufunc.nout() == 0 ? count_written_inputs(ufunc.signature) : ufunc.nout();
-    if (args.noutputs != separate) return fail_count(ufunc, "outputs", args.noutputs, separate, error);
+    const int32_t separate =
+        ufunc.nout() == 0 ? count_written_inputs(ufunc.signature) : ufunc.nout();
+    if (args.noutputs != separate)
+      return fail_count(ufunc, "outputs", args.noutputs, separate, error);
   }
   if (args.ninputs > 0 && args.inputs == nullptr) {
     return base::fail(error, GUF_E_ARG, kNone, kNone, "args->inputs is NULL");
@@ -53,10 +61,12 @@ bool well_formed(int32_t count, const void *list, int32_t most) {
 
 guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error) {
   GUF_TRY(check_counts(ufunc, args, error));
-  if ((args.flags & ~static_cast<uint32_t>(GUF_CALL_KEEPDIMS)) != 0) return fail_value("flags", args.flags, error);
+  if ((args.flags & ~static_cast<uint32_t>(GUF_CALL_KEEPDIMS)) != 0)
+    return fail_value("flags", args.flags, error);
   if (!fits(args.casting, GUF_CASTING_UNSAFE)) return fail_value("casting", args.casting, error);
   if (!fits(args.order, GUF_ORDER_ANY)) return fail_value("order", args.order, error);
-  if (!fits(args.host_policy, GUF_HOST_COPY_AND_WARN)) return fail_value("host_policy", args.host_policy, error);
+  if (!fits(args.host_policy, GUF_HOST_COPY_AND_WARN))
+    return fail_value("host_policy", args.host_policy, error);
   if (!well_formed(args.nsignature, args.signature, GUF_MAX_OPERANDS)) {
     return fail_value("nsignature", args.nsignature, error);
   }
@@ -66,41 +76,47 @@ guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_err
   if (!well_formed(args.naxes, args.axes, GUF_MAX_OPERANDS * GUF_MAX_NDIM)) {
     return fail_value("naxes", args.naxes, error);
   }
-  if (!well_formed(args.ndims, args.dims, GUF_MAX_CORE_NAMES)) return fail_value("ndims", args.ndims, error);
+  if (!well_formed(args.ndims, args.dims, GUF_MAX_CORE_NAMES))
+    return fail_value("ndims", args.ndims, error);
   for (int32_t k = 0; k < args.ndims; ++k) {
-    if (args.dims[k].name == nullptr) return base::fail(error, GUF_E_ARG, k, kNone, "args->dims[%d].name is NULL", k);
+    if (args.dims[k].name == nullptr)
+      return base::fail(error, GUF_E_ARG, k, kNone, "args->dims[%d].name is NULL", k);
   }
   return GUF_OK;
 }
 
-guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stride_room, array::Layout *out,
-                        guf_error *error) {
+guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stride_room,
+                        array::Layout *out, guf_error *error) {
   constexpr uint32_t kKnown = GUF_TENSOR_READ_ONLY | GUF_TENSOR_SWAPPED;
   if (!dtype::valid(tensor.dtype)) {
-    return base::fail(error, GUF_E_DTYPE, operand, kNone, "argument %d: 0x%08x is no dtype", operand,
-                      static_cast<unsigned>(tensor.dtype));
+    return base::fail(error, GUF_E_DTYPE, operand, kNone, "argument %d: 0x%08x is no dtype",
+                      operand, static_cast<unsigned>(tensor.dtype));
   }
   if ((tensor.flags & ~kKnown) != 0) {
-    return base::fail(error, GUF_E_ARG, operand, kNone, "argument %d: the tensor has unknown flags 0x%x", operand,
+    return base::fail(error, GUF_E_ARG, operand, kNone,
+                      "argument %d: the tensor has unknown flags 0x%x", operand,
                       static_cast<unsigned>(tensor.flags));
   }
   if (!fits(tensor.ndim, GUF_MAX_NDIM)) {
-    return base::fail(error, GUF_E_SHAPE, operand, kNone, "argument %d: ndim: found %d, wanted 0..%d", operand,
-                      tensor.ndim, static_cast<int>(GUF_MAX_NDIM));
+    return base::fail(error, GUF_E_SHAPE, operand, kNone,
+                      "argument %d: ndim: found %d, wanted 0..%d", operand, tensor.ndim,
+                      static_cast<int>(GUF_MAX_NDIM));
   }
   if (tensor.ndim > 0 && tensor.shape == nullptr) {
-    return base::fail(error, GUF_E_ARG, operand, kNone, "argument %d: the tensor's shape is NULL", operand);
+    return base::fail(error, GUF_E_ARG, operand, kNone, "argument %d: the tensor's shape is NULL",
+                      operand);
   }
   uint64_t size = 0;
   GUF_TRY(array::count_elements(tensor.dtype, tensor.ndim, tensor.shape, &size, error));
   if (size != 0 && tensor.address == 0) {
-    return base::fail(error, GUF_E_ARG, operand, kNone, "argument %d: the tensor's address is 0", operand);
+    return base::fail(error, GUF_E_ARG, operand, kNone, "argument %d: the tensor's address is 0",
+                      operand);
   }
   if (tensor.strides == nullptr) {
     array::contiguous_strides(tensor.dtype, tensor.ndim, tensor.shape, GUF_ORDER_C, stride_room);
   }
-  *out = {tensor.dtype, tensor.ndim, tensor.shape, tensor.strides == nullptr ? stride_room : tensor.strides,
-          tensor.address};
+  *out = {tensor.dtype, tensor.ndim, tensor.shape,
+          tensor.strides == nullptr ? stride_room : tensor.strides, tensor.address};
   int64_t low = 0;
   int64_t high = 0;
   uint64_t end = 0;
@@ -116,26 +132,32 @@ guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stri
 
 guf_status check_operands(const op::CallView &call, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
-  for (int32_t i = 0; i < call.noperands; ++i) {
+  const int32_t count = call.noperands + call.nseparate;
+  for (int32_t i = 0; i < count; ++i) {
     const op::OperandView &operand = call.operand[i];
-    if (!signature.writes(i) || (operand.flags & op::kMissing) != 0) continue;
+    const bool written = i >= call.noperands || signature.writes(i);
+    if (!written || (operand.flags & (op::kMissing | op::kWrittenElsewhere)) != 0) continue;
     if ((operand.flags & op::kScalar) != 0) {
       return base::fail(error, GUF_E_ARG, i, kNone,
-                        "return arrays must be of ArrayType; argument %d is written: found a scalar, wanted an array "
+                        "return arrays must be of ArrayType; argument %d is written: found a "
+                        "scalar, wanted an array "
                         "or a tensor",
                         i);
     }
     if ((operand.flags & op::kReadOnly) != 0) {
-      return base::fail(error, GUF_E_READ_ONLY, i, kNone, "output array is read-only; argument %d", i);
+      return base::fail(error, GUF_E_READ_ONLY, i, kNone, "output array is read-only; argument %d",
+                        i);
     }
     if (array::overlaps_itself(operand.layout)) {
       return base::fail(error, GUF_E_OVERLAP, i, kNone,
-                        "argument %d is written, and elements of it share memory with one another", i);
+                        "argument %d is written, and elements of it share memory with one another",
+                        i);
     }
   }
   if (call.has_where && call.where.layout.dtype != GUF_BOOL) {
     return base::fail(error, GUF_E_CASTING, call.noperands, kNone,
-                      "Cannot cast array data from dtype('%s') to dtype('bool') according to the rule 'safe'; where: "
+                      "Cannot cast array data from dtype('%s') to dtype('bool') according to the "
+                      "rule 'safe'; where: "
                       "found %s, wanted bool",
                       dtype::name(call.where.layout.dtype), dtype::name(call.where.layout.dtype));
   }

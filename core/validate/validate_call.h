@@ -15,8 +15,8 @@ guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_err
 // names it in messages.
 // Errors  GUF_E_ARG <= flags, NULL shape, address 0 with elements;  GUF_E_DTYPE
 //         GUF_E_SHAPE <= ndim, a negative extent, the size or the address range overflows
-guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stride_room, array::Layout *out,
-                        guf_error *error);
+guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stride_room,
+                        array::Layout *out, guf_error *error);
 
 // Checks the operands of a call: kinds, outputs that cannot be written, outputs that overlap themselves, the mask.
 // Errors  GUF_E_ARG <= an operand that must be an array or tensor is none

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// guf_call and guf_resolve.
+#include <gufunc/call.h>
+
+#include "abi/src/border.h"
+#include "abi/src/unpack_call.h"
+#include "core/base/struct_size.h"
+#include "core/pipeline.h"
+
+using namespace gufunc;
+
+guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    guf_call_args room;
+    op::CallView call;  // 20 KB, of which a call touches what it uses
+    GUF_TRY(border::unpack_call(ufunc, args, &room, &call, error));
+    if (call.ufunc->nout() > 0) GUF_TRY(border::need(call.args->outputs, "args->outputs", error));
+    return pipeline::call(call, call.args->outputs, error);
+  });
+}
+
+guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args, guf_resolution *out_resolution,
+                       guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_resolution, "out_resolution", error));
+    guf_call_args room;
+    op::CallView call;
+    GUF_TRY(border::unpack_call(ufunc, args, &room, &call, error));
+    guf_resolution resolution = {};
+    GUF_TRY(pipeline::resolve(call, &resolution, error));
+    return base::write_struct(out_resolution, resolution, error);
+  });
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operands of a call must be copied so that the result is as if inputs had been copied first.
+#ifndef GUFUNC_CORE_OPERAND_OVERLAP_H
+#define GUFUNC_CORE_OPERAND_OVERLAP_H
+
+#include "core/op/call_view.h"
+
+namespace gufunc::pipeline {
+
+// Bits by operand.
+struct OverlapWork {
+  uint32_t copied;  // inputs to read from a copy
+  uint32_t staged;  // outputs to write into a copy, which is then written back
+  bool mask_copied;
+
+  bool none() const { return copied == 0 && staged == 0 && !mask_copied; }
+};
+
+// How two operands of a call, one of them written, lie to one another.
+enum class Lie { kApart, kSame, kMixed };
+Lie lie_of(const op::CallView &call, int32_t a, int32_t b);
+
+// Cheap when nothing meets: one comparison of bounds per pair.
+OverlapWork find_overlaps(const op::CallView &call);
+
+}  // namespace gufunc::pipeline
+
+#endif  // GUFUNC_CORE_OPERAND_OVERLAP_H

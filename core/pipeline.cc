@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sentence, once per method. The plain case (everything given, nothing overlaps, no stream) allocates nothing and
+// takes no lock; all else is out of its way.
+#include "core/pipeline.h"
+
+#include <algorithm>
+
+#include "core/backend/backend.h"
+#include "core/placement.h"
+#include "core/separate_outputs.h"
+#include "core/temporaries.h"
+#include "core/validate/validate_call.h"
+
+namespace gufunc::pipeline {
+namespace {
+
+using base::kNone;
+
+guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
+                  const resolve::Choice &choice, guf_error *error) {
+  if (loop.items == 0) return GUF_OK;
+  void *kernel = nullptr;
+  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+  const plan::Planner *planner = nullptr;
+  GUF_TRY(plan::choose(call, &planner, error));
+  plan::Launch geometry;
+  GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
+  return run(*call.device, call.stream, kernel, *choice.loop, call.args->threads, &geometry, error);
+}
+
+bool has_missing(const op::CallView &call) {
+  for (int32_t i = call.ufunc->nin(); i < call.noperands; ++i) {
+    if ((call.operand[i].flags & op::kMissing) != 0) return true;
+  }
+  return false;
+}
+
+// Allocates, copies, launches, writes back, keeps.
+[[gnu::noinline]] guf_status launch_with_arrays(op::CallView &call, broadcast::LoopShape *loop,
+                                                const resolve::Choice &choice,
+                                                const OverlapWork &work, guf_operand *outputs,
+                                                guf_error *error) {
+  backend::ErrorRoom room(error);
+  Temporaries arrays(call);
+  GUF_TRY(arrays.allocate_outputs(loop, room.get()));
+  if (loop->items != 0) {
+    if (!work.none()) GUF_TRY(arrays.copy_overlapping(work, room.get()));
+    if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
+  }
+  guf_status status = launch(call, *loop, choice, room.get());
+  if (status == GUF_OK) status = arrays.write_back(room.get());
+  arrays.hand_over();
+  if (status == GUF_OK) arrays.publish(outputs);
+  return status;
+}
+
+// "(n)" on x, into y: see separate_outputs.h.
+[[gnu::noinline]] guf_status call_into_separate(op::CallView &call, guf_operand *outputs,
+                                                guf_error *error) {
+  if (call.has_where) {
+    return base::fail(
+        error, GUF_E_UNSUPPORTED, kNone, kNone,
+        "%s: where= together with a separate output for an inout operand; copy, then call in place",
+        call.ufunc->name.c_str());
+  }
+  backend::ErrorRoom room(error);
+  resolve::Choice choice;
+  broadcast::LoopShape loop;
+  Temporaries arrays(call);
+  SeparateOutputs separate(call, arrays);
+  separate.mark();
+  GUF_TRY(validate::check_operands(call, room.get()));
+  GUF_TRY(place(call, room.get()));
+  GUF_TRY(resolve::choose(call, &choice, room.get()));
+  GUF_TRY(separate.redirect(&choice, room.get()));
+  GUF_TRY(broadcast::arrange(call, &loop, room.get()));
+  void *kernel = nullptr;  // asked for before anything is written
+  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, room.get()));
+  if (loop.items != 0) GUF_TRY(separate.load(room.get()));
+  if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
+  guf_status status = launch(call, loop, choice, room.get());
+  if (status == GUF_OK) status = arrays.write_back(room.get());
+  arrays.hand_over();
+  if (status == GUF_OK) arrays.publish(outputs);
+  return status;
+}
+
+// Types and shapes: what both a call and a question about it need.
+guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
+                  guf_error *error) {
+  GUF_TRY(validate::check_operands(call, error));
+  GUF_TRY(place(call, error));
+  GUF_TRY(resolve::choose(call, choice, error));
+  return broadcast::arrange(call, loop, error);
+}
+
+}  // namespace
+
+guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
+               uint32_t threads, plan::Launch *launch, guf_error *error) {
+  backend::ErrorRoom room(error);
+  guf_launch_block &block = launch->block;
+  int64_t index[plan::kMaxRest];
+  std::fill_n(index, launch->nrest, 0);
+  for (;;) {
+    GUF_TRY(backend::launch(device, stream, kernel, loop.user, threads, block, room.get()));
+    int32_t k = 0;
+    for (; k < launch->nrest; ++k) {
+      const bool carry = ++index[k] == launch->rest_size[k];
+      const int64_t steps = carry ? 1 - launch->rest_size[k] : 1;
+      for (int32_t i = 0; i < block.noperands; ++i) {
+        block.address[i] += static_cast<uint64_t>(steps * launch->rest_step[k][i]);
+      }
+      block.mask += static_cast<uint64_t>(steps * launch->rest_mask_step[k]);
+      if (!carry) break;
+      index[k] = 0;
+    }
+    if (k == launch->nrest) return GUF_OK;
+  }
+}
+
+guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
+  resolve::Choice choice;
+  broadcast::LoopShape loop;
+  if (call.nseparate != 0) return call_into_separate(call, outputs, error);
+  GUF_TRY(decide(call, &choice, &loop, error));
+  const OverlapWork work = find_overlaps(call);
+  if (work.none() && call.stream == nullptr && !has_missing(call))
+    return launch(call, loop, choice, error);
+  return launch_with_arrays(call, &loop, choice, work, outputs, error);
+}
+
+guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {
+  resolve::Choice choice;
+  broadcast::LoopShape loop;
+  Temporaries nothing(call);
+  SeparateOutputs separate(call, nothing);
+  separate.mark();
+  GUF_TRY(decide(call, &choice, &loop, error));
+  const int32_t nin = call.ufunc->nin();
+  out->loop = choice.index;
+  out->noperands = call.noperands;
+  out->reserved = 0;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    out->loop_dtypes[i] = choice.loop->types[static_cast<size_t>(i)];
+    out->dtypes[i] = call.operand[i].layout.dtype;
+    if (i < nin) continue;
+    GUF_TRY(broadcast::caller_shape(call, loop, i, &out->output_ndims[i - nin],
+                                    out->output_shapes[i - nin], error));
+  }
+  separate.describe(choice, out);
+  return GUF_OK;
+}
+
+}  // namespace gufunc::pipeline

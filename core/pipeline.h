@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sentence: a call is validated, its types resolved, its shapes broadcast, a plan made, and a backend launched.
+#ifndef GUFUNC_CORE_PIPELINE_H
+#define GUFUNC_CORE_PIPELINE_H
+
+#include "core/op/call_view.h"
+#include "core/plan/planner.h"
+
+namespace gufunc::pipeline {
+
+// Runs a call. Outputs that it allocates are written to `outputs` (by output index) on success.
+// Errors  all of guf_call
+guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error);
+
+// What `call` would do.   Errors  those of guf_call before the launch
+guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error);
+
+// Launches a prepared geometry, looping over the dimensions that a block does not hold. `launch` is used up.
+guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
+               uint32_t threads, plan::Launch *launch, guf_error *error);
+
+}  // namespace gufunc::pipeline
+
+#endif  // GUFUNC_CORE_PIPELINE_H

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a call runs: decided from handles alone, so no hidden copy and no hidden wait can follow from it.
+#include "core/placement.h"
+
+#include "core/backend/backend.h"
+#include "core/base/fork.h"
+
+namespace gufunc::pipeline {
+namespace {
+
+using backend::Device;
+using base::kNone;
+
+// What the operands say.
+struct Places {
+  Device *device = nullptr;   // of the operands in device memory
+  Device *host = nullptr;     // first device with host memory that owns an operand
+  int32_t on_device = kNone;  // an operand in device memory
+  int32_t on_host = kNone;    // an operand in host memory; scalars have no place
+};
+
+[[gnu::cold, gnu::noinline]] guf_status fail_mismatch(int32_t operand, const Device *found,
+                                                      const Device *wanted, guf_error *error) {
+  return base::fail(
+      error, GUF_E_DEVICE_MISMATCH, operand, kNone,
+      "operands lie on devices that a call may not mix; argument %d: found %s, wanted %s", operand,
+      found == nullptr ? "host memory" : found->spec.c_str(),
+      wanted == nullptr ? "host memory" : wanted->spec.c_str());
+}
+
+guf_status look_at(op::OperandView &operand, int32_t index, Places *places, guf_error *error) {
+  if ((operand.flags & (op::kScalar | op::kMissing)) != 0) return GUF_OK;
+  Device *const device = operand.device;
+  if (device == nullptr || device->host_memory) {
+    if (places->host == nullptr) places->host = device;
+    places->on_host = index;
+    return GUF_OK;
+  }
+  operand.flags |= op::kDeviceMemory;
+  if (places->device != nullptr && places->device != device) {
+    return fail_mismatch(index, device, places->device, error);
+  }
+  places->device = device;
+  places->on_device = index;
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status place(op::CallView &call, guf_error *error) {
+  Places places;
+  const int32_t count = call.noperands + call.nseparate;
+  for (int32_t i = 0; i < count; ++i) GUF_TRY(look_at(call.operand[i], i, &places, error));
+  if (call.has_where) GUF_TRY(look_at(call.where, count, &places, error));
+  Device *const asked = call.device;
+  Device *device = places.device;
+  if (call.stream != nullptr) {
+    if (call.stream->fork_epoch != base::fork_epoch()) {
+      return base::fail(error, GUF_E_FORKED, kNone, kNone, "the stream was made before a fork");
+    }
+    device = call.stream->device;
+  }
+  if (device == nullptr) device = asked != nullptr ? asked : places.host;
+  if (device == nullptr) GUF_TRY(backend::cpu_device(&device, error));
+  if (asked != nullptr && asked != device) return fail_mismatch(kNone, asked, device, error);
+  if (places.device != nullptr && places.device != device) {
+    return fail_mismatch(places.on_device, places.device, device, error);
+  }
+  if (!device->host_memory && places.on_host != kNone) {
+    if (places.on_device != kNone) return fail_mismatch(places.on_host, places.host, device, error);
+    return base::fail(
+        error, GUF_E_UNSUPPORTED, places.on_host, kNone,
+        "argument %d lies in host memory, which %s cannot read; copy it with guf_array_to_device",
+        places.on_host, device->spec.c_str());
+  }
+  call.device = device;
+  return GUF_OK;
+}
+
+}  // namespace gufunc::pipeline

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call with a separate output for an inout operand copies the operand first, then runs in place on the output.
+#include "core/separate_outputs.h"
+
+#include <algorithm>
+
+#include "core/array/overlap.h"
+
+namespace gufunc::pipeline {
+namespace {
+
+using base::kNone;
+
+memory::Side side_of(const op::OperandView &operand) {
+  return {operand.layout, (operand.flags & op::kSwapped) != 0};
+}
+
+bool has_memory(const op::OperandView &operand) {
+  return (operand.flags & op::kScalar) == 0;
+}
+
+guf_status check_stretches(const array::Layout &from, const array::Layout &to, int32_t operand,
+                           guf_error *error) {
+  bool fits = from.ndim <= to.ndim;
+  for (int32_t k = 0; fits && k < from.ndim; ++k) {
+    const int64_t extent = from.shape[from.ndim - 1 - k];
+    fits = extent == 1 || extent == to.shape[to.ndim - 1 - k];
+  }
+  if (fits) return GUF_OK;
+  base::Text text;
+  text.add("could not broadcast input array from shape ").add_shape(from.shape, from.ndim);
+  text.add(" into shape ").add_shape(to.shape, to.ndim);
+  return base::fail(error, GUF_E_SHAPE, operand, kNone, "%s; argument %d", text.c_str(), operand);
+}
+
+}  // namespace
+
+void SeparateOutputs::mark() {
+  int32_t output = call_.noperands;
+  for (int32_t i = 0; i < call_.noperands && output < call_.noperands + call_.nseparate; ++i) {
+    if (!call_.ufunc->signature.writes(i)) continue;
+    call_.operand[i].flags |= op::kWrittenElsewhere;
+    pairs_.push_back({i, output++, GUF_DTYPE_UNSPECIFIED, false, {}});
+  }
+}
+
+guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Choice *choice,
+                                         guf_error *error) {
+  op::OperandView &operand = call_.operand[pair->operand];
+  op::OperandView &output = call_.operand[pair->output];
+  const guf_dtype loop_dtype = choice->loop->types[static_cast<size_t>(pair->operand)];
+  pair->loop_dtype = loop_dtype;
+  pair->source = operand;
+  if ((operand.flags & op::kScalar) != 0) {
+    // The bytes move with the struct that holds them.
+    const uint64_t offset = operand.layout.address - reinterpret_cast<uint64_t>(&operand);
+    pair->source.layout.address = reinterpret_cast<uint64_t>(&pair->source) + offset;
+  }
+  if ((output.flags & op::kMissing) != 0) {
+    const array::Layout &like = operand.layout;
+    base::Ref<array::Array> array;
+    GUF_TRY(memory::allocate(*call_.device, loop_dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C,
+                             &array, error));
+    point_at(array, &output);
+    arrays_.add_output(number, std::move(array));
+  }
+  if (!dtype::can_cast(loop_dtype, output.layout.dtype, call_.casting)) {
+    return base::fail(
+        error, GUF_E_CASTING, pair->output, kNone,
+        "Cannot cast ufunc '%s' output from dtype('%s') to dtype('%s') with casting rule '%s'",
+        call_.ufunc->name.c_str(), dtype::name(loop_dtype), dtype::name(output.layout.dtype),
+        dtype::casting_name(call_.casting));
+  }
+  GUF_TRY(check_stretches(operand.layout, output.layout, pair->operand, error));
+  pair->through_copy = output.layout.dtype != loop_dtype || (output.flags & op::kSwapped) != 0;
+  operand = output;
+  choice->cast_mask &= ~(1U << pair->operand);
+  return GUF_OK;
+}
+
+guf_status SeparateOutputs::check_apart(guf_error *error) const {
+  for (const Pair &a : pairs_) {
+    for (const Pair &b : pairs_) {
+      if (a.output >= b.output) continue;
+      if (!array::shares_memory(call_.operand[a.output].layout, call_.operand[b.output].layout))
+        continue;
+      return base::fail(error, GUF_E_OVERLAP, b.output, kNone,
+                        "argument %d shares memory with argument %d: both are written", b.output,
+                        a.output);
+    }
+  }
+  return GUF_OK;
+}
+
+guf_status SeparateOutputs::redirect(resolve::Choice *choice, guf_error *error) {
+  for (size_t k = 0; k < pairs_.size(); ++k) {
+    GUF_TRY(redirect_one(&pairs_[k], static_cast<int32_t>(k), choice, error));
+  }
+  return check_apart(error);
+}
+
+guf_status SeparateOutputs::load(guf_error *error) {
+  // Everything that is read and would be overwritten by the copies below, an operand by its own output excepted:
+  // `move` sees to that.
+  for (const Pair &pair : pairs_) {
+    const array::Layout &written = call_.operand[pair.output].layout;
+    for (int32_t i = 0; i < call_.noperands; ++i) {
+      op::OperandView &operand = call_.operand[i];
+      if (call_.ufunc->signature.writes(i) || !has_memory(operand)) continue;
+      if (array::shares_memory(operand.layout, written)) {
+        GUF_TRY(arrays_.replace_by_copy(&operand, GUF_DTYPE_UNSPECIFIED, error));
+      }
+    }
+    for (Pair &other : pairs_) {
+      if (&other == &pair || !has_memory(other.source)) continue;
+      if (array::shares_memory(other.source.layout, written)) {
+        GUF_TRY(arrays_.replace_by_copy(&other.source, GUF_DTYPE_UNSPECIFIED, error));
+      }
+    }
+  }
+  for (const Pair &pair : pairs_) {
+    op::OperandView &target = call_.operand[pair.operand];
+    const op::OperandView &output = call_.operand[pair.output];
+    if (pair.through_copy) {
+      GUF_TRY(arrays_.replace_by_copy(&target, pair.loop_dtype, error));
+      arrays_.write_back_later(output, target);
+    }
+    if (!call_.ufunc->signature.reads(pair.operand)) continue;
+    if (call_.stream != nullptr && pair.source.array != nullptr) {
+      arrays_.keep(base::Ref<array::Array>::share(pair.source.array));
+    }
+    GUF_TRY(
+        memory::move(*call_.device, call_.stream, side_of(target), side_of(pair.source), error));
+  }
+  return GUF_OK;
+}
+
+void SeparateOutputs::describe(const resolve::Choice &choice, guf_resolution *out) const {
+  for (size_t k = 0; k < pairs_.size(); ++k) {
+    const Pair &pair = pairs_[k];
+    const op::OperandView &output = call_.operand[pair.output];
+    const bool missing = (output.flags & op::kMissing) != 0;
+    const array::Layout &like = missing ? call_.operand[pair.operand].layout : output.layout;
+    out->dtypes[pair.output] =
+        missing ? choice.loop->types[static_cast<size_t>(pair.operand)] : like.dtype;
+    out->output_ndims[k] = like.ndim;
+    std::copy_n(like.shape, like.ndim, out->output_shapes[k]);
+  }
+}
+
+}  // namespace gufunc::pipeline

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A signature without outputs, called with outputs of its own: "(n)" on x, into y.
+#ifndef GUFUNC_CORE_SEPARATE_OUTPUTS_H
+#define GUFUNC_CORE_SEPARATE_OUTPUTS_H
+
+#include "core/pipeline.h"
+#include "core/temporaries.h"
+
+namespace gufunc::pipeline {
+
+// Points each written operand of the call at its separate output (allocating those that are missing), and copies what
+// it holds there, once nothing can fail any more but the launch. Afterwards the call is one in place.
+class SeparateOutputs {
+ public:
+  SeparateOutputs(op::CallView &call, Temporaries &arrays) : call_(call), arrays_(arrays) {}
+
+  // Before types are resolved: the operands are only read here.
+  void mark();
+
+  // After that: operands become the outputs.
+  // Errors  GUF_E_CASTING <= the loop's type to the output's;  GUF_E_SHAPE <= operand does not broadcast to output
+  //         GUF_E_OVERLAP <= two separate outputs overlap;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
+  guf_status redirect(resolve::Choice *choice, guf_error *error);
+
+  // Copies inputs that overlap outputs aside, then operands into outputs.
+  guf_status load(guf_error *error);
+
+  // For a question: dtypes and shapes of the separate outputs. Needs `mark`.
+  void describe(const resolve::Choice &choice, guf_resolution *out) const;
+
+ private:
+  struct Pair {
+    int32_t operand;
+    int32_t output;  // its place behind the operands
+    guf_dtype loop_dtype;
+    bool through_copy;       // the loop runs on a copy in its own type
+    op::OperandView source;  // the operand as given
+  };
+
+  guf_status redirect_one(Pair *pair, int32_t number, resolve::Choice *choice, guf_error *error);
+  guf_status check_apart(guf_error *error) const;
+
+  op::CallView &call_;
+  Temporaries &arrays_;
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace gufunc::pipeline
+
+#endif  // GUFUNC_CORE_SEPARATE_OUTPUTS_H

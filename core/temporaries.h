@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays that a call makes: outputs to allocate, copies for overlap, scalars that outlive the call on a stream.
+#ifndef GUFUNC_CORE_TEMPORARIES_H
+#define GUFUNC_CORE_TEMPORARIES_H
+
+#include <vector>
+
+#include "core/broadcast/broadcast.h"
+#include "core/memory/memory.h"
+#include "core/operand_overlap.h"
+
+namespace gufunc::pipeline {
+
+// Lives for one call. Operands of the call are redirected to what it makes; on a stream `hand_over` keeps all of it,
+// and the call's own arrays, until the work is done.
+class Temporaries {
+ public:
+  explicit Temporaries(op::CallView &call) : call_(call) {}
+  Temporaries(const Temporaries &) = delete;
+  Temporaries &operator=(const Temporaries &) = delete;
+  ~Temporaries();
+
+  // Allocates the missing outputs and points the call at them.
+  // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
+  guf_status allocate_outputs(broadcast::LoopShape *loop, guf_error *error);
+
+  // Makes the copies that overlap asks for. Staged outputs hold their present values.
+  guf_status copy_overlapping(const OverlapWork &work, guf_error *error);
+
+  // On a stream: moves scalars from the caller's stack to memory that lives until the work is done.
+  guf_status lift_scalars(guf_error *error);
+
+  // Writes staged outputs back, in order. After the launch.
+  guf_status write_back(guf_error *error);
+
+  // Gives allocated outputs to the caller. Throws std::bad_alloc.
+  void publish(guf_operand *outputs) const;
+
+  void hand_over();
+
+  // A copy of an operand in an array of its own, of another dtype if asked (0: the same). It replaces the operand.
+  guf_status replace_by_copy(op::OperandView *operand, guf_dtype dtype, guf_error *error);
+
+  // Has `write_back` convert one into the other.
+  void write_back_later(const op::OperandView &to, const op::OperandView &from);
+
+  void keep(base::Ref<array::Array> array) { kept_.push_back(std::move(array)); }
+
+  // Remembers an array made for output `index` of the caller.
+  void add_output(int32_t index, base::Ref<array::Array> array) {
+    outputs_.push_back({index, std::move(array)});
+  }
+
+ private:
+  struct Output {
+    int32_t index;  // among the caller's outputs
+    base::Ref<array::Array> array;
+  };
+  struct Staged {
+    memory::Side to;
+    memory::Side from;
+  };
+
+  guf_status allocate_output(int32_t operand, broadcast::LoopShape *loop, guf_error *error);
+
+  op::CallView &call_;
+  std::vector<Output> outputs_;
+  std::vector<base::Ref<array::Array>> kept_;
+  std::vector<Staged> staged_;
+  bool handed_over_ = false;
+};
+
+// Makes an operand an array's.
+void point_at(const base::Ref<array::Array> &array, op::OperandView *operand);
+
+}  // namespace gufunc::pipeline
+
+#endif  // GUFUNC_CORE_TEMPORARIES_H
