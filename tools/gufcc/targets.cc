@@ -104,7 +104,7 @@ bool device_check_command(const std::string &name, const std::string &source,
             "hip",
             "-std=c++17",
             "--cuda-device-only",
-            "--no-gpu-bundle-output",
+            "-S",
             "--offload-arch=gfx1100",
             "-nogpuinc",
             "-nogpulib"};

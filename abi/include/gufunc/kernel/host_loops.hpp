@@ -168,8 +168,6 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 
 // ---- generalized
 
-enum class role { in, out, inout };
-
 // An operand of a generalized function: element type, role, and which of the signature's distinct
 // dimensions its core dimensions are, in order.
 template <class T, role Role, int... D>

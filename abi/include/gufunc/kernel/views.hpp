@@ -8,6 +8,9 @@
 
 namespace guf {
 
+// What a function does with an operand.
+enum class role { in, out, inout };
+
 // Stands for an element of a storage type (b8, f16, bf16): reads as its value, and is rounded once when
 // it is written.
 template <class T>
@@ -73,12 +76,32 @@ GUF_STORED_ACCESS(bf16)
 
 }  // namespace detail
 
+template <class T>
+struct without_const {
+  typedef T type;
+};
+template <class T>
+struct without_const<const T> {
+  typedef T type;
+};
+
+// The value of an element, whatever v[i] gives: `auto x = guf::load(v[0])` is a copy, never a reference.
+template <class T>
+GUF_FN T load(const T &x) {
+  return x;
+}
+template <class T>
+GUF_FN value_t<T> load(const stored_ref<T> &x) {
+  return x;
+}
+
 // N core dimensions of T (const T: an input). Packed: the last dimension is contiguous, known when the
 // kernel is compiled, so its loops vectorise.
 template <class T, int N, bool Packed = false>
 class view {
  public:
   typedef typename detail::access<T>::type element;
+  typedef typename without_const<T>::type type;  // what the array holds
   static constexpr int ndim = N;
 
   GUF_FN view(char *base, const i64 *extents, const i64 *strides) : base_(base) {
@@ -131,6 +154,7 @@ template <class T, bool Packed>
 class view<T, 0, Packed> {
  public:
   typedef typename detail::access<T>::type element;
+  typedef typename without_const<T>::type type;
   static constexpr int ndim = 0;
 
   GUF_FN view(char *base, const i64 *, const i64 *) : base_(base) {}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device entries that gufcc instantiates.
+#ifndef GUFUNC_KERNEL_DEVICE_ENTRIES_HPP
+#define GUFUNC_KERNEL_DEVICE_ENTRIES_HPP
+
+#include "device_elementwise.hpp"
+#include "device_generalized.hpp"
+
+#endif  // GUFUNC_KERNEL_DEVICE_ENTRIES_HPP

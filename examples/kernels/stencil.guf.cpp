@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mean of the four neighbours, over 3 x 3 windows: call it on guf_array_sliding_window(a, (3, 3)). The sum
+// is made in the loop's own type, in the order written.
+#include <gufunc/kernel.hpp>
+
+template <class Window, class Out>
+GUF_DEVICE void neighbour_mean(Window w, Out out) {
+  typedef typename Out::type T;
+  out() = T(0.25) * (w(0, 1) + w(1, 0) + w(1, 2) + w(2, 1));
+}
+GUF_GUFUNC(neighbour_mean, "(3,3)->()", "f->f d->d", "name=stencil");

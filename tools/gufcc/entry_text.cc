@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "entry_text.h"
+
+namespace gufunc::gufcc {
+
+std::string quoted(const std::string &text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+std::string type_list(const std::string &letters) {
+  std::string list;
+  for (const char letter : letters) {
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", find_letter(letter)->storage);
+  }
+  return list;
+}
+
+static const char *role_name(Role role) {
+  return role == Role::kIn ? "in" : role == Role::kOut ? "out" : "inout";
+}
+
+std::string operand_list(const Function &function, const Loop &loop, const char *space) {
+  const std::string letters = loop.inputs + loop.outputs;
+  std::string list;
+  for (size_t i = 0; i < letters.size(); ++i) {
+    std::string dims;
+    for (const int dim : function.core_dims[i]) dims += fmt::format(", {}", dim);
+    list += fmt::format("{}guf::{}::operand<{}, guf::role::{}{}>", list.empty() ? "" : ", ", space,
+                        find_letter(letters[i])->storage, role_name(function.roles[i]), dims);
+  }
+  return list;
+}
+
+std::string callee_struct(const Loop &loop, const std::string &name, bool drop_failure) {
+  const bool drop = drop_failure && loop.may_fail;
+  return fmt::format(
+      "# {} {}\n"
+      "struct {} {{ template <class... A> static GUF_FN decltype(auto) call(A &&...a) "
+      "{{ {}return ::{}(static_cast<A &&>(a)...{}); }} }};\n",
+      loop.place.line, quoted(loop.place.file), name, drop ? "bool failed = false; " : "",
+      loop.callee, drop ? ", failed" : "");
+}
+
+}  // namespace gufunc::gufcc

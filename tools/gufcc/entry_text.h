@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces that entries for the host and for devices are put together from.
+#ifndef GUFUNC_TOOLS_GUFCC_ENTRY_TEXT_H
+#define GUFUNC_TOOLS_GUFCC_ENTRY_TEXT_H
+
+#include <string>
+
+#include "registration.h"
+
+namespace gufunc::gufcc {
+
+std::string quoted(const std::string &text);
+
+// "guf::f32, guf::f32"
+std::string type_list(const std::string &letters);
+
+// "guf::host::operand<guf::f32, guf::role::in, 0, 1>, ..."; space: host or device
+std::string operand_list(const Function &function, const Loop &loop, const char *space);
+
+// A struct `name` whose call() is the user's function, on a line that claims to be the registration's.
+// drop_failure: the function's `bool &failed` is not passed on.
+std::string callee_struct(const Loop &loop, const std::string &name, bool drop_failure);
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_ENTRY_TEXT_H
