@@ -50,6 +50,15 @@ struct enable_if<true, T> {
   typedef T type;
 };
 
+// An output of a function with several: `template <class T> void f(T a, T b, guf::out<T> q, guf::out<T> r)`. T
+// follows from the inputs alone; `T &` would not be deduced alike where pointers have address spaces.
+template <class T>
+struct out_of {
+  typedef T &type;
+};
+template <class T>
+using out = typename out_of<T>::type;
+
 // Reads the bits of `from` as another type of the same size.
 template <class To, class From>
 GUF_FN To bit_cast(From from) {

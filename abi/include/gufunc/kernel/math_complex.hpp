@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The complex functions, host and device, over the real ones; special values as Annex G of C has them.
+// Those whose digits cancel (log, sqrt, pow) work in f64 for c64 too.
+#ifndef GUFUNC_KERNEL_MATH_COMPLEX_HPP
+#define GUFUNC_KERNEL_MATH_COMPLEX_HPP
+
+#include "math_norm.hpp"
+#if defined(GUF_HOST)
+#include "math_arc.hpp"
+#include "math_exp.hpp"
+#include "math_hyper.hpp"
+#include "math_trig.hpp"
+#endif
+
+namespace guf {
+namespace detail {
+
+template <class T>
+GUF_FN bool is_finite(T x) {
+  return magnitude(x) < limits<T>::infinity;
+}
+
+// From `edge` on, exp(x) is taken as exp(x - part) exp(part): the other factor may bring it back into
+// range.
+template <class T>
+struct split_growth;
+template <>
+struct split_growth<f32> {
+  static constexpr f32 edge = 80.0f, part = 64.0f, factor = 0x1.425982p+92f;
+};
+template <>
+struct split_growth<f64> {
+  static constexpr f64 edge = 700.0, part = 512.0, factor = 0x1.9476504ba852ep+738;
+};
+
+template <class T>
+GUF_FN complex<T> exp_complex(complex<T> z) {
+  typedef split_growth<T> S;
+  const bool large = z.re > S::edge;
+  const T size = guf::exp(large ? z.re - S::part : z.re);
+  const T factor = large ? S::factor : T(1);
+  T re = size * guf::cos(z.im) * factor;
+  T im = size * guf::sin(z.im) * factor;
+  const bool real = z.im == T(0);
+  re = real ? size * factor : re;
+  im = real ? z.im : im;
+  // An infinite real part beside an angle that is none.
+  const bool lost = !is_finite(z.im) && magnitude(z.re) == limits<T>::infinity;
+  re = lost ? (z.re > T(0) ? z.re : T(0)) : re;
+  const T zero = z.im == z.im ? from_bits<T>(sign_bit(z.im)) : T(0);
+  im = lost && z.re < T(0) ? zero : im;
+  return complex<T>(re, im);
+}
+
+// sin x cosh y and cos x sinh y (sin z); the other way round for cos z.
+template <class T>
+struct waves {
+  T sine, cosine, cosh, sinh, factor;
+};
+template <class T>
+GUF_FN waves<T> waves_of(complex<T> z) {
+  typedef split_growth<T> S;
+  const bool large = magnitude(z.im) > S::edge;
+  const T inside = from_bits<T>(to_bits(magnitude(z.im) - S::part) | sign_bit(z.im));
+  const T y = large ? inside : z.im;
+  return {guf::sin(z.re), guf::cos(z.re), guf::cosh(y), guf::sinh(y), large ? S::factor : T(1)};
+}
+
+template <class T>
+GUF_FN complex<T> sin_complex(complex<T> z) {
+  const waves<T> w = waves_of(z);
+  T re = w.sine * w.cosh * w.factor;
+  T im = w.cosine * w.sinh * w.factor;
+  re = z.re == T(0) ? z.re : re;
+  const bool no_angle = !is_finite(z.re);
+  im = no_angle && z.im == T(0) ? z.im : im;
+  im = no_angle && magnitude(z.im) == limits<T>::infinity ? limits<T>::infinity : im;
+  return complex<T>(re, im);
+}
+
+template <class T>
+GUF_FN complex<T> cos_complex(complex<T> z) {
+  const waves<T> w = waves_of(z);
+  T re = w.cosine * w.cosh * w.factor;
+  T im = -(w.sine * w.sinh * w.factor);
+  const bool no_angle = !is_finite(z.re);
+  const T zero = from_bits<T>(sign_bit(z.re) ^ sign_bit(z.im) ^ bits_of<T>::sign);
+  im = z.re == T(0) ? (z.im == z.im ? zero : z.re) : im;
+  im = z.im == T(0) ? (no_angle ? T(0) : zero) : im;
+  re = no_angle && magnitude(z.im) == limits<T>::infinity ? limits<T>::infinity : re;
+  return complex<T>(re, im);
+}
+
+GUF_FN c128 log_complex(c128 z) {
+  const f64 inf = limits<f64>::infinity;
+  const f64 x = magnitude(z.re), y = magnitude(z.im);
+  const scaled_two s = scale_to_one(x, y);
+  const pair<f64> square = square_norm(s.x, s.y);
+  const f64 twice_k = 2.0 * ((f64)(i32)s.biased - 1023.0);
+  const f64 ordinary = 0.5 * log_of_sum(square.hi, square.lo, twice_k);
+  const f64 zero = x == 0.0 && y == 0.0 ? -inf : ordinary;
+  const f64 nan = x != x || y != y ? x + y : zero;
+  return c128(x == inf || y == inf ? inf : nan, guf::atan2(z.im, z.re));
+}
+
+GUF_FN c128 sqrt_complex(c128 z) {
+  const f64 inf = limits<f64>::infinity;
+  const f64 x = magnitude(z.re), y = magnitude(z.im);
+  const scaled_two s = scale_to_one(x, y);
+  const f64 mean = 0.5 * (s.x + hypot_pair(s.x, s.y).hi);
+  const f64 root = guf::sqrt(mean) * power_of((s.biased + 1023u) >> 1);
+  const f64 other = root == 0.0 ? 0.0 : y / (root + root);
+  const bool left = z.re < 0.0;
+  f64 re = left ? other : root, im = left ? root : other;
+  // -inf with a finite or missing imaginary part, inf likewise, and an infinite imaginary part.
+  const bool beyond = x == inf;
+  re = beyond ? (left ? (y < inf ? 0.0 : y) : x) : re;
+  im = beyond ? (left ? x : (y < inf ? 0.0 : y)) : im;
+  re = y == inf ? inf : re;
+  im = y == inf ? inf : im;
+  return c128(re, flip_sign(magnitude(im), sign_bit(z.im)));
+}
+
+// z^n for a small whole n by repeated squares.
+GUF_FN c128 pow_whole(c128 z, i32 n) {
+  c128 result(1.0, 0.0), square = z;
+  for (i32 left = n < 0 ? -n : n; left > 0; left >>= 1) {
+    if ((left & 1) != 0) result = result * square;
+    square = square * square;
+  }
+  if (n < 0) return c128(1.0, 0.0) / result;
+  return result;
+}
+
+// As NumPy has it: 0^w is 1, 0 or NaN by w; small whole exponents by multiplication; else
+// exp(w log z), whose error grows with |w log z|.
+GUF_FN c128 pow_complex(c128 z, c128 w) {
+  if (w.re == 0.0 && w.im == 0.0) return c128(1.0, 0.0);
+  if (z.re == 0.0 && z.im == 0.0) {
+    const f64 value = w.re > 0.0 && w.im == 0.0 ? 0.0 : limits<f64>::nan;
+    return c128(value, value);
+  }
+  if (w.im == 0.0 && magnitude(w.re) < 100.0) {
+    const i32 n = (i32)w.re;
+    if ((f64)n == w.re) return pow_whole(z, n);
+  }
+  const c128 l = log_complex(z);
+  const pair<f64> a = two_product(w.re, l.re), b = two_product(w.im, l.im);
+  const pair<f64> c = two_product(w.re, l.im), d = two_product(w.im, l.re);
+  const f64 re = (a.hi - b.hi) + (a.lo - b.lo), im = (c.hi + d.hi) + (c.lo + d.lo);
+  const bool ordinary = is_finite(re) && is_finite(im);
+  return exp_complex(c128(ordinary ? re : a.hi - b.hi, ordinary ? im : c.hi + d.hi));
+}
+
+GUF_FN c128 widen(c64 z) { return c128((f64)z.re, (f64)z.im); }
+GUF_FN c64 narrow(c128 z) { return c64((f32)z.re, (f32)z.im); }
+
+}  // namespace detail
+
+GUF_FN c64 exp(c64 z) { return detail::exp_complex(z); }
+GUF_FN c128 exp(c128 z) { return detail::exp_complex(z); }
+GUF_FN c64 sin(c64 z) { return detail::sin_complex(z); }
+GUF_FN c128 sin(c128 z) { return detail::sin_complex(z); }
+GUF_FN c64 cos(c64 z) { return detail::cos_complex(z); }
+GUF_FN c128 cos(c128 z) { return detail::cos_complex(z); }
+GUF_FN c64 log(c64 z) { return detail::narrow(detail::log_complex(detail::widen(z))); }
+GUF_FN c128 log(c128 z) { return detail::log_complex(z); }
+GUF_FN c64 sqrt(c64 z) { return detail::narrow(detail::sqrt_complex(detail::widen(z))); }
+GUF_FN c128 sqrt(c128 z) { return detail::sqrt_complex(z); }
+GUF_FN c64 pow(c64 z, c64 w) {
+  return detail::narrow(detail::pow_complex(detail::widen(z), detail::widen(w)));
+}
+GUF_FN c128 pow(c128 z, c128 w) { return detail::pow_complex(z, w); }
+
+// sinh z = -i sin(i z), cosh z = cos(-i z).
+template <class T>
+GUF_FN complex<T> sinh(complex<T> z) {
+  const complex<T> turned = guf::sin(complex<T>(-z.im, z.re));
+  return complex<T>(turned.im, -turned.re);
+}
+template <class T>
+GUF_FN complex<T> cosh(complex<T> z) {
+  return guf::cos(complex<T>(z.im, -z.re));
+}
+
+template <class T>
+GUF_FN T abs(complex<T> z) {
+  return guf::hypot(z.re, z.im);
+}
+template <class T>
+GUF_FN T arg(complex<T> z) {
+  return guf::atan2(z.im, z.re);
+}
+
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_MATH_COMPLEX_HPP
