@@ -10,11 +10,11 @@ install(TARGETS gufunc gufunc_backend_sdk EXPORT gufuncTargets
         FILE_SET HEADERS COMPONENT gufunc_development)
 install(TARGETS gufunc_backend_cpu
         LIBRARY DESTINATION "${GUFUNC_INSTALL_PLUGIN_DIR}" COMPONENT gufunc)
-foreach(tool IN ITEMS gufcc gufunc_cli)
-  if(TARGET ${tool})
-    install(TARGETS ${tool} RUNTIME COMPONENT gufunc_tools)
-  endif()
-endforeach()
+# The command line finds libgufunc from where it lies itself; tools install themselves.
+if(TARGET gufunc_cli)
+  file(RELATIVE_PATH from_bin "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(gufunc_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${from_bin}")
+endif()
 
 install(EXPORT gufuncTargets NAMESPACE gufunc:: DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}"
         COMPONENT gufunc_development)
@@ -28,12 +28,9 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/gufuncConfigVersion.cmak
 install(FILES "${PROJECT_BINARY_DIR}/gufuncConfig.cmake"
               "${PROJECT_BINARY_DIR}/gufuncConfigVersion.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/GufuncAddBackend.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/GufuncAddModule.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/gufunc_backend.map"
         DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}" COMPONENT gufunc_development)
-if(EXISTS "${PROJECT_SOURCE_DIR}/cmake/GufuncAddModule.cmake")
-  install(FILES "${PROJECT_SOURCE_DIR}/cmake/GufuncAddModule.cmake"
-          DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}" COMPONENT gufunc_development)
-endif()
 
 # The prefix of the .pc files is found from where they lie.
 file(RELATIVE_PATH GUFUNC_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")

@@ -11,7 +11,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-EXPECTED = "0.1.0: 11 22 33\n"
+SUM = "0.1.0: 11 22 33\n"
+TWICE_THE_SUM = "0.1.0: 22 44 66\n"
 
 
 def run(*command, **more):
@@ -54,7 +55,8 @@ def by_find_package(args, prefix, folder):
     run(args.cmake, "-G", "Ninja", "-S", HERE / "consumer", "-B", build,
         f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}")
     run(args.cmake, "--build", build)
-    expect("find_package", output(build / "consumer"), EXPECTED)
+    expect("find_package", output(build / "consumer"), SUM)
+    expect("gufunc_add_module", output(build / "consumer", build / "twice.so"), TWICE_THE_SUM)
     run(sys.executable, ROOT / "tools/check_symbols.py", "--plugin",
         build / "lib/gufunc/1/libgufunc_backend_stranger.so")
 
@@ -65,15 +67,21 @@ def by_pkg_config(args, prefix, folder):
     flags = output("pkg-config", "--cflags", "--libs", "gufunc", env=environment)
     backends = output("pkg-config", "--variable=backenddir", "gufunc-backend", env=environment)
     backends = pathlib.Path(backends.strip().replace("\\ ", " "))
-    expect("backenddir holds the cpu plugin", (backends / "libgufunc_backend_cpu.so").is_file(), True)
+    expect("plugins", [p.name for p in backends.iterdir()], ["libgufunc_backend_cpu.so"])
 
     program = folder / "by_pkg_config"
     sanitize = f"-fsanitize={args.sanitize}" if args.sanitize else ""
     source = HERE / "consumer/consumer.c"
-    run("sh", "-c", f"{args.cc} -std=c11 -Wall -Wextra -Werror {sanitize} '{source}' -o '{program}' "
-                    + flags)
+    compile_line = f"{args.cc} -std=c11 -Wall -Wextra -Werror {sanitize} '{source}' -o '{program}' "
+    run("sh", "-c", compile_line + flags)
     environment["LD_LIBRARY_PATH"] = str(libdir)
-    expect("pkg-config", output(program, env=environment), EXPECTED)
+    expect("pkg-config", output(program, env=environment), SUM)
+
+    gufcc = output("pkg-config", "--variable=gufcc", "gufunc", env=environment).strip()
+    module = folder / "twice.so"
+    source = HERE / "consumer/twice.guf.cpp"
+    run(gufcc.replace("\\ ", " "), source, "-o", module, "--targets", "host")
+    expect("gufcc", output(program, module, env=environment), TWICE_THE_SUM)
 
 
 def main():
