@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The note is text from a file that nobody has vouched for: bounded, printable, every key checked.
+#include "core/backend/backend_note.h"
+
+#include <gufunc/backend.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/backend/search_path.h"
+#include "core/base/elf_file.h"
+
+namespace gufunc::backend {
+namespace {
+
+constexpr uint32_t kBackendNoteType = 0x6201;
+constexpr size_t kMaxNoteSize = 512;
+
+guf_status bad_note(std::string_view part, const char *wanted, guf_error *error) {
+  return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
+                    "malformed backend note; found '%.*s', wanted %s",
+                    static_cast<int>(std::min<size_t>(part.size(), 100)), part.data(), wanted);
+}
+
+bool parse_number(std::string_view text, uint32_t *out) {
+  const char *const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, *out);
+  return !text.empty() && failure == std::errc() && stop == end;
+}
+
+bool is_isa_name(std::string_view text) {
+  return !text.empty() && text.size() <= 31 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+  });
+}
+
+enum Key : uint32_t { kName = 1, kAbi = 2, kPriority = 4, kIsa = 8, kAllKeys = 15 };
+
+// Takes one "key=value"; `*inout_seen` collects the keys that were there.
+guf_status take_pair(std::string_view pair, uint32_t *inout_seen, BackendNote *out,
+                     guf_error *error) {
+  const size_t equals = pair.find('=');
+  if (equals == std::string_view::npos || equals == 0) return bad_note(pair, "key=value", error);
+  const std::string_view key = pair.substr(0, equals);
+  const std::string_view value = pair.substr(equals + 1);
+  uint32_t bit = 0;
+  if (key == "name") {
+    bit = kName;
+    if (!is_backend_name(value)) return bad_note(pair, "a name of [a-z][a-z0-9_]*", error);
+    out->name = value;
+  } else if (key == "abi") {
+    bit = kAbi;
+    const size_t dash = value.find('-');
+    if (dash == std::string_view::npos || !parse_number(value.substr(0, dash), &out->abi_low) ||
+        !parse_number(value.substr(dash + 1), &out->abi_high) || out->abi_low > out->abi_high) {
+      return bad_note(pair, "abi=LOWEST-HIGHEST", error);
+    }
+  } else if (key == "priority") {
+    bit = kPriority;
+    if (!parse_number(value, &out->priority)) return bad_note(pair, "a number", error);
+  } else if (key == "isa") {
+    bit = kIsa;
+    if (!is_isa_name(value)) return bad_note(pair, "an ISA such as x86-64-v2", error);
+    out->isa = value;
+  }
+  if ((*inout_seen & bit) != 0) return bad_note(pair, "each key once", error);
+  *inout_seen |= bit;
+  return GUF_OK;
+}
+
+bool machine_runs(std::string_view isa) {
+#if defined(__x86_64__)
+  if (isa == "x86-64") return true;
+  if (isa == "x86-64-v2") return __builtin_cpu_supports("x86-64-v2");
+  if (isa == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3");
+  if (isa == "x86-64-v4") return __builtin_cpu_supports("x86-64-v4");
+#elif defined(__aarch64__)
+  if (isa == "armv8-a") return true;
+#endif
+  return false;
+}
+
+}  // namespace
+
+guf_status parse_backend_note(std::string_view text, BackendNote *out, guf_error *error) {
+  if (text.empty() || text.size() > kMaxNoteSize || text.back() != '\0') {
+    return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
+                      "malformed backend note; size: found %zu, wanted 1 to %zu, ending in a NUL",
+                      text.size(), kMaxNoteSize);
+  }
+  text.remove_suffix(1);
+  const bool printable =
+      std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (!printable) {
+    return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
+                      "malformed backend note; it is not printable text");
+  }
+  BackendNote note;
+  uint32_t seen = 0;
+  const std::string_view whole = text;
+  for (;;) {
+    const size_t end = text.find(';');
+    GUF_TRY(take_pair(text.substr(0, end), &seen, &note, error));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  if (seen != kAllKeys) return bad_note(whole, "name, abi, priority and isa", error);
+  *out = std::move(note);
+  return GUF_OK;
+}
+
+guf_status read_backend_note(const char *path, const CheckedFile &file, BackendNote *out,
+                             guf_error *error) {
+  MappedBytes mapped;
+  GUF_TRY(mapped.map(path, file, error));
+  base::ElfFile elf;
+  GUF_TRY(base::ElfFile::open(mapped.bytes(), &elf, error));
+  base::FileRange range;
+  if (!elf.find_note("gufunc", kBackendNoteType, &range)) {
+    return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
+                      "%s is no gufunc backend; it has no backend note", path);
+  }
+  const auto text = mapped.bytes().subspan(range.offset, range.size);
+  return parse_backend_note({reinterpret_cast<const char *>(text.data()), text.size()}, out, error);
+}
+
+guf_status check_backend_note(const BackendNote &note, guf_error *error) {
+  if (note.abi_low > GUF_BACKEND_ABI_MINOR) {
+    return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                      "backend %s needs a newer libgufunc; plugin ABI: found %d.%d, wanted %d.%u",
+                      note.name.c_str(), GUF_BACKEND_ABI_MAJOR, GUF_BACKEND_ABI_MINOR,
+                      GUF_BACKEND_ABI_MAJOR, note.abi_low);
+  }
+  if (!machine_runs(note.isa)) {
+    return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                      "backend %s needs instructions that this machine lacks; wanted %s",
+                      note.name.c_str(), note.isa.c_str());
+  }
+  return GUF_OK;
+}
+
+}  // namespace gufunc::backend

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are opened once and judged by what was opened: regular, owned and protected as the library asks.
+#ifndef GUFUNC_CORE_BACKEND_CHECKED_FILE_H
+#define GUFUNC_CORE_BACKEND_CHECKED_FILE_H
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace gufunc::backend {
+
+// Owns a file descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor &operator=(Descriptor &&other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor();
+  int get() const { return fd_; }
+
+ private:
+  int fd_ = -1;
+};
+
+// What a file is, whatever its names are. A rebuilt file differs from its predecessor.
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+
+  bool operator==(const FileIdentity &) const = default;
+};
+
+struct CheckedFile {
+  Descriptor descriptor;
+  FileIdentity identity;
+  uint64_t size = 0;
+  uid_t owner = 0;
+  mode_t mode = 0;
+};
+
+// Opens for reading. Never waits (a FIFO), never follows into a device.
+// Errors  GUF_E_IO <= it cannot be opened, or is no regular file
+guf_status open_regular(const char *path, CheckedFile *out, guf_error *error);
+
+// Whose files this process runs code of.
+struct TrustRule {
+  uid_t effective_user = 0;
+  uid_t library_owner = 0;  // of libgufunc's own file
+};
+
+// Errors  GUF_E_UNTRUSTED <= the file or its directory belongs to a stranger or is writable by everybody
+guf_status check_trust(const char *path, const CheckedFile &file, const TrustRule &rule,
+                       guf_error *error);
+
+// The file's bytes, mapped for reading.
+class MappedBytes {
+ public:
+  MappedBytes() = default;
+  MappedBytes(const MappedBytes &) = delete;
+  MappedBytes &operator=(const MappedBytes &) = delete;
+  ~MappedBytes();
+  // Errors  GUF_E_IO;  GUF_E_BAD_FILE <= empty
+  guf_status map(const char *path, const CheckedFile &file, guf_error *error);
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace gufunc::backend
+
+#endif  // GUFUNC_CORE_BACKEND_CHECKED_FILE_H

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a spec such as "cuda:1" to a device. A named backend never falls back to another; only "auto" chooses.
+#include <charconv>
+#include <string_view>
+
+#include "core/backend/registry.h"
+#include "core/base/log.h"
+
+namespace gufunc::backend {
+namespace {
+
+constinit std::atomic<Device *> the_cpu{nullptr};
+
+struct Spec {
+  std::string_view name;
+  int32_t index = 0;
+};
+
+bool parse_spec(std::string_view text, Spec *out) {
+  const size_t colon = text.find(':');
+  out->name = text.substr(0, colon);
+  if (!is_backend_name(out->name)) return false;
+  if (colon == std::string_view::npos) return true;
+  const std::string_view digits = text.substr(colon + 1);
+  if (digits.empty() || digits.size() > 4 || digits[0] < '0' || digits[0] > '9') return false;
+  const char *const end = digits.data() + digits.size();
+  const auto [stop, failure] = std::from_chars(digits.data(), end, out->index);
+  return failure == std::errc() && stop == end;
+}
+
+guf_status no_such_backend(std::string_view name, guf_error *error) {
+  base::Text found;
+  for (const Record *record : backends()) {
+    found.add("%s%s", found.c_str()[0] == '\0' ? "" : ", ", record->name.c_str());
+    if (record->state().status != GUF_OK) found.add(" (not usable)");
+  }
+  return base::fail(error, GUF_E_NO_BACKEND, base::kNone, base::kNone,
+                    "no backend named '%.*s'; found: %s", static_cast<int>(name.size()), name.data(),
+                    found.c_str()[0] == '\0' ? "none" : found.c_str());
+}
+
+Record *find_record(std::string_view name) {
+  for (Record *record : backends()) {
+    if (record->name == name) return record;
+  }
+  return nullptr;
+}
+
+// Those named by GUFUNC_BACKENDS in its order, which is the list's; else cuda, roc, cpu.
+std::vector<Record *> automatic_candidates() {
+  std::vector<Record *> candidates;
+  if (!environment("GUFUNC_BACKENDS").empty()) {
+    candidates.assign(backends().begin(), backends().end());
+    return candidates;
+  }
+  for (const char *name : {"cuda", "roc", "cpu"}) {
+    if (Record *const record = find_record(name); record != nullptr) candidates.push_back(record);
+  }
+  return candidates;
+}
+
+}  // namespace
+
+guf_status choose_device(Device **out, guf_error *error) {
+  base::Text reasons;
+  for (Record *record : automatic_candidates()) {
+    guf_error details = {};
+    details.struct_size = sizeof details;
+    const guf_status status = open_device(*record, 0, out, &details);
+    if (status == GUF_OK) {
+      base::log(base::LogLevel::kInformation, "device auto is %s%s%s", (*out)->spec.c_str(),
+                reasons.c_str()[0] == '\0' ? "" : "; not usable: ", reasons.c_str());
+      return GUF_OK;
+    }
+    if (status == GUF_E_SHUTDOWN) return open_device(*record, 0, out, error);
+    reasons.add("%s%s: %s", reasons.c_str()[0] == '\0' ? "" : "; ", record->name.c_str(),
+                details.message);
+  }
+  return base::fail(error, GUF_E_NO_BACKEND, base::kNone, base::kNone,
+                    "no backend is usable for device auto; %s",
+                    reasons.c_str()[0] == '\0' ? "none was found" : reasons.c_str());
+}
+
+guf_status find_device(const char *spec, Device **out, guf_error *error) {
+  const std::string_view text(spec);
+  if (text == "auto") return choose_device(out, error);
+  Spec parsed;
+  if (!parse_spec(text, &parsed)) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "malformed device; found '%.60s', wanted auto, <backend> or <backend>:<index>",
+                      spec);
+  }
+  Record *const record = find_record(parsed.name);
+  if (record == nullptr) return no_such_backend(parsed.name, error);
+  return open_device(*record, parsed.index, out, error);
+}
+
+guf_status cpu_device(Device **out, guf_error *error) {
+  *out = the_cpu.load(std::memory_order_acquire);
+  if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
+  GUF_TRY(find_device("cpu", out, error));
+  if (!(*out)->host_memory) {
+    return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                      "backend cpu breaks the plugin contract; its device has no host memory");
+  }
+  the_cpu.store(*out, std::memory_order_release);
+  return GUF_OK;
+}
+
+void forget_cpu_device() {
+  the_cpu.store(nullptr, std::memory_order_release);
+}
+
+}  // namespace gufunc::backend

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images that were loaded into devices: one per image and device, shared by all loops of the image.
+#ifndef GUFUNC_CORE_BACKEND_IMAGE_CACHE_H
+#define GUFUNC_CORE_BACKEND_IMAGE_CACHE_H
+
+#include <gufunc/module_table.h>
+
+#include "core/backend/backend.h"
+
+namespace gufunc::backend {
+
+// The plugin's module for an image; loads it at the first call.  Errors  as the slot module_load
+guf_status load_image(Device &device, const guf_module_image &image, void **out_module,
+                      guf_error *error);
+
+// The plugin's kernel around a registered host function; made at the first call and kept: programs have few.
+// Errors  GUF_E_NO_IMAGE <= the device runs no host functions;  else as the slots
+guf_status wrap_host_loop(Device &device, void (*function)(void), const char *name, void **out_kernel,
+                          guf_error *error);
+
+// Unloads the images of a table that is about to be unmapped. No loop of it may be in use.
+void forget_images(const guf_module_v1 &table);
+
+}  // namespace gufunc::backend
+
+#endif  // GUFUNC_CORE_BACKEND_IMAGE_CACHE_H

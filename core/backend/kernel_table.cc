@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// The check of a kernel table. Every pointer is judged before it is followed, every count before it is multiplied.
+#include "core/backend/kernel_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "core/base/checked.h"
+#include "core/dtype/dtype.h"
+#include "core/op/signature.h"
+
+namespace gufunc::backend {
+namespace {
+
+constexpr uint32_t kMaxFunctions = 1U << 16;
+constexpr uint32_t kMaxLoops = 1U << 12;
+constexpr uint32_t kMaxKernels = 1U << 20;
+constexpr uint32_t kMaxImages = 1U << 10;
+constexpr uint64_t kMaxImageSize = uint64_t{1} << 31;
+constexpr size_t kMaxText = 4096;
+constexpr uint32_t kAllFunctionFlags = GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE |
+                                       GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST;
+
+bool is_identifier(std::string_view text) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !text.empty() && text.size() <= GUF_MAX_NAME && is_letter(text[0]) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+bool is_printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
+class Checker {
+ public:
+  Checker(const TableRules &rules, guf_error *error) : rules_(rules), error_(error) {}
+
+  guf_status check(const guf_module_v1 *table);
+
+ private:
+  guf_status check_header(const guf_module_v1 *table);
+  guf_status check_function(const guf_module_function &function);
+  guf_status check_core_dims(const guf_module_function &function);
+  guf_status check_loops(const guf_module_function &function);
+  guf_status check_loop(const guf_module_function &function, const guf_module_loop &loop);
+  guf_status check_image(const guf_module_image &image);
+  guf_status check_host_image(const guf_module_image &image);
+
+  guf_status bad(const char *field, const char *wanted) {
+    return base::fail(error_, GUF_E_BAD_FILE, base::kNone, base::kNone,
+                      "malformed kernel table%s%.*s; %s: wanted %s", where_.empty() ? "" : " at ",
+                      static_cast<int>(where_.size()), where_.data(), field, wanted);
+  }
+
+  // Whether `count` items of T lie in the table's memory.
+  template <class T>
+  bool reaches(const T *pointer, uint64_t count = 1) const {
+    const auto first = reinterpret_cast<uint64_t>(pointer);
+    uint64_t size = 0, end = 0;
+    if (first == 0 || first % alignof(T) != 0) return false;
+    if (!base::checked_mul<uint64_t>(count, sizeof(T), &size)) return false;
+    if (!base::checked_add(first, size, &end)) return false;
+    return rules_.regions.empty() || find_region(first, end) != nullptr;
+  }
+  bool reaches_code(void (*function)(void)) const {
+    const auto address = reinterpret_cast<uint64_t>(function);
+    if (address == 0) return false;
+    if (rules_.regions.empty()) return true;
+    const Region *const region = find_region(address, address + 1);
+    return region != nullptr && region->executable;
+  }
+  // A text of at most `limit` characters that ends inside the table's memory.
+  bool reads_text(const char *pointer, size_t limit, std::string_view *out) const {
+    if (!reaches(pointer)) return false;
+    uint64_t room = limit + 1;
+    if (!rules_.regions.empty()) {
+      const auto first = reinterpret_cast<uint64_t>(pointer);
+      room = std::min(room, find_region(first, first + 1)->end - first);
+    }
+    *out = {pointer, strnlen(pointer, room)};
+    return out->size() < room;
+  }
+  const Region *find_region(uint64_t first, uint64_t end) const {
+    for (const Region &region : rules_.regions) {
+      if (first >= region.first && end <= region.end) return &region;
+    }
+    return nullptr;
+  }
+
+  const TableRules &rules_;
+  guf_error *const error_;
+  std::string_view where_;
+  uint32_t nkernels_ = 0;
+};
+
+guf_status Checker::check_header(const guf_module_v1 *table) {
+  if (!reaches(table)) return bad("table", "it inside the file");
+  if (table->struct_size != sizeof(guf_module_v1)) {
+    // A caller's own table is misused; a file's is damaged.
+    return base::fail(error_, rules_.regions.empty() ? GUF_E_STRUCT : GUF_E_BAD_FILE, base::kNone,
+                      base::kNone, "malformed kernel table; struct_size: found %u, wanted %zu",
+                      table->struct_size, sizeof(guf_module_v1));
+  }
+  if (table->kernel_abi != GUF_KERNEL_ABI) {
+    return base::fail(error_, GUF_E_ABI, base::kNone, base::kNone,
+                      "the kernels were made for another libgufunc; kernel ABI: found %u, wanted %d",
+                      table->kernel_abi, GUF_KERNEL_ABI);
+  }
+  std::string_view name;
+  if (!reads_text(table->name, GUF_MAX_NAME, &name) || !is_identifier(name)) {
+    return bad("name", "[A-Za-z_][A-Za-z0-9_]*");
+  }
+  where_ = name;
+  if (table->reserved != 0) return bad("reserved", "0");
+  if (table->nfunctions == 0 || table->nfunctions > kMaxFunctions) {
+    return bad("nfunctions", "1 to 65536");
+  }
+  if (table->nkernels > kMaxKernels) return bad("nkernels", "at most 1048576");
+  if (table->nimages > kMaxImages) return bad("nimages", "at most 1024");
+  if (!reaches(table->functions, table->nfunctions)) return bad("functions", "them in the table");
+  if (table->nimages > 0 && !reaches(table->images, table->nimages)) {
+    return bad("images", "them in the table");
+  }
+  nkernels_ = table->nkernels;
+  return GUF_OK;
+}
+
+guf_status Checker::check_core_dims(const guf_module_function &function) {
+  const int32_t noperands = function.nin + function.nout;
+  std::string_view signature, rules;
+  if (function.rules != nullptr && !reads_text(function.rules, kMaxText, &rules)) {
+    return bad("rules", "a text");
+  }
+  if (function.roles != nullptr && !reaches(function.roles, static_cast<uint64_t>(noperands))) {
+    return bad("roles", "one per operand");
+  }
+  const int32_t nroles = function.roles == nullptr ? 0 : noperands;
+  op::Signature parsed;
+  if (function.signature == nullptr) {
+    if (!rules.empty()) return bad("rules", "none without a signature");
+    if (op::make_elementwise(function.nin, function.nout, function.roles, nroles, &parsed, error_) !=
+        GUF_OK) {
+      return bad("roles", "in, out or inout, as the counts say");
+    }
+    return GUF_OK;
+  }
+  if (!reads_text(function.signature, GUF_MAX_SIGNATURE, &signature)) {
+    return bad("signature", "a text");
+  }
+  if (op::parse_signature(signature, rules, function.roles, nroles, &parsed, error_) != GUF_OK) {
+    return bad("signature, rules and roles", "them well formed");
+  }
+  if (parsed.nin != function.nin || parsed.nout != function.nout) {
+    return bad("nin and nout", "the signature's");
+  }
+  return GUF_OK;
+}
+
+guf_status Checker::check_loop(const guf_module_function &function, const guf_module_loop &loop) {
+  const auto noperands = static_cast<uint64_t>(function.nin + function.nout);
+  std::string_view name;
+  if (!reads_text(loop.name, kMaxText, &name) || name.empty() || !is_printable(name)) {
+    return bad("a loop's name", "a symbol");
+  }
+  if (loop.kernel >= nkernels_) return bad("a loop's kernel", "less than nkernels");
+  if (loop.kind != GUF_LOOP_NUMPY && loop.kind != GUF_LOOP_STATUS) {
+    return bad("a loop's kind", "1 or 2");
+  }
+  if (!reaches(loop.types, noperands) ||
+      !std::all_of(loop.types, loop.types + noperands, dtype::valid)) {
+    return bad("a loop's types", "one dtype per operand");
+  }
+  return GUF_OK;
+}
+
+guf_status Checker::check_loops(const guf_module_function &function) {
+  if (function.nloops == 0 || function.nloops > kMaxLoops) return bad("nloops", "1 to 4096");
+  if (!reaches(function.loops, function.nloops)) return bad("loops", "them in the table");
+  // Loops are chosen by their inputs; without outputs every operand counts.
+  const auto nchoosing = static_cast<size_t>(function.nout == 0 || function.nin == 0
+                                                 ? function.nin + function.nout
+                                                 : function.nin);
+  std::vector<std::vector<guf_dtype>> seen;
+  for (uint32_t i = 0; i < function.nloops; ++i) {
+    const guf_module_loop &loop = function.loops[i];
+    GUF_TRY(check_loop(function, loop));
+    seen.emplace_back(loop.types, loop.types + nchoosing);
+  }
+  std::sort(seen.begin(), seen.end());
+  if (std::adjacent_find(seen.begin(), seen.end()) != seen.end()) {
+    return bad("loops", "different input types in each");
+  }
+  return GUF_OK;
+}
+
+guf_status Checker::check_function(const guf_module_function &function) {
+  std::string_view name, doc;
+  if (!reads_text(function.name, GUF_MAX_NAME, &name) || !is_identifier(name)) {
+    return bad("a function's name", "[A-Za-z_][A-Za-z0-9_]*");
+  }
+  where_ = name;
+  if (function.doc != nullptr && !reads_text(function.doc, kMaxText, &doc)) {
+    return bad("doc", "a text");
+  }
+  if (function.nin < 0 || function.nin > GUF_MAX_OPERANDS || function.nout < 0 ||
+      function.nout > GUF_MAX_OPERANDS || function.nin + function.nout < 1 ||
+      function.nin + function.nout > GUF_MAX_OPERANDS) {
+    return bad("nin and nout", "1 to 32 operands");
+  }
+  if (function.identity < GUF_IDENTITY_NONE || function.identity > GUF_IDENTITY_MINUS_INF) {
+    return bad("identity", "0 to 5");
+  }
+  if ((function.flags & ~kAllFunctionFlags) != 0) return bad("flags", "known ones");
+  if (function.reserved != 0) return bad("reserved", "0");
+  GUF_TRY(check_core_dims(function));
+  return check_loops(function);
+}
+
+guf_status Checker::check_host_image(const guf_module_image &image) {
+  if (!rules_.host_code) return GUF_OK;
+  if (!reaches(image.entries, nkernels_)) return bad("entries", "one per kernel");
+  for (uint32_t i = 0; i < nkernels_; ++i) {
+    if (!reaches_code(image.entries[i])) return bad("an entry", "a function of the module");
+  }
+  return GUF_OK;
+}
+
+guf_status Checker::check_image(const guf_module_image &image) {
+  std::string_view target;
+  if (!reads_text(image.target, GUF_MAX_NAME, &target) || target.empty() || !is_printable(target)) {
+    return bad("an image's target", "a name");
+  }
+  where_ = target;
+  if (image.format < GUF_IMAGE_HOST) return bad("an image's format", "1 or more");
+  if (image.codec != GUF_CODEC_NONE && image.codec != GUF_CODEC_ZSTD) {
+    return bad("an image's codec", "0 or 1");
+  }
+  if (image.format == GUF_IMAGE_HOST) return check_host_image(image);
+  if (image.size == 0 || image.size > kMaxImageSize ||
+      !reaches(static_cast<const unsigned char *>(image.data), image.size)) {
+    return bad("an image's data", "it in the table");
+  }
+  if (image.codec == GUF_CODEC_NONE
+          ? image.inflated_size != 0 && image.inflated_size != image.size
+          : image.inflated_size == 0 || image.inflated_size > kMaxImageSize) {
+    return bad("an image's inflated size", "the size that its codec leads to");
+  }
+  return GUF_OK;
+}
+
+guf_status Checker::check(const guf_module_v1 *table) {
+  GUF_TRY(check_header(table));
+  const std::string_view module_name = where_;
+  std::vector<std::string_view> names;
+  for (uint32_t i = 0; i < table->nfunctions; ++i) {
+    GUF_TRY(check_function(table->functions[i]));
+    names.emplace_back(table->functions[i].name);
+  }
+  where_ = module_name;
+  std::sort(names.begin(), names.end());
+  if (std::adjacent_find(names.begin(), names.end()) != names.end()) {
+    return bad("functions", "each name once");
+  }
+  for (uint32_t i = 0; i < table->nimages; ++i) GUF_TRY(check_image(table->images[i]));
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status check_table(const guf_module_v1 *table, const TableRules &rules, guf_error *error) {
+  return Checker(rules, error).check(table);
+}
+
+const guf_module_function *find_function(const guf_module_v1 &table, const char *name) {
+  const guf_module_function *const end = table.functions + table.nfunctions;
+  const auto *const found =
+      std::find_if(table.functions, end, [&](const guf_module_function &function) {
+        return std::strcmp(function.name, name) == 0;
+      });
+  return found == end ? nullptr : found;
+}
+
+const guf_module_loop *find_loop(const guf_module_function &function, const guf_dtype *types) {
+  const auto noperands = static_cast<size_t>(function.nin + function.nout);
+  const guf_module_loop *const end = function.loops + function.nloops;
+  const auto *const found = std::find_if(function.loops, end, [&](const guf_module_loop &loop) {
+    return std::equal(types, types + noperands, loop.types);
+  });
+  return found == end ? nullptr : found;
+}
+
+}  // namespace gufunc::backend

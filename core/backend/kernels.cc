@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which code runs a loop on a device: the plugin judges the images, the best one is loaded, and the answer is kept
+// in the loop.
+#include "core/backend/image_cache.h"
+#include "core/backend/kernel_table.h"
+#include "core/dtype/dtype.h"
+
+namespace gufunc::backend {
+namespace {
+
+// "add (ff->f)"
+base::Text describe(const op::Ufunc &ufunc, const op::Loop &loop) {
+  base::Text text;
+  text.add("'%s' (", ufunc.full_name.c_str());
+  for (int32_t i = 0; i < ufunc.noperands(); ++i) {
+    if (i == ufunc.nin()) text.add("->");
+    const char *const name = dtype::name(loop.types[static_cast<size_t>(i)]);
+    text.add("%s%s", i == 0 || i == ufunc.nin() ? "" : ",", name == nullptr ? "?" : name);
+  }
+  text.add(")");
+  return text;
+}
+
+guf_status no_image(const op::Ufunc &ufunc, const op::Loop &loop, const Device &device,
+                    const guf_module_v1 *table, guf_error *error) {
+  base::Text targets;
+  for (uint32_t i = 0; table != nullptr && i < table->nimages; ++i) {
+    targets.add("%s%s", i == 0 ? "" : ", ", table->images[i].target);
+  }
+  return base::fail(error, GUF_E_NO_IMAGE, base::kNone, base::kNone,
+                    "no kernel of %s for device %s (%s); images there are: %s",
+                    describe(ufunc, loop).c_str(), device.spec.c_str(), device.info.target,
+                    targets.c_str()[0] == '\0' ? "none" : targets.c_str());
+}
+
+const guf_module_image *best_image(const Device &device, const guf_module_v1 &table) {
+  const guf_module_image *best = nullptr;
+  int32_t best_score = 0;
+  for (uint32_t i = 0; i < table.nimages; ++i) {
+    const int32_t score = device.backend->api.image_score(device.native, &table.images[i]);
+    if (score > best_score) {
+      best_score = score;
+      best = &table.images[i];
+    }
+  }
+  return best;
+}
+
+// Where a loop's code is.
+struct Place {
+  const guf_module_v1 *table = nullptr;
+  const guf_module_loop *loop = nullptr;  // nullptr: nowhere
+};
+
+Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &device) {
+  Place place;
+  const guf_module_function *function = loop.function;
+  if (loop.table != nullptr) {
+    place.table = loop.table;
+  } else {
+    place.table = device.backend->api.builtins();
+    function = place.table == nullptr ? nullptr : find_function(*place.table, ufunc.name.c_str());
+  }
+  // The operands must be as many as the types that are compared.
+  if (function != nullptr && function->nin + function->nout == ufunc.noperands()) {
+    place.loop = find_loop(*function, loop.types.data());
+  }
+  return place;
+}
+
+guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                       guf_error *error) {
+  if (loop.host != nullptr) {
+    return wrap_host_loop(device, loop.host, ufunc.full_name.c_str(), out, error);
+  }
+  const Place place = find_place(ufunc, loop, device);
+  const guf_module_image *const image =
+      place.loop == nullptr ? nullptr : best_image(device, *place.table);
+  if (image == nullptr) return no_image(ufunc, loop, device, place.table, error);
+  void *module = nullptr;
+  GUF_TRY(load_image(device, *image, &module, error));
+  ErrorRoom room(error);
+  return device.backend->api.kernel_get(module, place.loop->kernel, place.loop->name, out,
+                                        room.get());
+}
+
+}  // namespace
+
+guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                     guf_error *error) {
+  std::atomic<void *> &known = loop.kernels[static_cast<size_t>(device.number)];
+  *out = known.load(std::memory_order_acquire);
+  if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
+  GUF_TRY(find_kernel(ufunc, loop, device, out, error));
+  known.store(*out, std::memory_order_release);
+  return GUF_OK;
+}
+
+}  // namespace gufunc::backend

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// From folders to an ordered list of backends: each file judged by owner, mode and note, none of its code run.
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "core/backend/registry.h"
+#include "core/base/log.h"
+
+// Defined by the static cpu backend where it is linked in (GUFUNC_STATIC_CPU).
+extern "C" [[gnu::weak]] guf_status gufunc_backend_cpu_open(const guf_host_api *host,
+                                                            uint32_t host_minor,
+                                                            guf_backend_api *api, guf_error *error);
+
+namespace gufunc::backend {
+namespace {
+
+constexpr uint32_t kLinkedInPriority = 10;
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(','), list.size());
+    if (end > 0) parts.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return parts;
+}
+
+guf_status judge(const Candidate &candidate, const TrustRule &trust, Record *out,
+                 guf_error *error) {
+  CheckedFile file;
+  const char *const path = candidate.path.c_str();
+  GUF_TRY(open_regular(path, &file, error));
+  out->identity = file.identity;
+  GUF_TRY(check_trust(path, file, trust, error));
+  BackendNote note;
+  GUF_TRY(read_backend_note(path, file, &note, error));
+  if (!candidate.name.empty() && note.name != candidate.name) {
+    return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
+                      "%s says in its note that it is backend '%s'", path, note.name.c_str());
+  }
+  out->name = note.name;
+  out->priority = note.priority;
+  out->note = std::move(note);
+  return check_backend_note(out->note, error);
+}
+
+// A file that fails keeps its name from the file's name, and the reason.
+std::unique_ptr<Record> examine(const Candidate &candidate, const TrustRule &trust) {
+  auto record = std::make_unique<Record>();
+  record->path = candidate.path;
+  record->name = candidate.name;
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  const guf_status status = judge(candidate, trust, record.get(), &error);
+  if (status != GUF_OK) record->listed = {status, error.native_code, error.message};
+  return record;
+}
+
+// Among equal names the usable one of highest priority wins, then the one found first.
+bool is_better(const Record &a, const Record &b) {
+  const bool a_usable = a.listed.status == GUF_OK, b_usable = b.listed.status == GUF_OK;
+  return a_usable != b_usable ? a_usable : a_usable && a.priority > b.priority;
+}
+
+void add_unless_worse(std::unique_ptr<Record> record, std::vector<std::unique_ptr<Record>> *list) {
+  if (record->name.empty()) {  // a .conf named a file that is no plugin
+    base::log(base::LogLevel::kWarning, "%s", record->listed.reason.c_str());
+    return;
+  }
+  for (std::unique_ptr<Record> &other : *list) {
+    if (other->identity == record->identity && other->path != record->path) return;  // a link to it
+    if (other->name != record->name) continue;
+    if (is_better(*record, *other)) std::swap(other, record);
+    base::log(base::LogLevel::kInformation, "backend %s: %s is used, %s is not",
+              other->name.c_str(), other->path.c_str(), record->path.c_str());
+    return;
+  }
+  list->push_back(std::move(record));
+}
+
+void add_linked_in(std::vector<std::unique_ptr<Record>> *list) {
+  if (gufunc_backend_cpu_open == nullptr) return;
+  for (const auto &record : *list) {
+    if (record->name == "cpu" && record->listed.status == GUF_OK) return;
+  }
+  std::erase_if(*list, [](const auto &record) { return record->name == "cpu"; });
+  auto record = std::make_unique<Record>();
+  record->name = "cpu";
+  record->priority = kLinkedInPriority;
+  record->note = {"cpu", 0, GUF_BACKEND_ABI_MINOR, kLinkedInPriority, "any"};
+  record->linked_in = gufunc_backend_cpu_open;
+  list->push_back(std::move(record));
+}
+
+// Host memory is the cpu's, so that one stays usable whatever is selected.
+void switch_off(Record *record, const char *variable) {
+  if (record->name == "cpu") return;
+  record->listed = {GUF_E_NO_BACKEND, 0,
+                    "backend " + record->name + " is switched off by " + variable};
+}
+
+// Place of a name in the selection; behind all of them when it is not named.
+size_t place_in(const std::vector<std::string> &selection, const std::string &name) {
+  return static_cast<size_t>(std::find(selection.begin(), selection.end(), name) -
+                             selection.begin());
+}
+
+}  // namespace
+
+ListingRules process_rules() {
+  return {process_sources(), process_trust(), environment("GUFUNC_BACKENDS"),
+          environment("GUFUNC_BACKENDS_DISABLE")};
+}
+
+std::vector<std::unique_ptr<Record>> list_backends(const ListingRules &rules) {
+  std::vector<std::unique_ptr<Record>> list;
+  for (const Candidate &candidate : find_candidates(rules.sources)) {
+    add_unless_worse(examine(candidate, rules.trust), &list);
+  }
+  add_linked_in(&list);
+
+  const std::vector<std::string> selection = split(rules.selection);
+  const std::vector<std::string> globs = split(rules.disabled);
+  for (const auto &record : list) {
+    if (!selection.empty() && place_in(selection, record->name) == selection.size()) {
+      switch_off(record.get(), "GUFUNC_BACKENDS");
+    }
+    for (const std::string &glob : globs) {
+      if (fnmatch(glob.c_str(), record->name.c_str(), 0) == 0) {
+        switch_off(record.get(), "GUFUNC_BACKENDS_DISABLE");
+      }
+    }
+  }
+  std::stable_sort(list.begin(), list.end(), [&](const auto &a, const auto &b) {
+    const size_t place_a = place_in(selection, a->name), place_b = place_in(selection, b->name);
+    if (place_a != place_b) return place_a < place_b;
+    return a->priority != b->priority ? a->priority > b->priority : a->name < b->name;
+  });
+  return list;
+}
+
+}  // namespace gufunc::backend

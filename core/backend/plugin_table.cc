@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nothing that a plugin declares about itself is believed: sizes, slots, name and minor are compared.
+#include "core/backend/plugin_table.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+#include "core/backend/open_library.h"
+
+namespace gufunc::backend {
+namespace {
+
+struct Slot {
+  const char *name;
+  size_t offset;
+};
+
+#define GUF_SLOT(name) {#name, offsetof(guf_backend_api, name)}
+// Required at minor 0; slots of later minors are never required.
+constexpr Slot kRequired[] = {
+    GUF_SLOT(name),          GUF_SLOT(version),          GUF_SLOT(probe),
+    GUF_SLOT(device_open),   GUF_SLOT(device_close),     GUF_SLOT(memory_alloc),
+    GUF_SLOT(memory_free),   GUF_SLOT(copy),             GUF_SLOT(fill),
+    GUF_SLOT(stream_open),   GUF_SLOT(stream_close),     GUF_SLOT(stream_query),
+    GUF_SLOT(stream_synchronize), GUF_SLOT(stream_wait_event), GUF_SLOT(event_open),
+    GUF_SLOT(event_close),   GUF_SLOT(event_record),     GUF_SLOT(event_query),
+    GUF_SLOT(event_synchronize), GUF_SLOT(builtins),     GUF_SLOT(image_score),
+    GUF_SLOT(module_load),   GUF_SLOT(module_unload),    GUF_SLOT(kernel_get),
+    GUF_SLOT(launch),        GUF_SLOT(convert),          GUF_SLOT(shutdown),
+};
+#undef GUF_SLOT
+
+guf_status no_extension(const char *name, uint32_t, const void **, guf_error *error) {
+  return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+                    "the backend has no extension '%s'", name);
+}
+
+// Room behind the table: a plugin that was built against a longer one must not write there.
+struct TableRoom {
+  guf_backend_api api;
+  unsigned char guard[256];
+};
+
+guf_status contradicts(const BackendNote &note, const char *what, const char *found,
+                       const char *wanted, guf_error *error) {
+  return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                    "backend %s breaks the plugin contract; %s: found %s, wanted %s",
+                    note.name.c_str(), what, found, wanted);
+}
+
+guf_status check_table(const TableRoom &room, const BackendNote &note, uint32_t minor,
+                       guf_error *error) {
+  const guf_backend_api &api = room.api;
+  for (const unsigned char byte : room.guard) {
+    if (byte != 0) {
+      return contradicts(note, "table", "bytes written behind it", "none", error);
+    }
+  }
+  for (const Slot &slot : kRequired) {
+    if (slot.offset + sizeof(void *) > api.struct_size) {
+      return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                        "backend %s breaks the plugin contract; its table ends before slot '%s': "
+                        "found %u bytes, wanted %zu",
+                        note.name.c_str(), slot.name, api.struct_size,
+                        offsetof(guf_backend_api, extension));
+    }
+    const void *value = nullptr;
+    std::memcpy(&value, reinterpret_cast<const char *>(&api) + slot.offset, sizeof value);
+    if (value == nullptr) return contradicts(note, slot.name, "NULL", "the required slot", error);
+  }
+  if (note.name != api.name) {
+    return contradicts(note, "name of the table", api.name, note.name.c_str(), error);
+  }
+  if (api.abi_minor < note.abi_low || api.abi_minor > minor) {
+    return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                      "backend %s breaks the plugin contract; minor of the table: found %u, wanted "
+                      "%u to %u",
+                      note.name.c_str(), api.abi_minor, note.abi_low, minor);
+  }
+  return GUF_OK;
+}
+
+// The entry is the only foreign code that runs before the contract is checked.
+guf_status call_entry(guf_backend_open_fn entry, const BackendNote &note, uint32_t minor,
+                      guf_backend_api *api, guf_error *error) {
+  try {
+    return entry(&host_services(), minor, api, error);
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (...) {
+    return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                      "backend %s breaks the plugin contract; its entry threw an exception",
+                      note.name.c_str());
+  }
+}
+
+}  // namespace
+
+guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_backend_api *out,
+                      guf_error *error) {
+  const uint32_t minor = std::min<uint32_t>(note.abi_high, GUF_BACKEND_ABI_MINOR);
+  TableRoom room = {};
+  room.api.struct_size = sizeof room.api;
+  guf_error details = {};
+  details.struct_size = sizeof details;
+  if (const guf_status status = call_entry(entry, note, minor, &room.api, &details);
+      status != GUF_OK) {
+    if (status < 100) {
+      return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                        "backend %s breaks the plugin contract; its entry returned %d, no error "
+                        "status",
+                        note.name.c_str(), status);
+    }
+    return base::fail_native(error, status, base::kNone, base::kNone, details.native_code,
+                             "backend %s does not open; status %d: %s", note.name.c_str(), status,
+                             details.message[0] != '\0' ? details.message : "no reason given");
+  }
+  GUF_TRY(check_table(room, note, minor, error));
+  guf_backend_api api = room.api;
+  if (api.struct_size <= offsetof(guf_backend_api, extension) || api.extension == nullptr) {
+    api.extension = no_extension;
+  }
+  api.struct_size = sizeof api;
+  *out = api;
+  return GUF_OK;
+}
+
+guf_status open_plugin(int descriptor, const char *path, const BackendNote &note,
+                       guf_backend_api *out, guf_error *error) {
+  void *library = nullptr;
+  GUF_TRY(open_library(descriptor, RTLD_NODELETE, path, &library, error));
+  void *const symbol = dlsym(library, "gufunc_backend_open_v1");
+  if (symbol == nullptr) {
+    return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                      "%s exports no gufunc_backend_open_v1; it is no plugin of ABI %d", path,
+                      GUF_BACKEND_ABI_MAJOR);
+  }
+  return open_table(reinterpret_cast<guf_backend_open_fn>(symbol), note, out, error);
+}
+
+}  // namespace gufunc::backend

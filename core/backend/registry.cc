@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process's list, and the way from a found file to an open device. Each step is taken once, without a lock, and
+// its outcome is kept: a backend that cannot be used is described, not tried again.
+#include "core/backend/registry.h"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+
+#include "core/backend/kernel_table.h"
+#include "core/base/log.h"
+
+namespace gufunc::backend {
+namespace {
+
+using RecordList = std::vector<Record *>;
+
+// Immortal: older lists live on, their readers may still hold them.
+constinit std::atomic<const RecordList *> published{nullptr};
+constinit std::atomic<bool> stopped{false};
+constinit std::atomic<int32_t> ndevices_open{0};
+
+Once &listing_once() {
+  static constinit Once once;
+  return once;
+}
+
+base::ForkLock &list_lock() {
+  static constinit base::ForkLock lock;
+  return lock;
+}
+
+guf_status report(const Outcome &outcome, guf_error *error) {
+  if (outcome.status == GUF_OK) return GUF_OK;
+  return base::fail_native(error, outcome.status, base::kNone, base::kNone, outcome.native_code,
+                           "%s", outcome.reason.c_str());
+}
+
+guf_status forked(const Record &record, guf_error *error) {
+  return base::fail(error, GUF_E_FORKED, base::kNone, base::kNone,
+                    "the process was forked while backend %s was being opened",
+                    record.name.c_str());
+}
+
+guf_status refuse_when_shut_down(guf_error *error) {
+  if (!is_shut_down()) return GUF_OK;
+  return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone,
+                    "the library was shut down; it opens no device any more");
+}
+
+// A plugin may have been replaced since it was listed: everything is asked again, of the file that is then mapped.
+guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_error *error) {
+  const char *const path = record.path.c_str();
+  CheckedFile file;
+  GUF_TRY(open_regular(path, &file, error));
+  if (file.identity != record.identity) {
+    BackendNote note;
+    GUF_TRY(check_trust(path, file, process_trust(), error));
+    GUF_TRY(read_backend_note(path, file, &note, error));
+    GUF_TRY(check_backend_note(note, error));
+    if (note.name != record.name) {
+      return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
+                        "%s was replaced by another backend, '%s'", path, note.name.c_str());
+    }
+    return open_plugin(file.descriptor.get(), path, note, api, error);
+  }
+  return open_plugin(file.descriptor.get(), path, record.note, api, error);
+}
+
+// Slots that run once are guarded against exceptions; all others are guarded by the border.
+template <class Call>
+guf_status call_plugin(const Record &record, const char *slot, guf_error *error, Call call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (...) {
+    return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                      "backend %s breaks the plugin contract; its slot '%s' threw an exception",
+                      record.name.c_str(), slot);
+  }
+}
+
+// The standard library's kernels are a table like any other, and checked like one.
+guf_status check_builtins(const Record &record, const guf_backend_api &api, guf_error *error) {
+  const guf_module_v1 *table = nullptr;
+  GUF_TRY(call_plugin(record, "builtins", error, [&] {
+    table = api.builtins();
+    return GUF_OK;
+  }));
+  return table == nullptr ? GUF_OK : check_table(table, TableRules{}, error);
+}
+
+guf_status open_table_of(const Record &record, guf_backend_api *api, guf_error *error) {
+  if (record.linked_in != nullptr) {
+    GUF_TRY(open_table(record.linked_in, record.note, api, error));
+  } else {
+    GUF_TRY(open_listed_file(record, api, error));
+  }
+  return check_builtins(record, *api, error);
+}
+
+Outcome open_now(Record &record) {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  guf_backend_api api;
+  const guf_status status = open_table_of(record, &api, &error);
+  if (status != GUF_OK) {
+    base::log(base::LogLevel::kWarning, "%s", error.message);
+    return {status, error.native_code, error.message};
+  }
+  record.api = api;
+  return {};
+}
+
+Outcome probe_now(Record &record) {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  int32_t ndevices = 0;
+  const guf_status status = call_plugin(record, "probe", &error, [&] {
+    return record.api.probe(&ndevices, record.driver, sizeof record.driver, &error);
+  });
+  record.driver[sizeof record.driver - 1] = '\0';
+  if (status != GUF_OK) {
+    const std::string reason = error.message[0] != '\0' ? error.message : "no reason given";
+    base::log(base::LogLevel::kInformation, "backend %s is not usable: %s", record.name.c_str(),
+              reason.c_str());
+    record.ndevices = 0;
+    return {status, error.native_code, reason};
+  }
+  if (ndevices <= 0) {
+    record.ndevices = 0;
+    return {GUF_E_NO_DEVICE, 0, "backend " + record.name + " found no device"};
+  }
+  record.ndevices = ndevices;
+  return {};
+}
+
+// Keeps the place in the process's numbering only if it is there.
+bool take_number(int32_t *out) {
+  int32_t number = ndevices_open.load(std::memory_order_relaxed);
+  do {
+    if (number >= op::kMaxDevices) return false;
+  } while (!ndevices_open.compare_exchange_weak(number, number + 1, std::memory_order_relaxed));
+  *out = number;
+  return true;
+}
+
+guf_status make_device(Record &record, int32_t index, Device **out, guf_error *error) {
+  auto device = std::make_unique<Device>();
+  device->backend = &record;
+  device->index = index;
+  device->spec = record.name == "cpu" ? record.name : record.name + ":" + std::to_string(index);
+  device->info.struct_size = sizeof device->info;
+  ErrorRoom room(error);
+  GUF_TRY(call_plugin(record, "device_open", error, [&] {
+    return record.api.device_open(index, 0, &device->native, &device->info, room.get());
+  }));
+  device->host_memory = device->info.host_memory != 0;
+  if (!take_number(&device->number)) {
+    record.api.device_close(device->native);
+    return base::fail(error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
+                      "device %s is one too many; this process has %d open devices, the most it may "
+                      "have",
+                      device->spec.c_str(), op::kMaxDevices);
+  }
+  device->handle = base::publish(device.get(), true);
+  *out = device.release();
+  return GUF_OK;
+}
+
+}  // namespace
+
+const Outcome &Record::state() const {
+  if (listed.status != GUF_OK || !open_once.done()) return listed;
+  if (opened.status != GUF_OK || !probe_once.done()) return opened;
+  return probed;
+}
+
+std::span<Record *const> backends() {
+  const RecordList *list = published.load(std::memory_order_acquire);
+  if (list == nullptr) {
+    const auto result = listing_once().run([] {
+      auto fresh = std::make_unique<RecordList>();
+      for (std::unique_ptr<Record> &record : list_backends(process_rules())) {
+        fresh->push_back(record.get());
+        record.release();
+      }
+      published.store(fresh.release(), std::memory_order_release);
+      return true;
+    });
+    list = published.load(std::memory_order_acquire);
+    if (result != Once::Result::kDone || list == nullptr) return {};
+  }
+  return *list;
+}
+
+guf_status open_backend(Record &record, guf_error *error) {
+  GUF_TRY(report(record.listed, error));
+  const auto result = record.open_once.run([&] {
+    record.opened = open_now(record);
+    return true;
+  });
+  if (result == Once::Result::kForked) return forked(record, error);
+  return report(record.opened, error);
+}
+
+guf_status probe_backend(Record &record, guf_error *error) {
+  GUF_TRY(open_backend(record, error));
+  const auto result = record.probe_once.run([&] {
+    record.probed = probe_now(record);
+    return true;
+  });
+  if (result == Once::Result::kForked) return forked(record, error);
+  return report(record.probed, error);
+}
+
+guf_status open_device(Record &record, int32_t index, Device **out, guf_error *error) {
+  GUF_TRY(refuse_when_shut_down(error));
+  GUF_TRY(probe_backend(record, error));
+  if (index < 0 || index >= record.ndevices || index >= op::kMaxDevices) {
+    return base::fail(error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
+                      "no device %s:%d; backend %s has %d device(s)", record.name.c_str(), index,
+                      record.name.c_str(), record.ndevices);
+  }
+  Record::Place &place = record.places[static_cast<size_t>(index)];
+  guf_status status = GUF_OK;
+  const auto result = place.once.run([&] {
+    Device *device = nullptr;
+    status = make_device(record, index, &device, error);
+    place.device.store(device, std::memory_order_release);
+    return status == GUF_OK;
+  });
+  if (result == Once::Result::kForked) return forked(record, error);
+  if (result == Once::Result::kFailed) return status;
+  *out = place.device.load(std::memory_order_acquire);
+  return GUF_OK;
+}
+
+guf_status load_backend(const char *path, guf_error *error) {
+  if (path == nullptr || path[0] != '/') {
+    return base::fail(error, GUF_E_ARG, 0, base::kNone, "path is NULL or not absolute; found %s",
+                      path == nullptr ? "NULL" : path);
+  }
+  auto record = std::make_unique<Record>();
+  CheckedFile file;
+  GUF_TRY(open_regular(path, &file, error));
+  if (process_is_privileged()) GUF_TRY(check_trust(path, file, process_trust(), error));
+  GUF_TRY(read_backend_note(path, file, &record->note, error));
+  GUF_TRY(check_backend_note(record->note, error));
+  record->path = path;
+  record->name = record->note.name;
+  record->priority = record->note.priority;
+  record->identity = file.identity;
+
+  const auto is_taken = [&](const Record &other) {
+    return other.name == record->name && other.open_once.done() && other.opened.status == GUF_OK;
+  };
+  const auto exists = [&] {
+    return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
+                      "a backend named %s is loaded already", record->name.c_str());
+  };
+  for (const Record *other : backends()) {
+    if (is_taken(*other)) return exists();
+  }
+  GUF_TRY(open_plugin(file.descriptor.get(), path, record->note, &record->api, error));
+  GUF_TRY(check_builtins(*record, record->api, error));
+  record->open_once.run([] { return true; });
+
+  // Built under the lock, so that no addition of another thread is lost; readers take no lock.
+  const std::lock_guard<base::ForkLock> lock(list_lock());
+  auto fresh = std::make_unique<RecordList>(backends().begin(), backends().end());
+  for (Record *&other : *fresh) {
+    if (other->name != record->name) continue;
+    if (is_taken(*other)) return exists();
+    other = record.get();
+  }
+  if (std::find(fresh->begin(), fresh->end(), record.get()) == fresh->end()) {
+    fresh->push_back(record.get());
+  }
+  record.release();
+  published.store(fresh.release(), std::memory_order_release);
+  return GUF_OK;
+}
+
+guf_status shut_down(uint64_t timeout_ns, guf_error *error) {
+  if (const RecordList *const list = published.load(std::memory_order_acquire); list != nullptr) {
+    for (Record *record : *list) {
+      if (!record->open_once.done() || record->opened.status != GUF_OK) continue;
+      ErrorRoom room(error);
+      GUF_TRY(record->api.shutdown(timeout_ns, room.get()));
+    }
+  }
+  stopped.store(true, std::memory_order_release);
+  forget_cpu_device();
+  return GUF_OK;
+}
+
+bool is_shut_down() {
+  return stopped.load(std::memory_order_acquire);
+}
+
+}  // namespace gufunc::backend

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules: tables of kernels from files or from the program itself, and the ufuncs they bring into a context.
+#ifndef GUFUNC_CORE_MODULE_MODULE_H
+#define GUFUNC_CORE_MODULE_MODULE_H
+
+#include <gufunc/ufunc.h>
+
+#include <memory>
+#include <string>
+
+#include "core/base/object.h"
+#include "core/module/module_image.h"
+
+namespace gufunc::module {
+
+// Kept by its loops; when nothing keeps it, its images are unloaded and its file is unmapped.
+class Module final : public base::Object {
+ public:
+  static constexpr base::Kind kKind = base::Kind::kModule;
+
+  // Of a file.
+  Module(std::string path, uint32_t flags, const Digest &digest, std::unique_ptr<ModuleImage> image);
+  // Linked into the program: `table` was checked and lives for ever.
+  explicit Module(const guf_module_v1 &table);
+  ~Module() override;
+
+  const guf_module_v1 &table() const { return *table_; }
+  const std::string &path() const { return path_; }  // empty when linked in
+  uint32_t flags() const { return flags_; }          // guf_module_flag
+
+  // Whether both stand for the same content, opened in the same way.
+  bool is_same_as(const Module &other) const;
+
+ private:
+  const std::string path_;
+  const uint32_t flags_ = 0;
+  const Digest digest_ = {};
+  const std::unique_ptr<ModuleImage> image_;
+  const guf_module_v1 *const table_;
+};
+
+// Reads, checks and maps a file. Registers nothing.  Errors  as guf_module_load
+guf_status open_module(const char *path, uint32_t flags, base::Ref<Module> *out, guf_error *error);
+
+// Checks a linked-in table. Registers nothing.  Errors  as guf_module_register
+guf_status wrap_table(const guf_module_v1 *table, base::Ref<Module> *out, guf_error *error);
+
+}  // namespace gufunc::module
+
+#endif  // GUFUNC_CORE_MODULE_MODULE_H

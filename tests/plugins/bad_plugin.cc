@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plugins that break the contract, one way each: BAD_PLUGIN_<KIND> says which. All but that is in order, so a test
+// that sees them refused knows why.
+#include <gufunc/backend.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#if defined(BAD_PLUGIN_HOSTILE)
+GUF_BACKEND_NOTE("name=hostile;abi=7-9;priority=1;isa=x86-64");
+#elif defined(BAD_PLUGIN_ISA)
+GUF_BACKEND_NOTE("name=isa;abi=0-0;priority=1;isa=x86-64-v9");
+#elif defined(BAD_PLUGIN_GARBLED)
+GUF_BACKEND_NOTE("name=garbled;abi=0-0;priority=high;isa=x86-64");
+#elif !defined(BAD_PLUGIN_NO_NOTE)
+GUF_BACKEND_NOTE("name=" BAD_PLUGIN_NAME ";abi=0-0;priority=1;isa=x86-64");
+#endif
+
+namespace {
+
+#if defined(BAD_PLUGIN_HOSTILE) || defined(BAD_PLUGIN_ISA) || defined(BAD_PLUGIN_GARBLED) || \
+    defined(BAD_PLUGIN_NO_NOTE)
+// Nothing of a file with such a note may run: this would end the process.
+[[gnu::constructor]] void be_hostile() {
+  std::_Exit(66);
+}
+#endif
+
+#if defined(BAD_PLUGIN_FAST_MATH)
+// As a library linked with -ffast-math does.
+[[gnu::constructor]] void flush_to_zero() {
+#if defined(__x86_64__)
+  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040U);
+#endif
+}
+#endif
+
+// Stands in every slot: none is called before the table was accepted.
+void slot() {}
+
+template <class Function>
+void set(Function *out) {
+  *out = reinterpret_cast<Function>(&slot);
+}
+
+#if defined(BAD_PLUGIN_THROWS_IN_PROBE)
+guf_status throwing_probe(int32_t *, char *, size_t, guf_error *) {
+  throw std::runtime_error("probe");
+}
+#endif
+
+const guf_module_v1 *no_builtins() {
+  return nullptr;
+}
+
+void fill_table(guf_backend_api *api) {
+  api->name = BAD_PLUGIN_NAME;
+  api->version = "1.0";
+  set(&api->probe);
+  set(&api->device_open);
+  set(&api->device_close);
+  set(&api->memory_alloc);
+  set(&api->memory_free);
+  set(&api->copy);
+  set(&api->fill);
+  set(&api->stream_open);
+  set(&api->stream_close);
+  set(&api->stream_query);
+  set(&api->stream_synchronize);
+  set(&api->stream_wait_event);
+  set(&api->event_open);
+  set(&api->event_close);
+  set(&api->event_record);
+  set(&api->event_query);
+  set(&api->event_synchronize);
+  api->builtins = no_builtins;
+  set(&api->image_score);
+  set(&api->module_load);
+  set(&api->module_unload);
+  set(&api->kernel_get);
+  set(&api->launch);
+  set(&api->convert);
+  set(&api->shutdown);
+}
+
+[[maybe_unused]] guf_status open_plugin(guf_backend_api *api, guf_error *error) {
+  (void)error;
+#if defined(BAD_PLUGIN_NULL_TABLE)
+  (void)fill_table;
+  (void)api;
+#else
+  fill_table(api);
+#endif
+#if defined(BAD_PLUGIN_SHORT_TABLE)
+  api->struct_size = 64;
+#elif defined(BAD_PLUGIN_LONG_TABLE)
+  std::memset(api + 1, 0x5a, 64);
+#elif defined(BAD_PLUGIN_MISSING_SLOT)
+  api->launch = nullptr;
+#elif defined(BAD_PLUGIN_THROWS)
+  throw std::runtime_error("open");
+#elif defined(BAD_PLUGIN_THROWS_IN_PROBE)
+  api->probe = throwing_probe;
+#elif defined(BAD_PLUGIN_LIES)
+  api->name = "another";
+#elif defined(BAD_PLUGIN_MINOR)
+  api->abi_minor = 3;
+#elif defined(BAD_PLUGIN_ODD_STATUS)
+  return GUF_TIMEOUT;
+#elif defined(BAD_PLUGIN_REFUSES)
+  error->native_code = 42;
+  std::strcpy(error->message, "it is Sunday");
+  return GUF_E_ABI;
+#endif
+  return GUF_OK;
+}
+
+}  // namespace
+
+#if !defined(BAD_PLUGIN_NO_SYMBOL)
+#if defined(BAD_PLUGIN_WRONG_MAJOR)
+#define BAD_PLUGIN_ENTRY gufunc_backend_open_v2
+#else
+#define BAD_PLUGIN_ENTRY gufunc_backend_open_v1
+#endif
+extern "C" GUF_API guf_status BAD_PLUGIN_ENTRY(const guf_host_api *, uint32_t, guf_backend_api *api,
+                                               guf_error *error);
+guf_status BAD_PLUGIN_ENTRY(const guf_host_api *, uint32_t, guf_backend_api *api,
+                            guf_error *error) {
+  return open_plugin(api, error);
+}
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every way to break the plugin contract is refused: the state, the text, and nothing of a refused file runs.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cfenv>
+#include <filesystem>
+#include <string>
+
+#include "core/backend/registry.h"
+
+namespace gufunc::backend {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string bad_path(const std::string &kind) {
+  return GUFUNC_TEST_PLUGINS "/bad/libgufunc_backend_" + kind + ".so";
+}
+
+struct Row {
+  const char *kind;
+  guf_status status;
+  const char *text;
+  int32_t native_code = 0;
+};
+
+void PrintTo(const Row &row, std::ostream *out) {
+  *out << row.kind;
+}
+
+class BadPlugin : public ::testing::TestWithParam<Row> {};
+
+const Row kRows[] = {
+    {"no_symbol", GUF_E_ABI, "exports no gufunc_backend_open_v1"},
+    {"null_table", GUF_E_ABI, "name: found NULL, wanted the required slot"},
+    {"wrong_major", GUF_E_ABI, "it is no plugin of ABI 1"},
+    {"short_table", GUF_E_ABI, "its table ends before slot 'memory_free': found 64 bytes"},
+    {"long_table", GUF_E_ABI, "bytes written behind it"},
+    {"missing_slot", GUF_E_ABI, "launch: found NULL, wanted the required slot"},
+    {"throws", GUF_E_ABI, "its entry threw an exception"},
+    {"lies", GUF_E_ABI, "name of the table: found another, wanted lies"},
+    {"minor", GUF_E_ABI, "minor of the table: found 3, wanted 0 to 0"},
+    {"odd_status", GUF_E_ABI, "its entry returned 2, no error status"},
+    {"refuses", GUF_E_ABI, "backend refuses does not open; status 904: it is Sunday", 42},
+    {"hostile", GUF_E_ABI, "plugin ABI: found 1.0, wanted 1.7"},
+    {"isa", GUF_E_ABI, "instructions that this machine lacks; wanted x86-64-v9"},
+    {"garbled", GUF_E_BAD_FILE, "found 'priority=high', wanted a number"},
+    {"no_note", GUF_E_BAD_FILE, "it has no backend note"},
+};
+
+TEST_P(BadPlugin, IsRefusedWithItsReason) {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  const size_t before = backends().size();
+  EXPECT_EQ(load_backend(bad_path(GetParam().kind).c_str(), &error), GetParam().status);
+  EXPECT_THAT(error.message, HasSubstr(GetParam().text));
+  EXPECT_EQ(error.native_code, GetParam().native_code);
+  EXPECT_EQ(backends().size(), before);
+  // The same without a record to write into.
+  EXPECT_EQ(load_backend(bad_path(GetParam().kind).c_str(), nullptr), GetParam().status);
+}
+
+TEST_P(BadPlugin, IsListedWithItsReason) {
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / ("bad_" + std::string(GetParam().kind));
+  std::filesystem::create_directories(folder);
+  std::filesystem::permissions(folder, std::filesystem::perms(0755));
+  std::filesystem::copy(bad_path(GetParam().kind), folder,
+                        std::filesystem::copy_options::overwrite_existing);
+  ListingRules rules;
+  rules.sources.path = folder;
+  rules.trust = process_trust();
+  const auto list = list_backends(rules);
+  ASSERT_EQ(list.size(), 1u);
+  Record &record = *list[0];
+  EXPECT_EQ(record.name, GetParam().kind);
+  EXPECT_EQ(open_backend(record, nullptr), GetParam().status);
+  EXPECT_EQ(record.state().status, GetParam().status);
+  EXPECT_THAT(record.state().reason, HasSubstr(GetParam().text));
+  // Asked again, the answer is the same and nothing is tried again.
+  EXPECT_EQ(probe_backend(record, nullptr), GetParam().status);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, BadPlugin, ::testing::ValuesIn(kRows),
+                         [](const auto &row) { return std::string(row.param.kind); });
+
+TEST(BadPlugins, OneThatIsFineLoadsOnce) {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  ASSERT_EQ(load_backend(bad_path("fine").c_str(), &error), GUF_OK) << error.message;
+  EXPECT_EQ(load_backend(bad_path("fine").c_str(), &error), GUF_E_EXISTS);
+  EXPECT_THAT(error.message, HasSubstr("a backend named fine is loaded already"));
+}
+
+TEST(BadPlugins, AnExceptionOfProbeBecomesTheState) {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  ASSERT_EQ(load_backend(bad_path("throws_in_probe").c_str(), &error), GUF_OK) << error.message;
+  Device *device = nullptr;
+  EXPECT_EQ(find_device("throws_in_probe", &device, &error), GUF_E_ABI);
+  EXPECT_THAT(error.message, HasSubstr("slot 'probe' threw an exception"));
+}
+
+#if defined(__x86_64__)
+TEST(BadPlugins, FastMathConstructorsDoNotReachTheCaller) {
+  const uint32_t before = __builtin_ia32_stmxcsr();
+  ASSERT_EQ(load_backend(bad_path("fast_math").c_str(), nullptr), GUF_OK);
+  EXPECT_EQ(__builtin_ia32_stmxcsr(), before);
+  // The plugin does what it is said to do when nobody keeps the register.
+  const std::string copy = ::testing::TempDir() + "/fast_math_copy.so";
+  std::filesystem::copy(bad_path("fast_math"), copy,
+                        std::filesystem::copy_options::overwrite_existing);
+  ASSERT_NE(dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();
+  EXPECT_NE(__builtin_ia32_stmxcsr(), before);
+  __builtin_ia32_ldmxcsr(before);
+}
+#endif
+
+TEST(BadPlugins, PathsThatAreNoPluginFile) {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  EXPECT_EQ(load_backend(nullptr, &error), GUF_E_ARG);
+  EXPECT_EQ(load_backend("libgufunc_backend_fine.so", &error), GUF_E_ARG);
+  EXPECT_EQ(load_backend("/nonexistent/libgufunc_backend_x.so", &error), GUF_E_IO);
+  EXPECT_EQ(load_backend("/dev/null", &error), GUF_E_IO);
+  EXPECT_EQ(load_backend("/tmp", &error), GUF_E_IO);
+  const std::string fifo = ::testing::TempDir() + "/libgufunc_backend_fifo.so";
+  unlink(fifo.c_str());
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(load_backend(fifo.c_str(), &error), GUF_E_IO);  // and does not hang
+  EXPECT_THAT(error.message, HasSubstr("is not a regular file"));
+  const std::string empty = ::testing::TempDir() + "/libgufunc_backend_empty.so";
+  fclose(fopen(empty.c_str(), "w"));
+  EXPECT_EQ(load_backend(empty.c_str(), &error), GUF_E_BAD_FILE);
+  EXPECT_THAT(error.message, HasSubstr("is empty"));
+}
+
+}  // namespace
+}  // namespace gufunc::backend

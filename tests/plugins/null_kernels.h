@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the null plugin computes: a table of two functions, launches of host loops, plain copies.
+#ifndef GUFUNC_TESTS_PLUGINS_NULL_KERNELS_H
+#define GUFUNC_TESTS_PLUGINS_NULL_KERNELS_H
+
+#include <gufunc/backend.h>
+
+namespace null_plugin {
+
+// "add" and "multiply" for float32 and float64, in one image for the target "null".
+const guf_module_v1 *builtin_table();
+
+struct Device {
+  int32_t index = 0;
+  bool host_memory = true;
+};
+
+// Device memory that the host must not touch has this bit set in its addresses: touching it faults.
+inline constexpr uint64_t kForeignBit = uint64_t{1} << 62;
+
+inline uint64_t to_host(uint64_t address) {
+  return address & ~kForeignBit;
+}
+
+using Loop = void (*)(void);
+
+// The functions of an image that this plugin runs; nullptr for others.
+const Loop *entries_of(const guf_module_image &image);
+
+guf_status run_loop(Loop loop, void *user, const guf_launch_block &block, guf_error *error);
+guf_status run_convert(const guf_launch_block &block, guf_error *error);
+
+}  // namespace null_plugin
+
+#endif  // GUFUNC_TESTS_PLUGINS_NULL_KERNELS_H

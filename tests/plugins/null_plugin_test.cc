@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scripted plugin through the core: devices, kernels, failures of every slot, work that waits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "core/backend/registry.h"
+#include "tests/plugins/null_control.h"
+
+namespace gufunc::backend {
+namespace {
+
+using ::testing::HasSubstr;
+
+class NullPlugin : public ::testing::Test {
+ protected:
+  static Record &record() {
+    static Record *const found = [] {
+      guf_error error = {};
+      error.struct_size = sizeof error;
+      const char *const path = GUFUNC_TEST_PLUGINS "/null/libgufunc_backend_null.so";
+      EXPECT_EQ(load_backend(path, &error), GUF_OK) << error.message;
+      for (Record *const record : backends()) {
+        if (record->name == "null") return record;
+      }
+      return static_cast<Record *>(nullptr);
+    }();
+    return *found;
+  }
+  static const null_control &control() {
+    const void *table = nullptr;
+    ErrorRoom room(nullptr);
+    EXPECT_EQ(record().api.extension("null.control", 1, &table, room.get()), GUF_OK);
+    return *static_cast<const null_control *>(table);
+  }
+  void SetUp() override {
+    control().reset();
+    error_.struct_size = sizeof error_;
+  }
+
+  static Device *device(const char *spec) {
+    Device *found = nullptr;
+    EXPECT_EQ(find_device(spec, &found, nullptr), GUF_OK) << spec;
+    return found;
+  }
+
+  guf_error error_ = {};
+};
+
+TEST_F(NullPlugin, CountsDevicesOnceAndOpensEachOnce) {
+  control().script("devices=3");
+  Device *first = nullptr;
+  ASSERT_EQ(find_device("null", &first, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(first->spec, "null:0");
+  EXPECT_EQ(first, device("null:0"));
+  EXPECT_NE(first, device("null:1"));
+  EXPECT_NE(first->number, device("null:1")->number);
+  EXPECT_STREQ(first->info.target, "null");
+  EXPECT_TRUE(first->host_memory);
+  EXPECT_EQ(find_device("null:3", &first, &error_), GUF_E_NO_DEVICE);
+  EXPECT_THAT(error_.message, HasSubstr("no device null:3; backend null has 3 device(s)"));
+}
+
+TEST_F(NullPlugin, SpecsThatAreNone) {
+  Device *found = nullptr;
+  for (const char *spec : {"", ":", "null:", ":0", "null:-1", "null:0x", "null:00000", "Null",
+                           "null 0", "null:0:0", "0"}) {
+    EXPECT_EQ(find_device(spec, &found, &error_), GUF_E_ARG) << spec;
+  }
+  EXPECT_EQ(find_device("absent:0", &found, &error_), GUF_E_NO_BACKEND);
+  EXPECT_THAT(error_.message, HasSubstr("no backend named 'absent'; found: "));
+  EXPECT_THAT(error_.message, HasSubstr("null"));
+}
+
+TEST_F(NullPlugin, AFailedDeviceIsTriedAgain) {
+  control().script("device_open@1=1001");
+  Device *found = nullptr;
+  EXPECT_EQ(find_device("null:2", &found, &error_), GUF_E_DEVICE_MEMORY);
+  EXPECT_EQ(error_.native_code, 101001);
+  EXPECT_EQ(find_device("null:2", &found, &error_), GUF_OK);
+}
+
+std::unique_ptr<op::Ufunc> make_ufunc(const char *name, int32_t nin, int32_t nout) {
+  auto ufunc = std::make_unique<op::Ufunc>();
+  ufunc->name = ufunc->full_name = name;
+  EXPECT_EQ(op::make_elementwise(nin, nout, nullptr, 0, &ufunc->signature, nullptr), GUF_OK);
+  return ufunc;
+}
+
+TEST_F(NullPlugin, FindsAndKeepsBuiltinKernels) {
+  Device &null = *device("null:0");
+  const auto add = make_ufunc("add", 2, 1);
+  op::Loop loop;
+  loop.types = {GUF_F32, GUF_F32, GUF_F32};
+  void *kernel = nullptr, *again = nullptr;
+  ASSERT_EQ(kernel_of(*add, loop, null, &kernel, &error_), GUF_OK) << error_.message;
+  const uint64_t loads = control().calls("module_load"), gets = control().calls("kernel_get");
+  ASSERT_EQ(kernel_of(*add, loop, null, &again, &error_), GUF_OK);
+  EXPECT_EQ(kernel, again);
+  EXPECT_EQ(control().calls("kernel_get"), gets);
+
+  op::Loop doubles;
+  doubles.types = {GUF_F64, GUF_F64, GUF_F64};
+  ASSERT_EQ(kernel_of(*add, doubles, null, &again, &error_), GUF_OK);
+  EXPECT_NE(kernel, again);
+  EXPECT_EQ(control().calls("module_load"), loads) << "both loops share the image";
+
+  op::Loop integers;
+  integers.types = {GUF_I32, GUF_I32, GUF_I32};
+  EXPECT_EQ(kernel_of(*add, integers, null, &kernel, &error_), GUF_E_NO_IMAGE);
+  EXPECT_THAT(error_.message,
+              HasSubstr("no kernel of 'add' (int32,int32->int32) for device null:0 (null)"));
+  const auto absent = make_ufunc("absent", 2, 1);
+  EXPECT_EQ(kernel_of(*absent, loop, null, &kernel, &error_), GUF_OK) << "the kept answer";
+  op::Loop fresh;
+  fresh.types = loop.types;
+  EXPECT_EQ(kernel_of(*absent, fresh, null, &kernel, &error_), GUF_E_NO_IMAGE);
+}
+
+void count_items(char **, const int64_t *dims, const int64_t *, void *user) {
+  *static_cast<int64_t *>(user) += dims[0];
+}
+
+guf_launch_block one_dimension(int64_t items) {
+  guf_launch_block block = {};
+  block.noperands = 1;
+  block.nin = 1;
+  block.nloop = 1;
+  block.items = static_cast<uint64_t>(items);
+  block.size[0] = items;
+  return block;
+}
+
+TEST_F(NullPlugin, HostLoopsRunOnlyWhereTheHostReaches) {
+  const auto own = make_ufunc("own", 1, 0);
+  op::Loop loop;
+  loop.types = {GUF_F32};
+  loop.host = reinterpret_cast<void (*)(void)>(&count_items);
+  Device &null = *device("null:0");
+  void *kernel = nullptr;
+  ASSERT_EQ(kernel_of(*own, loop, null, &kernel, &error_), GUF_OK) << error_.message;
+  int64_t items = 0;
+  ASSERT_EQ(launch(null, nullptr, kernel, &items, 1, one_dimension(7), &error_), GUF_OK);
+  EXPECT_EQ(items, 7);
+
+  control().script("host_memory=0");
+  Device &far = *device("null:1");
+  if (!far.host_memory) {  // unless another test opened it before
+    EXPECT_EQ(kernel_of(*own, loop, far, &kernel, &error_), GUF_E_NO_IMAGE);
+    EXPECT_THAT(error_.message, HasSubstr("is a host function; device null:1 runs none"));
+  }
+}
+
+// Every code that only a device can cause, through the slot that would cause it.
+TEST_F(NullPlugin, EverySlotFailsWithTheScriptedCode) {
+  Device &null = *device("null:0");
+  const guf_backend_api &api = null.backend->api;
+  void *stream = nullptr, *event = nullptr;
+  uint64_t address = 0;
+  ErrorRoom room(&error_);
+  guf_error *const e = room.get();
+  ASSERT_EQ(api.stream_open(null.native, 0, 0, &stream, e), GUF_OK);
+  ASSERT_EQ(api.event_open(null.native, &event, e), GUF_OK);
+  guf_launch_block block = one_dimension(1);
+  const guf_backend_launch request = {sizeof request, 0, nullptr, nullptr, nullptr, &block};
+  void *out = nullptr;
+  const guf_module_image *const image = api.builtins()->images;
+  const float one = 1;
+  const auto expect = [&](const char *slot, auto call) {
+    for (const guf_status status :
+         {GUF_E_NO_DRIVER, GUF_E_DRIVER_OLD, GUF_E_NO_DEVICE, GUF_E_DEVICE_MEMORY, GUF_E_LAUNCH,
+          GUF_E_CAPTURE, GUF_E_CANCELLED, GUF_E_FORKED, GUF_E_DEVICE_LOST, GUF_E_UNSUPPORTED}) {
+      ASSERT_EQ(control().script((std::string(slot) + "@1=" + std::to_string(status)).c_str()),
+                GUF_OK);
+      EXPECT_EQ(call(), status) << slot;
+      EXPECT_EQ(error_.native_code, status + 100000) << slot;
+    }
+  };
+  expect("memory_alloc", [&] { return api.memory_alloc(null.native, 8, 0, nullptr, &address, e); });
+  expect("memory_free", [&] { return api.memory_free(null.native, 0, 8, 0, nullptr, e); });
+  expect("copy", [&] { return api.copy(null.native, nullptr, 0, 0, 0, 0, e); });
+  expect("fill", [&] { return api.fill(null.native, nullptr, 0, &one, 4, 0, e); });
+  expect("stream_open", [&] { return api.stream_open(null.native, 0, 0, &out, e); });
+  expect("stream_query", [&] { return api.stream_query(stream, e); });
+  expect("stream_synchronize", [&] { return api.stream_synchronize(stream, 0, e); });
+  expect("stream_wait_event", [&] { return api.stream_wait_event(stream, event, e); });
+  expect("event_open", [&] { return api.event_open(null.native, &out, e); });
+  expect("event_record", [&] { return api.event_record(event, stream, e); });
+  expect("event_query", [&] { return api.event_query(event, e); });
+  expect("event_synchronize", [&] { return api.event_synchronize(event, 0, e); });
+  expect("module_load", [&] { return api.module_load(null.native, image, &out, e); });
+  expect("kernel_get", [&] { return api.kernel_get(nullptr, 0, "x", &out, e); });
+  expect("launch", [&] { return api.launch(null.native, &request, e); });
+  expect("convert", [&] { return api.convert(null.native, nullptr, &block, e); });
+  expect("shutdown", [&] { return api.shutdown(0, e); });
+  api.event_close(event);
+  api.stream_close(stream);
+}
+
+TEST_F(NullPlugin, QueuedWorkWaitsAndAStreamKeepsItsFirstFailure) {
+  Device &null = *device("null:0");
+  const guf_backend_api &api = null.backend->api;
+  ErrorRoom room(&error_);
+  void *stream = nullptr;
+  ASSERT_EQ(api.stream_open(null.native, 0, 0, &stream, room.get()), GUF_OK);
+  control().script("async=1");
+  std::array<float, 4> values = {};
+  const float seven = 7;
+  const auto address = reinterpret_cast<uint64_t>(values.data());
+  ASSERT_EQ(api.fill(null.native, stream, address, &seven, 4, 4, room.get()), GUF_OK);
+  EXPECT_EQ(api.stream_query(stream, room.get()), GUF_NOT_READY);
+  EXPECT_EQ(api.stream_synchronize(stream, 0, room.get()), GUF_TIMEOUT);
+  EXPECT_EQ(values[0], 0);
+  EXPECT_EQ(control().complete(1), 1u);
+  EXPECT_EQ(values[3], 7);
+
+  guf_launch_block block = one_dimension(1);
+  block.flags = GUF_LAUNCH_MASKED;
+  const guf_backend_launch request = {sizeof request, 0, nullptr, stream, nullptr, &block};
+  ASSERT_EQ(api.launch(null.native, &request, room.get()), GUF_OK);
+  EXPECT_EQ(api.stream_synchronize(stream, UINT64_MAX, room.get()), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(api.stream_synchronize(stream, UINT64_MAX, room.get()), GUF_OK) << "reported once";
+  const uint64_t open = control().live("stream");
+  api.stream_close(stream);
+  EXPECT_EQ(control().live("stream"), open - 1);
+}
+
+}  // namespace
+}  // namespace gufunc::backend

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The null plugin's script, counters and live objects.
+#ifndef GUFUNC_TESTS_PLUGINS_NULL_SCRIPT_H
+#define GUFUNC_TESTS_PLUGINS_NULL_SCRIPT_H
+
+#include <gufunc/backend.h>
+
+#include <atomic>
+#include <string_view>
+
+namespace null_plugin {
+
+enum Slot : int {
+  kProbe, kDeviceOpen, kDeviceClose, kMemoryAlloc, kMemoryFree, kCopy, kFill, kStreamOpen,
+  kStreamClose, kStreamQuery, kStreamSynchronize, kStreamWaitEvent, kEventOpen, kEventClose,
+  kEventRecord, kEventQuery, kEventSynchronize, kBuiltins, kImageScore, kModuleLoad,
+  kModuleUnload, kKernelGet, kLaunch, kConvert, kShutdown, kExtension, kSlots
+};
+
+enum Live : int { kLiveMemory, kLiveStreams, kLiveEvents, kLiveModules, kLiveKinds };
+
+struct Settings {
+  std::atomic<int32_t> devices{1};
+  std::atomic<bool> host_memory{true};
+  std::atomic<bool> async{false};
+  std::atomic<bool> stuck{false};
+};
+
+Settings &settings();
+std::atomic<uint64_t> &live(Live kind);
+
+// Counts the call and gives the status it shall fail with, or GUF_OK.
+guf_status enter(Slot slot, guf_error *error);
+
+// Writes a failure of the plugin's own.
+guf_status fail(guf_error *error, guf_status status, const char *message);
+
+guf_status run_script(std::string_view text);
+void reset_script();
+uint64_t count_calls(std::string_view slot);
+uint64_t count_live(std::string_view what);
+
+}  // namespace null_plugin
+
+#endif  // GUFUNC_TESTS_PLUGINS_NULL_SCRIPT_H
