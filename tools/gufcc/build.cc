@@ -103,12 +103,11 @@ bool Build::compile_units() {
     const size_t index = static_cast<size_t>(job) / levels;
     const Target &target = targets_[static_cast<size_t>(job) % levels];
     const Unit &unit = units_[index];
-    Command flags = target.flags;
-    flags.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
-    const std::string name = unit_name(index, target);
-    return compiler_->compile(
-        name, generate_host_entries(sources_[unit.source].absolute, unit.loops, target), flags,
-        work(name + ".o"));
+    const std::string &source = sources_[unit.source].absolute;
+    Compiler::Unit text{unit_name(index, target), generate_host_entries(source, unit.loops, target),
+                        generate_probes(source, unit.loops), target.flags, &target != &targets_[0]};
+    text.flags.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
+    return compiler_->compile(text, work(text.stem + ".o"));
   });
 }
 

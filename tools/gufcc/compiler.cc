@@ -106,11 +106,21 @@ std::string Compiler::as_typed(std::string text) const {
   return text;
 }
 
+std::string Compiler::readable(const std::string &text) const {
+  const std::string skipped = "In file included from " + work_.string();
+  std::istringstream lines(as_typed(text));
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(skipped)) kept += line + "\n";
+  }
+  return kept;
+}
+
 bool Compiler::run(const Command &command, const char *what) {
   const ProcessResult result = run_process(command);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (options_.verbose) diagnostics_->pass_on(command_line(command) + "\n");
-  diagnostics_->pass_on(as_typed(result.output));
+  diagnostics_->pass_on(readable(result.output));
   if (result.status == 0) return true;
   return diagnostics_->error(
       {}, "{} failed{}", what,
@@ -142,16 +152,36 @@ bool Compiler::scan(size_t source, std::string *preprocessed) {
   return note_dependencies(depfile) && read_file(output, preprocessed, diagnostics_);
 }
 
-bool Compiler::compile(const std::string &stem, const std::string &text, const Command &flags,
-                       const fs::path &object) {
-  const fs::path entry = work_ / (stem + ".cpp");
-  const fs::path preprocessed = work_ / (stem + ".ii");
-  const fs::path depfile = work_ / (stem + ".d");
-  const Command common = joined({{path_, "-x", "c++"}, preprocessor_flags_, kCodeFlags, flags});
+// The compiler complains once per ISA level and from inside the loops. A probe that calls each function once
+// says the same from the registration's line.
+void Compiler::report_failure(const Unit &unit, const std::string &output) {
+  if (compile_failed_) return;
+  compile_failed_ = true;
+  const fs::path probe = work_ / (unit.stem + "_probe.cpp");
+  std::string text = output;
+  if (write_file(probe, unit.probe, diagnostics_)) {
+    const ProcessResult result =
+        run_process(joined({{path_, "-x", "c++"},
+                            preprocessor_flags_,
+                            kCodeFlags,
+                            unit.flags,
+                            {"-fsyntax-only", "-fmacro-backtrace-limit=1", probe.string()}}));
+    if (result.status != 0) text = result.output;
+  }
+  diagnostics_->pass_on(readable(text));
+  diagnostics_->error({}, "the kernels do not compile");
+}
+
+bool Compiler::compile(const Unit &unit, const fs::path &object) {
+  const fs::path entry = work_ / (unit.stem + ".cpp");
+  const fs::path preprocessed = work_ / (unit.stem + ".ii");
+  const fs::path depfile = work_ / (unit.stem + ".d");
+  const Command common =
+      joined({{path_, "-x", "c++"}, preprocessor_flags_, kCodeFlags, unit.flags});
   std::string expanded;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!write_file(entry, text, diagnostics_)) return false;
+    if (!write_file(entry, unit.text, diagnostics_)) return false;
   }
   if (!run(joined({common,
                    {"-E", "-MD", "-MF", depfile.string(), entry.string(), "-o",
@@ -164,19 +194,26 @@ bool Compiler::compile(const std::string &stem, const std::string &text, const C
     if (!note_dependencies(depfile) || !read_file(preprocessed, &expanded, diagnostics_))
       return false;
   }
-  expanded = as_typed(std::move(expanded));
-  std::string hashed = version_ + command_line(common) + expanded;
+  std::string hashed = version_ + command_line(common) + as_typed(std::move(expanded));
   replace_all(&hashed, work_.string(), "");
   const std::string key = ObjectCache::key(hashed);
   if (cache_.fetch(key, object)) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++objects_from_cache_;
-    if (options_.verbose) diagnostics_->pass_on(fmt::format("gufcc: {} from the cache\n", stem));
+    if (options_.verbose)
+      diagnostics_->pass_on(fmt::format("gufcc: {} from the cache\n", unit.stem));
     return true;
   }
-  if (!run(joined({common, {"-c", entry.string(), "-o", object.string()}}), "compiling a kernel")) {
+  Command command = joined({common, {"-c", entry.string(), "-o", object.string()}});
+  if (unit.quiet) command.emplace_back("-w");
+  const ProcessResult result = run_process(command);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (options_.verbose) diagnostics_->pass_on(command_line(command) + "\n");
+  if (result.status != 0) {
+    report_failure(unit, result.output);
     return false;
   }
+  diagnostics_->pass_on(readable(result.output));
   cache_.store(key, object);
   return true;
 }

@@ -33,9 +33,17 @@ class Compiler {
   // Runs the preprocessor with -DGUF_SCAN.
   bool scan(size_t source, std::string *preprocessed);
 
-  // Compiles `text` (a unit that includes a source) to `object`, or takes the object from the cache.
-  bool compile(const std::string &stem, const std::string &text, const Command &flags,
-               const std::filesystem::path &object);
+  // A translation unit to compile.
+  struct Unit {
+    std::string stem;  // of its intermediate files
+    std::string text;
+    std::string probe;  // calls the same functions once: its errors are shorter
+    Command flags;
+    bool quiet = false;  // its warnings were seen for another target
+  };
+
+  // Compiles a unit to `object`, or takes the object from the cache.
+  bool compile(const Unit &unit, const std::filesystem::path &object);
 
   // Runs a command; on failure its output becomes the diagnostics, the user's paths as typed.
   bool run(const Command &command, const char *what);
@@ -52,7 +60,10 @@ class Compiler {
   bool find_compiler();
   bool find_headers();
   bool write_refused_headers();
+  void report_failure(const Unit &unit, const std::string &output);
   bool note_dependencies(const std::filesystem::path &depfile);
+  // Messages as the user should see them: paths as typed, no line about gufcc's own files.
+  std::string readable(const std::string &text) const;
   std::string as_typed(std::string text) const;
 
   const Options &options_;
@@ -65,6 +76,7 @@ class Compiler {
   std::set<std::string> dependencies_;
   ObjectCache cache_;
   int objects_from_cache_ = 0;
+  bool compile_failed_ = false;
 };
 
 }  // namespace gufunc::gufcc

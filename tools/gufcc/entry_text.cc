@@ -24,16 +24,22 @@ static const char *role_name(Role role) {
   return role == Role::kIn ? "in" : role == Role::kOut ? "out" : "inout";
 }
 
-std::string operand_list(const Function &function, const Loop &loop, const char *space) {
+std::vector<std::string> operand_types(const Function &function, const Loop &loop,
+                                       const char *space) {
   const std::string letters = loop.inputs + loop.outputs;
-  std::string list;
-  for (size_t i = 0; i < letters.size(); ++i) {
+  std::vector<std::string> list;
+  for (size_t i = 0; i < letters.size() && i < function.core_dims.size(); ++i) {
     std::string dims;
     for (const int dim : function.core_dims[i]) dims += fmt::format(", {}", dim);
-    list += fmt::format("{}guf::{}::operand<{}, guf::role::{}{}>", list.empty() ? "" : ", ", space,
-                        find_letter(letters[i])->storage, role_name(function.roles[i]), dims);
+    list.push_back(fmt::format("guf::{}::operand<{}, guf::role::{}{}>", space,
+                               find_letter(letters[i])->storage, role_name(function.roles[i]),
+                               dims));
   }
   return list;
+}
+
+std::string operand_list(const Function &function, const Loop &loop, const char *space) {
+  return fmt::format("{}", fmt::join(operand_types(function, loop, space), ", "));
 }
 
 std::string callee_struct(const Loop &loop, const std::string &name, bool drop_failure) {
@@ -41,7 +47,8 @@ std::string callee_struct(const Loop &loop, const std::string &name, bool drop_f
   return fmt::format(
       "# {} {}\n"
       "struct {} {{ template <class... A> static GUF_FN decltype(auto) call(A &&...a) "
-      "{{ {}return ::{}(static_cast<A &&>(a)...{}); }} }};\n",
+      "{{ {}return ::{}(static_cast<A &&>(a)...{}); }} }};\n"
+      "# 1 \"entries of gufcc\"\n",
       loop.place.line, quoted(loop.place.file), name, drop ? "bool failed = false; " : "",
       loop.callee, drop ? ", failed" : "");
 }

@@ -4,6 +4,7 @@
 #define GUFUNC_TOOLS_GUFCC_ENTRY_TEXT_H
 
 #include <string>
+#include <vector>
 
 #include "registration.h"
 
@@ -14,7 +15,9 @@ std::string quoted(const std::string &text);
 // "guf::f32, guf::f32"
 std::string type_list(const std::string &letters);
 
-// "guf::host::operand<guf::f32, guf::role::in, 0, 1>, ..."; space: host or device
+// "guf::host::operand<guf::f32, guf::role::in, 0, 1>" per operand; space: host or device
+std::vector<std::string> operand_types(const Function &function, const Loop &loop,
+                                       const char *space);
 std::string operand_list(const Function &function, const Loop &loop, const char *space);
 
 // A struct `name` whose call() is the user's function, on a line that claims to be the registration's.

@@ -73,6 +73,7 @@ class Scanner {
         return diagnostics_->error(found.place, "registration of {}: cannot read its arguments",
                                    found.function);
       }
+      if (!is_string && text.empty() && end == ')') break;  // GUF_UFUNC(f): no types, told later
       if (!is_string) {
         return diagnostics_->error(found.place,
                                    "registration of {}: found '{}', wanted a string literal",

@@ -11,7 +11,8 @@
 //   GUF_UFUNC(discriminant, "fff->f ddd->d");
 //
 // Registrations stand at the end of the function's file, outside of any namespace:
-//   GUF_UFUNC(function, types, options...)              elementwise; several outputs: void f(in..., out &...)
+//   GUF_UFUNC(function, types, options...)              elementwise; several outputs:
+//                                                       void f(T a, T b, guf::out<T> q, guf::out<T> r)
 //   GUF_GUFUNC(function, signature, types, options...)  inputs without core dimensions arrive as values,
 //                                                       operands with core dimensions as views
 //   GUF_KERNEL(function)                                raw kernel with an explicit grid; no cpu image yet
