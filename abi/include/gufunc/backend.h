@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The contract between libgufunc and a backend plugin. docs/plugin_contract.md numbers the duties.
  *
- * A backend is a shared object `libgufunc_backend_<name>.so` that sees only this header, exports one symbol,
- * `gufunc_backend_open_v1`, and links neither libgufunc nor a vendor's driver. Its identity is an ELF note
- * (GUF_BACKEND_NOTE) that is read before any code of it runs. Once opened it is never unloaded.
+ * A backend is a shared object `libgufunc_backend_<name>.so` that sees only this header, exports
+ * one symbol, `gufunc_backend_open_v1`, and links neither libgufunc nor a vendor's driver. Its
+ * identity is an ELF note (GUF_BACKEND_NOTE) that is read before any code of it runs. Once opened
+ * it is never unloaded.
  *
  * Rules of both sides
- *  - Slots are append-only. The host passes a zeroed table with `struct_size`; the plugin fills its prefix.
+ *  - Slots are append-only. The host passes a zeroed table with `struct_size`; the plugin fills its
+ *    prefix.
  *  - Fallible slots return a guf_status and take a non-NULL guf_error last, `struct_size` set.
- *  - No exception, abort, exit or output crosses this border. Slots are called from any thread, several at once,
- *    never under a lock of the host, unless a slot says otherwise.
+ *  - No exception, abort, exit or output crosses this border. Slots are called from any thread,
+ *    several at once, never under a lock of the host, unless a slot says otherwise.
  *  - Flags and enum values that a plugin does not know are refused with GUF_E_UNSUPPORTED. */
 #ifndef GUFUNC_BACKEND_H
 #define GUFUNC_BACKEND_H
@@ -26,29 +28,30 @@ enum guf_backend_abi {
 /* ------------------------------------------------------------------ launch block (kernel_abi 1) */
 
 enum guf_launch_flag {
-  GUF_LAUNCH_GENERALIZED = 1u << 0, /* the loop has core dimensions                               */
-  GUF_LAUNCH_ANY_THREAD = 1u << 1,  /* the loop may run on threads of the backend                 */
-  GUF_LAUNCH_STATUS = 1u << 2,      /* the loop is a guf_loop_status                              */
-  GUF_LAUNCH_MASKED = 1u << 3,      /* `mask` holds one bool per item (where=)                    */
-  GUF_LAUNCH_CAST = 1u << 4,        /* some operand's dtype differs from the loop's               */
-  GUF_LAUNCH_SWAPPED = 1u << 5      /* some operand is byte-swapped or unaligned (see operand flags) */
+  GUF_LAUNCH_GENERALIZED = 1u << 0, /* the loop has core dimensions */
+  GUF_LAUNCH_ANY_THREAD = 1u << 1,  /* the loop may run on threads of the backend */
+  GUF_LAUNCH_STATUS = 1u << 2,      /* the loop is a guf_loop_status */
+  GUF_LAUNCH_MASKED = 1u << 3,      /* `mask` holds one bool per item (where=) */
+  GUF_LAUNCH_CAST = 1u << 4,        /* some operand's dtype differs from the loop's */
+  GUF_LAUNCH_SWAPPED = 1u << 5 /* some operand is byte-swapped or unaligned (see operand flags) */
 };
 
 enum guf_launch_operand_flag {
-  GUF_LAUNCH_OPERAND_SWAPPED = 1u << 0,   /* bytes of each (real) element are reversed              */
-  GUF_LAUNCH_OPERAND_UNALIGNED = 1u << 1, /* addresses or strides break the dtype's alignment       */
-  GUF_LAUNCH_OPERAND_WRITTEN = 1u << 2,   /* an output or inout operand                             */
-  GUF_LAUNCH_OPERAND_READ = 1u << 3       /* an input or inout operand                              */
+  GUF_LAUNCH_OPERAND_SWAPPED = 1u << 0,   /* bytes of each (real) element are reversed */
+  GUF_LAUNCH_OPERAND_UNALIGNED = 1u << 1, /* addresses or strides break the dtype's alignment */
+  GUF_LAUNCH_OPERAND_WRITTEN = 1u << 2,   /* an output or inout operand */
+  GUF_LAUNCH_OPERAND_READ = 1u << 3       /* an input or inout operand */
 };
 
 /** Geometry of one launch: what every backend's loops over items are made of. Plain data.
- * Loop dimension 0 is the innermost. `nloop` may be 0: one item. Operand order: inputs, then outputs.
- * Addresses belong to the launch, not to the block's owner: a plan copies the block and sets `address`.
+ * Loop dimension 0 is the innermost. `nloop` may be 0: one item. Operand order: inputs, then
+ * outputs. Addresses belong to the launch, not to the block's owner: a plan copies the block and
+ * sets `address`.
  *
- * `size[0]` is dimension 0's extent (1 when nloop is 0), `size[1..ncore]` the distinct core dimensions: so
- * `size` is what a host loop takes as `dims`. `step[0..noperands)` is dimension 0's stride of each operand,
- * followed by `ncorestrides` core strides: what a host loop takes as `steps`.
- * Dimension d >= 1 has `outer_size[d-1]` and `outer_step[d-1][operand]`. */
+ * `size[0]` is dimension 0's extent (1 when nloop is 0), `size[1..ncore]` the distinct core
+ * dimensions: so `size` is what a host loop takes as `dims`. `step[0..noperands)` is dimension 0's
+ * stride of each operand, followed by `ncorestrides` core strides: what a host loop takes as
+ * `steps`. Dimension d >= 1 has `outer_size[d-1]` and `outer_step[d-1][operand]`. */
 typedef struct guf_launch_block {
   int32_t noperands, nin;
   int32_t nloop; /* 0..GUF_MAX_LOOP_NDIM */
@@ -63,11 +66,12 @@ typedef struct guf_launch_block {
   uint64_t address[GUF_MAX_OPERANDS];
   uint64_t mask; /* address of the mask's first byte, or 0 */
   int64_t mask_step[GUF_MAX_LOOP_NDIM];
-  guf_dtype dtype[GUF_MAX_OPERANDS];      /* of the operand in memory  */
-  guf_dtype loop_dtype[GUF_MAX_OPERANDS]; /* of the loop               */
+  guf_dtype dtype[GUF_MAX_OPERANDS];      /* of the operand in memory */
+  guf_dtype loop_dtype[GUF_MAX_OPERANDS]; /* of the loop */
   uint32_t operand_flags[GUF_MAX_OPERANDS];
-  int32_t core_ndim[GUF_MAX_OPERANDS];    /* core dimensions of each operand */
-  uint8_t core_name[GUF_MAX_CORE_STRIDES]; /* index into size[1..] of each core stride's dimension */
+  int32_t core_ndim[GUF_MAX_OPERANDS]; /* core dimensions of each operand */
+  uint8_t
+      core_name[GUF_MAX_CORE_STRIDES]; /* index into size[1..] of each core stride's dimension */
 } guf_launch_block;
 
 /* ------------------------------------------------------------------ what slots exchange */
@@ -77,16 +81,16 @@ typedef struct guf_backend_device_info {
   uint32_t units;        /* compute units; threads for cpu */
   uint64_t memory_bytes; /* 0: unknown */
   char name[128];
-  char target[64];  /* "x86-64-v4", "sm_90", "gfx942:sramecc+:xnack-" */
-  char driver[64];  /* driver and its version */
+  char target[64];      /* "x86-64-v4", "sm_90", "gfx942:sramecc+:xnack-" */
+  char driver[64];      /* driver and its version */
   uint32_t host_memory; /* 1: the host may read and write the device's memory */
   uint32_t reserved;
 } guf_backend_device_info;
 
 enum guf_memory_kind {
   GUF_MEMORY_DEVICE = 0, /* the device's own memory; host memory for cpu */
-  GUF_MEMORY_PINNED = 1, /* page-locked host memory                      */
-  GUF_MEMORY_MAPPED = 2, /* host memory that the device addresses        */
+  GUF_MEMORY_PINNED = 1, /* page-locked host memory */
+  GUF_MEMORY_MAPPED = 2, /* host memory that the device addresses */
   GUF_MEMORY_MANAGED = 3
 };
 
@@ -96,9 +100,9 @@ enum guf_copy_kind {
   GUF_COPY_DEVICE_TO_DEVICE = 2
 };
 
-/** One launch. `kernel` came from kernel_get; `stream` is NULL for the device's default order: on a device
- * with host_memory the work is then complete on return. The block is borrowed for the call. `max_threads` 0:
- * the backend's choice. */
+/** One launch. `kernel` came from kernel_get; `stream` is NULL for the device's default order: on a
+ * device with host_memory the work is then complete on return. The block is borrowed for the call.
+ * `max_threads` 0: the backend's choice. */
 typedef struct guf_backend_launch {
   uint32_t struct_size;
   uint32_t max_threads;
@@ -106,7 +110,7 @@ typedef struct guf_backend_launch {
   void *stream;
   void *user; /* the loop's user pointer (registered host loops) */
   const guf_launch_block *block;
-  const char *failure; /* NULL, or the text of a failure of this GUF_LAUNCH_STATUS loop; lives as long as it */
+  const char *failure; /* NULL, or the message of a GUF_LAUNCH_STATUS loop's failure; outlives it */
 } guf_backend_launch;
 
 /** Services of the host. Valid for the life of the process. */
@@ -114,7 +118,8 @@ typedef struct guf_host_api {
   uint32_t struct_size;
   uint32_t abi_minor;
   void *context;
-  /* level 0 error, 1 warning, 2 information; goes to a ring that the program reads with guf_log_read. */
+  /* level 0 error, 1 warning, 2 information; goes to a ring that the program reads with
+   * guf_log_read. */
   void (*log)(void *context, int32_t level, const char *message);
   void *(*alloc)(void *context, size_t size, size_t alignment); /* NULL when memory is out */
   void (*free)(void *context, void *pointer);
@@ -124,38 +129,40 @@ typedef struct guf_host_api {
 
 /* ------------------------------------------------------------------ the table */
 
-/** All slots are required but those marked optional; the host fills optional gaps with "not supported".
- * void *device, *stream, *event, *module, *kernel are the plugin's own objects. */
+/** All slots are required but those marked optional; the host fills optional gaps with "not
+ * supported". void *device, *stream, *event, *module, *kernel are the plugin's own objects. */
 typedef struct guf_backend_api {
   uint32_t struct_size;
   uint32_t abi_minor;
   const char *name;    /* equal to the note's name */
-  const char *version; /* of the plugin            */
-  uint64_t features;   /* 0 in this minor          */
+  const char *version; /* of the plugin */
+  uint64_t features;   /* 0 in this minor */
 
   /* Opens the driver (the first driver call happens here) and counts devices. */
-  guf_status (*probe)(int32_t *out_ndevices, char *out_driver, size_t driver_size, guf_error *error);
+  guf_status (*probe)(int32_t *out_ndevices, char *out_driver, size_t driver_size,
+                      guf_error *error);
   /* `native` 0: the device's own context; else adopt the caller's. */
   guf_status (*device_open)(int32_t index, uint64_t native, void **out_device,
                             guf_backend_device_info *out_info, guf_error *error);
   void (*device_close)(void *device);
 
-  guf_status (*memory_alloc)(void *device, uint64_t size, int32_t kind, void *stream, uint64_t *out_address,
-                             guf_error *error);
-  guf_status (*memory_free)(void *device, uint64_t address, uint64_t size, int32_t kind, void *stream,
-                            guf_error *error);
-  guf_status (*copy)(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
-                     guf_error *error);
-  guf_status (*fill)(void *device, void *stream, uint64_t dst, const void *pattern, uint32_t pattern_size,
-                     uint64_t count, guf_error *error);
+  guf_status (*memory_alloc)(void *device, uint64_t size, int32_t kind, void *stream,
+                             uint64_t *out_address, guf_error *error);
+  guf_status (*memory_free)(void *device, uint64_t address, uint64_t size, int32_t kind,
+                            void *stream, guf_error *error);
+  guf_status (*copy)(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t size,
+                     int32_t kind, guf_error *error);
+  guf_status (*fill)(void *device, void *stream, uint64_t dst, const void *pattern,
+                     uint32_t pattern_size, uint64_t count, guf_error *error);
 
   /* `native` 0: a new stream; else adopt. */
-  guf_status (*stream_open)(void *device, uint64_t native, uint32_t flags, void **out_stream, guf_error *error);
+  guf_status (*stream_open)(void *device, uint64_t native, uint32_t flags, void **out_stream,
+                            guf_error *error);
   void (*stream_close)(void *stream); /* pending work still completes */
   /* GUF_OK: idle; GUF_NOT_READY: busy. Reports no failure of the work: events do. */
   guf_status (*stream_query)(void *stream, guf_error *error);
-  /* Waits for all work queued so far. GUF_TIMEOUT when it lasts longer. Reports the stream's first failure
-   * since the last report, once, and clears it. UINT64_MAX: no limit. */
+  /* Waits for all work queued so far. GUF_TIMEOUT when it lasts longer. Reports the stream's first
+   * failure since the last report, once, and clears it. UINT64_MAX: no limit. */
   guf_status (*stream_synchronize)(void *stream, uint64_t timeout_ns, guf_error *error);
   guf_status (*stream_wait_event)(void *stream, void *event, guf_error *error);
 
@@ -170,43 +177,48 @@ typedef struct guf_backend_api {
   const guf_module_v1 *(*builtins)(void);
   /* 0: cannot run here; higher is better. */
   int32_t (*image_score)(void *device, const guf_module_image *image);
-  guf_status (*module_load)(void *device, const guf_module_image *image, void **out_module, guf_error *error);
+  guf_status (*module_load)(void *device, const guf_module_image *image, void **out_module,
+                            guf_error *error);
   void (*module_unload)(void *module);
   /* `index` is guf_module_loop.kernel, `name` its symbol stem. */
   guf_status (*kernel_get)(void *module, uint32_t index, const char *name, void **out_kernel,
                            guf_error *error);
   guf_status (*launch)(void *device, const guf_backend_launch *launch, guf_error *error);
 
-  /* Copies elements between dtypes and strides: operand 0 of the block is read, operand 1 written, both may be
-   * swapped or unaligned; no core dimensions, no loop. Casts are those of guf::cast. Operands that overlap
-   * are the host's affair: it stages them. NULL stream: complete on return. */
-  guf_status (*convert)(void *device, void *stream, const guf_launch_block *block, guf_error *error);
+  /* Copies elements between dtypes and strides: operand 0 of the block is read, operand 1 written,
+   * both may be swapped or unaligned; no core dimensions, no loop. Casts are those of guf::cast.
+   * Operands that overlap are the host's affair: it stages them. NULL stream: complete on
+   * return. */
+  guf_status (*convert)(void *device, void *stream, const guf_launch_block *block,
+                        guf_error *error);
 
   /* Stops the plugin's threads and frees caches; the table stays callable. */
   guf_status (*shutdown)(uint64_t timeout_ns, guf_error *error);
   /* Optional: a named table of further slots. */
-  guf_status (*extension)(const char *name, uint32_t version, const void **out_table, guf_error *error);
+  guf_status (*extension)(const char *name, uint32_t version, const void **out_table,
+                          guf_error *error);
 } guf_backend_api;
 
-/** The plugin's one exported symbol. `api` is zeroed, its struct_size set to the host's size; the plugin fills
- * what fits and sets struct_size to what it knows.
+/** The plugin's one exported symbol. `api` is zeroed, its struct_size set to the host's size; the
+ * plugin fills what fits and sets struct_size to what it knows.
  * Errors  GUF_E_ABI <= the host's minor is older than the plugin needs */
-typedef guf_status (*guf_backend_open_fn)(const guf_host_api *host, uint32_t host_minor, guf_backend_api *api,
-                                          guf_error *error);
+typedef guf_status (*guf_backend_open_fn)(const guf_host_api *host, uint32_t host_minor,
+                                          guf_backend_api *api, guf_error *error);
 
 #if defined(GUFUNC_BACKEND_IMPLEMENTATION)
-GUF_API guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t host_minor, guf_backend_api *api,
-                                          guf_error *error);
+GUF_API guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t host_minor,
+                                          guf_backend_api *api, guf_error *error);
 #endif
 
-/** Identity note: section .note.gufunc, owner "gufunc", type 0x6201, descriptor a text of `key=value` pairs
- * separated by ';' -- name, abi (lowest-highest minor), priority, isa (baseline the code needs).
+/** Identity note: section .note.gufunc, owner "gufunc", type 0x6201, descriptor a text of
+ * `key=value` pairs separated by ';' -- name, abi (lowest-highest minor), priority, isa (baseline
+ * the code needs).
  * Example: GUF_BACKEND_NOTE("name=null;abi=0-0;priority=10;isa=x86-64") at file scope. */
-#define GUF_BACKEND_NOTE(text)                                                                     \
-  __attribute__((section(".note.gufunc"), used, aligned(4))) static const struct {                 \
-    uint32_t owner_size, descriptor_size, type;                                                    \
-    char owner[8];                                                                                 \
-    char descriptor[sizeof(text)];                                                                 \
+#define GUF_BACKEND_NOTE(text)                                                     \
+  __attribute__((section(".note.gufunc"), used, aligned(4))) static const struct { \
+    uint32_t owner_size, descriptor_size, type;                                    \
+    char owner[8];                                                                 \
+    char descriptor[sizeof(text)];                                                 \
   } guf_backend_note = {7, sizeof(text), 0x6201, "gufunc", text}
 
 GUF_END_DECLS

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls: a ufunc applied to whole arrays; and plans, calls prepared once and launched many times. */
+ * Calls: a ufunc applied to whole arrays; and plans, calls prepared once and launched many
+ * times. */
 #ifndef GUFUNC_CALL_H
 #define GUFUNC_CALL_H
 
@@ -27,17 +28,20 @@ typedef struct guf_dim {
 /** All that a call takes. Zero everything, set struct_size, then what is needed.
  *
  * inputs    `ninputs` operands, the ufunc's nin.
- * outputs   `noutputs` operands: nout, or 0 for "allocate all". A GUF_OPERAND_NONE is allocated and becomes a
- *           GUF_OPERAND_ARRAY whose reference is the caller's; unchanged on failure. An output may be larger than the
- *           broadcast inputs, never smaller; of any strides; of another dtype if `casting` allows the cast.
- *           An inout operand of a signature without outputs stands among the inputs and must be an array or tensor.
- *           Inputs and outputs may overlap in any way: the result is as if inputs were copied first.
- * where     NULL, or a mask (bool, broadcast with the loop dimensions): where false, outputs keep their values.
+ * outputs   `noutputs` operands: nout, or 0 for "allocate all". A GUF_OPERAND_NONE is allocated and
+ *           becomes a GUF_OPERAND_ARRAY whose reference is the caller's; unchanged on failure. An
+ *           output may be larger than the broadcast inputs, never smaller; of any strides; of
+ *           another dtype if `casting` allows the cast. An inout operand of a signature without
+ *           outputs stands among the inputs and must be an array or tensor. Inputs and outputs may
+ *           overlap in any way: the result is as if inputs were copied first.
+ * where     NULL, or a mask (bool, broadcast with the loop dimensions): where false, outputs keep
+ *           their values.
  * dtype     0, or the type of the outputs that the loop must have (NumPy's dtype=).
  * signature NULL, or nin + nout dtypes, 0 for "any" (NumPy's signature=).
  * order     layout of allocated outputs.
- * axes      NULL, or for each operand as many axes as it has core dimensions, one after the other (NumPy's axes=):
- *           `naxes` in all; operands without core dimensions take none. Outputs' may be left out when they have none.
+ * axes      NULL, or for each operand as many axes as it has core dimensions, one after the other
+ *           (NumPy's axes=): `naxes` in all; operands without core dimensions take none. Outputs'
+ *           may be left out when they have none.
  * axis      NULL, or one axis for a signature whose only core dimension is shared (NumPy's axis=).
  * dims      NULL, or sizes of core dimensions that only outputs have.
  * device    NULL: where the operands lie; cpu when all are scalars.
@@ -53,7 +57,7 @@ typedef struct guf_call_args {
   guf_stream stream;
   guf_device device;
   int32_t casting; /* guf_casting */
-  int32_t order;   /* guf_order   */
+  int32_t order;   /* guf_order */
   guf_dtype dtype;
   int32_t nsignature;
   const guf_dtype *signature;
@@ -69,43 +73,48 @@ typedef struct guf_call_args {
 /** What a call would do: the loop's types and each operand's shape. */
 typedef struct guf_resolution {
   uint32_t struct_size;
-  uint32_t loop;                           /* index for guf_ufunc_loop_types       */
+  uint32_t loop; /* index for guf_ufunc_loop_types */
   int32_t noperands;
   uint32_t reserved;
-  guf_dtype loop_dtypes[GUF_MAX_OPERANDS]; /* what the loop computes in             */
+  guf_dtype loop_dtypes[GUF_MAX_OPERANDS]; /* what the loop computes in */
   guf_dtype dtypes[GUF_MAX_OPERANDS];      /* of the operands; outputs to allocate included */
   int32_t output_ndims[GUF_MAX_OPERANDS];
-  int64_t output_shapes[GUF_MAX_OPERANDS][GUF_MAX_NDIM]; /* by output index        */
+  int64_t output_shapes[GUF_MAX_OPERANDS][GUF_MAX_NDIM]; /* by output index */
 } guf_resolution;
 
-/** Applies a ufunc. Complete on return when `stream` is NULL and memory is the host's; on a stream the work is
- * queued: arrays are kept alive by the library, tensors by the caller.
+/** Applies a ufunc. Complete on return when `stream` is NULL and memory is the host's; on a stream
+ * the work is queued: arrays are kept alive by the library, tensors by the caller.
  * Errors  GUF_E_HANDLE <= ufunc, stream, device, an array
- *         GUF_E_STRUCT <= args->struct_size;  GUF_E_ARG <= counts, kinds, flags, NULL pointers; unknown enum values
+ *         GUF_E_STRUCT <= args->struct_size;  GUF_E_ARG <= counts, kinds, flags, NULL pointers;
+ *                         unknown enum values
  *         GUF_E_NO_LOOP, GUF_E_CASTING, GUF_E_OVERFLOW <= types (NumPy's texts)
  *         GUF_E_SHAPE <= broadcasting, core dimensions, output shapes, rules (NumPy's texts)
  *         GUF_E_AXIS, GUF_E_READ_ONLY, GUF_E_OVERLAP <= an output overlaps itself
  *         GUF_E_VALUE <= negative integer power, a rule's value
  *         GUF_E_NO_IMAGE <= no kernel for the device;  GUF_E_DEVICE_MISMATCH
- *         GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED
+ *         GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN,
+ *         GUF_E_FORKED
  *         Outputs are untouched after every error but the last line's and GUF_E_VALUE of a loop.
- * [mt-object]: outputs must not be used by others meanwhile. Allocates only outputs and, for overlap, copies. */
+ * [mt-object]: outputs must not be used by others meanwhile. Allocates only outputs and, for
+ * overlap, copies. */
 GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
 
 /** What guf_call would do, without doing it. Reads no element but those of value rules.
- * Errors  as guf_call's before the launch;  GUF_E_ARG <= out_resolution is NULL   [mt] [no-block] */
-GUF_API guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args, guf_resolution *out_resolution,
-                               guf_error *error);
+ * Errors  as guf_call's before the launch;  GUF_E_ARG <= out_resolution is NULL
+ * [mt] [no-block] */
+GUF_API guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args,
+                               guf_resolution *out_resolution, guf_error *error);
 
 /* ------------------------------------------------------------------ plans */
 
 typedef struct guf_plan_s *guf_plan;
 
-/** Prepares a call for operands of these dtypes, shapes and strides: every decision is made here. The
- * operands' addresses are not kept, but how they overlap is: each pair is disjoint, the same view, or staged
- * through the workspace. All outputs must be given; scalars are kept by value.
+/** Prepares a call for operands of these dtypes, shapes and strides: every decision is made here.
+ * The operands' addresses are not kept, but how they overlap is: each pair is disjoint, the same
+ * view, or staged through the workspace. All outputs must be given; scalars are kept by value.
  * Ownership  one reference for the caller; keeps the ufunc's loops and modules.
- * Errors     as guf_call's before the launch;  GUF_E_ARG <= an output is GUF_OPERAND_NONE, or out_plan is NULL
+ * Errors     as guf_call's before the launch;  GUF_E_ARG <= an output is GUF_OPERAND_NONE, or
+ *            out_plan is NULL
  * [mt] */
 GUF_API guf_status guf_plan_create(guf_ufunc ufunc, const guf_call_args *args, guf_plan *out_plan,
                                    guf_error *error);
@@ -114,24 +123,31 @@ GUF_API guf_status guf_plan_create(guf_ufunc ufunc, const guf_call_args *args, g
 GUF_API guf_status guf_plan_retain(guf_plan plan, guf_error *error);
 GUF_API guf_status guf_plan_release(guf_plan plan, guf_error *error);
 
-/** Bytes and alignment of the scratch memory that one launch needs, on the plan's device; 0 bytes: none.
+/** Bytes and alignment of the scratch memory that one launch needs, on the plan's device; 0 bytes:
+ * none.
  * Errors  GUF_E_ARG, GUF_E_HANDLE   [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint64_t *out_alignment,
                                       guf_error *error);
 
-/** Launches a plan on operands at `addresses`: one per operand in the order inputs, outputs (a scalar's is ignored).
- * One plan may be launched from many threads at once, each with its own outputs and workspace.
- * Errors  GUF_E_HANDLE;  GUF_E_ARG <= naddresses, a NULL address with items, workspace 0 where one is needed
+/** Launches a plan on operands at `addresses`: one per operand in the order inputs, outputs (a
+ * scalar's is ignored). One plan may be launched from many threads at once, each with its own
+ * outputs and workspace.
+ * Errors  GUF_E_HANDLE;  GUF_E_ARG <= naddresses, a NULL address with items, workspace 0 where one
+ *         is needed
  *         GUF_E_PLAN_MISMATCH <= addresses overlap in another way than the plan assumes
  *         GUF_E_DEVICE_MISMATCH <= the stream's device;  GUF_E_LOOP, GUF_E_VALUE, GUF_E_LAUNCH
- * [mt] [no-alloc] [capture-safe]; blocks only on cpu with a NULL stream: until the result is there. */
-GUF_API guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses, const uint64_t *addresses,
-                                   uint64_t workspace, guf_error *error);
+ * [mt] [no-alloc] [capture-safe]; blocks only on cpu with a NULL stream: until the result is
+ * there. */
+GUF_API guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses,
+                                   const uint64_t *addresses, uint64_t workspace, guf_error *error);
 
-/** Text of what the plan does and why: loop, casts, loop dimensions, kernel, other candidates' refusals.
+/** Text of what the plan does and why: loop, casts, loop dimensions, kernel, other candidates'
+ * refusals.
  * In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
- * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it   [mt] [no-block] */
-GUF_API guf_status guf_plan_explain(guf_plan plan, char *text, uint64_t *inout_length, guf_error *error);
+ * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+ * [mt] [no-block] */
+GUF_API guf_status guf_plan_explain(guf_plan plan, char *text, uint64_t *inout_length,
+                                    guf_error *error);
 
 GUF_END_DECLS
 

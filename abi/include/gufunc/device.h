@@ -12,11 +12,12 @@ typedef struct guf_device_s *guf_device;
 
 typedef struct guf_backend_info {
   uint32_t struct_size;
-  guf_status state;    /* GUF_OK, or why the backend is not usable (a 9xx, GUF_E_IO or GUF_E_BAD_FILE) */
-  int32_t native_code; /* the vendor's own code behind `state`, or 0                                 */
-  int32_t ndevices;    /* -1: not probed yet                                                         */
-  uint32_t abi_minor;  /* of the plugin                                                              */
-  uint32_t priority;   /* higher is preferred by "auto"                                              */
+  guf_status
+      state; /* GUF_OK, or why the backend is not usable (a 9xx, GUF_E_IO or GUF_E_BAD_FILE) */
+  int32_t native_code; /* the vendor's own code behind `state`, or 0 */
+  int32_t ndevices;    /* -1: not probed yet */
+  uint32_t abi_minor;  /* of the plugin */
+  uint32_t priority;   /* higher is preferred by "auto" */
   char name[32];
   char version[32];
   char driver[64];
@@ -26,23 +27,25 @@ typedef struct guf_backend_info {
 
 typedef struct guf_device_info {
   uint32_t struct_size;
-  int32_t index; /* among the backend's devices                        */
-  uint32_t units; /* compute units; threads for cpu                     */
-  uint32_t host_memory; /* 1: the host may touch the device's memory    */
+  int32_t index;        /* among the backend's devices */
+  uint32_t units;       /* compute units; threads for cpu */
+  uint32_t host_memory; /* 1: the host may touch the device's memory */
   uint64_t memory_bytes;
   char backend[32];
   char name[128];
-  char target[64]; /* what images are chosen by: "x86-64-v4", "sm_90"   */
-  char spec[64];   /* "cpu", "cuda:0"                                   */
+  char target[64]; /* what images are chosen by: "x86-64-v4", "sm_90" */
+  char spec[64];   /* "cpu", "cuda:0" */
 } guf_device_info;
 
-/** How many backends were found. Reads files' notes only: no driver is called, no plugin's code runs.
+/** How many backends were found. Reads files' notes only: no driver is called, no plugin's code
+ * runs.
  * Errors  GUF_E_ARG <= out_count is NULL;  GUF_E_NO_MEMORY
  * [mt], reads the disk at the first call */
 GUF_API guf_status guf_backend_count(uint32_t *out_count, guf_error *error);
 
-/** Describes backend `index`. `probe` not 0: opens it and its driver first, so that `state`, `ndevices` and
- * `driver` are final; a backend that cannot be used is described, not reported as an error.
+/** Describes backend `index`. `probe` not 0: opens it and its driver first, so that `state`,
+ * `ndevices` and `driver` are final; a backend that cannot be used is described, not reported as an
+ * error.
  * Errors  GUF_E_ARG    <= out_info is NULL
  *         GUF_E_INDEX  <= index is not below guf_backend_count
  *         GUF_E_STRUCT <= out_info->struct_size is below the first version's size
@@ -53,16 +56,18 @@ GUF_API guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backe
 /** Adds a plugin by absolute path, beside the search path (docs/environment.md).
  * Errors  GUF_E_ARG       <= path is NULL or not absolute
  *         GUF_E_IO        <= the file cannot be opened, or is no regular file
- *         GUF_E_UNTRUSTED <= the process is privileged and the file's owner or mode is not acceptable
+ *         GUF_E_UNTRUSTED <= the process is privileged and the file's owner or mode is not
+ *                            acceptable
  *         GUF_E_BAD_FILE  <= no ELF file, or no backend note in it
- *         GUF_E_ABI       <= the note's ABI range or ISA does not fit, or the plugin's table breaks the contract
+ *         GUF_E_ABI       <= the note's ABI range or ISA does not fit, or the plugin's table breaks
+ *                         the contract
  *         GUF_E_EXISTS    <= a backend of that name is loaded already
  * [mt] */
 GUF_API guf_status guf_backend_load(const char *path, guf_error *error);
 
-/** Finds a device by its spec: "cpu", "cuda:0", "roc:1", "opencl:0", "<backend>" (index 0), or "auto".
- * "auto" is decided once per context: the first usable backend of GUFUNC_BACKENDS, else of cuda, roc, cpu.
- * A named backend never falls back to another one.
+/** Finds a device by its spec: "cpu", "cuda:0", "roc:1", "opencl:0", "<backend>" (index 0), or
+ * "auto". "auto" is decided once per context: the first usable backend of GUFUNC_BACKENDS, else of
+ * cuda, roc, cpu. A named backend never falls back to another one.
  * Errors  GUF_E_ARG        <= spec or out_device is NULL, or spec is malformed
  *         GUF_E_HANDLE     <= context
  *         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
@@ -74,9 +79,11 @@ GUF_API guf_status guf_device_get(guf_context context, const char *spec, guf_dev
 
 /** Errors  GUF_E_ARG <= out_info is NULL;  GUF_E_HANDLE <= device;  GUF_E_STRUCT <= struct_size
  * [mt] [no-block] [no-alloc] */
-GUF_API guf_status guf_device_get_info(guf_device device, guf_device_info *out_info, guf_error *error);
+GUF_API guf_status guf_device_get_info(guf_device device, guf_device_info *out_info,
+                                       guf_error *error);
 
-/** Do nothing, for symmetry with counted handles.   Errors  GUF_E_HANDLE <= device (NULL is allowed) */
+/** Do nothing, for symmetry with counted handles.   Errors  GUF_E_HANDLE <= device (NULL is
+ * allowed) */
 GUF_API guf_status guf_device_retain(guf_device device, guf_error *error);
 GUF_API guf_status guf_device_release(guf_device device, guf_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The one table that describes kernels: what gufcc writes into a module, what a backend returns as its
- * standard library. Constant data; the library reads it and never writes. */
+ * The one table that describes kernels: what gufcc writes into a module, what a backend returns as
+ * its standard library. Constant data; the library reads it and never writes. */
 #ifndef GUFUNC_MODULE_TABLE_H
 #define GUFUNC_MODULE_TABLE_H
 
@@ -14,21 +14,22 @@ enum guf_kernel_abi { GUF_KERNEL_ABI = 1 };
 
 /** A host loop with NumPy's inner-loop signature. `args`: one address per operand, inputs first.
  * Elementwise: `dims[0]` items, `steps[i]` the byte stride of operand i.
- * Generalized: `dims[0]` items, then one size per distinct core dimension in order of first use (a missing
- * optional dimension is 1); `steps`: one outer stride per operand, then the core strides of each operand
- * in turn (0 for a missing optional dimension). Strides are signed bytes. */
+ * Generalized: `dims[0]` items, then one size per distinct core dimension in order of first use (a
+ * missing optional dimension is 1); `steps`: one outer stride per operand, then the core strides of
+ * each operand in turn (0 for a missing optional dimension). Strides are signed bytes. */
 typedef void (*guf_loop_numpy)(char **args, const int64_t *dims, const int64_t *steps, void *user);
 
 /** The same, and may fail: returns GUF_OK or an error status, which the call reports. */
-typedef guf_status (*guf_loop_status)(char **args, const int64_t *dims, const int64_t *steps, void *user);
+typedef guf_status (*guf_loop_status)(char **args, const int64_t *dims, const int64_t *steps,
+                                      void *user);
 
 enum guf_image_format {
-  GUF_IMAGE_HOST = 1,   /* functions of this process: `entries`, one per kernel         */
-  GUF_IMAGE_CUBIN = 2,  /* NVIDIA machine code for one architecture                     */
-  GUF_IMAGE_PTX = 3,    /* NVIDIA PTX, compiled by the driver                           */
-  GUF_IMAGE_HSACO = 4,  /* AMD code object (raw ELF) for one target                     */
-  GUF_IMAGE_SPIRV = 5,  /* SPIR-V                                                       */
-  GUF_IMAGE_OPENCL_BC = 6 /* LLVM bitcode for OpenCL                                    */
+  GUF_IMAGE_HOST = 1,     /* functions of this process: `entries`, one per kernel */
+  GUF_IMAGE_CUBIN = 2,    /* NVIDIA machine code for one architecture */
+  GUF_IMAGE_PTX = 3,      /* NVIDIA PTX, compiled by the driver */
+  GUF_IMAGE_HSACO = 4,    /* AMD code object (raw ELF) for one target */
+  GUF_IMAGE_SPIRV = 5,    /* SPIR-V */
+  GUF_IMAGE_OPENCL_BC = 6 /* LLVM bitcode for OpenCL */
 };
 
 enum guf_image_codec { GUF_CODEC_NONE = 0, GUF_CODEC_ZSTD = 1 };
@@ -38,7 +39,7 @@ enum guf_role { GUF_ROLE_IN = 0, GUF_ROLE_OUT = 1, GUF_ROLE_INOUT = 2 };
 
 /** Identity of a reduction. */
 enum guf_identity {
-  GUF_IDENTITY_NONE = 0,        /* no identity, order matters                 */
+  GUF_IDENTITY_NONE = 0,        /* no identity, order matters */
   GUF_IDENTITY_REORDERABLE = 1, /* no identity, axes may be taken in any order */
   GUF_IDENTITY_ZERO = 2,
   GUF_IDENTITY_ONE = 3,
@@ -54,13 +55,13 @@ enum guf_function_flag {
 };
 
 enum guf_loop_kind {
-  GUF_LOOP_NUMPY = 1,  /* entry is a guf_loop_numpy  */
-  GUF_LOOP_STATUS = 2  /* entry is a guf_loop_status */
+  GUF_LOOP_NUMPY = 1, /* entry is a guf_loop_numpy */
+  GUF_LOOP_STATUS = 2 /* entry is a guf_loop_status */
 };
 
-/** A type loop of a function. `types` holds one dtype per operand, inputs first. `kernel` indexes the
- * entries of a host image and `names` the symbol stem in device images ("guf_ew_add_ff_f"; the entries
- * are stem_row, stem_nd, ...). */
+/** A type loop of a function. `types` holds one dtype per operand, inputs first. `kernel` indexes
+ * the entries of a host image and `names` the symbol stem in device images ("guf_ew_add_ff_f"; the
+ * entries are stem_row, stem_nd, ...). */
 typedef struct guf_module_loop {
   const guf_dtype *types;
   const char *name;
@@ -71,12 +72,12 @@ typedef struct guf_module_loop {
 /** A function: a ufunc (`signature` NULL) or generalized ufunc. */
 typedef struct guf_module_function {
   const char *name;
-  const char *signature; /* NULL: elementwise                                            */
-  const char *rules;     /* NULL, or rules beside the signature: "n=value(1); p=m+1"     */
-  const int32_t *roles;  /* NULL, or one guf_role per operand                            */
-  const char *doc;       /* one line, or NULL                                            */
+  const char *signature; /* NULL: elementwise */
+  const char *rules;     /* NULL, or rules beside the signature: "n=value(1); p=m+1" */
+  const int32_t *roles;  /* NULL, or one guf_role per operand */
+  const char *doc;       /* one line, or NULL */
   int32_t nin, nout;
-  int32_t identity; /* guf_identity  */
+  int32_t identity; /* guf_identity */
   uint32_t flags;   /* guf_function_flag */
   uint32_t nloops;
   uint32_t reserved;
@@ -84,23 +85,23 @@ typedef struct guf_module_function {
   const char *failure; /* NULL, or what a failure of its GUF_LOOP_STATUS loops says to the caller */
 } guf_module_function;
 
-/** Code for one target. Host images name their ISA level ("x86-64-v3") and carry `entries`: one function
- * per kernel. Device images carry bytes. */
+/** Code for one target. Host images name their ISA level ("x86-64-v3") and carry `entries`: one
+ * function per kernel. Device images carry bytes. */
 typedef struct guf_module_image {
   int32_t format; /* guf_image_format */
-  int32_t codec;  /* guf_image_codec  */
+  int32_t codec;  /* guf_image_codec */
   const char *target;
-  const void *data;       /* device images                       */
-  uint64_t size;          /* bytes of `data`                     */
-  uint64_t inflated_size; /* bytes after decompression           */
+  const void *data;             /* device images */
+  uint64_t size;                /* bytes of `data` */
+  uint64_t inflated_size;       /* bytes after decompression */
   void (*const *entries)(void); /* host images: nkernels functions, cast to their loop kind */
 } guf_module_image;
 
-/** The whole table. A module exports `gufunc_module_v1_<name>`, and as a shared object also the alias
- * `gufunc_module_v1`. */
+/** The whole table. A module exports `gufunc_module_v1_<name>`, and as a shared object also the
+ * alias `gufunc_module_v1`. */
 typedef struct guf_module_v1 {
-  uint32_t struct_size; /* sizeof(guf_module_v1) of the writer  */
-  uint32_t kernel_abi;  /* GUF_KERNEL_ABI of the writer         */
+  uint32_t struct_size; /* sizeof(guf_module_v1) of the writer */
+  uint32_t kernel_abi;  /* GUF_KERNEL_ABI of the writer */
   const char *name;
   uint32_t nfunctions;
   uint32_t nimages;

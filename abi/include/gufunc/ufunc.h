@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ufuncs and generalized ufuncs: finding, describing, creating, adding loops; modules that bring them. */
+ * Ufuncs and generalized ufuncs: finding, describing, creating, adding loops; modules that bring
+ * them. */
 #ifndef GUFUNC_UFUNC_H
 #define GUFUNC_UFUNC_H
 
@@ -11,14 +12,15 @@ GUF_BEGIN_DECLS
 typedef struct guf_ufunc_s *guf_ufunc;
 typedef struct guf_module_s *guf_module;
 
-/* Names. The standard library's names are plain ("add"). A module's names are "module:name"; the short name
- * finds them too while it is unique in the context. Loops are tried in the order they were added. */
+/* Names. The standard library's names are plain ("add"). A module's names are "module:name"; the
+ * short name finds them too while it is unique in the context. Loops are tried in the order they
+ * were added. */
 
 typedef struct guf_ufunc_info {
   uint32_t struct_size;
   int32_t nin, nout;
-  int32_t identity;  /* guf_identity      */
-  uint32_t flags;    /* guf_function_flag */
+  int32_t identity; /* guf_identity */
+  uint32_t flags;   /* guf_function_flag */
   uint32_t nloops;
   char name[128];       /* with the module's name and ':' for a module's ufunc */
   char signature[1024]; /* "" for an elementwise ufunc; cut when longer */
@@ -29,15 +31,15 @@ typedef struct guf_ufunc_info {
 /** Describes a ufunc to create. */
 typedef struct guf_ufunc_desc {
   uint32_t struct_size;
-  int32_t nin, nout;     /* with a signature: 0, 0 or equal to it                            */
-  int32_t identity;      /* guf_identity                                                     */
-  uint32_t flags;        /* guf_function_flag                                                */
-  int32_t nroles;        /* 0, or nin + nout                                                 */
-  const char *name;      /* [A-Za-z_][A-Za-z0-9_]*, at most GUF_MAX_NAME characters          */
-  const char *signature; /* NULL: elementwise. NumPy's grammar, "|1", no arrow: no outputs   */
-  const char *rules;     /* NULL, or rules beside the signature: "n=value(1); p=m+1"         */
-  const int32_t *roles;  /* NULL, or one guf_role per operand                                */
-  const char *doc;       /* NULL, or one line                                                */
+  int32_t nin, nout;     /* with a signature: 0, 0 or equal to it */
+  int32_t identity;      /* guf_identity */
+  uint32_t flags;        /* guf_function_flag */
+  int32_t nroles;        /* 0, or nin + nout */
+  const char *name;      /* [A-Za-z_][A-Za-z0-9_]*, at most GUF_MAX_NAME characters */
+  const char *signature; /* NULL: elementwise. NumPy's grammar, "|1", no arrow: no outputs */
+  const char *rules;     /* NULL, or rules beside the signature: "n=value(1); p=m+1" */
+  const int32_t *roles;  /* NULL, or one guf_role per operand */
+  const char *doc;       /* NULL, or one line */
 } guf_ufunc_desc;
 
 /** Runs once when the library will not touch `user` again; thread rule as guf_release_fn. */
@@ -50,44 +52,47 @@ enum guf_loop_flag {
 /** A loop to add. Exactly one of `numpy` and `status` is set, by `kind`. */
 typedef struct guf_loop_desc {
   uint32_t struct_size;
-  int32_t kind;   /* guf_loop_kind                                       */
-  uint32_t flags; /* guf_loop_flag                                       */
-  int32_t ntypes; /* nin + nout                                          */
+  int32_t kind;   /* guf_loop_kind */
+  uint32_t flags; /* guf_loop_flag */
+  int32_t ntypes; /* nin + nout */
   const guf_dtype *types;
   guf_loop_numpy numpy;
   guf_loop_status status;
   void *user;
-  guf_destroy_fn destroy; /* NULL allowed; never runs when adding fails  */
+  guf_destroy_fn destroy; /* NULL allowed; never runs when adding fails */
 } guf_loop_desc;
 
 /** Creates a ufunc without loops and registers its name in the context.
  * Ownership  one reference for the caller; the context keeps another, so it stays findable.
- * Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; name malformed or too long; counts negative or
- *                               above GUF_MAX_OPERANDS; unknown flags, identity or role
+ * Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; name malformed or too long;
+ *                               counts negative or above GUF_MAX_OPERANDS; unknown flags, identity
+ *                               or role
  *            GUF_E_STRUCT, GUF_E_HANDLE
  *            GUF_E_SIGNATURE <= signature or rules malformed; the message gives the position
  *            GUF_E_EXISTS    <= the name is taken;  GUF_E_NO_MEMORY
  * [mt] [no-block] */
-GUF_API guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf_ufunc *out_ufunc,
-                                    guf_error *error);
+GUF_API guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc,
+                                    guf_ufunc *out_ufunc, guf_error *error);
 
 /** Finds a ufunc by name.
  * Ownership  one reference for the caller.
  * Errors     GUF_E_ARG <= name or out_ufunc is NULL;  GUF_E_HANDLE
- *            GUF_E_NOT_FOUND <= no such name (the message names the nearest), or a short name that several
- *                               modules have   [mt] [no-block] */
-GUF_API guf_status guf_ufunc_find(guf_context context, const char *name, guf_ufunc *out_ufunc, guf_error *error);
+ *            GUF_E_NOT_FOUND <= no such name (the message names the nearest), or a short name that
+ *                               several modules have   [mt] [no-block] */
+GUF_API guf_status guf_ufunc_find(guf_context context, const char *name, guf_ufunc *out_ufunc,
+                                  guf_error *error);
 
 /** Errors  GUF_E_HANDLE <= ufunc (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_ufunc_retain(guf_ufunc ufunc, guf_error *error);
 GUF_API guf_status guf_ufunc_release(guf_ufunc ufunc, guf_error *error);
 
-/** How many ufuncs the context knows, and the full name of one, sorted by name. A registration between two
- * calls may shift indices.
- * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;  GUF_E_BUFFER_TOO_SMALL <= capacity   [mt] [no-block] */
+/** How many ufuncs the context knows, and the full name of one, sorted by name. A registration
+ * between two calls may shift indices.
+ * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;  GUF_E_BUFFER_TOO_SMALL <= capacity
+ * [mt] [no-block] */
 GUF_API guf_status guf_ufunc_count(guf_context context, uint32_t *out_count, guf_error *error);
-GUF_API guf_status guf_ufunc_name_at(guf_context context, uint32_t index, char *name, uint64_t capacity,
-                                     guf_error *error);
+GUF_API guf_status guf_ufunc_name_at(guf_context context, uint32_t index, char *name,
+                                     uint64_t capacity, guf_error *error);
 
 /** Errors  GUF_E_ARG, GUF_E_HANDLE, GUF_E_STRUCT   [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info, guf_error *error);
@@ -95,19 +100,24 @@ GUF_API guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info,
 /** The types of loop `index`, in the order loops are tried: nin + nout dtypes.
  * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;
  *         GUF_E_BUFFER_TOO_SMALL <= ntypes is below nin + nout   [mt] [no-block] [no-alloc] */
-GUF_API guf_status guf_ufunc_loop_types(guf_ufunc ufunc, uint32_t index, int32_t ntypes, guf_dtype *out_types,
-                                        guf_error *error);
+GUF_API guf_status guf_ufunc_loop_types(guf_ufunc ufunc, uint32_t index, int32_t ntypes,
+                                        guf_dtype *out_types, guf_error *error);
 
 /** Adds a host loop. A call sees the ufunc's loops before or after, never between.
- * Errors  GUF_E_ARG <= desc, its types or function is NULL, kind, flags, ntypes;  GUF_E_STRUCT, GUF_E_HANDLE
- *         GUF_E_DTYPE <= a type;  GUF_E_EXISTS <= a loop with these input types exists;  GUF_E_NO_MEMORY
+ * Errors  GUF_E_ARG <= desc, its types or function is NULL, kind, flags, ntypes;  GUF_E_STRUCT,
+ *                      GUF_E_HANDLE
+ *         GUF_E_DTYPE <= a type;  GUF_E_EXISTS <= a loop with these input types exists;
+ *                        GUF_E_NO_MEMORY
  * [mt] [no-block] */
 GUF_API guf_status guf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc, guf_error *error);
 
-/** Adds a module's kernel as a loop: `function`'s loop with exactly these types, whose signature must be equal.
+/** Adds a module's kernel as a loop: `function`'s loop with exactly these types, whose signature
+ * must be equal.
  * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_NOT_FOUND <= no such function or types in the module;
- *         GUF_E_SIGNATURE <= signatures differ;  GUF_E_EXISTS;  GUF_E_NO_MEMORY   [mt] [no-block] */
-GUF_API guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module, const char *function, int32_t ntypes,
+ *         GUF_E_SIGNATURE <= signatures differ;  GUF_E_EXISTS;  GUF_E_NO_MEMORY
+ * [mt] [no-block] */
+GUF_API guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module,
+                                             const char *function, int32_t ntypes,
                                              const guf_dtype *types, guf_error *error);
 
 /* ------------------------------------------------------------------ modules */
@@ -125,35 +135,43 @@ typedef struct guf_module_info {
   char path[512];
 } guf_module_info;
 
-/** Loads a module file that gufcc made, checks its digest, and registers its ufuncs as "module:name". Nothing of
- * the file runs before the digest holds, and what is opened is what was checked.
- * Ownership  one reference for the caller; its ufuncs, loops and plans keep the module too. It is unmapped when
- *            none is left. Loading the same file again gives the same module.
+/** Loads a module file that gufcc made, checks its digest, and registers its ufuncs as
+ * "module:name". Nothing of the file runs before the digest holds, and what is opened is what was
+ * checked.
+ * Ownership  one reference for the caller; its ufuncs, loops and plans keep the module too. It is
+ *            unmapped when none is left. Loading the same file again gives the same module.
  * Errors     GUF_E_ARG <= path or out_module is NULL, unknown flags;  GUF_E_HANDLE
  *            GUF_E_IO <= the file cannot be opened or read
- *            GUF_E_BAD_FILE <= no module, damaged (the digest differs), or its table breaks the rules
- *            GUF_E_ABI <= another kernel ABI;  GUF_E_EXISTS <= a module of that name is loaded;  GUF_E_NO_MEMORY
+ *            GUF_E_BAD_FILE <= no module, damaged (the digest differs), or its table breaks the
+ *                              rules
+ *            GUF_E_ABI <= another kernel ABI;  GUF_E_EXISTS <= a module of that name is loaded;
+ *                         GUF_E_NO_MEMORY
  * [mt], reads the disk */
-GUF_API guf_status guf_module_load(guf_context context, const char *path, uint32_t flags, guf_module *out_module,
-                                   guf_error *error);
+GUF_API guf_status guf_module_load(guf_context context, const char *path, uint32_t flags,
+                                   guf_module *out_module, guf_error *error);
 
-/** Registers a module that is linked into the program. `table` and all it points to must live for ever.
- * Errors  GUF_E_ARG, GUF_E_HANDLE, GUF_E_STRUCT;  GUF_E_BAD_FILE, GUF_E_ABI, GUF_E_EXISTS, GUF_E_NO_MEMORY as above
+/** Registers a module that is linked into the program. `table` and all it points to must live for
+ * ever.
+ * Errors  GUF_E_ARG, GUF_E_HANDLE, GUF_E_STRUCT;  GUF_E_BAD_FILE, GUF_E_ABI, GUF_E_EXISTS,
+ *         GUF_E_NO_MEMORY as above
  * [mt] [no-block] */
-GUF_API guf_status guf_module_register(guf_context context, const guf_module_v1 *table, guf_module *out_module,
-                                       guf_error *error);
+GUF_API guf_status guf_module_register(guf_context context, const guf_module_v1 *table,
+                                       guf_module *out_module, guf_error *error);
 
-/** Errors  GUF_E_HANDLE <= module (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc] */
+/** Errors  GUF_E_HANDLE <= module (NULL is allowed and does nothing)
+ * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_module_retain(guf_module module, guf_error *error);
 GUF_API guf_status guf_module_release(guf_module module, guf_error *error);
 
 /** Errors  GUF_E_ARG, GUF_E_HANDLE, GUF_E_STRUCT   [mt] [no-block] [no-alloc] */
-GUF_API guf_status guf_module_get_info(guf_module module, guf_module_info *out_info, guf_error *error);
+GUF_API guf_status guf_module_get_info(guf_module module, guf_module_info *out_info,
+                                       guf_error *error);
 
 /** Full name ("module:function") of a module's function, to find it with guf_ufunc_find.
- * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;  GUF_E_BUFFER_TOO_SMALL   [mt] [no-block] [no-alloc] */
-GUF_API guf_status guf_module_function_at(guf_module module, uint32_t index, char *name, uint64_t capacity,
-                                          guf_error *error);
+ * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;  GUF_E_BUFFER_TOO_SMALL
+ * [mt] [no-block] [no-alloc] */
+GUF_API guf_status guf_module_function_at(guf_module module, uint32_t index, char *name,
+                                          uint64_t capacity, guf_error *error);
 
 GUF_END_DECLS
 
