@@ -110,7 +110,7 @@ typedef struct guf_backend_launch {
   void *stream;
   void *user; /* the loop's user pointer (registered host loops) */
   const guf_launch_block *block;
-  const char *failure; /* NULL, or the message of a GUF_LAUNCH_STATUS loop's failure; outlives it */
+  const char *failure; /* NULL, or what a failing GUF_LAUNCH_STATUS loop says; immortal */
 } guf_backend_launch;
 
 /** Services of the host. Valid for the life of the process. */
