@@ -8,7 +8,8 @@ function(gufunc_apply_warnings target)
     # A {} for the rest of a C struct is how "append-only" reads at the caller.
     -Wno-missing-field-initializers)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # g++ 12 sees overruns inside its own std::string and std::vector at -O3 (GCC bug 105329 and its like).
+    # g++ 12 sees overruns inside its own std::string and std::vector at -O3 (GCC bug 105329 and
+    # its like).
     target_compile_options(${target} PRIVATE
       -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
   endif()
