@@ -25,8 +25,8 @@ enum class Kind : uint8_t {
 
 const char *kind_name(Kind kind);  // "array"
 
-// Anything a handle can stand for. Born with one internal reference, which belongs to its maker. Internal
-// references go one way (array -> storage, plan -> ufunc -> module), never round.
+// Anything a handle can stand for. Born with one internal reference, which belongs to its maker.
+// Internal references go one way (array -> storage, plan -> ufunc -> module), never round.
 class Object {
  public:
   explicit Object(Kind kind) : kind_(kind) {}
@@ -36,6 +36,15 @@ class Object {
 
   Kind kind() const { return kind_; }
   void keep() { references_.fetch_add(1, std::memory_order_relaxed); }
+  // Takes a reference unless the last one is gone. For registries that point at an object without
+  // keeping it; its destructor must leave them first, under the lock that this is called under.
+  bool try_keep() {
+    uint32_t seen = references_.load(std::memory_order_relaxed);
+    while (seen != 0) {
+      if (references_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire)) return true;
+    }
+    return false;
+  }
   // Never blocks, frees nothing here: the last drop queues the object for `bury`.
   void drop();
 
@@ -77,12 +86,13 @@ class Ref {
   T *object_ = nullptr;
 };
 
-// Frees the objects whose last reference is gone. Called where freeing is allowed: allocation, poll, trim,
-// shutdown; never by a release. Destructors may call drivers and queue callbacks.
+// Frees the objects whose last reference is gone. Called where freeing is allowed: allocation,
+// poll, trim, shutdown; never by a release. Destructors may call drivers and queue callbacks.
 void bury();
 
-// Gives the caller one external reference. The first publication takes an internal reference that the last
-// release drops. Throws std::bad_alloc. Immortal objects (devices) get a handle that release ignores.
+// Gives the caller one external reference. The first publication takes an internal reference that
+// the last release drops. Throws std::bad_alloc. Immortal objects (devices) get a handle that
+// release ignores.
 uint64_t publish(Object *object, bool immortal = false);
 
 // The object behind a live handle of this kind, or nullptr. About 2 ns; takes no reference.
@@ -92,15 +102,16 @@ Object *find(uint64_t handle, Kind kind);
 bool retain(uint64_t handle, Kind kind);
 bool release(uint64_t handle, Kind kind);
 
+// Says that `parameter` is no live handle of this kind.
+[[gnu::cold, gnu::noinline]] guf_status fail_handle(const char *parameter, Kind kind,
+                                                    guf_error *error);
+
 // find() for the border: pointer-typed handles, and the failure's text.
 template <class T, class HandleType>
 guf_status find_object(HandleType handle, const char *parameter, T **out, guf_error *error) {
   *out = static_cast<T *>(find(reinterpret_cast<uint64_t>(handle), T::kKind));
   if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
-  return fail(
-      error, GUF_E_HANDLE, kNone, kNone,
-      "%s is not a live %s handle: it was freed, is of another kind, or is not of this library",
-      parameter, kind_name(T::kKind));
+  return fail_handle(parameter, T::kKind, error);
 }
 
 }  // namespace gufunc::base

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules: tables of kernels from files or from the program itself, and the ufuncs they bring into a context.
+// Modules: tables of kernels from files or from the program itself, and the ufuncs they bring
+// into a context.
 #ifndef GUFUNC_CORE_MODULE_MODULE_H
 #define GUFUNC_CORE_MODULE_MODULE_H
 
@@ -10,6 +11,7 @@
 
 #include "core/base/object.h"
 #include "core/module/module_image.h"
+#include "core/op/module_entry.h"
 
 namespace gufunc::module {
 
@@ -37,6 +39,11 @@ class Module final : public base::Object {
   const Digest digest_ = {};
   const std::unique_ptr<ModuleImage> image_;
   const guf_module_v1 *const table_;
+
+ public:
+  // Set by whoever registers the module in a context (op::Context::add_module). The last member:
+  // it ends first, before the table goes.
+  op::ModuleRegistration registration;
 };
 
 // Reads, checks and maps a file. Registers nothing.  Errors  as guf_module_load

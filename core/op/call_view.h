@@ -18,10 +18,10 @@ enum OperandFlag : uint32_t {
   kReadOnly = 1U << 0,
   kSwapped = 1U << 1,
   kUnaligned = 1U << 2,
-  kMissing = 1U << 3,  // an output to allocate; layout is set by the pipeline
-  kDeviceMemory = 1U << 5,  // the host cannot read it; set by placement
+  kMissing = 1U << 3,           // an output to allocate; layout is set by the pipeline
+  kDeviceMemory = 1U << 5,      // the host cannot read it; set by placement
   kWrittenElsewhere = 1U << 6,  // an inout operand with a separate output: here it is only read
-  kScalar = 1U << 4,   // layout.address points at `value` or at `cast_value`
+  kScalar = 1U << 4,            // layout.address points at `value` or at `cast_value`
 };
 
 // One operand. Not initialised as a whole: the border sets what exists.
@@ -38,8 +38,8 @@ struct OperandView {
 struct CallView {
   Ufunc *ufunc;
   int32_t noperands;
-  // A signature without outputs may write elsewhere: operands noperands .. noperands + nseparate - 1 are the separate
-  // outputs of its written operands, in order.
+  // A signature without outputs may write elsewhere: operands noperands .. noperands + nseparate
+  // - 1 are the separate outputs of its written operands, in order.
   int32_t nseparate;
   bool has_where;
   OperandView operand[GUF_MAX_OPERANDS];

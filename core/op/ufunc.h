@@ -13,7 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/callbacks.h"
 #include "core/base/object.h"
+#include "core/op/choice_cache.h"
 #include "core/op/signature.h"
 
 namespace gufunc::op {
@@ -30,6 +32,7 @@ struct Loop {
   void (*host)(void) = nullptr;
   void *user = nullptr;
   guf_destroy_fn destroy = nullptr;
+  base::OwedCallback owed;  // the call of `destroy`; made by add_loop
   const guf_module_v1 *table = nullptr;
   const guf_module_function *function = nullptr;
   uint32_t kernel = 0;
@@ -38,15 +41,27 @@ struct Loop {
   mutable std::array<std::atomic<void *>, kMaxDevices> kernels = {};
 };
 
-// What resolution found for one key; append-only, read without a lock (core/resolve).
-class ChoiceCache;
-
 // An immutable list of loops with the choices made over it. Adding a loop makes a new list, so a
 // call sees the loops before or after and a choice never outlives its list.
 struct LoopList {
   std::vector<Loop *> loops;
-  std::unique_ptr<ChoiceCache, void (*)(ChoiceCache *)> choices{nullptr, nullptr};
+  mutable ChoiceCache choices;
 };
+
+// Where NumPy's ufunc does not resolve by search alone (core/resolve); kSearch for all that
+// programs make.
+enum class TypeRule : uint8_t {
+  kSearch,
+  kAbsolute,
+  kComparison,
+  kDivide,
+  kLogical,
+  kNegative,
+  kSign,
+  kSubtract,
+};
+
+class ModuleEntry;
 
 class Ufunc final : public base::Object {
  public:
@@ -60,6 +75,11 @@ class Ufunc final : public base::Object {
   Signature signature;  // nin, nout, core dimensions, roles, rules
   int32_t identity = GUF_IDENTITY_NONE;
   uint32_t flags = 0;  // guf_function_flag
+  TypeRule type_rule = TypeRule::kSearch;
+  // A module's ufunc: the registry's entry that points here without keeping it, and the
+  // function's number.
+  std::shared_ptr<ModuleEntry> home;
+  uint32_t home_index = 0;
 
   int32_t nin() const { return signature.nin; }
   int32_t nout() const { return signature.nout; }
@@ -70,6 +90,8 @@ class Ufunc final : public base::Object {
   // Errors  GUF_E_EXISTS <= a loop with these input types (for a ufunc without outputs: these
   // types) exists
   guf_status add_loop(std::unique_ptr<Loop> loop, guf_error *error);
+  // All or none, seen at once.
+  guf_status add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error *error);
 
  private:
   std::mutex mutex_;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// "did you mean": the known name nearest to one that is not known.
+#ifndef GUFUNC_CORE_OP_NEAREST_NAME_H
+#define GUFUNC_CORE_OP_NEAREST_NAME_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gufunc::op {
+
+// The name with the fewest letters to change, insert or drop; empty when it takes more than a
+// third of them. A name that equals a known one up to case or a missing "module:" is near.
+std::string nearest_name(std::string_view wanted, const std::vector<std::string> &known);
+
+}  // namespace gufunc::op
+
+#endif  // GUFUNC_CORE_OP_NEAREST_NAME_H

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The standard library's ufuncs, from ops.def.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/dtype/dtype.h"
+#include "core/op/ufunc_registry.h"
+
+namespace gufunc::op {
+namespace {
+
+struct Row {
+  const char *name;
+  int32_t nin;
+  int32_t nout;
+  const char *signature;
+  int32_t identity;
+  uint32_t flags;
+  const char *loops;
+  const char *doc;
+};
+
+constexpr Row kRows[] = {
+#define GUF_OP(name, nin, nout, signature, identity, flags, loops, doc) \
+  {#name, nin, nout, signature, GUF_IDENTITY_##identity, flags, loops, doc},
+#include <gufunc/ops.def>
+};
+
+struct Alias {
+  const char *alias;
+  const char *name;
+};
+
+constexpr Alias kAliases[] = {
+#define GUF_OP_ALIAS(alias, name) {#alias, #name},
+#include <gufunc/ops.def>
+};
+
+struct RuledName {
+  std::string_view name;
+  TypeRule rule;
+};
+
+constexpr RuledName kRuledNames[] = {
+    {"absolute", TypeRule::kAbsolute},   {"divide", TypeRule::kDivide},
+    {"equal", TypeRule::kComparison},    {"not_equal", TypeRule::kComparison},
+    {"less", TypeRule::kComparison},     {"less_equal", TypeRule::kComparison},
+    {"greater", TypeRule::kComparison},  {"greater_equal", TypeRule::kComparison},
+    {"logical_and", TypeRule::kLogical}, {"logical_or", TypeRule::kLogical},
+    {"logical_xor", TypeRule::kLogical}, {"negative", TypeRule::kNegative},
+    {"sign", TypeRule::kSign},           {"subtract", TypeRule::kSubtract}};
+
+TypeRule rule_of(std::string_view name) {
+  for (const RuledName &ruled : kRuledNames) {
+    if (ruled.name == name) return ruled.rule;
+  }
+  return TypeRule::kSearch;
+}
+
+// "ee->e EE->E ..."
+std::vector<std::unique_ptr<Loop>> parse_loops(const char *text) {
+  std::vector<std::unique_ptr<Loop>> loops;
+  auto loop = std::make_unique<Loop>();
+  size_t operand = 0;
+  for (const char *c = text;; ++c) {
+    if (const guf_dtype type = dtype::from_letter(*c); *c != '\0' && type != 0) {
+      loop->types[operand++] = type;
+    } else if (*c == ' ' || *c == '\0') {
+      loop->flags = GUF_LOOP_ANY_THREAD;
+      loops.push_back(std::exchange(loop, std::make_unique<Loop>()));
+      operand = 0;
+      if (*c == '\0') return loops;
+    }
+  }
+}
+
+base::Ref<Ufunc> make(const Row &row) {
+  auto ufunc = base::Ref<Ufunc>::adopt(new Ufunc);
+  ufunc->name = row.name;
+  ufunc->full_name = row.name;
+  ufunc->doc = row.doc;
+  ufunc->identity = row.identity;
+  ufunc->flags = row.flags;
+  ufunc->type_rule = rule_of(row.name);
+  // The table is the library's own: neither can fail (tests/unit/op reads every row).
+  if (row.signature == nullptr) {
+    static_cast<void>(make_elementwise(row.nin, row.nout, nullptr, 0, &ufunc->signature, nullptr));
+  } else {
+    static_cast<void>(parse_signature(row.signature, "", nullptr, 0, &ufunc->signature, nullptr));
+  }
+  static_cast<void>(ufunc->add_loops(parse_loops(row.loops), nullptr));
+  return ufunc;
+}
+
+}  // namespace
+
+std::vector<StandardName> make_standard_ufuncs() {
+  std::vector<StandardName> names;
+  names.reserve(std::size(kRows) + std::size(kAliases));
+  for (const Row &row : kRows) names.push_back({row.name, make(row), false});
+  for (const Alias &alias : kAliases) {
+    for (const StandardName &known : names) {
+      if (known.name != alias.name) continue;
+      names.push_back({alias.alias, known.ufunc, true});
+      break;
+    }
+  }
+  std::sort(names.begin(), names.end(),
+            [](const StandardName &a, const StandardName &b) { return a.name < b.name; });
+  return names;
+}
+
+}  // namespace gufunc::op

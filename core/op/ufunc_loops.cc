@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adding loops to a ufunc, and what happens when it dies.
+#include <algorithm>
+#include <utility>
+
+#include "core/dtype/dtype.h"
+#include "core/op/module_entry.h"
+#include "core/op/ufunc.h"
+
+namespace gufunc::op {
+namespace {
+
+// guf_destroy_fn under the queue's signature: the function travels as the value.
+void run_destroy(void *user, uint64_t function) {
+  reinterpret_cast<guf_destroy_fn>(function)(user);
+}
+
+// Two loops that a call could not tell apart.
+bool same_inputs(const Ufunc &ufunc, const Loop &a, const Loop &b) {
+  const int32_t count = ufunc.nout() == 0 ? ufunc.noperands() : ufunc.nin();
+  return std::equal(a.types.begin(), a.types.begin() + count, b.types.begin());
+}
+
+base::Text describe(const Ufunc &ufunc, const Loop &loop) {
+  base::Text text;
+  for (int32_t i = 0; i < ufunc.noperands(); ++i) {
+    if (i == ufunc.nin()) text.add("->");
+    text.add("%c", dtype::letter(loop.types[static_cast<size_t>(i)]));
+  }
+  return text;
+}
+
+}  // namespace
+
+guf_status Ufunc::add_loop(std::unique_ptr<Loop> loop, guf_error *error) {
+  std::vector<std::unique_ptr<Loop>> loops;
+  loops.push_back(std::move(loop));
+  return add_loops(std::move(loops), error);
+}
+
+guf_status Ufunc::add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error *error) {
+  for (const std::unique_ptr<Loop> &loop : loops) {
+    if (loop->destroy != nullptr) {
+      loop->owed =
+          base::OwedCallback(run_destroy, loop->user, reinterpret_cast<uint64_t>(loop->destroy));
+    }
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto next = std::make_unique<LoopList>();
+  next->loops.reserve(loops_.size() + loops.size());
+  next->loops = list_.load(std::memory_order_relaxed)->loops;
+  for (const std::unique_ptr<Loop> &loop : loops) {
+    for (const Loop *const known : next->loops) {
+      if (!same_inputs(*this, *known, *loop)) continue;
+      return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
+                        "ufunc '%s' has a loop for these input types already: %s, asked for %s",
+                        full_name.c_str(), describe(*this, *known).c_str(),
+                        describe(*this, *loop).c_str());
+    }
+    next->loops.push_back(loop.get());
+  }
+  // From here on nothing may throw: the loops change hands.
+  loops_.reserve(loops_.size() + loops.size());
+  lists_.reserve(lists_.size() + 1);
+  for (std::unique_ptr<Loop> &loop : loops) loops_.push_back(std::move(loop));
+  lists_.push_back(std::move(next));
+  list_.store(lists_.back().get(), std::memory_order_release);
+  return GUF_OK;
+}
+
+Ufunc::~Ufunc() {
+  if (home != nullptr) home->forget(home_index, this);
+  for (const std::unique_ptr<Loop> &loop : loops_) {
+    if (loop->owed.empty()) continue;
+    if ((loop->flags & GUF_LOOP_ANY_THREAD) != 0) {
+      loop->owed.run_now();
+    } else {
+      loop->owed.queue();
+    }
+  }
+}
+
+}  // namespace gufunc::op
