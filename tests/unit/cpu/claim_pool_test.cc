@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pool: each chunk once, from several callers, from inside a chunk, across stop and fork.
+#include "backends/cpu/claim_pool.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "tests/unit/cpu/cpu_fixture.h"
+
+namespace gufunc::cpu {
+namespace {
+
+struct Counts {
+  explicit Counts(uint32_t count) : chunk(count) {}
+  std::vector<std::atomic<int>> chunk;
+  std::mutex lock;
+  std::set<std::thread::id> threads;
+
+  static void body(void *context, uint32_t index) {
+    auto &self = *static_cast<Counts *>(context);
+    self.chunk[index].fetch_add(1, std::memory_order_relaxed);
+    const std::lock_guard hold(self.lock);
+    self.threads.insert(std::this_thread::get_id());
+  }
+  bool each_once() const {
+    for (const auto &count : chunk) {
+      if (count.load() != 1) return false;
+    }
+    return true;
+  }
+};
+
+// More threads than processors: what is tested is order, not speed.
+class Pool : public testing::Test {
+ protected:
+  void SetUp() override {
+    cpu();
+    test_host().config["GUFUNC_NUM_THREADS"] = "4";
+    ASSERT_EQ(claim_pool().stop(UINT64_MAX), GUF_OK);  // forgets the number it knew
+  }
+};
+
+TEST_F(Pool, RunsEachChunkOnce) {
+  for (const uint32_t count : {0u, 1u, 2u, 3u, 7u, 1000u, ClaimPool::kMaxChunks}) {
+    Counts counts(count);
+    claim_pool().run(count, 0, ClaimPool::Wake::kYes, Counts::body, &counts);
+    EXPECT_TRUE(counts.each_once()) << count;
+  }
+  EXPECT_EQ(claim_pool().threads(), 4u);
+}
+
+TEST_F(Pool, ManyJobsInARow) {
+  for (int job = 0; job < 20000; ++job) {
+    Counts counts(3);
+    claim_pool().run(3, 0, ClaimPool::Wake::kNo, Counts::body, &counts);
+    ASSERT_TRUE(counts.each_once()) << job;
+  }
+}
+
+TEST_F(Pool, HonoursTheCallersLimit) {
+  Counts counts(2000);
+  claim_pool().run(2000, 2, ClaimPool::Wake::kYes, Counts::body, &counts);
+  EXPECT_TRUE(counts.each_once());
+  EXPECT_LE(counts.threads.size(), 2u);
+  Counts alone(100);
+  claim_pool().run(100, 1, ClaimPool::Wake::kYes, Counts::body, &alone);
+  EXPECT_EQ(alone.threads, std::set<std::thread::id>{std::this_thread::get_id()});
+}
+
+TEST_F(Pool, ServesSeveralCallersAtOnce) {
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&] {
+      for (int job = 0; job < 500; ++job) {
+        Counts counts(5);
+        claim_pool().run(5, 0, ClaimPool::Wake::kYes, Counts::body, &counts);
+        if (!counts.each_once()) wrong.fetch_add(1);
+      }
+    });
+  }
+  for (auto &caller : callers) caller.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_F(Pool, AChunkMayUseThePool) {
+  struct Nested {
+    std::atomic<int> inner{0};
+    static void inner_body(void *context, uint32_t) { static_cast<Nested *>(context)->inner++; }
+    static void outer_body(void *context, uint32_t) {
+      claim_pool().run(10, 0, ClaimPool::Wake::kYes, inner_body, context);
+    }
+  } nested;
+  claim_pool().run(8, 0, ClaimPool::Wake::kYes, Nested::outer_body, &nested);
+  EXPECT_EQ(nested.inner.load(), 80);
+}
+
+TEST_F(Pool, StopsAndStartsAgain) {
+  for (int round = 0; round < 3; ++round) {
+    Counts counts(100);
+    claim_pool().run(100, 0, ClaimPool::Wake::kYes, Counts::body, &counts);
+    EXPECT_TRUE(counts.each_once());
+    EXPECT_EQ(claim_pool().stop(UINT64_MAX), GUF_OK);
+  }
+}
+
+TEST_F(Pool, StopTimesOutWhileAJobRuns) {
+  struct Blocked {
+    std::atomic<bool> go{false}, begun{false};
+    static void body(void *context, uint32_t) {
+      auto &self = *static_cast<Blocked *>(context);
+      self.begun = true;
+      while (!self.go) std::this_thread::yield();
+    }
+  } blocked;
+  std::thread caller(
+      [&] { claim_pool().run(2, 0, ClaimPool::Wake::kNo, Blocked::body, &blocked); });
+  while (!blocked.begun) std::this_thread::yield();
+  EXPECT_EQ(claim_pool().stop(1000000), GUF_TIMEOUT);
+  blocked.go = true;
+  caller.join();
+}
+
+// A forked child of a sanitized multi-threaded process may not start threads under TSan.
+#if !defined(__SANITIZE_THREAD__)
+TEST_F(Pool, WorksInAForkedChild) {
+  Counts before(100);
+  claim_pool().run(100, 0, ClaimPool::Wake::kYes, Counts::body, &before);
+  const pid_t child = fork();
+  if (child == 0) {
+    Counts counts(1000);
+    claim_pool().run(1000, 0, ClaimPool::Wake::kYes, Counts::body, &counts);
+    _exit(counts.each_once() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  Counts after(100);
+  claim_pool().run(100, 0, ClaimPool::Wake::kYes, Counts::body, &after);
+  EXPECT_TRUE(after.each_once());
+}
+#endif
+
+}  // namespace
+}  // namespace gufunc::cpu

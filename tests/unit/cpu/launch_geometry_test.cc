@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches of every geometry against the same loop run item by item.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "tests/unit/cpu/cpu_fixture.h"
+
+namespace gufunc::cpu {
+namespace {
+
+constexpr size_t kRoom = 1 << 20;  // floats per operand
+
+struct Row {
+  const char *name;
+  std::vector<int64_t> sizes;               // innermost first
+  std::vector<std::vector<int64_t>> steps;  // in elements, [operand][dimension]
+  bool masked = false;
+  uint32_t staged = 0;  // operands that are byte-swapped: bit i
+  uint32_t odd = 0;     // operands that lie one byte off
+};
+void PrintTo(const Row &row, std::ostream *out) {
+  *out << row.name;
+}
+
+const Row kRows[] = {
+    {"NoLoop", {}, {{}, {}, {}}},
+    {"One", {1}, {{1}, {1}, {1}}},
+    {"Empty", {0}, {{1}, {1}, {1}}},
+    {"EmptyOuter", {3, 0}, {{1, 3}, {1, 3}, {1, 3}}},
+    {"Flat", {1000}, {{1}, {1}, {1}}},
+    {"Large", {300000}, {{1}, {1}, {1}}},
+    {"Reversed", {70000}, {{-1}, {1}, {-1}}},
+    {"Scalar", {70001}, {{0}, {1}, {1}}},
+    {"Strided", {50000}, {{2}, {3}, {1}}},
+    {"ManySmallRows", {3, 40000}, {{1, 3}, {1, 0}, {1, 3}}},
+    {"ThreeDims", {17, 40, 90}, {{1, 17, 680}, {0, 1, 40}, {1, 17, 680}}},
+    {"EightDims",
+     {2, 2, 2, 2, 2, 2, 2, 300},
+     {{1, 2, 4, 8, 16, 32, 64, 128}, {0, 1, 0, 1, 0, 1, 0, 1}, {1, 2, 4, 8, 16, 32, 64, 128}}},
+    {"NegativeOuter", {100, 500}, {{1, -100}, {1, 100}, {1, 100}}},
+    {"Masked", {1000}, {{1}, {1}, {1}}, true},
+    {"MaskedLarge", {40, 3000}, {{1, 40}, {1, 40}, {1, 40}}, true},
+    {"SwappedInput", {1000}, {{1}, {1}, {1}}, false, 1},
+    {"SwappedAll", {70000}, {{1}, {1}, {1}}, false, 7},
+    {"SwappedScalar", {5000}, {{0}, {1}, {1}}, false, 1},
+    {"SwappedRows", {5, 3000}, {{1, 5}, {0, 1}, {1, 5}}, false, 3},
+    {"SwappedMasked", {777, 60}, {{1, 777}, {1, 777}, {1, 777}}, true, 6},
+    {"UnalignedInput", {1000}, {{1}, {1}, {1}}, false, 0, 2},
+    {"UnalignedAll", {300, 300}, {{1, 300}, {1, 300}, {1, 300}}, false, 0, 7},
+    {"UnalignedReversed", {3000}, {{-1}, {2}, {1}}, false, 5, 7},
+};
+
+float swapped(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  bits = __builtin_bswap32(bits);
+  std::memcpy(&x, &bits, 4);
+  return x;
+}
+
+// Memory of one operand: room on both sides of its origin, filled with values that tell places apart.
+class Operand {
+ public:
+  Operand(unsigned seed, bool swap, bool odd) : swap_(swap), bytes_(8 * kRoom + 16) {
+    std::mt19937 random(seed);
+    origin_ = bytes_.data() + 4 * kRoom + (odd ? 1 : 0);
+    for (int64_t i = -static_cast<int64_t>(kRoom) + 4; i < static_cast<int64_t>(kRoom) - 4; ++i) {
+      put(i, static_cast<float>(random() % 100000) / 8);
+    }
+  }
+  char *origin() const { return origin_; }
+  float get(int64_t i) const {
+    float x;
+    std::memcpy(&x, origin_ + 4 * i, 4);
+    return swap_ ? swapped(x) : x;
+  }
+  void put(int64_t i, float x) {
+    if (swap_) x = swapped(x);
+    std::memcpy(origin_ + 4 * i, &x, 4);
+  }
+  bool operator==(const Operand &other) const { return bytes_ == other.bytes_; }
+
+ private:
+  bool swap_;
+  std::vector<char> bytes_;
+  char *origin_;
+};
+
+class Launch : public testing::TestWithParam<Row> {
+ protected:
+  static void SetUpTestSuite() {
+    cpu();
+    test_host().config["GUFUNC_NUM_THREADS"] = "3";
+  }
+};
+
+TEST_P(Launch, WritesWhatItemByItemWrites) {
+  const Row &row = GetParam();
+  std::vector<Operand> operand, expected;
+  BlockRow geometry{2, row.sizes, {}, {}, {GUF_F32, GUF_F32, GUF_F32}};
+  for (unsigned i = 0; i < 3; ++i) {
+    operand.emplace_back(i, (row.staged >> i & 1) != 0, (row.odd >> i & 1) != 0);
+    geometry.steps.push_back(row.steps[i]);
+    for (int64_t &step : geometry.steps.back()) step *= 4;
+  }
+  Operand result(2, (row.staged >> 2 & 1) != 0, (row.odd >> 2 & 1) != 0);
+  for (auto &one : operand) geometry.addresses.push_back(one.origin());
+  guf_launch_block block = make_block(geometry);
+  for (int i = 0; i < 3; ++i) {
+    if ((row.staged >> i & 1) != 0) block.operand_flags[i] |= GUF_LAUNCH_OPERAND_SWAPPED;
+    if ((row.odd >> i & 1) != 0) block.operand_flags[i] |= GUF_LAUNCH_OPERAND_UNALIGNED;
+  }
+  if (row.staged != 0 || row.odd != 0) block.flags |= GUF_LAUNCH_SWAPPED;
+
+  std::vector<char> mask(block.items);
+  std::mt19937 random(9);
+  int left = 0;
+  for (char &bit : mask) {  // runs of both lengths
+    if (left-- == 0) left = static_cast<int>(random() % 40);
+    bit = left % 3 != 0 && random() % 16 != 0 ? 1 : 0;
+  }
+  if (row.masked) {
+    block.flags |= GUF_LAUNCH_MASKED;
+    block.mask = reinterpret_cast<uint64_t>(mask.data());
+    int64_t step = 1;
+    for (size_t d = 0; d < row.sizes.size(); step *= row.sizes[d++]) block.mask_step[d] = step;
+  }
+
+  for (uint64_t item = 0; item < block.items; ++item) {
+    if (row.masked && mask[item] == 0) continue;
+    int64_t at[3] = {};
+    uint64_t rest = item;
+    for (size_t d = 0; d < row.sizes.size(); ++d) {
+      const auto index = static_cast<int64_t>(rest % static_cast<uint64_t>(row.sizes[d]));
+      rest /= static_cast<uint64_t>(row.sizes[d]);
+      for (size_t i = 0; i < 3; ++i) at[i] += index * row.steps[i][d];
+    }
+    result.put(at[2], operand[0].get(at[0]) + operand[1].get(at[1]));
+  }
+
+  guf_error error = fresh_error();
+  ASSERT_EQ(launch_block(block, as_entry(add_f32), &error), GUF_OK) << error.message;
+  EXPECT_TRUE(operand[2] == result);
+}
+INSTANTIATE_TEST_SUITE_P(Rows, Launch, testing::ValuesIn(kRows),
+                         [](const auto &row) { return row.param.name; });
+
+// (n),(n)->() : a dot product over core dimensions of any stride and byte order.
+void dot_f32(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    float sum = 0;
+    for (int64_t k = 0; k < dims[1]; ++k) {
+      sum += *reinterpret_cast<const float *>(args[0] + i * steps[0] + k * steps[3]) *
+             *reinterpret_cast<const float *>(args[1] + i * steps[1] + k * steps[4]);
+    }
+    *reinterpret_cast<float *>(args[2] + i * steps[2]) = sum;
+  }
+}
+
+class CoreLaunch : public testing::TestWithParam<int64_t> {};
+
+TEST_P(CoreLaunch, StagesWholeCoreItems) {
+  const int64_t n = GetParam(), items = 50;
+  std::vector<float> a(static_cast<size_t>(n * items + 1)), b(static_cast<size_t>(2 * n + 1));
+  std::vector<float> out(static_cast<size_t>(items));
+  for (size_t i = 0; i < a.size(); ++i) a[i] = swapped(static_cast<float>(i % 17));
+  for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 5);
+  BlockRow row{2,
+               {items},
+               {a.data(), b.data(), out.data()},
+               {{4 * n}, {0}, {4}},
+               {GUF_F32, GUF_F32, GUF_F32}};
+  guf_launch_block block = make_block(row);
+  block.flags |= GUF_LAUNCH_GENERALIZED | GUF_LAUNCH_SWAPPED;
+  block.operand_flags[0] |= GUF_LAUNCH_OPERAND_SWAPPED;
+  block.operand_flags[1] |= GUF_LAUNCH_OPERAND_UNALIGNED;
+  block.ncore = 1;
+  block.ncorestrides = 2;
+  block.size[1] = n;
+  block.core_ndim[0] = block.core_ndim[1] = 1;
+  block.step[3] = 4;
+  block.step[4] = 8;  // every second
+  guf_error error = fresh_error();
+  ASSERT_EQ(launch_block(block, as_entry(dot_f32), &error), GUF_OK) << error.message;
+  for (int64_t i = 0; i < items; ++i) {
+    float sum = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      sum += static_cast<float>((i * n + k) % 17) * static_cast<float>(2 * k % 5);
+    }
+    ASSERT_EQ(out[static_cast<size_t>(i)], sum) << i;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Sizes, CoreLaunch, testing::Values(0, 1, 3, 100, 5000, 100000));
+
+TEST(LaunchFailure, ScratchThatCannotBeHadIsNoMemory) {
+  std::vector<float> a(100000), out(1);
+  BlockRow row{
+      2, {1}, {a.data(), a.data(), out.data()}, {{0}, {0}, {4}}, {GUF_F32, GUF_F32, GUF_F32}};
+  guf_launch_block block = make_block(row);
+  block.flags |= GUF_LAUNCH_GENERALIZED | GUF_LAUNCH_SWAPPED;
+  block.operand_flags[0] |= GUF_LAUNCH_OPERAND_SWAPPED;
+  block.ncore = 1;
+  block.ncorestrides = 2;
+  block.size[1] = 100000;
+  block.core_ndim[0] = block.core_ndim[1] = 1;
+  block.step[3] = block.step[4] = 4;
+  guf_error error = fresh_error();
+  cpu_device();
+  test_host().alloc_fails = true;
+  EXPECT_EQ(launch_block(block, as_entry(dot_f32), &error), GUF_E_NO_MEMORY);
+  test_host().alloc_fails = false;
+  EXPECT_NE(error.message[0], '\0');
+}
+
+TEST(LaunchFailure, StopsAndSaysTheLoopsText) {
+  std::vector<float> a(200000, 1), b(200000, 2), out(200000, 0);
+  BlockRow row{2,
+               {200000},
+               {a.data(), b.data(), out.data()},
+               {{4}, {4}, {4}},
+               {GUF_F32, GUF_F32, GUF_F32},
+               GUF_LAUNCH_ANY_THREAD | GUF_LAUNCH_STATUS};
+  const guf_launch_block block = make_block(row);
+  guf_error error = fresh_error();
+  ASSERT_EQ(launch_block(block, as_entry(checked_add_f32), &error), GUF_OK);
+  b[150000] = -1;
+  EXPECT_EQ(launch_block(block, as_entry(checked_add_f32), &error, nullptr, nullptr, 0, "No!"),
+            GUF_E_VALUE);
+  EXPECT_STREQ(error.message, "No!");
+  EXPECT_EQ(error.status, GUF_E_VALUE);
+}
+
+TEST(LaunchFailure, RefusesFlagsItDoesNotKnow) {
+  guf_launch_block block = make_block({1, {}, {}, {}, {}, 1u << 30});
+  guf_error error = fresh_error();
+  EXPECT_EQ(launch_block(block, as_entry(add_f32), &error), GUF_E_UNSUPPORTED);
+}
+
+}  // namespace
+}  // namespace gufunc::cpu

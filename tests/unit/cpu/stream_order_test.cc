@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams and events: order, failures kept and reported once, timeouts, close, fork.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+#include "tests/unit/cpu/cpu_fixture.h"
+
+namespace gufunc::cpu {
+namespace {
+
+// A stream and an event that close themselves.
+struct StreamHandle {
+  StreamHandle() {
+    guf_error error = fresh_error();
+    EXPECT_EQ(cpu().stream_open(cpu_device(), 0, 0, &stream, &error), GUF_OK) << error.message;
+  }
+  ~StreamHandle() { cpu().stream_close(stream); }
+  void *stream = nullptr;
+};
+struct EventHandle {
+  EventHandle() {
+    guf_error error = fresh_error();
+    EXPECT_EQ(cpu().event_open(cpu_device(), &event, &error), GUF_OK) << error.message;
+  }
+  ~EventHandle() { cpu().event_close(event); }
+  void *event = nullptr;
+};
+
+// A loop that waits until it is let go, and one that appends its number.
+struct Gate {
+  std::atomic<bool> open{false}, entered{false};
+  static void loop(char **, const int64_t *, const int64_t *, void *user) {
+    auto &gate = *static_cast<Gate *>(user);
+    gate.entered = true;
+    while (!gate.open) std::this_thread::yield();
+  }
+};
+struct Trace {
+  std::vector<int> seen;  // written in the stream's order only
+  int number = 0;
+  std::thread::id thread;
+};
+struct Step {
+  Trace *trace;
+  int number;
+  static void loop(char **, const int64_t *, const int64_t *, void *user) {
+    auto &step = *static_cast<Step *>(user);
+    step.trace->seen.push_back(step.number);
+    step.trace->thread = std::this_thread::get_id();
+  }
+};
+guf_status failing_loop(char **, const int64_t *, const int64_t *, void *) {
+  return GUF_E_VALUE;
+}
+
+constexpr uint64_t kForever = UINT64_MAX;
+
+// One item, no operands; `large` work goes to the stream's thread.
+guf_launch_block bare_block(bool large, uint32_t flags = GUF_LAUNCH_ANY_THREAD) {
+  guf_launch_block block = {};
+  block.items = 1;
+  block.size[0] = 1;
+  block.flags = flags;
+  if (large) {
+    block.flags |= GUF_LAUNCH_GENERALIZED;
+    block.ncore = 1;
+    block.size[1] = int64_t{1} << 30;  // work as it is estimated; the loops here ignore it
+  }
+  return block;
+}
+
+guf_status put(void *stream, void (*loop)(void), void *user, bool large = true) {
+  guf_error error = fresh_error();
+  return launch_block(bare_block(large), loop, &error, stream, user);
+}
+
+guf_status fail_on(void *stream, bool large) {
+  guf_error error = fresh_error();
+  return launch_block(bare_block(large, GUF_LAUNCH_ANY_THREAD | GUF_LAUNCH_STATUS),
+                      as_entry(failing_loop), &error, stream, nullptr, 0, "Negative.");
+}
+
+TEST(Stream, RunsWorkInOrder) {
+  StreamHandle s;
+  Trace trace;
+  std::vector<Step> steps;
+  for (int i = 0; i < 1000; ++i) steps.push_back({&trace, i});
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(put(s.stream, as_entry(Step::loop), &steps[static_cast<size_t>(i)], i % 3 == 0),
+              GUF_OK);
+  }
+  guf_error error = fresh_error();
+  ASSERT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+  std::vector<int> expected(1000);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(trace.seen, expected);
+}
+
+TEST(Stream, SmallWorkOnAnIdleStreamRunsOnTheCaller) {
+  StreamHandle s;
+  Trace trace;
+  Step step{&trace, 1};
+  ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step, false), GUF_OK);
+  EXPECT_EQ(trace.thread, std::this_thread::get_id());
+  ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step, true), GUF_OK);
+  guf_error error = fresh_error();
+  ASSERT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+  EXPECT_NE(trace.thread, std::this_thread::get_id());
+}
+
+TEST(Stream, AnswersWhileItWorks) {
+  StreamHandle s;
+  Gate gate;
+  guf_error error = fresh_error();
+  EXPECT_EQ(cpu().stream_query(s.stream, &error), GUF_OK);
+  ASSERT_EQ(put(s.stream, as_entry(Gate::loop), &gate), GUF_OK);
+  EXPECT_EQ(cpu().stream_query(s.stream, &error), GUF_NOT_READY);
+  EXPECT_EQ(cpu().stream_synchronize(s.stream, 1000000, &error), GUF_TIMEOUT);
+  EXPECT_EQ(cpu().stream_synchronize(s.stream, 0, &error), GUF_TIMEOUT);
+  gate.open = true;
+  EXPECT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+  EXPECT_EQ(cpu().stream_query(s.stream, &error), GUF_OK);
+}
+
+class StreamFailure : public testing::TestWithParam<bool> {};
+
+TEST_P(StreamFailure, IsReportedOnceAndLaterWorkRuns) {
+  StreamHandle s;
+  EventHandle before, after;
+  Trace trace;
+  Step step{&trace, 7};
+  guf_error error = fresh_error();
+  ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step, GetParam()), GUF_OK);
+  ASSERT_EQ(cpu().event_record(before.event, s.stream, &error), GUF_OK);
+  ASSERT_EQ(fail_on(s.stream, GetParam()), GUF_OK);  // the failure is the stream's, not the call's
+  ASSERT_EQ(fail_on(s.stream, GetParam()), GUF_OK);
+  ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step, GetParam()), GUF_OK);
+  ASSERT_EQ(cpu().event_record(after.event, s.stream, &error), GUF_OK);
+  EXPECT_EQ(cpu().event_synchronize(before.event, kForever, &error), GUF_OK);
+  EXPECT_EQ(cpu().event_synchronize(after.event, kForever, &error), GUF_E_VALUE);
+  EXPECT_EQ(cpu().event_query(after.event, &error), GUF_E_VALUE);
+  error = fresh_error();
+  EXPECT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_E_VALUE);
+  EXPECT_STREQ(error.message, "Negative.; launch 2 of the stream");
+  EXPECT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+  EXPECT_EQ(trace.seen, (std::vector<int>{7, 7}));
+}
+INSTANTIATE_TEST_SUITE_P(InlineAndQueued, StreamFailure, testing::Bool());
+
+TEST(Event, OrdersTwoStreams) {
+  StreamHandle first, second;
+  EventHandle event;
+  Gate gate;
+  Trace trace;
+  Step one{&trace, 1}, two{&trace, 2};
+  guf_error error = fresh_error();
+  EXPECT_EQ(cpu().event_query(event.event, &error), GUF_OK) << "never recorded is complete";
+  ASSERT_EQ(put(first.stream, as_entry(Gate::loop), &gate), GUF_OK);
+  ASSERT_EQ(put(first.stream, as_entry(Step::loop), &one, false), GUF_OK);
+  ASSERT_EQ(cpu().event_record(event.event, first.stream, &error), GUF_OK);
+  EXPECT_EQ(cpu().event_query(event.event, &error), GUF_NOT_READY);
+  EXPECT_EQ(cpu().event_synchronize(event.event, 1000000, &error), GUF_TIMEOUT);
+  ASSERT_EQ(cpu().stream_wait_event(second.stream, event.event, &error), GUF_OK);
+  ASSERT_EQ(put(second.stream, as_entry(Step::loop), &two, false), GUF_OK);
+  gate.open = true;
+  ASSERT_EQ(cpu().stream_synchronize(second.stream, kForever, &error), GUF_OK);
+  EXPECT_EQ(trace.seen, (std::vector<int>{1, 2}));
+  EXPECT_EQ(cpu().event_query(event.event, &error), GUF_OK);
+}
+
+TEST(Event, MayBeClosedWhileQueued) {
+  StreamHandle s;
+  Gate gate;
+  guf_error error = fresh_error();
+  ASSERT_EQ(put(s.stream, as_entry(Gate::loop), &gate), GUF_OK);
+  {
+    EventHandle event;
+    ASSERT_EQ(cpu().event_record(event.event, s.stream, &error), GUF_OK);
+  }
+  gate.open = true;
+  EXPECT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+}
+
+TEST(Stream, CloseDoesNotWaitAndPendingWorkCompletes) {
+  Gate gate;
+  Trace trace;
+  Step step{&trace, 3};
+  EventHandle event;
+  guf_error error = fresh_error();
+  {
+    StreamHandle s;
+    ASSERT_EQ(put(s.stream, as_entry(Gate::loop), &gate), GUF_OK);
+    ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step, false), GUF_OK);
+    ASSERT_EQ(cpu().event_record(event.event, s.stream, &error), GUF_OK);
+  }
+  gate.open = true;
+  ASSERT_EQ(cpu().event_synchronize(event.event, kForever, &error), GUF_OK);
+  EXPECT_EQ(trace.seen, std::vector<int>{3});
+}
+
+TEST(Stream, CodeBoundToItsThreadRunsOnTheCallerAfterPendingWork) {
+  StreamHandle s;
+  Gate gate;
+  Trace trace;
+  Step step{&trace, 4};
+  ASSERT_EQ(put(s.stream, as_entry(Gate::loop), &gate), GUF_OK);
+  std::thread opener([&] {
+    while (!gate.entered) std::this_thread::yield();
+    gate.open = true;
+  });
+  guf_error error = fresh_error();
+  ASSERT_EQ(launch_block(bare_block(true, 0), as_entry(Step::loop), &error, s.stream, &step),
+            GUF_OK);
+  EXPECT_EQ(trace.thread, std::this_thread::get_id());
+  opener.join();
+}
+
+TEST(Stream, ManyThreadsMayUseOne) {
+  StreamHandle s;
+  std::atomic<int> wrong{0};
+  struct Counter {
+    int64_t value = 0;  // only the stream touches it
+    static void loop(char **, const int64_t *, const int64_t *, void *user) {
+      ++static_cast<Counter *>(user)->value;
+    }
+  } counter;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 500; ++i) {
+        if (put(s.stream, as_entry(Counter::loop), &counter, (i + t) % 7 == 0) != GUF_OK) ++wrong;
+        guf_error error = fresh_error();
+        if (i % 50 == 0 && cpu().stream_synchronize(s.stream, kForever, &error) != GUF_OK) ++wrong;
+      }
+    });
+  }
+  for (auto &thread : threads) thread.join();
+  guf_error error = fresh_error();
+  ASSERT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+  EXPECT_EQ(counter.value, 2000);
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(Stream, MemoryIsFreedInOrder) {
+  StreamHandle s;
+  guf_error error = fresh_error();
+  Gate gate;
+  for (const uint64_t size : {uint64_t{0}, uint64_t{100}, uint64_t{5} << 20}) {
+    uint64_t address = 0;
+    ASSERT_EQ(cpu().memory_alloc(cpu_device(), size, GUF_MEMORY_DEVICE, s.stream, &address, &error),
+              GUF_OK);
+    EXPECT_EQ(address % 64, 0u);
+    gate.open = false;
+    ASSERT_EQ(put(s.stream, as_entry(Gate::loop), &gate), GUF_OK);
+    const float value = 3;
+    ASSERT_EQ(cpu().fill(cpu_device(), s.stream, address, &value, 4, size / 4, &error), GUF_OK);
+    ASSERT_EQ(cpu().memory_free(cpu_device(), address, size, GUF_MEMORY_DEVICE, s.stream, &error),
+              GUF_OK);
+    gate.open = true;
+    ASSERT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+  }
+}
+
+TEST(Stream, NoMemoryToQueueIsReported) {
+  StreamHandle s;
+  Gate gate;
+  ASSERT_EQ(put(s.stream, as_entry(Gate::loop), &gate), GUF_OK);
+  while (!gate.entered) std::this_thread::yield();
+  test_host().alloc_fails = true;
+  EXPECT_EQ(put(s.stream, as_entry(Gate::loop), &gate, false), GUF_E_NO_MEMORY);
+  test_host().alloc_fails = false;
+  gate.open = true;
+  guf_error error = fresh_error();
+  EXPECT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+}
+
+TEST(Shutdown, WaitsForStreamsAndLeavesTheTableUsable) {
+  StreamHandle s;
+  Gate gate;
+  guf_error error = fresh_error();
+  ASSERT_EQ(put(s.stream, as_entry(Gate::loop), &gate), GUF_OK);
+  EXPECT_EQ(cpu().shutdown(1000000, &error), GUF_TIMEOUT);
+  gate.open = true;
+  EXPECT_EQ(cpu().shutdown(kForever, &error), GUF_OK);
+  EXPECT_EQ(put(s.stream, as_entry(Gate::loop), &gate), GUF_OK);
+  EXPECT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+}
+
+#if !defined(__SANITIZE_THREAD__)
+TEST(Fork, StreamsOfTheParentAreRefusedInTheChild) {
+  StreamHandle s;
+  EventHandle event;
+  Gate gate;
+  guf_error error = fresh_error();
+  ASSERT_EQ(put(s.stream, as_entry(Gate::loop), &gate), GUF_OK);
+  const pid_t child = fork();
+  if (child == 0) {
+    int wrong = 0;
+    wrong += cpu().stream_query(s.stream, &error) != GUF_E_FORKED;
+    wrong += cpu().stream_synchronize(s.stream, kForever, &error) != GUF_E_FORKED;
+    wrong += put(s.stream, as_entry(Gate::loop), &gate) != GUF_E_FORKED;
+    wrong += cpu().event_query(event.event, &error) != GUF_E_FORKED;
+    cpu().stream_close(s.stream);
+    void *fresh = nullptr;
+    wrong += cpu().stream_open(cpu_device(), 0, 0, &fresh, &error) != GUF_OK;
+    gate.open = true;
+    wrong += put(fresh, as_entry(Gate::loop), &gate) != GUF_OK;
+    wrong += cpu().stream_synchronize(fresh, kForever, &error) != GUF_OK;
+    _exit(wrong);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  gate.open = true;
+  EXPECT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+}
+#endif
+
+}  // namespace
+}  // namespace gufunc::cpu
