@@ -21,7 +21,7 @@ struct Backend {
   std::string path;  // empty for the one inside the library
   uint32_t priority = 0;
   guf_backend_api api = {};  // gaps filled with "not supported"
-  // ... state, reason: see registry.h
+  // ... state, reason: see backend_registry.h
 };
 
 // Immortal; at most op::kMaxDevices of them.

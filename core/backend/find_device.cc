@@ -3,7 +3,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "core/backend/registry.h"
+#include "core/backend/backend_registry.h"
 #include "core/base/log.h"
 
 namespace gufunc::backend {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/backend/kernel_table.h"
-#include "core/module/module_file.h"
+#include "core/module/read_module.h"
 
 namespace gufunc::module {
 

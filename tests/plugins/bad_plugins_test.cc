@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/backend/registry.h"
+#include "core/backend/backend_registry.h"
 
 namespace gufunc::backend {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "core/backend/registry.h"
+#include "core/backend/backend_registry.h"
 #include "tests/plugins/null_control.h"
 
 namespace gufunc::backend {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/backend/registry.h"
+#include "core/backend/backend_registry.h"
 #include "core/base/log.h"
 
 // Defined by the static cpu backend where it is linked in (GUFUNC_STATIC_CPU).

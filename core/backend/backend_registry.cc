@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process's list, and the way from a found file to an open device. Each step is taken once, without a lock, and
 // its outcome is kept: a backend that cannot be used is described, not tried again.
-#include "core/backend/registry.h"
+#include "core/backend/backend_registry.h"
 
 #include <algorithm>
 #include <mutex>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module's file as bytes: read once, checked by its own digest, before any code of it runs.
-#ifndef GUFUNC_CORE_MODULE_MODULE_FILE_H
-#define GUFUNC_CORE_MODULE_MODULE_FILE_H
+#ifndef GUFUNC_CORE_MODULE_READ_MODULE_H
+#define GUFUNC_CORE_MODULE_READ_MODULE_H
 
 #include <elf.h>
 
@@ -35,4 +35,4 @@ guf_status read_module_file(const char *path, ModuleFile *out, guf_error *error)
 
 }  // namespace gufunc::module
 
-#endif  // GUFUNC_CORE_MODULE_MODULE_FILE_H
+#endif  // GUFUNC_CORE_MODULE_READ_MODULE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backends of the process: found by their notes, opened when asked for, described as data when they fail.
-#ifndef GUFUNC_CORE_BACKEND_REGISTRY_H
-#define GUFUNC_CORE_BACKEND_REGISTRY_H
+#ifndef GUFUNC_CORE_BACKEND_BACKEND_REGISTRY_H
+#define GUFUNC_CORE_BACKEND_BACKEND_REGISTRY_H
 
 #include <array>
 #include <atomic>
@@ -89,4 +89,4 @@ std::vector<std::unique_ptr<Record>> list_backends(const ListingRules &rules);
 
 }  // namespace gufunc::backend
 
-#endif  // GUFUNC_CORE_BACKEND_REGISTRY_H
+#endif  // GUFUNC_CORE_BACKEND_BACKEND_REGISTRY_H
