@@ -37,7 +37,7 @@ def room(path):
 
 def refuse_in_core(source, target):
     if target.parts[:2] == ("abi", "include"):
-        return None if target.suffix == ".h" else "core sees the C headers only"
+        return None if target.suffix in {".h", ".def"} else "core sees the C headers only"
     if target.parts[0] != "core":
         return "core sees only itself and abi/include"
     own, other = room(source), room(target)
@@ -64,6 +64,8 @@ VISIBLE = {
     "tools": ("tools",),
     "tests/unit/cpu": ("tests", "backends/cpu"),
     "tests/unit": ("tests", "core"),
+    "tests/plugins": ("tests", "core"),
+    "tests/tools": ("tests", "tools"),
     "tests": ("tests",),
     "examples": ("examples",),
     "bench": ("bench",),
