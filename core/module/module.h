@@ -11,7 +11,7 @@
 
 #include "core/base/object.h"
 #include "core/module/module_image.h"
-#include "core/op/module_entry.h"
+#include "core/op/ufunc_registry.h"
 
 namespace gufunc::module {
 
@@ -30,6 +30,9 @@ class Module final : public base::Object {
   const std::string &path() const { return path_; }  // empty when linked in
   uint32_t flags() const { return flags_; }          // guf_module_flag
 
+  // Ends with the module's life.
+  void hold(op::ModuleRegistration registration) { registration_ = std::move(registration); }
+
   // Whether both stand for the same content, opened in the same way.
   bool is_same_as(const Module &other) const;
 
@@ -39,11 +42,7 @@ class Module final : public base::Object {
   const Digest digest_ = {};
   const std::unique_ptr<ModuleImage> image_;
   const guf_module_v1 *const table_;
-
- public:
-  // Set by whoever registers the module in a context (op::Context::add_module). The last member:
-  // it ends first, before the table goes.
-  op::ModuleRegistration registration;
+  op::ModuleRegistration registration_;
 };
 
 // Reads, checks and maps a file. Registers nothing.  Errors  as guf_module_load
@@ -51,6 +50,17 @@ guf_status open_module(const char *path, uint32_t flags, base::Ref<Module> *out,
 
 // Checks a linked-in table. Registers nothing.  Errors  as guf_module_register
 guf_status wrap_table(const guf_module_v1 *table, base::Ref<Module> *out, guf_error *error);
+
+// Registers the module's functions in a context. `*out` is `module`, or the one that was there when it is the same.
+// Errors  GUF_E_EXISTS <= the context has another module of this name
+guf_status register_module(op::Context &context, const base::Ref<Module> &module,
+                           base::Ref<Module> *out, guf_error *error);
+
+// A loop for another ufunc: the kernel of `function` with exactly the ufunc's operands and these types. It keeps the
+// module.
+// Errors  GUF_E_NOT_FOUND <= no such function or types;  GUF_E_SIGNATURE <= signatures differ
+guf_status make_loop(const base::Ref<Module> &module, const op::Ufunc &ufunc, const char *function,
+                     const guf_dtype *types, std::unique_ptr<op::Loop> *out, guf_error *error);
 
 }  // namespace gufunc::module
 

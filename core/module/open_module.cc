@@ -3,6 +3,7 @@
 #include "core/module/module.h"
 
 #include "core/backend/image_cache.h"
+#include "core/backend/kernel_table.h"
 
 namespace gufunc::module {
 
@@ -18,6 +19,7 @@ Module::Module(std::string path, uint32_t flags, const Digest &digest,
 Module::Module(const guf_module_v1 &table) : Object(kKind), table_(&table) {}
 
 Module::~Module() {
+  registration_ = op::ModuleRegistration();  // first of all: nobody finds it any more
   backend::forget_images(*table_);
 }
 

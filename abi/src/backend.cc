@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of backends: what was found, and plugins added by path.
+#include <gufunc/device.h>
+
+#include <cstring>
+
+#include "abi/src/border.h"
+#include "core/backend/backend_registry.h"
+#include "core/base/struct_size.h"
+
+using namespace gufunc;
+
+namespace {
+
+template <size_t n>
+void copy_text(char (&to)[n], const char *from) {
+  const size_t length = strnlen(from, n - 1);
+  std::memcpy(to, from, length);
+  to[length] = '\0';
+}
+
+guf_backend_info describe(const backend::Record &record) {
+  const backend::Outcome &state = record.state();
+  guf_backend_info info = {};
+  info.struct_size = sizeof info;
+  info.state = state.status;
+  info.native_code = state.native_code;
+  info.ndevices = record.probe_once.done() ? record.ndevices : -1;
+  info.priority = record.priority;
+  copy_text(info.name, record.name.c_str());
+  copy_text(info.path, record.path.c_str());
+  copy_text(info.reason, state.reason.c_str());
+  if (record.open_once.done() && record.opened.status == GUF_OK) {
+    info.abi_minor = record.api.abi_minor;
+    copy_text(info.version, record.api.version);
+  }
+  if (record.probe_once.done()) copy_text(info.driver, record.driver);
+  return info;
+}
+
+}  // namespace
+
+guf_status guf_backend_count(uint32_t *out_count, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_count, "out_count", error));
+    *out_count = static_cast<uint32_t>(backend::backends().size());
+    return GUF_OK;
+  });
+}
+
+guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info *out_info,
+                                guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_info, "out_info", error));
+    const auto all = backend::backends();
+    if (index >= all.size()) {
+      return base::fail(error, GUF_E_INDEX, 0, base::kNone,
+                        "no backend of that index; found %u, wanted less than %zu", index,
+                        all.size());
+    }
+    // A backend that cannot be used is described, so the status of the probe is not this call's.
+    if (probe != 0) backend::probe_backend(*all[index], nullptr);
+    return base::write_struct(out_info, describe(*all[index]), error);
+  });
+}
+
+guf_status guf_backend_load(const char *path, guf_error *error) {
+  return border::guard(error, [&] { return backend::load_backend(path, error); });
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of modules.
+#include <gufunc/ufunc.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "abi/src/handles.h"
+#include "core/base/struct_size.h"
+#include "core/module/module.h"
+
+using namespace gufunc;
+
+namespace {
+
+using ModuleRef = base::Ref<module::Module>;
+
+guf_status register_and_publish(op::Context &context, const ModuleRef &made, guf_module *out_module,
+                                guf_error *error) {
+  ModuleRef kept;
+  GUF_TRY(module::register_module(context, made, &kept, error));
+  *out_module = border::publish<guf_module>(kept);
+  return GUF_OK;
+}
+
+template <size_t n>
+void copy_text(char (&to)[n], const char *from) {
+  const size_t length = strnlen(from, n - 1);
+  std::memcpy(to, from, length);
+  to[length] = '\0';
+}
+
+}  // namespace
+
+guf_status guf_module_load(guf_context context, const char *path, uint32_t flags,
+                           guf_module *out_module, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(path, "path", error));
+    GUF_TRY(border::need(out_module, "out_module", error));
+    if ((flags & ~uint32_t{GUF_MODULE_DATA_ONLY}) != 0) {
+      return base::fail(error, GUF_E_ARG, 2, base::kNone,
+                        "unknown flags; found 0x%x, wanted guf_module_flag", flags);
+    }
+    op::Context *where = nullptr;
+    GUF_TRY(op::context_of(context, &where, error));
+    base::bury();  // a module that nothing uses any more gives its name back here
+    ModuleRef made;
+    GUF_TRY(module::open_module(path, flags, &made, error));
+    return register_and_publish(*where, made, out_module, error);
+  });
+}
+
+guf_status guf_module_register(guf_context context, const guf_module_v1 *table,
+                               guf_module *out_module, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(table, "table", error));
+    GUF_TRY(border::need(out_module, "out_module", error));
+    op::Context *where = nullptr;
+    GUF_TRY(op::context_of(context, &where, error));
+    base::bury();
+    ModuleRef made;
+    GUF_TRY(module::wrap_table(table, &made, error));
+    return register_and_publish(*where, made, out_module, error);
+  });
+}
+
+guf_status guf_module_retain(guf_module module, guf_error *error) {
+  return border::retain(module, base::Kind::kModule, "module", error);
+}
+
+guf_status guf_module_release(guf_module module, guf_error *error) {
+  return border::release(module, base::Kind::kModule, "module", error);
+}
+
+guf_status guf_module_get_info(guf_module module, guf_module_info *out_info, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_info, "out_info", error));
+    module::Module *found = nullptr;
+    GUF_TRY(base::find_object(module, "module", &found, error));
+    guf_module_info info = {};
+    info.struct_size = sizeof info;
+    info.nfunctions = found->table().nfunctions;
+    info.nimages = found->table().nimages;
+    info.flags = found->flags();
+    copy_text(info.name, found->table().name);
+    copy_text(info.path, found->path().c_str());
+    return base::write_struct(out_info, info, error);
+  });
+}
+
+guf_status guf_module_function_at(guf_module module, uint32_t index, char *name, uint64_t capacity,
+                                  guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(name, "name", error));
+    module::Module *found = nullptr;
+    GUF_TRY(base::find_object(module, "module", &found, error));
+    const guf_module_v1 &table = found->table();
+    if (index >= table.nfunctions) {
+      return base::fail(error, GUF_E_INDEX, 1, base::kNone,
+                        "no function of that index; found %u, wanted less than %u", index,
+                        table.nfunctions);
+    }
+    const char *const function = table.functions[index].name;
+    const uint64_t needed = std::strlen(table.name) + 1 + std::strlen(function) + 1;
+    if (capacity < needed) {
+      return base::fail(error, GUF_E_BUFFER_TOO_SMALL, 2, base::kNone,
+                        "name is too small; found %llu bytes, wanted %llu",
+                        static_cast<unsigned long long>(capacity),
+                        static_cast<unsigned long long>(needed));
+    }
+    std::snprintf(name, needed, "%s:%s", table.name, function);
+    return GUF_OK;
+  });
+}
