@@ -29,15 +29,27 @@ Decimal parse_scientific(const char *first, const char *last) {
   return decimal;
 }
 
-// For the 16-bit formats: as many digits as it takes.
-Decimal search_shortest(double value, FloatFormat format) {
+// The value written with `digits` digits after the point, and the double nearest to that text.
+struct Candidate {
+  Candidate(double value, int digits) {
+    end = std::to_chars(text, text + kRoom, value, std::chars_format::scientific, digits).ptr;
+    std::from_chars(text, end, back);
+  }
   char text[kRoom];
+  char *end;
+  double back = 0;
+};
+
+// For the 16-bit formats: as many digits as it takes. A power of two has more room above than
+// below, so the next decimal upwards may read back where the nearest does not.
+Decimal search_shortest(double value, FloatFormat format) {
   for (int digits = 0;; ++digits) {
-    const auto end =
-        std::to_chars(text, text + kRoom, value, std::chars_format::scientific, digits);
-    double back = 0;
-    std::from_chars(text, end.ptr, back);
-    if (round_to(back, format) == value || digits == 16) return parse_scientific(text, end.ptr);
+    const Candidate nearest(value, digits);
+    const Decimal decimal = parse_scientific(nearest.text, nearest.end);
+    if (round_to(nearest.back, format) == value || digits == 16) return decimal;
+    const double unit = std::pow(10.0, decimal.exponent - digits);
+    const Candidate above(nearest.back + std::copysign(unit, value), digits);
+    if (round_to(above.back, format) == value) return parse_scientific(above.text, above.end);
   }
 }
 

@@ -9,10 +9,13 @@ namespace gufunc::array {
 namespace {
 
 guf_status refuse(const Array &array, int32_t ndim, const int64_t *shape, guf_error *error) {
+  // NumPy leaves out unknown extents at the front.
+  int32_t first = 0;
+  while (first < ndim && shape[first] < 0) ++first;
   base::Text text;
   text.add("(");
-  for (int32_t axis = 0; axis < ndim; ++axis) {
-    if (axis > 0) text.add(",");
+  for (int32_t axis = first; axis < ndim; ++axis) {
+    if (axis > first) text.add(",");
     if (shape[axis] < 0) {
       text.add("newaxis");
     } else {

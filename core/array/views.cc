@@ -118,6 +118,10 @@ guf_status broadcast_to(const Array &array, int32_t ndim, const int64_t *shape,
   const Layout &from = array.layout();
   uint64_t size = 0;
   GUF_TRY(count_elements(from.dtype, ndim, shape, &size, error));
+  if (ndim == 0 && from.ndim > 0) {
+    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                      "cannot broadcast a non-scalar to a scalar array");
+  }
   if (ndim < from.ndim) {
     return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
                       "input operand has more dimensions than allowed by the axis remapping; "

@@ -93,14 +93,17 @@ guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_f
                       "the array reaches beyond the last address");
   }
   const bool any_thread = (flags & GUF_RELEASE_ANY_THREAD) != 0;
-  auto *const wrapped = new WrappedStorage(release, user, tensor.address, any_thread);
-  const auto storage = base::Ref<array::Storage>::adopt(wrapped);
+  const auto storage = base::Ref<array::Storage>::adopt(
+      new WrappedStorage(release, user, tensor.address, any_thread));
   uint32_t array_flags = 0;
   if ((tensor.flags & GUF_TENSOR_READ_ONLY) != 0) array_flags |= GUF_ARRAY_READ_ONLY;
   if ((tensor.flags & GUF_TENSOR_SWAPPED) != 0) array_flags |= GUF_ARRAY_SWAPPED;
   *out = base::Ref<Array>::adopt(new Array(layout, array_flags, device, storage));
-  wrapped->arm();
   return GUF_OK;
+}
+
+void owe_release(const Array &wrapped) {
+  static_cast<WrappedStorage *>(wrapped.storage().get())->arm();
 }
 
 uint32_t run_callbacks(uint32_t max) {

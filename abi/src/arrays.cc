@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of arrays: making, counting, describing, copying, printing.
+#include <gufunc/array.h>
+
+#include <algorithm>
+
+#include "abi/src/handles.h"
+#include "core/backend/backend_registry.h"
+#include "core/base/callbacks.h"
+#include "core/base/struct_size.h"
+#include "core/memory/array_ops.h"
+
+using namespace gufunc;
+using array::Array;
+
+namespace {
+
+// NULL: the cpu.
+guf_status find_device(guf_device device, backend::Device **out, guf_error *error) {
+  if (device == nullptr) return backend::cpu_device(out, error);
+  return base::find_object(device, "device", out, error);
+}
+
+guf_status check_running(guf_error *error) {
+  if (!backend::is_shut_down()) return GUF_OK;
+  return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");
+}
+
+// Callbacks of earlier releases run here at the latest: a program that only makes arrays never polls.
+void run_owed_callbacks() {
+  if (base::callbacks_wait()) base::run_callbacks(0);
+}
+
+guf_status check_alloc(int32_t ndim, const int64_t *shape, const int64_t *strides, int32_t order,
+                       guf_error *error) {
+  if (shape == nullptr && ndim > 0) return border::need(shape, "shape", error);
+  if (order < GUF_ORDER_KEEP || order > GUF_ORDER_ANY ||
+      (strides != nullptr && order != GUF_ORDER_C)) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      strides != nullptr ? "order is %d, but strides are given: it must be C"
+                                         : "order is %d, which is no guf_order",
+                      order);
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t ndim, const int64_t *shape,
+                           const int64_t *strides, int32_t order, guf_array *out_array,
+                           guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_array, "out_array", error));
+    GUF_TRY(check_alloc(ndim, shape, strides, order, error));
+    GUF_TRY(check_running(error));
+    backend::Device *where = nullptr;
+    GUF_TRY(find_device(device, &where, error));
+    run_owed_callbacks();
+    base::Ref<Array> made;
+    GUF_TRY(memory::allocate(*where, dtype, ndim, shape, strides, order, &made, error));
+    *out_array = border::publish<guf_array>(made);
+    return GUF_OK;
+  });
+}
+
+guf_status guf_array_wrap(const guf_tensor *tensor, guf_release_fn release, void *user,
+                          uint32_t flags, guf_array *out_array, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(tensor, "tensor", error));
+    GUF_TRY(border::need(out_array, "out_array", error));
+    guf_tensor room;
+    GUF_TRY(base::read_struct(tensor, &room, &tensor, error));
+    backend::Device *device = nullptr;
+    if (tensor->device != nullptr) {
+      GUF_TRY(base::find_object(tensor->device, "tensor->device", &device, error));
+    }
+    base::bury();
+    run_owed_callbacks();
+    base::Ref<Array> made;
+    GUF_TRY(memory::wrap(*tensor, device, release, user, flags, &made, error));
+    *out_array = border::publish<guf_array>(made);
+    memory::owe_release(*made);
+    return GUF_OK;
+  });
+}
+
+guf_status guf_array_retain(guf_array array, guf_error *error) {
+  return border::retain(array, base::Kind::kArray, "array", error);
+}
+
+guf_status guf_array_release(guf_array array, guf_error *error) {
+  return border::release(array, base::Kind::kArray, "array", error);
+}
+
+guf_status guf_array_get_info(guf_array array, guf_array_info *out_info, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_info, "out_info", error));
+    Array *found = nullptr;
+    GUF_TRY(base::find_object(array, "array", &found, error));
+    const array::Layout &layout = found->layout();
+    guf_array_info info = {};
+    info.struct_size = sizeof info;
+    info.dtype = layout.dtype;
+    info.ndim = layout.ndim;
+    info.flags = found->flags();
+    info.address = layout.address;
+    info.size = found->size();
+    info.nbytes = found->nbytes();
+    if (found->device() != nullptr) {
+      info.device = reinterpret_cast<guf_device>(found->device()->handle);
+    }
+    std::copy_n(layout.shape, layout.ndim, info.shape);
+    std::copy_n(layout.strides, layout.ndim, info.strides);
+    return base::write_struct(out_info, info, error);
+  });
+}
+
+guf_status guf_array_fill(guf_array array, const guf_operand *value, guf_stream stream,
+                          guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(value, "value", error));
+    Array *found = nullptr;
+    backend::Stream *queue = nullptr;
+    GUF_TRY(base::find_object(array, "array", &found, error));
+    GUF_TRY(border::find_stream(stream, &queue, error));
+    GUF_TRY(check_running(error));
+    return memory::fill(*found, *value, queue, error);
+  });
+}
+
+guf_status guf_array_copy(guf_array array, int32_t order, guf_stream stream, guf_array *out_array,
+                          guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_array, "out_array", error));
+    Array *found = nullptr;
+    backend::Stream *queue = nullptr;
+    GUF_TRY(base::find_object(array, "array", &found, error));
+    GUF_TRY(border::find_stream(stream, &queue, error));
+    GUF_TRY(check_running(error));
+    run_owed_callbacks();
+    base::Ref<Array> made;
+    GUF_TRY(memory::copy(*found, order, queue, &made, error));
+    *out_array = border::publish<guf_array>(made);
+    return GUF_OK;
+  });
+}
+
+guf_status guf_array_assign(guf_array destination, guf_array source, int32_t casting,
+                            guf_stream stream, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Array *to = nullptr;
+    Array *from = nullptr;
+    backend::Stream *queue = nullptr;
+    GUF_TRY(base::find_object(destination, "destination", &to, error));
+    GUF_TRY(base::find_object(source, "source", &from, error));
+    GUF_TRY(border::find_stream(stream, &queue, error));
+    GUF_TRY(check_running(error));
+    return memory::assign(*to, *from, casting, queue, error);
+  });
+}
+
+guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t casting, int32_t order,
+                            guf_stream stream, guf_array *out_array, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_array, "out_array", error));
+    Array *found = nullptr;
+    backend::Stream *queue = nullptr;
+    GUF_TRY(base::find_object(array, "array", &found, error));
+    GUF_TRY(border::find_stream(stream, &queue, error));
+    GUF_TRY(check_running(error));
+    run_owed_callbacks();
+    base::Ref<Array> made;
+    GUF_TRY(memory::astype(*found, dtype, casting, order, queue, &made, error));
+    *out_array = border::publish<guf_array>(made);
+    return GUF_OK;
+  });
+}
+
+guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream stream,
+                               guf_array *inout_array, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(inout_array, "inout_array", error));
+    Array *found = nullptr;
+    backend::Stream *queue = nullptr;
+    backend::Device *where = nullptr;
+    GUF_TRY(base::find_object(array, "array", &found, error));
+    GUF_TRY(border::find_stream(stream, &queue, error));
+    GUF_TRY(check_running(error));
+    GUF_TRY(find_device(device, &where, error));
+    base::Ref<Array> to;
+    if (*inout_array != nullptr) {
+      Array *given = nullptr;
+      GUF_TRY(base::find_object(*inout_array, "*inout_array", &given, error));
+      to = base::Ref<Array>::share(given);
+    }
+    run_owed_callbacks();
+    GUF_TRY(memory::to_device(*found, *where, queue, &to, error));
+    if (*inout_array == nullptr) *inout_array = border::publish<guf_array>(to);
+    return GUF_OK;
+  });
+}
+
+guf_status guf_array_copy_to_host(guf_array array, void *destination, uint64_t nbytes,
+                                  int32_t order, guf_stream stream, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Array *found = nullptr;
+    backend::Stream *queue = nullptr;
+    GUF_TRY(base::find_object(array, "array", &found, error));
+    GUF_TRY(border::find_stream(stream, &queue, error));
+    GUF_TRY(check_running(error));
+    return memory::copy_to_host(*found, destination, nbytes, order, queue, error);
+  });
+}
+
+guf_status guf_array_print(guf_array array, char *text, uint64_t *inout_length, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(inout_length, "inout_length", error));
+    if (*inout_length > 0) GUF_TRY(border::need(text, "text", error));
+    Array *found = nullptr;
+    GUF_TRY(base::find_object(array, "array", &found, error));
+    return memory::print(*found, text, inout_length, error);
+  });
+}

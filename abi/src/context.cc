@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of the library as a whole: version, polling, logs, shutdown, counting contexts.
+#include <gufunc/context.h>
+
+#include "abi/src/handles.h"
+#include "core/backend/backend_registry.h"
+#include "core/base/log.h"
+#include "core/memory/memory.h"
+
+using namespace gufunc;
+
+
+uint32_t guf_version(void) {
+  return uint32_t{GUF_VERSION_MAJOR} << 22 | uint32_t{GUF_VERSION_MINOR} << 12 |
+         uint32_t{GUF_VERSION_PATCH};
+}
+
+const char *guf_version_string(void) {
+  return GUFUNC_VERSION_TEXT;
+}
+
+guf_status guf_context_retain(guf_context context, guf_error *error) {
+  return border::retain(context, base::Kind::kContext, "context", error);
+}
+
+guf_status guf_context_release(guf_context context, guf_error *error) {
+  return border::release(context, base::Kind::kContext, "context", error);
+}
+
+guf_status guf_poll(uint32_t max_callbacks, uint32_t *out_ran, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    const uint32_t ran = memory::run_callbacks(max_callbacks);
+    if (out_ran != nullptr) *out_ran = ran;
+    return GUF_OK;
+  });
+}
+
+guf_status guf_log_read(char *text, size_t capacity, int32_t *out_level, guf_error *error) {
+  GUF_TRY(border::need(text, "text", error));
+  GUF_TRY(border::need(out_level, "out_level", error));
+  if (capacity == 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "capacity is 0");
+  }
+  base::LogLevel level = base::LogLevel::kError;
+  if (base::log_take(text, capacity, &level)) {
+    *out_level = static_cast<int32_t>(level);
+    return GUF_OK;
+  }
+  text[0] = '\0';
+  *out_level = -1;
+  return GUF_OK;
+}
+
+guf_status guf_shutdown(uint64_t timeout_ns, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(backend::shut_down(timeout_ns, error));
+    memory::run_callbacks(0);
+    return GUF_OK;
+  });
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of devices.
+#include <gufunc/device.h>
+
+#include <cstring>
+
+#include "abi/src/handles.h"
+#include "core/backend/backend.h"
+#include "core/base/struct_size.h"
+#include "core/context.h"
+
+using namespace gufunc;
+
+namespace {
+
+template <size_t n>
+void copy_text(char (&to)[n], const char *from) {
+  const size_t length = strnlen(from, n - 1);
+  std::memcpy(to, from, length);
+  to[length] = '\0';
+}
+
+}  // namespace
+
+guf_status guf_device_get(guf_context context, const char *spec, guf_device *out_device,
+                          guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(spec, "spec", error));
+    GUF_TRY(border::need(out_device, "out_device", error));
+    Context *found = nullptr;
+    GUF_TRY(find_context(context, &found, error));
+    backend::Device *device = nullptr;
+    if (std::strcmp(spec, "auto") == 0) {
+      GUF_TRY(found->auto_device(&device, error));
+    } else {
+      GUF_TRY(backend::find_device(spec, &device, error));
+    }
+    *out_device = reinterpret_cast<guf_device>(device->handle);
+    return GUF_OK;
+  });
+}
+
+guf_status guf_device_get_info(guf_device device, guf_device_info *out_info, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_info, "out_info", error));
+    backend::Device *found = nullptr;
+    GUF_TRY(base::find_object(device, "device", &found, error));
+    guf_device_info info = {};
+    info.struct_size = sizeof info;
+    info.index = found->index;
+    info.units = found->info.units;
+    info.host_memory = found->host_memory ? 1 : 0;
+    info.memory_bytes = found->info.memory_bytes;
+    copy_text(info.backend, found->backend->name.c_str());
+    copy_text(info.name, found->info.name);
+    copy_text(info.target, found->info.target);
+    copy_text(info.spec, found->spec.c_str());
+    return base::write_struct(out_info, info, error);
+  });
+}
+
+guf_status guf_device_retain(guf_device device, guf_error *error) {
+  return border::retain(device, base::Kind::kDevice, "device", error);
+}
+
+guf_status guf_device_release(guf_device device, guf_error *error) {
+  return border::release(device, base::Kind::kDevice, "device", error);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What exported functions do with handles again and again: counting, and finding with NULL's meaning.
+#ifndef GUFUNC_ABI_HANDLES_H
+#define GUFUNC_ABI_HANDLES_H
+
+#include "abi/src/border.h"
+#include "core/backend/backend.h"
+#include "core/base/fork.h"
+#include "core/base/object.h"
+
+namespace gufunc::border {
+
+// NULL is allowed and does nothing.  Errors  GUF_E_HANDLE
+template <class HandleType>
+guf_status retain(HandleType handle, base::Kind kind, const char *parameter, guf_error *error) {
+  const auto value = reinterpret_cast<uint64_t>(handle);
+  if (handle == nullptr || base::retain(value, kind)) return GUF_OK;
+  return base::fail_handle(parameter, kind, error);
+}
+template <class HandleType>
+guf_status release(HandleType handle, base::Kind kind, const char *parameter, guf_error *error) {
+  const auto value = reinterpret_cast<uint64_t>(handle);
+  if (handle == nullptr || base::release(value, kind)) return GUF_OK;
+  return base::fail_handle(parameter, kind, error);
+}
+
+// Gives the caller's one reference as a typed handle.  Throws std::bad_alloc
+template <class HandleType, class T>
+HandleType publish(const base::Ref<T> &object) {
+  return reinterpret_cast<HandleType>(base::publish(object.get()));
+}
+
+// Work of the parent process cannot be used in a forked child.  Errors  GUF_E_FORKED
+template <class T>
+guf_status check_epoch(const T &object, const char *parameter, guf_error *error) {
+  if (__builtin_expect(object.fork_epoch == base::fork_epoch(), 1)) return GUF_OK;
+  return base::fail(error, GUF_E_FORKED, base::kNone, base::kNone,
+                    "%s was made before the process was forked; make a new one in the child",
+                    parameter);
+}
+
+// NULL stays NULL.  Errors  GUF_E_HANDLE, GUF_E_FORKED
+inline guf_status find_stream(guf_stream stream, backend::Stream **out, guf_error *error) {
+  *out = nullptr;
+  if (stream == nullptr) return GUF_OK;
+  GUF_TRY(base::find_object(stream, "stream", out, error));
+  return check_epoch(**out, "stream", error);
+}
+
+}  // namespace gufunc::border
+
+#endif  // GUFUNC_ABI_HANDLES_H

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of streams and events.
+#include <gufunc/stream.h>
+
+#include <memory>
+
+#include "abi/src/handles.h"
+#include "core/backend/backend_registry.h"
+#include "core/memory/memory.h"
+
+using namespace gufunc;
+
+namespace {
+
+using backend::Event;
+using backend::Stream;
+
+guf_status check_create(guf_device device, uint32_t flags, const void *out, const char *parameter,
+                        backend::Device **found, guf_error *error) {
+  GUF_TRY(border::need(out, parameter, error));
+  if (flags != 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags is 0x%x, but must be 0",
+                      flags);
+  }
+  GUF_TRY(base::find_object(device, "device", found, error));
+  if (!backend::is_shut_down()) return GUF_OK;
+  return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");
+}
+
+guf_status open_stream(guf_device device, uint64_t native, uint32_t flags, guf_stream *out_stream,
+                       guf_error *error) {
+  backend::Device *found = nullptr;
+  GUF_TRY(check_create(device, flags, out_stream, "out_stream", &found, error));
+  base::bury();
+  const auto stream = base::Ref<Stream>::adopt(new Stream);
+  stream->device = found;
+  stream->fork_epoch = base::fork_epoch();
+  backend::ErrorRoom room(error);
+  GUF_TRY(found->backend->api.stream_open(found->native, native, 0, &stream->native, room.get()));
+  *out_stream = border::publish<guf_stream>(stream);
+  return GUF_OK;
+}
+
+// A live stream of this process.
+guf_status need_stream(guf_stream stream, Stream **out, guf_error *error) {
+  GUF_TRY(base::find_object(stream, "stream", out, error));
+  return border::check_epoch(**out, "stream", error);
+}
+
+guf_status need_event(guf_event event, Event **out, guf_error *error) {
+  GUF_TRY(base::find_object(event, "event", out, error));
+  return border::check_epoch(**out, "event", error);
+}
+
+guf_status refuse_devices(const Event &event, const Stream &stream, guf_error *error) {
+  return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
+                    "the event is of device %s, the stream of %s", event.device->spec.c_str(),
+                    stream.device->spec.c_str());
+}
+
+// The end of a wait is where release callbacks of what it waited for may run.
+guf_status after_wait(guf_status status) {
+  if (status != GUF_TIMEOUT) memory::run_callbacks(0);
+  return status;
+}
+
+}  // namespace
+
+guf_status guf_stream_create(guf_device device, uint32_t flags, guf_stream *out_stream,
+                             guf_error *error) {
+  return border::guard(error, [&] { return open_stream(device, 0, flags, out_stream, error); });
+}
+
+guf_status guf_stream_adopt(guf_device device, uint64_t native, uint32_t flags,
+                            guf_stream *out_stream, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    if (native == 0) {
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "native is 0");
+    }
+    return open_stream(device, native, flags, out_stream, error);
+  });
+}
+
+guf_status guf_stream_retain(guf_stream stream, guf_error *error) {
+  return border::retain(stream, base::Kind::kStream, "stream", error);
+}
+
+guf_status guf_stream_release(guf_stream stream, guf_error *error) {
+  return border::release(stream, base::Kind::kStream, "stream", error);
+}
+
+guf_status guf_stream_get_device(guf_stream stream, guf_device *out_device, guf_error *error) {
+  GUF_TRY(border::need(out_device, "out_device", error));
+  Stream *found = nullptr;
+  GUF_TRY(base::find_object(stream, "stream", &found, error));
+  *out_device = reinterpret_cast<guf_device>(found->device->handle);
+  return GUF_OK;
+}
+
+guf_status guf_stream_query(guf_stream stream, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Stream *found = nullptr;
+    GUF_TRY(need_stream(stream, &found, error));
+    backend::ErrorRoom room(error);
+    return found->device->backend->api.stream_query(found->native, room.get());
+  });
+}
+
+guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Stream *found = nullptr;
+    GUF_TRY(need_stream(stream, &found, error));
+    // A callback that releases the stream must not end it under the waiting call.
+    const auto held = base::Ref<Stream>::share(found);
+    backend::ErrorRoom room(error);
+    return after_wait(found->device->backend->api.stream_synchronize(found->native, timeout_ns,
+                                                                     room.get()));
+  });
+}
+
+guf_status guf_stream_wait_event(guf_stream stream, guf_event event, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Stream *queue = nullptr;
+    Event *mark = nullptr;
+    GUF_TRY(need_stream(stream, &queue, error));
+    GUF_TRY(need_event(event, &mark, error));
+    if (mark->device->backend != queue->device->backend) {
+      return refuse_devices(*mark, *queue, error);
+    }
+    backend::ErrorRoom room(error);
+    return queue->device->backend->api.stream_wait_event(queue->native, mark->native, room.get());
+  });
+}
+
+guf_status guf_event_create(guf_device device, uint32_t flags, guf_event *out_event,
+                            guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    backend::Device *found = nullptr;
+    GUF_TRY(check_create(device, flags, out_event, "out_event", &found, error));
+    base::bury();
+    const auto event = base::Ref<Event>::adopt(new Event);
+    event->device = found;
+    event->fork_epoch = base::fork_epoch();
+    backend::ErrorRoom room(error);
+    GUF_TRY(found->backend->api.event_open(found->native, &event->native, room.get()));
+    *out_event = border::publish<guf_event>(event);
+    return GUF_OK;
+  });
+}
+
+guf_status guf_event_retain(guf_event event, guf_error *error) {
+  return border::retain(event, base::Kind::kEvent, "event", error);
+}
+
+guf_status guf_event_release(guf_event event, guf_error *error) {
+  return border::release(event, base::Kind::kEvent, "event", error);
+}
+
+guf_status guf_event_record(guf_event event, guf_stream stream, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Event *mark = nullptr;
+    Stream *queue = nullptr;
+    GUF_TRY(need_event(event, &mark, error));
+    GUF_TRY(need_stream(stream, &queue, error));
+    if (mark->device != queue->device) return refuse_devices(*mark, *queue, error);
+    backend::ErrorRoom room(error);
+    return queue->device->backend->api.event_record(mark->native, queue->native, room.get());
+  });
+}
+
+guf_status guf_event_query(guf_event event, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Event *mark = nullptr;
+    GUF_TRY(need_event(event, &mark, error));
+    backend::ErrorRoom room(error);
+    return mark->device->backend->api.event_query(mark->native, room.get());
+  });
+}
+
+guf_status guf_event_wait(guf_event event, uint64_t timeout_ns, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Event *mark = nullptr;
+    GUF_TRY(need_event(event, &mark, error));
+    const auto held = base::Ref<Event>::share(mark);
+    backend::ErrorRoom room(error);
+    return after_wait(
+        mark->device->backend->api.event_synchronize(mark->native, timeout_ns, room.get()));
+  });
+}
