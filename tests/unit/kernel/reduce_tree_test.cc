@@ -66,6 +66,23 @@ TEST(ReduceTree, SumHasTheBitsOfItsDefinition) {
   EXPECT_GT(differs_from_a_left_fold, 500);
 }
 
+// An operation whose operands cannot be swapped: what was first stays first.
+TEST(ReduceTree, OperandsKeepTheirOrder) {
+  struct First {
+    int operator()(int a, int) const { return a; }
+  };
+  struct Last {
+    int operator()(int, int b) const { return b; }
+  };
+  guf::one g;
+  for (const i64 n : {1, 2, 7, 8, 9, 128, 129, 300, 384, 1000, 5000}) {
+    const auto at = [](i64 i) { return static_cast<int>(i); };
+    EXPECT_EQ(g.reduce<int>(n, at, First(), -1), 0) << n;
+    // Within a leaf of 8 and more the accumulators interleave; the last leaf's last element is the last.
+    EXPECT_EQ(g.reduce<int>(n, at, Last(), -1), n - 1) << n;
+  }
+}
+
 TEST(ReduceTree, ExtremaOfSpecialValues) {
   guf::one g;
   const std::vector<double> x = {3, -2, 7, 5};
