@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's rule for overlapping operands. Inputs are copied rather than outputs staged, because a copy of an input needs
-// no writing back and leaves masks alone; only outputs that overlap one another are staged, as in NumPy.
+// NumPy's rule for overlapping operands. Inputs are copied rather than outputs staged, because a
+// copy of an input needs no writing back and leaves masks alone; only outputs that overlap one
+// another are staged, as in NumPy.
 #include "core/operand_overlap.h"
 
 #include "core/array/overlap.h"
@@ -12,7 +13,8 @@ bool has_memory(const op::OperandView &operand) {
   return (operand.flags & (op::kScalar | op::kMissing)) == 0;
 }
 
-// Whether an item may read and write the same view: it then reads before it writes, and no other item's elements.
+// Whether an item may read and write the same view: it then reads before it writes, and no other
+// item's elements.
 bool may_run_in_place(const op::Ufunc &ufunc) {
   return !ufunc.signature.generalized || (ufunc.flags & GUF_FUNCTION_INPLACE_SAFE) != 0;
 }
@@ -21,7 +23,8 @@ uint32_t bit(int32_t operand) {
   return 1U << operand;
 }
 
-// Outputs overlap one another: NumPy writes each output that overlaps anything else into a copy, in order.
+// Outputs overlap one another: NumPy writes each output that overlaps anything else into a copy, in
+// order.
 uint32_t staged_outputs(const op::CallView &call) {
   uint32_t staged = 0;
   for (int32_t o = 0; o < call.noperands; ++o) {

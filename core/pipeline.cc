@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentence, once per method. The plain case (everything given, nothing overlaps, no stream) allocates nothing and
-// takes no lock; all else is out of its way.
+// The sentence, once per method. The plain case (everything given, nothing overlaps, no stream)
+// allocates nothing and takes no lock; all else is out of its way.
 #include "core/pipeline.h"
 
 #include <algorithm>

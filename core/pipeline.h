@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentence: a call is validated, its types resolved, its shapes broadcast, a plan made, and a backend launched.
+// The sentence: a call is validated, its types resolved, its shapes broadcast, a plan made, and a
+// backend launched.
 #ifndef GUFUNC_CORE_PIPELINE_H
 #define GUFUNC_CORE_PIPELINE_H
 
@@ -15,7 +16,8 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error);
 // What `call` would do.   Errors  those of guf_call before the launch
 guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error);
 
-// Launches a prepared geometry, looping over the dimensions that a block does not hold. `launch` is used up.
+// Launches a prepared geometry, looping over the dimensions that a block does not hold. `launch` is
+// used up.
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
                uint32_t threads, plan::Launch *launch, guf_error *error);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call runs: decided from handles alone, so no hidden copy and no hidden wait can follow from it.
+// Where a call runs: decided from handles alone, so no hidden copy and no hidden wait can follow
+// from it.
 #include "core/placement.h"
 
 #include "core/backend/backend.h"

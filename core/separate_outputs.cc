@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call with a separate output for an inout operand copies the operand first, then runs in place on the output.
+// A call with a separate output for an inout operand copies the operand first, then runs in place
+// on the output.
 #include "core/separate_outputs.h"
 
 #include <algorithm>
@@ -100,8 +101,8 @@ guf_status SeparateOutputs::redirect(resolve::Choice *choice, guf_error *error) 
 }
 
 guf_status SeparateOutputs::load(guf_error *error) {
-  // Everything that is read and would be overwritten by the copies below, an operand by its own output excepted:
-  // `move` sees to that.
+  // Everything that is read and would be overwritten by the copies below, an operand by its own
+  // output excepted: `move` sees to that.
   for (const Pair &pair : pairs_) {
     const array::Layout &written = call_.operand[pair.output].layout;
     for (int32_t i = 0; i < call_.noperands; ++i) {

@@ -8,8 +8,9 @@
 
 namespace gufunc::pipeline {
 
-// Points each written operand of the call at its separate output (allocating those that are missing), and copies what
-// it holds there, once nothing can fail any more but the launch. Afterwards the call is one in place.
+// Points each written operand of the call at its separate output (allocating those that are
+// missing), and copies what it holds there, once nothing can fail any more but the launch.
+// Afterwards the call is one in place.
 class SeparateOutputs {
  public:
   SeparateOutputs(op::CallView &call, Temporaries &arrays) : call_(call), arrays_(arrays) {}
@@ -18,7 +19,8 @@ class SeparateOutputs {
   void mark();
 
   // After that: operands become the outputs.
-  // Errors  GUF_E_CASTING <= the loop's type to the output's;  GUF_E_SHAPE <= operand does not broadcast to output
+  // Errors  GUF_E_CASTING <= the loop's type to the output's;  GUF_E_SHAPE <= operand does not
+  //         broadcast to output
   //         GUF_E_OVERLAP <= two separate outputs overlap;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
   guf_status redirect(resolve::Choice *choice, guf_error *error);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that a call makes: outputs to allocate, copies for overlap, scalars that outlive the call on a stream.
+// Arrays that a call makes: outputs to allocate, copies for overlap, scalars that outlive the call
+// on a stream.
 #ifndef GUFUNC_CORE_TEMPORARIES_H
 #define GUFUNC_CORE_TEMPORARIES_H
 
@@ -11,8 +12,8 @@
 
 namespace gufunc::pipeline {
 
-// Lives for one call. Operands of the call are redirected to what it makes; on a stream `hand_over` keeps all of it,
-// and the call's own arrays, until the work is done.
+// Lives for one call. Operands of the call are redirected to what it makes; on a stream `hand_over`
+// keeps all of it, and the call's own arrays, until the work is done.
 class Temporaries {
  public:
   explicit Temporaries(op::CallView &call) : call_(call) {}
@@ -38,7 +39,8 @@ class Temporaries {
 
   void hand_over();
 
-  // A copy of an operand in an array of its own, of another dtype if asked (0: the same). It replaces the operand.
+  // A copy of an operand in an array of its own, of another dtype if asked (0: the same). It
+  // replaces the operand.
   guf_status replace_by_copy(op::OperandView *operand, guf_dtype dtype, guf_error *error);
 
   // Has `write_back` convert one into the other.

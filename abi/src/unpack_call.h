@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_call_args as the core's view of a call: pointers and handles checked, nothing copied that need not be.
+// guf_call_args as the core's view of a call: pointers and handles checked, nothing copied that
+// need not be.
 #ifndef GUFUNC_ABI_UNPACK_CALL_H
 #define GUFUNC_ABI_UNPACK_CALL_H
 
@@ -7,8 +8,8 @@
 
 namespace gufunc::border {
 
-// Fills `out` from the arguments. Everything it points at lives in `out`, in `room` (arguments of another struct_size,
-// extended) or is the caller's.
+// Fills `out` from the arguments. Everything it points at lives in `out`, in `room` (arguments of
+// another struct_size, extended) or is the caller's.
 // Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
 guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *room,
                        op::CallView *out, guf_error *error);

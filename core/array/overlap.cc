@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sharing memory as a bounded integer equation. Two elements share a byte when
-//   sum of stride[k] * index[k] over both layouts + (byte within an element) = a constant
-// has a solution with every index inside its extent. With all coefficients made positive and sorted, a depth-first
-// search settles nested strides in one path; the last two unknowns are solved by Euclid's algorithm.
+//   sum of stride[k] * index[k] over both layouts + (byte within an element) = a constant has a
+//   solution with every index inside its extent. With all coefficients made positive and sorted, a
+//   depth-first search settles nested strides in one path; the last two unknowns are solved by
+//   Euclid's algorithm.
 #include "core/array/overlap.h"
 
 #include <algorithm>
@@ -202,8 +203,8 @@ bool overlaps_itself(const Layout &layout) {
   const int64_t itemsize = dtype::itemsize(layout.dtype);
   if (nested(axes, itemsize)) return false;
   int steps = kMaxSteps;
-  // Two different index vectors differ first in some axis k, and by symmetry upwards there: the difference is at
-  // least 1 in axis k, anything in the later ones, 0 in the earlier ones.
+  // Two different index vectors differ first in some axis k, and by symmetry upwards there: the
+  // difference is at least 1 in axis k, anything in the later ones, 0 in the earlier ones.
   for (int k = 0; k < axes.count; ++k) {
     const Term &first = axes.axis[static_cast<size_t>(k)];
     if (first.coefficient == 0) return true;

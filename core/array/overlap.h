@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who shares memory with whom: cheap bounds first, then an exact search within a bounded amount of work.
+// Who shares memory with whom: cheap bounds first, then an exact search within a bounded amount of
+// work.
 #ifndef GUFUNC_CORE_ARRAY_OVERLAP_H
 #define GUFUNC_CORE_ARRAY_OVERLAP_H
 
@@ -9,7 +10,8 @@
 
 namespace gufunc::array {
 
-// The bytes from the first to one past the last that a layout touches; equal when it has no element.
+// The bytes from the first to one past the last that a layout touches; equal when it has no
+// element.
 struct ByteSpan {
   uint64_t first;
   uint64_t end;
@@ -36,8 +38,8 @@ inline bool meet(const ByteSpan &a, const ByteSpan &b) {
   return std::max(a.first, b.first) < std::min(a.end, b.end);
 }
 
-// True when some element of `a` shares a byte with some element of `b`. Exact while the search stays small; beyond
-// that the answer is true, which costs a copy and never a wrong result.
+// True when some element of `a` shares a byte with some element of `b`. Exact while the search
+// stays small; beyond that the answer is true, which costs a copy and never a wrong result.
 bool shares_memory(const Layout &a, const Layout &b);
 
 // True when two elements of one layout share a byte; answers beyond the search's bound as above.

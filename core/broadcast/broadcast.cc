@@ -22,25 +22,61 @@ Extents loop_extents(const op::CallView &call, const LoopShape &loop, int32_t op
   return {layout.ndim - loop.core_ndim[operand], layout.shape};
 }
 
+// As nditer spells shapes: leading places that it does not know (-1) are left out, further ones are
+// "newaxis", and a comma follows only where one place is all there is.
+void add_places(const int64_t *places, int32_t count, base::Text *text) {
+  int32_t k = 0;
+  while (k < count && places[k] < 0) ++k;
+  text->add("(");
+  for (; k < count; ++k) {
+    if (places[k] < 0) {
+      text->add("newaxis");
+    } else {
+      text->add("%lld", static_cast<long long>(places[k]));
+    }
+    text->add(k + 1 < count || count == 1 ? "," : "");
+  }
+  text->add(")");
+}
+
 // NumPy's list for gufuncs: the operand's shape and what of it takes part in the loop.
 void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t ncore,
                   base::Text *text) {
   const array::Layout &layout = call.operand[operand].layout;
-  const Extents own = loop_extents(call, loop, operand);
+  const int32_t own = loop_extents(call, loop, operand).ndim;
   const bool written = operand >= call.ufunc->nin();
-  text->add_shape(layout.shape, layout.ndim).add("->(");
-  const int32_t total = loop.ndim + ncore;
-  for (int32_t k = 0; k < total; ++k) {
-    const int32_t axis = k - (loop.ndim - own.ndim);
-    const bool core = k >= loop.ndim;
-    if ((core && !written) || axis < 0 || axis >= layout.ndim) {
-      text->add("newaxis");
-    } else {
-      text->add("%lld", static_cast<long long>(layout.shape[axis]));
-    }
-    text->add(k + 1 < total || total == 1 ? "," : "");
+  int64_t places[GUF_MAX_NDIM + GUF_MAX_CORE_STRIDES];
+  for (int32_t k = 0; k < loop.ndim + ncore; ++k) {
+    const int32_t axis = k - (loop.ndim - own);
+    const bool has = axis >= 0 && axis < (written ? layout.ndim : own);
+    places[k] = has ? layout.shape[axis] : -1;
   }
-  text->add(") ");
+  int64_t original[GUF_MAX_NDIM];
+  for (int32_t k = 0; k < layout.ndim; ++k) {
+    original[loop.turned ? loop.order[operand][k] : k] = layout.shape[k];
+  }
+  text->add_shape(original, layout.ndim).add("->");
+  add_places(places, loop.ndim + ncore, text);
+  text->add(" ");
+}
+
+// The core sizes of all outputs, behind as many unknown places as there are loop dimensions.
+void add_requested(const op::CallView &call, const LoopShape &loop, base::Text *text) {
+  const op::Signature &signature = call.ufunc->signature;
+  int64_t places[GUF_MAX_NDIM + GUF_MAX_CORE_STRIDES];
+  int32_t count = loop.ndim;
+  std::fill_n(places, count, -1);
+  for (int32_t i = signature.nin; i < call.noperands; ++i) {
+    const auto index = static_cast<size_t>(i);
+    for (int32_t j = 0; j < signature.core_ndim[index]; ++j) {
+      const auto at = static_cast<size_t>(signature.core_offset[index] + j);
+      const int32_t dim = signature.operand_dims[at];
+      if ((loop.missing >> dim & 1U) == 0) places[count++] = loop.core_size[dim];
+    }
+    for (int32_t j = 0; loop.keepdims && j < loop.core_ndim[i]; ++j) places[count++] = 1;
+  }
+  text->add(" and requested shape ");
+  add_places(places, count, text);
 }
 
 [[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const op::CallView &call,
@@ -48,6 +84,7 @@ void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t opera
                                                        int32_t axis, int64_t found, int64_t wanted,
                                                        guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
+  if (loop.turned && culprit < call.noperands) axis = loop.order[culprit][axis];
   base::Text text;
   int32_t ncore = 0;
   for (int32_t i = signature.nin; i < call.noperands; ++i) ncore += loop.core_ndim[i];
@@ -61,18 +98,7 @@ void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t opera
     }
   }
   if (call.has_where) text.add_shape(call.where.layout.shape, call.where.layout.ndim).add(" ");
-  if (signature.generalized) {
-    int64_t sizes[GUF_MAX_CORE_STRIDES];
-    int32_t nsizes = 0;
-    for (int32_t i = signature.nin; i < call.noperands; ++i) {
-      for (int32_t j = 0; j < signature.core_ndim[static_cast<size_t>(i)]; ++j) {
-        const int32_t dim = signature.operand_dims[static_cast<size_t>(
-            signature.core_offset[static_cast<size_t>(i)] + j)];
-        if ((loop.missing >> dim & 1U) == 0) sizes[nsizes++] = loop.core_size[dim];
-      }
-    }
-    text.add(" and requested shape ").add_shape(sizes, nsizes);
-  }
+  if (signature.generalized) add_requested(call, loop, &text);
   return base::fail(
       error, GUF_E_SHAPE, culprit, axis,
       "operands could not be broadcast together with %s%s; argument %d, axis %d: found %lld, "
@@ -110,6 +136,20 @@ int32_t fold(const Extents &own, LoopShape *loop) {
   return kNone;
 }
 
+// With keepdims= an output's kept axes are 1 in the outputs given, too.
+guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error *error) {
+  for (int32_t i = call.ufunc->nin(); i < call.noperands; ++i) {
+    if (is_missing(call, i)) continue;
+    const array::Layout &layout = call.operand[i].layout;
+    for (int32_t axis = layout.ndim - loop.core_ndim[i]; axis < layout.ndim; ++axis) {
+      if (layout.shape[axis] != 1) {
+        return fail_broadcast(call, loop, i, axis, layout.shape[axis], 1, error);
+      }
+    }
+  }
+  return GUF_OK;
+}
+
 // Outputs must have the loop's shape: nothing stretches them.
 guf_status check_written(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
@@ -142,6 +182,7 @@ guf_status fold_operands(const op::CallView &call, LoopShape *loop, guf_error *e
                             loop->extent[loop->ndim - own.ndim + axis], error);
     }
   }
+  if (loop->keepdims) GUF_TRY(check_kept(call, *loop, error));
   return check_written(call, *loop, error);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of core dimensions: from inputs, frozen sizes, dims=, rules, and last from the outputs given.
+// Sizes of core dimensions: from inputs, frozen sizes, dims=, rules, and last from the outputs
+// given.
 #include <algorithm>
 
 #include "core/broadcast/steps.h"
@@ -118,7 +119,8 @@ bool ready(const op::DimRule &rule, const LoopShape &loop) {
   });
 }
 
-// Rules whose dimensions are known. An expression may use what a later one gives: as many rounds as rules.
+// Rules whose dimensions are known. An expression may use what a later one gives: as many rounds as
+// rules.
 guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done,
                        guf_error *error) {
   const std::vector<op::DimRule> &rules = call.ufunc->signature.rules;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What broadcasting gives: the loop's extents, the sizes of the core dimensions, and where each operand has them.
+// What broadcasting gives: the loop's extents, the sizes of the core dimensions, and where each
+// operand has them.
 #ifndef GUFUNC_CORE_BROADCAST_LOOP_SHAPE_H
 #define GUFUNC_CORE_BROADCAST_LOOP_SHAPE_H
 
@@ -15,15 +16,15 @@ struct LoopShape {
   int64_t extent[GUF_MAX_NDIM];
   uint64_t items;  // product of the extents
 
-  // Core axes that operand i really has, its last ones: optional dimensions that are missing do not count, and
-  // keepdims= gives outputs axes of extent 1.
+  // Core axes that operand i really has, its last ones: optional dimensions that are missing do not
+  // count, and keepdims= gives outputs axes of extent 1.
   int32_t core_ndim[GUF_MAX_OPERANDS];
   int64_t core_size[GUF_MAX_CORE_NAMES];  // per distinct dimension; 1 when missing
   uint32_t missing;                       // bit d: optional dimension d is missing
   bool keepdims;
 
-  // With axes= or axis=: `arrange` has turned operands so that core axes are the last. Axis k of the turned operand i
-  // is axis order[i][k] of the caller's.
+  // With axes= or axis=: `arrange` has turned operands so that core axes are the last. Axis k of
+  // the turned operand i is axis order[i][k] of the caller's.
   bool turned;
   int8_t order[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
   int64_t shape_room[GUF_MAX_OPERANDS][GUF_MAX_NDIM];

@@ -17,8 +17,8 @@ int64_t loop_stride(const array::Layout &layout, int32_t core_ndim, const LoopSh
   return axis < 0 || layout.shape[axis] == 1 ? 0 : layout.strides[axis];
 }
 
-// Whether dimension `inner`, now inside `outer`, ought to lie outside it: nditer's rule. Operands vote; one that
-// keeps the order wins over those that would swap.
+// Whether dimension `inner`, now inside `outer`, ought to lie outside it: nditer's rule. Operands
+// vote; one that keeps the order wins over those that would swap.
 bool should_swap(const op::CallView &call, const LoopShape &loop, int32_t outer, int32_t inner,
                  bool *out_known) {
   bool swap = false;
@@ -38,7 +38,8 @@ bool should_swap(const op::CallView &call, const LoopShape &loop, int32_t outer,
   return swap;
 }
 
-// NumPy's insertion sort over dimensions, from the innermost out: `rank` lists them innermost first.
+// NumPy's insertion sort over dimensions, from the innermost out: `rank` lists them innermost
+// first.
 void sort_by_inputs(const op::CallView &call, const LoopShape &loop, int32_t *rank) {
   for (int32_t k = 1; k < loop.ndim; ++k) {
     const int32_t moving = rank[k];
@@ -57,31 +58,23 @@ void sort_by_inputs(const op::CallView &call, const LoopShape &loop, int32_t *ra
 
 bool is_fortran(const array::Layout &layout) {
   int64_t expected = static_cast<int64_t>(dtype::itemsize(layout.dtype));
+  bool holds = true;
   for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+    if (layout.shape[axis] == 0) return true;
     if (layout.shape[axis] == 1) continue;
-    if (layout.strides[axis] != expected) return false;
+    holds = holds && layout.strides[axis] == expected;
     expected *= layout.shape[axis];
   }
-  return true;
-}
-bool is_c(const array::Layout &layout) {
-  int64_t expected = static_cast<int64_t>(dtype::itemsize(layout.dtype));
-  for (int32_t axis = layout.ndim - 1; axis >= 0; --axis) {
-    if (layout.shape[axis] == 1) continue;
-    if (layout.strides[axis] != expected) return false;
-    expected *= layout.shape[axis];
-  }
-  return true;
+  return holds;
 }
 
-// order='A': F when all inputs are F- and some is not C-contiguous.
+// order='A': F when all operands given are F-contiguous.
 bool any_means_fortran(const op::CallView &call) {
-  bool all_c = true;
-  for (int32_t i = 0; i < call.ufunc->nin(); ++i) {
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if ((call.operand[i].flags & op::kMissing) != 0) continue;
     if (!is_fortran(call.operand[i].layout)) return false;
-    all_c = all_c && is_c(call.operand[i].layout);
   }
-  return !all_c;
+  return !call.has_where || is_fortran(call.where.layout);
 }
 
 }  // namespace

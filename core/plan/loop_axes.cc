@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walking axes in the order of their strides, and as few of them as possible, is the largest single gain there is:
-// x44 on a Fortran-ordered array, x3.7 for axes of extent 1 that would cost a call per item.
+// Walking axes in the order of their strides, and as few of them as possible, is the largest single
+// gain there is: x44 on a Fortran-ordered array, x3.7 for axes of extent 1 that would cost a call
+// per item.
 #include "core/plan/loop_axes.h"
 
 #include <algorithm>
@@ -48,7 +49,8 @@ void collect(const Request &request, Axes *out) {
   }
 }
 
-// Runs a dimension backwards where that makes every stride positive or 0. Moves the addresses in the block.
+// Runs a dimension backwards where that makes every stride positive or 0. Moves the addresses in
+// the block.
 void flip_negative(Axes *axes, guf_launch_block *block) {
   for (int32_t k = 0; k < axes->count; ++k) {
     int64_t *const step = axes->step[k];
@@ -71,7 +73,8 @@ void flip_negative(Axes *axes, guf_launch_block *block) {
   }
 }
 
-// Whether dimension a should lie inside b. Outputs decide, then inputs; stretched operands have no say.
+// Whether dimension a should lie inside b. Outputs decide, then inputs; stretched operands have no
+// say.
 bool belongs_inside(const Axes &axes, int32_t nin, const int64_t *a, const int64_t *b) {
   for (int32_t n = 0; n < axes.noperands; ++n) {
     const int32_t nout = axes.noperands - nin;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decisions of a call, written down as the block a backend launches. Planners are tried in order; further kinds of
-// call (reductions, scans) are further planners.
+// The decisions of a call, written down as the block a backend launches. Planners are tried in
+// order; further kinds of call (reductions, scans) are further planners.
 #ifndef GUFUNC_CORE_PLAN_PLANNER_H
 #define GUFUNC_CORE_PLAN_PLANNER_H
 
@@ -15,7 +15,8 @@ namespace gufunc::plan {
 
 inline constexpr int32_t kMaxRest = GUF_MAX_NDIM - GUF_MAX_LOOP_NDIM;
 
-// A block, and the loop dimensions beyond those it holds: the core loops over them. Not initialised as a whole.
+// A block, and the loop dimensions beyond those it holds: the core loops over them. Not initialised
+// as a whole.
 struct Launch {
   guf_launch_block block;
   int32_t nrest;
@@ -47,8 +48,8 @@ std::span<const Planner *const> planners();
 // Errors  GUF_E_UNSUPPORTED <= none does
 guf_status choose(const op::CallView &call, const Planner **out, guf_error *error);
 
-// Addresses of a launch that break an operand's alignment: sets the block's flags for them. `stride_bits` is the OR of
-// the operand's strides.
+// Addresses of a launch that break an operand's alignment: sets the block's flags for them.
+// `stride_bits` is the OR of the operand's strides.
 inline void flag_alignment(guf_launch_block *block, int32_t operand, uint64_t stride_bits) {
   const uint64_t mask = dtype::alignment(block->dtype[operand]) - 1;
   if (__builtin_expect(((block->address[operand] | stride_bits) & mask) != 0, 0)) {

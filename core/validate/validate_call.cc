@@ -121,7 +121,8 @@ guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stri
   int64_t high = 0;
   uint64_t end = 0;
   const bool bounded = array::byte_bounds(*out, &low, &high);
-  // Half of the address space is more than any system maps, and keeps differences of addresses in int64.
+  // Half of the address space is more than any system maps, and keeps differences of addresses in
+  // int64.
   if (!bounded || __builtin_add_overflow(tensor.address, static_cast<uint64_t>(high), &end) ||
       end > static_cast<uint64_t>(INT64_MAX) || tensor.address < static_cast<uint64_t>(-low)) {
     return base::fail(error, GUF_E_SHAPE, operand, kNone,

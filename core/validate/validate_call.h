@@ -11,14 +11,15 @@ namespace gufunc::validate {
 // Errors  GUF_E_ARG <= counts, NULL where something must be, unknown flags or enum values
 guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error);
 
-// Checks one tensor and gives it strides: those it has, or C-contiguous ones written to `stride_room`. `operand`
-// names it in messages.
+// Checks one tensor and gives it strides: those it has, or C-contiguous ones written to
+// `stride_room`. `operand` names it in messages.
 // Errors  GUF_E_ARG <= flags, NULL shape, address 0 with elements;  GUF_E_DTYPE
 //         GUF_E_SHAPE <= ndim, a negative extent, the size or the address range overflows
 guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stride_room,
                         array::Layout *out, guf_error *error);
 
-// Checks the operands of a call: kinds, outputs that cannot be written, outputs that overlap themselves, the mask.
+// Checks the operands of a call: kinds, outputs that cannot be written, outputs that overlap
+// themselves, the mask.
 // Errors  GUF_E_ARG <= an operand that must be an array or tensor is none
 //         GUF_E_READ_ONLY, GUF_E_OVERLAP <= outputs;  GUF_E_CASTING <= the mask is no bool
 guf_status check_operands(const op::CallView &call, guf_error *error);
