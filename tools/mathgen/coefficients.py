@@ -7,8 +7,8 @@ and log2 of the largest error of the function it serves, relative to that functi
 
 import sys
 
-from mpmath import (mp, mpf, asin, atan, atanh, cbrt, cos, cosh, exp, expm1, log, log1p, pi, sin,
-                    sinh, sqrt)
+from mpmath import (mp, mpf, asin, atan, atanh, cbrt, cos, cosh, erf, erfc, exp, expm1, log, log1p,
+                    loggamma, pi, psi, sin, sinh, sqrt)
 
 from remez import minimax, to_f32, to_f64
 
@@ -25,6 +25,7 @@ TINY = mpf(2) ** -60
 
 # name, type, terms, low, high, function of t, weight, text
 FITS = []
+SPLIT = {"kErf64", "kErfc64", "kLgammaOne64", "kLgammaTwo64"}  # the first coefficient has a low part
 
 
 def fit(name, kind, terms, low, high, function, weight, text):
@@ -122,6 +123,43 @@ fit("kCbrt64", "f64", 7, F_LOW, F_HIGH, lambda f: cbrt(1 + f), lambda f: 1 / cbr
     "cbrt(1 + f), sqrt(1/2) <= 1 + f <= sqrt(2)")
 
 
+fit("kErf64", "f64", 12, 0, mpf("0.5"), lambda z: erf(sqrt(z)) / sqrt(z) if z else 2 / sqrt(pi),
+    lambda z: sqrt(z) / erf(sqrt(z)) if z else sqrt(pi) / 2, "erf(x) / x, z = x^2 <= 1/2")
+
+ERFC_CENTRE = mpf("3.75")
+
+
+def erfc_grown(t):
+    """(1 + 2x) exp(x^2) erfc(x) as a function of t = (x - c) / (x + c)."""
+    x = ERFC_CENTRE * (1 + t) / (1 - t)
+    return (1 + 2 * x) * exp(x * x) * erfc(x)
+
+
+def on_erfc(x):
+    return (mpf(x) - ERFC_CENTRE) / (mpf(x) + ERFC_CENTRE)
+
+
+fit("kErfc64", "f64", 25, on_erfc("0.59"), on_erfc(28), erfc_grown, lambda t: 1 / erfc_grown(t),
+    "(1 + 2x) exp(x^2) erfc(x), t = (x - 3.75) / (x + 3.75), 0.6 <= x <= 28")
+
+
+def stirling(w):
+    """x * (log(gamma(x)) - (x - 1/2) log(x) + x - log(2 pi)/2), w = 1/x^2."""
+    if w < mpf(2) ** -30:
+        return mpf(1) / 12 - w / 360
+    x = 1 / sqrt(w)
+    return x * (loggamma(x) - (x - mpf(1) / 2) * log(x) + x - log(2 * pi) / 2)
+
+
+fit("kStirling64", "f64", 8, 0, mpf(1) / 144, stirling, lambda w: sqrt(w),
+    "x (log gamma(x) - (x - 1/2) log x + x - log(2 pi)/2), w = 1/x^2, x >= 12")
+for name, centre, terms in (("kLgammaOne64", 1, 20), ("kLgammaTwo64", 2, 15)):
+    fit(name, "f64", terms, mpf("-0.2501"), mpf("0.2501"),
+        lambda u, c=centre: loggamma(c + u) / u if abs(u) > TINY else psi(0, c) + u * psi(1, c) / 2,
+        lambda u, c=centre: u / loggamma(c + u) if abs(u) > TINY else 1 / psi(0, c),
+        f"log(gamma({centre} + u)) / u, |u| <= 1/4")
+
+
 def literal(x, kind):
     return (x.hex() + "f") if kind == "f32" else x.hex()
 
@@ -131,12 +169,14 @@ def tables(fits):
         coefficients, _ = minimax(function, weight, low, high, terms)
         rounding = to_f32 if kind == "f32" else to_f64
         rounded = [rounding(c) for c in coefficients]
+        low_part = to_f64(coefficients[0] - mpf(rounded[0]))
         worst = mpf(0)
         for i in range(2000):
             t = low + (high - low) * (i + mpf(1) / 2) / 2000
             p = mpf(0)
             for c in reversed(rounded):
                 p = p * t + mpf(c)
+            p += mpf(low_part) if name in SPLIT else 0
             worst = max(worst, abs(weight(t) * (p - function(t))))
         note = float(log(worst, 2))
         print(f"{name} 2^{note:.1f}", file=sys.stderr)
@@ -145,6 +185,8 @@ def tables(fits):
         for c in rounded:
             yield f"    {literal(c, kind)},"
         yield "};"
+        if name in SPLIT:
+            yield f"constexpr f64 {name}Low = {literal(low_part, 'f64')};  // belongs to [0]"
 
 
 def chopped(x, parts):

@@ -9,15 +9,28 @@
 
 #if defined(GUF_HOST)
 #include "math_arc.hpp"
+#include "math_erf.hpp"
 #include "math_exp.hpp"
+#include "math_gamma.hpp"
 #include "math_hyper.hpp"
 #include "math_log.hpp"
 #include "math_pow.hpp"
+#include "math_root.hpp"
 #include "math_round.hpp"
 #include "math_trig.hpp"
 #else
 #include "math_device.hpp"
 #endif
 #include "math_complex.hpp"
+#include "math_modulo.hpp"
+#include "math_parts.hpp"
+
+namespace guf {
+
+// Python's name for it.
+GUF_FN f32 gamma(f32 x) { return tgamma(x); }
+GUF_FN f64 gamma(f64 x) { return tgamma(x); }
+
+}  // namespace guf
 
 #endif  // GUFUNC_KERNEL_MATH_HPP

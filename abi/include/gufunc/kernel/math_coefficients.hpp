@@ -181,6 +181,105 @@ GUF_TABLE f64 kCbrt64[] = {
     0x1.122b1501ebf83p-5,
     -0x1.4df349363cfb8p-6,
 };
+// erf(x) / x, z = x^2 <= 1/2: 2^-57.2
+GUF_TABLE f64 kErf64[] = {
+    0x1.20dd750429b6dp+0,
+    -0x1.812746b0379e7p-2,
+    0x1.ce2f21a042bd9p-4,
+    -0x1.b82ce31288601p-6,
+    0x1.565bcd0e50d3cp-8,
+    -0x1.c02db3f735fa3p-11,
+    0x1.f9a324f0919b1p-14,
+    -0x1.f4d20ed8fa8a1p-17,
+    0x1.b9df197ee440cp-20,
+    -0x1.5ef26fa181390p-23,
+    0x1.f1d4a9f1068c1p-27,
+    -0x1.0c9753b508b40p-30,
+};
+constexpr f64 kErf64Low = 0x1.1ad887b72ba0bp-56;  // belongs to [0]
+// (1 + 2x) exp(x^2) erfc(x), t = (x - 3.75) / (x + 3.75), 0.6 <= x <= 28: 2^-57.8
+GUF_TABLE f64 kErfc64[] = {
+    0x1.3ccda0b5d5dc2p+0,
+    -0x1.1f367683f89a7p-3,
+    0x1.d5f2948159d06p-9,
+    0x1.510169d096803p-4,
+    -0x1.bda9309a28847p-4,
+    0x1.7a14188a99b1bp-4,
+    -0x1.e0d0fa6e02053p-5,
+    0x1.d0b0037dcce21p-6,
+    -0x1.3f603c336bacbp-7,
+    0x1.cc3a0e22001bdp-10,
+    0x1.33fb242d99e3ep-12,
+    -0x1.303f9d9141e68p-12,
+    0x1.b1444f2c60041p-15,
+    0x1.778a2b1c93ae6p-16,
+    -0x1.8008c369f4490p-17,
+    -0x1.0526777fe59efp-20,
+    0x1.d6b5c4481fd1cp-20,
+    -0x1.f407b6a1c9cc0p-25,
+    -0x1.186977333fce7p-22,
+    0x1.9f3ba034f5b04p-26,
+    0x1.5e3c6852a0fdep-25,
+    -0x1.229798fcbccd4p-28,
+    -0x1.aa67a1b51aa44p-28,
+    0x1.d5bdcd3e7d21ap-32,
+    0x1.653438c0a5e0cp-31,
+};
+constexpr f64 kErfc64Low = 0x1.e655b9f5a9405p-54;  // belongs to [0]
+// x (log gamma(x) - (x - 1/2) log x + x - log(2 pi)/2), w = 1/x^2, x >= 12: 2^-61.2
+GUF_TABLE f64 kStirling64[] = {
+    0x1.5555555555555p-4,
+    -0x1.6c16c16c16c14p-9,
+    0x1.a01a01a013b41p-11,
+    -0x1.381381219e8a7p-11,
+    0x1.b951b82b33eb7p-11,
+    -0x1.f6941e2b47472p-10,
+    0x1.a08cb3c1deeb0p-8,
+    -0x1.97c003bae739dp-6,
+};
+// log(gamma(1 + u)) / u, |u| <= 1/4: 2^-57.0
+GUF_TABLE f64 kLgammaOne64[] = {
+    -0x1.2788cfc6fb619p-1,
+    0x1.a51a6625307d3p-1,
+    -0x1.9a4d55beab2ddp-2,
+    0x1.151322ac7d83dp-2,
+    -0x1.a8b9c17aa46c9p-3,
+    0x1.5b40cb100cfeap-3,
+    -0x1.2703a1de3c162p-3,
+    0x1.010b36af98486p-3,
+    -0x1.c8066f5c5a3d9p-4,
+    0x1.9a01e325a0030p-4,
+    -0x1.748c72476505dp-4,
+    0x1.556af87783d03p-4,
+    -0x1.3b14b57b97277p-4,
+    0x1.2490e4cf4a8eep-4,
+    -0x1.11d7d2e50fcc8p-4,
+    0x1.009843df5d04fp-4,
+    -0x1.cd8f54debfc27p-5,
+    0x1.b5fa0bc269fb0p-5,
+    -0x1.20033ecf3712cp-4,
+    0x1.0e265a8defa9fp-4,
+};
+constexpr f64 kLgammaOne64Low = 0x1.74fbc10c52baep-58;  // belongs to [0]
+// log(gamma(2 + u)) / u, |u| <= 1/4: 2^-56.1
+GUF_TABLE f64 kLgammaTwo64[] = {
+    0x1.b0ee6072093cep-2,
+    0x1.4a34cc4a60fa6p-2,
+    -0x1.13e001a557609p-4,
+    0x1.51322ac7d8237p-6,
+    -0x1.e404fc218d094p-8,
+    0x1.7add6eae7d8c7p-9,
+    -0x1.38ac5c2fcc8fbp-10,
+    0x1.0b36ae99be025p-11,
+    -0x1.d3fd464df3988p-13,
+    0x1.a128d15a2017cp-14,
+    -0x1.78e10a05034e9p-15,
+    0x1.57afd96d61d56p-16,
+    -0x1.3c18cd15534acp-17,
+    0x1.351882b1ae843p-18,
+    -0x1.25aaacfade504p-19,
+};
+constexpr f64 kLgammaTwo64Low = 0x1.6e1260a09617fp-58;  // belongs to [0]
 // 2^(16 j - 32) 2/pi modulo 4, plus 4, as a sum of 4: column i at 64 i + j.
 GUF_TABLE f64 kTwoOverPi[] = {
     0x1.0000000028be6p+2, 0x1.000028be60db9p+2, 0x1.28be60db93910p+2,

@@ -36,17 +36,27 @@ GUF_FN T exp_reduced(T r, T tail) {
   return sum.hi + (sum.lo + mad(r * r, exp_tail(r), tail));
 }
 
-// exp(x + tail) for |tail| below an ulp of x; x finite or infinite or NaN.
+// exp(x + tail) for |tail| below an ulp of x, as 2^n (hi + lo); n stands in `rounded`.
 template <class T>
-GUF_FN T exp_sum(T x, T tail) {
+struct grown_pair {
+  pair<T> value;
+  T rounded;
+};
+template <class T>
+GUF_FN grown_pair<T> exp_pair(T x, T tail) {
   typedef exp_constants<T> C;
   const T inside = clamp(x, C::low, C::high);
   const T rounded = mad(inside, C::log2_e, bits_of<T>::rounder);
   const T n = rounded - bits_of<T>::rounder;
-  const T r = mad(-n, C::ln2_hi, inside);  // exact
-  const T small = mad(-n, C::ln2_lo, tail);
-  const pair<T> reduced = fast_two_sum(r, small);
-  return scale_by_power(exp_reduced(reduced.hi, reduced.lo), rounded);
+  const T most = mad(-n, C::ln2_hi, inside);  // exact
+  const pair<T> r = fast_two_sum(most, mad(-n, C::ln2_lo, tail));
+  const pair<T> sum = fast_two_sum(T(1), r.hi);
+  return {{sum.hi, sum.lo + mad(r.hi * r.hi, exp_tail(r.hi), r.lo)}, rounded};
+}
+template <class T>
+GUF_FN T exp_sum(T x, T tail) {
+  const grown_pair<T> e = exp_pair(x, tail);
+  return scale_by_power(e.value.hi + e.value.lo, e.rounded);
 }
 
 template <class T>

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Remainders, exact for all numbers: C's fmod and IEEE remainder on the host, and Python's % and //
+// (the sign of the divisor) over them, host and device.
+#ifndef GUFUNC_KERNEL_MATH_MODULO_HPP
+#define GUFUNC_KERNEL_MATH_MODULO_HPP
+
+#include "math_parts.hpp"
+
+namespace guf {
+
+#if defined(GUF_HOST)
+namespace detail {
+
+// a modulo b for finite a >= 0, b > 0. Each turn subtracts a whole multiple, below 2^50, of b times a
+// power of two; the difference has no more digits than b and is exact. One turn while a < 2^50 b.
+GUF_FN f64 modulo_positive(f64 a, f64 b) {
+  const bool large = b > 0x1p900;  // so that no product overflows
+  const f64 divisor = large ? b * 0x1p-100 : b;
+  const i32 exponent = normalize(divisor).exponent;
+  f64 rest = large ? a * 0x1p-100 : a;
+  while (rest >= divisor) {
+    const i32 gap = normalize(rest).exponent - exponent;
+    const f64 unit = gap > 50 ? guf::ldexp(divisor, gap - 49) : divisor;
+    const f64 quotient = guf::trunc(rest / unit);  // may be one too many
+    const f64 next = residual(rest, quotient, unit);
+    rest = next < 0.0 ? next + unit : next;
+  }
+  const f64 result = large ? rest * 0x1p100 : rest;
+  return a < b ? a : result;
+}
+
+GUF_FN f64 fmod_any(f64 x, f64 y) {
+  const f64 size_x = magnitude(x), size_y = magnitude(y);
+  if (!(size_x < limits<f64>::infinity) || !(size_y > 0.0)) {
+    return x != x || y != y ? x + y : limits<f64>::nan;
+  }
+  if (size_y == limits<f64>::infinity) return x;
+  return flip_sign(modulo_positive(size_x, size_y), sign_bit(x));
+}
+
+// To the nearest multiple of y, ties to an even one.
+GUF_FN f64 remainder_any(f64 x, f64 y) {
+  const f64 size_x = magnitude(x), size_y = magnitude(y);
+  if (!(size_x < limits<f64>::infinity) || !(size_y > 0.0)) {
+    return x != x || y != y ? x + y : limits<f64>::nan;
+  }
+  if (size_y == limits<f64>::infinity) return x;
+  f64 rest = size_y < 0x1p1023 ? modulo_positive(size_x, 2.0 * size_y) : size_x;
+  // rest lies in [0, 2 y): take off 0, y or 2 y; each difference is exact.
+  if (rest + rest > size_y) {
+    rest -= size_y;
+    rest = rest + rest >= size_y ? rest - size_y : rest;
+  }
+  return flip_sign(rest, sign_bit(x));
+}
+
+}  // namespace detail
+
+GUF_FN f64 fmod(f64 x, f64 y) { return detail::fmod_any(x, y); }
+GUF_FN f64 remainder(f64 x, f64 y) { return detail::remainder_any(x, y); }
+GUF_FN f32 fmod(f32 x, f32 y) { return (f32)fmod((f64)x, (f64)y); }
+GUF_FN f32 remainder(f32 x, f32 y) { return (f32)remainder((f64)x, (f64)y); }
+#endif
+
+// x - y floor(x / y) and floor(x / y) together, as Python and NumPy have them for floats.
+template <class T>
+struct divmod_result {
+  T quotient, remainder;
+};
+template <class T>
+GUF_FN divmod_result<T> floor_divmod(T x, T y) {
+  static_assert(is_float<T>::value, "floor_divmod takes f32 or f64");
+  T rest = fmod(x, y);
+  if (y == T(0)) return {x / y, rest};
+  T quotient = (x - rest) / y;
+  if (rest != T(0)) {
+    if ((y < T(0)) != (rest < T(0))) {
+      rest += y;
+      quotient -= T(1);
+    }
+  } else {
+    rest = copysign(T(0), y);
+  }
+  if (quotient == T(0)) return {copysign(T(0), x / y), rest};
+  const T below = floor(quotient);
+  return {quotient - below > T(0.5) ? below + T(1) : below, rest};
+}
+template <class T>
+GUF_FN T floor_divide(T x, T y) {
+  return floor_divmod(x, y).quotient;
+}
+template <class T>
+GUF_FN T floor_modulo(T x, T y) {
+  return floor_divmod(x, y).remainder;
+}
+
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_MATH_MODULO_HPP

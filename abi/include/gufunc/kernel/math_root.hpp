@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// tan and cbrt on the host, in f64: quotients and products of sums of two, rounded nearly once.
+#ifndef GUFUNC_KERNEL_MATH_ROOT_HPP
+#define GUFUNC_KERNEL_MATH_ROOT_HPP
+
+#include "math_hyper.hpp"
+#include "math_trig.hpp"
+
+namespace guf {
+namespace detail {
+
+// sin and cos of r + tail as sums of two, |r| <= pi/4.
+GUF_FN pair<f64> sine_pair(f64 r, f64 tail) {
+  const f64 z = r * r;
+  return fast_two_sum(r, mad(r * z, polynomial(z, kSin64), mad(-0.5 * z, tail, tail)));
+}
+GUF_FN pair<f64> cosine_pair(f64 r, f64 tail) {
+  const pair<f64> square = two_product(r, r);
+  const f64 z = square.hi;
+  const pair<f64> top = fast_two_sum(1.0, -0.5 * z);
+  const f64 rest = mad(z * z, polynomial(z, kCos64), mad(-r, tail, -0.5 * square.lo));
+  return fast_two_sum(top.hi, top.lo + rest);
+}
+
+GUF_FN f64 tan_any(f64 x) {
+  const angle a = reduce(magnitude(x));
+  const pair<f64> sine = sine_pair(a.hi, a.lo), cosine = cosine_pair(a.hi, a.lo);
+  const bool odd = (a.quadrant & 1u) != 0;
+  const pair<f64> above = {odd ? -cosine.hi : sine.hi, odd ? -cosine.lo : sine.lo};
+  const pair<f64> below = {odd ? sine.hi : cosine.hi, odd ? sine.lo : cosine.lo};
+  const f64 result = divide(above, below);
+  return magnitude(x) < 0x1p-28 ? x : flip_sign(result, sign_bit(x));
+}
+
+// x = 2^(3 q + j) m, j = 0, 1, 2. y = cbrt(m) to 22 bits, then two terms of the series of (1 + u)^(1/3)
+// with u = (m - y^3) / y^3; y has 24 bits, so y^2 is exact.
+GUF_FN f64 cbrt_any(f64 x) {
+  const f64 size = magnitude(x);
+  const binary_parts<f64> part = split_exponent(size);
+  const f64 y = (f64)(f32)polynomial(part.f, kCbrt64);
+  const pair<f64> cube = two_product(y * y, y);
+  const f64 u = (((1.0 - cube.hi) + part.f) - cube.lo) / cube.hi;
+  const f64 rest = y * (u * mad(u, -0x1.c71c71c71c71cp-4, 0x1.5555555555555p-2));
+  const f64 rounded = mad(part.k - 1.0, 0x1.5555555555555p-2, bits_of<f64>::rounder);
+  const f64 left = part.k - 3.0 * (rounded - bits_of<f64>::rounder);
+  const f64 factor = left == 0.0 ? 1.0 : (left == 1.0 ? 0x1.428a2f98d728bp+0 : 0x1.965fea53d6e3dp+0);
+  const f64 factor_low =
+      left == 0.0 ? 0.0 : (left == 1.0 ? -0x1.ddc22548ea41ep-56 : -0x1.f53e999952f09p-54);
+  const pair<f64> product = two_product(y, factor);
+  const f64 low = mad(rest, factor, mad(y, factor_low, product.lo));
+  const f64 result = scale_by_power(product.hi + low, rounded);
+  const bool ordinary = size > 0.0 && size < limits<f64>::infinity;
+  return ordinary ? flip_sign(result, sign_bit(x)) : x;
+}
+
+}  // namespace detail
+
+GUF_FN f64 tan(f64 x) { return detail::tan_any(x); }
+GUF_FN f32 tan(f32 x) { return (f32)tan((f64)x); }
+GUF_FN f64 cbrt(f64 x) { return detail::cbrt_any(x); }
+GUF_FN f32 cbrt(f32 x) { return (f32)cbrt((f64)x); }
+
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_MATH_ROOT_HPP
