@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a call's types to a loop: by the cache, or by the search and then into the cache.
+#include <cstring>
+#include <limits>
+
+#include "core/resolve/loop_search.h"
+#include "core/resolve/resolve.h"
+#include "core/resolve/weak_scalar.h"
+
+namespace gufunc::resolve {
+namespace {
+
+using op::CallView;
+using op::OperandView;
+
+constexpr int32_t kMostKeyed = 9;  // operands that a key has room for
+
+// PERF. Every call comes through here, so the key is arithmetic on the packed dtypes: no table,
+// no branch on the type. Six bits an operand: the code (0..6) and the size's logarithm; code 7 is
+// no type's and marks the rest.
+constexpr uint64_t type_code(guf_dtype type) {
+  return (type & 7U) | static_cast<uint64_t>(__builtin_ctz(dtype::itemsize(type) | 16U)) << 3;
+}
+constexpr uint64_t kMissingCode = 7;
+constexpr uint64_t weak_code(int32_t kind) {
+  return 7U | static_cast<uint64_t>(kind - GUF_OPERAND_SCALAR) << 3;
+}
+
+// 0: a call that is not cached. `*out_plain`: every operand has a type already.
+inline uint64_t key_of(const CallView &call, bool *out_plain) {
+  const guf_call_args &args = *call.args;
+  if (call.noperands > kMostKeyed || args.signature != nullptr || call.nseparate != 0) return 0;
+  uint64_t key = 1;
+  bool plain = true;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    const OperandView &operand = call.operand[i];
+    uint64_t code = 0;
+    if (__builtin_expect(is_weak(operand) || (operand.flags & op::kMissing) != 0, 0)) {
+      if (operand.kind == GUF_OPERAND_WEAK_INT_HUGE) return 0;
+      code = is_weak(operand) ? weak_code(operand.kind) : kMissingCode;
+      plain = false;
+    } else {
+      code = type_code(operand.layout.dtype);
+    }
+    key = key << 6 | code;
+  }
+  *out_plain = plain;
+  key = key << 3 | static_cast<uint64_t>(call.casting);
+  if (args.dtype == 0) return key << 6 | kMissingCode;
+  return dtype::valid(args.dtype) ? key << 6 | type_code(args.dtype) : 0;
+}
+
+// Gives weak scalars and missing outputs the loop's types. Stops at the first value that does not
+// fit; the outputs, which come last, are then untouched.
+guf_status apply(CallView *call, const op::Loop &loop, guf_error *error) {
+  for (int32_t i = 0; i < call->noperands; ++i) {
+    OperandView &operand = call->operand[i];
+    const guf_dtype type = loop.types[static_cast<size_t>(i)];
+    if (is_weak(operand)) {
+      GUF_TRY(convert(&operand, i, type, error));
+    } else if ((operand.flags & op::kMissing) != 0) {
+      operand.layout.dtype = type;
+    }
+  }
+  return GUF_OK;
+}
+
+uint32_t cast_mask_of(const CallView &call, const op::Loop &loop) {
+  uint32_t mask = 0;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    const OperandView &operand = call.operand[i];
+    if (is_weak(operand) || (operand.flags & op::kMissing) != 0) continue;
+    if (operand.layout.dtype != loop.types[static_cast<size_t>(i)]) mask |= 1U << i;
+  }
+  return mask;
+}
+
+// ---- comparisons with ints that the other operand's type does not hold
+
+// The type in which one side of an exact comparison is read.
+guf_dtype wide_type(const OperandView &operand, bool beyond_integers) {
+  if (beyond_integers) return GUF_F64;
+  if (operand.kind == GUF_OPERAND_WEAK_INT_HUGE) return GUF_U64;
+  return !is_weak(operand) && operand.layout.dtype == GUF_U64 ? GUF_U64 : GUF_I64;
+}
+
+// An int outside every integer type compares like an infinity with all that is inside.
+bool is_beyond_integers(const OperandView &operand) {
+  return operand.kind == GUF_OPERAND_WEAK_INT_HUGE &&
+         (is_saturated(operand) || is_negative_huge(operand));
+}
+
+void make_infinite(OperandView *operand) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double value = is_negative_huge(*operand) ? -infinity : infinity;
+  std::memcpy(operand->cast_value, &value, sizeof value);
+  operand->layout.dtype = GUF_F64;
+  operand->layout.address = reinterpret_cast<uint64_t>(operand->cast_value);
+}
+
+bool is_integer_side(const OperandView &operand) {
+  if (is_weak(operand)) return is_weak_int(operand);
+  const guf_dtype type = operand.layout.dtype;
+  return type != GUF_BOOL && (type & 0xFFU) <= 1;
+}
+
+// Compares exactly, as NumPy does: both sides in int64 and uint64, or with an infinity.
+// `*out_done` stays false when the call is no such comparison.
+guf_status compare_exactly(CallView *call, const TypeQuery &query, Choice *out, bool *out_done,
+                           guf_error *error) {
+  OperandView *const sides = call->operand;
+  if (query.ufunc->type_rule != op::TypeRule::kComparison) return GUF_OK;
+  if (!is_integer_side(sides[0]) || !is_integer_side(sides[1])) return GUF_OK;
+  const bool beyond[2] = {is_beyond_integers(sides[0]), is_beyond_integers(sides[1])};
+  if (beyond[0] && beyond[1]) return GUF_OK;
+  guf_dtype types[2];
+  for (int i = 0; i < 2; ++i) {
+    if (is_weak(sides[i]) && query.fixed[i] != 0) return GUF_OK;
+    types[i] = wide_type(sides[i], beyond[0] || beyond[1]);
+  }
+  const op::LoopList &list = query.ufunc->loops();
+  for (uint32_t k = 0; k < list.loops.size(); ++k) {
+    const op::Loop &loop = *list.loops[k];
+    if (loop.types[0] != types[0] || loop.types[1] != types[1]) continue;
+    GUF_TRY(check_casts(query, loop, true, error));
+    const uint32_t mask = cast_mask_of(*call, loop);
+    for (int i = 0; i < 2; ++i) {
+      if (beyond[i]) {
+        make_infinite(&sides[i]);
+      } else if (is_weak(sides[i])) {
+        GUF_TRY(convert(&sides[i], i, types[i], error));
+      }
+    }
+    if ((sides[2].flags & op::kMissing) != 0) sides[2].layout.dtype = loop.types[2];
+    *out = {&loop, k, mask};
+    *out_done = true;
+    return GUF_OK;
+  }
+  return GUF_OK;
+}
+
+[[gnu::noinline]] guf_status choose_slowly(CallView *call, uint64_t key, Choice *out,
+                                           guf_error *error) {
+  TypeQuery query;
+  GUF_TRY(make_query(*call, &query, error));
+  const op::LoopList &list = call->ufunc->loops();
+  Found found = {};
+  GUF_TRY(search(query, list, &found, error));
+  const op::Loop &loop = *list.loops[found.index];
+  const uint32_t mask = cast_mask_of(*call, loop);
+  const guf_status applied = apply(call, loop, error);  // before the casts, as in NumPy
+  if (applied == GUF_E_OVERFLOW) {
+    bool done = false;
+    GUF_TRY(compare_exactly(call, query, out, &done, error));
+    if (done) return GUF_OK;
+  }
+  GUF_TRY(applied);
+  GUF_TRY(check_casts(query, loop, found.unchecked, error));
+  if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | found.index);
+  *out = {&loop, found.index, mask};
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status choose(CallView &call, Choice *out, guf_error *error) {
+  bool plain = true;
+  const uint64_t key = key_of(call, &plain);
+  const op::LoopList &list = call.ufunc->loops();
+  uint64_t value = 0;
+  if (__builtin_expect(key == 0 || !list.choices.find(key, &value), 0)) {
+    return choose_slowly(&call, key, out, error);
+  }
+  const auto index = static_cast<uint32_t>(value);
+  const op::Loop &loop = *list.loops[index];
+  if (!plain) {
+    // A value outside the loop's type may still be compared: the slow way knows, and writes the
+    // failure.
+    const guf_status applied = apply(&call, loop, nullptr);
+    if (applied != GUF_OK) return choose_slowly(&call, 0, out, error);
+  }
+  *out = {&loop, index, static_cast<uint32_t>(value >> 32)};
+  return GUF_OK;
+}
+
+}  // namespace gufunc::resolve

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search for a loop: exact types, the special rules of a few ufuncs, then the first loop that
+// takes the inputs.
+#include "core/resolve/loop_search.h"
+
+#include "core/resolve/refusal.h"
+#include "core/resolve/weak_scalar.h"
+
+namespace gufunc::resolve {
+namespace {
+
+using op::TypeRule;
+
+constexpr int32_t kNotFound = -1;
+
+guf_dtype type_at(const op::Loop &loop, int32_t i) {
+  return loop.types[static_cast<size_t>(i)];
+}
+
+// Bool, integers, inexact: the kinds that decide whether a Python scalar is weak.
+int rank(guf_dtype type) {
+  if (type == GUF_BOOL) return 0;
+  return (type & 0xFFU) <= 1 ? 1 : 2;
+}
+
+int weak_rank(int32_t kind) {
+  return kind == GUF_OPERAND_WEAK_FLOAT || kind == GUF_OPERAND_WEAK_COMPLEX ? 2 : 1;
+}
+
+// Whether every fixed operand has its type, and the free inputs satisfy `accepts`.
+template <class Accepts>
+bool matches(const TypeQuery &query, const op::Loop &loop, Accepts accepts) {
+  for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
+    if (query.fixed[i] != 0) {
+      if (query.fixed[i] != type_at(loop, i)) return false;
+    } else if (query.searches(i) && !accepts(i, type_at(loop, i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class Accepts>
+int32_t first_match(const TypeQuery &query, const op::LoopList &list, Accepts accepts) {
+  for (size_t k = 0; k < list.loops.size(); ++k) {
+    if (matches(query, *list.loops[k], accepts)) return static_cast<int32_t>(k);
+  }
+  return kNotFound;
+}
+
+int32_t find_exact(const TypeQuery &query, const op::LoopList &list) {
+  return first_match(query, list, [&](int32_t i, guf_dtype type) {
+    return query.have[i] == type && !query.weak[i];
+  });
+}
+
+int32_t find_safe(const TypeQuery &query, const op::LoopList &list) {
+  return first_match(query, list, [&](int32_t i, guf_dtype type) {
+    if (query.weak[i] && query.weak_is_weak) return takes(query.call->operand[i].kind, type);
+    return dtype::can_cast(query.have[i], type, GUF_CASTING_SAFE);
+  });
+}
+
+// The loop whose searched operands all are `type`.
+int32_t find_uniform(const TypeQuery &query, const op::LoopList &list, guf_dtype type) {
+  return first_match(query, list, [&](int32_t, guf_dtype found) { return found == type; });
+}
+
+// The one type that all fixed outputs have, or 0.
+guf_dtype fixed_output(const TypeQuery &query) {
+  guf_dtype common = 0;
+  for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
+    if (query.searches(i) || query.fixed[i] == 0) continue;
+    if (common != 0 && common != query.fixed[i]) return 0;
+    common = query.fixed[i];
+  }
+  return common;
+}
+
+bool all_inputs_have_rank(const TypeQuery &query, int most) {
+  for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
+    if (rank(query.have[i]) > most) return false;
+  }
+  return true;
+}
+
+// The rules of single ufuncs, where no input's type is fixed. `out->index` stays kNotFound when
+// they say nothing.
+guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
+                          bool *out_unchecked, guf_error *error) {
+  const guf_dtype output = fixed_output(query);
+  switch (query.ufunc->type_rule) {
+    case TypeRule::
+        kDivide:  // integers divide as float64, also where a smaller float would hold them
+      if (!query.any_fixed && all_inputs_have_rank(query, 1)) {
+        *out_index = find_uniform(query, list, GUF_F64);
+      }
+      return GUF_OK;
+    case TypeRule::kLogical:  // what is not uniform is tested for zero first
+      if (output == 0 || output == GUF_BOOL) {
+        *out_index = find_uniform(query, list, GUF_BOOL);
+        *out_unchecked = true;
+      }
+      return GUF_OK;
+    case TypeRule::kNegative:
+    case TypeRule::kSubtract:
+      if (output == GUF_BOOL || (output == 0 && all_inputs_have_rank(query, 0))) {
+        return refuse_bool(query.ufunc->type_rule, error);
+      }
+      return GUF_OK;
+    case TypeRule::kSign: {
+      const guf_dtype type = output != 0 ? output : query.have[0];
+      *out_index = find_uniform(query, list, type);
+      return *out_index == kNotFound ? refuse_types(query, error) : GUF_OK;
+    }
+    default:
+      return GUF_OK;
+  }
+}
+
+// dtype= also stands for the inputs where no loop with such outputs takes them safely.
+int32_t find_by_outputs(const TypeQuery &query, const op::LoopList &list) {
+  const guf_dtype type = fixed_output(query);
+  return type == 0 ? kNotFound : find_uniform(query, list, type);
+}
+
+guf_status refuse(const TypeQuery &query, guf_error *error) {
+  if (!query.any_fixed) return refuse_inputs(query, error);
+  const bool real = query.ufunc->type_rule == TypeRule::kAbsolute && !query.any_input_fixed &&
+                    !dtype::is_complex(query.have[0]);
+  if (real && dtype::is_complex(fixed_output(query))) return refuse_types(query, error);
+  return refuse_signature(query, error);
+}
+
+void fix(TypeQuery *query, int32_t i, guf_dtype type) {
+  query->fixed[i] = type;
+  if (type == 0) return;
+  query->any_fixed = true;
+  if (query->searches(i)) query->any_input_fixed = true;
+}
+
+guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *error) {
+  const guf_call_args &args = *call.args;
+  if (args.signature == nullptr && args.dtype == 0) return GUF_OK;
+  if (args.signature != nullptr && args.dtype != 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "cannot specify both 'signature' and 'dtype'");
+  }
+  if (args.signature != nullptr && args.nsignature != call.noperands) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "a type-tuple must be specified of length %d for ufunc '%s'", call.noperands,
+                      query->ufunc->name.c_str());
+  }
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    guf_dtype type = 0;
+    if (args.signature != nullptr) {
+      type = args.signature[i];
+    } else if (i >= query->ufunc->nin() ||
+               (query->ufunc->nout() == 0 && query->ufunc->signature.writes(i))) {
+      type = args.dtype;
+    }
+    if (type != 0 && !dtype::valid(type)) {
+      return base::fail(error, GUF_E_DTYPE, i, base::kNone, "0x%08x is no data type", type);
+    }
+    fix(query, i, type);
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error) {
+  out->ufunc = call.ufunc;
+  out->call = &call;
+  out->any_fixed = false;
+  out->any_input_fixed = false;
+  int highest_array = -1;
+  int highest_scalar = -1;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    const op::OperandView &operand = call.operand[i];
+    out->fixed[i] = 0;
+    out->weak[i] = is_weak(operand);
+    out->have[i] = out->weak[i] ? default_dtype(operand) : operand.layout.dtype;
+    if (!out->searches(i)) continue;
+    int &highest = out->weak[i] ? highest_scalar : highest_array;
+    const int own = out->weak[i] ? weak_rank(operand.kind) : rank(out->have[i]);
+    if (own > highest) highest = own;
+  }
+  out->weak_is_weak = highest_array >= highest_scalar;
+  return fix_types(call, out, error);
+}
+
+guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, guf_error *error) {
+  bool unchecked = false;
+  int32_t index = find_exact(query, list);
+  if (index == kNotFound && !query.any_input_fixed) {
+    GUF_TRY(search_by_rule(query, list, &index, &unchecked, error));
+  }
+  if (index == kNotFound) index = find_safe(query, list);
+  if (index == kNotFound && query.any_fixed) index = find_by_outputs(query, list);
+  if (index == kNotFound) return refuse(query, error);
+  *out = {static_cast<uint32_t>(index), unchecked};
+  return GUF_OK;
+}
+
+guf_status check_casts(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
+                       guf_error *error) {
+  const op::CallView &call = *query.call;
+  const int casting = call.casting;
+  for (int32_t i = 0; i < query.ufunc->noperands() && !unchecked_inputs; ++i) {
+    if (!query.searches(i)) continue;
+    const guf_dtype type = type_at(loop, i);
+    const bool taken = query.weak[i] && takes(call.operand[i].kind, type);
+    if (!taken && !dtype::can_cast(query.have[i], type, casting)) {
+      return refuse_cast(query, i, query.have[i], type, false, error);
+    }
+  }
+  for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
+    if (!query.ufunc->signature.writes(i)) continue;
+    if ((call.operand[i].flags & (op::kMissing | op::kWrittenElsewhere)) != 0) continue;
+    if (!dtype::can_cast(type_at(loop, i), query.have[i], casting)) {
+      return refuse_cast(query, i, type_at(loop, i), query.have[i], true, error);
+    }
+  }
+  return GUF_OK;
+}
+
+}  // namespace gufunc::resolve

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's texts for types that do not work.
+#include "core/resolve/refusal.h"
+
+#include "core/resolve/weak_scalar.h"
+
+namespace gufunc::resolve {
+namespace {
+
+using base::kNone;
+
+// NumPy names the classes of its dtypes: <class 'numpy.dtypes.Float64DType'>.
+void add_class(base::Text *text, guf_dtype type, int32_t kind) {
+  switch (kind) {
+    case GUF_OPERAND_WEAK_INT:
+    case GUF_OPERAND_WEAK_INT_HUGE:
+      text->add("<class 'numpy.dtypes._PyLongDType'>");
+      return;
+    case GUF_OPERAND_WEAK_FLOAT:
+      text->add("<class 'numpy.dtypes._PyFloatDType'>");
+      return;
+    case GUF_OPERAND_WEAK_COMPLEX:
+      text->add("<class 'numpy.dtypes._PyComplexDType'>");
+      return;
+    default:
+      break;
+  }
+  if (type == 0) {
+    text->add("None");
+    return;
+  }
+  // "uint8" is UInt8DType and "bfloat16" would be BFloat16DType: the letter behind the prefix is
+  // a capital too.
+  const char *const name = dtype::name(type);
+  const bool two = (type & 0xFFU) == 1 || type == GUF_BF16;
+  const auto upper = [](char c) { return static_cast<char>(c - 'a' + 'A'); };
+  text->add("<class 'numpy.dtypes.%c", upper(name[0]));
+  if (two) {
+    text->add("%c%sDType'>", upper(name[1]), name + 2);
+  } else {
+    text->add("%sDType'>", name + 1);
+  }
+}
+
+void add_classes(base::Text *text, const TypeQuery &query, int32_t first, int32_t last) {
+  if (last - first != 1) text->add("(");
+  for (int32_t i = first; i < last; ++i) {
+    if (i > first) text->add(", ");
+    const bool named = query.fixed[i] != 0 || i >= query.ufunc->nin();
+    add_class(text, named ? query.fixed[i] : query.have[i],
+              named ? GUF_OPERAND_NONE : query.call->operand[i].kind);
+  }
+  if (last - first != 1) text->add(")");
+}
+
+}  // namespace
+
+guf_status refuse_inputs(const TypeQuery &query, guf_error *error) {
+  return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                    "ufunc '%s' not supported for the input types, and the inputs could not be "
+                    "safely coerced to any supported types according to the casting rule ''safe''",
+                    query.ufunc->name.c_str());
+}
+
+guf_status refuse_signature(const TypeQuery &query, guf_error *error) {
+  return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                    "No loop matching the specified signature and casting was found for ufunc %s",
+                    query.ufunc->name.c_str());
+}
+
+guf_status refuse_types(const TypeQuery &query, guf_error *error) {
+  base::Text types;
+  add_classes(&types, query, 0, query.ufunc->nin());
+  types.add(" -> ");
+  add_classes(&types, query, query.ufunc->nin(), query.ufunc->noperands());
+  return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                    "ufunc '%s' did not contain a loop with signature matching types %s",
+                    query.ufunc->name.c_str(), types.c_str());
+}
+
+guf_status refuse_bool(op::TypeRule rule, guf_error *error) {
+  if (rule == op::TypeRule::kSubtract) {
+    return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                      "numpy boolean subtract, the `-` operator, is not supported, use the "
+                      "bitwise_xor, the `^` operator, or the logical_xor function instead.");
+  }
+  return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                    "The numpy boolean negative, the `-` operator, is not supported, use the `~` "
+                    "operator or the logical_not function instead.");
+}
+
+guf_status refuse_cast(const TypeQuery &query, int32_t i, guf_dtype from, guf_dtype to, bool output,
+                       guf_error *error) {
+  const int32_t count = output ? query.ufunc->nout() : query.ufunc->nin();
+  base::Text which;
+  which.add(output ? "output" : "input");
+  if (count > 1) which.add(" %d", i);
+  return base::fail(
+      error, GUF_E_CASTING, i, kNone,
+      "Cannot cast ufunc '%s' %s from dtype('%s') to dtype('%s') with casting rule '%s'",
+      query.ufunc->name.c_str(), which.c_str(), dtype::name(from), dtype::name(to),
+      dtype::casting_name(query.call->casting));
+}
+
+}  // namespace gufunc::resolve

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a call without a loop is told so, in NumPy's words.
+#ifndef GUFUNC_CORE_RESOLVE_REFUSAL_H
+#define GUFUNC_CORE_RESOLVE_REFUSAL_H
+
+#include "core/resolve/loop_search.h"
+
+namespace gufunc::resolve {
+
+// All give GUF_E_NO_LOOP but refuse_cast, which gives GUF_E_CASTING.
+
+// No loop takes the inputs safely.
+guf_status refuse_inputs(const TypeQuery &query, guf_error *error);
+// None has what signature= or dtype= asks for.
+guf_status refuse_signature(const TypeQuery &query, guf_error *error);
+// None is made of exactly these types.
+guf_status refuse_types(const TypeQuery &query, guf_error *error);
+// Bool minus bool, and minus bool.
+guf_status refuse_bool(op::TypeRule rule, guf_error *error);
+// The casting rule forbids what operand `i` needs.
+guf_status refuse_cast(const TypeQuery &query, int32_t i, guf_dtype from, guf_dtype to, bool output,
+                       guf_error *error);
+
+}  // namespace gufunc::resolve
+
+#endif  // GUFUNC_CORE_RESOLVE_REFUSAL_H

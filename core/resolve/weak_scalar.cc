@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weak scalars become values of a loop's type.
+#include "core/resolve/weak_scalar.h"
+
+#include <gufunc/kernel/types.hpp>
+
+#include <cinttypes>
+#include <cstring>
+#include <type_traits>
+
+namespace gufunc::resolve {
+namespace {
+
+template <class T>
+void store(op::OperandView *operand, guf_dtype type, T value) {
+  static_assert(sizeof(T) <= sizeof operand->cast_value);
+  std::memcpy(operand->cast_value, &value, sizeof value);
+  operand->layout.dtype = type;
+  operand->layout.address = reinterpret_cast<uint64_t>(operand->cast_value);
+}
+
+template <class From>
+void store_as(op::OperandView *operand, guf_dtype type, From value) {
+  switch (type) {
+    case GUF_BOOL:
+      return store(operand, type, guf::cast<guf::b8>(value));
+    case GUF_I8:
+      return store(operand, type, guf::cast<guf::i8>(value));
+    case GUF_I16:
+      return store(operand, type, guf::cast<guf::i16>(value));
+    case GUF_I32:
+      return store(operand, type, guf::cast<guf::i32>(value));
+    case GUF_I64:
+      return store(operand, type, guf::cast<guf::i64>(value));
+    case GUF_U8:
+      return store(operand, type, guf::cast<guf::u8>(value));
+    case GUF_U16:
+      return store(operand, type, guf::cast<guf::u16>(value));
+    case GUF_U32:
+      return store(operand, type, guf::cast<guf::u32>(value));
+    case GUF_U64:
+      return store(operand, type, guf::cast<guf::u64>(value));
+    case GUF_F16:
+      return store(operand, type, guf::cast<guf::f16>(value));
+    case GUF_BF16:
+      return store(operand, type, guf::cast<guf::bf16>(value));
+    case GUF_F32:
+      return store(operand, type, guf::cast<guf::f32>(value));
+    case GUF_F64:
+      return store(operand, type, guf::cast<guf::f64>(value));
+    case GUF_C64:
+      return store(operand, type, guf::cast<guf::complex<guf::f32>>(value));
+    default:
+      return store(operand, type, guf::cast<guf::complex<guf::f64>>(value));
+  }
+}
+
+guf::f64 as_double(uint64_t bits) {
+  guf::f64 value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+bool is_integer(guf_dtype type) {
+  return (type & 0xFFU) <= 1;
+}
+bool is_unsigned(guf_dtype type) {
+  return (type & 0xFFU) == 1;
+}
+
+bool fits(int64_t value, guf_dtype type) {
+  const uint32_t bits = 8 * dtype::itemsize(type);
+  if (is_unsigned(type)) return value >= 0 && (bits == 64 || value >> bits == 0);
+  return bits == 64 || (value >= -(int64_t{1} << (bits - 1)) && value < int64_t{1} << (bits - 1));
+}
+
+guf_status out_of_bounds(int64_t value, int32_t index, guf_dtype type, guf_error *error) {
+  return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
+                    "Python integer %" PRId64 " out of bounds for %s", value, dtype::name(type));
+}
+
+guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error) {
+  const bool negative = is_negative_huge(*operand);
+  if (type == GUF_BOOL) {
+    store_as(operand, type, guf::i64{1});
+    return GUF_OK;
+  }
+  if (is_integer(type)) {
+    if (type == GUF_U64 && !negative && !is_saturated(*operand)) {
+      store(operand, type, operand->value[0]);
+      return GUF_OK;
+    }
+    return base::fail(error, GUF_E_OVERFLOW, index, base::kNone, "%s",
+                      dtype::itemsize(type) == 8 ? "int too big to convert"
+                                                 : "Python int too large to convert to C long");
+  }
+  if (is_saturated(*operand)) {
+    return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
+                      "int too large to convert to float; beyond uint64 give the float itself");
+  }
+  // Through double, as Python's float(int); the sign is exact.
+  const auto size = static_cast<guf::f64>(operand->value[0]);
+  store_as(operand, type, negative ? -size : size);
+  return GUF_OK;
+}
+
+}  // namespace
+
+bool takes(int32_t weak_kind, guf_dtype type) {
+  switch (weak_kind) {
+    case GUF_OPERAND_WEAK_COMPLEX:
+      return dtype::is_complex(type);
+    case GUF_OPERAND_WEAK_FLOAT:
+      return type != GUF_BOOL && !is_integer(type);
+    default:
+      return type != GUF_BOOL;
+  }
+}
+
+guf_dtype default_dtype(const op::OperandView &operand) {
+  switch (operand.kind) {
+    case GUF_OPERAND_WEAK_COMPLEX:
+      return GUF_C128;
+    case GUF_OPERAND_WEAK_FLOAT:
+      return GUF_F64;
+    case GUF_OPERAND_WEAK_INT_HUGE:
+      if (!is_negative_huge(operand) && !is_saturated(operand)) return GUF_U64;
+      return GUF_I64;
+    default:
+      return GUF_I64;
+  }
+}
+
+guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error) {
+  switch (operand->kind) {
+    case GUF_OPERAND_WEAK_INT: {
+      const auto value = static_cast<int64_t>(operand->value[0]);
+      if (is_integer(type) && !fits(value, type)) return out_of_bounds(value, index, type, error);
+      // To floating point through double, as Python's float(int).
+      if (type == GUF_BOOL || is_integer(type)) {
+        store_as(operand, type, static_cast<guf::i64>(value));
+      } else {
+        store_as(operand, type, static_cast<guf::f64>(value));
+      }
+      return GUF_OK;
+    }
+    case GUF_OPERAND_WEAK_INT_HUGE:
+      return convert_huge(operand, index, type, error);
+    case GUF_OPERAND_WEAK_FLOAT:
+      store_as(operand, type, as_double(operand->value[0]));
+      return GUF_OK;
+    default:
+      store_as(operand, type,
+               guf::complex<guf::f64>(as_double(operand->value[0]), as_double(operand->value[1])));
+      return GUF_OK;
+  }
+}
+
+}  // namespace gufunc::resolve
