@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call put together by hand, for tests of rooms below the pipeline.
+#ifndef GUFUNC_TESTS_UNIT_CALL_SAMPLE_H
+#define GUFUNC_TESTS_UNIT_CALL_SAMPLE_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/op/call_view.h"
+
+namespace gufunc::sample {
+
+// One operand of float64, or of another dtype; no memory behind it unless `address` says so.
+struct Operand {
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;  // empty with a shape: C-contiguous
+  guf_dtype dtype = GUF_F64;
+  bool missing = false;
+  uint64_t address = 0x10000;
+};
+
+inline Operand missing() {
+  Operand operand;
+  operand.missing = true;
+  return operand;
+}
+
+// Owns everything the view borrows. The signature "" with `nin` and the rest outputs is elementwise.
+class Call {
+ public:
+  Call(const std::string &name, const std::string &signature, const std::string &rules, int32_t nin,
+       std::vector<Operand> operands)
+      : operands_(std::move(operands)), view_(new op::CallView) {
+    ufunc_.name = name;
+    status = signature.empty()
+                 ? op::make_elementwise(nin, static_cast<int32_t>(operands_.size()) - nin, nullptr,
+                                        0, &ufunc_.signature, &error)
+                 : op::parse_signature(signature, rules, nullptr, 0, &ufunc_.signature, &error);
+    args.struct_size = sizeof args;
+    view_->ufunc = &ufunc_;
+    view_->noperands = static_cast<int32_t>(operands_.size());
+    view_->nseparate = 0;
+    view_->has_where = false;
+    view_->args = &args;
+    view_->casting = GUF_CASTING_SAME_KIND;
+    view_->stream = nullptr;
+    view_->device = nullptr;
+    for (size_t i = 0; i < operands_.size(); ++i) fill(&operands_[i], &view_->operand[i]);
+  }
+
+  void set_where(Operand mask) {
+    where_ = std::move(mask);
+    fill(&where_, &view_->where);
+    view_->has_where = true;
+  }
+
+  op::CallView &view() { return *view_; }
+  op::Ufunc &ufunc() { return ufunc_; }
+
+  guf_call_args args = {};
+  guf_error error = {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
+  guf_status status = GUF_OK;  // of the signature
+
+ private:
+  static void fill(Operand *from, op::OperandView *to) {
+    if (from->strides.empty()) {
+      from->strides.resize(from->shape.size());
+      int64_t stride = dtype::itemsize(from->dtype);
+      for (size_t k = from->shape.size(); k-- > 0;) {
+        from->strides[k] = stride;
+        stride *= from->shape[k];
+      }
+    }
+    to->layout = {from->dtype, static_cast<int32_t>(from->shape.size()), from->shape.data(),
+                  from->strides.data(), from->address};
+    to->flags = from->missing ? static_cast<uint32_t>(op::kMissing) : 0U;
+    to->kind = from->missing ? GUF_OPERAND_NONE : GUF_OPERAND_TENSOR;
+    to->device = nullptr;
+    to->array = nullptr;
+  }
+
+  op::Ufunc ufunc_;
+  std::vector<Operand> operands_;
+  Operand where_;
+  std::unique_ptr<op::CallView> view_;
+};
+
+}  // namespace gufunc::sample
+
+#endif  // GUFUNC_TESTS_UNIT_CALL_SAMPLE_H

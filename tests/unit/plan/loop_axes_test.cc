@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch visits exactly the items that broadcasting names, in whatever order it likes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "core/broadcast/broadcast.h"
+#include "core/plan/planner.h"
+#include "tests/unit/call_sample.h"
+
+namespace gufunc {
+namespace {
+
+using Item = std::vector<uint64_t>;  // one address per operand, then the mask's
+
+// A planned call. The loop's types are those of the operands.
+struct Planned {
+  explicit Planned(sample::Call *call) {
+    op::Loop &loop = *loop_;
+    for (int32_t i = 0; i < call->view().noperands; ++i) {
+      loop.types[static_cast<size_t>(i)] = call->view().operand[i].layout.dtype;
+    }
+    status = broadcast::arrange(call->view(), shape.get(), &call->error);
+    if (status != GUF_OK) return;
+    const resolve::Choice choice = {&loop, 0, 0};
+    status = plan::choose(call->view(), &planner, &call->error);
+    if (status != GUF_OK) return;
+    status = planner->make({call->view(), *shape, choice}, launch.get(), &call->error);
+  }
+
+  const plan::Planner *planner = nullptr;
+  guf_status status;
+  std::unique_ptr<op::Loop> loop_ = std::make_unique<op::Loop>();
+  std::unique_ptr<broadcast::LoopShape> shape = std::make_unique<broadcast::LoopShape>();
+  std::unique_ptr<plan::Launch> launch = std::make_unique<plan::Launch>();
+};
+
+// One dimension of the launch: extent, and each operand's step.
+struct Dimension {
+  int64_t extent;
+  std::vector<int64_t> step;
+};
+
+std::vector<Dimension> dimensions(const plan::Launch &launch) {
+  const guf_launch_block &block = launch.block;
+  const bool masked = (block.flags & GUF_LAUNCH_MASKED) != 0;
+  std::vector<Dimension> found;
+  const auto add = [&](int64_t extent, const int64_t *step, int64_t mask_step) {
+    found.push_back({extent, std::vector<int64_t>(step, step + block.noperands)});
+    if (masked) found.back().step.push_back(mask_step);
+  };
+  for (int32_t k = 0; k < block.nloop; ++k) {
+    add(k == 0 ? block.size[0] : block.outer_size[k - 1],
+        k == 0 ? block.step : block.outer_step[k - 1], masked ? block.mask_step[k] : 0);
+  }
+  for (int32_t k = 0; k < launch.nrest; ++k) {
+    add(launch.rest_size[k], launch.rest_step[k], launch.rest_mask_step[k]);
+  }
+  return found;
+}
+
+void visit(const std::vector<Dimension> &dims, size_t k, Item item, std::vector<Item> *out) {
+  if (k == dims.size()) {
+    out->push_back(std::move(item));
+    return;
+  }
+  for (int64_t n = 0; n < dims[k].extent; ++n) {
+    Item next = item;
+    for (size_t i = 0; i < next.size(); ++i) next[i] += static_cast<uint64_t>(n * dims[k].step[i]);
+    visit(dims, k + 1, std::move(next), out);
+  }
+}
+
+std::vector<Item> items_of(const plan::Launch &launch) {
+  Item first(launch.block.address, launch.block.address + launch.block.noperands);
+  if ((launch.block.flags & GUF_LAUNCH_MASKED) != 0) first.push_back(launch.block.mask);
+  std::vector<Item> items;
+  visit(dimensions(launch), 0, first, &items);
+  std::sort(items.begin(), items.end());
+  return items;
+}
+
+// The same from NumPy's definition: pad shapes with ones, stretch them, walk all indices.
+std::vector<Item> items_by_definition(const op::CallView &call, const broadcast::LoopShape &loop) {
+  std::vector<const array::Layout *> layouts;
+  Item first;
+  for (int32_t i = 0; i < call.noperands; ++i) layouts.push_back(&call.operand[i].layout);
+  if (call.has_where) layouts.push_back(&call.where.layout);
+  std::vector<Dimension> dims;
+  for (int32_t k = 0; k < loop.ndim; ++k) dims.push_back({loop.extent[k], {}});
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    const array::Layout &layout = *layouts[i];
+    first.push_back(layout.address);
+    const int32_t core = i < static_cast<size_t>(call.noperands) ? loop.core_ndim[i] : 0;
+    for (int32_t k = 0; k < loop.ndim; ++k) {
+      const int32_t axis = k - (loop.ndim - (layout.ndim - core));
+      const bool stretched = axis < 0 || layout.shape[axis] == 1;
+      dims[static_cast<size_t>(k)].step.push_back(stretched ? 0 : layout.strides[axis]);
+    }
+  }
+  std::vector<Item> items;
+  visit(dims, 0, first, &items);
+  std::sort(items.begin(), items.end());
+  return items;
+}
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : engine_(seed) {}
+  int64_t below(int64_t n) { return std::uniform_int_distribution<int64_t>(0, n - 1)(engine_); }
+
+  // Axes in random memory order, some reversed, some with gaps.
+  sample::Operand operand(const std::vector<int64_t> &shape, guf_dtype dtype, bool may_stretch) {
+    sample::Operand made;
+    made.dtype = dtype;
+    made.shape = shape;
+    if (may_stretch) {
+      for (int64_t &extent : made.shape) {
+        if (below(4) == 0) extent = 1;
+      }
+      made.shape.erase(made.shape.begin(),
+                       made.shape.begin() + below(static_cast<int64_t>(shape.size()) + 1) / 2);
+    }
+    std::vector<size_t> order(made.shape.size());
+    for (size_t k = 0; k < order.size(); ++k) order[k] = order.size() - 1 - k;
+    if (below(2) == 0) std::shuffle(order.begin(), order.end(), engine_);
+    made.strides.resize(order.size());
+    int64_t stride = dtype::itemsize(dtype);
+    for (const size_t axis : order) {
+      const int64_t gap = below(6) == 0 ? 2 : 1;
+      made.strides[axis] = stride * gap * (below(5) == 0 ? -1 : 1);
+      stride *= gap * made.shape[axis];
+    }
+    made.address = 0x100000;
+    return made;
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+void check_random(uint32_t seed, int64_t max_ndim, int64_t max_extent) {
+  Random random(seed);
+  for (int round = 0; round < 400; ++round) {
+    std::vector<int64_t> shape(static_cast<size_t>(random.below(max_ndim + 1)));
+    for (int64_t &extent : shape) extent = 1 + random.below(max_extent);
+    sample::Call call("f", "", "", 2,
+                      {random.operand(shape, GUF_F32, true), random.operand(shape, GUF_F64, true),
+                       random.operand(shape, GUF_I16, false)});
+    if (random.below(3) == 0) call.set_where(random.operand(shape, GUF_BOOL, true));
+    const Planned planned(&call);
+    ASSERT_EQ(planned.status, GUF_OK) << call.error.message;
+    EXPECT_EQ(items_of(*planned.launch), items_by_definition(call.view(), *planned.shape))
+        << "round " << round;
+    uint64_t items = planned.launch->block.items;
+    for (int32_t k = 0; k < planned.launch->nrest; ++k) {
+      items *= static_cast<uint64_t>(planned.launch->rest_size[k]);
+    }
+    EXPECT_EQ(items, planned.shape->items);
+  }
+}
+
+TEST(LoopAxes, VisitWhatBroadcastingNames) {
+  check_random(1, 5, 4);
+}
+
+TEST(LoopAxes, VisitMoreDimensionsThanABlockHolds) {
+  check_random(2, 14, 2);
+}
+
+TEST(LoopAxes, ContiguousOperandsAreOneDimension) {
+  const std::vector<int64_t> shape = {4, 5, 6};
+  sample::Call call("f", "", "", 2, {{shape, {}}, {shape, {}}, {shape, {}}});
+  const Planned planned(&call);
+  EXPECT_STREQ(planned.planner->name, "elementwise");
+  EXPECT_EQ(planned.launch->block.nloop, 1);
+  EXPECT_EQ(planned.launch->block.size[0], 120);
+  EXPECT_EQ(planned.launch->block.step[0], 8);
+  EXPECT_EQ(planned.launch->block.flags, static_cast<uint32_t>(GUF_LAUNCH_ANY_THREAD));
+}
+
+TEST(LoopAxes, FortranOrderIsWalkedInMemoryOrder) {
+  const sample::Operand fortran = {{4, 5, 6}, {8, 32, 160}};
+  sample::Call call("f", "", "", 1, {fortran, fortran});
+  const Planned planned(&call);
+  EXPECT_EQ(planned.launch->block.nloop, 1);
+}
+
+TEST(LoopAxes, ReversedOperandsRunForwards) {
+  sample::Operand reversed = {{10}, {-8}};
+  reversed.address = 0x10048;
+  sample::Call call("f", "", "", 1, {reversed, reversed});
+  const Planned planned(&call);
+  EXPECT_EQ(planned.launch->block.step[0], 8);
+  EXPECT_EQ(planned.launch->block.address[0], 0x10000U);
+}
+
+TEST(LoopAxes, OneReversedOperandKeepsItsDirection) {
+  sample::Operand reversed = {{10}, {-8}};
+  sample::Call call("f", "", "", 1, {reversed, {{10}, {8}}});
+  const Planned planned(&call);
+  EXPECT_EQ(planned.launch->block.step[0], -8);
+  EXPECT_EQ(planned.launch->block.step[1], 8);
+}
+
+TEST(LoopAxes, FlagsUnalignedOperands) {
+  sample::Operand odd = {{10}, {8}};
+  odd.address = 0x10001;
+  sample::Operand odd_stride = {{10}, {12}};
+  sample::Call call("f", "", "", 2, {odd, odd_stride, {{10}, {8}}});
+  const Planned planned(&call);
+  const guf_launch_block &block = planned.launch->block;
+  EXPECT_NE(block.operand_flags[0] & GUF_LAUNCH_OPERAND_UNALIGNED, 0U);
+  EXPECT_NE(block.operand_flags[1] & GUF_LAUNCH_OPERAND_UNALIGNED, 0U);
+  EXPECT_EQ(block.operand_flags[2] & GUF_LAUNCH_OPERAND_UNALIGNED, 0U);
+  EXPECT_NE(block.flags & GUF_LAUNCH_SWAPPED, 0U);
+}
+
+TEST(LoopAxes, GufuncBlocksCarryCoreSizesAndStrides) {
+  // matmul: 6 matrices of 2x3 by one of 3x4.
+  sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
+                    {{{6, 2, 3}, {}}, {{3, 4}, {}}, {{6, 2, 4}, {}}});
+  const Planned planned(&call);
+  ASSERT_EQ(planned.status, GUF_OK) << call.error.message;
+  const guf_launch_block &block = planned.launch->block;
+  EXPECT_STREQ(planned.planner->name, "gufunc");
+  EXPECT_EQ(std::vector<int64_t>(block.size, block.size + 4), (std::vector<int64_t>{6, 2, 3, 4}));
+  EXPECT_EQ(std::vector<int64_t>(block.step, block.step + 9),
+            (std::vector<int64_t>{48, 0, 64, 24, 8, 32, 8, 32, 8}));
+  EXPECT_EQ(block.ncorestrides, 6);
+  EXPECT_EQ(std::vector<int>(block.core_name, block.core_name + 6),
+            (std::vector<int>{0, 1, 1, 2, 0, 2}));
+}
+
+TEST(LoopAxes, MissingOptionalDimensionsAreOneWithStrideZero) {
+  sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
+                    {{{3}, {}}, {{3, 4}, {}}, {{4}, {}}});
+  const Planned planned(&call);
+  ASSERT_EQ(planned.status, GUF_OK) << call.error.message;
+  const guf_launch_block &block = planned.launch->block;
+  EXPECT_EQ(std::vector<int64_t>(block.size, block.size + 4), (std::vector<int64_t>{1, 1, 3, 4}));
+  EXPECT_EQ(std::vector<int64_t>(block.step + 3, block.step + 9),
+            (std::vector<int64_t>{0, 8, 32, 8, 0, 8}));
+}
+
+}  // namespace
+}  // namespace gufunc
