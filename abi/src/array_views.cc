@@ -55,8 +55,7 @@ guf_status guf_array_reshape(guf_array array, int32_t ndim, const int64_t *shape
   });
 }
 
-guf_status guf_array_ravel(guf_array array, int32_t order, guf_array *out_array,
-                           guf_error *error) {
+guf_status guf_array_ravel(guf_array array, int32_t order, guf_array *out_array, guf_error *error) {
   return make(array, out_array, error, [&](const Array &from, base::Ref<Array> *out) {
     return array::ravel(from, order, out, error);
   });

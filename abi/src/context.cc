@@ -6,9 +6,9 @@
 #include "core/backend/backend_registry.h"
 #include "core/base/log.h"
 #include "core/memory/memory.h"
+#include "core/op/ufunc_registry.h"
 
 using namespace gufunc;
-
 
 uint32_t guf_version(void) {
   return uint32_t{GUF_VERSION_MAJOR} << 22 | uint32_t{GUF_VERSION_MINOR} << 12 |
@@ -17,6 +17,20 @@ uint32_t guf_version(void) {
 
 const char *guf_version_string(void) {
   return GUFUNC_VERSION_TEXT;
+}
+
+guf_status guf_context_create(uint32_t flags, guf_context *out_context, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_context, "out_context", error));
+    if (flags != 0) {
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags is 0x%x, but must be 0",
+                        flags);
+    }
+    base::bury();
+    const auto context = base::Ref<op::Context>::adopt(new op::Context);
+    *out_context = border::publish<guf_context>(context);
+    return GUF_OK;
+  });
 }
 
 guf_status guf_context_retain(guf_context context, guf_error *error) {

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "abi/src/handles.h"
-#include "core/backend/backend.h"
+#include "core/backend/backend_registry.h"
 #include "core/base/struct_size.h"
-#include "core/context.h"
+#include "core/op/ufunc_registry.h"
 
 using namespace gufunc;
 
@@ -20,6 +20,18 @@ void copy_text(char (&to)[n], const char *from) {
   to[length] = '\0';
 }
 
+// Decided once per context: later changes of the machine do not move its arrays about.
+guf_status find_automatic(op::Context &context, backend::Device **out, guf_error *error) {
+  *out = context.auto_device.load(std::memory_order_acquire);
+  if (*out != nullptr) return GUF_OK;
+  backend::Device *chosen = nullptr;
+  GUF_TRY(backend::choose_device(&chosen, error));
+  if (context.auto_device.compare_exchange_strong(*out, chosen, std::memory_order_acq_rel)) {
+    *out = chosen;
+  }
+  return GUF_OK;
+}
+
 }  // namespace
 
 guf_status guf_device_get(guf_context context, const char *spec, guf_device *out_device,
@@ -27,11 +39,11 @@ guf_status guf_device_get(guf_context context, const char *spec, guf_device *out
   return border::guard(error, [&]() -> guf_status {
     GUF_TRY(border::need(spec, "spec", error));
     GUF_TRY(border::need(out_device, "out_device", error));
-    Context *found = nullptr;
-    GUF_TRY(find_context(context, &found, error));
+    op::Context *where = nullptr;
+    GUF_TRY(op::context_of(context, &where, error));
     backend::Device *device = nullptr;
     if (std::strcmp(spec, "auto") == 0) {
-      GUF_TRY(found->auto_device(&device, error));
+      GUF_TRY(find_automatic(*where, &device, error));
     } else {
       GUF_TRY(backend::find_device(spec, &device, error));
     }

@@ -113,8 +113,8 @@ guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_er
     // A callback that releases the stream must not end it under the waiting call.
     const auto held = base::Ref<Stream>::share(found);
     backend::ErrorRoom room(error);
-    return after_wait(found->device->backend->api.stream_synchronize(found->native, timeout_ns,
-                                                                     room.get()));
+    return after_wait(
+        found->device->backend->api.stream_synchronize(found->native, timeout_ns, room.get()));
   });
 }
 

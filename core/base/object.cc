@@ -227,9 +227,10 @@ const char *kind_name(Kind kind) {
 }
 
 guf_status fail_handle(const char *parameter, Kind kind, guf_error *error) {
-  return fail(error, GUF_E_HANDLE, kNone, kNone,
-              "%s is not a live %s handle: it was freed, is of another kind, or is not of this library",
-              parameter, kind_name(kind));
+  return fail(
+      error, GUF_E_HANDLE, kNone, kNone,
+      "%s is not a live %s handle: it was freed, is of another kind, or is not of this library",
+      parameter, kind_name(kind));
 }
 
 }  // namespace gufunc::base

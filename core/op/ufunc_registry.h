@@ -5,6 +5,7 @@
 
 #include <gufunc/context.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,10 @@
 #include "core/base/fork.h"
 #include "core/op/module_entry.h"
 #include "core/op/ufunc.h"
+
+namespace gufunc::backend {
+class Device;
+}
 
 namespace gufunc::op {
 
@@ -56,6 +61,9 @@ class Context final : public base::Object {
 
   // Full names without aliases, sorted.
   std::vector<std::string> names();
+
+  // What "auto" means here; null until it was asked for.
+  std::atomic<backend::Device *> auto_device{nullptr};
 
  private:
   struct NameTable {
