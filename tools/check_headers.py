@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every public header alone: *.h as C11 and C++17, *.hpp as C++ of its own standard."""
+"""Compiles every public header alone: *.h as C11 and C++17, *.hpp as C++17 and C++20.
+
+The dialect's device headers (device_*.hpp, math_device.hpp) are compiled alone for a GPU instead.
+"""
 
 import pathlib
 import subprocess
@@ -9,6 +12,9 @@ import tempfile
 import house_tree as tree
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
+DEVICE_COMPILER = "clang++-19"
+DEVICE = ["-x", "cuda", "-std=c++17", "--cuda-device-only", "-nocudainc", "-nocudalib",
+          "--cuda-gpu-arch=sm_75", "--cuda-feature=+ptx63", "-Wno-unknown-cuda-version"]
 
 
 def languages(header):
@@ -17,14 +23,20 @@ def languages(header):
     return [("c++", "c++17"), ("c++", "c++20")]
 
 
-def compile_alone(compiler, include, header, language, standard, folder):
+def ways(header, compilers):
+    """The commands that must accept the header."""
+    if header.name.startswith("device_") or header.name == "math_device.hpp":
+        return [[DEVICE_COMPILER, *DEVICE, "-Wall", "-Wextra", "-Werror"]]
+    return [[compiler, "-x", language, f"-std={standard}", *WARNINGS]
+            for compiler in compilers for language, standard in languages(header)]
+
+
+def compile_alone(command, include, header, folder):
     """Includes the header twice, so that a missing guard shows too."""
-    source = pathlib.Path(folder, "alone.c" if language == "c" else "alone.cc")
+    source = pathlib.Path(folder, "alone")
     source.write_text(f"#include <{header}>\n#include <{header}>\ntypedef int not_empty;\n")
-    return subprocess.run(
-        [compiler, "-x", language, f"-std={standard}", *WARNINGS, "-I", str(include),
-         "-fsyntax-only", str(source)],
-        capture_output=True, text=True)
+    return subprocess.run([*command, "-I", str(include), "-fsyntax-only", str(source)],
+                          capture_output=True, text=True)
 
 
 def main():
@@ -36,12 +48,12 @@ def main():
     findings, examined = [], 0
     with tempfile.TemporaryDirectory() as folder:
         for header in tree.files(include, {".h", ".hpp"}):
-            for compiler in args.cc:
-                for language, standard in languages(header):
-                    examined += 1
-                    result = compile_alone(compiler, include, header, language, standard, folder)
-                    if result.returncode != 0:
-                        findings.append(f"{header} alone, {compiler} {standard}:\n{result.stderr}")
+            for command in ways(header, args.cc):
+                examined += 1
+                result = compile_alone(command, include, header, folder)
+                if result.returncode != 0:
+                    how = " ".join(command[:4])
+                    findings.append(f"{header} alone, {how}:\n{result.stderr}")
     tree.finish("headers", findings, examined)
 
 

@@ -247,6 +247,9 @@ struct is_float {
   static constexpr bool value = is_same<T, f32>::value || is_same<T, f64>::value;
 };
 
+template <class T>
+struct complex;
+
 }  // namespace guf
 
 #include "cast.hpp"
