@@ -2,6 +2,7 @@
 // The signature parser: one pass, NumPy's order of checks, NumPy's texts.
 #include "core/op/signature.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -202,6 +203,15 @@ guf_status parse_signature(std::string_view text, std::string_view rules, const 
   made.rules_text = rules;
   *out = std::move(made);
   return GUF_OK;
+}
+
+bool same_form(const Signature &a, const Signature &b) {
+  const auto same_dim = [](const CoreDim &x, const CoreDim &y) {
+    return x.frozen == y.frozen && x.optional == y.optional && x.broadcastable == y.broadcastable;
+  };
+  return a.nin == b.nin && a.nout == b.nout && a.generalized == b.generalized &&
+         a.core_ndim == b.core_ndim && a.operand_dims == b.operand_dims && a.role == b.role &&
+         std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), b.dims.end(), same_dim);
 }
 
 }  // namespace gufunc::op

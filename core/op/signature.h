@@ -80,6 +80,10 @@ guf_status make_elementwise(int32_t nin, int32_t nout, const int32_t *roles, int
 guf_status parse_signature(std::string_view text, std::string_view rules, const int32_t *roles,
                            int32_t nroles, Signature *out, guf_error *error);
 
+// Whether kernels of one signature serve the other: operands, dimensions and roles agree; names
+// are free.
+bool same_form(const Signature &a, const Signature &b);
+
 // Runs an expression over the dimensions' sizes.  Errors  GUF_E_SHAPE <= negative or overflowing,
 // naming the rule
 guf_status evaluate(const DimRule &rule, const int64_t *sizes, int64_t *out, guf_error *error);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts that leave the library: into fixed arrays of structs, and into the caller's buffers.
+#ifndef GUFUNC_ABI_TEXT_OUT_H
+#define GUFUNC_ABI_TEXT_OUT_H
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace gufunc::border {
+
+// Fills a char array of a struct; a text that is too long is cut before a character that would
+// not fit whole.
+template <size_t kSize>
+void copy_text(std::string_view text, char (&to)[kSize]) {
+  size_t length = text.size();
+  if (length >= kSize) {
+    length = kSize - 1;
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
+  }
+  std::memcpy(to, text.data(), length);
+  std::memset(to + length, 0, kSize - length);
+}
+
+// Fills a caller's buffer, or leaves it untouched.  Errors  GUF_E_BUFFER_TOO_SMALL <= capacity
+inline guf_status hand_out(std::string_view text, char *to, uint64_t capacity, guf_error *error) {
+  if (capacity < text.size() + 1) {
+    return base::fail(error, GUF_E_BUFFER_TOO_SMALL, base::kNone, base::kNone,
+                      "the buffer has %llu bytes, the text needs %zu",
+                      static_cast<unsigned long long>(capacity), text.size() + 1);
+  }
+  std::memcpy(to, text.data(), text.size());
+  to[text.size()] = '\0';
+  return GUF_OK;
+}
+
+}  // namespace gufunc::border
+
+#endif  // GUFUNC_ABI_TEXT_OUT_H

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of ufuncs that programs make: creating, adding loops.
+#include <gufunc/ufunc.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "abi/src/handles.h"
+#include "core/backend/kernel_table.h"
+#include "core/base/struct_size.h"
+#include "core/module/module.h"
+#include "core/op/ufunc_registry.h"
+
+using namespace gufunc;
+
+namespace {
+
+using base::fail;
+using base::kNone;
+
+constexpr uint32_t kFunctionFlags = GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE |
+                                    GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST;
+
+guf_status check_desc(const guf_ufunc_desc &desc, guf_error *error) {
+  GUF_TRY(border::need(desc.name, "desc->name", error));
+  if (!op::is_plain_name(desc.name)) {
+    return fail(error, GUF_E_ARG, kNone, kNone,
+                "'%.70s' is no name: wanted [A-Za-z_][A-Za-z0-9_]* of at most %d characters",
+                desc.name, static_cast<int>(GUF_MAX_NAME));
+  }
+  if (desc.identity < GUF_IDENTITY_NONE || desc.identity > GUF_IDENTITY_MINUS_INF) {
+    return fail(error, GUF_E_ARG, kNone, kNone, "identity is %d, which is no guf_identity",
+                desc.identity);
+  }
+  if ((desc.flags & ~kFunctionFlags) != 0) {
+    return fail(error, GUF_E_ARG, kNone, kNone,
+                "flags is 0x%x, which has bits that are no guf_function_flag", desc.flags);
+  }
+  return GUF_OK;
+}
+
+guf_status read_signature(const guf_ufunc_desc &desc, op::Signature *out, guf_error *error) {
+  if (desc.signature == nullptr) {
+    if (desc.rules != nullptr && desc.rules[0] != '\0') {
+      return fail(error, GUF_E_SIGNATURE, kNone, kNone,
+                  "rules need a signature whose dimensions they are about");
+    }
+    return op::make_elementwise(desc.nin, desc.nout, desc.roles, desc.nroles, out, error);
+  }
+  GUF_TRY(op::parse_signature(desc.signature, desc.rules == nullptr ? "" : desc.rules, desc.roles,
+                              desc.nroles, out, error));
+  const bool left_out = desc.nin == 0 && desc.nout == 0;
+  if (left_out || (desc.nin == out->nin && desc.nout == out->nout)) return GUF_OK;
+  return fail(error, GUF_E_ARG, kNone, kNone,
+              "nin is %d and nout is %d, but the signature has %d and %d", desc.nin, desc.nout,
+              out->nin, out->nout);
+}
+
+guf_status check_types(const op::Ufunc &ufunc, int32_t ntypes, const guf_dtype *types,
+                       guf_error *error) {
+  if (ntypes != ufunc.noperands()) {
+    return fail(error, GUF_E_ARG, kNone, kNone, "ntypes is %d, but ufunc '%s' has %d operands",
+                ntypes, ufunc.full_name.c_str(), ufunc.noperands());
+  }
+  GUF_TRY(border::need(types, "types", error));
+  for (int32_t i = 0; i < ntypes; ++i) {
+    if (dtype::valid(types[i])) continue;
+    return fail(error, GUF_E_DTYPE, i, kNone, "types[%d] 0x%08x is no data type", i, types[i]);
+  }
+  return GUF_OK;
+}
+
+// The function a description is about, by its kind.
+guf_status read_function(const guf_loop_desc &desc, void (**out)(void), guf_error *error) {
+  if (desc.kind != GUF_LOOP_NUMPY && desc.kind != GUF_LOOP_STATUS) {
+    return fail(error, GUF_E_ARG, kNone, kNone, "kind is %d, which is no guf_loop_kind", desc.kind);
+  }
+  if ((desc.flags & ~uint32_t{GUF_LOOP_ANY_THREAD}) != 0) {
+    return fail(error, GUF_E_ARG, kNone, kNone,
+                "flags is 0x%x, which has bits that are no guf_loop_flag", desc.flags);
+  }
+  const bool numpy = desc.kind == GUF_LOOP_NUMPY;
+  if ((desc.numpy != nullptr) != numpy || (desc.status != nullptr) == numpy) {
+    return fail(error, GUF_E_ARG, kNone, kNone,
+                "of `numpy` and `status` the one of the loop's kind must be set, the other NULL");
+  }
+  *out = numpy ? reinterpret_cast<void (*)(void)>(desc.numpy)
+               : reinterpret_cast<void (*)(void)>(desc.status);
+  return GUF_OK;
+}
+
+std::unique_ptr<op::Loop> new_loop(const guf_dtype *types, int32_t ntypes, int32_t kind) {
+  auto loop = std::make_unique<op::Loop>();
+  std::copy_n(types, ntypes, loop->types.begin());
+  loop->kind = kind;
+  return loop;
+}
+
+// Releases a handle that its caller never saw.
+class NewHandle {
+ public:
+  explicit NewHandle(guf_ufunc handle) : handle_(handle) {}
+  NewHandle(const NewHandle &) = delete;
+  NewHandle &operator=(const NewHandle &) = delete;
+  ~NewHandle() {
+    if (handle_ == nullptr) return;
+    base::release(reinterpret_cast<uint64_t>(handle_), base::Kind::kUfunc);
+  }
+  guf_ufunc hand_over() { return std::exchange(handle_, nullptr); }
+
+ private:
+  guf_ufunc handle_;
+};
+
+// A module's function as a loop's origin, if its signature is the ufunc's.
+guf_status check_form(const op::Ufunc &ufunc, const guf_module_function &function,
+                      guf_error *error) {
+  op::Signature parsed;
+  const int32_t nroles = function.roles == nullptr ? 0 : function.nin + function.nout;
+  if (function.signature == nullptr) {
+    GUF_TRY(
+        op::make_elementwise(function.nin, function.nout, function.roles, nroles, &parsed, error));
+  } else {
+    GUF_TRY(op::parse_signature(function.signature, "", function.roles, nroles, &parsed, error));
+  }
+  if (op::same_form(ufunc.signature, parsed)) return GUF_OK;
+  return fail(error, GUF_E_SIGNATURE, kNone, kNone,
+              "function '%s' has the signature \"%s\" with %d inputs and %d outputs, ufunc '%s' "
+              "\"%s\" with %d and %d",
+              function.name, parsed.text.c_str(), parsed.nin, parsed.nout, ufunc.full_name.c_str(),
+              ufunc.signature.text.c_str(), ufunc.nin(), ufunc.nout());
+}
+
+}  // namespace
+
+guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf_ufunc *out_ufunc,
+                            guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(desc, "desc", error));
+    GUF_TRY(border::need(out_ufunc, "out_ufunc", error));
+    guf_ufunc_desc room;
+    GUF_TRY(base::read_struct(desc, &room, &desc, error));
+    op::Context *where = nullptr;
+    GUF_TRY(op::context_of(context, &where, error));
+    GUF_TRY(check_desc(*desc, error));
+    base::bury();
+    const auto ufunc = base::Ref<op::Ufunc>::adopt(new op::Ufunc);
+    GUF_TRY(read_signature(*desc, &ufunc->signature, error));
+    ufunc->name = desc->name;
+    ufunc->full_name = desc->name;
+    ufunc->doc = desc->doc == nullptr ? "" : desc->doc;
+    ufunc->identity = desc->identity;
+    ufunc->flags = desc->flags;
+    // The handle first: once the context knows the name, nothing may fail.
+    NewHandle handle(border::publish<guf_ufunc>(ufunc));
+    GUF_TRY(where->add(ufunc, error));
+    *out_ufunc = handle.hand_over();
+    return GUF_OK;
+  });
+}
+
+guf_status guf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(desc, "desc", error));
+    guf_loop_desc room;
+    GUF_TRY(base::read_struct(desc, &room, &desc, error));
+    op::Ufunc *found = nullptr;
+    GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
+    void (*host)(void) = nullptr;
+    GUF_TRY(read_function(*desc, &host, error));
+    GUF_TRY(check_types(*found, desc->ntypes, desc->types, error));
+    std::unique_ptr<op::Loop> loop = new_loop(desc->types, desc->ntypes, desc->kind);
+    loop->flags = desc->flags;
+    loop->host = host;
+    loop->user = desc->user;
+    loop->destroy = desc->destroy;
+    return found->add_loop(std::move(loop), error);
+  });
+}
+
+guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module, const char *function,
+                                     int32_t ntypes, const guf_dtype *types, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(function, "function", error));
+    op::Ufunc *found = nullptr;
+    GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
+    module::Module *from = nullptr;
+    GUF_TRY(base::find_object(module, "module", &from, error));
+    GUF_TRY(check_types(*found, ntypes, types, error));
+    const guf_module_function *const known = backend::find_function(from->table(), function);
+    if (known == nullptr) {
+      return fail(error, GUF_E_NOT_FOUND, kNone, kNone, "module '%s' has no function '%.70s'",
+                  from->table().name, function);
+    }
+    GUF_TRY(check_form(*found, *known, error));
+    const guf_module_loop *const kernel = backend::find_loop(*known, types);
+    if (kernel == nullptr) {
+      return fail(error, GUF_E_NOT_FOUND, kNone, kNone,
+                  "function '%s' of module '%s' has no loop of these types", known->name,
+                  from->table().name);
+    }
+    std::unique_ptr<op::Loop> loop = new_loop(types, ntypes, kernel->kind);
+    loop->flags = GUF_LOOP_ANY_THREAD;  // compiled kernels know no thread
+    loop->table = &from->table();
+    loop->function = known;
+    loop->kernel = kernel->kernel;
+    loop->owner = base::Ref<base::Object>::share(from);
+    return found->add_loop(std::move(loop), error);
+  });
+}
