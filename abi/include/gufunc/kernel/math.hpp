@@ -22,14 +22,19 @@
 #include "math_device.hpp"
 #endif
 #include "math_complex.hpp"
+#include "math_fma.hpp"
 #include "math_modulo.hpp"
 #include "math_parts.hpp"
 
 namespace guf {
 
 // Python's name for it.
-GUF_FN f32 gamma(f32 x) { return tgamma(x); }
-GUF_FN f64 gamma(f64 x) { return tgamma(x); }
+GUF_FN f32 gamma(f32 x) {
+  return tgamma(x);
+}
+GUF_FN f64 gamma(f64 x) {
+  return tgamma(x);
+}
 
 }  // namespace guf
 

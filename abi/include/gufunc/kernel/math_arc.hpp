@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse trigonometric functions and hypot on the host, in f64.
-// atan of a ratio n/d: with t = n/d, (n - d)/(n + d) or -d/n, |t| <= tan(pi/8), plus 0, pi/4 or pi/2;
-// t and the constant are kept as sums of two. asin and acos by a polynomial up to 1/2 and beyond that
-// by asin(x) = pi/2 - 2 asin(sqrt((1 - x)/2)).
+// The inverse trigonometric functions and hypot on the host, in f64. atan of a ratio n/d: with t =
+// n/d, (n - d)/(n + d) or -d/n, |t| <= tan(pi/8), plus 0, pi/4 or pi/2; t and the constant are kept
+// as sums of two. asin and acos by a polynomial up to 1/2 and beyond that by asin(x) = pi/2 - 2
+// asin(sqrt((1 - x)/2)).
 #ifndef GUFUNC_KERNEL_MATH_ARC_HPP
 #define GUFUNC_KERNEL_MATH_ARC_HPP
 
@@ -50,8 +50,8 @@ GUF_FN f64 atan2_any(f64 y, f64 x) {
   const bool both_zero = size_x == 0.0 && size_y == 0.0;
   // Infinities and zeros as ordinary numbers of the same ratio.
   const f64 n = both_inf ? 1.0 : (size_y == inf ? 1.0 : (size_x == inf ? 0.0 : size_y));
-  const f64 d = both_inf || both_zero ? 1.0
-                                      : (size_x == inf ? 1.0 : (size_y == inf ? 0.0 : size_x));
+  const f64 d =
+      both_inf || both_zero ? 1.0 : (size_x == inf ? 1.0 : (size_y == inf ? 0.0 : size_x));
   const scaled_two s = scale_to_one(d, n);
   const bool tiny = s.y < 0x1p-500 * s.x;  // the ratio itself; it may be subnormal
   const pair<f64> angle = atan_ratio(tiny ? 0.0 : s.y, s.x);
@@ -118,15 +118,33 @@ GUF_FN f64 hypot_any(f64 x, f64 y) {
 
 }  // namespace detail
 
-GUF_FN f64 atan(f64 x) { return detail::atan_any(x); }
-GUF_FN f64 asin(f64 x) { return detail::asin_any(x); }
-GUF_FN f64 acos(f64 x) { return detail::acos_any(x); }
-GUF_FN f64 atan2(f64 y, f64 x) { return detail::atan2_any(y, x); }
-GUF_FN f64 hypot(f64 x, f64 y) { return detail::hypot_any(x, y); }
-GUF_FN f32 atan(f32 x) { return (f32)atan((f64)x); }
-GUF_FN f32 asin(f32 x) { return (f32)asin((f64)x); }
-GUF_FN f32 acos(f32 x) { return (f32)acos((f64)x); }
-GUF_FN f32 atan2(f32 y, f32 x) { return (f32)atan2((f64)y, (f64)x); }
+GUF_FN f64 atan(f64 x) {
+  return detail::atan_any(x);
+}
+GUF_FN f64 asin(f64 x) {
+  return detail::asin_any(x);
+}
+GUF_FN f64 acos(f64 x) {
+  return detail::acos_any(x);
+}
+GUF_FN f64 atan2(f64 y, f64 x) {
+  return detail::atan2_any(y, x);
+}
+GUF_FN f64 hypot(f64 x, f64 y) {
+  return detail::hypot_any(x, y);
+}
+GUF_FN f32 atan(f32 x) {
+  return (f32)atan((f64)x);
+}
+GUF_FN f32 asin(f32 x) {
+  return (f32)asin((f64)x);
+}
+GUF_FN f32 acos(f32 x) {
+  return (f32)acos((f64)x);
+}
+GUF_FN f32 atan2(f32 y, f32 x) {
+  return (f32)atan2((f64)y, (f64)x);
+}
 // Squares of f32 are exact in f64 and their sum neither overflows nor underflows there.
 GUF_FN f32 hypot(f32 x, f32 y) {
   const f64 sum = (f64)x * (f64)x + (f64)y * (f64)y;

@@ -75,8 +75,12 @@ GUF_FN T clamp(T x, T low, T high) {
 }
 
 #if GUF_HAS_FMA
-GUF_FN f32 fused(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
-GUF_FN f64 fused(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+GUF_FN f32 fused(f32 a, f32 b, f32 c) {
+  return __builtin_fmaf(a, b, c);
+}
+GUF_FN f64 fused(f64 a, f64 b, f64 c) {
+  return __builtin_fma(a, b, c);
+}
 #endif
 
 // a * b + c where one rounding or two makes no difference that matters.
@@ -158,8 +162,12 @@ GUF_FN T residual(T c, T a, T b) {
 
 // To the nearest integer, ties to even, any size of x. The sign of a zero result is x's.
 #if GUF_HAS_RINT
-GUF_FN f32 nearest_integer(f32 x) { return __builtin_rintf(x); }
-GUF_FN f64 nearest_integer(f64 x) { return __builtin_rint(x); }
+GUF_FN f32 nearest_integer(f32 x) {
+  return __builtin_rintf(x);
+}
+GUF_FN f64 nearest_integer(f64 x) {
+  return __builtin_rint(x);
+}
 #else
 template <class T>
 GUF_FN T nearest_integer(T x) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The complex functions, host and device, over the real ones; special values as Annex G of C has them.
-// Those whose digits cancel (log, sqrt, pow) work in f64 for c64 too.
+// The complex functions, host and device, over the real ones; special values as Annex G of C has
+// them. Those whose digits cancel (log, sqrt, pow) work in f64 for c64 too.
 #ifndef GUFUNC_KERNEL_MATH_COMPLEX_HPP
 #define GUFUNC_KERNEL_MATH_COMPLEX_HPP
 
@@ -20,8 +20,8 @@ GUF_FN bool is_finite(T x) {
   return magnitude(x) < limits<T>::infinity;
 }
 
-// From `edge` on, exp(x) is taken as exp(x - part) exp(part): the other factor may bring it back into
-// range.
+// From `edge` on, exp(x) is taken as exp(x - part) exp(part): the other factor may bring it back
+// into range.
 template <class T>
 struct split_growth;
 template <>
@@ -152,25 +152,51 @@ GUF_FN c128 pow_complex(c128 z, c128 w) {
   return exp_complex(c128(ordinary ? re : a.hi - b.hi, ordinary ? im : c.hi + d.hi));
 }
 
-GUF_FN c128 widen(c64 z) { return c128((f64)z.re, (f64)z.im); }
-GUF_FN c64 narrow(c128 z) { return c64((f32)z.re, (f32)z.im); }
+GUF_FN c128 widen(c64 z) {
+  return c128((f64)z.re, (f64)z.im);
+}
+GUF_FN c64 narrow(c128 z) {
+  return c64((f32)z.re, (f32)z.im);
+}
 
 }  // namespace detail
 
-GUF_FN c64 exp(c64 z) { return detail::exp_complex(z); }
-GUF_FN c128 exp(c128 z) { return detail::exp_complex(z); }
-GUF_FN c64 sin(c64 z) { return detail::sin_complex(z); }
-GUF_FN c128 sin(c128 z) { return detail::sin_complex(z); }
-GUF_FN c64 cos(c64 z) { return detail::cos_complex(z); }
-GUF_FN c128 cos(c128 z) { return detail::cos_complex(z); }
-GUF_FN c64 log(c64 z) { return detail::narrow(detail::log_complex(detail::widen(z))); }
-GUF_FN c128 log(c128 z) { return detail::log_complex(z); }
-GUF_FN c64 sqrt(c64 z) { return detail::narrow(detail::sqrt_complex(detail::widen(z))); }
-GUF_FN c128 sqrt(c128 z) { return detail::sqrt_complex(z); }
+GUF_FN c64 exp(c64 z) {
+  return detail::exp_complex(z);
+}
+GUF_FN c128 exp(c128 z) {
+  return detail::exp_complex(z);
+}
+GUF_FN c64 sin(c64 z) {
+  return detail::sin_complex(z);
+}
+GUF_FN c128 sin(c128 z) {
+  return detail::sin_complex(z);
+}
+GUF_FN c64 cos(c64 z) {
+  return detail::cos_complex(z);
+}
+GUF_FN c128 cos(c128 z) {
+  return detail::cos_complex(z);
+}
+GUF_FN c64 log(c64 z) {
+  return detail::narrow(detail::log_complex(detail::widen(z)));
+}
+GUF_FN c128 log(c128 z) {
+  return detail::log_complex(z);
+}
+GUF_FN c64 sqrt(c64 z) {
+  return detail::narrow(detail::sqrt_complex(detail::widen(z)));
+}
+GUF_FN c128 sqrt(c128 z) {
+  return detail::sqrt_complex(z);
+}
 GUF_FN c64 pow(c64 z, c64 w) {
   return detail::narrow(detail::pow_complex(detail::widen(z), detail::widen(w)));
 }
-GUF_FN c128 pow(c128 z, c128 w) { return detail::pow_complex(z, w); }
+GUF_FN c128 pow(c128 z, c128 w) {
+  return detail::pow_complex(z, w);
+}
 
 // sinh z = -i sin(i z), cosh z = cos(-i z).
 template <class T>

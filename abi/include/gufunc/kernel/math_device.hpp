@@ -7,10 +7,11 @@
 #include "types.hpp"
 
 // The functions that every one of the three has under the same name.
-#define GUF_MATH_ONE(F)                                                                         \
-  F(exp) F(exp2) F(expm1) F(log) F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) \
-  F(atan) F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(cbrt) F(erf) F(erfc) F(tgamma)   \
-  F(lgamma)
+#define GUF_MATH_ONE(F)                                                                          \
+  F(exp)                                                                                         \
+  F(exp2) F(expm1) F(log) F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) F(atan) \
+      F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(cbrt) F(erf) F(erfc) F(tgamma)        \
+          F(lgamma)
 #define GUF_MATH_TWO(F) F(pow) F(atan2) F(fmod) F(remainder) F(hypot) F(nextafter)
 
 #if defined(GUF_CUDA)
@@ -26,10 +27,10 @@
 
 #if defined(GUF_CUDA) || defined(GUF_HIP)
 #define GUF_VENDOR extern "C" __attribute__((device))
-#define GUF_DECLARE_ONE(NAME)             \
+#define GUF_DECLARE_ONE(NAME)                   \
   GUF_VENDOR float GUF_VENDOR_F32(NAME)(float); \
   GUF_VENDOR double GUF_VENDOR_F64(NAME)(double);
-#define GUF_DECLARE_TWO(NAME)                    \
+#define GUF_DECLARE_TWO(NAME)                          \
   GUF_VENDOR float GUF_VENDOR_F32(NAME)(float, float); \
   GUF_VENDOR double GUF_VENDOR_F64(NAME)(double, double);
 GUF_MATH_ONE(GUF_DECLARE_ONE)
@@ -43,16 +44,28 @@ GUF_VENDOR double GUF_VENDOR_F64(ldexp)(double, int);
 
 namespace guf {
 
-#define GUF_DEFINE_ONE(NAME)                               \
-  GUF_FN f32 NAME(f32 x) { return GUF_VENDOR_F32(NAME)(x); } \
-  GUF_FN f64 NAME(f64 x) { return GUF_VENDOR_F64(NAME)(x); }
-#define GUF_DEFINE_TWO(NAME)                                         \
-  GUF_FN f32 NAME(f32 x, f32 y) { return GUF_VENDOR_F32(NAME)(x, y); } \
-  GUF_FN f64 NAME(f64 x, f64 y) { return GUF_VENDOR_F64(NAME)(x, y); }
+#define GUF_DEFINE_ONE(NAME)        \
+  GUF_FN f32 NAME(f32 x) {          \
+    return GUF_VENDOR_F32(NAME)(x); \
+  }                                 \
+  GUF_FN f64 NAME(f64 x) {          \
+    return GUF_VENDOR_F64(NAME)(x); \
+  }
+#define GUF_DEFINE_TWO(NAME)           \
+  GUF_FN f32 NAME(f32 x, f32 y) {      \
+    return GUF_VENDOR_F32(NAME)(x, y); \
+  }                                    \
+  GUF_FN f64 NAME(f64 x, f64 y) {      \
+    return GUF_VENDOR_F64(NAME)(x, y); \
+  }
 GUF_MATH_ONE(GUF_DEFINE_ONE)
 GUF_MATH_TWO(GUF_DEFINE_TWO)
-GUF_FN f32 ldexp(f32 x, i32 n) { return GUF_VENDOR_F32(ldexp)(x, n); }
-GUF_FN f64 ldexp(f64 x, i32 n) { return GUF_VENDOR_F64(ldexp)(x, n); }
+GUF_FN f32 ldexp(f32 x, i32 n) {
+  return GUF_VENDOR_F32(ldexp)(x, n);
+}
+GUF_FN f64 ldexp(f64 x, i32 n) {
+  return GUF_VENDOR_F64(ldexp)(x, n);
+}
 
 // Exact or correctly rounded operations are instructions.
 #if defined(GUF_OPENCL)
@@ -62,19 +75,31 @@ GUF_FN f64 ldexp(f64 x, i32 n) { return GUF_VENDOR_F64(ldexp)(x, n); }
 #define GUF_EXACT_F32(NAME) __builtin_##NAME##f
 #define GUF_EXACT_F64(NAME) __builtin_##NAME
 #endif
-#define GUF_DEFINE_EXACT(NAME)                            \
-  GUF_FN f32 NAME(f32 x) { return GUF_EXACT_F32(NAME)(x); } \
-  GUF_FN f64 NAME(f64 x) { return GUF_EXACT_F64(NAME)(x); }
+#define GUF_DEFINE_EXACT(NAME)     \
+  GUF_FN f32 NAME(f32 x) {         \
+    return GUF_EXACT_F32(NAME)(x); \
+  }                                \
+  GUF_FN f64 NAME(f64 x) {         \
+    return GUF_EXACT_F64(NAME)(x); \
+  }
 GUF_DEFINE_EXACT(sqrt)
 GUF_DEFINE_EXACT(floor)
 GUF_DEFINE_EXACT(ceil)
 GUF_DEFINE_EXACT(trunc)
 GUF_DEFINE_EXACT(rint)
 GUF_DEFINE_EXACT(fabs)
-GUF_FN f32 copysign(f32 x, f32 y) { return GUF_EXACT_F32(copysign)(x, y); }
-GUF_FN f64 copysign(f64 x, f64 y) { return GUF_EXACT_F64(copysign)(x, y); }
-GUF_FN f32 fma(f32 a, f32 b, f32 c) { return GUF_EXACT_F32(fma)(a, b, c); }
-GUF_FN f64 fma(f64 a, f64 b, f64 c) { return GUF_EXACT_F64(fma)(a, b, c); }
+GUF_FN f32 copysign(f32 x, f32 y) {
+  return GUF_EXACT_F32(copysign)(x, y);
+}
+GUF_FN f64 copysign(f64 x, f64 y) {
+  return GUF_EXACT_F64(copysign)(x, y);
+}
+GUF_FN f32 fma(f32 a, f32 b, f32 c) {
+  return GUF_EXACT_F32(fma)(a, b, c);
+}
+GUF_FN f64 fma(f64 a, f64 b, f64 c) {
+  return GUF_EXACT_F64(fma)(a, b, c);
+}
 
 #undef GUF_MATH_ONE
 #undef GUF_MATH_TWO

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// erf and erfc on the host, in f64: a polynomial of erf(x)/x near 0; beyond, exp(-x^2) times a polynomial
-// of (1 + 2x) exp(x^2) erfc(x), which hardly varies.
+// erf and erfc on the host, in f64: a polynomial of erf(x)/x near 0; beyond, exp(-x^2) times a
+// polynomial of (1 + 2x) exp(x^2) erfc(x), which hardly varies.
 #ifndef GUFUNC_KERNEL_MATH_ERF_HPP
 #define GUFUNC_KERNEL_MATH_ERF_HPP
 
@@ -49,10 +49,18 @@ GUF_FN f64 erfc_any(f64 x) {
 
 }  // namespace detail
 
-GUF_FN f64 erf(f64 x) { return detail::erf_any(x); }
-GUF_FN f64 erfc(f64 x) { return detail::erfc_any(x); }
-GUF_FN f32 erf(f32 x) { return (f32)erf((f64)x); }
-GUF_FN f32 erfc(f32 x) { return (f32)erfc((f64)x); }
+GUF_FN f64 erf(f64 x) {
+  return detail::erf_any(x);
+}
+GUF_FN f64 erfc(f64 x) {
+  return detail::erfc_any(x);
+}
+GUF_FN f32 erf(f32 x) {
+  return (f32)erf((f64)x);
+}
+GUF_FN f32 erfc(f32 x) {
+  return (f32)erfc((f64)x);
+}
 
 }  // namespace guf
 

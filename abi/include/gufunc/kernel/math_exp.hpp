@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp on the host. x = n ln2 + r, |r| <= ln2/2; exp(r) by a polynomial; times 2^n in two steps so that
-// subnormal results round once.
+// exp on the host. x = n ln2 + r, |r| <= ln2/2; exp(r) by a polynomial; times 2^n in two steps so
+// that subnormal results round once.
 #ifndef GUFUNC_KERNEL_MATH_EXP_HPP
 #define GUFUNC_KERNEL_MATH_EXP_HPP
 
@@ -26,8 +26,12 @@ struct exp_constants<f64> {
   static constexpr f64 ln2_hi = 0x1.62e42fefa38p-1, ln2_lo = 0x1.ef35793c7673p-45;
 };
 
-GUF_FN f32 exp_tail(f32 r) { return polynomial(r, kExp32); }
-GUF_FN f64 exp_tail(f64 r) { return polynomial(r, kExp64); }
+GUF_FN f32 exp_tail(f32 r) {
+  return polynomial(r, kExp32);
+}
+GUF_FN f64 exp_tail(f64 r) {
+  return polynomial(r, kExp64);
+}
 
 // exp(r + tail) for |r| <= ln2/2 and a tail below an ulp of r.
 template <class T>
@@ -103,12 +107,24 @@ GUF_FN f64 expm1_any(f64 x) {
 
 }  // namespace detail
 
-GUF_FN f32 exp(f32 x) { return detail::exp_any(x); }
-GUF_FN f64 exp(f64 x) { return detail::exp_any(x); }
-GUF_FN f64 exp2(f64 x) { return detail::exp2_any(x); }
-GUF_FN f64 expm1(f64 x) { return detail::expm1_any(x); }
-GUF_FN f32 exp2(f32 x) { return (f32)exp2((f64)x); }
-GUF_FN f32 expm1(f32 x) { return (f32)expm1((f64)x); }
+GUF_FN f32 exp(f32 x) {
+  return detail::exp_any(x);
+}
+GUF_FN f64 exp(f64 x) {
+  return detail::exp_any(x);
+}
+GUF_FN f64 exp2(f64 x) {
+  return detail::exp2_any(x);
+}
+GUF_FN f64 expm1(f64 x) {
+  return detail::expm1_any(x);
+}
+GUF_FN f32 exp2(f32 x) {
+  return (f32)exp2((f64)x);
+}
+GUF_FN f32 expm1(f32 x) {
+  return (f32)expm1((f64)x);
+}
 
 }  // namespace guf
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tgamma and lgamma on the host, in f64. gamma(x) = exp(e) f: Stirling's series at an argument of 12 or
-// more, the factor that shifts it there, and for x < 1/2 the reflection pi / sin(pi x); e and f are
-// sums of two. lgamma has polynomials of its own about its zeros 1 and 2; near the other zeros, at
-// negative x, its error is absolute.
+// tgamma and lgamma on the host, in f64. gamma(x) = exp(e) f: Stirling's series at an argument of
+// 12 or more, the factor that shifts it there, and for x < 1/2 the reflection pi / sin(pi x); e and
+// f are sums of two. lgamma has polynomials of its own about its zeros 1 and 2; near the other
+// zeros, at negative x, its error is absolute.
 #ifndef GUFUNC_KERNEL_MATH_GAMMA_HPP
 #define GUFUNC_KERNEL_MATH_GAMMA_HPP
 
@@ -36,7 +36,8 @@ GUF_FN pair<f64> sine_of_turns(f64 x) {
   const pair<f64> cosine = cosine_pair(angle.hi, angle_low);
   const bool odd = nearest_integer(0.5 * whole) != 0.5 * whole;
   const bits_t<f64> sign = sign_bit(turn) ^ (odd ? bits_of<f64>::sign : bits_t<f64>(0));
-  return {flip_sign(steep ? sine.hi : cosine.hi, sign), flip_sign(steep ? sine.lo : cosine.lo, sign)};
+  return {flip_sign(steep ? sine.hi : cosine.hi, sign),
+          flip_sign(steep ? sine.lo : cosine.lo, sign)};
 }
 
 struct gamma_parts {
@@ -67,8 +68,7 @@ GUF_FN gamma_parts gamma_of(f64 x) {
   const pair<f64> pi = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
   const pair<f64> reflection = multiply_pairs(pi, shift);
   const pair<f64> one = {1.0, 0.0};
-  const pair<f64> factor =
-      divide_pair(reflected ? reflection : one, reflected ? sine : shift);
+  const pair<f64> factor = divide_pair(reflected ? reflection : one, reflected ? sine : shift);
   const pair<f64> opposite = {-sum.hi, -sum.lo};
   return {reflected ? opposite : sum, factor};
 }
@@ -100,8 +100,7 @@ GUF_FN f64 lgamma_any(f64 x) {
   const bool tiny = magnitude(x) < 0x1p-54, large = x > 1e290;
   const bool pole = x <= 0.0 && nearest_integer(x) == x;
   const gamma_parts g = gamma_of(tiny || large || pole ? 3.0 : x);
-  const pair<f64> size = {magnitude(g.factor.hi),
-                          flip_sign(g.factor.lo, sign_bit(g.factor.hi))};
+  const pair<f64> size = {magnitude(g.factor.hi), flip_sign(g.factor.lo, sign_bit(g.factor.hi))};
   const pair<f64> sum = add_pairs(g.exponent, log_of_pair(size));
   const f64 logarithm = guf::log(magnitude(x));
   const f64 far = large ? x * (logarithm - 1.0) : sum.hi + sum.lo;
@@ -114,10 +113,18 @@ GUF_FN f64 lgamma_any(f64 x) {
 
 }  // namespace detail
 
-GUF_FN f64 tgamma(f64 x) { return detail::tgamma_any(x); }
-GUF_FN f64 lgamma(f64 x) { return detail::lgamma_any(x); }
-GUF_FN f32 tgamma(f32 x) { return (f32)tgamma((f64)x); }
-GUF_FN f32 lgamma(f32 x) { return (f32)lgamma((f64)x); }
+GUF_FN f64 tgamma(f64 x) {
+  return detail::tgamma_any(x);
+}
+GUF_FN f64 lgamma(f64 x) {
+  return detail::lgamma_any(x);
+}
+GUF_FN f32 tgamma(f32 x) {
+  return (f32)tgamma((f64)x);
+}
+GUF_FN f32 lgamma(f32 x) {
+  return (f32)lgamma((f64)x);
+}
 
 }  // namespace guf
 

@@ -127,18 +127,42 @@ GUF_FN f64 atanh_any(f64 x) {
 
 }  // namespace detail
 
-GUF_FN f64 sinh(f64 x) { return detail::sinh_any(x); }
-GUF_FN f64 cosh(f64 x) { return detail::cosh_any(x); }
-GUF_FN f64 tanh(f64 x) { return detail::tanh_any(x); }
-GUF_FN f64 asinh(f64 x) { return detail::asinh_any(x); }
-GUF_FN f64 acosh(f64 x) { return detail::acosh_any(x); }
-GUF_FN f64 atanh(f64 x) { return detail::atanh_any(x); }
-GUF_FN f32 sinh(f32 x) { return (f32)sinh((f64)x); }
-GUF_FN f32 cosh(f32 x) { return (f32)cosh((f64)x); }
-GUF_FN f32 tanh(f32 x) { return (f32)tanh((f64)x); }
-GUF_FN f32 asinh(f32 x) { return (f32)asinh((f64)x); }
-GUF_FN f32 acosh(f32 x) { return (f32)acosh((f64)x); }
-GUF_FN f32 atanh(f32 x) { return (f32)atanh((f64)x); }
+GUF_FN f64 sinh(f64 x) {
+  return detail::sinh_any(x);
+}
+GUF_FN f64 cosh(f64 x) {
+  return detail::cosh_any(x);
+}
+GUF_FN f64 tanh(f64 x) {
+  return detail::tanh_any(x);
+}
+GUF_FN f64 asinh(f64 x) {
+  return detail::asinh_any(x);
+}
+GUF_FN f64 acosh(f64 x) {
+  return detail::acosh_any(x);
+}
+GUF_FN f64 atanh(f64 x) {
+  return detail::atanh_any(x);
+}
+GUF_FN f32 sinh(f32 x) {
+  return (f32)sinh((f64)x);
+}
+GUF_FN f32 cosh(f32 x) {
+  return (f32)cosh((f64)x);
+}
+GUF_FN f32 tanh(f32 x) {
+  return (f32)tanh((f64)x);
+}
+GUF_FN f32 asinh(f32 x) {
+  return (f32)asinh((f64)x);
+}
+GUF_FN f32 acosh(f32 x) {
+  return (f32)acosh((f64)x);
+}
+GUF_FN f32 atanh(f32 x) {
+  return (f32)atanh((f64)x);
+}
 
 }  // namespace guf
 

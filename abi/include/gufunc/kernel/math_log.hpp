@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// log on the host. x = 2^k m with sqrt(1/2) <= m < sqrt(2), f = m - 1, and log(1 + f) by a polynomial
-// (f32) or by the series of atanh in s = f / (2 + f) (f64), whose division costs less than ten
-// more terms.
+// log on the host. x = 2^k m with sqrt(1/2) <= m < sqrt(2), f = m - 1, and log(1 + f) by a
+// polynomial (f32) or by the series of atanh in s = f / (2 + f) (f64), whose division costs less
+// than ten more terms.
 #ifndef GUFUNC_KERNEL_MATH_LOG_HPP
 #define GUFUNC_KERNEL_MATH_LOG_HPP
 
@@ -113,8 +113,12 @@ GUF_FN f64 log1p_any(f64 x) {
 
 }  // namespace detail
 
-GUF_FN f32 log(f32 x) { return detail::log_any(x); }
-GUF_FN f64 log(f64 x) { return detail::log_any(x); }
+GUF_FN f32 log(f32 x) {
+  return detail::log_any(x);
+}
+GUF_FN f64 log(f64 x) {
+  return detail::log_any(x);
+}
 GUF_FN f64 log2(f64 x) {
   return detail::log_scaled(x, 1.0, 0.0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56);
 }
@@ -122,10 +126,18 @@ GUF_FN f64 log10(f64 x) {
   return detail::log_scaled(x, 0x1.34413509f78p-2, 0x1.fef311f12b358p-46, 0x1.bcb7b1526e50ep-2,
                             0x1.95355baaafad3p-57);
 }
-GUF_FN f64 log1p(f64 x) { return detail::log1p_any(x); }
-GUF_FN f32 log2(f32 x) { return (f32)log2((f64)x); }
-GUF_FN f32 log10(f32 x) { return (f32)log10((f64)x); }
-GUF_FN f32 log1p(f32 x) { return (f32)log1p((f64)x); }
+GUF_FN f64 log1p(f64 x) {
+  return detail::log1p_any(x);
+}
+GUF_FN f32 log2(f32 x) {
+  return (f32)log2((f64)x);
+}
+GUF_FN f32 log10(f32 x) {
+  return (f32)log10((f64)x);
+}
+GUF_FN f32 log1p(f32 x) {
+  return (f32)log1p((f64)x);
+}
 
 }  // namespace guf
 

@@ -11,8 +11,8 @@ namespace guf {
 #if defined(GUF_HOST)
 namespace detail {
 
-// a modulo b for finite a >= 0, b > 0. Each turn subtracts a whole multiple, below 2^50, of b times a
-// power of two; the difference has no more digits than b and is exact. One turn while a < 2^50 b.
+// a modulo b for finite a >= 0, b > 0. Each turn subtracts a whole multiple, below 2^50, of b times
+// a power of two; the difference has no more digits than b and is exact. One turn while a < 2^50 b.
 GUF_FN f64 modulo_positive(f64 a, f64 b) {
   const bool large = b > 0x1p900;  // so that no product overflows
   const f64 divisor = large ? b * 0x1p-100 : b;
@@ -56,10 +56,18 @@ GUF_FN f64 remainder_any(f64 x, f64 y) {
 
 }  // namespace detail
 
-GUF_FN f64 fmod(f64 x, f64 y) { return detail::fmod_any(x, y); }
-GUF_FN f64 remainder(f64 x, f64 y) { return detail::remainder_any(x, y); }
-GUF_FN f32 fmod(f32 x, f32 y) { return (f32)fmod((f64)x, (f64)y); }
-GUF_FN f32 remainder(f32 x, f32 y) { return (f32)remainder((f64)x, (f64)y); }
+GUF_FN f64 fmod(f64 x, f64 y) {
+  return detail::fmod_any(x, y);
+}
+GUF_FN f64 remainder(f64 x, f64 y) {
+  return detail::remainder_any(x, y);
+}
+GUF_FN f32 fmod(f32 x, f32 y) {
+  return (f32)fmod((f64)x, (f64)y);
+}
+GUF_FN f32 remainder(f32 x, f32 y) {
+  return (f32)remainder((f64)x, (f64)y);
+}
 #endif
 
 // x - y floor(x / y) and floor(x / y) together, as Python and NumPy have them for floats.

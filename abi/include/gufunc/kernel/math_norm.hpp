@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lengths of complex numbers without overflow, underflow or lost digits: two numbers brought near 1 by
-// one power of two, and sqrt(x^2 + y^2) of them as a sum of two. Host and device.
+// Lengths of complex numbers without overflow, underflow or lost digits: two numbers brought near 1
+// by one power of two, and sqrt(x^2 + y^2) of them as a sum of two. Host and device.
 #ifndef GUFUNC_KERNEL_MATH_NORM_HPP
 #define GUFUNC_KERNEL_MATH_NORM_HPP
 
@@ -15,8 +15,8 @@
 namespace guf {
 namespace detail {
 
-// (x, y) = 2^k (this x, this y); k is even, and the larger of x, y lies in [1/2, 2) unless it is zero
-// or not finite. `biased` is 1023 + k.
+// (x, y) = 2^k (this x, this y); k is even, and the larger of x, y lies in [1/2, 2) unless it is
+// zero or not finite. `biased` is 1023 + k.
 struct scaled_two {
   f64 x, y;
   u64 biased;
@@ -29,7 +29,9 @@ GUF_FN scaled_two scale_to_one(f64 x, f64 y) {
   const f64 down = from_bits<f64>((2046u - inside) << 52);
   return {x * down, y * down, inside};
 }
-GUF_FN f64 power_of(u64 biased) { return from_bits<f64>(biased << 52); }
+GUF_FN f64 power_of(u64 biased) {
+  return from_bits<f64>(biased << 52);
+}
 
 // x^2 + y^2 as a sum of two.
 GUF_FN pair<f64> square_norm(f64 x, f64 y) {

@@ -14,19 +14,43 @@
 
 namespace guf {
 
-GUF_FN bool isnan(f32 x) { return x != x; }
-GUF_FN bool isnan(f64 x) { return x != x; }
-GUF_FN bool isinf(f32 x) { return detail::magnitude(x) == limits<f32>::infinity; }
-GUF_FN bool isinf(f64 x) { return detail::magnitude(x) == limits<f64>::infinity; }
-GUF_FN bool isfinite(f32 x) { return detail::magnitude(x) < limits<f32>::infinity; }
-GUF_FN bool isfinite(f64 x) { return detail::magnitude(x) < limits<f64>::infinity; }
-GUF_FN bool signbit(f32 x) { return detail::sign_bit(x) != 0; }
-GUF_FN bool signbit(f64 x) { return detail::sign_bit(x) != 0; }
+GUF_FN bool isnan(f32 x) {
+  return x != x;
+}
+GUF_FN bool isnan(f64 x) {
+  return x != x;
+}
+GUF_FN bool isinf(f32 x) {
+  return detail::magnitude(x) == limits<f32>::infinity;
+}
+GUF_FN bool isinf(f64 x) {
+  return detail::magnitude(x) == limits<f64>::infinity;
+}
+GUF_FN bool isfinite(f32 x) {
+  return detail::magnitude(x) < limits<f32>::infinity;
+}
+GUF_FN bool isfinite(f64 x) {
+  return detail::magnitude(x) < limits<f64>::infinity;
+}
+GUF_FN bool signbit(f32 x) {
+  return detail::sign_bit(x) != 0;
+}
+GUF_FN bool signbit(f64 x) {
+  return detail::sign_bit(x) != 0;
+}
 
-GUF_FN f32 abs(f32 x) { return fabs(x); }
-GUF_FN f64 abs(f64 x) { return fabs(x); }
-GUF_FN i32 abs(i32 x) { return (i32)(x < 0 ? 0u - (u32)x : (u32)x); }
-GUF_FN i64 abs(i64 x) { return (i64)(x < 0 ? u64(0) - (u64)x : (u64)x); }
+GUF_FN f32 abs(f32 x) {
+  return fabs(x);
+}
+GUF_FN f64 abs(f64 x) {
+  return fabs(x);
+}
+GUF_FN i32 abs(i32 x) {
+  return (i32)(x < 0 ? 0u - (u32)x : (u32)x);
+}
+GUF_FN i64 abs(i64 x) {
+  return (i64)(x < 0 ? u64(0) - (u64)x : (u64)x);
+}
 
 template <class T>
 GUF_FN T min(T a, T b) {
@@ -36,10 +60,18 @@ template <class T>
 GUF_FN T max(T a, T b) {
   return a < b ? b : a;
 }
-GUF_FN f32 fmin(f32 a, f32 b) { return b < a || a != a ? b : a; }
-GUF_FN f64 fmin(f64 a, f64 b) { return b < a || a != a ? b : a; }
-GUF_FN f32 fmax(f32 a, f32 b) { return a < b || a != a ? b : a; }
-GUF_FN f64 fmax(f64 a, f64 b) { return a < b || a != a ? b : a; }
+GUF_FN f32 fmin(f32 a, f32 b) {
+  return b < a || a != a ? b : a;
+}
+GUF_FN f64 fmin(f64 a, f64 b) {
+  return b < a || a != a ? b : a;
+}
+GUF_FN f32 fmax(f32 a, f32 b) {
+  return a < b || a != a ? b : a;
+}
+GUF_FN f64 fmax(f64 a, f64 b) {
+  return a < b || a != a ? b : a;
+}
 
 namespace detail {
 
@@ -76,7 +108,8 @@ GUF_FN T next_after(T x, T y) {
 
 }  // namespace detail
 
-// x = fraction * 2^exponent with 1/2 <= |fraction| < 1; 0, infinities and NaN are their own fraction.
+// x = fraction * 2^exponent with 1/2 <= |fraction| < 1; 0, infinities and NaN are their own
+// fraction.
 template <class T>
 struct frexp_result {
   T fraction;
@@ -122,10 +155,18 @@ GUF_FN T scale_by_integer(T x, i32 n) {
   return ordinary ? flip_sign(scaled, sign_bit(x)) : x;
 }
 }  // namespace detail
-GUF_FN f32 ldexp(f32 x, i32 n) { return detail::scale_by_integer(x, n); }
-GUF_FN f64 ldexp(f64 x, i32 n) { return detail::scale_by_integer(x, n); }
-GUF_FN f32 nextafter(f32 x, f32 y) { return detail::next_after(x, y); }
-GUF_FN f64 nextafter(f64 x, f64 y) { return detail::next_after(x, y); }
+GUF_FN f32 ldexp(f32 x, i32 n) {
+  return detail::scale_by_integer(x, n);
+}
+GUF_FN f64 ldexp(f64 x, i32 n) {
+  return detail::scale_by_integer(x, n);
+}
+GUF_FN f32 nextafter(f32 x, f32 y) {
+  return detail::next_after(x, y);
+}
+GUF_FN f64 nextafter(f64 x, f64 y) {
+  return detail::next_after(x, y);
+}
 #endif
 
 // The constants are sums of two: the result is rounded nearly once.
@@ -135,10 +176,15 @@ GUF_FN f64 degrees(f64 x) {
 GUF_FN f64 radians(f64 x) {
   return detail::mad(x, 0x1.1df46a2529d39p-6, x * 0x1.5c1d8becdd291p-62);
 }
-GUF_FN f32 degrees(f32 x) { return (f32)((f64)x * 0x1.ca5dc1a63c1f8p+5); }
-GUF_FN f32 radians(f32 x) { return (f32)((f64)x * 0x1.1df46a2529d39p-6); }
+GUF_FN f32 degrees(f32 x) {
+  return (f32)((f64)x * 0x1.ca5dc1a63c1f8p+5);
+}
+GUF_FN f32 radians(f32 x) {
+  return (f32)((f64)x * 0x1.1df46a2529d39p-6);
+}
 
-// As Python's: |a - b| <= max(relative * max(|a|, |b|), absolute); infinities are close to themselves.
+// As Python's: |a - b| <= max(relative * max(|a|, |b|), absolute); infinities are close to
+// themselves.
 template <class T>
 GUF_FN bool isclose(T a, T b, T relative = T(1e-9), T absolute = T(0)) {
   const T distance = fabs(b - a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pow on the host: exp(y log|x|), the logarithm kept as a sum of two numbers (f64) or computed in f64
-// (f32); then the sign and the special values of C.
+// pow on the host: exp(y log|x|), the logarithm kept as a sum of two numbers (f64) or computed in
+// f64 (f32); then the sign and the special values of C.
 #ifndef GUFUNC_KERNEL_MATH_POW_HPP
 #define GUFUNC_KERNEL_MATH_POW_HPP
 
@@ -76,8 +76,12 @@ GUF_FN T pow_any(T x, T y) {
 
 }  // namespace detail
 
-GUF_FN f32 pow(f32 x, f32 y) { return detail::pow_any(x, y); }
-GUF_FN f64 pow(f64 x, f64 y) { return detail::pow_any(x, y); }
+GUF_FN f32 pow(f32 x, f32 y) {
+  return detail::pow_any(x, y);
+}
+GUF_FN f64 pow(f64 x, f64 y) {
+  return detail::pow_any(x, y);
+}
 
 }  // namespace guf
 

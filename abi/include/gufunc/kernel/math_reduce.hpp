@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Angles on the host: any finite f64 is brought to a quadrant and a remainder, to full relative
-// accuracy. Up to 2^25 by subtracting multiples of pi/2 in three parts; beyond, the product with 2/pi
-// is formed from the part of 2/pi that matters for x's exponent. Both are computed and one is
+// accuracy. Up to 2^25 by subtracting multiples of pi/2 in three parts; beyond, the product with
+// 2/pi is formed from the part of 2/pi that matters for x's exponent. Both are computed and one is
 // selected: a loop over sin then still vectorises.
 #ifndef GUFUNC_KERNEL_MATH_REDUCE_HPP
 #define GUFUNC_KERNEL_MATH_REDUCE_HPP
@@ -42,9 +42,9 @@ GUF_FN angle reduce_small(f64 x) {
   return {sum.hi, sum.lo, to_bits(rounded)};
 }
 
-// For x >= 2^25; NaN for an infinity. x = X 2^(16 row - 32) with X a whole number in [2^52, 2^68). The
-// table has 2^(16 row - 32) 2/pi less a multiple of 4, in [4, 8): so the high part of its product
-// with X is a multiple of 4 and does not count.
+// For x >= 2^25; NaN for an infinity. x = X 2^(16 row - 32) with X a whole number in [2^52, 2^68).
+// The table has 2^(16 row - 32) 2/pi less a multiple of 4, in [4, 8): so the high part of its
+// product with X is a multiple of 4 and does not count.
 GUF_FN angle reduce_huge(f64 x) {
   const u64 row = ((to_bits(x) >> 52) - (1023u + 20u)) >> 4 & 63u;
   const f64 scaled = from_bits<f64>(to_bits(x) - (((row << 4) - 32u) << 52));

@@ -32,8 +32,8 @@ GUF_FN f64 tan_any(f64 x) {
   return magnitude(x) < 0x1p-28 ? x : flip_sign(result, sign_bit(x));
 }
 
-// x = 2^(3 q + j) m, j = 0, 1, 2. y = cbrt(m) to 22 bits, then two terms of the series of (1 + u)^(1/3)
-// with u = (m - y^3) / y^3; y has 24 bits, so y^2 is exact.
+// x = 2^(3 q + j) m, j = 0, 1, 2. y = cbrt(m) to 22 bits, then two terms of the series of (1 +
+// u)^(1/3) with u = (m - y^3) / y^3; y has 24 bits, so y^2 is exact.
 GUF_FN f64 cbrt_any(f64 x) {
   const f64 size = magnitude(x);
   const binary_parts<f64> part = split_exponent(size);
@@ -43,7 +43,8 @@ GUF_FN f64 cbrt_any(f64 x) {
   const f64 rest = y * (u * mad(u, -0x1.c71c71c71c71cp-4, 0x1.5555555555555p-2));
   const f64 rounded = mad(part.k - 1.0, 0x1.5555555555555p-2, bits_of<f64>::rounder);
   const f64 left = part.k - 3.0 * (rounded - bits_of<f64>::rounder);
-  const f64 factor = left == 0.0 ? 1.0 : (left == 1.0 ? 0x1.428a2f98d728bp+0 : 0x1.965fea53d6e3dp+0);
+  const f64 factor =
+      left == 0.0 ? 1.0 : (left == 1.0 ? 0x1.428a2f98d728bp+0 : 0x1.965fea53d6e3dp+0);
   const f64 factor_low =
       left == 0.0 ? 0.0 : (left == 1.0 ? -0x1.ddc22548ea41ep-56 : -0x1.f53e999952f09p-54);
   const pair<f64> product = two_product(y, factor);
@@ -55,10 +56,18 @@ GUF_FN f64 cbrt_any(f64 x) {
 
 }  // namespace detail
 
-GUF_FN f64 tan(f64 x) { return detail::tan_any(x); }
-GUF_FN f32 tan(f32 x) { return (f32)tan((f64)x); }
-GUF_FN f64 cbrt(f64 x) { return detail::cbrt_any(x); }
-GUF_FN f32 cbrt(f32 x) { return (f32)cbrt((f64)x); }
+GUF_FN f64 tan(f64 x) {
+  return detail::tan_any(x);
+}
+GUF_FN f32 tan(f32 x) {
+  return (f32)tan((f64)x);
+}
+GUF_FN f64 cbrt(f64 x) {
+  return detail::cbrt_any(x);
+}
+GUF_FN f32 cbrt(f32 x) {
+  return (f32)cbrt((f64)x);
+}
 
 }  // namespace guf
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact operations on the host: sqrt, rounding to integers, signs, fma. Instructions where the ISA
+// The exact operations on the host: sqrt, rounding to integers, signs. Instructions where the ISA
 // level has them.
 #ifndef GUFUNC_KERNEL_MATH_ROUND_HPP
 #define GUFUNC_KERNEL_MATH_ROUND_HPP
@@ -8,24 +8,52 @@
 
 namespace guf {
 
-GUF_FN f32 sqrt(f32 x) { return __builtin_sqrtf(x); }
-GUF_FN f64 sqrt(f64 x) { return __builtin_sqrt(x); }
-GUF_FN f32 fabs(f32 x) { return detail::magnitude(x); }
-GUF_FN f64 fabs(f64 x) { return detail::magnitude(x); }
-GUF_FN f32 copysign(f32 x, f32 y) { return detail::flip_sign(fabs(x), detail::sign_bit(y)); }
-GUF_FN f64 copysign(f64 x, f64 y) { return detail::flip_sign(fabs(x), detail::sign_bit(y)); }
+GUF_FN f32 sqrt(f32 x) {
+  return __builtin_sqrtf(x);
+}
+GUF_FN f64 sqrt(f64 x) {
+  return __builtin_sqrt(x);
+}
+GUF_FN f32 fabs(f32 x) {
+  return detail::magnitude(x);
+}
+GUF_FN f64 fabs(f64 x) {
+  return detail::magnitude(x);
+}
+GUF_FN f32 copysign(f32 x, f32 y) {
+  return detail::flip_sign(fabs(x), detail::sign_bit(y));
+}
+GUF_FN f64 copysign(f64 x, f64 y) {
+  return detail::flip_sign(fabs(x), detail::sign_bit(y));
+}
 
 // To the nearest integer, ties to even.
-GUF_FN f32 rint(f32 x) { return detail::nearest_integer(x); }
-GUF_FN f64 rint(f64 x) { return detail::nearest_integer(x); }
+GUF_FN f32 rint(f32 x) {
+  return detail::nearest_integer(x);
+}
+GUF_FN f64 rint(f64 x) {
+  return detail::nearest_integer(x);
+}
 
 #if GUF_HAS_RINT
-GUF_FN f32 floor(f32 x) { return __builtin_floorf(x); }
-GUF_FN f64 floor(f64 x) { return __builtin_floor(x); }
-GUF_FN f32 ceil(f32 x) { return __builtin_ceilf(x); }
-GUF_FN f64 ceil(f64 x) { return __builtin_ceil(x); }
-GUF_FN f32 trunc(f32 x) { return __builtin_truncf(x); }
-GUF_FN f64 trunc(f64 x) { return __builtin_trunc(x); }
+GUF_FN f32 floor(f32 x) {
+  return __builtin_floorf(x);
+}
+GUF_FN f64 floor(f64 x) {
+  return __builtin_floor(x);
+}
+GUF_FN f32 ceil(f32 x) {
+  return __builtin_ceilf(x);
+}
+GUF_FN f64 ceil(f64 x) {
+  return __builtin_ceil(x);
+}
+GUF_FN f32 trunc(f32 x) {
+  return __builtin_truncf(x);
+}
+GUF_FN f64 trunc(f64 x) {
+  return __builtin_trunc(x);
+}
 #else
 namespace detail {
 // The nearest integer, moved by one when it lies on the wrong side; the sign of a zero is x's.
@@ -39,28 +67,24 @@ GUF_FN T trunc_any(T x) {
   return guf::copysign(floor_any(magnitude(x)), x);
 }
 }  // namespace detail
-GUF_FN f32 floor(f32 x) { return detail::floor_any(x); }
-GUF_FN f64 floor(f64 x) { return detail::floor_any(x); }
-GUF_FN f32 ceil(f32 x) { return -detail::floor_any(-x); }
-GUF_FN f64 ceil(f64 x) { return -detail::floor_any(-x); }
-GUF_FN f32 trunc(f32 x) { return detail::trunc_any(x); }
-GUF_FN f64 trunc(f64 x) { return detail::trunc_any(x); }
-#endif
-
-#if GUF_HAS_FMA
-GUF_FN f32 fma(f32 a, f32 b, f32 c) { return detail::fused(a, b, c); }
-GUF_FN f64 fma(f64 a, f64 b, f64 c) { return detail::fused(a, b, c); }
-#else
-// The product of two f32 is exact in f64; the sum is rounded to odd there, then once to f32.
-GUF_FN f32 fma(f32 a, f32 b, f32 c) {
-  const f64 product = (f64)a * (f64)b;
-  const detail::pair<f64> sum = detail::two_sum(product, (f64)c);
-  const u64 bits = detail::to_bits(sum.hi);
-  const bool away = (sum.lo > 0) == (sum.hi > 0);
-  const bool inexact = sum.lo != 0 && sum.lo == sum.lo && (bits & 1u) == 0;
-  return (f32)detail::from_bits<f64>(inexact ? (away ? bits + 1u : bits - 1u) : bits);
+GUF_FN f32 floor(f32 x) {
+  return detail::floor_any(x);
 }
-GUF_FN f64 fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+GUF_FN f64 floor(f64 x) {
+  return detail::floor_any(x);
+}
+GUF_FN f32 ceil(f32 x) {
+  return -detail::floor_any(-x);
+}
+GUF_FN f64 ceil(f64 x) {
+  return -detail::floor_any(-x);
+}
+GUF_FN f32 trunc(f32 x) {
+  return detail::trunc_any(x);
+}
+GUF_FN f64 trunc(f64 x) {
+  return detail::trunc_any(x);
+}
 #endif
 
 }  // namespace guf

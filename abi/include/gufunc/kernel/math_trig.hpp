@@ -45,8 +45,8 @@ GUF_FN half_angle half_reduce_small(f64 x, f64 shift) {
   return {mad(-n, third, mad(-n, second, mad(-n, first, x))), to_bits(rounded)};
 }
 
-// x >= 2^25 with 24 bits, so x = X 2^(16 row), X whole and below 2^39: row of the table has 2^(16 row)
-// / pi less a multiple of 2.
+// x >= 2^25 with 24 bits, so x = X 2^(16 row), X whole and below 2^39: row of the table has 2^(16
+// row) / pi less a multiple of 2.
 GUF_FN half_angle half_reduce_huge(f64 x, f64 shift) {
   const u64 row = ((to_bits(x) >> 52) - (1023u + 23u)) >> 4 & 7u;
   const f64 scaled = from_bits<f64>(to_bits(x) - (row << 56));
