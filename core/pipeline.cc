@@ -85,7 +85,8 @@ bool has_missing(const op::CallView &call) {
   return status;
 }
 
-// Types and shapes: what both a call and a question about it need.
+}  // namespace
+
 guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
                   guf_error *error) {
   GUF_TRY(validate::check_operands(call, error));
@@ -93,8 +94,6 @@ guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopSh
   GUF_TRY(resolve::choose(call, choice, error));
   return broadcast::arrange(call, loop, error);
 }
-
-}  // namespace
 
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
                uint32_t threads, plan::Launch *launch, guf_error *error) {

@@ -16,6 +16,11 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error);
 // What `call` would do.   Errors  those of guf_call before the launch
 guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error);
 
+// Types and shapes: what a call, a plan and a question about a call need alike. Operands are left
+// as broadcasting needs them (axes= turned, weak scalars in the loop's dtype).
+guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
+                  guf_error *error);
+
 // Launches a prepared geometry, looping over the dimensions that a block does not hold. `launch` is
 // used up.
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,

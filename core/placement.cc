@@ -4,6 +4,7 @@
 #include "core/placement.h"
 
 #include "core/backend/backend.h"
+#include "core/backend/backend_registry.h"
 #include "core/base/fork.h"
 
 namespace gufunc::pipeline {
@@ -49,6 +50,9 @@ guf_status look_at(op::OperandView &operand, int32_t index, Places *places, guf_
 }  // namespace
 
 guf_status place(op::CallView &call, guf_error *error) {
+  if (__builtin_expect(backend::is_shut_down(), 0)) {
+    return base::fail(error, GUF_E_SHUTDOWN, kNone, kNone, "the library was shut down");
+  }
   Places places;
   const int32_t count = call.noperands + call.nseparate;
   for (int32_t i = 0; i < count; ++i) GUF_TRY(look_at(call.operand[i], i, &places, error));

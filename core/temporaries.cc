@@ -164,6 +164,8 @@ void Temporaries::hand_over() {
   };
   for (int32_t i = 0; i < call_.noperands + call_.nseparate; ++i) share(call_.operand[i].array);
   if (call_.has_where) share(call_.where.array);
+  // Its loops' code and what they own.
+  objects.push_back(base::Ref<base::Object>::share(call_.ufunc));
   for (const base::Ref<array::Array> &array : kept_) share(array.get());
   backend::keep_until_done(*call_.stream, std::move(objects));
   handed_over_ = true;

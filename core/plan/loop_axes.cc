@@ -186,7 +186,7 @@ void write_operands(const Request &request, Launch *out) {
 
 }  // namespace
 
-void write_loop(const Request &request, Launch *out, uint64_t *stride_bits) {
+void write_loop(const Request &request, Launch *out) {
   Axes axes;
   axes.noperands = request.call.noperands;
   axes.masked = request.call.has_where;
@@ -202,7 +202,7 @@ void write_loop(const Request &request, Launch *out, uint64_t *stride_bits) {
   for (int32_t i = 0; i < axes.noperands; ++i) {
     uint64_t bits = 0;
     for (int32_t k = 0; k < axes.count; ++k) bits |= static_cast<uint64_t>(axes.step[k][i]);
-    stride_bits[i] = bits;
+    out->stride_bits[i] = bits;
   }
   write_dimensions(axes, out);
 }

@@ -7,10 +7,9 @@
 
 namespace gufunc::plan {
 
-// Writes operands, addresses, dtypes, flags and the loop dimensions of a launch; the core part is
-// the planner's. `stride_bits` (one per operand) receives the OR of the operands' loop strides, for
-// alignment.
-void write_loop(const Request &request, Launch *out, uint64_t *stride_bits);
+// Writes operands, addresses, dtypes, flags, loop dimensions and the loop's stride bits of a launch;
+// the core part is the planner's.
+void write_loop(const Request &request, Launch *out);
 
 }  // namespace gufunc::plan
 

@@ -10,11 +10,11 @@ const char *refusal(const op::CallView &call) {
 }
 
 guf_status make(const Request &request, Launch *out, guf_error *) {
-  uint64_t stride_bits[GUF_MAX_OPERANDS];
-  write_loop(request, out, stride_bits);
+  write_loop(request, out);
   out->block.ncore = 0;
   out->block.ncorestrides = 0;
-  for (int32_t i = 0; i < out->block.noperands; ++i) flag_alignment(&out->block, i, stride_bits[i]);
+  for (int32_t i = 0; i < out->block.noperands; ++i)
+    flag_alignment(&out->block, i, out->stride_bits[i]);
   return GUF_OK;
 }
 

@@ -18,8 +18,7 @@ guf_status make(const Request &request, Launch *out, guf_error *) {
   const op::Signature &signature = request.call.ufunc->signature;
   const broadcast::LoopShape &loop = request.loop;
   guf_launch_block &block = out->block;
-  uint64_t stride_bits[GUF_MAX_OPERANDS];
-  write_loop(request, out, stride_bits);
+  write_loop(request, out);
   block.flags |= GUF_LAUNCH_GENERALIZED;
   block.ncore = static_cast<int32_t>(signature.dims.size());
   for (int32_t dim = 0; dim < block.ncore; ++dim) block.size[1 + dim] = loop.core_size[dim];
@@ -36,9 +35,9 @@ guf_status make(const Request &request, Launch *out, guf_error *) {
       const int64_t step = missing ? 0 : core_step(layout, axis++, loop.core_size[dim]);
       block.step[block.noperands + place] = step;
       block.core_name[place] = static_cast<uint8_t>(dim);
-      if (loop.core_size[dim] > 1) stride_bits[i] |= static_cast<uint64_t>(step);
+      if (loop.core_size[dim] > 1) out->stride_bits[i] |= static_cast<uint64_t>(step);
     }
-    flag_alignment(&block, i, stride_bits[i]);
+    flag_alignment(&block, i, out->stride_bits[i]);
   }
   block.ncorestrides = place;
   return GUF_OK;

@@ -23,6 +23,7 @@ struct Launch {
   int64_t rest_size[kMaxRest];
   int64_t rest_step[kMaxRest][GUF_MAX_OPERANDS];
   int64_t rest_mask_step[kMaxRest];
+  uint64_t stride_bits[GUF_MAX_OPERANDS];  // OR of each operand's strides, for alignment
 };
 
 struct Request {
@@ -48,11 +49,15 @@ std::span<const Planner *const> planners();
 // Errors  GUF_E_UNSUPPORTED <= none does
 guf_status choose(const op::CallView &call, const Planner **out, guf_error *error);
 
-// Addresses of a launch that break an operand's alignment: sets the block's flags for them.
-// `stride_bits` is the OR of the operand's strides.
+// Whether an address or the strides break the dtype's alignment.
+inline bool breaks_alignment(guf_dtype dtype, uint64_t address, uint64_t stride_bits) {
+  return ((address | stride_bits) & (dtype::alignment(dtype) - 1)) != 0;
+}
+
+// Sets the block's flags for an operand that is not aligned.
 inline void flag_alignment(guf_launch_block *block, int32_t operand, uint64_t stride_bits) {
-  const uint64_t mask = dtype::alignment(block->dtype[operand]) - 1;
-  if (__builtin_expect(((block->address[operand] | stride_bits) & mask) != 0, 0)) {
+  if (__builtin_expect(
+          breaks_alignment(block->dtype[operand], block->address[operand], stride_bits), 0)) {
     block->operand_flags[operand] |= GUF_LAUNCH_OPERAND_UNALIGNED;
     block->flags |= GUF_LAUNCH_SWAPPED;
   }

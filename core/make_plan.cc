@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a plan: every decision that guf_call makes, made once.
+#include <algorithm>
+#include <cstring>
+
+#include "core/array/overlap.h"
+#include "core/base/checked.h"
+#include "core/pipeline.h"
+#include "core/plan_text.h"
+#include "core/prepared_plan.h"
+
+namespace gufunc::pipeline {
+namespace {
+
+using base::kNone;
+
+bool has_memory(const op::OperandView &operand) {
+  return (operand.flags & op::kScalar) == 0;
+}
+bool is_bit(uint32_t set, int32_t operand) {
+  return (set >> operand & 1U) != 0;
+}
+
+guf_status check_given(const op::CallView &call, guf_error *error) {
+  if (call.nseparate != 0) {
+    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                      "%s: a plan runs in place on inout operands; separate outputs are guf_call's",
+                      call.ufunc->name.c_str());
+  }
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if ((call.operand[i].flags & op::kMissing) == 0) continue;
+    return base::fail(error, GUF_E_ARG, i, kNone,
+                      "argument %d is GUF_OPERAND_NONE: a plan needs all outputs", i);
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+void PreparedPlan::describe_operands(const op::CallView &call) {
+  for (int32_t i = 0; i < naddresses_; ++i) {
+    const op::OperandView &view = i < call.noperands ? call.operand[i] : call.where;
+    const array::ByteSpan span = array::span_of(view.layout);
+    operands_.push_back({static_cast<int64_t>(span.first - view.layout.address),
+                         static_cast<int64_t>(span.end - view.layout.address), 0, 0, 0});
+  }
+}
+
+void PreparedPlan::find_pairs(const op::CallView &call, const OverlapWork &work) {
+  const op::Signature &signature = call.ufunc->signature;
+  const auto add = [&](int32_t a, int32_t b, const op::OperandView &other) {
+    if (!has_memory(other)) return;
+    const uint64_t from = call.operand[a].layout.address;
+    pairs_.push_back({a, b, static_cast<int64_t>(from - other.layout.address)});
+  };
+  for (int32_t o = 0; o < call.noperands; ++o) {
+    if (!signature.writes(o)) continue;
+    for (int32_t i = 0; i < call.noperands; ++i) {
+      if (i == o || (signature.writes(i) && i < o)) continue;
+      // Staged pairs may lie in any way.
+      if (is_bit(work.copied | work.staged, i) || is_bit(work.staged, o)) continue;
+      add(o, i, call.operand[i]);
+    }
+    if (masked_ && !work.mask_copied && !is_bit(work.staged, o)) add(o, noperands_, call.where);
+  }
+}
+
+guf_status PreparedPlan::add_stage(op::OperandView *operand, int32_t index, bool load, bool store,
+                                   guf_error *error) {
+  const array::Layout &layout = operand->layout;
+  const auto ndim = static_cast<size_t>(layout.ndim);
+  Stage stage = {index,
+                 layout.dtype,
+                 (operand->flags & op::kSwapped) != 0,
+                 load,
+                 store,
+                 0,
+                 layout.ndim,
+                 std::vector<int64_t>(layout.shape, layout.shape + ndim),
+                 std::vector<int64_t>(layout.strides, layout.strides + ndim),
+                 {},
+                 {}};
+  stage.staged_shape = stage.shape;
+  for (size_t k = 0; k < ndim; ++k) {
+    if (stage.strides[k] == 0) stage.staged_shape[k] = std::min<int64_t>(stage.shape[k], 1);
+  }
+  stage.staged_strides.resize(ndim);
+  array::contiguous_strides(layout.dtype, layout.ndim, stage.staged_shape.data(), GUF_ORDER_C,
+                            stage.staged_strides.data());
+  uint64_t size = 0;
+  GUF_TRY(
+      array::count_elements(layout.dtype, layout.ndim, stage.staged_shape.data(), &size, error));
+  stage.place = workspace_;
+  const uint64_t nbytes = size * dtype::itemsize(layout.dtype);
+  const uint64_t rounded =
+      (nbytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+  if (!base::checked_add(workspace_, rounded, &workspace_)) {
+    return base::fail(error, GUF_E_SHAPE, index, kNone, "the workspace's size overflows");
+  }
+  stages_.push_back(std::move(stage));
+  return GUF_OK;
+}
+
+guf_status PreparedPlan::plan_stages(op::CallView &call, const OverlapWork &work,
+                                     guf_error *error) {
+  const op::Signature &signature = call.ufunc->signature;
+  stages_.reserve(static_cast<size_t>(naddresses_));
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if (is_bit(work.copied, i)) GUF_TRY(add_stage(&call.operand[i], i, true, false, error));
+    if (is_bit(work.staged, i)) {
+      GUF_TRY(add_stage(&call.operand[i], i, masked_ || signature.reads(i), true, error));
+    }
+  }
+  if (work.mask_copied) GUF_TRY(add_stage(&call.where, noperands_, true, false, error));
+  // The geometry is made for the staged layouts.
+  for (Stage &stage : stages_) {
+    op::OperandView &view = stage.operand == noperands_ ? call.where : call.operand[stage.operand];
+    int64_t *const strides =
+        call.stride_room[stage.operand == noperands_ ? GUF_MAX_OPERANDS : stage.operand];
+    for (size_t k = 0; k < stage.shape.size(); ++k) {
+      strides[k] = stage.strides[k] == 0 ? 0 : stage.staged_strides[k];
+    }
+    view.layout.strides = strides;
+    view.flags &= ~static_cast<uint32_t>(op::kSwapped);
+  }
+  return GUF_OK;
+}
+
+void PreparedPlan::keep_scalars(op::CallView &call) {
+  for (int32_t i = 0; i < naddresses_; ++i) {
+    op::OperandView &view = i < call.noperands ? call.operand[i] : call.where;
+    if (has_memory(view)) continue;
+    std::memcpy(scalars_[i], reinterpret_cast<const void *>(view.layout.address),
+                dtype::itemsize(view.layout.dtype));
+    view.layout.address = reinterpret_cast<uint64_t>(scalars_[i]);
+    operands_[static_cast<size_t>(i)].fixed = view.layout.address;
+  }
+}
+
+guf_status PreparedPlan::take_geometry(const plan::Request &request, const plan::Planner &planner,
+                                       guf_error *error) {
+  auto geometry = std::make_unique<plan::Launch>();
+  GUF_TRY(planner.make(request, geometry.get(), error));
+  block_ = geometry->block;
+  block_.flags &= ~static_cast<uint32_t>(GUF_LAUNCH_SWAPPED);
+  for (int32_t i = 0; i < noperands_; ++i) {
+    const op::OperandView &view = request.call.operand[i];
+    Operand &operand = operands_[static_cast<size_t>(i)];
+    operand.offset = static_cast<int64_t>(block_.address[i] - view.layout.address);
+    operand.stride_bits = geometry->stride_bits[i];
+    // Alignment is the launch's affair; byte order is the plan's.
+    block_.operand_flags[i] &= ~static_cast<uint32_t>(GUF_LAUNCH_OPERAND_UNALIGNED);
+    if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_SWAPPED) != 0)
+      block_.flags |= GUF_LAUNCH_SWAPPED;
+  }
+  if (masked_) {
+    operands_[static_cast<size_t>(noperands_)].offset =
+        static_cast<int64_t>(block_.mask - request.call.where.layout.address);
+  }
+  if (geometry->nrest != 0) rest_ = std::move(geometry);
+  return GUF_OK;
+}
+
+guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, guf_error *error) {
+  GUF_TRY(check_given(call, error));
+  resolve::Choice choice;
+  broadcast::LoopShape loop;
+  GUF_TRY(decide(call, &choice, &loop, error));
+  const plan::Planner *planner = nullptr;
+  GUF_TRY(plan::choose(call, &planner, error));
+  auto made = base::Ref<PreparedPlan>::adopt(new PreparedPlan);
+  PreparedPlan &plan = *made;
+  plan.ufunc_ = base::Ref<op::Ufunc>::share(call.ufunc);
+  plan.loop_ = choice.loop;
+  plan.device_ = call.device;
+  plan.user_ = choice.loop->user;
+  plan.threads_ = call.args->threads;
+  plan.noperands_ = call.noperands;
+  plan.masked_ = call.has_where;
+  plan.naddresses_ = call.noperands + (call.has_where ? 1 : 0);
+  plan.items_ = loop.items;
+  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
+  const OverlapWork work = find_overlaps(call);
+  plan.describe_operands(call);
+  plan.find_pairs(call, work);
+  plan.keep_scalars(call);
+  const std::string lies = describe_lies(call, work);
+  GUF_TRY(plan.plan_stages(call, work, error));
+  GUF_TRY(plan.take_geometry({call, loop, choice}, *planner, error));
+  plan.text_ = describe_plan(call, loop, choice, *planner, plan.block_, plan.workspace_) + lies;
+  *out = std::move(made);
+  return GUF_OK;
+}
+
+}  // namespace gufunc::pipeline

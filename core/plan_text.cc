@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan does and why, as text.
+#include "core/plan_text.h"
+
+#include "core/backend/backend.h"
+
+namespace gufunc::pipeline {
+namespace {
+
+std::string list(const int64_t *values, int32_t count) {
+  std::string text = "(";
+  for (int32_t k = 0; k < count; ++k) {
+    text += (k > 0 ? "," : "") + std::to_string(values[k]);
+  }
+  return text + (count == 1 ? ",)" : ")");
+}
+
+std::string types_of(const op::Ufunc &ufunc, const op::Loop &loop) {
+  std::string text;
+  for (int32_t i = 0; i < ufunc.noperands(); ++i) {
+    if (i == ufunc.nin()) text += "->";
+    text += dtype::letter(loop.types[static_cast<size_t>(i)]);
+  }
+  return text;
+}
+
+std::string describe_operand(const op::CallView &call, int32_t i, guf_dtype loop_dtype) {
+  const op::OperandView &operand = call.operand[i];
+  const op::Signature &signature = call.ufunc->signature;
+  const array::Layout &layout = operand.layout;
+  const char *role = signature.reads(i) && signature.writes(i) ? "inout"
+                     : signature.writes(i)                     ? "out"
+                                                               : "in";
+  std::string text =
+      "argument " + std::to_string(i) + ": " + role + ", " + dtype::name(layout.dtype);
+  if (layout.dtype != loop_dtype) text += std::string(" cast to ") + dtype::name(loop_dtype);
+  if ((operand.flags & op::kScalar) != 0) return text + ", scalar kept by value\n";
+  text += ", shape " + list(layout.shape, layout.ndim) + ", strides " +
+          list(layout.strides, layout.ndim);
+  return text + ((operand.flags & op::kSwapped) != 0 ? ", swapped\n" : "\n");
+}
+
+// The loops that stand before the one chosen, and the first operand that each does not take.
+std::string describe_refused(const op::CallView &call, const resolve::Choice &choice) {
+  std::string text;
+  const std::vector<op::Loop *> &loops = call.ufunc->loops().loops;
+  for (uint32_t k = 0; k < choice.index && k < loops.size(); ++k) {
+    const op::Loop &loop = *loops[k];
+    std::string why = "types= or dtype= asks for others";
+    for (int32_t i = call.ufunc->nin() - 1; i >= 0; --i) {
+      const guf_dtype type = loop.types[static_cast<size_t>(i)];
+      if (dtype::can_cast(call.operand[i].layout.dtype, type, GUF_CASTING_SAFE)) continue;
+      why = "argument " + std::to_string(i) + " is no safe cast to " + dtype::name(type);
+    }
+    text += "  refused " + types_of(*call.ufunc, loop) + ": " + why + "\n";
+  }
+  return text;
+}
+
+std::string describe_block(const guf_launch_block &block, const broadcast::LoopShape &loop) {
+  std::string text = "broadcast shape " + list(loop.extent, loop.ndim) + ", " +
+                     std::to_string(loop.items) + " items\n";
+  text += "loop dimensions after coalescing, innermost first:";
+  for (int32_t k = 0; k < block.nloop; ++k) {
+    const int64_t *const step = k == 0 ? block.step : block.outer_step[k - 1];
+    text += " " + std::to_string(k == 0 ? block.size[0] : block.outer_size[k - 1]) + " by " +
+            list(step, block.noperands);
+  }
+  text += block.nloop == 0 ? " none\n" : "\n";
+  if (block.ncore > 0) text += "core sizes " + list(block.size + 1, block.ncore) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &loop,
+                          const resolve::Choice &choice, const plan::Planner &planner,
+                          const guf_launch_block &block, uint64_t workspace) {
+  std::string text = call.ufunc->full_name + " on " + call.device->spec + ": loop " +
+                     std::to_string(choice.index) + " " + types_of(*call.ufunc, *choice.loop) +
+                     ", " +
+                     (choice.loop->host != nullptr    ? "registered host function"
+                      : choice.loop->table != nullptr ? "kernel of a module"
+                                                      : "kernel of the backend") +
+                     ", casting " + dtype::casting_name(call.casting) + "\n";
+  text += describe_refused(call, choice);
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    text += describe_operand(call, i, choice.loop->types[static_cast<size_t>(i)]);
+  }
+  if (call.has_where) {
+    text += "where: shape " + list(call.where.layout.shape, call.where.layout.ndim) + "\n";
+  }
+  text += describe_block(block, loop);
+  text += std::string("planner ") + planner.name + "\n";
+  for (const plan::Planner *other : plan::planners()) {
+    const char *const why = other->refusal(call);
+    if (why != nullptr) text += std::string("  refused ") + other->name + ": " + why + "\n";
+  }
+  return text + "workspace " + std::to_string(workspace) + " bytes\n";
+}
+
+std::string describe_lies(const op::CallView &call, const OverlapWork &work) {
+  std::string text;
+  for (int32_t o = 0; o < call.noperands; ++o) {
+    if (!call.ufunc->signature.writes(o)) continue;
+    for (int32_t i = 0; i < call.noperands; ++i) {
+      if (i == o || (call.operand[i].flags & op::kScalar) != 0) continue;
+      const bool staged =
+          ((work.copied | work.staged) >> i & 1U) != 0 || (work.staged >> o & 1U) != 0;
+      const Lie lie = lie_of(call, o, i);
+      text += "arguments " + std::to_string(o) + " and " + std::to_string(i) + ": " +
+              (lie == Lie::kApart  ? "disjoint"
+               : lie == Lie::kSame ? "the same view"
+               : staged            ? "overlapping, staged through the workspace"
+                                   : "overlapping") +
+              "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace gufunc::pipeline

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launching a plan: addresses are checked against what the plan assumes, the used parts of its
+// block are copied, and the backend is called. Nothing is allocated, locked or formatted.
+#include "core/prepared_plan.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/fork.h"
+#include "core/pipeline.h"
+
+namespace gufunc::pipeline {
+namespace {
+
+using base::kNone;
+
+[[gnu::cold, gnu::noinline]] guf_status fail_overlap(int32_t a, int32_t b, guf_error *error) {
+  return base::fail(error, GUF_E_PLAN_MISMATCH, a, kNone,
+                    "arguments %d and %d overlap in another way than when the plan was made", a, b);
+}
+
+// Copies with a loop of its own: the counts are small, and a call of memcpy costs more.
+template <class T>
+inline void copy_few(const T *from, int32_t count, T *to) {
+  for (int32_t k = 0; k < count; ++k) to[k] = from[k];
+}
+
+}  // namespace
+
+guf_status PreparedPlan::check_addresses(const uint64_t *addresses, uint64_t workspace,
+                                         guf_error *error) const {
+  for (int32_t i = 0; i < naddresses_; ++i) {
+    if (__builtin_expect(addresses[i] == 0 && operands_[static_cast<size_t>(i)].fixed == 0, 0)) {
+      return base::fail(error, GUF_E_ARG, i, kNone, "addresses[%d] is 0", i);
+    }
+  }
+  if (__builtin_expect(workspace_ != 0, 0)) {
+    if (workspace == 0 || workspace % kWorkspaceAlignment != 0) {
+      return base::fail(
+          error, GUF_E_ARG, kNone, kNone,
+          "the plan needs a workspace of %llu bytes, aligned to %d; found address 0x%llx",
+          static_cast<unsigned long long>(workspace_), static_cast<int>(kWorkspaceAlignment),
+          static_cast<unsigned long long>(workspace));
+    }
+  }
+  for (const Pair &pair : pairs_) {
+    const Operand &a = operands_[static_cast<size_t>(pair.a)];
+    const Operand &b = operands_[static_cast<size_t>(pair.b)];
+    const auto distance = static_cast<int64_t>(addresses[pair.a] - addresses[pair.b]);
+    const bool apart = distance + a.first >= b.end || distance + a.end <= b.first;
+    if (__builtin_expect(!apart && distance != pair.distance, 0)) {
+      return fail_overlap(pair.a, pair.b, error);
+    }
+  }
+  return GUF_OK;
+}
+
+void PreparedPlan::fill_block(const uint64_t *addresses, uint64_t workspace,
+                              guf_launch_block *block) const {
+  const guf_launch_block &from = block_;
+  const int32_t n = noperands_;
+  block->noperands = n;
+  block->nin = from.nin;
+  block->nloop = from.nloop;
+  block->ncore = from.ncore;
+  block->ncorestrides = from.ncorestrides;
+  block->flags = from.flags;
+  block->items = from.items;
+  copy_few(from.size, 1 + from.ncore, block->size);
+  copy_few(from.step, n + from.ncorestrides, block->step);
+  copy_few(from.core_name, from.ncorestrides, block->core_name);
+  for (int32_t k = 0; k + 1 < from.nloop; ++k) {
+    block->outer_size[k] = from.outer_size[k];
+    copy_few(from.outer_step[k], n, block->outer_step[k]);
+  }
+  for (int32_t i = 0; i < n; ++i) {
+    const Operand &operand = operands_[static_cast<size_t>(i)];
+    const uint64_t base = operand.fixed != 0 ? operand.fixed : addresses[i];
+    block->address[i] = base + static_cast<uint64_t>(operand.offset);
+    block->dtype[i] = from.dtype[i];
+    block->loop_dtype[i] = from.loop_dtype[i];
+    block->operand_flags[i] = from.operand_flags[i];
+    block->core_ndim[i] = from.core_ndim[i];
+  }
+  for (const Stage &stage : stages_) {
+    if (stage.operand == n) continue;
+    const Operand &operand = operands_[static_cast<size_t>(stage.operand)];
+    block->address[stage.operand] = workspace + stage.place + static_cast<uint64_t>(operand.offset);
+  }
+  for (int32_t i = 0; i < n; ++i) {
+    plan::flag_alignment(block, i, operands_[static_cast<size_t>(i)].stride_bits);
+  }
+  block->mask = 0;
+  if (!masked_) return;
+  const Operand &mask = operands_[static_cast<size_t>(n)];
+  block->mask = mask.fixed != 0 ? mask.fixed : addresses[n];
+  for (const Stage &stage : stages_) {
+    if (stage.operand == n) block->mask = workspace + stage.place;
+  }
+  block->mask += static_cast<uint64_t>(mask.offset);
+  copy_few(from.mask_step, std::max(from.nloop, 1), block->mask_step);
+}
+
+guf_status PreparedPlan::move_stages(bool load, backend::Stream *stream, const uint64_t *addresses,
+                                     uint64_t workspace, guf_error *error) const {
+  for (const Stage &stage : stages_) {
+    if (!(load ? stage.load : stage.store)) continue;
+    const memory::Side outside = {{stage.dtype, stage.ndim, stage.shape.data(),
+                                   stage.strides.data(), addresses[stage.operand]},
+                                  stage.swapped};
+    const memory::Side inside = {{stage.dtype, stage.ndim, stage.staged_shape.data(),
+                                  stage.staged_strides.data(), workspace + stage.place},
+                                 false};
+    // Stretched axes are copied once: both sides have the staged shape.
+    memory::Side outside_once = outside;
+    outside_once.layout.shape = stage.staged_shape.data();
+    GUF_TRY(load ? memory::convert(*device_, stream, inside, outside_once, error)
+                 : memory::convert(*device_, stream, outside_once, inside, error));
+  }
+  return GUF_OK;
+}
+
+guf_status PreparedPlan::run_rest(backend::Stream *stream, const guf_launch_block &block,
+                                  guf_error *error) const {
+  plan::Launch launch;
+  launch.block = block;
+  launch.nrest = rest_->nrest;
+  for (int32_t k = 0; k < launch.nrest; ++k) {
+    launch.rest_size[k] = rest_->rest_size[k];
+    launch.rest_mask_step[k] = rest_->rest_mask_step[k];
+    copy_few(rest_->rest_step[k], noperands_, launch.rest_step[k]);
+  }
+  return run(*device_, stream, kernel_, *loop_, threads_, &launch, error);
+}
+
+guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
+                                const uint64_t *addresses, uint64_t workspace, guf_error *error) {
+  if (__builtin_expect(naddresses != naddresses_, 0)) {
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "naddresses: found %d, wanted %d", naddresses,
+                      naddresses_);
+  }
+  if (__builtin_expect(stream != nullptr && stream->device != device_, 0)) {
+    return base::fail(error, GUF_E_DEVICE_MISMATCH, kNone, kNone,
+                      "the stream is of %s, the plan of %s", stream->device->spec.c_str(),
+                      device_->spec.c_str());
+  }
+  if (items_ == 0) return GUF_OK;
+  GUF_TRY(check_addresses(addresses, workspace, error));
+  backend::ErrorRoom room(error);
+  if (!stages_.empty()) GUF_TRY(move_stages(true, stream, addresses, workspace, room.get()));
+  guf_launch_block block;
+  fill_block(addresses, workspace, &block);
+  GUF_TRY(rest_ == nullptr
+              ? backend::launch(*device_, stream, kernel_, user_, threads_, block, room.get())
+              : run_rest(stream, block, room.get()));
+  if (!stages_.empty()) GUF_TRY(move_stages(false, stream, addresses, workspace, room.get()));
+  if (stream == nullptr ||
+      device_->backend->api.stream_query(stream->native, room.get()) == GUF_OK) {
+    return GUF_OK;
+  }
+  // The work reads the plan's scalars and runs the ufunc's code: both stay until it is done.
+  std::vector<base::Ref<base::Object>> kept;
+  kept.push_back(base::Ref<base::Object>::share(this));
+  backend::keep_until_done(*stream, std::move(kept));
+  return GUF_OK;
+}
+
+}  // namespace gufunc::pipeline

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call prepared once and launched many times. Immutable: one plan may be launched from many
+// threads at once.
+#ifndef GUFUNC_CORE_PREPARED_PLAN_H
+#define GUFUNC_CORE_PREPARED_PLAN_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/backend/backend.h"
+#include "core/memory/memory.h"
+#include "core/operand_overlap.h"
+#include "core/plan/planner.h"
+
+namespace gufunc::pipeline {
+
+class PreparedPlan final : public base::Object {
+ public:
+  static constexpr base::Kind kKind = base::Kind::kPlan;
+  static constexpr uint64_t kWorkspaceAlignment = 64;
+
+  // Errors  those of guf_plan_create
+  static guf_status make(op::CallView &call, base::Ref<PreparedPlan> *out, guf_error *error);
+
+  uint64_t workspace() const { return workspace_; }
+  const std::string &text() const { return text_; }
+
+  // Errors  those of guf_plan_launch
+  guf_status launch(backend::Stream *stream, int32_t naddresses, const uint64_t *addresses,
+                    uint64_t workspace, guf_error *error);
+
+ private:
+  PreparedPlan() : Object(kKind) {}
+
+  // What a launch needs of one operand; the mask is the last.
+  struct Operand {
+    int64_t first;         // bytes from its address to the first it touches
+    int64_t end;           // and to one past the last
+    int64_t offset;        // to where the loop begins
+    uint64_t stride_bits;  // OR of its strides
+    uint64_t fixed;        // a scalar's address inside this plan, or 0
+  };
+  // Two operands of which one is written.
+  struct Pair {
+    int32_t a, b;
+    int64_t distance;  // of their addresses, when the plan was made
+  };
+  // An operand that is read from, or written through, the workspace.
+  struct Stage {
+    int32_t operand;
+    guf_dtype dtype;
+    bool swapped;
+    bool load;       // before the launch
+    bool store;      // after it
+    uint64_t place;  // in the workspace
+    int32_t ndim;
+    std::vector<int64_t> shape, strides, staged_shape, staged_strides;
+  };
+
+  void describe_operands(const op::CallView &call);
+  guf_status plan_stages(op::CallView &call, const OverlapWork &work, guf_error *error);
+  guf_status add_stage(op::OperandView *operand, int32_t index, bool load, bool store,
+                       guf_error *error);
+  void find_pairs(const op::CallView &call, const OverlapWork &work);
+  void keep_scalars(op::CallView &call);
+  guf_status take_geometry(const plan::Request &request, const plan::Planner &planner,
+                           guf_error *error);
+
+  guf_status check_addresses(const uint64_t *addresses, uint64_t workspace, guf_error *error) const;
+  void fill_block(const uint64_t *addresses, uint64_t workspace, guf_launch_block *block) const;
+  guf_status move_stages(bool load, backend::Stream *stream, const uint64_t *addresses,
+                         uint64_t workspace, guf_error *error) const;
+  guf_status run_rest(backend::Stream *stream, const guf_launch_block &block,
+                      guf_error *error) const;
+
+  // In the order a launch reads them.
+  int32_t naddresses_ = 0;
+  int32_t noperands_ = 0;
+  bool masked_ = false;
+  uint64_t items_ = 0;
+  backend::Device *device_ = nullptr;
+  void *kernel_ = nullptr;
+  void *user_ = nullptr;
+  uint32_t threads_ = 0;
+  uint64_t workspace_ = 0;
+  std::vector<Operand> operands_;
+  std::vector<Pair> pairs_;
+  std::vector<Stage> stages_;
+  guf_launch_block block_;              // addresses and alignment flags are the launch's
+  std::unique_ptr<plan::Launch> rest_;  // when a block does not hold all dimensions
+  alignas(16) unsigned char scalars_[GUF_MAX_OPERANDS + 1][16];
+  base::Ref<op::Ufunc> ufunc_;
+  const op::Loop *loop_ = nullptr;
+  std::string text_;
+};
+
+}  // namespace gufunc::pipeline
+
+#endif  // GUFUNC_CORE_PREPARED_PLAN_H
