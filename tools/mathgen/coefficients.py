@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes abi/include/gufunc/kernel/math_coefficients.hpp: python3 coefficients.py OUTPUT
 
-Every table is a weighted minimax fit made here; the comment over it says what it approximates, where,
-and log2 of the largest error of the function it serves, relative to that function.
+Every table is a weighted minimax fit made here; the comment over it says what it approximates,
+where, and log2 of the largest error of the function it serves, relative to that function.
 """
 
 import sys
@@ -25,7 +25,8 @@ TINY = mpf(2) ** -60
 
 # name, type, terms, low, high, function of t, weight, text
 FITS = []
-SPLIT = {"kErf64", "kErfc64", "kLgammaOne64", "kLgammaTwo64"}  # the first coefficient has a low part
+# Fits whose first coefficient has a low part.
+SPLIT = {"kErf64", "kErfc64", "kLgammaOne64", "kLgammaTwo64"}
 
 
 def fit(name, kind, terms, low, high, function, weight, text):
@@ -73,8 +74,10 @@ def cos_tail(z):
     return (cos(r) - 1 + z / 2) / z ** 2 if z > TINY else mpf(1) / 24
 
 
-fit("kSin64", "f64", 6, 0, Z_QUARTER, sin_tail, lambda z: z, "(sin(r)/r - 1) / z, z = r^2, |r| <= pi/4")
-fit("kCos64", "f64", 6, 0, Z_QUARTER, cos_tail, lambda z: z * z, "(cos(r) - 1 + z/2) / z^2, |r| <= pi/4")
+fit("kSin64", "f64", 6, 0, Z_QUARTER, sin_tail, lambda z: z,
+    "(sin(r)/r - 1) / z, z = r^2, |r| <= pi/4")
+fit("kCos64", "f64", 6, 0, Z_QUARTER, cos_tail, lambda z: z * z,
+    "(cos(r) - 1 + z/2) / z^2, |r| <= pi/4")
 fit("kSinMid", "f64", 4, 0, Z_HALF, sin_tail, lambda z: z * sqrt(z) / sin(sqrt(z)) if z else z,
     "(sin(r)/r - 1) / z, |r| <= pi/2")
 

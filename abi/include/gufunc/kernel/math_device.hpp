@@ -7,11 +7,12 @@
 #include "types.hpp"
 
 // The functions that every one of the three has under the same name.
-#define GUF_MATH_ONE(F)                                                                          \
-  F(exp)                                                                                         \
-  F(exp2) F(expm1) F(log) F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) F(atan) \
-      F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(cbrt) F(erf) F(erfc) F(tgamma)        \
-          F(lgamma)
+// clang-format off
+#define GUF_MATH_ONE(F)                                                                         \
+  F(exp) F(exp2) F(expm1) F(log) F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) \
+  F(atan) F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(cbrt) F(erf) F(erfc) F(tgamma)   \
+  F(lgamma)
+// clang-format on
 #define GUF_MATH_TWO(F) F(pow) F(atan2) F(fmod) F(remainder) F(hypot) F(nextafter)
 
 #if defined(GUF_CUDA)
