@@ -181,7 +181,8 @@ bool Build::check_device(const std::string &name, const Unit &unit, size_t numbe
   Command command;
   if (!write_file(entry, generate_device_entries(sources_[unit.source].absolute, unit.loops),
                   diagnostics_) ||
-      !device_check_command(name, entry, entry.string() + ".out", &command, diagnostics_)) {
+      !device_check_command(name, compiler_->path(), entry, entry.string() + ".out", &command,
+                            diagnostics_)) {
     return false;
   }
   for (const std::string &flag : compiler_->preprocessor_flags()) {

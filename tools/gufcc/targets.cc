@@ -83,11 +83,12 @@ bool select_targets(const std::string &text, std::vector<Target> *out, Diagnosti
   return true;
 }
 
-bool device_check_command(const std::string &name, const std::string &source,
-                          const std::string &output, Command *out, Diagnostics *diagnostics) {
+bool device_check_command(const std::string &name, const std::string &compiler,
+                          const std::string &source, const std::string &output, Command *out,
+                          Diagnostics *diagnostics) {
   const Command common = {"-O2", "-ffp-contract=off", "-Wall", "-Wextra"};
   if (name == "nvptx64") {
-    *out = {"clang++-19",
+    *out = {compiler,
             "-x",
             "cuda",
             "-std=c++17",
@@ -99,7 +100,7 @@ bool device_check_command(const std::string &name, const std::string &source,
             "-Wno-unknown-cuda-version",
             "-S"};
   } else if (name == "amdgcn") {
-    *out = {"clang++-19",
+    *out = {compiler,
             "-x",
             "hip",
             "-std=c++17",

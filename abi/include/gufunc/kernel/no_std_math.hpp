@@ -12,14 +12,15 @@
 #define GUF_REFUSED(name, instead) \
   template <class... A>            \
   __attribute__((unavailable("use " instead " in a kernel"))) auto name(A...) -> int;
-#define GUF_REFUSED_MATH(name)        \
-  GUF_REFUSED(name, "guf::" #name)    \
-  GUF_REFUSED(name##f, "guf::" #name) \
-  GUF_REFUSED(name##l, "guf::" #name) \
-  namespace std {                     \
-  GUF_REFUSED(name, "guf::" #name)    \
-  GUF_REFUSED(name##f, "guf::" #name) \
+#define GUF_REFUSED_FOR(name, instead) \
+  GUF_REFUSED(name, instead)           \
+  GUF_REFUSED(name##f, instead)        \
+  GUF_REFUSED(name##l, instead)        \
+  namespace std {                      \
+  GUF_REFUSED(name, instead)           \
+  GUF_REFUSED(name##f, instead)        \
   }
+#define GUF_REFUSED_MATH(name) GUF_REFUSED_FOR(name, "guf::" #name)
 
 GUF_REFUSED_MATH(acos)
 GUF_REFUSED_MATH(acosh)
@@ -57,7 +58,7 @@ GUF_REFUSED_MATH(nextafter)
 GUF_REFUSED_MATH(pow)
 GUF_REFUSED_MATH(remainder)
 GUF_REFUSED_MATH(rint)
-GUF_REFUSED_MATH(round)
+GUF_REFUSED_FOR(round, "guf::rint")
 GUF_REFUSED_MATH(sin)
 GUF_REFUSED_MATH(sinh)
 GUF_REFUSED_MATH(sqrt)
@@ -67,6 +68,7 @@ GUF_REFUSED_MATH(tgamma)
 GUF_REFUSED_MATH(trunc)
 
 #undef GUF_REFUSED_MATH
+#undef GUF_REFUSED_FOR
 #undef GUF_REFUSED
 
 #endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// gufcc as its users run it: what it builds, what it says, what it keeps.
+#include <dlfcn.h>
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <gufunc/module_table.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/module/module_digest.h"
+#include "files.h"
+#include "process.h"
+
+namespace gufunc::gufcc {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+class Gufcc : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(folder_.create(&diagnostics_)); }
+
+  fs::path path(const std::string &name) const { return folder_.path() / name; }
+  std::string write(const std::string &name, const std::string &text) const {
+    std::ofstream(path(name)) << text;
+    return path(name).string();
+  }
+  ProcessResult run(const Command &arguments) const {
+    Command command = {GUFCC, "--cache-dir", path("cache").string()};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return run_process(command);
+  }
+  // Compiles a source that must fail.
+  std::string failing(const std::string &text, const std::string &targets = "x86-64-v2") const {
+    const ProcessResult result =
+        run({write("bad.guf.cpp", text), "-o", path("bad.so").string(), "--targets", targets});
+    EXPECT_EQ(result.status, 1);
+    EXPECT_FALSE(fs::exists(path("bad.so")));
+    return result.output;
+  }
+
+  TemporaryFolder folder_;
+  Diagnostics diagnostics_;
+};
+
+constexpr char kScale[] =
+    "#include <gufunc/kernel.hpp>\n"
+    "#include \"factor.h\"\n"
+    "inline int helper(int x) { return x + 1; }\n"
+    "template <class T>\n"
+    "GUF_DEVICE T scale(T x) {\n"
+    "  return x * T(FACTOR) + T(helper(0));\n"
+    "}\n"
+    "GUF_UFUNC(scale, \"f->f \" \"d->d\", \"doc=twice\");\n";
+
+TEST_F(Gufcc, BuildsAModuleThatRuns) {
+  write("factor.h", "#define FACTOR 2\n");
+  const ProcessResult built =
+      run({write("scale.guf.cpp", kScale), "-o", path("scale.so").string()});
+  ASSERT_EQ(built.status, 0) << built.output;
+  EXPECT_EQ(built.output, "");
+  void *handle = dlopen(path("scale.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  const auto *table = static_cast<const guf_module_v1 *>(dlsym(handle, "gufunc_module_v1"));
+  ASSERT_NE(table, nullptr);
+  EXPECT_EQ(table, dlsym(handle, "gufunc_module_v1_scale"));
+  EXPECT_EQ(table->struct_size, sizeof(guf_module_v1));
+  EXPECT_EQ(table->kernel_abi, static_cast<uint32_t>(GUF_KERNEL_ABI));
+  EXPECT_STREQ(table->name, "scale");
+  ASSERT_EQ(table->nfunctions, 1u);
+  EXPECT_STREQ(table->functions[0].doc, "twice");
+  EXPECT_EQ(table->functions[0].signature, nullptr);
+  ASSERT_EQ(table->functions[0].nloops, 2u);
+  EXPECT_EQ(table->functions[0].loops[1].types[0], static_cast<guf_dtype>(GUF_F64));
+  EXPECT_STREQ(table->functions[0].loops[0].name, "guf_ew_scale_f_f");
+  ASSERT_EQ(table->nimages, 3u);
+  EXPECT_STREQ(table->images[0].target, "x86-64-v2");
+  // The lowest level runs on every machine that runs the tests.
+  const auto entry = reinterpret_cast<guf_loop_numpy>(table->images[0].entries[0]);
+  float in[5] = {1, 2, 3, 4, 5}, out[5] = {};
+  char *args[] = {reinterpret_cast<char *>(in), reinterpret_cast<char *>(out)};
+  const int64_t n = 5, steps[] = {4, 4};
+  entry(args, &n, steps, nullptr);
+  EXPECT_THAT(out, testing::ElementsAre(3, 5, 7, 9, 11));
+  dlclose(handle);
+}
+
+TEST_F(Gufcc, TheModuleCarriesItsDigestAndNeedsOnlyTheCLibrary) {
+  write("factor.h", "#define FACTOR 2\n");
+  ASSERT_EQ(run({write("scale.guf.cpp", kScale), "-o", path("scale.so").string()}).status, 0);
+  std::string content;
+  ASSERT_TRUE(read_file(path("scale.so"), &content, &diagnostics_));
+  base::ElfFile elf;
+  module::ModuleNote note;
+  std::array<uint8_t, 32> digest;
+  uint64_t offset = 0;
+  ASSERT_EQ(base::ElfFile::open(std::as_bytes(std::span(content)), &elf, nullptr), GUF_OK);
+  ASSERT_EQ(module::compute_digest(elf, &note, &digest, &offset, nullptr), GUF_OK);
+  EXPECT_EQ(note.version, 1u);
+  EXPECT_EQ(note.kernel_abi, static_cast<uint32_t>(GUF_KERNEL_ABI));
+  EXPECT_EQ(note.digest, digest);
+
+  // strip rewrites the section headers, which the digest does not see.
+  ASSERT_EQ(run_process({"strip", path("scale.so").string()}).status, 0);
+  ASSERT_TRUE(read_file(path("scale.so"), &content, &diagnostics_));
+  ASSERT_EQ(base::ElfFile::open(std::as_bytes(std::span(content)), &elf, nullptr), GUF_OK);
+  ASSERT_EQ(module::compute_digest(elf, &note, &digest, &offset, nullptr), GUF_OK);
+  EXPECT_EQ(note.digest, digest);
+
+  const std::string needed = run_process({"readelf", "-dW", path("scale.so").string()}).output;
+  EXPECT_THAT(needed, Not(HasSubstr("libstdc++")));
+  EXPECT_THAT(needed, Not(HasSubstr("libgcc")));
+  const std::string symbols =
+      run_process({"nm", "-D", "--defined-only", path("scale.so").string()}).output;
+  EXPECT_EQ(std::count(symbols.begin(), symbols.end(), '\n'), 2);
+}
+
+// `helper` is an ordinary inline function: each level must keep its own copy.
+TEST_F(Gufcc, LevelsShareNoFunction) {
+  write("factor.h", "#define FACTOR 2\n");
+  const std::string source =
+      write("share.guf.cpp",
+            "#include <gufunc/kernel.hpp>\n"
+            "__attribute__((noinline)) inline float helper(const float *x) { float s = 0; for (int "
+            "i = 0; i < "
+            "16; ++i) s += x[i]; return s; }\n"
+            "GUF_DEVICE float f(float x) { float t[16] = {x}; return helper(t); }\n"
+            "GUF_UFUNC(f, \"f->f\");\n");
+  ASSERT_EQ(run({source, "-o", path("share.so").string(), "-j2"}).status, 0);
+  const std::string symbols = run_process({"nm", "-C", path("share.so").string()}).output;
+  size_t copies = 0;
+  for (size_t at = symbols.find("helper("); at != std::string::npos;
+       at = symbols.find("helper(", at + 1)) {
+    ++copies;
+  }
+  EXPECT_EQ(copies, 3u) << symbols;
+}
+
+TEST_F(Gufcc, TheSecondBuildTakesObjectsFromTheCache) {
+  write("factor.h", "#define FACTOR 2\n");
+  const Command command = {write("scale.guf.cpp", kScale), "-o", path("scale.so").string(), "-v"};
+  EXPECT_THAT(run(command).output, Not(HasSubstr("from the cache")));
+  std::string first, second;
+  ASSERT_TRUE(read_file(path("scale.so"), &first, &diagnostics_));
+  const std::string again = run(command).output;
+  EXPECT_THAT(again, HasSubstr("unit0_v2 from the cache"));
+  EXPECT_THAT(again, HasSubstr("unit0_v4 from the cache"));
+  ASSERT_TRUE(read_file(path("scale.so"), &second, &diagnostics_));
+  EXPECT_EQ(first, second) << "builds are reproducible";
+
+  write("factor.h", "#define FACTOR 3\n");
+  EXPECT_THAT(run(command).output, Not(HasSubstr("from the cache")));
+  Command defined = command;
+  defined.insert(defined.end(), {"-D", "UNUSED=1"});
+  EXPECT_THAT(run(defined).output, Not(HasSubstr("from the cache")));
+}
+
+TEST_F(Gufcc, TheDepfileNamesWhatWasRead) {
+  write("factor.h", "#define FACTOR 2\n");
+  ASSERT_EQ(run({write("scale.guf.cpp", kScale), "-o", path("scale.so").string(), "--depfile",
+                 path("scale.d").string()})
+                .status,
+            0);
+  std::string text;
+  ASSERT_TRUE(read_file(path("scale.d"), &text, &diagnostics_));
+  EXPECT_TRUE(text.starts_with(path("scale.so").string() + ":"));
+  EXPECT_THAT(text, HasSubstr(path("scale.guf.cpp").string()));
+  EXPECT_THAT(text, HasSubstr(path("factor.h").string()));
+  EXPECT_THAT(text, HasSubstr("gufunc/kernel/host_loops.hpp"));
+  EXPECT_THAT(text, Not(HasSubstr("unit0")));  // no intermediate file
+}
+
+TEST_F(Gufcc, ListPrintsFunctions) {
+  const ProcessResult result =
+      run({"--list", write("k.guf.cpp",
+                           "#include <gufunc/kernel.hpp>\n"
+                           "#define LOOPS \"bb->b hh->h \" \"ff->f\"\n"
+                           "GUF_UFUNC(f, LOOPS, \"identity=one\");\n"
+                           "GUF_GUFUNC(g, \"(n)\", \"d\", \"roles=inout\");\n")});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.output,
+            "NAME  SIGNATURE    TYPES              REMARKS\n"
+            "f     elementwise  bb->b hh->h ff->f  identity one\n"
+            "g     (n)          d                  inout\n");
+}
+
+TEST_F(Gufcc, AnErrorInTheFormulaPointsAtItsLine) {
+  const std::string output = failing(
+      "#include <gufunc/kernel.hpp>\n"
+      "template <class T>\n"
+      "GUF_DEVICE T f(T a) {\n"
+      "  return a + a.nothing;\n"
+      "}\n"
+      "GUF_UFUNC(f, \"f->f\");\n",
+      "all");
+  EXPECT_THAT(output, HasSubstr(path("bad.guf.cpp").string() + ":4:15: error:"));
+  EXPECT_THAT(output, HasSubstr("bad.guf.cpp:6:"));                // requested by the registration
+  EXPECT_EQ(output.find("error:"), output.find("error: member"));  // once, not per level
+  EXPECT_THAT(output, Not(HasSubstr("host_loops.hpp")));
+}
+
+TEST_F(Gufcc, WrongArgumentsPointAtTheRegistration) {
+  EXPECT_THAT(failing("#include <gufunc/kernel.hpp>\n"
+                      "template <class T> GUF_DEVICE T f(T a) { return a; }\n\n"
+                      "GUF_UFUNC(f, \"ff->f\");\n"),
+              HasSubstr("bad.guf.cpp:4:"));
+}
+
+TEST_F(Gufcc, MathematicsOfTheHostIsRefusedByName) {
+  const char *calls[] = {"std::sin(x)",    "sin(x)",  "sinf(x)",
+                         "std::pow(x, x)", "fabs(x)", "::sqrt(x)"};
+  const char *instead[] = {"guf::sin", "guf::sin",  "guf::sin",
+                           "guf::pow", "guf::fabs", "guf::sqrt"};
+  for (size_t i = 0; i < std::size(calls); ++i) {
+    const std::string output = failing(
+        "#include <gufunc/kernel.hpp>\ntemplate <class T> GUF_DEVICE T f(T x) {\n  return " +
+        std::string(calls[i]) + ";\n}\nGUF_UFUNC(f, \"f->f\");\n");
+    EXPECT_THAT(output, HasSubstr("bad.guf.cpp:3:")) << calls[i];
+    EXPECT_THAT(output, HasSubstr(std::string("use ") + instead[i])) << calls[i];
+  }
+}
+
+TEST_F(Gufcc, HeadersOfHostMathematicsAreRefused) {
+  for (const char *header : {"cmath", "math.h", "complex", "random"}) {
+    const std::string output = failing("#include <gufunc/kernel.hpp>\n#include <" +
+                                       std::string(header) + ">\nGUF_UFUNC(f, \"f->f\");\n");
+    EXPECT_THAT(output, HasSubstr("bad.guf.cpp:2: error:")) << header;
+    EXPECT_THAT(output, HasSubstr("is not for kernels")) << header;
+  }
+}
+
+// Every function of the C library that is refused has the guf:: function that the message names.
+TEST_F(Gufcc, EveryRefusedNameHasItsReplacement) {
+  std::string header;
+  ASSERT_TRUE(read_file(GUFUNC_INCLUDE "/gufunc/kernel/no_std_math.hpp", &header, &diagnostics_));
+  std::string body = "#include <gufunc/kernel.hpp>\n";
+  std::istringstream lines(header);
+  size_t names = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("GUF_REFUSED_MATH(")) continue;
+    body += "using guf::" + line.substr(17, line.find(')') - 17) + ";\n";
+    ++names;
+  }
+  EXPECT_GT(names, 40u);
+  const ProcessResult result =
+      run_process({"clang++-19", "-std=c++17", "-fsyntax-only", "-I" GUFUNC_INCLUDE, "-x", "c++",
+                   write("using.cpp", "namespace probe {\n" + body + "}\n")});
+  EXPECT_EQ(result.status, 0) << result.output;
+}
+
+TEST_F(Gufcc, Refusals) {
+  const std::string source =
+      write("k.guf.cpp", "#include <gufunc/kernel.hpp>\nGUF_UFUNC(f, \"f->f\");\n");
+  EXPECT_THAT(run({source, "-o", path("x.so").string(), "--targets", "sm_9"}).output,
+              HasSubstr("'sm_9' is no target; valid are host all x86-64-v2"));
+  EXPECT_THAT(run({source, "-o", path("1x.so").string()}).output,
+              HasSubstr("'1x' is no module name"));
+  EXPECT_THAT(run({source}).output, HasSubstr("-o FILE"));
+  EXPECT_THAT(run({"nothing.guf.cpp", "-o", "x.so"}).output,
+              HasSubstr("cannot read the source nothing"));
+  EXPECT_THAT(run({source, "-o", path("x.so").string(), "--compiler", "nope"}).output,
+              HasSubstr("'nope' does not run; on Debian: apt install clang-19"));
+  EXPECT_THAT(run({source, "--check", "vax"}).output, HasSubstr("valid are nvptx64 amdgcn opencl"));
+  EXPECT_THAT(run({write("e.guf.cpp", "int x;\n"), "-o", path("x.so").string()}).output,
+              HasSubstr("no GUF_UFUNC or GUF_GUFUNC"));
+}
+
+TEST_F(Gufcc, StrictKeepsEveryRoundingAndFastContracts) {
+  const std::string source =
+      write("mad.guf.cpp",
+            "#include <gufunc/kernel.hpp>\n"
+            "template <class T> GUF_DEVICE T mad(T a, T b) { return a * a - b; }\n"
+            "GUF_UFUNC(mad, \"ff->f\", \"name=strict_mad\");\n"
+            "GUF_UFUNC(mad, \"ff->f\", \"name=fast_mad\", \"fp=fast\");\n");
+  ASSERT_EQ(run({source, "-o", path("mad.so").string(), "--targets", "x86-64-v3"}).status, 0);
+  const std::string code = run_process({"objdump", "-d", path("mad.so").string()}).output;
+  const std::string table = run_process({"nm", path("mad.so").string()}).output;
+  EXPECT_THAT(table, HasSubstr("guf_ew_strict_mad_ff_f__v3"));
+  // Entries tail-call loops that stand beside them: fused instructions exist, and only for the fast function.
+  EXPECT_THAT(code, HasSubstr("vfmsub"));
+  const ProcessResult strict =
+      run({write("only.guf.cpp",
+                 "#include <gufunc/kernel.hpp>\n"
+                 "template <class T> GUF_DEVICE T mad(T a, T b) { return a * a - b; }\n"
+                 "GUF_UFUNC(mad, \"ff->f\");\n"),
+           "-o", path("only.so").string(), "--targets", "x86-64-v3"});
+  ASSERT_EQ(strict.status, 0);
+  EXPECT_THAT(run_process({"objdump", "-d", path("only.so").string()}).output,
+              Not(HasSubstr("vfmsub")));
+}
+
+}  // namespace
+}  // namespace gufunc::gufcc

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// From registrations to functions: types, signatures, options, merged loops, and every complaint.
+#include "registration.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core_signature.h"
+
+namespace gufunc::gufcc {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+RawRegistration raw(const std::string &kind, const std::string &function,
+                    const std::vector<std::string> &arguments, int line = 5, int depth = 0) {
+  return {{"k.cpp", line}, kind, function, arguments, depth, 0};
+}
+
+struct Refused {
+  const char *name;
+  RawRegistration registration;
+  const char *message;
+};
+void PrintTo(const Refused &row, std::ostream *os) {
+  *os << row.name;
+}
+
+const Refused kRefused[] = {
+    {"InNamespace", raw("ufunc", "f", {"f->f"}, 5, 1), "outside of any namespace"},
+    {"NoTypes", raw("ufunc", "f", {}), "GUF_UFUNC(f) lacks its types"},
+    {"EmptyTypes", raw("ufunc", "f", {" "}), "has no types"},
+    {"NoSignature", raw("gufunc", "f", {}), "GUF_GUFUNC(f) lacks its signature"},
+    {"UnknownLetter", raw("ufunc", "f", {"fz->f"}), "'z' is no type; valid are ? b B"},
+    {"NoOutput", raw("ufunc", "f", {"ff"}), "has inputs and one to three outputs"},
+    {"FourOutputs", raw("ufunc", "f", {"f->ffff"}), "has inputs and one to three outputs"},
+    {"NoInput", raw("ufunc", "f", {"->f"}), "has inputs and one to three outputs"},
+    {"OtherCount", raw("ufunc", "f", {"ff->f f->f"}),
+     "found 1 inputs and 1 outputs, wanted 2 and 1"},
+    {"CountOfSignature", raw("gufunc", "f", {"(n),(n)->()", "f->f"}), "wanted 2 and 1"},
+    {"TwiceTheSame", raw("ufunc", "f", {"f->f d->d f->f"}), "has the loop f->f already"},
+    {"LIsQ", raw("ufunc", "f", {"l->l q->q"}), "has the loop q->q already"},
+    {"UnknownOption", raw("ufunc", "f", {"f->f", "inplace"}),
+     "'inplace' is no option; valid are name="},
+    {"FlagWithValue", raw("ufunc", "f", {"f->f", "commutative=1"}), "takes no value"},
+    {"BadIdentity", raw("ufunc", "f", {"f->f", "identity=2"}), "wanted none, reorderable, zero"},
+    {"BadFp", raw("ufunc", "f", {"f->f", "fp=quick"}), "found 'quick', wanted fast or strict"},
+    {"BadName", raw("ufunc", "f", {"f->f", "name=a-b"}), "'a-b' is no name"},
+    {"RuleOfUfunc", raw("ufunc", "f", {"f->f", "rule=n=3"}), "belong to GUF_GUFUNC"},
+    {"BadRole", raw("gufunc", "f", {"(n)", "f", "roles=rw"}),
+     "found 'rw', wanted in, out or inout"},
+    {"RoleCount", raw("gufunc", "f", {"(n)", "f", "roles=in,out"}), "found 2, wanted 1"},
+    {"NothingWritten", raw("gufunc", "f", {"(n)", "f"}), "say which operands it writes"},
+    {"SignatureOpen", raw("gufunc", "f", {"(n),(n->()", "ff->f"}), "found '-' at character 7"},
+    {"SignatureEnds", raw("gufunc", "f", {"(n)->", "f->f"}), "ends where"},
+    {"SignatureName", raw("gufunc", "f", {"(3n)->()", "f->f"}), "a dimension's name or size"},
+    {"SignatureTail", raw("gufunc", "f", {"(n)->()x", "f->f"}), "found 'x'"},
+};
+
+class RegistrationRefused : public testing::TestWithParam<Refused> {};
+
+TEST_P(RegistrationRefused, NamesLineAndFault) {
+  Module module;
+  Diagnostics diagnostics;
+  EXPECT_FALSE(build_module({GetParam().registration}, &module, &diagnostics));
+  EXPECT_THAT(diagnostics.text(), HasSubstr("k.cpp:5: error: "));
+  EXPECT_THAT(diagnostics.text(), HasSubstr(GetParam().message));
+}
+INSTANTIATE_TEST_SUITE_P(Rows, RegistrationRefused, testing::ValuesIn(kRefused),
+                         [](const auto &row) { return row.param.name; });
+
+TEST(Registration, MergesLoopsOfOneNameInOrder) {
+  Module module;
+  Diagnostics diagnostics;
+  ASSERT_TRUE(
+      build_module({raw("ufunc", "ns::integer<2>",
+                        {"bb->b ?"
+                         "?->?",
+                         "name=add", "commutative"}),
+                    raw("ufunc", "real_add", {"ff->f", "name=add", "fp=fast", "identity=zero"})},
+                   &module, &diagnostics))
+      << diagnostics.text();
+  ASSERT_EQ(module.functions.size(), 1u);
+  const Function &add = module.functions[0];
+  ASSERT_EQ(add.loops.size(), 3u);
+  EXPECT_EQ(add.loops[0].stem, "guf_ew_add_bb_b");
+  EXPECT_EQ(add.loops[1].stem, "guf_ew_add_oo_o");
+  EXPECT_EQ(add.loops[1].callee, "ns::integer<2>");
+  EXPECT_EQ(add.loops[2].callee, "real_add");
+  EXPECT_FALSE(add.loops[0].fast);
+  EXPECT_TRUE(add.loops[2].fast);
+  EXPECT_TRUE(add.commutative);
+  EXPECT_EQ(add.identity, "zero");
+}
+
+TEST(Registration, MergingNeedsTheSameShape) {
+  Module module;
+  Diagnostics diagnostics;
+  EXPECT_FALSE(build_module({raw("ufunc", "f", {"f->f"}, 5), raw("ufunc", "f", {"dd->d"}, 9)},
+                            &module, &diagnostics));
+  EXPECT_THAT(diagnostics.text(),
+              HasSubstr("k.cpp:9: error: f is registered at k.cpp:5 with another"));
+}
+
+TEST(Registration, GeneralizedFunctions) {
+  Module module;
+  Diagnostics diagnostics;
+  ASSERT_TRUE(build_module(
+      {raw("gufunc", "power", {"(n)", "f d", "roles=inout", "inplace_safe"}),
+       raw("gufunc", "foo", {"(),()->(n)", "fq->f", "rule=n=value(1)", "rule=m=n+1", "group"})},
+      &module, &diagnostics))
+      << diagnostics.text();
+  EXPECT_THAT(module.functions[0].roles, ElementsAre(Role::kInOut));
+  EXPECT_EQ(module.functions[0].loops[0].stem, "guf_gu_power_f");
+  EXPECT_TRUE(module.functions[0].inplace_safe);
+  EXPECT_EQ(module.functions[1].rules, "n=value(1); m=n+1");
+  EXPECT_TRUE(module.functions[1].loops[0].cooperative);
+}
+
+TEST(Registration, RawKernelsAreAnnounced) {
+  Module module;
+  Diagnostics diagnostics;
+  EXPECT_TRUE(
+      build_module({raw("kernel", "k", {}), raw("ufunc", "f", {"f->f"})}, &module, &diagnostics));
+  EXPECT_THAT(diagnostics.text(), HasSubstr("k.cpp:5: warning: raw kernels have no cpu image yet"));
+  EXPECT_FALSE(diagnostics.failed());
+}
+
+TEST(CoreSignature, NumbersDistinctDimensionsInOrderOfFirstUse) {
+  CoreSignature signature;
+  std::string why;
+  ASSERT_TRUE(parse_core_signature(" ( m , n ),(n,p)->(m,p),(3) ", &signature, &why)) << why;
+  EXPECT_THAT(signature.names, ElementsAre("m", "n", "p", "3"));
+  EXPECT_THAT(signature.core_dims,
+              ElementsAre(ElementsAre(0, 1), ElementsAre(1, 2), ElementsAre(0, 2), ElementsAre(3)));
+  EXPECT_EQ(signature.nin, 2);
+  EXPECT_EQ(signature.nout, 2);
+  ASSERT_TRUE(parse_core_signature("(m?,n),(n|1)->(m?)", &signature, &why)) << why;
+  EXPECT_THAT(signature.names, ElementsAre("m", "n"));
+  ASSERT_TRUE(parse_core_signature("->(n)", &signature, &why)) << why;
+  EXPECT_EQ(signature.nin, 0);
+}
+
+}  // namespace
+}  // namespace gufunc::gufcc

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scanner: what it reads out of preprocessed text, and where it says it stands.
+#include "scanner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gufunc::gufcc {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<RawRegistration> scan(const std::string &text, std::string *messages = nullptr) {
+  std::vector<RawRegistration> found;
+  Diagnostics diagnostics;
+  const bool good = scan_registrations(text, 0, &found, &diagnostics);
+  EXPECT_EQ(good, !diagnostics.failed());
+  if (messages != nullptr) {
+    *messages = diagnostics.text();
+  } else {
+    EXPECT_EQ(diagnostics.text(), "");
+  }
+  return found;
+}
+
+TEST(Scanner, ReadsKindFunctionAndStrings) {
+  const auto found =
+      scan("# 1 \"k.cpp\"\n\n__guf_register__(ufunc, ns::f<3, int>, \"ff->f\", \"doc=a, b\");\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, "ufunc");
+  EXPECT_EQ(found[0].function, "ns::f<3,int>");
+  EXPECT_THAT(found[0].arguments, ElementsAre("ff->f", "doc=a, b"));
+  EXPECT_EQ(found[0].place.file, "k.cpp");
+  EXPECT_EQ(found[0].place.line, 2);
+}
+
+TEST(Scanner, JoinsLiteralsAndResolvesEscapes) {
+  const auto found = scan(
+      "__guf_register__(ufunc, f, \"ff->f \"\n  \"dd->d\" \" FF->F\", \"doc=\\\"a\\\\b\\\"\")");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].arguments, ElementsAre("ff->f dd->d FF->F", "doc=\"a\\b\""));
+}
+
+TEST(Scanner, FollowsLineMarkersThroughIncludes) {
+  const auto found = scan(
+      "# 1 \"a.cpp\"\n# 1 \"b.h\" 1\nint x;\n__guf_register__(ufunc, g, \"f->f\");\n"
+      "# 2 \"a.cpp\" 2\n\n#pragma once\n__guf_register__(ufunc, h, \"f->f\");\n");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].place.file, "b.h");
+  EXPECT_EQ(found[0].place.line, 2);
+  EXPECT_EQ(found[1].place.file, "a.cpp");
+  EXPECT_EQ(found[1].place.line, 4);
+}
+
+TEST(Scanner, CountsOnlyRealBraces) {
+  const auto depth_after = [](const std::string &before) {
+    const auto found = scan(before + "\n__guf_register__(ufunc, f, \"f->f\")");
+    return found.size() == 1 ? found[0].depth : -1;
+  };
+  EXPECT_EQ(depth_after("namespace a {"), 1);
+  EXPECT_EQ(depth_after("namespace a { } void f() { { } }"), 0);
+  EXPECT_EQ(depth_after("const char *s = \"{\\\"{\"; char c = '{', d = '\\'', e = '\"';"), 0);
+  EXPECT_EQ(depth_after("auto r = R\"x({ )\" \" {)x\"; auto u = u8\"{\"; auto w = L'{';"), 0);
+  EXPECT_EQ(depth_after("int n = 1'000'000; float x = 1'0.5e-3f; {"), 1);
+}
+
+TEST(Scanner, RefusedHeadersAreReportedWhereTheUserIncludesThem) {
+  std::string messages;
+  scan(
+      "# 1 \"k.cpp\"\n# 1 \"/usr/include/random\" 1 3\n# 1 \"/tmp/cmath\" 1\n"
+      "__guf_refused__(<cmath>)\n# 2 \"/usr/include/random\" 2 3\n# 2 \"k.cpp\" 2\n",
+      &messages);
+  EXPECT_THAT(messages, HasSubstr("k.cpp:1: error: <cmath> is not for kernels"));
+  EXPECT_THAT(messages, HasSubstr("guf::sin"));
+}
+
+TEST(Scanner, MalformedRegistrations) {
+  std::string messages;
+  scan("# 7 \"k.cpp\"\n__guf_register__(ufunc, f, 3)", &messages);
+  EXPECT_EQ(messages, "k.cpp:7: error: registration of f: found '3', wanted a string literal\n");
+  scan("# 7 \"k.cpp\"\n__guf_register__(ufunc, \"f\", \"f->f\")", &messages);
+  EXPECT_THAT(messages, HasSubstr("begins with the function's name"));
+  scan("# 7 \"k.cpp\"\n__guf_register__(ufunc, f, \"f->f\"", &messages);
+  EXPECT_THAT(messages, HasSubstr("cannot read"));
+  scan("# 7 \"k.cpp\"\n__guf_register__(ufunc, f, L\"f->f\")", &messages);
+  EXPECT_THAT(messages, HasSubstr("cannot read"));
+}
+
+TEST(Scanner, SurvivesEveryTruncation) {
+  const std::string text =
+      "# 1 \"a.cpp\" 1 3\nnamespace a { auto r = R\"x(})x\"; }\n"
+      "__guf_register__(gufunc, f, \"(n)\", \"f\\\" d\", \"x\");\n__guf_refused__(<cmath>)\n";
+  for (size_t size = 0; size <= text.size(); ++size) {
+    std::vector<RawRegistration> found;
+    Diagnostics diagnostics;
+    // A heap copy of exactly this size: the address sanitizer sees every byte read beyond.
+    const std::vector<char> copy(text.begin(), text.begin() + static_cast<long>(size));
+    scan_registrations(std::string_view(copy.data(), copy.size()), 0, &found, &diagnostics);
+  }
+}
+
+}  // namespace
+}  // namespace gufunc::gufcc
