@@ -23,19 +23,23 @@ class NullPlugin : public ::testing::Test {
       error.struct_size = sizeof error;
       const char *const path = GUFUNC_TEST_PLUGINS "/null/libgufunc_backend_null.so";
       EXPECT_EQ(load_backend(path, &error), GUF_OK) << error.message;
+      Record *null = nullptr;
       for (Record *const record : backends()) {
-        if (record->name == "null") return record;
+        if (record->name == "null") null = record;
       }
-      return static_cast<Record *>(nullptr);
+      control_of(*null).script("devices=4");
+      EXPECT_EQ(probe_backend(*null, &error), GUF_OK) << error.message;
+      return null;
     }();
     return *found;
   }
-  static const null_control &control() {
+  static const null_control &control_of(const Record &null) {
     const void *table = nullptr;
     ErrorRoom room(nullptr);
-    EXPECT_EQ(record().api.extension("null.control", 1, &table, room.get()), GUF_OK);
+    EXPECT_EQ(null.api.extension("null.control", 1, &table, room.get()), GUF_OK);
     return *static_cast<const null_control *>(table);
   }
+  static const null_control &control() { return control_of(record()); }
   void SetUp() override {
     control().reset();
     error_.struct_size = sizeof error_;
@@ -51,7 +55,8 @@ class NullPlugin : public ::testing::Test {
 };
 
 TEST_F(NullPlugin, CountsDevicesOnceAndOpensEachOnce) {
-  control().script("devices=3");
+  EXPECT_EQ(record().ndevices, 4);
+  EXPECT_STREQ(record().driver, "null driver 1");
   Device *first = nullptr;
   ASSERT_EQ(find_device("null", &first, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(first->spec, "null:0");
@@ -60,8 +65,8 @@ TEST_F(NullPlugin, CountsDevicesOnceAndOpensEachOnce) {
   EXPECT_NE(first->number, device("null:1")->number);
   EXPECT_STREQ(first->info.target, "null");
   EXPECT_TRUE(first->host_memory);
-  EXPECT_EQ(find_device("null:3", &first, &error_), GUF_E_NO_DEVICE);
-  EXPECT_THAT(error_.message, HasSubstr("no device null:3; backend null has 3 device(s)"));
+  EXPECT_EQ(find_device("null:4", &first, &error_), GUF_E_NO_DEVICE);
+  EXPECT_THAT(error_.message, HasSubstr("no device null:4; backend null has 4 device(s)"));
 }
 
 TEST_F(NullPlugin, SpecsThatAreNone) {
@@ -147,11 +152,13 @@ TEST_F(NullPlugin, HostLoopsRunOnlyWhereTheHostReaches) {
   EXPECT_EQ(items, 7);
 
   control().script("host_memory=0");
-  Device &far = *device("null:1");
-  if (!far.host_memory) {  // unless another test opened it before
-    EXPECT_EQ(kernel_of(*own, loop, far, &kernel, &error_), GUF_E_NO_IMAGE);
-    EXPECT_THAT(error_.message, HasSubstr("is a host function; device null:1 runs none"));
-  }
+  Device &far = *device("null:3");
+  EXPECT_FALSE(far.host_memory);
+  op::Loop same;
+  same.types = loop.types;
+  same.host = loop.host;
+  EXPECT_EQ(kernel_of(*own, same, far, &kernel, &error_), GUF_E_NO_IMAGE);
+  EXPECT_THAT(error_.message, HasSubstr("is a host function; device null:3 runs none"));
 }
 
 // Every code that only a device can cause, through the slot that would cause it.

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real module of gufcc, cut at every byte and with every byte changed, twice: each is refused with a documented
+// error, or it is the same module still, because the byte is one that nothing loads.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "core/module/module.h"
+#include "tests/unit/module/module_files.h"
+
+namespace gufunc::module {
+namespace {
+
+// The file under test, changed in place: no module of it is mapped between two cases.
+class HostileModule : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    bytes_ = testing::read_bytes(GUFUNC_TEST_MODULES "/tiny.so");
+    path_ = ::testing::TempDir() + "hostile_module_" + std::to_string(getpid()) + ".so";
+    testing::write_bytes(path_, bytes_);
+    descriptor_ = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_GE(descriptor_, 0);
+    ASSERT_EQ(base::ElfFile::open(std::as_bytes(std::span(bytes_)), &elf_, nullptr), GUF_OK);
+  }
+  void TearDown() override {
+    close(descriptor_);
+    unlink(path_.c_str());
+    std::printf("%llu cases: %llu refused, %llu accepted\n",
+                static_cast<unsigned long long>(refused_ + accepted_),
+                static_cast<unsigned long long>(refused_),
+                static_cast<unsigned long long>(accepted_));
+  }
+
+  // True when it was refused as documented.
+  bool refuses(uint32_t flags) {
+    base::Ref<Module> module;
+    guf_error error = {};
+    error.struct_size = sizeof error;
+    const guf_status status = open_module(path_.c_str(), flags, &module, &error);
+    if (status == GUF_OK) {
+      ++accepted_;
+      if (flags == 0) expect_right_numbers(*module);
+      module = base::Ref<Module>();
+      base::bury();
+      return false;
+    }
+    ++refused_;
+    EXPECT_FALSE(module);
+    EXPECT_TRUE(status == GUF_E_BAD_FILE || status == GUF_E_ABI) << status << error.message;
+    EXPECT_EQ(error.status, status);
+    EXPECT_NE(error.message[0], '\0');
+    return true;
+  }
+  static void expect_right_numbers(const Module &module) {
+    const guf_module_loop &loop = module.table().functions[0].loops[0];
+    float x[3] = {1, 2.5F, -3}, y[3] = {};
+    char *args[] = {reinterpret_cast<char *>(x), reinterpret_cast<char *>(y)};
+    const int64_t dims[] = {3}, steps[] = {4, 4};
+    const guf_module_image &image = module.table().images[0];
+    reinterpret_cast<guf_loop_numpy>(image.entries[loop.kernel])(args, dims, steps, nullptr);
+    EXPECT_EQ(y[1], 7.5F);
+  }
+  // Whether the dynamic loader reads this byte, or the digest covers it.
+  bool is_loaded(uint64_t offset) const {
+    for (const base::FileRange &load : elf_.loads()) {
+      if (offset >= load.offset && offset < load.offset + load.size) return true;
+    }
+    return false;
+  }
+  static bool is_section_field(uint64_t offset) {
+    return (offset >= offsetof(Elf64_Ehdr, e_shoff) && offset < offsetof(Elf64_Ehdr, e_flags)) ||
+           (offset >= offsetof(Elf64_Ehdr, e_shentsize) && offset < sizeof(Elf64_Ehdr));
+  }
+  void change_every_byte(uint32_t flags);
+
+  std::vector<char> bytes_;
+  std::string path_;
+  int descriptor_ = -1;
+  base::ElfFile elf_;
+  uint64_t refused_ = 0, accepted_ = 0;
+};
+
+void HostileModule::change_every_byte(uint32_t flags) {
+  for (size_t at = 0; at < bytes_.size(); ++at) {
+    for (const int flip : {0x01, 0xFF}) {
+      const char changed = static_cast<char>(bytes_[at] ^ flip);
+      ASSERT_EQ(pwrite(descriptor_, &changed, 1, static_cast<off_t>(at)), 1);
+      const bool must_refuse = is_loaded(at) && !is_section_field(at);
+      EXPECT_EQ(refuses(flags), must_refuse) << "byte " << at << " ^ " << flip;
+    }
+    ASSERT_EQ(pwrite(descriptor_, &bytes_[at], 1, static_cast<off_t>(at)), 1);
+  }
+}
+
+TEST_F(HostileModule, CutAtEveryByte) {
+  uint64_t end = 0;
+  for (const base::FileRange &load : elf_.loads()) end = std::max(end, load.offset + load.size);
+  for (size_t size = bytes_.size(); size-- > 0;) {
+    ASSERT_EQ(ftruncate(descriptor_, static_cast<off_t>(size)), 0);
+    EXPECT_EQ(refuses(0), size < end) << size << " bytes";
+  }
+}
+
+TEST_F(HostileModule, EveryByteChanged) {
+  change_every_byte(0);
+}
+
+TEST_F(HostileModule, EveryByteChangedOpenedAsData) {
+  change_every_byte(GUF_MODULE_DATA_ONLY);
+}
+
+// A right digest around wrong content: what the parsers of the data-only path see then. Nothing may crash; refusal
+// is not asked for, as a changed byte may still be a valid module.
+TEST_F(HostileModule, EveryByteChangedAndSignedAgainOpenedAsData) {
+  for (size_t at = 0; at < bytes_.size(); ++at) {
+    for (const int flip : {0x01, 0xFF}) {
+      std::vector<char> changed = bytes_;
+      changed[at] = static_cast<char>(changed[at] ^ flip);
+      base::ElfFile elf;
+      ModuleNote note;
+      Digest digest;
+      uint64_t offset = 0;
+      if (base::ElfFile::open(std::as_bytes(std::span(changed)), &elf, nullptr) != GUF_OK) continue;
+      if (compute_digest(elf, &note, &digest, &offset, nullptr) != GUF_OK) continue;
+      std::memcpy(changed.data() + offset, digest.data(), digest.size());
+      ASSERT_EQ(pwrite(descriptor_, changed.data(), changed.size(), 0),
+                static_cast<ssize_t>(changed.size()));
+      base::Ref<Module> module;
+      const guf_status status =
+          open_module(path_.c_str(), GUF_MODULE_DATA_ONLY, &module, nullptr);
+      ++(status == GUF_OK ? accepted_ : refused_);
+      EXPECT_TRUE(status == GUF_OK || status == GUF_E_BAD_FILE || status == GUF_E_ABI ||
+                  status == GUF_E_UNSUPPORTED)
+          << "byte " << at << " ^ " << flip << ": " << status;
+    }
+    if (at % 256 == 0) base::bury();
+  }
+}
+
+}  // namespace
+}  // namespace gufunc::module

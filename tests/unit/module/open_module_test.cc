@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules from files: what runs and what does not, old and new side by side, and the end of a mapping.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/module/module.h"
+#include "tests/unit/module/module_files.h"
+
+namespace gufunc::module {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::read_bytes;
+using testing::replace_file;
+using testing::sign;
+using testing::write_bytes;
+using ModuleRef = base::Ref<Module>;
+
+std::vector<char> hand(const std::string &variant) {
+  return sign(read_bytes(GUFUNC_TEST_MODULES "/hand_" + variant + ".so"));
+}
+
+std::string temporary(const char *name) {
+  return ::testing::TempDir() + "open_module_" + std::to_string(getpid()) + "_" + name;
+}
+
+// Runs the host loop of a hand-written module.
+int32_t answer_of(const Module &module) {
+  int32_t result = 0;
+  char *args[] = {reinterpret_cast<char *>(&result)};
+  const int64_t dims[] = {1}, steps[] = {4};
+  const guf_module_image &host = module.table().images[0];
+  reinterpret_cast<guf_loop_numpy>(host.entries[0])(args, dims, steps, nullptr);
+  return result;
+}
+
+bool is_mapped(const std::string &path) {
+  const std::vector<char> maps = read_bytes("/proc/self/maps");
+  return std::string_view(maps.data(), maps.size()).find(path) != std::string_view::npos;
+}
+
+class OpenModule : public ::testing::Test {
+ protected:
+  void SetUp() override { error_.struct_size = sizeof error_; }
+  ModuleRef open(const std::string &path, uint32_t flags = 0) {
+    ModuleRef module;
+    EXPECT_EQ(open_module(path.c_str(), flags, &module, &error_), GUF_OK) << error_.message;
+    return module;
+  }
+  guf_status refusal(const std::string &variant, uint32_t flags = 0) {
+    const std::string path = temporary("refused.so");
+    replace_file(path, hand(variant));
+    ModuleRef module;
+    const guf_status status = open_module(path.c_str(), flags, &module, &error_);
+    EXPECT_FALSE(module);
+    return status;
+  }
+  guf_error error_ = {};
+};
+
+TEST_F(OpenModule, OfGufcc) {
+  const ModuleRef module = open(GUFUNC_TEST_MODULES "/tiny.so");
+  EXPECT_STREQ(module->table().name, "tiny");
+  EXPECT_EQ(module->table().nfunctions, 1u);
+  EXPECT_STREQ(module->table().functions[0].name, "triple");
+}
+
+TEST_F(OpenModule, RunsItsHostCode) {
+  const std::string path = temporary("run.so");
+  replace_file(path, hand("one"));
+  EXPECT_EQ(answer_of(*open(path)), 1);
+}
+
+TEST_F(OpenModule, ARebuiltFileIsTheNewOneWhileTheOldOneRuns) {
+  const std::string path = temporary("rebuilt.so");
+  replace_file(path, hand("one"));
+  const ModuleRef before = open(path);
+  replace_file(path, hand("two"));
+  const ModuleRef after = open(path);
+  EXPECT_EQ(answer_of(*before), 1);
+  EXPECT_EQ(answer_of(*after), 2);
+  EXPECT_FALSE(after->is_same_as(*before));
+  EXPECT_TRUE(after->is_same_as(*open(path)));
+}
+
+TEST_F(OpenModule, AFileOverwrittenInPlaceIsTheNewOneToo) {
+  const std::string path = temporary("overwritten.so");
+  const std::vector<char> one = hand("one"), two = hand("two");
+  ASSERT_EQ(one.size(), two.size()) << "or the old mapping would lose its end";
+  write_bytes(path, one);
+  const ModuleRef before = open(path);
+  // Not truncated, as the old mapping must stay readable: only its content changes under it.
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.write(two.data(), static_cast<std::streamsize>(two.size()));
+  file.close();
+  EXPECT_EQ(answer_of(*open(path)), 2);
+}
+
+TEST_F(OpenModule, ManyFilesThroughOneDescriptorNumber) {
+  // The dynamic loader knows libraries by name, and each of these is /proc/self/fd/<the same>.
+  const std::string first = temporary("first.so"), second = temporary("second.so");
+  replace_file(first, hand("one"));
+  replace_file(second, hand("two"));
+  const ModuleRef one = open(first), two = open(second);
+  EXPECT_EQ(answer_of(*one), 1);
+  EXPECT_EQ(answer_of(*two), 2);
+}
+
+TEST_F(OpenModule, IsUnmappedWhenNothingKeepsIt) {
+  const std::string path = temporary("unmapped.so");
+  replace_file(path, hand("one"));
+  ModuleRef module = open(path);
+  ModuleRef again = open(path);
+  EXPECT_TRUE(is_mapped(path));
+  module = ModuleRef();
+  base::bury();
+  EXPECT_TRUE(is_mapped(path));
+  again = ModuleRef();
+  base::bury();
+  EXPECT_FALSE(is_mapped(path));
+}
+
+TEST_F(OpenModule, AsDataRunsNothing) {
+  const std::string path = temporary("hostile.so");
+  replace_file(path, hand("hostile"));  // its constructor ends the process
+  const ModuleRef module = open(path, GUF_MODULE_DATA_ONLY);
+  const guf_module_v1 &table = module->table();
+  EXPECT_STREQ(table.name, "hand");
+  EXPECT_STREQ(table.functions[0].name, "answer");
+  EXPECT_EQ(table.functions[0].loops[0].types[0], guf_dtype{GUF_I32});
+  ASSERT_EQ(table.nimages, 1u) << "no host image";
+  EXPECT_STREQ(table.images[0].target, "sm_90");
+  ASSERT_EQ(table.images[0].size, 3u);
+  EXPECT_EQ(static_cast<const unsigned char *>(table.images[0].data)[2], 3);
+  EXPECT_FALSE(is_mapped(path));
+}
+
+TEST_F(OpenModule, AsDataOfGufcc) {
+  const ModuleRef module = open(GUFUNC_TEST_MODULES "/tiny.so", GUF_MODULE_DATA_ONLY);
+  EXPECT_STREQ(module->table().functions[0].name, "triple");
+  EXPECT_EQ(module->table().nimages, 0u);
+}
+
+TEST_F(OpenModule, NothingOfADamagedFileRuns) {
+  std::vector<char> bytes = hand("hostile");
+  const std::string text = "the answer";
+  const auto place = std::search(bytes.begin(), bytes.end(), text.begin(), text.end());
+  ASSERT_NE(place, bytes.end());
+  *place = 'T';
+  const std::string path = temporary("damaged.so");
+  replace_file(path, bytes);
+  ModuleRef module;
+  EXPECT_EQ(open_module(path.c_str(), 0, &module, &error_), GUF_E_BAD_FILE);
+  EXPECT_THAT(error_.message, HasSubstr("its digest differs"));
+}
+
+TEST_F(OpenModule, WrongTablesAreRefused) {
+  EXPECT_EQ(refusal("other_abi"), GUF_E_ABI);
+  EXPECT_THAT(error_.message, HasSubstr("kernel ABI: found 9, wanted 1"));
+  EXPECT_EQ(refusal("no_table"), GUF_E_BAD_FILE);
+  EXPECT_THAT(error_.message, HasSubstr("exports no gufunc_module_v1"));
+  EXPECT_EQ(refusal("no_table", GUF_MODULE_DATA_ONLY), GUF_E_BAD_FILE);
+  EXPECT_EQ(refusal("bad_name"), GUF_E_BAD_FILE);
+  EXPECT_THAT(error_.message, HasSubstr("name: wanted [A-Za-z_]"));
+  EXPECT_EQ(refusal("bad_name", GUF_MODULE_DATA_ONLY), GUF_E_BAD_FILE);
+  EXPECT_EQ(refusal("stray_entry"), GUF_E_BAD_FILE);
+  EXPECT_THAT(error_.message, HasSubstr("an entry: wanted a function of the module"));
+}
+
+TEST_F(OpenModule, FilesThatAreNone) {
+  ModuleRef module;
+  EXPECT_EQ(open_module("/nonexistent.so", 0, &module, &error_), GUF_E_IO);
+  EXPECT_EQ(open_module("/dev/zero", 0, &module, &error_), GUF_E_IO);
+  EXPECT_EQ(open_module("/", 0, &module, &error_), GUF_E_IO);
+  EXPECT_EQ(open_module("", 0, &module, &error_), GUF_E_IO);
+  EXPECT_EQ(open_module("/proc/self/exe", 0, &module, &error_), GUF_E_BAD_FILE);
+}
+
+TEST_F(OpenModule, RegistersOncePerContext) {
+  const std::string path = temporary("registered.so");
+  replace_file(path, hand("one"));
+  const auto context = base::Ref<op::Context>::adopt(new op::Context);
+  ModuleRef first, second, third;
+  ASSERT_EQ(register_module(*context, open(path), &first, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(register_module(*context, open(path), &second, &error_), GUF_OK);
+  EXPECT_EQ(first.get(), second.get());
+  base::Ref<op::Ufunc> ufunc;
+  ASSERT_EQ(context->find("hand:answer", &ufunc, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(ufunc->loops().loops.size(), 1u);
+
+  replace_file(path, hand("two"));
+  EXPECT_EQ(register_module(*context, open(path), &third, &error_), GUF_E_EXISTS);
+  EXPECT_THAT(error_.message, HasSubstr("another module named 'hand' is loaded already"));
+
+  // The ufunc keeps the module; without both, the name is free again.
+  first = second = ModuleRef();
+  base::bury();
+  EXPECT_EQ(context->find("hand:answer", &ufunc, &error_), GUF_OK);
+  ufunc = base::Ref<op::Ufunc>();
+  base::bury();
+  base::bury();
+  EXPECT_EQ(context->find("hand:answer", &ufunc, &error_), GUF_E_NOT_FOUND);
+  EXPECT_EQ(register_module(*context, open(path), &third, &error_), GUF_OK) << error_.message;
+}
+
+TEST_F(OpenModule, ItsKernelsServeOtherUfuncs) {
+  const std::string path = temporary("kernels.so");
+  replace_file(path, hand("one"));
+  const ModuleRef module = open(path);
+  op::Ufunc ufunc;
+  ufunc.full_name = "mine";
+  ASSERT_EQ(op::make_elementwise(0, 1, nullptr, 0, &ufunc.signature, nullptr), GUF_OK);
+  const guf_dtype i32 = GUF_I32, i64 = GUF_I64;
+  std::unique_ptr<op::Loop> loop;
+  ASSERT_EQ(make_loop(module, ufunc, "answer", &i32, &loop, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(loop->owner.get(), module.get());
+  EXPECT_EQ(make_loop(module, ufunc, "absent", &i32, &loop, &error_), GUF_E_NOT_FOUND);
+  EXPECT_EQ(make_loop(module, ufunc, "answer", &i64, &loop, &error_), GUF_E_NOT_FOUND);
+  ASSERT_EQ(op::make_elementwise(1, 1, nullptr, 0, &ufunc.signature, nullptr), GUF_OK);
+  const guf_dtype two[] = {GUF_I32, GUF_I32};
+  EXPECT_EQ(make_loop(module, ufunc, "answer", two, &loop, &error_), GUF_E_SIGNATURE);
+}
+
+}  // namespace
+}  // namespace gufunc::module

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real module to damage: two loops, one instruction set level.
+#include <gufunc/kernel.hpp>
+
+template <class T>
+GUF_DEVICE T triple(T x) {
+  return x + x + x;
+}
+GUF_UFUNC(triple, "f->f d->d", "doc=three times x");
