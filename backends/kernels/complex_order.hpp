@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's order of complex numbers: by the real part, then by the imaginary part; a NaN anywhere decides
+// nothing but where the real parts are equal.
+#ifndef GUFUNC_BACKENDS_KERNELS_COMPLEX_ORDER_HPP
+#define GUFUNC_BACKENDS_KERNELS_COMPLEX_ORDER_HPP
+
+#include <gufunc/kernel.hpp>
+
+namespace standard {
+
+template <class T>
+GUF_DEVICE bool has_nan(guf::complex<T> z) {
+  return z.re != z.re || z.im != z.im;
+}
+template <class T>
+GUF_DEVICE bool has_nan(T x) {
+  return x != x;
+}
+
+// The imaginary parts can be compared.
+template <class T>
+GUF_DEVICE bool ordered(guf::complex<T> x, guf::complex<T> y) {
+  return x.im == x.im && y.im == y.im;
+}
+
+template <class T>
+GUF_DEVICE bool is_less(T x, T y) {
+  return x < y;
+}
+template <class T>
+GUF_DEVICE bool is_less(guf::complex<T> x, guf::complex<T> y) {
+  return (x.re < y.re && ordered(x, y)) || (x.re == y.re && x.im < y.im);
+}
+
+template <class T>
+GUF_DEVICE bool is_less_equal(T x, T y) {
+  return x <= y;
+}
+template <class T>
+GUF_DEVICE bool is_less_equal(guf::complex<T> x, guf::complex<T> y) {
+  return (x.re < y.re && ordered(x, y)) || (x.re == y.re && x.im <= y.im);
+}
+
+}  // namespace standard
+
+#endif  // GUFUNC_BACKENDS_KERNELS_COMPLEX_ORDER_HPP

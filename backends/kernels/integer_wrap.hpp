@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer arithmetic that wraps, as NumPy's does: in an unsigned type of at least 32 bits, because signed
+// overflow is undefined and two u16 multiply as int.
+#ifndef GUFUNC_BACKENDS_KERNELS_INTEGER_WRAP_HPP
+#define GUFUNC_BACKENDS_KERNELS_INTEGER_WRAP_HPP
+
+#include <gufunc/kernel.hpp>
+
+namespace standard {
+
+template <class T>
+struct wrapping {
+  typedef T type;  // floating point and complex numbers are themselves
+};
+#define GUF_WRAPPING(T, WIDE) \
+  template <>                 \
+  struct wrapping<T> {        \
+    typedef WIDE type;        \
+  };
+GUF_WRAPPING(guf::i8, guf::u32)
+GUF_WRAPPING(guf::u8, guf::u32)
+GUF_WRAPPING(guf::i16, guf::u32)
+GUF_WRAPPING(guf::u16, guf::u32)
+GUF_WRAPPING(guf::i32, guf::u32)
+GUF_WRAPPING(guf::u32, guf::u32)
+GUF_WRAPPING(guf::i64, guf::u64)
+GUF_WRAPPING(guf::u64, guf::u64)
+// The bits of a truth value combine as numbers.
+GUF_WRAPPING(bool, guf::u32)
+#undef GUF_WRAPPING
+
+template <class T>
+using wrapping_t = typename wrapping<T>::type;
+
+template <class T>
+struct is_integer {
+  static constexpr bool value = false;
+};
+#define GUF_INTEGER(T)                  \
+  template <>                           \
+  struct is_integer<T> {                \
+    static constexpr bool value = true; \
+  };
+GUF_INTEGER(guf::i8)
+GUF_INTEGER(guf::u8)
+GUF_INTEGER(guf::i16)
+GUF_INTEGER(guf::u16)
+GUF_INTEGER(guf::i32)
+GUF_INTEGER(guf::u32)
+GUF_INTEGER(guf::i64)
+GUF_INTEGER(guf::u64)
+#undef GUF_INTEGER
+
+// The low bits as a T. For the signed types this is modulo 2^bits, as every compiler here defines it.
+template <class T>
+GUF_DEVICE T negated(T x) {
+  if constexpr (is_integer<T>::value) {
+    return (T)(wrapping_t<T>(0) - (wrapping_t<T>)x);
+  } else {
+    return -x;
+  }
+}
+
+}  // namespace standard
+
+#endif  // GUFUNC_BACKENDS_KERNELS_INTEGER_WRAP_HPP

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Truth of numbers (nonzero, so NaN is true) and the bits of integers.
+#include <gufunc/ops_loops.h>
+
+#include "integer_wrap.hpp"
+
+namespace standard {
+
+template <class T>
+GUF_DEVICE bool truth(T x) {
+  return guf::cast<bool>(x);
+}
+
+template <class T>
+GUF_DEVICE bool logical_and(T x, T y) {
+  return truth(x) && truth(y);
+}
+template <class T>
+GUF_DEVICE bool logical_or(T x, T y) {
+  return truth(x) || truth(y);
+}
+template <class T>
+GUF_DEVICE bool logical_xor(T x, T y) {
+  return truth(x) != truth(y);
+}
+template <class T>
+GUF_DEVICE bool logical_not(T x) {
+  return !truth(x);
+}
+
+template <class T>
+GUF_DEVICE T bitwise_and(T x, T y) {
+  return (T)((wrapping_t<T>)x & (wrapping_t<T>)y);
+}
+template <class T>
+GUF_DEVICE T bitwise_or(T x, T y) {
+  return (T)((wrapping_t<T>)x | (wrapping_t<T>)y);
+}
+template <class T>
+GUF_DEVICE T bitwise_xor(T x, T y) {
+  return (T)((wrapping_t<T>)x ^ (wrapping_t<T>)y);
+}
+template <class T>
+GUF_DEVICE T invert(T x) {
+  if constexpr (guf::is_same<T, bool>::value) {
+    return !x;
+  } else {
+    return (T) ~(wrapping_t<T>)x;
+  }
+}
+
+}  // namespace standard
+
+GUF_UFUNC(standard::logical_and, GUF_LOOPS_logical_and);
+GUF_UFUNC(standard::logical_or, GUF_LOOPS_logical_or);
+GUF_UFUNC(standard::logical_xor, GUF_LOOPS_logical_xor);
+GUF_UFUNC(standard::logical_not, GUF_LOOPS_logical_not);
+GUF_UFUNC(standard::bitwise_and, GUF_LOOPS_bitwise_and);
+GUF_UFUNC(standard::bitwise_or, GUF_LOOPS_bitwise_or);
+GUF_UFUNC(standard::bitwise_xor, GUF_LOOPS_bitwise_xor);
+GUF_UFUNC(standard::invert, GUF_LOOPS_invert);
