@@ -70,7 +70,8 @@ void add_unless_worse(std::unique_ptr<Record> record, std::vector<std::unique_pt
     return;
   }
   for (std::unique_ptr<Record> &other : *list) {
-    if (other->identity == record->identity && other->path != record->path) return;  // a link to it
+    // Another name of the same file; what could not be opened has no identity.
+    if (record->identity.inode != 0 && other->identity == record->identity) return;
     if (other->name != record->name) continue;
     if (is_better(*record, *other)) std::swap(other, record);
     base::log(base::LogLevel::kInformation, "backend %s: %s is used, %s is not",

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The identity note: what is one, and every way not to be one.
+#include "core/backend/backend_note.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace gufunc::backend {
+namespace {
+
+constexpr char kGood[] = "name=null;abi=0-2;priority=10;isa=x86-64-v2";
+
+// As a note holds it: with its NUL.
+guf_status parse(const std::string &text, BackendNote *out, guf_error *error = nullptr) {
+  return parse_backend_note({text.c_str(), text.size() + 1}, out, error);
+}
+
+TEST(BackendNote, IsFourKeys) {
+  BackendNote note;
+  ASSERT_EQ(parse(kGood, &note), GUF_OK);
+  EXPECT_EQ(note.name, "null");
+  EXPECT_EQ(note.abi_low, 0u);
+  EXPECT_EQ(note.abi_high, 2u);
+  EXPECT_EQ(note.priority, 10u);
+  EXPECT_EQ(note.isa, "x86-64-v2");
+  EXPECT_EQ(parse("isa=x86-64;later=1;priority=0;abi=0-0;name=a_1", &note), GUF_OK)
+      << "any order, and keys of later versions";
+}
+
+struct Row {
+  const char *name;
+  const char *text;
+  const char *message;
+};
+
+void PrintTo(const Row &row, std::ostream *out) {
+  *out << row.name;
+}
+
+const Row kRows[] = {
+    {"Empty", "", "found '', wanted key=value"},
+    {"NoValue", "name", "found 'name', wanted key=value"},
+    {"NoKey", "=null", "found '=null', wanted key=value"},
+    {"Missing", "name=null;abi=0-0;priority=1", "wanted name, abi, priority and isa"},
+    {"Twice", "name=null;name=null;abi=0-0;priority=1;isa=x86-64", "wanted each key once"},
+    {"UpperName", "name=Null;abi=0-0;priority=1;isa=x86-64", "wanted a name"},
+    {"PathName", "name=../x;abi=0-0;priority=1;isa=x86-64", "wanted a name"},
+    {"LongName", "name=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;abi=0-0;priority=1;isa=x86-64",
+     "wanted a name"},
+    {"OneAbi", "name=null;abi=0;priority=1;isa=x86-64", "wanted abi=LOWEST-HIGHEST"},
+    {"TurnedAbi", "name=null;abi=1-0;priority=1;isa=x86-64", "wanted abi=LOWEST-HIGHEST"},
+    {"SignedAbi", "name=null;abi=-1-0;priority=1;isa=x86-64", "wanted abi=LOWEST-HIGHEST"},
+    {"HugeAbi", "name=null;abi=0-4294967296;priority=1;isa=x86-64", "wanted abi=LOWEST-HIGHEST"},
+    {"NoNumber", "name=null;abi=0-0;priority=1x;isa=x86-64", "wanted a number"},
+    {"NoIsa", "name=null;abi=0-0;priority=1;isa=", "wanted an ISA"},
+    {"Space", "name=null; abi=0-0;priority=1;isa=x86-64", "not printable"},
+    {"LastSemicolon", "name=null;abi=0-0;priority=1;isa=x86-64;", "found '', wanted key=value"},
+};
+
+class MalformedNote : public ::testing::TestWithParam<Row> {};
+
+TEST_P(MalformedNote, IsRefused) {
+  BackendNote note;
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  EXPECT_EQ(parse(GetParam().text, &note, &error), GUF_E_BAD_FILE);
+  EXPECT_THAT(error.message, ::testing::HasSubstr(GetParam().message));
+  EXPECT_TRUE(note.name.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, MalformedNote, ::testing::ValuesIn(kRows),
+                         [](const auto &row) { return std::string(row.param.name); });
+
+TEST(BackendNote, BytesThatAreNoText) {
+  BackendNote note;
+  EXPECT_EQ(parse_backend_note({}, &note, nullptr), GUF_E_BAD_FILE);
+  EXPECT_EQ(parse_backend_note({kGood, sizeof kGood - 1}, &note, nullptr), GUF_E_BAD_FILE)
+      << "no NUL";
+  EXPECT_EQ(parse(std::string(600, 'a'), &note), GUF_E_BAD_FILE);
+  std::string inner(kGood, sizeof kGood);
+  inner += ";x=1";
+  EXPECT_EQ(parse(inner, &note), GUF_E_BAD_FILE) << "a NUL in the middle";
+  for (size_t cut = 0; cut + 1 < sizeof kGood - 1; ++cut) {
+    const guf_status status = parse(std::string(kGood, cut), &note);
+    // Only the last value may be shorter and still one.
+    EXPECT_TRUE(status == GUF_E_BAD_FILE || cut > std::string(kGood).rfind('=') + 1) << cut;
+  }
+}
+
+TEST(BackendNote, MustFitThisHostAndMachine) {
+  BackendNote note;
+  ASSERT_EQ(parse("name=a;abi=1-3;priority=1;isa=x86-64", &note), GUF_OK);
+  EXPECT_EQ(check_backend_note(note, nullptr), GUF_E_ABI);
+  ASSERT_EQ(parse("name=a;abi=0-3;priority=1;isa=vax", &note), GUF_OK);
+  EXPECT_EQ(check_backend_note(note, nullptr), GUF_E_ABI);
+#if defined(__x86_64__)
+  ASSERT_EQ(parse("name=a;abi=0-3;priority=1;isa=x86-64", &note), GUF_OK);
+  EXPECT_EQ(check_backend_note(note, nullptr), GUF_OK);
+#endif
+}
+
+}  // namespace
+}  // namespace gufunc::backend

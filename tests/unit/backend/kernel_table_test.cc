@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A good table is taken; with any one field wrong it is refused, by the field's name.
+#include "core/backend/kernel_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+namespace gufunc::backend {
+namespace {
+
+void code() {}
+
+// A table with one elementwise function and one generalized one, all of it in one place.
+struct Sample {
+  guf_dtype types[3] = {GUF_F32, GUF_F32, GUF_F32};
+  guf_dtype other_types[3] = {GUF_F64, GUF_F64, GUF_F64};
+  int32_t roles[3] = {GUF_ROLE_IN, GUF_ROLE_IN, GUF_ROLE_OUT};
+  char name[8] = "sample";
+  char signature[16] = "(n),(n)->()";
+  void (*entries[2])(void) = {code, code};
+  unsigned char data[4] = {1, 2, 3, 4};
+  guf_module_loop loops[2] = {{types, "stem_f", 0, GUF_LOOP_NUMPY},
+                              {other_types, "stem_d", 1, GUF_LOOP_STATUS}};
+  guf_module_function functions[2] = {
+      {"add", nullptr, nullptr, nullptr, "doc", 2, 1, GUF_IDENTITY_ZERO, 0, 2, 0, loops},
+      {"dot", signature, nullptr, roles, nullptr, 2, 1, 0, GUF_FUNCTION_INPLACE_SAFE, 1, 0, loops}};
+  guf_module_image images[2] = {
+      {GUF_IMAGE_HOST, GUF_CODEC_NONE, "x86-64-v2", nullptr, 0, 0, entries},
+      {GUF_IMAGE_CUBIN, GUF_CODEC_ZSTD, "sm_90", data, 4, 9, nullptr}};
+  guf_module_v1 table = {sizeof(guf_module_v1), GUF_KERNEL_ABI, name, 2, 2, 2, 0, functions, images};
+
+  Region whole() const {
+    const auto first = reinterpret_cast<uint64_t>(this);
+    return {first, first + sizeof *this, false};
+  }
+};
+
+TEST(KernelTable, AGoodOneIsTaken) {
+  const Sample sample;
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  EXPECT_EQ(check_table(&sample.table, {}, &error), GUF_OK) << error.message;
+  EXPECT_EQ(find_function(sample.table, "dot"), &sample.functions[1]);
+  EXPECT_EQ(find_function(sample.table, "do"), nullptr);
+  const guf_dtype doubles[] = {GUF_F64, GUF_F64, GUF_F64}, mixed[] = {GUF_F64, GUF_F64, GUF_F32};
+  EXPECT_EQ(find_loop(sample.functions[0], doubles), &sample.loops[1]);
+  EXPECT_EQ(find_loop(sample.functions[0], mixed), nullptr);
+}
+
+struct Row {
+  const char *name;
+  std::function<void(Sample &)> spoil;
+  const char *message;
+  guf_status status = GUF_E_BAD_FILE;
+};
+
+void PrintTo(const Row &row, std::ostream *out) {
+  *out << row.name;
+}
+
+const Row kRows[] = {
+    {"Size", [](Sample &s) { s.table.struct_size = 8; }, "struct_size: found 8", GUF_E_STRUCT},
+    {"LargerSize", [](Sample &s) { s.table.struct_size += 8; }, "struct_size", GUF_E_STRUCT},
+    {"KernelAbi", [](Sample &s) { s.table.kernel_abi = 2; }, "kernel ABI: found 2", GUF_E_ABI},
+    {"NoName", [](Sample &s) { s.table.name = nullptr; }, "; name: wanted"},
+    {"EmptyName", [](Sample &s) { s.name[0] = 0; }, "; name: wanted"},
+    {"OddName", [](Sample &s) { s.name[2] = ':'; }, "; name: wanted"},
+    {"DigitName", [](Sample &s) { s.name[0] = '1'; }, "; name: wanted"},
+    {"Reserved", [](Sample &s) { s.table.reserved = 1; }, "at sample; reserved: wanted 0"},
+    {"NoFunctions", [](Sample &s) { s.table.nfunctions = 0; }, "nfunctions: wanted 1 to"},
+    {"HugeFunctions", [](Sample &s) { s.table.nfunctions = UINT32_MAX; }, "nfunctions: wanted"},
+    {"NullFunctions", [](Sample &s) { s.table.functions = nullptr; }, "functions: wanted"},
+    {"HugeKernels", [](Sample &s) { s.table.nkernels = UINT32_MAX; }, "nkernels: wanted"},
+    {"HugeImages", [](Sample &s) { s.table.nimages = UINT32_MAX; }, "nimages: wanted"},
+    {"NullImages", [](Sample &s) { s.table.images = nullptr; }, "images: wanted"},
+    {"FunctionName", [](Sample &s) { s.functions[1].name = "a b"; }, "a function's name"},
+    {"SameName", [](Sample &s) { s.functions[1].name = "add"; }, "functions: wanted each name once"},
+    {"NegativeNin", [](Sample &s) { s.functions[0].nin = -1; }, "nin and nout"},
+    {"HugeNout", [](Sample &s) { s.functions[0].nout = INT32_MAX; }, "nin and nout"},
+    {"NoOperands", [](Sample &s) { s.functions[0].nin = s.functions[0].nout = 0; },
+     "nin and nout: wanted 1 to 32"},
+    {"OtherNin", [](Sample &s) { s.functions[1].nin = 1; s.functions[1].nout = 2; },
+     "at dot; "},
+    {"Identity", [](Sample &s) { s.functions[0].identity = 6; }, "identity"},
+    {"Flags", [](Sample &s) { s.functions[0].flags = 16; }, "flags"},
+    {"FunctionReserved", [](Sample &s) { s.functions[0].reserved = 1; }, "at add; reserved"},
+    {"Signature", [](Sample &s) { s.signature[1] = '('; }, "at dot; signature, rules and roles"},
+    {"Roles", [](Sample &s) { s.roles[0] = 7; }, "at dot; signature, rules and roles"},
+    {"RulesAlone", [](Sample &s) { s.functions[0].rules = "n=1"; }, "rules: wanted none without"},
+    {"NoLoops", [](Sample &s) { s.functions[0].nloops = 0; }, "nloops"},
+    {"HugeLoops", [](Sample &s) { s.functions[0].nloops = UINT32_MAX; }, "nloops"},
+    {"NullLoops", [](Sample &s) { s.functions[0].loops = nullptr; }, "loops: wanted them"},
+    {"SameLoops", [](Sample &s) { s.loops[1].types = s.types; }, "loops: wanted different"},
+    {"Types", [](Sample &s) { s.types[1] = 77; }, "a loop's types"},
+    {"NullTypes", [](Sample &s) { s.loops[0].types = nullptr; }, "a loop's types"},
+    {"Kernel", [](Sample &s) { s.loops[0].kernel = 2; }, "a loop's kernel: wanted less"},
+    {"Kind", [](Sample &s) { s.loops[0].kind = 3; }, "a loop's kind"},
+    {"LoopName", [](Sample &s) { s.loops[0].name = ""; }, "a loop's name"},
+    {"NullLoopName", [](Sample &s) { s.loops[0].name = nullptr; }, "a loop's name"},
+    {"Target", [](Sample &s) { s.images[0].target = nullptr; }, "an image's target"},
+    {"OddTarget", [](Sample &s) { s.images[0].target = "a\n"; }, "an image's target"},
+    {"Format", [](Sample &s) { s.images[0].format = 0; }, "an image's format"},
+    {"Codec", [](Sample &s) { s.images[1].codec = 2; }, "an image's codec"},
+    {"NullEntries", [](Sample &s) { s.images[0].entries = nullptr; }, "entries: wanted one"},
+    {"NullEntry", [](Sample &s) { s.entries[1] = nullptr; }, "an entry"},
+    {"NullData", [](Sample &s) { s.images[1].data = nullptr; }, "an image's data"},
+    {"NoData", [](Sample &s) { s.images[1].size = 0; }, "an image's data"},
+    {"HugeData", [](Sample &s) { s.images[1].size = UINT64_MAX; }, "an image's data"},
+    {"Inflated", [](Sample &s) { s.images[1].inflated_size = UINT64_MAX; }, "inflated size"},
+    {"InflatedPlain", [](Sample &s) { s.images[1].codec = 0; }, "inflated size"},
+};
+
+class SpoiledTable : public ::testing::TestWithParam<Row> {};
+
+TEST_P(SpoiledTable, IsRefused) {
+  Sample sample;
+  GetParam().spoil(sample);
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  EXPECT_EQ(check_table(&sample.table, {}, &error), GetParam().status);
+  EXPECT_THAT(error.message, ::testing::HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, SpoiledTable, ::testing::ValuesIn(kRows),
+                         [](const auto &row) { return std::string(row.param.name); });
+
+TEST(KernelTable, NullIsNoTable) {
+  EXPECT_EQ(check_table(nullptr, {}, nullptr), GUF_E_BAD_FILE);
+}
+
+// A file's table may only point into the file: here texts and code lie elsewhere.
+TEST(KernelTable, PointersMustStayInside) {
+  Sample sample;
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  const Region regions[] = {sample.whole()};
+  EXPECT_EQ(check_table(&sample.table, {regions, false}, &error), GUF_E_BAD_FILE);
+  EXPECT_THAT(error.message, ::testing::HasSubstr("a function's name"));
+  const Region elsewhere[] = {{16, 32, false}};
+  EXPECT_EQ(check_table(&sample.table, {elsewhere, false}, &error), GUF_E_BAD_FILE);
+  EXPECT_THAT(error.message, ::testing::HasSubstr("table: wanted it inside the file"));
+}
+
+}  // namespace
+}  // namespace gufunc::backend
