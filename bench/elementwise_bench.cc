@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Throughput of elementwise calls beside hand-written OpenMP loops: same buffers, preallocated outputs, one process.
+// Throughput of elementwise calls beside hand-written OpenMP loops: same buffers, preallocated
+// outputs, one process.
 //
 //   elementwise_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=9
 //

@@ -26,7 +26,8 @@ guf_status check_running(guf_error *error) {
   return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");
 }
 
-// Callbacks of earlier releases run here at the latest: a program that only makes arrays never polls.
+// Callbacks of earlier releases run here at the latest: a program that only makes arrays never
+// polls.
 void run_owed_callbacks() {
   if (base::callbacks_wait()) base::run_callbacks(0);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exported functions do with handles again and again: counting, and finding with NULL's meaning.
+// What exported functions do with handles again and again: counting, and finding with NULL's
+// meaning.
 #ifndef GUFUNC_ABI_HANDLES_H
 #define GUFUNC_ABI_HANDLES_H
 

@@ -7,8 +7,8 @@
 
 namespace gufunc::cpu {
 
-// Elementwise loop from aligned native `from` to aligned native `to`, any steps. NULL: the dtypes are
-// equal, or one is not among the fifteen.
+// Elementwise loop from aligned native `from` to aligned native `to`, any steps. NULL: the dtypes
+// are equal, or one is not among the fifteen.
 guf_loop_numpy find_cast(guf_dtype from, guf_dtype to);
 
 }  // namespace gufunc::cpu

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Claiming by compare-and-swap; spin, then futex.
 //
-// PERF  An empty two-chunk job on hot helpers costs 0.05 us where static halves cost 0.4 us, and 0.15 us
+// PERF  An empty two-chunk job on hot helpers costs 0.05 us where static halves cost 0.4 us, and
+//       0.15 us
 // instead of 225 us while another program holds the second core (design page PERFORMANCE 2c).
 #include "backends/cpu/claim_pool.h"
 
@@ -111,7 +112,8 @@ void ClaimPool::start_helpers() {
 
 void ClaimPool::publish(uint32_t count, uint32_t helpers, Wake wake) {
   const uint64_t epoch = (epoch_of(state_.load(std::memory_order_relaxed)) + 1) & 0xFFFF;
-  // Sequentially consistent with the sleepers' count: either the helper sees the job, or we see the helper.
+  // Sequentially consistent with the sleepers' count: either the helper sees the job, or we see the
+  // helper.
   state_.store(epoch << 48 | uint64_t{helpers} << 32 | uint64_t{count} << 16,
                std::memory_order_seq_cst);
   if (wake == Wake::kYes && sleepers_.load(std::memory_order_seq_cst) != 0) {
@@ -168,7 +170,8 @@ void ClaimPool::help() {
   futex_wake(&live_, 1);
 }
 
-// Claims and runs one chunk. The first of a job also takes one of the places that the job has for helpers.
+// Claims and runs one chunk. The first of a job also takes one of the places that the job has for
+// helpers.
 bool ClaimPool::claim_as_helper(uint64_t *inout_epoch) {
   uint64_t state = state_.load(std::memory_order_acquire);
   for (;;) {

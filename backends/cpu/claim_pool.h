@@ -11,11 +11,11 @@
 namespace gufunc::cpu {
 
 // The caller of `run` works on its own job and, at the end, waits only for chunks that a helper has
-// already begun: a helper that sleeps or was descheduled costs nothing. A second caller, or a loop that
-// calls back into the library, finds the pool taken and runs its chunks itself.
+// already begun: a helper that sleeps or was descheduled costs nothing. A second caller, or a loop
+// that calls back into the library, finds the pool taken and runs its chunks itself.
 //
-// Helpers start with the first job, spin a while after each and then sleep. In a forked child the pool
-// finds itself without helpers and starts anew.
+// Helpers start with the first job, spin a while after each and then sleep. In a forked child the
+// pool finds itself without helpers and starts anew.
 class ClaimPool {
  public:
   using Body = void (*)(void *context, uint32_t chunk);
@@ -25,8 +25,9 @@ class ClaimPool {
   // Whether it is worth some microseconds of the caller to wake helpers that sleep.
   enum class Wake { kNo, kYes };
 
-  // Runs body(context, i) for every i in [0, count), count <= kMaxChunks, on at most `max_threads` threads
-  // (0: all), and returns when all are done. What the bodies wrote is visible to the caller.
+  // Runs body(context, i) for every i in [0, count), count <= kMaxChunks, on at most `max_threads`
+  // threads (0: all), and returns when all are done. What the bodies wrote is visible to the
+  // caller.
   void run(uint32_t count, uint32_t max_threads, Wake wake, Body body, void *context);
 
   // Threads that may work at once, the caller's included.
@@ -36,8 +37,9 @@ class ClaimPool {
   guf_status stop(uint64_t timeout_ns);
 
  private:
-  // One word, so that claiming is one compare-and-swap: epoch:16 | helpers wanted:16 | count:16 | next:16.
-  // A stale reader whose epoch has wrapped round can at worst take part where one helper less was wanted.
+  // One word, so that claiming is one compare-and-swap: epoch:16 | helpers wanted:16 | count:16 |
+  // next:16. A stale reader whose epoch has wrapped round can at worst take part where one helper
+  // less was wanted.
   using State = uint64_t;
 
   static void *helper_entry(void *self);

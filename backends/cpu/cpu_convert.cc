@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and conversions of whole arrays: tiles where the two sides run in different directions, shared
-// with the pool where they are large.
+// Copies and conversions of whole arrays: tiles where the two sides run in different directions,
+// shared with the pool where they are large.
 #include <algorithm>
 #include <atomic>
 #include <cstring>

@@ -19,7 +19,8 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr uint64_t kAlignment = 64;
-// From here on memory comes straight from the system in huge pages: first touch is 2.5 times faster.
+// From here on memory comes straight from the system in huge pages: first touch is 2.5 times
+// faster.
 constexpr uint64_t kHugeFrom = uint64_t{4} << 20;
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 

@@ -12,8 +12,8 @@
 
 namespace gufunc::cpu {
 
-// An event that was never recorded is complete. Recording again makes query and wait speak of the new
-// record; a stream that already waits keeps waiting for the one it was told of.
+// An event that was never recorded is complete. Recording again makes query and wait speak of the
+// new record; a stream that already waits keeps waiting for the one it was told of.
 class Event {
  public:
   Event();
@@ -28,7 +28,8 @@ class Event {
   uint64_t last_record();
   void wait_for(uint64_t record);  // for streams: without limit, failures are not theirs
 
-  // Errors  GUF_NOT_READY, the failure kept at the record, GUF_E_FORKED <= recorded before a fork and
+  // Errors  GUF_NOT_READY, the failure kept at the record, GUF_E_FORKED <= recorded before a fork
+  //         and
   // not complete then
   guf_status query(guf_error *error);
   guf_status synchronize(uint64_t timeout_ns, guf_error *error);

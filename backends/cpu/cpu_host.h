@@ -26,7 +26,8 @@ inline constexpr int kNone = -1;  // no argument or axis is at fault
 // The table of the first host that opened the plugin serves for the life of the process.
 void set_host(const guf_host_api *host);
 
-// Value of an environment variable; NULL when unset, when the process is privileged, before any host.
+// Value of an environment variable; NULL when unset, when the process is privileged, before any
+// host.
 const char *host_config(const char *name);
 
 enum class LogLevel : int32_t { kError = 0, kWarning = 1, kInformation = 2 };

@@ -13,7 +13,8 @@
 namespace gufunc::cpu {
 namespace {
 
-// A registered pointer is wrapped as an image that names no level: it was compiled for this process.
+// A registered pointer is wrapped as an image that names no level: it was compiled for this
+// process.
 constexpr int32_t kAnyLevelScore = 1;
 
 guf_loop_numpy casts[kDtypes][kDtypes];
@@ -74,7 +75,8 @@ int32_t image_score(void *, const guf_module_image *image) {
   return level == 0 || level > isa_level() ? 0 : kAnyLevelScore + level;
 }
 
-// A module is its image's array of functions: constant data that lives as long as the module's code.
+// A module is its image's array of functions: constant data that lives as long as the module's
+// code.
 guf_status module_load(void *device, const guf_module_image *image, void **out_module,
                        guf_error *error) {
   if (image_score(device, image) == 0) {

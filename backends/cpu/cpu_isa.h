@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which x86-64 microarchitecture level this machine runs, by feature bits and never by model number.
+// Which x86-64 microarchitecture level this machine runs, by feature bits and never by model
+// number.
 #ifndef GUFUNC_BACKENDS_CPU_CPU_ISA_H
 #define GUFUNC_BACKENDS_CPU_CPU_ISA_H
 

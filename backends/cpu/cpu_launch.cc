@@ -2,7 +2,8 @@
 // Launches: straight into the loop when small, in claimed chunks when large.
 //
 // PERF  A launch of one item is a test of flags, three pointer copies and the indirect call (bench:
-// cpu_launch_one_item). No allocation, no lock, no formatting on any path that succeeds without staging.
+// cpu_launch_one_item). No allocation, no lock, no formatting on any path that succeeds without
+// staging.
 #include "backends/cpu/cpu_launch.h"
 
 #include <algorithm>

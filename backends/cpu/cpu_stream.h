@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work in order: an idle stream runs what is small on its caller, a busy one has a thread of its own.
+// Work in order: an idle stream runs what is small on its caller, a busy one has a thread of its
+// own.
 #ifndef GUFUNC_BACKENDS_CPU_CPU_STREAM_H
 #define GUFUNC_BACKENDS_CPU_CPU_STREAM_H
 

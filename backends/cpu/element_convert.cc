@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Swap and alignment are undone by moves, in blocks that stay in L1, around the typed cast loop.
 //
-// PERF  Blocks of 256 elements cost 1.0 to 1.6 times a loop templated on the operand types, where a switch
+// PERF  Blocks of 256 elements cost 1.0 to 1.6 times a loop templated on the operand types, where a
+//       switch
 // per element costs 4 to 10 times (design page KERNELS 3.1).
 #include "backends/cpu/element_convert.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements from one dtype, byte order and alignment to another: what staging and `convert` are made of.
+// Elements from one dtype, byte order and alignment to another: what staging and `convert` are made
+// of.
 #ifndef GUFUNC_BACKENDS_CPU_ELEMENT_CONVERT_H
 #define GUFUNC_BACKENDS_CPU_ELEMENT_CONVERT_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A word in a page under MADV_WIPEONFORK: it reads 0 in a child until the child has numbered itself.
+// A word in a page under MADV_WIPEONFORK: it reads 0 in a child until the child has numbered
+// itself.
 #include "backends/cpu/fork_watch.h"
 
 #include <sys/mman.h>

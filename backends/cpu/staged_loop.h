@@ -10,9 +10,9 @@
 
 namespace gufunc::cpu {
 
-// Such operands go through scratch memory, some items at a time: converted in, the loop run on scratch
-// that is contiguous and aligned, converted out. Elementwise that is 256 items in L1; generalized
-// functions have whole core items copied, several at once while they are small.
+// Such operands go through scratch memory, some items at a time: converted in, the loop run on
+// scratch that is contiguous and aligned, converted out. Elementwise that is 256 items in L1;
+// generalized functions have whole core items copied, several at once while they are small.
 // One object per chunk of work, on the stack; scratch that does not fit there comes from the heap.
 class StagedLoop {
  public:

@@ -9,8 +9,8 @@ namespace gufunc::cpu {
 
 inline constexpr uint32_t kMaxThreads = 1024;
 
-// GUFUNC_NUM_THREADS (1..1024), else the smaller of the affinity mask and the cgroup's quota. At least 1.
-// Reads files: called when the pool starts, not per launch.
+// GUFUNC_NUM_THREADS (1..1024), else the smaller of the affinity mask and the cgroup's quota. At
+// least 1. Reads files: called when the pool starts, not per launch.
 uint32_t granted_threads();
 
 // Processors that the cgroup files under `root` grant the process whose /proc/self/cgroup text is

@@ -11,7 +11,8 @@
 
 namespace gufunc::cpu {
 
-// Elements one launch touches, as an estimate: items times the product of the core extents. Saturates.
+// Elements one launch touches, as an estimate: items times the product of the core extents.
+// Saturates.
 uint64_t work_of(const guf_launch_block &block);
 
 // Below this a second thread costs more than it brings, even one that is awake.
@@ -27,9 +28,9 @@ struct Split {
   ClaimPool::Wake wake = ClaimPool::Wake::kNo;
 };
 
-// Cuts `items` of together `work` elements and `bytes` bytes for `threads` threads. Elementwise chunks
-// hold 64 KiB to 1 MiB and a multiple of 64 items, so that no two threads write one cache line of a
-// contiguous output that is aligned.
+// Cuts `items` of together `work` elements and `bytes` bytes for `threads` threads. Elementwise
+// chunks hold 64 KiB to 1 MiB and a multiple of 64 items, so that no two threads write one cache
+// line of a contiguous output that is aligned.
 Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t threads);
 
 }  // namespace gufunc::cpu

@@ -56,8 +56,8 @@ GUF_DEVICE T absolute(guf::complex<T> z) {
   return guf::abs(z);
 }
 
-// Integers: 1 and -1 are themselves, the others 0; 1/0 is the least i32 or i64, and 0 of the other types:
-// what the conversion of an infinite quotient gives NumPy on x86.
+// Integers: 1 and -1 are themselves, the others 0; 1/0 is the least i32 or i64, and 0 of the other
+// types: what the conversion of an infinite quotient gives NumPy on x86.
 template <class T>
 GUF_DEVICE T reciprocal(T x) {
   if constexpr (is_integer<T>::value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf::cast as loops, every dtype to every other: what operands of another dtype go through. The function
-// hands its argument on; storing it converts.
+// guf::cast as loops, every dtype to every other: what operands of another dtype go through. The
+// function hands its argument on; storing it converts.
 #include <gufunc/kernel.hpp>
 
 namespace standard {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's order of complex numbers: by the real part, then by the imaginary part; a NaN anywhere decides
-// nothing but where the real parts are equal.
+// NumPy's order of complex numbers: by the real part, then by the imaginary part; a NaN anywhere
+// decides nothing but where the real parts are equal.
 #ifndef GUFUNC_BACKENDS_KERNELS_COMPLEX_ORDER_HPP
 #define GUFUNC_BACKENDS_KERNELS_COMPLEX_ORDER_HPP
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic that wraps, as NumPy's does: in an unsigned type of at least 32 bits, because signed
-// overflow is undefined and two u16 multiply as int.
+// Integer arithmetic that wraps, as NumPy's does: in an unsigned type of at least 32 bits, because
+// signed overflow is undefined and two u16 multiply as int.
 #ifndef GUFUNC_BACKENDS_KERNELS_INTEGER_WRAP_HPP
 #define GUFUNC_BACKENDS_KERNELS_INTEGER_WRAP_HPP
 
@@ -51,7 +51,8 @@ GUF_INTEGER(guf::i64)
 GUF_INTEGER(guf::u64)
 #undef GUF_INTEGER
 
-// The low bits as a T. For the signed types this is modulo 2^bits, as every compiler here defines it.
+// The low bits as a T. For the signed types this is modulo 2^bits, as every compiler here defines
+// it.
 template <class T>
 GUF_DEVICE T negated(T x) {
   if constexpr (is_integer<T>::value) {

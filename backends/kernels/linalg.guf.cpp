@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// matmul and vecdot. Each element of a matrix product is one sum over k in order, whatever the strides: f16 and
-// bf16 in f32, rounded once; integers wrap; bool is any(x and y). vecdot sums by the dialect's tree.
+// matmul and vecdot. Each element of a matrix product is one sum over k in order, whatever the
+// strides: f16 and bf16 in f32, rounded once; integers wrap; bool is any(x and y). vecdot sums by
+// the dialect's tree.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// power: integers by repeated squares, wrapping; a negative exponent of a signed type fails the call.
+// power: integers by repeated squares, wrapping; a negative exponent of a signed type fails the
+// call.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"

@@ -35,8 +35,8 @@ class Array final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kArray;
 
-  // Copies the dimensions. `flags` are GUF_ARRAY_READ_ONLY, SWAPPED and OWNS_DATA; the others are computed. The
-  // caller has checked sizes. Throws std::bad_alloc.
+  // Copies the dimensions. `flags` are GUF_ARRAY_READ_ONLY, SWAPPED and OWNS_DATA; the others are
+  // computed. The caller has checked sizes. Throws std::bad_alloc.
   Array(const Layout &layout, uint32_t flags, backend::Device *device, base::Ref<Storage> storage);
 
   const Layout &layout() const { return layout_; }
@@ -57,8 +57,9 @@ class Array final : public base::Object {
   std::unique_ptr<int64_t[]> heap_;
 };
 
-// Elements of a shape.  Errors  GUF_E_SHAPE <= an extent negative, ndim out of range, or the product times itemsize
-// overflows int64 (zero extents do not hide an overflow of the others, as in NumPy)
+// Elements of a shape.  Errors  GUF_E_SHAPE <= an extent negative, ndim out of range, or the
+// product times itemsize overflows int64 (zero extents do not hide an overflow of the others, as in
+// NumPy)
 guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, uint64_t *out_size,
                           guf_error *error);
 
@@ -66,8 +67,8 @@ guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, u
 void contiguous_strides(guf_dtype dtype, int32_t ndim, const int64_t *shape, int32_t order,
                         int64_t *out_strides);
 
-// Lowest and one past the highest byte that the layout touches, relative to its address; both 0 when empty.
-// False on overflow.
+// Lowest and one past the highest byte that the layout touches, relative to its address; both 0
+// when empty. False on overflow.
 [[nodiscard]] bool byte_bounds(const Layout &layout, int64_t *out_low, int64_t *out_high);
 
 }  // namespace gufunc::array

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backends, devices, streams and events as objects, and the few verbs the rest of the core needs of them.
+// Backends, devices, streams and events as objects, and the few verbs the rest of the core needs of
+// them.
 #ifndef GUFUNC_CORE_BACKEND_BACKEND_H
 #define GUFUNC_CORE_BACKEND_BACKEND_H
 
@@ -69,7 +70,8 @@ guf_status cpu_device(Device **out, guf_error *error);
 // By spec, as guf_device_get.
 guf_status find_device(const char *spec, Device **out, guf_error *error);
 
-// The loop's kernel on a device: one load when it was asked for before. Loads modules, so plans ask at creation.
+// The loop's kernel on a device: one load when it was asked for before. Loads modules, so plans ask
+// at creation.
 // Errors  GUF_E_NO_IMAGE <= none for this device; the message lists the targets there are
 guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                      guf_error *error);
@@ -86,7 +88,8 @@ inline guf_status launch(Device &device, Stream *stream, void *kernel, void *use
   return device.backend->api.launch(device.native, &request, error);
 }
 
-// Keeps `objects` alive until what `stream` has queued so far is done. Drops them now when it is idle.
+// Keeps `objects` alive until what `stream` has queued so far is done. Drops them now when it is
+// idle.
 void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects);
 
 // Drops what finished streams kept. Called by allocation, poll, synchronize.

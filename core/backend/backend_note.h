@@ -18,8 +18,8 @@ struct BackendNote {
   std::string isa;  // what the plugin's code needs from the start
 };
 
-// Parses "name=null;abi=0-0;priority=10;isa=x86-64". Each of the four keys stands exactly once; keys that this
-// version does not know are passed over, so that a later minor may add some.
+// Parses "name=null;abi=0-0;priority=10;isa=x86-64". Each of the four keys stands exactly once;
+// keys that this version does not know are passed over, so that a later minor may add some.
 // Errors  GUF_E_BAD_FILE <= anything else; the message quotes the part at fault
 guf_status parse_backend_note(std::string_view text, BackendNote *out, guf_error *error);
 

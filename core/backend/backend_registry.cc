@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process's list, and the way from a found file to an open device. Each step is taken once, without a lock, and
-// its outcome is kept: a backend that cannot be used is described, not tried again.
+// The process's list, and the way from a found file to an open device. Each step is taken once,
+// without a lock, and its outcome is kept: a backend that cannot be used is described, not tried
+// again.
 #include "core/backend/backend_registry.h"
 
 #include <algorithm>
@@ -48,7 +49,8 @@ guf_status refuse_when_shut_down(guf_error *error) {
                     "the library was shut down; it opens no device any more");
 }
 
-// A plugin may have been replaced since it was listed: everything is asked again, of the file that is then mapped.
+// A plugin may have been replaced since it was listed: everything is asked again, of the file that
+// is then mapped.
 guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_error *error) {
   const char *const path = record.path.c_str();
   CheckedFile file;
@@ -159,10 +161,11 @@ guf_status make_device(Record &record, int32_t index, Device **out, guf_error *e
   device->host_memory = device->info.host_memory != 0;
   if (!take_number(&device->number)) {
     record.api.device_close(device->native);
-    return base::fail(error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
-                      "device %s is one too many; this process has %d open devices, the most it may "
-                      "have",
-                      device->spec.c_str(), op::kMaxDevices);
+    return base::fail(
+        error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
+        "device %s is one too many; this process has %d open devices, the most it may "
+        "have",
+        device->spec.c_str(), op::kMaxDevices);
   }
   device->handle = base::publish(device.get(), true);
   *out = device.release();

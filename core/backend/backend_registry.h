@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backends of the process: found by their notes, opened when asked for, described as data when they fail.
+// The backends of the process: found by their notes, opened when asked for, described as data when
+// they fail.
 #ifndef GUFUNC_CORE_BACKEND_BACKEND_REGISTRY_H
 #define GUFUNC_CORE_BACKEND_BACKEND_REGISTRY_H
 
@@ -57,7 +58,8 @@ guf_status open_backend(Record &record, guf_error *error);
 guf_status probe_backend(Record &record, guf_error *error);
 
 // One of a backend's devices.
-// Errors  the record's state;  GUF_E_NO_DEVICE <= index, or too many devices in this process;  device_open's own
+// Errors  the record's state;  GUF_E_NO_DEVICE <= index, or too many devices in this process;
+//         device_open's own
 guf_status open_device(Record &record, int32_t index, Device **out, guf_error *error);
 
 // Adds a plugin by path and opens it, as guf_backend_load.
@@ -66,7 +68,8 @@ guf_status load_backend(const char *path, guf_error *error);
 // "auto" is decided where it is asked for: a context keeps the answer.
 guf_status choose_device(Device **out, guf_error *error);
 
-// Stops the threads and drops the caches of every open backend. GUF_TIMEOUT: nothing changed for those not reached.
+// Stops the threads and drops the caches of every open backend. GUF_TIMEOUT: nothing changed for
+// those not reached.
 guf_status shut_down(uint64_t timeout_ns, guf_error *error);
 
 // One load. After shut_down, work that needs a device answers GUF_E_SHUTDOWN.

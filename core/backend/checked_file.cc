@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every question is put to the open descriptor, never to the path again: what was judged is what is used.
+// Every question is put to the open descriptor, never to the path again: what was judged is what is
+// used.
 #include "core/backend/checked_file.h"
 
 #include <fcntl.h>
@@ -39,8 +40,8 @@ guf_status open_regular(const char *path, CheckedFile *out, guf_error *error) {
   // O_NONBLOCK: opening a FIFO returns at once, and fstat then refuses it.
   Descriptor descriptor(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (descriptor.get() < 0) {
-    return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, errno,
-                             "cannot open %s: %s", path, std::strerror(errno));
+    return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, errno, "cannot open %s: %s",
+                             path, std::strerror(errno));
   }
   struct stat status;
   if (fstat(descriptor.get(), &status) != 0) {
@@ -80,8 +81,7 @@ guf_status MappedBytes::map(const char *path, const CheckedFile &file, guf_error
   if (file.size == 0) {
     return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone, "%s is empty", path);
   }
-  void *const address =
-      mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
+  void *const address = mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
   if (address == MAP_FAILED) {
     return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, errno, "cannot read %s: %s",
                              path, std::strerror(errno));

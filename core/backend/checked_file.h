@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are opened once and judged by what was opened: regular, owned and protected as the library asks.
+// Files that are opened once and judged by what was opened: regular, owned and protected as the
+// library asks.
 #ifndef GUFUNC_CORE_BACKEND_CHECKED_FILE_H
 #define GUFUNC_CORE_BACKEND_CHECKED_FILE_H
 
@@ -57,7 +58,8 @@ struct TrustRule {
   uid_t library_owner = 0;  // of libgufunc's own file
 };
 
-// Errors  GUF_E_UNTRUSTED <= the file or its directory belongs to a stranger or is writable by everybody
+// Errors  GUF_E_UNTRUSTED <= the file or its directory belongs to a stranger or is writable by
+//                            everybody
 guf_status check_trust(const char *path, const CheckedFile &file, const TrustRule &rule,
                        guf_error *error);
 

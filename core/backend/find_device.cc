@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a spec such as "cuda:1" to a device. A named backend never falls back to another; only "auto" chooses.
+// From a spec such as "cuda:1" to a device. A named backend never falls back to another; only
+// "auto" chooses.
 #include <charconv>
 #include <string_view>
 
@@ -35,8 +36,8 @@ guf_status no_such_backend(std::string_view name, guf_error *error) {
     if (record->state().status != GUF_OK) found.add(" (not usable)");
   }
   return base::fail(error, GUF_E_NO_BACKEND, base::kNone, base::kNone,
-                    "no backend named '%.*s'; found: %s", static_cast<int>(name.size()), name.data(),
-                    found.c_str()[0] == '\0' ? "none" : found.c_str());
+                    "no backend named '%.*s'; found: %s", static_cast<int>(name.size()),
+                    name.data(), found.c_str()[0] == '\0' ? "none" : found.c_str());
 }
 
 Record *find_record(std::string_view name) {
@@ -86,9 +87,9 @@ guf_status find_device(const char *spec, Device **out, guf_error *error) {
   if (text == "auto") return choose_device(out, error);
   Spec parsed;
   if (!parse_spec(text, &parsed)) {
-    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "malformed device; found '%.60s', wanted auto, <backend> or <backend>:<index>",
-                      spec);
+    return base::fail(
+        error, GUF_E_ARG, base::kNone, base::kNone,
+        "malformed device; found '%.60s', wanted auto, <backend> or <backend>:<index>", spec);
   }
   Record *const record = find_record(parsed.name);
   if (record == nullptr) return no_such_backend(parsed.name, error);

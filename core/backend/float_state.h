@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the thread's floating-point control as it was: libraries linked with fast-math set flush-to-zero in a
-// constructor, and that would change the caller's own results.
+// Keeps the thread's floating-point control as it was: libraries linked with fast-math set
+// flush-to-zero in a constructor, and that would change the caller's own results.
 #ifndef GUFUNC_CORE_BACKEND_FLOAT_STATE_H
 #define GUFUNC_CORE_BACKEND_FLOAT_STATE_H
 

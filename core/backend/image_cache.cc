@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins are called outside the lock; of two threads that load the same image, one gives its copy back.
+// Plugins are called outside the lock; of two threads that load the same image, one gives its copy
+// back.
 #include "core/backend/image_cache.h"
 
 #include <algorithm>
@@ -90,8 +91,8 @@ guf_status load_image(Device &device, const guf_module_image &image, void **out_
   return GUF_OK;
 }
 
-guf_status wrap_host_loop(Device &device, void (*function)(void), const char *name, void **out_kernel,
-                          guf_error *error) {
+guf_status wrap_host_loop(Device &device, void (*function)(void), const char *name,
+                          void **out_kernel, guf_error *error) {
   const guf_module_image &image = host_image(function);
   const guf_backend_api &api = device.backend->api;
   if (api.image_score(device.native, &image) <= 0) {

@@ -13,10 +13,11 @@ namespace gufunc::backend {
 guf_status load_image(Device &device, const guf_module_image &image, void **out_module,
                       guf_error *error);
 
-// The plugin's kernel around a registered host function; made at the first call and kept: programs have few.
+// The plugin's kernel around a registered host function; made at the first call and kept: programs
+// have few.
 // Errors  GUF_E_NO_IMAGE <= the device runs no host functions;  else as the slots
-guf_status wrap_host_loop(Device &device, void (*function)(void), const char *name, void **out_kernel,
-                          guf_error *error);
+guf_status wrap_host_loop(Device &device, void (*function)(void), const char *name,
+                          void **out_kernel, guf_error *error);
 
 // Unloads the images of a table that is about to be unmapped. No loop of it may be in use.
 void forget_images(const guf_module_v1 &table);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which code runs a loop on a device: the plugin judges the images, the best one is loaded, and the answer is kept
-// in the loop.
+// Which code runs a loop on a device: the plugin judges the images, the best one is loaded, and the
+// answer is kept in the loop.
 #include "core/backend/image_cache.h"
 #include "core/backend/kernel_table.h"
 #include "core/dtype/dtype.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of a kernel table. Every pointer is judged before it is followed, every count before it is multiplied.
+// The check of a kernel table. Every pointer is judged before it is followed, every count before it
+// is multiplied.
 #include "core/backend/kernel_table.h"
 
 #include <algorithm>
@@ -107,9 +108,10 @@ guf_status Checker::check_header(const guf_module_v1 *table) {
                       table->struct_size, sizeof(guf_module_v1));
   }
   if (table->kernel_abi != GUF_KERNEL_ABI) {
-    return base::fail(error_, GUF_E_ABI, base::kNone, base::kNone,
-                      "the kernels were made for another libgufunc; kernel ABI: found %u, wanted %d",
-                      table->kernel_abi, GUF_KERNEL_ABI);
+    return base::fail(
+        error_, GUF_E_ABI, base::kNone, base::kNone,
+        "the kernels were made for another libgufunc; kernel ABI: found %u, wanted %d",
+        table->kernel_abi, GUF_KERNEL_ABI);
   }
   std::string_view name;
   if (!reads_text(table->name, GUF_MAX_NAME, &name) || !is_identifier(name)) {
@@ -143,8 +145,8 @@ guf_status Checker::check_core_dims(const guf_module_function &function) {
   op::Signature parsed;
   if (function.signature == nullptr) {
     if (!rules.empty()) return bad("rules", "none without a signature");
-    if (op::make_elementwise(function.nin, function.nout, function.roles, nroles, &parsed, error_) !=
-        GUF_OK) {
+    if (op::make_elementwise(function.nin, function.nout, function.roles, nroles, &parsed,
+                             error_) != GUF_OK) {
       return bad("roles", "in, out or inout, as the counts say");
     }
     return GUF_OK;
@@ -182,9 +184,8 @@ guf_status Checker::check_loops(const guf_module_function &function) {
   if (function.nloops == 0 || function.nloops > kMaxLoops) return bad("nloops", "1 to 4096");
   if (!reaches(function.loops, function.nloops)) return bad("loops", "them in the table");
   // Loops are chosen by their inputs; without outputs every operand counts.
-  const auto nchoosing = static_cast<size_t>(function.nout == 0 || function.nin == 0
-                                                 ? function.nin + function.nout
-                                                 : function.nin);
+  const auto nchoosing = static_cast<size_t>(
+      function.nout == 0 || function.nin == 0 ? function.nin + function.nout : function.nin);
   std::vector<std::vector<guf_dtype>> seen;
   for (uint32_t i = 0; i < function.nloops; ++i) {
     const guf_module_loop &loop = function.loops[i];
@@ -278,10 +279,9 @@ guf_status check_table(const guf_module_v1 *table, const TableRules &rules, guf_
 
 const guf_module_function *find_function(const guf_module_v1 &table, const char *name) {
   const guf_module_function *const end = table.functions + table.nfunctions;
-  const auto *const found =
-      std::find_if(table.functions, end, [&](const guf_module_function &function) {
-        return std::strcmp(function.name, name) == 0;
-      });
+  const auto *const found = std::find_if(
+      table.functions, end,
+      [&](const guf_module_function &function) { return std::strcmp(function.name, name) == 0; });
   return found == end ? nullptr : found;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of kernels: checked before use, searched by function and types. A plugin's standard library and a module's
-// file are the same kind of table.
+// Tables of kernels: checked before use, searched by function and types. A plugin's standard
+// library and a module's file are the same kind of table.
 #ifndef GUFUNC_CORE_BACKEND_KERNEL_TABLE_H
 #define GUFUNC_CORE_BACKEND_KERNEL_TABLE_H
 
@@ -25,9 +25,10 @@ struct TableRules {
   bool host_code = true;            // false: host images are ignored, as their code will never run
 };
 
-// Checks counts, pointers, names, types, signatures, roles, kernel indices and images: every field that the library
-// reads afterwards.
-// Errors  GUF_E_STRUCT <= struct_size;  GUF_E_ABI <= kernel_abi;  GUF_E_BAD_FILE <= anything else; the message names
+// Checks counts, pointers, names, types, signatures, roles, kernel indices and images: every field
+// that the library reads afterwards.
+// Errors  GUF_E_STRUCT <= struct_size;  GUF_E_ABI <= kernel_abi;  GUF_E_BAD_FILE <= anything else;
+//                         the message names
 //         the function and field
 guf_status check_table(const guf_module_v1 *table, const TableRules &rules, guf_error *error);
 

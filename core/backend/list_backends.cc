@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From folders to an ordered list of backends: each file judged by owner, mode and note, none of its code run.
+// From folders to an ordered list of backends: each file judged by owner, mode and note, none of
+// its code run.
 #include <fnmatch.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that is done once by one thread while others wait, with no lock held: plugins are called this way.
+// Work that is done once by one thread while others wait, with no lock held: plugins are called
+// this way.
 #ifndef GUFUNC_CORE_BACKEND_ONCE_H
 #define GUFUNC_CORE_BACKEND_ONCE_H
 
@@ -16,8 +17,9 @@ class Once {
 
   bool done() const { return state_.load(std::memory_order_acquire) == kFinished; }
 
-  // Runs `work` unless it was done before. It returns false to be run again by the next caller; then, and when it
-  // throws, nothing counts as done. kForked: the parent process was in the middle of it; only there it will finish.
+  // Runs `work` unless it was done before. It returns false to be run again by the next caller;
+  // then, and when it throws, nothing counts as done. kForked: the parent process was in the middle
+  // of it; only there it will finish.
   template <class Work>
   Result run(Work work) {
     const uint32_t epoch = base::fork_epoch();

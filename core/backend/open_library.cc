@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loader opens /proc/self/fd/N, so what was checked is what is mapped. It knows its libraries by name first: a
-// second file behind a descriptor number that was used before would silently give the first library again.
-// Each call therefore spells the same place differently, "//" or "/./" for each bit of a counter.
+// The loader opens /proc/self/fd/N, so what was checked is what is mapped. It knows its libraries
+// by name first: a second file behind a descriptor number that was used before would silently give
+// the first library again. Each call therefore spells the same place differently, "//" or "/./" for
+// each bit of a counter.
 #include "core/backend/open_library.h"
 
 #include <dlfcn.h>

@@ -7,9 +7,9 @@
 
 namespace gufunc::backend {
 
-// Maps the file behind `descriptor`, NOW and LOCAL, plus `flags` (RTLD_NODELETE). Runs its constructors; the
-// thread's floating-point control stays as it was. `path` is for messages only. The descriptor may be closed
-// afterwards.
+// Maps the file behind `descriptor`, NOW and LOCAL, plus `flags` (RTLD_NODELETE). Runs its
+// constructors; the thread's floating-point control stays as it was. `path` is for messages only.
+// The descriptor may be closed afterwards.
 // Errors  GUF_E_BAD_FILE <= the dynamic loader refuses the file; its reason is in the message
 guf_status open_library(int descriptor, int flags, const char *path, void **out, guf_error *error);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing that a plugin declares about itself is believed: sizes, slots, name and minor are compared.
+// Nothing that a plugin declares about itself is believed: sizes, slots, name and minor are
+// compared.
 #include "core/backend/plugin_table.h"
 
 #include <dlfcn.h>
@@ -22,15 +23,33 @@ struct Slot {
 #define GUF_SLOT(name) {#name, offsetof(guf_backend_api, name)}
 // Required at minor 0; slots of later minors are never required.
 constexpr Slot kRequired[] = {
-    GUF_SLOT(name),          GUF_SLOT(version),          GUF_SLOT(probe),
-    GUF_SLOT(device_open),   GUF_SLOT(device_close),     GUF_SLOT(memory_alloc),
-    GUF_SLOT(memory_free),   GUF_SLOT(copy),             GUF_SLOT(fill),
-    GUF_SLOT(stream_open),   GUF_SLOT(stream_close),     GUF_SLOT(stream_query),
-    GUF_SLOT(stream_synchronize), GUF_SLOT(stream_wait_event), GUF_SLOT(event_open),
-    GUF_SLOT(event_close),   GUF_SLOT(event_record),     GUF_SLOT(event_query),
-    GUF_SLOT(event_synchronize), GUF_SLOT(builtins),     GUF_SLOT(image_score),
-    GUF_SLOT(module_load),   GUF_SLOT(module_unload),    GUF_SLOT(kernel_get),
-    GUF_SLOT(launch),        GUF_SLOT(convert),          GUF_SLOT(shutdown),
+    GUF_SLOT(name),
+    GUF_SLOT(version),
+    GUF_SLOT(probe),
+    GUF_SLOT(device_open),
+    GUF_SLOT(device_close),
+    GUF_SLOT(memory_alloc),
+    GUF_SLOT(memory_free),
+    GUF_SLOT(copy),
+    GUF_SLOT(fill),
+    GUF_SLOT(stream_open),
+    GUF_SLOT(stream_close),
+    GUF_SLOT(stream_query),
+    GUF_SLOT(stream_synchronize),
+    GUF_SLOT(stream_wait_event),
+    GUF_SLOT(event_open),
+    GUF_SLOT(event_close),
+    GUF_SLOT(event_record),
+    GUF_SLOT(event_query),
+    GUF_SLOT(event_synchronize),
+    GUF_SLOT(builtins),
+    GUF_SLOT(image_score),
+    GUF_SLOT(module_load),
+    GUF_SLOT(module_unload),
+    GUF_SLOT(kernel_get),
+    GUF_SLOT(launch),
+    GUF_SLOT(convert),
+    GUF_SLOT(shutdown),
 };
 #undef GUF_SLOT
 

@@ -12,15 +12,17 @@ namespace gufunc::backend {
 // What plugins may ask of the host. Immortal.
 const guf_host_api &host_services();
 
-// Calls the entry with a zeroed table, checks what it filled against the note and fills optional gaps. A plugin that
-// throws is caught. `*out` is untouched on failure.
-// Errors  GUF_E_ABI <= a required slot is missing (the message names it), the table or its name contradicts the
+// Calls the entry with a zeroed table, checks what it filled against the note and fills optional
+// gaps. A plugin that throws is caught. `*out` is untouched on failure.
+// Errors  GUF_E_ABI <= a required slot is missing (the message names it), the table or its name
+//                      contradicts the
 //         note, or the entry threw;  else the entry's own status
 guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_backend_api *out,
                       guf_error *error);
 
 // Maps the file and opens its table. Once mapped, it stays.
-// Errors  as open_table;  GUF_E_BAD_FILE <= the dynamic loader refuses it;  GUF_E_ABI <= no entry of this major
+// Errors  as open_table;  GUF_E_BAD_FILE <= the dynamic loader refuses it;  GUF_E_ABI <= no entry
+//         of this major
 guf_status open_plugin(int descriptor, const char *path, const BackendNote &note,
                        guf_backend_api *out, guf_error *error);
 

@@ -38,8 +38,8 @@ struct Candidate {
   std::string name;  // of the backend, by the file's name; empty when the file was named by a .conf
 };
 
-// In the order of preference. Relative and empty elements are left out; within a folder sorted by name. Reads
-// directories and .conf files only.  Throws std::bad_alloc.
+// In the order of preference. Relative and empty elements are left out; within a folder sorted by
+// name. Reads directories and .conf files only.  Throws std::bad_alloc.
 std::vector<Candidate> find_candidates(const SearchSources &sources);
 
 // [a-z][a-z0-9_]*, at most 31 characters.

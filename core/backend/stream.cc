@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of streams and events. It comes from base::bury, never from a release, so drivers may be called; but not
-// for objects of the parent process: their driver state is not in this one.
+// The end of streams and events. It comes from base::bury, never from a release, so drivers may be
+// called; but not for objects of the parent process: their driver state is not in this one.
 #include "core/backend/backend.h"
 #include "core/base/fork.h"
 

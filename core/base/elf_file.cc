@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads headers and notes by copying them out field by field: nothing in the file is trusted, aligned or
-// inside the file until it was checked.
+// Reads headers and notes by copying them out field by field: nothing in the file is trusted,
+// aligned or inside the file until it was checked.
 #include "core/base/elf_file.h"
 
 #include <elf.h>

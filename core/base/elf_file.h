@@ -23,15 +23,16 @@ class ElfFile {
  public:
   static constexpr size_t kMaxSegments = 64;
 
-  // Checks magic, class, byte order, type ET_DYN, machine x86-64 (or the host's), header sizes, and that
-  // every program header lies inside the file.
+  // Checks magic, class, byte order, type ET_DYN, machine x86-64 (or the host's), header sizes, and
+  // that every program header lies inside the file.
   // Errors  GUF_E_BAD_FILE <= anything else; the message says which field
   static guf_status open(std::span<const std::byte> bytes, ElfFile *out, guf_error *error);
 
   // PT_LOAD ranges in file order.
   std::span<const FileRange> loads() const { return {loads_, nloads_}; }
 
-  // Finds the note (owner `name`, `type`) in the PT_NOTE segments. False when there is none or it is malformed.
+  // Finds the note (owner `name`, `type`) in the PT_NOTE segments. False when there is none or it
+  // is malformed.
   bool find_note(std::string_view name, uint32_t type, FileRange *out_descriptor) const;
 
   std::span<const std::byte> bytes() const { return bytes_; }

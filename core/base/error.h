@@ -19,8 +19,8 @@ namespace gufunc::base {
 // No argument or axis is at fault.
 inline constexpr int kNone = -1;
 
-// Writes the failure into `error` (NULL, or a wrong struct_size: nothing is written) and returns `status`.
-// A message that does not fit is cut at a character border. Allocates nothing.
+// Writes the failure into `error` (NULL, or a wrong struct_size: nothing is written) and returns
+// `status`. A message that does not fit is cut at a character border. Allocates nothing.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 5, 6)]] guf_status fail(guf_error *error,
                                                                         guf_status status,
                                                                         int argument, int axis,

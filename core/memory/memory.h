@@ -13,7 +13,8 @@ guf_status allocate(backend::Device &device, guf_dtype dtype, int32_t ndim, cons
                     const int64_t *strides, int32_t order, base::Ref<array::Array> *out,
                     guf_error *error);
 
-// Wraps memory of the caller. The release callback is owed from `owe_release` on: nothing may fail after it.
+// Wraps memory of the caller. The release callback is owed from `owe_release` on: nothing may fail
+// after it.
 guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release,
                 void *user, uint32_t flags, base::Ref<array::Array> *out, guf_error *error);
 void owe_release(const array::Array &wrapped);
@@ -24,8 +25,9 @@ struct Side {
   bool swapped;
 };
 
-// Copies elements with casts (guf::cast); shapes are equal or `from` broadcasts to `to`. The memory of the two does
-// not overlap, or is exactly the same view; `move` below stages. Complete on return when stream is nullptr.
+// Copies elements with casts (guf::cast); shapes are equal or `from` broadcasts to `to`. The memory
+// of the two does not overlap, or is exactly the same view; `move` below stages. Complete on return
+// when stream is nullptr.
 guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
                    const Side &from, guf_error *error);
 
@@ -33,7 +35,8 @@ guf_status convert(backend::Device &device, backend::Stream *stream, const Side 
 guf_status move(backend::Device &device, backend::Stream *stream, const Side &to, const Side &from,
                 guf_error *error);
 
-// Frees what was dropped, then runs queued release callbacks: at most `max` (0: all); returns how many ran.
+// Frees what was dropped, then runs queued release callbacks: at most `max` (0: all); returns how
+// many ran.
 uint32_t run_callbacks(uint32_t max);
 
 }  // namespace gufunc::memory

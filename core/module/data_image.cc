@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules as data: the segments copied where nothing may execute, the pointers in them relocated as the dynamic
-// loader would, every offset checked. Only relocations that need no other library are read; what they leave out
-// stays as it was in the file, and the table's check refuses it if it matters.
+// Modules as data: the segments copied where nothing may execute, the pointers in them relocated as
+// the dynamic loader would, every offset checked. Only relocations that need no other library are
+// read; what they leave out stays as it was in the file, and the table's check refuses it if it
+// matters.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -110,14 +111,28 @@ guf_status read_dynamic(const Copy &copy, const ModuleFile &file, Dynamic *out, 
       Elf64_Dyn entry;
       if (!copy.read(at, &entry)) return malformed("the dynamic section", error);
       switch (entry.d_tag) {
-        case DT_NULL: return GUF_OK;
-        case DT_RELA: out->rela = entry.d_un.d_ptr; break;
-        case DT_RELASZ: out->rela_size = entry.d_un.d_val; break;
-        case DT_SYMTAB: out->symbols = entry.d_un.d_ptr; break;
-        case DT_STRTAB: out->strings = entry.d_un.d_ptr; break;
-        case DT_GNU_HASH: out->hash = entry.d_un.d_ptr; break;
-        case DT_RELR: out->has_relr = true; break;
-        default: break;
+        case DT_NULL:
+          return GUF_OK;
+        case DT_RELA:
+          out->rela = entry.d_un.d_ptr;
+          break;
+        case DT_RELASZ:
+          out->rela_size = entry.d_un.d_val;
+          break;
+        case DT_SYMTAB:
+          out->symbols = entry.d_un.d_ptr;
+          break;
+        case DT_STRTAB:
+          out->strings = entry.d_un.d_ptr;
+          break;
+        case DT_GNU_HASH:
+          out->hash = entry.d_un.d_ptr;
+          break;
+        case DT_RELR:
+          out->has_relr = true;
+          break;
+        default:
+          break;
       }
     }
   }
@@ -158,7 +173,8 @@ guf_status relocate(const Dynamic &dynamic, Copy *copy, guf_error *error) {
 // Walks the chain of the one hash value; the symbol's address, or none.
 std::optional<uint64_t> find_table(const Copy &copy, const Dynamic &dynamic) {
   uint32_t wanted = 5381;
-  for (const char *c = kTableSymbol; *c != '\0'; ++c) wanted = wanted * 33 + static_cast<uint8_t>(*c);
+  for (const char *c = kTableSymbol; *c != '\0'; ++c)
+    wanted = wanted * 33 + static_cast<uint8_t>(*c);
   uint32_t header[4];  // buckets, first symbol, bloom words, bloom shift
   if (dynamic.hash == 0 || !copy.read(dynamic.hash, &header) || header[0] == 0) return std::nullopt;
   const uint64_t buckets = dynamic.hash + sizeof header + uint64_t{header[2]} * sizeof(uint64_t);

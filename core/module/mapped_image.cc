@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules that run. The dynamic loader tells files apart by inode: a module that was overwritten in place while its
-// old self is mapped would silently be the old one again. Such a file is mapped from a sealed copy in memory.
+// Modules that run. The dynamic loader tells files apart by inode: a module that was overwritten in
+// place while its old self is mapped would silently be the old one again. Such a file is mapped
+// from a sealed copy in memory.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>

@@ -21,7 +21,8 @@ class Module final : public base::Object {
   static constexpr base::Kind kKind = base::Kind::kModule;
 
   // Of a file.
-  Module(std::string path, uint32_t flags, const Digest &digest, std::unique_ptr<ModuleImage> image);
+  Module(std::string path, uint32_t flags, const Digest &digest,
+         std::unique_ptr<ModuleImage> image);
   // Linked into the program: `table` was checked and lives for ever.
   explicit Module(const guf_module_v1 &table);
   ~Module() override;
@@ -51,13 +52,14 @@ guf_status open_module(const char *path, uint32_t flags, base::Ref<Module> *out,
 // Checks a linked-in table. Registers nothing.  Errors  as guf_module_register
 guf_status wrap_table(const guf_module_v1 *table, base::Ref<Module> *out, guf_error *error);
 
-// Registers the module's functions in a context. `*out` is `module`, or the one that was there when it is the same.
+// Registers the module's functions in a context. `*out` is `module`, or the one that was there when
+// it is the same.
 // Errors  GUF_E_EXISTS <= the context has another module of this name
 guf_status register_module(op::Context &context, const base::Ref<Module> &module,
                            base::Ref<Module> *out, guf_error *error);
 
-// A loop for another ufunc: the kernel of `function` with exactly the ufunc's operands and these types. It keeps the
-// module.
+// A loop for another ufunc: the kernel of `function` with exactly the ufunc's operands and these
+// types. It keeps the module.
 // Errors  GUF_E_NOT_FOUND <= no such function or types;  GUF_E_SIGNATURE <= signatures differ
 guf_status make_loop(const base::Ref<Module> &module, const op::Ufunc &ufunc, const char *function,
                      const guf_dtype *types, std::unique_ptr<op::Loop> *out, guf_error *error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digest runs over the file's own bytes; the few that strip may rewrite are replaced by zeros on the way.
+// The digest runs over the file's own bytes; the few that strip may rewrite are replaced by zeros
+// on the way.
 #include "core/module/module_digest.h"
 
 #include <elf.h>

@@ -24,8 +24,8 @@ struct ModuleNote {
 };
 static_assert(sizeof(ModuleNote) == 40);
 
-// SHA-256 over the file bytes of every PT_LOAD segment, in order, with the section header fields of the
-// ELF header and the note's digest read as zero: strip and debuglink leave it unchanged.
+// SHA-256 over the file bytes of every PT_LOAD segment, in order, with the section header fields of
+// the ELF header and the note's digest read as zero: strip and debuglink leave it unchanged.
 // Errors  GUF_E_BAD_FILE <= no module note, or one of another size
 guf_status compute_digest(const base::ElfFile &file, ModuleNote *out_note,
                           std::array<uint8_t, 32> *out_digest, uint64_t *out_digest_offset,

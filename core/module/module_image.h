@@ -24,12 +24,14 @@ class ModuleImage {
 };
 
 // Maps the file to run its host code. Constructors of the module run here, not before.
-// Errors  GUF_E_BAD_FILE <= the dynamic loader refuses it, no table, or one that breaks the rules;  GUF_E_ABI;
+// Errors  GUF_E_BAD_FILE <= the dynamic loader refuses it, no table, or one that breaks the rules;
+//                           GUF_E_ABI;
 //         GUF_E_IO <= no memory file can be made (see module_image.cc)
 guf_status map_to_run(const char *path, const ModuleFile &file, std::unique_ptr<ModuleImage> *out,
                       guf_error *error);
 
-// Copies the file's segments and relocates the copy; no code of it runs. Host images are left out of the table.
+// Copies the file's segments and relocates the copy; no code of it runs. Host images are left out
+// of the table.
 // Errors  GUF_E_BAD_FILE <= malformed dynamic section or table;  GUF_E_ABI;
 //         GUF_E_UNSUPPORTED <= it needs relocations that this version does not read
 guf_status copy_as_data(const char *path, const ModuleFile &file, std::unique_ptr<ModuleImage> *out,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file is read, not mapped: a file that shrinks while it is looked at is then an error, not a SIGBUS.
+// The file is read, not mapped: a file that shrinks while it is looked at is then an error, not a
+// SIGBUS.
 #include "core/module/read_module.h"
 
 #include <unistd.h>

@@ -15,9 +15,10 @@ guf_status find_same(op::Context &context, const Module &module, base::Ref<Modul
   if (!known) return GUF_OK;
   auto *const other = static_cast<Module *>(known.get());
   if (!module.is_same_as(*other)) {
-    return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
-                      "another module named '%s' is loaded already; found %s", module.table().name,
-                      other->path().empty() ? "one linked into the program" : other->path().c_str());
+    return base::fail(
+        error, GUF_E_EXISTS, base::kNone, base::kNone,
+        "another module named '%s' is loaded already; found %s", module.table().name,
+        other->path().empty() ? "one linked into the program" : other->path().c_str());
   }
   *out = base::Ref<Module>::share(other);
   return GUF_OK;
@@ -77,14 +78,14 @@ guf_status make_loop(const base::Ref<Module> &module, const op::Ufunc &ufunc, co
   op::Signature signature;
   GUF_TRY(parse(*found, &signature, error));
   if (!have_equal_core_dims(signature, ufunc.signature)) {
-    return base::fail(error, GUF_E_SIGNATURE, base::kNone, base::kNone,
-                      "the signatures differ; '%s' has %s with %d input(s) and %d output(s), '%s:%s' "
-                      "has %s with %d and %d",
-                      ufunc.full_name.c_str(),
-                      ufunc.signature.text.empty() ? "none" : ufunc.signature.text.c_str(),
-                      ufunc.nin(), ufunc.nout(), table.name, function,
-                      signature.text.empty() ? "none" : signature.text.c_str(), signature.nin,
-                      signature.nout);
+    return base::fail(
+        error, GUF_E_SIGNATURE, base::kNone, base::kNone,
+        "the signatures differ; '%s' has %s with %d input(s) and %d output(s), '%s:%s' "
+        "has %s with %d and %d",
+        ufunc.full_name.c_str(),
+        ufunc.signature.text.empty() ? "none" : ufunc.signature.text.c_str(), ufunc.nin(),
+        ufunc.nout(), table.name, function,
+        signature.text.empty() ? "none" : signature.text.c_str(), signature.nin, signature.nout);
   }
   const guf_module_loop *const from = backend::find_loop(*found, types);
   if (from == nullptr) {

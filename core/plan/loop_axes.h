@@ -7,8 +7,8 @@
 
 namespace gufunc::plan {
 
-// Writes operands, addresses, dtypes, flags, loop dimensions and the loop's stride bits of a launch;
-// the core part is the planner's.
+// Writes operands, addresses, dtypes, flags, loop dimensions and the loop's stride bits of a
+// launch; the core part is the planner's.
 void write_loop(const Request &request, Launch *out);
 
 }  // namespace gufunc::plan

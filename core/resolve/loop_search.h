@@ -28,8 +28,7 @@ guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error
 // What the search found.
 struct Found {
   uint32_t index;
-  bool
-      unchecked;  // the logical functions' bool loop: inputs are tested for zero, whatever the casting rule
+  bool unchecked;  // the logical functions' bool loop: zero or not, whatever the casting rule
 };
 
 // Errors  GUF_E_NO_LOOP <= with NumPy's text for the case

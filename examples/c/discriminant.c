@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 -- calls a module's ufunc on C arrays: discriminant MODULE.so */
+/* SPDX-License-Identifier: Apache-2.0 -- calls a module's ufunc on C arrays: discriminant
+ * MODULE.so */
 #include <gufunc/gufunc.h>
 #include <stdio.h>
 

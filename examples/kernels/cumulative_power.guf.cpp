@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x, x + x**2, x + x**2 + x**3, ... over a row that starts with x: reads its output, so the operand is inout.
-// Accumulates in the loop's own type: the f32 loop is f32 throughout.
+// x, x + x**2, x + x**2 + x**3, ... over a row that starts with x: reads its output, so the operand
+// is inout. Accumulates in the loop's own type: the f32 loop is f32 throughout.
 #include <gufunc/kernel.hpp>
 
 template <class Row>

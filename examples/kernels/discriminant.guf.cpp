@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The discriminant's root: the first ufunc everybody meets. One template, two loops; everything is computed
-// in the loop's own type, so the f32 loop rounds each operation to f32.
+// The discriminant's root: the first ufunc everybody meets. One template, two loops; everything is
+// computed in the loop's own type, so the f32 loop rounds each operation to f32.
 #include <gufunc/kernel.hpp>
 
 template <class T>

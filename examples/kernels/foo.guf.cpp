@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalars in, a vector out: x, x+x, x+x+x**2, ... One formula, registered twice: `foo` has a rule, so its
-// length is the value of the second input; `foo_any` has none, so the output or the caller's `dims` give it.
-// Accumulates in the loop's own type.
+// Scalars in, a vector out: x, x+x, x+x+x**2, ... One formula, registered twice: `foo` has a rule,
+// so its length is the value of the second input; `foo_any` has none, so the output or the caller's
+// `dims` give it. Accumulates in the loop's own type.
 #include <gufunc/kernel.hpp>
 
 template <class X, class N, class Y>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mean of the last `window` elements; of fewer where the row begins. The running sum is f64 in both loops.
+// Mean of the last `window` elements; of fewer where the row begins. The running sum is f64 in both
+// loops.
 #include <gufunc/kernel.hpp>
 
 template <class A, class W, class Out>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The example kernels, linked in as one object, called entry by entry on every ISA level of this machine: the
-// reference numbers of Numba and NumPy, and bits equal to the formula rounded operation by operation.
+// The example kernels, linked in as one object, called entry by entry on every ISA level of this
+// machine: the reference numbers of Numba and NumPy, and bits equal to the formula rounded
+// operation by operation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gufunc/module_table.h>

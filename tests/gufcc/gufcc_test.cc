@@ -282,7 +282,8 @@ TEST_F(Gufcc, StrictKeepsEveryRoundingAndFastContracts) {
   const std::string code = run_process({"objdump", "-d", path("mad.so").string()}).output;
   const std::string table = run_process({"nm", path("mad.so").string()}).output;
   EXPECT_THAT(table, HasSubstr("guf_ew_strict_mad_ff_f__v3"));
-  // Entries tail-call loops that stand beside them: fused instructions exist, and only for the fast function.
+  // Entries tail-call loops that stand beside them: fused instructions exist, and only for the fast
+  // function.
   EXPECT_THAT(code, HasSubstr("vfmsub"));
   const ProcessResult strict =
       run({write("only.guf.cpp",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins that break the contract, one way each: BAD_PLUGIN_<KIND> says which. All but that is in order, so a test
-// that sees them refused knows why.
+// Plugins that break the contract, one way each: BAD_PLUGIN_<KIND> says which. All but that is in
+// order, so a test that sees them refused knows why.
 #include <gufunc/backend.h>
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way to break the plugin contract is refused: the state, the text, and nothing of a refused file runs.
+// Every way to break the plugin contract is refused: the state, the text, and nothing of a refused
+// file runs.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

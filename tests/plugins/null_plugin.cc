@@ -77,40 +77,43 @@ guf_status memory_alloc(void *device, uint64_t size, int32_t, void *, uint64_t *
 guf_status memory_free(void *, uint64_t address, uint64_t, int32_t, void *stream,
                        guf_error *error) {
   NULL_ENTER(kMemoryFree);
-  return submit(as_stream(stream),
-                [=](guf_error *) {
-                  std::free(reinterpret_cast<void *>(to_host(address)));
-                  --live(kLiveMemory);
-                  return GUF_OK;
-                },
-                error);
+  return submit(
+      as_stream(stream),
+      [=](guf_error *) {
+        std::free(reinterpret_cast<void *>(to_host(address)));
+        --live(kLiveMemory);
+        return GUF_OK;
+      },
+      error);
 }
 
 guf_status copy(void *, void *stream, uint64_t dst, uint64_t src, uint64_t size, int32_t,
                 guf_error *error) {
   NULL_ENTER(kCopy);
-  return submit(as_stream(stream),
-                [=](guf_error *) {
-                  std::memmove(reinterpret_cast<void *>(to_host(dst)),
-                               reinterpret_cast<const void *>(to_host(src)), size);
-                  return GUF_OK;
-                },
-                error);
+  return submit(
+      as_stream(stream),
+      [=](guf_error *) {
+        std::memmove(reinterpret_cast<void *>(to_host(dst)),
+                     reinterpret_cast<const void *>(to_host(src)), size);
+        return GUF_OK;
+      },
+      error);
 }
 
 guf_status fill(void *, void *stream, uint64_t dst, const void *pattern, uint32_t pattern_size,
                 uint64_t count, guf_error *error) {
   NULL_ENTER(kFill);
   std::string bytes(static_cast<const char *>(pattern), pattern_size);
-  return submit(as_stream(stream),
-                [=](guf_error *) {
-                  char *const first = reinterpret_cast<char *>(to_host(dst));
-                  for (uint64_t i = 0; i < count; ++i) {
-                    std::memcpy(first + i * bytes.size(), bytes.data(), bytes.size());
-                  }
-                  return GUF_OK;
-                },
-                error);
+  return submit(
+      as_stream(stream),
+      [=](guf_error *) {
+        char *const first = reinterpret_cast<char *>(to_host(dst));
+        for (uint64_t i = 0; i < count; ++i) {
+          std::memcpy(first + i * bytes.size(), bytes.data(), bytes.size());
+        }
+        return GUF_OK;
+      },
+      error);
 }
 
 guf_status stream_open(void *, uint64_t, uint32_t flags, void **out_stream, guf_error *error) {
@@ -164,13 +167,14 @@ guf_status event_record(void *event, void *stream, guf_error *error) {
   NULL_ENTER(kEventRecord);
   Event *const mark = as_event(event);
   mark->pending = true;
-  return submit(as_stream(stream),
-                [mark, stream](guf_error *) {
-                  mark->failure = stream == nullptr ? Failure{} : as_stream(stream)->failure;
-                  mark->pending = false;
-                  return GUF_OK;
-                },
-                error);
+  return submit(
+      as_stream(stream),
+      [mark, stream](guf_error *) {
+        mark->failure = stream == nullptr ? Failure{} : as_stream(stream)->failure;
+        mark->pending = false;
+        return GUF_OK;
+      },
+      error);
 }
 
 guf_status event_query(void *event, guf_error *error) {
@@ -224,15 +228,16 @@ guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
   const auto block = std::make_shared<guf_launch_block>(*launch->block);
   const auto loop = reinterpret_cast<Loop>(launch->kernel);
   void *const user = launch->user;
-  return submit(as_stream(launch->stream),
-                [=](guf_error *details) { return run_loop(loop, user, *block, details); }, error);
+  return submit(
+      as_stream(launch->stream),
+      [=](guf_error *details) { return run_loop(loop, user, *block, details); }, error);
 }
 
 guf_status convert(void *, void *stream, const guf_launch_block *block, guf_error *error) {
   NULL_ENTER(kConvert);
   const auto kept = std::make_shared<guf_launch_block>(*block);
-  return submit(as_stream(stream),
-                [=](guf_error *details) { return run_convert(*kept, details); }, error);
+  return submit(
+      as_stream(stream), [=](guf_error *details) { return run_convert(*kept, details); }, error);
 }
 
 guf_status shutdown(uint64_t timeout_ns, guf_error *error) {
@@ -254,8 +259,7 @@ uint64_t control_live(const char *what) {
   return count_live(what);
 }
 
-guf_status extension(const char *name, uint32_t version, const void **out_table,
-                     guf_error *error) {
+guf_status extension(const char *name, uint32_t version, const void **out_table, guf_error *error) {
   NULL_ENTER(kExtension);
   static constexpr null_control kControl = {control_script, reset_script, control_calls, complete,
                                             control_live};
@@ -279,21 +283,36 @@ guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t, guf_backen
       return fail(error, GUF_E_ARG, "GUFUNC_NULL is malformed");
     }
   }
-  *api = {sizeof *api,   0,
-          "null",        "1.0",
-          0,             probe,
-          device_open,   device_close,
-          memory_alloc,  memory_free,
-          copy,          fill,
-          stream_open,   stream_close,
-          stream_query,  stream_synchronize,
-          stream_wait_event, event_open,
-          event_close,   event_record,
-          event_query,   event_synchronize,
-          builtins,      image_score,
-          module_load,   module_unload,
-          kernel_get,    launch,
-          convert,       shutdown,
+  *api = {sizeof *api,
+          0,
+          "null",
+          "1.0",
+          0,
+          probe,
+          device_open,
+          device_close,
+          memory_alloc,
+          memory_free,
+          copy,
+          fill,
+          stream_open,
+          stream_close,
+          stream_query,
+          stream_synchronize,
+          stream_wait_event,
+          event_open,
+          event_close,
+          event_record,
+          event_query,
+          event_synchronize,
+          builtins,
+          image_score,
+          module_load,
+          module_unload,
+          kernel_get,
+          launch,
+          convert,
+          shutdown,
           extension};
   return GUF_OK;
 }

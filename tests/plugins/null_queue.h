@@ -23,13 +23,15 @@ struct Stream {
   Failure failure;  // the first since the last report
 };
 
-// A mark is passed when the stream has run `position` pieces of work; kept as a flag that queued work sets.
+// A mark is passed when the stream has run `position` pieces of work; kept as a flag that queued
+// work sets.
 struct Event {
   bool pending = false;
   Failure failure;
 };
 
-// Queues work, or runs it now (no stream, or not async). A failure of queued work is kept by the stream.
+// Queues work, or runs it now (no stream, or not async). A failure of queued work is kept by the
+// stream.
 guf_status submit(Stream *stream, Work work, guf_error *error);
 
 guf_status query(Stream *stream);

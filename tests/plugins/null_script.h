@@ -11,10 +11,33 @@
 namespace null_plugin {
 
 enum Slot : int {
-  kProbe, kDeviceOpen, kDeviceClose, kMemoryAlloc, kMemoryFree, kCopy, kFill, kStreamOpen,
-  kStreamClose, kStreamQuery, kStreamSynchronize, kStreamWaitEvent, kEventOpen, kEventClose,
-  kEventRecord, kEventQuery, kEventSynchronize, kBuiltins, kImageScore, kModuleLoad,
-  kModuleUnload, kKernelGet, kLaunch, kConvert, kShutdown, kExtension, kSlots
+  kProbe,
+  kDeviceOpen,
+  kDeviceClose,
+  kMemoryAlloc,
+  kMemoryFree,
+  kCopy,
+  kFill,
+  kStreamOpen,
+  kStreamClose,
+  kStreamQuery,
+  kStreamSynchronize,
+  kStreamWaitEvent,
+  kEventOpen,
+  kEventClose,
+  kEventRecord,
+  kEventQuery,
+  kEventSynchronize,
+  kBuiltins,
+  kImageScore,
+  kModuleLoad,
+  kModuleUnload,
+  kKernelGet,
+  kLaunch,
+  kConvert,
+  kShutdown,
+  kExtension,
+  kSlots
 };
 
 enum Live : int { kLiveMemory, kLiveStreams, kLiveEvents, kLiveModules, kLiveKinds };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy headers: every version and order, every refusal by name, every truncation and every changed byte.
+// .npy headers: every version and order, every refusal by name, every truncation and every changed
+// byte.
 #include "npy_file.h"
 
 #include <gmock/gmock.h>

@@ -26,7 +26,8 @@ inline Operand missing() {
   return operand;
 }
 
-// Owns everything the view borrows. The signature "" with `nin` and the rest outputs is elementwise.
+// Owns everything the view borrows. The signature "" with `nin` and the rest outputs is
+// elementwise.
 class Call {
  public:
   Call(const std::string &name, const std::string &signature, const std::string &rules, int32_t nin,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A minimal ELF file in memory for the tests of everything that reads one: header, three program headers,
-// two loads around a note segment.
+// A minimal ELF file in memory for the tests of everything that reads one: header, three program
+// headers, two loads around a note segment.
 #ifndef GUFUNC_TESTS_UNIT_ELF_SAMPLE_H
 #define GUFUNC_TESTS_UNIT_ELF_SAMPLE_H
 

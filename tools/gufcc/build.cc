@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps in order; each leaves its files in the temporary folder, the last one moves the module into place.
+// The steps in order; each leaves its files in the temporary folder, the last one moves the module
+// into place.
 #include "build.h"
 
 #include <algorithm>
@@ -111,8 +112,8 @@ bool Build::compile_units() {
   });
 }
 
-// All objects of a level become one whose only global symbols are its entries: an inline function of the
-// user must not be shared between levels, or old machines would run code of new ones.
+// All objects of a level become one whose only global symbols are its entries: an inline function
+// of the user must not be shared between levels, or old machines would run code of new ones.
 bool Build::join_level(const Target &target) {
   std::string entries;
   Command join = {"ld", "-r", "--force-group-allocation", "-o", work(target.suffix + ".joined.o")};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps around clang. An object depends on the preprocessed text, the flags and the compiler's version: their
-// hash names it in the cache.
+// Steps around clang. An object depends on the preprocessed text, the flags and the compiler's
+// version: their hash names it in the cache.
 #include "compiler.h"
 
 #include <sstream>
@@ -152,8 +152,8 @@ bool Compiler::scan(size_t source, std::string *preprocessed) {
   return note_dependencies(depfile) && read_file(output, preprocessed, diagnostics_);
 }
 
-// The compiler complains once per ISA level and from inside the loops. A probe that calls each function once
-// says the same from the registration's line.
+// The compiler complains once per ISA level and from inside the loops. A probe that calls each
+// function once says the same from the registration's line.
 void Compiler::report_failure(const Unit &unit, const std::string &output) {
   if (compile_failed_) return;
   compile_failed_ = true;

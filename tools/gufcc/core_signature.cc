@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recursive-descent reader of "(m,n),(n,p)->(m,p)"; the library checks the same text again when it loads.
+// A recursive-descent reader of "(m,n),(n,p)->(m,p)"; the library checks the same text again when
+// it loads.
 #include "core_signature.h"
 
 #include <gufunc/limits.h>

@@ -19,7 +19,8 @@ struct Place {
 
 class Diagnostics {
  public:
-  // Records an error and returns false, so that a failing function reads `return diagnostics.error(...)`.
+  // Records an error and returns false, so that a failing function reads `return
+  // diagnostics.error(...)`.
   template <class... A>
   bool error(const Place &place, fmt::format_string<A...> format, A &&...args) {
     add(place, "error", fmt::format(format, std::forward<A>(args)...));

@@ -24,10 +24,12 @@ std::string host_entry_name(const Loop &loop, const Target &target);
 std::string generate_host_entries(const std::string &source, const std::vector<LoopRef> &loops,
                                   const Target &target);
 
-// A translation unit that calls each function once, on the line of its registration, and does nothing else.
+// A translation unit that calls each function once, on the line of its registration, and does
+// nothing else.
 std::string generate_probes(const std::string &source, const std::vector<LoopRef> &loops);
 
-// Entries for devices: row and nd of elementwise loops, thread of generalized ones, whatever the front end.
+// Entries for devices: row and nd of elementwise loops, thread of generalized ones, whatever the
+// front end.
 std::string generate_device_entries(const std::string &source, const std::vector<LoopRef> &loops);
 
 // The C source of the table gufunc_module_v1_<name>; as_shared adds the alias and the digest note.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device entries. CUDA and HIP take addresses inside the block; OpenCL takes them as arguments of their own.
+// Device entries. CUDA and HIP take addresses inside the block; OpenCL takes them as arguments of
+// their own.
 #include "entry_text.h"
 #include "generate.h"
 

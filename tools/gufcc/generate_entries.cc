@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries call the user's function from a line that claims to be the registration's: an error in the
-// arguments points there, an error in the formula at the formula.
+// Entries call the user's function from a line that claims to be the registration's: an error in
+// the arguments points there, an error in the formula at the formula.
 #include <gufunc/status.h>
 
 #include "entry_text.h"

@@ -21,7 +21,8 @@ ProcessResult run_process(const Command &command);
 // The command as a line for a shell, for -v.
 std::string command_line(const Command &command);
 
-// Runs `job(i)` for 0 <= i < count on up to `workers` threads; stops handing out jobs after a false.
+// Runs `job(i)` for 0 <= i < count on up to `workers` threads; stops handing out jobs after a
+// false.
 bool run_parallel(int workers, int count, const std::function<bool(int)> &job);
 
 }  // namespace gufunc::gufcc

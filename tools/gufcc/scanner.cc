@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The macros of kernel.hpp leave `__guf_register__(kind, function, "text", ...)`; a refused header leaves
-// `__guf_refused__(name)`. Everything else is skipped, counting braces.
+// The macros of kernel.hpp leave `__guf_register__(kind, function, "text", ...)`; a refused header
+// leaves `__guf_refused__(name)`. Everything else is skipped, counting braces.
 #include "scanner.h"
 
 #include <fmt/format.h>
@@ -32,8 +32,8 @@ class Scanner {
   }
 
  private:
-  // Joins the tokens of one argument: of a string argument its characters, else the tokens themselves.
-  // Leaves the terminating ',' or ')' in `*end`.
+  // Joins the tokens of one argument: of a string argument its characters, else the tokens
+  // themselves. Leaves the terminating ',' or ')' in `*end`.
   bool argument(std::string *text, bool *is_string, char *end) {
     int open = 0;
     *is_string = false;

@@ -23,12 +23,13 @@ struct Target {
 // Every name that --targets takes.
 const std::vector<Target> &all_targets();
 
-// Reads "x86-64-v2,x86-64-v3", "all" (every host level) or "host" (the highest level this machine runs).
+// Reads "x86-64-v2,x86-64-v3", "all" (every host level) or "host" (the highest level this machine
+// runs).
 // Device targets are taken and reported as skipped: their images are not built yet.
 bool select_targets(const std::string &text, std::vector<Target> *out, Diagnostics *diagnostics);
 
-// What --check takes: nvptx64, amdgcn, opencl. The command compiles `source` to `output`, by `compiler` or, for
-// opencl, by clang-15: later ones cannot write what OpenCL drivers read.
+// What --check takes: nvptx64, amdgcn, opencl. The command compiles `source` to `output`, by
+// `compiler` or, for opencl, by clang-15: later ones cannot write what OpenCL drivers read.
 bool device_check_command(const std::string &name, const std::string &compiler,
                           const std::string &source, const std::string &output, Command *out,
                           Diagnostics *diagnostics);

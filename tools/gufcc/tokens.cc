@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comments are gone after preprocessing; what remains to be told apart is literals, names and the rest.
+// Comments are gone after preprocessing; what remains to be told apart is literals, names and the
+// rest.
 #include "tokens.h"
 
 #include <cctype>

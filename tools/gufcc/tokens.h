@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of preprocessed C++, with the file and line that the preprocessor's line markers give them.
+// Tokens of preprocessed C++, with the file and line that the preprocessor's line markers give
+// them.
 #ifndef GUFUNC_TOOLS_GUFCC_TOKENS_H
 #define GUFUNC_TOOLS_GUFCC_TOKENS_H
 
@@ -25,7 +26,8 @@ class Tokens {
   Place place() const {
     return {frames_.empty() ? "" : frames_.back().file, frames_.empty() ? 0 : frames_.back().line};
   }
-  // Where the file of that token was included, through headers of the system up to a file of the user.
+  // Where the file of that token was included, through headers of the system up to a file of the
+  // user.
   Place included_from() const;
 
  private:
@@ -47,8 +49,8 @@ class Tokens {
   std::vector<Frame> frames_;
 };
 
-// The characters of a string literal, escapes resolved; false for a prefix or escape that option strings
-// do not need.
+// The characters of a string literal, escapes resolved; false for a prefix or escape that option
+// strings do not need.
 bool unquote(std::string_view literal, std::string *out);
 
 }  // namespace gufunc::gufcc

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses literals with the C++ library's locale-free readers; casts to a named dtype through the library itself.
+// Parses literals with the C++ library's locale-free readers; casts to a named dtype through the
+// library itself.
 #include "literal.h"
 
 #include <fmt/format.h>
@@ -94,7 +95,8 @@ bool fits(const guf_operand &value, bool exact, unsigned bits, bool is_signed) {
   return number <= top && number >= (is_signed ? -top - 1 : 0);
 }
 
-// A weak scalar as an element of a float, complex or bool dtype. The library casts, so that rounding is its own.
+// A weak scalar as an element of a float, complex or bool dtype. The library casts, so that
+// rounding is its own.
 guf_operand cast_by_library(const guf_dtype_info &info, const guf_operand &value) {
   Call call;
   ArrayHandle element;

@@ -23,8 +23,8 @@ struct NpyHeader {
   uint64_t data_size = 0;  // bytes of all elements
 };
 
-// Parses the start of a file. `raw_bf16`: two-byte void ("V2") means bfloat16, which .npy cannot name.
-// Throws Failure(kFile) naming what is wrong; reads nothing outside `bytes`.
+// Parses the start of a file. `raw_bf16`: two-byte void ("V2") means bfloat16, which .npy cannot
+// name. Throws Failure(kFile) naming what is wrong; reads nothing outside `bytes`.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, bool raw_bf16,
                            const std::string &name);
 
@@ -72,7 +72,8 @@ class NpyInput {
   std::vector<int64_t> strides_;
 };
 
-// A new file, filled in place and renamed over `path` by commit(); without it nothing is left behind.
+// A new file, filled in place and renamed over `path` by commit(); without it nothing is left
+// behind.
 class NpyOutput {
  public:
   NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64_t> shape,

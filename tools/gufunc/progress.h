@@ -9,8 +9,9 @@
 
 namespace gufunc::cli {
 
-// Waits until `stream` is done. From the first second on, and only when stderr is a terminal, one line tells the
-// ufunc, the elements and the time passed; it is wiped at the end. Throws the work's failure.
+// Waits until `stream` is done. From the first second on, and only when stderr is a terminal, one
+// line tells the ufunc, the elements and the time passed; it is wiped at the end. Throws the work's
+// failure.
 void wait_with_progress(guf_stream stream, const std::string &name, uint64_t elements);
 
 }  // namespace gufunc::cli

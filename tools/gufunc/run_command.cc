@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run: files and literals in, one call, files or text out. Files appear only when the call succeeded.
+// run: files and literals in, one call, files or text out. Files appear only when the call
+// succeeded.
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
 #include <sys/stat.h>
@@ -199,7 +200,8 @@ class Run {
             resolution_.output_shapes[i] + resolution_.output_ndims[i]};
   }
 
-  // -o: new files. --into: the mapped copy of an existing file, written back at the end through a new file.
+  // -o: new files. --into: the mapped copy of an existing file, written back at the end through a
+  // new file.
   void add_outputs() {
     if (!options_.outputs.empty() && options_.outputs.size() != nresults()) {
       usage(fmt::format("{}: {} outputs, but -o was given {} times", options_.name, nresults(),
@@ -242,8 +244,8 @@ class Run {
     arrays_.push_back(std::move(array));
   }
 
-  // A file that is written over: its elements are copied into a new file, the call works there, and commit()
-  // puts the new file in its place. A failing call leaves the old one as it was.
+  // A file that is written over: its elements are copied into a new file, the call works there, and
+  // commit() puts the new file in its place. A failing call leaves the old one as it was.
   void rewrite_files() {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const guf_tensor *const old = outputs_[i].tensor;

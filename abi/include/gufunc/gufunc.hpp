@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C ABI as C++17: handles that release themselves, operands made from containers, failures as exceptions.
+// The C ABI as C++17: handles that release themselves, operands made from containers, failures as
+// exceptions.
 #ifndef GUFUNC_GUFUNC_HPP
 #define GUFUNC_GUFUNC_HPP
 
@@ -84,10 +85,12 @@ constexpr guf_dtype dtype_of() {
   }
 }
 
-// An operand of a call: borrows a container's elements, an Array or a number for the call's duration.
+// An operand of a call: borrows a container's elements, an Array or a number for the call's
+// duration.
 class Operand {
  public:
-  // Any contiguous container with data() and size(), as one dimension; read-only if its elements are const.
+  // Any contiguous container with data() and size(), as one dimension; read-only if its elements
+  // are const.
   template <class C, class T = std::remove_pointer_t<decltype(std::declval<C &>().data())>>
   Operand(C &container) : Operand(container.data(), {static_cast<int64_t>(container.size())}) {}
   // C-contiguous memory of a shape.

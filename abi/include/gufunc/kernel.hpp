@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel dialect: everything that the author of a ufunc includes. gufcc compiles the source for the
-// cpu's ISA levels and for devices; see docs/kernels.md.
+// The kernel dialect: everything that the author of a ufunc includes. gufcc compiles the source for
+// the cpu's ISA levels and for devices; see docs/kernels.md.
 //
 //   #include <gufunc/kernel.hpp>
 //
@@ -11,21 +11,27 @@
 //   GUF_UFUNC(discriminant, "fff->f ddd->d");
 //
 // Registrations stand at the end of the function's file, outside of any namespace:
-//   GUF_UFUNC(function, types, options...)              elementwise; several outputs:
-//                                                       void f(T a, T b, guf::out<T> q, guf::out<T> r)
-//   GUF_GUFUNC(function, signature, types, options...)  inputs without core dimensions arrive as values,
-//                                                       operands with core dimensions as views
-//   GUF_KERNEL(function)                                raw kernel with an explicit grid; no cpu image yet
-// Types are NumPy's letters, one per operand: ? b B h H i I q Q e f d F D, E for bfloat16; l is q. The
-// function receives bool for ?, float for e and E (rounded once when stored), the type itself otherwise.
+//   GUF_UFUNC(function, types, options...)
+//     elementwise; several outputs: void f(T a, T b, guf::out<T> q, guf::out<T> r)
+//   GUF_GUFUNC(function, signature, types, options...)
+//     inputs without core dimensions arrive as values, operands with core dimensions as views
+//   GUF_KERNEL(function)
+//     raw kernel with an explicit grid; no cpu image yet
+// Types are NumPy's letters, one per operand: ? b B h H i I q Q e f d F D, E for bfloat16; l is q.
+// The function receives bool for ?, float for e and E (rounded once when stored), the type itself
+// otherwise.
 // Options are string literals, "key" or "key=value":
-//   "name=add"       the ufunc's name, if not the function's     "doc=..."     one line
-//   "rule=p=n+1"     a rule for an output's dimension            "fp=fast"     contraction (fma) allowed
-//   "roles=in,inout" of a function that reads its outputs        "group"       the first parameter is a group
-//   "inplace_safe"   may write the view it reads                 "identity=zero|one|minus_one|minus_inf|
-//   "commutative" "associative"                                            reorderable|none"
-//   "failure=text"   the function takes a last parameter `bool &failed`; a call in which an element set it
-//                    fails with GUF_E_VALUE and this text
+//   "name=add"       the ufunc's name, if not the function's
+//   "doc=..."        one line
+//   "rule=p=n+1"     a rule for an output's dimension
+//   "roles=in,inout" of a function that reads its outputs
+//   "inplace_safe"   may write the view it reads
+//   "group"          the first parameter is a group
+//   "fp=fast"        contraction (fma) allowed
+//   "identity=zero|one|minus_one|minus_inf|reorderable|none"
+//   "commutative"    "associative"
+//   "failure=text"   the function takes a last parameter `bool &failed`; a call in which an element
+//                    set it fails with GUF_E_VALUE and this text
 #ifndef GUFUNC_KERNEL_HPP
 #define GUFUNC_KERNEL_HPP
 

@@ -30,7 +30,8 @@ struct Sample {
   guf_module_image images[2] = {
       {GUF_IMAGE_HOST, GUF_CODEC_NONE, "x86-64-v2", nullptr, 0, 0, entries},
       {GUF_IMAGE_CUBIN, GUF_CODEC_ZSTD, "sm_90", data, 4, 9, nullptr}};
-  guf_module_v1 table = {sizeof(guf_module_v1), GUF_KERNEL_ABI, name, 2, 2, 2, 0, functions, images};
+  guf_module_v1 table = {
+      sizeof(guf_module_v1), GUF_KERNEL_ABI, name, 2, 2, 2, 0, functions, images};
 
   Region whole() const {
     const auto first = reinterpret_cast<uint64_t>(this);
@@ -77,12 +78,17 @@ const Row kRows[] = {
     {"HugeImages", [](Sample &s) { s.table.nimages = UINT32_MAX; }, "nimages: wanted"},
     {"NullImages", [](Sample &s) { s.table.images = nullptr; }, "images: wanted"},
     {"FunctionName", [](Sample &s) { s.functions[1].name = "a b"; }, "a function's name"},
-    {"SameName", [](Sample &s) { s.functions[1].name = "add"; }, "functions: wanted each name once"},
+    {"SameName", [](Sample &s) { s.functions[1].name = "add"; },
+     "functions: wanted each name once"},
     {"NegativeNin", [](Sample &s) { s.functions[0].nin = -1; }, "nin and nout"},
     {"HugeNout", [](Sample &s) { s.functions[0].nout = INT32_MAX; }, "nin and nout"},
     {"NoOperands", [](Sample &s) { s.functions[0].nin = s.functions[0].nout = 0; },
      "nin and nout: wanted 1 to 32"},
-    {"OtherNin", [](Sample &s) { s.functions[1].nin = 1; s.functions[1].nout = 2; },
+    {"OtherNin",
+     [](Sample &s) {
+       s.functions[1].nin = 1;
+       s.functions[1].nout = 2;
+     },
      "at dot; "},
     {"Identity", [](Sample &s) { s.functions[0].identity = 6; }, "identity"},
     {"Flags", [](Sample &s) { s.functions[0].flags = 16; }, "flags"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files become backends, in which order, and which are left out. All plugins here end the process when any code
-// of them runs: listing must run none.
+// Which files become backends, in which order, and which are left out. All plugins here end the
+// process when any code of them runs: listing must run none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -131,8 +131,7 @@ TEST_F(ListBackends, TheUsableCopyOfHighestPriorityWins) {
   plugin("b", "one", 3);
   plugin("c", "one", 2);
   std::ofstream(plugin("d", "one", 9)) << "no ELF file";
-  rules_.sources.path =
-      folder("d") + ":" + folder("a") + ":" + folder("b") + ":" + folder("c");
+  rules_.sources.path = folder("d") + ":" + folder("a") + ":" + folder("b") + ":" + folder("c");
   EXPECT_THAT(names(), ElementsAre("one"));
   EXPECT_EQ(list_[0]->priority, 3u);
 }

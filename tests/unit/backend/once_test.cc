@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work done once: by one thread, seen by all, tried again after a failure, not inherited half done by a child.
+// Work done once: by one thread, seen by all, tried again after a failure, not inherited half done
+// by a child.
 #include "core/backend/once.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ElfFile: what it takes, what it refuses, and that no damaged file makes it read outside the bytes.
+// ElfFile: what it takes, what it refuses, and that no damaged file makes it read outside the
+// bytes.
 #include "core/base/elf_file.h"
 
 #include <gmock/gmock.h>
@@ -97,8 +98,8 @@ TEST(ElfFile, MalformedNotesAreNotFound) {
   }
 }
 
-// Every truncation and every changed byte: opened or refused, never a read outside (ASan watches: the
-// copy is exactly as long as the file).
+// Every truncation and every changed byte: opened or refused, never a read outside (ASan watches:
+// the copy is exactly as long as the file).
 TEST(ElfFile, SurvivesEveryTruncationAndEveryChangedByte) {
   const auto bytes = good().bytes();
   auto probe = [](const std::vector<uint8_t> &damaged) {

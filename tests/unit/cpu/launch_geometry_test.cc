@@ -60,7 +60,8 @@ float swapped(float x) {
   return x;
 }
 
-// Memory of one operand: room on both sides of its origin, filled with values that tell places apart.
+// Memory of one operand: room on both sides of its origin, filled with values that tell places
+// apart.
 class Operand {
  public:
   Operand(unsigned seed, bool swap, bool odd) : swap_(swap), bytes_(8 * kRoom + 16) {

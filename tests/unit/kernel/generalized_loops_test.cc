@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generalized loops: order of dimensions and strides, views of any stride, roles, storage types, groups.
+// Generalized loops: order of dimensions and strides, views of any stride, roles, storage types,
+// groups.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/host_loops.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host loops against a plain loop over addresses: every combination of contiguous, scalar, strided and reversed
-// operands, in place, several outputs, loops that may fail.
+// Host loops against a plain loop over addresses: every combination of contiguous, scalar, strided
+// and reversed operands, in place, several outputs, loops that may fail.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/host_loops.hpp>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reduction tree against its definition, written recursively; and against a loop by many threads.
+// The reduction tree against its definition, written recursively; and against a loop by many
+// threads.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/group.hpp>
 
@@ -78,7 +79,8 @@ TEST(ReduceTree, OperandsKeepTheirOrder) {
   for (const i64 n : {1, 2, 7, 8, 9, 128, 129, 300, 384, 1000, 5000}) {
     const auto at = [](i64 i) { return static_cast<int>(i); };
     EXPECT_EQ(g.reduce<int>(n, at, First(), -1), 0) << n;
-    // Within a leaf of 8 and more the accumulators interleave; the last leaf's last element is the last.
+    // Within a leaf of 8 and more the accumulators interleave; the last leaf's last element is the
+    // last.
     EXPECT_EQ(g.reduce<int>(n, at, Last(), -1), n - 1) << n;
   }
 }

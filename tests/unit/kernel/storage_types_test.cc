@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// f16 and bf16 against a reference that rounds by exact arithmetic: every value, every midpoint between two
-// neighbours and the numbers just beside it.
+// f16 and bf16 against a reference that rounds by exact arithmetic: every value, every midpoint
+// between two neighbours and the numbers just beside it.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/types.hpp>
 
@@ -42,8 +42,8 @@ struct Format {
 constexpr Format kHalf{5, 10};
 constexpr Format kBrain{8, 7};
 
-// Calls check(x, pattern that x rounds to) for the midpoint above every finite pattern and its neighbours;
-// the step beyond the largest finite number counts as one to infinity.
+// Calls check(x, pattern that x rounds to) for the midpoint above every finite pattern and its
+// neighbours; the step beyond the largest finite number counts as one to infinity.
 template <class Check>
 void for_midpoints(const Format &format, Check check) {
   for (uint32_t low = 0; low < format.infinity(); ++low) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A module written by hand, so that tests may have what gufcc never makes: a device image of three bytes, a
- * constructor that ends the process, a table with a wrong field. The test signs the file. */
+ * A module written by hand, so that tests may have what gufcc never makes: a device image of three
+ * bytes, a constructor that ends the process, a table with a wrong field. The test signs the
+ * file. */
 #include <gufunc/module_table.h>
 
 #include <stdlib.h>
@@ -23,10 +24,13 @@ __attribute__((section(".note.gufunc.module"), used, aligned(4))) static const s
 } note = {7, 40, 0x6D01, "gufunc", 1, HAND_KERNEL_ABI, {0}};
 
 #ifdef HAND_HOSTILE
-__attribute__((constructor)) static void be_hostile(void) { _Exit(66); }
+__attribute__((constructor)) static void be_hostile(void) {
+  _Exit(66);
+}
 #endif
 
-__attribute__((unused)) static void answer(char **args, const int64_t *dims, const int64_t *steps, void *user) {
+__attribute__((unused)) static void answer(char **args, const int64_t *dims, const int64_t *steps,
+                                           void *user) {
   (void)user;
   for (int64_t i = 0; i < dims[0]; ++i) *(int32_t *)(void *)(args[0] + i * steps[0]) = HAND_ANSWER;
 }
@@ -40,7 +44,9 @@ static const unsigned char device_code[] = {1, 2, 3};
 static const int no_code = 0; /* data is no function */
 #define HAND_ENTRY ((void (*)(void))(uintptr_t)&no_code)
 static void (*entries[1])(void);
-__attribute__((constructor)) static void set_entries(void) { entries[0] = HAND_ENTRY; }
+__attribute__((constructor)) static void set_entries(void) {
+  entries[0] = HAND_ENTRY;
+}
 #else
 static void (*const entries[])(void) = {(void (*)(void))answer};
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real module of gufcc, cut at every byte and with every byte changed, twice: each is refused with a documented
-// error, or it is the same module still, because the byte is one that nothing loads.
+// A real module of gufcc, cut at every byte and with every byte changed, twice: each is refused
+// with a documented error, or it is the same module still, because the byte is one that nothing
+// loads.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -112,8 +113,8 @@ TEST_F(HostileModule, EveryByteChangedOpenedAsData) {
   change_every_byte(GUF_MODULE_DATA_ONLY);
 }
 
-// A right digest around wrong content: what the parsers of the data-only path see then. Nothing may crash; refusal
-// is not asked for, as a changed byte may still be a valid module.
+// A right digest around wrong content: what the parsers of the data-only path see then. Nothing may
+// crash; refusal is not asked for, as a changed byte may still be a valid module.
 TEST_F(HostileModule, EveryByteChangedAndSignedAgainOpenedAsData) {
   for (size_t at = 0; at < bytes_.size(); ++at) {
     for (const int flip : {0x01, 0xFF}) {
@@ -129,8 +130,7 @@ TEST_F(HostileModule, EveryByteChangedAndSignedAgainOpenedAsData) {
       ASSERT_EQ(pwrite(descriptor_, changed.data(), changed.size(), 0),
                 static_cast<ssize_t>(changed.size()));
       base::Ref<Module> module;
-      const guf_status status =
-          open_module(path_.c_str(), GUF_MODULE_DATA_ONLY, &module, nullptr);
+      const guf_status status = open_module(path_.c_str(), GUF_MODULE_DATA_ONLY, &module, nullptr);
       ++(status == GUF_OK ? accepted_ : refused_);
       EXPECT_TRUE(status == GUF_OK || status == GUF_E_BAD_FILE || status == GUF_E_ABI ||
                   status == GUF_E_UNSUPPORTED)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules from files: what runs and what does not, old and new side by side, and the end of a mapping.
+// Modules from files: what runs and what does not, old and new side by side, and the end of a
+// mapping.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -13,7 +13,8 @@
 
 namespace gufunc::resolve {
 
-// Operands by letters: a dtype's; '1' '.' 'j' a weak int, float, complex; '_' an output to allocate.
+// Operands by letters: a dtype's; '1' '.' 'j' a weak int, float, complex; '_' an output to
+// allocate.
 class TypedCall {
  public:
   TypedCall(std::string_view ufunc, std::string_view operands,

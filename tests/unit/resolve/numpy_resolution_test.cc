@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every choice and refusal of NumPy's, as tests/data/make_resolution.py asked for them, and the same with bfloat16 in
-// float16's place.
+// Every choice and refusal of NumPy's, as tests/data/make_resolution.py asked for them, and the
+// same with bfloat16 in float16's place.
 #include <gtest/gtest.h>
 
 #include <fstream>

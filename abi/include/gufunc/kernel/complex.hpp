@@ -38,7 +38,8 @@ struct complex {
 
  private:
   // Smith's method as NumPy writes it: scale by the larger part of b. Selects, not branches, so it
-  // vectorises. Division by zero is NumPy's a.re / 0, a.im / 0, which multiplying by infinity equals.
+  // vectorises. Division by zero is NumPy's a.re / 0, a.im / 0, which multiplying by infinity
+  // equals.
   static GUF_FN complex divide(complex a, complex b) {
     const T size_re = b.re < T(0) ? -b.re : b.re;
     const T size_im = b.im < T(0) ? -b.im : b.im;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which compiler reads a kernel, and the few spellings that differ between them. Freestanding C++17:
-// no header of the system, of CUDA or of HIP is read anywhere in the dialect.
+// Which compiler reads a kernel, and the few spellings that differ between them. Freestanding
+// C++17: no header of the system, of CUDA or of HIP is read anywhere in the dialect.
 #ifndef GUFUNC_KERNEL_CONFIG_HPP
 #define GUFUNC_KERNEL_CONFIG_HPP
 
@@ -15,8 +15,8 @@
 #endif
 
 // GUF_FN: a function of the dialect itself, inlined everywhere.
-// GUF_DEVICE: a function of the kernel's author; inlined too, because a loop vectorises only over what
-// it can see. GUF_DEVICE_NOINLINE is for bodies so large that copies of them hurt.
+// GUF_DEVICE: a function of the kernel's author; inlined too, because a loop vectorises only over
+// what it can see. GUF_DEVICE_NOINLINE is for bodies so large that copies of them hurt.
 #if defined(GUF_OPENCL)
 #define GUF_FN inline __attribute__((always_inline))
 #define GUF_DEVICE inline __attribute__((always_inline))
@@ -35,8 +35,8 @@
 #define GUF_DEVICE_NOINLINE __attribute__((noinline)) inline
 #endif
 
-// A constant table, at namespace scope: `GUF_TABLE float kSteps[4] = {1, 2, 4, 8};`. Index it directly;
-// a pointer to it does not exist on every backend.
+// A constant table, at namespace scope: `GUF_TABLE float kSteps[4] = {1, 2, 4, 8};`. Index it
+// directly; a pointer to it does not exist on every backend.
 #if defined(GUF_OPENCL)
 #define GUF_TABLE __constant const
 #elif defined(GUF_HIP) || (defined(GUF_CUDA) && defined(__clang__))
@@ -57,8 +57,8 @@
 #define GUF_NO_UNROLL
 #endif
 
-// A host loop whose iterations do not depend on each other: an output is disjoint from each input or
-// exactly the same view, so iteration i alone touches element i.
+// A host loop whose iterations do not depend on each other: an output is disjoint from each input
+// or exactly the same view, so iteration i alone touches element i.
 #if defined(GUF_HOST) && defined(__clang__)
 #define GUF_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define GUF_SCALAR_LOOP _Pragma("clang loop vectorize(disable)")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device entry receives: one block of plain numbers by value. Its size depends on the number of
-// operands alone. Operands stand inputs first.
+// What a device entry receives: one block of plain numbers by value. Its size depends on the number
+// of operands alone. Operands stand inputs first.
 #ifndef GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 #define GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 

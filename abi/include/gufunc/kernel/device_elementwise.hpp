@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two device entries of an elementwise loop.
-//   row  one row of the inner dimension per slice of a block: flat arrays, row and column broadcasts, strides
+//   row  one row of the inner dimension per slice of a block: flat arrays, row and column
+//        broadcasts, strides
 //   nd   any strides, one division per element and dimension
 #ifndef GUFUNC_KERNEL_DEVICE_ELEMENTWISE_HPP
 #define GUFUNC_KERNEL_DEVICE_ELEMENTWISE_HPP
@@ -72,7 +73,8 @@ struct tile {
   static constexpr int count = vector * vectors;
 };
 
-// Where a thread of `row` stands: its column start, valid elements of the tile, and whether vectors are legal.
+// Where a thread of `row` stands: its column start, valid elements of the tile, and whether vectors
+// are legal.
 struct row_place {
   u32 tx, lgx, valid;
   bool vectors;
@@ -82,7 +84,8 @@ template <class T, int K, int V>
 GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, i64 stride,
                               row_place at) {
 #if defined(GUF_CUDA) && defined(__clang__)
-  // clang-19 has no __grid_constant__: a select between the block's fields would copy it to local memory.
+  // clang-19 has no __grid_constant__: a select between the block's fields would copy it to local
+  // memory.
   asm("" : "+l"(immediate));
 #endif
   if (kind >= kScalar) {

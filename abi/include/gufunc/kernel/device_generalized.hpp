@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device entries of a generalized loop. thread: one thread per item; block: a whole block per item, for
-// cooperative functions.
+// Device entries of a generalized loop. thread: one thread per item; block: a whole block per item,
+// for cooperative functions.
 #ifndef GUFUNC_KERNEL_DEVICE_GENERALIZED_HPP
 #define GUFUNC_KERNEL_DEVICE_GENERALIZED_HPP
 

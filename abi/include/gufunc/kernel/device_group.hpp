@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The group of a whole block. Its reductions give the bits of the serial tree: threads share the leaves of an
-// aligned range, join them pairwise in shared memory, and every thread joins the ranges.
+// The group of a whole block. Its reductions give the bits of the serial tree: threads share the
+// leaves of an aligned range, join them pairwise in shared memory, and every thread joins the
+// ranges.
 #ifndef GUFUNC_KERNEL_DEVICE_GROUP_HPP
 #define GUFUNC_KERNEL_DEVICE_GROUP_HPP
 

@@ -3,7 +3,7 @@
 // program, so one body serves the cpu and every mapping of a device.
 //   g.rank() g.size()          this thread, and how many: for (i = g.rank(); i < n; i += g.size())
 //   g.sync()                   all threads of the group have come here and see each other's writes
-//   g.sum(n, f) min max        over f(0) .. f(n-1), by the one tree; the result reaches every thread
+//   g.sum(n, f) min max        over f(0) .. f(n-1), by the one tree; every thread gets it
 //   g.reduce(n, f, op, empty)  the same with another operation
 //   g.shared<T>(n)             memory of the group, uninitialised; null beyond kSharedBytes in all
 #ifndef GUFUNC_KERNEL_GROUP_HPP

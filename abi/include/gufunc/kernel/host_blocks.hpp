@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between strided operands and contiguous blocks, by element size. Every second element and reversed
-// order are common enough for loops of their own, which vectorise.
+// Copies between strided operands and contiguous blocks, by element size. Every second element and
+// reversed order are common enough for loops of their own, which vectorise.
 #ifndef GUFUNC_KERNEL_HOST_BLOCKS_HPP
 #define GUFUNC_KERNEL_HOST_BLOCKS_HPP
 
@@ -42,8 +42,8 @@ GUF_FN void copy_steps(char *to, i64 to_step, const char *from, i64 from_step, i
   for (i64 i = 0; i < count; ++i) word::store(to + i * to_step, word::load(from + i * from_step));
 }
 
-// A block of an input: itself where it is contiguous, else copied to `buffer`. A scalar stays there from the
-// first block on.
+// A block of an input: itself where it is contiguous, else copied to `buffer`. A scalar stays there
+// from the first block on.
 template <int Size>
 static __attribute__((noinline)) char *gathered(char *base, i64 step, char *buffer, i64 count,
                                                 bool later) {

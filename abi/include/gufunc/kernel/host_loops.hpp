@@ -134,8 +134,9 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     return go(n, packed_output<R>{args[nin + O]}..., input < ((M >> I) & 1) != 0, A > (args[I])...);
   }
 
-  // Blocks that stay in the first-level cache: strided operands are copied into contiguous ones and back,
-  // so one vectorised loop serves every stride (exp of every second f32, AVX-512: 2.7 -> 0.36 ns).
+  // Blocks that stay in the first-level cache: strided operands are copied into contiguous ones and
+  // back, so one vectorised loop serves every stride (exp of every second f32, AVX-512: 2.7 -> 0.36
+  // ns).
   template <int... I, int... O>
   static __attribute__((noinline)) bool run_strided(char **args, i64 n, const i64 *steps,
                                                     indices<I...>, indices<O...>) {
@@ -208,7 +209,8 @@ struct generalized {
   }
 
  private:
-  // Where the core strides of operand k begin: after the outer strides and those of earlier operands.
+  // Where the core strides of operand k begin: after the outer strides and those of earlier
+  // operands.
   static GUF_FN constexpr int core_start(int k) {
     const int ndims[] = {Operand::ndim...};
     int start = count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How host loops reach elements: whole scalars at any address, complex numbers part by part (a copy of a
-// struct would hide from the vectoriser what it reads).
+// How host loops reach elements: whole scalars at any address, complex numbers part by part (a copy
+// of a struct would hide from the vectoriser what it reads).
 #ifndef GUFUNC_KERNEL_HOST_MEMORY_HPP
 #define GUFUNC_KERNEL_HOST_MEMORY_HPP
 

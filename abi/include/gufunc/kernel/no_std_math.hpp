@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes `sin(x)`, `std::sin(x)`, `sinf(x)` in a kernel an error at its own line that names guf::sin. The C
-// library's mathematics does not vectorise, differs between machines and does not exist on devices; <cmath>
-// itself is refused by gufcc. Not a part of the dialect's use: kernel.hpp includes it last.
+// Makes `sin(x)`, `std::sin(x)`, `sinf(x)` in a kernel an error at its own line that names
+// guf::sin. The C library's mathematics does not vectorise, differs between machines and does not
+// exist on devices; <cmath> itself is refused by gufcc. Not a part of the dialect's use: kernel.hpp
+// includes it last.
 #ifndef GUFUNC_KERNEL_NO_STD_MATH_HPP
 #define GUFUNC_KERNEL_NO_STD_MATH_HPP
 
 #if !defined(GUF_OPENCL) && !defined(GUF_ALLOW_STD_MATH)
 
-// A template takes any arguments and loses against every real function, so guf::sin found through its
-// arguments or `using namespace guf` stays callable.
+// A template takes any arguments and loses against every real function, so guf::sin found through
+// its arguments or `using namespace guf` stays callable.
 #define GUF_REFUSED(name, instead) \
   template <class... A>            \
   __attribute__((unavailable("use " instead " in a kernel"))) auto name(A...) -> int;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one tree by which every group reduces, fixed by the length alone: the same bits on every backend,
-// however many threads share the work.
-//   leaf   128 consecutive elements. Fewer than 8: in order. Else element i joins accumulator i mod 8, then
-//          ((0+1)+(2+3))+((4+5)+(6+7)), then the n mod 8 that are left, in order.
+// The one tree by which every group reduces, fixed by the length alone: the same bits on every
+// backend, however many threads share the work.
+//   leaf   128 consecutive elements. Fewer than 8: in order. Else element i joins accumulator i mod
+//          8, then ((0+1)+(2+3))+((4+5)+(6+7)), then the n mod 8 that are left, in order.
 //   tree   leaves join pairwise, aligned: (0,1) (2,3) ..., then pairs of pairs.
 #ifndef GUFUNC_KERNEL_REDUCE_TREE_HPP
 #define GUFUNC_KERNEL_REDUCE_TREE_HPP

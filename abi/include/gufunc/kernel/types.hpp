@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The element types of the dialect: sized integers, the storage types b8, f16 and bf16, their limits,
-// and the few type functions the rest needs (no <type_traits> on a device).
+// The element types of the dialect: sized integers, the storage types b8, f16 and bf16, their
+// limits, and the few type functions the rest needs (no <type_traits> on a device).
 #ifndef GUFUNC_KERNEL_TYPES_HPP
 #define GUFUNC_KERNEL_TYPES_HPP
 
@@ -50,8 +50,9 @@ struct enable_if<true, T> {
   typedef T type;
 };
 
-// An output of a function with several: `template <class T> void f(T a, T b, guf::out<T> q, guf::out<T> r)`. T
-// follows from the inputs alone; `T &` would not be deduced alike where pointers have address spaces.
+// An output of a function with several: `template <class T> void f(T a, T b, guf::out<T> q,
+// guf::out<T> r)`. T follows from the inputs alone; `T &` would not be deduced alike where pointers
+// have address spaces.
 template <class T>
 struct out_of {
   typedef T &type;
@@ -115,7 +116,8 @@ GUF_FN u16 f32_to_f16_by_integers(f32 x) {
   const u32 all = bit_cast<u32>(x);
   const u32 sign = (all >> 16) & 0x8000u;
   const u32 magnitude = all & 0x7fffffffu;
-  // Normal results: round to nearest even on the bits; a carry runs into the exponent, up to infinity.
+  // Normal results: round to nearest even on the bits; a carry runs into the exponent, up to
+  // infinity.
   const u32 normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
   // Subnormal results: the unit in the last place of 0.5f is that of a binary16 subnormal.
   const u32 subnormal = bit_cast<u32>(bit_cast<f32>(magnitude) + 0.5f) - 0x3f000000u;

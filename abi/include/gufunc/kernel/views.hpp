@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views: what a generalized function receives for an operand with core dimensions. Strides are signed
-// bytes and stay hidden: `v(i, j)`, `v[i]`, `v.extent(d)`, `v.size()`.
+// Views: what a generalized function receives for an operand with core dimensions. Strides are
+// signed bytes and stay hidden: `v(i, j)`, `v[i]`, `v.extent(d)`, `v.size()`.
 #ifndef GUFUNC_KERNEL_VIEWS_HPP
 #define GUFUNC_KERNEL_VIEWS_HPP
 
@@ -11,8 +11,8 @@ namespace guf {
 // What a function does with an operand.
 enum class role { in, out, inout };
 
-// Stands for an element of a storage type (b8, f16, bf16): reads as its value, and is rounded once when
-// it is written.
+// Stands for an element of a storage type (b8, f16, bf16): reads as its value, and is rounded once
+// when it is written.
 template <class T>
 class stored_ref {
  public:
@@ -85,7 +85,8 @@ struct without_const<const T> {
   typedef T type;
 };
 
-// The value of an element, whatever v[i] gives: `auto x = guf::load(v[0])` is a copy, never a reference.
+// The value of an element, whatever v[i] gives: `auto x = guf::load(v[0])` is a copy, never a
+// reference.
 template <class T>
 GUF_FN T load(const T &x) {
   return x;
@@ -95,8 +96,8 @@ GUF_FN value_t<T> load(const stored_ref<T> &x) {
   return x;
 }
 
-// N core dimensions of T (const T: an input). Packed: the last dimension is contiguous, known when the
-// kernel is compiled, so its loops vectorise.
+// N core dimensions of T (const T: an input). Packed: the last dimension is contiguous, known when
+// the kernel is compiled, so its loops vectorise.
 template <class T, int N, bool Packed = false>
 class view {
  public:
