@@ -144,7 +144,11 @@ SearchSources process_sources() {
 }
 
 TrustRule process_trust() {
-  TrustRule rule{geteuid(), geteuid()};
+  // With privileges that came by setgid or file capabilities, the effective user is whoever started the program.
+  const bool is_stranger = process_is_privileged() && geteuid() == getuid();
+  TrustRule rule;
+  rule.effective_user = is_stranger ? 0 : geteuid();
+  rule.library_owner = rule.effective_user;
   struct stat status;
   if (const std::string file = own_file(); !file.empty() && stat(file.c_str(), &status) == 0) {
     rule.library_owner = status.st_uid;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that the test gives privileges to; it prints what a privileged process sees, one line per fact.
+#include <cstdio>
+
+#include "core/backend/backend_registry.h"
+
+using namespace gufunc::backend;
+
+int main(int argc, char **argv) {
+  std::printf("privileged %d\n", process_is_privileged() ? 1 : 0);
+  std::printf("path '%s'\n", environment("GUFUNC_BACKEND_PATH").c_str());
+  std::printf("add '%s'\n", environment("GUFUNC_BACKEND_PATH_ADD").c_str());
+  std::printf("selection '%s'\n", process_rules().selection.c_str());
+  const char *const value = host_services().config(nullptr, "GUFUNC_NULL");
+  std::printf("config '%s'\n", value == nullptr ? "" : value);
+  std::printf("folder '%s'\n", process_sources().library_folder.c_str());
+  for (const Record *record : backends()) {
+    std::printf("backend %s %d\n", record->name.c_str(), record->listed.status);
+  }
+  if (argc > 1) std::printf("load %d\n", load_backend(argv[1], nullptr));
+  return 0;
+}

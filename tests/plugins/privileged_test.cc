@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Privileged processes trust no environment, no argv[0] and no stranger's file: setuid, setgid and file capabilities
+// each mark a process so. Needs root to set them; elsewhere the tests are reported as not run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+constexpr uid_t kCaller = 4711;  // who starts the helper; owns nothing of it
+constexpr uid_t kOwner = 4712;   // who the helper becomes
+
+class Privileged : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "not run: only root can give a file privileges";
+    umask(022);
+    root_ = fs::path(::testing::TempDir()) / ("privileged_" + std::to_string(getpid()));
+    fs::remove_all(root_);
+    fs::create_directories(root_ / "env/gufunc/1");
+    helper_ = root_ / "helper";
+    fs::copy(GUFUNC_TEST_HELPER, helper_);
+    // A plugin that would be listed, where the environment or a false argv[0] lead.
+    fs::copy(plugin_source(), plugin());
+    ASSERT_EQ(chown((root_ / "env/gufunc/1").c_str(), kCaller, kCaller), 0);
+    ASSERT_EQ(chown(plugin().c_str(), kCaller, kCaller), 0);
+  }
+  void TearDown() override {
+    if (!root_.empty()) fs::remove_all(root_);
+  }
+  static std::string plugin_source() {
+    return GUFUNC_TEST_PLUGINS "/bad/libgufunc_backend_fine.so";
+  }
+  std::string plugin() const { return root_ / "env/gufunc/1/libgufunc_backend_fine.so"; }
+
+  // Runs the helper as another user with a hostile environment and argv[0]; gives what it printed.
+  std::string run() const {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(ends[1], STDOUT_FILENO);
+      const std::string folder = root_ / "env/gufunc/1", name = root_ / "env/helper";
+      setenv("GUFUNC_BACKEND_PATH", folder.c_str(), 1);
+      setenv("GUFUNC_BACKEND_PATH_ADD", folder.c_str(), 1);
+      setenv("GUFUNC_BACKENDS", "fine", 1);
+      setenv("GUFUNC_NULL", "devices=2", 1);
+      const bool ready = setgroups_and_user();
+      if (ready) execl(helper_.c_str(), name.c_str(), plugin().c_str(), nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    std::string text;
+    char buffer[4096];
+    for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) {
+      text.append(buffer, static_cast<size_t>(n));
+    }
+    close(ends[0]);
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    return text;
+  }
+  static bool setgroups_and_user() {
+    return setresgid(kCaller, kCaller, kCaller) == 0 && setresuid(kCaller, kCaller, kCaller) == 0;
+  }
+
+  void expect_distrust() const {
+    const std::string seen = run();
+    if (seen.find("privileged 0") != std::string::npos) {
+      GTEST_SKIP() << "not run: this file system gives no privileges (nosuid)";
+    }
+    EXPECT_THAT(seen, HasSubstr("privileged 1\n"));
+    EXPECT_THAT(seen, HasSubstr("path ''\n"));
+    EXPECT_THAT(seen, HasSubstr("add ''\n"));
+    EXPECT_THAT(seen, HasSubstr("selection ''\n"));
+    EXPECT_THAT(seen, HasSubstr("config ''\n"));
+    EXPECT_THAT(seen, HasSubstr("folder '" + root_.string() + "/'\n")) << "not argv[0]'s";
+    EXPECT_THAT(seen, Not(HasSubstr("backend fine")));
+    EXPECT_THAT(seen, HasSubstr("load 905\n")) << "an explicit path is not exempt";
+  }
+
+  fs::path root_, helper_;
+};
+
+TEST_F(Privileged, UnmarkedItSeesTheEnvironment) {
+  const std::string seen = run();
+  EXPECT_THAT(seen, HasSubstr("privileged 0\n"));
+  EXPECT_THAT(seen, HasSubstr("selection 'fine'\n"));
+  EXPECT_THAT(seen, HasSubstr("config 'devices=2'\n"));
+  EXPECT_THAT(seen, HasSubstr("backend fine 0\n"));
+  EXPECT_THAT(seen, HasSubstr("load 0\n"));
+}
+
+TEST_F(Privileged, BySetuid) {
+  ASSERT_EQ(chown(helper_.c_str(), kOwner, kOwner), 0);
+  ASSERT_EQ(chmod(helper_.c_str(), 04755), 0);
+  expect_distrust();
+}
+
+TEST_F(Privileged, BySetgid) {
+  ASSERT_EQ(chown(helper_.c_str(), 0, kOwner), 0);
+  ASSERT_EQ(chmod(helper_.c_str(), 02755), 0);
+  expect_distrust();  // although the effective user, still the caller, owns the plugin
+}
+
+TEST_F(Privileged, ByFileCapabilities) {
+  vfs_cap_data capability = {};
+  capability.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE;
+  capability.data[0].permitted = 1U << CAP_NET_RAW;
+  if (setxattr(helper_.c_str(), "security.capability", &capability, sizeof capability, 0) != 0) {
+    GTEST_SKIP() << "not run: this file system keeps no capabilities";
+  }
+  expect_distrust();
+}
+
+}  // namespace
