@@ -55,7 +55,6 @@ class RuleParser {
     const int32_t index = find_dim(scan_.take_word());
     if (index < 0) return scan_.fail_at(start, "expect the name of a dimension of the signature");
     const CoreDim &dim = signature_->dims[static_cast<size_t>(index)];
-    if (dim.frozen >= 0) return scan_.fail_at(start, "a frozen size takes no rule");
     if (dim.in_inputs) {
       return scan_.fail_at(start, "the dimension is in an input, only outputs' take a rule");
     }

@@ -37,11 +37,12 @@ std::string_view without_module(std::string_view name) {
 std::string nearest_name(std::string_view wanted, const std::vector<std::string> &known) {
   constexpr size_t kLongest = 128;
   if (wanted.empty() || wanted.size() > kLongest) return {};
+  const bool has_module = wanted.find(':') != std::string_view::npos;
   const std::string *best = nullptr;
   size_t fewest = std::max<size_t>(1, wanted.size() / 3) + 1;
   for (const std::string &name : known) {
-    const size_t away =
-        std::min(distance(wanted, name), distance(without_module(wanted), without_module(name)));
+    size_t away = distance(wanted, name);
+    if (!has_module) away = std::min(away, distance(wanted, without_module(name)));
     if (away < fewest) {
       fewest = away;
       best = &name;

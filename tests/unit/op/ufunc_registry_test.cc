@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts: the standard library, names of programs and modules, and how long modules live.
+#include "core/op/ufunc_registry.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "core/dtype/dtype.h"
+
+namespace gufunc::op {
+namespace {
+
+using base::Ref;
+
+// A module as the registry sees one: an object that holds its registration.
+class FakeModule final : public base::Object {
+ public:
+  explicit FakeModule(int *ndead) : Object(base::Kind::kModule), ndead_(ndead) {}
+  ~FakeModule() override { ++*ndead_; }
+  ModuleRegistration registration;
+
+ private:
+  int *ndead_;
+};
+
+const guf_dtype kTypes[] = {GUF_F32, GUF_F32};
+const guf_module_loop kLoops[] = {{kTypes, "ew_f_f", 0, GUF_LOOP_NUMPY}};
+
+guf_module_function function(const char *name, const char *signature = nullptr) {
+  guf_module_function made = {};
+  made.name = name;
+  made.signature = signature;
+  made.nin = made.nout = 1;
+  made.nloops = 1;
+  made.loops = kLoops;
+  return made;
+}
+
+class UfuncRegistry : public testing::Test {
+ protected:
+  guf_module_v1 table(const char *name, const std::vector<guf_module_function> &functions) {
+    guf_module_v1 made = {};
+    made.struct_size = sizeof made;
+    made.name = name;
+    made.nfunctions = static_cast<uint32_t>(functions.size());
+    made.functions = functions.data();
+    return made;
+  }
+  void TearDown() override {
+    context_ = {};
+    bury();
+  }
+  Ref<FakeModule> add(const guf_module_v1 &from, guf_status wanted = GUF_OK) {
+    auto module = Ref<FakeModule>::adopt(new FakeModule(&ndead_));
+    EXPECT_EQ(context_->add_module(from, module.get(), &module->registration, &error_), wanted)
+        << error_.message;
+    return module;
+  }
+  Ref<Ufunc> find(const char *name, guf_status wanted = GUF_OK) {
+    Ref<Ufunc> found;
+    EXPECT_EQ(context_->find(name, &found, &error_), wanted) << name << ": " << error_.message;
+    return found;
+  }
+  static void bury() {
+    base::bury();
+    base::bury();  // what the first round dropped
+  }
+
+  int ndead_ = 0;  // outlives every module: TearDown buries
+  guf_error error_ = {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
+  Ref<Context> context_ = Ref<Context>::adopt(new Context);
+};
+
+TEST_F(UfuncRegistry, HasTheStandardLibrary) {
+  const std::vector<std::string> names = context_->names();
+  EXPECT_EQ(names.size(), 37U);
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  const Ref<Ufunc> add = find("add");
+  EXPECT_EQ(add->nin(), 2);
+  EXPECT_EQ(add->identity, GUF_IDENTITY_ZERO);
+  EXPECT_EQ(add->loops().loops.size(), 15U);
+  const Ref<Ufunc> matmul = find("matmul");
+  EXPECT_EQ(matmul->signature.text, "(n?,k),(k,m?)->(n?,m?)");
+  EXPECT_EQ(find("true_divide").get(), find("divide").get());
+  EXPECT_EQ(find("abs").get(), find("absolute").get());
+  for (const std::string &name : names) {
+    const Ref<Ufunc> ufunc = find(name.c_str());
+    EXPECT_FALSE(ufunc->loops().loops.empty()) << name;
+    EXPECT_FALSE(ufunc->doc.empty()) << name;
+    EXPECT_EQ(ufunc->noperands(), ufunc->nin() + ufunc->nout());
+    for (const Loop *loop : ufunc->loops().loops) {
+      for (int i = 0; i < ufunc->noperands(); ++i) {
+        EXPECT_TRUE(dtype::valid(loop->types[static_cast<size_t>(i)])) << name;
+      }
+      EXPECT_EQ(loop->types[static_cast<size_t>(ufunc->noperands())], 0U) << name;
+    }
+  }
+}
+
+TEST_F(UfuncRegistry, SaysWhatIsNearest) {
+  find("sqr", GUF_E_NOT_FOUND);
+  EXPECT_STREQ(error_.message, "no ufunc named 'sqr'; did you mean 'sqrt'?");
+  find("Maximun", GUF_E_NOT_FOUND);
+  EXPECT_STREQ(error_.message, "no ufunc named 'Maximun'; did you mean 'maximum'?");
+  find("frobnicate", GUF_E_NOT_FOUND);
+  EXPECT_STREQ(error_.message, "no ufunc named 'frobnicate'");
+  find("", GUF_E_NOT_FOUND);
+  find(std::string(5000, 'x').c_str(), GUF_E_NOT_FOUND);
+}
+
+TEST_F(UfuncRegistry, KeepsWhatProgramsMake) {
+  auto made = Ref<Ufunc>::adopt(new Ufunc);
+  made->name = made->full_name = "mine";
+  ASSERT_EQ(context_->add(made, &error_), GUF_OK);
+  EXPECT_EQ(find("mine").get(), made.get());
+  EXPECT_EQ(context_->add(made, &error_), GUF_E_EXISTS);
+  made->full_name = "abs";
+  EXPECT_EQ(context_->add(made, &error_), GUF_E_EXISTS);  // an alias is a name
+  EXPECT_EQ(context_->names().size(), 38U);
+  const Ref<Context> other = Ref<Context>::adopt(new Context);
+  Ref<Ufunc> found;
+  EXPECT_EQ(other->find("mine", &found, nullptr), GUF_E_NOT_FOUND);
+  EXPECT_EQ(other->find("add", &found, nullptr), GUF_OK);
+  EXPECT_NE(found.get(), find("add").get());  // loops added in one context stay there
+}
+
+TEST_F(UfuncRegistry, FindsModulesByFullAndShortNames) {
+  const std::vector<guf_module_function> one = {function("twice"), function("add")};
+  const std::vector<guf_module_function> two = {function("twice"), function("thrice")};
+  const guf_module_v1 table_a = table("a", one);
+  const guf_module_v1 table_b = table("b", two);
+  const Ref<FakeModule> a = add(table_a);
+  EXPECT_EQ(find("twice")->full_name, "a:twice");
+  EXPECT_EQ(find("add")->full_name, "add");  // a plain name wins
+  EXPECT_EQ(find("a:add")->full_name, "a:add");
+  const Ref<FakeModule> b = add(table_b);
+  find("twice", GUF_E_NOT_FOUND);
+  EXPECT_NE(std::string(error_.message).find("'a:twice', 'b:twice'"), std::string::npos);
+  EXPECT_EQ(find("b:twice").get(), find("b:twice").get());
+  EXPECT_EQ(find("thrice")->full_name, "b:thrice");
+  find("b:twicf", GUF_E_NOT_FOUND);
+  EXPECT_STREQ(error_.message, "no ufunc named 'b:twicf'; did you mean 'b:twice'?");
+  add(table_a, GUF_E_EXISTS);
+  EXPECT_EQ(context_->find_module("b").get(), b.get());
+  EXPECT_FALSE(context_->find_module("c"));
+}
+
+TEST_F(UfuncRegistry, AddsAllOrNothing) {
+  const std::vector<guf_module_function> twice = {function("f"), function("f")};
+  const guf_module_v1 repeated = table("a", twice);
+  add(repeated, GUF_E_EXISTS);
+  const std::vector<guf_module_function> broken = {function("f"), function("g", "(n")};
+  const guf_module_v1 malformed = table("a", broken);
+  add(malformed, GUF_E_SIGNATURE);
+  EXPECT_EQ(context_->names().size(), 37U);
+  find("a:f", GUF_E_NOT_FOUND);
+}
+
+TEST_F(UfuncRegistry, ModuleDiesWithItsLastHandle) {
+  const std::vector<guf_module_function> functions = {function("twice")};
+  const guf_module_v1 from = table("a", functions);
+  Ref<FakeModule> module = add(from);
+  Ref<Ufunc> ufunc = find("a:twice");
+  module = {};
+  bury();
+  EXPECT_EQ(ndead_, 0);  // its ufunc keeps it
+  EXPECT_EQ(find("twice").get(), ufunc.get());
+  EXPECT_EQ(context_->names().size(), 38U);
+  ufunc = {};
+  find("nothing", GUF_E_NOT_FOUND);  // looking around revives nothing
+  bury();
+  EXPECT_EQ(ndead_, 1);
+  find("a:twice", GUF_E_NOT_FOUND);
+  EXPECT_EQ(context_->names().size(), 37U);
+  module = add(from);  // the name is free again
+  EXPECT_EQ(find("a:twice")->loops().loops.size(), 1U);
+}
+
+TEST_F(UfuncRegistry, ContextMayDieFirst) {
+  const std::vector<guf_module_function> functions = {function("twice")};
+  const guf_module_v1 from = table("a", functions);
+  Ref<FakeModule> module = add(from);
+  Ref<Ufunc> ufunc = find("a:twice");
+  context_ = {};
+  bury();
+  module = {};
+  EXPECT_EQ(ufunc->loops().loops.size(), 1U);
+  ufunc = {};
+  bury();
+  EXPECT_EQ(ndead_, 1);
+}
+
+TEST_F(UfuncRegistry, ThreadsShareIt) {
+  const std::vector<guf_module_function> functions = {function("twice")};
+  const guf_module_v1 from = table("a", functions);
+  const Ref<FakeModule> module = add(from);
+  std::vector<std::thread> threads;
+  for (int id = 0; id < 4; ++id) {
+    threads.emplace_back([this, id] {
+      for (int i = 0; i < 200; ++i) {
+        Ref<Ufunc> found;
+        ASSERT_EQ(context_->find("twice", &found, nullptr), GUF_OK);
+        found = {};
+        auto made = Ref<Ufunc>::adopt(new Ufunc);
+        made->full_name = "u" + std::to_string(id) + "_" + std::to_string(i);
+        ASSERT_EQ(context_->add(made, nullptr), GUF_OK);
+        base::bury();
+      }
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(context_->names().size(), 37U + 1 + 800);
+}
+
+}  // namespace
+}  // namespace gufunc::op
