@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one call costs before any element is touched: guf_call, a shape never seen before, a launched
+// plan; allocations counted; NumPy's figure from a child process in the same, interleaved run.
+//
+//   dispatch_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=20
+//
+// GUFUNC_BENCH_PYTHON names a Python with NumPy 2 (default: python3). Compare minima.
+#include <benchmark/benchmark.h>
+#include <gufunc/gufunc.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "numpy_child.h"
+
+// Every allocation of the process, the library and its plugins included, comes through here.
+extern "C" void *__libc_malloc(size_t size);
+extern "C" void *__libc_calloc(size_t count, size_t size);
+extern "C" void *__libc_realloc(void *old, size_t size);
+namespace {
+std::atomic<uint64_t> allocations{0};
+}
+extern "C" void *malloc(size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_malloc(size);
+}
+extern "C" void *calloc(size_t count, size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_calloc(count, size);
+}
+extern "C" void *realloc(void *old, size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_realloc(old, size);
+}
+
+namespace gufunc::bench {
+namespace {
+
+[[noreturn]] void give_up(const char *what, const guf_error &error) {
+  std::fprintf(stderr, "%s: %s: %s\n", what, guf_status_name(error.status), error.message);
+  std::exit(1);
+}
+
+guf_ufunc find(const char *name) {
+  guf_error error;
+  error.struct_size = sizeof error;
+  guf_ufunc ufunc = nullptr;
+  if (guf_ufunc_find(nullptr, name, &ufunc, &error) != GUF_OK) give_up(name, error);
+  return ufunc;
+}
+
+// add of three f32 operands of up to three dimensions, as arrays of the library.
+struct Call {
+  alignas(64) float data[3][4096] = {};
+  int64_t shape[3][3] = {};
+  guf_array array[3] = {};
+  guf_tensor tensor[3] = {};
+  guf_operand operand[3] = {};
+  guf_call_args args = {};
+  guf_error error = {};
+  guf_ufunc add = find("add");
+
+  Call(int32_t ndim, const int64_t *extents) {
+    error.struct_size = sizeof error;
+    for (int i = 0; i < 3; ++i) {
+      std::copy_n(extents, ndim, shape[i]);
+      tensor[i].struct_size = sizeof tensor[i];
+      tensor[i].dtype = GUF_F32;
+      tensor[i].ndim = ndim;
+      tensor[i].address = reinterpret_cast<uint64_t>(data[i]);
+      tensor[i].shape = shape[i];
+      if (guf_array_wrap(&tensor[i], nullptr, nullptr, 0, &array[i], &error) != GUF_OK) {
+        give_up("wrap", error);
+      }
+      operand[i].kind = GUF_OPERAND_ARRAY;
+      operand[i].array = array[i];
+    }
+    args.struct_size = sizeof args;
+    args.inputs = operand;
+    args.ninputs = 2;
+    args.outputs = operand + 2;
+    args.noutputs = 1;
+    args.threads = 1;
+    run();
+  }
+
+  void use_tensors() {
+    for (int i = 0; i < 3; ++i) {
+      operand[i] = {};
+      operand[i].kind = GUF_OPERAND_TENSOR;
+      operand[i].tensor = &tensor[i];
+    }
+  }
+
+  void run() {
+    if (guf_call(add, &args, &error) != GUF_OK) give_up("guf_call", error);
+  }
+};
+
+// Counts allocations of the timed loop; any at all is printed beside the time.
+class Counted {
+ public:
+  explicit Counted(benchmark::State &state) : state_(state), before_(allocations.load()) {}
+  ~Counted() { state_.counters["allocations"] = static_cast<double>(allocations.load() - before_); }
+
+ private:
+  benchmark::State &state_;
+  uint64_t before_;
+};
+
+void call_arrays(benchmark::State &state, int32_t ndim, const int64_t *extents) {
+  static Call *calls[4] = {};
+  Call *&call = calls[ndim];
+  if (call == nullptr || call->shape[0][0] != extents[0]) call = new Call(ndim, extents);
+  const Counted counted(state);
+  for (auto _ : state) call->run();
+}
+
+const int64_t kOne[] = {1};
+const int64_t kSmall[] = {8, 8, 4};
+
+void call_one(benchmark::State &state) {
+  call_arrays(state, 1, kOne);
+}
+void call_three_dimensions(benchmark::State &state) {
+  call_arrays(state, 3, kSmall);
+}
+
+void call_tensors(benchmark::State &state) {
+  static Call *const call = new Call(1, kOne);
+  call->use_tensors();
+  const Counted counted(state);
+  for (auto _ : state) call->run();
+}
+
+// Every call has another shape, and the second input is a row that is stretched.
+void call_new_shape(benchmark::State &state) {
+  const int64_t start[] = {1, 1, 1};
+  static Call *const call = new Call(3, start);
+  call->use_tensors();
+  int64_t round = 0;
+  const Counted counted(state);
+  for (auto _ : state) {
+    ++round;
+    const int64_t extents[3] = {1 + round % 5, 1 + round % 3, 1 + round % 7};
+    for (int i = 0; i < 3; ++i) std::copy_n(extents, 3, call->shape[i]);
+    call->shape[1][0] = call->shape[1][1] = 1;
+    call->run();
+  }
+}
+
+void launch_plan(benchmark::State &state) {
+  static Call *const call = new Call(1, kOne);
+  static guf_plan plan = nullptr;
+  if (plan == nullptr && guf_plan_create(call->add, &call->args, &plan, &call->error) != GUF_OK) {
+    give_up("guf_plan_create", call->error);
+  }
+  const uint64_t addresses[3] = {call->tensor[0].address, call->tensor[1].address,
+                                 call->tensor[2].address};
+  const Counted counted(state);
+  for (auto _ : state) {
+    if (guf_plan_launch(plan, nullptr, 3, addresses, 0, &call->error) != GUF_OK) {
+      give_up("guf_plan_launch", call->error);
+    }
+  }
+}
+
+// One iteration is one call of NumPy, timed in the child: np.add(a, b, out) with n = 1.
+void call_numpy(benchmark::State &state) {
+  static NumpyChild *const child = new NumpyChild;
+  constexpr int kCalls = 2000;
+  for (auto _ : state) {
+    const double seconds = child->time(kCalls);
+    if (seconds < 0) {
+      state.SkipWithError("no NumPy: set GUFUNC_BENCH_PYTHON");
+      return;
+    }
+    state.SetIterationTime(seconds / kCalls);
+  }
+}
+
+BENCHMARK(call_one)->Name("guf_call/add_f32/n1");
+BENCHMARK(call_tensors)->Name("guf_call/add_f32/n1_tensors");
+BENCHMARK(call_three_dimensions)->Name("guf_call/add_f32/8x8x4");
+BENCHMARK(call_new_shape)->Name("guf_call/add_f32/never_seen_shape");
+BENCHMARK(launch_plan)->Name("guf_plan_launch/add_f32/n1");
+BENCHMARK(call_numpy)->Name("numpy/add_f32/n1")->UseManualTime()->Iterations(50);
+
+}  // namespace
+}  // namespace gufunc::bench
+
+BENCHMARK_MAIN();
