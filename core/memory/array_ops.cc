@@ -108,8 +108,10 @@ guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_
       break;
     case GUF_OPERAND_WEAK_INT_HUGE:
       *out_dtype = GUF_U64;
-      if (value[1] != 0) {  // below int64: as a double, which saturates in integers
-        const double number = -static_cast<double>(value[0]);
+      if (value[1] !=
+          0) {  // below int64 or beyond uint64: as a double, which saturates in integers
+        const auto size = static_cast<double>(value[0]);
+        const double number = (value[1] & 1U) != 0 ? -size : size;
         std::memcpy(value, &number, sizeof number);
         *out_dtype = GUF_F64;
       }

@@ -48,7 +48,7 @@ std::optional<guf_operand> parse_int(std::string_view text, bool *out_exact) {
   if (magnitude < kTop || (negative && magnitude == kTop)) {
     return weak(GUF_OPERAND_WEAK_INT, negative ? 0 - magnitude : magnitude);
   }
-  return weak(GUF_OPERAND_WEAK_INT_HUGE, magnitude, negative ? 1 : 0);
+  return weak(GUF_OPERAND_WEAK_INT_HUGE, magnitude, (negative ? 1U : 0U) | (*out_exact ? 0U : 2U));
 }
 
 // Longest prefix that is a float (inf and nan included); moves `text` past it.

@@ -45,7 +45,9 @@ enum guf_operand_kind {
   GUF_OPERAND_TENSOR = 2,        /* `*tensor` */
   GUF_OPERAND_SCALAR = 3,        /* `value` holds one element of `dtype` */
   GUF_OPERAND_WEAK_INT = 4,      /* a Python-style int: value[0] as int64_t */
-  GUF_OPERAND_WEAK_INT_HUGE = 5, /* beyond int64: value[0] |x|, saturated; value[1] 1 if negative */
+  GUF_OPERAND_WEAK_INT_HUGE = 5, /* an int beyond int64: value[0] its magnitude, value[1] the sum of
+                                    1 when negative and 2 when the magnitude is beyond uint64
+                                    (value[0] is then UINT64_MAX)                            */
   GUF_OPERAND_WEAK_FLOAT = 6,    /* a Python-style float: value[0] holds the bits of a double */
   GUF_OPERAND_WEAK_COMPLEX = 7   /* value[0], value[1]: bits of two doubles */
 };

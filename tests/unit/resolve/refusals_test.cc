@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a caller reads when types do not work: NumPy 2.4's messages, word for word.
+#include <gtest/gtest.h>
+
+#include "tests/unit/resolve/call_fixture.h"
+
+namespace gufunc::resolve {
+namespace {
+
+template <class Call>
+void expect_refusal(Call &&call, guf_status status, const char *message, int argument = -1) {
+  EXPECT_EQ(call.choose(), status) << message;
+  EXPECT_STREQ(call.error().message, message);
+  EXPECT_EQ(call.error().argument, argument) << message;
+  EXPECT_EQ(call.error().status, status);
+}
+
+TEST(Refusals, OfCasts) {
+  expect_refusal(TypedCall{"add", "ddq"}, GUF_E_CASTING,
+                 "Cannot cast ufunc 'add' output from dtype('float64') to dtype('int64') with "
+                 "casting rule 'same_kind'",
+                 2);
+  expect_refusal(TypedCall{"add", "id", GUF_CASTING_NO}, GUF_E_CASTING,
+                 "Cannot cast ufunc 'add' input 0 from dtype('int32') to dtype('float64') with "
+                 "casting rule 'no'",
+                 0);
+  expect_refusal(TypedCall{"add", "iqi", GUF_CASTING_SAFE}, GUF_E_CASTING,
+                 "Cannot cast ufunc 'add' output from dtype('int64') to dtype('int32') with "
+                 "casting rule 'safe'",
+                 2);
+  expect_refusal(TypedCall{"sqrt", "i", GUF_CASTING_EQUIV}, GUF_E_CASTING,
+                 "Cannot cast ufunc 'sqrt' input from dtype('int32') to dtype('float64') with "
+                 "casting rule 'equiv'",
+                 0);
+  expect_refusal(TypedCall("add", "B.").dtype('B'), GUF_E_CASTING,
+                 "Cannot cast ufunc 'add' input 1 from dtype('float64') to dtype('uint8') with "
+                 "casting rule 'same_kind'",
+                 1);
+}
+
+TEST(Refusals, OfTypes) {
+  expect_refusal(TypedCall{"bitwise_and", "ff"}, GUF_E_NO_LOOP,
+                 "ufunc 'bitwise_and' not supported for the input types, and the inputs could not "
+                 "be safely coerced to any supported types according to the casting rule "
+                 "''safe''");
+  expect_refusal(TypedCall{"subtract", "??"}, GUF_E_NO_LOOP,
+                 "numpy boolean subtract, the `-` operator, is not supported, use the "
+                 "bitwise_xor, the `^` operator, or the logical_xor function instead.");
+  expect_refusal(TypedCall{"negative", "?"}, GUF_E_NO_LOOP,
+                 "The numpy boolean negative, the `-` operator, is not supported, use the `~` "
+                 "operator or the logical_not function instead.");
+  expect_refusal(TypedCall{"sign", "?"}, GUF_E_NO_LOOP,
+                 "ufunc 'sign' did not contain a loop with signature matching types "
+                 "<class 'numpy.dtypes.BoolDType'> -> None");
+  expect_refusal(TypedCall("sign", "B").dtype('?'), GUF_E_NO_LOOP,
+                 "ufunc 'sign' did not contain a loop with signature matching types "
+                 "<class 'numpy.dtypes.UInt8DType'> -> <class 'numpy.dtypes.BoolDType'>");
+  expect_refusal(TypedCall("absolute", "f").dtype('F'), GUF_E_NO_LOOP,
+                 "ufunc 'absolute' did not contain a loop with signature matching types "
+                 "<class 'numpy.dtypes.Float32DType'> -> <class 'numpy.dtypes.Complex64DType'>");
+  expect_refusal(TypedCall("less", "dd").dtype('f'), GUF_E_NO_LOOP,
+                 "No loop matching the specified signature and casting was found for ufunc less");
+  expect_refusal(TypedCall("add", "bb").signature("fd_"), GUF_E_NO_LOOP,
+                 "No loop matching the specified signature and casting was found for ufunc add");
+}
+
+TEST(Refusals, OfArguments) {
+  expect_refusal(TypedCall("add", "bb").signature("ff"), GUF_E_ARG,
+                 "a type-tuple must be specified of length 3 for ufunc 'add'");
+  expect_refusal(TypedCall("add", "bb").signature("fff").dtype('f'), GUF_E_ARG,
+                 "cannot specify both 'signature' and 'dtype'");
+}
+
+TEST(Refusals, OfIntegersOutOfBounds) {
+  expect_refusal(TypedCall("add", "B1").weak_int(1, 300), GUF_E_OVERFLOW,
+                 "Python integer 300 out of bounds for uint8", 1);
+  expect_refusal(TypedCall("add", "1Q").weak_int(0, -1), GUF_E_OVERFLOW,
+                 "Python integer -1 out of bounds for uint64", 0);
+  expect_refusal(TypedCall("add", "i1").weak_int(1, int64_t{1} << 40), GUF_E_OVERFLOW,
+                 "Python integer 1099511627776 out of bounds for int32", 1);
+  expect_refusal(TypedCall("add", "b1").huge_int(1, UINT64_MAX, 2), GUF_E_OVERFLOW,
+                 "Python int too large to convert to C long", 1);
+  expect_refusal(TypedCall("add", "q1").huge_int(1, 1ULL << 63, 0), GUF_E_OVERFLOW,
+                 "int too big to convert", 1);
+  expect_refusal(TypedCall("less", "?1").huge_int(1, UINT64_MAX, 2), GUF_E_OVERFLOW,
+                 "int too big to convert", 1);
+  // Before a cast is judged, as in NumPy.
+  expect_refusal(TypedCall("add", "d1").dtype('b').weak_int(1, 300), GUF_E_OVERFLOW,
+                 "Python integer 300 out of bounds for int8", 1);
+  expect_refusal(TypedCall("less", "B1").signature("BB_").weak_int(1, 300), GUF_E_OVERFLOW,
+                 "Python integer 300 out of bounds for uint8", 1);
+}
+
+TEST(Refusals, LeaveTheCallAlone) {
+  TypedCall call("add", "dd_");
+  call.dtype('i');
+  EXPECT_EQ(call.choose(), GUF_E_CASTING);
+  TypedCall missing("add", "B1_");
+  missing.weak_int(1, 300);
+  EXPECT_EQ(missing.choose(), GUF_E_OVERFLOW);
+  EXPECT_EQ(missing.operand(2).layout.dtype, 0U);
+}
+
+}  // namespace
+}  // namespace gufunc::resolve
