@@ -19,10 +19,15 @@ VENDOR_IF = re.compile(
     r"|__AMDGCN__|__AMDGPU__|__OPENCL\w*|__SPIRV?\w*)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
+# The programs are tested part by part, within their own include folder.
+TESTS_OF = {"tests/gufcc": "tools/gufcc", "tests/tools": "tools/gufunc"}
+
 
 def resolve(root, source, kind, name):
     """Gives the path of an include within the tree, or None for a header from outside."""
     places = [source.parent, pathlib.Path(), pathlib.Path("abi/include")]
+    places += [pathlib.Path(tool) for tests, tool in TESTS_OF.items()
+               if source.as_posix().startswith(tests + "/")]
     for place in places[0 if kind == '"' else 1:]:
         candidate = pathlib.Path(*place.parts, *pathlib.PurePosixPath(name).parts)
         if (root / candidate).is_file():
@@ -37,7 +42,7 @@ def room(path):
 
 def refuse_in_core(source, target):
     if target.parts[:2] == ("abi", "include"):
-        return None if target.suffix in {".h", ".def"} else "core sees the C headers only"
+        return "core does not see the C++ wrapper" if target.name == "gufunc.hpp" else None
     if target.parts[0] != "core":
         return "core sees only itself and abi/include"
     own, other = room(source), room(target)
@@ -65,6 +70,7 @@ VISIBLE = {
     "tests/unit/cpu": ("tests", "backends/cpu"),
     "tests/unit": ("tests", "core"),
     "tests/plugins": ("tests", "core"),
+    "tests/gufcc": ("tests", "tools/gufcc", "core/module"),
     "tests/tools": ("tests", "tools"),
     "tests": ("tests",),
     "examples": ("examples",),
