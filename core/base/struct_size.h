@@ -32,7 +32,8 @@ guf_status read_struct(const T *in, T *room, const T **out, guf_error *error) {
     *out = in;
     return GUF_OK;
   }
-  GUF_TRY(check_struct(in, kFirstSize<T>, sizeof(T), error));
+  const guf_status status = check_struct(in, kFirstSize<T>, sizeof(T), error);
+  if (in == nullptr || status != GUF_OK) return status;
   if (in->struct_size > sizeof(T)) {
     *out = in;
     return GUF_OK;
