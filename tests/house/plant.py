@@ -36,8 +36,8 @@ LAYERS = [
     Plant("core/plan/planted.cc", '#include "core/pipeline.h"\n',
           "core/plan may not see core/pipeline"),
     Plant("core/base/planted.cc", '#include "abi/src/planted.h"\n', "core sees only itself"),
-    Plant("core/plan/planted.cc", "#include <gufunc/planted.hpp>\n",
-          "core sees the C headers only"),
+    Plant("core/plan/planted.cc", "#include <gufunc/gufunc.hpp>\n",
+          "core does not see the C++ wrapper"),
     Plant("core/plan/planted.cc", "#include <cuda.h>\n", "a vendor's header outside backends/"),
     Plant("core/plan/planted.cc", "#if defined(__CUDACC__)\n#endif\n", "a vendor's #if outside"),
     Plant("core/planted/planted.cc", '#include "core/base/error.h"\n', "no place in the order"),
@@ -53,7 +53,7 @@ LAYERS = [
 ]
 # What the plants above include must exist, or only "no such file" would be seen.
 LAYERS_SCENERY = [
-    "abi/include/gufunc/planted.hpp", "core/dtype/planted.h", "core/broadcast/planted.h",
+    "abi/include/gufunc/gufunc.hpp", "core/dtype/planted.h", "core/broadcast/planted.h",
     "core/pipeline.h", "core/base/error.h", "abi/src/planted.h", "backends/cuda/planted.h",
 ]
 
