@@ -37,7 +37,7 @@ LAYERS = [
           "core/plan may not see core/pipeline"),
     Plant("core/base/planted.cc", '#include "abi/src/planted.h"\n', "core sees only itself"),
     Plant("core/plan/planted.cc", "#include <gufunc/gufunc.hpp>\n",
-          "core does not see the C++ wrapper"),
+          r"core does not see the C\+\+ wrapper"),
     Plant("core/plan/planted.cc", "#include <cuda.h>\n", "a vendor's header outside backends/"),
     Plant("core/plan/planted.cc", "#if defined(__CUDACC__)\n#endif\n", "a vendor's #if outside"),
     Plant("core/planted/planted.cc", '#include "core/base/error.h"\n', "no place in the order"),
