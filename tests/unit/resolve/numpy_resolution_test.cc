@@ -8,7 +8,7 @@
 #include <sstream>
 #include <vector>
 
-#include "tests/unit/resolve/call_fixture.h"
+#include "tests/unit/resolve/typed_call.h"
 
 namespace gufunc::resolve {
 namespace {

@@ -2,7 +2,7 @@
 // What a caller reads when types do not work: NumPy 2.4's messages, word for word.
 #include <gtest/gtest.h>
 
-#include "tests/unit/resolve/call_fixture.h"
+#include "tests/unit/resolve/typed_call.h"
 
 namespace gufunc::resolve {
 namespace {

@@ -6,7 +6,7 @@
 #include <complex>
 #include <limits>
 
-#include "tests/unit/resolve/call_fixture.h"
+#include "tests/unit/resolve/typed_call.h"
 
 namespace gufunc::resolve {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call with operands of given types and no memory: what tests of type resolution need.
-#ifndef GUFUNC_TESTS_CALL_FIXTURE_H
-#define GUFUNC_TESTS_CALL_FIXTURE_H
+#ifndef GUFUNC_TESTS_TYPED_CALL_H
+#define GUFUNC_TESTS_TYPED_CALL_H
 
 #include <cstring>
 #include <memory>
@@ -110,4 +110,4 @@ class TypedCall {
 
 }  // namespace gufunc::resolve
 
-#endif  // GUFUNC_TESTS_CALL_FIXTURE_H
+#endif  // GUFUNC_TESTS_TYPED_CALL_H
