@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "handles.h"
 #include "outcome.h"
+#include "owned_handle.h"
 
 namespace gufunc::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include <limits>
 #include <string_view>
 
-#include "handles.h"
 #include "outcome.h"
+#include "owned_handle.h"
 
 namespace gufunc::cli {
 namespace {

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "handles.h"
 #include "literal.h"
 #include "npy_file.h"
 #include "outcome.h"
+#include "owned_handle.h"
 #include "progress.h"
 
 namespace gufunc::cli {

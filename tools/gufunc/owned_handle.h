@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // References to library objects that let go of themselves, and modules loaded for one run.
-#ifndef GUFUNC_TOOLS_GUFUNC_HANDLES_H
-#define GUFUNC_TOOLS_GUFUNC_HANDLES_H
+#ifndef GUFUNC_TOOLS_GUFUNC_OWNED_HANDLE_H
+#define GUFUNC_TOOLS_GUFUNC_OWNED_HANDLE_H
 
 #include <gufunc/gufunc.h>
 
@@ -56,4 +56,4 @@ inline UfuncHandle find_ufunc(const std::string &name) {
 
 }  // namespace gufunc::cli
 
-#endif  // GUFUNC_TOOLS_GUFUNC_HANDLES_H
+#endif  // GUFUNC_TOOLS_GUFUNC_OWNED_HANDLE_H
