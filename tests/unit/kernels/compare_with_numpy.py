@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every loop of the standard library, at every ISA level of this machine, against NumPy.
+
+usage: compare_with_numpy.py libgufunc_backend_cpu.so [function...]
+
+Integers, bools, comparisons, + - * / sqrt of reals: the same bits (all NaN alike). Other functions: within
+their error of NumPy's result in the next wider type. Exits with 1 when anything differs.
+"""
+import sys
+import warnings
+
+import numpy as np
+
+from plugin_tables import GUF_OK, Plugin, storage
+
+warnings.simplefilter("ignore")
+np.seterr(all="ignore")
+
+EXACT_FLOAT = {"add", "subtract", "multiply", "divide", "floor_divide", "remainder", "negative", "square", "sqrt",
+               "reciprocal", "sign", "absolute", "maximum", "minimum", "fmax", "fmin"}
+TRANSCENDENTAL = {"exp", "log", "sin", "cos", "power"}
+WIDER = {"f": "d", "d": "g", "F": "D", "D": "G", "e": "f", "E": "f"}
+# Largest error in units in the last place of the type, real and complex (of |z|).
+REAL_ULP = 2.0
+COMPLEX_ULP = 4.0
+
+
+def bf16_to_f32(bits):
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def f32_to_bf16(x):
+    bits = x.astype(np.float32).view(np.uint32)
+    rounded = ((bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)
+
+
+def real_values(letter, rng, n):
+    """Specials and random values of every size."""
+    if letter == "?":
+        return rng.integers(0, 2, n).astype("?")
+    kind = np.dtype("e" if letter == "e" else "f" if letter == "E" else letter)
+    if kind.kind in "iu":
+        info = np.iinfo(kind)
+        special = [0, 1, 2, 3, 5, 7, info.max, info.max - 1, info.min, info.min + 1, info.max // 2]
+        if kind.kind == "i":
+            special += [-1, -2, -3, -7]
+        values = np.array(special, dtype=kind)
+        small = rng.integers(-9 if kind.kind == "i" else 0, 10, n).astype(kind)
+        large = rng.integers(info.min, info.max, n, dtype=kind, endpoint=True)
+        choice = rng.integers(0, 3, n)
+        return np.where(choice == 0, rng.choice(values, n), np.where(choice == 1, small, large)).astype(kind)
+    info = np.finfo(kind)
+    special = np.array([0.0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, np.inf, -np.inf, np.nan, info.max, info.min, info.tiny,
+                        -info.tiny, info.smallest_subnormal, -info.smallest_subnormal, info.eps, 1 + info.eps,
+                        100, -100, 1e4], dtype=kind)
+    near = (rng.standard_normal(n) * 10).astype(kind)
+    wide = (rng.standard_normal(n) * 2.0 ** rng.integers(info.minexp + 2, info.maxexp - 2, n)).astype(kind)
+    choice = rng.integers(0, 3, n)
+    values = np.where(choice == 0, rng.choice(special, n), np.where(choice == 1, near, wide)).astype(kind)
+    return f32_to_bf16(values) if letter == "E" else values
+
+
+def values_of(letter, rng, n):
+    if letter in "FD":
+        part = "f" if letter == "F" else "d"
+        out = np.empty(n, dtype=letter)
+        out.real, out.imag = real_values(part, rng, n), real_values(part, rng, n)
+        return out
+    return real_values(letter, rng, n)
+
+
+def for_numpy(letter, array):
+    return bf16_to_f32(array) if letter == "E" else array
+
+
+def expected(name, letters, inputs):
+    """NumPy's result, of the next wider type for transcendental functions, rounded to the output's type."""
+    nin = letters.index("-")
+    output = letters[-1]
+    given = [for_numpy(letter, array) for letter, array in zip(letters[:nin], inputs)]
+    if name in TRANSCENDENTAL and output in WIDER:
+        given = [array.astype(WIDER[output]) for array in given]
+    result = getattr(np, name)(*given)
+    return f32_to_bf16(result) if output == "E" else result.astype(storage(output))
+
+
+def unspecified(name, letters, inputs):
+    """Where NumPy's own result is not a reference: overflow inside a complex product or power."""
+    if letters[-1] not in "FD" or name not in {"multiply", "square", "power"}:
+        return np.zeros(len(inputs[0]), bool)
+    big = np.sqrt(np.finfo(letters[-1]).max) / 2
+    beyond = [~((np.abs(a.real) < big) & (np.abs(a.imag) < big)) for a in inputs]
+    if name == "power":
+        x, y = (a.astype("G") for a in inputs)
+        growth = np.abs(y * np.log(x))
+        beyond.append(~(growth < 40) | (np.abs(inputs[0]) == 0))
+    return np.logical_or.reduce(beyond)
+
+
+def same_bits(letter, got, want):
+    if letter == "E":
+        got, want = bf16_to_f32(got), bf16_to_f32(want)
+    if got.dtype.kind in "fc":
+        both_nan = np.isnan(got) & np.isnan(want)
+        if got.dtype.kind == "c":
+            parts = [((g == w) & (np.signbit(g) == np.signbit(w))) | (np.isnan(g) & np.isnan(w))
+                     for g, w in ((got.real, want.real), (got.imag, want.imag))]
+            return parts[0] & parts[1]
+        return both_nan | ((got == want) & (np.signbit(got) == np.signbit(want)))
+    return got == want
+
+
+def within(letter, got, want, ulps):
+    """Near in units of the last place of the output type; infinities and NaN must agree."""
+    if letter == "E":
+        got, want, eps, tiny = bf16_to_f32(got), bf16_to_f32(want), 2.0 ** -7, 2.0 ** -133
+    else:
+        info = np.finfo(got.dtype)
+        eps, tiny = float(info.eps), float(info.smallest_subnormal)
+    if letter in "FD":
+        finite = np.isfinite(got) & np.isfinite(want)
+        size = np.abs(np.where(finite, want, 0)).astype(np.longdouble)
+        delta = np.abs(np.where(finite, got, 0).astype(np.clongdouble) - np.where(finite, want, 0))
+        near = delta <= np.maximum(size * eps * ulps, tiny * ulps)
+        return np.where(finite, near, same_value_complex(got, want))
+    finite = np.isfinite(got) & np.isfinite(want)
+    size = np.abs(np.where(finite, want, 0)).astype(np.longdouble)
+    delta = np.abs(np.where(finite, got, 0).astype(np.longdouble) - np.where(finite, want, 0))
+    near = delta <= np.maximum(size * eps * ulps, tiny * ulps)
+    return np.where(finite, near, (got == want) | (np.isnan(got) & np.isnan(want)))
+
+
+def same_value_complex(got, want):
+    """Both not finite: parts that NumPy has infinite or NaN must be so here."""
+    def alike(g, w):
+        return (np.isnan(g) & np.isnan(w)) | (g == w) | (np.isfinite(g) & np.isfinite(w))
+    return alike(got.real, want.real) & alike(got.imag, want.imag)
+
+
+def check_elementwise(plugin, target, function, letters, loop, rng, n):
+    name, nin, output = function.name.decode(), function.nin, letters[-1]
+    inputs = [values_of(letter, rng, n) for letter in letters[:nin]]
+    if loop.kind == 2:  # power of integers: exponents that do not fail
+        inputs[1] = np.abs(inputs[1] % 16).astype(inputs[1].dtype)
+    want = expected(name, letters, inputs)
+    free = unspecified(name, letters, inputs)
+    for step in (1, 2, -1):
+        strided = [spread(array, step) for array in inputs]
+        out = spread(np.zeros(n, storage(output)), step)
+        status = plugin.elementwise(target, loop, strided + [out])
+        if status != GUF_OK:
+            return f"status {status}"
+        inexact = name not in EXACT_FLOAT or any(letter in "FD" for letter in letters)
+        if output in "eEfdFD" and inexact:
+            good = within(output, out, want, COMPLEX_ULP if output in "FD" else REAL_ULP)
+        elif output in "eEfdFD" and name in {"maximum", "minimum", "fmax", "fmin"}:
+            got, numpy = for_numpy(output, out), for_numpy(output, want)
+            good = (got == numpy) | (np.isnan(got) & np.isnan(numpy))  # either zero will do
+        else:
+            good = same_bits(output, out, want)
+        good |= free
+        if not good.all():
+            i = int(np.argmin(good))
+            count = int((~good).sum())
+            given = ", ".join(show(letter, array, i) for letter, array in zip(letters, inputs))
+            return (f"step {step}: {count} of {n}, e.g. ({given}) gives {show(output, out, i)}, "
+                    f"NumPy {show(output, want, i)}")
+    return None
+
+
+def show(letter, array, i):
+    return repr(for_numpy(letter, array)[i])
+
+
+def spread(array, step):
+    room = np.zeros(len(array) * abs(step), array.dtype)
+    view = room[::step]
+    view[:] = array
+    return view
+
+
+def check_product(plugin, target, function, letters, loop, rng):
+    """matmul and vecdot on small integers: exact in every type."""
+    name, output = function.name.decode(), letters[-1]
+
+    def array(letter, shape):
+        values = rng.integers(0, 2 if letter == "?" else 4, shape)
+        if letter in "FD":
+            return (values + 1j * rng.integers(0, 4, shape)).astype(letter)
+        return f32_to_bf16(values.astype("f")) if letter == "E" else values.astype(letter)
+
+    for n, k, m in [(1, 1, 1), (3, 4, 5), (4, 0, 4), (5, 3, 40), (9, 17, 67), (2, 300, 3), (8, 8, 128)]:
+        for order in "CF":
+            if name == "matmul":
+                x, y = (np.asarray(array(letters[0], s), order=order) for s in ((n, k), (k, m)))
+                want = np.matmul(for_numpy(letters[0], x), for_numpy(letters[1], y))
+                out = np.zeros((n, m), storage(output), order=order)
+                steps = [0, 0, 0, *x.strides, *y.strides, *out.strides]
+                dims = [1, n, k, m]
+            else:
+                x, y = array(letters[0], (m, k)), array(letters[1], (m, k))
+                want = np.vecdot(for_numpy(letters[0], x), for_numpy(letters[1], y))
+                out = np.zeros(m, storage(output))
+                steps = [x.strides[0], y.strides[0], out.strides[0], x.strides[1], y.strides[1]]
+                dims = [m, k]
+            plugin.call(target, loop, dims, [x.ctypes.data, y.ctypes.data, out.ctypes.data], steps)
+            want = f32_to_bf16(want) if output == "E" else want.astype(storage(output))
+            if not same_bits(output, out, want).all():
+                return f"{n}x{k}x{m} {order}"
+    return None
+
+
+def main():
+    plugin = Plugin(sys.argv[1])
+    chosen = set(sys.argv[2:])
+    for target in plugin.skipped:
+        print(f"skipped: {target} does not run on this machine")
+    wrong = loops_run = 0
+    for function, loops in plugin.functions():
+        name = function.name.decode()
+        if chosen and name not in chosen:
+            continue
+        for letters, loop in loops.items():
+            for target in plugin.images:
+                rng = np.random.default_rng(len(letters) + sum(map(ord, name + letters)))
+                loops_run += 1
+                if function.signature:
+                    bad = check_product(plugin, target, function, letters, loop, rng)
+                else:
+                    bad = check_elementwise(plugin, target, function, letters, loop, rng, 3000)
+                if bad:
+                    wrong += 1
+                    print(f"{name} {letters} {target}: {bad}")
+    print(f"{loops_run} loops at {', '.join(plugin.images)}: {wrong} differ")
+    return 1 if wrong or not loops_run else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds loops of the standard library and calls them on numbers written as double.
+#ifndef GUFUNC_TESTS_UNIT_KERNELS_KERNEL_CALL_H
+#define GUFUNC_TESTS_UNIT_KERNELS_KERNEL_CALL_H
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/cpu/cpu_fixture.h"
+
+namespace gufunc::cpu {
+
+struct KernelImage {
+  std::string target;
+  const guf_module_image *image;
+};
+// The images of every ISA level that this machine runs; the others are named on stdout, once.
+const std::vector<KernelImage> &runnable_images();
+
+struct Kernel {
+  void (*entry)(void) = nullptr;
+  int32_t kind = 0;
+  const char *failure = nullptr;
+  std::vector<guf_dtype> dtypes;
+  int nin = 0;
+};
+// `types` as in "dd->d". Fails the test when there is none.
+Kernel find_kernel(const KernelImage &image, const char *function, const char *types);
+
+// Every item has the same inputs. `out` gets one number per item, the real part of complex results.
+guf_status call_kernel(const Kernel &kernel, const std::vector<double> &inputs, int64_t count,
+                       std::vector<double> *out);
+
+// One element in memory.
+struct Element {
+  alignas(16) char bytes[16];
+};
+guf_dtype dtype_of(char letter);
+Element encode(guf_dtype dtype, double value);
+double decode(guf_dtype dtype, const Element &element);
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_TESTS_UNIT_KERNELS_KERNEL_CALL_H
