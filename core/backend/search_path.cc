@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neither the current directory nor LD_LIBRARY_PATH is ever looked at: only absolute folders, each listed here.
+// Neither the current directory nor LD_LIBRARY_PATH is ever looked at: only absolute folders, each
+// listed here.
 #include "core/backend/search_path.h"
 
 #include <dirent.h>
@@ -26,8 +27,9 @@ struct CloseFile {
   void operator()(FILE *file) const { fclose(file); }
 };
 
-// libgufunc's own file, or the program's that links it statically. The kernel is asked, not the dynamic loader:
-// that one knows a program by argv[0], which its caller makes up, and a library by a path that may be relative.
+// libgufunc's own file, or the program's that links it statically. The kernel is asked, not the
+// dynamic loader: that one knows a program by argv[0], which its caller makes up, and a library by
+// a path that may be relative.
 std::string own_file() {
   static const char marker = 0;
   const auto wanted = reinterpret_cast<uintptr_t>(&marker);
@@ -69,8 +71,7 @@ std::vector<std::string> sorted_names(const std::string &folder, std::string_vie
 void add_folder(const std::string &folder, std::vector<Candidate> *out) {
   if (folder.empty() || folder[0] != '/') return;
   for (const std::string &file : sorted_names(folder, kPrefix, kSuffix)) {
-    std::string name =
-        file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size());
+    std::string name = file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size());
     if (is_backend_name(name)) out->push_back({folder + "/" + file, std::move(name)});
   }
 }
@@ -144,7 +145,8 @@ SearchSources process_sources() {
 }
 
 TrustRule process_trust() {
-  // With privileges that came by setgid or file capabilities, the effective user is whoever started the program.
+  // With privileges that came by setgid or file capabilities, the effective user is whoever started
+  // the program.
   const bool is_stranger = process_is_privileged() && geteuid() == getuid();
   TrustRule rule;
   rule.effective_user = is_stranger ? 0 : geteuid();
@@ -176,9 +178,8 @@ std::vector<Candidate> find_candidates(const SearchSources &sources) {
 bool is_backend_name(std::string_view name) {
   const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
   return !name.empty() && name.size() <= 31 && is_lower(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) {
-           return is_lower(c) || (c >= '0' && c <= '9') || c == '_';
-         });
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
 }  // namespace gufunc::backend

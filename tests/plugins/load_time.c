@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a program pays before its first number: opening the library and its C++ runtime, listing backends, opening the
- * cpu backend. In C, so that nothing of it is there before; each trial is a process of its own, since a library is
- * opened once. Usage: load_time LIBRARY LIMIT_MS (0: no limit) */
+ * What a program pays before its first number: opening the library and its C++ runtime, listing
+ * backends, opening the cpu backend. In C, so that nothing of it is there before; each trial is
+ * a process of its own, since a library is opened once. Usage: load_time LIBRARY LIMIT_MS (0: no
+ * limit) */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <gufunc/device.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that the test gives privileges to; it prints what a privileged process sees, one line per fact.
+// A program that the test gives privileges to; it prints what a privileged process sees, one line
+// per fact.
 #include <cstdio>
 
 #include "core/backend/backend_registry.h"

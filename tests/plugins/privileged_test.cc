@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Privileged processes trust no environment, no argv[0] and no stranger's file: setuid, setgid and file capabilities
-// each mark a process so. Needs root to set them; elsewhere the tests are reported as not run.
+// Privileged processes trust no environment, no argv[0] and no stranger's file: setuid, setgid and
+// file capabilities each mark a process so. Needs root to set them; elsewhere the tests are
+// reported as not run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
