@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library beside NumPy in one process: same buffers, preallocated outputs, one thread, interleaved, minima.
+"""The library beside NumPy in one process: same buffers, preallocated outputs, one thread,
+interleaved, minima.
 
     against_numpy.py --build build/release [--rounds 40]
 
-NumPy is called from Python, as its users call it; an empty Python call is printed too, for those who want to take it off.
+NumPy is called from Python, as its users call it; an empty Python call is printed too, for
+those who want to take it off.
 """
+
 import argparse
 import ctypes as ct
 import json
@@ -56,26 +59,52 @@ class Row:
 
 
 def rows(library, helper):
-    f32 = lambda *shape: np.linspace(1, 2, int(np.prod(shape)), dtype=np.float32).reshape(shape)  # noqa: E731
+    f32 = lambda *shape: np.linspace(1, 2, int(np.prod(shape)), dtype=np.float32).reshape(
+        shape
+    )  # noqa: E731
     yield Row('add f32 n=1', 'add', [f32(1), f32(1)], f32(1), library, helper)
     for n in (100, 10_000, 1_000_000, 100_000_000):
         yield Row(f'add f32 n={n}', 'add', [f32(n), f32(n)], f32(n), library, helper)
-    yield Row('add f32 n=10000 strided by 2', 'add', [f32(20_000)[::2], f32(20_000)[::2]], f32(10_000), library, helper)
+    yield Row(
+        'add f32 n=10000 strided by 2',
+        'add',
+        [f32(20_000)[::2], f32(20_000)[::2]],
+        f32(10_000),
+        library,
+        helper,
+    )
     for side in (100, 1000):
         whole, out = f32(side, side), f32(side, side)
         yield Row(f'add f32 {side}x{side} + row', 'add', [whole, f32(side)], out, library, helper)
-        yield Row(f'add f32 {side}x{side} + column', 'add', [whole, f32(side, 1)], out, library, helper)
-        yield Row(f'add f32 {side}x{side} + scalar', 'add', [whole, np.float32(2)], out, library, helper)
+        yield Row(
+            f'add f32 {side}x{side} + column', 'add', [whole, f32(side, 1)], out, library, helper
+        )
+        yield Row(
+            f'add f32 {side}x{side} + scalar', 'add', [whole, np.float32(2)], out, library, helper
+        )
     for name in ('exp', 'log', 'sin', 'cos'):
         for dtype in ('f', 'd'):
             x = f32(10_000).astype(dtype)
-            yield Row(f'{name} {np.dtype(dtype).name} n=10000', name, [x], x.copy(), library, helper)
-    yield Row('power f32 n=10000', 'power', [f32(10_000), f32(10_000)], f32(10_000), library, helper)
-    yield Row('matmul f32 10000x4x4', 'matmul', [f32(10_000, 4, 4), f32(10_000, 4, 4)], f32(10_000, 4, 4), library, helper)
+            yield Row(
+                f'{name} {np.dtype(dtype).name} n=10000', name, [x], x.copy(), library, helper
+            )
+    yield Row(
+        'power f32 n=10000', 'power', [f32(10_000), f32(10_000)], f32(10_000), library, helper
+    )
+    yield Row(
+        'matmul f32 10000x4x4',
+        'matmul',
+        [f32(10_000, 4, 4), f32(10_000, 4, 4)],
+        f32(10_000, 4, 4),
+        library,
+        helper,
+    )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument('--build', required=True, help='build folder of the release preset')
     parser.add_argument('--rounds', type=int, default=40)
     parser.add_argument('--json', help='write the figures here')

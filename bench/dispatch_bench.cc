@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one call costs before any element is touched: guf_call, a shape never seen before, a launched
-// plan; allocations counted; NumPy's figure from a child process in the same, interleaved run.
+// What one call costs before any element is touched: guf_call, a shape never seen before, a
+// launched plan; allocations counted; NumPy's figure from a child process in the same, interleaved
+// run.
 //
 //   dispatch_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=20
 //

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """libgufunc's C ABI for the oracle: just enough of it, by ctypes, over NumPy's own memory."""
+
 import ctypes as ct
 
 import numpy as np
@@ -7,9 +8,21 @@ import numpy as np
 MAX_OPERANDS, MAX_NDIM = 32, 64
 
 DTYPES = {
-    '?': 0x10806, 'b': 0x10800, 'h': 0x11000, 'i': 0x12000, 'q': 0x14000,
-    'B': 0x10801, 'H': 0x11001, 'I': 0x12001, 'Q': 0x14001,
-    'e': 0x11002, 'E': 0x11004, 'f': 0x12002, 'd': 0x14002, 'F': 0x14005, 'D': 0x18005,
+    '?': 0x10806,
+    'b': 0x10800,
+    'h': 0x11000,
+    'i': 0x12000,
+    'q': 0x14000,
+    'B': 0x10801,
+    'H': 0x11001,
+    'I': 0x12001,
+    'Q': 0x14001,
+    'e': 0x11002,
+    'E': 0x11004,
+    'f': 0x12002,
+    'd': 0x14002,
+    'F': 0x14005,
+    'D': 0x18005,
 }
 LETTERS = {code: letter for letter, code in DTYPES.items()}
 CASTING = {None: 0, 'no': 1, 'equiv': 2, 'safe': 3, 'same_kind': 4, 'unsafe': 5}
@@ -17,22 +30,40 @@ ORDER = {'K': 0, 'C': 1, 'F': 2, 'A': 3}
 
 
 class Error(ct.Structure):
-    _fields_ = [('struct_size', ct.c_uint32), ('status', ct.c_int32), ('argument', ct.c_int32),
-                ('axis', ct.c_int32), ('native_code', ct.c_int32), ('reserved', ct.c_int32),
-                ('message', ct.c_char * 488)]
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('status', ct.c_int32),
+        ('argument', ct.c_int32),
+        ('axis', ct.c_int32),
+        ('native_code', ct.c_int32),
+        ('reserved', ct.c_int32),
+        ('message', ct.c_char * 488),
+    ]
 
 
 class Tensor(ct.Structure):
-    _fields_ = [('struct_size', ct.c_uint32), ('dtype', ct.c_uint32), ('ndim', ct.c_int32),
-                ('flags', ct.c_uint32), ('address', ct.c_uint64),
-                ('shape', ct.POINTER(ct.c_int64)), ('strides', ct.POINTER(ct.c_int64)),
-                ('device', ct.c_void_p)]
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('dtype', ct.c_uint32),
+        ('ndim', ct.c_int32),
+        ('flags', ct.c_uint32),
+        ('address', ct.c_uint64),
+        ('shape', ct.POINTER(ct.c_int64)),
+        ('strides', ct.POINTER(ct.c_int64)),
+        ('device', ct.c_void_p),
+    ]
 
 
 class Operand(ct.Structure):
-    _fields_ = [('kind', ct.c_int32), ('dtype', ct.c_uint32), ('flags', ct.c_uint32),
-                ('reserved', ct.c_uint32), ('array', ct.c_void_p),
-                ('tensor', ct.POINTER(Tensor)), ('value', ct.c_uint64 * 2)]
+    _fields_ = [
+        ('kind', ct.c_int32),
+        ('dtype', ct.c_uint32),
+        ('flags', ct.c_uint32),
+        ('reserved', ct.c_uint32),
+        ('array', ct.c_void_p),
+        ('tensor', ct.POINTER(Tensor)),
+        ('value', ct.c_uint64 * 2),
+    ]
 
 
 class Dim(ct.Structure):
@@ -40,21 +71,44 @@ class Dim(ct.Structure):
 
 
 class CallArgs(ct.Structure):
-    _fields_ = [('struct_size', ct.c_uint32), ('flags', ct.c_uint32), ('ninputs', ct.c_int32),
-                ('noutputs', ct.c_int32), ('inputs', ct.POINTER(Operand)),
-                ('outputs', ct.POINTER(Operand)), ('where', ct.POINTER(Operand)),
-                ('stream', ct.c_void_p), ('device', ct.c_void_p), ('casting', ct.c_int32),
-                ('order', ct.c_int32), ('dtype', ct.c_uint32), ('nsignature', ct.c_int32),
-                ('signature', ct.POINTER(ct.c_uint32)), ('axes', ct.POINTER(ct.c_int64)),
-                ('axis', ct.POINTER(ct.c_int64)), ('dims', ct.POINTER(Dim)), ('naxes', ct.c_int32),
-                ('ndims', ct.c_int32), ('host_policy', ct.c_int32), ('threads', ct.c_uint32)]
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('flags', ct.c_uint32),
+        ('ninputs', ct.c_int32),
+        ('noutputs', ct.c_int32),
+        ('inputs', ct.POINTER(Operand)),
+        ('outputs', ct.POINTER(Operand)),
+        ('where', ct.POINTER(Operand)),
+        ('stream', ct.c_void_p),
+        ('device', ct.c_void_p),
+        ('casting', ct.c_int32),
+        ('order', ct.c_int32),
+        ('dtype', ct.c_uint32),
+        ('nsignature', ct.c_int32),
+        ('signature', ct.POINTER(ct.c_uint32)),
+        ('axes', ct.POINTER(ct.c_int64)),
+        ('axis', ct.POINTER(ct.c_int64)),
+        ('dims', ct.POINTER(Dim)),
+        ('naxes', ct.c_int32),
+        ('ndims', ct.c_int32),
+        ('host_policy', ct.c_int32),
+        ('threads', ct.c_uint32),
+    ]
 
 
 class ArrayInfo(ct.Structure):
-    _fields_ = [('struct_size', ct.c_uint32), ('dtype', ct.c_uint32), ('ndim', ct.c_int32),
-                ('flags', ct.c_uint32), ('address', ct.c_uint64), ('size', ct.c_uint64),
-                ('nbytes', ct.c_uint64), ('device', ct.c_void_p),
-                ('shape', ct.c_int64 * MAX_NDIM), ('strides', ct.c_int64 * MAX_NDIM)]
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('dtype', ct.c_uint32),
+        ('ndim', ct.c_int32),
+        ('flags', ct.c_uint32),
+        ('address', ct.c_uint64),
+        ('size', ct.c_uint64),
+        ('nbytes', ct.c_uint64),
+        ('device', ct.c_void_p),
+        ('shape', ct.c_int64 * MAX_NDIM),
+        ('strides', ct.c_int64 * MAX_NDIM),
+    ]
 
 
 class BFloat16:
@@ -88,13 +142,15 @@ class Library:
     def find(self, name):
         if name not in self.ufuncs:
             handle = ct.c_void_p()
-            self.check(self.lib.guf_ufunc_find(None, name.encode(), ct.byref(handle), ct.byref(self.error)))
+            self.check(
+                self.lib.guf_ufunc_find(None, name.encode(), ct.byref(handle), ct.byref(self.error))
+            )
             self.ufuncs[name] = handle
         return self.ufuncs[name]
 
     @staticmethod
     def operand(value, keep):
-        """An operand over NumPy's memory (arrays), or a scalar: int, float, complex weak; NumPy's strong."""
+        """An operand over NumPy's memory, or a scalar: int, float, complex weak; NumPy's strong."""
         operand = Operand()
         if value is None:
             return operand
@@ -103,18 +159,33 @@ class Library:
             shape = (ct.c_int64 * max(array.ndim, 1))(*array.shape)
             strides = (ct.c_int64 * max(array.ndim, 1))(*array.strides)
             native = array.dtype.newbyteorder('=')
-            letter = 'E' if isinstance(value, BFloat16) else {'l': 'q', 'L': 'Q'}.get(native.char, native.char)
+            letter = (
+                'E'
+                if isinstance(value, BFloat16)
+                else {'l': 'q', 'L': 'Q'}.get(native.char, native.char)
+            )
             flags = (0 if array.flags.writeable else 1) | (0 if array.dtype.isnative else 2)
-            tensor = Tensor(ct.sizeof(Tensor), DTYPES[letter], array.ndim, flags, array.ctypes.data,
-                            shape, strides, None)
+            tensor = Tensor(
+                ct.sizeof(Tensor),
+                DTYPES[letter],
+                array.ndim,
+                flags,
+                array.ctypes.data,
+                shape,
+                strides,
+                None,
+            )
             keep.extend((shape, strides, tensor, array))
             operand.kind, operand.tensor = 2, ct.pointer(tensor)
         elif isinstance(value, np.generic):
-            operand.kind, operand.dtype = 3, DTYPES[{'l': 'q', 'L': 'Q'}.get(value.dtype.char, value.dtype.char)]
+            operand.kind, operand.dtype = (
+                3,
+                DTYPES[{'l': 'q', 'L': 'Q'}.get(value.dtype.char, value.dtype.char)],
+            )
             raw = value.tobytes().ljust(16, b'\0')
             operand.value[0], operand.value[1] = np.frombuffer(raw, np.uint64)
         elif isinstance(value, int):
-            if -2**63 <= value < 2**63:
+            if -(2**63) <= value < 2**63:
                 operand.kind, operand.value[0] = 4, value & (2**64 - 1)
             else:
                 operand.kind, operand.value[0] = 5, min(abs(value), 2**64 - 1)
@@ -127,9 +198,21 @@ class Library:
             operand.value[1] = int(np.float64(value.imag).view(np.uint64))
         return operand
 
-    def call(self, name, inputs, outputs, *, where=None, casting=None, order='K', dtype=None,
-             axes=None, axis=None, keepdims=False):
-        """Calls; returns the outputs, allocated ones as NumPy copies with their strides and dtype letter."""
+    def call(
+        self,
+        name,
+        inputs,
+        outputs,
+        *,
+        where=None,
+        casting=None,
+        order='K',
+        dtype=None,
+        axes=None,
+        axis=None,
+        keepdims=False
+    ):
+        """Calls; returns outputs, allocated ones as NumPy copies with strides and dtype letter."""
         keep = []
         args = CallArgs()
         args.struct_size = ct.sizeof(CallArgs)
@@ -156,13 +239,15 @@ class Library:
         info.struct_size = ct.sizeof(ArrayInfo)
         self.check(self.lib.guf_array_get_info(operand.array, ct.byref(info), None))
         letter = LETTERS[info.dtype]
-        shape, strides = tuple(info.shape[:info.ndim]), tuple(info.strides[:info.ndim])
+        shape, strides = tuple(info.shape[: info.ndim]), tuple(info.strides[: info.ndim])
         dtype = np.dtype(np.uint16 if letter == 'E' else letter)
         if info.size:
             low = sum(min(0, s * (n - 1)) for n, s in zip(shape, strides))
             high = sum(max(0, s * (n - 1)) for n, s in zip(shape, strides)) + dtype.itemsize
             raw = (ct.c_char * (high - low)).from_address(info.address + low)
-            view = np.ndarray(shape, dtype, np.frombuffer(raw, np.uint8), -low, strides).copy(order='K')
+            view = np.ndarray(shape, dtype, np.frombuffer(raw, np.uint8), -low, strides).copy(
+                order='K'
+            )
         else:
             view = np.empty(shape, dtype)
         self.lib.guf_array_release(operand.array, None)

@@ -1,14 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """A case made of memory: buffers with values, views into them, scalars."""
+
 import numpy as np
 
 import abi
 
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, np.inf, -np.inf, np.nan, 1e-40, 6e-8, 65504.0, 3e38, 1e300]
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    2.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    1e-40,
+    6e-8,
+    65504.0,
+    3e38,
+    1e300,
+]
 
 
 def random_values(rng, dtype, n, values):
-    """n elements of a NumPy dtype. small: results stay in range; mixed: any magnitude; special: corners."""
+    """n elements. small: results stay in range; mixed: any magnitude; special: corners."""
     kind = np.dtype(dtype).kind
     if kind == 'b':
         return rng.integers(0, 2, n).astype(bool)
@@ -62,13 +78,15 @@ class Memory:
                 values = values.astype(values.dtype.newbyteorder())
             block = np.zeros(values.nbytes + 32, np.uint8)
             start = (-block.ctypes.data) % 16 + int(spec['misaligned'] and values.itemsize > 1)
-            block[start:start + values.nbytes] = values.view(np.uint8).ravel()
+            block[start : start + values.nbytes] = values.view(np.uint8).ravel()
             self.raw.append((block, start, values.dtype))
 
     def view(self, spec):
         block, start, dtype = self.raw[spec['buffer']]
         strides = [s * dtype.itemsize for s in spec['strides']]
-        return np.ndarray(spec['shape'], dtype, block, start + spec['offset'] * dtype.itemsize, strides)
+        return np.ndarray(
+            spec['shape'], dtype, block, start + spec['offset'] * dtype.itemsize, strides
+        )
 
     def bytes(self):
         return [bytes(block[start:]) for block, start, _ in self.raw]

@@ -8,6 +8,7 @@ values of a 16-bit type, or many of a wider one: FNV-1a over the texts of scalar
 a newline.
 bfloat16, which NumPy does not have, is covered by its exact float32 values.
 """
+
 import argparse
 import math
 import pathlib
@@ -16,14 +17,72 @@ import random
 import numpy as np
 
 ROWS = 5500
-DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-          "float16", "float32", "float32", "float64", "float64", "float64", "complex64", "complex128"]
-SPECIAL = [0.0, -0.0, math.nan, math.inf, -math.inf, 1.0, -1.0, 0.1, 1e-4, 9.99e-5, 1e8,
-           99999999.0, 1e16, 1e15, 999999.5, 1e6, 1000.0, 1001.0, 999.0, 5e-324,
-           1.7976931348623157e308, 0.5, 2.5, 123456.789, 1 / 3, 1e100, -1e-100, 65504.0, 6e-8,
-           100.0, 128.0, 0.3]
-SHORTENED = [(1001,), (5000,), (40, 50), (2, 1000), (1000, 2), (7, 7, 30), (6, 6, 40), (3, 20, 20),
-             (10, 10, 10, 10), (7, 1, 400), (1, 1, 1100)]
+DTYPES = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float32",
+    "float64",
+    "float64",
+    "float64",
+    "complex64",
+    "complex128",
+]
+SPECIAL = [
+    0.0,
+    -0.0,
+    math.nan,
+    math.inf,
+    -math.inf,
+    1.0,
+    -1.0,
+    0.1,
+    1e-4,
+    9.99e-5,
+    1e8,
+    99999999.0,
+    1e16,
+    1e15,
+    999999.5,
+    1e6,
+    1000.0,
+    1001.0,
+    999.0,
+    5e-324,
+    1.7976931348623157e308,
+    0.5,
+    2.5,
+    123456.789,
+    1 / 3,
+    1e100,
+    -1e-100,
+    65504.0,
+    6e-8,
+    100.0,
+    128.0,
+    0.3,
+]
+SHORTENED = [
+    (1001,),
+    (5000,),
+    (40, 50),
+    (2, 1000),
+    (1000, 2),
+    (7, 7, 30),
+    (6, 6, 40),
+    (3, 20, 20),
+    (10, 10, 10, 10),
+    (7, 1, 400),
+    (1, 1, 1100),
+]
 
 
 def random_number(rng):
@@ -71,8 +130,10 @@ def random_shape(rng):
         return (rng.choice([0, 1, 2, 3, 5, 7, 8, 12, 20, 40, 999]),)
     if kind < 0.62:
         return rng.choice(SHORTENED)
-    return tuple(rng.choice([0, 1, 2, 3, 4, 6]) if rng.random() < 0.1 else rng.randint(1, 6)
-                 for _ in range(rng.choice([2, 2, 2, 3, 3, 4, 5])))
+    return tuple(
+        rng.choice([0, 1, 2, 3, 4, 6]) if rng.random() < 0.1 else rng.randint(1, 6)
+        for _ in range(rng.choice([2, 2, 2, 3, 3, 4, 5]))
+    )
 
 
 def row(rng):
@@ -107,8 +168,12 @@ def bfloat16_texts():
         if not math.isfinite(number):
             yield str(number)
             continue
-        text = next(t for n in range(1, 20) for t in candidates(number, n)
-                    if round_to_bfloat16(float(t)) == number)
+        text = next(
+            t
+            for n in range(1, 20)
+            for t in candidates(number, n)
+            if round_to_bfloat16(float(t)) == number
+        )
         if number == 0 or 1e-4 <= abs(number) < 1e2:
             text = np.format_float_positional(float(text), trim="0")
         yield text

@@ -3,8 +3,10 @@
 
     examples_test.py GUFUNC EXAMPLES_BUILD_FOLDER EXAMPLES_SOURCE_FOLDER [ELEMENTS]
 
-Expected numbers come from the formula rounded operation by operation in the stated type (NumPy does just that), and
+Expected numbers come from the formula rounded operation by operation in the stated type (NumPy does
+just that), and
 for the published rows from the table itself."""
+
 import os
 import pathlib
 import subprocess
@@ -15,8 +17,13 @@ import unittest
 import numpy as np
 
 GUFUNC, BUILD, SOURCE, ELEMENTS = '', pathlib.Path(), pathlib.Path(), 100_000
-HERMITE_ROWS = [[1, 0, -.70710677, 0], [1, 1, 0, -.8164966], [1, 2, 2.1213202, .8164966],
-                [1, 3, 5.656854, 7.3484693], [1, 4, 10.606602, 21.22891]]
+HERMITE_ROWS = [
+    [1, 0, -0.70710677, 0],
+    [1, 1, 0, -0.8164966],
+    [1, 2, 2.1213202, 0.8164966],
+    [1, 3, 5.656854, 7.3484693],
+    [1, 4, 10.606602, 21.22891],
+]
 
 
 def discriminant(a, b, c):
@@ -34,7 +41,9 @@ def cumulative_power(rows):
 def hermite(rows):
     h, kind = rows.copy(), rows.dtype.type
     for k in range(1, rows.shape[-1] - 1):
-        h[..., k + 1] = (h[..., 1] * h[..., k] - np.sqrt(kind(k)) * h[..., k - 1]) / np.sqrt(kind(k + 1))
+        h[..., k + 1] = (h[..., 1] * h[..., k] - np.sqrt(kind(k)) * h[..., k - 1]) / np.sqrt(
+            kind(k + 1)
+        )
     return h
 
 
@@ -76,24 +85,40 @@ class Examples(unittest.TestCase):
         self.assertTrue(np.array_equal(np.signbit(found), np.signbit(expected)))
 
     def test_discriminant(self):
-        a, b, c = [0, .25, .5, .75, 1], [10, 10.1, 10.5, 10.7, 11], [1, .9, .3, .6, .1]
+        a, b, c = [0, 0.25, 0.5, 0.75, 1], [10, 10.1, 10.5, 10.7, 11], [1, 0.9, 0.3, 0.6, 0.1]
         found = self.run_ufunc('discriminant', 'discriminant', [np.array(x) for x in (a, b, c)])
-        self.same(found, [10, 10.055346836385107, 10.471389592599447, 10.615554625171498, 10.981803130633876])
-        found = self.run_ufunc('discriminant', 'discriminant', [np.array(x, 'f4') for x in (a, b, c)])
+        self.same(
+            found,
+            [10, 10.055346836385107, 10.471389592599447, 10.615554625171498, 10.981803130633876],
+        )
+        found = self.run_ufunc(
+            'discriminant', 'discriminant', [np.array(x, 'f4') for x in (a, b, c)]
+        )
         self.same(found, np.array([10, 10.055347, 10.47139, 10.615555, 10.981803], 'f4'))
-        probe = self.run_ufunc('discriminant', 'discriminant', [np.array([x], 'f4') for x in (.1, 10.1, .1)])
+        probe = self.run_ufunc(
+            'discriminant', 'discriminant', [np.array([x], 'f4') for x in (0.1, 10.1, 0.1)]
+        )
         self.same(probe, np.array([10.09802], 'f4'))
 
     def test_discriminant_loops(self):
-        for inputs, dtype in (([np.ones(1, 'i1')] * 3, 'f4'), ([np.ones(1, 'f2')] * 3, 'f4'),
-                              ([np.ones(1, 'f4'), '3', '2'], 'f4'), (['1', '3', '2'], 'f8')):
-            self.assertEqual(self.run_ufunc('discriminant', 'discriminant', inputs).dtype, np.dtype(dtype))
+        for inputs, dtype in (
+            ([np.ones(1, 'i1')] * 3, 'f4'),
+            ([np.ones(1, 'f2')] * 3, 'f4'),
+            ([np.ones(1, 'f4'), '3', '2'], 'f4'),
+            (['1', '3', '2'], 'f8'),
+        ):
+            self.assertEqual(
+                self.run_ufunc('discriminant', 'discriminant', inputs).dtype, np.dtype(dtype)
+            )
 
     def test_discriminant_on_many(self):
         for dtype in ('f4', 'f8'):
             for n in (10_000, ELEMENTS):
                 rng = np.random.default_rng(n)
-                a, b, c = (rng.uniform(low, high, n).astype(dtype) for low, high in ((0, 1), (10, 11), (0, 1)))
+                a, b, c = (
+                    rng.uniform(low, high, n).astype(dtype)
+                    for low, high in ((0, 1), (10, 11), (0, 1))
+                )
                 found = self.run_ufunc('discriminant', 'discriminant', [a, b, c])
                 self.same(found, discriminant(a, b, c))
                 wide = [x.astype(np.longdouble) for x in (a, b, c)]
@@ -102,7 +127,7 @@ class Examples(unittest.TestCase):
                 self.assertLessEqual(ulps.max(), 1, f'{dtype} n={n}')
 
     def test_device_function(self):
-        x, y, z = ([2, 1.5, .5, 3, 10], [3, 2.5, -2, .5, 0], [4, .3, 7, .1, 3])
+        x, y, z = ([2, 1.5, 0.5, 3, 10], [3, 2.5, -2, 0.5, 0], [4, 0.3, 7, 0.1, 3])
         for dtype, bar in (('f4', 3), ('f8', 2)):  # power's bar and one rounding of the division
             inputs = [np.array(v, dtype) for v in (x, y, z)]
             found = self.run_ufunc('device_function', 'power_over', inputs)
@@ -112,15 +137,27 @@ class Examples(unittest.TestCase):
 
     def test_matmulcore(self):
         for dtype in ('i8', 'f4', 'f8'):
-            a, b = np.arange(6).reshape(2, 3).astype(dtype), (np.arange(12).reshape(3, 4) - 5).astype(dtype)
-            self.same(self.run_ufunc('matmulcore', 'matmulcore', [a, b]), np.array([[5, 8, 11, 14], [-4, 8, 20, 32]], dtype))
+            a, b = np.arange(6).reshape(2, 3).astype(dtype), (
+                np.arange(12).reshape(3, 4) - 5
+            ).astype(dtype)
+            self.same(
+                self.run_ufunc('matmulcore', 'matmulcore', [a, b]),
+                np.array([[5, 8, 11, 14], [-4, 8, 20, 32]], dtype),
+            )
         empty = self.run_ufunc('matmulcore', 'matmulcore', [np.ones((2, 0)), np.ones((0, 3))])
         self.same(empty, np.zeros((2, 3)))
-        self.refused('mismatch in its core dimension 0', 'matmulcore', 'matmulcore', [np.ones((2, 3)), np.ones((2, 3))])
+        self.refused(
+            'mismatch in its core dimension 0',
+            'matmulcore',
+            'matmulcore',
+            [np.ones((2, 3)), np.ones((2, 3))],
+        )
 
     def test_foo(self):
-        x = np.array([0, 1, 2, 3, .5])
-        expected = np.array([[0, 0, 0, 0], [1, 2, 3, 4], [2, 4, 8, 16], [3, 6, 15, 42], [.5, 1, 1.25, 1.375]])
+        x = np.array([0, 1, 2, 3, 0.5])
+        expected = np.array(
+            [[0, 0, 0, 0], [1, 2, 3, 4], [2, 4, 8, 16], [3, 6, 15, 42], [0.5, 1, 1.25, 1.375]]
+        )
         self.same(self.run_ufunc('foo', 'foo', [x, '4']), expected)
         self.same(self.run_ufunc('foo', 'foo_any', [x, '0'], '--dim', 'n=4'), expected)
         self.same(self.run_ufunc('foo', 'foo_any', [x, '0'], into=np.full((5, 4), 9.0)), expected)
@@ -131,18 +168,30 @@ class Examples(unittest.TestCase):
 
     def test_cumulative_power(self):
         rows = np.repeat(np.arange(1, 5, dtype='f4')[:, None], 4, 1)
-        expected = np.array([[1, 2, 3, 4], [2, 6, 14, 30], [3, 12, 39, 120], [4, 20, 84, 340]], 'f4')
+        expected = np.array(
+            [[1, 2, 3, 4], [2, 6, 14, 30], [3, 12, 39, 120], [4, 20, 84, 340]], 'f4'
+        )
         self.same(cumulative_power(rows), expected)
         self.same(self.run_ufunc('cumulative_power', 'cumulative_power', [rows]), expected)
-        self.same(self.run_ufunc('cumulative_power', 'cumulative_power', [rows], into=np.full((4, 4), 9, 'f4')), expected)
+        self.same(
+            self.run_ufunc(
+                'cumulative_power', 'cumulative_power', [rows], into=np.full((4, 4), 9, 'f4')
+            ),
+            expected,
+        )
         in_place = self.command('cumulative_power', 'cumulative_power', [rows], '--inplace')
         self.assertEqual(in_place.returncode, 0, in_place.stderr)
         self.same(np.load(self.here / 'in0.npy'), expected)
         third = np.full(3, 1.1, 'f4')
-        self.same(self.run_ufunc('cumulative_power', 'cumulative_power', [third])[2], np.float32(3.6410000324249268))
+        self.same(
+            self.run_ufunc('cumulative_power', 'cumulative_power', [third])[2],
+            np.float32(3.6410000324249268),
+        )
         columns = np.array([[2.0, 3], [0, 0], [0, 0]])
-        self.same(self.run_ufunc('cumulative_power', 'cumulative_power', [columns], '--axis', '0'),
-                  np.array([[2.0, 3], [6, 12], [14, 39]]))
+        self.same(
+            self.run_ufunc('cumulative_power', 'cumulative_power', [columns], '--axis', '0'),
+            np.array([[2.0, 3], [6, 12], [14, 39]]),
+        )
 
     def test_hermite(self):
         rows = np.zeros((5, 4), 'f4')
@@ -150,40 +199,84 @@ class Examples(unittest.TestCase):
         found = self.run_ufunc('hermite', 'hermite', [rows])
         np.testing.assert_allclose(found, np.array(HERMITE_ROWS, 'f4'), rtol=2e-7, atol=0)
         self.same(found, hermite(rows))
-        self.same(self.run_ufunc('hermite', 'hermite', [rows], into=np.full((5, 4), 9, 'f4')), hermite(rows))
-        for x, expected in ((.5, [1, .5, -.5303300858899106, -.5613413993878117, .318943976924893, .5733970523882208]),
-                            (-1.5, [1, -1.5, .8838834764831843, .4592793267718459, -1.1099250396986278, .3337684334797106])):
+        self.same(
+            self.run_ufunc('hermite', 'hermite', [rows], into=np.full((5, 4), 9, 'f4')),
+            hermite(rows),
+        )
+        for x, expected in (
+            (
+                0.5,
+                [
+                    1,
+                    0.5,
+                    -0.5303300858899106,
+                    -0.5613413993878117,
+                    0.318943976924893,
+                    0.5733970523882208,
+                ],
+            ),
+            (
+                -1.5,
+                [
+                    1,
+                    -1.5,
+                    0.8838834764831843,
+                    0.4592793267718459,
+                    -1.1099250396986278,
+                    0.3337684334797106,
+                ],
+            ),
+        ):
             row = np.array([1, x, 0, 0, 0, 0])
-            np.testing.assert_allclose(self.run_ufunc('hermite', 'hermite', [row]), expected, rtol=3e-15)
+            np.testing.assert_allclose(
+                self.run_ufunc('hermite', 'hermite', [row]), expected, rtol=3e-15
+            )
 
     def test_moving_mean(self):
-        self.same(self.run_ufunc('moving_mean', 'moving_mean', [np.arange(10.0), '3']),
-                  np.array([0, .5, 1, 2, 3, 4, 5, 6, 7, 8]))
+        self.same(
+            self.run_ufunc('moving_mean', 'moving_mean', [np.arange(10.0), '3']),
+            np.array([0, 0.5, 1, 2, 3, 4, 5, 6, 7, 8]),
+        )
         rows = np.arange(6.0).reshape(2, 3)
-        self.same(self.run_ufunc('moving_mean', 'moving_mean', [rows, np.array([1, 2])]),
-                  np.array([[0, 1, 2], [3, 3.5, 4.5]]))
+        self.same(
+            self.run_ufunc('moving_mean', 'moving_mean', [rows, np.array([1, 2])]),
+            np.array([[0, 1, 2], [3, 3.5, 4.5]]),
+        )
 
     def program(self, name, *arguments):
-        done = subprocess.run([BUILD / 'programs' / name, *arguments], capture_output=True, text=True)
+        done = subprocess.run(
+            [BUILD / 'programs' / name, *arguments], capture_output=True, text=True
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
     def test_programs(self):
         module = BUILD / 'modules' / 'discriminant.so'
-        self.assertEqual(self.program('discriminant_c', module), (SOURCE / 'c' / 'discriminant.out').read_text())
+        self.assertEqual(
+            self.program('discriminant_c', module), (SOURCE / 'c' / 'discriminant.out').read_text()
+        )
         self.assertEqual(self.program('host_loop'), (SOURCE / 'c' / 'host_loop.out').read_text())
-        self.assertEqual(self.program('discriminant_cpp', module), (SOURCE / 'cpp' / 'discriminant.out').read_text())
+        self.assertEqual(
+            self.program('discriminant_cpp', module),
+            (SOURCE / 'cpp' / 'discriminant.out').read_text(),
+        )
         self.assertEqual(self.program('stencil'), (SOURCE / 'cpp' / 'stencil.out').read_text())
 
     def test_programs_report_errors(self):
         for name in ('discriminant_c', 'discriminant_cpp'):
-            done = subprocess.run([BUILD / 'programs' / name, self.here / 'none.so'], capture_output=True, text=True)
+            done = subprocess.run(
+                [BUILD / 'programs' / name, self.here / 'none.so'], capture_output=True, text=True
+            )
             self.assertEqual((done.returncode, done.stdout), (1, ''))
             self.assertIn('GUF_E_IO', done.stderr)
 
 
 if __name__ == '__main__':
-    GUFUNC, BUILD, SOURCE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    GUFUNC, BUILD, SOURCE = (
+        os.path.abspath(sys.argv[1]),
+        pathlib.Path(sys.argv[2]),
+        pathlib.Path(sys.argv[3]),
+    )
     if sys.argv[4:]:
         ELEMENTS = int(sys.argv[4])
     del sys.argv[1:]

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gufunc command, run as a user would: files in, files and text out, exit codes, nothing half done.
+"""The gufunc command, run as a user would: files in, files and text out, exit codes, nothing
+half done.
 
-    command_line_test.py GUFUNC MODULE_FOLDER"""
+command_line_test.py GUFUNC MODULE_FOLDER"""
+
 import json
 import os
 import pathlib
@@ -55,24 +57,49 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(json.loads(self.ok('devices', '--json'))[0]['state'], 'GUF_OK')
 
     def test_prints_as_numpy(self):
-        for array in (np.arange(5.0), np.arange(6).reshape(2, 3), np.array(2.5), np.array([1 + 2j, 0]),
-                      np.array([True, False]), np.array([1e-9, 1.0, 3e7]), np.arange(2000.0)):
+        for array in (
+            np.arange(5.0),
+            np.arange(6).reshape(2, 3),
+            np.array(2.5),
+            np.array([1 + 2j, 0]),
+            np.array([True, False]),
+            np.array([1e-9, 1.0, 3e7]),
+            np.arange(2000.0),
+        ):
             path = self.save('a.npy', array)
             name = 'logical_or' if array.dtype == bool else 'add'
-            self.assertEqual(self.ok('run', name, path, 'False' if array.dtype == bool else '0').rstrip('\n'), str(array))
+            self.assertEqual(
+                self.ok('run', name, path, 'False' if array.dtype == bool else '0').rstrip('\n'),
+                str(array),
+            )
 
     def test_literals(self):
         path = self.save('a.npy', np.ones(3, np.float32))
         out = self.here / 'o.npy'
-        for literal, dtype in (('2', 'f4'), ('2.5', 'f4'), ('-2', 'f4'), ('f8:2', 'f8'), ('1+2j', 'c8'), ('i4:2', 'f8'),
-                               ('f2:0.5', 'f4'), ('True', 'f4'), ('-.5', 'f4'), ('inf', 'f4'), ('-inf', 'f4')):
+        for literal, dtype in (
+            ('2', 'f4'),
+            ('2.5', 'f4'),
+            ('-2', 'f4'),
+            ('f8:2', 'f8'),
+            ('1+2j', 'c8'),
+            ('i4:2', 'f8'),
+            ('f2:0.5', 'f4'),
+            ('True', 'f4'),
+            ('-.5', 'f4'),
+            ('inf', 'f4'),
+            ('-inf', 'f4'),
+        ):
             self.ok('run', 'add', path, literal, '-o', out)
             self.assertEqual(np.load(out).dtype, np.dtype(dtype), literal)
-        self.assertEqual(self.ok('run', 'add', 'u8:18446744073709551615', 'u8:0').strip(), '18446744073709551615')
+        self.assertEqual(
+            self.ok('run', 'add', 'u8:18446744073709551615', 'u8:0').strip(), '18446744073709551615'
+        )
         self.fails(2, "literal 'u1:300'", 'run', 'add', path, 'u1:300')
         self.fails(2, "literal 'f9:3'", 'run', 'add', path, 'f9:3')
         self.fails(3, 'no such file, and not a literal', 'run', 'add', path, 'nothing.npy')
-        self.fails(4, 'out of bounds', 'run', 'add', self.save('b.npy', np.ones(2, np.uint8)), '300')
+        self.fails(
+            4, 'out of bounds', 'run', 'add', self.save('b.npy', np.ones(2, np.uint8)), '300'
+        )
 
     def test_layouts_and_dtypes(self):
         out = self.here / 'o.npy'
@@ -97,13 +124,26 @@ class CommandLine(unittest.TestCase):
         into = self.save('into.npy', np.full((2, 4), 9.0, np.float32))
         self.ok('run', 'add', a, '1', '--where', mask, '--into', into)
         np.testing.assert_array_equal(np.load(into), [[1, 9, 3, 4]] * 2)
-        self.fails(4, "from dtype('float64') to dtype('float32')", 'run', 'add', a, a, '--casting', 'safe', '--into', into)
+        self.fails(
+            4,
+            "from dtype('float64') to dtype('float32')",
+            'run',
+            'add',
+            a,
+            a,
+            '--casting',
+            'safe',
+            '--into',
+            into,
+        )
         self.ok('run', 'add', a, a, '--dtype', 'complex128', '-o', out)
         self.assertEqual(np.load(out).dtype, np.complex128)
         self.fails(2, '--casting', 'run', 'add', a, a, '--casting', 'sloppy')
         self.ok('run', 'square', a, '--inplace')
         np.testing.assert_array_equal(np.load(a), [0, 1, 4, 9])
-        self.assertEqual(json.loads(self.ok('run', 'vecdot', a, a, '--json'))['outputs'][0]['shape'], [])
+        self.assertEqual(
+            json.loads(self.ok('run', 'vecdot', a, a, '--json'))['outputs'][0]['shape'], []
+        )
         code, _, err = gufunc('run', 'exp', a, '-o', out, '--time', '--threads', '1')
         self.assertEqual(code, 0)
         self.assertIn('elements/s', err)
@@ -111,9 +151,26 @@ class CommandLine(unittest.TestCase):
     def test_failures_leave_nothing_behind(self):
         a, b = self.save('a.npy', np.ones(3)), self.save('b.npy', np.ones(4))
         before = self.files()
-        self.fails(4, 'could not be broadcast together with shapes (3,) (4,)', 'run', 'add', a, b, '-o', self.here / 'o.npy')
+        self.fails(
+            4,
+            'could not be broadcast together with shapes (3,) (4,)',
+            'run',
+            'add',
+            a,
+            b,
+            '-o',
+            self.here / 'o.npy',
+        )
         powers = self.save('a.npy', np.array([2, 3, 4])), self.save('b.npy', np.array([1, -1, 2]))
-        self.fails(4, 'Integers to negative integer powers', 'run', 'power', *powers, '-o', self.here / 'o.npy')
+        self.fails(
+            4,
+            'Integers to negative integer powers',
+            'run',
+            'power',
+            *powers,
+            '-o',
+            self.here / 'o.npy',
+        )
         self.fails(4, 'Integers to negative integer powers', 'run', 'power', *powers, '--inplace')
         np.testing.assert_array_equal(np.load(powers[0]), [2, 3, 4])
         self.fails(3, 'cannot create', 'run', 'add', a, a, '-o', self.here / 'no' / 'o.npy')
@@ -134,11 +191,19 @@ class CommandLine(unittest.TestCase):
         return MODULES / f'{name}.so'
 
     def test_modules(self):
-        a, b, c = (self.save(n, np.array(v, np.float32)) for n, v in
-                   (('a.npy', [0, .25, .5, .75, 1]), ('b.npy', [10, 10.1, 10.5, 10.7, 11]), ('c.npy', [1, .9, .3, .6, .1])))
+        a, b, c = (
+            self.save(n, np.array(v, np.float32))
+            for n, v in (
+                ('a.npy', [0, 0.25, 0.5, 0.75, 1]),
+                ('b.npy', [10, 10.1, 10.5, 10.7, 11]),
+                ('c.npy', [1, 0.9, 0.3, 0.6, 0.1]),
+            )
+        )
         text = self.ok('run', 'discriminant', a, b, c, '--module', self.module('discriminant'))
         self.assertEqual(text.strip(), '[10.       10.055347 10.47139  10.615555 10.981803]')
-        self.assertIn('discriminant:discriminant', self.ok('list', '--module', self.module('discriminant')))
+        self.assertIn(
+            'discriminant:discriminant', self.ok('list', '--module', self.module('discriminant'))
+        )
         self.fails(3, '', 'run', 'discriminant', a, b, c, '--module', a)
 
 

@@ -6,6 +6,7 @@ A row is `signature|inputs|out|where|order|axis|keepdims|axes|result`. An operan
 `shape:strides` of float64 (strides in bytes). The result is the output's shape and strides, or
 `!` and NumPy's message; `!` alone where NumPy's text is about its iterator, not about the call.
 """
+
 import argparse
 import random
 import re
@@ -14,8 +15,12 @@ import numpy as np
 from numpy._core import _umath_tests as more
 
 FUNCTIONS = {
-    "": np.add, "(n?,k),(k,m?)->(n?,m?)": np.matmul, "(n),(n)->()": np.vecdot,
-    "(m,n),(n)->(m)": np.matvec, "(n),(n,m)->(m)": np.vecmat, "(3),(3)->(3)": more.cross1d,
+    "": np.add,
+    "(n?,k),(k,m?)->(n?,m?)": np.matmul,
+    "(n),(n)->()": np.vecdot,
+    "(m,n),(n)->(m)": np.matvec,
+    "(n),(n,m)->(m)": np.vecmat,
+    "(3),(3)->(3)": more.cross1d,
     "(i),(i),(i)->()": more.innerwt,
 }
 ITERATOR_TEXT = re.compile(r"requires a reduction|\[remapped to")
@@ -45,14 +50,16 @@ def broken(rng, shape, chance):
 
 
 def call_shapes(rng, signature):
-    loop = [rng.choice([1, 2, 3, 3, 0] if rng.random() < 0.3 else [2, 3])
-            for _ in range(rng.randint(0, 3))]
+    loop = [
+        rng.choice([1, 2, 3, 3, 0] if rng.random() < 0.3 else [2, 3])
+        for _ in range(rng.randint(0, 3))
+    ]
     sizes = {}
     sides = re.sub(r"\s", "", signature).split("->") if signature else [",".join(["()"] * 2), "()"]
     shapes = []
     for core in re.findall(r"\(([^)]*)\)", ",".join(sides)):
         names = [n for n in core.split(",") if n]
-        own = [e if rng.random() < 0.7 else 1 for e in loop][rng.randint(0, len(loop)):]
+        own = [e if rng.random() < 0.7 else 1 for e in loop][rng.randint(0, len(loop)) :]
         if rng.random() < 0.5:
             own = [e if rng.random() < 0.7 else 1 for e in loop]
         dims = []
@@ -60,8 +67,11 @@ def call_shapes(rng, signature):
             if name.endswith("?") and rng.random() < 0.15:
                 continue
             plain = name.rstrip("?")
-            dims.append(int(plain) if plain.isdigit() else
-                        sizes.setdefault(plain, rng.choice([1, 2, 3, 4, 0])))
+            dims.append(
+                int(plain)
+                if plain.isdigit()
+                else sizes.setdefault(plain, rng.choice([1, 2, 3, 4, 0]))
+            )
         shapes.append(broken(rng, own, 0.02) + broken(rng, dims, 0.04))
     return loop, shapes
 
@@ -70,15 +80,19 @@ def row(rng):
     signature = rng.choice(list(FUNCTIONS) + ["", "", "(n),(n)->()"])
     function = FUNCTIONS[signature]
     loop, shapes = call_shapes(rng, signature)
-    inputs = [array_of(rng, s) for s in shapes[:function.nin]]
+    inputs = [array_of(rng, s) for s in shapes[: function.nin]]
     out = where = None
     options = {"order": rng.choice("KKKACF")}
     if rng.random() < 0.35:
-        core = shapes[-1][len(shapes[-1]) - signature.split("->")[-1].count(","):] if signature else []
+        core = (
+            shapes[-1][len(shapes[-1]) - signature.split("->")[-1].count(",") :]
+            if signature
+            else []
+        )
         lead = loop if rng.random() < 0.7 else broken(rng, loop, 0.3)
         if signature:
             try:
-                core = function(*inputs).shape[len(np.broadcast_shapes(*[()])):]
+                core = function(*inputs).shape[len(np.broadcast_shapes(*[()])) :]
                 lead = [] if rng.random() < 0.8 else [2]
             except ValueError:
                 core = shapes[-1]
@@ -97,9 +111,16 @@ def row(rng):
         else:
             axes = None
     given = [numbers(a) for a in axes] if axes else None
-    head = [signature, " ".join(operand(a) for a in inputs), operand(out), operand(where),
-            options["order"], "-" if axis is None else str(axis), "1" if keepdims else "0",
-            ",".join(given) if given else "-"]
+    head = [
+        signature,
+        " ".join(operand(a) for a in inputs),
+        operand(out),
+        operand(where),
+        options["order"],
+        "-" if axis is None else str(axis),
+        "1" if keepdims else "0",
+        ",".join(given) if given else "-",
+    ]
     if where is not None and out is None:
         options["out"] = None
     elif out is not None:
