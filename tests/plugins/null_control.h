@@ -11,6 +11,7 @@
 //   async=0|1        queued work waits for `complete` or a synchronize (0)
 //   stuck=0|1        synchronize never completes anything and times out (0)
 //   SLOT@N=STATUS    the N-th call of SLOT from now on (1: the next) fails with this status
+//   SLOT@N=1         it throws an exception instead
 //   SLOT=STATUS      every call of SLOT fails with this status; 0: none does
 // The environment variable GUFUNC_NULL holds the script that is in force when the plugin is opened.
 typedef struct null_control {

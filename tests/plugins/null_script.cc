@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <stdexcept>
 
 namespace null_plugin {
 namespace {
@@ -122,6 +123,7 @@ guf_status enter(Slot slot, guf_error *error) {
   const uint64_t call = rule.calls.fetch_add(1) + 1;
   const guf_status status = rule.status.load();
   if (status == GUF_OK || call < rule.first.load() || call > rule.last.load()) return GUF_OK;
+  if (status == kThrow) throw std::runtime_error("the script says so");
   if (error != nullptr && status >= 100) {
     char text[100];
     std::snprintf(text, sizeof text, "the script says that call %llu of %s fails",

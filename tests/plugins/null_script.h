@@ -52,6 +52,9 @@ struct Settings {
 Settings &settings();
 std::atomic<uint64_t> &live(Live kind);
 
+// The status in a script that makes a slot throw instead.
+inline constexpr guf_status kThrow = 1;
+
 // Counts the call and gives the status it shall fail with, or GUF_OK.
 guf_status enter(Slot slot, guf_error *error);
 

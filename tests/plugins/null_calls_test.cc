@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// What programs see of a device that fails: every status that only a device can cause, through the
+// C interface, with outputs and handles untouched, and right results where nothing fails. Devices 2
+// and 3 have memory that faults when the host touches it.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <gufunc/gufunc.h>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/plugins/null_control.h"
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kPlugin[] = GUFUNC_TEST_PLUGINS "/null/libgufunc_backend_null.so";
+
+guf_error fresh_error() {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  return error;
+}
+
+const null_control &control() {
+  static const null_control *const table = [] {
+    void *const library = dlopen(kPlugin, RTLD_NOW | RTLD_LOCAL);
+    const auto open =
+        reinterpret_cast<guf_backend_open_fn>(dlsym(library, "gufunc_backend_open_v1"));
+    guf_backend_api api = {};
+    guf_error error = fresh_error();
+    const void *found = nullptr;
+    EXPECT_EQ(open(nullptr, 0, &api, &error), GUF_OK);
+    EXPECT_EQ(api.extension("null.control", 1, &found, &error), GUF_OK);
+    return static_cast<const null_control *>(found);
+  }();
+  return *table;
+}
+
+guf_device find_device(const char *spec) {
+  guf_device device = nullptr;
+  guf_error error = fresh_error();
+  EXPECT_EQ(guf_device_get(nullptr, spec, &device, &error), GUF_OK) << error.message;
+  return device;
+}
+
+class NullCalls : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    guf_error error = fresh_error();
+    ASSERT_EQ(guf_backend_load(kPlugin, &error), GUF_OK) << error.message;
+    control().script("devices=4");
+    find_device("null:0");
+    find_device("null:1");
+    control().script("host_memory=0");
+    find_device("null:2");
+    find_device("null:3");
+  }
+  void SetUp() override {
+    control().reset();
+    near_ = find_device("null:0");
+    far_ = find_device("null:2");
+    ASSERT_EQ(guf_ufunc_find(nullptr, "add", &add_, &error_), GUF_OK) << error_.message;
+  }
+  void TearDown() override {
+    control().reset();
+    for (const guf_array array : arrays_) guf_array_release(array, nullptr);
+    guf_ufunc_release(add_, nullptr);
+    guf_poll(0, nullptr, nullptr);
+  }
+
+  guf_array keep(guf_array array) {
+    arrays_.push_back(array);
+    return array;
+  }
+  guf_status alloc(guf_device device, guf_array *out) {
+    const int64_t shape[] = {3};
+    return guf_array_alloc(device, GUF_F32, 1, shape, nullptr, 0, out, &error_);
+  }
+  // Three floats on a device, by way of the cpu.
+  guf_array make(guf_device device, std::array<float, 3> values) {
+    const int64_t shape[] = {3};
+    guf_tensor tensor = {};
+    tensor.struct_size = sizeof tensor;
+    tensor.dtype = GUF_F32;
+    tensor.ndim = 1;
+    tensor.address = reinterpret_cast<uint64_t>(values.data());
+    tensor.shape = shape;
+    guf_array host = nullptr, moved = nullptr;
+    EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK)
+        << error_.message;
+    EXPECT_EQ(guf_array_to_device(host, device, nullptr, &moved, &error_), GUF_OK)
+        << error_.message;
+    guf_array_release(host, nullptr);
+    return keep(moved);
+  }
+  std::vector<float> values_of(guf_array array) {
+    std::vector<float> values(3, -1);
+    EXPECT_EQ(guf_array_copy_to_host(array, values.data(), 12, GUF_ORDER_C, nullptr, &error_),
+              GUF_OK)
+        << error_.message;
+    return values;
+  }
+  // a + b into `out`.
+  guf_status call(guf_array a, guf_array b, guf_array out, guf_stream stream = nullptr,
+                  guf_ufunc ufunc = nullptr) {
+    guf_operand operands[3] = {};
+    const guf_array arrays[] = {a, b, out};
+    for (int i = 0; i < 3; ++i) {
+      operands[i].kind = GUF_OPERAND_ARRAY;
+      operands[i].array = arrays[i];
+    }
+    guf_call_args args = {};
+    args.struct_size = sizeof args;
+    args.ninputs = 2;
+    args.noutputs = 1;
+    args.inputs = operands;
+    args.outputs = operands + 2;
+    args.stream = stream;
+    error_ = fresh_error();
+    return guf_call(ufunc == nullptr ? add_ : ufunc, &args, &error_);
+  }
+
+  guf_error error_ = fresh_error();
+  guf_device near_ = nullptr, far_ = nullptr;
+  guf_ufunc add_ = nullptr;
+  std::vector<guf_array> arrays_;
+};
+
+TEST_F(NullCalls, AddOnMemoryThatTheHostCannotTouch) {
+  const guf_array a = make(far_, {1, 2, 3}), b = make(far_, {10, 20, 30});
+  const guf_array out = make(far_, {0, 0, 0});
+  ASSERT_EQ(call(a, b, out), GUF_OK) << error_.message;
+  EXPECT_THAT(values_of(out), ElementsAre(11, 22, 33));
+}
+
+TEST_F(NullCalls, EveryFailureOfALaunchReachesTheCaller) {
+  const guf_array a = make(near_, {1, 2, 3}), out = make(near_, {7, 8, 9});
+  ASSERT_EQ(call(a, a, out), GUF_OK) << error_.message;
+  for (const guf_status status : {GUF_E_LAUNCH, GUF_E_DEVICE_LOST, GUF_E_CAPTURE, GUF_E_CANCELLED,
+                                  GUF_E_UNSUPPORTED, GUF_E_DEVICE_MEMORY, GUF_E_FORKED}) {
+    control().script(("launch@1=" + std::to_string(status)).c_str());
+    EXPECT_EQ(call(a, a, out), status);
+    EXPECT_EQ(error_.status, status);
+    EXPECT_EQ(error_.native_code, status + 100000);
+    EXPECT_THAT(error_.message, HasSubstr("the script says that call"));
+    EXPECT_EQ(call(a, a, out), GUF_OK) << "one failure does not stay";
+  }
+  control().script("launch@1=1");
+  EXPECT_EQ(call(a, a, out), GUF_E_INTERNAL) << "an exception stops at the border";
+  EXPECT_THAT(values_of(out), ElementsAre(2, 4, 6));
+}
+
+TEST_F(NullCalls, FailuresBeforeTheLaunchLeaveOutputsAlone) {
+  // A device that no kernel was asked for yet.
+  const guf_device fresh = find_device("null:1");
+  const guf_array a = make(fresh, {1, 2, 3}), out = make(fresh, {7, 8, 9});
+  control().script("module_load@1=1200");
+  EXPECT_EQ(call(a, a, out), GUF_E_LAUNCH);
+  control().script("kernel_get@1=801");
+  EXPECT_EQ(call(a, a, out), GUF_E_NO_IMAGE);
+  EXPECT_THAT(values_of(out), ElementsAre(7, 8, 9));
+  EXPECT_EQ(call(a, a, out), GUF_OK) << error_.message;
+  EXPECT_THAT(values_of(out), ElementsAre(2, 4, 6));
+}
+
+TEST_F(NullCalls, AMissingKernelIsNeverAnotherLoop) {
+  guf_ufunc subtract = nullptr;
+  ASSERT_EQ(guf_ufunc_find(nullptr, "subtract", &subtract, &error_), GUF_OK);
+  const guf_array a = make(far_, {1, 2, 3}), out = make(far_, {7, 8, 9});
+  EXPECT_EQ(call(a, a, out, nullptr, subtract), GUF_E_NO_IMAGE);
+  EXPECT_THAT(error_.message, HasSubstr("no kernel of 'subtract' (float32,float32->float32) for "
+                                        "device null:2 (null); images there are: null"));
+  EXPECT_THAT(values_of(out), ElementsAre(7, 8, 9));
+  guf_ufunc_release(subtract, nullptr);
+}
+
+TEST_F(NullCalls, OperandsOfTwoDevicesAreRefused) {
+  const guf_array a = make(far_, {1, 2, 3}), b = make(find_device("null:3"), {1, 2, 3});
+  const guf_array out = make(far_, {7, 8, 9});
+  EXPECT_EQ(call(a, b, out), GUF_E_DEVICE_MISMATCH);
+  EXPECT_THAT(values_of(out), ElementsAre(7, 8, 9));
+}
+
+TEST_F(NullCalls, MemoryThatIsOut) {
+  guf_array array = nullptr;
+  control().script("memory_alloc=1001");  // the library may try again after giving back
+  EXPECT_EQ(alloc(far_, &array), GUF_E_DEVICE_MEMORY);
+  EXPECT_EQ(array, nullptr);
+  control().reset();
+  ASSERT_EQ(alloc(far_, &array), GUF_OK) << error_.message;
+  keep(array);
+}
+
+TEST_F(NullCalls, NothingOfTheDeviceLeaks) {
+  guf_poll(0, nullptr, nullptr);
+  const uint64_t memory = control().live("memory"), streams = control().live("stream");
+  guf_array array = nullptr;
+  guf_stream stream = nullptr;
+  ASSERT_EQ(alloc(far_, &array), GUF_OK);
+  ASSERT_EQ(guf_stream_create(far_, 0, &stream, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(control().live("stream"), streams + 1);
+  guf_array_release(array, nullptr);
+  guf_stream_release(stream, nullptr);
+  guf_poll(0, nullptr, nullptr);
+  EXPECT_EQ(control().live("memory"), memory);
+  EXPECT_EQ(control().live("stream"), streams);
+}
+
+TEST_F(NullCalls, AStreamReportsItsFirstFailureOnce) {
+  const guf_array a = make(far_, {1, 2, 3}), out = make(far_, {0, 0, 0});
+  guf_stream stream = nullptr;
+  ASSERT_EQ(guf_stream_create(far_, 0, &stream, &error_), GUF_OK) << error_.message;
+  control().script("async=1");
+  ASSERT_EQ(call(a, a, out, stream), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_stream_query(stream, &error_), GUF_NOT_READY);
+  control().script("stuck=1");
+  EXPECT_EQ(guf_stream_synchronize(stream, 1000, &error_), GUF_TIMEOUT);
+  control().script("stuck=0");
+  EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  EXPECT_THAT(values_of(out), ElementsAre(2, 4, 6));
+  control().script("stream_synchronize@1=1300");
+  EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &error_), GUF_E_DEVICE_LOST);
+  EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK);
+  guf_stream_release(stream, nullptr);
+}
+
+TEST_F(NullCalls, StreamsAndEventsThatCannotBeMade) {
+  guf_stream stream = nullptr;
+  guf_event event = nullptr;
+  control().script("stream_open=1300;event_open=1000");
+  EXPECT_EQ(guf_stream_create(far_, 0, &stream, &error_), GUF_E_DEVICE_LOST);
+  EXPECT_EQ(stream, nullptr);
+  EXPECT_EQ(guf_event_create(far_, 0, &event, &error_), GUF_E_NO_MEMORY);
+  EXPECT_EQ(event, nullptr);
+}
+
+// A status that a user's loop returns is the call's.
+guf_status failing_loop(char **, const int64_t *, const int64_t *, void *user) {
+  return *static_cast<guf_status *>(user);
+}
+
+TEST_F(NullCalls, StatusesOfUserLoops) {
+  guf_status status = GUF_E_LOOP;
+  guf_ufunc_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.nin = 2;
+  desc.nout = 1;
+  desc.name = "fails";
+  guf_ufunc fails = nullptr;
+  ASSERT_EQ(guf_ufunc_create(nullptr, &desc, &fails, &error_), GUF_OK) << error_.message;
+  const guf_dtype types[] = {GUF_F32, GUF_F32, GUF_F32};
+  guf_loop_desc loop = {};
+  loop.struct_size = sizeof loop;
+  loop.kind = GUF_LOOP_STATUS;
+  loop.ntypes = 3;
+  loop.types = types;
+  loop.status = failing_loop;
+  loop.user = &status;
+  ASSERT_EQ(guf_ufunc_add_loop(fails, &loop, &error_), GUF_OK) << error_.message;
+  const guf_device cpu = find_device("cpu");
+  const guf_array a = make(cpu, {1, 2, 3}), out = make(cpu, {0, 0, 0});
+  for (const guf_status wanted : {GUF_E_LOOP, GUF_E_FLOATING_POINT, GUF_E_VALUE}) {
+    status = wanted;
+    EXPECT_EQ(call(a, a, out, nullptr, fails), wanted) << error_.message;
+  }
+  const guf_array far = make(far_, {1, 2, 3});
+  EXPECT_EQ(call(far, far, far, nullptr, fails), GUF_E_NO_IMAGE);
+  guf_ufunc_release(fails, nullptr);
+}
+
+// States that a backend has once and for all: each in a process of its own.
+void exit_with_state(const char *script, guf_status wanted) {
+  setenv("GUFUNC_NULL", script, 1);
+  guf_error error = fresh_error();
+  guf_device device = nullptr;
+  bool right = guf_backend_load(kPlugin, &error) == GUF_OK;
+  right = right && guf_device_get(nullptr, "null", &device, &error) == wanted && device == nullptr;
+  uint32_t count = 0;
+  guf_backend_info info = {};
+  info.struct_size = sizeof info;
+  guf_backend_count(&count, nullptr);
+  for (uint32_t i = 0; i < count && std::string(info.name) != "null"; ++i) {
+    guf_backend_get_info(i, 1, &info, nullptr);
+  }
+  right = right && info.state == wanted && info.ndevices == 0 && info.reason[0] != '\0';
+  std::_Exit(right ? 0 : 1);
+}
+
+class NullStates : public ::testing::TestWithParam<std::pair<const char *, guf_status>> {};
+
+TEST_P(NullStates, AreToldByListingAndByDeviceGet) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(exit_with_state(GetParam().first, GetParam().second), ::testing::ExitedWithCode(0),
+              "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Probe, NullStates,
+                         ::testing::Values(std::pair("probe=901", GUF_E_NO_DRIVER),
+                                           std::pair("probe=902", GUF_E_DRIVER_OLD),
+                                           std::pair("probe=903", GUF_E_NO_DEVICE),
+                                           std::pair("devices=0", GUF_E_NO_DEVICE),
+                                           std::pair("probe=1300", GUF_E_DEVICE_LOST),
+                                           std::pair("probe=1", GUF_E_ABI)));
+
+// After guf_shutdown, what needs a device says so; releases still work.
+void exit_after_shutdown() {
+  guf_error error = fresh_error();
+  guf_device cpu = nullptr;
+  guf_array array = nullptr, other = nullptr;
+  const int64_t shape[] = {3};
+  bool right = guf_device_get(nullptr, "cpu", &cpu, &error) == GUF_OK;
+  right = right && guf_array_alloc(cpu, GUF_F32, 1, shape, nullptr, 0, &array, &error) == GUF_OK;
+  right = right && guf_shutdown(UINT64_MAX, &error) == GUF_OK;
+  right = right && guf_device_get(nullptr, "cpu", &cpu, &error) == GUF_E_SHUTDOWN;
+  right = right &&
+          guf_array_alloc(cpu, GUF_F32, 1, shape, nullptr, 0, &other, &error) == GUF_E_SHUTDOWN;
+  right = right && guf_array_release(array, &error) == GUF_OK;
+  right = right && guf_poll(0, nullptr, &error) == GUF_OK;
+  std::_Exit(right ? 0 : 1);
+}
+
+TEST(NullShutdown, IsToldByEveryCallThatNeedsADevice) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(exit_after_shutdown(), ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
