@@ -4,8 +4,7 @@
     examples_test.py GUFUNC EXAMPLES_BUILD_FOLDER EXAMPLES_SOURCE_FOLDER [ELEMENTS]
 
 Expected numbers come from the formula rounded operation by operation in the stated type (NumPy does
-just that), and
-for the published rows from the table itself."""
+just that), and for the published rows from the table itself."""
 
 import os
 import pathlib
