@@ -14,19 +14,19 @@ namespace detail {
 // a modulo b for finite a >= 0, b > 0. Each turn subtracts a whole multiple, below 2^50, of b times
 // a power of two; the difference has no more digits than b and is exact. One turn while a < 2^50 b.
 GUF_FN f64 modulo_positive(f64 a, f64 b) {
-  const bool large = b > 0x1p900;  // so that no product overflows
-  const f64 divisor = large ? b * 0x1p-100 : b;
-  const i32 exponent = normalize(divisor).exponent;
-  f64 rest = large ? a * 0x1p-100 : a;
-  while (rest >= divisor) {
+  const i32 exponent = normalize(b).exponent;
+  f64 rest = a;
+  while (rest >= b) {
     const i32 gap = normalize(rest).exponent - exponent;
-    const f64 unit = gap > 50 ? guf::ldexp(divisor, gap - 49) : divisor;
+    const f64 unit = gap > 50 ? guf::ldexp(b, gap - 49) : b;
     const f64 quotient = guf::trunc(rest / unit);  // may be one too many
-    const f64 next = residual(rest, quotient, unit);
-    rest = next < 0.0 ? next + unit : next;
+    // Without fused multiply-add a product near the largest number overflows on the way.
+    const bool large = rest > 0x1p900;
+    const f64 down = large ? 0x1p-100 : 1.0, up = large ? 0x1p100 : 1.0;
+    const f64 next = residual(rest * down, quotient, unit * down);
+    rest = (next < 0.0 ? next + unit * down : next) * up;
   }
-  const f64 result = large ? rest * 0x1p100 : rest;
-  return a < b ? a : result;
+  return rest;
 }
 
 GUF_FN f64 fmod_any(f64 x, f64 y) {

@@ -169,12 +169,20 @@ GUF_FN f64 nextafter(f64 x, f64 y) {
 }
 #endif
 
-// The constants are sums of two: the result is rounded nearly once.
+namespace detail {
+// x times a constant that is a sum of two, rounded nearly once.
+GUF_FN f64 times_constant(f64 x, f64 hi, f64 lo) {
+  const pair<f64> product = two_product(x, hi);
+  const f64 exact = product.hi + mad(x, lo, product.lo);
+  // An overflow on the way, or a low part that underflows.
+  return exact == exact && magnitude(x) > 0x1p-900 ? exact : product.hi;
+}
+}  // namespace detail
 GUF_FN f64 degrees(f64 x) {
-  return detail::mad(x, 0x1.ca5dc1a63c1f8p+5, x * -0x1.1e7ab456405f9p-49);
+  return detail::times_constant(x, 0x1.ca5dc1a63c1f8p+5, -0x1.1e7ab456405f9p-49);
 }
 GUF_FN f64 radians(f64 x) {
-  return detail::mad(x, 0x1.1df46a2529d39p-6, x * 0x1.5c1d8becdd291p-62);
+  return detail::times_constant(x, 0x1.1df46a2529d39p-6, 0x1.5c1d8becdd291p-62);
 }
 GUF_FN f32 degrees(f32 x) {
   return (f32)((f64)x * 0x1.ca5dc1a63c1f8p+5);

@@ -40,8 +40,9 @@ GUF_FN f64 pow_positive(f64 x, f64 y) {
   const pair<f64> logarithm = log_pair(x);
   const pair<f64> product = two_product(y, logarithm.hi);
   const f64 low = mad(y, logarithm.lo, product.lo);
-  const bool beyond = !(magnitude(product.hi) < 1000.0);  // the low part may be NaN there
-  return exp_sum(product.hi, beyond ? 0.0 : low);
+  // The low part may be NaN for a huge y.
+  const bool usable = magnitude(product.hi) < 1000.0 && low == low;
+  return exp_sum(product.hi, usable ? low : 0.0);
 }
 
 GUF_FN f32 pow_positive(f32 x, f32 y) {
