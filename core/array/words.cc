@@ -145,7 +145,7 @@ void FloatColumn::make_room_for_names() {
   }
 }
 
-std::string FloatColumn::signed_text(double value, std::string text) const {
+std::string FloatColumn::signed_text(double value, const std::string &text) const {
   return plus_ && !std::signbit(value) ? "+" + text : text;
 }
 

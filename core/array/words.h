@@ -25,7 +25,7 @@ class FloatColumn {
   void measure_scientific();
   void measure_positional();
   void make_room_for_names();
-  std::string signed_text(double value, std::string text) const;
+  std::string signed_text(double value, const std::string &text) const;
 
   std::vector<double> values_;
   FloatFormat format_ = FloatFormat::kF64;

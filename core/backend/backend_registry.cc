@@ -187,7 +187,7 @@ std::span<Record *const> backends() {
       auto fresh = std::make_unique<RecordList>();
       for (std::unique_ptr<Record> &record : list_backends(process_rules())) {
         fresh->push_back(record.get());
-        record.release();
+        (void)record.release();  // the list has it now
       }
       published.store(fresh.release(), std::memory_order_release);
       return true;
@@ -281,7 +281,7 @@ guf_status load_backend(const char *path, guf_error *error) {
   if (std::find(fresh->begin(), fresh->end(), record.get()) == fresh->end()) {
     fresh->push_back(record.get());
   }
-  record.release();
+  (void)record.release();  // the list has it now
   published.store(fresh.release(), std::memory_order_release);
   return GUF_OK;
 }
