@@ -25,7 +25,7 @@ guf_backend_info describe(const backend::Record &record) {
   info.struct_size = sizeof info;
   info.state = state.status;
   info.native_code = state.native_code;
-  info.ndevices = record.probe_once.done() ? record.ndevices : -1;
+  info.ndevices = record.probe_once.done() ? record.ndevices : state.status == GUF_OK ? -1 : 0;
   info.priority = record.priority;
   copy_text(info.name, record.name.c_str());
   copy_text(info.path, record.path.c_str());

@@ -14,9 +14,12 @@
 namespace gufunc::backend {
 namespace {
 
-using RecordList = std::vector<Record *>;
-
 // Immortal: older lists live on, their readers may still hold them.
+struct RecordList {
+  std::vector<Record *> records;
+  const RecordList *older = nullptr;
+};
+
 constinit std::atomic<const RecordList *> published{nullptr};
 constinit std::atomic<bool> stopped{false};
 constinit std::atomic<int32_t> ndevices_open{0};
@@ -186,7 +189,7 @@ std::span<Record *const> backends() {
     const auto result = listing_once().run([] {
       auto fresh = std::make_unique<RecordList>();
       for (std::unique_ptr<Record> &record : list_backends(process_rules())) {
-        fresh->push_back(record.get());
+        fresh->records.push_back(record.get());
         (void)record.release();  // the list has it now
       }
       published.store(fresh.release(), std::memory_order_release);
@@ -195,7 +198,7 @@ std::span<Record *const> backends() {
     list = published.load(std::memory_order_acquire);
     if (result != Once::Result::kDone || list == nullptr) return {};
   }
-  return *list;
+  return list->records;
 }
 
 guf_status open_backend(Record &record, guf_error *error) {
@@ -272,14 +275,17 @@ guf_status load_backend(const char *path, guf_error *error) {
 
   // Built under the lock, so that no addition of another thread is lost; readers take no lock.
   const std::lock_guard<base::ForkLock> lock(list_lock());
-  auto fresh = std::make_unique<RecordList>(backends().begin(), backends().end());
-  for (Record *&other : *fresh) {
+  auto fresh = std::make_unique<RecordList>();
+  fresh->older = published.load(std::memory_order_acquire);
+  if (fresh->older != nullptr) fresh->records = fresh->older->records;
+  for (Record *&other : fresh->records) {
     if (other->name != record->name) continue;
     if (is_taken(*other)) return exists();
     other = record.get();
   }
-  if (std::find(fresh->begin(), fresh->end(), record.get()) == fresh->end()) {
-    fresh->push_back(record.get());
+  auto &records = fresh->records;
+  if (std::find(records.begin(), records.end(), record.get()) == records.end()) {
+    records.push_back(record.get());
   }
   (void)record.release();  // the list has it now
   published.store(fresh.release(), std::memory_order_release);
@@ -288,7 +294,7 @@ guf_status load_backend(const char *path, guf_error *error) {
 
 guf_status shut_down(uint64_t timeout_ns, guf_error *error) {
   if (const RecordList *const list = published.load(std::memory_order_acquire); list != nullptr) {
-    for (Record *record : *list) {
+    for (Record *record : list->records) {
       if (!record->open_once.done() || record->opened.status != GUF_OK) continue;
       ErrorRoom room(error);
       GUF_TRY(record->api.shutdown(timeout_ns, room.get()));

@@ -138,7 +138,7 @@ SearchSources process_sources() {
   sources.path = environment("GUFUNC_BACKEND_PATH");
   sources.path_add = environment("GUFUNC_BACKEND_PATH_ADD");
   const std::string file = own_file();
-  sources.library_folder = file.substr(0, file.find_last_of('/') + 1);
+  sources.library_folder = file.substr(0, file.find_last_of('/'));
   sources.plugin_folder = GUFUNC_PLUGIN_DIR;
   sources.conf_folder = GUFUNC_CONF_DIR;
   return sources;

@@ -88,7 +88,7 @@ class Privileged : public ::testing::Test {
     EXPECT_THAT(seen, HasSubstr("add ''\n"));
     EXPECT_THAT(seen, HasSubstr("selection ''\n"));
     EXPECT_THAT(seen, HasSubstr("config ''\n"));
-    EXPECT_THAT(seen, HasSubstr("folder '" + root_.string() + "/'\n")) << "not argv[0]'s";
+    EXPECT_THAT(seen, HasSubstr("folder '" + root_.string() + "'\n")) << "not argv[0]'s";
     EXPECT_THAT(seen, Not(HasSubstr("backend fine")));
     EXPECT_THAT(seen, HasSubstr("load 905\n")) << "an explicit path is not exempt";
   }
