@@ -38,7 +38,3 @@ if(GUFUNC_SANITIZE)
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${GUFUNC_SANITIZE})
 endif()
-
-# A target may not be empty; this stands in while a room has no source of its own.
-set(GUFUNC_PLACEHOLDER "${PROJECT_BINARY_DIR}/placeholder.cc")
-file(CONFIGURE OUTPUT "${GUFUNC_PLACEHOLDER}" CONTENT "static_assert(true);\n")
