@@ -96,18 +96,26 @@ std::string Build::unit_name(size_t unit, const Target &target) const {
   return fmt::format("unit{}_{}", unit, target.suffix);
 }
 
-bool Build::compile_units() {
+int Build::workers() const {
   const int processors = static_cast<int>(std::thread::hardware_concurrency());
-  const int workers = options_.jobs > 0 ? options_.jobs : std::max(processors, 1);
+  return options_.jobs > 0 ? options_.jobs : std::max(processors, 1);
+}
+
+bool Build::compile_units() {
   const size_t levels = targets_.size();
-  return run_parallel(workers, static_cast<int>(units_.size() * levels), [&](int job) {
+  return run_parallel(workers(), static_cast<int>(units_.size() * levels), [&](int job) {
     const size_t index = static_cast<size_t>(job) / levels;
     const Target &target = targets_[static_cast<size_t>(job) % levels];
     const Unit &unit = units_[index];
     const std::string &source = sources_[unit.source].absolute;
-    Compiler::Unit text{unit_name(index, target), generate_host_entries(source, unit.loops, target),
-                        generate_probes(source, unit.loops), target.flags, &target != &targets_[0]};
-    text.flags.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
+    Compiler::Unit text{unit_name(index, target),
+                        generate_host_entries(source, unit.loops, target),
+                        generate_probes(source, unit.loops),
+                        compiler_->host_command(),
+                        "-c",
+                        &target != &targets_[0]};
+    text.command.insert(text.command.end(), target.flags.begin(), target.flags.end());
+    text.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
     return compiler_->compile(text, work(text.stem + ".o"));
   });
 }
@@ -166,30 +174,27 @@ bool Build::link_shared() {
 }
 
 bool Build::check_devices() {
-  std::string names = options_.checks;
-  std::replace(names.begin(), names.end(), ',', ' ');
-  std::istringstream words(names);
-  for (std::string name; words >> name;) {
-    for (size_t i = 0; i < units_.size(); ++i) {
-      if (!check_device(name, units_[i], i)) return false;
-    }
-  }
-  return true;
+  std::vector<std::string> devices;
+  std::istringstream words(options_.checks);
+  for (std::string name; std::getline(words, name, ',');) devices.push_back(name);
+  const size_t count = devices.size();
+  return run_parallel(workers(), static_cast<int>(units_.size() * count), [&](int job) {
+    return check_device(devices[static_cast<size_t>(job) % count],
+                        static_cast<size_t>(job) / count);
+  });
 }
 
-bool Build::check_device(const std::string &name, const Unit &unit, size_t number) {
-  const fs::path entry = work(fmt::format("{}_{}.cpp", name, number));
-  Command command;
-  if (!write_file(entry, generate_device_entries(sources_[unit.source].absolute, unit.loops),
-                  diagnostics_) ||
-      !device_check_command(name, compiler_->path(), entry, entry.string() + ".out", &command,
-                            diagnostics_)) {
-    return false;
-  }
-  for (const std::string &flag : compiler_->preprocessor_flags()) {
-    if (!flag.starts_with("-std=")) command.insert(command.end() - 3, flag);
-  }
-  return compiler_->run(command, fmt::format("checking for {}", name).c_str());
+bool Build::check_device(const std::string &name, size_t index) {
+  const Unit &unit = units_[index];
+  Compiler::Unit text;
+  text.stem = fmt::format("{}_{}", name, index);
+  text.text = generate_device_entries(sources_[unit.source].absolute, unit.loops);
+  // Assembly, since an object for a GPU would be linked and its mathematics is not at hand.
+  text.action = name == "opencl" ? "-c" : "-S";
+  if (!device_command(name, compiler_->path(), &text.command, diagnostics_)) return false;
+  text.command.insert(text.command.end(), compiler_->include_flags().begin(),
+                      compiler_->include_flags().end());
+  return compiler_->compile(text, work(text.stem + ".out"));
 }
 
 bool Build::write_depfile() {

@@ -32,7 +32,8 @@ class Build {
   bool scan_sources();
   void group_units();
   bool check_devices();
-  bool check_device(const std::string &name, const Unit &unit, size_t number);
+  bool check_device(const std::string &name, size_t unit);
+  int workers() const;
   bool compile_units();
   bool join_level(const Target &target);
   bool compile_table();

@@ -54,11 +54,10 @@ Compiler::Compiler(const Options &options, const std::vector<Source> &sources, f
 
 bool Compiler::locate() {
   if (!find_compiler() || !find_headers() || !write_refused_headers()) return false;
-  preprocessor_flags_ = {"-std=c++17", "-I" + (work_ / "refused").string(),
-                         "-I" + headers_.string()};
-  for (const std::string &dir : options_.include_dirs) preprocessor_flags_.push_back("-I" + dir);
+  include_flags_ = {"-I" + (work_ / "refused").string(), "-I" + headers_.string()};
+  for (const std::string &dir : options_.include_dirs) include_flags_.push_back("-I" + dir);
   for (const std::string &definition : options_.definitions) {
-    preprocessor_flags_.push_back("-D" + definition);
+    include_flags_.push_back("-D" + definition);
   }
   return true;
 }
@@ -144,67 +143,75 @@ bool Compiler::note_dependencies(const fs::path &depfile) {
 bool Compiler::scan(size_t source, std::string *preprocessed) {
   const fs::path output = work_ / fmt::format("scan{}.ii", source);
   const fs::path depfile = work_ / fmt::format("scan{}.d", source);
-  const Command command =
-      joined({{path_, "-x", "c++", "-E", "-DGUF_SCAN", "-MD", "-MF", depfile.string()},
-              preprocessor_flags_,
-              {sources_[source].typed, "-o", output.string()}});
+  const Command command = joined(
+      {{path_, "-x", "c++", "-std=c++17", "-E", "-DGUF_SCAN", "-MD", "-MF", depfile.string()},
+       include_flags_,
+       {sources_[source].typed, "-o", output.string()}});
   if (!run(command, "preprocessing")) return false;
   return note_dependencies(depfile) && read_file(output, preprocessed, diagnostics_);
 }
 
-// The compiler complains once per ISA level and from inside the loops. A probe that calls each
-// function once says the same from the registration's line.
+Command Compiler::host_command() const {
+  return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, kCodeFlags});
+}
+
+// The compiler complains once per ISA level and from inside the loops. A probe that calls each function once
+// says the same from the registration's line.
 void Compiler::report_failure(const Unit &unit, const std::string &output) {
   if (compile_failed_) return;
   compile_failed_ = true;
   const fs::path probe = work_ / (unit.stem + "_probe.cpp");
   std::string text = output;
-  if (write_file(probe, unit.probe, diagnostics_)) {
-    const ProcessResult result =
-        run_process(joined({{path_, "-x", "c++"},
-                            preprocessor_flags_,
-                            kCodeFlags,
-                            unit.flags,
-                            {"-fsyntax-only", "-fmacro-backtrace-limit=1", probe.string()}}));
+  if (!unit.probe.empty() && write_file(probe, unit.probe, diagnostics_)) {
+    const ProcessResult result = run_process(
+        joined({unit.command, {"-fsyntax-only", "-fmacro-backtrace-limit=1", probe.string()}}));
     if (result.status != 0) text = result.output;
   }
   diagnostics_->pass_on(readable(text));
   diagnostics_->error({}, "the kernels do not compile");
 }
 
-bool Compiler::compile(const Unit &unit, const fs::path &object) {
+// Preprocesses a unit to the text that names its object, free of where intermediate files lie.
+bool Compiler::expand(const Unit &unit, std::string *text) {
   const fs::path entry = work_ / (unit.stem + ".cpp");
   const fs::path preprocessed = work_ / (unit.stem + ".ii");
   const fs::path depfile = work_ / (unit.stem + ".d");
-  const Command common =
-      joined({{path_, "-x", "c++"}, preprocessor_flags_, kCodeFlags, unit.flags});
-  std::string expanded;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!write_file(entry, unit.text, diagnostics_)) return false;
   }
-  if (!run(joined({common,
+  if (!run(joined({unit.command,
                    {"-E", "-MD", "-MF", depfile.string(), entry.string(), "-o",
                     preprocessed.string()}}),
            "preprocessing")) {
     return false;
   }
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!note_dependencies(depfile) || !read_file(preprocessed, &expanded, diagnostics_))
-      return false;
-  }
-  std::string hashed = version_ + command_line(common) + as_typed(std::move(expanded));
-  replace_all(&hashed, work_.string(), "");
-  const std::string key = ObjectCache::key(hashed);
-  if (cache_.fetch(key, object)) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++objects_from_cache_;
-    if (options_.verbose)
-      diagnostics_->pass_on(fmt::format("gufcc: {} from the cache\n", unit.stem));
-    return true;
-  }
-  Command command = joined({common, {"-c", entry.string(), "-o", object.string()}});
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!note_dependencies(depfile) || !read_file(preprocessed, text, diagnostics_)) return false;
+  *text = version_ + command_line(unit.command) + as_typed(std::move(*text));
+  replace_all(text, work_.string(), "");
+  replace_all(text, headers_.string(), "");  // so that all build folders share objects
+  return true;
+}
+
+bool Compiler::take_from_cache(const std::string &key, const Unit &unit, const fs::path &object) {
+  if (!cache_.fetch(key, object)) return false;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (options_.verbose) diagnostics_->pass_on(fmt::format("gufcc: {} from the cache\n", unit.stem));
+  return true;
+}
+
+bool Compiler::compile(const Unit &unit, const fs::path &object) {
+  std::string text;
+  if (!expand(unit, &text)) return false;
+  const std::string key = ObjectCache::key(text);
+  if (take_from_cache(key, unit, object)) return true;
+  const ObjectCache::Lock made_here(cache_, key);
+  if (take_from_cache(key, unit, object)) return true;
+
+  Command command =
+      joined({unit.command,
+              {unit.action, (work_ / (unit.stem + ".cpp")).string(), "-o", object.string()}});
   if (unit.quiet) command.emplace_back("-w");
   const ProcessResult result = run_process(command);
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -37,10 +37,14 @@ class Compiler {
   struct Unit {
     std::string stem;  // of its intermediate files
     std::string text;
-    std::string probe;  // calls the same functions once: its errors are shorter
-    Command flags;
+    std::string probe;  // calls the same functions once: its errors are shorter; empty for devices
+    Command command;    // compiler and flags, without files
+    const char *action = "-c";
     bool quiet = false;  // its warnings were seen for another target
   };
+
+  // Compiler and flags of host kernels.
+  Command host_command() const;
 
   // Compiles a unit to `object`, or takes the object from the cache.
   bool compile(const Unit &unit, const std::filesystem::path &object);
@@ -51,15 +55,17 @@ class Compiler {
   const std::string &path() const { return path_; }
   const std::filesystem::path &headers() const { return headers_; }
   // -I and -D of the dialect and of the user.
-  const Command &preprocessor_flags() const { return preprocessor_flags_; }
+  const Command &include_flags() const { return include_flags_; }
   // Every file that was read, without intermediate ones.
   const std::set<std::string> &dependencies() const { return dependencies_; }
-  int objects_from_cache() const { return objects_from_cache_; }
 
  private:
   bool find_compiler();
   bool find_headers();
   bool write_refused_headers();
+  bool take_from_cache(const std::string &key, const Unit &unit,
+                       const std::filesystem::path &object);
+  bool expand(const Unit &unit, std::string *text);
   void report_failure(const Unit &unit, const std::string &output);
   bool note_dependencies(const std::filesystem::path &depfile);
   // Messages as the user should see them: paths as typed, no line about gufcc's own files.
@@ -70,12 +76,11 @@ class Compiler {
   const std::vector<Source> &sources_;
   std::filesystem::path work_, headers_;
   Diagnostics *diagnostics_;
-  std::mutex mutex_;  // diagnostics, dependencies and counts, when units compile side by side
+  std::mutex mutex_;  // diagnostics and dependencies, when units compile side by side
   std::string path_, version_;
-  Command preprocessor_flags_;
+  Command include_flags_;
   std::set<std::string> dependencies_;
   ObjectCache cache_;
-  int objects_from_cache_ = 0;
   bool compile_failed_ = false;
 };
 

@@ -2,11 +2,14 @@
 // Files appear under their name by rename, so that builds side by side never see half an object.
 #include "object_cache.h"
 
+#include <fcntl.h>
 #include <sha2.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 
@@ -38,6 +41,21 @@ bool ObjectCache::fetch(const std::string &key, const fs::path &output) const {
   std::error_code failure;
   return fs::copy_file(folder_ / (key + ".o"), output, fs::copy_options::overwrite_existing,
                        failure);
+}
+
+ObjectCache::Lock::Lock(const ObjectCache &cache, const std::string &key) {
+  if (cache.folder_.empty()) return;
+  file_ = cache.folder_ / (key + ".lock");
+  descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  while (descriptor_ >= 0 && flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+// Who waits on the removed file goes on with a lock of its own: at worst an object is made twice.
+ObjectCache::Lock::~Lock() {
+  if (descriptor_ < 0) return;
+  unlink(file_.c_str());
+  close(descriptor_);
 }
 
 void ObjectCache::store(const std::string &key, const fs::path &object) const {

@@ -19,6 +19,19 @@ class ObjectCache {
   // Copies the object of that name to `output`; false when there is none.
   bool fetch(const std::string &key, const std::filesystem::path &output) const;
 
+  // Waits while another gufcc makes the object of that name; then it is the caller's to make, until the lock goes.
+  class Lock {
+   public:
+    Lock(const ObjectCache &cache, const std::string &key);
+    Lock(const Lock &) = delete;
+    Lock &operator=(const Lock &) = delete;
+    ~Lock();
+
+   private:
+    std::filesystem::path file_;
+    int descriptor_ = -1;
+  };
+
   // Keeps a copy of `object`. A cache that cannot be written is no error: the next build is slower.
   void store(const std::string &key, const std::filesystem::path &object) const;
 

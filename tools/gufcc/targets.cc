@@ -83,10 +83,8 @@ bool select_targets(const std::string &text, std::vector<Target> *out, Diagnosti
   return true;
 }
 
-bool device_check_command(const std::string &name, const std::string &compiler,
-                          const std::string &source, const std::string &output, Command *out,
-                          Diagnostics *diagnostics) {
-  const Command common = {"-O2", "-ffp-contract=off", "-Wall", "-Wextra"};
+bool device_command(const std::string &name, const std::string &compiler, Command *out,
+                    Diagnostics *diagnostics) {
   if (name == "nvptx64") {
     *out = {compiler,
             "-x",
@@ -97,30 +95,27 @@ bool device_check_command(const std::string &name, const std::string &compiler,
             "-nocudalib",
             "--cuda-gpu-arch=sm_75",
             "--cuda-feature=+ptx63",
-            "-Wno-unknown-cuda-version",
-            "-S"};
+            "-Wno-unknown-cuda-version"};
   } else if (name == "amdgcn") {
     *out = {compiler,
             "-x",
             "hip",
             "-std=c++17",
             "--cuda-device-only",
-            "-S",
-            "--offload-arch=gfx1100",
             "-nogpuinc",
-            "-nogpulib"};
+            "-nogpulib",
+            "--offload-arch=gfx1100"};
   } else if (name == "opencl") {
-    *out = {"clang-15",   "-x",
-            "clcpp",      "-cl-std=CLC++2021",
-            "-target",    "spir64-unknown-unknown",
-            "-Xclang",    "-finclude-default-header",
-            "-emit-llvm", "-c"};
+    *out = {"clang-15",  "-x",
+            "clcpp",     "-cl-std=CLC++2021",
+            "-target",   "spir64-unknown-unknown",
+            "-Xclang",   "-finclude-default-header",
+            "-emit-llvm"};
   } else {
     return diagnostics->error({}, "--check: '{}' is unknown; valid are nvptx64 amdgcn opencl",
                               name);
   }
-  out->insert(out->end(), common.begin(), common.end());
-  out->insert(out->end(), {source, "-o", output});
+  out->insert(out->end(), {"-O2", "-ffp-contract=off", "-Wall", "-Wextra"});
   return true;
 }
 

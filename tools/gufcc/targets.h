@@ -28,11 +28,10 @@ const std::vector<Target> &all_targets();
 // Device targets are taken and reported as skipped: their images are not built yet.
 bool select_targets(const std::string &text, std::vector<Target> *out, Diagnostics *diagnostics);
 
-// What --check takes: nvptx64, amdgcn, opencl. The command compiles `source` to `output`, by
-// `compiler` or, for opencl, by clang-15: later ones cannot write what OpenCL drivers read.
-bool device_check_command(const std::string &name, const std::string &compiler,
-                          const std::string &source, const std::string &output, Command *out,
-                          Diagnostics *diagnostics);
+// What --check takes: nvptx64, amdgcn, opencl. Compiler and flags, without files: `compiler` or, for opencl,
+// clang-15, since later ones write nothing that OpenCL drivers read.
+bool device_command(const std::string &name, const std::string &compiler, Command *out,
+                    Diagnostics *diagnostics);
 
 }  // namespace gufunc::gufcc
 

@@ -62,7 +62,8 @@ class one : public detail::group_reductions<one> {
 
   template <class T, class F, class Op>
   GUF_FN T reduce(i64 n, F f, Op op, T empty) {
-    return n > 0 ? detail::reduce_serial<T>(op, f, n) : empty;
+    if (n > 0) return detail::reduce_serial<T>(op, f, n);
+    return empty;
   }
   template <class T>
   GUF_FN T *shared(i64 count) {
