@@ -103,6 +103,19 @@ void switch_off(Record *record, const char *variable) {
                     "backend " + record->name + " is switched off by " + variable};
 }
 
+// A name that nothing has is a slip of the pen, or a backend that is not installed: no error, but said.
+void log_absent(const std::vector<std::string> &selection,
+                const std::vector<std::unique_ptr<Record>> &list) {
+  for (const std::string &name : selection) {
+    const bool found = std::any_of(list.begin(), list.end(),
+                                   [&](const auto &record) { return record->name == name; });
+    if (!found) {
+      base::log(base::LogLevel::kWarning, "GUFUNC_BACKENDS names '%s', and there is none",
+                name.c_str());
+    }
+  }
+}
+
 // Place of a name in the selection; behind all of them when it is not named.
 size_t place_in(const std::vector<std::string> &selection, const std::string &name) {
   return static_cast<size_t>(std::find(selection.begin(), selection.end(), name) -
@@ -125,6 +138,7 @@ std::vector<std::unique_ptr<Record>> list_backends(const ListingRules &rules) {
 
   const std::vector<std::string> selection = split(rules.selection);
   const std::vector<std::string> globs = split(rules.disabled);
+  log_absent(selection, list);
   for (const auto &record : list) {
     if (!selection.empty() && place_in(selection, record->name) == selection.size()) {
       switch_off(record.get(), "GUFUNC_BACKENDS");

@@ -69,7 +69,12 @@ std::vector<std::string> sorted_names(const std::string &folder, std::string_vie
 }
 
 void add_folder(const std::string &folder, std::vector<Candidate> *out) {
-  if (folder.empty() || folder[0] != '/') return;
+  if (folder.empty()) return;
+  if (folder[0] != '/') {
+    base::log(base::LogLevel::kWarning, "no plugins are looked for in '%s', a relative path",
+              folder.c_str());
+    return;
+  }
   for (const std::string &file : sorted_names(folder, kPrefix, kSuffix)) {
     std::string name = file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size());
     if (is_backend_name(name)) out->push_back({folder + "/" + file, std::move(name)});

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "core/backend/backend_registry.h"
+#include "core/base/log.h"
 #include "tests/unit/elf_sample.h"
 
 namespace gufunc::backend {
@@ -28,6 +29,10 @@ class ListBackends : public ::testing::Test {
     fs::remove_all(root_);
     fs::create_directories(root_);
     rules_.trust = {geteuid(), geteuid()};
+    char line[base::kLogWidth];
+    base::LogLevel level;
+    while (base::log_take(line, sizeof line, &level)) {
+    }
   }
   void TearDown() override { fs::remove_all(root_); }
 
@@ -207,6 +212,10 @@ TEST_F(ListBackends, SelectionOrdersAndSwitchesOff) {
   EXPECT_THAT(names(), ElementsAre("roc", "cpu", "cuda!", "opencl!"));
   EXPECT_EQ(list_[2]->listed.status, GUF_E_NO_BACKEND);
   EXPECT_EQ(list_[2]->listed.reason, "backend cuda is switched off by GUFUNC_BACKENDS");
+  char line[base::kLogWidth];
+  base::LogLevel level;
+  ASSERT_TRUE(base::log_take(line, sizeof line, &level));
+  EXPECT_STREQ(line, "GUFUNC_BACKENDS names 'absent', and there is none");
   rules_.selection = "";
   rules_.disabled = "c*,rocm";
   EXPECT_THAT(names(), ElementsAre("cpu", "cuda!", "opencl", "roc")) << "host memory needs cpu";
