@@ -88,7 +88,7 @@ def run(folder, name, dtype, command):
     seconds = time.perf_counter() - start
     check(folder, name, dtype)
     values = np.load(folder / f"{name}-{dtype}-out.npy", mmap_mode="r").size
-    print(f"{values} values in {seconds:.3f} s, start, reading and writing files included: "
+    print(f"{values} values in {seconds:.3f} s with start, reading and writing: "
           f"{values / seconds / 1e6:.0f} million per second")
 
 
