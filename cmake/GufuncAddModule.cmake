@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# gufunc_add_module(<target> SOURCES <file.guf.cpp>... [NAME <module>] [TARGETS <target>...] [OBJECT]
-#                   [OPTIONS <option>...] [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])
+# gufunc_add_module(<target> SOURCES <file.guf.cpp>... [NAME <module>] [TARGETS <target>...]
+#                   [OBJECT] [OPTIONS <option>...] [INCLUDE_DIRECTORIES <dir>...]
+#                   [OUTPUT_DIRECTORY <dir>])
 # compiles kernels with gufcc, in this tree or outside it.
-#   without OBJECT  a module <module>.so, built with `all`; its path is the target property GUFUNC_MODULE_FILE
-#   with OBJECT     an interface library: link <target> and register gufunc_module_v1_<module> by address
-set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING "What kernels are compiled for, unless a module says so")
+#   without OBJECT  a module <module>.so, built with `all`; the target property GUFUNC_MODULE_FILE
+#                   says where it lies
+#   with OBJECT     an interface library: link <target>, and register gufunc_module_v1_<module> by
+#                   address
+set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING
+    "What kernels are compiled for, unless a module says so")
 
 # The gufcc to run and what a build rule that runs it depends on.
 function(_gufunc_find_gufcc out_command out_depends)
@@ -15,7 +19,8 @@ function(_gufunc_find_gufcc out_command out_depends)
     set(command "$<TARGET_FILE:gufunc::gufcc>")
     set(depends "")
   else()
-    find_program(GUFUNC_GUFCC gufcc HINTS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin" REQUIRED)
+    find_program(GUFUNC_GUFCC gufcc REQUIRED
+                 HINTS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin")
     set(command "${GUFUNC_GUFCC}")
     set(depends "${GUFUNC_GUFCC}")
   endif()

@@ -155,8 +155,8 @@ Command Compiler::host_command() const {
   return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, kCodeFlags});
 }
 
-// The compiler complains once per ISA level and from inside the loops. A probe that calls each function once
-// says the same from the registration's line.
+// The compiler complains once per ISA level and from inside the loops. A probe that calls each
+// function once says the same from the registration's line.
 void Compiler::report_failure(const Unit &unit, const std::string &output) {
   if (compile_failed_) return;
   compile_failed_ = true;

@@ -19,7 +19,8 @@ class ObjectCache {
   // Copies the object of that name to `output`; false when there is none.
   bool fetch(const std::string &key, const std::filesystem::path &output) const;
 
-  // Waits while another gufcc makes the object of that name; then it is the caller's to make, until the lock goes.
+  // Waits while another gufcc makes the object of that name; then it is the caller's to make, as
+  // long as the lock lives.
   class Lock {
    public:
     Lock(const ObjectCache &cache, const std::string &key);
