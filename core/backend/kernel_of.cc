@@ -77,6 +77,7 @@ guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &dev
   const guf_module_image *const image =
       place.loop == nullptr ? nullptr : best_image(device, *place.table);
   if (image == nullptr) return no_image(ufunc, loop, device, place.table, error);
+  loop.kind.store(place.loop->kind, std::memory_order_relaxed);
   void *module = nullptr;
   GUF_TRY(load_image(device, *image, &module, error));
   ErrorRoom room(error);

@@ -25,7 +25,8 @@ inline constexpr int kMaxDevices = 16;  // devices of one process that a loop ke
 // One type loop. Immortal within its ufunc; kernels are found per device on first use.
 struct Loop {
   std::array<guf_dtype, GUF_MAX_OPERANDS> types = {};
-  int32_t kind = GUF_LOOP_NUMPY;
+  // guf_loop_kind. Of a builtin loop the backend's table says it: set with the kernel, by backend::kernel_of.
+  mutable std::atomic<int32_t> kind{GUF_LOOP_NUMPY};
   uint32_t flags = 0;  // guf_loop_flag
   // Where the code is: a registered host function, or a kernel of a module's table, or (both
   // null) the builtin kernel of this name and types that the device's backend brings.

@@ -161,7 +161,8 @@ void write_operands(const Request &request, Launch *out) {
   block.flags = 0;
   if (loop.host == nullptr || (loop.flags & GUF_LOOP_ANY_THREAD) != 0)
     block.flags |= GUF_LAUNCH_ANY_THREAD;
-  if (loop.kind == GUF_LOOP_STATUS) block.flags |= GUF_LAUNCH_STATUS;
+  if (loop.kind.load(std::memory_order_relaxed) == GUF_LOOP_STATUS)
+    block.flags |= GUF_LAUNCH_STATUS;
   if (request.choice.cast_mask != 0) block.flags |= GUF_LAUNCH_CAST;
   for (int32_t i = 0; i < call.noperands; ++i) {
     const op::OperandView &operand = call.operand[i];
