@@ -139,6 +139,9 @@ def random_case(rng):
             case['where'] = buffers.view('?', narrowed(rng, shape))
     if rng.random() < 0.1:
         case['dtype'] = rng.choice(DTYPES)
+    # NumPy 2 writes masked-out places of an output that it has to copy for overlap and cast: not asked for either.
+    if case.get('where') and output and any(output['buffer'] == view.get('buffer') for view in case['inputs']):
+        case['where'] = None
     case['output'] = output
     case['buffers'] = buffers.list
     return case

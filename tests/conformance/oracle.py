@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import sys
 import time
 from collections import Counter
@@ -94,6 +95,7 @@ def main():
     options = parser.parse_args()
     np.seterr(all='ignore')
     library = abi.Library(os.path.abspath(options.library))
+    kinds = Counter()
     failures, per_op, outcomes, started = 0, Counter(), Counter(), time.monotonic()
     for name, case in kept_rows():
         text = difference(case, library)
@@ -109,11 +111,14 @@ def main():
         outcomes['differs' if text else 'equal'] += 1
         if text:
             failures += 1
+            kinds[f'{case["op"]}: {re.sub("[0-9].*", "", text)}'] += 1
             if failures <= 20:
                 report(case, text, library, options.keep)
     missing = [name for name in cases.NAMES if count >= 5000 and per_op[name] < 20]
     print(f'{count} random calls of {len(per_op)} ufuncs in {time.monotonic() - started:.1f} s against NumPy '
           f'{np.__version__}: {outcomes["equal"]} equal, {failures} differ', flush=True)
+    for kind, times in kinds.most_common(40):
+        print(f'{times:6} {kind}')
     if missing:
         print(f'hardly called: {missing}')
     return 1 if failures or missing else 0
