@@ -173,7 +173,6 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   plan.ufunc_ = base::Ref<op::Ufunc>::share(call.ufunc);
   plan.loop_ = choice.loop;
   plan.device_ = call.device;
-  plan.user_ = choice.loop->user;
   plan.threads_ = call.args->threads;
   plan.noperands_ = call.noperands;
   plan.masked_ = call.has_where;

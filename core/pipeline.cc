@@ -102,7 +102,7 @@ guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, c
   int64_t index[plan::kMaxRest];
   std::fill_n(index, launch->nrest, 0);
   for (;;) {
-    GUF_TRY(backend::launch(device, stream, kernel, loop.user, threads, block, room.get()));
+    GUF_TRY(backend::launch(device, stream, kernel, loop, threads, block, room.get()));
     int32_t k = 0;
     for (; k < launch->nrest; ++k) {
       const bool carry = ++index[k] == launch->rest_size[k];

@@ -151,7 +151,7 @@ guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
   guf_launch_block block;
   fill_block(addresses, workspace, &block);
   GUF_TRY(rest_ == nullptr
-              ? backend::launch(*device_, stream, kernel_, user_, threads_, block, room.get())
+              ? backend::launch(*device_, stream, kernel_, *loop_, threads_, block, room.get())
               : run_rest(stream, block, room.get()));
   if (!stages_.empty()) GUF_TRY(move_stages(false, stream, addresses, workspace, room.get()));
   if (stream == nullptr ||

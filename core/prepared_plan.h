@@ -81,7 +81,6 @@ class PreparedPlan final : public base::Object {
   uint64_t items_ = 0;
   backend::Device *device_ = nullptr;
   void *kernel_ = nullptr;
-  void *user_ = nullptr;
   uint32_t threads_ = 0;
   uint64_t workspace_ = 0;
   std::vector<Operand> operands_;

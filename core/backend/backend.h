@@ -77,14 +77,15 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
                      guf_error *error);
 
 // Queues one launch; NULL stream: complete on return where the device has host memory.
-inline guf_status launch(Device &device, Stream *stream, void *kernel, void *user, uint32_t threads,
-                         const guf_launch_block &block, guf_error *error) {
+inline guf_status launch(Device &device, Stream *stream, void *kernel, const op::Loop &loop,
+                         uint32_t threads, const guf_launch_block &block, guf_error *error) {
   const guf_backend_launch request = {sizeof(guf_backend_launch),
                                       threads,
                                       kernel,
                                       stream == nullptr ? nullptr : stream->native,
-                                      user,
-                                      &block};
+                                      loop.user,
+                                      &block,
+                                      loop.failure.load(std::memory_order_relaxed)};
   return device.backend->api.launch(device.native, &request, error);
 }
 

@@ -50,6 +50,7 @@ const guf_module_image *best_image(const Device &device, const guf_module_v1 &ta
 struct Place {
   const guf_module_v1 *table = nullptr;
   const guf_module_loop *loop = nullptr;  // nullptr: nowhere
+  const char *failure = nullptr;
 };
 
 Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &device) {
@@ -64,6 +65,7 @@ Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &dev
   // The operands must be as many as the types that are compared.
   if (function != nullptr && function->nin + function->nout == ufunc.noperands()) {
     place.loop = find_loop(*function, loop.types.data());
+    place.failure = function->failure;
   }
   return place;
 }
@@ -78,6 +80,7 @@ guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &dev
       place.loop == nullptr ? nullptr : best_image(device, *place.table);
   if (image == nullptr) return no_image(ufunc, loop, device, place.table, error);
   loop.kind.store(place.loop->kind, std::memory_order_relaxed);
+  loop.failure.store(place.failure, std::memory_order_relaxed);
   void *module = nullptr;
   GUF_TRY(load_image(device, *image, &module, error));
   ErrorRoom room(error);

@@ -27,6 +27,8 @@ struct Loop {
   std::array<guf_dtype, GUF_MAX_OPERANDS> types = {};
   // guf_loop_kind. Of a builtin loop the backend's table says it: set with the kernel, by backend::kernel_of.
   mutable std::atomic<int32_t> kind{GUF_LOOP_NUMPY};
+  // What a failing loop of a module or backend says; set with the kernel too.
+  mutable std::atomic<const char *> failure{nullptr};
   uint32_t flags = 0;  // guf_loop_flag
   // Where the code is: a registered host function, or a kernel of a module's table, or (both
   // null) the builtin kernel of this name and types that the device's backend brings.
