@@ -121,6 +121,35 @@ TEST_F(Gufcc, TheModuleCarriesItsDigestAndNeedsOnlyTheCLibrary) {
   EXPECT_EQ(std::count(symbols.begin(), symbols.end(), '\n'), 2);
 }
 
+// "??->?" looks like a trigraph and is a type string; what the documentation shows compiles.
+TEST_F(Gufcc, CooperativeBoolAndSeveralOutputsCompileEverywhere) {
+  const std::string source = write(
+      "all.guf.cpp",
+      "#include <gufunc/kernel.hpp>\n"
+      "template <class G, class X, class Y>\n"
+      "GUF_DEVICE void demean(G g, X x, Y y) {\n"
+      "  const guf::i64 n = x.extent(0);\n"
+      "  const auto mean = g.sum(n, [&](guf::i64 i) { return x[i]; }) / n;\n"
+      "  for (guf::i64 i = g.rank(); i < n; i += g.size()) y[i] = x[i] - mean;\n"
+      "}\n"
+      "GUF_GUFUNC(demean, \"(n)->(n)\", \"e->e f->f d->d\", \"group\");\n"
+      "GUF_TABLE float kStep[2] = {1, 2};\n"
+      "GUF_DEVICE float step(float x) { return kStep[x > 0]; }\n"
+      "GUF_UFUNC(step, \"f->f e->e E->E\");\n"
+      "GUF_DEVICE bool nand(bool a, bool b) { return !(a && b); }\n"
+      "GUF_UFUNC(nand, \"?"
+      "?->?\");\n"
+      "template <class T>\n"
+      "GUF_DEVICE void halves(T a, guf::out<T> x, guf::out<T> y) { x = a / T(2); y = a - x; }\n"
+      "GUF_UFUNC(halves, \"f->ff F->FF\");\n");
+  const ProcessResult built = run({source, "-o", path("all.so").string()});
+  EXPECT_EQ(built.status, 0);
+  EXPECT_EQ(built.output, "");
+  const ProcessResult checked = run({source, "--check", "nvptx64,amdgcn,opencl"});
+  EXPECT_EQ(checked.status, 0);
+  EXPECT_EQ(checked.output, "");
+}
+
 // `helper` is an ordinary inline function: each level must keep its own copy.
 TEST_F(Gufcc, LevelsShareNoFunction) {
   write("factor.h", "#define FACTOR 2\n");

@@ -30,6 +30,9 @@ const Command kCodeFlags = {"-O3",
                             "-Wextra",
                             "-Wno-pass-failed"};
 
+// "??->?" is a type string, and in C++17 no trigraph. Not a part of an object's name.
+constexpr char kNoTrigraphs[] = "-Wno-trigraphs";
+
 ObjectCache open_cache(const Options &options) {
   if (options.no_cache) return ObjectCache({});
   return ObjectCache(options.cache_dir.empty() ? default_cache_folder()
@@ -143,10 +146,10 @@ bool Compiler::note_dependencies(const fs::path &depfile) {
 bool Compiler::scan(size_t source, std::string *preprocessed) {
   const fs::path output = work_ / fmt::format("scan{}.ii", source);
   const fs::path depfile = work_ / fmt::format("scan{}.d", source);
-  const Command command = joined(
-      {{path_, "-x", "c++", "-std=c++17", "-E", "-DGUF_SCAN", "-MD", "-MF", depfile.string()},
-       include_flags_,
-       {sources_[source].typed, "-o", output.string()}});
+  const Command command = joined({{path_, "-x", "c++", "-std=c++17", "-E", kNoTrigraphs,
+                                   "-DGUF_SCAN", "-MD", "-MF", depfile.string()},
+                                  include_flags_,
+                                  {sources_[source].typed, "-o", output.string()}});
   if (!run(command, "preprocessing")) return false;
   return note_dependencies(depfile) && read_file(output, preprocessed, diagnostics_);
 }
@@ -164,7 +167,8 @@ void Compiler::report_failure(const Unit &unit, const std::string &output) {
   std::string text = output;
   if (!unit.probe.empty() && write_file(probe, unit.probe, diagnostics_)) {
     const ProcessResult result = run_process(
-        joined({unit.command, {"-fsyntax-only", "-fmacro-backtrace-limit=1", probe.string()}}));
+        joined({unit.command,
+                {"-fsyntax-only", kNoTrigraphs, "-fmacro-backtrace-limit=1", probe.string()}}));
     if (result.status != 0) text = result.output;
   }
   diagnostics_->pass_on(readable(text));
@@ -181,7 +185,7 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
     if (!write_file(entry, unit.text, diagnostics_)) return false;
   }
   if (!run(joined({unit.command,
-                   {"-E", "-MD", "-MF", depfile.string(), entry.string(), "-o",
+                   {"-E", kNoTrigraphs, "-MD", "-MF", depfile.string(), entry.string(), "-o",
                     preprocessed.string()}}),
            "preprocessing")) {
     return false;
@@ -209,9 +213,9 @@ bool Compiler::compile(const Unit &unit, const fs::path &object) {
   const ObjectCache::Lock made_here(cache_, key);
   if (take_from_cache(key, unit, object)) return true;
 
-  Command command =
-      joined({unit.command,
-              {unit.action, (work_ / (unit.stem + ".cpp")).string(), "-o", object.string()}});
+  Command command = joined({unit.command,
+                            {unit.action, kNoTrigraphs, (work_ / (unit.stem + ".cpp")).string(),
+                             "-o", object.string()}});
   if (unit.quiet) command.emplace_back("-w");
   const ProcessResult result = run_process(command);
   const std::lock_guard<std::mutex> lock(mutex_);
