@@ -188,10 +188,9 @@ std::span<Record *const> backends() {
   if (list == nullptr) {
     const auto result = listing_once().run([] {
       auto fresh = std::make_unique<RecordList>();
-      for (std::unique_ptr<Record> &record : list_backends(process_rules())) {
-        fresh->records.push_back(record.get());
-        (void)record.release();  // the list has it now
-      }
+      std::vector<std::unique_ptr<Record>> found = list_backends(process_rules());
+      fresh->records.reserve(found.size());
+      for (std::unique_ptr<Record> &record : found) fresh->records.push_back(record.release());
       published.store(fresh.release(), std::memory_order_release);
       return true;
     });
@@ -278,16 +277,16 @@ guf_status load_backend(const char *path, guf_error *error) {
   auto fresh = std::make_unique<RecordList>();
   fresh->older = published.load(std::memory_order_acquire);
   if (fresh->older != nullptr) fresh->records = fresh->older->records;
-  for (Record *&other : fresh->records) {
-    if (other->name != record->name) continue;
-    if (is_taken(*other)) return exists();
-    other = record.get();
-  }
   auto &records = fresh->records;
-  if (std::find(records.begin(), records.end(), record.get()) == records.end()) {
-    records.push_back(record.get());
+  records.reserve(records.size() + 1);
+  const auto same = std::find_if(records.begin(), records.end(),
+                                 [&](const Record *other) { return other->name == record->name; });
+  if (same != records.end() && is_taken(**same)) return exists();
+  if (same != records.end()) {
+    *same = record.release();
+  } else {
+    records.push_back(record.release());
   }
-  (void)record.release();  // the list has it now
   published.store(fresh.release(), std::memory_order_release);
   return GUF_OK;
 }
