@@ -60,8 +60,8 @@ guf_status guf_plan_explain(guf_plan plan, char *text, uint64_t *inout_length, g
   GUF_TRY(border::need(inout_length, "inout_length", error));
   PreparedPlan *found = nullptr;
   GUF_TRY(base::find_object(plan, "plan", &found, error));
+  if (*inout_length > 0) GUF_TRY(border::need(text, "text", error));
   const std::string &explanation = found->text();
   const uint64_t capacity = std::exchange(*inout_length, explanation.size() + 1);
-  if (text == nullptr && capacity > 0) return border::need(text, "text", error);
   return border::hand_out(explanation, text, capacity, error);
 }

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every allocation of every function fails once: the k-th `new`, the k-th block of an array. The answer
+// is GUF_E_NO_MEMORY or success, outputs stay as they were, and nothing leaks.
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <new>
+
+#include "array_fixture.h"
+
+namespace {
+
+// Counts down; the allocation that takes it to 0 fails. Negative: none fails.
+std::atomic<long> left{-1};
+std::atomic<long> blocks{0};  // allocated and not freed
+
+bool fails_now() {
+  long seen = left.load();
+  while (seen > 0 && !left.compare_exchange_weak(seen, seen - 1)) {
+  }
+  return seen == 1;
+}
+
+void *allocate(std::size_t size, std::size_t alignment) {
+  if (fails_now()) return nullptr;
+  void *place = nullptr;
+  if (posix_memalign(&place, alignment < 16 ? 16 : alignment, size == 0 ? 1 : size) != 0) {
+    return nullptr;
+  }
+  ++blocks;
+  return place;
+}
+
+void *allocate_or_throw(std::size_t size, std::size_t alignment) {
+  void *const place = allocate(size, alignment);
+  if (place == nullptr) throw std::bad_alloc();
+  return place;
+}
+
+void give_back(void *place) noexcept {
+  if (place == nullptr) return;
+  --blocks;
+  std::free(place);
+}
+
+}  // namespace
+
+void *operator new(std::size_t size) {
+  return allocate_or_throw(size, 16);
+}
+void *operator new[](std::size_t size) {
+  return allocate_or_throw(size, 16);
+}
+void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
+  return allocate(size, 16);
+}
+void *operator new[](std::size_t size, const std::nothrow_t &) noexcept {
+  return allocate(size, 16);
+}
+void *operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate_or_throw(size, static_cast<std::size_t>(alignment));
+}
+void *operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t &) noexcept {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void *place) noexcept {
+  give_back(place);
+}
+void operator delete[](void *place) noexcept {
+  give_back(place);
+}
+void operator delete(void *place, std::size_t) noexcept {
+  give_back(place);
+}
+void operator delete[](void *place, std::size_t) noexcept {
+  give_back(place);
+}
+void operator delete(void *place, const std::nothrow_t &) noexcept {
+  give_back(place);
+}
+void operator delete[](void *place, const std::nothrow_t &) noexcept {
+  give_back(place);
+}
+void operator delete(void *place, std::align_val_t) noexcept {
+  give_back(place);
+}
+void operator delete(void *place, std::size_t, std::align_val_t) noexcept {
+  give_back(place);
+}
+
+namespace {
+
+int released = 0;
+void count_release(void *, uint64_t) {
+  ++released;
+}
+
+class OutOfMemory : public ArrayTest {
+ protected:
+  OutOfMemory() : source_(wrap(data_, GUF_F64, {2, 3})), target_(alloc(GUF_F64, {2, 3})) {
+    expect(guf_stream_create(cpu_, 0, &stream_, &error_));
+  }
+  ~OutOfMemory() override { guf_stream_release(stream_, nullptr); }
+
+  // Runs `call` with the first, second, ... allocation failing until it gets by without a failure.
+  void starve(const char *name, const std::function<guf_status(guf_array *)> &call) {
+    long failures = 0;
+    for (long k = 1; k < 10000; ++k) {
+      guf_array made = nullptr;
+      left = k;
+      const guf_status status = call(&made);
+      const bool reached = left.load() <= 0;
+      left = -1;
+      if (status == GUF_OK) {
+        guf_array_release(made, nullptr);
+      } else {
+        ++failures;
+        EXPECT_EQ(status, GUF_E_NO_MEMORY) << name << ", allocation " << k;
+        EXPECT_EQ(made, nullptr) << name << ", allocation " << k;
+      }
+      guf_stream_synchronize(stream_, UINT64_MAX, nullptr);
+      guf_poll(0, nullptr, nullptr);
+      if (!reached && status == GUF_OK) break;
+    }
+    settle_and_count(name, call);
+    RecordProperty(name, static_cast<int>(failures));
+    total_failures_ += failures;
+  }
+
+  // A round of calls leaves as many blocks as it found.
+  void settle_and_count(const char *name, const std::function<guf_status(guf_array *)> &call) {
+    const long before = blocks;
+    for (int i = 0; i < 5; ++i) {
+      guf_array made = nullptr;
+      EXPECT_EQ(call(&made), GUF_OK) << name;
+      guf_array_release(made, nullptr);
+      guf_stream_synchronize(stream_, UINT64_MAX, nullptr);
+      guf_poll(0, nullptr, nullptr);
+    }
+    EXPECT_LE(blocks - before, 0) << name;
+  }
+
+  double data_[6] = {1, 2, 3, 4, 5, 6};
+  guf_array source_;
+  guf_array target_;
+  guf_stream stream_ = nullptr;
+  long total_failures_ = 0;
+};
+
+TEST_F(OutOfMemory, ArraysAndTheirViews) {
+  const int64_t shape[] = {1, 2, 1, 3, 1};  // beyond the dimensions that an array holds inline
+  const int64_t flat[] = {6};
+  starve("alloc", [&](guf_array *out) {
+    return guf_array_alloc(cpu_, GUF_F32, 5, shape, nullptr, GUF_ORDER_F, out, nullptr);
+  });
+  starve("reshape", [&](guf_array *out) {
+    return guf_array_reshape(source_, 5, shape, GUF_ORDER_C, out, nullptr);
+  });
+  starve("transpose",
+         [&](guf_array *out) { return guf_array_transpose(source_, 0, nullptr, out, nullptr); });
+  starve("broadcast_to", [&](guf_array *out) {
+    const int64_t wide[] = {7, 1, 5, 2, 3};
+    return guf_array_broadcast_to(source_, 5, wide, out, nullptr);
+  });
+  starve("wrap", [&](guf_array *out) {
+    guf_tensor tensor = {};
+    tensor.struct_size = sizeof tensor;
+    tensor.dtype = GUF_F64;
+    tensor.ndim = 1;
+    tensor.address = reinterpret_cast<uint64_t>(data_);
+    tensor.shape = flat;
+    const int before = released;
+    const guf_status status = guf_array_wrap(&tensor, count_release, nullptr, 0, out, nullptr);
+    guf_poll(0, nullptr, nullptr);
+    EXPECT_TRUE(status == GUF_OK || released == before);
+    return status;
+  });
+  EXPECT_GT(total_failures_, 10);
+}
+
+TEST_F(OutOfMemory, CopiesOfAllKinds) {
+  const auto no_array = [](guf_status status) { return status; };
+  starve("copy", [&](guf_array *out) {
+    return guf_array_copy(source_, GUF_ORDER_F, nullptr, out, nullptr);
+  });
+  starve("astype", [&](guf_array *out) {
+    return guf_array_astype(source_, GUF_F32, 0, GUF_ORDER_C, nullptr, out, nullptr);
+  });
+  starve("to_device",
+         [&](guf_array *out) { return guf_array_to_device(source_, cpu_, nullptr, out, nullptr); });
+  starve("copy on a stream", [&](guf_array *out) {
+    return guf_array_copy(source_, GUF_ORDER_F, stream_, out, nullptr);
+  });
+  const guf_operand value = scalar(2);
+  starve("fill on a stream",
+         [&](guf_array *) { return no_array(guf_array_fill(target_, &value, stream_, nullptr)); });
+  guf_array turned = nullptr;
+  const int64_t back[] = {INT64_MIN, INT64_MIN};
+  const int64_t steps[] = {-1, -1};
+  expect(guf_array_slice(target_, 2, back, back, steps, &turned, &error_));
+  keep(turned);
+  starve("assign that overlaps", [&](guf_array *) {
+    return no_array(guf_array_assign(target_, turned, 0, stream_, nullptr));
+  });
+  char text[512];
+  starve("print", [&](guf_array *) {
+    uint64_t length = sizeof text;
+    return no_array(guf_array_print(source_, text, &length, nullptr));
+  });
+  EXPECT_GT(total_failures_, 15);
+}
+
+TEST_F(OutOfMemory, StreamsEventsAndContexts) {
+  starve("stream", [&](guf_array *) {
+    guf_stream made = nullptr;
+    const guf_status status = guf_stream_create(cpu_, 0, &made, nullptr);
+    guf_stream_release(made, nullptr);
+    return status;
+  });
+  starve("event", [&](guf_array *) {
+    guf_event made = nullptr;
+    const guf_status status = guf_event_create(cpu_, 0, &made, nullptr);
+    guf_event_release(made, nullptr);
+    return status;
+  });
+  starve("context", [&](guf_array *) {
+    guf_context made = nullptr;
+    const guf_status status = guf_context_create(0, &made, nullptr);
+    guf_context_release(made, nullptr);
+    return status;
+  });
+  EXPECT_GE(total_failures_, 3);
+}
+
+}  // namespace

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// gufunc/ufunc.h as a caller meets it: making ufuncs, adding loops, finding and describing.
+#include <gtest/gtest.h>
+#include <gufunc/gufunc.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+void twice(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    *reinterpret_cast<float *>(args[1] + i * steps[1]) =
+        2 * *reinterpret_cast<float *>(args[0] + i * steps[0]);
+  }
+}
+guf_status refuse(char **, const int64_t *, const int64_t *, void *) {
+  return GUF_E_VALUE;
+}
+void count(void *user) {
+  ++*static_cast<int *>(user);
+}
+
+const guf_dtype kFloats[] = {GUF_F32, GUF_F32};
+const guf_module_loop kModuleLoops[] = {{kFloats, "twice_f_f", 0, GUF_LOOP_NUMPY}};
+const guf_module_function kModuleFunctions[] = {
+    {"twice", nullptr, nullptr, nullptr, "2 * x", 1, 1, 0, 0, 1, 0, kModuleLoops},
+    {"rows", "(n)->(n)", nullptr, nullptr, nullptr, 1, 1, 0, 0, 1, 0, kModuleLoops}};
+void (*const kEntries[])(void) = {reinterpret_cast<void (*)(void)>(twice)};
+const guf_module_image kImages[] = {
+    {GUF_IMAGE_HOST, GUF_CODEC_NONE, "x86-64", nullptr, 0, 0, kEntries}};
+const guf_module_v1 kTable = {sizeof(guf_module_v1), GUF_KERNEL_ABI, "border", 2, 1, 1, 0,
+                              kModuleFunctions,      kImages};
+
+class UfuncBorder : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(guf_context_create(0, &context_, nullptr), GUF_OK); }
+  void TearDown() override {
+    for (guf_ufunc ufunc : made_) EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);
+    EXPECT_EQ(guf_context_release(context_, nullptr), GUF_OK);
+    EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
+  }
+  static guf_ufunc_desc desc(const char *name) {
+    guf_ufunc_desc made = {};
+    made.struct_size = sizeof made;
+    made.name = name;
+    made.nin = made.nout = 1;
+    return made;
+  }
+  guf_status create(const guf_ufunc_desc &desc, guf_ufunc *out = nullptr) {
+    guf_ufunc ufunc = nullptr;
+    const guf_status status = guf_ufunc_create(context_, &desc, &ufunc, &error_);
+    if (status == GUF_OK) made_.push_back(ufunc);
+    if (out != nullptr) *out = ufunc;
+    return status;
+  }
+  guf_loop_desc loop(const guf_dtype *types = kFloats) {
+    guf_loop_desc made = {};
+    made.struct_size = sizeof made;
+    made.kind = GUF_LOOP_NUMPY;
+    made.ntypes = 2;
+    made.types = types;
+    made.numpy = twice;
+    made.user = &ndestroyed_;
+    made.destroy = count;
+    return made;
+  }
+
+  guf_context context_ = nullptr;
+  guf_error error_ = {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
+  std::vector<guf_ufunc> made_;
+  int ndestroyed_ = 0;
+};
+
+TEST_F(UfuncBorder, CreatesAndDescribes) {
+  guf_ufunc_desc wanted = desc("smooth");
+  wanted.nin = wanted.nout = 0;
+  wanted.signature = "(n),()->(p)";
+  wanted.rules = "p=n+1";
+  wanted.doc = "a doc";
+  wanted.identity = GUF_IDENTITY_ONE;
+  wanted.flags = GUF_FUNCTION_INPLACE_SAFE;
+  guf_ufunc ufunc = nullptr;
+  ASSERT_EQ(create(wanted, &ufunc), GUF_OK) << error_.message;
+  guf_ufunc_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(guf_ufunc_get_info(ufunc, &info, nullptr), GUF_OK);
+  EXPECT_STREQ(info.name, "smooth");
+  EXPECT_STREQ(info.signature, "(n),()->(p)");
+  EXPECT_STREQ(info.rules, "p=n+1");
+  EXPECT_STREQ(info.doc, "a doc");
+  EXPECT_EQ(info.nin, 2);
+  EXPECT_EQ(info.nout, 1);
+  EXPECT_EQ(info.identity, GUF_IDENTITY_ONE);
+  EXPECT_EQ(info.flags, uint32_t{GUF_FUNCTION_INPLACE_SAFE});
+  EXPECT_EQ(info.nloops, 0U);
+  guf_ufunc again = nullptr;
+  ASSERT_EQ(guf_ufunc_find(context_, "smooth", &again, nullptr), GUF_OK);
+  EXPECT_EQ(again, ufunc);
+  EXPECT_EQ(guf_ufunc_release(again, nullptr), GUF_OK);
+}
+
+TEST_F(UfuncBorder, CreateRefuses) {
+  guf_ufunc ufunc = nullptr;
+  EXPECT_EQ(guf_ufunc_create(context_, nullptr, &ufunc, nullptr), GUF_E_ARG);
+  guf_ufunc_desc wanted = desc("x");
+  EXPECT_EQ(guf_ufunc_create(context_, &wanted, nullptr, nullptr), GUF_E_ARG);
+  for (const char *name :
+       {static_cast<const char *>(nullptr), "", "1x", "a b", "m:x", "caf\xc3\xa9"}) {
+    wanted = desc(name);
+    EXPECT_EQ(create(wanted), GUF_E_ARG) << (name == nullptr ? "NULL" : name);
+  }
+  EXPECT_EQ(create(desc(std::string(64, 'x').c_str())), GUF_E_ARG);
+  EXPECT_EQ(create(desc(std::string(63, 'x').c_str())), GUF_OK);
+  const auto with = [](auto change) {
+    guf_ufunc_desc changed = desc("changed");
+    change(changed);
+    return changed;
+  };
+  EXPECT_EQ(create(with([](auto &d) { d.struct_size = 0; })), GUF_E_STRUCT);
+  EXPECT_EQ(create(with([](auto &d) { d.nin = -1; })), GUF_E_ARG);
+  EXPECT_EQ(create(with([](auto &d) { d.nin = 32; })), GUF_E_ARG);
+  EXPECT_EQ(create(with([](auto &d) { d.identity = 6; })), GUF_E_ARG);
+  EXPECT_EQ(create(with([](auto &d) { d.flags = 1U << 30; })), GUF_E_ARG);
+  EXPECT_EQ(create(with([](auto &d) { d.nroles = 2; })), GUF_E_ARG);
+  EXPECT_EQ(create(with([](auto &d) { d.signature = "(n"; })), GUF_E_SIGNATURE);
+  EXPECT_EQ(create(with([](auto &d) { d.rules = "n=1"; })), GUF_E_SIGNATURE);
+  EXPECT_EQ(create(with([](auto &d) { d.signature = "(n),(n)->()"; })), GUF_E_ARG);
+  EXPECT_EQ(create(desc("add")), GUF_E_EXISTS);
+  EXPECT_EQ(create(desc("pow")), GUF_E_EXISTS);
+  EXPECT_EQ(create(desc("changed")), GUF_OK);  // what was refused left no name behind
+}
+
+TEST_F(UfuncBorder, AddsLoops) {
+  guf_ufunc ufunc = nullptr;
+  ASSERT_EQ(create(desc("twice"), &ufunc), GUF_OK);
+  const guf_loop_desc good = loop();
+  ASSERT_EQ(guf_ufunc_add_loop(ufunc, &good, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_ufunc_add_loop(ufunc, &good, nullptr), GUF_E_EXISTS);
+  guf_dtype types[2] = {};
+  ASSERT_EQ(guf_ufunc_loop_types(ufunc, 0, 2, types, nullptr), GUF_OK);
+  EXPECT_EQ(types[0], guf_dtype{GUF_F32});
+  EXPECT_EQ(guf_ufunc_loop_types(ufunc, 1, 2, types, nullptr), GUF_E_INDEX);
+  EXPECT_EQ(guf_ufunc_loop_types(ufunc, 0, 1, types, nullptr), GUF_E_BUFFER_TOO_SMALL);
+  EXPECT_EQ(guf_ufunc_loop_types(ufunc, 0, 2, nullptr, nullptr), GUF_E_ARG);
+}
+
+TEST_F(UfuncBorder, AddLoopRefuses) {
+  guf_ufunc ufunc = nullptr;
+  ASSERT_EQ(create(desc("twice"), &ufunc), GUF_OK);
+  const guf_dtype wrong[] = {GUF_F32, 3};
+  const auto add = [&](auto change) {
+    guf_loop_desc changed = loop();
+    change(changed);
+    return guf_ufunc_add_loop(ufunc, &changed, nullptr);
+  };
+  EXPECT_EQ(guf_ufunc_add_loop(ufunc, nullptr, nullptr), GUF_E_ARG);
+  EXPECT_EQ(add([](auto &d) { d.struct_size = 4; }), GUF_E_STRUCT);
+  EXPECT_EQ(add([](auto &d) { d.kind = 0; }), GUF_E_ARG);
+  EXPECT_EQ(add([](auto &d) { d.kind = GUF_LOOP_STATUS; }), GUF_E_ARG);
+  EXPECT_EQ(add([](auto &d) { d.status = refuse; }), GUF_E_ARG);
+  EXPECT_EQ(add([](auto &d) { d.numpy = nullptr; }), GUF_E_ARG);
+  EXPECT_EQ(add([](auto &d) { d.flags = 2; }), GUF_E_ARG);
+  EXPECT_EQ(add([](auto &d) { d.ntypes = 3; }), GUF_E_ARG);
+  EXPECT_EQ(add([](auto &d) { d.types = nullptr; }), GUF_E_ARG);
+  EXPECT_EQ(add([&](auto &d) { d.types = wrong; }), GUF_E_DTYPE);
+  EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
+  EXPECT_EQ(ndestroyed_, 0);  // never for a loop that was not taken
+}
+
+TEST_F(UfuncBorder, DestroyRunsOnceWhenTheUfuncIsGone) {
+  guf_ufunc ufunc = nullptr;
+  const guf_ufunc_desc wanted = desc("twice");
+  ASSERT_EQ(guf_ufunc_create(context_, &wanted, &ufunc, nullptr), GUF_OK);
+  const guf_loop_desc good = loop();
+  ASSERT_EQ(guf_ufunc_add_loop(ufunc, &good, nullptr), GUF_OK);
+  EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);
+  EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
+  EXPECT_EQ(ndestroyed_, 0);  // its context keeps it
+  EXPECT_EQ(guf_context_release(context_, nullptr), GUF_OK);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
+  EXPECT_EQ(ndestroyed_, 1);
+  ASSERT_EQ(guf_context_create(0, &context_, nullptr), GUF_OK);
+}
+
+TEST_F(UfuncBorder, AddsModuleLoops) {
+  guf_module module = nullptr;
+  ASSERT_EQ(guf_module_register(context_, &kTable, &module, &error_), GUF_OK) << error_.message;
+  guf_ufunc ufunc = nullptr;
+  ASSERT_EQ(create(desc("mine"), &ufunc), GUF_OK);
+  const guf_dtype doubles[] = {GUF_F64, GUF_F64};
+  const auto add = [&](const char *function, const guf_dtype *types, int32_t ntypes = 2) {
+    return guf_ufunc_add_module_loop(ufunc, module, function, ntypes, types, &error_);
+  };
+  EXPECT_EQ(add(nullptr, kFloats), GUF_E_ARG);
+  EXPECT_EQ(add("twice", nullptr), GUF_E_ARG);
+  EXPECT_EQ(add("twice", kFloats, 1), GUF_E_ARG);
+  EXPECT_EQ(add("thrice", kFloats), GUF_E_NOT_FOUND);
+  EXPECT_EQ(add("twice", doubles), GUF_E_NOT_FOUND);
+  EXPECT_EQ(add("rows", kFloats), GUF_E_SIGNATURE);
+  EXPECT_EQ(add("twice", kFloats), GUF_OK) << error_.message;
+  EXPECT_EQ(add("twice", kFloats), GUF_E_EXISTS);
+  guf_ufunc found = nullptr;
+  ASSERT_EQ(guf_ufunc_find(context_, "rows", &found, &error_), GUF_OK) << error_.message;
+  guf_ufunc_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(guf_ufunc_get_info(found, &info, nullptr), GUF_OK);
+  EXPECT_STREQ(info.name, "border:rows");
+  EXPECT_EQ(guf_ufunc_release(found, nullptr), GUF_OK);
+  EXPECT_EQ(guf_module_release(module, nullptr), GUF_OK);
+}
+
+TEST_F(UfuncBorder, ListsNamesInOrder) {
+  ASSERT_EQ(create(desc("aardvark")), GUF_OK);
+  uint32_t count = 0;
+  ASSERT_EQ(guf_ufunc_count(context_, &count, nullptr), GUF_OK);
+  EXPECT_EQ(count, 38U);
+  std::string before;
+  for (uint32_t i = 0; i < count; ++i) {
+    char name[128];
+    ASSERT_EQ(guf_ufunc_name_at(context_, i, name, sizeof name, nullptr), GUF_OK);
+    EXPECT_LT(before, name);
+    before = name;
+  }
+  char room[9] = "untouch.";
+  EXPECT_EQ(guf_ufunc_name_at(context_, count, room, sizeof room, nullptr), GUF_E_INDEX);
+  EXPECT_EQ(guf_ufunc_name_at(context_, 0, room, 8, nullptr), GUF_E_BUFFER_TOO_SMALL);
+  EXPECT_STREQ(room, "untouch.");
+  EXPECT_EQ(guf_ufunc_name_at(context_, 0, room, 9, nullptr), GUF_OK);
+  EXPECT_STREQ(room, "aardvark");
+  EXPECT_EQ(guf_ufunc_name_at(context_, 0, nullptr, 9, nullptr), GUF_E_ARG);
+  EXPECT_EQ(guf_ufunc_count(context_, nullptr, nullptr), GUF_E_ARG);
+}
+
+TEST_F(UfuncBorder, FindRefuses) {
+  guf_ufunc ufunc = nullptr;
+  EXPECT_EQ(guf_ufunc_find(context_, nullptr, &ufunc, nullptr), GUF_E_ARG);
+  EXPECT_EQ(guf_ufunc_find(context_, "add", nullptr, nullptr), GUF_E_ARG);
+  EXPECT_EQ(guf_ufunc_find(nullptr, "sqr", &ufunc, &error_), GUF_E_NOT_FOUND);
+  EXPECT_STREQ(error_.message, "no ufunc named 'sqr'; did you mean 'sqrt'?");
+  EXPECT_EQ(ufunc, nullptr);
+}
+
+}  // namespace
