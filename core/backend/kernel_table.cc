@@ -200,13 +200,16 @@ guf_status Checker::check_loops(const guf_module_function &function) {
 }
 
 guf_status Checker::check_function(const guf_module_function &function) {
-  std::string_view name, doc;
+  std::string_view name, doc, failure;
   if (!reads_text(function.name, GUF_MAX_NAME, &name) || !is_identifier(name)) {
     return bad("a function's name", "[A-Za-z_][A-Za-z0-9_]*");
   }
   where_ = name;
   if (function.doc != nullptr && !reads_text(function.doc, kMaxText, &doc)) {
     return bad("doc", "a text");
+  }
+  if (function.failure != nullptr && !reads_text(function.failure, kMaxText, &failure)) {
+    return bad("failure", "a text");
   }
   if (function.nin < 0 || function.nin > GUF_MAX_OPERANDS || function.nout < 0 ||
       function.nout > GUF_MAX_OPERANDS || function.nin + function.nout < 1 ||

@@ -149,7 +149,7 @@ std::vector<std::unique_ptr<Record>> list_backends(const ListingRules &rules) {
       }
     }
   }
-  std::stable_sort(list.begin(), list.end(), [&](const auto &a, const auto &b) {
+  std::sort(list.begin(), list.end(), [&](const auto &a, const auto &b) {
     const size_t place_a = place_in(selection, a->name), place_b = place_in(selection, b->name);
     if (place_a != place_b) return place_a < place_b;
     return a->priority != b->priority ? a->priority > b->priority : a->name < b->name;

@@ -138,6 +138,17 @@ TEST(KernelTable, NullIsNoTable) {
 }
 
 // A file's table may only point into the file: here texts and code lie elsewhere.
+TEST(KernelTable, TextsMustEndInside) {
+  struct {
+    guf_module_v1 table;
+    char name[4];
+  } room = {{sizeof(guf_module_v1), GUF_KERNEL_ABI, room.name, 0, 0, 0, 0, nullptr, nullptr},
+            {'o', 'p', 'e', 'n'}};
+  const auto first = reinterpret_cast<uint64_t>(&room);
+  const Region regions[] = {{first, first + offsetof(decltype(room), name) + 4, false}};
+  EXPECT_EQ(check_table(&room.table, {regions, false}, nullptr), GUF_E_BAD_FILE);
+}
+
 TEST(KernelTable, PointersMustStayInside) {
   Sample sample;
   guf_error error = {};
