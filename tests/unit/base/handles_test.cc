@@ -77,6 +77,7 @@ TEST(Handles, OnePublicationMorePerReference) {
 }
 
 TEST(Handles, ReleaseFreesNothingItself) {
+  bury();
   const uint64_t handle = publish_new();
   EXPECT_TRUE(release(handle, Kind::kArray));
   EXPECT_EQ(alive, 1);
