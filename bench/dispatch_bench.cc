@@ -136,20 +136,44 @@ void call_tensors(benchmark::State &state) {
   for (auto _ : state) call->run();
 }
 
-// Every call has another shape, and the second input is a row that is stretched.
-void call_new_shape(benchmark::State &state) {
+// Shapes that no two calls in a row share.
+struct Shapes {
+  static constexpr size_t kCount = 105;
+  int64_t extents[kCount][3];
+  int64_t row[kCount][3];
+
+  Shapes() {
+    for (size_t k = 0; k < kCount; ++k) {
+      const auto n = static_cast<int64_t>(k);
+      extents[k][0] = 1 + n % 3;
+      extents[k][1] = 1 + n % 5;
+      extents[k][2] = row[k][2] = 1 + n % 7;
+      row[k][0] = row[k][1] = 1;
+    }
+  }
+};
+
+// `stretched`: the second input is a row for all the others' rows.
+void call_shapes(benchmark::State &state, bool stretched) {
+  static Shapes *const shapes = new Shapes;
   const int64_t start[] = {1, 1, 1};
   static Call *const call = new Call(3, start);
   call->use_tensors();
-  int64_t round = 0;
+  size_t k = 0;
   const Counted counted(state);
   for (auto _ : state) {
-    ++round;
-    const int64_t extents[3] = {1 + round % 5, 1 + round % 3, 1 + round % 7};
-    for (int i = 0; i < 3; ++i) std::copy_n(extents, 3, call->shape[i]);
-    call->shape[1][0] = call->shape[1][1] = 1;
+    k = k + 1 == Shapes::kCount ? 0 : k + 1;
+    for (guf_tensor &tensor : call->tensor) tensor.shape = shapes->extents[k];
+    if (stretched) call->tensor[1].shape = shapes->row[k];
     call->run();
   }
+}
+
+void call_new_shape(benchmark::State &state) {
+  call_shapes(state, false);
+}
+void call_new_stretched_shape(benchmark::State &state) {
+  call_shapes(state, true);
 }
 
 void launch_plan(benchmark::State &state) {
@@ -186,6 +210,7 @@ BENCHMARK(call_one)->Name("guf_call/add_f32/n1");
 BENCHMARK(call_tensors)->Name("guf_call/add_f32/n1_tensors");
 BENCHMARK(call_three_dimensions)->Name("guf_call/add_f32/8x8x4");
 BENCHMARK(call_new_shape)->Name("guf_call/add_f32/never_seen_shape");
+BENCHMARK(call_new_stretched_shape)->Name("guf_call/add_f32/never_seen_shape_stretched_row");
 BENCHMARK(launch_plan)->Name("guf_plan_launch/add_f32/n1");
 BENCHMARK(call_numpy)->Name("numpy/add_f32/n1")->UseManualTime()->Iterations(50);
 

@@ -157,6 +157,8 @@ guf_status PreparedPlan::take_geometry(const plan::Request &request, const plan:
     operands_[static_cast<size_t>(noperands_)].offset =
         static_cast<int64_t>(block_.mask - request.call.where.layout.address);
   }
+  small_ = noperands_ <= kFewOperands && block_.nloop <= 1 && block_.ncore == 0 && !masked_ &&
+           stages_.empty();
   if (geometry->nrest != 0) rest_ = std::move(geometry);
   return GUF_OK;
 }

@@ -15,6 +15,9 @@
 
 namespace gufunc::pipeline {
 
+// Up to so many operands a launch copies with a fixed size.
+inline constexpr int32_t kFewOperands = 4;
+
 class PreparedPlan final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kPlan;
@@ -69,6 +72,7 @@ class PreparedPlan final : public base::Object {
 
   guf_status check_addresses(const uint64_t *addresses, uint64_t workspace, guf_error *error) const;
   void fill_block(const uint64_t *addresses, uint64_t workspace, guf_launch_block *block) const;
+  void fill_small_block(const uint64_t *addresses, guf_launch_block *block) const;
   guf_status move_stages(bool load, backend::Stream *stream, const uint64_t *addresses,
                          uint64_t workspace, guf_error *error) const;
   guf_status run_rest(backend::Stream *stream, const guf_launch_block &block,
@@ -78,6 +82,7 @@ class PreparedPlan final : public base::Object {
   int32_t naddresses_ = 0;
   int32_t noperands_ = 0;
   bool masked_ = false;
+  bool small_ = false;
   uint64_t items_ = 0;
   backend::Device *device_ = nullptr;
   void *kernel_ = nullptr;

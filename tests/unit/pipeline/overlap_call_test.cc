@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands that overlap: the result is as if inputs had been copied first, for calls and for plans.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <functional>
+#include <random>
+
+#include "tests/unit/pipeline/call_fixture.h"
+
+namespace gufunc {
+namespace {
+
+using testing::ElementsAre;
+
+// y[k] = x[0] + ... + x[k]: reads elements that an earlier step of the same item has written when
+// both are the same view read backwards; not safe in place unless it says so.
+void sum_up(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t item = 0; item < dims[0]; ++item) {
+    for (int64_t k = dims[1] - 1; k >= 0; --k) {
+      int32_t total = 0;
+      for (int64_t j = 0; j < dims[1]; ++j) {
+        total += *reinterpret_cast<int32_t *>(args[0] + item * steps[0] + j * steps[2]) *
+                 static_cast<int32_t>(j + k);
+      }
+      *reinterpret_cast<int32_t *>(args[1] + item * steps[1] + k * steps[3]) = total;
+    }
+  }
+}
+
+guf_ufunc mixing() {
+  static const guf_ufunc ufunc =
+      make_ufunc("mixing", "(n)->(n)", 0, 0, {}, sum_up, {GUF_I32, GUF_I32});
+  return ufunc;
+}
+
+// A random view of a buffer that does not overlap itself.
+View random_view(std::mt19937 *engine, const std::vector<int32_t> &buffer, int ndim) {
+  const auto below = [&](int64_t n) {
+    return static_cast<int64_t>((*engine)() % static_cast<uint64_t>(n));
+  };
+  View made;
+  made.dtype = GUF_I32;
+  int64_t unit = 1 + below(3);
+  int64_t low = 0;
+  int64_t high = 0;
+  for (int k = 0; k < ndim; ++k) {
+    const int64_t extent = 1 + below(4);
+    const int64_t stride = unit * (below(3) == 0 ? -1 : 1);
+    made.shape.push_back(extent);
+    made.strides.push_back(stride * 4);
+    (stride < 0 ? low : high) += stride * (extent - 1);
+    unit *= extent + below(2);
+  }
+  const int64_t room = static_cast<int64_t>(buffer.size()) - (high - low);
+  made.data = buffer.data() + below(room) - low;
+  return made;
+}
+
+View stretched_copy(const View &like, std::mt19937 *engine, const std::vector<int32_t> &buffer) {
+  View made = random_view(engine, buffer, static_cast<int>(like.shape.size()));
+  // The shape of `like`, some axes 1; strides of its own, overlapping itself as it likes.
+  for (size_t k = 0; k < like.shape.size(); ++k) {
+    made.shape[k] = (*engine)() % 4 == 0 ? 1 : like.shape[k];
+    made.strides[k] = 4 * (static_cast<int64_t>((*engine)() % 13) - 6);
+  }
+  made.data = buffer.data() + buffer.size() / 2 - 20 + (*engine)() % 40;
+  return made;
+}
+
+int32_t element(const View &view, const std::vector<int64_t> &index, const int32_t *was,
+                const int32_t *is) {
+  const char *address = reinterpret_cast<const char *>(view.data);
+  for (size_t k = 0; k < index.size(); ++k) {
+    if (view.shape[k] != 1) address += index[k] * view.strides[k];
+  }
+  return was[reinterpret_cast<const int32_t *>(address) - is];
+}
+
+void walk(const std::vector<int64_t> &shape,
+          const std::function<void(const std::vector<int64_t> &)> &visit) {
+  std::vector<int64_t> index(shape.size(), 0);
+  for (;;) {
+    visit(index);
+    size_t k = 0;
+    while (k < shape.size() && ++index[k] == shape[k]) index[k++] = 0;
+    if (k == shape.size()) return;
+  }
+}
+
+// out = a - 3 * b, elementwise, as if a and b had been copied.
+std::vector<int32_t> expected_of(const View &out, const View &a, const View &b,
+                                 const std::vector<int32_t> &was) {
+  std::vector<int32_t> result = was;
+  walk(out.shape, [&](const std::vector<int64_t> &index) {
+    const char *address = reinterpret_cast<const char *>(out.data);
+    for (size_t k = 0; k < index.size(); ++k) address += index[k] * out.strides[k];
+    const int32_t left = element(a, index, was.data(), was.data());
+    const int32_t right = element(b, index, was.data(), was.data());
+    result[static_cast<size_t>(reinterpret_cast<const int32_t *>(address) - was.data())] =
+        left - right;
+  });
+  return result;
+}
+
+TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
+  std::mt19937 engine(7);
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<int32_t> buffer(400);
+    for (size_t k = 0; k < buffer.size(); ++k) buffer[k] = static_cast<int32_t>(k * k % 1009);
+    const int ndim = static_cast<int>(engine() % 4);
+    const View out = random_view(&engine, buffer, ndim);
+    const View a = engine() % 4 == 0 ? out : stretched_copy(out, &engine, buffer);
+    const View b = engine() % 4 == 0 ? out : stretched_copy(out, &engine, buffer);
+    const std::vector<int32_t> was = buffer;
+    const std::vector<int32_t> wanted = [&] {
+      View wout = out, wa = a, wb = b;
+      for (View *v : {&wout, &wa, &wb})
+        v->data = was.data() + (static_cast<const int32_t *>(v->data) - buffer.data());
+      return expected_of(wout, wa, wb, was);
+    }();
+    Call call("subtract");
+    call.in(a).in(b).out(out);
+    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+    ASSERT_EQ(buffer, wanted) << "round " << round;
+
+    buffer = was;
+    guf_plan plan = nullptr;
+    ASSERT_EQ(guf_plan_create(call.handle, call.ready(), &plan, &call.error), GUF_OK)
+        << call.error.message;
+    uint64_t nbytes = 0;
+    uint64_t alignment = 0;
+    ASSERT_EQ(guf_plan_workspace(plan, &nbytes, &alignment, &call.error), GUF_OK);
+    std::vector<char> room(nbytes + alignment);
+    const uint64_t workspace =
+        (reinterpret_cast<uint64_t>(room.data()) + alignment - 1) / alignment * alignment;
+    const uint64_t addresses[] = {reinterpret_cast<uint64_t>(a.data),
+                                  reinterpret_cast<uint64_t>(b.data),
+                                  reinterpret_cast<uint64_t>(out.data)};
+    ASSERT_EQ(
+        guf_plan_launch(plan, nullptr, 3, addresses, nbytes == 0 ? 0 : workspace, &call.error),
+        GUF_OK)
+        << call.error.message;
+    ASSERT_EQ(buffer, wanted) << "plan, round " << round;
+    guf_plan_release(plan, nullptr);
+  }
+  guf_poll(0, nullptr, nullptr);
+}
+
+TEST(OverlapCall, GufuncsReadACopy) {
+  std::mt19937 engine(8);
+  for (int round = 0; round < 5000; ++round) {
+    std::vector<int32_t> buffer(200);
+    for (size_t k = 0; k < buffer.size(); ++k) buffer[k] = static_cast<int32_t>(k * k % 101);
+    const View out = random_view(&engine, buffer, 2);
+    View in = engine() % 3 == 0 ? out : stretched_copy(out, &engine, buffer);
+    in.shape = out.shape;  // core dimensions do not stretch
+    Call apart(mixing());
+    std::vector<int32_t> source(static_cast<size_t>(out.shape[0] * out.shape[1]));
+    size_t place = 0;
+    for (int64_t i = 0; i < out.shape[0]; ++i) {
+      for (int64_t j = 0; j < out.shape[1]; ++j) {
+        source[place++] = *reinterpret_cast<const int32_t *>(static_cast<const char *>(in.data) +
+                                                             i * in.strides[0] + j * in.strides[1]);
+      }
+    }
+    std::vector<int32_t> result(source.size());
+    apart.in({GUF_I32, source.data(), out.shape, {}, 0})
+        .out({GUF_I32, result.data(), out.shape, {}, 0});
+    ASSERT_EQ(apart.run(), GUF_OK) << apart.error.message;
+
+    Call call(mixing());
+    call.in(in).out(out);
+    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+    place = 0;
+    for (int64_t i = 0; i < out.shape[0]; ++i) {
+      for (int64_t j = 0; j < out.shape[1]; ++j) {
+        ASSERT_EQ(*reinterpret_cast<const int32_t *>(static_cast<const char *>(out.data) +
+                                                     i * out.strides[0] + j * out.strides[1]),
+                  result[place++])
+            << "round " << round;
+      }
+    }
+  }
+  guf_poll(0, nullptr, nullptr);
+}
+
+// (q, r) with q = 10 x, r = x + 1.
+void two_outputs(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t k = 0; k < dims[0]; ++k) {
+    const double x = *reinterpret_cast<double *>(args[0] + k * steps[0]);
+    *reinterpret_cast<double *>(args[1] + k * steps[1]) = 10 * x;
+    *reinterpret_cast<double *>(args[2] + k * steps[2]) = x + 1;
+  }
+}
+
+TEST(OverlapCall, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
+  const guf_ufunc ufunc =
+      make_ufunc("two_outputs", nullptr, 1, 2, {}, two_outputs, {GUF_F64, GUF_F64, GUF_F64});
+  const std::vector<double> x = {1, 2, 3};
+  std::vector<double> y(5);
+  Call call(ufunc);
+  call.in(view(GUF_F64, x))
+      .out({GUF_F64, y.data(), {3}, {}, 0})
+      .out({GUF_F64, y.data() + 1, {3}, {}, 0});
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  EXPECT_THAT(y, ElementsAre(10, 2, 3, 4, 0));  // the last output is written last
+}
+
+TEST(OverlapCall, MaskThatIsOverwrittenIsReadFirst) {
+  std::vector<uint8_t> bytes = {1, 0, 1, 1, 0, 0};
+  Call call("logical_not");
+  call.in({GUF_BOOL, bytes.data(), {5}, {}, 0})
+      .out({GUF_BOOL, bytes.data() + 1, {5}, {}, 0})
+      .where({GUF_BOOL, bytes.data(), {5}, {}, 0});
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  EXPECT_THAT(bytes, ElementsAre(1, 0, 1, 0, 0, 0));
+}
+
+}  // namespace
+}  // namespace gufunc
