@@ -15,9 +15,10 @@ void run_destroy(void *user, uint64_t function) {
   reinterpret_cast<guf_destroy_fn>(function)(user);
 }
 
-// Two loops that a call could not tell apart.
+// Two loops that a call could not tell apart: by their inputs, or where one side is missing by all.
 bool same_inputs(const Ufunc &ufunc, const Loop &a, const Loop &b) {
-  const int32_t count = ufunc.nout() == 0 ? ufunc.noperands() : ufunc.nin();
+  const bool one_side = ufunc.nin() == 0 || ufunc.nout() == 0;
+  const int32_t count = one_side ? ufunc.noperands() : ufunc.nin();
   return std::equal(a.types.begin(), a.types.begin() + count, b.types.begin());
 }
 
