@@ -103,7 +103,8 @@ void switch_off(Record *record, const char *variable) {
                     "backend " + record->name + " is switched off by " + variable};
 }
 
-// A name that nothing has is a slip of the pen, or a backend that is not installed: no error, but said.
+// A name that nothing has is a slip of the pen, or a backend that is not installed: no error, but
+// said.
 void log_absent(const std::vector<std::string> &selection,
                 const std::vector<std::unique_ptr<Record>> &list) {
   for (const std::string &name : selection) {

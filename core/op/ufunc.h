@@ -25,7 +25,8 @@ inline constexpr int kMaxDevices = 16;  // devices of one process that a loop ke
 // One type loop. Immortal within its ufunc; kernels are found per device on first use.
 struct Loop {
   std::array<guf_dtype, GUF_MAX_OPERANDS> types = {};
-  // guf_loop_kind. Of a builtin loop the backend's table says it: set with the kernel, by backend::kernel_of.
+  // guf_loop_kind. Of a builtin loop the backend's table says it: set with the kernel, by
+  // backend::kernel_of.
   mutable std::atomic<int32_t> kind{GUF_LOOP_NUMPY};
   // What a failing loop of a module or backend says; set with the kernel too.
   mutable std::atomic<const char *> failure{nullptr};

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random calls as plain data: a case is a JSON object that says everything about one call."""
+
 import math
 
 ELEMENTWISE = {
-    2: ('add subtract multiply divide true_divide floor_divide remainder maximum minimum fmax fmin equal '
-        'not_equal less less_equal greater greater_equal logical_and logical_or logical_xor '
-        'bitwise_and bitwise_or bitwise_xor power').split(),
+    2: (
+        'add subtract multiply divide true_divide floor_divide remainder maximum minimum fmax fmin '
+        'equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor '
+        'bitwise_and bitwise_or bitwise_xor power'
+    ).split(),
     1: 'negative absolute square sqrt reciprocal sign logical_not invert exp log sin cos'.split(),
 }
 GUFUNCS = ['matmul', 'vecdot']
@@ -15,7 +18,8 @@ CASTINGS = [None, None, None, 'no', 'equiv', 'safe', 'same_kind', 'unsafe']
 
 
 def layout(rng, shape, allow_gaps=True):
-    """Strides in elements of an array that does not overlap itself, its offset, and how much it spans."""
+    """Strides in elements of an array that does not overlap itself, its offset, and how much it
+    spans."""
     order = list(range(len(shape)))
     if rng.random() < 0.4:
         rng.shuffle(order)
@@ -44,19 +48,30 @@ class Buffers:
         self.rng, self.list = rng, []
 
     def add(self, dtype, span):
-        self.list.append({'dtype': dtype, 'n': max(span, 1) + self.rng.choice([0, 0, 3]),
-                          'misaligned': self.rng.random() < 0.05, 'swapped': self.rng.random() < 0.05,
-                          'values': self.rng.choice(['small', 'small', 'mixed', 'mixed', 'special'])})
+        self.list.append(
+            {
+                'dtype': dtype,
+                'n': max(span, 1) + self.rng.choice([0, 0, 3]),
+                'misaligned': self.rng.random() < 0.05,
+                'swapped': self.rng.random() < 0.05,
+                'values': self.rng.choice(['small', 'small', 'mixed', 'mixed', 'special']),
+            }
+        )
         return len(self.list) - 1
 
     def view(self, dtype, shape):
         strides, offset, span = layout(self.rng, shape)
-        return {'buffer': self.add(dtype, span), 'offset': offset, 'shape': shape, 'strides': strides}
+        return {
+            'buffer': self.add(dtype, span),
+            'offset': offset,
+            'shape': shape,
+            'strides': strides,
+        }
 
 
 def narrowed(rng, shape):
     """A shape that broadcasts to `shape`, now and then one that does not."""
-    kept = shape[rng.randint(0, len(shape)) if rng.random() < 0.3 else 0:]
+    kept = shape[rng.randint(0, len(shape)) if rng.random() < 0.3 else 0 :]
     kept = [1 if rng.random() < 0.2 else n for n in kept]
     if kept and rng.random() < 0.01:
         kept[rng.randrange(len(kept))] += 1
@@ -66,8 +81,30 @@ def narrowed(rng, shape):
 def random_input(rng, buffers, shape, dtypes):
     draw = rng.random()
     if draw < 0.06:
-        return {'weak_int': rng.choice([0, 1, -1, 2, 3, 7, 100, 127, 128, 255, 256, -129, 2**31, 2**40,
-                                        2**63 - 1, 2**63, 2**64 - 1, -2**63])}
+        return {
+            'weak_int': rng.choice(
+                [
+                    0,
+                    1,
+                    -1,
+                    2,
+                    3,
+                    7,
+                    100,
+                    127,
+                    128,
+                    255,
+                    256,
+                    -129,
+                    2**31,
+                    2**40,
+                    2**63 - 1,
+                    2**63,
+                    2**64 - 1,
+                    -(2**63),
+                ]
+            )
+        }
     if draw < 0.09:
         return {'weak_float': rng.choice([0.0, -0.0, 0.5, 2.0, -3.25, 1e30, math.inf])}
     if draw < 0.10:
@@ -99,8 +136,12 @@ def random_output(rng, buffers, shape, inputs, dtypes):
         if draw > 0.9 and source['shape'] == shape and 0 not in source['strides']:
             return dict(source)
         holder['n'] = max(holder['n'], span + 4)
-        return {'buffer': number, 'offset': offset + rng.randint(0, holder['n'] - span), 'shape': shape,
-                'strides': strides}
+        return {
+            'buffer': number,
+            'offset': offset + rng.randint(0, holder['n'] - span),
+            'shape': shape,
+            'strides': strides,
+        }
     return buffers.view(rng.choice(dtypes), shape)
 
 
@@ -116,7 +157,9 @@ def matmul_shapes(rng, name):
 
 def random_gufunc(rng, name, buffers, dtypes):
     loop, left, right = matmul_shapes(rng, name)
-    inputs = [buffers.view(rng.choice(dtypes), narrowed(rng, loop) + core) for core in (left, right)]
+    inputs = [
+        buffers.view(rng.choice(dtypes), narrowed(rng, loop) + core) for core in (left, right)
+    ]
     core = [] if name == 'vecdot' else left[:-1] + right[1:]
     return inputs, random_output(rng, buffers, loop + core, inputs, dtypes)
 
@@ -124,9 +167,16 @@ def random_gufunc(rng, name, buffers, dtypes):
 def random_case(rng):
     name = rng.choice(NAMES)
     # Half of the calls stay within one kind, so that loops run and not only errors.
-    dtypes = rng.choice([DTYPES, rng.choice(DTYPES), rng.choice(['?bhiqBHIQ', 'efd', 'FD', 'efdFD', 'iqfd'])])
+    dtypes = rng.choice(
+        [DTYPES, rng.choice(DTYPES), rng.choice(['?bhiqBHIQ', 'efd', 'FD', 'efdFD', 'iqfd'])]
+    )
     buffers = Buffers(rng)
-    case = {'op': name, 'seed': rng.randrange(1 << 31), 'casting': rng.choice(CASTINGS), 'order': rng.choice('KKKCFA')}
+    case = {
+        'op': name,
+        'seed': rng.randrange(1 << 31),
+        'casting': rng.choice(CASTINGS),
+        'order': rng.choice('KKKCFA'),
+    }
     if name in GUFUNCS:
         case['inputs'], output = random_gufunc(rng, name, buffers, dtypes)
     else:
@@ -139,8 +189,13 @@ def random_case(rng):
             case['where'] = buffers.view('?', narrowed(rng, shape))
     if rng.random() < 0.1:
         case['dtype'] = rng.choice(DTYPES)
-    # NumPy 2 writes masked-out places of an output that it has to copy for overlap and cast: not asked for either.
-    if case.get('where') and output and any(output['buffer'] == view.get('buffer') for view in case['inputs']):
+    # NumPy 2 writes masked-out places of an output that it has to copy for overlap and cast: not
+    # asked for either.
+    if (
+        case.get('where')
+        and output
+        and any(output['buffer'] == view.get('buffer') for view in case['inputs'])
+    ):
         case['where'] = None
     case['output'] = output
     case['buffers'] = buffers.list
@@ -156,8 +211,18 @@ def random_bfloat16_case(rng):
         inputs, _ = random_gufunc(rng, name, buffers, 'E')
     else:
         shape = random_shape(rng)
-        inputs = [buffers.view('E', narrowed(rng, shape)) for _ in range(1 if name in ELEMENTWISE[1] else 2)]
+        inputs = [
+            buffers.view('E', narrowed(rng, shape))
+            for _ in range(1 if name in ELEMENTWISE[1] else 2)
+        ]
     for buffer in buffers.list:
         buffer['swapped'] = False
-    return {'op': name, 'seed': rng.randrange(1 << 31), 'casting': None, 'order': 'K', 'inputs': inputs,
-            'output': None, 'buffers': buffers.list}
+    return {
+        'op': name,
+        'seed': rng.randrange(1 << 31),
+        'casting': None,
+        'order': 'K',
+        'inputs': inputs,
+        'output': None,
+        'buffers': buffers.list,
+    }

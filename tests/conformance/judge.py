@@ -1,19 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether libgufunc did what NumPy does. "Equal" is the design's definition: dtype, shape, error class and the bytes
-outside outputs exact; integers, bools, comparisons and real + - * / sqrt bit-equal, all NaNs alike; transcendental
-functions within their bar of the true value (long double); complex within 4 ULP of |z|; products of matrices within
-the bound of their sums."""
+"""Whether libgufunc did what NumPy does. "Equal" is the design's definition: dtype, shape, error
+class and the bytes outside outputs exact; integers, bools, comparisons and real + - * / sqrt
+bit-equal, all NaNs alike; transcendental functions within their bar of the true value (long
+double); complex within 4 ULP of |z|; products of matrices within the bound of their sums."""
+
 import numpy as np
 
 import abi
 import build
 
 TRANSCENDENTAL = {'exp', 'log', 'sin', 'cos', 'power'}
-ROUNDED_COMPLEX = {'multiply', 'divide', 'true_divide', 'reciprocal', 'square', 'sqrt', 'sign', 'absolute'}
+ROUNDED_COMPLEX = {
+    'multiply',
+    'divide',
+    'true_divide',
+    'reciprocal',
+    'square',
+    'sqrt',
+    'sign',
+    'absolute',
+}
 EITHER_ZERO = {'maximum', 'minimum', 'fmax', 'fmin'}
 BAR = {'e': 1.0, 'E': 1.0, 'f': 2.0, 'd': 1.0, 'F': 4.0, 'D': 4.0}
 EPS = {'e': 2.0**-10, 'E': 2.0**-7, 'f': 2.0**-23, 'd': 2.0**-52, 'F': 2.0**-23, 'D': 2.0**-52}
-TINY = {'e': 2.0**-24, 'E': 2.0**-133, 'f': 2.0**-149, 'd': 2.0**-1074, 'F': 2.0**-149, 'D': 2.0**-1074}
+TINY = {
+    'e': 2.0**-24,
+    'E': 2.0**-133,
+    'f': 2.0**-149,
+    'd': 2.0**-1074,
+    'F': 2.0**-149,
+    'D': 2.0**-1074,
+}
 
 
 def letter_of(dtype):
@@ -57,8 +74,15 @@ def run_library(case, library):
     out = build.value(memory, case['output']) if case['output'] else None
     where = memory.view(case['where']) if case.get('where') else None
     try:
-        result = library.call(case['op'], inputs, [out], where=where, casting=case['casting'],
-                              order=case['order'], dtype=case.get('dtype'))[0]
+        result = library.call(
+            case['op'],
+            inputs,
+            [out],
+            where=where,
+            casting=case['casting'],
+            order=case['order'],
+            dtype=case.get('dtype'),
+        )[0]
     except abi.GufuncError as error:
         return Outcome(memory, error=error, text=str(error))
     if out is not None:
@@ -84,7 +108,11 @@ def difference(case, library):
         if theirs.error and ours.error:
             if same_class(theirs.error, ours.error.status):
                 return None
-            return f'error class: NumPy {type(theirs.error).__name__} "{theirs.text}", ours {ours.error.status} "{ours.text}"'
+            kind = type(theirs.error).__name__
+            return (
+                f'error class: NumPy {kind} "{theirs.text}", '
+                f'ours {ours.error.status} "{ours.text}"'
+            )
         if theirs.error:
             return f'NumPy fails: {type(theirs.error).__name__} "{theirs.text}", ours succeeds'
         return f'ours fails: {ours.error.status} "{ours.text}", NumPy succeeds'
@@ -93,17 +121,23 @@ def difference(case, library):
     if theirs.output.shape != ours.output.shape:
         return f'shape: NumPy {theirs.output.shape}, ours {ours.output.shape}'
     layout = layout_difference(case, theirs, ours)
-    return layout or untouched_difference(case, theirs, ours) or value_difference(case, theirs, ours)
+    return (
+        layout or untouched_difference(case, theirs, ours) or value_difference(case, theirs, ours)
+    )
 
 
 def layout_difference(case, theirs, ours):
     if case['output'] or not theirs.output.size:
         return None
     size = 2 if theirs.letter == 'E' else theirs.output.itemsize
-    seen = [(a // theirs.output.itemsize, b // size) for a, b, n in
-            zip(theirs.strides, ours.strides, theirs.output.shape) if n > 1]
+    seen = [
+        (a // theirs.output.itemsize, b // size)
+        for a, b, n in zip(theirs.strides, ours.strides, theirs.output.shape)
+        if n > 1
+    ]
     if any(a != b for a, b in seen):
-        return f'strides of a fresh output (elements): NumPy {[a for a, _ in seen]}, ours {[b for _, b in seen]}'
+        numpy, own = [a for a, _ in seen], [b for _, b in seen]
+        return f'strides of a fresh output (elements): NumPy {numpy}, ours {own}'
     return None
 
 
@@ -121,7 +155,8 @@ def untouched_difference(case, theirs, ours):
 
 
 def compared(case, array):
-    """The elements that the call defines: all of a given output, the unmasked ones of a fresh one."""
+    """The elements that the call defines: all of a given output, the unmasked ones of a fresh
+    one."""
     if not case.get('where') or case['output']:
         return array
     mask = build.Memory(case).view(case['where'])
@@ -144,7 +179,9 @@ def value_difference(case, theirs, ours):
         found = build.from_bfloat16_bits(found)
         exact = build.from_bfloat16_bits(build.to_bfloat16_bits(expected))
     else:
-        exact, found = expected.astype(expected.dtype.newbyteorder('=')), found.astype(found.dtype.newbyteorder('='))
+        exact, found = expected.astype(expected.dtype.newbyteorder('=')), found.astype(
+            found.dtype.newbyteorder('=')
+        )
     outside = outside_integers(case, theirs)
     good = alike(exact, found, case['op'] in EITHER_ZERO) | outside
     if good.all():
@@ -153,12 +190,14 @@ def value_difference(case, theirs, ours):
     if good.all():
         return None
     where = tuple(int(i) for i in np.argwhere(~good)[0])
-    return f'{int((~good).sum())} values, first at {where}: NumPy {exact[where]!r}, ours {found[where]!r}'
+    count = int((~good).sum())
+    return f'{count} values, first at {where}: NumPy {exact[where]!r}, ours {found[where]!r}'
 
 
 def outside_integers(case, theirs):
-    """Where a float was cast to an integer that cannot hold it: C leaves that open, NumPy's answer changes with the
-    layout, and the library has its own documented rule. True for all when an input was such."""
+    """Where a float was cast to an integer that cannot hold it: C leaves that open, NumPy's answer
+    changes with the layout, and the library has its own documented rule. True for all when an input
+    was such."""
     memory = build.Memory(case)
     inputs = [np.asarray(build.value(memory, spec)) for spec in case['inputs']]
     if build.is_bfloat16(case) or not case['casting'] == 'unsafe':
@@ -187,12 +226,17 @@ def loop_dtypes(case, inputs):
     """The types that NumPy's loop computes in."""
     kinds = [type(x) if type(x) in (int, float, complex) else x.dtype for x in inputs]
     kinds = [np.dtype('f') if build.is_bfloat16(case) else kind for kind in kinds]
-    wanted = {'signature': (None,) * len(inputs) + (np.dtype(case['dtype']),)} if case.get('dtype') else {}
+    wanted = (
+        {'signature': (None,) * len(inputs) + (np.dtype(case['dtype']),)}
+        if case.get('dtype')
+        else {}
+    )
     return getattr(np, case['op']).resolve_dtypes((*kinds, None), casting='unsafe', **wanted)
 
 
 def compared_to_truth(case, theirs, found, good):
-    """Which elements lie within their bar of the result in long double. None, where results must be exact."""
+    """Which elements lie within their bar of the result in long double. None, where results must be
+    exact."""
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
     if build.is_bfloat16(case):
@@ -200,11 +244,17 @@ def compared_to_truth(case, theirs, found, good):
     types = loop_dtypes(case, inputs)
     letter = 'E' if build.is_bfloat16(case) else letter_of(types[-1])
     product = case['op'] in ('matmul', 'vecdot')
-    rounded = case['op'] in TRANSCENDENTAL or product or (types[0].kind == 'c' and case['op'] in ROUNDED_COMPLEX)
+    rounded = (
+        case['op'] in TRANSCENDENTAL
+        or product
+        or (types[0].kind == 'c' and case['op'] in ROUNDED_COMPLEX)
+    )
     if letter not in BAR or not rounded:
         return np.zeros_like(good)
-    wide = [np.asarray(x).astype(t).astype(np.clongdouble if t.kind == 'c' else np.longdouble)
-            for x, t in zip(inputs, types)]
+    wide = [
+        np.asarray(x).astype(t).astype(np.clongdouble if t.kind == 'c' else np.longdouble)
+        for x, t in zip(inputs, types)
+    ]
     with np.errstate(all='ignore'):
         truth = compared(case, in_output_shape(getattr(np, case['op'])(*wide), theirs))
         if product:
@@ -212,8 +262,12 @@ def compared_to_truth(case, theirs, found, good):
             scale = compared(case, in_output_shape(scale, theirs)) * max(1, wide[0].shape[-1]) * 4
         else:
             scale = np.abs(truth)
-            if case['op'] == 'power' and letter in 'FD':  # exp(w): an error of w is one of the result, |w| times as large
-                exponent = compared(case, in_output_shape(np.abs(wide[1] * np.log(wide[0])), theirs))
+            if (
+                case['op'] == 'power' and letter in 'FD'
+            ):  # exp(w): an error of w is one of the result, |w| times as large
+                exponent = compared(
+                    case, in_output_shape(np.abs(wide[1] * np.log(wide[0])), theirs)
+                )
                 scale = scale * np.maximum(1, np.where(np.isfinite(exponent), exponent, 1))
         return within(found, truth, scale, letter, product)
 
@@ -224,14 +278,20 @@ def in_output_shape(values, theirs):
 
 def within(found, truth, scale, letter, product):
     out = found.dtype.char
-    if found.dtype.kind not in 'fc':  # a float result cast to integers: a rounding may sit on either side
+    if (
+        found.dtype.kind not in 'fc'
+    ):  # a float result cast to integers: a rounding may sit on either side
         return np.abs(found.astype(np.longdouble) - np.real(truth)) <= 1
     eps = max(EPS[letter], EPS.get(out, 0))
     bar = np.longdouble(BAR[letter]) * eps
     work = np.longdouble(2.0**-23 if letter in 'eE' else EPS[letter])
-    limit = (scale * work + np.abs(truth) * eps if product else binade(scale) * bar) + np.longdouble(max(TINY[letter], TINY.get(out, 0))) * 2
+    limit = (
+        scale * work + np.abs(truth) * eps if product else binade(scale) * bar
+    ) + np.longdouble(max(TINY[letter], TINY.get(out, 0))) * 2
     error = np.abs(found.astype(truth.dtype) - truth)
-    top = np.finfo(np.float32 if letter == 'E' else letter.lower() if letter in 'FD' else letter).max
+    top = np.finfo(
+        np.float32 if letter == 'E' else letter.lower() if letter in 'FD' else letter
+    ).max
     overflow = ~np.isfinite(found) & (scale * (2 if product else 1) * (1 + 4 * eps) >= top)
     return (error <= limit) | overflow
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The oracle: random calls through the C ABI, compared with NumPy 2.
 
-    oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed 1] [--keep]
+    oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed 1]
+    [--keep]
 
-Kept rows (rows/*.json) run first. A failing case shrinks to a small one; --keep writes it to rows/. GUFUNC_CPU_ISA
-chooses the instruction level. Exit 1 when anything differs."""
+Kept rows (rows/*.json) run first. A failing case shrinks to a small one; --keep writes it to rows/.
+GUFUNC_CPU_ISA chooses the instruction level. Exit 1 when anything differs."""
+
 import argparse
 import copy
 import hashlib
@@ -43,7 +45,11 @@ def simpler(case):
                 changed = copy.deepcopy(case)
                 changed['buffers'][number][key] = False
                 yield changed
-    views = [view for view in case['inputs'] + [case['output'], case.get('where')] if view and 'shape' in view]
+    views = [
+        view
+        for view in case['inputs'] + [case['output'], case.get('where')]
+        if view and 'shape' in view
+    ]
     for axis in range(1, 1 + max((len(view['shape']) for view in views), default=0)):
         changed = copy.deepcopy(case)
         for view in changed['inputs'] + [changed['output'], changed.get('where')]:
@@ -86,7 +92,9 @@ def report(case, text, library, keep):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument('--library', required=True)
     parser.add_argument('--cases', type=int, default=100_000)
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
@@ -115,8 +123,12 @@ def main():
             if failures <= 20:
                 report(case, text, library, options.keep)
     missing = [name for name in cases.NAMES if count >= 5000 and per_op[name] < 20]
-    print(f'{count} random calls of {len(per_op)} ufuncs in {time.monotonic() - started:.1f} s against NumPy '
-          f'{np.__version__}: {outcomes["equal"]} equal, {failures} differ', flush=True)
+    seconds = time.monotonic() - started
+    print(
+        f'{count} random calls of {len(per_op)} ufuncs in {seconds:.1f} s against NumPy '
+        f'{np.__version__}: {outcomes["equal"]} equal, {failures} differ',
+        flush=True,
+    )
     for kind, times in kinds.most_common(40):
         print(f'{times:6} {kind}')
     if missing:
