@@ -5,11 +5,13 @@
 
 #include <gufunc/module_table.h>
 
+// NOLINTBEGIN(readability-identifier-naming): the names that gufcc gives every module's table
 extern "C" {
 // The standard library: what the builtins slot returns.
 extern const guf_module_v1 gufunc_module_v1_std;
 // One function, "cast", with a loop per pair of dtypes.
 extern const guf_module_v1 gufunc_module_v1_cast;
 }
+// NOLINTEND(readability-identifier-naming)
 
 #endif  // GUFUNC_BACKENDS_CPU_BUILTIN_MODULES_H

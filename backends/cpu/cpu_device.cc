@@ -31,7 +31,7 @@ struct Device {
 void write_brand(char *out_name, size_t size) {
   unsigned words[12] = {};
   for (unsigned i = 0; i < 3; ++i) {
-    unsigned *w = words + 4 * i;
+    unsigned *w = words + size_t{4} * i;
     if (__get_cpuid(0x80000002u + i, &w[0], &w[1], &w[2], &w[3]) == 0) break;
   }
   char brand[sizeof(words) + 1] = {};

@@ -25,6 +25,11 @@ class PlainTask : public Task {
  public:
   static Task *copy_of(const Task &task) { return create<Self>(static_cast<const Self &>(task)); }
   void dispose() override { destroy(static_cast<Self *>(this)); }
+
+ private:
+  friend Self;
+  PlainTask() = default;
+  PlainTask(const PlainTask &) = default;
 };
 
 // Runs at once without a stream: the device's default order is complete on return.
@@ -107,18 +112,22 @@ class LaunchTask : public Task {
   static Task *copy_of(const Task &task);
 
  protected:
+  const guf_launch_block &block() const { return *launch_.block; }
+  void borrow(const guf_launch_block *block) { launch_.block = block; }
+
+ private:
   guf_backend_launch launch_;
 };
 
 class QueuedLaunch final : public LaunchTask {
  public:
-  explicit QueuedLaunch(const LaunchTask &task) : LaunchTask(task), block_(*launch_.block) {
-    launch_.block = &block_;
+  explicit QueuedLaunch(const LaunchTask &task) : LaunchTask(task), owned_(block()) {
+    borrow(&owned_);
   }
   void dispose() override { destroy(this); }
 
  private:
-  guf_launch_block block_;
+  guf_launch_block owned_;
 };
 
 Task *LaunchTask::copy_of(const Task &task) {
@@ -133,13 +142,17 @@ class ConvertTask : public Task {
   static Task *copy_of(const Task &task);
 
  protected:
+  const guf_launch_block &block() const { return *block_; }
+  void borrow(const guf_launch_block *block) { block_ = block; }
+
+ private:
   const guf_launch_block *block_;
 };
 
 class QueuedConvert final : public ConvertTask {
  public:
-  explicit QueuedConvert(const ConvertTask &task) : ConvertTask(task), owned_(*block_) {
-    block_ = &owned_;
+  explicit QueuedConvert(const ConvertTask &task) : ConvertTask(task), owned_(block()) {
+    borrow(&owned_);
   }
   void dispose() override { destroy(this); }
 
@@ -162,6 +175,10 @@ class EventTask : public Task {
   ~EventTask() override { event_->release(); }
 
  protected:
+  Event &event() const { return *event_; }
+  uint64_t record() const { return record_; }
+
+ private:
   Event *event_;
   uint64_t record_;
 };
@@ -170,7 +187,7 @@ class RecordTask final : public EventTask {
  public:
   using EventTask::EventTask;
   guf_status run(Stream &stream, guf_error *) override {
-    event_->complete(record_, stream.failure());
+    event().complete(record(), stream.failure());
     return GUF_OK;
   }
   void dispose() override { destroy(this); }
@@ -183,7 +200,7 @@ class WaitTask final : public EventTask {
  public:
   using EventTask::EventTask;
   guf_status run(Stream &, guf_error *) override {
-    event_->wait_for(record_);
+    event().wait_for(record());
     return GUF_OK;
   }
   void dispose() override { destroy(this); }

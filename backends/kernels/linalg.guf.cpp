@@ -29,47 +29,134 @@ GUF_DEVICE S multiply_add(S sum, S x, S y) {
   }
 }
 
-// A tile of kRows x kColumns sums, which stay in registers while k runs.
-template <int kRows, int kColumns, class X, class Y, class Z>
-GUF_DEVICE void multiply_tile(X x, Y y, Z z, guf::i64 row, guf::i64 column) {
-  typedef sum_t<guf::value_t<typename Z::type>> S;
-  S sum[kRows][kColumns];
+// A product is made panel by panel: kDepth x kColumns elements of y, packed and converted, which every row of
+// x meets while they lie in the cache. A band of rows keeps its sums in `carry` while the panels of one
+// group of columns pass, so nothing is rounded to the output's type on the way. Panels and sums hold real
+// numbers: each row of complex ones is its real parts, then its imaginary parts, so that loops vectorise.
+enum { kDepth = 256, kBand = 32, kTileRows = 4 };
+
+// Memory of the group and memory of a thread may be different address spaces: pointers stay deduced.
+template <class S>
+struct planes {
+  typedef guf::real_t<S> real;
+  static constexpr int count = guf::is_complex<S>::value ? 2 : 1;
+};
+
+// Rows [row, row + kRows) of x times the panel, on top of kRows rows of sums, which stay in registers.
+template <class S, int kRows, int kColumns, class X, class Panel, class Carry>
+GUF_DEVICE void multiply_tile(X x, Panel panel, guf::i64 row, guf::i64 first, guf::i64 depth,
+                              Carry carry) {
+  typedef typename planes<S>::real R;
+  constexpr int kPlanes = planes<S>::count, kPitch = kPlanes * kColumns;
+  R sum[kRows][kPitch];
   for (int r = 0; r < kRows; ++r) {
-    for (int c = 0; c < kColumns; ++c) sum[r][c] = S(0);
+    for (int c = 0; c < kPitch; ++c) sum[r][c] = carry[r * kPitch + c];
   }
-  const guf::i64 depth = x.extent(1);
-  for (guf::i64 k = 0; k < depth; ++k) {
+  for (guf::i64 k = 0; k < depth; ++k, panel += kPitch) {
     for (int r = 0; r < kRows; ++r) {
-      const S left = (S)x(row + r, k);
+      const S left = (S)x(row + r, first + k);
       for (int c = 0; c < kColumns; ++c) {
-        sum[r][c] = multiply_add<S>(sum[r][c], left, (S)y(k, column + c));
+        if constexpr (kPlanes == 2) {
+          const R re = panel[c], im = panel[kColumns + c];
+          sum[r][c] += left.re * re - left.im * im;
+          sum[r][kColumns + c] += left.re * im + left.im * re;
+        } else {
+          sum[r][c] = multiply_add<S>(sum[r][c], left, panel[c]);
+        }
       }
     }
   }
   for (int r = 0; r < kRows; ++r) {
-    for (int c = 0; c < kColumns; ++c) {
-      z(row + r, column + c) = (guf::value_t<typename Z::type>)sum[r][c];
+    for (int c = 0; c < kPitch; ++c) carry[r * kPitch + c] = sum[r][c];
+  }
+}
+
+// Columns beyond the matrix are zeros, whose sums nobody reads.
+template <class S, int kColumns, class G, class Y, class Panel>
+GUF_DEVICE void pack_panel(G &g, Y y, Panel panel, guf::i64 first, guf::i64 depth,
+                           guf::i64 column) {
+  constexpr int kPlanes = planes<S>::count;
+  const guf::i64 left = y.extent(1) - column;
+  const int width = left < kColumns ? (int)left : kColumns;
+  g.sync();
+  for (guf::i64 k = g.rank(); k < depth; k += g.size()) {
+    const Panel line = panel + k * (kPlanes * kColumns);
+    for (int c = 0; c < width; ++c) {
+      const S value = (S)y(first + k, column + c);
+      if constexpr (kPlanes == 2) {
+        line[c] = value.re;
+        line[kColumns + c] = value.im;
+      } else {
+        line[c] = value;
+      }
+    }
+    for (int c = width; c < kColumns; ++c) {
+      for (int p = 0; p < kPlanes; ++p) line[p * kColumns + c] = typename planes<S>::real(0);
+    }
+  }
+  g.sync();
+}
+
+// Rows of one band that this thread of the group works on: all of them where the group is one thread.
+template <class S, int kColumns, class X, class Panel, class Carry>
+GUF_DEVICE void multiply_band(X x, Panel panel, guf::i64 row, guf::i64 rows, guf::i64 first,
+                              guf::i64 depth, Carry carry) {
+  constexpr int kPitch = planes<S>::count * kColumns;
+  guf::i64 r = 0;
+  for (; r + kTileRows <= rows; r += kTileRows) {
+    multiply_tile<S, kTileRows, kColumns>(x, panel, row + r, first, depth, carry + r * kPitch);
+  }
+  for (; r < rows; ++r) {
+    multiply_tile<S, 1, kColumns>(x, panel, row + r, first, depth, carry + r * kPitch);
+  }
+}
+
+// Columns [column, column + kColumns) of z. Every thread of the group takes part in each packing.
+template <class S, int kColumns, class G, class X, class Y, class Z, class Panel>
+GUF_DEVICE void multiply_columns(G &g, X x, Y y, Z z, Panel panel, guf::i64 column) {
+  constexpr int kPlanes = planes<S>::count, kPitch = kPlanes * kColumns;
+  typedef guf::value_t<typename Z::type> T;
+  typedef typename planes<S>::real R;
+  const guf::i64 rows = z.extent(0), depth = y.extent(0), left = z.extent(1) - column;
+  const int width = left < kColumns ? (int)left : kColumns;
+  const guf::i64 stride = (guf::i64)g.size() * kBand;
+  for (guf::i64 start = 0; start < rows; start += stride) {
+    const guf::i64 row = start + (guf::i64)g.rank() * kBand;
+    const guf::i64 band = row < rows ? (rows - row < kBand ? rows - row : (guf::i64)kBand) : 0;
+    R carry[kBand * kPitch];
+    for (guf::i64 i = 0; i < band * kPitch; ++i) carry[i] = R(0);
+    for (guf::i64 first = 0; first < depth; first += kDepth) {
+      const guf::i64 count = depth - first < kDepth ? depth - first : (guf::i64)kDepth;
+      // One panel is all of it: the next band finds it still packed.
+      if (start == 0 || depth > kDepth) pack_panel<S, kColumns>(g, y, panel, first, count, column);
+      multiply_band<S, kColumns>(x, panel, row, band, first, count, carry);
+    }
+    for (guf::i64 r = 0; r < band; ++r) {
+      const guf::i64 at = r * kPitch;
+      for (int c = 0; c < width; ++c) {
+        if constexpr (kPlanes == 2) {
+          z(row + r, column + c) = T(carry[at + c], carry[at + kColumns + c]);
+        } else {
+          z(row + r, column + c) = (T)carry[at + c];
+        }
+      }
     }
   }
 }
 
-template <int kRows, class X, class Y, class Z>
-GUF_DEVICE void multiply_rows(X x, Y y, Z z, guf::i64 row) {
-  constexpr int kColumns = 128 / (int)sizeof(sum_t<guf::value_t<typename Z::type>>);
-  const guf::i64 columns = z.extent(1);
+template <class G, class X, class Y, class Z>
+GUF_DEVICE void matmul(G g, X x, Y y, Z z) {
+  typedef sum_t<guf::value_t<typename Z::type>> S;
+  constexpr int kWide = 128 / (int)sizeof(S), kNarrow = kWide / 4;
+  typedef typename planes<S>::real R;
+  const auto panel = g.template shared<R>(kDepth * kWide * planes<S>::count);
   guf::i64 column = 0;
-  for (; column + kColumns <= columns; column += kColumns) {
-    multiply_tile<kRows, kColumns>(x, y, z, row, column);
+  for (; column + kWide <= z.extent(1); column += kWide) {
+    multiply_columns<S, kWide>(g, x, y, z, panel, column);
   }
-  for (; column + 4 <= columns; column += 4) multiply_tile<kRows, 4>(x, y, z, row, column);
-  for (; column < columns; ++column) multiply_tile<kRows, 1>(x, y, z, row, column);
-}
-
-template <class X, class Y, class Z>
-GUF_DEVICE void matmul(X x, Y y, Z z) {
-  guf::i64 row = 0;
-  for (; row + 4 <= z.extent(0); row += 4) multiply_rows<4>(x, y, z, row);
-  for (; row < z.extent(0); ++row) multiply_rows<1>(x, y, z, row);
+  for (; column < z.extent(1); column += kNarrow) {
+    multiply_columns<S, kNarrow>(g, x, y, z, panel, column);
+  }
 }
 
 template <class T>
@@ -95,5 +182,5 @@ GUF_DEVICE void vecdot(G g, X x, Y y, Z z) {
 
 }  // namespace standard
 
-GUF_GUFUNC(standard::matmul, "(n?,k),(k,m?)->(n?,m?)", GUF_LOOPS_matmul);
+GUF_GUFUNC(standard::matmul, "(n?,k),(k,m?)->(n?,m?)", GUF_LOOPS_matmul, "group");
 GUF_GUFUNC(standard::vecdot, "(n),(n)->()", GUF_LOOPS_vecdot, "group");

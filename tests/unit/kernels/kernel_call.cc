@@ -24,7 +24,7 @@ T load(const Element &element) {
   return value;
 }
 
-// Half precision through _Float16 would need a compiler option: by hand, for values that fit exactly.
+// For values that fit exactly; _Float16 would need a compiler option.
 uint16_t half_bits(double value) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const double size = std::fabs(value);
