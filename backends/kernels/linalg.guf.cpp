@@ -29,13 +29,14 @@ GUF_DEVICE S multiply_add(S sum, S x, S y) {
   }
 }
 
-// A product is made panel by panel: kDepth x kColumns elements of y, packed and converted, which every row of
-// x meets while they lie in the cache. A band of rows keeps its sums in `carry` while the panels of one
-// group of columns pass, so nothing is rounded to the output's type on the way. Panels and sums hold real
-// numbers: each row of complex ones is its real parts, then its imaginary parts, so that loops vectorise.
+// A product is made panel by panel: kDepth x kColumns elements of y, packed and converted, which
+// every row of x meets while they lie in the cache. A band of rows keeps its sums in `carry` while the
+// panels of one group of columns pass, so nothing is rounded to the output's type on the way. Panels
+// and sums hold real numbers: each row of complex ones is its real parts, then its imaginary parts, so
+// that loops vectorise.
 enum { kDepth = 256, kBand = 32, kTileRows = 4 };
 
-// Memory of the group and memory of a thread may be different address spaces: pointers stay deduced.
+// Memory of the group and of a thread may be different address spaces: pointers stay deduced.
 template <class S>
 struct planes {
   typedef guf::real_t<S> real;
@@ -97,7 +98,7 @@ GUF_DEVICE void pack_panel(G &g, Y y, Panel panel, guf::i64 first, guf::i64 dept
   g.sync();
 }
 
-// Rows of one band that this thread of the group works on: all of them where the group is one thread.
+// Rows of one band that this thread works on: all of them where the group is one thread.
 template <class S, int kColumns, class X, class Panel, class Carry>
 GUF_DEVICE void multiply_band(X x, Panel panel, guf::i64 row, guf::i64 rows, guf::i64 first,
                               guf::i64 depth, Carry carry) {
