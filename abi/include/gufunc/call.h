@@ -32,8 +32,13 @@ typedef struct guf_dim {
  *           becomes a GUF_OPERAND_ARRAY whose reference is the caller's; unchanged on failure. An
  *           output may be larger than the broadcast inputs, never smaller; of any strides; of
  *           another dtype if `casting` allows the cast. An inout operand of a signature without
- *           outputs stands among the inputs and must be an array or tensor. Inputs and outputs may
- *           overlap in any way: the result is as if inputs were copied first.
+ *           outputs stands among the inputs and must be an array or tensor; it is written in place.
+ *           With such a signature `noutputs` may also be the number of written operands: each of
+ *           them is then copied (and cast) into its output first, and the outputs are written
+ *           instead; where= does not go with that.
+ *           Inputs and outputs may overlap in any way: the result is as if inputs were copied
+ *           first. Outputs that overlap one another are written one after the other, the last one
+ *           last.
  * where     NULL, or a mask (bool, broadcast with the loop dimensions): where false, outputs keep
  *           their values.
  * dtype     0, or the type of the outputs that the loop must have (NumPy's dtype=).
@@ -89,7 +94,10 @@ typedef struct guf_resolution {
  *                         unknown enum values
  *         GUF_E_NO_LOOP, GUF_E_CASTING, GUF_E_OVERFLOW <= types (NumPy's texts)
  *         GUF_E_SHAPE <= broadcasting, core dimensions, output shapes, rules (NumPy's texts)
- *         GUF_E_AXIS, GUF_E_READ_ONLY, GUF_E_OVERLAP <= an output overlaps itself
+ *         GUF_E_AXIS, GUF_E_READ_ONLY
+ *         GUF_E_OVERLAP <= an output overlaps itself, or two outputs of inout operands overlap
+ *         GUF_E_UNSUPPORTED <= where= with outputs of inout operands; host memory that the device
+ *                              cannot read
  *         GUF_E_VALUE <= negative integer power, a rule's value
  *         GUF_E_NO_IMAGE <= no kernel for the device;  GUF_E_DEVICE_MISMATCH
  *         GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN,
@@ -112,6 +120,8 @@ typedef struct guf_plan_s *guf_plan;
 /** Prepares a call for operands of these dtypes, shapes and strides: every decision is made here.
  * The operands' addresses are not kept, but how they overlap is: each pair is disjoint, the same
  * view, or staged through the workspace. All outputs must be given; scalars are kept by value.
+ * Inout operands of a signature without outputs are written in place (GUF_E_UNSUPPORTED with
+ * outputs of their own).
  * Ownership  one reference for the caller; keeps the ufunc's loops and modules.
  * Errors     as guf_call's before the launch;  GUF_E_ARG <= an output is GUF_OPERAND_NONE, or
  *            out_plan is NULL
@@ -130,7 +140,8 @@ GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint6
                                       guf_error *error);
 
 /** Launches a plan on operands at `addresses`: one per operand in the order inputs, outputs (a
- * scalar's is ignored). One plan may be launched from many threads at once, each with its own
+ * scalar's is ignored), and the mask's last when the plan was made with where=. Addresses may be
+ * unaligned. One plan may be launched from many threads at once, each with its own
  * outputs and workspace.
  * Errors  GUF_E_HANDLE;  GUF_E_ARG <= naddresses, a NULL address with items, workspace 0 where one
  *         is needed
