@@ -41,7 +41,10 @@ Lie lie_of(const op::CallView &call, int32_t a, int32_t b) {
 }
 
 OverlapWork find_overlaps(const op::CallView &call) {
-  OverlapWork work = {0, 0, false};
+  // Locals, put together at the end: in the struct's memory they cost 5 ns of failed forwarding.
+  uint32_t copied = 0;
+  uint32_t staged = 0;
+  bool mask_copied = false;
   const op::Signature &signature = call.ufunc->signature;
   array::ByteSpan spans[GUF_MAX_OPERANDS];
   for (int32_t i = 0; i < call.noperands; ++i) {
@@ -54,17 +57,17 @@ OverlapWork find_overlaps(const op::CallView &call) {
       if (__builtin_expect(!array::meet(spans[o], spans[other]), 1) || other == o) continue;
       if (lie_of(call, o, other) != Lie::kMixed) continue;
       if (signature.writes(other)) {
-        work.staged |= bit(std::max(o, other));
+        staged |= bit(std::max(o, other));
       } else {
-        work.copied |= bit(other);
+        copied |= bit(other);
       }
     }
     if (call.has_where && has_memory(call.where) && has_memory(call.operand[o]) &&
         array::shares_memory(call.operand[o].layout, call.where.layout)) {
-      work.mask_copied = true;
+      mask_copied = true;
     }
   }
-  return work;
+  return {copied, staged, mask_copied};
 }
 
 }  // namespace gufunc::pipeline

@@ -3,6 +3,7 @@
 #include "core/broadcast/broadcast.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/base/checked.h"
 #include "core/broadcast/steps.h"
@@ -150,15 +151,20 @@ guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error
   return GUF_OK;
 }
 
-// Outputs must have the loop's shape: nothing stretches them.
+// Outputs must have the loop's shape: nothing stretches them. As in NumPy a gufunc's may lack leading axes of extent 1.
 guf_status check_written(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!signature.writes(i) || is_missing(call, i)) continue;
     const Extents own = loop_extents(call, loop, i);
-    if (own.ndim != loop.ndim) return fail_output(call, loop, i, 0, error);
+    const int32_t pad = loop.ndim - own.ndim;
+    for (int32_t axis = 0; axis < pad; ++axis) {
+      if (!signature.generalized || loop.extent[axis] != 1)
+        return fail_output(call, loop, i, 0, error);
+    }
     for (int32_t axis = 0; axis < own.ndim; ++axis) {
-      if (own.shape[axis] != loop.extent[axis]) return fail_output(call, loop, i, axis, error);
+      if (own.shape[axis] != loop.extent[pad + axis])
+        return fail_output(call, loop, i, axis, error);
     }
   }
   return GUF_OK;
@@ -213,7 +219,8 @@ guf_status arrange(op::CallView &call, LoopShape *out, guf_error *error) {
   out->turned = false;
   out->keepdims = false;
   if (!call.ufunc->signature.generalized) {
-    std::fill_n(out->core_ndim, call.noperands, 0);
+    // All of it: a memset of varying size ends in a masked store that the loads below cannot use.
+    std::memset(out->core_ndim, 0, sizeof out->core_ndim);
     const guf_call_args &args = *call.args;
     if (args.axes != nullptr || args.axis != nullptr || args.flags != 0 || args.ndims != 0) {
       return base::fail(error, GUF_E_ARG, kNone, kNone,

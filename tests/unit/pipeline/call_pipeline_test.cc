@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls end to end: allocated outputs, casts, masks, streams, separate outputs, questions, refusals.
+// Calls end to end: allocated outputs, casts, masks, streams, separate outputs, refusals.
 #include <gmock/gmock.h>
 
 #include <algorithm>
