@@ -29,6 +29,7 @@ constexpr uint64_t weak_code(int32_t kind) {
 // 0: a call that is not cached. `*out_plain`: every operand has a type already.
 inline uint64_t key_of(const CallView &call, bool *out_plain) {
   const guf_call_args &args = *call.args;
+  if (call.casting == GUF_CASTING_NO) return 0;  // byte order matters then, and is not in the key
   if (call.noperands > kMostKeyed || args.signature != nullptr || call.nseparate != 0) return 0;
   uint64_t key = 1;
   bool plain = true;
@@ -104,13 +105,18 @@ bool is_integer_side(const OperandView &operand) {
   return type != GUF_BOOL && (type & 0xFFU) <= 1;
 }
 
+// Ints compare with any integer type exactly, so they take no type and need no cast.
+bool compares_integers(const TypeQuery &query) {
+  return query.ufunc->type_rule == op::TypeRule::kComparison &&
+         is_integer_side(query.call->operand[0]) && is_integer_side(query.call->operand[1]);
+}
+
 // Compares exactly, as NumPy does: both sides in int64 and uint64, or with an infinity.
 // `*out_done` stays false when the call is no such comparison.
 guf_status compare_exactly(CallView *call, const TypeQuery &query, Choice *out, bool *out_done,
                            guf_error *error) {
   OperandView *const sides = call->operand;
-  if (query.ufunc->type_rule != op::TypeRule::kComparison) return GUF_OK;
-  if (!is_integer_side(sides[0]) || !is_integer_side(sides[1])) return GUF_OK;
+  if (!compares_integers(query)) return GUF_OK;
   const bool beyond[2] = {is_beyond_integers(sides[0]), is_beyond_integers(sides[1])};
   if (beyond[0] && beyond[1]) return GUF_OK;
   guf_dtype types[2];
@@ -148,6 +154,8 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, Choice *out, 
   GUF_TRY(search(query, list, &found, error));
   const op::Loop &loop = *list.loops[found.index];
   const uint32_t mask = cast_mask_of(*call, loop);
+  GUF_TRY(check_byte_order(query, loop, error));
+  if (!found.unchecked && !compares_integers(query)) GUF_TRY(check_weak(query, loop, error));
   const guf_status applied = apply(call, loop, error);  // before the casts, as in NumPy
   if (applied == GUF_E_OVERFLOW) {
     bool done = false;
@@ -161,9 +169,20 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, Choice *out, 
   return GUF_OK;
 }
 
+// A Python scalar alone is what it looks like, an int64 and so on: as in NumPy nothing is there
+// to be weak beside.
+[[gnu::noinline]] guf_status settle(OperandView *operand, guf_error *error) {
+  GUF_TRY(convert(operand, 0, default_dtype(*operand, true), error));
+  operand->kind = GUF_OPERAND_SCALAR;
+  return GUF_OK;
+}
+
 }  // namespace
 
 guf_status choose(CallView &call, Choice *out, guf_error *error) {
+  if (__builtin_expect(call.ufunc->nin() == 1 && is_weak(call.operand[0]), 0)) {
+    GUF_TRY(settle(&call.operand[0], error));
+  }
   bool plain = true;
   const uint64_t key = key_of(call, &plain);
   const op::LoopList &list = call.ufunc->loops();

@@ -180,7 +180,7 @@ guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error
     const op::OperandView &operand = call.operand[i];
     out->fixed[i] = 0;
     out->weak[i] = is_weak(operand);
-    out->have[i] = out->weak[i] ? default_dtype(operand) : operand.layout.dtype;
+    out->have[i] = out->weak[i] ? default_dtype(operand, false) : operand.layout.dtype;
     if (!out->searches(i)) continue;
     int &highest = out->weak[i] ? highest_scalar : highest_array;
     const int own = out->weak[i] ? weak_rank(operand.kind) : rank(out->have[i]);
@@ -200,6 +200,27 @@ guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, 
   if (index == kNotFound && query.any_fixed) index = find_by_outputs(query, list);
   if (index == kNotFound) return refuse(query, error);
   *out = {static_cast<uint32_t>(index), unchecked};
+  return GUF_OK;
+}
+
+guf_status check_weak(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
+  if (query.call->casting != GUF_CASTING_EQUIV) return GUF_OK;
+  for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
+    if (query.weak[i] && query.have[i] != type_at(loop, i)) {
+      return refuse_weak(query, i, type_at(loop, i), error);
+    }
+  }
+  return GUF_OK;
+}
+
+guf_status check_byte_order(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
+  if (query.call->casting != GUF_CASTING_NO) return GUF_OK;
+  for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
+    const bool output = !query.searches(i);
+    if ((query.call->operand[i].flags & op::kSwapped) == 0) continue;
+    return output ? refuse_cast(query, i, type_at(loop, i), query.have[i], true, error)
+                  : refuse_cast(query, i, query.have[i], type_at(loop, i), false, error);
+  }
   return GUF_OK;
 }
 

@@ -34,6 +34,14 @@ struct Found {
 // Errors  GUF_E_NO_LOOP <= with NumPy's text for the case
 guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, guf_error *error);
 
+// `equiv` lets no Python scalar beside other inputs take another type; NumPy's `no` does.
+// Errors  GUF_E_CASTING <= with the operand at fault
+guf_status check_weak(const TypeQuery &query, const op::Loop &loop, guf_error *error);
+
+// `no` also forbids a change of byte order.
+// Errors  GUF_E_CASTING <= with the operand at fault
+guf_status check_byte_order(const TypeQuery &query, const op::Loop &loop, guf_error *error);
+
 // Judges every cast that the loop needs.  Errors  GUF_E_CASTING <= with the operand at fault
 guf_status check_casts(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
                        guf_error *error);

@@ -89,6 +89,16 @@ guf_status refuse_bool(op::TypeRule rule, guf_error *error) {
                     "operator or the logical_not function instead.");
 }
 
+guf_status refuse_weak(const TypeQuery &query, int32_t i, guf_dtype to, guf_error *error) {
+  const int32_t kind = query.call->operand[i].kind;
+  const char *const python = kind == GUF_OPERAND_WEAK_FLOAT     ? "float"
+                             : kind == GUF_OPERAND_WEAK_COMPLEX ? "complex"
+                                                                : "int";
+  return base::fail(error, GUF_E_CASTING, i, kNone,
+                    "cannot cast Python %s to %s under the casting rule '%s'", python,
+                    dtype::name(to), dtype::casting_name(query.call->casting));
+}
+
 guf_status refuse_cast(const TypeQuery &query, int32_t i, guf_dtype from, guf_dtype to, bool output,
                        guf_error *error) {
   const int32_t count = output ? query.ufunc->nout() : query.ufunc->nin();

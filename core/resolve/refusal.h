@@ -18,6 +18,7 @@ guf_status refuse_types(const TypeQuery &query, guf_error *error);
 // Bool minus bool, and minus bool.
 guf_status refuse_bool(op::TypeRule rule, guf_error *error);
 // The casting rule forbids what operand `i` needs.
+guf_status refuse_weak(const TypeQuery &query, int32_t i, guf_dtype to, guf_error *error);
 guf_status refuse_cast(const TypeQuery &query, int32_t i, guf_dtype from, guf_dtype to, bool output,
                        guf_error *error);
 

@@ -81,11 +81,7 @@ guf_status out_of_bounds(int64_t value, int32_t index, guf_dtype type, guf_error
 
 guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error) {
   const bool negative = is_negative_huge(*operand);
-  if (type == GUF_BOOL) {
-    store_as(operand, type, guf::i64{1});
-    return GUF_OK;
-  }
-  if (is_integer(type)) {
+  if (type == GUF_BOOL || is_integer(type)) {
     if (type == GUF_U64 && !negative && !is_saturated(*operand)) {
       store(operand, type, operand->value[0]);
       return GUF_OK;
@@ -117,15 +113,14 @@ bool takes(int32_t weak_kind, guf_dtype type) {
   }
 }
 
-guf_dtype default_dtype(const op::OperandView &operand) {
+guf_dtype default_dtype(const op::OperandView &operand, bool alone) {
   switch (operand.kind) {
     case GUF_OPERAND_WEAK_COMPLEX:
       return GUF_C128;
     case GUF_OPERAND_WEAK_FLOAT:
       return GUF_F64;
     case GUF_OPERAND_WEAK_INT_HUGE:
-      if (!is_negative_huge(operand) && !is_saturated(operand)) return GUF_U64;
-      return GUF_I64;
+      return alone && !is_negative_huge(operand) && !is_saturated(operand) ? GUF_U64 : GUF_I64;
     default:
       return GUF_I64;
   }

@@ -25,9 +25,9 @@ inline bool is_negative_huge(const op::OperandView &operand) {
 // kind, floats become floats and complex, complex becomes complex.
 bool takes(int32_t weak_kind, guf_dtype type);
 
-// The type a weak scalar has on its own: int64, float64, complex128; uint64 for a huge int that
-// fits.
-guf_dtype default_dtype(const op::OperandView &operand);
+// The type a weak scalar has where no array gives it one: int64, float64, complex128. `alone`, as
+// the one input of a ufunc, a huge int that fits is a uint64.
+guf_dtype default_dtype(const op::OperandView &operand, bool alone);
 
 // Writes the value in `type` to operand->cast_value; layout then describes that value.
 // Errors  GUF_E_OVERFLOW <= an int outside the type; nothing is written

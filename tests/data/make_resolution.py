@@ -16,6 +16,8 @@ import numpy as np
 
 LETTERS = "?bBhHiIqQefdFD"
 WEAK = {"1": int, ".": float, "j": complex}
+# A ufunc's one input takes a Python scalar for what it looks like; resolve_dtypes does not know.
+ALONE = {"1": "int64", ".": "float64", "j": "complex128"}
 UFUNCS = """add subtract multiply divide floor_divide remainder power negative absolute square sqrt
 reciprocal sign exp log sin cos maximum minimum fmax fmin equal not_equal less less_equal greater
 greater_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor
@@ -50,7 +52,10 @@ def refusal(error):
 
 def outcome(ufunc, inputs, dtype, casting):
     """The loop's input letters and output letter, or the refusal."""
-    operands = tuple(WEAK.get(c) or np.dtype(c) for c in inputs) + (None,)
+    if ufunc.nin == 1:
+        operands = (np.dtype(ALONE.get(inputs[0], inputs[0])), None)
+    else:
+        operands = tuple(WEAK.get(c) or np.dtype(c) for c in inputs) + (None,)
     forced = {}
     if dtype is not None:
         forced["signature"] = (None,) * ufunc.nin + (np.dtype(dtype),)

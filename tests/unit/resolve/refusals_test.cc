@@ -38,6 +38,21 @@ TEST(Refusals, OfCasts) {
                  1);
 }
 
+TEST(Refusals, OfScalars) {
+  // A lone Python scalar is an int64, float64 or complex128 like any other.
+  expect_refusal(TypedCall{"sqrt", "1", GUF_CASTING_NO}, GUF_E_CASTING,
+                 "Cannot cast ufunc 'sqrt' input from dtype('int64') to dtype('float64') with "
+                 "casting rule 'no'",
+                 0);
+  // Beside arrays it takes their type, but for 'equiv', as in NumPy.
+  EXPECT_EQ(TypedCall("add", "f1", GUF_CASTING_NO).choose(), GUF_OK);
+  EXPECT_EQ(TypedCall("less", "b1", GUF_CASTING_EQUIV).choose(), GUF_OK);
+  expect_refusal(TypedCall{"add", "f1", GUF_CASTING_EQUIV}, GUF_E_CASTING,
+                 "cannot cast Python int to float32 under the casting rule 'equiv'", 1);
+  expect_refusal(TypedCall{"add", "f.", GUF_CASTING_EQUIV}, GUF_E_CASTING,
+                 "cannot cast Python float to float32 under the casting rule 'equiv'", 1);
+}
+
 TEST(Refusals, OfTypes) {
   expect_refusal(TypedCall{"bitwise_and", "ff"}, GUF_E_NO_LOOP,
                  "ufunc 'bitwise_and' not supported for the input types, and the inputs could not "
