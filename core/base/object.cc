@@ -8,6 +8,8 @@
 #include <new>
 #include <vector>
 
+#include "core/base/fork.h"
+
 namespace gufunc::base {
 
 // Objects waiting to be freed: a lock-free stack that any thread may push to.
@@ -61,7 +63,7 @@ std::atomic<uint32_t> nslots{0};
 
 // Guards growth and the free list only; no lookup, retain or release takes it.
 struct Growth {
-  std::mutex mutex;
+  ForkLock mutex;  // a child forked meanwhile goes on with its own
   std::vector<uint32_t> free;
 };
 Growth &growth() {
@@ -100,7 +102,7 @@ Slot *live_slot(uint64_t handle, Kind kind, uint64_t *out_state) {
 
 uint32_t take_slot(Kind kind, Object *object) {
   Growth &table = growth();
-  const std::lock_guard<std::mutex> lock(table.mutex);
+  const std::lock_guard<ForkLock> lock(table.mutex);
   uint32_t index = 0;
   if (!table.free.empty()) {
     index = table.free.back();
@@ -127,7 +129,7 @@ void give_back_slot(uint32_t index) {
   slot->object.store(nullptr, std::memory_order_relaxed);
   if (used_up(stamp_of(slot->state.load(std::memory_order_relaxed)))) return;  // retired
   Growth &table = growth();
-  const std::lock_guard<std::mutex> lock(table.mutex);
+  const std::lock_guard<ForkLock> lock(table.mutex);
   table.free.push_back(index);
 }
 

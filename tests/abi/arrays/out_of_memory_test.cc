@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of every function fails once: the k-th `new`, the k-th block of an array. The answer
-// is GUF_E_NO_MEMORY or success, outputs stay as they were, and nothing leaks.
+// Every allocation of every function fails once: the k-th `new`, the k-th block of an array. The
+// answer is GUF_E_NO_MEMORY or success, outputs stay as they were, and nothing leaks.
 #include <atomic>
 #include <cstdlib>
 #include <functional>

@@ -145,6 +145,11 @@ Fixture::~Fixture() {
   guf_poll(0, nullptr, nullptr);
 }
 
+Fixture &Fixture::shared() {
+  static Fixture fixture;
+  return fixture;
+}
+
 void Fixture::make_ufunc_and_plan() {
   desc_ = {sizeof desc_, 2,       1,       GUF_IDENTITY_NONE, 0,      0,
            "misuse_sum", nullptr, nullptr, nullptr,           nullptr};

@@ -25,6 +25,8 @@ class Fixture {
 
   Fixture();
   ~Fixture();
+  // One for all tests: a name can be registered once.
+  static Fixture &shared();
 
   // Arguments that the function takes. Resets all memory they point at.
   Words good(const Function &function);

@@ -46,13 +46,7 @@ class Misuse : public testing::Test {
     return std::string(function.parameters[index].name) + " " + fault.what;
   }
 
-  // One for all tests: a name can be registered once.
-  static Fixture &shared() {
-    static Fixture fixture;
-    return fixture;
-  }
-
-  Fixture &fixture_ = shared();
+  Fixture &fixture_ = Fixture::shared();
   size_t cases_ = 0;
 };
 

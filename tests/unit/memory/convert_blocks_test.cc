@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks that a convert slot is given: few dimensions, smallest step first, flags that are true.
+// The blocks that a convert slot is given: few dimensions, smallest step first, flags that are
+// true.
 #include <gmock/gmock.h>
 
 #include <numeric>

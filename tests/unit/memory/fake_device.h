@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device made of plain loops, with or without memory that the host may touch. Counts what it is asked.
+// A device made of plain loops, with or without memory that the host may touch. Counts what it is
+// asked.
 #ifndef GUFUNC_TESTS_UNIT_MEMORY_FAKE_DEVICE_H
 #define GUFUNC_TESTS_UNIT_MEMORY_FAKE_DEVICE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies across the border of a device whose memory the host cannot touch: plain bytes only, and every
-// stride dealt with on its own side.
+// Copies across the border of a device whose memory the host cannot touch: plain bytes only, and
+// every stride dealt with on its own side.
 #include "core/memory/transfer.h"
 
 #include <gmock/gmock.h>
