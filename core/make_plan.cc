@@ -181,7 +181,8 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   plan.naddresses_ = call.noperands + (call.has_where ? 1 : 0);
   plan.items_ = loop.items;
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
-  const OverlapWork work = find_overlaps(call);
+  OverlapWork work = {0, 0, false};
+  find_overlaps(call, &work);
   plan.describe_operands(call);
   plan.find_pairs(call, work);
   plan.keep_scalars(call);

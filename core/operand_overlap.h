@@ -12,16 +12,15 @@ struct OverlapWork {
   uint32_t copied;  // inputs to read from a copy
   uint32_t staged;  // outputs to write into a copy, which is then written back
   bool mask_copied;
-
-  bool none() const { return copied == 0 && staged == 0 && !mask_copied; }
 };
 
 // How two operands of a call, one of them written, lie to one another.
 enum class Lie { kApart, kSame, kMixed };
 Lie lie_of(const op::CallView &call, int32_t a, int32_t b);
 
-// Cheap when nothing meets: one comparison of bounds per pair.
-OverlapWork find_overlaps(const op::CallView &call);
+// False when no operand needs a copy; `out` is then not written. Cheap when nothing meets: one
+// comparison of bounds per pair.
+bool find_overlaps(const op::CallView &call, OverlapWork *out);
 
 }  // namespace gufunc::pipeline
 

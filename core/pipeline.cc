@@ -38,13 +38,13 @@ bool has_missing(const op::CallView &call) {
 // Allocates, copies, launches, writes back, keeps.
 [[gnu::noinline]] guf_status launch_with_arrays(op::CallView &call, broadcast::LoopShape *loop,
                                                 const resolve::Choice &choice,
-                                                const OverlapWork &work, guf_operand *outputs,
+                                                const OverlapWork *work, guf_operand *outputs,
                                                 guf_error *error) {
   backend::ErrorRoom room(error);
   Temporaries arrays(call);
   GUF_TRY(arrays.allocate_outputs(loop, room.get()));
   if (loop->items != 0) {
-    if (!work.none()) GUF_TRY(arrays.copy_overlapping(work, room.get()));
+    if (work != nullptr) GUF_TRY(arrays.copy_overlapping(*work, room.get()));
     if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
   }
   guf_status status = launch(call, *loop, choice, room.get());
@@ -123,10 +123,11 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
   broadcast::LoopShape loop;
   if (call.nseparate != 0) return call_into_separate(call, outputs, error);
   GUF_TRY(decide(call, &choice, &loop, error));
-  const OverlapWork work = find_overlaps(call);
-  if (work.none() && call.stream == nullptr && !has_missing(call))
+  OverlapWork work;
+  const bool overlaps = find_overlaps(call, &work);
+  if (!overlaps && call.stream == nullptr && !has_missing(call))
     return launch(call, loop, choice, error);
-  return launch_with_arrays(call, &loop, choice, work, outputs, error);
+  return launch_with_arrays(call, &loop, choice, overlaps ? &work : nullptr, outputs, error);
 }
 
 guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {
