@@ -30,10 +30,10 @@ GUF_DEVICE S multiply_add(S sum, S x, S y) {
 }
 
 // A product is made panel by panel: kDepth x kColumns elements of y, packed and converted, which
-// every row of x meets while they lie in the cache. A band of rows keeps its sums in `carry` while the
-// panels of one group of columns pass, so nothing is rounded to the output's type on the way. Panels
-// and sums hold real numbers: each row of complex ones is its real parts, then its imaginary parts, so
-// that loops vectorise.
+// every row of x meets while they lie in the cache. A band of rows keeps its sums in `carry` while
+// the panels of one group of columns pass, so nothing is rounded to the output's type on the way.
+// Panels and sums hold real numbers: each row of complex ones is its real parts, then its imaginary
+// parts, so that loops vectorise.
 enum { kDepth = 256, kBand = 32, kTileRows = 4 };
 
 // Memory of the group and of a thread may be different address spaces: pointers stay deduced.
@@ -43,7 +43,8 @@ struct planes {
   static constexpr int count = guf::is_complex<S>::value ? 2 : 1;
 };
 
-// Rows [row, row + kRows) of x times the panel, on top of kRows rows of sums, which stay in registers.
+// Rows [row, row + kRows) of x times the panel, on top of kRows rows of sums, which stay in
+// registers.
 template <class S, int kRows, int kColumns, class X, class Panel, class Carry>
 GUF_DEVICE void multiply_tile(X x, Panel panel, guf::i64 row, guf::i64 first, guf::i64 depth,
                               Carry carry) {
