@@ -151,7 +151,8 @@ guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error
   return GUF_OK;
 }
 
-// Outputs must have the loop's shape: nothing stretches them. As in NumPy a gufunc's may lack leading axes of extent 1.
+// Outputs must have the loop's shape: nothing stretches them. As in NumPy a gufunc's may lack
+// leading axes of extent 1.
 guf_status check_written(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   for (int32_t i = 0; i < call.noperands; ++i) {
