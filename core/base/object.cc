@@ -80,13 +80,13 @@ uint64_t cookie() {
 }
 const uint64_t kCookie = cookie();
 
-Slot *slot_at(uint32_t index) {
+[[gnu::always_inline]] inline Slot *slot_at(uint32_t index) {
   if (index >= nslots.load(std::memory_order_acquire)) return nullptr;
   return slabs[index >> kSlabBits].load(std::memory_order_relaxed) + (index & (kSlabSize - 1));
 }
 
 // The slot of a handle whose stamp is current and alive, with the state it was seen in.
-Slot *live_slot(uint64_t handle, Kind kind, uint64_t *out_state) {
+[[gnu::always_inline]] inline Slot *live_slot(uint64_t handle, Kind kind, uint64_t *out_state) {
   const uint64_t bits = handle ^ kCookie;
   Slot *const slot = slot_at(static_cast<uint32_t>(bits >> 32));
   if (slot == nullptr) return nullptr;
