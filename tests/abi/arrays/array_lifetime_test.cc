@@ -108,6 +108,7 @@ TEST_F(Lifetime, QueuedWorkKeepsItsArrays) {
   std::vector<double> target(kSize);
   guf_stream stream = nullptr;
   expect(guf_stream_create(cpu_, 0, &stream, &error_));
+  int seen_busy = 0;
   for (int round = 0; round < 8; ++round) {
     std::atomic<int> ran{0};
     const guf_array from = wrap_counted(&ran, source.data(), kSize, 0);
@@ -117,12 +118,19 @@ TEST_F(Lifetime, QueuedWorkKeepsItsArrays) {
     expect(guf_array_assign(to, from, 0, stream, &error_));
     expect(guf_array_release(from, &error_));
     expect(guf_array_release(to, &error_));
+    guf_poll(0, nullptr, nullptr);
+    const int ran_early = ran;
+    if (guf_stream_query(stream, nullptr) == GUF_NOT_READY) {
+      EXPECT_EQ(ran_early, 0);
+      ++seen_busy;
+    }
     expect(guf_stream_synchronize(stream, kForever, &error_));
     EXPECT_EQ(target[0], round);
     EXPECT_EQ(target[kSize - 1], round);
     guf_poll(0, nullptr, nullptr);
     EXPECT_EQ(ran, 2);
   }
+  RecordProperty("rounds seen while the stream was busy", seen_busy);
   expect(guf_stream_query(stream, &error_));
   expect(guf_stream_release(stream, &error_));
 }
