@@ -187,6 +187,10 @@ def random_case(rng):
         # NumPy 2 crashes on a mask beside a weak integer out of range: that pair is not asked for.
         if rng.random() < 0.12 and not any('weak_int' in view for view in case['inputs']):
             case['where'] = buffers.view('?', narrowed(rng, shape))
+    # NumPy casts the logical functions' inputs to bool before it looks at their layout:
+    # 'A' sees other arrays then.
+    if name.startswith('logical') and case['order'] == 'A':
+        case['order'] = 'K'
     if rng.random() < 0.1:
         case['dtype'] = rng.choice(DTYPES)
     # NumPy 2 writes masked-out places of an output that it has to copy for overlap and cast: not

@@ -123,6 +123,8 @@ GUF_FN c128 sqrt_complex(c128 z) {
 
 // z^n for a small whole n by repeated squares.
 GUF_FN c128 pow_whole(c128 z, i32 n) {
+  if (n == 1) return z;  // not 1 * z, which spreads infinities and NaNs
+  if (n == 2) return z * z;
   c128 result(1.0, 0.0), square = z;
   for (i32 left = n < 0 ? -n : n; left > 0; left >>= 1) {
     if ((left & 1) != 0) result = result * square;
@@ -132,12 +134,12 @@ GUF_FN c128 pow_whole(c128 z, i32 n) {
   return result;
 }
 
-// As NumPy has it: 0^w is 1, 0 or NaN by w; small whole exponents by multiplication; else
+// As NumPy has it: 0^w is 1, 0 or NaN by w's real part; small whole exponents by multiplication; else
 // exp(w log z), whose error grows with |w log z|.
 GUF_FN c128 pow_complex(c128 z, c128 w) {
   if (w.re == 0.0 && w.im == 0.0) return c128(1.0, 0.0);
   if (z.re == 0.0 && z.im == 0.0) {
-    const f64 value = w.re > 0.0 && w.im == 0.0 ? 0.0 : limits<f64>::nan;
+    const f64 value = w.re > 0.0 ? 0.0 : limits<f64>::nan;
     return c128(value, value);
   }
   if (w.im == 0.0 && magnitude(w.re) < 100.0) {
@@ -148,8 +150,10 @@ GUF_FN c128 pow_complex(c128 z, c128 w) {
   const pair<f64> a = two_product(w.re, l.re), b = two_product(w.im, l.im);
   const pair<f64> c = two_product(w.re, l.im), d = two_product(w.im, l.re);
   const f64 re = (a.hi - b.hi) + (a.lo - b.lo), im = (c.hi + d.hi) + (c.lo + d.lo);
-  const bool ordinary = is_finite(re) && is_finite(im);
-  return exp_complex(c128(ordinary ? re : a.hi - b.hi, ordinary ? im : c.hi + d.hi));
+  if (is_finite(re) && is_finite(im)) return exp_complex(c128(re, im));
+  // Without the low parts, which infinities make NaN; and a real exponent takes no part in 0 * inf.
+  const bool real = w.im == 0.0;
+  return exp_complex(c128(real ? a.hi : a.hi - b.hi, real ? c.hi : c.hi + d.hi));
 }
 
 GUF_FN c128 widen(c64 z) {
