@@ -35,24 +35,6 @@ unsigned long long read_xcr0() {
   return static_cast<unsigned long long>(high) << 32 | low;
 }
 
-int choose_isa_level() {
-  const int machine = isa_level_of(read_cpu_features());
-  const char *wish = host_config("GUFUNC_CPU_ISA");
-  if (wish == nullptr || *wish == '\0') return machine;
-  const int level = parse_isa_level(wish);
-  if (level == 0) {
-    host_log(LogLevel::kWarning, "GUFUNC_CPU_ISA '%.40s' is ignored; wanted one of %s, %s, %s, %s",
-             wish, isa_target(1), isa_target(2), isa_target(3), isa_target(4));
-    return machine;
-  }
-  if (level > machine) {
-    host_log(LogLevel::kWarning, "GUFUNC_CPU_ISA '%.40s' is ignored: this machine runs %s", wish,
-             isa_target(machine));
-    return machine;
-  }
-  return level;
-}
-
 }  // namespace
 
 CpuFeatures read_cpu_features() {
@@ -86,11 +68,27 @@ int parse_isa_level(const char *text) {
   return text[1] - '0';
 }
 
+int granted_isa_level(int machine, const char *wish) {
+  if (wish == nullptr || *wish == '\0') return machine;
+  const int level = parse_isa_level(wish);
+  if (level == 0) {
+    host_log(LogLevel::kWarning, "GUFUNC_CPU_ISA '%.40s' is ignored; wanted one of %s, %s, %s, %s",
+             wish, isa_target(1), isa_target(2), isa_target(3), isa_target(4));
+    return machine;
+  }
+  if (level > machine) {
+    host_log(LogLevel::kWarning, "GUFUNC_CPU_ISA '%.40s' is ignored: this machine runs %s", wish,
+             isa_target(machine));
+    return machine;
+  }
+  return level;
+}
+
 int isa_level() {
   static constinit std::atomic<int> chosen{0};
   int level = chosen.load(std::memory_order_acquire);
   if (level == 0) {
-    level = choose_isa_level();
+    level = granted_isa_level(isa_level_of(read_cpu_features()), host_config("GUFUNC_CPU_ISA"));
     chosen.store(level, std::memory_order_release);
   }
   return level;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cpu/cpu_isa.h"
+#include "tests/unit/cpu/cpu_fixture.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -55,6 +56,21 @@ TEST(IsaName, ReadsLongAndShortSpellings) {
   for (int level = kLowestIsaLevel; level <= kHighestIsaLevel; ++level) {
     EXPECT_EQ(parse_isa_level(isa_target(level)), level);
   }
+}
+
+TEST(IsaWish, OnlyLowersAndIsOtherwiseLoggedAndIgnored) {
+  cpu();
+  EXPECT_EQ(granted_isa_level(4, nullptr), 4);
+  EXPECT_EQ(granted_isa_level(4, ""), 4);
+  EXPECT_EQ(granted_isa_level(4, "x86-64-v3"), 3);
+  EXPECT_EQ(granted_isa_level(3, "v1"), 1);
+  EXPECT_EQ(granted_isa_level(3, "v3"), 3);
+  test_host().log.clear();
+  EXPECT_EQ(granted_isa_level(3, "v4"), 3);
+  EXPECT_EQ(granted_isa_level(3, "avx2"), 3);
+  ASSERT_EQ(test_host().log.size(), 2u);
+  EXPECT_NE(test_host().log[0].find("x86-64-v3"), std::string::npos) << test_host().log[0];
+  EXPECT_NE(test_host().log[1].find("'avx2'"), std::string::npos) << test_host().log[1];
 }
 
 }  // namespace
