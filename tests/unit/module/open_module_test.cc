@@ -94,7 +94,11 @@ TEST_F(OpenModule, AFileOverwrittenInPlaceIsTheNewOneToo) {
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.write(two.data(), static_cast<std::streamsize>(two.size()));
   file.close();
-  EXPECT_EQ(answer_of(*open(path)), 2);
+  const ModuleRef after = open(path);
+  EXPECT_EQ(answer_of(*after), 2);
+  // Of the old mapping only the pages that nothing wrote to have changed.
+  EXPECT_EQ(before->table().functions[0].flags, 0u);
+  EXPECT_EQ(after->table().functions[0].flags, uint32_t{GUF_FUNCTION_COMMUTATIVE});
 }
 
 TEST_F(OpenModule, ManyFilesThroughOneDescriptorNumber) {
