@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library as a whole: version, log, "auto", and what still works after guf_shutdown. One
+// process: the tests run in the order in which they stand.
+#include <limits>
+
+#include "array_fixture.h"
+
+namespace {
+
+class Library : public ArrayTest {};
+
+TEST_F(Library, TellsItsVersionTwice) {
+  const uint32_t version = guf_version();
+  const std::string text = std::to_string(version >> 22) + "." +
+                           std::to_string(version >> 12 & 0x3FF) + "." +
+                           std::to_string(version & 0xFFF);
+  EXPECT_EQ(text, guf_version_string());
+}
+
+TEST_F(Library, DecidesAutoOncePerContext) {
+  guf_context context = nullptr;
+  expect(guf_context_create(0, &context, &error_));
+  guf_device first = nullptr;
+  guf_device second = nullptr;
+  expect(guf_device_get(context, "auto", &first, &error_));
+  char text[300];
+  int32_t level = -1;
+  bool told = false;
+  do {
+    expect(guf_log_read(text, sizeof text, &level, &error_));
+    told |= std::string(text).find("device auto is ") == 0;
+  } while (level >= 0);
+  EXPECT_TRUE(told);
+  expect(guf_device_get(context, "auto", &second, &error_));
+  EXPECT_EQ(first, second);
+  expect(guf_log_read(text, sizeof text, &level, &error_));
+  EXPECT_EQ(level, -1);  // it was not decided again
+  EXPECT_STREQ(text, "");
+  expect(guf_context_release(context, &error_));
+}
+
+TEST_F(Library, DescribesItsDevices) {
+  guf_device_info info = {};
+  info.struct_size = sizeof info;
+  expect(guf_device_get_info(cpu_, &info, &error_));
+  EXPECT_STREQ(info.backend, "cpu");
+  EXPECT_STREQ(info.spec, "cpu");
+  EXPECT_EQ(info.host_memory, 1U);
+  EXPECT_GT(info.units, 0U);
+}
+
+int ran = 0;
+void count(void *, uint64_t) {
+  ++ran;
+}
+
+TEST_F(Library, ShutsDownInOrder) {
+  double data[2] = {1, 2};
+  const int64_t shape = 2;
+  guf_tensor tensor = {};
+  tensor.struct_size = sizeof tensor;
+  tensor.dtype = GUF_F64;
+  tensor.ndim = 1;
+  tensor.address = reinterpret_cast<uint64_t>(data);
+  tensor.shape = &shape;
+  guf_array wrapped = nullptr;
+  expect(guf_array_wrap(&tensor, count, nullptr, 0, &wrapped, &error_));
+  guf_stream stream = nullptr;
+  expect(guf_stream_create(cpu_, 0, &stream, &error_));
+  const guf_array own = alloc(GUF_F64, {1 << 20});
+  const guf_operand value = scalar(4);
+  expect(guf_array_fill(own, &value, stream, &error_));
+  expect(guf_array_release(wrapped, &error_));
+  expect(guf_shutdown(std::numeric_limits<uint64_t>::max(), &error_));
+  EXPECT_EQ(ran, 1);
+
+  // Handles stay releasable; what needs a device is refused, and says why.
+  guf_array made = nullptr;
+  guf_stream late = nullptr;
+  guf_event event = nullptr;
+  guf_device device = nullptr;
+  expect(guf_array_alloc(cpu_, GUF_F64, 1, &shape, nullptr, GUF_ORDER_C, &made, &error_),
+         GUF_E_SHUTDOWN);
+  expect(guf_array_copy(own, GUF_ORDER_C, nullptr, &made, &error_), GUF_E_SHUTDOWN);
+  expect(guf_array_fill(own, &value, nullptr, &error_), GUF_E_SHUTDOWN);
+  expect(guf_stream_create(cpu_, 0, &late, &error_), GUF_E_SHUTDOWN);
+  expect(guf_event_create(cpu_, 0, &event, &error_), GUF_E_SHUTDOWN);
+  expect(guf_device_get(nullptr, "cpu", &device, &error_), GUF_E_SHUTDOWN);
+  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(info(own).size, uint64_t{1} << 20);
+  expect(guf_stream_release(stream, &error_));
+  expect(guf_shutdown(0, &error_));
+  expect(guf_poll(0, nullptr, &error_));
+}
+
+}  // namespace
