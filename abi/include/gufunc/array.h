@@ -81,7 +81,7 @@ typedef struct guf_array_info {
   uint64_t address;
   uint64_t size;   /* elements */
   uint64_t nbytes; /* size * itemsize */
-  guf_device device;
+  guf_device device; /* NULL: host memory that was wrapped without one */
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
 } guf_array_info;
