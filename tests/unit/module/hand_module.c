@@ -9,7 +9,7 @@
 #ifndef HAND_ANSWER
 #define HAND_ANSWER 1
 #endif
-/* Lies in memory that relocation makes the process's own: a change of the file does not reach it. */
+/* Lies in memory that relocation makes the process's own: no change of the file reaches it. */
 #define HAND_FLAGS (HAND_ANSWER == 2 ? GUF_FUNCTION_COMMUTATIVE : 0)
 #ifndef HAND_NAME
 #define HAND_NAME "hand"
