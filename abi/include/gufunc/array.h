@@ -79,8 +79,8 @@ typedef struct guf_array_info {
   int32_t ndim;
   uint32_t flags; /* guf_array_flag */
   uint64_t address;
-  uint64_t size;   /* elements */
-  uint64_t nbytes; /* size * itemsize */
+  uint64_t size;     /* elements */
+  uint64_t nbytes;   /* size * itemsize */
   guf_device device; /* NULL: host memory that was wrapped without one */
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
