@@ -89,18 +89,21 @@ class FreeTask final : public PlainTask<FreeTask> {
   uint64_t address_, size_;
 };
 
-// A failing loop says its status only; the launch knows the text.
-[[gnu::cold]] guf_status name_failure(guf_status status, const char *text, guf_error *error) {
-  if (error == nullptr || error->status != GUF_OK) return status;
-  if (text == nullptr)
+// A failing loop says its status only; the launch knows the text. Our own failures wrote theirs already. (The record
+// cannot tell which it was: it may hold an older call's failure.)
+[[gnu::cold]] guf_status name_failure(const guf_backend_launch &launch, guf_status status,
+                                      guf_error *error) {
+  const bool ours = status == GUF_E_NO_MEMORY || status == GUF_E_UNSUPPORTED ||
+                    status == GUF_E_INTERNAL || status == GUF_E_STRUCT || status == GUF_E_ARG;
+  if (ours || (launch.block->flags & GUF_LAUNCH_STATUS) == 0) return status;
+  if (launch.failure == nullptr || status != GUF_E_VALUE)
     return fail(error, status, kNone, kNone, "a loop failed with status %d", status);
-  return fail(error, status, kNone, kNone, "%s", text);
+  return fail(error, status, kNone, kNone, "%s", launch.failure);
 }
 
 guf_status launch_now(const guf_backend_launch &launch, guf_error *error) {
   const guf_status status = execute_launch(launch, error);
-  return __builtin_expect(status == GUF_OK, 1) ? status
-                                               : name_failure(status, launch.failure, error);
+  return __builtin_expect(status == GUF_OK, 1) ? status : name_failure(launch, status, error);
 }
 
 // Borrows launch and block while it runs on the caller; the queued copy owns them.

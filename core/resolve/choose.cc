@@ -154,7 +154,6 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, Choice *out, 
   GUF_TRY(search(query, list, &found, error));
   const op::Loop &loop = *list.loops[found.index];
   const uint32_t mask = cast_mask_of(*call, loop);
-  GUF_TRY(check_byte_order(query, loop, found.unchecked, error));
   if (!found.unchecked && !compares_integers(query)) GUF_TRY(check_weak(query, loop, error));
   const guf_status applied = apply(call, loop, error);  // before the casts, as in NumPy
   if (applied == GUF_E_OVERFLOW) {
@@ -163,6 +162,7 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, Choice *out, 
     if (done) return GUF_OK;
   }
   GUF_TRY(applied);
+  GUF_TRY(check_byte_order(query, loop, error));
   GUF_TRY(check_casts(query, loop, found.unchecked, error));
   if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | found.index);
   *out = {&loop, found.index, mask};
