@@ -128,6 +128,7 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, Choice *out, 
   for (uint32_t k = 0; k < list.loops.size(); ++k) {
     const op::Loop &loop = *list.loops[k];
     if (loop.types[0] != types[0] || loop.types[1] != types[1]) continue;
+    GUF_TRY(check_byte_order(query, loop, false, error));
     GUF_TRY(check_casts(query, loop, true, error));
     const uint32_t mask = cast_mask_of(*call, loop);
     for (int i = 0; i < 2; ++i) {
@@ -156,13 +157,13 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, Choice *out, 
   const uint32_t mask = cast_mask_of(*call, loop);
   if (!found.unchecked && !compares_integers(query)) GUF_TRY(check_weak(query, loop, error));
   const guf_status applied = apply(call, loop, error);  // before the casts, as in NumPy
+  if (applied == GUF_OK) GUF_TRY(check_byte_order(query, loop, found.unchecked, error));
   if (applied == GUF_E_OVERFLOW) {
     bool done = false;
     GUF_TRY(compare_exactly(call, query, out, &done, error));
     if (done) return GUF_OK;
   }
   GUF_TRY(applied);
-  GUF_TRY(check_byte_order(query, loop, error));
   GUF_TRY(check_casts(query, loop, found.unchecked, error));
   if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | found.index);
   *out = {&loop, found.index, mask};

@@ -213,13 +213,13 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, guf_error *e
   return GUF_OK;
 }
 
-guf_status check_byte_order(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
+guf_status check_byte_order(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
+                            guf_error *error) {
   if (query.call->casting != GUF_CASTING_NO) return GUF_OK;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
     const bool output = !query.searches(i);
     if ((query.call->operand[i].flags & op::kSwapped) == 0) continue;
-    // The logical functions look whether an input is zero, in any byte order.
-    if (!output && query.ufunc->type_rule == TypeRule::kLogical) continue;
+    if (!output && unchecked_inputs) continue;
     return output ? refuse_cast(query, i, type_at(loop, i), query.have[i], true, error)
                   : refuse_cast(query, i, query.have[i], type_at(loop, i), false, error);
   }

@@ -40,7 +40,8 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, guf_error *e
 
 // `no` also forbids a change of byte order.
 // Errors  GUF_E_CASTING <= with the operand at fault
-guf_status check_byte_order(const TypeQuery &query, const op::Loop &loop, guf_error *error);
+guf_status check_byte_order(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
+                            guf_error *error);
 
 // Judges every cast that the loop needs.  Errors  GUF_E_CASTING <= with the operand at fault
 guf_status check_casts(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,

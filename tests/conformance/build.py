@@ -63,6 +63,11 @@ def from_bfloat16_bits(bits):
     return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
 
 
+def numpy_letter(letter):
+    """int64 as NumPy's own arrays have it: 'q' is a second, distinct type of the same size."""
+    return {'q': 'l', 'Q': 'L'}.get(letter, letter)
+
+
 class Memory:
     """The buffers of a case, once. Two Memories of one case hold equal bytes."""
 
@@ -73,7 +78,8 @@ class Memory:
             if spec['dtype'] == 'E':
                 values = to_bfloat16_bits(random_values(rng, 'f', spec['n'], spec['values']))
             else:
-                values = random_values(rng, spec['dtype'], spec['n'], spec['values'])
+                letter = numpy_letter(spec['dtype'])
+                values = random_values(rng, letter, spec['n'], spec['values'])
             if spec['swapped']:
                 values = values.astype(values.dtype.newbyteorder())
             block = np.zeros(values.nbytes + 32, np.uint8)
@@ -94,7 +100,7 @@ class Memory:
 
 def scalar(spec):
     rng = np.random.default_rng(spec['seed'])
-    return random_values(rng, spec['scalar'], 1, 'mixed')[0]
+    return random_values(rng, numpy_letter(spec['scalar']), 1, 'mixed')[0]
 
 
 def value(memory, spec):

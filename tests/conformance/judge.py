@@ -54,7 +54,7 @@ def run_numpy(case):
     out = build.value(memory, case['output']) if case['output'] else None
     options = {'order': case['order'], 'casting': case['casting'] or 'same_kind'}
     if case.get('dtype'):
-        options['dtype'] = np.dtype(case['dtype'])
+        options['dtype'] = np.dtype(build.numpy_letter(case['dtype']))
     if case.get('where'):
         options['where'] = memory.view(case['where'])
     try:
@@ -208,7 +208,7 @@ def outside_integers(case, theirs):
         return np.bool_(True)
     result = loop_dtypes(case, [build.value(memory, spec) for spec in case['inputs']])[-1]
     if theirs.output.dtype.kind in 'iu' and result.kind in 'fc':
-        options = {'dtype': case['dtype']} if case.get('dtype') else {}
+        options = {'dtype': build.numpy_letter(case['dtype'])} if case.get('dtype') else {}
         floats = getattr(np, case['op'])(*inputs, casting='unsafe', **options)
         return compared(case, in_output_shape(~holds(theirs.output.dtype, floats), theirs))
     return np.bool_(False)
@@ -242,7 +242,7 @@ def loop_dtypes(case, inputs):
     kinds = [type(x) if type(x) in (int, float, complex) else x.dtype for x in inputs]
     kinds = [np.dtype('f') if build.is_bfloat16(case) else kind for kind in kinds]
     wanted = (
-        {'signature': (None,) * len(inputs) + (np.dtype(case['dtype']),)}
+        {'signature': (None,) * len(inputs) + (np.dtype(build.numpy_letter(case['dtype'])),)}
         if case.get('dtype')
         else {}
     )

@@ -134,6 +134,30 @@ GUF_FN c128 pow_whole(c128 z, i32 n) {
   return result;
 }
 
+// 1 for an infinity and 0 for all else, with the sign of x.
+GUF_FN f64 boxed(f64 x) {
+  return copysign(magnitude(x) == limits<f64>::infinity ? 1.0 : 0.0, x);
+}
+GUF_FN f64 zero_if_nan(f64 x) {
+  return x != x ? copysign(0.0, x) : x;
+}
+
+// C99 Annex G's product: an infinite factor makes an infinite product, whatever NaNs the formula gives.
+GUF_FN c128 multiply_infinities(c128 z, c128 w) {
+  const c128 plain = z * w;
+  if (plain.re == plain.re || plain.im == plain.im) return plain;
+  const bool left =
+      magnitude(z.re) == limits<f64>::infinity || magnitude(z.im) == limits<f64>::infinity;
+  if (left) z = c128(boxed(z.re), boxed(z.im));
+  const bool right =
+      magnitude(w.re) == limits<f64>::infinity || magnitude(w.im) == limits<f64>::infinity;
+  if (right) w = c128(boxed(w.re), boxed(w.im));
+  if (!left && !right) return plain;
+  const c128 clean =
+      c128(zero_if_nan(z.re), zero_if_nan(z.im)) * c128(zero_if_nan(w.re), zero_if_nan(w.im));
+  return c128(limits<f64>::infinity * clean.re, limits<f64>::infinity * clean.im);
+}
+
 // As NumPy has it: 0^w is 1, 0 or NaN by w's real part; small whole exponents by multiplication; else
 // exp(w log z), whose error grows with |w log z|.
 GUF_FN c128 pow_complex(c128 z, c128 w) {
@@ -151,9 +175,7 @@ GUF_FN c128 pow_complex(c128 z, c128 w) {
   const pair<f64> c = two_product(w.re, l.im), d = two_product(w.im, l.re);
   const f64 re = (a.hi - b.hi) + (a.lo - b.lo), im = (c.hi + d.hi) + (c.lo + d.lo);
   if (is_finite(re) && is_finite(im)) return exp_complex(c128(re, im));
-  // Without the low parts, which infinities make NaN; and a real exponent takes no part in 0 * inf.
-  const bool real = w.im == 0.0;
-  return exp_complex(c128(real ? a.hi : a.hi - b.hi, real ? c.hi : c.hi + d.hi));
+  return exp_complex(multiply_infinities(w, l));
 }
 
 GUF_FN c128 widen(c64 z) {
