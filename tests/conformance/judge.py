@@ -168,7 +168,7 @@ def compared(case, array):
 def alike(a, b, either_zero=False):
     """Element-wise: same bits, all NaNs alike (per component of a complex number)."""
     if a.dtype.kind == 'c':
-        return alike(a.real, b.real) & alike(a.imag, b.imag)
+        return alike(a.real, b.real, either_zero) & alike(a.imag, b.imag, either_zero)
     if a.dtype.kind != 'f':
         return a == b
     same = (a == b) & (np.signbit(a) == np.signbit(b) if not either_zero else True)
@@ -189,6 +189,8 @@ def value_difference(case, theirs, ours):
     if good.all():
         return None
     good = good | compared_to_truth(case, theirs, found, good)
+    if case['op'] == 'power' and found.dtype.kind == 'c':  # C leaves open which parts are NaN
+        good = good | (~np.isfinite(exact) & ~np.isfinite(found))
     if good.all():
         return None
     where = tuple(int(i) for i in np.argwhere(~good)[0])
