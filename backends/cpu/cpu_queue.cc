@@ -89,8 +89,8 @@ class FreeTask final : public PlainTask<FreeTask> {
   uint64_t address_, size_;
 };
 
-// A failing loop says its status only; the launch knows the text. Our own failures wrote theirs already. (The record
-// cannot tell which it was: it may hold an older call's failure.)
+// A failing loop says its status only; the launch knows the text. Our own failures wrote theirs
+// already. (The record cannot tell which it was: it may hold an older call's failure.)
 [[gnu::cold]] guf_status name_failure(const guf_backend_launch &launch, guf_status status,
                                       guf_error *error) {
   const bool ours = status == GUF_E_NO_MEMORY || status == GUF_E_UNSUPPORTED ||

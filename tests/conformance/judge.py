@@ -290,7 +290,7 @@ def compared_to_truth(case, theirs, found, good):
 
 
 def in_output_shape(values, theirs):
-    """The loop's values in the output's shape: a gufunc's output may lack leading axes of extent 1."""
+    """The loop's values in the output's shape, which may lack leading axes of extent 1."""
     values = np.asarray(values)
     if values.size == theirs.output.size:
         return values.reshape(theirs.output.shape)
@@ -308,7 +308,7 @@ def within(found, truth, scale, letter, product):
     limit = (
         scale * work + np.abs(truth) * eps if product else binade(scale) * bar
     ) + np.longdouble(max(TINY[letter], TINY.get(out, 0))) * 2
-    if truth.dtype.kind == 'c' and found.dtype.kind != 'c':  # a complex result cast to a real output
+    if truth.dtype.kind == 'c' and found.dtype.kind != 'c':  # a complex result in a real output
         truth = truth.real
     error = np.abs(found.astype(truth.dtype) - truth)
     top = np.finfo(

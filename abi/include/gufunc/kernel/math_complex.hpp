@@ -142,7 +142,7 @@ GUF_FN f64 zero_if_nan(f64 x) {
   return x != x ? copysign(0.0, x) : x;
 }
 
-// C99 Annex G's product: an infinite factor makes an infinite product, whatever NaNs the formula gives.
+// C99 Annex G: an infinite factor makes an infinite product, whatever NaNs the formula gives.
 GUF_FN c128 multiply_infinities(c128 z, c128 w) {
   const c128 plain = z * w;
   if (plain.re == plain.re || plain.im == plain.im) return plain;
@@ -158,8 +158,8 @@ GUF_FN c128 multiply_infinities(c128 z, c128 w) {
   return c128(limits<f64>::infinity * clean.re, limits<f64>::infinity * clean.im);
 }
 
-// As NumPy has it: 0^w is 1, 0 or NaN by w's real part; small whole exponents by multiplication; else
-// exp(w log z), whose error grows with |w log z|.
+// As NumPy has it: 0^w is 1, 0 or NaN by w's real part; small whole exponents by multiplication;
+// else exp(w log z), whose error grows with |w log z|.
 GUF_FN c128 pow_complex(c128 z, c128 w) {
   if (w.re == 0.0 && w.im == 0.0) return c128(1.0, 0.0);
   if (z.re == 0.0 && z.im == 0.0) {
