@@ -76,7 +76,7 @@ bool has_missing(const op::CallView &call) {
   GUF_TRY(broadcast::arrange(call, &loop, room.get()));
   void *kernel = nullptr;  // asked for before anything is written
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, room.get()));
-  if (loop.items != 0) GUF_TRY(separate.load(room.get()));
+  if (loop.items != 0) GUF_TRY(separate.load(loop, room.get()));
   if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
   guf_status status = launch(call, loop, choice, room.get());
   if (status == GUF_OK) status = arrays.write_back(room.get());

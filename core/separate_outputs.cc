@@ -34,6 +34,22 @@ guf_status check_stretches(const array::Layout &from, const array::Layout &to, i
   return base::fail(error, GUF_E_SHAPE, operand, kNone, "%s; argument %d", text.c_str(), operand);
 }
 
+// A layout whose axes are taken in another order, stretched to `ndim` axes before.
+struct TurnedLayout {
+  int64_t shape[GUF_MAX_NDIM];
+  int64_t strides[GUF_MAX_NDIM];
+  array::Layout layout;
+
+  TurnedLayout(const array::Layout &from, int32_t ndim, const int8_t *order)
+      : layout{from.dtype, ndim, shape, strides, from.address} {
+    for (int32_t k = 0; k < ndim; ++k) {
+      const int32_t axis = order[k] - (ndim - from.ndim);
+      shape[k] = axis < 0 ? 1 : from.shape[axis];
+      strides[k] = axis < 0 ? 0 : from.strides[axis];
+    }
+  }
+};
+
 }  // namespace
 
 void SeparateOutputs::mark() {
@@ -100,7 +116,7 @@ guf_status SeparateOutputs::redirect(resolve::Choice *choice, guf_error *error) 
   return check_apart(error);
 }
 
-guf_status SeparateOutputs::load(guf_error *error) {
+guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *error) {
   // Everything that is read and would be overwritten by the copies below, an operand by its own
   // output excepted: `move` sees to that.
   for (const Pair &pair : pairs_) {
@@ -121,8 +137,9 @@ guf_status SeparateOutputs::load(guf_error *error) {
   }
   for (const Pair &pair : pairs_) {
     op::OperandView &target = call_.operand[pair.operand];
-    const op::OperandView &output = call_.operand[pair.output];
     if (pair.through_copy) {
+      op::OperandView output = call_.operand[pair.output];
+      output.layout = target.layout;  // as axes= turned it
       GUF_TRY(arrays_.replace_by_copy(&target, pair.loop_dtype, error));
       arrays_.write_back_later(output, target);
     }
@@ -130,8 +147,11 @@ guf_status SeparateOutputs::load(guf_error *error) {
     if (call_.stream != nullptr && pair.source.array != nullptr) {
       arrays_.keep(base::Ref<array::Array>::share(pair.source.array));
     }
-    GUF_TRY(
-        memory::move(*call_.device, call_.stream, side_of(target), side_of(pair.source), error));
+    memory::Side source = side_of(pair.source);
+    const int32_t ndim = loop.turned ? target.layout.ndim : 0;
+    const TurnedLayout turned(source.layout, ndim, loop.order[pair.operand]);
+    if (loop.turned) source.layout = turned.layout;
+    GUF_TRY(memory::move(*call_.device, call_.stream, side_of(target), source, error));
   }
   return GUF_OK;
 }

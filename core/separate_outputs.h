@@ -24,8 +24,9 @@ class SeparateOutputs {
   //         GUF_E_OVERLAP <= two separate outputs overlap;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
   guf_status redirect(resolve::Choice *choice, guf_error *error);
 
-  // Copies inputs that overlap outputs aside, then operands into outputs.
-  guf_status load(guf_error *error);
+  // Copies inputs that overlap outputs aside, then operands into outputs, with their axes as
+  // `loop` has turned them.
+  guf_status load(const broadcast::LoopShape &loop, guf_error *error);
 
   // For a question: dtypes and shapes of the separate outputs. Needs `mark`.
   void describe(const resolve::Choice &choice, guf_resolution *out) const;

@@ -38,11 +38,14 @@ def cumulative_power(rows):
 
 
 def hermite(rows):
+    """The recurrence in the rows' own type; factorial, root and quotient in f64, rounded once."""
     h, kind = rows.copy(), rows.dtype.type
     for k in range(1, rows.shape[-1] - 1):
-        h[..., k + 1] = (h[..., 1] * h[..., k] - np.sqrt(kind(k)) * h[..., k - 1]) / np.sqrt(
-            kind(k + 1)
-        )
+        h[..., k + 1] = h[..., 1] * h[..., k] - kind(k) * h[..., k - 1]
+    factorial = 1.0
+    for k in range(2, rows.shape[-1]):
+        factorial *= k
+        h[..., k] = h[..., k].astype('f8') / np.sqrt(factorial)
     return h
 
 

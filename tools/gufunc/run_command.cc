@@ -159,9 +159,10 @@ class Run {
 
   void add_inputs() {
     for (size_t i = 0; i < options_.inputs.size(); ++i) {
-      const bool writable = options_.inplace && i == 0;
+      // An inout operand is asked about before its output exists; a private mapping keeps the file.
+      const bool writable = i == 0 && (options_.inplace || no_outputs());
       inputs_.push_back(operand_of(options_.inputs[i], writable));
-      if (writable && inputs_[0].kind != GUF_OPERAND_TENSOR)
+      if (options_.inplace && i == 0 && inputs_[0].kind != GUF_OPERAND_TENSOR)
         usage("--inplace: the first input must be a .npy file");
     }
     args_.inputs = inputs_.data();
