@@ -19,7 +19,7 @@ uint32_t fork_epoch_slow();
 // made before the fork carry the parent's number: their driver or threads are not here.
 inline uint32_t fork_epoch() {
   const uint32_t epoch =
-      internal::fork_word.load(std::memory_order_relaxed)->load(std::memory_order_relaxed);
+      internal::fork_word.load(std::memory_order_acquire)->load(std::memory_order_relaxed);
   return __builtin_expect(epoch != 0, 1) ? epoch : internal::fork_epoch_slow();
 }
 
