@@ -187,9 +187,11 @@ def random_case(rng):
         # NumPy 2 crashes on a mask beside a weak integer out of range: that pair is not asked for.
         if rng.random() < 0.12 and not any('weak_int' in view for view in case['inputs']):
             case['where'] = buffers.view('?', narrowed(rng, shape))
-    # NumPy casts the logical functions' inputs to bool before it looks at their layout:
-    # 'A' sees other arrays then.
-    if name.startswith('logical') and case['order'] == 'A':
+    # NumPy casts small inputs before it looks at their layout: 'A' sees other arrays then.
+    plain = len({b['dtype'] for b in buffers.list}) == 1 and not any(
+        b['swapped'] or b['misaligned'] for b in buffers.list
+    )
+    if case['order'] == 'A' and (name.startswith('logical') or not plain or case.get('dtype')):
         case['order'] = 'K'
     if rng.random() < 0.1:
         case['dtype'] = rng.choice(DTYPES)
