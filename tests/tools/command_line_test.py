@@ -179,6 +179,23 @@ class CommandLine(unittest.TestCase):
         self.fails(2, '', 'run', 'add', a, '--frobnicate')
         self.assertEqual(self.files(), before)
 
+    def test_output_replaces_regular_files_only(self):
+        a, fifo = self.save('a.npy', np.ones(3)), self.here / 'fifo'
+        os.mkfifo(fifo)
+        (self.here / 'folder').mkdir()
+        for link, target in (('to_fifo', 'fifo'), ('nowhere', 'none'), ('circle', 'circle')):
+            (self.here / link).symlink_to(target)
+        before = self.files()
+        for name in ('fifo', 'folder', 'to_fifo', 'nowhere', 'circle'):
+            self.fails(3, 'is not a regular file', 'run', 'negative', a, '-o', self.here / name)
+        self.assertTrue(fifo.is_fifo())
+        self.assertEqual(self.files(), before)
+        link = self.here / 'link.npy'
+        link.symlink_to(self.save('target.npy', np.zeros(1)).name)
+        self.ok('run', 'negative', a, '-o', link)
+        self.assertTrue(link.is_symlink())
+        np.testing.assert_array_equal(np.load(self.here / 'target.npy'), [-1] * 3)
+
     def test_damaged_files(self):
         whole = self.save('a.npy', np.arange(3.0)).read_bytes()
         path = self.here / 'a.npy'

@@ -10,7 +10,9 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "outcome.h"
@@ -42,6 +44,18 @@ mode_t ordinary_mode() {
 
 [[noreturn]] void fail_errno(const std::string &name, const char *verb) {
   throw Failure(Exit::kFile, fmt::format("{}: cannot {}: {}", name, verb, std::strerror(errno)));
+}
+
+// The file that `path` means, through symbolic links: a rename would replace the link, and would
+// replace a device or a fifo as gladly as a file.
+std::string resolve_target(const std::string &path) {
+  struct stat status = {};
+  if (::lstat(path.c_str(), &status) != 0) return path;  // new, or not to be had: creating it tells
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  if (real == nullptr || ::stat(real.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    throw Failure(Exit::kFile, path + ": is not a regular file");
+  return real.get();
 }
 
 }  // namespace
@@ -103,7 +117,11 @@ guf_tensor NpyInput::tensor(bool writable) const {
 
 NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64_t> shape,
                      bool fortran_order, bool raw_bf16)
-    : path_(path), temporary_(path + ".XXXXXX"), dtype_(dtype), shape_(std::move(shape)) {
+    : path_(path),
+      target_(resolve_target(path)),
+      temporary_(target_ + ".XXXXXX"),
+      dtype_(dtype),
+      shape_(std::move(shape)) {
   const std::string header = make_npy_header(dtype_, shape_, fortran_order, raw_bf16);
   strides_ = contiguous_strides(dtype_, shape_, fortran_order);
   guf_dtype_info info = {};
@@ -134,15 +152,6 @@ NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64
   data_offset_ = header.size();
 }
 
-NpyOutput::NpyOutput(NpyOutput &&other) noexcept
-    : path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, {})),
-      dtype_(other.dtype_),
-      shape_(std::move(other.shape_)),
-      strides_(std::move(other.strides_)),
-      data_offset_(other.data_offset_),
-      mapping_(std::move(other.mapping_)) {}
-
 NpyOutput::~NpyOutput() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
@@ -159,7 +168,7 @@ guf_tensor NpyOutput::tensor() const {
 }
 
 void NpyOutput::commit() {
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail_errno(path_, "write");
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_errno(path_, "write");
   temporary_.clear();
 }
 

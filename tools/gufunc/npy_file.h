@@ -73,15 +73,14 @@ class NpyInput {
 };
 
 // A new file, filled in place and renamed over `path` by commit(); without it nothing is left
-// behind.
+// behind. A symbolic link stays and the file it leads to is replaced; what exists and is no regular
+// file is refused.
 class NpyOutput {
  public:
   NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64_t> shape,
             bool fortran_order, bool raw_bf16);
   NpyOutput(const NpyOutput &) = delete;
   NpyOutput &operator=(const NpyOutput &) = delete;
-  NpyOutput(NpyOutput &&other) noexcept;
-  NpyOutput &operator=(NpyOutput &&) = delete;
   ~NpyOutput();
 
   guf_tensor tensor() const;
@@ -90,7 +89,8 @@ class NpyOutput {
   void commit();
 
  private:
-  std::string path_;
+  std::string path_;    // as the user wrote it
+  std::string target_;  // the file that it means, behind symbolic links
   std::string temporary_;
   guf_dtype dtype_;
   std::vector<int64_t> shape_;
