@@ -14,8 +14,7 @@ int main(int argc, char **argv) {
     operands[i].tensor = &tensors[i];
   }
   guf_call_args args = {.struct_size = sizeof args, .ninputs = 3, .noutputs = 1};
-  args.inputs = operands;
-  args.outputs = operands + 3;
+  args.inputs = operands, args.outputs = operands + 3;
   guf_error error = {.struct_size = sizeof error};
   guf_module module = NULL;
   guf_ufunc ufunc = NULL;

@@ -13,8 +13,8 @@ typedef struct guf_ufunc_s *guf_ufunc;
 typedef struct guf_module_s *guf_module;
 
 /* Names. The standard library's names are plain ("add"). A module's names are "module:name"; the
- * short name finds them too while it is unique in the context. Loops are tried in the order they
- * were added. */
+ * short name finds them too while it is unique in the context. A loop whose input types are exactly
+ * the call's comes first; else loops are tried in the order they were added. */
 
 typedef struct guf_ufunc_info {
   uint32_t struct_size;
@@ -139,7 +139,8 @@ typedef struct guf_module_info {
  * "module:name". Nothing of the file runs before the digest holds, and what is opened is what was
  * checked.
  * Ownership  one reference for the caller; its ufuncs, loops and plans keep the module too. It is
- *            unmapped when none is left. Loading the same file again gives the same module.
+ *            unmapped when none is left. Loading the same file again gives the same module. Its
+ *            names are found while a handle of the module lives.
  * Errors     GUF_E_ARG <= path or out_module is NULL, unknown flags;  GUF_E_HANDLE
  *            GUF_E_IO <= the file cannot be opened or read
  *            GUF_E_BAD_FILE <= no module, damaged (the digest differs), or its table breaks the
