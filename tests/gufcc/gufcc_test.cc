@@ -190,6 +190,30 @@ TEST_F(Gufcc, TheSecondBuildTakesObjectsFromTheCache) {
   EXPECT_THAT(run(defined).output, Not(HasSubstr("from the cache")));
 }
 
+TEST_F(Gufcc, DamagedObjectsOfTheCacheAreCompiledAnew) {
+  write("factor.h", "#define FACTOR 2\n");
+  const Command command = {write("scale.guf.cpp", kScale), "-o", path("scale.so").string(), "-v"};
+  ASSERT_EQ(run(command).status, 0);
+  std::string first, content;
+  ASSERT_TRUE(read_file(path("scale.so"), &first, &diagnostics_));
+  const auto damage_with = [&](auto damage) {
+    for (const auto &kept : fs::directory_iterator(path("cache"))) {
+      ASSERT_TRUE(read_file(kept.path(), &content, &diagnostics_));
+      damage(&content);
+      ASSERT_TRUE(write_file(kept.path(), content, &diagnostics_));
+    }
+    const ProcessResult again = run(command);
+    EXPECT_EQ(again.status, 0) << again.output;
+    EXPECT_THAT(again.output, Not(HasSubstr("from the cache")));
+    ASSERT_TRUE(read_file(path("scale.so"), &content, &diagnostics_));
+    EXPECT_EQ(content, first);
+    EXPECT_THAT(run(command).output, HasSubstr("unit0_v4 from the cache"));
+  };
+  damage_with([](std::string *object) { (*object)[object->size() / 2] ^= 1; });
+  damage_with([](std::string *object) { object->resize(object->size() / 2); });
+  damage_with([](std::string *object) { object->clear(); });
+}
+
 TEST_F(Gufcc, TheDepfileNamesWhatWasRead) {
   write("factor.h", "#define FACTOR 2\n");
   ASSERT_EQ(run({write("scale.guf.cpp", kScale), "-o", path("scale.so").string(), "--depfile",

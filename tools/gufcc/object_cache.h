@@ -16,7 +16,8 @@ class ObjectCache {
   // Name for an object: SHA-256 of `text`, in hexadecimal.
   static std::string key(const std::string &text);
 
-  // Copies the object of that name to `output`; false when there is none.
+  // Copies the object of that name to `output`; false when there is none, or when it is not, bit
+  // for bit, what was stored under that name.
   bool fetch(const std::string &key, const std::filesystem::path &output) const;
 
   // Waits while another gufcc makes the object of that name; then it is the caller's to make, as
@@ -33,7 +34,7 @@ class ObjectCache {
     int descriptor_ = -1;
   };
 
-  // Keeps a copy of `object`. A cache that cannot be written is no error: the next build is slower.
+  // Keeps a copy of `object` and its SHA-256. A cache that cannot be written is no error: the next build is slower.
   void store(const std::string &key, const std::filesystem::path &object) const;
 
  private:
