@@ -324,6 +324,24 @@ TEST_F(Gufcc, Refusals) {
               HasSubstr("no GUF_UFUNC or GUF_GUFUNC"));
 }
 
+TEST_F(Gufcc, AWrongCommandLineIsStatusTwo) {
+  const std::string source =
+      write("k.guf.cpp", "#include <gufunc/kernel.hpp>\nGUF_UFUNC(f, \"f->f\");\n");
+  const std::string output = path("x.so").string();
+  for (const Command &wrong :
+       {Command{}, Command{source, "-o", output, "--nothing"}, Command{source, "-o", output, "-j0"},
+        Command{source, "-o", output, "-j", "-1"}, Command{source, "-o", output, "-jx"},
+        Command{source, "-o", output, "-j1.5"}, Command{source, "-o", output, "--fp=quick"},
+        Command{source, "-o", output, "--targets", "vax"}, Command{source, "--check", "vax"},
+        Command{source, "-o", path("1x.so").string()}, Command{source}}) {
+    const ProcessResult result = run(wrong);
+    EXPECT_EQ(result.status, 2) << command_line(wrong) << "\n" << result.output;
+    EXPECT_NE(result.output, "");
+  }
+  EXPECT_EQ(run({"--help"}).status, 0);
+  EXPECT_EQ(run({"nothing.guf.cpp", "-o", output}).status, 1);
+}
+
 TEST_F(Gufcc, StrictKeepsEveryRoundingAndFastContracts) {
   const std::string source =
       write("mad.guf.cpp",

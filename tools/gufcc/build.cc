@@ -52,7 +52,8 @@ bool Build::find_sources() {
 
 // "build/foo.so" is module foo.
 bool Build::choose_name() {
-  if (options_.output.empty()) return diagnostics_->error({}, "say where the module goes: -o FILE");
+  if (options_.output.empty())
+    return diagnostics_->usage_error("say where the module goes: -o FILE");
   module_.name = options_.name;
   if (module_.name.empty()) {
     module_.name = fs::path(options_.output).filename().string();
@@ -64,8 +65,8 @@ bool Build::choose_name() {
                       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
                     });
   if (good) return true;
-  return diagnostics_->error({}, "'{}' is no module name: letters, digits and _; say --name NAME",
-                             module_.name);
+  return diagnostics_->usage_error("'{}' is no module name: letters, digits and _; say --name NAME",
+                                   module_.name);
 }
 
 bool Build::scan_sources() {

@@ -27,6 +27,12 @@ class Diagnostics {
     failed_ = true;
     return false;
   }
+  // The same, where the command line is wrong.
+  template <class... A>
+  bool usage_error(fmt::format_string<A...> format, A &&...args) {
+    usage_ = true;
+    return error({}, format, std::forward<A>(args)...);
+  }
   template <class... A>
   void warn(const Place &place, fmt::format_string<A...> format, A &&...args) {
     add(place, "warning", fmt::format(format, std::forward<A>(args)...));
@@ -35,6 +41,7 @@ class Diagnostics {
   void pass_on(const std::string &text) { text_ += text; }
 
   bool failed() const { return failed_; }
+  bool usage() const { return usage_; }
   const std::string &text() const { return text_; }
 
  private:
@@ -48,6 +55,7 @@ class Diagnostics {
 
   std::string text_;
   bool failed_ = false;
+  bool usage_ = false;
 };
 
 }  // namespace gufunc::gufcc

@@ -9,6 +9,9 @@ namespace {
 
 using gufunc::gufcc::Options;
 
+// 2 as gufunc has it: the command line itself is wrong. 1 is everything else.
+constexpr int kExitFailed = 1, kExitUsage = 2;
+
 void describe(CLI::App *app, Options *options) {
   app->add_option("sources", options->sources, "Kernel sources (.guf.cpp)")->required();
   app->add_option("-o,--output", options->output, "The module to write");
@@ -35,7 +38,8 @@ void describe(CLI::App *app, Options *options) {
       ->envname("GUFUNC_CACHE_DIR");
   app->add_flag("--no-cache", options->no_cache, "Compile everything anew");
   app->add_flag("--keep", options->keep, "Keep intermediate files");
-  app->add_option("-j,--jobs", options->jobs, "Compilations side by side [one per processor]");
+  app->add_option("-j,--jobs", options->jobs, "Compilations side by side [one per processor]")
+      ->check(CLI::PositiveNumber);
   app->add_option("--compiler", options->compiler, "The kernel compiler [clang++-19]");
   app->add_flag("-v,--verbose", options->verbose, "Print the commands");
 }
@@ -46,14 +50,19 @@ int run(int argc, char **argv) {
   app.set_version_flag("--version", "gufcc " GUFUNC_VERSION);
   Options options;
   describe(&app, &options);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : kExitUsage;
+  }
 
   gufunc::gufcc::Diagnostics diagnostics;
   gufunc::gufcc::Build build(options, &diagnostics);
   const bool good = build.run();
   std::fputs(diagnostics.text().c_str(), stderr);
   std::fputs(build.listing().c_str(), stdout);
-  return good && !diagnostics.failed() ? 0 : 1;
+  if (good && !diagnostics.failed()) return 0;
+  return diagnostics.usage() ? kExitUsage : kExitFailed;
 }
 
 }  // namespace
@@ -63,6 +72,6 @@ int main(int argc, char **argv) {
     return run(argc, argv);
   } catch (const std::exception &failure) {
     std::fprintf(stderr, "gufcc: error: %s\n", failure.what());
-    return 1;
+    return kExitFailed;
   }
 }

@@ -76,10 +76,10 @@ bool select_targets(const std::string &text, std::vector<Target> *out, Diagnosti
     if (!known) {
       std::string valid = "host all";
       for (const Target &target : all_targets()) valid += " " + target.name;
-      return diagnostics->error({}, "'{}' is no target; valid are {}", word, valid);
+      return diagnostics->usage_error("'{}' is no target; valid are {}", word, valid);
     }
   }
-  if (out->empty()) return diagnostics->error({}, "no host target is left in '{}'", text);
+  if (out->empty()) return diagnostics->usage_error("no host target is left in '{}'", text);
   return true;
 }
 
@@ -112,8 +112,8 @@ bool device_command(const std::string &name, const std::string &compiler, Comman
             "-Xclang",   "-finclude-default-header",
             "-emit-llvm"};
   } else {
-    return diagnostics->error({}, "--check: '{}' is unknown; valid are nvptx64 amdgcn opencl",
-                              name);
+    return diagnostics->usage_error("--check: '{}' is unknown; valid are nvptx64 amdgcn opencl",
+                                    name);
   }
   out->insert(out->end(), {"-O2", "-ffp-contract=off", "-Wall", "-Wextra"});
   return true;
