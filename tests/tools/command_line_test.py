@@ -196,6 +196,34 @@ class CommandLine(unittest.TestCase):
         self.assertTrue(link.is_symlink())
         np.testing.assert_array_equal(np.load(self.here / 'target.npy'), [-1] * 3)
 
+    def test_rewritten_files_keep_mode_and_owner(self):
+        a, into = self.save('a.npy', np.ones(3)), self.save('into.npy', np.zeros(3))
+        root = os.geteuid() == 0
+        for path, options in ((into, ('--into', into)), (a, ('--inplace',))):
+            path.chmod(0o640)
+            if root:
+                os.chown(path, 12345, 12346)
+            old = path.stat()
+            self.ok('run', 'negative', a, *options)
+            new = path.stat()
+            self.assertNotEqual(new.st_ino, old.st_ino)
+            self.assertEqual(
+                (new.st_mode, new.st_uid, new.st_gid), (old.st_mode, old.st_uid, old.st_gid)
+            )
+
+    def test_files_that_are_not_writable_are_not_rewritten(self):
+        a, into = self.save('a.npy', np.ones(3)), self.save('into.npy', np.zeros(3))
+        self.here.chmod(0o777)
+        into.chmod(0o444)
+        other = {'user': 65534, 'group': 65534} if os.geteuid() == 0 else {}
+        done = subprocess.run(
+            [GUFUNC, 'run', 'negative', a, '--into', into], capture_output=True, text=True, **other
+        )
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn('into.npy: cannot write: Permission denied', done.stderr)
+        np.testing.assert_array_equal(np.load(into), np.zeros(3))
+        self.assertEqual(self.files(), ['a.npy', 'into.npy'])
+
     def test_damaged_files(self):
         whole = self.save('a.npy', np.arange(3.0)).read_bytes()
         path = self.here / 'a.npy'

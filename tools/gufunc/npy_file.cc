@@ -58,6 +58,21 @@ std::string resolve_target(const std::string &path) {
   return real.get();
 }
 
+// A file that takes the place of another keeps what the other's owner set. Only root may give a file
+// away; set-id bits mean nothing on data.
+void take_over(int fd, const std::string &target, const std::string &path) {
+  struct stat old = {};
+  if (::stat(target.c_str(), &old) != 0) fail_errno(path, "stat");
+  if (::fchown(fd, old.st_uid, old.st_gid) != 0 && errno != EPERM)
+    fail_errno(path, "keep the owner of");
+  if (::fchmod(fd, old.st_mode & 0777U) != 0) fail_errno(path, "keep the mode of");
+}
+
+// The rename asks the folder only; whoever may not write the file may not replace its contents.
+void check_writable(const std::string &target, const std::string &path) {
+  if (::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0) fail_errno(path, "write");
+}
+
 }  // namespace
 
 Mapping::Mapping(Mapping &&other) noexcept
@@ -116,7 +131,7 @@ guf_tensor NpyInput::tensor(bool writable) const {
 }
 
 NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64_t> shape,
-                     bool fortran_order, bool raw_bf16)
+                     bool fortran_order, bool raw_bf16, Over over)
     : path_(path),
       target_(resolve_target(path)),
       temporary_(target_ + ".XXXXXX"),
@@ -130,6 +145,7 @@ NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64
   uint64_t size = info.itemsize;
   for (const int64_t extent : shape_) size *= static_cast<uint64_t>(extent);
 
+  if (over == Over::kSuccessor) check_writable(target_, path_);
   const Descriptor file(::mkostemp(temporary_.data(), O_CLOEXEC));
   if (file.get() < 0) {
     temporary_.clear();
@@ -138,7 +154,11 @@ NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64
   try {
     // posix_fallocate, so that a full disk is an error here and not a SIGBUS while computing.
     const auto total = static_cast<off_t>(header.size() + size);
-    if (::fchmod(file.get(), ordinary_mode()) != 0) fail_errno(path_, "set the mode of");
+    if (over == Over::kSuccessor) {
+      take_over(file.get(), target_, path_);
+    } else if (::fchmod(file.get(), ordinary_mode()) != 0) {
+      fail_errno(path_, "set the mode of");
+    }
     if (const int code = ::posix_fallocate(file.get(), 0, total); code != 0) {
       errno = code;
       fail_errno(path_, "make room for");

@@ -77,8 +77,10 @@ class NpyInput {
 // file is refused.
 class NpyOutput {
  public:
+  // A successor needs the right to write the old file, and takes its mode and owner.
+  enum class Over { kAnything, kSuccessor };
   NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64_t> shape,
-            bool fortran_order, bool raw_bf16);
+            bool fortran_order, bool raw_bf16, Over over);
   NpyOutput(const NpyOutput &) = delete;
   NpyOutput &operator=(const NpyOutput &) = delete;
   ~NpyOutput();

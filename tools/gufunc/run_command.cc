@@ -229,7 +229,7 @@ class Run {
   void add_file(size_t i) {
     const bool fortran = options_.order == "F";
     new_files_.emplace_back(options_.outputs[i], result_dtype(i), result_shape(i), fortran,
-                            options_.raw);
+                            options_.raw, NpyOutput::Over::kAnything);
     tensors_.push_back(new_files_.back().tensor());
     outputs_.push_back(tensor_operand(&tensors_.back()));
   }
@@ -258,7 +258,7 @@ class Run {
         usage("--into and --inplace need a file in this machine's byte order");
       const NpyHeader &header = source->header();
       new_files_.emplace_back(source->path(), header.dtype, header.shape, header.fortran_order,
-                              options_.raw);
+                              options_.raw, NpyOutput::Over::kSuccessor);
       std::memcpy(new_files_.back().data(), reinterpret_cast<const void *>(old->address),
                   header.data_size);
       tensors_.push_back(new_files_.back().tensor());
