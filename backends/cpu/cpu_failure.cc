@@ -14,6 +14,7 @@ void Failure::keep(guf_status failed, uint64_t launch_number, const guf_error &d
   const bool has_text = details.status != GUF_OK;
   argument = has_text ? details.argument : kNone;
   axis = has_text ? details.axis : kNone;
+  native_code = has_text ? details.native_code : 0;
   std::memset(message, 0, sizeof(message));
   if (has_text) std::memcpy(message, details.message, sizeof(message) - 1);
 }
@@ -24,8 +25,10 @@ guf_status Failure::report(guf_error *error) const {
     return fail(error, status, argument, axis, "launch %llu of the stream failed",
                 static_cast<unsigned long long>(launch));
   }
-  return fail(error, status, argument, axis, "%s; launch %llu of the stream", message,
-              static_cast<unsigned long long>(launch));
+  fail(error, status, argument, axis, "%s; launch %llu of the stream", message,
+       static_cast<unsigned long long>(launch));
+  if (error != nullptr && error->struct_size == sizeof(*error)) error->native_code = native_code;
+  return status;
 }
 
 }  // namespace gufunc::cpu

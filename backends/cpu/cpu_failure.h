@@ -12,7 +12,7 @@ namespace gufunc::cpu {
 struct Failure {
   guf_status status = GUF_OK;
   uint64_t launch = 0;  // its number among the stream's launches, from 1
-  int32_t argument = -1, axis = -1;
+  int32_t argument = -1, axis = -1, native_code = 0;
   char message[400] = {};
 
   bool happened() const { return status != GUF_OK; }

@@ -13,6 +13,7 @@
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/dtype_layout.h"
 #include "backends/cpu/item_walk.h"
+#include "backends/cpu/known_status.h"
 #include "backends/cpu/work_split.h"
 
 namespace gufunc::cpu {
@@ -73,11 +74,22 @@ guf_status run_shared(const guf_backend_launch &launch, const HostLoop &loop, ui
   return shared.status.load(std::memory_order_acquire);
 }
 
-}  // namespace
+// A loop says its status only; the launch knows the text.
+[[gnu::cold, gnu::noinline]] guf_status fail_loop(const guf_backend_launch &launch,
+                                                  guf_status returned, guf_error *error) {
+  if (returned == GUF_E_VALUE && launch.failure != nullptr) {
+    return fail(error, returned, kNone, kNone, "%s", launch.failure);
+  }
+  const guf_status status = is_error(returned) ? returned : guf_status{GUF_E_LOOP};
+  fail(error, status, kNone, kNone, "a loop failed with status %d", returned);
+  if (status != returned && error != nullptr && error->struct_size == sizeof(*error)) {
+    error->native_code = returned;
+  }
+  return status;
+}
 
-guf_status execute_launch(const guf_backend_launch &launch, guf_error *error) {
+guf_status run_launch(const guf_backend_launch &launch, const HostLoop &loop, guf_error *error) {
   const guf_launch_block &block = *launch.block;
-  const HostLoop loop{launch.kernel, launch.user, (block.flags & GUF_LAUNCH_STATUS) != 0};
   const bool any_thread = (block.flags & GUF_LAUNCH_ANY_THREAD) != 0 && launch.max_threads != 1;
   // Elementwise work is its items; a cheap test that also lets small generalized launches through.
   const bool small = !any_thread || (block.items < kParallelWork && work_of(block) < kParallelWork);
@@ -89,6 +101,17 @@ guf_status execute_launch(const guf_backend_launch &launch, guf_error *error) {
   }
   if (small) return run_items(block, loop, 0, block.items, error);
   return run_shared(launch, loop, work_of(block), error);
+}
+
+}  // namespace
+
+guf_status execute_launch(const guf_backend_launch &launch, guf_error *error) {
+  std::atomic<guf_status> failure{GUF_OK};
+  const HostLoop loop{launch.kernel, launch.user, (launch.block->flags & GUF_LAUNCH_STATUS) != 0,
+                      &failure};
+  const guf_status status = run_launch(launch, loop, error);
+  if (__builtin_expect(status != kLoopFailed, 1)) return status;
+  return fail_loop(launch, failure.load(std::memory_order_acquire), error);
 }
 
 }  // namespace gufunc::cpu

@@ -89,28 +89,11 @@ class FreeTask final : public PlainTask<FreeTask> {
   uint64_t address_, size_;
 };
 
-// A failing loop says its status only; the launch knows the text. Our own failures wrote theirs
-// already. (The record cannot tell which it was: it may hold an older call's failure.)
-[[gnu::cold]] guf_status name_failure(const guf_backend_launch &launch, guf_status status,
-                                      guf_error *error) {
-  const bool ours = status == GUF_E_NO_MEMORY || status == GUF_E_UNSUPPORTED ||
-                    status == GUF_E_INTERNAL || status == GUF_E_STRUCT || status == GUF_E_ARG;
-  if (ours || (launch.block->flags & GUF_LAUNCH_STATUS) == 0) return status;
-  if (launch.failure == nullptr || status != GUF_E_VALUE)
-    return fail(error, status, kNone, kNone, "a loop failed with status %d", status);
-  return fail(error, status, kNone, kNone, "%s", launch.failure);
-}
-
-guf_status launch_now(const guf_backend_launch &launch, guf_error *error) {
-  const guf_status status = execute_launch(launch, error);
-  return __builtin_expect(status == GUF_OK, 1) ? status : name_failure(launch, status, error);
-}
-
 // Borrows launch and block while it runs on the caller; the queued copy owns them.
 class LaunchTask : public Task {
  public:
   explicit LaunchTask(const guf_backend_launch &request) : launch_(request) {}
-  guf_status run(Stream &, guf_error *error) override { return launch_now(launch_, error); }
+  guf_status run(Stream &, guf_error *error) override { return execute_launch(launch_, error); }
   void dispose() override {}
   static Task *copy_of(const Task &task);
 
@@ -248,7 +231,7 @@ guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
   if (__builtin_expect((block.flags & ~kKnownLaunchFlags) != 0, 0)) {
     return unknown(error, "launch flags", block.flags & ~kKnownLaunchFlags);
   }
-  if (launch->stream == nullptr) return launch_now(*launch, error);
+  if (launch->stream == nullptr) return execute_launch(*launch, error);
   auto *stream = static_cast<Stream *>(launch->stream);
   LaunchTask task(*launch);
   task.launch = stream->next_launch();

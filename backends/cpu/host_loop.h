@@ -5,19 +5,34 @@
 
 #include <gufunc/backend.h>
 
+#include <atomic>
+#include <cstdint>
+
 namespace gufunc::cpu {
+
+// What a call of a failing loop returns: no status of the library, so it is told apart from every
+// failure of the plugin's own. What the loop itself returned is in `failure`.
+constexpr guf_status kLoopFailed = INT32_MIN;
 
 struct HostLoop {
   void *entry = nullptr;
   void *user = nullptr;
   bool has_status = false;
+  std::atomic<guf_status> *failure = nullptr;  // of the launch: the first one of its threads stays
 
   guf_status operator()(char **args, const int64_t *dims, const int64_t *steps) const {
     if (__builtin_expect(has_status, 0)) {
-      return reinterpret_cast<guf_loop_status>(entry)(args, dims, steps, user);
+      return report(reinterpret_cast<guf_loop_status>(entry)(args, dims, steps, user));
     }
     reinterpret_cast<guf_loop_numpy>(entry)(args, dims, steps, user);
     return GUF_OK;
+  }
+
+  guf_status report(guf_status returned) const {
+    if (returned == GUF_OK) return GUF_OK;
+    guf_status none = GUF_OK;
+    failure->compare_exchange_strong(none, returned, std::memory_order_acq_rel);
+    return kLoopFailed;
   }
 };
 

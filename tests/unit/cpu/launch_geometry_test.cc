@@ -239,5 +239,64 @@ TEST(LaunchFailure, RefusesFlagsItDoesNotKnow) {
   EXPECT_EQ(launch_block(block, as_entry(add_f32), &error), GUF_E_UNSUPPORTED);
 }
 
+struct LoopFailure {
+  const char *name;
+  guf_status returned, status;
+  int32_t native_code;
+  const char *text;
+};
+constexpr LoopFailure kLoopFailures[] = {
+    {"OfMemory", GUF_E_NO_MEMORY, GUF_E_NO_MEMORY, 0, "a loop failed with status 1000"},
+    {"OfValue", GUF_E_VALUE, GUF_E_VALUE, 0, "Negative."},
+    {"LikeATimeout", GUF_TIMEOUT, GUF_E_LOOP, 2, "a loop failed with status 2"},
+    {"Negative", -7, GUF_E_LOOP, -7, "a loop failed with status -7"},
+    {"Lowest", INT32_MIN, GUF_E_LOOP, INT32_MIN, "a loop failed with status -2147483648"},
+    {"Unknown", 999, GUF_E_LOOP, 999, "a loop failed with status 999"},
+};
+
+guf_status returning_loop(char **, const int64_t *, const int64_t *, void *user) {
+  return static_cast<const LoopFailure *>(user)->returned;
+}
+
+class LoopStatus : public testing::TestWithParam<LoopFailure> {};
+
+// Directly, staged, shared between threads, and on a stream; the record held another failure.
+TEST_P(LoopStatus, IsAnErrorWithItsOwnRecord) {
+  LoopFailure row = GetParam();
+  std::vector<float> out(1 << 20);
+  for (const int64_t items : {int64_t{1}, int64_t{1} << 20}) {
+    for (const bool staged : {false, true}) {
+      for (const bool queued : {false, true}) {
+        BlockRow geometry{0, {items}, {out.data()}, {{4}}, {GUF_F32}};
+        guf_launch_block block = make_block(geometry);
+        block.flags |= GUF_LAUNCH_STATUS;
+        if (staged) block.flags |= GUF_LAUNCH_SWAPPED;
+        if (staged) block.operand_flags[0] |= GUF_LAUNCH_OPERAND_SWAPPED;
+        guf_error error = fresh_error();
+        error.status = GUF_E_SHAPE;
+        void *stream = nullptr;
+        if (queued) {
+          ASSERT_EQ(cpu().stream_open(cpu_device(), 0, 0, &stream, &error), GUF_OK);
+        }
+        guf_status status =
+            launch_block(block, as_entry(returning_loop), &error, stream, &row, 0, "Negative.");
+        if (queued) {
+          EXPECT_EQ(status, GUF_OK);
+          status = cpu().stream_synchronize(stream, UINT64_MAX, &error);
+          cpu().stream_close(stream);
+        }
+        EXPECT_EQ(status, row.status);
+        EXPECT_EQ(error.status, row.status);
+        EXPECT_EQ(error.native_code, row.native_code);
+        const std::string wanted =
+            std::string(row.text) + (queued ? "; launch 1 of the stream" : "");
+        EXPECT_EQ(error.message, wanted);
+      }
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Rows, LoopStatus, testing::ValuesIn(kLoopFailures),
+                         [](const auto &row) { return row.param.name; });
+
 }  // namespace
 }  // namespace gufunc::cpu
