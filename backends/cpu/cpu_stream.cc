@@ -21,7 +21,31 @@ namespace {
 // A thread without work leaves after this; the next task starts another.
 constexpr auto kIdleLife = std::chrono::milliseconds(50);
 
-constinit std::atomic<uint32_t> live_threads{0};
+// Threads of all streams. A forked child inherits the number, not the threads: the process they
+// run in is the upper half.
+constinit std::atomic<uint64_t> live_threads{0};
+constinit std::atomic<uint32_t> ended_threads{0};  // what a wait for them sleeps on
+
+uint32_t count_live() {
+  const uint64_t seen = live_threads.load(std::memory_order_acquire);
+  return seen >> 32 == process_generation() ? static_cast<uint32_t>(seen) : 0;
+}
+
+void thread_starts() {
+  const uint64_t process = uint64_t{process_generation()} << 32;
+  uint64_t seen = live_threads.load(std::memory_order_relaxed);
+  uint64_t wanted;
+  do {
+    wanted = seen >> 32 == process >> 32 ? seen + 1 : process + 1;
+  } while (!live_threads.compare_exchange_weak(seen, wanted, std::memory_order_relaxed));
+}
+
+// Only for a thread of this process.
+void thread_ends() {
+  live_threads.fetch_sub(1, std::memory_order_acq_rel);
+  ended_threads.fetch_add(1, std::memory_order_release);
+  futex_wake(&ended_threads, INT32_MAX);
+}
 
 }  // namespace
 
@@ -121,10 +145,10 @@ void Stream::enqueue(Task *task) {
 // The queue may run: sees to it that a thread does, or runs it here when none can be started.
 void Stream::wake_thread(std::unique_lock<std::mutex> &lock) {
   if (has_thread_) return work_arrived_.notify_one();
-  live_threads.fetch_add(1, std::memory_order_relaxed);
+  thread_starts();
   has_thread_ = start_thread(thread_entry, this);
   if (has_thread_) return;
-  live_threads.fetch_sub(1, std::memory_order_relaxed);
+  thread_ends();
   has_thread_ = true;  // this caller stands in for it
   drain(lock);
   has_thread_ = false;
@@ -151,8 +175,7 @@ void Stream::drain(std::unique_lock<std::mutex> &lock) {
 void *Stream::thread_entry(void *self) {
   pthread_setname_np(pthread_self(), "gufunc-stream");
   static_cast<Stream *>(self)->serve();
-  live_threads.fetch_sub(1, std::memory_order_acq_rel);
-  futex_wake(&live_threads, INT32_MAX);
+  thread_ends();
   return nullptr;
 }
 
@@ -214,14 +237,14 @@ void Stream::close() {
 
 guf_status Stream::wait_for_threads(uint64_t timeout_ns) {
   const Deadline deadline(timeout_ns);
-  uint32_t live;
-  while ((live = live_threads.load(std::memory_order_acquire)) != 0) {
+  for (;;) {
+    const uint32_t ended = ended_threads.load(std::memory_order_acquire);
+    if (count_live() == 0) return GUF_OK;
     const auto wait = deadline.left(std::chrono::milliseconds(10));
     if (wait.count() == 0) return GUF_TIMEOUT;
     const timespec limit{0, static_cast<long>(wait.count())};
-    futex_wait(&live_threads, live, &limit);
+    futex_wait(&ended_threads, ended, &limit);
   }
-  return GUF_OK;
 }
 
 }  // namespace gufunc::cpu

@@ -310,6 +310,8 @@ TEST(Fork, StreamsOfTheParentAreRefusedInTheChild) {
     gate.open = true;
     wrong += put(fresh, as_entry(Gate::loop), &gate) != GUF_OK;
     wrong += cpu().stream_synchronize(fresh, kForever, &error) != GUF_OK;
+    // The parent's thread, which is still inside its loop, is none of this process.
+    wrong += cpu().shutdown(uint64_t{20} * 1000 * 1000 * 1000, &error) != GUF_OK;
     _exit(wrong);
   }
   int status = -1;
