@@ -134,6 +134,8 @@ guf_operand parse_strong(const std::string &text, size_t colon) {
   if (!value) value = parse_float_or_complex(number);
   if (!value)
     throw Failure(Exit::kUsage, fmt::format("literal '{}': '{}' is no number", text, number));
+  if (value->kind == GUF_OPERAND_WEAK_COMPLEX && info.kind != GUF_KIND_COMPLEX)
+    throw Failure(Exit::kUsage, fmt::format("literal '{}': not a value of {}", text, info.name));
   return cast_by_library(info, *value);
 }
 
@@ -149,7 +151,8 @@ std::optional<guf_operand> parse_literal(const std::string &text) {
   }
   const size_t colon = text.find(':');
   if (colon != std::string::npos && colon != 0) return parse_strong(text, colon);
-  // ":-2" is how a negative literal hides from option parsing.
+  // ":-2" is how a negative literal hides from option parsing; nothing else starts with a colon.
+  if (colon == 0 && !text.starts_with(":-")) return std::nullopt;
   const std::string_view number = std::string_view(text).substr(colon == 0 ? 1 : 0);
   bool exact = true;
   if (const auto integer = parse_int(number, &exact)) return integer;
