@@ -101,6 +101,22 @@ class CommandLine(unittest.TestCase):
             4, 'out of bounds', 'run', 'add', self.save('b.npy', np.ones(2, np.uint8)), '300'
         )
 
+    def test_negative_numbers(self):
+        a = self.save('a.npy', np.arange(6.0).reshape(2, 3))
+        for axis in (['--axis', '-1'], ['--axis=-1'], ['--axis', '-2']):
+            expected = np.vecdot(*[np.load(a)] * 2, axis=int(axis[-1].split('=')[-1]))
+            self.assertEqual(self.ok('run', 'vecdot', a, a, *axis).strip(), str(expected))
+        self.fails(2, '--dim -1', 'run', 'add', a, a, '--dim', '-1')
+        self.fails(2, '--dim n=-1', 'run', 'add', a, a, '--dim', 'n=-1')
+        self.assertEqual(self.ok('run', 'add', '-2', '-3').strip(), '-5')
+        self.assertEqual(self.ok('run', 'add', '--', '-2', '-3').strip(), '-5')
+        self.fails(3, 'not a literal', 'run', 'add', a, ':2')
+
+    def test_complex_literals_need_a_complex_dtype(self):
+        for literal in ('f4:1+2j', 'f8:2j', 'e:0j', '?:1j'):
+            self.fails(2, 'not a value of', 'run', 'add', literal, '1')
+        self.assertEqual(self.ok('run', 'add', 'c8:1+2j', '1').strip(), '(2+2j)')
+
     def test_layouts_and_dtypes(self):
         out = self.here / 'o.npy'
         for dtype in '? b h i q B H I Q e f d F D >i4 >f8 >c8'.split():

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.h"
@@ -23,15 +24,34 @@ constexpr const char *kFooter =
     "values),\n"
     "5 not available here (backend, device, kernel), 6 run time (memory, launch).";
 
-// "-2" is a number, not an option: it goes to the parser as ":-2", which literals understand.
-std::vector<std::string> hide_negative_numbers(int argc, char **argv) {
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  for (std::string &argument : arguments) {
-    const bool number =
-        argument.size() > 1 && argument[0] == '-' &&
-        (std::string_view("0123456789.").find(argument[1]) != std::string_view::npos ||
-         argument == "-inf" || argument == "-nan");
-    if (number) argument.insert(0, ":");
+bool negative_number(const std::string &argument) {
+  return argument.size() > 1 && argument[0] == '-' &&
+         (std::string_view("0123456789.").find(argument[1]) != std::string_view::npos ||
+          argument == "-inf" || argument == "-nan" || argument == "-infj" || argument == "-nanj");
+}
+
+// Whether the argument after this one is its value, whatever that looks like.
+bool takes_value(const CLI::App &command, const std::string &argument) {
+  if (argument.size() < 2 || argument[0] != '-') return false;
+  const CLI::Option *const option = command.get_option_no_throw(argument);
+  return option != nullptr && option->get_items_expected_max() > 0;
+}
+
+// "-2" as an input is a number, not an option: it goes to the parser as ":-2", which literals
+// understand. The value of an option goes as "--axis=-1".
+std::vector<std::string> hide_negative_numbers(const CLI::App &command, int argc, char **argv) {
+  std::vector<std::string> arguments;
+  bool options = true;
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i];
+    if (options && takes_value(command, argument) && i + 1 < argc && negative_number(argv[i + 1])) {
+      const bool is_long = argument.starts_with("--");
+      arguments.push_back(argument + (is_long ? "=" : "") + argv[++i]);
+      continue;
+    }
+    options = options && argument != "--";
+    if (negative_number(argument)) argument.insert(0, ":");
+    arguments.push_back(argument);
   }
   return {arguments.rbegin(), arguments.rend()};  // CLI11 takes them last first
 }
@@ -96,7 +116,7 @@ int run(int argc, char **argv) {
   add_run_options(*run, options);
 
   try {
-    app.parse(hide_negative_numbers(argc, argv));
+    app.parse(hide_negative_numbers(*run, argc, argv));
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::kUsage);
   }
