@@ -117,6 +117,23 @@ class CommandLine(unittest.TestCase):
             self.fails(2, 'not a value of', 'run', 'add', literal, '1')
         self.assertEqual(self.ok('run', 'add', 'c8:1+2j', '1').strip(), '(2+2j)')
 
+    def test_errors_are_numpys_when_stderr_is_no_terminal(self):
+        code, _, err = gufunc('run', 'power', 'i8:2', 'i8:-1')
+        self.assertEqual(code, 4)
+        self.assertIn('Integers to negative integer powers are not allowed', err)
+        self.assertNotIn('stream', err)
+
+    def test_warnings_of_the_library(self):
+        found = {**os.environ, 'GUFUNC_BACKENDS': 'cpu,nosuch'}
+        for arguments, code in ((('devices',), 0), (('run', 'nosuch', '1'), 4)):
+            done = subprocess.run(
+                [GUFUNC, *arguments], capture_output=True, text=True, env=found
+            )
+            self.assertEqual(done.returncode, code, done.stderr)
+            if code == 0:
+                self.assertRegex(done.stderr, r"(?m)^gufunc: warning: .*'nosuch', and there is none")
+        self.assertEqual(gufunc('run', 'add', '1', '2')[2], '')
+
     def test_layouts_and_dtypes(self):
         out = self.here / 'o.npy'
         for dtype in '? b h i q B H I Q e f d F D >i4 >f8 >c8'.split():

@@ -129,9 +129,18 @@ int run(int argc, char **argv) {
   return 0;
 }
 
-}  // namespace
+// What the library had to say besides. Information, such as why a backend is not usable, is what
+// `devices` is for.
+void print_log() {
+  constexpr int32_t kWarning = 1;
+  char text[1024];
+  int32_t level = -1;
+  while (guf_log_read(text, sizeof text, &level, nullptr) == GUF_OK && level >= 0) {
+    if (level <= kWarning) fmt::print(stderr, "gufunc: warning: {}\n", text);
+  }
+}
 
-int main(int argc, char **argv) {
+int run_and_report(int argc, char **argv) {
   try {
     return run(argc, argv);
   } catch (const gufunc::cli::Failure &failure) {
@@ -143,4 +152,12 @@ int main(int argc, char **argv) {
     fmt::print(stderr, "gufunc: {}\n", error.what());
   }
   return static_cast<int>(Exit::kRunTime);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  const int code = run_and_report(argc, argv);
+  print_log();
+  return code;
 }

@@ -9,8 +9,10 @@
 
 namespace gufunc::cli {
 
-// Waits until `stream` is done. From the first second on, and only when stderr is a terminal, one
-// line tells the ufunc, the elements and the time passed; it is wiped at the end. Throws the work's
+// Whether stderr is a terminal.
+bool shows_progress();
+
+// Waits until `stream` is done. From the first second on one line on stderr tells the ufunc, the elements and the time passed; it is wiped at the end. Throws the work's
 // failure.
 void wait_with_progress(guf_stream stream, const std::string &name, uint64_t elements);
 

@@ -86,13 +86,17 @@ class Run {
     Call call;
     guf_device device = args_.device;
     if (device == nullptr) call.check(guf_device_get(nullptr, "cpu", &device, call.error()));
+    // A stream is there for the progress line only: failures of a call without one read as NumPy's.
     StreamHandle stream;
-    call.check(guf_stream_create(device, 0, stream.out(), call.error()));
-    args_.stream = stream.get();
+    if (shows_progress()) {
+      call.check(guf_stream_create(device, 0, stream.out(), call.error()));
+      args_.stream = stream.get();
+    }
     args_.device = device;
     const auto start = std::chrono::steady_clock::now();
     call.check(guf_call(ufunc_.get(), &args_, call.error()));
-    wait_with_progress(stream.get(), options_.name, touched_elements());
+    if (stream.get() != nullptr)
+      wait_with_progress(stream.get(), options_.name, touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (options_.time) report_time(device);
   }
