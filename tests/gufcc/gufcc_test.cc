@@ -7,6 +7,7 @@
 #include <gufunc/module_table.h>
 
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -340,6 +341,22 @@ TEST_F(Gufcc, AWrongCommandLineIsStatusTwo) {
   }
   EXPECT_EQ(run({"--help"}).status, 0);
   EXPECT_EQ(run({"nothing.guf.cpp", "-o", output}).status, 1);
+}
+
+// The compiler here ends gufcc and outlives it.
+TEST_F(Gufcc, ASignalLeavesNoIntermediateFiles) {
+  const std::string source = write("k.guf.cpp", "");
+  fs::create_directory(path("tmp"));
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const std::string compiler =
+        write("compiler", "#!/bin/sh\nkill -" + std::to_string(number) + " $PPID\nexec sleep 1\n");
+    fs::permissions(compiler, fs::perms::owner_all);
+    const ProcessResult result =
+        run_process({"env", "--default-signal", "TMPDIR=" + path("tmp").string(), GUFCC, source,
+                     "--no-cache", "-o", path("x.so").string(), "--compiler", compiler});
+    EXPECT_EQ(result.status, 128 + number) << result.output;
+    EXPECT_TRUE(fs::is_empty(path("tmp")));
+  }
 }
 
 TEST_F(Gufcc, StrictKeepsEveryRoundingAndFastContracts) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 namespace gufunc::gufcc {
 
@@ -67,6 +69,31 @@ bool TemporaryFolder::create(Diagnostics *diagnostics) {
   }
   path_ = pattern;
   return true;
+}
+
+// A thread waits for the signals, since a handler may not remove files. Compilers that still run
+// fail for want of the folder.
+void TemporaryFolder::remove_on_signals() const {
+  if (keep_) return;
+  sigset_t deadly;
+  sigemptyset(&deadly);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction found;
+    // What the caller ignores, as nohup does, stays ignored.
+    if (sigaction(number, nullptr, &found) == 0 && found.sa_handler != SIG_IGN) {
+      sigaddset(&deadly, number);
+    }
+  }
+  pthread_sigmask(SIG_BLOCK, &deadly, nullptr);
+  std::thread([deadly, path = path_] {
+    int number = 0;
+    if (sigwait(&deadly, &number) != 0) return;
+    std::error_code ignored;
+    // A compiler may add a file on the way.
+    for (int i = 0; i < 100 && fs::exists(path, ignored); ++i) fs::remove_all(path, ignored);
+    pthread_sigmask(SIG_UNBLOCK, &deadly, nullptr);
+    raise(number);
+  }).detach();
 }
 
 }  // namespace gufunc::gufcc

@@ -30,6 +30,8 @@ class TemporaryFolder {
 
   bool create(Diagnostics *diagnostics);
   void keep() { keep_ = true; }
+  // From now on also when SIGINT, SIGTERM or SIGHUP ends the program, unless kept. Once a program.
+  void remove_on_signals() const;
   const std::filesystem::path &path() const { return path_; }
 
  private:

@@ -34,7 +34,8 @@ class ObjectCache {
     int descriptor_ = -1;
   };
 
-  // Keeps a copy of `object` and its SHA-256. A cache that cannot be written is no error: the next build is slower.
+  // Keeps a copy of `object` and its SHA-256. A cache that cannot be written is no error: the next
+  // build is slower.
   void store(const std::string &key, const std::filesystem::path &object) const;
 
  private:
