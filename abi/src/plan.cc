@@ -18,6 +18,7 @@ guf_status guf_plan_create(guf_ufunc ufunc, const guf_call_args *args, guf_plan 
     guf_call_args room;
     op::CallView call;
     GUF_TRY(border::unpack_call(ufunc, args, &room, &call, error));
+    base::bury();
     base::Ref<PreparedPlan> plan;
     GUF_TRY(PreparedPlan::make(call, &plan, error));
     *out_plan = border::publish<guf_plan>(plan);

@@ -27,6 +27,7 @@ guf_status guf_ufunc_find(guf_context context, const char *name, guf_ufunc *out_
     GUF_TRY(border::need(out_ufunc, "out_ufunc", error));
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
+    base::bury();
     base::Ref<op::Ufunc> found;
     GUF_TRY(where->find(name, &found, error));
     *out_ufunc = border::publish<guf_ufunc>(found);

@@ -146,7 +146,8 @@ void Object::drop() {
 
 void Graveyard::empty() {
   // A destructor drops what the object held, which may land here again: until nothing is left.
-  while (Object *dead = top_.exchange(nullptr, std::memory_order_acquire)) {
+  while (top_.load(std::memory_order_relaxed) != nullptr) {
+    Object *dead = top_.exchange(nullptr, std::memory_order_acquire);
     while (dead != nullptr) {
       Object *const next = dead->next_dead_;
       const uint32_t slot = dead->slot_.load(std::memory_order_relaxed);

@@ -86,8 +86,9 @@ class Ref {
   T *object_ = nullptr;
 };
 
-// Frees the objects whose last reference is gone. Called where freeing is allowed: allocation,
-// poll, trim, shutdown; never by a release. Destructors may call drivers and queue callbacks.
+// Frees the objects whose last reference is gone; one load when there are none. Called where
+// freeing is allowed: everywhere an object is made, poll, trim, shutdown; never by a release.
+// Destructors may call drivers and queue callbacks.
 void bury();
 
 // Gives the caller one external reference. The first publication takes an internal reference that

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <limits>
+#include <set>
 #include <thread>
 
 #include "array_fixture.h"
@@ -219,6 +220,22 @@ TEST_F(Lifetime, AForkedChildKeepsItsArrays) {
   EXPECT_EQ(data[3], 9);
   expect(guf_stream_release(stream, &error_));
   expect(guf_event_release(event, &error_));
+}
+
+TEST_F(Lifetime, MakingViewsFreesReleasedOnes) {
+  double data[4] = {};
+  const guf_array base = wrap(data, GUF_F64, {4});
+  const int64_t start = 1;
+  const int64_t stop = 3;
+  const int64_t step = 1;
+  std::set<uint32_t> places;  // in the table of handles
+  for (int k = 0; k < 100; ++k) {
+    guf_array view = nullptr;
+    expect(guf_array_slice(base, 1, &start, &stop, &step, &view, &error_));
+    places.insert(static_cast<uint32_t>(reinterpret_cast<uint64_t>(view) >> 32));
+    expect(guf_array_release(view, &error_));
+  }
+  EXPECT_LE(places.size(), 2U);
 }
 
 // For ThreadSanitizer: arrays, views and releases from several threads at once.

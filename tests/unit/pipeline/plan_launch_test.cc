@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <thread>
 
 #include "tests/unit/pipeline/call_fixture.h"
@@ -202,6 +203,22 @@ TEST_F(PlanLaunch, ExplainsItself) {
                            "workspace 0 bytes", "arguments 2 and 0: disjoint"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
+}
+
+// A new plan takes the place of a released one: nothing grows in a program that only makes plans.
+TEST_F(PlanLaunch, CreatingFreesReleasedOnes) {
+  const std::vector<double> x = {1, 2};
+  std::vector<double> z(2);
+  Call call("negative");
+  call.in(view(GUF_F64, x)).out(view(GUF_F64, z));
+  make(&call);
+  std::set<uint32_t> places;
+  for (int k = 0; k < 100; ++k) {
+    places.insert(static_cast<uint32_t>(reinterpret_cast<uint64_t>(plan_) >> 32));
+    ASSERT_EQ(guf_plan_release(plan_, &error_), GUF_OK);
+    make(&call);
+  }
+  EXPECT_LE(places.size(), 2U);
 }
 
 TEST_F(PlanLaunch, NeedsAllOutputs) {
