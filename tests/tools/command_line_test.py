@@ -7,9 +7,11 @@ command_line_test.py GUFUNC MODULE_FOLDER"""
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -126,12 +128,10 @@ class CommandLine(unittest.TestCase):
     def test_warnings_of_the_library(self):
         found = {**os.environ, 'GUFUNC_BACKENDS': 'cpu,nosuch'}
         for arguments, code in ((('devices',), 0), (('run', 'nosuch', '1'), 4)):
-            done = subprocess.run(
-                [GUFUNC, *arguments], capture_output=True, text=True, env=found
-            )
+            done = subprocess.run([GUFUNC, *arguments], capture_output=True, text=True, env=found)
             self.assertEqual(done.returncode, code, done.stderr)
             if code == 0:
-                self.assertRegex(done.stderr, r"(?m)^gufunc: warning: .*'nosuch', and there is none")
+                self.assertRegex(done.stderr, "(?m)^gufunc: warning: .*'nosuch', and there is no")
         self.assertEqual(gufunc('run', 'add', '1', '2')[2], '')
 
     def test_layouts_and_dtypes(self):
@@ -256,6 +256,21 @@ class CommandLine(unittest.TestCase):
         self.assertIn('into.npy: cannot write: Permission denied', done.stderr)
         np.testing.assert_array_equal(np.load(into), np.zeros(3))
         self.assertEqual(self.files(), ['a.npy', 'into.npy'])
+
+    def test_signals_leave_nothing_behind(self):
+        row = self.save('a.npy', np.full((1, 3000), 1.5 + 0.5j))
+        column = self.save('b.npy', np.full((3000, 1), 0.5 + 1.5j))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) == signal.SIG_IGN:  # inherited, and kept by the tool
+                continue
+            with subprocess.Popen(
+                [GUFUNC, 'run', 'power', row, column, '-o', self.here / 'o.npy', '--threads', '1']
+            ) as process:
+                while process.poll() is None and len(self.files()) < 3:
+                    time.sleep(0.001)
+                process.send_signal(number)
+            self.assertEqual(process.returncode, -number)
+            self.assertEqual(self.files(), ['a.npy', 'b.npy'])
 
     def test_damaged_files(self):
         whole = self.save('a.npy', np.arange(3.0)).read_bytes()

@@ -8,7 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -42,6 +45,72 @@ mode_t ordinary_mode() {
   return 0666U & ~mask;
 }
 
+// Temporary files that a signal has to remove: fixed storage, as a handler may touch nothing else.
+struct Temporary {
+  std::atomic<bool> used = false;   // the slot has an owner
+  std::atomic<bool> ready = false;  // the path is whole and its file there
+  char path[PATH_MAX] = {};
+};
+static_assert(std::atomic<bool>::is_always_lock_free);
+constinit Temporary temporaries[GUF_MAX_OPERANDS];
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+// The default action was put back on entry (SA_RESETHAND); it takes place when this returns.
+void remove_temporaries(int signal_number) {
+  for (const Temporary &temporary : temporaries) {
+    if (temporary.ready) ::unlink(temporary.path);
+  }
+  ::raise(signal_number);
+}
+
+// A signal that is ignored, as nohup does, stays so.
+void handle_signals() {
+  static bool done = false;
+  if (std::exchange(done, true)) return;
+  for (const int signal_number : kSignals) {
+    struct sigaction action = {};
+    if (::sigaction(signal_number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = remove_temporaries;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    ::sigaction(signal_number, &action, nullptr);
+  }
+}
+
+void forget_temporary(const std::string &path) {
+  for (Temporary &temporary : temporaries) {
+    if (!temporary.ready || path != temporary.path) continue;
+    temporary.ready = false;
+    temporary.used = false;
+  }
+}
+
+// Creates and records in one go: this thread takes no signal in between.
+int create_temporary(std::string &path) {
+  handle_signals();
+  sigset_t set, old;
+  ::sigemptyset(&set);
+  for (const int signal_number : kSignals) ::sigaddset(&set, signal_number);
+  ::pthread_sigmask(SIG_BLOCK, &set, &old);
+  const int fd = ::mkostemp(path.data(), O_CLOEXEC);
+  const int code = errno;
+  for (Temporary &temporary : temporaries) {
+    if (fd < 0 || path.size() >= sizeof temporary.path) break;
+    if (temporary.used.exchange(true)) continue;
+    std::memcpy(temporary.path, path.c_str(), path.size() + 1);
+    temporary.ready = true;
+    break;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  errno = code;
+  return fd;
+}
+
+void remove_temporary(const std::string &path) {
+  ::unlink(path.c_str());
+  forget_temporary(path);
+}
+
 [[noreturn]] void fail_errno(const std::string &name, const char *verb) {
   throw Failure(Exit::kFile, fmt::format("{}: cannot {}: {}", name, verb, std::strerror(errno)));
 }
@@ -58,8 +127,8 @@ std::string resolve_target(const std::string &path) {
   return real.get();
 }
 
-// A file that takes the place of another keeps what the other's owner set. Only root may give a file
-// away; set-id bits mean nothing on data.
+// A file that takes the place of another keeps what the other's owner set. Only root may give a
+// file away; set-id bits mean nothing on data.
 void take_over(int fd, const std::string &target, const std::string &path) {
   struct stat old = {};
   if (::stat(target.c_str(), &old) != 0) fail_errno(path, "stat");
@@ -146,7 +215,7 @@ NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64
   for (const int64_t extent : shape_) size *= static_cast<uint64_t>(extent);
 
   if (over == Over::kSuccessor) check_writable(target_, path_);
-  const Descriptor file(::mkostemp(temporary_.data(), O_CLOEXEC));
+  const Descriptor file(create_temporary(temporary_));
   if (file.get() < 0) {
     temporary_.clear();
     fail_errno(path_, "create a file beside");
@@ -165,7 +234,7 @@ NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64
     }
     mapping_ = Mapping::of(file.get(), static_cast<size_t>(total), Mapping::Mode::kShared, path_);
   } catch (...) {
-    ::unlink(temporary_.c_str());
+    remove_temporary(temporary_);
     throw;
   }
   std::memcpy(mapping_.data(), header.data(), header.size());
@@ -173,7 +242,7 @@ NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64
 }
 
 NpyOutput::~NpyOutput() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) remove_temporary(temporary_);
 }
 
 guf_tensor NpyOutput::tensor() const {
@@ -189,6 +258,7 @@ guf_tensor NpyOutput::tensor() const {
 
 void NpyOutput::commit() {
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_errno(path_, "write");
+  forget_temporary(temporary_);
   temporary_.clear();
 }
 

@@ -12,8 +12,8 @@ namespace gufunc::cli {
 // Whether stderr is a terminal.
 bool shows_progress();
 
-// Waits until `stream` is done. From the first second on one line on stderr tells the ufunc, the elements and the time passed; it is wiped at the end. Throws the work's
-// failure.
+// Waits until `stream` is done. From the first second on one line on stderr tells the ufunc, the
+// elements and the time passed; it is wiped at the end. Throws the work's failure.
 void wait_with_progress(guf_stream stream, const std::string &name, uint64_t elements);
 
 }  // namespace gufunc::cli
