@@ -185,14 +185,8 @@ guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
               ? backend::launch(*device_, stream, kernel_, *loop_, threads_, block, room.get())
               : run_rest(stream, block, room.get()));
   if (!stages_.empty()) GUF_TRY(move_stages(false, stream, addresses, workspace, room.get()));
-  if (stream == nullptr ||
-      device_->backend->api.stream_query(stream->native, room.get()) == GUF_OK) {
-    return GUF_OK;
-  }
   // The work reads the plan's scalars and runs the ufunc's code: both stay until it is done.
-  std::vector<base::Ref<base::Object>> kept;
-  kept.push_back(base::Ref<base::Object>::share(this));
-  backend::keep_until_done(*stream, std::move(kept));
+  if (stream != nullptr) backend::keep_until_done(*stream, *this);
   return GUF_OK;
 }
 

@@ -151,9 +151,7 @@ void Temporaries::write_back_later(const op::OperandView &to, const op::OperandV
 Temporaries::~Temporaries() {
   if (call_.stream == nullptr || handed_over_) return;
   // A failure on the way: what was queued may still use what goes now.
-  guf_error error;
-  error.struct_size = sizeof error;
-  call_.stream->device->backend->api.stream_synchronize(call_.stream->native, UINT64_MAX, &error);
+  backend::wait_quietly(*call_.stream);
 }
 
 void Temporaries::hand_over() {

@@ -92,6 +92,11 @@ inline guf_status launch(Device &device, Stream *stream, void *kernel, const op:
 // Keeps `objects` alive until what `stream` has queued so far is done. Drops them now when it is
 // idle.
 void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects);
+// The same for one object. Without memory for it this waits: nothing fails behind queued work.
+void keep_until_done(Stream &stream, base::Object &object) noexcept;
+
+// Waits for what is queued and leaves its failure to the program's own synchronize.
+void wait_quietly(Stream &stream);
 
 // Drops what finished streams kept. Called by allocation, poll, synchronize.
 void reap();

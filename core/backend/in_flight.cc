@@ -69,6 +69,27 @@ bool landed(const Flight &flight) {
 
 }  // namespace
 
+void wait_quietly(Stream &stream) {
+  const guf_backend_api &api = stream.device->backend->api;
+  void *event = nullptr;
+  if (!record_event(stream, &event)) return wait_until_idle(stream);
+  ErrorRoom room(nullptr);
+  api.event_synchronize(event, UINT64_MAX, room.get());
+  api.event_close(event);
+}
+
+void keep_until_done(Stream &stream, base::Object &object) noexcept {
+  ErrorRoom room(nullptr);
+  if (stream.device->backend->api.stream_query(stream.native, room.get()) != GUF_NOT_READY) return;
+  std::vector<base::Ref<base::Object>> objects;
+  try {
+    objects.push_back(base::Ref<base::Object>::share(&object));
+  } catch (const std::bad_alloc &) {
+    return wait_until_idle(stream);
+  }
+  keep_until_done(stream, std::move(objects));
+}
+
 void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) {
   ErrorRoom room(nullptr);
   if (stream.device->backend->api.stream_query(stream.native, room.get()) != GUF_NOT_READY) return;

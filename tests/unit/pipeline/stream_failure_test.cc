@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The failure of queued work belongs to the program's next synchronize, whatever is called between.
+#include "tests/unit/pipeline/call_fixture.h"
+
+namespace gufunc {
+namespace {
+
+guf_status fail_always(char **, const int64_t *, const int64_t *, void *) {
+  return GUF_E_VALUE;
+}
+
+// A call that is refused after it copied an operand waits for the copy only.
+TEST(StreamFailures, SurviveACallThatIsRefused) {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  guf_device device = nullptr;
+  guf_stream stream = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, &error), GUF_OK);
+  ASSERT_EQ(guf_stream_create(device, 0, &stream, &error), GUF_OK);
+  guf_ufunc_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.nin = desc.nout = 1;
+  desc.name = "fail_always";
+  guf_ufunc ufunc = nullptr;
+  ASSERT_EQ(guf_ufunc_create(nullptr, &desc, &ufunc, &error), GUF_OK) << error.message;
+  const guf_dtype types[] = {GUF_F64, GUF_F64};
+  guf_loop_desc loop = {};
+  loop.struct_size = sizeof loop;
+  loop.kind = GUF_LOOP_STATUS;
+  loop.ntypes = 2;
+  loop.types = types;
+  loop.status = fail_always;
+  ASSERT_EQ(guf_ufunc_add_loop(ufunc, &loop, &error), GUF_OK) << error.message;
+  std::vector<double> x = {1, 2, 3};
+  std::vector<double> z(3);
+  Call failing(ufunc);
+  failing.args.stream = stream;
+  failing.in(view(GUF_F64, x)).out(view(GUF_F64, z));
+  EXPECT_EQ(failing.run(), GUF_OK) << failing.error.message;
+  Call refused("add");  // its output is larger than any memory
+  refused.args.stream = stream;
+  const int64_t too_many = int64_t{1} << 50;
+  refused.in({GUF_F64, x.data(), {too_many, 1}, {0, 8}, 0})
+      .in({GUF_F64, x.data(), {3}, {}, 0})
+      .out_missing();
+  EXPECT_NE(refused.run(), GUF_OK);
+  EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &error), GUF_E_VALUE);
+  EXPECT_EQ(guf_stream_release(stream, &error), GUF_OK);
+}
+
+}  // namespace
+}  // namespace gufunc
