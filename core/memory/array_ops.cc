@@ -8,6 +8,7 @@
 #include "core/array/views.h"
 #include "core/backend/in_flight.h"
 #include "core/memory/transfer.h"
+#include "core/resolve/weak_scalar.h"
 
 namespace gufunc::memory {
 namespace {
@@ -108,12 +109,9 @@ guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_
       break;
     case GUF_OPERAND_WEAK_INT_HUGE:
       *out_dtype = GUF_U64;
-      if (value[1] !=
-          0) {  // below int64 or beyond uint64: as a double, which saturates in integers
-        const auto size = static_cast<double>(value[0]);
-        const double number = (value[1] & 1U) != 0 ? -size : size;
-        std::memcpy(value, &number, sizeof number);
-        *out_dtype = GUF_F64;
+      if (value[1] > 3) {
+        return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                          "value->value[1] of a huge int has unknown bits");
       }
       break;
     case GUF_OPERAND_WEAK_FLOAT:
@@ -137,6 +135,21 @@ guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_
   return GUF_OK;
 }
 
+// An int without a dtype becomes a value of the array's, as in calls; any but 0 is true.
+guf_status settle_int(const guf_operand &operand, guf_dtype wanted, guf_dtype *inout_dtype,
+                      uint64_t value[2], guf_error *error) {
+  const bool is_int =
+      operand.kind == GUF_OPERAND_WEAK_INT || operand.kind == GUF_OPERAND_WEAK_INT_HUGE;
+  if (!is_int || wanted == GUF_BOOL) return GUF_OK;
+  op::OperandView view = {};
+  view.kind = operand.kind;
+  std::memcpy(view.value, value, sizeof view.value);
+  GUF_TRY(resolve::convert(&view, base::kNone, wanted, error));
+  std::memcpy(value, view.cast_value, sizeof view.cast_value);
+  *inout_dtype = wanted;
+  return GUF_OK;
+}
+
 }  // namespace
 
 guf_status fill(Array &array, const guf_operand &value, Stream *stream, guf_error *error) {
@@ -144,6 +157,7 @@ guf_status fill(Array &array, const guf_operand &value, Stream *stream, guf_erro
   alignas(16) uint64_t bits[2];
   GUF_TRY(read_scalar(value, &dtype, bits, error));
   GUF_TRY(check_writable(array, error));
+  GUF_TRY(settle_int(value, array.layout().dtype, &dtype, bits, error));
   Device *device = nullptr;
   Device *cpu = nullptr;
   GUF_TRY(device_of(array, &device, error));

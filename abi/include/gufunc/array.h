@@ -179,9 +179,10 @@ GUF_API guf_status guf_array_sliding_window(guf_array array, int32_t naxes, cons
                                             const int64_t *windows, guf_array *out_array,
                                             guf_error *error);
 
-/** Sets every element to a scalar operand, cast as guf::cast. NULL stream: complete on return for
- * host memory.
+/** Sets every element to a scalar operand, cast as guf::cast; a weak int must fit the dtype, as in
+ * calls. NULL stream: complete on return for host memory.
  * Errors  GUF_E_ARG <= value is NULL or no scalar;  GUF_E_HANDLE;  GUF_E_READ_ONLY;
+ *         GUF_E_OVERFLOW <= a weak int outside the dtype;
  *         GUF_E_DEVICE_MISMATCH <= the stream's device is another   [mt-object] */
 GUF_API guf_status guf_array_fill(guf_array array, const guf_operand *value, guf_stream stream,
                                   guf_error *error);
