@@ -8,9 +8,9 @@
 
 GUF_BEGIN_DECLS
 
-/** What to do with host operands when the call runs on a device, and with devices that differ. This
- * version copies nothing by itself: where copying would be needed a call gives GUF_E_UNSUPPORTED, and
- * a mix GUF_E_DEVICE_MISMATCH, whatever the policy. */
+/** What to do with host operands when the call runs on a device, and with devices that differ.
+ * This version copies nothing by itself: where copying would be needed a call gives
+ * GUF_E_UNSUPPORTED, and a mix GUF_E_DEVICE_MISMATCH, whatever the policy. */
 enum guf_host_policy {
   GUF_HOST_DEFAULT = 0, /* all operands on the host: copied in and out; a mix is refused */
   GUF_HOST_COPY = 1,
