@@ -7,9 +7,8 @@
 
 namespace gufunc::cpu {
 
-// Errors  what a GUF_LAUNCH_STATUS loop returns, GUF_E_LOOP for what is no error code
-//         (`native_code` has it), both with the launch's text or the number;
-//         GUF_E_NO_MEMORY <= scratch of staged operands;
+// Errors  what a GUF_LAUNCH_STATUS loop returns; GUF_E_LOOP <= it is no error code: `native_code`
+//         has it;  GUF_E_NO_MEMORY <= scratch of staged operands;
 //         GUF_E_DTYPE <= a staged operand without casts
 guf_status execute_launch(const guf_backend_launch &launch, guf_error *error);
 
