@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launching a plan: addresses are checked against what the plan assumes, the used parts of its
-// block are copied, and the backend is called. Nothing is allocated, locked or formatted.
+// block are copied, and the backend is called. Without a stream nothing is allocated, locked or formatted.
 #include "core/prepared_plan.h"
 
 #include <algorithm>
@@ -174,7 +174,16 @@ guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
   if (items_ == 0) return GUF_OK;
   GUF_TRY(check_addresses(addresses, workspace, error));
   backend::ErrorRoom room(error);
-  if (!stages_.empty()) GUF_TRY(move_stages(true, stream, addresses, workspace, room.get()));
+  const guf_status status = queue(stream, addresses, workspace, room.get());
+  // What was queued reads the plan's scalars and runs the ufunc's code, also when a later step
+  // failed: both stay until it is done.
+  if (stream != nullptr) backend::keep_until_done(*stream, *this);
+  return status;
+}
+
+guf_status PreparedPlan::queue(backend::Stream *stream, const uint64_t *addresses,
+                               uint64_t workspace, guf_error *error) const {
+  if (!stages_.empty()) GUF_TRY(move_stages(true, stream, addresses, workspace, error));
   guf_launch_block block;
   if (small_) {
     fill_small_block(addresses, &block);
@@ -182,12 +191,9 @@ guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
     fill_block(addresses, workspace, &block);
   }
   GUF_TRY(rest_ == nullptr
-              ? backend::launch(*device_, stream, kernel_, *loop_, threads_, block, room.get())
-              : run_rest(stream, block, room.get()));
-  if (!stages_.empty()) GUF_TRY(move_stages(false, stream, addresses, workspace, room.get()));
-  // The work reads the plan's scalars and runs the ufunc's code: both stay until it is done.
-  if (stream != nullptr) backend::keep_until_done(*stream, *this);
-  return GUF_OK;
+              ? backend::launch(*device_, stream, kernel_, *loop_, threads_, block, error)
+              : run_rest(stream, block, error));
+  return stages_.empty() ? GUF_OK : move_stages(false, stream, addresses, workspace, error);
 }
 
 }  // namespace gufunc::pipeline

@@ -75,6 +75,9 @@ class PreparedPlan final : public base::Object {
   void fill_small_block(const uint64_t *addresses, guf_launch_block *block) const;
   guf_status move_stages(bool load, backend::Stream *stream, const uint64_t *addresses,
                          uint64_t workspace, guf_error *error) const;
+  // Stages in, the launch, stages out.
+  guf_status queue(backend::Stream *stream, const uint64_t *addresses, uint64_t workspace,
+                   guf_error *error) const;
   guf_status run_rest(backend::Stream *stream, const guf_launch_block &block,
                       guf_error *error) const;
 
