@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launching a plan: addresses are checked against what the plan assumes, the used parts of its
-// block are copied, and the backend is called. Without a stream nothing is allocated, locked or formatted.
+// block are copied, and the backend is called. Without a stream nothing is allocated, locked or
+// formatted.
 #include "core/prepared_plan.h"
 
 #include <algorithm>
