@@ -32,7 +32,7 @@ bool Build::run() {
   group_units();
   if (!options_.checks.empty()) return check_devices();
   if (!choose_name() || !select_targets(options_.targets, &targets_, diagnostics_)) return false;
-  if (!compile_units()) return false;
+  if (!compile_units() || !refuse_host_only()) return false;
   for (const Target &target : targets_) {
     if (!join_level(target)) return false;
   }
@@ -103,23 +103,58 @@ int Build::workers() const {
   return options_.jobs > 0 ? options_.jobs : std::max(processors, 1);
 }
 
+Compiler::Unit Build::host_unit(size_t index, const Target &target) const {
+  const Unit &unit = units_[index];
+  const std::string &source = sources_[unit.source].absolute;
+  Compiler::Unit text{unit_name(index, target),
+                      generate_host_entries(source, unit.loops, target),
+                      generate_probes(source, unit.loops),
+                      compiler_->host_command(),
+                      "-c",
+                      &target != &targets_[0]};
+  text.command.insert(text.command.end(), target.flags.begin(), target.flags.end());
+  text.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
+  return text;
+}
+
 bool Build::compile_units() {
   const size_t levels = targets_.size();
   return run_parallel(workers(), static_cast<int>(units_.size() * levels), [&](int job) {
-    const size_t index = static_cast<size_t>(job) / levels;
-    const Target &target = targets_[static_cast<size_t>(job) % levels];
-    const Unit &unit = units_[index];
-    const std::string &source = sources_[unit.source].absolute;
-    Compiler::Unit text{unit_name(index, target),
-                        generate_host_entries(source, unit.loops, target),
-                        generate_probes(source, unit.loops),
-                        compiler_->host_command(),
-                        "-c",
-                        &target != &targets_[0]};
-    text.command.insert(text.command.end(), target.flags.begin(), target.flags.end());
-    text.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
-    return compiler_->compile(text, work(text.stem + ".o"));
+    const Compiler::Unit unit =
+        host_unit(static_cast<size_t>(job) / levels, targets_[static_cast<size_t>(job) % levels]);
+    return compiler_->compile(unit, work(unit.stem + ".o"));
   });
+}
+
+// What one level has is seen in the first one that has it.
+bool Build::refuse_host_only() {
+  for (const Target &target : targets_) {
+    for (size_t i = 0; i < units_.size(); ++i) {
+      const fs::path file = work(unit_name(i, target) + ".o");
+      std::string bytes;
+      ObjectFile object;
+      if (!read_file(file, &bytes, diagnostics_)) return false;
+      if (!object.parse(std::move(bytes))) {
+        return diagnostics_->error({}, "the compiler wrote no ELF object: {}", file.string());
+      }
+      report_host_only(i, target, find_host_only(object));
+    }
+    if (diagnostics_->failed()) return false;
+  }
+  return true;
+}
+
+void Build::report_host_only(size_t index, const Target &target,
+                             const std::vector<HostOnly> &found) {
+  if (found.empty()) return;
+  const std::map<std::string, Place> places =
+      compiler_->find_symbols(host_unit(index, target), work("with_lines.o"));
+  for (const HostOnly &one : found) {
+    const auto place = places.find(one.symbol);
+    diagnostics_->error(
+        place == places.end() ? Place{sources_[units_[index].source].typed} : place->second, "{}",
+        one.message);
+  }
 }
 
 // All objects of a level become one whose only global symbols are its entries: an inline function

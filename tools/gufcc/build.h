@@ -6,6 +6,7 @@
 #include "compiler.h"
 #include "files.h"
 #include "generate.h"
+#include "host_only.h"
 
 namespace gufunc::gufcc {
 
@@ -34,7 +35,10 @@ class Build {
   bool check_devices();
   bool check_device(const std::string &name, size_t unit);
   int workers() const;
+  Compiler::Unit host_unit(size_t index, const Target &target) const;
   bool compile_units();
+  bool refuse_host_only();
+  void report_host_only(size_t index, const Target &target, const std::vector<HostOnly> &found);
   bool join_level(const Target &target);
   bool compile_table();
   bool link_shared();

@@ -3,8 +3,10 @@
 // version: their hash names it in the cache.
 #include "compiler.h"
 
+#include <cstdlib>
 #include <sstream>
 
+#include "entry_text.h"
 #include "files.h"
 
 namespace gufunc::gufcc {
@@ -227,6 +229,28 @@ bool Compiler::compile(const Unit &unit, const fs::path &object) {
   diagnostics_->pass_on(readable(result.output));
   cache_.store(key, object);
   return true;
+}
+
+std::map<std::string, Place> Compiler::find_symbols(const Unit &unit,
+                                                    const fs::path &object) const {
+  std::map<std::string, Place> places;
+  const ProcessResult compiled =
+      run_process(joined({unit.command,
+                          {unit.action, kNoTrigraphs, "-w", "-g", "-gdwarf-4",
+                           (work_ / (unit.stem + ".cpp")).string(), "-o", object.string()}}));
+  if (compiled.status != 0) return places;
+  // "0000000000000000 b _ZL1n\t/home/me/n.guf.cpp:3"
+  std::istringstream lines(run_process({"nm", "-l", object.string()}).output);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t tab = line.find('\t'), colon = line.rfind(':');
+    if (tab == std::string::npos || colon == std::string::npos || colon < tab) continue;
+    const std::string symbol = line.substr(0, tab).substr(line.rfind(' ', tab) + 1);
+    const Place place{as_typed(line.substr(tab + 1, colon - tab - 1)),
+                      std::atoi(line.c_str() + colon + 1)};
+    if (place.line > 0 && place.file.find(kEntriesFile) == std::string::npos)
+      places[symbol] = place;
+  }
+  return places;
 }
 
 }  // namespace gufunc::gufcc

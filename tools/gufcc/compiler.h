@@ -4,6 +4,7 @@
 #define GUFUNC_TOOLS_GUFCC_COMPILER_H
 
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -48,6 +49,11 @@ class Compiler {
 
   // Compiles a unit to `object`, or takes the object from the cache.
   bool compile(const Unit &unit, const std::filesystem::path &object);
+
+  // Where the symbols of a unit are defined or first used, without those of entries. Compiles it
+  // anew, with debugging information, to `object`.
+  std::map<std::string, Place> find_symbols(const Unit &unit,
+                                            const std::filesystem::path &object) const;
 
   // Runs a command; on failure its output becomes the diagnostics, the user's paths as typed.
   bool run(const Command &command, const char *what);

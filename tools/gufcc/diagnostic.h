@@ -11,7 +11,7 @@
 
 namespace gufunc::gufcc {
 
-// A place in the user's sources. An empty file: no place.
+// A place in the user's sources. An empty file: no place; line 0: somewhere in the file.
 struct Place {
   std::string file;
   int line = 0;
@@ -48,6 +48,8 @@ class Diagnostics {
   void add(const Place &place, const char *kind, const std::string &message) {
     if (place.file.empty()) {
       text_ += fmt::format("gufcc: {}: {}\n", kind, message);
+    } else if (place.line == 0) {
+      text_ += fmt::format("{}: {}: {}\n", place.file, kind, message);
     } else {
       text_ += fmt::format("{}:{}: {}: {}\n", place.file, place.line, kind, message);
     }

@@ -48,9 +48,9 @@ std::string callee_struct(const Loop &loop, const std::string &name, bool drop_f
       "# {} {}\n"
       "struct {} {{ template <class... A> static GUF_FN decltype(auto) call(A &&...a) "
       "{{ {}return ::{}(static_cast<A &&>(a)...{}); }} }};\n"
-      "# 1 \"entries of gufcc\"\n",
+      "# 1 \"{}\"\n",
       loop.place.line, quoted(loop.place.file), name, drop ? "bool failed = false; " : "",
-      loop.callee, drop ? ", failed" : "");
+      loop.callee, drop ? ", failed" : "", kEntriesFile);
 }
 
 }  // namespace gufunc::gufcc

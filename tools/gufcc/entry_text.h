@@ -10,6 +10,9 @@
 
 namespace gufunc::gufcc {
 
+// The file that entries claim to be in.
+inline constexpr char kEntriesFile[] = "entries of gufcc";
+
 std::string quoted(const std::string &text);
 
 // "guf::f32, guf::f32"

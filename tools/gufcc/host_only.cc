@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The object says what the source does after inlining and folding: what the optimizer removed did
+// nothing, so it is not asked about.
+#include "host_only.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <set>
+
+namespace gufunc::gufcc {
+namespace {
+
+// What compilers call on their own; the C library and libgcc, which modules are linked with, have
+// it, and device compilers write such code out.
+const std::set<std::string> kOfTheCompiler = {
+    "memcpy",   "memmove",  "memset",    "memcmp",    "bcmp",
+    "__divti3", "__modti3", "__udivti3", "__umodti3", "_GLOBAL_OFFSET_TABLE_"};
+
+// What variables and static objects bring along.
+const std::set<std::string> kImplied = {"__cxa_atexit",        "__dso_handle",
+                                        "__tls_get_addr",      "__cxa_guard_acquire",
+                                        "__cxa_guard_release", "__cxa_guard_abort"};
+
+// The C library's mathematics for double that guf:: has too; `round` is guf::rint.
+const std::set<std::string> kMathematics = {
+    "acos",     "acosh", "asin",  "asinh", "atan", "atan2",     "atanh", "cbrt",      "ceil",
+    "copysign", "cos",   "cosh",  "erf",   "erfc", "exp",       "exp2",  "expm1",     "fabs",
+    "floor",    "fma",   "fmax",  "fmin",  "fmod", "frexp",     "hypot", "ldexp",     "lgamma",
+    "log",      "log10", "log1p", "log2",  "modf", "nextafter", "pow",   "remainder", "rint",
+    "sin",      "sinh",  "sqrt",  "tan",   "tanh", "tgamma",    "trunc"};
+
+const std::set<std::string> kPrinting = {"printf", "puts",   "putchar", "fprintf", "fputs",
+                                         "fputc",  "fwrite", "putc",    "vprintf", "perror"};
+const std::set<std::string> kMemory = {"malloc",        "calloc",  "realloc", "free",
+                                       "aligned_alloc", "_Znwm",   "_Znam",   "_ZdlPv",
+                                       "_ZdaPv",        "_ZdlPvm", "_ZdaPvm"};
+
+std::string demangled(const std::string &symbol) {
+  int status = 0;
+  char *const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 && text != nullptr ? text : symbol;
+  std::free(text);
+  return result;
+}
+
+std::string advice_for(const std::string &function) {
+  std::string base = function;
+  if (!kMathematics.contains(base) && base.size() > 1 && (base.back() == 'f' || base.back() == 'l'))
+    base.pop_back();
+  if (kMathematics.contains(base)) return "use guf::" + base;
+  if (base == "round") return "use guf::rint";
+  if (kPrinting.contains(function)) return "a kernel prints nothing, give the value as an output";
+  if (kMemory.contains(function))
+    return "a kernel has no memory of its own, g.shared<T>(n) is memory of its group";
+  return "write what it does in this source or in a header, as GUF_DEVICE";
+}
+
+bool is_function_section(const ObjectFile::Section *section) {
+  return section != nullptr && (section->header.sh_flags & SHF_EXECINSTR) != 0;
+}
+
+void find_calls(const ObjectFile &object, std::vector<HostOnly> *found) {
+  std::vector<HostOnly> implied;
+  for (size_t i = 1; i < object.symbols().size(); ++i) {
+    const ObjectFile::Symbol &symbol = object.symbols()[i];
+    if (symbol.entry.st_shndx != SHN_UNDEF || kOfTheCompiler.contains(symbol.name)) continue;
+    const std::string message =
+        fmt::format("a kernel cannot use '{}', which the host alone has; {}",
+                    demangled(symbol.name), advice_for(symbol.name));
+    (kImplied.contains(symbol.name) ? implied : *found).push_back({symbol.name, message});
+  }
+  if (found->empty()) *found = std::move(implied);
+}
+
+// Writable memory; what relocation alone writes to is constant.
+bool is_variable_section(const ObjectFile::Section *section) {
+  constexpr uint64_t kWritable = SHF_WRITE | SHF_ALLOC;
+  return section != nullptr && (section->header.sh_flags & kWritable) == kWritable &&
+         section->header.sh_size > 0 && !section->name.starts_with(".data.rel.ro");
+}
+
+bool is_constructor_list(const ObjectFile::Section &section) {
+  const uint32_t type = section.header.sh_type;
+  return type == SHT_INIT_ARRAY || type == SHT_FINI_ARRAY || type == SHT_PREINIT_ARRAY ||
+         section.name.starts_with(".ctors") || section.name.starts_with(".dtors");
+}
+
+void find_variables(const ObjectFile &object, std::vector<HostOnly> *found) {
+  std::set<const ObjectFile::Section *> named;
+  for (const ObjectFile::Symbol &symbol : object.symbols()) {
+    const ObjectFile::Section *const section = object.section_of(symbol);
+    const unsigned char type = ELF64_ST_TYPE(symbol.entry.st_info);
+    if (!is_variable_section(section) || (type != STT_OBJECT && type != STT_TLS)) continue;
+    named.insert(section);
+    found->push_back(
+        {symbol.name,
+         fmt::format("a kernel cannot have the {}variable '{}'; constants are GUF_TABLE at "
+                     "namespace scope, memory of a group is g.shared<T>(n)",
+                     type == STT_TLS ? "thread_local " : "", demangled(symbol.name))});
+  }
+  for (const ObjectFile::Section &section : object.sections()) {
+    if (!is_variable_section(&section) || named.contains(&section)) continue;
+    if (is_constructor_list(section)) {
+      found->push_back({{},
+                        "a kernel cannot have static objects with constructors or destructors; "
+                        "constants are GUF_TABLE at namespace scope"});
+    } else {
+      found->push_back({{},
+                        fmt::format("a kernel cannot have variables; its section {} is writable",
+                                    section.name)});
+    }
+  }
+}
+
+// The address of a function, as opposed to a call of it: an absolute one in data, or one that code
+// computes with an instruction other than a call or a jump.
+void find_function_addresses(const ObjectFile &object, std::vector<HostOnly> *found) {
+  std::set<std::string> seen;
+  for (const ObjectFile::Relocation &relocation : object.relocations()) {
+    const ObjectFile::Section &where = object.sections()[relocation.section];
+    const bool in_code = is_function_section(&where);
+    const auto type = ELF64_R_TYPE(relocation.entry.r_info);
+    const bool takes = in_code ? type == R_X86_64_PC32 || type == R_X86_64_GOTPCREL ||
+                                     type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX
+                               : type == R_X86_64_64;
+    if (!takes || (where.header.sh_flags & SHF_ALLOC) == 0 || is_constructor_list(where) ||
+        where.name.starts_with(".text.startup")) {
+      continue;  // static objects are reported as such
+    }
+    const ObjectFile::Symbol *symbol = &object.symbols()[ELF64_R_SYM(relocation.entry.r_info)];
+    if (!is_function_section(object.section_of(*symbol))) continue;
+    if (ELF64_ST_TYPE(symbol->entry.st_info) == STT_SECTION) {
+      // The processor counts from the end of the four bytes.
+      const auto offset = static_cast<uint64_t>(relocation.entry.r_addend + (in_code ? 4 : 0));
+      symbol = object.symbol_at(symbol->entry.st_shndx, offset, STT_FUNC);
+      if (symbol == nullptr) continue;
+    }
+    if (!seen.insert(symbol->name).second) continue;
+    found->push_back(
+        {symbol->name,
+         fmt::format("a kernel cannot have function pointers or virtual functions, here "
+                     "of '{}'; call it by name or through a template",
+                     demangled(symbol->name))});
+  }
+}
+
+}  // namespace
+
+std::vector<HostOnly> find_host_only(const ObjectFile &object) {
+  std::vector<HostOnly> found;
+  find_variables(object, &found);
+  find_function_addresses(object, &found);
+  find_calls(object, &found);
+  return found;
+}
+
+}  // namespace gufunc::gufcc
