@@ -10,6 +10,8 @@
 
 #include <gufunc/module_table.h>
 
+#include "core/module/module_extent.h"
+
 namespace gufunc::module {
 namespace {
 
@@ -49,6 +51,7 @@ guf_status check_digest(const char *path, ModuleFile *file, guf_error *error) {
     return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
                       "%s is damaged; its digest differs from the one in its note", path);
   }
+  GUF_TRY(check_extent(path, file->elf, error));
   if (note.version != kNoteVersion || note.kernel_abi != GUF_KERNEL_ABI) {
     return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
                       "%s was made for another libgufunc; note %u, kernel ABI: found %u, wanted %d",

@@ -29,7 +29,8 @@ struct ModuleFile {
 
 // Opens, reads and checks.
 // Errors  GUF_E_IO <= it cannot be opened or read
-//         GUF_E_BAD_FILE <= no module, too large, or damaged (the digest differs)
+//         GUF_E_BAD_FILE <= no module, too large, or damaged (the digest differs, or the file ends
+//                           before or behind the end of its ELF image)
 //         GUF_E_ABI <= another version of the note or another kernel ABI
 guf_status read_module_file(const char *path, ModuleFile *out, guf_error *error);
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "core/module/module.h"
 #include "tests/unit/module/module_files.h"
@@ -75,7 +76,19 @@ class HostileModule : public ::testing::Test {
     return (offset >= offsetof(Elf64_Ehdr, e_shoff) && offset < offsetof(Elf64_Ehdr, e_flags)) ||
            (offset >= offsetof(Elf64_Ehdr, e_shentsize) && offset < sizeof(Elf64_Ehdr));
   }
+  // Whether it says where the file ends.
+  bool is_section_header(uint64_t offset) const {
+    Elf64_Ehdr header;
+    std::memcpy(&header, bytes_.data(), sizeof header);
+    return offset >= header.e_shoff &&
+           offset < header.e_shoff + header.e_shnum * sizeof(Elf64_Shdr);
+  }
   void change_every_byte(uint32_t flags);
+  void put(const std::vector<char> &bytes) {
+    ASSERT_EQ(ftruncate(descriptor_, static_cast<off_t>(bytes.size())), 0);
+    ASSERT_EQ(pwrite(descriptor_, bytes.data(), bytes.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+  }
 
   std::vector<char> bytes_;
   std::string path_;
@@ -89,20 +102,60 @@ void HostileModule::change_every_byte(uint32_t flags) {
     for (const int flip : {0x01, 0xFF}) {
       const char changed = static_cast<char>(bytes_[at] ^ flip);
       ASSERT_EQ(pwrite(descriptor_, &changed, 1, static_cast<off_t>(at)), 1);
-      const bool must_refuse = is_loaded(at) && !is_section_field(at);
-      EXPECT_EQ(refuses(flags), must_refuse) << "byte " << at << " ^ " << flip;
+      const bool refused = refuses(flags);
+      // Of the section headers only what moves the end of the file matters.
+      if (is_section_field(at) || is_section_header(at)) continue;
+      EXPECT_EQ(refused, is_loaded(at)) << "byte " << at << " ^ " << flip;
     }
     ASSERT_EQ(pwrite(descriptor_, &bytes_[at], 1, static_cast<off_t>(at)), 1);
   }
 }
 
 TEST_F(HostileModule, CutAtEveryByte) {
-  uint64_t end = 0;
-  for (const base::FileRange &load : elf_.loads()) end = std::max(end, load.offset + load.size);
   for (size_t size = bytes_.size(); size-- > 0;) {
     ASSERT_EQ(ftruncate(descriptor_, static_cast<off_t>(size)), 0);
-    EXPECT_EQ(refuses(0), size < end) << size << " bytes";
+    EXPECT_TRUE(refuses(0)) << size << " bytes";
   }
+}
+
+TEST_F(HostileModule, BytesBehindTheEnd) {
+  for (const size_t count : {1, 7, 8, 4096}) {
+    for (const char value : {'\0', '\x7f'}) {
+      std::vector<char> longer = bytes_;
+      longer.insert(longer.end(), count, value);
+      put(longer);
+      EXPECT_TRUE(refuses(0)) << count;
+      EXPECT_TRUE(refuses(GUF_MODULE_DATA_ONLY)) << count;
+    }
+  }
+  std::vector<char> twice = bytes_;
+  twice.insert(twice.end(), bytes_.begin(), bytes_.end());
+  put(twice);
+  EXPECT_TRUE(refuses(0));
+  put(bytes_);
+  EXPECT_FALSE(refuses(0));
+}
+
+// What strip leaves, and what is left when nothing but segments is.
+TEST_F(HostileModule, StrippedModulesAreWhole) {
+  ASSERT_EQ(std::system(("strip " + path_).c_str()), 0);
+  const std::vector<char> stripped = testing::read_bytes(path_);
+  ASSERT_LT(stripped.size(), bytes_.size());
+  EXPECT_FALSE(refuses(0));
+
+  std::vector<char> bare = bytes_;
+  Elf64_Ehdr header;
+  std::memcpy(&header, bare.data(), sizeof header);
+  header.e_shoff = header.e_shentsize = header.e_shnum = header.e_shstrndx = 0;
+  std::memcpy(bare.data(), &header, sizeof header);
+  uint64_t end = 0;
+  for (const base::FileRange &load : elf_.loads()) end = std::max(end, load.offset + load.size);
+  bare.resize(end);
+  testing::write_bytes(path_, bare);
+  EXPECT_FALSE(refuses(0));
+  bare.push_back(0);
+  testing::write_bytes(path_, bare);
+  EXPECT_TRUE(refuses(0));
 }
 
 TEST_F(HostileModule, EveryByteChanged) {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a module's file must end.
+#ifndef GUFUNC_CORE_MODULE_MODULE_EXTENT_H
+#define GUFUNC_CORE_MODULE_MODULE_EXTENT_H
+
+#include "core/base/elf_file.h"
+
+namespace gufunc::module {
+
+// Checks that the file ends where its last segment, section or header ends: the digest sees
+// neither what was cut off behind the segments nor what was written behind everything.
+// Errors  GUF_E_BAD_FILE <= it is shorter or longer, or its section headers are malformed
+guf_status check_extent(const char *path, const base::ElfFile &file, guf_error *error);
+
+}  // namespace gufunc::module
+
+#endif  // GUFUNC_CORE_MODULE_MODULE_EXTENT_H
