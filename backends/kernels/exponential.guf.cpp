@@ -10,8 +10,8 @@ GUF_DEVICE T exp(T x) {
   return guf::exp(x);
 }
 template <class T>
-GUF_DEVICE T log(T x) {
-  return guf::log(x);
+GUF_DEVICE auto log(T x) {
+  return guf::by_range<guf::ranges::log>(x);
 }
 template <class T>
 GUF_DEVICE T sqrt(T x) {

@@ -8,8 +8,8 @@
 namespace standard {
 
 template <class T>
-GUF_DEVICE T power(T x, T y) {
-  return guf::pow(x, y);
+GUF_DEVICE auto power(T x, T y) {
+  return guf::by_range<guf::ranges::pow>(x, y);
 }
 
 template <class T>

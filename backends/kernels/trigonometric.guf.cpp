@@ -6,12 +6,12 @@
 namespace standard {
 
 template <class T>
-GUF_DEVICE T sin(T x) {
-  return guf::sin(x);
+GUF_DEVICE auto sin(T x) {
+  return guf::by_range<guf::ranges::sin>(x);
 }
 template <class T>
-GUF_DEVICE T cos(T x) {
-  return guf::cos(x);
+GUF_DEVICE auto cos(T x) {
+  return guf::by_range<guf::ranges::cos>(x);
 }
 
 }  // namespace standard

@@ -37,7 +37,7 @@ def exp_tail(r):
     return (expm1(r) - r) / r ** 2 if abs(r) > TINY else mpf("0.5") + r / 6
 
 
-for name, kind, terms in (("kExp64", "f64", 10), ("kExp32", "f32", 5), ("kExpMid", "f64", 5)):
+for name, kind, terms in (("kExp64", "f64", 10), ("kExp32", "f32", 5)):
     fit(name, kind, terms, -HALF_LN2, HALF_LN2, exp_tail, lambda r: r ** 2 / exp(r),
         "(exp(r) - 1 - r) / r^2, |r| <= ln2/2")
 
@@ -59,9 +59,13 @@ def log_tail(f):
 
 fit("kLog32", "f32", 9, F_LOW, F_HIGH, log_tail, lambda f: f ** 3 / log1p(f) if f else f,
     "(log(1 + f) - f + f^2/2) / f^3, sqrt(1/2) <= 1 + f <= sqrt(2)")
-fit("kLogMid", "f64", 12, F_LOW, F_HIGH,
-    lambda f: (log1p(f) - f) / f ** 2 if abs(f) > TINY else mpf(-1) / 2,
-    lambda f: f * f / log1p(f) if f else f, "(log(1 + f) - f) / f^2, same range")
+# In half octaves, for pow of f32.
+fit("kLog2Mid", "f64", 9, mpf("-0.1517"), mpf("0.2023"),
+    lambda f: 2 * (log1p(f) / f if abs(f) > TINY else 1) / log(2),
+    lambda f: f / log1p(f) * log(2) / 2 if f else log(2) / 2,
+    "2 log2(1 + f) / f, 0.8485 <= 1 + f <= 1.2022")
+fit("kExp2Mid", "f64", 7, mpf("-1.002"), mpf("1.002"), lambda r: exp(r / 2 * log(2)),
+    lambda r: exp(-r / 2 * log(2)), "2^(r/2), |r| <= 1")
 
 
 def sin_tail(z):

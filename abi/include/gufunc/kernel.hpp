@@ -49,6 +49,7 @@
 
 #include "kernel/group.hpp"
 #include "kernel/math.hpp"
+#include "kernel/math_ranges.hpp"
 #include "kernel/types.hpp"
 #include "kernel/views.hpp"
 #if defined(GUF_HOST)

@@ -4,6 +4,7 @@
 #ifndef GUFUNC_KERNEL_HOST_LOOPS_HPP
 #define GUFUNC_KERNEL_HOST_LOOPS_HPP
 
+#include "by_range.hpp"
 #include "group.hpp"
 #include "host_blocks.hpp"
 #include "host_memory.hpp"
@@ -32,15 +33,38 @@ GUF_FN decltype(auto) call(bool &failed, Argument &&...argument) {
   }
 }
 
+// The usual way for every block that it serves.
+template <class F, class Out, class... In>
+GUF_FN void sweep_by_range(i64 n, Out out, In... in) {
+  for (i64 start = 0; start < n; start += kBlock) {
+    const i64 end = n - start < kBlock ? n : start + kBlock;
+    bool rare = false;
+    GUF_INDEPENDENT
+    for (i64 i = start; i < end; ++i) rare |= !F::usual(in.get(i)...);
+    if (GUF_LIKELY(!rare)) {
+      GUF_INDEPENDENT
+      for (i64 i = start; i < end; ++i) out.put(i, F::usually(in.get(i)...));
+    } else {
+      GUF_INDEPENDENT
+      for (i64 i = start; i < end; ++i) out.put(i, F::always(in.get(i)...));
+    }
+  }
+}
+
 // One output: the function returns it. Sweeps tell whether any element failed.
 template <class Op, bool MayFail, class Out, class... In>
 GUF_FN bool sweep(i64 n, Out out, In... in) {
   bool any = false;
-  GUF_INDEPENDENT
-  for (i64 i = 0; i < n; ++i) {
-    bool failed = false;
-    out.put(i, call<Op, MayFail>(failed, in.get(i)...));
-    any |= failed;
+  typedef decltype(call<Op, MayFail>(any, in.get(0)...)) result;
+  if constexpr (ranged_of<result>::value) {
+    sweep_by_range<typename result::function>(n, out, in...);
+  } else {
+    GUF_INDEPENDENT
+    for (i64 i = 0; i < n; ++i) {
+      bool failed = false;
+      out.put(i, call<Op, MayFail>(failed, in.get(i)...));
+      any |= failed;
+    }
   }
   return any;
 }

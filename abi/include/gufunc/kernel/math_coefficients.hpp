@@ -30,14 +30,6 @@ GUF_TABLE f32 kExp32[] = {
     0x1.123b020000000p-7f,
     0x1.6a22360000000p-10f,
 };
-// (exp(r) - 1 - r) / r^2, |r| <= ln2/2: 2^-28.3
-GUF_TABLE f64 kExpMid[] = {
-    0x1.fffffb8d69d63p-2,
-    0x1.55548fd9bc1cep-3,
-    0x1.5558f8a0d636bp-5,
-    0x1.123b014f7ca06p-7,
-    0x1.6a2236330fe4cp-10,
-};
 // the same for expm1, relative to expm1: 2^-56.3
 GUF_TABLE f64 kExpMinus1[] = {
     0x1.0000000000001p-1,
@@ -74,20 +66,27 @@ GUF_TABLE f32 kLog32[] = {
     -0x1.de65de0000000p-4f,
     0x1.1457140000000p-4f,
 };
-// (log(1 + f) - f) / f^2, same range: 2^-34.2
-GUF_TABLE f64 kLogMid[] = {
-    -0x1.0000000e9e702p-1,
-    0x1.5555556cd7216p-2,
-    -0x1.ffffd2764441fp-3,
-    0x1.99995985f22e0p-3,
-    -0x1.555f311f0541dp-3,
-    0x1.24a628050670ap-3,
-    -0x1.fe513cd2d58e1p-4,
-    0x1.c2920b78d41edp-4,
-    -0x1.a77d71b209d9ep-4,
-    0x1.a9f622f990f26p-4,
-    -0x1.513adcbc849d1p-4,
-    0x1.e650d6cecd027p-6,
+// 2 log2(1 + f) / f, 0.8485 <= 1 + f <= 1.2022: 2^-34.0
+GUF_TABLE f64 kLog2Mid[] = {
+    0x1.7154765262bbep+1,
+    -0x1.71547645d2eccp+0,
+    0x1.ec70a48f3aa66p-1,
+    -0x1.7154aa57bad03p-1,
+    0x1.27717bb2ed410p-1,
+    -0x1.ec3191f791075p-2,
+    0x1.a8a56b3d7bc10p-2,
+    -0x1.80228ade4ac44p-2,
+    0x1.1d0401a05e64ap-2,
+};
+// 2^(r/2), |r| <= 1: 2^-29.0
+GUF_TABLE f64 kExp2Mid[] = {
+    0x1.000000026afe1p+0,
+    0x1.62e430ca7c214p-2,
+    0x1.ebfbdacd4e881p-5,
+    0x1.c6aed138737abp-8,
+    0x1.3b2dc1bcf5604p-11,
+    0x1.5f4730054576ep-15,
+    0x1.41d214e92ad23p-19,
 };
 // (sin(r)/r - 1) / z, z = r^2, |r| <= pi/4: 2^-56.4
 GUF_TABLE f64 kSin64[] = {

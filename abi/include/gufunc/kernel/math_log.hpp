@@ -73,12 +73,20 @@ GUF_FN T log_special(T x, T ordinary) {
 }
 
 template <class T>
-GUF_FN T log_any(T x) {
+GUF_FN T log_of_parts(binary_parts<T> part) {
   typedef log_constants<T> C;
-  const binary_parts<T> part = split_exponent(x);
   const pair<T> sum = fast_two_sum(part.k * C::ln2_hi, part.f);
   const T low = mad(part.k, C::ln2_lo, log_less_f(part.f));
-  return log_special(x, sum.hi + (sum.lo + low));
+  return sum.hi + (sum.lo + low);
+}
+template <class T>
+GUF_FN T log_any(T x) {
+  return log_special(x, log_of_parts(split_exponent(x)));
+}
+// For x positive, normal and finite.
+template <class T>
+GUF_FN T log_ordinary(T x) {
+  return log_of_parts(split_normal(x, T(0)));
 }
 
 // The logarithm to another base: k log(2) + (f + rest) / log(base), the constants as sums of two.

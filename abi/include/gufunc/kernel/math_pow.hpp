@@ -45,16 +45,24 @@ GUF_FN f64 pow_positive(f64 x, f64 y) {
   return exp_sum(product.hi, usable ? low : 0.0);
 }
 
+// x normal. In f64, counting half octaves: x = 2^(k/2) (1 + f) with 1 + f between 0.848 and 1.203,
+// around 1 for k = 0; the logarithm and the product are in units of 1/2. `offset` belongs to k.
+GUF_FN f32 pow_normal(f32 x, f32 y, i32 offset) {
+  constexpr u32 low = 0x3f599999u;  // 0.85
+  constexpr f64 root_half = 0x1.6a09e667f3bcdp-1, rounder = 2.0 * bits_of<f64>::rounder;
+  const u32 above = to_bits(x) - low;
+  const f64 m = (f64)from_bits<f32>(to_bits(x) - (above & 0xff800000u));
+  const f64 f = mad(m, (above & 0x400000u) != 0 ? root_half : 1.0, -1.0);
+  const f64 k = (f64)(((i32)above >> 22) + offset);
+  const f64 logarithm = mad(f, polynomial(f, kLog2Mid), k);
+  const f64 exponent = clamp((f64)y * logarithm, -400.0, 400.0);
+  const f64 rounded = exponent + rounder;
+  const f64 r = exponent - (rounded - rounder);
+  return (f32)from_bits<f64>(to_bits(polynomial(r, kExp2Mid)) + (to_bits(rounded) << 52));
+}
 GUF_FN f32 pow_positive(f32 x, f32 y) {
-  constexpr f64 ln2 = 0x1.62e42fefa39efp-1, log2_e = 0x1.71547652b82fep+0;
-  const binary_parts<f64> part = split_normal((f64)x, 0.0);
-  const f64 f = part.f;
-  const f64 logarithm = mad(part.k, ln2, mad(f * f, polynomial(f, kLogMid), f));
-  const f64 product = clamp((f64)y * logarithm, -200.0, 200.0);
-  const f64 rounded = mad(product, log2_e, bits_of<f64>::rounder);
-  const f64 r = mad(-(rounded - bits_of<f64>::rounder), ln2, product);
-  const f64 value = mad(r * r, polynomial(r, kExpMid), r) + 1.0;
-  return (f32)from_bits<f64>(to_bits(value) + (to_bits(rounded) << 52));
+  const bool subnormal = x < limits<f32>::min_normal;
+  return pow_normal(subnormal ? x * 0x1p24f : x, y, subnormal ? -48 : 0);
 }
 
 template <class T>
@@ -73,6 +81,19 @@ GUF_FN T pow_any(T x, T y) {
   value = x != x || y != y ? x + y : value;
   const bool one = x == T(1) || y == T(0) || (size == T(1) && magnitude(y) == inf);
   return one ? T(1) : value;
+}
+
+// Where pow_ordinary serves.
+template <class T>
+GUF_FN bool pow_is_ordinary(T x, T y) {
+  return x >= limits<T>::min_normal && x < limits<T>::infinity &&
+         magnitude(y) < limits<T>::infinity;
+}
+GUF_FN f32 pow_ordinary(f32 x, f32 y) {
+  return pow_normal(x, y, 0);
+}
+GUF_FN f64 pow_ordinary(f64 x, f64 y) {
+  return pow_positive(x, y);
 }
 
 }  // namespace detail

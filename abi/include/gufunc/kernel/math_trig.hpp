@@ -30,19 +30,26 @@ GUF_FN f64 sin_of(angle a, u64 quadrant) {
   return flip_sign((quadrant & 1u) != 0 ? cosine : sine, (quadrant & 2u) << 62);
 }
 
-// x = half_turn * pi + r, |r| <= pi/2, for the f32 functions; shift 1/2 puts the middles of the
-// intervals where cos is 0. half_turn modulo 2 in the low bit.
+// x = (half_turn - shift) pi + r, |r| <= pi/2, for the f32 functions; shift 1/2 puts the middles of
+// the intervals where cos is 0. half_turn modulo 2 in the low bit.
 struct half_angle {
   f64 r;
   u64 half_turn;
 };
 
+// For |x| <= kHuge.
 GUF_FN half_angle half_reduce_small(f64 x, f64 shift) {
+  constexpr f64 over_pi = 0x1.45f306dc9c883p-2, rounder = bits_of<f64>::rounder;
+  const f64 rounded = shift == 0.0 ? mad(x, over_pi, rounder) : mad(x, over_pi, shift) + rounder;
+  const f64 n = (rounded - rounder) - shift;
+#if GUF_HAS_FMA
+  constexpr f64 first = 0x1.921fb54442d18p+1, second = 0x1.1a62633145c07p-53;
+  return {fused(-n, second, fused(-n, first, x)), to_bits(rounded)};
+#else
   // The first two have 27 bits: their products with n are exact.
   constexpr f64 first = 0x1.921fb54p+1, second = 0x1.10b4610p-29, third = 0x1.a62633145c06ep-57;
-  const f64 rounded = mad(x, 0x1.45f306dc9c883p-2, -shift) + bits_of<f64>::rounder;
-  const f64 n = (rounded - bits_of<f64>::rounder) + shift;
   return {mad(-n, third, mad(-n, second, mad(-n, first, x))), to_bits(rounded)};
+#endif
 }
 
 // x >= 2^25 with 24 bits, so x = X 2^(16 row), X whole and below 2^39: row of the table has 2^(16
@@ -52,18 +59,32 @@ GUF_FN half_angle half_reduce_huge(f64 x, f64 shift) {
   const f64 scaled = from_bits<f64>(to_bits(x) - (row << 56));
   const pair<f64> a = two_product(scaled, kOverPi[row]);
   const f64 low = mad(scaled, kOverPi[row + 8], a.lo);
-  const f64 rounded = (a.hi - shift) + bits_of<f64>::rounder;
-  const f64 n = (rounded - bits_of<f64>::rounder) + shift;
+  const f64 rounded = (a.hi + shift) + bits_of<f64>::rounder;
+  const f64 n = (rounded - bits_of<f64>::rounder) - shift;
   const f64 fraction = (a.hi - n) + low + (x - x);
   return {fraction * 0x1.921fb54442d18p+1, to_bits(rounded)};
 }
 
-GUF_FN f32 sin_from_f64(f64 x, f64 shift, u32 sign) {
-  half_angle a = half_reduce_small(x, shift);
-  if (!(x <= kHuge)) a = half_reduce_huge(x, shift);
-  const f64 z = a.r * a.r;
-  const f64 sine = mad(a.r * z, polynomial(z, kSinMid), a.r);
-  return flip_sign((f32)sine, ((u32)a.half_turn << 31) ^ sign);
+// sin(r), with the sign of the half turns.
+GUF_FN f32 sin_of(half_angle a) {
+  const f64 r = flip_sign(a.r, a.half_turn << 63);
+  const f64 z = r * r;
+  return (f32)(r * mad(z, polynomial(z, kSinMid), 1.0));
+}
+
+GUF_FN f32 sin_small(f32 x) {
+  return sin_of(half_reduce_small((f64)x, 0.0));
+}
+GUF_FN f32 cos_small(f32 x) {
+  return sin_of(half_reduce_small((f64)magnitude(x), 0.5));
+}
+GUF_FN f64 sin_small(f64 x) {
+  const angle a = reduce_small(magnitude(x));
+  return flip_sign(sin_of(a, a.quadrant), sign_bit(x));
+}
+GUF_FN f64 cos_small(f64 x) {
+  const angle a = reduce_small(magnitude(x));
+  return sin_of(a, a.quadrant + 1u);
 }
 
 }  // namespace detail
@@ -77,10 +98,19 @@ GUF_FN f64 cos(f64 x) {
   return detail::sin_of(a, a.quadrant + 1u);
 }
 GUF_FN f32 sin(f32 x) {
-  return detail::sin_from_f64((f64)detail::magnitude(x), 0.0, detail::sign_bit(x));
+  const f64 size = (f64)detail::magnitude(x);
+  detail::half_angle a = detail::half_reduce_small((f64)x, 0.0);
+  if (!(size <= detail::kHuge)) {
+    a = detail::half_reduce_huge(size, 0.0);
+    a.r = detail::flip_sign(a.r, detail::sign_bit((f64)x));
+  }
+  return detail::sin_of(a);
 }
 GUF_FN f32 cos(f32 x) {
-  return detail::sin_from_f64((f64)detail::magnitude(x), 0.5, detail::bits_of<f32>::sign);
+  const f64 size = (f64)detail::magnitude(x);
+  detail::half_angle a = detail::half_reduce_small(size, 0.5);
+  if (!(size <= detail::kHuge)) a = detail::half_reduce_huge(size, 0.5);
+  return detail::sin_of(a);
 }
 
 }  // namespace guf
