@@ -3,35 +3,39 @@
 // integers; the least integer divided by -1 is itself, with remainder 0.
 #include <gufunc/ops_loops.h>
 
-#include "integer_wrap.hpp"
+#include "integer_divide.hpp"
 
 namespace standard {
 
+#if defined(GUF_HOST)
+constexpr bool kByInverse = true;
+#else
+constexpr bool kByInverse = false;
+#endif
+
 template <class T>
-GUF_DEVICE T floor_divide(T x, T y) {
+GUF_DEVICE auto floor_divide(T x, T y) {
   if constexpr (!is_integer<T>::value) {
     return guf::floor_divide(x, y);
-  } else if constexpr (!guf::limits<T>::is_signed) {
-    return y == T(0) ? T(0) : (T)(x / y);
+  } else if constexpr (sizeof(T) == 8) {
+    return guf::by_range<long_quotient>(x, y);
+  } else if constexpr (kByInverse) {
+    return quotient_by_inverse(x, y);
   } else {
-    if (y == T(0)) return T(0);
-    if (y == T(-1)) return negated(x);  // the one quotient that may not fit
-    const T quotient = (T)(x / y);
-    const bool inexact = (T)(quotient * y) != x;
-    return (T)(quotient - (inexact && (x < T(0)) != (y < T(0)) ? 1 : 0));
+    return quotient_by_instruction(x, y);
   }
 }
 
 template <class T>
-GUF_DEVICE T remainder(T x, T y) {
+GUF_DEVICE auto remainder(T x, T y) {
   if constexpr (!is_integer<T>::value) {
     return guf::floor_modulo(x, y);
-  } else if constexpr (!guf::limits<T>::is_signed) {
-    return y == T(0) ? T(0) : (T)(x % y);
+  } else if constexpr (sizeof(T) == 8) {
+    return guf::by_range<long_rest>(x, y);
+  } else if constexpr (kByInverse) {
+    return rest_by_inverse(x, y);
   } else {
-    if (y == T(0) || y == T(-1)) return T(0);
-    const T rest = (T)(x % y);
-    return (T)(rest != T(0) && (rest < T(0)) != (y < T(0)) ? rest + y : rest);
+    return rest_by_instruction(x, y);
   }
 }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floor division of integers without the division instruction, which no processor has for vectors:
+// with i = 1/y, the quotient is x i + |i|/2 - 1/2 to the nearest integer. The exact value keeps
+// |1/(2y)| away from a tie, far more than rounding moves it; and i is computed once where y is a
+// scalar. On a device the instruction serves: f64 may be slow or missing there.
+#ifndef GUFUNC_BACKENDS_KERNELS_INTEGER_DIVIDE_HPP
+#define GUFUNC_BACKENDS_KERNELS_INTEGER_DIVIDE_HPP
+
+#include "integer_wrap.hpp"
+
+namespace standard {
+
+template <class T>
+GUF_DEVICE T quotient_by_instruction(T x, T y) {
+  if constexpr (!guf::limits<T>::is_signed) {
+    return y == T(0) ? T(0) : (T)(x / y);
+  } else {
+    if (y == T(0)) return T(0);
+    if (y == T(-1)) return negated(x);  // the one quotient that may not fit
+    const T quotient = (T)(x / y);
+    const bool inexact = (T)(quotient * y) != x;
+    return (T)(quotient - (inexact && (x < T(0)) != (y < T(0)) ? 1 : 0));
+  }
+}
+
+template <class T>
+GUF_DEVICE T rest_by_instruction(T x, T y) {
+  if constexpr (!guf::limits<T>::is_signed) {
+    return y == T(0) ? T(0) : (T)(x % y);
+  } else {
+    if (y == T(0) || y == T(-1)) return T(0);
+    const T rest = (T)(x % y);
+    return (T)(rest != T(0) && (rest < T(0)) != (y < T(0)) ? rest + y : rest);
+  }
+}
+
+// x in R. A 64-bit x is below 2^51: its bits beside those of a number whose last place is 1.
+template <class R, class T>
+GUF_DEVICE R in_floating_point(T x) {
+  if constexpr (sizeof(T) == 8) {
+    constexpr R rounder = guf::detail::bits_of<R>::rounder;
+    return guf::detail::from_bits<R>((guf::u64)x + guf::detail::to_bits(rounder)) - rounder;
+  } else {
+    return (R)x;
+  }
+}
+
+// 8 and 16 bits in f32; 32 bits, and 64-bit numbers below 2^50, in f64. The quotient stands in the
+// low bits and wraps to T.
+template <class T>
+GUF_DEVICE T quotient_by_inverse(T x, T y) {
+  namespace math = guf::detail;
+  typedef typename guf::conditional<(sizeof(T) < 4), guf::f32, guf::f64>::type R;
+  constexpr R rounder = math::bits_of<R>::rounder;
+  const R inverse = R(1) / in_floating_point<R>(y);
+  const R shift = R(0.5) * math::magnitude(inverse) - R(0.5);
+  const R rounded = math::mad(in_floating_point<R>(x), inverse, shift) + rounder;
+  const auto low = math::to_bits(rounded) - math::to_bits(rounder);
+  return y == T(0) ? T(0) : (T)low;
+}
+template <class T>
+GUF_DEVICE T rest_by_inverse(T x, T y) {
+  typedef wrapping_t<T> wide;
+  const wide product = (wide)quotient_by_inverse(x, y) * (wide)y;
+  return y == T(0) ? T(0) : (T)((wide)x - product);
+}
+
+// 64 bits by range (gufunc/kernel/by_range.hpp).
+template <class T>
+GUF_DEVICE bool below_2_to_50(T x, T y) {
+  constexpr bool is_signed = guf::limits<T>::is_signed;
+  constexpr guf::u64 offset = is_signed ? guf::u64(1) << 50 : 0;
+  return (((guf::u64)x + offset) | ((guf::u64)y + offset)) >> 50 <= (is_signed ? 1u : 0u);
+}
+struct long_quotient {
+  template <class T>
+  static GUF_DEVICE T always(T x, T y) {
+    return quotient_by_instruction(x, y);
+  }
+  template <class T>
+  static GUF_DEVICE bool usual(T x, T y) {
+    return below_2_to_50(x, y);
+  }
+  template <class T>
+  static GUF_DEVICE T usually(T x, T y) {
+    return quotient_by_inverse(x, y);
+  }
+};
+struct long_rest {
+  template <class T>
+  static GUF_DEVICE T always(T x, T y) {
+    return rest_by_instruction(x, y);
+  }
+  template <class T>
+  static GUF_DEVICE bool usual(T x, T y) {
+    return below_2_to_50(x, y);
+  }
+  template <class T>
+  static GUF_DEVICE T usually(T x, T y) {
+    return rest_by_inverse(x, y);
+  }
+};
+
+}  // namespace standard
+
+#endif  // GUFUNC_BACKENDS_KERNELS_INTEGER_DIVIDE_HPP
