@@ -228,11 +228,49 @@ TEST_F(Gufcc, AnErrorInTheFormulaPointsAtItsLine) {
   EXPECT_THAT(output, Not(HasSubstr("host_loops.hpp")));
 }
 
-TEST_F(Gufcc, WrongArgumentsPointAtTheRegistration) {
-  EXPECT_THAT(failing("#include <gufunc/kernel.hpp>\n"
-                      "template <class T> GUF_DEVICE T f(T a) { return a; }\n\n"
-                      "GUF_UFUNC(f, \"ff->f\");\n"),
-              HasSubstr("bad.guf.cpp:4:"));
+TEST_F(Gufcc, AWrongNumberOfParametersPointsAtTheRegistration) {
+  const char *rows[][2] = {
+      {"GUF_UFUNC(two, \"fff->f\");",
+       ":8: error: two: found 2 parameters, loop 'fff->f' wants 3 (3 inputs)\n"},
+      {"GUF_UFUNC(two, \"f->f\");",
+       ":8: error: two: found 2 parameters, loop 'f->f' wants 1 (1 input)\n"},
+      {"GUF_UFUNC(ns::one, \"dd->d\");",
+       ":8: error: ns::one: found 1 parameter, loop 'dd->d' wants 2 (2 inputs)\n"},
+      {"GUF_UFUNC(outs, \"f->f\");",
+       ":8: error: outs: found 3 parameters, loop 'f->f' wants 1 (1 input)\n"},
+      {"GUF_UFUNC(two, \"ff->ff\");",
+       ":8: error: two: found 2 parameters, loop 'ff->ff' wants 4 (2 inputs, 2 outputs)\n"},
+      {"GUF_UFUNC(two, \"ff->f\", \"failure=text\");",
+       ":8: error: two: found 2 parameters, loop 'ff->f' wants 3 (2 inputs, bool &failed)\n"},
+      {"GUF_GUFUNC(core, \"(n),(n)->()\", \"ff->f\");",
+       ":8: error: core: found 2 parameters, loop 'ff->f' wants 3 (2 inputs, 1 output)\n"},
+      {"GUF_GUFUNC(core, \"(n)->()\", \"f->f\", \"group\");",
+       ":8: error: core: found 2 parameters, loop 'f->f' wants 3 (a group, 1 input, 1 output)\n"},
+  };
+  for (const auto &[registration, said] : rows) {
+    const std::string text =
+        "#include <gufunc/kernel.hpp>\n"
+        "GUF_DEVICE float two(float a, float b) { return a + b; }\n"
+        "namespace ns { template <class T> GUF_DEVICE T one(T a) { return a; } }\n"
+        "template <class T>\n"
+        "GUF_DEVICE void outs(T a, guf::out<T> x, guf::out<T> y) { x = y = a; }\n"
+        "template <class X, class Y>\n"
+        "GUF_DEVICE void core(X x, Y y) { y() = x[0]; }\n" +
+        std::string(registration) + "\n";
+    const std::string output = failing(text, "all");
+    EXPECT_EQ(output,
+              path("bad.guf.cpp").string() + said + "gufcc: error: the kernels do not compile\n");
+    EXPECT_THAT(run({path("bad.guf.cpp").string(), "--check", "nvptx64"}).output, HasSubstr(said));
+  }
+}
+
+TEST_F(Gufcc, WrongTypesPointAtTheRegistration) {
+  const std::string output = failing(
+      "#include <gufunc/kernel.hpp>\n"
+      "template <class T> GUF_DEVICE T f(T *a) { return *a; }\n\n"
+      "GUF_UFUNC(f, \"f->f\");\n");
+  EXPECT_THAT(output, HasSubstr("bad.guf.cpp:4:"));
+  EXPECT_THAT(output, Not(HasSubstr("guf_probe_")));
 }
 
 TEST_F(Gufcc, MathematicsOfTheHostIsRefusedByName) {

@@ -108,6 +108,7 @@ Compiler::Unit Build::host_unit(size_t index, const Target &target) const {
   const std::string &source = sources_[unit.source].absolute;
   Compiler::Unit text{unit_name(index, target),
                       generate_host_entries(source, unit.loops, target),
+                      generate_count_probes(source, unit.loops),
                       generate_probes(source, unit.loops),
                       compiler_->host_command(),
                       "-c",
@@ -226,6 +227,7 @@ bool Build::check_device(const std::string &name, size_t index) {
   Compiler::Unit text;
   text.stem = fmt::format("{}_{}", name, index);
   text.text = generate_device_entries(sources_[unit.source].absolute, unit.loops);
+  text.count_probe = generate_count_probes(sources_[unit.source].absolute, unit.loops);
   // Assembly, since an object for a GPU would be linked and its mathematics is not at hand.
   text.action = name == "opencl" ? "-c" : "-S";
   if (!device_command(name, compiler_->path(), &text.command, diagnostics_)) return false;

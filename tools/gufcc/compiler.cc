@@ -4,10 +4,12 @@
 #include "compiler.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 
 #include "entry_text.h"
 #include "files.h"
+#include "generate.h"
 
 namespace gufunc::gufcc {
 
@@ -114,8 +116,13 @@ std::string Compiler::readable(const std::string &text) const {
   const std::string skipped = "In file included from " + work_.string();
   std::istringstream lines(as_typed(text));
   std::string kept;
+  bool under_own_text = false;  // "      |       ^~~"
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(skipped)) kept += line + "\n";
+    const bool own_text =
+        line.find(kProbeName) != std::string::npos && line.find(" | ") != std::string::npos;
+    const bool underlines = under_own_text && line.find_first_not_of(' ') == line.find('|');
+    under_own_text = own_text || underlines;
+    if (!own_text && !underlines && !line.starts_with(skipped)) kept += line + "\n";
   }
   return kept;
 }
@@ -160,11 +167,38 @@ Command Compiler::host_command() const {
   return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, kCodeFlags});
 }
 
+// "k.guf.cpp:4:1: error: static assertion failed ...: gufcc: f: found 1 parameter, ..."
+bool Compiler::report_counts(const Unit &unit) {
+  const fs::path probe = work_ / (unit.stem + "_count.cpp");
+  if (!write_file(probe, unit.count_probe, diagnostics_)) return false;
+  std::istringstream lines(
+      run_process(joined({host_command(),
+                          {"-fsyntax-only", kNoTrigraphs, "-w", "-ferror-limit=0",
+                           "-fno-caret-diagnostics", probe.string()}}))
+          .output);
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t assertion = line.find("static assertion failed"), mark = line.find(kCountMark);
+    if (assertion == std::string::npos || mark == std::string::npos) continue;
+    // Without the column, which is one of the probe's.
+    const size_t end = line.rfind(": error: ", assertion);
+    if (end == std::string::npos || end == 0) continue;
+    found += line.substr(0, line.rfind(':', end - 1)) +
+             ": error: " + line.substr(mark + std::strlen(kCountMark)) + "\n";
+  }
+  diagnostics_->pass_on(readable(found));
+  return !found.empty();
+}
+
 // The compiler complains once per ISA level and from inside the loops. A probe that calls each
 // function once says the same from the registration's line.
 void Compiler::report_failure(const Unit &unit, const std::string &output) {
   if (compile_failed_) return;
   compile_failed_ = true;
+  if (report_counts(unit)) {
+    diagnostics_->error({}, "the kernels do not compile");
+    return;
+  }
   const fs::path probe = work_ / (unit.stem + "_probe.cpp");
   std::string text = output;
   if (!unit.probe.empty() && write_file(probe, unit.probe, diagnostics_)) {

@@ -38,6 +38,7 @@ class Compiler {
   struct Unit {
     std::string stem;  // of its intermediate files
     std::string text;
+    std::string count_probe;  // finds functions with a wrong number of parameters
     std::string probe;  // calls the same functions once: its errors are shorter; empty for devices
     Command command;    // compiler and flags, without files
     const char *action = "-c";
@@ -72,6 +73,7 @@ class Compiler {
   bool take_from_cache(const std::string &key, const Unit &unit,
                        const std::filesystem::path &object);
   bool expand(const Unit &unit, std::string *text);
+  bool report_counts(const Unit &unit);
   void report_failure(const Unit &unit, const std::string &output);
   bool note_dependencies(const std::filesystem::path &depfile);
   // Messages as the user should see them: paths as typed, no line about gufcc's own files.

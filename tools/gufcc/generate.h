@@ -28,6 +28,14 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
 // nothing else.
 std::string generate_probes(const std::string &source, const std::vector<LoopRef> &loops);
 
+// A translation unit in which a static assertion fails, on the line of the registration and with a
+// text behind kCountMark, for each function that takes another number of parameters than its loop
+// passes.
+std::string generate_count_probes(const std::string &source, const std::vector<LoopRef> &loops);
+inline constexpr char kCountMark[] = ": gufcc: ";
+// What the names of probes start with.
+inline constexpr char kProbeName[] = "guf_probe_";
+
 // Entries for devices: row and nd of elementwise loops, thread of generalized ones, whatever the
 // front end.
 std::string generate_device_entries(const std::string &source, const std::vector<LoopRef> &loops);

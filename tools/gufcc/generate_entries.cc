@@ -39,37 +39,4 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
   return text;
 }
 
-std::string generate_probes(const std::string &source, const std::vector<LoopRef> &loops) {
-  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
-  int number = 0;
-  for (const auto &[function, loop] : loops) {
-    std::string parameters = loop->cooperative ? "guf::one g, " : "";
-    std::string arguments = loop->cooperative ? "g, " : "";
-    const std::string letters = loop->inputs + loop->outputs;
-    const std::vector<std::string> operands = operand_types(*function, *loop, "host");
-    for (size_t i = 0; i < letters.size(); ++i) {
-      const bool output = i >= loop->inputs.size();
-      if (function->generalized()) {
-        parameters += fmt::format("decltype({}::argument<false>(nullptr, nullptr, nullptr)) x{}, ",
-                                  operands[i], i);
-      } else if (!output || loop->outputs.size() > 1) {
-        parameters += fmt::format("guf::value_t<{}> {}x{}, ", find_letter(letters[i])->storage,
-                                  output ? "&" : "", i);
-      } else {
-        continue;
-      }
-      arguments += fmt::format("x{}, ", i);
-    }
-    if (loop->may_fail) {
-      parameters += "bool &failed, ";
-      arguments += "failed, ";
-    }
-    parameters.resize(parameters.size() - 2);
-    arguments.resize(arguments.size() - 2);
-    text += fmt::format("# {} {}\nvoid guf_probe_{}({}) {{ (void)::{}({}); }}\n", loop->place.line,
-                        quoted(loop->place.file), number++, parameters, loop->callee, arguments);
-  }
-  return text;
-}
-
 }  // namespace gufunc::gufcc

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Probes are compiled after a failure only, to say in the user's terms what is wrong.
+#include <algorithm>
+
+#include "entry_text.h"
+#include "generate.h"
+
+namespace gufunc::gufcc {
+namespace {
+
+// The types of what a loop passes to its function.
+std::vector<std::string> argument_types(const Function &function, const Loop &loop) {
+  std::vector<std::string> types;
+  if (loop.cooperative) types.emplace_back("guf::one");
+  const std::string letters = loop.inputs + loop.outputs;
+  const std::vector<std::string> operands = operand_types(function, loop, "host");
+  for (size_t i = 0; i < letters.size(); ++i) {
+    const bool output = i >= loop.inputs.size();
+    if (function.generalized()) {
+      types.push_back(
+          fmt::format("decltype({}::argument<false>(nullptr, nullptr, nullptr))", operands[i]));
+    } else if (!output || loop.outputs.size() > 1) {
+      types.push_back(
+          fmt::format("guf::value_t<{}>{}", find_letter(letters[i])->storage, output ? " &" : ""));
+    }
+  }
+  if (loop.may_fail) types.emplace_back("bool &");
+  return types;
+}
+
+std::string counted(size_t count, const std::string &what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// "a group, 2 inputs, 1 output"
+std::string describe_parameters(const Function &function, const Loop &loop) {
+  std::vector<std::string> parts;
+  if (loop.cooperative) parts.emplace_back("a group");
+  if (!loop.inputs.empty()) parts.push_back(counted(loop.inputs.size(), "input"));
+  if (loop.outputs.size() > (function.generalized() ? 0U : 1U)) {
+    parts.push_back(counted(loop.outputs.size(), "output"));
+  }
+  if (loop.may_fail) parts.emplace_back("bool &failed");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// What a call with the first `count` types looks like; each may be written to.
+std::string references(const std::vector<std::string> &types, size_t count) {
+  std::string list;
+  for (size_t i = 0; i < count; ++i) {
+    list += fmt::format("{}{} &", i == 0 ? "" : ", ", types[std::min(i, types.size() - 1)]);
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string generate_probes(const std::string &source, const std::vector<LoopRef> &loops) {
+  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
+  int number = 0;
+  for (const auto &[function, loop] : loops) {
+    std::vector<std::string> parameters, arguments;
+    for (const std::string &type : argument_types(*function, *loop)) {
+      arguments.push_back(fmt::format("x{}", arguments.size()));
+      parameters.push_back(type + " " + arguments.back());
+    }
+    text += fmt::format("# {} {}\nvoid {}{}({}) {{ (void)::{}({}); }}\n", loop->place.line,
+                        quoted(loop->place.file), kProbeName, number++, fmt::join(parameters, ", "),
+                        loop->callee, fmt::join(arguments, ", "));
+  }
+  return text;
+}
+
+std::string generate_count_probes(const std::string &source, const std::vector<LoopRef> &loops) {
+  constexpr size_t kFurther = 4;
+  std::string text = fmt::format(
+      "#include {}\n#include <gufunc/kernel.hpp>\n"
+      "template <class T> T guf_probe_value();\n",
+      quoted(source));
+  int number = 0;
+  for (const auto &[function, loop] : loops) {
+    const std::string name = fmt::format("{}{}", kProbeName, number++);
+    const std::vector<std::string> types = argument_types(*function, *loop);
+    text += fmt::format(
+        "template <class... A> constexpr auto {0}(int) -> decltype((void)::{1}("
+        "guf_probe_value<A>()...), true) {{ return true; }}\n"
+        "template <class... A> constexpr bool {0}(long) {{ return false; }}\n",
+        name, loop->callee);
+    for (size_t count = 0; !types.empty() && count <= types.size() + kFurther; ++count) {
+      if (count == types.size()) continue;
+      text += fmt::format(
+          "# {} {}\nstatic_assert({}<{}>(0) || !{}<{}>(0), \"{}{}: found {}, loop '{}->{}' wants "
+          "{} ({})\");\n",
+          loop->place.line, quoted(loop->place.file), name, references(types, types.size()), name,
+          references(types, count), kCountMark, loop->callee, counted(count, "parameter"),
+          loop->inputs, loop->outputs, types.size(), describe_parameters(*function, *loop));
+    }
+  }
+  return text;
+}
+
+}  // namespace gufunc::gufcc
