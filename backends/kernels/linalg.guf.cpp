@@ -146,9 +146,57 @@ GUF_DEVICE void multiply_columns(G &g, X x, Y y, Z z, Panel panel, guf::i64 colu
   }
 }
 
+// Small matrices: y stays where it is, for it is in the cache and met by few rows.
+template <class S, int kRows, int kColumns, class X, class Y, class Z>
+GUF_DEVICE void small_tile(X x, Y y, Z z, guf::i64 row, guf::i64 column) {
+  typedef guf::value_t<typename Z::type> T;
+  S sum[kRows][kColumns];
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < kColumns; ++c) sum[r][c] = S(0);
+  }
+  GUF_SCALAR_LOOP
+  for (guf::i64 k = 0; k < y.extent(0); ++k) {
+    S right[kColumns];
+    for (int c = 0; c < kColumns; ++c) right[c] = (S)y(k, column + c);
+    for (int r = 0; r < kRows; ++r) {
+      const S left = (S)x(row + r, k);
+      for (int c = 0; c < kColumns; ++c) sum[r][c] = multiply_add<S>(sum[r][c], left, right[c]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < kColumns; ++c) z(row + r, column + c) = (T)sum[r][c];
+  }
+}
+
+// Columns from `column` on while kColumns of them are left. Threads take rows in turn.
+template <class S, int kColumns, class G, class X, class Y, class Z>
+GUF_DEVICE void small_columns(G &g, X x, Y y, Z z, guf::i64 *column) {
+  const guf::i64 rows = z.extent(0);
+  for (; *column + kColumns <= z.extent(1); *column += kColumns) {
+    for (guf::i64 row = (guf::i64)g.rank() * kTileRows; row < rows;
+         row += (guf::i64)g.size() * kTileRows) {
+      if (row + kTileRows <= rows) {
+        small_tile<S, kTileRows, kColumns>(x, y, z, row, *column);
+      } else {
+        for (guf::i64 r = row; r < rows; ++r) small_tile<S, 1, kColumns>(x, y, z, r, *column);
+      }
+    }
+  }
+}
+
 template <class G, class X, class Y, class Z>
 GUF_DEVICE void matmul(G g, X x, Y y, Z z) {
   typedef sum_t<guf::value_t<typename Z::type>> S;
+  // Real parts beside imaginary ones do not vectorise: planes pay sooner.
+  constexpr guf::i64 kSmall = guf::is_complex<S>::value ? 4 : 32;
+  if (z.extent(0) <= kSmall && z.extent(1) <= kSmall && y.extent(0) <= kSmall) {
+    guf::i64 column = 0;
+    small_columns<S, 64 / (int)sizeof(S)>(g, x, y, z, &column);
+    small_columns<S, 4>(g, x, y, z, &column);
+    small_columns<S, 2>(g, x, y, z, &column);
+    small_columns<S, 1>(g, x, y, z, &column);
+    return;
+  }
   constexpr int kWide = 128 / (int)sizeof(S), kNarrow = kWide / 4;
   typedef typename planes<S>::real R;
   const auto panel = g.template shared<R>(kDepth * kWide * planes<S>::count);
