@@ -75,5 +75,6 @@ function(gufunc_add_module target)
   else()
     add_custom_target(${target} ALL DEPENDS "${output}")
   endif()
-  set_target_properties(${target} PROPERTIES GUFUNC_MODULE_FILE "${output}")
+  set_target_properties(${target} PROPERTIES
+    GUFUNC_MODULE_FILE "${output}" GUFUNC_MODULE_SOURCES "${arg_SOURCES}")
 endfunction()

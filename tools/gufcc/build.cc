@@ -30,7 +30,7 @@ bool Build::run() {
     return true;
   }
   group_units();
-  if (!options_.checks.empty()) return check_devices();
+  if (!options_.checks.empty()) return check_compilers();
   if (!choose_name() || !select_targets(options_.targets, &targets_, diagnostics_)) return false;
   if (!compile_units() || !refuse_host_only()) return false;
   for (const Target &target : targets_) {
@@ -211,26 +211,29 @@ bool Build::link_shared() {
          move_into_place(work("module.so"), options_.output, diagnostics_);
 }
 
-bool Build::check_devices() {
-  std::vector<std::string> devices;
+bool Build::check_compilers() {
+  std::vector<std::string> names;
   std::istringstream words(options_.checks);
-  for (std::string name; std::getline(words, name, ',');) devices.push_back(name);
-  const size_t count = devices.size();
+  for (std::string name; std::getline(words, name, ',');) names.push_back(name);
+  const size_t count = names.size();
   return run_parallel(workers(), static_cast<int>(units_.size() * count), [&](int job) {
-    return check_device(devices[static_cast<size_t>(job) % count],
-                        static_cast<size_t>(job) / count);
+    return check_compiler(names[static_cast<size_t>(job) % count],
+                          static_cast<size_t>(job) / count);
   });
 }
 
-bool Build::check_device(const std::string &name, size_t index) {
+bool Build::check_compiler(const std::string &name, size_t index) {
   const Unit &unit = units_[index];
   Compiler::Unit text;
   text.stem = fmt::format("{}_{}", name, index);
-  text.text = generate_device_entries(sources_[unit.source].absolute, unit.loops);
-  text.count_probe = generate_count_probes(sources_[unit.source].absolute, unit.loops);
+  const std::string &source = sources_[unit.source].absolute;
+  const bool host = name == "gcc";
+  text.text = host ? generate_host_entries(source, unit.loops, all_targets()[0])
+                   : generate_device_entries(source, unit.loops);
+  text.count_probe = generate_count_probes(source, unit.loops);
   // Assembly, since an object for a GPU would be linked and its mathematics is not at hand.
-  text.action = name == "opencl" ? "-c" : "-S";
-  if (!device_command(name, compiler_->path(), &text.command, diagnostics_)) return false;
+  text.action = name == "opencl" || host ? "-c" : "-S";
+  if (!check_command(name, compiler_->path(), &text.command, diagnostics_)) return false;
   text.command.insert(text.command.end(), compiler_->include_flags().begin(),
                       compiler_->include_flags().end());
   return compiler_->compile(text, work(text.stem + ".out"));

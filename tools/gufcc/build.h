@@ -32,8 +32,8 @@ class Build {
   bool choose_name();
   bool scan_sources();
   void group_units();
-  bool check_devices();
-  bool check_device(const std::string &name, size_t unit);
+  bool check_compilers();
+  bool check_compiler(const std::string &name, size_t unit);
   int workers() const;
   Compiler::Unit host_unit(size_t index, const Target &target) const;
   bool compile_units();

@@ -228,7 +228,9 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!note_dependencies(depfile) || !read_file(preprocessed, text, diagnostics_)) return false;
-  *text = version_ + command_line(unit.command) + as_typed(std::move(*text));
+  const std::string &compiler = unit.command[0];
+  *text = (compiler == path_ ? version_ : run_process({compiler, "--version"}).output) +
+          command_line(unit.command) + as_typed(std::move(*text));
   replace_all(text, work_.string(), "");
   replace_all(text, headers_.string(), "");  // so that all build folders share objects
   return true;

@@ -23,7 +23,7 @@ void describe(CLI::App *app, Options *options) {
                 "Write an object file to link into a program, not a shared object");
   app->add_flag("--list", options->list, "Print the functions of the sources and write nothing");
   app->add_option("--check", options->checks,
-                  "Only compile, for devices: a list of nvptx64, amdgcn, opencl");
+                  "Only compile, for devices and with g++: a list of nvptx64, amdgcn, opencl, gcc");
   app->add_option_function<std::string>(
          "--fp", [options](const std::string &mode) { options->fast = mode == "fast"; },
          "strict: every operation rounded; fast: contraction (fma) allowed [strict]")

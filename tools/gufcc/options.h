@@ -13,7 +13,7 @@ struct Options {
   std::string output;
   std::string name;  // of the module; empty: from the output
   std::string targets = "all";
-  std::string checks;  // "nvptx64,amdgcn,opencl": compile for these, write nothing
+  std::string checks;  // "nvptx64,amdgcn,opencl,gcc": compile for or with these, write nothing
   std::string depfile;
   std::string cache_dir;
   std::string compiler;

@@ -83,8 +83,8 @@ bool select_targets(const std::string &text, std::vector<Target> *out, Diagnosti
   return true;
 }
 
-bool device_command(const std::string &name, const std::string &compiler, Command *out,
-                    Diagnostics *diagnostics) {
+bool check_command(const std::string &name, const std::string &compiler, Command *out,
+                   Diagnostics *diagnostics) {
   if (name == "nvptx64") {
     *out = {compiler,
             "-x",
@@ -111,8 +111,12 @@ bool device_command(const std::string &name, const std::string &compiler, Comman
             "-target",   "spir64-unknown-unknown",
             "-Xclang",   "-finclude-default-header",
             "-emit-llvm"};
+  } else if (name == "gcc") {
+    // The lowest level; optimized, or always_inline functions would not be looked at.
+    *out = {"g++",       "-x",     "c++", "-std=c++17", "-march=x86-64-v2", "-fno-exceptions",
+            "-fno-rtti", "-Werror"};
   } else {
-    return diagnostics->usage_error("--check: '{}' is unknown; valid are nvptx64 amdgcn opencl",
+    return diagnostics->usage_error("--check: '{}' is unknown; valid are nvptx64 amdgcn opencl gcc",
                                     name);
   }
   out->insert(out->end(), {"-O2", "-ffp-contract=off", "-Wall", "-Wextra"});

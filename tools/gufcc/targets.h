@@ -28,10 +28,11 @@ const std::vector<Target> &all_targets();
 // Device targets are taken and reported as skipped: their images are not built yet.
 bool select_targets(const std::string &text, std::vector<Target> *out, Diagnostics *diagnostics);
 
-// What --check takes: nvptx64, amdgcn, opencl. Compiler and flags, without files: `compiler` or,
-// for opencl, clang-15, since later ones write nothing that OpenCL drivers read.
-bool device_command(const std::string &name, const std::string &compiler, Command *out,
-                    Diagnostics *diagnostics);
+// What --check takes: nvptx64, amdgcn, opencl, gcc. Compiler and flags, without files: `compiler`;
+// for opencl clang-15, since later ones write nothing that OpenCL drivers read; for gcc, which
+// compiles host entries, g++.
+bool check_command(const std::string &name, const std::string &compiler, Command *out,
+                   Diagnostics *diagnostics);
 
 }  // namespace gufunc::gufcc
 
