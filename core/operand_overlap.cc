@@ -46,15 +46,13 @@ bool find_overlaps(const op::CallView &call, OverlapWork *out) {
   uint32_t staged = 0;
   bool mask_copied = false;
   const op::Signature &signature = call.ufunc->signature;
-  array::ByteSpan spans[GUF_MAX_OPERANDS];
-  for (int32_t i = 0; i < call.noperands; ++i) {
-    spans[i] = has_memory(call.operand[i]) ? array::span_of(call.operand[i].layout)
-                                           : array::ByteSpan{0, 0};
-  }
   for (int32_t o = 0; o < call.noperands; ++o) {
     if (!signature.writes(o)) continue;
     for (int32_t other = 0; other < call.noperands; ++other) {
-      if (__builtin_expect(!array::meet(spans[o], spans[other]), 1) || other == o) continue;
+      if (__builtin_expect(!array::meet(call.operand[o].span, call.operand[other].span), 1) ||
+          other == o) {
+        continue;
+      }
       if (lie_of(call, o, other) != Lie::kMixed) continue;
       if (signature.writes(other)) {
         staged |= bit(std::max(o, other));
@@ -62,7 +60,7 @@ bool find_overlaps(const op::CallView &call, OverlapWork *out) {
         copied |= bit(other);
       }
     }
-    if (call.has_where && has_memory(call.where) && has_memory(call.operand[o]) &&
+    if (call.has_where && array::meet(call.operand[o].span, call.where.span) &&
         array::shares_memory(call.operand[o].layout, call.where.layout)) {
       mask_copied = true;
     }

@@ -20,6 +20,7 @@ memory::Side side_of(const op::OperandView &operand) {
 
 void point_at(const base::Ref<array::Array> &array, op::OperandView *operand) {
   operand->layout = array->layout();
+  operand->span = array->span();
   operand->flags = 0;
   operand->array = array.get();
   operand->device = array->device();

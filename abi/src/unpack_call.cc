@@ -16,6 +16,7 @@ guf_status unpack_array(const guf_operand &in, op::OperandView *out, guf_error *
   array::Array *array = nullptr;
   GUF_TRY(base::find_object(in.array, "operand.array", &array, error));
   out->layout = array->layout();
+  out->span = array->span();
   out->flags =
       (array->flags() & GUF_ARRAY_READ_ONLY) != 0 ? static_cast<uint32_t>(op::kReadOnly) : 0U;
   if ((array->flags() & GUF_ARRAY_SWAPPED) != 0) out->flags |= op::kSwapped;
@@ -31,6 +32,7 @@ guf_status unpack_tensor(const guf_operand &in, int32_t index, int64_t *stride_r
   const guf_tensor *tensor = nullptr;
   GUF_TRY(base::read_struct(in.tensor, &room, &tensor, error));
   GUF_TRY(validate::check_tensor(*tensor, index, stride_room, &out->layout, error));
+  out->span = array::span_of(out->layout);
   out->flags =
       (tensor->flags & GUF_TENSOR_READ_ONLY) != 0 ? static_cast<uint32_t>(op::kReadOnly) : 0U;
   if ((tensor->flags & GUF_TENSOR_SWAPPED) != 0) out->flags |= op::kSwapped;
@@ -45,6 +47,7 @@ void unpack_value(const guf_operand &in, op::OperandView *out) {
   out->value[0] = in.value[0];
   out->value[1] = in.value[1];
   out->layout = {in.dtype, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(out->value)};
+  out->span = {0, 0};
   out->flags = op::kScalar;
   out->device = nullptr;
   out->array = nullptr;
@@ -61,6 +64,7 @@ void unpack_value(const guf_operand &in, op::OperandView *out) {
 void mark_missing(op::OperandView *out) {
   out->kind = GUF_OPERAND_NONE;
   out->layout = {GUF_DTYPE_UNSPECIFIED, 0, nullptr, nullptr, 0};
+  out->span = {0, 0};
   out->flags = op::kMissing;
   out->device = nullptr;
   out->array = nullptr;

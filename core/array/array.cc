@@ -57,6 +57,7 @@ Array::Array(const Layout &layout, uint32_t flags, backend::Device *device,
   std::copy_n(layout.strides, layout.ndim, dimensions + layout.ndim);
   layout_.shape = dimensions;
   layout_.strides = dimensions + layout.ndim;
+  span_ = span_of(layout_);
   flags_ = (flags & kGivenFlags) | computed_flags(layout_);
   size_ = 1;
   for (int32_t axis = 0; axis < layout.ndim; ++axis) {

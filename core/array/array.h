@@ -31,6 +31,30 @@ struct Layout {
   uint64_t address;
 };
 
+// The bytes from the first to one past the last that a layout touches; equal when it has no
+// element.
+struct ByteSpan {
+  uint64_t first;
+  uint64_t end;
+};
+
+// The caller has checked the layout: nothing here can overflow.
+inline ByteSpan span_of(const Layout &layout) {
+  uint64_t first = layout.address;
+  uint64_t last = layout.address;
+  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+    const int64_t extent = layout.shape[axis];
+    if (extent == 0) return {layout.address, layout.address};
+    const auto reach = static_cast<uint64_t>(layout.strides[axis] * (extent - 1));
+    if (layout.strides[axis] < 0) {
+      first += reach;
+    } else {
+      last += reach;
+    }
+  }
+  return {first, last + dtype::itemsize(layout.dtype)};
+}
+
 class Array final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kArray;
@@ -40,6 +64,7 @@ class Array final : public base::Object {
   Array(const Layout &layout, uint32_t flags, backend::Device *device, base::Ref<Storage> storage);
 
   const Layout &layout() const { return layout_; }
+  const ByteSpan &span() const { return span_; }
   uint32_t flags() const { return flags_; }  // guf_array_flag
   backend::Device *device() const { return device_; }
   const base::Ref<Storage> &storage() const { return storage_; }
@@ -49,6 +74,7 @@ class Array final : public base::Object {
  private:
   static constexpr int32_t kInlineNdim = 4;
   Layout layout_;
+  ByteSpan span_;
   uint32_t flags_;
   uint64_t size_;
   backend::Device *device_;

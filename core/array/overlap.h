@@ -10,30 +10,6 @@
 
 namespace gufunc::array {
 
-// The bytes from the first to one past the last that a layout touches; equal when it has no
-// element.
-struct ByteSpan {
-  uint64_t first;
-  uint64_t end;
-};
-
-// The caller has checked the layout: nothing here can overflow.
-inline ByteSpan span_of(const Layout &layout) {
-  uint64_t first = layout.address;
-  uint64_t last = layout.address;
-  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
-    const int64_t extent = layout.shape[axis];
-    if (extent == 0) return {layout.address, layout.address};
-    const auto reach = static_cast<uint64_t>(layout.strides[axis] * (extent - 1));
-    if (layout.strides[axis] < 0) {
-      first += reach;
-    } else {
-      last += reach;
-    }
-  }
-  return {first, last + dtype::itemsize(layout.dtype)};
-}
-
 inline bool meet(const ByteSpan &a, const ByteSpan &b) {
   return std::max(a.first, b.first) < std::min(a.end, b.end);
 }

@@ -18,6 +18,15 @@ struct Extents {
   const int64_t *shape;
 };
 
+// PERF. Whole groups of four, so that a short list costs one vector store that later loads can
+// forward from: std::fill_n and memset of a varying or larger size cost 5 of 105 ns of a call.
+template <class T>
+void fill_groups(T *to, int32_t count, T value) {
+  const T group[4] = {value, value, value, value};
+  for (int32_t k = 0; k < count; k += 4) std::memcpy(to + k, group, sizeof group);
+}
+static_assert(GUF_MAX_NDIM % 4 == 0 && GUF_MAX_OPERANDS % 4 == 0);
+
 Extents loop_extents(const op::CallView &call, const LoopShape &loop, int32_t operand) {
   const array::Layout &layout = call.operand[operand].layout;
   return {layout.ndim - loop.core_ndim[operand], layout.shape};
@@ -137,6 +146,21 @@ int32_t fold(const Extents &own, LoopShape *loop) {
   return kNone;
 }
 
+// PERF. The usual call: elementwise, every operand given, all of one shape, no mask.
+bool fold_alike(const op::CallView &call, LoopShape *loop) {
+  const array::Layout &first = call.operand[0].layout;
+  for (int32_t i = 1; i < call.noperands; ++i) {
+    const array::Layout &layout = call.operand[i].layout;
+    if (layout.ndim != first.ndim || is_missing(call, i)) return false;
+    for (int32_t axis = 0; axis < first.ndim; ++axis) {
+      if (layout.shape[axis] != first.shape[axis]) return false;
+    }
+  }
+  loop->ndim = first.ndim;
+  for (int32_t axis = 0; axis < first.ndim; ++axis) loop->extent[axis] = first.shape[axis];
+  return true;
+}
+
 // With keepdims= an output's kept axes are 1 in the outputs given, too.
 guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   for (int32_t i = call.ufunc->nin(); i < call.noperands; ++i) {
@@ -177,7 +201,7 @@ guf_status fold_operands(const op::CallView &call, LoopShape *loop, guf_error *e
     if (!is_missing(call, i)) ndim = std::max(ndim, loop_extents(call, *loop, i).ndim);
   }
   loop->ndim = ndim;
-  std::fill_n(loop->extent, ndim, 1);
+  fill_groups<int64_t>(loop->extent, ndim, 1);
   for (int32_t i = 0; i <= call.noperands; ++i) {
     const bool mask = i == call.noperands;
     if (mask ? !call.has_where : is_missing(call, i)) continue;
@@ -220,8 +244,7 @@ guf_status arrange(op::CallView &call, LoopShape *out, guf_error *error) {
   out->turned = false;
   out->keepdims = false;
   if (!call.ufunc->signature.generalized) {
-    // All of it: a memset of varying size ends in a masked store that the loads below cannot use.
-    std::memset(out->core_ndim, 0, sizeof out->core_ndim);
+    fill_groups<int32_t>(out->core_ndim, call.noperands, 0);
     const guf_call_args &args = *call.args;
     if (args.axes != nullptr || args.axis != nullptr || args.flags != 0 || args.ndims != 0) {
       return base::fail(error, GUF_E_ARG, kNone, kNone,
@@ -237,7 +260,8 @@ guf_status arrange(op::CallView &call, LoopShape *out, guf_error *error) {
     GUF_TRY(turn_operands(call, out, error));
     GUF_TRY(find_core_sizes(call, out, error));
   }
-  GUF_TRY(fold_operands(call, out, error));
+  const bool usual = !call.ufunc->signature.generalized && !call.has_where && !is_missing(call, 0);
+  if (!usual || !fold_alike(call, out)) GUF_TRY(fold_operands(call, out, error));
   return count_items(out, error);
 }
 

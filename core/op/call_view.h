@@ -27,6 +27,7 @@ enum OperandFlag : uint32_t {
 // One operand. Not initialised as a whole: the border sets what exists.
 struct OperandView {
   array::Layout layout;  // shape and strides borrowed
+  array::ByteSpan span;  // what the caller's memory covers; empty: scalars, missing outputs
   uint32_t flags;
   int32_t kind;             // guf_operand_kind: weak kinds matter to resolution
   backend::Device *device;  // nullptr: host memory that no backend owns, and scalars

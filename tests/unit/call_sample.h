@@ -75,6 +75,7 @@ class Call {
     }
     to->layout = {from->dtype, static_cast<int32_t>(from->shape.size()), from->shape.data(),
                   from->strides.data(), from->address};
+    to->span = from->missing ? array::ByteSpan{0, 0} : array::span_of(to->layout);
     to->flags = from->missing ? static_cast<uint32_t>(op::kMissing) : 0U;
     to->kind = from->missing ? GUF_OPERAND_NONE : GUF_OPERAND_TENSOR;
     to->device = nullptr;
