@@ -14,6 +14,7 @@
 #include "backends/cpu/dtype_layout.h"
 #include "backends/cpu/item_walk.h"
 #include "backends/cpu/known_status.h"
+#include "backends/cpu/streamed_loop.h"
 #include "backends/cpu/work_split.h"
 
 namespace gufunc::cpu {
@@ -93,7 +94,9 @@ guf_status run_launch(const guf_backend_launch &launch, const HostLoop &loop, gu
   const bool any_thread = (block.flags & GUF_LAUNCH_ANY_THREAD) != 0 && launch.max_threads != 1;
   // Elementwise work is its items; a cheap test that also lets small generalized launches through.
   const bool small = !any_thread || (block.items < kParallelWork && work_of(block) < kParallelWork);
-  if (__builtin_expect(small && block.nloop <= 1 && (block.flags & kNeedsWalk) == 0, 1)) {
+  const bool plain =
+      block.nloop <= 1 && block.items < kFewestStreamedItems && (block.flags & kNeedsWalk) == 0;
+  if (__builtin_expect(small && plain, 1)) {
     if (block.items == 0) return GUF_OK;
     char *args[GUF_MAX_OPERANDS];  // a loop may change what it is given
     for (int i = 0; i < block.noperands; ++i) args[i] = reinterpret_cast<char *>(block.address[i]);

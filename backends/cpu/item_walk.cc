@@ -7,6 +7,7 @@
 
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/staged_loop.h"
+#include "backends/cpu/streamed_loop.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -132,6 +133,10 @@ guf_status run_items(const guf_launch_block &block, const HostLoop &loop, uint64
     StagedLoop staged;
     GUF_CPU_TRY(staged.open(block, loop, error));
     return run_range(staged, block, first, last);
+  }
+  if (__builtin_expect(is_streamed(block), 0)) {
+    StreamedLoop streamed(block, loop);
+    return run_range(streamed, block, first, last);
   }
   DirectLoop direct(block, loop);
   return run_range(direct, block, first, last);
