@@ -2,7 +2,7 @@
 """The library beside NumPy in one process: same buffers, preallocated outputs, one thread,
 interleaved, minima.
 
-    against_numpy.py --build build/release [--rounds 40]
+    against_numpy.py --build build/release [--rounds 40] [--only add]
 
 NumPy is called from Python, as its users call it; an empty Python call is printed too, for
 those who want to take it off.
@@ -13,6 +13,7 @@ import ctypes as ct
 import json
 import os
 import pathlib
+import re
 import sys
 import time
 
@@ -58,47 +59,40 @@ class Row:
         self.times['gufunc'].append(self.run_gufunc())
 
 
-def rows(library, helper):
-    f32 = lambda *shape: np.linspace(1, 2, int(np.prod(shape)), dtype=np.float32).reshape(
-        shape
-    )  # noqa: E731
-    yield Row('add f32 n=1', 'add', [f32(1), f32(1)], f32(1), library, helper)
-    for n in (100, 10_000, 1_000_000, 100_000_000):
-        yield Row(f'add f32 n={n}', 'add', [f32(n), f32(n)], f32(n), library, helper)
-    yield Row(
+def f32(*shape):
+    """Values from 1 to 2, C-contiguous."""
+    return np.linspace(1, 2, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+
+
+def elementwise(name, ufunc, *shapes, out):
+    """A workload on fresh f32 arrays; made when asked for, so that none waits in memory."""
+    return name, ufunc, lambda: ([f32(*shape) for shape in shapes], f32(*out))
+
+
+def workloads():
+    """Name, ufunc, and what makes the inputs and the output."""
+    for n in (1, 100, 10_000, 1_000_000, 100_000_000):
+        yield elementwise(f'add f32 n={n}', 'add', (n,), (n,), out=(n,))
+    yield (
         'add f32 n=10000 strided by 2',
         'add',
-        [f32(20_000)[::2], f32(20_000)[::2]],
-        f32(10_000),
-        library,
-        helper,
+        lambda: ([f32(20_000)[::2], f32(20_000)[::2]], f32(10_000)),
     )
     for side in (100, 1000):
-        whole, out = f32(side, side), f32(side, side)
-        yield Row(f'add f32 {side}x{side} + row', 'add', [whole, f32(side)], out, library, helper)
-        yield Row(
-            f'add f32 {side}x{side} + column', 'add', [whole, f32(side, 1)], out, library, helper
-        )
-        yield Row(
-            f'add f32 {side}x{side} + scalar', 'add', [whole, np.float32(2)], out, library, helper
-        )
+        whole, name = (side, side), f'add f32 {side}x{side} +'
+        yield elementwise(f'{name} row', 'add', whole, (side,), out=whole)
+        yield elementwise(f'{name} column', 'add', whole, (side, 1), out=whole)
+        yield elementwise(f'{name} scalar', 'add', whole, (), out=whole)
     for name in ('exp', 'log', 'sin', 'cos'):
-        for dtype in ('f', 'd'):
-            x = f32(10_000).astype(dtype)
-            yield Row(
-                f'{name} {np.dtype(dtype).name} n=10000', name, [x], x.copy(), library, helper
+        for dtype in (np.float32, np.float64):
+            yield (
+                f'{name} {dtype.__name__} n=10000',
+                name,
+                lambda dtype=dtype: ([f32(10_000).astype(dtype)], f32(10_000).astype(dtype)),
             )
-    yield Row(
-        'power f32 n=10000', 'power', [f32(10_000), f32(10_000)], f32(10_000), library, helper
-    )
-    yield Row(
-        'matmul f32 10000x4x4',
-        'matmul',
-        [f32(10_000, 4, 4), f32(10_000, 4, 4)],
-        f32(10_000, 4, 4),
-        library,
-        helper,
-    )
+    yield elementwise('power f32 n=10000', 'power', (10_000,), (10_000,), out=(10_000,))
+    many = (10_000, 4, 4)
+    yield elementwise('matmul f32 10000x4x4', 'matmul', many, many, out=many)
 
 
 def main():
@@ -107,13 +101,18 @@ def main():
     )
     parser.add_argument('--build', required=True, help='build folder of the release preset')
     parser.add_argument('--rounds', type=int, default=40)
+    parser.add_argument('--only', default='', help='workloads whose name matches this regex')
     parser.add_argument('--json', help='write the figures here')
     options = parser.parse_args()
     build = pathlib.Path(options.build).resolve()
     library = abi.Library(str(build / 'lib' / 'libgufunc.so.0.1'))
     helper = ct.CDLL(str(build / 'lib' / 'librepeat_call.so')).repeat_call
     helper.argtypes, helper.restype = [ct.c_void_p, ct.c_void_p, ct.c_int64], ct.c_double
-    work = list(rows(library, helper))
+    work = [
+        Row(name, ufunc, *make(), library, helper)
+        for name, ufunc, make in workloads()
+        if re.search(options.only, name)
+    ]
     started = time.monotonic()
     for round_number in range(options.rounds):
         for row in work:
