@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every refusal of arguments and operands before anything is resolved, and its neighbours that are
+// allowed.
+#include "core/validate/validate_call.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/call_sample.h"
+
+namespace gufunc::validate {
+namespace {
+
+using testing::HasSubstr;
+
+guf_error no_error() {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  return error;
+}
+
+// ---- arguments
+
+struct ArgsRow {
+  const char *name;
+  void (*change)(guf_call_args *args);
+  const char *text;  // in the message; nullptr: allowed
+  int32_t argument = -1;
+};
+
+void PrintTo(const ArgsRow &row, std::ostream *out) {
+  *out << row.name;
+}
+
+const guf_dtype kTypes[3] = {};
+const int64_t kAxes[1] = {};
+const guf_dim kDims[3] = {{"n", 1}, {nullptr, 2}, {"m", 3}};
+guf_operand operands[3] = {};
+
+const ArgsRow kArgsRows[] = {
+    {"AsTheyAre", [](guf_call_args *) {}, nullptr},
+    {"TooFewInputs", [](guf_call_args *a) { a->ninputs = 1; },
+     "add() takes 2 inputs; inputs: found 1, wanted 2"},
+    {"TooManyInputs", [](guf_call_args *a) { a->ninputs = 3; }, "found 3, wanted 2"},
+    {"NegativeInputs", [](guf_call_args *a) { a->ninputs = -1; }, "found -1, wanted 2"},
+    {"TooManyOutputs", [](guf_call_args *a) { a->noutputs = 2; },
+     "add() takes 1 outputs; outputs: found 2, wanted 1"},
+    {"NegativeOutputs", [](guf_call_args *a) { a->noutputs = -1; }, "found -1, wanted 1"},
+    {"NoOutputs", [](guf_call_args *a) { a->noutputs = 0; }, nullptr},
+    {"NoInputList", [](guf_call_args *a) { a->inputs = nullptr; }, "args->inputs is NULL"},
+    {"NoOutputList", [](guf_call_args *a) { a->outputs = nullptr; }, "args->outputs is NULL"},
+    {"NoOutputsAndNoList",
+     [](guf_call_args *a) {
+       a->noutputs = 0;
+       a->outputs = nullptr;
+     },
+     nullptr},
+    {"Keepdims", [](guf_call_args *a) { a->flags = GUF_CALL_KEEPDIMS; }, nullptr},
+    {"UnknownFlag", [](guf_call_args *a) { a->flags = 2 | GUF_CALL_KEEPDIMS; },
+     "args->flags has the unknown or impossible value 3"},
+    {"UnsafeCasting", [](guf_call_args *a) { a->casting = GUF_CASTING_UNSAFE; }, nullptr},
+    {"UnknownCasting", [](guf_call_args *a) { a->casting = GUF_CASTING_UNSAFE + 1; },
+     "args->casting has"},
+    {"NegativeCasting", [](guf_call_args *a) { a->casting = -1; },
+     "args->casting has the unknown or impossible value -1"},
+    {"AnyOrder", [](guf_call_args *a) { a->order = GUF_ORDER_ANY; }, nullptr},
+    {"UnknownOrder", [](guf_call_args *a) { a->order = GUF_ORDER_ANY + 1; }, "args->order has"},
+    {"NegativeOrder", [](guf_call_args *a) { a->order = -1; }, "args->order has"},
+    {"LastPolicy", [](guf_call_args *a) { a->host_policy = GUF_HOST_COPY_AND_WARN; }, nullptr},
+    {"UnknownPolicy", [](guf_call_args *a) { a->host_policy = GUF_HOST_COPY_AND_WARN + 1; },
+     "args->host_policy has"},
+    {"NegativePolicy", [](guf_call_args *a) { a->host_policy = -1; }, "args->host_policy has"},
+    {"Signature",
+     [](guf_call_args *a) {
+       a->nsignature = 3;
+       a->signature = kTypes;
+     },
+     nullptr},
+    {"ShortSignature",
+     [](guf_call_args *a) {
+       a->nsignature = 2;
+       a->signature = kTypes;
+     },
+     "types in a signature: found 2, wanted 3"},
+    {"EmptySignature", [](guf_call_args *a) { a->signature = kTypes; },
+     "types in a signature: found 0, wanted 3"},
+    {"SignatureWithoutList", [](guf_call_args *a) { a->nsignature = 3; }, "args->nsignature has"},
+    {"NegativeSignature",
+     [](guf_call_args *a) {
+       a->nsignature = -1;
+       a->signature = kTypes;
+     },
+     "args->nsignature has"},
+    {"LongSignature",
+     [](guf_call_args *a) {
+       a->nsignature = GUF_MAX_OPERANDS + 1;
+       a->signature = kTypes;
+     },
+     "args->nsignature has the unknown or impossible value 33"},
+    {"Axes",
+     [](guf_call_args *a) {
+       a->naxes = 1;
+       a->axes = kAxes;
+     },
+     nullptr},
+    {"AxesWithoutList", [](guf_call_args *a) { a->naxes = 1; }, "args->naxes has"},
+    {"NegativeAxes",
+     [](guf_call_args *a) {
+       a->naxes = -1;
+       a->axes = kAxes;
+     },
+     "args->naxes has"},
+    {"TooManyAxes",
+     [](guf_call_args *a) {
+       a->naxes = GUF_MAX_OPERANDS * GUF_MAX_NDIM + 1;
+       a->axes = kAxes;
+     },
+     "args->naxes has the unknown or impossible value 2049"},
+    {"Dims",
+     [](guf_call_args *a) {
+       a->ndims = 1;
+       a->dims = kDims;
+     },
+     nullptr},
+    {"DimsWithoutList", [](guf_call_args *a) { a->ndims = 1; }, "args->ndims has"},
+    {"NegativeDims",
+     [](guf_call_args *a) {
+       a->ndims = -1;
+       a->dims = kDims;
+     },
+     "args->ndims has"},
+    {"TooManyDims",
+     [](guf_call_args *a) {
+       a->ndims = GUF_MAX_CORE_NAMES + 1;
+       a->dims = kDims;
+     },
+     "args->ndims has the unknown or impossible value 17"},
+    {"DimWithoutName",
+     [](guf_call_args *a) {
+       a->ndims = 3;
+       a->dims = kDims;
+     },
+     "args->dims[1].name is NULL", 1},
+};
+
+guf_call_args good_args(int32_t ninputs, int32_t noutputs) {
+  guf_call_args args = {};
+  args.struct_size = sizeof args;
+  args.ninputs = ninputs;
+  args.noutputs = noutputs;
+  args.inputs = operands;
+  args.outputs = operands;
+  return args;
+}
+
+class Arguments : public testing::TestWithParam<ArgsRow> {};
+
+TEST_P(Arguments, AreCheckedBeforeOperands) {
+  const sample::Operand x{{3}, {}};
+  sample::Call add("add", "", "", 2, {x, x, x});
+  guf_call_args args = good_args(2, 1);
+  GetParam().change(&args);
+  guf_error error = no_error();
+  const guf_status status = check_args(add.ufunc(), args, &error);
+  if (GetParam().text == nullptr) {
+    EXPECT_EQ(status, GUF_OK) << error.message;
+    return;
+  }
+  EXPECT_EQ(status, GUF_E_ARG);
+  EXPECT_EQ(error.status, GUF_E_ARG);
+  EXPECT_THAT(error.message, HasSubstr(GetParam().text));
+  EXPECT_EQ(error.argument, GetParam().argument);
+  EXPECT_EQ(check_args(add.ufunc(), args, nullptr), GUF_E_ARG);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Arguments, testing::ValuesIn(kArgsRows),
+                         [](const auto &row) { return std::string(row.param.name); });
+
+// One written operand of two and no output: none may be given, or one in its place.
+TEST(ValidateCall, OutputsOfASignatureWithoutOutputs) {
+  op::Ufunc ufunc;
+  ufunc.name = "sort";
+  ufunc.signature.nin = 2;
+  ufunc.signature.role = {GUF_ROLE_IN, GUF_ROLE_INOUT};
+  guf_error error = no_error();
+  EXPECT_EQ(check_args(ufunc, good_args(2, 0), &error), GUF_OK);
+  EXPECT_EQ(check_args(ufunc, good_args(2, 1), &error), GUF_OK);
+  EXPECT_EQ(check_args(ufunc, good_args(2, 2), &error), GUF_E_ARG);
+  EXPECT_THAT(error.message, HasSubstr("sort() takes 1 outputs; outputs: found 2, wanted 1"));
+}
+
+// ---- operands
+
+struct OperandRow {
+  const char *name;
+  int32_t operand;  // of x, y -> z
+  std::vector<int64_t> shape, strides;
+  uint32_t flags;
+  guf_status status;
+  const char *text = "";
+};
+
+void PrintTo(const OperandRow &row, std::ostream *out) {
+  *out << row.name;
+}
+
+constexpr char kShares[] = "argument 2 is written, and elements of it share memory";
+
+const OperandRow kOperandRows[] = {
+    {"Plain", 2, {2, 3}, {24, 8}, 0, GUF_OK},
+    {"Missing", 2, {2}, {0}, op::kMissing | op::kReadOnly, GUF_OK},
+    {"Transposed", 2, {3, 2}, {8, 24}, 0, GUF_OK},
+    {"Reversed", 2, {3}, {-8}, 0, GUF_OK},
+    {"OneElementStretched", 2, {1, 3}, {0, 8}, 0, GUF_OK},
+    {"EmptyStretched", 2, {0, 3}, {0, 0}, 0, GUF_OK},
+    {"InputReadOnly", 1, {3}, {8}, op::kReadOnly, GUF_OK},
+    {"InputStretched", 0, {3}, {0}, 0, GUF_OK},
+    {"InputScalar", 0, {}, {}, op::kScalar, GUF_OK},
+
+    {"ReadOnly",
+     2,
+     {3},
+     {8},
+     op::kReadOnly,
+     GUF_E_READ_ONLY,
+     "output array is read-only; argument 2"},
+    {"Scalar",
+     2,
+     {},
+     {},
+     op::kScalar,
+     GUF_E_ARG,
+     "return arrays must be of ArrayType; argument 2 is written: found a scalar"},
+    {"Stretched", 2, {3}, {0}, 0, GUF_E_OVERLAP, kShares},
+    {"HalfAnElementApart", 2, {3}, {4}, 0, GUF_E_OVERLAP, kShares},
+    {"SlidingWindow", 2, {3, 2}, {8, 8}, 0, GUF_E_OVERLAP, kShares},
+    {"ReversedWindow", 2, {3, 2}, {-8, 8}, 0, GUF_E_OVERLAP, kShares},
+};
+
+class Operands : public testing::TestWithParam<OperandRow> {};
+
+TEST_P(Operands, AreChecked) {
+  const OperandRow &row = GetParam();
+  const sample::Operand plain{{3}, {}};
+  std::vector<sample::Operand> given(3, plain);
+  given[static_cast<size_t>(row.operand)] = {row.shape, row.strides};
+  sample::Call call("add", "", "", 2, given);
+  call.view().operand[row.operand].flags |= row.flags;
+  guf_error error = no_error();
+  EXPECT_EQ(check_operands(call.view(), &error), row.status) << error.message;
+  EXPECT_THAT(error.message, HasSubstr(row.text));
+  EXPECT_EQ(error.argument, row.status == GUF_OK ? 0 : row.operand);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Operands, testing::ValuesIn(kOperandRows),
+                         [](const auto &row) { return std::string(row.param.name); });
+
+// With an output of its own an inout operand is read only, and the output is written.
+TEST(ValidateCall, SeparateOutputsAreWritten) {
+  const sample::Operand plain{{3}, {}};
+  sample::Call call("sort", "", "", 1, {plain, plain});
+  call.ufunc().signature.nin = 1;
+  call.ufunc().signature.nout = 0;
+  call.ufunc().signature.role = {GUF_ROLE_INOUT};
+  call.view().noperands = 1;
+  call.view().operand[0].flags = op::kReadOnly;
+  guf_error error = no_error();
+  EXPECT_EQ(check_operands(call.view(), &error), GUF_E_READ_ONLY);
+  EXPECT_EQ(error.argument, 0);
+
+  call.view().nseparate = 1;
+  call.view().operand[0].flags |= op::kWrittenElsewhere;
+  EXPECT_EQ(check_operands(call.view(), &error), GUF_OK);
+  call.view().operand[1].flags = op::kReadOnly;
+  EXPECT_EQ(check_operands(call.view(), &error), GUF_E_READ_ONLY);
+  EXPECT_EQ(error.argument, 1);
+}
+
+TEST(ValidateCall, TheMaskIsBool) {
+  const sample::Operand plain{{3}, {}};
+  sample::Call call("negative", "", "", 1, {plain, plain});
+  guf_error error = no_error();
+  call.set_where({{3}, {}, GUF_BOOL});
+  EXPECT_EQ(check_operands(call.view(), &error), GUF_OK);
+  for (const guf_dtype dtype : {GUF_U8, GUF_F64}) {
+    call.set_where({{3}, {}, dtype});
+    EXPECT_EQ(check_operands(call.view(), &error), GUF_E_CASTING);
+    EXPECT_THAT(error.message, HasSubstr("to dtype('bool') according to the rule 'safe'; where: "));
+    EXPECT_EQ(error.argument, 2);
+  }
+}
+
+}  // namespace
+}  // namespace gufunc::validate
