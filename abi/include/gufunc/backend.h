@@ -74,6 +74,80 @@ typedef struct guf_launch_block {
       core_name[GUF_MAX_CORE_STRIDES]; /* index into size[1..] of each core stride's dimension */
 } guf_launch_block;
 
+/* ------------------------------------------------------------------ methods (kernel_abi 1) */
+
+enum guf_method {
+  GUF_METHOD_REDUCE = 1,
+  GUF_METHOD_ACCUMULATE = 2,
+  GUF_METHOD_REDUCEAT = 3,
+  GUF_METHOD_AT = 4
+};
+
+enum guf_method_flag {
+  GUF_METHOD_TREE = 1u << 0, /* fold by the tree and the scan of docs/reductions.md; else left */
+  GUF_METHOD_ANY_THREAD = 1u << 1, /* the loop may run on threads of the backend */
+  GUF_METHOD_STATUS = 1u << 2,     /* the loop, and its fold entry, may fail */
+  GUF_METHOD_MASKED = 1u << 3,     /* reduce: `mask` holds one bool per element of the input */
+  GUF_METHOD_INITIAL = 1u << 4,    /* reduce: `initial` is the left operand at the root */
+  GUF_METHOD_EXACT = 1u << 5       /* integers: any order gives the same bits */
+};
+
+/** Geometry of reduce, accumulate, reduceat and at along explicit axes. Plain data; the core has
+ * checked every index, shape and overlap, and given every result a loop X, X -> X.
+ *
+ * Kept dimensions are walked item by item, dimension 0 the innermost, coalesced; `fold` dimensions
+ * are not, since the tree is one per axis: dimension 0 is folded first, into the results of which
+ * dimension 1 is folded, and so on. accumulate and reduceat have one.
+ *   reduce      one result per kept item. Without elements: `initial`; the core refuses the rest.
+ *               A kept item whose elements are all masked off gives `initial`, which is then there.
+ *   accumulate  as many results as elements, along `fold_output_step`.
+ *   reduceat    `nindices` results along `fold_output_step`: result k folds the elements from
+ *               indices[k] up to indices[k + 1] (the axis' end for the last), and is the element
+ *               indices[k] alone where that is not greater.
+ *   at          for k = 0 .. nindices - 1 in order, and for every kept item: output = output op
+ *               operand, at `output` + indices[k] and `input` + operand_indices[k] bytes. With
+ *               `input` 0 the loop is unary: output = op output. No fold dimension. */
+typedef struct guf_method_block {
+  int32_t method;
+  uint32_t flags; /* guf_method_flag */
+  int32_t nkept;  /* 0..GUF_MAX_LOOP_NDIM */
+  int32_t nfold;  /* 0..GUF_MAX_LOOP_NDIM */
+  uint64_t items; /* product of the kept extents */
+  int64_t kept_size[GUF_MAX_LOOP_NDIM];
+  int64_t kept_input_step[GUF_MAX_LOOP_NDIM];
+  int64_t kept_output_step[GUF_MAX_LOOP_NDIM];
+  int64_t kept_mask_step[GUF_MAX_LOOP_NDIM];
+  int64_t fold_size[GUF_MAX_LOOP_NDIM];
+  int64_t fold_input_step[GUF_MAX_LOOP_NDIM];
+  int64_t fold_mask_step[GUF_MAX_LOOP_NDIM];
+  int64_t fold_output_step;
+  uint64_t input; /* address; may be anywhere in relation to `output` only where both are the same
+                      view (accumulate), else apart */
+  uint64_t output;
+  uint64_t mask;
+  const int64_t *indices;         /* host memory; reduceat: elements, at: bytes */
+  const int64_t *operand_indices; /* at: bytes */
+  int64_t nindices;
+  guf_dtype input_dtype, output_dtype; /* in memory */
+  guf_dtype loop_dtype;                /* X */
+  uint32_t input_flags, output_flags;  /* guf_launch_operand_flag */
+  uint32_t reserved;
+  unsigned char initial[16]; /* in the loop's dtype */
+} guf_method_block;
+
+/** One launch of a method. `fold` is NULL where the loop has no fold entry: the backend folds with
+ * the loop alone, to the same bits (in X: a loop of f16 then rounds every step). */
+typedef struct guf_backend_method {
+  uint32_t struct_size;
+  uint32_t max_threads;
+  void *kernel; /* of the loop X, X -> X; at with a unary function: X -> X */
+  void *fold;
+  void *stream;
+  void *user;
+  const guf_method_block *block;
+  const char *failure;
+} guf_backend_method;
+
 /* ------------------------------------------------------------------ what slots exchange */
 
 typedef struct guf_backend_device_info {
@@ -191,6 +265,10 @@ typedef struct guf_backend_api {
    * return. */
   guf_status (*convert)(void *device, void *stream, const guf_launch_block *block,
                         guf_error *error);
+
+  /* Runs a method of a ufunc. The block and its indices are borrowed for the call. NULL stream:
+   * complete on return where the device has host memory. Casts are those of guf::cast. */
+  guf_status (*method)(void *device, const guf_backend_method *method, guf_error *error);
 
   /* Stops the plugin's threads and frees caches; the table stays callable. */
   guf_status (*shutdown)(uint64_t timeout_ns, guf_error *error);

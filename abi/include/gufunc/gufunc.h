@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "call.h"
+#include "methods.h"
 #include "context.h"
 #include "device.h"
 #include "dtype.h"

@@ -59,6 +59,29 @@ enum guf_loop_kind {
   GUF_LOOP_STATUS = 2 /* entry is a guf_loop_status */
 };
 
+/** What a fold entry is asked for, in dims[0]. A fold entry belongs to a loop (X, X) -> X of an
+ * associative function and has the signature guf_loop_numpy (guf_loop_status where the loop has).
+ * Its accumulator type A is X, but f32 where X is f16 or bf16: partial results are rounded once, at
+ * the end.
+ *
+ *   LEAVES  args in (X), out (A);  dims: rows, n;  steps: in row, in element, out row.
+ *           out[r] = the leaf of n <= 128 elements of row r (docs/reductions.md). n > 0.
+ *   JOIN    args a, b, out (A);  dims: n;  steps: a, b, out.  out[i] = a[i] op b[i]. out may be a
+ *           or b itself.
+ *   SCAN    args in, out (X);  dims: rows, n;  steps: in row, in element, out row, out element.
+ *           out[r][i] = the left fold of in[r][0..i]. out may be in itself.
+ *   LOAD    args in (X), out (A);  dims: n;  steps: in, out.
+ *   STORE   args in (A), out (X);  dims: n;  steps: in, out. */
+enum guf_fold {
+  GUF_FOLD_LEAVES = 1,
+  GUF_FOLD_JOIN = 2,
+  GUF_FOLD_SCAN = 3,
+  GUF_FOLD_LOAD = 4,
+  GUF_FOLD_STORE = 5
+};
+
+enum { GUF_LEAF_SIZE = 128, GUF_SCAN_TILE = 256 };
+
 /** A type loop of a function. `types` holds one dtype per operand, inputs first. `kernel` indexes
  * the entries of a host image and `names` the symbol stem in device images ("guf_ew_add_ff_f"; the
  * entries are stem_row, stem_nd, ...). */
@@ -66,7 +89,9 @@ typedef struct guf_module_loop {
   const guf_dtype *types;
   const char *name;
   uint32_t kernel;
-  int32_t kind; /* guf_loop_kind */
+  int32_t kind;  /* guf_loop_kind */
+  uint32_t fold; /* 1 + index of the loop's fold entry; 0: none */
+  uint32_t reserved;
 } guf_module_loop;
 
 /** A function: a ufunc (`signature` NULL) or generalized ufunc. */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The methods of a ufunc: reduce, accumulate, reduceat, outer, at. NumPy's rules and texts; the
+ * order in which elements are folded is docs/reductions.md, the same on every backend. */
+#ifndef GUFUNC_METHODS_H
+#define GUFUNC_METHODS_H
+
+#include "call.h"
+
+GUF_BEGIN_DECLS
+
+enum { GUF_ALL_AXES = -1 };
+
+/** What reduce takes. Zero everything, set struct_size, then what is needed.
+ *
+ * input    the operand to fold.
+ * output   NULL or GUF_OPERAND_NONE: allocated, and then a GUF_OPERAND_ARRAY whose reference is the
+ *          caller's; unchanged on failure. Else an array or tensor of the result's shape, of any
+ *          dtype: results are cast to it as by casting='unsafe'.
+ * axis     `naxis` axes, negative ones from the end, each once. NULL: axis 0, as in NumPy. naxis
+ *          GUF_ALL_AXES: all of them (NumPy's axis=None), `axis` is then not read. naxis 0 with a
+ *          non-NULL `axis` folds nothing (NumPy's axis=()).
+ * initial  NULL: the identity, where there is one and it is needed. GUF_OPERAND_NONE: no value
+ *          (NumPy's initial=None). Else a scalar or 0-d operand: the left operand of every result.
+ * where    NULL, or a mask (bool) that broadcasts with the input: elements that take part.
+ * dtype    0, or the type of the loop (NumPy's dtype=).
+ * order    layout of an allocated output. */
+typedef struct guf_reduce_args {
+  uint32_t struct_size;
+  uint32_t flags; /* GUF_CALL_KEEPDIMS */
+  const guf_operand *input;
+  guf_operand *output;
+  const int64_t *axis;
+  const guf_operand *initial;
+  const guf_operand *where;
+  guf_stream stream;
+  guf_device device;
+  int32_t naxis;
+  int32_t order; /* guf_order */
+  guf_dtype dtype;
+  uint32_t threads;
+} guf_reduce_args;
+
+/** What accumulate and reduceat take.
+ *
+ * indices  reduceat: a 1-d operand of integers in [0, extent of the axis); accumulate: NULL.
+ * axis     one axis, negative from the end; zeroed it is axis 0, NumPy's default.
+ * The rest as in guf_reduce_args. */
+typedef struct guf_accumulate_args {
+  uint32_t struct_size;
+  uint32_t flags; /* 0 */
+  const guf_operand *input;
+  const guf_operand *indices;
+  guf_operand *output;
+  guf_stream stream;
+  guf_device device;
+  int64_t axis;
+  guf_dtype dtype;
+  int32_t order;
+  uint32_t threads;
+  uint32_t reserved;
+} guf_accumulate_args;
+
+/** What at takes.
+ *
+ * array    an array or tensor, changed in place.
+ * indices  `nindices` operands of integers that broadcast together and index the first `nindices`
+ *          axes; negative ones count from the end.
+ * operand  the second operand of a binary ufunc, broadcast to the indexed elements; NULL for a
+ *          unary one. */
+typedef struct guf_at_args {
+  uint32_t struct_size;
+  uint32_t flags; /* 0 */
+  const guf_operand *array;
+  const guf_operand *indices;
+  const guf_operand *operand;
+  guf_stream stream;
+  guf_device device;
+  int32_t nindices;
+  uint32_t threads;
+} guf_at_args;
+
+/** Folds elements along axes: NumPy's ufunc.reduce.
+ * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call's
+ *         GUF_E_VALUE <= the ufunc is not binary, has core dimensions, or several outputs; several
+ *                        axes and the order matters; no identity and no elements, or a mask without
+ *                        initial (NumPy's texts)
+ *         GUF_E_AXIS <= out of range, or twice
+ *         GUF_E_NO_LOOP, GUF_E_CASTING, GUF_E_OVERFLOW <= types
+ *         GUF_E_SHAPE <= the output's, the mask's;  GUF_E_READ_ONLY;  GUF_E_OVERLAP <= the output
+ *                        overlaps itself
+ *         GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE, GUF_E_DEVICE_MISMATCH, GUF_E_NO_MEMORY, GUF_E_LOOP,
+ *         GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call's
+ *         The output is untouched after every error but GUF_E_LOOP, GUF_E_LAUNCH and GUF_E_VALUE of
+ *         a loop.
+ * [mt-object] as guf_call */
+GUF_API guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error);
+
+/** All partial results along an axis: NumPy's ufunc.accumulate.
+ * Errors  as guf_reduce's;  GUF_E_ARG <= args->indices is not NULL
+ * [mt-object] as guf_call */
+GUF_API guf_status guf_accumulate(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error);
+
+/** Folds the stretches of an axis that indices begin: NumPy's ufunc.reduceat.
+ * Errors  as guf_reduce's;  GUF_E_INDEX <= an index out of range;  GUF_E_NO_LOOP <= indices that are
+ *         no integers
+ * [mt-object] as guf_call; reads the indices before it returns */
+GUF_API guf_status guf_reduceat(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error);
+
+/** Applies a binary ufunc to all pairs: the result has the first input's axes, then the second's
+ * (NumPy's ufunc.outer). args as for guf_call, without axes, axis and dims.
+ * Errors  as guf_call's;  GUF_E_VALUE <= the ufunc is not binary or has core dimensions
+ * [mt-object] as guf_call */
+GUF_API guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
+
+/** array[indices] = op(array[indices], operand), unbuffered: every occurrence of an index counts
+ * (NumPy's ufunc.at).
+ * Errors  as guf_reduce's;  GUF_E_INDEX <= out of range, or too many indices;  GUF_E_SHAPE <= indices
+ *         or the operand do not broadcast. The array is untouched after every error but those of a
+ *         loop.
+ * [mt-object] as guf_call; reads the indices before it returns */
+GUF_API guf_status guf_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error);
+
+GUF_END_DECLS
+
+#endif /* GUFUNC_METHODS_H */
