@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle: random calls through the C ABI, compared with NumPy 2.
+"""The oracle: random calls and methods through the C ABI, compared with NumPy 2.
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed 1]
-    [--keep]
+    [--only calls|methods] [--keep]
 
-Kept rows (rows/*.json) run first. A failing case shrinks to a small one; --keep writes it to rows/.
+It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first. A failing case shrinks to a small one; --keep writes it to rows/.
 GUFUNC_CPU_ISA chooses the instruction level. Exit 1 when anything differs."""
 
 import argparse
@@ -21,29 +21,34 @@ from collections import Counter
 
 import numpy as np
 
-import abi
+import abi_methods
 import cases
 import judge
+import method_cases
+import method_judge
 
 ROWS = pathlib.Path(__file__).with_name('rows')
 
 
 def simpler(case):
     """Cases a step simpler than this one, simplest first."""
-    for key in ('where', 'dtype'):
+    for key in ('where', 'dtype', 'keepdims'):
         if case.get(key):
             yield {**case, key: None}
+    if 'initial' in case:
+        yield {key: value for key, value in case.items() if key != 'initial'}
     if case['casting']:
         yield {**case, 'casting': None}
     if case['order'] != 'K':
         yield {**case, 'order': 'K'}
-    if case['output']:
+    if case['output'] and case.get('method') != 'at':
         yield {**case, 'output': None}
+    yield from fewer_indices(case)
     for number, buffer in enumerate(case['buffers']):
-        for key in ('misaligned', 'swapped'):
-            if buffer[key]:
+        for key, plain in (('misaligned', False), ('swapped', False), ('values', 'small')):
+            if buffer[key] != plain:
                 changed = copy.deepcopy(case)
-                changed['buffers'][number][key] = False
+                changed['buffers'][number][key] = plain
                 yield changed
     views = [
         view
@@ -56,6 +61,18 @@ def simpler(case):
             if view and 'shape' in view and len(view['shape']) >= axis and view['shape'][-axis] > 1:
                 view['shape'][-axis] //= 2
         yield changed
+
+
+def fewer_indices(case):
+    """Half of the 1-d indices of reduceat and at."""
+    for half in (slice(1, None, 2), slice(0, None, 2)):
+        if any(len(spec['values']) > 1 and len(spec['shape']) == 1 for spec in case.get('indices', [])):
+            changed = copy.deepcopy(case)
+            for spec in changed['indices']:
+                if len(spec['shape']) == 1 and spec['shape'][0] > 1:
+                    spec['values'] = spec['values'][half]
+                    spec['shape'] = [len(spec['values'])]
+            yield changed
 
 
 def shrink(case, library):
@@ -71,8 +88,9 @@ def shrink(case, library):
 
 
 def difference(case, library):
+    judged = method_judge if 'method' in case else judge
     try:
-        return judge.difference(case, library)
+        return judged.difference(case, library)
     except Exception as error:  # noqa: BLE001 - a broken judge must not hide the case
         return f'the judge failed: {type(error).__name__}: {error}'
 
@@ -91,6 +109,19 @@ def report(case, text, library, keep):
         (ROWS / f'{case["op"]}-{name}.json').write_text(json.dumps(case, indent=1) + '\n')
 
 
+def random_case(rng, count, only):
+    if only != 'calls' and (only == 'methods' or count % 2):
+        if count % 32 == 1:
+            return method_cases.random_bfloat16_method_case(rng)
+        return method_cases.random_method_case(rng)
+    return cases.random_bfloat16_case(rng) if count % 16 == 0 else cases.random_case(rng)
+
+
+def kind_of(case):
+    """What is counted: the ufunc of a call, the method of a method."""
+    return f'{case["op"]}.{case["method"]}' if 'method' in case else case['op']
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -99,12 +130,14 @@ def main():
     parser.add_argument('--cases', type=int, default=100_000)
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
     parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--only', choices=['calls', 'methods'], help='by default half and half')
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
     np.seterr(all='ignore')
-    library = abi.Library(os.path.abspath(options.library))
+    library = abi_methods.Library(os.path.abspath(options.library))
     kinds = Counter()
-    failures, per_op, outcomes, started = 0, Counter(), Counter(), time.monotonic()
+    failures, per_op, methods, outcomes = 0, Counter(), Counter(), Counter()
+    started = time.monotonic()
     for name, case in kept_rows():
         text = difference(case, library)
         if text:
@@ -112,14 +145,15 @@ def main():
             print(f'DIFFERS row {name}: {text}', flush=True)
     rng, count = random.Random(options.seed), 0
     while count < options.cases and time.monotonic() - started < options.seconds:
-        case = cases.random_bfloat16_case(rng) if count % 16 == 0 else cases.random_case(rng)
+        case = random_case(rng, count, options.only)
         count += 1
         per_op[case['op']] += 1
+        methods[case.get('method', 'call')] += 1
         text = difference(case, library)
         outcomes['differs' if text else 'equal'] += 1
         if text:
             failures += 1
-            kinds[f'{case["op"]}: {re.sub("[0-9].*", "", text)}'] += 1
+            kinds[f'{kind_of(case)}: {re.sub("[0-9].*", "", text)}'] += 1
             if failures <= 20:
                 report(case, text, library, options.keep)
     missing = [name for name in cases.NAMES if count >= 5000 and per_op[name] < 20]
@@ -129,6 +163,7 @@ def main():
         f'{np.__version__}: {outcomes["equal"]} equal, {failures} differ',
         flush=True,
     )
+    print(', '.join(f'{method} {times}' for method, times in sorted(methods.items())))
     for kind, times in kinds.most_common(40):
         print(f'{times:6} {kind}')
     if missing:

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The five methods of a ufunc through the C ABI, by ctypes."""
+
+import ctypes as ct
+
+import abi
+
+ALL_AXES = -1
+ABSENT = object()  # a keyword that is not given, where None is a value
+
+
+class ReduceArgs(ct.Structure):
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('flags', ct.c_uint32),
+        ('input', ct.POINTER(abi.Operand)),
+        ('output', ct.POINTER(abi.Operand)),
+        ('axis', ct.POINTER(ct.c_int64)),
+        ('initial', ct.POINTER(abi.Operand)),
+        ('where', ct.POINTER(abi.Operand)),
+        ('stream', ct.c_void_p),
+        ('device', ct.c_void_p),
+        ('naxis', ct.c_int32),
+        ('order', ct.c_int32),
+        ('dtype', ct.c_uint32),
+        ('threads', ct.c_uint32),
+    ]
+
+
+class AccumulateArgs(ct.Structure):
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('flags', ct.c_uint32),
+        ('input', ct.POINTER(abi.Operand)),
+        ('indices', ct.POINTER(abi.Operand)),
+        ('output', ct.POINTER(abi.Operand)),
+        ('stream', ct.c_void_p),
+        ('device', ct.c_void_p),
+        ('axis', ct.c_int64),
+        ('dtype', ct.c_uint32),
+        ('order', ct.c_int32),
+        ('threads', ct.c_uint32),
+        ('reserved', ct.c_uint32),
+    ]
+
+
+class AtArgs(ct.Structure):
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('flags', ct.c_uint32),
+        ('array', ct.POINTER(abi.Operand)),
+        ('indices', ct.POINTER(abi.Operand)),
+        ('operand', ct.POINTER(abi.Operand)),
+        ('stream', ct.c_void_p),
+        ('device', ct.c_void_p),
+        ('nindices', ct.c_int32),
+        ('threads', ct.c_uint32),
+    ]
+
+
+class Library(abi.Library):
+    """The library with its methods. Each returns (letter, array, strides): of a copy where the
+    library allocated, of `out` itself where one was given."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        for name in ('reduce', 'accumulate', 'reduceat', 'outer', 'at'):
+            getattr(self.lib, f'guf_{name}').argtypes = [
+                ct.c_void_p,
+                ct.c_void_p,
+                ct.POINTER(abi.Error),
+            ]
+
+    def run(self, method, name, args):
+        args.struct_size = ct.sizeof(args)
+        function = getattr(self.lib, f'guf_{method}')
+        self.check(function(self.find(name), ct.byref(args), ct.byref(self.error)))
+
+    def answer(self, operand, out):
+        return self.result(operand) if out is None else out
+
+    def reduce(
+        self,
+        name,
+        source,
+        out=None,
+        *,
+        axis=ABSENT,
+        initial=ABSENT,
+        where=None,
+        dtype=None,
+        keepdims=False,
+        threads=0,
+    ):
+        keep, args = [], ReduceArgs()
+        given, output = self.operand(source, keep), self.operand(out, keep)
+        args.input, args.output = ct.pointer(given), ct.pointer(output)
+        if axis is None:
+            args.naxis = ALL_AXES
+        elif axis is not ABSENT:
+            axes = [axis] if isinstance(axis, int) else list(axis)
+            args.axis, args.naxis = (ct.c_int64 * max(len(axes), 1))(*axes), len(axes)
+        if initial is not ABSENT:
+            args.initial = ct.pointer(self.operand(initial, keep))
+        if where is not None:
+            args.where = ct.pointer(self.operand(where, keep))
+        args.dtype = abi.DTYPES[dtype] if dtype else 0
+        args.flags, args.threads = int(keepdims), threads
+        self.run('reduce', name, args)
+        return self.answer(output, out)
+
+    def accumulate(self, name, source, out=None, *, axis=0, dtype=None, indices=None, threads=0):
+        keep, args = [], AccumulateArgs()
+        given, output = self.operand(source, keep), self.operand(out, keep)
+        args.input, args.output = ct.pointer(given), ct.pointer(output)
+        if indices is not None:
+            args.indices = ct.pointer(self.operand(indices, keep))
+        args.axis, args.dtype, args.threads = axis, abi.DTYPES[dtype] if dtype else 0, threads
+        self.run('accumulate' if indices is None else 'reduceat', name, args)
+        return self.answer(output, out)
+
+    def reduceat(self, name, source, indices, out=None, **options):
+        return self.accumulate(name, source, out, indices=indices, **options)
+
+    def outer(self, name, inputs, out=None, *, where=None, dtype=None, order='K'):
+        keep, args = [], abi.CallArgs()
+        ins = (abi.Operand * len(inputs))(*[self.operand(value, keep) for value in inputs])
+        outs = (abi.Operand * 1)(self.operand(out, keep))
+        args.ninputs, args.inputs, args.noutputs, args.outputs = len(inputs), ins, 1, outs
+        args.dtype, args.order = abi.DTYPES[dtype] if dtype else 0, abi.ORDER[order]
+        if where is not None:
+            args.where = ct.pointer(self.operand(where, keep))
+        self.run('outer', name, args)
+        return self.answer(outs[0], out)
+
+    def at(self, name, array, indices, operand=None):
+        keep, args = [], AtArgs()
+        args.array = ct.pointer(self.operand(array, keep))
+        several = [self.operand(index, keep) for index in indices]
+        args.indices = (abi.Operand * max(len(several), 1))(*several)
+        args.nindices = len(several)
+        if operand is not None:
+            args.operand = ct.pointer(self.operand(operand, keep))
+        self.run('at', name, args)
+        return array

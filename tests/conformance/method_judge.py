@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a method of libgufunc did what NumPy's does. Integers, bools, extremes, left folds and
+accumulations bit-equal; sums within 2(log2 n + 1) u sum|x| and products within n u of the true
+value, which NumPy computes in long double; a left fold of rounded functions as the library's own
+calls, one after the other."""
+
+import re
+
+import numpy as np
+
+import abi
+import abi_methods
+import build
+import judge
+from judge import Outcome, letter_of
+from method_texts import text_difference
+
+
+def index_array(spec):
+    """The indices of a case; a step of its own, so that strides are seen."""
+    values = np.array(spec['values'], np.dtype(build.numpy_letter(spec['dtype'])))
+    values = values.reshape(spec['shape'])
+    if values.ndim and spec['step'] != 1:
+        wide = np.zeros((*values.shape[:-1], values.shape[-1] * abs(spec['step'])), values.dtype)
+        view = wide[..., :: spec['step']]
+        view[...] = values
+        return view
+    return values
+
+
+def initial_of(case, absent):
+    if 'initial' not in case:
+        return absent
+    return None if case['initial'] == 'none' else build.value(None, case['initial'])
+
+
+def axis_of(case):
+    axis = case.get('axis', 0)
+    return None if axis == 'all' else tuple(axis) if isinstance(axis, list) else axis
+
+
+def numpy_dtype(case):
+    return np.dtype(build.numpy_letter(case['dtype'])) if case.get('dtype') else None
+
+
+def spread(operand, indices, out):
+    """The operand of an at as large as the indexed elements: NumPy 2.4 reads beyond a smaller one
+    where indices have several dimensions."""
+    if not any(index.ndim > 1 for index in indices):
+        return operand
+    try:
+        picked = np.broadcast_shapes(*[index.shape for index in indices])
+        return np.array(np.broadcast_to(operand, (*picked, *out.shape[len(indices) :])))
+    except ValueError:
+        return operand
+
+
+def numpy_method(case, function, inputs, out, memory):
+    """One call of NumPy's method on given operands."""
+    method = case['method']
+    if method == 'at':
+        indices = tuple(index_array(spec) for spec in case['indices'])
+        function.at(out, indices, *[spread(x, indices, out) for x in inputs])
+        return out
+    options = {'dtype': numpy_dtype(case), 'out': out}
+    if method != 'outer':
+        options['axis'] = axis_of(case)
+    if method == 'reduce':
+        options['keepdims'] = bool(case.get('keepdims'))
+        initial = initial_of(case, abi_methods.ABSENT)
+        if initial is not abi_methods.ABSENT:
+            options['initial'] = initial
+    if case.get('where'):
+        options['where'] = memory.view(case['where'])
+    if method == 'outer':
+        options['order'] = case['order']
+    if method == 'reduceat':
+        inputs = [*inputs, index_array(case['indices'][0])]
+    return getattr(function, method)(*inputs, **options)
+
+
+def run_numpy(case):
+    memory = build.Memory(case)
+    narrow = build.is_bfloat16(case)
+    inputs = [build.value(memory, spec) for spec in case['inputs']]
+    if narrow:
+        inputs = [build.from_bfloat16_bits(x) for x in inputs]
+    out = build.value(memory, case['output']) if case['output'] else None
+    try:
+        result = numpy_method(case, getattr(np, case['op']), inputs, out, memory)
+    except Exception as error:  # noqa: BLE001 - its class is the finding
+        return Outcome(memory, error=error, text=str(error))
+    result = np.asarray(result) if out is None else out
+    letter = letter_of(result.dtype)
+    if narrow and letter == 'f':
+        letter = 'E'
+    return Outcome(memory, result, letter, result.strides)
+
+
+def run_library(case, library):
+    memory = build.Memory(case)
+    inputs = [build.library_value(memory, spec, case) for spec in case['inputs']]
+    out = build.value(memory, case['output']) if case['output'] else None
+    options, method = {'dtype': case.get('dtype')}, case['method']
+    if case.get('where'):
+        options['where'] = memory.view(case['where'])
+    try:
+        if method == 'reduce':
+            if 'axis' in case:
+                options['axis'] = axis_of(case)
+            result = library.reduce(
+                case['op'],
+                inputs[0],
+                out,
+                initial=initial_of(case, abi_methods.ABSENT),
+                keepdims=case.get('keepdims'),
+                **options,
+            )
+        elif method == 'accumulate':
+            result = library.accumulate(case['op'], inputs[0], out, axis=case['axis'], **options)
+        elif method == 'reduceat':
+            indices = index_array(case['indices'][0])
+            result = library.reduceat(
+                case['op'], inputs[0], indices, out, axis=case['axis'], **options
+            )
+        elif method == 'outer':
+            result = library.outer(case['op'], inputs, out, order=case['order'], **options)
+        else:
+            indices = [index_array(spec) for spec in case['indices']]
+            result = library.at(case['op'], out, indices, *inputs)
+    except abi.GufuncError as error:
+        return Outcome(memory, error=error, text=str(error))
+    if out is not None:
+        return Outcome(memory, out, letter_of(out.dtype), out.strides)
+    letter, array, strides = result
+    return Outcome(memory, array, letter, strides)
+
+
+def same_class(numpy_error, status):
+    kind = status // 100
+    if isinstance(numpy_error, (RuntimeError, TypeError)) and 'signature' in str(numpy_error):
+        if kind in (1, 3):  # a method of a ufunc with core dimensions: NumPy has three classes
+            return True
+    if re.search("duplicate value in 'axis'|too large to convert|fit into a C", str(numpy_error)):
+        return kind == 5  # repeated axes, and axes that NumPy fails to read
+    if isinstance(numpy_error, IndexError) and not isinstance(numpy_error, ValueError):
+        return kind == 4 or ('shape mismatch' in str(numpy_error) and kind == 3)
+    return judge.same_class(numpy_error, status)
+
+
+def error_difference(case, theirs, ours):
+    if not theirs.error:
+        return f'ours fails: {ours.error.status} "{ours.text}", NumPy succeeds'
+    name = f'{type(theirs.error).__name__} "{theirs.text}"'
+    if not ours.error:
+        return f'NumPy fails: {name}, ours succeeds'
+    if not same_class(theirs.error, ours.error.status):
+        return f'error class: NumPy {name}, ours {ours.error.status} "{ours.text}"'
+    if build.Memory(case).bytes() != ours.memory.bytes() and not partial(ours):
+        return f'an error that changed memory: {ours.error.status} "{ours.text}"'
+    return text_difference(theirs.text, ours.text)
+
+
+def partial(ours):
+    """A loop that failed underway: its output is open."""
+    return ours.error.status == 304 or 'negative integer powers' in ours.text
+
+
+def difference(case, library):
+    """None, or one sentence: how the library differs from NumPy."""
+    theirs, ours = run_numpy(case), run_library(case, library)
+    if (theirs.error or ours.error) and open_power(case):
+        return None
+    if theirs.error or ours.error:
+        return error_difference(case, theirs, ours)
+    if theirs.letter != ours.letter:
+        return f'dtype: NumPy {theirs.letter}, ours {ours.letter}'
+    if theirs.output.shape != ours.output.shape:
+        return f'shape: NumPy {theirs.output.shape}, ours {ours.output.shape}'
+    plain = flat(case) if case['method'] == 'outer' else case
+    layout = judge.layout_difference(plain, theirs, ours)
+    untouched = judge.untouched_difference(plain, theirs, ours)
+    if layout or untouched:
+        return layout or untouched
+    if case['method'] == 'outer':
+        return judge.value_difference(plain, theirs, ours)
+    return value_difference(case, theirs, ours, library)
+
+
+def flat(case):
+    """The elementwise call that an outer is: the first input gets the second's axes, of extent
+    one."""
+    more = len(case['inputs'][1].get('shape', []))
+    first = dict(case['inputs'][0])
+    if 'shape' in first:
+        first.update(shape=first['shape'] + [1] * more, strides=first['strides'] + [0] * more)
+    return {**case, 'inputs': [first, case['inputs'][1]]}
+
+
+def open_power(case):
+    """Floats that do not fit an integer loop: what power says of them is open."""
+    return case['op'] == 'power' and not inputs_fit(case, loop_dtype(case))
+
+
+def loop_dtype(case):
+    """The type that the method computes in; None where there is no loop."""
+    if build.is_bfloat16(case):
+        return np.dtype('f')
+    memory = build.Memory(case)
+    function = getattr(np, case['op'])
+    inputs = [build.value(memory, spec) for spec in case['inputs']]
+    try:
+        if case['method'] == 'at':
+            types = [memory.view(case['output']).dtype] + [x.dtype for x in inputs] + [None]
+            return function.resolve_dtypes(tuple(types), casting='unsafe')[0]
+        if case['method'] == 'outer':
+            return None
+        out = memory.view(case['output']).dtype if case['output'] else None
+        wanted = numpy_dtype(case)
+        source = inputs[0].dtype
+        if wanted is None and out is None and case['op'] in ('add', 'multiply'):
+            if source.kind in 'biu':
+                wanted = np.dtype('L' if source.kind == 'u' else 'l')
+        options = {} if wanted is None else {'signature': (None, None, wanted)}
+        types = (out or source, source, out)
+        return function.resolve_dtypes(types, casting='unsafe', reduction=True, **options)[0]
+    except (TypeError, ValueError):
+        return None
+
+
+def inputs_fit(case, dtype):
+    """Whether every operand fits the loop's integers: else the cast is not NumPy's to say."""
+    if dtype is None or build.is_bfloat16(case):
+        return True
+    memory = build.Memory(case)
+    views = [build.value(memory, spec) for spec in case['inputs']]
+    if case['method'] == 'at':
+        views.append(memory.view(case['output']))
+    return all(judge.holds(dtype, np.asarray(x)).all() for x in views)
+
+
+def value_difference(case, theirs, ours, library):
+    exact, found = theirs.output, ours.output
+    if theirs.letter == 'E':
+        found = build.from_bfloat16_bits(found)
+        exact = build.from_bfloat16_bits(build.to_bfloat16_bits(exact))
+    else:
+        exact = exact.astype(exact.dtype.newbyteorder('='))
+        found = found.astype(found.dtype.newbyteorder('='))
+    good = judge.alike(exact, found, case['op'] in judge.EITHER_ZERO)
+    if case['op'] in judge.EITHER_ZERO and found.dtype.kind == 'c':
+        good = good | (np.isnan(exact) & np.isnan(found))  # which NaN comes first is the order's
+    if good.all():
+        return None
+    loop = loop_dtype(case)
+    if loop is None or not inputs_fit(case, loop):
+        return None if loop is not None else 'the judge knows no loop'
+    good = good | allowed(case, theirs, found, loop, library)
+    if good.all():
+        return None
+    where = tuple(int(i) for i in np.argwhere(~good)[0])
+    count = int((~good).sum())
+    return f'{count} values, first at {where}: NumPy {exact[where]!r}, ours {found[where]!r}'
+
+
+def allowed(case, theirs, found, loop, library):
+    """Which elements lie within their bar of the true value."""
+    from method_truth import left_fold, sums_and_products
+
+    nothing = np.zeros(found.shape, bool)
+    if found.dtype.kind in 'iu' and loop.kind in 'fc':  # a float result cast to integers
+        wide = numpy_in(case, loop)
+        outside = ~judge.holds(found.dtype, wide)
+        return outside | (np.abs(found.astype(np.longdouble) - np.real(wide)) <= 1)
+    if loop.kind not in 'fc':
+        return nothing
+    if case['op'] in ('add', 'multiply') and case['method'] in ('reduce', 'reduceat', 'accumulate'):
+        return sums_and_products(case, theirs, found, loop)
+    return judge.alike(left_fold(case, loop, library, found), found) | nothing
+
+
+def numpy_in(case, loop):
+    """NumPy's result in the loop's own type, before it was cast to the output's."""
+    memory = build.Memory(case)
+    inputs = [build.value(memory, spec) for spec in case['inputs']]
+    plain = {**case, 'dtype': letter_of(loop)}
+    if case['method'] == 'at':
+        out = memory.view(case['output']).astype(loop)
+        return numpy_method(plain, getattr(np, case['op']), inputs, out, memory)
+    return np.asarray(numpy_method(plain, getattr(np, case['op']), inputs, None, memory))

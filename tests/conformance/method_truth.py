@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a method may answer where rounding is free: bounds around long double for sums and products,
+and the library's own calls, one after the other, for left folds."""
+
+import numpy as np
+
+import build
+import method_judge
+from judge import EPS, TINY, letter_of
+
+
+def letter_in(case, loop):
+    return 'E' if build.is_bfloat16(case) else letter_of(loop)
+
+
+def wide_inputs(case, loop):
+    memory = build.Memory(case)
+    source = build.value(memory, case['inputs'][0])
+    if build.is_bfloat16(case):
+        source = build.from_bfloat16_bits(source)
+    return memory, np.asarray(source).astype(loop)
+
+
+def wide_initial(case, loop):
+    """`initial` in the loop's type, as keyword of NumPy's method."""
+    initial = method_judge.initial_of(case, None)
+    if initial is None:
+        return {}
+    return {'initial': np.asarray(initial).astype(loop)}
+
+
+def fold(case, function, values, memory, initial):
+    """The method in long double; `initial` in place of the case's own."""
+    plain = {k: v for k, v in case.items() if k not in ('initial', 'dtype')}
+    if case['method'] == 'reduce':
+        options = {'axis': method_judge.axis_of(case), 'keepdims': bool(case.get('keepdims'))}
+        if case.get('where'):
+            options['where'] = memory.view(case['where'])
+        return np.asarray(function.reduce(values, **options, **initial))
+    return np.asarray(method_judge.numpy_method(plain, function, [values], None, memory))
+
+
+def longest_fold(case):
+    """At most so many elements go into one result."""
+    shape = case['inputs'][0].get('shape', [])
+    if not shape:
+        return 2
+    axis = method_judge.axis_of(case)
+    if axis is None:
+        axes = range(len(shape))
+    else:
+        axes = [axis] if isinstance(axis, int) else axis
+    return 1 + int(np.prod([shape[a] for a in axes], dtype=np.int64))
+
+
+def sums_and_products(case, theirs, found, loop):
+    memory, values = wide_inputs(case, loop)
+    n = max(longest_fold(case), 2)
+    letter = letter_in(case, loop)
+    strict = case['method'] == 'accumulate' and n <= 257 and letter in 'fdFD'
+    if case['op'] == 'add':
+        if strict:
+            return np.zeros(found.shape, bool)
+        return within_sum(case, memory, values, loop, found, letter, n)
+    if strict and loop.kind == 'f':
+        return np.zeros(found.shape, bool)
+    return within_product(case, memory, values, loop, found, letter, n)
+
+
+def parts(case, array):
+    return [array.real, array.imag] if array.dtype.kind == 'c' else [array]
+
+
+def largest(letter):
+    return {'e': 65504.0, 'E': 3.39e38}.get(letter) or np.finfo(letter.lower()).max
+
+
+def within_sum(case, memory, values, loop, found, letter, n):
+    initial = wide_initial(case, loop)
+    pieces = parts(case, values)
+    starts = [{k: np.longdouble(getattr(v, p)) for k, v in initial.items()} for p in ('real', 'imag')]
+    good, bound = np.ones(found.shape, bool), 2 * (np.log2(n) + 1) * EPS[letter] / 2
+    for piece, start, answer in zip(pieces, starts, parts(case, found)):
+        wide = piece.astype(np.longdouble)
+        truth = fold(case, np.add, wide, memory, start)
+        scale = fold(case, np.add, np.abs(wide), memory, {k: abs(v) for k, v in start.items()})
+        good &= near(answer, truth, scale * bound, scale, letter)
+    return good
+
+
+def near(answer, truth, limit, scale, letter):
+    """Within the limit and the rounding to the output's type; beyond the largest value the order
+    decides."""
+    if answer.dtype.kind == 'b':
+        return (answer == (truth != 0)) | (np.abs(truth) <= limit)
+    out = letter_of(answer.dtype)
+    eps, tiny = EPS.get(out, 0), max(TINY.get(out, 0), TINY[letter])
+    with np.errstate(all='ignore'):
+        error = np.abs(answer.astype(np.longdouble) - truth)
+        same = (answer == truth.astype(answer.dtype)) | (np.isnan(answer) & np.isnan(truth))
+        room = limit + np.abs(truth) * max(eps, EPS[letter] if letter in 'eE' else 0) + 2 * tiny
+        top = min(largest(letter), largest(out)) if out in EPS else largest(letter)
+        overflow = (scale >= top * 0.99) & np.isfinite(scale)
+        zeros = (answer == 0) & (truth == 0) & (np.signbit(answer) != np.signbit(truth))
+    return (same | (error <= room) | overflow) & ~zeros
+
+
+def within_product(case, memory, values, loop, found, letter, n):
+    initial = wide_initial(case, loop)
+    wide = values.astype(np.clongdouble if loop.kind == 'c' else np.longdouble)
+    size = np.abs(wide)
+    start = np.abs(initial['initial'].astype(wide.dtype)) if initial else None
+    truth = fold(case, np.multiply, wide, memory, initial)
+
+    def product(of):
+        return fold(case, np.multiply, of(size), memory, {'initial': of(start)} if initial else {})
+
+    with np.errstate(all='ignore'):
+        high = product(lambda x: np.maximum(np.where(np.isfinite(x), x, 1), 1))
+        low = product(lambda x: np.minimum(np.where(x > 0, x, 1), 1))
+        scale = np.abs(truth)
+        smallest = TINY[letter] / EPS[letter]
+        # Where partial products overflow or lose bits below the normal range, their order decides.
+        free = (high >= largest(letter) * 0.5) | (low <= smallest * 4)
+        if found.dtype.kind == 'b':
+            return free | (found == (truth != 0)) | (found.dtype.kind == 'b')
+        if loop.kind == 'c':
+            free |= ~np.isfinite(scale) & ~np.isfinite(found)
+            bound, answer = 4 * n, found.astype(np.clongdouble)
+        else:
+            bound, answer = n, found.astype(np.longdouble)
+        if found.dtype.kind != 'c':
+            truth = truth.real
+        out = letter_of(found.dtype)
+        room = bound * EPS[letter] / 2 * scale + scale * max(EPS.get(out, 0), EPS[letter] if letter in 'eE' else 0)
+        room = room + TINY.get(out, 0) * 2
+        same = (found == truth.astype(found.dtype)) | (np.isnan(found) & np.isnan(truth))
+        overflow = (scale * 1.01 >= largest(out)) & ~np.isfinite(found) if out in EPS else False
+        return free | same | (np.abs(answer - truth) <= room) | overflow
+
+
+def left_fold(case, loop, library, found):
+    """The method as a chain of the library's own elementwise calls, in the output's type."""
+    chain = {'reduce': fold_left, 'accumulate': scan_left, 'reduceat': stretches, 'at': one_by_one}
+    result = chain[case['method']](case, loop, library)
+    if build.is_bfloat16(case):
+        return build.from_bfloat16_bits(result)
+    with np.errstate(all='ignore'):
+        return result.astype(found.dtype).reshape(found.shape)
+
+
+class Chain:
+    """acc = acc op x by the library, in the loop's type."""
+
+    def __init__(self, case, loop, library):
+        self.name, self.library, self.narrow = case['op'], library, build.is_bfloat16(case)
+        memory = build.Memory(case)
+        source = build.value(memory, case['inputs'][0]) if case['inputs'] else None
+        self.memory, self.loop = memory, np.dtype(np.uint16) if self.narrow else loop
+        self.values = None if source is None else np.asarray(source).astype(self.loop)
+
+    def step(self, left, *right):
+        import abi
+
+        wrap = abi.BFloat16 if self.narrow else (lambda x: x)
+        inputs = [wrap(np.array(x, self.loop)) for x in (left, *right)]
+        return self.library.call(self.name, inputs, [None])[0][1]
+
+
+def axis_last(case, values):
+    axis = method_judge.axis_of(case)
+    if axis is None or isinstance(axis, tuple):
+        axes = range(values.ndim) if axis is None else axis
+        axes = [a % values.ndim for a in axes]
+        if not axes:
+            return values[..., None]
+        rest = [a for a in range(values.ndim) if a not in axes]
+        turned = values.transpose(rest + sorted(axes))
+        return turned.reshape([values.shape[a] for a in rest] + [-1])
+    return np.moveaxis(values, axis, -1) if values.ndim else values[..., None]
+
+
+def fold_left(case, loop, library):
+    chain = Chain(case, loop, library)
+    values = axis_last(case, chain.values)
+    mask = np.broadcast_to(np.bool_(True), chain.values.shape)
+    if case.get('where'):
+        mask = np.broadcast_to(chain.memory.view(case['where']), chain.values.shape)
+    mask = axis_last(case, mask)
+    start = wide_initial(case, chain.loop)
+    first = 0
+    if start:
+        acc = np.broadcast_to(start['initial'], values.shape[:-1])
+    else:
+        acc, first = values[..., 0], 1
+    for i in range(first, values.shape[-1]):
+        acc = np.where(mask[..., i], chain.step(acc, values[..., i]), acc)
+    return np.asarray(acc)
+
+
+def scan_left(case, loop, library):
+    chain = Chain(case, loop, library)
+    values = axis_last(case, chain.values)
+    out = np.array(values)
+    for i in range(1, values.shape[-1]):
+        out[..., i] = chain.step(out[..., i - 1], values[..., i])
+    return np.moveaxis(out, -1, case['axis'])
+
+
+def stretches(case, loop, library):
+    chain = Chain(case, loop, library)
+    values = axis_last(case, chain.values)
+    indices = method_judge.index_array(case['indices'][0]).astype(np.int64)
+    out = np.empty((*values.shape[:-1], len(indices)), chain.loop)
+    for k, begin in enumerate(indices):
+        end = indices[k + 1] if k + 1 < len(indices) else values.shape[-1]
+        acc = values[..., begin]
+        for i in range(begin + 1, end):
+            acc = chain.step(acc, values[..., i])
+        out[..., k] = acc
+    return np.moveaxis(out, -1, case['axis'])
+
+
+def one_by_one(case, loop, library):
+    """at: every hit in turn, each written back in the array's type."""
+    chain = Chain(case, loop, library)
+    array = np.array(chain.memory.view(case['output']))
+    indices = tuple(method_judge.index_array(spec).astype(np.int64) for spec in case['indices'])
+    places = np.broadcast_arrays(*indices)
+    rest = array.shape[len(indices) :]
+    common = places[0].shape if places else ()
+    operand = None
+    if chain.values is not None:
+        operand = np.broadcast_to(chain.values, (*common, *rest))
+    with np.errstate(all='ignore'):
+        for hit in np.ndindex(*common):
+            here = tuple(int(p[hit]) for p in places)
+            right = () if operand is None else (operand[hit],)
+            array[here] = chain.step(array[here].astype(chain.loop), *right).astype(array.dtype)
+    return array

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy in the library's place, whole or with one planted fault: what the oracle must not mind, and
+what it must find."""
+
+import re
+
+import numpy as np
+
+import abi
+import abi_methods
+import build
+from judge import letter_of
+
+FAULTS = {
+    'resolution: int8 sums are not widened': 'narrow_sum',
+    'resolution: uint64 and int64 meet in int64': 'mixed_sign',
+    'broadcasting: an axis of extent 1 is stepped over': 'no_stretch',
+    'broadcasting: the mask of a reduction loses its first row': 'mask_row',
+    'overlap: the output is cleared before the input is read': 'overlap',
+    'overlap: accumulate in place reads what it wrote last': 'in_place',
+    'reduction: the last of 9 or more elements is lost': 'last_element',
+    'reduction: initial counts twice': 'initial_twice',
+    'reduction: a negative axis counts one too many': 'negative_axis',
+    'reduction: add starts from its first element': 'negative_zero',
+    'reduceat: an index beyond the next folds to the end': 'reduceat_end',
+    'at: an index that comes twice counts once': 'buffered_at',
+    'at: a negative index counts from one too far': 'negative_index',
+    'outer: the second input comes first': 'outer_order',
+    'layout: fresh outputs are C-contiguous': 'layout',
+    'errors: an index out of range is clipped': 'clipped',
+    'errors: a failing call writes its output': 'half_done',
+}
+STATUS = [
+    (OverflowError, 600),
+    (np.exceptions.AxisError, 500),
+    (TypeError, 201),
+    (IndexError, 400),
+    (ValueError, 300),
+    (RuntimeError, 300),
+]
+
+
+class NumpyLibrary:
+    """The interface of abi_methods.Library."""
+
+    def __init__(self, fault=None):
+        self.fault = fault
+
+    def answered(self, out, work):
+        """`work(out)` with NumPy's errors as statuses; a fresh result with its letter."""
+        try:
+            result = work(out)
+        except Exception as error:  # noqa: BLE001 - turned into the library's error
+            if self.fault == 'half_done' and out is not None:
+                out[...] = 1
+            duplicate = re.search("duplicate value in 'axis'|too large to|a C int", str(error))
+            status = next((code for kind, code in STATUS if isinstance(error, kind)), 9900)
+            raise abi.GufuncError(500 if duplicate else status, str(error)) from None
+        if out is not None:
+            return out
+        result = np.asarray(result)
+        strides = result.strides
+        if self.fault == 'layout':
+            strides = np.ascontiguousarray(result).strides if result.ndim else ()
+        return letter_of(result.dtype), result, strides
+
+    @staticmethod
+    def plain(value):
+        return build.from_bfloat16_bits(value.bits) if isinstance(value, abi.BFloat16) else value
+
+    @staticmethod
+    def dtype(letter):
+        return np.dtype(build.numpy_letter(letter)) if letter else None
+
+    def shares(self, out, *inputs):
+        return out is not None and any(
+            isinstance(x, np.ndarray) and np.shares_memory(out, x) for x in inputs
+        )
+
+    def call(self, name, inputs, outputs, *, where=None, casting=None, order='K', dtype=None):
+        options = {'casting': casting or 'same_kind', 'order': order, 'dtype': self.dtype(dtype)}
+        if where is not None:
+            options['where'] = where
+        inputs = [self.plain(x) for x in inputs]
+        kinds = {getattr(getattr(x, 'dtype', None), 'char', '') for x in inputs}
+        if self.fault == 'mixed_sign' and kinds == {'l', 'L'} and not dtype:
+            inputs = [x.astype('l') for x in inputs]
+        if self.fault == 'no_stretch' and len(inputs) == 2:
+            inputs = [self.unstretched(x, inputs) for x in inputs]
+        if self.fault == 'overlap' and self.shares(outputs[0], *inputs):
+            if not any(x is outputs[0] for x in inputs):
+                outputs[0][...] = 0
+        function = getattr(np, name)
+        return [self.answered(outputs[0], lambda out: function(*inputs, out=out, **options))]
+
+    @staticmethod
+    def unstretched(x, inputs):
+        """Extent 1 against more: the later elements are zeros."""
+        other = max((np.shape(y) for y in inputs), key=len)
+        if np.ndim(x) != 1 or np.shape(x) != (1,) or not other or other[-1] < 2:
+            return x
+        return np.concatenate([x, np.zeros(other[-1] - 1, x.dtype)])
+
+    def reduce(
+        self,
+        name,
+        source,
+        out=None,
+        *,
+        axis=0,
+        initial=abi_methods.ABSENT,
+        where=None,
+        dtype=None,
+        keepdims=False,
+    ):
+        source = self.plain(source)
+        options = {'dtype': self.dtype(dtype), 'keepdims': bool(keepdims)}
+        if initial is not abi_methods.ABSENT:
+            options['initial'] = initial
+        if where is not None:
+            options['where'] = where
+        if axis is abi_methods.ABSENT:
+            axis = 0
+        source, axis, options = self.spoil_reduce(name, source, out, axis, options)
+
+        def work(target):
+            result = getattr(np, name).reduce(source, axis=axis, out=target, **options)
+            if self.fault == 'initial_twice' and name == 'add' and out is None:
+                if type(options.get('initial')) is int:
+                    result = result + np.asarray(options['initial']).astype(np.asarray(result).dtype)
+            return result
+
+        return self.answered(out, work)
+
+    def spoil_reduce(self, name, source, out, axis, options):
+        fault, narrow = self.fault, getattr(source, 'dtype', np.dtype('d')).char in 'bBhHiI'
+        if fault == 'narrow_sum' and narrow and out is None and not options['dtype']:
+            options['dtype'] = source.dtype
+        if fault == 'mask_row' and 'where' in options and options['where'].ndim > 1:
+            mask = options['where'].copy()
+            mask[:1] = False
+            options['where'] = mask
+        if fault == 'overlap' and self.shares(out, source):
+            out[...] = 0
+        if fault == 'last_element' and np.ndim(source) == 1 and source.size > 8:
+            if 'where' not in options:
+                source = source[:-1]
+        if fault == 'negative_axis' and isinstance(axis, int) and -np.ndim(source) <= axis < -1:
+            axis += 1
+        if fault == 'negative_zero' and name == 'add' and 'initial' not in options:
+            if np.size(source) and source.dtype.kind == 'f':
+                options['initial'] = -0.0
+        return source, axis, options
+
+    def accumulate(self, name, source, out=None, *, axis=0, dtype=None):
+        source = self.plain(source)
+        if self.fault == 'in_place' and self.shares(out, source) and np.shape(source):
+            out[...] = np.flip(out)
+        function = getattr(np, name)
+        return self.answered(
+            out,
+            lambda target: function.accumulate(source, axis, self.dtype(dtype), target),
+        )
+
+    def reduceat(self, name, source, indices, out=None, *, axis=0, dtype=None):
+        source = self.plain(source)
+        function, ndim = getattr(np, name), np.ndim(source)
+        extent = np.shape(source)[axis] if -ndim <= axis < ndim else 0
+        if self.fault == 'clipped' and extent:
+            indices = np.clip(indices, 0, extent - 1)
+
+        def work(target):
+            result = function.reduceat(source, indices, axis, self.dtype(dtype), target)
+            if self.fault == 'reduceat_end' and np.ndim(source) == 1:
+                for k in range(len(indices) - 1):
+                    if indices[k] > indices[k + 1]:
+                        result[k] = function.reduce(source[indices[k] :], dtype=result.dtype)
+            return result
+
+        return self.answered(out, work)
+
+    def outer(self, name, inputs, out=None, *, where=None, dtype=None, order='K'):
+        options = {'order': order, 'dtype': self.dtype(dtype), 'out': out}
+        if where is not None:
+            options['where'] = where
+        inputs = [self.plain(x) for x in inputs]
+        if self.fault == 'outer_order':
+            inputs = inputs[::-1]
+        return self.answered(out, lambda _: getattr(np, name).outer(*inputs, **options))
+
+    def at(self, name, array, indices, *operand):
+        operand = [self.plain(x) for x in operand]
+        if self.fault == 'negative_index':
+            indices = [np.where(x < 0, x - 1, x) if x.dtype.kind == 'i' else x for x in indices]
+        if self.fault == 'clipped' and indices and array.ndim:
+            indices = [np.clip(x, -n, n - 1) for x, n in zip(indices, array.shape)] + indices[
+                array.ndim :
+            ]
+
+        def work(target):
+            if self.fault == 'buffered_at' and indices and len(operand) == 1 and array.ndim == 1:
+                new = getattr(np, name)(target[tuple(indices)], *operand)
+                target[tuple(indices)] = new.astype(target.dtype)
+            else:
+                getattr(np, name).at(target, tuple(indices), *operand)
+
+        return self.answered(array, work)

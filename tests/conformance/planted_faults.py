@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The oracle, tried: NumPy in the library's place differs nowhere, and NumPy with a planted fault is
+found out.
+
+    planted_faults.py [--cases 3000] [--seed 1]"""
+
+import argparse
+import itertools
+import random
+import sys
+
+import numpy as np
+
+import cases
+import method_cases
+import oracle
+from numpy_library import FAULTS, NumpyLibrary
+
+
+def random_cases(seed):
+    rng = random.Random(seed)
+    for number in itertools.count():
+        yield method_cases.random_method_case(rng) if number % 2 else cases.random_case(rng)
+
+
+def first_difference(library, count, seed):
+    """How many cases it took to find a difference, and which; None, None without one."""
+    for number, case in enumerate(itertools.islice(random_cases(seed), count)):
+        text = oracle.difference(case, library)
+        if text:
+            return number + 1, case, text
+    return None, None, None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--cases', type=int, default=3000, help='without a fault')
+    parser.add_argument('--seed', type=int, default=1)
+    options = parser.parse_args()
+    np.seterr(all='ignore')
+    number, case, text = first_difference(NumpyLibrary(), options.cases, options.seed)
+    failed = number is not None
+    print(f'no fault: {f"DIFFERS {text} {case}" if failed else f"equal in {options.cases} cases"}')
+    for name, fault in FAULTS.items():
+        number, case, text = first_difference(NumpyLibrary(fault), 60_000, options.seed)
+        failed |= number is None
+        print(f'{name}: {"NOT FOUND" if number is None else f"case {number}, {text}"}', flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
