@@ -81,6 +81,7 @@ void fill_table(guf_backend_api *api) {
   set(&api->kernel_get);
   set(&api->launch);
   set(&api->convert);
+  set(&api->method);
   set(&api->shutdown);
 }
 

@@ -10,6 +10,7 @@
 
 #include "tests/plugins/null_control.h"
 #include "tests/plugins/null_kernels.h"
+#include "tests/plugins/null_methods.h"
 #include "tests/plugins/null_queue.h"
 #include "tests/plugins/null_script.h"
 
@@ -240,6 +241,14 @@ guf_status convert(void *, void *stream, const guf_launch_block *block, guf_erro
       as_stream(stream), [=](guf_error *details) { return run_convert(*kept, details); }, error);
 }
 
+guf_status method(void *, const guf_backend_method *method, guf_error *error) {
+  NULL_ENTER(kMethod);
+  const auto kept = std::make_shared<MethodCopy>(*method);
+  return submit(
+      as_stream(method->stream), [=](guf_error *details) { return run_method(*kept, details); },
+      error);
+}
+
 guf_status shutdown(uint64_t timeout_ns, guf_error *error) {
   NULL_ENTER(kShutdown);
   if (settings().stuck.load() && timeout_ns != UINT64_MAX) return GUF_TIMEOUT;
@@ -312,6 +321,7 @@ guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t, guf_backen
           kernel_get,
           launch,
           convert,
+          method,
           shutdown,
           extension};
   return GUF_OK;

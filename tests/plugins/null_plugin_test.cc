@@ -203,6 +203,8 @@ TEST_F(NullPlugin, EverySlotFailsWithTheScriptedCode) {
   expect("kernel_get", [&] { return api.kernel_get(nullptr, 0, "x", &out, e); });
   expect("launch", [&] { return api.launch(null.native, &request, e); });
   expect("convert", [&] { return api.convert(null.native, nullptr, &block, e); });
+  guf_backend_method method = {};
+  expect("method", [&] { return api.method(null.native, &method, e); });
   expect("shutdown", [&] { return api.shutdown(0, e); });
   api.event_close(event);
   api.stream_close(stream);

@@ -34,6 +34,7 @@ constexpr std::array<std::string_view, kSlots> kNames = {"probe",
                                                          "kernel_get",
                                                          "launch",
                                                          "convert",
+                                                         "method",
                                                          "shutdown",
                                                          "extension"};
 constexpr std::array<std::string_view, kLiveKinds> kLiveNames = {"memory", "stream", "event",

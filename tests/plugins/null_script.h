@@ -35,6 +35,7 @@ enum Slot : int {
   kKernelGet,
   kLaunch,
   kConvert,
+  kMethod,
   kShutdown,
   kExtension,
   kSlots

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of methods. Operands are numbered as messages name them: 0 what is folded or indexed,
+// 1 the result (of at: the second operand), 2 the mask or the first index, 3 the initial value.
+#include "abi/src/unpack_method.h"
+
+#include "abi/src/border.h"
+#include "abi/src/unpack_call.h"
+#include "core/backend/backend.h"
+#include "core/base/struct_size.h"
+
+namespace gufunc::border {
+namespace {
+
+using base::kNone;
+
+[[gnu::cold, gnu::noinline]] guf_status fail_value(const char *field, int64_t found,
+                                                   guf_error *error) {
+  return base::fail(error, GUF_E_ARG, kNone, kNone,
+                    "args->%s has the unknown or impossible value %lld", field,
+                    static_cast<long long>(found));
+}
+
+guf_status check_dtype(guf_dtype dtype, guf_error *error) {
+  if (dtype == 0 || dtype::valid(dtype)) return GUF_OK;
+  return base::fail(error, GUF_E_DTYPE, kNone, kNone, "args->dtype: 0x%08x is no data type", dtype);
+}
+
+guf_status check_order(int32_t order, guf_error *error) {
+  if (order >= GUF_ORDER_KEEP && order <= GUF_ORDER_ANY) return GUF_OK;
+  return fail_value("order", order, error);
+}
+
+// What every method takes.
+guf_status unpack_place(guf_ufunc ufunc, guf_stream stream, guf_device device, uint32_t threads,
+                        op::CallView *call, guf_call_args *args, guf_error *error) {
+  GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
+  call->stream = nullptr;
+  call->device = nullptr;
+  if (stream != nullptr) GUF_TRY(base::find_object(stream, "stream", &call->stream, error));
+  if (device != nullptr) GUF_TRY(base::find_object(device, "device", &call->device, error));
+  *args = {};
+  args->struct_size = sizeof *args;
+  args->threads = threads;
+  call->args = args;
+  call->casting = GUF_CASTING_UNSAFE;
+  call->nseparate = 0;
+  call->has_where = false;
+  return GUF_OK;
+}
+
+guf_status unpack_output(guf_operand *output, op::CallView *call, guf_error *error) {
+  static constexpr guf_operand kNoOperand = {};
+  return unpack_operand(output == nullptr ? kNoOperand : *output, 1, false,
+                        call->stride_room[method::kOutput], &call->operand[method::kOutput], error);
+}
+
+guf_status unpack_initial(const guf_operand *initial, method::FoldView *out, guf_error *error) {
+  out->initial_kind = method::Initial::kIdentity;
+  if (initial == nullptr) return GUF_OK;
+  out->initial_kind = method::Initial::kNone;
+  if (initial->kind == GUF_OPERAND_NONE) return GUF_OK;
+  out->initial_kind = method::Initial::kGiven;
+  return unpack_operand(*initial, 3, true, out->initial_strides, &out->initial, error);
+}
+
+guf_status unpack_where(const guf_operand *where, op::CallView *call, guf_error *error) {
+  if (where == nullptr || where->kind == GUF_OPERAND_NONE) return GUF_OK;
+  GUF_TRY(
+      unpack_operand(*where, 2, true, call->stride_room[GUF_MAX_OPERANDS], &call->where, error));
+  call->has_where = true;
+  if (call->where.kind <= GUF_OPERAND_SCALAR) return GUF_OK;
+  return base::fail(error, GUF_E_CASTING, 2, kNone,
+                    "Cannot cast array data to dtype('bool') according to the rule 'safe'; where: "
+                    "found a weak scalar, wanted bool");
+}
+
+// Room that only an older, shorter struct needs is of the caller's frame.
+guf_status check_axes(const guf_reduce_args &args, guf_error *error) {
+  if (args.naxis < GUF_ALL_AXES || args.naxis > GUF_MAX_NDIM)
+    return fail_value("naxis", args.naxis, error);
+  if (args.naxis > 0 && args.axis == nullptr) return need(args.axis, "args->axis", error);
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::FoldView *out,
+                         guf_operand **out_output, guf_error *error) {
+  op::CallView *const call = &out->call;
+  guf_reduce_args room;
+  const guf_reduce_args *known = nullptr;
+  GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
+  GUF_TRY(base::read_struct(args, &room, &known, error));
+  GUF_TRY(
+      unpack_place(ufunc, known->stream, known->device, known->threads, call, &out->args, error));
+  if ((known->flags & ~uint32_t{GUF_CALL_KEEPDIMS}) != 0)
+    return fail_value("flags", known->flags, error);
+  GUF_TRY(check_order(known->order, error));
+  GUF_TRY(check_dtype(known->dtype, error));
+  GUF_TRY(check_axes(*known, error));
+  GUF_TRY(need(known->input, "args->input", error));
+  GUF_TRY(unpack_operand(*known->input, 0, true, call->stride_room[method::kInput],
+                         &call->operand[method::kInput], error));
+  GUF_TRY(unpack_output(known->output, call, error));
+  GUF_TRY(unpack_initial(known->initial, out, error));
+  GUF_TRY(unpack_where(known->where, call, error));
+  out->args.order = known->order;
+  out->dtype = known->dtype;
+  out->keepdims = (known->flags & GUF_CALL_KEEPDIMS) != 0;
+  out->axis = known->axis;
+  out->naxis = known->naxis;
+  *out_output = known->output;
+  return GUF_OK;
+}
+
+guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool with_indices,
+                             method::FoldView *out, guf_operand **out_output, guf_error *error) {
+  op::CallView *const call = &out->call;
+  guf_accumulate_args room;
+  const guf_accumulate_args *known = nullptr;
+  GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
+  GUF_TRY(base::read_struct(args, &room, &known, error));
+  GUF_TRY(
+      unpack_place(ufunc, known->stream, known->device, known->threads, call, &out->args, error));
+  if (known->flags != 0) return fail_value("flags", known->flags, error);
+  if (known->reserved != 0) return fail_value("reserved", known->reserved, error);
+  GUF_TRY(check_order(known->order, error));
+  GUF_TRY(check_dtype(known->dtype, error));
+  GUF_TRY(need(known->input, "args->input", error));
+  GUF_TRY(unpack_operand(*known->input, 0, true, call->stride_room[method::kInput],
+                         &call->operand[method::kInput], error));
+  if (with_indices) {
+    GUF_TRY(need(known->indices, "args->indices", error));
+    GUF_TRY(unpack_operand(*known->indices, 2, true, out->indices_strides, &out->indices, error));
+  } else if (known->indices != nullptr) {
+    return base::fail(error, GUF_E_ARG, kNone, kNone,
+                      "args->indices is not NULL; accumulate takes none");
+  }
+  GUF_TRY(unpack_output(known->output, call, error));
+  out->args.order = known->order;
+  out->dtype = known->dtype;
+  out->keepdims = false;
+  out->initial_kind = method::Initial::kNone;
+  out->one_axis = known->axis;
+  *out_output = known->output;
+  return GUF_OK;
+}
+
+guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *out,
+                     guf_error *error) {
+  op::CallView *const call = &out->call;
+  guf_at_args room;
+  const guf_at_args *known = nullptr;
+  GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
+  GUF_TRY(base::read_struct(args, &room, &known, error));
+  GUF_TRY(
+      unpack_place(ufunc, known->stream, known->device, known->threads, call, &out->args, error));
+  if (known->flags != 0) return fail_value("flags", known->flags, error);
+  if (known->nindices < 0) return fail_value("nindices", known->nindices, error);
+  if (known->nindices > 0) GUF_TRY(need(known->indices, "args->indices", error));
+  GUF_TRY(need(known->array, "args->array", error));
+  GUF_TRY(unpack_operand(*known->array, 0, true, call->stride_room[0], &out->array, error));
+  out->has_operand = known->operand != nullptr && known->operand->kind != GUF_OPERAND_NONE;
+  if (out->has_operand) {
+    GUF_TRY(unpack_operand(*known->operand, 1, true, call->stride_room[1], &out->operand, error));
+  }
+  const int32_t ndim = out->array.layout.ndim;
+  if (known->nindices > ndim) {
+    return base::fail(error, GUF_E_INDEX, 0, kNone,
+                      "too many indices for array: array is %d-dimensional, but %d were indexed",
+                      ndim, known->nindices);
+  }
+  out->nindices = known->nindices;
+  for (int32_t k = 0; k < known->nindices; ++k) {
+    GUF_TRY(unpack_operand(known->indices[k], 2 + k, true, out->index_strides[k], &out->index[k],
+                           error));
+  }
+  return GUF_OK;
+}
+
+}  // namespace gufunc::border

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of methods as the core's views: pointers, handles and counts checked.
+#ifndef GUFUNC_ABI_UNPACK_METHOD_H
+#define GUFUNC_ABI_UNPACK_METHOD_H
+
+#include "core/method/method.h"
+
+namespace gufunc::border {
+
+// Each fills `out`; what it points at lives in `out` or is the caller's. `*out_output` is where an
+// allocated output goes, or nullptr.
+// Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
+guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::FoldView *out,
+                         guf_operand **out_output, guf_error *error);
+
+// `with_indices`: reduceat, which needs them; accumulate refuses them.
+guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool with_indices,
+                             method::FoldView *out, guf_operand **out_output, guf_error *error);
+
+// Errors  besides: GUF_E_INDEX <= more indices than dimensions
+guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *out,
+                     guf_error *error);
+
+}  // namespace gufunc::border
+
+#endif  // GUFUNC_ABI_UNPACK_METHOD_H

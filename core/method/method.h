@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The methods of a ufunc as the core sees them: the border unpacks, this room validates, resolves,
+// plans and launches.
+#ifndef GUFUNC_CORE_METHOD_METHOD_H
+#define GUFUNC_CORE_METHOD_METHOD_H
+
+#include <gufunc/methods.h>
+
+#include "core/op/call_view.h"
+
+namespace gufunc::method {
+
+// A call's view whose operands are those of the loop X, X -> X: places 0 and 2 are the result, place
+// 1 is what is folded. The border fills 1, 2 and the mask; `left` then gives 0 its type.
+inline constexpr int32_t kLeft = 0;
+inline constexpr int32_t kInput = 1;
+inline constexpr int32_t kOutput = 2;
+
+enum class Initial : uint8_t {
+  kIdentity,  // of the ufunc, if it has one
+  kNone,      // no value, whatever the ufunc has
+  kGiven,
+};
+
+// reduce, accumulate and reduceat. Not initialised as a whole.
+struct FoldView {
+  op::CallView call;
+  guf_call_args args;  // what the rooms below ask of a call; call.args points here
+  guf_dtype dtype;     // of the loop, or 0
+  bool keepdims;
+  Initial initial_kind;
+  op::OperandView initial;  // if given
+  op::OperandView indices;  // reduceat
+  const int64_t *axis;      // naxis of them; nullptr: axis 0 (reduce)
+  int32_t naxis;            // or GUF_ALL_AXES
+  int64_t one_axis;         // accumulate, reduceat
+  int64_t initial_strides[GUF_MAX_NDIM];
+  int64_t indices_strides[GUF_MAX_NDIM];
+};
+
+// at. The border fills the array and the operand; the call's places are set from them: the array is
+// the first and the last, the operand of a binary ufunc stands between. Not initialised as a whole.
+struct AtView {
+  op::CallView call;
+  guf_call_args args;
+  bool has_operand;
+  op::OperandView array;
+  op::OperandView operand;
+  int32_t nindices;
+  op::OperandView index[GUF_MAX_NDIM];
+  int64_t index_strides[GUF_MAX_NDIM][GUF_MAX_NDIM];
+};
+
+// Each writes an output that it allocates to `output` on success.
+// Errors  those of methods.h
+guf_status reduce(FoldView &view, guf_operand *output, guf_error *error);
+guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error);
+guf_status reduceat(FoldView &view, guf_operand *output, guf_error *error);
+// Before the operands are counted.  Errors  GUF_E_VALUE, GUF_E_DTYPE <= the ufunc is not binary, or
+// has core dimensions
+guf_status check_outer(const op::Ufunc &ufunc, guf_error *error);
+guf_status outer(op::CallView &call, guf_operand *outputs, guf_error *error);
+guf_status at(AtView &view, guf_error *error);
+
+}  // namespace gufunc::method
+
+#endif  // GUFUNC_CORE_METHOD_METHOD_H

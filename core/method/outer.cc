@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// outer: the first input gets as many axes of extent 1 behind its own as the second has, then the
+// call is an ordinary one.
+#include <algorithm>
+
+#include "core/method/method.h"
+#include "core/pipeline.h"
+
+namespace gufunc::method {
+
+using base::kNone;
+
+guf_status check_outer(const op::Ufunc &ufunc, guf_error *error) {
+  if (ufunc.signature.generalized) {
+    return base::fail(error, GUF_E_DTYPE, kNone, kNone,
+                      "method outer is not allowed in ufunc with non-trivial signature");
+  }
+  if (ufunc.nin() == 2) return GUF_OK;
+  return base::fail(error, GUF_E_VALUE, kNone, kNone,
+                    "outer product only supported for binary functions");
+}
+
+guf_status outer(op::CallView &call, guf_operand *outputs, guf_error *error) {
+  array::Layout &first = call.operand[0].layout;
+  const int32_t own = first.ndim;
+  const int32_t more = call.operand[1].layout.ndim;
+  if (own + more > GUF_MAX_NDIM) {
+    return base::fail(error, GUF_E_SHAPE, kNone, kNone,
+                      "maximum supported dimension for an ndarray is currently %d, found %d",
+                      static_cast<int>(GUF_MAX_NDIM), own + more);
+  }
+  int64_t shape[GUF_MAX_NDIM];
+  int64_t strides[GUF_MAX_NDIM];
+  std::copy_n(first.shape, own, shape);
+  std::copy_n(first.strides, own, strides);
+  std::fill_n(shape + own, more, 1);
+  std::fill_n(strides + own, more, 0);
+  first.ndim = own + more;
+  first.shape = shape;
+  first.strides = strides;
+  return pipeline::call(call, outputs, error);
+}
+
+}  // namespace gufunc::method

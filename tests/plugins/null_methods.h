@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Methods in the null plugin: left folds, element by element, of plain operands.
+#ifndef GUFUNC_TESTS_PLUGINS_NULL_METHODS_H
+#define GUFUNC_TESTS_PLUGINS_NULL_METHODS_H
+
+#include <gufunc/backend.h>
+
+#include <vector>
+
+namespace null_plugin {
+
+// A request that outlives the slot's call: the block and its indices are copied.
+struct MethodCopy {
+  explicit MethodCopy(const guf_backend_method &method);
+  guf_loop_numpy loop;
+  void *user;
+  bool valid;  // it had a block
+  guf_method_block block = {};
+  std::vector<int64_t> indices, operand_indices;
+};
+
+guf_status run_method(const MethodCopy &method, guf_error *error);
+
+}  // namespace null_plugin
+
+#endif  // GUFUNC_TESTS_PLUGINS_NULL_METHODS_H
