@@ -34,6 +34,7 @@ guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,
                 uint32_t pattern_size, uint64_t count, guf_error *error);
 guf_status launch(void *device, const guf_backend_launch *launch, guf_error *error);
 guf_status convert(void *device, void *stream, const guf_launch_block *block, guf_error *error);
+guf_status method(void *device, const guf_backend_method *method, guf_error *error);
 guf_status stream_wait_event(void *stream, void *event, guf_error *error);
 guf_status event_record(void *event, void *stream, guf_error *error);
 

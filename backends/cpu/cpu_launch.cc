@@ -75,20 +75,6 @@ guf_status run_shared(const guf_backend_launch &launch, const HostLoop &loop, ui
   return shared.status.load(std::memory_order_acquire);
 }
 
-// A loop says its status only; the launch knows the text.
-[[gnu::cold, gnu::noinline]] guf_status fail_loop(const guf_backend_launch &launch,
-                                                  guf_status returned, guf_error *error) {
-  if (returned == GUF_E_VALUE && launch.failure != nullptr) {
-    return fail(error, returned, kNone, kNone, "%s", launch.failure);
-  }
-  const guf_status status = is_error(returned) ? returned : guf_status{GUF_E_LOOP};
-  fail(error, status, kNone, kNone, "a loop failed with status %d", returned);
-  if (status != returned && error != nullptr && error->struct_size == sizeof(*error)) {
-    error->native_code = returned;
-  }
-  return status;
-}
-
 guf_status run_launch(const guf_backend_launch &launch, const HostLoop &loop, guf_error *error) {
   const guf_launch_block &block = *launch.block;
   const bool any_thread = (block.flags & GUF_LAUNCH_ANY_THREAD) != 0 && launch.max_threads != 1;
@@ -108,13 +94,25 @@ guf_status run_launch(const guf_backend_launch &launch, const HostLoop &loop, gu
 
 }  // namespace
 
+guf_status fail_loop(guf_status returned, const char *failure, guf_error *error) {
+  if (returned == GUF_E_VALUE && failure != nullptr) {
+    return fail(error, returned, kNone, kNone, "%s", failure);
+  }
+  const guf_status status = is_error(returned) ? returned : guf_status{GUF_E_LOOP};
+  fail(error, status, kNone, kNone, "a loop failed with status %d", returned);
+  if (status != returned && error != nullptr && error->struct_size == sizeof(*error)) {
+    error->native_code = returned;
+  }
+  return status;
+}
+
 guf_status execute_launch(const guf_backend_launch &launch, guf_error *error) {
   std::atomic<guf_status> failure{GUF_OK};
   const HostLoop loop{launch.kernel, launch.user, (launch.block->flags & GUF_LAUNCH_STATUS) != 0,
                       &failure};
   const guf_status status = run_launch(launch, loop, error);
   if (__builtin_expect(status != kLoopFailed, 1)) return status;
-  return fail_loop(launch, failure.load(std::memory_order_acquire), error);
+  return fail_loop(failure.load(std::memory_order_acquire), launch.failure, error);
 }
 
 }  // namespace gufunc::cpu

@@ -12,6 +12,9 @@ namespace gufunc::cpu {
 //         GUF_E_DTYPE <= a staged operand without casts
 guf_status execute_launch(const guf_backend_launch &launch, guf_error *error);
 
+// Reports what a loop returned. A loop says its status only; whoever launched it knows the text.
+[[gnu::cold]] guf_status fail_loop(guf_status returned, const char *failure, guf_error *error);
+
 // The `convert` slot's work. Errors  GUF_E_DTYPE <= the pair of dtypes has no cast
 guf_status execute_convert(const guf_launch_block &block, guf_error *error);
 

@@ -107,6 +107,7 @@ guf_backend_api make_table() {
   api.kernel_get = kernel_get;
   api.launch = launch;
   api.convert = convert;
+  api.method = method;
   api.shutdown = shutdown;
   api.extension = extension;
   return api;

@@ -105,9 +105,9 @@ GUF_DEVICE guf::complex<T> sign(guf::complex<T> z) {
 
 }  // namespace standard
 
-GUF_UFUNC(standard::add, GUF_LOOPS_add);
+GUF_UFUNC(standard::add, GUF_LOOPS_add, "commutative", "associative");
 GUF_UFUNC(standard::subtract, GUF_LOOPS_subtract);
-GUF_UFUNC(standard::multiply, GUF_LOOPS_multiply);
+GUF_UFUNC(standard::multiply, GUF_LOOPS_multiply, "commutative", "associative");
 GUF_UFUNC(standard::divide, GUF_LOOPS_divide);
 GUF_UFUNC(standard::negative, GUF_LOOPS_negative);
 GUF_UFUNC(standard::square, GUF_LOOPS_square);

@@ -84,8 +84,8 @@ GUF_DEVICE bool greater_equal(guf::u64 x, guf::i64 y) {
 
 }  // namespace standard
 
-GUF_UFUNC(standard::equal, GUF_LOOPS_equal);
-GUF_UFUNC(standard::not_equal, GUF_LOOPS_not_equal);
+GUF_UFUNC(standard::equal, GUF_LOOPS_equal, "commutative");
+GUF_UFUNC(standard::not_equal, GUF_LOOPS_not_equal, "commutative");
 GUF_UFUNC(standard::less, GUF_LOOPS_less);
 GUF_UFUNC(standard::less_equal, GUF_LOOPS_less_equal);
 GUF_UFUNC(standard::greater, GUF_LOOPS_greater);

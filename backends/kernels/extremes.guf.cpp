@@ -25,7 +25,7 @@ GUF_DEVICE T fmin(T x, T y) {
 
 }  // namespace standard
 
-GUF_UFUNC(standard::maximum, GUF_LOOPS_maximum);
-GUF_UFUNC(standard::minimum, GUF_LOOPS_minimum);
-GUF_UFUNC(standard::fmax, GUF_LOOPS_fmax);
-GUF_UFUNC(standard::fmin, GUF_LOOPS_fmin);
+GUF_UFUNC(standard::maximum, GUF_LOOPS_maximum, "commutative", "associative");
+GUF_UFUNC(standard::minimum, GUF_LOOPS_minimum, "commutative", "associative");
+GUF_UFUNC(standard::fmax, GUF_LOOPS_fmax, "commutative", "associative");
+GUF_UFUNC(standard::fmin, GUF_LOOPS_fmin, "commutative", "associative");

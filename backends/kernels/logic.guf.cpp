@@ -51,11 +51,11 @@ GUF_DEVICE T invert(T x) {
 
 }  // namespace standard
 
-GUF_UFUNC(standard::logical_and, GUF_LOOPS_logical_and);
-GUF_UFUNC(standard::logical_or, GUF_LOOPS_logical_or);
-GUF_UFUNC(standard::logical_xor, GUF_LOOPS_logical_xor);
+GUF_UFUNC(standard::logical_and, GUF_LOOPS_logical_and, "commutative", "associative");
+GUF_UFUNC(standard::logical_or, GUF_LOOPS_logical_or, "commutative", "associative");
+GUF_UFUNC(standard::logical_xor, GUF_LOOPS_logical_xor, "commutative", "associative");
 GUF_UFUNC(standard::logical_not, GUF_LOOPS_logical_not);
-GUF_UFUNC(standard::bitwise_and, GUF_LOOPS_bitwise_and);
-GUF_UFUNC(standard::bitwise_or, GUF_LOOPS_bitwise_or);
-GUF_UFUNC(standard::bitwise_xor, GUF_LOOPS_bitwise_xor);
+GUF_UFUNC(standard::bitwise_and, GUF_LOOPS_bitwise_and, "commutative", "associative");
+GUF_UFUNC(standard::bitwise_or, GUF_LOOPS_bitwise_or, "commutative", "associative");
+GUF_UFUNC(standard::bitwise_xor, GUF_LOOPS_bitwise_xor, "commutative", "associative");
 GUF_UFUNC(standard::invert, GUF_LOOPS_invert);

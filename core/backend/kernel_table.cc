@@ -49,6 +49,7 @@ class Checker {
   guf_status check_core_dims(const guf_module_function &function);
   guf_status check_loops(const guf_module_function &function);
   guf_status check_loop(const guf_module_function &function, const guf_module_loop &loop);
+  guf_status check_fold(const guf_module_function &function, const guf_module_loop &loop);
   guf_status check_image(const guf_module_image &image);
   guf_status check_host_image(const guf_module_image &image);
 
@@ -163,6 +164,14 @@ guf_status Checker::check_core_dims(const guf_module_function &function) {
   return GUF_OK;
 }
 
+guf_status Checker::check_fold(const guf_module_function &function, const guf_module_loop &loop) {
+  if (loop.fold == 0) return GUF_OK;
+  if (loop.fold > nkernels_) return bad("a loop's fold", "0, or 1 + an index less than nkernels");
+  const bool folds = function.signature == nullptr && function.nin == 2 && function.nout == 1 &&
+                     loop.types[0] == loop.types[1] && loop.types[0] == loop.types[2];
+  return folds ? GUF_OK : bad("a loop's fold", "0 where the loop is not (X, X) -> X");
+}
+
 guf_status Checker::check_loop(const guf_module_function &function, const guf_module_loop &loop) {
   const auto noperands = static_cast<uint64_t>(function.nin + function.nout);
   std::string_view name;
@@ -177,7 +186,8 @@ guf_status Checker::check_loop(const guf_module_function &function, const guf_mo
       !std::all_of(loop.types, loop.types + noperands, dtype::valid)) {
     return bad("a loop's types", "one dtype per operand");
   }
-  return GUF_OK;
+  if (loop.reserved != 0) return bad("a loop's reserved", "0");
+  return check_fold(function, loop);
 }
 
 guf_status Checker::check_loops(const guf_module_function &function) {

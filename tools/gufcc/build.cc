@@ -165,7 +165,10 @@ bool Build::join_level(const Target &target) {
   Command join = {"ld", "-r", "--force-group-allocation", "-o", work(target.suffix + ".joined.o")};
   for (size_t i = 0; i < units_.size(); ++i) {
     join.push_back(work(unit_name(i, target) + ".o"));
-    for (const LoopRef &ref : units_[i].loops) entries += host_entry_name(*ref.loop, target) + "\n";
+    for (const LoopRef &ref : units_[i].loops) {
+      entries += host_entry_name(*ref.loop, target) + "\n";
+      if (has_fold(*ref.function, *ref.loop)) entries += fold_entry_name(*ref.loop, target) + "\n";
+    }
   }
   const fs::path list = work(target.suffix + ".entries");
   return write_file(list, entries, diagnostics_) && compiler_->run(join, "joining objects") &&

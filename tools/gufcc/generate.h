@@ -20,7 +20,13 @@ struct LoopRef {
 // The symbol of a host entry: "guf_ew_add_ff_f__v3".
 std::string host_entry_name(const Loop &loop, const Target &target);
 
-// A translation unit that includes `source` and instantiates one host entry per loop.
+// Whether the loop also gets a fold entry: (X, X) -> X of a function that is associative and
+// commutative, since the tree regroups the elements and takes them in another order.
+bool has_fold(const Function &function, const Loop &loop);
+// "guf_ew_add_ff_f_fd__v3"
+std::string fold_entry_name(const Loop &loop, const Target &target);
+
+// A translation unit that includes `source` and instantiates the host entries of each loop.
 std::string generate_host_entries(const std::string &source, const std::vector<LoopRef> &loops,
                                   const Target &target);
 

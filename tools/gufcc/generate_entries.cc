@@ -7,6 +7,31 @@
 #include "generate.h"
 
 namespace gufunc::gufcc {
+namespace {
+
+// A failed element makes the call GUF_E_VALUE with the function's text.
+std::string entry_text(const std::string &name, const std::string &type, bool may_fail) {
+  const std::string call = type + "::run(args, dims, steps)";
+  return fmt::format(
+      "extern \"C\" __attribute__((visibility(\"hidden\"))) {} {}(char **args, const guf::i64 "
+      "*dims, const guf::i64 *steps, void *) {{ {}; }}\n",
+      may_fail ? "int" : "void", name,
+      may_fail ? fmt::format("return {} ? {} : {}", call, +GUF_E_VALUE, +GUF_OK) : call);
+}
+
+}  // namespace
+
+bool has_fold(const Function &function, const Loop &loop) {
+  if (function.generalized() || !function.associative || !function.commutative) return false;
+  const std::string letters = loop.inputs + loop.outputs;
+  return letters.size() == 3 && find_letter(letters[0]) == find_letter(letters[1]) &&
+         find_letter(letters[0]) == find_letter(letters[2]);
+}
+
+std::string fold_entry_name(const Loop &loop, const Target &target) {
+  return loop.stem + "_fd__" + target.suffix;
+}
+
 std::string host_entry_name(const Loop &loop, const Target &target) {
   return loop.stem + "__" + target.suffix;
 }
@@ -25,16 +50,14 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
                           operand_list(*function, *loop, "host"))
             : fmt::format("guf::host::elementwise<{}, guf::types<{}>, guf::types<{}>, {}>", callee,
                           type_list(loop->inputs), type_list(loop->outputs), may_fail);
-    // A failed element makes the call GUF_E_VALUE with the function's text.
-    const std::string call = loop_type + "::run(args, dims, steps)";
-    text += fmt::format(
-        "namespace {{\n{}}}\n"
-        "extern \"C\" __attribute__((visibility(\"hidden\"))) {} {}(char **args, const guf::i64 "
-        "*dims, "
-        "const guf::i64 *steps, void *) {{ {}; }}\n",
-        callee_struct(*loop, callee, false), loop->may_fail ? "int" : "void",
-        host_entry_name(*loop, target),
-        loop->may_fail ? fmt::format("return {} ? {} : {}", call, +GUF_E_VALUE, +GUF_OK) : call);
+    text += fmt::format("namespace {{\n{}}}\n", callee_struct(*loop, callee, false));
+    text += entry_text(host_entry_name(*loop, target), loop_type, loop->may_fail);
+    if (has_fold(*function, *loop)) {
+      text += entry_text(fold_entry_name(*loop, target),
+                         fmt::format("guf::host::fold<{}, {}, {}>", callee,
+                                     find_letter(loop->inputs[0])->storage, may_fail),
+                         loop->may_fail);
+    }
   }
   return text;
 }

@@ -34,8 +34,25 @@ std::string flag_list(const Function &function) {
   return flags;
 }
 
-// The arrays of one function: types and loops, roles where they are not the usual ones.
-std::string function_arrays(const Function &function, size_t index, int *kernel) {
+// Entries of an image: the loops' in order, then the folds' in order.
+struct EntryCount {
+  int kernels = 0, folds = 0;
+};
+
+EntryCount count_entries(const Module &module) {
+  EntryCount count;
+  for (const Function &function : module.functions) {
+    for (const Loop &loop : function.loops) {
+      ++count.kernels;
+      if (has_fold(function, loop)) ++count.folds;
+    }
+  }
+  return count;
+}
+
+// The arrays of one function: types and loops, roles where they are not the usual ones. `next`:
+// the entries that the next loop gets.
+std::string function_arrays(const Function &function, size_t index, EntryCount *next) {
   std::string text, loops;
   for (size_t i = 0; i < function.loops.size(); ++i) {
     const Loop &loop = function.loops[i];
@@ -44,8 +61,9 @@ std::string function_arrays(const Function &function, size_t index, int *kernel)
       types += fmt::format("{}, ", find_letter(letter)->constant);
     }
     text += fmt::format("static const guf_dtype types_{}_{}[] = {{{}}};\n", index, i, types);
-    loops += fmt::format("  {{types_{}_{}, {}, {}, {}}},\n", index, i, c_string(loop.stem),
-                         (*kernel)++, loop.may_fail ? "GUF_LOOP_STATUS" : "GUF_LOOP_NUMPY");
+    loops += fmt::format("  {{types_{}_{}, {}, {}, {}, {}, 0}},\n", index, i, c_string(loop.stem),
+                         next->kernels++, loop.may_fail ? "GUF_LOOP_STATUS" : "GUF_LOOP_NUMPY",
+                         has_fold(function, loop) ? 1 + next->folds++ : 0);
   }
   text += fmt::format("static const guf_module_loop loops_{}[] = {{\n{}}};\n", index, loops);
   if (function.roles_given) {
@@ -72,14 +90,18 @@ std::string function_row(const Function &function, size_t index) {
 std::string image_arrays(const Module &module, const std::vector<Target> &targets) {
   std::string declarations, arrays, rows;
   for (const Target &target : targets) {
-    std::string entries;
+    std::string entries, folds;
+    const auto add = [&](const std::string &name, std::string *list) {
+      declarations += fmt::format("ENTRY({});\n", name);
+      *list += fmt::format("  (void (*)(void)){},\n", name);
+    };
     for (const Function &function : module.functions) {
       for (const Loop &loop : function.loops) {
-        const std::string name = host_entry_name(loop, target);
-        declarations += fmt::format("ENTRY({});\n", name);
-        entries += fmt::format("  (void (*)(void)){},\n", name);
+        add(host_entry_name(loop, target), &entries);
+        if (has_fold(function, loop)) add(fold_entry_name(loop, target), &folds);
       }
     }
+    entries += folds;
     arrays += fmt::format("static void (*const entries_{}[])(void) = {{\n{}}};\n", target.suffix,
                           entries);
     rows += fmt::format("  {{GUF_IMAGE_HOST, GUF_CODEC_NONE, \"{}\", 0, 0, 0, entries_{}}},\n",
@@ -112,9 +134,10 @@ std::string generate_table(const Module &module, const std::vector<Target> &targ
       "int64_t *, "
       "const int64_t *, void *)\n";
   std::string rows;
-  int kernels = 0;
+  const EntryCount count = count_entries(module);
+  EntryCount next{0, count.kernels};
   for (size_t i = 0; i < module.functions.size(); ++i) {
-    text += function_arrays(module.functions[i], i, &kernels);
+    text += function_arrays(module.functions[i], i, &next);
     rows += function_row(module.functions[i], i);
   }
   text += fmt::format("static const guf_module_function functions[] = {{\n{}}};\n", rows);
@@ -123,7 +146,8 @@ std::string generate_table(const Module &module, const std::vector<Target> &targ
       "__attribute__((visibility(\"default\"))) extern const guf_module_v1 {0};\n"
       "const guf_module_v1 {0} = {{sizeof(guf_module_v1), GUF_KERNEL_ABI, {1}, {2}, {3}, {4}, 0, "
       "functions, images}};\n",
-      symbol, c_string(module.name), module.functions.size(), targets.size(), kernels);
+      symbol, c_string(module.name), module.functions.size(), targets.size(),
+      count.kernels + count.folds);
   if (as_shared) {
     std::string note = kNote;
     note.replace(note.find("%NAME%"), 6, symbol);

@@ -53,6 +53,7 @@
 #include "kernel/types.hpp"
 #include "kernel/views.hpp"
 #if defined(GUF_HOST)
+#include "kernel/host_fold.hpp"
 #include "kernel/host_loops.hpp"
 #else
 #include "kernel/device_entries.hpp"

@@ -22,8 +22,8 @@ struct Sample {
   char signature[16] = "(n),(n)->()";
   void (*entries[2])(void) = {code, code};
   unsigned char data[4] = {1, 2, 3, 4};
-  guf_module_loop loops[2] = {{types, "stem_f", 0, GUF_LOOP_NUMPY},
-                              {other_types, "stem_d", 1, GUF_LOOP_STATUS}};
+  guf_module_loop loops[2] = {{types, "stem_f", 0, GUF_LOOP_NUMPY, 0, 0},
+                              {other_types, "stem_d", 1, GUF_LOOP_STATUS, 2, 0}};
   guf_module_function functions[2] = {
       {"add", nullptr, nullptr, nullptr, "doc", 2, 1, GUF_IDENTITY_ZERO, 0, 2, 0, loops},
       {"dot", signature, nullptr, roles, nullptr, 2, 1, 0, GUF_FUNCTION_INPLACE_SAFE, 1, 0, loops}};
@@ -103,6 +103,13 @@ const Row kRows[] = {
     {"Types", [](Sample &s) { s.types[1] = 77; }, "a loop's types"},
     {"NullTypes", [](Sample &s) { s.loops[0].types = nullptr; }, "a loop's types"},
     {"Kernel", [](Sample &s) { s.loops[0].kernel = 2; }, "a loop's kernel: wanted less"},
+    {"Fold", [](Sample &s) { s.loops[1].fold = 3; }, "a loop's fold: wanted 0, or 1 + an index"},
+    {"HugeFold", [](Sample &s) { s.loops[1].fold = UINT32_MAX; }, "a loop's fold"},
+    {"FoldOfOtherTypes", [](Sample &s) { s.other_types[0] = GUF_I32; },
+     "a loop's fold: wanted 0 where the loop is not"},
+    {"FoldOfGeneralized", [](Sample &s) { s.loops[0].fold = 1; },
+     "at dot; a loop's fold: wanted 0 where"},
+    {"LoopReserved", [](Sample &s) { s.loops[0].reserved = 1; }, "a loop's reserved"},
     {"Kind", [](Sample &s) { s.loops[0].kind = 3; }, "a loop's kind"},
     {"LoopName", [](Sample &s) { s.loops[0].name = ""; }, "a loop's name"},
     {"NullLoopName", [](Sample &s) { s.loops[0].name = nullptr; }, "a loop's name"},

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fold entry of a loop (X, X) -> X of a function that may be regrouped: what reduce and accumulate of
+// the cpu backend are made of. The tree's leaf as reduce_tree.hpp defines it, several at once: side
+// by side where elements follow each other, one vector of rows where rows do.
+#ifndef GUFUNC_KERNEL_HOST_FOLD_HPP
+#define GUFUNC_KERNEL_HOST_FOLD_HPP
+
+#include "by_range.hpp"
+#include "host_blocks.hpp"
+#include "host_memory.hpp"
+#include "reduce_tree.hpp"
+
+// Independent iterations, of which there are enough vectors without several at once: half the code.
+#if defined(__clang__)
+#define GUF_FOLD_LOOP _Pragma("clang loop vectorize(assume_safety) interleave_count(1)")
+#else
+#define GUF_FOLD_LOOP GUF_INDEPENDENT
+#endif
+
+namespace guf {
+namespace host {
+
+// What partial results are kept in: storage types widen, so that a sum is rounded once.
+template <class T>
+struct partial_of {
+  typedef T type;
+};
+template <>
+struct partial_of<f16> {
+  typedef f32 type;
+};
+template <>
+struct partial_of<bf16> {
+  typedef f32 type;
+};
+
+// What dims[0] asks for; module_table.h has the same numbers.
+enum fold_request { fold_leaves = 1, fold_join, fold_scan, fold_load, fold_store };
+
+// Values of one type to places of another; steps in bytes. Shared by all functions.
+template <class From, class To>
+GUF_FN void copy_values_by(const char *from, i64 from_step, char *to, i64 to_step, i64 n) {
+  typedef value_t<From> value;
+  GUF_FOLD_LOOP
+  for (i64 i = 0; i < n; ++i) {
+    memory<To>::store(to + i * to_step,
+                      cast<To>(cast<value>(memory<From>::load(from + i * from_step))));
+  }
+}
+template <class From, class To>
+static __attribute__((noinline)) void copy_values(const char *from, i64 from_step, char *to,
+                                                  i64 to_step, i64 n) {
+  if (from_step == (i64)sizeof(From) && to_step == (i64)sizeof(To)) {
+    copy_values_by<From, To>(from, sizeof(From), to, sizeof(To), n);
+  } else {
+    copy_values_by<From, To>(from, from_step, to, to_step, n);
+  }
+}
+
+template <class Op, class T, bool MayFail>
+struct fold {
+  typedef typename partial_of<T>::type partial;
+  typedef value_t<T> value;
+  static constexpr i64 size = (i64)sizeof(T);
+  static constexpr i64 partial_size = (i64)sizeof(partial);
+  static constexpr bool exact = !is_float<value>::value && !is_complex<value>::value;
+  // Rows whose eight accumulators each stay in L1 together.
+  static constexpr i64 row_block = 2048 / partial_size;
+
+  // True when an element failed.
+  static GUF_FN bool run(char **args, const i64 *dims, const i64 *steps) {
+    switch (dims[0]) {
+      case fold_leaves:
+        return leaves(args[0], args[1], dims[1], dims[2], steps);
+      case fold_join:
+        return join(args, dims[1], steps);
+      case fold_scan:
+        return scan(args[0], args[1], dims[1], dims[2], steps);
+      case fold_load:
+        copy_values<T, partial>(args[0], steps[0], args[1], steps[1], dims[1]);
+        return false;
+      case fold_store:
+        copy_values<partial, T>(args[0], steps[0], args[1], steps[1], dims[1]);
+        return false;
+      default:
+        return false;
+    }
+  }
+
+ private:
+  static GUF_FN value apply(value a, value b, bool &failed) {
+    if constexpr (MayFail) {
+      bool one = false;
+      const value all = cast<value>(Op::call(a, b, one));
+      failed |= one;
+      return all;
+    } else if constexpr (ranged_of<decltype(Op::call(a, b))>::value) {
+      typedef typename ranged_of<decltype(Op::call(a, b))>::function function;
+      return cast<value>(function::always(a, b));
+    } else {
+      return cast<value>(Op::call(a, b));
+    }
+  }
+
+  static GUF_FN value get(const char *p) { return cast<value>(memory<T>::load(p)); }
+  static GUF_FN value get_partial(const char *p) { return cast<value>(memory<partial>::load(p)); }
+  static GUF_FN void put_partial(char *p, value x) { memory<partial>::store(p, cast<partial>(x)); }
+
+  // ---- leaves
+
+  static __attribute__((noinline)) bool leaves(const char *in, char *out, i64 rows, i64 n,
+                                               const i64 *steps) {
+    const i64 row_step = steps[0], step = steps[1], out_step = steps[2];
+    bool failed = false;
+    i64 r = 0;
+    if (row_step == size && rows > 1) {
+      for (; r < rows; r += row_block) {
+        const i64 count = rows - r < row_block ? rows - r : row_block;
+        failed |= columns(in + r * size, step, count, n, out + r * out_step, out_step);
+      }
+    } else if (step == size) {
+      if constexpr (!exact) {
+        for (; r + 4 <= rows; r += 4) {
+          failed |= side_by_side<4>(in + r * row_step, row_step, n, out + r * out_step, out_step);
+        }
+      }
+      for (; r < rows; ++r) failed |= one(in + r * row_step, n, out + r * out_step);
+    } else {
+      alignas(64) char packed[kLeafSize * size];
+      for (; r < rows; ++r) {
+        // gathered only reads its source
+        const char *leaf = gathered<size>((char *)in + r * row_step, step, packed, n, false);
+        failed |= one(leaf, n, out + r * out_step);
+      }
+    }
+    return failed;
+  }
+
+  // One leaf of contiguous elements. Integers in any order, the compiler's.
+  static GUF_FN bool one(const char *in, i64 n, char *out) {
+    if constexpr (exact) {
+      return in_order(in, n, out);
+    } else {
+      return side_by_side<1>(in, 0, n, out, 0);
+    }
+  }
+  static __attribute__((noinline)) bool in_order(const char *in, i64 n, char *out) {
+    bool failed = false;
+    value all = get(in);
+    for (i64 i = 1; i < n; ++i) all = apply(all, get(in + i * size), failed);
+    put_partial(out, all);
+    return failed;
+  }
+
+  // `Rows` leaves of contiguous elements.
+  template <int Rows>
+  static __attribute__((noinline)) bool side_by_side(const char *in, i64 row_step, i64 n, char *out,
+                                                     i64 out_step) {
+    bool failed = false;
+    value all[Rows];
+    i64 i = 0;
+    if (n < 8) {
+      for (int r = 0; r < Rows; ++r) all[r] = get(in + r * row_step);
+      i = 1;
+    } else {
+      value part[Rows][8];
+      for (int r = 0; r < Rows; ++r) {
+        for (int j = 0; j < 8; ++j) part[r][j] = get(in + r * row_step + j * size);
+      }
+      for (i = 8; i + 8 <= n; i += 8) {
+        for (int r = 0; r < Rows; ++r) {
+          for (int j = 0; j < 8; ++j) {
+            part[r][j] = apply(part[r][j], get(in + r * row_step + (i + j) * size), failed);
+          }
+        }
+      }
+      for (int r = 0; r < Rows; ++r) {
+        const value *p = part[r];
+        all[r] = apply(apply(apply(p[0], p[1], failed), apply(p[2], p[3], failed), failed),
+                       apply(apply(p[4], p[5], failed), apply(p[6], p[7], failed), failed), failed);
+      }
+    }
+    for (; i < n; ++i) {
+      for (int r = 0; r < Rows; ++r) {
+        all[r] = apply(all[r], get(in + r * row_step + i * size), failed);
+      }
+    }
+    for (int r = 0; r < Rows; ++r) put_partial(out + r * out_step, all[r]);
+    return failed;
+  }
+
+  // Rows that follow each other, at most row_block: all eight accumulators of all rows in L1.
+  static __attribute__((noinline)) bool columns(const char *in, i64 step, i64 rows, i64 n, char *out,
+                                                i64 out_step) {
+    alignas(64) char part[8][row_block * partial_size];
+    bool failed = false;
+    i64 i = 0;
+    if (n < 8) {
+      load_row(part[0], in, rows);
+      i = 1;
+    } else {
+      for (; i < 8; ++i) load_row(part[i], in + i * step, rows);
+      for (; i + 32 <= n; i += 32) {
+        for (int j = 0; j < 8; ++j) failed |= add_rows<4>(part[j], in + (i + j) * step, 8 * step, rows);
+      }
+      for (; i + 8 <= n; i += 8) {
+        for (int j = 0; j < 8; ++j) failed |= add_rows<1>(part[j], in + (i + j) * step, 0, rows);
+      }
+      failed |= join_parts(part, rows);
+    }
+    for (; i < n; ++i) failed |= add_rows<1>(part[0], in + i * step, 0, rows);
+    copy_values<partial, partial>(part[0], partial_size, out, out_step, rows);
+    return failed;
+  }
+
+  static __attribute__((noinline)) void load_row(char *part, const char *in, i64 rows) {
+    GUF_FOLD_LOOP
+    for (i64 r = 0; r < rows; ++r) put_partial(part + r * partial_size, get(in + r * size));
+  }
+
+  template <int Count>
+  static __attribute__((noinline)) bool add_rows(char *part, const char *in, i64 step, i64 rows) {
+    bool any = false;
+    GUF_FOLD_LOOP
+    for (i64 r = 0; r < rows; ++r) {
+      bool failed = false;
+      value all = get_partial(part + r * partial_size);
+      for (int k = 0; k < Count; ++k) all = apply(all, get(in + k * step + r * size), failed);
+      put_partial(part + r * partial_size, all);
+      any |= failed;
+    }
+    return any;
+  }
+
+  static __attribute__((noinline)) bool join_parts(char (*part)[row_block * partial_size], i64 rows) {
+    bool any = false;
+    GUF_FOLD_LOOP
+    for (i64 r = 0; r < rows; ++r) {
+      bool failed = false;
+      const i64 at = r * partial_size;
+      const value low = apply(apply(get_partial(part[0] + at), get_partial(part[1] + at), failed),
+                              apply(get_partial(part[2] + at), get_partial(part[3] + at), failed),
+                              failed);
+      const value high = apply(apply(get_partial(part[4] + at), get_partial(part[5] + at), failed),
+                               apply(get_partial(part[6] + at), get_partial(part[7] + at), failed),
+                               failed);
+      put_partial(part[0] + at, apply(low, high, failed));
+      any |= failed;
+    }
+    return any;
+  }
+
+  // ---- joins, scans, copies
+
+  static __attribute__((noinline)) bool join(char **args, i64 n, const i64 *steps) {
+    if (steps[0] == partial_size && steps[1] == partial_size && steps[2] == partial_size) {
+      return join_steps(args, n, partial_size, partial_size, partial_size);
+    }
+    return join_steps(args, n, steps[0], steps[1], steps[2]);
+  }
+  static GUF_FN bool join_steps(char **args, i64 n, i64 a, i64 b, i64 out) {
+    bool any = false;
+    GUF_FOLD_LOOP
+    for (i64 i = 0; i < n; ++i) {
+      bool failed = false;
+      put_partial(args[2] + i * out,
+                  apply(get_partial(args[0] + i * a), get_partial(args[1] + i * b), failed));
+      any |= failed;
+    }
+    return any;
+  }
+
+  // Every result is rounded to T before the next: what the loop itself gives.
+  static __attribute__((noinline)) bool scan(const char *in, char *out, i64 rows, i64 n,
+                                             const i64 *steps) {
+    bool failed = false;
+    for (i64 r = 0; r < rows; ++r) {
+      const char *from = in + r * steps[0];
+      char *to = out + r * steps[2];
+      value all = get(from);
+      memory<T>::store(to, cast<T>(all));
+      for (i64 i = 1; i < n; ++i) {
+        const T rounded = cast<T>(apply(all, get(from + i * steps[1]), failed));
+        memory<T>::store(to + i * steps[3], rounded);
+        all = cast<value>(rounded);
+      }
+    }
+    return failed;
+  }
+};
+
+}  // namespace host
+}  // namespace guf
+
+#undef GUF_FOLD_LOOP
+
+#endif  // GUFUNC_KERNEL_HOST_FOLD_HPP

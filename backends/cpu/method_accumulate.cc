@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// accumulate: tiles of 256 elements are folded from the left, their totals are scanned by the same
+// rule, and a tile's offset is the left operand of all that it holds. Without the tree: from the
+// left.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/element_move.h"
+#include "backends/cpu/method_items.h"
+#include "backends/cpu/method_run.h"
+#include "backends/cpu/method_share.h"
+#include "backends/cpu/method_sink.h"
+#include "backends/cpu/method_source.h"
+
+namespace gufunc::cpu {
+namespace {
+
+constexpr int64_t kTile = GUF_SCAN_TILE;
+constexpr int64_t kLaneBytes = 512;
+constexpr int kMostLevels = 8;  // 256^8 elements
+
+guf_status apply(const Fold &fold, const char *a, int64_t a_step, const char *b, int64_t b_step,
+                 char *out, int64_t out_step, int64_t count) {
+  char *args[3] = {const_cast<char *>(a), const_cast<char *>(b), out};
+  const int64_t steps[3] = {a_step, b_step, out_step};
+  return fold.loop()(args, &count, steps);
+}
+
+// Totals of tiles come in, in order; what comes out is the scan of them, `lanes` side by side.
+// A level holds the left fold of up to 256 totals, and the result of all before these.
+class TotalScan {
+ public:
+  TotalScan(const Fold &fold, int64_t lanes) : fold_(fold), lanes_(lanes) {}
+
+  // For `tiles` totals; false when memory is out.
+  bool open(int64_t tiles, MethodScratch &scratch) {
+    for (levels_ = 1; tiles > kTile; tiles = (tiles + kTile - 1) / kTile) ++levels_;
+    const int64_t bytes = lanes_ * fold_.value_bytes();
+    scanned_ = scratch.take(bytes * (2 * levels_ + 1));
+    for (int i = 0; scanned_ != nullptr && i < levels_; ++i) {
+      level_[i] = {scanned_ + (2 * i + 1) * bytes, scanned_ + (2 * i + 2) * bytes, 0, false};
+    }
+    return scanned_ != nullptr;
+  }
+
+  guf_status push(const char *totals, int64_t step) { return push_at(0, totals, step, scanned_); }
+  // The offset of the tile that follows those whose totals were pushed.
+  const char *offset() const { return scanned_; }
+
+ private:
+  struct Level {
+    char *local, *offset;
+    int64_t count;
+    bool has_offset;
+  };
+
+  guf_status push_at(int i, const char *totals, int64_t step, char *out) {
+    Level &level = level_[i];
+    const int64_t size = fold_.value_bytes();
+    if (level.count == 0) {
+      move_elements(level.local, size, totals, step, lanes_, static_cast<uint32_t>(size), 0);
+    } else {
+      GUF_CPU_TRY(apply(fold_, level.local, size, totals, step, level.local, size, lanes_));
+    }
+    if (level.has_offset) {
+      GUF_CPU_TRY(apply(fold_, level.offset, size, level.local, size, out, size, lanes_));
+    } else {
+      std::memcpy(out, level.local, static_cast<size_t>(lanes_ * size));
+    }
+    if (++level.count < kTile || i + 1 == levels_) return GUF_OK;
+    level.count = 0;
+    level.has_offset = true;
+    return push_at(i + 1, level.local, size, level.offset);
+  }
+
+  const Fold &fold_;
+  const int64_t lanes_;
+  int levels_ = 1;
+  Level level_[kMostLevels];
+  char *scanned_ = nullptr;
+};
+
+class Accumulation {
+ public:
+  Accumulation(const guf_backend_method &method, const Fold &fold)
+      : method_(method), block_(*method.block), fold_(fold), size_(fold.value_bytes()) {}
+
+  guf_status run();
+
+ private:
+  // The results of a tile: the output itself, or scratch.
+  struct Results {
+    char *base;
+    int64_t lane_step, step;
+    char *row(int64_t i) const { return base + i * step; }
+  };
+
+  guf_status run_units(const ItemUnits &units, uint64_t first, uint64_t last) const;
+  guf_status run_unit(const ItemUnits &units, const ItemUnit &unit, MethodScratch &scratch) const;
+  guf_status scan(Tile in, const Results &out, int64_t lanes, int64_t n,
+                  const char *before) const;
+  guf_status add_offset(const Results &out, int64_t lanes, int64_t n, const char *offset) const;
+
+  const guf_backend_method &method_;
+  const guf_method_block &block_;
+  const Fold &fold_;
+  const int64_t size_;
+  Source source_;
+  Sink sink_;
+};
+
+guf_status Accumulation::run() {
+  if (block_.items == 0 || block_.fold_size[0] == 0) return GUF_OK;
+  if (!source_.open(block_) || !sink_.open(block_)) return GUF_E_DTYPE;
+  const uint64_t work = work_of(block_);
+  const uint32_t threads = method_threads(method_, work);
+  const ItemUnits units(block_, std::max<int64_t>(kLaneBytes / size_, 1), threads < 2 ? 1 : threads * 4);
+  return share(units.count(), work, threads, [&](uint64_t first, uint64_t last) {
+    return run_units(units, first, last);
+  });
+}
+
+guf_status Accumulation::run_units(const ItemUnits &units, uint64_t first, uint64_t last) const {
+  MethodScratch scratch;
+  for (uint64_t i = first; i < last; ++i) {
+    const MethodScratch::Scope scope(scratch);
+    GUF_CPU_TRY(run_unit(units, units.unit(i), scratch));
+  }
+  return GUF_OK;
+}
+
+guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
+                                  MethodScratch &scratch) const {
+  const int64_t n = block_.fold_size[0], lanes = unit.lanes;
+  const char *const from = reinterpret_cast<const char *>(block_.input) + unit.input;
+  char *const to = reinterpret_cast<char *>(block_.output) + unit.output;
+  const int64_t lane_step = units.output_step(), step = block_.fold_output_step;
+  TotalScan totals(fold_, lanes);
+  char *const last = scratch.take(lanes * size_);
+  char *const staged = sink_.direct() ? nullptr : scratch.take(lanes * std::min(n, kTile) * size_);
+  if (!totals.open((n + kTile - 1) / kTile, scratch) || last == nullptr ||
+      (staged == nullptr && !sink_.direct())) {
+    return GUF_E_NO_MEMORY;
+  }
+  for (int64_t i = 0; i < n; i += kTile) {
+    const MethodScratch::Scope scope(scratch);
+    const int64_t count = std::min(kTile, n - i);
+    const Tile in = source_.fetch(
+        {from + i * block_.fold_input_step[0], units.input_step(), block_.fold_input_step[0]},
+        lanes, count, scratch);
+    if (in.base == nullptr) return GUF_E_NO_MEMORY;
+    Results out{to + i * step, lane_step, step};
+    if (staged != nullptr) out = {staged, count * size_, size_};
+    const bool goes_on = !fold_.tree() && i != 0;
+    GUF_CPU_TRY(scan(in, out, lanes, count, goes_on ? last : nullptr));
+    move_elements(last, size_, out.row(count - 1), out.lane_step, lanes,
+                  static_cast<uint32_t>(size_), 0);
+    if (fold_.tree() && i != 0) GUF_CPU_TRY(add_offset(out, lanes, count, totals.offset()));
+    if (fold_.tree() && i + count < n) GUF_CPU_TRY(totals.push(last, size_));
+    for (int64_t k = 0; staged != nullptr && k < lanes; ++k) {
+      sink_.put_values(out.base + k * out.lane_step, size_, to + i * step + k * lane_step, step,
+                       count);
+    }
+  }
+  return GUF_OK;
+}
+
+// From the left; `before`: NULL, or what precedes the first element of each lane.
+guf_status Accumulation::scan(Tile in, const Results &out, int64_t lanes, int64_t n,
+                              const char *before) const {
+  if (before == nullptr && fold_.has_entry() && (lanes == 1 || in.lane_step != size_)) {
+    char *args[2] = {const_cast<char *>(in.base), out.base};
+    const int64_t dims[3] = {GUF_FOLD_SCAN, lanes, n};
+    const int64_t steps[4] = {in.lane_step, in.step, out.lane_step, out.step};
+    return fold_.entry()(args, dims, steps);
+  }
+  if (before != nullptr) {
+    GUF_CPU_TRY(apply(fold_, before, size_, in.base, in.lane_step, out.base, out.lane_step, lanes));
+  } else if (in.base != out.base) {
+    move_elements(out.base, out.lane_step, in.base, in.lane_step, lanes,
+                  static_cast<uint32_t>(size_), 0);
+  }
+  for (int64_t i = 1; i < n; ++i) {
+    GUF_CPU_TRY(apply(fold_, out.row(i - 1), out.lane_step, in.base + i * in.step, in.lane_step,
+                      out.row(i), out.lane_step, lanes));
+  }
+  return GUF_OK;
+}
+
+guf_status Accumulation::add_offset(const Results &out, int64_t lanes, int64_t n,
+                                    const char *offset) const {
+  if (lanes < n) {
+    for (int64_t k = 0; k < lanes; ++k) {
+      char *const row = out.base + k * out.lane_step;
+      GUF_CPU_TRY(apply(fold_, offset + k * size_, 0, row, out.step, row, out.step, n));
+    }
+    return GUF_OK;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    GUF_CPU_TRY(apply(fold_, offset, size_, out.row(i), out.lane_step, out.row(i), out.lane_step,
+                      lanes));
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status accumulate(const guf_backend_method &method, const Fold &fold) {
+  return Accumulation(method, fold).run();
+}
+
+}  // namespace gufunc::cpu

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// at: in order and unbuffered. Runs of indices that are all different are gathered, computed as one
+// and scattered; kept items of one index are a launch of their own.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/element_move.h"
+#include "backends/cpu/item_walk.h"
+#include "backends/cpu/method_run.h"
+#include "backends/cpu/method_sink.h"
+#include "backends/cpu/method_source.h"
+
+namespace gufunc::cpu {
+namespace {
+
+constexpr int64_t kRun = 256;
+
+// Whether an index is in the run already. Two indices that share a place end a run too early.
+class SeenIndices {
+ public:
+  void clear() { ++run_; }
+  // True when it was there.
+  bool add(int64_t index) {
+    const auto hash = static_cast<uint64_t>(index) * 0x9E3779B97F4A7C15u;
+    uint32_t &place = place_[hash >> (64 - kBits)];
+    const bool seen = place == run_;
+    place = run_;
+    return seen;
+  }
+
+ private:
+  static constexpr int kBits = 12;
+  uint32_t run_ = 0;
+  uint32_t place_[1 << kBits] = {};
+};
+
+// One operand's elements at given offsets, in scratch of its own form.
+template <class Word>
+void gather(const char *base, const int64_t *offsets, int64_t count, char *to) {
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(to + i * static_cast<int64_t>(sizeof(Word)), base + offsets[i], sizeof(Word));
+  }
+}
+template <class Word>
+void scatter(const char *from, int64_t count, char *base, const int64_t *offsets) {
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(base + offsets[i], from + i * static_cast<int64_t>(sizeof(Word)), sizeof(Word));
+  }
+}
+
+struct Word16 {
+  uint64_t words[2];
+};
+
+void gather(uint32_t bytes, const char *base, const int64_t *offsets, int64_t count, char *to) {
+  switch (bytes) {
+    case 1:
+      return gather<uint8_t>(base, offsets, count, to);
+    case 2:
+      return gather<uint16_t>(base, offsets, count, to);
+    case 4:
+      return gather<uint32_t>(base, offsets, count, to);
+    case 8:
+      return gather<uint64_t>(base, offsets, count, to);
+    default:
+      return gather<Word16>(base, offsets, count, to);
+  }
+}
+
+void scatter(uint32_t bytes, const char *from, int64_t count, char *base,
+             const int64_t *offsets) {
+  switch (bytes) {
+    case 1:
+      return scatter<uint8_t>(from, count, base, offsets);
+    case 2:
+      return scatter<uint16_t>(from, count, base, offsets);
+    case 4:
+      return scatter<uint32_t>(from, count, base, offsets);
+    case 8:
+      return scatter<uint64_t>(from, count, base, offsets);
+    default:
+      return scatter<Word16>(from, count, base, offsets);
+  }
+}
+
+// One element per index.
+class Runs {
+ public:
+  Runs(const guf_method_block &block, const Fold &fold) : block_(block), fold_(fold) {}
+
+  guf_status run() {
+    Source source;
+    const ElementForm form = form_of(block_.output_dtype, block_.output_flags);
+    const ElementForm native{block_.loop_dtype, false, false};
+    if (!load_.choose(form, native) || !store_.choose(native, form)) return GUF_E_DTYPE;
+    if (block_.input != 0 &&
+        !operand_.choose(form_of(block_.input_dtype, block_.input_flags), native)) {
+      return GUF_E_DTYPE;
+    }
+    for (int64_t i = 0; i < block_.nindices;) {
+      seen_.clear();
+      int64_t count = 0;
+      while (count < kRun && i + count < block_.nindices && !seen_.add(block_.indices[i + count])) {
+        ++count;
+      }
+      GUF_CPU_TRY(run_one(i, count));
+      i += count;
+    }
+    return GUF_OK;
+  }
+
+ private:
+  guf_status run_one(int64_t first, int64_t count) {
+    const uint32_t out_bytes = dtype_bytes(block_.output_dtype);
+    const int64_t size = dtype_bytes(block_.loop_dtype), out_size = out_bytes;
+    char *const array = reinterpret_cast<char *>(block_.output);
+    const int64_t *const indices = block_.indices + first;
+    gather(out_bytes, array, indices, count, raw_);
+    load_.row(values_, size, raw_, out_size, count);
+    char *args[3] = {values_, values_, values_};
+    int64_t steps[3] = {size, size, size};
+    if (block_.input != 0) {
+      const uint32_t in_bytes = dtype_bytes(block_.input_dtype);
+      gather(in_bytes, reinterpret_cast<const char *>(block_.input),
+             block_.operand_indices + first, count, raw_);
+      operand_.row(operands_, size, raw_, in_bytes, count);
+      args[1] = operands_;
+    }
+    GUF_CPU_TRY(fold_.loop()(args, &count, steps));
+    store_.row(raw_, out_size, values_, size, count);
+    scatter(out_bytes, raw_, count, array, indices);
+    return GUF_OK;
+  }
+
+  const guf_method_block &block_;
+  const Fold &fold_;
+  ElementConverter load_, store_, operand_;
+  SeenIndices seen_;
+  alignas(64) char raw_[kRun * kMaxElementBytes];
+  alignas(64) char values_[kRun * kMaxElementBytes];
+  alignas(64) char operands_[kRun * kMaxElementBytes];
+};
+
+// The launch of one index: output, operand, output.
+void fill_launch(const guf_method_block &block, guf_launch_block *launch) {
+  const bool binary = block.input != 0;
+  launch->noperands = binary ? 3 : 2;
+  launch->nin = binary ? 2 : 1;
+  launch->nloop = block.nkept;
+  launch->items = block.items;
+  launch->size[0] = block.nkept == 0 ? 1 : block.kept_size[0];
+  launch->flags = (block.flags & GUF_METHOD_STATUS) != 0 ? GUF_LAUNCH_STATUS : 0;
+  for (int i = 0; i < launch->noperands; ++i) {
+    const bool other = binary && i == 1;
+    launch->dtype[i] = other ? block.input_dtype : block.output_dtype;
+    launch->loop_dtype[i] = block.loop_dtype;
+    launch->operand_flags[i] =
+        ((other ? block.input_flags : block.output_flags) &
+         (GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED)) |
+        (i + 1 == launch->noperands ? GUF_LAUNCH_OPERAND_WRITTEN : GUF_LAUNCH_OPERAND_READ);
+    if (launch->dtype[i] != block.loop_dtype) launch->flags |= GUF_LAUNCH_CAST;
+    if ((launch->operand_flags[i] &
+         (GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED)) != 0) {
+      launch->flags |= GUF_LAUNCH_SWAPPED;
+    }
+    for (int d = 0; d < block.nkept; ++d) {
+      const int64_t step = other ? block.kept_input_step[d] : block.kept_output_step[d];
+      (d == 0 ? launch->step[i] : launch->outer_step[d - 1][i]) = step;
+      if (d > 0) launch->outer_size[d - 1] = block.kept_size[d];
+    }
+  }
+}
+
+guf_status run_items_of_each(const guf_backend_method &method, const Fold &fold) {
+  const guf_method_block &block = *method.block;
+  guf_launch_block launch = {};
+  fill_launch(block, &launch);
+  for (int64_t i = 0; i < block.nindices; ++i) {
+    const uint64_t output = block.output + static_cast<uint64_t>(block.indices[i]);
+    launch.address[0] = launch.address[launch.noperands - 1] = output;
+    if (block.input != 0) {
+      launch.address[1] = block.input + static_cast<uint64_t>(block.operand_indices[i]);
+    }
+    GUF_CPU_TRY(run_items(launch, fold.loop(), 0, block.items, nullptr));
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status at(const guf_backend_method &method, const Fold &fold) {
+  const guf_method_block &block = *method.block;
+  if (block.items == 0 || block.nindices == 0) return GUF_OK;
+  if (block.items > 1) return run_items_of_each(method, fold);
+  return Runs(block, fold).run();
+}
+
+}  // namespace gufunc::cpu

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joining values: by the fold entry, or by the loop alone to the same tree.
+#include "backends/cpu/method_fold.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/element_move.h"
+
+namespace gufunc::cpu {
+namespace {
+
+constexpr int64_t kLeafParts = 8;
+
+int64_t partial_size(guf_dtype dtype, bool widens) {
+  return widens && (dtype == GUF_F16 || dtype == GUF_BF16) ? 4 : dtype_bytes(dtype);
+}
+
+template <class Word>
+void select_words(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out, int64_t count,
+                  const char *both) {
+  for (int64_t i = 0; i < count; ++i) {
+    const bool in_a = a.present[i * a_units] != 0, in_b = b.present[i * b_units] != 0;
+    Word from_a, from_b, joined;
+    std::memcpy(&from_a, a.value + i * a_units * static_cast<int64_t>(sizeof(Word)), sizeof(Word));
+    std::memcpy(&from_b, b.value + i * b_units * static_cast<int64_t>(sizeof(Word)), sizeof(Word));
+    std::memcpy(&joined, both + i * static_cast<int64_t>(sizeof(Word)), sizeof(Word));
+    const Word chosen = in_a ? (in_b ? joined : from_a) : from_b;
+    std::memcpy(out.value + i * static_cast<int64_t>(sizeof(Word)), &chosen, sizeof(Word));
+    out.present[i] = static_cast<uint8_t>(in_a || in_b);
+  }
+}
+
+struct Wide {
+  uint64_t words[2];
+};
+
+}  // namespace
+
+Fold::Fold(const guf_backend_method &method, std::atomic<guf_status> *failure) {
+  const guf_method_block &block = *method.block;
+  const bool may_fail = (block.flags & GUF_METHOD_STATUS) != 0;
+  tree_ = (block.flags & GUF_METHOD_TREE) != 0;
+  exact_ = (block.flags & GUF_METHOD_EXACT) != 0;
+  loop_ = {method.kernel, method.user, may_fail, failure};
+  entry_ = {tree_ ? method.fold : nullptr, method.user, may_fail, failure};
+  value_bytes_ = dtype_bytes(block.loop_dtype);
+  partial_bytes_ = partial_size(block.loop_dtype, has_entry());
+}
+
+guf_status Fold::join(const char *a, int64_t a_step, const char *b, int64_t b_step, char *out,
+                      int64_t out_step, int64_t count) const {
+  char *args[3] = {const_cast<char *>(a), const_cast<char *>(b), out};
+  const int64_t steps[3] = {a_step, b_step, out_step};
+  if (!has_entry()) return loop_(args, &count, steps);
+  const int64_t dims[2] = {GUF_FOLD_JOIN, count};
+  return entry_(args, dims, steps);
+}
+
+guf_status Fold::move(int32_t request, const char *from, int64_t from_step, char *to,
+                      int64_t to_step, int64_t count) const {
+  if (partial_bytes_ == value_bytes_) {
+    move_elements(to, to_step, from, from_step, count, static_cast<uint32_t>(value_bytes_), 0);
+    return GUF_OK;
+  }
+  char *args[2] = {const_cast<char *>(from), to};
+  const int64_t steps[2] = {from_step, to_step};
+  const int64_t dims[2] = {request, count};
+  return entry_(args, dims, steps);
+}
+
+guf_status Fold::load(const char *from, int64_t from_step, char *to, int64_t to_step,
+                      int64_t count) const {
+  return move(GUF_FOLD_LOAD, from, from_step, to, to_step, count);
+}
+
+guf_status Fold::store(const char *from, int64_t from_step, char *to, int64_t to_step,
+                       int64_t count) const {
+  return move(GUF_FOLD_STORE, from, from_step, to, to_step, count);
+}
+
+void Fold::copy(Lanes from, Lanes to, int64_t count) const {
+  if (from.value == to.value) return;
+  std::memcpy(to.value, from.value, static_cast<size_t>(count * partial_bytes_));
+  if (to.present != nullptr) std::memcpy(to.present, from.present, static_cast<size_t>(count));
+}
+
+Lanes Fold::take(MethodScratch &scratch, int64_t count, bool tracked) const {
+  Lanes lanes;
+  lanes.value = scratch.take(count * partial_bytes_);
+  if (lanes.value == nullptr || !tracked) return lanes;
+  lanes.present = reinterpret_cast<uint8_t *>(scratch.take(count));
+  if (lanes.present == nullptr) lanes.value = nullptr;
+  return lanes;
+}
+
+guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out,
+                         int64_t count, MethodScratch &scratch) const {
+  const int64_t size = partial_bytes_;
+  if (out.present == nullptr) {
+    return join(a.value, a_units * size, b.value, b_units * size, out.value, size, count);
+  }
+  if (loop_.has_status) return combine_present(a, a_units, b, b_units, out, count);
+  // All pairs are joined, and the result taken where both are there.
+  const MethodScratch::Scope scope(scratch);
+  char *const both = scratch.take(count * size);
+  if (both == nullptr) return GUF_E_NO_MEMORY;
+  GUF_CPU_TRY(join(a.value, a_units * size, b.value, b_units * size, both, size, count));
+  switch (size) {
+    case 1:
+      select_words<uint8_t>(a, a_units, b, b_units, out, count, both);
+      break;
+    case 2:
+      select_words<uint16_t>(a, a_units, b, b_units, out, count, both);
+      break;
+    case 4:
+      select_words<uint32_t>(a, a_units, b, b_units, out, count, both);
+      break;
+    case 8:
+      select_words<uint64_t>(a, a_units, b, b_units, out, count, both);
+      break;
+    default:
+      select_words<Wide>(a, a_units, b, b_units, out, count, both);
+  }
+  return GUF_OK;
+}
+
+// A loop that may fail sees only pairs of which both are there.
+guf_status Fold::combine_present(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out,
+                                 int64_t count) const {
+  for (int64_t i = 0; i < count; ++i) {
+    const Lanes left = at(a, i * a_units), right = at(b, i * b_units), to = at(out, i);
+    if (*left.present != 0 && *right.present != 0) {
+      GUF_CPU_TRY(join(left.value, 0, right.value, 0, to.value, 0, 1));
+    } else {
+      const Lanes &only = *left.present != 0 ? left : right;
+      std::memmove(to.value, only.value, static_cast<size_t>(partial_bytes_));
+    }
+    *to.present = static_cast<uint8_t>(*left.present != 0 || *right.present != 0);
+  }
+  return GUF_OK;
+}
+
+guf_status Fold::leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
+                      MethodScratch &scratch) const {
+  if (tree_) return tree_leaf(elements, lanes, n, out, scratch);
+  copy(elements, out, lanes);
+  for (int64_t i = 1; i < n; ++i) {
+    GUF_CPU_TRY(combine(out, 1, at(elements, i * lanes), 1, out, lanes, scratch));
+  }
+  return GUF_OK;
+}
+
+guf_status Fold::tree_leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
+                           MethodScratch &scratch) const {
+  int64_t i = 1;
+  if (n >= kLeafParts) {
+    const int64_t all = kLeafParts * lanes;
+    for (i = kLeafParts; i + kLeafParts <= n; i += kLeafParts) {
+      GUF_CPU_TRY(combine(elements, 1, at(elements, i * lanes), 1, elements, all, scratch));
+    }
+    // (0+1) (2+3) (4+5) (6+7), then pairs of those, then the two halves; results go to places
+    // that nobody reads any more.
+    for (int64_t parts = kLeafParts, apart = 1; parts > 1; parts /= 2, apart *= 2) {
+      for (int64_t k = 0; k < parts; k += 2) {
+        const Lanes left = at(elements, k * apart * lanes);
+        const Lanes right = at(elements, (k + 1) * apart * lanes);
+        GUF_CPU_TRY(combine(left, 1, right, 1, left, lanes, scratch));
+      }
+    }
+  }
+  copy(elements, out, lanes);
+  for (; i < n; ++i) {
+    GUF_CPU_TRY(combine(out, 1, at(elements, i * lanes), 1, out, lanes, scratch));
+  }
+  return GUF_OK;
+}
+
+bool TreeJoiner::open(int64_t lanes, int64_t pushes, bool tracked) {
+  int levels = 2;  // one that waits, and the one that arrives
+  while (pushes >> (levels - 1) != 0) ++levels;
+  lanes_ = lanes;
+  levels_ = fold_.take(scratch_, lanes * levels, tracked);
+  return levels_.value != nullptr;
+}
+
+guf_status TreeJoiner::push() {
+  ++depth_;
+  for (uint64_t carry = count_++; (carry & 1u) != 0; carry >>= 1) {
+    GUF_CPU_TRY(fold_.combine(level(depth_ - 2), 1, level(depth_ - 1), 1, level(depth_ - 2),
+                              lanes_, scratch_));
+    --depth_;
+  }
+  return GUF_OK;
+}
+
+guf_status TreeJoiner::finish(Lanes out) {
+  for (; depth_ > 1; --depth_) {
+    GUF_CPU_TRY(fold_.combine(level(depth_ - 2), 1, level(depth_ - 1), 1, level(depth_ - 2),
+                              lanes_, scratch_));
+  }
+  fold_.copy(level(0), out, lanes_);
+  return GUF_OK;
+}
+
+}  // namespace gufunc::cpu

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kept items of a method in units of lanes: a stretch of one kept dimension.
+#ifndef GUFUNC_BACKENDS_CPU_METHOD_ITEMS_H
+#define GUFUNC_BACKENDS_CPU_METHOD_ITEMS_H
+
+#include <gufunc/backend.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace gufunc::cpu {
+
+struct ItemUnit {
+  int64_t lanes = 1;
+  int64_t input = 0, output = 0, mask = 0;  // bytes from the first item's
+  uint64_t first = 0;                       // number of the first item; the others follow
+};
+
+// Numbers the kept items with the lanes' dimension fastest.
+class ItemUnits {
+ public:
+  // At most `most_lanes` lanes a unit; `parts` units at least where there are items enough.
+  ItemUnits(const guf_method_block &block, int64_t most_lanes, int64_t parts) : block_(block) {
+    // The innermost dimension, unless it is too short for lanes.
+    for (int d = 1; d < block.nkept; ++d) {
+      if (block.kept_size[dim_] >= kFewLanes) break;
+      if (block.kept_size[d] > block.kept_size[dim_]) dim_ = d;
+    }
+    if (block.nkept == 0 || block.items == 0) {
+      units_ = block.items;
+      return;
+    }
+    const int64_t size = block.kept_size[dim_];
+    const auto rows = static_cast<int64_t>(block.items) / size;
+    lanes_ = std::min(most_lanes, size);
+    const int64_t wanted = (parts + rows - 1) / rows;  // units of each row
+    if (size / wanted < lanes_) {
+      const int64_t even = (size / wanted + kFewLanes - 1) / kFewLanes * kFewLanes;
+      lanes_ = std::clamp<int64_t>(even, 1, lanes_);
+    }
+    per_row_ = static_cast<uint64_t>((size + lanes_ - 1) / lanes_);
+    units_ = per_row_ * static_cast<uint64_t>(rows);
+  }
+
+  uint64_t count() const { return units_; }
+  int64_t lanes() const { return lanes_; }
+  int64_t input_step() const { return block_.nkept == 0 ? 0 : block_.kept_input_step[dim_]; }
+  int64_t output_step() const { return block_.nkept == 0 ? 0 : block_.kept_output_step[dim_]; }
+  int64_t mask_step() const { return block_.nkept == 0 ? 0 : block_.kept_mask_step[dim_]; }
+
+  ItemUnit unit(uint64_t number) const {
+    ItemUnit unit;
+    if (block_.nkept == 0) return unit;
+    const auto size = block_.kept_size[dim_];
+    uint64_t row = number / per_row_;
+    const int64_t lane = static_cast<int64_t>(number % per_row_) * lanes_;
+    unit.lanes = std::min(lanes_, size - lane);
+    unit.first = row * static_cast<uint64_t>(size) + static_cast<uint64_t>(lane);
+    advance(&unit, dim_, lane);
+    for (int d = 0; d < block_.nkept; ++d) {
+      if (d == dim_) continue;
+      const auto extent = static_cast<uint64_t>(block_.kept_size[d]);
+      advance(&unit, d, static_cast<int64_t>(row % extent));
+      row /= extent;
+    }
+    return unit;
+  }
+
+ private:
+  static constexpr int64_t kFewLanes = 16;
+
+  void advance(ItemUnit *unit, int d, int64_t by) const {
+    unit->input += by * block_.kept_input_step[d];
+    unit->output += by * block_.kept_output_step[d];
+    unit->mask += by * block_.kept_mask_step[d];
+  }
+
+  const guf_method_block &block_;
+  int dim_ = 0;
+  int64_t lanes_ = 1;
+  uint64_t per_row_ = 1, units_ = 1;
+};
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_METHOD_ITEMS_H

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `method` slot: run now, or queued on a stream as a copy that owns the block and its indices.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/cpu_device.h"
+#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/cpu_stream.h"
+#include "backends/cpu/method_run.h"
+#include "backends/cpu/work_split.h"
+
+namespace gufunc::cpu {
+namespace {
+
+constexpr uint32_t kKnownFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD | GUF_METHOD_STATUS |
+                                 GUF_METHOD_MASKED | GUF_METHOD_INITIAL | GUF_METHOD_EXACT;
+
+// Borrows method and block while it runs on the caller.
+class MethodTask : public Task {
+ public:
+  explicit MethodTask(const guf_backend_method &method) : method_(method) {}
+  guf_status run(Stream &, guf_error *error) override { return execute_method(method_, error); }
+  void dispose() override {}
+  static Task *copy_of(const Task &task);
+
+ protected:
+  const guf_method_block &block() const { return *method_.block; }
+  void borrow(const guf_method_block *block) { method_.block = block; }
+
+ private:
+  guf_backend_method method_;
+};
+
+class QueuedMethod final : public MethodTask {
+ public:
+  explicit QueuedMethod(const MethodTask &task) : MethodTask(task), owned_(block()) {
+    borrow(&owned_);
+  }
+  ~QueuedMethod() override {
+    host_free(indices_[0]);
+    host_free(indices_[1]);
+  }
+  QueuedMethod(const QueuedMethod &) = delete;
+  QueuedMethod &operator=(const QueuedMethod &) = delete;
+  void dispose() override { destroy(this); }
+
+  // False when memory is out.
+  bool own_indices() {
+    return own(&owned_.indices, &indices_[0]) && own(&owned_.operand_indices, &indices_[1]);
+  }
+
+ private:
+  bool own(const int64_t **indices, void **memory) const {
+    const auto size = static_cast<size_t>(owned_.nindices) * sizeof(int64_t);
+    if (*indices == nullptr || size == 0) return true;
+    *memory = host_alloc(size, alignof(int64_t));
+    if (*memory == nullptr) return false;
+    std::memcpy(*memory, *indices, size);
+    *indices = static_cast<const int64_t *>(*memory);
+    return true;
+  }
+
+  guf_method_block owned_;
+  void *indices_[2] = {};
+};
+
+Task *MethodTask::copy_of(const Task &task) {
+  auto *const queued = create<QueuedMethod>(static_cast<const MethodTask &>(task));
+  if (queued == nullptr || queued->own_indices()) return queued;
+  destroy(queued);
+  return nullptr;
+}
+
+}  // namespace
+
+guf_status method(void *, const guf_backend_method *method, guf_error *error) {
+  const guf_method_block &block = *method->block;
+  if (__builtin_expect((block.flags & ~kKnownFlags) != 0, 0)) {
+    return fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                "method flags: 0x%x is not known to this plugin", block.flags & ~kKnownFlags);
+  }
+  if (method->stream == nullptr) return execute_method(*method, error);
+  auto *const stream = static_cast<Stream *>(method->stream);
+  MethodTask task(*method);
+  task.launch = stream->next_launch();
+  Place place = work_of(block) <= kInlineWork ? Place::kInlineWhenIdle : Place::kQueue;
+  // Code that did not say it may run anywhere runs on a thread that is inside a call.
+  if ((block.flags & GUF_METHOD_ANY_THREAD) == 0) place = Place::kCaller;
+  return stream->submit(task, MethodTask::copy_of, place, error);
+}
+
+}  // namespace gufunc::cpu

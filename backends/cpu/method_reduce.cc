@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// reduce: kept items in units of lanes, shared by units; where these are few, by aligned subtrees
+// whose results are folded afterwards. Either way it is the same tree.
+#include <algorithm>
+
+#include "backends/cpu/method_items.h"
+#include "backends/cpu/method_run.h"
+#include "backends/cpu/method_share.h"
+#include "backends/cpu/method_sink.h"
+#include "backends/cpu/method_tree.h"
+
+namespace gufunc::cpu {
+namespace {
+
+constexpr uint64_t kUnitsPerThread = 4;
+constexpr uint64_t kPieceWork = 32 * 1024;  // elements of a subtree that is worth a piece
+
+class Reduction {
+ public:
+  Reduction(const guf_backend_method &method, const Fold &fold)
+      : method_(method), block_(*method.block), fold_(fold) {}
+
+  guf_status run();
+
+ private:
+  // A cut through the fold dimensions: `dim` in pieces of `piece` elements, those above it by
+  // element.
+  struct Cut {
+    int dim = 0;
+    int64_t piece = 0, pieces = 0;
+    uint64_t above = 1;
+  };
+
+  void shape_up();
+  LaneRun run_of(const ItemUnits &units, const ItemUnit &unit) const;
+  guf_status run_units(const ItemUnits &units, uint64_t first, uint64_t last) const;
+  Cut cut(uint64_t wanted, uint64_t work) const;
+  guf_status run_cut(const ItemUnits &units, const Cut &cut, uint32_t threads, uint64_t work);
+  guf_status run_piece(const ItemUnits &units, const Cut &cut, uint64_t piece, Lanes all) const;
+  guf_status join_pieces(const Cut &cut, Lanes all, Lanes joined) const;
+  guf_status finish(const ItemUnits &units, const Cut &cut, Lanes joined) const;
+  const unsigned char *initial() const {
+    return (block_.flags & GUF_METHOD_INITIAL) != 0 ? block_.initial : nullptr;
+  }
+  // A left fold begins with it; a tree has it at the root.
+  const char *start() const {
+    return fold_.tree() ? nullptr : reinterpret_cast<const char *>(initial());
+  }
+  const unsigned char *root() const { return fold_.tree() ? initial() : nullptr; }
+  bool masked() const { return (block_.flags & GUF_METHOD_MASKED) != 0; }
+
+  const guf_backend_method &method_;
+  const guf_method_block &block_;
+  const Fold &fold_;
+  Source source_;
+  Sink sink_;
+  FoldShape shape_;
+  bool empty_ = false;
+};
+
+// Without fold dimensions, one of a single element. Integers: dimensions that follow each other
+// become one.
+void Reduction::shape_up() {
+  for (int d = 0; d < block_.nfold; ++d) {
+    empty_ |= block_.fold_size[d] == 0;
+    const int last = shape_.ndim - 1;
+    if (fold_.exact() && fold_.tree() && last >= 0 &&
+        block_.fold_input_step[d] == shape_.step[last] * shape_.size[last] &&
+        (!masked() || block_.fold_mask_step[d] == shape_.mask_step[last] * shape_.size[last])) {
+      shape_.size[last] *= block_.fold_size[d];
+      continue;
+    }
+    shape_.size[shape_.ndim] = block_.fold_size[d];
+    shape_.step[shape_.ndim] = block_.fold_input_step[d];
+    shape_.mask_step[shape_.ndim] = block_.fold_mask_step[d];
+    ++shape_.ndim;
+  }
+  if (shape_.ndim == 0) shape_.size[shape_.ndim++] = 1;
+}
+
+LaneRun Reduction::run_of(const ItemUnits &units, const ItemUnit &unit) const {
+  LaneRun lanes;
+  lanes.base = reinterpret_cast<const char *>(block_.input) + unit.input;
+  if (masked()) lanes.mask = reinterpret_cast<const char *>(block_.mask) + unit.mask;
+  lanes.count = unit.lanes;
+  lanes.step = units.input_step();
+  lanes.mask_step = units.mask_step();
+  return lanes;
+}
+
+guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t last) const {
+  MethodScratch scratch;
+  TreeFolder folder(fold_, &source_, shape_, masked(), scratch);
+  const Lanes results = fold_.take(scratch, units.lanes(), masked());
+  if (results.value == nullptr) return GUF_E_NO_MEMORY;
+  for (uint64_t i = first; i < last; ++i) {
+    const ItemUnit unit = units.unit(i);
+    char *const to = reinterpret_cast<char *>(block_.output) + unit.output;
+    if (empty_) {
+      sink_.fill(block_.initial, to, units.output_step(), unit.lanes);
+      continue;
+    }
+    GUF_CPU_TRY(folder.run(shape_.ndim - 1, run_of(units, unit), results, start()));
+    GUF_CPU_TRY(
+        sink_.put(fold_, results, root(), to, units.output_step(), unit.lanes, scratch));
+  }
+  return GUF_OK;
+}
+
+// The outermost dimensions that give `wanted` pieces of work together.
+Reduction::Cut Reduction::cut(uint64_t wanted, uint64_t work) const {
+  Cut cut;
+  uint64_t elements = work;  // of one piece
+  for (cut.dim = shape_.ndim - 1;; --cut.dim) {
+    const auto size = static_cast<uint64_t>(shape_.size[cut.dim]);
+    const uint64_t each = std::max<uint64_t>(elements / (block_.items * size), 1);
+    uint64_t piece = GUF_LEAF_SIZE;
+    while (piece * each < kPieceWork || size / piece > wanted * 4) piece *= 2;
+    cut.piece = static_cast<int64_t>(piece);
+    cut.pieces = static_cast<int64_t>((size + piece - 1) / piece);
+    const uint64_t pieces = times(cut.above, static_cast<uint64_t>(cut.pieces));
+    if (cut.dim == 0 || pieces >= wanted || each < kPieceWork) return cut;
+    cut.above = times(cut.above, size);
+    elements /= size;
+  }
+}
+
+guf_status Reduction::run_piece(const ItemUnits &units, const Cut &cut, uint64_t piece,
+                                Lanes all) const {
+  MethodScratch scratch;
+  TreeFolder folder(fold_, &source_, shape_, masked(), scratch);
+  const ItemUnit unit = units.unit(piece % units.count());
+  uint64_t rest = piece / units.count();
+  const auto place = static_cast<int64_t>(rest * block_.items + unit.first);
+  const auto number = static_cast<int64_t>(rest % static_cast<uint64_t>(cut.pieces));
+  rest /= static_cast<uint64_t>(cut.pieces);
+  LaneRun lanes = run_of(units, unit);
+  const int64_t first = number * cut.piece;
+  lanes = lanes.moved(first * shape_.step[cut.dim], first * shape_.mask_step[cut.dim]);
+  for (int d = cut.dim + 1; d < shape_.ndim; ++d) {
+    const auto size = static_cast<uint64_t>(shape_.size[d]);
+    const auto index = static_cast<int64_t>(rest % size);
+    rest /= size;
+    lanes = lanes.moved(index * shape_.step[d], index * shape_.mask_step[d]);
+  }
+  return folder.run_range(cut.dim, lanes, std::min(cut.piece, shape_.size[cut.dim] - first),
+                          fold_.at(all, place));
+}
+
+// [above][piece][item] to [above][item].
+guf_status Reduction::join_pieces(const Cut &cut, Lanes all, Lanes joined) const {
+  MethodScratch scratch;
+  const auto items = static_cast<int64_t>(block_.items);
+  for (int64_t a = 0; a < static_cast<int64_t>(cut.above); ++a) {
+    const MethodScratch::Scope scope(scratch);
+    TreeJoiner joiner(fold_, scratch);
+    if (!joiner.open(items, cut.pieces, masked())) return GUF_E_NO_MEMORY;
+    for (int64_t p = 0; p < cut.pieces; ++p) {
+      fold_.copy(fold_.at(all, (a * cut.pieces + p) * items), joiner.next(), items);
+      GUF_CPU_TRY(joiner.push());
+    }
+    GUF_CPU_TRY(joiner.finish(fold_.at(joined, a * items)));
+  }
+  return GUF_OK;
+}
+
+// The dimensions above the cut, over partial results; then the root.
+guf_status Reduction::finish(const ItemUnits &units, const Cut &cut, Lanes joined) const {
+  MethodScratch scratch;
+  const int64_t size = fold_.partial_bytes();
+  FoldShape above;
+  auto distance = static_cast<int64_t>(block_.items);
+  for (int d = cut.dim + 1; d < shape_.ndim; ++d, ++above.ndim) {
+    above.size[above.ndim] = shape_.size[d];
+    above.step[above.ndim] = distance * size;
+    above.mask_step[above.ndim] = distance;
+    distance *= shape_.size[d];
+  }
+  if (above.ndim == 0) above.size[above.ndim++] = 1;
+  TreeFolder folder(fold_, nullptr, above, masked(), scratch);
+  const Lanes results = fold_.take(scratch, units.lanes(), masked());
+  if (results.value == nullptr) return GUF_E_NO_MEMORY;
+  for (uint64_t i = 0; i < units.count(); ++i) {
+    const ItemUnit unit = units.unit(i);
+    const Lanes from = fold_.at(joined, static_cast<int64_t>(unit.first));
+    for (int64_t k = 0; k < unit.lanes; k += folder.most_lanes()) {
+      LaneRun lanes;
+      lanes.base = from.value + k * size;
+      if (masked()) lanes.mask = reinterpret_cast<const char *>(from.present) + k;
+      lanes.count = std::min(folder.most_lanes(), unit.lanes - k);
+      lanes.step = size;
+      lanes.mask_step = 1;
+      GUF_CPU_TRY(folder.run(above.ndim - 1, lanes, fold_.at(results, k)));
+    }
+    char *const to = reinterpret_cast<char *>(block_.output) + unit.output;
+    GUF_CPU_TRY(
+        sink_.put(fold_, results, root(), to, units.output_step(), unit.lanes, scratch));
+  }
+  return GUF_OK;
+}
+
+guf_status Reduction::run_cut(const ItemUnits &units, const Cut &cut, uint32_t threads,
+                              uint64_t work) {
+  MethodScratch scratch;
+  const auto count = static_cast<int64_t>(cut.above * block_.items);
+  const Lanes all = fold_.take(scratch, count * cut.pieces, masked());
+  const Lanes joined = fold_.take(scratch, count, masked());
+  if (all.value == nullptr || joined.value == nullptr) return GUF_E_NO_MEMORY;
+  const uint64_t pieces = cut.above * static_cast<uint64_t>(cut.pieces) * units.count();
+  const auto run_pieces = [&](uint64_t first, uint64_t last) -> guf_status {
+    for (uint64_t i = first; i < last; ++i) GUF_CPU_TRY(run_piece(units, cut, i, all));
+    return GUF_OK;
+  };
+  GUF_CPU_TRY(share(pieces, work, threads, run_pieces));
+  GUF_CPU_TRY(join_pieces(cut, all, joined));
+  return finish(units, cut, joined);
+}
+
+guf_status Reduction::run() {
+  if (block_.items == 0) return GUF_OK;
+  if (!source_.open(block_) || !sink_.open(block_)) return GUF_E_DTYPE;
+  shape_up();
+  const uint64_t work = empty_ ? block_.items : work_of(block_);
+  const uint32_t threads = method_threads(method_, work);
+  MethodScratch scratch;
+  const int64_t most = TreeFolder(fold_, &source_, shape_, masked(), scratch).most_lanes();
+  const uint64_t wanted = threads < 2 ? 1 : threads * kUnitsPerThread;
+  const ItemUnits units(block_, most, static_cast<int64_t>(wanted));
+  if (units.count() < wanted && fold_.tree() && !empty_) {
+    const ItemUnits whole(block_, most, 1);
+    const Cut where = cut((wanted + whole.count() - 1) / whole.count(), work);
+    if (where.above * static_cast<uint64_t>(where.pieces) > 1) {
+      return run_cut(whole, where, threads, work);
+    }
+  }
+  return share(units.count(), work, threads, [&](uint64_t first, uint64_t last) {
+    return run_units(units, first, last);
+  });
+}
+
+}  // namespace
+
+guf_status reduce(const guf_backend_method &method, const Fold &fold) {
+  return Reduction(method, fold).run();
+}
+
+}  // namespace gufunc::cpu

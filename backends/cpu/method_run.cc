@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which method it is, and how a failure of its loop is told.
+#include "backends/cpu/method_run.h"
+
+#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/cpu_launch.h"
+#include "backends/cpu/method_share.h"
+
+namespace gufunc::cpu {
+namespace {
+
+guf_status run(const guf_backend_method &method, const Fold &fold, guf_error *error) {
+  switch (method.block->method) {
+    case GUF_METHOD_REDUCE:
+      return reduce(method, fold);
+    case GUF_METHOD_ACCUMULATE:
+      return accumulate(method, fold);
+    case GUF_METHOD_REDUCEAT:
+      return reduceat(method, fold);
+    case GUF_METHOD_AT:
+      return at(method, fold);
+    default:
+      return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "method %d is not known to this plugin",
+                  method.block->method);
+  }
+}
+
+}  // namespace
+
+uint64_t work_of(const guf_method_block &block) {
+  uint64_t work = block.items;
+  for (int d = 0; d < block.nfold; ++d) {
+    work = times(work, static_cast<uint64_t>(block.fold_size[d]));
+  }
+  if (block.method == GUF_METHOD_AT) work = times(work, static_cast<uint64_t>(block.nindices));
+  return work;
+}
+
+guf_status execute_method(const guf_backend_method &method, guf_error *error) {
+  std::atomic<guf_status> failure{GUF_OK};
+  const Fold fold(method, &failure);
+  const guf_method_block &block = *method.block;
+  switch (const guf_status status = run(method, fold, error)) {
+    case kLoopFailed:
+      return fail_loop(failure.load(std::memory_order_acquire), method.failure, error);
+    case GUF_E_NO_MEMORY:
+      return fail(error, status, kNone, kNone, "no scratch memory for a method of a ufunc");
+    case GUF_E_DTYPE:
+      return fail(error, status, kNone, kNone,
+                  "no casts between dtypes 0x%x, 0x%x and 0x%x of a method",
+                  static_cast<unsigned>(block.input_dtype),
+                  static_cast<unsigned>(block.loop_dtype),
+                  static_cast<unsigned>(block.output_dtype));
+    default:
+      return status;
+  }
+}
+
+}  // namespace gufunc::cpu

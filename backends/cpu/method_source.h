@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operand that a method reads: as the loop's X wherever it lies, whatever its dtype, byte order
+// and alignment.
+#ifndef GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H
+#define GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H
+
+#include <gufunc/backend.h>
+
+#include <cstdint>
+
+#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/element_convert.h"
+#include "backends/cpu/method_scratch.h"
+
+namespace gufunc::cpu {
+
+// Elements of `lanes` x `n`, by byte steps.
+struct Tile {
+  const char *base = nullptr;
+  int64_t lane_step = 0, step = 0;
+};
+
+inline ElementForm form_of(guf_dtype dtype, uint32_t operand_flags) {
+  return {dtype, (operand_flags & GUF_LAUNCH_OPERAND_SWAPPED) != 0,
+          (operand_flags & GUF_LAUNCH_OPERAND_UNALIGNED) != 0};
+}
+
+class Source {
+ public:
+  // False when the dtype has no cast to X.
+  bool open(const guf_method_block &block) {
+    const ElementForm form = form_of(block.input_dtype, block.input_flags);
+    staged_ = block.input_dtype != block.loop_dtype || form.swapped || form.unaligned;
+    value_bytes_ = dtype_bytes(block.loop_dtype);
+    return !staged_ || converter_.choose(form, {block.loop_dtype, false, false});
+  }
+
+  bool staged() const { return staged_; }
+
+  // The tile itself, or a copy in scratch; base NULL when memory is out.
+  Tile fetch(Tile from, int64_t lanes, int64_t n, MethodScratch &scratch) const {
+    if (!staged_) return from;
+    return copy_of(from, lanes, n, scratch);
+  }
+
+ private:
+  Tile copy_of(Tile from, int64_t lanes, int64_t n, MethodScratch &scratch) const {
+    Tile tile;
+    char *const to = scratch.take(lanes * n * value_bytes_);
+    if (to == nullptr) return tile;
+    // As the source runs, so that rows are long.
+    const auto near = [](int64_t step) { return step < 0 ? -step : step; };
+    const bool along_lanes = near(from.lane_step) < near(from.step) && lanes > 1;
+    tile.base = to;
+    tile.lane_step = along_lanes ? value_bytes_ : n * value_bytes_;
+    tile.step = along_lanes ? lanes * value_bytes_ : value_bytes_;
+    const int64_t size[2] = {lanes, n}, to_step[2] = {tile.lane_step, tile.step},
+                  from_step[2] = {from.lane_step, from.step};
+    converter_.box(to, to_step, from.base, from_step, size, 2);
+    return tile;
+  }
+
+  ElementConverter converter_;
+  bool staged_ = false;
+  int64_t value_bytes_ = 0;
+};
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H

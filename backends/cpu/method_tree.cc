@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// PERF  Leaves of a contiguous row are folded 256 at a time and then joined level by level, so that
+//       a call of the fold entry serves many; lanes that lie together go through the entry as the
+//       vectors they are.
+#include "backends/cpu/method_tree.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "backends/cpu/element_move.h"
+
+namespace gufunc::cpu {
+namespace {
+
+constexpr int64_t kLeaf = GUF_LEAF_SIZE;
+constexpr int64_t kFastBytes = 2048;  // of partial results that are folded side by side
+constexpr int64_t kSlowBytes = 256;   // the same where all elements of a leaf are in scratch
+constexpr int64_t kRowLeaves = 256;
+constexpr int64_t kShortRowLeaves = 16;
+constexpr int64_t kGroupBytes = 16 * 1024;
+
+int64_t leaves_of(int64_t n) {
+  return (n + kLeaf - 1) / kLeaf;
+}
+int64_t size_of_step(int64_t step) {
+  return step < 0 ? -step : step;
+}
+
+enum class Mask { kNone, kSome, kAll };
+
+Mask judge(LaneRun lanes, int64_t n, int64_t step) {
+  bool any = false, all = true;
+  for (int64_t k = 0; k < lanes.count; ++k) {
+    const char *mask = lanes.mask + k * lanes.mask_step;
+    for (int64_t i = 0; i < n; ++i) {
+      const bool set = mask[i * step] != 0;
+      any |= set;
+      all &= set;
+    }
+    if (any && !all) return Mask::kSome;
+  }
+  return all ? Mask::kAll : Mask::kNone;
+}
+
+}  // namespace
+
+int64_t TreeFolder::most_lanes() const {
+  const bool streams = shape_.ndim == 1 && fast() && !source_->staged();
+  return std::max<int64_t>((streams ? kFastBytes : kSlowBytes) / fold_.partial_bytes(), 1);
+}
+
+guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out,
+                                 const char *start) {
+  if (!fold_.tree()) return left_fold(last, lanes, n, out, start);
+  if (n <= kLeaf) return leaf_of(last, lanes, n, out);
+  const int64_t step = shape_.step[last], mask_step = shape_.mask_step[last];
+  const bool by_rows = size_of_step(lanes.step) > size_of_step(step);
+  if (last == 0 && (lanes.count == 1 || (fast() && by_rows))) return rows(lanes, n, out);
+  const MethodScratch::Scope scope(scratch_);
+  TreeJoiner joiner(fold_, scratch_);
+  if (!joiner.open(lanes.count, leaves_of(n), masked_)) return GUF_E_NO_MEMORY;
+  for (int64_t i = 0; i < n; i += kLeaf) {
+    GUF_CPU_TRY(leaf_of(last, lanes.moved(i * step, i * mask_step), std::min(kLeaf, n - i),
+                        joiner.next()));
+    GUF_CPU_TRY(joiner.push());
+  }
+  return joiner.finish(out);
+}
+
+// Rows whose elements are nearer to each other than to those of the next row.
+guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
+  const int64_t nleaves = leaves_of(n);
+  if (lanes.count == 1 || nleaves >= kShortRowLeaves || source_->staged()) {
+    LaneRun row = lanes;
+    row.count = 1;
+    for (int64_t k = 0; k < lanes.count; ++k) {
+      GUF_CPU_TRY(long_row(row.moved(k * lanes.step, k * lanes.mask_step), n, fold_.at(out, k)));
+    }
+    return GUF_OK;
+  }
+  // Some rows together: [leaf][row], so that each join serves all of them.
+  const MethodScratch::Scope scope(scratch_);
+  const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
+  const int64_t group =
+      std::clamp<int64_t>(kGroupBytes / (size * nleaves), 1, lanes.count);
+  const Lanes one = fold_.take(scratch_, group * nleaves, false);
+  const Lanes other = fold_.take(scratch_, group * nleaves, false);
+  if (one.value == nullptr || other.value == nullptr) return GUF_E_NO_MEMORY;
+  const int64_t full = n / kLeaf, rest = n % kLeaf;
+  for (int64_t first = 0; first < lanes.count; first += group) {
+    const int64_t count = std::min(group, lanes.count - first);
+    const char *const base = lanes.base + first * lanes.step;
+    for (int64_t k = 0; k < count; ++k) {
+      GUF_CPU_TRY(leaves({base + k * lanes.step, kLeaf * step, step}, full, kLeaf,
+                         one.value + k * size, count * size));
+    }
+    if (rest != 0) {
+      GUF_CPU_TRY(leaves({base + full * kLeaf * step, lanes.step, step}, count, rest,
+                         one.value + full * count * size, size));
+    }
+    Lanes values = one, room = other;
+    GUF_CPU_TRY(pairs(&values, &room, count, nleaves));
+    fold_.copy(values, fold_.at(out, first), count);
+  }
+  return GUF_OK;
+}
+
+// One row, some leaves at a time as lanes.
+guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
+  const MethodScratch::Scope scope(scratch_);
+  const int64_t step = shape_.step[0], mask_step = shape_.mask_step[0];
+  int64_t group = kRowLeaves;
+  if (!fast() || source_->staged()) group = kSlowBytes / fold_.partial_bytes();
+  // Any order is right: neighbours become lanes of whole vectors.
+  const bool across = fold_.exact();
+  if (across && fast() && !source_->staged()) group = kFastBytes / fold_.partial_bytes();
+  const Lanes one = fold_.take(scratch_, group + 1, masked_);
+  const Lanes other = fold_.take(scratch_, group + 1, masked_);
+  TreeJoiner joiner(fold_, scratch_);
+  const int64_t chunk = group * kLeaf;
+  if (one.value == nullptr || other.value == nullptr ||
+      !joiner.open(1, (n + chunk - 1) / chunk, masked_)) {
+    return GUF_E_NO_MEMORY;
+  }
+  for (int64_t i = 0; i < n; i += chunk) {
+    const int64_t count = std::min(chunk, n - i);
+    const int64_t full = count / kLeaf, rest = count % kLeaf;
+    LaneRun run = row.moved(i * step, i * mask_step);
+    if (full != 0) {
+      run.count = full;
+      run.step = across ? step : kLeaf * step;
+      run.mask_step = across ? mask_step : kLeaf * mask_step;
+      GUF_CPU_TRY(leaf_by(run, across ? full * step : step,
+                          across ? full * mask_step : mask_step, kLeaf, one));
+    }
+    if (rest != 0) {
+      run = row.moved((i + full * kLeaf) * step, (i + full * kLeaf) * mask_step);
+      GUF_CPU_TRY(leaf_by(run, step, mask_step, rest, fold_.at(one, full)));
+    }
+    Lanes values = one, room = other;
+    GUF_CPU_TRY(pairs(&values, &room, 1, full + (rest != 0 ? 1 : 0)));
+    fold_.copy(values, joiner.next(), 1);
+    GUF_CPU_TRY(joiner.push());
+  }
+  return joiner.finish(out);
+}
+
+// The tree over `count` subtrees laid out [subtree][lane]; the result is in *values.
+guf_status TreeFolder::pairs(Lanes *values, Lanes *room, int64_t lanes, int64_t count) {
+  for (; count > 1; count = (count + 1) / 2) {
+    const int64_t half = count / 2;
+    if (lanes == 1) {
+      GUF_CPU_TRY(fold_.combine(*values, 2, fold_.at(*values, 1), 2, *room, half, scratch_));
+    } else {
+      for (int64_t k = 0; k < half; ++k) {
+        GUF_CPU_TRY(fold_.combine(fold_.at(*values, 2 * k * lanes), 1,
+                                  fold_.at(*values, (2 * k + 1) * lanes), 1,
+                                  fold_.at(*room, k * lanes), lanes, scratch_));
+      }
+    }
+    if (count % 2 != 0) {
+      fold_.copy(fold_.at(*values, (count - 1) * lanes), fold_.at(*room, half * lanes), lanes);
+    }
+    std::swap(*values, *room);
+  }
+  return GUF_OK;
+}
+
+guf_status TreeFolder::leaf_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
+  if (dim == 0) return leaf_by(lanes, shape_.step[0], shape_.mask_step[0], n, out);
+  const MethodScratch::Scope scope(scratch_);
+  const Lanes elements = fold_.take(scratch_, n * lanes.count, masked_);
+  if (elements.value == nullptr) return GUF_E_NO_MEMORY;
+  GUF_CPU_TRY(elements_of(dim, lanes, n, elements));
+  return fold_.leaf(elements, lanes.count, n, out, scratch_);
+}
+
+// A leaf of dimension 0 per lane.
+guf_status TreeFolder::leaf_by(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n,
+                               Lanes out) {
+  const bool direct =
+      fold_.has_entry() && (source_ != nullptr || fold_.partial_bytes() == fold_.value_bytes());
+  Mask mask = Mask::kAll;
+  if (masked_) mask = judge(lanes, n, mask_step);
+  const MethodScratch::Scope scope(scratch_);
+  if (masked_ && mask != Mask::kSome) {
+    std::memset(out.present, mask == Mask::kAll, static_cast<size_t>(lanes.count));
+  }
+  if (mask == Mask::kNone) {
+    std::memset(out.value, 0, static_cast<size_t>(lanes.count * fold_.partial_bytes()));
+    return GUF_OK;
+  }
+  if (direct && mask == Mask::kAll) {
+    Tile tile{lanes.base, lanes.step, step};
+    if (source_ != nullptr) tile = source_->fetch(tile, lanes.count, n, scratch_);
+    if (tile.base == nullptr) return GUF_E_NO_MEMORY;
+    return leaves(tile, lanes.count, n, out.value, fold_.partial_bytes());
+  }
+  const Lanes elements = fold_.take(scratch_, n * lanes.count, masked_);
+  if (elements.value == nullptr) return GUF_E_NO_MEMORY;
+  GUF_CPU_TRY(read_elements(lanes, step, mask_step, n, elements));
+  return fold_.leaf(elements, lanes.count, n, out, scratch_);
+}
+
+guf_status TreeFolder::leaves(Tile tile, int64_t lanes, int64_t n, char *out,
+                              int64_t out_step) const {
+  char *args[2] = {const_cast<char *>(tile.base), out};
+  const int64_t dims[3] = {GUF_FOLD_LEAVES, lanes, n};
+  const int64_t steps[3] = {tile.lane_step, tile.step, out_step};
+  return fold_.entry()(args, dims, steps);
+}
+
+// From the left, a stretch at a time.
+guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, const char *start) {
+  const MethodScratch::Scope scope(scratch_);
+  const int64_t size = fold_.partial_bytes();
+  const Lanes elements = fold_.take(scratch_, std::min(n, kLeaf) * lanes.count, masked_);
+  if (elements.value == nullptr) return GUF_E_NO_MEMORY;
+  for (int64_t k = 0; start != nullptr && k < lanes.count; ++k) {
+    std::memcpy(out.value + k * size, start, static_cast<size_t>(size));
+    if (masked_) out.present[k] = 1;
+  }
+  for (int64_t i = 0; i < n; i += kLeaf) {
+    const int64_t count = std::min(kLeaf, n - i);
+    GUF_CPU_TRY(elements_of(dim, lanes.moved(i * shape_.step[dim], i * shape_.mask_step[dim]),
+                            count, elements));
+    const bool first = i == 0 && start == nullptr;
+    if (first) fold_.copy(elements, out, lanes.count);
+    for (int64_t k = first ? 1 : 0; k < count; ++k) {
+      GUF_CPU_TRY(fold_.combine(out, 1, fold_.at(elements, k * lanes.count), 1, out, lanes.count,
+                                scratch_));
+    }
+  }
+  return GUF_OK;
+}
+
+// `n` elements of a dimension as [element][lane]: of dimension 0 as they are, of another the
+// results of the dimension below.
+guf_status TreeFolder::elements_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
+  if (dim == 0) return read_elements(lanes, shape_.step[0], shape_.mask_step[0], n, out);
+  const int64_t step = shape_.step[dim], mask_step = shape_.mask_step[dim];
+  if (lanes.count > 1) {
+    for (int64_t i = 0; i < n; ++i) {
+      GUF_CPU_TRY(
+          run(dim - 1, lanes.moved(i * step, i * mask_step), fold_.at(out, i * lanes.count)));
+    }
+    return GUF_OK;
+  }
+  for (int64_t i = 0; i < n; i += most_lanes()) {
+    LaneRun run_of = lanes.moved(i * step, i * mask_step);
+    run_of.count = std::min(most_lanes(), n - i);
+    run_of.step = step;
+    run_of.mask_step = mask_step;
+    GUF_CPU_TRY(run(dim - 1, run_of, fold_.at(out, i)));
+  }
+  return GUF_OK;
+}
+
+guf_status TreeFolder::read_elements(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n,
+                                     Lanes out) {
+  const MethodScratch::Scope scope(scratch_);
+  const int64_t size = fold_.partial_bytes(), count = lanes.count;
+  for (int64_t i = 0; masked_ && i < n; ++i) {
+    for (int64_t k = 0; k < count; ++k) {
+      out.present[i * count + k] = lanes.mask[k * lanes.mask_step + i * mask_step] != 0 ? 1 : 0;
+    }
+  }
+  Tile tile{lanes.base, lanes.step, step};
+  if (source_ != nullptr) tile = source_->fetch(tile, count, n, scratch_);
+  if (tile.base == nullptr) return GUF_E_NO_MEMORY;
+  const bool by_lane = count < n;
+  for (int64_t i = 0; i < (by_lane ? count : n); ++i) {
+    const char *from = tile.base + i * (by_lane ? tile.lane_step : tile.step);
+    char *to = out.value + i * (by_lane ? size : size * count);
+    const int64_t from_step = by_lane ? tile.step : tile.lane_step;
+    const int64_t to_step = by_lane ? size * count : size;
+    if (source_ == nullptr) {
+      move_elements(to, to_step, from, from_step, by_lane ? n : count,
+                    static_cast<uint32_t>(size), 0);
+    } else {
+      GUF_CPU_TRY(fold_.load(from, from_step, to, to_step, by_lane ? n : count));
+    }
+  }
+  return GUF_OK;
+}
+
+}  // namespace gufunc::cpu

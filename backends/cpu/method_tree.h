@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folds dimensions, innermost first, by the tree of docs/reductions.md or from the left: some kept
+// items side by side as lanes, in bounded scratch.
+#ifndef GUFUNC_BACKENDS_CPU_METHOD_TREE_H
+#define GUFUNC_BACKENDS_CPU_METHOD_TREE_H
+
+#include <gufunc/backend.h>
+
+#include <cstdint>
+
+#include "backends/cpu/method_fold.h"
+#include "backends/cpu/method_scratch.h"
+#include "backends/cpu/method_source.h"
+
+namespace gufunc::cpu {
+
+// What is folded: dimension 0 first. Every size is at least 1.
+struct FoldShape {
+  int ndim = 0;
+  int64_t size[GUF_MAX_LOOP_NDIM] = {};
+  int64_t step[GUF_MAX_LOOP_NDIM] = {};
+  int64_t mask_step[GUF_MAX_LOOP_NDIM] = {};
+};
+
+// Lanes that lie in memory at equal distances.
+struct LaneRun {
+  const char *base = nullptr;
+  const char *mask = nullptr;  // NULL: all elements take part
+  int64_t count = 1;
+  int64_t step = 0, mask_step = 0;
+
+  LaneRun moved(int64_t by, int64_t mask_by) const {
+    LaneRun run = *this;
+    run.base += by;
+    if (run.mask != nullptr) run.mask += mask_by;
+    return run;
+  }
+};
+
+class TreeFolder {
+ public:
+  // `source` NULL: elements are partial results, native and aligned.
+  TreeFolder(const Fold &fold, const Source *source, const FoldShape &shape, bool masked,
+             MethodScratch &scratch)
+      : fold_(fold), source_(source), shape_(shape), masked_(masked), scratch_(scratch) {}
+
+  // Lanes that one call may have.
+  int64_t most_lanes() const;
+  // Folds dimensions 0..last. `start`: NULL, or what a left fold of `last` begins with, per lane.
+  guf_status run(int last, LaneRun lanes, Lanes out, const char *start = nullptr) {
+    return run_range(last, lanes, shape_.size[last], out, start);
+  }
+  // The same over the first `n` elements of dimension `last`.
+  guf_status run_range(int last, LaneRun lanes, int64_t n, Lanes out, const char *start = nullptr);
+
+ private:
+  guf_status elements_of(int dim, LaneRun lanes, int64_t n, Lanes out);
+  guf_status read_elements(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n, Lanes out);
+  guf_status leaf_of(int dim, LaneRun lanes, int64_t n, Lanes out);
+  guf_status leaf_by(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n, Lanes out);
+  guf_status leaves(Tile tile, int64_t lanes, int64_t n, char *out, int64_t out_step) const;
+  guf_status left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, const char *start);
+  guf_status rows(LaneRun lanes, int64_t n, Lanes out);
+  guf_status long_row(LaneRun row, int64_t n, Lanes out);
+  guf_status pairs(Lanes *values, Lanes *room, int64_t lanes, int64_t count);
+  bool fast() const { return source_ != nullptr && !masked_ && fold_.has_entry(); }
+
+  const Fold &fold_;
+  const Source *source_;
+  const FoldShape &shape_;
+  const bool masked_;
+  MethodScratch &scratch_;
+};
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_METHOD_TREE_H
