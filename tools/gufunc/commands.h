@@ -35,10 +35,34 @@ struct RunOptions {
   uint32_t threads = 0;
 };
 
+// One of reduce, accumulate, reduceat, outer, at.
+struct MethodOptions {
+  std::string method;
+  std::string name;
+  std::vector<std::string> inputs;   // .npy files and literals
+  std::vector<std::string> indices;  // reduceat: one, at: one per axis; files or "0,3,5"
+  std::string output;                // -o: a new file
+  std::string into;                  // --into: an existing file
+  std::string device;
+  std::string dtype;
+  std::string casting;
+  std::string axis;     // "0", "0,2", "none", "()"
+  std::string initial;  // a literal, a 0-d file, or "none"
+  std::string where;
+  std::string order = "K";
+  bool keepdims = false;
+  bool inplace = false;
+  bool raw = false;
+  bool time = false;
+  uint32_t threads = 0;
+};
+
 void devices_command(const Common &common);
 void list_command(const Common &common);
 void describe_command(const Common &common, const std::string &name);
 void run_command(const Common &common, const RunOptions &options);
+void explain_command(const Common &common, const RunOptions &options);
+void method_command(const Common &common, const MethodOptions &options);
 
 }  // namespace gufunc::cli
 

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "commands.h"
+#include "method_options.h"
 #include "outcome.h"
 
 namespace {
 
 using gufunc::cli::Common;
 using gufunc::cli::Exit;
+using gufunc::cli::MethodOptions;
 using gufunc::cli::RunOptions;
 
 constexpr const char *kFooter =
@@ -56,16 +58,22 @@ std::vector<std::string> hide_negative_numbers(const CLI::App &command, int argc
   return {arguments.rbegin(), arguments.rend()};  // CLI11 takes them last first
 }
 
-void add_run_options(CLI::App &app, RunOptions &run) {
+// The subcommand whose options the arguments are: the first that is named.
+const CLI::App &chosen(const CLI::App &app, int argc, char **argv) {
+  for (int i = 1; i < argc; ++i) {
+    for (const CLI::App *const command : app.get_subcommands(nullptr)) {
+      if (command->check_name(argv[i])) return *command;
+    }
+  }
+  return app;
+}
+
+// What run and explain take.
+void add_call_options(CLI::App &app, RunOptions &run) {
   app.add_option("name", run.name, "Ufunc, such as add or module:name")->required();
   app.add_option("input", run.inputs,
                  ".npy files and literals: 2 (weak), f4:2 (strong), 1+2j, True")
       ->required();
-  app.add_option("-o,--output", run.outputs,
-                 "New .npy file, one per output; without any the result is printed")
-      ->take_all()
-      ->expected(1)
-      ->allow_extra_args(false);
   app.add_option("--into", run.into,
                  "Existing .npy file to write the output into; its shape and dtype are kept")
       ->take_all()
@@ -86,6 +94,15 @@ void add_run_options(CLI::App &app, RunOptions &run) {
   app.add_flag("--keepdims", run.keepdims, "Keep reduced core dimensions with extent 1");
   app.add_flag("--inplace", run.inplace, "Write the result over the first input file");
   app.add_flag("--raw", run.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
+}
+
+void add_run_options(CLI::App &app, RunOptions &run) {
+  add_call_options(app, run);
+  app.add_option("-o,--output", run.outputs,
+                 "New .npy file, one per output; without any the result is printed")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
   app.add_flag("--time", run.time, "Report device, seconds and bytes per second on stderr");
 }
 
@@ -111,12 +128,19 @@ int run(int argc, char **argv) {
   CLI::App *const list = app.add_subcommand("list", "List ufuncs");
   CLI::App *const describe = app.add_subcommand("describe", "Describe a ufunc and its loops");
   CLI::App *const run = app.add_subcommand("run", "Apply a ufunc to arrays");
-  for (CLI::App *const command : {devices, list, describe, run}) add_common(*command, common);
+  CLI::App *const explain = app.add_subcommand(
+      "explain", "What run would do: loop, casts, shapes, plan, and what was refused");
+  MethodOptions method;
+  const std::vector<CLI::App *> methods = gufunc::cli::add_methods(app, method);
+  for (CLI::App *const command : {devices, list, describe, run, explain})
+    add_common(*command, common);
+  for (CLI::App *const command : methods) add_common(*command, common);
   describe->add_option("name", described, "Ufunc")->required();
   add_run_options(*run, options);
+  add_call_options(*explain, options);
 
   try {
-    app.parse(hide_negative_numbers(*run, argc, argv));
+    app.parse(hide_negative_numbers(chosen(app, argc, argv), argc, argv));
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::kUsage);
   }
@@ -124,6 +148,8 @@ int run(int argc, char **argv) {
   if (*list) gufunc::cli::list_command(common);
   if (*describe) gufunc::cli::describe_command(common, described);
   if (*run) gufunc::cli::run_command(common, options);
+  if (*explain) gufunc::cli::explain_command(common, options);
+  if (!method.method.empty()) gufunc::cli::method_command(common, method);
   if (std::fflush(stdout) != 0)
     throw gufunc::cli::Failure(Exit::kFile, "cannot write to standard output");
   return 0;

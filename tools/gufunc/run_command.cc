@@ -1,68 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // run: files and literals in, one call, files or text out. Files appear only when the call
-// succeeded.
+// succeeded. explain: the same call, told instead of made.
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
-#include <sys/stat.h>
 
 #include <chrono>
 #include <cstring>
 #include <deque>
 #include <nlohmann/json.hpp>
 
+#include "call_parts.h"
 #include "commands.h"
 #include "literal.h"
-#include "npy_file.h"
 #include "outcome.h"
 #include "owned_handle.h"
 #include "progress.h"
 
 namespace gufunc::cli {
 namespace {
-
-[[noreturn]] void usage(const std::string &message) {
-  throw Failure(Exit::kUsage, message);
-}
-
-bool is_file(const std::string &path) {
-  struct stat status = {};
-  return ::stat(path.c_str(), &status) == 0;
-}
-
-int32_t casting_of(const std::string &name) {
-  static constexpr const char *kNames[] = {"", "no", "equiv", "safe", "same_kind", "unsafe"};
-  for (int32_t i = 0; i < 6; ++i) {
-    if (name == kNames[i]) return i;
-  }
-  usage(fmt::format("--casting {}: wanted no, equiv, safe, same_kind or unsafe", name));
-}
-
-int32_t order_of(const std::string &letter) {
-  return letter == "C"   ? GUF_ORDER_C
-         : letter == "F" ? GUF_ORDER_F
-         : letter == "A" ? GUF_ORDER_ANY
-                         : GUF_ORDER_KEEP;
-}
-
-uint64_t elements_of(const guf_tensor &tensor) {
-  uint64_t count = 1;
-  for (int32_t axis = 0; axis < tensor.ndim; ++axis)
-    count *= static_cast<uint64_t>(tensor.shape[axis]);
-  return count;
-}
-
-guf_operand tensor_operand(const guf_tensor *tensor) {
-  guf_operand operand = {};
-  operand.kind = GUF_OPERAND_TENSOR;
-  operand.tensor = tensor;
-  return operand;
-}
-
-uint32_t itemsize_of(guf_dtype dtype) {
-  guf_dtype_info info = {};
-  info.struct_size = sizeof info;
-  return guf_dtype_get_info(dtype, &info, nullptr) == GUF_OK ? info.itemsize : 0;
-}
 
 // One run: owns files, tensors and handles; `args` borrows from it.
 class Run {
@@ -71,7 +26,8 @@ class Run {
       : common_(common),
         options_(options),
         modules_(load_modules(common.modules)),
-        ufunc_(find_ufunc(options.name)) {
+        ufunc_(find_ufunc(options.name)),
+        files_(options.raw) {
     args_.struct_size = sizeof args_;
     info_.struct_size = sizeof info_;
     Call call;
@@ -96,17 +52,38 @@ class Run {
     const auto start = std::chrono::steady_clock::now();
     call.check(guf_call(ufunc_.get(), &args_, call.error()));
     if (stream.get() != nullptr)
-      wait_with_progress(stream.get(), options_.name, touched_elements());
+      wait_with_progress(stream.get(), options_.name, files_.touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (options_.time) report_time(device);
+    if (options_.time)
+      report_time(options_.name, device, seconds_, files_.touched_bytes(),
+                  files_.touched_elements());
+  }
+
+  void explain() {
+    Call call;
+    PlanHandle plan;
+    call.check(guf_plan_create(ufunc_.get(), &args_, plan.out(), call.error()));
+    uint64_t length = 0;
+    guf_plan_explain(plan.get(), nullptr, &length, nullptr);
+    std::string text(length, '\0');
+    call.check(guf_plan_explain(plan.get(), text.data(), &length, call.error()));
+    text.resize(std::strlen(text.c_str()));
+    if (common_.json) {
+      fmt::print("{}\n", nlohmann::ordered_json({{"ufunc", info_.name},
+                                                 {"operands", operands_json()},
+                                                 {"plan", text}})
+                             .dump(2));
+    } else {
+      fmt::print("{}", text);
+    }
   }
 
   void finish() {
-    for (NpyOutput &file : new_files_) file.commit();
+    files_.commit();
     if (common_.json) {
       print_json();
-    } else if (new_files_.empty() && options_.into.empty()) {
-      for (size_t i = 0; i < outputs_.size(); ++i) fmt::print("{}\n", values_text(i));
+    } else if (files_.new_files().empty() && options_.into.empty()) {
+      for (size_t i = 0; i < outputs_.size(); ++i) fmt::print("{}\n", values_text(outputs_[i]));
     }
   }
 
@@ -116,12 +93,8 @@ class Run {
   size_t nresults() const { return no_outputs() ? 1 : static_cast<size_t>(info_.nout); }
 
   void set_options() {
-    Call call;
-    if (!options_.device.empty()) {
-      call.check(guf_device_get(nullptr, options_.device.c_str(), &args_.device, call.error()));
-    }
-    if (!options_.dtype.empty())
-      call.check(guf_dtype_parse(options_.dtype.c_str(), &args_.dtype, call.error()));
+    args_.device = device_of(options_.device);
+    args_.dtype = dtype_of(options_.dtype);
     args_.casting = casting_of(options_.casting);
     args_.order = order_of(options_.order);
     args_.threads = options_.threads;
@@ -131,7 +104,7 @@ class Run {
     args_.dims = dims_.data();
     args_.ndims = static_cast<int32_t>(dims_.size());
     if (!options_.where.empty()) {
-      where_ = operand_of(options_.where, false);
+      where_ = files_.operand_of(options_.where, false);
       args_.where = &where_;
     }
   }
@@ -149,23 +122,11 @@ class Run {
     dims_.push_back({dim_names_.back().c_str(), size});
   }
 
-  guf_operand operand_of(const std::string &text, bool writable) {
-    if (!is_file(text)) {
-      if (const auto literal = parse_literal(text)) return *literal;
-      throw Failure(
-          Exit::kFile,
-          fmt::format("{}: no such file, and not a literal (2, 2.5, 1+2j, f4:2, True)", text));
-    }
-    files_.push_back(NpyInput::open(text, options_.raw, writable));
-    tensors_.push_back(files_.back().tensor(writable));
-    return tensor_operand(&tensors_.back());
-  }
-
   void add_inputs() {
     for (size_t i = 0; i < options_.inputs.size(); ++i) {
       // An inout operand is asked about before its output exists; a private mapping keeps the file.
       const bool writable = i == 0 && (options_.inplace || no_outputs());
-      inputs_.push_back(operand_of(options_.inputs[i], writable));
+      inputs_.push_back(files_.operand_of(options_.inputs[i], writable));
       if (options_.inplace && i == 0 && inputs_[0].kind != GUF_OPERAND_TENSOR)
         usage("--inplace: the first input must be a .npy file");
     }
@@ -175,11 +136,7 @@ class Run {
 
   void resolve() {
     resolution_.struct_size = sizeof resolution_;
-    for (const std::string &path : options_.into) {
-      files_.push_back(NpyInput::open(path, options_.raw, true));
-      tensors_.push_back(files_.back().tensor(true));
-      outputs_.push_back(tensor_operand(&tensors_.back()));
-    }
+    for (const std::string &path : options_.into) outputs_.push_back(files_.file(path, true));
     if (options_.into.empty() && options_.inplace) outputs_.push_back(inputs_[0]);
     if (!outputs_.empty() && outputs_.size() != nresults()) {
       usage(fmt::format("{}: {} outputs wanted, {} given by --into or --inplace", options_.name,
@@ -214,7 +171,10 @@ class Run {
     }
     if (!options_.outputs.empty() && !outputs_.empty())
       usage("-o cannot be combined with --into or --inplace");
-    for (size_t i = 0; i < options_.outputs.size(); ++i) add_file(i);
+    for (size_t i = 0; i < options_.outputs.size(); ++i) {
+      outputs_.push_back(files_.new_file(options_.outputs[i], result_dtype(i), result_shape(i),
+                                         options_.order == "F"));
+    }
     if (outputs_.empty()) outputs_.resize(nresults());
     for (size_t i = 0; i < outputs_.size(); ++i) {
       if (outputs_[i].kind == GUF_OPERAND_NONE) allocate(i);
@@ -230,14 +190,6 @@ class Run {
     }
   }
 
-  void add_file(size_t i) {
-    const bool fortran = options_.order == "F";
-    new_files_.emplace_back(options_.outputs[i], result_dtype(i), result_shape(i), fortran,
-                            options_.raw, NpyOutput::Over::kAnything);
-    tensors_.push_back(new_files_.back().tensor());
-    outputs_.push_back(tensor_operand(&tensors_.back()));
-  }
-
   void allocate(size_t i) {
     const auto shape = result_shape(i);
     Call call;
@@ -249,67 +201,30 @@ class Run {
     arrays_.push_back(std::move(array));
   }
 
-  // A file that is written over: its elements are copied into a new file, the call works there, and
-  // commit() puts the new file in its place. A failing call leaves the old one as it was.
+  // Inputs that are written over are read from the new file too.
   void rewrite_files() {
-    for (size_t i = 0; i < outputs_.size(); ++i) {
-      const guf_tensor *const old = outputs_[i].tensor;
-      const NpyInput *source = nullptr;
-      for (const NpyInput &file : files_) {
-        if (file.tensor().address == old->address) source = &file;
-      }
-      if (source == nullptr || source->header().swapped)
-        usage("--into and --inplace need a file in this machine's byte order");
-      const NpyHeader &header = source->header();
-      new_files_.emplace_back(source->path(), header.dtype, header.shape, header.fortran_order,
-                              options_.raw, NpyOutput::Over::kSuccessor);
-      std::memcpy(new_files_.back().data(), reinterpret_cast<const void *>(old->address),
-                  header.data_size);
-      tensors_.push_back(new_files_.back().tensor());
+    for (guf_operand &output : outputs_) {
+      const guf_tensor *const old = output.tensor;
+      output = files_.successor_of(output);
       for (guf_operand &input : inputs_) {
-        if (input.tensor == old) input.tensor = &tensors_.back();
+        if (input.tensor == old) input.tensor = output.tensor;
       }
-      outputs_[i].tensor = &tensors_.back();
     }
   }
 
-  uint64_t touched_elements() const {
-    uint64_t most = 1;
-    for (const guf_tensor &tensor : tensors_) most = std::max(most, elements_of(tensor));
-    return most;
-  }
-
-  void report_time(guf_device device) const {
-    guf_device_info info = {};
-    info.struct_size = sizeof info;
-    Call call;
-    call.check(guf_device_get_info(device, &info, call.error()));
-    uint64_t bytes = 0;
-    for (const guf_tensor &tensor : tensors_)
-      bytes += elements_of(tensor) * itemsize_of(tensor.dtype);
-    fmt::print(stderr,
-               "{} on {} ({}, {}, {} threads): {:.6f} s, {:.2f} GB/s, {:.1f} M elements/s\n",
-               options_.name, info.spec, info.name, info.target, info.units, seconds_,
-               static_cast<double>(bytes) / seconds_ / 1e9,
-               static_cast<double>(touched_elements()) / seconds_ / 1e6);
-  }
-
-  // The result as an array handle: allocated ones as they are, files wrapped.
-  std::string values_text(size_t i) {
-    guf_array array = outputs_[i].array;
-    ArrayHandle wrapped;
-    Call call;
-    if (array == nullptr) {
-      call.check(
-          guf_array_wrap(outputs_[i].tensor, nullptr, nullptr, 0, wrapped.out(), call.error()));
-      array = wrapped.get();
+  // What the loop computes in, and what each operand is.
+  nlohmann::ordered_json operands_json() const {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (int32_t i = 0; i < resolution_.noperands; ++i) {
+      const auto dtype = resolution_.dtypes[static_cast<size_t>(i)];
+      const auto loop = resolution_.loop_dtypes[static_cast<size_t>(i)];
+      rows.push_back({{"role", i < info_.nin ? "in" : "out"},
+                      {"dtype", guf_dtype_name(dtype)},
+                      {"loop_dtype", guf_dtype_name(loop)},
+                      {"cast", dtype != loop}});
+      if (i >= info_.nin) rows.back()["shape"] = result_shape(static_cast<size_t>(i - info_.nin));
     }
-    uint64_t length = 0;
-    guf_array_print(array, nullptr, &length, nullptr);
-    std::string text(length, '\0');
-    call.check(guf_array_print(array, text.data(), &length, call.error()));
-    text.resize(std::strlen(text.c_str()));
-    return text.substr(0, text.rfind('\n'));  // without the line of shape, dtype and device
+    return rows;
   }
 
   void print_json() {
@@ -317,10 +232,10 @@ class Run {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       nlohmann::ordered_json row = {{"dtype", guf_dtype_name(result_dtype(i))},
                                     {"shape", result_shape(i)}};
-      if (i < new_files_.size()) {
-        row["file"] = new_files_[i].path();
+      if (i < files_.new_files().size()) {
+        row["file"] = files_.new_files()[i].path();
       } else {
-        row["values"] = values_text(i);
+        row["values"] = values_text(outputs_[i]);
       }
       results.push_back(row);
     }
@@ -337,9 +252,7 @@ class Run {
   guf_call_args args_ = {};
   guf_resolution resolution_ = {};
   guf_operand where_ = {};
-  std::deque<NpyInput> files_;  // deques: operands point into them
-  std::deque<NpyOutput> new_files_;
-  std::deque<guf_tensor> tensors_;
+  OperandFiles files_;
   std::vector<ArrayHandle> arrays_;
   std::vector<guf_operand> inputs_, outputs_;
   std::deque<std::string> dim_names_;
@@ -353,6 +266,10 @@ void run_command(const Common &common, const RunOptions &options) {
   Run run(common, options);
   run.execute();
   run.finish();
+}
+
+void explain_command(const Common &common, const RunOptions &options) {
+  Run(common, options).explain();
 }
 
 }  // namespace gufunc::cli

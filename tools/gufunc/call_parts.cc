@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands from files and literals, and what else several commands share.
+#include "call_parts.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "literal.h"
+#include "outcome.h"
+#include "owned_handle.h"
+
+namespace gufunc::cli {
+namespace {
+
+bool is_file(const std::string &path) {
+  struct stat status = {};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+uint32_t itemsize_of(guf_dtype dtype) {
+  guf_dtype_info info = {};
+  info.struct_size = sizeof info;
+  return guf_dtype_get_info(dtype, &info, nullptr) == GUF_OK ? info.itemsize : 0;
+}
+
+uint64_t elements_of(const guf_tensor &tensor) {
+  uint64_t count = 1;
+  for (int32_t axis = 0; axis < tensor.ndim; ++axis)
+    count *= static_cast<uint64_t>(tensor.shape[axis]);
+  return count;
+}
+
+// "0,3,-5"; nothing for "".
+std::vector<int64_t> integers_of(const std::string &text) {
+  std::vector<int64_t> values;
+  const char *at = text.data(), *const end = text.data() + text.size();
+  while (at != end) {
+    int64_t value = 0;
+    const auto [rest, code] = std::from_chars(at, end, value);
+    const bool more = rest != end && *rest == ',' && rest + 1 != end;
+    if (code != std::errc() || (rest != end && !more)) {
+      throw Failure(Exit::kFile, text + ": no such file, and not a list of integers (0,3,5)");
+    }
+    values.push_back(value);
+    at = more ? rest + 1 : rest;
+  }
+  return values;
+}
+
+}  // namespace
+
+void usage(const std::string &message) {
+  throw Failure(Exit::kUsage, message);
+}
+
+int32_t casting_of(const std::string &name) {
+  static constexpr const char *kNames[] = {"", "no", "equiv", "safe", "same_kind", "unsafe"};
+  for (int32_t i = 0; i < 6; ++i) {
+    if (name == kNames[i]) return i;
+  }
+  usage(fmt::format("--casting {}: wanted no, equiv, safe, same_kind or unsafe", name));
+}
+
+int32_t order_of(const std::string &letter) {
+  return letter == "C"   ? GUF_ORDER_C
+         : letter == "F" ? GUF_ORDER_F
+         : letter == "A" ? GUF_ORDER_ANY
+                         : GUF_ORDER_KEEP;
+}
+
+guf_dtype dtype_of(const std::string &name) {
+  guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
+  Call call;
+  if (!name.empty()) call.check(guf_dtype_parse(name.c_str(), &dtype, call.error()));
+  return dtype;
+}
+
+guf_device device_of(const std::string &spec) {
+  guf_device device = nullptr;
+  Call call;
+  if (!spec.empty()) call.check(guf_device_get(nullptr, spec.c_str(), &device, call.error()));
+  return device;
+}
+
+guf_operand tensor_operand(const guf_tensor *tensor) {
+  guf_operand operand = {};
+  operand.kind = GUF_OPERAND_TENSOR;
+  operand.tensor = tensor;
+  return operand;
+}
+
+guf_operand OperandFiles::file(const std::string &path, bool writable) {
+  files_.push_back(NpyInput::open(path, raw_, writable));
+  tensors_.push_back(files_.back().tensor(writable));
+  return tensor_operand(&tensors_.back());
+}
+
+guf_operand OperandFiles::operand_of(const std::string &text, bool writable) {
+  if (!is_file(text)) {
+    if (const auto literal = parse_literal(text)) return *literal;
+    throw Failure(Exit::kFile, fmt::format("{}: no such file, and not a literal (2, 2.5, 1+2j, "
+                                           "f4:2, True)",
+                                           text));
+  }
+  return file(text, writable);
+}
+
+guf_operand OperandFiles::indices_of(const std::string &text) {
+  if (is_file(text)) return operand_of(text, false);
+  // The extent stands in front of the values, so that one list keeps both alive.
+  std::vector<int64_t> &list = lists_.emplace_back(integers_of(text));
+  list.insert(list.begin(), static_cast<int64_t>(list.size()));
+  guf_tensor tensor = {};
+  tensor.struct_size = sizeof tensor;
+  tensor.dtype = GUF_I64;
+  tensor.ndim = 1;
+  tensor.flags = GUF_TENSOR_READ_ONLY;
+  tensor.address = reinterpret_cast<uint64_t>(list.data() + 1);
+  tensor.shape = list.data();
+  tensors_.push_back(tensor);
+  return tensor_operand(&tensors_.back());
+}
+
+guf_operand OperandFiles::new_file(const std::string &path, guf_dtype dtype,
+                                   const std::vector<int64_t> &shape, bool fortran_order) {
+  new_files_.emplace_back(path, dtype, shape, fortran_order, raw_, NpyOutput::Over::kAnything);
+  tensors_.push_back(new_files_.back().tensor());
+  return tensor_operand(&tensors_.back());
+}
+
+const NpyInput &OperandFiles::source_of(const guf_operand &old) const {
+  const auto source = std::find_if(files_.begin(), files_.end(), [&](const NpyInput &file) {
+    return old.tensor != nullptr && file.tensor().address == old.tensor->address;
+  });
+  if (source == files_.end() || source->header().swapped)
+    usage("--into and --inplace need a file in this machine's byte order");
+  return *source;
+}
+
+guf_operand OperandFiles::copied(const NpyInput &source, const guf_operand &old,
+                                 const std::string &path, NpyOutput::Over over) {
+  const NpyHeader &header = source.header();
+  new_files_.emplace_back(path, header.dtype, header.shape, header.fortran_order, raw_, over);
+  std::memcpy(new_files_.back().data(), reinterpret_cast<const void *>(old.tensor->address),
+              header.data_size);
+  tensors_.push_back(new_files_.back().tensor());
+  return tensor_operand(&tensors_.back());
+}
+
+guf_operand OperandFiles::copy_of(const guf_operand &old, const std::string &path) {
+  return copied(source_of(old), old, path, NpyOutput::Over::kAnything);
+}
+
+guf_operand OperandFiles::successor_of(const guf_operand &old) {
+  const NpyInput &source = source_of(old);
+  return copied(source, old, source.path(), NpyOutput::Over::kSuccessor);
+}
+
+void OperandFiles::commit() {
+  for (NpyOutput &file : new_files_) file.commit();
+}
+
+uint64_t OperandFiles::touched_bytes() const {
+  uint64_t bytes = 0;
+  for (const guf_tensor &tensor : tensors_)
+    bytes += elements_of(tensor) * itemsize_of(tensor.dtype);
+  return bytes;
+}
+
+uint64_t OperandFiles::touched_elements() const {
+  uint64_t most = 1;
+  for (const guf_tensor &tensor : tensors_) most = std::max(most, elements_of(tensor));
+  return most;
+}
+
+void report_time(const std::string &name, guf_device device, double seconds, uint64_t bytes,
+                 uint64_t elements) {
+  guf_device_info info = {};
+  info.struct_size = sizeof info;
+  Call call;
+  call.check(guf_device_get_info(device, &info, call.error()));
+  fmt::print(stderr, "{} on {} ({}, {}, {} threads): {:.6f} s, {:.2f} GB/s, {:.1f} M elements/s\n",
+             name, info.spec, info.name, info.target, info.units, seconds,
+             static_cast<double>(bytes) / seconds / 1e9,
+             static_cast<double>(elements) / seconds / 1e6);
+}
+
+// Allocated results are arrays already; files are wrapped.
+std::string values_text(const guf_operand &operand) {
+  guf_array array = operand.array;
+  ArrayHandle wrapped;
+  Call call;
+  if (array == nullptr) {
+    call.check(guf_array_wrap(operand.tensor, nullptr, nullptr, 0, wrapped.out(), call.error()));
+    array = wrapped.get();
+  }
+  uint64_t length = 0;
+  guf_array_print(array, nullptr, &length, nullptr);
+  std::string text(length, '\0');
+  call.check(guf_array_print(array, text.data(), &length, call.error()));
+  text.resize(std::strlen(text.c_str()));
+  return text.substr(0, text.rfind('\n'));  // without the line of shape, dtype and device
+}
+
+}  // namespace gufunc::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What run, explain and the methods share: operands from files and literals, keywords, the text of
+// a result.
+#ifndef GUFUNC_TOOLS_GUFUNC_CALL_PARTS_H
+#define GUFUNC_TOOLS_GUFUNC_CALL_PARTS_H
+
+#include <gufunc/gufunc.h>
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "npy_file.h"
+
+namespace gufunc::cli {
+
+// Throws Failure(kUsage).
+[[noreturn]] void usage(const std::string &message);
+
+int32_t casting_of(const std::string &name);
+int32_t order_of(const std::string &letter);
+guf_dtype dtype_of(const std::string &name);    // "" is 0: any
+guf_device device_of(const std::string &spec);  // "" is NULL: where the operands lie
+guf_operand tensor_operand(const guf_tensor *tensor);
+
+// The arrays and files that the operands of one call lie in: operands borrow from it.
+class OperandFiles {
+ public:
+  explicit OperandFiles(bool raw) : raw_(raw) {}
+  OperandFiles(const OperandFiles &) = delete;
+  OperandFiles &operator=(const OperandFiles &) = delete;
+
+  // A .npy file. `writable`: the elements may be changed in memory; the file keeps its bytes.
+  guf_operand file(const std::string &path, bool writable);
+  // A .npy file, or else a literal.
+  guf_operand operand_of(const std::string &text, bool writable);
+  // A .npy file, or a list of integers: "0,3,5".
+  guf_operand indices_of(const std::string &text);
+  // A file to be: it appears with commit().
+  guf_operand new_file(const std::string &path, guf_dtype dtype, const std::vector<int64_t> &shape,
+                       bool fortran_order);
+  // A new file with the elements of one that stays.
+  guf_operand copy_of(const guf_operand &old, const std::string &path);
+  // A new file with the elements of an existing one, whose place it takes with commit(): a failing
+  // call leaves the old one as it was.
+  guf_operand successor_of(const guf_operand &old);
+
+  const std::deque<NpyOutput> &new_files() const { return new_files_; }
+  void commit();
+  uint64_t touched_bytes() const;
+  uint64_t touched_elements() const;
+
+ private:
+  const NpyInput &source_of(const guf_operand &old) const;
+  guf_operand copied(const NpyInput &source, const guf_operand &old, const std::string &path,
+                     NpyOutput::Over over);
+
+  bool raw_;
+  std::deque<NpyInput> files_;  // deques: operands point into them
+  std::deque<NpyOutput> new_files_;
+  std::deque<guf_tensor> tensors_;
+  std::deque<std::vector<int64_t>> lists_;
+};
+
+// A line on stderr: where, how long, how much.
+void report_time(const std::string &name, guf_device device, double seconds, uint64_t bytes,
+                 uint64_t elements);
+
+// An array or tensor as NumPy prints it.
+std::string values_text(const guf_operand &operand);
+
+}  // namespace gufunc::cli
+
+#endif  // GUFUNC_TOOLS_GUFUNC_CALL_PARTS_H

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each method takes on the command line.
+#include "method_options.h"
+
+namespace gufunc::cli {
+namespace {
+
+// A string option that may be given once per value: --indices a.npy --indices b.npy.
+void add_list(CLI::App &app, const char *names, std::vector<std::string> &values,
+              const char *text) {
+  app.add_option(names, values, text)->take_all()->expected(1)->allow_extra_args(false);
+}
+
+void add_every(CLI::App &app, MethodOptions &method) {
+  app.add_option("-o,--output", method.output,
+                 "New .npy file; without one the result is printed");
+  app.add_option("--device", method.device, "cpu, cuda:0, roc:0, opencl:0 or auto");
+  app.add_option("--threads", method.threads, "At most so many threads (cpu)");
+  app.add_flag("--raw", method.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
+  app.add_flag("--time", method.time, "Report device, seconds and bytes per second on stderr");
+}
+
+void add_result(CLI::App &app, MethodOptions &method) {
+  app.add_option("--into", method.into,
+                 "Existing .npy file to write the result into; its shape and dtype are kept");
+  app.add_option("--dtype", method.dtype, "Type that the loop computes in");
+  app.add_option("--order", method.order, "Layout of a new result: K, C or F")
+      ->check(CLI::IsMember({"K", "A", "C", "F"}));
+}
+
+CLI::App *add_method(CLI::App &app, MethodOptions &method, const char *name, const char *text,
+                     const char *inputs, int least, int most) {
+  CLI::App *const command = app.add_subcommand(name, text);
+  command->add_option("name", method.name, "Ufunc, such as add or module:name")->required();
+  command->add_option("input", method.inputs, inputs)->required()->expected(least, most);
+  command->final_callback([&method, name] { method.method = name; });
+  add_every(*command, method);
+  return command;
+}
+
+}  // namespace
+
+std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
+  const char *const kInput = ".npy file or literal";
+  CLI::App *const reduce =
+      add_method(app, method, "reduce", "Fold an array along axes", kInput, 1, 1);
+  reduce->add_option("--axis", method.axis, "Axis (default 0), several (0,2), none for all, ()");
+  reduce->add_flag("--keepdims", method.keepdims, "Keep folded axes with extent 1");
+  reduce->add_option("--initial", method.initial, "First operand: a literal, or none");
+  reduce->add_option("--where", method.where, "Mask of the elements that take part: a bool file");
+  add_result(*reduce, method);
+
+  CLI::App *const accumulate =
+      add_method(app, method, "accumulate", "All partial results along an axis", kInput, 1, 1);
+  accumulate->add_option("--axis", method.axis, "Axis (default 0)");
+  add_result(*accumulate, method);
+
+  CLI::App *const reduceat =
+      add_method(app, method, "reduceat", "Fold the stretches of an axis", kInput, 1, 1);
+  reduceat->add_option("--axis", method.axis, "Axis (default 0)");
+  add_list(*reduceat, "--indices", method.indices,
+           "Where stretches begin: a 1-d .npy file, or 0,3,5");
+  reduceat->get_option("--indices")->required();
+  add_result(*reduceat, method);
+
+  CLI::App *const outer = add_method(app, method, "outer", "Apply a ufunc to all pairs",
+                                     "Two .npy files or literals", 2, 2);
+  outer->add_option("--casting", method.casting, "no, equiv, safe, same_kind or unsafe");
+  outer->add_option("--where", method.where, "Mask: a bool .npy file, or True or False");
+  add_result(*outer, method);
+
+  CLI::App *const at = add_method(app, method, "at", "Apply a ufunc at indices, each one counting",
+                                  "The array, and the second operand of a binary ufunc", 1, 2);
+  add_list(*at, "--indices", method.indices,
+           "Indices of the next axis: a .npy file, or 0,3,5; once per axis");
+  at->add_flag("--inplace", method.inplace, "Write the result over the array's file");
+  return {reduce, accumulate, reduceat, outer, at};
+}
+
+}  // namespace gufunc::cli
