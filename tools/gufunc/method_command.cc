@@ -120,7 +120,7 @@ class Method {
   void reduce(guf_stream stream) {
     guf_reduce_args args = {};
     args.struct_size = sizeof args;
-    args.flags = options_.keepdims ? GUF_CALL_KEEPDIMS : 0U;
+    if (options_.keepdims) args.flags |= GUF_CALL_KEEPDIMS;
     args.input = inputs_.data();
     args.output = &output_;
     const guf_operand no_value = {};

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Corner cases of single elements: division, NaN, zeros, rounding, types."""
+
+import numpy as np
+
+from corner_both import array
+
+INTS, UINTS = 'bhiq', 'BHIQ'
+INF, NAN = np.inf, np.nan
+
+
+def division_by_zero(both):
+    for letter in INTS + UINTS:
+        x, zero = array([5, 0, 7], letter), array([0], letter)
+        both.gives('floor_divide', [x, zero], array([0, 0, 0], letter))
+        both.gives('remainder', [x, zero], array([0, 0, 0], letter))
+    both.later('the event "divide" of x // 0 (a status word)')
+
+
+def smallest_integer(both):
+    for letter in INTS:
+        low = np.iinfo(letter).min
+        x, minus_one = array([low, 6], letter), array([-1], letter)
+        both.gives('floor_divide', [x, minus_one], array([low, -6], letter))
+        both.gives('remainder', [x, minus_one], array([0, 0], letter))
+        both.gives('absolute', [x], array([low, 6], letter))
+        both.gives('negative', [x], array([low, -6], letter))
+    both.later('the event "overflow" of INT_MIN // -1 (a status word)')
+
+
+def signs_of_division(both):
+    for letter in 'fd':
+        left = array([3, -0.0, 1, INF, -1, 5, -5, 5, -5, 1, NAN], letter)
+        right = array([-3, 1, 0, 1, INF, 3, 3, -3, -3, -INF, 2], letter)
+        floors = array([-1, -0.0, INF, NAN, -1, 1, -2, -2, 1, -1, NAN], letter)
+        rests = array([-0.0, 0.0, NAN, NAN, INF, 2, 1, -1, -2, -INF, NAN], letter)
+        both.gives('floor_divide', [left, right], floors)
+        both.gives('remainder', [left, right], rests)
+        both.gives('fmod', [array([5, -5], letter), array([-3, 3], letter)], array([2, -2], letter))
+        both.gives('divmod', [array([7], letter), array([-2], letter)], array([-4], letter),
+                   array([-1], letter))
+    for letter in INTS:
+        x, y = array([7, -7, 7, -7], letter), array([2, 2, -2, -2], letter)
+        both.gives('floor_divide', [x, y], array([3, -4, -4, 3], letter))
+        both.gives('remainder', [x, y], array([1, 1, -1, -1], letter))
+
+
+def negative_integer_power(both):
+    text = 'Integers to negative integer powers are not allowed.'
+    for letter in INTS:
+        both.refuses('power', [array([2], letter), array([-1], letter)], ValueError, text)
+    both.gives('power', [array([2, 0], 'i'), array([3, 0], 'i')], array([8, 1], 'i'))
+    both.gives('power', [array([2.0]), array([-1], 'q')], array([0.5]))
+
+
+def wide_shifts(both):
+    for letter in INTS + UINTS:
+        bits = 8 * np.dtype(letter).itemsize
+        x, count = array([1, 4], letter), array([bits, bits + 1], letter)
+        both.gives('left_shift', [x, count], array([0, 0], letter))
+        both.gives('right_shift', [x, count], array([0, 0], letter))
+        if letter in INTS:
+            fill = array([-1, -1], letter)
+            both.gives('right_shift', [array([-1, -4], letter), count], fill)
+            both.gives('right_shift', [array([-1, -4], letter), array([-1, -1], letter)], fill)
+
+
+def casts_out_of_range(both):
+    """NumPy leaves them open: one documented rule here, saturation, and 0 for NaN."""
+    if both.has('add'):
+        values = array([INF, -INF, NAN, 300.0, -300.0, 1.9, -1.9])
+        for letter, wanted in (('b', [127, -128, 0, 127, -128, 1, -1]),
+                               ('B', [255, 0, 0, 255, 0, 1, 0])):
+            out = np.zeros(len(values), letter)
+            both.library.call('add', [values, 0.0], [out], casting='unsafe')
+            both.same('library', out, array(wanted, letter))
+        for letter in INTS + UINTS:
+            out = np.zeros(2, letter)
+            both.library.call('add', [array([1e30, NAN]), 0.0], [out], casting='unsafe')
+            both.same('library', out, array([np.iinfo(letter).max, 0], letter))
+    both.gives('reciprocal', [array([1, -1, 2, -3], 'i')], array([1, -1, 0, 0], 'i'))
+    both.notes.append("reciprocal(integer 0) is open in NumPy; the library's is in numpy-compat.md")
+
+
+def nan_in_extremes(both):
+    for letter in 'efd':
+        x, y = array([NAN, 1, NAN, 2], letter), array([1, NAN, NAN, 3], letter)
+        both.gives('maximum', [x, y], array([NAN, NAN, NAN, 3], letter))
+        both.gives('minimum', [x, y], array([NAN, NAN, NAN, 2], letter))
+        both.gives('fmax', [x, y], array([1, 1, NAN, 3], letter))
+        both.gives('fmin', [x, y], array([1, 1, NAN, 2], letter))
+        both.method('reduce', 'maximum', array([1, NAN, 3], letter), expected=array(NAN, letter))
+        both.method('reduce', 'fmax', array([1, NAN, 3], letter), expected=array(3, letter))
+    for letter in 'FD':
+        x = array([complex(1, NAN), 2, 1 + 5j, 1 + 5j], letter)
+        y = array([3, complex(NAN, 1), 1 + 6j, 2 + 0j], letter)
+        wanted = array([complex(1, NAN), complex(NAN, 1), 1 + 6j, 2 + 0j], letter)
+        both.gives('maximum', [x, y], wanted)
+        first = array([1, complex(NAN, 7), complex(8, NAN)], letter)
+        both.method('reduce', 'maximum', first, expected=array(complex(NAN, 7), letter))
+
+
+def signed_zeros(both):
+    for letter in 'efd':
+        zeros = array([-0.0, -0.0, -0.0], letter)
+        both.method('reduce', 'add', zeros, expected=array(0.0, letter))
+        both.method('reduce', 'add', zeros, initial=-0.0, expected=array(-0.0, letter))
+        both.method('accumulate', 'add', zeros, expected=zeros)
+        both.method('reduceat', 'add', zeros, array([0, 1]), expected=array([-0.0, -0.0], letter))
+        both.method('reduce', 'add', array([], letter), expected=array(0.0, letter))
+        many = array([-0.0] * 300, letter)
+        both.method('reduce', 'add', many, expected=array(0.0, letter))
+        both.method('reduce', 'add', many, initial=-0.0, expected=array(-0.0, letter))
+    if both.has('maximum'):  # NumPy gives either, by instruction set; the library its first operand
+        for name in ('maximum', 'minimum', 'fmax', 'fmin'):
+            found = both.ours(name, [array([0.0, -0.0]), array([-0.0, 0.0])])[0]
+            both.same('library', found, array([0.0, -0.0]))
+
+
+def sign_of_corners(both):
+    for letter in 'efd':
+        both.gives('sign', [array([NAN, -0.0, 0.0, -3, INF], letter)], array([NAN, 0, 0, -1, 1], letter))
+        both.gives('heaviside', [array([NAN, 0, -1], letter), array([0.5], letter)],
+                   array([NAN, 0.5, 0], letter))
+    both.gives('sign', [array([3 + 4j, 0])], array([0.6 + 0.8j, 0]))
+
+
+def booleans(both):
+    a, b = array([False, False, True, True]), array([False, True, False, True])
+    both.gives('add', [a, b], a | b)
+    both.gives('multiply', [a, b], a & b)
+    both.refuses('subtract', [a, b], TypeError, 'numpy boolean subtract')
+    both.refuses('negative', [a], TypeError, 'numpy boolean negative')
+    both.gives('power', [a, b], array([1, 0, 1, 1], 'b'))
+    both.gives('floor_divide', [a, array([True])], array([0, 0, 1, 1], 'b'))
+    both.gives('divide', [a, array([True])], array([0.0, 0, 1, 1]))
+
+
+def mixed_signs(both):
+    u, s = array([2**63, 1], 'Q'), array([1, -1], 'q')
+    both.gives('add', [u, s], array([9223372036854775809.0, 0.0]))
+    both.refuses('bitwise_and', [u, s], TypeError, "ufunc 'bitwise_and' not supported")
+    top = array([2**63, 2**64 - 1, 0], 'Q')
+    low = array([2**63 - 1, -1, -1], 'q')
+    for name, wanted in (('greater', [True] * 3), ('less', [False] * 3), ('equal', [False] * 3),
+                         ('greater_equal', [True] * 3), ('less_equal', [False] * 3),
+                         ('not_equal', [True] * 3)):
+        both.gives(name, [top, low], array(wanted))
+
+
+def promotion(both):
+    pairs = {'eh': 'f', 'fi': 'd', 'eb': 'e', 'bB': 'h', 'iI': 'q', 'Fd': 'D', '?b': 'b', 'fq': 'd'}
+    for (left, right), wanted in pairs.items():
+        both.gives('add', [array([1], left), array([1], right)], array([2], wanted))
+    for letter, wanted in {'b': 'e', 'h': 'f', 'i': 'd', '?': 'e', 'B': 'e', 'H': 'f', 'q': 'd'}.items():
+        both.gives('sqrt', [array([1], letter)], array([1], wanted))
+    for letter in 'bB?qQ':
+        both.gives('divide', [array([1], letter), array([1], letter)], array([1.0]))
+
+
+def weak_scalars(both):
+    both.refuses('add', [np.uint8(1), 300], OverflowError, 'Python integer 300 out of bounds for uint8')
+    both.gives('add', [array([1], 'f'), 3.0], array([4], 'f'))
+    both.gives('add', [array([1], 'b'), 2], array([3], 'b'))
+    both.gives('add', [array([1], 'e'), 1j], array([1 + 1j], 'F'))
+    for name, wanted in (('less', True), ('equal', False), ('greater', False)):
+        both.gives(name, [array([1], 'i'), 2**40], array([wanted]))
+        both.gives(name, [array([1], 'B'), 2**70], array([wanted]))
+    both.gives('less', [array([1], 'B'), -1], array([False]))
+
+
+def half_rounding(both):
+    both.gives('add', [array([2048], 'e'), array([1], 'e')], array([2048], 'e'))
+    both.gives('add', [array([2048], 'e'), array([3], 'e')], array([2052], 'e'))
+    both.gives('add', [array([65504], 'e'), array([16], 'e')], array([INF], 'e'))
+    both.gives('add', [array([65504], 'e'), array([8], 'e')], array([65504], 'e'))
+    both.gives('multiply', [array([2.0**-24], 'e'), array([1, 0.5, 1.5], 'e')],
+               array([2.0**-24, 0, 2.0**-23], 'e'))
+    both.writes('add', lambda: ([array([65519.0, 65520.0]), 0.0], np.zeros(2, 'e')),
+                array([65504, INF], 'e'))
+    # f16 * f16 + f16 in f32 would be one rounding of three: each call rounds once.
+    both.gives('divide', [array([1], 'e'), array([3], 'e')], array([1 / 3], 'e'))
+    both.later('the event "overflow" of a rounding to infinity (a status word)')
+
+
+def branch_cuts(both):
+    both.gives('sqrt', [array([complex(-1, -0.0), complex(-1, 0.0)])], array([-1j, 1j]))
+    both.gives('sqrt', [array([complex(INF, NAN), complex(-INF, 1)])],
+               array([complex(INF, NAN), complex(0, INF)]))
+    if both.has('log'):
+        for side in (np.log, lambda x: both.ours('log', [x])[0]):
+            found = side(array([complex(-1, -0.0), complex(-1, 0.0), 0]))
+            both.same('', np.round(found, 12), np.round(array([-1j * np.pi, 1j * np.pi, -INF]), 12))
+    for name in 'arcsin arccos arctan arcsinh arccosh arctanh log2 log10 log1p'.split():
+        both.has(name)
+
+
+def accuracy(both):
+    """In full: math_ulp_test and docs/accuracy.md. Here the functions at hard arguments."""
+    rng = np.random.default_rng(17)
+    for name, bar in (('exp', 1), ('log', 1), ('sin', 1), ('cos', 1), ('sqrt', 0.5)):
+        for letter in 'fd':
+            x = array(np.exp(rng.uniform(-5, 5, 2000)), letter)
+            if letter == 'd' and name in 'sincos':
+                x[0] = 6381956970095103 * 2.0**4  # near a multiple of pi / 2
+            true = getattr(np, name)(x.astype(np.longdouble))
+            found = both.ours(name, [x])[0]
+            ulp = np.spacing(np.abs(true).astype(letter)).astype(np.longdouble)
+            assert (np.abs(found - true) <= (bar + 0.01) * ulp).all(), f'{name} {letter}'
+            both.answers += 1
+    for name in ('exp2 expm1 log2 log10 log1p tan arcsin arccos arctan arctan2 sinh cosh tanh '
+                 'arcsinh arccosh arctanh cbrt hypot logaddexp logaddexp2').split():
+        both.has(name)
+
+
+def parts_of_floats(both):
+    tiny = array([5e-324, 0.0, INF, 3.0])
+    both.gives('frexp', [tiny], array([0.5, 0.0, INF, 0.75]), array([-1073, 0, 0, 2], 'i'))
+    both.gives('ldexp', [array([0.5, 1.0]), array([-1073, 2000], 'i')], array([5e-324, INF]))
+    both.gives('nextafter', [array([0.0, 1.0]), array([1.0, 2.0])], array([5e-324, 1 + 2.0**-52]))
+    both.gives('spacing', [array([1.0, 0.0, INF])], array([2.0**-52, 5e-324, NAN]))
+    both.gives('rint', [array([0.5, 1.5, -0.5, 2.5])], array([0.0, 2.0, -0.0, 2.0]))
+
+
+ARITHMETIC = [
+    (1, 'integer_division_by_zero', division_by_zero),
+    (2, 'smallest_integer_by_minus_one', smallest_integer),
+    (3, 'signs_of_floor_division', signs_of_division),
+    (4, 'negative_integer_power', negative_integer_power),
+    (5, 'shifts_beyond_the_width', wide_shifts),
+    (6, 'casts_out_of_range', casts_out_of_range),
+    (7, 'nan_in_maximum_and_fmax', nan_in_extremes),
+    (8, 'signed_zeros_of_sums', signed_zeros),
+    (9, 'sign_of_nan_and_complex', sign_of_corners),
+    (10, 'booleans', booleans),
+    (11, 'uint64_meets_int64', mixed_signs),
+    (12, 'promotion', promotion),
+    (13, 'weak_scalars', weak_scalars),
+    (15, 'half_rounds_once', half_rounding),
+    (16, 'branch_cuts', branch_cuts),
+    (17, 'accuracy', accuracy),
+    (18, 'parts_of_floats', parts_of_floats),
+]

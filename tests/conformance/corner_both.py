@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy and the library asked the same: both must give the golden answer."""
+
+import numpy as np
+
+import abi
+import method_judge
+from build import numpy_letter
+from judge import alike, letter_of
+from method_texts import text_difference
+
+NOT_FOUND = 105
+
+
+class Missing(Exception):
+    """The library has no such function yet."""
+
+
+def array(values, letter=None):
+    return np.array(values, np.dtype(numpy_letter(letter)) if letter else None)
+
+
+class Both:
+    def __init__(self, library):
+        self.library, self.missing, self.notes, self.answers = library, [], [], 0
+
+    def has(self, name):
+        """Whether the library has a function; where not, that is noted for the report."""
+        try:
+            self.library.find(name)
+        except abi.GufuncError as error:
+            if error.status != NOT_FOUND:
+                raise
+            self.missing.append(f'{name}: not in the library yet')
+            return False
+        return True
+
+    def later(self, what):
+        """Something that is no function and not there yet."""
+        self.missing.append(f'{what}: not in the library yet')
+
+    def same(self, side, found, expected):
+        expected = np.asarray(expected)
+        found = np.asarray(found)
+        assert letter_of(found.dtype) == letter_of(expected.dtype), (
+            f'{side}: dtype {found.dtype}, wanted {expected.dtype}'
+        )
+        assert found.shape == expected.shape, f'{side}: shape {found.shape}, wanted {expected.shape}'
+        assert alike(np.atleast_1d(found), np.atleast_1d(expected)).all(), (
+            f'{side}: {found!r}, wanted {expected!r}'
+        )
+        self.answers += 1
+
+    def ours(self, name, inputs, outputs=None, **options):
+        """The library's results, allocated or written into `outputs`."""
+        results = self.library.call(name, inputs, outputs or [None], **options)
+        return [r[1] if isinstance(r, tuple) else r for r in results]
+
+    def gives(self, name, inputs, *expected, numpy=True, **options):
+        """A call's results: values, dtypes, shapes, signs of zeros."""
+        if not self.has(name):
+            return
+        if numpy:
+            theirs = self.numpy(name, inputs, options)
+            for found, wanted in zip(theirs, expected, strict=True):
+                self.same('NumPy', found, wanted)
+        found = self.ours(name, inputs, [None] * len(expected), **options)
+        for mine, wanted in zip(found, expected, strict=True):
+            self.same('library', mine, wanted)
+
+    @staticmethod
+    def numpy(name, inputs, options):
+        options = dict(options)
+        if options.get('dtype'):
+            options['dtype'] = np.dtype(numpy_letter(options['dtype']))
+        if options.get('axes'):
+            options['axes'] = [tuple(group) for group in options['axes']]
+        result = getattr(np, name)(*inputs, **options)
+        return result if isinstance(result, tuple) else (result,)
+
+    def writes(self, name, make, expected):
+        """`make()` returns fresh (inputs, out): after the call, out is as expected."""
+        if not self.has(name):
+            return
+        inputs, out = make()
+        getattr(np, name)(*inputs, out=out)
+        self.same('NumPy', out, expected)
+        inputs, out = make()
+        self.library.call(name, inputs, [out])
+        self.same('library', out, expected)
+
+    def refuses(self, name, inputs, kind, text='', outputs=None, status=None, **options):
+        """Both fail: NumPy with this class and text, the library with its status and that text."""
+        if not self.has(name):
+            return
+        options = {'outputs': outputs or [None], **options}
+
+        def numpy():
+            keywords = {k: v for k, v in options.items() if k != 'outputs'}
+            if outputs:
+                keywords['out'] = outputs[0]
+            return self.numpy(name, inputs, keywords)
+
+        self.fails(numpy, lambda: self.library.call(name, inputs, **options), kind, text, status)
+
+    def fails(self, numpy, ours, kind, text, status=None):
+        try:
+            numpy()
+            raise AssertionError('NumPy: no error')
+        except kind as error:
+            assert text in str(error), f'NumPy: "{error}", wanted "{text}"'
+            theirs = error
+        try:
+            ours()
+            raise AssertionError('library: no error')
+        except abi.GufuncError as error:
+            good = error.status == status or method_judge.same_class(theirs, error.status)
+            assert good, f'library: {error.status} "{error}" for {type(theirs).__name__}'
+            assert status or not text_difference(str(theirs), str(error)), f'library: "{error}"'
+        self.answers += 1
+
+    def method(self, method, name, *inputs, expected, **options):
+        """A method's result, of both."""
+        if self.has(name):
+            theirs = self.numpy_method(method, name, inputs, options)
+            self.same('NumPy', theirs, expected)
+            self.same('library', self.our_method(method, name, inputs, options), expected)
+
+    def method_fails(self, method, name, *inputs, kind, text='', **options):
+        if self.has(name):
+            self.fails(
+                lambda: self.numpy_method(method, name, inputs, options),
+                lambda: self.our_method(method, name, inputs, options),
+                kind,
+                text,
+            )
+
+    @staticmethod
+    def numpy_method(method, name, inputs, options):
+        options = dict(options)
+        if options.get('dtype'):
+            options['dtype'] = np.dtype(numpy_letter(options['dtype']))
+        result = getattr(getattr(np, name), method)(*inputs, **options)
+        return inputs[0] if method == 'at' else result
+
+    def our_method(self, method, name, inputs, options):
+        if method == 'at':
+            indices = inputs[1] if isinstance(inputs[1], tuple) else (inputs[1],)
+            self.library.at(name, inputs[0], indices, *inputs[2:])
+            return inputs[0]
+        if method == 'outer':
+            inputs = (inputs,)
+        result = getattr(self.library, method)(name, *inputs, **options)
+        return result[1] if isinstance(result, tuple) else result

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The 36 corner cases of NumPy's semantics, each by name: NumPy must give the golden answer, and so
+must the library.
+
+    corner_cases.py --library build/release/lib/libgufunc.so.0.1 [--case 8] [--list]
+
+What a case asks of a function that the library does not have yet is printed with the case, never
+left out in silence. Exit 1 when an answer differs."""
+
+import argparse
+import os
+import sys
+import traceback
+
+import numpy as np
+
+import abi_methods
+from corner_arithmetic import ARITHMETIC
+from corner_both import Both, Missing
+from corner_calls import CALLS
+from corner_methods import METHODS
+
+CORNERS = sorted(ARITHMETIC + CALLS + METHODS)
+
+
+def run(number, name, check, both):
+    """One line: ok, what is not there yet, or how it differs."""
+    both.missing, both.notes = [], []
+    try:
+        check(both)
+        verdict = 'ok' if both.answers else 'not there yet'
+    except Missing:
+        verdict = 'not there yet'
+    except Exception as error:  # noqa: BLE001 - every failure is a finding
+        where = traceback.extract_tb(error.__traceback__)[1]
+        verdict = f'DIFFERS {type(error).__name__}: {error} (line {where.lineno})'
+    print(f'{number:2} {name}: {verdict}, {both.answers} answers', flush=True)
+    for note in dict.fromkeys(both.missing + both.notes):
+        print(f'     {note}')
+    both.answers = 0
+    return not verdict.startswith('DIFFERS')
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument('--library', required=True)
+    parser.add_argument('--case', type=int, help='this one only')
+    parser.add_argument('--list', action='store_true', help='only tell the names')
+    options = parser.parse_args()
+    assert [number for number, _, _ in CORNERS] == list(range(1, 37))
+    if options.list:
+        print('\n'.join(f'{number} {name}' for number, name, _ in CORNERS))
+        return 0
+    np.seterr(all='ignore')
+    both = Both(abi_methods.Library(os.path.abspath(options.library)))
+    chosen = [c for c in CORNERS if options.case in (None, c[0])]
+    good = [run(*corner, both) for corner in chosen]
+    print(f'{sum(good)} of {len(good)} corner cases hold')
+    return 0 if all(good) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
