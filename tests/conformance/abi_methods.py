@@ -105,7 +105,7 @@ class Library(abi.Library):
         if where is not None:
             args.where = ct.pointer(self.operand(where, keep))
         args.dtype = abi.DTYPES[dtype] if dtype else 0
-        args.flags, args.threads = int(keepdims), threads
+        args.flags, args.threads = int(bool(keepdims)), threads
         self.run('reduce', name, args)
         return self.answer(output, out)
 

@@ -184,7 +184,8 @@ def half_rounding(both):
 
 
 def branch_cuts(both):
-    both.gives('sqrt', [array([complex(-1, -0.0), complex(-1, 0.0)])], array([-1j, 1j]))
+    both.gives('sqrt', [array([complex(-1, -0.0), complex(-1, 0.0)])],
+               array([complex(0, -1), complex(0, 1)]))
     both.gives('sqrt', [array([complex(INF, NAN), complex(-INF, 1)])],
                array([complex(INF, NAN), complex(0, INF)]))
     if both.has('log'):
@@ -200,7 +201,7 @@ def accuracy(both):
     rng = np.random.default_rng(17)
     for name, bar in (('exp', 1), ('log', 1), ('sin', 1), ('cos', 1), ('sqrt', 0.5)):
         for letter in 'fd':
-            x = array(np.exp(rng.uniform(-5, 5, 2000)), letter)
+            x = array(np.exp(rng.uniform(-5, 4, 2000)), letter)
             if letter == 'd' and name in 'sincos':
                 x[0] = 6381956970095103 * 2.0**4  # near a multiple of pi / 2
             true = getattr(np, name)(x.astype(np.longdouble))

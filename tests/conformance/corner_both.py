@@ -12,10 +12,6 @@ from method_texts import text_difference
 NOT_FOUND = 105
 
 
-class Missing(Exception):
-    """The library has no such function yet."""
-
-
 def array(values, letter=None):
     return np.array(values, np.dtype(numpy_letter(letter)) if letter else None)
 

@@ -17,6 +17,7 @@ import random
 import re
 import sys
 import time
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -134,6 +135,7 @@ def main():
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
     np.seterr(all='ignore')
+    warnings.simplefilter('ignore', np.exceptions.ComplexWarning)
     library = abi_methods.Library(os.path.abspath(options.library))
     kinds = Counter()
     failures, per_op, methods, outcomes = 0, Counter(), Counter(), Counter()
@@ -156,7 +158,8 @@ def main():
             kinds[f'{kind_of(case)}: {re.sub("[0-9].*", "", text)}'] += 1
             if failures <= 20:
                 report(case, text, library, options.keep)
-    missing = [name for name in cases.NAMES if count >= 5000 and per_op[name] < 20]
+    expected = [] if options.only == 'methods' else cases.NAMES
+    missing = [name for name in expected if count >= 5000 and per_op[name] < 20]
     seconds = time.monotonic() - started
     print(
         f'{count} random calls of {len(per_op)} ufuncs in {seconds:.1f} s against NumPy '

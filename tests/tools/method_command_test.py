@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The methods and explain of the gufunc command, run as a user would, beside NumPy's.
+
+method_command_test.py GUFUNC"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+GUFUNC = ''
+
+
+class MethodCommand(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.here = pathlib.Path(self.folder.name)
+        self.values = np.arange(24).reshape(2, 3, 4)
+        self.a = self.save('a.npy', self.values)
+        self.out = self.here / 'o.npy'
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def save(self, name, array):
+        np.save(self.here / name, array)
+        return self.here / name
+
+    def run_tool(self, *arguments):
+        done = subprocess.run([GUFUNC, *map(str, arguments)], capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    def ok(self, *arguments):
+        code, out, err = self.run_tool(*arguments)
+        self.assertEqual(code, 0, f'{arguments}: {err}')
+        return out
+
+    def fails(self, code, text, *arguments):
+        before = {path.name: path.read_bytes() for path in self.here.iterdir()}
+        found, out, err = self.run_tool(*arguments)
+        self.assertEqual((found, out), (code, ''), f'{arguments}: {err}')
+        self.assertIn(text, err)
+        self.assertEqual({path.name: path.read_bytes() for path in self.here.iterdir()}, before)
+
+    def gives(self, expected, *arguments):
+        """The same array printed and in a new file, dtype and shape included."""
+        self.assertEqual(self.ok(*arguments).rstrip('\n'), str(expected))
+        self.assertEqual(self.ok(*arguments, '-o', self.out), '')
+        found, expected = np.load(self.out), np.asarray(expected)
+        self.assertEqual((found.dtype, found.shape), (expected.dtype, expected.shape))
+        np.testing.assert_array_equal(found, expected)
+        self.out.unlink()
+
+    def test_reduce(self):
+        for axis, options in (
+            (0, ()),
+            (1, ('--axis', '1')),
+            (-1, ('--axis', '-1')),
+            ((0, 2), ('--axis=0,2',)),
+            ((-1, 0), ('--axis', '-1,0')),
+            (None, ('--axis=none',)),
+            ((), ('--axis=()',)),
+        ):
+            self.gives(np.add.reduce(self.values, axis=axis), 'reduce', 'add', self.a, *options)
+            self.gives(
+                np.maximum.reduce(self.values, axis=axis, keepdims=True),
+                'reduce',
+                'maximum',
+                self.a,
+                *options,
+                '--keepdims',
+            )
+
+    def test_reduce_keywords(self):
+        mask = self.save('m.npy', self.values % 3 == 0)
+        where = np.load(mask)
+        arguments = ('reduce', 'maximum', self.a, '--where', mask)
+        self.gives(
+            np.maximum.reduce(self.values, where=where, initial=-5), *arguments, '--initial', '-5'
+        )
+        self.gives(np.add.reduce(self.values, initial=10), 'reduce', 'add', self.a, '--initial=10')
+        self.gives(
+            np.add.reduce(self.values, dtype='f4'), 'reduce', 'add', self.a, '--dtype', 'f4'
+        )
+        self.gives(np.int64(7), 'reduce', 'add', '7', '--dtype', 'i8', '--axis', 'none')
+        self.fails(4, "one has to specify 'initial'", *arguments)
+        self.fails(4, 'duplicate', 'reduce', 'add', self.a, '--axis=0,-3')
+        self.fails(4, 'axis 3 is out of bounds', 'reduce', 'add', self.a, '--axis', '3')
+        self.fails(4, 'not reorderable', 'reduce', 'subtract', self.a, '--axis=none')
+        self.fails(2, '--axis x', 'reduce', 'add', self.a, '--axis', 'x')
+        self.fails(2, '--axis ', 'reduce', 'add', self.a, '--axis', '0,')
+        self.fails(4, 'no identity', 'reduce', 'add', self.save('e.npy', np.ones(0)), '--initial=none')
+
+    def test_accumulate_and_reduceat(self):
+        self.gives(
+            np.add.accumulate(self.values, axis=2), 'accumulate', 'add', self.a, '--axis', '2'
+        )
+        indices = self.save('i.npy', np.array([0, 2, 1]))
+        expected = np.add.reduceat(self.values, [0, 2, 1], axis=-1)
+        for given in (indices, '0,2,1'):
+            self.gives(expected, 'reduceat', 'add', self.a, '--indices', given, '--axis', '-1')
+        self.fails(4, 'out-of-bounds', 'reduceat', 'add', self.a, '--indices', '0,9')
+        self.fails(2, '--indices', 'reduceat', 'add', self.a)
+        self.fails(3, 'no such file', 'reduceat', 'add', self.a, '--indices', '0,x')
+
+    def test_outer(self):
+        b = self.save('b.npy', np.array([1.5, 2.5]))
+        self.gives(np.multiply.outer(self.values, np.load(b)), 'outer', 'multiply', self.a, b)
+        self.fails(2, '', 'outer', 'multiply', self.a)
+
+    def test_at(self):
+        expected = self.values.copy()
+        np.add.at(expected, ([0, 0, -1], [1, 1, 2]), 10)
+        arguments = ('at', 'add', self.a, 'i8:10', '--indices', '0,0,-1', '--indices', '1,1,2')
+        self.gives(expected, *arguments)
+        np.testing.assert_array_equal(np.load(self.a), self.values)
+        self.ok(*arguments, '--inplace')
+        np.testing.assert_array_equal(np.load(self.a), expected)
+        negative = self.save('n.npy', np.array([5, 6]))
+        self.gives(np.array([-5, 6]), 'at', 'negative', negative, '--indices', '0')
+        self.fails(4, 'index 2 is out of bounds', 'at', 'add', negative, 'i8:1', '--indices', '2',
+                   '--inplace')
+        self.fails(4, 'second operand', 'at', 'add', negative, '--indices', '0')
+        self.fails(2, 'must be a .npy file', 'at', 'add', 'i8:1', 'i8:1', '--indices', '0')
+
+    def test_into_keeps_shape_and_dtype(self):
+        into = self.save('into.npy', np.zeros((3, 4), np.int16))
+        self.ok('reduce', 'add', self.a, '--into', into)
+        self.assertEqual(np.load(into).dtype, np.int16)
+        np.testing.assert_array_equal(np.load(into), self.values.sum(0))
+        self.fails(4, '', 'reduce', 'add', self.a, '--axis', '1', '--into', into)
+        self.fails(2, 'one of', 'reduce', 'add', self.a, '--into', into, '-o', self.out)
+
+    def test_json(self):
+        row = json.loads(self.ok('reduce', 'add', self.a, '--json', '-o', self.out))
+        self.assertEqual((row['ufunc'], row['method']), ('add', 'reduce'))
+        self.assertEqual(row['outputs'], [{'dtype': 'int64', 'shape': [3, 4], 'file': str(self.out)}])
+        printed = json.loads(self.ok('reduce', 'add', self.a, '--axis', 'none', '--json'))
+        self.assertEqual(printed['outputs'][0]['values'], '276')
+
+    def test_explain(self):
+        b = self.save('b.npy', np.ones((3, 1), np.float32))
+        text = self.ok('explain', 'add', self.a, b)
+        self.assertIn('loop', text)
+        for part in ('dd->d', 'float32 cast to float64', 'int64 cast to float64', '(2,3,4)',
+                     'refused ff->f: argument 0 is no safe cast to float32'):
+            self.assertIn(part, text)
+        told = json.loads(self.ok('explain', 'add', self.a, b, '--json'))
+        self.assertEqual([o['cast'] for o in told['operands']], [True, True, False])
+        self.assertEqual(told['operands'][2]['shape'], [2, 3, 4])
+        self.assertEqual(told['operands'][0]['loop_dtype'], 'float64')
+        self.fails(4, "'bitwise_and' not supported", 'explain', 'bitwise_and', self.a, b)
+        self.fails(4, 'could not be broadcast', 'explain', 'add', self.a, self.save('c.npy', np.ones(5)))
+
+    def test_help(self):
+        overview = self.ok('--help')
+        for name in ('reduce', 'accumulate', 'reduceat', 'outer', 'at', 'explain'):
+            self.assertIn(f'\n  {name} ', overview)
+            self.assertIn('INPUT'.lower(), self.ok(name, '--help').lower())
+
+
+if __name__ == '__main__':
+    GUFUNC = os.path.abspath(sys.argv[1])
+    del sys.argv[1:2]
+    unittest.main()
