@@ -221,8 +221,8 @@ def loop_dtype(case):
         if wanted is None and out is None and case['op'] in ('add', 'multiply'):
             if source.kind in 'biu':
                 wanted = np.dtype('L' if source.kind == 'u' else 'l')
-        options = {} if wanted is None else {'signature': (None, None, wanted)}
-        types = (out or source, source, out)
+        options = {} if wanted is None else {'signature': (wanted, None, None)}
+        types = (out or source, source, None)
         return function.resolve_dtypes(types, casting='unsafe', reduction=True, **options)[0]
     except (TypeError, ValueError):
         return None

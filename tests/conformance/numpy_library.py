@@ -46,16 +46,16 @@ class NumpyLibrary:
     def __init__(self, fault=None):
         self.fault = fault
 
-    def answered(self, out, work):
+    def answered(self, out, work, weak=False):
         """`work(out)` with NumPy's errors as statuses; a fresh result with its letter."""
         try:
             result = work(out)
         except Exception as error:  # noqa: BLE001 - turned into the library's error
             if self.fault == 'half_done' and out is not None:
                 out[...] = 1
-            duplicate = re.search("duplicate value in 'axis'|too large to|a C int", str(error))
+            axis = re.search("duplicate value in 'axis'|int too large to|a C int", str(error))
             status = next((code for kind, code in STATUS if isinstance(error, kind)), 9900)
-            raise abi.GufuncError(500 if duplicate else status, str(error)) from None
+            raise abi.GufuncError(500 if axis and not weak else status, str(error)) from None
         if out is not None:
             return out
         result = np.asarray(result)
@@ -91,7 +91,7 @@ class NumpyLibrary:
             if not any(x is outputs[0] for x in inputs):
                 outputs[0][...] = 0
         function = getattr(np, name)
-        return [self.answered(outputs[0], lambda out: function(*inputs, out=out, **options))]
+        return [self.answered(outputs[0], lambda out: function(*inputs, out=out, **options), True)]
 
     @staticmethod
     def unstretched(x, inputs):

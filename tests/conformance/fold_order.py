@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order of floating-point folds is fixed by the shape alone: the library's bits against the tree
+and the scan of docs/reductions.md written down once more, over axes, strides, masks, initial values
+and 1, 2, 3 and 7 threads.
+
+    fold_order.py --library build/release/lib/libgufunc.so.0.1 [--cases 400] [--seed 1]"""
+
+import argparse
+import os
+import random
+import sys
+
+import numpy as np
+
+import abi_methods
+import judge
+import method_cases
+from cases import layout
+
+LEAF, LANES, TILE = 128, 8, 256
+FUNCTIONS = {'add': np.add, 'multiply': np.multiply}
+NEUTRAL = {'add': -0.0, 'multiply': 1.0}  # in a masked element's place
+
+
+def leaf(op, x):
+    """The last axis of at most 128 elements."""
+    n = x.shape[-1]
+    if n < LANES:
+        total, rest = x[..., 0], 1
+    else:
+        rest = n - n % LANES
+        lane = [x[..., j] for j in range(LANES)]
+        for i in range(LANES, rest, LANES):
+            lane = [op(lane[j], x[..., i + j]) for j in range(LANES)]
+        while len(lane) > 1:
+            lane = [op(lane[k], lane[k + 1]) for k in range(0, len(lane), 2)]
+        total = lane[0]
+    for i in range(rest, n):
+        total = op(total, x[..., i])
+    return total
+
+
+def tree(op, x):
+    parts = [leaf(op, x[..., i : i + LEAF]) for i in range(0, x.shape[-1], LEAF)]
+    while len(parts) > 1:
+        pairs = [op(*parts[k : k + 2]) for k in range(0, len(parts) - 1, 2)]
+        parts = pairs + parts[2 * len(pairs) :]
+    return parts[0]
+
+
+def scan(op, x):
+    """All partial folds of the last axis."""
+    out = np.array(x)
+    tiles = [out[..., i : i + TILE] for i in range(0, x.shape[-1], TILE)]
+    for tile in tiles:
+        for i in range(1, tile.shape[-1]):
+            tile[..., i] = op(tile[..., i - 1], tile[..., i])
+    if len(tiles) > 1:
+        totals = scan(op, np.stack([tile[..., -1] for tile in tiles], -1))
+        for k, tile in enumerate(tiles[1:]):
+            tile[...] = op(totals[..., k, None], tile)
+    return out
+
+
+def reduced(name, x, axes, mask, start):
+    """The tree of every axis, the last one first; half precision in single."""
+    op, wide = FUNCTIONS[name], np.dtype('f') if x.dtype.char == 'e' else x.dtype
+    values = x.astype(wide)
+    if mask is not None:
+        values = np.where(mask, values, wide.type(NEUTRAL[name]))
+    for axis in sorted(axes, reverse=True):
+        values = tree(op, np.moveaxis(values, axis, -1))
+    return op(wide.type(start), values).astype(x.dtype)
+
+
+def random_view(rng, shape, letter):
+    strides, offset, span = layout(rng, shape)
+    numbers = np.random.default_rng(rng.randrange(1 << 30))
+    flat = (numbers.normal(0, 1, span + 4) * np.exp2(numbers.integers(-9, 9, span + 4))).astype(letter)
+    return np.ndarray(shape, letter, flat, offset * flat.itemsize, [s * flat.itemsize for s in strides])
+
+
+def random_shape(rng):
+    draw = rng.random()
+    if draw < 0.3:
+        return [rng.choice([rng.randint(1, 20), rng.randint(100, 5000), 40_000])]
+    if draw < 0.6:
+        return rng.choice([[rng.randint(1, 600), rng.randint(1, 9)], [3, rng.randint(100, 3000)]])
+    return [rng.randint(1, 30) for _ in range(rng.choice([2, 3, 4]))]
+
+
+def reduce_difference(rng, library):
+    name, letter = rng.choice(list(FUNCTIONS)), rng.choice('fdfde')
+    shape = random_shape(rng)
+    x = random_view(rng, shape, letter)
+    if name == 'multiply':
+        x[...] = np.exp2(x.clip(-1, 1) / 16)
+    axes = rng.sample(range(len(shape)), rng.randint(1, len(shape)))
+    options, start, mask = {}, 0.0 if name == 'add' else 1.0, None
+    if rng.random() < 0.3:
+        start = options['initial'] = 1.5
+    if rng.random() < 0.25:
+        kept = method_cases.narrowed(random.Random(1), shape)
+        mask = np.random.default_rng(rng.randrange(1 << 30)).random(kept) < 0.7
+        if np.broadcast_shapes(mask.shape, tuple(shape)) == tuple(shape):
+            options['where'] = mask
+        else:
+            mask = None
+    wanted = reduced(name, x, axes, mask, start)
+    for threads in (1, 2, 3, 7):
+        found = library.reduce(name, x, axis=axes, threads=threads, **options)[1]
+        if not judge.alike(np.atleast_1d(found), np.atleast_1d(wanted)).all():
+            return f'{name} {letter} {shape} axes {axes} {options.keys()}, {threads} threads'
+    return None
+
+
+def accumulate_difference(rng, library):
+    name, letter = rng.choice(list(FUNCTIONS)), rng.choice('fd')
+    shape = random_shape(rng)
+    x = random_view(rng, shape, letter)
+    if name == 'multiply':
+        x[...] = np.exp2(x.clip(-1, 1) / 16)
+    axis = rng.randrange(len(shape))
+    wanted = np.moveaxis(scan(FUNCTIONS[name], np.moveaxis(x, axis, -1)), -1, axis)
+    for threads in (1, 2, 3, 7):
+        found = library.accumulate(name, x, axis=axis, threads=threads)[1]
+        if not judge.alike(found, wanted).all():
+            return f'{name}.accumulate {letter} {shape} axis {axis}, {threads} threads'
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument('--library', required=True)
+    parser.add_argument('--cases', type=int, default=400)
+    parser.add_argument('--seed', type=int, default=1)
+    options = parser.parse_args()
+    np.seterr(all='ignore')
+    library = abi_methods.Library(os.path.abspath(options.library))
+    rng, differences = random.Random(options.seed), []
+    for number in range(options.cases):
+        check = accumulate_difference if number % 3 == 2 else reduce_difference
+        text = check(rng, library)
+        if text:
+            differences.append(text)
+    print(f'{options.cases} folds at 1, 2, 3 and 7 threads: {len(differences)} of other bits')
+    print('\n'.join(differences[:20]))
+    return 1 if differences else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
