@@ -37,8 +37,12 @@ def signs_of_division(both):
         both.gives('floor_divide', [left, right], floors)
         both.gives('remainder', [left, right], rests)
         both.gives('fmod', [array([5, -5], letter), array([-3, 3], letter)], array([2, -2], letter))
-        both.gives('divmod', [array([7], letter), array([-2], letter)], array([-4], letter),
-                   array([-1], letter))
+        both.gives(
+            'divmod',
+            [array([7], letter), array([-2], letter)],
+            array([-4], letter),
+            array([-1], letter),
+        )
     for letter in INTS:
         x, y = array([7, -7, 7, -7], letter), array([2, 2, -2, -2], letter)
         both.gives('floor_divide', [x, y], array([3, -4, -4, 3], letter))
@@ -69,8 +73,10 @@ def casts_out_of_range(both):
     """NumPy leaves them open: one documented rule here, saturation, and 0 for NaN."""
     if both.has('add'):
         values = array([INF, -INF, NAN, 300.0, -300.0, 1.9, -1.9])
-        for letter, wanted in (('b', [127, -128, 0, 127, -128, 1, -1]),
-                               ('B', [255, 0, 0, 255, 0, 1, 0])):
+        for letter, wanted in (
+            ('b', [127, -128, 0, 127, -128, 1, -1]),
+            ('B', [255, 0, 0, 255, 0, 1, 0]),
+        ):
             out = np.zeros(len(values), letter)
             both.library.call('add', [values, 0.0], [out], casting='unsafe')
             both.same('library', out, array(wanted, letter))
@@ -119,9 +125,14 @@ def signed_zeros(both):
 
 def sign_of_corners(both):
     for letter in 'efd':
-        both.gives('sign', [array([NAN, -0.0, 0.0, -3, INF], letter)], array([NAN, 0, 0, -1, 1], letter))
-        both.gives('heaviside', [array([NAN, 0, -1], letter), array([0.5], letter)],
-                   array([NAN, 0.5, 0], letter))
+        both.gives(
+            'sign', [array([NAN, -0.0, 0.0, -3, INF], letter)], array([NAN, 0, 0, -1, 1], letter)
+        )
+        both.gives(
+            'heaviside',
+            [array([NAN, 0, -1], letter), array([0.5], letter)],
+            array([NAN, 0.5, 0], letter),
+        )
     both.gives('sign', [array([3 + 4j, 0])], array([0.6 + 0.8j, 0]))
 
 
@@ -142,9 +153,14 @@ def mixed_signs(both):
     both.refuses('bitwise_and', [u, s], TypeError, "ufunc 'bitwise_and' not supported")
     top = array([2**63, 2**64 - 1, 0], 'Q')
     low = array([2**63 - 1, -1, -1], 'q')
-    for name, wanted in (('greater', [True] * 3), ('less', [False] * 3), ('equal', [False] * 3),
-                         ('greater_equal', [True] * 3), ('less_equal', [False] * 3),
-                         ('not_equal', [True] * 3)):
+    for name, wanted in (
+        ('greater', [True] * 3),
+        ('less', [False] * 3),
+        ('equal', [False] * 3),
+        ('greater_equal', [True] * 3),
+        ('less_equal', [False] * 3),
+        ('not_equal', [True] * 3),
+    ):
         both.gives(name, [top, low], array(wanted))
 
 
@@ -152,14 +168,24 @@ def promotion(both):
     pairs = {'eh': 'f', 'fi': 'd', 'eb': 'e', 'bB': 'h', 'iI': 'q', 'Fd': 'D', '?b': 'b', 'fq': 'd'}
     for (left, right), wanted in pairs.items():
         both.gives('add', [array([1], left), array([1], right)], array([2], wanted))
-    for letter, wanted in {'b': 'e', 'h': 'f', 'i': 'd', '?': 'e', 'B': 'e', 'H': 'f', 'q': 'd'}.items():
+    for letter, wanted in {
+        'b': 'e',
+        'h': 'f',
+        'i': 'd',
+        '?': 'e',
+        'B': 'e',
+        'H': 'f',
+        'q': 'd',
+    }.items():
         both.gives('sqrt', [array([1], letter)], array([1], wanted))
     for letter in 'bB?qQ':
         both.gives('divide', [array([1], letter), array([1], letter)], array([1.0]))
 
 
 def weak_scalars(both):
-    both.refuses('add', [np.uint8(1), 300], OverflowError, 'Python integer 300 out of bounds for uint8')
+    both.refuses(
+        'add', [np.uint8(1), 300], OverflowError, 'Python integer 300 out of bounds for uint8'
+    )
     both.gives('add', [array([1], 'f'), 3.0], array([4], 'f'))
     both.gives('add', [array([1], 'b'), 2], array([3], 'b'))
     both.gives('add', [array([1], 'e'), 1j], array([1 + 1j], 'F'))
@@ -174,20 +200,32 @@ def half_rounding(both):
     both.gives('add', [array([2048], 'e'), array([3], 'e')], array([2052], 'e'))
     both.gives('add', [array([65504], 'e'), array([16], 'e')], array([INF], 'e'))
     both.gives('add', [array([65504], 'e'), array([8], 'e')], array([65504], 'e'))
-    both.gives('multiply', [array([2.0**-24], 'e'), array([1, 0.5, 1.5], 'e')],
-               array([2.0**-24, 0, 2.0**-23], 'e'))
-    both.writes('add', lambda: ([array([65519.0, 65520.0]), 0.0], np.zeros(2, 'e')),
-                array([65504, INF], 'e'))
+    both.gives(
+        'multiply',
+        [array([2.0**-24], 'e'), array([1, 0.5, 1.5], 'e')],
+        array([2.0**-24, 0, 2.0**-23], 'e'),
+    )
+    both.writes(
+        'add',
+        lambda: ([array([65519.0, 65520.0]), 0.0], np.zeros(2, 'e')),
+        array([65504, INF], 'e'),
+    )
     # f16 * f16 + f16 in f32 would be one rounding of three: each call rounds once.
     both.gives('divide', [array([1], 'e'), array([3], 'e')], array([1 / 3], 'e'))
     both.later('the event "overflow" of a rounding to infinity (a status word)')
 
 
 def branch_cuts(both):
-    both.gives('sqrt', [array([complex(-1, -0.0), complex(-1, 0.0)])],
-               array([complex(0, -1), complex(0, 1)]))
-    both.gives('sqrt', [array([complex(INF, NAN), complex(-INF, 1)])],
-               array([complex(INF, NAN), complex(0, INF)]))
+    both.gives(
+        'sqrt',
+        [array([complex(-1, -0.0), complex(-1, 0.0)])],
+        array([complex(0, -1), complex(0, 1)]),
+    )
+    both.gives(
+        'sqrt',
+        [array([complex(INF, NAN), complex(-INF, 1)])],
+        array([complex(INF, NAN), complex(0, INF)]),
+    )
     if both.has('log'):
         for side in (np.log, lambda x: both.ours('log', [x])[0]):
             found = side(array([complex(-1, -0.0), complex(-1, 0.0), 0]))
@@ -209,8 +247,10 @@ def accuracy(both):
             ulp = np.spacing(np.abs(true).astype(letter)).astype(np.longdouble)
             assert (np.abs(found - true) <= (bar + 0.01) * ulp).all(), f'{name} {letter}'
             both.answers += 1
-    for name in ('exp2 expm1 log2 log10 log1p tan arcsin arccos arctan arctan2 sinh cosh tanh '
-                 'arcsinh arccosh arctanh cbrt hypot logaddexp logaddexp2').split():
+    for name in (
+        'exp2 expm1 log2 log10 log1p tan arcsin arccos arctan arctan2 sinh cosh tanh '
+        'arcsinh arccosh arctanh cbrt hypot logaddexp logaddexp2'
+    ).split():
         both.has(name)
 
 

@@ -38,13 +38,15 @@ class Both:
     def same(self, side, found, expected):
         expected = np.asarray(expected)
         found = np.asarray(found)
-        assert letter_of(found.dtype) == letter_of(expected.dtype), (
-            f'{side}: dtype {found.dtype}, wanted {expected.dtype}'
-        )
-        assert found.shape == expected.shape, f'{side}: shape {found.shape}, wanted {expected.shape}'
-        assert alike(np.atleast_1d(found), np.atleast_1d(expected)).all(), (
-            f'{side}: {found!r}, wanted {expected!r}'
-        )
+        assert letter_of(found.dtype) == letter_of(
+            expected.dtype
+        ), f'{side}: dtype {found.dtype}, wanted {expected.dtype}'
+        assert (
+            found.shape == expected.shape
+        ), f'{side}: shape {found.shape}, wanted {expected.shape}'
+        assert alike(
+            np.atleast_1d(found), np.atleast_1d(expected)
+        ).all(), f'{side}: {found!r}, wanted {expected!r}'
         self.answers += 1
 
     def ours(self, name, inputs, outputs=None, **options):

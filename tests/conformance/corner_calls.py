@@ -27,64 +27,109 @@ def gufunc_in_place(both):
 
 
 def larger_outputs(both):
-    both.writes('add', lambda: ([np.ones((1, 3)), np.ones(3)], np.zeros((5, 4, 3))),
-                np.full((5, 4, 3), 2.0))
-    both.refuses('add', [np.ones(2), np.ones(2)], ValueError,
-                 "non-broadcastable output operand with shape (1,) doesn't match the broadcast "
-                 'shape (2,)', outputs=[np.zeros(1)])
+    both.writes(
+        'add', lambda: ([np.ones((1, 3)), np.ones(3)], np.zeros((5, 4, 3))), np.full((5, 4, 3), 2.0)
+    )
+    both.refuses(
+        'add',
+        [np.ones(2), np.ones(2)],
+        ValueError,
+        "non-broadcastable output operand with shape (1,) doesn't match the broadcast "
+        'shape (2,)',
+        outputs=[np.zeros(1)],
+    )
 
 
 def shapes_that_do_not_fit(both):
-    both.refuses('add', [np.ones(3), np.ones(4)], ValueError,
-                 'operands could not be broadcast together with shapes (3,) (4,) ')
+    both.refuses(
+        'add',
+        [np.ones(3), np.ones(4)],
+        ValueError,
+        'operands could not be broadcast together with shapes (3,) (4,) ',
+    )
     both.gives('add', [np.ones((3, 1)), np.ones((1, 2))], np.full((3, 2), 2.0))
     both.gives('add', [np.ones((3, 1)), np.ones((1, 0))], np.empty((3, 0)))
 
 
 def casts_that_are_refused(both):
-    both.refuses('add', [np.ones(2), np.ones(2)], TypeError,
-                 "Cannot cast ufunc 'add' output from dtype('float64') to dtype('int64') with "
-                 "casting rule 'same_kind'", outputs=[np.zeros(2, np.int64)])
-    both.refuses('sqrt', [np.ones(2, np.int32)], TypeError,
-                 "Cannot cast ufunc 'sqrt' input from dtype('int32') to dtype('float64') with "
-                 "casting rule 'no'", casting='no')
-    both.refuses('add', [np.ones(2), np.ones(2, np.int32)], TypeError,
-                 "Cannot cast ufunc 'add' input 1 from dtype('int32') to dtype('float64') with "
-                 "casting rule 'no'", casting='no')
+    both.refuses(
+        'add',
+        [np.ones(2), np.ones(2)],
+        TypeError,
+        "Cannot cast ufunc 'add' output from dtype('float64') to dtype('int64') with "
+        "casting rule 'same_kind'",
+        outputs=[np.zeros(2, np.int64)],
+    )
+    both.refuses(
+        'sqrt',
+        [np.ones(2, np.int32)],
+        TypeError,
+        "Cannot cast ufunc 'sqrt' input from dtype('int32') to dtype('float64') with "
+        "casting rule 'no'",
+        casting='no',
+    )
+    both.refuses(
+        'add',
+        [np.ones(2), np.ones(2, np.int32)],
+        TypeError,
+        "Cannot cast ufunc 'add' input 1 from dtype('int32') to dtype('float64') with "
+        "casting rule 'no'",
+        casting='no',
+    )
 
 
 def read_only(both):
     out = np.zeros(2)
     out.flags.writeable = False
-    both.refuses('add', [np.ones(2), np.ones(2)], ValueError, 'output array is read-only',
-                 outputs=[out])
+    both.refuses(
+        'add', [np.ones(2), np.ones(2)], ValueError, 'output array is read-only', outputs=[out]
+    )
     both.same('', out, np.zeros(2))
 
 
 def core_dimensions(both):
-    both.refuses('matmul', [np.ones((2, 2)), np.ones((3, 2))], ValueError,
-                 'Input operand 1 has a mismatch in its core dimension 0, with gufunc signature '
-                 '(n?,k),(k,m?)->(n?,m?) (size 3 is different from 2)')
-    both.refuses('matmul', [np.float64(1), np.ones((3, 2))], ValueError,
-                 'Input operand 0 does not have enough dimensions')
-    both.refuses('vecdot', [np.ones(1), np.ones(3)], ValueError,
-                 'Input operand 1 has a mismatch in its core dimension 0')
-    both.notes.append('frozen and output-only dimensions: ufunc_border_test, signature_test and '
-                      'the golden rows of tests/data/signatures.txt')
+    both.refuses(
+        'matmul',
+        [np.ones((2, 2)), np.ones((3, 2))],
+        ValueError,
+        'Input operand 1 has a mismatch in its core dimension 0, with gufunc signature '
+        '(n?,k),(k,m?)->(n?,m?) (size 3 is different from 2)',
+    )
+    both.refuses(
+        'matmul',
+        [np.float64(1), np.ones((3, 2))],
+        ValueError,
+        'Input operand 0 does not have enough dimensions',
+    )
+    both.refuses(
+        'vecdot',
+        [np.ones(1), np.ones(3)],
+        ValueError,
+        'Input operand 1 has a mismatch in its core dimension 0',
+    )
+    both.notes.append(
+        'frozen and output-only dimensions: ufunc_border_test, signature_test and '
+        'the golden rows of tests/data/signatures.txt'
+    )
 
 
 def empty_core_dimensions(both):
     both.gives('vecdot', [np.ones((3, 0)), np.ones((3, 0))], np.zeros(3))
     both.gives('matmul', [np.ones((2, 0)), np.ones((0, 3))], np.zeros((2, 3)))
     both.gives('matmul', [np.ones((0, 2)), np.ones((2, 3))], np.zeros((0, 3)))
-    both.gives('matmul', [np.ones((2, 2, 0), np.int32), np.ones((0, 1), np.int32)],
-               np.zeros((2, 2, 1), np.int32))
+    both.gives(
+        'matmul',
+        [np.ones((2, 2, 0), np.int32), np.ones((0, 1), np.int32)],
+        np.zeros((2, 2, 1), np.int32),
+    )
 
 
 def masked_places(both):
     mask = array([True, False, True])
-    for run in (lambda out: np.add(np.ones(3), 1.0, out=out, where=mask),
-                lambda out: both.library.call('add', [np.ones(3), 1.0], [out], where=mask)):
+    for run in (
+        lambda out: np.add(np.ones(3), 1.0, out=out, where=mask),
+        lambda out: both.library.call('add', [np.ones(3), 1.0], [out], where=mask),
+    ):
         out = array([7.0, 7.0, 7.0])
         run(out)
         both.same('', out, array([2.0, 7.0, 2.0]))
@@ -97,8 +142,13 @@ def masked_places(both):
 def layouts(both):
     fortran = np.asfortranarray(np.ones((3, 4)))
     turned = np.ones((2, 3, 4)).transpose(1, 2, 0)
-    for inputs in ([fortran, fortran], [turned, turned], [np.ones((3, 4)), np.ones((3, 4))],
-                   [fortran, np.ones(4)], [np.ones((4, 6))[:, ::2], 1.0]):
+    for inputs in (
+        [fortran, fortran],
+        [turned, turned],
+        [np.ones((3, 4)), np.ones((3, 4))],
+        [fortran, np.ones(4)],
+        [np.ones((4, 6))[:, ::2], 1.0],
+    ):
         for order in 'KCFA':
             wanted = np.add(*inputs, order=order)
             result = both.library.call('add', inputs, [None], order=order)[0]
@@ -138,10 +188,17 @@ def moved_axes(both):
     both.gives('vecdot', [x, x], array([[5.0], [50.0]]), keepdims=True)
     both.gives('matmul', [x, x], x @ x.T, axes=[[0, 1], [1, 0], [0, 1]])
     both.gives('matmul', [x, x], (x @ x.T).T, axes=[[0, 1], [1, 0], [1, 0]])
-    both.refuses('matmul', [x, x], TypeError, 'matmul does not support keepdims', keepdims=True,
-                 status=100)
-    both.refuses('matmul', [x, x], TypeError, 'axis can only be used with a single shared core '
-                 'dimension', axis=0, status=100)
+    both.refuses(
+        'matmul', [x, x], TypeError, 'matmul does not support keepdims', keepdims=True, status=100
+    )
+    both.refuses(
+        'matmul',
+        [x, x],
+        TypeError,
+        'axis can only be used with a single shared core ' 'dimension',
+        axis=0,
+        status=100,
+    )
 
 
 CALLS = [

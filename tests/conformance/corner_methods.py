@@ -37,12 +37,24 @@ def empty_reductions(both):
     both.method('reduce', 'multiply', empty, axis=None, expected=array(1.0))
     both.method('reduce', 'bitwise_and', np.empty(0, np.uint8), expected=array(255, 'B'))
     both.method('reduce', 'logical_and', np.empty(0), expected=array(True))
-    both.method_fails('reduce', 'add', empty, initial=None, kind=ValueError,
-                      text='zero-size array to reduction operation add which has no identity')
+    both.method_fails(
+        'reduce',
+        'add',
+        empty,
+        initial=None,
+        kind=ValueError,
+        text='zero-size array to reduction operation add which has no identity',
+    )
     mask = array([True, False, True])
     both.method_fails('reduce', 'maximum', np.ones((2, 3)), where=mask, kind=ValueError, text=MASK)
-    both.method('reduce', 'maximum', np.ones((2, 3)), where=mask, initial=0.0,
-                expected=array([1.0, 0.0, 1.0]))
+    both.method(
+        'reduce',
+        'maximum',
+        np.ones((2, 3)),
+        where=mask,
+        initial=0.0,
+        expected=array([1.0, 0.0, 1.0]),
+    )
     both.method('reduce', 'add', np.ones((2, 3)), where=mask, expected=array([2.0, 0.0, 2.0]))
 
 
@@ -55,22 +67,45 @@ def not_reorderable(both):
     both.method('reduce', 'subtract', x, axis=(), expected=x)
     both.method('reduce', 'add', x, axis=(0, 1), expected=array(15.0))
     both.method_fails('reduce', 'add', x, axis=(0, -2), kind=ValueError, text='duplicate value')
-    both.method_fails('reduce', 'add', x, axis=2, kind=np.exceptions.AxisError,
-                      text='axis 2 is out of bounds for array of dimension 2')
+    both.method_fails(
+        'reduce',
+        'add',
+        x,
+        axis=2,
+        kind=np.exceptions.AxisError,
+        text='axis 2 is out of bounds for array of dimension 2',
+    )
 
 
 def stretches(both):
     x = np.arange(8)
-    both.method('reduceat', 'add', x, array([0, 4, 1, 5, 2, 6, 3, 7]),
-                expected=array([6, 4, 10, 5, 14, 6, 18, 7]))
+    both.method(
+        'reduceat',
+        'add',
+        x,
+        array([0, 4, 1, 5, 2, 6, 3, 7]),
+        expected=array([6, 4, 10, 5, 14, 6, 18, 7]),
+    )
     both.method('reduceat', 'add', x, array([3, 3, 2]), expected=array([3, 3, 27]))
     both.method('reduceat', 'add', x, np.empty(0, np.int64), expected=np.empty(0, np.int64))
     both.method('reduceat', 'subtract', x, array([1]), expected=array([-26]))
-    both.method('reduceat', 'maximum', x.reshape(2, 4), array([0, 2]), axis=-1,
-                expected=array([[1, 3], [5, 7]]))
+    both.method(
+        'reduceat',
+        'maximum',
+        x.reshape(2, 4),
+        array([0, 2]),
+        axis=-1,
+        expected=array([[1, 3], [5, 7]]),
+    )
     for index in (8, -1):
-        both.method_fails('reduceat', 'add', x, array([0, index]), kind=IndexError,
-                          text=f'index {index} out-of-bounds in add.reduceat [0, 8)')
+        both.method_fails(
+            'reduceat',
+            'add',
+            x,
+            array([0, index]),
+            kind=IndexError,
+            text=f'index {index} out-of-bounds in add.reduceat [0, 8)',
+        )
 
 
 def overlapping(both):
@@ -133,15 +168,33 @@ def hits(both):
     counted([0, 0, 0], array([-1, -3, -1]), array([5, 7, 1]), expected=[7, 0, 6])
     counted([1, 2], array([0, 0]), array([10, 3]), name='subtract', expected=[-12, 2])
     counted([5, 6], array([1, 1, 1]), name='negative', expected=[5, -6])
-    counted([[0, 0], [0, 0]], (array([0, 1, 0]), array([1, 0, 1])), array([1, 2, 3]),
-            expected=[[0, 4], [2, 0]])
+    counted(
+        [[0, 0], [0, 0]],
+        (array([0, 1, 0]), array([1, 0, 1])),
+        array([1, 2, 3]),
+        expected=[[0, 4], [2, 0]],
+    )
     counted([[0, 0], [0, 0]], (array([0, 0]),), array([1, 2]), expected=[[2, 4], [0, 0]])
     counted([0, 0], array([0, 0]), array([1.5, 1.5]), expected=[2, 0])
     for index, axis, size in ((3, 0, 3), (-4, 0, 3)):
-        both.method_fails('at', 'add', np.zeros(3), array([index]), array([1.0]), kind=IndexError,
-                          text=f'index {index} is out of bounds for axis {axis} with size {size}')
-    both.method_fails('at', 'add', np.zeros(3), (array([0]), array([0])), array([1.0]),
-                      kind=IndexError, text='too many indices for array')
+        both.method_fails(
+            'at',
+            'add',
+            np.zeros(3),
+            array([index]),
+            array([1.0]),
+            kind=IndexError,
+            text=f'index {index} is out of bounds for axis {axis} with size {size}',
+        )
+    both.method_fails(
+        'at',
+        'add',
+        np.zeros(3),
+        (array([0]), array([0])),
+        array([1.0]),
+        kind=IndexError,
+        text='too many indices for array',
+    )
     both.notes.append('bool and Ellipsis indices are the binding\'s to turn into integers')
 
 

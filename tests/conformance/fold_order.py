@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of floating-point folds is fixed by the shape alone: the library's bits against the tree
-and the scan of docs/reductions.md written down once more, over axes, strides, masks, initial values
-and 1, 2, 3 and 7 threads.
+"""The order of floating-point folds is fixed by the shape alone: the library's bits against the
+tree and the scan of docs/reductions.md written down once more, over axes, strides, masks, initial
+values and 1, 2, 3 and 7 threads.
 
     fold_order.py --library build/release/lib/libgufunc.so.0.1 [--cases 400] [--seed 1]"""
 
@@ -76,8 +76,12 @@ def reduced(name, x, axes, mask, start):
 def random_view(rng, shape, letter):
     strides, offset, span = layout(rng, shape)
     numbers = np.random.default_rng(rng.randrange(1 << 30))
-    flat = (numbers.normal(0, 1, span + 4) * np.exp2(numbers.integers(-9, 9, span + 4))).astype(letter)
-    return np.ndarray(shape, letter, flat, offset * flat.itemsize, [s * flat.itemsize for s in strides])
+    flat = (numbers.normal(0, 1, span + 4) * np.exp2(numbers.integers(-9, 9, span + 4))).astype(
+        letter
+    )
+    return np.ndarray(
+        shape, letter, flat, offset * flat.itemsize, [s * flat.itemsize for s in strides]
+    )
 
 
 def random_shape(rng):

@@ -242,7 +242,9 @@ def random_indices(rng, shape):
     count = rng.randint(0 if rng.random() < 0.05 else 1, len(shape)) if shape else 0
     if rng.random() < 0.01:
         count = len(shape) + 1
-    common = [rng.randint(0 if rng.random() < 0.05 else 1, 6) for _ in range(rng.choice([0, 1, 1, 1, 2]))]
+    common = [
+        rng.randint(0 if rng.random() < 0.05 else 1, 6) for _ in range(rng.choice([0, 1, 1, 1, 2]))
+    ]
     indices = []
     for axis in range(count):
         extent = shape[axis] if axis < len(shape) else 1
@@ -264,7 +266,10 @@ def random_at(rng, name, dtypes):
     if rng.random() < 0.15:
         name = rng.choice(ELEMENTWISE[1])
     case, buffers = base(rng, 'at', name), Buffers(rng)
-    shape = [0 if rng.random() < 0.03 else rng.randint(1, 6) for _ in range(rng.choice([0, 1, 1, 1, 2, 2, 3]))]
+    shape = [
+        0 if rng.random() < 0.03 else rng.randint(1, 6)
+        for _ in range(rng.choice([0, 1, 1, 1, 2, 2, 3]))
+    ]
     array = buffers.view(rng.choice(dtypes), shape)
     case['indices'], common = random_indices(rng, shape)
     picked = common * bool(case['indices']) + shape[len(case['indices']) :]

@@ -3,7 +3,7 @@
 
 import re
 
-# NumPy's text is about its iterator or its arguments' Python types, which the library does not have.
+# NumPy's text is about its iterator or about Python types, which the library does not have.
 OWN_WORDS = [
     r'remapped',
     r'^operand was set up as a reduction along axis',

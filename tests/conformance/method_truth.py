@@ -78,7 +78,9 @@ def largest(letter):
 def within_sum(case, memory, values, loop, found, letter, n):
     initial = wide_initial(case, loop)
     pieces = parts(case, values)
-    starts = [{k: np.longdouble(getattr(v, p)) for k, v in initial.items()} for p in ('real', 'imag')]
+    starts = [
+        {k: np.longdouble(getattr(v, p)) for k, v in initial.items()} for p in ('real', 'imag')
+    ]
     good, bound = np.ones(found.shape, bool), 2 * (np.log2(n) + 1) * EPS[letter] / 2
     for piece, start, answer in zip(pieces, starts, parts(case, found)):
         wide = piece.astype(np.longdouble)
@@ -132,7 +134,9 @@ def within_product(case, memory, values, loop, found, letter, n):
         if found.dtype.kind != 'c':
             truth = truth.real
         out = letter_of(found.dtype)
-        room = bound * EPS[letter] / 2 * scale + scale * max(EPS.get(out, 0), EPS[letter] if letter in 'eE' else 0)
+        room = bound * EPS[letter] / 2 * scale + scale * max(
+            EPS.get(out, 0), EPS[letter] if letter in 'eE' else 0
+        )
         room = room + TINY.get(out, 0) * 2
         same = (found == truth.astype(found.dtype)) | (np.isnan(found) & np.isnan(truth))
         overflow = (scale * 1.01 >= largest(out)) & ~np.isfinite(found) if out in EPS else False

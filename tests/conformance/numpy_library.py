@@ -127,7 +127,9 @@ class NumpyLibrary:
             result = getattr(np, name).reduce(source, axis=axis, out=target, **options)
             if self.fault == 'initial_twice' and name == 'add' and out is None:
                 if type(options.get('initial')) is int:
-                    result = result + np.asarray(options['initial']).astype(np.asarray(result).dtype)
+                    result = result + np.asarray(options['initial']).astype(
+                        np.asarray(result).dtype
+                    )
             return result
 
         return self.answered(out, work)

@@ -4,8 +4,9 @@
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed 1]
     [--only calls|methods] [--keep]
 
-It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first. A failing case shrinks to a small one; --keep writes it to rows/.
-GUFUNC_CPU_ISA chooses the instruction level. Exit 1 when anything differs."""
+It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first. A
+failing case shrinks to a small one; --keep writes it to rows/. GUFUNC_CPU_ISA chooses the
+instruction level. Exit 1 when anything differs."""
 
 import argparse
 import copy
@@ -67,7 +68,9 @@ def simpler(case):
 def fewer_indices(case):
     """Half of the 1-d indices of reduceat and at."""
     for half in (slice(1, None, 2), slice(0, None, 2)):
-        if any(len(spec['values']) > 1 and len(spec['shape']) == 1 for spec in case.get('indices', [])):
+        if any(
+            len(spec['values']) > 1 and len(spec['shape']) == 1 for spec in case.get('indices', [])
+        ):
             changed = copy.deepcopy(case)
             for spec in changed['indices']:
                 if len(spec['shape']) == 1 and spec['shape'][0] > 1:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle, tried: NumPy in the library's place differs nowhere, and NumPy with a planted fault is
-found out.
+"""The oracle, tried: NumPy in the library's place differs nowhere, and NumPy with a planted fault
+is found out.
 
     planted_faults.py [--cases 3000] [--seed 1]"""
 

@@ -84,9 +84,7 @@ class MethodCommand(unittest.TestCase):
             np.maximum.reduce(self.values, where=where, initial=-5), *arguments, '--initial', '-5'
         )
         self.gives(np.add.reduce(self.values, initial=10), 'reduce', 'add', self.a, '--initial=10')
-        self.gives(
-            np.add.reduce(self.values, dtype='f4'), 'reduce', 'add', self.a, '--dtype', 'f4'
-        )
+        self.gives(np.add.reduce(self.values, dtype='f4'), 'reduce', 'add', self.a, '--dtype', 'f4')
         self.gives(np.int64(7), 'reduce', 'add', '7', '--dtype', 'i8', '--axis', 'none')
         self.fails(4, "one has to specify 'initial'", *arguments)
         self.fails(4, 'duplicate', 'reduce', 'add', self.a, '--axis=0,-3')
@@ -94,7 +92,9 @@ class MethodCommand(unittest.TestCase):
         self.fails(4, 'not reorderable', 'reduce', 'subtract', self.a, '--axis=none')
         self.fails(2, '--axis x', 'reduce', 'add', self.a, '--axis', 'x')
         self.fails(2, '--axis ', 'reduce', 'add', self.a, '--axis', '0,')
-        self.fails(4, 'no identity', 'reduce', 'add', self.save('e.npy', np.ones(0)), '--initial=none')
+        self.fails(
+            4, 'no identity', 'reduce', 'add', self.save('e.npy', np.ones(0)), '--initial=none'
+        )
 
     def test_accumulate_and_reduceat(self):
         self.gives(
@@ -123,8 +123,17 @@ class MethodCommand(unittest.TestCase):
         np.testing.assert_array_equal(np.load(self.a), expected)
         negative = self.save('n.npy', np.array([5, 6]))
         self.gives(np.array([-5, 6]), 'at', 'negative', negative, '--indices', '0')
-        self.fails(4, 'index 2 is out of bounds', 'at', 'add', negative, 'i8:1', '--indices', '2',
-                   '--inplace')
+        self.fails(
+            4,
+            'index 2 is out of bounds',
+            'at',
+            'add',
+            negative,
+            'i8:1',
+            '--indices',
+            '2',
+            '--inplace',
+        )
         self.fails(4, 'second operand', 'at', 'add', negative, '--indices', '0')
         self.fails(2, 'must be a .npy file', 'at', 'add', 'i8:1', 'i8:1', '--indices', '0')
 
@@ -139,7 +148,9 @@ class MethodCommand(unittest.TestCase):
     def test_json(self):
         row = json.loads(self.ok('reduce', 'add', self.a, '--json', '-o', self.out))
         self.assertEqual((row['ufunc'], row['method']), ('add', 'reduce'))
-        self.assertEqual(row['outputs'], [{'dtype': 'int64', 'shape': [3, 4], 'file': str(self.out)}])
+        self.assertEqual(
+            row['outputs'], [{'dtype': 'int64', 'shape': [3, 4], 'file': str(self.out)}]
+        )
         printed = json.loads(self.ok('reduce', 'add', self.a, '--axis', 'none', '--json'))
         self.assertEqual(printed['outputs'][0]['values'], '276')
 
@@ -147,15 +158,22 @@ class MethodCommand(unittest.TestCase):
         b = self.save('b.npy', np.ones((3, 1), np.float32))
         text = self.ok('explain', 'add', self.a, b)
         self.assertIn('loop', text)
-        for part in ('dd->d', 'float32 cast to float64', 'int64 cast to float64', '(2,3,4)',
-                     'refused ff->f: argument 0 is no safe cast to float32'):
+        for part in (
+            'dd->d',
+            'float32 cast to float64',
+            'int64 cast to float64',
+            '(2,3,4)',
+            'refused ff->f: argument 0 is no safe cast to float32',
+        ):
             self.assertIn(part, text)
         told = json.loads(self.ok('explain', 'add', self.a, b, '--json'))
         self.assertEqual([o['cast'] for o in told['operands']], [True, True, False])
         self.assertEqual(told['operands'][2]['shape'], [2, 3, 4])
         self.assertEqual(told['operands'][0]['loop_dtype'], 'float64')
         self.fails(4, "'bitwise_and' not supported", 'explain', 'bitwise_and', self.a, b)
-        self.fails(4, 'could not be broadcast', 'explain', 'add', self.a, self.save('c.npy', np.ones(5)))
+        self.fails(
+            4, 'could not be broadcast', 'explain', 'add', self.a, self.save('c.npy', np.ones(5))
+        )
 
     def test_help(self):
         overview = self.ok('--help')

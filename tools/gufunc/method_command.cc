@@ -197,12 +197,12 @@ class Method {
   void save() {
     const guf_array_info info = info_of(output_);
     const bool fortran = options_.order == "F";
-    const guf_operand file = files_.new_file(options_.output, info.dtype,
-                                             {info.shape, info.shape + info.ndim}, fortran);
+    const guf_operand file =
+        files_.new_file(options_.output, info.dtype, {info.shape, info.shape + info.ndim}, fortran);
     Call call;
-    call.check(guf_array_copy_to_host(
-        result_.get(), reinterpret_cast<void *>(file.tensor->address), info.nbytes,
-        fortran ? GUF_ORDER_F : GUF_ORDER_C, nullptr, call.error()));
+    call.check(guf_array_copy_to_host(result_.get(), reinterpret_cast<void *>(file.tensor->address),
+                                      info.nbytes, fortran ? GUF_ORDER_F : GUF_ORDER_C, nullptr,
+                                      call.error()));
   }
 
   void print_json() {

@@ -12,8 +12,7 @@ void add_list(CLI::App &app, const char *names, std::vector<std::string> &values
 }
 
 void add_every(CLI::App &app, MethodOptions &method) {
-  app.add_option("-o,--output", method.output,
-                 "New .npy file; without one the result is printed");
+  app.add_option("-o,--output", method.output, "New .npy file; without one the result is printed");
   app.add_option("--device", method.device, "cpu, cuda:0, roc:0, opencl:0 or auto");
   app.add_option("--threads", method.threads, "At most so many threads (cpu)");
   app.add_flag("--raw", method.raw, "Read and write bfloat16 as raw two-byte elements (V2)");

@@ -69,9 +69,8 @@ class Run {
     call.check(guf_plan_explain(plan.get(), text.data(), &length, call.error()));
     text.resize(std::strlen(text.c_str()));
     if (common_.json) {
-      fmt::print("{}\n", nlohmann::ordered_json({{"ufunc", info_.name},
-                                                 {"operands", operands_json()},
-                                                 {"plan", text}})
+      fmt::print("{}\n", nlohmann::ordered_json(
+                             {{"ufunc", info_.name}, {"operands", operands_json()}, {"plan", text}})
                              .dump(2));
     } else {
       fmt::print("{}", text);
