@@ -4,9 +4,10 @@ and the library's own calls, one after the other, for left folds."""
 
 import numpy as np
 
+import abi
 import build
-import method_judge
 from judge import EPS, TINY, letter_of
+from method_build import axis_of, index_array, initial_of, numpy_method
 
 
 def letter_in(case, loop):
@@ -23,7 +24,7 @@ def wide_inputs(case, loop):
 
 def wide_initial(case, loop):
     """`initial` in the loop's type, as keyword of NumPy's method."""
-    initial = method_judge.initial_of(case, None)
+    initial = initial_of(case, None)
     if initial is None:
         return {}
     return {'initial': np.asarray(initial).astype(loop)}
@@ -33,11 +34,11 @@ def fold(case, function, values, memory, initial):
     """The method in long double; `initial` in place of the case's own."""
     plain = {k: v for k, v in case.items() if k not in ('initial', 'dtype')}
     if case['method'] == 'reduce':
-        options = {'axis': method_judge.axis_of(case), 'keepdims': bool(case.get('keepdims'))}
+        options = {'axis': axis_of(case), 'keepdims': bool(case.get('keepdims'))}
         if case.get('where'):
             options['where'] = memory.view(case['where'])
         return np.asarray(function.reduce(values, **options, **initial))
-    return np.asarray(method_judge.numpy_method(plain, function, [values], None, memory))
+    return np.asarray(numpy_method(plain, function, [values], None, memory))
 
 
 def longest_fold(case):
@@ -45,7 +46,7 @@ def longest_fold(case):
     shape = case['inputs'][0].get('shape', [])
     if not shape:
         return 2
-    axis = method_judge.axis_of(case)
+    axis = axis_of(case)
     if axis is None:
         axes = range(len(shape))
     else:
@@ -164,15 +165,13 @@ class Chain:
         self.values = None if source is None else np.asarray(source).astype(self.loop)
 
     def step(self, left, *right):
-        import abi
-
         wrap = abi.BFloat16 if self.narrow else (lambda x: x)
         inputs = [wrap(np.array(x, self.loop)) for x in (left, *right)]
         return self.library.call(self.name, inputs, [None])[0][1]
 
 
 def axis_last(case, values):
-    axis = method_judge.axis_of(case)
+    axis = axis_of(case)
     if axis is None or isinstance(axis, tuple):
         axes = range(values.ndim) if axis is None else axis
         axes = [a % values.ndim for a in axes]
@@ -214,7 +213,7 @@ def scan_left(case, loop, library):
 def stretches(case, loop, library):
     chain = Chain(case, loop, library)
     values = axis_last(case, chain.values)
-    indices = method_judge.index_array(case['indices'][0]).astype(np.int64)
+    indices = index_array(case['indices'][0]).astype(np.int64)
     out = np.empty((*values.shape[:-1], len(indices)), chain.loop)
     for k, begin in enumerate(indices):
         end = indices[k + 1] if k + 1 < len(indices) else values.shape[-1]
@@ -229,7 +228,7 @@ def one_by_one(case, loop, library):
     """at: every hit in turn, each written back in the array's type."""
     chain = Chain(case, loop, library)
     array = np.array(chain.memory.view(case['output']))
-    indices = tuple(method_judge.index_array(spec).astype(np.int64) for spec in case['indices'])
+    indices = tuple(index_array(spec).astype(np.int64) for spec in case['indices'])
     places = np.broadcast_arrays(*indices)
     rest = array.shape[len(indices) :]
     common = places[0].shape if places else ()

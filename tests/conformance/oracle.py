@@ -121,6 +121,14 @@ def random_case(rng, count, only):
     return cases.random_bfloat16_case(rng) if count % 16 == 0 else cases.random_case(rng)
 
 
+def shares_memory(case):
+    """Whether the output lies in an input's buffer."""
+    output = case['output'] or {'buffer': None}
+    return any(
+        view.get('buffer') == output['buffer'] for view in case['inputs'] if 'buffer' in view
+    )
+
+
 def kind_of(case):
     """What is counted: the ufunc of a call, the method of a method."""
     return f'{case["op"]}.{case["method"]}' if 'method' in case else case['op']
@@ -154,6 +162,7 @@ def main():
         count += 1
         per_op[case['op']] += 1
         methods[case.get('method', 'call')] += 1
+        methods['outputs in an input'] += shares_memory(case)
         text = difference(case, library)
         outcomes['differs' if text else 'equal'] += 1
         if text:

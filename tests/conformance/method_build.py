@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A method case made of arguments, and NumPy's method called with them."""
+
+import numpy as np
+
+import abi_methods
+import build
+
+
+def index_array(spec):
+    """The indices of a case; a step of its own, so that strides are seen."""
+    values = np.array(spec['values'], np.dtype(build.numpy_letter(spec['dtype'])))
+    values = values.reshape(spec['shape'])
+    if values.ndim and spec['step'] != 1:
+        wide = np.zeros((*values.shape[:-1], values.shape[-1] * abs(spec['step'])), values.dtype)
+        view = wide[..., :: spec['step']]
+        view[...] = values
+        return view
+    return values
+
+
+def initial_of(case, absent):
+    if 'initial' not in case:
+        return absent
+    return None if case['initial'] == 'none' else build.value(None, case['initial'])
+
+
+def axis_of(case):
+    axis = case.get('axis', 0)
+    return None if axis == 'all' else tuple(axis) if isinstance(axis, list) else axis
+
+
+def numpy_dtype(case):
+    return np.dtype(build.numpy_letter(case['dtype'])) if case.get('dtype') else None
+
+
+def spread(operand, indices, out):
+    """The operand of an at as large as the indexed elements: NumPy 2.4 reads beyond a smaller one
+    where indices have several dimensions."""
+    if not any(index.ndim > 1 for index in indices):
+        return operand
+    try:
+        picked = np.broadcast_shapes(*[index.shape for index in indices])
+        return np.array(np.broadcast_to(operand, (*picked, *out.shape[len(indices) :])))
+    except ValueError:
+        return operand
+
+
+def numpy_method(case, function, inputs, out, memory):
+    """One call of NumPy's method on given operands."""
+    method = case['method']
+    if method == 'at':
+        indices = tuple(index_array(spec) for spec in case['indices'])
+        function.at(out, indices, *[spread(x, indices, out) for x in inputs])
+        return out
+    options = {'dtype': numpy_dtype(case), 'out': out}
+    if method != 'outer':
+        options['axis'] = axis_of(case)
+    if method == 'reduce':
+        options['keepdims'] = bool(case.get('keepdims'))
+        initial = initial_of(case, abi_methods.ABSENT)
+        if initial is not abi_methods.ABSENT:
+            options['initial'] = initial
+    if case.get('where'):
+        options['where'] = memory.view(case['where'])
+    if method == 'outer':
+        options['order'] = case['order']
+    if method == 'reduceat':
+        inputs = [*inputs, index_array(case['indices'][0])]
+    return getattr(function, method)(*inputs, **options)
