@@ -129,7 +129,7 @@ def random_output(rng, buffers, shape, inputs, dtypes):
         shape[rng.randrange(len(shape))] += rng.choice([-1, 1])
         shape = [max(n, 0) for n in shape]
     views = [view for view in inputs if 'buffer' in view]
-    if views and draw > 0.75:  # share memory with an input
+    if views and draw > 0.7:  # share memory with an input
         source = rng.choice(views)
         strides, offset, span = layout(rng, shape)
         number, holder = source['buffer'], buffers.list[source['buffer']]

@@ -96,7 +96,7 @@ def random_output(rng, buffers, shape, sources, dtypes):
     if rng.random() < 0.05:
         shape = spoilt(rng, shape)
     views = [view for view in sources if 'buffer' in view]
-    if views and rng.random() < 0.35:
+    if views and rng.random() < 0.5:
         source = rng.choice(views)
         if source['shape'] == shape and 0 not in source['strides'] and rng.random() < 0.4:
             return dict(source)
