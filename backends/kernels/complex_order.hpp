@@ -41,6 +41,17 @@ GUF_DEVICE bool is_less_equal(guf::complex<T> x, guf::complex<T> y) {
   return (x.re < y.re && ordered(x, y)) || (x.re == y.re && x.im <= y.im);
 }
 
+// The choice between two structs is one between two places on the stack, which the iterations of a
+// vectorised loop would share (seen with complex128 and clang 19): so part by part.
+template <class T>
+GUF_DEVICE T choose(bool first, T x, T y) {
+  return first ? x : y;
+}
+template <class T>
+GUF_DEVICE guf::complex<T> choose(bool first, guf::complex<T> x, guf::complex<T> y) {
+  return guf::complex<T>(first ? x.re : y.re, first ? x.im : y.im);
+}
+
 }  // namespace standard
 
 #endif  // GUFUNC_BACKENDS_KERNELS_COMPLEX_ORDER_HPP

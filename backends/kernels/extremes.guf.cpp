@@ -8,19 +8,19 @@ namespace standard {
 
 template <class T>
 GUF_DEVICE T maximum(T x, T y) {
-  return is_less_equal(y, x) || has_nan(x) ? x : y;
+  return choose(is_less_equal(y, x) || has_nan(x), x, y);
 }
 template <class T>
 GUF_DEVICE T minimum(T x, T y) {
-  return is_less_equal(x, y) || has_nan(x) ? x : y;
+  return choose(is_less_equal(x, y) || has_nan(x), x, y);
 }
 template <class T>
 GUF_DEVICE T fmax(T x, T y) {
-  return is_less_equal(y, x) || has_nan(y) ? x : y;
+  return choose(is_less_equal(y, x) || has_nan(y), x, y);
 }
 template <class T>
 GUF_DEVICE T fmin(T x, T y) {
-  return is_less_equal(x, y) || has_nan(y) ? x : y;
+  return choose(is_less_equal(x, y) || has_nan(y), x, y);
 }
 
 }  // namespace standard

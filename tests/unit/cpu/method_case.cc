@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/cpu/method_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+#include "backends/cpu/dtype_layout.h"
+#include "tests/unit/cpu/cpu_fixture.h"
+#include "tests/unit/cpu/method_reference.h"
+
+namespace gufunc::cpu {
+namespace {
+
+guf_dtype or_else(guf_dtype dtype, guf_dtype other) {
+  return dtype == 0 ? other : dtype;
+}
+
+// An operand's memory: steps per dimension and where the first element lies.
+struct Operand {
+  std::vector<unsigned char> bytes;
+  std::vector<int64_t> step;
+  int64_t origin = 0;
+};
+
+// Dimensions in the order of their places, each behind the next smaller one.
+Operand lay_out(const std::vector<MethodDim> &dims, int64_t element, bool odd, bool plain) {
+  Operand operand;
+  operand.step.resize(dims.size());
+  std::vector<size_t> order(dims.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return dims[a].place < dims[b].place; });
+  int64_t distance = element, low = 0, high = element;
+  for (const size_t d : order) {
+    const MethodDim &dim = dims[d];
+    if (dim.repeated && !plain) continue;
+    distance *= plain ? 1 : 1 + dim.gap;
+    operand.step[d] = dim.reversed && !plain ? -distance : distance;
+    const int64_t reach = distance * std::max<int64_t>(dim.size - 1, 0);
+    (operand.step[d] < 0 ? low : high) += operand.step[d] < 0 ? -reach : reach;
+    distance *= std::max<int64_t>(dim.size, 1);
+  }
+  constexpr int64_t kMargin = 64;
+  operand.origin = kMargin - low + (odd ? 1 : 0);
+  operand.bytes.assign(static_cast<size_t>(high - low + 2 * kMargin + 1), 0xA5);
+  return operand;
+}
+
+// Values whose order matters, with the odd zero and NaN. All NaNs are one, and products stay finite:
+// which of two NaNs is kept is the compiler's choice.
+Value random_value(std::mt19937 &random, guf_dtype dtype, bool factor) {
+  Value value = {};
+  double real = std::ldexp(static_cast<double>(random() % 20001) - 10000,
+                           static_cast<int>(random() % 12) - 6);
+  if (factor) real = 1 + std::ldexp(real, -24);
+  const double special[] = {-0.0, 0.0, NAN, 1.0};
+  const bool odd = random() % 200 == 0;
+  const double number = odd ? special[random() % 4] : real;
+  if (dtype == GUF_F64 || dtype == GUF_C128) {
+    const double parts[2] = {number, factor ? real - 1 : real / 3};
+    std::memcpy(value.data(), parts, dtype_bytes(dtype));
+  } else if (dtype == GUF_F32 || dtype == GUF_C64) {
+    const float parts[2] = {static_cast<float>(number), static_cast<float>(factor ? real - 1 : real / 3)};
+    std::memcpy(value.data(), parts, dtype_bytes(dtype));
+  } else if (dtype == GUF_F16 || dtype == GUF_BF16) {
+    Value wide = {};
+    const float part = static_cast<float>(odd || factor ? number : real / 256);
+    std::memcpy(wide.data(), &part, 4);
+    value = converted(wide, GUF_F32, dtype);
+  } else if (dtype == GUF_BOOL) {
+    value[0] = random() % 2 == 0;
+  } else {
+    for (uint32_t i = 0; i < dtype_bytes(dtype); ++i) {
+      value[i] = static_cast<unsigned char>(random());
+    }
+  }
+  return value;
+}
+
+void swap_bytes(unsigned char *bytes, guf_dtype dtype) {
+  const uint32_t unit = dtype_swap_bytes(dtype);
+  for (uint32_t at = 0; at < dtype_bytes(dtype); at += unit) {
+    std::reverse(bytes + at, bytes + at + unit);
+  }
+}
+
+uint32_t flag(bool set, uint32_t value) {
+  return set ? value : 0;
+}
+
+// Everything that a case is made of.
+struct Setup {
+  explicit Setup(const MethodCase &wanted);
+
+  const MethodCase &wanted;
+  guf_dtype input_dtype, output_dtype;
+  std::vector<MethodDim> out_dims;
+  Operand input, output, mask;
+  Value initial = {};
+  guf_method_block block = {};
+
+  bool has_axis() const { return wanted.method != GUF_METHOD_REDUCE; }
+  int64_t kept(size_t d) const { return wanted.kept[d].size; }
+};
+
+Setup::Setup(const MethodCase &row)
+    : wanted(row),
+      input_dtype(or_else(row.input, row.dtype)),
+      output_dtype(or_else(row.output, row.dtype)) {
+  std::mt19937 random(row.seed);
+  std::vector<MethodDim> dims = row.kept;
+  dims.insert(dims.end(), row.fold.begin(), row.fold.end());
+  input = lay_out(dims, dtype_bytes(input_dtype), row.odd_input, false);
+  mask = lay_out(dims, 1, false, random() % 2 == 0);
+  out_dims = row.kept;
+  if (has_axis()) out_dims.push_back(row.fold[0]);
+  if (row.method == GUF_METHOD_REDUCEAT) {
+    out_dims.back().size = static_cast<int64_t>(row.indices.size());
+  }
+  for (MethodDim &dim : out_dims) dim.repeated = false;
+  output = lay_out(out_dims, dtype_bytes(output_dtype), row.odd_output, false);
+  const int64_t bytes = dtype_bytes(input_dtype);
+  for (int64_t at = input.origin % bytes; at + bytes <= static_cast<int64_t>(input.bytes.size());
+       at += bytes) {
+    Value value = random_value(random, input_dtype, row.function == "multiply");
+    if (row.swapped_input) swap_bytes(value.data(), input_dtype);
+    std::memcpy(input.bytes.data() + at, value.data(), static_cast<size_t>(bytes));
+  }
+  // Whole stretches of one value, and mixtures.
+  for (size_t at = 0; at < mask.bytes.size();) {
+    const size_t end = std::min(mask.bytes.size(), at + random() % 700);
+    const auto kind = static_cast<unsigned char>(random() % 3);
+    for (; at < end; ++at) mask.bytes[at] = kind == 2 ? random() % 2 == 0 : kind;
+    if (at == end && end != mask.bytes.size()) mask.bytes[at++] = 1;
+  }
+  initial = random_value(random, row.dtype, row.function == "multiply");
+
+  block.method = row.method;
+  block.flags = GUF_METHOD_ANY_THREAD | flag(row.tree, GUF_METHOD_TREE) |
+                flag(row.masked, GUF_METHOD_MASKED) | flag(row.exact, GUF_METHOD_EXACT) |
+                flag(row.initial, GUF_METHOD_INITIAL);
+  block.nkept = static_cast<int32_t>(row.kept.size());
+  block.nfold = static_cast<int32_t>(row.fold.size());
+  block.items = 1;
+  for (size_t d = 0; d < row.kept.size(); ++d) {
+    block.items *= static_cast<uint64_t>(row.kept[d].size);
+    block.kept_size[d] = row.kept[d].size;
+    block.kept_input_step[d] = input.step[d];
+    block.kept_output_step[d] = output.step[d];
+    block.kept_mask_step[d] = mask.step[d];
+  }
+  for (size_t d = 0; d < row.fold.size(); ++d) {
+    block.fold_size[d] = row.fold[d].size;
+    block.fold_input_step[d] = input.step[row.kept.size() + d];
+    block.fold_mask_step[d] = mask.step[row.kept.size() + d];
+  }
+  if (has_axis()) block.fold_output_step = output.step.back();
+  block.indices = row.indices.data();
+  block.nindices = static_cast<int64_t>(row.indices.size());
+  block.input_dtype = input_dtype;
+  block.output_dtype = output_dtype;
+  block.loop_dtype = row.dtype;
+  block.input_flags = GUF_LAUNCH_OPERAND_READ |
+                      flag(row.swapped_input, GUF_LAUNCH_OPERAND_SWAPPED) |
+                      flag(row.odd_input, GUF_LAUNCH_OPERAND_UNALIGNED);
+  block.output_flags = GUF_LAUNCH_OPERAND_WRITTEN |
+                       flag(row.swapped_output, GUF_LAUNCH_OPERAND_SWAPPED) |
+                       flag(row.odd_output, GUF_LAUNCH_OPERAND_UNALIGNED);
+  std::memcpy(block.initial, initial.data(), sizeof(block.initial));
+  if (row.in_place) output = input;
+}
+
+// Element `index` (kept, then fold) of the input in the loop's dtype; nothing where masked off.
+MaybeValue element(const Setup &setup, const std::vector<int64_t> &index) {
+  int64_t at = setup.input.origin, mask_at = setup.mask.origin;
+  for (size_t d = 0; d < index.size(); ++d) {
+    at += index[d] * setup.input.step[d];
+    mask_at += index[d] * setup.mask.step[d];
+  }
+  if (setup.wanted.masked && setup.mask.bytes[static_cast<size_t>(mask_at)] == 0) return {};
+  Value value = {};
+  std::memcpy(value.data(), setup.input.bytes.data() + at, dtype_bytes(setup.input_dtype));
+  if (setup.wanted.swapped_input) swap_bytes(value.data(), setup.input_dtype);
+  return converted(value, setup.input_dtype, setup.wanted.dtype);
+}
+
+// Dimension `d` of the fold, over all below it.
+MaybeValue folded(const Setup &setup, const Arithmetic &op, std::vector<int64_t> *index, int d,
+                  const MaybeValue &start) {
+  if (d < 0) {
+    const MaybeValue value = element(setup, *index);
+    return value ? MaybeValue(op.widened(*value)) : value;
+  }
+  std::vector<MaybeValue> values;
+  int64_t &position = (*index)[setup.wanted.kept.size() + static_cast<size_t>(d)];
+  for (position = 0; position < setup.wanted.fold[static_cast<size_t>(d)].size; ++position) {
+    values.push_back(folded(setup, op, index, d - 1, {}));
+  }
+  position = 0;
+  return op.fold(values, start);
+}
+
+void write(Setup *setup, std::vector<int64_t> index, const Value &value) {
+  Value result = converted(value, setup->wanted.dtype, setup->output_dtype);
+  if (setup->wanted.swapped_output) swap_bytes(result.data(), setup->output_dtype);
+  int64_t at = setup->output.origin;
+  for (size_t d = 0; d < index.size(); ++d) at += index[d] * setup->output.step[d];
+  std::memcpy(setup->output.bytes.data() + at, result.data(), dtype_bytes(setup->output_dtype));
+}
+
+void answer_item(Setup *setup, const Arithmetic &op, const std::vector<int64_t> &item) {
+  const MethodCase &row = setup->wanted;
+  std::vector<int64_t> index = item;
+  index.resize(item.size() + row.fold.size());
+  if (row.method == GUF_METHOD_REDUCE) {
+    const MaybeValue initial =
+        row.initial ? MaybeValue(op.widened(setup->initial)) : MaybeValue();
+    const int last = static_cast<int>(row.fold.size()) - 1;
+    const bool from_left = !row.tree && last >= 0;
+    MaybeValue all = folded(*setup, op, &index, last, from_left ? initial : MaybeValue());
+    if (!from_left) all = op.joined(initial, all);
+    if (all) write(setup, item, op.rounded(*all));
+    return;
+  }
+  std::vector<Value> axis;
+  for (index.back() = 0; index.back() < row.fold[0].size; ++index.back()) {
+    axis.push_back(*element(*setup, index));
+  }
+  std::vector<Value> results;
+  if (row.method == GUF_METHOD_ACCUMULATE) {
+    results = op.scanned(axis);
+  } else {
+    for (size_t k = 0; k < row.indices.size(); ++k) {
+      const auto first = row.indices[k];
+      const auto end = k + 1 < row.indices.size() ? row.indices[k + 1] : row.fold[0].size;
+      std::vector<MaybeValue> values{op.widened(axis[static_cast<size_t>(first)])};
+      for (int64_t i = first + 1; i < end; ++i) {
+        values.push_back(op.widened(axis[static_cast<size_t>(i)]));
+      }
+      results.push_back(op.rounded(*op.fold(values, {})));
+    }
+  }
+  for (size_t k = 0; k < results.size(); ++k) {
+    std::vector<int64_t> at = item;
+    at.push_back(static_cast<int64_t>(k));
+    write(setup, at, results[k]);
+  }
+}
+
+const char *method_name(int32_t method) {
+  return method == GUF_METHOD_REDUCE ? "reduce"
+                                     : method == GUF_METHOD_ACCUMULATE ? "accumulate" : "reduceat";
+}
+
+}  // namespace
+
+std::string MethodCase::text() const {
+  std::ostringstream out;
+  out << method_name(method) << ' ' << function << " dtype " << std::hex << dtype << " in " << input
+      << " out " << output << std::dec << " seed " << seed;
+  const auto add = [&](const char *name, const std::vector<MethodDim> &dims) {
+    out << ' ' << name;
+    for (const MethodDim &dim : dims) {
+      out << ' ' << dim.size << (dim.reversed ? "r" : "") << (dim.repeated ? "0" : "") << '+'
+          << dim.gap << '@' << dim.place;
+    }
+  };
+  add("kept", kept);
+  add("fold", fold);
+  out << (tree ? "" : " left") << (exact ? " exact" : "") << (use_fold ? "" : " loop only")
+      << (masked ? " masked" : "") << (initial ? " initial" : "")
+      << (swapped_input || odd_input ? " odd input" : "")
+      << (swapped_output || odd_output ? " odd output" : "") << (in_place ? " in place" : "");
+  return out.str();
+}
+
+std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads, void *stream) {
+  Setup setup(wanted);
+  const MethodLoop loop = find_method_loop(wanted.function, wanted.dtype);
+  setup.block.output =
+      reinterpret_cast<uint64_t>(setup.output.bytes.data() + setup.output.origin);
+  setup.block.input = wanted.in_place
+                          ? setup.block.output
+                          : reinterpret_cast<uint64_t>(setup.input.bytes.data() +
+                                                       setup.input.origin);
+  setup.block.mask = reinterpret_cast<uint64_t>(setup.mask.bytes.data() + setup.mask.origin);
+  guf_backend_method method = {};
+  method.struct_size = sizeof(method);
+  method.max_threads = threads;
+  method.kernel = loop.kernel;
+  method.fold = wanted.use_fold ? loop.fold : nullptr;
+  method.stream = stream;
+  method.block = &setup.block;
+  guf_error error = fresh_error();
+  const guf_status status = cpu().method(cpu_device(), &method, &error);
+  EXPECT_EQ(status, GUF_OK) << error.message;
+  if (stream != nullptr) {
+    std::memset(&setup.block, 0xFF, sizeof(setup.block));  // it was borrowed for the call
+    EXPECT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error), GUF_OK) << error.message;
+  }
+  return status == GUF_OK ? setup.output.bytes : std::vector<unsigned char>();
+}
+
+std::vector<unsigned char> right_answer(const MethodCase &wanted) {
+  Setup setup(wanted);
+  const Arithmetic op(wanted.function, wanted.dtype, wanted.tree, wanted.use_fold);
+  if (setup.block.items == 0) return setup.output.bytes;
+  std::vector<int64_t> item(wanted.kept.size());
+  for (uint64_t i = 0; i < setup.block.items; ++i) {
+    uint64_t rest = i;
+    for (size_t d = 0; d < item.size(); ++d) {
+      item[d] = static_cast<int64_t>(rest % static_cast<uint64_t>(setup.kept(d)));
+      rest /= static_cast<uint64_t>(setup.kept(d));
+    }
+    answer_item(&setup, op, item);
+  }
+  return setup.output.bytes;
+}
+
+}  // namespace gufunc::cpu

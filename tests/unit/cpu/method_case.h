@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call of the `method` slot with operands of any form, and what it must give: the tree and the
+// scan written down once more, slowly, element by element with optional values.
+#ifndef GUFUNC_TESTS_UNIT_CPU_METHOD_CASE_H
+#define GUFUNC_TESTS_UNIT_CPU_METHOD_CASE_H
+
+#include <gufunc/backend.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace gufunc::cpu {
+
+using Value = std::array<unsigned char, 16>;  // an element of any dtype
+using MaybeValue = std::optional<Value>;
+
+// The loop of a standard function for one dtype, with its fold entry.
+struct MethodLoop {
+  void *kernel = nullptr;
+  void *fold = nullptr;
+  int32_t kind = 0;
+};
+MethodLoop find_method_loop(const std::string &function, guf_dtype dtype, bool unary = false);
+
+struct MethodDim {
+  int64_t size = 1;
+  bool reversed = false, repeated = false;  // negative stride, stride 0
+  int64_t gap = 0;                          // elements between neighbours
+  int place = 0;                            // order in memory: the least is nearest
+};
+
+struct MethodCase {
+  int32_t method = GUF_METHOD_REDUCE;
+  std::string function = "add";
+  guf_dtype dtype = GUF_F32, input = 0, output = 0;  // 0: dtype
+  std::vector<MethodDim> kept, fold;
+  bool tree = true, exact = false, use_fold = true;
+  bool masked = false, initial = false;
+  bool swapped_input = false, odd_input = false, swapped_output = false, odd_output = false;
+  bool in_place = false;
+  std::vector<int64_t> indices;  // reduceat
+  unsigned seed = 0;
+
+  std::string text() const;
+};
+
+// The output's bytes after a call with at most `threads` threads, and those that are right. An
+// empty vector: the call failed, which is a test failure of its own.
+std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads,
+                                    void *stream = nullptr);
+std::vector<unsigned char> right_answer(const MethodCase &wanted);
+
+MethodCase random_case(std::mt19937 &random, int32_t method);
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_TESTS_UNIT_CPU_METHOD_CASE_H
