@@ -55,7 +55,7 @@ TEST_F(Method, ReducesEverySizeOfEveryDtype) {
 }
 
 TEST_F(Method, ReducesSizesAroundBorders) {
-  for (const int64_t border : {1024, 4096, 32768, 65536, 131072}) {
+  for (const int64_t border : {1024, 32768, 65536}) {
     for (int64_t size = border - 1; size <= border + 1; ++size) {
       for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I64, GUF_C128}) {
         MethodCase row = one_dim(size, dtype);
@@ -71,7 +71,7 @@ TEST_F(Method, ReducesSizesAroundBorders) {
 // Rows and columns, wide and narrow, of sizes that threads share.
 TEST_F(Method, ReducesEitherAxis) {
   for (const bool columns : {false, true}) {
-    for (const auto &[kept, fold] : {std::pair{1000, 300}, {3, 40000}, {70, 1300}, {40000, 5}}) {
+    for (const auto &[kept, fold] : {std::pair{1000, 300}, {3, 40000}, {70, 1300}, {20000, 5}}) {
       for (const guf_dtype dtype : {GUF_F32, GUF_BF16, GUF_U8, GUF_C64}) {
         MethodCase row = one_dim(fold, dtype);
         row.kept = {{kept}};
@@ -89,7 +89,7 @@ TEST_F(Method, ReducesEitherAxis) {
 TEST_F(Method, ReducesSeveralDimensions) {
   for (const bool reversed : {false, true}) {
     for (const auto &sizes : std::vector<std::vector<int64_t>>{
-             {300, 300}, {2, 90000}, {90000, 2}, {130, 7, 150}, {5, 1000, 40}}) {
+             {300, 200}, {2, 30000}, {40000, 2}, {130, 7, 30}, {5, 1000, 4}}) {
       for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I32, GUF_C128}) {
         MethodCase row = one_dim(1, dtype);
         row.fold.clear();
@@ -108,7 +108,7 @@ TEST_F(Method, ReducesSeveralDimensions) {
 }
 
 TEST_F(Method, AccumulatesSizesAroundBorders) {
-  for (const int64_t border : {8, 256, 512, 65536, 131072}) {
+  for (const int64_t border : {8, 256, 512, 65536}) {
     for (int64_t size = border - 1; size <= border + 1; ++size) {
       for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I8, GUF_C128}) {
         MethodCase row = one_dim(size, dtype);
@@ -126,7 +126,7 @@ class RandomMethod : public Method, public testing::WithParamInterface<int32_t> 
 
 TEST_P(RandomMethod, GivesTheReferencesBits) {
   std::mt19937 random(static_cast<unsigned>(GetParam()));
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < 700; ++i) {
     expect_right(random_case(random, GetParam()));
     if (HasFatalFailure()) return;
   }
