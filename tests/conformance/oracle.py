@@ -17,6 +17,7 @@ import random
 import re
 import sys
 import time
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -137,4 +138,5 @@ def main():
 
 
 if __name__ == '__main__':
+    warnings.simplefilter('ignore')  # NumPy's: casts and operations that the cases are made to have
     sys.exit(main())
