@@ -165,6 +165,10 @@ guf_status PreparedPlan::take_geometry(const plan::Request &request, const plan:
 
 guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, guf_error *error) {
   GUF_TRY(check_given(call, error));
+  if ((call.args->fp_report | call.args->fp_fail) != 0) {
+    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                      "args->fp_report and args->fp_fail: plans look for no floating-point events");
+  }
   resolve::Choice choice;
   broadcast::LoopShape loop;
   GUF_TRY(decide(call, &choice, &loop, error));

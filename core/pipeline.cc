@@ -16,6 +16,20 @@ namespace {
 
 using base::kNone;
 
+[[gnu::cold, gnu::noinline]] guf_status make_watch(const op::CallView &call, guf_launch_watch *out,
+                                                   guf_error *error) {
+  const backend::Device &device = *call.device;
+  if ((device.backend->api.features & GUF_BACKEND_FP_EVENTS) == 0) {
+    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                      "%s: backend %s looks for no floating-point events", device.spec.c_str(),
+                      device.backend->api.name);
+  }
+  const guf_call_args &args = *call.args;
+  *out = {
+      call.ufunc->name.c_str(), call.ufunc->flags, args.fp_report, args.fp_fail, 0, args.fp_events};
+  return GUF_OK;
+}
+
 guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, guf_error *error) {
   if (loop.items == 0) return GUF_OK;
@@ -25,7 +39,11 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(plan::choose(call, &planner, error));
   plan::Launch geometry;
   GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
-  return run(*call.device, call.stream, kernel, *choice.loop, call.args->threads, &geometry, error);
+  guf_launch_watch watch;
+  const bool watched = (call.args->fp_report | call.args->fp_fail) != 0;
+  if (__builtin_expect(watched, 0)) GUF_TRY(make_watch(call, &watch, error));
+  return run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
+             watched ? &watch : nullptr, &geometry, error);
 }
 
 bool has_missing(const op::CallView &call) {
@@ -96,13 +114,14 @@ guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopSh
 }
 
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
-               uint32_t threads, plan::Launch *launch, guf_error *error) {
+               uint32_t threads, const guf_launch_watch *watch, plan::Launch *launch,
+               guf_error *error) {
   backend::ErrorRoom room(error);
   guf_launch_block &block = launch->block;
   int64_t index[plan::kMaxRest];
   std::fill_n(index, launch->nrest, 0);
   for (;;) {
-    GUF_TRY(backend::launch(device, stream, kernel, loop, threads, block, room.get()));
+    GUF_TRY(backend::launch(device, stream, kernel, loop, threads, block, watch, room.get()));
     int32_t k = 0;
     for (; k < launch->nrest; ++k) {
       const bool carry = ++index[k] == launch->rest_size[k];

@@ -22,9 +22,10 @@ guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopSh
                   guf_error *error);
 
 // Launches a prepared geometry, looping over the dimensions that a block does not hold. `launch` is
-// used up.
+// used up. `watch`: the floating-point events to look for, or nullptr.
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
-               uint32_t threads, plan::Launch *launch, guf_error *error);
+               uint32_t threads, const guf_launch_watch *watch, plan::Launch *launch,
+               guf_error *error);
 
 }  // namespace gufunc::pipeline
 

@@ -158,7 +158,7 @@ guf_status PreparedPlan::run_rest(backend::Stream *stream, const guf_launch_bloc
     launch.rest_mask_step[k] = rest_->rest_mask_step[k];
     copy_few(rest_->rest_step[k], noperands_, launch.rest_step[k]);
   }
-  return run(*device_, stream, kernel_, *loop_, threads_, &launch, error);
+  return run(*device_, stream, kernel_, *loop_, threads_, nullptr, &launch, error);
 }
 
 guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
@@ -192,7 +192,7 @@ guf_status PreparedPlan::queue(backend::Stream *stream, const uint64_t *addresse
     fill_block(addresses, workspace, &block);
   }
   GUF_TRY(rest_ == nullptr
-              ? backend::launch(*device_, stream, kernel_, *loop_, threads_, block, error)
+              ? backend::launch(*device_, stream, kernel_, *loop_, threads_, block, nullptr, error)
               : run_rest(stream, block, error));
   return stages_.empty() ? GUF_OK : move_stages(false, stream, addresses, workspace, error);
 }

@@ -21,7 +21,8 @@ using base::fail;
 using base::kNone;
 
 constexpr uint32_t kFunctionFlags = GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE |
-                                    GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST;
+                                    GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST |
+                                    GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES;
 
 guf_status check_desc(const guf_ufunc_desc &desc, guf_error *error) {
   GUF_TRY(border::need(desc.name, "desc->name", error));

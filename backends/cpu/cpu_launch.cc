@@ -92,6 +92,17 @@ guf_status run_launch(const guf_backend_launch &launch, const HostLoop &loop, gu
   return run_shared(launch, loop, work_of(block), error);
 }
 
+[[gnu::noinline]] guf_status run_watched(const guf_backend_launch &launch, HostLoop &loop,
+                                         guf_error *error) {
+  EventWatch watch(*launch.block, *launch.watch);
+  loop.watch = &watch;
+  const guf_status status = run_launch(launch, loop, error);
+  if (status == kLoopFailed) {
+    return fail_loop(launch, loop.failure->load(std::memory_order_acquire), error);
+  }
+  return status != GUF_OK ? status : watch.finish(error);
+}
+
 }  // namespace
 
 guf_status fail_loop(guf_status returned, const char *failure, guf_error *error) {
@@ -108,8 +119,9 @@ guf_status fail_loop(guf_status returned, const char *failure, guf_error *error)
 
 guf_status execute_launch(const guf_backend_launch &launch, guf_error *error) {
   std::atomic<guf_status> failure{GUF_OK};
-  const HostLoop loop{launch.kernel, launch.user, (launch.block->flags & GUF_LAUNCH_STATUS) != 0,
-                      &failure};
+  HostLoop loop{launch.kernel, launch.user, (launch.block->flags & GUF_LAUNCH_STATUS) != 0,
+                &failure};
+  if (__builtin_expect(launch.watch != nullptr, 0)) return run_watched(launch, loop, error);
   const guf_status status = run_launch(launch, loop, error);
   if (__builtin_expect(status != kLoopFailed, 1)) return status;
   return fail_loop(failure.load(std::memory_order_acquire), launch.failure, error);

@@ -100,6 +100,8 @@ class LaunchTask : public Task {
  protected:
   const guf_launch_block &block() const { return *launch_.block; }
   void borrow(const guf_launch_block *block) { launch_.block = block; }
+  const guf_launch_watch *watch() const { return launch_.watch; }
+  void borrow(const guf_launch_watch *watch) { launch_.watch = watch; }
 
  private:
   guf_backend_launch launch_;
@@ -109,11 +111,18 @@ class QueuedLaunch final : public LaunchTask {
  public:
   explicit QueuedLaunch(const LaunchTask &task) : LaunchTask(task), owned_(block()) {
     borrow(&owned_);
+    if (watch() == nullptr) return;
+    owned_watch_ = *watch();
+    std::memcpy(name_, owned_watch_.name, strnlen(owned_watch_.name, sizeof name_ - 1));
+    owned_watch_.name = name_;
+    borrow(&owned_watch_);
   }
   void dispose() override { destroy(this); }
 
  private:
   guf_launch_block owned_;
+  guf_launch_watch owned_watch_;
+  char name_[64] = {};
 };
 
 Task *LaunchTask::copy_of(const Task &task) {

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "backends/cpu/event_watch.h"
+
 namespace gufunc::cpu {
 
 // What a call of a failing loop returns: no status of the library, so it is told apart from every
@@ -19,8 +21,14 @@ struct HostLoop {
   void *user = nullptr;
   bool has_status = false;
   std::atomic<guf_status> *failure = nullptr;  // of the launch: the first one of its threads stays
+  EventWatch *watch = nullptr;                 // of the launch: the events it looks for
 
   guf_status operator()(char **args, const int64_t *dims, const int64_t *steps) const {
+    if (__builtin_expect(watch != nullptr, 0)) return watch->run(*this, args, dims, steps);
+    return run(args, dims, steps);
+  }
+
+  guf_status run(char **args, const int64_t *dims, const int64_t *steps) const {
     if (__builtin_expect(has_status, 0)) {
       return report(reinterpret_cast<guf_loop_status>(entry)(args, dims, steps, user));
     }

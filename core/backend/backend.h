@@ -78,14 +78,16 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
 
 // Queues one launch; NULL stream: complete on return where the device has host memory.
 inline guf_status launch(Device &device, Stream *stream, void *kernel, const op::Loop &loop,
-                         uint32_t threads, const guf_launch_block &block, guf_error *error) {
+                         uint32_t threads, const guf_launch_block &block,
+                         const guf_launch_watch *watch, guf_error *error) {
   const guf_backend_launch request = {sizeof(guf_backend_launch),
                                       threads,
                                       kernel,
                                       stream == nullptr ? nullptr : stream->native,
                                       loop.user,
                                       &block,
-                                      loop.failure.load(std::memory_order_relaxed)};
+                                      loop.failure.load(std::memory_order_relaxed),
+                                      watch};
   return device.backend->api.launch(device.native, &request, error);
 }
 

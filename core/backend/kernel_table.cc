@@ -22,7 +22,8 @@ constexpr uint32_t kMaxImages = 1U << 10;
 constexpr uint64_t kMaxImageSize = uint64_t{1} << 31;
 constexpr size_t kMaxText = 4096;
 constexpr uint32_t kAllFunctionFlags = GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE |
-                                       GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST;
+                                       GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST |
+                                       GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES;
 
 bool is_identifier(std::string_view text) {
   const auto is_letter = [](char c) {

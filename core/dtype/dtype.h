@@ -23,10 +23,14 @@ constexpr uint32_t itemsize(guf_dtype dtype) {
 constexpr bool is_complex(guf_dtype dtype) {
   return (dtype & 0xFFU) == 5;
 }
+constexpr bool is_integer(guf_dtype dtype) {  // signed or unsigned; bool is neither
+  return (dtype & 0xFFU) <= 1;
+}
 constexpr uint32_t alignment(guf_dtype dtype) {
   return is_complex(dtype) ? itemsize(dtype) / 2 : itemsize(dtype);
 }
 static_assert(itemsize(GUF_BOOL) == 1 && itemsize(GUF_C128) == 16 && alignment(GUF_C128) == 8);
+static_assert(is_integer(GUF_U64) && !is_integer(GUF_BOOL) && !is_integer(GUF_F16));
 
 bool valid(guf_dtype dtype);
 char letter(guf_dtype dtype);        // 'f'; '\0' for none

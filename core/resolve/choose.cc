@@ -101,8 +101,7 @@ void make_infinite(OperandView *operand) {
 
 bool is_integer_side(const OperandView &operand) {
   if (is_weak(operand)) return is_weak_int(operand);
-  const guf_dtype type = operand.layout.dtype;
-  return type != GUF_BOOL && (type & 0xFFU) <= 1;
+  return dtype::is_integer(operand.layout.dtype);
 }
 
 // Ints compare with any integer type exactly, so they take no type and need no cast.

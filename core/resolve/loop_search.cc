@@ -20,7 +20,7 @@ guf_dtype type_at(const op::Loop &loop, int32_t i) {
 // Bool, integers, inexact: the kinds that decide whether a Python scalar is weak.
 int rank(guf_dtype type) {
   if (type == GUF_BOOL) return 0;
-  return (type & 0xFFU) <= 1 ? 1 : 2;
+  return dtype::is_integer(type) ? 1 : 2;
 }
 
 int weak_rank(int32_t kind) {
@@ -206,8 +206,11 @@ guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, 
 guf_status check_weak(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
   if (query.call->casting != GUF_CASTING_EQUIV) return GUF_OK;
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
-    if (query.weak[i] && query.have[i] != type_at(loop, i)) {
-      return refuse_weak(query, i, type_at(loop, i), error);
+    const guf_dtype type = type_at(loop, i);
+    // One that the type does not take at all is refused after the values of the others.
+    if (!query.weak[i] || query.have[i] == type) continue;
+    if (!dtype::is_integer(type) || takes(query.call->operand[i].kind, type)) {
+      return refuse_weak(query, i, type, error);
     }
   }
   return GUF_OK;

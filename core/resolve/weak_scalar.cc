@@ -61,9 +61,6 @@ guf::f64 as_double(uint64_t bits) {
   return value;
 }
 
-bool is_integer(guf_dtype type) {
-  return (type & 0xFFU) <= 1;
-}
 bool is_unsigned(guf_dtype type) {
   return (type & 0xFFU) == 1;
 }
@@ -81,7 +78,7 @@ guf_status out_of_bounds(int64_t value, int32_t index, guf_dtype type, guf_error
 
 guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error) {
   const bool negative = is_negative_huge(*operand);
-  if (type == GUF_BOOL || is_integer(type)) {
+  if (type == GUF_BOOL || dtype::is_integer(type)) {
     if (type == GUF_U64 && !negative && !is_saturated(*operand)) {
       store(operand, type, operand->value[0]);
       return GUF_OK;
@@ -107,7 +104,7 @@ bool takes(int32_t weak_kind, guf_dtype type) {
     case GUF_OPERAND_WEAK_COMPLEX:
       return dtype::is_complex(type);
     case GUF_OPERAND_WEAK_FLOAT:
-      return type != GUF_BOOL && !is_integer(type);
+      return type != GUF_BOOL && !dtype::is_integer(type);
     default:
       return type != GUF_BOOL;
   }
@@ -130,9 +127,10 @@ guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_
   switch (operand->kind) {
     case GUF_OPERAND_WEAK_INT: {
       const auto value = static_cast<int64_t>(operand->value[0]);
-      if (is_integer(type) && !fits(value, type)) return out_of_bounds(value, index, type, error);
+      if (dtype::is_integer(type) && !fits(value, type))
+        return out_of_bounds(value, index, type, error);
       // To floating point through double, as Python's float(int).
-      if (type == GUF_BOOL || is_integer(type)) {
+      if (type == GUF_BOOL || dtype::is_integer(type)) {
         store_as(operand, type, static_cast<guf::i64>(value));
       } else {
         store_as(operand, type, static_cast<guf::f64>(value));

@@ -93,6 +93,9 @@ class CallArgs(ct.Structure):
         ('ndims', ct.c_int32),
         ('host_policy', ct.c_int32),
         ('threads', ct.c_uint32),
+        ('fp_events', ct.POINTER(ct.c_uint32)),
+        ('fp_report', ct.c_uint32),
+        ('fp_fail', ct.c_uint32),
     ]
 
 

@@ -45,6 +45,13 @@ class Outcome:
         self.error, self.text = error, text
 
 
+def apart(x, out):
+    """An input that shares no memory with the output. NumPy promises what it then gives for those
+    that do, and does not always keep it: negative of a strided view, in place, is wrong in 2.4.6."""
+    shares = isinstance(x, np.ndarray) and out is not None and np.may_share_memory(x, out)
+    return x.copy() if shares else x
+
+
 def run_numpy(case):
     memory = build.Memory(case)
     narrow = build.is_bfloat16(case)
@@ -52,6 +59,7 @@ def run_numpy(case):
     if narrow:
         inputs = [build.from_bfloat16_bits(x) for x in inputs]
     out = build.value(memory, case['output']) if case['output'] else None
+    inputs = [apart(x, out) for x in inputs]
     options = {'order': case['order'], 'casting': case['casting'] or 'same_kind'}
     if case.get('dtype'):
         options['dtype'] = np.dtype(build.numpy_letter(case['dtype']))
@@ -286,14 +294,17 @@ def compared_to_truth(case, theirs, found, good):
             scale = compared(case, in_output_shape(scale, theirs)) * max(1, wide[0].shape[-1]) * 4
         else:
             scale = np.abs(truth)
-            if (
-                case['op'] == 'power' and letter in 'FD'
-            ):  # exp(w): an error of w is one of the result, |w| times as large
-                exponent = compared(
-                    case, in_output_shape(np.abs(wide[1] * np.log(wide[0])), theirs)
-                )
-                scale = scale * np.maximum(1, np.where(np.isfinite(exponent), exponent, 1))
+            if case['op'] == 'power' and letter in 'FD':
+                scale = scale * lost_in_exponent(case, theirs, wide)
         return within(found, truth, scale, letter, product)
+
+
+def lost_in_exponent(case, theirs, wide):
+    """exp(v): an error of v is one of the result, |v| times as large. 1 up to where 64 bits of v
+    still do for c128; beyond 2^45 the library keeps 53 bits, as C does."""
+    size = compared(case, in_output_shape(np.abs(wide[1] * np.log(wide[0])), theirs))
+    lost = np.where(size < 2.0**45, size / 512, size)
+    return np.maximum(1, np.where(np.isfinite(size), lost, 1))
 
 
 def in_output_shape(values, theirs):

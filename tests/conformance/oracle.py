@@ -187,4 +187,5 @@ def main():
 
 
 if __name__ == '__main__':
+    warnings.simplefilter('ignore')  # NumPy's: casts and operations that the cases are made to have
     sys.exit(main())

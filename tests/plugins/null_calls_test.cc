@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -228,6 +229,52 @@ TEST_F(NullCalls, AStreamReportsItsFirstFailureOnce) {
   EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &error_), GUF_E_DEVICE_LOST);
   EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK);
   guf_stream_release(stream, nullptr);
+}
+
+// More loop dimensions than a block holds, so that one launch of the plan is two of the device.
+TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
+  constexpr int kNdim = GUF_MAX_LOOP_NDIM + 1;
+  int64_t shape[kNdim], strides[kNdim], stride = sizeof(float);
+  for (int axis = kNdim - 1; axis >= 0; --axis, stride *= 3) {
+    shape[axis] = 2;  // of 3, so that no two axes coalesce
+    strides[axis] = stride;
+  }
+  std::vector<float> input(20000, 1), output(20000, 7);
+  guf_tensor tensors[2] = {};
+  guf_operand operands[3] = {};
+  for (int i = 0; i < 2; ++i) {
+    tensors[i].struct_size = sizeof(guf_tensor);
+    tensors[i].dtype = GUF_F32;
+    tensors[i].ndim = kNdim;
+    tensors[i].shape = shape;
+    tensors[i].strides = strides;
+    tensors[i].device = near_;
+    tensors[i].address = reinterpret_cast<uint64_t>((i == 0 ? input : output).data());
+    operands[2 * i].kind = GUF_OPERAND_TENSOR;
+    operands[2 * i].tensor = &tensors[i];
+  }
+  operands[1].kind = GUF_OPERAND_WEAK_FLOAT;  // its value lies in the plan
+  const double two = 2;
+  std::memcpy(operands[1].value, &two, sizeof two);
+  guf_call_args args = {};
+  args.struct_size = sizeof args;
+  args.ninputs = 2;
+  args.noutputs = 1;
+  args.inputs = operands;
+  args.outputs = operands + 2;
+  guf_plan plan = nullptr;
+  guf_stream stream = nullptr;
+  ASSERT_EQ(guf_plan_create(add_, &args, &plan, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(guf_stream_create(near_, 0, &stream, &error_), GUF_OK) << error_.message;
+  control().script("async=1;launch@2=1200");
+  const uint64_t addresses[] = {tensors[0].address, 0, tensors[1].address};
+  EXPECT_EQ(guf_plan_launch(plan, stream, 3, addresses, 0, &error_), GUF_E_LAUNCH);
+  ASSERT_EQ(guf_plan_release(plan, &error_), GUF_OK);
+  guf_poll(0, nullptr, nullptr);  // would bury the plan
+  control().complete(100);
+  EXPECT_EQ(output[0], 3) << "the first launch ran, with the plan's scalar";
+  EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  guf_stream_release(stream, &error_);
 }
 
 TEST_F(NullCalls, StreamsAndEventsThatCannotBeMade) {

@@ -30,6 +30,8 @@ std::string flag_list(const Function &function) {
   if (function.inplace_safe) flags += " | GUF_FUNCTION_INPLACE_SAFE";
   if (function.commutative) flags += " | GUF_FUNCTION_COMMUTATIVE";
   if (function.associative) flags += " | GUF_FUNCTION_ASSOCIATIVE";
+  if (function.underflows) flags += " | GUF_FUNCTION_UNDERFLOWS";
+  if (function.divides) flags += " | GUF_FUNCTION_DIVIDES";
   if (function.fast) flags += " | GUF_FUNCTION_FAST";
   return flags;
 }

@@ -6,6 +6,10 @@
 
 namespace gufunc::gufcc {
 
+bool ObjectFile::holds(const Elf64_Shdr &section) const {
+  return section.sh_offset <= bytes_.size() && section.sh_size <= bytes_.size() - section.sh_offset;
+}
+
 template <class T>
 bool ObjectFile::read(uint64_t offset, T *out) const {
   if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) return false;
@@ -15,18 +19,16 @@ bool ObjectFile::read(uint64_t offset, T *out) const {
 
 template <class T>
 bool ObjectFile::read_list(const Elf64_Shdr &section, std::vector<T> *out) const {
-  if (section.sh_offset > bytes_.size() || bytes_.size() - section.sh_offset < section.sh_size) {
-    return false;
-  }
+  if (!holds(section)) return false;
   out->resize(section.sh_size / sizeof(T));
   std::memcpy(out->data(), bytes_.data() + section.sh_offset, out->size() * sizeof(T));
   return true;
 }
 
 bool ObjectFile::read_name(const Elf64_Shdr &strings, uint64_t offset, std::string *out) const {
-  std::vector<char> all;
-  if (!read_list(strings, &all) || offset >= all.size()) return false;
-  *out = std::string(all.data() + offset, strnlen(all.data() + offset, all.size() - offset));
+  if (!holds(strings) || offset >= strings.sh_size) return false;
+  const char *const text = bytes_.data() + strings.sh_offset + offset;
+  *out = std::string(text, strnlen(text, strings.sh_size - offset));
   return true;
 }
 

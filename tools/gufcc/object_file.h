@@ -5,7 +5,6 @@
 
 #include <elf.h>
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +42,7 @@ class ObjectFile {
   bool read_sections();
   bool read_symbols(const Elf64_Shdr &table);
   bool read_relocations(const Elf64_Shdr &table);
+  bool holds(const Elf64_Shdr &section) const;
   template <class T>
   bool read(uint64_t offset, T *out) const;
   template <class T>

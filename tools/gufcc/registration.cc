@@ -151,6 +151,8 @@ class Builder {
     function->inplace_safe = options.inplace_safe;
     function->commutative = options.commutative;
     function->associative = options.associative;
+    function->underflows = options.underflows;
+    function->divides = options.divides;
     function->fast = options.fast;
     if (!function->generalized() &&
         (!options.rules.empty() || options.group || !options.roles.empty())) {
@@ -206,6 +208,8 @@ class Builder {
     known->inplace_safe |= function.inplace_safe;
     known->commutative |= function.commutative;
     known->associative |= function.associative;
+    known->underflows |= function.underflows;
+    known->divides |= function.divides;
     known->fast |= function.fast;
     if (known->doc.empty()) known->doc = function.doc;
     if (known->failure.empty()) known->failure = function.failure;

@@ -42,6 +42,7 @@ struct Function {
   bool roles_given = false;
   std::string rules, doc, failure, identity = "none";
   bool inplace_safe = false, commutative = false, associative = false, fast = false;
+  bool underflows = false, divides = false;
   int nin = 0, nout = 0;
   Place place;
   std::vector<Loop> loops;

@@ -9,7 +9,8 @@ namespace gufunc::gufcc {
 namespace {
 
 constexpr char kValidKeys[] =
-    "name= doc= rule= roles= identity= failure= fp= inplace_safe commutative associative group";
+    "name= doc= rule= roles= identity= failure= fp= inplace_safe commutative associative group "
+    "underflows divides";
 constexpr std::array kIdentities = {"none", "reorderable", "zero", "one", "minus_one", "minus_inf"};
 
 bool parse_roles(const Place &place, const std::string &value, std::vector<Role> *roles,
@@ -34,6 +35,8 @@ bool *find_flag(const std::string &key, RegistrationOptions *options) {
   if (key == "inplace_safe") return &options->inplace_safe;
   if (key == "commutative") return &options->commutative;
   if (key == "associative") return &options->associative;
+  if (key == "underflows") return &options->underflows;
+  if (key == "divides") return &options->divides;
   if (key == "group") return &options->group;
   return nullptr;
 }

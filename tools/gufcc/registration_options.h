@@ -11,6 +11,7 @@ struct RegistrationOptions {
   std::string name, doc, rules, failure, identity = "none";
   std::vector<Role> roles;
   bool inplace_safe = false, commutative = false, associative = false, group = false, fast = false;
+  bool underflows = false, divides = false;
 };
 
 bool parse_options(const Place &place, const std::vector<std::string> &texts,

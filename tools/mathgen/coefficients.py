@@ -124,6 +124,17 @@ def asin_tail(z):
 
 fit("kAtan64", "f64", 12, 0, (sqrt(mpf(2)) - 1) ** 2 * mpf("1.001"), atan_tail, lambda z: z,
     "(atan(t)/t - 1) / z, z = t^2, |t| <= tan(pi/8)")
+
+
+def atan_far_tail(z):
+    if z < mpf(2) ** -30:
+        return mpf(-1) / 11 + z / 13
+    t = sqrt(z)
+    return (atan(t) / t - 1 + z / 3 - z ** 2 / 5 + z ** 3 / 7 - z ** 4 / 9) / z ** 5
+
+
+fit("kAtanTail64", "f64", 11, 0, (sqrt(mpf(2)) - 1) ** 2 * mpf("1.001"), atan_far_tail,
+    lambda z: z ** 5, "(atan(t)/t - its series up to z^4) / z^5, same range")
 fit("kAsin64", "f64", 13, 0, mpf("0.2501"), asin_tail, lambda z: z,
     "(asin(s)/s - 1) / z, z = s^2, |s| <= 1/2")
 fit("kCbrt64", "f64", 7, F_LOW, F_HIGH, lambda f: cbrt(1 + f), lambda f: 1 / cbrt(1 + f),

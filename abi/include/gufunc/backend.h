@@ -174,6 +174,19 @@ enum guf_copy_kind {
   GUF_COPY_DEVICE_TO_DEVICE = 2
 };
 
+/** Floating-point events that a launch looks for, in the loop's dtypes. Sent only to a backend with
+ * GUF_BACKEND_FP_EVENTS. */
+typedef struct guf_launch_watch {
+  const char *name;        /* of the ufunc, for messages */
+  uint32_t function_flags; /* guf_function_flag */
+  uint32_t report;         /* guf_fp_event: or-ed into *events, atomically, when the work is done */
+  uint32_t fail;           /* guf_fp_event: these make the launch GUF_E_FLOATING_POINT */
+  uint32_t reserved;
+  uint32_t *events; /* host memory; NULL when `report` is 0 */
+} guf_launch_watch;
+
+enum guf_backend_feature { GUF_BACKEND_FP_EVENTS = 1u << 0 };
+
 /** One launch. `kernel` came from kernel_get; `stream` is NULL for the device's default order: on a
  * device with host_memory the work is then complete on return. The block is borrowed for the call.
  * `max_threads` 0: the backend's choice. */
@@ -184,7 +197,8 @@ typedef struct guf_backend_launch {
   void *stream;
   void *user; /* the loop's user pointer (registered host loops) */
   const guf_launch_block *block;
-  const char *failure; /* NULL, or what a failing GUF_LAUNCH_STATUS loop says; immortal */
+  const char *failure;           /* NULL, or what a failing GUF_LAUNCH_STATUS loop says; immortal */
+  const guf_launch_watch *watch; /* NULL, or the events to look for; borrowed for the call */
 } guf_backend_launch;
 
 /** Services of the host. Valid for the life of the process. */
@@ -210,7 +224,7 @@ typedef struct guf_backend_api {
   uint32_t abi_minor;
   const char *name;    /* equal to the note's name */
   const char *version; /* of the plugin */
-  uint64_t features;   /* 0 in this minor */
+  uint64_t features;   /* guf_backend_feature */
 
   /* Opens the driver (the first driver call happens here) and counts devices. */
   guf_status (*probe)(int32_t *out_ndevices, char *out_driver, size_t driver_size,

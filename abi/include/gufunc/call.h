@@ -52,7 +52,13 @@ typedef struct guf_dim {
  * axis      NULL, or one axis for a signature whose only core dimension is shared (NumPy's axis=).
  * dims      NULL, or sizes of core dimensions that only outputs have.
  * device    NULL: where the operands lie; cpu when all are scalars.
- * threads   0: the backend's choice; else at most so many (cpu). */
+ * threads   0: the backend's choice; else at most so many (cpu).
+ * fp_events NULL, or where found floating-point events are or-ed in (guf_fp_event): those that
+ *           `fp_report` names. Nothing is looked for that neither `fp_report` nor `fp_fail` names,
+ *           and looking costs a pass over operands and results. With a stream the word is written
+ *           when the work is done and must live until then. Elements that a mask leaves out have
+ *           no events; casts of operands and results have none either.
+ * fp_fail   events that fail the call with GUF_E_FLOATING_POINT; outputs are then written. */
 typedef struct guf_call_args {
   uint32_t struct_size;
   uint32_t flags; /* guf_call_flag */
@@ -75,6 +81,9 @@ typedef struct guf_call_args {
   int32_t ndims;
   int32_t host_policy; /* guf_host_policy */
   uint32_t threads;
+  uint32_t *fp_events;
+  uint32_t fp_report; /* guf_fp_event */
+  uint32_t fp_fail;   /* guf_fp_event */
 } guf_call_args;
 
 /** What a call would do: the loop's types and each operand's shape. */
@@ -101,10 +110,12 @@ typedef struct guf_resolution {
  *         GUF_E_UNSUPPORTED <= where= with outputs of inout operands; host memory that the device
  *                              cannot read
  *         GUF_E_VALUE <= negative integer power, a rule's value
+ *         GUF_E_FLOATING_POINT <= an event that fp_fail names (NumPy's texts)
  *         GUF_E_NO_IMAGE <= no kernel for the device;  GUF_E_DEVICE_MISMATCH
  *         GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN,
  *         GUF_E_FORKED
- *         Outputs are untouched after every error but the last line's and GUF_E_VALUE of a loop.
+ *         Outputs are untouched after every error but the last line's, GUF_E_VALUE of a loop and
+ *         GUF_E_FLOATING_POINT.
  * [mt-object]: outputs must not be used by others meanwhile. Allocates only outputs and, for
  * overlap, copies. */
 GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
@@ -126,7 +137,7 @@ typedef struct guf_plan_s *guf_plan;
  * outputs of their own).
  * Ownership  one reference for the caller; keeps the ufunc's loops and modules.
  * Errors     as guf_call's before the launch;  GUF_E_ARG <= an output is GUF_OPERAND_NONE, or
- *            out_plan is NULL
+ *            out_plan is NULL;  GUF_E_UNSUPPORTED <= fp_report or fp_fail: plans look for no events
  * [mt] */
 GUF_API guf_status guf_plan_create(guf_ufunc ufunc, const guf_call_args *args, guf_plan *out_plan,
                                    guf_error *error);

@@ -30,6 +30,8 @@
 //   "fp=fast"        contraction (fma) allowed
 //   "identity=zero|one|minus_one|minus_inf|reorderable|none"
 //   "commutative"    "associative"
+//   "underflows"     a tiny result is a rounded one (floating-point events)
+//   "divides"        the last input is a divisor (events of integers)
 //   "failure=text"   the function takes a last parameter `bool &failed`; a call in which an element
 //                    set it fails with GUF_E_VALUE and this text
 #ifndef GUFUNC_KERNEL_HPP

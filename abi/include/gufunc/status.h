@@ -91,6 +91,16 @@ enum guf_status_code {
   GUF_E_INTERNAL = 9900 /* a broken invariant of the library: please report it */
 };
 
+/** Floating-point events, as bits of a word: NumPy's errstate. They are predicates on the values of
+ * operands and results (docs/fp-events.md), the same on every backend; no flag of the processor. */
+enum guf_fp_event {
+  GUF_FP_DIVIDE = 1u << 0,    /* an infinite result of finite operands at a pole: 1/0, log(0) */
+  GUF_FP_OVERFLOW = 1u << 1,  /* any other infinite result of finite operands */
+  GUF_FP_UNDERFLOW = 1u << 2, /* a result below the smallest normal number, of nonzero operands */
+  GUF_FP_INVALID = 1u << 3,   /* NaN of operands without NaN: 0/0, sqrt(-1) */
+  GUF_FP_INTEGER_DIVIDE = 1u << 4 /* an integer divided by zero */
+};
+
 /** Details of a failure. Owned by the caller, filled only when a call fails; holds no pointer, so
  * there is nothing to free, and no thread-local state exists: it can be read from any thread.
  * Every fallible function takes one as its last parameter; NULL is allowed everywhere.

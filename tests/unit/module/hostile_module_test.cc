@@ -119,7 +119,7 @@ TEST_F(HostileModule, CutAtEveryByte) {
 }
 
 TEST_F(HostileModule, BytesBehindTheEnd) {
-  for (const size_t count : {1, 7, 8, 4096}) {
+  for (const size_t count : {1U, 7U, 8U, 4096U}) {
     for (const char value : {'\0', '\x7f'}) {
       std::vector<char> longer = bytes_;
       longer.insert(longer.end(), count, value);

@@ -116,6 +116,12 @@ const ArgsRow kArgsRows[] = {
        a->axes = kAxes;
      },
      "args->naxes has the unknown or impossible value 2049"},
+    {"UnknownEventToReport", [](guf_call_args *a) { a->fp_report = 1U << 5; },
+     "args->fp_report has"},
+    {"UnknownEventToFailFor", [](guf_call_args *a) { a->fp_fail = 1U << 5; }, "args->fp_fail has"},
+    {"EventsToReportNowhere", [](guf_call_args *a) { a->fp_report = 1; },
+     "args->fp_events is NULL"},
+    {"EventsToFailFor", [](guf_call_args *a) { a->fp_fail = 31; }, nullptr},
     {"Dims",
      [](guf_call_args *a) {
        a->ndims = 1;

@@ -22,6 +22,7 @@
 #include "math_device.hpp"
 #endif
 #include "math_complex.hpp"
+#include "math_complex_pow.hpp"
 #include "math_fma.hpp"
 #include "math_modulo.hpp"
 #include "math_parts.hpp"

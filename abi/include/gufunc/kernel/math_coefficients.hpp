@@ -155,6 +155,20 @@ GUF_TABLE f64 kAtan64[] = {
     -0x1.1239bfedf69c8p-5,
     0x1.f1ece9f49f3d3p-7,
 };
+// (atan(t)/t - its series up to z^4) / z^5, same range: 2^-69.9
+GUF_TABLE f64 kAtanTail64[] = {
+    -0x1.745d1745cfb2ep-4,
+    0x1.3b13b13a2cec0p-4,
+    -0x1.111110dd9647cp-4,
+    0x1.e1e1d49e5534dp-5,
+    -0x1.af275169ced54p-5,
+    0x1.86085f7129869p-5,
+    -0x1.6389e90eaaee5p-5,
+    0x1.4320bb58a4e54p-5,
+    -0x1.1891bdb574187p-5,
+    0x1.9856509a1cf53p-6,
+    -0x1.6092b0521a54ep-7,
+};
 // (asin(s)/s - 1) / z, z = s^2, |s| <= 1/2: 2^-59.5
 GUF_TABLE f64 kAsin64[] = {
     0x1.5555555555578p-3,

@@ -121,63 +121,6 @@ GUF_FN c128 sqrt_complex(c128 z) {
   return c128(re, flip_sign(magnitude(im), sign_bit(z.im)));
 }
 
-// z^n for a small whole n by repeated squares.
-GUF_FN c128 pow_whole(c128 z, i32 n) {
-  if (n == 1) return z;  // not 1 * z, which spreads infinities and NaNs
-  if (n == 2) return z * z;
-  c128 result(1.0, 0.0), square = z;
-  for (i32 left = n < 0 ? -n : n; left > 0; left >>= 1) {
-    if ((left & 1) != 0) result = result * square;
-    square = square * square;
-  }
-  if (n < 0) return c128(1.0, 0.0) / result;
-  return result;
-}
-
-// 1 for an infinity and 0 for all else, with the sign of x.
-GUF_FN f64 boxed(f64 x) {
-  return copysign(magnitude(x) == limits<f64>::infinity ? 1.0 : 0.0, x);
-}
-GUF_FN f64 zero_if_nan(f64 x) {
-  return x != x ? copysign(0.0, x) : x;
-}
-
-// C99 Annex G: an infinite factor makes an infinite product, whatever NaNs the formula gives.
-GUF_FN c128 multiply_infinities(c128 z, c128 w) {
-  const c128 plain = z * w;
-  if (plain.re == plain.re || plain.im == plain.im) return plain;
-  const bool left =
-      magnitude(z.re) == limits<f64>::infinity || magnitude(z.im) == limits<f64>::infinity;
-  if (left) z = c128(boxed(z.re), boxed(z.im));
-  const bool right =
-      magnitude(w.re) == limits<f64>::infinity || magnitude(w.im) == limits<f64>::infinity;
-  if (right) w = c128(boxed(w.re), boxed(w.im));
-  if (!left && !right) return plain;
-  const c128 clean =
-      c128(zero_if_nan(z.re), zero_if_nan(z.im)) * c128(zero_if_nan(w.re), zero_if_nan(w.im));
-  return c128(limits<f64>::infinity * clean.re, limits<f64>::infinity * clean.im);
-}
-
-// As NumPy has it: 0^w is 1, 0 or NaN by w's real part; small whole exponents by multiplication;
-// else exp(w log z), whose error grows with |w log z|.
-GUF_FN c128 pow_complex(c128 z, c128 w) {
-  if (w.re == 0.0 && w.im == 0.0) return c128(1.0, 0.0);
-  if (z.re == 0.0 && z.im == 0.0) {
-    const f64 value = w.re > 0.0 ? 0.0 : limits<f64>::nan;
-    return c128(value, value);
-  }
-  if (w.im == 0.0 && magnitude(w.re) < 100.0) {
-    const i32 n = (i32)w.re;
-    if ((f64)n == w.re) return pow_whole(z, n);
-  }
-  const c128 l = log_complex(z);
-  const pair<f64> a = two_product(w.re, l.re), b = two_product(w.im, l.im);
-  const pair<f64> c = two_product(w.re, l.im), d = two_product(w.im, l.re);
-  const f64 re = (a.hi - b.hi) + (a.lo - b.lo), im = (c.hi + d.hi) + (c.lo + d.lo);
-  if (is_finite(re) && is_finite(im)) return exp_complex(c128(re, im));
-  return exp_complex(multiply_infinities(w, l));
-}
-
 GUF_FN c128 widen(c64 z) {
   return c128((f64)z.re, (f64)z.im);
 }
@@ -217,13 +160,6 @@ GUF_FN c64 sqrt(c64 z) {
 GUF_FN c128 sqrt(c128 z) {
   return detail::sqrt_complex(z);
 }
-GUF_FN c64 pow(c64 z, c64 w) {
-  return detail::narrow(detail::pow_complex(detail::widen(z), detail::widen(w)));
-}
-GUF_FN c128 pow(c128 z, c128 w) {
-  return detail::pow_complex(z, w);
-}
-
 // sinh z = -i sin(i z), cosh z = cos(-i z).
 template <class T>
 GUF_FN complex<T> sinh(complex<T> z) {

@@ -18,7 +18,7 @@ GUF_FN pair<f64> multiply_pairs(pair<f64> a, pair<f64> b) {
 }
 
 GUF_FN pair<f64> log_of_pair(pair<f64> x) {
-  const pair<f64> most = log_pair(x.hi);
+  const pair<f64> most = log_pair(split_exponent(x.hi));
   return fast_two_sum(most.hi, most.lo + x.lo / x.hi);
 }
 

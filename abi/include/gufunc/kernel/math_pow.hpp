@@ -10,11 +10,10 @@
 namespace guf {
 namespace detail {
 
-// log(x) to about 2^-66 relative, for x positive and finite.
-GUF_FN pair<f64> log_pair(f64 x) {
+// log(2^k (1 + f)) to about 2^-66 relative.
+GUF_FN pair<f64> log_pair(binary_parts<f64> part) {
   constexpr f64 third_hi = 0x1.5555555555555p-1, third_lo = 0x1.5555555555555p-55;
   constexpr f64 ln2_hi = 0x1.62e42fefa38p-1, ln2_lo = 0x1.ef35793c7673p-45;
-  const binary_parts<f64> part = split_exponent(x);
   const f64 f = part.f;
   const pair<f64> d = two_sum(2.0, f);
   const f64 inverse = 1.0 / d.hi;
@@ -37,7 +36,7 @@ GUF_FN pair<f64> log_pair(f64 x) {
 
 // x^y for x positive and finite, y finite.
 GUF_FN f64 pow_positive(f64 x, f64 y) {
-  const pair<f64> logarithm = log_pair(x);
+  const pair<f64> logarithm = log_pair(split_exponent(x));
   const pair<f64> product = two_product(y, logarithm.hi);
   const f64 low = mad(y, logarithm.lo, product.lo);
   // The low part may be NaN for a huge y.

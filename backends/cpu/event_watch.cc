@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at operands before a block of items is computed (it may be computed in place), and at
+// results after it.
+#include "backends/cpu/event_watch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/host_loop.h"
+#include "backends/cpu/value_class.h"
+
+namespace gufunc::cpu {
+namespace {
+
+// Classes of one operand's items: an item of a generalized function has the classes of all its
+// elements.
+void classify_items(const guf_launch_block &block, int operand, const char *address,
+                    const int64_t *dims, const int64_t *steps, uint8_t *classes) {
+  const guf_dtype dtype = block.loop_dtype[operand];
+  const int ndim = block.core_ndim[operand];
+  if (ndim == 0) return classify(dtype, address, steps[operand], dims[0], classes);
+  int first = 0;  // of the operand's core strides
+  for (int i = 0; i < operand; ++i) first += block.core_ndim[i];
+  const int64_t *const core_step = steps + block.noperands + first;
+  const uint8_t *const name = block.core_name + first;
+  int64_t index[GUF_MAX_NDIM] = {};
+  for (int d = 0; d < ndim; ++d) {
+    if (dims[1 + name[d]] == 0) return;
+  }
+  for (;;) {
+    classify(dtype, address, steps[operand], dims[0], classes);
+    int d = ndim - 1;
+    for (; d >= 0; --d) {
+      address += core_step[d];
+      if (++index[d] < dims[1 + name[d]]) break;
+      address -= core_step[d] * index[d];
+      index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+template <class T>
+bool any_zero(const char *elements, int64_t step, int64_t count) {
+  bool any = false;
+  for (int64_t i = 0; i < count; ++i) {
+    T element;
+    std::memcpy(&element, elements + i * step, sizeof element);
+    any |= element == 0;
+  }
+  return any;
+}
+
+bool any_integer_zero(guf_dtype dtype, const char *elements, int64_t step, int64_t count) {
+  switch (dtype) {
+    case GUF_I8:
+    case GUF_U8:
+      return any_zero<uint8_t>(elements, step, count);
+    case GUF_I16:
+    case GUF_U16:
+      return any_zero<uint16_t>(elements, step, count);
+    case GUF_I32:
+    case GUF_U32:
+      return any_zero<uint32_t>(elements, step, count);
+    case GUF_I64:
+    case GUF_U64:
+      return any_zero<uint64_t>(elements, step, count);
+    default:
+      return false;
+  }
+}
+
+struct EventText {
+  uint32_t event;
+  const char *text;
+};
+constexpr EventText kTexts[] = {
+    {GUF_FP_DIVIDE | GUF_FP_INTEGER_DIVIDE, "divide by zero"},
+    {GUF_FP_OVERFLOW, "overflow"},
+    {GUF_FP_UNDERFLOW, "underflow"},
+    {GUF_FP_INVALID, "invalid value"},
+};
+
+}  // namespace
+
+guf_status EventWatch::run(const HostLoop &loop, char **args, const int64_t *dims,
+                           const int64_t *steps) {
+  int64_t block_dims[1 + GUF_MAX_CORE_NAMES];
+  std::copy_n(dims, 1 + block_.ncore, block_dims);
+  uint32_t found = 0;
+  guf_status status = GUF_OK;
+  for (int64_t done = 0; done < dims[0] && status == GUF_OK; done += block_dims[0]) {
+    block_dims[0] = std::min(kBlockItems, dims[0] - done);
+    char *here[GUF_MAX_OPERANDS];
+    char *call[GUF_MAX_OPERANDS];  // a loop may change what it is given
+    for (int i = 0; i < block_.noperands; ++i) call[i] = here[i] = args[i] + done * steps[i];
+    uint8_t seen[kBlockItems] = {};
+    look_at_inputs(here, block_dims, steps, seen);
+    found |= integer_events(here, steps, block_dims[0]);
+    status = loop.run(call, block_dims, steps);
+    found |= look_at_results(here, block_dims, steps, seen);
+  }
+  found_.fetch_or(found, std::memory_order_relaxed);
+  return status;
+}
+
+void EventWatch::look_at_inputs(char *const *args, const int64_t *dims, const int64_t *steps,
+                                uint8_t *seen) {
+  for (int i = 0; i < block_.noperands; ++i) {
+    if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) == 0) continue;
+    classify_items(block_, i, args[i], dims, steps, seen);
+  }
+}
+
+uint32_t EventWatch::look_at_results(char *const *args, const int64_t *dims, const int64_t *steps,
+                                     const uint8_t *seen) const {
+  uint32_t events = 0;
+  for (int i = 0; i < block_.noperands; ++i) {
+    if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) == 0) continue;
+    uint8_t made[kBlockItems] = {};
+    classify_items(block_, i, args[i], dims, steps, made);
+    for (int64_t k = 0; k < dims[0]; ++k) {
+      if ((made[k] & kIsNaN) != 0 && (seen[k] & kIsNaN) == 0) events |= GUF_FP_INVALID;
+      if ((seen[k] & (kIsNaN | kIsInfinite)) != 0) continue;
+      // A pole is where an operand is zero; items of several elements are not looked at so closely.
+      const bool pole = block_.ncore == 0 && (seen[k] & kIsZero) != 0;
+      if ((made[k] & kIsInfinite) != 0) events |= pole ? GUF_FP_DIVIDE : GUF_FP_OVERFLOW;
+      if ((made[k] & kIsTiny) != 0 && (seen[k] & kIsZero) == 0) events |= GUF_FP_UNDERFLOW;
+    }
+  }
+  if ((watch_.function_flags & GUF_FUNCTION_UNDERFLOWS) == 0) events &= ~uint32_t{GUF_FP_UNDERFLOW};
+  return events;
+}
+
+uint32_t EventWatch::integer_events(char *const *args, const int64_t *steps, int64_t count) const {
+  const int divisor = block_.nin - 1;
+  if ((watch_.function_flags & GUF_FUNCTION_DIVIDES) == 0 || divisor < 0 || block_.ncore != 0) {
+    return 0;
+  }
+  const bool any =
+      any_integer_zero(block_.loop_dtype[divisor], args[divisor], steps[divisor], count);
+  return any ? uint32_t{GUF_FP_INTEGER_DIVIDE} : 0;
+}
+
+guf_status EventWatch::finish(guf_error *error) {
+  const uint32_t found = found_.load(std::memory_order_relaxed);
+  if ((found & watch_.report) != 0) {
+    __atomic_fetch_or(watch_.events, found & watch_.report, __ATOMIC_RELEASE);
+  }
+  for (const EventText &row : kTexts) {
+    if ((found & watch_.fail & row.event) == 0) continue;
+    return fail(error, GUF_E_FLOATING_POINT, kNone, kNone, "%s encountered in %s", row.text,
+                watch_.name);
+  }
+  return GUF_OK;
+}
+
+}  // namespace gufunc::cpu

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests on the bits of floating-point numbers.
+#include "backends/cpu/value_class.h"
+
+#include <cstring>
+
+namespace gufunc::cpu {
+namespace {
+
+// A format by its bits: all below `infinity` are finite, all above are NaN, once the sign is off.
+template <class Bits, Bits Infinity, Bits SmallestNormal>
+struct Format {
+  using Word = Bits;
+  static constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+
+  static uint8_t classify(const char *element) {
+    Bits bits;
+    std::memcpy(&bits, element, sizeof bits);
+    bits = static_cast<Bits>(bits & ~kSign);
+    return static_cast<uint8_t>((bits > Infinity ? kIsNaN : 0) |
+                                (bits == Infinity ? kIsInfinite : 0) | (bits == 0 ? kIsZero : 0) |
+                                (bits < SmallestNormal ? kIsTiny : 0));
+  }
+};
+using Half = Format<uint16_t, 0x7c00, 0x0400>;
+using BFloat = Format<uint16_t, 0x7f80, 0x0080>;
+using Single = Format<uint32_t, 0x7f800000, 0x00800000>;
+using Double = Format<uint64_t, 0x7ff0000000000000, 0x0010000000000000>;
+
+template <class F>
+void classify_reals(const char *elements, int64_t step, int64_t count, uint8_t *classes) {
+  for (int64_t i = 0; i < count; ++i) {
+    classes[i] = static_cast<uint8_t>(classes[i] | F::classify(elements + i * step));
+  }
+}
+
+template <class F>
+void classify_complex(const char *elements, int64_t step, int64_t count, uint8_t *classes) {
+  constexpr uint8_t kAny = kIsNaN | kIsInfinite;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint8_t real = F::classify(elements + i * step);
+    const uint8_t imag = F::classify(elements + i * step + sizeof(typename F::Word));
+    classes[i] =
+        static_cast<uint8_t>(classes[i] | ((real | imag) & kAny) | (real & imag & kIsZero));
+  }
+}
+
+}  // namespace
+
+void classify(guf_dtype dtype, const char *elements, int64_t step, int64_t count,
+              uint8_t *classes) {
+  switch (dtype) {
+    case GUF_F16:
+      return classify_reals<Half>(elements, step, count, classes);
+    case GUF_BF16:
+      return classify_reals<BFloat>(elements, step, count, classes);
+    case GUF_F32:
+      return classify_reals<Single>(elements, step, count, classes);
+    case GUF_F64:
+      return classify_reals<Double>(elements, step, count, classes);
+    case GUF_C64:
+      return classify_complex<Single>(elements, step, count, classes);
+    case GUF_C128:
+      return classify_complex<Double>(elements, step, count, classes);
+    default:
+      return;
+  }
+}
+
+}  // namespace gufunc::cpu
