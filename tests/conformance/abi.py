@@ -137,9 +137,11 @@ class Library:
         self.error = Error()
         self.error.struct_size = ct.sizeof(Error)
         self.ufuncs = {}
+        self.refused = 0
 
     def check(self, status):
         if status != 0:
+            self.refused += 1
             raise GufuncError(status, self.error.message.decode())
 
     def find(self, name):

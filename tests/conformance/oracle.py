@@ -178,6 +178,7 @@ def main():
         f'{np.__version__}: {outcomes["equal"]} equal, {failures} differ',
         flush=True,
     )
+    methods['refused'] = library.refused
     print(', '.join(f'{method} {times}' for method, times in sorted(methods.items())))
     for kind, times in kinds.most_common(40):
         print(f'{times:6} {kind}')
