@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of methods. Operands are numbered as messages name them: 0 what is folded or indexed,
-// 1 the result (of at: the second operand), 2 the mask or the first index, 3 the initial value.
+// The border of methods. Messages number operands by their place in the loop X, X -> X: 1 what is
+// folded, 2 the result; then 3 the mask or the indices, 4 the initial value. Of at: 0 the array, 1
+// the operand, then the indices.
 #include "abi/src/unpack_method.h"
 
 #include "abi/src/border.h"
@@ -49,9 +50,9 @@ guf_status unpack_place(guf_ufunc ufunc, guf_stream stream, guf_device device, u
 }
 
 guf_status unpack_output(guf_operand *output, op::CallView *call, guf_error *error) {
-  static constexpr guf_operand kNoOperand = {};
-  return unpack_operand(output == nullptr ? kNoOperand : *output, 1, false,
-                        call->stride_room[method::kOutput], &call->operand[method::kOutput], error);
+  GUF_TRY(need(output, "args->output", error));
+  return unpack_operand(*output, method::kOutput, false, call->stride_room[method::kOutput],
+                        &call->operand[method::kOutput], error);
 }
 
 guf_status unpack_initial(const guf_operand *initial, method::FoldView *out, guf_error *error) {
@@ -60,16 +61,16 @@ guf_status unpack_initial(const guf_operand *initial, method::FoldView *out, guf
   out->initial_kind = method::Initial::kNone;
   if (initial->kind == GUF_OPERAND_NONE) return GUF_OK;
   out->initial_kind = method::Initial::kGiven;
-  return unpack_operand(*initial, 3, true, out->initial_strides, &out->initial, error);
+  return unpack_operand(*initial, 4, true, out->initial_strides, &out->initial, error);
 }
 
 guf_status unpack_where(const guf_operand *where, op::CallView *call, guf_error *error) {
   if (where == nullptr || where->kind == GUF_OPERAND_NONE) return GUF_OK;
   GUF_TRY(
-      unpack_operand(*where, 2, true, call->stride_room[GUF_MAX_OPERANDS], &call->where, error));
+      unpack_operand(*where, 3, true, call->stride_room[GUF_MAX_OPERANDS], &call->where, error));
   call->has_where = true;
   if (call->where.kind <= GUF_OPERAND_SCALAR) return GUF_OK;
-  return base::fail(error, GUF_E_CASTING, 2, kNone,
+  return base::fail(error, GUF_E_CASTING, 3, kNone,
                     "Cannot cast array data to dtype('bool') according to the rule 'safe'; where: "
                     "found a weak scalar, wanted bool");
 }
@@ -99,7 +100,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
   GUF_TRY(check_dtype(known->dtype, error));
   GUF_TRY(check_axes(*known, error));
   GUF_TRY(need(known->input, "args->input", error));
-  GUF_TRY(unpack_operand(*known->input, 0, true, call->stride_room[method::kInput],
+  GUF_TRY(unpack_operand(*known->input, method::kInput, true, call->stride_room[method::kInput],
                          &call->operand[method::kInput], error));
   GUF_TRY(unpack_output(known->output, call, error));
   GUF_TRY(unpack_initial(known->initial, out, error));
@@ -127,11 +128,11 @@ guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, b
   GUF_TRY(check_order(known->order, error));
   GUF_TRY(check_dtype(known->dtype, error));
   GUF_TRY(need(known->input, "args->input", error));
-  GUF_TRY(unpack_operand(*known->input, 0, true, call->stride_room[method::kInput],
+  GUF_TRY(unpack_operand(*known->input, method::kInput, true, call->stride_room[method::kInput],
                          &call->operand[method::kInput], error));
   if (with_indices) {
     GUF_TRY(need(known->indices, "args->indices", error));
-    GUF_TRY(unpack_operand(*known->indices, 2, true, out->indices_strides, &out->indices, error));
+    GUF_TRY(unpack_operand(*known->indices, 3, true, out->indices_strides, &out->indices, error));
   } else if (known->indices != nullptr) {
     return base::fail(error, GUF_E_ARG, kNone, kNone,
                       "args->indices is not NULL; accumulate takes none");

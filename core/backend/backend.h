@@ -76,6 +76,11 @@ guf_status find_device(const char *spec, Device **out, guf_error *error);
 guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                      guf_error *error);
 
+// The loop's fold entry (enum guf_fold) on a device; nullptr when it has none. After kernel_of.
+// Errors  as the slots module_load and kernel_get
+guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                   guf_error *error);
+
 // Queues one launch; NULL stream: complete on return where the device has host memory.
 inline guf_status launch(Device &device, Stream *stream, void *kernel, const op::Loop &loop,
                          uint32_t threads, const guf_launch_block &block,
@@ -89,6 +94,21 @@ inline guf_status launch(Device &device, Stream *stream, void *kernel, const op:
                                       loop.failure.load(std::memory_order_relaxed),
                                       watch};
   return device.backend->api.launch(device.native, &request, error);
+}
+
+// The same of a method.
+inline guf_status run_method(Device &device, Stream *stream, void *kernel, void *fold,
+                             const op::Loop &loop, uint32_t threads, const guf_method_block &block,
+                             guf_error *error) {
+  const guf_backend_method request = {sizeof(guf_backend_method),
+                                      threads,
+                                      kernel,
+                                      fold,
+                                      stream == nullptr ? nullptr : stream->native,
+                                      loop.user,
+                                      &block,
+                                      loop.failure.load(std::memory_order_relaxed)};
+  return device.backend->api.method(device.native, &request, error);
 }
 
 // Keeps `objects` alive until what `stream` has queued so far is done. Drops them now when it is

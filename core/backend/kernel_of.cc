@@ -88,7 +88,35 @@ guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &dev
                                         room.get());
 }
 
+guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                     guf_error *error) {
+  *out = nullptr;
+  if (loop.host != nullptr) return GUF_OK;
+  const Place place = find_place(ufunc, loop, device);
+  if (place.loop == nullptr || place.loop->fold == 0) return GUF_OK;
+  const guf_module_image *const image = best_image(device, *place.table);
+  if (image == nullptr) return no_image(ufunc, loop, device, place.table, error);
+  void *module = nullptr;
+  GUF_TRY(load_image(device, *image, &module, error));
+  ErrorRoom room(error);
+  return device.backend->api.kernel_get(module, place.loop->fold - 1, place.loop->name, out,
+                                        room.get());
+}
+
 }  // namespace
+
+guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                   guf_error *error) {
+  std::atomic<const void *> &known = loop.folds[static_cast<size_t>(device.number)];
+  const void *found = known.load(std::memory_order_acquire);
+  if (__builtin_expect(found == nullptr, 0)) {
+    GUF_TRY(find_fold(ufunc, loop, device, out, error));
+    found = *out == nullptr ? &loop : *out;
+    known.store(found, std::memory_order_release);
+  }
+  *out = found == &loop ? nullptr : const_cast<void *>(found);
+  return GUF_OK;
+}
 
 guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                      guf_error *error) {

@@ -49,6 +49,7 @@ constexpr Slot kRequired[] = {
     GUF_SLOT(kernel_get),
     GUF_SLOT(launch),
     GUF_SLOT(convert),
+    GUF_SLOT(method),
     GUF_SLOT(shutdown),
 };
 #undef GUF_SLOT
@@ -56,11 +57,6 @@ constexpr Slot kRequired[] = {
 guf_status no_extension(const char *name, uint32_t, const void **, guf_error *error) {
   return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
                     "the backend has no extension '%s'", name);
-}
-
-guf_status no_method(void *, const guf_backend_method *, guf_error *error) {
-  return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
-                    "the backend has no slot for methods yet");
 }
 
 // Room behind the table: a plugin that was built against a longer one must not write there.
@@ -148,7 +144,6 @@ guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_ba
   if (api.struct_size <= offsetof(guf_backend_api, extension) || api.extension == nullptr) {
     api.extension = no_extension;
   }
-  if (api.method == nullptr) api.method = no_method;
   api.struct_size = sizeof api;
   *out = api;
   return GUF_OK;

@@ -1,20 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce.
-#include "core/method/method.h"
+// reduce: types, axes, the value to start from, the output, then one launch.
+#include <algorithm>
+
+#include "core/method/fold_types.h"
+#include "core/method/geometry.h"
+#include "core/method/result.h"
+#include "core/method/seed.h"
 
 namespace gufunc::method {
+namespace {
 
-guf_status reduce(FoldView &, guf_operand *, guf_error *error) {
-  return base::fail(error, GUF_E_UNSUPPORTED, -1, -1, "reduce");
+using base::kNone;
+
+// What was decided about one reduction.
+struct Reduction {
+  resolve::Choice choice;
+  array::AxisSet folded;
+  ResultAxes axes;
+  unsigned char seed[16];
+  bool has_seed;
+};
+
+// Without a value to start from there must be elements, all of them.
+guf_status check_seed(const FoldView &view, const Reduction &reduction, guf_error *error) {
+  if (reduction.has_seed) return GUF_OK;
+  const op::CallView &call = view.call;
+  const char *const name = call.ufunc->name.c_str();
+  if (call.has_where) {
+    return base::fail(error, GUF_E_VALUE, kNone, kNone,
+                      "reduction operation '%s' does not have an identity, so to use a where mask "
+                      "one has to specify 'initial'",
+                      name);
+  }
+  const array::Layout &input = call.operand[kInput].layout;
+  bool no_elements = false;
+  for (int32_t axis = 0; axis < input.ndim; ++axis) {
+    if (input.shape[axis] != 0) continue;
+    if (!reduction.folded.test(static_cast<size_t>(axis))) return GUF_OK;  // no results either
+    no_elements = true;
+  }
+  if (!no_elements) return GUF_OK;
+  return base::fail(error, GUF_E_VALUE, kNone, kNone,
+                    "zero-size array to reduction operation %s which has no identity", name);
 }
-guf_status accumulate(FoldView &, guf_operand *, guf_error *error) {
-  return base::fail(error, GUF_E_UNSUPPORTED, -1, -1, "accumulate");
+
+int64_t mask_step(const op::CallView &call, int32_t ndim, int32_t axis) {
+  if (!call.has_where) return 0;
+  const array::Layout &mask = call.where.layout;
+  const int32_t own = axis - (ndim - mask.ndim);
+  return own < 0 || mask.shape[own] == 1 ? 0 : mask.strides[own];
 }
-guf_status reduceat(FoldView &, guf_operand *, guf_error *error) {
-  return base::fail(error, GUF_E_UNSUPPORTED, -1, -1, "reduceat");
+
+void make_geometry(const FoldView &view, const Reduction &reduction, Geometry *out) {
+  const op::CallView &call = view.call;
+  const array::Layout &input = call.operand[kInput].layout;
+  const array::Layout &output = call.operand[kOutput].layout;
+  begin(GUF_METHOD_REDUCE, call, *reduction.choice.loop, &call.operand[kInput],
+        call.operand[kOutput], out);
+  if (reduction.has_seed) out->block.flags |= GUF_METHOD_INITIAL;
+  std::copy_n(reduction.seed, sizeof reduction.seed, out->block.initial);
+  for (int32_t axis = input.ndim - 1; axis >= 0; --axis) {
+    const Axis steps = {input.shape[axis], input.strides[axis], 0,
+                        mask_step(call, input.ndim, axis)};
+    if (reduction.folded.test(static_cast<size_t>(axis))) {
+      out->add_fold(steps);
+    } else {
+      out->keep(steps);
+      out->kept[out->nkept - 1].output_step = output.strides[reduction.axes.of_input[axis]];
+    }
+  }
+  merge_folds(out);
 }
-guf_status at(AtView &, guf_error *error) {
-  return base::fail(error, GUF_E_UNSUPPORTED, -1, -1, "at");
+
+guf_status launch(FoldView &view, const Reduction &reduction, guf_error *error) {
+  op::CallView &call = view.call;
+  const op::Loop &loop = *reduction.choice.loop;
+  Code code = {};
+  GUF_TRY(backend::kernel_of(*call.ufunc, loop, *call.device, &code.kernel, error));
+  GUF_TRY(backend::fold_of(*call.ufunc, loop, *call.device, &code.fold, error));
+  if (is_empty(call.operand[kOutput].layout)) return GUF_OK;
+  Geometry geometry;
+  make_geometry(view, reduction, &geometry);
+  return run(call, loop, code, &geometry, error);
+}
+
+// Allocates and copies what the call needs besides what it was given.
+[[gnu::noinline]] guf_status launch_with_arrays(FoldView &view, Reduction *reduction,
+                                                bool copy_input, bool copy_mask,
+                                                guf_operand *output, guf_error *error) {
+  op::CallView &call = view.call;
+  backend::ErrorRoom room(error);
+  pipeline::Temporaries arrays(call);
+  if ((call.operand[kOutput].flags & op::kMissing) != 0) {
+    const array::Layout &input = call.operand[kInput].layout;
+    int64_t extents[GUF_MAX_NDIM];
+    for (int32_t k = 0; k < input.ndim; ++k) {
+      extents[k] = reduction->folded.test(static_cast<size_t>(k)) ? 1 : input.shape[k];
+    }
+    GUF_TRY(allocate_result(view, reduction->axes, extents, kNoAxis, &arrays, room.get()));
+  }
+  if (copy_input) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
+  if (copy_mask) GUF_TRY(arrays.replace_by_copy(&call.where, 0, room.get()));
+  if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
+  const guf_status status = launch(view, *reduction, room.get());
+  arrays.hand_over();
+  if (status == GUF_OK) arrays.publish(output);
+  return status;
+}
+
+}  // namespace
+
+guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
+  op::CallView &call = view.call;
+  Reduction reduction;
+  GUF_TRY(check_folds(*call.ufunc, "reduce", error));
+  GUF_TRY(prepare(view, error));
+  GUF_TRY(find_axes(view, &reduction.folded, error));
+  GUF_TRY(resolve_fold(view, "reduce", &reduction.choice, error));
+  GUF_TRY(check_order(*call.ufunc, reduction.folded, error));
+  reduction.axes = reduced_axes(call.operand[kInput].layout.ndim, reduction.folded, view.keepdims);
+  GUF_TRY(check_reduced(view, reduction.folded, reduction.axes, error));
+  GUF_TRY(find_seed(view, reduction.choice.loop->types[kLeft], reduction.seed, &reduction.has_seed,
+                    error));
+  GUF_TRY(check_seed(view, reduction, error));
+  const bool copy_input = meets_output(call, call.operand[kInput]);
+  const bool copy_mask = call.has_where && meets_output(call, call.where);
+  const bool missing = (call.operand[kOutput].flags & op::kMissing) != 0;
+  if (!copy_input && !copy_mask && !missing && call.stream == nullptr)
+    return launch(view, reduction, error);
+  return launch_with_arrays(view, &reduction, copy_input, copy_mask, output, error);
 }
 
 }  // namespace gufunc::method

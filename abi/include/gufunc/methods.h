@@ -13,7 +13,7 @@ enum { GUF_ALL_AXES = -1 };
 /** What reduce takes. Zero everything, set struct_size, then what is needed.
  *
  * input    the operand to fold.
- * output   NULL or GUF_OPERAND_NONE: allocated, and then a GUF_OPERAND_ARRAY whose reference is the
+ * output   GUF_OPERAND_NONE: allocated, and then a GUF_OPERAND_ARRAY whose reference is the
  *          caller's; unchanged on failure. Else an array or tensor of the result's shape, of any
  *          dtype: results are cast to it as by casting='unsafe'.
  * axis     `naxis` axes, negative ones from the end, each once. NULL: axis 0, as in NumPy. naxis

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// accumulate and reduceat: one axis is folded and stays, with as many elements or as many as there
+// are indices.
+#include <algorithm>
+#include <vector>
+
+#include "core/array/overlap.h"
+#include "core/method/fold_types.h"
+#include "core/method/geometry.h"
+#include "core/method/indices.h"
+#include "core/method/result.h"
+
+namespace gufunc::method {
+namespace {
+
+using base::kNone;
+
+// What was decided about one call.
+struct Folding {
+  int32_t method;
+  const char *name;
+  resolve::Choice choice;
+  int32_t axis;
+  const int64_t *indices;  // reduceat
+  int64_t length;          // of the result along the axis
+};
+
+guf_status launch(const op::CallView &call, const Folding &folding, guf_error *error) {
+  const op::Loop &loop = *folding.choice.loop;
+  Code code = {};
+  GUF_TRY(backend::kernel_of(*call.ufunc, loop, *call.device, &code.kernel, error));
+  GUF_TRY(backend::fold_of(*call.ufunc, loop, *call.device, &code.fold, error));
+  const op::OperandView &input = call.operand[kInput];
+  const op::OperandView &output = call.operand[kOutput];
+  if (is_empty(output.layout)) return GUF_OK;
+  Geometry geometry;
+  begin(folding.method, call, loop, &input, output, &geometry);
+  for (int32_t k = input.layout.ndim - 1; k >= 0; --k) {
+    const int64_t extent = input.layout.shape[k];
+    if (k == folding.axis) {
+      geometry.add_fold({extent, input.layout.strides[k], 0, 0});
+      geometry.block.fold_output_step = output.layout.strides[k];
+    } else {
+      geometry.keep({extent, input.layout.strides[k], output.layout.strides[k], 0});
+    }
+  }
+  if (folding.method == GUF_METHOD_REDUCEAT) {
+    geometry.block.indices = folding.indices;
+    geometry.block.nindices = folding.length;
+  }
+  return run(call, loop, code, &geometry, error);
+}
+
+[[gnu::noinline]] guf_status launch_with_arrays(FoldView &view, const Folding &folding,
+                                                bool copy_input, guf_operand *output,
+                                                guf_error *error) {
+  op::CallView &call = view.call;
+  backend::ErrorRoom room(error);
+  pipeline::Temporaries arrays(call);
+  if ((call.operand[kOutput].flags & op::kMissing) != 0) {
+    const array::Layout &input = call.operand[kInput].layout;
+    int64_t extents[GUF_MAX_NDIM];
+    std::copy_n(input.shape, input.ndim, extents);
+    extents[folding.axis] = folding.length;
+    const bool at_indices = folding.method == GUF_METHOD_REDUCEAT;
+    GUF_TRY(allocate_result(view, same_axes(input.ndim), extents,
+                            at_indices ? folding.axis : kNoAxis, &arrays, room.get()));
+  }
+  if (copy_input) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
+  const guf_status status = launch(call, folding, room.get());
+  arrays.hand_over();
+  if (status == GUF_OK) arrays.publish(output);
+  return status;
+}
+
+// From an output that fits or is missing to the launch.
+guf_status finish(FoldView &view, const Folding &folding, guf_operand *output, guf_error *error) {
+  op::CallView &call = view.call;
+  // An element of accumulate is read before its result is written, so the same view needs no copy.
+  const bool in_place = folding.method == GUF_METHOD_ACCUMULATE &&
+                        array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
+  const bool copy_input = !in_place && meets_output(call, call.operand[kInput]);
+  const bool missing = (call.operand[kOutput].flags & op::kMissing) != 0;
+  if (!copy_input && !missing && call.stream == nullptr) return launch(call, folding, error);
+  return launch_with_arrays(view, folding, copy_input, output, error);
+}
+
+guf_status check_indices(const FoldView &view, guf_error *error) {
+  const op::OperandView &indices = view.indices;
+  const guf_dtype type = indices.layout.dtype;
+  if (indices.layout.ndim != 1) {
+    return base::fail(error, GUF_E_SHAPE, 3, kNone,
+                      "object %s for desired array; indices: found %d dimensions, wanted 1",
+                      indices.layout.ndim == 0 ? "of too small depth" : "too deep",
+                      indices.layout.ndim);
+  }
+  if (dtype::can_cast(type, GUF_I64, GUF_CASTING_SAFE)) return GUF_OK;
+  return base::fail(error, GUF_E_CASTING, 3, kNone,
+                    "Cannot cast array data from dtype('%s') to dtype('int64') according to the "
+                    "rule 'safe'",
+                    dtype::name(type));
+}
+
+// Contiguous indices of int64 are used where they lie; others go to `room`.
+guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int64_t> *room,
+                        guf_error *error) {
+  const op::CallView &call = view.call;
+  const op::OperandView &indices = view.indices;
+  const array::Layout &layout = indices.layout;
+  GUF_TRY(make_readable(indices, call.stream, 3, error));
+  const int64_t extent = call.operand[kInput].layout.shape[folding->axis];
+  const bool swapped = (indices.flags & op::kSwapped) != 0;
+  const bool plain = layout.dtype == GUF_I64 && layout.strides[0] == 8 && layout.address % 8 == 0 &&
+                     !swapped && !meets_output(call, indices);
+  folding->length = layout.shape[0];
+  folding->indices = reinterpret_cast<const int64_t *>(layout.address);
+  if (!plain) {
+    room->resize(static_cast<size_t>(folding->length));
+    folding->indices = room->data();
+  }
+  for (int64_t k = 0; k < folding->length; ++k) {
+    const uint64_t address = layout.address + static_cast<uint64_t>(k * layout.strides[0]);
+    const int64_t index = read_index(layout.dtype, swapped, address);
+    if (index < 0 || index >= extent) {
+      return base::fail(
+          error, GUF_E_INDEX, 3, folding->axis, "index %lld out-of-bounds in %s.reduceat [0, %lld)",
+          static_cast<long long>(index), call.ufunc->name.c_str(), static_cast<long long>(extent));
+    }
+    if (!plain) (*room)[static_cast<size_t>(k)] = index;
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error) {
+  Folding folding = {GUF_METHOD_ACCUMULATE, "accumulate", {}, 0, nullptr, 0};
+  GUF_TRY(check_folds(*view.call.ufunc, folding.name, error));
+  GUF_TRY(prepare(view, error));
+  GUF_TRY(find_axis(view, folding.name, &folding.axis, error));
+  GUF_TRY(resolve_fold(view, folding.name, &folding.choice, error));
+  folding.length = view.call.operand[kInput].layout.shape[folding.axis];
+  GUF_TRY(check_output(view, folding.name, folding.axis, folding.length, error));
+  return finish(view, folding, output, error);
+}
+
+guf_status reduceat(FoldView &view, guf_operand *output, guf_error *error) {
+  Folding folding = {GUF_METHOD_REDUCEAT, "reduceat", {}, 0, nullptr, 0};
+  std::vector<int64_t> room;
+  GUF_TRY(check_folds(*view.call.ufunc, folding.name, error));
+  GUF_TRY(check_indices(view, error));
+  GUF_TRY(prepare(view, error));
+  GUF_TRY(find_axis(view, folding.name, &folding.axis, error));
+  GUF_TRY(read_indices(view, &folding, &room, error));
+  GUF_TRY(resolve_fold(view, folding.name, &folding.choice, error));
+  GUF_TRY(check_output(view, folding.name, folding.axis, folding.length, error));
+  return finish(view, folding, output, error);
+}
+
+}  // namespace gufunc::method

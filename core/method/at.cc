@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// at: an unbuffered operation on indexed elements, every occurrence of an index in its turn.
+#include <algorithm>
+
+#include "core/method/at_places.h"
+#include "core/method/fold_types.h"
+#include "core/method/geometry.h"
+#include "core/method/result.h"
+#include "core/pipeline.h"
+#include "core/placement.h"
+#include "core/validate/validate_call.h"
+
+namespace gufunc::method {
+namespace {
+
+using base::kNone;
+
+guf_status check_ufunc(const AtView &view, guf_error *error) {
+  const op::Ufunc &ufunc = *view.call.ufunc;
+  if (ufunc.signature.generalized) {
+    return base::fail(error, GUF_E_DTYPE, kNone, kNone,
+                      "%s.at does not support ufunc with non-trivial signature: %s has signature "
+                      "%s.",
+                      ufunc.name.c_str(), ufunc.name.c_str(), ufunc.signature.text.c_str());
+  }
+  const char *why = nullptr;
+  if (ufunc.nin() < 1 || ufunc.nin() > 2) {
+    why = "Only unary and binary ufuncs supported at this time";
+  } else if (ufunc.nout() != 1) {
+    why = "Only single output ufuncs supported at this time";
+  } else if (ufunc.nin() == 2 && !view.has_operand) {
+    why = "second operand needed for ufunc";
+  } else if (ufunc.nin() == 1 && view.has_operand) {
+    why = "second operand provided when ufunc is unary";
+  }
+  return why == nullptr ? GUF_OK : base::fail(error, GUF_E_VALUE, kNone, kNone, "%s", why);
+}
+
+guf_status prepare_at(AtView &view, guf_error *error) {
+  op::CallView &call = view.call;
+  call.noperands = call.ufunc->noperands();
+  call.operand[0] = view.array;
+  call.operand[call.noperands - 1] = view.array;
+  if (view.has_operand) {
+    GUF_TRY(settle(&view.operand, kInput, error));
+    call.operand[kInput] = view.operand;
+    if ((view.operand.flags & op::kScalar) != 0) {
+      // The bytes move with the struct that holds them.
+      const uint64_t offset =
+          view.operand.layout.address - reinterpret_cast<uint64_t>(&view.operand);
+      call.operand[kInput].layout.address =
+          reinterpret_cast<uint64_t>(&call.operand[kInput]) + offset;
+    }
+  }
+  GUF_TRY(validate::check_operands(call, error));
+  return pipeline::place(call, error);
+}
+
+bool is_uniform(const op::CallView &call, const op::Loop &loop) {
+  return std::all_of(loop.types.begin(), loop.types.begin() + call.noperands,
+                     [&](guf_dtype type) { return type == loop.types[0]; });
+}
+
+guf_status launch_uniform(const AtView &view, const resolve::Choice &choice, const Places &places,
+                          void *kernel, guf_error *error) {
+  const op::CallView &call = view.call;
+  const array::Layout &array = view.array.layout;
+  Geometry geometry;
+  begin(GUF_METHOD_AT, call, *choice.loop, view.has_operand ? &call.operand[kInput] : nullptr,
+        view.array, &geometry);
+  for (int32_t axis = view.nindices; axis < array.ndim; ++axis) {
+    const int32_t k = places.ndim + axis - view.nindices;
+    const int64_t step =
+        view.has_operand ? operand_step(view, call.operand[kInput].layout, places, k) : 0;
+    geometry.keep({array.shape[axis], step, array.strides[axis], 0});
+  }
+  for (const int64_t offset : places.array) geometry.output_bits |= static_cast<uint64_t>(offset);
+  for (const int64_t offset : places.operand) geometry.input_bits |= static_cast<uint64_t>(offset);
+  geometry.block.indices = places.array.data();
+  geometry.block.operand_indices = view.has_operand ? places.operand.data() : nullptr;
+  geometry.block.nindices = static_cast<int64_t>(places.array.size());
+  return run(call, *choice.loop, {kernel, nullptr}, &geometry, error);
+}
+
+// A loop whose result has another type than its operand is no method's: one ordinary launch per
+// place. Slow, and rare (isnan.at, ldexp.at).
+guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Places &places,
+                        void *kernel, guf_error *error) {
+  op::CallView &call = view.call;
+  const array::Layout &array = view.array.layout;
+  const int32_t nown = array.ndim - view.nindices;
+  broadcast::LoopShape loop;
+  loop.ndim = nown;
+  loop.items = 1;
+  std::fill_n(loop.core_ndim, call.noperands, 0);
+  int64_t steps[GUF_MAX_NDIM];
+  for (int32_t k = 0; k < nown; ++k) {
+    loop.extent[k] = array.shape[view.nindices + k];
+    loop.items *= static_cast<uint64_t>(loop.extent[k]);
+    if (view.has_operand)
+      steps[k] = operand_step(view, call.operand[kInput].layout, places, places.ndim + k);
+  }
+  const uint64_t from = call.operand[kInput].layout.address;
+  const plan::Planner *planner = nullptr;
+  GUF_TRY(plan::choose(call, &planner, error));
+  if (view.has_operand) {
+    op::OperandView &operand = call.operand[kInput];
+    operand.layout = {operand.layout.dtype, nown, loop.extent, steps, from};
+  }
+  for (size_t n = 0; n < places.array.size(); ++n) {
+    for (const int32_t i : {0, call.noperands - 1}) {
+      call.operand[i].layout = {array.dtype, nown, loop.extent, array.strides + view.nindices,
+                                array.address + static_cast<uint64_t>(places.array[n])};
+    }
+    if (view.has_operand) {
+      call.operand[kInput].layout.address = from + static_cast<uint64_t>(places.operand[n]);
+    }
+    plan::Launch geometry;
+    GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
+    GUF_TRY(pipeline::run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
+                          &geometry, error));
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status at(AtView &view, guf_error *error) {
+  op::CallView &call = view.call;
+  resolve::Choice choice;
+  Places places;
+  GUF_TRY(check_ufunc(view, error));
+  GUF_TRY(find_places(view, &places, error));
+  GUF_TRY(prepare_at(view, error));
+  GUF_TRY(check_operand(view, places, error));
+  GUF_TRY(resolve::choose(call, &choice, error));
+  void *kernel = nullptr;
+  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+  if (is_empty(view.array.layout) || places.array.empty()) return GUF_OK;
+  backend::ErrorRoom room(error);
+  pipeline::Temporaries arrays(call);
+  if (view.has_operand && meets_output(call, call.operand[kInput])) {
+    GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
+  }
+  if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
+  if (view.has_operand) place_operand(view, call.operand[kInput].layout, &places);
+  const guf_status status = is_uniform(call, *choice.loop)
+                                ? launch_uniform(view, choice, places, kernel, room.get())
+                                : launch_mixed(view, choice, places, kernel, room.get());
+  arrays.hand_over();
+  return status;
+}
+
+}  // namespace gufunc::method

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Index arrays broadcast together; each adds its axis' offset to every place.
+#include "core/method/at_places.h"
+
+#include <algorithm>
+
+#include "core/base/checked.h"
+#include "core/method/fold_types.h"
+#include "core/method/indices.h"
+
+namespace gufunc::method {
+namespace {
+
+using base::kNone;
+
+constexpr int32_t kFirstIndex = 2;  // how messages number the index operands
+
+// Calls body(n, offset) for every place in C order, where `steps` belong to the places' dimensions.
+template <class Body>
+void walk(const Places &places, const int64_t *steps, Body body) {
+  const auto count = static_cast<int64_t>(places.array.size());
+  const int32_t last = places.ndim - 1;
+  const int64_t row = places.ndim == 0 ? 1 : places.shape[last];
+  const int64_t step = places.ndim == 0 ? 0 : steps[last];
+  int64_t index[GUF_MAX_NDIM] = {};
+  int64_t start = 0;
+  for (int64_t n = 0; n < count; n += row) {
+    for (int64_t i = 0; i < row; ++i) body(n + i, start + i * step);
+    for (int32_t k = last - 1; k >= 0; --k) {
+      start += steps[k];
+      if (++index[k] < places.shape[k]) break;
+      start -= steps[k] * places.shape[k];
+      index[k] = 0;
+    }
+  }
+}
+
+// A layout's strides by the places' dimensions.
+void steps_of(const array::Layout &layout, const Places &places, int64_t *out) {
+  for (int32_t k = 0; k < places.ndim; ++k) {
+    const int32_t axis = k - (places.ndim - layout.ndim);
+    out[k] = axis < 0 || layout.shape[axis] == 1 ? 0 : layout.strides[axis];
+  }
+}
+
+guf_status fail_shapes(const AtView &view, guf_error *error) {
+  base::Text text;
+  for (int32_t k = 0; k < view.nindices; ++k) {
+    const array::Layout &layout = view.index[k].layout;
+    text.add_shape(layout.shape, layout.ndim).add(" ");
+  }
+  return base::fail(
+      error, GUF_E_INDEX, kNone, kNone,
+      "shape mismatch: indexing arrays could not be broadcast together with shapes %s",
+      text.c_str());
+}
+
+guf_status broadcast_indices(const AtView &view, Places *places, guf_error *error) {
+  for (int32_t k = 0; k < view.nindices; ++k) {
+    places->ndim = std::max(places->ndim, view.index[k].layout.ndim);
+  }
+  std::fill_n(places->shape, places->ndim, 1);
+  for (int32_t k = 0; k < view.nindices; ++k) {
+    const array::Layout &layout = view.index[k].layout;
+    for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+      int64_t &common = places->shape[places->ndim - layout.ndim + axis];
+      const int64_t extent = layout.shape[axis];
+      if (extent == common || extent == 1) continue;
+      if (common != 1) return fail_shapes(view, error);
+      common = extent;
+    }
+  }
+  const int32_t total = places->ndim + view.array.layout.ndim - view.nindices;
+  if (total <= GUF_MAX_NDIM) return GUF_OK;
+  return base::fail(error, GUF_E_INDEX, kNone, kNone,
+                    "number of dimensions of the indexing result must be within [0, %d]: found %d",
+                    static_cast<int>(GUF_MAX_NDIM), total);
+}
+
+guf_status prepare_index(AtView &view, int32_t k, guf_error *error) {
+  op::OperandView &index = view.index[k];
+  GUF_TRY(settle(&index, kFirstIndex + k, error));
+  if (!is_index_type(index.layout.dtype)) {
+    return base::fail(error, GUF_E_INDEX, kFirstIndex + k, kNone,
+                      "arrays used as indices must be of integer (or boolean) type; argument %d: "
+                      "found %s, wanted an integer type",
+                      kFirstIndex + k, dtype::name(index.layout.dtype));
+  }
+  return make_readable(index, view.call.stream, kFirstIndex + k, error);
+}
+
+guf_status add_axis(const AtView &view, int32_t axis, Places *places, guf_error *error) {
+  const op::OperandView &index = view.index[axis];
+  const int64_t extent = view.array.layout.shape[axis];
+  const int64_t stride = view.array.layout.strides[axis];
+  const guf_dtype type = index.layout.dtype;
+  const bool swapped = (index.flags & op::kSwapped) != 0;
+  int64_t steps[GUF_MAX_NDIM];
+  steps_of(index.layout, *places, steps);
+  bool failed = false;
+  int64_t culprit = 0;
+  walk(*places, steps, [&](int64_t n, int64_t offset) {
+    const int64_t given =
+        read_index(type, swapped, index.layout.address + static_cast<uint64_t>(offset));
+    const int64_t found = given < 0 ? given + extent : given;
+    if (found < 0 || found >= extent) {
+      if (!failed) culprit = given;
+      failed = true;
+      return;
+    }
+    places->array[static_cast<size_t>(n)] += found * stride;
+  });
+  if (!failed) return GUF_OK;
+  return base::fail(error, GUF_E_INDEX, kFirstIndex + axis, axis,
+                    "index %lld is out of bounds for axis %d with size %lld",
+                    static_cast<long long>(culprit), axis, static_cast<long long>(extent));
+}
+
+}  // namespace
+
+guf_status find_places(AtView &view, Places *out, guf_error *error) {
+  for (int32_t k = 0; k < view.nindices; ++k) GUF_TRY(prepare_index(view, k, error));
+  GUF_TRY(broadcast_indices(view, out, error));
+  uint64_t count = 1;
+  for (int32_t k = 0; k < out->ndim; ++k) {
+    if (!base::checked_mul(count, static_cast<uint64_t>(out->shape[k]), &count)) {
+      return base::fail(error, GUF_E_SHAPE, kNone, kNone,
+                        "the index arrays broadcast to too many elements");
+    }
+  }
+  out->array.assign(count, 0);
+  for (int32_t axis = 0; axis < view.nindices; ++axis) {
+    GUF_TRY(add_axis(view, axis, out, error));
+  }
+  return GUF_OK;
+}
+
+int64_t operand_step(const AtView &view, const array::Layout &operand, const Places &places,
+                     int32_t k) {
+  const int32_t total = places.ndim + view.array.layout.ndim - view.nindices;
+  const int32_t axis = k - (total - operand.ndim);
+  return axis < 0 || operand.shape[axis] == 1 ? 0 : operand.strides[axis];
+}
+
+guf_status check_operand(const AtView &view, const Places &places, guf_error *error) {
+  if (!view.has_operand) return GUF_OK;
+  const array::Layout &operand = view.operand.layout;
+  const array::Layout &array = view.array.layout;
+  const int32_t total = places.ndim + array.ndim - view.nindices;
+  int64_t wanted[GUF_MAX_NDIM];
+  std::copy_n(places.shape, places.ndim, wanted);
+  std::copy_n(array.shape + view.nindices, array.ndim - view.nindices, wanted + places.ndim);
+  bool fits = operand.ndim <= total;
+  for (int32_t axis = 0; fits && axis < operand.ndim; ++axis) {
+    const int64_t extent = operand.shape[axis];
+    fits = extent == 1 || extent == wanted[total - operand.ndim + axis];
+  }
+  if (fits) return GUF_OK;
+  base::Text text;
+  text.add("found ").add_shape(operand.shape, operand.ndim);
+  text.add(", wanted ").add_shape(wanted, total);
+  return base::fail(error, GUF_E_SHAPE, 1, kNone,
+                    "array is not broadcastable to correct shape; argument 1: %s", text.c_str());
+}
+
+void place_operand(const AtView &view, const array::Layout &operand, Places *places) {
+  int64_t steps[GUF_MAX_NDIM];
+  for (int32_t k = 0; k < places->ndim; ++k) steps[k] = operand_step(view, operand, *places, k);
+  places->operand.resize(places->array.size());
+  walk(*places, steps,
+       [&](int64_t n, int64_t offset) { places->operand[static_cast<size_t>(n)] = offset; });
+}
+
+}  // namespace gufunc::method

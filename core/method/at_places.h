@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where at reads and writes: index arrays turned into byte offsets.
+#ifndef GUFUNC_CORE_METHOD_AT_PLACES_H
+#define GUFUNC_CORE_METHOD_AT_PLACES_H
+
+#include <vector>
+
+#include "core/method/method.h"
+
+namespace gufunc::method {
+
+// One place per element of the broadcast index arrays, in C order.
+struct Places {
+  int32_t ndim = 0;  // of the index arrays together
+  int64_t shape[GUF_MAX_NDIM];
+  std::vector<int64_t> array;    // bytes from the array's address
+  std::vector<int64_t> operand;  // bytes from the operand's; empty for a unary ufunc
+};
+
+// Reads and checks every index. Waits for the view's stream where an index operand is memory.
+// Errors  GUF_E_INDEX <= no integers, shapes that do not broadcast, an index out of range
+//         GUF_E_DEVICE_MISMATCH;  throws std::bad_alloc
+guf_status find_places(AtView &view, Places *out, guf_error *error);
+
+// Errors  GUF_E_SHAPE <= the operand does not broadcast to the elements indexed
+guf_status check_operand(const AtView &view, const Places &places, guf_error *error);
+
+// Fills `places->operand`. The stride of the operand along dimension `k` of what is indexed, which
+// has `places.ndim` dimensions of the indices and then the array's own; 0 where it is stretched.
+void place_operand(const AtView &view, const array::Layout &operand, Places *places);
+int64_t operand_step(const AtView &view, const array::Layout &operand, const Places &places,
+                     int32_t k);
+
+}  // namespace gufunc::method
+
+#endif  // GUFUNC_CORE_METHOD_AT_PLACES_H

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outputs and masks that do not fit, told in nditer's words: NumPy runs reductions through it.
+#include <algorithm>
+
+#include "core/method/result.h"
+
+namespace gufunc::method {
+namespace {
+
+using base::kNone;
+
+bool is_missing(const op::OperandView &operand) {
+  return (operand.flags & op::kMissing) != 0;
+}
+
+// "(2,)->(2,newaxis)": leading axes that the output lacks are left out.
+void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &axes,
+                  base::Text *text) {
+  int32_t k = 0;
+  while (k < ndim && axes.of_input[k] == kNoAxis) ++k;
+  text->add_shape(layout.shape, layout.ndim).add("->(");
+  for (; k < ndim; ++k) {
+    const int32_t axis = axes.of_input[k];
+    if (axis == kNoAxis) {
+      text->add("newaxis");
+    } else {
+      text->add("%lld", static_cast<long long>(layout.shape[axis]));
+    }
+    text->add(k + 1 < ndim || ndim == 1 ? "," : "");
+  }
+  text->add(") ");
+}
+
+[[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const FoldView &view, const ResultAxes &axes,
+                                                       int32_t culprit, int32_t axis, int64_t found,
+                                                       int64_t wanted, guf_error *error) {
+  const op::CallView &call = view.call;
+  const array::Layout &input = call.operand[kInput].layout;
+  base::Text text;
+  if (!is_missing(call.operand[kOutput])) {
+    add_remapped(call.operand[kOutput].layout, input.ndim, axes, &text);
+  }
+  text.add_shape(input.shape, input.ndim).add(" ");
+  if (call.has_where) text.add_shape(call.where.layout.shape, call.where.layout.ndim).add(" ");
+  return base::fail(error, GUF_E_SHAPE, culprit, axis,
+                    "operands could not be broadcast together with remapped shapes "
+                    "[original->remapped]: %s; argument %d, axis %d: found %lld, wanted %lld",
+                    text.c_str(), culprit, axis, static_cast<long long>(found),
+                    static_cast<long long>(wanted));
+}
+
+guf_status check_dimensions(const FoldView &view, const array::AxisSet &folded,
+                            const ResultAxes &axes, guf_error *error) {
+  const op::CallView &call = view.call;
+  const array::Layout &input = call.operand[kInput].layout;
+  if (call.has_where && call.where.layout.ndim > input.ndim) {
+    return base::fail(error, GUF_E_SHAPE, 3, kNone,
+                      "input operand has more dimensions than allowed by the axis remapping; "
+                      "where: found %d, wanted at most %d",
+                      call.where.layout.ndim, input.ndim);
+  }
+  if (is_missing(call.operand[kOutput])) return GUF_OK;
+  const array::Layout &output = call.operand[kOutput].layout;
+  if (output.ndim != axes.ndim) {
+    return base::fail(error, GUF_E_SHAPE, kOutput, kNone,
+                      "output parameter for reduction operation %s has the wrong number of "
+                      "dimensions: Found %d but expected %d%s",
+                      call.ufunc->name.c_str(), output.ndim, axes.ndim,
+                      view.keepdims ? " (must match the operand's when keepdims=True)" : "");
+  }
+  for (int32_t k = 0; view.keepdims && k < input.ndim; ++k) {
+    if (!folded.test(static_cast<size_t>(k)) || output.shape[k] == 1) continue;
+    return base::fail(error, GUF_E_SHAPE, kOutput, k,
+                      "operand was set up as a reduction along axis %d, but the length of the axis "
+                      "is %lld (it has to be 1)",
+                      k, static_cast<long long>(output.shape[k]));
+  }
+  return GUF_OK;
+}
+
+// Folds an extent into the common one; false when they do not go together.
+bool fold(int64_t extent, int64_t *common) {
+  if (extent == *common || extent == 1) return true;
+  if (*common != 1) return false;
+  *common = extent;
+  return true;
+}
+
+guf_status fail_narrow(const FoldView &view, const int64_t *common, int32_t axis,
+                       guf_error *error) {
+  const array::Layout &input = view.call.operand[kInput].layout;
+  base::Text text;
+  text.add("non-broadcastable operand with shape ").add_shape(input.shape, input.ndim);
+  text.add(" doesn't match the broadcast shape ").add_shape(common, input.ndim);
+  return base::fail(error, GUF_E_SHAPE, kInput, axis, "%s", text.c_str());
+}
+
+guf_status fail_kept(int32_t axis, int64_t found, guf_error *error) {
+  return base::fail(error, GUF_E_SHAPE, kOutput, axis,
+                    "output operand requires a reduction along dimension %d, but the reduction is "
+                    "not enabled. The dimension size of %lld does not match the expected output "
+                    "shape.",
+                    axis, static_cast<long long>(found));
+}
+
+}  // namespace
+
+guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, const ResultAxes &axes,
+                         guf_error *error) {
+  const op::CallView &call = view.call;
+  if (is_missing(call.operand[kOutput]) && !call.has_where) return GUF_OK;
+  GUF_TRY(check_dimensions(view, folded, axes, error));
+  const array::Layout &input = call.operand[kInput].layout;
+  const bool given = !is_missing(call.operand[kOutput]);
+  int64_t common[GUF_MAX_NDIM];
+  for (int32_t k = 0; k < input.ndim; ++k) {
+    common[k] = input.shape[k];
+    const int32_t axis = axes.of_input[k];
+    if (given && axis != kNoAxis && !fold(call.operand[kOutput].layout.shape[axis], &common[k])) {
+      return fail_broadcast(view, axes, kOutput, axis, call.operand[kOutput].layout.shape[axis],
+                            common[k], error);
+    }
+    const int32_t own = call.has_where ? k - (input.ndim - call.where.layout.ndim) : kNoAxis;
+    if (own >= 0 && !fold(call.where.layout.shape[own], &common[k])) {
+      return fail_broadcast(view, axes, 3, own, call.where.layout.shape[own], common[k], error);
+    }
+  }
+  for (int32_t k = 0; given && k < input.ndim; ++k) {
+    const int32_t axis = axes.of_input[k];
+    if (axis == kNoAxis || folded.test(static_cast<size_t>(k))) continue;
+    const int64_t found = call.operand[kOutput].layout.shape[axis];
+    if (found != common[k]) return fail_kept(k, found, error);
+  }
+  for (int32_t k = 0; k < input.ndim; ++k) {
+    if (input.shape[k] != common[k]) return fail_narrow(view, common, k, error);
+  }
+  return GUF_OK;
+}
+
+guf_status check_output(const FoldView &view, const char *name, int32_t axis, int64_t extent,
+                        guf_error *error) {
+  const array::Layout &input = view.call.operand[kInput].layout;
+  const array::Layout &output = view.call.operand[kOutput].layout;
+  if (is_missing(view.call.operand[kOutput])) return GUF_OK;
+  int64_t wanted[GUF_MAX_NDIM];
+  std::copy_n(input.shape, input.ndim, wanted);
+  wanted[axis] = extent;
+  if (output.ndim == input.ndim && std::equal(wanted, wanted + input.ndim, output.shape))
+    return GUF_OK;
+  base::Text shapes;
+  shapes.add("found ").add_shape(output.shape, output.ndim);
+  shapes.add(", wanted ").add_shape(wanted, input.ndim);
+  if (input.ndim == 1 && name[0] == 'a') {
+    return base::fail(error, GUF_E_SHAPE, kOutput, kNone,
+                      "provided out is the wrong size for the accumulation.; argument %d: %s",
+                      kOutput, shapes.c_str());
+  }
+  const bool first = output.ndim < input.ndim;
+  if (first) {
+    return base::fail(error, GUF_E_SHAPE, kOutput, kNone,
+                      "Iterator input op_axes[0][%d] (==%d) is not a valid axis of op[0], which "
+                      "has %d dimensions ; argument %d: %s",
+                      0, output.ndim, output.ndim, kOutput, shapes.c_str());
+  }
+  base::Text text;
+  text.add_shape(output.shape, output.ndim).add("->").add_shape(output.shape, input.ndim);
+  text.add(" ").add_shape(input.shape, input.ndim).add("->").add_shape(input.shape, input.ndim);
+  return base::fail(error, GUF_E_SHAPE, kOutput, kNone,
+                    "operands could not be broadcast together with remapped shapes "
+                    "[original->remapped]: %s ; argument %d: %s",
+                    text.c_str(), kOutput, shapes.c_str());
+}
+
+}  // namespace gufunc::method

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result takes the first operand's place, so a method resolves like a call whose first input is
+// the output; without one, like a call of the input with itself.
+#include "core/method/fold_types.h"
+
+#include <cstring>
+
+#include "core/placement.h"
+#include "core/resolve/refusal.h"
+#include "core/resolve/weak_scalar.h"
+#include "core/validate/validate_call.h"
+
+namespace gufunc::method {
+namespace {
+
+using base::kNone;
+
+bool is_missing(const op::OperandView &operand) {
+  return (operand.flags & op::kMissing) != 0;
+}
+
+// Sums and products of bools and small integers are taken in 64 bits, unless somebody asks for a
+// type.
+guf_dtype widened(const FoldView &view) {
+  const std::string &name = view.call.ufunc->full_name;
+  const guf_dtype type = view.call.operand[kInput].layout.dtype;
+  if (name != "add" && name != "multiply") return 0;
+  if (type == GUF_BOOL) return GUF_I64;
+  const uint32_t code = type & 0xFFU;
+  if (code > 1 || dtype::itemsize(type) >= 8) return 0;
+  return code == 1 ? GUF_U64 : GUF_I64;
+}
+
+// Comparisons fold only bools: what they give must be what they take.
+guf_status refuse_comparison(const FoldView &view, guf_error *error) {
+  resolve::TypeQuery query;
+  GUF_TRY(resolve::make_query(view.call, &query, error));
+  if (is_missing(view.call.operand[kOutput])) return resolve::refuse_signature(query, error);
+  query.have[kLeft] = GUF_BOOL;
+  query.fixed[kOutput] = 0;
+  return resolve::refuse_types(query, error);
+}
+
+guf_status refuse_mixed(const FoldView &view, const char *name, const op::Loop &loop,
+                        guf_error *error) {
+  return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                    "the resolved dtypes are not compatible with %s.%s. Resolved (dtype('%s'), "
+                    "dtype('%s'), dtype('%s'))",
+                    view.call.ufunc->name.c_str(), name, dtype::name(loop.types[kLeft]),
+                    dtype::name(loop.types[kInput]), dtype::name(loop.types[kOutput]));
+}
+
+}  // namespace
+
+guf_status check_folds(const op::Ufunc &ufunc, const char *name, guf_error *error) {
+  if (ufunc.signature.generalized) {
+    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                      "Reduction not defined on ufunc with signature");
+  }
+  if (ufunc.nin() != 2) {
+    return base::fail(error, GUF_E_VALUE, kNone, kNone, "%s only supported for binary functions",
+                      name);
+  }
+  if (ufunc.nout() != 1) {
+    return base::fail(error, GUF_E_VALUE, kNone, kNone,
+                      "%s only supported for functions returning a single value", name);
+  }
+  return GUF_OK;
+}
+
+guf_status settle(op::OperandView *operand, int32_t index, guf_error *error) {
+  if (!resolve::is_weak(*operand)) return GUF_OK;
+  GUF_TRY(resolve::convert(operand, index, resolve::default_dtype(*operand, true), error));
+  operand->kind = GUF_OPERAND_SCALAR;
+  return GUF_OK;
+}
+
+guf_status prepare(FoldView &view, guf_error *error) {
+  op::CallView &call = view.call;
+  call.noperands = 3;
+  GUF_TRY(settle(&call.operand[kInput], kInput, error));
+  const bool missing = is_missing(call.operand[kOutput]);
+  call.operand[kLeft] = call.operand[missing ? kInput : kOutput];
+  GUF_TRY(validate::check_operands(call, error));
+  return pipeline::place(call, error);
+}
+
+guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, guf_error *error) {
+  op::CallView &call = view.call;
+  const bool missing = is_missing(call.operand[kOutput]);
+  guf_dtype type = view.dtype;
+  if (type == 0 && missing) type = widened(view);
+  if (call.ufunc->type_rule == op::TypeRule::kComparison && type == 0) {
+    if (call.operand[kInput].layout.dtype != GUF_BOOL) return refuse_comparison(view, error);
+    type = GUF_BOOL;
+  }
+  const guf_dtype signature[3] = {type, 0, type};
+  if (type != 0) {
+    view.args.signature = signature;
+    view.args.nsignature = 3;
+  }
+  const guf_status status = resolve::choose(call, out, error);
+  view.args.signature = nullptr;
+  view.args.nsignature = 0;
+  GUF_TRY(status);
+  const op::Loop &loop = *out->loop;
+  if (loop.types[kLeft] != loop.types[kOutput]) return refuse_mixed(view, name, loop, error);
+  if (loop.types[kInput] == loop.types[kOutput]) return GUF_OK;
+  if (std::strcmp(name, "reduce") != 0) return refuse_mixed(view, name, loop, error);
+  return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                    "%s.reduce: the loop found adds %s to %s; reduce needs a loop of one type",
+                    call.ufunc->name.c_str(), dtype::name(loop.types[kInput]),
+                    dtype::name(loop.types[kLeft]));
+}
+
+}  // namespace gufunc::method

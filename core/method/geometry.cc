@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// From axes to blocks. Kept dimensions may be walked in any way; fold dimensions may not, since
+// their order and extents decide the bits, unless the loop is exact.
+#include "core/method/geometry.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace gufunc::method {
+namespace {
+
+bool is_exact(const op::Ufunc &ufunc, guf_dtype dtype) {
+  const uint32_t both = GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_COMMUTATIVE;
+  const bool integer = dtype == GUF_BOOL || (dtype & 0xFFU) <= 1;
+  return integer && (ufunc.flags & both) == both;
+}
+
+uint32_t flags_of(const op::CallView &call, const op::Loop &loop) {
+  uint32_t flags = 0;
+  if ((call.ufunc->flags & GUF_FUNCTION_ASSOCIATIVE) != 0) flags |= GUF_METHOD_TREE;
+  if (is_exact(*call.ufunc, loop.types[0])) flags |= GUF_METHOD_EXACT;
+  if (loop.host == nullptr || (loop.flags & GUF_LOOP_ANY_THREAD) != 0)
+    flags |= GUF_METHOD_ANY_THREAD;
+  if (loop.kind.load(std::memory_order_relaxed) == GUF_LOOP_STATUS) flags |= GUF_METHOD_STATUS;
+  if (call.has_where) flags |= GUF_METHOD_MASKED;
+  return flags;
+}
+
+uint32_t operand_flags(const op::OperandView &operand) {
+  return (operand.flags & op::kSwapped) != 0 ? uint32_t{GUF_LAUNCH_OPERAND_SWAPPED} : 0U;
+}
+
+void drop_single(int32_t *count, Axis *axes) {
+  Axis *const end =
+      std::remove_if(axes, axes + *count, [](const Axis &a) { return a.extent == 1; });
+  *count = static_cast<int32_t>(end - axes);
+}
+
+void flip_negative(Geometry *geometry) {
+  guf_method_block &block = geometry->block;
+  for (int32_t k = 0; k < geometry->nkept; ++k) {
+    Axis &axis = geometry->kept[k];
+    const bool positive = axis.input_step > 0 || axis.output_step > 0 || axis.mask_step > 0;
+    const bool negative = axis.input_step < 0 || axis.output_step < 0 || axis.mask_step < 0;
+    if (positive || !negative || axis.extent == 0) continue;
+    const int64_t last = axis.extent - 1;
+    block.input += static_cast<uint64_t>(axis.input_step * last);
+    block.output += static_cast<uint64_t>(axis.output_step * last);
+    block.mask += static_cast<uint64_t>(axis.mask_step * last);
+    axis = {axis.extent, -axis.input_step, -axis.output_step, -axis.mask_step};
+  }
+}
+
+// Whether dimension a should lie inside b: the output decides, then the input.
+bool belongs_inside(const Axis &a, const Axis &b) {
+  const int64_t steps[2][2] = {{std::abs(a.output_step), std::abs(b.output_step)},
+                               {std::abs(a.input_step), std::abs(b.input_step)}};
+  for (const auto &[own, other] : steps) {
+    if (own != 0 && other != 0 && own != other) return own < other;
+  }
+  return false;
+}
+
+template <class Inside>
+void sort(int32_t count, Axis *axes, Inside inside) {
+  for (int32_t k = 1; k < count; ++k) {
+    for (int32_t j = k; j > 0 && inside(axes[j], axes[j - 1]); --j) std::swap(axes[j], axes[j - 1]);
+  }
+}
+
+bool continues(const Axis &inner, const Axis &outer) {
+  return outer.input_step == inner.input_step * inner.extent &&
+         outer.output_step == inner.output_step * inner.extent &&
+         outer.mask_step == inner.mask_step * inner.extent;
+}
+
+void coalesce(int32_t *count, Axis *axes) {
+  int32_t last = 0;
+  for (int32_t k = 1; k < *count; ++k) {
+    if (continues(axes[last], axes[k])) {
+      axes[last].extent *= axes[k].extent;
+    } else {
+      axes[++last] = axes[k];
+    }
+  }
+  *count = std::min(*count, last + 1);
+}
+
+void flag_alignment(const Geometry &geometry, guf_method_block *block) {
+  uint64_t input = block->input | geometry.input_bits;
+  uint64_t output =
+      block->output | geometry.output_bits | static_cast<uint64_t>(block->fold_output_step);
+  const auto add = [&](const Axis &axis) {
+    input |= static_cast<uint64_t>(axis.input_step);
+    output |= static_cast<uint64_t>(axis.output_step);
+  };
+  std::for_each(geometry.kept, geometry.kept + geometry.nkept, add);
+  std::for_each(geometry.fold, geometry.fold + geometry.nfold, add);
+  if ((input & (dtype::alignment(block->input_dtype) - 1)) != 0)
+    block->input_flags |= GUF_LAUNCH_OPERAND_UNALIGNED;
+  if ((output & (dtype::alignment(block->output_dtype) - 1)) != 0)
+    block->output_flags |= GUF_LAUNCH_OPERAND_UNALIGNED;
+}
+
+void write_axes(const Geometry &geometry, guf_method_block *block) {
+  block->nkept = std::min<int32_t>(geometry.nkept, GUF_MAX_LOOP_NDIM);
+  block->nfold = geometry.nfold;
+  block->items = 1;
+  for (int32_t k = 0; k < block->nkept; ++k) {
+    const Axis &axis = geometry.kept[k];
+    block->items *= static_cast<uint64_t>(axis.extent);
+    block->kept_size[k] = axis.extent;
+    block->kept_input_step[k] = axis.input_step;
+    block->kept_output_step[k] = axis.output_step;
+    block->kept_mask_step[k] = axis.mask_step;
+  }
+  for (int32_t k = 0; k < block->nfold; ++k) {
+    const Axis &axis = geometry.fold[k];
+    block->fold_size[k] = axis.extent;
+    block->fold_input_step[k] = axis.input_step;
+    block->fold_mask_step[k] = axis.mask_step;
+  }
+}
+
+// Moves a block's addresses along one dimension that the core loops over.
+void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
+  if (block->input != 0) block->input += static_cast<uint64_t>(steps * axis.input_step);
+  block->output += static_cast<uint64_t>(steps * axis.output_step);
+  if (block->mask != 0) block->mask += static_cast<uint64_t>(steps * axis.mask_step);
+}
+
+}  // namespace
+
+void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
+           const op::OperandView *input, const op::OperandView &output, Geometry *out) {
+  out->nkept = 0;
+  out->nfold = 0;
+  out->input_bits = 0;
+  out->output_bits = 0;
+  guf_method_block &block = out->block;
+  block.method = method;
+  block.flags = flags_of(call, loop);
+  block.loop_dtype = loop.types[0];
+  block.input = input == nullptr ? 0 : input->layout.address;
+  block.input_dtype = input == nullptr ? loop.types[0] : input->layout.dtype;
+  block.input_flags = GUF_LAUNCH_OPERAND_READ;
+  if (input != nullptr) block.input_flags |= operand_flags(*input);
+  block.output = output.layout.address;
+  block.output_dtype = output.layout.dtype;
+  block.output_flags = GUF_LAUNCH_OPERAND_WRITTEN | operand_flags(output);
+  if (method == GUF_METHOD_AT) block.output_flags |= GUF_LAUNCH_OPERAND_READ;
+  block.mask = call.has_where ? call.where.layout.address : 0;
+  block.fold_output_step = 0;
+  block.indices = nullptr;
+  block.operand_indices = nullptr;
+  block.nindices = 0;
+  block.reserved = 0;
+}
+
+void merge_folds(Geometry *geometry) {
+  drop_single(&geometry->nfold, geometry->fold);
+  if ((geometry->block.flags & GUF_METHOD_EXACT) == 0 || geometry->nfold < 2) return;
+  sort(geometry->nfold, geometry->fold, [](const Axis &a, const Axis &b) {
+    return std::abs(a.input_step) < std::abs(b.input_step);
+  });
+  coalesce(&geometry->nfold, geometry->fold);
+}
+
+guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
+               guf_error *error) {
+  guf_method_block &block = geometry->block;
+  drop_single(&geometry->nkept, geometry->kept);
+  flip_negative(geometry);
+  sort(geometry->nkept, geometry->kept, belongs_inside);
+  coalesce(&geometry->nkept, geometry->kept);
+  flag_alignment(*geometry, &block);
+  write_axes(*geometry, &block);
+  backend::ErrorRoom room(error);
+  int64_t index[GUF_MAX_NDIM] = {};
+  for (;;) {
+    GUF_TRY(backend::run_method(*call.device, call.stream, code.kernel, code.fold, loop,
+                                call.args->threads, block, room.get()));
+    int32_t turn = GUF_MAX_LOOP_NDIM;
+    for (; turn < geometry->nkept; ++turn) {
+      const Axis &axis = geometry->kept[turn];
+      advance(axis, 1, &block);
+      if (++index[turn] < axis.extent) break;
+      advance(axis, -axis.extent, &block);
+      index[turn] = 0;
+    }
+    if (turn >= geometry->nkept) return GUF_OK;
+  }
+}
+
+}  // namespace gufunc::method

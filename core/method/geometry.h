@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of a method: which dimensions are kept, which are folded, and with which steps.
+#ifndef GUFUNC_CORE_METHOD_GEOMETRY_H
+#define GUFUNC_CORE_METHOD_GEOMETRY_H
+
+#include <gufunc/backend.h>
+
+#include "core/backend/backend.h"
+#include "core/op/call_view.h"
+
+namespace gufunc::method {
+
+// One dimension; steps of what does not have it are 0.
+struct Axis {
+  int64_t extent;
+  int64_t input_step;
+  int64_t output_step;
+  int64_t mask_step;
+};
+
+// Not initialised as a whole: `begin` does what is not per method.
+struct Geometry {
+  int32_t nkept;
+  int32_t nfold;
+  Axis kept[GUF_MAX_NDIM];  // any order
+  Axis fold[GUF_MAX_NDIM];  // in the order in which they are folded
+  uint64_t input_bits;      // OR of what is added to the addresses besides steps, for alignment
+  uint64_t output_bits;
+  guf_method_block block;
+
+  void keep(const Axis &axis) { kept[nkept++] = axis; }
+  void add_fold(const Axis &axis) { fold[nfold++] = axis; }
+};
+
+// Starts a geometry: method, flags, dtypes and addresses from the operands and the loop.
+// `input` may be nullptr (at with a unary ufunc).
+void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
+           const op::OperandView *input, const op::OperandView &output, Geometry *out);
+
+// Bytes of the kernels that a method runs with.
+struct Code {
+  void *kernel;
+  void *fold;
+};
+
+// Drops, flips, sorts and merges dimensions, then launches, looping over what a block does not hold.
+// At most GUF_MAX_LOOP_NDIM fold dimensions are left by `merge_folds` or by the caller.
+guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
+               guf_error *error);
+
+// Removes fold dimensions of extent 1 and, where any order gives the same bits, walks them in the
+// order of their strides and as few as possible.
+void merge_folds(Geometry *geometry);
+
+}  // namespace gufunc::method
+
+#endif  // GUFUNC_CORE_METHOD_GEOMETRY_H

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Axes and shapes of results, with nditer's texts, since that is what NumPy checks them with.
+#include "core/method/result.h"
+
+#include <algorithm>
+
+#include "core/array/overlap.h"
+#include "core/broadcast/broadcast.h"
+
+namespace gufunc::method {
+guf_status find_axes(const FoldView &view, array::AxisSet *out, guf_error *error) {
+  const int32_t ndim = view.call.operand[kInput].layout.ndim;
+  static constexpr int64_t kFirst = 0;
+  out->reset();
+  if (view.naxis == GUF_ALL_AXES) {
+    for (int32_t axis = 0; axis < ndim; ++axis) out->set(static_cast<size_t>(axis));
+  } else {
+    const bool plain = view.axis == nullptr;
+    const int32_t count = plain ? 1 : view.naxis;
+    const int64_t *const axes = plain ? &kFirst : view.axis;
+    // NumPy lets axis 0 and -1 of a 0-d array pass.
+    const bool scalar = ndim == 0 && count == 1 && (axes[0] == 0 || axes[0] == -1);
+    if (!scalar)
+      GUF_TRY(array::mark_axes(count, axes, ndim, "duplicate value in 'axis'", out, error));
+  }
+  return GUF_OK;
+}
+
+guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &folded, guf_error *error) {
+  if (folded.count() <= 1 || ufunc.identity != GUF_IDENTITY_NONE) return GUF_OK;
+  return base::fail(
+      error, GUF_E_VALUE, kNone, kNone,
+      "reduction operation '%s' is not reorderable, so at most one axis may be specified",
+      ufunc.name.c_str());
+}
+
+guf_status find_axis(const FoldView &view, const char *name, int32_t *out, guf_error *error) {
+  const int32_t ndim = view.call.operand[kInput].layout.ndim;
+  if (ndim == 0) {
+    return base::fail(error, GUF_E_DTYPE, kInput, kNone, "cannot %s on a scalar", name);
+  }
+  return array::normalize_axis(view.one_axis, ndim, out, error);
+}
+
+ResultAxes reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims) {
+  ResultAxes axes;
+  axes.ndim = 0;
+  for (int32_t axis = 0; axis < ndim; ++axis) {
+    const bool has = keepdims || !folded.test(static_cast<size_t>(axis));
+    axes.of_input[axis] = has ? axes.ndim++ : kNoAxis;
+  }
+  return axes;
+}
+
+ResultAxes same_axes(int32_t ndim) {
+  return reduced_axes(ndim, {}, true);
+}
+
+guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
+                           int32_t silent_axis, pipeline::Temporaries *arrays, guf_error *error) {
+  op::CallView &call = view.call;
+  const array::Layout input = call.operand[kInput].layout;
+  broadcast::LoopShape loop;
+  loop.ndim = input.ndim;
+  std::fill_n(loop.core_ndim, 3, 0);
+  int64_t votes[GUF_MAX_NDIM];
+  std::copy_n(input.strides, input.ndim, votes);
+  if (silent_axis != kNoAxis) votes[silent_axis] = 0;
+  call.operand[kLeft].layout.strides = votes;
+  call.operand[kInput].layout.strides = votes;
+  int64_t full[GUF_MAX_NDIM];
+  const guf_status status =
+      broadcast::result_strides(call, loop, kOutput, input.ndim, extents, full, error);
+  call.operand[kLeft].layout.strides = input.strides;
+  call.operand[kInput].layout.strides = input.strides;
+  GUF_TRY(status);
+  int64_t shape[GUF_MAX_NDIM];
+  int64_t strides[GUF_MAX_NDIM];
+  for (int32_t k = 0; k < input.ndim; ++k) {
+    const int32_t axis = axes.of_input[k];
+    if (axis == kNoAxis) continue;
+    shape[axis] = extents[k];
+    strides[axis] = full[k];
+  }
+  op::OperandView &output = call.operand[kOutput];
+  base::Ref<array::Array> array;
+  GUF_TRY(memory::allocate(*call.device, output.layout.dtype, axes.ndim, shape, strides,
+                           GUF_ORDER_C, &array, error));
+  pipeline::point_at(array, &output);
+  arrays->add_output(0, std::move(array));
+  return GUF_OK;
+}
+
+bool is_empty(const array::Layout &layout) {
+  return std::find(layout.shape, layout.shape + layout.ndim, 0) != layout.shape + layout.ndim;
+}
+
+bool meets_output(const op::CallView &call, const op::OperandView &other) {
+  const op::OperandView &output = call.operand[kOutput];
+  if (((output.flags | other.flags) & (op::kMissing | op::kScalar)) != 0) return false;
+  return array::meet(output.span, other.span) && array::shares_memory(output.layout, other.layout);
+}
+
+}  // namespace gufunc::method

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy starts every reduction of numbers from the identity where there is one, which shows: the sum
+// of -0.0 is 0.0, hypot.reduce of one value is its absolute value.
+#include "core/method/seed.h"
+
+#include <cstring>
+#include <limits>
+
+#include "core/memory/memory.h"
+#include "core/resolve/weak_scalar.h"
+
+namespace gufunc::method {
+namespace {
+
+using base::kNone;
+
+// An operand that holds a number of the library's own.
+void make_number(int32_t kind, uint64_t bits, op::OperandView *out) {
+  out->kind = kind;
+  out->value[0] = bits;
+  out->value[1] = 0;
+}
+
+bool make_identity(int32_t identity, op::OperandView *out) {
+  switch (identity) {
+    case GUF_IDENTITY_ZERO:
+      make_number(GUF_OPERAND_WEAK_INT, 0, out);
+      return true;
+    case GUF_IDENTITY_ONE:
+      make_number(GUF_OPERAND_WEAK_INT, 1, out);
+      return true;
+    case GUF_IDENTITY_MINUS_ONE:
+      make_number(GUF_OPERAND_WEAK_INT, UINT64_MAX, out);
+      return true;
+    case GUF_IDENTITY_MINUS_INF: {
+      const double infinity = -std::numeric_limits<double>::infinity();
+      uint64_t bits = 0;
+      std::memcpy(&bits, &infinity, sizeof bits);
+      make_number(GUF_OPERAND_WEAK_FLOAT, bits, out);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+bool is_unsigned(guf_dtype type) {
+  return (type & 0xFFU) == 1;
+}
+
+guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, bool *out_has,
+                          guf_error *error) {
+  if (identity == GUF_IDENTITY_MINUS_ONE && is_unsigned(type)) {  // all bits
+    std::memset(out, 0xFF, dtype::itemsize(type));
+    *out_has = true;
+    return GUF_OK;
+  }
+  op::OperandView number = {};
+  if (!make_identity(identity, &number)) return GUF_OK;
+  GUF_TRY(resolve::convert(&number, kNone, type, error));
+  std::memcpy(out, number.cast_value, sizeof number.cast_value);
+  *out_has = true;
+  return GUF_OK;
+}
+
+guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error *error) {
+  if (initial.layout.ndim != 0) {
+    return base::fail(error, GUF_E_VALUE, 4, kNone,
+                      "setting an array element with a sequence.; initial: found %d dimensions, "
+                      "wanted 0",
+                      initial.layout.ndim);
+  }
+  if (initial.device != nullptr && !initial.device->host_memory) {
+    return base::fail(error, GUF_E_DEVICE_MISMATCH, 4, kNone,
+                      "initial lies in the memory of %s, which the host cannot read",
+                      initial.device->spec.c_str());
+  }
+  if (initial.kind == GUF_OPERAND_WEAK_COMPLEX && !dtype::is_complex(type)) {
+    const bool integer = (type & 0xFFU) <= 1;
+    return base::fail(error, GUF_E_CASTING, 4, kNone,
+                      integer
+                          ? "int() argument must be a string, a bytes-like object or a real "
+                            "number, not 'complex'"
+                          : "float() argument must be a string or a real number, not 'complex'");
+  }
+  return GUF_OK;
+}
+
+// An element of memory, or a scalar with a type of its own.
+guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_error *error) {
+  const op::OperandView &initial = view.initial;
+  if (view.call.stream != nullptr && (initial.flags & op::kScalar) == 0) {
+    backend::wait_quietly(*view.call.stream);
+  }
+  const bool swapped = (initial.flags & op::kSwapped) != 0;
+  if (initial.layout.dtype == type && !swapped) {
+    std::memcpy(out, reinterpret_cast<const void *>(initial.layout.address), dtype::itemsize(type));
+    return GUF_OK;
+  }
+  backend::Device *host = nullptr;
+  GUF_TRY(backend::cpu_device(&host, error));
+  const memory::Side to = {{type, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(out)}, false};
+  const memory::Side from = {initial.layout, swapped};
+  return memory::convert(*host, nullptr, to, from, error);
+}
+
+guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_error *error) {
+  op::OperandView &initial = view.initial;
+  GUF_TRY(check_given(initial, type, error));
+  if (!resolve::is_weak(initial)) return read_element(view, type, out, error);
+  GUF_TRY(resolve::convert(&initial, 4, type, error));
+  std::memcpy(out, initial.cast_value, sizeof initial.cast_value);
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status find_seed(FoldView &view, guf_dtype type, unsigned char *out, bool *out_has,
+                     guf_error *error) {
+  *out_has = false;
+  switch (view.initial_kind) {
+    case Initial::kNone:
+      return GUF_OK;
+    case Initial::kIdentity:
+      return write_identity(view.call.ufunc->identity, type, out, out_has, error);
+    default:
+      *out_has = true;
+      return write_given(view, type, out, error);
+  }
+}
+
+}  // namespace gufunc::method

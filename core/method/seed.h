@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The value that a reduction starts from: the initial value given, or the ufunc's identity.
+#ifndef GUFUNC_CORE_METHOD_SEED_H
+#define GUFUNC_CORE_METHOD_SEED_H
+
+#include "core/method/method.h"
+
+namespace gufunc::method {
+
+// Writes the value in `type` to `out`, 16 bytes. `*out_has` stays false when there is none.
+// Waits for the view's stream when the initial value lies in an array.
+// Errors  GUF_E_OVERFLOW <= a Python integer outside the type;  GUF_E_VALUE <= several values
+//         GUF_E_CASTING <= complex to real;  GUF_E_DEVICE_MISMATCH <= it lies in device memory
+guf_status find_seed(FoldView &view, guf_dtype type, unsigned char *out, bool *out_has,
+                     guf_error *error);
+
+}  // namespace gufunc::method
+
+#endif  // GUFUNC_CORE_METHOD_SEED_H
