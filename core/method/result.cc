@@ -8,6 +8,8 @@
 #include "core/broadcast/broadcast.h"
 
 namespace gufunc::method {
+
+using base::kNone;
 guf_status find_axes(const FoldView &view, array::AxisSet *out, guf_error *error) {
   const int32_t ndim = view.call.operand[kInput].layout.ndim;
   static constexpr int64_t kFirst = 0;
