@@ -215,9 +215,12 @@ class Library:
         dtype=None,
         axes=None,
         axis=None,
-        keepdims=False
+        keepdims=False,
+        report=0,
+        fail=0
     ):
-        """Calls; returns outputs, allocated ones as NumPy copies with strides and dtype letter."""
+        """Calls; returns outputs, allocated ones as NumPy copies with strides and dtype letter. The
+        floating-point events that `report` asks for are in `events` afterwards."""
         keep = []
         args = CallArgs()
         args.struct_size = ct.sizeof(CallArgs)
@@ -228,6 +231,10 @@ class Library:
         args.casting, args.order = CASTING[casting], ORDER[order]
         args.dtype = DTYPES[dtype] if dtype else 0
         args.flags = int(keepdims)
+        self.events = ct.c_uint32()
+        args.fp_report, args.fp_fail = report, fail
+        if report:
+            args.fp_events = ct.pointer(self.events)
         if where is not None:
             mask = self.operand(where, keep)
             args.where = ct.pointer(mask)

@@ -9,7 +9,13 @@ from build import numpy_letter
 from judge import alike, letter_of
 from method_texts import text_difference
 
-NOT_FOUND = 105
+NOT_FOUND, FLOATING_POINT = 105, 700
+EVENTS = {1: 'divide', 2: 'overflow', 4: 'underflow', 8: 'invalid', 16: 'divide'}
+ALL_EVENTS = sum(EVENTS)
+
+
+def names_of(events):
+    return {name for bit, name in EVENTS.items() if events & bit}
 
 
 def array(values, letter=None):
@@ -116,6 +122,33 @@ class Both:
             assert good, f'library: {error.status} "{error}" for {type(theirs).__name__}'
             assert status or not text_difference(str(theirs), str(error)), f'library: "{error}"'
         self.answers += 1
+
+    def events(self, name, inputs, expected):
+        """The floating-point events of a call, by their names in NumPy's errstate; a call that is
+        to fail at one fails with NumPy's text."""
+        if not self.has(name):
+            return
+        seen = set()
+        with np.errstate(all='call', call=lambda _, flag: seen.update(names_of(flag))):
+            getattr(np, name)(*inputs)
+        assert seen == expected, f'NumPy: events {seen}, wanted {expected}'
+        self.library.call(name, inputs, [None], report=ALL_EVENTS)
+        found = names_of(self.library.events.value)
+        assert found == expected, f'library: events {found}, wanted {expected}'
+        self.answers += 1
+        if expected:
+            self.fails(
+                lambda: self.raising(name, inputs),
+                lambda: self.library.call(name, inputs, [None], fail=ALL_EVENTS),
+                FloatingPointError,
+                'encountered in',
+                status=FLOATING_POINT,
+            )
+
+    @staticmethod
+    def raising(name, inputs):
+        with np.errstate(all='raise'):
+            getattr(np, name)(*inputs)
 
     def method(self, method, name, *inputs, expected, **options):
         """A method's result, of both."""

@@ -176,9 +176,19 @@ def unusual_memory(both):
 
 
 def float_events(both):
-    for name in ('divide', 'overflow', 'underflow', 'invalid'):
-        both.later(f'the event "{name}", reported in a status word')
-    both.gives('divide', [array([1.0, 0.0]), array([0.0, 0.0])], array([np.inf, np.nan]))
+    for letter in 'fd':
+        top, least = np.finfo(letter).max, np.finfo(letter).tiny
+        one, zero = array([1.0, 2.0], letter), array([0.0, 4.0], letter)
+        both.events('divide', [one, one], set())
+        both.events('divide', [one, zero], {'divide'})
+        both.events('divide', [zero, zero], {'invalid'})
+        both.events('log', [zero], {'divide'})
+        both.events('sqrt', [array([-1.0], letter)], {'invalid'})
+        both.events('multiply', [array([top], letter), one], {'overflow'})
+        both.events('multiply', [array([least], letter), array([1 / 3], letter)], {'underflow'})
+        both.events('add', [array([np.inf], letter), array([-np.inf], letter)], {'invalid'})
+        both.events('add', [array([np.inf, np.nan], letter), one], set())
+        both.events('exp', [array([1e4, -1e4], letter)], {'overflow', 'underflow'})
 
 
 def moved_axes(both):

@@ -25,6 +25,7 @@ def run_numpy(case):
     if narrow:
         inputs = [build.from_bfloat16_bits(x) for x in inputs]
     out = build.value(memory, case['output']) if case['output'] else None
+    inputs = [judge.apart(x, out) for x in inputs]
     try:
         result = numpy_method(case, getattr(np, case['op']), inputs, out, memory)
     except Exception as error:  # noqa: BLE001 - its class is the finding

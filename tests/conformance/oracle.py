@@ -146,7 +146,6 @@ def main():
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
     np.seterr(all='ignore')
-    warnings.simplefilter('ignore', np.exceptions.ComplexWarning)
     library = abi_methods.Library(os.path.abspath(options.library))
     kinds = Counter()
     failures, per_op, methods, outcomes = 0, Counter(), Counter(), Counter()
