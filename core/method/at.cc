@@ -118,7 +118,7 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Place
     plan::Launch geometry;
     GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
     GUF_TRY(pipeline::run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
-                          &geometry, error));
+                          nullptr, &geometry, error));
   }
   return GUF_OK;
 }

@@ -94,6 +94,8 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
     if (call.operand[kInput].layout.dtype != GUF_BOOL) return refuse_comparison(view, error);
     type = GUF_BOOL;
   }
+  // What is not bool is tested for zero first.
+  if (call.ufunc->type_rule == op::TypeRule::kLogical && type == 0) type = GUF_BOOL;
   const guf_dtype signature[3] = {type, 0, type};
   if (type != 0) {
     view.args.signature = signature;
