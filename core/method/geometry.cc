@@ -160,7 +160,16 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
 
 void merge_folds(Geometry *geometry) {
   drop_single(&geometry->nfold, geometry->fold);
-  if ((geometry->block.flags & GUF_METHOD_EXACT) == 0 || geometry->nfold < 2) return;
+  if ((geometry->block.flags & GUF_METHOD_EXACT) == 0) {
+    // Beyond what a block holds the first axes are one; the caller has arranged their steps so.
+    constexpr int32_t kApart = GUF_MAX_LOOP_NDIM - 1;
+    int32_t rest = geometry->nfold - kApart;
+    if (rest < 2) return;
+    coalesce(&rest, geometry->fold + kApart);
+    geometry->nfold = kApart + rest;
+    return;
+  }
+  if (geometry->nfold < 2) return;
   sort(geometry->nfold, geometry->fold, [](const Axis &a, const Axis &b) {
     return std::abs(a.input_step) < std::abs(b.input_step);
   });

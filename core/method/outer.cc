@@ -3,7 +3,7 @@
 // call is an ordinary one.
 #include <algorithm>
 
-#include "core/method/method.h"
+#include "core/method/fold_types.h"
 #include "core/pipeline.h"
 
 namespace gufunc::method {
@@ -21,6 +21,8 @@ guf_status check_outer(const op::Ufunc &ufunc, guf_error *error) {
 }
 
 guf_status outer(op::CallView &call, guf_operand *outputs, guf_error *error) {
+  // NumPy makes arrays of both first, so no scalar is weak.
+  for (int32_t i = 0; i < 2; ++i) GUF_TRY(settle(&call.operand[i], i, error));
   array::Layout &first = call.operand[0].layout;
   const int32_t own = first.ndim;
   const int32_t more = call.operand[1].layout.ndim;

@@ -4,6 +4,7 @@
 
 #include "core/method/fold_types.h"
 #include "core/method/geometry.h"
+#include "core/method/many_folds.h"
 #include "core/method/result.h"
 #include "core/method/seed.h"
 
@@ -99,6 +100,10 @@ guf_status launch(FoldView &view, const Reduction &reduction, guf_error *error) 
     }
     GUF_TRY(allocate_result(view, reduction->axes, extents, kNoAxis, &arrays, room.get()));
   }
+  if (has_many_folds(call.operand[kInput].layout, reduction->folded)) {
+    GUF_TRY(gather_folds(call, reduction->folded, &arrays, room.get()));
+    copy_input = copy_mask = false;
+  }
   if (copy_input) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
   if (copy_mask) GUF_TRY(arrays.replace_by_copy(&call.where, 0, room.get()));
   if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
@@ -123,7 +128,8 @@ guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
   GUF_TRY(find_seed(view, reduction.choice.loop->types[kLeft], reduction.seed, &reduction.has_seed,
                     error));
   GUF_TRY(check_seed(view, reduction, error));
-  const bool copy_input = meets_output(call, call.operand[kInput]);
+  const bool copy_input = meets_output(call, call.operand[kInput]) ||
+                          has_many_folds(call.operand[kInput].layout, reduction.folded);
   const bool copy_mask = call.has_where && meets_output(call, call.where);
   const bool missing = (call.operand[kOutput].flags & op::kMissing) != 0;
   if (!copy_input && !copy_mask && !missing && call.stream == nullptr)

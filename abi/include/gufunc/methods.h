@@ -79,45 +79,58 @@ typedef struct guf_at_args {
   uint32_t threads;
 } guf_at_args;
 
-/** Folds elements along axes: NumPy's ufunc.reduce.
- * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call's
- *         GUF_E_VALUE <= the ufunc is not binary, has core dimensions, or several outputs; several
- *                        axes and the order matters; no identity and no elements, or a mask without
- *                        initial (NumPy's texts)
+/** Folds elements along axes: NumPy's ufunc.reduce. Messages number the input 1, the output 2, the
+ * mask 3, the initial value 4: their places in the loop X, X -> X, and behind it.
+ * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call's;  GUF_E_ARG <= input or output is
+ *                 NULL
+ *         GUF_E_VALUE <= the ufunc is not binary, or has several outputs; several axes and the
+ *                 order matters; no identity and no elements, or a mask without initial (NumPy's
+ *                 texts); initial has several elements
+ *         GUF_E_UNSUPPORTED <= the ufunc has core dimensions; the loop found is no X, X -> X
  *         GUF_E_AXIS <= out of range, or twice
- *         GUF_E_NO_LOOP, GUF_E_CASTING, GUF_E_OVERFLOW <= types
+ *         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= types, the initial value
  *         GUF_E_SHAPE <= the output's, the mask's;  GUF_E_READ_ONLY;  GUF_E_OVERLAP <= the output
- *                        overlaps itself
- *         GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE, GUF_E_DEVICE_MISMATCH, GUF_E_NO_MEMORY, GUF_E_LOOP,
- *         GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call's
+ *                 overlaps itself
+ *         GUF_E_DEVICE_MISMATCH <= operands, or initial in device memory
+ *         GUF_E_NO_IMAGE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH,
+ *         GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call's
  *         The output is untouched after every error but GUF_E_LOOP, GUF_E_LAUNCH and GUF_E_VALUE of
  *         a loop.
- * [mt-object] as guf_call */
+ * [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, where
+ * the output overlaps or more than 8 axes longer than 1 are folded, copies. */
 GUF_API guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error);
 
 /** All partial results along an axis: NumPy's ufunc.accumulate.
- * Errors  as guf_reduce's;  GUF_E_ARG <= args->indices is not NULL
+ * Errors  as guf_reduce's;  GUF_E_ARG <= args->indices is not NULL;  GUF_E_DTYPE <= a 0-d input;
+ *         GUF_E_NO_LOOP <= the loop found is no X, X -> X
  * [mt-object] as guf_call */
 GUF_API guf_status guf_accumulate(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error);
 
 /** Folds the stretches of an axis that indices begin: NumPy's ufunc.reduceat.
- * Errors  as guf_reduce's;  GUF_E_INDEX <= an index out of range;  GUF_E_NO_LOOP <= indices that are
- *         no integers
- * [mt-object] as guf_call; reads the indices before it returns */
+ * Errors  as guf_accumulate's;  GUF_E_ARG <= args->indices is NULL;  GUF_E_INDEX <= an index out of
+ *         range;  GUF_E_CASTING <= indices that int64 does not hold safely;  GUF_E_SHAPE <= indices
+ *         that are not 1-d;  GUF_E_DEVICE_MISMATCH <= they lie in device memory
+ * [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work */
 GUF_API guf_status guf_reduceat(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error);
 
 /** Applies a binary ufunc to all pairs: the result has the first input's axes, then the second's
  * (NumPy's ufunc.outer). args as for guf_call, without axes, axis and dims.
- * Errors  as guf_call's;  GUF_E_VALUE <= the ufunc is not binary or has core dimensions
+ * Errors  as guf_call's;  GUF_E_VALUE <= the ufunc is not binary;  GUF_E_DTYPE <= it has core
+ *         dimensions
  * [mt-object] as guf_call */
 GUF_API guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
 
 /** array[indices] = op(array[indices], operand), unbuffered: every occurrence of an index counts
  * (NumPy's ufunc.at).
- * Errors  as guf_reduce's;  GUF_E_INDEX <= out of range, or too many indices;  GUF_E_SHAPE <= indices
- *         or the operand do not broadcast. The array is untouched after every error but those of a
- *         loop.
- * [mt-object] as guf_call; reads the indices before it returns */
+ * Scalars are not weak; types are cast as by casting='unsafe'. Messages number the array 0, the
+ * operand 1, the indices from 2.
+ * Errors  as guf_reduce's;  GUF_E_VALUE <= not one or two inputs, not one output, the operand is
+ *         missing or one too many;  GUF_E_DTYPE <= core dimensions;  GUF_E_INDEX <= an index out of
+ *         range, no integers, too many indices, indices that do not broadcast;  GUF_E_SHAPE <= the
+ *         operand does not broadcast;  GUF_E_READ_ONLY, GUF_E_OVERLAP <= the array. It is untouched
+ *         after every error but those of a loop.
+ * [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work.
+ * Allocates 16 bytes for each element of the indices. */
 GUF_API guf_status guf_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error);
 
 GUF_END_DECLS

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tree is one per axis, and a block holds eight. Beyond that the rule, which looks at the shape
+// alone, is: of the axes longer than 1 the last seven are folded one by one, those before as one.
+#include "core/method/many_folds.h"
+
+#include <algorithm>
+
+#include "core/memory/memory.h"
+
+namespace gufunc::method {
+namespace {
+
+// Strides of a copy: the last folded axis fastest, then the other folded ones, then the kept ones.
+void strides_of_copy(guf_dtype dtype, int32_t ndim, const int64_t *shape,
+                     const array::AxisSet &folded, int64_t *out) {
+  int64_t stride = dtype::itemsize(dtype);
+  for (const bool wanted : {true, false}) {
+    for (int32_t axis = ndim - 1; axis >= 0; --axis) {
+      if (folded.test(static_cast<size_t>(axis)) != wanted) continue;
+      out[axis] = stride;
+      stride *= std::max<int64_t>(shape[axis], 1);
+    }
+  }
+}
+
+guf_status copy_operand(op::CallView &call, const int64_t *shape, int32_t ndim,
+                        const array::AxisSet &folded, op::OperandView *operand,
+                        pipeline::Temporaries *arrays, guf_error *error) {
+  const array::Layout from = operand->layout;
+  int64_t strides[GUF_MAX_NDIM];
+  strides_of_copy(from.dtype, ndim, shape, folded, strides);
+  base::Ref<array::Array> copy;
+  GUF_TRY(
+      memory::allocate(*call.device, from.dtype, ndim, shape, strides, GUF_ORDER_C, &copy, error));
+  if (call.stream != nullptr && operand->array != nullptr) {
+    arrays->keep(base::Ref<array::Array>::share(operand->array));
+  }
+  const memory::Side source = {from, (operand->flags & op::kSwapped) != 0};
+  GUF_TRY(memory::convert(*call.device, call.stream, {copy->layout(), false}, source, error));
+  pipeline::point_at(copy, operand);
+  arrays->keep(std::move(copy));
+  return GUF_OK;
+}
+
+}  // namespace
+
+bool has_many_folds(const array::Layout &input, const array::AxisSet &folded) {
+  if (input.ndim <= GUF_MAX_LOOP_NDIM) return false;
+  int32_t count = 0;
+  for (int32_t axis = 0; axis < input.ndim; ++axis) {
+    if (folded.test(static_cast<size_t>(axis)) && input.shape[axis] != 1) ++count;
+  }
+  return count > GUF_MAX_LOOP_NDIM;
+}
+
+guf_status gather_folds(op::CallView &call, const array::AxisSet &folded,
+                        pipeline::Temporaries *arrays, guf_error *error) {
+  op::OperandView &input = call.operand[kInput];
+  const int32_t ndim = input.layout.ndim;
+  int64_t shape[GUF_MAX_NDIM];
+  std::copy_n(input.layout.shape, ndim, shape);
+  GUF_TRY(copy_operand(call, shape, ndim, folded, &input, arrays, error));
+  if (!call.has_where) return GUF_OK;
+  return copy_operand(call, shape, ndim, folded, &call.where, arrays, error);
+}
+
+}  // namespace gufunc::method
