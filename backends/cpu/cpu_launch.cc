@@ -98,7 +98,7 @@ guf_status run_launch(const guf_backend_launch &launch, const HostLoop &loop, gu
   loop.watch = &watch;
   const guf_status status = run_launch(launch, loop, error);
   if (status == kLoopFailed) {
-    return fail_loop(launch, loop.failure->load(std::memory_order_acquire), error);
+    return fail_loop(loop.failure->load(std::memory_order_acquire), launch.failure, error);
   }
   return status != GUF_OK ? status : watch.finish(error);
 }
