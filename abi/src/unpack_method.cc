@@ -157,19 +157,14 @@ guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *o
   GUF_TRY(
       unpack_place(ufunc, known->stream, known->device, known->threads, call, &out->args, error));
   if (known->flags != 0) return fail_value("flags", known->flags, error);
-  if (known->nindices < 0) return fail_value("nindices", known->nindices, error);
+  if (known->nindices < 0 || known->nindices > GUF_MAX_NDIM)
+    return fail_value("nindices", known->nindices, error);
   if (known->nindices > 0) GUF_TRY(need(known->indices, "args->indices", error));
   GUF_TRY(need(known->array, "args->array", error));
   GUF_TRY(unpack_operand(*known->array, 0, true, call->stride_room[0], &out->array, error));
   out->has_operand = known->operand != nullptr && known->operand->kind != GUF_OPERAND_NONE;
   if (out->has_operand) {
     GUF_TRY(unpack_operand(*known->operand, 1, true, call->stride_room[1], &out->operand, error));
-  }
-  const int32_t ndim = out->array.layout.ndim;
-  if (known->nindices > ndim) {
-    return base::fail(error, GUF_E_INDEX, 0, kNone,
-                      "too many indices for array: array is %d-dimensional, but %d were indexed",
-                      ndim, known->nindices);
   }
   out->nindices = known->nindices;
   for (int32_t k = 0; k < known->nindices; ++k) {

@@ -17,7 +17,6 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
 guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool with_indices,
                              method::FoldView *out, guf_operand **out_output, guf_error *error);
 
-// Errors  besides: GUF_E_INDEX <= more indices than dimensions
 guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *out,
                      guf_error *error);
 

@@ -41,7 +41,8 @@ guf_status launch(const op::CallView &call, const Folding &folding, guf_error *e
       geometry.add_fold({extent, input.layout.strides[k], 0, 0});
       geometry.block.fold_output_step = output.layout.strides[k];
     } else {
-      geometry.keep({extent, input.layout.strides[k], output.layout.strides[k], 0});
+      const int64_t step = extent == 1 ? 0 : input.layout.strides[k];  // outputs may stretch inputs
+      geometry.keep({output.layout.shape[k], step, output.layout.strides[k], 0});
     }
   }
   if (folding.method == GUF_METHOD_REDUCEAT) {

@@ -130,10 +130,10 @@ guf_status at(AtView &view, guf_error *error) {
   resolve::Choice choice;
   Places places;
   GUF_TRY(check_ufunc(view, error));
-  GUF_TRY(find_places(view, &places, error));
   GUF_TRY(prepare_at(view, error));
-  GUF_TRY(check_operand(view, places, error));
   GUF_TRY(resolve::choose(call, &choice, error));
+  GUF_TRY(find_places(view, &places, error));
+  GUF_TRY(check_operand(view, places, error));
   void *kernel = nullptr;
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   if (is_empty(view.array.layout) || places.array.empty()) return GUF_OK;

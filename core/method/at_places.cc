@@ -119,6 +119,12 @@ guf_status add_axis(const AtView &view, int32_t axis, Places *places, guf_error 
 }  // namespace
 
 guf_status find_places(AtView &view, Places *out, guf_error *error) {
+  const int32_t ndim = view.array.layout.ndim;
+  if (view.nindices > ndim) {
+    return base::fail(error, GUF_E_INDEX, 0, kNone,
+                      "too many indices for array: array is %d-dimensional, but %d were indexed",
+                      ndim, view.nindices);
+  }
   for (int32_t k = 0; k < view.nindices; ++k) GUF_TRY(prepare_index(view, k, error));
   GUF_TRY(broadcast_indices(view, out, error));
   uint64_t count = 1;

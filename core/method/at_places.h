@@ -18,7 +18,7 @@ struct Places {
 };
 
 // Reads and checks every index. Waits for the view's stream where an index operand is memory.
-// Errors  GUF_E_INDEX <= no integers, shapes that do not broadcast, an index out of range
+// Errors  GUF_E_INDEX <= too many, no integers, shapes that do not broadcast, an index out of range
 //         GUF_E_DEVICE_MISMATCH;  throws std::bad_alloc
 guf_status find_places(AtView &view, Places *out, guf_error *error);
 

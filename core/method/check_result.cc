@@ -142,25 +142,27 @@ guf_status check_output(const FoldView &view, const char *name, int32_t axis, in
   const array::Layout &input = view.call.operand[kInput].layout;
   const array::Layout &output = view.call.operand[kOutput].layout;
   if (is_missing(view.call.operand[kOutput])) return GUF_OK;
-  int64_t wanted[GUF_MAX_NDIM];
-  std::copy_n(input.shape, input.ndim, wanted);
-  wanted[axis] = extent;
-  if (output.ndim == input.ndim && std::equal(wanted, wanted + input.ndim, output.shape))
-    return GUF_OK;
+  bool fits = output.ndim == input.ndim;
+  for (int32_t k = 0; fits && k < input.ndim; ++k) {
+    const int64_t wanted = k == axis ? extent : input.shape[k];
+    fits = output.shape[k] == wanted || (k != axis && wanted == 1);
+  }
+  if (fits) return GUF_OK;
   base::Text shapes;
   shapes.add("found ").add_shape(output.shape, output.ndim);
-  shapes.add(", wanted ").add_shape(wanted, input.ndim);
-  if (input.ndim == 1 && name[0] == 'a') {
+  shapes.add(", the input has ").add_shape(input.shape, input.ndim);
+  shapes.add(" and %lld results along axis %d", static_cast<long long>(extent), axis);
+  const bool accumulates = name[0] == 'a';
+  if (input.ndim == 1 && accumulates) {
     return base::fail(error, GUF_E_SHAPE, kOutput, kNone,
                       "provided out is the wrong size for the accumulation.; argument %d: %s",
                       kOutput, shapes.c_str());
   }
-  const bool first = output.ndim < input.ndim;
-  if (first) {
+  if (output.ndim < input.ndim) {
     return base::fail(error, GUF_E_SHAPE, kOutput, kNone,
-                      "Iterator input op_axes[0][%d] (==%d) is not a valid axis of op[0], which "
-                      "has %d dimensions ; argument %d: %s",
-                      0, output.ndim, output.ndim, kOutput, shapes.c_str());
+                      "Iterator input op_axes[0][0] (==%d) is not a valid axis of op[0], which has "
+                      "%d dimensions ; argument %d: %s",
+                      output.ndim, output.ndim, kOutput, shapes.c_str());
   }
   base::Text text;
   text.add_shape(output.shape, output.ndim).add("->").add_shape(output.shape, input.ndim);

@@ -54,7 +54,7 @@ guf_status refuse_mixed(const FoldView &view, const char *name, const op::Loop &
 
 guf_status check_folds(const op::Ufunc &ufunc, const char *name, guf_error *error) {
   if (ufunc.signature.generalized) {
-    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+    return base::fail(error, GUF_E_VALUE, kNone, kNone,
                       "Reduction not defined on ufunc with signature");
   }
   if (ufunc.nin() != 2) {
@@ -96,6 +96,8 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
   }
   // What is not bool is tested for zero first.
   if (call.ufunc->type_rule == op::TypeRule::kLogical && type == 0) type = GUF_BOOL;
+  if (call.ufunc->type_rule == op::TypeRule::kSubtract && type == GUF_BOOL)
+    return resolve::refuse_bool(op::TypeRule::kSubtract, error);
   const guf_dtype signature[3] = {type, 0, type};
   if (type != 0) {
     view.args.signature = signature;

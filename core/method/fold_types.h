@@ -9,8 +9,7 @@
 namespace gufunc::method {
 
 // `name` is the method's, for messages.
-// Errors  GUF_E_VALUE <= the ufunc is not binary, or has several outputs;  GUF_E_UNSUPPORTED <= it
-//         has core dimensions (NumPy's RuntimeError)
+// Errors  GUF_E_VALUE <= the ufunc is not binary, has several outputs or core dimensions
 guf_status check_folds(const op::Ufunc &ufunc, const char *name, guf_error *error);
 
 // Gives the operands their final form (weak scalars become arrays' elements, place 0 is set),

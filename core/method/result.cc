@@ -38,7 +38,8 @@ guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &folded, guf
 
 guf_status find_axis(const FoldView &view, const char *name, int32_t *out, guf_error *error) {
   const int32_t ndim = view.call.operand[kInput].layout.ndim;
-  if (ndim == 0) {
+  const bool readable = view.one_axis == static_cast<int32_t>(view.one_axis);
+  if (ndim == 0 && readable) {
     return base::fail(error, GUF_E_DTYPE, kInput, kNone, "cannot %s on a scalar", name);
   }
   return array::normalize_axis(view.one_axis, ndim, out, error);

@@ -3,6 +3,7 @@
 // of -0.0 is 0.0, hypot.reduce of one value is its absolute value.
 #include "core/method/seed.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -75,7 +76,7 @@ guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error
                       "initial lies in the memory of %s, which the host cannot read",
                       initial.device->spec.c_str());
   }
-  if (initial.kind == GUF_OPERAND_WEAK_COMPLEX && !dtype::is_complex(type)) {
+  if (initial.kind == GUF_OPERAND_WEAK_COMPLEX && type != GUF_BOOL && !dtype::is_complex(type)) {
     const bool integer = (type & 0xFFU) <= 1;
     return base::fail(error, GUF_E_CASTING, 4, kNone,
                       integer
@@ -104,10 +105,76 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
   return memory::convert(*host, nullptr, to, from, error);
 }
 
+// What Python's int() makes of a floating-point number, as a weak integer.
+guf_status make_integer(double value, op::OperandView *out, guf_error *error) {
+  if (std::isnan(value)) {
+    return base::fail(error, GUF_E_VALUE, 4, kNone, "cannot convert float NaN to integer");
+  }
+  if (std::isinf(value)) {
+    return base::fail(error, GUF_E_OVERFLOW, 4, kNone, "cannot convert float infinity to integer");
+  }
+  constexpr double kLimit = 9223372036854775808.0;
+  const double whole = std::trunc(value);
+  if (whole >= -kLimit && whole < kLimit) {
+    make_number(GUF_OPERAND_WEAK_INT, static_cast<uint64_t>(static_cast<int64_t>(whole)), out);
+    return GUF_OK;
+  }
+  const bool fits = std::abs(whole) < 2 * kLimit;
+  make_number(GUF_OPERAND_WEAK_INT_HUGE, fits ? static_cast<uint64_t>(std::abs(whole)) : UINT64_MAX,
+              out);
+  out->value[1] = (whole < 0 ? 1U : 0U) | (fits ? 0U : 2U);
+  return GUF_OK;
+}
+
+// A scalar with a type of its own, for a signed integer: NumPy goes through Python's int.
+guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error) {
+  const guf_dtype type = view.initial.layout.dtype;
+  unsigned char bytes[16];
+  if (type == GUF_BOOL || (type & 0xFFU) <= 1) {
+    const guf_dtype wide = type == GUF_U64 ? GUF_U64 : GUF_I64;
+    GUF_TRY(read_element(view, wide, bytes, error));
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes, sizeof bits);
+    const bool huge = type == GUF_U64 && bits > INT64_MAX;
+    make_number(huge ? GUF_OPERAND_WEAK_INT_HUGE : GUF_OPERAND_WEAK_INT, bits, out);
+    return GUF_OK;
+  }
+  GUF_TRY(read_element(view, GUF_F64, bytes, error));
+  double value = 0;
+  std::memcpy(&value, bytes, sizeof value);
+  return make_integer(value, out, error);
+}
+
+// Makes an integer of what becomes one by way of Python's int, where that may fail.
+guf_status make_exact(FoldView &view, guf_dtype type, guf_error *error) {
+  op::OperandView &initial = view.initial;
+  if (initial.kind == GUF_OPERAND_WEAK_FLOAT) {
+    double value = 0;
+    std::memcpy(&value, initial.value, sizeof value);
+    return make_integer(value, &initial, error);
+  }
+  const bool typed = initial.kind == GUF_OPERAND_SCALAR && !dtype::is_complex(initial.layout.dtype);
+  if (!typed || is_unsigned(type) || initial.layout.dtype == type) return GUF_OK;
+  op::OperandView number = {};
+  GUF_TRY(make_number_of(view, &number, error));
+  initial = number;
+  return GUF_OK;
+}
+
 guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_error *error) {
   op::OperandView &initial = view.initial;
   GUF_TRY(check_given(initial, type, error));
+  if (type == GUF_BOOL && initial.kind == GUF_OPERAND_WEAK_INT_HUGE) {
+    *out = 1;
+    return GUF_OK;
+  }
+  if (type != GUF_BOOL && (type & 0xFFU) <= 1) GUF_TRY(make_exact(view, type, error));
   if (!resolve::is_weak(initial)) return read_element(view, type, out, error);
+  if (initial.kind == GUF_OPERAND_WEAK_INT_HUGE && type == GUF_U32 && initial.value[1] == 0) {
+    return base::fail(error, GUF_E_OVERFLOW, 4, kNone,
+                      "Python integer %llu out of bounds for uint32",
+                      static_cast<unsigned long long>(initial.value[0]));
+  }
   GUF_TRY(resolve::convert(&initial, 4, type, error));
   std::memcpy(out, initial.cast_value, sizeof initial.cast_value);
   return GUF_OK;

@@ -82,7 +82,7 @@ def same_class(numpy_error, status):
         if kind in (1, 3):  # a method of a ufunc with core dimensions: NumPy has three classes
             return True
     if re.search("duplicate value in 'axis'|too large to convert|fit into a C", str(numpy_error)):
-        return kind == 5  # repeated axes, and axes that NumPy fails to read
+        return kind in (5, 6)  # repeated axes, axes that NumPy fails to read, initial values
     if isinstance(numpy_error, IndexError) and not isinstance(numpy_error, ValueError):
         return kind == 4 or ('shape mismatch' in str(numpy_error) and kind == 3)
     return judge.same_class(numpy_error, status)

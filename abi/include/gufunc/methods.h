@@ -83,10 +83,10 @@ typedef struct guf_at_args {
  * mask 3, the initial value 4: their places in the loop X, X -> X, and behind it.
  * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call's;  GUF_E_ARG <= input or output is
  *                 NULL
- *         GUF_E_VALUE <= the ufunc is not binary, or has several outputs; several axes and the
- *                 order matters; no identity and no elements, or a mask without initial (NumPy's
- *                 texts); initial has several elements
- *         GUF_E_UNSUPPORTED <= the ufunc has core dimensions; the loop found is no X, X -> X
+ *         GUF_E_VALUE <= the ufunc is not binary, has core dimensions or several outputs; several
+ *                 axes and the order matters; no identity and no elements, or a mask without
+ *                 initial (NumPy's texts); initial is NaN for an integer, or has several elements
+ *         GUF_E_UNSUPPORTED <= the loop found is no X, X -> X
  *         GUF_E_AXIS <= out of range, or twice
  *         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= types, the initial value
  *         GUF_E_SHAPE <= the output's, the mask's;  GUF_E_READ_ONLY;  GUF_E_OVERLAP <= the output
