@@ -63,7 +63,7 @@ struct fold {
   typedef value_t<T> value;
   static constexpr i64 size = (i64)sizeof(T);
   static constexpr i64 partial_size = (i64)sizeof(partial);
-  static constexpr bool exact = !is_float<value>::value && !is_complex<value>::value;
+  static constexpr bool any_order = !is_float<value>::value && !is_complex<value>::value;
   // Rows whose eight accumulators each stay in L1 together.
   static constexpr i64 row_block = 2048 / partial_size;
 
@@ -118,75 +118,114 @@ struct fold {
         const i64 count = rows - r < row_block ? rows - r : row_block;
         failed |= columns(in + r * size, step, count, n, out + r * out_step, out_step);
       }
-    } else if (step == size) {
-      if constexpr (!exact) {
-        for (; r + 4 <= rows; r += 4) {
-          failed |= side_by_side<4>(in + r * row_step, row_step, n, out + r * out_step, out_step);
-        }
-      }
-      for (; r < rows; ++r) failed |= one(in + r * row_step, n, out + r * out_step);
     } else {
-      alignas(64) char packed[kLeafSize * size];
-      for (; r < rows; ++r) {
-        // gathered only reads its source
-        const char *leaf = gathered<size>((char *)in + r * row_step, step, packed, n, false);
-        failed |= one(leaf, n, out + r * out_step);
+      for (; r < rows; r += kRows) {
+        const i64 count = rows - r < kRows ? rows - r : (i64)kRows;
+        failed |= row_by_row(in + r * row_step, row_step, step, count, n, out + r * out_step,
+                             out_step);
       }
     }
     return failed;
   }
 
-  // One leaf of contiguous elements. Integers in any order, the compiler's.
-  static GUF_FN bool one(const char *in, i64 n, char *out) {
-    if constexpr (exact) {
-      return in_order(in, n, out);
+  enum { kRows = 64 };
+
+  // Rows of elements that follow each other: eight accumulators of each row, then these joined and
+  // the rest of the elements added, all rows side by side.
+  static __attribute__((noinline)) bool row_by_row(const char *in, i64 row_step, i64 step,
+                                                   i64 rows, i64 n, char *out, i64 out_step) {
+    alignas(64) char part[kRows * 8 * partial_size];
+    alignas(64) char all[kRows * partial_size];
+    alignas(64) char packed[kLeafSize * partial_size];
+    bool failed = false;
+    i64 done = 1;
+    if (n < 8) {
+      copy_values<T, partial>(in, row_step, all, partial_size, rows);
     } else {
-      return side_by_side<1>(in, 0, n, out, 0);
+      for (i64 r = 0; r < rows; ++r) {
+        const char *row = partials(in + r * row_step, step, packed, n);
+        if constexpr (any_order) {
+          failed |= in_any_order(row, n, all + r * partial_size);
+        } else {
+          failed |= accumulators(row, n, part + r * 8 * partial_size);
+        }
+      }
+      if constexpr (!any_order) failed |= join_accumulators(part, all, rows);
+      done = any_order ? n : n / 8 * 8;
+    }
+    for (; done < n; ++done) failed |= add_elements(all, in + done * step, row_step, rows);
+    copy_values<partial, partial>(all, partial_size, out, out_step, rows);
+    return failed;
+  }
+
+  // A row's elements as partial results that follow each other.
+  static GUF_FN const char *partials(const char *in, i64 step, char *packed, i64 n) {
+    if constexpr (size == partial_size) {
+      return gathered<size>((char *)in, step, packed, n, false);  // it only reads
+    } else {
+      copy_values<T, partial>(in, step, packed, partial_size, n);
+      return packed;
     }
   }
-  static __attribute__((noinline)) bool in_order(const char *in, i64 n, char *out) {
+
+  // Integers: the compiler's order.
+  static __attribute__((noinline)) bool in_any_order(const char *in, i64 n, char *out) {
     bool failed = false;
-    value all = get(in);
-    for (i64 i = 1; i < n; ++i) all = apply(all, get(in + i * size), failed);
+    value all = get_partial(in);
+    for (i64 i = 1; i < n; ++i) all = apply(all, get_partial(in + i * partial_size), failed);
     put_partial(out, all);
     return failed;
   }
 
-  // `Rows` leaves of contiguous elements.
-  template <int Rows>
-  static __attribute__((noinline)) bool side_by_side(const char *in, i64 row_step, i64 n, char *out,
-                                                     i64 out_step) {
+  // The stores at the end are what makes the compiler see one vector of eight.
+  static GUF_FN bool accumulators(const char *in, i64 n, char *part) {
     bool failed = false;
-    value all[Rows];
-    i64 i = 0;
-    if (n < 8) {
-      for (int r = 0; r < Rows; ++r) all[r] = get(in + r * row_step);
-      i = 1;
-    } else {
-      value part[Rows][8];
-      for (int r = 0; r < Rows; ++r) {
-        for (int j = 0; j < 8; ++j) part[r][j] = get(in + r * row_step + j * size);
-      }
-      for (i = 8; i + 8 <= n; i += 8) {
-        for (int r = 0; r < Rows; ++r) {
-          for (int j = 0; j < 8; ++j) {
-            part[r][j] = apply(part[r][j], get(in + r * row_step + (i + j) * size), failed);
-          }
-        }
-      }
-      for (int r = 0; r < Rows; ++r) {
-        const value *p = part[r];
-        all[r] = apply(apply(apply(p[0], p[1], failed), apply(p[2], p[3], failed), failed),
-                       apply(apply(p[4], p[5], failed), apply(p[6], p[7], failed), failed), failed);
+    value all[8];
+    for (int j = 0; j < 8; ++j) all[j] = get_partial(in + j * partial_size);
+    for (i64 i = 8; i + 8 <= n; i += 8) {
+      for (int j = 0; j < 8; ++j) {
+        all[j] = apply(all[j], get_partial(in + (i + j) * partial_size), failed);
       }
     }
-    for (; i < n; ++i) {
-      for (int r = 0; r < Rows; ++r) {
-        all[r] = apply(all[r], get(in + r * row_step + i * size), failed);
-      }
-    }
-    for (int r = 0; r < Rows; ++r) put_partial(out + r * out_step, all[r]);
+    for (int j = 0; j < 8; ++j) put_partial(part + j * partial_size, all[j]);
     return failed;
+  }
+
+  static __attribute__((noinline)) bool join_accumulators(const char *part, char *all, i64 rows) {
+    bool any = false;
+    GUF_FOLD_LOOP
+    for (i64 r = 0; r < rows; ++r) {
+      bool failed = false;
+      const char *p = part + r * 8 * partial_size;
+      put_partial(all + r * partial_size,
+                  join_eight(p, p + partial_size, p + 2 * partial_size, p + 3 * partial_size,
+                             p + 4 * partial_size, p + 5 * partial_size, p + 6 * partial_size,
+                             p + 7 * partial_size, failed));
+      any |= failed;
+    }
+    return any;
+  }
+  static GUF_FN value join_eight(const char *p0, const char *p1, const char *p2, const char *p3,
+                                 const char *p4, const char *p5, const char *p6, const char *p7,
+                                 bool &failed) {
+    const value low = apply(apply(get_partial(p0), get_partial(p1), failed),
+                            apply(get_partial(p2), get_partial(p3), failed), failed);
+    const value high = apply(apply(get_partial(p4), get_partial(p5), failed),
+                             apply(get_partial(p6), get_partial(p7), failed), failed);
+    return apply(low, high, failed);
+  }
+
+  static __attribute__((noinline)) bool add_elements(char *all, const char *in, i64 row_step,
+                                                     i64 rows) {
+    bool any = false;
+    GUF_FOLD_LOOP
+    for (i64 r = 0; r < rows; ++r) {
+      bool failed = false;
+      char *to = all + r * partial_size;
+      put_partial(to, apply(get_partial(to), get(in + r * row_step), failed));
+      any |= failed;
+    }
+    return any;
   }
 
   // Rows that follow each other, at most row_block: all eight accumulators of all rows in L1.
@@ -238,13 +277,9 @@ struct fold {
     for (i64 r = 0; r < rows; ++r) {
       bool failed = false;
       const i64 at = r * partial_size;
-      const value low = apply(apply(get_partial(part[0] + at), get_partial(part[1] + at), failed),
-                              apply(get_partial(part[2] + at), get_partial(part[3] + at), failed),
-                              failed);
-      const value high = apply(apply(get_partial(part[4] + at), get_partial(part[5] + at), failed),
-                               apply(get_partial(part[6] + at), get_partial(part[7] + at), failed),
-                               failed);
-      put_partial(part[0] + at, apply(low, high, failed));
+      put_partial(part[0] + at, join_eight(part[0] + at, part[1] + at, part[2] + at, part[3] + at,
+                                           part[4] + at, part[5] + at, part[6] + at, part[7] + at,
+                                           failed));
       any |= failed;
     }
     return any;
