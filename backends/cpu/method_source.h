@@ -54,9 +54,17 @@ class Source {
     tile.base = to;
     tile.lane_step = along_lanes ? value_bytes_ : n * value_bytes_;
     tile.step = along_lanes ? lanes * value_bytes_ : value_bytes_;
-    const int64_t size[2] = {lanes, n}, to_step[2] = {tile.lane_step, tile.step},
-                  from_step[2] = {from.lane_step, from.step};
-    converter_.box(to, to_step, from.base, from_step, size, 2);
+    const int64_t rows = along_lanes ? n : lanes, length = along_lanes ? lanes : n;
+    const int64_t row_step = along_lanes ? from.step : from.lane_step;
+    const int64_t step = along_lanes ? from.lane_step : from.step;
+    if (row_step == length * step) {
+      converter_.row(to, value_bytes_, from.base, step, rows * length);
+    } else {
+      for (int64_t r = 0; r < rows; ++r) {
+        converter_.row(to + r * length * value_bytes_, value_bytes_, from.base + r * row_step,
+                       step, length);
+      }
+    }
     return tile;
   }
 

@@ -142,18 +142,32 @@ struct fold {
     if (n < 8) {
       copy_values<T, partial>(in, row_step, all, partial_size, rows);
     } else {
-      for (i64 r = 0; r < rows; ++r) {
+      i64 r = 0;
+      if constexpr (!any_order && size == partial_size) {
+        for (; step == size && r + 4 <= rows; r += 4) {
+          failed |= accumulators<4>(in + r * row_step, row_step, n, part + r * 8 * partial_size);
+        }
+      }
+      for (; r < rows; ++r) {
         const char *row = partials(in + r * row_step, step, packed, n);
         if constexpr (any_order) {
           failed |= in_any_order(row, n, all + r * partial_size);
         } else {
-          failed |= accumulators(row, n, part + r * 8 * partial_size);
+          failed |= accumulators<1>(row, 0, n, part + r * 8 * partial_size);
         }
       }
       if constexpr (!any_order) failed |= join_accumulators(part, all, rows);
       done = any_order ? n : n / 8 * 8;
     }
-    for (; done < n; ++done) failed |= add_elements(all, in + done * step, row_step, rows);
+    for (; done < n && rows >= 8; ++done) {
+      failed |= add_elements(all, in + done * step, row_step, rows);
+    }
+    for (i64 r = 0; done < n && r < rows; ++r) {
+      value one = get_partial(all + r * partial_size);
+      const char *row = in + r * row_step;
+      for (i64 i = done; i < n; ++i) one = apply(one, get(row + i * step), failed);
+      put_partial(all + r * partial_size, one);
+    }
     copy_values<partial, partial>(all, partial_size, out, out_step, rows);
     return failed;
   }
@@ -177,17 +191,25 @@ struct fold {
     return failed;
   }
 
-  // The stores at the end are what makes the compiler see one vector of eight.
-  static GUF_FN bool accumulators(const char *in, i64 n, char *part) {
+  // Of `Rows` rows. The stores at the end are what makes the compiler see a vector of eight in each.
+  template <int Rows>
+  static GUF_FN bool accumulators(const char *in, i64 row_step, i64 n, char *part) {
     bool failed = false;
-    value all[8];
-    for (int j = 0; j < 8; ++j) all[j] = get_partial(in + j * partial_size);
+    value all[Rows][8];
+    for (int r = 0; r < Rows; ++r) {
+      for (int j = 0; j < 8; ++j) all[r][j] = get_partial(in + r * row_step + j * partial_size);
+    }
     for (i64 i = 8; i + 8 <= n; i += 8) {
-      for (int j = 0; j < 8; ++j) {
-        all[j] = apply(all[j], get_partial(in + (i + j) * partial_size), failed);
+      for (int r = 0; r < Rows; ++r) {
+        for (int j = 0; j < 8; ++j) {
+          const char *element = in + r * row_step + (i + j) * partial_size;
+          all[r][j] = apply(all[r][j], get_partial(element), failed);
+        }
       }
     }
-    for (int j = 0; j < 8; ++j) put_partial(part + j * partial_size, all[j]);
+    for (int r = 0; r < Rows; ++r) {
+      for (int j = 0; j < 8; ++j) put_partial(part + (r * 8 + j) * partial_size, all[r][j]);
+    }
     return failed;
   }
 
