@@ -10,15 +10,20 @@
 namespace gufunc::method {
 namespace {
 
-bool is_exact(const op::Ufunc &ufunc, guf_dtype dtype) {
+// The tree regroups the elements and takes them in another order.
+bool reorders(const op::Ufunc &ufunc) {
   const uint32_t both = GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_COMMUTATIVE;
+  return (ufunc.flags & both) == both;
+}
+
+bool is_exact(const op::Ufunc &ufunc, guf_dtype dtype) {
   const bool integer = dtype == GUF_BOOL || (dtype & 0xFFU) <= 1;
-  return integer && (ufunc.flags & both) == both;
+  return integer && reorders(ufunc);
 }
 
 uint32_t flags_of(const op::CallView &call, const op::Loop &loop) {
   uint32_t flags = 0;
-  if ((call.ufunc->flags & GUF_FUNCTION_ASSOCIATIVE) != 0) flags |= GUF_METHOD_TREE;
+  if (reorders(*call.ufunc)) flags |= GUF_METHOD_TREE;
   if (is_exact(*call.ufunc, loop.types[0])) flags |= GUF_METHOD_EXACT;
   if (loop.host == nullptr || (loop.flags & GUF_LOOP_ANY_THREAD) != 0)
     flags |= GUF_METHOD_ANY_THREAD;

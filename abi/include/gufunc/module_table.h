@@ -61,17 +61,18 @@ enum guf_loop_kind {
   GUF_LOOP_STATUS = 2 /* entry is a guf_loop_status */
 };
 
-/** What a fold entry is asked for, in dims[0]. A fold entry belongs to a loop (X, X) -> X of an
- * associative function and has the signature guf_loop_numpy (guf_loop_status where the loop has).
- * Its accumulator type A is X, but f32 where X is f16 or bf16: partial results are rounded once, at
- * the end.
+/** What a fold entry is asked for, in dims[0]. A fold entry belongs to a loop (X, X) -> X of a
+ * function that is associative and commutative. It has the signature guf_loop_numpy
+ * (guf_loop_status where the loop has). Its accumulator type A is X, but f32 where X is f16 or
+ * bf16: partial results are rounded once, at the end.
  *
  *   LEAVES  args in (X), out (A);  dims: rows, n;  steps: in row, in element, out row.
  *           out[r] = the leaf of n <= 128 elements of row r (docs/reductions.md). n > 0.
  *   JOIN    args a, b, out (A);  dims: n;  steps: a, b, out.  out[i] = a[i] op b[i]. out may be a
  *           or b itself.
  *   SCAN    args in, out (X);  dims: rows, n;  steps: in row, in element, out row, out element.
- *           out[r][i] = the left fold of in[r][0..i]. out may be in itself.
+ *           out[r][i] = the left fold of in[r][0..i], rounded to X at every step. out may be in
+ *           itself.
  *   LOAD    args in (X), out (A);  dims: n;  steps: in, out.
  *   STORE   args in (A), out (X);  dims: n;  steps: in, out. */
 enum guf_fold {
