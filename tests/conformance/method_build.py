@@ -22,7 +22,10 @@ def index_array(spec):
 def initial_of(case, absent):
     if 'initial' not in case:
         return absent
-    return None if case['initial'] == 'none' else build.value(None, case['initial'])
+    if case['initial'] == 'none':
+        return None
+    value = build.value(None, case['initial'])
+    return np.array(value) if isinstance(value, np.generic) else value  # cast as a 0-d array is
 
 
 def axis_of(case):

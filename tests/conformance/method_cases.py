@@ -159,7 +159,7 @@ def random_reduce(rng, name, dtypes):
 
 def random_one_axis(rng, ndim):
     if rng.random() < 0.02:
-        return rng.choice([ndim, -ndim - 1, -(2**63)])
+        return rng.choice([ndim, -ndim - 1, -(2**63)] if ndim else [1, -2])
     return rng.randrange(-ndim, ndim) if ndim else rng.choice([0, -1])
 
 

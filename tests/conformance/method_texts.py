@@ -14,12 +14,19 @@ OWN_WORDS = [
     r'^object (too deep|of too small depth)',
     r'^No loop matching the specified signature and casting',
     r'signature',
+    r"dtype\('[<>]",
     r'too large to convert to C|fit into a C int',
     r"^int\(\) argument must be|^float\(\) argument must be",
 ]
 
 
+# Where several indices are wrong NumPy names the first in memory.
+EITHER_INDEX = re.compile('is out of bounds for axis|out-of-bounds in')
+
+
 def text_difference(theirs, ours):
+    if EITHER_INDEX.search(theirs) and EITHER_INDEX.search(ours):
+        return None
     if ours.startswith(theirs.strip()) or any(re.search(p, theirs) for p in OWN_WORDS):
         return None
     return f'text: NumPy "{theirs}", ours "{ours}"'

@@ -6,7 +6,7 @@ import numpy as np
 
 import abi
 import build
-from judge import EPS, TINY, letter_of
+from judge import EPS, TINY, holds, letter_of
 from method_build import axis_of, index_array, initial_of, numpy_method
 
 
@@ -86,9 +86,14 @@ def within_sum(case, memory, values, loop, found, letter, n):
     for piece, start, answer in zip(pieces, starts, parts(case, found)):
         wide = piece.astype(np.longdouble)
         truth = fold(case, np.add, wide, memory, start)
-        scale = fold(case, np.add, np.abs(wide), memory, {k: abs(v) for k, v in start.items()})
+        scale = fold(case, np.add, size_of(wide), memory, {k: size_of(v) for k, v in start.items()})
         good &= near(answer, truth, scale * bound, scale, letter)
     return good
+
+
+def size_of(values):
+    """|x|, and 0 for what is not finite: it decides the sum whatever the order."""
+    return np.abs(np.where(np.isfinite(values), values, 0))
 
 
 def near(answer, truth, limit, scale, letter):
@@ -103,7 +108,8 @@ def near(answer, truth, limit, scale, letter):
         same = (answer == truth.astype(answer.dtype)) | (np.isnan(answer) & np.isnan(truth))
         room = limit + np.abs(truth) * max(eps, EPS[letter] if letter in 'eE' else 0) + 2 * tiny
         top = min(largest(letter), largest(out)) if out in EPS else largest(letter)
-        overflow = (scale >= top * 0.99) & np.isfinite(scale)
+        overflow = scale >= top * 0.99
+        room = room + (answer.dtype.kind in 'iu')  # cut off, on either side of an integer
         zeros = (answer == 0) & (truth == 0) & (np.signbit(answer) != np.signbit(truth))
     return (same | (error <= room) | overflow) & ~zeros
 
@@ -138,20 +144,19 @@ def within_product(case, memory, values, loop, found, letter, n):
         room = bound * EPS[letter] / 2 * scale + scale * max(
             EPS.get(out, 0), EPS[letter] if letter in 'eE' else 0
         )
-        room = room + TINY.get(out, 0) * 2
+        room = room + TINY.get(out, 0) * 2 + (found.dtype.kind in 'iu')
         same = (found == truth.astype(found.dtype)) | (np.isnan(found) & np.isnan(truth))
         overflow = (scale * 1.01 >= largest(out)) & ~np.isfinite(found) if out in EPS else False
         return free | same | (np.abs(answer - truth) <= room) | overflow
 
 
-def left_fold(case, loop, library, found):
-    """The method as a chain of the library's own elementwise calls, in the output's type."""
+def left_fold(case, loop, library, shape):
+    """The method as a chain of the library's own elementwise calls, in the loop's type."""
     chain = {'reduce': fold_left, 'accumulate': scan_left, 'reduceat': stretches, 'at': one_by_one}
     result = chain[case['method']](case, loop, library)
     if build.is_bfloat16(case):
-        return build.from_bfloat16_bits(result)
-    with np.errstate(all='ignore'):
-        return result.astype(found.dtype).reshape(found.shape)
+        result = build.from_bfloat16_bits(result)
+    return result.reshape(shape)
 
 
 class Chain:
@@ -224,9 +229,9 @@ def stretches(case, loop, library):
     return np.moveaxis(out, -1, case['axis'])
 
 
-def one_by_one(case, loop, library):
+def one_by_one(case, loop, library, chain_of=Chain):
     """at: every hit in turn, each written back in the array's type."""
-    chain = Chain(case, loop, library)
+    chain = chain_of(case, loop, library)
     array = np.array(chain.memory.view(case['output']))
     indices = tuple(index_array(spec).astype(np.int64) for spec in case['indices'])
     places = np.broadcast_arrays(*indices)
@@ -241,3 +246,20 @@ def one_by_one(case, loop, library):
             right = () if operand is None else (operand[hit],)
             array[here] = chain.step(array[here].astype(chain.loop), *right).astype(array.dtype)
     return array
+
+
+def hits_held(case, loop):
+    """An integer array's at in a float loop, hit by hit in NumPy: whether each result fits the
+    array's type, and the array at the end."""
+    held = True
+
+    class NumpyChain(Chain):
+        def step(self, left, *right):
+            nonlocal held
+            result = getattr(np, self.name)(*(np.asarray(x, self.loop) for x in (left, *right)))
+            held = held and bool(np.all(holds(array_dtype, result)))
+            return result
+
+    array_dtype = build.Memory(case).view(case['output']).dtype
+    result = one_by_one(case, loop, None, NumpyChain)
+    return held, result
