@@ -76,13 +76,21 @@ def largest(letter):
     return {'e': 65504.0, 'E': 3.39e38}.get(letter) or np.finfo(letter.lower()).max
 
 
+def roundings(case, n):
+    """How many units of sum|x| a sum may be off: the tree's depth; of accumulate its tiles of 256,
+    folded left."""
+    if case['method'] == 'accumulate':
+        return 256 * np.ceil(np.log(n) / np.log(256))
+    return 2 * (np.log2(n) + 1)
+
+
 def within_sum(case, memory, values, loop, found, letter, n):
     initial = wide_initial(case, loop)
     pieces = parts(case, values)
     starts = [
         {k: np.longdouble(getattr(v, p)) for k, v in initial.items()} for p in ('real', 'imag')
     ]
-    good, bound = np.ones(found.shape, bool), 2 * (np.log2(n) + 1) * EPS[letter] / 2
+    good, bound = np.ones(found.shape, bool), roundings(case, n) * EPS[letter] / 2
     for piece, start, answer in zip(pieces, starts, parts(case, found)):
         wide = piece.astype(np.longdouble)
         truth = fold(case, np.add, wide, memory, start)
