@@ -110,7 +110,9 @@ def report(case, text, library, keep):
     if keep:
         ROWS.mkdir(exist_ok=True)
         name = hashlib.sha256(json.dumps(case, sort_keys=True).encode()).hexdigest()[:12]
-        (ROWS / f'{kind_of(case).replace(".", "-")}-{name}.json').write_text(json.dumps(case, indent=1) + '\n')
+        (ROWS / f'{kind_of(case).replace(".", "-")}-{name}.json').write_text(
+            json.dumps(case, indent=1) + '\n'
+        )
 
 
 def random_case(rng, count, only):
