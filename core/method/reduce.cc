@@ -34,11 +34,9 @@ guf_status check_seed(const FoldView &view, const Reduction &reduction, guf_erro
                       name);
   }
   const array::Layout &input = call.operand[kInput].layout;
-  bool no_elements = false;
+  bool no_elements = false;  // of a result, also where there is no result
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
-    if (input.shape[axis] != 0) continue;
-    if (!reduction.folded.test(static_cast<size_t>(axis))) return GUF_OK;  // no results either
-    no_elements = true;
+    no_elements |= input.shape[axis] == 0 && reduction.folded.test(static_cast<size_t>(axis));
   }
   if (!no_elements) return GUF_OK;
   return base::fail(error, GUF_E_VALUE, kNone, kNone,

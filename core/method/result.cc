@@ -38,8 +38,7 @@ guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &folded, guf
 
 guf_status find_axis(const FoldView &view, const char *name, int32_t *out, guf_error *error) {
   const int32_t ndim = view.call.operand[kInput].layout.ndim;
-  const bool readable = view.one_axis == static_cast<int32_t>(view.one_axis);
-  if (ndim == 0 && readable) {
+  if (ndim == 0 && (view.one_axis == 0 || view.one_axis == -1)) {
     return base::fail(error, GUF_E_DTYPE, kInput, kNone, "cannot %s on a scalar", name);
   }
   return array::normalize_axis(view.one_axis, ndim, out, error);

@@ -6,6 +6,7 @@ import re
 # NumPy's text is about its iterator or about Python types, which the library does not have.
 OWN_WORDS = [
     r'remapped',
+    r'^output operand requires a reduction along dimension',
     r'^operand was set up as a reduction along axis',
     r'^Iterator input op_axes',
     r'^non-broadcastable operand with shape',

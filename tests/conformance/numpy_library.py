@@ -36,7 +36,7 @@ STATUS = [
     (TypeError, 201),
     (IndexError, 400),
     (ValueError, 300),
-    (RuntimeError, 800),
+    (RuntimeError, 304),
 ]
 
 
