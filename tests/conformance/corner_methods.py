@@ -7,6 +7,7 @@ import numpy as np
 
 from corner_both import array
 
+SHAPE, READ_ONLY = 300, 302
 NO_IDENTITY = 'zero-size array to reduction operation maximum which has no identity'
 MASK = "does not have an identity, so to use a where mask one has to specify 'initial'"
 
@@ -108,6 +109,18 @@ def stretches(both):
         )
 
 
+def own_outputs(both):
+    """Where NumPy writes what it may not, or reads what is not there."""
+    fixed, x = np.zeros(3), np.ones(3)
+    fixed.flags.writeable = False
+    run = both.library
+    both.own_rule(lambda: run.at('add', fixed, [array([0])], x[:1]), READ_ONLY)
+    both.own_rule(lambda: run.reduceat('add', x, array([0]), np.zeros(3)), SHAPE)
+    both.own_rule(lambda: run.accumulate('add', x, np.zeros(())), SHAPE)
+    both.same('library', run.reduce('add', array(2.0), axis=(0,))[1], array(2.0))
+    both.method('outer', 'add', array([1], 'B'), 2, expected=array([3]))  # no weak scalars there
+
+
 def overlapping(both):
     a = np.arange(6.0)
     wanted = array([0.0, 1, 3, 5, 7, 9])
@@ -164,6 +177,7 @@ def hits(both):
                 both.our_method('at', name, (a, *arguments), {})
             both.same(side, a, array(expected))
 
+    own_outputs(both)
     counted([0, 0, 0], array([0, 0, 2, 0]), array([1, 1, 1, 1]), expected=[3, 0, 1])
     counted([0, 0, 0], array([-1, -3, -1]), array([5, 7, 1]), expected=[7, 0, 6])
     counted([1, 2], array([0, 0]), array([10, 3]), name='subtract', expected=[-12, 2])
