@@ -180,6 +180,7 @@ class CommandLine(unittest.TestCase):
         code, _, err = gufunc('run', 'exp', a, '-o', out, '--time', '--threads', '1')
         self.assertEqual(code, 0)
         self.assertIn('elements/s', err)
+        self.assertIn(', 1 thread)', err)
 
     def test_failures_leave_nothing_behind(self):
         a, b = self.save('a.npy', np.ones(3)), self.save('b.npy', np.ones(4))

@@ -178,14 +178,16 @@ uint64_t OperandFiles::touched_elements() const {
   return most;
 }
 
-void report_time(const std::string &name, guf_device device, double seconds, uint64_t bytes,
-                 uint64_t elements) {
+void report_time(const std::string &name, guf_device device, uint32_t threads, double seconds,
+                 uint64_t bytes, uint64_t elements) {
   guf_device_info info = {};
   info.struct_size = sizeof info;
   Call call;
   call.check(guf_device_get_info(device, &info, call.error()));
-  fmt::print(stderr, "{} on {} ({}, {}, {} threads): {:.6f} s, {:.2f} GB/s, {:.1f} M elements/s\n",
-             name, info.spec, info.name, info.target, info.units, seconds,
+  const uint32_t used = threads == 0 ? info.units : std::min(threads, info.units);
+  fmt::print(stderr, "{} on {} ({}, {}, {} thread{}): {:.6f} s, {:.2f} GB/s, {:.1f} M "
+             "elements/s\n",
+             name, info.spec, info.name, info.target, used, used == 1 ? "" : "s", seconds,
              static_cast<double>(bytes) / seconds / 1e9,
              static_cast<double>(elements) / seconds / 1e6);
 }

@@ -63,9 +63,9 @@ class OperandFiles {
   std::deque<std::vector<int64_t>> lists_;
 };
 
-// A line on stderr: where, how long, how much.
-void report_time(const std::string &name, guf_device device, double seconds, uint64_t bytes,
-                 uint64_t elements);
+// A line on stderr: where, on how many threads at most (0: all of the device), how long, how much.
+void report_time(const std::string &name, guf_device device, uint32_t threads, double seconds,
+                 uint64_t bytes, uint64_t elements);
 
 // An array or tensor as NumPy prints it.
 std::string values_text(const guf_operand &operand);

@@ -93,8 +93,8 @@ class Method {
       wait_with_progress(stream.get(), options_.name, files_.touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (options_.time) {
-      report_time(options_.name + "." + options_.method, device_, seconds_, files_.touched_bytes(),
-                  files_.touched_elements());
+      report_time(options_.name + "." + options_.method, device_, options_.threads, seconds_,
+                  files_.touched_bytes(), files_.touched_elements());
     }
   }
 

@@ -55,7 +55,7 @@ class Run {
       wait_with_progress(stream.get(), options_.name, files_.touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (options_.time)
-      report_time(options_.name, device, seconds_, files_.touched_bytes(),
+      report_time(options_.name, device, options_.threads, seconds_, files_.touched_bytes(),
                   files_.touched_elements());
   }
 
