@@ -7,6 +7,7 @@ command_line_test.py GUFUNC MODULE_FOLDER"""
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -261,7 +262,9 @@ class CommandLine(unittest.TestCase):
     def test_signals_leave_nothing_behind(self):
         row = self.save('a.npy', np.full((1, 3000), 1.5 + 0.5j))
         column = self.save('b.npy', np.full((3000, 1), 0.5 + 1.5j))
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        crashes = (signal.SIGBUS, signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, *crashes):
             if signal.getsignal(number) == signal.SIG_IGN:  # inherited, and kept by the tool
                 continue
             with subprocess.Popen(
@@ -272,6 +275,18 @@ class CommandLine(unittest.TestCase):
                 process.send_signal(number)
             self.assertEqual(process.returncode, -number)
             self.assertEqual(self.files(), ['a.npy', 'b.npy'])
+
+    def test_a_file_over_the_limit_leaves_nothing_behind(self):
+        a = self.save('a.npy', np.ones(3000))
+        done = subprocess.run(
+            [GUFUNC, 'run', 'negative', a, '-o', self.here / 'o.npy'],
+            capture_output=True,
+            text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024)),
+        )
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn('o.npy: cannot make room for: File too large', done.stderr)
+        self.assertEqual(self.files(), ['a.npy'])
 
     def test_damaged_files(self):
         whole = self.save('a.npy', np.arange(3.0)).read_bytes()

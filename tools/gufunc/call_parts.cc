@@ -185,7 +185,8 @@ void report_time(const std::string &name, guf_device device, uint32_t threads, d
   Call call;
   call.check(guf_device_get_info(device, &info, call.error()));
   const uint32_t used = threads == 0 ? info.units : std::min(threads, info.units);
-  fmt::print(stderr, "{} on {} ({}, {}, {} thread{}): {:.6f} s, {:.2f} GB/s, {:.1f} M "
+  fmt::print(stderr,
+             "{} on {} ({}, {}, {} thread{}): {:.6f} s, {:.2f} GB/s, {:.1f} M "
              "elements/s\n",
              name, info.spec, info.name, info.target, used, used == 1 ? "" : "s", seconds,
              static_cast<double>(bytes) / seconds / 1e9,

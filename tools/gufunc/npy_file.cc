@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -53,27 +54,35 @@ struct Temporary {
 };
 static_assert(std::atomic<bool>::is_always_lock_free);
 constinit Temporary temporaries[GUF_MAX_OPERANDS];
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+// What ends a process from outside, and what a user's kernel or a damaged disk does to it.
+constexpr int kSignals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,
+                            SIGABRT, SIGBUS,  SIGSEGV, SIGFPE,  SIGILL};
+struct sigaction previous_actions[std::size(kSignals)];
 
-// The default action was put back on entry (SA_RESETHAND); it takes place when this returns.
+// What the signal did before takes place when this returns.
 void remove_temporaries(int signal_number) {
   for (const Temporary &temporary : temporaries) {
     if (temporary.ready) ::unlink(temporary.path);
   }
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    if (kSignals[i] == signal_number) ::sigaction(signal_number, &previous_actions[i], nullptr);
+  }
   ::raise(signal_number);
 }
 
-// A signal that is ignored, as nohup does, stays so.
+// A signal that is ignored, as nohup does, stays so. A file over the limit of size is an error like
+// a full disk, not a signal.
 void handle_signals() {
   static bool done = false;
   if (std::exchange(done, true)) return;
-  for (const int signal_number : kSignals) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    struct sigaction &previous = previous_actions[i];
+    if (::sigaction(kSignals[i], nullptr, &previous) != 0 || previous.sa_handler == SIG_IGN)
+      continue;
     struct sigaction action = {};
-    if (::sigaction(signal_number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
-    action = {};
     action.sa_handler = remove_temporaries;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    ::sigaction(signal_number, &action, nullptr);
+    ::sigaction(kSignals[i], &action, nullptr);
   }
 }
 
