@@ -183,6 +183,30 @@ class CommandLine(unittest.TestCase):
         self.assertIn('elements/s', err)
         self.assertIn(', 1 thread)', err)
 
+    def values(self, *arguments):
+        return json.loads(self.ok('run', *arguments, '--json'))['outputs'][0]['values']
+
+    def test_json_has_every_value_as_a_number(self):
+        many = np.arange(6000.0).reshape(2, 3, 1000) / 7
+        found = self.values('negative', self.save('a.npy', many))
+        self.assertEqual(found, (-many).tolist())
+        for dtype in ('?', 'i1', 'u1', 'i8', 'u8', 'f2', 'f4', 'f8'):
+            array = np.array([[0, 1], [1, 0]], dtype)
+            found = self.values('maximum', self.save('a.npy', array), 'False')
+            self.assertEqual(str(found), str(array.tolist()))
+        high = np.array([2**64 - 1], np.uint64)
+        self.assertEqual(self.values('maximum', self.save('a.npy', high), 'u8:0'), [2**64 - 1])
+        half = np.array([0.1, 6e-8, 65504], np.float16)
+        self.assertEqual(self.values('multiply', self.save('a.npy', half), '1'), half.tolist())
+        odd = np.array([np.nan, np.inf, -np.inf, -0.0])
+        found = self.values('multiply', self.save('a.npy', odd), '1')
+        self.assertEqual(str(found), "['nan', 'inf', '-inf', -0.0]")
+        pair = np.array([1 + 2j, complex(np.inf, 0.5)])
+        found = self.values('add', self.save('a.npy', pair), '0')
+        self.assertEqual(found, [[1, 2], ['inf', 0.5]])
+        self.assertEqual(self.values('add', '2', '3'), 5)
+        self.assertEqual(self.values('negative', self.save('a.npy', np.ones((2, 0)))), [[], []])
+
     def test_failures_leave_nothing_behind(self):
         a, b = self.save('a.npy', np.ones(3)), self.save('b.npy', np.ones(4))
         before = self.files()

@@ -152,7 +152,7 @@ class MethodCommand(unittest.TestCase):
             row['outputs'], [{'dtype': 'int64', 'shape': [3, 4], 'file': str(self.out)}]
         )
         printed = json.loads(self.ok('reduce', 'add', self.a, '--axis', 'none', '--json'))
-        self.assertEqual(printed['outputs'][0]['values'], '276')
+        self.assertEqual(printed['outputs'][0]['values'], 276)
 
     def test_explain(self):
         b = self.save('b.npy', np.ones((3, 1), np.float32))

@@ -11,6 +11,7 @@
 
 #include "call_parts.h"
 #include "commands.h"
+#include "json_values.h"
 #include "outcome.h"
 #include "owned_handle.h"
 #include "progress.h"
@@ -211,7 +212,7 @@ class Method {
         {"dtype", guf_dtype_name(info.dtype)},
         {"shape", std::vector<int64_t>(info.shape, info.shape + info.ndim)}};
     if (files_.new_files().empty()) {
-      row["values"] = values_text(output_);
+      row["values"] = values_json(output_);
     } else {
       row["file"] = files_.new_files().back().path();
     }

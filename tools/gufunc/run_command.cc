@@ -11,6 +11,7 @@
 
 #include "call_parts.h"
 #include "commands.h"
+#include "json_values.h"
 #include "literal.h"
 #include "outcome.h"
 #include "owned_handle.h"
@@ -234,7 +235,7 @@ class Run {
       if (i < files_.new_files().size()) {
         row["file"] = files_.new_files()[i].path();
       } else {
-        row["values"] = values_text(outputs_[i]);
+        row["values"] = values_json(outputs_[i]);
       }
       results.push_back(row);
     }

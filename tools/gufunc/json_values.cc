@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result's elements as JSON: every one, nested as the shape is.
+#include "json_values.h"
+
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <vector>
+
+#include "outcome.h"
+#include "owned_handle.h"
+
+namespace gufunc::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// JSON has no such numbers; Python's float() and JavaScript's Number() or a table read the strings.
+ordered_json to_json(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  return value;
+}
+ordered_json to_json(std::complex<double> value) {
+  return ordered_json::array({to_json(value.real()), to_json(value.imag())});
+}
+ordered_json to_json(int64_t value) {
+  return value;
+}
+ordered_json to_json(uint64_t value) {
+  return value;
+}
+ordered_json to_json(std::byte value) {
+  return value != std::byte{0};
+}
+
+template <class T>
+ordered_json nested(const guf_array_info &info, int32_t axis, const T *&next) {
+  if (axis == info.ndim) return to_json(*next++);
+  ordered_json list = ordered_json::array();
+  for (int64_t i = 0; i < info.shape[axis]; ++i) list.push_back(nested(info, axis + 1, next));
+  return list;
+}
+
+// The elements of `array` as T, whose dtype takes every value of theirs.
+template <class T>
+ordered_json values_as(guf_array array, guf_dtype dtype, const guf_array_info &info) {
+  Call call;
+  ArrayHandle wide;
+  call.check(guf_array_astype(array, dtype, GUF_CASTING_SAFE, GUF_ORDER_C, nullptr, wide.out(),
+                              call.error()));
+  std::vector<T> values(info.size);
+  call.check(guf_array_copy_to_host(wide.get(), values.data(), info.size * sizeof(T), GUF_ORDER_C,
+                                    nullptr, call.error()));
+  const T *next = values.data();
+  return nested(info, 0, next);
+}
+
+}  // namespace
+
+ordered_json values_json(const guf_operand &operand) {
+  guf_array array = operand.array;
+  ArrayHandle wrapped;
+  Call call;
+  if (array == nullptr) {
+    call.check(guf_array_wrap(operand.tensor, nullptr, nullptr, 0, wrapped.out(), call.error()));
+    array = wrapped.get();
+  }
+  guf_array_info info = {};
+  info.struct_size = sizeof info;
+  call.check(guf_array_get_info(array, &info, call.error()));
+  guf_dtype_info dtype = {};
+  dtype.struct_size = sizeof dtype;
+  call.check(guf_dtype_get_info(info.dtype, &dtype, call.error()));
+  switch (dtype.kind) {
+    case GUF_KIND_BOOL:
+      return values_as<std::byte>(array, GUF_BOOL, info);
+    case GUF_KIND_INT:
+      return values_as<int64_t>(array, GUF_I64, info);
+    case GUF_KIND_UINT:
+      return values_as<uint64_t>(array, GUF_U64, info);
+    case GUF_KIND_COMPLEX:
+      return values_as<std::complex<double>>(array, GUF_C128, info);
+    default:
+      return values_as<double>(array, GUF_F64, info);
+  }
+}
+
+}  // namespace gufunc::cli
