@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The oracle: random calls through the C ABI, compared with NumPy 2.
 
-    oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed 1]
+    oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
     [--keep]
 
-Kept rows (rows/*.json) run first. A failing case shrinks to a small one; --keep writes it to rows/.
+Kept rows (rows/*.json) run first. Each run draws its own seed and prints it; --seed N repeats the
+calls of one that failed. A failing case shrinks to a small one; --keep writes it to rows/.
 GUFUNC_CPU_ISA chooses the instruction level. Exit 1 when anything differs."""
 
 import argparse
@@ -99,11 +100,12 @@ def main():
     parser.add_argument('--library', required=True)
     parser.add_argument('--cases', type=int, default=100_000)
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
-    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--seed', type=int, default=int(time.time()), help='else from the clock')
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
     np.seterr(all='ignore')
     library = abi.Library(os.path.abspath(options.library))
+    print(f'seed {options.seed}', flush=True)
     kinds = Counter()
     failures, per_op, outcomes, started = 0, Counter(), Counter(), time.monotonic()
     for name, case in kept_rows():
