@@ -65,7 +65,8 @@ bool Build::choose_name() {
                     std::all_of(module_.name.begin(), module_.name.end(), [](char c) {
                       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
                     });
-  if (good) return true;
+  fs::path place;  // asked now, since compiling takes its time
+  if (good) return find_output(options_.output, &place, diagnostics_);
   return diagnostics_->usage_error("'{}' is no module name: letters, digits and _; say --name NAME",
                                    module_.name);
 }
