@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core_signature.h"
-#include "registration_options.h"
+#include "registration_form.h"
 
 namespace gufunc::gufcc {
 namespace {
@@ -65,25 +64,14 @@ class Builder {
     const std::vector<std::string> texts(raw.arguments.begin() + static_cast<long>(needed),
                                          raw.arguments.end());
     if (!parse_options(raw.place, texts, &options, diagnostics_)) return false;
-    if (generalized && !read_signature(raw, &function)) return false;
+    if (generalized && !read_form(raw.place, raw.arguments[0], options, &function, diagnostics_)) {
+      return false;
+    }
     return read_loops(raw, raw.arguments[needed - 1], options, &function) &&
            apply_options(raw, options, &function) && merge(std::move(function));
   }
 
  private:
-  bool read_signature(const RawRegistration &raw, Function *function) {
-    CoreSignature signature;
-    std::string why;
-    if (!parse_core_signature(raw.arguments[0], &signature, &why)) {
-      return diagnostics_->error(raw.place, "signature \"{}\": {}", raw.arguments[0], why);
-    }
-    function->signature = raw.arguments[0];
-    function->core_dims = signature.core_dims;
-    function->nin = signature.nin;
-    function->nout = signature.nout;
-    return true;
-  }
-
   bool read_loops(const RawRegistration &raw, const std::string &types,
                   const RegistrationOptions &options, Function *function) {
     std::string text = types;
@@ -144,7 +132,6 @@ class Builder {
       return diagnostics_->error(raw.place, "'{}' is no name: letters, digits and _, at most 63",
                                  function->name);
     }
-    function->rules = options.rules;
     function->doc = options.doc;
     function->failure = options.failure;
     function->identity = options.identity;
@@ -158,31 +145,7 @@ class Builder {
         (!options.rules.empty() || options.group || !options.roles.empty())) {
       return diagnostics_->error(raw.place, "rule=, roles= and group belong to GUF_GUFUNC");
     }
-    return apply_roles(raw, options, function);
-  }
-
-  bool apply_roles(const RawRegistration &raw, const RegistrationOptions &options,
-                   Function *function) {
-    const int count = function->nin + function->nout;
-    for (int i = 0; i < count; ++i) {
-      function->roles.push_back(i < function->nin ? Role::kIn : Role::kOut);
-    }
-    if (options.roles.empty()) {
-      if (function->nout == 0) {
-        return diagnostics_->error(raw.place,
-                                   "{} has no outputs: say which operands it writes, as in "
-                                   "\"roles=inout\"",
-                                   raw.function);
-      }
-      return true;
-    }
-    if (static_cast<int>(options.roles.size()) != count) {
-      return diagnostics_->error(raw.place, "roles: found {}, wanted {}, one per operand",
-                                 options.roles.size(), count);
-    }
-    function->roles = options.roles;
-    function->roles_given = true;
-    return true;
+    return function->generalized() || read_elementwise_form(raw.place, function, diagnostics_);
   }
 
   bool merge(Function function) {
@@ -226,11 +189,14 @@ class Builder {
     return head;
   }
 
+  // Loops are chosen by their inputs, which must differ; without outputs every operand is one.
   bool add_loop(Function *function, Loop loop) {
     for (const Loop &other : function->loops) {
-      if (other.stem == loop.stem) {
+      if (spell_identifier(other.inputs) == spell_identifier(loop.inputs) &&
+          (!loop.inputs.empty() ||
+           spell_identifier(other.outputs) == spell_identifier(loop.outputs))) {
         return diagnostics_->error(loop.place, "{} has the loop {}->{} already, from {}:{}",
-                                   function->name, loop.inputs, loop.outputs, other.place.file,
+                                   function->name, other.inputs, other.outputs, other.place.file,
                                    other.place.line);
       }
     }
