@@ -42,7 +42,7 @@ const Refused kRefused[] = {
      "found 1 inputs and 1 outputs, wanted 2 and 1"},
     {"CountOfSignature", raw("gufunc", "f", {"(n),(n)->()", "f->f"}), "wanted 2 and 1"},
     {"TwiceTheSame", raw("ufunc", "f", {"f->f d->d f->f"}), "has the loop f->f already"},
-    {"LIsQ", raw("ufunc", "f", {"l->l q->q"}), "has the loop l->l already"},
+    {"LIsQ", raw("ufunc", "f", {"l->l q->q"}), "has the loop q->q already"},
     {"UnknownOption", raw("ufunc", "f", {"f->f", "inplace"}),
      "'inplace' is no option; valid are name="},
     {"FlagWithValue", raw("ufunc", "f", {"f->f", "commutative=1"}), "takes no value"},
@@ -62,7 +62,6 @@ const Refused kRefused[] = {
     {"RoleOfOutput", raw("gufunc", "f", {"(n)->(n)", "ff->f", "roles=in,in"}),
      "operand 1 is an output: found in, wanted out or inout"},
     {"NoRoleWrites", raw("gufunc", "f", {"(n)", "f", "roles=in"}), "say which operands it writes"},
-    {"SameInputs", raw("ufunc", "f", {"f->f f->d"}), "has the loop f->f already"},
     {"TooManyOperands", raw("ufunc", "f", {std::string(32, 'f') + "->f"}), "together 1 to 32"},
     {"SignatureOpen", raw("gufunc", "f", {"(n),(n->()", "ff->f"}),
      "signature: expect ',' or ')' at position 6 in \"(n),(n->()\""},
@@ -116,6 +115,21 @@ TEST(Registration, MergesLoopsOfOneNameInOrder) {
   EXPECT_TRUE(add.loops[2].fast);
   EXPECT_TRUE(add.commutative);
   EXPECT_EQ(add.identity, "zero");
+}
+
+TEST(Registration, LoopsAreChosenByTheirInputs) {
+  const auto said_of = [](const std::string &kind, const std::vector<std::string> &arguments) {
+    Module module;
+    Diagnostics diagnostics;
+    EXPECT_TRUE(build_module({raw(kind, "f", arguments)}, &module, &diagnostics));
+    const bool good = check_choice(module, &diagnostics);
+    EXPECT_EQ(good, !diagnostics.failed());
+    return diagnostics.text();
+  };
+  EXPECT_EQ(said_of("ufunc", {"f->f d->d"}), "");
+  EXPECT_EQ(said_of("gufunc", {"->(n)", "->f ->d"}), "");
+  EXPECT_THAT(said_of("ufunc", {"q->f l->d"}),
+              HasSubstr("k.cpp:5: error: f: loops q->f and l->d have the same inputs"));
 }
 
 TEST(Registration, MergingNeedsTheSameShape) {

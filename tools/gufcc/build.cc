@@ -32,6 +32,7 @@ bool Build::run() {
   group_units();
   if (!options_.checks.empty()) return check_compilers();
   if (!choose_name() || !select_targets(options_.targets, &targets_, diagnostics_)) return false;
+  if (!options_.object && !check_choice(module_, diagnostics_)) return false;
   if (!compile_units() || !refuse_host_only()) return false;
   for (const Target &target : targets_) {
     if (!join_level(target)) return false;

@@ -3,6 +3,7 @@
 #include "registration.h"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "registration_form.h"
@@ -189,14 +190,11 @@ class Builder {
     return head;
   }
 
-  // Loops are chosen by their inputs, which must differ; without outputs every operand is one.
   bool add_loop(Function *function, Loop loop) {
     for (const Loop &other : function->loops) {
-      if (spell_identifier(other.inputs) == spell_identifier(loop.inputs) &&
-          (!loop.inputs.empty() ||
-           spell_identifier(other.outputs) == spell_identifier(loop.outputs))) {
+      if (other.stem == loop.stem) {
         return diagnostics_->error(loop.place, "{} has the loop {}->{} already, from {}:{}",
-                                   function->name, other.inputs, other.outputs, other.place.file,
+                                   function->name, loop.inputs, loop.outputs, other.place.file,
                                    other.place.line);
       }
     }
@@ -219,6 +217,25 @@ bool build_module(const std::vector<RawRegistration> &raw, Module *module,
     return diagnostics->error({}, "no GUF_UFUNC or GUF_GUFUNC in the sources");
   }
   return good;
+}
+
+bool check_choice(const Module &module, Diagnostics *diagnostics) {
+  for (const Function &function : module.functions) {
+    std::map<std::string, const Loop *> seen;
+    for (const Loop &loop : function.loops) {
+      const auto [known, is_new] =
+          seen.emplace(spell_identifier(loop.inputs.empty() ? loop.outputs : loop.inputs), &loop);
+      if (!is_new) {
+        const Loop &other = *known->second;
+        return diagnostics->error(loop.place,
+                                  "{}: loops {}->{} and {}->{} have the same inputs, by which they "
+                                  "are chosen; the other is from {}:{}",
+                                  function.name, other.inputs, other.outputs, loop.inputs,
+                                  loop.outputs, other.place.file, other.place.line);
+      }
+    }
+  }
+  return true;
 }
 
 }  // namespace gufunc::gufcc
