@@ -5,7 +5,8 @@
 //
 //   dispatch_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=20
 //
-// GUFUNC_BENCH_PYTHON names a Python with NumPy 2 (default: python3). Compare minima.
+// GUFUNC_BENCH_PYTHON names a Python with NumPy 2 (default: build/venv, where script/setup puts
+// NumPy). Compare minima.
 #include <benchmark/benchmark.h>
 #include <gufunc/gufunc.h>
 
@@ -199,7 +200,7 @@ void call_numpy(benchmark::State &state) {
   for (auto _ : state) {
     const double seconds = child->time(kCalls);
     if (seconds < 0) {
-      state.SkipWithError("no NumPy: set GUFUNC_BENCH_PYTHON");
+      state.SkipWithError("no NumPy: run script/setup, or set GUFUNC_BENCH_PYTHON");
       return;
     }
     state.SetIterationTime(seconds / kCalls);

@@ -34,7 +34,7 @@ NumpyChild::NumpyChild() {
     dup2(up[1], 1);
     close(down[1]);
     close(up[0]);
-    if (python == nullptr) python = "python3";
+    if (python == nullptr) python = GUFUNC_BENCH_DEFAULT_PYTHON;
     execlp(python, python, "-c", kProgram, nullptr);  // a venv is found by the name it is called
     _exit(127);
   }

@@ -15,10 +15,10 @@ find_package(fmt REQUIRED)
 if(GUFUNC_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
-  # script/setup makes it, with the NumPy that the oracle compares against.
-  set(GUFUNC_VENV_PYTHON "${PROJECT_SOURCE_DIR}/build/venv/bin/python"
-      CACHE FILEPATH "Python with NumPy 2.x")
 endif()
+# script/setup makes it, with the NumPy that the oracle and the benchmarks compare against.
+set(GUFUNC_VENV_PYTHON "${PROJECT_SOURCE_DIR}/build/venv/bin/python"
+    CACHE FILEPATH "Python with NumPy 2.x")
 if(GUFUNC_BUILD_BENCH)
   find_package(benchmark REQUIRED)
 endif()

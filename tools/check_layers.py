@@ -66,7 +66,7 @@ def refuse_in_backend(source, target):
 # The folders of the tree that each top folder may see, abi/include besides.
 VISIBLE = {
     "abi/src": ("abi/src", "core"),
-    "tools/gufcc": ("tools/gufcc", "core/base", "core/dtype", "core/module"),
+    "tools/gufcc": ("tools/gufcc", "core/base", "core/dtype", "core/op", "core/module"),
     "tools": ("tools",),
     "tests/unit/cpu": ("tests", "backends/cpu"),
     "tests/unit": ("tests", "core"),

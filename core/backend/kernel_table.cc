@@ -60,6 +60,13 @@ class Checker {
                       static_cast<int>(where_.size()), where_.data(), field, wanted);
   }
 
+  // What the parser of signatures, rules and roles said of the table's.
+  guf_status bad_form(const guf_error &parser) {
+    return base::fail(error_, GUF_E_BAD_FILE, base::kNone, base::kNone,
+                      "malformed kernel table at %.*s; %s", static_cast<int>(where_.size()),
+                      where_.data(), parser.message);
+  }
+
   // Whether `count` items of T lie in the table's memory.
   template <class T>
   bool reaches(const T *pointer, uint64_t count = 1) const {
@@ -145,19 +152,21 @@ guf_status Checker::check_core_dims(const guf_module_function &function) {
   }
   const int32_t nroles = function.roles == nullptr ? 0 : noperands;
   op::Signature parsed;
+  guf_error said = {};
+  said.struct_size = sizeof said;
   if (function.signature == nullptr) {
     if (!rules.empty()) return bad("rules", "none without a signature");
-    if (op::make_elementwise(function.nin, function.nout, function.roles, nroles, &parsed,
-                             error_) != GUF_OK) {
-      return bad("roles", "in, out or inout, as the counts say");
+    if (op::make_elementwise(function.nin, function.nout, function.roles, nroles, &parsed, &said) !=
+        GUF_OK) {
+      return bad_form(said);
     }
     return GUF_OK;
   }
   if (!reads_text(function.signature, GUF_MAX_SIGNATURE, &signature)) {
     return bad("signature", "a text");
   }
-  if (op::parse_signature(signature, rules, function.roles, nroles, &parsed, error_) != GUF_OK) {
-    return bad("signature, rules and roles", "them well formed");
+  if (op::parse_signature(signature, rules, function.roles, nroles, &parsed, &said) != GUF_OK) {
+    return bad_form(said);
   }
   if (parsed.nin != function.nin || parsed.nout != function.nout) {
     return bad("nin and nout", "the signature's");

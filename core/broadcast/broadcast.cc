@@ -117,6 +117,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, base::Text *
       culprit, axis, static_cast<long long>(found), static_cast<long long>(wanted));
 }
 
+// `axis` is kNone where the output lacks axes: no single one is at fault then.
 [[gnu::cold, gnu::noinline]] guf_status fail_output(const op::CallView &call, const LoopShape &loop,
                                                     int32_t operand, int32_t axis,
                                                     guf_error *error) {
@@ -127,10 +128,17 @@ void add_requested(const op::CallView &call, const LoopShape &loop, base::Text *
   base::Text text;
   text.add("non-broadcastable output operand with shape ").add_shape(layout.shape, layout.ndim);
   text.add(" doesn't match the broadcast shape ").add_shape(shape, ndim);
+  if (axis == kNone) {
+    return base::fail(error, GUF_E_SHAPE, operand, kNone,
+                      "%s; argument %d: found %d dimensions, wanted %d", text.c_str(), operand,
+                      layout.ndim, ndim);
+  }
+  const int64_t found = layout.shape[axis];
+  const int64_t wanted = shape[ndim - layout.ndim + axis];
+  if (loop.turned) axis = loop.order[operand][axis];
   return base::fail(error, GUF_E_SHAPE, operand, axis,
                     "%s; argument %d, axis %d: found %lld, wanted %lld", text.c_str(), operand,
-                    axis, static_cast<long long>(axis < layout.ndim ? layout.shape[axis] : 0),
-                    static_cast<long long>(shape[std::max(0, ndim - layout.ndim + axis)]));
+                    axis, static_cast<long long>(found), static_cast<long long>(wanted));
 }
 
 // Folds one operand into the common shape. Gives the axis that does not fit, or kNone.
@@ -185,7 +193,7 @@ guf_status check_written(const op::CallView &call, const LoopShape &loop, guf_er
     const int32_t pad = loop.ndim - own.ndim;
     for (int32_t axis = 0; axis < pad; ++axis) {
       if (!signature.generalized || loop.extent[axis] != 1)
-        return fail_output(call, loop, i, 0, error);
+        return fail_output(call, loop, i, kNone, error);
     }
     for (int32_t axis = 0; axis < own.ndim; ++axis) {
       if (own.shape[axis] != loop.extent[pad + axis])

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The oracle: random calls and methods through the C ABI, compared with NumPy 2.
 
-    oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed 1]
+    oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
     [--only calls|methods] [--keep]
 
-It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first. A
+It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first. Each
+commit has a seed of its own, which is printed; --seed N repeats the calls of one that failed. A
 failing case shrinks to a small one; --keep writes it to rows/. GUFUNC_CPU_ISA chooses the
 instruction level. Exit 1 when anything differs."""
 
@@ -16,6 +17,7 @@ import os
 import pathlib
 import random
 import re
+import subprocess
 import sys
 import time
 import warnings
@@ -136,6 +138,15 @@ def kind_of(case):
     return f'{case["op"]}.{case["method"]}' if 'method' in case else case['op']
 
 
+def commit_seed():
+    """Other calls for every commit, the same wherever that commit is tested; 1 outside of git."""
+    command = ['git', '-C', str(ROWS.parent), 'rev-parse', '--short=8', 'HEAD']
+    try:
+        return int(subprocess.run(command, capture_output=True, text=True).stdout[:8] or '1', 16)
+    except OSError:
+        return 1
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -143,12 +154,13 @@ def main():
     parser.add_argument('--library', required=True)
     parser.add_argument('--cases', type=int, default=100_000)
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
-    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--seed', type=int, default=commit_seed(), help="else the commit's")
     parser.add_argument('--only', choices=['calls', 'methods'], help='by default half and half')
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
     np.seterr(all='ignore')
     library = abi_methods.Library(os.path.abspath(options.library))
+    print(f'seed {options.seed}', flush=True)
     kinds = Counter()
     failures, per_op, methods, outcomes = 0, Counter(), Counter(), Counter()
     started = time.monotonic()

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gufunc/module_table.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <csignal>
@@ -27,6 +28,10 @@ constexpr char kScale[] =
     "  return x * T(FACTOR) + T(helper(0));\n"
     "}\n"
     "GUF_UFUNC(scale, \"f->f \" \"d->d\", \"doc=twice\");\n";
+
+constexpr char kOne[] =
+    "#include <gufunc/kernel.hpp>\n"
+    "GUF_DEVICE float one(float x) { return x; }\nGUF_UFUNC(one, \"f->f\");\n";
 
 TEST_F(Gufcc, BuildsAModuleThatRuns) {
   write("factor.h", "#define FACTOR 2\n");
@@ -241,6 +246,44 @@ TEST_F(Gufcc, Refusals) {
               HasSubstr("valid are nvptx64 amdgcn opencl gcc"));
   EXPECT_THAT(run({write("e.guf.cpp", "int x;\n"), "-o", path("x.so").string()}).output,
               HasSubstr("no GUF_UFUNC or GUF_GUFUNC"));
+}
+
+TEST_F(Gufcc, AnOutputThatIsNoRegularFileIsRefusedAndStays) {
+  const std::string source = write("one.guf.cpp", kOne);
+  fs::create_directory(path("folder"));
+  fs::create_symlink("itself", path("itself"));
+  ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
+  fs::create_symlink("fifo", path("to_fifo"));
+  for (const char *name : {"folder", "itself", "fifo", "to_fifo"}) {
+    const ProcessResult result =
+        run({source, "-o", path(name).string(), "--targets", "x86-64-v2", "--object"});
+    EXPECT_EQ(result.status, 1) << name;
+    EXPECT_THAT(result.output, HasSubstr("cannot write " + path(name).string() + ": it ")) << name;
+  }
+  EXPECT_TRUE(fs::is_directory(path("folder")));
+  EXPECT_TRUE(fs::is_fifo(path("fifo")));
+  EXPECT_TRUE(fs::is_symlink(path("to_fifo")));
+}
+
+TEST_F(Gufcc, AnOutputIsWrittenBehindItsLinksAndLeavesNothingBeside) {
+  const std::string source = write("one.guf.cpp", kOne);
+  fs::create_directory(path("to"));
+  fs::create_directory(path("from"));
+  fs::create_symlink("../to/new.o", path("from/dangling.o"));
+  fs::create_symlink("dangling.o", path("from/one.o"));
+  for (int i = 0; i < 2; ++i) {  // the file is new, then replaced
+    const ProcessResult result =
+        run({source, "-o", path("from/one.o").string(), "--targets", "x86-64-v2", "--object"});
+    EXPECT_EQ(result.status, 0) << result.output;
+    EXPECT_TRUE(fs::is_symlink(path("from/one.o")));
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(path("to/new.o"))));
+    EXPECT_EQ(fs::status(path("to/new.o")).permissions() & fs::perms::owner_all,
+              fs::perms::owner_read | fs::perms::owner_write);
+  }
+  for (const char *name : {"from", "to"}) {
+    const auto files = fs::directory_iterator(path(name));
+    EXPECT_EQ(std::distance(begin(files), end(files)), std::string(name) == "to" ? 1 : 2) << name;
+  }
 }
 
 TEST_F(Gufcc, AWrongCommandLineIsStatusTwo) {

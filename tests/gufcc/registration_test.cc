@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core_signature.h"
-
 namespace gufunc::gufcc {
 namespace {
 
@@ -16,6 +14,10 @@ using testing::HasSubstr;
 RawRegistration raw(const std::string &kind, const std::string &function,
                     const std::vector<std::string> &arguments, int line = 5, int depth = 0) {
   return {{"k.cpp", line}, kind, function, arguments, depth, 0};
+}
+
+RawRegistration rule(const std::string &text) {
+  return raw("gufunc", "f", {"(n)->(m)", "f->f", "rule=" + text});
 }
 
 struct Refused {
@@ -46,16 +48,37 @@ const Refused kRefused[] = {
     {"FlagWithValue", raw("ufunc", "f", {"f->f", "commutative=1"}), "takes no value"},
     {"BadIdentity", raw("ufunc", "f", {"f->f", "identity=2"}), "wanted none, reorderable, zero"},
     {"BadFp", raw("ufunc", "f", {"f->f", "fp=quick"}), "found 'quick', wanted fast or strict"},
+    {"LongDoc", raw("ufunc", "f", {"f->f", "doc=" + std::string(5000, 'x')}),
+     "doc: found 5000 characters, at most 4096"},
     {"BadName", raw("ufunc", "f", {"f->f", "name=a-b"}), "'a-b' is no name"},
     {"RuleOfUfunc", raw("ufunc", "f", {"f->f", "rule=n=3"}), "belong to GUF_GUFUNC"},
     {"BadRole", raw("gufunc", "f", {"(n)", "f", "roles=rw"}),
      "found 'rw', wanted in, out or inout"},
-    {"RoleCount", raw("gufunc", "f", {"(n)", "f", "roles=in,out"}), "found 2, wanted 1"},
+    {"RoleCount", raw("gufunc", "f", {"(n)", "f", "roles=in,out"}),
+     "roles: found 2, wanted one for each of the 1 operands"},
     {"NothingWritten", raw("gufunc", "f", {"(n)", "f"}), "say which operands it writes"},
-    {"SignatureOpen", raw("gufunc", "f", {"(n),(n->()", "ff->f"}), "found '-' at character 7"},
-    {"SignatureEnds", raw("gufunc", "f", {"(n)->", "f->f"}), "ends where"},
-    {"SignatureName", raw("gufunc", "f", {"(3n)->()", "f->f"}), "a dimension's name or size"},
-    {"SignatureTail", raw("gufunc", "f", {"(n)->()x", "f->f"}), "found 'x'"},
+    {"RolesOfInputs", raw("gufunc", "f", {"(n)->(n)", "ff->f", "roles=out,out"}),
+     "operand 0 is an input of a signature with outputs: its role must be in"},
+    {"RoleOfOutput", raw("gufunc", "f", {"(n)->(n)", "ff->f", "roles=in,in"}),
+     "operand 1 is an output: found in, wanted out or inout"},
+    {"NoRoleWrites", raw("gufunc", "f", {"(n)", "f", "roles=in"}), "say which operands it writes"},
+    {"TooManyOperands", raw("ufunc", "f", {std::string(32, 'f') + "->f"}), "together 1 to 32"},
+    {"SignatureOpen", raw("gufunc", "f", {"(n),(n->()", "ff->f"}),
+     "signature: expect ',' or ')' at position 6 in \"(n),(n->()\""},
+    {"SignatureEnds", raw("gufunc", "f", {"(n)->", "f->f"}), "expect '(' at position 5"},
+    {"SignatureName", raw("gufunc", "f", {"(3n)->()", "f->f"}),
+     "expect dimension name or non-zero frozen size at position 1"},
+    {"SignatureTail", raw("gufunc", "f", {"(n)->()x", "f->f"}), "expect ',' at position 7"},
+    {"SignatureMark", raw("gufunc", "f", {"(n)->(n|1)", "f->f"}), "|1 cannot be used in outputs"},
+    {"RuleOfOtherDimension", rule("m=n+q"),
+     "rule: expect an integer, a dimension name or '(' at position 4 in \"m=n+q\""},
+    {"RuleForNoDimension", rule("zz=1"), "expect the name of a dimension of the signature"},
+    {"RuleWithoutValue", rule("m"), "expect '=' at position 1 in \"m\""},
+    {"RuleOfOneSlash", rule("m=n/0"), "expect '//' at position 4"},
+    {"RuleOfNoOperand", rule("m=value(5)"), "value() takes the number of an input"},
+    {"RuleForInput", rule("n=3"), "the dimension is in an input"},
+    {"TwoRules", raw("gufunc", "f", {"(n)->(m)", "f->f", "rule=m=n", "rule=m=3"}),
+     "the dimension has a rule already at position 5 in \"m=n; m=3\""},
 };
 
 class RegistrationRefused : public testing::TestWithParam<Refused> {};
@@ -94,6 +117,21 @@ TEST(Registration, MergesLoopsOfOneNameInOrder) {
   EXPECT_EQ(add.identity, "zero");
 }
 
+TEST(Registration, LoopsAreChosenByTheirInputs) {
+  const auto said_of = [](const std::string &kind, const std::vector<std::string> &arguments) {
+    Module module;
+    Diagnostics diagnostics;
+    EXPECT_TRUE(build_module({raw(kind, "f", arguments)}, &module, &diagnostics));
+    const bool good = check_choice(module, &diagnostics);
+    EXPECT_EQ(good, !diagnostics.failed());
+    return diagnostics.text();
+  };
+  EXPECT_EQ(said_of("ufunc", {"f->f d->d"}), "");
+  EXPECT_EQ(said_of("gufunc", {"->(n)", "->f ->d"}), "");
+  EXPECT_THAT(said_of("ufunc", {"q->f l->d"}),
+              HasSubstr("k.cpp:5: error: f: loops q->f and l->d have the same inputs"));
+}
+
 TEST(Registration, MergingNeedsTheSameShape) {
   Module module;
   Diagnostics diagnostics;
@@ -108,13 +146,14 @@ TEST(Registration, GeneralizedFunctions) {
   Diagnostics diagnostics;
   ASSERT_TRUE(build_module(
       {raw("gufunc", "power", {"(n)", "f d", "roles=inout", "inplace_safe"}),
-       raw("gufunc", "foo", {"(),()->(n)", "fq->f", "rule=n=value(1)", "rule=m=n+1", "group"})},
+       raw("gufunc", "foo",
+           {"(),(),(k)->(n),(m)", "fqf->ff", "rule=n=value(1)", "rule=m=k+1", "group"})},
       &module, &diagnostics))
       << diagnostics.text();
   EXPECT_THAT(module.functions[0].roles, ElementsAre(Role::kInOut));
   EXPECT_EQ(module.functions[0].loops[0].stem, "guf_gu_power_f");
   EXPECT_TRUE(module.functions[0].inplace_safe);
-  EXPECT_EQ(module.functions[1].rules, "n=value(1); m=n+1");
+  EXPECT_EQ(module.functions[1].rules, "n=value(1); m=k+1");
   EXPECT_TRUE(module.functions[1].loops[0].cooperative);
 }
 
@@ -127,19 +166,19 @@ TEST(Registration, RawKernelsAreAnnounced) {
   EXPECT_FALSE(diagnostics.failed());
 }
 
-TEST(CoreSignature, NumbersDistinctDimensionsInOrderOfFirstUse) {
-  CoreSignature signature;
-  std::string why;
-  ASSERT_TRUE(parse_core_signature(" ( m , n ),(n,p)->(m,p),(3) ", &signature, &why)) << why;
-  EXPECT_THAT(signature.names, ElementsAre("m", "n", "p", "3"));
-  EXPECT_THAT(signature.core_dims,
+TEST(Registration, NumbersDistinctDimensionsInOrderOfFirstUse) {
+  const auto dims_of = [](const std::string &signature, const std::string &types) {
+    Module module;
+    Diagnostics diagnostics;
+    EXPECT_TRUE(build_module({raw("gufunc", "f", {signature, types})}, &module, &diagnostics))
+        << diagnostics.text();
+    return module.functions.at(0).core_dims;
+  };
+  EXPECT_THAT(dims_of(" ( m , n ),(n,p)->(m,p),(3) ", "ff->ff"),
               ElementsAre(ElementsAre(0, 1), ElementsAre(1, 2), ElementsAre(0, 2), ElementsAre(3)));
-  EXPECT_EQ(signature.nin, 2);
-  EXPECT_EQ(signature.nout, 2);
-  ASSERT_TRUE(parse_core_signature("(m?,n),(n|1)->(m?)", &signature, &why)) << why;
-  EXPECT_THAT(signature.names, ElementsAre("m", "n"));
-  ASSERT_TRUE(parse_core_signature("->(n)", &signature, &why)) << why;
-  EXPECT_EQ(signature.nin, 0);
+  EXPECT_THAT(dims_of("(m?,n|1),(n|1)->(m?)", "ff->f"),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(1), ElementsAre(0)));
+  EXPECT_THAT(dims_of("->(n)", "->f"), ElementsAre(ElementsAre(0)));
 }
 
 }  // namespace

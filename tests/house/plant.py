@@ -107,12 +107,19 @@ LAYOUT = [
 ERROR_CODES_BEFORE = {
     "abi/src/status.cc": "GUF_E_ARG",
     "tests/unit/planted_test.cc": "EXPECT_EQ(status, GUF_E_ARG);\n",
+    "abi/include/gufunc/status.h": "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
 }
 ERROR_CODES = [
     Plant("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
           "GUF_E_NEW: no test expects it"),
     Plant("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
           "GUF_E_NEW: guf_status_text does not know it"),
+    *(Plant("tests/unit/other_test.cc", text, "GUF_E_NEW: no test expects it") for text in (
+        "int x;  // GUF_E_NEW\n", "/* not yet\n * GUF_E_NEW */\n", "EXPECT_NE(f(), GUF_E_NEW);\n",
+        "EXPECT_NE(f(1, 2),\n          GUF_E_NEW);\n", "if (f() != GUF_E_NEW) g();\n",
+        "status = GUF_E_NEW;\n", "return GUF_E_NEW;\n", 'g("GUF_E_NEW");\n')),
+    Plant("tests/elsewhere/other_test.cc", "EXPECT_EQ(f(), GUF_E_NEW);\n",
+          "GUF_E_NEW: no test expects it"),
 ]
 
 FORMAT = [Plant("core/base/planted.cc", SPDX + "int  x ;\n", "planted.cc")]

@@ -5,6 +5,7 @@
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -84,6 +85,22 @@ def by_pkg_config(args, prefix, folder):
     expect("gufcc", output(program, module, env=environment), TWICE_THE_SUM)
 
 
+def as_the_readme_says(args, folder):
+    """Runs README.md's own lines; only the build folder, the compiler and its home are ours."""
+    shell = re.search(r"<!-- run by tests/install/install_test.py -->\n```sh\n(.*?)```",
+                      (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    sanitize = f"-fsanitize={args.sanitize}" if args.sanitize else ""
+    shell = shell.replace("build/release", f"'{args.build}'")
+    for name, command in (("cc", f"{args.cc} {sanitize}"), ("cmake", args.cmake)):
+        shell = shell.replace(f"\n{name} ", f"\n{command} ")
+    home = folder / "home"
+    home.mkdir()
+    (home / "examples").symlink_to(ROOT / "examples")
+    text = output("sh", "-euc", shell, cwd=home, env={**os.environ, "HOME": str(home)})
+    wanted = (ROOT / "examples/c/discriminant.out").read_text()
+    expect("README.md", text[-len(wanted):], wanted)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("build", "cmake", "cc"):
@@ -96,6 +113,7 @@ def main():
         headers_complete(prefix)
         by_find_package(args, prefix, folder)
         by_pkg_config(args, prefix, folder)
+        as_the_readme_says(args, folder)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ bool Build::run() {
   group_units();
   if (!options_.checks.empty()) return check_compilers();
   if (!choose_name() || !select_targets(options_.targets, &targets_, diagnostics_)) return false;
+  if (!options_.object && !check_choice(module_, diagnostics_)) return false;
   if (!compile_units() || !refuse_host_only()) return false;
   for (const Target &target : targets_) {
     if (!join_level(target)) return false;
@@ -65,7 +66,8 @@ bool Build::choose_name() {
                     std::all_of(module_.name.begin(), module_.name.end(), [](char c) {
                       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
                     });
-  if (good) return true;
+  fs::path place;  // asked now, since compiling takes its time
+  if (good) return find_output(options_.output, &place, diagnostics_);
   return diagnostics_->usage_error("'{}' is no module name: letters, digits and _; say --name NAME",
                                    module_.name);
 }

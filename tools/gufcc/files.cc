@@ -35,16 +35,43 @@ bool write_file(const fs::path &path, const std::string &text, Diagnostics *diag
   return true;
 }
 
-bool move_into_place(const fs::path &from, const fs::path &to, Diagnostics *diagnostics) {
+bool find_output(const fs::path &typed, fs::path *out, Diagnostics *diagnostics) {
+  constexpr int kMaxLinks = 40;  // as the kernel has it
   std::error_code failure;
-  fs::path beside = to;
-  beside += fmt::format(".{}", getpid());
-  fs::copy_file(from, beside, fs::copy_options::overwrite_existing, failure);
+  fs::path place = typed;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(place, failure)); ++links) {
+    if (links == kMaxLinks) {
+      return diagnostics->error({}, "cannot write {}: it links to itself", typed.string());
+    }
+    const fs::path target = fs::read_symlink(place, failure);
+    if (failure) break;
+    place = place.parent_path() / target;
+  }
+  const fs::file_status found = fs::status(place, failure);
+  if (fs::exists(found) && !fs::is_regular_file(found)) {
+    return diagnostics->error({}, "cannot write {}: it exists and is no regular file",
+                              typed.string());
+  }
+  *out = place;
+  return true;
+}
+
+bool move_into_place(const fs::path &from, const fs::path &typed, Diagnostics *diagnostics) {
+  fs::path to;
+  if (!find_output(typed, &to, diagnostics)) return false;
+  std::string beside = to.string() + ".XXXXXX";
+  const int descriptor = mkstemp(beside.data());
+  if (descriptor < 0) {
+    return diagnostics->error({}, "cannot write {}: {}", typed.string(), std::strerror(errno));
+  }
+  close(descriptor);
+  std::error_code failure;
+  fs::copy_file(from, beside, fs::copy_options::overwrite_existing, failure);  // the mode, too
   if (!failure) fs::rename(beside, to, failure);
   if (!failure) return true;
   const std::string why = failure.message();
   fs::remove(beside, failure);
-  return diagnostics->error({}, "cannot write {}: {}", to.string(), why);
+  return diagnostics->error({}, "cannot write {}: {}", typed.string(), why);
 }
 
 void replace_all(std::string *text, const std::string &from, const std::string &to) {

@@ -14,8 +14,13 @@ bool read_file(const std::filesystem::path &path, std::string *out, Diagnostics 
 bool write_file(const std::filesystem::path &path, const std::string &text,
                 Diagnostics *diagnostics);
 
-// Puts `from` in the place of `to` in one step, also across file systems.
-bool move_into_place(const std::filesystem::path &from, const std::filesystem::path &to,
+// Where an output called `typed` goes: behind its symbolic links. False for what exists and is no
+// regular file, a device or a FIFO.
+bool find_output(const std::filesystem::path &typed, std::filesystem::path *out,
+                 Diagnostics *diagnostics);
+
+// Puts `from` where find_output says in one step, also across file systems.
+bool move_into_place(const std::filesystem::path &from, const std::filesystem::path &typed,
                      Diagnostics *diagnostics);
 
 void replace_all(std::string *text, const std::string &from, const std::string &to);

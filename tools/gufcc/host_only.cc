@@ -37,7 +37,9 @@ const std::set<std::string> kMemory = {"malloc",        "calloc",  "realloc", "f
                                        "aligned_alloc", "_Znwm",   "_Znam",   "_ZdlPv",
                                        "_ZdaPv",        "_ZdlPvm", "_ZdaPvm"};
 
+// A C name is no mangled one, though the demangler reads "s" as short.
 std::string demangled(const std::string &symbol) {
+  if (!symbol.starts_with("_Z")) return symbol;
   int status = 0;
   char *const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
   std::string result = status == 0 && text != nullptr ? text : symbol;

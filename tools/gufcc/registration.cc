@@ -3,10 +3,10 @@
 #include "registration.h"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
-#include "core_signature.h"
-#include "registration_options.h"
+#include "registration_form.h"
 
 namespace gufunc::gufcc {
 namespace {
@@ -65,25 +65,14 @@ class Builder {
     const std::vector<std::string> texts(raw.arguments.begin() + static_cast<long>(needed),
                                          raw.arguments.end());
     if (!parse_options(raw.place, texts, &options, diagnostics_)) return false;
-    if (generalized && !read_signature(raw, &function)) return false;
+    if (generalized && !read_form(raw.place, raw.arguments[0], options, &function, diagnostics_)) {
+      return false;
+    }
     return read_loops(raw, raw.arguments[needed - 1], options, &function) &&
            apply_options(raw, options, &function) && merge(std::move(function));
   }
 
  private:
-  bool read_signature(const RawRegistration &raw, Function *function) {
-    CoreSignature signature;
-    std::string why;
-    if (!parse_core_signature(raw.arguments[0], &signature, &why)) {
-      return diagnostics_->error(raw.place, "signature \"{}\": {}", raw.arguments[0], why);
-    }
-    function->signature = raw.arguments[0];
-    function->core_dims = signature.core_dims;
-    function->nin = signature.nin;
-    function->nout = signature.nout;
-    return true;
-  }
-
   bool read_loops(const RawRegistration &raw, const std::string &types,
                   const RegistrationOptions &options, Function *function) {
     std::string text = types;
@@ -144,7 +133,6 @@ class Builder {
       return diagnostics_->error(raw.place, "'{}' is no name: letters, digits and _, at most 63",
                                  function->name);
     }
-    function->rules = options.rules;
     function->doc = options.doc;
     function->failure = options.failure;
     function->identity = options.identity;
@@ -158,31 +146,7 @@ class Builder {
         (!options.rules.empty() || options.group || !options.roles.empty())) {
       return diagnostics_->error(raw.place, "rule=, roles= and group belong to GUF_GUFUNC");
     }
-    return apply_roles(raw, options, function);
-  }
-
-  bool apply_roles(const RawRegistration &raw, const RegistrationOptions &options,
-                   Function *function) {
-    const int count = function->nin + function->nout;
-    for (int i = 0; i < count; ++i) {
-      function->roles.push_back(i < function->nin ? Role::kIn : Role::kOut);
-    }
-    if (options.roles.empty()) {
-      if (function->nout == 0) {
-        return diagnostics_->error(raw.place,
-                                   "{} has no outputs: say which operands it writes, as in "
-                                   "\"roles=inout\"",
-                                   raw.function);
-      }
-      return true;
-    }
-    if (static_cast<int>(options.roles.size()) != count) {
-      return diagnostics_->error(raw.place, "roles: found {}, wanted {}, one per operand",
-                                 options.roles.size(), count);
-    }
-    function->roles = options.roles;
-    function->roles_given = true;
-    return true;
+    return function->generalized() || read_elementwise_form(raw.place, function, diagnostics_);
   }
 
   bool merge(Function function) {
@@ -253,6 +217,25 @@ bool build_module(const std::vector<RawRegistration> &raw, Module *module,
     return diagnostics->error({}, "no GUF_UFUNC or GUF_GUFUNC in the sources");
   }
   return good;
+}
+
+bool check_choice(const Module &module, Diagnostics *diagnostics) {
+  for (const Function &function : module.functions) {
+    std::map<std::string, const Loop *> seen;
+    for (const Loop &loop : function.loops) {
+      const auto [known, is_new] =
+          seen.emplace(spell_identifier(loop.inputs.empty() ? loop.outputs : loop.inputs), &loop);
+      if (!is_new) {
+        const Loop &other = *known->second;
+        return diagnostics->error(loop.place,
+                                  "{}: loops {}->{} and {}->{} have the same inputs, by which they "
+                                  "are chosen; the other is from {}:{}",
+                                  function.name, other.inputs, other.outputs, loop.inputs,
+                                  loop.outputs, other.place.file, other.place.line);
+      }
+    }
+  }
+  return true;
 }
 
 }  // namespace gufunc::gufcc

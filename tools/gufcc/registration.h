@@ -59,6 +59,10 @@ struct Module {
 bool build_module(const std::vector<RawRegistration> &raw, Module *module,
                   Diagnostics *diagnostics);
 
+// Whether the inputs tell a function's loops apart, as in everything that the library loads. The
+// cpu plugin's own casts, an object that no loader sees, are chosen by their output too.
+bool check_choice(const Module &module, Diagnostics *diagnostics);
+
 // The type letters, in the order of the documentation, and what they stand for.
 struct TypeLetter {
   char letter;

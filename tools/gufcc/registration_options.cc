@@ -11,6 +11,7 @@ namespace {
 constexpr char kValidKeys[] =
     "name= doc= rule= roles= identity= failure= fp= inplace_safe commutative associative group "
     "underflows divides";
+constexpr size_t kMaxText = 4096;  // of a table's texts
 constexpr std::array kIdentities = {"none", "reorderable", "zero", "one", "minus_one", "minus_inf"};
 
 bool parse_roles(const Place &place, const std::string &value, std::vector<Role> *roles,
@@ -43,6 +44,10 @@ bool *find_flag(const std::string &key, RegistrationOptions *options) {
 
 bool parse_valued(const Place &place, const std::string &key, const std::string &value,
                   RegistrationOptions *options, Diagnostics *diagnostics) {
+  if ((key == "doc" || key == "failure") && value.size() > kMaxText) {
+    return diagnostics->error(place, "{}: found {} characters, at most {}", key, value.size(),
+                              kMaxText);
+  }
   if (key == "name") {
     options->name = value;
   } else if (key == "doc") {
