@@ -21,6 +21,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'tests' / 'conformance'))
 import abi  # noqa: E402  (one ctypes view of the ABI serves both)
+from method_rows import method_rows  # noqa: E402
 
 
 class Row:
@@ -113,18 +114,19 @@ def main():
         for name, ufunc, make in workloads()
         if re.search(options.only, name)
     ]
+    work += method_rows(options.only, library, ct.CDLL(str(build / 'lib' / 'librepeat_call.so')))
     started = time.monotonic()
     for round_number in range(options.rounds):
         for row in work:
             if row.repeats > 1 or round_number < 8:
                 row.sample()
     print(f'NumPy {np.__version__}, one thread, {time.monotonic() - started:.0f} s, minima in ns')
-    print(f'{"workload":<34} {"NumPy":>14} {"gufunc":>14} {"NumPy / gufunc":>15}')
+    print(f'{"workload":<42} {"NumPy":>14} {"gufunc":>14} {"NumPy / gufunc":>15}')
     figures = {}
     for row in work:
         numpy_ns, ours = min(row.times['numpy']), min(row.times['gufunc'])
         figures[row.name] = {'numpy_ns': numpy_ns, 'gufunc_ns': ours}
-        print(f'{row.name:<34} {numpy_ns:>14.1f} {ours:>14.1f} {numpy_ns / ours:>15.2f}')
+        print(f'{row.name:<42} {numpy_ns:>14.1f} {ours:>14.1f} {numpy_ns / ours:>15.2f}')
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(figures, indent=1) + '\n')
 

@@ -4,18 +4,22 @@
 #include <gufunc/gufunc.h>
 #include <time.h>
 
-__attribute__((visibility("default"))) double repeat_call(guf_ufunc ufunc, guf_call_args *args,
-                                                          int64_t times);
-
-/* Nanoseconds per call, or -status of the first failure. */
-double repeat_call(guf_ufunc ufunc, guf_call_args *args, int64_t times) {
-  struct timespec start, end;
-  clock_gettime(CLOCK_MONOTONIC, &start);
-  for (int64_t i = 0; i < times; ++i) {
-    const guf_status status = guf_call(ufunc, args, NULL);
-    if (status != GUF_OK) return -(double)status;
+#define REPEAT(name, args_type, function)                                                        \
+  __attribute__((visibility("default"))) double name(guf_ufunc ufunc, args_type *args,           \
+                                                     int64_t times);                             \
+  /* Nanoseconds per call, or -status of the first failure. */                                   \
+  double name(guf_ufunc ufunc, args_type *args, int64_t times) {                                 \
+    struct timespec start, end;                                                                  \
+    clock_gettime(CLOCK_MONOTONIC, &start);                                                      \
+    for (int64_t i = 0; i < times; ++i) {                                                        \
+      const guf_status status = function(ufunc, args, NULL);                                     \
+      if (status != GUF_OK) return -(double)status;                                              \
+    }                                                                                            \
+    clock_gettime(CLOCK_MONOTONIC, &end);                                                        \
+    return ((double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec)) / \
+           (double)times;                                                                        \
   }
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  return ((double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec)) /
-         (double)times;
-}
+
+REPEAT(repeat_call, guf_call_args, guf_call)
+REPEAT(repeat_reduce, guf_reduce_args, guf_reduce)
+REPEAT(repeat_accumulate, guf_accumulate_args, guf_accumulate)

@@ -97,8 +97,7 @@ class Accumulation {
 
   guf_status run_units(const ItemUnits &units, uint64_t first, uint64_t last) const;
   guf_status run_unit(const ItemUnits &units, const ItemUnit &unit, MethodScratch &scratch) const;
-  guf_status scan(Tile in, const Results &out, int64_t lanes, int64_t n,
-                  const char *before) const;
+  guf_status scan(Tile in, const Results &out, int64_t lanes, int64_t n, const char *before) const;
   guf_status add_offset(const Results &out, int64_t lanes, int64_t n, const char *offset) const;
 
   const guf_backend_method &method_;
@@ -114,10 +113,10 @@ guf_status Accumulation::run() {
   if (!source_.open(block_) || !sink_.open(block_)) return GUF_E_DTYPE;
   const uint64_t work = work_of(block_);
   const uint32_t threads = method_threads(method_, work);
-  const ItemUnits units(block_, std::max<int64_t>(kLaneBytes / size_, 1), threads < 2 ? 1 : threads * 4);
-  return share(units.count(), work, threads, [&](uint64_t first, uint64_t last) {
-    return run_units(units, first, last);
-  });
+  const ItemUnits units(block_, std::max<int64_t>(kLaneBytes / size_, 1),
+                        threads < 2 ? 1 : threads * 4);
+  return share(units.count(), work, threads,
+               [&](uint64_t first, uint64_t last) { return run_units(units, first, last); });
 }
 
 guf_status Accumulation::run_units(const ItemUnits &units, uint64_t first, uint64_t last) const {
@@ -197,8 +196,8 @@ guf_status Accumulation::add_offset(const Results &out, int64_t lanes, int64_t n
     return GUF_OK;
   }
   for (int64_t i = 0; i < n; ++i) {
-    GUF_CPU_TRY(apply(fold_, offset, size_, out.row(i), out.lane_step, out.row(i), out.lane_step,
-                      lanes));
+    GUF_CPU_TRY(
+        apply(fold_, offset, size_, out.row(i), out.lane_step, out.row(i), out.lane_step, lanes));
   }
   return GUF_OK;
 }

@@ -14,24 +14,35 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kRun = 256;
+constexpr int64_t kShortRun = 8;  // shorter ones are not worth gathering
 
 // Whether an index is in the run already. Two indices that share a place end a run too early.
 class SeenIndices {
  public:
-  void clear() { ++run_; }
+  // A table that suits `count` indices.
+  void open(int64_t count) {
+    while (bits_ < kMostBits && int64_t{1} << bits_ < 64 * count) ++bits_;
+    std::memset(place_, 0, sizeof(place_[0]) << bits_);
+  }
+  void next_run() {
+    if (++run_ != 0) return;
+    std::memset(place_, 0, sizeof(place_[0]) << bits_);
+    run_ = 1;
+  }
   // True when it was there.
   bool add(int64_t index) {
     const auto hash = static_cast<uint64_t>(index) * 0x9E3779B97F4A7C15u;
-    uint32_t &place = place_[hash >> (64 - kBits)];
+    uint16_t &place = place_[hash >> (64 - bits_)];
     const bool seen = place == run_;
     place = run_;
     return seen;
   }
 
  private:
-  static constexpr int kBits = 12;
-  uint32_t run_ = 0;
-  uint32_t place_[1 << kBits] = {};
+  static constexpr int kMostBits = 14;
+  int bits_ = 6;
+  uint16_t run_ = 0;
+  uint16_t place_[1 << kMostBits];
 };
 
 // One operand's elements at given offsets, in scratch of its own form.
@@ -67,8 +78,7 @@ void gather(uint32_t bytes, const char *base, const int64_t *offsets, int64_t co
   }
 }
 
-void scatter(uint32_t bytes, const char *from, int64_t count, char *base,
-             const int64_t *offsets) {
+void scatter(uint32_t bytes, const char *from, int64_t count, char *base, const int64_t *offsets) {
   switch (bytes) {
     case 1:
       return scatter<uint8_t>(from, count, base, offsets);
@@ -89,7 +99,6 @@ class Runs {
   Runs(const guf_method_block &block, const Fold &fold) : block_(block), fold_(fold) {}
 
   guf_status run() {
-    Source source;
     const ElementForm form = form_of(block_.output_dtype, block_.output_flags);
     const ElementForm native{block_.loop_dtype, false, false};
     if (!load_.choose(form, native) || !store_.choose(native, form)) return GUF_E_DTYPE;
@@ -97,20 +106,44 @@ class Runs {
         !operand_.choose(form_of(block_.input_dtype, block_.input_flags), native)) {
       return GUF_E_DTYPE;
     }
+    seen_.open(std::min(kRun, block_.nindices));
+    const bool plain = is_plain(block_.output_dtype, block_.output_flags) &&
+                       (block_.input == 0 || is_plain(block_.input_dtype, block_.input_flags));
     for (int64_t i = 0; i < block_.nindices;) {
-      seen_.clear();
+      const int64_t left = std::min(kRun, block_.nindices - i);
       int64_t count = 0;
-      while (count < kRun && i + count < block_.nindices && !seen_.add(block_.indices[i + count])) {
-        ++count;
-      }
-      GUF_CPU_TRY(run_one(i, count));
+      seen_.next_run();
+      while (count < left && !seen_.add(block_.indices[i + count])) ++count;
+      const bool too_short = plain && count < kShortRun;
+      if (too_short) count = left;  // so is the next one, likely
+      GUF_CPU_TRY(too_short ? run_each(i, count) : run_together(i, count));
       i += count;
     }
     return GUF_OK;
   }
 
  private:
-  guf_status run_one(int64_t first, int64_t count) {
+  bool is_plain(guf_dtype dtype, uint32_t flags) const {
+    const ElementForm form = form_of(dtype, flags);
+    return dtype == block_.loop_dtype && !form.swapped && !form.unaligned;
+  }
+
+  // In place, one after the other.
+  guf_status run_each(int64_t first, int64_t count) {
+    const int64_t one = 1, size = fold_.value_bytes(), steps[3] = {size, size, size};
+    for (int64_t i = first; i < first + count; ++i) {
+      char *const place = reinterpret_cast<char *>(block_.output) + block_.indices[i];
+      char *args[3] = {place, place, place};
+      if (block_.input != 0) {
+        args[1] = reinterpret_cast<char *>(block_.input) + block_.operand_indices[i];
+      }
+      GUF_CPU_TRY(fold_.loop()(args, &one, steps));
+    }
+    return GUF_OK;
+  }
+
+  // Indices that are all different.
+  guf_status run_together(int64_t first, int64_t count) {
     const uint32_t out_bytes = dtype_bytes(block_.output_dtype);
     const int64_t size = dtype_bytes(block_.loop_dtype), out_size = out_bytes;
     char *const array = reinterpret_cast<char *>(block_.output);
@@ -121,8 +154,8 @@ class Runs {
     int64_t steps[3] = {size, size, size};
     if (block_.input != 0) {
       const uint32_t in_bytes = dtype_bytes(block_.input_dtype);
-      gather(in_bytes, reinterpret_cast<const char *>(block_.input),
-             block_.operand_indices + first, count, raw_);
+      gather(in_bytes, reinterpret_cast<const char *>(block_.input), block_.operand_indices + first,
+             count, raw_);
       operand_.row(operands_, size, raw_, in_bytes, count);
       args[1] = operands_;
     }
@@ -159,8 +192,8 @@ void fill_launch(const guf_method_block &block, guf_launch_block *launch) {
          (GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED)) |
         (i + 1 == launch->noperands ? GUF_LAUNCH_OPERAND_WRITTEN : GUF_LAUNCH_OPERAND_READ);
     if (launch->dtype[i] != block.loop_dtype) launch->flags |= GUF_LAUNCH_CAST;
-    if ((launch->operand_flags[i] &
-         (GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED)) != 0) {
+    if ((launch->operand_flags[i] & (GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED)) !=
+        0) {
       launch->flags |= GUF_LAUNCH_SWAPPED;
     }
     for (int d = 0; d < block.nkept; ++d) {

@@ -188,8 +188,8 @@ bool TreeJoiner::open(int64_t lanes, int64_t pushes, bool tracked) {
 guf_status TreeJoiner::push() {
   ++depth_;
   for (uint64_t carry = count_++; (carry & 1u) != 0; carry >>= 1) {
-    GUF_CPU_TRY(fold_.combine(level(depth_ - 2), 1, level(depth_ - 1), 1, level(depth_ - 2),
-                              lanes_, scratch_));
+    GUF_CPU_TRY(fold_.combine(level(depth_ - 2), 1, level(depth_ - 1), 1, level(depth_ - 2), lanes_,
+                              scratch_));
     --depth_;
   }
   return GUF_OK;
@@ -197,8 +197,8 @@ guf_status TreeJoiner::push() {
 
 guf_status TreeJoiner::finish(Lanes out) {
   for (; depth_ > 1; --depth_) {
-    GUF_CPU_TRY(fold_.combine(level(depth_ - 2), 1, level(depth_ - 1), 1, level(depth_ - 2),
-                              lanes_, scratch_));
+    GUF_CPU_TRY(fold_.combine(level(depth_ - 2), 1, level(depth_ - 1), 1, level(depth_ - 2), lanes_,
+                              scratch_));
   }
   fold_.copy(level(0), out, lanes_);
   return GUF_OK;

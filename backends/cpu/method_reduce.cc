@@ -101,8 +101,7 @@ guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t
       continue;
     }
     GUF_CPU_TRY(folder.run(shape_.ndim - 1, run_of(units, unit), results, start()));
-    GUF_CPU_TRY(
-        sink_.put(fold_, results, root(), to, units.output_step(), unit.lanes, scratch));
+    GUF_CPU_TRY(sink_.put(fold_, results, root(), to, units.output_step(), unit.lanes, scratch));
   }
   return GUF_OK;
 }
@@ -193,8 +192,7 @@ guf_status Reduction::finish(const ItemUnits &units, const Cut &cut, Lanes joine
       GUF_CPU_TRY(folder.run(above.ndim - 1, lanes, fold_.at(results, k)));
     }
     char *const to = reinterpret_cast<char *>(block_.output) + unit.output;
-    GUF_CPU_TRY(
-        sink_.put(fold_, results, root(), to, units.output_step(), unit.lanes, scratch));
+    GUF_CPU_TRY(sink_.put(fold_, results, root(), to, units.output_step(), unit.lanes, scratch));
   }
   return GUF_OK;
 }
@@ -233,9 +231,8 @@ guf_status Reduction::run() {
       return run_cut(whole, where, threads, work);
     }
   }
-  return share(units.count(), work, threads, [&](uint64_t first, uint64_t last) {
-    return run_units(units, first, last);
-  });
+  return share(units.count(), work, threads,
+               [&](uint64_t first, uint64_t last) { return run_units(units, first, last); });
 }
 
 }  // namespace

@@ -30,19 +30,23 @@ struct ReduceAt {
     const Lanes results = fold.take(scratch, units.lanes(), false);
     if (results.value == nullptr) return GUF_E_NO_MEMORY;
     const auto indices = static_cast<uint64_t>(block.nindices);
-    for (uint64_t i = first; i < last; ++i) {
-      const ItemUnit unit = units.unit(i / indices);
-      const auto k = static_cast<int64_t>(i % indices);
+    uint64_t number = first / indices;
+    ItemUnit unit = units.unit(number);
+    auto k = static_cast<int64_t>(first % indices);
+    for (uint64_t i = first; i < last; ++i, ++k) {
+      if (k == block.nindices) {
+        k = 0;
+        unit = units.unit(++number);
+      }
       LaneRun lanes;
       lanes.base = reinterpret_cast<const char *>(block.input) + unit.input +
                    block.indices[k] * shape.step[0];
       lanes.count = unit.lanes;
       lanes.step = units.input_step();
       GUF_CPU_TRY(folder.run_range(0, lanes, stretch(block, k), results));
-      char *const to = reinterpret_cast<char *>(block.output) + unit.output +
-                       k * block.fold_output_step;
-      GUF_CPU_TRY(
-          sink.put(fold, results, nullptr, to, units.output_step(), unit.lanes, scratch));
+      char *const to =
+          reinterpret_cast<char *>(block.output) + unit.output + k * block.fold_output_step;
+      GUF_CPU_TRY(sink.put(fold, results, nullptr, to, units.output_step(), unit.lanes, scratch));
     }
     return GUF_OK;
   }
@@ -67,9 +71,8 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold) {
   }
   const uint64_t work = times(elements, block.items);
   return share(times(units.count(), static_cast<uint64_t>(block.nindices)), work,
-               method_threads(method, work), [&](uint64_t first, uint64_t last) {
-                 return job.run(units, first, last);
-               });
+               method_threads(method, work),
+               [&](uint64_t first, uint64_t last) { return job.run(units, first, last); });
 }
 
 }  // namespace gufunc::cpu

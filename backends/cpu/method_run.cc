@@ -48,8 +48,7 @@ guf_status execute_method(const guf_backend_method &method, guf_error *error) {
     case GUF_E_DTYPE:
       return fail(error, status, kNone, kNone,
                   "no casts between dtypes 0x%x, 0x%x and 0x%x of a method",
-                  static_cast<unsigned>(block.input_dtype),
-                  static_cast<unsigned>(block.loop_dtype),
+                  static_cast<unsigned>(block.input_dtype), static_cast<unsigned>(block.loop_dtype),
                   static_cast<unsigned>(block.output_dtype));
     default:
       return status;

@@ -61,8 +61,8 @@ class Source {
       converter_.row(to, value_bytes_, from.base, step, rows * length);
     } else {
       for (int64_t r = 0; r < rows; ++r) {
-        converter_.row(to + r * length * value_bytes_, value_bytes_, from.base + r * row_step,
-                       step, length);
+        converter_.row(to + r * length * value_bytes_, value_bytes_, from.base + r * row_step, step,
+                       length);
       }
     }
     return tile;

@@ -50,8 +50,7 @@ int64_t TreeFolder::most_lanes() const {
   return std::max<int64_t>((streams ? kFastBytes : kSlowBytes) / fold_.partial_bytes(), 1);
 }
 
-guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out,
-                                 const char *start) {
+guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out, const char *start) {
   if (!fold_.tree()) return left_fold(last, lanes, n, out, start);
   if (n <= kLeaf) return leaf_of(last, lanes, n, out);
   const int64_t step = shape_.step[last], mask_step = shape_.mask_step[last];
@@ -61,8 +60,8 @@ guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out,
   TreeJoiner joiner(fold_, scratch_);
   if (!joiner.open(lanes.count, leaves_of(n), masked_)) return GUF_E_NO_MEMORY;
   for (int64_t i = 0; i < n; i += kLeaf) {
-    GUF_CPU_TRY(leaf_of(last, lanes.moved(i * step, i * mask_step), std::min(kLeaf, n - i),
-                        joiner.next()));
+    GUF_CPU_TRY(
+        leaf_of(last, lanes.moved(i * step, i * mask_step), std::min(kLeaf, n - i), joiner.next()));
     GUF_CPU_TRY(joiner.push());
   }
   return joiner.finish(out);
@@ -82,8 +81,7 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
   // Some rows together: [leaf][row], so that each join serves all of them.
   const MethodScratch::Scope scope(scratch_);
   const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
-  const int64_t group =
-      std::clamp<int64_t>(kGroupBytes / (size * nleaves), 1, lanes.count);
+  const int64_t group = std::clamp<int64_t>(kGroupBytes / (size * nleaves), 1, lanes.count);
   const Lanes one = fold_.take(scratch_, group * nleaves, false);
   const Lanes other = fold_.take(scratch_, group * nleaves, false);
   if (one.value == nullptr || other.value == nullptr) return GUF_E_NO_MEMORY;
@@ -131,8 +129,8 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
       run.count = full;
       run.step = across ? step : kLeaf * step;
       run.mask_step = across ? mask_step : kLeaf * mask_step;
-      GUF_CPU_TRY(leaf_by(run, across ? full * step : step,
-                          across ? full * mask_step : mask_step, kLeaf, one));
+      GUF_CPU_TRY(leaf_by(run, across ? full * step : step, across ? full * mask_step : mask_step,
+                          kLeaf, one));
     }
     if (rest != 0) {
       run = row.moved((i + full * kLeaf) * step, (i + full * kLeaf) * mask_step);
@@ -276,8 +274,8 @@ guf_status TreeFolder::read_elements(LaneRun lanes, int64_t step, int64_t mask_s
     const int64_t from_step = by_lane ? tile.step : tile.lane_step;
     const int64_t to_step = by_lane ? size * count : size;
     if (source_ == nullptr) {
-      move_elements(to, to_step, from, from_step, by_lane ? n : count,
-                    static_cast<uint32_t>(size), 0);
+      move_elements(to, to_step, from, from_step, by_lane ? n : count, static_cast<uint32_t>(size),
+                    0);
     } else {
       GUF_CPU_TRY(fold_.load(from, from_step, to, to_step, by_lane ? n : count));
     }

@@ -57,19 +57,20 @@ class Elements {
   }
   Value get(int64_t at) const {
     Value value = {};
-    std::memcpy(value.data(), bytes_.data() + first_ + static_cast<size_t>(at), static_cast<size_t>(size_));
+    std::memcpy(value.data(), bytes_.data() + place(at), static_cast<size_t>(size_));
     swap(&value);
     return value;
   }
   void put(int64_t at, Value value) {
     swap(&value);
-    std::memcpy(bytes_.data() + first_ + static_cast<size_t>(at), value.data(), static_cast<size_t>(size_));
+    std::memcpy(bytes_.data() + place(at), value.data(), static_cast<size_t>(size_));
   }
   int64_t size() const { return size_; }
   uint64_t address() const { return reinterpret_cast<uint64_t>(bytes_.data()) + first_; }
   bool operator==(const Elements &other) const { return bytes_ == other.bytes_; }
 
  private:
+  size_t place(int64_t at) const { return first_ + static_cast<size_t>(at); }
   void swap(Value *value) const {
     const auto unit = static_cast<int64_t>(dtype_swap_bytes(dtype_));
     for (int64_t at = 0; swapped_ && at < size_; at += unit) {

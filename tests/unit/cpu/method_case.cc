@@ -48,7 +48,7 @@ Operand lay_out(const std::vector<MethodDim> &dims, int64_t element, bool odd, b
   return operand;
 }
 
-// Values whose order matters, with the odd zero and NaN. All NaNs are one, and products stay finite:
+// Values whose order matters, with the odd zero and NaN. All NaNs are one and products finite:
 // which of two NaNs is kept is the compiler's choice.
 Value random_value(std::mt19937 &random, guf_dtype dtype, bool factor) {
   Value value = {};
@@ -62,7 +62,8 @@ Value random_value(std::mt19937 &random, guf_dtype dtype, bool factor) {
     const double parts[2] = {number, factor ? real - 1 : real / 3};
     std::memcpy(value.data(), parts, dtype_bytes(dtype));
   } else if (dtype == GUF_F32 || dtype == GUF_C64) {
-    const float parts[2] = {static_cast<float>(number), static_cast<float>(factor ? real - 1 : real / 3)};
+    const float parts[2] = {static_cast<float>(number),
+                            static_cast<float>(factor ? real - 1 : real / 3)};
     std::memcpy(value.data(), parts, dtype_bytes(dtype));
   } else if (dtype == GUF_F16 || dtype == GUF_BF16) {
     Value wide = {};
@@ -215,8 +216,7 @@ void answer_item(Setup *setup, const Arithmetic &op, const std::vector<int64_t> 
   std::vector<int64_t> index = item;
   index.resize(item.size() + row.fold.size());
   if (row.method == GUF_METHOD_REDUCE) {
-    const MaybeValue initial =
-        row.initial ? MaybeValue(op.widened(setup->initial)) : MaybeValue();
+    const MaybeValue initial = row.initial ? MaybeValue(op.widened(setup->initial)) : MaybeValue();
     const int last = static_cast<int>(row.fold.size()) - 1;
     const bool from_left = !row.tree && last >= 0;
     MaybeValue all = folded(*setup, op, &index, last, from_left ? initial : MaybeValue());
@@ -250,8 +250,9 @@ void answer_item(Setup *setup, const Arithmetic &op, const std::vector<int64_t> 
 }
 
 const char *method_name(int32_t method) {
-  return method == GUF_METHOD_REDUCE ? "reduce"
-                                     : method == GUF_METHOD_ACCUMULATE ? "accumulate" : "reduceat";
+  return method == GUF_METHOD_REDUCE       ? "reduce"
+         : method == GUF_METHOD_ACCUMULATE ? "accumulate"
+                                           : "reduceat";
 }
 
 }  // namespace
@@ -279,12 +280,10 @@ std::string MethodCase::text() const {
 std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads, void *stream) {
   Setup setup(wanted);
   const MethodLoop loop = find_method_loop(wanted.function, wanted.dtype);
-  setup.block.output =
-      reinterpret_cast<uint64_t>(setup.output.bytes.data() + setup.output.origin);
-  setup.block.input = wanted.in_place
-                          ? setup.block.output
-                          : reinterpret_cast<uint64_t>(setup.input.bytes.data() +
-                                                       setup.input.origin);
+  setup.block.output = reinterpret_cast<uint64_t>(setup.output.bytes.data() + setup.output.origin);
+  setup.block.input =
+      wanted.in_place ? setup.block.output
+                      : reinterpret_cast<uint64_t>(setup.input.bytes.data() + setup.input.origin);
   setup.block.mask = reinterpret_cast<uint64_t>(setup.mask.bytes.data() + setup.mask.origin);
   guf_backend_method method = {};
   method.struct_size = sizeof(method);

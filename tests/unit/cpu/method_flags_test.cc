@@ -31,8 +31,8 @@ TEST(StandardFlags, AreThoseOfTheOperations) {
     EXPECT_EQ(function.flags & kReorders, found->second & kReorders) << function.name;
     for (uint32_t l = 0; l < function.nloops; ++l) {
       const guf_module_loop &loop = function.loops[l];
-      const bool same = function.nin == 2 && loop.types[0] == loop.types[1] &&
-                        loop.types[0] == loop.types[2];
+      const bool same =
+          function.nin == 2 && loop.types[0] == loop.types[1] && loop.types[0] == loop.types[2];
       const bool wants = same && (function.flags & kReorders) == kReorders;
       EXPECT_EQ(loop.fold != 0, wants) << loop.name;
       EXPECT_LE(loop.fold, table.nkernels) << loop.name;

@@ -8,8 +8,8 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kMostElements = 40000;
-constexpr guf_dtype kDtypes[] = {GUF_BOOL, GUF_I8,  GUF_U8,  GUF_I16,  GUF_U16,
-                                 GUF_I32,  GUF_U32, GUF_I64, GUF_U64,  GUF_F16,
+constexpr guf_dtype kDtypes[] = {GUF_BOOL, GUF_I8,  GUF_U8,  GUF_I16, GUF_U16,
+                                 GUF_I32,  GUF_U32, GUF_I64, GUF_U64, GUF_F16,
                                  GUF_BF16, GUF_F32, GUF_F64, GUF_C64, GUF_C128};
 constexpr const char *kFunctions[] = {"add", "add", "add", "multiply", "maximum", "fmin"};
 

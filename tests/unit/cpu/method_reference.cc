@@ -13,8 +13,8 @@ MethodLoop find_method_loop(const std::string &function, guf_dtype dtype, bool u
   const guf_module_image *best = nullptr;
   for (uint32_t i = 0; i < table->nimages; ++i) {
     const guf_module_image *const image = &table->images[i];
-    if (best == nullptr || cpu().image_score(cpu_device(), image) >
-                               cpu().image_score(cpu_device(), best)) {
+    if (best == nullptr ||
+        cpu().image_score(cpu_device(), image) > cpu().image_score(cpu_device(), best)) {
       best = image;
     }
   }
@@ -37,8 +37,8 @@ MethodLoop find_method_loop(const std::string &function, guf_dtype dtype, bool u
 Value converted(const Value &value, guf_dtype from, guf_dtype to) {
   if (from == to) return value;
   Value result = {};
-  BlockRow row{1, {}, {const_cast<unsigned char *>(value.data()), result.data()}, {{}, {}},
-               {from, to}};
+  BlockRow row{
+      1, {}, {const_cast<unsigned char *>(value.data()), result.data()}, {{}, {}}, {from, to}};
   const guf_launch_block block = make_block(row);
   guf_error error = fresh_error();
   EXPECT_EQ(cpu().convert(cpu_device(), nullptr, &block, &error), GUF_OK) << error.message;
@@ -46,10 +46,7 @@ Value converted(const Value &value, guf_dtype from, guf_dtype to) {
 }
 
 Arithmetic::Arithmetic(const std::string &function, guf_dtype dtype, bool tree, bool widens)
-    : dtype_(dtype),
-      partial_(dtype),
-      tree_(tree),
-      loop_(find_method_loop(function, dtype_)) {
+    : dtype_(dtype), partial_(dtype), tree_(tree), loop_(find_method_loop(function, dtype_)) {
   if (tree && widens && (dtype == GUF_F16 || dtype == GUF_BF16)) partial_ = GUF_F32;
   partial_loop_ = find_method_loop(function, partial_);
 }
@@ -77,8 +74,7 @@ MaybeValue Arithmetic::fold(const std::vector<MaybeValue> &values, const MaybeVa
 }
 
 // The left half of the leaves is the largest power of two that leaves something to the right.
-MaybeValue Arithmetic::tree(const std::vector<MaybeValue> &values, size_t first,
-                            size_t end) const {
+MaybeValue Arithmetic::tree(const std::vector<MaybeValue> &values, size_t first, size_t end) const {
   const size_t count = end - first;
   if (count <= 128) return leaf(values, first, end);
   size_t left = 128;
@@ -86,8 +82,7 @@ MaybeValue Arithmetic::tree(const std::vector<MaybeValue> &values, size_t first,
   return joined(tree(values, first, first + left), tree(values, first + left, end));
 }
 
-MaybeValue Arithmetic::leaf(const std::vector<MaybeValue> &values, size_t first,
-                            size_t end) const {
+MaybeValue Arithmetic::leaf(const std::vector<MaybeValue> &values, size_t first, size_t end) const {
   const size_t count = end - first;
   MaybeValue all;
   size_t done = 0;

@@ -10,8 +10,8 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr guf_dtype kDtypes[] = {GUF_BOOL, GUF_I8,  GUF_U8,  GUF_I16,  GUF_U16,
-                                 GUF_I32,  GUF_U32, GUF_I64, GUF_U64,  GUF_F16,
+constexpr guf_dtype kDtypes[] = {GUF_BOOL, GUF_I8,  GUF_U8,  GUF_I16, GUF_U16,
+                                 GUF_I32,  GUF_U32, GUF_I64, GUF_U64, GUF_F16,
                                  GUF_BF16, GUF_F32, GUF_F64, GUF_C64, GUF_C128};
 
 class Method : public testing::Test {
@@ -140,8 +140,7 @@ TEST_F(Method, QueuesOnStreams) {
   void *stream = nullptr;
   guf_error error = fresh_error();
   ASSERT_EQ(cpu().stream_open(cpu_device(), 0, 0, &stream, &error), GUF_OK);
-  for (const int32_t method :
-       {GUF_METHOD_REDUCE, GUF_METHOD_ACCUMULATE, GUF_METHOD_REDUCEAT}) {
+  for (const int32_t method : {GUF_METHOD_REDUCE, GUF_METHOD_ACCUMULATE, GUF_METHOD_REDUCEAT}) {
     MethodCase row = one_dim(200000, GUF_F32);
     row.method = method;
     if (method == GUF_METHOD_REDUCEAT) row.indices = {5, 1000, 70, 199999};

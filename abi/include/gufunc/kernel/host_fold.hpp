@@ -121,8 +121,8 @@ struct fold {
     } else {
       for (; r < rows; r += kRows) {
         const i64 count = rows - r < kRows ? rows - r : (i64)kRows;
-        failed |= row_by_row(in + r * row_step, row_step, step, count, n, out + r * out_step,
-                             out_step);
+        failed |=
+            row_by_row(in + r * row_step, row_step, step, count, n, out + r * out_step, out_step);
       }
     }
     return failed;
@@ -132,8 +132,8 @@ struct fold {
 
   // Rows of elements that follow each other: eight accumulators of each row, then these joined and
   // the rest of the elements added, all rows side by side.
-  static __attribute__((noinline)) bool row_by_row(const char *in, i64 row_step, i64 step,
-                                                   i64 rows, i64 n, char *out, i64 out_step) {
+  static __attribute__((noinline)) bool row_by_row(const char *in, i64 row_step, i64 step, i64 rows,
+                                                   i64 n, char *out, i64 out_step) {
     alignas(64) char part[kRows * 8 * partial_size];
     alignas(64) char all[kRows * partial_size];
     alignas(64) char packed[kLeafSize * partial_size];
@@ -191,7 +191,7 @@ struct fold {
     return failed;
   }
 
-  // Of `Rows` rows. The stores at the end are what makes the compiler see a vector of eight in each.
+  // Of `Rows` rows. The stores at the end let the compiler see a vector of eight in each.
   template <int Rows>
   static GUF_FN bool accumulators(const char *in, i64 row_step, i64 n, char *part) {
     bool failed = false;
@@ -251,8 +251,8 @@ struct fold {
   }
 
   // Rows that follow each other, at most row_block: all eight accumulators of all rows in L1.
-  static __attribute__((noinline)) bool columns(const char *in, i64 step, i64 rows, i64 n, char *out,
-                                                i64 out_step) {
+  static __attribute__((noinline)) bool columns(const char *in, i64 step, i64 rows, i64 n,
+                                                char *out, i64 out_step) {
     alignas(64) char part[8][row_block * partial_size];
     bool failed = false;
     i64 i = 0;
@@ -262,7 +262,8 @@ struct fold {
     } else {
       for (; i < 8; ++i) load_row(part[i], in + i * step, rows);
       for (; i + 32 <= n; i += 32) {
-        for (int j = 0; j < 8; ++j) failed |= add_rows<4>(part[j], in + (i + j) * step, 8 * step, rows);
+        for (int j = 0; j < 8; ++j)
+          failed |= add_rows<4>(part[j], in + (i + j) * step, 8 * step, rows);
       }
       for (; i + 8 <= n; i += 8) {
         for (int j = 0; j < 8; ++j) failed |= add_rows<1>(part[j], in + (i + j) * step, 0, rows);
@@ -293,15 +294,16 @@ struct fold {
     return any;
   }
 
-  static __attribute__((noinline)) bool join_parts(char (*part)[row_block * partial_size], i64 rows) {
+  static __attribute__((noinline)) bool join_parts(char (*part)[row_block * partial_size],
+                                                   i64 rows) {
     bool any = false;
     GUF_FOLD_LOOP
     for (i64 r = 0; r < rows; ++r) {
       bool failed = false;
       const i64 at = r * partial_size;
-      put_partial(part[0] + at, join_eight(part[0] + at, part[1] + at, part[2] + at, part[3] + at,
-                                           part[4] + at, part[5] + at, part[6] + at, part[7] + at,
-                                           failed));
+      put_partial(part[0] + at,
+                  join_eight(part[0] + at, part[1] + at, part[2] + at, part[3] + at, part[4] + at,
+                             part[5] + at, part[6] + at, part[7] + at, failed));
       any |= failed;
     }
     return any;
