@@ -95,6 +95,33 @@ TEST_F(Gufcc, HeadersOfHostMathematicsAreRefused) {
   }
 }
 
+TEST_F(Gufcc, HostedHeadersAreRefusedByName) {
+  for (const char *header : {"vector", "string", "iostream", "functional", "algorithm", "stdlib.h",
+                             "cstring", "bits/stdc++.h", "immintrin.h"}) {
+    const std::string output = failing("#include <gufunc/kernel.hpp>\n#include <" +
+                                       std::string(header) + ">\nGUF_UFUNC(f, \"f->f\");\n");
+    EXPECT_EQ(output.find("bad.guf.cpp:2: error: <" + std::string(header) + "> is not for kernels"),
+              path("").string().size())
+        << output;
+  }
+}
+
+// What they include is not refused either.
+TEST_F(Gufcc, FreestandingHeadersAreTaken) {
+  std::string text = "#include <gufunc/kernel.hpp>\n";
+  for (const char *header : {"array",    "atomic",   "cfloat",      "climits",  "cstdarg",
+                             "cstddef",  "cstdint",  "exception",   "float.h",  "initializer_list",
+                             "limits",   "limits.h", "new",         "ratio",    "stddef.h",
+                             "stdint.h", "tuple",    "type_traits", "typeinfo", "utility"}) {
+    text += "#include <" + std::string(header) + ">\n";
+  }
+  text += "GUF_DEVICE float f(float x) { return std::array<float, 2>{x, 1}[0]; }\n";
+  const ProcessResult result = run({write("good.guf.cpp", text + "GUF_UFUNC(f, \"f->f\");\n"), "-o",
+                                    path("good.so").string(), "--targets", "x86-64-v2"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(result.output, "");
+}
+
 // Every function of the C library that is refused has the guf:: function that the message names.
 TEST_F(Gufcc, EveryRefusedNameHasItsReplacement) {
   std::string header;

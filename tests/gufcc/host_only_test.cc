@@ -35,7 +35,8 @@ TEST_P(HostOnlyCode, IsRefusedAtItsLine) {
 }
 
 const Refusal kRefusals[] = {
-    {"Printf", "#include <cstdio>", "printf(\"%g\", double(x)); return x;",
+    {"Printf", "extern \"C\" int printf(const char *, ...);",
+     "printf(\"%g\", double(x)); return x;",
      ":4: error: a kernel cannot use 'printf', which the host alone has; a kernel prints nothing"},
     {"Puts", "extern \"C\" int puts(const char *);", "puts(\"here\"); return x;",
      ":4: error: a kernel cannot use 'puts', which the host alone has; a kernel prints nothing"},
@@ -43,9 +44,15 @@ const Refusal kRefusals[] = {
      "kept = malloc(8); return x;",
      ":4: error: a kernel cannot use 'malloc', which the host alone has; a kernel has no memory of "
      "its own, g.shared<T>(n)"},
-    {"New", "void *volatile kept;", "kept = new float[4]; return x;",
-     ":4: error: a kernel cannot use 'operator new[](unsigned long)', which the host alone has; a "
-     "kernel has no memory of its own"},
+    {"New", "", "float *const a = new float[4]; a[0] = x; x = a[0]; delete[] a; return x;",
+     ":4: error: a kernel cannot use new: a kernel has no memory of its own"},
+    {"OperatorNew", "void *volatile kept;", "kept = ::operator new[](8); return x;",
+     ":4: error: a kernel cannot use new: a kernel has no memory of its own"},
+    {"Assembly", "", "asm(\"nop\"); return x;", ":4: error: a kernel cannot use inline assembly"},
+    {"LongDouble", "", "return float((long double)(x) * x);",
+     ":4: error: a kernel cannot use long double"},
+    {"LongDoubleNumber", "", "return float(x * 1.5L);",
+     ":4: error: a kernel cannot use long double"},
     {"BuiltinMathematics", "", "return __builtin_sinf(x);",
      ":4: error: a kernel cannot use 'sinf', which the host alone has; use guf::sin"},
     {"BuiltinRound", "", "return __builtin_roundf(x) + __builtin_lgammaf(x);",

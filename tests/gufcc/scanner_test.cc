@@ -69,10 +69,33 @@ TEST(Scanner, RefusedHeadersAreReportedWhereTheUserIncludesThem) {
   std::string messages;
   scan(
       "# 1 \"k.cpp\"\n# 1 \"/usr/include/random\" 1 3\n# 1 \"/tmp/cmath\" 1\n"
-      "__guf_refused__(<cmath>)\n# 2 \"/usr/include/random\" 2 3\n# 2 \"k.cpp\" 2\n",
+      "__guf_refused__(cmath)\n# 2 \"/usr/include/random\" 2 3\n# 2 \"k.cpp\" 2\n",
       &messages);
   EXPECT_THAT(messages, HasSubstr("k.cpp:1: error: <cmath> is not for kernels"));
   EXPECT_THAT(messages, HasSubstr("guf::sin"));
+}
+
+TEST(Scanner, NewAssemblyAndLongDoubleAreRefusedInFilesOfTheUser) {
+  const auto said_of = [](const std::string &text, const std::string &flags = "") {
+    std::string messages;
+    scan("# 1 \"k.cpp\"\n# 1 \"h.h\" 1" + flags + "\n\n" + text + "\n", &messages);
+    return messages;
+  };
+  for (const char *text : {"new float[4]", "::new int", "void *operator new(unsigned long);"}) {
+    EXPECT_THAT(said_of(text), HasSubstr("h.h:2: error: a kernel cannot use new: ")) << text;
+  }
+  for (const char *text : {"asm(\"nop\")", "__asm__ volatile(\"\")", "__asm nop"}) {
+    EXPECT_THAT(said_of(text), HasSubstr("h.h:2: error: a kernel cannot use inline assembly: "));
+  }
+  for (const char *text :
+       {"long double x", "double long x", "1.5L", "1e-5L", ".5l", "2e3L", "0x1p3L"}) {
+    EXPECT_THAT(said_of(text), HasSubstr("h.h:2: error: a kernel cannot use long double")) << text;
+  }
+  for (const char *text : {"new (place) Block", "renew; asm_; \"new asm\"", "long x; double y",
+                           "10L", "0x1eL", "1e-5 - x", "a.l", "R\"(long double)\"", "1.5f"}) {
+    EXPECT_EQ(said_of(text), "") << text;
+  }
+  EXPECT_EQ(said_of("asm(\"nop\"); long double x; new int", " 3"), "");
 }
 
 TEST(Scanner, MalformedRegistrations) {
@@ -90,7 +113,7 @@ TEST(Scanner, MalformedRegistrations) {
 TEST(Scanner, SurvivesEveryTruncation) {
   const std::string text =
       "# 1 \"a.cpp\" 1 3\nnamespace a { auto r = R\"x(})x\"; }\n"
-      "__guf_register__(gufunc, f, \"(n)\", \"f\\\" d\", \"x\");\n__guf_refused__(<cmath>)\n";
+      "__guf_register__(gufunc, f, \"(n)\", \"f\\\" d\", \"x\");\n__guf_refused__(cmath)\n";
   for (size_t size = 0; size <= text.size(); ++size) {
     std::vector<RawRegistration> found;
     Diagnostics diagnostics;

@@ -149,7 +149,7 @@ TEST_F(NullPlugin, HostLoopsRunOnlyWhereTheHostReaches) {
   ASSERT_EQ(kernel_of(*own, loop, null, &kernel, &error_), GUF_OK) << error_.message;
   int64_t items = 0;
   loop.user = &items;
-  ASSERT_EQ(launch(null, nullptr, kernel, loop, 1, one_dimension(7), &error_), GUF_OK);
+  ASSERT_EQ(launch(null, nullptr, kernel, loop, 1, one_dimension(7), nullptr, &error_), GUF_OK);
   EXPECT_EQ(items, 7);
 
   control().script("host_memory=0");

@@ -10,16 +10,13 @@
 #include "entry_text.h"
 #include "files.h"
 #include "generate.h"
+#include "refused_headers.h"
 
 namespace gufunc::gufcc {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-// Mathematics of the host. Refused by a header of the same name that is found first.
-constexpr const char *kRefusedHeaders[] = {"cmath",   "math.h",    "tgmath.h", "ctgmath",
-                                           "complex", "complex.h", "ccomplex"};
 
 // Results must not depend on the ISA: no contraction, no reassociation. errno is nobody's business.
 const Command kCodeFlags = {"-O3",
@@ -95,13 +92,11 @@ bool Compiler::find_headers() {
 
 bool Compiler::write_refused_headers() {
   std::error_code failure;
-  fs::create_directories(work_ / "refused", failure);
-  for (const char *name : kRefusedHeaders) {
-    const std::string text = fmt::format(
-        "#ifdef GUF_SCAN\n__guf_refused__(<{0}>)\n#else\n#error \"<{0}> is not for kernels: use "
-        "guf:: "
-        "mathematics of gufunc/kernel.hpp\"\n#endif\n",
-        name);
+  fs::create_directories(work_ / "refused" / "bits", failure);  // of bits/stdc++.h
+  for (const std::string &name : refused_headers()) {
+    const std::string text =
+        fmt::format("#ifdef GUF_SCAN\n__guf_refused__({})\n#else\n#error \"{}\"\n#endif\n", name,
+                    why_refused(name));
     if (!write_file(work_ / "refused" / name, text, diagnostics_)) return false;
   }
   return true;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The macros of kernel.hpp leave `__guf_register__(kind, function, "text", ...)`; a refused header
-// leaves `__guf_refused__(name)`. Everything else is skipped, counting braces.
+// leaves `__guf_refused__(name)`. Of the rest braces are counted, and a few keywords refused.
 #include "scanner.h"
 
 #include <fmt/format.h>
 
+#include "refused_headers.h"
 #include "tokens.h"
 
 namespace gufunc::gufcc {
@@ -18,15 +19,20 @@ class Scanner {
 
   bool run() {
     bool good = true;
+    std::string_view previous;
     for (Token token = tokens_.next(); token.kind != Token::Kind::kEnd; token = tokens_.next()) {
       if (token.kind == Token::Kind::kOther) {
         if (token.text == "{") ++depth_;
         if (token.text == "}") --depth_;
+        good &= check_number(token);
       } else if (token.kind == Token::Kind::kIdentifier && token.text == "__guf_register__") {
         good &= registration();
       } else if (token.kind == Token::Kind::kIdentifier && token.text == "__guf_refused__") {
         good &= refused();
+      } else if (token.kind == Token::Kind::kIdentifier) {
+        good &= check_keyword(previous, token);
       }
+      previous = token.text;
     }
     return good;
   }
@@ -91,11 +97,38 @@ class Scanner {
     bool is_string = false;
     char end = 0;
     if (tokens_.next().text != "(" || !argument(&name, &is_string, &end)) name = "this header";
-    return diagnostics_->error(
-        place,
-        "{} is not for kernels: its functions do not vectorise and do not exist on devices; use "
-        "guf::sqrt, guf::sin, guf::pow ... of <gufunc/kernel.hpp>",
-        name);
+    return diagnostics_->error(place, "{}", why_refused(name));
+  }
+
+  // What no object tells: the compiler removes memory that nothing sees, and long double is another
+  // type on every device. Headers of the system may have them.
+  bool check_keyword(std::string_view previous, const Token &token) {
+    const std::string_view text = token.text;
+    if (tokens_.in_system_header()) return true;
+    if (text == "asm" || text == "__asm" || text == "__asm__") {
+      return refuse("inline assembly", "it is one processor's; write what it does in C++");
+    }
+    if ((previous == "long" && text == "double") || (previous == "double" && text == "long") ||
+        text == "__float128" || text == "__float80" || text == "_Float128") {
+      return refuse("long double or a wider float", "devices lack it; use double");
+    }
+    // new (place) T makes an object in memory that is there.
+    if (text == "new" && (previous == "operator" || Tokens(tokens_).next().text != "(")) {
+      return refuse("new",
+                    "a kernel has no memory of its own, g.shared<T>(n) is memory of its "
+                    "group");
+    }
+    return true;
+  }
+  bool check_number(const Token &token) {
+    const bool hexadecimal = token.text.starts_with("0x") || token.text.starts_with("0X");
+    const bool is_float = token.text.find_first_of(hexadecimal ? ".pP" : ".eE") != token.text.npos;
+    const char last = token.text.back();
+    if (!is_float || (last != 'l' && last != 'L') || tokens_.in_system_header()) return true;
+    return refuse("long double or a wider float", "devices lack it; use double");
+  }
+  bool refuse(const char *what, const char *advice) {
+    return diagnostics_->error(tokens_.place(), "a kernel cannot use {}: {}", what, advice);
   }
 
   Tokens tokens_;

@@ -10,8 +10,8 @@
 
 namespace gufunc::gufcc {
 
-// `source`: index on the command line. Appends to `*out`; false when a registration is malformed or
-// a refused header was included.
+// `source`: index on the command line. Appends to `*out`; false when a registration is malformed, a
+// refused header was included, or a file of the user has `new`, `asm` or `long double`.
 bool scan_registrations(std::string_view preprocessed, int source,
                         std::vector<RawRegistration> *out, Diagnostics *diagnostics);
 

@@ -93,6 +93,21 @@ void Tokens::raw_string() {
   at_ = std::min(end + close.size(), text_.size());
 }
 
+bool Tokens::starts_number() const {
+  const size_t digit = at_ + (text_[at_] == '.' ? 1 : 0);
+  return digit < text_.size() && std::isdigit(static_cast<unsigned char>(text_[digit])) != 0;
+}
+
+// A number may hold names, dots, digit separators and signs of exponents: 1'000.5e-3f
+void Tokens::number() {
+  for (; at_ < text_.size(); ++at_) {
+    const char c = text_[at_];
+    const bool sign = (c == '+' || c == '-') &&
+                      std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos;
+    if (!in_name(c) && c != '.' && c != '\'' && !sign) return;
+  }
+}
+
 Token Tokens::next() {
   skip_blanks();
   if (at_ >= text_.size()) return {};
@@ -114,10 +129,8 @@ Token Tokens::next() {
   } else if (c == '"' || c == '\'') {
     kind = c == '"' ? Token::Kind::kString : Token::Kind::kOther;
     quoted(c);
-  } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-    // A number may hold names, dots and digit separators: 1'000.5e3f
-    while (at_ < text_.size() && (in_name(text_[at_]) || text_[at_] == '.' || text_[at_] == '\''))
-      ++at_;
+  } else if (starts_number()) {
+    number();
   } else {
     ++at_;
   }

@@ -26,6 +26,7 @@ class Tokens {
   Place place() const {
     return {frames_.empty() ? "" : frames_.back().file, frames_.empty() ? 0 : frames_.back().line};
   }
+  bool in_system_header() const { return !frames_.empty() && frames_.back().system; }
   // Where the file of that token was included, through headers of the system up to a file of the
   // user.
   Place included_from() const;
@@ -41,6 +42,8 @@ class Tokens {
   void line_marker();
   void quoted(char quote);
   void raw_string();
+  bool starts_number() const;
+  void number();
   void pass_newline();
 
   std::string_view text_;
