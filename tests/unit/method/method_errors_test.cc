@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every refusal of accumulate, reduceat and at: its status, NumPy's text, outputs left as they were.
+// Every refusal of accumulate, reduceat and at: status, NumPy's text, outputs left as they were.
 #include <functional>
 
 #include "tests/unit/method/method_ground.h"
