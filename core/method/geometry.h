@@ -43,8 +43,8 @@ struct Code {
   void *fold;
 };
 
-// Drops, flips, sorts and merges dimensions, then launches, looping over what a block does not hold.
-// At most GUF_MAX_LOOP_NDIM fold dimensions are left by `merge_folds` or by the caller.
+// Drops, flips, sorts and merges dimensions, then launches, looping over what a block does not
+// hold. At most GUF_MAX_LOOP_NDIM fold dimensions are left by `merge_folds` or by the caller.
 guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
                guf_error *error);
 

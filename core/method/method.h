@@ -10,8 +10,8 @@
 
 namespace gufunc::method {
 
-// A call's view whose operands are those of the loop X, X -> X: places 0 and 2 are the result, place
-// 1 is what is folded. The border fills 1, 2 and the mask; `left` then gives 0 its type.
+// A call's view whose operands are those of the loop X, X -> X: places 0 and 2 are the result,
+// place 1 is what is folded. The border fills 1, 2 and the mask; `left` then gives 0 its type.
 inline constexpr int32_t kLeft = 0;
 inline constexpr int32_t kInput = 1;
 inline constexpr int32_t kOutput = 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy starts every reduction of numbers from the identity where there is one, which shows: the sum
-// of -0.0 is 0.0, hypot.reduce of one value is its absolute value.
+// NumPy starts every reduction of numbers from the identity where there is one, which shows: the
+// sum of -0.0 is 0.0, hypot.reduce of one value is its absolute value.
 #include "core/method/seed.h"
 
 #include <cmath>

@@ -43,8 +43,8 @@ struct Loop {
   base::Ref<base::Object> owner;  // keeps the module mapped
   // By device number; set once by backend::kernel_of. Null: not asked for yet.
   mutable std::array<std::atomic<void *>, kMaxDevices> kernels = {};
-  // The same of its fold entries, by backend::fold_of; a place that holds the loop itself means that
-  // there is none.
+  // The same of its fold entries, by backend::fold_of; a place that holds the loop itself means
+  // that there is none.
   mutable std::array<std::atomic<const void *>, kMaxDevices> folds = {};
 };
 

@@ -5,11 +5,11 @@
 
 #include "array.h"
 #include "call.h"
-#include "methods.h"
 #include "context.h"
 #include "device.h"
 #include "dtype.h"
 #include "limits.h"
+#include "methods.h"
 #include "module_table.h"
 #include "status.h"
 #include "stream.h"

@@ -122,8 +122,8 @@ GUF_API guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *er
 
 /** array[indices] = op(array[indices], operand), unbuffered: every occurrence of an index counts
  * (NumPy's ufunc.at).
- * Scalars are not weak; types are cast as by casting='unsafe'. Messages number the array 0, the
- * operand 1, the indices from 2.
+ * Scalars are not weak; types are cast as by casting='unsafe'. Messages number the array 0, or
+ * as it is written by its place among the outputs; the operand 1, the indices from 2.
  * Errors  as guf_reduce's;  GUF_E_VALUE <= not one or two inputs, not one output, the operand is
  *         missing or one too many;  GUF_E_DTYPE <= core dimensions;  GUF_E_INDEX <= an index out of
  *         range, no integers, too many indices, indices that do not broadcast;  GUF_E_SHAPE <= the

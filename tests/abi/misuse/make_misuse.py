@@ -7,8 +7,8 @@ import pathlib
 import re
 import sys
 
-HEADERS = ["context", "device", "stream", "dtype", "array", "ufunc", "call", "module_table",
-           "status"]
+HEADERS = ["context", "device", "stream", "dtype", "array", "ufunc", "call", "methods",
+           "module_table", "status"]
 HANDLES = ["context", "device", "stream", "event", "array", "ufunc", "module", "plan"]
 # Not a function that can be called thousands of times in one process.
 EXCLUDED = {"guf_shutdown"}
@@ -20,7 +20,8 @@ OPTIONAL = {
     "guf_array_copy_to_host.stream", "guf_plan_launch.stream", "guf_array_transpose.axes",
     "guf_array_squeeze.axes",
 }
-IN_STRUCTS = {"guf_tensor", "guf_call_args", "guf_ufunc_desc", "guf_loop_desc", "guf_module_v1"}
+IN_STRUCTS = {"guf_tensor", "guf_call_args", "guf_reduce_args", "guf_accumulate_args",
+              "guf_at_args", "guf_ufunc_desc", "guf_loop_desc", "guf_module_v1"}
 
 
 def clean(text):

@@ -31,6 +31,28 @@ const std::map<std::string, Statuses> kWanted = {
     {"guf_call_args.order", {GUF_E_ARG}},
     {"guf_call_args.host_policy", {GUF_E_ARG}},
     {"guf_call_args.dtype", {GUF_E_DTYPE, GUF_E_NO_LOOP}},
+    {"guf_reduce_args.flags", {GUF_E_ARG}},
+    {"guf_reduce_args.input", {GUF_E_ARG}},
+    {"guf_reduce_args.output", {GUF_E_ARG}},
+    {"guf_reduce_args.stream", {GUF_E_HANDLE}},
+    {"guf_reduce_args.device", {GUF_E_HANDLE}},
+    {"guf_reduce_args.order", {GUF_E_ARG}},
+    {"guf_reduce_args.dtype", {GUF_E_DTYPE}},
+    {"guf_accumulate_args.flags", {GUF_E_ARG}},
+    {"guf_accumulate_args.input", {GUF_E_ARG}},
+    {"guf_accumulate_args.output", {GUF_E_ARG}},
+    {"guf_accumulate_args.stream", {GUF_E_HANDLE}},
+    {"guf_accumulate_args.device", {GUF_E_HANDLE}},
+    {"guf_accumulate_args.order", {GUF_E_ARG}},
+    {"guf_accumulate_args.dtype", {GUF_E_DTYPE}},
+    {"guf_reduce_args.naxis", {GUF_E_ARG}},
+    {"guf_at_args.flags", {GUF_E_ARG}},
+    {"guf_at_args.array", {GUF_E_ARG}},
+    {"guf_at_args.indices", {GUF_E_ARG}},
+    {"guf_at_args.operand", {GUF_E_VALUE}},
+    {"guf_at_args.stream", {GUF_E_HANDLE}},
+    {"guf_at_args.device", {GUF_E_HANDLE}},
+    {"guf_at_args.nindices", {GUF_E_ARG}},
     {"guf_ufunc_desc.nin", {GUF_E_ARG}},
     {"guf_ufunc_desc.nout", {GUF_E_ARG}},
     {"guf_ufunc_desc.identity", {GUF_E_ARG}},
@@ -53,6 +75,7 @@ std::vector<uint64_t> broken_values(Fixture &fixture, const std::string &name, c
   switch (field.kind) {
     case Class::kInt32:
       if (name == "guf_call_args.naxes" || name == "guf_call_args.ndims") return {~0U, kLow};
+      if (name == "guf_reduce_args.naxis") return {kLow, 99};  // -1 is GUF_ALL_AXES
       return {~0U, kLow, 99};
     case Class::kUint32:
       if (name == "guf_module_v1.kernel_abi") return {0, 99};
@@ -74,9 +97,11 @@ std::vector<uint64_t> broken_values(Fixture &fixture, const std::string &name, c
 
 // Such a field is not looked at where the good struct leaves it unused.
 bool is_unused(const std::string &name) {
-  static const std::set<std::string> kUnused = {"guf_call_args.where", "guf_call_args.signature",
-                                                "guf_call_args.axes",  "guf_call_args.axis",
-                                                "guf_call_args.dims",  "guf_call_args.threads"};
+  static const std::set<std::string> kUnused = {
+      "guf_call_args.where",         "guf_call_args.signature", "guf_call_args.axes",
+      "guf_call_args.axis",          "guf_call_args.dims",      "guf_call_args.threads",
+      "guf_reduce_args.axis",        "guf_reduce_args.initial", "guf_reduce_args.where",
+      "guf_accumulate_args.indices", "guf_accumulate_args.axis"};
   return kUnused.count(name) != 0;
 }
 

@@ -129,6 +129,7 @@ Fixture::Fixture() {
            word(wrap(tensor_)), 0,
            word(module),        0};
   make_ufunc_and_plan();
+  make_method_args();
   make_structs();
   make_stale_handles();
 }
@@ -275,10 +276,11 @@ const Struct &Fixture::structure(const char *name) const {
   throw std::runtime_error(std::string("no struct ") + name);
 }
 
-void Fixture::fill_struct(const std::string &name) {
+void Fixture::fill_struct(const std::string &name, const std::string &function) {
   std::memset(struct_room_, 0, sizeof struct_room_);
   if (name == "guf_tensor") std::memcpy(struct_room_, &tensor_, sizeof tensor_);
   if (name == "guf_call_args") std::memcpy(struct_room_, &args_, sizeof args_);
+  fill_method_args(name, function);
   if (name == "guf_loop_desc") std::memcpy(struct_room_, &loop_desc_, sizeof loop_desc_);
   if (name == "guf_module_v1") std::memcpy(struct_room_, &kOtherTable, sizeof kOtherTable);
   if (name == "guf_ufunc_desc") {
@@ -310,7 +312,7 @@ Words Fixture::good(const Function &function) {
       continue;
     }
     if (parameter.kind == Class::kStructIn) {
-      fill_struct(parameter.structure);
+      fill_struct(parameter.structure, function.name);
       words[i] = reinterpret_cast<uint64_t>(struct_room_);
       // A table that was registered must stay as it is.
       if (is_table(parameter)) words[i] = word(&kOtherTable);
@@ -340,6 +342,7 @@ std::set<guf_status> Fixture::good_statuses(const Function &function) const {
   if (name == "guf_module_register" || name == "guf_ufunc_add_module_loop") {
     return {GUF_OK, GUF_E_EXISTS};
   }
+  if (name == "guf_outer") return {GUF_E_SHAPE};  // the output is of guf_call's shape
   if (name == "guf_ufunc_add_loop") return {GUF_E_EXISTS};
   return {GUF_OK};
 }

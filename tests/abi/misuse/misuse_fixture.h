@@ -54,7 +54,9 @@ class Fixture {
   void make_ufunc_and_plan();
   void make_stale_handles();
   void make_structs();
-  void fill_struct(const std::string &name);
+  void make_method_args();
+  void fill_method_args(const std::string &name, const std::string &function);
+  void fill_struct(const std::string &name, const std::string &function);
   void add_handle_faults(const Function &function, const Parameter &parameter,
                          std::vector<Fault> *out) const;
   void add_value_faults(const Function &function, const Parameter &parameter,
@@ -66,6 +68,11 @@ class Fixture {
   std::map<std::string, uint64_t> good_;                // by "parameter" or "function.parameter"
   guf_tensor tensor_ = {};
   guf_call_args args_ = {};
+  guf_reduce_args reduce_args_ = {};
+  guf_accumulate_args accumulate_args_ = {};
+  guf_at_args at_args_ = {};
+  guf_tensor row_ = {};
+  guf_operand row_output_ = {};
   guf_operand inputs_[2] = {};
   guf_operand outputs_[1] = {};
   guf_ufunc_desc desc_ = {};

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Methods through the C ABI on memory of the test's own.
+#ifndef GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H
+#define GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H
+
+#include <cstring>
+#include <list>
+
+#include "tests/unit/pipeline/call_fixture.h"
+
+namespace gufunc {
+
+// Makes operands of views and keeps what they point at.
+class Operands {
+ public:
+  const guf_operand *tensor(const View &view) {
+    views_.push_back(view);
+    const View &kept = views_.back();
+    guf_tensor made = {};
+    made.struct_size = sizeof made;
+    made.dtype = kept.dtype;
+    made.ndim = static_cast<int32_t>(kept.shape.size());
+    made.flags = kept.flags;
+    made.address = reinterpret_cast<uint64_t>(kept.data);
+    made.shape = kept.shape.data();
+    made.strides = kept.strides.empty() ? nullptr : kept.strides.data();
+    tensors_.push_back(made);
+    guf_operand operand = {};
+    operand.kind = GUF_OPERAND_TENSOR;
+    operand.tensor = &tensors_.back();
+    return keep(operand);
+  }
+  const guf_operand *weak_int(int64_t value) { return keep(Call::weak_int(value)); }
+  const guf_operand *weak_float(double value) {
+    guf_operand operand = {};
+    operand.kind = GUF_OPERAND_WEAK_FLOAT;
+    std::memcpy(operand.value, &value, sizeof value);
+    return keep(operand);
+  }
+  const guf_operand *none() { return keep({}); }
+  const guf_operand *keep(const guf_operand &operand) {
+    operands_.push_back(operand);
+    return &operands_.back();
+  }
+
+ private:
+  std::list<View> views_;
+  std::list<guf_tensor> tensors_;
+  std::list<guf_operand> operands_;
+};
+
+inline guf_ufunc find_ufunc(const char *name) {
+  guf_ufunc ufunc = nullptr;
+  EXPECT_EQ(guf_ufunc_find(nullptr, name, &ufunc, nullptr), GUF_OK) << name;
+  return ufunc;
+}
+
+// What a method answered: elements of an allocated output, in C order.
+template <class T>
+std::vector<T> elements_of(const guf_operand &output) {
+  guf_array_info info = {};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(guf_array_get_info(output.array, &info, nullptr), GUF_OK);
+  std::vector<T> values(info.size);
+  EXPECT_EQ(guf_array_copy_to_host(output.array, values.data(), values.size() * sizeof(T),
+                                   GUF_ORDER_C, nullptr, nullptr),
+            GUF_OK);
+  return values;
+}
+
+inline guf_array_info info_of(const guf_operand &output) {
+  guf_array_info info = {};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(guf_array_get_info(output.array, &info, nullptr), GUF_OK);
+  return info;
+}
+
+// A method of a fold: its arguments, the operands they point at, and the answer.
+template <class Args>
+struct Fold : Operands {
+  explicit Fold(const char *ufunc, const View &input) : handle(find_ufunc(ufunc)) { start(input); }
+  Fold(guf_ufunc ufunc, const View &input) : handle(ufunc) { start(input); }
+  Fold(const Fold &) = delete;
+  Fold &operator=(const Fold &) = delete;
+  ~Fold() {
+    if (output.kind == GUF_OPERAND_ARRAY) guf_array_release(output.array, nullptr);
+  }
+  void into(const View &view) { output = *tensor(view); }
+
+  guf_ufunc handle;
+  Args args = {};
+  guf_operand output = {};
+  guf_error error = {};
+
+ private:
+  void start(const View &input) {
+    error.struct_size = sizeof error;
+    args.struct_size = sizeof args;
+    args.input = tensor(input);
+    args.output = &output;
+  }
+};
+
+struct Reduce : Fold<guf_reduce_args> {
+  using Fold::Fold;
+  void axes(std::vector<int64_t> list) {
+    axes_ = std::move(list);
+    axes_.reserve(1);
+    args.axis = axes_.data();
+    args.naxis = static_cast<int32_t>(axes_.size());
+  }
+  guf_status run() { return guf_reduce(handle, &args, &error); }
+
+ private:
+  std::vector<int64_t> axes_;
+};
+
+struct Accumulate : Fold<guf_accumulate_args> {
+  using Fold::Fold;
+  guf_status run() { return guf_accumulate(handle, &args, &error); }
+  guf_status run_at(const View &indices) {
+    args.indices = tensor(indices);
+    return guf_reduceat(handle, &args, &error);
+  }
+};
+
+struct At : Operands {
+  At(const char *ufunc, const View &array) : handle(find_ufunc(ufunc)) {
+    error.struct_size = sizeof error;
+    args.struct_size = sizeof args;
+    args.array = tensor(array);
+  }
+  void index(const View &view) {
+    indices_.push_back(*tensor(view));
+    args.indices = indices_.data();
+    args.nindices = static_cast<int32_t>(indices_.size());
+  }
+  void with(const View &view) { args.operand = tensor(view); }
+  guf_status run() { return guf_at(handle, &args, &error); }
+
+  guf_ufunc handle;
+  guf_at_args args = {};
+  guf_error error = {};
+
+ private:
+  std::vector<guf_operand> indices_;
+};
+
+template <class T>
+View matrix(guf_dtype dtype, const std::vector<T> &data, int64_t rows, int64_t columns) {
+  return {dtype, data.data(), {rows, columns}, {}, 0};
+}
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H

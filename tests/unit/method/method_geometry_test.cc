@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which blocks a geometry becomes: dimensions dropped, flipped, sorted, merged, looped over.
+#include "core/method/geometry.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/call_sample.h"
+
+namespace gufunc::method {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<guf_method_block> seen;
+
+guf_status record(void *, const guf_backend_method *method, guf_error *) {
+  seen.push_back(*method->block);
+  return GUF_OK;
+}
+
+// A geometry over nothing: addresses are numbers.
+struct Sample {
+  explicit Sample(guf_dtype dtype, uint32_t flags)
+      : call("folded", "", "", 2, {operand(dtype), operand(dtype), operand(dtype)}) {
+    seen.clear();
+    backend.api.method = record;
+    device.backend = &backend;
+    call.view().device = &device;
+    call.ufunc().flags = flags;
+    loop.types = {dtype, dtype, dtype};
+    op::CallView &view = call.view();
+    view.operand[1].layout.address = 0x10000;
+    view.operand[2].layout.address = 0x20000;
+    begin(GUF_METHOD_REDUCE, view, loop, &view.operand[1], view.operand[2], &geometry);
+  }
+  static sample::Operand operand(guf_dtype dtype) {
+    sample::Operand made;
+    made.dtype = dtype;
+    return made;
+  }
+  void launch() { EXPECT_EQ(run(call.view(), loop, {}, &geometry, nullptr), GUF_OK); }
+
+  sample::Call call;
+  backend::Backend backend;
+  backend::Device device;
+  op::Loop loop;
+  Geometry geometry;
+};
+
+constexpr uint32_t kReorders = GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_COMMUTATIVE;
+
+TEST(MethodGeometry, SaysHowItMayFold) {
+  EXPECT_EQ(Sample(GUF_F64, kReorders).geometry.block.flags & 0x21U, GUF_METHOD_TREE);
+  EXPECT_EQ(Sample(GUF_I64, kReorders).geometry.block.flags & 0x21U,
+            uint32_t{GUF_METHOD_TREE | GUF_METHOD_EXACT});
+  EXPECT_EQ(Sample(GUF_I64, GUF_FUNCTION_ASSOCIATIVE).geometry.block.flags & 0x21U, 0u);
+  EXPECT_EQ(Sample(GUF_F64, 0).geometry.block.flags & 0x21U, 0u);
+}
+
+TEST(MethodGeometry, MergesKeptDimensionsOfAnyOrder) {
+  Sample sample(GUF_F64, kReorders);
+  sample.geometry.keep({4, 80, 8, 0});
+  sample.geometry.keep({1, 5, 5, 0});
+  sample.geometry.keep({3, 320, 32, 0});
+  sample.launch();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].nkept, 1);
+  EXPECT_EQ(seen[0].items, 12u);
+  EXPECT_EQ(seen[0].kept_size[0], 12);
+  EXPECT_EQ(seen[0].kept_input_step[0], 80);
+  EXPECT_EQ(seen[0].kept_output_step[0], 8);
+}
+
+TEST(MethodGeometry, WalksTheOutputForwards) {
+  Sample sample(GUF_F64, kReorders);
+  sample.geometry.keep({3, 8, 24, 0});
+  sample.geometry.keep({5, -48, -8, 0});
+  sample.launch();
+  ASSERT_EQ(seen[0].nkept, 2);
+  EXPECT_EQ(seen[0].kept_size[0], 5);
+  EXPECT_EQ(seen[0].kept_output_step[0], 8);
+  EXPECT_EQ(seen[0].kept_input_step[0], 48);
+  EXPECT_EQ(seen[0].output, 0x20000u - 32);
+  EXPECT_EQ(seen[0].input, 0x10000u - 4 * 48);
+}
+
+TEST(MethodGeometry, FoldsStayApartUnlessExact) {
+  for (const bool exact : {false, true}) {
+    Sample sample(exact ? GUF_I64 : GUF_F64, kReorders);
+    sample.geometry.add_fold({6, 40, 0, 0});
+    sample.geometry.add_fold({1, 3, 0, 0});
+    sample.geometry.add_fold({5, 8, 0, 0});
+    merge_folds(&sample.geometry);
+    sample.launch();
+    ASSERT_EQ(seen[0].nfold, exact ? 1 : 2);
+    EXPECT_EQ(seen[0].fold_size[0], exact ? 30 : 6);
+    EXPECT_EQ(seen[0].fold_input_step[0], exact ? 8 : 40);
+  }
+}
+
+TEST(MethodGeometry, FirstOfManyFoldsCountAsOne) {
+  Sample sample(GUF_F64, kReorders);
+  int64_t step = 8;
+  for (int32_t k = 0; k < 10; ++k) {
+    sample.geometry.add_fold({2, step, 0, 0});
+    step *= 2;
+  }
+  merge_folds(&sample.geometry);
+  sample.launch();
+  ASSERT_EQ(seen[0].nfold, GUF_MAX_LOOP_NDIM);
+  EXPECT_EQ(seen[0].fold_size[6], 2);
+  EXPECT_EQ(seen[0].fold_size[7], 8);
+  EXPECT_EQ(seen[0].fold_input_step[7], 8 * 128);
+}
+
+TEST(MethodGeometry, LoopsOverWhatABlockDoesNotHold) {
+  Sample sample(GUF_F64, kReorders);
+  int64_t step = 8;
+  for (int32_t k = 0; k < 10; ++k) {
+    sample.geometry.keep({2, 3 * step, step, 0});
+    step *= 3;
+  }
+  sample.launch();
+  ASSERT_EQ(seen.size(), 4u);
+  EXPECT_EQ(seen[0].items, 256u);
+  std::vector<uint64_t> outputs;
+  for (const guf_method_block &block : seen) outputs.push_back(block.output - 0x20000);
+  const uint64_t eighth = 8 * 6561;
+  EXPECT_THAT(outputs, ElementsAre(0, eighth, 3 * eighth, 4 * eighth));
+  EXPECT_EQ(seen[3].input, 0x10000 + 12 * eighth);
+}
+
+TEST(MethodGeometry, SaysWhatIsNotAligned) {
+  Sample sample(GUF_F64, kReorders);
+  sample.geometry.keep({2, 12, 8, 0});
+  sample.launch();
+  EXPECT_NE(seen[0].input_flags & GUF_LAUNCH_OPERAND_UNALIGNED, 0u);
+  EXPECT_EQ(seen[0].output_flags & GUF_LAUNCH_OPERAND_UNALIGNED, 0u);
+}
+
+}  // namespace
+}  // namespace gufunc::method

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// reduce: axes, what it starts from, masks, outputs, many dimensions.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <numeric>
+
+#include "tests/unit/method/method_fixture.h"
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+[[gnu::noinline]] void *operator new(std::size_t size) {
+  ++allocations;
+  void *const place = std::malloc(size == 0 ? 1 : size);
+  if (place == nullptr) throw std::bad_alloc();
+  return place;
+}
+[[gnu::noinline]] void operator delete(void *place) noexcept {
+  std::free(place);
+}
+[[gnu::noinline]] void operator delete(void *place, std::size_t) noexcept {
+  std::free(place);
+}
+
+namespace gufunc {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<double> counting(size_t n) {
+  std::vector<double> values(n);
+  std::iota(values.begin(), values.end(), 0.0);
+  return values;
+}
+
+TEST(ReduceCall, FoldsTheFirstAxisWhereNoneIsNamed) {
+  const std::vector<double> data = counting(6);
+  Reduce reduce("add", matrix(GUF_F64, data, 2, 3));
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_THAT(elements_of<double>(reduce.output), ElementsAre(3, 5, 7));
+}
+
+TEST(ReduceCall, TakesAxesInAnyOrder) {
+  const std::vector<double> data = counting(24);
+  for (const std::vector<int64_t> &axes : {std::vector<int64_t>{0, 2}, {2, 0}, {-1, 0}, {-3, -1}}) {
+    Reduce reduce("maximum", {GUF_F64, data.data(), {2, 3, 4}, {}, 0});
+    reduce.axes(axes);
+    ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+    EXPECT_THAT(elements_of<double>(reduce.output), ElementsAre(15, 19, 23));
+  }
+}
+
+TEST(ReduceCall, KeepsDimensionsOnRequest) {
+  const std::vector<double> data = counting(24);
+  Reduce reduce("add", {GUF_F64, data.data(), {2, 3, 4}, {}, 0});
+  reduce.axes({1});
+  reduce.args.flags = GUF_CALL_KEEPDIMS;
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  const guf_array_info info = info_of(reduce.output);
+  ASSERT_EQ(info.ndim, 3);
+  EXPECT_EQ(info.shape[0], 2);
+  EXPECT_EQ(info.shape[1], 1);
+  EXPECT_EQ(info.shape[2], 4);
+}
+
+TEST(ReduceCall, NoAxesFoldNothingAndStartFromTheIdentity) {
+  const std::vector<int8_t> data = {-3, 4};
+  Reduce reduce("add", view(GUF_I8, data));
+  reduce.axes({});
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_THAT(elements_of<int64_t>(reduce.output), ElementsAre(-3, 4));
+}
+
+TEST(ReduceCall, ZeroDimensionsHaveAxisZeroAndMinusOne) {
+  const double value = 2.5;
+  for (const int64_t axis : {0, -1}) {
+    Reduce reduce("subtract", {GUF_F64, &value, {}, {}, 0});
+    reduce.axes({axis});
+    ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+    EXPECT_THAT(elements_of<double>(reduce.output), ElementsAre(2.5));
+  }
+  Reduce all("add", {GUF_F64, &value, {}, {}, 0});
+  all.args.naxis = GUF_ALL_AXES;
+  EXPECT_EQ(all.run(), GUF_OK) << all.error.message;
+}
+
+TEST(ReduceCall, StartsFromTheIdentityUnlessToldNot) {
+  const std::vector<double> data = {-0.0, -0.0};
+  Reduce plain("add", view(GUF_F64, data));
+  ASSERT_EQ(plain.run(), GUF_OK);
+  EXPECT_FALSE(std::signbit(elements_of<double>(plain.output)[0]));
+  Reduce none("add", view(GUF_F64, data));
+  none.args.initial = none.none();
+  ASSERT_EQ(none.run(), GUF_OK);
+  EXPECT_TRUE(std::signbit(elements_of<double>(none.output)[0]));
+  Reduce given("add", view(GUF_F64, data));
+  given.args.initial = given.weak_float(-0.0);
+  ASSERT_EQ(given.run(), GUF_OK);
+  EXPECT_TRUE(std::signbit(elements_of<double>(given.output)[0]));
+}
+
+TEST(ReduceCall, InitialIsTheLeftOperand) {
+  const std::vector<int32_t> data = {1, 2, 3};
+  Reduce reduce("subtract", view(GUF_I32, data));
+  reduce.args.initial = reduce.weak_int(10);
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_THAT(elements_of<int32_t>(reduce.output), ElementsAre(4));
+}
+
+TEST(ReduceCall, EmptyGivesTheIdentityOfTheType) {
+  struct Row {
+    const char *name;
+    guf_dtype dtype;
+    int64_t wanted;
+  };
+  const uint64_t nothing = 0;
+  for (const Row &row : {Row{"add", GUF_I64, 0}, Row{"multiply", GUF_I64, 1},
+                         Row{"bitwise_and", GUF_I64, -1}, Row{"bitwise_and", GUF_U64, -1}}) {
+    Reduce reduce(row.name, {row.dtype, &nothing, {0}, {}, 0});
+    ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+    EXPECT_EQ(elements_of<int64_t>(reduce.output)[0], row.wanted) << row.name;
+  }
+}
+
+TEST(ReduceCall, MaskBroadcastsAndNeedsAStart) {
+  const std::vector<double> data = counting(6);
+  const std::vector<uint8_t> mask = {1, 0, 1};
+  Reduce reduce("add", matrix(GUF_F64, data, 2, 3));
+  reduce.axes({1});
+  reduce.args.where = reduce.tensor(view(GUF_BOOL, mask));
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_THAT(elements_of<double>(reduce.output), ElementsAre(2, 8));
+  Reduce maximum("maximum", matrix(GUF_F64, data, 2, 3));
+  maximum.args.where = maximum.tensor(view(GUF_BOOL, mask));
+  maximum.args.initial = maximum.weak_int(-7);
+  ASSERT_EQ(maximum.run(), GUF_OK) << maximum.error.message;
+  EXPECT_THAT(elements_of<double>(maximum.output), ElementsAre(3, -7, 5));
+}
+
+TEST(ReduceCall, GivenOutputsAreCastTo) {
+  const std::vector<double> data = {0.5, 0.75, 1.0};
+  int64_t result = 0;
+  Reduce reduce("add", view(GUF_F64, data));
+  reduce.into({GUF_I64, &result, {}, {}, 0});
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_EQ(result, 2);
+}
+
+TEST(ReduceCall, InputsThatOverlapTheOutputAreReadFirst) {
+  std::vector<double> data = counting(6);
+  Reduce reduce("add", matrix(GUF_F64, data, 3, 2));
+  reduce.axes({1});
+  reduce.into({GUF_F64, data.data() + 1, {3}, {}, 0});
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_THAT(data, ElementsAre(0, 1, 5, 9, 4, 5));
+}
+
+TEST(ReduceCall, FreshOutputsLieAsInputs) {
+  const std::vector<double> data = counting(24);
+  Reduce reduce("add", {GUF_F64, data.data(), {2, 3, 4}, {8, 16, 48}, 0});
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  const guf_array_info info = info_of(reduce.output);
+  EXPECT_EQ(info.strides[0], 8);
+  EXPECT_EQ(info.strides[1], 24);
+}
+
+// Neither the kept nor the folded dimensions of these merge: every second one is walked.
+View spread(const std::vector<int64_t> &data, int32_t ndim) {
+  View made = {GUF_I64, data.data(), {}, {}, 0};
+  int64_t stride = 8;
+  for (int32_t k = 0; k < ndim; ++k) {
+    made.shape.insert(made.shape.begin(), 2);
+    made.strides.insert(made.strides.begin(), stride);
+    stride *= 3;
+  }
+  return made;
+}
+
+TEST(ReduceCall, WalksMoreDimensionsThanABlockHolds) {
+  constexpr int32_t kNdim = 10;
+  std::vector<int64_t> data(59049);
+  std::iota(data.begin(), data.end(), 0);
+  for (const char *name : {"add", "subtract"}) {
+    Reduce reduce(name, spread(data, kNdim));
+    reduce.axes({kNdim - 1});
+    ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+    const std::vector<int64_t> found = elements_of<int64_t>(reduce.output);
+    ASSERT_EQ(found.size(), 512u);
+    for (size_t n = 0; n < found.size(); ++n) {
+      int64_t place = 0;
+      for (int64_t k = 0, unit = 3; k < kNdim - 1; ++k, unit *= 3) place += (n >> k & 1U) * unit;
+      EXPECT_EQ(found[n], name[0] == 'a' ? 2 * place + 1 : -1);
+    }
+  }
+}
+
+TEST(ReduceCall, FoldsMoreDimensionsThanABlockHolds) {
+  constexpr int32_t kNdim = 11;
+  std::vector<int64_t> data(177147);
+  std::iota(data.begin(), data.end(), 0);
+  std::vector<double> doubles(data.begin(), data.end());
+  View input = spread(data, kNdim);
+  // Kept: the last axis. Each place is a sum of powers of 3, so sums are known.
+  std::vector<int64_t> axes(kNdim - 1);
+  std::iota(axes.begin(), axes.end(), 0);
+  int64_t sum = 0;
+  for (int64_t n = 0; n < 1024; ++n) {
+    for (int64_t k = 0, unit = 3; k < kNdim - 1; ++k, unit *= 3) sum += (n >> k & 1) * unit;
+  }
+  Reduce integers("add", input);
+  integers.axes(axes);
+  ASSERT_EQ(integers.run(), GUF_OK) << integers.error.message;
+  EXPECT_THAT(elements_of<int64_t>(integers.output), ElementsAre(sum, sum + 1024));
+  input.dtype = GUF_F64;
+  input.data = doubles.data();
+  Reduce reals("add", input);
+  reals.axes(axes);
+  ASSERT_EQ(reals.run(), GUF_OK) << reals.error.message;
+  EXPECT_THAT(elements_of<double>(reals.output),
+              ElementsAre(static_cast<double>(sum), static_cast<double>(sum + 1024)));
+  const std::vector<uint8_t> mask = {1, 0};
+  Reduce masked("add", input);
+  masked.axes(axes);
+  masked.args.where = masked.tensor(view(GUF_BOOL, mask));
+  ASSERT_EQ(masked.run(), GUF_OK) << masked.error.message;
+  EXPECT_THAT(elements_of<double>(masked.output), ElementsAre(static_cast<double>(sum), 0));
+}
+
+TEST(ReduceCall, AllocatesNothingIntoAGivenOutput) {
+  const std::vector<double> data = counting(1000);
+  double result = 0;
+  Reduce reduce("add", view(GUF_F64, data));
+  reduce.into({GUF_F64, &result, {}, {}, 0});
+  reduce.args.threads = 1;
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;  // kernels are found once
+  const long before = allocations.load();
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_EQ(allocations.load(), before);
+  EXPECT_EQ(result, 499500);
+}
+
+TEST(ReduceCall, WorksOnAStream) {
+  guf_device device = nullptr;
+  guf_stream stream = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, nullptr), GUF_OK);
+  ASSERT_EQ(guf_stream_create(device, 0, &stream, nullptr), GUF_OK);
+  const std::vector<double> data = counting(100);
+  Reduce reduce("add", view(GUF_F64, data));
+  reduce.args.stream = stream;
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  ASSERT_EQ(guf_stream_synchronize(stream, UINT64_MAX, nullptr), GUF_OK);
+  EXPECT_THAT(elements_of<double>(reduce.output), ElementsAre(4950));
+  EXPECT_EQ(guf_stream_release(stream, nullptr), GUF_OK);
+}
+
+}  // namespace
+}  // namespace gufunc

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which type a reduction runs, as NumPy 2.4.6 answers.
+#include <cmath>
+
+#include "tests/unit/method/method_fixture.h"
+
+namespace gufunc {
+namespace {
+
+struct Row {
+  const char *ufunc;
+  guf_dtype input;
+  guf_dtype dtype;   // 0: none asked for
+  guf_dtype result;  // 0: refused
+  const char *text;  // of the refusal
+};
+
+const char kNoLoop[] = "No loop matching the specified signature and casting was found for ufunc ";
+
+const Row kRows[] = {
+    {"add", GUF_BOOL, 0, GUF_I64, ""},
+    {"add", GUF_I8, 0, GUF_I64, ""},
+    {"add", GUF_U8, 0, GUF_U64, ""},
+    {"multiply", GUF_I16, 0, GUF_I64, ""},
+    {"multiply", GUF_U32, 0, GUF_U64, ""},
+    {"add", GUF_I64, 0, GUF_I64, ""},
+    {"add", GUF_U64, 0, GUF_U64, ""},
+    {"add", GUF_F16, 0, GUF_F16, ""},
+    {"add", GUF_F32, 0, GUF_F32, ""},
+    {"add", GUF_C64, 0, GUF_C64, ""},
+    {"add", GUF_I8, GUF_I8, GUF_I8, ""},
+    {"add", GUF_F64, GUF_I32, GUF_I32, ""},
+    {"add", GUF_I64, GUF_F32, GUF_F32, ""},
+    {"add", GUF_BOOL, GUF_BOOL, GUF_BOOL, ""},
+    {"maximum", GUF_I8, 0, GUF_I8, ""},
+    {"subtract", GUF_U8, 0, GUF_U8, ""},
+    {"divide", GUF_I8, 0, GUF_F64, ""},
+    {"bitwise_or", GUF_I16, 0, GUF_I16, ""},
+    {"logical_and", GUF_F64, 0, GUF_BOOL, ""},
+    {"logical_or", GUF_I32, 0, GUF_BOOL, ""},
+    {"logical_and", GUF_I32, GUF_BOOL, GUF_BOOL, ""},
+    {"equal", GUF_BOOL, 0, GUF_BOOL, ""},
+    {"less", GUF_I64, GUF_BOOL, GUF_BOOL, ""},
+    {"equal", GUF_I64, 0, 0, kNoLoop},
+    {"equal", GUF_F64, GUF_F64, 0, kNoLoop},
+    {"logical_and", GUF_I32, GUF_I32, 0, kNoLoop},
+    {"divide", GUF_I64, GUF_I64, 0, kNoLoop},
+    {"subtract", GUF_BOOL, 0, 0, "numpy boolean subtract, the `-` operator, is not supported"},
+    {"subtract", GUF_I32, GUF_BOOL, 0, "numpy boolean subtract, the `-` operator"},
+    {"bitwise_and", GUF_F64, 0, 0, "ufunc 'bitwise_and' not supported for the input types"},
+};
+
+TEST(ReduceTypes, AreNumPys) {
+  const std::vector<uint64_t> bytes(8, 0);
+  for (const Row &row : kRows) {
+    Reduce reduce(row.ufunc, {row.input, bytes.data(), {2}, {}, 0});
+    reduce.args.dtype = row.dtype;
+    const guf_status status = reduce.run();
+    if (row.result == 0) {
+      EXPECT_EQ(status, GUF_E_NO_LOOP) << row.ufunc;
+      EXPECT_EQ(std::string(reduce.error.message).rfind(row.text, 0), 0u) << reduce.error.message;
+    } else {
+      ASSERT_EQ(status, GUF_OK) << row.ufunc << ": " << reduce.error.message;
+      EXPECT_EQ(info_of(reduce.output).dtype, row.result) << row.ufunc;
+    }
+  }
+}
+
+TEST(ReduceTypes, AnOutputTakesPartAndWidensNothing) {
+  const std::vector<int8_t> data = {100, 100};
+  int8_t narrow = 0;
+  Reduce same("add", view(GUF_I8, data));
+  same.into({GUF_I8, &narrow, {}, {}, 0});
+  ASSERT_EQ(same.run(), GUF_OK);
+  EXPECT_EQ(narrow, -56);
+  float real = 0;
+  Reduce wide("add", view(GUF_I8, data));
+  wide.into({GUF_F32, &real, {}, {}, 0});
+  ASSERT_EQ(wide.run(), GUF_OK);
+  EXPECT_EQ(real, 200.0F);
+}
+
+TEST(ReduceTypes, InitialValuesGoThroughPythonsInt) {
+  struct Initial {
+    double value;
+    guf_status status;
+    const char *text;
+  };
+  const std::vector<int16_t> data = {0};
+  for (const Initial &row :
+       {Initial{300.7, GUF_OK, ""}, Initial{-1.5, GUF_OK, ""},
+        Initial{70000, GUF_E_OVERFLOW, "Python integer 70000 out of bounds for int16"},
+        Initial{1e30, GUF_E_OVERFLOW, "Python int too large to convert to C long"},
+        Initial{HUGE_VAL, GUF_E_OVERFLOW, "cannot convert float infinity to integer"},
+        Initial{NAN, GUF_E_VALUE, "cannot convert float NaN to integer"}}) {
+    Reduce reduce("maximum", view(GUF_I16, data));
+    reduce.args.initial = reduce.weak_float(row.value);
+    EXPECT_EQ(reduce.run(), row.status) << row.value;
+    EXPECT_STREQ(reduce.error.message, row.text);
+  }
+}
+
+}  // namespace
+}  // namespace gufunc
