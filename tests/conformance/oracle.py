@@ -4,9 +4,9 @@
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
     [--only calls|methods] [--keep]
 
-It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first. Each
-commit has a seed of its own, which is printed; --seed N repeats the calls of one that failed. A
-failing case shrinks to a small one; --keep writes it to rows/. GUFUNC_CPU_ISA chooses the
+It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first.
+Each commit has a seed of its own, which is printed; --seed N repeats the calls of one that failed.
+A failing case shrinks to a small one; --keep writes it to rows/. GUFUNC_CPU_ISA chooses the
 instruction level. Exit 1 when anything differs."""
 
 import argparse

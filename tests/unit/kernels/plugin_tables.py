@@ -51,6 +51,8 @@ class Loop(Structure):
         ("name", c_char_p),
         ("kernel", c_uint32),
         ("kind", c_int32),
+        ("fold", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
