@@ -47,8 +47,7 @@ class Outcome:
 
 def apart(x, out):
     """An input that shares no memory with the output. NumPy promises what it then gives for those
-    that do, and does not always keep it: negative of a strided view, in place, is wrong in
-    2.4.6."""
+    that do, and does not always keep it: negative of a strided view in place is wrong in 2.4.6."""
     shares = isinstance(x, np.ndarray) and out is not None and np.may_share_memory(x, out)
     return x.copy() if shares else x
 

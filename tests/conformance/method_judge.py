@@ -4,8 +4,6 @@ accumulations bit-equal; sums within 2(log2 n + 1) u sum|x| and products within 
 value, which NumPy computes in long double; a left fold of rounded functions as the library's own
 calls, one after the other."""
 
-import re
-
 import numpy as np
 
 import abi

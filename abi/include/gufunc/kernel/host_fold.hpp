@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fold entry of a loop (X, X) -> X of a function that may be regrouped: what reduce and
-// accumulate of the cpu backend are made of. The tree's leaf as reduce_tree.hpp defines it, several at once: side
-// by side where elements follow each other, one vector of rows where rows do.
+// accumulate of the cpu backend are made of. The tree's leaf as reduce_tree.hpp defines it, several
+// at once: side by side where elements follow each other, one vector of rows where rows do.
 #ifndef GUFUNC_KERNEL_HOST_FOLD_HPP
 #define GUFUNC_KERNEL_HOST_FOLD_HPP
 
