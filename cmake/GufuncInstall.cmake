@@ -10,6 +10,9 @@ install(TARGETS gufunc gufunc_backend_sdk EXPORT gufuncTargets
         FILE_SET HEADERS COMPONENT gufunc_development)
 install(TARGETS gufunc_backend_cpu
         LIBRARY DESTINATION "${GUFUNC_INSTALL_PLUGIN_DIR}" COMPONENT gufunc)
+# For programs that carry the backend: gufuncConfig.cmake tells how it is linked.
+install(TARGETS gufunc_backend_cpu_static
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT gufunc_development)
 # The command line finds libgufunc from where it lies itself; tools install themselves.
 if(TARGET gufunc_cli)
   file(RELATIVE_PATH from_bin "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
@@ -20,7 +23,8 @@ install(EXPORT gufuncTargets NAMESPACE gufunc:: DESTINATION "${GUFUNC_INSTALL_CM
         COMPONENT gufunc_development)
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/gufuncConfig.cmake.in" "${PROJECT_BINARY_DIR}/gufuncConfig.cmake"
-  INSTALL_DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}" PATH_VARS CMAKE_INSTALL_BINDIR
+  INSTALL_DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}"
+  PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR
   NO_SET_AND_CHECK_MACRO)
 # Before 1.0 every minor version is an ABI of its own.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/gufuncConfigVersion.cmake"

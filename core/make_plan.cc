@@ -14,13 +14,6 @@ namespace {
 
 using base::kNone;
 
-bool has_memory(const op::OperandView &operand) {
-  return (operand.flags & op::kScalar) == 0;
-}
-bool is_bit(uint32_t set, int32_t operand) {
-  return (set >> operand & 1U) != 0;
-}
-
 guf_status check_given(const op::CallView &call, guf_error *error) {
   if (call.nseparate != 0) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,

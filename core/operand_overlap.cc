@@ -11,10 +11,6 @@
 namespace gufunc::pipeline {
 namespace {
 
-bool has_memory(const op::OperandView &operand) {
-  return (operand.flags & (op::kScalar | op::kMissing)) == 0;
-}
-
 // Whether an item may read and write the same view: it then reads before it writes, and no other
 // item's elements.
 bool may_run_in_place(const op::Ufunc &ufunc) {

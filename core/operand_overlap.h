@@ -7,6 +7,15 @@
 
 namespace gufunc::pipeline {
 
+// Whether an operand is memory of the caller's: no scalar, and no output to allocate.
+inline bool has_memory(const op::OperandView &operand) {
+  return (operand.flags & (op::kScalar | op::kMissing)) == 0;
+}
+
+inline bool is_bit(uint32_t set, int32_t operand) {
+  return (set >> operand & 1U) != 0;
+}
+
 // Bits by operand.
 struct OverlapWork {
   uint32_t copied;  // inputs to read from a copy

@@ -30,11 +30,13 @@ using base::kNone;
   return GUF_OK;
 }
 
+// `kernel`: the loop's, or null to have it looked up.
 guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
-                  const resolve::Choice &choice, guf_error *error) {
+                  const resolve::Choice &choice, void *kernel, guf_error *error) {
   if (loop.items == 0) return GUF_OK;
-  void *kernel = nullptr;
-  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+  if (kernel == nullptr) {
+    GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+  }
   const plan::Planner *planner = nullptr;
   GUF_TRY(plan::choose(call, &planner, error));
   plan::Launch geometry;
@@ -53,7 +55,18 @@ bool has_missing(const op::CallView &call) {
   return false;
 }
 
-// Allocates, copies, launches, writes back, keeps.
+// Launches on what has been made ready, writes back, keeps, and gives out new arrays.
+guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
+                  const resolve::Choice &choice, void *kernel, Temporaries *arrays,
+                  guf_operand *outputs, guf_error *error) {
+  guf_status status = launch(call, loop, choice, kernel, error);
+  if (status == GUF_OK) status = arrays->write_back(error);
+  arrays->hand_over();
+  if (status == GUF_OK) arrays->publish(outputs);
+  return status;
+}
+
+// Allocates, copies, finishes.
 [[gnu::noinline]] guf_status launch_with_arrays(op::CallView &call, broadcast::LoopShape *loop,
                                                 const resolve::Choice &choice,
                                                 const OverlapWork *work, guf_operand *outputs,
@@ -65,11 +78,7 @@ bool has_missing(const op::CallView &call) {
     if (work != nullptr) GUF_TRY(arrays.copy_overlapping(*work, room.get()));
     if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
   }
-  guf_status status = launch(call, *loop, choice, room.get());
-  if (status == GUF_OK) status = arrays.write_back(room.get());
-  arrays.hand_over();
-  if (status == GUF_OK) arrays.publish(outputs);
-  return status;
+  return finish(call, *loop, choice, nullptr, &arrays, outputs, room.get());
 }
 
 // "(n)" on x, into y: see separate_outputs.h.
@@ -96,11 +105,7 @@ bool has_missing(const op::CallView &call) {
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, room.get()));
   if (loop.items != 0) GUF_TRY(separate.load(loop, room.get()));
   if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
-  guf_status status = launch(call, loop, choice, room.get());
-  if (status == GUF_OK) status = arrays.write_back(room.get());
-  arrays.hand_over();
-  if (status == GUF_OK) arrays.publish(outputs);
-  return status;
+  return finish(call, loop, choice, kernel, &arrays, outputs, room.get());
 }
 
 }  // namespace
@@ -145,7 +150,7 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
   OverlapWork work;
   const bool overlaps = find_overlaps(call, &work);
   if (!overlaps && call.stream == nullptr && !has_missing(call))
-    return launch(call, loop, choice, error);
+    return launch(call, loop, choice, nullptr, error);
   return launch_with_arrays(call, &loop, choice, overlaps ? &work : nullptr, outputs, error);
 }
 

@@ -12,14 +12,6 @@ namespace {
 
 using base::kNone;
 
-memory::Side side_of(const op::OperandView &operand) {
-  return {operand.layout, (operand.flags & op::kSwapped) != 0};
-}
-
-bool has_memory(const op::OperandView &operand) {
-  return (operand.flags & op::kScalar) == 0;
-}
-
 guf_status check_stretches(const array::Layout &from, const array::Layout &to, int32_t operand,
                            guf_error *error) {
   bool fits = from.ndim <= to.ndim;

@@ -6,17 +6,6 @@
 #include <cstring>
 
 namespace gufunc::pipeline {
-namespace {
-
-bool is_bit(uint32_t set, int32_t operand) {
-  return (set >> operand & 1U) != 0;
-}
-
-memory::Side side_of(const op::OperandView &operand) {
-  return {operand.layout, (operand.flags & op::kSwapped) != 0};
-}
-
-}  // namespace
 
 void point_at(const base::Ref<array::Array> &array, op::OperandView *operand) {
   operand->layout = array->layout();

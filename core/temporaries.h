@@ -72,6 +72,11 @@ class Temporaries {
   bool handed_over_ = false;
 };
 
+// An operand as memory::move and convert take it.
+inline memory::Side side_of(const op::OperandView &operand) {
+  return {operand.layout, (operand.flags & op::kSwapped) != 0};
+}
+
 // Makes an operand an array's.
 void point_at(const base::Ref<array::Array> &array, op::OperandView *operand);
 

@@ -56,10 +56,14 @@ void sort_by_inputs(const op::CallView &call, const LoopShape &loop, int32_t *ra
   }
 }
 
-bool is_fortran(const array::Layout &layout) {
+// `order`: where axes= or axis= has turned it, the caller's axes, else null.
+bool is_fortran(const array::Layout &layout, const int8_t *order) {
+  int32_t place[GUF_MAX_NDIM];
+  for (int32_t k = 0; k < layout.ndim; ++k) place[order != nullptr ? order[k] : k] = k;
   int64_t expected = static_cast<int64_t>(dtype::itemsize(layout.dtype));
   bool holds = true;
-  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+  for (int32_t k = 0; k < layout.ndim; ++k) {
+    const int32_t axis = place[k];
     if (layout.shape[axis] == 0) return true;
     if (layout.shape[axis] == 1) continue;
     holds = holds && layout.strides[axis] == expected;
@@ -69,12 +73,12 @@ bool is_fortran(const array::Layout &layout) {
 }
 
 // order='A': F when all operands given are F-contiguous.
-bool any_means_fortran(const op::CallView &call) {
+bool any_means_fortran(const op::CallView &call, const LoopShape &loop) {
   for (int32_t i = 0; i < call.noperands; ++i) {
     if ((call.operand[i].flags & op::kMissing) != 0) continue;
-    if (!is_fortran(call.operand[i].layout)) return false;
+    if (!is_fortran(call.operand[i].layout, loop.turned ? loop.order[i] : nullptr)) return false;
   }
-  return !call.has_where || is_fortran(call.where.layout);
+  return !call.has_where || is_fortran(call.where.layout, nullptr);
 }
 
 }  // namespace
@@ -83,7 +87,7 @@ guf_status result_strides(const op::CallView &call, const LoopShape &loop, int32
                           int32_t ndim, const int64_t *shape, int64_t *out, guf_error *error) {
   int32_t rank[GUF_MAX_NDIM];  // axes, fastest first
   const int32_t order = call.args->order;
-  if (order == GUF_ORDER_F || (order == GUF_ORDER_ANY && any_means_fortran(call))) {
+  if (order == GUF_ORDER_F || (order == GUF_ORDER_ANY && any_means_fortran(call, loop))) {
     std::iota(rank, rank + ndim, 0);
   } else {
     const int32_t ncore = ndim - loop.ndim;

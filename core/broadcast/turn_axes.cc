@@ -13,15 +13,19 @@ guf_status check_keepdims(const op::CallView &call, LoopShape *loop, guf_error *
   const op::Signature &signature = call.ufunc->signature;
   const int32_t wanted = signature.nin > 0 ? loop->core_ndim[0] : 0;
   for (int32_t i = 0; i < call.noperands; ++i) {
-    if (loop->core_ndim[i] == (i < signature.nin ? wanted : 0)) continue;
+    const bool input = i < signature.nin;
+    const int32_t written = signature.core_ndim[static_cast<size_t>(i)];
+    // Also where optional dimensions are missing, as in NumPy.
+    const bool fits = written == (input ? signature.core_ndim[0] : 0);
+    if (fits && loop->core_ndim[i] == (input ? wanted : 0)) continue;
     return base::fail(
         error, GUF_E_ARG, i, kNone,
         "%s does not support keepdims: its signature %s requires %s %d to have %d core dimensions, "
         "but keepdims can only be used when all inputs have the same number of core dimensions and "
         "all "
         "outputs have no core dimensions.",
-        call.ufunc->name.c_str(), signature.text.c_str(), i < signature.nin ? "input" : "output",
-        side_index(signature, i), loop->core_ndim[i]);
+        call.ufunc->name.c_str(), signature.text.c_str(), input ? "input" : "output",
+        side_index(signature, i), written);
   }
   for (int32_t i = signature.nin; i < call.noperands; ++i) {
     loop->core_ndim[i] = wanted;

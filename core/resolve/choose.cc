@@ -52,13 +52,14 @@ inline uint64_t key_of(const CallView &call, bool *out_plain) {
 }
 
 // Gives weak scalars and missing outputs the loop's types. Stops at the first value that does not
-// fit; the outputs, which come last, are then untouched.
-guf_status apply(CallView *call, const op::Loop &loop, guf_error *error) {
+// fit; the outputs, which come last, are then untouched. `named`: the types of signature=, or null.
+guf_status apply(CallView *call, const op::Loop &loop, const guf_dtype *named, guf_error *error) {
   for (int32_t i = 0; i < call->noperands; ++i) {
     OperandView &operand = call->operand[i];
     const guf_dtype type = loop.types[static_cast<size_t>(i)];
     if (is_weak(operand)) {
-      GUF_TRY(convert(&operand, i, type, error));
+      const bool is_named = named != nullptr && named[i] != 0;
+      GUF_TRY((is_named ? convert_named : convert)(&operand, i, type, error));
     } else if ((operand.flags & op::kMissing) != 0) {
       operand.layout.dtype = type;
     }
@@ -86,43 +87,42 @@ guf_dtype wide_type(const OperandView &operand, bool beyond_integers) {
 }
 
 // An int outside every integer type compares like an infinity with all that is inside.
-bool is_beyond_integers(const OperandView &operand) {
-  return operand.kind == GUF_OPERAND_WEAK_INT_HUGE &&
-         (is_saturated(operand) || is_negative_huge(operand));
+// One outside the type that signature= names for the other side does so with all of that type,
+// whatever the values were before the cast.
+bool is_beyond(const TypeQuery &query, int i) {
+  const OperandView &operand = query.call->operand[i];
+  if (!is_weak(operand)) return false;
+  const bool huge = operand.kind == GUF_OPERAND_WEAK_INT_HUGE;
+  return query.fixed[1 - i] != 0 || (huge && (is_saturated(operand) || is_negative_huge(operand)));
+}
+
+bool is_negative(const OperandView &operand) {
+  return operand.kind == GUF_OPERAND_WEAK_INT_HUGE ? is_negative_huge(operand)
+                                                   : operand.value[0] >> 63 != 0;
 }
 
 void make_infinite(OperandView *operand) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const double value = is_negative_huge(*operand) ? -infinity : infinity;
+  const double value = is_negative(*operand) ? -infinity : infinity;
   std::memcpy(operand->cast_value, &value, sizeof value);
   operand->layout.dtype = GUF_F64;
   operand->layout.address = reinterpret_cast<uint64_t>(operand->cast_value);
 }
 
-bool is_integer_side(const OperandView &operand) {
-  if (is_weak(operand)) return is_weak_int(operand);
-  return dtype::is_integer(operand.layout.dtype);
-}
-
-// Ints compare with any integer type exactly, so they take no type and need no cast.
-bool compares_integers(const TypeQuery &query) {
-  return query.ufunc->type_rule == op::TypeRule::kComparison &&
-         is_integer_side(query.call->operand[0]) && is_integer_side(query.call->operand[1]);
-}
-
 // Compares exactly, as NumPy does: both sides in int64 and uint64, or with an infinity.
 // `*out_done` stays false when the call is no such comparison.
-guf_status compare_exactly(CallView *call, const TypeQuery &query, Choice *out, bool *out_done,
-                           guf_error *error) {
+guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loop &found,
+                           Choice *out, bool *out_done, guf_error *error) {
   OperandView *const sides = call->operand;
   if (!compares_integers(query)) return GUF_OK;
-  const bool beyond[2] = {is_beyond_integers(sides[0]), is_beyond_integers(sides[1])};
+  const bool beyond[2] = {is_beyond(query, 0), is_beyond(query, 1)};
   if (beyond[0] && beyond[1]) return GUF_OK;
   guf_dtype types[2];
   for (int i = 0; i < 2; ++i) {
     if (is_weak(sides[i]) && query.fixed[i] != 0) return GUF_OK;
     types[i] = wide_type(sides[i], beyond[0] || beyond[1]);
   }
+  if (query.any_input_fixed) GUF_TRY(check_casts(query, found, false, error));
   const op::LoopList &list = query.ufunc->loops();
   for (uint32_t k = 0; k < list.loops.size(); ++k) {
     const op::Loop &loop = *list.loops[k];
@@ -154,12 +154,13 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, Choice *out, 
   GUF_TRY(search(query, list, &found, error));
   const op::Loop &loop = *list.loops[found.index];
   const uint32_t mask = cast_mask_of(*call, loop);
-  if (!found.unchecked && !compares_integers(query)) GUF_TRY(check_weak(query, loop, error));
-  const guf_status applied = apply(call, loop, error);  // before the casts, as in NumPy
+  if (!found.unchecked) GUF_TRY(check_weak(query, loop, error));
+  // Before the casts, as in NumPy.
+  const guf_status applied = apply(call, loop, query.fixed, error);
   if (applied == GUF_OK) GUF_TRY(check_byte_order(query, loop, found.unchecked, error));
   if (applied == GUF_E_OVERFLOW) {
     bool done = false;
-    GUF_TRY(compare_exactly(call, query, out, &done, error));
+    GUF_TRY(compare_exactly(call, query, loop, out, &done, error));
     if (done) return GUF_OK;
   }
   GUF_TRY(applied);
@@ -195,7 +196,7 @@ guf_status choose(CallView &call, Choice *out, guf_error *error) {
   if (!plain) {
     // A value outside the loop's type may still be compared: the slow way knows, and writes the
     // failure.
-    const guf_status applied = apply(&call, loop, nullptr);
+    const guf_status applied = apply(&call, loop, nullptr, nullptr);
     if (applied != GUF_OK) return choose_slowly(&call, 0, out, error);
   }
   *out = {&loop, index, static_cast<uint32_t>(value >> 32)};

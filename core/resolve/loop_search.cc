@@ -84,10 +84,10 @@ bool all_inputs_have_rank(const TypeQuery &query, int most) {
   return true;
 }
 
-// The rules of single ufuncs, where no input's type is fixed. `out->index` stays kNotFound when
-// they say nothing.
+// The rules of single ufuncs; but for the logical ones only where no input's type is fixed.
+// `*out_index` stays kNotFound when they say nothing.
 guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
-                          bool *out_unchecked, guf_error *error) {
+                          guf_error *error) {
   const guf_dtype output = fixed_output(query);
   switch (query.ufunc->type_rule) {
     case TypeRule::
@@ -99,7 +99,6 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
     case TypeRule::kLogical:  // what is not uniform is tested for zero first
       if (output == 0 || output == GUF_BOOL) {
         *out_index = find_uniform(query, list, GUF_BOOL);
-        *out_unchecked = true;
       }
       return GUF_OK;
     case TypeRule::kNegative:
@@ -167,7 +166,18 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
   return GUF_OK;
 }
 
+// By the type that signature= names, or its own.
+bool is_integer_side(const TypeQuery &query, int32_t i) {
+  if (query.fixed[i] != 0) return dtype::is_integer(query.fixed[i]);
+  return query.weak[i] ? is_weak_int(query.call->operand[i]) : dtype::is_integer(query.have[i]);
+}
+
 }  // namespace
+
+bool compares_integers(const TypeQuery &query) {
+  return query.ufunc->type_rule == TypeRule::kComparison && is_integer_side(query, 0) &&
+         is_integer_side(query, 1);
+}
 
 guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error) {
   out->ufunc = call.ufunc;
@@ -187,19 +197,23 @@ guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error
     if (own > highest) highest = own;
   }
   out->weak_is_weak = highest_array >= highest_scalar;
-  return fix_types(call, out, error);
+  GUF_TRY(fix_types(call, out, error));
+  // A comparison of integers has loops of its own for ints.
+  if (out->any_input_fixed && compares_integers(*out)) out->weak_is_weak = true;
+  return GUF_OK;
 }
 
 guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, guf_error *error) {
-  bool unchecked = false;
+  const bool logical = query.ufunc->type_rule == TypeRule::kLogical;
   int32_t index = find_exact(query, list);
-  if (index == kNotFound && !query.any_input_fixed) {
-    GUF_TRY(search_by_rule(query, list, &index, &unchecked, error));
+  if (index == kNotFound && (logical || !query.any_input_fixed)) {
+    GUF_TRY(search_by_rule(query, list, &index, error));
   }
   if (index == kNotFound) index = find_safe(query, list);
   if (index == kNotFound && query.any_fixed) index = find_by_outputs(query, list);
   if (index == kNotFound) return refuse(query, error);
-  *out = {static_cast<uint32_t>(index), unchecked};
+  const op::Loop &loop = *list.loops[static_cast<size_t>(index)];
+  *out = {static_cast<uint32_t>(index), logical && type_at(loop, 0) == GUF_BOOL};
   return GUF_OK;
 }
 
@@ -207,9 +221,11 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, guf_error *e
   if (query.call->casting != GUF_CASTING_EQUIV) return GUF_OK;
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
     const guf_dtype type = type_at(loop, i);
+    if (query.fixed[i] == 0 && compares_integers(query)) continue;
     // One that the type does not take at all is refused after the values of the others.
     if (!query.weak[i] || query.have[i] == type) continue;
-    if (!dtype::is_integer(type) || takes(query.call->operand[i].kind, type)) {
+    if (query.fixed[i] != 0 || !dtype::is_integer(type) ||
+        takes(query.call->operand[i].kind, type)) {
       return refuse_weak(query, i, type, error);
     }
   }
@@ -236,7 +252,8 @@ guf_status check_casts(const TypeQuery &query, const op::Loop &loop, bool unchec
   for (int32_t i = 0; i < query.ufunc->noperands() && !unchecked_inputs; ++i) {
     if (!query.searches(i)) continue;
     const guf_dtype type = type_at(loop, i);
-    const bool taken = query.weak[i] && takes(call.operand[i].kind, type);
+    const bool named = query.fixed[i] != 0;
+    const bool taken = query.weak[i] && (named || takes(call.operand[i].kind, type));
     if (!taken && !dtype::can_cast(query.have[i], type, casting)) {
       return refuse_cast(query, i, query.have[i], type, false, error);
     }

@@ -25,6 +25,9 @@ struct TypeQuery {
 // Errors  GUF_E_ARG, GUF_E_DTYPE <= signature= and dtype=
 guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error);
 
+// Ints compare with any integer type exactly, so they take no type and need no cast.
+bool compares_integers(const TypeQuery &query);
+
 // What the search found.
 struct Found {
   uint32_t index;

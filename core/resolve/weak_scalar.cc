@@ -5,6 +5,7 @@
 #include <gufunc/kernel/types.hpp>
 
 #include <cinttypes>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -97,6 +98,40 @@ guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type,
   return GUF_OK;
 }
 
+bool is_true(const op::OperandView &operand) {
+  switch (operand.kind) {
+    case GUF_OPERAND_WEAK_FLOAT:
+      return as_double(operand.value[0]) != 0;
+    case GUF_OPERAND_WEAK_COMPLEX:
+      return as_double(operand.value[0]) != 0 || as_double(operand.value[1]) != 0;
+    default:
+      return operand.kind == GUF_OPERAND_WEAK_INT_HUGE || operand.value[0] != 0;
+  }
+}
+
+// A float becomes the int that Python's int() makes of it.
+guf_status truncate(op::OperandView *operand, int32_t index, guf_error *error) {
+  const double value = std::trunc(as_double(operand->value[0]));
+  if (std::isnan(value)) {
+    return base::fail(error, GUF_E_VALUE, index, base::kNone,
+                      "cannot convert float NaN to integer");
+  }
+  if (std::isinf(value)) {
+    return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
+                      "cannot convert float infinity to integer");
+  }
+  if (value >= -0x1p63 && value < 0x1p63) {
+    operand->kind = GUF_OPERAND_WEAK_INT;
+    operand->value[0] = static_cast<uint64_t>(static_cast<int64_t>(value));
+    return GUF_OK;
+  }
+  const double size = std::fabs(value);
+  operand->kind = GUF_OPERAND_WEAK_INT_HUGE;
+  operand->value[0] = size < 0x1p64 ? static_cast<uint64_t>(size) : UINT64_MAX;
+  operand->value[1] = (value < 0 ? 1U : 0U) | (size < 0x1p64 ? 0U : 2U);
+  return GUF_OK;
+}
+
 }  // namespace
 
 bool takes(int32_t weak_kind, guf_dtype type) {
@@ -147,6 +182,31 @@ guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_
                guf::complex<guf::f64>(as_double(operand->value[0]), as_double(operand->value[1])));
       return GUF_OK;
   }
+}
+
+guf_status convert_named(op::OperandView *operand, int32_t index, guf_dtype type,
+                         guf_error *error) {
+  if (type == GUF_BOOL) {
+    store_as(operand, type, static_cast<guf::i64>(is_true(*operand)));
+    return GUF_OK;
+  }
+  if (operand->kind == GUF_OPERAND_WEAK_COMPLEX && !dtype::is_complex(type)) {
+    return base::fail(error, GUF_E_CASTING, index, base::kNone,
+                      dtype::is_integer(type)
+                          ? "int() argument must be a string, a bytes-like object or a real "
+                            "number, not 'complex'"
+                          : "float() argument must be a string or a real number, not 'complex'");
+  }
+  if (operand->kind != GUF_OPERAND_WEAK_FLOAT || !dtype::is_integer(type)) {
+    return convert(operand, index, type, error);
+  }
+  op::OperandView whole = *operand;
+  GUF_TRY(truncate(&whole, index, error));
+  GUF_TRY(convert(&whole, index, type, error));
+  std::memcpy(operand->cast_value, whole.cast_value, sizeof whole.cast_value);
+  operand->layout.dtype = type;
+  operand->layout.address = reinterpret_cast<uint64_t>(operand->cast_value);
+  return GUF_OK;
 }
 
 }  // namespace gufunc::resolve

@@ -33,6 +33,12 @@ guf_dtype default_dtype(const op::OperandView &operand, bool alone);
 // Errors  GUF_E_OVERFLOW <= an int outside the type; nothing is written
 guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error);
 
+// The same where signature= names the operand's type: as Python's bool(), int(), float() and
+// complex() make it, whatever the casting rule.
+// Errors  GUF_E_OVERFLOW <= outside the type, an infinity to an int;  GUF_E_VALUE <= NaN to an int
+//         GUF_E_CASTING <= complex to a real type
+guf_status convert_named(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error);
+
 }  // namespace gufunc::resolve
 
 #endif  // GUFUNC_CORE_RESOLVE_WEAK_SCALAR_H

@@ -194,7 +194,7 @@ class Library:
                 operand.kind, operand.value[0] = 4, value & (2**64 - 1)
             else:
                 operand.kind, operand.value[0] = 5, min(abs(value), 2**64 - 1)
-                operand.value[1] = int(value < 0)
+                operand.value[1] = int(value < 0) + 2 * (abs(value) >= 2**64)
         elif isinstance(value, float):
             operand.kind, operand.value[0] = 6, int(np.float64(value).view(np.uint64))
         else:
@@ -213,6 +213,7 @@ class Library:
         casting=None,
         order='K',
         dtype=None,
+        signature=None,
         axes=None,
         axis=None,
         keepdims=False,
@@ -230,6 +231,9 @@ class Library:
         args.noutputs, args.outputs = len(outputs), outs
         args.casting, args.order = CASTING[casting], ORDER[order]
         args.dtype = DTYPES[dtype] if dtype else 0
+        if signature is not None:
+            types = [DTYPES[letter] if letter else 0 for letter in signature]
+            args.signature, args.nsignature = (ct.c_uint32 * len(types))(*types), len(types)
         args.flags = int(keepdims)
         self.events = ct.c_uint32()
         args.fp_report, args.fp_fail = report, fail

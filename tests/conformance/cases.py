@@ -3,6 +3,8 @@
 
 import math
 
+import keyword_cases
+
 ELEMENTWISE = {
     2: (
         'add subtract multiply divide true_divide floor_divide remainder maximum minimum fmax fmin '
@@ -187,14 +189,14 @@ def random_case(rng):
         # NumPy 2 crashes on a mask beside a weak integer out of range: that pair is not asked for.
         if rng.random() < 0.12 and not any('weak_int' in view for view in case['inputs']):
             case['where'] = buffers.view('?', narrowed(rng, shape))
+    if rng.random() < 0.1:
+        case['dtype'] = rng.choice(DTYPES)
     # NumPy casts small inputs before it looks at their layout: 'A' sees other arrays then.
     plain = len({b['dtype'] for b in buffers.list}) == 1 and not any(
         b['swapped'] or b['misaligned'] for b in buffers.list
     )
     if case['order'] == 'A' and (name.startswith('logical') or not plain or case.get('dtype')):
         case['order'] = 'K'
-    if rng.random() < 0.1:
-        case['dtype'] = rng.choice(DTYPES)
     # NumPy 2 writes masked-out places of an output that it has to copy for overlap and cast: not
     # asked for either.
     if (
@@ -205,7 +207,7 @@ def random_case(rng):
         case['where'] = None
     case['output'] = output
     case['buffers'] = buffers.list
-    return case
+    return keyword_cases.with_keywords(rng, case)
 
 
 def random_bfloat16_case(rng):

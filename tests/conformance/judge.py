@@ -8,6 +8,7 @@ import numpy as np
 
 import abi
 import build
+import keyword_cases
 
 TRANSCENDENTAL = {'exp', 'log', 'sin', 'cos', 'power'}
 ROUNDED_COMPLEX = {
@@ -65,6 +66,7 @@ def run_numpy(case):
         options['dtype'] = np.dtype(build.numpy_letter(case['dtype']))
     if case.get('where'):
         options['where'] = memory.view(case['where'])
+    options |= keyword_cases.type_options(case) | keyword_cases.axes_options(case)
     try:
         result = getattr(np, case['op'])(*inputs, out=out, **options)
     except Exception as error:  # noqa: BLE001 - its class is the finding
@@ -90,6 +92,7 @@ def run_library(case, library):
             casting=case['casting'],
             order=case['order'],
             dtype=case.get('dtype'),
+            **keyword_cases.keyword_options(case),
         )[0]
     except abi.GufuncError as error:
         return Outcome(memory, error=error, text=str(error))
@@ -103,7 +106,7 @@ def same_class(numpy_error, status):
     if isinstance(numpy_error, OverflowError):
         return status // 100 == 6
     if isinstance(numpy_error, TypeError):
-        return status // 100 == 2
+        return status // 100 == 2 or keyword_cases.is_refusal(numpy_error, status)
     if isinstance(numpy_error, np.exceptions.AxisError):
         return status // 100 == 5
     return isinstance(numpy_error, ValueError) and status // 100 in (1, 3)
@@ -226,6 +229,7 @@ def outside_integers(case, theirs):
     result = loop_dtypes(case, [build.value(memory, spec) for spec in case['inputs']])[-1]
     if theirs.output.dtype.kind in 'iu' and result.kind in 'fc':
         options = {'dtype': build.numpy_letter(case['dtype'])} if case.get('dtype') else {}
+        options |= keyword_cases.type_options(case) | keyword_cases.axes_options(case)
         floats = getattr(np, case['op'])(*inputs, casting='unsafe', **options)
         return compared(case, in_output_shape(~holds(theirs.output.dtype, floats), theirs))
     return np.bool_(False)
@@ -263,6 +267,7 @@ def loop_dtypes(case, inputs):
         if case.get('dtype')
         else {}
     )
+    wanted |= keyword_cases.type_options(case)
     return getattr(np, case['op']).resolve_dtypes((*kinds, None), casting='unsafe', **wanted)
 
 
@@ -287,11 +292,14 @@ def compared_to_truth(case, theirs, found, good):
         np.asarray(x).astype(t).astype(np.clongdouble if t.kind == 'c' else np.longdouble)
         for x, t in zip(inputs, types)
     ]
+    axes = keyword_cases.axes_options(case)
     with np.errstate(all='ignore'):
-        truth = compared(case, in_output_shape(getattr(np, case['op'])(*wide), theirs))
+        truth = compared(case, in_output_shape(getattr(np, case['op'])(*wide, **axes), theirs))
         if product:
-            scale = getattr(np, case['op'])(*(np.abs(x).astype(np.longdouble) for x in wide))
-            scale = compared(case, in_output_shape(scale, theirs)) * max(1, wide[0].shape[-1]) * 4
+            sizes = [np.abs(x).astype(np.longdouble) for x in wide]
+            scale = getattr(np, case['op'])(*sizes, **axes)
+            terms = max(1, keyword_cases.summed(case, wide[0]))
+            scale = compared(case, in_output_shape(scale, theirs)) * terms * 4
         else:
             scale = np.abs(truth)
             if case['op'] == 'power' and letter in 'FD':

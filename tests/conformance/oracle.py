@@ -28,6 +28,7 @@ import numpy as np
 import abi_methods
 import cases
 import judge
+import keyword_cases
 import method_cases
 import method_judge
 
@@ -36,7 +37,8 @@ ROWS = pathlib.Path(__file__).with_name('rows')
 
 def simpler(case):
     """Cases a step simpler than this one, simplest first."""
-    for key in ('where', 'dtype', 'keepdims'):
+    keywords = ('keepdims',) if 'method' in case else keyword_cases.KEYS
+    for key in ('where', 'dtype', *keywords):
         if case.get(key):
             yield {**case, key: None}
     if 'initial' in case:
@@ -96,7 +98,10 @@ def shrink(case, library):
 def difference(case, library):
     judged = method_judge if 'method' in case else judge
     try:
-        return judged.difference(case, library)
+        text = judged.difference(case, library)
+        if text and 'method' not in case and keyword_cases.remembers(case):
+            text = keyword_cases.difference_afresh(case, library.lib._name)
+        return text
     except Exception as error:  # noqa: BLE001 - a broken judge must not hide the case
         return f'the judge failed: {type(error).__name__}: {error}'
 

@@ -57,6 +57,14 @@ def by_find_package(args, prefix, folder):
         f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}")
     run(args.cmake, "--build", build)
     expect("find_package", output(build / "consumer"), SUM)
+    nowhere = folder / "no plugins"
+    nowhere.mkdir()
+    alone = {**os.environ, "GUFUNC_BACKEND_PATH": str(nowhere)}
+    refused = subprocess.run([build / "consumer"], env=alone, stdout=subprocess.DEVNULL).returncode
+    expect("no plugin, none inside: fails", refused != 0, True)
+    expect("the cpu backend inside", output(build / "consumer_static", env=alone), SUM)
+    expect("the module with it", output(build / "consumer_static", build / "twice.so", env=alone),
+           TWICE_THE_SUM)
     expect("gufunc_add_module", output(build / "consumer", build / "twice.so"), TWICE_THE_SUM)
     run(sys.executable, ROOT / "tools/check_symbols.py", "--plugin",
         build / "lib/gufunc/1/libgufunc_backend_stranger.so")

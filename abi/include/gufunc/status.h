@@ -41,7 +41,7 @@ enum guf_status_code {
   GUF_E_BUFFER_TOO_SMALL = 103, /* the caller's buffer is too small; the needed size is returned */
   GUF_E_EXISTS = 104,           /* the name or loop is registered already */
   GUF_E_NOT_FOUND = 105,        /* no such name, device index, module or kernel */
-  GUF_E_PLAN_MISMATCH = 106,    /* the addresses break what the plan assumes (overlap, alignment) */
+  GUF_E_PLAN_MISMATCH = 106,    /* the addresses overlap in another way than the plan assumes */
   GUF_E_DEVICE_MISMATCH = 107,  /* operands lie on devices that the call may not mix */
 
   /* 2xx: types (TypeError) */

@@ -4,6 +4,7 @@
 #ifndef GUFUNC_KERNEL_MATH_MODULO_HPP
 #define GUFUNC_KERNEL_MATH_MODULO_HPP
 
+#include "math_integer.hpp"
 #include "math_parts.hpp"
 
 namespace guf {
@@ -70,14 +71,18 @@ GUF_FN f32 remainder(f32 x, f32 y) {
 }
 #endif
 
-// x - y floor(x / y) and floor(x / y) together, as Python and NumPy have them for floats.
+// floor(x / y) and x - y floor(x / y) together, as Python and NumPy have them: of f32 and f64, and
+// of integers as math_integer.hpp says.
 template <class T>
 struct divmod_result {
   T quotient, remainder;
 };
+
+namespace detail {
+
 template <class T>
-GUF_FN divmod_result<T> floor_divmod(T x, T y) {
-  static_assert(is_float<T>::value, "floor_divmod takes f32 or f64");
+GUF_FN divmod_result<T> float_floor_divmod(T x, T y) {
+  static_assert(is_float<T>::value, "floor_divmod takes f32, f64 or integers");
   T rest = fmod(x, y);
   if (y == T(0)) return {x / y, rest};
   T quotient = (x - rest) / y;
@@ -92,6 +97,17 @@ GUF_FN divmod_result<T> floor_divmod(T x, T y) {
   if (quotient == T(0)) return {copysign(T(0), x / y), rest};
   const T below = floor(quotient);
   return {quotient - below > T(0.5) ? below + T(1) : below, rest};
+}
+
+}  // namespace detail
+
+template <class T>
+GUF_FN divmod_result<T> floor_divmod(T x, T y) {
+  if constexpr (limits<T>::is_integer) {
+    return {detail::integer_floor_divide(x, y), detail::integer_floor_modulo(x, y)};
+  } else {
+    return detail::float_floor_divmod(x, y);
+  }
 }
 template <class T>
 GUF_FN T floor_divide(T x, T y) {

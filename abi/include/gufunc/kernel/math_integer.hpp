@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Division of integers with a result for every divisor, the library's own: by 0 it is 0, and the
+// least integer divided by -1 wraps to itself with remainder 0. C leaves both to the machine.
+#ifndef GUFUNC_KERNEL_MATH_INTEGER_HPP
+#define GUFUNC_KERNEL_MATH_INTEGER_HPP
+
+#include "types.hpp"
+
+namespace guf {
+namespace detail {
+
+// Divides by 1 where the machine would trap; the caller's choice follows, without a branch.
+template <class T>
+GUF_FN T divisor_that_serves(T y) {
+  if constexpr (limits<T>::is_signed) {
+    return y == T(0) || y == T(-1) ? T(1) : y;
+  } else {
+    return y == T(0) ? T(1) : y;
+  }
+}
+
+}  // namespace detail
+
+// Towards zero, as C's / and %.
+template <class T>
+GUF_FN T trunc_divide(T x, T y) {
+  static_assert(limits<T>::is_integer, "trunc_divide takes integers");
+  const T quotient = (T)(x / detail::divisor_that_serves(y));
+  if constexpr (limits<T>::is_signed) {
+    if (y == T(-1)) return (T)(u64(0) - (u64)x);
+  }
+  return y == T(0) ? T(0) : quotient;
+}
+template <class T>
+GUF_FN T trunc_modulo(T x, T y) {
+  static_assert(limits<T>::is_integer, "trunc_modulo takes integers");
+  return (T)(x % detail::divisor_that_serves(y));  // by 1 it is 0
+}
+
+namespace detail {
+
+// Towards minus infinity, the remainder with the sign of y, as Python's // and %.
+template <class T>
+GUF_FN T integer_floor_modulo(T x, T y) {
+  const T rest = trunc_modulo(x, y);
+  if constexpr (limits<T>::is_signed) {
+    return rest != T(0) && (rest < T(0)) != (y < T(0)) ? (T)(rest + y) : rest;
+  } else {
+    return rest;
+  }
+}
+template <class T>
+GUF_FN T integer_floor_divide(T x, T y) {
+  const T quotient = trunc_divide(x, y);
+  if constexpr (limits<T>::is_signed) {
+    const bool inexact = trunc_modulo(x, y) != T(0);
+    return inexact && (x < T(0)) != (y < T(0)) ? (T)(quotient - 1) : quotient;
+  } else {
+    return quotient;
+  }
+}
+
+}  // namespace detail
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_MATH_INTEGER_HPP

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cases.py leaves out: signature=, axes=, axis=, keepdims= and many dimensions, laid over a
+case that is otherwise whole; and how NumPy and the library are told of them."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+
+CORE = {'matmul': (2, 2, 2), 'vecdot': (1, 1, 0)}  # dimensions, operand by operand
+KEYS = ('signature', 'axes', 'axis', 'keepdims')
+LETTERS = '?bhiqBHIQefdFD'
+# Their loops that take int64 beside uint64 are listed for long long, NumPy's second such type.
+COMPARISONS = ('equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal')
+
+
+def with_keywords(rng, case):
+    """The case, or now and then one with more to it."""
+    draw = rng.random()
+    if case['op'] in CORE:
+        if draw < 0.15:
+            add_axes(rng, case)
+        elif draw < 0.3:
+            add_axis(rng, case)
+        elif draw < 0.4:
+            case['keepdims'] = True
+            if case['op'] == 'vecdot' and case['output'] and rng.random() < 0.9:
+                insert_axis(case['output'], len(case['output']['shape']))
+    elif draw < 0.06:
+        add_dimensions(rng, case)
+    if rng.random() < 0.1 and not case.get('dtype'):
+        add_signature(rng, case)
+    return case
+
+
+# ---- types
+
+
+def add_signature(rng, case):
+    letters = rng.choice([LETTERS, 'efdFD', '?bhiq', 'qQdD'])
+    count = len(case['inputs']) + 1
+    signature = [rng.choice(letters) if rng.random() < 0.4 else None for _ in range(count)]
+    if any(signature):
+        case['signature'] = signature
+        case['order'] = 'K' if case['order'] == 'A' else case['order']  # as beside dtype=
+
+
+def dtypes_of(case):
+    """NumPy's signature=."""
+    names = {} if case['op'] in COMPARISONS else {'q': 'l', 'Q': 'L'}
+    letters = [names.get(letter, letter) for letter in case['signature']]
+    return tuple(np.dtype(letter) if letter else None for letter in letters)
+
+
+def type_options(case):
+    return {'signature': dtypes_of(case)} if case.get('signature') else {}
+
+
+def remembers(case):
+    """NumPy keeps what it finds by the types of the loop's operands, a fixed type in place of the
+    array's: whether a Python scalar was weak beside that array is forgotten, and a call is answered
+    as an earlier one with other arrays was. Logical functions then also answer calls without
+    signature= by what one with it found."""
+    weak = any(key.startswith('weak') for view in case['inputs'] for key in view)
+    return case['op'].startswith('logical') or bool(case.get('signature')) and weak
+
+
+def difference_afresh(case, library_path):
+    """The difference that a process sees which has called nothing before."""
+    program = (
+        'import sys, json, numpy as np, abi, judge; np.seterr(all="ignore"); '
+        'print(judge.difference(json.loads(sys.argv[2]), abi.Library(sys.argv[1])) or "")'
+    )
+    command = [sys.executable, '-W', 'ignore', '-c', program, library_path, json.dumps(case)]
+    folder = __file__.rpartition('/')[0]
+    done = subprocess.run(command, cwd=folder or '.', capture_output=True, text=True, timeout=60)
+    return done.stdout.strip() or done.stderr.strip() or None
+
+
+# ---- axes
+
+
+def axes_options(case):
+    """NumPy's axes=, axis=, keepdims=."""
+    options = {key: case[key] for key in ('axis', 'keepdims') if case.get(key) is not None}
+    if case.get('axes'):
+        options['axes'] = [tuple(axes) for axes in case['axes']]
+    return options
+
+
+def is_refusal(numpy_error, status):
+    """axis= or keepdims= where the signature has no place for it: no matter of types here."""
+    text = str(numpy_error)
+    return status == 100 and ('does not support keepdims' in text or 'axis can only be' in text)
+
+
+def keyword_options(case):
+    """All of them, for the library's call()."""
+    return {key: case[key] for key in KEYS if case.get(key) is not None}
+
+
+def summed(case, left):
+    """How many products the first input's core gives each sum."""
+    axis = case['axes'][0][-1] if case.get('axes') else case.get('axis')
+    return left.shape[-1 if axis is None else axis]
+
+
+def move_axes(view, places):
+    """Moves the last axes of a view to `places`, in this order."""
+    ndim, ncore = len(view['shape']), len(places)
+    order = [None] * ndim
+    for j, place in enumerate(places):
+        order[place] = ndim - ncore + j
+    rest = iter(range(ndim - ncore))
+    order = [next(rest) if axis is None else axis for axis in order]
+    for key in ('shape', 'strides'):
+        view[key] = [view[key][axis] for axis in order]
+
+
+def insert_axis(view, place, extent=1):
+    view['shape'] = view['shape'][:place] + [extent] + view['shape'][place:]
+    view['strides'] = view['strides'][:place] + [0] + view['strides'][place:]
+
+
+def either_sign(rng, axes, ndim):
+    """Now and then counted from the end, or one too far."""
+    axes = [axis - ndim if rng.random() < 0.4 else axis for axis in axes]
+    if axes and rng.random() < 0.02:
+        axes[0] = rng.choice([ndim, -ndim - 1])
+    return axes
+
+
+def add_axes(rng, case):
+    views = case['inputs'] + [case['output']]
+    counts = list(CORE[case['op']])
+    if case['op'] == 'matmul':  # a vector has one, and the product lacks what it lacks
+        lacking = [int(len(view['shape']) == 1) for view in case['inputs']]
+        counts = [2 - lacking[0], 2 - lacking[1], 2 - sum(lacking)]
+    loop = max(len(view['shape']) - n for view, n in zip(case['inputs'], counts))
+    case['axes'] = []
+    for k, (view, count) in enumerate(zip(views, counts)):
+        ndim = len(view['shape']) if view else loop + count
+        if count > ndim:
+            places = list(range(count))
+        elif ndim > loop + count:  # stretched: the same axes without it only from the end
+            places = list(range(-count, 0))
+            case['axes'].append(places)
+            continue
+        else:
+            places = rng.sample(range(ndim), count)
+            if view and not (k == 2 and view in views[:2]):
+                move_axes(view, places)
+        case['axes'].append(either_sign(rng, places, ndim))
+    if counts[2] == 0 and rng.random() < 0.5:
+        case['axes'].pop()
+    elif rng.random() < 0.02:
+        case['axes'].pop()
+
+
+def add_axis(rng, case):
+    least = min(len(view['shape']) for view in case['inputs'])
+    axis = rng.randrange(least) - (least if case['output'] else rng.choice([0, least]))
+    case['axis'] = axis
+    for view in case['inputs']:
+        move_axes(view, [axis % len(view['shape'])])
+    if rng.random() < 0.5:
+        case['keepdims'] = True
+        if case['output'] and rng.random() < 0.9:
+            ndim = len(case['output']['shape']) + 1
+            insert_axis(case['output'], axis % ndim)
+    if rng.random() < 0.02:
+        case['axis'] = rng.choice([9, -9])
+
+
+# ---- dimensions
+
+
+def add_dimensions(rng, case):
+    """More axes for every view, in one order for all; most of extent 1 when they are many."""
+    views = [v for v in case['inputs'] + [case['output'], case.get('where')] if v and 'shape' in v]
+    ndim = max((len(view['shape']) for view in views), default=0)
+    more = rng.choice([1, 2, 3, 4, 58 - ndim])
+    extents = [rng.choice([1, 2, 2, 3]) if more < 5 else 1 for _ in range(more)]
+    order = list(range(ndim + more))
+    rng.shuffle(order)
+    for view in views:
+        while len(view['shape']) < ndim:
+            insert_axis(view, 0)
+        for extent in extents:
+            insert_axis(view, 0)
+            if view is case['output'] or rng.random() < 0.7:
+                buffer = case['buffers'][view['buffer']]
+                view['shape'][0], view['strides'][0] = extent, buffer['n']
+                buffer['n'] *= extent
+        for key in ('shape', 'strides'):
+            view[key] = [view[key][axis] for axis in order]

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// signature= with some types free: what NumPy 2.4 makes of Python scalars, of comparisons with ints
+// and of the logical functions then.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/unit/resolve/typed_call.h"
+
+namespace gufunc::resolve {
+namespace {
+
+TEST(NamedTypes, TakePythonFloatsAsIntDoes) {
+  TypedCall whole("add", "b.");
+  ASSERT_EQ(whole.signature("_q_").weak_float(1, -2.5).choose(), GUF_OK);
+  EXPECT_EQ(whole.loop(), "qqq");
+  EXPECT_EQ(whole.value<int64_t>(1), -2);
+  EXPECT_EQ(whole.operand(1).kind, GUF_OPERAND_WEAK_FLOAT);  // a resolution may ask again
+
+  TypedCall flag("add", "?.");
+  ASSERT_EQ(flag.signature("_?_").weak_float(1, 0.5).choose(), GUF_OK);
+  EXPECT_EQ(flag.value<uint8_t>(1), 1);
+  TypedCall large("add", "?1");
+  ASSERT_EQ(large.signature("_?_").huge_int(1, 0, 2).choose(), GUF_OK);
+  EXPECT_EQ(large.value<uint8_t>(1), 1);
+}
+
+struct Refused {
+  double value;
+  char type;
+  guf_status status;
+  const char *message;
+};
+
+TEST(NamedTypes, RefuseFloatsThatIntRefuses) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Refused rows[] = {
+      {infinity, 'q', GUF_E_OVERFLOW, "cannot convert float infinity to integer"},
+      {std::nan(""), 'q', GUF_E_VALUE, "cannot convert float NaN to integer"},
+      {1e30, 'h', GUF_E_OVERFLOW, "Python int too large to convert to C long"},
+      {1e30, 'Q', GUF_E_OVERFLOW, "int too big to convert"},
+      {-1e30, 'q', GUF_E_OVERFLOW, "int too big to convert"},
+      {-1.0, 'Q', GUF_E_OVERFLOW, "Python integer -1 out of bounds for uint64"},
+      {300.5, 'b', GUF_E_OVERFLOW, "Python integer 300 out of bounds for int8"},
+  };
+  for (const Refused &row : rows) {
+    const char signature[] = {'_', row.type, '_', 0};
+    TypedCall call("add", "?.", GUF_CASTING_UNSAFE);
+    EXPECT_EQ(call.signature(signature).weak_float(1, row.value).choose(), row.status);
+    EXPECT_STREQ(call.error().message, row.message);
+  }
+  TypedCall edge("add", "?.");
+  ASSERT_EQ(edge.signature("_Q_").weak_float(1, 0x1.8p63).choose(), GUF_OK);
+  EXPECT_EQ(edge.value<uint64_t>(1), uint64_t{3} << 62);
+}
+
+TEST(NamedTypes, RefuseComplexForRealTypes) {
+  TypedCall whole("add", "?j", GUF_CASTING_UNSAFE);
+  EXPECT_EQ(whole.signature("_h_").choose(), GUF_E_CASTING);
+  EXPECT_STREQ(whole.error().message,
+               "int() argument must be a string, a bytes-like object or a real number, not "
+               "'complex'");
+  TypedCall real("add", "hj", GUF_CASTING_UNSAFE);
+  EXPECT_EQ(real.signature("_d_").choose(), GUF_E_CASTING);
+  EXPECT_STREQ(real.error().message,
+               "float() argument must be a string or a real number, not 'complex'");
+  EXPECT_EQ(TypedCall("add", "?j").signature("_?_").choose(), GUF_OK);
+}
+
+TEST(NamedTypes, MeetEquivWithoutAnotherType) {
+  TypedCall whole("less", "q.", GUF_CASTING_EQUIV);
+  EXPECT_EQ(whole.signature("_q_").choose(), GUF_E_CASTING);
+  EXPECT_STREQ(whole.error().message,
+               "cannot cast Python float to int64 under the casting rule 'equiv'");
+}
+
+TEST(NamedTypes, CompareWithIntsByTheTypeNamed) {
+  // A bool array as int8: the int is weak beside that.
+  TypedCall beside("less", "?1", GUF_CASTING_SAFE);
+  ASSERT_EQ(beside.signature("b__").choose(), GUF_OK);
+  EXPECT_EQ(beside.loop(), "bb?");
+  // The array's cast is judged though no value decides.
+  TypedCall cast("less", "b1");
+  EXPECT_EQ(cast.signature("B__").weak_int(1, -1).choose(), GUF_E_CASTING);
+  // All uint8 lie above -1, and what the array held before its cast says nothing.
+  TypedCall below("less", "b1", GUF_CASTING_UNSAFE);
+  ASSERT_EQ(below.signature("B__").weak_int(1, -1).choose(), GUF_OK);
+  EXPECT_EQ(below.loop(), "dd?");
+  EXPECT_EQ(below.value<double>(1), -std::numeric_limits<double>::infinity());
+  TypedCall above("less", "b1", GUF_CASTING_UNSAFE);
+  ASSERT_EQ(above.signature("B__").weak_int(1, 256).choose(), GUF_OK);
+  EXPECT_EQ(above.value<double>(1), std::numeric_limits<double>::infinity());
+}
+
+TEST(NamedTypes, OfLogicalFunctions) {
+  const auto loop = [](const char *operands, const char *signature, int casting) {
+    TypedCall call("logical_and", operands, casting);
+    return call.signature(signature).choose() == GUF_OK ? call.loop() : call.error().message;
+  };
+  EXPECT_EQ(loop("BB", "??_", GUF_CASTING_SAFE), "???");  // tested for zero, whatever the rule
+  EXPECT_EQ(loop("dd", "?__", GUF_CASTING_SAFE), "???");
+  EXPECT_EQ(loop("ID", "_?_", GUF_CASTING_NO), "???");
+  EXPECT_EQ(loop("HH", "Q__", GUF_CASTING_SAFE), "QQ?");  // as any other function
+  EXPECT_EQ(loop("qi", "_D_", GUF_CASTING_SAFE), "DD?");
+}
+
+}  // namespace
+}  // namespace gufunc::resolve
