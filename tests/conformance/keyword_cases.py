@@ -38,6 +38,8 @@ def with_keywords(rng, case):
 
 
 def add_signature(rng, case):
+    if case['op'] in COMPARISONS and all('weak_int' in view for view in case['inputs']):
+        return  # NumPy 2.4.6: less_equal(3, 2**31, signature=(None, 'i', None)) is False
     letters = rng.choice([LETTERS, 'efdFD', '?bhiq', 'qQdD'])
     count = len(case['inputs']) + 1
     signature = [rng.choice(letters) if rng.random() < 0.4 else None for _ in range(count)]
@@ -62,15 +64,16 @@ def remembers(case):
     array's: whether a Python scalar was weak beside that array is forgotten, and a call is answered
     as an earlier one with other arrays was. Logical functions then also answer calls without
     signature= by what one with it found."""
-    weak = any(key.startswith('weak') for view in case['inputs'] for key in view)
+    weak = any(key.startswith('weak') for view in case['inputs'] for key in view or ())
     return case['op'].startswith('logical') or bool(case.get('signature')) and weak
 
 
 def difference_afresh(case, library_path):
     """The difference that a process sees which has called nothing before."""
     program = (
-        'import sys, json, numpy as np, abi, judge; np.seterr(all="ignore"); '
-        'print(judge.difference(json.loads(sys.argv[2]), abi.Library(sys.argv[1])) or "")'
+        'import sys, json, numpy as np, abi_methods, judge, method_judge; np.seterr(all="ignore"); '
+        'case = json.loads(sys.argv[2]); judged = method_judge if "method" in case else judge; '
+        'print(judged.difference(case, abi_methods.Library(sys.argv[1])) or "")'
     )
     command = [sys.executable, '-W', 'ignore', '-c', program, library_path, json.dumps(case)]
     folder = __file__.rpartition('/')[0]
@@ -152,7 +155,7 @@ def add_axes(rng, case):
             if view and not (k == 2 and view in views[:2]):
                 move_axes(view, places)
         case['axes'].append(either_sign(rng, places, ndim))
-    if counts[2] == 0 and rng.random() < 0.5:
+    if CORE[case['op']][2] == 0 and rng.random() < 0.5:
         case['axes'].pop()
     elif rng.random() < 0.02:
         case['axes'].pop()

@@ -51,6 +51,13 @@ GUF_FN void sweep_by_range(i64 n, Out out, In... in) {
   }
 }
 
+template <class Op, bool MayFail, class Out, class... In>
+GUF_FN bool put_one(i64 i, Out out, In... in) {
+  bool failed = false;
+  out.put(i, call<Op, MayFail>(failed, in.get(i)...));
+  return failed;
+}
+
 // One output: the function returns it. Sweeps tell whether any element failed.
 template <class Op, bool MayFail, class Out, class... In>
 GUF_FN bool sweep(i64 n, Out out, In... in) {
@@ -58,13 +65,13 @@ GUF_FN bool sweep(i64 n, Out out, In... in) {
   typedef decltype(call<Op, MayFail>(any, in.get(0)...)) result;
   if constexpr (ranged_of<result>::value) {
     sweep_by_range<typename result::function>(n, out, in...);
+  } else if constexpr ((__is_class(decltype(in.get(0))) || ... || __is_class(result))) {
+    // Complex numbers may lie on the stack, where iterations share a place that the compiler would
+    // be told they do not: `c ? x : y` of two of them was wrong.
+    for (i64 i = 0; i < n; ++i) any |= put_one<Op, MayFail>(i, out, in...);
   } else {
     GUF_INDEPENDENT
-    for (i64 i = 0; i < n; ++i) {
-      bool failed = false;
-      out.put(i, call<Op, MayFail>(failed, in.get(i)...));
-      any |= failed;
-    }
+    for (i64 i = 0; i < n; ++i) any |= put_one<Op, MayFail>(i, out, in...);
   }
   return any;
 }
