@@ -9,6 +9,7 @@ import numpy as np
 import abi
 import abi_methods
 import build
+import keyword_cases
 from judge import letter_of
 
 FAULTS = {
@@ -77,8 +78,15 @@ class NumpyLibrary:
             isinstance(x, np.ndarray) and np.shares_memory(out, x) for x in inputs
         )
 
-    def call(self, name, inputs, outputs, *, where=None, casting=None, order='K', dtype=None):
+    def call(
+        self, name, inputs, outputs, *, where=None, casting=None, order='K', dtype=None, **keywords
+    ):
+        case = {'op': name, **keywords}
         options = {'casting': casting or 'same_kind', 'order': order, 'dtype': self.dtype(dtype)}
+        options |= keyword_cases.axes_options(case)
+        if keywords.get('signature'):
+            del options['dtype']
+            options |= keyword_cases.type_options(case)
         if where is not None:
             options['where'] = where
         inputs = [self.plain(x) for x in inputs]

@@ -99,7 +99,7 @@ def difference(case, library):
     judged = method_judge if 'method' in case else judge
     try:
         text = judged.difference(case, library)
-        if text and keyword_cases.remembers(case):
+        if text and hasattr(library, 'lib') and keyword_cases.remembers(case):
             text = keyword_cases.difference_afresh(case, library.lib._name)
         return text
     except Exception as error:  # noqa: BLE001 - a broken judge must not hide the case

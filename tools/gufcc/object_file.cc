@@ -21,6 +21,7 @@ template <class T>
 bool ObjectFile::read_list(const Elf64_Shdr &section, std::vector<T> *out) const {
   if (!holds(section)) return false;
   out->resize(section.sh_size / sizeof(T));
+  if (out->empty()) return true;
   std::memcpy(out->data(), bytes_.data() + section.sh_offset, out->size() * sizeof(T));
   return true;
 }
