@@ -53,6 +53,17 @@ void add_classes(base::Text *text, const TypeQuery &query, int32_t first, int32_
   if (last - first != 1) text->add(")");
 }
 
+// As NumPy does: float64, and >f8 when the bytes are swapped.
+void spell(guf_dtype type, bool swapped, base::Text *text) {
+  if (!swapped || dtype::itemsize(type) == 1) {
+    text->add("%s", dtype::name(type));
+    return;
+  }
+  const bool integer = dtype::is_integer(type);
+  const char kind = dtype::is_complex(type) ? 'c' : integer ? "iu"[type & 1U] : 'f';
+  text->add(">%c%u", kind, dtype::itemsize(type));
+}
+
 }  // namespace
 
 guf_status refuse_inputs(const TypeQuery &query, guf_error *error) {
@@ -102,13 +113,16 @@ guf_status refuse_weak(const TypeQuery &query, int32_t i, guf_dtype to, guf_erro
 guf_status refuse_cast(const TypeQuery &query, int32_t i, guf_dtype from, guf_dtype to, bool output,
                        guf_error *error) {
   const int32_t count = output ? query.ufunc->nout() : query.ufunc->nin();
-  base::Text which;
+  const bool swapped = (query.call->operand[i].flags & op::kSwapped) != 0;
+  base::Text which, source, target;
   which.add(output ? "output" : "input");
   if (count > 1) which.add(" %d", i);
+  spell(from, swapped && !output, &source);
+  spell(to, swapped && output, &target);
   return base::fail(
       error, GUF_E_CASTING, i, kNone,
       "Cannot cast ufunc '%s' %s from dtype('%s') to dtype('%s') with casting rule '%s'",
-      query.ufunc->name.c_str(), which.c_str(), dtype::name(from), dtype::name(to),
+      query.ufunc->name.c_str(), which.c_str(), source.c_str(), target.c_str(),
       dtype::casting_name(query.call->casting));
 }
 
