@@ -62,10 +62,12 @@ def type_options(case):
 def remembers(case):
     """NumPy keeps what it finds by the types of the loop's operands, a fixed type in place of the
     array's: whether a Python scalar was weak beside that array is forgotten, and a call is answered
-    as an earlier one with other arrays was. Logical functions then also answer calls without
-    signature= by what one with it found."""
+    as an earlier one with other arrays was. Logical functions and comparisons then also answer
+    calls and methods without signature= by what one with it found."""
     weak = any(key.startswith('weak') for view in case['inputs'] for key in view or ())
-    return case['op'].startswith('logical') or bool(case.get('signature')) and weak
+    if case['op'].startswith('logical') or case['op'] in COMPARISONS:
+        return True
+    return bool(case.get('signature')) and weak
 
 
 def difference_afresh(case, library_path):
