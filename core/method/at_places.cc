@@ -47,6 +47,7 @@ guf_status fail_shapes(const AtView &view, guf_error *error) {
   base::Text text;
   for (int32_t k = 0; k < view.nindices; ++k) {
     const array::Layout &layout = view.index[k].layout;
+    if (layout.ndim == 0) continue;  // NumPy names none either
     text.add_shape(layout.shape, layout.ndim).add(" ");
   }
   return base::fail(
@@ -89,19 +90,38 @@ guf_status prepare_index(AtView &view, int32_t k, guf_error *error) {
   return make_readable(index, view.call.stream, kFirstIndex + k, error);
 }
 
+guf_status fail_bounds(int64_t found, int32_t axis, int64_t extent, guf_error *error) {
+  return base::fail(error, GUF_E_INDEX, kFirstIndex + axis, axis,
+                    "index %lld is out of bounds for axis %d with size %lld",
+                    static_cast<long long>(found), axis, static_cast<long long>(extent));
+}
+
+int64_t index_at(const op::OperandView &index, int64_t offset) {
+  return read_index(index.layout.dtype, (index.flags & op::kSwapped) != 0,
+                    index.layout.address + static_cast<uint64_t>(offset));
+}
+
+// As in NumPy a single index is checked before the shapes, and where there are no places too.
+guf_status check_single_indices(const AtView &view, guf_error *error) {
+  for (int32_t axis = 0; axis < view.nindices; ++axis) {
+    if (view.index[axis].layout.ndim != 0) continue;
+    const int64_t extent = view.array.layout.shape[axis];
+    const int64_t given = index_at(view.index[axis], 0);
+    if (given < -extent || given >= extent) return fail_bounds(given, axis, extent, error);
+  }
+  return GUF_OK;
+}
+
 guf_status add_axis(const AtView &view, int32_t axis, Places *places, guf_error *error) {
   const op::OperandView &index = view.index[axis];
   const int64_t extent = view.array.layout.shape[axis];
   const int64_t stride = view.array.layout.strides[axis];
-  const guf_dtype type = index.layout.dtype;
-  const bool swapped = (index.flags & op::kSwapped) != 0;
   int64_t steps[GUF_MAX_NDIM];
   steps_of(index.layout, *places, steps);
   bool failed = false;
   int64_t culprit = 0;
   walk(*places, steps, [&](int64_t n, int64_t offset) {
-    const int64_t given =
-        read_index(type, swapped, index.layout.address + static_cast<uint64_t>(offset));
+    const int64_t given = index_at(index, offset);
     const int64_t found = given < 0 ? given + extent : given;
     if (found < 0 || found >= extent) {
       if (!failed) culprit = given;
@@ -110,10 +130,7 @@ guf_status add_axis(const AtView &view, int32_t axis, Places *places, guf_error 
     }
     places->array[static_cast<size_t>(n)] += found * stride;
   });
-  if (!failed) return GUF_OK;
-  return base::fail(error, GUF_E_INDEX, kFirstIndex + axis, axis,
-                    "index %lld is out of bounds for axis %d with size %lld",
-                    static_cast<long long>(culprit), axis, static_cast<long long>(extent));
+  return failed ? fail_bounds(culprit, axis, extent, error) : GUF_OK;
 }
 
 }  // namespace
@@ -126,6 +143,7 @@ guf_status find_places(AtView &view, Places *out, guf_error *error) {
                       ndim, view.nindices);
   }
   for (int32_t k = 0; k < view.nindices; ++k) GUF_TRY(prepare_index(view, k, error));
+  GUF_TRY(check_single_indices(view, error));
   GUF_TRY(broadcast_indices(view, out, error));
   uint64_t count = 1;
   for (int32_t k = 0; k < out->ndim; ++k) {

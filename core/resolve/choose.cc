@@ -154,7 +154,7 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loo
   GUF_TRY(search(query, list, &found, error));
   const op::Loop &loop = *list.loops[found.index];
   const uint32_t mask = cast_mask_of(*call, loop);
-  if (!found.unchecked) GUF_TRY(check_weak(query, loop, error));
+  GUF_TRY(check_weak(query, loop, found.unchecked, error));
   // Before the casts, as in NumPy.
   const guf_status applied = apply(call, loop, query.fixed, error);
   if (applied == GUF_OK) GUF_TRY(check_byte_order(query, loop, found.unchecked, error));

@@ -217,15 +217,16 @@ guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, 
   return GUF_OK;
 }
 
-guf_status check_weak(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
+guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
+                      guf_error *error) {
   if (query.call->casting != GUF_CASTING_EQUIV) return GUF_OK;
+  const bool only_named = unchecked_inputs || compares_integers(query);
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
     const guf_dtype type = type_at(loop, i);
-    if (query.fixed[i] == 0 && compares_integers(query)) continue;
-    // One that the type does not take at all is refused after the values of the others.
     if (!query.weak[i] || query.have[i] == type) continue;
-    if (query.fixed[i] != 0 || !dtype::is_integer(type) ||
-        takes(query.call->operand[i].kind, type)) {
+    const bool named = query.fixed[i] != 0;
+    // One that the type does not take at all is refused after the values of the others.
+    if (named || (!only_named && takes(query.call->operand[i].kind, type))) {
       return refuse_weak(query, i, type, error);
     }
   }

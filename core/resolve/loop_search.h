@@ -38,8 +38,10 @@ struct Found {
 guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, guf_error *error);
 
 // `equiv` lets no Python scalar beside other inputs take another type; NumPy's `no` does.
+// `unchecked_inputs`: only those whose type signature= names are looked at.
 // Errors  GUF_E_CASTING <= with the operand at fault
-guf_status check_weak(const TypeQuery &query, const op::Loop &loop, guf_error *error);
+guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
+                      guf_error *error);
 
 // `no` also forbids a change of byte order.
 // Errors  GUF_E_CASTING <= with the operand at fault

@@ -38,8 +38,8 @@ def with_keywords(rng, case):
 
 
 def add_signature(rng, case):
-    if case['op'] in COMPARISONS and all('weak_int' in view for view in case['inputs']):
-        return  # NumPy 2.4.6: less_equal(3, 2**31, signature=(None, 'i', None)) is False
+    if case['op'] in COMPARISONS and not any('buffer' in view for view in case['inputs']):
+        return  # NumPy 2.4.6 reads no value then: less_equal(3, 2**31, (None, 'i', None)) is False
     letters = rng.choice([LETTERS, 'efdFD', '?bhiq', 'qQdD'])
     count = len(case['inputs']) + 1
     signature = [rng.choice(letters) if rng.random() < 0.4 else None for _ in range(count)]

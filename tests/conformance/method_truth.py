@@ -164,7 +164,9 @@ def left_fold(case, loop, library, shape):
     result = chain[case['method']](case, loop, library)
     if build.is_bfloat16(case):
         result = build.from_bfloat16_bits(result)
-    return result.reshape(shape)
+    if result.size == np.prod(shape):
+        return result.reshape(shape)
+    return np.broadcast_to(result, shape)  # an output may be larger than what the method gives
 
 
 class Chain:

@@ -126,6 +126,16 @@ TEST(MethodErrors, OfAt) {
   shapes.with(operand);
   expect(shapes.run(), shapes.error, GUF_E_INDEX,
          "shape mismatch: indexing arrays could not be broadcast together with shapes (2,) (3,) ");
+  // A single index is checked before the shapes, and where nothing is to be done too.
+  const int64_t three_down = -3;
+  for (const std::vector<int64_t> &beside : {longer, std::vector<int64_t>{}}) {
+    At single("add", matrix(GUF_F64, data, 2, 2));
+    single.index(view(GUF_I64, beside));
+    single.index({GUF_I64, &three_down, {}, {}, 0});
+    single.with(operand);
+    expect(single.run(), single.error, GUF_E_INDEX,
+           "index -3 is out of bounds for axis 1 with size 2");
+  }
   At locked("add", {GUF_F64, data.data(), {4}, {}, GUF_TENSOR_READ_ONLY});
   locked.with(operand);
   expect(locked.run(), locked.error, GUF_E_READ_ONLY, "output array is read-only");

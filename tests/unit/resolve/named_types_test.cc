@@ -73,6 +73,16 @@ TEST(NamedTypes, MeetEquivWithoutAnotherType) {
   EXPECT_EQ(whole.signature("_q_").choose(), GUF_E_CASTING);
   EXPECT_STREQ(whole.error().message,
                "cannot cast Python float to int64 under the casting rule 'equiv'");
+  // Logical functions test any input for zero; only a Python scalar whose type is named is judged.
+  TypedCall flag("logical_or", "d1", GUF_CASTING_EQUIV);
+  EXPECT_EQ(flag.signature("_??").choose(), GUF_E_CASTING);
+  EXPECT_STREQ(flag.error().message,
+               "cannot cast Python int to bool under the casting rule 'equiv'");
+  EXPECT_EQ(TypedCall("logical_or", "d1", GUF_CASTING_EQUIV).signature("__?").choose(), GUF_OK);
+  // An int that bool does not take at all: its value is refused before the cast.
+  TypedCall large("add", "b1", GUF_CASTING_EQUIV);
+  EXPECT_EQ(large.signature("__?").huge_int(1, 0, 2).choose(), GUF_E_OVERFLOW);
+  EXPECT_EQ(TypedCall("add", "b1", GUF_CASTING_EQUIV).signature("__?").choose(), GUF_E_CASTING);
 }
 
 TEST(NamedTypes, CompareWithIntsByTheTypeNamed) {
