@@ -47,14 +47,14 @@ function(gufunc_set_test_properties name)
     "UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1")
 endfunction()
 
-# gufunc_add_unit_test(<name> [SLOW] [THREADS] [LINK <library>...] <source>...): a GoogleTest
-# executable `<name>_test` over the core archive; it sees what the core sees.
+# gufunc_add_unit_test(<name> [SLOW] [THREADS] [OPTIMIZED] [LINK <library>...] <source>...):
+# a GoogleTest executable `<name>_test` over the core archive; it sees what the core sees.
 function(gufunc_add_unit_test name)
   gufunc_add_gtest(${name} gufunc_core ${ARGN})
 endfunction()
 
-# gufunc_add_abi_test(<name> [SLOW] [THREADS] [LINK <library>...] <source>...): the same over
-# libgufunc.so; it sees the installed headers only.
+# gufunc_add_abi_test(<name> [SLOW] [THREADS] [OPTIMIZED] [LINK <library>...] <source>...):
+# the same over libgufunc.so; it sees the installed headers only.
 function(gufunc_add_abi_test name)
   gufunc_add_gtest(${name} gufunc::gufunc ${ARGN})
   add_dependencies(${name}_test gufunc_backend_cpu)
@@ -62,10 +62,15 @@ endfunction()
 
 # What the two share.
 function(gufunc_add_gtest name library)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "SLOW;THREADS" "" "LINK;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "SLOW;THREADS;OPTIMIZED" "" "LINK;SOURCES")
   add_executable(${name}_test ${arg_UNPARSED_ARGUMENTS} ${arg_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${library} ${arg_LINK} GTest::gmock GTest::gtest_main)
   gufunc_apply_warnings(${name}_test)
+  # What is tested is optimized as the preset says; test programs build in half the time without,
+  # but for those that compute much themselves.
+  if(NOT arg_OPTIMIZED)
+    target_compile_options(${name}_test PRIVATE -O0)
+  endif()
   set_target_properties(${name}_test PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin/tests")
   add_test(NAME ${name} COMMAND ${name}_test)

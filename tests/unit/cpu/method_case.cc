@@ -87,6 +87,22 @@ void swap_bytes(unsigned char *bytes, guf_dtype dtype) {
   }
 }
 
+// Values at random, which repeat after a prime number of elements.
+void fill(Operand *operand, guf_dtype dtype, const MethodCase &row, std::mt19937 &random) {
+  const size_t bytes = dtype_bytes(dtype), period = 4099 * bytes;
+  const size_t first = static_cast<size_t>(operand->origin) % bytes;
+  unsigned char *const data = operand->bytes.data();
+  for (size_t at = first; at + bytes <= operand->bytes.size(); at += bytes) {
+    if (at >= first + period) {
+      std::memcpy(data + at, data + at - period, bytes);
+      continue;
+    }
+    Value value = random_value(random, dtype, row.function == "multiply");
+    if (row.swapped_input) swap_bytes(value.data(), dtype);
+    std::memcpy(data + at, value.data(), bytes);
+  }
+}
+
 uint32_t flag(bool set, uint32_t value) {
   return set ? value : 0;
 }
@@ -122,13 +138,7 @@ Setup::Setup(const MethodCase &row)
   }
   for (MethodDim &dim : out_dims) dim.repeated = false;
   output = lay_out(out_dims, dtype_bytes(output_dtype), row.odd_output, false);
-  const int64_t bytes = dtype_bytes(input_dtype);
-  for (int64_t at = input.origin % bytes; at + bytes <= static_cast<int64_t>(input.bytes.size());
-       at += bytes) {
-    Value value = random_value(random, input_dtype, row.function == "multiply");
-    if (row.swapped_input) swap_bytes(value.data(), input_dtype);
-    std::memcpy(input.bytes.data() + at, value.data(), static_cast<size_t>(bytes));
-  }
+  fill(&input, input_dtype, row, random);
   // Whole stretches of one value, and mixtures.
   for (size_t at = 0; at < mask.bytes.size();) {
     const size_t end = std::min(mask.bytes.size(), at + random() % 700);
