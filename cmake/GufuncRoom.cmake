@@ -15,6 +15,17 @@ function(gufunc_apply_warnings target)
   endif()
 endfunction()
 
+# gufunc_apply_tool_options(<target>): the warnings, and little optimization: most of the time that
+# these programs take to build goes into their parsers of options, which run once.
+function(gufunc_apply_tool_options target)
+  gufunc_apply_warnings(${target})
+  if(GUFUNC_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  else()
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
 # gufunc_apply_library_rules(<target>): what every shared object of ours has besides (ABI Q14, Q15):
 # no STB_GNU_UNIQUE, no undefined symbol, no re-exported archive, never unmapped.
 function(gufunc_apply_library_rules target)

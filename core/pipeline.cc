@@ -50,7 +50,7 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
 
 bool has_missing(const op::CallView &call) {
   for (int32_t i = call.ufunc->nin(); i < call.noperands; ++i) {
-    if ((call.operand[i].flags & op::kMissing) != 0) return true;
+    if (op::is_missing(call.operand[i])) return true;
   }
   return false;
 }

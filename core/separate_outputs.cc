@@ -65,7 +65,7 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
     const uint64_t offset = operand.layout.address - reinterpret_cast<uint64_t>(&operand);
     pair->source.layout.address = reinterpret_cast<uint64_t>(&pair->source) + offset;
   }
-  if ((output.flags & op::kMissing) != 0) {
+  if (op::is_missing(output)) {
     const array::Layout &like = operand.layout;
     base::Ref<array::Array> array;
     GUF_TRY(memory::allocate(*call_.device, loop_dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C,
@@ -152,7 +152,7 @@ void SeparateOutputs::describe(const resolve::Choice &choice, guf_resolution *ou
   for (size_t k = 0; k < pairs_.size(); ++k) {
     const Pair &pair = pairs_[k];
     const op::OperandView &output = call_.operand[pair.output];
-    const bool missing = (output.flags & op::kMissing) != 0;
+    const bool missing = op::is_missing(output);
     const array::Layout &like = missing ? call_.operand[pair.operand].layout : output.layout;
     out->dtypes[pair.output] =
         missing ? choice.loop->types[static_cast<size_t>(pair.operand)] : like.dtype;

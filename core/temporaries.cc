@@ -43,7 +43,7 @@ guf_status Temporaries::allocate_output(int32_t operand, broadcast::LoopShape *l
 
 guf_status Temporaries::allocate_outputs(broadcast::LoopShape *loop, guf_error *error) {
   for (int32_t i = 0; i < call_.noperands; ++i) {
-    if ((call_.operand[i].flags & op::kMissing) != 0) GUF_TRY(allocate_output(i, loop, error));
+    if (op::is_missing(call_.operand[i])) GUF_TRY(allocate_output(i, loop, error));
   }
   return GUF_OK;
 }

@@ -2,22 +2,14 @@
 // The border of backends: what was found, and plugins added by path.
 #include <gufunc/device.h>
 
-#include <cstring>
-
 #include "abi/src/border.h"
+#include "abi/src/text_out.h"
 #include "core/backend/backend_registry.h"
 #include "core/base/struct_size.h"
 
 using namespace gufunc;
 
 namespace {
-
-template <size_t n>
-void copy_text(char (&to)[n], const char *from) {
-  const size_t length = strnlen(from, n - 1);
-  std::memcpy(to, from, length);
-  to[length] = '\0';
-}
 
 guf_backend_info describe(const backend::Record &record) {
   const backend::Outcome &state = record.state();
@@ -27,14 +19,14 @@ guf_backend_info describe(const backend::Record &record) {
   info.native_code = state.native_code;
   info.ndevices = record.probe_once.done() ? record.ndevices : state.status == GUF_OK ? -1 : 0;
   info.priority = record.priority;
-  copy_text(info.name, record.name.c_str());
-  copy_text(info.path, record.path.c_str());
-  copy_text(info.reason, state.reason.c_str());
+  border::copy_text(record.name, info.name);
+  border::copy_text(record.path, info.path);
+  border::copy_text(state.reason, info.reason);
   if (record.open_once.done() && record.opened.status == GUF_OK) {
     info.abi_minor = record.api.abi_minor;
-    copy_text(info.version, record.api.version);
+    border::copy_text(record.api.version, info.version);
   }
-  if (record.probe_once.done()) copy_text(info.driver, record.driver);
+  if (record.probe_once.done()) border::copy_text(record.driver, info.driver);
   return info;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "abi/src/handles.h"
+#include "abi/src/text_out.h"
 #include "core/backend/backend_registry.h"
 #include "core/base/struct_size.h"
 #include "core/op/ufunc_registry.h"
@@ -12,13 +13,6 @@
 using namespace gufunc;
 
 namespace {
-
-template <size_t n>
-void copy_text(char (&to)[n], const char *from) {
-  const size_t length = strnlen(from, n - 1);
-  std::memcpy(to, from, length);
-  to[length] = '\0';
-}
 
 // Decided once per context: later changes of the machine do not move its arrays about.
 guf_status find_automatic(op::Context &context, backend::Device **out, guf_error *error) {
@@ -63,10 +57,10 @@ guf_status guf_device_get_info(guf_device device, guf_device_info *out_info, guf
     info.units = found->info.units;
     info.host_memory = found->host_memory ? 1 : 0;
     info.memory_bytes = found->info.memory_bytes;
-    copy_text(info.backend, found->backend->name.c_str());
-    copy_text(info.name, found->info.name);
-    copy_text(info.target, found->info.target);
-    copy_text(info.spec, found->spec.c_str());
+    border::copy_text(found->backend->name, info.backend);
+    border::copy_text(found->info.name, info.name);
+    border::copy_text(found->info.target, info.target);
+    border::copy_text(found->spec, info.spec);
     return base::write_struct(out_info, info, error);
   });
 }

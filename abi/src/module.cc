@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "abi/src/handles.h"
+#include "abi/src/text_out.h"
 #include "core/base/struct_size.h"
 #include "core/module/module.h"
 
@@ -22,13 +23,6 @@ guf_status register_and_publish(op::Context &context, const ModuleRef &made, guf
   GUF_TRY(module::register_module(context, made, &kept, error));
   *out_module = border::publish<guf_module>(kept);
   return GUF_OK;
-}
-
-template <size_t n>
-void copy_text(char (&to)[n], const char *from) {
-  const size_t length = strnlen(from, n - 1);
-  std::memcpy(to, from, length);
-  to[length] = '\0';
 }
 
 }  // namespace
@@ -83,8 +77,8 @@ guf_status guf_module_get_info(guf_module module, guf_module_info *out_info, guf
     info.nfunctions = found->table().nfunctions;
     info.nimages = found->table().nimages;
     info.flags = found->flags();
-    copy_text(info.name, found->table().name);
-    copy_text(info.path, found->path().c_str());
+    border::copy_text(found->table().name, info.name);
+    border::copy_text(found->path(), info.path);
     return base::write_struct(out_info, info, error);
   });
 }

@@ -24,6 +24,12 @@ void copy_text(std::string_view text, char (&to)[kSize]) {
   std::memset(to + length, 0, kSize - length);
 }
 
+// From an array that a plugin filled, terminated or not.
+template <size_t kFrom, size_t kSize>
+void copy_text(const char (&from)[kFrom], char (&to)[kSize]) {
+  copy_text(std::string_view(from, strnlen(from, kFrom)), to);
+}
+
 // Fills a caller's buffer, or leaves it untouched.  Errors  GUF_E_BUFFER_TOO_SMALL <= capacity
 inline guf_status hand_out(std::string_view text, char *to, uint64_t capacity, guf_error *error) {
   if (capacity < text.size() + 1) {

@@ -25,7 +25,7 @@ bool should_swap(const op::CallView &call, const LoopShape &loop, int32_t outer,
   *out_known = false;
   for (int32_t i = 0; i <= call.noperands; ++i) {
     const bool mask = i == call.noperands;
-    if (mask ? !call.has_where : (call.operand[i].flags & op::kMissing) != 0) continue;
+    if (mask ? !call.has_where : op::is_missing(call.operand[i])) continue;
     const array::Layout &layout = mask ? call.where.layout : call.operand[i].layout;
     const int32_t core_ndim = mask ? 0 : loop.core_ndim[i];
     const int64_t a = std::abs(loop_stride(layout, core_ndim, loop, outer));
@@ -75,7 +75,7 @@ bool is_fortran(const array::Layout &layout, const int8_t *order) {
 // order='A': F when all operands given are F-contiguous.
 bool any_means_fortran(const op::CallView &call, const LoopShape &loop) {
   for (int32_t i = 0; i < call.noperands; ++i) {
-    if ((call.operand[i].flags & op::kMissing) != 0) continue;
+    if (op::is_missing(call.operand[i])) continue;
     if (!is_fortran(call.operand[i].layout, loop.turned ? loop.order[i] : nullptr)) return false;
   }
   return !call.has_where || is_fortran(call.where.layout, nullptr);

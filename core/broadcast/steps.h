@@ -15,7 +15,7 @@ inline int32_t side_index(const op::Signature &signature, int32_t operand) {
   return operand < signature.nin ? operand : operand - signature.nin;
 }
 inline bool is_missing(const op::CallView &call, int32_t operand) {
-  return (call.operand[operand].flags & op::kMissing) != 0;
+  return op::is_missing(call.operand[operand]);
 }
 
 // How many core axes each operand has, and which optional dimensions are missing.

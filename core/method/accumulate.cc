@@ -58,7 +58,7 @@ guf_status launch(const op::CallView &call, const Folding &folding, guf_error *e
   op::CallView &call = view.call;
   backend::ErrorRoom room(error);
   pipeline::Temporaries arrays(call);
-  if ((call.operand[kOutput].flags & op::kMissing) != 0) {
+  if (op::is_missing(call.operand[kOutput])) {
     const array::Layout &input = call.operand[kInput].layout;
     int64_t extents[GUF_MAX_NDIM];
     std::copy_n(input.shape, input.ndim, extents);
@@ -81,7 +81,7 @@ guf_status finish(FoldView &view, const Folding &folding, guf_operand *output, g
   const bool in_place = folding.method == GUF_METHOD_ACCUMULATE &&
                         array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
   const bool copy_input = !in_place && meets_output(call, call.operand[kInput]);
-  const bool missing = (call.operand[kOutput].flags & op::kMissing) != 0;
+  const bool missing = op::is_missing(call.operand[kOutput]);
   if (!copy_input && !missing && call.stream == nullptr) return launch(call, folding, error);
   return launch_with_arrays(view, folding, copy_input, output, error);
 }

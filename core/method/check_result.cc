@@ -9,10 +9,6 @@ namespace {
 
 using base::kNone;
 
-bool is_missing(const op::OperandView &operand) {
-  return (operand.flags & op::kMissing) != 0;
-}
-
 // "(2,)->(2,newaxis)": leading axes that the output lacks are left out.
 void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &axes,
                   base::Text *text) {

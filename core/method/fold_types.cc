@@ -15,10 +15,6 @@ namespace {
 
 using base::kNone;
 
-bool is_missing(const op::OperandView &operand) {
-  return (operand.flags & op::kMissing) != 0;
-}
-
 // Sums and products of bools and small integers are taken in 64 bits, unless somebody asks for a
 // type.
 guf_dtype widened(const FoldView &view) {

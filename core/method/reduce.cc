@@ -90,7 +90,7 @@ guf_status launch(FoldView &view, const Reduction &reduction, guf_error *error) 
   op::CallView &call = view.call;
   backend::ErrorRoom room(error);
   pipeline::Temporaries arrays(call);
-  if ((call.operand[kOutput].flags & op::kMissing) != 0) {
+  if (op::is_missing(call.operand[kOutput])) {
     const array::Layout &input = call.operand[kInput].layout;
     int64_t extents[GUF_MAX_NDIM];
     for (int32_t k = 0; k < input.ndim; ++k) {
@@ -129,7 +129,7 @@ guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
   const bool copy_input = meets_output(call, call.operand[kInput]) ||
                           has_many_folds(call.operand[kInput].layout, reduction.folded);
   const bool copy_mask = call.has_where && meets_output(call, call.where);
-  const bool missing = (call.operand[kOutput].flags & op::kMissing) != 0;
+  const bool missing = op::is_missing(call.operand[kOutput]);
   if (!copy_input && !copy_mask && !missing && call.stream == nullptr)
     return launch(view, reduction, error);
   return launch_with_arrays(view, &reduction, copy_input, copy_mask, output, error);

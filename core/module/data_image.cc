@@ -16,7 +16,6 @@
 namespace gufunc::module {
 namespace {
 
-constexpr char kTableSymbol[] = "gufunc_module_v1";
 constexpr uint64_t kMaxSpan = uint64_t{1} << 31;
 #if defined(__aarch64__)
 constexpr uint32_t kRelative = R_AARCH64_RELATIVE, kAbsolute = R_AARCH64_ABS64;

@@ -20,8 +20,6 @@
 namespace gufunc::module {
 namespace {
 
-constexpr char kTableSymbol[] = "gufunc_module_v1";
-
 // Which content each mapped inode had when it was mapped.
 struct MappedInode {
   backend::FileIdentity identity;

@@ -13,6 +13,9 @@
 
 namespace gufunc::module {
 
+// What a module's file exports: its guf_module_v1.
+inline constexpr char kTableSymbol[] = "gufunc_module_v1";
+
 // Owns the memory that a table lies in.
 class ModuleImage {
  public:

@@ -36,6 +36,10 @@ struct OperandView {
   alignas(16) unsigned char cast_value[16];  // weak scalars: the value in the loop's dtype
 };
 
+inline bool is_missing(const OperandView &operand) {
+  return (operand.flags & kMissing) != 0;
+}
+
 struct CallView {
   Ufunc *ufunc;
   int32_t noperands;

@@ -5,11 +5,11 @@
 namespace gufunc::plan {
 namespace {
 
-const char *refusal(const op::CallView &call) {
+const char *refuse_elementwise(const op::CallView &call) {
   return call.ufunc->signature.generalized ? "the ufunc has core dimensions" : nullptr;
 }
 
-guf_status make(const Request &request, Launch *out, guf_error *) {
+guf_status make_elementwise(const Request &request, Launch *out, guf_error *) {
   write_loop(request, out);
   out->block.ncore = 0;
   out->block.ncorestrides = 0;
@@ -20,6 +20,6 @@ guf_status make(const Request &request, Launch *out, guf_error *) {
 
 }  // namespace
 
-const Planner kElementwise = {"elementwise", refusal, make};
+const Planner kElementwise = {"elementwise", refuse_elementwise, make_elementwise};
 
 }  // namespace gufunc::plan

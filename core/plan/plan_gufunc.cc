@@ -5,7 +5,7 @@
 namespace gufunc::plan {
 namespace {
 
-const char *refusal(const op::CallView &call) {
+const char *refuse_generalized(const op::CallView &call) {
   return call.ufunc->signature.generalized ? nullptr : "the ufunc is elementwise";
 }
 
@@ -14,7 +14,7 @@ int64_t core_step(const array::Layout &layout, int32_t axis, int64_t size) {
   return layout.shape[axis] == 1 && size != 1 ? 0 : layout.strides[axis];
 }
 
-guf_status make(const Request &request, Launch *out, guf_error *) {
+guf_status make_generalized(const Request &request, Launch *out, guf_error *) {
   const op::Signature &signature = request.call.ufunc->signature;
   const broadcast::LoopShape &loop = request.loop;
   guf_launch_block &block = out->block;
@@ -45,6 +45,6 @@ guf_status make(const Request &request, Launch *out, guf_error *) {
 
 }  // namespace
 
-const Planner kGufunc = {"gufunc", refusal, make};
+const Planner kGufunc = {"gufunc", refuse_generalized, make_generalized};
 
 }  // namespace gufunc::plan

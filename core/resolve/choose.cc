@@ -36,7 +36,7 @@ inline uint64_t key_of(const CallView &call, bool *out_plain) {
   for (int32_t i = 0; i < call.noperands; ++i) {
     const OperandView &operand = call.operand[i];
     uint64_t code = 0;
-    if (__builtin_expect(is_weak(operand) || (operand.flags & op::kMissing) != 0, 0)) {
+    if (__builtin_expect(is_weak(operand) || op::is_missing(operand), 0)) {
       if (operand.kind == GUF_OPERAND_WEAK_INT_HUGE) return 0;
       code = is_weak(operand) ? weak_code(operand.kind) : kMissingCode;
       plain = false;
@@ -60,7 +60,7 @@ guf_status apply(CallView *call, const op::Loop &loop, const guf_dtype *named, g
     if (is_weak(operand)) {
       const bool is_named = named != nullptr && named[i] != 0;
       GUF_TRY((is_named ? convert_named : convert)(&operand, i, type, error));
-    } else if ((operand.flags & op::kMissing) != 0) {
+    } else if (op::is_missing(operand)) {
       operand.layout.dtype = type;
     }
   }
@@ -71,7 +71,7 @@ uint32_t cast_mask_of(const CallView &call, const op::Loop &loop) {
   uint32_t mask = 0;
   for (int32_t i = 0; i < call.noperands; ++i) {
     const OperandView &operand = call.operand[i];
-    if (is_weak(operand) || (operand.flags & op::kMissing) != 0) continue;
+    if (is_weak(operand) || op::is_missing(operand)) continue;
     if (operand.layout.dtype != loop.types[static_cast<size_t>(i)]) mask |= 1U << i;
   }
   return mask;
@@ -137,7 +137,7 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loo
         GUF_TRY(convert(&sides[i], i, types[i], error));
       }
     }
-    if ((sides[2].flags & op::kMissing) != 0) sides[2].layout.dtype = loop.types[2];
+    if (op::is_missing(sides[2])) sides[2].layout.dtype = loop.types[2];
     *out = {&loop, k, mask};
     *out_done = true;
     return GUF_OK;
