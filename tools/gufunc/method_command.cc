@@ -237,8 +237,7 @@ class Method {
 }  // namespace
 
 void method_command(const Common &common, const MethodOptions &options) {
-  const bool outputs = !options.output.empty() + !options.into.empty() + options.inplace > 1;
-  if (outputs) usage("one of -o, --into and --inplace");
+  want_one_place(!options.output.empty(), !options.into.empty(), options.inplace);
   Method method(common, options);
   method.execute();
   method.finish();
