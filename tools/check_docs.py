@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the documents against the tree: snippets, links, environment variables."""
+"""Checks the documents against the tree: snippets, links, environment variables, and that the files
+and the tests which they name are there."""
 
+import itertools
 import re
 
 import house_tree as tree
@@ -11,6 +13,16 @@ SNIPPET = re.compile(r"<!-- from (\S+) -->\n+```\w*\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 VARIABLE = re.compile(r'"((?:GUFUNC|GUFCC)_[A-Z0-9_]+)"')
 DOCUMENTED = re.compile(r"^\| `((?:GUFUNC|GUFCC)_[A-Z0-9_]+)` \|", re.MULTILINE)
+FENCED = re.compile(r"```.*?```", re.DOTALL)
+CODE_WORD = re.compile(r"`([^`\s]+)`")
+PLACEHOLDER = re.compile(r"(^|/)[A-Z](/|$)")  # backends/X
+TEST = re.compile(r"(conformance|house)_[\w-]+$|(?!gufunc_add_)[\w-]+_test$")
+CORNERS = re.compile(r"corner (\d+(?:(?:, | to )\d+)*)")
+CORNER = re.compile(r"^    \((\d+), '", re.MULTILINE)
+# In CMakeLists.txt: loops over names, and what adds a test.
+CMAKE = re.compile(r"(endforeach)\(|foreach\((\w+) IN ITEMS ([^)]*)\)|(foreach)\("
+                   r"|(gufunc_add_(?:unit_test|abi_test|gtest|check)|add_test)\(\s*(?:NAME\s+)?"
+                   r"([^\s)]+)")
 READS_VARIABLES = ("core/", "abi/src/", "backends/", "tools/gufunc/", "tools/gufcc/")
 
 
@@ -42,13 +54,57 @@ def variables(root):
         yield f"docs/environment.md: lists {name}, which nothing reads"
 
 
+def tests(root):
+    """The names of the tests, by ctest and by source."""
+    names = set()
+    for path in tree.files(root, {".txt"}):
+        if path.name != "CMakeLists.txt":
+            continue
+        loops = []
+        for end, variable, items, other, adds, name in CMAKE.findall((root / path).read_text()):
+            if end:
+                loops.pop()
+            elif variable or other:
+                loops.append([(variable, item) for item in items.split()])
+            else:
+                prefix = "house_" if adds == "gufunc_add_check" else ""
+                for values in itertools.product(*filter(None, loops)):
+                    full = name
+                    for known, item in values:
+                        full = full.replace("${" + known + "}", item)
+                    names.add(prefix + full)
+    sources = {p.stem for p in tree.files(root, tree.CODE | {".py"}) if p.parts[0] == "tests"}
+    return names | {f"{name}_planted" for name in names if name.startswith("house_")} | sources
+
+
+def corner_cases(root):
+    pages = root.glob("tests/conformance/corner_*.py")
+    return {int(number) for page in pages for number in CORNER.findall(page.read_text())}
+
+
+def cited(root, path, text, known_tests, known_corners):
+    folders = {p.name for p in root.iterdir() if p.is_dir()} - tree.SKIPPED_FOLDERS
+    for word in CODE_WORD.findall(FENCED.sub("", text)):
+        if "/" in word and word.split("/")[0] in folders and not PLACEHOLDER.search(word):
+            if not any(root.glob(word)):
+                yield f"{path}: names {word}, which does not exist"
+        elif TEST.match(word) and word not in known_tests:
+            yield f"{path}: names the test {word}, which does not exist"
+    for numbers in CORNERS.findall(text):
+        for number in map(int, re.findall(r"\d+", numbers)):
+            if number not in known_corners:
+                yield f"{path}: names corner {number}, which does not exist"
+
+
 def main():
     root = tree.parser(__doc__).parse_args().root
     findings, examined = list(variables(root)), 0
+    known = tests(root), corner_cases(root)
     for path in tree.files(root, {".md"}):
         examined += 1
         text = (root / path).read_text()
-        findings += [*snippets(root, path, text), *links(root, path, text)]
+        findings += [*snippets(root, path, text), *links(root, path, text),
+                     *cited(root, path, text, *known)]
     tree.finish("docs", findings, examined)
 
 

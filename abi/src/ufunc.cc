@@ -3,6 +3,7 @@
 #include <gufunc/ufunc.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "abi/src/handles.h"
 #include "abi/src/text_out.h"
@@ -10,6 +11,10 @@
 #include "core/op/ufunc_registry.h"
 
 using namespace gufunc;
+
+// It has grown by the roles.
+template <>
+inline constexpr uint32_t base::kFirstSize<guf_ufunc_info> = offsetof(guf_ufunc_info, roles);
 
 namespace {
 
@@ -80,6 +85,7 @@ guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info, guf_err
     border::copy_text(found->signature.text, info.signature);
     border::copy_text(found->signature.rules_text, info.rules);
     border::copy_text(found->doc, info.doc);
+    std::copy_n(found->signature.role.begin(), found->noperands(), info.roles);
     return base::write_struct(out_info, info, error);
   });
 }

@@ -23,13 +23,20 @@ constexpr uint32_t itemsize(guf_dtype dtype) {
 constexpr bool is_complex(guf_dtype dtype) {
   return (dtype & 0xFFU) == 5;
 }
-constexpr bool is_integer(guf_dtype dtype) {  // signed or unsigned; bool is neither
-  return (dtype & 0xFFU) <= 1;
+constexpr bool is_signed(guf_dtype dtype) {  // an integer; bool is neither signed nor unsigned
+  return (dtype & 0xFFU) == 0;
+}
+constexpr bool is_unsigned(guf_dtype dtype) {
+  return (dtype & 0xFFU) == 1;
+}
+constexpr bool is_integer(guf_dtype dtype) {
+  return is_signed(dtype) || is_unsigned(dtype);
 }
 constexpr uint32_t alignment(guf_dtype dtype) {
   return is_complex(dtype) ? itemsize(dtype) / 2 : itemsize(dtype);
 }
 static_assert(itemsize(GUF_BOOL) == 1 && itemsize(GUF_C128) == 16 && alignment(GUF_C128) == 8);
+static_assert(is_signed(GUF_I8) && is_unsigned(GUF_U64) && !is_signed(GUF_U8));
 static_assert(is_integer(GUF_U64) && !is_integer(GUF_BOOL) && !is_integer(GUF_F16));
 
 bool valid(guf_dtype dtype);

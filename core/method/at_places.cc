@@ -81,7 +81,7 @@ guf_status broadcast_indices(const AtView &view, Places *places, guf_error *erro
 guf_status prepare_index(AtView &view, int32_t k, guf_error *error) {
   op::OperandView &index = view.index[k];
   GUF_TRY(settle(&index, kFirstIndex + k, error));
-  if (!is_index_type(index.layout.dtype)) {
+  if (!dtype::is_integer(index.layout.dtype)) {
     return base::fail(error, GUF_E_INDEX, kFirstIndex + k, kNone,
                       "arrays used as indices must be of integer (or boolean) type; argument %d: "
                       "found %s, wanted an integer type",

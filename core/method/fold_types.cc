@@ -22,9 +22,8 @@ guf_dtype widened(const FoldView &view) {
   const guf_dtype type = view.call.operand[kInput].layout.dtype;
   if (name != "add" && name != "multiply") return 0;
   if (type == GUF_BOOL) return GUF_I64;
-  const uint32_t code = type & 0xFFU;
-  if (code > 1 || dtype::itemsize(type) >= 8) return 0;
-  return code == 1 ? GUF_U64 : GUF_I64;
+  if (!dtype::is_integer(type) || dtype::itemsize(type) >= 8) return 0;
+  return dtype::is_unsigned(type) ? GUF_U64 : GUF_I64;
 }
 
 // Comparisons fold only bools: what they give must be what they take.

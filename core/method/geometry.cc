@@ -16,9 +16,8 @@ bool reorders(const op::Ufunc &ufunc) {
   return (ufunc.flags & both) == both;
 }
 
-bool is_exact(const op::Ufunc &ufunc, guf_dtype dtype) {
-  const bool integer = dtype == GUF_BOOL || (dtype & 0xFFU) <= 1;
-  return integer && reorders(ufunc);
+bool is_exact(const op::Ufunc &ufunc, guf_dtype type) {
+  return (type == GUF_BOOL || dtype::is_integer(type)) && reorders(ufunc);
 }
 
 uint32_t flags_of(const op::CallView &call, const op::Loop &loop) {

@@ -18,10 +18,6 @@ T load(const void *from) {
 
 }  // namespace
 
-bool is_index_type(guf_dtype type) {
-  return type != GUF_BOOL && (type & 0xFFU) <= 1;
-}
-
 guf_status make_readable(const op::OperandView &operand, backend::Stream *stream, int32_t index,
                          guf_error *error) {
   if ((operand.flags & op::kScalar) != 0) return GUF_OK;
@@ -36,7 +32,7 @@ guf_status make_readable(const op::OperandView &operand, backend::Stream *stream
 
 int64_t read_index(guf_dtype type, bool swapped, uint64_t address) {
   const auto *const from = reinterpret_cast<const void *>(address);
-  const bool is_signed = (type & 0xFFU) == 0 && type != GUF_BOOL;
+  const bool is_signed = dtype::is_signed(type);
   switch (dtype::itemsize(type)) {
     case 8: {
       const auto value = load<uint64_t>(from);

@@ -7,9 +7,6 @@
 
 namespace gufunc::method {
 
-// Whether elements of the type can index.
-bool is_index_type(guf_dtype type);
-
 // Readable by the host, and written by nothing queued before: waits for the stream.
 // Errors  GUF_E_DEVICE_MISMATCH <= the operand lies in device memory
 guf_status make_readable(const op::OperandView &operand, backend::Stream *stream, int32_t index,

@@ -45,13 +45,9 @@ bool make_identity(int32_t identity, op::OperandView *out) {
   }
 }
 
-bool is_unsigned(guf_dtype type) {
-  return (type & 0xFFU) == 1;
-}
-
 guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, bool *out_has,
                           guf_error *error) {
-  if (identity == GUF_IDENTITY_MINUS_ONE && is_unsigned(type)) {  // all bits
+  if (identity == GUF_IDENTITY_MINUS_ONE && dtype::is_unsigned(type)) {  // all bits
     std::memset(out, 0xFF, dtype::itemsize(type));
     *out_has = true;
     return GUF_OK;
@@ -77,7 +73,7 @@ guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error
                       initial.device->spec.c_str());
   }
   if (initial.kind == GUF_OPERAND_WEAK_COMPLEX && type != GUF_BOOL && !dtype::is_complex(type)) {
-    const bool integer = (type & 0xFFU) <= 1;
+    const bool integer = dtype::is_integer(type);
     return base::fail(error, GUF_E_CASTING, 4, kNone,
                       integer
                           ? "int() argument must be a string, a bytes-like object or a real "
@@ -130,7 +126,7 @@ guf_status make_integer(double value, op::OperandView *out, guf_error *error) {
 guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error) {
   const guf_dtype type = view.initial.layout.dtype;
   unsigned char bytes[16];
-  if (type == GUF_BOOL || (type & 0xFFU) <= 1) {
+  if (type == GUF_BOOL || dtype::is_integer(type)) {
     const guf_dtype wide = type == GUF_U64 ? GUF_U64 : GUF_I64;
     GUF_TRY(read_element(view, wide, bytes, error));
     uint64_t bits = 0;
@@ -154,7 +150,7 @@ guf_status make_exact(FoldView &view, guf_dtype type, guf_error *error) {
     return make_integer(value, &initial, error);
   }
   const bool typed = initial.kind == GUF_OPERAND_SCALAR && !dtype::is_complex(initial.layout.dtype);
-  if (!typed || is_unsigned(type) || initial.layout.dtype == type) return GUF_OK;
+  if (!typed || dtype::is_unsigned(type) || initial.layout.dtype == type) return GUF_OK;
   op::OperandView number = {};
   GUF_TRY(make_number_of(view, &number, error));
   initial = number;
@@ -168,7 +164,7 @@ guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_e
     *out = 1;
     return GUF_OK;
   }
-  if (type != GUF_BOOL && (type & 0xFFU) <= 1) GUF_TRY(make_exact(view, type, error));
+  if (dtype::is_integer(type)) GUF_TRY(make_exact(view, type, error));
   if (!resolve::is_weak(initial)) return read_element(view, type, out, error);
   if (initial.kind == GUF_OPERAND_WEAK_INT_HUGE && type == GUF_U32 && initial.value[1] == 0) {
     return base::fail(error, GUF_E_OVERFLOW, 4, kNone,

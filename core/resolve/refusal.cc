@@ -32,7 +32,7 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
   // "uint8" is UInt8DType and "bfloat16" would be BFloat16DType: the letter behind the prefix is
   // a capital too.
   const char *const name = dtype::name(type);
-  const bool two = (type & 0xFFU) == 1 || type == GUF_BF16;
+  const bool two = dtype::is_unsigned(type) || type == GUF_BF16;
   const auto upper = [](char c) { return static_cast<char>(c - 'a' + 'A'); };
   text->add("<class 'numpy.dtypes.%c", upper(name[0]));
   if (two) {

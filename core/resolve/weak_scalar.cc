@@ -62,13 +62,9 @@ guf::f64 as_double(uint64_t bits) {
   return value;
 }
 
-bool is_unsigned(guf_dtype type) {
-  return (type & 0xFFU) == 1;
-}
-
 bool fits(int64_t value, guf_dtype type) {
   const uint32_t bits = 8 * dtype::itemsize(type);
-  if (is_unsigned(type)) return value >= 0 && (bits == 64 || value >> bits == 0);
+  if (dtype::is_unsigned(type)) return value >= 0 && (bits == 64 || value >> bits == 0);
   return bits == 64 || (value >= -(int64_t{1} << (bits - 1)) && value < int64_t{1} << (bits - 1));
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The order of floating-point folds is fixed by the shape alone: the library's bits against the
 tree and the scan of docs/reductions.md written down once more, over axes, strides, masks, initial
-values and 1, 2, 3 and 7 threads.
+values and 1, 2, 3 and 7 threads. Then what that page says of accuracy.
 
     fold_order.py --library build/release/lib/libgufunc.so.0.1 [--cases 400] [--seed 1]"""
 
@@ -13,6 +13,7 @@ import sys
 import numpy as np
 
 import abi_methods
+import fold_accuracy
 import judge
 import method_cases
 from cases import layout
@@ -150,6 +151,9 @@ def main():
         if text:
             differences.append(text)
     print(f'{options.cases} folds at 1, 2, 3 and 7 threads: {len(differences)} of other bits')
+    untrue = fold_accuracy.differences(library)
+    print(f'accuracy: {len(untrue)} statements of docs/reductions.md that do not hold')
+    differences += untrue
     print('\n'.join(differences[:20]))
     return 1 if differences else 0
 

@@ -53,22 +53,18 @@ def apart(x, out):
     return x.copy() if shares else x
 
 
-def run_numpy(case):
+def numpy_outcome(case, call_with):
+    """What NumPy does; call_with(memory) gives the function of inputs and out that calls it."""
     memory = build.Memory(case)
+    call = call_with(memory)
     narrow = build.is_bfloat16(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
     if narrow:
         inputs = [build.from_bfloat16_bits(x) for x in inputs]
     out = build.value(memory, case['output']) if case['output'] else None
     inputs = [apart(x, out) for x in inputs]
-    options = {'order': case['order'], 'casting': case['casting'] or 'same_kind'}
-    if case.get('dtype'):
-        options['dtype'] = np.dtype(build.numpy_letter(case['dtype']))
-    if case.get('where'):
-        options['where'] = memory.view(case['where'])
-    options |= keyword_cases.type_options(case) | keyword_cases.axes_options(case)
     try:
-        result = getattr(np, case['op'])(*inputs, out=out, **options)
+        result = call(inputs, out)
     except Exception as error:  # noqa: BLE001 - its class is the finding
         return Outcome(memory, error=error, text=str(error))
     result = np.asarray(result) if out is None else out
@@ -76,6 +72,19 @@ def run_numpy(case):
     if narrow and letter == 'f':
         letter = 'E'
     return Outcome(memory, result, letter, result.strides)
+
+
+def run_numpy(case):
+    def call_with(memory):
+        options = {'order': case['order'], 'casting': case['casting'] or 'same_kind'}
+        if case.get('dtype'):
+            options['dtype'] = np.dtype(build.numpy_letter(case['dtype']))
+        if case.get('where'):
+            options['where'] = memory.view(case['where'])
+        options |= keyword_cases.type_options(case) | keyword_cases.axes_options(case)
+        return lambda inputs, out: getattr(np, case['op'])(*inputs, out=out, **options)
+
+    return numpy_outcome(case, call_with)
 
 
 def run_library(case, library):

@@ -17,22 +17,11 @@ from method_truth import hits_held, left_fold, sums_and_products
 
 
 def run_numpy(case):
-    memory = build.Memory(case)
-    narrow = build.is_bfloat16(case)
-    inputs = [build.value(memory, spec) for spec in case['inputs']]
-    if narrow:
-        inputs = [build.from_bfloat16_bits(x) for x in inputs]
-    out = build.value(memory, case['output']) if case['output'] else None
-    inputs = [judge.apart(x, out) for x in inputs]
-    try:
-        result = numpy_method(case, getattr(np, case['op']), inputs, out, memory)
-    except Exception as error:  # noqa: BLE001 - its class is the finding
-        return Outcome(memory, error=error, text=str(error))
-    result = np.asarray(result) if out is None else out
-    letter = letter_of(result.dtype)
-    if narrow and letter == 'f':
-        letter = 'E'
-    return Outcome(memory, result, letter, result.strides)
+    def call_with(memory):
+        function = getattr(np, case['op'])
+        return lambda inputs, out: numpy_method(case, function, inputs, out, memory)
+
+    return judge.numpy_outcome(case, call_with)
 
 
 def run_library(case, library):

@@ -3,61 +3,22 @@
 // machine: the reference numbers of Numba and NumPy, and bits equal to the formula rounded
 // operation by operation.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <gufunc/module_table.h>
 
 #include <cmath>
-#include <cstring>
-#include <string>
 #include <vector>
+
+#include "tests/gufcc/linked_module.h"
 
 extern "C" const guf_module_v1 gufunc_module_v1_example_kernels;
 
+namespace gufunc::gufcc {
 namespace {
 
 using testing::ElementsAre;
 using testing::FloatEq;
 using testing::Pointwise;
 
-const guf_module_v1 &module() {
-  return gufunc_module_v1_example_kernels;
-}
-
-bool runs_here(const guf_module_image &image) {
-#if defined(__x86_64__)
-  const std::string target = image.target;
-  if (target == "x86-64-v4") return __builtin_cpu_supports("x86-64-v4");
-  if (target == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3");
-#endif
-  return true;
-}
-
-// The entry of a loop in an image, found by its symbol stem.
-guf_loop_numpy find_loop(const guf_module_image &image, const std::string &stem) {
-  for (uint32_t f = 0; f < module().nfunctions; ++f) {
-    const guf_module_function &function = module().functions[f];
-    for (uint32_t i = 0; i < function.nloops; ++i) {
-      const guf_module_loop &loop = function.loops[i];
-      if (stem == loop.name) return reinterpret_cast<guf_loop_numpy>(image.entries[loop.kernel]);
-    }
-  }
-  ADD_FAILURE() << "no loop " << stem;
-  return nullptr;
-}
-
-class ExampleKernels : public testing::TestWithParam<uint32_t> {
- protected:
-  void SetUp() override {
-    if (!runs_here(image())) GTEST_SKIP() << "this machine lacks " << image().target;
-  }
-  const guf_module_image &image() const { return module().images[GetParam()]; }
-  void call(const char *stem, const std::vector<void *> &operands, const std::vector<int64_t> &dims,
-            const std::vector<int64_t> &steps) const {
-    std::vector<char *> args;
-    for (void *operand : operands) args.push_back(static_cast<char *>(operand));
-    find_loop(image(), stem)(args.data(), dims.data(), steps.data(), nullptr);
-  }
-};
+using ExampleKernels = LinkedModule<gufunc_module_v1_example_kernels>;
 
 TEST_P(ExampleKernels, Discriminant) {
   std::vector<double> a = {0, .25, .5, .75, 1}, b = {10, 10.1, 10.5, 10.7, 11},
@@ -176,9 +137,8 @@ TEST_P(ExampleKernels, Stencil) {
 INSTANTIATE_TEST_SUITE_P(Levels, ExampleKernels,
                          testing::Range(0u, gufunc_module_v1_example_kernels.nimages),
                          [](const auto &row) {
-                           std::string name = module().images[row.param].target;
-                           for (char &c : name) c = c == '-' ? '_' : c;
-                           return name;
+                           return target_name(gufunc_module_v1_example_kernels, row.param);
                          });
 
 }  // namespace
+}  // namespace gufunc::gufcc

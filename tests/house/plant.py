@@ -82,6 +82,11 @@ DOCS = [
     Plant("docs/planted.md", "<!-- from core/base/planted.cc -->\n```c\nint main;\n```\n",
           "is not what that file says"),
     Plant("docs/planted.md", "see [this](nowhere.md)\n", "links to nowhere.md"),
+    Plant("docs/planted.md", "`core/base/nowhere.cc` says\n", "names core/base/nowhere.cc, which"),
+    Plant("docs/planted.md", "shown by `planted`, `conformance_gone`\n",
+          "names the test conformance_gone, which"),
+    Plant("docs/planted.md", "| `math_gone_test` |\n", "names the test math_gone_test, which"),
+    Plant("docs/planted.md", "corner 1, 3 to 7\n", "names corner 7, which"),
     Plant("core/base/other.cc", 'const char *s = "GUFUNC_PLANTED";\n', "reads GUFUNC_PLANTED"),
     Plant("docs/environment.md", "| `GUFUNC_GONE` | core | x |\n", "lists GUFUNC_GONE"),
 ]

@@ -4,6 +4,7 @@ half done.
 
 command_line_test.py GUFUNC MODULE_FOLDER"""
 
+import itertools
 import json
 import os
 import pathlib
@@ -342,6 +343,28 @@ class CommandLine(unittest.TestCase):
             'discriminant:discriminant', self.ok('list', '--module', self.module('discriminant'))
         )
         self.fails(3, '', 'run', 'discriminant', a, b, c, '--module', a)
+
+    def test_roles(self):
+        self.assertEqual(
+            json.loads(self.ok('describe', 'add', '--json'))['roles'], ['in', 'in', 'out']
+        )
+        power = ('cumulative_power', '--module', self.module('cumulative_power'))
+        self.assertIn('1 in, 0 out\n  roles     inout\n', self.ok('describe', *power))
+        self.assertEqual(json.loads(self.ok('describe', *power, '--json'))['roles'], ['inout'])
+        a = self.save('a.npy', np.ones(4))
+        told = json.loads(self.ok('explain', power[0], a, '--inplace', *power[1:], '--json'))
+        self.assertEqual([operand['role'] for operand in told['operands']], ['inout'])
+
+    def test_results_go_to_one_place(self):
+        a, into = self.save('a.npy', np.ones(3)), self.save('into.npy', np.zeros(3))
+        places = [('-o', self.here / 'o.npy'), ('--into', into), ('--inplace',)]
+        for left, right in itertools.combinations(places, 2):
+            self.fails(2, 'wanted one of them', 'run', 'negative', a, *left, *right)
+        self.fails(2, 'wanted one of them', 'explain', 'negative', a, '--into', into, '--inplace')
+        self.fails(2, 'wanted one of them', 'run', 'negative', 'x', '--into', into, '--inplace')
+        self.assertEqual(self.files(), ['a.npy', 'into.npy'])
+        np.testing.assert_array_equal(np.load(into), np.zeros(3))
+        np.testing.assert_array_equal(np.load(a), np.ones(3))
 
 
 if __name__ == '__main__':

@@ -58,6 +58,15 @@ void usage(const std::string &message) {
   throw Failure(Exit::kUsage, message);
 }
 
+void want_one_place(bool output, bool into, bool inplace) {
+  if (output + into + inplace > 1)
+    usage("-o, --into and --inplace say where the result goes: wanted one of them");
+}
+
+const char *role_name(int32_t role) {
+  return role == GUF_ROLE_INOUT ? "inout" : role == GUF_ROLE_OUT ? "out" : "in";
+}
+
 int32_t casting_of(const std::string &name) {
   static constexpr const char *kNames[] = {"", "no", "equiv", "safe", "same_kind", "unsafe"};
   for (int32_t i = 0; i < 6; ++i) {

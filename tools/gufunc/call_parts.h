@@ -18,6 +18,11 @@ namespace gufunc::cli {
 // Throws Failure(kUsage).
 [[noreturn]] void usage(const std::string &message);
 
+// Results go to one place at most: -o, --into or --inplace.
+void want_one_place(bool output, bool into, bool inplace);
+
+const char *role_name(int32_t role);  // "inout"
+
 int32_t casting_of(const std::string &name);
 int32_t order_of(const std::string &letter);
 guf_dtype dtype_of(const std::string &name);    // "" is 0: any

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "call_parts.h"
 #include "commands.h"
 #include "outcome.h"
 #include "owned_handle.h"
@@ -44,6 +45,13 @@ std::vector<std::string> loops_of(guf_ufunc ufunc, const guf_ufunc_info &info) {
     loops.push_back(text);
   }
   return loops;
+}
+
+// One word per operand, inputs first.
+std::vector<std::string> roles_of(const guf_ufunc_info &info) {
+  std::vector<std::string> roles;
+  for (int32_t i = 0; i < info.nin + info.nout; ++i) roles.emplace_back(role_name(info.roles[i]));
+  return roles;
 }
 
 // Elementwise ufuncs have no signature; this is how NumPy would write one.
@@ -165,20 +173,26 @@ void describe_command(const Common &common, const std::string &name) {
   const auto modules = load_modules(common.modules);
   const UfuncHandle ufunc = find_ufunc(name);
   const guf_ufunc_info info = info_of(ufunc.get());
-  const auto loops = loops_of(ufunc.get(), info);
+  const auto loops = loops_of(ufunc.get(), info), roles = roles_of(info);
   if (common.json) {
-    const ordered_json row = {{"name", info.name},   {"signature", signature_of(info)},
-                              {"rules", info.rules}, {"nin", info.nin},
-                              {"nout", info.nout},   {"identity", identity_name(info.identity)},
-                              {"doc", info.doc},     {"loops", loops}};
+    const ordered_json row = {{"name", info.name},
+                              {"signature", signature_of(info)},
+                              {"rules", info.rules},
+                              {"nin", info.nin},
+                              {"nout", info.nout},
+                              {"roles", roles},
+                              {"identity", identity_name(info.identity)},
+                              {"doc", info.doc},
+                              {"loops", loops}};
     fmt::print("{}\n", row.dump(2));
     return;
   }
   fmt::print("{}  {}\n", info.name, signature_of(info));
   if (info.doc[0] != '\0') fmt::print("  {}\n", info.doc);
   if (info.rules[0] != '\0') fmt::print("  rules     {}\n", info.rules);
-  fmt::print("  operands  {} in, {} out\n  identity  {}\n  loops     {}\n", info.nin, info.nout,
-             identity_name(info.identity), fmt::join(loops, " "));
+  fmt::print("  operands  {} in, {} out\n  roles     {}\n  identity  {}\n  loops     {}\n",
+             info.nin, info.nout, fmt::join(roles, " "), identity_name(info.identity),
+             fmt::join(loops, " "));
 }
 
 }  // namespace gufunc::cli

@@ -118,6 +118,16 @@ class Method {
     return files_.copy_of(inputs_[0], options_.output);
   }
 
+  // What every method but at is told alike.
+  template <class Args>
+  void set_options(guf_stream stream, Args *args) const {
+    args->stream = stream;
+    args->device = device_;
+    args->order = order_of(options_.order);
+    args->dtype = dtype_of(options_.dtype);
+    args->threads = options_.threads;
+  }
+
   void reduce(guf_stream stream) {
     guf_reduce_args args = {};
     args.struct_size = sizeof args;
@@ -136,11 +146,7 @@ class Method {
       axes.push_back(0);  // "()" is a list of none, which is not the same as no list
       args.axis = axes.data();
     }
-    args.stream = stream;
-    args.device = device_;
-    args.order = order_of(options_.order);
-    args.dtype = dtype_of(options_.dtype);
-    args.threads = options_.threads;
+    set_options(stream, &args);
     Call call;
     call.check(guf_reduce(ufunc_.get(), &args, call.error()));
   }
@@ -152,11 +158,7 @@ class Method {
     args.output = &output_;
     if (!indices_.empty()) args.indices = indices_.data();
     if (!options_.axis.empty()) args.axis = axis_number(options_.axis);
-    args.stream = stream;
-    args.device = device_;
-    args.order = order_of(options_.order);
-    args.dtype = dtype_of(options_.dtype);
-    args.threads = options_.threads;
+    set_options(stream, &args);
     Call call;
     call.check(indices_.empty() ? guf_accumulate(ufunc_.get(), &args, call.error())
                                 : guf_reduceat(ufunc_.get(), &args, call.error()));
@@ -170,12 +172,8 @@ class Method {
     args.outputs = &output_;
     args.noutputs = 1;
     if (where_) args.where = &*where_;
-    args.stream = stream;
-    args.device = device_;
     args.casting = casting_of(options_.casting);
-    args.order = order_of(options_.order);
-    args.dtype = dtype_of(options_.dtype);
-    args.threads = options_.threads;
+    set_options(stream, &args);
     Call call;
     call.check(guf_outer(ufunc_.get(), &args, call.error()));
   }
@@ -239,8 +237,7 @@ class Method {
 }  // namespace
 
 void method_command(const Common &common, const MethodOptions &options) {
-  const bool outputs = !options.output.empty() + !options.into.empty() + options.inplace > 1;
-  if (outputs) usage("one of -o, --into and --inplace");
+  want_one_place(!options.output.empty(), !options.into.empty(), options.inplace);
   Method method(common, options);
   method.execute();
   method.finish();

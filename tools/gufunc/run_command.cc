@@ -169,8 +169,6 @@ class Run {
       usage(fmt::format("{}: {} outputs, but -o was given {} times", options_.name, nresults(),
                         options_.outputs.size()));
     }
-    if (!options_.outputs.empty() && !outputs_.empty())
-      usage("-o cannot be combined with --into or --inplace");
     for (size_t i = 0; i < options_.outputs.size(); ++i) {
       outputs_.push_back(files_.new_file(options_.outputs[i], result_dtype(i), result_shape(i),
                                          options_.order == "F"));
@@ -218,7 +216,7 @@ class Run {
     for (int32_t i = 0; i < resolution_.noperands; ++i) {
       const auto dtype = resolution_.dtypes[static_cast<size_t>(i)];
       const auto loop = resolution_.loop_dtypes[static_cast<size_t>(i)];
-      rows.push_back({{"role", i < info_.nin ? "in" : "out"},
+      rows.push_back({{"role", role_name(info_.roles[i])},
                       {"dtype", guf_dtype_name(dtype)},
                       {"loop_dtype", guf_dtype_name(loop)},
                       {"cast", dtype != loop}});
@@ -263,12 +261,14 @@ class Run {
 }  // namespace
 
 void run_command(const Common &common, const RunOptions &options) {
+  want_one_place(!options.outputs.empty(), !options.into.empty(), options.inplace);
   Run run(common, options);
   run.execute();
   run.finish();
 }
 
 void explain_command(const Common &common, const RunOptions &options) {
+  want_one_place(!options.outputs.empty(), !options.into.empty(), options.inplace);
   Run(common, options).explain();
 }
 

@@ -26,6 +26,7 @@ typedef struct guf_ufunc_info {
   char signature[1024]; /* "" for an elementwise ufunc; cut when longer */
   char rules[256];
   char doc[256];
+  int32_t roles[GUF_MAX_OPERANDS]; /* guf_role, of nin + nout operands */
 } guf_ufunc_info;
 
 /** Describes a ufunc to create. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways to break an argument, and the statuses that the headers promise for them.
+#include <cstddef>
 #include <cstring>
 #include <limits>
 
@@ -100,6 +101,12 @@ std::vector<int32_t> broken_numbers(const std::string &name) {
   return {};
 }
 
+// What a struct of `size` bytes had in the first version, before it grew.
+uint32_t first_size(const char *structure, uint32_t size) {
+  const bool grown = std::strcmp(structure, "guf_ufunc_info") == 0;
+  return grown ? static_cast<uint32_t>(offsetof(guf_ufunc_info, roles)) : size;
+}
+
 }  // namespace
 
 void Fixture::add_handle_faults(const Function &function, const Parameter &parameter,
@@ -162,9 +169,11 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
   };
   Statuses good = good_statuses(function);
   if (std::strcmp(parameter.structure, "guf_module_v1") == 0) good = {GUF_E_STRUCT};  // no tail yet
-  for (const uint32_t given : {0U, 3U, size - 1, ~0U}) {
+  const uint32_t first = first_size(parameter.structure, size);
+  for (const uint32_t given : {0U, 3U, first - 1, ~0U}) {
     add("struct_size", given, 0, {GUF_E_STRUCT});
   }
+  if (first != size) add("the first version's size", first, 0, good);
   add("a tail of zeros", size + 64, 0, good);
   add("a tail of ones", size + 64, 0xFF, read ? Statuses{GUF_E_STRUCT} : good);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // gufunc/ufunc.h as a caller meets it: making ufuncs, adding loops, finding and describing.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -98,6 +101,45 @@ TEST_F(UfuncBorder, CreatesAndDescribes) {
   ASSERT_EQ(guf_ufunc_find(context_, "smooth", &again, nullptr), GUF_OK);
   EXPECT_EQ(again, ufunc);
   EXPECT_EQ(guf_ufunc_release(again, nullptr), GUF_OK);
+}
+
+TEST_F(UfuncBorder, DescribesRoles) {
+  const int32_t roles[] = {GUF_ROLE_IN, GUF_ROLE_INOUT, GUF_ROLE_OUT};
+  guf_ufunc_desc wanted = desc("steps");
+  wanted.nin = 1;
+  wanted.nout = 2;
+  wanted.roles = roles;
+  wanted.nroles = 3;
+  guf_ufunc ufunc = nullptr;
+  ASSERT_EQ(create(wanted, &ufunc), GUF_OK) << error_.message;
+  guf_ufunc_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(guf_ufunc_get_info(ufunc, &info, nullptr), GUF_OK);
+  EXPECT_THAT(std::vector<int32_t>(info.roles, info.roles + 4),
+              testing::ElementsAre(GUF_ROLE_IN, GUF_ROLE_INOUT, GUF_ROLE_OUT, 0));
+  wanted = desc("defaults");
+  wanted.nin = 2;
+  wanted.nout = 1;
+  ASSERT_EQ(create(wanted, &ufunc), GUF_OK) << error_.message;
+  ASSERT_EQ(guf_ufunc_get_info(ufunc, &info, nullptr), GUF_OK);
+  EXPECT_THAT(std::vector<int32_t>(info.roles, info.roles + 3),
+              testing::ElementsAre(GUF_ROLE_IN, GUF_ROLE_IN, GUF_ROLE_OUT));
+}
+
+// Of a caller whose headers had no roles yet.
+TEST_F(UfuncBorder, DescribesToAnOlderStruct) {
+  guf_ufunc ufunc = nullptr;
+  guf_ufunc_desc wanted = desc("older");
+  ASSERT_EQ(create(wanted, &ufunc), GUF_OK) << error_.message;
+  guf_ufunc_info info = {};
+  info.struct_size = offsetof(guf_ufunc_info, roles);
+  std::memset(info.roles, 0x5A, sizeof info.roles);
+  ASSERT_EQ(guf_ufunc_get_info(ufunc, &info, &error_), GUF_OK) << error_.message;
+  EXPECT_STREQ(info.name, "older");
+  EXPECT_EQ(info.struct_size, offsetof(guf_ufunc_info, roles));
+  for (const int32_t role : info.roles) EXPECT_EQ(role, 0x5A5A5A5A);
+  info.struct_size = offsetof(guf_ufunc_info, roles) - 1;
+  EXPECT_EQ(guf_ufunc_get_info(ufunc, &info, &error_), GUF_E_STRUCT);
 }
 
 TEST_F(UfuncBorder, CreateRefuses) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The complex power against MPFR, in units of the last place of |z^w|. Built twice: for plain
 // x86-64 and for a level with fused multiply-add.
-#include <gtest/gtest.h>
 #include <gufunc/kernel/math.hpp>
 
 #include <cmath>
 #include <limits>
 #include <random>
 
+#include "fused_level.h"
 #include "ulp_oracle.h"
 
 namespace gufunc::test {
@@ -97,16 +97,7 @@ double worst_of(const Row &row, int count) {
   return worst;
 }
 
-class ComplexPower : public testing::TestWithParam<Row> {
- protected:
-  void SetUp() override {
-#if defined(__AVX2__)
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
-      GTEST_SKIP() << "this processor has no AVX2 and FMA";
-    }
-#endif
-  }
-};
+using ComplexPower = AtItsLevel<Row>;
 constexpr int kPoints = 20000;
 
 TEST_P(ComplexPower, C64StaysWithinItsBar) {

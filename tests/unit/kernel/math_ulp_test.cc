@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every function of the dialect's mathematics stays within its bar of MPFR's value. Built twice:
 // for plain x86-64 and for a level with fused multiply-add, whose code differs.
-#include <gtest/gtest.h>
-
+#include "fused_level.h"
 #include "math_points.h"
 
 namespace gufunc::test {
 namespace {
 
-class MathUlp : public testing::TestWithParam<MathRow> {
- protected:
-  void SetUp() override {
-#if defined(__AVX2__)
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
-      GTEST_SKIP() << "this processor has no AVX2 and FMA";
-    }
-#endif
-  }
-};
+using MathUlp = AtItsLevel<MathRow>;
 
 constexpr int kPoints = 4000;
 

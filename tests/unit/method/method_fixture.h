@@ -13,23 +13,7 @@ namespace gufunc {
 // Makes operands of views and keeps what they point at.
 class Operands {
  public:
-  const guf_operand *tensor(const View &view) {
-    views_.push_back(view);
-    const View &kept = views_.back();
-    guf_tensor made = {};
-    made.struct_size = sizeof made;
-    made.dtype = kept.dtype;
-    made.ndim = static_cast<int32_t>(kept.shape.size());
-    made.flags = kept.flags;
-    made.address = reinterpret_cast<uint64_t>(kept.data);
-    made.shape = kept.shape.data();
-    made.strides = kept.strides.empty() ? nullptr : kept.strides.data();
-    tensors_.push_back(made);
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_TENSOR;
-    operand.tensor = &tensors_.back();
-    return keep(operand);
-  }
+  const guf_operand *tensor(const View &view) { return keep(tensors_.operand(view)); }
   const guf_operand *weak_int(int64_t value) { return keep(Call::weak_int(value)); }
   const guf_operand *weak_float(double value) {
     guf_operand operand = {};
@@ -44,8 +28,7 @@ class Operands {
   }
 
  private:
-  std::list<View> views_;
-  std::list<guf_tensor> tensors_;
+  Tensors tensors_;
   std::list<guf_operand> operands_;
 };
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 
+#include <list>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,32 @@ struct View {
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;  // empty: C-contiguous
   uint32_t flags = 0;
+};
+
+// Operands made of views; keeps what they point at.
+class Tensors {
+ public:
+  guf_operand operand(const View &view) {
+    views_.push_back(view);
+    const View &kept = views_.back();
+    guf_tensor made = {};
+    made.struct_size = sizeof made;
+    made.dtype = kept.dtype;
+    made.ndim = static_cast<int32_t>(kept.shape.size());
+    made.flags = kept.flags;
+    made.address = reinterpret_cast<uint64_t>(kept.data);
+    made.shape = kept.shape.data();
+    made.strides = kept.strides.empty() ? nullptr : kept.strides.data();
+    tensors_.push_back(made);
+    guf_operand operand = {};
+    operand.kind = GUF_OPERAND_TENSOR;
+    operand.tensor = &tensors_.back();
+    return operand;
+  }
+
+ private:
+  std::list<View> views_;
+  std::list<guf_tensor> tensors_;
 };
 
 // A call under construction. Operands may be added in any kind; outputs after inputs.
@@ -33,11 +60,11 @@ class Call {
   Call &operator=(const Call &) = delete;
 
   Call &in(const View &view) {
-    inputs_.push_back(tensor(view));
+    inputs_.push_back(tensors_.operand(view));
     return *this;
   }
   Call &out(const View &view) {
-    outputs.push_back(tensor(view));
+    outputs.push_back(tensors_.operand(view));
     return *this;
   }
   Call &in(const guf_operand &operand) {
@@ -49,7 +76,7 @@ class Call {
     return *this;
   }
   Call &where(const View &view) {
-    where_ = tensor(view);
+    where_ = tensors_.operand(view);
     args.where = &where_;
     return *this;
   }
@@ -82,30 +109,10 @@ class Call {
   void prepare() {
     error.struct_size = sizeof error;
     args.struct_size = sizeof args;
-    views_.reserve(16);
-    tensors_.reserve(16);
-  }
-  guf_operand tensor(const View &view) {
-    views_.push_back(view);
-    const View &kept = views_.back();
-    guf_tensor made = {};
-    made.struct_size = sizeof made;
-    made.dtype = kept.dtype;
-    made.ndim = static_cast<int32_t>(kept.shape.size());
-    made.flags = kept.flags;
-    made.address = reinterpret_cast<uint64_t>(kept.data);
-    made.shape = kept.shape.data();
-    made.strides = kept.strides.empty() ? nullptr : kept.strides.data();
-    tensors_.push_back(made);
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_TENSOR;
-    operand.tensor = &tensors_.back();
-    return operand;
   }
 
   std::vector<guf_operand> inputs_;
-  std::vector<View> views_;
-  std::vector<guf_tensor> tensors_;
+  Tensors tensors_;
   guf_operand where_ = {};
 };
 

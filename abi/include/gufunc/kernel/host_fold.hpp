@@ -102,6 +102,19 @@ struct fold {
     }
   }
 
+  // Element(i, state...) for every i, which tells whether it failed.
+  template <auto Element, class... State>
+  static GUF_FN bool any_failed(i64 n, State... state) {
+    bool any = false;
+    if constexpr (all_scalars<value>()) {
+      GUF_FOLD_LOOP
+      for (i64 i = 0; i < n; ++i) any |= Element(i, state...);
+    } else {
+      for (i64 i = 0; i < n; ++i) any |= Element(i, state...);
+    }
+    return any;
+  }
+
   static GUF_FN value get(const char *p) { return cast<value>(memory<T>::load(p)); }
   static GUF_FN value get_partial(const char *p) { return cast<value>(memory<partial>::load(p)); }
   static GUF_FN void put_partial(char *p, value x) { memory<partial>::store(p, cast<partial>(x)); }
@@ -214,18 +227,16 @@ struct fold {
   }
 
   static __attribute__((noinline)) bool join_accumulators(const char *part, char *all, i64 rows) {
-    bool any = false;
-    GUF_FOLD_LOOP
-    for (i64 r = 0; r < rows; ++r) {
-      bool failed = false;
-      const char *p = part + r * 8 * partial_size;
-      put_partial(all + r * partial_size,
-                  join_eight(p, p + partial_size, p + 2 * partial_size, p + 3 * partial_size,
-                             p + 4 * partial_size, p + 5 * partial_size, p + 6 * partial_size,
-                             p + 7 * partial_size, failed));
-      any |= failed;
-    }
-    return any;
+    return any_failed<join_row>(rows, part, all);
+  }
+  static GUF_FN bool join_row(i64 r, const char *part, char *all) {
+    bool failed = false;
+    const char *p = part + r * 8 * partial_size;
+    put_partial(all + r * partial_size,
+                join_eight(p, p + partial_size, p + 2 * partial_size, p + 3 * partial_size,
+                           p + 4 * partial_size, p + 5 * partial_size, p + 6 * partial_size,
+                           p + 7 * partial_size, failed));
+    return failed;
   }
   static GUF_FN value join_eight(const char *p0, const char *p1, const char *p2, const char *p3,
                                  const char *p4, const char *p5, const char *p6, const char *p7,
@@ -239,15 +250,13 @@ struct fold {
 
   static __attribute__((noinline)) bool add_elements(char *all, const char *in, i64 row_step,
                                                      i64 rows) {
-    bool any = false;
-    GUF_FOLD_LOOP
-    for (i64 r = 0; r < rows; ++r) {
-      bool failed = false;
-      char *to = all + r * partial_size;
-      put_partial(to, apply(get_partial(to), get(in + r * row_step), failed));
-      any |= failed;
-    }
-    return any;
+    return any_failed<add_element>(rows, all, in, row_step);
+  }
+  static GUF_FN bool add_element(i64 r, char *all, const char *in, i64 row_step) {
+    bool failed = false;
+    char *to = all + r * partial_size;
+    put_partial(to, apply(get_partial(to), get(in + r * row_step), failed));
+    return failed;
   }
 
   // Rows that follow each other, at most row_block: all eight accumulators of all rows in L1.
@@ -282,31 +291,28 @@ struct fold {
 
   template <int Count>
   static __attribute__((noinline)) bool add_rows(char *part, const char *in, i64 step, i64 rows) {
-    bool any = false;
-    GUF_FOLD_LOOP
-    for (i64 r = 0; r < rows; ++r) {
-      bool failed = false;
-      value all = get_partial(part + r * partial_size);
-      for (int k = 0; k < Count; ++k) all = apply(all, get(in + k * step + r * size), failed);
-      put_partial(part + r * partial_size, all);
-      any |= failed;
-    }
-    return any;
+    return any_failed<add_column<Count>>(rows, part, in, step);
+  }
+  template <int Count>
+  static GUF_FN bool add_column(i64 r, char *part, const char *in, i64 step) {
+    bool failed = false;
+    value all = get_partial(part + r * partial_size);
+    for (int k = 0; k < Count; ++k) all = apply(all, get(in + k * step + r * size), failed);
+    put_partial(part + r * partial_size, all);
+    return failed;
   }
 
   static __attribute__((noinline)) bool join_parts(char (*part)[row_block * partial_size],
                                                    i64 rows) {
-    bool any = false;
-    GUF_FOLD_LOOP
-    for (i64 r = 0; r < rows; ++r) {
-      bool failed = false;
-      const i64 at = r * partial_size;
-      put_partial(part[0] + at,
-                  join_eight(part[0] + at, part[1] + at, part[2] + at, part[3] + at, part[4] + at,
-                             part[5] + at, part[6] + at, part[7] + at, failed));
-      any |= failed;
-    }
-    return any;
+    return any_failed<join_column>(rows, part);
+  }
+  static GUF_FN bool join_column(i64 r, char (*part)[row_block * partial_size]) {
+    bool failed = false;
+    const i64 at = r * partial_size;
+    put_partial(part[0] + at,
+                join_eight(part[0] + at, part[1] + at, part[2] + at, part[3] + at, part[4] + at,
+                           part[5] + at, part[6] + at, part[7] + at, failed));
+    return failed;
   }
 
   // ---- joins, scans, copies
@@ -318,15 +324,13 @@ struct fold {
     return join_steps(args, n, steps[0], steps[1], steps[2]);
   }
   static GUF_FN bool join_steps(char **args, i64 n, i64 a, i64 b, i64 out) {
-    bool any = false;
-    GUF_FOLD_LOOP
-    for (i64 i = 0; i < n; ++i) {
-      bool failed = false;
-      put_partial(args[2] + i * out,
-                  apply(get_partial(args[0] + i * a), get_partial(args[1] + i * b), failed));
-      any |= failed;
-    }
-    return any;
+    return any_failed<join_one>(n, args, a, b, out);
+  }
+  static GUF_FN bool join_one(i64 i, char **args, i64 a, i64 b, i64 out) {
+    bool failed = false;
+    put_partial(args[2] + i * out,
+                apply(get_partial(args[0] + i * a), get_partial(args[1] + i * b), failed));
+    return failed;
   }
 
   // Every result is rounded to T before the next: what the loop itself gives.

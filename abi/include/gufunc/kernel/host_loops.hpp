@@ -51,6 +51,20 @@ GUF_FN void sweep_by_range(i64 n, Out out, In... in) {
   }
 }
 
+// Element(i, operand...) for every i, which tells whether it failed; Promised: that iterations
+// touch nothing in common.
+template <auto Element, bool Promised, class... Operand>
+GUF_FN bool any_failed(i64 n, Operand... operand) {
+  bool any = false;
+  if constexpr (Promised) {
+    GUF_INDEPENDENT
+    for (i64 i = 0; i < n; ++i) any |= Element(i, operand...);
+  } else {
+    for (i64 i = 0; i < n; ++i) any |= Element(i, operand...);
+  }
+  return any;
+}
+
 template <class Op, bool MayFail, class Out, class... In>
 GUF_FN bool put_one(i64 i, Out out, In... in) {
   bool failed = false;
@@ -65,49 +79,50 @@ GUF_FN bool sweep(i64 n, Out out, In... in) {
   typedef decltype(call<Op, MayFail>(any, in.get(0)...)) result;
   if constexpr (ranged_of<result>::value) {
     sweep_by_range<typename result::function>(n, out, in...);
-  } else if constexpr ((__is_class(decltype(in.get(0))) || ... || __is_class(result))) {
-    // Complex numbers may lie on the stack, where iterations share a place that the compiler would
-    // be told they do not: `c ? x : y` of two of them was wrong.
-    for (i64 i = 0; i < n; ++i) any |= put_one<Op, MayFail>(i, out, in...);
   } else {
-    GUF_INDEPENDENT
-    for (i64 i = 0; i < n; ++i) any |= put_one<Op, MayFail>(i, out, in...);
+    any =
+        any_failed<put_one<Op, MayFail, Out, In...>, all_scalars<result, decltype(in.get(0))...>()>(
+            n, out, in...);
   }
   return any;
 }
 
 // Several: the function takes a reference to each, after its inputs.
 template <class Op, bool MayFail, class Out0, class Out1, class... In>
+GUF_FN bool put_two(i64 i, Out0 out0, Out1 out1, In... in) {
+  typename Out0::value first{};
+  typename Out1::value second{};
+  bool failed = false;
+  call<Op, MayFail>(failed, in.get(i)..., first, second);
+  out0.put(i, first);
+  out1.put(i, second);
+  return failed;
+}
+template <class Op, bool MayFail, class Out0, class Out1, class... In>
 GUF_FN bool sweep2(i64 n, Out0 out0, Out1 out1, In... in) {
-  bool any = false;
-  GUF_INDEPENDENT
-  for (i64 i = 0; i < n; ++i) {
-    typename Out0::value first{};
-    typename Out1::value second{};
-    bool failed = false;
-    call<Op, MayFail>(failed, in.get(i)..., first, second);
-    out0.put(i, first);
-    out1.put(i, second);
-    any |= failed;
-  }
-  return any;
+  return any_failed<
+      put_two<Op, MayFail, Out0, Out1, In...>,
+      all_scalars<typename Out0::value, typename Out1::value, decltype(in.get(0))...>()>(
+      n, out0, out1, in...);
+}
+
+template <class Op, bool MayFail, class Out0, class Out1, class Out2, class... In>
+GUF_FN bool put_three(i64 i, Out0 out0, Out1 out1, Out2 out2, In... in) {
+  typename Out0::value first{};
+  typename Out1::value second{};
+  typename Out2::value third{};
+  bool failed = false;
+  call<Op, MayFail>(failed, in.get(i)..., first, second, third);
+  out0.put(i, first);
+  out1.put(i, second);
+  out2.put(i, third);
+  return failed;
 }
 template <class Op, bool MayFail, class Out0, class Out1, class Out2, class... In>
 GUF_FN bool sweep3(i64 n, Out0 out0, Out1 out1, Out2 out2, In... in) {
-  bool any = false;
-  GUF_INDEPENDENT
-  for (i64 i = 0; i < n; ++i) {
-    typename Out0::value first{};
-    typename Out1::value second{};
-    typename Out2::value third{};
-    bool failed = false;
-    call<Op, MayFail>(failed, in.get(i)..., first, second, third);
-    out0.put(i, first);
-    out1.put(i, second);
-    out2.put(i, third);
-    any |= failed;
-  }
-  return any;
+  return any_failed<put_three<Op, MayFail, Out0, Out1, Out2, In...>,
+                    all_scalars<typename Out0::value, typename Out1::value, typename Out2::value,
+                                decltype(in.get(0))...>()>(n, out0, out1, out2, in...);
 }
 
 template <class Op, class Ins, class Outs, bool MayFail = false>

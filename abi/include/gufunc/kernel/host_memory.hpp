@@ -46,6 +46,14 @@ struct memory<bf16> {
   static GUF_FN void store(char *p, bf16 x) { memory<u16>::store(p, x.bits); }
 };
 
+// A struct, such as a complex number, may get a place on the stack, which all iterations of a loop
+// share: they must not be promised to touch nothing in common. `c ? x : y` of two complex numbers
+// was wrong (clang 19).
+template <class... Value>
+GUF_FN constexpr bool all_scalars() {
+  return !(__is_class(Value) || ...);
+}
+
 // The inputs and outputs of a sweep over i = 0 .. n-1.
 template <class T>
 struct packed_input {

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What docs/reductions.md says of accuracy: its figures, and that sums and accumulations stay
+within their bounds, for numbers of one sign, of both, and for those of which every addition to the
+first loses all. One sentence for each that does not hold."""
+
+import math
+import pathlib
+
+import numpy as np
+
+PAGE = pathlib.Path(__file__).parents[2] / 'docs' / 'reductions.md'
+UNIT = {'f': 2.0**-24, 'd': 2.0**-53}  # u: what one rounding changes at most
+LENGTHS = (3, 7, 8, 127, 128, 129, 1000, 40_000, 300_007)
+
+
+def wrong_figures(library):
+    tenths = np.full((100_000, 3), 0.1, np.float32)
+    columns = library.reduce('add', tenths, axis=0)[1]
+    rows = library.reduce('add', np.ascontiguousarray(tenths.T), axis=1)[1]
+    numpy_columns = np.add.reduce(tenths, axis=0)
+    if len({*columns, *rows}) != 1 or len({*numpy_columns}) != 1:
+        yield f'100 000 times 0.1: {columns} along axis 0, {rows} along axis 1'
+    said = f'{columns[0]!s} along either axis here, {numpy_columns[0]!s} along axis 0 there'
+    if said not in ' '.join(PAGE.read_text().split()):
+        yield f'{PAGE.name} does not say: 100 000 times 0.1 is {said}'
+
+
+def samples(letter):
+    """Rows to add up, longer and longer."""
+    rng = np.random.default_rng(1)
+    for n in LENGTHS:
+        yield 'of one sign', rng.random(n).astype(letter)
+        wide = rng.normal(0, 1, n) * np.exp2(rng.integers(-9, 9, n))
+        yield 'of both signs', wide.astype(letter)
+        losing = np.full(n, UNIT[letter], letter)  # 1 + u is 1: every addition to it loses u
+        losing[0] = 1
+        yield 'that lose', losing
+
+
+def beyond_bounds(library):
+    for letter, unit in UNIT.items():
+        for kind, x in samples(letter):
+            n, size = len(x), math.fsum(np.abs(x).astype('d'))
+            found = float(np.ravel(library.reduce('add', x)[1])[0])
+            steps = 25 + max(0, math.ceil(math.log2(n / 128)))
+            if abs(found - math.fsum(x.astype('d'))) > 1.001 * steps * unit * size:
+                yield f'the sum of {n} {letter} {kind} is off by more than {steps} u sum|x|'
+            found = np.asarray(library.accumulate('add', x)[1]).astype(np.longdouble)
+            steps = 255 * (2 + math.ceil(math.log(max(n, 256), 256)))
+            error = np.abs(found - np.add.accumulate(x.astype(np.longdouble)))
+            if (error > 1.001 * steps * unit * np.add.accumulate(np.abs(x.astype('d')))).any():
+                yield f'accumulate of {n} {letter} {kind} is off by more than {steps} u sum|x|'
+
+
+def differences(library):
+    return [*wrong_figures(library), *beyond_bounds(library)]
