@@ -7,14 +7,6 @@
 namespace gufunc::pipeline {
 namespace {
 
-std::string list(const int64_t *values, int32_t count) {
-  std::string text = "(";
-  for (int32_t k = 0; k < count; ++k) {
-    text += (k > 0 ? "," : "") + std::to_string(values[k]);
-  }
-  return text + (count == 1 ? ",)" : ")");
-}
-
 std::string types_of(const op::Ufunc &ufunc, const op::Loop &loop) {
   std::string text;
   for (int32_t i = 0; i < ufunc.noperands(); ++i) {
@@ -22,6 +14,37 @@ std::string types_of(const op::Ufunc &ufunc, const op::Loop &loop) {
     text += dtype::letter(loop.types[static_cast<size_t>(i)]);
   }
   return text;
+}
+
+std::string describe_block(const guf_launch_block &block, const broadcast::LoopShape &loop) {
+  std::string text = "broadcast shape " + describe_list(loop.extent, loop.ndim) + ", " +
+                     std::to_string(loop.items) + " items\n";
+  text += "loop dimensions after coalescing, innermost first:";
+  for (int32_t k = 0; k < block.nloop; ++k) {
+    const int64_t *const step = k == 0 ? block.step : block.outer_step[k - 1];
+    text += " " + std::to_string(k == 0 ? block.size[0] : block.outer_size[k - 1]) + " by " +
+            describe_list(step, block.noperands);
+  }
+  text += block.nloop == 0 ? " none\n" : "\n";
+  if (block.ncore > 0) text += "core sizes " + describe_list(block.size + 1, block.ncore) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string describe_list(const int64_t *values, int32_t count) {
+  std::string text = "(";
+  for (int32_t k = 0; k < count; ++k) {
+    text += (k > 0 ? "," : "") + std::to_string(values[k]);
+  }
+  return text + (count == 1 ? ",)" : ")");
+}
+
+std::string describe_loop(const op::CallView &call, const resolve::Choice &choice) {
+  return "loop " + std::to_string(choice.index) + " " + types_of(*call.ufunc, *choice.loop) + ", " +
+         (choice.loop->host != nullptr    ? "registered host function"
+          : choice.loop->table != nullptr ? "kernel of a module"
+                                          : "kernel of the backend");
 }
 
 std::string describe_operand(const op::CallView &call, int32_t i, guf_dtype loop_dtype) {
@@ -35,19 +58,21 @@ std::string describe_operand(const op::CallView &call, int32_t i, guf_dtype loop
       "argument " + std::to_string(i) + ": " + role + ", " + dtype::name(layout.dtype);
   if (layout.dtype != loop_dtype) text += std::string(" cast to ") + dtype::name(loop_dtype);
   if ((operand.flags & op::kScalar) != 0) return text + ", scalar kept by value\n";
-  text += ", shape " + list(layout.shape, layout.ndim) + ", strides " +
-          list(layout.strides, layout.ndim);
+  text += ", shape " + describe_list(layout.shape, layout.ndim) + ", strides " +
+          describe_list(layout.strides, layout.ndim);
   return text + ((operand.flags & op::kSwapped) != 0 ? ", swapped\n" : "\n");
 }
 
-// The loops that stand before the one chosen, and the first operand that each does not take.
-std::string describe_refused(const op::CallView &call, const resolve::Choice &choice) {
+std::string describe_refused(const op::CallView &call, const resolve::Choice &choice,
+                             const char *otherwise, bool last_first) {
   std::string text;
   const std::vector<op::Loop *> &loops = call.ufunc->loops().loops;
   for (uint32_t k = 0; k < choice.index && k < loops.size(); ++k) {
     const op::Loop &loop = *loops[k];
-    std::string why = "types= or dtype= asks for others";
-    for (int32_t i = call.ufunc->nin() - 1; i >= 0; --i) {
+    std::string why = otherwise;
+    const int32_t nin = call.ufunc->nin();
+    for (int32_t n = 0; n < nin; ++n) {
+      const int32_t i = last_first ? n : nin - 1 - n;
       const guf_dtype type = loop.types[static_cast<size_t>(i)];
       if (dtype::can_cast(call.operand[i].layout.dtype, type, GUF_CASTING_SAFE)) continue;
       why = "argument " + std::to_string(i) + " is no safe cast to " + dtype::name(type);
@@ -57,38 +82,18 @@ std::string describe_refused(const op::CallView &call, const resolve::Choice &ch
   return text;
 }
 
-std::string describe_block(const guf_launch_block &block, const broadcast::LoopShape &loop) {
-  std::string text = "broadcast shape " + list(loop.extent, loop.ndim) + ", " +
-                     std::to_string(loop.items) + " items\n";
-  text += "loop dimensions after coalescing, innermost first:";
-  for (int32_t k = 0; k < block.nloop; ++k) {
-    const int64_t *const step = k == 0 ? block.step : block.outer_step[k - 1];
-    text += " " + std::to_string(k == 0 ? block.size[0] : block.outer_size[k - 1]) + " by " +
-            list(step, block.noperands);
-  }
-  text += block.nloop == 0 ? " none\n" : "\n";
-  if (block.ncore > 0) text += "core sizes " + list(block.size + 1, block.ncore) + "\n";
-  return text;
-}
-
-}  // namespace
-
 std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &loop,
                           const resolve::Choice &choice, const plan::Planner &planner,
                           const guf_launch_block &block, uint64_t workspace) {
-  std::string text = call.ufunc->full_name + " on " + call.device->spec + ": loop " +
-                     std::to_string(choice.index) + " " + types_of(*call.ufunc, *choice.loop) +
-                     ", " +
-                     (choice.loop->host != nullptr    ? "registered host function"
-                      : choice.loop->table != nullptr ? "kernel of a module"
-                                                      : "kernel of the backend") +
-                     ", casting " + dtype::casting_name(call.casting) + "\n";
-  text += describe_refused(call, choice);
+  std::string text = call.ufunc->full_name + " on " + call.device->spec + ": " +
+                     describe_loop(call, choice) + ", casting " +
+                     dtype::casting_name(call.casting) + "\n";
+  text += describe_refused(call, choice, "types= or dtype= asks for others");
   for (int32_t i = 0; i < call.noperands; ++i) {
     text += describe_operand(call, i, choice.loop->types[static_cast<size_t>(i)]);
   }
   if (call.has_where) {
-    text += "where: shape " + list(call.where.layout.shape, call.where.layout.ndim) + "\n";
+    text += "where: shape " + describe_list(call.where.layout.shape, call.where.layout.ndim) + "\n";
   }
   text += describe_block(block, loop);
   text += std::string("planner ") + planner.name + "\n";

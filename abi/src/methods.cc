@@ -8,11 +8,23 @@
 
 using namespace gufunc;
 
+namespace {
+
+[[gnu::noinline]] guf_status reduce_states(method::FoldView &view, guf_operand *outputs,
+                                           guf_error *error) {
+  method::StateResults results;
+  GUF_TRY(border::unpack_results(*view.call.ufunc, outputs, &results, error));
+  return method::reduce_states(view, results, outputs, error);
+}
+
+}  // namespace
+
 guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error) {
   return border::guard(error, [&]() -> guf_status {
     method::FoldView view;  // 40 KB, of which a call touches what it uses
     guf_operand *output = nullptr;
     GUF_TRY(border::unpack_reduce(ufunc, args, &view, &output, error));
+    if (view.call.ufunc->state_fold() != nullptr) return reduce_states(view, output, error);
     return method::reduce(view, output, error);
   });
 }

@@ -20,9 +20,9 @@ namespace {
 using base::fail;
 using base::kNone;
 
-constexpr uint32_t kFunctionFlags = GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE |
-                                    GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST |
-                                    GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES;
+constexpr uint32_t kFunctionFlags =
+    GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE |
+    GUF_FUNCTION_FAST | GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES | GUF_FUNCTION_TAKES_NONE;
 
 guf_status check_desc(const guf_ufunc_desc &desc, guf_error *error) {
   GUF_TRY(border::need(desc.name, "desc->name", error));
@@ -40,6 +40,16 @@ guf_status check_desc(const guf_ufunc_desc &desc, guf_error *error) {
                 "flags is 0x%x, which has bits that are no guf_function_flag", desc.flags);
   }
   return GUF_OK;
+}
+
+guf_status check_hook(const guf_ufunc_desc &desc, guf_error *error) {
+  if (desc.core_dims != nullptr && desc.signature == nullptr) {
+    return fail(error, GUF_E_ARG, kNone, kNone,
+                "core_dims needs a signature, whose dimensions it is about");
+  }
+  if (desc.core_dims != nullptr || (desc.user == nullptr && desc.destroy == nullptr)) return GUF_OK;
+  return fail(error, GUF_E_ARG, kNone, kNone,
+              "user and destroy belong to core_dims, which is NULL");
 }
 
 guf_status read_signature(const guf_ufunc_desc &desc, op::Signature *out, guf_error *error) {
@@ -146,6 +156,7 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
     GUF_TRY(check_desc(*desc, error));
+    GUF_TRY(check_hook(*desc, error));
     base::bury();
     const auto ufunc = base::Ref<op::Ufunc>::adopt(new op::Ufunc);
     GUF_TRY(read_signature(*desc, &ufunc->signature, error));
@@ -154,9 +165,13 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
     ufunc->doc = desc->doc == nullptr ? "" : desc->doc;
     ufunc->identity = desc->identity;
     ufunc->flags = desc->flags;
+    ufunc->core_dims = desc->core_dims;
+    ufunc->core_dims_user = desc->user;
     // The handle first: once the context knows the name, nothing may fail.
     NewHandle handle(border::publish<guf_ufunc>(ufunc));
+    base::OwedCallback owed = op::owe_destroy(desc->destroy, desc->user);
     GUF_TRY(where->add(ufunc, error));
+    ufunc->core_dims_owed = std::move(owed);
     *out_ufunc = handle.hand_over();
     return GUF_OK;
   });
@@ -209,5 +224,26 @@ guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module, const c
     loop->kernel = kernel->kernel;
     loop->owner = base::Ref<base::Object>::share(from);
     return found->add_loop(std::move(loop), error);
+  });
+}
+
+guf_status guf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_desc *desc,
+                                   guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(desc, "desc", error));
+    guf_reduction_desc room;
+    GUF_TRY(base::read_struct(desc, &room, &desc, error));
+    op::Ufunc *found = nullptr, *merge = nullptr, *finish = nullptr;
+    GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
+    if (desc->flags != 0)
+      return fail(error, GUF_E_ARG, kNone, kNone, "desc->flags is 0x%x, wanted 0", desc->flags);
+    GUF_TRY(border::need(desc->merge, "desc->merge", error));
+    GUF_TRY(base::find_object(desc->merge, "desc->merge", &merge, error));
+    if (desc->finish != nullptr)
+      GUF_TRY(base::find_object(desc->finish, "desc->finish", &finish, error));
+    op::StateFold fold;
+    fold.merge = base::Ref<op::Ufunc>::share(merge);
+    if (finish != nullptr) fold.finish = base::Ref<op::Ufunc>::share(finish);
+    return found->set_state_fold(std::move(fold), error);
   });
 }

@@ -8,6 +8,7 @@
 #include "abi/src/unpack_call.h"
 #include "core/backend/backend.h"
 #include "core/base/struct_size.h"
+#include "core/op/state_fold.h"
 
 namespace gufunc::border {
 namespace {
@@ -83,7 +84,28 @@ guf_status check_axes(const guf_reduce_args &args, guf_error *error) {
   return GUF_OK;
 }
 
+// Where the results are.
+guf_status find_results(const guf_reduce_args &args, int32_t count, guf_operand **out,
+                        guf_error *error) {
+  if (args.reserved != 0) return fail_value("reserved", args.reserved, error);
+  if (args.outputs == nullptr && args.noutputs != 0) return need(nullptr, "args->outputs", error);
+  *out = args.outputs == nullptr ? args.output : args.outputs;
+  const int32_t found = args.outputs == nullptr ? 1 : args.noutputs;
+  if (found == count) return need(*out, "args->output", error);
+  return base::fail(error, GUF_E_ARG, kNone, kNone, "results: found %d, wanted %d", found, count);
+}
+
 }  // namespace
+
+guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
+                          method::StateResults *out, guf_error *error) {
+  out->count = ufunc.state_fold()->nresults();
+  for (int32_t k = 0; k < out->count; ++k) {
+    GUF_TRY(unpack_operand(results[k], method::kOutput + k, false, out->strides[k], &out->result[k],
+                           error));
+  }
+  return GUF_OK;
+}
 
 guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::FoldView *out,
                          guf_operand **out_output, guf_error *error) {
@@ -102,7 +124,9 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
   GUF_TRY(need(known->input, "args->input", error));
   GUF_TRY(unpack_operand(*known->input, method::kInput, true, call->stride_room[method::kInput],
                          &call->operand[method::kInput], error));
-  GUF_TRY(unpack_output(known->output, call, error));
+  const op::StateFold *const states = call->ufunc->state_fold();
+  GUF_TRY(find_results(*known, states == nullptr ? 1 : states->nresults(), out_output, error));
+  if (states == nullptr) GUF_TRY(unpack_output(*out_output, call, error));
   GUF_TRY(unpack_initial(known->initial, out, error));
   GUF_TRY(unpack_where(known->where, call, error));
   out->args.order = known->order;
@@ -110,7 +134,6 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
   out->keepdims = (known->flags & GUF_CALL_KEEPDIMS) != 0;
   out->axis = known->axis;
   out->naxis = known->naxis;
-  *out_output = known->output;
   return GUF_OK;
 }
 

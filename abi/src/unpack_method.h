@@ -4,14 +4,19 @@
 #define GUFUNC_ABI_UNPACK_METHOD_H
 
 #include "core/method/method.h"
+#include "core/method/state_reduce.h"
 
 namespace gufunc::border {
 
 // Each fills `out`; what it points at lives in `out` or is the caller's. `*out_output` is where an
-// allocated output goes, or nullptr.
+// allocated output goes, or nullptr; of a reduction with a state the first of all its results,
+// which unpack_results looks at.
 // Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
 guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::FoldView *out,
                          guf_operand **out_output, guf_error *error);
+
+guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
+                          method::StateResults *out, guf_error *error);
 
 // `with_indices`: reduceat, which needs them; accumulate refuses them.
 guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool with_indices,

@@ -13,7 +13,8 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr uint32_t kKnownFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD | GUF_METHOD_STATUS |
-                                 GUF_METHOD_MASKED | GUF_METHOD_INITIAL | GUF_METHOD_EXACT;
+                                 GUF_METHOD_MASKED | GUF_METHOD_INITIAL | GUF_METHOD_EXACT |
+                                 GUF_METHOD_MIXED;
 
 // Borrows method and block while it runs on the caller.
 class MethodTask : public Task {

@@ -12,6 +12,7 @@ namespace {
 guf_status run(const guf_backend_method &method, const Fold &fold, guf_error *error) {
   switch (method.block->method) {
     case GUF_METHOD_REDUCE:
+      if ((method.block->flags & GUF_METHOD_MIXED) != 0) return reduce_mixed(method, fold);
       return reduce(method, fold);
     case GUF_METHOD_ACCUMULATE:
       return accumulate(method, fold);

@@ -19,6 +19,7 @@ uint64_t work_of(const guf_method_block &block);
 
 // Their statuses are kLoopFailed, GUF_E_NO_MEMORY and GUF_E_DTYPE, without a text.
 guf_status reduce(const guf_backend_method &method, const Fold &fold);
+guf_status reduce_mixed(const guf_backend_method &method, const Fold &fold);
 guf_status accumulate(const guf_backend_method &method, const Fold &fold);
 guf_status reduceat(const guf_backend_method &method, const Fold &fold);
 guf_status at(const guf_backend_method &method, const Fold &fold);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operand that a method reads: as the loop's X wherever it lies, whatever its dtype, byte order
-// and alignment.
+// The operand that a method reads: as elements of the loop wherever it lies, whatever its dtype,
+// byte order and alignment.
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H
 #define GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H
 
@@ -27,12 +27,14 @@ inline ElementForm form_of(guf_dtype dtype, uint32_t operand_flags) {
 
 class Source {
  public:
-  // False when the dtype has no cast to X.
+  // False when the dtype has no cast to the elements'.
   bool open(const guf_method_block &block) {
+    const bool mixed = (block.flags & GUF_METHOD_MIXED) != 0;
+    const guf_dtype dtype = mixed ? block.element_dtype : block.loop_dtype;
     const ElementForm form = form_of(block.input_dtype, block.input_flags);
-    staged_ = block.input_dtype != block.loop_dtype || form.swapped || form.unaligned;
-    value_bytes_ = dtype_bytes(block.loop_dtype);
-    return !staged_ || converter_.choose(form, {block.loop_dtype, false, false});
+    staged_ = block.input_dtype != dtype || form.swapped || form.unaligned;
+    value_bytes_ = dtype_bytes(dtype);
+    return !staged_ || converter_.choose(form, {dtype, false, false});
   }
 
   bool staged() const { return staged_; }

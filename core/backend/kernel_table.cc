@@ -11,6 +11,7 @@
 #include "core/base/checked.h"
 #include "core/dtype/dtype.h"
 #include "core/op/signature.h"
+#include "core/op/state_fold.h"
 
 namespace gufunc::backend {
 namespace {
@@ -21,9 +22,9 @@ constexpr uint32_t kMaxKernels = 1U << 20;
 constexpr uint32_t kMaxImages = 1U << 10;
 constexpr uint64_t kMaxImageSize = uint64_t{1} << 31;
 constexpr size_t kMaxText = 4096;
-constexpr uint32_t kAllFunctionFlags = GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE |
-                                       GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST |
-                                       GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES;
+constexpr uint32_t kAllFunctionFlags =
+    GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE |
+    GUF_FUNCTION_FAST | GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES | GUF_FUNCTION_TAKES_NONE;
 
 bool is_identifier(std::string_view text) {
   const auto is_letter = [](char c) {
@@ -47,7 +48,8 @@ class Checker {
  private:
   guf_status check_header(const guf_module_v1 *table);
   guf_status check_function(const guf_module_function &function);
-  guf_status check_core_dims(const guf_module_function &function);
+  guf_status read_signature(const guf_module_function &function, op::Signature *out);
+  guf_status check_reduction(const guf_module_v1 &table, const guf_module_function &function);
   guf_status check_loops(const guf_module_function &function);
   guf_status check_loop(const guf_module_function &function, const guf_module_loop &loop);
   guf_status check_fold(const guf_module_function &function, const guf_module_loop &loop);
@@ -141,7 +143,7 @@ guf_status Checker::check_header(const guf_module_v1 *table) {
   return GUF_OK;
 }
 
-guf_status Checker::check_core_dims(const guf_module_function &function) {
+guf_status Checker::read_signature(const guf_module_function &function, op::Signature *out) {
   const int32_t noperands = function.nin + function.nout;
   std::string_view signature, rules;
   if (function.rules != nullptr && !reads_text(function.rules, kMaxText, &rules)) {
@@ -151,12 +153,11 @@ guf_status Checker::check_core_dims(const guf_module_function &function) {
     return bad("roles", "one per operand");
   }
   const int32_t nroles = function.roles == nullptr ? 0 : noperands;
-  op::Signature parsed;
   guf_error said = {};
   said.struct_size = sizeof said;
   if (function.signature == nullptr) {
     if (!rules.empty()) return bad("rules", "none without a signature");
-    if (op::make_elementwise(function.nin, function.nout, function.roles, nroles, &parsed, &said) !=
+    if (op::make_elementwise(function.nin, function.nout, function.roles, nroles, out, &said) !=
         GUF_OK) {
       return bad_form(said);
     }
@@ -165,10 +166,10 @@ guf_status Checker::check_core_dims(const guf_module_function &function) {
   if (!reads_text(function.signature, GUF_MAX_SIGNATURE, &signature)) {
     return bad("signature", "a text");
   }
-  if (op::parse_signature(signature, rules, function.roles, nroles, &parsed, &said) != GUF_OK) {
+  if (op::parse_signature(signature, rules, function.roles, nroles, out, &said) != GUF_OK) {
     return bad_form(said);
   }
-  if (parsed.nin != function.nin || parsed.nout != function.nout) {
+  if (out->nin != function.nin || out->nout != function.nout) {
     return bad("nin and nout", "the signature's");
   }
   return GUF_OK;
@@ -240,9 +241,33 @@ guf_status Checker::check_function(const guf_module_function &function) {
     return bad("identity", "0 to 5");
   }
   if ((function.flags & ~kAllFunctionFlags) != 0) return bad("flags", "known ones");
-  if (function.reserved != 0) return bad("reserved", "0");
-  GUF_TRY(check_core_dims(function));
+  op::Signature signature;
+  GUF_TRY(read_signature(function, &signature));
   return check_loops(function);
+}
+
+// The parts of a reduction stand in the table and have none of their own, so that no ring arises.
+guf_status Checker::check_reduction(const guf_module_v1 &table,
+                                    const guf_module_function &function) {
+  if (function.merge == 0 && function.finish == 0) return GUF_OK;
+  where_ = function.name;
+  if (function.merge == 0 || function.merge > table.nfunctions) {
+    return bad("merge", "0, or 1 + index of a function");
+  }
+  if (function.finish > table.nfunctions) return bad("finish", "0, or 1 + index of a function");
+  const guf_module_function &merge = table.functions[function.merge - 1];
+  const guf_module_function *const finish =
+      function.finish == 0 ? nullptr : &table.functions[function.finish - 1];
+  const bool plain = merge.merge == 0 && (finish == nullptr || finish->merge == 0);
+  op::Signature leaf, merges, finishes;
+  GUF_TRY(read_signature(function, &leaf));
+  GUF_TRY(read_signature(merge, &merges));
+  if (finish != nullptr) GUF_TRY(read_signature(*finish, &finishes));
+  if (plain && op::check_state_fold(leaf, merges, finish == nullptr ? nullptr : &finishes,
+                                    nullptr) == GUF_OK) {
+    return GUF_OK;
+  }
+  return bad("merge and finish", "a reduction's");
 }
 
 guf_status Checker::check_host_image(const guf_module_image &image) {
@@ -284,6 +309,9 @@ guf_status Checker::check(const guf_module_v1 *table) {
   for (uint32_t i = 0; i < table->nfunctions; ++i) {
     GUF_TRY(check_function(table->functions[i]));
     names.emplace_back(table->functions[i].name);
+  }
+  for (uint32_t i = 0; i < table->nfunctions; ++i) {
+    GUF_TRY(check_reduction(*table, table->functions[i]));
   }
   where_ = module_name;
   std::sort(names.begin(), names.end());

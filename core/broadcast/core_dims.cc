@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of core dimensions: from inputs, frozen sizes, dims=, rules, and last from the outputs
-// given.
+// Sizes of core dimensions: from inputs, frozen sizes, dims=, rules, the outputs given, and last
+// from the program's hook.
 #include <algorithm>
 
 #include "core/broadcast/steps.h"
@@ -143,6 +143,53 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
   return GUF_OK;
 }
 
+// The message is the hook's own; its end is ours to guarantee.
+[[gnu::cold, gnu::noinline]] guf_status fail_hook(const op::CallView &call, guf_status status,
+                                                  guf_error *said, guf_error *error) {
+  const char *const name = call.ufunc->name.c_str();
+  said->message[sizeof said->message - 1] = '\0';
+  if (status < 100) {
+    return base::fail_native(error, GUF_E_LOOP, kNone, kNone, status,
+                             "%s: the hook for core dimensions returned %d, which is no error",
+                             name, status);
+  }
+  if (said->message[0] == '\0') {
+    return base::fail(error, status, kNone, kNone,
+                      "%s: the hook for core dimensions refused the sizes", name);
+  }
+  return base::fail(error, status, said->argument, said->axis, "%s", said->message);
+}
+
+// The program's hook, on a copy: it may fill what nothing has given, and change nothing else.
+guf_status ask_hook(const op::CallView &call, LoopShape *loop, guf_error *error) {
+  const op::Ufunc &ufunc = *call.ufunc;
+  if (__builtin_expect(ufunc.core_dims == nullptr, 1)) return GUF_OK;
+  const size_t count = ufunc.signature.dims.size();
+  int64_t sizes[GUF_MAX_CORE_NAMES];
+  std::copy_n(loop->core_size, count, sizes);
+  guf_error said = {};
+  said.struct_size = sizeof said;
+  said.argument = said.axis = kNone;
+  const guf_status status =
+      ufunc.core_dims(static_cast<int32_t>(count), sizes, ufunc.core_dims_user, &said);
+  if (status != GUF_OK) return fail_hook(call, status, &said, error);
+  for (size_t dim = 0; dim < count; ++dim) {
+    int64_t &size = loop->core_size[dim];
+    if (sizes[dim] == size) continue;
+    if (size != kUnknown || sizes[dim] < 0) {
+      return base::fail(error, GUF_E_SHAPE, kNone, kNone,
+                        "%s: the hook for core dimensions gave %s the size %lld; found %lld, "
+                        "wanted %s%lld",
+                        ufunc.name.c_str(), ufunc.signature.dims[dim].name.c_str(),
+                        static_cast<long long>(sizes[dim]), static_cast<long long>(sizes[dim]),
+                        size == kUnknown ? "at least " : "",
+                        static_cast<long long>(std::max<int64_t>(size, 0)));
+    }
+    size = sizes[dim];
+  }
+  return GUF_OK;
+}
+
 guf_status check_all_known(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   for (int32_t i = 0; i < call.noperands; ++i) {
@@ -195,6 +242,7 @@ guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error 
     if (!is_missing(call, i)) GUF_TRY(fold_operand(call, i, loop, error));
   }
   GUF_TRY(apply_rules(call, loop, &done, error));
+  GUF_TRY(ask_hook(call, loop, error));
   return check_all_known(call, *loop, error);
 }
 

@@ -5,25 +5,15 @@
 #include <vector>
 
 #include "core/array/overlap.h"
+#include "core/method/decide.h"
 #include "core/method/fold_types.h"
 #include "core/method/geometry.h"
 #include "core/method/indices.h"
-#include "core/method/result.h"
 
 namespace gufunc::method {
 namespace {
 
 using base::kNone;
-
-// What was decided about one call.
-struct Folding {
-  int32_t method;
-  const char *name;
-  resolve::Choice choice;
-  int32_t axis;
-  const int64_t *indices;  // reduceat
-  int64_t length;          // of the result along the axis
-};
 
 guf_status launch(const op::CallView &call, const Folding &folding, guf_error *error) {
   const op::Loop &loop = *folding.choice.loop;
@@ -65,7 +55,7 @@ guf_status launch(const op::CallView &call, const Folding &folding, guf_error *e
     extents[folding.axis] = folding.length;
     const bool at_indices = folding.method == GUF_METHOD_REDUCEAT;
     GUF_TRY(allocate_result(view, same_axes(input.ndim), extents,
-                            at_indices ? folding.axis : kNoAxis, &arrays, room.get()));
+                            at_indices ? folding.axis : kNoAxis, 0, &arrays, room.get()));
   }
   if (copy_input) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
   const guf_status status = launch(call, folding, room.get());
@@ -113,7 +103,6 @@ guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int6
   const bool swapped = (indices.flags & op::kSwapped) != 0;
   const bool plain = layout.dtype == GUF_I64 && layout.strides[0] == 8 && layout.address % 8 == 0 &&
                      !swapped && !meets_output(call, indices);
-  folding->length = layout.shape[0];
   folding->indices = reinterpret_cast<const int64_t *>(layout.address);
   if (!plain) {
     room->resize(static_cast<size_t>(folding->length));
@@ -134,27 +123,43 @@ guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int6
 
 }  // namespace
 
-guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error) {
-  Folding folding = {GUF_METHOD_ACCUMULATE, "accumulate", {}, 0, nullptr, 0};
-  GUF_TRY(check_folds(*view.call.ufunc, folding.name, error));
+guf_status decide_accumulate(FoldView &view, Folding *out, guf_error *error) {
+  *out = {GUF_METHOD_ACCUMULATE, "accumulate", {}, 0, nullptr, 0};
+  GUF_TRY(check_folds(*view.call.ufunc, out->name, error));
   GUF_TRY(prepare(view, error));
-  GUF_TRY(find_axis(view, folding.name, &folding.axis, error));
-  GUF_TRY(resolve_fold(view, folding.name, &folding.choice, error));
-  folding.length = view.call.operand[kInput].layout.shape[folding.axis];
-  GUF_TRY(check_output(view, folding.name, folding.axis, folding.length, error));
+  GUF_TRY(find_axis(view, out->name, &out->axis, error));
+  GUF_TRY(resolve_fold(view, out->name, &out->choice, error));
+  out->length = view.call.operand[kInput].layout.shape[out->axis];
+  return check_output(view, out->name, out->axis, out->length, error);
+}
+
+guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *room,
+                           Folding *out, guf_error *error) {
+  *out = {GUF_METHOD_REDUCEAT, "reduceat", {}, 0, nullptr, 0};
+  GUF_TRY(check_folds(*view.call.ufunc, out->name, error));
+  GUF_TRY(check_indices(view, error));
+  GUF_TRY(prepare(view, error));
+  GUF_TRY(find_axis(view, out->name, &out->axis, error));
+  out->length = view.indices.layout.shape[0];
+  if (elements == Elements::kRead) {
+    GUF_TRY(read_indices(view, out, room, error));
+  } else {
+    GUF_TRY(make_readable(view.indices, nullptr, 3, error));
+  }
+  GUF_TRY(resolve_fold(view, out->name, &out->choice, error));
+  return check_output(view, out->name, out->axis, out->length, error);
+}
+
+guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error) {
+  Folding folding;
+  GUF_TRY(decide_accumulate(view, &folding, error));
   return finish(view, folding, output, error);
 }
 
 guf_status reduceat(FoldView &view, guf_operand *output, guf_error *error) {
-  Folding folding = {GUF_METHOD_REDUCEAT, "reduceat", {}, 0, nullptr, 0};
+  Folding folding;
   std::vector<int64_t> room;
-  GUF_TRY(check_folds(*view.call.ufunc, folding.name, error));
-  GUF_TRY(check_indices(view, error));
-  GUF_TRY(prepare(view, error));
-  GUF_TRY(find_axis(view, folding.name, &folding.axis, error));
-  GUF_TRY(read_indices(view, &folding, &room, error));
-  GUF_TRY(resolve_fold(view, folding.name, &folding.choice, error));
-  GUF_TRY(check_output(view, folding.name, folding.axis, folding.length, error));
+  GUF_TRY(decide_reduceat(view, Elements::kRead, &room, &folding, error));
   return finish(view, folding, output, error);
 }
 

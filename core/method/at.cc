@@ -2,7 +2,7 @@
 // at: an unbuffered operation on indexed elements, every occurrence of an index in its turn.
 #include <algorithm>
 
-#include "core/method/at_places.h"
+#include "core/method/decide.h"
 #include "core/method/fold_types.h"
 #include "core/method/geometry.h"
 #include "core/method/result.h"
@@ -54,11 +54,6 @@ guf_status prepare_at(AtView &view, guf_error *error) {
   }
   GUF_TRY(validate::check_operands(call, error));
   return pipeline::place(call, error);
-}
-
-bool is_uniform(const op::CallView &call, const op::Loop &loop) {
-  return std::all_of(loop.types.begin(), loop.types.begin() + call.noperands,
-                     [&](guf_dtype type) { return type == loop.types[0]; });
 }
 
 guf_status launch_uniform(const AtView &view, const resolve::Choice &choice, const Places &places,
@@ -125,15 +120,25 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Place
 
 }  // namespace
 
+bool is_uniform(const op::CallView &call, const op::Loop &loop) {
+  return std::all_of(loop.types.begin(), loop.types.begin() + call.noperands,
+                     [&](guf_dtype type) { return type == loop.types[0]; });
+}
+
+guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice, Places *places,
+                     guf_error *error) {
+  GUF_TRY(check_ufunc(view, error));
+  GUF_TRY(prepare_at(view, error));
+  GUF_TRY(resolve::choose(view.call, choice, error));
+  GUF_TRY(find_places(view, elements, places, error));
+  return check_operand(view, *places, error);
+}
+
 guf_status at(AtView &view, guf_error *error) {
   op::CallView &call = view.call;
   resolve::Choice choice;
   Places places;
-  GUF_TRY(check_ufunc(view, error));
-  GUF_TRY(prepare_at(view, error));
-  GUF_TRY(resolve::choose(call, &choice, error));
-  GUF_TRY(find_places(view, &places, error));
-  GUF_TRY(check_operand(view, places, error));
+  GUF_TRY(decide_at(view, Elements::kRead, &choice, &places, error));
   void *kernel = nullptr;
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   if (is_empty(view.array.layout) || places.array.empty()) return GUF_OK;

@@ -78,7 +78,7 @@ guf_status broadcast_indices(const AtView &view, Places *places, guf_error *erro
                     static_cast<int>(GUF_MAX_NDIM), total);
 }
 
-guf_status prepare_index(AtView &view, int32_t k, guf_error *error) {
+guf_status prepare_index(AtView &view, Elements elements, int32_t k, guf_error *error) {
   op::OperandView &index = view.index[k];
   GUF_TRY(settle(&index, kFirstIndex + k, error));
   if (!dtype::is_integer(index.layout.dtype)) {
@@ -87,7 +87,8 @@ guf_status prepare_index(AtView &view, int32_t k, guf_error *error) {
                       "found %s, wanted an integer type",
                       kFirstIndex + k, dtype::name(index.layout.dtype));
   }
-  return make_readable(index, view.call.stream, kFirstIndex + k, error);
+  backend::Stream *const stream = elements == Elements::kRead ? view.call.stream : nullptr;
+  return make_readable(index, stream, kFirstIndex + k, error);
 }
 
 guf_status fail_bounds(int64_t found, int32_t axis, int64_t extent, guf_error *error) {
@@ -135,15 +136,15 @@ guf_status add_axis(const AtView &view, int32_t axis, Places *places, guf_error 
 
 }  // namespace
 
-guf_status find_places(AtView &view, Places *out, guf_error *error) {
+guf_status find_places(AtView &view, Elements elements, Places *out, guf_error *error) {
   const int32_t ndim = view.array.layout.ndim;
   if (view.nindices > ndim) {
     return base::fail(error, GUF_E_INDEX, 0, kNone,
                       "too many indices for array: array is %d-dimensional, but %d were indexed",
                       ndim, view.nindices);
   }
-  for (int32_t k = 0; k < view.nindices; ++k) GUF_TRY(prepare_index(view, k, error));
-  GUF_TRY(check_single_indices(view, error));
+  for (int32_t k = 0; k < view.nindices; ++k) GUF_TRY(prepare_index(view, elements, k, error));
+  if (elements == Elements::kRead) GUF_TRY(check_single_indices(view, error));
   GUF_TRY(broadcast_indices(view, out, error));
   uint64_t count = 1;
   for (int32_t k = 0; k < out->ndim; ++k) {
@@ -152,6 +153,7 @@ guf_status find_places(AtView &view, Places *out, guf_error *error) {
                         "the index arrays broadcast to too many elements");
     }
   }
+  if (elements == Elements::kLeftAlone) return GUF_OK;
   out->array.assign(count, 0);
   for (int32_t axis = 0; axis < view.nindices; ++axis) {
     GUF_TRY(add_axis(view, axis, out, error));

@@ -18,9 +18,10 @@ struct Places {
 };
 
 // Reads and checks every index. Waits for the view's stream where an index operand is memory.
+// With Elements::kLeftAlone it reads none, and gives the shape without the places.
 // Errors  GUF_E_INDEX <= too many, no integers, shapes that do not broadcast, an index out of range
 //         GUF_E_DEVICE_MISMATCH;  throws std::bad_alloc
-guf_status find_places(AtView &view, Places *out, guf_error *error);
+guf_status find_places(AtView &view, Elements elements, Places *out, guf_error *error);
 
 // Errors  GUF_E_SHAPE <= the operand does not broadcast to the elements indexed
 guf_status check_operand(const AtView &view, const Places &places, guf_error *error);

@@ -105,11 +105,8 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
   const op::Loop &loop = *out->loop;
   if (loop.types[kLeft] != loop.types[kOutput]) return refuse_mixed(view, name, loop, error);
   if (loop.types[kInput] == loop.types[kOutput]) return GUF_OK;
-  if (std::strcmp(name, "reduce") != 0) return refuse_mixed(view, name, loop, error);
-  return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                    "%s.reduce: the loop found adds %s to %s; reduce needs a loop of one type",
-                    call.ufunc->name.c_str(), dtype::name(loop.types[kInput]),
-                    dtype::name(loop.types[kLeft]));
+  // As in NumPy a loop X, Y -> X folds elements of Y into an X, but scans nothing.
+  return std::strcmp(name, "reduce") == 0 ? GUF_OK : refuse_mixed(view, name, loop, error);
 }
 
 }  // namespace gufunc::method

@@ -17,7 +17,7 @@ guf_status check_folds(const op::Ufunc &ufunc, const char *name, guf_error *erro
 // Errors  as those of guf_call for operands
 guf_status prepare(FoldView &view, guf_error *error);
 
-// Finds the loop X, X -> X and gives a missing output its dtype.
+// Finds the loop X, X -> X, for reduce also X, Y -> X, and gives a missing output its dtype.
 // Errors  GUF_E_NO_LOOP, GUF_E_CASTING <= types (NumPy's texts)
 guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, guf_error *error);
 

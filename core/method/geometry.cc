@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/method/method.h"
+
 namespace gufunc::method {
 namespace {
 
@@ -18,17 +20,6 @@ bool reorders(const op::Ufunc &ufunc) {
 
 bool is_exact(const op::Ufunc &ufunc, guf_dtype type) {
   return (type == GUF_BOOL || dtype::is_integer(type)) && reorders(ufunc);
-}
-
-uint32_t flags_of(const op::CallView &call, const op::Loop &loop) {
-  uint32_t flags = 0;
-  if (reorders(*call.ufunc)) flags |= GUF_METHOD_TREE;
-  if (is_exact(*call.ufunc, loop.types[0])) flags |= GUF_METHOD_EXACT;
-  if (loop.host == nullptr || (loop.flags & GUF_LOOP_ANY_THREAD) != 0)
-    flags |= GUF_METHOD_ANY_THREAD;
-  if (loop.kind.load(std::memory_order_relaxed) == GUF_LOOP_STATUS) flags |= GUF_METHOD_STATUS;
-  if (call.has_where) flags |= GUF_METHOD_MASKED;
-  return flags;
 }
 
 uint32_t operand_flags(const op::OperandView &operand) {
@@ -136,6 +127,20 @@ void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
 
 }  // namespace
 
+uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &loop) {
+  uint32_t flags = 0;
+  // Results of a loop X, Y -> X are no elements of it: nothing joins them.
+  const bool mixed = method == GUF_METHOD_REDUCE && loop.types[kInput] != loop.types[kLeft];
+  if (mixed) flags |= GUF_METHOD_MIXED;
+  if (!mixed && reorders(*call.ufunc)) flags |= GUF_METHOD_TREE;
+  if (!mixed && is_exact(*call.ufunc, loop.types[kLeft])) flags |= GUF_METHOD_EXACT;
+  if (loop.host == nullptr || (loop.flags & GUF_LOOP_ANY_THREAD) != 0)
+    flags |= GUF_METHOD_ANY_THREAD;
+  if (loop.kind.load(std::memory_order_relaxed) == GUF_LOOP_STATUS) flags |= GUF_METHOD_STATUS;
+  if (call.has_where) flags |= GUF_METHOD_MASKED;
+  return flags;
+}
+
 void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
            const op::OperandView *input, const op::OperandView &output, Geometry *out) {
   out->nkept = 0;
@@ -144,8 +149,10 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
   out->output_bits = 0;
   guf_method_block &block = out->block;
   block.method = method;
-  block.flags = flags_of(call, loop);
-  block.loop_dtype = loop.types[0];
+  block.flags = fold_flags(method, call, loop);
+  block.loop_dtype = loop.types[kLeft];
+  const bool mixed = (block.flags & GUF_METHOD_MIXED) != 0;
+  block.element_dtype = mixed ? loop.types[kInput] : 0;
   block.input = input == nullptr ? 0 : input->layout.address;
   block.input_dtype = input == nullptr ? loop.types[0] : input->layout.dtype;
   block.input_flags = GUF_LAUNCH_OPERAND_READ;
@@ -159,11 +166,15 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
   block.indices = nullptr;
   block.operand_indices = nullptr;
   block.nindices = 0;
-  block.reserved = 0;
 }
 
 void merge_folds(Geometry *geometry) {
   drop_single(&geometry->nfold, geometry->fold);
+  if ((geometry->block.flags & GUF_METHOD_MIXED) != 0) {
+    // One fold in C order, which neighbours that follow each other in memory keep.
+    coalesce(&geometry->nfold, geometry->fold);
+    return;
+  }
   if ((geometry->block.flags & GUF_METHOD_EXACT) == 0) {
     // Beyond what a block holds the first axes are one; the caller has arranged their steps so.
     constexpr int32_t kApart = GUF_MAX_LOOP_NDIM - 1;

@@ -32,6 +32,9 @@ struct Geometry {
   void add_fold(const Axis &axis) { fold[nfold++] = axis; }
 };
 
+// How the loop is folded: guf_method_flag, but for GUF_METHOD_INITIAL.
+uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &loop);
+
 // Starts a geometry: method, flags, dtypes and addresses from the operands and the loop.
 // `input` may be nullptr (at with a unary ufunc).
 void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
@@ -49,7 +52,7 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
                guf_error *error);
 
 // Removes fold dimensions of extent 1 and, where any order gives the same bits, walks them in the
-// order of their strides and as few as possible.
+// order of their strides and as few as possible; a mixed loop's order stays.
 void merge_folds(Geometry *geometry);
 
 }  // namespace gufunc::method

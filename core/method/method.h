@@ -51,6 +51,9 @@ struct AtView {
   int64_t index_strides[GUF_MAX_NDIM][GUF_MAX_NDIM];
 };
 
+// Whether values in memory are looked at: indices, the initial value.
+enum class Elements : uint8_t { kRead, kLeftAlone };
+
 // Each writes an output that it allocates to `output` on success.
 // Errors  those of methods.h
 guf_status reduce(FoldView &view, guf_operand *output, guf_error *error);
@@ -61,6 +64,22 @@ guf_status reduceat(FoldView &view, guf_operand *output, guf_error *error);
 guf_status check_outer(const op::Ufunc &ufunc, guf_error *error);
 guf_status outer(op::CallView &call, guf_operand *outputs, guf_error *error);
 guf_status at(AtView &view, guf_error *error);
+
+// What each would do: types, and the shape of the result. Values in memory are left alone.
+// Errors  those of the method before its launch, but for values in memory
+guf_status resolve_reduce(FoldView &view, guf_resolution *out, guf_error *error);
+guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *error);
+guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *error);
+guf_status resolve_outer(op::CallView &call, guf_resolution *out, guf_error *error);
+guf_status resolve_at(AtView &view, guf_resolution *out, guf_error *error);
+
+// The same as text, with the order of folding, the kernel, and the loops that were refused.
+// Errors  as above;  GUF_E_NO_IMAGE
+guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error);
+guf_status explain_accumulate(FoldView &view, std::string *out, guf_error *error);
+guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error);
+guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error);
+guf_status explain_at(AtView &view, std::string *out, guf_error *error);
 
 }  // namespace gufunc::method
 

@@ -3,6 +3,7 @@
 // call is an ordinary one.
 #include <algorithm>
 
+#include "core/method/decide.h"
 #include "core/method/fold_types.h"
 #include "core/pipeline.h"
 
@@ -20,7 +21,7 @@ guf_status check_outer(const op::Ufunc &ufunc, guf_error *error) {
                     "outer product only supported for binary functions");
 }
 
-guf_status outer(op::CallView &call, guf_operand *outputs, guf_error *error) {
+guf_status spread_outer(op::CallView &call, OuterRoom *room, guf_error *error) {
   // NumPy makes arrays of both first, so no scalar is weak.
   for (int32_t i = 0; i < 2; ++i) GUF_TRY(settle(&call.operand[i], i, error));
   array::Layout &first = call.operand[0].layout;
@@ -31,15 +32,19 @@ guf_status outer(op::CallView &call, guf_operand *outputs, guf_error *error) {
                       "maximum supported dimension for an ndarray is currently %d, found %d",
                       static_cast<int>(GUF_MAX_NDIM), own + more);
   }
-  int64_t shape[GUF_MAX_NDIM];
-  int64_t strides[GUF_MAX_NDIM];
-  std::copy_n(first.shape, own, shape);
-  std::copy_n(first.strides, own, strides);
-  std::fill_n(shape + own, more, 1);
-  std::fill_n(strides + own, more, 0);
+  std::copy_n(first.shape, own, room->shape);
+  std::copy_n(first.strides, own, room->strides);
+  std::fill_n(room->shape + own, more, 1);
+  std::fill_n(room->strides + own, more, 0);
   first.ndim = own + more;
-  first.shape = shape;
-  first.strides = strides;
+  first.shape = room->shape;
+  first.strides = room->strides;
+  return GUF_OK;
+}
+
+guf_status outer(op::CallView &call, guf_operand *outputs, guf_error *error) {
+  OuterRoom room;
+  GUF_TRY(spread_outer(call, &room, error));
   return pipeline::call(call, outputs, error);
 }
 

@@ -2,25 +2,16 @@
 // reduce: types, axes, the value to start from, the output, then one launch.
 #include <algorithm>
 
+#include "core/method/decide.h"
 #include "core/method/fold_types.h"
 #include "core/method/geometry.h"
 #include "core/method/many_folds.h"
-#include "core/method/result.h"
 #include "core/method/seed.h"
 
 namespace gufunc::method {
 namespace {
 
 using base::kNone;
-
-// What was decided about one reduction.
-struct Reduction {
-  resolve::Choice choice;
-  array::AxisSet folded;
-  ResultAxes axes;
-  unsigned char seed[16];
-  bool has_seed;
-};
 
 // Without a value to start from there must be elements, all of them.
 guf_status check_seed(const FoldView &view, const Reduction &reduction, guf_error *error) {
@@ -96,7 +87,7 @@ guf_status launch(FoldView &view, const Reduction &reduction, guf_error *error) 
     for (int32_t k = 0; k < input.ndim; ++k) {
       extents[k] = reduction->folded.test(static_cast<size_t>(k)) ? 1 : input.shape[k];
     }
-    GUF_TRY(allocate_result(view, reduction->axes, extents, kNoAxis, &arrays, room.get()));
+    GUF_TRY(allocate_result(view, reduction->axes, extents, kNoAxis, 0, &arrays, room.get()));
   }
   if (has_many_folds(call.operand[kInput].layout, reduction->folded)) {
     GUF_TRY(gather_folds(call, reduction->folded, &arrays, room.get()));
@@ -113,19 +104,24 @@ guf_status launch(FoldView &view, const Reduction &reduction, guf_error *error) 
 
 }  // namespace
 
+guf_status decide_reduce(FoldView &view, Elements elements, Reduction *out, guf_error *error) {
+  op::CallView &call = view.call;
+  GUF_TRY(check_folds(*call.ufunc, "reduce", error));
+  GUF_TRY(prepare(view, error));
+  GUF_TRY(find_axes(view, &out->folded, error));
+  GUF_TRY(resolve_fold(view, "reduce", &out->choice, error));
+  GUF_TRY(check_order(*call.ufunc, out->folded, error));
+  out->axes = reduced_axes(call.operand[kInput].layout.ndim, out->folded, view.keepdims);
+  GUF_TRY(check_reduced(view, out->folded, out->axes, error));
+  const guf_dtype type = out->choice.loop->types[kLeft];
+  GUF_TRY(find_seed(view, type, elements, out->seed, &out->has_seed, error));
+  return check_seed(view, *out, error);
+}
+
 guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
   Reduction reduction;
-  GUF_TRY(check_folds(*call.ufunc, "reduce", error));
-  GUF_TRY(prepare(view, error));
-  GUF_TRY(find_axes(view, &reduction.folded, error));
-  GUF_TRY(resolve_fold(view, "reduce", &reduction.choice, error));
-  GUF_TRY(check_order(*call.ufunc, reduction.folded, error));
-  reduction.axes = reduced_axes(call.operand[kInput].layout.ndim, reduction.folded, view.keepdims);
-  GUF_TRY(check_reduced(view, reduction.folded, reduction.axes, error));
-  GUF_TRY(find_seed(view, reduction.choice.loop->types[kLeft], reduction.seed, &reduction.has_seed,
-                    error));
-  GUF_TRY(check_seed(view, reduction, error));
+  GUF_TRY(decide_reduce(view, Elements::kRead, &reduction, error));
   const bool copy_input = meets_output(call, call.operand[kInput]) ||
                           has_many_folds(call.operand[kInput].layout, reduction.folded);
   const bool copy_mask = call.has_where && meets_output(call, call.where);

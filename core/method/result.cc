@@ -59,7 +59,8 @@ ResultAxes same_axes(int32_t ndim) {
 }
 
 guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                           int32_t silent_axis, pipeline::Temporaries *arrays, guf_error *error) {
+                           int32_t silent_axis, int32_t index, pipeline::Temporaries *arrays,
+                           guf_error *error) {
   op::CallView &call = view.call;
   const array::Layout input = call.operand[kInput].layout;
   broadcast::LoopShape loop;
@@ -89,7 +90,7 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
   GUF_TRY(memory::allocate(*call.device, output.layout.dtype, axes.ndim, shape, strides,
                            GUF_ORDER_C, &array, error));
   pipeline::point_at(array, &output);
-  arrays->add_output(0, std::move(array));
+  arrays->add_output(index, std::move(array));
   return GUF_OK;
 }
 

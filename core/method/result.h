@@ -39,10 +39,12 @@ guf_status check_output(const FoldView &view, const char *name, int32_t axis, in
                         guf_error *error);
 
 // Allocates the missing output: `extents` by axis of the input, 1 where it is folded. An axis other
-// than kNoAxis has no say in the order, as indices take its place (reduceat).
+// than kNoAxis has no say in the order, as indices take its place (reduceat). `index`: among the
+// caller's outputs.
 // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
 guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                           int32_t silent_axis, pipeline::Temporaries *arrays, guf_error *error);
+                           int32_t silent_axis, int32_t index, pipeline::Temporaries *arrays,
+                           guf_error *error);
 
 bool is_empty(const array::Layout &layout);
 

@@ -178,8 +178,8 @@ guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_e
 
 }  // namespace
 
-guf_status find_seed(FoldView &view, guf_dtype type, unsigned char *out, bool *out_has,
-                     guf_error *error) {
+guf_status find_seed(FoldView &view, guf_dtype type, Elements elements, unsigned char *out,
+                     bool *out_has, guf_error *error) {
   *out_has = false;
   switch (view.initial_kind) {
     case Initial::kNone:
@@ -188,6 +188,8 @@ guf_status find_seed(FoldView &view, guf_dtype type, unsigned char *out, bool *o
       return write_identity(view.call.ufunc->identity, type, out, out_has, error);
     default:
       *out_has = true;
+      if (elements == Elements::kLeftAlone && (view.initial.flags & op::kScalar) == 0)
+        return check_given(view.initial, type, error);
       return write_given(view, type, out, error);
   }
 }

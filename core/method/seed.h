@@ -8,11 +8,12 @@
 namespace gufunc::method {
 
 // Writes the value in `type` to `out`, 16 bytes. `*out_has` stays false when there is none.
-// Waits for the view's stream when the initial value lies in an array.
+// Waits for the view's stream when the initial value lies in an array. With Elements::kLeftAlone
+// such a value is not read: `*out_has` is true and `out` unspecified.
 // Errors  GUF_E_OVERFLOW <= a Python integer outside the type;  GUF_E_VALUE <= several values
 //         GUF_E_CASTING <= complex to real;  GUF_E_DEVICE_MISMATCH <= it lies in device memory
-guf_status find_seed(FoldView &view, guf_dtype type, unsigned char *out, bool *out_has,
-                     guf_error *error);
+guf_status find_seed(FoldView &view, guf_dtype type, Elements elements, unsigned char *out,
+                     bool *out_has, guf_error *error);
 
 }  // namespace gufunc::method
 

@@ -17,6 +17,7 @@
 #include "core/base/object.h"
 #include "core/op/choice_cache.h"
 #include "core/op/signature.h"
+#include "core/op/state_fold.h"
 
 namespace gufunc::op {
 
@@ -55,6 +56,9 @@ struct LoopList {
   mutable ChoiceCache choices;
 };
 
+// The call of a `destroy`, empty for nullptr.  Throws std::bad_alloc, and then owes nothing.
+base::OwedCallback owe_destroy(guf_destroy_fn destroy, void *user);
+
 // Where NumPy's ufunc does not resolve by search alone (core/resolve); kSearch for all that
 // programs make.
 enum class TypeRule : uint8_t {
@@ -83,6 +87,9 @@ class Ufunc final : public base::Object {
   int32_t identity = GUF_IDENTITY_NONE;
   uint32_t flags = 0;  // guf_function_flag
   TypeRule type_rule = TypeRule::kSearch;
+  guf_core_dims_fn core_dims = nullptr;  // the program's hook for sizes
+  void *core_dims_user = nullptr;
+  base::OwedCallback core_dims_owed;  // the call of its `destroy`
   // A module's ufunc: the registry's entry that points here without keeping it, and the
   // function's number.
   std::shared_ptr<ModuleEntry> home;
@@ -100,8 +107,15 @@ class Ufunc final : public base::Object {
   // All or none, seen at once.
   guf_status add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error *error);
 
+  // What makes it a reduction with a state; nullptr: it is none.
+  const StateFold *state_fold() const { return state_fold_.load(std::memory_order_acquire); }
+  // Errors  GUF_E_SIGNATURE <= the parts do not fit;  GUF_E_EXISTS <= it is one already
+  guf_status set_state_fold(StateFold fold, guf_error *error);
+
  private:
   std::mutex mutex_;
+  std::unique_ptr<StateFold> own_state_fold_;
+  std::atomic<const StateFold *> state_fold_{nullptr};
   std::atomic<LoopList *> list_{&empty_};
   std::vector<std::unique_ptr<LoopList>> lists_;  // older lists live on: a call may still read them
   std::vector<std::unique_ptr<Loop>> loops_;

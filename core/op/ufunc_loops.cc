@@ -41,10 +41,7 @@ guf_status Ufunc::add_loop(std::unique_ptr<Loop> loop, guf_error *error) {
 
 guf_status Ufunc::add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error *error) {
   for (const std::unique_ptr<Loop> &loop : loops) {
-    if (loop->destroy != nullptr) {
-      loop->owed =
-          base::OwedCallback(run_destroy, loop->user, reinterpret_cast<uint64_t>(loop->destroy));
-    }
+    loop->owed = owe_destroy(loop->destroy, loop->user);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   auto next = std::make_unique<LoopList>();
@@ -69,7 +66,27 @@ guf_status Ufunc::add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error 
   return GUF_OK;
 }
 
+base::OwedCallback owe_destroy(guf_destroy_fn destroy, void *user) {
+  if (destroy == nullptr) return {};
+  return {run_destroy, user, reinterpret_cast<uint64_t>(destroy)};
+}
+
+guf_status Ufunc::set_state_fold(StateFold fold, guf_error *error) {
+  const Signature *const finish = fold.finish ? &fold.finish->signature : nullptr;
+  GUF_TRY(check_state_fold(signature, fold.merge->signature, finish, error));
+  auto own = std::make_unique<StateFold>(std::move(fold));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (own_state_fold_ != nullptr) {
+    return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
+                      "ufunc '%s' is a reduction already", full_name.c_str());
+  }
+  own_state_fold_ = std::move(own);
+  state_fold_.store(own_state_fold_.get(), std::memory_order_release);
+  return GUF_OK;
+}
+
 Ufunc::~Ufunc() {
+  if (!core_dims_owed.empty()) core_dims_owed.queue();
   if (home != nullptr) home->forget(home_index, this);
   for (const std::unique_ptr<Loop> &loop : loops_) {
     if (loop->owed.empty()) continue;

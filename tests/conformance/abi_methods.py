@@ -24,6 +24,9 @@ class ReduceArgs(ct.Structure):
         ('order', ct.c_int32),
         ('dtype', ct.c_uint32),
         ('threads', ct.c_uint32),
+        ('outputs', ct.POINTER(abi.Operand)),
+        ('noutputs', ct.c_int32),
+        ('reserved', ct.c_uint32),
     ]
 
 

@@ -257,13 +257,28 @@ class Examples(unittest.TestCase):
         self.assertEqual(
             self.program('discriminant_c', module), (SOURCE / 'c' / 'discriminant.out').read_text()
         )
-        for name in ('histogram', 'host_loop'):
+        for name in ('histogram', 'host_loop', 'reduction'):
             self.assertEqual(self.program(name), (SOURCE / 'c' / f'{name}.out').read_text())
         self.assertEqual(
             self.program('discriminant_cpp', module),
             (SOURCE / 'cpp' / 'discriminant.out').read_text(),
         )
         self.assertEqual(self.program('stencil'), (SOURCE / 'cpp' / 'stencil.out').read_text())
+
+    def test_reductions(self):
+        printed = self.program('statistics', BUILD / 'modules' / 'reductions.so')
+        self.assertEqual(printed, (SOURCE / 'c' / 'statistics.out').read_text())
+        x = (np.arange(1000) * 37 + 11) % 256 / 16
+        large = x[x >= 4]
+        wanted = [
+            (x.max(), x.argmax()),
+            (x.min(), x.argmin()),
+            (x.min(), x.max()),
+            (x.mean(), x.var()),
+            (large.mean(), large.var()),
+        ]
+        found = [[float(word) for word in line.split()[1:]] for line in printed.splitlines()]
+        np.testing.assert_allclose(found, wanted, rtol=1e-14)
 
     def test_programs_report_errors(self):
         for name in ('discriminant_c', 'discriminant_cpp'):

@@ -135,7 +135,7 @@ MethodCopy::MethodCopy(const guf_backend_method &method)
 
 guf_status run_method(const MethodCopy &method, guf_error *error) {
   const guf_method_block &block = method.block;
-  if (!method.valid || (block.flags & GUF_METHOD_STATUS) != 0 ||
+  if (!method.valid || (block.flags & (GUF_METHOD_STATUS | GUF_METHOD_MIXED)) != 0 ||
       (block.input != 0 && block.input_dtype != block.loop_dtype) ||
       block.output_dtype != block.loop_dtype) {
     return fail(error, GUF_E_UNSUPPORTED, "the null plugin folds plain operands only");

@@ -56,6 +56,26 @@ class MethodCommand(unittest.TestCase):
         np.testing.assert_array_equal(found, expected)
         self.out.unlink()
 
+    def test_explain(self):
+        mask = self.save('mask.npy', np.ones((2, 3, 4), bool))
+        for method, more, parts in (
+            ('reduce', ['--axis=0,2', '--where', mask], ['folds axis 2 of 4, then axis 0 of 2']),
+            ('accumulate', ['--axis', '1'], ['folds axis 1 of 3', 'shape (2,3,4), to allocate']),
+            ('reduceat', ['--indices', '0,1'], ['2 stretches', 'shape (2,3,4), to allocate']),
+            ('at', ['1', '--indices', '0,1'], ['indices of shape (2,) for the first 1 axes']),
+            ('outer', ['f4:1.5'], ['argument 2: out, float64, shape (2,3,4), to allocate']),
+        ):
+            arguments = [method, 'add', self.a, *more, '--explain']
+            before = self.a.read_bytes()
+            text = self.ok(*arguments)
+            for part in [f'add.{method} on cpu: loop ', '  refused ', *parts]:
+                self.assertIn(part, text)
+            self.assertEqual(self.a.read_bytes(), before)
+            said = json.loads(self.ok(*arguments, '--json'))
+            self.assertEqual(said, {'ufunc': 'add', 'method': method, 'text': text})
+        self.fails(4, 'which has no identity', 'reduce', 'maximum',
+                   self.save('none.npy', np.ones(0)), '--explain')
+
     def test_reduce(self):
         for axis, options in (
             (0, ()),

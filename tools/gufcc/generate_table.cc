@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table as C source over gufunc/module_table.h: the compiler lays the structs out, nobody else.
 #include "generate.h"
+#include "reduction_parts.h"
 
 namespace gufunc::gufcc {
 namespace {
@@ -31,6 +32,7 @@ std::string flag_list(const Function &function) {
   if (function.commutative) flags += " | GUF_FUNCTION_COMMUTATIVE";
   if (function.associative) flags += " | GUF_FUNCTION_ASSOCIATIVE";
   if (function.underflows) flags += " | GUF_FUNCTION_UNDERFLOWS";
+  if (function.takes_none) flags += " | GUF_FUNCTION_TAKES_NONE";
   if (function.divides) flags += " | GUF_FUNCTION_DIVIDES";
   if (function.fast) flags += " | GUF_FUNCTION_FAST";
   return flags;
@@ -76,7 +78,8 @@ std::string function_arrays(const Function &function, size_t index, EntryCount *
   return text;
 }
 
-std::string function_row(const Function &function, size_t index) {
+std::string function_row(const Module &module, size_t index) {
+  const Function &function = module.functions[index];
   std::string row =
       fmt::format(".name = {}, .signature = {}, .rules = {}, .doc = {}, .failure = {}, ",
                   c_string(function.name), c_string(function.signature), c_string(function.rules),
@@ -86,6 +89,10 @@ std::string function_row(const Function &function, size_t index) {
       ".nin = {}, .nout = {}, .identity = {}, .flags = {}, .nloops = {}, .loops = loops_{}",
       function.nin, function.nout, identity_constant(function.identity), flag_list(function),
       function.loops.size(), index);
+  if (!function.merge.empty()) {
+    row += fmt::format(", .merge = {}, .finish = {}", part_number(module, function.merge),
+                       part_number(module, function.finish));
+  }
   return "  {" + row + "},\n";
 }
 
@@ -140,7 +147,7 @@ std::string generate_table(const Module &module, const std::vector<Target> &targ
   EntryCount next{0, count.kernels};
   for (size_t i = 0; i < module.functions.size(); ++i) {
     text += function_arrays(module.functions[i], i, &next);
-    rows += function_row(module.functions[i], i);
+    rows += function_row(module, i);
   }
   text += fmt::format("static const guf_module_function functions[] = {{\n{}}};\n", rows);
   text += image_arrays(module, targets);

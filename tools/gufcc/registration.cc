@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "reduction_parts.h"
 #include "registration_form.h"
 
 namespace gufunc::gufcc {
@@ -141,6 +142,9 @@ class Builder {
     function->associative = options.associative;
     function->underflows = options.underflows;
     function->divides = options.divides;
+    function->takes_none = options.takes_none;
+    function->merge = options.merge;
+    function->finish = options.finish;
     function->fast = options.fast;
     if (!function->generalized() &&
         (!options.rules.empty() || options.group || !options.roles.empty())) {
@@ -174,6 +178,9 @@ class Builder {
     known->associative |= function.associative;
     known->underflows |= function.underflows;
     known->divides |= function.divides;
+    known->takes_none |= function.takes_none;
+    if (known->merge.empty()) known->merge = function.merge;
+    if (known->finish.empty()) known->finish = function.finish;
     known->fast |= function.fast;
     if (known->doc.empty()) known->doc = function.doc;
     if (known->failure.empty()) known->failure = function.failure;
@@ -216,7 +223,7 @@ bool build_module(const std::vector<RawRegistration> &raw, Module *module,
   if (good && module->functions.empty()) {
     return diagnostics->error({}, "no GUF_UFUNC or GUF_GUFUNC in the sources");
   }
-  return good;
+  return good && check_reductions(*module, diagnostics);
 }
 
 bool check_choice(const Module &module, Diagnostics *diagnostics) {

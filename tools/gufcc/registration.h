@@ -42,7 +42,8 @@ struct Function {
   bool roles_given = false;
   std::string rules, doc, failure, identity = "none";
   bool inplace_safe = false, commutative = false, associative = false, fast = false;
-  bool underflows = false, divides = false;
+  bool underflows = false, divides = false, takes_none = false;
+  std::string merge, finish;  // of a reduction: names of functions of the module
   int nin = 0, nout = 0;
   Place place;
   std::vector<Loop> loops;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kValidKeys[] =
     "name= doc= rule= roles= identity= failure= fp= inplace_safe commutative associative group "
-    "underflows divides";
+    "underflows divides takes_none merge= finish=";
 constexpr size_t kMaxText = 4096;  // of a table's texts
 constexpr std::array kIdentities = {"none", "reorderable", "zero", "one", "minus_one", "minus_inf"};
 
@@ -38,6 +38,7 @@ bool *find_flag(const std::string &key, RegistrationOptions *options) {
   if (key == "associative") return &options->associative;
   if (key == "underflows") return &options->underflows;
   if (key == "divides") return &options->divides;
+  if (key == "takes_none") return &options->takes_none;
   if (key == "group") return &options->group;
   return nullptr;
 }
@@ -54,6 +55,10 @@ bool parse_valued(const Place &place, const std::string &key, const std::string 
     options->doc = value;
   } else if (key == "failure") {
     options->failure = value;
+  } else if (key == "merge") {
+    options->merge = value;
+  } else if (key == "finish") {
+    options->finish = value;
   } else if (key == "rule") {
     options->rules += (options->rules.empty() ? "" : "; ") + value;
   } else if (key == "roles") {

@@ -8,10 +8,10 @@
 namespace gufunc::gufcc {
 
 struct RegistrationOptions {
-  std::string name, doc, rules, failure, identity = "none";
+  std::string name, doc, rules, failure, merge, finish, identity = "none";
   std::vector<Role> roles;
   bool inplace_safe = false, commutative = false, associative = false, group = false, fast = false;
-  bool underflows = false, divides = false;
+  bool underflows = false, divides = false, takes_none = false;
 };
 
 bool parse_options(const Place &place, const std::vector<std::string> &texts,

@@ -51,6 +51,7 @@ struct MethodOptions {
   std::string where;
   std::string order = "K";
   bool keepdims = false;
+  bool explain = false;
   bool inplace = false;
   bool raw = false;
   bool time = false;

@@ -93,10 +93,20 @@ class Method {
     if (stream.get() != nullptr)
       wait_with_progress(stream.get(), options_.name, files_.touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (options_.time) {
+    if (options_.time && !options_.explain) {
       report_time(options_.name + "." + options_.method, device_, options_.threads, seconds_,
                   files_.touched_bytes(), files_.touched_elements());
     }
+  }
+
+  void print_explanation() {
+    if (!common_.json) {
+      fmt::print("{}", text_);
+      return;
+    }
+    const nlohmann::ordered_json all = {
+        {"ufunc", options_.name}, {"method", options_.method}, {"text", text_}};
+    fmt::print("{}\n", all.dump(2));
   }
 
   void finish() {
@@ -128,6 +138,22 @@ class Method {
     args->threads = options_.threads;
   }
 
+  // Runs the method, or has it explained.
+  template <class Args, class Run, class Explain>
+  void answer(Args &args, Run run, Explain explain) {
+    Call call;
+    if (!options_.explain) {
+      call.check(run(ufunc_.get(), &args, call.error()));
+      return;
+    }
+    uint64_t length = 0;
+    const guf_status status = explain(ufunc_.get(), &args, nullptr, &length, call.error());
+    if (status != GUF_E_BUFFER_TOO_SMALL) call.check(status);
+    text_.resize(length);
+    call.check(explain(ufunc_.get(), &args, text_.data(), &length, call.error()));
+    text_.resize(length - 1);  // without the NUL
+  }
+
   void reduce(guf_stream stream) {
     guf_reduce_args args = {};
     args.struct_size = sizeof args;
@@ -147,8 +173,7 @@ class Method {
       args.axis = axes.data();
     }
     set_options(stream, &args);
-    Call call;
-    call.check(guf_reduce(ufunc_.get(), &args, call.error()));
+    answer(args, guf_reduce, guf_explain_reduce);
   }
 
   void accumulate(guf_stream stream) {
@@ -159,9 +184,11 @@ class Method {
     if (!indices_.empty()) args.indices = indices_.data();
     if (!options_.axis.empty()) args.axis = axis_number(options_.axis);
     set_options(stream, &args);
-    Call call;
-    call.check(indices_.empty() ? guf_accumulate(ufunc_.get(), &args, call.error())
-                                : guf_reduceat(ufunc_.get(), &args, call.error()));
+    if (indices_.empty()) {
+      answer(args, guf_accumulate, guf_explain_accumulate);
+    } else {
+      answer(args, guf_reduceat, guf_explain_reduceat);
+    }
   }
 
   void outer(guf_stream stream) {
@@ -174,8 +201,7 @@ class Method {
     if (where_) args.where = &*where_;
     args.casting = casting_of(options_.casting);
     set_options(stream, &args);
-    Call call;
-    call.check(guf_outer(ufunc_.get(), &args, call.error()));
+    answer(args, guf_outer, guf_explain_outer);
   }
 
   void at(guf_stream stream) {
@@ -188,8 +214,7 @@ class Method {
     args.stream = stream;
     args.device = device_;
     args.threads = options_.threads;
-    Call call;
-    call.check(guf_at(ufunc_.get(), &args, call.error()));
+    answer(args, guf_at, guf_explain_at);
   }
 
   // The allocated result goes into a file: C order, or Fortran's where that was asked for.
@@ -232,6 +257,7 @@ class Method {
   guf_device device_ = nullptr;
   ArrayHandle result_;  // what the library allocated
   double seconds_ = 0;
+  std::string text_;  // --explain
 };
 
 }  // namespace
@@ -240,7 +266,7 @@ void method_command(const Common &common, const MethodOptions &options) {
   want_one_place(!options.output.empty(), !options.into.empty(), options.inplace);
   Method method(common, options);
   method.execute();
-  method.finish();
+  options.explain ? method.print_explanation() : method.finish();
 }
 
 }  // namespace gufunc::cli

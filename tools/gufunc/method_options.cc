@@ -16,6 +16,8 @@ void add_every(CLI::App &app, MethodOptions &method) {
   app.add_option("--device", method.device, "cpu, cuda:0, roc:0, opencl:0 or auto");
   app.add_option("--threads", method.threads, "At most so many threads (cpu)");
   app.add_flag("--raw", method.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
+  app.add_flag("--explain", method.explain,
+               "Print what the method would do: loop, casts, shapes, order, and what was refused");
   app.add_flag("--time", method.time, "Report device, seconds and bytes per second on stderr");
 }
 

@@ -89,17 +89,22 @@ enum guf_method_flag {
   GUF_METHOD_STATUS = 1u << 2,     /* the loop, and its fold entry, may fail */
   GUF_METHOD_MASKED = 1u << 3,     /* reduce: `mask` holds one bool per element of the input */
   GUF_METHOD_INITIAL = 1u << 4,    /* reduce: `initial` is the left operand at the root */
-  GUF_METHOD_EXACT = 1u << 5       /* integers: any order gives the same bits */
+  GUF_METHOD_EXACT = 1u << 5,      /* integers: any order gives the same bits */
+  GUF_METHOD_MIXED = 1u << 6       /* reduce: the loop is X, Y -> X, its elements are Y's */
 };
 
 /** Geometry of reduce, accumulate, reduceat and at along explicit axes. Plain data; the core has
- * checked every index, shape and overlap, and given every result a loop X, X -> X.
+ * checked every index, shape and overlap, and given every result a loop X, X -> X, or with
+ * GUF_METHOD_MIXED X, Y -> X.
  *
  * Kept dimensions are walked item by item, dimension 0 the innermost, coalesced; `fold` dimensions
  * are not, since the tree is one per axis: dimension 0 is folded first, into the results of which
  * dimension 1 is folded, and so on. accumulate and reduceat have one.
  *   reduce      one result per kept item. Without elements: `initial`; the core refuses the rest.
  *               A kept item whose elements are all masked off gives `initial`, which is then there.
+ *               GUF_METHOD_MIXED: from the left over all fold dimensions, dimension 0 fastest: X =
+ *               X op Y. It begins with `initial`, or with the first element, cast to the output's
+ *               dtype and that to X. There is no tree and no fold entry.
  *   accumulate  as many results as elements, along `fold_output_step`.
  *   reduceat    `nindices` results along `fold_output_step`: result k folds the elements from
  *               indices[k] up to indices[k + 1] (the axis' end for the last), and is the element
@@ -131,8 +136,8 @@ typedef struct guf_method_block {
   guf_dtype input_dtype, output_dtype; /* in memory */
   guf_dtype loop_dtype;                /* X */
   uint32_t input_flags, output_flags;  /* guf_launch_operand_flag */
-  uint32_t reserved;
-  unsigned char initial[16]; /* in the loop's dtype */
+  guf_dtype element_dtype;             /* Y with GUF_METHOD_MIXED, else 0 */
+  unsigned char initial[16];           /* in the loop's dtype */
 } guf_method_block;
 
 /** One launch of a method. `fold` is NULL where the loop has no fold entry: the backend folds with
@@ -140,7 +145,7 @@ typedef struct guf_method_block {
 typedef struct guf_backend_method {
   uint32_t struct_size;
   uint32_t max_threads;
-  void *kernel; /* of the loop X, X -> X; at with a unary function: X -> X */
+  void *kernel; /* of the loop X, X -> X or X, Y -> X; at with a unary function: X -> X */
   void *fold;
   void *stream;
   void *user;

@@ -104,7 +104,9 @@ typedef struct guf_resolution {
  *         GUF_E_STRUCT <= args->struct_size;  GUF_E_ARG <= counts, kinds, flags, NULL pointers;
  *                         unknown enum values
  *         GUF_E_NO_LOOP, GUF_E_CASTING, GUF_E_OVERFLOW <= types (NumPy's texts)
- *         GUF_E_SHAPE <= broadcasting, core dimensions, output shapes, rules (NumPy's texts)
+ *         GUF_E_SHAPE <= broadcasting, core dimensions, output shapes, rules (NumPy's texts); a
+ *                        size that the ufunc's core_dims hook gives or changes
+ *         any error <= that hook's, with its text;  GUF_E_LOOP <= it returned no error status
  *         GUF_E_AXIS, GUF_E_READ_ONLY
  *         GUF_E_OVERLAP <= an output overlaps itself, or two outputs of inout operands overlap
  *         GUF_E_UNSUPPORTED <= where= with outputs of inout operands; host memory that the device

@@ -23,6 +23,8 @@ enum { GUF_ALL_AXES = -1 };
  *          (NumPy's initial=None). Else a scalar or 0-d operand: the left operand of every result.
  * where    NULL, or a mask (bool) that broadcasts with the input: elements that take part.
  * dtype    0, or the type of the loop (NumPy's dtype=).
+ * outputs  NULL: `output` is the result. Else `noutputs` of them, one per result of a reduction
+ *          with a state (guf_ufunc_set_reduction), each as `output`, which is then not read.
  * order    layout of an allocated output. */
 typedef struct guf_reduce_args {
   uint32_t struct_size;
@@ -38,6 +40,9 @@ typedef struct guf_reduce_args {
   int32_t order; /* guf_order */
   guf_dtype dtype;
   uint32_t threads;
+  guf_operand *outputs;
+  int32_t noutputs;
+  uint32_t reserved;
 } guf_reduce_args;
 
 /** What accumulate and reduceat take.
@@ -80,15 +85,23 @@ typedef struct guf_at_args {
 } guf_at_args;
 
 /** Folds elements along axes: NumPy's ufunc.reduce. Messages number the input 1, the output 2, the
- * mask 3, the initial value 4: their places in the loop X, X -> X, and behind it.
+ * mask 3, the initial value 4: their places in the loop X, Y -> X, and behind it. Where Y is not X
+ * (ldexp: a float and an integer) the elements are Y's: the first becomes an X, the others are
+ * folded into it from the left, several axes in C order.
+ * Of a reduction with a state (guf_ufunc_set_reduction) each leaf of 128 elements, counted in C
+ * order over all folded axes, makes a state; states are merged in aligned pairs, so that the bits
+ * follow from the shape alone. Results have numbers from 2 on in messages. Several axes are always
+ * allowed.
  * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call's;  GUF_E_ARG <= input or output is
  *                 NULL
  *         GUF_E_VALUE <= the ufunc is not binary, has core dimensions or several outputs; several
  *                 axes and the order matters; no identity and no elements, or a mask without
  *                 initial (NumPy's texts); initial is NaN for an integer, or has several elements
- *         GUF_E_UNSUPPORTED <= the loop found is no X, X -> X
  *         GUF_E_AXIS <= out of range, or twice
- *         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= types, the initial value
+ *         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= types, the initial value;
+ *                 merge or finish has no loop of exactly the state's types
+ *         GUF_E_UNSUPPORTED <= a reduction with a state: initial, or where= with a leaf without
+ *                 a mask;  GUF_E_VALUE <= where= with a leaf that needs elements
  *         GUF_E_SHAPE <= the output's, the mask's;  GUF_E_READ_ONLY;  GUF_E_OVERLAP <= the output
  *                 overlaps itself
  *         GUF_E_DEVICE_MISMATCH <= operands, or initial in device memory
@@ -97,7 +110,8 @@ typedef struct guf_at_args {
  *         The output is untouched after every error but GUF_E_LOOP, GUF_E_LAUNCH and GUF_E_VALUE of
  *         a loop.
  * [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, where
- * the output overlaps or more than 8 axes longer than 1 are folded, copies. */
+ * the output overlaps or more than 8 axes longer than 1 are folded, copies; of a reduction with a
+ * state its states. */
 GUF_API guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error);
 
 /** All partial results along an axis: NumPy's ufunc.accumulate.
@@ -132,6 +146,44 @@ GUF_API guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *er
  * [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work.
  * Allocates 16 bytes for each element of the indices. */
 GUF_API guf_status guf_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error);
+
+/* ------------------------------------------------------------------ what a method would do */
+
+/** What guf_resolve is to guf_call: the loop, its types and the result's shape, without doing it.
+ * The operands of reduce, accumulate and reduceat are three, those of the loop X, Y -> X: the
+ * result, the input, the result again. Those of at are the array, the operand of a binary ufunc,
+ * the array. No element is read: neither indices nor an initial value that lies in memory.
+ * Errors  as the method's before its launch, but those of values in memory: GUF_E_INDEX <= an index
+ *         out of range;  GUF_E_OVERFLOW, GUF_E_VALUE <= an initial value;  GUF_E_ARG <=
+ *         out_resolution is NULL
+ * [mt] [no-block] */
+GUF_API guf_status guf_resolve_reduce(guf_ufunc ufunc, const guf_reduce_args *args,
+                                      guf_resolution *out_resolution, guf_error *error);
+GUF_API guf_status guf_resolve_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
+                                          guf_resolution *out_resolution, guf_error *error);
+GUF_API guf_status guf_resolve_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args,
+                                        guf_resolution *out_resolution, guf_error *error);
+GUF_API guf_status guf_resolve_outer(guf_ufunc ufunc, const guf_call_args *args,
+                                     guf_resolution *out_resolution, guf_error *error);
+GUF_API guf_status guf_resolve_at(guf_ufunc ufunc, const guf_at_args *args,
+                                  guf_resolution *out_resolution, guf_error *error);
+
+/** The same as text: the loop, its kernel, the loops refused and why, casts, shapes, the order in
+ * which elements are folded, and copies.
+ * In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
+ * Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
+ *         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+ * [mt] [no-block] */
+GUF_API guf_status guf_explain_reduce(guf_ufunc ufunc, const guf_reduce_args *args, char *text,
+                                      uint64_t *inout_length, guf_error *error);
+GUF_API guf_status guf_explain_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
+                                          char *text, uint64_t *inout_length, guf_error *error);
+GUF_API guf_status guf_explain_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args,
+                                        char *text, uint64_t *inout_length, guf_error *error);
+GUF_API guf_status guf_explain_outer(guf_ufunc ufunc, const guf_call_args *args, char *text,
+                                     uint64_t *inout_length, guf_error *error);
+GUF_API guf_status guf_explain_at(guf_ufunc ufunc, const guf_at_args *args, char *text,
+                                  uint64_t *inout_length, guf_error *error);
 
 GUF_END_DECLS
 

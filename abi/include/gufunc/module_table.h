@@ -53,6 +53,7 @@ enum guf_function_flag {
   GUF_FUNCTION_ASSOCIATIVE = 1u << 2,
   GUF_FUNCTION_UNDERFLOWS = 1u << 4, /* a tiny result is one that was rounded: * / exp power */
   GUF_FUNCTION_DIVIDES = 1u << 5,    /* the last input is a divisor */
+  GUF_FUNCTION_TAKES_NONE = 1u << 6, /* the leaf of a reduction: also of no element */
   GUF_FUNCTION_FAST = 1u << 3 /* compiled with contraction; results may differ between backends */
 };
 
@@ -108,7 +109,9 @@ typedef struct guf_module_function {
   int32_t identity; /* guf_identity */
   uint32_t flags;   /* guf_function_flag */
   uint32_t nloops;
-  uint32_t reserved;
+  /* A reduction's leaf: 1 + index of the function that merges two states, and of the one that makes
+   * results of a state (guf_reduction_desc); 0: none. */
+  uint16_t merge, finish;
   const guf_module_loop *loops;
   const char *failure; /* NULL, or what a failure of its GUF_LOOP_STATUS loops says to the caller */
 } guf_module_function;

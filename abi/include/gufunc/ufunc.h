@@ -29,22 +29,35 @@ typedef struct guf_ufunc_info {
   int32_t roles[GUF_MAX_OPERANDS]; /* guf_role, of nin + nout operands */
 } guf_ufunc_info;
 
+/** Runs once when the library will not touch `user` again; thread rule as guf_release_fn. */
+typedef void (*guf_destroy_fn)(void *user);
+
+/** Sees the core dimensions of every call of a generalized ufunc, and may refuse it: NumPy's
+ * process_core_dims_func. `inout_sizes` has one size per distinct dimension in order of first use:
+ * what inputs, frozen sizes, dims=, rules and given outputs say, 1 for an optional dimension that
+ * is missing, -1 where nothing says it. The hook may fill a -1; all else must stay. It refuses by
+ * an error status, and `error` (never NULL) takes its text: the call's failure. Runs on the
+ * caller's thread, before anything is allocated or launched, on several threads at once; it must
+ * not call the library. It is asked each time: nothing it said is kept. */
+typedef guf_status (*guf_core_dims_fn)(int32_t ndims, int64_t *inout_sizes, void *user,
+                                       guf_error *error);
+
 /** Describes a ufunc to create. */
 typedef struct guf_ufunc_desc {
   uint32_t struct_size;
-  int32_t nin, nout;     /* with a signature: 0, 0 or equal to it */
-  int32_t identity;      /* guf_identity */
-  uint32_t flags;        /* guf_function_flag */
-  int32_t nroles;        /* 0, or nin + nout */
-  const char *name;      /* [A-Za-z_][A-Za-z0-9_]*, at most GUF_MAX_NAME characters */
-  const char *signature; /* NULL: elementwise. NumPy's grammar, "|1", no arrow: no outputs */
-  const char *rules;     /* NULL, or rules beside the signature: "n=value(1); p=m+1" */
-  const int32_t *roles;  /* NULL, or one guf_role per operand */
-  const char *doc;       /* NULL, or one line */
+  int32_t nin, nout;          /* with a signature: 0, 0 or equal to it */
+  int32_t identity;           /* guf_identity */
+  uint32_t flags;             /* guf_function_flag */
+  int32_t nroles;             /* 0, or nin + nout */
+  const char *name;           /* [A-Za-z_][A-Za-z0-9_]*, at most GUF_MAX_NAME characters */
+  const char *signature;      /* NULL: elementwise. NumPy's grammar, "|1", no arrow: no outputs */
+  const char *rules;          /* NULL, or rules beside the signature: "n=value(1); p=m+1" */
+  const int32_t *roles;       /* NULL, or one guf_role per operand */
+  const char *doc;            /* NULL, or one line */
+  guf_core_dims_fn core_dims; /* NULL, or the hook for the sizes of core dimensions */
+  void *user;                 /* the hook's */
+  guf_destroy_fn destroy;     /* NULL allowed; never runs when creating fails */
 } guf_ufunc_desc;
-
-/** Runs once when the library will not touch `user` again; thread rule as guf_release_fn. */
-typedef void (*guf_destroy_fn)(void *user);
 
 enum guf_loop_flag {
   GUF_LOOP_ANY_THREAD = 1u << 0 /* the loop may run on any thread, several at once */
@@ -67,7 +80,8 @@ typedef struct guf_loop_desc {
  * Ownership  one reference for the caller; the context keeps another, so it stays findable.
  * Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; name malformed or too long;
  *                               counts negative or above GUF_MAX_OPERANDS; unknown flags, identity
- *                               or role
+ *                               or role; core_dims without a signature, user or destroy without
+ *                               core_dims
  *            GUF_E_STRUCT, GUF_E_HANDLE
  *            GUF_E_SIGNATURE <= signature or rules malformed; the message gives the position
  *            GUF_E_EXISTS    <= the name is taken;  GUF_E_NO_MEMORY
@@ -120,6 +134,34 @@ GUF_API guf_status guf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc
 GUF_API guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module,
                                              const char *function, int32_t ntypes,
                                              const guf_dtype *types, guf_error *error);
+
+/** What makes a generalized ufunc a reduction with a state: of several values, such as the greatest
+ * element and its index.
+ *
+ * The ufunc itself, the leaf, makes a state, its outputs, of the elements of one leaf. Its
+ * signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... : the elements; the number of
+ * the first one in C order over the folded axes, int64; a mask of those that take part, bool.
+ * merge   a ufunc without signature: two states in, the left one first, one state out. The library
+ *         gives it an output that is its left state. It is called with exactly the leaf's types.
+ * finish  NULL: the state is the result. Else a ufunc without signature: a state in, results out.
+ *
+ * With GUF_FUNCTION_TAKES_NONE the leaf also makes a state of no element (n is 0, or all are masked
+ * off), which merge must know: then empty axes and where= are allowed. */
+typedef struct guf_reduction_desc {
+  uint32_t struct_size;
+  uint32_t flags; /* 0 */
+  guf_ufunc merge;
+  guf_ufunc finish;
+} guf_reduction_desc;
+
+/** Makes `ufunc` a reduction: guf_reduce then takes it. Once; what it refers to is kept with it.
+ * Loops may be added to all three at any time.
+ * Errors  GUF_E_ARG <= desc or its merge is NULL, flags;  GUF_E_STRUCT, GUF_E_HANDLE
+ *         GUF_E_SIGNATURE <= the signatures are no leaf's, merge's and finish's
+ *         GUF_E_EXISTS <= it is one already;  GUF_E_NO_MEMORY
+ * [mt] [no-block] */
+GUF_API guf_status guf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_desc *desc,
+                                           guf_error *error);
 
 /* ------------------------------------------------------------------ modules */
 

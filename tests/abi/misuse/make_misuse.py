@@ -21,7 +21,8 @@ OPTIONAL = {
     "guf_array_squeeze.axes",
 }
 IN_STRUCTS = {"guf_tensor", "guf_call_args", "guf_reduce_args", "guf_accumulate_args",
-              "guf_at_args", "guf_ufunc_desc", "guf_loop_desc", "guf_module_v1"}
+              "guf_at_args", "guf_reduction_desc",
+              "guf_ufunc_desc", "guf_loop_desc", "guf_module_v1"}
 
 
 def clean(text):

@@ -283,6 +283,10 @@ void Fixture::fill_struct(const std::string &name, const std::string &function) 
   fill_method_args(name, function);
   if (name == "guf_loop_desc") std::memcpy(struct_room_, &loop_desc_, sizeof loop_desc_);
   if (name == "guf_module_v1") std::memcpy(struct_room_, &kOtherTable, sizeof kOtherTable);
+  if (name == "guf_reduction_desc") {  // of parts that are no reduction's
+    const guf_reduction_desc desc = {sizeof desc, 0, as<guf_ufunc>(live_[kUfunc]), nullptr};
+    std::memcpy(struct_room_, &desc, sizeof desc);
+  }
   if (name == "guf_ufunc_desc") {
     std::snprintf(fresh_name_, sizeof fresh_name_, "misuse_%llu",
                   static_cast<unsigned long long>(++fresh_count_));
@@ -342,7 +346,8 @@ std::set<guf_status> Fixture::good_statuses(const Function &function) const {
   if (name == "guf_module_register" || name == "guf_ufunc_add_module_loop") {
     return {GUF_OK, GUF_E_EXISTS};
   }
-  if (name == "guf_outer") return {GUF_E_SHAPE};  // the output is of guf_call's shape
+  if (name == "guf_ufunc_set_reduction") return {GUF_E_SIGNATURE};
+  if (name.ends_with("_outer")) return {GUF_E_SHAPE};  // the output is of guf_call's shape
   if (name == "guf_ufunc_add_loop") return {GUF_E_EXISTS};
   return {GUF_OK};
 }

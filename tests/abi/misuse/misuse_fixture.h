@@ -43,6 +43,8 @@ class Fixture {
   void prepare(const Function &function, const Words &words);
   void settle(const Function &function, const Words &words, guf_status status);
 
+  // Handles of arrays that are none any more, or never were.
+  const std::vector<std::pair<std::string, uint64_t>> &dead() const { return dead_; }
   uint64_t live(int kind) const { return live_[static_cast<size_t>(kind)]; }
   uint64_t out_room(size_t parameter) { return reinterpret_cast<uint64_t>(outs_[parameter]); }
   const Struct &structure(const char *name) const;

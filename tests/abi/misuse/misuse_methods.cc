@@ -37,7 +37,7 @@ void Fixture::make_method_args() {
 }
 
 void Fixture::fill_method_args(const std::string &name, const std::string &function) {
-  accumulate_args_.indices = function == "guf_reduceat" ? &kIndexOperand : nullptr;
+  accumulate_args_.indices = function.ends_with("_reduceat") ? &kIndexOperand : nullptr;
   if (name == "guf_reduce_args") std::memcpy(struct_room_, &reduce_args_, sizeof reduce_args_);
   if (name == "guf_accumulate_args") {
     std::memcpy(struct_room_, &accumulate_args_, sizeof accumulate_args_);

@@ -27,8 +27,8 @@ void count(void *user) {
 const guf_dtype kFloats[] = {GUF_F32, GUF_F32};
 const guf_module_loop kModuleLoops[] = {{kFloats, "twice_f_f", 0, GUF_LOOP_NUMPY}};
 const guf_module_function kModuleFunctions[] = {
-    {"twice", nullptr, nullptr, nullptr, "2 * x", 1, 1, 0, 0, 1, 0, kModuleLoops},
-    {"rows", "(n)->(n)", nullptr, nullptr, nullptr, 1, 1, 0, 0, 1, 0, kModuleLoops}};
+    {"twice", nullptr, nullptr, nullptr, "2 * x", 1, 1, 0, 0, 1, 0, 0, kModuleLoops},
+    {"rows", "(n)->(n)", nullptr, nullptr, nullptr, 1, 1, 0, 0, 1, 0, 0, kModuleLoops}};
 void (*const kEntries[])(void) = {reinterpret_cast<void (*)(void)>(twice)};
 const guf_module_image kImages[] = {
     {GUF_IMAGE_HOST, GUF_CODEC_NONE, "x86-64", nullptr, 0, 0, kEntries}};

@@ -25,8 +25,9 @@ struct Sample {
   guf_module_loop loops[2] = {{types, "stem_f", 0, GUF_LOOP_NUMPY, 0, 0},
                               {other_types, "stem_d", 1, GUF_LOOP_STATUS, 2, 0}};
   guf_module_function functions[2] = {
-      {"add", nullptr, nullptr, nullptr, "doc", 2, 1, GUF_IDENTITY_ZERO, 0, 2, 0, loops},
-      {"dot", signature, nullptr, roles, nullptr, 2, 1, 0, GUF_FUNCTION_INPLACE_SAFE, 1, 0, loops}};
+      {"add", nullptr, nullptr, nullptr, "doc", 2, 1, GUF_IDENTITY_ZERO, 0, 2, 0, 0, loops},
+      {"dot", signature, nullptr, roles, nullptr, 2, 1, 0, GUF_FUNCTION_INPLACE_SAFE, 1, 0, 0,
+       loops}};
   guf_module_image images[2] = {
       {GUF_IMAGE_HOST, GUF_CODEC_NONE, "x86-64-v2", nullptr, 0, 0, entries},
       {GUF_IMAGE_CUBIN, GUF_CODEC_ZSTD, "sm_90", data, 4, 9, nullptr}};
@@ -92,7 +93,9 @@ const Row kRows[] = {
      "at dot; "},
     {"Identity", [](Sample &s) { s.functions[0].identity = 6; }, "identity"},
     {"Flags", [](Sample &s) { s.functions[0].flags = 1u << 31; }, "flags"},
-    {"FunctionReserved", [](Sample &s) { s.functions[0].reserved = 1; }, "at add; reserved"},
+    {"FunctionMerge", [](Sample &s) { s.functions[0].merge = 9; }, "at add; merge"},
+    {"FunctionFinish", [](Sample &s) { s.functions[0].finish = 1; }, "at add; merge"},
+    {"FunctionIsNoLeaf", [](Sample &s) { s.functions[0].merge = 1; }, "at add; merge and finish"},
     {"Signature", [](Sample &s) { s.signature[1] = '('; },
      "at dot; expect dimension name or non-zero frozen size at position 1 in \"(()"},
     {"Roles", [](Sample &s) { s.roles[0] = 7; }, "at dot; role 7 of operand 0 is no guf_role"},

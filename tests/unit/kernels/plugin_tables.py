@@ -9,6 +9,7 @@ from ctypes import (
     c_char_p,
     c_int32,
     c_int64,
+    c_uint16,
     c_uint32,
     c_uint64,
     c_void_p,
@@ -68,7 +69,8 @@ class Function(Structure):
         ("identity", c_int32),
         ("flags", c_uint32),
         ("nloops", c_uint32),
-        ("reserved", c_uint32),
+        ("merge", c_uint16),
+        ("finish", c_uint16),
         ("loops", POINTER(Loop)),
         ("failure", c_char_p),
     ]

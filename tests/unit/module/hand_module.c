@@ -40,7 +40,8 @@ __attribute__((unused)) static void answer(char **args, const int64_t *dims, con
 static const guf_dtype types[] = {GUF_I32};
 static const guf_module_loop loops[] = {{types, "answer_i", 0, GUF_LOOP_NUMPY}};
 __attribute__((unused)) static const guf_module_function functions[] = {
-    {"answer", NULL, NULL, NULL, "the answer", 0, 1, GUF_IDENTITY_NONE, HAND_FLAGS, 1, 0, loops}};
+    {"answer", NULL, NULL, NULL, "the answer", 0, 1, GUF_IDENTITY_NONE, HAND_FLAGS, 1, 0, 0,
+     loops}};
 static const unsigned char device_code[] = {1, 2, 3};
 #ifdef HAND_STRAY_ENTRY
 static const int no_code = 0; /* data is no function */

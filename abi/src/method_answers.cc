@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// guf_resolve_reduce, guf_explain_reduce and their kin: questions about methods.
+#include <gufunc/methods.h>
+
+#include <string>
+#include <utility>
+
+#include "abi/src/border.h"
+#include "abi/src/text_out.h"
+#include "abi/src/unpack_call.h"
+#include "abi/src/unpack_method.h"
+#include "core/base/struct_size.h"
+
+using namespace gufunc;
+
+namespace {
+
+// unpack(&view) fills a view of the arguments, ask(view, &answer) answers from it.
+template <class View, class Unpack, class Ask>
+guf_status resolve(guf_resolution *out_resolution, guf_error *error, Unpack unpack, Ask ask) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(base::check_struct(out_resolution, base::kFirstSize<guf_resolution>,
+                               base::kMaxStructSize, error));
+    View view;
+    GUF_TRY(unpack(&view));
+    guf_resolution resolution = {};
+    GUF_TRY(ask(view, &resolution, error));
+    return base::write_struct(out_resolution, resolution, error);
+  });
+}
+
+template <class View, class Unpack, class Ask>
+guf_status explain(char *text, uint64_t *inout_length, guf_error *error, Unpack unpack, Ask ask) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(inout_length, "inout_length", error));
+    if (*inout_length > 0) GUF_TRY(border::need(text, "text", error));
+    View view;
+    GUF_TRY(unpack(&view));
+    std::string answer;
+    GUF_TRY(ask(view, &answer, error));
+    const uint64_t capacity = std::exchange(*inout_length, answer.size() + 1);
+    return border::hand_out(answer, text, capacity, error);
+  });
+}
+
+// The answer about a reduction with a state, or about any other.
+template <class Answer, class States, class Plain>
+auto ask_reduce(guf_operand **results, States states, Plain plain) {
+  return [=](method::FoldView &view, Answer *out, guf_error *error) -> guf_status {
+    if (view.call.ufunc->state_fold() == nullptr) return plain(view, out, error);
+    method::StateResults given;
+    GUF_TRY(border::unpack_results(*view.call.ufunc, *results, &given, error));
+    return states(view, given, out, error);
+  };
+}
+
+auto unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, guf_operand **results,
+                   guf_error *error) {
+  return [=](method::FoldView *view) {
+    return border::unpack_reduce(ufunc, args, view, results, error);
+  };
+}
+
+auto unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool with_indices,
+                       guf_error *error) {
+  return [=](method::FoldView *view) {
+    guf_operand *output = nullptr;
+    return border::unpack_accumulate(ufunc, args, with_indices, view, &output, error);
+  };
+}
+
+auto unpack_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error) {
+  return [=](method::AtView *view) { return border::unpack_at(ufunc, args, view, error); };
+}
+
+// `room` is the extended copy of an older, shorter struct.
+auto unpack_outer(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *room,
+                  guf_error *error) {
+  return [=](op::CallView *call) -> guf_status {
+    GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
+    GUF_TRY(method::check_outer(*call->ufunc, error));
+    return border::unpack_call(ufunc, args, room, call, error);
+  };
+}
+
+}  // namespace
+
+guf_status guf_resolve_reduce(guf_ufunc ufunc, const guf_reduce_args *args,
+                              guf_resolution *out_resolution, guf_error *error) {
+  guf_operand *results = nullptr;
+  return resolve<method::FoldView>(
+      out_resolution, error, unpack_reduce(ufunc, args, &results, error),
+      ask_reduce<guf_resolution>(&results, method::resolve_states, method::resolve_reduce));
+}
+
+guf_status guf_resolve_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
+                                  guf_resolution *out_resolution, guf_error *error) {
+  return resolve<method::FoldView>(out_resolution, error,
+                                   unpack_accumulate(ufunc, args, false, error),
+                                   method::resolve_accumulate);
+}
+
+guf_status guf_resolve_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args,
+                                guf_resolution *out_resolution, guf_error *error) {
+  return resolve<method::FoldView>(
+      out_resolution, error, unpack_accumulate(ufunc, args, true, error), method::resolve_reduceat);
+}
+
+guf_status guf_resolve_outer(guf_ufunc ufunc, const guf_call_args *args,
+                             guf_resolution *out_resolution, guf_error *error) {
+  guf_call_args room;
+  return resolve<op::CallView>(out_resolution, error, unpack_outer(ufunc, args, &room, error),
+                               method::resolve_outer);
+}
+
+guf_status guf_resolve_at(guf_ufunc ufunc, const guf_at_args *args, guf_resolution *out_resolution,
+                          guf_error *error) {
+  return resolve<method::AtView>(out_resolution, error, unpack_at(ufunc, args, error),
+                                 method::resolve_at);
+}
+
+guf_status guf_explain_reduce(guf_ufunc ufunc, const guf_reduce_args *args, char *text,
+                              uint64_t *inout_length, guf_error *error) {
+  guf_operand *results = nullptr;
+  return explain<method::FoldView>(
+      text, inout_length, error, unpack_reduce(ufunc, args, &results, error),
+      ask_reduce<std::string>(&results, method::explain_states, method::explain_reduce));
+}
+
+guf_status guf_explain_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, char *text,
+                                  uint64_t *inout_length, guf_error *error) {
+  return explain<method::FoldView>(text, inout_length, error,
+                                   unpack_accumulate(ufunc, args, false, error),
+                                   method::explain_accumulate);
+}
+
+guf_status guf_explain_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args, char *text,
+                                uint64_t *inout_length, guf_error *error) {
+  return explain<method::FoldView>(text, inout_length, error,
+                                   unpack_accumulate(ufunc, args, true, error),
+                                   method::explain_reduceat);
+}
+
+guf_status guf_explain_outer(guf_ufunc ufunc, const guf_call_args *args, char *text,
+                             uint64_t *inout_length, guf_error *error) {
+  guf_call_args room;
+  return explain<op::CallView>(text, inout_length, error, unpack_outer(ufunc, args, &room, error),
+                               method::explain_outer);
+}
+
+guf_status guf_explain_at(guf_ufunc ufunc, const guf_at_args *args, char *text,
+                          uint64_t *inout_length, guf_error *error) {
+  return explain<method::AtView>(text, inout_length, error, unpack_at(ufunc, args, error),
+                                 method::explain_at);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// reduce with a loop X, Y -> X: from the left, in C order over all folded dimensions, some kept
+// items side by side as lanes.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/method_items.h"
+#include "backends/cpu/method_run.h"
+#include "backends/cpu/method_share.h"
+#include "backends/cpu/method_sink.h"
+#include "backends/cpu/method_source.h"
+
+namespace gufunc::cpu {
+namespace {
+
+constexpr int64_t kLaneBytes = 512;
+constexpr int64_t kStretch = 128;  // elements of a lane that are fetched together
+
+class MixedFold {
+ public:
+  MixedFold(const guf_backend_method &method, const Fold &fold)
+      : method_(method), block_(*method.block), fold_(fold), size_(fold.value_bytes()) {}
+
+  guf_status run();
+
+ private:
+  // Elements of one stretch of dimension 0, for all lanes.
+  struct Stretch {
+    const char *base, *mask;
+    int64_t count;
+    bool skips_first;
+  };
+
+  bool open();
+  guf_status run_unit(const ItemUnits &units, const ItemUnit &unit, MethodScratch &scratch) const;
+  guf_status begin(const ItemUnits &units, const char *first, int64_t lanes, char *all,
+                   MethodScratch &scratch) const;
+  guf_status fold_row(const ItemUnits &units, int64_t lanes, const Stretch &row, char *all,
+                      MethodScratch &scratch) const;
+  guf_status apply(const char *elements, int64_t step, const char *mask, int64_t mask_step,
+                   int64_t lanes, char *all) const;
+
+  bool masked() const { return (block_.flags & GUF_METHOD_MASKED) != 0; }
+  bool has_initial() const { return (block_.flags & GUF_METHOD_INITIAL) != 0; }
+  int64_t row_size() const { return block_.nfold == 0 ? 1 : block_.fold_size[0]; }
+
+  const guf_backend_method &method_;
+  const guf_method_block &block_;
+  const Fold &fold_;
+  const int64_t size_;  // of X
+  Source source_;
+  Sink sink_;
+  ElementConverter to_output_, to_result_;  // of the first element: input to output to X
+  uint64_t rows_ = 1;                       // of the dimensions above 0
+  bool empty_ = false;
+};
+
+bool MixedFold::open() {
+  for (int d = 0; d < block_.nfold; ++d) {
+    empty_ |= block_.fold_size[d] == 0;
+    if (d > 0) rows_ *= static_cast<uint64_t>(block_.fold_size[d]);
+  }
+  const ElementForm own{block_.output_dtype, false, false};
+  return source_.open(block_) && sink_.open(block_) &&
+         to_output_.choose(form_of(block_.input_dtype, block_.input_flags), own) &&
+         to_result_.choose(own, {block_.loop_dtype, false, false});
+}
+
+guf_status MixedFold::run() {
+  if (block_.items == 0) return GUF_OK;
+  if (!open()) return GUF_E_DTYPE;
+  const uint64_t work = empty_ ? block_.items : work_of(block_);
+  const uint32_t threads = method_threads(method_, work);
+  const ItemUnits units(block_, std::max<int64_t>(kLaneBytes / size_, 1),
+                        threads < 2 ? 1 : threads * 4);
+  return share(units.count(), work, threads, [&](uint64_t first, uint64_t last) -> guf_status {
+    MethodScratch scratch;
+    for (uint64_t i = first; i < last; ++i) {
+      const MethodScratch::Scope scope(scratch);
+      GUF_CPU_TRY(run_unit(units, units.unit(i), scratch));
+    }
+    return GUF_OK;
+  });
+}
+
+guf_status MixedFold::run_unit(const ItemUnits &units, const ItemUnit &unit,
+                               MethodScratch &scratch) const {
+  char *const to = reinterpret_cast<char *>(block_.output) + unit.output;
+  if (empty_) {
+    sink_.fill(block_.initial, to, units.output_step(), unit.lanes);
+    return GUF_OK;
+  }
+  const char *const from = reinterpret_cast<const char *>(block_.input) + unit.input;
+  const char *const mask = reinterpret_cast<const char *>(block_.mask) + unit.mask;
+  char *const all = scratch.take(unit.lanes * size_);
+  if (all == nullptr) return GUF_E_NO_MEMORY;
+  GUF_CPU_TRY(begin(units, from, unit.lanes, all, scratch));
+  for (uint64_t row = 0; row < rows_; ++row) {
+    int64_t by = 0, mask_by = 0;
+    uint64_t rest = row;
+    for (int d = 1; d < block_.nfold; ++d) {
+      const auto extent = static_cast<uint64_t>(block_.fold_size[d]);
+      const auto index = static_cast<int64_t>(rest % extent);
+      rest /= extent;
+      by += index * block_.fold_input_step[d];
+      mask_by += index * block_.fold_mask_step[d];
+    }
+    const Stretch stretch{from + by, mask + mask_by, row_size(), row == 0 && !has_initial()};
+    GUF_CPU_TRY(fold_row(units, unit.lanes, stretch, all, scratch));
+  }
+  sink_.put_values(all, size_, to, units.output_step(), unit.lanes);
+  return GUF_OK;
+}
+
+guf_status MixedFold::begin(const ItemUnits &units, const char *first, int64_t lanes, char *all,
+                            MethodScratch &scratch) const {
+  if (has_initial()) {
+    for (int64_t k = 0; k < lanes; ++k) {
+      std::memcpy(all + k * size_, block_.initial, static_cast<size_t>(size_));
+    }
+    return GUF_OK;
+  }
+  const MethodScratch::Scope scope(scratch);
+  const auto between = static_cast<int64_t>(dtype_bytes(block_.output_dtype));
+  char *const cast = scratch.take(lanes * between);
+  if (cast == nullptr) return GUF_E_NO_MEMORY;
+  to_output_.row(cast, between, first, units.input_step(), lanes);
+  to_result_.row(all, size_, cast, between, lanes);
+  return GUF_OK;
+}
+
+guf_status MixedFold::fold_row(const ItemUnits &units, int64_t lanes, const Stretch &row, char *all,
+                               MethodScratch &scratch) const {
+  const int64_t step = block_.nfold == 0 ? 0 : block_.fold_input_step[0];
+  const int64_t mask_step = block_.nfold == 0 ? 0 : block_.fold_mask_step[0];
+  for (int64_t i = row.skips_first ? 1 : 0; i < row.count;) {
+    const MethodScratch::Scope scope(scratch);
+    const int64_t count = std::min(kStretch, row.count - i);
+    const Tile tile =
+        source_.fetch({row.base + i * step, units.input_step(), step}, lanes, count, scratch);
+    if (tile.base == nullptr) return GUF_E_NO_MEMORY;
+    for (int64_t k = 0; k < count; ++k, ++i) {
+      GUF_CPU_TRY(apply(tile.base + k * tile.step, tile.lane_step, row.mask + i * mask_step,
+                        units.mask_step(), lanes, all));
+    }
+  }
+  return GUF_OK;
+}
+
+// One element of each lane. Masked: of neighbours that take part, as far as they go.
+guf_status MixedFold::apply(const char *elements, int64_t step, const char *mask, int64_t mask_step,
+                            int64_t lanes, char *all) const {
+  const int64_t steps[3] = {size_, step, size_};
+  for (int64_t k = 0; k < lanes;) {
+    int64_t count = lanes - k;
+    if (masked()) {
+      count = 0;
+      while (k + count < lanes && mask[(k + count) * mask_step] != 0) ++count;
+    }
+    if (count != 0) {
+      char *args[3] = {all + k * size_, const_cast<char *>(elements) + k * step, all + k * size_};
+      GUF_CPU_TRY(fold_.loop()(args, &count, steps));
+    }
+    k += count + (masked() ? 1 : 0);
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status reduce_mixed(const guf_backend_method &method, const Fold &fold) {
+  return MixedFold(method, fold).run();
+}
+
+}  // namespace gufunc::cpu

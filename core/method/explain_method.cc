@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a method would do and why, as text: the loop and its kernel, casts, shapes, and the order in
+// which elements are folded (docs/reductions.md).
+#include "core/array/overlap.h"
+#include "core/backend/backend.h"
+#include "core/method/decide.h"
+#include "core/method/geometry.h"
+#include "core/method/many_folds.h"
+#include "core/pipeline.h"
+#include "core/plan_text.h"
+
+namespace gufunc::method {
+namespace {
+
+using pipeline::describe_list;
+
+constexpr const char *kOtherwise = "dtype=, or the rule for this method, asks for other types";
+
+// The first line, and the loops that were refused. Loads the kernel, as the method would.
+guf_status begin_text(const op::CallView &call, const char *method, const resolve::Choice &choice,
+                      std::string *out, guf_error *error) {
+  void *kernel = nullptr;
+  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+  *out = call.ufunc->full_name + "." + method + " on " + call.device->spec + ": " +
+         pipeline::describe_loop(call, choice) + ", casting " + dtype::casting_name(call.casting) +
+         "\n";
+  *out += pipeline::describe_refused(call, choice, kOtherwise, true);
+  return GUF_OK;
+}
+
+// An operand; a result that is to be allocated has a shape and no strides yet.
+void add_operand(const op::CallView &call, const resolve::Choice &choice, int32_t i,
+                 const guf_resolution &resolution, std::string *out) {
+  const guf_dtype loop = choice.loop->types[static_cast<size_t>(i)];
+  if ((call.operand[i].flags & op::kMissing) == 0) {
+    *out += pipeline::describe_operand(call, i, loop);
+    return;
+  }
+  *out += "argument " + std::to_string(i) + ": out, " + dtype::name(resolution.dtypes[i]) +
+          ", shape " + describe_list(resolution.output_shapes[0], resolution.output_ndims[0]) +
+          ", to allocate\n";
+}
+
+// How one stretch of elements becomes a result.
+guf_status describe_order(const op::CallView &call, const resolve::Choice &choice, int32_t method,
+                          std::string *out, guf_error *error) {
+  void *entry = nullptr;
+  GUF_TRY(backend::fold_of(*call.ufunc, *choice.loop, *call.device, &entry, error));
+  const uint32_t flags = fold_flags(method, call, *choice.loop);
+  if ((flags & GUF_METHOD_MIXED) != 0) {
+    *out = "from the left in C order over all of them, as the loop's types differ";
+  } else if ((flags & GUF_METHOD_EXACT) != 0) {
+    *out = "in any order: integers, which show none";
+  } else if ((flags & GUF_METHOD_TREE) == 0) {
+    *out = "from the left, as the function is not both associative and commutative";
+  } else if (method == GUF_METHOD_ACCUMULATE) {
+    *out = "tiles of " + std::to_string(GUF_SCAN_TILE) + " from the left, then their totals";
+  } else {
+    *out = "by the tree: leaves of " + std::to_string(GUF_LEAF_SIZE) + ", joined in pairs";
+  }
+  if ((flags & GUF_METHOD_TREE) != 0) {
+    *out += entry != nullptr ? ", by the loop's fold entry" : ", by the loop alone";
+  }
+  *out += "\n";
+  return GUF_OK;
+}
+
+void describe_initial(const FoldView &view, const Reduction &reduction, std::string *out) {
+  static constexpr const char *kIdentities[] = {"", "", "0", "1", "-1", "-inf"};
+  *out += "initial: ";
+  if (!reduction.has_seed) {
+    *out += "none, the first element begins\n";
+  } else if (view.initial_kind == Initial::kGiven) {
+    *out += "given\n";
+  } else {
+    *out += std::string("the identity ") + kIdentities[view.call.ufunc->identity] + "\n";
+  }
+}
+
+void describe_copies(const op::CallView &call, bool many, std::string *out) {
+  if (many) *out += "copied first: argument 1, as more than 8 axes are folded\n";
+  if (!many && meets_output(call, call.operand[kInput]))
+    *out += "copied first: argument 1, which overlaps the output\n";
+  if (!many && call.has_where && meets_output(call, call.where))
+    *out += "copied first: the mask, which overlaps the output\n";
+}
+
+void describe_axes(const array::Layout &input, const array::AxisSet &folded, std::string *out) {
+  *out += "folds";
+  const char *before = " axis ";
+  for (int32_t axis = input.ndim - 1; axis >= 0; --axis) {
+    if (!folded.test(static_cast<size_t>(axis))) continue;
+    *out += before + std::to_string(axis) + " of " + std::to_string(input.shape[axis]);
+    before = ", then axis ";
+  }
+  *out += folded.none() ? " no axis\n" : "\n";
+}
+
+guf_status explain_folding(FoldView &view, const Folding &folding, const guf_resolution &resolution,
+                           std::string *out, guf_error *error) {
+  const op::CallView &call = view.call;
+  GUF_TRY(begin_text(call, folding.name, folding.choice, out, error));
+  for (const int32_t i : {kInput, kOutput}) add_operand(call, folding.choice, i, resolution, out);
+  array::AxisSet folded;
+  folded.set(static_cast<size_t>(folding.axis));
+  describe_axes(call.operand[kInput].layout, folded, out);
+  if (folding.method == GUF_METHOD_REDUCEAT)
+    *out += std::to_string(folding.length) + " stretches, each a fold of its own\n";
+  std::string order;
+  GUF_TRY(describe_order(call, folding.choice, folding.method, &order, error));
+  *out += "order: " + order;
+  const bool same = folding.method == GUF_METHOD_ACCUMULATE &&
+                    array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
+  if (!same) describe_copies(call, false, out);
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error) {
+  Reduction reduction;
+  guf_resolution resolution = {};
+  GUF_TRY(decide_reduce(view, Elements::kLeftAlone, &reduction, error));
+  describe_reduction(view.call, reduction, &resolution);
+  const op::CallView &call = view.call;
+  GUF_TRY(begin_text(call, "reduce", reduction.choice, out, error));
+  for (const int32_t i : {kInput, kOutput}) add_operand(call, reduction.choice, i, resolution, out);
+  if (call.has_where)
+    *out += "where: shape " + describe_list(call.where.layout.shape, call.where.layout.ndim) + "\n";
+  const array::Layout &input = call.operand[kInput].layout;
+  describe_axes(input, reduction.folded, out);
+  std::string order;
+  GUF_TRY(describe_order(call, reduction.choice, GUF_METHOD_REDUCE, &order, error));
+  *out += "order: " + order;
+  describe_initial(view, reduction, out);
+  describe_copies(call, has_many_folds(input, reduction.folded), out);
+  return GUF_OK;
+}
+
+guf_status explain_accumulate(FoldView &view, std::string *out, guf_error *error) {
+  Folding folding;
+  guf_resolution resolution = {};
+  GUF_TRY(decide_accumulate(view, &folding, error));
+  describe_folding(view.call, folding, &resolution);
+  return explain_folding(view, folding, resolution, out, error);
+}
+
+guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error) {
+  Folding folding;
+  guf_resolution resolution = {};
+  std::vector<int64_t> room;
+  GUF_TRY(decide_reduceat(view, Elements::kLeftAlone, &room, &folding, error));
+  describe_folding(view.call, folding, &resolution);
+  return explain_folding(view, folding, resolution, out, error);
+}
+
+guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error) {
+  OuterRoom room;
+  resolve::Choice choice;
+  broadcast::LoopShape loop;
+  GUF_TRY(spread_outer(call, &room, error));
+  GUF_TRY(pipeline::decide(call, &choice, &loop, error));
+  GUF_TRY(begin_text(call, "outer", choice, out, error));
+  guf_resolution resolution = {};
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if (i >= call.ufunc->nin()) {
+      resolution.dtypes[i] = call.operand[i].layout.dtype;
+      GUF_TRY(broadcast::caller_shape(call, loop, i, resolution.output_ndims,
+                                      resolution.output_shapes[0], error));
+    }
+    add_operand(call, choice, i, resolution, out);
+  }
+  *out +=
+      "an ordinary call, the first input with as many axes of 1 behind its own as the second "
+      "has\n";
+  return GUF_OK;
+}
+
+guf_status explain_at(AtView &view, std::string *out, guf_error *error) {
+  resolve::Choice choice;
+  Places places;
+  GUF_TRY(decide_at(view, Elements::kLeftAlone, &choice, &places, error));
+  const op::CallView &call = view.call;
+  GUF_TRY(begin_text(call, "at", choice, out, error));
+  const guf_resolution none = {};
+  for (int32_t i = 0; i < call.ufunc->nin(); ++i) add_operand(call, choice, i, none, out);
+  *out += "indices of shape " + describe_list(places.shape, places.ndim) + " for the first " +
+          std::to_string(view.nindices) + " axes\n";
+  *out += "order: index after index, unbuffered";
+  *out += is_uniform(call, *choice.loop) ? "\n" : ", one launch each, as the loop's types differ\n";
+  if (view.has_operand && meets_output(call, call.operand[kInput]))
+    *out += "copied first: argument 1, which overlaps the array\n";
+  return GUF_OK;
+}
+
+}  // namespace gufunc::method

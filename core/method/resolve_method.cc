@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a method would do, as types and shapes: decided like the method itself, and left there.
+#include <algorithm>
+
+#include "core/method/decide.h"
+#include "core/pipeline.h"
+
+namespace gufunc::method {
+namespace {
+
+void describe_types(const op::CallView &call, const resolve::Choice &choice, guf_resolution *out) {
+  out->loop = choice.index;
+  out->noperands = call.noperands;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    out->loop_dtypes[i] = choice.loop->types[static_cast<size_t>(i)];
+    out->dtypes[i] = call.operand[i].layout.dtype;
+  }
+}
+
+void describe_shape(const array::Layout &layout, guf_resolution *out) {
+  out->output_ndims[0] = layout.ndim;
+  std::copy_n(layout.shape, layout.ndim, out->output_shapes[0]);
+}
+
+// Place 0 of a fold is the result too, whose dtype a missing output has only now.
+void describe_fold(const op::CallView &call, const resolve::Choice &choice, guf_resolution *out) {
+  describe_types(call, choice, out);
+  out->dtypes[kLeft] = call.operand[kOutput].layout.dtype;
+}
+
+}  // namespace
+
+void describe_folding(const op::CallView &call, const Folding &folding, guf_resolution *out) {
+  describe_fold(call, folding.choice, out);
+  const bool missing = (call.operand[kOutput].flags & op::kMissing) != 0;
+  describe_shape(call.operand[missing ? kInput : kOutput].layout, out);
+  out->output_shapes[0][folding.axis] = folding.length;
+}
+
+void describe_reduction(const op::CallView &call, const Reduction &reduction, guf_resolution *out) {
+  describe_fold(call, reduction.choice, out);
+  const array::Layout &input = call.operand[kInput].layout;
+  out->output_ndims[0] = reduction.axes.ndim;
+  for (int32_t k = 0; k < input.ndim; ++k) {
+    const int32_t axis = reduction.axes.of_input[k];
+    if (axis == kNoAxis) continue;
+    const bool folded = reduction.folded.test(static_cast<size_t>(k));
+    out->output_shapes[0][axis] = folded ? 1 : input.shape[k];
+  }
+}
+
+guf_status resolve_reduce(FoldView &view, guf_resolution *out, guf_error *error) {
+  Reduction reduction;
+  GUF_TRY(decide_reduce(view, Elements::kLeftAlone, &reduction, error));
+  describe_reduction(view.call, reduction, out);
+  return GUF_OK;
+}
+
+guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *error) {
+  Folding folding;
+  GUF_TRY(decide_accumulate(view, &folding, error));
+  describe_folding(view.call, folding, out);
+  return GUF_OK;
+}
+
+guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *error) {
+  Folding folding;
+  std::vector<int64_t> room;
+  GUF_TRY(decide_reduceat(view, Elements::kLeftAlone, &room, &folding, error));
+  describe_folding(view.call, folding, out);
+  return GUF_OK;
+}
+
+guf_status resolve_outer(op::CallView &call, guf_resolution *out, guf_error *error) {
+  OuterRoom room;
+  GUF_TRY(spread_outer(call, &room, error));
+  return pipeline::resolve(call, out, error);
+}
+
+guf_status resolve_at(AtView &view, guf_resolution *out, guf_error *error) {
+  resolve::Choice choice;
+  Places places;
+  GUF_TRY(decide_at(view, Elements::kLeftAlone, &choice, &places, error));
+  describe_types(view.call, choice, out);
+  describe_shape(view.array.layout, out);
+  return GUF_OK;
+}
+
+}  // namespace gufunc::method

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reduction with a state would do.
+#include <algorithm>
+
+#include "core/method/state_decide.h"
+#include "core/op/state_fold.h"
+#include "core/plan_text.h"
+
+namespace gufunc::method {
+namespace {
+
+void describe_states(const FoldView &view, const StateResults &results, const StatePlan &plan,
+                     guf_resolution *out) {
+  const array::Layout &input = view.call.operand[kInput].layout;
+  out->loop = plan.leaf.index;
+  out->noperands = 1 + results.count;
+  out->loop_dtypes[0] = plan.leaf.loop->types[op::kLeafElements];
+  out->dtypes[0] = input.dtype;
+  for (int32_t k = 0; k < results.count; ++k) {
+    out->loop_dtypes[1 + k] = plan.result[k];
+    out->dtypes[1 + k] = results.result[k].layout.dtype;
+    out->output_ndims[k] = plan.axes.ndim;
+    for (int32_t axis = 0; axis < input.ndim; ++axis) {
+      const int32_t own = plan.axes.of_input[axis];
+      if (own == kNoAxis) continue;
+      const bool folded = plan.folded.test(static_cast<size_t>(axis));
+      out->output_shapes[k][own] = folded ? 1 : input.shape[axis];
+    }
+  }
+}
+
+std::string describe_state(const StatePlan &plan) {
+  std::string text = "(";
+  for (int32_t k = 0; k < plan.nstates; ++k)
+    text += (k > 0 ? ", " : "") + std::string(dtype::name(plan.state[k]));
+  return text + ")";
+}
+
+}  // namespace
+
+guf_status resolve_states(FoldView &view, StateResults &results, guf_resolution *out,
+                          guf_error *error) {
+  StatePlan plan;
+  GUF_TRY(decide_states(view, results, &plan, error));
+  describe_states(view, results, plan, out);
+  return GUF_OK;
+}
+
+guf_status explain_states(FoldView &view, StateResults &results, std::string *out,
+                          guf_error *error) {
+  StatePlan plan;
+  guf_resolution resolution = {};
+  GUF_TRY(decide_states(view, results, &plan, error));
+  describe_states(view, results, plan, &resolution);
+  op::CallView &call = view.call;
+  const op::StateFold &fold = *call.ufunc->state_fold();
+  *out = call.ufunc->full_name + ".reduce on " + call.device->spec + ": " +
+         pipeline::describe_loop(call, plan.leaf) + "\n";
+  *out += pipeline::describe_operand(call, kInput, resolution.loop_dtypes[0]);
+  for (int32_t k = 0; k < results.count; ++k) {
+    *out += "result " + std::to_string(k) + ": " + dtype::name(resolution.dtypes[1 + k]) +
+            ", shape " +
+            pipeline::describe_list(resolution.output_shapes[k], resolution.output_ndims[k]) + "\n";
+  }
+  *out += "state " + describe_state(plan) + " of leaves of " + std::to_string(GUF_LEAF_SIZE) +
+          " elements in C order over the folded axes, merged in pairs by " + fold.merge->full_name;
+  *out += fold.finish ? ", finished by " + fold.finish->full_name + "\n" : "\n";
+  return GUF_OK;
+}
+
+}  // namespace gufunc::method

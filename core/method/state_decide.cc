@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types, axes and shapes of a reduction with a state.
+#include "core/method/state_decide.h"
+
+#include <algorithm>
+
+#include "core/array/overlap.h"
+#include "core/base/checked.h"
+#include "core/method/fold_types.h"
+#include "core/op/state_fold.h"
+#include "core/placement.h"
+
+namespace gufunc::method {
+namespace {
+
+using base::kNone;
+
+// Messages number the results from the output's place on.
+guf_status check_result(const op::OperandView &result, int32_t index, guf_error *error) {
+  const int32_t place = kOutput + index;
+  if ((result.flags & op::kMissing) != 0) return GUF_OK;
+  if ((result.flags & op::kScalar) != 0) {
+    return base::fail(error, GUF_E_ARG, place, kNone,
+                      "return arrays must be of ArrayType; argument %d is written: found a scalar, "
+                      "wanted an array or a tensor",
+                      place);
+  }
+  if ((result.flags & op::kReadOnly) != 0) {
+    return base::fail(error, GUF_E_READ_ONLY, place, kNone,
+                      "output array is read-only; argument %d", place);
+  }
+  if (array::overlaps_itself(result.layout)) {
+    return base::fail(error, GUF_E_OVERLAP, place, kNone,
+                      "argument %d is written, and elements of it share memory with one another",
+                      place);
+  }
+  return GUF_OK;
+}
+
+guf_status prepare_states(FoldView &view, const StateResults &results, guf_error *error) {
+  op::CallView &call = view.call;
+  call.noperands = 3;
+  GUF_TRY(settle(&call.operand[kInput], kInput, error));
+  call.operand[kLeft] = call.operand[kInput];
+  if (call.has_where && call.where.layout.dtype != GUF_BOOL) {
+    return base::fail(error, GUF_E_CASTING, 3, kNone,
+                      "Cannot cast array data from dtype('%s') to dtype('bool') according to the "
+                      "rule 'safe'",
+                      dtype::name(call.where.layout.dtype));
+  }
+  for (int32_t k = 0; k < results.count; ++k) {
+    GUF_TRY(check_result(results.result[k], k, error));
+    call.operand[kOutput] = results.result[k];
+    GUF_TRY(pipeline::place(call, error));
+  }
+  return GUF_OK;
+}
+
+// The leaf's loop, as for a call of it.
+guf_status choose_leaf(const FoldView &view, StatePlan *out, guf_error *error) {
+  op::Ufunc &leaf = *view.call.ufunc;
+  op::CallView call;
+  guf_call_args args = {};
+  args.struct_size = sizeof args;
+  guf_dtype signature[GUF_MAX_OPERANDS] = {view.dtype};
+  if (view.dtype != 0) {
+    args.signature = signature;
+    args.nsignature = leaf.noperands();
+  }
+  call.ufunc = &leaf;
+  call.noperands = leaf.noperands();
+  call.nseparate = 0;
+  call.has_where = false;
+  call.args = &args;
+  call.casting = GUF_CASTING_UNSAFE;
+  const guf_dtype types[] = {view.call.operand[kInput].layout.dtype, GUF_I64, GUF_BOOL};
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    op::OperandView &operand = call.operand[i];
+    const bool input = i < leaf.nin();
+    operand.kind = input ? GUF_OPERAND_TENSOR : GUF_OPERAND_NONE;
+    operand.flags = input ? 0U : static_cast<uint32_t>(op::kMissing);
+    operand.layout = {input ? types[i] : 0, 0, nullptr, nullptr, 0};
+  }
+  return resolve::choose(call, &out->leaf, error);
+}
+
+guf_status find_loop(const op::Ufunc &ufunc, const guf_dtype *inputs, const char *part,
+                     const op::Loop **out, guf_error *error) {
+  for (const op::Loop *const loop : ufunc.loops().loops) {
+    if (!std::equal(inputs, inputs + ufunc.nin(), loop->types.begin())) continue;
+    *out = loop;
+    return GUF_OK;
+  }
+  base::Text types;
+  for (int32_t i = 0; i < ufunc.nin(); ++i) types.add("%c", dtype::letter(inputs[i]));
+  return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                    "%s, which is to %s states, has no loop for exactly %s",
+                    ufunc.full_name.c_str(), part, types.c_str());
+}
+
+guf_status resolve_types(const FoldView &view, StatePlan *out, guf_error *error) {
+  const op::Ufunc &leaf = *view.call.ufunc;
+  const op::StateFold &fold = *leaf.state_fold();
+  GUF_TRY(choose_leaf(view, out, error));
+  out->nstates = leaf.nout();
+  std::copy_n(out->leaf.loop->types.begin() + leaf.nin(), out->nstates, out->state);
+  guf_dtype both[GUF_MAX_OPERANDS];
+  std::copy_n(out->state, out->nstates, both);
+  std::copy_n(out->state, out->nstates, both + out->nstates);
+  GUF_TRY(find_loop(*fold.merge, both, "merge", &out->merge, error));
+  if (!std::equal(out->state, out->state + out->nstates,
+                  out->merge->types.begin() + fold.merge->nin())) {
+    return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                      "%s gives states of other types than it takes",
+                      fold.merge->full_name.c_str());
+  }
+  out->finish = nullptr;
+  std::copy_n(out->state, out->nstates, out->result);
+  if (!fold.finish) return GUF_OK;
+  GUF_TRY(find_loop(*fold.finish, out->state, "finish", &out->finish, error));
+  std::copy_n(out->finish->types.begin() + fold.finish->nin(), fold.finish->nout(), out->result);
+  return GUF_OK;
+}
+
+// A state without any element exists only where the leaf says so.
+guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error *error) {
+  const op::Ufunc &leaf = *view.call.ufunc;
+  const bool takes_none = (leaf.flags & GUF_FUNCTION_TAKES_NONE) != 0;
+  if (view.initial_kind == Initial::kGiven) {
+    return base::fail(error, GUF_E_UNSUPPORTED, 4, kNone,
+                      "reduction operation '%s' has a state of its own and takes no 'initial'",
+                      leaf.name.c_str());
+  }
+  if (view.call.has_where && leaf.nin() <= op::kLeafMask) {
+    return base::fail(error, GUF_E_UNSUPPORTED, 3, kNone,
+                      "reduction operation '%s' takes no where mask: its leaf has no input for one",
+                      leaf.name.c_str());
+  }
+  if (view.call.has_where && !takes_none) {
+    return base::fail(error, GUF_E_VALUE, kNone, kNone,
+                      "reduction operation '%s' does not have an identity, so it takes no where "
+                      "mask",
+                      leaf.name.c_str());
+  }
+  if (plan.elements != 0 || takes_none) return GUF_OK;
+  return base::fail(error, GUF_E_VALUE, kNone, kNone,
+                    "zero-size array to reduction operation %s which has no identity",
+                    leaf.name.c_str());
+}
+
+}  // namespace
+
+guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, guf_error *error) {
+  op::CallView &call = view.call;
+  GUF_TRY(prepare_states(view, results, error));
+  GUF_TRY(find_axes(view, &out->folded, error));
+  GUF_TRY(resolve_types(view, out, error));
+  const array::Layout &input = call.operand[kInput].layout;
+  const auto nkept = input.ndim - static_cast<int32_t>(out->folded.count());
+  if (nkept + 2 > GUF_MAX_NDIM) {  // a leaf's number and its elements lie behind them
+    return base::fail(error, GUF_E_SHAPE, kInput, kNone,
+                      "a reduction with a state keeps at most %d axes; found %d",
+                      static_cast<int>(GUF_MAX_NDIM) - 2, nkept);
+  }
+  out->elements = 1;
+  for (int32_t axis = 0; axis < input.ndim; ++axis) {
+    if (out->folded.test(static_cast<size_t>(axis))) out->elements *= input.shape[axis];
+  }
+  out->axes = reduced_axes(input.ndim, out->folded, view.keepdims);
+  for (int32_t k = 0; k < results.count; ++k) {
+    op::OperandView &result = results.result[k];
+    if ((result.flags & op::kMissing) != 0) result.layout.dtype = out->result[k];
+    call.operand[kOutput] = result;
+    GUF_TRY(check_reduced(view, out->folded, out->axes, error));
+  }
+  return check_elements(view, *out, error);
+}
+
+}  // namespace gufunc::method

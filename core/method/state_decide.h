@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is decided about a reduction with a state before anything is allocated.
+#ifndef GUFUNC_CORE_METHOD_STATE_DECIDE_H
+#define GUFUNC_CORE_METHOD_STATE_DECIDE_H
+
+#include "core/method/result.h"
+#include "core/method/state_reduce.h"
+#include "core/resolve/resolve.h"
+
+namespace gufunc::method {
+
+struct StatePlan {
+  array::AxisSet folded;
+  ResultAxes axes;
+  int64_t elements;      // of one result
+  resolve::Choice leaf;  // its loop
+  const op::Loop *merge;
+  const op::Loop *finish;  // nullptr: none
+  int32_t nstates;
+  guf_dtype state[GUF_MAX_OPERANDS];
+  guf_dtype result[GUF_MAX_OPERANDS];  // that the last step gives
+};
+
+// Also gives missing results their dtype.
+// Errors  those of guf_reduce before a launch
+guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, guf_error *error);
+
+}  // namespace gufunc::method
+
+#endif  // GUFUNC_CORE_METHOD_STATE_DECIDE_H

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches of a reduction with a state.
+#include "core/method/state_reduce.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <vector>
+
+#include "core/method/many_folds.h"
+#include "core/method/state_decide.h"
+#include "core/op/state_fold.h"
+#include "core/pipeline.h"
+#include "core/temporaries.h"
+
+namespace gufunc::method {
+namespace {
+
+constexpr int64_t kLeaf = GUF_LEAF_SIZE;
+
+// A dimension behind the kept ones.
+struct More {
+  int64_t extent, stride;
+};
+
+// Memory over the kept dimensions.
+struct Ground {
+  guf_dtype dtype;
+  uint64_t address;
+  uint32_t flags;
+  backend::Device *device;
+  array::Array *array;
+  int64_t stride[GUF_MAX_NDIM];  // by kept dimension
+  int64_t fold_stride;           // of what is folded: between elements, in C order
+};
+
+class StateLaunches {
+ public:
+  StateLaunches(FoldView &view, StateResults &results, const StatePlan &plan)
+      : view_(view), results_(results), plan_(plan), arrays_(view.call) {}
+
+  guf_status run(guf_operand *outputs, guf_error *error);
+
+ private:
+  bool line_up(const op::OperandView &operand, Ground *out) const;
+  guf_status find_grounds(guf_error *error);
+  guf_status allocate(guf_error *error);
+  guf_status make_states(guf_error *error);
+  guf_status make_leaves(int64_t count, int64_t length, int64_t from, guf_error *error);
+  guf_status merge_states(guf_error *error);
+  guf_status make_results(guf_error *error);
+  void put_number(int64_t number);
+  void put(int32_t i, const Ground &ground, int64_t offset, std::initializer_list<More> more);
+  guf_status launch(op::Ufunc &ufunc, const guf_dtype *signature, guf_error *error);
+
+  int64_t leaves() const { return std::max<int64_t>((plan_.elements + kLeaf - 1) / kLeaf, 1); }
+  bool folded(int32_t axis) const { return plan_.folded.test(static_cast<size_t>(axis)); }
+  const array::Layout &input() const { return view_.call.operand[kInput].layout; }
+
+  FoldView &view_;
+  StateResults &results_;
+  const StatePlan &plan_;
+  pipeline::Temporaries arrays_;
+  Ground elements_, mask_, numbers_;
+  std::vector<Ground> states_, ends_;  // ends: the results
+  int32_t nkept_ = 0;
+  int64_t kept_[GUF_MAX_NDIM];
+  op::CallView call_;  // of one step
+  guf_call_args args_;
+  int64_t shapes_[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
+};
+
+Ground ground_of(const op::OperandView &operand) {
+  Ground ground;
+  ground.dtype = operand.layout.dtype;
+  ground.address = operand.layout.address;
+  ground.flags = operand.flags & (op::kSwapped | op::kReadOnly);
+  ground.device = operand.device;
+  ground.array = operand.array;
+  ground.fold_stride = 0;
+  return ground;
+}
+
+// Strides of the kept dimensions, and the one stride of what is folded. False when it has several.
+bool StateLaunches::line_up(const op::OperandView &operand, Ground *out) const {
+  *out = ground_of(operand);
+  const array::Layout &own = operand.layout;  // the mask may have fewer axes, and stretch
+  int32_t kept = nkept_;
+  int64_t count = 1;
+  for (int32_t axis = input().ndim - 1; axis >= 0; --axis) {
+    const int64_t extent = input().shape[axis];
+    const int32_t k = axis - (input().ndim - own.ndim);
+    const int64_t stride = k < 0 || own.shape[k] == 1 ? 0 : own.strides[k];
+    if (!folded(axis)) {
+      out->stride[--kept] = stride;
+    } else if (extent != 1) {
+      if (count == 1) out->fold_stride = stride;
+      if (count != 1 && stride != out->fold_stride * count) return false;
+      count *= extent;
+    }
+  }
+  return true;
+}
+
+guf_status StateLaunches::find_grounds(guf_error *error) {
+  for (int32_t axis = 0; axis < input().ndim; ++axis) {
+    if (!folded(axis)) kept_[nkept_++] = input().shape[axis];
+  }
+  op::CallView &call = view_.call;
+  const auto find = [&] {
+    bool straight = line_up(call.operand[kInput], &elements_);
+    if (call.has_where) straight = line_up(call.where, &mask_) && straight;
+    return straight || plan_.elements == 0;
+  };
+  if (find()) return GUF_OK;
+  GUF_TRY(gather_folds(call, plan_.folded, &arrays_, error));
+  find();
+  return GUF_OK;
+}
+
+// The states, [kept][leaf] each, and the results that are missing.
+guf_status StateLaunches::allocate(guf_error *error) {
+  op::CallView &call = view_.call;
+  int64_t shape[GUF_MAX_NDIM];
+  std::copy_n(kept_, nkept_, shape);
+  shape[nkept_] = leaves();
+  for (int32_t k = 0; k < plan_.nstates; ++k) {
+    base::Ref<array::Array> array;
+    GUF_TRY(memory::allocate(*call.device, plan_.state[k], nkept_ + 1, shape, nullptr, GUF_ORDER_C,
+                             &array, error));
+    op::OperandView operand;
+    pipeline::point_at(array, &operand);
+    states_.push_back(ground_of(operand));
+    std::copy_n(operand.layout.strides, nkept_, states_.back().stride);
+    arrays_.keep(std::move(array));
+  }
+  int64_t extents[GUF_MAX_NDIM];
+  for (int32_t axis = 0; axis < input().ndim; ++axis)
+    extents[axis] = folded(axis) ? 1 : input().shape[axis];
+  for (int32_t k = 0; k < results_.count; ++k) {
+    op::OperandView &result = results_.result[k];
+    if ((result.flags & op::kMissing) != 0) {
+      call.operand[kOutput] = result;
+      GUF_TRY(allocate_result(view_, plan_.axes, extents, kNoAxis, k, &arrays_, error));
+      result = call.operand[kOutput];
+    } else if (call.stream != nullptr && result.array != nullptr) {
+      arrays_.keep(base::Ref<array::Array>::share(result.array));
+    }
+    ends_.push_back(ground_of(result));
+    int32_t kept = 0;
+    for (int32_t axis = 0; axis < input().ndim; ++axis) {
+      if (folded(axis)) continue;
+      ends_.back().stride[kept++] = result.layout.strides[plan_.axes.of_input[axis]];
+    }
+  }
+  return GUF_OK;
+}
+
+void StateLaunches::put(int32_t i, const Ground &ground, int64_t offset,
+                        std::initializer_list<More> more) {
+  op::OperandView &operand = call_.operand[i];
+  int64_t *const shape = shapes_[i];
+  int64_t *const strides = call_.stride_room[i];
+  std::copy_n(kept_, nkept_, shape);
+  std::copy_n(ground.stride, nkept_, strides);
+  int32_t ndim = nkept_;
+  for (const More &dim : more) {
+    shape[ndim] = dim.extent;
+    strides[ndim++] = dim.stride;
+  }
+  operand.kind = GUF_OPERAND_TENSOR;
+  operand.layout = {ground.dtype, ndim, shape, strides,
+                    ground.address + static_cast<uint64_t>(offset)};
+  operand.span = array::span_of(operand.layout);
+  operand.flags = ground.flags;
+  operand.device = ground.device;
+  operand.array = ground.array;
+}
+
+// An integer of its own type, 0-d.
+void StateLaunches::put_number(int64_t number) {
+  op::OperandView &operand = call_.operand[op::kLeafFirst];
+  operand.kind = GUF_OPERAND_SCALAR;
+  operand.value[0] = static_cast<uint64_t>(number);
+  operand.value[1] = 0;
+  operand.layout = {GUF_I64, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(operand.value)};
+  operand.span = {0, 0};
+  operand.flags = op::kScalar;
+  operand.device = nullptr;
+  operand.array = nullptr;
+}
+
+guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature, guf_error *error) {
+  args_ = {};
+  args_.struct_size = sizeof args_;
+  args_.threads = view_.args.threads;
+  args_.signature = signature;
+  args_.nsignature = signature == nullptr ? 0 : ufunc.noperands();
+  call_.ufunc = &ufunc;
+  call_.noperands = ufunc.noperands();
+  call_.nseparate = 0;
+  call_.has_where = false;
+  call_.args = &args_;
+  call_.casting = GUF_CASTING_UNSAFE;
+  call_.stream = view_.call.stream;
+  call_.device = view_.call.device;
+  return pipeline::call(call_, nullptr, error);
+}
+
+// States of `count` leaves of `length` elements each, from element `from` on.
+guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t from,
+                                      guf_error *error) {
+  op::Ufunc &leaf = *view_.call.ufunc;
+  const auto put_folded = [&](int32_t i, const Ground &ground) {
+    const int64_t step = ground.fold_stride;
+    put(i, ground, from * step, {{count, step * length}, {length, step}});
+  };
+  put_folded(op::kLeafElements, elements_);
+  if (leaf.nin() > op::kLeafFirst) {
+    put_number(from);
+    if (count > 1) {
+      op::OperandView &number = call_.operand[op::kLeafFirst];
+      const array::Layout &numbers = numbers_.array->layout();
+      pipeline::point_at(base::Ref<array::Array>::share(numbers_.array), &number);
+      number.kind = GUF_OPERAND_TENSOR;
+      number.layout = numbers;
+    }
+  }
+  if (leaf.nin() > op::kLeafMask) {
+    static const uint8_t kAll = 1;
+    Ground all = {};
+    all.dtype = GUF_BOOL;
+    all.address = reinterpret_cast<uint64_t>(&kAll);
+    put_folded(op::kLeafMask, view_.call.has_where ? mask_ : all);
+  }
+  for (int32_t k = 0; k < plan_.nstates; ++k) {
+    const auto size = static_cast<int64_t>(dtype::itemsize(plan_.state[k]));
+    put(leaf.nin() + k, states_[static_cast<size_t>(k)], from / kLeaf * size, {{count, size}});
+  }
+  guf_dtype signature[GUF_MAX_OPERANDS] = {view_.dtype};
+  return launch(leaf, view_.dtype == 0 ? nullptr : signature, error);
+}
+
+guf_status StateLaunches::make_states(guf_error *error) {
+  const int64_t full = plan_.elements / kLeaf, rest = plan_.elements % kLeaf;
+  if (full > 1 && view_.call.ufunc->nin() > op::kLeafFirst) {
+    base::Ref<array::Array> numbers;
+    GUF_TRY(memory::allocate(*view_.call.device, GUF_I64, 1, &full, nullptr, GUF_ORDER_C, &numbers,
+                             error));
+    auto *const to = reinterpret_cast<int64_t *>(numbers->layout().address);
+    for (int64_t k = 0; k < full; ++k) to[k] = k * kLeaf;
+    numbers_.array = numbers.get();
+    arrays_.keep(std::move(numbers));
+  }
+  if (full > 0) GUF_TRY(make_leaves(full, kLeaf, 0, error));
+  return rest > 0 || full == 0 ? make_leaves(1, rest, full * kLeaf, error) : GUF_OK;
+}
+
+// In place: the left state of a pair becomes both. One without a partner stays where the next level
+// looks for it.
+guf_status StateLaunches::merge_states(guf_error *error) {
+  op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
+  const int32_t n = plan_.nstates;
+  for (int64_t apart = 1; apart < leaves(); apart *= 2) {
+    const int64_t pairs = ((leaves() + apart - 1) / apart) / 2;
+    for (int32_t k = 0; k < n; ++k) {
+      const Ground &state = states_[static_cast<size_t>(k)];
+      const int64_t step = apart * static_cast<int64_t>(dtype::itemsize(plan_.state[k]));
+      put(k, state, 0, {{pairs, 2 * step}});
+      put(n + k, state, step, {{pairs, 2 * step}});
+      put(2 * n + k, state, 0, {{pairs, 2 * step}});
+    }
+    GUF_TRY(launch(merge, nullptr, error));
+  }
+  return GUF_OK;
+}
+
+guf_status StateLaunches::make_results(guf_error *error) {
+  const base::Ref<op::Ufunc> &finish = view_.call.ufunc->state_fold()->finish;
+  const int32_t n = plan_.nstates;
+  for (int32_t k = 0; k < n; ++k) put(k, states_[static_cast<size_t>(k)], 0, {});
+  for (int32_t k = 0; k < results_.count; ++k) put(n + k, ends_[static_cast<size_t>(k)], 0, {});
+  if (finish) return launch(*finish, nullptr, error);
+  for (int32_t k = 0; k < n; ++k) {
+    GUF_TRY(memory::convert(*view_.call.device, view_.call.stream,
+                            pipeline::side_of(call_.operand[n + k]),
+                            pipeline::side_of(call_.operand[k]), error));
+  }
+  return GUF_OK;
+}
+
+guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
+  op::CallView &call = view_.call;
+  if (!call.device->host_memory) {
+    return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+                      "%s: reductions with a state need memory that the host can write",
+                      call.device->spec.c_str());
+  }
+  GUF_TRY(find_grounds(error));
+  GUF_TRY(allocate(error));
+  if (std::find(kept_, kept_ + nkept_, 0) == kept_ + nkept_) {
+    GUF_TRY(make_states(error));
+    GUF_TRY(merge_states(error));
+    GUF_TRY(make_results(error));
+  }
+  arrays_.hand_over();
+  arrays_.publish(outputs);
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status reduce_states(FoldView &view, StateResults &results, guf_operand *outputs,
+                         guf_error *error) {
+  StatePlan plan;
+  GUF_TRY(decide_states(view, results, &plan, error));
+  backend::ErrorRoom room(error);
+  return StateLaunches(view, results, plan).run(outputs, room.get());
+}
+
+}  // namespace gufunc::method

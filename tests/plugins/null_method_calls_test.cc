@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Methods on a device that fails, on memory that the host cannot touch, after shutdown, and in a
+// forked child: the status reaches the caller, and results are untouched.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <gufunc/gufunc.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/plugins/null_control.h"
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kPlugin[] = GUFUNC_TEST_PLUGINS "/null/libgufunc_backend_null.so";
+
+const null_control &control() {
+  static const null_control *const table = [] {
+    void *const library = dlopen(kPlugin, RTLD_NOW | RTLD_LOCAL);
+    const auto open =
+        reinterpret_cast<guf_backend_open_fn>(dlsym(library, "gufunc_backend_open_v1"));
+    guf_backend_api api = {};
+    guf_error error = {};
+    error.struct_size = sizeof error;
+    const void *found = nullptr;
+    EXPECT_EQ(open(nullptr, 0, &api, &error), GUF_OK);
+    EXPECT_EQ(api.extension("null.control", 1, &found, &error), GUF_OK);
+    return static_cast<const null_control *>(found);
+  }();
+  return *table;
+}
+
+guf_operand operand_of(guf_array array) {
+  guf_operand operand = {};
+  operand.kind = array == nullptr ? GUF_OPERAND_NONE : GUF_OPERAND_ARRAY;
+  operand.array = array;
+  return operand;
+}
+
+// Devices 2 and 3 have memory that faults when the host touches it.
+class NullMethods : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    ASSERT_EQ(guf_backend_load(kPlugin, nullptr), GUF_OK);
+    control().script("devices=4");
+    find_device("null:0");
+    control().script("host_memory=0");
+    find_device("null:2");
+    find_device("null:3");
+  }
+  void SetUp() override {
+    control().reset();
+    error_.struct_size = sizeof error_;
+    near_ = find_device("null:0");
+    far_ = find_device("null:2");
+    other_ = find_device("null:3");
+    ASSERT_EQ(guf_ufunc_find(nullptr, "add", &add_, &error_), GUF_OK) << error_.message;
+  }
+  void TearDown() override {
+    control().reset();
+    for (const guf_array array : arrays_) guf_array_release(array, nullptr);
+    guf_ufunc_release(add_, nullptr);
+    guf_poll(0, nullptr, nullptr);
+  }
+
+  static guf_device find_device(const char *spec) {
+    guf_device device = nullptr;
+    EXPECT_EQ(guf_device_get(nullptr, spec, &device, nullptr), GUF_OK) << spec;
+    return device;
+  }
+
+  template <class T>
+  guf_array make(guf_device device, guf_dtype dtype, std::vector<T> values) {
+    const auto size = static_cast<int64_t>(values.size());
+    const guf_tensor tensor = {
+        sizeof tensor, dtype,   1,      0, reinterpret_cast<uint64_t>(values.data()),
+        &size,         nullptr, nullptr};
+    guf_array host = nullptr, moved = nullptr;
+    EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK);
+    EXPECT_EQ(guf_array_to_device(host, device, nullptr, &moved, &error_), GUF_OK)
+        << error_.message;
+    guf_array_release(host, nullptr);
+    arrays_.push_back(moved);
+    return moved;
+  }
+  guf_array floats(guf_device device, std::vector<float> values) {
+    return make<float>(device, GUF_F32, std::move(values));
+  }
+  std::vector<float> values_of(guf_array array, size_t count) {
+    std::vector<float> values(count, -1);
+    EXPECT_EQ(
+        guf_array_copy_to_host(array, values.data(), 4 * count, GUF_ORDER_C, nullptr, &error_),
+        GUF_OK)
+        << error_.message;
+    return values;
+  }
+
+  // Each method of `add` on arrays of three (the indices of two); `out` null: allocated, dropped.
+  guf_status reduce(guf_array in, guf_array out, guf_array initial = nullptr,
+                    guf_array where = nullptr, guf_stream stream = nullptr) {
+    const guf_operand operands[] = {operand_of(in), operand_of(initial), operand_of(where)};
+    guf_operand output = operand_of(out);
+    guf_reduce_args args = {};
+    args.struct_size = sizeof args;
+    args.flags = GUF_CALL_KEEPDIMS;
+    args.input = &operands[0];
+    args.output = &output;
+    args.stream = stream;
+    if (initial != nullptr) args.initial = &operands[1];
+    if (where != nullptr) args.where = &operands[2];
+    return finish(guf_reduce(add_, &args, &error_), out, output);
+  }
+  guf_status accumulate(guf_array in, guf_array out, guf_array indices = nullptr) {
+    const guf_operand operands[] = {operand_of(in), operand_of(indices)};
+    guf_operand output = operand_of(out);
+    guf_accumulate_args args = {};
+    args.struct_size = sizeof args;
+    args.input = &operands[0];
+    args.output = &output;
+    if (indices == nullptr) return finish(guf_accumulate(add_, &args, &error_), out, output);
+    args.indices = &operands[1];
+    return finish(guf_reduceat(add_, &args, &error_), out, output);
+  }
+  guf_status at(guf_array array, guf_array indices, guf_array operand) {
+    const guf_operand operands[] = {operand_of(array), operand_of(indices), operand_of(operand)};
+    guf_at_args args = {};
+    args.struct_size = sizeof args;
+    args.array = &operands[0];
+    args.indices = &operands[1];
+    args.nindices = 1;
+    args.operand = &operands[2];
+    return guf_at(add_, &args, &error_);
+  }
+  guf_status finish(guf_status status, guf_array given, const guf_operand &output) {
+    if (status == GUF_OK && given == nullptr) guf_array_release(output.array, nullptr);
+    return status;
+  }
+
+  guf_error error_ = {};
+  guf_device near_ = nullptr, far_ = nullptr, other_ = nullptr;
+  guf_ufunc add_ = nullptr;
+  std::vector<guf_array> arrays_;
+};
+
+TEST_F(NullMethods, RunOnMemoryThatTheHostCannotTouch) {
+  const guf_array in = floats(far_, {1, 2, 3}), one = floats(far_, {0}),
+                  all = floats(far_, {0, 0, 0});
+  const guf_array starts = make<int64_t>(near_, GUF_I64, {0, 2});
+  ASSERT_EQ(reduce(in, one), GUF_OK) << error_.message;
+  EXPECT_THAT(values_of(one, 1), ElementsAre(6));
+  ASSERT_EQ(accumulate(in, all), GUF_OK) << error_.message;
+  EXPECT_THAT(values_of(all, 3), ElementsAre(1, 3, 6));
+  ASSERT_EQ(at(all, starts, one), GUF_OK) << error_.message;  // indices are read by the host
+  EXPECT_THAT(values_of(all, 3), ElementsAre(7, 3, 12));
+}
+
+TEST_F(NullMethods, EveryFailureOfTheSlotReachesTheCaller) {
+  const guf_array in = floats(near_, {1, 2, 3}), one = floats(near_, {7});
+  const guf_array all = floats(near_, {7, 8, 9}), pair = floats(near_, {7, 8});
+  const guf_array starts = make<int64_t>(near_, GUF_I64, {0, 2});
+  const std::function<guf_status()> methods[] = {
+      [&] { return reduce(in, one); }, [&] { return accumulate(in, all); },
+      [&] { return accumulate(in, pair, starts); }, [&] { return at(all, starts, one); }};
+  for (const auto &method : methods) {
+    for (const guf_status status :
+         {GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_DEVICE_LOST,
+          GUF_E_FORKED, GUF_E_SHUTDOWN, GUF_E_CAPTURE}) {
+      control().script(("method@1=" + std::to_string(status)).c_str());
+      EXPECT_EQ(method(), status);
+      EXPECT_EQ(error_.status, status);
+      EXPECT_EQ(error_.native_code, status + 100000);
+      EXPECT_THAT(error_.message, HasSubstr("the script says that call"));
+    }
+    control().script("method@1=1");
+    EXPECT_EQ(method(), GUF_E_INTERNAL) << "an exception stops at the border";
+  }
+  EXPECT_THAT(values_of(one, 1), ElementsAre(7));
+  EXPECT_THAT(values_of(all, 3), ElementsAre(7, 8, 9));
+  EXPECT_THAT(values_of(pair, 2), ElementsAre(7, 8));
+  for (const auto &method : methods) EXPECT_EQ(method(), GUF_OK) << error_.message;
+}
+
+TEST_F(NullMethods, OperandsOfTwoDevicesAreRefused) {
+  const guf_array in = floats(far_, {1, 2, 3}), wrong = floats(other_, {7});
+  const guf_array one = floats(far_, {7}), all = floats(far_, {7, 8, 9});
+  const guf_array mask = make<uint8_t>(other_, GUF_BOOL, {1, 1, 1});
+  const guf_array far_starts = make<int64_t>(far_, GUF_I64, {0, 2});
+  EXPECT_EQ(reduce(in, wrong), GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(reduce(in, one, nullptr, mask), GUF_E_DEVICE_MISMATCH);
+  guf_array number = nullptr;
+  ASSERT_EQ(guf_array_squeeze(one, 0, nullptr, &number, &error_), GUF_OK) << error_.message;
+  arrays_.push_back(number);
+  EXPECT_EQ(reduce(in, one, number), GUF_E_DEVICE_MISMATCH) << "initial is read by the host";
+  EXPECT_EQ(accumulate(in, floats(other_, {7, 8, 9})), GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(accumulate(in, nullptr, far_starts), GUF_E_DEVICE_MISMATCH) << "so are indices";
+  EXPECT_EQ(at(all, far_starts, one), GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(at(all, make<int64_t>(near_, GUF_I64, {0}), wrong), GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(control().calls("method"), 0U);
+  EXPECT_THAT(values_of(wrong, 1), ElementsAre(7));
+  EXPECT_THAT(values_of(one, 1), ElementsAre(7));
+  EXPECT_THAT(values_of(all, 3), ElementsAre(7, 8, 9));
+}
+
+TEST_F(NullMethods, MemoryThatIsOut) {
+  const guf_array in = floats(far_, {1, 2, 3});
+  control().script("memory_alloc=1001");
+  EXPECT_EQ(reduce(in, nullptr), GUF_E_DEVICE_MEMORY);
+  EXPECT_EQ(accumulate(in, nullptr), GUF_E_DEVICE_MEMORY);
+  control().reset();
+  EXPECT_EQ(reduce(in, nullptr), GUF_OK) << error_.message;
+}
+
+TEST_F(NullMethods, AStreamMadeBeforeAForkIsRefusedInTheChild) {
+  const guf_array in = floats(near_, {1, 2, 3}), one = floats(near_, {7});
+  guf_stream stream = nullptr;
+  ASSERT_EQ(guf_stream_create(near_, 0, &stream, &error_), GUF_OK) << error_.message;
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool right = reduce(in, one, nullptr, nullptr, stream) == GUF_E_FORKED &&
+                       error_.status == GUF_E_FORKED && values_of(one, 1)[0] == 7;
+    std::_Exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(reduce(in, one, nullptr, nullptr, stream), GUF_OK) << error_.message;
+  guf_stream_release(stream, nullptr);
+}
+
+// After guf_shutdown: on plain memory, which needs no device of its own.
+void exit_after_shutdown() {
+  float data[] = {1, 2, 3}, result = 7;
+  const int64_t shape[] = {3}, index = 0;
+  const guf_tensor tensors[] = {
+      {sizeof *tensors, GUF_F32, 1, 0, reinterpret_cast<uint64_t>(data), shape, nullptr, nullptr},
+      {sizeof *tensors, GUF_F32, 0, 0, reinterpret_cast<uint64_t>(&result), nullptr, nullptr,
+       nullptr},
+      {sizeof *tensors, GUF_I64, 0, 0, reinterpret_cast<uint64_t>(&index), nullptr, nullptr,
+       nullptr}};
+  guf_operand operands[3] = {};
+  for (int i = 0; i < 3; ++i) {
+    operands[i].kind = GUF_OPERAND_TENSOR;
+    operands[i].tensor = &tensors[i];
+  }
+  guf_ufunc add = nullptr;
+  bool right = guf_ufunc_find(nullptr, "add", &add, nullptr) == GUF_OK;
+  guf_reduce_args reduce = {};
+  reduce.struct_size = sizeof reduce;
+  reduce.input = &operands[0];
+  reduce.output = &operands[1];
+  right = right && guf_reduce(add, &reduce, nullptr) == GUF_OK && result == 6;
+  result = 7;
+  right = right && guf_shutdown(UINT64_MAX, nullptr) == GUF_OK;
+  right = right && guf_reduce(add, &reduce, nullptr) == GUF_E_SHUTDOWN && result == 7;
+  guf_accumulate_args scan = {};
+  scan.struct_size = sizeof scan;
+  scan.input = &operands[0];
+  scan.output = &operands[0];
+  right = right && guf_accumulate(add, &scan, nullptr) == GUF_E_SHUTDOWN && data[2] == 3;
+  guf_at_args at = {};
+  at.struct_size = sizeof at;
+  at.array = &operands[0];
+  at.indices = &operands[2];
+  at.nindices = 1;
+  at.operand = &operands[1];
+  right = right && guf_at(add, &at, nullptr) == GUF_E_SHUTDOWN && data[0] == 1;
+  std::_Exit(right ? 0 : 1);
+}
+
+TEST(NullMethodsShutdown, IsToldByEveryMethod) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(exit_after_shutdown(), ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions with a state: the tree of leaves of 128 in C order, whatever the layout, the masks and
+// the threads; their results, and what is refused.
+#include <algorithm>
+#include <random>
+
+#include "tests/unit/method/state_fixture.h"
+
+namespace gufunc {
+namespace {
+
+struct Sample {
+  std::vector<int64_t> shape, strides, mask_shape;
+  std::vector<int32_t> memory;
+  std::vector<uint8_t> mask;
+  std::vector<bool> folded;
+  bool masked = false;
+
+  int32_t at(const std::vector<int64_t> &index) const {
+    int64_t offset = 0;
+    for (size_t k = 0; k < index.size(); ++k) offset += index[k] * strides[k];
+    return memory[static_cast<size_t>(offset / 4)];
+  }
+  bool takes(const std::vector<int64_t> &index) const {
+    if (!masked) return true;
+    size_t place = 0;
+    for (size_t k = 0; k < index.size(); ++k) {
+      place = place * static_cast<size_t>(mask_shape[k]) +
+              static_cast<size_t>(mask_shape[k] == 1 ? 0 : index[k]);
+    }
+    return mask[place] != 0;
+  }
+};
+
+Sample random_sample(std::mt19937 &random) {
+  const auto below = [&](uint32_t n) { return static_cast<int64_t>(random() % n); };
+  Sample sample;
+  const auto ndim = static_cast<size_t>(1 + below(4));
+  int64_t size = 4;
+  for (size_t k = 0; k < ndim; ++k) {
+    sample.shape.push_back(size < 4000 && below(4) == 0 ? 1 + below(400) : below(5));
+    sample.folded.push_back(below(2) == 0);
+    size *= std::max<int64_t>(sample.shape[k], 1);
+  }
+  size = 4;
+  std::vector<size_t> order(ndim);
+  for (size_t k = 0; k < ndim; ++k) order[k] = k;
+  std::shuffle(order.begin(), order.end(), random);
+  sample.strides.resize(ndim);
+  for (const size_t k : order) {
+    sample.strides[k] = size;
+    size *= std::max<int64_t>(sample.shape[k], 1);
+  }
+  sample.memory.resize(static_cast<size_t>(size / 4));
+  for (int32_t &value : sample.memory) value = static_cast<int32_t>(random());
+  sample.masked = below(2) == 0;
+  size_t places = 1;
+  for (size_t k = 0; k < ndim; ++k) {
+    sample.mask_shape.push_back(below(3) == 0 ? 1 : sample.shape[k]);
+    places *= static_cast<size_t>(sample.mask_shape[k]);
+  }
+  sample.mask.resize(places + 1);
+  for (uint8_t &bit : sample.mask) bit = below(3) != 0;
+  return sample;
+}
+
+// The tree over leaves: the left part is the largest power of two that leaves something.
+Trace tree(const std::vector<Trace> &leaves, size_t first, size_t end) {
+  if (end - first == 1) return leaves[first];
+  size_t left = 1;
+  while (left * 2 < end - first) left *= 2;
+  return joined(tree(leaves, first, first + left), tree(leaves, first + left, end));
+}
+
+// Every result's leaves, filled in C order.
+std::vector<Trace> right_answer(const Sample &sample) {
+  size_t nresults = 1;
+  for (size_t k = 0; k < sample.shape.size(); ++k) {
+    if (!sample.folded[k]) nresults *= static_cast<size_t>(sample.shape[k]);
+  }
+  std::vector<std::vector<Trace>> leaves(nresults, std::vector<Trace>(1, Trace{0, 0}));
+  std::vector<uint64_t> numbers(nresults, 0);
+  int64_t total = 1;
+  for (const int64_t extent : sample.shape) total *= extent;
+  for (int64_t n = 0; n < total; ++n) {
+    std::vector<int64_t> index(sample.shape.size());
+    int64_t rest = n;
+    for (size_t k = sample.shape.size(); k-- > 0; rest /= sample.shape[k])
+      index[k] = rest % sample.shape[k];
+    size_t result = 0;
+    for (size_t k = 0; k < index.size(); ++k) {
+      if (!sample.folded[k])
+        result = result * static_cast<size_t>(sample.shape[k]) + static_cast<size_t>(index[k]);
+    }
+    const uint64_t number = numbers[result]++;
+    if (number % 128 == 0 && number != 0) leaves[result].push_back({0, 0});
+    if (sample.takes(index)) {
+      leaves[result].back() = seen(leaves[result].back(), number, sample.at(index));
+    }
+  }
+  std::vector<Trace> answer;
+  for (const auto &own : leaves) answer.push_back(tree(own, 0, own.size()));
+  return answer;
+}
+
+void compare(const Sample &sample, uint32_t threads, bool keepdims, guf_stream stream) {
+  StateReduce reduce(trace(), {GUF_I32, sample.memory.data(), sample.shape, sample.strides, 0}, 2);
+  std::vector<int64_t> axes;
+  for (size_t k = 0; k < sample.folded.size(); ++k) {
+    if (sample.folded[k]) axes.push_back(static_cast<int64_t>(k));
+  }
+  reduce.axes(axes);
+  reduce.args.threads = threads;
+  reduce.args.stream = stream;
+  if (keepdims) reduce.args.flags = GUF_CALL_KEEPDIMS;
+  if (sample.masked)
+    reduce.args.where = reduce.tensor({GUF_BOOL, sample.mask.data(), sample.mask_shape, {}, 0});
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  if (stream != nullptr) {
+    ASSERT_EQ(guf_stream_synchronize(stream, UINT64_MAX, nullptr), GUF_OK);
+  }
+  const std::vector<Trace> right = right_answer(sample);
+  const auto hashes = elements_of<uint64_t>(reduce.results[0]);
+  const auto counts = elements_of<int64_t>(reduce.results[1]);
+  ASSERT_EQ(hashes.size(), right.size());
+  for (size_t k = 0; k < right.size(); ++k) {
+    ASSERT_EQ(hashes[k], right[k].hash) << k;
+    ASSERT_EQ(counts[k], right[k].count) << k;
+  }
+  const guf_array_info info = info_of(reduce.results[1]);
+  const size_t ndim = sample.shape.size();
+  EXPECT_EQ(static_cast<size_t>(info.ndim), keepdims ? ndim : ndim - axes.size());
+}
+
+TEST(StateReduce, FollowsTheTreeWhateverTheLayoutAndThreads) {
+  std::mt19937 random(20250608);
+  guf_stream stream = nullptr;
+  guf_device cpu = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, nullptr), GUF_OK);
+  ASSERT_EQ(guf_stream_create(cpu, 0, &stream, nullptr), GUF_OK);
+  for (int n = 0; n < 300; ++n) {
+    const Sample sample = random_sample(random);
+    compare(sample, 1 + static_cast<uint32_t>(n % 3) * 3, n % 2 == 0,
+            n % 5 == 0 ? stream : nullptr);
+    if (HasFatalFailure()) FAIL() << "sample " << n;
+  }
+  guf_stream_release(stream, nullptr);
+}
+
+TEST(StateReduce, ResultsMayBeGivenAndCast) {
+  const std::vector<int32_t> data(300, 1);
+  float count[3] = {};
+  StateReduce reduce(trace(), matrix(GUF_I32, data, 3, 100), 2);
+  reduce.axes({1});
+  reduce.results[1] = *reduce.tensor({GUF_F32, count, {3}, {}, 0});
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_EQ(count[2], 100);
+  EXPECT_EQ(reduce.results[0].kind, GUF_OPERAND_ARRAY);
+  EXPECT_EQ(reduce.results[1].kind, GUF_OPERAND_TENSOR);
+}
+
+TEST(StateReduce, AnswersBeforeItRuns) {
+  const std::vector<int32_t> data(300, 1);
+  StateReduce reduce(trace(), matrix(GUF_I32, data, 3, 100), 2);
+  guf_resolution found = {};
+  found.struct_size = sizeof found;
+  ASSERT_EQ(guf_resolve_reduce(reduce.handle, &reduce.args, &found, &reduce.error), GUF_OK);
+  EXPECT_EQ(found.noperands, 3);
+  EXPECT_EQ(found.dtypes[1], static_cast<guf_dtype>(GUF_U64));
+  EXPECT_EQ(found.output_ndims[1], 1);
+  EXPECT_EQ(found.output_shapes[1][0], 100);
+  char text[2000];
+  uint64_t length = sizeof text;
+  ASSERT_EQ(guf_explain_reduce(reduce.handle, &reduce.args, text, &length, nullptr), GUF_OK);
+  EXPECT_NE(std::strstr(text, "merged in pairs by test_trace_merge\n"), nullptr) << text;
+}
+
+TEST(StateReduce, RefusalsLeaveResultsAlone) {
+  const std::vector<int32_t> data(12, 1);
+  const std::vector<double> real(4, 1);
+  double small[2] = {7, 7};
+  StateReduce reduce(trace(), matrix(GUF_I32, data, 3, 4), 2);
+  reduce.results[0] = *reduce.tensor({GUF_F64, small, {2}, {}, 0});
+  EXPECT_EQ(reduce.run(), GUF_E_SHAPE);
+  EXPECT_EQ(small[0], 7);
+  reduce.results[0] = {};
+  reduce.args.noutputs = 1;
+  EXPECT_EQ(reduce.run(), GUF_E_ARG);
+  reduce.args.noutputs = 2;
+  reduce.args.initial = reduce.weak_int(1);
+  EXPECT_EQ(reduce.run(), GUF_E_UNSUPPORTED);
+  reduce.args.initial = nullptr;
+  reduce.results[1] = *reduce.tensor({GUF_F64, small, {4}, {0}, 0});
+  EXPECT_EQ(reduce.run(), GUF_E_OVERLAP);
+  reduce.results[1] = *reduce.tensor({GUF_F64, small, {4}, {}, GUF_TENSOR_READ_ONLY});
+  EXPECT_EQ(reduce.run(), GUF_E_READ_ONLY);
+  StateReduce wrong(trace(), {GUF_F64, real.data(), {4}, {}, 0}, 2);
+  EXPECT_EQ(wrong.run(), GUF_E_NO_LOOP);
+}
+
+// ---- parts that fit, and those that do not
+
+void take_first(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t i = 0; i < dims[0]; ++i)
+    store_value(args[1] + i * steps[1], load_value<double>(args[0] + i * steps[0]));
+}
+void take_left(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t i = 0; i < dims[0]; ++i)
+    store_value(args[2] + i * steps[2], load_value<double>(args[0] + i * steps[0]));
+}
+
+TEST(StateReduce, WithoutTakesNoneEmptyAxesAndMasksAreRefused) {
+  const guf_ufunc leaf =
+      make_part("test_first", "(n)->()", 1, 1, 0, {GUF_F64, GUF_F64}, take_first);
+  const guf_ufunc merge =
+      make_part("test_first_merge", nullptr, 2, 1, 0, {GUF_F64, GUF_F64, GUF_F64}, take_left);
+  ASSERT_EQ(set_parts(leaf, merge, nullptr), GUF_OK);
+  EXPECT_EQ(set_parts(leaf, merge, nullptr), GUF_E_EXISTS);
+  std::vector<float> data(1000);
+  for (size_t k = 0; k < data.size(); ++k) data[k] = static_cast<float>(k) + 0.5F;
+  Reduce reduce(leaf, {GUF_F32, data.data(), {1000}, {}, 0});
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_EQ(elements_of<double>(reduce.output), std::vector<double>({0.5}));
+  Reduce empty(leaf, {GUF_F32, data.data(), {0, 3}, {}, 0});
+  EXPECT_EQ(empty.run(), GUF_E_VALUE);
+  EXPECT_STREQ(empty.error.message,
+               "zero-size array to reduction operation test_first which has no identity");
+  const uint8_t mask[] = {1};
+  reduce.args.where = reduce.tensor({GUF_BOOL, mask, {1}, {}, 0});
+  EXPECT_EQ(reduce.run(), GUF_E_UNSUPPORTED);
+  guf_ufunc_release(leaf, nullptr);
+  guf_ufunc_release(merge, nullptr);
+}
+
+TEST(StateReduce, PartsThatDoNotFitAreRefused) {
+  const guf_ufunc add = find_ufunc("add");
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  EXPECT_EQ(set_parts(add, add, nullptr, &error), GUF_E_SIGNATURE);  // no leaf
+  const guf_ufunc leaf = make_part("test_pair_leaf", "(n),()->(),()", 2, 2, 0,
+                                   {GUF_F64, GUF_I64, GUF_F64, GUF_I64}, take_first);
+  EXPECT_EQ(set_parts(leaf, add, nullptr, &error), GUF_E_SIGNATURE);  // merge
+  EXPECT_EQ(set_parts(leaf, nullptr, nullptr, &error), GUF_E_ARG);
+  const guf_ufunc merge =
+      make_part("test_pair_merge", nullptr, 4, 2, 0,
+                {GUF_F32, GUF_I64, GUF_F32, GUF_I64, GUF_F32, GUF_I64}, take_left);
+  EXPECT_EQ(set_parts(leaf, merge, find_ufunc("negative"), &error), GUF_E_SIGNATURE);  // finish
+  ASSERT_EQ(set_parts(leaf, merge, nullptr, &error), GUF_OK);
+  const std::vector<double> data(4, 1);
+  StateReduce reduce(leaf, {GUF_F64, data.data(), {4}, {}, 0}, 2);
+  EXPECT_EQ(reduce.run(), GUF_E_NO_LOOP);  // merge has no loop for dqdq
+  guf_ufunc_release(leaf, nullptr);
+  guf_ufunc_release(merge, nullptr);
+}
+
+}  // namespace
+}  // namespace gufunc

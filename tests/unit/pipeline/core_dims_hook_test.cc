@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's hook for core dimensions: asked on every call, resolution and plan; it fills what
+// only outputs have, or refuses with its own text.
+#include <cstdio>
+#include <cstring>
+
+#include "tests/unit/pipeline/call_fixture.h"
+
+namespace gufunc {
+namespace {
+
+struct Log {
+  int calls = 0;
+  int destroyed = 0;
+  std::vector<int64_t> sizes;
+};
+
+// (m),(n)->(p): p = m + n - 1, and neither may be 0. What NumPy's conv1d_full example does.
+guf_status full(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
+  Log *const log = static_cast<Log *>(user);
+  if (log != nullptr) {
+    ++log->calls;
+    log->sizes.assign(sizes, sizes + ndims);
+  }
+  if (sizes[0] == 0 || sizes[1] == 0) {
+    std::snprintf(error->message, sizeof error->message, "conv1d: both inputs need elements");
+    error->argument = sizes[0] == 0 ? 0 : 1;
+    return GUF_E_VALUE;
+  }
+  const int64_t wanted = sizes[0] + sizes[1] - 1;
+  if (sizes[2] == -1) sizes[2] = wanted;
+  if (sizes[2] == wanted) return GUF_OK;
+  std::snprintf(error->message, sizeof error->message, "conv1d: p is %lld, wanted %lld",
+                static_cast<long long>(sizes[2]), static_cast<long long>(wanted));
+  return GUF_E_SHAPE;
+}
+
+guf_status misbehaves(int32_t, int64_t *sizes, void *user, guf_error *) {
+  switch (*static_cast<int *>(user)) {
+    case 0:
+      return 7;  // no error status
+    case 1:
+      sizes[0] += 1;
+      return GUF_OK;
+    case 2:
+      sizes[2] = -5;
+      return GUF_OK;
+    case 3:
+      return GUF_E_SHAPE;  // without a text
+    default:
+      return GUF_OK;  // leaves p open
+  }
+}
+
+void convolve(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t item = 0; item < dims[0]; ++item) {
+    for (int64_t k = 0; k < dims[3]; ++k) {
+      double sum = 0;
+      for (int64_t i = 0; i < dims[1]; ++i) {
+        const int64_t j = k - i;
+        if (j < 0 || j >= dims[2]) continue;
+        double a, b;
+        std::memcpy(&a, args[0] + item * steps[0] + i * steps[3], sizeof a);
+        std::memcpy(&b, args[1] + item * steps[1] + j * steps[4], sizeof b);
+        sum += a * b;
+      }
+      std::memcpy(args[2] + item * steps[2] + k * steps[5], &sum, sizeof sum);
+    }
+  }
+}
+
+guf_ufunc make(const char *name, guf_core_dims_fn hook, void *user, guf_destroy_fn destroy) {
+  guf_ufunc_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.name = name;
+  desc.signature = "(m),(n)->(p)";
+  desc.core_dims = hook;
+  desc.user = user;
+  desc.destroy = destroy;
+  guf_ufunc ufunc = nullptr;
+  EXPECT_EQ(guf_ufunc_create(nullptr, &desc, &ufunc, nullptr), GUF_OK);
+  const guf_dtype types[] = {GUF_F64, GUF_F64, GUF_F64};
+  guf_loop_desc loop = {};
+  loop.struct_size = sizeof loop;
+  loop.kind = GUF_LOOP_NUMPY;
+  loop.ntypes = 3;
+  loop.types = types;
+  loop.numpy = convolve;
+  EXPECT_EQ(guf_ufunc_add_loop(ufunc, &loop, nullptr), GUF_OK);
+  return ufunc;
+}
+
+const std::vector<double> kLong = {1, 2, 3}, kShort = {1, 10};
+
+struct Convolution {
+  guf_tensor tensor[3];
+  int64_t shape[3][1] = {{3}, {2}, {4}};
+  double result[8] = {};
+  guf_operand inputs[2] = {}, output = {};
+  guf_call_args args = {};
+  guf_error error = {};
+
+  Convolution() {
+    const void *const data[] = {kLong.data(), kShort.data(), result};
+    for (int i = 0; i < 3; ++i) {
+      tensor[i] = {sizeof tensor[i], GUF_F64, 1,      0, reinterpret_cast<uint64_t>(data[i]),
+                   shape[i],         nullptr, nullptr};
+    }
+    for (int i = 0; i < 2; ++i) {
+      inputs[i].kind = GUF_OPERAND_TENSOR;
+      inputs[i].tensor = &tensor[i];
+    }
+    args.struct_size = sizeof args;
+    args.inputs = inputs;
+    args.ninputs = 2;
+    args.outputs = &output;
+    args.noutputs = 1;
+    error.struct_size = sizeof error;
+  }
+  void give() {
+    output.kind = GUF_OPERAND_TENSOR;
+    output.tensor = &tensor[2];
+  }
+};
+
+TEST(CoreDimsHook, FillsTheOutputsSize) {
+  Log log;
+  const guf_ufunc ufunc =
+      make("test_conv", full, &log, [](void *user) { ++static_cast<Log *>(user)->destroyed; });
+  Convolution call;
+  ASSERT_EQ(guf_call(ufunc, &call.args, &call.error), GUF_OK) << call.error.message;
+  EXPECT_EQ(log.sizes, std::vector<int64_t>({3, 2, -1}));
+  guf_array_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(guf_array_get_info(call.output.array, &info, nullptr), GUF_OK);
+  EXPECT_EQ(info.shape[0], 4);
+  double found[4];
+  ASSERT_EQ(
+      guf_array_copy_to_host(call.output.array, found, sizeof found, GUF_ORDER_C, nullptr, nullptr),
+      GUF_OK);
+  EXPECT_EQ(found[1], 12);
+  guf_array_release(call.output.array, nullptr);
+  // Asked again: nothing is remembered.
+  Convolution given;
+  given.give();
+  ASSERT_EQ(guf_call(ufunc, &given.args, &given.error), GUF_OK) << given.error.message;
+  EXPECT_EQ(log.sizes, std::vector<int64_t>({3, 2, 4}));
+  EXPECT_EQ(given.result[3], 30);
+  Convolution asked;
+  guf_resolution resolution = {};
+  resolution.struct_size = sizeof resolution;
+  ASSERT_EQ(guf_resolve(ufunc, &asked.args, &resolution, &asked.error), GUF_OK);
+  EXPECT_EQ(resolution.output_shapes[0][0], 4);
+  EXPECT_EQ(log.calls, 3);
+  guf_plan plan = nullptr;
+  ASSERT_EQ(guf_plan_create(ufunc, &given.args, &plan, &given.error), GUF_OK);
+  EXPECT_EQ(log.calls, 4);
+  guf_plan_release(plan, nullptr);
+  const guf_dim wrong = {"p", 9};
+  asked.args.dims = &wrong;
+  asked.args.ndims = 1;
+  EXPECT_EQ(guf_call(ufunc, &asked.args, &asked.error), GUF_E_SHAPE);
+  EXPECT_STREQ(asked.error.message, "conv1d: p is 9, wanted 4");
+  EXPECT_EQ(log.destroyed, 0);
+}
+
+TEST(CoreDimsHook, ItsRefusalIsTheCalls) {
+  const guf_ufunc ufunc = make("test_conv_refuses", full, nullptr, nullptr);
+  Convolution call;
+  call.shape[1][0] = 0;
+  EXPECT_EQ(guf_call(ufunc, &call.args, &call.error), GUF_E_VALUE);
+  EXPECT_STREQ(call.error.message, "conv1d: both inputs need elements");
+  EXPECT_EQ(call.error.argument, 1);
+  EXPECT_EQ(call.output.kind, GUF_OPERAND_NONE);
+  guf_ufunc_release(ufunc, nullptr);
+}
+
+TEST(CoreDimsHook, MayNotChangeWhatIsKnown) {
+  int kind = 0;
+  const guf_ufunc ufunc = make("test_conv_misbehaves", misbehaves, &kind, nullptr);
+  const guf_status wanted[] = {GUF_E_LOOP, GUF_E_SHAPE, GUF_E_SHAPE, GUF_E_SHAPE, GUF_E_SHAPE};
+  const char *const texts[] = {"returned 7, which is no error", "gave m the size 4; found 4",
+                               "gave p the size -5", "refused the sizes",
+                               "has core dimension 0 unspecified"};
+  for (kind = 0; kind < 5; ++kind) {
+    Convolution call;
+    EXPECT_EQ(guf_call(ufunc, &call.args, &call.error), wanted[kind]);
+    EXPECT_NE(std::strstr(call.error.message, texts[kind]), nullptr) << call.error.message;
+  }
+  guf_ufunc_release(ufunc, nullptr);
+}
+
+TEST(CoreDimsHook, NeedsASignature) {
+  guf_ufunc_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.name = "test_hook_elementwise";
+  desc.nin = desc.nout = 1;
+  desc.core_dims = full;
+  guf_ufunc ufunc = nullptr;
+  EXPECT_EQ(guf_ufunc_create(nullptr, &desc, &ufunc, nullptr), GUF_E_ARG);
+  desc.core_dims = nullptr;
+  desc.user = &desc;
+  EXPECT_EQ(guf_ufunc_create(nullptr, &desc, &ufunc, nullptr), GUF_E_ARG);
+}
+
+}  // namespace
+}  // namespace gufunc
