@@ -2,10 +2,12 @@
 // The border of gufunc/dtype.h.
 #include "core/dtype/dtype.h"
 
+#include <cstdio>
 #include <cstring>
 
 #include "border.h"
 #include "core/base/struct_size.h"
+#include "core/dtype/time_dtype.h"
 
 namespace {
 
@@ -17,7 +19,19 @@ guf_status check_dtype(guf_dtype value, const char *parameter, guf_error *error)
                     parameter, value);
 }
 
+guf_status check_time(guf_dtype value, guf_error *error) {
+  if (dtype::valid_time(value)) return GUF_OK;
+  const char *const name = dtype::name(value);
+  return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                    "time 0x%08x (%s) is neither a datetime64 nor a timedelta64", value,
+                    name == nullptr ? "no data type" : name);
+}
+
 int32_t kind_of(guf_dtype value) {
+  if (dtype::is_record(value)) return GUF_KIND_RECORD;
+  if (dtype::is_time(value)) {
+    return dtype::is_datetime(value) ? GUF_KIND_DATETIME : GUF_KIND_TIMEDELTA;
+  }
   switch (value) {
     case GUF_BOOL:
       return GUF_KIND_BOOL;
@@ -38,18 +52,14 @@ int32_t kind_of(guf_dtype value) {
   }
 }
 
-// "f4": NumPy's kind character and the size; bool is "b1" and bfloat16 "bf16".
+// "f4": NumPy's kind character and the size; bool is "b1", bfloat16 "bf16", a record "V12".
 void write_short_name(guf_dtype value, char (&out)[8]) {
   if (value == GUF_BF16) {
     std::memcpy(out, "bf16", sizeof "bf16");
     return;
   }
   const uint32_t bytes = dtype::itemsize(value);
-  char *place = out;
-  *place++ = static_cast<char>(kind_of(value));
-  if (bytes >= 10) *place++ = static_cast<char>('0' + bytes / 10);
-  *place++ = static_cast<char>('0' + bytes % 10);
-  *place = '\0';
+  std::snprintf(out, sizeof out, "%c%u", static_cast<char>(kind_of(value)), bytes & 0xFFFU);
 }
 
 }  // namespace
@@ -111,8 +121,47 @@ guf_status guf_dtype_promote(guf_dtype a, guf_dtype b, guf_dtype *out_dtype, guf
     GUF_TRY(border::need(out_dtype, "out_dtype", error));
     GUF_TRY(check_dtype(a, "a", error));
     GUF_TRY(check_dtype(b, "b", error));
-    *out_dtype = dtype::promote(a, b);
+    return dtype::common_type(a, b, out_dtype, error);
+  });
+}
+
+guf_status guf_dtype_make_time(guf_dtype time, int32_t unit, uint32_t multiple,
+                               guf_dtype *out_dtype, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_dtype, "out_dtype", error));
+    GUF_TRY(check_time(time, error));
+    if (unit < GUF_UNIT_GENERIC || unit > GUF_UNIT_ATTOSECOND) {
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                        "unit is %d, which is no guf_time_unit", unit);
+    }
+    const uint32_t most = unit == GUF_UNIT_GENERIC ? 1U : uint32_t{GUF_MAX_UNIT_MULTIPLE};
+    if (multiple == 0 || multiple > most) {
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                        "multiple: found %u, wanted 1 to %u", multiple, most);
+    }
+    *out_dtype = dtype::make_time(time, static_cast<uint32_t>(unit), multiple);
     return GUF_OK;
+  });
+}
+
+guf_status guf_dtype_get_unit(guf_dtype time, int32_t *out_unit, uint32_t *out_multiple,
+                              guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_unit, "out_unit", error));
+    GUF_TRY(border::need(out_multiple, "out_multiple", error));
+    GUF_TRY(check_time(time, error));
+    *out_unit = static_cast<int32_t>(dtype::unit(time));
+    *out_multiple = dtype::multiple(time);
+    return GUF_OK;
+  });
+}
+
+guf_status guf_dtype_register(const char *name, uint32_t itemsize, uint32_t alignment,
+                              guf_dtype *out_dtype, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(name, "name", error));
+    GUF_TRY(border::need(out_dtype, "out_dtype", error));
+    return dtype::register_record(name, itemsize, alignment, out_dtype, error);
   });
 }
 

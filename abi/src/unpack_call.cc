@@ -123,6 +123,12 @@ guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input, i
         return base::fail(error, GUF_E_DTYPE, index, kNone, "argument %d: 0x%08x is no dtype",
                           index, static_cast<unsigned>(in.dtype));
       }
+      if (dtype::is_record(in.dtype)) {
+        return base::fail(error, GUF_E_DTYPE, index, kNone,
+                          "argument %d is a scalar of the record '%s': records are elements of "
+                          "arrays only",
+                          index, dtype::name(in.dtype));
+      }
       unpack_value(in, out);
       return GUF_OK;
     case GUF_OPERAND_WEAK_INT:

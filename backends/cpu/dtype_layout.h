@@ -12,7 +12,16 @@ namespace gufunc::cpu {
 inline constexpr uint32_t kMaxElementBytes = 16;
 inline constexpr int kDtypes = 15;
 
+// Codes from 0x80 on: times of 8 bytes, and records, which say their size.
+inline bool is_time(guf_dtype dtype) {
+  return (dtype & 0xFE) == 0x80;
+}
+inline bool is_record(guf_dtype dtype) {
+  return (dtype & 0xFF) == 0x82;
+}
+
 inline uint32_t dtype_bytes(guf_dtype dtype) {
+  if (__builtin_expect((dtype & 0x80) != 0, 0)) return is_record(dtype) ? dtype >> 8 & 0xFFF : 8;
   return (dtype >> 8 & 0xFF) / 8;
 }
 

@@ -11,32 +11,45 @@
 #include "backends/cpu/cast_table.h"
 #include "backends/cpu/dtype_layout.h"
 #include "backends/cpu/element_move.h"
+#include "backends/cpu/time_cast.h"
 
 namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kBlock = 256;
 
-void run_cast(guf_loop_numpy cast, const char *from, int64_t from_step, char *to, int64_t to_step,
-              int64_t count) {
+void run_cast(guf_loop_numpy cast, const guf::time::conversion &units, const char *from,
+              int64_t from_step, char *to, int64_t to_step, int64_t count) {
   char *args[2] = {const_cast<char *>(from), to};
   const int64_t steps[2] = {from_step, to_step};
-  cast(args, &count, steps, nullptr);
+  cast(args, &count, steps, const_cast<guf::time::conversion *>(&units));
 }
 
 }  // namespace
 
 bool ElementConverter::choose(const ElementForm &from, const ElementForm &to) {
-  if (dtype_index(from.dtype) < 0 || dtype_index(to.dtype) < 0) return false;
+  if (is_record(from.dtype) && (from.swapped || to.swapped)) return false;
   from_bytes_ = dtype_bytes(from.dtype);
   to_bytes_ = dtype_bytes(to.dtype);
   from_swap_ = from.swapped ? dtype_swap_bytes(from.dtype) : 0;
   to_swap_ = to.swapped ? dtype_swap_bytes(to.dtype) : 0;
   from_staged_ = from.swapped || from.unaligned;
   to_staged_ = to.swapped || to.unaligned;
+  return choose_cast(from.dtype, to.dtype);
+}
+
+bool ElementConverter::choose_cast(guf_dtype from, guf_dtype to) {
   cast_ = nullptr;
-  if (from.dtype == to.dtype) return true;
-  cast_ = find_cast(from.dtype, to.dtype);
+  if (is_record(from) || is_record(to)) return from == to;
+  if (is_time(from) && is_time(to)) return choose_time_cast(from, to, &cast_, &units_);
+  if (is_time(from)) from = GUF_I64;
+  if (is_time(to)) {
+    cast_ = find_cast_to_time(from);
+    if (cast_ != nullptr) return true;
+    to = GUF_I64;
+  }
+  if (from == to) return dtype_index(from) >= 0;
+  cast_ = find_cast(from, to);
   return cast_ != nullptr;
 }
 
@@ -46,7 +59,7 @@ void ElementConverter::row(char *to, int64_t to_step, const char *from, int64_t 
     const uint32_t swap = from_swap_ != to_swap_ ? from_swap_ | to_swap_ : 0;
     move_elements(to, to_step, from, from_step, count, from_bytes_, swap);
   } else if (!from_staged_ && !to_staged_) {
-    run_cast(cast_, from, from_step, to, to_step, count);
+    run_cast(cast_, units_, from, from_step, to, to_step, count);
   } else {
     row_by_blocks(to, to_step, from, from_step, count);
   }
@@ -68,10 +81,10 @@ void ElementConverter::row_by_blocks(char *to, int64_t to_step, const char *from
     }
     char *target = to + done * to_step;
     if (to_staged_) {
-      run_cast(cast_, source, source_step, native_to, to_size, n);
+      run_cast(cast_, units_, source, source_step, native_to, to_size, n);
       move_elements(target, to_step, native_to, to_size, n, to_bytes_, to_swap_);
     } else {
-      run_cast(cast_, source, source_step, target, to_step, n);
+      run_cast(cast_, units_, source, source_step, target, to_step, n);
     }
   }
 }

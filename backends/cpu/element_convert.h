@@ -6,6 +6,8 @@
 
 #include <gufunc/backend.h>
 
+#include <gufunc/kernel/time.hpp>
+
 #include <cstdint>
 
 namespace gufunc::cpu {
@@ -20,7 +22,8 @@ struct ElementForm {
 // A chosen way to convert: usable once choose() has said true. No memory of its own.
 class ElementConverter {
  public:
-  // False when one of the dtypes has no casts.
+  // False when there is no such cast: of a record to another type or byte order, of a time to a
+  // unit that it has no factor to.
   bool choose(const ElementForm &from, const ElementForm &to);
 
   void row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) const;
@@ -31,10 +34,12 @@ class ElementConverter {
            const int64_t *size, int ndim) const;
 
  private:
+  bool choose_cast(guf_dtype from, guf_dtype to);
   void row_by_blocks(char *to, int64_t to_step, const char *from, int64_t from_step,
                      int64_t count) const;
 
-  guf_loop_numpy cast_;  // NULL: the dtypes are equal
+  guf_loop_numpy cast_;          // NULL: the bits stay
+  guf::time::conversion units_;  // what a cast between units reads
   uint32_t from_bytes_, to_bytes_;
   uint32_t from_swap_, to_swap_;  // bytes that swap as one; 0: native order
   bool from_staged_, to_staged_;  // the cast cannot touch that side itself

@@ -75,8 +75,10 @@ void move_elements(char *to, int64_t to_step, const char *from, int64_t from_ste
       return move_row<uint32_t, 2, true>(to, to_step, from, from_step, count);
     case 0x1008:
       return move_row<uint64_t, 2, true>(to, to_step, from, from_step, count);
-    default:
-      return;
+    default:  // a record
+      for (int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
+        std::memcpy(to, from, size);
+      }
   }
 }
 

@@ -7,8 +7,8 @@
 
 namespace gufunc::cpu {
 
-// Copies `count` elements of `size` bytes (1, 2, 4, 8 or 16). `swap` is 0, or the number of bytes
-// to reverse as one: `size`, or half of it for complex numbers. Steps are signed bytes.
+// Copies `count` elements of `size` bytes. `swap` is 0, or the number of bytes to reverse as one:
+// `size`, or half of it for complex numbers; of a size of 1, 2, 4, 8 or 16. Steps are signed bytes.
 void move_elements(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count,
                    uint32_t size, uint32_t swap);
 

@@ -54,6 +54,7 @@ bool any_zero(const char *elements, int64_t step, int64_t count) {
 }
 
 bool any_integer_zero(guf_dtype dtype, const char *elements, int64_t step, int64_t count) {
+  if (is_time(dtype)) dtype = GUF_I64;
   switch (dtype) {
     case GUF_I8:
     case GUF_U8:

@@ -57,7 +57,9 @@ guf_status StagedLoop::add_operand(int number, guf_error *error) {
                               (block.operand_flags[number] & GUF_LAUNCH_OPERAND_SWAPPED) != 0,
                               (block.operand_flags[number] & GUF_LAUNCH_OPERAND_UNALIGNED) != 0};
   const ElementForm scratch = {block.loop_dtype[number]};
-  if (!op.load.choose(memory, scratch) || !op.store.choose(scratch, memory)) {
+  // Not every cast has a way back.
+  if ((op.in && !op.load.choose(memory, scratch)) ||
+      (op.out && !op.store.choose(scratch, memory))) {
     --noperands_;
     return fail(error, GUF_E_DTYPE, number, kNone, "dtype 0x%x has no cast to dtype 0x%x",
                 static_cast<unsigned>(memory.dtype), static_cast<unsigned>(scratch.dtype));

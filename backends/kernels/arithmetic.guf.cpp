@@ -3,6 +3,7 @@
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
+#include "time_arithmetic.hpp"
 
 namespace standard {
 

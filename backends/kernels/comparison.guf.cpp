@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The six comparisons. i64 with u64 compares the numbers, not their bits.
+// The six comparisons, and isnat. i64 with u64 compares the numbers, not their bits.
 #include <gufunc/ops_loops.h>
 
 #include "complex_order.hpp"
@@ -82,8 +82,14 @@ GUF_DEVICE bool greater_equal(guf::u64 x, guf::i64 y) {
   return !is_less_mixed(x, y);
 }
 
+template <class T>
+GUF_DEVICE bool isnat(T x) {
+  return guf::is_nat(x);
+}
+
 }  // namespace standard
 
+GUF_UFUNC(standard::isnat, GUF_LOOPS_isnat);
 GUF_UFUNC(standard::equal, GUF_LOOPS_equal, "commutative");
 GUF_UFUNC(standard::not_equal, GUF_LOOPS_not_equal, "commutative");
 GUF_UFUNC(standard::less, GUF_LOOPS_less);

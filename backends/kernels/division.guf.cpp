@@ -4,6 +4,7 @@
 #include <gufunc/ops_loops.h>
 
 #include "integer_divide.hpp"
+#include "time_arithmetic.hpp"
 
 namespace standard {
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/array/time_words.h"
+
 namespace gufunc::array {
 namespace {
 
@@ -189,7 +191,9 @@ Words::Words(guf_dtype dtype, const std::byte *values, size_t count) : dtype_(dt
   integers_.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     const std::byte *const element = values + i * itemsize;
-    if (dtype == GUF_BOOL) {
+    if (dtype::is_time(dtype)) {
+      integers_.push_back(time_word(dtype, read<int64_t>(element)));
+    } else if (dtype == GUF_BOOL) {
       integers_.emplace_back(*element != std::byte{0} ? "True" : "False");
     } else {
       integers_.push_back(integer_text(dtype, element));
@@ -211,6 +215,7 @@ std::string Words::word(size_t i) const {
 
 std::string scalar_word(guf_dtype dtype, const std::byte *value) {
   if (dtype == GUF_BOOL) return *value != std::byte{0} ? "True" : "False";
+  if (dtype::is_time(dtype)) return time_scalar_word(dtype, read<int64_t>(value));
   if (is_real(dtype)) return scalar_text(read_real(dtype, value), format_of(dtype), false);
   if (!dtype::is_complex(dtype)) return integer_text(dtype, value);
   const double real = read_real(dtype, value);

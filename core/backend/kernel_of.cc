@@ -107,6 +107,7 @@ guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
 
 guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                    guf_error *error) {
+  if (loop.general != nullptr) return fold_of(ufunc, *loop.general, device, out, error);
   std::atomic<const void *> &known = loop.folds[static_cast<size_t>(device.number)];
   const void *found = known.load(std::memory_order_acquire);
   if (__builtin_expect(found == nullptr, 0)) {
@@ -123,7 +124,14 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
   std::atomic<void *> &known = loop.kernels[static_cast<size_t>(device.number)];
   *out = known.load(std::memory_order_acquire);
   if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
-  GUF_TRY(find_kernel(ufunc, loop, device, out, error));
+  if (loop.general != nullptr) {
+    GUF_TRY(kernel_of(ufunc, *loop.general, device, out, error));
+    loop.kind.store(loop.general->kind.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    loop.failure.store(loop.general->failure.load(std::memory_order_relaxed),
+                       std::memory_order_relaxed);
+  } else {
+    GUF_TRY(find_kernel(ufunc, loop, device, out, error));
+  }
   known.store(*out, std::memory_order_release);
   return GUF_OK;
 }

@@ -5,6 +5,8 @@
 
 #include <gufunc/dtype.h>
 
+#include <string_view>
+
 #include "core/base/error.h"
 
 namespace gufunc::dtype {
@@ -17,7 +19,24 @@ inline constexpr int kCount = 15;
 int index_of(guf_dtype dtype);
 guf_dtype at(int index);
 
+// The codes from 0x80 on: times and records.
+constexpr bool is_extended(guf_dtype dtype) {
+  return (dtype & 0x80U) != 0;
+}
+constexpr bool is_time(guf_dtype dtype) {
+  return (dtype & 0xFEU) == 0x80;
+}
+constexpr bool is_datetime(guf_dtype dtype) {
+  return (dtype & 0xFFU) == 0x80;
+}
+constexpr bool is_timedelta(guf_dtype dtype) {
+  return (dtype & 0xFFU) == 0x81;
+}
+constexpr bool is_record(guf_dtype dtype) {
+  return (dtype & 0xFFU) == 0x82;
+}
 constexpr uint32_t itemsize(guf_dtype dtype) {
+  if (__builtin_expect(is_extended(dtype), 0)) return is_record(dtype) ? dtype >> 8 & 0xFFFU : 8;
   return (dtype >> 11) & 0x1FU;
 }
 constexpr bool is_complex(guf_dtype dtype) {
@@ -32,7 +51,9 @@ constexpr bool is_unsigned(guf_dtype dtype) {
 constexpr bool is_integer(guf_dtype dtype) {
   return is_signed(dtype) || is_unsigned(dtype);
 }
+uint32_t record_alignment(guf_dtype dtype);
 constexpr uint32_t alignment(guf_dtype dtype) {
+  if (__builtin_expect(is_record(dtype), 0)) return record_alignment(dtype);
   return is_complex(dtype) ? itemsize(dtype) / 2 : itemsize(dtype);
 }
 static_assert(itemsize(GUF_BOOL) == 1 && itemsize(GUF_C128) == 16 && alignment(GUF_C128) == 8);
@@ -42,14 +63,30 @@ static_assert(is_integer(GUF_U64) && !is_integer(GUF_BOOL) && !is_integer(GUF_F1
 bool valid(guf_dtype dtype);
 char letter(guf_dtype dtype);        // 'f'; '\0' for none
 const char *name(guf_dtype dtype);   // "float32"; nullptr for none
-guf_dtype from_letter(char letter);  // GUF_DTYPE_UNSPECIFIED when it is none
+guf_dtype from_letter(char letter);  // GUF_DTYPE_UNSPECIFIED when it is none; M and m: generic
 
-// NumPy's can_cast and promote_types, as tables. `casting` is a guf_casting but not DEFAULT.
+// NumPy's can_cast and promote_types. `casting` is a guf_casting but not DEFAULT.
 bool can_cast(guf_dtype from, guf_dtype to, int casting);
-guf_dtype promote(guf_dtype a, guf_dtype b);
+guf_dtype promote(guf_dtype a, guf_dtype b);  // numbers only
+// Of all types.
+// Errors  GUF_E_DTYPE <= no common type;  GUF_E_OVERFLOW <= the common unit's multiple
+guf_status common_type(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error);
+// What a permitted cast between times still fails for.
+// Errors  GUF_E_VALUE <= a unit into none;  GUF_E_OVERFLOW <= the factor between the units
+guf_status check_cast(guf_dtype from, guf_dtype to, guf_error *error);
 const char *casting_name(int casting);  // "same_kind"
 
 guf_status parse(const char *spelling, guf_dtype *out, guf_error *error);
+
+// ---- records
+
+// Errors  GUF_E_ARG, GUF_E_EXISTS, GUF_E_NO_MEMORY: those of guf_dtype_register
+guf_status register_record(const char *name, uint32_t itemsize, uint32_t alignment, guf_dtype *out,
+                           guf_error *error);
+// nullptr for none.
+const char *record_name(guf_dtype dtype);
+// GUF_DTYPE_UNSPECIFIED for none.
+guf_dtype find_record(std::string_view name);
 
 }  // namespace gufunc::dtype
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "core/dtype/time_dtype.h"
+
 namespace gufunc::dtype {
 namespace {
 
@@ -118,27 +120,50 @@ guf_dtype at(int index) {
 }
 
 bool valid(guf_dtype dtype) {
+  if (__builtin_expect(is_extended(dtype), 0)) {
+    return valid_time(dtype) || record_name(dtype) != nullptr;
+  }
   return index_of(dtype) >= 0;
 }
 
 char letter(guf_dtype dtype) {
+  if (is_extended(dtype)) {
+    if (!valid(dtype)) return '\0';
+    return is_record(dtype) ? 'V' : "Mm"[dtype & 1U];
+  }
   const int index = index_of(dtype);
   return index < 0 ? '\0' : kLetters[static_cast<size_t>(index)];
 }
 
 const char *name(guf_dtype dtype) {
+  if (is_extended(dtype)) return valid_time(dtype) ? time_name(dtype) : record_name(dtype);
   const int index = index_of(dtype);
   return index < 0 ? nullptr : kNames[static_cast<size_t>(index)];
 }
 
 guf_dtype from_letter(char letter) {
+  if (letter == 'M') return GUF_DATETIME64;
+  if (letter == 'm') return GUF_TIMEDELTA64;
   const size_t index = kLetters.find(letter);
   if (index == std::string_view::npos) return GUF_DTYPE_UNSPECIFIED;
   return kDtypes[index];
 }
 
+namespace {
+
+// Integers count steps: bool and all that int64 holds safely, uint64 by same_kind.
+bool can_cast_extended(guf_dtype from, guf_dtype to, int casting) {
+  if (is_time(from) && is_time(to)) return can_cast_time(from, to, casting);
+  if (!is_timedelta(to) || is_extended(from) || casting < GUF_CASTING_SAFE) return false;
+  return can_cast(from, GUF_I64, casting);
+}
+
+}  // namespace
+
 bool can_cast(guf_dtype from, guf_dtype to, int casting) {
-  if (from == to || casting == GUF_CASTING_UNSAFE) return true;
+  if (from == to) return true;
+  if (casting == GUF_CASTING_UNSAFE) return !is_record(from) && !is_record(to);
+  if (is_extended(from) || is_extended(to)) return can_cast_extended(from, to, casting);
   if (casting < GUF_CASTING_SAFE) return false;
   const Masks &masks = casting == GUF_CASTING_SAFE ? kSafeMask : kSameKindMask;
   const int row = index_of(from);
@@ -152,6 +177,34 @@ guf_dtype promote(guf_dtype a, guf_dtype b) {
   const int column = index_of(b);
   if (row < 0 || column < 0) return GUF_DTYPE_UNSPECIFIED;
   return from_letter(kPromoted[static_cast<size_t>(row)][static_cast<size_t>(column)]);
+}
+
+guf_status common_type(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error) {
+  if (is_time(a) && is_time(b)) return promote_times(a, b, out, error);
+  if (!is_extended(a) || !is_extended(b)) {
+    const guf_dtype time = is_extended(a) ? a : b;
+    const guf_dtype other = is_extended(a) ? b : a;
+    if (!is_extended(time)) {
+      *out = promote(a, b);
+      return GUF_OK;
+    }
+    if (is_timedelta(time) && can_cast(other, GUF_I64, GUF_CASTING_SAFE)) {
+      *out = time;
+      return GUF_OK;
+    }
+  }
+  if (a == b) {
+    *out = a;
+    return GUF_OK;
+  }
+  return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                    "The data types '%s' and '%s' do not have a common data type", name(a),
+                    name(b));
+}
+
+guf_status check_cast(guf_dtype from, guf_dtype to, guf_error *error) {
+  if (__builtin_expect(!is_extended(from) || !is_extended(to), 1)) return GUF_OK;
+  return is_time(from) && is_time(to) ? check_time_cast(from, to, error) : GUF_OK;
 }
 
 const char *casting_name(int casting) {

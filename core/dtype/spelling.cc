@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/dtype/dtype.h"
+#include "core/dtype/time_dtype.h"
 
 namespace gufunc::dtype {
 namespace {
@@ -40,30 +40,37 @@ guf_dtype look_up(const Spelling (&table)[kSize], std::string_view text) {
   return GUF_DTYPE_UNSPECIFIED;
 }
 
+bool is_mark(char c) {
+  return c == '<' || c == '|' || c == '=' || c == '>';
+}
+
 guf_dtype read(std::string_view text) {
   if (const guf_dtype dtype = look_up(kShort, text)) return dtype;
-  if (!text.empty() && (text[0] == '<' || text[0] == '|' || text[0] == '=')) {
+  if (!text.empty() && is_mark(text[0]) && text[0] != '>') {
     return look_up(kShort, text.substr(1));
   }
   for (int i = 0; i < kCount; ++i) {
     if (text == name(at(i))) return at(i);
   }
-  return look_up(kOther, text);
+  if (const guf_dtype dtype = look_up(kOther, text)) return dtype;
+  return find_record(text);
 }
 
 }  // namespace
 
 guf_status parse(const char *spelling, guf_dtype *out, guf_error *error) {
-  constexpr size_t kLongest = 16;
+  constexpr size_t kLongest = 32;
   const size_t length = strnlen(spelling, kLongest + 1);
-  guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
-  if (length <= kLongest) dtype = read(std::string_view(spelling, length));
+  const std::string_view text = length <= kLongest ? std::string_view(spelling, length) : "";
+  const std::string_view unmarked = text.substr(!text.empty() && is_mark(text[0]) ? 1 : 0);
+  const bool big_endian = !text.empty() && text[0] == '>';
+  if (!big_endian && reads_as_time(unmarked)) return parse_time(unmarked, spelling, out, error);
+  const guf_dtype dtype = read(text);
   if (dtype != GUF_DTYPE_UNSPECIFIED) {
     *out = dtype;
     return GUF_OK;
   }
-  if (spelling[0] == '>' && length <= kLongest &&
-      look_up(kShort, std::string_view(spelling, length).substr(1)) != GUF_DTYPE_UNSPECIFIED) {
+  if (big_endian && (look_up(kShort, unmarked) != 0 || reads_as_time(unmarked))) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
                       "data type '%s' is big-endian: byte order is a flag of the operand, name the "
                       "data type without '>'",
@@ -74,8 +81,9 @@ guf_status parse(const char *spelling, guf_dtype *out, guf_error *error) {
       "data type '%.*s' not understood; the data types are bool (?, b1), int8 (b, i1), "
       "uint8 (B, u1), int16 (h, i2), uint16 (H, u2), int32 (i, i4), uint32 (I, u4), "
       "int64 (q, l, i8), uint64 (Q, L, u8), float16 (e, f2), bfloat16 (E, bf16), "
-      "float32 (f, f4), float64 (d, f8), complex64 (F, c8), complex128 (D, c16)",
-      static_cast<int>(2 * kLongest), spelling);
+      "float32 (f, f4), float64 (d, f8), complex64 (F, c8), complex128 (D, c16), "
+      "datetime64[unit] (M8[unit]), timedelta64[unit] (m8[unit])",
+      static_cast<int>(kLongest), spelling);
 }
 
 }  // namespace gufunc::dtype

@@ -83,6 +83,10 @@ guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_f
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       "tensor->address is 0, but the shape has elements");
   }
+  if (dtype::is_record(tensor.dtype) && (tensor.flags & GUF_TENSOR_SWAPPED) != 0) {
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                      "the record '%s' has no byte order to swap", dtype::name(tensor.dtype));
+  }
   uint64_t end = 0;
   if (tensor.address < 0 - static_cast<uint64_t>(low) && low < 0) {
     return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,

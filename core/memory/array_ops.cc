@@ -7,6 +7,7 @@
 #include "core/array/overlap.h"
 #include "core/array/views.h"
 #include "core/backend/in_flight.h"
+#include "core/dtype/time_dtype.h"
 #include "core/memory/transfer.h"
 #include "core/resolve/weak_scalar.h"
 
@@ -46,7 +47,7 @@ guf_status check_casting(guf_dtype from, guf_dtype to, int32_t casting, guf_erro
                       "casting is %d, which is no guf_casting", casting);
   }
   const int32_t rule = casting == GUF_CASTING_DEFAULT ? GUF_CASTING_SAME_KIND : casting;
-  if (dtype::can_cast(from, to, rule)) return GUF_OK;
+  if (dtype::can_cast(from, to, rule)) return dtype::check_cast(from, to, error);
   return base::fail(error, GUF_E_CASTING, base::kNone, base::kNone,
                     "Cannot cast array data from dtype('%s') to dtype('%s') according to the rule "
                     "'%s'",
@@ -132,6 +133,11 @@ guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       "value->dtype 0x%08x is not a dtype", *out_dtype);
   }
+  if (dtype::is_record(*out_dtype)) {
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                      "value is a scalar of the record '%s': records are elements of arrays only",
+                      dtype::name(*out_dtype));
+  }
   return GUF_OK;
 }
 
@@ -157,6 +163,7 @@ guf_status fill(Array &array, const guf_operand &value, Stream *stream, guf_erro
   alignas(16) uint64_t bits[2];
   GUF_TRY(read_scalar(value, &dtype, bits, error));
   GUF_TRY(check_writable(array, error));
+  GUF_TRY(check_casting(dtype, array.layout().dtype, GUF_CASTING_UNSAFE, error));
   GUF_TRY(settle_int(value, array.layout().dtype, &dtype, bits, error));
   Device *device = nullptr;
   Device *cpu = nullptr;
@@ -198,6 +205,7 @@ guf_status astype(Array &array, guf_dtype dtype, int32_t casting, int32_t order,
   if (!dtype::valid(dtype)) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "0x%08x is not a dtype", dtype);
   }
+  dtype = dtype::settle_unit(dtype, array.layout().dtype);
   GUF_TRY(check_casting(array.layout().dtype, dtype, casting, error));
   Device *device = nullptr;
   GUF_TRY(device_of(array, &device, error));

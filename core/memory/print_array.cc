@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/array/print.h"
+#include "core/array/time_words.h"
 #include "core/memory/array_ops.h"
 
 namespace gufunc::memory {
@@ -44,7 +45,15 @@ guf_status print(array::Array &array, char *text, uint64_t *inout_length, guf_er
   const array::Layout &layout = array.layout();
   const array::Corner corner = array::corner_of(layout);
   std::vector<std::byte> values;
+  if (dtype::is_record(layout.dtype)) {
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                      "the elements of record '%s' have no text", dtype::name(layout.dtype));
+  }
   GUF_TRY(gather(array, corner, &values, error));
+  if (!array::has_text(layout.dtype, values.data(), corner.count)) {
+    return base::fail(error, GUF_E_VALUE, base::kNone, base::kNone,
+                      "Cannot convert a NumPy datetime value other than NaT with generic units");
+  }
   std::string out = array::format_values(layout, corner, values.data());
   out += "\nshape " + shape_text(layout) + ", " + dtype::name(layout.dtype) + ", ";
   out += array.device() == nullptr ? "cpu" : array.device()->spec;

@@ -52,6 +52,7 @@ guf_status prepare_at(AtView &view, guf_error *error) {
           reinterpret_cast<uint64_t>(&call.operand[kInput]) + offset;
     }
   }
+  GUF_TRY(refuse_records(call, error));
   GUF_TRY(validate::check_operands(call, error));
   return pipeline::place(call, error);
 }

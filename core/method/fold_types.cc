@@ -70,12 +70,25 @@ guf_status settle(op::OperandView *operand, int32_t index, guf_error *error) {
   return GUF_OK;
 }
 
+guf_status refuse_records(const op::CallView &call, guf_error *error) {
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    const op::OperandView &operand = call.operand[i];
+    if (is_missing(operand) || resolve::is_weak(operand)) continue;
+    if (!dtype::is_record(operand.layout.dtype)) continue;
+    return base::fail(error, GUF_E_UNSUPPORTED, i, kNone,
+                      "methods of ufunc '%s' do not take elements of record '%s'",
+                      call.ufunc->name.c_str(), dtype::name(operand.layout.dtype));
+  }
+  return GUF_OK;
+}
+
 guf_status prepare(FoldView &view, guf_error *error) {
   op::CallView &call = view.call;
   call.noperands = 3;
   GUF_TRY(settle(&call.operand[kInput], kInput, error));
   const bool missing = is_missing(call.operand[kOutput]);
   call.operand[kLeft] = call.operand[missing ? kInput : kOutput];
+  GUF_TRY(refuse_records(call, error));
   GUF_TRY(validate::check_operands(call, error));
   return pipeline::place(call, error);
 }

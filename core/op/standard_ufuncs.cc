@@ -43,13 +43,18 @@ struct RuledName {
 };
 
 constexpr RuledName kRuledNames[] = {
-    {"absolute", TypeRule::kAbsolute},   {"divide", TypeRule::kDivide},
+    {"absolute", TypeRule::kAbsolute},   {"add", TypeRule::kAdd},
+    {"divide", TypeRule::kDivide},       {"floor_divide", TypeRule::kFloorDivide},
     {"equal", TypeRule::kComparison},    {"not_equal", TypeRule::kComparison},
     {"less", TypeRule::kComparison},     {"less_equal", TypeRule::kComparison},
     {"greater", TypeRule::kComparison},  {"greater_equal", TypeRule::kComparison},
+    {"fmax", TypeRule::kExtreme},        {"fmin", TypeRule::kExtreme},
+    {"isnat", TypeRule::kIsNaT},         {"maximum", TypeRule::kExtreme},
+    {"minimum", TypeRule::kExtreme},     {"multiply", TypeRule::kMultiply},
     {"logical_and", TypeRule::kLogical}, {"logical_or", TypeRule::kLogical},
     {"logical_xor", TypeRule::kLogical}, {"negative", TypeRule::kNegative},
-    {"sign", TypeRule::kSign},           {"subtract", TypeRule::kSubtract}};
+    {"remainder", TypeRule::kRemainder}, {"sign", TypeRule::kSign},
+    {"subtract", TypeRule::kSubtract}};
 
 TypeRule rule_of(std::string_view name) {
   for (const RuledName &ruled : kRuledNames) {

@@ -18,6 +18,7 @@
 #include "core/op/choice_cache.h"
 #include "core/op/signature.h"
 #include "core/op/state_fold.h"
+#include "core/op/unit_loops.h"
 
 namespace gufunc::op {
 
@@ -36,6 +37,10 @@ struct Loop {
   // null) the builtin kernel of this name and types that the device's backend brings.
   void (*host)(void) = nullptr;
   void *user = nullptr;
+  // Of a loop over times with units: the ufunc's loop whose code this is, and its number. Null for
+  // those that the ufunc was given.
+  const Loop *general = nullptr;
+  uint32_t general_index = 0;
   guf_destroy_fn destroy = nullptr;
   base::OwedCallback owed;  // the call of `destroy`; made by add_loop
   const guf_module_v1 *table = nullptr;
@@ -64,10 +69,16 @@ base::OwedCallback owe_destroy(guf_destroy_fn destroy, void *user);
 enum class TypeRule : uint8_t {
   kSearch,
   kAbsolute,
+  kAdd,
   kComparison,
   kDivide,
+  kExtreme,
+  kFloorDivide,
+  kIsNaT,
   kLogical,
+  kMultiply,
   kNegative,
+  kRemainder,
   kSign,
   kSubtract,
 };
@@ -100,6 +111,8 @@ class Ufunc final : public base::Object {
   int32_t noperands() const { return signature.nin + signature.nout; }
 
   const LoopList &loops() const { return *list_.load(std::memory_order_acquire); }
+  // Loops over times with units, made from those as calls ask for them.
+  UnitLoops &unit_loops() { return unit_loops_; }
 
   // Errors  GUF_E_EXISTS <= a loop with these input types (for a ufunc without outputs: these
   // types) exists
@@ -120,6 +133,7 @@ class Ufunc final : public base::Object {
   std::vector<std::unique_ptr<LoopList>> lists_;  // older lists live on: a call may still read them
   std::vector<std::unique_ptr<Loop>> loops_;
   LoopList empty_;
+  UnitLoops unit_loops_;
 };
 
 }  // namespace gufunc::op

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a call's types to a loop: by the cache, or by the search and then into the cache.
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
+#include "core/dtype/time_dtype.h"
 #include "core/resolve/loop_search.h"
 #include "core/resolve/resolve.h"
+#include "core/resolve/unit_search.h"
 #include "core/resolve/weak_scalar.h"
 
 namespace gufunc::resolve {
@@ -26,6 +29,35 @@ constexpr uint64_t weak_code(int32_t kind) {
   return 7U | static_cast<uint64_t>(kind - GUF_OPERAND_SCALAR) << 3;
 }
 
+// ---- keys of calls with times: eight bits an operand, so they are longer than other keys of the
+// ufunc and never equal to one
+
+constexpr int32_t kMostTimed = 6;
+constexpr uint64_t kTimed = uint64_t{1} << 31;  // in a value: the number is that of a unit loop
+
+// 0: no code: a record, or a multiple other than 1.
+uint64_t timed_code(const OperandView &operand) {
+  if (is_weak(operand))
+    return operand.kind == GUF_OPERAND_WEAK_INT_HUGE ? 0 : 0x40U | weak_code(operand.kind);
+  if ((operand.flags & op::kMissing) != 0) return 0x40U | kMissingCode;
+  const guf_dtype type = operand.layout.dtype;
+  if (!dtype::is_extended(type)) return 0x40U | type_code(type);
+  const bool plain = dtype::is_time(type) && dtype::multiple(type) == 1;
+  return plain ? 0x80U | (type & 1U) << 4 | dtype::unit(type) : 0;
+}
+
+[[gnu::noinline]] uint64_t timed_key_of(const CallView &call, bool *out_plain) {
+  if (call.noperands > kMostTimed || call.args->dtype != 0) return 0;
+  uint64_t key = 1;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    const uint64_t code = timed_code(call.operand[i]);
+    if (code == 0) return 0;
+    key = key << 8 | code;
+  }
+  *out_plain = false;
+  return key << 11 | static_cast<uint64_t>(call.casting);
+}
+
 // 0: a call that is not cached. `*out_plain`: every operand has a type already.
 inline uint64_t key_of(const CallView &call, bool *out_plain) {
   const guf_call_args &args = *call.args;
@@ -33,6 +65,7 @@ inline uint64_t key_of(const CallView &call, bool *out_plain) {
   if (call.noperands > kMostKeyed || args.signature != nullptr || call.nseparate != 0) return 0;
   uint64_t key = 1;
   bool plain = true;
+  guf_dtype seen = args.dtype;
   for (int32_t i = 0; i < call.noperands; ++i) {
     const OperandView &operand = call.operand[i];
     uint64_t code = 0;
@@ -42,9 +75,11 @@ inline uint64_t key_of(const CallView &call, bool *out_plain) {
       plain = false;
     } else {
       code = type_code(operand.layout.dtype);
+      seen |= operand.layout.dtype;
     }
     key = key << 6 | code;
   }
+  if (__builtin_expect(dtype::is_extended(seen), 0)) return timed_key_of(call, out_plain);
   *out_plain = plain;
   key = key << 3 | static_cast<uint64_t>(call.casting);
   if (args.dtype == 0) return key << 6 | kMissingCode;
@@ -145,10 +180,44 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loo
   return GUF_OK;
 }
 
+// By NumPy's rules for times, then by the same checks.
+guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *out,
+                        guf_error *error) {
+  const op::LoopList &list = call->ufunc->loops();
+  TimedLoop timed;
+  GUF_TRY(search_timed(*query, list, &timed, error));
+  const op::Loop *loop = list.loops[timed.index];
+  const int32_t count = call->ufunc->noperands();
+  uint64_t number = timed.index;
+  if (!std::equal(timed.types, timed.types + count, loop->types.begin())) {
+    uint32_t unit_loop = 0;
+    op::UnitLoops &known = call->ufunc->unit_loops();
+    GUF_TRY(known.find(*loop, timed.index, timed.types, count, &unit_loop, error));
+    loop = &known.at(unit_loop);
+    number = kTimed | unit_loop;
+  }
+  const uint32_t mask = cast_mask_of(*call, *loop);
+  for (int32_t i = 0; i < count; ++i) {
+    query->fixed[i] = GUF_DTYPE_UNSPECIFIED;
+    // An int that counts steps is one without a unit.
+    if (query->weak[i] && dtype::is_timedelta(timed.types[i])) query->have[i] = GUF_TIMEDELTA64;
+  }
+  GUF_TRY(apply(call, *loop, nullptr, error));
+  GUF_TRY(check_byte_order(*query, *loop, false, error));
+  // NumPy judges no cast of isnat's.
+  const bool judged = call->ufunc->type_rule != op::TypeRule::kIsNaT;
+  if (judged) GUF_TRY(check_casts(*query, *loop, false, error));
+  GUF_TRY(check_units(*query, *loop, error));
+  if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | number);
+  *out = {loop, timed.index, mask};
+  return GUF_OK;
+}
+
 [[gnu::noinline]] guf_status choose_slowly(CallView *call, uint64_t key, Choice *out,
                                            guf_error *error) {
   TypeQuery query;
   GUF_TRY(make_query(*call, &query, error));
+  if (is_timed(query)) return choose_timed(call, &query, key, out, error);
   const op::LoopList &list = call->ufunc->loops();
   Found found = {};
   GUF_TRY(search(query, list, &found, error));
@@ -165,6 +234,7 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loo
   }
   GUF_TRY(applied);
   GUF_TRY(check_casts(query, loop, found.unchecked, error));
+  GUF_TRY(check_units(query, loop, error));
   if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | found.index);
   *out = {&loop, found.index, mask};
   return GUF_OK;
@@ -191,15 +261,21 @@ guf_status choose(CallView &call, Choice *out, guf_error *error) {
   if (__builtin_expect(key == 0 || !list.choices.find(key, &value), 0)) {
     return choose_slowly(&call, key, out, error);
   }
-  const auto index = static_cast<uint32_t>(value);
-  const op::Loop &loop = *list.loops[index];
-  if (!plain) {
-    // A value outside the loop's type may still be compared: the slow way knows, and writes the
-    // failure.
-    const guf_status applied = apply(&call, loop, nullptr, nullptr);
-    if (applied != GUF_OK) return choose_slowly(&call, 0, out, error);
+  const auto number = static_cast<uint32_t>(value);
+  const auto mask = static_cast<uint32_t>(value >> 32);
+  if (plain) {
+    *out = {list.loops[number], number, mask};
+    return GUF_OK;
   }
-  *out = {&loop, index, static_cast<uint32_t>(value >> 32)};
+  const bool timed = (value & kTimed) != 0;
+  const op::Loop &loop = timed
+                             ? call.ufunc->unit_loops().at(number & ~static_cast<uint32_t>(kTimed))
+                             : *list.loops[number];
+  // A value outside the loop's type may still be compared: the slow way knows, and writes the
+  // failure.
+  const guf_status applied = apply(&call, loop, nullptr, nullptr);
+  if (applied != GUF_OK) return choose_slowly(&call, 0, out, error);
+  *out = {&loop, timed ? loop.general_index : number, mask};
   return GUF_OK;
 }
 

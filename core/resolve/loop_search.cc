@@ -3,6 +3,7 @@
 // takes the inputs.
 #include "core/resolve/loop_search.h"
 
+#include "core/dtype/time_dtype.h"
 #include "core/resolve/refusal.h"
 #include "core/resolve/weak_scalar.h"
 
@@ -17,7 +18,7 @@ guf_dtype type_at(const op::Loop &loop, int32_t i) {
   return loop.types[static_cast<size_t>(i)];
 }
 
-// Bool, integers, inexact: the kinds that decide whether a Python scalar is weak.
+// Bool, integers, inexact and all else: the kinds that decide whether a Python scalar is weak.
 int rank(guf_dtype type) {
   if (type == GUF_BOOL) return 0;
   return dtype::is_integer(type) ? 1 : 2;
@@ -57,6 +58,7 @@ int32_t find_exact(const TypeQuery &query, const op::LoopList &list) {
 int32_t find_safe(const TypeQuery &query, const op::LoopList &list) {
   return first_match(query, list, [&](int32_t i, guf_dtype type) {
     if (query.weak[i] && query.weak_is_weak) return takes(query.call->operand[i].kind, type);
+    if (dtype::is_time(type)) return false;  // those are unit_search.cc's
     return dtype::can_cast(query.have[i], type, GUF_CASTING_SAFE);
   });
 }
@@ -160,6 +162,12 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
     }
     if (type != 0 && !dtype::valid(type)) {
       return base::fail(error, GUF_E_DTYPE, i, base::kNone, "0x%08x is no data type", type);
+    }
+    if (dtype::is_time(type) && type != dtype::time_class(type)) {
+      return base::fail(error, GUF_E_DTYPE, i, base::kNone,
+                        "The `dtype` and `signature` arguments to ufuncs only select the general "
+                        "DType and not details such as the byte order or time unit.; found %s",
+                        dtype::name(type));
     }
     fix(query, i, type);
   }

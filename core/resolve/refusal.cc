@@ -2,6 +2,8 @@
 // NumPy's texts for types that do not work.
 #include "core/resolve/refusal.h"
 
+#include <cstring>
+
 #include "core/resolve/weak_scalar.h"
 
 namespace gufunc::resolve {
@@ -31,7 +33,16 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
   }
   // "uint8" is UInt8DType and "bfloat16" would be BFloat16DType: the letter behind the prefix is
   // a capital too.
+  if (dtype::is_time(type)) {
+    text->add("<class 'numpy.dtypes.%sDType'>",
+              dtype::is_datetime(type) ? "DateTime64" : "TimeDelta64");
+    return;
+  }
   const char *const name = dtype::name(type);
+  if (dtype::is_record(type)) {
+    text->add("record '%s'", name);
+    return;
+  }
   const bool two = dtype::is_unsigned(type) || type == GUF_BF16;
   const auto upper = [](char c) { return static_cast<char>(c - 'a' + 'A'); };
   text->add("<class 'numpy.dtypes.%c", upper(name[0]));
@@ -55,6 +66,11 @@ void add_classes(base::Text *text, const TypeQuery &query, int32_t first, int32_
 
 // As NumPy does: float64, and >f8 when the bytes are swapped.
 void spell(guf_dtype type, bool swapped, base::Text *text) {
+  if (dtype::is_time(type)) {  // <M8[s]: the short form with the unit of the long one
+    const char *const unit = std::strchr(dtype::name(type), '[');
+    text->add("%c%c8%s", "<>"[swapped ? 1 : 0], "Mm"[type & 1U], unit == nullptr ? "" : unit);
+    return;
+  }
   if (!swapped || dtype::itemsize(type) == 1) {
     text->add("%s", dtype::name(type));
     return;
@@ -67,10 +83,32 @@ void spell(guf_dtype type, bool swapped, base::Text *text) {
 }  // namespace
 
 guf_status refuse_inputs(const TypeQuery &query, guf_error *error) {
+  base::Text records;
+  for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
+    if (!dtype::is_record(query.have[i])) continue;
+    records.add("; argument %d is of record '%s'", i, dtype::name(query.have[i]));
+  }
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                     "ufunc '%s' not supported for the input types, and the inputs could not be "
-                    "safely coerced to any supported types according to the casting rule ''safe''",
-                    query.ufunc->name.c_str());
+                    "safely coerced to any supported types according to the casting rule "
+                    "''safe''%s",
+                    query.ufunc->name.c_str(), records.c_str());
+}
+
+guf_status refuse_operands(const TypeQuery &query, guf_error *error) {
+  base::Text types[2];
+  for (int32_t i = 0; i < 2; ++i) {
+    const bool swapped = (query.call->operand[i].flags & op::kSwapped) != 0;
+    spell(query.have[i], swapped, &types[i]);
+  }
+  return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                    "ufunc '%s' cannot use operands with types dtype('%s') and dtype('%s')",
+                    query.ufunc->name.c_str(), types[0].c_str(), types[1].c_str());
+}
+
+guf_status refuse_isnat(guf_error *error) {
+  return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                    "ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64.");
 }
 
 guf_status refuse_signature(const TypeQuery &query, guf_error *error) {

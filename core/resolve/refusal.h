@@ -15,6 +15,9 @@ guf_status refuse_inputs(const TypeQuery &query, guf_error *error);
 guf_status refuse_signature(const TypeQuery &query, guf_error *error);
 // None is made of exactly these types.
 guf_status refuse_types(const TypeQuery &query, guf_error *error);
+// NumPy's binary operators on times.
+guf_status refuse_operands(const TypeQuery &query, guf_error *error);
+guf_status refuse_isnat(guf_error *error);
 // Bool minus bool, and minus bool.
 guf_status refuse_bool(op::TypeRule rule, guf_error *error);
 // The casting rule forbids what operand `i` needs.

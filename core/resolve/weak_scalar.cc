@@ -94,6 +94,24 @@ guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type,
   return GUF_OK;
 }
 
+// Ints count steps of a time.
+guf_status convert_to_time(op::OperandView *operand, int32_t index, guf_dtype type,
+                           guf_error *error) {
+  if (operand->kind == GUF_OPERAND_WEAK_INT && !dtype::is_record(type)) {
+    store(operand, type, operand->value[0]);
+    return GUF_OK;
+  }
+  if (operand->kind == GUF_OPERAND_WEAK_INT_HUGE && !dtype::is_record(type)) {
+    return base::fail(error, GUF_E_OVERFLOW, index, base::kNone, "int too big to convert");
+  }
+  if (dtype::is_record(type)) {
+    return base::fail(error, GUF_E_CASTING, index, base::kNone,
+                      "a Python scalar cannot become an element of record '%s'", dtype::name(type));
+  }
+  return base::fail(error, GUF_E_VALUE, index, base::kNone, "Could not convert object to NumPy %s",
+                    dtype::is_datetime(type) ? "datetime" : "timedelta");
+}
+
 bool is_true(const op::OperandView &operand) {
   switch (operand.kind) {
     case GUF_OPERAND_WEAK_FLOAT:
@@ -135,9 +153,9 @@ bool takes(int32_t weak_kind, guf_dtype type) {
     case GUF_OPERAND_WEAK_COMPLEX:
       return dtype::is_complex(type);
     case GUF_OPERAND_WEAK_FLOAT:
-      return type != GUF_BOOL && !dtype::is_integer(type);
+      return type != GUF_BOOL && !dtype::is_integer(type) && !dtype::is_extended(type);
     default:
-      return type != GUF_BOOL;
+      return type != GUF_BOOL && !dtype::is_extended(type);
   }
 }
 
@@ -155,6 +173,7 @@ guf_dtype default_dtype(const op::OperandView &operand, bool alone) {
 }
 
 guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error) {
+  if (dtype::is_extended(type)) return convert_to_time(operand, index, type, error);
   switch (operand->kind) {
     case GUF_OPERAND_WEAK_INT: {
       const auto value = static_cast<int64_t>(operand->value[0]);

@@ -152,6 +152,11 @@ guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stri
                       "argument %d: the tensor has unknown flags 0x%x", operand,
                       static_cast<unsigned>(tensor.flags));
   }
+  if (dtype::is_record(tensor.dtype) && (tensor.flags & GUF_TENSOR_SWAPPED) != 0) {
+    return base::fail(error, GUF_E_DTYPE, operand, kNone,
+                      "argument %d: the record '%s' has no byte order to swap", operand,
+                      dtype::name(tensor.dtype));
+  }
   if (!fits(tensor.ndim, GUF_MAX_NDIM)) {
     return base::fail(error, GUF_E_SHAPE, operand, kNone,
                       "argument %d: ndim: found %d, wanted 0..%d", operand, tensor.ndim,

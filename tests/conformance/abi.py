@@ -7,7 +7,27 @@ import numpy as np
 
 MAX_OPERANDS, MAX_NDIM = 32, 64
 
-DTYPES = {
+UNITS = ['generic', 'Y', 'M', 'W', 'D', 'h', 'm', 's', 'ms', 'us', 'ns', 'ps', 'fs', 'as']
+
+
+class Codes(dict):
+    """Letters to dtypes; times ('M8[25s]') are worked out."""
+
+    def __missing__(self, letter):
+        unit, multiple = np.datetime_data(np.dtype(letter))
+        code = 0x80 + (letter[0] == 'm')
+        return code | UNITS.index(unit) << 8 | multiple << 16
+
+
+class Letters(dict):
+    def __missing__(self, code):
+        multiple, unit = code >> 16, UNITS[code >> 8 & 0xFF]
+        letter = 'Mm'[code & 1] + '8'
+        count = str(multiple) if multiple > 1 else ''
+        return letter if unit == 'generic' else f'{letter}[{count}{unit}]'
+
+
+DTYPES = Codes({
     '?': 0x10806,
     'b': 0x10800,
     'h': 0x11000,
@@ -23,8 +43,17 @@ DTYPES = {
     'd': 0x14002,
     'F': 0x14005,
     'D': 0x18005,
-}
-LETTERS = {code: letter for letter, code in DTYPES.items()}
+})
+LETTERS = Letters({code: letter for letter, code in DTYPES.items()})
+
+
+def letter_of(dtype):
+    """How a case and the tables here spell NumPy's dtype."""
+    if dtype.kind in 'mM':
+        return dtype.str[1:]
+    return {'l': 'q', 'L': 'Q'}.get(dtype.char, dtype.char)
+
+
 CASTING = {None: 0, 'no': 1, 'equiv': 2, 'safe': 3, 'same_kind': 4, 'unsafe': 5}
 ORDER = {'K': 0, 'C': 1, 'F': 2, 'A': 3}
 
@@ -164,11 +193,7 @@ class Library:
             shape = (ct.c_int64 * max(array.ndim, 1))(*array.shape)
             strides = (ct.c_int64 * max(array.ndim, 1))(*array.strides)
             native = array.dtype.newbyteorder('=')
-            letter = (
-                'E'
-                if isinstance(value, BFloat16)
-                else {'l': 'q', 'L': 'Q'}.get(native.char, native.char)
-            )
+            letter = 'E' if isinstance(value, BFloat16) else letter_of(native)
             flags = (0 if array.flags.writeable else 1) | (0 if array.dtype.isnative else 2)
             tensor = Tensor(
                 ct.sizeof(Tensor),
@@ -183,10 +208,7 @@ class Library:
             keep.extend((shape, strides, tensor, array))
             operand.kind, operand.tensor = 2, ct.pointer(tensor)
         elif isinstance(value, np.generic):
-            operand.kind, operand.dtype = (
-                3,
-                DTYPES[{'l': 'q', 'L': 'Q'}.get(value.dtype.char, value.dtype.char)],
-            )
+            operand.kind, operand.dtype = 3, DTYPES[letter_of(value.dtype)]
             raw = value.tobytes().ljust(16, b'\0')
             operand.value[0], operand.value[1] = np.frombuffer(raw, np.uint64)
         elif isinstance(value, int):

@@ -28,6 +28,12 @@ def random_values(rng, dtype, n, values):
     kind = np.dtype(dtype).kind
     if kind == 'b':
         return rng.integers(0, 2, n).astype(bool)
+    if kind in 'mM':
+        steps = random_times(rng, n, values)
+        if kind == 'M' and np.datetime_data(np.dtype(dtype))[0] in 'YM':
+            # Beyond these, days overflow on the way to a result; NumPy's steps on it are its own.
+            steps = np.where(np.abs(steps) < 2**38, steps, -(2**63))
+        return steps.view(np.dtype(dtype))
     if kind in 'iu':
         info = np.iinfo(dtype)
         if values == 'small':
@@ -51,6 +57,16 @@ def random_values(rng, dtype, n, values):
         corners = np.array(SPECIAL).astype(dtype)
     share = 0.05 if values == 'mixed' else 0.5
     return np.where(rng.random(n) < share, rng.choice(corners, n), wide)
+
+
+def random_times(rng, n, values):
+    """Numbers of steps, not-a-times among them. mixed: of any magnitude."""
+    few = rng.integers(-9, 12, n)
+    wide = rng.integers(-(2**62), 2**62, n) >> rng.integers(0, 62, n)
+    corners = np.array([-(2**63), -(2**63) + 1, 2**63 - 1, 0, -1, 365, 719468])
+    share = {'small': 0.05, 'mixed': 0.05, 'special': 0.5}[values]
+    corner = rng.choice(corners[: 1 if values == 'small' else 7], n)
+    return np.where(rng.random(n) < share, corner, few if values == 'small' else wide)
 
 
 def to_bfloat16_bits(values):

@@ -237,7 +237,7 @@ def numpy_in(case, loop):
     """NumPy's result in the loop's own type, before it was cast to the output's."""
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
-    plain = {**case, 'dtype': letter_of(loop)}
+    plain = {**case, 'dtype': letter_of(loop).split('[')[0]}  # of times the class
     if case['method'] == 'at':
         out = memory.view(case['output']).astype(loop)
         return numpy_method(plain, getattr(np, case['op']), inputs, out, memory)

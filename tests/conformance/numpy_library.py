@@ -28,6 +28,8 @@ FAULTS = {
     'at: a negative index counts from one too far': 'negative_index',
     'outer: the second input comes first': 'outer_order',
     'layout: fresh outputs are C-contiguous': 'layout',
+    'times: not-a-time loses in maximum and minimum': 'nat_loses',
+    'times: units meet without a factor': 'no_factor',
     'errors: an index out of range is clipped': 'clipped',
     'errors: a failing call writes its output': 'half_done',
 }
@@ -98,8 +100,20 @@ class NumpyLibrary:
         if self.fault == 'overlap' and self.shares(outputs[0], *inputs):
             if not any(x is outputs[0] for x in inputs):
                 outputs[0][...] = 0
+        if self.fault in ('nat_loses', 'no_factor'):
+            name, inputs = self.spoil_times(name, inputs)
         function = getattr(np, name)
         return [self.answered(outputs[0], lambda out: function(*inputs, out=out, **options), True)]
+
+    def spoil_times(self, name, inputs):
+        dtypes = [getattr(x, 'dtype', np.dtype('d')) for x in inputs]
+        if len(inputs) != 2 or any(dtype.kind != 'm' for dtype in dtypes):
+            return name, inputs
+        if self.fault == 'nat_loses':
+            name = {'maximum': 'fmax', 'minimum': 'fmin'}.get(name, name)
+        elif all(dtype.isnative for dtype in dtypes):
+            inputs = [inputs[0], inputs[1].view(dtypes[0])]
+        return name, inputs
 
     @staticmethod
     def unstretched(x, inputs):

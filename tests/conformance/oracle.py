@@ -2,7 +2,7 @@
 """The oracle: random calls and methods through the C ABI, compared with NumPy 2.
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
-    [--only calls|methods] [--keep]
+    [--only calls|methods|times] [--keep]
 
 It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first.
 Each commit has a seed of its own, which is printed; --seed N repeats the calls of one that failed.
@@ -31,6 +31,7 @@ import judge
 import keyword_cases
 import method_cases
 import method_judge
+import time_cases
 
 ROWS = pathlib.Path(__file__).with_name('rows')
 
@@ -130,6 +131,23 @@ def random_case(rng, count, only):
     return cases.random_bfloat16_case(rng) if count % 16 == 0 else cases.random_case(rng)
 
 
+class Drawing:
+    """The cases of a seed. Times are drawn beside the others, which stay what they were."""
+
+    def __init__(self, seed, only):
+        self.rng, self.times, self.only = random.Random(seed), random.Random(f'times {seed}'), only
+        self.count = self.numbers = 0
+
+    def next(self):
+        self.count += 1
+        if self.only == 'times' or self.only is None and self.count % 4 == 0:
+            if self.count // 4 % 3 == 0:
+                return time_cases.random_time_method_case(self.times)
+            return time_cases.random_time_case(self.times)
+        self.numbers += 1
+        return random_case(self.rng, self.numbers - 1, self.only)
+
+
 def shares_memory(case):
     """Whether the output lies in an input's buffer."""
     output = case['output'] or {'buffer': None}
@@ -160,7 +178,9 @@ def main():
     parser.add_argument('--cases', type=int, default=100_000)
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
     parser.add_argument('--seed', type=int, default=commit_seed(), help="else the commit's")
-    parser.add_argument('--only', choices=['calls', 'methods'], help='by default half and half')
+    parser.add_argument(
+        '--only', choices=['calls', 'methods', 'times'], help='by default three, three and two'
+    )
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
     np.seterr(all='ignore')
@@ -174,10 +194,9 @@ def main():
         if text:
             failures += 1
             print(f'DIFFERS row {name}: {text}', flush=True)
-    rng, count = random.Random(options.seed), 0
-    while count < options.cases and time.monotonic() - started < options.seconds:
-        case = random_case(rng, count, options.only)
-        count += 1
+    drawing = Drawing(options.seed, options.only)
+    while drawing.count < options.cases and time.monotonic() - started < options.seconds:
+        case = drawing.next()
         per_op[case['op']] += 1
         methods[case.get('method', 'call')] += 1
         methods['outputs in an input'] += shares_memory(case)
@@ -188,7 +207,8 @@ def main():
             kinds[f'{kind_of(case)}: {re.sub("[0-9].*", "", text)}'] += 1
             if failures <= 20:
                 report(case, text, library, options.keep)
-    expected = [] if options.only == 'methods' else cases.NAMES
+    expected = {'methods': [], 'times': ['isnat']}.get(options.only, cases.NAMES)
+    count = drawing.count
     missing = [name for name in expected if count >= 5000 and per_op[name] < 20]
     seconds = time.monotonic() - started
     print(

@@ -14,12 +14,15 @@ import numpy as np
 import cases
 import method_cases
 import oracle
+import time_cases
 from numpy_library import FAULTS, NumpyLibrary
 
 
 def random_cases(seed):
-    rng = random.Random(seed)
+    rng, times = random.Random(seed), random.Random(f'times {seed}')
     for number in itertools.count():
+        if number % 4 == 3:
+            yield time_cases.random_time_case(times)
         yield method_cases.random_method_case(rng) if number % 2 else cases.random_case(rng)
 
 

@@ -21,6 +21,8 @@ constexpr TypeLetter kLetters[] = {
     {'d', 'd', "guf::f64", "GUF_F64", "float64"},
     {'F', 'F', "guf::c64", "GUF_C64", "complex64"},
     {'D', 'D', "guf::c128", "GUF_C128", "complex128"},
+    {'M', 'M', "guf::datetime", "GUF_DATETIME64", "datetime64"},
+    {'m', 'm', "guf::timedelta", "GUF_TIMEDELTA64", "timedelta64"},
 };
 
 }  // namespace

@@ -42,13 +42,14 @@ ordered_json nested(const guf_array_info &info, int32_t axis, const T *&next) {
   return list;
 }
 
-// The elements of `array` as T, whose dtype takes every value of theirs.
+// The elements of `array` as T, whose dtype takes every value of theirs; of times the steps.
 template <class T>
-ordered_json values_as(guf_array array, guf_dtype dtype, const guf_array_info &info) {
+ordered_json values_as(guf_array array, guf_dtype dtype, const guf_array_info &info,
+                       int32_t casting = GUF_CASTING_SAFE) {
   Call call;
   ArrayHandle wide;
-  call.check(guf_array_astype(array, dtype, GUF_CASTING_SAFE, GUF_ORDER_C, nullptr, wide.out(),
-                              call.error()));
+  call.check(
+      guf_array_astype(array, dtype, casting, GUF_ORDER_C, nullptr, wide.out(), call.error()));
   std::vector<T> values(info.size);
   call.check(guf_array_copy_to_host(wide.get(), values.data(), info.size * sizeof(T), GUF_ORDER_C,
                                     nullptr, call.error()));
@@ -77,6 +78,9 @@ ordered_json values_json(const guf_operand &operand) {
       return values_as<std::byte>(array, GUF_BOOL, info);
     case GUF_KIND_INT:
       return values_as<int64_t>(array, GUF_I64, info);
+    case GUF_KIND_DATETIME:
+    case GUF_KIND_TIMEDELTA:
+      return values_as<int64_t>(array, GUF_I64, info, GUF_CASTING_UNSAFE);
     case GUF_KIND_UINT:
       return values_as<uint64_t>(array, GUF_U64, info);
     case GUF_KIND_COMPLEX:

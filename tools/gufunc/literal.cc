@@ -122,9 +122,13 @@ guf_operand parse_strong(const std::string &text, size_t colon) {
   call.check(guf_dtype_get_info(dtype, &info, call.error()));
   const std::string_view number = std::string_view(text).substr(colon + 1);
   bool exact = true;
-  if (info.kind == GUF_KIND_INT || info.kind == GUF_KIND_UINT) {
+  const bool is_time = info.kind == GUF_KIND_DATETIME || info.kind == GUF_KIND_TIMEDELTA;
+  if (is_time && number == "NaT") {
+    return {GUF_OPERAND_SCALAR, dtype, 0, 0, nullptr, nullptr, {uint64_t{1} << 63, 0}};
+  }
+  if (info.kind == GUF_KIND_INT || info.kind == GUF_KIND_UINT || is_time) {
     auto value = parse_int(number, &exact);
-    if (!value || !fits(*value, exact, 8 * info.itemsize, info.kind == GUF_KIND_INT)) {
+    if (!value || !fits(*value, exact, 8 * info.itemsize, info.kind != GUF_KIND_UINT)) {
       throw Failure(Exit::kUsage, fmt::format("literal '{}': not a value of {}", text, info.name));
     }
     *value = {GUF_OPERAND_SCALAR, dtype, 0, 0, nullptr, nullptr, {value->value[0], 0}};

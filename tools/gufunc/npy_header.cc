@@ -139,7 +139,7 @@ guf_dtype dtype_of(const std::string &descr, bool raw_bf16, const std::string &n
     if (raw_bf16 && !*out_swapped) return GUF_BF16;
     refuse(name, "'V2' has no numeric meaning; pass --raw to read it as bfloat16");
   }
-  constexpr std::string_view kKinds = "biufc";
+  constexpr std::string_view kKinds = "biufcMm";
   guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
   if (order_known && body.size() >= 2 && kKinds.find(body[0]) != std::string_view::npos &&
       body[1] >= '1' && body[1] <= '9' &&
@@ -154,7 +154,8 @@ guf_dtype dtype_of(const std::string &descr, bool raw_bf16, const std::string &n
   }
   refuse(name,
          fmt::format(
-             "descr '{}' is no dtype of this library (bool, i1..i8, u1..u8, f2, f4, f8, c8, c16)",
+             "descr '{}' is no dtype of this library (bool, i1..i8, u1..u8, f2, f4, f8, c8, c16, "
+             "M8[unit], m8[unit])",
              descr));
 }
 
@@ -224,6 +225,13 @@ std::string make_npy_header(guf_dtype dtype, const std::vector<int64_t> &shape, 
   call.check(guf_dtype_get_info(dtype, &info, call.error()));
   std::string descr = fmt::format("{}{}{}", info.itemsize == 1 ? '|' : '<',
                                   static_cast<char>(info.kind), info.itemsize);
+  if (info.kind == GUF_KIND_RECORD) {
+    throw Failure(Exit::kFile, fmt::format("record '{}' has no .npy descriptor", info.name));
+  }
+  if (info.kind == GUF_KIND_DATETIME || info.kind == GUF_KIND_TIMEDELTA) {
+    const std::string_view name = info.name;  // "datetime64[25s]"
+    if (const size_t unit = name.find('['); unit != name.npos) descr += name.substr(unit);
+  }
   if (dtype == GUF_BF16) {
     if (!raw_bf16) {
       throw Failure(Exit::kFile,

@@ -279,7 +279,10 @@ typedef struct guf_backend_api {
   guf_status (*launch)(void *device, const guf_backend_launch *launch, guf_error *error);
 
   /* Copies elements between dtypes and strides: operand 0 of the block is read, operand 1 written,
-   * both may be swapped or unaligned; no core dimensions, no loop. Casts are those of guf::cast.
+   * both may be swapped or unaligned; no core dimensions, no loop. Casts are those of guf::cast;
+   * between two times of one class and different units those of guf::time::conversion
+   * (gufunc/kernel/time.hpp), between the classes and to and from numbers those of int64, but that
+   * floating-point numbers beyond int64 become not-a-time. Records (dtype 0x82) are only moved.
    * Operands that overlap are the host's affair: it stages them. NULL stream: complete on
    * return. */
   guf_status (*convert)(void *device, void *stream, const guf_launch_block *block,

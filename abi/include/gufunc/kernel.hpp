@@ -17,9 +17,10 @@
 //     inputs without core dimensions arrive as values, operands with core dimensions as views
 //   GUF_KERNEL(function)
 //     raw kernel with an explicit grid; no cpu image yet
-// Types are NumPy's letters, one per operand: ? b B h H i I q Q e f d F D, E for bfloat16; l is q.
-// The function receives bool for ?, float for e and E (rounded once when stored), the type itself
-// otherwise.
+// Types are NumPy's letters, one per operand: ? b B h H i I q Q e f d F D, E for bfloat16; l is q;
+// M and m for datetime64 and timedelta64 of any unit, all of one call in the same.
+// The function receives bool for ?, float for e and E (rounded once when stored), guf::datetime and
+// guf::timedelta for M and m, the type itself otherwise.
 // Options are string literals, "key" or "key=value":
 //   "name=add"       the ufunc's name, if not the function's
 //   "doc=..."        one line
@@ -52,6 +53,7 @@
 #include "kernel/group.hpp"
 #include "kernel/math.hpp"
 #include "kernel/math_ranges.hpp"
+#include "kernel/time.hpp"
 #include "kernel/types.hpp"
 #include "kernel/views.hpp"
 #if defined(GUF_HOST)

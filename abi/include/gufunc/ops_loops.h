@@ -3,7 +3,8 @@
  * strings, separated by spaces, in the order in which they are tried. NumPy 2's loops and order,
  * with bfloat16 (E) after float16; kernels are compiled from these lines and the core resolves by
  * them, so the two cannot differ. Letters: ? bool; b h i q int8..int64; B H I Q uint8..uint64; e
- * float16; E bfloat16; f d float32/64; F D complex. */
+ * float16; E bfloat16; f d float32/64; F D complex; M m datetime64 and timedelta64 of any unit,
+ * which core/resolve settles. */
 #ifndef GUFUNC_OPS_LOOPS_H
 #define GUFUNC_OPS_LOOPS_H
 
@@ -16,30 +17,32 @@
 #define GUF_LOOPS_COMPLEX_2 "FF->F DD->D"
 #define GUF_LOOPS_INTEGER_TEST_2 "bb->? BB->? hh->? HH->? ii->? II->? qq->? QQ->?"
 #define GUF_LOOPS_INEXACT_TEST_2 "ee->? EE->? ff->? dd->? FF->? DD->?"
+#define GUF_LOOPS_TIME_2 "MM->M mm->m"
 
 /* Families. Mixed signs compare exactly: qQ and Qq. */
 #define GUF_LOOPS_ARITHMETIC_1 GUF_LOOPS_INTEGER_1 " " GUF_LOOPS_FLOAT_1 " " GUF_LOOPS_COMPLEX_1
 #define GUF_LOOPS_ARITHMETIC_2 GUF_LOOPS_INTEGER_2 " " GUF_LOOPS_FLOAT_2 " " GUF_LOOPS_COMPLEX_2
 #define GUF_LOOPS_ALL_2 "?\?->? " GUF_LOOPS_ARITHMETIC_2
 #define GUF_LOOPS_COMPARISON \
-  "?\?->? " GUF_LOOPS_INTEGER_TEST_2 " qQ->? Qq->? " GUF_LOOPS_INEXACT_TEST_2
+  "?\?->? " GUF_LOOPS_INTEGER_TEST_2 " qQ->? Qq->? " GUF_LOOPS_INEXACT_TEST_2 " MM->? mm->?"
 #define GUF_LOOPS_LOGICAL_2 "?\?->? " GUF_LOOPS_INTEGER_TEST_2 " " GUF_LOOPS_INEXACT_TEST_2
 #define GUF_LOOPS_BITWISE_2 "?\?->? " GUF_LOOPS_INTEGER_2
 #define GUF_LOOPS_MATH_1 GUF_LOOPS_FLOAT_1 " " GUF_LOOPS_COMPLEX_1
 
-#define GUF_LOOPS_add GUF_LOOPS_ALL_2
-#define GUF_LOOPS_subtract GUF_LOOPS_ARITHMETIC_2
-#define GUF_LOOPS_multiply GUF_LOOPS_ALL_2
-#define GUF_LOOPS_divide GUF_LOOPS_FLOAT_2 " " GUF_LOOPS_COMPLEX_2
-#define GUF_LOOPS_floor_divide GUF_LOOPS_INTEGER_2 " " GUF_LOOPS_FLOAT_2
-#define GUF_LOOPS_remainder GUF_LOOPS_INTEGER_2 " " GUF_LOOPS_FLOAT_2
+#define GUF_LOOPS_add GUF_LOOPS_ALL_2 " Mm->M mm->m mM->M"
+#define GUF_LOOPS_subtract GUF_LOOPS_ARITHMETIC_2 " Mm->M mm->m MM->m"
+#define GUF_LOOPS_multiply GUF_LOOPS_ALL_2 " mq->m qm->m md->m dm->m"
+#define GUF_LOOPS_divide GUF_LOOPS_FLOAT_2 " " GUF_LOOPS_COMPLEX_2 " mq->m md->m mm->d"
+#define GUF_LOOPS_floor_divide GUF_LOOPS_INTEGER_2 " " GUF_LOOPS_FLOAT_2 " mq->m md->m mm->q"
+#define GUF_LOOPS_remainder GUF_LOOPS_INTEGER_2 " " GUF_LOOPS_FLOAT_2 " mm->m"
 #define GUF_LOOPS_power GUF_LOOPS_ARITHMETIC_2
 
-#define GUF_LOOPS_negative GUF_LOOPS_ARITHMETIC_1
-#define GUF_LOOPS_absolute "?->? " GUF_LOOPS_INTEGER_1 " " GUF_LOOPS_FLOAT_1 " F->f D->d"
+#define GUF_LOOPS_negative GUF_LOOPS_ARITHMETIC_1 " m->m"
+#define GUF_LOOPS_absolute "?->? " GUF_LOOPS_INTEGER_1 " " GUF_LOOPS_FLOAT_1 " F->f D->d m->m"
 #define GUF_LOOPS_square GUF_LOOPS_ARITHMETIC_1
 #define GUF_LOOPS_reciprocal GUF_LOOPS_ARITHMETIC_1
-#define GUF_LOOPS_sign GUF_LOOPS_ARITHMETIC_1
+#define GUF_LOOPS_sign GUF_LOOPS_ARITHMETIC_1 " m->m"
+#define GUF_LOOPS_isnat "M->? m->?"
 
 #define GUF_LOOPS_sqrt GUF_LOOPS_MATH_1
 #define GUF_LOOPS_exp GUF_LOOPS_MATH_1
@@ -47,10 +50,10 @@
 #define GUF_LOOPS_sin GUF_LOOPS_MATH_1
 #define GUF_LOOPS_cos GUF_LOOPS_MATH_1
 
-#define GUF_LOOPS_maximum GUF_LOOPS_ALL_2
-#define GUF_LOOPS_minimum GUF_LOOPS_ALL_2
-#define GUF_LOOPS_fmax GUF_LOOPS_ALL_2
-#define GUF_LOOPS_fmin GUF_LOOPS_ALL_2
+#define GUF_LOOPS_maximum GUF_LOOPS_ALL_2 " " GUF_LOOPS_TIME_2
+#define GUF_LOOPS_minimum GUF_LOOPS_ALL_2 " " GUF_LOOPS_TIME_2
+#define GUF_LOOPS_fmax GUF_LOOPS_ALL_2 " " GUF_LOOPS_TIME_2
+#define GUF_LOOPS_fmin GUF_LOOPS_ALL_2 " " GUF_LOOPS_TIME_2
 
 #define GUF_LOOPS_equal GUF_LOOPS_COMPARISON
 #define GUF_LOOPS_not_equal GUF_LOOPS_COMPARISON

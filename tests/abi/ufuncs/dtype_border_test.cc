@@ -59,6 +59,87 @@ TEST(DtypeBorder, RefusesWhatTheHeaderSays) {
   EXPECT_EQ(guf_dtype_name(0), nullptr);
 }
 
+TEST(DtypeBorder, MakesTimesAndTakesThemApart) {
+  guf_dtype dtype = 0;
+  guf_dtype parsed = 0;
+  int32_t unit = -1;
+  uint32_t multiple = 0;
+  ASSERT_EQ(guf_dtype_make_time(GUF_DATETIME64, GUF_UNIT_SECOND, 25, &dtype, nullptr), GUF_OK);
+  EXPECT_STREQ(guf_dtype_name(dtype), "datetime64[25s]");
+  ASSERT_EQ(guf_dtype_parse("<M8[25s]", &parsed, nullptr), GUF_OK);
+  EXPECT_EQ(parsed, dtype);
+  ASSERT_EQ(guf_dtype_get_unit(dtype, &unit, &multiple, nullptr), GUF_OK);
+  EXPECT_EQ(unit, GUF_UNIT_SECOND);
+  EXPECT_EQ(multiple, 25U);
+  // Its own unit is ignored.
+  ASSERT_EQ(guf_dtype_make_time(dtype, GUF_UNIT_DAY, 1, &dtype, nullptr), GUF_OK);
+  EXPECT_STREQ(guf_dtype_name(dtype), "datetime64[D]");
+  guf_dtype_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(guf_dtype_get_info(GUF_TIMEDELTA64, &info, nullptr), GUF_OK);
+  EXPECT_STREQ(info.name, "timedelta64");
+  EXPECT_STREQ(info.short_name, "m8");
+  EXPECT_EQ(info.kind, GUF_KIND_TIMEDELTA);
+  EXPECT_EQ(info.letter, 'm');
+  EXPECT_EQ(info.itemsize, 8U);
+  EXPECT_EQ(info.alignment, 8U);
+}
+
+TEST(DtypeBorder, RefusesOtherTimes) {
+  guf_dtype dtype = 0;
+  int32_t unit = 0;
+  uint32_t multiple = 0;
+  const auto make = [&](guf_dtype time, int32_t of, uint32_t times) {
+    return guf_dtype_make_time(time, of, times, &dtype, nullptr);
+  };
+  EXPECT_EQ(make(GUF_I64, GUF_UNIT_DAY, 1), GUF_E_DTYPE);
+  EXPECT_EQ(make(GUF_TIMEDELTA64, -1, 1), GUF_E_ARG);
+  EXPECT_EQ(make(GUF_TIMEDELTA64, 14, 1), GUF_E_ARG);
+  EXPECT_EQ(make(GUF_TIMEDELTA64, GUF_UNIT_DAY, 0), GUF_E_ARG);
+  EXPECT_EQ(make(GUF_TIMEDELTA64, GUF_UNIT_DAY, GUF_MAX_UNIT_MULTIPLE + 1), GUF_E_ARG);
+  EXPECT_EQ(make(GUF_TIMEDELTA64, GUF_UNIT_GENERIC, 2), GUF_E_ARG);
+  EXPECT_EQ(guf_dtype_make_time(GUF_TIMEDELTA64, 4, 1, nullptr, nullptr), GUF_E_ARG);
+  EXPECT_EQ(guf_dtype_get_unit(GUF_F64, &unit, &multiple, nullptr), GUF_E_DTYPE);
+  EXPECT_EQ(guf_dtype_get_unit(GUF_DATETIME64, nullptr, &multiple, nullptr), GUF_E_ARG);
+  EXPECT_EQ(guf_dtype_get_unit(GUF_DATETIME64, &unit, nullptr, nullptr), GUF_E_ARG);
+}
+
+TEST(DtypeBorder, PromotesTimesOrNamesBoth) {
+  guf_dtype months = 0;
+  guf_dtype days = 0;
+  guf_dtype dtype = 0;
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  ASSERT_EQ(guf_dtype_parse("m8[M]", &months, nullptr), GUF_OK);
+  ASSERT_EQ(guf_dtype_parse("m8[D]", &days, nullptr), GUF_OK);
+  EXPECT_EQ(guf_dtype_promote(months, days, &dtype, &error), GUF_E_DTYPE);
+  EXPECT_STREQ(error.message,
+               "Cannot get a common metadata divisor for Numpy datetime metadata [M] and [D] "
+               "because they have incompatible nonlinear base time units.");
+  EXPECT_EQ(guf_dtype_promote(days, GUF_F64, &dtype, &error), GUF_E_DTYPE);
+  ASSERT_EQ(guf_dtype_promote(days, GUF_I32, &dtype, nullptr), GUF_OK);
+  EXPECT_EQ(dtype, days);
+}
+
+TEST(DtypeBorder, RegistersRecords) {
+  guf_dtype dtype = 0;
+  guf_dtype again = 0;
+  ASSERT_EQ(guf_dtype_register("border_record", 12, 4, &dtype, nullptr), GUF_OK);
+  ASSERT_EQ(guf_dtype_register("border_record", 12, 4, &again, nullptr), GUF_OK);
+  EXPECT_EQ(again, dtype);
+  EXPECT_EQ(guf_dtype_register("border_record", 16, 4, &again, nullptr), GUF_E_EXISTS);
+  EXPECT_EQ(guf_dtype_register("float64", 8, 8, &again, nullptr), GUF_E_ARG);
+  EXPECT_EQ(guf_dtype_register(nullptr, 8, 8, &again, nullptr), GUF_E_ARG);
+  EXPECT_EQ(guf_dtype_register("other", 8, 8, nullptr, nullptr), GUF_E_ARG);
+  guf_dtype_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(guf_dtype_get_info(dtype, &info, nullptr), GUF_OK);
+  EXPECT_STREQ(info.name, "border_record");
+  EXPECT_STREQ(info.short_name, "V12");
+  EXPECT_EQ(info.kind, GUF_KIND_RECORD);
+  EXPECT_EQ(info.alignment, 4U);
+}
+
 TEST(DtypeBorder, DefaultCastingIsSameKind) {
   int32_t possible = -1;
   ASSERT_EQ(guf_dtype_can_cast(GUF_F64, GUF_F32, GUF_CASTING_DEFAULT, &possible, nullptr), GUF_OK);

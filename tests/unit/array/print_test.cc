@@ -130,5 +130,30 @@ TEST(Print, ScalarsAreNumPysForWholeTypes) {
   EXPECT_EQ(seen, 4);
 }
 
+// "print|dtype|values|text" and "element|dtype|value|text".
+TEST(Print, TimesAsNumPy) {
+  size_t nrows = 0;
+  for (const std::string &row : golden_rows(GUFUNC_TEST_DATA "/times.txt")) {
+    const std::vector<std::string> parts = split(row, '|');
+    const bool alone = parts[0] == "element";
+    if (!alone && parts[0] != "print") continue;
+    ++nrows;
+    std::vector<int64_t> values;
+    for (const std::string &number : split(parts.at(2), ' ')) values.push_back(std::stoll(number));
+    std::vector<int64_t> shape;
+    if (!alone) shape.push_back(static_cast<int64_t>(values.size()));
+    const auto plain =
+        borrow(dtype_named(parts.at(1)), shape, {8}, reinterpret_cast<uint64_t>(values.data()), 0);
+    std::string wanted = parts.at(3);
+    for (size_t at = 0; (at = wanted.find("\\n", at)) != std::string::npos;) {
+      wanted.replace(at, 2, "\n");
+    }
+    EXPECT_EQ(print(*plain), wanted) << row;
+    if (alone) continue;
+    EXPECT_EQ(print(*make_awkward(*plain).array), wanted) << row;
+  }
+  EXPECT_GT(nrows, 200U);
+}
+
 }  // namespace
 }  // namespace gufunc::array

@@ -63,7 +63,9 @@ struct fold {
   typedef value_t<T> value;
   static constexpr i64 size = (i64)sizeof(T);
   static constexpr i64 partial_size = (i64)sizeof(partial);
-  static constexpr bool any_order = !is_float<value>::value && !is_complex<value>::value;
+  // A sum of times that comes to not-a-time on its way stays that: the order shows.
+  static constexpr bool any_order =
+      !is_float<value>::value && !is_complex<value>::value && !is_time<value>::value;
   // Rows whose eight accumulators each stay in L1 together.
   static constexpr i64 row_block = 2048 / partial_size;
 

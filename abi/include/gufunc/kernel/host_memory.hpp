@@ -4,6 +4,7 @@
 #ifndef GUFUNC_KERNEL_HOST_MEMORY_HPP
 #define GUFUNC_KERNEL_HOST_MEMORY_HPP
 
+#include "time.hpp"
 #include "types.hpp"
 
 namespace guf {
@@ -44,6 +45,17 @@ template <>
 struct memory<bf16> {
   static GUF_FN bf16 load(const char *p) { return bf16{memory<u16>::load(p)}; }
   static GUF_FN void store(char *p, bf16 x) { memory<u16>::store(p, x.bits); }
+};
+
+template <>
+struct memory<datetime> {
+  static GUF_FN datetime load(const char *p) { return datetime{memory<i64>::load(p)}; }
+  static GUF_FN void store(char *p, datetime x) { memory<i64>::store(p, x.value); }
+};
+template <>
+struct memory<timedelta> {
+  static GUF_FN timedelta load(const char *p) { return timedelta{memory<i64>::load(p)}; }
+  static GUF_FN void store(char *p, timedelta x) { memory<i64>::store(p, x.value); }
 };
 
 // A struct, such as a complex number, may get a place on the stack, which all iterations of a loop

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records of the process: a table that only grows. Readers see whole entries and take no lock.
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "core/base/fork.h"
+#include "core/dtype/dtype.h"
+
+namespace gufunc::dtype {
+namespace {
+
+constexpr size_t kLongestName = 31;
+constexpr uint32_t kLargestAlignment = 64;
+
+struct Record {
+  guf_dtype dtype;
+  uint32_t alignment;
+  char name[kLongestName + 1];
+};
+
+std::array<std::atomic<const Record *>, GUF_MAX_RECORDS> records;
+std::atomic<uint32_t> nrecords{0};
+base::ForkLock lock;  // of writers
+
+const Record *find(guf_dtype dtype) {
+  const uint32_t number = dtype >> 20;
+  if (!is_record(dtype) || number >= nrecords.load(std::memory_order_acquire)) return nullptr;
+  const Record *const record = records[number].load(std::memory_order_acquire);
+  return record->dtype == dtype ? record : nullptr;
+}
+
+const Record *find(std::string_view name) {
+  const uint32_t count = nrecords.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Record *const record = records[i].load(std::memory_order_acquire);
+    if (record->name == name) return record;
+  }
+  return nullptr;
+}
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool is_name(std::string_view name) {
+  if (name.empty() || name.size() > kLongestName || !is_letter(name[0])) return false;
+  for (const char c : name) {
+    if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '.') return false;
+  }
+  return true;
+}
+
+guf_status check_layout(const char *name, uint32_t itemsize, uint32_t alignment, guf_error *error) {
+  guf_dtype other = GUF_DTYPE_UNSPECIFIED;
+  const size_t length = strnlen(name, kLongestName + 1);
+  if (!is_name({name, length})) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "'%.*s' cannot name a record: wanted [A-Za-z_][A-Za-z0-9_.]*, at most %zu "
+                      "characters",
+                      static_cast<int>(length), name, kLongestName);
+  }
+  if (parse(name, &other, nullptr) == GUF_OK && !is_record(other)) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "'%s' cannot name a record: it spells %s", name, dtype::name(other));
+  }
+  if (!std::has_single_bit(alignment) || alignment > kLargestAlignment) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "record '%s': alignment: found %u, wanted 1, 2, 4, ... %u", name, alignment,
+                      kLargestAlignment);
+  }
+  if (itemsize == 0 || itemsize > GUF_MAX_RECORD_ITEMSIZE || itemsize % alignment != 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "record '%s': itemsize: found %u, wanted a multiple of the alignment %u from "
+                      "1 to %d",
+                      name, itemsize, alignment, GUF_MAX_RECORD_ITEMSIZE);
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status register_record(const char *name, uint32_t itemsize, uint32_t alignment, guf_dtype *out,
+                           guf_error *error) {
+  GUF_TRY(check_layout(name, itemsize, alignment, error));
+  auto *made = new (std::nothrow) Record{0, alignment, {}};
+  const Record *known = nullptr;
+  if (made != nullptr) {
+    std::memcpy(made->name, name, std::strlen(name));
+    const std::lock_guard<base::ForkLock> hold(lock);
+    known = find(std::string_view(name));
+    const uint32_t number = nrecords.load(std::memory_order_relaxed);
+    if (known == nullptr && number < GUF_MAX_RECORDS) {
+      made->dtype = 0x82U | itemsize << 8 | number << 20;
+      records[number].store(made, std::memory_order_release);
+      nrecords.store(number + 1, std::memory_order_release);
+      *out = made->dtype;
+      return GUF_OK;
+    }
+  }
+  delete made;
+  if (known == nullptr) {
+    return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
+                      "no room for record '%s': a process has memory and %d names for them", name,
+                      GUF_MAX_RECORDS);
+  }
+  if (dtype::itemsize(known->dtype) != itemsize || known->alignment != alignment) {
+    return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
+                      "record '%s' exists with another layout: itemsize %u, alignment %u; asked "
+                      "for %u, %u",
+                      name, dtype::itemsize(known->dtype), known->alignment, itemsize, alignment);
+  }
+  *out = known->dtype;
+  return GUF_OK;
+}
+
+uint32_t record_alignment(guf_dtype dtype) {
+  const Record *const record = find(dtype);
+  return record == nullptr ? 1 : record->alignment;
+}
+
+const char *record_name(guf_dtype dtype) {
+  const Record *const record = find(dtype);
+  return record == nullptr ? nullptr : record->name;
+}
+
+guf_dtype find_record(std::string_view name) {
+  const Record *const record = find(name);
+  return record == nullptr ? guf_dtype{GUF_DTYPE_UNSPECIFIED} : record->dtype;
+}
+
+}  // namespace gufunc::dtype

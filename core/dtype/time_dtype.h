@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// datetime64 and timedelta64: a dtype is a class, a unit and a multiple of it.
+#ifndef GUFUNC_CORE_DTYPE_TIME_DTYPE_H
+#define GUFUNC_CORE_DTYPE_TIME_DTYPE_H
+
+#include <string_view>
+
+#include "core/dtype/dtype.h"
+
+namespace gufunc::dtype {
+
+constexpr uint32_t unit(guf_dtype time) {
+  return time >> 8 & 0xFFU;
+}
+constexpr uint32_t multiple(guf_dtype time) {
+  return time >> 16;
+}
+constexpr guf_dtype make_time(guf_dtype time, uint32_t unit, uint32_t multiple) {
+  return (time & 0xFFU) | unit << 8 | multiple << 16;
+}
+// Without its unit.
+constexpr guf_dtype time_class(guf_dtype time) {
+  return make_time(time, GUF_UNIT_GENERIC, 1);
+}
+// A class with the unit of a time.
+constexpr guf_dtype timedelta_like(guf_dtype time) {
+  return time | 1U;
+}
+constexpr guf_dtype datetime_like(guf_dtype time) {
+  return time & ~1U;
+}
+
+// A cast to a time without a unit keeps the unit of what is cast.
+constexpr guf_dtype settle_unit(guf_dtype to, guf_dtype from) {
+  const bool takes = is_time(to) && unit(to) == GUF_UNIT_GENERIC && is_time(from);
+  return takes ? make_time(to, unit(from), multiple(from)) : to;
+}
+
+bool valid_time(guf_dtype dtype);
+const char *time_name(guf_dtype time);  // "datetime64[25s]"; of a valid one
+// Both are times.
+bool can_cast_time(guf_dtype from, guf_dtype to, int casting);
+guf_status promote_times(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error);
+guf_status check_time_cast(guf_dtype from, guf_dtype to, guf_error *error);
+
+// Reads what may follow a byte-order mark, "M8[25s]" or "datetime64". False: it is no time's
+// spelling at all.
+// Errors  GUF_E_DTYPE <= a time's with a bad unit or multiple; `whole` is what is quoted
+bool reads_as_time(std::string_view text);
+guf_status parse_time(std::string_view text, const char *whole, guf_dtype *out, guf_error *error);
+
+}  // namespace gufunc::dtype
+
+#endif  // GUFUNC_CORE_DTYPE_TIME_DTYPE_H

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rule says which types the operands get; the loop is then the one of these classes. As in
+// NumPy, arithmetic on times does not look at signature= and dtype=.
+#include "core/resolve/unit_search.h"
+
+#include <algorithm>
+
+#include "core/dtype/time_dtype.h"
+#include "core/resolve/refusal.h"
+#include "core/resolve/weak_scalar.h"
+
+namespace gufunc::resolve {
+namespace {
+
+using dtype::is_datetime;
+using dtype::is_time;
+using dtype::is_timedelta;
+using op::TypeRule;
+
+// Bool and integers count steps.
+bool is_count(guf_dtype type) {
+  return type == GUF_BOOL || dtype::is_integer(type);
+}
+bool is_float(guf_dtype type) {
+  return !dtype::is_extended(type) && !is_count(type) && !dtype::is_complex(type);
+}
+
+// What the operands of a call become. Returned by value: three words.
+struct Types {
+  guf_dtype type[3] = {};
+};
+
+// Two operands whose common unit both take, with their own classes.
+guf_status share_unit(guf_dtype a, guf_dtype b, guf_dtype *out_unit, Types *out, guf_error *error) {
+  GUF_TRY(dtype::common_type(a, b, out_unit, error));
+  const auto own = [&](guf_dtype type) {
+    return is_datetime(type) ? dtype::datetime_like(*out_unit) : dtype::timedelta_like(*out_unit);
+  };
+  out->type[0] = own(a);
+  out->type[1] = own(b);
+  return GUF_OK;
+}
+
+// add and subtract of what is not two datetimes: a sum of times is a datetime if one of them is.
+guf_status add_or_subtract(const TypeQuery &query, Types *out, guf_error *error) {
+  const guf_dtype a = query.have[0];
+  const guf_dtype b = query.have[1];
+  const bool subtracts = query.ufunc->type_rule == TypeRule::kSubtract;
+  guf_dtype unit = 0;
+  if (is_datetime(a) && is_datetime(b) && subtracts) {
+    GUF_TRY(share_unit(a, b, &unit, out, error));
+    out->type[2] = dtype::timedelta_like(unit);
+    return GUF_OK;
+  }
+  const bool from_timedelta = subtracts && is_datetime(b);
+  if (is_time(a) && is_time(b) && !(is_datetime(a) && is_datetime(b)) && !from_timedelta) {
+    GUF_TRY(share_unit(a, b, &unit, out, error));
+    out->type[2] = unit;
+    return GUF_OK;
+  }
+  if (is_time(a) && is_count(b)) {
+    *out = {{a, dtype::timedelta_like(a), a}};
+    return GUF_OK;
+  }
+  if (is_count(a) && is_time(b) && !from_timedelta) {
+    *out = {{dtype::timedelta_like(b), b, b}};
+    return GUF_OK;
+  }
+  return refuse_operands(query, error);
+}
+
+guf_status multiply(const TypeQuery &query, Types *out, guf_error *error) {
+  const int32_t at = is_timedelta(query.have[0]) ? 0 : 1;
+  const guf_dtype time = query.have[at];
+  const guf_dtype number = query.have[1 - at];
+  if (!is_timedelta(time) || !(is_count(number) || is_float(number))) {
+    return refuse_operands(query, error);
+  }
+  out->type[at] = out->type[2] = time;
+  out->type[1 - at] = is_float(number) ? GUF_F64 : GUF_I64;
+  return GUF_OK;
+}
+
+// divide, floor_divide and remainder; `ratio` is what two timedeltas give, 0: a timedelta.
+guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error *error) {
+  const guf_dtype time = query.have[0];
+  const guf_dtype by = query.have[1];
+  if (is_timedelta(time) && is_timedelta(by)) {
+    guf_dtype unit = 0;
+    GUF_TRY(share_unit(time, by, &unit, out, error));
+    out->type[2] = ratio == 0 ? unit : ratio;
+    return GUF_OK;
+  }
+  if (ratio == 0 || !is_timedelta(time) || !(dtype::is_integer(by) || is_float(by))) {
+    return refuse_operands(query, error);
+  }
+  *out = {{time, is_float(by) ? guf_dtype{GUF_F64} : guf_dtype{GUF_I64}, time}};
+  return GUF_OK;
+}
+
+// Comparisons and extremes: both operands become one type.
+guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
+  const guf_dtype a = query.have[0];
+  const guf_dtype b = query.have[1];
+  const bool compares = query.ufunc->type_rule == TypeRule::kComparison;
+  const bool both = is_time(a) && is_time(b);
+  if (both && compares && is_datetime(a) != is_datetime(b)) return refuse_operands(query, error);
+  guf_dtype common = 0;
+  const guf_status status = dtype::common_type(a, b, &common, both ? error : nullptr);
+  if (status != GUF_OK) return both ? status : refuse_types(query, error);
+  *out = {{common, common, compares ? guf_dtype{GUF_BOOL} : common}};
+  return GUF_OK;
+}
+
+guf_status take_one(const TypeQuery &query, Types *out, guf_error *error) {
+  const guf_dtype type = query.have[0];
+  const bool tests = query.ufunc->type_rule == TypeRule::kIsNaT;
+  if (!tests && !is_timedelta(type)) return refuse_types(query, error);
+  *out = {{type, tests ? guf_dtype{GUF_BOOL} : type}};
+  return GUF_OK;
+}
+
+guf_status settle_types(const TypeQuery &query, Types *out, guf_error *error) {
+  switch (query.ufunc->type_rule) {
+    case TypeRule::kAdd:
+    case TypeRule::kSubtract:
+      return add_or_subtract(query, out, error);
+    case TypeRule::kMultiply:
+      return multiply(query, out, error);
+    case TypeRule::kDivide:
+      return divide(query, GUF_F64, out, error);
+    case TypeRule::kFloorDivide:
+      return divide(query, GUF_I64, out, error);
+    case TypeRule::kRemainder:
+      return divide(query, 0, out, error);
+    case TypeRule::kComparison:
+    case TypeRule::kExtreme:
+      return make_alike(query, out, error);
+    default:
+      return take_one(query, out, error);
+  }
+}
+
+guf_dtype class_of(guf_dtype type) {
+  return is_time(type) ? dtype::time_class(type) : type;
+}
+
+// ---- ufuncs of programs: the first loop of the operands' classes, all in one unit
+
+bool takes_class(const TypeQuery &query, int32_t i, guf_dtype type) {
+  if (!is_time(type)) {
+    if (query.weak[i]) return takes(query.call->operand[i].kind, type);
+    return dtype::can_cast(query.have[i], type, GUF_CASTING_SAFE);
+  }
+  return is_time(query.have[i]) && class_of(query.have[i]) == type;
+}
+
+guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
+                                guf_error *error) {
+  const int32_t count = query.ufunc->noperands();
+  for (uint32_t k = 0; k < list.loops.size(); ++k) {
+    const op::Loop &loop = *list.loops[k];
+    bool fits = true;
+    guf_dtype unit = 0;
+    guf_status status = GUF_OK;
+    for (int32_t i = 0; i < count && fits; ++i) {
+      const guf_dtype type = loop.types[static_cast<size_t>(i)];
+      if (query.fixed[i] != 0 && query.fixed[i] != type) fits = false;
+      if (!query.searches(i)) continue;
+      fits = fits && (query.have[i] == type || takes_class(query, i, type));
+      if (!fits || !is_time(query.have[i]) || status != GUF_OK) continue;
+      const guf_dtype own = query.have[i];
+      if (unit == 0) {
+        unit = own;
+      } else {
+        status = dtype::common_type(unit, own, &unit, error);
+      }
+    }
+    if (!fits) continue;
+    GUF_TRY(status);
+    out->index = k;
+    for (int32_t i = 0; i < count; ++i) {
+      const guf_dtype type = loop.types[static_cast<size_t>(i)];
+      const bool any_unit = is_time(type) && type == dtype::time_class(type) && unit != 0;
+      out->types[i] =
+          any_unit ? dtype::make_time(type, dtype::unit(unit), dtype::multiple(unit)) : type;
+    }
+    return GUF_OK;
+  }
+  return query.any_fixed ? refuse_signature(query, error) : refuse_inputs(query, error);
+}
+
+// ---- signature= and dtype=
+
+bool any_input_is_time(const TypeQuery &query) {
+  for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
+    if (query.searches(i) && is_time(query.have[i])) return true;
+  }
+  return false;
+}
+
+bool has_loop_of(const op::LoopList &list, const guf_dtype *types, int32_t count) {
+  return std::any_of(list.loops.begin(), list.loops.end(), [&](const op::Loop *loop) {
+    for (int32_t i = 0; i < count; ++i) {
+      if (types[i] != 0 && types[i] != loop->types[static_cast<size_t>(i)]) return false;
+    }
+    return true;
+  });
+}
+
+guf_status check_fixed(const TypeQuery &query, const op::LoopList &list, guf_error *error) {
+  if (!query.any_fixed || has_loop_of(list, query.fixed, query.ufunc->noperands())) return GUF_OK;
+  return refuse_signature(query, error);
+}
+
+// Extremes and the functions of one timedelta take the type that is asked of their output.
+guf_dtype wanted_of_all(const TypeQuery &query) {
+  const guf_dtype output = query.fixed[query.ufunc->nin()];
+  switch (query.ufunc->type_rule) {
+    case TypeRule::kExtreme:
+    case TypeRule::kNegative:
+    case TypeRule::kAbsolute:
+    case TypeRule::kSign:
+      return is_time(output) ? guf_dtype{GUF_DTYPE_UNSPECIFIED} : output;
+    default:
+      return GUF_DTYPE_UNSPECIFIED;
+  }
+}
+
+// Times are only asked for: they are NumPy's for what casts to them, and not looked at again.
+guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
+                          guf_error *error) {
+  TypeQuery plain = query;
+  for (int32_t i = 0; i < query.ufunc->noperands(); ++i) plain.fixed[i] = 0;
+  plain.any_fixed = plain.any_input_fixed = false;
+  GUF_TRY(check_fixed(query, list, error));
+  const guf_dtype uniform[3] = {GUF_TIMEDELTA64, GUF_TIMEDELTA64, GUF_TIMEDELTA64};
+  if (!has_loop_of(list, uniform, std::min(query.ufunc->noperands(), 3))) {
+    return refuse_types(query, error);
+  }
+  Found found = {};
+  GUF_TRY(search(plain, list, &found, error));
+  const op::Loop &loop = *list.loops[found.index];
+  out->index = found.index;
+  std::copy_n(loop.types.begin(), query.ufunc->noperands(), out->types);
+  return GUF_OK;
+}
+
+}  // namespace
+
+bool is_timed(const TypeQuery &query) {
+  if (query.ufunc->type_rule == TypeRule::kLogical) return false;  // tests anything for zero
+  if (query.ufunc->type_rule == TypeRule::kIsNaT) return true;
+  for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
+    if (is_time(query.fixed[i]) || (query.searches(i) && is_time(query.have[i]))) return true;
+  }
+  return false;
+}
+
+guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
+                        guf_error *error) {
+  const TypeRule rule = query.ufunc->type_rule;
+  if (rule == TypeRule::kSearch) return search_program_loops(query, list, out, error);
+  if (rule == TypeRule::kIsNaT && !is_time(query.have[0])) return refuse_isnat(error);
+  if (!any_input_is_time(query)) return search_untimed(query, list, out, error);
+  if (rule == TypeRule::kComparison) GUF_TRY(check_fixed(query, list, error));
+  Types types;
+  if (const guf_dtype wanted = wanted_of_all(query)) {
+    types = {{wanted, wanted, wanted}};
+  } else {
+    GUF_TRY(settle_types(query, &types, error));
+  }
+  const int32_t count = query.ufunc->noperands();
+  for (uint32_t k = 0; k < list.loops.size(); ++k) {
+    bool same = true;
+    for (int32_t i = 0; i < count && same; ++i) {
+      same = list.loops[k]->types[static_cast<size_t>(i)] == class_of(types.type[i]);
+    }
+    if (!same) continue;
+    out->index = k;
+    std::copy_n(types.type, count, out->types);
+    return GUF_OK;
+  }
+  return refuse_types(query, error);
+}
+
+guf_status check_units(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
+  for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
+    const guf_dtype type = loop.types[static_cast<size_t>(i)];
+    const op::OperandView &operand = query.call->operand[i];
+    if (query.weak[i] || (operand.flags & (op::kMissing | op::kWrittenElsewhere)) != 0) continue;
+    if (query.searches(i)) GUF_TRY(dtype::check_cast(query.have[i], type, error));
+    if (query.ufunc->signature.writes(i)) GUF_TRY(dtype::check_cast(type, query.have[i], error));
+  }
+  return GUF_OK;
+}
+
+}  // namespace gufunc::resolve
