@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions with a state beside NumPy: argmax, argmin, minmax, mean and variance of the module made
-of examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes and masks; and ldexp, whose
-loop is (f, i) -> f, as a host loop.
+"""Reductions with a state beside NumPy: argmax, argmin, minmax, mean and variance of the module
+made of examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes and masks; and ldexp,
+whose loop is (f, i) -> f, as a host loop.
 
     state_reductions.py --library LIBGUFUNC --module REDUCTIONS.so [--cases N] [--seed N]"""
 
@@ -61,7 +61,8 @@ def ldexp_loop(args, dims, steps, _):
         places = [args[i] + k * steps[i] for i in range(3)]
         value = ct.c_double.from_address(places[0]).value
         power = ct.c_int64.from_address(places[1]).value
-        ct.c_double.from_address(places[2]).value = float(np.ldexp(np.float64(value), np.int64(power)))
+        scaled = np.ldexp(np.float64(value), np.int64(power))
+        ct.c_double.from_address(places[2]).value = float(scaled)
 
 
 class Library(abi_methods.Library):
