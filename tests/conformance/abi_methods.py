@@ -6,6 +6,7 @@ import ctypes as ct
 import abi
 
 ALL_AXES = -1
+KIND_ARRAY, GUF_E_INDEX, GUF_E_VALUE = 1, 400, 304
 ABSENT = object()  # a keyword that is not given, where None is a value
 
 
@@ -61,6 +62,19 @@ class AtArgs(ct.Structure):
     ]
 
 
+class Resolution(ct.Structure):
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('loop', ct.c_uint32),
+        ('noperands', ct.c_int32),
+        ('reserved', ct.c_uint32),
+        ('loop_dtypes', ct.c_uint32 * abi.MAX_OPERANDS),
+        ('dtypes', ct.c_uint32 * abi.MAX_OPERANDS),
+        ('output_ndims', ct.c_int32 * abi.MAX_OPERANDS),
+        ('output_shapes', (ct.c_int64 * abi.MAX_NDIM) * abi.MAX_OPERANDS),
+    ]
+
+
 class Library(abi.Library):
     """The library with its methods. Each returns (letter, array, strides): of a copy where the
     library allocated, of `out` itself where one was given."""
@@ -68,16 +82,35 @@ class Library(abi.Library):
     def __init__(self, path):
         super().__init__(path)
         for name in ('reduce', 'accumulate', 'reduceat', 'outer', 'at'):
-            getattr(self.lib, f'guf_{name}').argtypes = [
-                ct.c_void_p,
-                ct.c_void_p,
-                ct.POINTER(abi.Error),
-            ]
+            error = ct.POINTER(abi.Error)
+            getattr(self.lib, f'guf_{name}').argtypes = [ct.c_void_p, ct.c_void_p, error]
+            question = getattr(self.lib, f'guf_resolve_{name}')
+            question.argtypes = [ct.c_void_p, ct.c_void_p, ct.POINTER(Resolution), error]
 
     def run(self, method, name, args):
         args.struct_size = ct.sizeof(args)
-        function = getattr(self.lib, f'guf_{method}')
-        self.check(function(self.find(name), ct.byref(args), ct.byref(self.error)))
+        function, handle = getattr(self.lib, f'guf_{method}'), self.find(name)
+        answer = Resolution(struct_size=ct.sizeof(Resolution))
+        question = getattr(self.lib, f'guf_resolve_{method}')
+        asked = question(handle, ct.byref(args), ct.byref(answer), None)
+        status = function(handle, ct.byref(args), ct.byref(self.error))
+        # A question looks at no index and no element.
+        if asked != status and status != GUF_E_INDEX and (asked, status) != (0, GUF_E_VALUE):
+            raise AssertionError(f'guf_resolve_{method} gives {asked}, guf_{method} {status}')
+        self.check(status)
+        if method != 'at':
+            self.compare(method, answer, args.outputs if method == 'outer' else args.output)
+
+    def compare(self, method, answer, output):
+        """What was foretold of an allocated result, and what it is."""
+        if output[0].kind != KIND_ARRAY:
+            return
+        info = abi.ArrayInfo(struct_size=ct.sizeof(abi.ArrayInfo))
+        self.check(self.lib.guf_array_get_info(output[0].array, ct.byref(info), None))
+        told = answer.dtypes[2], list(answer.output_shapes[0][: answer.output_ndims[0]])
+        found = info.dtype, list(info.shape[: info.ndim])
+        if told != found:
+            raise AssertionError(f'guf_resolve_{method} tells {told}, the result is {found}')
 
     def answer(self, operand, out):
         return self.result(operand) if out is None else out

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every allocation of every function fails once: the k-th `new`, the k-th block of an array. The
 // answer is GUF_E_NO_MEMORY or success, outputs stay as they were, and nothing leaks.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -208,6 +209,98 @@ TEST_F(OutOfMemory, CopiesOfAllKinds) {
     return no_array(guf_array_print(source_, text, &length, nullptr));
   });
   EXPECT_GT(total_failures_, 15);
+}
+
+// The greatest of a row, and of two: a reduction with a state of one value.
+void greatest(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t item = 0; item < dims[0]; ++item) {
+    double all = *reinterpret_cast<double *>(args[0] + item * steps[0]);
+    for (int64_t i = 1; i < dims[1]; ++i)
+      all = std::max(all, *reinterpret_cast<double *>(args[0] + item * steps[0] + i * steps[2]));
+    *reinterpret_cast<double *>(args[1] + item * steps[1]) = all;
+  }
+}
+
+guf_ufunc make_greatest() {
+  guf_ufunc leaf = nullptr, merge = nullptr;
+  guf_ufunc_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.name = "starved_greatest";
+  desc.signature = "(n)->()";
+  const guf_dtype types[] = {GUF_F64, GUF_F64};
+  guf_loop_desc loop = {};
+  loop.struct_size = sizeof loop;
+  loop.kind = GUF_LOOP_NUMPY;
+  loop.ntypes = 2;
+  loop.types = types;
+  loop.numpy = greatest;
+  guf_reduction_desc parts = {};
+  parts.struct_size = sizeof parts;
+  EXPECT_EQ(guf_ufunc_create(nullptr, &desc, &leaf, nullptr), GUF_OK);
+  EXPECT_EQ(guf_ufunc_add_loop(leaf, &loop, nullptr), GUF_OK);
+  EXPECT_EQ(guf_ufunc_find(nullptr, "maximum", &merge, nullptr), GUF_OK);
+  parts.merge = merge;
+  EXPECT_EQ(guf_ufunc_set_reduction(leaf, &parts, nullptr), GUF_OK);
+  guf_ufunc_release(merge, nullptr);
+  return leaf;
+}
+
+guf_status reduce(guf_ufunc ufunc, guf_array source, guf_stream stream, guf_array *out) {
+  guf_operand input = {}, output = {};
+  input.kind = GUF_OPERAND_ARRAY;
+  input.array = source;
+  guf_reduce_args args = {};
+  args.struct_size = sizeof args;
+  args.input = &input;
+  args.output = &output;
+  args.naxis = GUF_ALL_AXES;
+  args.stream = stream;
+  const guf_status status = guf_reduce(ufunc, &args, nullptr);
+  *out = output.array;
+  return status;
+}
+
+TEST_F(OutOfMemory, Methods) {
+  guf_ufunc add = nullptr;
+  ASSERT_EQ(guf_ufunc_find(nullptr, "add", &add, nullptr), GUF_OK);
+  const guf_ufunc own = make_greatest();
+  for (const guf_stream stream : {guf_stream{}, stream_}) {
+    starve("reduce", [&](guf_array *out) { return reduce(add, source_, stream, out); });
+    starve("reduce with a state",
+           [&](guf_array *out) { return reduce(own, source_, stream, out); });
+    starve("accumulate", [&](guf_array *out) {
+      guf_operand input = {}, output = {};
+      input.kind = GUF_OPERAND_ARRAY;
+      input.array = source_;
+      guf_accumulate_args args = {};
+      args.struct_size = sizeof args;
+      args.input = &input;
+      args.output = &output;
+      args.stream = stream;
+      const guf_status status = guf_accumulate(add, &args, nullptr);
+      *out = output.array;
+      return status;
+    });
+    starve("at", [&](guf_array *) {
+      guf_operand array = {};
+      array.kind = GUF_OPERAND_ARRAY;
+      array.array = target_;
+      guf_operand index = {};
+      index.kind = GUF_OPERAND_WEAK_INT;
+      const guf_operand one = scalar(1);
+      guf_at_args args = {};
+      args.struct_size = sizeof args;
+      args.array = &array;
+      args.indices = &index;
+      args.nindices = 1;
+      args.operand = &one;
+      args.stream = stream;
+      return guf_at(add, &args, nullptr);
+    });
+  }
+  EXPECT_GT(total_failures_, 10);
+  guf_ufunc_release(own, nullptr);
+  guf_ufunc_release(add, nullptr);
 }
 
 TEST_F(OutOfMemory, StreamsEventsAndContexts) {

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions with a state beside NumPy: argmax, argmin, minmax, mean and variance of the module
+made of examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes and masks; and ldexp,
+whose loop is (f, i) -> f, as a host loop.
+
+    state_reductions.py --library LIBGUFUNC --module REDUCTIONS.so [--cases N] [--seed N]"""
+
+import argparse
+import ctypes as ct
+import os
+import random
+import sys
+import warnings
+
+import numpy as np
+
+import abi
+import abi_methods
+
+LOOP = ct.CFUNCTYPE(
+    None, ct.POINTER(ct.c_void_p), ct.POINTER(ct.c_int64), ct.POINTER(ct.c_int64), ct.c_void_p
+)
+
+
+class UfuncDesc(ct.Structure):
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('nin', ct.c_int32),
+        ('nout', ct.c_int32),
+        ('identity', ct.c_int32),
+        ('flags', ct.c_uint32),
+        ('nroles', ct.c_int32),
+        ('name', ct.c_char_p),
+        ('signature', ct.c_char_p),
+        ('rules', ct.c_char_p),
+        ('roles', ct.c_void_p),
+        ('doc', ct.c_char_p),
+        ('core_dims', ct.c_void_p),
+        ('user', ct.c_void_p),
+        ('destroy', ct.c_void_p),
+    ]
+
+
+class LoopDesc(ct.Structure):
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('kind', ct.c_int32),
+        ('flags', ct.c_uint32),
+        ('ntypes', ct.c_int32),
+        ('types', ct.POINTER(ct.c_uint32)),
+        ('numpy', LOOP),
+        ('status', ct.c_void_p),
+        ('user', ct.c_void_p),
+        ('destroy', ct.c_void_p),
+    ]
+
+
+@LOOP
+def ldexp_loop(args, dims, steps, _):
+    for k in range(dims[0]):
+        places = [args[i] + k * steps[i] for i in range(3)]
+        value = ct.c_double.from_address(places[0]).value
+        power = ct.c_int64.from_address(places[1]).value
+        scaled = np.ldexp(np.float64(value), np.int64(power))
+        ct.c_double.from_address(places[2]).value = float(scaled)
+
+
+class Library(abi_methods.Library):
+    def __init__(self, path, module):
+        super().__init__(path)
+        handle = ct.c_void_p()
+        self.check(
+            self.lib.guf_module_load(
+                None, module.encode(), 0, ct.byref(handle), ct.byref(self.error)
+            )
+        )
+        self.make_ldexp()
+
+    def make_ldexp(self):
+        desc = UfuncDesc(ct.sizeof(UfuncDesc), 2, 1, name=b'ldexp_of_the_test')
+        handle = ct.c_void_p()
+        self.check(
+            self.lib.guf_ufunc_create(None, ct.byref(desc), ct.byref(handle), ct.byref(self.error))
+        )
+        types = (ct.c_uint32 * 3)(*[abi.DTYPES[letter] for letter in 'dqd'])
+        loop = LoopDesc(ct.sizeof(LoopDesc), 1, 0, 3, types, ldexp_loop)
+        self.check(self.lib.guf_ufunc_add_loop(handle, ct.byref(loop), ct.byref(self.error)))
+
+    def reduce_states(self, name, source, axis, keepdims, where, threads):
+        keep, args = [], abi_methods.ReduceArgs(struct_size=ct.sizeof(abi_methods.ReduceArgs))
+        outs = (abi.Operand * 2)()
+        args.input, args.outputs = ct.pointer(self.operand(source, keep)), outs
+        args.noutputs, args.flags, args.threads = 2, int(keepdims), threads
+        args.naxis = -1 if axis is None else len(axis)
+        args.axis = None if axis is None else (ct.c_int64 * max(len(axis), 1))(*axis)
+        if where is not None:
+            args.where = ct.pointer(self.operand(where, keep))
+        self.check(self.lib.guf_reduce(self.find(name), ct.byref(args), ct.byref(self.error)))
+        return [self.result(out)[1] for out in outs]
+
+
+def random_array(rng, nprng):
+    """Any shape, layout and order of axes; equal elements and NaNs are frequent."""
+    ndim = rng.choice([0, 1, 1, 2, 2, 3, 4])
+    shape = [rng.choice([0, 1, 2, 3, 5, 8] if ndim > 1 else [1, 2, 127, 128, 129, 700, 3000])
+             for _ in range(ndim)]
+    if ndim == 2 and rng.random() < 0.3:
+        shape[rng.randrange(2)] = rng.randint(100, 600)
+    letter = rng.choice('dfqhib')
+    if letter in 'df':
+        array = nprng.integers(-9, 9, shape).astype(letter) / 4
+        if rng.random() < 0.2 and array.size:
+            array = np.where(nprng.random(shape) < 0.02, np.nan, array).astype(letter)
+    else:
+        array = nprng.integers(-100, 100, shape).astype(letter)
+    array = np.asarray(array)
+    order = rng.sample(range(ndim), ndim)
+    array = np.array(array.transpose(order), order='C').transpose(np.argsort(order).astype(int))
+    step = rng.choice([1, 1, -1, 2])
+    if ndim and step != 1:
+        array = array[(slice(None),) * (ndim - 1) + (slice(None, None, step),)]
+    return array.byteswap().view(array.dtype.newbyteorder()) if rng.random() < 0.1 else array
+
+
+def moved(array, axes):
+    """The folded axes as one, the last, in C order."""
+    kept = [k for k in range(array.ndim) if k not in axes]
+    size = int(np.prod([array.shape[k] for k in axes], dtype=np.int64))
+    return array.transpose(kept + axes).reshape([array.shape[k] for k in kept] + [size])
+
+
+def expected(name, array, axes, where):
+    """What NumPy gives, without the folded axes; None where it refuses."""
+    flat = moved(array, axes)
+    if name == 'mean_variance':
+        mask = np.ones(flat.shape, bool) if where is None else moved(where, axes)
+        wide = flat.astype(np.float64)
+        with np.errstate(all='ignore'):
+            return [np.mean(wide, -1, where=mask), np.var(wide, -1, where=mask)]
+    if flat.shape[-1] == 0:
+        return None
+    if name == 'minmax':
+        return [flat.min(-1), flat.max(-1)]
+    index = getattr(flat, name)(-1)
+    return [np.take_along_axis(flat, index[..., None], -1)[..., 0], index]
+
+
+def difference(library, rng, nprng):
+    array = random_array(rng, nprng)
+    name = rng.choice(['argmax', 'argmin', 'minmax', 'mean_variance'])
+    axis = None if rng.random() < 0.3 else rng.sample(range(array.ndim), rng.randint(0, array.ndim))
+    axes = sorted(range(array.ndim) if axis is None else axis)
+    keepdims, where = rng.random() < 0.3, None
+    if name == 'mean_variance':
+        if array.dtype.char in 'q':
+            return None
+        if rng.random() < 0.5:
+            where = nprng.random(array.shape) < 0.6
+    right = expected(name, array, list(axes), where)
+    what = f'{name} of {array.dtype} {array.shape} {array.strides}, axis {axis}'
+    try:
+        found = library.reduce_states(name, array, axis, keepdims, where, rng.choice([0, 1, 3]))
+    except abi.GufuncError as error:
+        fits = right is None and 'which has no identity' in str(error)
+        return None if fits else f'{what}: {error}'
+    if right is None:
+        return f'{what}: NumPy refuses'
+    shape = [1 if k in axes else n for k, n in enumerate(array.shape)
+             if keepdims or k not in axes]
+    for own, theirs in zip(found, right):
+        if list(own.shape) != shape:
+            return f'{what}: found shape {own.shape}, wanted {shape}'
+        theirs = theirs.reshape(shape)
+        exact = name != 'mean_variance'
+        close = (np.array_equal if exact else np.allclose)(own, theirs, equal_nan=True)
+        if not close:
+            return f'{what}: found {own.ravel()[:4]}, wanted {theirs.ravel()[:4]}'
+    return None
+
+
+def ldexp_difference(library, rng, nprng):
+    """Only where NumPy takes int64: its loops of int32 skip elements on some machines."""
+    shape = [rng.randint(1, 9) for _ in range(rng.randint(1, 3))]
+    letter = rng.choice('qqI')
+    source = nprng.integers(0 if letter == 'I' else -3, 4, shape).astype(letter)
+    axis = rng.randrange(len(shape))
+    options = {'axis': axis, 'keepdims': rng.random() < 0.5}
+    if rng.random() < 0.5:
+        options['initial'] = rng.choice([1.5, -0.0, 3])
+        if rng.random() < 0.5:
+            options['where'] = nprng.random(shape) < 0.6
+    right = np.ldexp.reduce(source, dtype='d', **options)
+    found = library.reduce('ldexp_of_the_test', source, **options)[1]
+    same = np.array_equal(found, right) and np.array_equal(np.signbit(found), np.signbit(right))
+    return None if same else f'ldexp {shape} {options}: found {found}, wanted {right}'
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument('--library', required=True)
+    parser.add_argument('--module', required=True)
+    parser.add_argument('--cases', type=int, default=4000)
+    parser.add_argument('--seed', type=int, default=1)
+    options = parser.parse_args()
+    library = Library(os.path.abspath(options.library), os.path.abspath(options.module))
+    rng, nprng = random.Random(options.seed), np.random.default_rng(options.seed)
+    failures = 0
+    for count in range(options.cases):
+        judge = ldexp_difference if count % 8 == 0 else difference
+        text = judge(library, rng, nprng)
+        if text:
+            failures += 1
+            print('DIFFERS', text) if failures <= 20 else None
+    print(f'{options.cases} reductions with a state, seed {options.seed}: {failures} differ')
+    return 1 if failures else 0
+
+
+if __name__ == '__main__':
+    warnings.simplefilter('ignore')  # NumPy's, of means of nothing
+    sys.exit(main())
