@@ -11,8 +11,8 @@ UNITS = ['Y', 'M', 'W', 'D', 'h', 'm', 's', 'ms', 'us', 'ns', 'ps', 'fs', 'as']
 NAMES = {
     1: 'negative absolute sign isnat isnat'.split(),
     2: (
-        'add add subtract subtract multiply divide floor_divide remainder maximum minimum fmax fmin '
-        'equal not_equal less less_equal greater greater_equal logical_and'
+        'add add subtract subtract multiply divide floor_divide remainder maximum minimum fmax '
+        'fmin equal not_equal less less_equal greater greater_equal logical_and'
     ).split(),
 }
 FOLDED = 'add add add maximum minimum fmax fmin subtract logical_or multiply equal'.split()
