@@ -167,7 +167,7 @@ TEST_F(UfuncRegistry, ModuleDiesWithItsLastHandle) {
   bury();
   EXPECT_EQ(ndead_, 0);  // its ufunc keeps it
   EXPECT_EQ(find("twice").get(), ufunc.get());
-  EXPECT_EQ(context_->names().size(), 38U);
+  EXPECT_EQ(context_->names().size(), 39U);
   ufunc = {};
   find("nothing", GUF_E_NOT_FOUND);  // looking around revives nothing
   bury();
