@@ -46,8 +46,9 @@ Moment moment_of(uint32_t unit, int64_t count) {
   const uint32_t rest_unit = fine ? uint32_t{GUF_UNIT_SECOND} : unit;
   const auto per_day = static_cast<int64_t>(time::factor(GUF_UNIT_DAY, rest_unit));
   const int64_t day = time::floor_quotient(second, per_day);
-  return {time::date_of_day(day), (second - day * per_day) * (86400 / per_day),
-          count - second * per_second};
+  const int64_t within = time::minus(second, time::times(day, per_day));
+  return {time::date_of_day(day), within * (86400 / per_day),
+          time::minus(count, time::times(second, per_second))};
 }
 
 std::string iso_text(guf_dtype time, int64_t value) {

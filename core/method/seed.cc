@@ -72,7 +72,8 @@ guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error
                       "initial lies in the memory of %s, which the host cannot read",
                       initial.device->spec.c_str());
   }
-  if (initial.kind == GUF_OPERAND_WEAK_COMPLEX && type != GUF_BOOL && !dtype::is_complex(type)) {
+  if (initial.kind == GUF_OPERAND_WEAK_COMPLEX && type != GUF_BOOL && !dtype::is_complex(type) &&
+      !dtype::is_extended(type)) {
     const bool integer = dtype::is_integer(type);
     return base::fail(error, GUF_E_CASTING, 4, kNone,
                       integer
@@ -94,6 +95,7 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
     std::memcpy(out, reinterpret_cast<const void *>(initial.layout.address), dtype::itemsize(type));
     return GUF_OK;
   }
+  GUF_TRY(dtype::check_cast(initial.layout.dtype, type, error));
   backend::Device *host = nullptr;
   GUF_TRY(backend::cpu_device(&host, error));
   const memory::Side to = {{type, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(out)}, false};

@@ -202,11 +202,13 @@ guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *
     // An int that counts steps is one without a unit.
     if (query->weak[i] && dtype::is_timedelta(timed.types[i])) query->have[i] = GUF_TIMEDELTA64;
   }
+  GUF_TRY(check_steps(*query, *loop, error));
   GUF_TRY(apply(call, *loop, nullptr, error));
-  GUF_TRY(check_byte_order(*query, *loop, false, error));
   // NumPy judges no cast of isnat's.
-  const bool judged = call->ufunc->type_rule != op::TypeRule::kIsNaT;
-  if (judged) GUF_TRY(check_casts(*query, *loop, false, error));
+  if (call->ufunc->type_rule != op::TypeRule::kIsNaT) {
+    GUF_TRY(check_byte_order(*query, *loop, false, error));
+    GUF_TRY(check_casts(*query, *loop, false, error));
+  }
   GUF_TRY(check_units(*query, *loop, error));
   if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | number);
   *out = {loop, timed.index, mask};

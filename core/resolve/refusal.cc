@@ -106,6 +106,16 @@ guf_status refuse_operands(const TypeQuery &query, guf_error *error) {
                     query.ufunc->name.c_str(), types[0].c_str(), types[1].c_str());
 }
 
+guf_status refuse_promotion(guf_dtype a, guf_dtype b, guf_error *error) {
+  base::Text first, second;
+  add_class(&first, a, GUF_OPERAND_NONE);
+  add_class(&second, b, GUF_OPERAND_NONE);
+  return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                    "The DType %s could not be promoted by %s. This means that no common DType "
+                    "exists for the given inputs.",
+                    first.c_str(), second.c_str());
+}
+
 guf_status refuse_isnat(guf_error *error) {
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                     "ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64.");

@@ -107,6 +107,7 @@ guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
   if (both && compares && is_datetime(a) != is_datetime(b)) return refuse_operands(query, error);
   guf_dtype common = 0;
   const guf_status status = dtype::common_type(a, b, &common, both ? error : nullptr);
+  if (status != GUF_OK && !both && query.any_fixed) return refuse_promotion(a, b, error);
   if (status != GUF_OK) return both ? status : refuse_types(query, error);
   *out = {{common, common, compares ? guf_dtype{GUF_BOOL} : common}};
   return GUF_OK;
@@ -213,6 +214,26 @@ guf_status check_fixed(const TypeQuery &query, const op::LoopList &list, guf_err
   return refuse_signature(query, error);
 }
 
+// Inputs that signature= names: all as numbers, then that is the loop; or one that no loop has
+// beside what the other is.
+guf_status check_inputs(const TypeQuery &query, const op::LoopList &list, bool *out_numbers,
+                        guf_error *error) {
+  const int32_t nin = query.ufunc->nin();
+  *out_numbers = true;
+  guf_dtype classes[GUF_MAX_OPERANDS] = {};
+  for (int32_t i = 0; i < nin; ++i) {
+    classes[i] = query.fixed[i] != 0 ? query.fixed[i] : class_of(query.have[i]);
+    *out_numbers = *out_numbers && query.fixed[i] != 0 && !is_time(query.fixed[i]);
+  }
+  const TypeRule rule = query.ufunc->type_rule;
+  const bool open_output = query.fixed[nin] == 0;
+  const bool strict = (rule == TypeRule::kExtreme && open_output) || rule == TypeRule::kComparison;
+  if (query.any_input_fixed && (strict || *out_numbers) && !has_loop_of(list, classes, nin)) {
+    return refuse_types(query, error);
+  }
+  return GUF_OK;
+}
+
 // Extremes and the functions of one timedelta take the type that is asked of their output.
 guf_dtype wanted_of_all(const TypeQuery &query) {
   const guf_dtype output = query.fixed[query.ufunc->nin()];
@@ -227,6 +248,14 @@ guf_dtype wanted_of_all(const TypeQuery &query) {
   }
 }
 
+// Whether what is no time may be asked to be one.
+guf_status check_asked(const TypeQuery &query, guf_error *error) {
+  const guf_dtype output = query.fixed[query.ufunc->nin()];
+  if (query.ufunc->type_rule == TypeRule::kExtreme) return GUF_OK;
+  const bool never = query.ufunc->type_rule == TypeRule::kMultiply || is_datetime(output);
+  return never ? refuse_types(query, error) : GUF_OK;
+}
+
 // Times are only asked for: they are NumPy's for what casts to them, and not looked at again.
 guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
                           guf_error *error) {
@@ -234,10 +263,7 @@ guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, Time
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) plain.fixed[i] = 0;
   plain.any_fixed = plain.any_input_fixed = false;
   GUF_TRY(check_fixed(query, list, error));
-  const guf_dtype uniform[3] = {GUF_TIMEDELTA64, GUF_TIMEDELTA64, GUF_TIMEDELTA64};
-  if (!has_loop_of(list, uniform, std::min(query.ufunc->noperands(), 3))) {
-    return refuse_types(query, error);
-  }
+  GUF_TRY(check_asked(query, error));
   Found found = {};
   GUF_TRY(search(plain, list, &found, error));
   const op::Loop &loop = *list.loops[found.index];
@@ -264,8 +290,12 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
   if (rule == TypeRule::kIsNaT && !is_time(query.have[0])) return refuse_isnat(error);
   if (!any_input_is_time(query)) return search_untimed(query, list, out, error);
   if (rule == TypeRule::kComparison) GUF_TRY(check_fixed(query, list, error));
+  bool numbers = false;
+  GUF_TRY(check_inputs(query, list, &numbers, error));
   Types types;
-  if (const guf_dtype wanted = wanted_of_all(query)) {
+  if (numbers) {
+    std::copy_n(query.fixed, query.ufunc->nin(), types.type);
+  } else if (const guf_dtype wanted = wanted_of_all(query)) {
     types = {{wanted, wanted, wanted}};
   } else {
     GUF_TRY(settle_types(query, &types, error));
@@ -274,14 +304,24 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
   for (uint32_t k = 0; k < list.loops.size(); ++k) {
     bool same = true;
     for (int32_t i = 0; i < count && same; ++i) {
-      same = list.loops[k]->types[static_cast<size_t>(i)] == class_of(types.type[i]);
+      const bool open = numbers && i >= query.ufunc->nin();
+      same = open || list.loops[k]->types[static_cast<size_t>(i)] == class_of(types.type[i]);
     }
     if (!same) continue;
     out->index = k;
-    std::copy_n(types.type, count, out->types);
+    std::copy_n(numbers ? list.loops[k]->types.data() : types.type, count, out->types);
     return GUF_OK;
   }
   return refuse_types(query, error);
+}
+
+guf_status check_steps(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
+  if (query.call->casting != GUF_CASTING_EQUIV) return GUF_OK;
+  for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
+    const guf_dtype type = loop.types[static_cast<size_t>(i)];
+    if (query.weak[i] && is_time(type)) return refuse_weak(query, i, class_of(type), error);
+  }
+  return GUF_OK;
 }
 
 guf_status check_units(const TypeQuery &query, const op::Loop &loop, guf_error *error) {

@@ -21,6 +21,9 @@ struct TimedLoop {
 guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
                         guf_error *error);
 
+// `equiv` lets no Python int count steps.  Errors  GUF_E_CASTING
+guf_status check_steps(const TypeQuery &query, const op::Loop &loop, guf_error *error);
+
 // What the permitted casts still fail for.  Errors  those of dtype::check_cast
 guf_status check_units(const TypeQuery &query, const op::Loop &loop, guf_error *error);
 

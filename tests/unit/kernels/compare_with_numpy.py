@@ -57,6 +57,9 @@ def real_values(letter, rng, n):
     """Specials and random values of every size."""
     if letter == "?":
         return rng.integers(0, 2, n).astype("?")
+    if letter in "Mm":
+        steps = real_values("q", rng, n)  # the least of which is not a time
+        return np.where(rng.random(n) < 0.05, np.iinfo("q").min, steps).view(letter + "8[s]")
     kind = np.dtype("e" if letter == "e" else "f" if letter == "E" else letter)
     if kind.kind in "iu":
         info = np.iinfo(kind)
@@ -151,6 +154,8 @@ def unspecified(name, letters, inputs):
 def same_bits(letter, got, want):
     if letter == "E":
         got, want = bf16_to_f32(got), bf16_to_f32(want)
+    if letter in "Mm":
+        return got.view("q") == want.view("q")
     if got.dtype.kind in "fc":
         both_nan = np.isnan(got) & np.isnan(want)
         if got.dtype.kind == "c":

@@ -38,12 +38,14 @@ LETTERS = {
     0x00014002: "d",
     0x00014005: "F",
     0x00018005: "D",
+    0x00010080: "M",
+    0x00010081: "m",
 }
 
 
 def storage(letter):
     """NumPy dtype of an array that holds elements of this letter."""
-    return np.dtype("H" if letter == "E" else letter)
+    return np.dtype({"E": "H", "M": "M8[s]", "m": "m8[s]"}.get(letter, letter))
 
 
 class Loop(Structure):

@@ -160,7 +160,7 @@ GUF_FN constexpr date date_of_day(i64 day) {
 
 GUF_FN constexpr date date_of_month(i64 months) {
   const i64 years = floor_quotient(months, 12);
-  return {plus(1970, years), (i32)(months - 12 * years) + 1, 1};
+  return {plus(1970, years), (i32)minus(months, times(12, years)) + 1, 1};
 }
 
 // ---- one value to another unit
