@@ -27,8 +27,7 @@ const int64_t kWindows[] = {2, 2};
 
 void add_loop(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
-    double x = 0;
-    double y = 0;
+    double x = 0, y = 0;
     std::memcpy(&x, args[0] + i * steps[0], sizeof x);
     std::memcpy(&y, args[1] + i * steps[1], sizeof y);
     x += y;
