@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that choose between complex numbers. The compiler keeps what is chosen from on the stack,
-// in places that all iterations of a loop share: a loop whose iterations were promised to touch
+// Kernels that choose between values. The compiler keeps what is chosen from on the stack, in
+// places that all iterations of a loop share: a loop whose iterations were promised to touch
 // nothing in common was vectorised wrongly (clang 19).
 #include <gufunc/kernel.hpp>
 
@@ -52,3 +52,53 @@ GUF_DEVICE void sorted_and_apart(guf::complex<T> x, guf::complex<T> y, guf::out<
   apart = b.re - a.re;
 }
 GUF_UFUNC(sorted_and_apart, "FF->FFf DD->DDd");
+
+// Real numbers: an array is on the stack where its index is known only here.
+template <class T>
+GUF_DEVICE T at_turn(T x, T y) {
+  const T all[4] = {x, y, x + y, x - y};
+  return all[(int)x & 3] + T(3) * all[(int)y & 3];
+}
+GUF_UFUNC(at_turn, "ff->f dd->d ii->i");
+
+template <class T>
+GUF_DEVICE T least(T x, T y) {
+  const T both[2] = {x, y};
+  return both[y < x];
+}
+GUF_UFUNC(least, "ff->f dd->d ii->i", "commutative", "associative");
+
+template <class T>
+GUF_DEVICE void least_most(T x, T y, guf::out<T> low, guf::out<T> high) {
+  const T both[2] = {x, y};
+  low = both[y < x];
+  high = both[!(y < x)];
+}
+GUF_UFUNC(least_most, "ff->ff dd->dd ii->ii");
+
+template <class T>
+GUF_DEVICE T by_parts(T x, T y) {
+  return first(guf::complex<T>(x, y), guf::complex<T>(y, x)).im;
+}
+GUF_UFUNC(by_parts, "ff->f dd->d");
+
+struct turning {
+  template <class T>
+  static GUF_DEVICE bool usual(T x, T y) {
+    const T limits[2] = {T(-100), y};
+    return limits[(int)x & 1] < T(100);
+  }
+  template <class T>
+  static GUF_DEVICE T usually(T x, T y) {
+    return at_turn(x, y);
+  }
+  template <class T>
+  static GUF_DEVICE T always(T x, T y) {
+    return at_turn(x, y);
+  }
+};
+template <class T>
+GUF_DEVICE auto at_turn_by_range(T x, T y) {
+  return guf::by_range<turning>(x, y);
+}
+GUF_UFUNC(at_turn_by_range, "ff->f dd->d ii->i");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that choose between complex numbers (chosen.guf.cpp), element by element what the same
-// choice gives here: every kind of loop, c64 and c128, contiguous, strided and with a scalar.
+// Kernels that choose between values (chosen.guf.cpp), element by element what the same choice
+// gives here: every kind of loop, complex and real, contiguous, strided and with a scalar.
 #include <algorithm>
 #include <complex>
 #include <string>
@@ -122,6 +122,89 @@ class ChosenKernels : public LinkedModule<gufunc_module_v1_chosen_kernels> {
   }
 };
 
+// Real numbers, in no pattern either; half of them below -100 or above 100.
+template <class T>
+std::vector<T> reals(int64_t count, int64_t seed) {
+  std::vector<T> all;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t k = (i + seed) * 7919;
+    all.push_back(static_cast<T>(k % 61 % 7 - 3 + (k / 512 % 2) * (k % 1009)));
+  }
+  return all;
+}
+
+template <class T>
+T at_turn(T x, T y) {
+  const volatile T all[] = {x, y, x + y, x - y};
+  return all[static_cast<int>(x) & 3] + T(3) * all[static_cast<int>(y) & 3];
+}
+
+class RealChosenKernels : public ChosenKernels {
+ protected:
+  template <class T>
+  void check(char letter, int64_t step, int64_t y_step) const {
+    const int64_t size = sizeof(T);
+    const std::vector<int64_t> steps = {size * step, size * y_step, size * step, size * step};
+    const std::string l(1, letter), one = "_" + l + l + "_" + l, two = one + l;
+    std::vector<T> x = reals<T>(kCount * step, 1), y = reals<T>(kCount * step, 500);
+    std::vector<T> turned(x), ranged(x), least(x), low(x), high(x), parts(x);
+    const auto run = [&](const std::string &name, std::vector<T> *out) {
+      call("guf_ew_" + name + one, {x.data(), y.data(), out->data()}, {kCount}, steps);
+    };
+    run("at_turn", &turned);
+    run("at_turn_by_range", &ranged);
+    run("least", &least);
+    if (letter != 'i') run("by_parts", &parts);
+    call("guf_ew_least_most" + two, {x.data(), y.data(), low.data(), high.data()}, {kCount}, steps);
+    for (int64_t i = 0; i < kCount; ++i) {
+      const auto k = static_cast<size_t>(i * step), l2 = static_cast<size_t>(i * y_step);
+      EXPECT_EQ(turned[k], at_turn(x[k], y[l2])) << letter << i;
+      EXPECT_EQ(ranged[k], turned[k]) << letter << i;
+      EXPECT_EQ(least[k], std::min(x[k], y[l2])) << letter << i;
+      EXPECT_EQ(low[k], least[k]) << letter << i;
+      EXPECT_EQ(high[k], std::max(x[k], y[l2])) << letter << i;
+      if (letter != 'i') {
+        EXPECT_EQ(parts[k], std::max(x[k], y[l2])) << letter << i;
+      }
+    }
+  }
+  template <class T>
+  void check_fold(char letter) const {
+    const int64_t size = sizeof(T), rows = 150, n = 128;
+    const std::string stem = std::string("guf_ew_least_") + letter + letter + "_" + letter;
+    std::vector<T> in = reals<T>(rows * n, 3), along(rows), across(rows), joined(in.size());
+    fold(stem, {in.data(), along.data()}, {GUF_FOLD_LEAVES, rows, n}, {size * n, size, size});
+    fold(stem, {in.data(), across.data()}, {GUF_FOLD_LEAVES, rows, n}, {size, size * rows, size});
+    for (int64_t r = 0; r < rows; ++r) {
+      T row = in[static_cast<size_t>(r * n)], column = in[static_cast<size_t>(r)];
+      for (int64_t i = 1; i < n; ++i) {
+        row = std::min(row, in[static_cast<size_t>(r * n + i)]);
+        column = std::min(column, in[static_cast<size_t>(i * rows + r)]);
+      }
+      EXPECT_EQ(along[static_cast<size_t>(r)], row) << letter << r;
+      EXPECT_EQ(across[static_cast<size_t>(r)], column) << letter << r;
+    }
+    std::vector<T> other = reals<T>(rows * n, 500);
+    fold(stem, {in.data(), other.data(), joined.data()}, {GUF_FOLD_JOIN, rows * n},
+         {size, size, size});
+    for (size_t k = 0; k < in.size(); ++k) EXPECT_EQ(joined[k], std::min(in[k], other[k])) << k;
+  }
+};
+
+TEST_P(RealChosenKernels, EveryLayout) {
+  const std::vector<std::vector<int64_t>> layouts = {{1, 1}, {2, 2}, {1, 0}};
+  for (const std::vector<int64_t> &steps : layouts) {
+    check<float>('f', steps[0], steps[1]);
+    check<double>('d', steps[0], steps[1]);
+    check<int32_t>('i', steps[0], steps[1]);
+  }
+}
+TEST_P(RealChosenKernels, Folds) {
+  check_fold<float>('f');
+  check_fold<double>('d');
+  check_fold<int32_t>('i');
+}
+
 TEST_P(ChosenKernels, Contiguous) {
   check<float>(1, 1);
   check<double>(1, 1);
@@ -141,11 +224,13 @@ TEST_P(ChosenKernels, Folds) {
   }
 }
 
+std::string level_name(const testing::TestParamInfo<uint32_t> &row) {
+  return target_name(gufunc_module_v1_chosen_kernels, row.param);
+}
 INSTANTIATE_TEST_SUITE_P(Levels, ChosenKernels,
-                         testing::Range(0u, gufunc_module_v1_chosen_kernels.nimages),
-                         [](const auto &row) {
-                           return target_name(gufunc_module_v1_chosen_kernels, row.param);
-                         });
+                         testing::Range(0u, gufunc_module_v1_chosen_kernels.nimages), level_name);
+INSTANTIATE_TEST_SUITE_P(Levels, RealChosenKernels,
+                         testing::Range(0u, gufunc_module_v1_chosen_kernels.nimages), level_name);
 
 }  // namespace
 }  // namespace gufunc::gufcc

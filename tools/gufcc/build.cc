@@ -114,7 +114,12 @@ Compiler::Unit Build::host_unit(size_t index, const Target &target) const {
                       generate_probes(source, unit.loops),
                       compiler_->host_command(),
                       "-c",
-                      &target != &targets_[0]};
+                      &target != &targets_[0],
+                      [this, index, &target](const std::set<int> &on_stack) {
+                        const Unit &again = units_[index];
+                        return generate_host_entries(sources_[again.source].absolute, again.loops,
+                                                     target, on_stack);
+                      }};
   text.command.insert(text.command.end(), target.flags.begin(), target.flags.end());
   text.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
   return text;

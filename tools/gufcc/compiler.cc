@@ -11,6 +11,7 @@
 #include "files.h"
 #include "generate.h"
 #include "refused_headers.h"
+#include "stack_places.h"
 
 namespace gufunc::gufcc {
 
@@ -190,6 +191,10 @@ bool Compiler::report_counts(const Unit &unit) {
 void Compiler::report_failure(const Unit &unit, const std::string &output) {
   if (compile_failed_) return;
   compile_failed_ = true;
+  if (lacks_code_flags(output)) {
+    diagnostics_->error({}, "{} is too old: kernels need clang 17 or later, best clang 19", path_);
+    return;
+  }
   if (report_counts(unit)) {
     diagnostics_->error({}, "the kernels do not compile");
     return;
@@ -238,18 +243,11 @@ bool Compiler::take_from_cache(const std::string &key, const Unit &unit, const f
   return true;
 }
 
-bool Compiler::compile(const Unit &unit, const fs::path &object) {
-  std::string text;
-  if (!expand(unit, &text)) return false;
-  const std::string key = ObjectCache::key(text);
-  if (take_from_cache(key, unit, object)) return true;
-  const ObjectCache::Lock made_here(cache_, key);
-  if (take_from_cache(key, unit, object)) return true;
-
-  Command command = joined({unit.command,
-                            {unit.action, kNoTrigraphs, (work_ / (unit.stem + ".cpp")).string(),
-                             "-o", object.string()}});
-  if (unit.quiet) command.emplace_back("-w");
+bool Compiler::make_object(const Unit &unit, const Command &flags, const fs::path &object) {
+  const Command command = joined(
+      {unit.command,
+       {unit.action, kNoTrigraphs, (work_ / (unit.stem + ".cpp")).string(), "-o", object.string()},
+       flags});
   const ProcessResult result = run_process(command);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (options_.verbose) diagnostics_->pass_on(command_line(command) + "\n");
@@ -258,6 +256,49 @@ bool Compiler::compile(const Unit &unit, const fs::path &object) {
     return false;
   }
   diagnostics_->pass_on(readable(result.output));
+  return true;
+}
+
+// Once, and again where loops turn out to use the stack, without their promise.
+bool Compiler::make_checked_object(const Unit &unit, const fs::path &object) {
+  const Command quiet = unit.quiet ? Command{"-w"} : Command{};
+  if (!unit.text_on_stack) return make_object(unit, quiet, object);
+  const fs::path folder = work_ / (unit.stem + ".code");
+  if (!make_object(unit, joined({quiet, show_code_flags(folder.string())}), object)) return false;
+  std::set<int> on_stack;
+  size_t files = 0;
+  std::error_code failure;
+  for (const fs::directory_entry &file : fs::directory_iterator(folder, failure)) {
+    std::string code;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!read_file(file.path(), &code, diagnostics_)) return false;
+    on_stack.merge(find_stack_places(code));
+    ++files;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (files == 0) return diagnostics_->error({}, "{} does not show its code", path_);
+    if (on_stack.empty()) return true;
+    if (options_.verbose) {
+      diagnostics_->pass_on(
+          fmt::format("gufcc: {}: {} loops with places on the stack, compiled "
+                      "again\n",
+                      unit.stem, on_stack.size()));
+    }
+    if (!write_file(work_ / (unit.stem + ".cpp"), unit.text_on_stack(on_stack), diagnostics_))
+      return false;
+  }
+  return make_object(unit, {"-w"}, object);
+}
+
+bool Compiler::compile(const Unit &unit, const fs::path &object) {
+  std::string text;
+  if (!expand(unit, &text)) return false;
+  const std::string key = ObjectCache::key(text);
+  if (take_from_cache(key, unit, object)) return true;
+  const ObjectCache::Lock made_here(cache_, key);
+  if (take_from_cache(key, unit, object)) return true;
+  if (!make_checked_object(unit, object)) return false;
   cache_.store(key, object);
   return true;
 }

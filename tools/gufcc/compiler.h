@@ -4,6 +4,7 @@
 #define GUFUNC_TOOLS_GUFCC_COMPILER_H
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -43,6 +44,8 @@ class Compiler {
     Command command;    // compiler and flags, without files
     const char *action = "-c";
     bool quiet = false;  // its warnings were seen for another target
+    // The text for callees that use the stack (stack_places.h); empty for devices.
+    std::function<std::string(const std::set<int> &on_stack)> text_on_stack;
   };
 
   // Compiler and flags of host kernels.
@@ -73,6 +76,8 @@ class Compiler {
   bool take_from_cache(const std::string &key, const Unit &unit,
                        const std::filesystem::path &object);
   bool expand(const Unit &unit, std::string *text);
+  bool make_object(const Unit &unit, const Command &flags, const std::filesystem::path &object);
+  bool make_checked_object(const Unit &unit, const std::filesystem::path &object);
   bool report_counts(const Unit &unit);
   void report_failure(const Unit &unit, const std::string &output);
   bool note_dependencies(const std::filesystem::path &depfile);

@@ -12,6 +12,8 @@ namespace gufunc::gufcc {
 
 // The file that entries claim to be in.
 inline constexpr char kEntriesFile[] = "entries of gufcc";
+// What the structs around the user's functions are called, before their number.
+inline constexpr char kCalleeName[] = "guf_callee_";
 
 std::string quoted(const std::string &text);
 

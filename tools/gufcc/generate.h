@@ -3,6 +3,7 @@
 #ifndef GUFUNC_TOOLS_GUFCC_GENERATE_H
 #define GUFUNC_TOOLS_GUFCC_GENERATE_H
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,10 @@ bool has_fold(const Function &function, const Loop &loop);
 // "guf_ew_add_ff_f_fd__v3"
 std::string fold_entry_name(const Loop &loop, const Target &target);
 
-// A translation unit that includes `source` and instantiates the host entries of each loop.
+// A translation unit that includes `source` and instantiates the host entries of each loop; of
+// those in `on_stack`, by their number, without the promise that iterations share nothing.
 std::string generate_host_entries(const std::string &source, const std::vector<LoopRef> &loops,
-                                  const Target &target);
+                                  const Target &target, const std::set<int> &on_stack = {});
 
 // A translation unit that calls each function once, on the line of its registration, and does
 // nothing else.

@@ -37,25 +37,27 @@ std::string host_entry_name(const Loop &loop, const Target &target) {
 }
 
 std::string generate_host_entries(const std::string &source, const std::vector<LoopRef> &loops,
-                                  const Target &target) {
+                                  const Target &target, const std::set<int> &on_stack) {
   std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
   int number = 0;
   for (const auto &[function, loop] : loops) {
-    const std::string callee = fmt::format("guf_callee_{}", number++);
+    const char *promised = on_stack.contains(number) ? "false" : "true";
+    const std::string callee = fmt::format("{}{}", kCalleeName, number++);
     const char *may_fail = loop->may_fail ? "true" : "false";
     const std::string loop_type =
         function->generalized()
             ? fmt::format("guf::host::generalized<{}, {}, {}, {}>", callee,
                           loop->cooperative ? "true" : "false", may_fail,
                           operand_list(*function, *loop, "host"))
-            : fmt::format("guf::host::elementwise<{}, guf::types<{}>, guf::types<{}>, {}>", callee,
-                          type_list(loop->inputs), type_list(loop->outputs), may_fail);
+            : fmt::format("guf::host::elementwise<{}, guf::types<{}>, guf::types<{}>, {}, {}>",
+                          callee, type_list(loop->inputs), type_list(loop->outputs), may_fail,
+                          promised);
     text += fmt::format("namespace {{\n{}}}\n", callee_struct(*loop, callee, false));
     text += entry_text(host_entry_name(*loop, target), loop_type, loop->may_fail);
     if (has_fold(*function, *loop)) {
       text += entry_text(fold_entry_name(*loop, target),
-                         fmt::format("guf::host::fold<{}, {}, {}>", callee,
-                                     find_letter(loop->inputs[0])->storage, may_fail),
+                         fmt::format("guf::host::fold<{}, {}, {}, {}>", callee,
+                                     find_letter(loop->inputs[0])->storage, may_fail, promised),
                          loop->may_fail);
     }
   }

@@ -57,7 +57,7 @@ static __attribute__((noinline)) void copy_values(const char *from, i64 from_ste
   }
 }
 
-template <class Op, class T, bool MayFail>
+template <class Op, class T, bool MayFail, bool Promised = true>
 struct fold {
   typedef typename partial_of<T>::type partial;
   typedef value_t<T> value;
@@ -108,7 +108,7 @@ struct fold {
   template <auto Element, class... State>
   static GUF_FN bool any_failed(i64 n, State... state) {
     bool any = false;
-    if constexpr (all_scalars<value>()) {
+    if constexpr (Promised && all_scalars<value>()) {
       GUF_FOLD_LOOP
       for (i64 i = 0; i < n; ++i) any |= Element(i, state...);
     } else {

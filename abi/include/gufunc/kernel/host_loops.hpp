@@ -33,24 +33,6 @@ GUF_FN decltype(auto) call(bool &failed, Argument &&...argument) {
   }
 }
 
-// The usual way for every block that it serves.
-template <class F, class Out, class... In>
-GUF_FN void sweep_by_range(i64 n, Out out, In... in) {
-  for (i64 start = 0; start < n; start += kBlock) {
-    const i64 end = n - start < kBlock ? n : start + kBlock;
-    bool rare = false;
-    GUF_INDEPENDENT
-    for (i64 i = start; i < end; ++i) rare |= !F::usual(in.get(i)...);
-    if (GUF_LIKELY(!rare)) {
-      GUF_INDEPENDENT
-      for (i64 i = start; i < end; ++i) out.put(i, F::usually(in.get(i)...));
-    } else {
-      GUF_INDEPENDENT
-      for (i64 i = start; i < end; ++i) out.put(i, F::always(in.get(i)...));
-    }
-  }
-}
-
 // Element(i, operand...) for every i, which tells whether it failed; Promised: that iterations
 // touch nothing in common.
 template <auto Element, bool Promised, class... Operand>
@@ -65,6 +47,28 @@ GUF_FN bool any_failed(i64 n, Operand... operand) {
   return any;
 }
 
+// The usual way for every block that it serves.
+template <class F, bool Promised, class Out, class... In>
+GUF_FN void sweep_by_range(i64 n, Out out, In... in) {
+  for (i64 start = 0; start < n; start += kBlock) {
+    const i64 end = n - start < kBlock ? n : start + kBlock;
+    bool rare = false;
+    if constexpr (Promised) {
+      GUF_INDEPENDENT
+      for (i64 i = start; i < end; ++i) rare |= !F::usual(in.get(i)...);
+      if (GUF_LIKELY(!rare)) {
+        GUF_INDEPENDENT
+        for (i64 i = start; i < end; ++i) out.put(i, F::usually(in.get(i)...));
+      } else {
+        GUF_INDEPENDENT
+        for (i64 i = start; i < end; ++i) out.put(i, F::always(in.get(i)...));
+      }
+    } else {
+      for (i64 i = start; i < end; ++i) out.put(i, F::always(in.get(i)...));
+    }
+  }
+}
+
 template <class Op, bool MayFail, class Out, class... In>
 GUF_FN bool put_one(i64 i, Out out, In... in) {
   bool failed = false;
@@ -73,16 +77,15 @@ GUF_FN bool put_one(i64 i, Out out, In... in) {
 }
 
 // One output: the function returns it. Sweeps tell whether any element failed.
-template <class Op, bool MayFail, class Out, class... In>
+template <class Op, bool MayFail, bool Promised, class Out, class... In>
 GUF_FN bool sweep(i64 n, Out out, In... in) {
   bool any = false;
   typedef decltype(call<Op, MayFail>(any, in.get(0)...)) result;
   if constexpr (ranged_of<result>::value) {
-    sweep_by_range<typename result::function>(n, out, in...);
+    sweep_by_range<typename result::function, Promised>(n, out, in...);
   } else {
-    any =
-        any_failed<put_one<Op, MayFail, Out, In...>, all_scalars<result, decltype(in.get(0))...>()>(
-            n, out, in...);
+    constexpr bool promised = Promised && all_scalars<result, decltype(in.get(0))...>();
+    any = any_failed<put_one<Op, MayFail, Out, In...>, promised>(n, out, in...);
   }
   return any;
 }
@@ -98,12 +101,11 @@ GUF_FN bool put_two(i64 i, Out0 out0, Out1 out1, In... in) {
   out1.put(i, second);
   return failed;
 }
-template <class Op, bool MayFail, class Out0, class Out1, class... In>
+template <class Op, bool MayFail, bool Promised, class Out0, class Out1, class... In>
 GUF_FN bool sweep2(i64 n, Out0 out0, Out1 out1, In... in) {
-  return any_failed<
-      put_two<Op, MayFail, Out0, Out1, In...>,
-      all_scalars<typename Out0::value, typename Out1::value, decltype(in.get(0))...>()>(
-      n, out0, out1, in...);
+  constexpr bool promised =
+      Promised && all_scalars<typename Out0::value, typename Out1::value, decltype(in.get(0))...>();
+  return any_failed<put_two<Op, MayFail, Out0, Out1, In...>, promised>(n, out0, out1, in...);
 }
 
 template <class Op, bool MayFail, class Out0, class Out1, class Out2, class... In>
@@ -118,18 +120,20 @@ GUF_FN bool put_three(i64 i, Out0 out0, Out1 out1, Out2 out2, In... in) {
   out2.put(i, third);
   return failed;
 }
-template <class Op, bool MayFail, class Out0, class Out1, class Out2, class... In>
+template <class Op, bool MayFail, bool Promised, class Out0, class Out1, class Out2, class... In>
 GUF_FN bool sweep3(i64 n, Out0 out0, Out1 out1, Out2 out2, In... in) {
-  return any_failed<put_three<Op, MayFail, Out0, Out1, Out2, In...>,
-                    all_scalars<typename Out0::value, typename Out1::value, typename Out2::value,
-                                decltype(in.get(0))...>()>(n, out0, out1, out2, in...);
+  constexpr bool promised = Promised && all_scalars<typename Out0::value, typename Out1::value,
+                                                    typename Out2::value, decltype(in.get(0))...>();
+  return any_failed<put_three<Op, MayFail, Out0, Out1, Out2, In...>, promised>(n, out0, out1, out2,
+                                                                               in...);
 }
 
-template <class Op, class Ins, class Outs, bool MayFail = false>
+// Promised: no variable of the function is left on the stack, which gufcc looks for.
+template <class Op, class Ins, class Outs, bool MayFail = false, bool Promised = true>
 struct elementwise;
 
-template <class Op, class... A, class... R, bool MayFail>
-struct elementwise<Op, types<A...>, types<R...>, MayFail> {
+template <class Op, class... A, class... R, bool MayFail, bool Promised>
+struct elementwise<Op, types<A...>, types<R...>, MayFail, Promised> {
   static constexpr int nin = (int)sizeof...(A);
   static constexpr int nout = (int)sizeof...(R);
   static_assert(nout >= 1 && nout <= 3, "an elementwise function has one to three outputs");
@@ -204,11 +208,11 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
   template <class... Operand>
   static GUF_FN bool go(i64 n, Operand... operand) {
     if constexpr (nout == 1) {
-      return sweep<Op, MayFail>(n, operand...);
+      return sweep<Op, MayFail, Promised>(n, operand...);
     } else if constexpr (nout == 2) {
-      return sweep2<Op, MayFail>(n, operand...);
+      return sweep2<Op, MayFail, Promised>(n, operand...);
     } else {
-      return sweep3<Op, MayFail>(n, operand...);
+      return sweep3<Op, MayFail, Promised>(n, operand...);
     }
   }
 };

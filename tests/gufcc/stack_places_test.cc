@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which loops use the stack, from clang's intermediate code; and what gufcc makes of them.
+#include "stack_places.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/gufcc/gufcc_fixture.h"
+
+namespace gufunc::gufcc {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::string definition(const std::string &name, const std::string &body) {
+  return "define internal void @" + name + "(ptr %0) #2 {\n" + body + "}\n\n";
+}
+const std::string kAlloca = "  %3 = alloca [4 x float], align 16\n";
+const std::string kPromised = "  %18 = load float, ptr %17, align 1, !llvm.access.group !14\n";
+
+TEST(StackPlaces, AreThoseOfPromisedLoops) {
+  const std::string code =
+      "; ModuleID = 'unit0_v3.cpp'\n" +
+      definition("_ZN3guf4host11elementwiseIN12_GLOBAL__N_112guf_callee_3ENS_5typesE",
+                 kAlloca + kPromised) +
+      definition("_ZN3guf4host11elementwiseIN12_GLOBAL__N_113guf_callee_14ENS_5typesE",
+                 kAlloca + "1:\n" + kPromised) +
+      definition("_ZN3guf4host4foldIN12_GLOBAL__N_112guf_callee_5EfE", kPromised) +
+      definition("_ZN3guf4host4foldIN12_GLOBAL__N_112guf_callee_6EfE", kAlloca) +
+      definition("_ZN4user4ownsEv", kAlloca + kPromised) +
+      "declare void @_ZN12_GLOBAL__N_112guf_callee_7E()\n";
+  EXPECT_THAT(find_stack_places(code), ElementsAre(3, 14));
+  EXPECT_THAT(find_stack_places(""), IsEmpty());
+  for (size_t size = 0; size < code.size(); ++size) find_stack_places(code.substr(0, size));
+}
+
+const char kKernels[] =
+    "#include <gufunc/kernel.hpp>\n"
+    "GUF_DEVICE float turn(float x, int i) {\n"
+    "  const float all[4] = {x, -x, x + 1, x - 1};\n"
+    "  return all[i & 3];\n"
+    "}\n"
+    "GUF_UFUNC(turn, \"fi->f\");\n"
+    "GUF_DEVICE float plain(float x, float y) {\n"
+    "  const float all[4] = {x, y, x + y, x - y};\n"
+    "  float sum = 0;\n"
+    "  for (int i = 0; i < 4; ++i) sum += all[i];\n"
+    "  return sum;\n"
+    "}\n"
+    "GUF_UFUNC(plain, \"ff->f\");\n";
+
+TEST_F(Gufcc, LoopsWithPlacesOnTheStackAreCompiledAgain) {
+  const Command command = {write("turn.guf.cpp", kKernels),
+                           "-o",
+                           path("turn.so").string(),
+                           "--targets",
+                           "x86-64-v3",
+                           "-v"};
+  const ProcessResult built = run(command);
+  EXPECT_EQ(built.status, 0) << built.output;
+  EXPECT_THAT(built.output, HasSubstr("gufcc: unit0_v3: 1 loops with places on the stack"));
+  const ProcessResult again = run(command);
+  EXPECT_THAT(again.output, HasSubstr("gufcc: unit0_v3 from the cache"));
+  EXPECT_THAT(again.output, Not(HasSubstr("on the stack")));
+}
+
+TEST_F(Gufcc, AnOldCompilerIsToldSo) {
+  const std::string compiler = write(
+      "compiler",
+      "#!/bin/sh\n"
+      "case $* in *-ir-dump-directory=*)\n"
+      "  echo \"clang: Unknown command line argument '-ir-dump-directory=x'.\"; exit 1 ;; esac\n"
+      "exec clang++-19 \"$@\"\n");
+  fs::permissions(compiler, fs::perms::owner_all);
+  const ProcessResult built = run({write("turn.guf.cpp", kKernels), "-o", path("turn.so").string(),
+                                   "--no-cache", "--compiler", compiler});
+  EXPECT_EQ(built.status, 1);
+  EXPECT_EQ(built.output, "gufcc: error: " + compiler +
+                              " is too old: kernels need clang 17 or later, best clang 19\n");
+}
+
+// A compiler that does not write down its code would leave wrong loops undiscovered.
+TEST_F(Gufcc, ACompilerMustShowItsCode) {
+  const std::string compiler =
+      write("compiler",
+            "#!/bin/sh\n"
+            "for argument; do\n"
+            "  case $argument in -mllvm | -print-before* | -ir-dump-directory*) ;;\n"
+            "  *) set -- \"$@\" \"$argument\" ;; esac\n"
+            "  shift\n"
+            "done\n"
+            "exec clang++-19 \"$@\"\n");
+  fs::permissions(compiler, fs::perms::owner_all);
+  const ProcessResult built = run({write("turn.guf.cpp", kKernels), "-o", path("turn.so").string(),
+                                   "--targets", "x86-64-v3", "--no-cache", "--compiler", compiler});
+  EXPECT_EQ(built.status, 1);
+  EXPECT_THAT(built.output, HasSubstr("compiler does not show its code"));
+  EXPECT_FALSE(fs::exists(path("turn.so")));
+}
+
+}  // namespace
+}  // namespace gufunc::gufcc
