@@ -148,7 +148,7 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
                                                   guf_error *said, guf_error *error) {
   const char *const name = call.ufunc->name.c_str();
   said->message[sizeof said->message - 1] = '\0';
-  if (status < 100) {
+  if (status < 100 || status > 9999) {  // classes have two digits
     return base::fail_native(error, GUF_E_LOOP, kNone, kNone, status,
                              "%s: the hook for core dimensions returned %d, which is no error",
                              name, status);

@@ -153,6 +153,11 @@ guf_status find_places(AtView &view, Elements elements, Places *out, guf_error *
                         "the index arrays broadcast to too many elements");
     }
   }
+  if (count > out->array.max_size()) {
+    return base::fail(error, GUF_E_NO_MEMORY, kNone, kNone,
+                      "no memory for the places of %llu elements",
+                      static_cast<unsigned long long>(count));
+  }
   if (elements == Elements::kLeftAlone) return GUF_OK;
   out->array.assign(count, 0);
   for (int32_t axis = 0; axis < view.nindices; ++axis) {

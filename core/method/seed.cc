@@ -190,8 +190,10 @@ guf_status find_seed(FoldView &view, guf_dtype type, Elements elements, unsigned
       return write_identity(view.call.ufunc->identity, type, out, out_has, error);
     default:
       *out_has = true;
-      if (elements == Elements::kLeftAlone && (view.initial.flags & op::kScalar) == 0)
-        return check_given(view.initial, type, error);
+      if (elements == Elements::kLeftAlone && (view.initial.flags & op::kScalar) == 0) {
+        GUF_TRY(check_given(view.initial, type, error));
+        return dtype::check_cast(view.initial.layout.dtype, type, error);
+      }
       return write_given(view, type, out, error);
   }
 }

@@ -10,7 +10,7 @@ namespace guf {
 namespace time {
 
 enum unit : u32 {
-  generic,
+  no_unit,  // GUF_UNIT_GENERIC; OpenCL has the word "generic"
   year,
   month,
   week,
@@ -70,7 +70,7 @@ GUF_FN constexpr ratio ratio_of(u32 from, u32 from_multiple, u32 to, u32 to_mult
   const bool coarser = from <= to;
   const u32 coarse = coarser ? from : to, fine = coarser ? to : from;
   u64 num = 1, denom = 1;
-  if (from == generic || from == to) {
+  if (from == no_unit || from == to) {
     // as it is
   } else if (coarse == year && fine == month) {
     num = 12;
@@ -87,7 +87,7 @@ GUF_FN constexpr ratio ratio_of(u32 from, u32 from_multiple, u32 to, u32 to_mult
     num = denom;
     denom = swapped;
   }
-  if (from != generic) {
+  if (from != no_unit) {
     num *= from_multiple;
     denom *= to_multiple;
   }
@@ -175,7 +175,7 @@ struct conversion {
 GUF_FN constexpr conversion conversion_of(bool datetimes, u32 from, u32 from_multiple, u32 to,
                                           u32 to_multiple) {
   const ratio all = ratio_of(from, from_multiple, to, to_multiple);
-  const bool calendar = datetimes && from != generic && (from <= month || to <= month);
+  const bool calendar = datetimes && from != no_unit && (from <= month || to <= month);
   return {(i64)all.num, (i64)all.denom, from, to, from_multiple, to_multiple, calendar};
 }
 
