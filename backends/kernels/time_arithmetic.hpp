@@ -47,7 +47,8 @@ GUF_DEVICE guf::timedelta multiply(guf::i64 x, guf::timedelta y) {
   return multiply(y, x);
 }
 GUF_DEVICE guf::timedelta multiply(guf::timedelta x, guf::f64 y) {
-  return guf::is_nat(x) ? x : steps_of((guf::f64)x.value * y);
+  if (guf::is_nat(x)) return x;
+  return steps_of((guf::f64)x.value * y);
 }
 GUF_DEVICE guf::timedelta multiply(guf::f64 x, guf::timedelta y) {
   return multiply(y, x);
@@ -59,7 +60,8 @@ GUF_DEVICE guf::timedelta divide(guf::timedelta x, guf::i64 y) {
   return guf::timedelta{y == -1 ? -x.value : x.value / y};
 }
 GUF_DEVICE guf::timedelta divide(guf::timedelta x, guf::f64 y) {
-  return guf::is_nat(x) ? x : steps_of((guf::f64)x.value / y);
+  if (guf::is_nat(x)) return x;
+  return steps_of((guf::f64)x.value / y);
 }
 GUF_DEVICE guf::f64 divide(guf::timedelta x, guf::timedelta y) {
   const bool any = guf::is_nat(x) || guf::is_nat(y);
@@ -92,7 +94,8 @@ GUF_DEVICE guf::timedelta negative(guf::timedelta x) {
   return guf::timedelta{guf::time::minus(0, x.value)};
 }
 GUF_DEVICE guf::timedelta absolute(guf::timedelta x) {
-  return x.value < 0 ? negative(x) : x;
+  if (x.value < 0) return negative(x);
+  return x;
 }
 // That of not-a-time is -1.
 GUF_DEVICE guf::timedelta sign(guf::timedelta x) {
