@@ -5,7 +5,7 @@
     [--only calls|methods|times] [--keep]
 
 It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first.
-Each commit has a seed of its own, which is printed; --seed N repeats the calls of one that failed.
+Without --seed each commit has a seed of its own, which is printed: --seed N repeats its calls.
 A failing case shrinks to a small one; --keep writes it to rows/. GUFUNC_CPU_ISA chooses the
 instruction level. Exit 1 when anything differs."""
 
