@@ -8,15 +8,14 @@
 #include <atomic>
 #include <cstdint>
 
-#include "core/base/error.h"
 #include "core/base/fork.h"
 
 namespace gufunc::op {
 
 struct Loop;
 
-// Append-only and bounded; read without a lock. Everything behind resolution sees types with units,
-// so that no cast between units is forgotten.
+// Append-only; read without a lock. Everything behind resolution sees types with units, so that no
+// cast between units is forgotten.
 class UnitLoops {
  public:
   UnitLoops() = default;
@@ -24,24 +23,25 @@ class UnitLoops {
   UnitLoops &operator=(const UnitLoops &) = delete;
   ~UnitLoops();
 
-  static constexpr uint32_t kMost = 1024;
+  // Loops that at() knows by a number. Those met later have none: each call finds them by types.
+  static constexpr uint32_t kNumbered = 1024;
+  static constexpr uint32_t kNoNumber = UINT32_MAX;
 
-  // The number of the loop that runs `general`, number `index` of the ufunc's, on `types`; made
-  // when it is not there yet.
-  // Errors  GUF_E_UNSUPPORTED <= kMost sets of units were met;  GUF_E_NO_MEMORY
-  guf_status find(const Loop &general, uint32_t index, const guf_dtype *types, int32_t ntypes,
-                  uint32_t *out_number, guf_error *error);
-  const Loop &at(uint32_t number) const {
-    return *table_.load(std::memory_order_acquire)->loops[number].load(std::memory_order_acquire);
-  }
+  struct Found {
+    const Loop *loop;
+    uint32_t number;
+  };
+
+  // The loop that runs `general`, number `index` of the ufunc's, on `types`; made when it is not
+  // there yet.  Throws std::bad_alloc
+  Found find(const Loop &general, uint32_t index, const guf_dtype *types, int32_t ntypes);
+  const Loop &at(uint32_t number) const;
 
  private:
-  struct Table {
-    std::atomic<uint32_t> count{0};
-    std::atomic<Loop *> loops[kMost] = {};
-  };
-  bool look_up(const Loop &general, const guf_dtype *types, int32_t ntypes,
-               uint32_t *out_number) const;
+  struct Node;
+  struct Table;
+  const Node *look_up(const Table *table, const Loop &general, const guf_dtype *types,
+                      int32_t ntypes) const;
 
   std::atomic<Table *> table_{nullptr};
   base::ForkLock lock_;  // of writers

@@ -39,7 +39,7 @@ constexpr uint64_t kTimed = uint64_t{1} << 31;  // in a value: the number is tha
 uint64_t timed_code(const OperandView &operand) {
   if (is_weak(operand))
     return operand.kind == GUF_OPERAND_WEAK_INT_HUGE ? 0 : 0x40U | weak_code(operand.kind);
-  if ((operand.flags & op::kMissing) != 0) return 0x40U | kMissingCode;
+  if (op::is_missing(operand)) return 0x40U | kMissingCode;
   const guf_dtype type = operand.layout.dtype;
   if (!dtype::is_extended(type)) return 0x40U | type_code(type);
   const bool plain = dtype::is_time(type) && dtype::multiple(type) == 1;
@@ -190,11 +190,11 @@ guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *
   const int32_t count = call->ufunc->noperands();
   uint64_t number = timed.index;
   if (!std::equal(timed.types, timed.types + count, loop->types.begin())) {
-    uint32_t unit_loop = 0;
-    op::UnitLoops &known = call->ufunc->unit_loops();
-    GUF_TRY(known.find(*loop, timed.index, timed.types, count, &unit_loop, error));
-    loop = &known.at(unit_loop);
-    number = kTimed | unit_loop;
+    const op::UnitLoops::Found found =
+        call->ufunc->unit_loops().find(*loop, timed.index, timed.types, count);
+    loop = found.loop;
+    if (found.number == op::UnitLoops::kNoNumber) key = 0;
+    number = kTimed | found.number;
   }
   const uint32_t mask = cast_mask_of(*call, *loop);
   for (int32_t i = 0; i < count; ++i) {

@@ -46,6 +46,37 @@ TEST(TimeCall, MonthsFollowTheCalendar) {
   EXPECT_EQ(apart, (Steps{0, 0, 0, 0, 0, GUF_NAT}));
 }
 
+// More sets of units than the resolved ones that are kept by number; met again, they still fit.
+TEST(TimeCall, MeetsUnitsWithoutEnd) {
+  for (int round = 0; round < 2; ++round) {
+    for (int64_t multiple = 1; multiple <= 1500; ++multiple) {
+      const std::string unit = "m8[" + std::to_string(multiple) + "s]";
+      const Steps steps = {3};
+      Steps sum(1);
+      Call call("subtract");
+      call.in(view(unit.c_str(), steps)).in(view("m8[s]", steps)).out(view("m8[s]", sum));
+      ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+      ASSERT_EQ(sum[0], 3 * multiple - 3);
+    }
+  }
+  const int units[] = {GUF_UNIT_WEEK,        GUF_UNIT_DAY,       GUF_UNIT_HOUR,
+                       GUF_UNIT_MINUTE,      GUF_UNIT_SECOND,    GUF_UNIT_MILLISECOND,
+                       GUF_UNIT_MICROSECOND, GUF_UNIT_NANOSECOND};
+  for (const int unit : units) {  // these would be kept, but for the number
+    guf_dtype other = GUF_DTYPE_UNSPECIFIED;
+    ASSERT_EQ(guf_dtype_make_time(GUF_TIMEDELTA64, unit, 1, &other, nullptr), GUF_OK);
+    for (int round = 0; round < 2; ++round) {
+      const Steps steps = {4};
+      Steps sum(1);
+      Call call("subtract");
+      call.in({other, steps.data(), {1}, {}, 0}).in({other, steps.data(), {1}, {}, 0});
+      call.out({other, sum.data(), {1}, {}, 0});
+      ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+      ASSERT_EQ(sum[0], 0);
+    }
+  }
+}
+
 TEST(TimeCall, NotATimeIsUnorderedAndSpreads) {
   const Steps a = {1, GUF_NAT, 3, GUF_NAT};
   const Steps b = {2, 2, GUF_NAT, GUF_NAT};
