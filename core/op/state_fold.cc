@@ -2,14 +2,20 @@
 // Which signatures make a reduction.
 #include "core/op/state_fold.h"
 
+#include <string>
+
 #include "core/op/ufunc.h"
 
 namespace gufunc::op {
 namespace {
 
-guf_status fail_form(const char *part, const char *wanted, guf_error *error) {
+guf_status fail_part(const char *part, const Signature &found, int32_t nin, const char *outputs,
+                     guf_error *error) {
   return base::fail(error, GUF_E_SIGNATURE, base::kNone, base::kNone,
-                    "no reduction: %s must have %s", part, wanted);
+                    "no reduction: %s must be elementwise, with %d inputs and %s outputs; found %d "
+                    "inputs and %d outputs%s",
+                    part, nin, outputs, found.nin, found.nout,
+                    found.generalized ? ", and a signature" : "");
 }
 
 bool is_leaf(const Signature &leaf) {
@@ -45,16 +51,16 @@ int32_t StateFold::nresults() const {
 guf_status check_state_fold(const Signature &leaf, const Signature &merge, const Signature *finish,
                             guf_error *error) {
   if (!is_leaf(leaf)) {
-    return fail_form("the leaf",
-                     "the signature (n)->(),... or (n),()->(),... or (n),(),(n)->(),... without "
-                     "rules",
-                     error);
+    return base::fail(error, GUF_E_SIGNATURE, base::kNone, base::kNone,
+                      "no reduction: the leaf must have the signature (n)->(),... or "
+                      "(n),()->(),... or (n),(),(n)->(),..., without sizes, rules or roles");
   }
   if (!is_plain(merge) || merge.nin != 2 * leaf.nout || merge.nout != leaf.nout) {
-    return fail_form("merge", "no signature, two states as inputs and one as outputs", error);
+    const std::string outputs = std::to_string(leaf.nout);
+    return fail_part("merge", merge, 2 * leaf.nout, outputs.c_str(), error);
   }
   if (finish != nullptr && (!is_plain(*finish) || finish->nin != leaf.nout || finish->nout < 1)) {
-    return fail_form("finish", "no signature, and a state as inputs", error);
+    return fail_part("finish", *finish, leaf.nout, "one or more", error);
   }
   return GUF_OK;
 }

@@ -4,37 +4,36 @@
 
 #include <algorithm>
 
+#include "core/op/state_fold.h"
+#include "registration_form.h"
+
 namespace gufunc::gufcc {
 namespace {
 
-// (n)->(),... with (): the first element's number, and (n): the mask.
-bool is_leaf(const Function &function) {
-  if (!function.generalized() || function.nin < 1 || function.nin > 3 || function.nout < 1 ||
-      !function.rules.empty() || function.signature.find_first_of("?|") != std::string::npos) {
-    return false;
-  }
-  for (int i = 0; i < function.nin + function.nout; ++i) {
-    const size_t wanted = i < function.nin && i != 1 ? 1 : 0;
-    const std::vector<int> &dims = function.core_dims[static_cast<size_t>(i)];
-    if (dims.size() != wanted || (wanted == 1 && dims[0] != 0)) return false;
-  }
-  return true;
-}
-
-bool check_part(const Function &leaf, const Module &module, const char *key,
-                const std::string &name, int nin, int nout, Diagnostics *diagnostics) {
+bool find_part(const Function &leaf, const Module &module, const char *key, const std::string &name,
+               op::Signature *out, Diagnostics *diagnostics) {
   const size_t number = part_number(module, name);
   if (number == 0) {
     return diagnostics->error(leaf.place, "{}={}: the sources register no such function", key,
                               name);
   }
-  const Function &part = module.functions[number - 1];
-  if (!part.generalized() && part.nin == nin && (nout == 0 || part.nout == nout)) return true;
-  return diagnostics->error(leaf.place,
-                            "{}={}: found {} inputs and {} outputs, wanted a GUF_UFUNC with {} "
-                            "inputs{}",
-                            key, name, part.nin, part.nout, nin,
-                            nout == 0 ? "" : fmt::format(" and {} outputs", nout));
+  *out = form_of(module.functions[number - 1]);
+  return true;
+}
+
+bool check_reduction(const Function &leaf, const Module &module, Diagnostics *diagnostics) {
+  if (leaf.merge.empty()) return diagnostics->error(leaf.place, "finish= needs merge=");
+  op::Signature merge;
+  op::Signature finish;
+  if (!find_part(leaf, module, "merge", leaf.merge, &merge, diagnostics)) return false;
+  const bool finishes = !leaf.finish.empty();
+  if (finishes && !find_part(leaf, module, "finish", leaf.finish, &finish, diagnostics))
+    return false;
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  if (op::check_state_fold(form_of(leaf), merge, finishes ? &finish : nullptr, &error) == GUF_OK)
+    return true;
+  return diagnostics->error(leaf.place, "{}", error.message);
 }
 
 }  // namespace
@@ -47,22 +46,10 @@ size_t part_number(const Module &module, const std::string &name) {
 }
 
 bool check_reductions(const Module &module, Diagnostics *diagnostics) {
-  for (const Function &leaf : module.functions) {
-    if (leaf.merge.empty() && leaf.finish.empty()) continue;
-    if (leaf.merge.empty()) return diagnostics->error(leaf.place, "finish= needs merge=");
-    if (!is_leaf(leaf)) {
-      return diagnostics->error(leaf.place,
-                                "merge= belongs to a GUF_GUFUNC with the signature (n)->(),... or "
-                                "(n),()->(),... or (n),(),(n)->(),... without rules");
-    }
-    if (!check_part(leaf, module, "merge", leaf.merge, 2 * leaf.nout, leaf.nout, diagnostics))
-      return false;
-    if (!leaf.finish.empty() &&
-        !check_part(leaf, module, "finish", leaf.finish, leaf.nout, 0, diagnostics)) {
-      return false;
-    }
-  }
-  return true;
+  return std::all_of(module.functions.begin(), module.functions.end(), [&](const Function &leaf) {
+    if (leaf.merge.empty() && leaf.finish.empty()) return true;
+    return check_reduction(leaf, module, diagnostics);
+  });
 }
 
 }  // namespace gufunc::gufcc

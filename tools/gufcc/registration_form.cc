@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registration_form.h"
 
-#include "core/op/signature.h"
-
 namespace gufunc::gufcc {
 namespace {
 
@@ -70,6 +68,19 @@ bool read_elementwise_form(const Place &place, Function *function, Diagnostics *
   }
   take_form(form, function);
   return true;
+}
+
+op::Signature form_of(const Function &function) {
+  op::Signature form;
+  if (!function.generalized()) {
+    op::make_elementwise(function.nin, function.nout, nullptr, 0, &form, nullptr);
+    return form;
+  }
+  std::vector<int32_t> roles;
+  for (const Role role : function.roles) roles.push_back(static_cast<int32_t>(role));
+  op::parse_signature(function.signature, function.rules, roles.data(),
+                      static_cast<int32_t>(roles.size()), &form, nullptr);
+  return form;
 }
 
 }  // namespace gufunc::gufcc

@@ -4,6 +4,7 @@
 #ifndef GUFUNC_TOOLS_GUFCC_REGISTRATION_FORM_H
 #define GUFUNC_TOOLS_GUFCC_REGISTRATION_FORM_H
 
+#include "core/op/signature.h"
 #include "registration_options.h"
 
 namespace gufunc::gufcc {
@@ -14,6 +15,9 @@ bool read_form(const Place &place, const std::string &signature, const Registrat
 
 // Of an elementwise function, whose counts the types gave.
 bool read_elementwise_form(const Place &place, Function *function, Diagnostics *diagnostics);
+
+// The form of a function that one of the above has read.
+op::Signature form_of(const Function &function);
 
 }  // namespace gufunc::gufcc
 
