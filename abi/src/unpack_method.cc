@@ -76,7 +76,6 @@ guf_status unpack_where(const guf_operand *where, op::CallView *call, guf_error 
                     "found a weak scalar, wanted bool");
 }
 
-// Room that only an older, shorter struct needs is of the caller's frame.
 guf_status check_axes(const guf_reduce_args &args, guf_error *error) {
   if (args.naxis < GUF_ALL_AXES || args.naxis > GUF_MAX_NDIM)
     return fail_value("naxis", args.naxis, error);
@@ -89,6 +88,10 @@ guf_status find_results(const guf_reduce_args &args, int32_t count, guf_operand 
                         guf_error *error) {
   if (args.reserved != 0) return fail_value("reserved", args.reserved, error);
   if (args.outputs == nullptr && args.noutputs != 0) return need(nullptr, "args->outputs", error);
+  if (args.outputs != nullptr && args.output != nullptr) {
+    return base::fail(error, GUF_E_ARG, kNone, kNone,
+                      "args->output and args->outputs are both given, wanted one of them");
+  }
   *out = args.outputs == nullptr ? args.output : args.outputs;
   const int32_t found = args.outputs == nullptr ? 1 : args.noutputs;
   if (found == count) return need(*out, "args->output", error);
@@ -101,8 +104,8 @@ guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
                           method::StateResults *out, guf_error *error) {
   out->count = ufunc.state_fold()->nresults();
   for (int32_t k = 0; k < out->count; ++k) {
-    GUF_TRY(unpack_operand(results[k], method::kOutput + k, false, out->strides[k], &out->result[k],
-                           error));
+    GUF_TRY(unpack_operand(results[k], method::result_place(k), false, out->strides[k],
+                           &out->result[k], error));
   }
   return GUF_OK;
 }

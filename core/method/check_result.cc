@@ -46,7 +46,7 @@ void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &a
 }
 
 guf_status check_dimensions(const FoldView &view, const array::AxisSet &folded,
-                            const ResultAxes &axes, guf_error *error) {
+                            const ResultAxes &axes, int32_t place, guf_error *error) {
   const op::CallView &call = view.call;
   const array::Layout &input = call.operand[kInput].layout;
   if (call.has_where && call.where.layout.ndim > input.ndim) {
@@ -58,7 +58,7 @@ guf_status check_dimensions(const FoldView &view, const array::AxisSet &folded,
   if (is_missing(call.operand[kOutput])) return GUF_OK;
   const array::Layout &output = call.operand[kOutput].layout;
   if (output.ndim != axes.ndim) {
-    return base::fail(error, GUF_E_SHAPE, kOutput, kNone,
+    return base::fail(error, GUF_E_SHAPE, place, kNone,
                       "output parameter for reduction operation %s has the wrong number of "
                       "dimensions: Found %d but expected %d%s",
                       call.ufunc->name.c_str(), output.ndim, axes.ndim,
@@ -66,7 +66,7 @@ guf_status check_dimensions(const FoldView &view, const array::AxisSet &folded,
   }
   for (int32_t k = 0; view.keepdims && k < input.ndim; ++k) {
     if (!folded.test(static_cast<size_t>(k)) || output.shape[k] == 1) continue;
-    return base::fail(error, GUF_E_SHAPE, kOutput, k,
+    return base::fail(error, GUF_E_SHAPE, place, k,
                       "operand was set up as a reduction along axis %d, but the length of the axis "
                       "is %lld (it has to be 1)",
                       k, static_cast<long long>(output.shape[k]));
@@ -91,8 +91,8 @@ guf_status fail_narrow(const FoldView &view, const int64_t *common, int32_t axis
   return base::fail(error, GUF_E_SHAPE, kInput, axis, "%s", text.c_str());
 }
 
-guf_status fail_kept(int32_t axis, int64_t found, guf_error *error) {
-  return base::fail(error, GUF_E_SHAPE, kOutput, axis,
+guf_status fail_kept(int32_t axis, int64_t found, int32_t place, guf_error *error) {
+  return base::fail(error, GUF_E_SHAPE, place, axis,
                     "output operand requires a reduction along dimension %d, but the reduction is "
                     "not enabled. The dimension size of %lld does not match the expected output "
                     "shape.",
@@ -102,10 +102,10 @@ guf_status fail_kept(int32_t axis, int64_t found, guf_error *error) {
 }  // namespace
 
 guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, const ResultAxes &axes,
-                         guf_error *error) {
+                         int32_t place, guf_error *error) {
   const op::CallView &call = view.call;
   if (is_missing(call.operand[kOutput]) && !call.has_where) return GUF_OK;
-  GUF_TRY(check_dimensions(view, folded, axes, error));
+  GUF_TRY(check_dimensions(view, folded, axes, place, error));
   const array::Layout &input = call.operand[kInput].layout;
   const bool given = !is_missing(call.operand[kOutput]);
   int64_t common[GUF_MAX_NDIM];
@@ -113,7 +113,7 @@ guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, con
     common[k] = input.shape[k];
     const int32_t axis = axes.of_input[k];
     if (given && axis != kNoAxis && !fold(call.operand[kOutput].layout.shape[axis], &common[k])) {
-      return fail_broadcast(view, axes, kOutput, axis, call.operand[kOutput].layout.shape[axis],
+      return fail_broadcast(view, axes, place, axis, call.operand[kOutput].layout.shape[axis],
                             common[k], error);
     }
     const int32_t own = call.has_where ? k - (input.ndim - call.where.layout.ndim) : kNoAxis;
@@ -125,7 +125,7 @@ guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, con
     const int32_t axis = axes.of_input[k];
     if (axis == kNoAxis || folded.test(static_cast<size_t>(k))) continue;
     const int64_t found = call.operand[kOutput].layout.shape[axis];
-    if (found != common[k]) return fail_kept(k, found, error);
+    if (found != common[k]) return fail_kept(k, found, place, error);
   }
   for (int32_t k = 0; k < input.ndim; ++k) {
     if (input.shape[k] != common[k]) return fail_narrow(view, common, k, error);

@@ -43,6 +43,9 @@ guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice, P
 
 // The answer to a question about a fold.
 void describe_reduction(const op::CallView &call, const Reduction &reduction, guf_resolution *out);
+// Dimensions and shape of result `index` of a reduction.
+void describe_result(const array::Layout &input, const array::AxisSet &folded,
+                     const ResultAxes &axes, int32_t index, guf_resolution *out);
 void describe_folding(const op::CallView &call, const Folding &folding, guf_resolution *out);
 
 // Whether a method of the backend runs at's loop: all its types are one.

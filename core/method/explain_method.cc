@@ -32,7 +32,7 @@ guf_status begin_text(const op::CallView &call, const char *method, const resolv
 void add_operand(const op::CallView &call, const resolve::Choice &choice, int32_t i,
                  const guf_resolution &resolution, std::string *out) {
   const guf_dtype loop = choice.loop->types[static_cast<size_t>(i)];
-  if ((call.operand[i].flags & op::kMissing) == 0) {
+  if (!op::is_missing(call.operand[i])) {
     *out += pipeline::describe_operand(call, i, loop);
     return;
   }

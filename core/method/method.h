@@ -16,6 +16,12 @@ inline constexpr int32_t kLeft = 0;
 inline constexpr int32_t kInput = 1;
 inline constexpr int32_t kOutput = 2;
 
+// How messages number the results of a reduction with a state: the first as any output, the others
+// behind the mask (3) and the initial value (4).
+constexpr int32_t result_place(int32_t index) {
+  return index == 0 ? kOutput : 4 + index;
+}
+
 enum class Initial : uint8_t {
   kIdentity,  // of the ufunc, if it has one
   kNone,      // no value, whatever the ufunc has

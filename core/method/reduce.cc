@@ -112,7 +112,7 @@ guf_status decide_reduce(FoldView &view, Elements elements, Reduction *out, guf_
   GUF_TRY(resolve_fold(view, "reduce", &out->choice, error));
   GUF_TRY(check_order(*call.ufunc, out->folded, error));
   out->axes = reduced_axes(call.operand[kInput].layout.ndim, out->folded, view.keepdims);
-  GUF_TRY(check_reduced(view, out->folded, out->axes, error));
+  GUF_TRY(check_reduced(view, out->folded, out->axes, kOutput, error));
   const guf_dtype type = out->choice.loop->types[kLeft];
   GUF_TRY(find_seed(view, type, elements, out->seed, &out->has_seed, error));
   return check_seed(view, *out, error);

@@ -32,20 +32,23 @@ void describe_fold(const op::CallView &call, const resolve::Choice &choice, guf_
 
 void describe_folding(const op::CallView &call, const Folding &folding, guf_resolution *out) {
   describe_fold(call, folding.choice, out);
-  const bool missing = (call.operand[kOutput].flags & op::kMissing) != 0;
+  const bool missing = op::is_missing(call.operand[kOutput]);
   describe_shape(call.operand[missing ? kInput : kOutput].layout, out);
   out->output_shapes[0][folding.axis] = folding.length;
 }
 
 void describe_reduction(const op::CallView &call, const Reduction &reduction, guf_resolution *out) {
   describe_fold(call, reduction.choice, out);
-  const array::Layout &input = call.operand[kInput].layout;
-  out->output_ndims[0] = reduction.axes.ndim;
+  describe_result(call.operand[kInput].layout, reduction.folded, reduction.axes, 0, out);
+}
+
+void describe_result(const array::Layout &input, const array::AxisSet &folded,
+                     const ResultAxes &axes, int32_t index, guf_resolution *out) {
+  out->output_ndims[index] = axes.ndim;
   for (int32_t k = 0; k < input.ndim; ++k) {
-    const int32_t axis = reduction.axes.of_input[k];
+    const int32_t axis = axes.of_input[k];
     if (axis == kNoAxis) continue;
-    const bool folded = reduction.folded.test(static_cast<size_t>(k));
-    out->output_shapes[0][axis] = folded ? 1 : input.shape[k];
+    out->output_shapes[index][axis] = folded.test(static_cast<size_t>(k)) ? 1 : input.shape[k];
   }
 }
 

@@ -28,10 +28,10 @@ struct ResultAxes {
 ResultAxes reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims);
 ResultAxes same_axes(int32_t ndim);
 
-// Checks reduce's output and mask against the input.
+// Checks reduce's output, argument `place` of messages, and mask against the input.
 // Errors  GUF_E_SHAPE <= NumPy's texts
 guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, const ResultAxes &axes,
-                         guf_error *error);
+                         int32_t place, guf_error *error);
 
 // Checks the output of accumulate and reduceat, which has `extent` elements along `axis`.
 // Errors  GUF_E_SHAPE

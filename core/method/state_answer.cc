@@ -2,6 +2,7 @@
 // What a reduction with a state would do.
 #include <algorithm>
 
+#include "core/method/decide.h"
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"
 #include "core/plan_text.h"
@@ -19,13 +20,7 @@ void describe_states(const FoldView &view, const StateResults &results, const St
   for (int32_t k = 0; k < results.count; ++k) {
     out->loop_dtypes[1 + k] = plan.result[k];
     out->dtypes[1 + k] = results.result[k].layout.dtype;
-    out->output_ndims[k] = plan.axes.ndim;
-    for (int32_t axis = 0; axis < input.ndim; ++axis) {
-      const int32_t own = plan.axes.of_input[axis];
-      if (own == kNoAxis) continue;
-      const bool folded = plan.folded.test(static_cast<size_t>(axis));
-      out->output_shapes[k][own] = folded ? 1 : input.shape[axis];
-    }
+    describe_result(input, plan.folded, plan.axes, k, out);
   }
 }
 

@@ -15,10 +15,9 @@ namespace {
 
 using base::kNone;
 
-// Messages number the results from the output's place on.
 guf_status check_result(const op::OperandView &result, int32_t index, guf_error *error) {
-  const int32_t place = kOutput + index;
-  if ((result.flags & op::kMissing) != 0) return GUF_OK;
+  const int32_t place = result_place(index);
+  if (op::is_missing(result)) return GUF_OK;
   if ((result.flags & op::kScalar) != 0) {
     return base::fail(error, GUF_E_ARG, place, kNone,
                       "return arrays must be of ArrayType; argument %d is written: found a scalar, "
@@ -107,19 +106,36 @@ guf_status resolve_types(const FoldView &view, StatePlan *out, guf_error *error)
   guf_dtype both[GUF_MAX_OPERANDS];
   std::copy_n(out->state, out->nstates, both);
   std::copy_n(out->state, out->nstates, both + out->nstates);
-  GUF_TRY(find_loop(*fold.merge, both, "merge", &out->merge, error));
+  const op::Loop *merge = nullptr;
+  GUF_TRY(find_loop(*fold.merge, both, "merge", &merge, error));
   if (!std::equal(out->state, out->state + out->nstates,
-                  out->merge->types.begin() + fold.merge->nin())) {
+                  merge->types.begin() + fold.merge->nin())) {
     return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                       "%s gives states of other types than it takes",
                       fold.merge->full_name.c_str());
   }
-  out->finish = nullptr;
   std::copy_n(out->state, out->nstates, out->result);
   if (!fold.finish) return GUF_OK;
-  GUF_TRY(find_loop(*fold.finish, out->state, "finish", &out->finish, error));
-  std::copy_n(out->finish->types.begin() + fold.finish->nin(), fold.finish->nout(), out->result);
+  const op::Loop *finish = nullptr;
+  GUF_TRY(find_loop(*fold.finish, out->state, "finish", &finish, error));
+  std::copy_n(finish->types.begin() + fold.finish->nin(), fold.finish->nout(), out->result);
   return GUF_OK;
+}
+
+guf_status count_elements(const array::Layout &input, StatePlan *out, guf_error *error) {
+  uint64_t count = 1;
+  bool empty = false;
+  bool fits = true;
+  for (int32_t axis = 0; axis < input.ndim; ++axis) {
+    if (!out->folded.test(static_cast<size_t>(axis))) continue;
+    empty = empty || input.shape[axis] == 0;
+    fits = fits && base::checked_mul(count, static_cast<uint64_t>(input.shape[axis]), &count) &&
+           count <= INT64_MAX;
+  }
+  out->elements = empty ? 0 : static_cast<int64_t>(count);
+  if (empty || fits) return GUF_OK;
+  return base::fail(error, GUF_E_SHAPE, kInput, kNone,
+                    "argument %d: too many elements along the folded axes", kInput);
 }
 
 // A state without any element exists only where the leaf says so.
@@ -162,16 +178,13 @@ guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, 
                       "a reduction with a state keeps at most %d axes; found %d",
                       static_cast<int>(GUF_MAX_NDIM) - 2, nkept);
   }
-  out->elements = 1;
-  for (int32_t axis = 0; axis < input.ndim; ++axis) {
-    if (out->folded.test(static_cast<size_t>(axis))) out->elements *= input.shape[axis];
-  }
+  GUF_TRY(count_elements(input, out, error));
   out->axes = reduced_axes(input.ndim, out->folded, view.keepdims);
   for (int32_t k = 0; k < results.count; ++k) {
     op::OperandView &result = results.result[k];
-    if ((result.flags & op::kMissing) != 0) result.layout.dtype = out->result[k];
+    if (op::is_missing(result)) result.layout.dtype = out->result[k];
     call.operand[kOutput] = result;
-    GUF_TRY(check_reduced(view, out->folded, out->axes, error));
+    GUF_TRY(check_reduced(view, out->folded, out->axes, result_place(k), error));
   }
   return check_elements(view, *out, error);
 }

@@ -14,8 +14,6 @@ struct StatePlan {
   ResultAxes axes;
   int64_t elements;      // of one result
   resolve::Choice leaf;  // its loop
-  const op::Loop *merge;
-  const op::Loop *finish;  // nullptr: none
   int32_t nstates;
   guf_dtype state[GUF_MAX_OPERANDS];
   guf_dtype result[GUF_MAX_OPERANDS];  // that the last step gives

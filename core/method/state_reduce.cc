@@ -138,7 +138,7 @@ guf_status StateLaunches::allocate(guf_error *error) {
     extents[axis] = folded(axis) ? 1 : input().shape[axis];
   for (int32_t k = 0; k < results_.count; ++k) {
     op::OperandView &result = results_.result[k];
-    if ((result.flags & op::kMissing) != 0) {
+    if (op::is_missing(result)) {
       call.operand[kOutput] = result;
       GUF_TRY(allocate_result(view_, plan_.axes, extents, kNoAxis, k, &arrays_, error));
       result = call.operand[kOutput];

@@ -41,31 +41,13 @@ GUF_DEVICE void choose(T a, guf::i64 i, T b, guf::i64 j, guf::out<T> value,
   index = right ? j : i;
 }
 
-template <class X, class V, class I>
-GUF_DEVICE void argmax(X x, guf::i64 first, V value, I index) {
-  find<Greater>(x, first, value, index);
-}
-template <class T>
-GUF_DEVICE void argmax_merge(T a, guf::i64 i, T b, guf::i64 j, guf::out<T> value,
-                             guf::out<guf::i64> index) {
-  choose<Greater>(a, i, b, j, value, index);
-}
-GUF_GUFUNC(argmax, "(n),()->(),()", "qq->qq fq->fq dq->dq", "merge=argmax_merge",
-           "doc=The greatest element and its number");
-GUF_UFUNC(argmax_merge, "qqqq->qq fqfq->fq dqdq->dq");
+GUF_GUFUNC(find<Greater>, "(n),()->(),()", "qq->qq fq->fq dq->dq", "name=argmax",
+           "merge=argmax_merge", "doc=The greatest element and its number");
+GUF_UFUNC(choose<Greater>, "qqqq->qq fqfq->fq dqdq->dq", "name=argmax_merge");
 
-template <class X, class V, class I>
-GUF_DEVICE void argmin(X x, guf::i64 first, V value, I index) {
-  find<Less>(x, first, value, index);
-}
-template <class T>
-GUF_DEVICE void argmin_merge(T a, guf::i64 i, T b, guf::i64 j, guf::out<T> value,
-                             guf::out<guf::i64> index) {
-  choose<Less>(a, i, b, j, value, index);
-}
-GUF_GUFUNC(argmin, "(n),()->(),()", "qq->qq fq->fq dq->dq", "merge=argmin_merge",
+GUF_GUFUNC(find<Less>, "(n),()->(),()", "qq->qq fq->fq dq->dq", "name=argmin", "merge=argmin_merge",
            "doc=The least element and its number");
-GUF_UFUNC(argmin_merge, "qqqq->qq fqfq->fq dqdq->dq");
+GUF_UFUNC(choose<Less>, "qqqq->qq fqfq->fq dqdq->dq", "name=argmin_merge");
 
 // ---- minmax: both extremes in one pass.
 

@@ -1,112 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs see of a device that fails: every status that only a device can cause, through the
-// C interface, with outputs and handles untouched, and right results where nothing fails. Devices 2
-// and 3 have memory that faults when the host touches it.
-#include <dlfcn.h>
+// C interface, with outputs and handles untouched, and right results where nothing fails.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <gufunc/gufunc.h>
 
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <vector>
 
-#include "tests/plugins/null_control.h"
+#include "tests/plugins/null_fixture.h"
 
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr char kPlugin[] = GUFUNC_TEST_PLUGINS "/null/libgufunc_backend_null.so";
-
-guf_error fresh_error() {
-  guf_error error = {};
-  error.struct_size = sizeof error;
-  return error;
-}
-
-const null_control &control() {
-  static const null_control *const table = [] {
-    void *const library = dlopen(kPlugin, RTLD_NOW | RTLD_LOCAL);
-    const auto open =
-        reinterpret_cast<guf_backend_open_fn>(dlsym(library, "gufunc_backend_open_v1"));
-    guf_backend_api api = {};
-    guf_error error = fresh_error();
-    const void *found = nullptr;
-    EXPECT_EQ(open(nullptr, 0, &api, &error), GUF_OK);
-    EXPECT_EQ(api.extension("null.control", 1, &found, &error), GUF_OK);
-    return static_cast<const null_control *>(found);
-  }();
-  return *table;
-}
-
-guf_device find_device(const char *spec) {
-  guf_device device = nullptr;
-  guf_error error = fresh_error();
-  EXPECT_EQ(guf_device_get(nullptr, spec, &device, &error), GUF_OK) << error.message;
-  return device;
-}
-
-class NullCalls : public ::testing::Test {
+class NullCalls : public NullDevices {
  protected:
-  static void SetUpTestSuite() {
-    guf_error error = fresh_error();
-    ASSERT_EQ(guf_backend_load(kPlugin, &error), GUF_OK) << error.message;
-    control().script("devices=4");
-    find_device("null:0");
-    find_device("null:1");
-    control().script("host_memory=0");
-    find_device("null:2");
-    find_device("null:3");
-  }
-  void SetUp() override {
-    control().reset();
-    near_ = find_device("null:0");
-    far_ = find_device("null:2");
-    ASSERT_EQ(guf_ufunc_find(nullptr, "add", &add_, &error_), GUF_OK) << error_.message;
-  }
-  void TearDown() override {
-    control().reset();
-    for (const guf_array array : arrays_) guf_array_release(array, nullptr);
-    guf_ufunc_release(add_, nullptr);
-    guf_poll(0, nullptr, nullptr);
-  }
-
-  guf_array keep(guf_array array) {
-    arrays_.push_back(array);
-    return array;
-  }
   guf_status alloc(guf_device device, guf_array *out) {
     const int64_t shape[] = {3};
     return guf_array_alloc(device, GUF_F32, 1, shape, nullptr, 0, out, &error_);
   }
-  // Three floats on a device, by way of the cpu.
-  guf_array make(guf_device device, std::array<float, 3> values) {
-    const int64_t shape[] = {3};
-    guf_tensor tensor = {};
-    tensor.struct_size = sizeof tensor;
-    tensor.dtype = GUF_F32;
-    tensor.ndim = 1;
-    tensor.address = reinterpret_cast<uint64_t>(values.data());
-    tensor.shape = shape;
-    guf_array host = nullptr, moved = nullptr;
-    EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK)
-        << error_.message;
-    EXPECT_EQ(guf_array_to_device(host, device, nullptr, &moved, &error_), GUF_OK)
-        << error_.message;
-    guf_array_release(host, nullptr);
-    return keep(moved);
+  // Three floats.
+  guf_array make(guf_device device, std::vector<float> values) {
+    return floats(device, std::move(values));
   }
-  std::vector<float> values_of(guf_array array) {
-    std::vector<float> values(3, -1);
-    EXPECT_EQ(guf_array_copy_to_host(array, values.data(), 12, GUF_ORDER_C, nullptr, &error_),
-              GUF_OK)
-        << error_.message;
-    return values;
-  }
+  std::vector<float> values_of(guf_array array) { return NullDevices::values_of(array, 3); }
   // a + b into `out`.
   guf_status call(guf_array a, guf_array b, guf_array out, guf_stream stream = nullptr,
                   guf_ufunc ufunc = nullptr) {
@@ -126,11 +45,6 @@ class NullCalls : public ::testing::Test {
     error_ = fresh_error();
     return guf_call(ufunc == nullptr ? add_ : ufunc, &args, &error_);
   }
-
-  guf_error error_ = fresh_error();
-  guf_device near_ = nullptr, far_ = nullptr;
-  guf_ufunc add_ = nullptr;
-  std::vector<guf_array> arrays_;
 };
 
 TEST_F(NullCalls, AddOnMemoryThatTheHostCannotTouch) {
@@ -326,7 +240,7 @@ void exit_with_state(const char *script, guf_status wanted) {
   setenv("GUFUNC_NULL", script, 1);
   guf_error error = fresh_error();
   guf_device device = nullptr;
-  bool right = guf_backend_load(kPlugin, &error) == GUF_OK;
+  bool right = guf_backend_load(kNullPlugin, &error) == GUF_OK;
   right = right && guf_device_get(nullptr, "null", &device, &error) == wanted && device == nullptr;
   uint32_t count = 0;
   guf_backend_info info = {};

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Methods on a device that fails, on memory that the host cannot touch, after shutdown, and in a
 // forked child: the status reaches the caller, and results are untouched.
-#include <dlfcn.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <gufunc/gufunc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,32 +9,13 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
-#include <vector>
 
-#include "tests/plugins/null_control.h"
+#include "tests/plugins/null_fixture.h"
 
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr char kPlugin[] = GUFUNC_TEST_PLUGINS "/null/libgufunc_backend_null.so";
-
-const null_control &control() {
-  static const null_control *const table = [] {
-    void *const library = dlopen(kPlugin, RTLD_NOW | RTLD_LOCAL);
-    const auto open =
-        reinterpret_cast<guf_backend_open_fn>(dlsym(library, "gufunc_backend_open_v1"));
-    guf_backend_api api = {};
-    guf_error error = {};
-    error.struct_size = sizeof error;
-    const void *found = nullptr;
-    EXPECT_EQ(open(nullptr, 0, &api, &error), GUF_OK);
-    EXPECT_EQ(api.extension("null.control", 1, &found, &error), GUF_OK);
-    return static_cast<const null_control *>(found);
-  }();
-  return *table;
-}
 
 guf_operand operand_of(guf_array array) {
   guf_operand operand = {};
@@ -46,64 +24,8 @@ guf_operand operand_of(guf_array array) {
   return operand;
 }
 
-// Devices 2 and 3 have memory that faults when the host touches it.
-class NullMethods : public ::testing::Test {
+class NullMethods : public NullDevices {
  protected:
-  static void SetUpTestSuite() {
-    ASSERT_EQ(guf_backend_load(kPlugin, nullptr), GUF_OK);
-    control().script("devices=4");
-    find_device("null:0");
-    control().script("host_memory=0");
-    find_device("null:2");
-    find_device("null:3");
-  }
-  void SetUp() override {
-    control().reset();
-    error_.struct_size = sizeof error_;
-    near_ = find_device("null:0");
-    far_ = find_device("null:2");
-    other_ = find_device("null:3");
-    ASSERT_EQ(guf_ufunc_find(nullptr, "add", &add_, &error_), GUF_OK) << error_.message;
-  }
-  void TearDown() override {
-    control().reset();
-    for (const guf_array array : arrays_) guf_array_release(array, nullptr);
-    guf_ufunc_release(add_, nullptr);
-    guf_poll(0, nullptr, nullptr);
-  }
-
-  static guf_device find_device(const char *spec) {
-    guf_device device = nullptr;
-    EXPECT_EQ(guf_device_get(nullptr, spec, &device, nullptr), GUF_OK) << spec;
-    return device;
-  }
-
-  template <class T>
-  guf_array make(guf_device device, guf_dtype dtype, std::vector<T> values) {
-    const auto size = static_cast<int64_t>(values.size());
-    const guf_tensor tensor = {
-        sizeof tensor, dtype,   1,      0, reinterpret_cast<uint64_t>(values.data()),
-        &size,         nullptr, nullptr};
-    guf_array host = nullptr, moved = nullptr;
-    EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK);
-    EXPECT_EQ(guf_array_to_device(host, device, nullptr, &moved, &error_), GUF_OK)
-        << error_.message;
-    guf_array_release(host, nullptr);
-    arrays_.push_back(moved);
-    return moved;
-  }
-  guf_array floats(guf_device device, std::vector<float> values) {
-    return make<float>(device, GUF_F32, std::move(values));
-  }
-  std::vector<float> values_of(guf_array array, size_t count) {
-    std::vector<float> values(count, -1);
-    EXPECT_EQ(
-        guf_array_copy_to_host(array, values.data(), 4 * count, GUF_ORDER_C, nullptr, &error_),
-        GUF_OK)
-        << error_.message;
-    return values;
-  }
-
   // Each method of `add` on arrays of three (the indices of two); `out` null: allocated, dropped.
   guf_status reduce(guf_array in, guf_array out, guf_array initial = nullptr,
                     guf_array where = nullptr, guf_stream stream = nullptr) {
@@ -144,11 +66,6 @@ class NullMethods : public ::testing::Test {
     if (status == GUF_OK && given == nullptr) guf_array_release(output.array, nullptr);
     return status;
   }
-
-  guf_error error_ = {};
-  guf_device near_ = nullptr, far_ = nullptr, other_ = nullptr;
-  guf_ufunc add_ = nullptr;
-  std::vector<guf_array> arrays_;
 };
 
 TEST_F(NullMethods, RunOnMemoryThatTheHostCannotTouch) {

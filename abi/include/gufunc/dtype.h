@@ -115,7 +115,7 @@ GUF_API const char *guf_dtype_name(guf_dtype dtype);
  * Errors  GUF_E_ARG    <= out_info is NULL
  *         GUF_E_STRUCT <= out_info->struct_size is below the first version's size
  *         GUF_E_DTYPE  <= not a dtype
- * [mt] [no-block] [no-alloc] */
+ * [mt] [no-block]  A time's name is made as guf_dtype_name's. */
 GUF_API guf_status guf_dtype_get_info(guf_dtype dtype, guf_dtype_info *out_info, guf_error *error);
 
 /** Whether NumPy's `can_cast(from, to, casting)` holds; bf16 stands beside f16 (each casts to the

@@ -24,7 +24,7 @@ enum { GUF_ALL_AXES = -1 };
  * where    NULL, or a mask (bool) that broadcasts with the input: elements that take part.
  * dtype    0, or the type of the loop (NumPy's dtype=).
  * outputs  NULL: `output` is the result. Else `noutputs` of them, one per result of a reduction
- *          with a state (guf_ufunc_set_reduction), each as `output`, which is then not read.
+ *          with a state (guf_ufunc_set_reduction), each as `output`, which is then NULL.
  * order    layout of an allocated output. */
 typedef struct guf_reduce_args {
   uint32_t struct_size;
@@ -90,10 +90,11 @@ typedef struct guf_at_args {
  * folded into it from the left, several axes in C order.
  * Of a reduction with a state (guf_ufunc_set_reduction) each leaf of 128 elements, counted in C
  * order over all folded axes, makes a state; states are merged in aligned pairs, so that the bits
- * follow from the shape alone. Results have numbers from 2 on in messages. Several axes are always
- * allowed.
- * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call's;  GUF_E_ARG <= input or output is
- *                 NULL
+ * follow from the shape alone. Its first result is 2 in messages, the others are 5 and on. Several
+ * axes are always allowed.
+ * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call's;  GUF_E_ARG <= input is NULL;
+ *                 output and outputs are both NULL, or neither is;  noutputs is not the number of
+ *                 results
  *         GUF_E_VALUE <= the ufunc is not binary, has core dimensions or several outputs; several
  *                 axes and the order matters; no identity and no elements, or a mask without
  *                 initial (NumPy's texts); initial is NaN for an integer, or has several elements

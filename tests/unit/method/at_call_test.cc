@@ -70,6 +70,20 @@ TEST(AtCall, IndicesBroadcastAndRowsFollow) {
   EXPECT_THAT(grid, ElementsAre(1, 0, 2, 0, 0, 0));
 }
 
+// 2^62 places, each with one row of the list: no memory holds them, and no product wraps.
+TEST(AtCall, IndicesThatBroadcastBeyondMemoryAreRefused) {
+  std::vector<double> data(4, 1.0);
+  const int64_t zero = 0;
+  const int64_t wide = int64_t{1} << 31;
+  const double one = 1;
+  At at("add", matrix(GUF_F64, data, 2, 2));
+  at.index({GUF_I64, &zero, {wide, 1}, {0, 0}, 0});
+  at.index({GUF_I64, &zero, {1, wide}, {0, 0}, 0});
+  at.with({GUF_F64, &one, {}, {}, 0});
+  EXPECT_EQ(at.run(), GUF_E_NO_MEMORY) << at.error.message;
+  EXPECT_THAT(data, ElementsAre(1, 1, 1, 1));
+}
+
 TEST(AtCall, NoIndexMeansTheWholeArray) {
   std::vector<double> data = {1, 2};
   const double one = 1;

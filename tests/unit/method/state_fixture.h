@@ -62,25 +62,9 @@ inline void trace_merge(char **args, const int64_t *dims, const int64_t *steps, 
 }
 
 inline guf_ufunc make_part(const char *name, const char *signature, int32_t nin, int32_t nout,
-                           uint32_t flags, std::vector<guf_dtype> types, guf_loop_numpy function) {
-  guf_ufunc_desc desc = {};
-  desc.struct_size = sizeof desc;
-  desc.nin = nin;
-  desc.nout = nout;
-  desc.flags = flags;
-  desc.name = name;
-  desc.signature = signature;
-  guf_ufunc ufunc = nullptr;
-  EXPECT_EQ(guf_ufunc_create(nullptr, &desc, &ufunc, nullptr), GUF_OK) << name;
-  guf_loop_desc loop = {};
-  loop.struct_size = sizeof loop;
-  loop.kind = GUF_LOOP_NUMPY;
-  loop.flags = GUF_LOOP_ANY_THREAD;
-  loop.ntypes = nin + nout;
-  loop.types = types.data();
-  loop.numpy = function;
-  EXPECT_EQ(guf_ufunc_add_loop(ufunc, &loop, nullptr), GUF_OK) << name;
-  return ufunc;
+                           uint32_t flags, const std::vector<guf_dtype> &types,
+                           guf_loop_numpy function) {
+  return make_ufunc(name, signature, nin, nout, {}, function, types, flags, GUF_LOOP_ANY_THREAD);
 }
 
 inline guf_status set_parts(guf_ufunc leaf, guf_ufunc merge, guf_ufunc finish,
@@ -111,6 +95,7 @@ inline guf_ufunc trace() {
 struct StateReduce : Reduce {
   StateReduce(guf_ufunc ufunc, const View &input, size_t count)
       : Reduce(ufunc, input), results(count) {
+    args.output = nullptr;
     args.outputs = results.data();
     args.noutputs = static_cast<int32_t>(count);
   }

@@ -187,15 +187,29 @@ TEST(StateReduce, RefusalsLeaveResultsAlone) {
   reduce.args.noutputs = 1;
   EXPECT_EQ(reduce.run(), GUF_E_ARG);
   reduce.args.noutputs = 2;
+  reduce.args.output = &reduce.output;
+  EXPECT_EQ(reduce.run(), GUF_E_ARG);
+  EXPECT_STREQ(reduce.error.message,
+               "args->output and args->outputs are both given, wanted one of them");
+  reduce.args.output = nullptr;
   reduce.args.initial = reduce.weak_int(1);
   EXPECT_EQ(reduce.run(), GUF_E_UNSUPPORTED);
   reduce.args.initial = nullptr;
   reduce.results[1] = *reduce.tensor({GUF_F64, small, {4}, {0}, 0});
   EXPECT_EQ(reduce.run(), GUF_E_OVERLAP);
+  EXPECT_EQ(reduce.error.argument, 5);  // the second result
   reduce.results[1] = *reduce.tensor({GUF_F64, small, {4}, {}, GUF_TENSOR_READ_ONLY});
   EXPECT_EQ(reduce.run(), GUF_E_READ_ONLY);
   StateReduce wrong(trace(), {GUF_F64, real.data(), {4}, {}, 0}, 2);
   EXPECT_EQ(wrong.run(), GUF_E_NO_LOOP);
+}
+
+TEST(StateReduce, MoreElementsThanCountAreRefused) {
+  const std::vector<int32_t> one(1, 1);
+  const int64_t wide = int64_t{1} << 32;
+  StateReduce reduce(trace(), {GUF_I32, one.data(), {wide, wide, 0}, {0, 0, 0}, 0}, 2);
+  reduce.axes({0, 1});
+  EXPECT_EQ(reduce.run(), GUF_E_SHAPE) << reduce.error.message;
 }
 
 // ---- parts that fit, and those that do not

@@ -124,7 +124,8 @@ View view(guf_dtype dtype, const std::vector<T> &data) {
 // A ufunc of one loop, made for a test.
 inline guf_ufunc make_ufunc(const char *name, const char *signature, int32_t nin, int32_t nout,
                             const std::vector<int32_t> &roles, guf_loop_numpy function,
-                            const std::vector<guf_dtype> &types, uint32_t flags = 0) {
+                            const std::vector<guf_dtype> &types, uint32_t flags = 0,
+                            uint32_t loop_flags = 0) {
   guf_error error = {};
   error.struct_size = sizeof error;
   guf_ufunc_desc desc = {};
@@ -141,6 +142,7 @@ inline guf_ufunc make_ufunc(const char *name, const char *signature, int32_t nin
   guf_loop_desc loop = {};
   loop.struct_size = sizeof loop;
   loop.kind = GUF_LOOP_NUMPY;
+  loop.flags = loop_flags;
   loop.ntypes = static_cast<int32_t>(types.size());
   loop.types = types.data();
   loop.numpy = function;

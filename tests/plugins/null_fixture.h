@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of calls on null devices share: the plugin's script, devices, arrays. Devices 2
+// and 3 have memory that faults when the host touches it.
+#ifndef GUFUNC_TESTS_PLUGINS_NULL_FIXTURE_H
+#define GUFUNC_TESTS_PLUGINS_NULL_FIXTURE_H
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <gufunc/gufunc.h>
+
+#include <utility>
+#include <vector>
+
+#include "tests/plugins/null_control.h"
+
+constexpr char kNullPlugin[] = GUFUNC_TEST_PLUGINS "/null/libgufunc_backend_null.so";
+
+inline guf_error fresh_error() {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  return error;
+}
+
+inline const null_control &control() {
+  static const null_control *const table = [] {
+    void *const library = dlopen(kNullPlugin, RTLD_NOW | RTLD_LOCAL);
+    const auto open =
+        reinterpret_cast<guf_backend_open_fn>(dlsym(library, "gufunc_backend_open_v1"));
+    guf_backend_api api = {};
+    guf_error error = fresh_error();
+    const void *found = nullptr;
+    EXPECT_EQ(open(nullptr, 0, &api, &error), GUF_OK);
+    EXPECT_EQ(api.extension("null.control", 1, &found, &error), GUF_OK);
+    return static_cast<const null_control *>(found);
+  }();
+  return *table;
+}
+
+inline guf_device find_device(const char *spec) {
+  guf_device device = nullptr;
+  guf_error error = fresh_error();
+  EXPECT_EQ(guf_device_get(nullptr, spec, &device, &error), GUF_OK) << error.message;
+  return device;
+}
+
+class NullDevices : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    guf_error error = fresh_error();
+    ASSERT_EQ(guf_backend_load(kNullPlugin, &error), GUF_OK) << error.message;
+    control().script("devices=4");
+    find_device("null:0");
+    find_device("null:1");
+    control().script("host_memory=0");
+    find_device("null:2");
+    find_device("null:3");
+  }
+  void SetUp() override {
+    control().reset();
+    ASSERT_EQ(guf_ufunc_find(nullptr, "add", &add_, &error_), GUF_OK) << error_.message;
+  }
+  void TearDown() override {
+    control().reset();
+    for (const guf_array array : arrays_) guf_array_release(array, nullptr);
+    guf_ufunc_release(add_, nullptr);
+    guf_poll(0, nullptr, nullptr);
+  }
+
+  guf_array keep(guf_array array) {
+    arrays_.push_back(array);
+    return array;
+  }
+  // A vector on a device, by way of the cpu.
+  template <class T>
+  guf_array make(guf_device device, guf_dtype dtype, std::vector<T> values) {
+    const auto size = static_cast<int64_t>(values.size());
+    const guf_tensor tensor = {
+        sizeof tensor, dtype,   1,      0, reinterpret_cast<uint64_t>(values.data()),
+        &size,         nullptr, nullptr};
+    guf_array host = nullptr, moved = nullptr;
+    EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK)
+        << error_.message;
+    EXPECT_EQ(guf_array_to_device(host, device, nullptr, &moved, &error_), GUF_OK)
+        << error_.message;
+    guf_array_release(host, nullptr);
+    return keep(moved);
+  }
+  guf_array floats(guf_device device, std::vector<float> values) {
+    return make<float>(device, GUF_F32, std::move(values));
+  }
+  std::vector<float> values_of(guf_array array, size_t count) {
+    std::vector<float> values(count, -1);
+    EXPECT_EQ(
+        guf_array_copy_to_host(array, values.data(), 4 * count, GUF_ORDER_C, nullptr, &error_),
+        GUF_OK)
+        << error_.message;
+    return values;
+  }
+
+  guf_error error_ = fresh_error();
+  const guf_device near_ = find_device("null:0");
+  const guf_device far_ = find_device("null:2");
+  const guf_device other_ = find_device("null:3");
+  guf_ufunc add_ = nullptr;
+  std::vector<guf_array> arrays_;
+};
+
+#endif  // GUFUNC_TESTS_PLUGINS_NULL_FIXTURE_H
