@@ -21,7 +21,7 @@ guf_status check_given(const op::CallView &call, guf_error *error) {
                       call.ufunc->name.c_str());
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
-    if ((call.operand[i].flags & op::kMissing) == 0) continue;
+    if (!op::is_missing(call.operand[i])) continue;
     return base::fail(error, GUF_E_ARG, i, kNone,
                       "argument %d is GUF_OPERAND_NONE: a plan needs all outputs", i);
   }

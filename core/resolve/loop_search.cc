@@ -3,6 +3,8 @@
 // takes the inputs.
 #include "core/resolve/loop_search.h"
 
+#include <algorithm>
+
 #include "core/dtype/time_dtype.h"
 #include "core/resolve/refusal.h"
 #include "core/resolve/weak_scalar.h"
@@ -86,6 +88,13 @@ bool all_inputs_have_rank(const TypeQuery &query, int most) {
   return true;
 }
 
+// Elements that nothing can test.
+bool any_record(const TypeQuery &query) {
+  const int32_t nin = query.ufunc->nin();
+  return std::any_of(query.have, query.have + nin,
+                     [](guf_dtype type) { return dtype::is_record(type); });
+}
+
 // The rules of single ufuncs; but for the logical ones only where no input's type is fixed.
 // `*out_index` stays kNotFound when they say nothing.
 guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
@@ -99,7 +108,7 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
       }
       return GUF_OK;
     case TypeRule::kLogical:  // what is not uniform is tested for zero first
-      if (output == 0 || output == GUF_BOOL) {
+      if ((output == 0 || output == GUF_BOOL) && !any_record(query)) {
         *out_index = find_uniform(query, list, GUF_BOOL);
       }
       return GUF_OK;

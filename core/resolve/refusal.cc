@@ -31,8 +31,6 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
     text->add("None");
     return;
   }
-  // "uint8" is UInt8DType and "bfloat16" would be BFloat16DType: the letter behind the prefix is
-  // a capital too.
   if (dtype::is_time(type)) {
     text->add("<class 'numpy.dtypes.%sDType'>",
               dtype::is_datetime(type) ? "DateTime64" : "TimeDelta64");
@@ -43,6 +41,8 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
     text->add("record '%s'", name);
     return;
   }
+  // "uint8" is UInt8DType and "bfloat16" would be BFloat16DType: the letter behind the prefix is
+  // a capital too.
   const bool two = dtype::is_unsigned(type) || type == GUF_BF16;
   const auto upper = [](char c) { return static_cast<char>(c - 'a' + 'A'); };
   text->add("<class 'numpy.dtypes.%c", upper(name[0]));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack_places.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "entry_text.h"

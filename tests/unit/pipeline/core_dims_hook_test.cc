@@ -47,6 +47,8 @@ guf_status misbehaves(int32_t, int64_t *sizes, void *user, guf_error *) {
       return GUF_OK;
     case 3:
       return GUF_E_SHAPE;  // without a text
+    case 4:
+      return 123456;  // no status at all
     default:
       return GUF_OK;  // leaves p open
   }
@@ -178,11 +180,15 @@ TEST(CoreDimsHook, ItsRefusalIsTheCalls) {
 TEST(CoreDimsHook, MayNotChangeWhatIsKnown) {
   int kind = 0;
   const guf_ufunc ufunc = make("test_conv_misbehaves", misbehaves, &kind, nullptr);
-  const guf_status wanted[] = {GUF_E_LOOP, GUF_E_SHAPE, GUF_E_SHAPE, GUF_E_SHAPE, GUF_E_SHAPE};
-  const char *const texts[] = {"returned 7, which is no error", "gave m the size 4; found 4",
-                               "gave p the size -5", "refused the sizes",
+  const guf_status wanted[] = {GUF_E_LOOP,  GUF_E_SHAPE, GUF_E_SHAPE,
+                               GUF_E_SHAPE, GUF_E_LOOP,  GUF_E_SHAPE};
+  const char *const texts[] = {"returned 7, which is no error",
+                               "gave m the size 4; found 4",
+                               "gave p the size -5",
+                               "refused the sizes",
+                               "returned 123456, which is no error",
                                "has core dimension 0 unspecified"};
-  for (kind = 0; kind < 5; ++kind) {
+  for (kind = 0; kind < 6; ++kind) {
     Convolution call;
     EXPECT_EQ(guf_call(ufunc, &call.args, &call.error), wanted[kind]);
     EXPECT_NE(std::strstr(call.error.message, texts[kind]), nullptr) << call.error.message;

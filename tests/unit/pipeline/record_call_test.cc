@@ -159,6 +159,16 @@ TEST_F(RecordCall, OnlyExactlyThisTypeMatches) {
   EXPECT_NE(std::string(standard.error.message).find("argument 0 is of record 'test_point'"),
             std::string::npos)
       << standard.error.message;
+  for (const char *name : {"logical_and", "logical_not"}) {
+    Call logical(name);
+    logical.in(view_of(a));
+    if (name[8] == 'a') logical.in(view_of(a));
+    logical.out_missing();
+    EXPECT_EQ(logical.run(), GUF_E_NO_LOOP) << name << ": " << logical.error.message;
+    guf_resolution answer = {};
+    answer.struct_size = sizeof answer;
+    EXPECT_EQ(guf_resolve(logical.handle, logical.ready(), &answer, nullptr), GUF_E_NO_LOOP);
+  }
 }
 
 TEST_F(RecordCall, HasNoByteOrderAndNoScalars) {
