@@ -200,7 +200,7 @@ class Library:
                 DTYPES[letter],
                 array.ndim,
                 flags,
-                array.ctypes.data,
+                array.__array_interface__['data'][0],
                 shape,
                 strides,
                 None,
