@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/asked_events.h"
 #include "core/backend/backend.h"
 #include "core/placement.h"
 #include "core/separate_outputs.h"
@@ -15,20 +16,6 @@ namespace gufunc::pipeline {
 namespace {
 
 using base::kNone;
-
-[[gnu::cold, gnu::noinline]] guf_status make_watch(const op::CallView &call, guf_launch_watch *out,
-                                                   guf_error *error) {
-  const backend::Device &device = *call.device;
-  if ((device.backend->api.features & GUF_BACKEND_FP_EVENTS) == 0) {
-    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                      "%s: backend %s looks for no floating-point events", device.spec.c_str(),
-                      device.backend->api.name);
-  }
-  const guf_call_args &args = *call.args;
-  *out = {
-      call.ufunc->name.c_str(), call.ufunc->flags, args.fp_report, args.fp_fail, 0, args.fp_events};
-  return GUF_OK;
-}
 
 // `kernel`: the loop's, or null to have it looked up.
 guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
@@ -42,8 +29,8 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
   plan::Launch geometry;
   GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
   guf_launch_watch watch;
-  const bool watched = (call.args->fp_report | call.args->fp_fail) != 0;
-  if (__builtin_expect(watched, 0)) GUF_TRY(make_watch(call, &watch, error));
+  const bool watched = is_watched(call);
+  if (__builtin_expect(watched, 0)) GUF_TRY(make_watch(call, GUF_BACKEND_FP_EVENTS, &watch, error));
   return run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
              watched ? &watch : nullptr, &geometry, error);
 }
@@ -60,7 +47,10 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, Temporaries *arrays,
                   guf_operand *outputs, guf_error *error) {
   guf_status status = launch(call, loop, choice, kernel, error);
-  if (status == GUF_OK) status = arrays->write_back(error);
+  EventFailure failure(error);
+  status = failure.keep(status);
+  if (status == GUF_OK) status = failure.keep(arrays->write_back(failure.error()));
+  if (status == GUF_OK) status = failure.status();
   arrays->hand_over();
   if (status == GUF_OK) arrays->publish(outputs);
   return status;
@@ -122,11 +112,13 @@ guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, c
                uint32_t threads, const guf_launch_watch *watch, plan::Launch *launch,
                guf_error *error) {
   backend::ErrorRoom room(error);
+  EventFailure failure(room.get());
   guf_launch_block &block = launch->block;
   int64_t index[plan::kMaxRest];
   std::fill_n(index, launch->nrest, 0);
   for (;;) {
-    GUF_TRY(backend::launch(device, stream, kernel, loop, threads, block, watch, room.get()));
+    GUF_TRY(failure.keep(
+        backend::launch(device, stream, kernel, loop, threads, block, watch, failure.error())));
     int32_t k = 0;
     for (; k < launch->nrest; ++k) {
       const bool carry = ++index[k] == launch->rest_size[k];
@@ -138,7 +130,7 @@ guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, c
       if (!carry) break;
       index[k] = 0;
     }
-    if (k == launch->nrest) return GUF_OK;
+    if (k == launch->nrest) return failure.status();
   }
 }
 

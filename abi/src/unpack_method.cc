@@ -9,6 +9,19 @@
 #include "core/backend/backend.h"
 #include "core/base/struct_size.h"
 #include "core/op/state_fold.h"
+#include "core/validate/validate_call.h"
+
+namespace gufunc {
+
+template <>
+inline constexpr uint32_t base::kFirstSize<guf_reduce_args> = offsetof(guf_reduce_args, fp_events);
+template <>
+inline constexpr uint32_t base::kFirstSize<guf_accumulate_args> =
+    offsetof(guf_accumulate_args, fp_events);
+template <>
+inline constexpr uint32_t base::kFirstSize<guf_at_args> = offsetof(guf_at_args, fp_events);
+
+}  // namespace gufunc
 
 namespace gufunc::border {
 namespace {
@@ -33,17 +46,23 @@ guf_status check_order(int32_t order, guf_error *error) {
 }
 
 // What every method takes.
-guf_status unpack_place(guf_ufunc ufunc, guf_stream stream, guf_device device, uint32_t threads,
-                        op::CallView *call, guf_call_args *args, guf_error *error) {
-  GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
+template <class Args>
+guf_status unpack_place(const Args &known, op::CallView *call, guf_call_args *args,
+                        guf_error *error) {
+  const guf_stream stream = known.stream;
+  const guf_device device = known.device;
   call->stream = nullptr;
   call->device = nullptr;
   if (stream != nullptr) GUF_TRY(base::find_object(stream, "stream", &call->stream, error));
   if (device != nullptr) GUF_TRY(base::find_object(device, "device", &call->device, error));
   *args = {};
   args->struct_size = sizeof *args;
-  args->threads = threads;
+  args->threads = known.threads;
+  args->fp_events = known.fp_events;
+  args->fp_report = known.fp_report;
+  args->fp_fail = known.fp_fail;
   call->args = args;
+  GUF_TRY(validate::check_events(*args, error));
   call->casting = GUF_CASTING_UNSAFE;
   call->nseparate = 0;
   call->has_where = false;
@@ -117,8 +136,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
   const guf_reduce_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
   GUF_TRY(base::read_struct(args, &room, &known, error));
-  GUF_TRY(
-      unpack_place(ufunc, known->stream, known->device, known->threads, call, &out->args, error));
+  GUF_TRY(unpack_place(*known, call, &out->args, error));
   if ((known->flags & ~uint32_t{GUF_CALL_KEEPDIMS}) != 0)
     return fail_value("flags", known->flags, error);
   GUF_TRY(check_order(known->order, error));
@@ -147,8 +165,7 @@ guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, b
   const guf_accumulate_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
   GUF_TRY(base::read_struct(args, &room, &known, error));
-  GUF_TRY(
-      unpack_place(ufunc, known->stream, known->device, known->threads, call, &out->args, error));
+  GUF_TRY(unpack_place(*known, call, &out->args, error));
   if (known->flags != 0) return fail_value("flags", known->flags, error);
   if (known->reserved != 0) return fail_value("reserved", known->reserved, error);
   GUF_TRY(check_order(known->order, error));
@@ -180,8 +197,7 @@ guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *o
   const guf_at_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
   GUF_TRY(base::read_struct(args, &room, &known, error));
-  GUF_TRY(
-      unpack_place(ufunc, known->stream, known->device, known->threads, call, &out->args, error));
+  GUF_TRY(unpack_place(*known, call, &out->args, error));
   if (known->flags != 0) return fail_value("flags", known->flags, error);
   if (known->nindices < 0 || known->nindices > GUF_MAX_NDIM)
     return fail_value("nindices", known->nindices, error);

@@ -9,6 +9,7 @@
 #include "backends/cpu/cpu_launch.h"
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/owned_watch.h"
 #include "backends/cpu/work_split.h"
 
 namespace gufunc::cpu {
@@ -111,18 +112,13 @@ class QueuedLaunch final : public LaunchTask {
  public:
   explicit QueuedLaunch(const LaunchTask &task) : LaunchTask(task), owned_(block()) {
     borrow(&owned_);
-    if (watch() == nullptr) return;
-    owned_watch_ = *watch();
-    std::memcpy(name_, owned_watch_.name, strnlen(owned_watch_.name, sizeof name_ - 1));
-    owned_watch_.name = name_;
-    borrow(&owned_watch_);
+    borrow(owned_watch_.copy(watch()));
   }
   void dispose() override { destroy(this); }
 
  private:
   guf_launch_block owned_;
-  guf_launch_watch owned_watch_;
-  char name_[64] = {};
+  OwnedWatch owned_watch_;
 };
 
 Task *LaunchTask::copy_of(const Task &task) {

@@ -83,7 +83,7 @@ guf_backend_api make_table() {
   api.abi_minor = GUF_BACKEND_ABI_MINOR;
   api.name = "cpu";
   api.version = GUFUNC_CPU_VERSION;
-  api.features = GUF_BACKEND_FP_EVENTS;
+  api.features = GUF_BACKEND_FP_EVENTS | GUF_BACKEND_METHOD_FP_EVENTS;
   api.probe = probe;
   api.device_open = device_open;
   api.device_close = device_close;

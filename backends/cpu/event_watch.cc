@@ -73,6 +73,18 @@ bool any_integer_zero(guf_dtype dtype, const char *elements, int64_t step, int64
   }
 }
 
+// What an item says whose operands have the classes `seen` and whose result has `made`. `poles`:
+// whether an operand that is zero makes an infinite result one.
+uint32_t events_of(uint8_t seen, uint8_t made, bool poles) {
+  if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return GUF_FP_INVALID;
+  if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;
+  const bool zero = (seen & kIsZero) != 0;
+  uint32_t events = 0;
+  if ((made & kIsInfinite) != 0) events |= poles && zero ? GUF_FP_DIVIDE : GUF_FP_OVERFLOW;
+  if ((made & kIsTiny) != 0 && !zero) events |= GUF_FP_UNDERFLOW;
+  return events;
+}
+
 struct EventText {
   uint32_t event;
   const char *text;
@@ -122,17 +134,31 @@ uint32_t EventWatch::look_at_results(char *const *args, const int64_t *dims, con
     if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) == 0) continue;
     uint8_t made[kBlockItems] = {};
     classify_items(block_, i, args[i], dims, steps, made);
-    for (int64_t k = 0; k < dims[0]; ++k) {
-      if ((made[k] & kIsNaN) != 0 && (seen[k] & kIsNaN) == 0) events |= GUF_FP_INVALID;
-      if ((seen[k] & (kIsNaN | kIsInfinite)) != 0) continue;
-      // A pole is where an operand is zero; items of several elements are not looked at so closely.
-      const bool pole = block_.ncore == 0 && (seen[k] & kIsZero) != 0;
-      if ((made[k] & kIsInfinite) != 0) events |= pole ? GUF_FP_DIVIDE : GUF_FP_OVERFLOW;
-      if ((made[k] & kIsTiny) != 0 && (seen[k] & kIsZero) == 0) events |= GUF_FP_UNDERFLOW;
-    }
+    // A pole is where an operand is zero; items of several elements are not looked at so closely.
+    const bool poles = block_.ncore == 0;
+    for (int64_t k = 0; k < dims[0]; ++k) events |= events_of(seen[k], made[k], poles);
   }
-  if ((watch_.function_flags & GUF_FUNCTION_UNDERFLOWS) == 0) events &= ~uint32_t{GUF_FP_UNDERFLOW};
-  return events;
+  return known(events);
+}
+
+uint32_t EventWatch::known(uint32_t events) const {
+  const bool underflows = (watch_.function_flags & GUF_FUNCTION_UNDERFLOWS) != 0;
+  return underflows ? events : events & ~uint32_t{GUF_FP_UNDERFLOW};
+}
+
+void EventWatch::look_at_rounding(guf_dtype wide, const char *from, int64_t from_step,
+                                  guf_dtype narrow, const char *to, int64_t to_step,
+                                  int64_t count) {
+  uint32_t events = 0;
+  for (int64_t done = 0; done < count; done += kBlockItems) {
+    const int64_t items = std::min(kBlockItems, count - done);
+    uint8_t seen[kBlockItems] = {};
+    uint8_t made[kBlockItems] = {};
+    classify(wide, from + done * from_step, from_step, items, seen);
+    classify(narrow, to + done * to_step, to_step, items, made);
+    for (int64_t k = 0; k < items; ++k) events |= events_of(seen[k], made[k], false);
+  }
+  found_.fetch_or(known(events), std::memory_order_relaxed);
 }
 
 uint32_t EventWatch::integer_events(char *const *args, const int64_t *steps, int64_t count) const {

@@ -21,6 +21,10 @@ class EventWatch {
   // Runs the loop in blocks of items, each between a look at its operands and one at its results.
   guf_status run(const HostLoop &loop, char **args, const int64_t *dims, const int64_t *steps);
 
+  // Results that were kept in a wider type until now: rounding them is a step of its own.
+  void look_at_rounding(guf_dtype wide, const char *from, int64_t from_step, guf_dtype narrow,
+                        const char *to, int64_t to_step, int64_t count);
+
   // Reports what was found. Errors  GUF_E_FLOATING_POINT <= an event that the watch fails for
   guf_status finish(guf_error *error);
 
@@ -30,6 +34,8 @@ class EventWatch {
   void look_at_inputs(char *const *args, const int64_t *dims, const int64_t *steps, uint8_t *seen);
   uint32_t look_at_results(char *const *args, const int64_t *dims, const int64_t *steps,
                            const uint8_t *seen) const;
+  // Those that the function has.
+  uint32_t known(uint32_t events) const;
   uint32_t integer_events(char *const *args, const int64_t *steps, int64_t count) const;
 
   const guf_launch_block &block_;

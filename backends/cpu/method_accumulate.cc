@@ -167,7 +167,7 @@ guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
 // From the left; `before`: NULL, or what precedes the first element of each lane.
 guf_status Accumulation::scan(Tile in, const Results &out, int64_t lanes, int64_t n,
                               const char *before) const {
-  if (before == nullptr && fold_.has_entry() && (lanes == 1 || in.lane_step != size_)) {
+  if (before == nullptr && fold_.folds_at_once() && (lanes == 1 || in.lane_step != size_)) {
     char *args[2] = {const_cast<char *>(in.base), out.base};
     const int64_t dims[3] = {GUF_FOLD_SCAN, lanes, n};
     const int64_t steps[4] = {in.lane_step, in.step, out.lane_step, out.step};

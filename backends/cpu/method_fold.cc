@@ -36,15 +36,22 @@ struct Wide {
   uint64_t words[2];
 };
 
+// A fold entry's JOIN as the loop that it stands for.
+guf_status join_by_entry(char **args, const int64_t *dims, const int64_t *steps, void *user) {
+  const int64_t request[2] = {GUF_FOLD_JOIN, dims[0]};
+  return static_cast<const HostLoop *>(user)->run(args, request, steps);
+}
+
 }  // namespace
 
-Fold::Fold(const guf_backend_method &method, std::atomic<guf_status> *failure) {
+Fold::Fold(const guf_backend_method &method, std::atomic<guf_status> *failure, EventWatch *watch) {
   const guf_method_block &block = *method.block;
   const bool may_fail = (block.flags & GUF_METHOD_STATUS) != 0;
   tree_ = (block.flags & GUF_METHOD_TREE) != 0;
   exact_ = (block.flags & GUF_METHOD_EXACT) != 0;
-  loop_ = {method.kernel, method.user, may_fail, failure};
+  loop_ = {method.kernel, method.user, may_fail, failure, watch};
   entry_ = {tree_ ? method.fold : nullptr, method.user, may_fail, failure};
+  dtype_ = block.loop_dtype;
   value_bytes_ = dtype_bytes(block.loop_dtype);
   partial_bytes_ = partial_size(block.loop_dtype, has_entry());
 }
@@ -54,6 +61,11 @@ guf_status Fold::join(const char *a, int64_t a_step, const char *b, int64_t b_st
   char *args[3] = {const_cast<char *>(a), const_cast<char *>(b), out};
   const int64_t steps[3] = {a_step, b_step, out_step};
   if (!has_entry()) return loop_(args, &count, steps);
+  if (__builtin_expect(loop_.watch != nullptr, 0)) {
+    const HostLoop step = {reinterpret_cast<void *>(join_by_entry), const_cast<HostLoop *>(&entry_),
+                           true, entry_.failure, loop_.watch};
+    return step(args, &count, steps);
+  }
   const int64_t dims[2] = {GUF_FOLD_JOIN, count};
   return entry_(args, dims, steps);
 }
@@ -77,7 +89,11 @@ guf_status Fold::load(const char *from, int64_t from_step, char *to, int64_t to_
 
 guf_status Fold::store(const char *from, int64_t from_step, char *to, int64_t to_step,
                        int64_t count) const {
-  return move(GUF_FOLD_STORE, from, from_step, to, to_step, count);
+  GUF_CPU_TRY(move(GUF_FOLD_STORE, from, from_step, to, to_step, count));
+  if (__builtin_expect(loop_.watch != nullptr, 0) && partial_bytes_ != value_bytes_) {
+    loop_.watch->look_at_rounding(GUF_F32, from, from_step, dtype_, to, to_step, count);
+  }
+  return GUF_OK;
 }
 
 void Fold::copy(Lanes from, Lanes to, int64_t count) const {
@@ -101,7 +117,9 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   if (out.present == nullptr) {
     return join(a.value, a_units * size, b.value, b_units * size, out.value, size, count);
   }
-  if (loop_.has_status) return combine_present(a, a_units, b, b_units, out, count);
+  if (loop_.has_status || loop_.watch != nullptr) {
+    return combine_present(a, a_units, b, b_units, out, count);
+  }
   // All pairs are joined, and the result taken where both are there.
   const MethodScratch::Scope scope(scratch);
   char *const both = scratch.take(count * size);
@@ -126,7 +144,7 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   return GUF_OK;
 }
 
-// A loop that may fail sees only pairs of which both are there.
+// A loop that may fail, or is watched, sees only pairs of which both are there.
 guf_status Fold::combine_present(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out,
                                  int64_t count) const {
   for (int64_t i = 0; i < count; ++i) {

@@ -22,11 +22,17 @@ struct Lanes {
 // Partial results are of type A: X, but f32 where X is f16 or bf16 and there is a fold entry.
 class Fold {
  public:
-  Fold(const guf_backend_method &method, std::atomic<guf_status> *failure);
+  // `watch`: the events that every step is looked at for, or NULL.
+  Fold(const guf_backend_method &method, std::atomic<guf_status> *failure, EventWatch *watch);
 
   bool tree() const { return tree_; }
   bool exact() const { return exact_; }
   bool has_entry() const { return entry_.entry != nullptr; }
+  // Whether the entry may take leaves and tiles at once, where no step needs to be looked at.
+  bool folds_at_once() const { return has_entry() && loop_.watch == nullptr; }
+  guf_dtype partial_dtype() const {
+    return partial_bytes_ == value_bytes_ ? dtype_ : guf_dtype{GUF_F32};
+  }
   int64_t value_bytes() const { return value_bytes_; }      // X
   int64_t partial_bytes() const { return partial_bytes_; }  // A
   const HostLoop &loop() const { return loop_; }
@@ -67,6 +73,7 @@ class Fold {
                   int64_t count) const;
 
   HostLoop loop_, entry_;
+  guf_dtype dtype_;  // X
   int64_t value_bytes_, partial_bytes_;
   bool tree_, exact_;
 };

@@ -7,6 +7,7 @@
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/method_run.h"
+#include "backends/cpu/owned_watch.h"
 #include "backends/cpu/work_split.h"
 
 namespace gufunc::cpu {
@@ -27,6 +28,8 @@ class MethodTask : public Task {
  protected:
   const guf_method_block &block() const { return *method_.block; }
   void borrow(const guf_method_block *block) { method_.block = block; }
+  const guf_launch_watch *watch() const { return method_.watch; }
+  void borrow(const guf_launch_watch *watch) { method_.watch = watch; }
 
  private:
   guf_backend_method method_;
@@ -36,6 +39,7 @@ class QueuedMethod final : public MethodTask {
  public:
   explicit QueuedMethod(const MethodTask &task) : MethodTask(task), owned_(block()) {
     borrow(&owned_);
+    borrow(owned_watch_.copy(watch()));
   }
   ~QueuedMethod() override {
     host_free(indices_[0]);
@@ -62,6 +66,7 @@ class QueuedMethod final : public MethodTask {
   }
 
   guf_method_block owned_;
+  OwnedWatch owned_watch_;
   void *indices_[2] = {};
 };
 

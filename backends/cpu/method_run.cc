@@ -26,20 +26,9 @@ guf_status run(const guf_backend_method &method, const Fold &fold, guf_error *er
   }
 }
 
-}  // namespace
-
-uint64_t work_of(const guf_method_block &block) {
-  uint64_t work = block.items;
-  for (int d = 0; d < block.nfold; ++d) {
-    work = times(work, static_cast<uint64_t>(block.fold_size[d]));
-  }
-  if (block.method == GUF_METHOD_AT) work = times(work, static_cast<uint64_t>(block.nindices));
-  return work;
-}
-
-guf_status execute_method(const guf_backend_method &method, guf_error *error) {
+guf_status run_with(const guf_backend_method &method, EventWatch *watch, guf_error *error) {
   std::atomic<guf_status> failure{GUF_OK};
-  const Fold fold(method, &failure);
+  const Fold fold(method, &failure, watch);
   const guf_method_block &block = *method.block;
   switch (const guf_status status = run(method, fold, error)) {
     case kLoopFailed:
@@ -54,6 +43,48 @@ guf_status execute_method(const guf_backend_method &method, guf_error *error) {
     default:
       return status;
   }
+}
+
+// The operands of one step, as a launch has them: X op Y, into X. Steps of a tree with a fold entry
+// are in the type of its partial results.
+void describe_step(const guf_backend_method &method, guf_launch_block *step) {
+  const guf_method_block &block = *method.block;
+  const bool unary = block.method == GUF_METHOD_AT && block.input == 0;
+  const bool tree = block.method == GUF_METHOD_REDUCE || block.method == GUF_METHOD_REDUCEAT;
+  step->nin = unary ? 1 : 2;
+  step->noperands = step->nin + 1;
+  for (int i = 0; i < step->noperands; ++i) {
+    step->loop_dtype[i] = block.loop_dtype;
+    if (tree) step->loop_dtype[i] = Fold(method, nullptr, nullptr).partial_dtype();
+    step->operand_flags[i] = i < step->nin ? GUF_LAUNCH_OPERAND_READ : GUF_LAUNCH_OPERAND_WRITTEN;
+  }
+  if ((block.flags & GUF_METHOD_MIXED) != 0) step->loop_dtype[1] = block.element_dtype;
+}
+
+[[gnu::noinline]] guf_status run_watched(const guf_backend_method &method, guf_error *error) {
+  guf_launch_block step = {};
+  describe_step(method, &step);
+  EventWatch watch(step, *method.watch);
+  const guf_status status = run_with(method, &watch, error);
+  return status != GUF_OK ? status : watch.finish(error);
+}
+
+}  // namespace
+
+uint64_t work_of(const guf_method_block &block) {
+  uint64_t work = block.items;
+  for (int d = 0; d < block.nfold; ++d) {
+    work = times(work, static_cast<uint64_t>(block.fold_size[d]));
+  }
+  if (block.method == GUF_METHOD_AT) work = times(work, static_cast<uint64_t>(block.nindices));
+  return work;
+}
+
+guf_status execute_method(const guf_backend_method &method, guf_error *error) {
+  // Integers of a tree have no events, and any order: one that is looked at would have an order.
+  const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;
+  if (__builtin_expect(method.watch != nullptr, 0) && !exact) return run_watched(method, error);
+  return run_with(method, nullptr, error);
 }
 
 }  // namespace gufunc::cpu

@@ -178,7 +178,7 @@ guf_status TreeFolder::leaf_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
 guf_status TreeFolder::leaf_by(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n,
                                Lanes out) {
   const bool direct =
-      fold_.has_entry() && (source_ != nullptr || fold_.partial_bytes() == fold_.value_bytes());
+      fold_.folds_at_once() && (source_ != nullptr || fold_.partial_bytes() == fold_.value_bytes());
   Mask mask = Mask::kAll;
   if (masked_) mask = judge(lanes, n, mask_step);
   const MethodScratch::Scope scope(scratch_);

@@ -63,7 +63,7 @@ class TreeFolder {
   guf_status rows(LaneRun lanes, int64_t n, Lanes out);
   guf_status long_row(LaneRun row, int64_t n, Lanes out);
   guf_status pairs(Lanes *values, Lanes *room, int64_t lanes, int64_t count);
-  bool fast() const { return source_ != nullptr && !masked_ && fold_.has_entry(); }
+  bool fast() const { return source_ != nullptr && !masked_ && fold_.folds_at_once(); }
 
   const Fold &fold_;
   const Source *source_;

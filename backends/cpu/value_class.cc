@@ -2,7 +2,10 @@
 // Tests on the bits of floating-point numbers.
 #include "backends/cpu/value_class.h"
 
+#include <cstdint>
 #include <cstring>
+
+#include "backends/cpu/dtype_layout.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -45,10 +48,20 @@ void classify_complex(const char *elements, int64_t step, int64_t count, uint8_t
   }
 }
 
+void classify_times(const char *elements, int64_t step, int64_t count, uint8_t *classes) {
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t steps;
+    std::memcpy(&steps, elements + i * step, sizeof steps);
+    classes[i] = static_cast<uint8_t>(classes[i] | (steps == INT64_MIN ? kIsNaN : 0) |
+                                      (steps == 0 ? kIsZero : 0));
+  }
+}
+
 }  // namespace
 
 void classify(guf_dtype dtype, const char *elements, int64_t step, int64_t count,
               uint8_t *classes) {
+  if (is_time(dtype)) return classify_times(elements, step, count, classes);
   switch (dtype) {
     case GUF_F16:
       return classify_reals<Half>(elements, step, count, classes);

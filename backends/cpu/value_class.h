@@ -17,7 +17,8 @@ enum ValueClass : uint8_t {
 };
 
 // Or-s the class of each of `count` elements into `classes`. A complex number is NaN or infinite
-// if a part is, and zero if both are. Integers and bools have no class.
+// if a part is, and zero if both are. Of times not-a-time is NaN. Integers and bools have no
+// class.
 void classify(guf_dtype dtype, const char *elements, int64_t step, int64_t count, uint8_t *classes);
 
 }  // namespace gufunc::cpu

@@ -99,7 +99,7 @@ inline guf_status launch(Device &device, Stream *stream, void *kernel, const op:
 // The same of a method.
 inline guf_status run_method(Device &device, Stream *stream, void *kernel, void *fold,
                              const op::Loop &loop, uint32_t threads, const guf_method_block &block,
-                             guf_error *error) {
+                             const guf_launch_watch *watch, guf_error *error) {
   const guf_backend_method request = {sizeof(guf_backend_method),
                                       threads,
                                       kernel,
@@ -107,7 +107,8 @@ inline guf_status run_method(Device &device, Stream *stream, void *kernel, void 
                                       stream == nullptr ? nullptr : stream->native,
                                       loop.user,
                                       &block,
-                                      loop.failure.load(std::memory_order_relaxed)};
+                                      loop.failure.load(std::memory_order_relaxed),
+                                      watch};
   return device.backend->api.method(device.native, &request, error);
 }
 

@@ -2,6 +2,7 @@
 // at: an unbuffered operation on indexed elements, every occurrence of an index in its turn.
 #include <algorithm>
 
+#include "core/asked_events.h"
 #include "core/method/decide.h"
 #include "core/method/fold_types.h"
 #include "core/method/geometry.h"
@@ -103,6 +104,10 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Place
     op::OperandView &operand = call.operand[kInput];
     operand.layout = {operand.layout.dtype, nown, loop.extent, steps, from};
   }
+  guf_launch_watch watch;
+  const bool watched = pipeline::is_watched(call);
+  if (watched) GUF_TRY(pipeline::make_watch(call, GUF_BACKEND_FP_EVENTS, &watch, error));
+  pipeline::EventFailure failure(error);
   for (size_t n = 0; n < places.array.size(); ++n) {
     for (const int32_t i : {0, call.noperands - 1}) {
       call.operand[i].layout = {array.dtype, nown, loop.extent, array.strides + view.nindices,
@@ -113,10 +118,11 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Place
     }
     plan::Launch geometry;
     GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
-    GUF_TRY(pipeline::run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
-                          nullptr, &geometry, error));
+    GUF_TRY(failure.keep(pipeline::run(*call.device, call.stream, kernel, *choice.loop,
+                                       call.args->threads, watched ? &watch : nullptr, &geometry,
+                                       failure.error())));
   }
-  return GUF_OK;
+  return failure.status();
 }
 
 }  // namespace

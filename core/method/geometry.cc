@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/asked_events.h"
 #include "core/method/method.h"
 
 namespace gufunc::method {
@@ -201,10 +202,16 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
   flag_alignment(*geometry, &block);
   write_axes(*geometry, &block);
   backend::ErrorRoom room(error);
+  guf_launch_watch watch;
+  const bool watched = pipeline::is_watched(call);
+  if (watched)
+    GUF_TRY(pipeline::make_watch(call, GUF_BACKEND_METHOD_FP_EVENTS, &watch, room.get()));
+  pipeline::EventFailure failure(room.get());
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
-    GUF_TRY(backend::run_method(*call.device, call.stream, code.kernel, code.fold, loop,
-                                call.args->threads, block, room.get()));
+    GUF_TRY(failure.keep(backend::run_method(*call.device, call.stream, code.kernel, code.fold,
+                                             loop, call.args->threads, block,
+                                             watched ? &watch : nullptr, failure.error())));
     int32_t turn = GUF_MAX_LOOP_NDIM;
     for (; turn < geometry->nkept; ++turn) {
       const Axis &axis = geometry->kept[turn];
@@ -213,7 +220,7 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
       advance(axis, -axis.extent, &block);
       index[turn] = 0;
     }
-    if (turn >= geometry->nkept) return GUF_OK;
+    if (turn >= geometry->nkept) return failure.status();
   }
 }
 

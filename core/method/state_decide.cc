@@ -55,43 +55,55 @@ guf_status prepare_states(FoldView &view, const StateResults &results, guf_error
   return GUF_OK;
 }
 
-// The leaf's loop, as for a call of it.
-guf_status choose_leaf(const FoldView &view, StatePlan *out, guf_error *error) {
-  op::Ufunc &leaf = *view.call.ufunc;
+// The loop of a part, as for a call of it. `dtype`: of its first operand, or 0.
+guf_status choose_for(op::Ufunc &part, const guf_dtype *types, guf_dtype dtype,
+                      resolve::Choice *out, guf_error *error) {
   op::CallView call;
   guf_call_args args = {};
   args.struct_size = sizeof args;
-  guf_dtype signature[GUF_MAX_OPERANDS] = {view.dtype};
-  if (view.dtype != 0) {
+  guf_dtype signature[GUF_MAX_OPERANDS] = {dtype};
+  if (dtype != 0) {
     args.signature = signature;
-    args.nsignature = leaf.noperands();
+    args.nsignature = part.noperands();
   }
-  call.ufunc = &leaf;
-  call.noperands = leaf.noperands();
+  call.ufunc = &part;
+  call.noperands = part.noperands();
   call.nseparate = 0;
   call.has_where = false;
   call.args = &args;
   call.casting = GUF_CASTING_UNSAFE;
-  const guf_dtype types[] = {view.call.operand[kInput].layout.dtype, GUF_I64, GUF_BOOL};
   for (int32_t i = 0; i < call.noperands; ++i) {
     op::OperandView &operand = call.operand[i];
-    const bool input = i < leaf.nin();
+    const bool input = i < part.nin();
     operand.kind = input ? GUF_OPERAND_TENSOR : GUF_OPERAND_NONE;
     operand.flags = input ? 0U : static_cast<uint32_t>(op::kMissing);
     operand.layout = {input ? types[i] : 0, 0, nullptr, nullptr, 0};
   }
-  return resolve::choose(call, &out->leaf, error);
+  return resolve::choose(call, out, error);
 }
 
-guf_status find_loop(const op::Ufunc &ufunc, const guf_dtype *inputs, const char *part,
-                     const op::Loop **out, guf_error *error) {
+// A list of loops names the classes of times; the loop of their units is made when it is looked
+// for.
+const op::Loop *exact_loop(op::Ufunc &ufunc, const guf_dtype *inputs) {
+  const guf_dtype *const end = inputs + ufunc.nin();
+  const auto fits = [&](const op::Loop *loop) { return std::equal(inputs, end, &loop->types[0]); };
   for (const op::Loop *const loop : ufunc.loops().loops) {
-    if (!std::equal(inputs, inputs + ufunc.nin(), loop->types.begin())) continue;
-    *out = loop;
-    return GUF_OK;
+    if (fits(loop)) return loop;
   }
+  resolve::Choice choice;
+  if (!std::any_of(inputs, end, dtype::is_time)) return nullptr;
+  if (choose_for(ufunc, inputs, 0, &choice, nullptr) != GUF_OK) return nullptr;
+  return fits(choice.loop) ? choice.loop : nullptr;
+}
+
+guf_status find_loop(op::Ufunc &ufunc, const guf_dtype *inputs, const char *part,
+                     const op::Loop **out, guf_error *error) {
+  *out = exact_loop(ufunc, inputs);
+  if (*out != nullptr) return GUF_OK;
   base::Text types;
-  for (int32_t i = 0; i < ufunc.nin(); ++i) types.add("%c", dtype::letter(inputs[i]));
+  for (int32_t i = 0; i < ufunc.nin(); ++i) {
+    types.add("%s%s", i == 0 ? "" : ", ", dtype::name(inputs[i]));
+  }
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                     "%s, which is to %s states, has no loop for exactly %s",
                     ufunc.full_name.c_str(), part, types.c_str());
@@ -100,7 +112,8 @@ guf_status find_loop(const op::Ufunc &ufunc, const guf_dtype *inputs, const char
 guf_status resolve_types(const FoldView &view, StatePlan *out, guf_error *error) {
   const op::Ufunc &leaf = *view.call.ufunc;
   const op::StateFold &fold = *leaf.state_fold();
-  GUF_TRY(choose_leaf(view, out, error));
+  const guf_dtype types[] = {view.call.operand[kInput].layout.dtype, GUF_I64, GUF_BOOL};
+  GUF_TRY(choose_for(*view.call.ufunc, types, view.dtype, &out->leaf, error));
   out->nstates = leaf.nout();
   std::copy_n(out->leaf.loop->types.begin() + leaf.nin(), out->nstates, out->state);
   guf_dtype both[GUF_MAX_OPERANDS];
@@ -159,6 +172,10 @@ guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error
                       leaf.name.c_str());
   }
   if (plan.elements != 0 || takes_none) return GUF_OK;
+  if (leaf.nin() > op::kLeafFirst) {  // it numbers its elements, as argmax does
+    return base::fail(error, GUF_E_VALUE, kNone, kNone, "attempt to get %s of an empty sequence",
+                      leaf.name.c_str());
+  }
   return base::fail(error, GUF_E_VALUE, kNone, kNone,
                     "zero-size array to reduction operation %s which has no identity",
                     leaf.name.c_str());

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "core/asked_events.h"
 #include "core/method/many_folds.h"
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"
@@ -35,8 +36,8 @@ struct Ground {
 
 class StateLaunches {
  public:
-  StateLaunches(FoldView &view, StateResults &results, const StatePlan &plan)
-      : view_(view), results_(results), plan_(plan), arrays_(view.call) {}
+  StateLaunches(FoldView &view, StateResults &results, const StatePlan &plan, guf_error *error)
+      : view_(view), results_(results), plan_(plan), arrays_(view.call), failure_(error) {}
 
   guf_status run(guf_operand *outputs, guf_error *error);
 
@@ -45,12 +46,12 @@ class StateLaunches {
   guf_status find_grounds(guf_error *error);
   guf_status allocate(guf_error *error);
   guf_status make_states(guf_error *error);
-  guf_status make_leaves(int64_t count, int64_t length, int64_t from, guf_error *error);
-  guf_status merge_states(guf_error *error);
+  guf_status make_leaves(int64_t count, int64_t length, int64_t from);
+  guf_status merge_states();
   guf_status make_results(guf_error *error);
   void put_number(int64_t number);
   void put(int32_t i, const Ground &ground, int64_t offset, std::initializer_list<More> more);
-  guf_status launch(op::Ufunc &ufunc, const guf_dtype *signature, guf_error *error);
+  guf_status launch(op::Ufunc &ufunc, const guf_dtype *signature);
 
   int64_t leaves() const { return std::max<int64_t>((plan_.elements + kLeaf - 1) / kLeaf, 1); }
   bool folded(int32_t axis) const { return plan_.folded.test(static_cast<size_t>(axis)); }
@@ -60,6 +61,7 @@ class StateLaunches {
   StateResults &results_;
   const StatePlan &plan_;
   pipeline::Temporaries arrays_;
+  pipeline::EventFailure failure_;
   Ground elements_, mask_, numbers_;
   std::vector<Ground> states_, ends_;  // ends: the results
   int32_t nkept_ = 0;
@@ -189,10 +191,13 @@ void StateLaunches::put_number(int64_t number) {
   operand.array = nullptr;
 }
 
-guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature, guf_error *error) {
+guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature) {
   args_ = {};
   args_.struct_size = sizeof args_;
   args_.threads = view_.args.threads;
+  args_.fp_events = view_.args.fp_events;
+  args_.fp_report = view_.args.fp_report;
+  args_.fp_fail = view_.args.fp_fail;
   args_.signature = signature;
   args_.nsignature = signature == nullptr ? 0 : ufunc.noperands();
   call_.ufunc = &ufunc;
@@ -203,12 +208,11 @@ guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature, g
   call_.casting = GUF_CASTING_UNSAFE;
   call_.stream = view_.call.stream;
   call_.device = view_.call.device;
-  return pipeline::call(call_, nullptr, error);
+  return failure_.keep(pipeline::call(call_, nullptr, failure_.error()));
 }
 
 // States of `count` leaves of `length` elements each, from element `from` on.
-guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t from,
-                                      guf_error *error) {
+guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t from) {
   op::Ufunc &leaf = *view_.call.ufunc;
   const auto put_folded = [&](int32_t i, const Ground &ground) {
     const int64_t step = ground.fold_stride;
@@ -237,7 +241,7 @@ guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t fro
     put(leaf.nin() + k, states_[static_cast<size_t>(k)], from / kLeaf * size, {{count, size}});
   }
   guf_dtype signature[GUF_MAX_OPERANDS] = {view_.dtype};
-  return launch(leaf, view_.dtype == 0 ? nullptr : signature, error);
+  return launch(leaf, view_.dtype == 0 ? nullptr : signature);
 }
 
 guf_status StateLaunches::make_states(guf_error *error) {
@@ -251,13 +255,13 @@ guf_status StateLaunches::make_states(guf_error *error) {
     numbers_.array = numbers.get();
     arrays_.keep(std::move(numbers));
   }
-  if (full > 0) GUF_TRY(make_leaves(full, kLeaf, 0, error));
-  return rest > 0 || full == 0 ? make_leaves(1, rest, full * kLeaf, error) : GUF_OK;
+  if (full > 0) GUF_TRY(make_leaves(full, kLeaf, 0));
+  return rest > 0 || full == 0 ? make_leaves(1, rest, full * kLeaf) : GUF_OK;
 }
 
 // In place: the left state of a pair becomes both. One without a partner stays where the next level
 // looks for it.
-guf_status StateLaunches::merge_states(guf_error *error) {
+guf_status StateLaunches::merge_states() {
   op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
   const int32_t n = plan_.nstates;
   for (int64_t apart = 1; apart < leaves(); apart *= 2) {
@@ -269,7 +273,7 @@ guf_status StateLaunches::merge_states(guf_error *error) {
       put(n + k, state, step, {{pairs, 2 * step}});
       put(2 * n + k, state, 0, {{pairs, 2 * step}});
     }
-    GUF_TRY(launch(merge, nullptr, error));
+    GUF_TRY(launch(merge, nullptr));
   }
   return GUF_OK;
 }
@@ -279,7 +283,7 @@ guf_status StateLaunches::make_results(guf_error *error) {
   const int32_t n = plan_.nstates;
   for (int32_t k = 0; k < n; ++k) put(k, states_[static_cast<size_t>(k)], 0, {});
   for (int32_t k = 0; k < results_.count; ++k) put(n + k, ends_[static_cast<size_t>(k)], 0, {});
-  if (finish) return launch(*finish, nullptr, error);
+  if (finish) return launch(*finish, nullptr);
   for (int32_t k = 0; k < n; ++k) {
     GUF_TRY(memory::convert(*view_.call.device, view_.call.stream,
                             pipeline::side_of(call_.operand[n + k]),
@@ -299,12 +303,12 @@ guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   GUF_TRY(allocate(error));
   if (std::find(kept_, kept_ + nkept_, 0) == kept_ + nkept_) {
     GUF_TRY(make_states(error));
-    GUF_TRY(merge_states(error));
+    GUF_TRY(merge_states());
     GUF_TRY(make_results(error));
   }
   arrays_.hand_over();
-  arrays_.publish(outputs);
-  return GUF_OK;
+  if (failure_.status() == GUF_OK) arrays_.publish(outputs);
+  return failure_.status();
 }
 
 }  // namespace
@@ -314,7 +318,7 @@ guf_status reduce_states(FoldView &view, StateResults &results, guf_operand *out
   StatePlan plan;
   GUF_TRY(decide_states(view, results, &plan, error));
   backend::ErrorRoom room(error);
-  return StateLaunches(view, results, plan).run(outputs, room.get());
+  return StateLaunches(view, results, plan, room.get()).run(outputs, room.get());
 }
 
 }  // namespace gufunc::method

@@ -107,17 +107,20 @@ bool is_plainly_apart(const array::Layout &layout) {
 
 }  // namespace
 
-guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error) {
-  GUF_TRY(check_counts(ufunc, args, error));
-  if ((args.flags & ~static_cast<uint32_t>(GUF_CALL_KEEPDIMS)) != 0)
-    return fail_value("flags", args.flags, error);
+guf_status check_events(const guf_call_args &args, guf_error *error) {
   constexpr uint32_t kEvents =
       GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
   if ((args.fp_report & ~kEvents) != 0) return fail_value("fp_report", args.fp_report, error);
   if ((args.fp_fail & ~kEvents) != 0) return fail_value("fp_fail", args.fp_fail, error);
-  if (args.fp_report != 0 && args.fp_events == nullptr) {
-    return base::fail(error, GUF_E_ARG, kNone, kNone, "args->fp_events is NULL");
-  }
+  if (args.fp_report == 0 || args.fp_events != nullptr) return GUF_OK;
+  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->fp_events is NULL");
+}
+
+guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error) {
+  GUF_TRY(check_counts(ufunc, args, error));
+  if ((args.flags & ~static_cast<uint32_t>(GUF_CALL_KEEPDIMS)) != 0)
+    return fail_value("flags", args.flags, error);
+  GUF_TRY(check_events(args, error));
   if (!fits(args.casting, GUF_CASTING_UNSAFE)) return fail_value("casting", args.casting, error);
   if (!fits(args.order, GUF_ORDER_ANY)) return fail_value("order", args.order, error);
   if (!fits(args.host_policy, GUF_HOST_COPY_AND_WARN))
@@ -208,9 +211,9 @@ guf_status check_operands(const op::CallView &call, guf_error *error) {
   }
   if (call.has_where && call.where.layout.dtype != GUF_BOOL) {
     return base::fail(error, GUF_E_CASTING, call.noperands, kNone,
-                      "Cannot cast array data from dtype('%s') to dtype('bool') according to the "
-                      "rule 'safe'; where: "
-                      "found %s, wanted bool",
+                      "Cannot cast %s from dtype('%s') to dtype('bool') according to the rule "
+                      "'safe'; where: found %s, wanted bool",
+                      call.where.layout.ndim == 0 ? "scalar" : "array data",
                       dtype::name(call.where.layout.dtype), dtype::name(call.where.layout.dtype));
   }
   return GUF_OK;

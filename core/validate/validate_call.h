@@ -11,6 +11,10 @@ namespace gufunc::validate {
 // Errors  GUF_E_ARG <= counts, NULL where something must be, unknown flags or enum values
 guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error);
 
+// Checks the floating-point events that are asked for.
+// Errors  GUF_E_ARG <= unknown events, nowhere to report them
+guf_status check_events(const guf_call_args &args, guf_error *error);
+
 // Checks one tensor and gives it strides: those it has, or C-contiguous ones written to
 // `stride_room`. `operand` names it in messages.
 // Errors  GUF_E_ARG <= flags, NULL shape, address 0 with elements;  GUF_E_DTYPE

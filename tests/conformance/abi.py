@@ -173,6 +173,13 @@ class Library:
             self.refused += 1
             raise GufuncError(status, self.error.message.decode())
 
+    def watch(self, args, report, fail=0):
+        """The floating-point events that `report` names are in `events` after the call."""
+        self.events = ct.c_uint32()
+        args.fp_report, args.fp_fail = report, fail
+        if report:
+            args.fp_events = ct.pointer(self.events)
+
     def find(self, name):
         if name not in self.ufuncs:
             handle = ct.c_void_p()
@@ -200,7 +207,7 @@ class Library:
                 DTYPES[letter],
                 array.ndim,
                 flags,
-                array.ctypes.data,
+                array.__array_interface__['data'][0],
                 shape,
                 strides,
                 None,
@@ -257,10 +264,7 @@ class Library:
             types = [DTYPES[letter] if letter else 0 for letter in signature]
             args.signature, args.nsignature = (ct.c_uint32 * len(types))(*types), len(types)
         args.flags = int(keepdims)
-        self.events = ct.c_uint32()
-        args.fp_report, args.fp_fail = report, fail
-        if report:
-            args.fp_events = ct.pointer(self.events)
+        self.watch(args, report, fail)
         if where is not None:
             mask = self.operand(where, keep)
             args.where = ct.pointer(mask)

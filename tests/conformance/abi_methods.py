@@ -28,6 +28,9 @@ class ReduceArgs(ct.Structure):
         ('outputs', ct.POINTER(abi.Operand)),
         ('noutputs', ct.c_int32),
         ('reserved', ct.c_uint32),
+        ('fp_events', ct.POINTER(ct.c_uint32)),
+        ('fp_report', ct.c_uint32),
+        ('fp_fail', ct.c_uint32),
     ]
 
 
@@ -45,6 +48,9 @@ class AccumulateArgs(ct.Structure):
         ('order', ct.c_int32),
         ('threads', ct.c_uint32),
         ('reserved', ct.c_uint32),
+        ('fp_events', ct.POINTER(ct.c_uint32)),
+        ('fp_report', ct.c_uint32),
+        ('fp_fail', ct.c_uint32),
     ]
 
 
@@ -59,6 +65,9 @@ class AtArgs(ct.Structure):
         ('device', ct.c_void_p),
         ('nindices', ct.c_int32),
         ('threads', ct.c_uint32),
+        ('fp_events', ct.POINTER(ct.c_uint32)),
+        ('fp_report', ct.c_uint32),
+        ('fp_fail', ct.c_uint32),
     ]
 
 
@@ -87,8 +96,9 @@ class Library(abi.Library):
             question = getattr(self.lib, f'guf_resolve_{name}')
             question.argtypes = [ct.c_void_p, ct.c_void_p, ct.POINTER(Resolution), error]
 
-    def run(self, method, name, args):
+    def run(self, method, name, args, report=0):
         args.struct_size = ct.sizeof(args)
+        self.watch(args, report)
         function, handle = getattr(self.lib, f'guf_{method}'), self.find(name)
         answer = Resolution(struct_size=ct.sizeof(Resolution))
         question = getattr(self.lib, f'guf_resolve_{method}')
@@ -127,6 +137,7 @@ class Library(abi.Library):
         dtype=None,
         keepdims=False,
         threads=0,
+        report=0,
     ):
         keep, args = [], ReduceArgs()
         given, output = self.operand(source, keep), self.operand(out, keep)
@@ -142,23 +153,25 @@ class Library(abi.Library):
             args.where = ct.pointer(self.operand(where, keep))
         args.dtype = abi.DTYPES[dtype] if dtype else 0
         args.flags, args.threads = int(bool(keepdims)), threads
-        self.run('reduce', name, args)
+        self.run('reduce', name, args, report)
         return self.answer(output, out)
 
-    def accumulate(self, name, source, out=None, *, axis=0, dtype=None, indices=None, threads=0):
+    def accumulate(
+        self, name, source, out=None, *, axis=0, dtype=None, indices=None, threads=0, report=0
+    ):
         keep, args = [], AccumulateArgs()
         given, output = self.operand(source, keep), self.operand(out, keep)
         args.input, args.output = ct.pointer(given), ct.pointer(output)
         if indices is not None:
             args.indices = ct.pointer(self.operand(indices, keep))
         args.axis, args.dtype, args.threads = axis, abi.DTYPES[dtype] if dtype else 0, threads
-        self.run('accumulate' if indices is None else 'reduceat', name, args)
+        self.run('accumulate' if indices is None else 'reduceat', name, args, report)
         return self.answer(output, out)
 
     def reduceat(self, name, source, indices, out=None, **options):
         return self.accumulate(name, source, out, indices=indices, **options)
 
-    def outer(self, name, inputs, out=None, *, where=None, dtype=None, order='K'):
+    def outer(self, name, inputs, out=None, *, where=None, dtype=None, order='K', report=0):
         keep, args = [], abi.CallArgs()
         ins = (abi.Operand * len(inputs))(*[self.operand(value, keep) for value in inputs])
         outs = (abi.Operand * 1)(self.operand(out, keep))
@@ -166,10 +179,10 @@ class Library(abi.Library):
         args.dtype, args.order = abi.DTYPES[dtype] if dtype else 0, abi.ORDER[order]
         if where is not None:
             args.where = ct.pointer(self.operand(where, keep))
-        self.run('outer', name, args)
+        self.run('outer', name, args, report)
         return self.answer(outs[0], out)
 
-    def at(self, name, array, indices, operand=None):
+    def at(self, name, array, indices, operand=None, *, report=0):
         keep, args = [], AtArgs()
         args.array = ct.pointer(self.operand(array, keep))
         several = [self.operand(index, keep) for index in indices]
@@ -177,5 +190,5 @@ class Library(abi.Library):
         args.nindices = len(several)
         if operand is not None:
             args.operand = ct.pointer(self.operand(operand, keep))
-        self.run('at', name, args)
+        self.run('at', name, args, report)
         return array

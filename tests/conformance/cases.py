@@ -16,6 +16,7 @@ ELEMENTWISE = {
 GUFUNCS = ['matmul', 'vecdot']
 NAMES = ELEMENTWISE[1] + ELEMENTWISE[2] + GUFUNCS
 DTYPES = '?bhiqBHIQefdFD'
+FLOATING = 'divide true_divide sqrt exp log sin cos'.split()  # integers are cast for them
 CASTINGS = [None, None, None, 'no', 'equiv', 'safe', 'same_kind', 'unsafe']
 
 
@@ -46,8 +47,9 @@ def random_shape(rng):
 
 
 class Buffers:
-    def __init__(self, rng):
+    def __init__(self, rng, overlaps=False):
         self.rng, self.list = rng, []
+        self.overlaps = overlaps  # outputs lie in an input's buffer wherever they can
 
     def add(self, dtype, span):
         self.list.append(
@@ -121,7 +123,7 @@ def random_input(rng, buffers, shape, dtypes):
 
 
 def random_output(rng, buffers, shape, inputs, dtypes):
-    draw = rng.random()
+    draw = rng.uniform(0.7, 1) if buffers.overlaps else rng.random()
     if draw < 0.5:
         return None
     if draw < 0.58:
@@ -166,17 +168,19 @@ def random_gufunc(rng, name, buffers, dtypes):
     return inputs, random_output(rng, buffers, loop + core, inputs, dtypes)
 
 
-def random_case(rng):
+def random_case(rng, overlaps=False, dtypes=None):
     name = rng.choice(NAMES)
     # Half of the calls stay within one kind, so that loops run and not only errors.
-    dtypes = rng.choice(
+    dtypes = dtypes or rng.choice(
         [DTYPES, rng.choice(DTYPES), rng.choice(['?bhiqBHIQ', 'efd', 'FD', 'efdFD', 'iqfd'])]
     )
-    buffers = Buffers(rng)
+    if overlaps:  # few refusals: what overlaps is to be seen
+        dtypes = rng.choice([rng.choice(DTYPES), 'bhiq', 'BHIQ', 'fd'])
+    buffers = Buffers(rng, overlaps)
     case = {
         'op': name,
         'seed': rng.randrange(1 << 31),
-        'casting': rng.choice(CASTINGS),
+        'casting': None if overlaps else rng.choice(CASTINGS),
         'order': rng.choice('KKKCFA'),
     }
     if name in GUFUNCS:
@@ -189,12 +193,13 @@ def random_case(rng):
         # NumPy 2 crashes on a mask beside a weak integer out of range: that pair is not asked for.
         if rng.random() < 0.12 and not any('weak_int' in view for view in case['inputs']):
             case['where'] = buffers.view('?', narrowed(rng, shape))
-    if rng.random() < 0.1:
+    if not overlaps and rng.random() < 0.1:
         case['dtype'] = rng.choice(DTYPES)
     # NumPy casts small inputs before it looks at their layout: 'A' sees other arrays then.
     plain = len({b['dtype'] for b in buffers.list}) == 1 and not any(
         b['swapped'] or b['misaligned'] for b in buffers.list
     )
+    plain = plain and buffers.list[0]['dtype'] not in ('?bhiqBHIQ' if name in FLOATING else '?')
     if case['order'] == 'A' and (name.startswith('logical') or not plain or case.get('dtype')):
         case['order'] = 'K'
     # NumPy 2 writes masked-out places of an output that it has to copy for overlap and cast: not

@@ -136,12 +136,18 @@ def either_sign(rng, axes, ndim):
     return axes
 
 
+def core_counts(case):
+    """Core dimensions of the operands that a case has."""
+    if case['op'] != 'matmul':
+        return list(CORE[case['op']])
+    # A vector has one, and the product lacks what it lacks.
+    lacking = [int(len(view['shape']) == 1) for view in case['inputs']]
+    return [2 - lacking[0], 2 - lacking[1], 2 - sum(lacking)]
+
+
 def add_axes(rng, case):
     views = case['inputs'] + [case['output']]
-    counts = list(CORE[case['op']])
-    if case['op'] == 'matmul':  # a vector has one, and the product lacks what it lacks
-        lacking = [int(len(view['shape']) == 1) for view in case['inputs']]
-        counts = [2 - lacking[0], 2 - lacking[1], 2 - sum(lacking)]
+    counts = core_counts(case)
     loop = max(len(view['shape']) - n for view, n in zip(case['inputs'], counts))
     case['axes'] = []
     for k, (view, count) in enumerate(zip(views, counts)):
@@ -159,8 +165,8 @@ def add_axes(rng, case):
         case['axes'].append(either_sign(rng, places, ndim))
     if CORE[case['op']][2] == 0 and rng.random() < 0.5:
         case['axes'].pop()
-    elif rng.random() < 0.02:
-        case['axes'].pop()
+    elif case['axes'][-1] and rng.random() < 0.02:
+        case['axes'].pop()  # of one list of axes nobody can tell that an empty entry is missing
 
 
 def add_axis(rng, case):

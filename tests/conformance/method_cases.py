@@ -8,6 +8,7 @@ FOLDED = (
     'add add add add multiply multiply multiply maximum minimum maximum minimum fmax fmin '
     'logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor subtract subtract divide'
 ).split()
+EVENTFUL = 'add add multiply multiply subtract divide floor_divide remainder'.split()
 KINDS = ['?bhiqBHIQ', 'efd', 'FD', 'efdFD', 'iqfd', DTYPES]
 WEAK_INITIAL = [0, 1, -1, 3, 100, 128, 300, 2**40, 2**63, 2**64 - 1, -(2**63)]
 INDEX_DTYPES = 'qqqqqiihbBHI'
@@ -91,12 +92,12 @@ def spoilt(rng, shape):
 
 def random_output(rng, buffers, shape, sources, dtypes):
     """None, a fresh view, or one that shares memory with an operand."""
-    if rng.random() < 0.5:
+    if not buffers.overlaps and rng.random() < 0.5:
         return None
-    if rng.random() < 0.05:
+    if not buffers.overlaps and rng.random() < 0.05:
         shape = spoilt(rng, shape)
     views = [view for view in sources if 'buffer' in view]
-    if views and rng.random() < 0.5:
+    if views and (buffers.overlaps or rng.random() < 0.5):
         source = rng.choice(views)
         if source['shape'] == shape and 0 not in source['strides'] and rng.random() < 0.4:
             return dict(source)
@@ -135,8 +136,8 @@ def base(rng, method, name):
     }
 
 
-def random_reduce(rng, name, dtypes):
-    case, buffers = base(rng, 'reduce', name), Buffers(rng)
+def random_reduce(rng, name, dtypes, overlaps=False):
+    case, buffers = base(rng, 'reduce', name), Buffers(rng, overlaps)
     shape = random_shape(rng)
     source = random_source(rng, buffers, shape, dtypes)
     if rng.random() < 0.93:
@@ -163,8 +164,8 @@ def random_one_axis(rng, ndim):
     return rng.randrange(-ndim, ndim) if ndim else rng.choice([0, -1])
 
 
-def random_accumulate(rng, name, dtypes):
-    case, buffers = base(rng, 'accumulate', name), Buffers(rng)
+def random_accumulate(rng, name, dtypes, overlaps=False):
+    case, buffers = base(rng, 'accumulate', name), Buffers(rng, overlaps)
     shape = random_shape(rng)
     source = random_source(rng, buffers, shape, dtypes)
     case['axis'] = random_one_axis(rng, len(shape))
@@ -176,8 +177,8 @@ def random_accumulate(rng, name, dtypes):
     return {**case, 'inputs': [source], 'output': output, 'buffers': buffers.list}
 
 
-def random_reduceat(rng, name, dtypes):
-    case, buffers = base(rng, 'reduceat', name), Buffers(rng)
+def random_reduceat(rng, name, dtypes, overlaps=False):
+    case, buffers = base(rng, 'reduceat', name), Buffers(rng, overlaps)
     shape = random_shape(rng)
     source = random_source(rng, buffers, shape, dtypes)
     case['axis'] = axis = random_one_axis(rng, len(shape))
@@ -214,8 +215,8 @@ def indexed(rng, values, shape, letter):
     return {'values': values, 'shape': shape, 'dtype': letter, 'step': rng.choice([1, 1, 1, 2, -1])}
 
 
-def random_outer(rng, name, dtypes):
-    case, buffers = base(rng, 'outer', name), Buffers(rng)
+def random_outer(rng, name, dtypes, overlaps=False):
+    case, buffers = base(rng, 'outer', name), Buffers(rng, overlaps)
     inputs = []
     for _ in range(2):
         shape = [rng.randint(1, 5) for _ in range(rng.choice([0, 1, 1, 2, 3]))]
@@ -300,11 +301,29 @@ def random_bfloat16_method_case(rng):
 
 def random_method_case(rng):
     method = rng.choice(METHODS)
-    make = {
+    return maker(method)(rng, random_name(rng), random_dtypes(rng))
+
+
+def random_overlapping_method_case(rng):
+    """The output lies in an input's buffer."""
+    make = maker(rng.choice('reduce reduce accumulate reduceat outer'.split()))
+    return make(rng, rng.choice(FOLDED), rng.choice([rng.choice('bhiqBHIQfd'), 'bhiq', 'fd']), True)
+
+
+def random_event_method_case(rng, dtypes):
+    """Of functions that have floating-point events, nothing cast."""
+    case = maker(rng.choice(METHODS))(rng, rng.choice(EVENTFUL), dtypes)
+    case.pop('dtype', None)
+    if 'initial' in case and 'where' not in case:
+        del case['initial']
+    return case
+
+
+def maker(method):
+    return {
         'reduce': random_reduce,
         'accumulate': random_accumulate,
         'reduceat': random_reduceat,
         'outer': random_outer,
         'at': random_at,
     }[method]
-    return make(rng, random_name(rng), random_dtypes(rng))

@@ -2,6 +2,7 @@
 """NumPy in the library's place, whole or with one planted fault: what the oracle must not mind, and
 what it must find."""
 
+import ctypes as ct
 import re
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 import abi
 import abi_methods
 import build
+import event_judge
 import keyword_cases
 from judge import letter_of
+from method_build import spread
 
 FAULTS = {
     'resolution: int8 sums are not widened': 'narrow_sum',
@@ -32,6 +35,9 @@ FAULTS = {
     'times: units meet without a factor': 'no_factor',
     'errors: an index out of range is clipped': 'clipped',
     'errors: a failing call writes its output': 'half_done',
+    'events: a division by zero is not told': 'no_divide',
+    'events: those of accumulate are not told': 'no_scan_events',
+    'events: what a mask leaves out counts': 'masked_events',
 }
 STATUS = [
     (OverflowError, 600),
@@ -48,17 +54,27 @@ class NumpyLibrary:
 
     def __init__(self, fault=None):
         self.fault = fault
+        self.events = None
 
-    def answered(self, out, work, weak=False):
+    def noted(self, report, work, out):
+        """`work(out)`; the floating-point events are in `events` afterwards."""
+        with event_judge.Noted(report) as seen:
+            result = work(out)
+        lost = event_judge.DIVIDE if self.fault == 'no_divide' else 0
+        self.events = ct.c_uint32(seen.found & ~lost)
+        return result
+
+    def answered(self, out, work, weak=False, report=0):
         """`work(out)` with NumPy's errors as statuses; a fresh result with its letter."""
         try:
-            result = work(out)
+            result = self.noted(report, work, out)
         except Exception as error:  # noqa: BLE001 - turned into the library's error
             if self.fault == 'half_done' and out is not None:
                 out[...] = 1
             axis = re.search("duplicate value in 'axis'|int too large to|a C int", str(error))
+            axis = axis and not weak or "won't fit into a C int" in str(error)
             status = next((code for kind, code in STATUS if isinstance(error, kind)), 9900)
-            raise abi.GufuncError(500 if axis and not weak else status, str(error)) from None
+            raise abi.GufuncError(500 if axis else status, str(error)) from None
         if out is not None:
             return out
         result = np.asarray(result)
@@ -81,7 +97,17 @@ class NumpyLibrary:
         )
 
     def call(
-        self, name, inputs, outputs, *, where=None, casting=None, order='K', dtype=None, **keywords
+        self,
+        name,
+        inputs,
+        outputs,
+        *,
+        where=None,
+        casting=None,
+        order='K',
+        dtype=None,
+        report=0,
+        **keywords,
     ):
         case = {'op': name, **keywords}
         options = {'casting': casting or 'same_kind', 'order': order, 'dtype': self.dtype(dtype)}
@@ -103,7 +129,14 @@ class NumpyLibrary:
         if self.fault in ('nat_loses', 'no_factor'):
             name, inputs = self.spoil_times(name, inputs)
         function = getattr(np, name)
-        return [self.answered(outputs[0], lambda out: function(*inputs, out=out, **options), True)]
+        found = self.answered(
+            outputs[0], lambda out: function(*inputs, out=out, **options), True, report
+        )
+        if self.fault == 'masked_events' and report and where is not None:
+            del options['where']
+            copies = [np.array(x) for x in inputs]
+            self.noted(report, lambda _: function(*copies, **options), None)
+        return [found]
 
     def spoil_times(self, name, inputs):
         dtypes = [getattr(x, 'dtype', np.dtype('d')) for x in inputs]
@@ -134,6 +167,7 @@ class NumpyLibrary:
         where=None,
         dtype=None,
         keepdims=False,
+        report=0,
     ):
         source = self.plain(source)
         options = {'dtype': self.dtype(dtype), 'keepdims': bool(keepdims)}
@@ -154,7 +188,7 @@ class NumpyLibrary:
                     )
             return result
 
-        return self.answered(out, work)
+        return self.answered(out, work, report=report)
 
     def spoil_reduce(self, name, source, out, axis, options):
         fault, narrow = self.fault, getattr(source, 'dtype', np.dtype('d')).char in 'bBhHiI'
@@ -176,7 +210,7 @@ class NumpyLibrary:
                 options['initial'] = -0.0
         return source, axis, options
 
-    def accumulate(self, name, source, out=None, *, axis=0, dtype=None):
+    def accumulate(self, name, source, out=None, *, axis=0, dtype=None, report=0):
         source = self.plain(source)
         if self.fault == 'in_place' and self.shares(out, source) and np.shape(source):
             out[...] = np.flip(out)
@@ -184,9 +218,10 @@ class NumpyLibrary:
         return self.answered(
             out,
             lambda target: function.accumulate(source, axis, self.dtype(dtype), target),
+            report=0 if self.fault == 'no_scan_events' else report,
         )
 
-    def reduceat(self, name, source, indices, out=None, *, axis=0, dtype=None):
+    def reduceat(self, name, source, indices, out=None, *, axis=0, dtype=None, report=0):
         source = self.plain(source)
         function, ndim = getattr(np, name), np.ndim(source)
         extent = np.shape(source)[axis] if -ndim <= axis < ndim else 0
@@ -195,25 +230,27 @@ class NumpyLibrary:
 
         def work(target):
             result = function.reduceat(source, indices, axis, self.dtype(dtype), target)
-            if self.fault == 'reduceat_end' and np.ndim(source) == 1:
+            if self.fault == 'reduceat_end' and np.ndim(source) == 1 and result.dtype.kind != 'm':
                 for k in range(len(indices) - 1):
                     if indices[k] > indices[k + 1]:
                         result[k] = function.reduce(source[indices[k] :], dtype=result.dtype)
             return result
 
-        return self.answered(out, work)
+        return self.answered(out, work, report=report)
 
-    def outer(self, name, inputs, out=None, *, where=None, dtype=None, order='K'):
+    def outer(self, name, inputs, out=None, *, where=None, dtype=None, order='K', report=0):
         options = {'order': order, 'dtype': self.dtype(dtype), 'out': out}
         if where is not None:
             options['where'] = where
         inputs = [self.plain(x) for x in inputs]
         if self.fault == 'outer_order':
             inputs = inputs[::-1]
-        return self.answered(out, lambda _: getattr(np, name).outer(*inputs, **options))
+        return self.answered(
+            out, lambda _: getattr(np, name).outer(*inputs, **options), report=report
+        )
 
-    def at(self, name, array, indices, *operand):
-        operand = [self.plain(x) for x in operand]
+    def at(self, name, array, indices, *operand, report=0):
+        operand = [spread(self.plain(x), indices, array) for x in operand]
         if self.fault == 'negative_index':
             indices = [np.where(x < 0, x - 1, x) if x.dtype.kind == 'i' else x for x in indices]
         if self.fault == 'clipped' and indices and array.ndim:
@@ -228,4 +265,4 @@ class NumpyLibrary:
             else:
                 getattr(np, name).at(target, tuple(indices), *operand)
 
-        return self.answered(array, work)
+        return self.answered(array, work, report=report)

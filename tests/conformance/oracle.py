@@ -2,12 +2,12 @@
 """The oracle: random calls and methods through the C ABI, compared with NumPy 2.
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
-    [--only calls|methods|times] [--keep]
+    [--only calls|methods|times|overlaps|events|bad] [--keep]
 
 It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first.
 Without --seed each commit has a seed of its own, which is printed: --seed N repeats its calls.
 A failing case shrinks to a small one; --keep writes it to rows/. GUFUNC_CPU_ISA chooses the
-instruction level. Exit 1 when anything differs."""
+instruction level. Exit 1 when anything differs, or when there were too few cases of a kind."""
 
 import argparse
 import copy
@@ -26,11 +26,13 @@ from collections import Counter
 import numpy as np
 
 import abi_methods
+import bad_cases
 import cases
 import judge
 import keyword_cases
 import method_cases
 import method_judge
+import tally
 import time_cases
 
 ROWS = pathlib.Path(__file__).with_name('rows')
@@ -39,7 +41,7 @@ ROWS = pathlib.Path(__file__).with_name('rows')
 def simpler(case):
     """Cases a step simpler than this one, simplest first."""
     keywords = ('keepdims',) if 'method' in case else keyword_cases.KEYS
-    for key in ('where', 'dtype', *keywords):
+    for key in ('where', 'dtype', 'events', *keywords):
         if case.get(key):
             yield {**case, key: None}
     if 'initial' in case:
@@ -131,29 +133,47 @@ def random_case(rng, count, only):
     return cases.random_bfloat16_case(rng) if count % 16 == 0 else cases.random_case(rng)
 
 
+def random_event_case(rng, number):
+    """Whose floating-point events are asked for: nothing is cast, corners are common."""
+    letter = rng.choice('fdfdfdeiqBH')
+    if number % 2:
+        case = method_cases.random_event_method_case(rng, letter)
+    else:
+        case = cases.random_case(rng, dtypes=letter)
+    for buffer in case['buffers']:
+        buffer['values'] = rng.choice(['small', 'special', 'special'])
+    return {**case, 'events': True}
+
+
 class Drawing:
-    """The cases of a seed. Times are drawn beside the others, which stay what they were."""
+    """The cases of a seed, each kind from a generator of its own."""
+
+    KINDS = 'numbers overlaps times overlaps events overlaps times bad'.split()
 
     def __init__(self, seed, only):
-        self.rng, self.times, self.only = random.Random(seed), random.Random(f'times {seed}'), only
-        self.count = self.numbers = 0
+        self.only, self.count = only, 0
+        self.rngs = {kind: random.Random(f'{kind} {seed}') for kind in self.KINDS}
+        self.drawn = Counter()
 
     def next(self):
+        kind = self.KINDS[self.count % len(self.KINDS)] if self.only is None else self.only
         self.count += 1
-        if self.only == 'times' or self.only is None and self.count % 4 == 0:
-            if self.count // 4 % 3 == 0:
-                return time_cases.random_time_method_case(self.times)
-            return time_cases.random_time_case(self.times)
-        self.numbers += 1
-        return random_case(self.rng, self.numbers - 1, self.only)
-
-
-def shares_memory(case):
-    """Whether the output lies in an input's buffer."""
-    output = case['output'] or {'buffer': None}
-    return any(
-        view.get('buffer') == output['buffer'] for view in case['inputs'] if 'buffer' in view
-    )
+        kind = 'numbers' if kind in ('calls', 'methods') else kind
+        rng, number = self.rngs[kind], self.drawn[kind]
+        self.drawn[kind] += 1
+        if kind == 'times':
+            method = number % 3 == 2
+            make = time_cases.random_time_method_case if method else time_cases.random_time_case
+            return {**make(rng), 'events': number % 5 == 0}
+        if kind == 'events':
+            return random_event_case(rng, number)
+        if kind == 'overlaps':
+            if number % 2:
+                return method_cases.random_overlapping_method_case(rng)
+            return cases.random_case(rng, overlaps=True)
+        if kind == 'bad':
+            return bad_cases.random_bad_case(rng)
+        return random_case(rng, number, self.only)
 
 
 def kind_of(case):
@@ -178,9 +198,8 @@ def main():
     parser.add_argument('--cases', type=int, default=100_000)
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
     parser.add_argument('--seed', type=int, default=commit_seed(), help="else the commit's")
-    parser.add_argument(
-        '--only', choices=['calls', 'methods', 'times'], help='by default three, three and two'
-    )
+    kinds = ['calls', 'methods', 'times', 'overlaps', 'events', 'bad']
+    parser.add_argument('--only', choices=kinds, help='by default all')
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
     np.seterr(all='ignore')
@@ -199,7 +218,6 @@ def main():
         case = drawing.next()
         per_op[case['op']] += 1
         methods[case.get('method', 'call')] += 1
-        methods['outputs in an input'] += shares_memory(case)
         text = difference(case, library)
         outcomes['differs' if text else 'equal'] += 1
         if text:
@@ -207,7 +225,7 @@ def main():
             kinds[f'{kind_of(case)}: {re.sub("[0-9].*", "", text)}'] += 1
             if failures <= 20:
                 report(case, text, library, options.keep)
-    expected = {'methods': [], 'times': ['isnat']}.get(options.only, cases.NAMES)
+    expected = {None: cases.NAMES, 'calls': cases.NAMES, 'times': ['isnat']}.get(options.only, [])
     count = drawing.count
     missing = [name for name in expected if count >= 5000 and per_op[name] < 20]
     seconds = time.monotonic() - started
@@ -216,13 +234,13 @@ def main():
         f'{np.__version__}: {outcomes["equal"]} equal, {failures} differ',
         flush=True,
     )
-    methods['refused'] = library.refused
     print(', '.join(f'{method} {times}' for method, times in sorted(methods.items())))
+    few = tally.tell(count, options.only)
     for kind, times in kinds.most_common(40):
         print(f'{times:6} {kind}')
     if missing:
         print(f'hardly called: {missing}')
-    return 1 if failures or missing else 0
+    return 1 if failures or missing or few else 0
 
 
 if __name__ == '__main__':

@@ -6,24 +6,22 @@ is found out.
 
 import argparse
 import itertools
-import random
 import sys
 
 import numpy as np
 
-import cases
-import method_cases
+import build
 import oracle
-import time_cases
 from numpy_library import FAULTS, NumpyLibrary
 
 
 def random_cases(seed):
-    rng, times = random.Random(seed), random.Random(f'times {seed}')
-    for number in itertools.count():
-        if number % 4 == 3:
-            yield time_cases.random_time_case(times)
-        yield method_cases.random_method_case(rng) if number % 2 else cases.random_case(rng)
+    """As the oracle draws them, without bfloat16, which NumPy lacks."""
+    drawing = oracle.Drawing(seed, None)
+    while True:
+        case = drawing.next()
+        if not build.is_bfloat16(case):
+            yield case
 
 
 def first_difference(library, count, seed):

@@ -126,7 +126,19 @@ def random_time_method_case(rng):
             buffer['values'] = 'small'
     # NumPy keeps partial results in an output of another unit, and rounds each.
     output = case['output']
-    if method in ('reduce', 'accumulate', 'reduceat') and output:
+    if name == 'add' and method == 'reduce' and output and rng.random() < 0.5:
+        sum_into_datetimes(case)
+    elif method in ('reduce', 'accumulate', 'reduceat') and output:
         if case['buffers'][output['buffer']]['dtype'] not in used_dtypes(case):
             case['output'] = None
     return case
+
+
+def sum_into_datetimes(case):
+    """A sum of timedeltas in a datetime of their unit: the epoch and the first, and the others."""
+    source, output = case['inputs'][0], case['buffers'][case['output']['buffer']]
+    own = used_dtypes(case)[0]
+    if own.startswith('m8[') and source.get('buffer') != case['output']['buffer']:
+        output['dtype'] = 'M' + own[1:]
+    else:
+        case['output'] = None

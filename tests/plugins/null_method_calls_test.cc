@@ -106,6 +106,22 @@ TEST_F(NullMethods, EveryFailureOfTheSlotReachesTheCaller) {
   for (const auto &method : methods) EXPECT_EQ(method(), GUF_OK) << error_.message;
 }
 
+TEST_F(NullMethods, AreNotAskedForEventsThatTheBackendDoesNotLookFor) {
+  const guf_operand in = operand_of(floats(near_, {1, 2, 3}));
+  guf_operand out = operand_of(floats(near_, {7}));
+  uint32_t events = 0;
+  guf_reduce_args args = {};
+  args.struct_size = sizeof args;
+  args.flags = GUF_CALL_KEEPDIMS;
+  args.input = &in;
+  args.output = &out;
+  args.fp_events = &events;
+  args.fp_report = GUF_FP_OVERFLOW;
+  EXPECT_EQ(guf_reduce(add_, &args, &error_), GUF_E_UNSUPPORTED);
+  EXPECT_THAT(error_.message, HasSubstr("looks for no floating-point events in methods"));
+  EXPECT_THAT(values_of(out.array, 1), ElementsAre(7));
+}
+
 TEST_F(NullMethods, OperandsOfTwoDevicesAreRefused) {
   const guf_array in = floats(far_, {1, 2, 3}), wrong = floats(other_, {7});
   const guf_array one = floats(far_, {7}), all = floats(far_, {7, 8, 9});

@@ -74,6 +74,24 @@ typedef struct guf_launch_block {
       core_name[GUF_MAX_CORE_STRIDES]; /* index into size[1..] of each core stride's dimension */
 } guf_launch_block;
 
+/* ------------------------------------------------------------------ floating-point events */
+
+/** Floating-point events that a launch looks for, in the loop's dtypes. Sent only to a backend with
+ * GUF_BACKEND_FP_EVENTS, with a method to one with GUF_BACKEND_METHOD_FP_EVENTS. */
+typedef struct guf_launch_watch {
+  const char *name;        /* of the ufunc, for messages */
+  uint32_t function_flags; /* guf_function_flag */
+  uint32_t report;         /* guf_fp_event: or-ed into *events, atomically, when the work is done */
+  uint32_t fail;           /* guf_fp_event: these make the launch GUF_E_FLOATING_POINT */
+  uint32_t reserved;
+  uint32_t *events; /* host memory; NULL when `report` is 0 */
+} guf_launch_watch;
+
+enum guf_backend_feature {
+  GUF_BACKEND_FP_EVENTS = 1u << 0,       /* of launches */
+  GUF_BACKEND_METHOD_FP_EVENTS = 1u << 1 /* of methods: of every step of the fold */
+};
+
 /* ------------------------------------------------------------------ methods (kernel_abi 1) */
 
 enum guf_method {
@@ -151,6 +169,7 @@ typedef struct guf_backend_method {
   void *user;
   const guf_method_block *block;
   const char *failure;
+  const guf_launch_watch *watch; /* NULL, or the events to look for; borrowed for the call */
 } guf_backend_method;
 
 /* ------------------------------------------------------------------ what slots exchange */
@@ -178,19 +197,6 @@ enum guf_copy_kind {
   GUF_COPY_DEVICE_TO_HOST = 1,
   GUF_COPY_DEVICE_TO_DEVICE = 2
 };
-
-/** Floating-point events that a launch looks for, in the loop's dtypes. Sent only to a backend with
- * GUF_BACKEND_FP_EVENTS. */
-typedef struct guf_launch_watch {
-  const char *name;        /* of the ufunc, for messages */
-  uint32_t function_flags; /* guf_function_flag */
-  uint32_t report;         /* guf_fp_event: or-ed into *events, atomically, when the work is done */
-  uint32_t fail;           /* guf_fp_event: these make the launch GUF_E_FLOATING_POINT */
-  uint32_t reserved;
-  uint32_t *events; /* host memory; NULL when `report` is 0 */
-} guf_launch_watch;
-
-enum guf_backend_feature { GUF_BACKEND_FP_EVENTS = 1u << 0 };
 
 /** One launch. `kernel` came from kernel_get; `stream` is NULL for the device's default order: on a
  * device with host_memory the work is then complete on return. The block is borrowed for the call.

@@ -25,7 +25,12 @@ enum { GUF_ALL_AXES = -1 };
  * dtype    0, or the type of the loop (NumPy's dtype=).
  * outputs  NULL: `output` is the result. Else `noutputs` of them, one per result of a reduction
  *          with a state (guf_ufunc_set_reduction), each as `output`, which is then NULL.
- * order    layout of an allocated output. */
+ * order    layout of an allocated output.
+ * fp_events, fp_report, fp_fail
+ *          as in guf_call_args: of every step of the fold, the initial value's included, whatever
+ *          the number of threads (docs/fp-events.md). Elements that a mask leaves out have none.
+ *          What fp_fail names fails the method when all of it is done: a given output is then
+ *          written, none is allocated. */
 typedef struct guf_reduce_args {
   uint32_t struct_size;
   uint32_t flags; /* GUF_CALL_KEEPDIMS */
@@ -43,6 +48,9 @@ typedef struct guf_reduce_args {
   guf_operand *outputs;
   int32_t noutputs;
   uint32_t reserved;
+  uint32_t *fp_events;
+  uint32_t fp_report; /* guf_fp_event */
+  uint32_t fp_fail;   /* guf_fp_event */
 } guf_reduce_args;
 
 /** What accumulate and reduceat take.
@@ -63,6 +71,9 @@ typedef struct guf_accumulate_args {
   int32_t order;
   uint32_t threads;
   uint32_t reserved;
+  uint32_t *fp_events;
+  uint32_t fp_report; /* guf_fp_event */
+  uint32_t fp_fail;   /* guf_fp_event */
 } guf_accumulate_args;
 
 /** What at takes.
@@ -71,7 +82,9 @@ typedef struct guf_accumulate_args {
  * indices  `nindices` operands of integers that broadcast together and index the first `nindices`
  *          axes; negative ones count from the end.
  * operand  the second operand of a binary ufunc, broadcast to the indexed elements; NULL for a
- *          unary one. */
+ *          unary one.
+ * fp_events, fp_report, fp_fail
+ *          as in guf_reduce_args: of every occurrence of an index. */
 typedef struct guf_at_args {
   uint32_t struct_size;
   uint32_t flags; /* 0 */
@@ -82,6 +95,9 @@ typedef struct guf_at_args {
   guf_device device;
   int32_t nindices;
   uint32_t threads;
+  uint32_t *fp_events;
+  uint32_t fp_report; /* guf_fp_event */
+  uint32_t fp_fail;   /* guf_fp_event */
 } guf_at_args;
 
 /** Folds elements along axes: NumPy's ufunc.reduce. Messages number the input 1, the output 2, the
@@ -94,7 +110,7 @@ typedef struct guf_at_args {
  * axes are always allowed.
  * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call's;  GUF_E_ARG <= input is NULL;
  *                 output and outputs are both NULL, or neither is;  noutputs is not the number of
- *                 results
+ *                 results;  fp_report or fp_fail has unknown bits;  fp_report without fp_events
  *         GUF_E_VALUE <= the ufunc is not binary, has core dimensions or several outputs; several
  *                 axes and the order matters; no identity and no elements, or a mask without
  *                 initial (NumPy's texts); initial is NaN for an integer, or has several elements
@@ -103,13 +119,15 @@ typedef struct guf_at_args {
  *                 merge or finish has no loop of exactly the state's types
  *         GUF_E_UNSUPPORTED <= a reduction with a state: initial, or where= with a leaf without
  *                 a mask;  GUF_E_VALUE <= where= with a leaf that needs elements
+ *         GUF_E_UNSUPPORTED <= fp_report or fp_fail, and the backend looks for no events in methods
+ *         GUF_E_FLOATING_POINT <= an event that fp_fail names (NumPy's texts)
  *         GUF_E_SHAPE <= the output's, the mask's;  GUF_E_READ_ONLY;  GUF_E_OVERLAP <= the output
  *                 overlaps itself
  *         GUF_E_DEVICE_MISMATCH <= operands, or initial in device memory
  *         GUF_E_NO_IMAGE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH,
  *         GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call's
- *         The output is untouched after every error but GUF_E_LOOP, GUF_E_LAUNCH and GUF_E_VALUE of
- *         a loop.
+ *         The output is untouched after every error but GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_VALUE of a
+ *         loop and GUF_E_FLOATING_POINT.
  * [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, where
  * the output overlaps or more than 8 axes longer than 1 are folded, copies; of a reduction with a
  * state its states. */
@@ -143,7 +161,7 @@ GUF_API guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *er
  *         missing or one too many;  GUF_E_DTYPE <= core dimensions;  GUF_E_INDEX <= an index out of
  *         range, no integers, too many indices, indices that do not broadcast;  GUF_E_SHAPE <= the
  *         operand does not broadcast;  GUF_E_READ_ONLY, GUF_E_OVERLAP <= the array. It is untouched
- *         after every error but those of a loop.
+ *         after every error but those of a loop and GUF_E_FLOATING_POINT.
  * [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work.
  * Allocates 16 bytes for each element of the indices. */
 GUF_API guf_status guf_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error);

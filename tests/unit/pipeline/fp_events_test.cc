@@ -121,6 +121,15 @@ TEST(FpEventsOfCalls, MaskedElementsAndOperandsInPlace) {
   EXPECT_EQ(events, uint32_t{GUF_FP_DIVIDE}) << "looked at before it was overwritten";
 }
 
+TEST(FpEventsOfCalls, WhatFailsIsWrittenThoughItOverlaps) {
+  std::vector<double> x = {0, 1, 2, 4, 8, 16};
+  Call call("reciprocal");
+  call.in(View{GUF_F64, x.data(), {5}, {}}).out(View{GUF_F64, x.data() + 1, {5}, {}});
+  call.args.fp_fail = GUF_FP_DIVIDE;
+  EXPECT_EQ(call.run(), GUF_E_FLOATING_POINT);
+  EXPECT_EQ(x, (std::vector<double>{0, kInf, 1, 0.5, 0.25, 0.125}));
+}
+
 TEST(FpEventsOfCalls, OperandsThatAreCastAreLookedAtInTheLoopsType) {
   const std::vector<float> x = {3e38F, 1};
   const std::vector<double> y = {3e38, 1};

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/asked_events.h"
+
+#include "core/backend/backend.h"
+
+namespace gufunc::pipeline {
+
+using base::kNone;
+
+[[gnu::cold]] guf_status make_watch(const op::CallView &call, uint64_t feature,
+                                    guf_launch_watch *out, guf_error *error) {
+  const backend::Device &device = *call.device;
+  if ((device.backend->api.features & feature) == 0) {
+    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                      "%s: backend %s looks for no floating-point events%s", device.spec.c_str(),
+                      device.backend->api.name,
+                      feature == GUF_BACKEND_METHOD_FP_EVENTS ? " in methods" : "");
+  }
+  const guf_call_args &args = *call.args;
+  *out = {
+      call.ufunc->name.c_str(), call.ufunc->flags, args.fp_report, args.fp_fail, 0, args.fp_events};
+  return GUF_OK;
+}
+
+[[gnu::cold]] guf_status EventFailure::keep_failure(guf_status status) {
+  if (status != GUF_E_FLOATING_POINT) {
+    if (status_ != GUF_OK && error_ != nullptr) *error_ = later_;
+    return status;
+  }
+  status_ = status;
+  later_.struct_size = sizeof later_;
+  later_.status = GUF_OK;
+  return GUF_OK;
+}
+
+}  // namespace gufunc::pipeline

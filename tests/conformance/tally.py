@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run of the oracle has judged, counted, so that a test can demand enough of each kind."""
+
+from collections import Counter
+
+import numpy as np
+
+import bad_cases
+import build
+import event_judge
+
+TALLY = Counter()
+# Of so many cases one must be ...
+FEWEST = {
+    'overlapping': 5,  # ... a success whose output shares memory with an input
+    'with events': 150,  # ... floating-point events, the same ones
+    'refused for an argument': 20,  # ... a wrong argument that both refuse, without a byte changed
+}
+
+
+def changed_memory(case, ours):
+    """After both failed: nothing may be written, but by a loop that failed underway."""
+    underway = ours.error.status == 304 or 'negative integer powers' in ours.text
+    if not underway and build.Memory(case).bytes() != ours.memory.bytes():
+        return f'an error that changed memory: {ours.error.status} "{ours.text}"'
+    TALLY['refused'] += 1
+    if 'bad' in case:
+        TALLY[f'refused for its {case["bad"]}'] += 1
+    return None
+
+
+def count_overlap(case, ours):
+    """Counts a call that succeeded with an output whose memory is an input's, too."""
+    views = [ours.memory.view(view) for view in case['inputs'] if 'buffer' in view]
+    if case['output'] and any(np.shares_memory(ours.output, view) for view in views):
+        TALLY['overlapping'] += 1
+        TALLY['in place'] += case['output'] in case['inputs']
+
+
+def tell(count, only):
+    """Prints what was judged of overlaps and refusals; the kinds of which there were too few."""
+    for kind in ('overlapping', 'in place', 'refused'):
+        TALLY[kind] += 0
+    TALLY['refused for an argument'] = sum(TALLY[f'refused for its {k}'] for k in bad_cases.SPOIL)
+    print(
+        f'overlapping sets: {TALLY["overlapping"]}, {TALLY["in place"]} of them in place; '
+        f'refused calls: {TALLY["refused"]}, outputs untouched, '
+        f'{TALLY["refused for an argument"]} of them for one argument: '
+        + ', '.join(f'{kind} {TALLY[f"refused for its {kind}"]}' for kind in bad_cases.SPOIL)
+    )
+    print(
+        f'floating-point events: compared in {event_judge.TALLY["compared"]} calls, found in '
+        f'{event_judge.TALLY["found"]}'
+    )
+    TALLY['with events'] = event_judge.TALLY['found']
+    few = [k for k, one_in in FEWEST.items() if only is None and TALLY[k] * one_in < count - 1000]
+    for kind in few:
+        print(f'too few cases: {TALLY[kind]} {kind}, wanted one of {FEWEST[kind]}')
+    return few
