@@ -70,15 +70,34 @@ def elementwise(name, ufunc, *shapes, out):
     return name, ufunc, lambda: ([f32(*shape) for shape in shapes], f32(*out))
 
 
+def layouts():
+    """Operands that do not lie one element after the other."""
+    for n in (10_000, 1_000_000):
+        strided = lambda n=n: f32(2 * n)[::2]  # noqa: E731
+        yield f'add f32 n={n} strided by 2', 'add', lambda n=n, x=strided: ([x(), x()], f32(n))
+        to_strided = lambda n=n, x=strided: ([f32(n), f32(n)], x())  # noqa: E731
+        yield f'add f32 n={n} to strided by 2', 'add', to_strided
+    yield 'exp f32 n=10000 strided by 2', 'exp', lambda: ([f32(20_000)[::2]], f32(10_000))
+    for side in (100, 1000):
+        name, turned = f'add f32 {side}x{side}', lambda side=side: f32(side, side).T
+        yield f'{name} Fortran', 'add', lambda x=turned: ([x(), x()], x())
+        yield f'{name} transposed', 'add', lambda s=side, x=turned: ([f32(s, s), x()], f32(s, s))
+        yield f'{name} to Fortran', 'add', lambda s=side, x=turned: ([f32(s, s), f32(s, s)], x())
+
+
 def workloads():
     """Name, ufunc, and what makes the inputs and the output."""
     for n in (1, 100, 10_000, 1_000_000, 100_000_000):
         yield elementwise(f'add f32 n={n}', 'add', (n,), (n,), out=(n,))
-    yield (
-        'add f32 n=10000 strided by 2',
-        'add',
-        lambda: ([f32(20_000)[::2], f32(20_000)[::2]], f32(10_000)),
-    )
+    for dtype in ('float64', 'int32', 'float16', 'complex64'):
+        for n in (10_000, 1_000_000):
+            name = 'multiply' if dtype == 'complex64' else 'add'
+            yield (
+                f'{name} {dtype} n={n}',
+                name,
+                lambda n=n, t=dtype: ([f32(n).astype(t), f32(n).astype(t)], np.zeros(n, t)),
+            )
+    yield from layouts()
     for side in (100, 1000):
         whole, name = (side, side), f'add f32 {side}x{side} +'
         yield elementwise(f'{name} row', 'add', whole, (side,), out=whole)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one call costs before any element is touched: guf_call, a shape never seen before, a
-// launched plan; allocations counted; NumPy's figure from a child process in the same, interleaved
-// run.
+// What one call costs before any element is touched: guf_call, a shape never seen before,
+// guf_resolve, a launched plan; allocations counted; NumPy's figure from a child process in the
+// same, interleaved run.
 //
 //   dispatch_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=20
 //
@@ -177,6 +177,20 @@ void call_new_stretched_shape(benchmark::State &state) {
   call_shapes(state, true);
 }
 
+// A signature of dtypes that was resolved before.
+void resolve_known(benchmark::State &state) {
+  static Call *const call = new Call(3, kSmall);
+  static guf_resolution resolution = {};
+  resolution.struct_size = sizeof resolution;
+  const Counted counted(state);
+  for (auto _ : state) {
+    if (guf_resolve(call->add, &call->args, &resolution, &call->error) != GUF_OK) {
+      give_up("guf_resolve", call->error);
+    }
+    benchmark::DoNotOptimize(resolution);
+  }
+}
+
 void launch_plan(benchmark::State &state) {
   static Call *const call = new Call(1, kOne);
   static guf_plan plan = nullptr;
@@ -212,6 +226,7 @@ BENCHMARK(call_tensors)->Name("guf_call/add_f32/n1_tensors");
 BENCHMARK(call_three_dimensions)->Name("guf_call/add_f32/8x8x4");
 BENCHMARK(call_new_shape)->Name("guf_call/add_f32/never_seen_shape");
 BENCHMARK(call_new_stretched_shape)->Name("guf_call/add_f32/never_seen_shape_stretched_row");
+BENCHMARK(resolve_known)->Name("guf_resolve/add_f32/8x8x4");
 BENCHMARK(launch_plan)->Name("guf_plan_launch/add_f32/n1");
 BENCHMARK(call_numpy)->Name("numpy/add_f32/n1")->UseManualTime()->Iterations(50);
 

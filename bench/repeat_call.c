@@ -23,3 +23,5 @@
 REPEAT(repeat_call, guf_call_args, guf_call)
 REPEAT(repeat_reduce, guf_reduce_args, guf_reduce)
 REPEAT(repeat_accumulate, guf_accumulate_args, guf_accumulate)
+REPEAT(repeat_reduceat, guf_accumulate_args, guf_reduceat)
+REPEAT(repeat_at, guf_at_args, guf_at)

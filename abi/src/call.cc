@@ -3,8 +3,8 @@
 #include <gufunc/call.h>
 
 #include "abi/src/border.h"
+#include "abi/src/resolution.h"
 #include "abi/src/unpack_call.h"
-#include "core/base/struct_size.h"
 #include "core/pipeline.h"
 
 using namespace gufunc;
@@ -26,8 +26,8 @@ guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args, guf_resolutio
     guf_call_args room;
     op::CallView call;
     GUF_TRY(border::unpack_call(ufunc, args, &room, &call, error));
-    guf_resolution resolution = {};
-    GUF_TRY(pipeline::resolve(call, &resolution, error));
-    return base::write_struct(out_resolution, resolution, error);
+    border::Resolution resolution;
+    GUF_TRY(pipeline::resolve(call, resolution.get(), error));
+    return resolution.give(out_resolution, error);
   });
 }

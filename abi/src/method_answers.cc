@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "abi/src/border.h"
+#include "abi/src/resolution.h"
 #include "abi/src/text_out.h"
 #include "abi/src/unpack_call.h"
 #include "abi/src/unpack_method.h"
@@ -23,9 +24,9 @@ guf_status resolve(guf_resolution *out_resolution, guf_error *error, Unpack unpa
                                base::kMaxStructSize, error));
     View view;
     GUF_TRY(unpack(&view));
-    guf_resolution resolution = {};
-    GUF_TRY(ask(view, &resolution, error));
-    return base::write_struct(out_resolution, resolution, error);
+    border::Resolution resolution;
+    GUF_TRY(ask(view, resolution.get(), error));
+    return resolution.give(out_resolution, error);
   });
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 constexpr int64_t kTile = GUF_SCAN_TILE;
 constexpr int64_t kLaneBytes = 512;
-constexpr int kMostLevels = 8;  // 256^8 elements
+constexpr int64_t kSideBySide = 4;  // tiles: what a fold entry scans together
+constexpr int kMostLevels = 8;      // 256^8 elements
 
 guf_status apply(const Fold &fold, const char *a, int64_t a_step, const char *b, int64_t b_step,
                  char *out, int64_t out_step, int64_t count) {
@@ -88,17 +89,30 @@ class Accumulation {
   guf_status run();
 
  private:
-  // The results of a tile: the output itself, or scratch.
+  // Results of some lanes: the output itself, or scratch.
   struct Results {
     char *base;
     int64_t lane_step, step;
     char *row(int64_t i) const { return base + i * step; }
+    Results from(int64_t i) const { return {row(i), lane_step, step}; }
   };
 
   guf_status run_units(const ItemUnits &units, uint64_t first, uint64_t last) const;
   guf_status run_unit(const ItemUnits &units, const ItemUnit &unit, MethodScratch &scratch) const;
+  guf_status share_unit(const ItemUnits &units, const ItemUnit &unit, uint32_t threads) const;
+  guf_status scan_part(const ItemUnits &units, const ItemUnit &unit, int64_t first, int64_t n,
+                       const Results &out, const char *before, MethodScratch &scratch) const;
   guf_status scan(Tile in, const Results &out, int64_t lanes, int64_t n, const char *before) const;
   guf_status add_offset(const Results &out, int64_t lanes, int64_t n, const char *offset) const;
+
+  Results output_of(const ItemUnits &units, const ItemUnit &unit) const {
+    return {reinterpret_cast<char *>(block_.output) + unit.output, units.output_step(),
+            block_.fold_output_step};
+  }
+  // Elements of a lane that are scanned together: tiles of a single one, side by side.
+  int64_t part_of(int64_t lanes) const {
+    return lanes == 1 && fold_.has_entry() ? kTile * kSideBySide : kTile;
+  }
 
   const guf_backend_method &method_;
   const guf_method_block &block_;
@@ -113,8 +127,15 @@ guf_status Accumulation::run() {
   if (!source_.open(block_) || !sink_.open(block_)) return GUF_E_DTYPE;
   const uint64_t work = work_of(block_);
   const uint32_t threads = method_threads(method_, work);
-  const ItemUnits units(block_, std::max<int64_t>(kLaneBytes / size_, 1),
-                        threads < 2 ? 1 : threads * 4);
+  const int64_t most = std::max<int64_t>(kLaneBytes / size_, 1);
+  const ItemUnits units(block_, most, threads < 2 ? 1 : threads * 4);
+  if (units.count() < threads && fold_.tree() && sink_.direct()) {
+    const ItemUnits whole(block_, most, 1);
+    for (uint64_t i = 0; i < whole.count(); ++i) {
+      GUF_CPU_TRY(share_unit(whole, whole.unit(i), threads));
+    }
+    return GUF_OK;
+  }
   return share(units.count(), work, threads,
                [&](uint64_t first, uint64_t last) { return run_units(units, first, last); });
 }
@@ -130,48 +151,103 @@ guf_status Accumulation::run_units(const ItemUnits &units, uint64_t first, uint6
 
 guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
                                   MethodScratch &scratch) const {
-  const int64_t n = block_.fold_size[0], lanes = unit.lanes;
-  const char *const from = reinterpret_cast<const char *>(block_.input) + unit.input;
-  char *const to = reinterpret_cast<char *>(block_.output) + unit.output;
-  const int64_t lane_step = units.output_step(), step = block_.fold_output_step;
+  const int64_t n = block_.fold_size[0], lanes = unit.lanes, most = part_of(lanes);
+  const Results output = output_of(units, unit);
   TotalScan totals(fold_, lanes);
   char *const last = scratch.take(lanes * size_);
-  char *const staged = sink_.direct() ? nullptr : scratch.take(lanes * std::min(n, kTile) * size_);
+  char *const staged = sink_.direct() ? nullptr : scratch.take(lanes * std::min(n, most) * size_);
   if (!totals.open((n + kTile - 1) / kTile, scratch) || last == nullptr ||
       (staged == nullptr && !sink_.direct())) {
     return GUF_E_NO_MEMORY;
   }
-  for (int64_t i = 0; i < n; i += kTile) {
+  for (int64_t i = 0; i < n; i += most) {
     const MethodScratch::Scope scope(scratch);
-    const int64_t count = std::min(kTile, n - i);
-    const Tile in = source_.fetch(
-        {from + i * block_.fold_input_step[0], units.input_step(), block_.fold_input_step[0]},
-        lanes, count, scratch);
-    if (in.base == nullptr) return GUF_E_NO_MEMORY;
-    Results out{to + i * step, lane_step, step};
+    const int64_t count = std::min(most, n - i);
+    Results out = output.from(i);
     if (staged != nullptr) out = {staged, count * size_, size_};
     const bool goes_on = !fold_.tree() && i != 0;
-    GUF_CPU_TRY(scan(in, out, lanes, count, goes_on ? last : nullptr));
-    move_elements(last, size_, out.row(count - 1), out.lane_step, lanes,
-                  static_cast<uint32_t>(size_), 0);
-    if (fold_.tree() && i != 0) GUF_CPU_TRY(add_offset(out, lanes, count, totals.offset()));
-    if (fold_.tree() && i + count < n) GUF_CPU_TRY(totals.push(last, size_));
+    GUF_CPU_TRY(scan_part(units, unit, i, count, out, goes_on ? last : nullptr, scratch));
+    for (int64_t t = 0; t < count; t += kTile) {
+      const Results tile = out.from(t);
+      const int64_t size = std::min(kTile, count - t);
+      move_elements(last, size_, tile.row(size - 1), out.lane_step, lanes,
+                    static_cast<uint32_t>(size_), 0);
+      if (!fold_.tree()) continue;
+      if (i + t != 0) GUF_CPU_TRY(add_offset(tile, lanes, size, totals.offset()));
+      if (i + t + size < n) GUF_CPU_TRY(totals.push(last, size_));
+    }
     for (int64_t k = 0; staged != nullptr && k < lanes; ++k) {
-      sink_.put_values(out.base + k * out.lane_step, size_, to + i * step + k * lane_step, step,
-                       count);
+      sink_.put_values(out.base + k * out.lane_step, size_, output.row(i) + k * output.lane_step,
+                       output.step, count);
     }
   }
   return GUF_OK;
 }
 
+// A unit whose tiles are shared: all are scanned, then their totals, then offsets are joined.
+guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit,
+                                    uint32_t threads) const {
+  MethodScratch scratch;
+  const int64_t n = block_.fold_size[0], lanes = unit.lanes, bytes = lanes * size_;
+  const int64_t tiles = (n + kTile - 1) / kTile, part = part_of(lanes);
+  const Results output = output_of(units, unit);
+  TotalScan totals(fold_, lanes);
+  char *const all = scratch.take(tiles * bytes);
+  if (all == nullptr || !totals.open(tiles, scratch)) return GUF_E_NO_MEMORY;
+  const uint64_t work = static_cast<uint64_t>(n) * static_cast<uint64_t>(lanes);
+  const auto parts = static_cast<uint64_t>((n + part - 1) / part);
+  const auto scan_parts = [&](uint64_t first, uint64_t last) -> guf_status {
+    MethodScratch own;
+    for (auto i = static_cast<int64_t>(first) * part; first < last; ++first, i += part) {
+      const MethodScratch::Scope scope(own);
+      const int64_t count = std::min(part, n - i);
+      GUF_CPU_TRY(scan_part(units, unit, i, count, output.from(i), nullptr, own));
+      for (int64_t t = i; t < i + count; t += kTile) {
+        move_elements(all + t / kTile * bytes, size_, output.row(std::min(t + kTile, n) - 1),
+                      output.lane_step, lanes, static_cast<uint32_t>(size_), 0);
+      }
+    }
+    return GUF_OK;
+  };
+  GUF_CPU_TRY(share(parts, work, threads, scan_parts));
+  for (int64_t t = 0; t + 1 < tiles; ++t) {  // the total of a tile becomes the offset of the next
+    GUF_CPU_TRY(totals.push(all + t * bytes, size_));
+    std::memcpy(all + t * bytes, totals.offset(), static_cast<size_t>(bytes));
+  }
+  const auto add_offsets = [&](uint64_t first, uint64_t last) -> guf_status {
+    for (auto t = static_cast<int64_t>(first); t < static_cast<int64_t>(last); ++t) {
+      const int64_t i = (t + 1) * kTile;
+      GUF_CPU_TRY(add_offset(output.from(i), lanes, std::min(kTile, n - i), all + t * bytes));
+    }
+    return GUF_OK;
+  };
+  return share(static_cast<uint64_t>(tiles - 1), work, threads, add_offsets);
+}
+
+// `n` elements from `first` on, tiles of a single lane side by side.
+guf_status Accumulation::scan_part(const ItemUnits &units, const ItemUnit &unit, int64_t first,
+                                   int64_t n, const Results &out, const char *before,
+                                   MethodScratch &scratch) const {
+  const int64_t step = block_.fold_input_step[0];
+  const char *const from = reinterpret_cast<const char *>(block_.input) + unit.input + first * step;
+  Tile in = source_.fetch({from, units.input_step(), step}, unit.lanes, n, scratch);
+  if (in.base == nullptr) return GUF_E_NO_MEMORY;
+  if (n <= kTile) return scan(in, out, unit.lanes, n, before);
+  const int64_t tiles = n / kTile, done = tiles * kTile;
+  const ScanRows rows = {in.base,          kTile * in.step, in.step, out.base,
+                         kTile * out.step, out.step,        nullptr, 0};
+  GUF_CPU_TRY(fold_.scan(rows, tiles, kTile));
+  in.base += done * in.step;
+  return done == n ? GUF_OK : scan(in, out.from(done), 1, n - done, nullptr);
+}
+
 // From the left; `before`: NULL, or what precedes the first element of each lane.
 guf_status Accumulation::scan(Tile in, const Results &out, int64_t lanes, int64_t n,
                               const char *before) const {
-  if (before == nullptr && fold_.folds_at_once() && (lanes == 1 || in.lane_step != size_)) {
-    char *args[2] = {const_cast<char *>(in.base), out.base};
-    const int64_t dims[3] = {GUF_FOLD_SCAN, lanes, n};
-    const int64_t steps[4] = {in.lane_step, in.step, out.lane_step, out.step};
-    return fold_.entry()(args, dims, steps);
+  if (fold_.has_chain() && (lanes == 1 || in.lane_step != size_)) {
+    return fold_.scan(
+        {in.base, in.lane_step, in.step, out.base, out.lane_step, out.step, before, size_}, lanes,
+        n);
   }
   if (before != nullptr) {
     GUF_CPU_TRY(apply(fold_, before, size_, in.base, in.lane_step, out.base, out.lane_step, lanes));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: in order and unbuffered. Runs of indices that are all different are gathered, computed as one
-// and scattered; kept items of one index are a launch of their own.
+// at: in order and unbuffered. By the fold entry; where there is none, or elements are cast, runs
+// of indices that are all different are gathered, computed as one and scattered. Kept items of one
+// index are a launch of their own.
 #include <algorithm>
 #include <cstring>
 
@@ -106,9 +107,10 @@ class Runs {
         !operand_.choose(form_of(block_.input_dtype, block_.input_flags), native)) {
       return GUF_E_DTYPE;
     }
-    seen_.open(std::min(kRun, block_.nindices));
     const bool plain = is_plain(block_.output_dtype, block_.output_flags) &&
                        (block_.input == 0 || is_plain(block_.input_dtype, block_.input_flags));
+    if (plain && block_.input != 0 && fold_.has_chain()) return run_chain();
+    seen_.open(std::min(kRun, block_.nindices));
     for (int64_t i = 0; i < block_.nindices;) {
       const int64_t left = std::min(kRun, block_.nindices - i);
       int64_t count = 0;
@@ -126,6 +128,15 @@ class Runs {
   bool is_plain(guf_dtype dtype, uint32_t flags) const {
     const ElementForm form = form_of(dtype, flags);
     return dtype == block_.loop_dtype && !form.swapped && !form.unaligned;
+  }
+
+  guf_status run_chain() {
+    char *args[4] = {reinterpret_cast<char *>(block_.output),
+                     reinterpret_cast<char *>(block_.input),
+                     reinterpret_cast<char *>(const_cast<int64_t *>(block_.indices)),
+                     reinterpret_cast<char *>(const_cast<int64_t *>(block_.operand_indices))};
+    const int64_t dims[2] = {GUF_FOLD_AT, block_.nindices}, steps[1] = {};
+    return fold_.chain()(args, dims, steps);
   }
 
   // In place, one after the other.

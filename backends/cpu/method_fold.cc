@@ -51,9 +51,22 @@ Fold::Fold(const guf_backend_method &method, std::atomic<guf_status> *failure, E
   exact_ = (block.flags & GUF_METHOD_EXACT) != 0;
   loop_ = {method.kernel, method.user, may_fail, failure, watch};
   entry_ = {tree_ ? method.fold : nullptr, method.user, may_fail, failure};
+  chain_ = {watch == nullptr ? method.fold : nullptr, method.user, may_fail, failure};
   dtype_ = block.loop_dtype;
   value_bytes_ = dtype_bytes(block.loop_dtype);
   partial_bytes_ = partial_size(block.loop_dtype, has_entry());
+  if (exact_ && has_entry() && !may_fail) find_settled(block.loop_dtype);
+}
+
+// PERF  Four pairs of truth values tell, for less than an element of any reduction's call costs, so
+//       that any and all of a million stop where they are known.
+void Fold::find_settled(guf_dtype dtype) {
+  if (dtype != GUF_BOOL) return;
+  const char a[4] = {0, 0, 1, 1}, b[4] = {0, 1, 0, 1};
+  char joined[4] = {};
+  if (join(a, 1, b, 1, joined, 1, 4) != GUF_OK) return;
+  settled_ =
+      (joined[0] == 0 && joined[1] == 0 ? 1U : 0U) | (joined[2] != 0 && joined[3] != 0 ? 2U : 0U);
 }
 
 guf_status Fold::join(const char *a, int64_t a_step, const char *b, int64_t b_step, char *out,
@@ -68,6 +81,14 @@ guf_status Fold::join(const char *a, int64_t a_step, const char *b, int64_t b_st
   }
   const int64_t dims[2] = {GUF_FOLD_JOIN, count};
   return entry_(args, dims, steps);
+}
+
+guf_status Fold::scan(const ScanRows &rows, int64_t count, int64_t n) const {
+  char *args[3] = {const_cast<char *>(rows.in), rows.out, const_cast<char *>(rows.before)};
+  const int64_t dims[3] = {GUF_FOLD_SCAN, count, n};
+  const int64_t steps[5] = {rows.in_row, rows.in_step, rows.out_row, rows.out_step,
+                            rows.before_row};
+  return chain_(args, dims, steps);
 }
 
 guf_status Fold::move(int32_t request, const char *from, int64_t from_step, char *to,

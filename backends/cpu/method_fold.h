@@ -19,6 +19,16 @@ struct Lanes {
   uint8_t *present = nullptr;
 };
 
+// Elements that are folded from the left, row by row (enum guf_fold, SCAN). Steps in bytes.
+struct ScanRows {
+  const char *in;
+  int64_t in_row, in_step;
+  char *out;
+  int64_t out_row, out_step;
+  const char *before;  // NULL, or what precedes each row's first element
+  int64_t before_row;
+};
+
 // Partial results are of type A: X, but f32 where X is f16 or bf16 and there is a fold entry.
 class Fold {
  public:
@@ -33,10 +43,20 @@ class Fold {
   guf_dtype partial_dtype() const {
     return partial_bytes_ == value_bytes_ ? dtype_ : guf_dtype{GUF_F32};
   }
+  // The part of the fold entry that keeps the order, which functions without a tree have too; not
+  // where steps are looked at.
+  bool has_chain() const { return chain_.entry != nullptr; }
   int64_t value_bytes() const { return value_bytes_; }      // X
   int64_t partial_bytes() const { return partial_bytes_; }  // A
   const HostLoop &loop() const { return loop_; }
   const HostLoop &entry() const { return entry_; }
+  const HostLoop &chain() const { return chain_; }
+  // Whether no further element changes this partial result: true of logical_or, false of
+  // logical_and.
+  bool is_settled(const char *partial) const {
+    return settled_ != 0 && (settled_ >> (*partial != 0 ? 1 : 0) & 1) != 0;
+  }
+  bool may_settle() const { return settled_ != 0; }
 
   // out[i] = a[i] op b[i] in A; `out` may be a or b itself. Steps in bytes.
   guf_status join(const char *a, int64_t a_step, const char *b, int64_t b_step, char *out,
@@ -45,6 +65,8 @@ class Fold {
                   int64_t count) const;
   guf_status store(const char *from, int64_t from_step, char *to, int64_t to_step,
                    int64_t count) const;
+
+  guf_status scan(const ScanRows &rows, int64_t count, int64_t n) const;
 
   // Values at `a` + i * a_units and so on; what is absent takes no part. `out` may be a or b.
   guf_status combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out, int64_t count,
@@ -71,11 +93,13 @@ class Fold {
                        MethodScratch &scratch) const;
   guf_status move(int32_t request, const char *from, int64_t from_step, char *to, int64_t to_step,
                   int64_t count) const;
+  void find_settled(guf_dtype dtype);
 
-  HostLoop loop_, entry_;
+  HostLoop loop_, entry_, chain_;
   guf_dtype dtype_;  // X
   int64_t value_bytes_, partial_bytes_;
   bool tree_, exact_;
+  uint32_t settled_ = 0;  // a bit for false and one for true
 };
 
 // Joins subtrees of equal size as they arrive in order, `lanes` side by side, like the carries of

@@ -10,6 +10,9 @@
 namespace gufunc::cpu {
 namespace {
 
+// PERF  A call for each stretch of 10 elements costs ten times what its additions do.
+constexpr int64_t kTogether = 128;
+
 // Elements that result `k` folds.
 int64_t stretch(const guf_method_block &block, int64_t k) {
   const int64_t end = k + 1 < block.nindices ? block.indices[k + 1] : block.fold_size[0];
@@ -24,23 +27,72 @@ struct ReduceAt {
   FoldShape shape;
 
   // Pieces are pairs of a unit and an index, the index fastest.
-  guf_status run(const ItemUnits &units, uint64_t first, uint64_t last) const {
-    MethodScratch scratch;
-    TreeFolder folder(fold, &source, shape, false, scratch);
-    const Lanes results = fold.take(scratch, units.lanes(), false);
-    if (results.value == nullptr) return GUF_E_NO_MEMORY;
-    const auto indices = static_cast<uint64_t>(block.nindices);
-    uint64_t number = first / indices;
-    ItemUnit unit = units.unit(number);
-    auto k = static_cast<int64_t>(first % indices);
-    for (uint64_t i = first; i < last; ++i, ++k) {
-      if (k == block.nindices) {
-        k = 0;
-        unit = units.unit(++number);
-      }
-      LaneRun lanes;
-      lanes.base = reinterpret_cast<const char *>(block.input) + unit.input +
-                   block.indices[k] * shape.step[0];
+  guf_status run(const ItemUnits &units, uint64_t first, uint64_t last) const;
+
+ private:
+  LaneRun at(int64_t unit_input, int64_t k) const {
+    LaneRun lanes;
+    lanes.base =
+        reinterpret_cast<const char *>(block.input) + unit_input + block.indices[k] * shape.step[0];
+    return lanes;
+  }
+  int64_t equal_stretches(int64_t first, int64_t last) const;
+  guf_status run_item(TreeFolder *folder, const ItemUnit &unit, int64_t first, int64_t last,
+                      Lanes results, MethodScratch &scratch) const;
+};
+
+// How many stretches from `first` on are as long as the first one and begin one behind the other.
+int64_t ReduceAt::equal_stretches(int64_t first, int64_t last) const {
+  const int64_t length = stretch(block, first);
+  if (length > GUF_LEAF_SIZE) return 1;
+  int64_t count = 1;
+  while (first + count < last &&
+         block.indices[first + count] - block.indices[first + count - 1] == length &&
+         stretch(block, first + count) == length) {
+    ++count;
+  }
+  return count;
+}
+
+// Stretches first..last - 1 of one item: equal neighbours are lanes, and some results are put
+// together.
+guf_status ReduceAt::run_item(TreeFolder *folder, const ItemUnit &unit, int64_t first, int64_t last,
+                              Lanes results, MethodScratch &scratch) const {
+  char *const to = reinterpret_cast<char *>(block.output) + unit.output;
+  const int64_t most = folder->most_lanes();
+  for (int64_t k = first; k < last;) {
+    const int64_t begin = k;
+    while (k < last && k - begin < kTogether) {
+      LaneRun lanes = at(unit.input, k);
+      const int64_t length = stretch(block, k);
+      lanes.count = equal_stretches(k, std::min({last, begin + kTogether, k + most}));
+      lanes.step = length * shape.step[0];
+      GUF_CPU_TRY(folder->run_range(0, lanes, length, fold.at(results, k - begin)));
+      k += lanes.count;
+    }
+    GUF_CPU_TRY(sink.put(fold, results, nullptr, to + begin * block.fold_output_step,
+                         block.fold_output_step, k - begin, scratch));
+  }
+  return GUF_OK;
+}
+
+guf_status ReduceAt::run(const ItemUnits &units, uint64_t first, uint64_t last) const {
+  MethodScratch scratch;
+  TreeFolder folder(fold, &source, shape, false, scratch);
+  const Lanes results = fold.take(scratch, std::max(units.lanes(), kTogether), false);
+  if (results.value == nullptr) return GUF_E_NO_MEMORY;
+  const auto indices = static_cast<uint64_t>(block.nindices);
+  for (uint64_t i = first, end; i < last; i = end) {
+    const ItemUnit unit = units.unit(i / indices);
+    end = std::min(last, i / indices * indices + indices);
+    auto k = static_cast<int64_t>(i % indices);
+    const auto stop = static_cast<int64_t>(k + static_cast<int64_t>(end - i));
+    if (unit.lanes == 1) {
+      GUF_CPU_TRY(run_item(&folder, unit, k, stop, results, scratch));
+      continue;
+    }
+    for (; k < stop; ++k) {
+      LaneRun lanes = at(unit.input, k);
       lanes.count = unit.lanes;
       lanes.step = units.input_step();
       GUF_CPU_TRY(folder.run_range(0, lanes, stretch(block, k), results));
@@ -48,16 +100,16 @@ struct ReduceAt {
           reinterpret_cast<char *>(block.output) + unit.output + k * block.fold_output_step;
       GUF_CPU_TRY(sink.put(fold, results, nullptr, to, units.output_step(), unit.lanes, scratch));
     }
-    return GUF_OK;
   }
-};
+  return GUF_OK;
+}
 
 }  // namespace
 
 guf_status reduceat(const guf_backend_method &method, const Fold &fold) {
   const guf_method_block &block = *method.block;
   if (block.items == 0 || block.nindices == 0) return GUF_OK;
-  ReduceAt job{block, fold, {}, {}, {}};
+  ReduceAt job = {block, fold, {}, {}, {}};
   if (!job.source.open(block) || !job.sink.open(block)) return GUF_E_DTYPE;
   job.shape.ndim = 1;
   job.shape.size[0] = block.fold_size[0];

@@ -17,6 +17,7 @@ constexpr int64_t kLeaf = GUF_LEAF_SIZE;
 constexpr int64_t kFastBytes = 2048;  // of partial results that are folded side by side
 constexpr int64_t kSlowBytes = 256;   // the same where all elements of a leaf are in scratch
 constexpr int64_t kRowLeaves = 256;
+constexpr int64_t kFirstLeaves = 256;  // where a result may be known before the end
 constexpr int64_t kShortRowLeaves = 16;
 constexpr int64_t kGroupBytes = 16 * 1024;
 
@@ -46,8 +47,8 @@ Mask judge(LaneRun lanes, int64_t n, int64_t step) {
 }  // namespace
 
 int64_t TreeFolder::most_lanes() const {
-  const bool streams = shape_.ndim == 1 && fast() && !source_->staged();
-  return std::max<int64_t>((streams ? kFastBytes : kSlowBytes) / fold_.partial_bytes(), 1);
+  const bool fast_enough = streams() && !source_->staged() && (!fold_.tree() || fast());
+  return std::max<int64_t>((fast_enough ? kFastBytes : kSlowBytes) / fold_.partial_bytes(), 1);
 }
 
 guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out, const char *start) {
@@ -116,13 +117,13 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   const Lanes one = fold_.take(scratch_, group + 1, masked_);
   const Lanes other = fold_.take(scratch_, group + 1, masked_);
   TreeJoiner joiner(fold_, scratch_);
-  const int64_t chunk = group * kLeaf;
+  int64_t width = fold_.may_settle() ? std::min(kFirstLeaves, group) : group;
   if (one.value == nullptr || other.value == nullptr ||
-      !joiner.open(1, (n + chunk - 1) / chunk, masked_)) {
+      !joiner.open(1, n / (width * kLeaf) + 1, masked_)) {
     return GUF_E_NO_MEMORY;
   }
-  for (int64_t i = 0; i < n; i += chunk) {
-    const int64_t count = std::min(chunk, n - i);
+  for (int64_t i = 0, count; i < n; i += count, width = std::min(width * 4, group)) {
+    count = std::min(width * kLeaf, n - i);
     const int64_t full = count / kLeaf, rest = count % kLeaf;
     LaneRun run = row.moved(i * step, i * mask_step);
     if (full != 0) {
@@ -138,6 +139,10 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
     }
     Lanes values = one, room = other;
     GUF_CPU_TRY(pairs(&values, &room, 1, full + (rest != 0 ? 1 : 0)));
+    if (!masked_ && fold_.is_settled(values.value)) {
+      fold_.copy(values, out, 1);
+      return GUF_OK;
+    }
     fold_.copy(values, joiner.next(), 1);
     GUF_CPU_TRY(joiner.push());
   }
@@ -209,10 +214,50 @@ guf_status TreeFolder::leaves(Tile tile, int64_t lanes, int64_t n, char *out,
   return fold_.entry()(args, dims, steps);
 }
 
+// One row from the left, in the fold entry.
+guf_status TreeFolder::fold_row(LaneRun row, int64_t n, Lanes out, const char *start) {
+  const int64_t step = shape_.step[0], most = source_->staged() ? kLeaf * 4 : n;
+  for (int64_t i = 0; i < n; i += most) {
+    const MethodScratch::Scope scope(scratch_);
+    const int64_t count = std::min(most, n - i);
+    const Tile tile = source_->fetch({row.base + i * step, 0, step}, 1, count, scratch_);
+    if (tile.base == nullptr) return GUF_E_NO_MEMORY;
+    const char *const before = i == 0 ? start : out.value;
+    GUF_CPU_TRY(fold_.scan({tile.base, 0, tile.step, out.value, 0, 0, before, 0}, 1, count));
+  }
+  return GUF_OK;
+}
+
+// Lanes from the left where they lie.
+guf_status TreeFolder::fold_lanes(LaneRun lanes, int64_t n, Lanes out, const char *start) {
+  const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
+  const char *const first = start == nullptr ? lanes.base : start;
+  move_elements(out.value, size, first, start == nullptr ? lanes.step : 0, lanes.count,
+                static_cast<uint32_t>(size), 0);
+  for (int64_t i = start == nullptr ? 1 : 0; i < n; ++i) {
+    GUF_CPU_TRY(fold_.join(out.value, size, lanes.base + i * step, lanes.step, out.value, size,
+                           lanes.count));
+  }
+  return GUF_OK;
+}
+
 // From the left, a stretch at a time.
 guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, const char *start) {
+  if (streams()) {
+    const bool along_lanes = size_of_step(lanes.step) < size_of_step(shape_.step[0]);
+    if (lanes.count == 1 && fold_.has_chain()) return fold_row(lanes, n, out, start);
+    if (along_lanes && !source_->staged()) return fold_lanes(lanes, n, out, start);
+  }
   const MethodScratch::Scope scope(scratch_);
-  const int64_t size = fold_.partial_bytes();
+  const int64_t size = fold_.partial_bytes(), most = kSlowBytes / size;
+  if (lanes.count > most) {
+    for (int64_t k = 0; k < lanes.count; k += most) {
+      LaneRun some = lanes.moved(k * lanes.step, k * lanes.mask_step);
+      some.count = std::min(most, lanes.count - k);
+      GUF_CPU_TRY(left_fold(dim, some, n, fold_.at(out, k), start));
+    }
+    return GUF_OK;
+  }
   const Lanes elements = fold_.take(scratch_, std::min(n, kLeaf) * lanes.count, masked_);
   if (elements.value == nullptr) return GUF_E_NO_MEMORY;
   for (int64_t k = 0; start != nullptr && k < lanes.count; ++k) {
@@ -267,7 +312,8 @@ guf_status TreeFolder::read_elements(LaneRun lanes, int64_t step, int64_t mask_s
   Tile tile{lanes.base, lanes.step, step};
   if (source_ != nullptr) tile = source_->fetch(tile, count, n, scratch_);
   if (tile.base == nullptr) return GUF_E_NO_MEMORY;
-  const bool by_lane = count < n;
+  const bool by_lane =
+      n > 1 && (count == 1 || size_of_step(tile.step) < size_of_step(tile.lane_step));
   for (int64_t i = 0; i < (by_lane ? count : n); ++i) {
     const char *from = tile.base + i * (by_lane ? tile.lane_step : tile.step);
     char *to = out.value + i * (by_lane ? size : size * count);

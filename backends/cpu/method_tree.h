@@ -60,9 +60,13 @@ class TreeFolder {
   guf_status leaf_by(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n, Lanes out);
   guf_status leaves(Tile tile, int64_t lanes, int64_t n, char *out, int64_t out_step) const;
   guf_status left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, const char *start);
+  guf_status fold_row(LaneRun row, int64_t n, Lanes out, const char *start);
+  guf_status fold_lanes(LaneRun lanes, int64_t n, Lanes out, const char *start);
   guf_status rows(LaneRun lanes, int64_t n, Lanes out);
   guf_status long_row(LaneRun row, int64_t n, Lanes out);
   guf_status pairs(Lanes *values, Lanes *room, int64_t lanes, int64_t count);
+  // Elements are read where they lie, of one dimension and without a mask.
+  bool streams() const { return shape_.ndim == 1 && source_ != nullptr && !masked_; }
   bool fast() const { return source_ != nullptr && !masked_ && fold_.folds_at_once(); }
 
   const Fold &fold_;

@@ -60,6 +60,7 @@ guf_status prepare_at(AtView &view, guf_error *error) {
 
 guf_status launch_uniform(const AtView &view, const resolve::Choice &choice, const Places &places,
                           void *kernel, guf_error *error) {
+  Code code = {kernel, nullptr};
   const op::CallView &call = view.call;
   const array::Layout &array = view.array.layout;
   Geometry geometry;
@@ -76,7 +77,10 @@ guf_status launch_uniform(const AtView &view, const resolve::Choice &choice, con
   geometry.block.indices = places.array.data();
   geometry.block.operand_indices = view.has_operand ? places.operand.data() : nullptr;
   geometry.block.nindices = static_cast<int64_t>(places.array.size());
-  return run(call, *choice.loop, {kernel, nullptr}, &geometry, error);
+  if (view.has_operand) {
+    GUF_TRY(backend::fold_of(*call.ufunc, *choice.loop, *call.device, &code.fold, error));
+  }
+  return run(call, *choice.loop, code, &geometry, error);
 }
 
 // A loop whose result has another type than its operand is no method's: one ordinary launch per

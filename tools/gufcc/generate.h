@@ -21,8 +21,8 @@ struct LoopRef {
 // The symbol of a host entry: "guf_ew_add_ff_f__v3".
 std::string host_entry_name(const Loop &loop, const Target &target);
 
-// Whether the loop also gets a fold entry: (X, X) -> X of a function that is associative and
-// commutative, since the tree regroups the elements and takes them in another order.
+// Whether the loop also gets a fold entry: (X, X) -> X. Of a function that is associative and
+// commutative it serves the tree, which regroups the elements and takes them in another order.
 bool has_fold(const Function &function, const Loop &loop);
 // "guf_ew_add_ff_f_fd__v3"
 std::string fold_entry_name(const Loop &loop, const Target &target);

@@ -19,13 +19,23 @@ std::string entry_text(const std::string &name, const std::string &type, bool ma
       may_fail ? fmt::format("return {} ? {} : {}", call, +GUF_E_VALUE, +GUF_OK) : call);
 }
 
+// The whole of it only where elements may be regrouped.
+std::string fold_type(const Function &function, const Loop &loop, const std::string &callee,
+                      const char *promised) {
+  const char *storage = find_letter(loop.inputs[0])->storage;
+  const char *may_fail = loop.may_fail ? "true" : "false";
+  if (!function.associative || !function.commutative) {
+    return fmt::format("guf::host::chain<{}, {}, {}>", callee, storage, may_fail);
+  }
+  return fmt::format("guf::host::fold<{}, {}, {}, {}>", callee, storage, may_fail, promised);
+}
+
 }  // namespace
 
 bool has_fold(const Function &function, const Loop &loop) {
-  if (function.generalized() || !function.associative || !function.commutative) return false;
-  const std::string letters = loop.inputs + loop.outputs;
-  return letters.size() == 3 && find_letter(letters[0]) == find_letter(letters[1]) &&
-         find_letter(letters[0]) == find_letter(letters[2]);
+  if (function.generalized() || loop.inputs.size() != 2 || loop.outputs.size() != 1) return false;
+  return find_letter(loop.inputs[0]) == find_letter(loop.inputs[1]) &&
+         find_letter(loop.inputs[0]) == find_letter(loop.outputs[0]);
 }
 
 std::string fold_entry_name(const Loop &loop, const Target &target) {
@@ -56,9 +66,7 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
     text += entry_text(host_entry_name(*loop, target), loop_type, loop->may_fail);
     if (has_fold(*function, *loop)) {
       text += entry_text(fold_entry_name(*loop, target),
-                         fmt::format("guf::host::fold<{}, {}, {}, {}>", callee,
-                                     find_letter(loop->inputs[0])->storage, may_fail, promised),
-                         loop->may_fail);
+                         fold_type(*function, *loop, callee, promised), loop->may_fail);
     }
   }
   return text;

@@ -159,7 +159,8 @@ typedef struct guf_method_block {
 } guf_method_block;
 
 /** One launch of a method. `fold` is NULL where the loop has no fold entry: the backend folds with
- * the loop alone, to the same bits (in X: a loop of f16 then rounds every step). */
+ * the loop alone, to the same bits (in X: a loop of f16 then rounds every step). Without
+ * GUF_METHOD_TREE it may know GUF_FOLD_SCAN and GUF_FOLD_AT only. */
 typedef struct guf_backend_method {
   uint32_t struct_size;
   uint32_t max_threads;

@@ -86,7 +86,8 @@ typedef struct guf_call_args {
   uint32_t fp_fail;   /* guf_fp_event */
 } guf_call_args;
 
-/** What a call would do: the loop's types and each operand's shape. */
+/** What a call would do: the loop's types and each operand's shape. What output_shapes has behind
+ * the `output_ndims` numbers of an output is left as it was. */
 typedef struct guf_resolution {
   uint32_t struct_size;
   uint32_t loop; /* index for guf_ufunc_loop_types */

@@ -62,26 +62,31 @@ enum guf_loop_kind {
   GUF_LOOP_STATUS = 2 /* entry is a guf_loop_status */
 };
 
-/** What a fold entry is asked for, in dims[0]. A fold entry belongs to a loop (X, X) -> X of a
- * function that is associative and commutative. It has the signature guf_loop_numpy
- * (guf_loop_status where the loop has). Its accumulator type A is X, but f32 where X is f16 or
- * bf16: partial results are rounded once, at the end.
+/** What a fold entry is asked for, in dims[0]. A fold entry belongs to a loop (X, X) -> X and has
+ * the signature guf_loop_numpy (guf_loop_status where the loop has). That of a function that is not
+ * both associative and commutative knows SCAN and AT only. Of the others the accumulator type A is
+ * X, but f32 where X is f16 or bf16: partial results are rounded once, at the end.
  *
  *   LEAVES  args in (X), out (A);  dims: rows, n;  steps: in row, in element, out row.
  *           out[r] = the leaf of n <= 128 elements of row r (docs/reductions.md). n > 0.
  *   JOIN    args a, b, out (A);  dims: n;  steps: a, b, out.  out[i] = a[i] op b[i]. out may be a
  *           or b itself.
- *   SCAN    args in, out (X);  dims: rows, n;  steps: in row, in element, out row, out element.
- *           out[r][i] = the left fold of in[r][0..i], rounded to X at every step. out may be in
- *           itself.
+ *   SCAN    args in, out, before (X; `before` may be NULL);  dims: rows, n;  steps: in row, in
+ *           element, out row, out element, before row.  out[r][i] = the left fold of before[r]
+ *           (where there is one) and in[r][0..i], rounded to X at every step. n > 0. out may be in
+ *           itself; an out element step of 0 leaves the last.
  *   LOAD    args in (X), out (A);  dims: n;  steps: in, out.
- *   STORE   args in (A), out (X);  dims: n;  steps: in, out. */
+ *   STORE   args in (A), out (X);  dims: n;  steps: in, out.
+ *   AT      args array, operand (X), places, operands (int64_t: bytes from array, from operand);
+ *           dims: n.  array[places[i]] = array[places[i]] op operand[operands[i]], one after the
+ *           other. */
 enum guf_fold {
   GUF_FOLD_LEAVES = 1,
   GUF_FOLD_JOIN = 2,
   GUF_FOLD_SCAN = 3,
   GUF_FOLD_LOAD = 4,
-  GUF_FOLD_STORE = 5
+  GUF_FOLD_STORE = 5,
+  GUF_FOLD_AT = 6
 };
 
 enum { GUF_LEAF_SIZE = 128, GUF_SCAN_TILE = 256 };

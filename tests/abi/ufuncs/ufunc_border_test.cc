@@ -274,6 +274,49 @@ TEST_F(UfuncBorder, ListsNamesInOrder) {
   EXPECT_EQ(guf_ufunc_count(context_, nullptr, nullptr), GUF_E_ARG);
 }
 
+// What is told is told whole; what is not is not touched.
+TEST_F(UfuncBorder, ResolvesIntoWhatTheCallerHas) {
+  guf_ufunc ufunc = nullptr;
+  ASSERT_EQ(guf_ufunc_find(nullptr, "add", &ufunc, nullptr), GUF_OK);
+  const int64_t shape[] = {2, 3};
+  float data[6] = {1, 1, 1, 1, 1, 1};
+  guf_tensor tensor = {};
+  tensor.struct_size = sizeof tensor;
+  tensor.dtype = GUF_F32;
+  tensor.ndim = 2;
+  tensor.address = reinterpret_cast<uint64_t>(data);
+  tensor.shape = shape;
+  guf_operand inputs[2] = {}, output = {};
+  for (guf_operand &input : inputs) {
+    input.kind = GUF_OPERAND_TENSOR;
+    input.tensor = &tensor;
+  }
+  guf_call_args args = {};
+  args.struct_size = sizeof args;
+  args.inputs = inputs;
+  args.outputs = &output;
+  args.ninputs = 2;
+  args.noutputs = 1;
+  struct {
+    guf_resolution found;
+    uint64_t later;  // of a caller whose struct is longer
+  } room;
+  std::memset(&room, 0x5A, sizeof room);
+  room.found.struct_size = sizeof room;
+  ASSERT_EQ(guf_resolve(ufunc, &args, &room.found, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(room.found.struct_size, sizeof room);
+  EXPECT_EQ(room.found.noperands, 3);
+  EXPECT_EQ(room.found.dtypes[2], guf_dtype{GUF_F32});
+  EXPECT_EQ(room.found.dtypes[3], guf_dtype{0});
+  ASSERT_EQ(room.found.output_ndims[0], 2);
+  EXPECT_EQ(room.found.output_shapes[0][0], 2);
+  EXPECT_EQ(room.found.output_shapes[0][1], 3);
+  EXPECT_EQ(room.found.output_shapes[0][2], 0x5A5A5A5A5A5A5A5A);
+  EXPECT_EQ(room.found.output_ndims[1], 0);
+  EXPECT_EQ(room.found.output_shapes[1][0], 0x5A5A5A5A5A5A5A5A);
+  EXPECT_EQ(room.later, 0U);
+}
+
 TEST_F(UfuncBorder, FindRefuses) {
   guf_ufunc ufunc = nullptr;
   EXPECT_EQ(guf_ufunc_find(context_, nullptr, &ufunc, nullptr), GUF_E_ARG);

@@ -84,6 +84,26 @@ class Elements {
   size_t first_ = 0;
 };
 
+// array[index] = array[index] op operand, element by element.
+void fold_one_by_one(const Row &row, const MethodLoop &loop, const std::vector<int64_t> &indices,
+                     const Elements &operand, Elements *right) {
+  int64_t items = 1;
+  for (const int64_t size : row.kept) items *= size;
+  for (int64_t i = 0; i < row.nindices; ++i) {
+    for (int64_t k = 0; k < items; ++k) {
+      const int64_t at = indices[static_cast<size_t>(i)] + k * right->size();
+      Value a = converted(right->get(at), row.array, row.dtype), out = {};
+      Value b = converted(operand.get((i * items + k) * operand.size()), row.operand, row.dtype);
+      char *args[3] = {reinterpret_cast<char *>(a.data()), reinterpret_cast<char *>(b.data()),
+                       reinterpret_cast<char *>(out.data())};
+      if (row.unary) args[1] = args[2];
+      const int64_t one = 1, steps[3] = {16, 16, 16};
+      reinterpret_cast<guf_loop_numpy>(loop.kernel)(args, &one, steps, nullptr);
+      right->put(at, converted(out, row.dtype, row.array));
+    }
+  }
+}
+
 class At : public testing::TestWithParam<Row> {
  protected:
   static void SetUpTestSuite() { cpu(); }
@@ -128,26 +148,19 @@ TEST_P(At, IsOneAfterTheOther) {
       (row.odd ? uint32_t{GUF_LAUNCH_OPERAND_UNALIGNED} : 0);
 
   Elements right = array;
-  guf_backend_method method = {};
-  method.kernel = loop.kernel;
-  method.block = &block;
-  guf_error error = fresh_error();
-  ASSERT_EQ(cpu().method(cpu_device(), &method, &error), GUF_OK) << error.message;
-
-  for (int64_t i = 0; i < row.nindices; ++i) {
-    for (int64_t k = 0; k < items; ++k) {
-      const int64_t at = indices[static_cast<size_t>(i)] + k * array.size();
-      Value a = converted(right.get(at), row.array, row.dtype), out = {};
-      Value b = converted(operand.get((i * items + k) * operand.size()), row.operand, row.dtype);
-      char *args[3] = {reinterpret_cast<char *>(a.data()), reinterpret_cast<char *>(b.data()),
-                       reinterpret_cast<char *>(out.data())};
-      if (row.unary) args[1] = args[2];
-      const int64_t one = 1, steps[3] = {16, 16, 16};
-      reinterpret_cast<guf_loop_numpy>(loop.kernel)(args, &one, steps, nullptr);
-      right.put(at, converted(out, row.dtype, row.array));
-    }
+  fold_one_by_one(row, loop, indices, operand, &right);
+  const Elements before = array;
+  for (void *const fold : {static_cast<void *>(nullptr), loop.fold}) {
+    array = before;
+    block.output = array.address();
+    guf_backend_method method = {};
+    method.kernel = loop.kernel;
+    method.fold = fold;
+    method.block = &block;
+    guf_error error = fresh_error();
+    ASSERT_EQ(cpu().method(cpu_device(), &method, &error), GUF_OK) << error.message;
+    EXPECT_EQ(array == right, true) << (fold == nullptr ? "the loop" : "the fold entry");
   }
-  EXPECT_EQ(array == right, true);
 }
 INSTANTIATE_TEST_SUITE_P(Rows, At, testing::ValuesIn(kRows),
                          [](const auto &row) { return row.param.name; });

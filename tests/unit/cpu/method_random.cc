@@ -56,12 +56,15 @@ MethodCase random_case(std::mt19937 &random, int32_t method) {
   for (size_t d = 0; d < nfold; ++d) row.fold.push_back(random_dim(random, &room));
   for (size_t d = random() % 3; d > 0; --d) row.kept.push_back(random_dim(random, &room));
   row.tree = random() % 6 != 0;
+  if (!row.tree && !is_integer(row.dtype) && random() % 2 == 0) row.function = "subtract";
   row.exact = row.tree && is_integer(row.dtype) && random() % 4 != 0;
   row.use_fold = random() % 5 != 0;
   row.masked = reduce && random() % 3 == 0;
   row.initial = reduce && (row.masked || random() % 3 == 0);
   for (const MethodDim &dim : row.fold) row.initial |= reduce && dim.size == 0;
   if (random() % 4 == 0) row.input = one_of(random, kDtypes);
+  // Wider ones become infinities, whose difference is a second NaN.
+  if (row.dtype == GUF_F16 && row.input > GUF_U8) row.input = 0;
   if (random() % 4 == 0) row.output = one_of(random, kDtypes);
   row.swapped_input = random() % 8 == 0;
   row.odd_input = random() % 8 == 0;
@@ -72,6 +75,11 @@ MethodCase random_case(std::mt19937 &random, int32_t method) {
     const auto extent = static_cast<uint64_t>(row.fold[0].size);
     for (size_t k = random() % 12; k > 0; --k) {
       row.indices.push_back(static_cast<int64_t>(random() % extent));
+    }
+    // Stretches of equal length, as many as there are.
+    const uint64_t length = random() % 2 == 0 ? 1 + random() % 150 : extent;
+    for (uint64_t begin = random() % length; begin < extent && length < extent; begin += length) {
+      row.indices.push_back(static_cast<int64_t>(begin));
     }
   }
   if (method == GUF_METHOD_ACCUMULATE && random() % 4 == 0) {

@@ -6,6 +6,7 @@
 
 #include "tests/unit/cpu/cpu_fixture.h"
 #include "tests/unit/cpu/method_case.h"
+#include "tests/unit/cpu/method_reference.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -107,6 +108,28 @@ TEST_F(Method, ReducesSeveralDimensions) {
   }
 }
 
+// A row of its own, and rows side by side, as they lie and cast.
+TEST_F(Method, FoldsFromTheLeft) {
+  for (const int64_t size : {1, 511, 512, 513, 1500, 40000}) {
+    for (const int64_t kept : {1, 3, 600}) {
+      if (size * kept > 1000000) continue;
+      for (const guf_dtype input : {GUF_F32, GUF_I16}) {
+        for (const bool columns : {false, true}) {
+          MethodCase row = one_dim(size, GUF_F32);
+          row.function = "subtract";
+          row.tree = false;
+          row.input = input;
+          row.kept = {{kept}};
+          row.kept[0].place = columns ? -1 : 1;
+          expect_right(row);
+          row.initial = true;
+          expect_right(row);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(Method, AccumulatesSizesAroundBorders) {
   for (const int64_t border : {8, 256, 512, 65536}) {
     for (int64_t size = border - 1; size <= border + 1; ++size) {
@@ -117,6 +140,58 @@ TEST_F(Method, AccumulatesSizesAroundBorders) {
         row.tree = false;
         row.function = "subtract";
         if (dtype != GUF_I8) expect_right(row);
+      }
+    }
+  }
+}
+
+unsigned char joined(const MethodLoop &loop, unsigned char a, unsigned char b) {
+  char x = static_cast<char>(a), y = static_cast<char>(b), out = 0;
+  char *args[3] = {&x, &y, &out};
+  const int64_t one = 1, steps[3] = {1, 1, 1};
+  reinterpret_cast<guf_loop_numpy>(loop.kernel)(args, &one, steps, nullptr);
+  return static_cast<unsigned char>(out);
+}
+
+unsigned char reduced(const MethodLoop &loop, const std::vector<unsigned char> &truth,
+                      uint32_t threads) {
+  unsigned char found = 2;
+  guf_method_block block = {};
+  block.method = GUF_METHOD_REDUCE;
+  block.flags = GUF_METHOD_ANY_THREAD | GUF_METHOD_TREE | GUF_METHOD_EXACT;
+  block.items = 1;
+  block.nfold = 1;
+  block.fold_size[0] = static_cast<int64_t>(truth.size());
+  block.fold_input_step[0] = 1;
+  block.input = reinterpret_cast<uint64_t>(truth.data());
+  block.output = reinterpret_cast<uint64_t>(&found);
+  block.input_dtype = block.output_dtype = block.loop_dtype = GUF_BOOL;
+  guf_backend_method method = {};
+  method.block = &block;
+  method.kernel = loop.kernel;
+  method.fold = loop.fold;
+  method.max_threads = threads;
+  guf_error error = fresh_error();
+  EXPECT_EQ(cpu().method(cpu_device(), &method, &error), GUF_OK) << error.message;
+  return found;
+}
+
+// What is known before the end is what the end says: one value among others, anywhere.
+TEST_F(Method, ReducesTruthThatOneElementDecides) {
+  for (const char *function : {"logical_or", "logical_and", "logical_xor", "maximum"}) {
+    const MethodLoop loop = find_method_loop(function, GUF_BOOL);
+    for (const size_t size : {size_t{2}, size_t{300}, size_t{8192}, size_t{9000}, size_t{400000}}) {
+      for (const size_t place : {size_t{0}, size - 1, size / 2, std::min(size - 1, size_t{8191})}) {
+        for (const bool others : {false, true}) {
+          std::vector<unsigned char> truth(size, others ? 1 : 0);
+          truth[place] = others ? 0 : 1;
+          unsigned char right = truth[0];
+          for (size_t i = 1; i < size; ++i) right = joined(loop, right, truth[i]);
+          for (const uint32_t threads : {1u, 3u}) {
+            EXPECT_EQ(reduced(loop, truth, threads), right)
+                << function << " of " << size << " at " << place << "; threads " << threads;
+          }
+        }
       }
     }
   }

@@ -5,8 +5,8 @@
 #ifndef GUFUNC_KERNEL_HOST_FOLD_HPP
 #define GUFUNC_KERNEL_HOST_FOLD_HPP
 
-#include "by_range.hpp"
 #include "host_blocks.hpp"
+#include "host_chain.hpp"
 #include "host_memory.hpp"
 #include "reduce_tree.hpp"
 
@@ -34,9 +34,6 @@ struct partial_of<bf16> {
   typedef f32 type;
 };
 
-// What dims[0] asks for; module_table.h has the same numbers.
-enum fold_request { fold_leaves = 1, fold_join, fold_scan, fold_load, fold_store };
-
 // Values of one type to places of another; steps in bytes. Shared by all functions.
 template <class From, class To>
 GUF_FN void copy_values_by(const char *from, i64 from_step, char *to, i64 to_step, i64 n) {
@@ -61,6 +58,7 @@ template <class Op, class T, bool MayFail, bool Promised = true>
 struct fold {
   typedef typename partial_of<T>::type partial;
   typedef value_t<T> value;
+  typedef chain<Op, T, MayFail, 4> in_order;
   static constexpr i64 size = (i64)sizeof(T);
   static constexpr i64 partial_size = (i64)sizeof(partial);
   // A sum of times that comes to not-a-time on its way stays that: the order shows.
@@ -76,8 +74,6 @@ struct fold {
         return leaves(args[0], args[1], dims[1], dims[2], steps);
       case fold_join:
         return join(args, dims[1], steps);
-      case fold_scan:
-        return scan(args[0], args[1], dims[1], dims[2], steps);
       case fold_load:
         copy_values<T, partial>(args[0], steps[0], args[1], steps[1], dims[1]);
         return false;
@@ -85,23 +81,13 @@ struct fold {
         copy_values<partial, T>(args[0], steps[0], args[1], steps[1], dims[1]);
         return false;
       default:
-        return false;
+        return in_order::run(args, dims, steps);
     }
   }
 
  private:
   static GUF_FN value apply(value a, value b, bool &failed) {
-    if constexpr (MayFail) {
-      bool one = false;
-      const value all = cast<value>(Op::call(a, b, one));
-      failed |= one;
-      return all;
-    } else if constexpr (ranged_of<decltype(Op::call(a, b))>::value) {
-      typedef typename ranged_of<decltype(Op::call(a, b))>::function function;
-      return cast<value>(function::always(a, b));
-    } else {
-      return cast<value>(Op::call(a, b));
-    }
+    return in_order::apply(a, b, failed);
   }
 
   // Element(i, state...) for every i, which tells whether it failed.
@@ -151,16 +137,18 @@ struct fold {
                                                    i64 n, char *out, i64 out_step) {
     alignas(64) char part[kRows * 8 * partial_size];
     alignas(64) char all[kRows * partial_size];
-    alignas(64) char packed[kLeafSize * partial_size];
+    alignas(64) char packed[4 * kLeafSize * partial_size];
     bool failed = false;
     i64 done = 1;
     if (n < 8) {
       copy_values<T, partial>(in, row_step, all, partial_size, rows);
     } else {
       i64 r = 0;
-      if constexpr (!any_order && size == partial_size) {
-        for (; step == size && r + 4 <= rows; r += 4) {
-          failed |= accumulators<4>(in + r * row_step, row_step, n, part + r * 8 * partial_size);
+      if constexpr (!any_order) {
+        for (; r + 4 <= rows; r += 4) {
+          i64 apart = row_step;
+          const char *const four = four_rows(in + r * row_step, &apart, step, packed, n);
+          failed |= accumulators<4>(four, apart, n, part + r * 8 * partial_size);
         }
       }
       for (; r < rows; ++r) {
@@ -195,6 +183,16 @@ struct fold {
       copy_values<T, partial>(in, step, packed, partial_size, n);
       return packed;
     }
+  }
+
+  static GUF_FN const char *four_rows(const char *in, i64 *row_step, i64 step, char *packed,
+                                      i64 n) {
+    if (size == partial_size && step == size) return in;
+    for (i64 r = 0; r < 4; ++r) {
+      partials(in + r * *row_step, step, packed + r * kLeafSize * partial_size, n);
+    }
+    *row_step = kLeafSize * partial_size;
+    return packed;
   }
 
   // Integers: the compiler's order.
@@ -317,7 +315,7 @@ struct fold {
     return failed;
   }
 
-  // ---- joins, scans, copies
+  // ---- joins
 
   static __attribute__((noinline)) bool join(char **args, i64 n, const i64 *steps) {
     if (steps[0] == partial_size && steps[1] == partial_size && steps[2] == partial_size) {
@@ -332,24 +330,6 @@ struct fold {
     bool failed = false;
     put_partial(args[2] + i * out,
                 apply(get_partial(args[0] + i * a), get_partial(args[1] + i * b), failed));
-    return failed;
-  }
-
-  // Every result is rounded to T before the next: what the loop itself gives.
-  static __attribute__((noinline)) bool scan(const char *in, char *out, i64 rows, i64 n,
-                                             const i64 *steps) {
-    bool failed = false;
-    for (i64 r = 0; r < rows; ++r) {
-      const char *from = in + r * steps[0];
-      char *to = out + r * steps[2];
-      value all = get(from);
-      memory<T>::store(to, cast<T>(all));
-      for (i64 i = 1; i < n; ++i) {
-        const T rounded = cast<T>(apply(all, get(from + i * steps[1]), failed));
-        memory<T>::store(to + i * steps[3], rounded);
-        all = cast<value>(rounded);
-      }
-    }
     return failed;
   }
 };

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A guf_resolution as it is filled and given to the caller.
+#ifndef GUFUNC_ABI_SRC_RESOLUTION_H
+#define GUFUNC_ABI_SRC_RESOLUTION_H
+
+#include <gufunc/call.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "core/base/struct_size.h"
+
+namespace gufunc::border {
+
+// PERF  Room for 32 shapes of 64 dimensions is 16 KB, of which an answer needs a few bytes: to
+//       clear and to copy them all took four times as long as to find the answer.
+class Resolution {
+ public:
+  Resolution() { std::memset(&said_, 0, kShapes); }  // shapes stay as they are until they are said
+
+  guf_resolution *get() { return &said_; }
+
+  // Errors  GUF_E_STRUCT <= out->struct_size
+  guf_status give(guf_resolution *out, guf_error *error) const {
+    GUF_TRY(base::check_struct(out, base::kFirstSize<guf_resolution>, base::kMaxStructSize, error));
+    const uint32_t size = out->struct_size;
+    std::memcpy(out, &said_, kShapes);
+    out->struct_size = size;
+    for (int32_t k = 0; k < GUF_MAX_OPERANDS; ++k) {
+      std::copy_n(said_.output_shapes[k], said_.output_ndims[k], out->output_shapes[k]);
+    }
+    if (size > sizeof said_) {
+      std::memset(reinterpret_cast<char *>(out) + sizeof said_, 0, size - sizeof said_);
+    }
+    return GUF_OK;
+  }
+
+ private:
+  static constexpr size_t kShapes = offsetof(guf_resolution, output_shapes);
+  guf_resolution said_;
+};
+
+}  // namespace gufunc::border
+
+#endif  // GUFUNC_ABI_SRC_RESOLUTION_H
