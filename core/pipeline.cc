@@ -18,12 +18,7 @@ using base::kNone;
 
 [[gnu::cold, gnu::noinline]] guf_status make_watch(const op::CallView &call, guf_launch_watch *out,
                                                    guf_error *error) {
-  const backend::Device &device = *call.device;
-  if ((device.backend->api.features & GUF_BACKEND_FP_EVENTS) == 0) {
-    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                      "%s: backend %s looks for no floating-point events", device.spec.c_str(),
-                      device.backend->api.name);
-  }
+  GUF_TRY(check_events(call, error));
   const guf_call_args &args = *call.args;
   *out = {
       call.ufunc->name.c_str(), call.ufunc->flags, args.fp_report, args.fp_fail, 0, args.fp_events};
@@ -84,23 +79,12 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
 // "(n)" on x, into y: see separate_outputs.h.
 [[gnu::noinline]] guf_status call_into_separate(op::CallView &call, guf_operand *outputs,
                                                 guf_error *error) {
-  if (call.has_where) {
-    return base::fail(
-        error, GUF_E_UNSUPPORTED, kNone, kNone,
-        "%s: where= together with a separate output for an inout operand; copy, then call in place",
-        call.ufunc->name.c_str());
-  }
   backend::ErrorRoom room(error);
   resolve::Choice choice;
   broadcast::LoopShape loop;
   Temporaries arrays(call);
-  SeparateOutputs separate(call, arrays);
-  separate.mark();
-  GUF_TRY(validate::check_operands(call, room.get()));
-  GUF_TRY(place(call, room.get()));
-  GUF_TRY(resolve::choose(call, &choice, room.get()));
-  GUF_TRY(separate.redirect(&choice, room.get()));
-  GUF_TRY(broadcast::arrange(call, &loop, room.get()));
+  SeparateOutputs separate(call, arrays, SeparateOutputs::Missing::kAllocated);
+  GUF_TRY(decide_separate(call, &separate, &choice, &loop, room.get()));
   void *kernel = nullptr;  // asked for before anything is written
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, room.get()));
   if (loop.items != 0) GUF_TRY(separate.load(loop, room.get()));
@@ -116,6 +100,33 @@ guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopSh
   GUF_TRY(place(call, error));
   GUF_TRY(resolve::choose(call, choice, error));
   return broadcast::arrange(call, loop, error);
+}
+
+guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
+                           broadcast::LoopShape *loop, guf_error *error) {
+  if (call.has_where) {
+    return base::fail(
+        error, GUF_E_UNSUPPORTED, kNone, kNone,
+        "%s: where= together with a separate output for an inout operand; copy, then call in place",
+        call.ufunc->name.c_str());
+  }
+  separate->mark();
+  GUF_TRY(validate::check_operands(call, error));
+  GUF_TRY(place(call, error));
+  GUF_TRY(resolve::choose(call, choice, error));
+  GUF_TRY(separate->redirect(choice, error));
+  return broadcast::arrange(call, loop, error);
+}
+
+guf_status check_events(const op::CallView &call, guf_error *error) {
+  const backend::Device &device = *call.device;
+  if ((call.args->fp_report | call.args->fp_fail) == 0 ||
+      (device.backend->api.features & GUF_BACKEND_FP_EVENTS) != 0) {
+    return GUF_OK;
+  }
+  return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                    "%s: backend %s looks for no floating-point events", device.spec.c_str(),
+                    device.backend->api.name);
 }
 
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
@@ -158,7 +169,7 @@ guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {
   resolve::Choice choice;
   broadcast::LoopShape loop;
   Temporaries nothing(call);
-  SeparateOutputs separate(call, nothing);
+  SeparateOutputs separate(call, nothing, SeparateOutputs::Missing::kLaidOut);
   separate.mark();
   GUF_TRY(decide(call, &choice, &loop, error));
   const int32_t nin = call.ufunc->nin();
