@@ -7,15 +7,18 @@ namespace gufunc::pipeline {
 
 using base::kNone;
 
+guf_status check_events(const op::CallView &call, uint64_t feature, guf_error *error) {
+  const backend::Device &device = *call.device;
+  if (!is_watched(call) || (device.backend->api.features & feature) != 0) return GUF_OK;
+  return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                    "%s: backend %s looks for no floating-point events%s", device.spec.c_str(),
+                    device.backend->api.name,
+                    feature == GUF_BACKEND_METHOD_FP_EVENTS ? " in methods" : "");
+}
+
 [[gnu::cold]] guf_status make_watch(const op::CallView &call, uint64_t feature,
                                     guf_launch_watch *out, guf_error *error) {
-  const backend::Device &device = *call.device;
-  if ((device.backend->api.features & feature) == 0) {
-    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                      "%s: backend %s looks for no floating-point events%s", device.spec.c_str(),
-                      device.backend->api.name,
-                      feature == GUF_BACKEND_METHOD_FP_EVENTS ? " in methods" : "");
-  }
+  GUF_TRY(check_events(call, feature, error));
   const guf_call_args &args = *call.args;
   *out = {
       call.ufunc->name.c_str(), call.ufunc->flags, args.fp_report, args.fp_fail, 0, args.fp_events};

@@ -13,8 +13,12 @@ inline bool is_watched(const op::CallView &call) {
   return (call.args->fp_report | call.args->fp_fail) != 0;
 }
 
-// What a launch of the call is to look for. `feature`: guf_backend_feature that looks.
-// Errors  GUF_E_UNSUPPORTED <= the call's backend lacks it
+// `feature`: the guf_backend_feature that looks for what the call asks for.
+// Errors  GUF_E_UNSUPPORTED <= the call asks, and its backend lacks it
+guf_status check_events(const op::CallView &call, uint64_t feature, guf_error *error);
+
+// What a launch of the call is to look for.
+// Errors  those of check_events
 guf_status make_watch(const op::CallView &call, uint64_t feature, guf_launch_watch *out,
                       guf_error *error);
 

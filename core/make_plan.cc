@@ -4,10 +4,13 @@
 #include <cstring>
 
 #include "core/array/overlap.h"
+#include "core/asked_events.h"
 #include "core/base/checked.h"
 #include "core/pipeline.h"
 #include "core/plan_text.h"
 #include "core/prepared_plan.h"
+#include "core/separate_outputs.h"
+#include "core/temporaries.h"
 
 namespace gufunc::pipeline {
 namespace {
@@ -122,7 +125,7 @@ guf_status PreparedPlan::plan_stages(op::CallView &call, const OverlapWork &work
 void PreparedPlan::keep_scalars(op::CallView &call) {
   for (int32_t i = 0; i < naddresses_; ++i) {
     op::OperandView &view = i < call.noperands ? call.operand[i] : call.where;
-    if (has_memory(view)) continue;
+    if ((view.flags & op::kScalar) == 0) continue;
     std::memcpy(scalars_[i], reinterpret_cast<const void *>(view.layout.address),
                 dtype::itemsize(view.layout.dtype));
     view.layout.address = reinterpret_cast<uint64_t>(scalars_[i]);
@@ -165,6 +168,40 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   resolve::Choice choice;
   broadcast::LoopShape loop;
   GUF_TRY(decide(call, &choice, &loop, error));
+  return prepare(call, choice, loop, out, error);
+}
+
+guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error *error) {
+  resolve::Choice choice;
+  broadcast::LoopShape loop;
+  uint32_t missing = 0;
+  Temporaries nothing(call);
+  SeparateOutputs separate(call, nothing, SeparateOutputs::Missing::kLaidOut);
+  if (call.nseparate != 0) {
+    GUF_TRY(decide_separate(call, &separate, &choice, &loop, error));
+    missing = separate.laid_out();
+  } else {
+    GUF_TRY(decide(call, &choice, &loop, error));
+    for (int32_t i = 0; i < call.noperands; ++i) {
+      if (!op::is_missing(call.operand[i])) continue;
+      GUF_TRY(lay_out_missing(call, i, &loop, error));
+      call.operand[i].flags = 0;  // it has a say in the layout of those after it, as in a call
+      missing |= 1U << i;
+    }
+  }
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if (is_bit(missing, i)) call.operand[i].flags = op::kMissing;
+  }
+  GUF_TRY(check_events(call, GUF_BACKEND_FP_EVENTS, error));
+  base::Ref<PreparedPlan> plan;
+  GUF_TRY(prepare(call, choice, loop, &plan, error));
+  *out = plan->text() + separate.text();
+  return GUF_OK;
+}
+
+guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choice,
+                                 const broadcast::LoopShape &loop, base::Ref<PreparedPlan> *out,
+                                 guf_error *error) {
   const plan::Planner *planner = nullptr;
   GUF_TRY(plan::choose(call, &planner, error));
   auto made = base::Ref<PreparedPlan>::adopt(new PreparedPlan);

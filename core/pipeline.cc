@@ -74,23 +74,12 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
 // "(n)" on x, into y: see separate_outputs.h.
 [[gnu::noinline]] guf_status call_into_separate(op::CallView &call, guf_operand *outputs,
                                                 guf_error *error) {
-  if (call.has_where) {
-    return base::fail(
-        error, GUF_E_UNSUPPORTED, kNone, kNone,
-        "%s: where= together with a separate output for an inout operand; copy, then call in place",
-        call.ufunc->name.c_str());
-  }
   backend::ErrorRoom room(error);
   resolve::Choice choice;
   broadcast::LoopShape loop;
   Temporaries arrays(call);
-  SeparateOutputs separate(call, arrays);
-  separate.mark();
-  GUF_TRY(validate::check_operands(call, room.get()));
-  GUF_TRY(place(call, room.get()));
-  GUF_TRY(resolve::choose(call, &choice, room.get()));
-  GUF_TRY(separate.redirect(&choice, room.get()));
-  GUF_TRY(broadcast::arrange(call, &loop, room.get()));
+  SeparateOutputs separate(call, arrays, SeparateOutputs::Missing::kAllocated);
+  GUF_TRY(decide_separate(call, &separate, &choice, &loop, room.get()));
   void *kernel = nullptr;  // asked for before anything is written
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, room.get()));
   if (loop.items != 0) GUF_TRY(separate.load(loop, room.get()));
@@ -105,6 +94,22 @@ guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopSh
   GUF_TRY(validate::check_operands(call, error));
   GUF_TRY(place(call, error));
   GUF_TRY(resolve::choose(call, choice, error));
+  return broadcast::arrange(call, loop, error);
+}
+
+guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
+                           broadcast::LoopShape *loop, guf_error *error) {
+  if (call.has_where) {
+    return base::fail(
+        error, GUF_E_UNSUPPORTED, kNone, kNone,
+        "%s: where= together with a separate output for an inout operand; copy, then call in place",
+        call.ufunc->name.c_str());
+  }
+  separate->mark();
+  GUF_TRY(validate::check_operands(call, error));
+  GUF_TRY(place(call, error));
+  GUF_TRY(resolve::choose(call, choice, error));
+  GUF_TRY(separate->redirect(choice, error));
   return broadcast::arrange(call, loop, error);
 }
 
@@ -150,7 +155,7 @@ guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {
   resolve::Choice choice;
   broadcast::LoopShape loop;
   Temporaries nothing(call);
-  SeparateOutputs separate(call, nothing);
+  SeparateOutputs separate(call, nothing, SeparateOutputs::Missing::kLaidOut);
   separate.mark();
   GUF_TRY(decide(call, &choice, &loop, error));
   const int32_t nin = call.ufunc->nin();

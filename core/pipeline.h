@@ -21,6 +21,13 @@ guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error);
 guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
                   guf_error *error);
 
+class SeparateOutputs;
+
+// The same for a call with separate outputs for inout operands, which it is redirected to: it is
+// one in place afterwards.
+guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
+                           broadcast::LoopShape *loop, guf_error *error);
+
 // Launches a prepared geometry, looping over the dimensions that a block does not hold. `launch` is
 // used up. `watch`: the floating-point events to look for, or nullptr.
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,

@@ -60,7 +60,8 @@ std::string describe_operand(const op::CallView &call, int32_t i, guf_dtype loop
   if ((operand.flags & op::kScalar) != 0) return text + ", scalar kept by value\n";
   text += ", shape " + describe_list(layout.shape, layout.ndim) + ", strides " +
           describe_list(layout.strides, layout.ndim);
-  return text + ((operand.flags & op::kSwapped) != 0 ? ", swapped\n" : "\n");
+  if ((operand.flags & op::kSwapped) != 0) text += ", swapped";
+  return text + (op::is_missing(operand) ? ", to allocate\n" : "\n");
 }
 
 std::string describe_refused(const op::CallView &call, const resolve::Choice &choice,

@@ -26,6 +26,10 @@ class PreparedPlan final : public base::Object {
   // Errors  those of guf_plan_create
   static guf_status make(op::CallView &call, base::Ref<PreparedPlan> *out, guf_error *error);
 
+  // What the same call would do, as text; outputs may be missing.
+  // Errors  those of guf_explain
+  static guf_status explain(op::CallView &call, std::string *out, guf_error *error);
+
   uint64_t workspace() const { return workspace_; }
   const std::string &text() const { return text_; }
 
@@ -61,6 +65,10 @@ class PreparedPlan final : public base::Object {
     std::vector<int64_t> shape, strides, staged_shape, staged_strides;
   };
 
+  // Of a call whose types and shapes are decided.
+  static guf_status prepare(op::CallView &call, const resolve::Choice &choice,
+                            const broadcast::LoopShape &loop, base::Ref<PreparedPlan> *out,
+                            guf_error *error);
   void describe_operands(const op::CallView &call);
   guf_status plan_stages(op::CallView &call, const OverlapWork &work, guf_error *error);
   guf_status add_stage(op::OperandView *operand, int32_t index, bool load, bool store,

@@ -53,6 +53,27 @@ void SeparateOutputs::mark() {
   }
 }
 
+guf_status SeparateOutputs::make_missing(const array::Layout &like, guf_dtype dtype,
+                                         const Pair &pair, int32_t number, guf_error *error) {
+  op::OperandView &output = call_.operand[pair.output];
+  if (missing_ == Missing::kAllocated) {
+    base::Ref<array::Array> array;
+    GUF_TRY(memory::allocate(*call_.device, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C,
+                             &array, error));
+    point_at(array, &output);
+    arrays_.add_output(number, std::move(array));
+    return GUF_OK;
+  }
+  uint64_t size = 0;  // refused where it overflows, as allocating it is
+  GUF_TRY(array::count_elements(dtype, like.ndim, like.shape, &size, error));
+  int64_t *const strides = call_.stride_room[pair.output];
+  array::contiguous_strides(dtype, like.ndim, like.shape, GUF_ORDER_C, strides);
+  output.layout = {dtype, like.ndim, like.shape, strides, 0};
+  output.flags = 0;  // broadcasting looks at its shape
+  laid_out_ |= 1U << pair.operand;
+  return GUF_OK;
+}
+
 guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Choice *choice,
                                          guf_error *error) {
   op::OperandView &operand = call_.operand[pair->operand];
@@ -65,14 +86,8 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
     const uint64_t offset = operand.layout.address - reinterpret_cast<uint64_t>(&operand);
     pair->source.layout.address = reinterpret_cast<uint64_t>(&pair->source) + offset;
   }
-  if (op::is_missing(output)) {
-    const array::Layout &like = operand.layout;
-    base::Ref<array::Array> array;
-    GUF_TRY(memory::allocate(*call_.device, loop_dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C,
-                             &array, error));
-    point_at(array, &output);
-    arrays_.add_output(number, std::move(array));
-  }
+  if (op::is_missing(output))
+    GUF_TRY(make_missing(operand.layout, loop_dtype, *pair, number, error));
   if (!dtype::can_cast(loop_dtype, output.layout.dtype, call_.casting)) {
     return base::fail(
         error, GUF_E_CASTING, pair->output, kNone,
@@ -90,7 +105,8 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
 guf_status SeparateOutputs::check_apart(guf_error *error) const {
   for (const Pair &a : pairs_) {
     for (const Pair &b : pairs_) {
-      if (a.output >= b.output) continue;
+      if (a.output >= b.output || is_bit(laid_out_, a.operand) || is_bit(laid_out_, b.operand))
+        continue;
       if (!array::shares_memory(call_.operand[a.output].layout, call_.operand[b.output].layout))
         continue;
       return base::fail(error, GUF_E_OVERLAP, b.output, kNone,
@@ -159,6 +175,18 @@ void SeparateOutputs::describe(const resolve::Choice &choice, guf_resolution *ou
     out->output_ndims[k] = like.ndim;
     std::copy_n(like.shape, like.ndim, out->output_shapes[k]);
   }
+}
+
+std::string SeparateOutputs::text() const {
+  std::string text;
+  for (const Pair &pair : pairs_) {
+    const bool reads = call_.ufunc->signature.reads(pair.operand);
+    text += (reads ? "copied first: argument " : "left alone: argument ") +
+            std::to_string(pair.operand) + ", " + dtype::name(pair.source.layout.dtype) +
+            (reads ? ", into an output of its own" : ", for an output of its own");
+    text += is_bit(laid_out_, pair.operand) ? ", to allocate\n" : "\n";
+  }
+  return text;
 }
 
 }  // namespace gufunc::pipeline

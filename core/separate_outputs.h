@@ -3,6 +3,9 @@
 #ifndef GUFUNC_CORE_SEPARATE_OUTPUTS_H
 #define GUFUNC_CORE_SEPARATE_OUTPUTS_H
 
+#include <string>
+#include <vector>
+
 #include "core/pipeline.h"
 #include "core/temporaries.h"
 
@@ -13,7 +16,12 @@ namespace gufunc::pipeline {
 // Afterwards the call is one in place.
 class SeparateOutputs {
  public:
-  SeparateOutputs(op::CallView &call, Temporaries &arrays) : call_(call), arrays_(arrays) {}
+  // What becomes of outputs that the caller did not give. Those laid out have no memory: for
+  // questions.
+  enum class Missing : uint8_t { kAllocated, kLaidOut };
+
+  SeparateOutputs(op::CallView &call, Temporaries &arrays, Missing missing)
+      : call_(call), arrays_(arrays), missing_(missing) {}
 
   // Before types are resolved: the operands are only read here.
   void mark();
@@ -31,6 +39,12 @@ class SeparateOutputs {
   // For a question: dtypes and shapes of the separate outputs. Needs `mark`.
   void describe(const resolve::Choice &choice, guf_resolution *out) const;
 
+  // The same as text: a line per operand that is copied first.
+  std::string text() const;
+
+  // Operands whose output is laid out only, as bits. After `redirect`.
+  uint32_t laid_out() const { return laid_out_; }
+
  private:
   struct Pair {
     int32_t operand;
@@ -40,11 +54,15 @@ class SeparateOutputs {
     op::OperandView source;  // the operand as given
   };
 
+  guf_status make_missing(const array::Layout &like, guf_dtype dtype, const Pair &pair,
+                          int32_t number, guf_error *error);
   guf_status redirect_one(Pair *pair, int32_t number, resolve::Choice *choice, guf_error *error);
   guf_status check_apart(guf_error *error) const;
 
   op::CallView &call_;
   Temporaries &arrays_;
+  Missing missing_;
+  uint32_t laid_out_ = 0;
   std::vector<Pair> pairs_;
 };
 

@@ -15,14 +15,25 @@ void point_at(const base::Ref<array::Array> &array, op::OperandView *operand) {
   operand->device = array->device();
 }
 
+guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopShape *loop,
+                           guf_error *error) {
+  array::Layout &layout = call.operand[operand].layout;
+  int64_t *const shape = loop->shape_room[operand];
+  int64_t *const strides = call.stride_room[operand];
+  int32_t ndim = 0;
+  GUF_TRY(broadcast::operand_shape(call, *loop, operand, &ndim, shape, error));
+  GUF_TRY(broadcast::result_strides(call, *loop, operand, ndim, shape, strides, error));
+  layout = {layout.dtype, ndim, shape, strides, 0};
+  return GUF_OK;
+}
+
 guf_status Temporaries::allocate_output(int32_t operand, broadcast::LoopShape *loop,
                                         guf_error *error) {
   op::OperandView &view = call_.operand[operand];
-  int64_t *const shape = loop->shape_room[operand];
-  int64_t *const strides = call_.stride_room[operand];
-  int32_t ndim = 0;
-  GUF_TRY(broadcast::operand_shape(call_, *loop, operand, &ndim, shape, error));
-  GUF_TRY(broadcast::result_strides(call_, *loop, operand, ndim, shape, strides, error));
+  GUF_TRY(lay_out_missing(call_, operand, loop, error));
+  const int64_t *const shape = view.layout.shape;
+  const int64_t *const strides = view.layout.strides;
+  const int32_t ndim = view.layout.ndim;
   int64_t caller_shape[GUF_MAX_NDIM];
   int64_t caller_strides[GUF_MAX_NDIM];
   for (int32_t k = 0; k < ndim; ++k) {

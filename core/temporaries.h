@@ -72,6 +72,12 @@ class Temporaries {
   bool handed_over_ = false;
 };
 
+// The shape and strides that a missing output gets, in the order that the kernel has them; they
+// live in `loop` and in the call's room. Its flags stay.
+// Errors  GUF_E_SHAPE
+guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopShape *loop,
+                           guf_error *error);
+
 // An operand as memory::move and convert take it.
 inline memory::Side side_of(const op::OperandView &operand) {
   return {operand.layout, (operand.flags & op::kSwapped) != 0};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_call and guf_resolve.
+// guf_call, guf_resolve and guf_explain.
 #include <gufunc/call.h>
 
+#include "abi/src/answer.h"
 #include "abi/src/border.h"
 #include "abi/src/resolution.h"
 #include "abi/src/unpack_call.h"
 #include "core/pipeline.h"
+#include "core/prepared_plan.h"
 
 using namespace gufunc;
 
@@ -30,4 +32,14 @@ guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args, guf_resolutio
     GUF_TRY(pipeline::resolve(call, resolution.get(), error));
     return resolution.give(out_resolution, error);
   });
+}
+
+guf_status guf_explain(guf_ufunc ufunc, const guf_call_args *args, char *text,
+                       uint64_t *inout_length, guf_error *error) {
+  guf_call_args room;
+  const auto unpack = [&](op::CallView *call) {
+    return border::unpack_call(ufunc, args, &room, call, error);
+  };
+  return border::explain<op::CallView>(text, inout_length, error, unpack,
+                                       pipeline::PreparedPlan::explain);
 }

@@ -3,11 +3,10 @@
 #include <gufunc/methods.h>
 
 #include <string>
-#include <utility>
 
+#include "abi/src/answer.h"
 #include "abi/src/border.h"
 #include "abi/src/resolution.h"
-#include "abi/src/text_out.h"
 #include "abi/src/unpack_call.h"
 #include "abi/src/unpack_method.h"
 #include "core/base/struct_size.h"
@@ -27,20 +26,6 @@ guf_status resolve(guf_resolution *out_resolution, guf_error *error, Unpack unpa
     border::Resolution resolution;
     GUF_TRY(ask(view, resolution.get(), error));
     return resolution.give(out_resolution, error);
-  });
-}
-
-template <class View, class Unpack, class Ask>
-guf_status explain(char *text, uint64_t *inout_length, guf_error *error, Unpack unpack, Ask ask) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(inout_length, "inout_length", error));
-    if (*inout_length > 0) GUF_TRY(border::need(text, "text", error));
-    View view;
-    GUF_TRY(unpack(&view));
-    std::string answer;
-    GUF_TRY(ask(view, &answer, error));
-    const uint64_t capacity = std::exchange(*inout_length, answer.size() + 1);
-    return border::hand_out(answer, text, capacity, error);
   });
 }
 
@@ -123,34 +108,34 @@ guf_status guf_resolve_at(guf_ufunc ufunc, const guf_at_args *args, guf_resoluti
 guf_status guf_explain_reduce(guf_ufunc ufunc, const guf_reduce_args *args, char *text,
                               uint64_t *inout_length, guf_error *error) {
   guf_operand *results = nullptr;
-  return explain<method::FoldView>(
+  return border::explain<method::FoldView>(
       text, inout_length, error, unpack_reduce(ufunc, args, &results, error),
       ask_reduce<std::string>(&results, method::explain_states, method::explain_reduce));
 }
 
 guf_status guf_explain_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, char *text,
                                   uint64_t *inout_length, guf_error *error) {
-  return explain<method::FoldView>(text, inout_length, error,
-                                   unpack_accumulate(ufunc, args, false, error),
-                                   method::explain_accumulate);
+  return border::explain<method::FoldView>(text, inout_length, error,
+                                           unpack_accumulate(ufunc, args, false, error),
+                                           method::explain_accumulate);
 }
 
 guf_status guf_explain_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args, char *text,
                                 uint64_t *inout_length, guf_error *error) {
-  return explain<method::FoldView>(text, inout_length, error,
-                                   unpack_accumulate(ufunc, args, true, error),
-                                   method::explain_reduceat);
+  return border::explain<method::FoldView>(text, inout_length, error,
+                                           unpack_accumulate(ufunc, args, true, error),
+                                           method::explain_reduceat);
 }
 
 guf_status guf_explain_outer(guf_ufunc ufunc, const guf_call_args *args, char *text,
                              uint64_t *inout_length, guf_error *error) {
   guf_call_args room;
-  return explain<op::CallView>(text, inout_length, error, unpack_outer(ufunc, args, &room, error),
-                               method::explain_outer);
+  return border::explain<op::CallView>(
+      text, inout_length, error, unpack_outer(ufunc, args, &room, error), method::explain_outer);
 }
 
 guf_status guf_explain_at(guf_ufunc ufunc, const guf_at_args *args, char *text,
                           uint64_t *inout_length, guf_error *error) {
-  return explain<method::AtView>(text, inout_length, error, unpack_at(ufunc, args, error),
-                                 method::explain_at);
+  return border::explain<method::AtView>(text, inout_length, error, unpack_at(ufunc, args, error),
+                                         method::explain_at);
 }

@@ -12,7 +12,7 @@
 
 using namespace gufunc;
 
-// It has grown by the roles.
+// It has grown by the roles, then by what a reduction consists of.
 template <>
 inline constexpr uint32_t base::kFirstSize<guf_ufunc_info> = offsetof(guf_ufunc_info, roles);
 
@@ -86,6 +86,11 @@ guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info, guf_err
     border::copy_text(found->signature.rules_text, info.rules);
     border::copy_text(found->doc, info.doc);
     std::copy_n(found->signature.role.begin(), found->noperands(), info.roles);
+    if (const op::StateFold *const fold = found->state_fold(); fold != nullptr) {
+      info.nresults = fold->nresults();
+      border::copy_text(fold->merge->full_name, info.merge);
+      if (fold->finish) border::copy_text(fold->finish->full_name, info.finish);
+    }
     return base::write_struct(out_info, info, error);
   });
 }

@@ -110,8 +110,8 @@ class CommandLine(unittest.TestCase):
         for axis in (['--axis', '-1'], ['--axis=-1'], ['--axis', '-2']):
             expected = np.vecdot(*[np.load(a)] * 2, axis=int(axis[-1].split('=')[-1]))
             self.assertEqual(self.ok('run', 'vecdot', a, a, *axis).strip(), str(expected))
-        self.fails(2, '--dim -1', 'run', 'add', a, a, '--dim', '-1')
-        self.fails(2, '--dim n=-1', 'run', 'add', a, a, '--dim', 'n=-1')
+        self.fails(2, '--dim -1:', 'run', 'add', a, a, '--dim', '-1')
+        self.fails(2, '--dim n=-1:', 'run', 'add', a, a, '--dim', 'n=-1')
         self.assertEqual(self.ok('run', 'add', '-2', '-3').strip(), '-5')
         self.assertEqual(self.ok('run', 'add', '--', '-2', '-3').strip(), '-5')
         self.fails(3, 'not a literal', 'run', 'add', a, ':2')

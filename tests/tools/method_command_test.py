@@ -4,48 +4,16 @@
 method_command_test.py GUFUNC"""
 
 import json
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
-import unittest
 
+import command_fixture
 import numpy as np
 
-GUFUNC = ''
 
-
-class MethodCommand(unittest.TestCase):
+class MethodCommand(command_fixture.CommandTest):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.here = pathlib.Path(self.folder.name)
+        super().setUp()
         self.values = np.arange(24).reshape(2, 3, 4)
         self.a = self.save('a.npy', self.values)
-        self.out = self.here / 'o.npy'
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def save(self, name, array):
-        np.save(self.here / name, array)
-        return self.here / name
-
-    def run_tool(self, *arguments):
-        done = subprocess.run([GUFUNC, *map(str, arguments)], capture_output=True, text=True)
-        return done.returncode, done.stdout, done.stderr
-
-    def ok(self, *arguments):
-        code, out, err = self.run_tool(*arguments)
-        self.assertEqual(code, 0, f'{arguments}: {err}')
-        return out
-
-    def fails(self, code, text, *arguments):
-        before = {path.name: path.read_bytes() for path in self.here.iterdir()}
-        found, out, err = self.run_tool(*arguments)
-        self.assertEqual((found, out), (code, ''), f'{arguments}: {err}')
-        self.assertIn(text, err)
-        self.assertEqual({path.name: path.read_bytes() for path in self.here.iterdir()}, before)
 
     def gives(self, expected, *arguments):
         """The same array printed and in a new file, dtype and shape included."""
@@ -56,7 +24,7 @@ class MethodCommand(unittest.TestCase):
         np.testing.assert_array_equal(found, expected)
         self.out.unlink()
 
-    def test_explain(self):
+    def test_explain_of_methods(self):
         mask = self.save('mask.npy', np.ones((2, 3, 4), bool))
         for method, more, parts in (
             ('reduce', ['--axis=0,2', '--where', mask], ['folds axis 2 of 4, then axis 0 of 2']),
@@ -203,6 +171,4 @@ class MethodCommand(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    GUFUNC = os.path.abspath(sys.argv[1])
-    del sys.argv[1:2]
-    unittest.main()
+    command_fixture.main()

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "literal.h"
 #include "outcome.h"
@@ -52,6 +53,15 @@ std::vector<int64_t> integers_of(const std::string &text) {
   return values;
 }
 
+// A handle of a tensor; of an array, which has one, none.
+ArrayHandle wrapped_of(const guf_operand &operand) {
+  ArrayHandle wrapped;
+  Call call;
+  if (operand.array == nullptr)
+    call.check(guf_array_wrap(operand.tensor, nullptr, nullptr, 0, wrapped.out(), call.error()));
+  return wrapped;
+}
+
 }  // namespace
 
 void usage(const std::string &message) {
@@ -61,6 +71,13 @@ void usage(const std::string &message) {
 void want_one_place(bool output, bool into, bool inplace) {
   if (output + into + inplace > 1)
     usage("-o, --into and --inplace say where the result goes: wanted one of them");
+}
+
+void want_one_per_result(const std::string &name, size_t nresults, const char *option,
+                         size_t given) {
+  if (given == 0 || given == nresults) return;
+  usage(fmt::format("{}: {} result{}, but {} was given {} time{}", name, nresults,
+                    nresults == 1 ? "" : "s", option, given, given == 1 ? "" : "s"));
 }
 
 const char *role_name(int32_t role) {
@@ -76,10 +93,28 @@ int32_t casting_of(const std::string &name) {
 }
 
 int32_t order_of(const std::string &letter) {
-  return letter == "C"   ? GUF_ORDER_C
-         : letter == "F" ? GUF_ORDER_F
-         : letter == "A" ? GUF_ORDER_ANY
-                         : GUF_ORDER_KEEP;
+  static constexpr std::pair<const char *, int32_t> kOrders[] = {
+      {"K", GUF_ORDER_KEEP}, {"A", GUF_ORDER_ANY}, {"C", GUF_ORDER_C}, {"F", GUF_ORDER_F}};
+  for (const auto &[name, order] : kOrders) {
+    if (letter == name) return order;
+  }
+  usage(fmt::format("--order {}: wanted K, A, C or F", letter));
+}
+
+int64_t axis_of(std::string_view text, std::string_view whole, const char *wanted) {
+  int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size())
+    usage(fmt::format("--axis {}: wanted {}", whole, wanted));
+  return value;
+}
+
+uint32_t threads_of(const std::string &text) {
+  uint32_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (!text.empty() && (code != std::errc() || end != text.data() + text.size()))
+    usage(fmt::format("--threads {}: wanted a number; 0 is the backend's choice", text));
+  return value;
 }
 
 guf_dtype dtype_of(const std::string &name) {
@@ -103,6 +138,36 @@ guf_operand tensor_operand(const guf_tensor *tensor) {
   return operand;
 }
 
+guf_ufunc_info info_of(guf_ufunc ufunc) {
+  guf_ufunc_info info = {};
+  info.struct_size = sizeof info;
+  Call call;
+  call.check(guf_ufunc_get_info(ufunc, &info, call.error()));
+  return info;
+}
+
+guf_array_info info_of(const guf_operand &operand) {
+  guf_array_info info = {};
+  info.struct_size = sizeof info;
+  Call call;
+  const ArrayHandle wrapped = wrapped_of(operand);
+  guf_array const array = wrapped.get() == nullptr ? operand.array : wrapped.get();
+  call.check(guf_array_get_info(array, &info, call.error()));
+  return info;
+}
+
+bool is_fortran(guf_dtype dtype, int32_t ndim, const int64_t *shape, const int64_t *strides) {
+  auto expected = static_cast<int64_t>(itemsize_of(dtype));
+  int32_t longer = 0;
+  for (int32_t axis = 0; axis < ndim; ++axis) {
+    if (shape[axis] == 1) continue;
+    if (strides[axis] != expected) return false;
+    expected *= shape[axis];
+    ++longer;
+  }
+  return longer > 1 && expected != 0;
+}
+
 guf_operand OperandFiles::file(const std::string &path, bool writable) {
   files_.push_back(NpyInput::open(path, raw_, writable));
   tensors_.push_back(files_.back().tensor(writable));
@@ -114,7 +179,7 @@ guf_operand OperandFiles::operand_of(const std::string &text, bool writable) {
     if (const auto literal = parse_literal(text)) return *literal;
     throw Failure(Exit::kFile, fmt::format("{}: no such file, and not a literal (2, 2.5, 1+2j, "
                                            "f4:2, True)",
-                                           text));
+                                           text.empty() ? "''" : text));
   }
   return file(text, writable);
 }
@@ -170,6 +235,10 @@ guf_operand OperandFiles::successor_of(const guf_operand &old) {
   return copied(source, old, source.path(), NpyOutput::Over::kSuccessor);
 }
 
+void OperandFiles::check_successor(const guf_operand &old) const {
+  check_writable(source_of(old).path());
+}
+
 void OperandFiles::commit() {
   for (NpyOutput &file : new_files_) file.commit();
 }
@@ -202,20 +271,12 @@ void report_time(const std::string &name, guf_device device, uint32_t threads, d
              static_cast<double>(elements) / seconds / 1e6);
 }
 
-// Allocated results are arrays already; files are wrapped.
 std::string values_text(const guf_operand &operand) {
-  guf_array array = operand.array;
-  ArrayHandle wrapped;
-  Call call;
-  if (array == nullptr) {
-    call.check(guf_array_wrap(operand.tensor, nullptr, nullptr, 0, wrapped.out(), call.error()));
-    array = wrapped.get();
-  }
-  uint64_t length = 0;
-  guf_array_print(array, nullptr, &length, nullptr);
-  std::string text(length, '\0');
-  call.check(guf_array_print(array, text.data(), &length, call.error()));
-  text.resize(std::strlen(text.c_str()));
+  const ArrayHandle wrapped = wrapped_of(operand);
+  guf_array const array = wrapped.get() == nullptr ? operand.array : wrapped.get();
+  const std::string text = text_of([&](char *to, uint64_t *length, guf_error *error) {
+    return guf_array_print(array, to, length, error);
+  });
   return text.substr(0, text.rfind('\n'));  // without the line of shape, dtype and device
 }
 

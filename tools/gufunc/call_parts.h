@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "npy_file.h"
+#include "outcome.h"
 
 namespace gufunc::cli {
 
@@ -20,14 +22,39 @@ namespace gufunc::cli {
 
 // Results go to one place at most: -o, --into or --inplace.
 void want_one_place(bool output, bool into, bool inplace);
+// -o or --into, where given, once per result.
+void want_one_per_result(const std::string &name, size_t nresults, const char *option,
+                         size_t given);
 
 const char *role_name(int32_t role);  // "inout"
 
 int32_t casting_of(const std::string &name);
 int32_t order_of(const std::string &letter);
+// `whole`: the option's value where `text` is a part of it.
+int64_t axis_of(std::string_view text, std::string_view whole, const char *wanted);
+uint32_t threads_of(const std::string &text);   // "" is 0: the backend's choice
 guf_dtype dtype_of(const std::string &name);    // "" is 0: any
 guf_device device_of(const std::string &spec);  // "" is NULL: where the operands lie
 guf_operand tensor_operand(const guf_tensor *tensor);
+guf_ufunc_info info_of(guf_ufunc ufunc);
+// An array or tensor.
+guf_array_info info_of(const guf_operand &operand);
+
+// Whether a layout is F-contiguous and not C-contiguous as well.
+bool is_fortran(guf_dtype dtype, int32_t ndim, const int64_t *shape, const int64_t *strides);
+
+// A text of the library whose length it tells first: ask(buffer, &length, error).
+template <class Ask>
+std::string text_of(Ask ask) {
+  Call call;
+  uint64_t length = 0;
+  const guf_status status = ask(nullptr, &length, call.error());
+  if (status != GUF_E_BUFFER_TOO_SMALL) call.check(status);
+  std::string text(length, '\0');
+  call.check(ask(text.data(), &length, call.error()));
+  text.resize(length - 1);  // without the NUL
+  return text;
+}
 
 // The arrays and files that the operands of one call lie in: operands borrow from it.
 class OperandFiles {
@@ -50,6 +77,8 @@ class OperandFiles {
   // A new file with the elements of an existing one, whose place it takes with commit(): a failing
   // call leaves the old one as it was.
   guf_operand successor_of(const guf_operand &old);
+  // Whether that would be possible; for a question.
+  void check_successor(const guf_operand &old) const;
 
   const std::deque<NpyOutput> &new_files() const { return new_files_; }
   void commit();

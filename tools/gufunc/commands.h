@@ -3,10 +3,7 @@
 #ifndef GUFUNC_TOOLS_GUFUNC_COMMANDS_H
 #define GUFUNC_TOOLS_GUFUNC_COMMANDS_H
 
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace gufunc::cli {
@@ -27,12 +24,12 @@ struct RunOptions {
   std::string casting;
   std::string where;
   std::string order = "K";
-  std::optional<int64_t> axis;
+  std::string axis;
+  std::string threads;
   bool keepdims = false;
   bool inplace = false;
   bool raw = false;
   bool time = false;
-  uint32_t threads = 0;
 };
 
 // One of reduce, accumulate, reduceat, outer, at.
@@ -41,8 +38,8 @@ struct MethodOptions {
   std::string name;
   std::vector<std::string> inputs;   // .npy files and literals
   std::vector<std::string> indices;  // reduceat: one, at: one per axis; files or "0,3,5"
-  std::string output;                // -o: a new file
-  std::string into;                  // --into: an existing file
+  std::vector<std::string> outputs;  // -o: new files
+  std::vector<std::string> into;     // --into: existing files
   std::string device;
   std::string dtype;
   std::string casting;
@@ -55,7 +52,7 @@ struct MethodOptions {
   bool inplace = false;
   bool raw = false;
   bool time = false;
-  uint32_t threads = 0;
+  std::string threads;
 };
 
 void devices_command(const Common &common);

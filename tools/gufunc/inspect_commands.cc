@@ -21,14 +21,6 @@ char letter_of(guf_dtype dtype) {
   return guf_dtype_get_info(dtype, &info, nullptr) == GUF_OK ? static_cast<char>(info.letter) : '?';
 }
 
-guf_ufunc_info info_of(guf_ufunc ufunc) {
-  guf_ufunc_info info = {};
-  info.struct_size = sizeof info;
-  Call call;
-  call.check(guf_ufunc_get_info(ufunc, &info, call.error()));
-  return info;
-}
-
 // "ff->f", as gufcc spells loops.
 std::vector<std::string> loops_of(guf_ufunc ufunc, const guf_ufunc_info &info) {
   std::vector<std::string> loops;
@@ -45,6 +37,35 @@ std::vector<std::string> loops_of(guf_ufunc ufunc, const guf_ufunc_info &info) {
     loops.push_back(text);
   }
   return loops;
+}
+
+// "d->dd": what guf_reduce makes of elements, by the leaf's loops. A state is finished by the loop
+// of exactly its types; a leaf's loop without one gives no results.
+std::vector<std::string> result_types(const guf_ufunc_info &info,
+                                      const std::vector<std::string> &loops) {
+  std::vector<std::string> finishing;
+  if (info.finish[0] != '\0') {
+    const UfuncHandle finish = find_ufunc(info.finish);
+    finishing = loops_of(finish.get(), info_of(finish.get()));
+  }
+  std::vector<std::string> types;
+  for (const std::string &loop : loops) {
+    const std::string elements = loop.substr(0, 1), state = loop.substr(loop.find("->") + 2);
+    if (info.finish[0] == '\0') types.push_back(elements + "->" + state);
+    for (const std::string &last : finishing) {
+      if (last.starts_with(state + "->")) types.push_back(elements + last.substr(state.size()));
+    }
+  }
+  return types;
+}
+
+// The parts of a reduction with a state; null for all other ufuncs.
+ordered_json reduction_of(const guf_ufunc_info &info, const std::vector<std::string> &loops) {
+  if (info.nresults == 0) return nullptr;
+  return {{"results", info.nresults},
+          {"merge", info.merge},
+          {"finish", info.finish[0] == '\0' ? ordered_json(nullptr) : ordered_json(info.finish)},
+          {"types", result_types(info, loops)}};
 }
 
 // One word per operand, inputs first.
@@ -183,7 +204,8 @@ void describe_command(const Common &common, const std::string &name) {
                               {"roles", roles},
                               {"identity", identity_name(info.identity)},
                               {"doc", info.doc},
-                              {"loops", loops}};
+                              {"loops", loops},
+                              {"reduction", reduction_of(info, loops)}};
     fmt::print("{}\n", row.dump(2));
     return;
   }
@@ -193,6 +215,10 @@ void describe_command(const Common &common, const std::string &name) {
   fmt::print("  operands  {} in, {} out\n  roles     {}\n  identity  {}\n  loops     {}\n",
              info.nin, info.nout, fmt::join(roles, " "), identity_name(info.identity),
              fmt::join(loops, " "));
+  if (info.nresults == 0) return;
+  fmt::print("  reduces   to {} result{}: {}\n  merge     {}\n", info.nresults,
+             info.nresults == 1 ? "" : "s", fmt::join(result_types(info, loops), " "), info.merge);
+  if (info.finish[0] != '\0') fmt::print("  finish    {}\n", info.finish);
 }
 
 }  // namespace gufunc::cli

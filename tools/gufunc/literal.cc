@@ -11,6 +11,7 @@
 #include <limits>
 #include <string_view>
 
+#include "date_literal.h"
 #include "outcome.h"
 #include "owned_handle.h"
 
@@ -111,6 +112,40 @@ guf_operand cast_by_library(const guf_dtype_info &info, const guf_operand &value
   return operand;
 }
 
+guf_operand strong(guf_dtype dtype, uint64_t bits) {
+  return {GUF_OPERAND_SCALAR, dtype, 0, 0, nullptr, nullptr, {bits, 0}};
+}
+
+// A number of steps, NaT, or of a datetime64 a date.
+guf_operand parse_time(const std::string &text, std::string_view value,
+                       const guf_dtype_info &info) {
+  Call call;
+  if (value == "NaT") return strong(info.dtype, uint64_t{1} << 63);
+  bool exact = true;
+  const auto steps = parse_int(value, &exact);
+  if (steps && fits(*steps, exact, 64, true)) return strong(info.dtype, steps->value[0]);
+  const bool is_date = info.kind == GUF_KIND_DATETIME;
+  if (is_date) {
+    int32_t unit = GUF_UNIT_GENERIC;
+    uint32_t multiple = 1;
+    call.check(guf_dtype_get_unit(info.dtype, &unit, &multiple, call.error()));
+    if (const auto date = steps_to_date(value, unit, multiple))
+      return strong(info.dtype, static_cast<uint64_t>(*date));
+  }
+  throw Failure(Exit::kUsage,
+                fmt::format("literal '{}': not a value of {}; wanted a number of "
+                            "steps{} or NaT",
+                            text, info.name, is_date ? ", a date such as 2020-01-31T12:30" : ""));
+}
+
+guf_operand parse_bool(const std::string &text, std::string_view value) {
+  if (value == "True" || value == "1") return strong(GUF_BOOL, 1);
+  if (value == "False" || value == "0") return strong(GUF_BOOL, 0);
+  throw Failure(Exit::kUsage, fmt::format("literal '{}': not a value of bool; wanted True, False, "
+                                          "1 or 0",
+                                          text));
+}
+
 guf_operand parse_strong(const std::string &text, size_t colon) {
   guf_dtype_info info = {};
   info.struct_size = sizeof info;
@@ -122,17 +157,15 @@ guf_operand parse_strong(const std::string &text, size_t colon) {
   call.check(guf_dtype_get_info(dtype, &info, call.error()));
   const std::string_view number = std::string_view(text).substr(colon + 1);
   bool exact = true;
-  const bool is_time = info.kind == GUF_KIND_DATETIME || info.kind == GUF_KIND_TIMEDELTA;
-  if (is_time && number == "NaT") {
-    return {GUF_OPERAND_SCALAR, dtype, 0, 0, nullptr, nullptr, {uint64_t{1} << 63, 0}};
-  }
-  if (info.kind == GUF_KIND_INT || info.kind == GUF_KIND_UINT || is_time) {
-    auto value = parse_int(number, &exact);
+  if (info.kind == GUF_KIND_DATETIME || info.kind == GUF_KIND_TIMEDELTA)
+    return parse_time(text, number, info);
+  if (info.kind == GUF_KIND_BOOL) return parse_bool(text, number);
+  if (info.kind == GUF_KIND_INT || info.kind == GUF_KIND_UINT) {
+    const auto value = parse_int(number, &exact);
     if (!value || !fits(*value, exact, 8 * info.itemsize, info.kind != GUF_KIND_UINT)) {
       throw Failure(Exit::kUsage, fmt::format("literal '{}': not a value of {}", text, info.name));
     }
-    *value = {GUF_OPERAND_SCALAR, dtype, 0, 0, nullptr, nullptr, {value->value[0], 0}};
-    return *value;
+    return strong(dtype, value->value[0]);
   }
   auto value = parse_int(number, &exact);
   if (!value) value = parse_float_or_complex(number);
@@ -146,13 +179,7 @@ guf_operand parse_strong(const std::string &text, size_t colon) {
 }  // namespace
 
 std::optional<guf_operand> parse_literal(const std::string &text) {
-  if (text == "True" || text == "False") {
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_SCALAR;
-    operand.dtype = GUF_BOOL;
-    operand.value[0] = text == "True" ? 1 : 0;
-    return operand;
-  }
+  if (text == "True" || text == "False") return parse_bool(text, text);
   const size_t colon = text.find(':');
   if (colon != std::string::npos && colon != 0) return parse_strong(text, colon);
   // ":-2" is how a negative literal hides from option parsing; nothing else starts with a colon.

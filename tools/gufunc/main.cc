@@ -10,34 +10,25 @@
 #include <string_view>
 #include <vector>
 
+#include "call_parts.h"
 #include "commands.h"
 #include "method_options.h"
 #include "outcome.h"
+#include "parse_errors.h"
 
 namespace {
 
 using gufunc::cli::Common;
 using gufunc::cli::Exit;
+using gufunc::cli::is_negative_number;
 using gufunc::cli::MethodOptions;
 using gufunc::cli::RunOptions;
+using gufunc::cli::takes_value;
 
 constexpr const char *kFooter =
     "Exit codes: 0 success, 2 usage, 3 a file, 4 the call was refused (names, types, shapes, "
     "values),\n"
     "5 not available here (backend, device, kernel), 6 run time (memory, launch).";
-
-bool negative_number(const std::string &argument) {
-  return argument.size() > 1 && argument[0] == '-' &&
-         (std::string_view("0123456789.").find(argument[1]) != std::string_view::npos ||
-          argument == "-inf" || argument == "-nan" || argument == "-infj" || argument == "-nanj");
-}
-
-// Whether the argument after this one is its value, whatever that looks like.
-bool takes_value(const CLI::App &command, const std::string &argument) {
-  if (argument.size() < 2 || argument[0] != '-') return false;
-  const CLI::Option *const option = command.get_option_no_throw(argument);
-  return option != nullptr && option->get_items_expected_max() > 0;
-}
 
 // "-2" as an input is a number, not an option: it goes to the parser as ":-2", which literals
 // understand. The value of an option goes as "--axis=-1".
@@ -46,36 +37,26 @@ std::vector<std::string> hide_negative_numbers(const CLI::App &command, int argc
   bool options = true;
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
-    if (options && takes_value(command, argument) && i + 1 < argc && negative_number(argv[i + 1])) {
+    if (options && takes_value(command, argument) && i + 1 < argc &&
+        is_negative_number(argv[i + 1])) {
       const bool is_long = argument.starts_with("--");
       arguments.push_back(argument + (is_long ? "=" : "") + argv[++i]);
       continue;
     }
     options = options && argument != "--";
-    if (negative_number(argument)) argument.insert(0, ":");
+    if (is_negative_number(argument)) argument.insert(0, ":");
     arguments.push_back(argument);
   }
   return {arguments.rbegin(), arguments.rend()};  // CLI11 takes them last first
-}
-
-// The subcommand whose options the arguments are: the first that is named.
-const CLI::App &chosen(const CLI::App &app, int argc, char **argv) {
-  for (int i = 1; i < argc; ++i) {
-    for (const CLI::App *const command : app.get_subcommands(nullptr)) {
-      if (command->check_name(argv[i])) return *command;
-    }
-  }
-  return app;
 }
 
 // What run and explain take.
 void add_call_options(CLI::App &app, RunOptions &run) {
   app.add_option("name", run.name, "Ufunc, such as add or module:name")->required();
   app.add_option("input", run.inputs,
-                 ".npy files and literals: 2 (weak), f4:2 (strong), 1+2j, True")
-      ->required();
+                 ".npy files and literals: 2 (weak), f4:2 (strong), 1+2j, True, M8[D]:2020-01-31");
   app.add_option("--into", run.into,
-                 "Existing .npy file to write the output into; its shape and dtype are kept")
+                 "Existing .npy file, one per output, to write it into; shape and dtype are kept")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
@@ -87,8 +68,7 @@ void add_call_options(CLI::App &app, RunOptions &run) {
   app.add_option("--dtype", run.dtype, "Type of the outputs that the loop must have");
   app.add_option("--casting", run.casting, "no, equiv, safe, same_kind or unsafe");
   app.add_option("--where", run.where, "Mask: a bool .npy file, or True or False");
-  app.add_option("--order", run.order, "Layout of new outputs: K, C or F")
-      ->check(CLI::IsMember({"K", "A", "C", "F"}));
+  app.add_option("--order", run.order, "Layout of new outputs: K, A, C or F");
   app.add_option("--axis", run.axis, "Axis of the one core dimension");
   app.add_option("--threads", run.threads, "At most so many threads (cpu)");
   app.add_flag("--keepdims", run.keepdims, "Keep reduced core dimensions with extent 1");
@@ -115,7 +95,7 @@ void add_common(CLI::App &app, Common &common) {
 }
 
 int run(int argc, char **argv) {
-  CLI::App app{"NumPy's universal functions on arrays in files."};
+  CLI::App app{"NumPy's universal functions on arrays in files.", "gufunc"};
   app.footer(kFooter);
   app.set_version_flag("--version", std::string("gufunc ") + guf_version_string());
   app.require_subcommand(1);
@@ -139,10 +119,16 @@ int run(int argc, char **argv) {
   add_run_options(*run, options);
   add_call_options(*explain, options);
 
+  const CLI::App &command = gufunc::cli::chosen_command(app, argc, argv);
+  gufunc::cli::refuse_unknown_options(app, command, argc, argv);
   try {
-    app.parse(hide_negative_numbers(chosen(app, argc, argv), argc, argv));
+    app.parse(hide_negative_numbers(command, argc, argv));
+  } catch (const CLI::Success &asked) {  // --help, --version
+    return app.exit(asked);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::kUsage);
+    if (&command == &app) gufunc::cli::refuse_command(app, "");
+    gufunc::cli::usage(
+        fmt::format("{}; 'gufunc {} --help' tells more", error.what(), command.get_name()));
   }
   if (*devices) gufunc::cli::devices_command(common);
   if (*list) gufunc::cli::list_command(common);

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
 
-#include <charconv>
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,13 +19,8 @@
 namespace gufunc::cli {
 namespace {
 
-int64_t axis_number(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size())
-    usage(fmt::format("--axis {}: wanted an axis, several (0,2), none or ()", text));
-  return value;
-}
+constexpr const char *kOneAxis = "an axis, such as 0 or -1";
+constexpr const char *kAxes = "an axis, several (0,2), none or ()";
 
 // "0,2"; "()" is no axis at all.
 std::vector<int64_t> axes_of(std::string_view text) {
@@ -33,24 +28,10 @@ std::vector<int64_t> axes_of(std::string_view text) {
   if (text == "()") return axes;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t comma = std::min(text.find(',', begin), text.size());
-    axes.push_back(axis_number(text.substr(begin, comma - begin)));
+    axes.push_back(axis_of(text.substr(begin, comma - begin), text, kAxes));
     begin = comma + 1;
   }
   return axes;
-}
-
-guf_array_info info_of(const guf_operand &operand) {
-  guf_array_info info = {};
-  info.struct_size = sizeof info;
-  Call call;
-  ArrayHandle wrapped;
-  guf_array array = operand.array;
-  if (array == nullptr) {
-    call.check(guf_array_wrap(operand.tensor, nullptr, nullptr, 0, wrapped.out(), call.error()));
-    array = wrapped.get();
-  }
-  call.check(guf_array_get_info(array, &info, call.error()));
-  return info;
 }
 
 // One method call: owns files and handles.
@@ -61,17 +42,25 @@ class Method {
         options_(options),
         modules_(load_modules(common.modules)),
         ufunc_(find_ufunc(options.name)),
-        files_(options.raw) {
+        info_(info_of(ufunc_.get())),
+        files_(options.raw),
+        threads_(threads_of(options.threads)) {
+    want_one_per_result(options.name, nresults(), "-o", options.outputs.size());
+    want_one_per_result(options.name, nresults(), "--into", options.into.size());
     // An array that at changes is a private copy: without --inplace its file keeps its bytes.
     const bool changed = options.method == "at";
     for (size_t i = 0; i < options.inputs.size(); ++i)
       inputs_.push_back(files_.operand_of(options.inputs[i], changed && i == 0));
+    if (options.method == "reduceat" && options.indices.size() > 1)
+      usage("--indices: reduceat takes one list, for its one axis");
     for (const std::string &text : options.indices) indices_.push_back(files_.indices_of(text));
     if (!options.where.empty()) where_ = files_.operand_of(options.where, false);
     if (!options.initial.empty() && options.initial != "none")
       initial_ = files_.operand_of(options.initial, false);
-    if (!options.into.empty()) output_ = files_.successor_of(files_.file(options.into, true));
-    if (changed) output_ = array_to_change();
+    for (const std::string &path : options.into)
+      outputs_.push_back(written_over(files_.file(path, true)));
+    if (changed) outputs_ = {array_to_change()};
+    outputs_.resize(nresults());
     device_ = device_of(options.device.empty() ? "cpu" : options.device);
   }
 
@@ -89,12 +78,14 @@ class Method {
     } else {
       accumulate(stream.get());
     }
-    result_ = ArrayHandle(output_.kind == GUF_OPERAND_ARRAY ? output_.array : nullptr);
+    for (const guf_operand &output : outputs_) {
+      if (output.kind == GUF_OPERAND_ARRAY) results_.emplace_back(output.array);
+    }
     if (stream.get() != nullptr)
       wait_with_progress(stream.get(), options_.name, files_.touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (options_.time && !options_.explain) {
-      report_time(options_.name + "." + options_.method, device_, options_.threads, seconds_,
+      report_time(options_.name + "." + options_.method, device_, threads_, seconds_,
                   files_.touched_bytes(), files_.touched_elements());
     }
   }
@@ -110,22 +101,34 @@ class Method {
   }
 
   void finish() {
-    const bool fresh = result_.get() != nullptr;
-    if (!options_.output.empty() && fresh) save();
+    for (size_t i = 0; i < options_.outputs.size() && !results_.empty(); ++i) save(i);
     files_.commit();
     if (common_.json) {
       print_json();
-    } else if (options_.output.empty() && options_.into.empty() && !options_.inplace) {
-      fmt::print("{}\n", values_text(output_));
+    } else if (options_.outputs.empty() && options_.into.empty() && !options_.inplace) {
+      for (const guf_operand &output : outputs_) fmt::print("{}\n", values_text(output));
     }
   }
 
  private:
+  // Only a reduction with a state has several.
+  size_t nresults() const {
+    return options_.method == "reduce" && info_.nresults > 0 ? static_cast<size_t>(info_.nresults)
+                                                             : 1;
+  }
+
+  // An existing file's successor; a question leaves the file and its elements alone.
+  guf_operand written_over(const guf_operand &file) {
+    if (!options_.explain) return files_.successor_of(file);
+    files_.check_successor(file);
+    return file;
+  }
+
   guf_operand array_to_change() {
     if (inputs_[0].kind != GUF_OPERAND_TENSOR) usage("at: the array must be a .npy file");
-    if (options_.inplace) return files_.successor_of(inputs_[0]);
-    if (options_.output.empty()) return inputs_[0];
-    return files_.copy_of(inputs_[0], options_.output);
+    if (options_.inplace) return written_over(inputs_[0]);
+    if (options_.outputs.empty() || options_.explain) return inputs_[0];
+    return files_.copy_of(inputs_[0], options_.outputs[0]);
   }
 
   // What every method but at is told alike.
@@ -135,7 +138,7 @@ class Method {
     args->device = device_;
     args->order = order_of(options_.order);
     args->dtype = dtype_of(options_.dtype);
-    args->threads = options_.threads;
+    args->threads = threads_;
   }
 
   // Runs the method, or has it explained.
@@ -146,12 +149,9 @@ class Method {
       call.check(run(ufunc_.get(), &args, call.error()));
       return;
     }
-    uint64_t length = 0;
-    const guf_status status = explain(ufunc_.get(), &args, nullptr, &length, call.error());
-    if (status != GUF_E_BUFFER_TOO_SMALL) call.check(status);
-    text_.resize(length);
-    call.check(explain(ufunc_.get(), &args, text_.data(), &length, call.error()));
-    text_.resize(length - 1);  // without the NUL
+    text_ = text_of([&](char *to, uint64_t *length, guf_error *error) {
+      return explain(ufunc_.get(), &args, to, length, error);
+    });
   }
 
   void reduce(guf_stream stream) {
@@ -159,7 +159,13 @@ class Method {
     args.struct_size = sizeof args;
     if (options_.keepdims) args.flags |= GUF_CALL_KEEPDIMS;
     args.input = inputs_.data();
-    args.output = &output_;
+    args.outputs = outputs_.data();
+    args.noutputs = static_cast<int32_t>(outputs_.size());
+    if (info_.nresults > 0 && !options_.initial.empty()) {
+      throw Failure(Exit::kRefused, fmt::format("--initial {}: {} has a state of its own, which "
+                                                "takes no first operand",
+                                                options_.initial, info_.name));
+    }
     const guf_operand no_value = {};
     if (!options_.initial.empty()) args.initial = initial_ ? &*initial_ : &no_value;
     if (where_) args.where = &*where_;
@@ -180,9 +186,9 @@ class Method {
     guf_accumulate_args args = {};
     args.struct_size = sizeof args;
     args.input = inputs_.data();
-    args.output = &output_;
+    args.output = outputs_.data();
     if (!indices_.empty()) args.indices = indices_.data();
-    if (!options_.axis.empty()) args.axis = axis_number(options_.axis);
+    if (!options_.axis.empty()) args.axis = axis_of(options_.axis, options_.axis, kOneAxis);
     set_options(stream, &args);
     if (indices_.empty()) {
       answer(args, guf_accumulate, guf_explain_accumulate);
@@ -196,7 +202,7 @@ class Method {
     args.struct_size = sizeof args;
     args.inputs = inputs_.data();
     args.ninputs = static_cast<int32_t>(inputs_.size());
-    args.outputs = &output_;
+    args.outputs = outputs_.data();
     args.noutputs = 1;
     if (where_) args.where = &*where_;
     args.casting = casting_of(options_.casting);
@@ -207,42 +213,45 @@ class Method {
   void at(guf_stream stream) {
     guf_at_args args = {};
     args.struct_size = sizeof args;
-    args.array = &output_;
+    args.array = outputs_.data();
     args.indices = indices_.data();
     args.nindices = static_cast<int32_t>(indices_.size());
     if (inputs_.size() > 1) args.operand = &inputs_[1];
     args.stream = stream;
     args.device = device_;
-    args.threads = options_.threads;
+    args.threads = threads_;
     answer(args, guf_at, guf_explain_at);
   }
 
-  // The allocated result goes into a file: C order, or Fortran's where that was asked for.
-  void save() {
-    const guf_array_info info = info_of(output_);
-    const bool fortran = options_.order == "F";
-    const guf_operand file =
-        files_.new_file(options_.output, info.dtype, {info.shape, info.shape + info.ndim}, fortran);
+  // An allocated result goes into a file, in the order that it has.
+  void save(size_t i) {
+    const guf_array_info info = info_of(outputs_[i]);
+    const bool fortran =
+        options_.order == "F" || is_fortran(info.dtype, info.ndim, info.shape, info.strides);
+    const guf_operand file = files_.new_file(options_.outputs[i], info.dtype,
+                                             {info.shape, info.shape + info.ndim}, fortran);
     Call call;
-    call.check(guf_array_copy_to_host(result_.get(), reinterpret_cast<void *>(file.tensor->address),
-                                      info.nbytes, fortran ? GUF_ORDER_F : GUF_ORDER_C, nullptr,
-                                      call.error()));
+    call.check(guf_array_copy_to_host(outputs_[i].array,
+                                      reinterpret_cast<void *>(file.tensor->address), info.nbytes,
+                                      fortran ? GUF_ORDER_F : GUF_ORDER_C, nullptr, call.error()));
   }
 
   void print_json() {
-    const guf_array_info info = info_of(output_);
-    nlohmann::ordered_json row = {
-        {"dtype", guf_dtype_name(info.dtype)},
-        {"shape", std::vector<int64_t>(info.shape, info.shape + info.ndim)}};
-    if (files_.new_files().empty()) {
-      row["values"] = values_json(output_);
-    } else {
-      row["file"] = files_.new_files().back().path();
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const guf_array_info info = info_of(outputs_[i]);
+      rows.push_back({{"dtype", guf_dtype_name(info.dtype)},
+                      {"shape", std::vector<int64_t>(info.shape, info.shape + info.ndim)}});
+      if (i < files_.new_files().size()) {
+        rows.back()["file"] = files_.new_files()[i].path();
+      } else {
+        rows.back()["values"] = values_json(outputs_[i]);
+      }
     }
     const nlohmann::ordered_json all = {{"ufunc", options_.name},
                                         {"method", options_.method},
                                         {"seconds", seconds_},
-                                        {"outputs", nlohmann::ordered_json::array({row})}};
+                                        {"outputs", rows}};
     fmt::print("{}\n", all.dump(2));
   }
 
@@ -250,12 +259,14 @@ class Method {
   const MethodOptions &options_;
   std::vector<ModuleHandle> modules_;
   UfuncHandle ufunc_;
+  guf_ufunc_info info_;
   OperandFiles files_;
+  uint32_t threads_;
   std::vector<guf_operand> inputs_, indices_;
   std::optional<guf_operand> initial_, where_;
-  guf_operand output_ = {};
+  std::vector<guf_operand> outputs_;
   guf_device device_ = nullptr;
-  ArrayHandle result_;  // what the library allocated
+  std::vector<ArrayHandle> results_;  // what the library allocated
   double seconds_ = 0;
   std::string text_;  // --explain
 };
@@ -263,7 +274,7 @@ class Method {
 }  // namespace
 
 void method_command(const Common &common, const MethodOptions &options) {
-  want_one_place(!options.output.empty(), !options.into.empty(), options.inplace);
+  want_one_place(!options.outputs.empty(), !options.into.empty(), options.inplace);
   Method method(common, options);
   method.execute();
   options.explain ? method.print_explanation() : method.finish();

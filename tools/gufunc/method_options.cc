@@ -12,7 +12,8 @@ void add_list(CLI::App &app, const char *names, std::vector<std::string> &values
 }
 
 void add_every(CLI::App &app, MethodOptions &method) {
-  app.add_option("-o,--output", method.output, "New .npy file; without one the result is printed");
+  add_list(app, "-o,--output", method.outputs,
+           "New .npy file, one per result; without any the result is printed");
   app.add_option("--device", method.device, "cpu, cuda:0, roc:0, opencl:0 or auto");
   app.add_option("--threads", method.threads, "At most so many threads (cpu)");
   app.add_flag("--raw", method.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
@@ -22,11 +23,10 @@ void add_every(CLI::App &app, MethodOptions &method) {
 }
 
 void add_result(CLI::App &app, MethodOptions &method) {
-  app.add_option("--into", method.into,
-                 "Existing .npy file to write the result into; its shape and dtype are kept");
+  add_list(app, "--into", method.into,
+           "Existing .npy file, one per result, to write it into; its shape and dtype are kept");
   app.add_option("--dtype", method.dtype, "Type that the loop computes in");
-  app.add_option("--order", method.order, "Layout of a new result: K, C or F")
-      ->check(CLI::IsMember({"K", "A", "C", "F"}));
+  app.add_option("--order", method.order, "Layout of a new result: K, A, C or F");
 }
 
 CLI::App *add_method(CLI::App &app, MethodOptions &method, const char *name, const char *text,

@@ -121,7 +121,8 @@ void remove_temporary(const std::string &path) {
 }
 
 [[noreturn]] void fail_errno(const std::string &name, const char *verb) {
-  throw Failure(Exit::kFile, fmt::format("{}: cannot {}: {}", name, verb, std::strerror(errno)));
+  throw Failure(Exit::kFile, fmt::format("{}: cannot {}: {}", name.empty() ? "''" : name, verb,
+                                         std::strerror(errno)));
 }
 
 // The file that `path` means, through symbolic links: a rename would replace the link, and would
@@ -146,12 +147,11 @@ void take_over(int fd, const std::string &target, const std::string &path) {
   if (::fchmod(fd, old.st_mode & 0777U) != 0) fail_errno(path, "keep the mode of");
 }
 
-// The rename asks the folder only; whoever may not write the file may not replace its contents.
-void check_writable(const std::string &target, const std::string &path) {
-  if (::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0) fail_errno(path, "write");
-}
-
 }  // namespace
+
+void check_writable(const std::string &path) {
+  if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail_errno(path, "write");
+}
 
 Mapping::Mapping(Mapping &&other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
@@ -223,7 +223,7 @@ NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64
   uint64_t size = info.itemsize;
   for (const int64_t extent : shape_) size *= static_cast<uint64_t>(extent);
 
-  if (over == Over::kSuccessor) check_writable(target_, path_);
+  if (over == Over::kSuccessor) check_writable(path_);
   const Descriptor file(create_temporary(temporary_));
   if (file.get() < 0) {
     temporary_.clear();

@@ -101,6 +101,10 @@ class NpyOutput {
   Mapping mapping_;
 };
 
+// Whether a file may be replaced: the rename asks the folder only, and whoever may not write the
+// file may not replace its contents. Throws Failure(kFile).
+void check_writable(const std::string &path);
+
 // Strides of a contiguous layout. Sizes were checked by whoever made the shape.
 std::vector<int64_t> contiguous_strides(guf_dtype dtype, const std::vector<int64_t> &shape,
                                         bool fortran_order);

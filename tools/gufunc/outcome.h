@@ -46,10 +46,10 @@ class Call {
     error_.message[0] = '\0';
   }
   guf_error *error() { return &error_; }
-  void check(guf_status status) const {
+  void check(guf_status status, const std::string &about = "") const {
     if (status == GUF_OK) return;
     const std::string text = error_.message[0] != '\0' ? error_.message : guf_status_text(status);
-    throw Failure(exit_of(status), text + " [" + guf_status_name(status) + "]");
+    throw Failure(exit_of(status), about + text + " [" + guf_status_name(status) + "]");
   }
 
  private:

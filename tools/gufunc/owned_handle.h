@@ -42,7 +42,8 @@ inline std::vector<ModuleHandle> load_modules(const std::vector<std::string> &pa
   for (const std::string &path : paths) {
     Call call;
     ModuleHandle module;
-    call.check(guf_module_load(nullptr, path.c_str(), 0, module.out(), call.error()));
+    const guf_status status = guf_module_load(nullptr, path.c_str(), 0, module.out(), call.error());
+    call.check(status, "--module " + path + ": ");
     modules.push_back(std::move(module));
   }
   return modules;

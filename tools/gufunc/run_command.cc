@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <deque>
 #include <nlohmann/json.hpp>
 
@@ -28,19 +28,17 @@ class Run {
         options_(options),
         modules_(load_modules(common.modules)),
         ufunc_(find_ufunc(options.name)),
+        info_(info_of(ufunc_.get())),
         files_(options.raw) {
     args_.struct_size = sizeof args_;
-    info_.struct_size = sizeof info_;
-    Call call;
-    call.check(guf_ufunc_get_info(ufunc_.get(), &info_, call.error()));
     set_options();
     add_inputs();
     resolve();
-    add_outputs();
   }
 
   void execute() {
     Call call;
+    make_files();
     guf_device device = args_.device;
     if (device == nullptr) call.check(guf_device_get(nullptr, "cpu", &device, call.error()));
     // A stream is there for the progress line only: failures of a call without one read as NumPy's.
@@ -52,23 +50,19 @@ class Run {
     args_.device = device;
     const auto start = std::chrono::steady_clock::now();
     call.check(guf_call(ufunc_.get(), &args_, call.error()));
+    take_results();
     if (stream.get() != nullptr)
       wait_with_progress(stream.get(), options_.name, files_.touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (options_.time)
-      report_time(options_.name, device, options_.threads, seconds_, files_.touched_bytes(),
+      report_time(options_.name, device, args_.threads, seconds_, files_.touched_bytes(),
                   files_.touched_elements());
   }
 
   void explain() {
-    Call call;
-    PlanHandle plan;
-    call.check(guf_plan_create(ufunc_.get(), &args_, plan.out(), call.error()));
-    uint64_t length = 0;
-    guf_plan_explain(plan.get(), nullptr, &length, nullptr);
-    std::string text(length, '\0');
-    call.check(guf_plan_explain(plan.get(), text.data(), &length, call.error()));
-    text.resize(std::strlen(text.c_str()));
+    const std::string text = text_of([&](char *to, uint64_t *length, guf_error *error) {
+      return guf_explain(ufunc_.get(), &args_, to, length, error);
+    });
     if (common_.json) {
       fmt::print("{}\n", nlohmann::ordered_json(
                              {{"ufunc", info_.name}, {"operands", operands_json()}, {"plan", text}})
@@ -88,25 +82,46 @@ class Run {
   }
 
  private:
+  // A signature without outputs: its inout operands are the results, each copied into a place of
+  // its own unless --inplace says otherwise.
   bool no_outputs() const { return info_.nout == 0; }
-  // How many results there are: the outputs, or the inout operand of a signature without outputs.
-  size_t nresults() const { return no_outputs() ? 1 : static_cast<size_t>(info_.nout); }
+  size_t nresults() const {
+    if (!no_outputs()) return static_cast<size_t>(info_.nout);
+    return static_cast<size_t>(std::count_if(info_.roles, info_.roles + info_.nin,
+                                             [](int32_t role) { return role != GUF_ROLE_IN; }));
+  }
+  bool in_place() const { return no_outputs() && options_.inplace; }
 
   void set_options() {
     args_.device = device_of(options_.device);
     args_.dtype = dtype_of(options_.dtype);
     args_.casting = casting_of(options_.casting);
     args_.order = order_of(options_.order);
-    args_.threads = options_.threads;
+    args_.threads = threads_of(options_.threads);
     if (options_.keepdims) args_.flags |= GUF_CALL_KEEPDIMS;
-    if (options_.axis) args_.axis = &*options_.axis;
+    if (!options_.axis.empty()) {
+      axis_ = axis_of(options_.axis, options_.axis, "an axis, such as 0 or -1");
+      args_.axis = &axis_;
+    }
     for (const std::string &text : options_.dims) add_dim(text);
+    refuse_core_options();
     args_.dims = dims_.data();
     args_.ndims = static_cast<int32_t>(dims_.size());
     if (!options_.where.empty()) {
       where_ = files_.operand_of(options_.where, false);
       args_.where = &where_;
     }
+  }
+
+  // The library would name its own arguments.
+  void refuse_core_options() const {
+    if (info_.signature[0] != '\0') return;
+    const std::string option = !options_.dims.empty()   ? "--dim " + options_.dims[0]
+                               : !options_.axis.empty() ? "--axis " + options_.axis
+                               : options_.keepdims      ? "--keepdims"
+                                                        : "";
+    if (option.empty()) return;
+    throw Failure(Exit::kRefused, fmt::format("{}: {} has no core dimensions", option, info_.name));
   }
 
   void add_dim(const std::string &text) {
@@ -124,79 +139,89 @@ class Run {
 
   void add_inputs() {
     for (size_t i = 0; i < options_.inputs.size(); ++i) {
-      // An inout operand is asked about before its output exists; a private mapping keeps the file.
-      const bool writable = i == 0 && (options_.inplace || no_outputs());
-      inputs_.push_back(files_.operand_of(options_.inputs[i], writable));
-      if (options_.inplace && i == 0 && inputs_[0].kind != GUF_OPERAND_TENSOR)
-        usage("--inplace: the first input must be a .npy file");
+      inputs_.push_back(files_.operand_of(options_.inputs[i], i == 0 && options_.inplace));
     }
+    if (options_.inplace && (inputs_.empty() || inputs_[0].kind != GUF_OPERAND_TENSOR))
+      usage("--inplace: the first input must be a .npy file");
     args_.inputs = inputs_.data();
     args_.ninputs = static_cast<int32_t>(inputs_.size());
   }
 
+  // The outputs as a question takes them: files that exist, and none that would have to be made.
   void resolve() {
     resolution_.struct_size = sizeof resolution_;
+    want_one_per_result(options_.name, nresults(), "-o", options_.outputs.size());
+    want_one_per_result(options_.name, nresults(), "--into", options_.into.size());
+    want_one_per_result(options_.name, nresults(), "--inplace", options_.inplace ? 1 : 0);
     for (const std::string &path : options_.into) outputs_.push_back(files_.file(path, true));
-    if (options_.into.empty() && options_.inplace) outputs_.push_back(inputs_[0]);
-    if (!outputs_.empty() && outputs_.size() != nresults()) {
-      usage(fmt::format("{}: {} outputs wanted, {} given by --into or --inplace", options_.name,
-                        nresults(), outputs_.size()));
-    }
-    args_.outputs = outputs_.data();
-    args_.noutputs = static_cast<int32_t>(outputs_.size());
+    if (options_.inplace && !in_place()) outputs_.push_back(inputs_[0]);
+    if (!in_place()) outputs_.resize(nresults());
+    set_outputs();
     Call call;
     call.check(guf_resolve(ufunc_.get(), &args_, &resolution_, call.error()));
+    if (options_.inplace) files_.check_successor(inputs_[0]);
+    for (size_t i = 0; i < options_.into.size(); ++i) files_.check_successor(outputs_[i]);
+  }
+
+  void set_outputs() {
+    args_.outputs = outputs_.data();
+    args_.noutputs = static_cast<int32_t>(outputs_.size());
   }
 
   guf_dtype result_dtype(size_t i) const {
-    return resolution_.dtypes[no_outputs() ? 0 : static_cast<size_t>(info_.nin) + i];
+    return resolution_.dtypes[in_place() ? 0 : static_cast<size_t>(info_.nin) + i];
   }
   std::vector<int64_t> result_shape(size_t i) const {
-    if (no_outputs()) {
+    if (in_place()) {
       const guf_tensor *const tensor = inputs_[0].tensor;
-      if (tensor == nullptr)
-        usage(fmt::format("{}: the first input must be a .npy file", options_.name));
       return {tensor->shape, tensor->shape + tensor->ndim};
     }
     return {resolution_.output_shapes[i],
             resolution_.output_shapes[i] + resolution_.output_ndims[i]};
   }
 
-  // -o: new files. --into: the mapped copy of an existing file, written back at the end through a
-  // new file.
-  void add_outputs() {
-    if (!options_.outputs.empty() && options_.outputs.size() != nresults()) {
-      usage(fmt::format("{}: {} outputs, but -o was given {} times", options_.name, nresults(),
-                        options_.outputs.size()));
+  // Whether a new file is in Fortran order, as NumPy would save such a result.
+  bool saves_fortran(size_t ndim) const {
+    if (options_.order != "K" && options_.order != "A") return options_.order == "F";
+    bool found = false;
+    for (size_t i = 0; i <= inputs_.size(); ++i) {
+      const guf_tensor *const tensor = (i < inputs_.size() ? inputs_[i] : where_).tensor;
+      if (tensor == nullptr || tensor->ndim < 2) continue;
+      const bool fortran = is_fortran(tensor->dtype, tensor->ndim, tensor->shape, tensor->strides);
+      if (!fortran && !is_line(*tensor)) return false;
+      found = found || (fortran && static_cast<size_t>(tensor->ndim) == ndim);
     }
-    for (size_t i = 0; i < options_.outputs.size(); ++i) {
-      outputs_.push_back(files_.new_file(options_.outputs[i], result_dtype(i), result_shape(i),
-                                         options_.order == "F"));
-    }
-    if (outputs_.empty()) outputs_.resize(nresults());
-    for (size_t i = 0; i < outputs_.size(); ++i) {
-      if (outputs_[i].kind == GUF_OPERAND_NONE) allocate(i);
-    }
-    const bool rewrites = !options_.into.empty() || options_.inplace;
-    if (rewrites) rewrite_files();
-    args_.outputs = outputs_.data();
-    args_.noutputs = static_cast<int32_t>(outputs_.size());
-    if (no_outputs() && options_.inplace) {
-      inputs_[0] = outputs_[0];
-      args_.outputs = nullptr;
-      args_.noutputs = 0;
-    }
+    return found && (info_.signature[0] == '\0' || options_.order == "A");
   }
 
-  void allocate(size_t i) {
-    const auto shape = result_shape(i);
-    Call call;
-    ArrayHandle array;
-    call.check(guf_array_alloc(args_.device, result_dtype(i), static_cast<int32_t>(shape.size()),
-                               shape.data(), nullptr, GUF_ORDER_C, array.out(), call.error()));
-    outputs_[i].kind = GUF_OPERAND_ARRAY;
-    outputs_[i].array = array.get();
-    arrays_.push_back(std::move(array));
+  // At most one axis is longer than 1: it lies in every order.
+  static bool is_line(const guf_tensor &tensor) {
+    return std::count_if(tensor.shape, tensor.shape + tensor.ndim,
+                         [](int64_t extent) { return extent != 1; }) < 2;
+  }
+
+  // -o: new files. --into, --inplace: new files that take the place of old ones at the end. What
+  // goes to no file is allocated by the call.
+  void make_files() {
+    for (size_t i = 0; i < options_.outputs.size(); ++i) {
+      const std::vector<int64_t> shape = result_shape(i);
+      outputs_[i] =
+          files_.new_file(options_.outputs[i], result_dtype(i), shape, saves_fortran(shape.size()));
+    }
+    if (in_place()) {
+      inputs_[0] = files_.successor_of(inputs_[0]);
+    } else if (!options_.into.empty() || options_.inplace) {
+      rewrite_files();
+    }
+    set_outputs();
+  }
+
+  // Arrays that the call allocated, and what it wrote in place.
+  void take_results() {
+    if (in_place()) outputs_ = {inputs_[0]};
+    for (const guf_operand &output : outputs_) {
+      if (output.kind == GUF_OPERAND_ARRAY) arrays_.emplace_back(output.array);
+    }
   }
 
   // Inputs that are written over are read from the new file too.
@@ -255,6 +280,7 @@ class Run {
   std::vector<guf_operand> inputs_, outputs_;
   std::deque<std::string> dim_names_;
   std::vector<guf_dim> dims_;
+  int64_t axis_ = 0;
   double seconds_ = 0;
 };
 

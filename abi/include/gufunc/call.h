@@ -129,6 +129,16 @@ GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *err
 GUF_API guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args,
                                guf_resolution *out_resolution, guf_error *error);
 
+/** The same as text: what guf_plan_explain says of a plan for this call, without one. Outputs may
+ * be missing as for guf_call: nothing is allocated, they are marked "to allocate". A call copies
+ * what a plan stages through its workspace.
+ * In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
+ * Errors  as guf_call's before the launch;  GUF_E_ARG <= inout_length is NULL, or text with a
+ *         capacity;  GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+ * [mt] [no-block] */
+GUF_API guf_status guf_explain(guf_ufunc ufunc, const guf_call_args *args, char *text,
+                               uint64_t *inout_length, guf_error *error);
+
 /* ------------------------------------------------------------------ plans */
 
 typedef struct guf_plan_s *guf_plan;

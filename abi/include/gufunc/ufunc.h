@@ -27,6 +27,9 @@ typedef struct guf_ufunc_info {
   char rules[256];
   char doc[256];
   int32_t roles[GUF_MAX_OPERANDS]; /* guf_role, of nin + nout operands */
+  int32_t nresults; /* of guf_reduce, for a reduction with a state; 0 for all other ufuncs */
+  char merge[128];  /* its parts, named as `name` is; "" where there is none. The results have */
+  char finish[128]; /* the types that finish gives for a state; without it the state's own */
 } guf_ufunc_info;
 
 /** Runs once when the library will not touch `user` again; thread rule as guf_release_fn. */

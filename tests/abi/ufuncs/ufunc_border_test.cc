@@ -126,6 +126,41 @@ TEST_F(UfuncBorder, DescribesRoles) {
               testing::ElementsAre(GUF_ROLE_IN, GUF_ROLE_IN, GUF_ROLE_OUT));
 }
 
+TEST_F(UfuncBorder, DescribesReductions) {
+  const auto make = [this](const char *name, int32_t nin, int32_t nout, const char *signature) {
+    guf_ufunc_desc wanted = desc(name);
+    wanted.nin = nin;
+    wanted.nout = nout;
+    wanted.signature = signature;
+    guf_ufunc made = nullptr;
+    EXPECT_EQ(create(wanted, &made), GUF_OK) << error_.message;
+    return made;
+  };
+  const guf_ufunc leaf = make("range", 1, 2, "(n)->(),()"), bare = make("both", 1, 2, "(n)->(),()");
+  const guf_ufunc merge = make("range_merge", 4, 2, nullptr);
+  const guf_ufunc finish = make("range_finish", 2, 3, nullptr);
+  guf_reduction_desc parts = {sizeof parts, 0, merge, finish};
+  ASSERT_EQ(guf_ufunc_set_reduction(leaf, &parts, &error_), GUF_OK) << error_.message;
+  parts.finish = nullptr;
+  ASSERT_EQ(guf_ufunc_set_reduction(bare, &parts, &error_), GUF_OK) << error_.message;
+  guf_ufunc_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(guf_ufunc_get_info(leaf, &info, nullptr), GUF_OK);
+  EXPECT_EQ(info.nresults, 3);
+  EXPECT_STREQ(info.merge, "range_merge");
+  EXPECT_STREQ(info.finish, "range_finish");
+  ASSERT_EQ(guf_ufunc_get_info(bare, &info, nullptr), GUF_OK);
+  EXPECT_EQ(info.nresults, 2);
+  EXPECT_STREQ(info.finish, "");
+  ASSERT_EQ(guf_ufunc_get_info(merge, &info, nullptr), GUF_OK);
+  EXPECT_EQ(info.nresults, 0);
+  EXPECT_STREQ(info.merge, "");
+  info.struct_size = offsetof(guf_ufunc_info, nresults);
+  info.nresults = 77;
+  ASSERT_EQ(guf_ufunc_get_info(leaf, &info, nullptr), GUF_OK);
+  EXPECT_EQ(info.nresults, 77);  // beyond the caller's struct
+}
+
 // Of a caller whose headers had no roles yet.
 TEST_F(UfuncBorder, DescribesToAnOlderStruct) {
   guf_ufunc ufunc = nullptr;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What guf_explain and its kin have in common: unpack, ask, hand out the text.
+#ifndef GUFUNC_ABI_SRC_ANSWER_H
+#define GUFUNC_ABI_SRC_ANSWER_H
+
+#include <string>
+#include <utility>
+
+#include "abi/src/border.h"
+#include "abi/src/text_out.h"
+
+namespace gufunc::border {
+
+// unpack(&view) fills a view of the arguments, ask(view, &text, error) answers from it.
+template <class View, class Unpack, class Ask>
+guf_status explain(char *text, uint64_t *inout_length, guf_error *error, Unpack unpack, Ask ask) {
+  return guard(error, [&]() -> guf_status {
+    GUF_TRY(need(inout_length, "inout_length", error));
+    if (*inout_length > 0) GUF_TRY(need(text, "text", error));
+    View view;
+    GUF_TRY(unpack(&view));
+    std::string answer;
+    GUF_TRY(ask(view, &answer, error));
+    const uint64_t capacity = std::exchange(*inout_length, answer.size() + 1);
+    return hand_out(answer, text, capacity, error);
+  });
+}
+
+}  // namespace gufunc::border
+
+#endif  // GUFUNC_ABI_SRC_ANSWER_H

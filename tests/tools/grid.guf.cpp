@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ufunc without inputs, for the tests of the command line.
+#include <gufunc/kernel.hpp>
+
+template <class Y>
+GUF_DEVICE void grid(Y y) {
+  const guf::i64 n = y.extent(0);
+  for (guf::i64 i = 0; i < n; ++i) y[i] = (guf::f64)i / (guf::f64)(n - 1);
+}
+GUF_GUFUNC(grid, "->(n)", "->d", "doc=Equal steps from 0 to 1");

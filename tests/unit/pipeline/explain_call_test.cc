@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// guf_explain: what a call would do, without memory for what it would make.
+#include <gmock/gmock.h>
+
+#include "tests/unit/pipeline/call_fixture.h"
+
+namespace gufunc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string text_of(Call &call) {
+  uint64_t length = 0;
+  EXPECT_EQ(guf_explain(call.handle, call.ready(), nullptr, &length, &call.error),
+            GUF_E_BUFFER_TOO_SMALL);
+  std::string text(length, '\0');
+  EXPECT_EQ(guf_explain(call.handle, call.ready(), text.data(), &length, &call.error), GUF_OK)
+      << call.error.message;
+  text.resize(length - 1);
+  return text;
+}
+
+guf_status refusal_of(Call &call) {
+  uint64_t length = 0;
+  return guf_explain(call.handle, call.ready(), nullptr, &length, &call.error);
+}
+
+std::string plan_text_of(Call &call) {
+  guf_plan plan = nullptr;
+  EXPECT_EQ(guf_plan_create(call.handle, call.ready(), &plan, &call.error), GUF_OK)
+      << call.error.message;
+  uint64_t length = 0;
+  guf_plan_explain(plan, nullptr, &length, nullptr);
+  std::string text(length, '\0');
+  EXPECT_EQ(guf_plan_explain(plan, text.data(), &length, nullptr), GUF_OK);
+  EXPECT_EQ(guf_plan_release(plan, nullptr), GUF_OK);
+  text.resize(length - 1);
+  return text;
+}
+
+std::string without(std::string text, const std::string &part) {
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part))
+    text.erase(at, part.size());
+  return text;
+}
+
+void never_run(char **, const int64_t *, const int64_t *, void *) {
+  ADD_FAILURE() << "explaining runs nothing";
+}
+
+TEST(ExplainCall, SaysWhatThePlanSays) {
+  const guf_ufunc parts =
+      make_ufunc("explained_parts", nullptr, 1, 2, {}, never_run, {GUF_F32, GUF_F32, GUF_F32});
+  std::vector<float> x(6);
+  std::vector<double> z(6);
+  Call given(parts);
+  given.in({GUF_F32, x.data(), {2, 3}, {4, 8}, 0});
+  given.out({GUF_F32, x.data(), {2, 3}, {4, 8}, 0}).out({GUF_F64, z.data(), {2, 3}, {8, 16}, 0});
+  EXPECT_EQ(text_of(given), plan_text_of(given));
+  std::vector<float> first(6), second(6);
+  Call complete(parts), missing(parts), none(parts);
+  complete.in({GUF_F32, x.data(), {2, 3}, {4, 8}, 0});
+  complete.out({GUF_F32, first.data(), {2, 3}, {4, 8}, 0});
+  complete.out({GUF_F32, second.data(), {2, 3}, {4, 8}, 0});
+  missing.in({GUF_F32, x.data(), {2, 3}, {4, 8}, 0}).out_missing().out_missing();
+  none.in({GUF_F32, x.data(), {2, 3}, {4, 8}, 0});
+  const std::string text = text_of(missing);
+  EXPECT_THAT(text, HasSubstr("argument 2: out, float32, shape (2,3), strides (4,8), to allocate"));
+  EXPECT_EQ(without(text, ", to allocate"), plan_text_of(complete));
+  EXPECT_EQ(text, text_of(none));
+  EXPECT_EQ(guf_ufunc_release(parts, nullptr), GUF_OK);
+}
+
+// A result of 328 GB, and inputs of which no byte can be read.
+TEST(ExplainCall, TouchesNoElement) {
+  const auto *const nowhere = reinterpret_cast<const void *>(uintptr_t{0x1000});
+  Call call("add");
+  call.in({GUF_F32, nowhere, {300000, 1}, {}, 0}).in({GUF_F32, nowhere, {300000}, {}, 0});
+  EXPECT_THAT(text_of(call), HasSubstr("shape (300000,300000), strides (1200000,4), to allocate"));
+  Call matmul("matmul");
+  matmul.in({GUF_F32, nowhere, {300000, 3}, {}, 0}).in({GUF_F32, nowhere, {3, 300000}, {}, 0});
+  EXPECT_THAT(text_of(matmul), HasSubstr("core sizes (300000,3,300000)"));
+}
+
+TEST(ExplainCall, FailsAsTheCall) {
+  const std::vector<double> x(3), y(4);
+  Call call("add");
+  call.in(view(GUF_F64, x)).in(view(GUF_F64, y)).out_missing();
+  EXPECT_EQ(refusal_of(call), GUF_E_SHAPE);
+  EXPECT_THAT(call.error.message, HasSubstr("could not be broadcast"));
+  const std::string text = call.error.message;
+  EXPECT_EQ(call.run(), GUF_E_SHAPE);
+  EXPECT_EQ(text, call.error.message);
+  Call huge("add");
+  huge.in({GUF_F64, x.data(), {int64_t{1} << 62, 1}, {0, 0}, 0});
+  huge.in({GUF_F64, x.data(), {1, 3}, {0, 0}, 0});
+  EXPECT_EQ(refusal_of(huge), GUF_E_SHAPE);
+  Call plain("negative");
+  plain.in(view(GUF_F64, x)).out_missing();
+  EXPECT_EQ(guf_explain(plain.handle, plain.ready(), nullptr, nullptr, nullptr), GUF_E_ARG);
+  uint64_t length = 1;
+  EXPECT_EQ(guf_explain(plain.handle, plain.ready(), nullptr, &length, nullptr), GUF_E_ARG);
+  EXPECT_EQ(guf_explain(nullptr, plain.ready(), nullptr, &length, nullptr), GUF_E_ARG);
+}
+
+// A signature without outputs: in place, into an output that is given, into one to allocate.
+TEST(ExplainCall, InoutOperands) {
+  const guf_ufunc ufunc =
+      make_ufunc("explained_product", "(n)", 0, 0, {GUF_ROLE_INOUT}, never_run, {GUF_F64});
+  std::vector<double> x(6), z(6);
+  std::vector<int32_t> whole(6);
+  Call in_place(ufunc), separate(ufunc), missing(ufunc);
+  in_place.in({GUF_F64, x.data(), {2, 3}, {}, 0});
+  EXPECT_EQ(text_of(in_place), plan_text_of(in_place));
+  EXPECT_THAT(text_of(in_place), Not(HasSubstr("copied first")));
+  separate.in({GUF_I32, whole.data(), {2, 3}, {}, 0}).out({GUF_F64, z.data(), {2, 3}, {}, 0});
+  EXPECT_THAT(text_of(separate),
+              testing::EndsWith("copied first: argument 0, int32, into an output of its own\n"));
+  missing.in({GUF_I32, whole.data(), {2, 3}, {}, 0}).out_missing();
+  const std::string text = text_of(missing);
+  EXPECT_THAT(text, HasSubstr("argument 0: inout, float64, shape (2,3), strides (24,8), to all"));
+  EXPECT_THAT(text, testing::EndsWith("int32, into an output of its own, to allocate\n"));
+  EXPECT_EQ(missing.outputs[0].kind, GUF_OPERAND_NONE);
+  EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);
+}
+
+}  // namespace
+}  // namespace gufunc
