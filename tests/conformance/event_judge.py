@@ -97,7 +97,8 @@ def compared(name, types, theirs, ours):
         return None  # looked at as a whole here, by parts and products there
     if kinds & set('mM'):  # floats and int64 meet on NumPy's way to a time
         of_times = name in ('divide', 'floor_divide', 'remainder') and types[1].kind == 'm'
-        judged = DIVIDE if of_times else 0
+        # Not-a-time by 0 is a division by zero here, and not there.
+        judged = DIVIDE & theirs.events if of_times else 0
     elif types[0].kind in 'iu' and name in ('reciprocal', 'floor_divide'):
         judged = DIVIDE  # there an infinite float becomes an integer, and INT_MIN // -1 overflows
     found = ours.events | (DIVIDE if ours.events & INTEGER_DIVIDE else 0)
