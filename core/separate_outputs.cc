@@ -49,7 +49,7 @@ void SeparateOutputs::mark() {
   for (int32_t i = 0; i < call_.noperands && output < call_.noperands + call_.nseparate; ++i) {
     if (!call_.ufunc->signature.writes(i)) continue;
     call_.operand[i].flags |= op::kWrittenElsewhere;
-    pairs_.push_back({i, output++, GUF_DTYPE_UNSPECIFIED, false, {}});
+    pairs_.push_back({i, output++, GUF_DTYPE_UNSPECIFIED, false, call_.operand[i]});
   }
 }
 
@@ -169,7 +169,7 @@ void SeparateOutputs::describe(const resolve::Choice &choice, guf_resolution *ou
     const Pair &pair = pairs_[k];
     const op::OperandView &output = call_.operand[pair.output];
     const bool missing = op::is_missing(output);
-    const array::Layout &like = missing ? call_.operand[pair.operand].layout : output.layout;
+    const array::Layout &like = missing ? pair.source.layout : output.layout;  // not turned
     out->dtypes[pair.output] =
         missing ? choice.loop->types[static_cast<size_t>(pair.operand)] : like.dtype;
     out->output_ndims[k] = like.ndim;

@@ -122,6 +122,15 @@ TEST(ExplainCall, InoutOperands) {
   EXPECT_THAT(text, HasSubstr("argument 0: inout, float64, shape (2,3), strides (24,8), to all"));
   EXPECT_THAT(text, testing::EndsWith("int32, into an output of its own, to allocate\n"));
   EXPECT_EQ(missing.outputs[0].kind, GUF_OPERAND_NONE);
+  // An output to allocate has the operand's shape, whichever axis the loop runs along.
+  const int64_t axis = 0;
+  missing.args.axis = &axis;
+  EXPECT_THAT(text_of(missing), HasSubstr("core sizes (2,)"));
+  guf_resolution answer = {};
+  answer.struct_size = sizeof answer;
+  ASSERT_EQ(guf_resolve(ufunc, missing.ready(), &answer, &missing.error), GUF_OK);
+  EXPECT_EQ(answer.output_shapes[0][0], 2);
+  EXPECT_EQ(answer.output_shapes[0][1], 3);
   EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);
 }
 
