@@ -11,18 +11,6 @@
 #include "core/op/state_fold.h"
 #include "core/validate/validate_call.h"
 
-namespace gufunc {
-
-template <>
-inline constexpr uint32_t base::kFirstSize<guf_reduce_args> = offsetof(guf_reduce_args, fp_events);
-template <>
-inline constexpr uint32_t base::kFirstSize<guf_accumulate_args> =
-    offsetof(guf_accumulate_args, fp_events);
-template <>
-inline constexpr uint32_t base::kFirstSize<guf_at_args> = offsetof(guf_at_args, fp_events);
-
-}  // namespace gufunc
-
 namespace gufunc::border {
 namespace {
 
