@@ -11,18 +11,6 @@
 #include "core/op/state_fold.h"
 #include "core/validate/validate_call.h"
 
-namespace gufunc {
-
-template <>
-inline constexpr uint32_t base::kFirstSize<guf_reduce_args> = offsetof(guf_reduce_args, fp_events);
-template <>
-inline constexpr uint32_t base::kFirstSize<guf_accumulate_args> =
-    offsetof(guf_accumulate_args, fp_events);
-template <>
-inline constexpr uint32_t base::kFirstSize<guf_at_args> = offsetof(guf_at_args, fp_events);
-
-}  // namespace gufunc
-
 namespace gufunc::border {
 namespace {
 
@@ -49,12 +37,12 @@ guf_status check_order(int32_t order, guf_error *error) {
 template <class Args>
 guf_status unpack_place(const Args &known, op::CallView *call, guf_call_args *args,
                         guf_error *error) {
-  const guf_stream stream = known.stream;
-  const guf_device device = known.device;
   call->stream = nullptr;
   call->device = nullptr;
-  if (stream != nullptr) GUF_TRY(base::find_object(stream, "stream", &call->stream, error));
-  if (device != nullptr) GUF_TRY(base::find_object(device, "device", &call->device, error));
+  if (known.stream != nullptr)
+    GUF_TRY(base::find_object(known.stream, "stream", &call->stream, error));
+  if (known.device != nullptr)
+    GUF_TRY(base::find_object(known.device, "device", &call->device, error));
   *args = {};
   args->struct_size = sizeof *args;
   args->threads = known.threads;

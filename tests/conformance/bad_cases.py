@@ -64,7 +64,7 @@ def bad_core_axes(rng):
     if draw < 0.3:
         case['axis'] = far
     elif draw < 0.5:
-        case['axis'], case['keepdims'] = -1, True
+        case['axis'], case['keepdims'], case['output'] = -1, True, None
     else:
         case['output'] = None
         counts = keyword_cases.core_counts(case)
