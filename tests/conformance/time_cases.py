@@ -75,8 +75,9 @@ def without_accidents(case):
     if output and buffers[output['buffer']]['dtype'] == 'm8':
         buffers[output['buffer']]['dtype'] = 'm8[s]'
     far = any(re.match(r'M8\[[0-9]*[YM]\]', buffer['dtype']) for buffer in buffers)
+    generic = 'm8' in used_dtypes(case) or any(buffer['dtype'] == 'm8' for buffer in buffers)
     for buffer in buffers:
-        if any(other['dtype'] == 'm8' for other in buffers):
+        if generic:
             buffer['swapped'] = False
         if far:
             buffer['values'] = 'small'
