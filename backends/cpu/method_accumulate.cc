@@ -18,7 +18,8 @@ namespace {
 constexpr int64_t kTile = GUF_SCAN_TILE;
 constexpr int64_t kLaneBytes = 512;
 constexpr int64_t kSideBySide = 4;  // tiles: what a fold entry scans together
-constexpr int kMostLevels = 8;      // 256^8 elements
+constexpr int64_t kCachedBytes = 256 * 1024;
+constexpr int kMostLevels = 8;  // 256^8 elements
 
 guf_status apply(const Fold &fold, const char *a, int64_t a_step, const char *b, int64_t b_step,
                  char *out, int64_t out_step, int64_t count) {
@@ -110,8 +111,12 @@ class Accumulation {
             block_.fold_output_step};
   }
   // Elements of a lane that are scanned together: tiles of a single one, side by side.
+  //
+  // PERF  Four tiles at a time halve the time in cache; from memory they are read and written in an
+  //       order that takes half as long again (f64, 1e6 elements).
   int64_t part_of(int64_t lanes) const {
-    return lanes == 1 && fold_.has_entry() ? kTile * kSideBySide : kTile;
+    const bool in_cache = block_.fold_size[0] <= kCachedBytes / size_;
+    return lanes == 1 && in_cache && fold_.has_entry() ? kTile * kSideBySide : kTile;
   }
 
   const guf_backend_method &method_;
