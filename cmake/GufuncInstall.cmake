@@ -46,3 +46,6 @@ foreach(pc IN ITEMS gufunc.pc gufunc-backend.pc)
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
         COMPONENT gufunc)
+# The pages that the headers name.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+        COMPONENT gufunc_development FILES_MATCHING PATTERN "*.md")

@@ -7,15 +7,6 @@
 namespace gufunc::pipeline {
 namespace {
 
-std::string types_of(const op::Ufunc &ufunc, const op::Loop &loop) {
-  std::string text;
-  for (int32_t i = 0; i < ufunc.noperands(); ++i) {
-    if (i == ufunc.nin()) text += "->";
-    text += dtype::letter(loop.types[static_cast<size_t>(i)]);
-  }
-  return text;
-}
-
 std::string describe_block(const guf_launch_block &block, const broadcast::LoopShape &loop) {
   std::string text = "broadcast shape " + describe_list(loop.extent, loop.ndim) + ", " +
                      std::to_string(loop.items) + " items\n";
@@ -41,7 +32,8 @@ std::string describe_list(const int64_t *values, int32_t count) {
 }
 
 std::string describe_loop(const op::CallView &call, const resolve::Choice &choice) {
-  return "loop " + std::to_string(choice.index) + " " + types_of(*call.ufunc, *choice.loop) + ", " +
+  return "loop " + std::to_string(choice.index) + " " +
+         op::types_of(*call.ufunc, *choice.loop).c_str() + ", " +
          (choice.loop->host != nullptr    ? "registered host function"
           : choice.loop->table != nullptr ? "kernel of a module"
                                           : "kernel of the backend");
@@ -56,7 +48,10 @@ std::string describe_operand(const op::CallView &call, int32_t i, guf_dtype loop
                                                                : "in";
   std::string text =
       "argument " + std::to_string(i) + ": " + role + ", " + dtype::name(layout.dtype);
-  if (layout.dtype != loop_dtype) text += std::string(" cast to ") + dtype::name(loop_dtype);
+  if (layout.dtype != loop_dtype) {
+    text += signature.reads(i) ? " cast to " : " cast from ";
+    text += dtype::name(loop_dtype);
+  }
   if ((operand.flags & op::kScalar) != 0) return text + ", scalar kept by value\n";
   text += ", shape " + describe_list(layout.shape, layout.ndim) + ", strides " +
           describe_list(layout.strides, layout.ndim);
@@ -78,7 +73,7 @@ std::string describe_refused(const op::CallView &call, const resolve::Choice &ch
       if (dtype::can_cast(call.operand[i].layout.dtype, type, GUF_CASTING_SAFE)) continue;
       why = "argument " + std::to_string(i) + " is no safe cast to " + dtype::name(type);
     }
-    text += "  refused " + types_of(*call.ufunc, loop) + ": " + why + "\n";
+    text += std::string("  refused ") + op::types_of(*call.ufunc, loop).c_str() + ": " + why + "\n";
   }
   return text;
 }
@@ -89,7 +84,10 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   std::string text = call.ufunc->full_name + " on " + call.device->spec + ": " +
                      describe_loop(call, choice) + ", casting " +
                      dtype::casting_name(call.casting) + "\n";
-  text += describe_refused(call, choice, "types= or dtype= asks for others");
+  const bool asked = call.args->dtype != 0 || call.args->signature != nullptr;
+  text += describe_refused(
+      call, choice,
+      asked ? "signature= or dtype= asks for others" : "a later loop takes the inputs as they are");
   for (int32_t i = 0; i < call.noperands; ++i) {
     text += describe_operand(call, i, choice.loop->types[static_cast<size_t>(i)]);
   }

@@ -45,6 +45,25 @@ guf_status check_alloc(int32_t ndim, const int64_t *shape, const int64_t *stride
   return GUF_OK;
 }
 
+// make(array, queue, &made) makes the copy.
+template <class Make>
+guf_status make_copy(guf_array array, guf_stream stream, guf_array *out_array, guf_error *error,
+                     Make make) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_array, "out_array", error));
+    Array *found = nullptr;
+    backend::Stream *queue = nullptr;
+    GUF_TRY(base::find_object(array, "array", &found, error));
+    GUF_TRY(border::find_stream(stream, &queue, error));
+    GUF_TRY(check_running(error));
+    run_owed_callbacks();
+    base::Ref<Array> made;
+    GUF_TRY(make(*found, queue, &made));
+    *out_array = border::publish<guf_array>(made);
+    return GUF_OK;
+  });
+}
+
 }  // namespace
 
 guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t ndim, const int64_t *shape,
@@ -70,7 +89,7 @@ guf_status guf_array_wrap(const guf_tensor *tensor, guf_release_fn release, void
     GUF_TRY(border::need(tensor, "tensor", error));
     GUF_TRY(border::need(out_array, "out_array", error));
     guf_tensor room;
-    GUF_TRY(base::read_struct(tensor, &room, &tensor, error));
+    GUF_TRY(base::read_struct(tensor, "tensor", &room, &tensor, error));
     backend::Device *device = nullptr;
     if (tensor->device != nullptr) {
       GUF_TRY(base::find_object(tensor->device, "tensor->device", &device, error));
@@ -112,7 +131,7 @@ guf_status guf_array_get_info(guf_array array, guf_array_info *out_info, guf_err
     }
     std::copy_n(layout.shape, layout.ndim, info.shape);
     std::copy_n(layout.strides, layout.ndim, info.strides);
-    return base::write_struct(out_info, info, error);
+    return base::write_struct(out_info, "out_info", info, error);
   });
 }
 
@@ -131,19 +150,10 @@ guf_status guf_array_fill(guf_array array, const guf_operand *value, guf_stream 
 
 guf_status guf_array_copy(guf_array array, int32_t order, guf_stream stream, guf_array *out_array,
                           guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_array, "out_array", error));
-    Array *found = nullptr;
-    backend::Stream *queue = nullptr;
-    GUF_TRY(base::find_object(array, "array", &found, error));
-    GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(check_running(error));
-    run_owed_callbacks();
-    base::Ref<Array> made;
-    GUF_TRY(memory::copy(*found, order, queue, &made, error));
-    *out_array = border::publish<guf_array>(made);
-    return GUF_OK;
-  });
+  return make_copy(array, stream, out_array, error,
+                   [&](Array &found, backend::Stream *queue, base::Ref<Array> *made) {
+                     return memory::copy(found, order, queue, made, error);
+                   });
 }
 
 guf_status guf_array_assign(guf_array destination, guf_array source, int32_t casting,
@@ -162,19 +172,10 @@ guf_status guf_array_assign(guf_array destination, guf_array source, int32_t cas
 
 guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t casting, int32_t order,
                             guf_stream stream, guf_array *out_array, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_array, "out_array", error));
-    Array *found = nullptr;
-    backend::Stream *queue = nullptr;
-    GUF_TRY(base::find_object(array, "array", &found, error));
-    GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(check_running(error));
-    run_owed_callbacks();
-    base::Ref<Array> made;
-    GUF_TRY(memory::astype(*found, dtype, casting, order, queue, &made, error));
-    *out_array = border::publish<guf_array>(made);
-    return GUF_OK;
-  });
+  return make_copy(array, stream, out_array, error,
+                   [&](Array &found, backend::Stream *queue, base::Ref<Array> *made) {
+                     return memory::astype(found, dtype, casting, order, queue, made, error);
+                   });
 }
 
 guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream stream,

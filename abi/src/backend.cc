@@ -52,7 +52,7 @@ guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info 
     }
     // A backend that cannot be used is described, so the status of the probe is not this call's.
     if (probe != 0) backend::probe_backend(*all[index], nullptr);
-    return base::write_struct(out_info, describe(*all[index]), error);
+    return base::write_struct(out_info, "out_info", describe(*all[index]), error);
   });
 }
 

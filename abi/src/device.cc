@@ -61,7 +61,7 @@ guf_status guf_device_get_info(guf_device device, guf_device_info *out_info, guf
     border::copy_text(found->info.name, info.name);
     border::copy_text(found->info.target, info.target);
     border::copy_text(found->spec, info.spec);
-    return base::write_struct(out_info, info, error);
+    return base::write_struct(out_info, "out_info", info, error);
   });
 }
 

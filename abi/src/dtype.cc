@@ -91,10 +91,10 @@ guf_status guf_dtype_get_info(guf_dtype dtype, guf_dtype_info *out_info, guf_err
       std::strncpy(info.name, dtype::name(dtype), sizeof info.name - 1);
       write_short_name(dtype, info.short_name);
     }
-    GUF_TRY(base::check_struct(out_info, base::kFirstSize<guf_dtype_info>, base::kMaxStructSize,
-                               error));
+    GUF_TRY(base::check_struct(out_info, "out_info", base::kFirstSize<guf_dtype_info>,
+                               base::kMaxStructSize, error));
     GUF_TRY(check_dtype(dtype, "dtype", error));
-    return base::write_struct(out_info, info, error);
+    return base::write_struct(out_info, "out_info", info, error);
   });
 }
 

@@ -19,7 +19,7 @@ namespace {
 template <class View, class Unpack, class Ask>
 guf_status resolve(guf_resolution *out_resolution, guf_error *error, Unpack unpack, Ask ask) {
   return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(base::check_struct(out_resolution, base::kFirstSize<guf_resolution>,
+    GUF_TRY(base::check_struct(out_resolution, "out_resolution", base::kFirstSize<guf_resolution>,
                                base::kMaxStructSize, error));
     View view;
     GUF_TRY(unpack(&view));

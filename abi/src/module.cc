@@ -79,7 +79,7 @@ guf_status guf_module_get_info(guf_module module, guf_module_info *out_info, guf
     info.flags = found->flags();
     border::copy_text(found->table().name, info.name);
     border::copy_text(found->path(), info.path);
-    return base::write_struct(out_info, info, error);
+    return base::write_struct(out_info, "out_info", info, error);
   });
 }
 

@@ -23,7 +23,8 @@ class Resolution {
 
   // Errors  GUF_E_STRUCT <= out->struct_size
   guf_status give(guf_resolution *out, guf_error *error) const {
-    GUF_TRY(base::check_struct(out, base::kFirstSize<guf_resolution>, base::kMaxStructSize, error));
+    GUF_TRY(base::check_struct(out, "out_resolution", base::kFirstSize<guf_resolution>,
+                               base::kMaxStructSize, error));
     const uint32_t size = out->struct_size;
     std::memcpy(out, &said_, kShapes);
     out->struct_size = size;

@@ -91,7 +91,7 @@ guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info, guf_err
       border::copy_text(fold->merge->full_name, info.merge);
       if (fold->finish) border::copy_text(fold->finish->full_name, info.finish);
     }
-    return base::write_struct(out_info, info, error);
+    return base::write_struct(out_info, "out_info", info, error);
   });
 }
 

@@ -152,7 +152,7 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
     GUF_TRY(border::need(desc, "desc", error));
     GUF_TRY(border::need(out_ufunc, "out_ufunc", error));
     guf_ufunc_desc room;
-    GUF_TRY(base::read_struct(desc, &room, &desc, error));
+    GUF_TRY(base::read_struct(desc, "desc", &room, &desc, error));
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
     GUF_TRY(check_desc(*desc, error));
@@ -181,7 +181,7 @@ guf_status guf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc, guf_er
   return border::guard(error, [&]() -> guf_status {
     GUF_TRY(border::need(desc, "desc", error));
     guf_loop_desc room;
-    GUF_TRY(base::read_struct(desc, &room, &desc, error));
+    GUF_TRY(base::read_struct(desc, "desc", &room, &desc, error));
     op::Ufunc *found = nullptr;
     GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
     void (*host)(void) = nullptr;
@@ -232,7 +232,7 @@ guf_status guf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_desc *de
   return border::guard(error, [&]() -> guf_status {
     GUF_TRY(border::need(desc, "desc", error));
     guf_reduction_desc room;
-    GUF_TRY(base::read_struct(desc, &room, &desc, error));
+    GUF_TRY(base::read_struct(desc, "desc", &room, &desc, error));
     op::Ufunc *found = nullptr, *merge = nullptr, *finish = nullptr;
     GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
     if (desc->flags != 0)

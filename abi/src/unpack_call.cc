@@ -30,7 +30,7 @@ guf_status unpack_tensor(const guf_operand &in, int32_t index, int64_t *stride_r
   GUF_TRY(need(in.tensor, "operand.tensor", error));
   guf_tensor room;
   const guf_tensor *tensor = nullptr;
-  GUF_TRY(base::read_struct(in.tensor, &room, &tensor, error));
+  GUF_TRY(base::read_struct(in.tensor, "operand.tensor", &room, &tensor, error));
   GUF_TRY(validate::check_tensor(*tensor, index, stride_room, &out->layout, error));
   out->span = array::span_of(out->layout);
   out->flags =
@@ -149,7 +149,7 @@ guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input, i
 guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *room,
                        op::CallView *out, guf_error *error) {
   GUF_TRY(base::find_object(ufunc, "ufunc", &out->ufunc, error));
-  GUF_TRY(base::read_struct(args, room, &out->args, error));
+  GUF_TRY(base::read_struct(args, "args", room, &out->args, error));
   const guf_call_args &known = *out->args;
   GUF_TRY(validate::check_args(*out->ufunc, known, error));
   out->noperands = out->ufunc->noperands();

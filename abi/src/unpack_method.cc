@@ -16,12 +16,7 @@ namespace {
 
 using base::kNone;
 
-[[gnu::cold, gnu::noinline]] guf_status fail_value(const char *field, int64_t found,
-                                                   guf_error *error) {
-  return base::fail(error, GUF_E_ARG, kNone, kNone,
-                    "args->%s has the unknown or impossible value %lld", field,
-                    static_cast<long long>(found));
-}
+using validate::fail_value;
 
 guf_status check_dtype(guf_dtype dtype, guf_error *error) {
   if (dtype == 0 || dtype::valid(dtype)) return GUF_OK;
@@ -123,7 +118,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
   guf_reduce_args room;
   const guf_reduce_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
-  GUF_TRY(base::read_struct(args, &room, &known, error));
+  GUF_TRY(base::read_struct(args, "args", &room, &known, error));
   GUF_TRY(unpack_place(*known, call, &out->args, error));
   if ((known->flags & ~uint32_t{GUF_CALL_KEEPDIMS}) != 0)
     return fail_value("flags", known->flags, error);
@@ -152,7 +147,7 @@ guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, b
   guf_accumulate_args room;
   const guf_accumulate_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
-  GUF_TRY(base::read_struct(args, &room, &known, error));
+  GUF_TRY(base::read_struct(args, "args", &room, &known, error));
   GUF_TRY(unpack_place(*known, call, &out->args, error));
   if (known->flags != 0) return fail_value("flags", known->flags, error);
   if (known->reserved != 0) return fail_value("reserved", known->reserved, error);
@@ -184,7 +179,7 @@ guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *o
   guf_at_args room;
   const guf_at_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
-  GUF_TRY(base::read_struct(args, &room, &known, error));
+  GUF_TRY(base::read_struct(args, "args", &room, &known, error));
   GUF_TRY(unpack_place(*known, call, &out->args, error));
   if (known->flags != 0) return fail_value("flags", known->flags, error);
   if (known->nindices < 0 || known->nindices > GUF_MAX_NDIM)

@@ -4,20 +4,23 @@
 
 namespace gufunc::base {
 
-guf_status check_struct(const void *in, uint32_t first, uint32_t known, guf_error *error) {
-  if (in == nullptr) return fail(error, GUF_E_ARG, kNone, kNone, "a struct argument is NULL");
+guf_status check_struct(const void *in, const char *name, uint32_t first, uint32_t known,
+                        guf_error *error) {
+  if (in == nullptr) return fail(error, GUF_E_ARG, kNone, kNone, "%s is NULL", name);
   uint32_t size = 0;
   std::memcpy(&size, in, sizeof size);
   if (size < first || size > kMaxStructSize) {
     return fail(error, GUF_E_STRUCT, kNone, kNone,
-                "struct_size is %u; wanted the size of the struct, at least %u", size, first);
+                "%s->struct_size is %u; wanted the size of the struct, at least %u", name, size,
+                first);
   }
   const auto *const bytes = static_cast<const unsigned char *>(in);
   for (uint32_t i = known; i < size; ++i) {
     if (bytes[i] != 0) {
-      return fail(error, GUF_E_STRUCT, kNone, kNone,
-                  "byte %u of a struct of %u bytes is set; this version of the library knows %u", i,
-                  size, known);
+      return fail(
+          error, GUF_E_STRUCT, kNone, kNone,
+          "byte %u of %s, a struct of %u bytes, is set; this version of the library knows %u", i,
+          name, size, known);
     }
   }
   return GUF_OK;

@@ -18,21 +18,23 @@ inline constexpr uint32_t kFirstSize = sizeof(T);
 // Larger than any struct will be: such a struct_size was never set.
 inline constexpr uint32_t kMaxStructSize = 1U << 16;
 
+// `name`: the caller's argument, for messages.
 // Errors  GUF_E_ARG    <= in is NULL
 //         GUF_E_STRUCT <= size out of range, or a set byte beyond `known`
-guf_status check_struct(const void *in, uint32_t first, uint32_t known, guf_error *error);
+guf_status check_struct(const void *in, const char *name, uint32_t first, uint32_t known,
+                        guf_error *error);
 
 // A caller's struct as this version's T: an equal size is used in place, a smaller one (from the
 // first version's size on) is copied into `room` and extended with zeros, a larger one must be
 // zero beyond ours.
 // Errors  as check_struct
 template <class T>
-guf_status read_struct(const T *in, T *room, const T **out, guf_error *error) {
+guf_status read_struct(const T *in, const char *name, T *room, const T **out, guf_error *error) {
   if (__builtin_expect(in != nullptr && in->struct_size == sizeof(T), 1)) {
     *out = in;
     return GUF_OK;
   }
-  const guf_status status = check_struct(in, kFirstSize<T>, sizeof(T), error);
+  const guf_status status = check_struct(in, name, kFirstSize<T>, sizeof(T), error);
   if (in == nullptr || status != GUF_OK) return status;
   if (in->struct_size > sizeof(T)) {
     *out = in;
@@ -48,9 +50,9 @@ guf_status read_struct(const T *in, T *room, const T **out, guf_error *error) {
 // version knows. The caller's struct_size stays. Nothing is written on failure.
 // Errors  GUF_E_ARG <= out is NULL;  GUF_E_STRUCT <= size below the first version's, or never set
 template <class T>
-guf_status write_struct(T *out, const T &value, guf_error *error) {
+guf_status write_struct(T *out, const char *name, const T &value, guf_error *error) {
   if (out == nullptr || out->struct_size < kFirstSize<T> || out->struct_size > kMaxStructSize) {
-    return check_struct(out, kFirstSize<T>, kMaxStructSize, error);
+    return check_struct(out, name, kFirstSize<T>, kMaxStructSize, error);
   }
   const uint32_t size = out->struct_size;
   std::memset(out, 0, size);

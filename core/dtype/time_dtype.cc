@@ -210,8 +210,10 @@ guf_status parse_time(std::string_view text, const char *whole, guf_dtype *out, 
   guf_dtype found = text == "M" ? GUF_DATETIME64 : GUF_TIMEDELTA64;
   const size_t length = text.size() == 1 ? 1 : class_length(text, &found);
   std::string_view rest = text.substr(length);
-  *out = found;
-  if (rest.empty()) return GUF_OK;
+  if (rest.empty()) {
+    *out = found;
+    return GUF_OK;
+  }
   if (rest.size() < 3 || rest.back() != ']') return bad_unit("metadata", whole, error);
   rest = rest.substr(1, rest.size() - 2);
   uint32_t count = 0;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/callbacks.h"
+#include "core/base/error.h"
 #include "core/base/object.h"
 #include "core/op/choice_cache.h"
 #include "core/op/signature.h"
@@ -135,6 +136,9 @@ class Ufunc final : public base::Object {
   LoopList empty_;
   UnitLoops unit_loops_;
 };
+
+// A loop's types as letters: "ff->f".
+base::Text types_of(const Ufunc &ufunc, const Loop &loop);
 
 }  // namespace gufunc::op
 

@@ -22,7 +22,9 @@ bool same_inputs(const Ufunc &ufunc, const Loop &a, const Loop &b) {
   return std::equal(a.types.begin(), a.types.begin() + count, b.types.begin());
 }
 
-base::Text describe(const Ufunc &ufunc, const Loop &loop) {
+}  // namespace
+
+base::Text types_of(const Ufunc &ufunc, const Loop &loop) {
   base::Text text;
   for (int32_t i = 0; i < ufunc.noperands(); ++i) {
     if (i == ufunc.nin()) text.add("->");
@@ -30,8 +32,6 @@ base::Text describe(const Ufunc &ufunc, const Loop &loop) {
   }
   return text;
 }
-
-}  // namespace
 
 guf_status Ufunc::add_loop(std::unique_ptr<Loop> loop, guf_error *error) {
   std::vector<std::unique_ptr<Loop>> loops;
@@ -52,8 +52,8 @@ guf_status Ufunc::add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error 
       if (!same_inputs(*this, *known, *loop)) continue;
       return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
                         "ufunc '%s' has a loop for these input types already: %s, asked for %s",
-                        full_name.c_str(), describe(*this, *known).c_str(),
-                        describe(*this, *loop).c_str());
+                        full_name.c_str(), types_of(*this, *known).c_str(),
+                        types_of(*this, *loop).c_str());
     }
     next->loops.push_back(loop.get());
   }

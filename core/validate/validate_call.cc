@@ -21,13 +21,6 @@ bool fits(int32_t value, int32_t last) {
                     ufunc.name.c_str(), wanted, what, what, found, wanted);
 }
 
-[[gnu::cold, gnu::noinline]] guf_status fail_value(const char *what, int64_t found,
-                                                   guf_error *error) {
-  return base::fail(error, GUF_E_ARG, kNone, kNone,
-                    "args->%s has the unknown or impossible value %lld", what,
-                    static_cast<long long>(found));
-}
-
 // Operands of a signature without outputs that a separate output may be given for.
 int32_t count_written_inputs(const op::Signature &signature) {
   int32_t count = 0;
@@ -56,6 +49,16 @@ guf_status check_counts(const op::Ufunc &ufunc, const guf_call_args &args, guf_e
 // A list that is NULL exactly when it is empty.
 bool well_formed(int32_t count, const void *list, int32_t most) {
   return fits(count, most) && (count == 0 || list != nullptr);
+}
+
+[[gnu::cold, gnu::noinline]] guf_status fail_list(const char *name, int32_t count, int32_t most,
+                                                  guf_error *error) {
+  if (fits(count, most)) {
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "args->%s is NULL, and args->n%s is %d", name,
+                      name, count);
+  }
+  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->n%s: found %d, wanted 0..%d", name,
+                    count, most);
 }
 
 // PERF. One pass over the axes of a tensor: no negative extent, no size that overflows (also where
@@ -107,6 +110,12 @@ bool is_plainly_apart(const array::Layout &layout) {
 
 }  // namespace
 
+[[gnu::cold]] guf_status fail_value(const char *field, int64_t found, guf_error *error) {
+  return base::fail(error, GUF_E_ARG, kNone, kNone,
+                    "args->%s has the unknown or impossible value %lld", field,
+                    static_cast<long long>(found));
+}
+
 guf_status check_events(const guf_call_args &args, guf_error *error) {
   constexpr uint32_t kEvents =
       GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
@@ -126,16 +135,16 @@ guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_err
   if (!fits(args.host_policy, GUF_HOST_COPY_AND_WARN))
     return fail_value("host_policy", args.host_policy, error);
   if (!well_formed(args.nsignature, args.signature, GUF_MAX_OPERANDS)) {
-    return fail_value("nsignature", args.nsignature, error);
+    return fail_list("signature", args.nsignature, GUF_MAX_OPERANDS, error);
   }
   if (args.signature != nullptr && args.nsignature != ufunc.noperands()) {
     return fail_count(ufunc, "types in a signature", args.nsignature, ufunc.noperands(), error);
   }
   if (!well_formed(args.naxes, args.axes, GUF_MAX_OPERANDS * GUF_MAX_NDIM)) {
-    return fail_value("naxes", args.naxes, error);
+    return fail_list("axes", args.naxes, GUF_MAX_OPERANDS * GUF_MAX_NDIM, error);
   }
   if (!well_formed(args.ndims, args.dims, GUF_MAX_CORE_NAMES))
-    return fail_value("ndims", args.ndims, error);
+    return fail_list("dims", args.ndims, GUF_MAX_CORE_NAMES, error);
   for (int32_t k = 0; k < args.ndims; ++k) {
     if (args.dims[k].name == nullptr)
       return base::fail(error, GUF_E_ARG, k, kNone, "args->dims[%d].name is NULL", k);

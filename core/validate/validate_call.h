@@ -11,6 +11,9 @@ namespace gufunc::validate {
 // Errors  GUF_E_ARG <= counts, NULL where something must be, unknown flags or enum values
 guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error);
 
+// Fails with GUF_E_ARG: a field of a call's or method's arguments has a value that it cannot have.
+guf_status fail_value(const char *field, int64_t found, guf_error *error);
+
 // Checks the floating-point events that are asked for.
 // Errors  GUF_E_ARG <= unknown events, nowhere to report them
 guf_status check_events(const guf_call_args &args, guf_error *error);

@@ -104,6 +104,8 @@ typedef struct guf_resolution {
  * Errors  GUF_E_HANDLE <= ufunc, stream, device, an array
  *         GUF_E_STRUCT <= args->struct_size;  GUF_E_ARG <= counts, kinds, flags, NULL pointers;
  *                         unknown enum values
+ *         GUF_E_DTYPE <= args->dtype, a type of args->signature, of a tensor or of a scalar is
+ *                        none; a swapped record
  *         GUF_E_NO_LOOP, GUF_E_CASTING, GUF_E_OVERFLOW <= types (NumPy's texts)
  *         GUF_E_SHAPE <= broadcasting, core dimensions, output shapes, rules (NumPy's texts); a
  *                        size that the ufunc's core_dims hook gives or changes

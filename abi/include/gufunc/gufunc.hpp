@@ -103,11 +103,24 @@ class Operand {
     kind_ = GUF_OPERAND_TENSOR;
   }
   Operand(guf_array array) : kind_(GUF_OPERAND_ARRAY), array_(array) {}
-  // Python-like scalars: they take the type of the other operands.
-  Operand(int value) : Operand(static_cast<int64_t>(value)) {}
-  Operand(int64_t value) : kind_(GUF_OPERAND_WEAK_INT), value_(static_cast<uint64_t>(value)) {}
-  Operand(double value) : kind_(GUF_OPERAND_WEAK_FLOAT) {
-    __builtin_memcpy(&value_, &value, sizeof value_);
+  // Python-like scalars: numbers take the type of the other operands, a bool is one.
+  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
+  Operand(T value) {
+    static_assert(!std::is_same_v<T, long double>, "no dtype of libgufunc is long double");
+    if constexpr (std::is_same_v<T, bool>) {
+      kind_ = GUF_OPERAND_SCALAR;
+      dtype_ = GUF_BOOL;
+      value_[0] = value ? 1 : 0;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      set_parts(GUF_OPERAND_WEAK_FLOAT, static_cast<double>(value), 0);
+    } else {
+      value_[0] = static_cast<uint64_t>(value);
+      const bool beyond = std::is_unsigned_v<T> && value_[0] >> 63U != 0;
+      kind_ = beyond ? GUF_OPERAND_WEAK_INT_HUGE : GUF_OPERAND_WEAK_INT;
+    }
+  }
+  Operand(std::complex<double> value) {
+    set_parts(GUF_OPERAND_WEAK_COMPLEX, value.real(), value.imag());
   }
 
   // Valid while this Operand lives and stays where it is.
@@ -118,14 +131,23 @@ class Operand {
     operand.kind = kind_;
     operand.array = array_;
     operand.tensor = kind_ == GUF_OPERAND_TENSOR ? &tensor_ : nullptr;
-    operand.value[0] = value_;
+    operand.dtype = dtype_;
+    operand.value[0] = value_[0];
+    operand.value[1] = value_[1];
     return operand;
   }
 
  private:
+  void set_parts(int32_t kind, double real, double imaginary) {
+    kind_ = kind;
+    __builtin_memcpy(&value_[0], &real, sizeof real);
+    __builtin_memcpy(&value_[1], &imaginary, sizeof imaginary);
+  }
+
   int32_t kind_ = GUF_OPERAND_NONE;
   guf_array array_ = nullptr;
-  uint64_t value_ = 0;
+  guf_dtype dtype_ = 0;  // of a scalar
+  uint64_t value_[2] = {};
   std::vector<int64_t> shape_;
   mutable guf_tensor tensor_ = {};
 };

@@ -51,10 +51,10 @@ enum guf_function_flag {
   GUF_FUNCTION_INPLACE_SAFE = 1u << 0, /* a generalized function that may write the view it reads */
   GUF_FUNCTION_COMMUTATIVE = 1u << 1,
   GUF_FUNCTION_ASSOCIATIVE = 1u << 2,
+  GUF_FUNCTION_FAST = 1u << 3, /* compiled with contraction; results may differ between backends */
   GUF_FUNCTION_UNDERFLOWS = 1u << 4, /* a tiny result is one that was rounded: * / exp power */
   GUF_FUNCTION_DIVIDES = 1u << 5,    /* the last input is a divisor */
-  GUF_FUNCTION_TAKES_NONE = 1u << 6, /* the leaf of a reduction: also of no element */
-  GUF_FUNCTION_FAST = 1u << 3 /* compiled with contraction; results may differ between backends */
+  GUF_FUNCTION_TAKES_NONE = 1u << 6  /* the leaf of a reduction: also of no element */
 };
 
 enum guf_loop_kind {

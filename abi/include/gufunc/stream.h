@@ -10,9 +10,9 @@ GUF_BEGIN_DECLS
 typedef struct guf_stream_s *guf_stream;
 typedef struct guf_event_s *guf_event;
 
-/* A stream keeps the first failure of its work (status, ufunc, launch number): events recorded
- * later report it, guf_stream_synchronize reports it once and clears it; work queued later still
- * runs. */
+/* A stream keeps the first failure of its work (its status and text, the number of the launch):
+ * events recorded later report it, guf_stream_synchronize reports it once and clears it; work
+ * queued later still runs. */
 
 /** Creates a stream. On the cpu an idle stream runs small work inside the call that queues it, and
  * larger work on a thread of its own.

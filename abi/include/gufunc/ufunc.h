@@ -186,7 +186,7 @@ typedef struct guf_module_info {
  * checked.
  * Ownership  one reference for the caller; its ufuncs, loops and plans keep the module too. It is
  *            unmapped when none is left. Loading the same file again gives the same module. Its
- *            names are found while a handle of the module lives.
+ *            names are found as long.
  * Errors     GUF_E_ARG <= path or out_module is NULL, unknown flags;  GUF_E_HANDLE
  *            GUF_E_IO <= the file cannot be opened or read
  *            GUF_E_BAD_FILE <= no module, damaged (the digest differs), or its table breaks the

@@ -140,6 +140,14 @@ TEST(DtypeBorder, RegistersRecords) {
   EXPECT_EQ(info.alignment, 4U);
 }
 
+TEST(DtypeBorder, WhatIsNoSpellingWritesNothing) {
+  for (const char *text : {"f5", "M8[0s]", "M8[foo]", "M8[s", "M8[]", "M8[D/24]", "m8[65536s]"}) {
+    guf_dtype dtype = 77;
+    EXPECT_EQ(guf_dtype_parse(text, &dtype, nullptr), GUF_E_DTYPE) << text;
+    EXPECT_EQ(dtype, 77U) << text;
+  }
+}
+
 TEST(DtypeBorder, DefaultCastingIsSameKind) {
   int32_t possible = -1;
   ASSERT_EQ(guf_dtype_can_cast(GUF_F64, GUF_F32, GUF_CASTING_DEFAULT, &possible, nullptr), GUF_OK);

@@ -30,7 +30,7 @@ TEST(StructSize, EqualIsUsedInPlace) {
   const Grown in = {sizeof(Grown), 1, 2};
   Grown room;
   const Grown *out = nullptr;
-  ASSERT_EQ(read_struct(&in, &room, &out, nullptr), GUF_OK);
+  ASSERT_EQ(read_struct(&in, "args", &room, &out, nullptr), GUF_OK);
   EXPECT_EQ(out, &in);
 }
 
@@ -38,7 +38,7 @@ TEST(StructSize, SmallerIsExtendedWithZeros) {
   const Grown in = {8, 1, 2};
   Grown room = {9, 9, 9};
   const Grown *out = nullptr;
-  ASSERT_EQ(read_struct(&in, &room, &out, nullptr), GUF_OK);
+  ASSERT_EQ(read_struct(&in, "args", &room, &out, nullptr), GUF_OK);
   EXPECT_EQ(out, &room);
   EXPECT_EQ(out->first, 1U);
   EXPECT_EQ(out->later, 0U);
@@ -48,14 +48,15 @@ TEST(StructSize, LargerMustBeZeroBeyond) {
   Later in = {{sizeof(Later), 1, 2}, {0, 0}};
   Grown room;
   const Grown *out = nullptr;
-  EXPECT_EQ(read_struct(&in.known, &room, &out, nullptr), GUF_OK);
+  EXPECT_EQ(read_struct(&in.known, "args", &room, &out, nullptr), GUF_OK);
   EXPECT_EQ(out, &in.known);
   guf_error error = {};
   error.struct_size = sizeof error;
   in.more[1] = 1;
-  EXPECT_EQ(read_struct(&in.known, &room, &out, &error), GUF_E_STRUCT);
+  EXPECT_EQ(read_struct(&in.known, "args", &room, &out, &error), GUF_E_STRUCT);
   EXPECT_STREQ(error.message,
-               "byte 24 of a struct of 32 bytes is set; this version of the library knows 16");
+               "byte 24 of args, a struct of 32 bytes, is set; this version of the library knows "
+               "16");
 }
 
 TEST(StructSize, OtherSizesAreRefused) {
@@ -63,23 +64,23 @@ TEST(StructSize, OtherSizesAreRefused) {
   const Grown *out = nullptr;
   for (const uint32_t size : {0U, 1U, 4U, 7U, 65537U, 0x80000000U, 0xFFFFFFFFU}) {
     Grown in = {size, 1, 2};
-    EXPECT_EQ(read_struct(&in, &room, &out, nullptr), GUF_E_STRUCT) << size;
-    EXPECT_EQ(write_struct(&in, Grown{}, nullptr), GUF_E_STRUCT) << size;
+    EXPECT_EQ(read_struct(&in, "args", &room, &out, nullptr), GUF_E_STRUCT) << size;
+    EXPECT_EQ(write_struct(&in, "args", Grown{}, nullptr), GUF_E_STRUCT) << size;
     EXPECT_EQ(in.first, 1U);
   }
-  EXPECT_EQ(read_struct<Grown>(nullptr, &room, &out, nullptr), GUF_E_ARG);
-  EXPECT_EQ(write_struct<Grown>(nullptr, Grown{}, nullptr), GUF_E_ARG);
+  EXPECT_EQ(read_struct<Grown>(nullptr, "args", &room, &out, nullptr), GUF_E_ARG);
+  EXPECT_EQ(write_struct<Grown>(nullptr, "args", Grown{}, nullptr), GUF_E_ARG);
 }
 
 TEST(StructSize, AnswersFitTheCaller) {
   const Grown value = {0, 5, 6};
   Grown old = {8, 1, 2};
-  ASSERT_EQ(write_struct(&old, value, nullptr), GUF_OK);
+  ASSERT_EQ(write_struct(&old, "args", value, nullptr), GUF_OK);
   EXPECT_EQ(old.struct_size, 8U);
   EXPECT_EQ(old.first, 5U);
   EXPECT_EQ(old.later, 2U);  // beyond what the caller has
   Later newer = {{sizeof(Later), 1, 2}, {3, 4}};
-  ASSERT_EQ(write_struct(&newer.known, value, nullptr), GUF_OK);
+  ASSERT_EQ(write_struct(&newer.known, "args", value, nullptr), GUF_OK);
   EXPECT_EQ(newer.known.struct_size, sizeof(Later));
   EXPECT_EQ(newer.known.later, 6U);
   EXPECT_EQ(newer.more[0] | newer.more[1], 0U);

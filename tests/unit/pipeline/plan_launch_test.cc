@@ -184,11 +184,11 @@ TEST_F(PlanLaunch, ManyThreadsLaunchOne) {
 TEST_F(PlanLaunch, ExplainsItself) {
   const std::vector<float> x(6);
   const std::vector<int32_t> y(3);
-  std::vector<double> z(6);
+  std::vector<float> z(6);
   Call call("add");
   call.in({GUF_F32, x.data(), {2, 3}, {}, 0})
       .in(view(GUF_I32, y))
-      .out({GUF_F64, z.data(), {2, 3}, {}, 0});
+      .out({GUF_F32, z.data(), {2, 3}, {}, 0});
   make(&call);
   uint64_t length = 0;
   EXPECT_EQ(guf_plan_explain(plan_, nullptr, &length, &error_), GUF_E_BUFFER_TOO_SMALL);
@@ -197,7 +197,8 @@ TEST_F(PlanLaunch, ExplainsItself) {
   EXPECT_EQ(text.size(), length);
   for (const char *part : {"add on cpu: loop", "dd->d",
                            "argument 1: in, int32 cast to float64, shape (3,), strides (4,)",
-                           "broadcast shape (2,3), 6 items", "3 by (4,4,8) 2 by (12,0,24)",
+                           "argument 2: out, float32 cast from float64, shape (2,3)",
+                           "broadcast shape (2,3), 6 items", "3 by (4,4,4) 2 by (12,0,12)",
                            "planner elementwise", "refused gufunc: the ufunc is elementwise",
                            "refused ff->f: argument 1 is no safe cast to float32",
                            "workspace 0 bytes", "arguments 2 and 0: disjoint"}) {
