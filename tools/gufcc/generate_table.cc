@@ -83,7 +83,7 @@ std::string function_row(const Module &module, size_t index) {
   std::string row =
       fmt::format(".name = {}, .signature = {}, .rules = {}, .doc = {}, .failure = {}, ",
                   c_string(function.name), c_string(function.signature), c_string(function.rules),
-                  c_string(function.doc), c_string(function.failure));
+                  c_string(function.doc.text), c_string(function.failure.text));
   if (function.roles_given) row += fmt::format(".roles = roles_{}, ", index);
   row += fmt::format(
       ".nin = {}, .nout = {}, .identity = {}, .flags = {}, .nloops = {}, .loops = loops_{}",
