@@ -110,7 +110,7 @@ Compiler::Unit Build::host_unit(size_t index, const Target &target) const {
   const std::string &source = sources_[unit.source].absolute;
   Compiler::Unit text{unit_name(index, target),
                       generate_host_entries(source, unit.loops, target),
-                      generate_count_probes(source, unit.loops),
+                      generate_call_probes(source, unit.loops),
                       generate_probes(source, unit.loops),
                       compiler_->host_command(),
                       "-c",
@@ -240,7 +240,7 @@ bool Build::check_compiler(const std::string &name, size_t index) {
   const bool host = name == "gcc";
   text.text = host ? generate_host_entries(source, unit.loops, all_targets()[0])
                    : generate_device_entries(source, unit.loops);
-  text.count_probe = generate_count_probes(source, unit.loops);
+  text.call_probe = generate_call_probes(source, unit.loops);
   // Assembly, since an object for a GPU would be linked and its mathematics is not at hand.
   text.action = name == "opencl" || host ? "-c" : "-S";
   if (!check_command(name, compiler_->path(), &text.command, diagnostics_)) return false;
