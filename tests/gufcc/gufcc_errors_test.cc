@@ -140,6 +140,20 @@ TEST_F(Gufcc, WrongTypesPointAtTheRegistration) {
   EXPECT_THAT(output, Not(HasSubstr("guf_probe_")));
 }
 
+TEST_F(Gufcc, APathThatNoIncludeCanSpellIsRefused) {
+  const char *rows[][2] = {
+      {"a\"b", "a quotation mark"}, {"a\\b", "a backslash"}, {"a\nb", "a line break"}};
+  for (const auto &[folder, what] : rows) {
+    fs::create_directory(path(folder));
+    const std::string source =
+        write(folder + std::string("/k.guf.cpp"), "#include <gufunc/kernel.hpp>\n");
+    const ProcessResult result = run({source, "-o", path("k.so").string()});
+    EXPECT_EQ(result.status, 1);
+    EXPECT_EQ(result.output, "gufcc: error: cannot include the source " + source +
+                                 ": its path has " + what + "\n");
+  }
+}
+
 TEST_F(Gufcc, MathematicsOfTheHostIsRefusedByName) {
   const char *calls[] = {"std::sin(x)",    "sin(x)",  "sinf(x)",
                          "std::pow(x, x)", "fabs(x)", "::sqrt(x)"};

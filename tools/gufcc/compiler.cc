@@ -70,17 +70,20 @@ bool Compiler::locate() {
 bool Compiler::find_compiler() {
   Command candidates = {"clang++-19", "clang++"};
   if (!options_.compiler.empty()) candidates = {options_.compiler};
+  std::string reasons;
   for (const std::string &candidate : candidates) {
     const ProcessResult result = run_process({candidate, "--version"});
-    if (result.status == 0 && result.output.find("clang") != std::string::npos) {
+    const bool runs = result.status == 0;
+    if (runs && result.output.find("clang") != std::string::npos) {
       path_ = candidate;
       version_ = result.output;
       return true;
     }
+    reasons += fmt::format("{}'{}' {}", reasons.empty() ? "" : ", ", candidate,
+                           runs ? "is not clang" : "does not run");
   }
-  return diagnostics_->error(
-      {}, "no kernel compiler: '{}' does not run; on Debian: apt install clang-19",
-      fmt::join(candidates, "', '"));
+  return diagnostics_->error({}, "no kernel compiler: {}; on Debian: apt install clang-19",
+                             reasons);
 }
 
 bool Compiler::find_headers() {

@@ -11,7 +11,8 @@ std::string c_string(const std::string &text) {
   std::string result = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\' || byte < 0x20 || byte >= 0x7f) {
+    // C11 reads "??!" as "|", so no question mark stands for itself.
+    if (c == '"' || c == '\\' || c == '?' || byte < 0x20 || byte >= 0x7f) {
       result += fmt::format("\\{:03o}", byte);
     } else {
       result += c;
