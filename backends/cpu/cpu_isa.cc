@@ -71,9 +71,9 @@ int parse_isa_level(const char *text) {
 int granted_isa_level(int machine, const char *wish) {
   if (wish == nullptr || *wish == '\0') return machine;
   const int level = parse_isa_level(wish);
-  if (level == 0) {
-    host_log(LogLevel::kWarning, "GUFUNC_CPU_ISA '%.40s' is ignored; wanted one of %s, %s, %s, %s",
-             wish, isa_target(1), isa_target(2), isa_target(3), isa_target(4));
+  if (level < kLowestCompiledLevel) {
+    host_log(LogLevel::kWarning, "GUFUNC_CPU_ISA '%.40s' is ignored; wanted one of %s, %s, %s",
+             wish, isa_target(2), isa_target(3), isa_target(4));
     return machine;
   }
   if (level > machine) {

@@ -8,6 +8,8 @@ namespace gufunc::cpu {
 
 inline constexpr int kLowestIsaLevel = 1;
 inline constexpr int kHighestIsaLevel = 4;
+inline constexpr int kLowestCompiledLevel =
+    2;  // gufcc and the plugin's own kernels have none below
 
 // What cpuid and XCR0 say. Pure, so that tests can describe machines they do not run on.
 struct CpuFeatures {
@@ -22,8 +24,8 @@ int isa_level_of(const CpuFeatures &features);
 // "x86-64" is 1, "x86-64-v3" and "v3" are 3; 0 for any other text.
 int parse_isa_level(const char *text);
 
-// What a wish ("v2"; NULL or empty: none) makes of the machine's level: it can only lower it. A
-// wish that cannot be granted is logged and ignored.
+// What a wish ("v2"; NULL or empty: none) makes of the machine's level: it can only lower it, to a
+// level that kernels are compiled for. A wish that cannot be granted is logged and ignored.
 int granted_isa_level(int machine, const char *wish);
 
 // The level that loops are chosen for: the machine's, lowered by GUFUNC_CPU_ISA. Read once.

@@ -63,6 +63,74 @@ TEST_F(Gufcc, AWrongNumberOfParametersPointsAtTheRegistration) {
   }
 }
 
+TEST_F(Gufcc, AWrongResultPointsAtTheRegistration) {
+  const char *rows[][2] = {
+      {"GUF_UFUNC(nothing, \"f->f\");",
+       ":11: error: nothing: found a result of type 'void', loop 'f->f' wants one that converts to "
+       "float32\n"},
+      {"GUF_UFUNC(pair<float>, \"d->d\");",
+       ":11: error: pair<float>: found a result of type 'ns::Pair<float, int>', loop 'd->d' wants "
+       "one that converts to float64\n"},
+      {"GUF_UFUNC(deduced, \"f->f F->F\");",
+       ":11: error: deduced: found a result of type 'void', loop 'F->F' wants one that converts to "
+       "complex64\n"},
+      {"GUF_UFUNC(fails, \"f->e\", \"failure=text\");",
+       ":11: error: fails: found a result of type 'void', loop 'f->e' wants one that converts to "
+       "float16\n"},
+      {"GUF_UFUNC(time, \"m->q\");",
+       ":11: error: time: found a result of type 'guf::timedelta', loop 'm->q' wants one that "
+       "converts to int64\n"},
+  };
+  for (const auto &[registration, said] : rows) {
+    const std::string text =
+        "#include <gufunc/kernel.hpp>\n"
+        "GUF_DEVICE void nothing(float x) {}\n"
+        "namespace ns { template <class A, class B> struct Pair { A a; B b; }; }\n"
+        "template <class T> GUF_DEVICE ns::Pair<T, int> pair(T a) { return {a, 1}; }\n"
+        "template <class T>\n"
+        "GUF_DEVICE auto deduced(T x) {\n"
+        "  if constexpr (sizeof(T) == 4) return x;\n"
+        "}\n"
+        "GUF_DEVICE void fails(float x, bool &failed) { failed = true; }\n"
+        "GUF_DEVICE guf::timedelta time(guf::timedelta x) { return x; }\n" +
+        std::string(registration) + "\n";
+    const std::string output = failing(text, "all");
+    EXPECT_EQ(output,
+              path("bad.guf.cpp").string() + said + "gufcc: error: the kernels do not compile\n");
+    EXPECT_THAT(run({path("bad.guf.cpp").string(), "--check", "nvptx64"}).output, HasSubstr(said));
+  }
+}
+
+// Another mistake is not taken for a wrong result, whatever is returned.
+TEST_F(Gufcc, EveryResultThatCastTakesIsTaken) {
+  std::string text =
+      "#include <gufunc/kernel.hpp>\n"
+      "enum Colour { red }; enum class Shade : int { dark };\n"
+      "struct Half { operator float() const { return .5f; } };\n";
+  int number = 0;
+  for (const char *type : {"bool", "char", "signed char", "unsigned short", "int", "long",
+                           "long long", "guf::u64", "float", "double", "guf::b8", "guf::f16",
+                           "guf::bf16", "guf::c64", "guf::c128", "Colour", "Shade", "Half"}) {
+    text += fmt::format(
+        "GUF_DEVICE {0} f{1}(float) {{ return {0}(); }}\n"
+        "GUF_UFUNC(f{1}, \"f->f d->e i->F q->i\");\n",
+        type, number++);
+  }
+  text +=
+      "GUF_DEVICE guf::datetime time(guf::datetime x) { return x; }\nGUF_UFUNC(time, \"M->M\");\n"
+      "struct way {\n"
+      "  template <class T> static GUF_DEVICE bool usual(T x) { return x < 1; }\n"
+      "  template <class T> static GUF_DEVICE T usually(T x) { return x; }\n"
+      "  template <class T> static GUF_DEVICE T always(T x) { return x; }\n"
+      "};\n"
+      "template <class T> GUF_DEVICE auto ranged(T x) { return guf::by_range<way>(x); }\n"
+      "GUF_UFUNC(ranged, \"f->f e->e\");\n"
+      "GUF_DEVICE float wrong(float x) { return x.nothing; }\nGUF_UFUNC(wrong, \"f->f\");\n";
+  const std::string output = failing(text);
+  EXPECT_THAT(output, HasSubstr("'float' is not a structure or union"));
+  EXPECT_THAT(output, Not(HasSubstr("found a result")));
+}
+
 TEST_F(Gufcc, WrongTypesPointAtTheRegistration) {
   const std::string output = failing(
       "#include <gufunc/kernel.hpp>\n"
@@ -70,6 +138,20 @@ TEST_F(Gufcc, WrongTypesPointAtTheRegistration) {
       "GUF_UFUNC(f, \"f->f\");\n");
   EXPECT_THAT(output, HasSubstr("bad.guf.cpp:4:"));
   EXPECT_THAT(output, Not(HasSubstr("guf_probe_")));
+}
+
+TEST_F(Gufcc, APathThatNoIncludeCanSpellIsRefused) {
+  const char *rows[][2] = {
+      {"a\"b", "a quotation mark"}, {"a\\b", "a backslash"}, {"a\nb", "a line break"}};
+  for (const auto &[folder, what] : rows) {
+    fs::create_directory(path(folder));
+    const std::string source =
+        write(folder + std::string("/k.guf.cpp"), "#include <gufunc/kernel.hpp>\n");
+    const ProcessResult result = run({source, "-o", path("k.so").string()});
+    EXPECT_EQ(result.status, 1);
+    EXPECT_EQ(result.output, "gufcc: error: cannot include the source " + source +
+                                 ": its path has " + what + "\n");
+  }
 }
 
 TEST_F(Gufcc, MathematicsOfTheHostIsRefusedByName) {

@@ -95,6 +95,30 @@ TEST_F(Gufcc, TheModuleCarriesItsDigestAndNeedsOnlyTheCLibrary) {
   EXPECT_EQ(std::count(symbols.begin(), symbols.end(), '\n'), 2);
 }
 
+// What stands in the table is what was written, whatever C reads into it.
+TEST_F(Gufcc, TextsOfTheTableAreThoseOfTheSource) {
+  const std::string source =
+      write("texts.guf.cpp",
+            "#include <gufunc/kernel.hpp>\n"
+            "GUF_DEVICE float f(float x, bool &failed) { failed = x < 0; return x; }\n"
+            "GUF_UFUNC(f, \"f->f\", \"failure=what?"
+            "?! 100% \\\\ %s?"
+            "?/\", R\"(doc=a \"raw\" \\text)\");\n");
+  const ProcessResult built =
+      run({source, "-o", path("texts.so").string(), "--targets", "x86-64-v2"});
+  ASSERT_EQ(built.status, 0) << built.output;
+  EXPECT_EQ(built.output, "");
+  void *handle = dlopen(path("texts.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  const auto *table = static_cast<const guf_module_v1 *>(dlsym(handle, "gufunc_module_v1"));
+  EXPECT_STREQ(table->functions[0].failure,
+               "what?"
+               "?! 100% \\ %s?"
+               "?/");
+  EXPECT_STREQ(table->functions[0].doc, "a \"raw\" \\text");
+  dlclose(handle);
+}
+
 // "??->?" looks like a trigraph and is a type string; what the documentation shows compiles.
 TEST_F(Gufcc, CooperativeBoolAndSeveralOutputsCompileEverywhere) {
   const std::string source = write(
@@ -242,6 +266,8 @@ TEST_F(Gufcc, Refusals) {
               HasSubstr("cannot read the source nothing"));
   EXPECT_THAT(run({source, "-o", path("x.so").string(), "--compiler", "nope"}).output,
               HasSubstr("'nope' does not run; on Debian: apt install clang-19"));
+  EXPECT_THAT(run({source, "-o", path("x.so").string(), "--compiler", "g++"}).output,
+              HasSubstr("'g++' is not clang; on Debian: apt install clang-19"));
   EXPECT_THAT(run({source, "--check", "vax"}).output,
               HasSubstr("valid are nvptx64 amdgcn opencl gcc"));
   EXPECT_THAT(run({write("e.guf.cpp", "int x;\n"), "-o", path("x.so").string()}).output,
@@ -263,6 +289,17 @@ TEST_F(Gufcc, AnOutputThatIsNoRegularFileIsRefusedAndStays) {
   EXPECT_TRUE(fs::is_directory(path("folder")));
   EXPECT_TRUE(fs::is_fifo(path("fifo")));
   EXPECT_TRUE(fs::is_symlink(path("to_fifo")));
+}
+
+TEST_F(Gufcc, WithoutItsDepfileNoModuleIsWritten) {
+  const std::string source = write("one.guf.cpp", kOne);
+  for (const char *object : {"--object", "--no-cache"}) {
+    const ProcessResult result = run({source, "-o", path("one.o").string(), "--targets",
+                                      "x86-64-v2", object, "--depfile", path("no/one.d").string()});
+    EXPECT_EQ(result.status, 1);
+    EXPECT_THAT(result.output, HasSubstr("cannot write " + path("no/one.d").string()));
+    EXPECT_FALSE(fs::exists(path("one.o")));
+  }
 }
 
 TEST_F(Gufcc, AnOutputIsWrittenBehindItsLinksAndLeavesNothingBeside) {
@@ -300,6 +337,8 @@ TEST_F(Gufcc, AWrongCommandLineIsStatusTwo) {
     EXPECT_EQ(result.status, 2) << command_line(wrong) << "\n" << result.output;
     EXPECT_NE(result.output, "");
   }
+  EXPECT_THAT(run({source, "-o", output, "-j0"}).output,
+              HasSubstr("Value 0 not in range 1 to 1024"));
   EXPECT_EQ(run({"--help"}).status, 0);
   EXPECT_EQ(run({"nothing.guf.cpp", "-o", output}).status, 1);
 }

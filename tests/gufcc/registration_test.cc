@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "files.h"
+
 namespace gufunc::gufcc {
 namespace {
 
@@ -109,13 +113,13 @@ INSTANTIATE_TEST_SUITE_P(Rows, RegistrationRefused, testing::ValuesIn(kRefused),
 TEST(Registration, MergesLoopsOfOneNameInOrder) {
   Module module;
   Diagnostics diagnostics;
-  ASSERT_TRUE(
-      build_module({raw("ufunc", "ns::integer<2>",
-                        {"bb->b ?"
-                         "?->?",
-                         "name=add", "commutative"}),
-                    raw("ufunc", "real_add", {"ff->f", "name=add", "fp=fast", "identity=zero"})},
-                   &module, &diagnostics))
+  ASSERT_TRUE(build_module(
+      {raw("ufunc", "ns::integer<2>",
+           {"bb->b ?"
+            "?->?",
+            "name=add", "commutative", "fp=fast", "identity=zero"}),
+       raw("ufunc", "real_add", {"ff->f", "name=add", "identity=zero", "fp=fast", "commutative"})},
+      &module, &diagnostics))
       << diagnostics.text();
   ASSERT_EQ(module.functions.size(), 1u);
   const Function &add = module.functions[0];
@@ -124,7 +128,7 @@ TEST(Registration, MergesLoopsOfOneNameInOrder) {
   EXPECT_EQ(add.loops[1].stem, "guf_ew_add_oo_o");
   EXPECT_EQ(add.loops[1].callee, "ns::integer<2>");
   EXPECT_EQ(add.loops[2].callee, "real_add");
-  EXPECT_FALSE(add.loops[0].fast);
+  EXPECT_TRUE(add.loops[0].fast);
   EXPECT_TRUE(add.loops[2].fast);
   EXPECT_TRUE(add.commutative);
   EXPECT_EQ(add.identity, "zero");
@@ -152,6 +156,90 @@ TEST(Registration, MergingNeedsTheSameShape) {
                             &module, &diagnostics));
   EXPECT_THAT(diagnostics.text(),
               HasSubstr("k.cpp:9: error: f is registered at k.cpp:5 with another"));
+}
+
+// What three registrations of one name say in their options, at lines 5, 9 and 13.
+std::string said_of_three(const std::string &first, const std::string &second,
+                          const std::string &third, Module *module) {
+  const std::string options[] = {first, second, third};
+  const char *types[] = {"ff->f", "dd->d", "qq->q"};
+  std::vector<RawRegistration> registrations;
+  for (int i = 0; i < 3; ++i) {
+    std::vector<std::string> arguments = {"(n),(n)->()", types[i]};
+    if (!options[i].empty()) arguments.push_back(options[i]);
+    registrations.push_back(raw("gufunc", "f", arguments, 5 + 4 * i));
+  }
+  Diagnostics diagnostics;
+  const bool good = build_module(registrations, module, &diagnostics);
+  EXPECT_EQ(good, diagnostics.text().empty());
+  return diagnostics.text();
+}
+
+TEST(Registration, OptionsOfOneNameContradict) {
+  const char *end = "; registrations of one name agree in it\n";
+  Module module;
+  for (const char *flag : {"inplace_safe", "commutative", "associative", "underflows", "divides",
+                           "takes_none", "fp=fast"}) {
+    const std::string quoted = fmt::format("'{}'", flag);
+    EXPECT_EQ(
+        said_of_three("", "", flag, &(module = {})),
+        fmt::format("k.cpp:13: error: f: found {0}, wanted no {0} as at k.cpp:5{1}", quoted, end));
+    EXPECT_EQ(
+        said_of_three(flag, flag, "", &(module = {})),
+        fmt::format("k.cpp:13: error: f: found no {0}, wanted {0} as at k.cpp:5{1}", quoted, end));
+  }
+  const char *rows[][5] = {
+      {"identity=zero", "identity=zero", "identity=one", "identity=one", "identity=zero"},
+      {"identity=zero", "identity=zero", "", "identity=none", "identity=zero"},
+      {"", "", "merge=f", "merge=f", "no merge="},
+      {"merge=f", "merge=f", "merge=g", "merge=g", "merge=f"},
+      {"finish=f", "finish=f", "", "no finish=", "finish=f"}};
+  for (const auto &[first, second, third, found, wanted] : rows) {
+    EXPECT_EQ(
+        said_of_three(first, second, third, &(module = {})),
+        fmt::format("k.cpp:13: error: f: found {}, wanted {} as at k.cpp:5{}", found, wanted, end));
+  }
+}
+
+// Each option that a complaint lists stands in the documentation's table and in the header.
+TEST(Registration, EveryOptionIsDocumented) {
+  Module module;
+  Diagnostics diagnostics;
+  EXPECT_FALSE(build_module({raw("ufunc", "f", {"f->f", "?"})}, &module, &diagnostics));
+  constexpr std::string_view kBefore = "valid are ";
+  std::istringstream valid(
+      diagnostics.text().substr(diagnostics.text().find(kBefore) + kBefore.size()));
+  std::string page, header;
+  ASSERT_TRUE(read_file(GUFUNC_SOURCE "/docs/kernels.md", &page, &diagnostics));
+  ASSERT_TRUE(read_file(GUFUNC_SOURCE "/abi/include/gufunc/kernel.hpp", &header, &diagnostics));
+  int count = 0;
+  for (std::string option; valid >> option; ++count) {
+    const std::string end = option.back() == '=' ? "" : "`";
+    EXPECT_THAT(page, testing::ContainsRegex("\n\\| [^|]*`" + option + end)) << option;
+    EXPECT_THAT(header, HasSubstr("\"" + option + (end.empty() ? "" : "\""))) << option;
+  }
+  EXPECT_EQ(count, 16);
+}
+
+// A failure left out is a function without the parameter; a doc may stand once for all.
+TEST(Registration, DocAndFailureMayBeLeftOutButNotContradict) {
+  Module module;
+  for (const char *key : {"doc", "failure"}) {
+    const auto option = [&](const char *text) { return fmt::format("{}={}", key, text); };
+    EXPECT_EQ(said_of_three("", option("one"), "", &(module = {})), "");
+    EXPECT_EQ(said_of_three(option("one"), "", option("one"), &(module = {})), "");
+    EXPECT_EQ(said_of_three("", option("one"), option("two"), &(module = {})),
+              fmt::format("k.cpp:13: error: f: found {0}=two, wanted {0}=one as at k.cpp:9; "
+                          "registrations of one name agree in it\n",
+                          key));
+  }
+  EXPECT_EQ(said_of_three("", "failure=one", "", &(module = {})), "");
+  EXPECT_EQ(module.functions[0].failure.text, "one");
+  EXPECT_FALSE(module.functions[0].loops[0].may_fail);
+  EXPECT_TRUE(module.functions[0].loops[1].may_fail);
+  EXPECT_FALSE(module.functions[0].loops[2].may_fail);
+  EXPECT_EQ(said_of_three("", "group", "", &(module = {})), "");
+  EXPECT_TRUE(module.functions[0].loops[1].cooperative);
 }
 
 TEST(Registration, GeneralizedFunctions) {

@@ -42,6 +42,16 @@ TEST(Scanner, JoinsLiteralsAndResolvesEscapes) {
   EXPECT_THAT(found[0].arguments, ElementsAre("ff->f dd->d FF->F", "doc=\"a\\b\""));
 }
 
+TEST(Scanner, ReadsRawLiterals) {
+  const auto found = scan(
+      "# 1 \"k.cpp\"\n__guf_register__(ufunc, f, R\"(f->f)\" \" d->d\", R\"x(doc=a \"b)\" \\n, "
+      "c)x\",\n"
+      "R\"()\")\n__guf_register__(ufunc, g, \"f->f\")");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_THAT(found[0].arguments, ElementsAre("f->f d->d", "doc=a \"b)\" \\n, c", ""));
+  EXPECT_EQ(found[1].place.line, 3);
+}
+
 TEST(Scanner, FollowsLineMarkersThroughIncludes) {
   const auto found = scan(
       "# 1 \"a.cpp\"\n# 1 \"b.h\" 1\nint x;\n__guf_register__(ufunc, g, \"f->f\");\n"
@@ -106,14 +116,17 @@ TEST(Scanner, MalformedRegistrations) {
   EXPECT_THAT(messages, HasSubstr("begins with the function's name"));
   scan("# 7 \"k.cpp\"\n__guf_register__(ufunc, f, \"f->f\"", &messages);
   EXPECT_THAT(messages, HasSubstr("cannot read"));
-  scan("# 7 \"k.cpp\"\n__guf_register__(ufunc, f, L\"f->f\")", &messages);
-  EXPECT_THAT(messages, HasSubstr("cannot read"));
+  for (const char *literal : {"L\"f->f\"", "u8R\"(f->f)\"", "R\"(f->f)", "R\"x(f->f)\"", "R\""}) {
+    scan("# 7 \"k.cpp\"\n__guf_register__(ufunc, f, " + std::string(literal) + ")", &messages);
+    EXPECT_THAT(messages, HasSubstr("cannot read")) << literal;
+  }
 }
 
 TEST(Scanner, SurvivesEveryTruncation) {
   const std::string text =
       "# 1 \"a.cpp\" 1 3\nnamespace a { auto r = R\"x(})x\"; }\n"
-      "__guf_register__(gufunc, f, \"(n)\", \"f\\\" d\", \"x\");\n__guf_refused__(cmath)\n";
+      "__guf_register__(gufunc, f, \"(n)\", \"f\\\" d\", \"x\", "
+      "R\"y(doc=z)y\");\n__guf_refused__(cmath)\n";
   for (size_t size = 0; size <= text.size(); ++size) {
     std::vector<RawRegistration> found;
     Diagnostics diagnostics;

@@ -38,7 +38,8 @@ bool Build::run() {
     if (!join_level(target)) return false;
   }
   if (!compile_table() || !(options_.object ? link_object() : link_shared())) return false;
-  return write_depfile();
+  // The module last: where it stands, everything succeeded.
+  return write_depfile() && move_into_place(linked(), options_.output, diagnostics_);
 }
 
 bool Build::find_sources() {
@@ -47,7 +48,16 @@ bool Build::find_sources() {
     if (!fs::is_regular_file(typed, failure)) {
       return diagnostics_->error({}, "cannot read the source {}", typed);
     }
-    sources_.push_back({typed, fs::absolute(typed).lexically_normal().string()});
+    const std::string absolute = fs::absolute(typed).lexically_normal().string();
+    // Entries say #include "path", and no escape makes these a part of it.
+    const size_t unfit = absolute.find_first_of("\"\\\n");
+    if (unfit != std::string::npos) {
+      return diagnostics_->error({}, "cannot include the source {}: its path has {}", absolute,
+                                 absolute[unfit] == '"'    ? "a quotation mark"
+                                 : absolute[unfit] == '\\' ? "a backslash"
+                                                           : "a line break");
+    }
+    sources_.push_back({typed, absolute});
   }
   return true;
 }
@@ -110,7 +120,7 @@ Compiler::Unit Build::host_unit(size_t index, const Target &target) const {
   const std::string &source = sources_[unit.source].absolute;
   Compiler::Unit text{unit_name(index, target),
                       generate_host_entries(source, unit.loops, target),
-                      generate_count_probes(source, unit.loops),
+                      generate_call_probes(source, unit.loops),
                       generate_probes(source, unit.loops),
                       compiler_->host_command(),
                       "-c",
@@ -198,9 +208,8 @@ bool Build::link_object() {
   for (const Target &target : targets_) join.push_back(work(target.suffix + ".o"));
   return compiler_->run(join, "joining objects") &&
          compiler_->run({"objcopy", "--keep-global-symbol=gufunc_module_v1_" + module_.name,
-                         work("module.joined.o"), work("module.o")},
-                        "localising symbols") &&
-         move_into_place(work("module.o"), options_.output, diagnostics_);
+                         work("module.joined.o"), linked()},
+                        "localising symbols");
 }
 
 bool Build::link_shared() {
@@ -208,17 +217,14 @@ bool Build::link_shared() {
   const std::string exported = fmt::format(
       "{{ global: gufunc_module_v1; gufunc_module_v1_{}; local: *; }};\n", module_.name);
   if (!write_file(map, exported, diagnostics_)) return false;
-  Command link = {compiler_->path(), "-shared",      "-nostdlib", "-o",
-                  work("module.so"), work("table.o")};
+  Command link = {compiler_->path(), "-shared", "-nostdlib", "-o", linked(), work("table.o")};
   for (const Target &target : targets_) link.push_back(work(target.suffix + ".o"));
   for (const char *flag : {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-z,noexecstack",
                            "-Wl,--build-id=none", "-Wl,--as-needed", "-lm", "-lc", "-lgcc"}) {
     link.emplace_back(flag);
   }
   link.push_back("-Wl,--version-script=" + map.string());
-  return compiler_->run(link, "linking the module") &&
-         write_digest(work("module.so"), diagnostics_) &&
-         move_into_place(work("module.so"), options_.output, diagnostics_);
+  return compiler_->run(link, "linking the module") && write_digest(linked(), diagnostics_);
 }
 
 bool Build::check_compilers() {
@@ -240,7 +246,7 @@ bool Build::check_compiler(const std::string &name, size_t index) {
   const bool host = name == "gcc";
   text.text = host ? generate_host_entries(source, unit.loops, all_targets()[0])
                    : generate_device_entries(source, unit.loops);
-  text.count_probe = generate_count_probes(source, unit.loops);
+  text.call_probe = generate_call_probes(source, unit.loops);
   // Assembly, since an object for a GPU would be linked and its mathematics is not at hand.
   text.action = name == "opencl" || host ? "-c" : "-S";
   if (!check_command(name, compiler_->path(), &text.command, diagnostics_)) return false;

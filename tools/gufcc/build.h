@@ -45,6 +45,7 @@ class Build {
   bool link_object();
   bool write_depfile();
   std::filesystem::path work(const std::string &name) const { return folder_.path() / name; }
+  std::filesystem::path linked() const { return work("module"); }  // before it is in its place
   std::string unit_name(size_t unit, const Target &target) const;
 
   const Options &options_;

@@ -70,17 +70,20 @@ bool Compiler::locate() {
 bool Compiler::find_compiler() {
   Command candidates = {"clang++-19", "clang++"};
   if (!options_.compiler.empty()) candidates = {options_.compiler};
+  std::string reasons;
   for (const std::string &candidate : candidates) {
     const ProcessResult result = run_process({candidate, "--version"});
-    if (result.status == 0 && result.output.find("clang") != std::string::npos) {
+    const bool runs = result.status == 0;
+    if (runs && result.output.find("clang") != std::string::npos) {
       path_ = candidate;
       version_ = result.output;
       return true;
     }
+    reasons += fmt::format("{}'{}' {}", reasons.empty() ? "" : ", ", candidate,
+                           runs ? "is not clang" : "does not run");
   }
-  return diagnostics_->error(
-      {}, "no kernel compiler: '{}' does not run; on Debian: apt install clang-19",
-      fmt::join(candidates, "', '"));
+  return diagnostics_->error({}, "no kernel compiler: {}; on Debian: apt install clang-19",
+                             reasons);
 }
 
 bool Compiler::find_headers() {
@@ -163,25 +166,35 @@ Command Compiler::host_command() const {
   return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, kCodeFlags});
 }
 
+// What a line says in the user's terms; nothing if it is not one of gufcc's own assertions:
 // "k.guf.cpp:4:1: error: static assertion failed ...: gufcc: f: found 1 parameter, ..."
-bool Compiler::report_counts(const Unit &unit) {
-  const fs::path probe = work_ / (unit.stem + "_count.cpp");
-  if (!write_file(probe, unit.count_probe, diagnostics_)) return false;
+// "k.guf.cpp:4:1: error: static assertion failed due to requirement 'guf_probe_result<S, float>':
+// gufcc: f: found a result of type '%TYPE%', ..."
+static std::string call_complaint(const std::string &line) {
+  const size_t assertion = line.find("static assertion failed"), mark = line.find(kCallMark);
+  if (assertion == std::string::npos || mark == std::string::npos) return {};
+  // Without the column, which is one of the probe's.
+  const size_t end = line.rfind(": error: ", assertion);
+  if (end == std::string::npos || end == 0) return {};
+  std::string said = line.substr(mark + std::strlen(kCallMark));
+  const std::string probe = std::string(kResultProbe) + "<";
+  const size_t type = line.find(probe, assertion), comma = line.rfind(", ", mark);
+  if (type < mark && comma != std::string::npos && comma > type) {
+    replace_all(&said, kResultType, line.substr(type + probe.size(), comma - type - probe.size()));
+  }
+  return line.substr(0, line.rfind(':', end - 1)) + ": error: " + said + "\n";
+}
+
+bool Compiler::report_calls(const Unit &unit) {
+  const fs::path probe = work_ / (unit.stem + "_call.cpp");
+  if (!write_file(probe, unit.call_probe, diagnostics_)) return false;
   std::istringstream lines(
       run_process(joined({host_command(),
                           {"-fsyntax-only", kNoTrigraphs, "-w", "-ferror-limit=0",
                            "-fno-caret-diagnostics", probe.string()}}))
           .output);
   std::string found;
-  for (std::string line; std::getline(lines, line);) {
-    const size_t assertion = line.find("static assertion failed"), mark = line.find(kCountMark);
-    if (assertion == std::string::npos || mark == std::string::npos) continue;
-    // Without the column, which is one of the probe's.
-    const size_t end = line.rfind(": error: ", assertion);
-    if (end == std::string::npos || end == 0) continue;
-    found += line.substr(0, line.rfind(':', end - 1)) +
-             ": error: " + line.substr(mark + std::strlen(kCountMark)) + "\n";
-  }
+  for (std::string line; std::getline(lines, line);) found += call_complaint(line);
   diagnostics_->pass_on(readable(found));
   return !found.empty();
 }
@@ -195,7 +208,7 @@ void Compiler::report_failure(const Unit &unit, const std::string &output) {
     diagnostics_->error({}, "{} is too old: kernels need clang 17 or later, best clang 19", path_);
     return;
   }
-  if (report_counts(unit)) {
+  if (report_calls(unit)) {
     diagnostics_->error({}, "the kernels do not compile");
     return;
   }

@@ -39,7 +39,7 @@ class Compiler {
   struct Unit {
     std::string stem;  // of its intermediate files
     std::string text;
-    std::string count_probe;  // finds functions with a wrong number of parameters
+    std::string call_probe;  // finds wrong numbers of parameters, wrong results
     std::string probe;  // calls the same functions once: its errors are shorter; empty for devices
     Command command;    // compiler and flags, without files
     const char *action = "-c";
@@ -78,7 +78,7 @@ class Compiler {
   bool expand(const Unit &unit, std::string *text);
   bool make_object(const Unit &unit, const Command &flags, const std::filesystem::path &object);
   bool make_checked_object(const Unit &unit, const std::filesystem::path &object);
-  bool report_counts(const Unit &unit);
+  bool report_calls(const Unit &unit);
   void report_failure(const Unit &unit, const std::string &output);
   bool note_dependencies(const std::filesystem::path &depfile);
   // Messages as the user should see them: paths as typed, no line about gufcc's own files.

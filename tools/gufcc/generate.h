@@ -37,10 +37,13 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
 std::string generate_probes(const std::string &source, const std::vector<LoopRef> &loops);
 
 // A translation unit in which a static assertion fails, on the line of the registration and with a
-// text behind kCountMark, for each function that takes another number of parameters than its loop
-// passes.
-std::string generate_count_probes(const std::string &source, const std::vector<LoopRef> &loops);
-inline constexpr char kCountMark[] = ": gufcc: ";
+// text behind kCallMark, for each function that takes another number of parameters than its loop
+// passes, or returns what is not converted to the loop's output; the type of that, which the
+// compiler knows, is the first argument of kResultProbe and belongs where the text has kResultType.
+std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops);
+inline constexpr char kCallMark[] = ": gufcc: ";
+inline constexpr char kResultProbe[] = "guf_probe_result";
+inline constexpr char kResultType[] = "%TYPE%";
 // What the names of probes start with.
 inline constexpr char kProbeName[] = "guf_probe_";
 

@@ -71,12 +71,43 @@ std::string generate_probes(const std::string &source, const std::vector<LoopRef
   return text;
 }
 
-std::string generate_count_probes(const std::string &source, const std::vector<LoopRef> &loops) {
+namespace {
+
+// What an elementwise function of one output may return, in terms of guf::cast.
+constexpr char kResults[] = R"(
+template <class T> T guf_probe_value();
+template <class R> constexpr bool guf_probe_packed = false;
+template <> constexpr bool guf_probe_packed<guf::b8> = true;
+template <> constexpr bool guf_probe_packed<guf::f16> = true;
+template <> constexpr bool guf_probe_packed<guf::bf16> = true;
+template <class T> constexpr bool guf_probe_packed<guf::complex<T>> = true;
+template <class T> struct guf_probe_real { typedef T type; };
+template <class T> struct guf_probe_real<guf::complex<T>> { typedef T type; };
+template <class R, class T> constexpr auto guf_probe_converts(int)
+    -> decltype((void)(typename guf_probe_real<T>::type)guf_probe_value<R>(), true) { return true; }
+template <class R, class T> constexpr bool guf_probe_converts(long) {
+  return guf_probe_packed<R> && !guf::is_time<T>::value;
+}
+template <class R, class T> constexpr bool guf_probe_result =
+    guf::ranged_of<R>::value || guf_probe_converts<R, T>(0);
+)";
+
+// A call whose parameters are right.
+std::string result_probe(const Loop &loop, const std::string &arguments) {
+  const TypeLetter &output = *find_letter(loop.outputs[0]);
+  return fmt::format(
+      "# {} {}\nstatic_assert({}<decltype(::{}({})), guf::value_t<{}>>, \"{}{}: found a result of "
+      "type '{}', loop '{}->{}' wants one that converts to {}\");\n",
+      loop.place.line, quoted(loop.place.file), kResultProbe, loop.callee, arguments,
+      output.storage, kCallMark, loop.callee, kResultType, loop.inputs, loop.outputs, output.name);
+}
+
+}  // namespace
+
+std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops) {
   constexpr size_t kFurther = 4;
-  std::string text = fmt::format(
-      "#include {}\n#include <gufunc/kernel.hpp>\n"
-      "template <class T> T guf_probe_value();\n",
-      quoted(source));
+  std::string text =
+      fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n{}", quoted(source), kResults);
   int number = 0;
   for (const auto &[function, loop] : loops) {
     const std::string name = fmt::format("{}{}", kProbeName, number++);
@@ -92,9 +123,15 @@ std::string generate_count_probes(const std::string &source, const std::vector<L
           "# {} {}\nstatic_assert({}<{}>(0) || !{}<{}>(0), \"{}{}: found {}, loop '{}->{}' wants "
           "{} ({})\");\n",
           loop->place.line, quoted(loop->place.file), name, references(types, types.size()), name,
-          references(types, count), kCountMark, loop->callee, counted(count, "parameter"),
+          references(types, count), kCallMark, loop->callee, counted(count, "parameter"),
           loop->inputs, loop->outputs, types.size(), describe_parameters(*function, *loop));
     }
+    if (function->generalized() || loop->outputs.size() != 1) continue;
+    std::vector<std::string> arguments;
+    for (const std::string &type : types) {
+      arguments.push_back(fmt::format("guf_probe_value<{} &>()", type));
+    }
+    text += result_probe(*loop, fmt::format("{}", fmt::join(arguments, ", ")));
   }
   return text;
 }

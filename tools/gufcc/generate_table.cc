@@ -11,7 +11,8 @@ std::string c_string(const std::string &text) {
   std::string result = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\' || byte < 0x20 || byte >= 0x7f) {
+    // C11 reads "??!" as "|", so no question mark stands for itself.
+    if (c == '"' || c == '\\' || c == '?' || byte < 0x20 || byte >= 0x7f) {
       result += fmt::format("\\{:03o}", byte);
     } else {
       result += c;
@@ -83,7 +84,7 @@ std::string function_row(const Module &module, size_t index) {
   std::string row =
       fmt::format(".name = {}, .signature = {}, .rules = {}, .doc = {}, .failure = {}, ",
                   c_string(function.name), c_string(function.signature), c_string(function.rules),
-                  c_string(function.doc), c_string(function.failure));
+                  c_string(function.doc.text), c_string(function.failure.text));
   if (function.roles_given) row += fmt::format(".roles = roles_{}, ", index);
   row += fmt::format(
       ".nin = {}, .nout = {}, .identity = {}, .flags = {}, .nloops = {}, .loops = loops_{}",

@@ -12,6 +12,8 @@ using gufunc::gufcc::Options;
 // 2 as gufunc has it: the command line itself is wrong. 1 is everything else.
 constexpr int kExitFailed = 1, kExitUsage = 2;
 
+constexpr int kMaxJobs = 1024;  // a thread each
+
 void describe(CLI::App *app, Options *options) {
   app->add_option("sources", options->sources, "Kernel sources (.guf.cpp)")->required();
   app->add_option("-o,--output", options->output, "The module to write");
@@ -39,7 +41,7 @@ void describe(CLI::App *app, Options *options) {
   app->add_flag("--no-cache", options->no_cache, "Compile everything anew");
   app->add_flag("--keep", options->keep, "Keep intermediate files");
   app->add_option("-j,--jobs", options->jobs, "Compilations side by side [one per processor]")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, kMaxJobs));
   app->add_option("--compiler", options->compiler, "The kernel compiler [clang++-19]");
   app->add_flag("-v,--verbose", options->verbose, "Print the commands");
 }

@@ -35,7 +35,7 @@ std::string remarks(const Function &function) {
   if (function.inplace_safe) add("in place safe");
   if (function.identity != "none") add("identity " + function.identity);
   if (function.fast) add("fast");
-  if (!function.doc.empty()) add(function.doc);
+  if (!function.doc.text.empty()) add(function.doc.text);
   return text;
 }
 

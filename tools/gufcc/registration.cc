@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "merged_options.h"
 #include "reduction_parts.h"
 #include "registration_form.h"
 
@@ -134,8 +135,8 @@ class Builder {
       return diagnostics_->error(raw.place, "'{}' is no name: letters, digits and _, at most 63",
                                  function->name);
     }
-    function->doc = options.doc;
-    function->failure = options.failure;
+    function->doc = {options.doc, raw.place};
+    function->failure = {options.failure, raw.place};
     function->identity = options.identity;
     function->inplace_safe = options.inplace_safe;
     function->commutative = options.commutative;
@@ -173,18 +174,7 @@ class Builder {
                                  "roles or rules",
                                  function.name, known->place.file, known->place.line);
     }
-    known->inplace_safe |= function.inplace_safe;
-    known->commutative |= function.commutative;
-    known->associative |= function.associative;
-    known->underflows |= function.underflows;
-    known->divides |= function.divides;
-    known->takes_none |= function.takes_none;
-    if (known->merge.empty()) known->merge = function.merge;
-    if (known->finish.empty()) known->finish = function.finish;
-    known->fast |= function.fast;
-    if (known->doc.empty()) known->doc = function.doc;
-    if (known->failure.empty()) known->failure = function.failure;
-    if (known->identity == "none") known->identity = function.identity;
+    if (!merge_options(&*known, function, diagnostics_)) return false;
     for (Loop &loop : function.loops) {
       if (!add_loop(&*known, std::move(loop))) return false;
     }

@@ -33,6 +33,12 @@ struct Loop {
   std::string stem;  // "guf_ew_add_ff_f"
 };
 
+// An option that some of a function's registrations may leave out, and where it stands.
+struct PlacedText {
+  std::string text;
+  Place place;
+};
+
 struct Function {
   std::string name;
   std::string signature;  // empty: elementwise
@@ -40,7 +46,8 @@ struct Function {
   std::vector<std::vector<int>> core_dims;
   std::vector<Role> roles;  // one per operand
   bool roles_given = false;
-  std::string rules, doc, failure, identity = "none";
+  std::string rules, identity = "none";
+  PlacedText doc, failure;
   bool inplace_safe = false, commutative = false, associative = false, fast = false;
   bool underflows = false, divides = false, takes_none = false;
   std::string merge, finish;  // of a reduction: names of functions of the module

@@ -145,7 +145,19 @@ Place Tokens::included_from() const {
   return {frames_[at].file, std::max(frames_[at].line, 1)};
 }
 
+// R"x(text)x"
+static bool unquote_raw(std::string_view literal, std::string *out) {
+  const size_t open = literal.find('(');
+  if (open == std::string_view::npos) return false;
+  const std::string close = ")" + std::string(literal.substr(2, open - 2)) + "\"";
+  const std::string_view text = literal.substr(open + 1);
+  if (!text.ends_with(close)) return false;
+  *out += text.substr(0, text.size() - close.size());
+  return true;
+}
+
 bool unquote(std::string_view literal, std::string *out) {
+  if (literal.starts_with("R\"")) return unquote_raw(literal, out);
   if (literal.size() < 2 || literal.front() != '"' || literal.back() != '"') return false;
   for (size_t i = 1; i + 1 < literal.size(); ++i) {
     char c = literal[i];

@@ -33,8 +33,13 @@
 //   "commutative"    "associative"
 //   "underflows"     a tiny result is a rounded one (floating-point events)
 //   "divides"        the last input is a divisor (events of integers)
+//   "merge=f"        a reduction whose states the function f of the same module merges,
+//   "finish=f"       and makes results of
+//   "takes_none"     the leaf of a reduction that also makes a state of no element
 //   "failure=text"   the function takes a last parameter `bool &failed`; a call in which an element
 //                    set it fails with GUF_E_VALUE and this text
+// Registrations of one name are one function and agree in their options, except in "group"; "doc"
+// and "failure" may be left out.
 #ifndef GUFUNC_KERNEL_HPP
 #define GUFUNC_KERNEL_HPP
 

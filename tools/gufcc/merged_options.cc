@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function has one set of flags, one identity and one tree: a flag that holds for one loop only
+// would change the results of the others, so nothing is taken from a single registration.
+#include "merged_options.h"
+
+namespace gufunc::gufcc {
+namespace {
+
+struct Flag {
+  const char *option;
+  bool Function::*value;
+};
+constexpr Flag kFlags[] = {{"inplace_safe", &Function::inplace_safe},
+                           {"commutative", &Function::commutative},
+                           {"associative", &Function::associative},
+                           {"underflows", &Function::underflows},
+                           {"divides", &Function::divides},
+                           {"takes_none", &Function::takes_none},
+                           {"fp=fast", &Function::fast}};
+
+struct Text {
+  const char *key;
+  std::string Function::*value;
+};
+constexpr Text kTexts[] = {
+    {"identity", &Function::identity}, {"merge", &Function::merge}, {"finish", &Function::finish}};
+
+std::string spelled(const char *key, const std::string &value) {
+  return value.empty() ? fmt::format("no {}=", key) : fmt::format("{}={}", key, value);
+}
+
+bool refuse(const Function &added, const std::string &found, const std::string &wanted,
+            const Place &other, Diagnostics *diagnostics) {
+  return diagnostics->error(
+      added.place, "{}: found {}, wanted {} as at {}:{}; registrations of one name agree in it",
+      added.name, found, wanted, other.file, other.line);
+}
+
+// `failure` left out belongs to a function that cannot fail, `doc` says the same for all loops.
+bool merge_text(const char *key, PlacedText Function::*value, Function *known,
+                const Function &added, Diagnostics *diagnostics) {
+  const PlacedText &found = added.*value;
+  PlacedText *kept = &(known->*value);
+  if (found.text.empty() || found.text == kept->text) return true;
+  if (kept->text.empty()) {
+    *kept = found;
+    return true;
+  }
+  return refuse(added, spelled(key, found.text), spelled(key, kept->text), kept->place,
+                diagnostics);
+}
+
+}  // namespace
+
+bool merge_options(Function *known, const Function &added, Diagnostics *diagnostics) {
+  for (const auto &[option, value] : kFlags) {
+    if (added.*value == known->*value) continue;
+    const std::string with = fmt::format("'{}'", option), without = "no " + with;
+    const bool given = added.*value;
+    return refuse(added, given ? with : without, given ? without : with, known->place, diagnostics);
+  }
+  for (const auto &[key, value] : kTexts) {
+    if (added.*value == known->*value) continue;
+    return refuse(added, spelled(key, added.*value), spelled(key, known->*value), known->place,
+                  diagnostics);
+  }
+  return merge_text("doc", &Function::doc, known, added, diagnostics) &&
+         merge_text("failure", &Function::failure, known, added, diagnostics);
+}
+
+}  // namespace gufunc::gufcc
