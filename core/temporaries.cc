@@ -144,8 +144,6 @@ void Temporaries::publish(guf_operand *outputs) const {
 }
 
 void Temporaries::write_back_later(const op::OperandView &to, const op::OperandView &from) {
-  if (call_.stream != nullptr && to.array != nullptr)
-    keep(base::Ref<array::Array>::share(to.array));
   staged_.push_back({side_of(to), side_of(from)});
 }
 

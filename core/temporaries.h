@@ -43,7 +43,8 @@ class Temporaries {
   // replaces the operand.
   guf_status replace_by_copy(op::OperandView *operand, guf_dtype dtype, guf_error *error);
 
-  // Has `write_back` convert one into the other.
+  // Has `write_back` convert one into the other. The array of `to` is kept already: by
+  // replace_by_copy, which took its place, or by hand_over as a separate output.
   void write_back_later(const op::OperandView &to, const op::OperandView &from);
 
   void keep(base::Ref<array::Array> array) { kept_.push_back(std::move(array)); }

@@ -2,6 +2,7 @@
 // accumulate and reduceat.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "tests/unit/method/method_fixture.h"
@@ -89,6 +90,28 @@ TEST(ReduceatCall, IndicesThatTheOutputOverwritesAreReadFirst) {
   reduceat.into(view(GUF_I64, indices));
   ASSERT_EQ(reduceat.run_at(view(GUF_I64, indices)), GUF_OK) << reduceat.error.message;
   EXPECT_THAT(indices, ElementsAre(11, 7));
+}
+
+// More results than are put together, the first of them where the last indices lie. They are indices
+// themselves, so that reading them too late gives wrong results and no wild access.
+TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
+  constexpr int64_t kCount = 600;
+  std::vector<int64_t> data(kCount), indices(kCount), wanted(kCount);
+  for (int64_t k = 0; k < kCount; ++k) {
+    data[static_cast<size_t>(k)] = k * 7 % kCount;
+    indices[static_cast<size_t>(k)] = k * 11 % kCount;
+  }
+  for (int64_t k = 0; k < kCount; ++k) {
+    const int64_t begin = indices[static_cast<size_t>(k)];
+    const int64_t end = k + 1 < kCount ? indices[static_cast<size_t>(k + 1)] : kCount;
+    int64_t most = data[static_cast<size_t>(begin)];
+    for (int64_t i = begin; i < end; ++i) most = std::max(most, data[static_cast<size_t>(i)]);
+    wanted[static_cast<size_t>(kCount - 1 - k)] = most;
+  }
+  Accumulate reduceat("maximum", view(GUF_I64, data));
+  reduceat.into({GUF_I64, &indices[kCount - 1], {kCount}, {-8}, 0});
+  ASSERT_EQ(reduceat.run_at(view(GUF_I64, indices)), GUF_OK) << reduceat.error.message;
+  EXPECT_EQ(indices, wanted);
 }
 
 TEST(ReduceatCall, NoIndicesGiveNoResults) {

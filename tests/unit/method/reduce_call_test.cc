@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <new>
 #include <numeric>
+#include <random>
 
 #include "tests/unit/method/method_fixture.h"
 
@@ -158,6 +159,37 @@ TEST(ReduceCall, InputsThatOverlapTheOutputAreReadFirst) {
   reduce.into({GUF_F64, data.data() + 1, {3}, {}, 0});
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   EXPECT_THAT(data, ElementsAre(0, 1, 5, 9, 4, 5));
+}
+
+// Results of the first rows lie where the mask of later rows does.
+TEST(ReduceCall, MasksThatOverlapTheOutputAreReadFirst) {
+  constexpr size_t kRows = 6000, kColumns = 3;
+  std::mt19937 random(3);
+  std::vector<uint8_t> data(kRows * kColumns), mask(data.size());
+  for (uint8_t &value : data) value = random() % 2;
+  for (uint8_t &value : mask) value = random() % 2;
+  const std::vector<uint8_t> was = mask;
+  for (const uint32_t threads : {1U, 0U}) {
+    for (const bool backwards : {false, true}) {
+      const size_t first = backwards ? kRows - 1 : data.size() - kRows;
+      const int64_t step = backwards ? -1 : 1;
+      std::vector<uint8_t> wanted = was;
+      for (size_t row = 0; row < kRows; ++row) {
+        uint8_t all = 1;
+        for (size_t k = row * kColumns; k < (row + 1) * kColumns; ++k)
+          all &= was[k] == 0 || data[k] != 0;
+        wanted[backwards ? first - row : first + row] = all;
+      }
+      mask = was;
+      Reduce reduce("logical_and", matrix(GUF_BOOL, data, kRows, kColumns));
+      reduce.axes({1});
+      reduce.args.threads = threads;
+      reduce.args.where = reduce.tensor(matrix(GUF_BOOL, mask, kRows, kColumns));
+      reduce.into({GUF_BOOL, mask.data() + first, {kRows}, {step}, 0});
+      ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+      EXPECT_EQ(mask, wanted) << threads << " threads, backwards " << backwards;
+    }
+  }
 }
 
 TEST(ReduceCall, FreshOutputsLieAsInputs) {

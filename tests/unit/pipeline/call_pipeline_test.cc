@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls end to end: allocated outputs, casts, masks, streams, separate outputs, refusals.
+// Calls end to end: allocated outputs, casts, masks, streams, refusals.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,23 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-// y[k] = x[0] * ... * x[k], in place.
-void multiply_up(char **args, const int64_t *dims, const int64_t *steps, void *) {
-  for (int64_t item = 0; item < dims[0]; ++item) {
-    char *const row = args[0] + item * steps[0];
-    for (int64_t k = 1; k < dims[1]; ++k) {
-      *reinterpret_cast<double *>(row + k * steps[1]) *=
-          *reinterpret_cast<double *>(row + (k - 1) * steps[1]);
-    }
-  }
-}
-
-guf_ufunc cumulative() {
-  static const guf_ufunc ufunc =
-      make_ufunc("cumulative", "(n)", 0, 0, {GUF_ROLE_INOUT}, multiply_up, {GUF_F64});
-  return ufunc;
-}
 
 std::vector<double> values_of(guf_operand *operand, std::vector<int64_t> *out_shape = nullptr) {
   guf_error error = {};
@@ -155,60 +138,6 @@ TEST(CallPipeline, StreamKeepsScalarsAndResults) {
     EXPECT_EQ(std::count(values.begin(), values.end(), 3.0 * static_cast<double>(round)), 1 << 20);
   }
   guf_stream_release(stream, nullptr);
-}
-
-TEST(SeparateOutput, InPlace) {
-  std::vector<double> x = {1, 2, 3, 4};
-  Call call(cumulative());
-  call.in(view(GUF_F64, x));
-  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_THAT(x, ElementsAre(1, 2, 6, 24));
-}
-
-TEST(SeparateOutput, IntoAnotherArray) {
-  const std::vector<double> x = {1, 2, 3, 4};
-  std::vector<double> y(4);
-  Call call(cumulative());
-  call.in(view(GUF_F64, x)).out(view(GUF_F64, y));
-  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_THAT(x, ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(y, ElementsAre(1, 2, 6, 24));
-}
-
-TEST(SeparateOutput, AllocatedFromReadOnlyIntegers) {
-  const std::vector<int32_t> x = {2, 3, 4};
-  Call call(cumulative());
-  call.in({GUF_I32, x.data(), {3}, {}, GUF_TENSOR_READ_ONLY}).out_missing();
-  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_THAT(values_of(&call.outputs[0]), ElementsAre(2, 6, 24));
-}
-
-TEST(SeparateOutput, OfAnotherTypeIsRoundedOnce) {
-  const std::vector<double> x = {1e30, 1e30, 1e-30};
-  std::vector<float> y(3);
-  Call call(cumulative());
-  call.in(view(GUF_F64, x)).out(view(GUF_F32, y));
-  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_EQ(y[2], 1e30F);  // an f32 in between would be infinite
-}
-
-TEST(SeparateOutput, OverlappingItsOperand) {
-  std::vector<double> x = {1, 2, 3, 4, 5};
-  Call call(cumulative());
-  call.in({GUF_F64, x.data(), {4}, {}, 0}).out({GUF_F64, x.data() + 1, {4}, {}, 0});
-  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_THAT(x, ElementsAre(1, 1, 2, 6, 24));
-}
-
-TEST(SeparateOutput, RefusalLeavesItUntouched) {
-  const std::vector<double> x = {1, 2, 3};
-  std::vector<double> y = {7, 7};
-  Call call(cumulative());
-  call.in(view(GUF_F64, x)).out(view(GUF_F64, y));
-  EXPECT_EQ(call.run(), GUF_E_SHAPE);
-  EXPECT_THAT(call.error.message,
-              StartsWith("could not broadcast input array from shape (3,) into shape (2,)"));
-  EXPECT_THAT(y, ElementsAre(7, 7));
 }
 
 TEST(Resolution, TellsTypesAndShapes) {

@@ -35,26 +35,31 @@ guf_ufunc mixing() {
 }
 
 // A random view of a buffer that does not overlap itself.
-View random_view(std::mt19937 *engine, const std::vector<int32_t> &buffer, int ndim) {
+template <class T>
+View view_of_shape(std::mt19937 *engine, guf_dtype dtype, const std::vector<T> &buffer,
+                   const std::vector<int64_t> &shape) {
   const auto below = [&](int64_t n) {
     return static_cast<int64_t>((*engine)() % static_cast<uint64_t>(n));
   };
-  View made;
-  made.dtype = GUF_I32;
+  View made = {dtype, nullptr, shape, {}, 0};
   int64_t unit = 1 + below(3);
   int64_t low = 0;
   int64_t high = 0;
-  for (int k = 0; k < ndim; ++k) {
-    const int64_t extent = 1 + below(4);
+  for (const int64_t extent : shape) {
     const int64_t stride = unit * (below(3) == 0 ? -1 : 1);
-    made.shape.push_back(extent);
-    made.strides.push_back(stride * 4);
+    made.strides.push_back(stride * static_cast<int64_t>(sizeof(T)));
     (stride < 0 ? low : high) += stride * (extent - 1);
     unit *= extent + below(2);
   }
   const int64_t room = static_cast<int64_t>(buffer.size()) - (high - low);
   made.data = buffer.data() + below(room) - low;
   return made;
+}
+
+View random_view(std::mt19937 *engine, const std::vector<int32_t> &buffer, int ndim) {
+  std::vector<int64_t> shape(static_cast<size_t>(ndim));
+  for (int64_t &extent : shape) extent = 1 + static_cast<int64_t>((*engine)() % 4);
+  return view_of_shape(engine, GUF_I32, buffer, shape);
 }
 
 View stretched_copy(const View &like, std::mt19937 *engine, const std::vector<int32_t> &buffer) {
@@ -103,6 +108,26 @@ std::vector<int32_t> expected_of(const View &out, const View &a, const View &b,
   return result;
 }
 
+// The call as a plan that is launched once.
+void run_plan(Call &call, const std::vector<const void *> &places) {
+  guf_plan plan = nullptr;
+  ASSERT_EQ(guf_plan_create(call.handle, call.ready(), &plan, &call.error), GUF_OK)
+      << call.error.message;
+  uint64_t nbytes = 0;
+  uint64_t alignment = 0;
+  ASSERT_EQ(guf_plan_workspace(plan, &nbytes, &alignment, &call.error), GUF_OK);
+  std::vector<char> room(nbytes + alignment);
+  const uint64_t workspace =
+      (reinterpret_cast<uint64_t>(room.data()) + alignment - 1) / alignment * alignment;
+  std::vector<uint64_t> addresses;
+  for (const void *place : places) addresses.push_back(reinterpret_cast<uint64_t>(place));
+  EXPECT_EQ(guf_plan_launch(plan, nullptr, static_cast<int32_t>(addresses.size()), addresses.data(),
+                            nbytes == 0 ? 0 : workspace, &call.error),
+            GUF_OK)
+      << call.error.message;
+  guf_plan_release(plan, nullptr);
+}
+
 TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
   std::mt19937 engine(7);
   for (int round = 0; round < 20000; ++round) {
@@ -125,24 +150,8 @@ TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
     ASSERT_EQ(buffer, wanted) << "round " << round;
 
     buffer = was;
-    guf_plan plan = nullptr;
-    ASSERT_EQ(guf_plan_create(call.handle, call.ready(), &plan, &call.error), GUF_OK)
-        << call.error.message;
-    uint64_t nbytes = 0;
-    uint64_t alignment = 0;
-    ASSERT_EQ(guf_plan_workspace(plan, &nbytes, &alignment, &call.error), GUF_OK);
-    std::vector<char> room(nbytes + alignment);
-    const uint64_t workspace =
-        (reinterpret_cast<uint64_t>(room.data()) + alignment - 1) / alignment * alignment;
-    const uint64_t addresses[] = {reinterpret_cast<uint64_t>(a.data),
-                                  reinterpret_cast<uint64_t>(b.data),
-                                  reinterpret_cast<uint64_t>(out.data)};
-    ASSERT_EQ(
-        guf_plan_launch(plan, nullptr, 3, addresses, nbytes == 0 ? 0 : workspace, &call.error),
-        GUF_OK)
-        << call.error.message;
+    run_plan(call, {a.data, b.data, out.data});
     ASSERT_EQ(buffer, wanted) << "plan, round " << round;
-    guf_plan_release(plan, nullptr);
   }
   guf_poll(0, nullptr, nullptr);
 }
@@ -195,7 +204,7 @@ void two_outputs(char **args, const int64_t *dims, const int64_t *steps, void *)
 }
 
 TEST(OverlapCall, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
-  const guf_ufunc ufunc =
+  static const guf_ufunc ufunc =
       make_ufunc("two_outputs", nullptr, 1, 2, {}, two_outputs, {GUF_F64, GUF_F64, GUF_F64});
   const std::vector<double> x = {1, 2, 3};
   std::vector<double> y(5);
@@ -207,14 +216,76 @@ TEST(OverlapCall, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
   EXPECT_THAT(y, ElementsAre(10, 2, 3, 4, 0));  // the last output is written last
 }
 
+// Every output sets the mask's next element, which was false.
 TEST(OverlapCall, MaskThatIsOverwrittenIsReadFirst) {
-  std::vector<uint8_t> bytes = {1, 0, 1, 1, 0, 0};
+  std::vector<uint8_t> bytes = {1, 0, 0, 0, 1, 0};
+  const std::vector<uint8_t> x(5);
   Call call("logical_not");
-  call.in({GUF_BOOL, bytes.data(), {5}, {}, 0})
+  call.in(view(GUF_BOOL, x))
       .out({GUF_BOOL, bytes.data() + 1, {5}, {}, 0})
       .where({GUF_BOOL, bytes.data(), {5}, {}, 0});
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_THAT(bytes, ElementsAre(1, 0, 1, 0, 0, 0));
+  EXPECT_THAT(bytes, ElementsAre(1, 1, 0, 0, 1, 1));
+}
+
+// One row of several blocks, or several dimensions.
+std::vector<int64_t> masked_shape(std::mt19937 *engine) {
+  if ((*engine)() % 3 == 0) return {200 + static_cast<int64_t>((*engine)() % 700)};
+  std::vector<int64_t> shape(1 + (*engine)() % 3);
+  for (int64_t &extent : shape) extent = 1 + static_cast<int64_t>((*engine)() % 9);
+  return shape;
+}
+
+// Where the elements lie in the buffer.
+std::vector<size_t> places_of(const View &view, const std::vector<uint8_t> &buffer) {
+  std::vector<size_t> places;
+  walk(view.shape, [&](const std::vector<int64_t> &index) {
+    const auto *place = static_cast<const uint8_t *>(view.data);
+    for (size_t k = 0; k < index.size(); ++k) place += index[k] * view.strides[k];
+    places.push_back(static_cast<size_t>(place - buffer.data()));
+  });
+  return places;
+}
+
+TEST(OverlapCall, MaskedIsAsIfTheMaskWereCopied) {
+  guf_device cpu = nullptr;
+  guf_stream stream = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, nullptr), GUF_OK);
+  ASSERT_EQ(guf_stream_create(cpu, 0, &stream, nullptr), GUF_OK);
+  std::mt19937 engine(9);
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<uint8_t> buffer(3000);
+    for (uint8_t &byte : buffer) byte = engine() % 2;
+    const std::vector<uint8_t> was = buffer;
+    const std::vector<int64_t> shape = masked_shape(&engine);
+    // Bytes of another type are cast, block by block.
+    const guf_dtype type = engine() % 3 == 0 ? guf_dtype{GUF_U8} : guf_dtype{GUF_BOOL};
+    const View out = view_of_shape(&engine, type, buffer, shape);
+    View x = engine() % 3 == 0 ? out : view_of_shape(&engine, GUF_BOOL, buffer, shape);
+    View mask = engine() % 5 == 0 ? out : view_of_shape(&engine, GUF_BOOL, buffer, shape);
+    x.dtype = mask.dtype = GUF_BOOL;
+    if (engine() % 5 == 0) mask.strides[engine() % shape.size()] = 0;
+    std::vector<uint8_t> wanted = was;
+    const std::vector<size_t> from = places_of(x, buffer), to = places_of(out, buffer),
+                              bits = places_of(mask, buffer);
+    for (size_t k = 0; k < to.size(); ++k) {
+      if (was[bits[k]] != 0) wanted[to[k]] = was[from[k]] == 0;
+    }
+    Call call("logical_not");
+    call.in(x).out(out).where(mask);
+    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+    ASSERT_EQ(buffer, wanted) << "round " << round;
+    buffer = was;
+    run_plan(call, {x.data, out.data, mask.data});
+    ASSERT_EQ(buffer, wanted) << "plan, round " << round;
+    buffer = was;
+    call.args.stream = stream;
+    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+    ASSERT_EQ(guf_stream_synchronize(stream, UINT64_MAX, nullptr), GUF_OK);
+    ASSERT_EQ(buffer, wanted) << "stream, round " << round;
+  }
+  guf_poll(0, nullptr, nullptr);
+  EXPECT_EQ(guf_stream_release(stream, nullptr), GUF_OK);
 }
 
 }  // namespace

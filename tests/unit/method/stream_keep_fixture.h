@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What queued work uses lives until it has run: the stream is blocked, everything is released, and
+// memory that is wrapped tells when it goes.
+#ifndef GUFUNC_TESTS_UNIT_METHOD_STREAM_KEEP_FIXTURE_H
+#define GUFUNC_TESTS_UNIT_METHOD_STREAM_KEEP_FIXTURE_H
+
+#include <atomic>
+#include <deque>
+#include <numeric>
+#include <thread>
+
+#include "tests/unit/method/state_fixture.h"
+
+namespace gufunc {
+
+inline std::atomic<bool> gate_is_open{false};
+inline std::atomic<int> released{0};
+
+inline void wait_for_gate() {
+  while (!gate_is_open) std::this_thread::yield();
+}
+inline void wait_loop(char **, const int64_t *, const int64_t *, void *) {
+  wait_for_gate();
+}
+// Releases free what they can in one poll, and run what is queued thereby in the next ones.
+inline void drain() {
+  for (int i = 0; i < 3; ++i) guf_poll(0, nullptr, nullptr);
+}
+inline void count_release(void *, uint64_t) {
+  ++released;
+}
+inline void count_destroy(void *) {
+  ++released;
+}
+
+// a + b, once the gate is open: for methods that read their indices at once, and so wait for what
+// was queued before them.
+inline void add_behind_gate(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  wait_for_gate();
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    const auto at = [&](int k) { return args[k] + i * steps[k]; };
+    store_value(at(2), load_value<int64_t>(at(0)) + load_value<int64_t>(at(1)));
+  }
+}
+inline guf_ufunc gated_add() {
+  static const guf_ufunc made =
+      make_part("gated_add", nullptr, 2, 1, 0, {GUF_I64, GUF_I64, GUF_I64}, add_behind_gate);
+  return made;
+}
+
+class StreamKeep : public testing::Test {
+ protected:
+  static constexpr int64_t kMany = 1 << 17;  // too many items to run on the caller
+
+  void SetUp() override {
+    guf_device cpu = nullptr;
+    ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, nullptr), GUF_OK);
+    ASSERT_EQ(guf_stream_create(cpu, 0, &stream_, nullptr), GUF_OK);
+    gate_is_open = false;
+    guf_poll(0, nullptr, nullptr);
+    released = 0;
+  }
+  void TearDown() override {
+    gate_is_open = true;
+    EXPECT_EQ(guf_stream_synchronize(stream_, UINT64_MAX, nullptr), GUF_OK);
+    EXPECT_EQ(guf_stream_release(stream_, nullptr), GUF_OK);
+  }
+
+  // Nothing that is queued from here on runs before the gate opens.
+  void block() {
+    static const guf_ufunc waiting =
+        make_part("wait_for_gate", nullptr, 1, 1, 0, {GUF_BOOL, GUF_BOOL}, wait_loop);
+    static uint8_t input = 0;
+    static std::vector<uint8_t> output(kMany);
+    Call call(waiting);
+    call.in({GUF_BOOL, &input, {kMany}, {0}, 0}).out(view(GUF_BOOL, output));
+    call.args.stream = stream_;
+    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  }
+
+  template <class T>
+  std::vector<T> &counting(std::deque<std::vector<T>> *room, int64_t n) {
+    std::vector<T> &made = room->emplace_back(static_cast<size_t>(n));
+    std::iota(made.begin(), made.end(), T{0});
+    return made;
+  }
+  std::vector<double> &doubles(int64_t n) { return counting(&doubles_, n); }
+  std::vector<int64_t> &integers(int64_t n) { return counting(&integers_, n); }
+  std::vector<uint8_t> &bits(int64_t n, uint8_t period) {
+    std::vector<uint8_t> &made = counting(&bits_, n);
+    for (uint8_t &bit : made) bit = bit % period == 0;
+    return made;
+  }
+
+  // An array over memory of the test's own, as an operand.
+  guf_operand *wrapped(const View &view) {
+    guf_array array = nullptr;
+    EXPECT_EQ(
+        guf_array_wrap(tensors_.operand(view).tensor, count_release, nullptr, 0, &array, nullptr),
+        GUF_OK);
+    guf_operand &made = operands_.emplace_back();
+    made.kind = GUF_OPERAND_ARRAY;
+    made.array = array;
+    return &made;
+  }
+
+  // Everything that was wrapped is released, and lives until the work is done.
+  void run_released() {
+    for (const guf_operand &operand : operands_) guf_array_release(operand.array, nullptr);
+    run_dropped(static_cast<int>(operands_.size()));
+  }
+  // The same for `count` things that the caller has let go.
+  void run_dropped(int count) {
+    drain();
+    EXPECT_EQ(released, 0);
+    gate_is_open = true;
+    ASSERT_EQ(guf_stream_synchronize(stream_, UINT64_MAX, nullptr), GUF_OK);
+    drain();
+    EXPECT_EQ(released, count);
+  }
+
+  guf_stream stream_ = nullptr;
+
+ private:
+  std::deque<std::vector<double>> doubles_;
+  std::deque<std::vector<int64_t>> integers_;
+  std::deque<std::vector<uint8_t>> bits_;
+  std::deque<guf_operand> operands_;
+  Tensors tensors_;
+};
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_TESTS_UNIT_METHOD_STREAM_KEEP_FIXTURE_H

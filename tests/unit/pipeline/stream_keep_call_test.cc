@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls, plans and copies queue keeps alive what it uses.
+#include "tests/unit/method/stream_keep_fixture.h"
+
+namespace gufunc {
+namespace {
+
+void ten_times_and_next(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    const auto x = load_value<double>(args[0] + i * steps[0]);
+    store_value(args[1] + i * steps[1], 10 * x);
+    store_value(args[2] + i * steps[2], x + 1);
+  }
+}
+
+void exchange(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    const auto a = load_value<double>(args[0] + i * steps[0]);
+    store_value(args[0] + i * steps[0], load_value<double>(args[1] + i * steps[1]));
+    store_value(args[1] + i * steps[1], a);
+  }
+}
+
+TEST_F(StreamKeep, OperandsAndTheMaskOfACall) {
+  block();
+  std::vector<double> &x = doubles(1000), &y = doubles(1000), &z = doubles(1000);
+  std::vector<uint8_t> &mask = bits(1000, 3);
+  Call call("add");
+  call.in(*wrapped(view(GUF_F64, x))).in(*wrapped(view(GUF_F64, y)));
+  call.outputs.push_back(*wrapped(view(GUF_F64, z)));
+  call.args.where = wrapped(view(GUF_BOOL, mask));
+  call.args.stream = stream_;
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  run_released();
+  for (size_t k = 0; k < z.size(); ++k)
+    ASSERT_EQ(z[k], static_cast<double>(mask[k] != 0 ? 2 * k : k)) << k;
+}
+
+TEST_F(StreamKeep, WhatACallCopiesFirst) {
+  block();
+  std::vector<uint8_t> &bytes = bits(1001, 3);
+  const std::vector<uint8_t> was = bytes;
+  Call call("logical_not");
+  call.in(*wrapped({GUF_BOOL, bytes.data(), {1000}, {}, 0}));
+  call.outputs.push_back(*wrapped({GUF_BOOL, bytes.data() + 1, {1000}, {}, 0}));
+  call.args.where = wrapped({GUF_BOOL, bytes.data(), {1000}, {}, 0});
+  call.args.stream = stream_;
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  run_released();
+  for (size_t k = 0; k < 1000; ++k) ASSERT_EQ(bytes[k + 1], was[k] != 0 ? 0 : was[k + 1]) << k;
+}
+
+TEST_F(StreamKeep, OutputsThatAreWrittenBack) {
+  block();
+  static const guf_ufunc ufunc = make_part("ten_times_and_next", nullptr, 1, 2, 0,
+                                           {GUF_F64, GUF_F64, GUF_F64}, ten_times_and_next);
+  std::vector<double> &x = doubles(3), &y = doubles(4);
+  Call call(ufunc);
+  call.in(*wrapped(view(GUF_F64, x)));
+  call.outputs.push_back(*wrapped({GUF_F64, y.data(), {3}, {}, 0}));
+  call.outputs.push_back(*wrapped({GUF_F64, y.data() + 1, {3}, {}, 0}));
+  call.args.stream = stream_;
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  run_released();
+  EXPECT_EQ(y, (std::vector<double>{0, 1, 2, 3}));
+}
+
+// Of the sources one is read where it lies, the other from a copy; one output is written through a
+// copy.
+TEST_F(StreamKeep, SourcesOfSeparateOutputs) {
+  block();
+  static const guf_ufunc ufunc =
+      make_ufunc("exchange_later", "(),()", 0, 0, {GUF_ROLE_INOUT, GUF_ROLE_INOUT}, exchange,
+                 {GUF_F64, GUF_F64}, 0, GUF_LOOP_ANY_THREAD);
+  std::vector<double> &x = doubles(3), &y = doubles(3);
+  std::vector<float> z(3);
+  for (double &value : y) value += 10;
+  Call call(ufunc);
+  call.in(*wrapped(view(GUF_F64, x))).in(*wrapped(view(GUF_F64, y)));
+  call.outputs.push_back(*wrapped(view(GUF_F64, y)));
+  call.outputs.push_back(*wrapped(view(GUF_F32, z)));
+  call.args.stream = stream_;
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  run_released();
+  EXPECT_EQ(y, (std::vector<double>{10, 11, 12}));
+  EXPECT_EQ(z, (std::vector<float>{0, 1, 2}));
+}
+
+TEST_F(StreamKeep, ArraysThatAreCopiedBetween) {
+  block();
+  std::vector<double> &x = doubles(100), &y = doubles(100), &z = doubles(100);
+  const guf_operand *const from = wrapped(view(GUF_F64, x)), *const to = wrapped(view(GUF_F64, y)),
+                           *const filled = wrapped(view(GUF_F64, z)),
+                           *const out = wrapped({GUF_F64, doubles(100).data(), {100}, {}, 0});
+  std::vector<double> host(100);
+  guf_array copy = nullptr;
+  const guf_operand five = Call::weak_int(5);
+  EXPECT_EQ(guf_array_assign(to->array, from->array, 0, stream_, nullptr), GUF_OK);
+  EXPECT_EQ(guf_array_fill(filled->array, &five, stream_, nullptr), GUF_OK);
+  EXPECT_EQ(guf_array_copy(from->array, GUF_ORDER_C, stream_, &copy, nullptr), GUF_OK);
+  EXPECT_EQ(guf_array_copy_to_host(out->array, host.data(), 800, GUF_ORDER_C, stream_, nullptr),
+            GUF_OK);
+  guf_array_release(copy, nullptr);
+  run_released();
+  EXPECT_EQ(y, x);
+  EXPECT_EQ(z, std::vector<double>(100, 5.0));
+  EXPECT_EQ(host[99], 99);
+}
+
+// A function of a context of its own: nothing else keeps it.
+class StreamKeepFunction : public StreamKeep {
+ protected:
+  void SetUp() override {
+    StreamKeep::SetUp();
+    ASSERT_EQ(guf_context_create(0, &context_, nullptr), GUF_OK);
+    guf_ufunc_desc desc = {};
+    desc.struct_size = sizeof desc;
+    desc.nin = 2;
+    desc.nout = 1;
+    desc.name = "kept_add";
+    ASSERT_EQ(guf_ufunc_create(context_, &desc, &ufunc_, nullptr), GUF_OK);
+    guf_loop_desc loop = {};
+    loop.struct_size = sizeof loop;
+    loop.kind = GUF_LOOP_NUMPY;
+    loop.flags = GUF_LOOP_ANY_THREAD;
+    loop.ntypes = 3;
+    loop.types = kTypes;
+    loop.numpy = add_behind_gate;
+    loop.user = this;
+    loop.destroy = count_destroy;
+    ASSERT_EQ(guf_ufunc_add_loop(ufunc_, &loop, nullptr), GUF_OK);
+    block();
+  }
+  void run_let_go() {
+    EXPECT_EQ(guf_ufunc_release(ufunc_, nullptr), GUF_OK);
+    EXPECT_EQ(guf_context_release(context_, nullptr), GUF_OK);
+    run_dropped(1);
+  }
+
+  static constexpr guf_dtype kTypes[] = {GUF_I64, GUF_I64, GUF_I64};
+  guf_context context_ = nullptr;
+  guf_ufunc ufunc_ = nullptr;
+  std::vector<int64_t> x_ = {1, 2, 3}, y_ = {0, 0, 0};
+};
+
+TEST_F(StreamKeepFunction, OfACall) {
+  Call call(ufunc_);
+  call.in(view(GUF_I64, x_)).in(view(GUF_I64, x_)).out(view(GUF_I64, y_));
+  call.args.stream = stream_;
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  run_let_go();
+  EXPECT_EQ(y_, (std::vector<int64_t>{2, 4, 6}));
+}
+
+TEST_F(StreamKeepFunction, OfAReduction) {
+  Reduce reduce(ufunc_, view(GUF_I64, x_));
+  reduce.into({GUF_I64, y_.data(), {}, {}, 0});
+  reduce.args.stream = stream_;
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  run_let_go();
+  EXPECT_EQ(y_[0], 6);
+}
+
+TEST_F(StreamKeepFunction, OfAPlan) {
+  Call call(ufunc_);
+  call.in(view(GUF_I64, x_)).in(Call::weak_int(7)).out(view(GUF_I64, y_));
+  guf_plan plan = nullptr;
+  ASSERT_EQ(guf_plan_create(ufunc_, call.ready(), &plan, &call.error), GUF_OK)
+      << call.error.message;
+  const uint64_t places[] = {reinterpret_cast<uint64_t>(x_.data()), 0,
+                             reinterpret_cast<uint64_t>(y_.data())};
+  ASSERT_EQ(guf_plan_launch(plan, stream_, 3, places, 0, &call.error), GUF_OK)
+      << call.error.message;
+  EXPECT_EQ(guf_plan_release(plan, nullptr), GUF_OK);
+  run_let_go();
+  EXPECT_EQ(y_, (std::vector<int64_t>{8, 9, 10}));
+}
+
+}  // namespace
+}  // namespace gufunc
