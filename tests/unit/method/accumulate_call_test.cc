@@ -92,8 +92,8 @@ TEST(ReduceatCall, IndicesThatTheOutputOverwritesAreReadFirst) {
   EXPECT_THAT(indices, ElementsAre(11, 7));
 }
 
-// More results than are put together, the first of them where the last indices lie. They are indices
-// themselves, so that reading them too late gives wrong results and no wild access.
+// More results than are put together, the first of them where the last indices lie. They are
+// indices themselves, so that reading them too late gives wrong results and no wild access.
 TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
   constexpr int64_t kCount = 600;
   std::vector<int64_t> data(kCount), indices(kCount), wanted(kCount);
