@@ -116,7 +116,7 @@ class Accumulation {
   //       order that takes half as long again (f64, 1e6 elements).
   int64_t part_of(int64_t lanes) const {
     const bool in_cache = block_.fold_size[0] <= kCachedBytes / size_;
-    return lanes == 1 && in_cache && fold_.has_entry() ? kTile * kSideBySide : kTile;
+    return lanes == 1 && in_cache && fold_.folds_at_once() ? kTile * kSideBySide : kTile;
   }
 
   const guf_backend_method &method_;
