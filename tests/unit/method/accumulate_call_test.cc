@@ -114,6 +114,23 @@ TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
   EXPECT_EQ(indices, wanted);
 }
 
+// Each result folds what lies before it, where earlier results are by then.
+TEST(ReduceatCall, InputsThatTheOutputOverwritesAreReadFirst) {
+  constexpr int64_t kCount = 600;
+  std::vector<int64_t> data(kCount), indices(kCount), wanted(kCount, 0);
+  std::iota(data.begin(), data.end(), 1);
+  for (int64_t k = 1; k < kCount; ++k) indices[static_cast<size_t>(k)] = k / 2;
+  for (size_t k = 0; k < kCount; ++k) {
+    const int64_t end = k + 1 < kCount ? indices[k + 1] : kCount;
+    const int64_t begin = indices[k];
+    for (int64_t i = begin; i < std::max(end, begin + 1); ++i) wanted[k] += i + 1;
+  }
+  Accumulate reduceat("add", view(GUF_I64, data));
+  reduceat.into(view(GUF_I64, data));
+  ASSERT_EQ(reduceat.run_at(view(GUF_I64, indices)), GUF_OK) << reduceat.error.message;
+  EXPECT_EQ(data, wanted);
+}
+
 TEST(ReduceatCall, NoIndicesGiveNoResults) {
   const std::vector<int64_t> data = {5, 6, 7};
   const int64_t nothing = 0;

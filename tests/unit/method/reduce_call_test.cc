@@ -161,6 +161,18 @@ TEST(ReduceCall, InputsThatOverlapTheOutputAreReadFirst) {
   EXPECT_THAT(data, ElementsAre(0, 1, 5, 9, 4, 5));
 }
 
+// More rows than are folded together, the first results where the last rows lie.
+TEST(ReduceCall, ManyInputsThatOverlapTheOutputAreReadFirst) {
+  constexpr size_t kRows = 6000;
+  std::vector<double> data = counting(2 * kRows), wanted = data;
+  for (size_t row = 0; row < kRows; ++row) wanted[kRows + row] = static_cast<double>(4 * row + 1);
+  Reduce reduce("add", matrix(GUF_F64, data, kRows, 2));
+  reduce.axes({1});
+  reduce.into({GUF_F64, &data[kRows], {kRows}, {}, 0});
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_EQ(data, wanted);
+}
+
 // Results of the first rows lie where the mask of later rows does.
 TEST(ReduceCall, MasksThatOverlapTheOutputAreReadFirst) {
   constexpr size_t kRows = 6000, kColumns = 3;

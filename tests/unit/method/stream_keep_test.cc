@@ -117,5 +117,25 @@ TEST_F(StreamKeep, OperandsOfAt) {
   EXPECT_EQ(x, std::vector<int64_t>(kMany, kMany - 1));
 }
 
+TEST_F(StreamKeep, ScalarOperandsOfMethods) {
+  std::vector<int64_t> &x = integers(kMany), &indices = integers(kMany), &sum = integers(1);
+  At at("add", {});
+  at.handle = gated_add();
+  at.args.array = wrapped(view(GUF_I64, x));
+  at.args.operand = at.weak_int(5);
+  at.index(view(GUF_I64, indices));
+  at.args.stream = stream_;
+  ASSERT_EQ(at.run(), GUF_OK) << at.error.message;
+  Reduce reduce("add", {});
+  reduce.args.input = reduce.weak_int(7);
+  reduce.args.output = wrapped({GUF_I64, sum.data(), {}, {}, 0});
+  reduce.args.stream = stream_;
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  run_released();
+  EXPECT_EQ(x[0], 5);
+  EXPECT_EQ(x[kMany - 1], kMany + 4);
+  EXPECT_EQ(sum[0], 7);
+}
+
 }  // namespace
 }  // namespace gufunc

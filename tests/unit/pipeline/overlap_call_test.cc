@@ -203,17 +203,38 @@ void two_outputs(char **args, const int64_t *dims, const int64_t *steps, void *)
   }
 }
 
-TEST(OverlapCall, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
+guf_ufunc ten_times_and_next() {
   static const guf_ufunc ufunc =
       make_ufunc("two_outputs", nullptr, 1, 2, {}, two_outputs, {GUF_F64, GUF_F64, GUF_F64});
+  return ufunc;
+}
+
+TEST(OverlapCall, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
   const std::vector<double> x = {1, 2, 3};
   std::vector<double> y(5);
-  Call call(ufunc);
+  Call call(ten_times_and_next());
   call.in(view(GUF_F64, x))
       .out({GUF_F64, y.data(), {3}, {}, 0})
       .out({GUF_F64, y.data() + 1, {3}, {}, 0});
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   EXPECT_THAT(y, ElementsAre(10, 2, 3, 4, 0));  // the last output is written last
+}
+
+// Where the mask is false an output keeps what it had, also one that is written back.
+TEST(OverlapCall, MaskedOutputsThatOverlapOneAnotherKeepTheRest) {
+  const std::vector<double> x = {1, 2, 3};
+  const std::vector<uint8_t> mask = {1, 0, 1};
+  std::vector<double> y = {5, 6, 7, 8};
+  Call call(ten_times_and_next());
+  call.in(view(GUF_F64, x))
+      .out({GUF_F64, y.data(), {3}, {}, 0})
+      .out({GUF_F64, y.data() + 1, {3}, {}, 0})
+      .where(view(GUF_BOOL, mask));
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  EXPECT_THAT(y, ElementsAre(10, 2, 7, 4));
+  y = {5, 6, 7, 8};
+  run_plan(call, {x.data(), y.data(), y.data() + 1, mask.data()});
+  EXPECT_THAT(y, ElementsAre(10, 2, 7, 4));
 }
 
 // Every output sets the mask's next element, which was false.

@@ -15,7 +15,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-uint64_t address_of(const std::vector<double> &data) {
+template <class T>
+uint64_t address_of(const std::vector<T> &data) {
   return reinterpret_cast<uint64_t>(data.data());
 }
 
@@ -111,10 +112,20 @@ TEST_F(PlanLaunch, TakesTheMaskLast) {
   call.in(view(GUF_F64, x)).out(view(GUF_F64, z)).where(view(GUF_BOOL, mask));
   make(&call);
   EXPECT_EQ(launch({address_of(x), address_of(z)}), GUF_E_ARG);
-  ASSERT_EQ(launch({address_of(x), address_of(z), reinterpret_cast<uint64_t>(other.data())}),
-            GUF_OK)
-      << error_.message;
+  ASSERT_EQ(launch({address_of(x), address_of(z), address_of(other)}), GUF_OK) << error_.message;
   EXPECT_THAT(z, ElementsAre(9, -2, 9));
+}
+
+TEST_F(PlanLaunch, RefusesAMaskThatBeginsToOverlap) {
+  const std::vector<uint8_t> x = {1, 0, 1};
+  std::vector<uint8_t> mask = {1, 1, 0, 1};
+  std::vector<uint8_t> y = {0, 0, 0};
+  Call call("logical_not");
+  call.in(view(GUF_BOOL, x)).out(view(GUF_BOOL, y)).where({GUF_BOOL, mask.data(), {3}, {}, 0});
+  make(&call);
+  EXPECT_EQ(launch({address_of(x), address_of(mask) + 1, address_of(mask)}), GUF_E_PLAN_MISMATCH);
+  EXPECT_THAT(error_.message, HasSubstr("arguments 1 and 2 overlap in another way"));
+  EXPECT_THAT(mask, ElementsAre(1, 1, 0, 1));
 }
 
 TEST_F(PlanLaunch, TakesUnalignedAddresses) {

@@ -82,21 +82,25 @@ void swap_and_add(char **args, const int64_t *dims, const int64_t *steps, void *
   }
 }
 
-// Each output overlaps what the other operand, or the input, is read from: the outputs are filled
-// from all of them before any is written.
-TEST(SeparateOutput, OverlappingOtherOperands) {
+guf_ufunc swapping() {
   static const guf_ufunc ufunc =
       make_ufunc("swap_and_add", "(),(),()", 0, 0, {GUF_ROLE_INOUT, GUF_ROLE_INOUT, GUF_ROLE_IN},
                  swap_and_add, {GUF_F64, GUF_F64, GUF_F64});
+  return ufunc;
+}
+
+// Each output overlaps what the other operand, or the input, is read from: the outputs are filled
+// from all of them before any is written.
+TEST(SeparateOutput, OverlappingOtherOperands) {
   std::vector<double> x = {1, 2, 3}, y = {10, 20, 30}, z = {100, 200, 300};
-  Call crossed(ufunc);
+  Call crossed(swapping());
   crossed.in(view(GUF_F64, x)).in(view(GUF_F64, y)).in(view(GUF_F64, z));
   crossed.out(view(GUF_F64, y)).out(view(GUF_F64, x));
   ASSERT_EQ(crossed.run(), GUF_OK) << crossed.error.message;
   EXPECT_THAT(y, ElementsAre(10, 20, 30));
   EXPECT_THAT(x, ElementsAre(101, 202, 303));
   x = {1, 2, 3};
-  Call onto_input(ufunc);
+  Call onto_input(swapping());
   onto_input.in(view(GUF_F64, x)).in(view(GUF_F64, y)).in(view(GUF_F64, z));
   onto_input.out(view(GUF_F64, z)).out(view(GUF_F64, x));
   ASSERT_EQ(onto_input.run(), GUF_OK) << onto_input.error.message;
@@ -104,7 +108,7 @@ TEST(SeparateOutput, OverlappingOtherOperands) {
   EXPECT_THAT(x, ElementsAre(101, 202, 303));
   std::vector<double> shared = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   const std::vector<double> zero(4);
-  Call shifted(ufunc);
+  Call shifted(swapping());
   shifted.in({GUF_F64, shared.data(), {4}, {}, 0}).in({GUF_F64, &shared[4], {4}, {}, 0});
   shifted.in(view(GUF_F64, zero));
   shifted.out({GUF_F64, &shared[2], {4}, {}, 0}).out({GUF_F64, &shared[6], {4}, {}, 0});
@@ -121,6 +125,18 @@ TEST(SeparateOutput, RefusalLeavesItUntouched) {
   EXPECT_THAT(call.error.message,
               StartsWith("could not broadcast input array from shape (3,) into shape (2,)"));
   EXPECT_THAT(y, ElementsAre(7, 7));
+}
+
+TEST(SeparateOutput, ThatOverlapOneAnotherAreRefused) {
+  std::vector<double> x = {1, 2, 3}, y = {7, 7, 7, 7};
+  const double zero = 0;
+  Call call(swapping());
+  call.in(view(GUF_F64, x)).in(view(GUF_F64, x)).in({GUF_F64, &zero, {}, {}, 0});
+  call.out({GUF_F64, y.data(), {3}, {}, 0}).out({GUF_F64, &y[1], {3}, {}, 0});
+  EXPECT_EQ(call.run(), GUF_E_OVERLAP);
+  EXPECT_THAT(call.error.message,
+              StartsWith("argument 4 shares memory with argument 3: both are written"));
+  EXPECT_THAT(y, ElementsAre(7, 7, 7, 7));
 }
 
 }  // namespace

@@ -21,6 +21,13 @@ void exchange(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
+void add_into_first(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    char *const to = args[0] + i * steps[0];
+    store_value(to, load_value<double>(to) + load_value<double>(args[1] + i * steps[1]));
+  }
+}
+
 TEST_F(StreamKeep, OperandsAndTheMaskOfACall) {
   block();
   std::vector<double> &x = doubles(1000), &y = doubles(1000), &z = doubles(1000);
@@ -84,6 +91,48 @@ TEST_F(StreamKeep, SourcesOfSeparateOutputs) {
   run_released();
   EXPECT_EQ(y, (std::vector<double>{10, 11, 12}));
   EXPECT_EQ(z, (std::vector<float>{0, 1, 2}));
+}
+
+TEST_F(StreamKeep, ScalarsBesideSeparateOutputs) {
+  block();
+  static const guf_ufunc ufunc =
+      make_ufunc("add_into_first", "(),()", 0, 0, {GUF_ROLE_INOUT, GUF_ROLE_IN}, add_into_first,
+                 {GUF_F64, GUF_F64}, 0, GUF_LOOP_ANY_THREAD);
+  std::vector<double> &x = doubles(3), &y = doubles(3);
+  Call call(ufunc);
+  call.in(*wrapped(view(GUF_F64, x))).in(Call::weak_int(7));
+  call.outputs.push_back(*wrapped(view(GUF_F64, y)));
+  call.args.stream = stream_;
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  run_released();
+  EXPECT_EQ(y, (std::vector<double>{7, 8, 9}));
+}
+
+// What a copy between overlapping arrays goes through is nobody else's until it is done.
+TEST_F(StreamKeep, MemoryBetweenOverlappingArrays) {
+  block();
+  std::vector<double> &x = doubles(1001);
+  const guf_operand *const from = wrapped({GUF_F64, x.data(), {1000}, {}, 0}),
+                           *const to = wrapped({GUF_F64, &x[1000], {1000}, {-8}, 0});
+  ASSERT_EQ(guf_array_assign(to->array, from->array, 0, stream_, nullptr), GUF_OK);
+  drain();
+  const int64_t size = 1000;
+  const guf_operand seven = Call::weak_int(7);
+  std::vector<guf_array> others(20);
+  for (guf_array &other : others) {
+    ASSERT_EQ(guf_array_alloc(nullptr, GUF_F64, 1, &size, nullptr, GUF_ORDER_C, &other, nullptr),
+              GUF_OK);
+    ASSERT_EQ(guf_array_fill(other, &seven, nullptr, nullptr), GUF_OK);
+  }
+  run_released();
+  for (size_t k = 0; k < 1000; ++k) ASSERT_EQ(x[1000 - k], static_cast<double>(k)) << k;
+  for (const guf_array other : others) {
+    std::vector<double> values(1000);
+    EXPECT_EQ(guf_array_copy_to_host(other, values.data(), 8000, GUF_ORDER_C, nullptr, nullptr),
+              GUF_OK);
+    EXPECT_EQ(values, std::vector<double>(1000, 7.0));
+    guf_array_release(other, nullptr);
+  }
 }
 
 TEST_F(StreamKeep, ArraysThatAreCopiedBetween) {
