@@ -13,6 +13,10 @@ ELEMENTWISE = {
     ).split(),
     1: 'negative absolute square sqrt reciprocal sign logical_not invert exp log sin cos'.split(),
 }
+TRUTHS = (
+    'equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor '
+    'logical_not'
+).split()
 GUFUNCS = ['matmul', 'vecdot']
 NAMES = ELEMENTWISE[1] + ELEMENTWISE[2] + GUFUNCS
 DTYPES = '?bhiqBHIQefdFD'
@@ -68,6 +72,18 @@ class Buffers:
         return {
             'buffer': self.add(dtype, span),
             'offset': offset,
+            'shape': shape,
+            'strides': strides,
+        }
+
+    def view_beside(self, source, shape):
+        """A view somewhere in the buffer of another one, which grows for it."""
+        strides, offset, span = layout(self.rng, shape)
+        holder = self.list[source['buffer']]
+        holder['n'] = max(holder['n'], span + 4)
+        return {
+            'buffer': source['buffer'],
+            'offset': offset + self.rng.randint(0, holder['n'] - span),
             'shape': shape,
             'strides': strides,
         }
@@ -135,17 +151,9 @@ def random_output(rng, buffers, shape, inputs, dtypes):
     views = [view for view in inputs if 'buffer' in view]
     if views and draw > 0.7:  # share memory with an input
         source = rng.choice(views)
-        strides, offset, span = layout(rng, shape)
-        number, holder = source['buffer'], buffers.list[source['buffer']]
         if draw > 0.9 and source['shape'] == shape and 0 not in source['strides']:
             return dict(source)
-        holder['n'] = max(holder['n'], span + 4)
-        return {
-            'buffer': number,
-            'offset': offset + rng.randint(0, holder['n'] - span),
-            'shape': shape,
-            'strides': strides,
-        }
+        return buffers.view_beside(source, shape)
     return buffers.view(rng.choice(dtypes), shape)
 
 
@@ -174,6 +182,9 @@ def random_case(rng, overlaps=False, dtypes=None):
     dtypes = dtypes or rng.choice(
         [DTYPES, rng.choice(DTYPES), rng.choice(['?bhiqBHIQ', 'efd', 'FD', 'efdFD', 'iqfd'])]
     )
+    over_mask = overlaps and rng.random() < 0.15  # the output lies in the mask's buffer
+    if over_mask:
+        name = rng.choice(TRUTHS)
     if overlaps:  # few refusals: what overlaps is to be seen
         dtypes = rng.choice([rng.choice(DTYPES), 'bhiq', 'BHIQ', 'fd'])
     buffers = Buffers(rng, overlaps)
@@ -188,11 +199,16 @@ def random_case(rng, overlaps=False, dtypes=None):
     else:
         nin = 1 if name in ELEMENTWISE[1] else 2
         shape = random_shape(rng)
+        if over_mask and rng.random() < 0.5:
+            shape = [rng.randint(257, 900)]  # several blocks
         case['inputs'] = [random_input(rng, buffers, shape, dtypes) for _ in range(nin)]
         output = random_output(rng, buffers, shape, case['inputs'], dtypes)
         # NumPy 2 crashes on a mask beside a weak integer out of range: that pair is not asked for.
-        if rng.random() < 0.12 and not any('weak_int' in view for view in case['inputs']):
+        masked = over_mask or rng.random() < 0.12
+        if masked and not any('weak_int' in view for view in case['inputs']):
             case['where'] = buffers.view('?', narrowed(rng, shape))
+            if over_mask:
+                output = buffers.view_beside(case['where'], shape)
     if not overlaps and rng.random() < 0.1:
         case['dtype'] = rng.choice(DTYPES)
     # NumPy casts small inputs before it looks at their layout: 'A' sees other arrays then.

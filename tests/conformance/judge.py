@@ -56,15 +56,6 @@ class Outcome:
         self.error, self.text, self.events = error, text, events
 
 
-def apart(case, x, out):
-    """An input that shares no memory with the output. NumPy promises what it then gives for those
-    that do, and does not always keep it; negative of every fourth int32 into a strided output is
-    wrong in 2.4.6 wherever they lie."""
-    if out is None or not isinstance(x, np.ndarray):
-        return x
-    return x.copy() if case['op'] == 'negative' or np.may_share_memory(x, out) else x
-
-
 def numpy_outcome(case, call_with):
     """What NumPy does; call_with(memory) gives the function of inputs and out that calls it."""
     memory = build.Memory(case)
@@ -74,12 +65,14 @@ def numpy_outcome(case, call_with):
     if narrow:
         inputs = [build.from_bfloat16_bits(x) for x in inputs]
     out = build.value(memory, case['output']) if case['output'] else None
-    inputs = [apart(case, x, out) for x in inputs]
+    inputs = [build.apart(case, x, out) for x in inputs]
     events = event_judge.Noted(case.get('events'))
     try:
         with events:
             result = call(inputs, out)
     except Exception as error:  # noqa: BLE001 - its class is the finding
+        if isinstance(error, SystemError) and error.__cause__:
+            error = error.__cause__  # a loop failed, and NumPy told events before it told of that
         return Outcome(memory, error=error, text=str(error))
     result = np.asarray(result) if out is None else out
     letter = letter_of(result.dtype)
@@ -93,10 +86,13 @@ def run_numpy(case):
         options = {'order': case['order'], 'casting': case['casting'] or 'same_kind'}
         if case.get('dtype'):
             options['dtype'] = np.dtype(build.numpy_letter(case['dtype']))
-        if case.get('where'):
-            options['where'] = memory.view(case['where'])
         options |= keyword_cases.type_options(case) | keyword_cases.axes_options(case)
-        return lambda inputs, out: getattr(np, case['op'])(*inputs, out=out, **options)
+
+        def call(inputs, out):
+            masked = build.mask_option(case, memory, out)
+            return getattr(np, case['op'])(*inputs, out=out, **options, **masked)
+
+        return call
 
     return numpy_outcome(case, call_with)
 

@@ -64,8 +64,7 @@ def numpy_method(case, function, inputs, out, memory):
         initial = initial_of(case, abi_methods.ABSENT)
         if initial is not abi_methods.ABSENT:
             options['initial'] = initial
-    if case.get('where'):
-        options['where'] = memory.view(case['where'])
+    options |= build.mask_option(case, memory, out)
     if method == 'outer':
         options['order'] = case['order']
     if method == 'reduceat':

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random method calls (reduce, accumulate, reduceat, outer, at) as plain data."""
 
-from cases import DTYPES, ELEMENTWISE, GUFUNCS, Buffers, layout, narrowed, random_input
+from cases import DTYPES, ELEMENTWISE, GUFUNCS, Buffers, narrowed, random_input
 
 METHODS = ['reduce'] * 5 + ['accumulate'] * 2 + ['reduceat'] * 2 + ['outer', 'at', 'at']
 FOLDED = (
@@ -83,7 +83,7 @@ def spoilt(rng, shape):
     """Another shape: an axis more, or less, or longer."""
     draw = rng.random()
     if draw < 0.3 or not shape:
-        return [1] * rng.randint(1, 2) + shape
+        return ([1] * rng.randint(1, 2) + shape)[-64:]
     if draw < 0.5:
         return shape[1:]
     axis = rng.randrange(len(shape))
@@ -101,15 +101,7 @@ def random_output(rng, buffers, shape, sources, dtypes):
         source = rng.choice(views)
         if source['shape'] == shape and 0 not in source['strides'] and rng.random() < 0.4:
             return dict(source)
-        strides, offset, span = layout(rng, shape)
-        holder = buffers.list[source['buffer']]
-        holder['n'] = max(holder['n'], span + 4)
-        return {
-            'buffer': source['buffer'],
-            'offset': offset + rng.randint(0, holder['n'] - span),
-            'shape': shape,
-            'strides': strides,
-        }
+        return buffers.view_beside(source, shape)
     return buffers.view(rng.choice(dtypes if rng.random() < 0.6 else DTYPES), shape)
 
 
@@ -155,6 +147,20 @@ def random_reduce(rng, name, dtypes, overlaps=False):
         case['dtype'] = rng.choice(DTYPES)
     result = reduced_shape(shape, axis, case.get('keepdims'))
     output = random_output(rng, buffers, result, [source], dtypes)
+    return {**case, 'inputs': [source], 'output': output, 'buffers': buffers.list}
+
+
+def random_reduce_over_mask(rng):
+    """Truths over the mask that they are made with, of more rows than are folded together."""
+    name = rng.choice(['logical_and', 'logical_or', 'logical_xor'])
+    case, buffers = base(rng, 'reduce', name), Buffers(rng, True)
+    rows = rng.choice([rng.randint(1, 40), rng.randint(300, 9000)])
+    shape, case['axis'] = [rows, rng.randint(1, 4)], 1
+    if rng.random() < 0.3:
+        shape, case['axis'] = shape[::-1], 0
+    source = random_source(rng, buffers, shape, rng.choice(['?', '?bB', 'iqd']))
+    case['where'] = buffers.view('?', shape)
+    output = buffers.view_beside(case['where'], [rows])
     return {**case, 'inputs': [source], 'output': output, 'buffers': buffers.list}
 
 
@@ -305,7 +311,9 @@ def random_method_case(rng):
 
 
 def random_overlapping_method_case(rng):
-    """The output lies in an input's buffer."""
+    """The output lies in an input's buffer, or in the mask's."""
+    if rng.random() < 0.15:
+        return random_reduce_over_mask(rng)
     make = maker(rng.choice('reduce reduce accumulate reduceat outer'.split()))
     return make(rng, rng.choice(FOLDED), rng.choice([rng.choice('bhiqBHIQfd'), 'bhiq', 'fd']), True)
 

@@ -21,6 +21,7 @@ FAULTS = {
     'broadcasting: an axis of extent 1 is stepped over': 'no_stretch',
     'broadcasting: the mask of a reduction loses its first row': 'mask_row',
     'overlap: the output is cleared before the input is read': 'overlap',
+    'overlap: the output is cleared before the mask is read': 'mask_overlap',
     'overlap: accumulate in place reads what it wrote last': 'in_place',
     'reduction: the last of 9 or more elements is lost': 'last_element',
     'reduction: initial counts twice': 'initial_twice',
@@ -126,6 +127,8 @@ class NumpyLibrary:
         if self.fault == 'overlap' and self.shares(outputs[0], *inputs):
             if not any(x is outputs[0] for x in inputs):
                 outputs[0][...] = 0
+        if self.fault == 'mask_overlap' and self.shares(outputs[0], where):
+            outputs[0][...] = 0
         if self.fault in ('nat_loses', 'no_factor'):
             name, inputs = self.spoil_times(name, inputs)
         function = getattr(np, name)
@@ -199,6 +202,8 @@ class NumpyLibrary:
             mask[:1] = False
             options['where'] = mask
         if fault == 'overlap' and self.shares(out, source):
+            out[...] = 0
+        if fault == 'mask_overlap' and self.shares(out, options.get('where')):
             out[...] = 0
         if fault == 'last_element' and np.ndim(source) == 1 and source.size > 8:
             if 'where' not in options:

@@ -13,6 +13,7 @@ TALLY = Counter()
 # Of so many cases one must be ...
 FEWEST = {
     'overlapping': 5,  # ... a success whose output shares memory with an input
+    'over their mask': 100,  # ... a success whose output shares memory with the mask
     'with events': 150,  # ... floating-point events, the same ones
     'refused for an argument': 20,  # ... a wrong argument that both refuse, without a byte changed
 }
@@ -35,15 +36,19 @@ def count_overlap(case, ours):
     if case['output'] and any(np.shares_memory(ours.output, view) for view in views):
         TALLY['overlapping'] += 1
         TALLY['in place'] += case['output'] in case['inputs']
+    if case['output'] and case.get('where'):
+        mask = ours.memory.view(case['where'])
+        TALLY['over their mask'] += np.shares_memory(ours.output, mask)
 
 
 def tell(count, only):
     """Prints what was judged of overlaps and refusals; the kinds of which there were too few."""
-    for kind in ('overlapping', 'in place', 'refused'):
+    for kind in ('overlapping', 'in place', 'over their mask', 'refused'):
         TALLY[kind] += 0
     TALLY['refused for an argument'] = sum(TALLY[f'refused for its {k}'] for k in bad_cases.SPOIL)
     print(
         f'overlapping sets: {TALLY["overlapping"]}, {TALLY["in place"]} of them in place; '
+        f'outputs over their mask: {TALLY["over their mask"]}; '
         f'refused calls: {TALLY["refused"]}, outputs untouched, '
         f'{TALLY["refused for an argument"]} of them for one argument: '
         + ', '.join(f'{kind} {TALLY[f"refused for its {kind}"]}' for kind in bad_cases.SPOIL)

@@ -69,10 +69,10 @@ float swapped(float x) {
 class Operand {
  public:
   Operand(unsigned seed, bool swap, bool odd) : swap_(swap), bytes_(8 * kRoom + 16) {
-    std::mt19937 random(seed);
     origin_ = bytes_.data() + 4 * kRoom + (odd ? 1 : 0);
     for (int64_t i = -static_cast<int64_t>(kRoom) + 4; i < static_cast<int64_t>(kRoom) - 4; ++i) {
-      put(i, static_cast<float>(random() % 100000) / 8);
+      const uint32_t mixed = (static_cast<uint32_t>(i) ^ seed << 24) * 0x9e3779b1u;
+      put(i, static_cast<float>((mixed >> 8) % 100000) / 8);
     }
   }
   char *origin() const { return origin_; }
