@@ -17,7 +17,7 @@ namespace {
 
 // unpack(&view) fills a view of the arguments, ask(view, &answer) answers from it.
 template <class View, class Unpack, class Ask>
-guf_status resolve(guf_resolution *out_resolution, guf_error *error, Unpack unpack, Ask ask) {
+guf_status resolve_with(guf_resolution *out_resolution, guf_error *error, Unpack unpack, Ask ask) {
   return border::guard(error, [&]() -> guf_status {
     GUF_TRY(base::check_struct(out_resolution, "out_resolution", base::kFirstSize<guf_resolution>,
                                base::kMaxStructSize, error));
@@ -74,35 +74,35 @@ auto unpack_outer(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *roo
 guf_status guf_resolve_reduce(guf_ufunc ufunc, const guf_reduce_args *args,
                               guf_resolution *out_resolution, guf_error *error) {
   guf_operand *results = nullptr;
-  return resolve<method::FoldView>(
+  return resolve_with<method::FoldView>(
       out_resolution, error, unpack_reduce(ufunc, args, &results, error),
       ask_reduce<guf_resolution>(&results, method::resolve_states, method::resolve_reduce));
 }
 
 guf_status guf_resolve_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
                                   guf_resolution *out_resolution, guf_error *error) {
-  return resolve<method::FoldView>(out_resolution, error,
-                                   unpack_accumulate(ufunc, args, false, error),
-                                   method::resolve_accumulate);
+  return resolve_with<method::FoldView>(out_resolution, error,
+                                        unpack_accumulate(ufunc, args, false, error),
+                                        method::resolve_accumulate);
 }
 
 guf_status guf_resolve_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args,
                                 guf_resolution *out_resolution, guf_error *error) {
-  return resolve<method::FoldView>(
+  return resolve_with<method::FoldView>(
       out_resolution, error, unpack_accumulate(ufunc, args, true, error), method::resolve_reduceat);
 }
 
 guf_status guf_resolve_outer(guf_ufunc ufunc, const guf_call_args *args,
                              guf_resolution *out_resolution, guf_error *error) {
   guf_call_args room;
-  return resolve<op::CallView>(out_resolution, error, unpack_outer(ufunc, args, &room, error),
-                               method::resolve_outer);
+  return resolve_with<op::CallView>(out_resolution, error, unpack_outer(ufunc, args, &room, error),
+                                    method::resolve_outer);
 }
 
 guf_status guf_resolve_at(guf_ufunc ufunc, const guf_at_args *args, guf_resolution *out_resolution,
                           guf_error *error) {
-  return resolve<method::AtView>(out_resolution, error, unpack_at(ufunc, args, error),
-                                 method::resolve_at);
+  return resolve_with<method::AtView>(out_resolution, error, unpack_at(ufunc, args, error),
+                                      method::resolve_at);
 }
 
 guf_status guf_explain_reduce(guf_ufunc ufunc, const guf_reduce_args *args, char *text,

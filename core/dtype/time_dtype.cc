@@ -176,13 +176,13 @@ guf_status check_time_cast(guf_dtype from, guf_dtype to, guf_error *error) {
 
 namespace {
 
-constexpr std::string_view kLong[] = {"datetime64", "timedelta64"};
-constexpr std::string_view kShort[] = {"M8", "m8"};
+constexpr std::string_view kLongNames[] = {"datetime64", "timedelta64"};
+constexpr std::string_view kShortNames[] = {"M8", "m8"};
 
 // What follows the name of a class: "" or "[...]". npos: `text` names neither class.
 size_t class_length(std::string_view text, guf_dtype *out) {
   for (uint32_t i = 0; i < 2; ++i) {
-    for (const std::string_view name : {kLong[i], kShort[i]}) {
+    for (const std::string_view name : {kLongNames[i], kShortNames[i]}) {
       if (!text.starts_with(name)) continue;
       *out = i == 0 ? GUF_DATETIME64 : GUF_TIMEDELTA64;
       if (text.size() == name.size() || text[name.size()] == '[') return name.size();
