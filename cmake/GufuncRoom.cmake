@@ -82,10 +82,6 @@ function(gufunc_add_gtest name library)
   if(NOT arg_OPTIMIZED)
     target_compile_options(${name}_test PRIVATE -O0)
     target_precompile_headers(${name}_test REUSE_FROM gufunc_test_headers)
-    if(GUFUNC_CCACHE)  # which asks to be told that __TIME__ in precompiled headers does not matter
-      set_target_properties(${name}_test PROPERTIES CXX_COMPILER_LAUNCHER
-        "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${GUFUNC_CCACHE}")
-    endif()
   endif()
   set_target_properties(${name}_test PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin/tests")

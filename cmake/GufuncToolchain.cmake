@@ -24,10 +24,14 @@ set(GUFUNC_INSTALL_PLUGIN_DIR "${CMAKE_INSTALL_LIBDIR}/${GUFUNC_PLUGIN_SUBDIR}")
 
 find_program(GUFUNC_CCACHE ccache)
 mark_as_advanced(GUFUNC_CCACHE)
+# Dependencies are known from the compiler, so what is not cached need not be preprocessed first: a
+# fourth of a fresh build. Precompiled headers do not mind what __TIME__ says.
+set(GUFUNC_LAUNCHER env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+  "${GUFUNC_CCACHE}")
 if(GUFUNC_CCACHE AND PROJECT_IS_TOP_LEVEL)
   foreach(lang IN ITEMS C CXX)
     if(NOT DEFINED CMAKE_${lang}_COMPILER_LAUNCHER)
-      set(CMAKE_${lang}_COMPILER_LAUNCHER "${GUFUNC_CCACHE}")
+      set(CMAKE_${lang}_COMPILER_LAUNCHER ${GUFUNC_LAUNCHER})
     endif()
   endforeach()
 endif()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs clang-tidy over the core and the border, a folder at a time (330 -> 80 s on one core); one that
-passed is not read again unchanged. So names of a folder's unnamed namespaces differ from file to file."""
+"""Runs clang-tidy over the core and the border, a folder at a time (510 -> 85 s on one core): names
+in unnamed namespaces of a folder must differ. A folder that passed is not read again unchanged."""
 
 import collections
 import concurrent.futures
@@ -28,7 +28,7 @@ def commands(build, root, folders):
         if not any(path.is_relative_to(root / folder) for folder in folders):
             continue
         words = [w for w in shlex.split(entry["command"]) if w not in DROPPED]
-        while pathlib.Path(words[0]).name == "ccache":
+        while words[0] == "env" or "=" in words[0] or pathlib.Path(words[0]).name == "ccache":
             words.pop(0)
         yield path, words[1:] + ADDED, entry["directory"]
 

@@ -11,6 +11,7 @@
 
 #include "backends/cpu/claim_pool.h"
 #include "backends/cpu/cpu_host.h"
+#include "backends/cpu/crossed_loop.h"
 #include "backends/cpu/dtype_layout.h"
 #include "backends/cpu/item_walk.h"
 #include "backends/cpu/known_status.h"
@@ -68,7 +69,8 @@ guf_status run_shared(const guf_backend_launch &launch, const HostLoop &loop, ui
   ClaimPool &pool = claim_pool();
   const uint32_t threads =
       launch.max_threads == 0 ? pool.threads() : std::min(launch.max_threads, pool.threads());
-  const Split split = split_items(block.items, work, bytes_of(block), threads);
+  Split split = split_items(block.items, work, bytes_of(block), threads);
+  if (is_crossed(block)) widen_chunks(&split, block.items, kCrossedRows * block.size[0]);
   if (split.chunks < 2) return run_items(block, loop, 0, block.items, error);
   SharedLaunch shared{&block, &loop, error, split.chunk_items};
   pool.run(split.chunks, threads, split.wake, run_chunk, &shared);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backends/cpu/cpu_host.h"
+#include "backends/cpu/crossed_loop.h"
 #include "backends/cpu/staged_loop.h"
 #include "backends/cpu/streamed_loop.h"
 
@@ -28,6 +29,8 @@ class RowWalk {
 
   char *const *row() const { return row_; }
   const char *mask() const { return mask_; }
+  // Rows that follow each other along dimension 1 from this one on.
+  int64_t rows_left() const { return block_.outer_size[0] - index_[0]; }
 
   void next() {
     for (int d = 0; d + 1 < block_.nloop; ++d) {
@@ -124,6 +127,20 @@ guf_status run_range(Loop &loop, const guf_launch_block &block, uint64_t first, 
   return GUF_OK;
 }
 
+// Whole rows, as many as lie in one plane at once.
+guf_status run_planes(const guf_launch_block &block, const HostLoop &loop, uint64_t row,
+                      uint64_t rows) {
+  CrossedLoop crossed(block, loop);
+  while (rows > 0) {
+    const RowWalk walk(block, row);
+    const auto count = std::min(static_cast<uint64_t>(walk.rows_left()), rows);
+    GUF_CPU_TRY(crossed.run_rows(walk.row(), static_cast<int64_t>(count)));
+    row += count;
+    rows -= count;
+  }
+  return GUF_OK;
+}
+
 }  // namespace
 
 guf_status run_items(const guf_launch_block &block, const HostLoop &loop, uint64_t first,
@@ -133,6 +150,12 @@ guf_status run_items(const guf_launch_block &block, const HostLoop &loop, uint64
     StagedLoop staged;
     GUF_CPU_TRY(staged.open(block, loop, error));
     return run_range(staged, block, first, last);
+  }
+  if (is_crossed(block)) {
+    const auto row_items = static_cast<uint64_t>(block.size[0]);
+    if (first % row_items == 0 && last % row_items == 0) {
+      return run_planes(block, loop, first / row_items, (last - first) / row_items);
+    }
   }
   if (__builtin_expect(is_streamed(block), 0)) {
     StreamedLoop streamed(block, loop);

@@ -43,4 +43,12 @@ Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t thread
   return split;
 }
 
+void widen_chunks(Split *split, uint64_t items, int64_t step) {
+  const auto unit = static_cast<uint64_t>(step);
+  const uint64_t units = (items - 1) / unit + 1;
+  const uint64_t chunk = (std::min(split->chunk_items, items) - 1) / unit + 1;
+  split->chunks = static_cast<uint32_t>((units - 1) / chunk + 1);
+  split->chunk_items = chunk * unit;
+}
+
 }  // namespace gufunc::cpu

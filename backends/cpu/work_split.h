@@ -33,6 +33,9 @@ struct Split {
 // line of a contiguous output that is aligned.
 Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t threads);
 
+// Makes the chunks multiples of `step` items; one chunk when that is more than there are.
+void widen_chunks(Split *split, uint64_t items, int64_t step);
+
 }  // namespace gufunc::cpu
 
 #endif  // GUFUNC_BACKENDS_CPU_WORK_SPLIT_H

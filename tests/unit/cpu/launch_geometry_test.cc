@@ -44,6 +44,10 @@ const Row kRows[] = {
     {"ToTransposed", {129, 33}, {{1, 129}, {1, 129}, {33, 1}}},
     {"TransposedReversed", {301, 70}, {{-70, 1}, {1, 301}, {301, -1}}},
     {"TransposedThreeDims", {150, 40, 3}, {{40, 1, 6000}, {1, 150, 6000}, {1, 150, 6000}}},
+    {"TransposedPlanes", {150, 90, 5}, {{90, 1, 13500}, {1, 150, 13500}, {1, 150, 13500}}},
+    {"TransposedBoth", {1100, 80}, {{80, 1}, {80, 1}, {1, 1100}}},
+    {"TransposedLongRows", {1500, 70}, {{70, 1}, {0, 1}, {1, 1500}}},
+    {"ToTransposedLongRows", {2050, 19}, {{1, 2050}, {1, 0}, {19, 1}}},
     {"Masked", {1000}, {{1}, {1}, {1}}, true},
     {"MaskedLarge", {40, 3000}, {{1, 40}, {1, 40}, {1, 40}}, true},
     {"SwappedInput", {1000}, {{1}, {1}, {1}}, false, 1},
@@ -75,6 +79,8 @@ class Operand {
       put(i, static_cast<float>((mixed >> 8) % 100000) / 8);
     }
   }
+  Operand(const Operand &other)
+      : swap_(other.swap_), bytes_(other.bytes_), origin_(bytes_.data() + other.offset()) {}
   char *origin() const { return origin_; }
   float get(int64_t i) const {
     float x;
@@ -88,6 +94,8 @@ class Operand {
   bool operator==(const Operand &other) const { return bytes_ == other.bytes_; }
 
  private:
+  ptrdiff_t offset() const { return origin_ - bytes_.data(); }
+
   bool swap_;
   std::vector<char> bytes_;
   char *origin_;
@@ -149,6 +157,25 @@ TEST_P(Launch, WritesWhatItemByItemWrites) {
   ASSERT_EQ(launch_block(block, as_entry(add_f32), &error), GUF_OK) << error.message;
   EXPECT_TRUE(operand[2] == result);
 }
+// x + y into x, which lies across y: what a tile read is what it writes.
+TEST_F(Launch, TurnsOneViewInAndOut) {
+  constexpr int64_t kHeight = 130, kWidth = 70;
+  Operand x(0, false, false), y(1, false, false), expected = x;
+  BlockRow geometry{2, {kWidth, kHeight}, {}, {}, {GUF_F32, GUF_F32, GUF_F32}};
+  geometry.steps = {{4 * kHeight, 4}, {4, 4 * kWidth}, {4 * kHeight, 4}};
+  geometry.addresses = {x.origin(), y.origin(), x.origin()};
+  for (int64_t r = 0; r < kHeight; ++r) {
+    for (int64_t c = 0; c < kWidth; ++c) {
+      const int64_t at = c * kHeight + r;
+      expected.put(at, x.get(at) + y.get(r * kWidth + c));
+    }
+  }
+  guf_error error = fresh_error();
+  const guf_launch_block block = make_block(geometry);
+  ASSERT_EQ(launch_block(block, as_entry(add_f32), &error), GUF_OK) << error.message;
+  EXPECT_TRUE(x == expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(Rows, Launch, testing::ValuesIn(kRows),
                          [](const auto &row) { return row.param.name; });
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a loop over operands that lie across one another: rows of one are columns of another.
+#ifndef GUFUNC_BACKENDS_CPU_CROSSED_LOOP_H
+#define GUFUNC_BACKENDS_CPU_CROSSED_LOOP_H
+
+#include <gufunc/backend.h>
+
+#include "backends/cpu/host_loop.h"
+
+namespace gufunc::cpu {
+
+// Launches of fewer items are never looked at: one comparison for them.
+inline constexpr uint64_t kFewestCrossedItems = 1024;
+
+// Work is cut at multiples of so many rows, so that few tiles are cut.
+inline constexpr int64_t kCrossedRows = 64;
+
+// Whether some operand is contiguous along dimension 1 and steps over whole lines along dimension
+// 0, and every operand is one that the loop takes as it is.
+bool is_crossed(const guf_launch_block &block);
+
+// Goes tile by tile of the two dimensions. Operands that lie across the tile's rows are turned
+// into scratch memory or out of it, so that the loop's rows are contiguous and each line of memory
+// is moved once (bench: add f32 1000x1000 to a transposed output: 0.7 -> 1.7 of NumPy's speed). One
+// object per chunk of work, on the stack.
+class CrossedLoop {
+ public:
+  // `block` is one that is_crossed() accepts.
+  CrossedLoop(const guf_launch_block &block, const HostLoop &loop);
+
+  // `rows` whole rows of dimension 0 that follow each other along dimension 1.
+  guf_status run_rows(char *const *args, int64_t rows);
+
+ private:
+  static constexpr int64_t kLine = 64;
+  // Most items of a tile's row: long, so that the other operands are read as streams.
+  static constexpr int64_t kAlong = 1024;
+  static constexpr int64_t kRowItems = kAlong + 16;  // in scratch, where rows must not share a set
+  static constexpr int64_t kTileBytes = kRowItems * kLine;
+  static constexpr int kMostTurned = 2;
+
+  struct Turned {
+    int number;  // among the launch's operands
+    uint32_t size;
+    bool in, out;
+  };
+
+  friend bool is_crossed(const guf_launch_block &block);
+  static int choose_turned(const guf_launch_block &block, bool by_columns, Turned *turned);
+  guf_status run_tile(char *const *corner, int64_t along, int64_t across);
+
+  const guf_launch_block &block_;
+  const HostLoop &loop_;
+  bool by_columns_;  // the loop's rows are those of dimension 1
+  int nturned_;
+  int64_t across_ = 0;  // most rows of a tile
+  const int64_t *along_step_, *across_step_;
+  int64_t loop_step_[GUF_MAX_OPERANDS];
+  Turned turned_[kMostTurned];
+  alignas(kLine) char scratch_[kMostTurned][kTileBytes];
+};
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_CROSSED_LOOP_H
