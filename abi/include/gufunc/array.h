@@ -55,7 +55,7 @@ enum guf_operand_kind {
 /** One operand of a call. Frozen. Weak scalars take the type of the other operands (NEP 50). */
 typedef struct guf_operand {
   int32_t kind;    /* guf_operand_kind */
-  guf_dtype dtype; /* of a SCALAR; else 0 */
+  guf_dtype dtype; /* of a SCALAR; not read otherwise */
   uint32_t flags;  /* 0 */
   uint32_t reserved;
   guf_array array;

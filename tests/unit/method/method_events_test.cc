@@ -87,6 +87,23 @@ TEST_P(MethodEvents, OfAccumulateAndReduceAt) {
   EXPECT_EQ(events, GetParam().events) << "reduceat";
 }
 
+// Rows that are one tile, several that go side by side when nobody watches, and more than a cache.
+TEST(MethodEventsOfRows, AccumulateOfAnyLengthGivesTheBitsOfOneThatIsNotWatched) {
+  for (const size_t length : {1, 100, 2000, 9000, 32768, 200000}) {
+    std::vector<double> data(length, 1.1);
+    data.back() = kInf;
+    Accumulate plain("add", row(GUF_F64, data)), watched("add", row(GUF_F64, data));
+    ASSERT_EQ(plain.run(), GUF_OK) << plain.error.message;
+    uint32_t events = 0;
+    watch(&watched.args, &events);
+    ASSERT_EQ(watched.run(), GUF_OK) << watched.error.message;
+    EXPECT_EQ(events, 0) << length;
+    const auto expected = elements_of<double>(plain.output);
+    const auto found = elements_of<double>(watched.output);
+    EXPECT_EQ(std::memcmp(&found[0], &expected[0], length * sizeof(double)), 0) << length;
+  }
+}
+
 const Row kRows[] = {
     {"add", {kMax, kMax}, 0, GUF_FP_OVERFLOW},
     {"add", {kInf, -kInf}, 0, GUF_FP_INVALID},
