@@ -15,6 +15,13 @@ function(gufunc_apply_warnings target)
   endif()
 endfunction()
 
+# gufunc_join_sources(<target>): ten sources at once where GUFUNC_JOIN_SOURCES asks for it. The
+# headers of the standard library take most of a source's time.
+function(gufunc_join_sources target)
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD ${GUFUNC_JOIN_SOURCES} UNITY_BUILD_BATCH_SIZE 10)
+endfunction()
+
 # gufunc_apply_tool_options(<target>): the warnings, and little optimization: most of the time that
 # these programs take to build goes into their parsers of options, which run once.
 function(gufunc_apply_tool_options target)
