@@ -3,6 +3,7 @@
 #include "core/plan_text.h"
 
 #include "core/backend/backend.h"
+#include "core/resolve/weak_scalar.h"
 
 namespace gufunc::pipeline {
 namespace {
@@ -59,6 +60,20 @@ std::string describe_operand(const op::CallView &call, int32_t i, guf_dtype loop
   return text + (op::is_missing(operand) ? ", to allocate\n" : "\n");
 }
 
+namespace {
+
+bool asks_for_types(const op::CallView &call) {
+  return call.args != nullptr && (call.args->dtype != 0 || call.args->signature != nullptr);
+}
+
+// A weak scalar has the type of the loop chosen by now: its kind tells what it would take.
+bool is_taken_safely(const op::OperandView &operand, guf_dtype type) {
+  if (resolve::is_weak(operand)) return resolve::takes(operand.kind, type);
+  return dtype::can_cast(operand.layout.dtype, type, GUF_CASTING_SAFE);
+}
+
+}  // namespace
+
 std::string describe_refused(const op::CallView &call, const resolve::Choice &choice,
                              const char *otherwise, bool last_first) {
   std::string text;
@@ -66,11 +81,11 @@ std::string describe_refused(const op::CallView &call, const resolve::Choice &ch
   for (uint32_t k = 0; k < choice.index && k < loops.size(); ++k) {
     const op::Loop &loop = *loops[k];
     std::string why = otherwise;
-    const int32_t nin = call.ufunc->nin();
+    const int32_t nin = asks_for_types(call) ? 0 : call.ufunc->nin();
     for (int32_t n = 0; n < nin; ++n) {
       const int32_t i = last_first ? n : nin - 1 - n;
       const guf_dtype type = loop.types[static_cast<size_t>(i)];
-      if (dtype::can_cast(call.operand[i].layout.dtype, type, GUF_CASTING_SAFE)) continue;
+      if (is_taken_safely(call.operand[i], type)) continue;
       why = "argument " + std::to_string(i) + " is no safe cast to " + dtype::name(type);
     }
     text += std::string("  refused ") + op::types_of(*call.ufunc, loop).c_str() + ": " + why + "\n";
@@ -84,10 +99,9 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   std::string text = call.ufunc->full_name + " on " + call.device->spec + ": " +
                      describe_loop(call, choice) + ", casting " +
                      dtype::casting_name(call.casting) + "\n";
-  const bool asked = call.args->dtype != 0 || call.args->signature != nullptr;
-  text += describe_refused(
-      call, choice,
-      asked ? "signature= or dtype= asks for others" : "a later loop takes the inputs as they are");
+  text += describe_refused(call, choice,
+                           asks_for_types(call) ? "signature= or dtype= asks for others"
+                                                : "the rule for its types prefers a later one");
   for (int32_t i = 0; i < call.noperands; ++i) {
     text += describe_operand(call, i, choice.loop->types[static_cast<size_t>(i)]);
   }

@@ -27,19 +27,33 @@ void fetch_ahead(const char *from, int64_t step, int64_t lines) {
 
 }  // namespace
 
-// The operands that lie across the rows; how many, or -1 when they are too many.
-int CrossedLoop::choose_turned(const guf_launch_block &block, bool by_columns, Turned *turned) {
+// The operands that lie across the rows.
+CrossedLoop::Choice CrossedLoop::choose_one(const guf_launch_block &block, bool by_columns) {
   const int64_t *const along = by_columns ? block.outer_step[0] : block.step;
   const int64_t *const across = by_columns ? block.step : block.outer_step[0];
-  int count = 0;
+  Choice choice;
+  choice.by_columns = by_columns;
+  choice.count = 0;
   for (int i = 0; i < block.noperands; ++i) {
     const uint32_t size = dtype_bytes(block.dtype[i]);
     if (!lies_along(across[i], along[i], size, kLine)) continue;
-    if (count == kMostTurned) return -1;
-    turned[count++] = {i, size, (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0,
-                       (block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) != 0};
+    if (choice.count == kMostTurned) {
+      choice.count = -1;
+      return choice;
+    }
+    choice.turned[choice.count++] = {i, size,
+                                     (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0,
+                                     (block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) != 0};
   }
-  return count;
+  return choice;
+}
+
+// The direction in which fewer operands are turned.
+CrossedLoop::Choice CrossedLoop::choose(const guf_launch_block &block) {
+  const Choice rows = choose_one(block, false);
+  if (rows.count == 0) return rows;
+  const Choice columns = choose_one(block, true);
+  return columns.count >= 0 && (rows.count < 0 || columns.count < rows.count) ? columns : rows;
 }
 
 bool is_crossed(const guf_launch_block &block) {
@@ -50,41 +64,51 @@ bool is_crossed(const guf_launch_block &block) {
   for (int i = 0; i < block.noperands; ++i) {
     if (is_record(block.dtype[i])) return false;
   }
-  CrossedLoop::Turned turned[CrossedLoop::kMostTurned];
-  return CrossedLoop::choose_turned(block, false, turned) > 0;
+  const CrossedLoop::Choice choice = CrossedLoop::choose(block);
+  return choice.count > 0 || choice.by_columns;
 }
 
 CrossedLoop::CrossedLoop(const guf_launch_block &block, const HostLoop &loop)
-    : block_(block), loop_(loop), by_columns_(false) {
-  nturned_ = choose_turned(block, false, turned_);
-  Turned other[kMostTurned];
-  const int nother = choose_turned(block, true, other);
-  if (nother >= 0 && nother < nturned_) {
-    by_columns_ = true;
-    nturned_ = nother;
-    std::copy_n(other, nother, turned_);
-  }
-  along_step_ = by_columns_ ? block.outer_step[0] : block.step;
-  across_step_ = by_columns_ ? block.step : block.outer_step[0];
+    : block_(block),
+      loop_(loop),
+      choice_(choose(block)),
+      along_step_(choice_.by_columns ? block.outer_step[0] : block.step),
+      across_step_(choice_.by_columns ? block.step : block.outer_step[0]) {
   std::copy_n(along_step_, block.noperands, loop_step_);
-  across_ = kLine;
-  for (int k = 0; k < nturned_; ++k) {
-    loop_step_[turned_[k].number] = turned_[k].size;
-    across_ = std::min<int64_t>(across_, kLine / turned_[k].size);
+  for (int k = 0; k < choice_.count; ++k) {
+    const Turned &op = choice_.turned[k];
+    loop_step_[op.number] = op.size;
+    across_ = std::min<int64_t>(across_, kLine / op.size);
+  }
+  place_scratch();
+}
+
+CrossedLoop::~CrossedLoop() {
+  host_free(heap_);
+}
+
+void CrossedLoop::place_scratch() {
+  constexpr size_t kTileBytes = (kLongRow + kGap) * kLine;
+  if (choice_.count > 0 && block_.items >= kFewestLongItems) {
+    heap_ = host_alloc(kTileBytes * static_cast<size_t>(choice_.count), kLine);
+  }
+  if (heap_ != nullptr || choice_.count == 0) along_ = kLongRow;
+  for (int k = 0; k < choice_.count; ++k) {
+    scratch_[k] = heap_ == nullptr ? stack_[k] : static_cast<char *>(heap_) + kTileBytes * k;
   }
 }
 
 guf_status CrossedLoop::run_rows(char *const *args, int64_t rows) {
-  const int64_t most_along = by_columns_ ? rows : block_.size[0];
-  const int64_t most_across = by_columns_ ? block_.size[0] : rows;
-  for (int64_t c = 0; c < most_along; c += kAlong) {
+  const int64_t most_along = choice_.by_columns ? rows : block_.size[0];
+  const int64_t most_across = choice_.by_columns ? block_.size[0] : rows;
+  for (int64_t c = 0; c < most_along; c += along_) {
     for (int64_t r = 0; r < most_across; r += across_) {
       char *corner[GUF_MAX_OPERANDS];
       for (int i = 0; i < block_.noperands; ++i) {
         corner[i] = args[i] + c * along_step_[i] + r * across_step_[i];
       }
       GUF_CPU_TRY(
-          run_tile(corner, std::min(kAlong, most_along - c), std::min(across_, most_across - r)));
+          run_tile(corner, std::min(along_, most_along - c), std::min(across_, most_across - r)));
     }
   }
   return GUF_OK;
@@ -95,26 +119,36 @@ guf_status CrossedLoop::run_tile(char *const *corner, int64_t along, int64_t acr
   int64_t next_row[GUF_MAX_OPERANDS];
   std::copy_n(corner, block_.noperands, row);
   std::copy_n(across_step_, block_.noperands, next_row);
-  for (int k = 0; k < nturned_; ++k) {
-    const Turned &op = turned_[k];
-    const int64_t row_bytes = kRowItems * op.size;
-    fetch_ahead(corner[op.number] + across * op.size, along_step_[op.number], along);
+  for (int k = 0; k < choice_.count; ++k) {
+    const Turned &op = choice_.turned[k];
     row[op.number] = scratch_[k];
-    next_row[op.number] = row_bytes;
+    next_row[op.number] = (along_ + kGap) * op.size;
+    fetch_ahead(corner[op.number] + across * op.size, along_step_[op.number], along);
     if (!op.in) continue;
-    transpose(scratch_[k], row_bytes, corner[op.number], along_step_[op.number], along, across,
-              op.size);
+    transpose(scratch_[k], next_row[op.number], corner[op.number], along_step_[op.number], along,
+              across, op.size);
   }
-  for (int64_t r = 0; r < across; ++r) {
+  const guf_status status = run_tile_rows(row, next_row, along, &across);
+  for (int k = 0; k < choice_.count; ++k) {
+    const Turned &op = choice_.turned[k];
+    if (!op.out) continue;
+    transpose(corner[op.number], along_step_[op.number], scratch_[k], next_row[op.number], across,
+              along, op.size);
+  }
+  return status;
+}
+
+// Leaves in `across` how many rows the loop was done with.
+guf_status CrossedLoop::run_tile_rows(char *const *row, const int64_t *next_row, int64_t along,
+                                      int64_t *across) {
+  for (int64_t r = 0; r < *across; ++r) {
     char *call[GUF_MAX_OPERANDS];  // a loop may change what it is given
     for (int i = 0; i < block_.noperands; ++i) call[i] = row[i] + r * next_row[i];
-    GUF_CPU_TRY(loop_(call, &along, loop_step_));
-  }
-  for (int k = 0; k < nturned_; ++k) {
-    const Turned &op = turned_[k];
-    if (!op.out) continue;
-    transpose(corner[op.number], along_step_[op.number], scratch_[k], kRowItems * op.size, across,
-              along, op.size);
+    const guf_status status = loop_(call, &along, loop_step_);
+    if (status != GUF_OK) {
+      *across = r;
+      return status;
+    }
   }
   return GUF_OK;
 }

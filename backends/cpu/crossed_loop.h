@@ -27,37 +27,52 @@ class CrossedLoop {
  public:
   // `block` is one that is_crossed() accepts.
   CrossedLoop(const guf_launch_block &block, const HostLoop &loop);
+  ~CrossedLoop();
+  CrossedLoop(const CrossedLoop &) = delete;
+  CrossedLoop &operator=(const CrossedLoop &) = delete;
 
   // `rows` whole rows of dimension 0 that follow each other along dimension 1.
   guf_status run_rows(char *const *args, int64_t rows);
 
  private:
   static constexpr int64_t kLine = 64;
-  // Most items of a tile's row: long, so that the other operands are read as streams.
-  static constexpr int64_t kAlong = 1024;
-  static constexpr int64_t kRowItems = kAlong + 16;  // in scratch, where rows must not share a set
-  static constexpr int64_t kTileBytes = kRowItems * kLine;
   static constexpr int kMostTurned = 2;
+  // Items of a tile's row. Long ones let the other operands be read as streams, from memory on the
+  // heap, which small launches do without and large ones when there is none.
+  static constexpr int64_t kShortRow = 128;
+  static constexpr int64_t kLongRow = 1024;
+  static constexpr uint64_t kFewestLongItems = 64 << 10;
+  static constexpr int64_t kGap = 16;  // between rows in scratch, which must not share a set
 
   struct Turned {
     int number;  // among the launch's operands
     uint32_t size;
     bool in, out;
   };
+  struct Choice {
+    bool by_columns;  // the loop's rows are those of dimension 1
+    int count;        // -1: too many
+    Turned turned[kMostTurned];
+  };
 
   friend bool is_crossed(const guf_launch_block &block);
-  static int choose_turned(const guf_launch_block &block, bool by_columns, Turned *turned);
+  static Choice choose_one(const guf_launch_block &block, bool by_columns);
+  static Choice choose(const guf_launch_block &block);
+  void place_scratch();
   guf_status run_tile(char *const *corner, int64_t along, int64_t across);
+  guf_status run_tile_rows(char *const *row, const int64_t *next_row, int64_t along,
+                           int64_t *across);
 
   const guf_launch_block &block_;
   const HostLoop &loop_;
-  bool by_columns_;  // the loop's rows are those of dimension 1
-  int nturned_;
-  int64_t across_ = 0;  // most rows of a tile
-  const int64_t *along_step_, *across_step_;
+  const Choice choice_;
+  const int64_t *const along_step_, *const across_step_;
+  int64_t across_ = kLine;  // most rows of a tile
+  int64_t along_ = kShortRow;
   int64_t loop_step_[GUF_MAX_OPERANDS];
-  Turned turned_[kMostTurned];
-  alignas(kLine) char scratch_[kMostTurned][kTileBytes];
+  char *scratch_[kMostTurned];
+  void *heap_ = nullptr;
+  alignas(kLine) char stack_[kMostTurned][(kShortRow + kGap) * kLine];
 };
 
 }  // namespace gufunc::cpu

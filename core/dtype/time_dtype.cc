@@ -172,6 +172,18 @@ guf_status check_time_cast(guf_dtype from, guf_dtype to, guf_error *error) {
                     kUnitNames[unit(coarser ? from : to)], kUnitNames[unit(coarser ? to : from)]);
 }
 
+guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_error *error) {
+  if (!is_time(from) || !is_time(to) || can_cast(from, to, GUF_CASTING_SAME_KIND)) return GUF_OK;
+  const auto metadata = [](guf_dtype time) {
+    return unit(time) == GUF_UNIT_GENERIC ? UnitText{} : unit_text(time);
+  };
+  return base::fail(error, GUF_E_CASTING, index, base::kNone,
+                    "Cannot cast NumPy %s scalar from metadata %s to %s according to the rule "
+                    "'same_kind'",
+                    is_datetime(from) ? "datetime64" : "timedelta64", metadata(from).text,
+                    metadata(to).text);
+}
+
 // ---- spelling
 
 namespace {

@@ -95,6 +95,9 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
     std::memcpy(out, reinterpret_cast<const void *>(initial.layout.address), dtype::itemsize(type));
     return GUF_OK;
   }
+  if (initial.kind == GUF_OPERAND_SCALAR) {
+    GUF_TRY(dtype::check_time_scalar(initial.layout.dtype, type, 4, error));
+  }
   GUF_TRY(dtype::check_cast(initial.layout.dtype, type, error));
   backend::Device *host = nullptr;
   GUF_TRY(backend::cpu_device(&host, error));

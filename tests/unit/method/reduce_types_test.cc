@@ -100,5 +100,40 @@ TEST(ReduceTypes, InitialValuesGoThroughPythonsInt) {
   }
 }
 
+guf_dtype dtype_of(const char *name) {
+  guf_dtype dtype = 0;
+  EXPECT_EQ(guf_dtype_parse(name, &dtype, nullptr), GUF_OK) << name;
+  return dtype;
+}
+
+// A scalar keeps its unit where that would be lost; an array's one element does not.
+TEST(ReduceTypes, InitialTimesLoseNothing) {
+  struct Initial {
+    const char *type, *scalar;
+    int64_t sum;  // -1: refused
+    const char *text;
+  };
+  const std::vector<int64_t> data = {1, 2};
+  for (const Initial &row :
+       {Initial{"m8[s]", "m8[ms]", 6, ""}, Initial{"m8[s]", "m8", 3003, ""},
+        Initial{"m8[3M]", "m8[s]", -1,
+                "Cannot cast NumPy timedelta64 scalar from metadata [s] to [3M] according to the "
+                "rule 'same_kind'"},
+        Initial{"m8", "m8[7D]", -1,
+                "Cannot cast NumPy timedelta64 scalar from metadata [7D] to  according to the rule "
+                "'same_kind'"}}) {
+    Reduce reduce("add", view(dtype_of(row.type), data));
+    guf_operand scalar = {};
+    scalar.kind = GUF_OPERAND_SCALAR;
+    scalar.dtype = dtype_of(row.scalar);
+    scalar.value[0] = 3000;
+    reduce.args.initial = reduce.keep(scalar);
+    EXPECT_EQ(reduce.run(), row.sum < 0 ? GUF_E_CASTING : GUF_OK) << row.scalar;
+    EXPECT_STREQ(reduce.error.message, row.text);
+    if (row.sum < 0) continue;
+    EXPECT_EQ(elements_of<int64_t>(reduce.output)[0], row.sum) << row.scalar;
+  }
+}
+
 }  // namespace
 }  // namespace gufunc

@@ -134,5 +134,18 @@ TEST(ExplainCall, InoutOperands) {
   EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);
 }
 
+TEST(ExplainCall, SaysWhyEarlierLoopsWereNotTaken) {
+  const std::vector<int8_t> bytes = {1, 2};
+  const std::vector<float> reals = {1, 2};
+  Call divide("divide"), weak("add"), asked("add");
+  divide.in({GUF_I8, bytes.data(), {2}, {}, 0}).in({GUF_I8, bytes.data(), {2}, {}, 0});
+  EXPECT_THAT(text_of(divide.out_missing()), HasSubstr("refused ee->e: the rule for its types"));
+  weak.in(Call::weak_int(1)).in({GUF_F32, reals.data(), {2}, {}, 0});
+  EXPECT_THAT(text_of(weak.out_missing()), HasSubstr("refused ee->e: argument 1 is no safe cast"));
+  asked.in({GUF_I8, bytes.data(), {2}, {}, 0}).in({GUF_I8, bytes.data(), {2}, {}, 0});
+  asked.args.dtype = GUF_F64;
+  EXPECT_THAT(text_of(asked.out_missing()), HasSubstr("refused bb->b: signature= or dtype= asks"));
+}
+
 }  // namespace
 }  // namespace gufunc
