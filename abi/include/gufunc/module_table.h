@@ -16,8 +16,8 @@ enum guf_kernel_abi { GUF_KERNEL_ABI = 1 };
  * Elementwise: `dims[0]` items, `steps[i]` the byte stride of operand i.
  * Generalized: `dims[0]` items, then one size per distinct core dimension in order of first use (a
  * missing optional dimension is 1); `steps`: one outer stride per operand, then the core strides of
- * each operand in turn (0 for a missing optional dimension). Strides are signed bytes. A loop writes
- * every item of its outputs: what one that it leaves out holds afterwards is open. */
+ * each operand in turn (0 for a missing optional dimension). Strides are signed bytes. A loop
+ * writes every item of its outputs: what one that it leaves out holds afterwards is open. */
 typedef void (*guf_loop_numpy)(char **args, const int64_t *dims, const int64_t *steps, void *user);
 
 /** The same, and may fail: returns GUF_OK or an error status, which the call reports. */
