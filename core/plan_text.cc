@@ -22,6 +22,16 @@ std::string describe_block(const guf_launch_block &block, const broadcast::LoopS
   return text;
 }
 
+bool asks_for_types(const op::CallView &call) {
+  return call.args != nullptr && (call.args->dtype != 0 || call.args->signature != nullptr);
+}
+
+// A weak scalar has the type of the loop chosen by now: its kind tells what it would take.
+bool is_taken_safely(const op::OperandView &operand, guf_dtype type) {
+  if (resolve::is_weak(operand)) return resolve::takes(operand.kind, type);
+  return dtype::can_cast(operand.layout.dtype, type, GUF_CASTING_SAFE);
+}
+
 }  // namespace
 
 std::string describe_list(const int64_t *values, int32_t count) {
@@ -59,20 +69,6 @@ std::string describe_operand(const op::CallView &call, int32_t i, guf_dtype loop
   if ((operand.flags & op::kSwapped) != 0) text += ", swapped";
   return text + (op::is_missing(operand) ? ", to allocate\n" : "\n");
 }
-
-namespace {
-
-bool asks_for_types(const op::CallView &call) {
-  return call.args != nullptr && (call.args->dtype != 0 || call.args->signature != nullptr);
-}
-
-// A weak scalar has the type of the loop chosen by now: its kind tells what it would take.
-bool is_taken_safely(const op::OperandView &operand, guf_dtype type) {
-  if (resolve::is_weak(operand)) return resolve::takes(operand.kind, type);
-  return dtype::can_cast(operand.layout.dtype, type, GUF_CASTING_SAFE);
-}
-
-}  // namespace
 
 std::string describe_refused(const op::CallView &call, const resolve::Choice &choice,
                              const char *otherwise, bool last_first) {

@@ -70,7 +70,9 @@ guf_status run_shared(const guf_backend_launch &launch, const HostLoop &loop, ui
   const uint32_t threads =
       launch.max_threads == 0 ? pool.threads() : std::min(launch.max_threads, pool.threads());
   Split split = split_items(block.items, work, bytes_of(block), threads);
-  if (is_crossed(block)) widen_chunks(&split, block.items, kCrossedRows * block.size[0]);
+  if (crossed_way(block).is_crossed()) {
+    widen_chunks(&split, block.items, kCrossedRows * block.size[0]);
+  }
   if (split.chunks < 2) return run_items(block, loop, 0, block.items, error);
   SharedLaunch shared{&block, &loop, error, split.chunk_items};
   pool.run(split.chunks, threads, split.wake, run_chunk, &shared);

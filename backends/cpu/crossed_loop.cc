@@ -14,49 +14,31 @@ namespace {
 
 constexpr int64_t kShortestSide = 16;
 
-// Contiguous along one dimension, from line to line along the other.
-bool lies_along(int64_t step, int64_t other_step, int64_t size, int64_t line) {
-  return step == size && std::abs(other_step) >= line;
-}
-
 // The next tile's lines, which lie too far from each other for the processor to guess. A prefetch
 // of memory that is not there does nothing.
 void fetch_ahead(const char *from, int64_t step, int64_t lines) {
   for (int64_t i = 0; i < lines; ++i) __builtin_prefetch(from + i * step);
 }
 
-}  // namespace
-
 // The operands that lie across the rows.
-CrossedLoop::Choice CrossedLoop::choose_one(const guf_launch_block &block, bool by_columns) {
+CrossedWay way_of(const guf_launch_block &block, bool by_columns) {
   const int64_t *const along = by_columns ? block.outer_step[0] : block.step;
   const int64_t *const across = by_columns ? block.step : block.outer_step[0];
-  Choice choice;
-  choice.by_columns = by_columns;
-  choice.count = 0;
+  CrossedWay way = {by_columns, 0, {}};
   for (int i = 0; i < block.noperands; ++i) {
     const uint32_t size = dtype_bytes(block.dtype[i]);
-    if (!lies_along(across[i], along[i], size, kLine)) continue;
-    if (choice.count == kMostTurned) {
-      choice.count = -1;
-      return choice;
+    if (across[i] != size || std::abs(along[i]) < kCrossedLine) continue;
+    if (way.count == CrossedWay::kMostTurned) {
+      way.count = -1;
+      return way;
     }
-    choice.turned[choice.count++] = {i, size,
-                                     (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0,
-                                     (block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) != 0};
+    way.turned[way.count++] = {i, size, (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0,
+                               (block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) != 0};
   }
-  return choice;
+  return way;
 }
 
-// The direction in which fewer operands are turned.
-CrossedLoop::Choice CrossedLoop::choose(const guf_launch_block &block) {
-  const Choice rows = choose_one(block, false);
-  if (rows.count == 0) return rows;
-  const Choice columns = choose_one(block, true);
-  return columns.count >= 0 && (rows.count < 0 || columns.count < rows.count) ? columns : rows;
-}
-
-bool is_crossed(const guf_launch_block &block) {
+bool may_be_crossed(const guf_launch_block &block) {
   constexpr uint32_t kOdd = GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
   if (block.items < kFewestCrossedItems || block.nloop < 2 || block.ncore != 0) return false;
   if ((block.flags & kOdd) != 0) return false;
@@ -64,21 +46,30 @@ bool is_crossed(const guf_launch_block &block) {
   for (int i = 0; i < block.noperands; ++i) {
     if (is_record(block.dtype[i])) return false;
   }
-  const CrossedLoop::Choice choice = CrossedLoop::choose(block);
-  return choice.count > 0 || choice.by_columns;
+  return true;
 }
 
-CrossedLoop::CrossedLoop(const guf_launch_block &block, const HostLoop &loop)
+}  // namespace
+
+CrossedWay crossed_way(const guf_launch_block &block) {
+  if (!may_be_crossed(block)) return {false, 0, {}};
+  const CrossedWay rows = way_of(block, false);
+  if (rows.count == 0) return rows;
+  const CrossedWay columns = way_of(block, true);
+  return columns.count >= 0 && (rows.count < 0 || columns.count < rows.count) ? columns : rows;
+}
+
+CrossedLoop::CrossedLoop(const guf_launch_block &block, const HostLoop &loop, const CrossedWay &way)
     : block_(block),
       loop_(loop),
-      choice_(choose(block)),
-      along_step_(choice_.by_columns ? block.outer_step[0] : block.step),
-      across_step_(choice_.by_columns ? block.step : block.outer_step[0]) {
+      way_(way),
+      along_step_(way_.by_columns ? block.outer_step[0] : block.step),
+      across_step_(way_.by_columns ? block.step : block.outer_step[0]) {
   std::copy_n(along_step_, block.noperands, loop_step_);
-  for (int k = 0; k < choice_.count; ++k) {
-    const Turned &op = choice_.turned[k];
+  for (int k = 0; k < way_.count; ++k) {
+    const CrossedWay::Turned &op = way_.turned[k];
     loop_step_[op.number] = op.size;
-    across_ = std::min<int64_t>(across_, kLine / op.size);
+    across_ = std::min<int64_t>(across_, kCrossedLine / op.size);
   }
   place_scratch();
 }
@@ -88,19 +79,19 @@ CrossedLoop::~CrossedLoop() {
 }
 
 void CrossedLoop::place_scratch() {
-  constexpr size_t kTileBytes = (kLongRow + kGap) * kLine;
-  if (choice_.count > 0 && block_.items >= kFewestLongItems) {
-    heap_ = host_alloc(kTileBytes * static_cast<size_t>(choice_.count), kLine);
+  constexpr size_t kTileBytes = (kLongRow + kGap) * kCrossedLine;
+  if (way_.count > 0 && block_.items >= kFewestLongItems) {
+    heap_ = host_alloc(kTileBytes * static_cast<size_t>(way_.count), kCrossedLine);
   }
-  if (heap_ != nullptr || choice_.count == 0) along_ = kLongRow;
-  for (int k = 0; k < choice_.count; ++k) {
+  if (heap_ != nullptr || way_.count == 0) along_ = kLongRow;
+  for (int k = 0; k < way_.count; ++k) {
     scratch_[k] = heap_ == nullptr ? stack_[k] : static_cast<char *>(heap_) + kTileBytes * k;
   }
 }
 
 guf_status CrossedLoop::run_rows(char *const *args, int64_t rows) {
-  const int64_t most_along = choice_.by_columns ? rows : block_.size[0];
-  const int64_t most_across = choice_.by_columns ? block_.size[0] : rows;
+  const int64_t most_along = way_.by_columns ? rows : block_.size[0];
+  const int64_t most_across = way_.by_columns ? block_.size[0] : rows;
   for (int64_t c = 0; c < most_along; c += along_) {
     for (int64_t r = 0; r < most_across; r += across_) {
       char *corner[GUF_MAX_OPERANDS];
@@ -119,8 +110,8 @@ guf_status CrossedLoop::run_tile(char *const *corner, int64_t along, int64_t acr
   int64_t next_row[GUF_MAX_OPERANDS];
   std::copy_n(corner, block_.noperands, row);
   std::copy_n(across_step_, block_.noperands, next_row);
-  for (int k = 0; k < choice_.count; ++k) {
-    const Turned &op = choice_.turned[k];
+  for (int k = 0; k < way_.count; ++k) {
+    const CrossedWay::Turned &op = way_.turned[k];
     row[op.number] = scratch_[k];
     next_row[op.number] = (along_ + kGap) * op.size;
     fetch_ahead(corner[op.number] + across * op.size, along_step_[op.number], along);
@@ -129,8 +120,8 @@ guf_status CrossedLoop::run_tile(char *const *corner, int64_t along, int64_t acr
               across, op.size);
   }
   const guf_status status = run_tile_rows(row, next_row, along, &across);
-  for (int k = 0; k < choice_.count; ++k) {
-    const Turned &op = choice_.turned[k];
+  for (int k = 0; k < way_.count; ++k) {
+    const CrossedWay::Turned &op = way_.turned[k];
     if (!op.out) continue;
     transpose(corner[op.number], along_step_[op.number], scratch_[k], next_row[op.number], across,
               along, op.size);

@@ -15,9 +15,29 @@ inline constexpr uint64_t kFewestCrossedItems = 1024;
 // Work is cut at multiples of so many rows, so that few tiles are cut.
 inline constexpr int64_t kCrossedRows = 64;
 
-// Whether some operand is contiguous along dimension 1 and steps over whole lines along dimension
-// 0, and every operand is one that the loop takes as it is.
-bool is_crossed(const guf_launch_block &block);
+inline constexpr int64_t kCrossedLine = 64;  // bytes
+
+// How the tiles of a launch lie.
+struct CrossedWay {
+  static constexpr int kMostTurned = 2;
+
+  struct Turned {
+    int number;  // among the launch's operands
+    uint32_t size;
+    bool in, out;
+  };
+  bool by_columns;  // the loop's rows are those of dimension 1
+  int count;        // operands that lie across these rows; -1: too many
+  Turned turned[kMostTurned];
+
+  // Rows of dimension 0 that nothing lies across need no tiles.
+  bool is_crossed() const { return count > 0 || by_columns; }
+};
+
+// The way in which fewer operands are turned. Crossed: some operand is contiguous along one of
+// dimensions 0 and 1 and steps over whole lines along the loop's, and every operand is one that
+// the loop takes as it is.
+CrossedWay crossed_way(const guf_launch_block &block);
 
 // Goes tile by tile of the two dimensions. Operands that lie across the tile's rows are turned
 // into scratch memory or out of it, so that the loop's rows are contiguous and each line of memory
@@ -25,8 +45,8 @@ bool is_crossed(const guf_launch_block &block);
 // object per chunk of work, on the stack.
 class CrossedLoop {
  public:
-  // `block` is one that is_crossed() accepts.
-  CrossedLoop(const guf_launch_block &block, const HostLoop &loop);
+  // `way` is that of `block`, and crossed.
+  CrossedLoop(const guf_launch_block &block, const HostLoop &loop, const CrossedWay &way);
   ~CrossedLoop();
   CrossedLoop(const CrossedLoop &) = delete;
   CrossedLoop &operator=(const CrossedLoop &) = delete;
@@ -35,8 +55,6 @@ class CrossedLoop {
   guf_status run_rows(char *const *args, int64_t rows);
 
  private:
-  static constexpr int64_t kLine = 64;
-  static constexpr int kMostTurned = 2;
   // Items of a tile's row. Long ones let the other operands be read as streams, from memory on the
   // heap, which small launches do without and large ones when there is none.
   static constexpr int64_t kShortRow = 128;
@@ -44,20 +62,6 @@ class CrossedLoop {
   static constexpr uint64_t kFewestLongItems = 64 << 10;
   static constexpr int64_t kGap = 16;  // between rows in scratch, which must not share a set
 
-  struct Turned {
-    int number;  // among the launch's operands
-    uint32_t size;
-    bool in, out;
-  };
-  struct Choice {
-    bool by_columns;  // the loop's rows are those of dimension 1
-    int count;        // -1: too many
-    Turned turned[kMostTurned];
-  };
-
-  friend bool is_crossed(const guf_launch_block &block);
-  static Choice choose_one(const guf_launch_block &block, bool by_columns);
-  static Choice choose(const guf_launch_block &block);
   void place_scratch();
   guf_status run_tile(char *const *corner, int64_t along, int64_t across);
   guf_status run_tile_rows(char *const *row, const int64_t *next_row, int64_t along,
@@ -65,14 +69,14 @@ class CrossedLoop {
 
   const guf_launch_block &block_;
   const HostLoop &loop_;
-  const Choice choice_;
+  const CrossedWay &way_;
   const int64_t *const along_step_, *const across_step_;
-  int64_t across_ = kLine;  // most rows of a tile
+  int64_t across_ = kCrossedLine;  // most rows of a tile
   int64_t along_ = kShortRow;
   int64_t loop_step_[GUF_MAX_OPERANDS];
-  char *scratch_[kMostTurned];
+  char *scratch_[CrossedWay::kMostTurned];
   void *heap_ = nullptr;
-  alignas(kLine) char stack_[kMostTurned][(kShortRow + kGap) * kLine];
+  alignas(kCrossedLine) char stack_[CrossedWay::kMostTurned][(kShortRow + kGap) * kCrossedLine];
 };
 
 }  // namespace gufunc::cpu

@@ -128,9 +128,9 @@ guf_status run_range(Loop &loop, const guf_launch_block &block, uint64_t first, 
 }
 
 // Whole rows, as many as lie in one plane at once.
-guf_status run_planes(const guf_launch_block &block, const HostLoop &loop, uint64_t row,
-                      uint64_t rows) {
-  CrossedLoop crossed(block, loop);
+guf_status run_planes(const guf_launch_block &block, const HostLoop &loop, const CrossedWay &way,
+                      uint64_t row, uint64_t rows) {
+  CrossedLoop crossed(block, loop, way);
   while (rows > 0) {
     const RowWalk walk(block, row);
     const auto count = std::min(static_cast<uint64_t>(walk.rows_left()), rows);
@@ -151,10 +151,10 @@ guf_status run_items(const guf_launch_block &block, const HostLoop &loop, uint64
     GUF_CPU_TRY(staged.open(block, loop, error));
     return run_range(staged, block, first, last);
   }
-  if (is_crossed(block)) {
+  if (const CrossedWay way = crossed_way(block); way.is_crossed()) {
     const auto row_items = static_cast<uint64_t>(block.size[0]);
     if (first % row_items == 0 && last % row_items == 0) {
-      return run_planes(block, loop, first / row_items, (last - first) / row_items);
+      return run_planes(block, loop, way, first / row_items, (last - first) / row_items);
     }
   }
   if (__builtin_expect(is_streamed(block), 0)) {

@@ -157,23 +157,64 @@ TEST_P(Launch, WritesWhatItemByItemWrites) {
   ASSERT_EQ(launch_block(block, as_entry(add_f32), &error), GUF_OK) << error.message;
   EXPECT_TRUE(operand[2] == result);
 }
-// x + y into x, which lies across y: what a tile read is what it writes.
+
+void add_four(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    float sum = 0;
+    for (int k = 0; k < 4; ++k) sum += *reinterpret_cast<float *>(args[k] + i * steps[k]);
+    *reinterpret_cast<float *>(args[4] + i * steps[4]) = sum;
+  }
+}
+
+// A sum of four into the first of them, which is turned in and out while others lie along the rows;
+// with more across them than are turned, the rows are the columns.
 TEST_F(Launch, TurnsOneViewInAndOut) {
   constexpr int64_t kHeight = 130, kWidth = 70;
-  Operand x(0, false, false), y(1, false, false), expected = x;
-  BlockRow geometry{2, {kWidth, kHeight}, {}, {}, {GUF_F32, GUF_F32, GUF_F32}};
-  geometry.steps = {{4 * kHeight, 4}, {4, 4 * kWidth}, {4 * kHeight, 4}};
-  geometry.addresses = {x.origin(), y.origin(), x.origin()};
-  for (int64_t r = 0; r < kHeight; ++r) {
+  for (const size_t others : {0, 1, 3}) {  // that lie across the rows, too
+    std::vector<Operand> x;
+    BlockRow geometry{4, {kWidth, kHeight}, {}, {}, std::vector<guf_dtype>(5, GUF_F32)};
+    for (unsigned i = 0; i < 4; ++i) x.emplace_back(i, false, false);
+    for (size_t i = 0; i < 5; ++i) {
+      const bool across = i == 0 || i == 4 || i <= others;
+      geometry.steps.push_back(across ? std::vector<int64_t>{4 * kHeight, 4}
+                                      : std::vector<int64_t>{4, 4 * kWidth});
+      geometry.addresses.push_back(x[i % 4].origin());
+    }
+    Operand expected = x[0];
+    for (int64_t r = 0; r < kHeight; ++r) {
+      for (int64_t c = 0; c < kWidth; ++c) {
+        float sum = 0;
+        for (size_t k = 0; k < 4; ++k) {
+          const auto &step = geometry.steps[k];
+          sum += x[k].get((c * step[0] + r * step[1]) / 4);
+        }
+        expected.put(c * kHeight + r, sum);
+      }
+    }
+    guf_error error = fresh_error();
+    const guf_launch_block block = make_block(geometry);
+    ASSERT_EQ(launch_block(block, as_entry(add_four), &error), GUF_OK) << error.message;
+    EXPECT_TRUE(x[0] == expected) << others;
+  }
+}
+
+// Row 20 fails: the rows before it are written where they lie, later ones keep what they had.
+TEST_F(Launch, TilesThatFailLeaveTheRowsBefore) {
+  constexpr int64_t kHeight = 60, kWidth = 40, kBad = 20;
+  Operand x(0, false, false), y(1, false, false), out(2, false, false);
+  y.put(kBad * kWidth, -1);
+  Operand expected = out;
+  for (int64_t r = 0; r < kBad; ++r) {
     for (int64_t c = 0; c < kWidth; ++c) {
-      const int64_t at = c * kHeight + r;
-      expected.put(at, x.get(at) + y.get(r * kWidth + c));
+      expected.put(c * kHeight + r, x.get(r * kWidth + c) + y.get(r * kWidth + c));
     }
   }
+  BlockRow geometry{2, {kWidth, kHeight}, {}, {}, {GUF_F32, GUF_F32, GUF_F32}, GUF_LAUNCH_STATUS};
+  geometry.steps = {{4, 4 * kWidth}, {4, 4 * kWidth}, {4 * kHeight, 4}};
+  geometry.addresses = {x.origin(), y.origin(), out.origin()};
   guf_error error = fresh_error();
-  const guf_launch_block block = make_block(geometry);
-  ASSERT_EQ(launch_block(block, as_entry(add_f32), &error), GUF_OK) << error.message;
-  EXPECT_TRUE(x == expected);
+  EXPECT_EQ(launch_block(make_block(geometry), as_entry(checked_add_f32), &error), GUF_E_VALUE);
+  EXPECT_TRUE(out == expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Launch, testing::ValuesIn(kRows),
