@@ -19,7 +19,7 @@ constexpr int64_t kSlowBytes = 256;   // the same where all elements of a leaf a
 constexpr int64_t kRowLeaves = 256;
 constexpr int64_t kFirstLeaves = 256;  // where a result may be known before the end
 constexpr int64_t kShortRowLeaves = 16;
-constexpr int64_t kGroupBytes = 16 * 1024;
+constexpr int64_t kGroupBytes = 256 * 1024;  // of rows that are read leaf by leaf, in L2
 
 int64_t leaves_of(int64_t n) {
   return (n + kLeaf - 1) / kLeaf;
@@ -70,6 +70,12 @@ guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out, 
 
 // Rows whose elements are nearer to each other than to those of the next row.
 guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
+  // Any order is right: each is one long leaf.
+  const bool packed = fast() && !source_->staged() && shape_.step[0] == fold_.value_bytes();
+  if (fold_.exact() && packed && !fold_.may_settle()) {
+    return leaves({lanes.base, lanes.step, shape_.step[0]}, lanes.count, n, out.value,
+                  fold_.partial_bytes());
+  }
   const int64_t nleaves = leaves_of(n);
   if (lanes.count == 1 || nleaves >= kShortRowLeaves || source_->staged()) {
     LaneRun row = lanes;
@@ -82,7 +88,7 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
   // Some rows together: [leaf][row], so that each join serves all of them.
   const MethodScratch::Scope scope(scratch_);
   const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
-  const int64_t group = std::clamp<int64_t>(kGroupBytes / (size * nleaves), 1, lanes.count);
+  const int64_t group = std::min(std::max<int64_t>(kGroupBytes / (size * n), 4), lanes.count);
   const Lanes one = fold_.take(scratch_, group * nleaves, false);
   const Lanes other = fold_.take(scratch_, group * nleaves, false);
   if (one.value == nullptr || other.value == nullptr) return GUF_E_NO_MEMORY;
@@ -90,13 +96,9 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
   for (int64_t first = 0; first < lanes.count; first += group) {
     const int64_t count = std::min(group, lanes.count - first);
     const char *const base = lanes.base + first * lanes.step;
-    for (int64_t k = 0; k < count; ++k) {
-      GUF_CPU_TRY(leaves({base + k * lanes.step, kLeaf * step, step}, full, kLeaf,
-                         one.value + k * size, count * size));
-    }
-    if (rest != 0) {
-      GUF_CPU_TRY(leaves({base + full * kLeaf * step, lanes.step, step}, count, rest,
-                         one.value + full * count * size, size));
+    for (int64_t i = 0; i < nleaves; ++i) {
+      GUF_CPU_TRY(leaves({base + i * kLeaf * step, lanes.step, step}, count,
+                         i < full ? kLeaf : rest, one.value + i * count * size, size));
     }
     Lanes values = one, room = other;
     GUF_CPU_TRY(pairs(&values, &room, count, nleaves));
@@ -109,11 +111,10 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
 guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   const MethodScratch::Scope scope(scratch_);
   const int64_t step = shape_.step[0], mask_step = shape_.mask_step[0];
-  int64_t group = kRowLeaves;
-  if (!fast() || source_->staged()) group = kSlowBytes / fold_.partial_bytes();
+  const bool direct = fast() && !source_->staged();
+  const int64_t group = direct ? kRowLeaves : kSlowBytes / fold_.partial_bytes();
   // Any order is right: neighbours become lanes of whole vectors.
   const bool across = fold_.exact();
-  if (across && fast() && !source_->staged()) group = kFastBytes / fold_.partial_bytes();
   const Lanes one = fold_.take(scratch_, group + 1, masked_);
   const Lanes other = fold_.take(scratch_, group + 1, masked_);
   TreeJoiner joiner(fold_, scratch_);

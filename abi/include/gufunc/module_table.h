@@ -69,7 +69,8 @@ enum guf_loop_kind {
  * X, but f32 where X is f16 or bf16: partial results are rounded once, at the end.
  *
  *   LEAVES  args in (X), out (A);  dims: rows, n;  steps: in row, in element, out row.
- *           out[r] = the leaf of n <= 128 elements of row r (docs/reductions.md). n > 0.
+ *           out[r] = the leaf of row r (docs/reductions.md). 0 < n <= 128; any n > 0 for integers,
+ *           where every order has the same bits.
  *   JOIN    args a, b, out (A);  dims: n;  steps: a, b, out.  out[i] = a[i] op b[i]. out may be a
  *           or b itself.
  *   SCAN    args in, out, before (X; `before` may be NULL);  dims: rows, n;  steps: in row, in

@@ -11,6 +11,7 @@
 #include "reduce_tree.hpp"
 
 // Independent iterations, of which there are enough vectors without several at once: half the code.
+// They stand in functions without arrays: where a function has one, gufcc takes the promise back.
 #if defined(__clang__)
 #define GUF_FOLD_LOOP _Pragma("clang loop vectorize(assume_safety) interleave_count(1)")
 #else
@@ -114,10 +115,11 @@ struct fold {
     const i64 row_step = steps[0], step = steps[1], out_step = steps[2];
     bool failed = false;
     i64 r = 0;
-    if (row_step == size && rows > 1) {
+    if (rows > 1 && (row_step == size || distance(row_step) < distance(step))) {
       for (; r < rows; r += row_block) {
         const i64 count = rows - r < row_block ? rows - r : row_block;
-        failed |= columns(in + r * size, step, count, n, out + r * out_step, out_step);
+        failed |=
+            columns(in + r * row_step, row_step, step, count, n, out + r * out_step, out_step);
       }
     } else {
       for (; r < rows; r += kRows) {
@@ -129,13 +131,15 @@ struct fold {
     return failed;
   }
 
+  static GUF_FN i64 distance(i64 step) { return step < 0 ? -step : step; }
+
   enum { kRows = 64 };
 
   // Rows of elements that follow each other: eight accumulators of each row, then these joined and
   // the rest of the elements added, all rows side by side.
   static __attribute__((noinline)) bool row_by_row(const char *in, i64 row_step, i64 step, i64 rows,
                                                    i64 n, char *out, i64 out_step) {
-    alignas(64) char part[kRows * 8 * partial_size];
+    alignas(64) char part[kRows * 8 * partial_size], half[kRows * 4 * partial_size];
     alignas(64) char all[kRows * partial_size];
     alignas(64) char packed[4 * kLeafSize * partial_size];
     bool failed = false;
@@ -159,18 +163,13 @@ struct fold {
           failed |= accumulators<1>(row, 0, n, part + r * 8 * partial_size);
         }
       }
-      if constexpr (!any_order) failed |= join_accumulators(part, all, rows);
+      if constexpr (!any_order) failed |= join_accumulators(part, half, all, rows);
       done = any_order ? n : n / 8 * 8;
     }
-    for (; done < n && rows >= 8; ++done) {
-      failed |= add_elements(all, in + done * step, row_step, rows);
+    for (; done + 2 <= n; done += 2) {
+      failed |= add_elements<2>(all, in + done * step, row_step, step, rows);
     }
-    for (i64 r = 0; done < n && r < rows; ++r) {
-      value one = get_partial(all + r * partial_size);
-      const char *row = in + r * row_step;
-      for (i64 i = done; i < n; ++i) one = apply(one, get(row + i * step), failed);
-      put_partial(all + r * partial_size, one);
-    }
+    if (done < n) failed |= add_elements<1>(all, in + done * step, row_step, step, rows);
     copy_values<partial, partial>(all, partial_size, out, out_step, rows);
     return failed;
   }
@@ -204,7 +203,8 @@ struct fold {
     return failed;
   }
 
-  // Of `Rows` rows. The stores at the end let the compiler see a vector of eight in each.
+  // Of `Rows` rows. The stores at the end let the compiler see a vector of eight in each; what
+  // stands between them keeps it from vectors made of two rows, which cost an insertion per load.
   template <int Rows>
   static GUF_FN bool accumulators(const char *in, i64 row_step, i64 n, char *part) {
     bool failed = false;
@@ -222,114 +222,156 @@ struct fold {
     }
     for (int r = 0; r < Rows; ++r) {
       for (int j = 0; j < 8; ++j) put_partial(part + (r * 8 + j) * partial_size, all[r][j]);
+      __asm__ volatile("" ::: "memory");
     }
     return failed;
   }
 
-  static __attribute__((noinline)) bool join_accumulators(const char *part, char *all, i64 rows) {
-    return any_failed<join_row>(rows, part, all);
+  // Neighbours join, then what they make, and that. `half`: room for four of each row.
+  static GUF_FN bool join_accumulators(char *part, char *half, char *all, i64 rows) {
+    bool failed = join_pairs(part, half, rows * 4);
+    failed |= join_pairs(half, part, rows * 2);
+    return failed | join_pairs(part, all, rows);
   }
-  static GUF_FN bool join_row(i64 r, const char *part, char *all) {
+  static __attribute__((noinline)) bool join_pairs(const char *from, char *to, i64 pairs) {
+    return any_failed<join_pair>(pairs, from, to);
+  }
+  static GUF_FN bool join_pair(i64 i, const char *from, char *to) {
     bool failed = false;
-    const char *p = part + r * 8 * partial_size;
-    put_partial(all + r * partial_size,
-                join_eight(p, p + partial_size, p + 2 * partial_size, p + 3 * partial_size,
-                           p + 4 * partial_size, p + 5 * partial_size, p + 6 * partial_size,
-                           p + 7 * partial_size, failed));
+    const char *const pair = from + i * 2 * partial_size;
+    put_partial(to + i * partial_size,
+                apply(get_partial(pair), get_partial(pair + partial_size), failed));
     return failed;
   }
-  static GUF_FN value join_eight(const char *p0, const char *p1, const char *p2, const char *p3,
-                                 const char *p4, const char *p5, const char *p6, const char *p7,
-                                 bool &failed) {
-    const value low = apply(apply(get_partial(p0), get_partial(p1), failed),
-                            apply(get_partial(p2), get_partial(p3), failed), failed);
-    const value high = apply(apply(get_partial(p4), get_partial(p5), failed),
-                             apply(get_partial(p6), get_partial(p7), failed), failed);
+  static GUF_FN value join_eight(const char *p, i64 apart, bool &failed) {
+    const value low = join_four(p, apart, failed), high = join_four(p + 4 * apart, apart, failed);
     return apply(low, high, failed);
   }
-
-  static __attribute__((noinline)) bool add_elements(char *all, const char *in, i64 row_step,
-                                                     i64 rows) {
-    return any_failed<add_element>(rows, all, in, row_step);
+  static GUF_FN value join_four(const char *p, i64 apart, bool &failed) {
+    const value low = apply(get_partial(p), get_partial(p + apart), failed);
+    const char *const q = p + 2 * apart;
+    return apply(low, apply(get_partial(q), get_partial(q + apart), failed), failed);
   }
-  static GUF_FN bool add_element(i64 r, char *all, const char *in, i64 row_step) {
+
+  template <int Count>
+  static __attribute__((noinline)) bool add_elements(char *all, const char *in, i64 row_step,
+                                                     i64 step, i64 rows) {
+    return any_failed<add_element<Count>>(rows, all, in, row_step, step);
+  }
+  template <int Count>
+  static GUF_FN bool add_element(i64 r, char *all, const char *in, i64 row_step, i64 step) {
     bool failed = false;
-    char *to = all + r * partial_size;
-    put_partial(to, apply(get_partial(to), get(in + r * row_step), failed));
+    char *const to = all + r * partial_size;
+    value one = get_partial(to);
+    for (int k = 0; k < Count; ++k) one = apply(one, get(in + r * row_step + k * step), failed);
+    put_partial(to, one);
     return failed;
   }
 
-  // Rows that follow each other, at most row_block: all eight accumulators of all rows in L1.
-  static __attribute__((noinline)) bool columns(const char *in, i64 step, i64 rows, i64 n,
-                                                char *out, i64 out_step) {
-    alignas(64) char part[8][row_block * partial_size];
+  // Rows side by side, at most row_block: all eight accumulators of all rows in L1.
+  static __attribute__((noinline)) bool columns(const char *in, i64 row_step, i64 step, i64 rows,
+                                                i64 n, char *out, i64 out_step) {
+    alignas(64) char part[8 * row_block * partial_size];
+    const i64 eights = n / 8;
+    bool failed = false;
+    if (eights != 0) {
+      // Eight elements of all rows may follow each other too: one row of accumulators.
+      const bool together = row_step == size && step == rows * size;
+      const i64 width = together ? rows * 8 : rows;
+      for (int j = 0; j < (together ? 1 : 8); ++j) {
+        failed |= pile(in + j * step, row_step, 8 * step, eights, width,
+                       part + j * rows * partial_size, true);
+      }
+      failed |= join_columns(part, rows);
+    }
+    const i64 done = eights * 8;
+    failed |= pile(in + done * step, row_step, step, n - done, rows, part, done == 0);
+    copy_values<partial, partial>(part, partial_size, out, out_step, rows);
+    return failed;
+  }
+
+  // `count` times `width` elements at `step`, one upon the other from the left. `fresh`: the first
+  // are what the accumulators begin with.
+  static __attribute__((noinline)) bool pile(const char *in, i64 width_step, i64 step, i64 count,
+                                             i64 width, char *part, bool fresh) {
+    alignas(64) char packed[4 * row_block * size];
     bool failed = false;
     i64 i = 0;
-    if (n < 8) {
-      load_row(part[0], in, rows);
+    if (fresh && width_step == size && count >= kLeafSize / 8) {
+      i = kLeafSize / 8;
+      failed |= add_rows<kLeafSize / 8, true>(part, in, step, width);
+    } else if (fresh) {
       i = 1;
-    } else {
-      for (; i < 8; ++i) load_row(part[i], in + i * step, rows);
-      for (; i + 32 <= n; i += 32) {
-        for (int j = 0; j < 8; ++j)
-          failed |= add_rows<4>(part[j], in + (i + j) * step, 8 * step, rows);
-      }
-      for (; i + 8 <= n; i += 8) {
-        for (int j = 0; j < 8; ++j) failed |= add_rows<1>(part[j], in + (i + j) * step, 0, rows);
-      }
-      failed |= join_parts(part, rows);
+      failed |=
+          add_rows<1, true>(part, side_by_side(in, width_step, 0, 1, width, packed), 0, width);
     }
-    for (; i < n; ++i) failed |= add_rows<1>(part[0], in + i * step, 0, rows);
-    copy_values<partial, partial>(part[0], partial_size, out, out_step, rows);
+    const i64 apart = width_step == size ? step : row_block * size;
+    while (i < count) {
+      const i64 some = count - i < 4 ? 1 : 4;
+      const char *const from = side_by_side(in + i * step, width_step, step, some, width, packed);
+      failed |= some == 4 ? add_rows<4, false>(part, from, apart, width)
+                          : add_rows<1, false>(part, from, apart, width);
+      i += some;
+    }
     return failed;
   }
 
-  static __attribute__((noinline)) void load_row(char *part, const char *in, i64 rows) {
-    GUF_FOLD_LOOP
-    for (i64 r = 0; r < rows; ++r) put_partial(part + r * partial_size, get(in + r * size));
+  // `count` times `width` elements that follow each other: themselves, or copies.
+  static GUF_FN const char *side_by_side(const char *in, i64 width_step, i64 step, i64 count,
+                                         i64 width, char *packed) {
+    if (width_step == size) return in;
+    for (i64 k = 0; k < count; ++k) {
+      char *const to = packed + k * row_block * size;
+      gathered<size>((char *)in + k * step, width_step, to, width, false);  // it only reads
+    }
+    return packed;
   }
 
-  template <int Count>
-  static __attribute__((noinline)) bool add_rows(char *part, const char *in, i64 step, i64 rows) {
-    return any_failed<add_column<Count>>(rows, part, in, step);
+  template <int Count, bool Fresh>
+  static __attribute__((noinline)) bool add_rows(char *part, const char *in, i64 step, i64 width) {
+    return any_failed<add_column<Count, Fresh>>(width, part, in, step);
   }
-  template <int Count>
+  template <int Count, bool Fresh>
   static GUF_FN bool add_column(i64 r, char *part, const char *in, i64 step) {
     bool failed = false;
-    value all = get_partial(part + r * partial_size);
-    for (int k = 0; k < Count; ++k) all = apply(all, get(in + k * step + r * size), failed);
+    value all = Fresh ? get(in + r * size) : get_partial(part + r * partial_size);
+    for (int k = Fresh ? 1 : 0; k < Count; ++k) {
+      all = apply(all, get(in + k * step + r * size), failed);
+    }
     put_partial(part + r * partial_size, all);
     return failed;
   }
 
-  static __attribute__((noinline)) bool join_parts(char (*part)[row_block * partial_size],
-                                                   i64 rows) {
-    return any_failed<join_column>(rows, part);
+  static __attribute__((noinline)) bool join_columns(char *part, i64 rows) {
+    return any_failed<join_column>(rows, part, rows * partial_size);
   }
-  static GUF_FN bool join_column(i64 r, char (*part)[row_block * partial_size]) {
+  static GUF_FN bool join_column(i64 r, char *part, i64 apart) {
     bool failed = false;
-    const i64 at = r * partial_size;
-    put_partial(part[0] + at,
-                join_eight(part[0] + at, part[1] + at, part[2] + at, part[3] + at, part[4] + at,
-                           part[5] + at, part[6] + at, part[7] + at, failed));
+    char *const p = part + r * partial_size;
+    put_partial(p, join_eight(p, apart, failed));
     return failed;
   }
 
   // ---- joins
 
   static __attribute__((noinline)) bool join(char **args, i64 n, const i64 *steps) {
-    if (steps[0] == partial_size && steps[1] == partial_size && steps[2] == partial_size) {
+    const bool packed = steps[1] == partial_size && steps[2] == partial_size;
+    if (packed && steps[0] == partial_size) {
       return join_steps(args, n, partial_size, partial_size, partial_size);
     }
+    if (packed && steps[0] == 0) return join_steps(args, n, 0, partial_size, partial_size);
     return join_steps(args, n, steps[0], steps[1], steps[2]);
   }
-  static GUF_FN bool join_steps(char **args, i64 n, i64 a, i64 b, i64 out) {
-    return any_failed<join_one>(n, args, a, b, out);
+  static GUF_FN bool join_steps(char **args, i64 n, i64 a_step, i64 b_step, i64 out_step) {
+    // Not read from `args` again after each store.
+    const char *const a = args[0], *const b = args[1];
+    return any_failed<join_one>(n, a, a_step, b, b_step, args[2], out_step);
   }
-  static GUF_FN bool join_one(i64 i, char **args, i64 a, i64 b, i64 out) {
+  static GUF_FN bool join_one(i64 i, const char *a, i64 a_step, const char *b, i64 b_step,
+                              char *out, i64 out_step) {
     bool failed = false;
-    put_partial(args[2] + i * out,
-                apply(get_partial(args[0] + i * a), get_partial(args[1] + i * b), failed));
+    put_partial(out + i * out_step,
+                apply(get_partial(a + i * a_step), get_partial(b + i * b_step), failed));
     return failed;
   }
 };
