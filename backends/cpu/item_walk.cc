@@ -32,6 +32,13 @@ class RowWalk {
   // Rows that follow each other along dimension 1 from this one on.
   int64_t rows_left() const { return block_.outer_size[0] - index_[0]; }
 
+  // To the first row of the next plane, `rows` rows on.
+  void skip(int64_t rows) {
+    index_[0] += rows - 1;
+    advance(0, rows - 1);
+    next();
+  }
+
   void next() {
     for (int d = 0; d + 1 < block_.nloop; ++d) {
       if (++index_[d] < block_.outer_size[d]) return advance(d, 1);
@@ -64,6 +71,22 @@ class DirectLoop {
     std::copy_n(args, block_.noperands, call);
     dims_[0] = count;
     return loop_(call, dims_, block_.step);
+  }
+
+  // Whole rows along dimension 1: short ones need the least between two calls.
+  guf_status run_rows(char *const *args, int64_t rows) {
+    const int n = block_.noperands;
+    char *row[GUF_MAX_OPERANDS], *call[GUF_MAX_OPERANDS];
+    std::copy_n(args, n, row);
+    dims_[0] = block_.size[0];
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int i = 0; i < n; ++i) {
+        call[i] = row[i];
+        row[i] += block_.outer_step[0][i];
+      }
+      GUF_CPU_TRY(loop_(call, dims_, block_.step));
+    }
+    return GUF_OK;
   }
 
  private:
@@ -127,16 +150,16 @@ guf_status run_range(Loop &loop, const guf_launch_block &block, uint64_t first, 
   return GUF_OK;
 }
 
-// Whole rows, as many as lie in one plane at once.
-guf_status run_planes(const guf_launch_block &block, const HostLoop &loop, const CrossedWay &way,
-                      uint64_t row, uint64_t rows) {
-  CrossedLoop crossed(block, loop, way);
-  while (rows > 0) {
-    const RowWalk walk(block, row);
-    const auto count = std::min(static_cast<uint64_t>(walk.rows_left()), rows);
-    GUF_CPU_TRY(crossed.run_rows(walk.row(), static_cast<int64_t>(count)));
-    row += count;
-    rows -= count;
+// Whole rows without a mask, as many as lie in one plane at once.
+template <class Loop>
+guf_status run_planes(Loop &loop, const guf_launch_block &block, uint64_t first, uint64_t last) {
+  const auto row_items = static_cast<uint64_t>(block.size[0]);
+  RowWalk walk(block, first / row_items);
+  for (auto left = static_cast<int64_t>((last - first) / row_items); left > 0;) {
+    const int64_t rows = std::min(walk.rows_left(), left);
+    GUF_CPU_TRY(loop.run_rows(walk.row(), rows));
+    walk.skip(rows);
+    left -= rows;
   }
   return GUF_OK;
 }
@@ -151,18 +174,20 @@ guf_status run_items(const guf_launch_block &block, const HostLoop &loop, uint64
     GUF_CPU_TRY(staged.open(block, loop, error));
     return run_range(staged, block, first, last);
   }
-  if (const CrossedWay way = crossed_way(block); way.is_crossed()) {
-    const auto row_items = static_cast<uint64_t>(block.size[0]);
-    if (first % row_items == 0 && last % row_items == 0) {
-      return run_planes(block, loop, way, first / row_items, (last - first) / row_items);
-    }
+  const auto row_items = static_cast<uint64_t>(block.size[0]);
+  const bool whole_rows =
+      block.nloop >= 2 && block.mask == 0 && first % row_items == 0 && last % row_items == 0;
+  if (const CrossedWay way = crossed_way(block); way.is_crossed() && whole_rows) {
+    CrossedLoop crossed(block, loop, way);
+    return run_planes(crossed, block, first, last);
   }
   if (__builtin_expect(is_streamed(block), 0)) {
     StreamedLoop streamed(block, loop);
     return run_range(streamed, block, first, last);
   }
   DirectLoop direct(block, loop);
-  return run_range(direct, block, first, last);
+  return whole_rows ? run_planes(direct, block, first, last)
+                    : run_range(direct, block, first, last);
 }
 
 }  // namespace gufunc::cpu
