@@ -2,10 +2,9 @@
 """The library beside NumPy in one process: same buffers, preallocated outputs, one thread,
 interleaved, minima.
 
-    against_numpy.py --build build/release [--rounds 40] [--only add]
+    against_numpy.py --build build/release [--rounds 40] [--only add] [--peers]
 
-NumPy is called from Python, as its users call it; an empty Python call is printed too, for
-those who want to take it off.
+NumPy is called from Python, as its users call it, and so are the peers (peers.py).
 """
 
 import argparse
@@ -21,6 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'tests' / 'conformance'))
 import abi  # noqa: E402  (one ctypes view of the ABI serves both)
+import peers  # noqa: E402
 from method_rows import method_rows  # noqa: E402
 
 
@@ -37,6 +37,7 @@ class Row:
         self.args.outputs, self.args.noutputs = outs, 1
         self.args.threads = 1
         self.numpy, self.inputs, self.out = getattr(np, ufunc), inputs, out
+        self.peers = {}
         self.ufunc, self.helper = library.find(ufunc), helper
         self.times = {'numpy': [], 'gufunc': []}
         self.repeats = 1
@@ -45,12 +46,14 @@ class Row:
 
     def run_numpy(self):
         call, inputs, out, repeats = self.numpy, self.inputs, self.out, range(self.repeats)
+        call(*inputs, out)  # so that all begin with their data where the call before left it
         start = time.perf_counter_ns()
         for _ in repeats:
             call(*inputs, out)
         return (time.perf_counter_ns() - start) / self.repeats
 
     def run_gufunc(self):
+        self.helper(self.ufunc, ct.byref(self.args), 1)
         ns = self.helper(self.ufunc, ct.byref(self.args), self.repeats)
         assert ns >= 0, f'{self.name}: status {-ns}'
         return ns
@@ -58,6 +61,12 @@ class Row:
     def sample(self):
         self.times['numpy'].append(self.run_numpy())
         self.times['gufunc'].append(self.run_gufunc())
+        peers.sample(self)
+
+    def meet(self, peer):
+        """The peer's call of this workload, or None."""
+        known = self.numpy in (np.add, np.exp) and self.out.dtype in (np.float32, np.float64)
+        return peer.elementwise(self.numpy.__name__, self.inputs, self.out) if known else None
 
 
 def f32(*shape):
@@ -123,6 +132,7 @@ def main():
     parser.add_argument('--rounds', type=int, default=40)
     parser.add_argument('--only', default='', help='workloads whose name matches this regex')
     parser.add_argument('--json', help='write the figures here')
+    parser.add_argument('--peers', action='store_true', help='Numba, PyTorch and Eigen too')
     options = parser.parse_args()
     build = pathlib.Path(options.build).resolve()
     library = abi.Library(str(build / 'lib' / 'libgufunc.so.0.1'))
@@ -134,6 +144,8 @@ def main():
         if re.search(options.only, name)
     ]
     work += method_rows(options.only, library, ct.CDLL(str(build / 'lib' / 'librepeat_call.so')))
+    if options.peers:
+        peers.invite(work, build / 'lib')
     started = time.monotonic()
     for round_number in range(options.rounds):
         for row in work:
@@ -141,11 +153,11 @@ def main():
                 row.sample()
     print(f'NumPy {np.__version__}, one thread, {time.monotonic() - started:.0f} s, minima in ns')
     print(f'{"workload":<42} {"NumPy":>14} {"gufunc":>14} {"NumPy / gufunc":>15}')
-    figures = {}
-    for row in work:
-        numpy_ns, ours = min(row.times['numpy']), min(row.times['gufunc'])
-        figures[row.name] = {'numpy_ns': numpy_ns, 'gufunc_ns': ours}
-        print(f'{row.name:<42} {numpy_ns:>14.1f} {ours:>14.1f} {numpy_ns / ours:>15.2f}')
+    figures = {row.name: {name: min(times) for name, times in row.times.items()} for row in work}
+    for name, times in figures.items():
+        ratio = times['numpy'] / times['gufunc']
+        words = f'{name:<42} {times["numpy"]:>14.1f} {times["gufunc"]:>14.1f} {ratio:>15.2f}'
+        print(words, *peers.words(times))
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(figures, indent=1) + '\n')
 

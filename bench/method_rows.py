@@ -10,6 +10,7 @@ from itertools import chain
 import abi
 import abi_methods
 import numpy as np
+import peers
 
 
 class MethodRow:
@@ -19,7 +20,7 @@ class MethodRow:
         self.name, self.keep, self.library = name, [], library
         self.ufunc, self.helper = library.find(ufunc), helper
         self.times = {'numpy': [], 'gufunc': []}
-        self.repeats = 1
+        self.repeats, self.peers = 1, {}
 
     def settle(self):
         """How often a sample repeats the call."""
@@ -35,12 +36,14 @@ class MethodRow:
     def run_numpy(self):
         call, arguments = self.numpy, self.arguments
         repeats = range(self.repeats)
+        call(*arguments)  # so that all begin with their data where the call before left it
         start = time.perf_counter_ns()
         for _ in repeats:
             call(*arguments)
         return (time.perf_counter_ns() - start) / self.repeats
 
     def run_gufunc(self):
+        self.helper(self.ufunc, ct.byref(self.args), 1)
         ns = self.helper(self.ufunc, ct.byref(self.args), self.repeats)
         assert ns >= 0, f'{self.name}: status {-ns}'
         return ns
@@ -48,6 +51,14 @@ class MethodRow:
     def sample(self):
         self.times['numpy'].append(self.run_numpy())
         self.times['gufunc'].append(self.run_gufunc())
+        peers.sample(self)
+
+    def meet(self, peer):
+        """The peer's call of this workload, or None."""
+        if self.numpy != np.add.reduce or self.arguments[0].dtype == np.float16:
+            return None
+        source, axis, _, out = self.arguments
+        return peer.total(source, axis, out)
 
 
 def reduce_row(name, ufunc, make, axis, library, helper, *, numpy=None):
@@ -79,6 +90,7 @@ class MeanRow:
         self.args.threads = 1
         self.sum, self.divide, self.helper = row, library.find('divide'), helper.repeat_call
         self.name, self.times, self.repeats = name, row.times, row.repeats
+        self.meet = lambda peer: None
 
     def sample(self):
         self.times['numpy'].append(self.sum.run_numpy())
