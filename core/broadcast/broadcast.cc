@@ -49,6 +49,17 @@ void add_places(const int64_t *places, int32_t count, base::Text *text) {
   text->add(")");
 }
 
+// The operand's shape as the caller gave it.
+void add_shape_given(const op::CallView &call, const LoopShape &loop, int32_t operand,
+                     base::Text *text) {
+  const array::Layout &layout = call.operand[operand].layout;
+  int64_t given[GUF_MAX_NDIM];
+  for (int32_t k = 0; k < layout.ndim; ++k) {
+    given[loop.turned ? loop.order[operand][k] : k] = layout.shape[k];
+  }
+  text->add_shape(given, layout.ndim);
+}
+
 // NumPy's list for gufuncs: the operand's shape and what of it takes part in the loop.
 void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t ncore,
                   base::Text *text) {
@@ -61,11 +72,8 @@ void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t opera
     const bool has = axis >= 0 && axis < (written ? layout.ndim : own);
     places[k] = has ? layout.shape[axis] : -1;
   }
-  int64_t original[GUF_MAX_NDIM];
-  for (int32_t k = 0; k < layout.ndim; ++k) {
-    original[loop.turned ? loop.order[operand][k] : k] = layout.shape[k];
-  }
-  text->add_shape(original, layout.ndim).add("->");
+  add_shape_given(call, loop, operand, text);
+  text->add("->");
   add_places(places, loop.ndim + ncore, text);
   text->add(" ");
 }
@@ -126,7 +134,8 @@ void add_requested(const op::CallView &call, const LoopShape &loop, base::Text *
   GUF_TRY(operand_shape(call, loop, operand, &ndim, shape, error));
   const array::Layout &layout = call.operand[operand].layout;
   base::Text text;
-  text.add("non-broadcastable output operand with shape ").add_shape(layout.shape, layout.ndim);
+  text.add("non-broadcastable output operand with shape ");
+  add_shape_given(call, loop, operand, &text);
   text.add(" doesn't match the broadcast shape ").add_shape(shape, ndim);
   if (axis == kNone) {
     return base::fail(error, GUF_E_SHAPE, operand, kNone,

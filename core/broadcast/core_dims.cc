@@ -21,6 +21,7 @@ const op::CoreDim &dim_of(const op::Signature &signature, int32_t dim) {
   return signature.dims[static_cast<size_t>(dim)];
 }
 
+// `j`: of the core dimensions that the operand has.
 guf_status fail_mismatch(const op::CallView &call, int32_t operand, int32_t j, int64_t found,
                          int64_t wanted, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
@@ -56,18 +57,19 @@ guf_status fold_operand(const op::CallView &call, int32_t operand, LoopShape *lo
                         guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   const array::Layout &layout = call.operand[operand].layout;
-  int32_t axis = layout.ndim - loop->core_ndim[operand];
+  const int32_t first = layout.ndim - loop->core_ndim[operand];
+  int32_t present = 0;  // core dimensions that the operand has
   for (int32_t j = 0; j < core_count(signature, operand); ++j) {
     const int32_t dim = dim_at(signature, operand, j);
     const bool missing = (loop->missing >> dim & 1U) != 0;
-    const int64_t found = missing ? 1 : layout.shape[axis++];
+    const int64_t found = missing ? 1 : layout.shape[first + present++];
     int64_t &size = loop->core_size[dim];
     if (size == found) continue;
     const bool stretches = dim_of(signature, dim).broadcastable && !signature.writes(operand);
     if (size == kUnknown || (size == 1 && stretches && dim_of(signature, dim).frozen < 0)) {
       size = found;
     } else if (!(stretches && found == 1)) {
-      return fail_mismatch(call, operand, j, found, size, error);
+      return fail_mismatch(call, operand, present - 1, found, size, error);
     }
   }
   return GUF_OK;

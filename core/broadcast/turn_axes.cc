@@ -9,23 +9,34 @@ namespace {
 
 using base::kNone;
 
+// The first operand whose core dimensions are not those that keepdims= takes: first by the
+// signature, as in NumPy, then without the optional ones that are missing. kNone: all fit.
+int32_t find_misfit(const op::CallView &call, const LoopShape &loop) {
+  const op::Signature &signature = call.ufunc->signature;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    const int32_t wanted = i < signature.nin ? signature.core_ndim[0] : 0;
+    if (signature.core_ndim[static_cast<size_t>(i)] != wanted) return i;
+  }
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if (loop.core_ndim[i] != (i < signature.nin ? loop.core_ndim[0] : 0)) return i;
+  }
+  return kNone;
+}
+
 guf_status check_keepdims(const op::CallView &call, LoopShape *loop, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   const int32_t wanted = signature.nin > 0 ? loop->core_ndim[0] : 0;
-  for (int32_t i = 0; i < call.noperands; ++i) {
-    const bool input = i < signature.nin;
-    const int32_t written = signature.core_ndim[static_cast<size_t>(i)];
-    // Also where optional dimensions are missing, as in NumPy.
-    const bool fits = written == (input ? signature.core_ndim[0] : 0);
-    if (fits && loop->core_ndim[i] == (input ? wanted : 0)) continue;
+  const int32_t misfit = find_misfit(call, *loop);
+  if (misfit != kNone) {
+    const bool input = misfit < signature.nin;
     return base::fail(
-        error, GUF_E_ARG, i, kNone,
+        error, GUF_E_ARG, misfit, kNone,
         "%s does not support keepdims: its signature %s requires %s %d to have %d core dimensions, "
         "but keepdims can only be used when all inputs have the same number of core dimensions and "
         "all "
         "outputs have no core dimensions.",
         call.ufunc->name.c_str(), signature.text.c_str(), input ? "input" : "output",
-        side_index(signature, i), written);
+        side_index(signature, misfit), signature.core_ndim[static_cast<size_t>(misfit)]);
   }
   for (int32_t i = signature.nin; i < call.noperands; ++i) {
     loop->core_ndim[i] = wanted;
@@ -87,6 +98,31 @@ void turn(op::CallView &call, int32_t operand, LoopShape *loop) {
   layout.strides = call.stride_room[operand];
 }
 
+// NumPy's axes= has an entry for every operand. Here they are one list, dealt out from the first
+// operand on: it names the operand that gets too few, or the last one if some are left. A list that
+// ends between operands lacks entries, which only outputs without core dimensions may do.
+guf_status refuse_count(const op::CallView &call, const LoopShape &loop, int32_t wanted,
+                        guf_error *error) {
+  const op::Signature &signature = call.ufunc->signature;
+  int32_t left = call.args->naxes;
+  int32_t i = 0;
+  while (i < call.noperands - 1 && left >= loop.core_ndim[i]) left -= loop.core_ndim[i++];
+  const auto outputs = signature.core_ndim.begin() + signature.nin;
+  const bool none_open =
+      std::any_of(outputs, outputs + signature.nout, [](int32_t n) { return n; });
+  if (left == 0 && (i == 0 || none_open)) {
+    return base::fail(error, GUF_E_ARG, kNone, kNone,
+                      "axes should be a list with an entry for all %d inputs and outputs; entries "
+                      "for outputs can only be omitted if none of them has core axes.; naxes: "
+                      "found %d, wanted %d",
+                      call.noperands, call.args->naxes, wanted);
+  }
+  return base::fail(error, GUF_E_ARG, i, kNone,
+                    "%s: operand %d has %d core dimensions, but %d dimensions are specified by "
+                    "axes tuple.; naxes: found %d, wanted %d",
+                    call.ufunc->name.c_str(), i, loop.core_ndim[i], left, call.args->naxes, wanted);
+}
+
 // How many axes axes= must have; *out_outputs: whether those of outputs are among them.
 guf_status count_axes(const op::CallView &call, const LoopShape &loop, bool *out_outputs,
                       guf_error *error) {
@@ -98,11 +134,7 @@ guf_status count_axes(const op::CallView &call, const LoopShape &loop, bool *out
   *out_outputs = call.args->naxes == inputs + outputs;
   if (*out_outputs || (call.args->naxes == inputs && (outputs == 0 || loop.keepdims)))
     return GUF_OK;
-  return base::fail(error, GUF_E_ARG, kNone, kNone,
-                    "axes should be a list with an entry for all %d inputs and outputs; entries "
-                    "for outputs can only "
-                    "be omitted if none of them has core axes.; naxes: found %d, wanted %d",
-                    call.noperands, call.args->naxes, inputs + outputs);
+  return refuse_count(call, loop, inputs + outputs, error);
 }
 
 guf_status check_axis(const op::CallView &call, guf_error *error) {

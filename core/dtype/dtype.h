@@ -80,6 +80,8 @@ guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_er
 const char *casting_name(int casting);  // "same_kind"
 
 guf_status parse(const char *spelling, guf_dtype *out, guf_error *error);
+// As NumPy's messages write it: float64, >f8 when its bytes are swapped, <M8[s].
+void spell(guf_dtype dtype, bool swapped, base::Text *text);
 
 // ---- records
 

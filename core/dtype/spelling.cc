@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a dtype may be written: NumPy's names, characters and short forms, and bfloat16's.
+// How a dtype may be written: NumPy's names, characters and short forms, and bfloat16's; and how
+// messages write it.
 #include <cstring>
 #include <string_view>
 
@@ -84,6 +85,27 @@ guf_status parse(const char *spelling, guf_dtype *out, guf_error *error) {
       "float32 (f, f4), float64 (d, f8), complex64 (F, c8), complex128 (D, c16), "
       "datetime64[unit] (M8[unit]), timedelta64[unit] (m8[unit])",
       static_cast<int>(kLongest), spelling);
+}
+
+void spell(guf_dtype dtype, bool swapped, base::Text *text) {
+  if (is_time(dtype)) {  // the short form with the unit of the long one
+    const char *const unit = std::strchr(name(dtype), '[');
+    text->add("%c%c8%s", "<>"[swapped ? 1 : 0], "Mm"[dtype & 1U], unit == nullptr ? "" : unit);
+    return;
+  }
+  if (!swapped || itemsize(dtype) == 1 || is_record(dtype)) {
+    text->add("%s", name(dtype));
+    return;
+  }
+  const char *const kind = is_complex(dtype)    ? "c"
+                           : is_signed(dtype)   ? "i"
+                           : is_unsigned(dtype) ? "u"
+                                                : "f";
+  if (dtype == GUF_BF16) {
+    text->add(">bf16");
+  } else {
+    text->add(">%s%u", kind, itemsize(dtype));
+  }
 }
 
 }  // namespace gufunc::dtype

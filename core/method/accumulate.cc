@@ -86,10 +86,12 @@ guf_status check_indices(const FoldView &view, guf_error *error) {
                       indices.layout.ndim);
   }
   if (dtype::can_cast(type, GUF_I64, GUF_CASTING_SAFE)) return GUF_OK;
+  base::Text found;
+  dtype::spell(type, (indices.flags & op::kSwapped) != 0, &found);
   return base::fail(error, GUF_E_CASTING, 3, kNone,
                     "Cannot cast array data from dtype('%s') to dtype('int64') according to the "
                     "rule 'safe'",
-                    dtype::name(type));
+                    found.c_str());
 }
 
 // Contiguous indices of int64 are used where they lie; others go to `room`.

@@ -31,8 +31,8 @@ struct Folding {
   int64_t length;          // of the result along the axis
 };
 
-// Errors of each  those of methods.h before a launch; with Elements::kLeftAlone not those of
-// values in memory
+// Each fails as methods.h says of what is found before a launch; with Elements::kLeftAlone no value
+// in memory is read, so none is refused.
 guf_status decide_reduce(FoldView &view, Elements elements, Reduction *out, guf_error *error);
 guf_status decide_accumulate(FoldView &view, Folding *out, guf_error *error);
 // Indices that cannot be used where they lie go to `room`.

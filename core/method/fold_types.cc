@@ -26,11 +26,15 @@ guf_dtype widened(const FoldView &view) {
   return dtype::is_unsigned(type) ? GUF_U64 : GUF_I64;
 }
 
-// Comparisons fold only bools: what they give must be what they take.
+// Comparisons fold only bools: what they give must be what they take. NumPy sees a bool output's
+// type as the first operand's, and asks every other one of the loop.
 guf_status refuse_comparison(const FoldView &view, guf_error *error) {
   resolve::TypeQuery query;
   GUF_TRY(resolve::make_query(view.call, &query, error));
-  if (is_missing(view.call.operand[kOutput])) return resolve::refuse_signature(query, error);
+  const op::OperandView &output = view.call.operand[kOutput];
+  if (is_missing(output) || output.layout.dtype != GUF_BOOL) {
+    return resolve::refuse_signature(query, error);
+  }
   query.have[kLeft] = GUF_BOOL;
   query.fixed[kOutput] = 0;
   return resolve::refuse_types(query, error);
@@ -38,11 +42,14 @@ guf_status refuse_comparison(const FoldView &view, guf_error *error) {
 
 guf_status refuse_mixed(const FoldView &view, const char *name, const op::Loop &loop,
                         guf_error *error) {
+  base::Text types[3];
+  for (int32_t i = 0; i < 3; ++i)
+    dtype::spell(loop.types[static_cast<size_t>(i)], false, &types[i]);
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                     "the resolved dtypes are not compatible with %s.%s. Resolved (dtype('%s'), "
                     "dtype('%s'), dtype('%s'))",
-                    view.call.ufunc->name.c_str(), name, dtype::name(loop.types[kLeft]),
-                    dtype::name(loop.types[kInput]), dtype::name(loop.types[kOutput]));
+                    view.call.ufunc->name.c_str(), name, types[0].c_str(), types[1].c_str(),
+                    types[2].c_str());
 }
 
 }  // namespace

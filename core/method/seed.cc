@@ -3,7 +3,6 @@
 // sum of -0.0 is 0.0, hypot.reduce of one value is its absolute value.
 #include "core/method/seed.h"
 
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -60,7 +59,7 @@ guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, 
   return GUF_OK;
 }
 
-guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error *error) {
+guf_status check_given(const op::OperandView &initial, guf_error *error) {
   if (initial.layout.ndim != 0) {
     return base::fail(error, GUF_E_VALUE, 4, kNone,
                       "setting an array element with a sequence.; initial: found %d dimensions, "
@@ -71,15 +70,6 @@ guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error
     return base::fail(error, GUF_E_DEVICE_MISMATCH, 4, kNone,
                       "initial lies in the memory of %s, which the host cannot read",
                       initial.device->spec.c_str());
-  }
-  if (initial.kind == GUF_OPERAND_WEAK_COMPLEX && type != GUF_BOOL && !dtype::is_complex(type) &&
-      !dtype::is_extended(type)) {
-    const bool integer = dtype::is_integer(type);
-    return base::fail(error, GUF_E_CASTING, 4, kNone,
-                      integer
-                          ? "int() argument must be a string, a bytes-like object or a real "
-                            "number, not 'complex'"
-                          : "float() argument must be a string or a real number, not 'complex'");
   }
   return GUF_OK;
 }
@@ -106,27 +96,6 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
   return memory::convert(*host, nullptr, to, from, error);
 }
 
-// What Python's int() makes of a floating-point number, as a weak integer.
-guf_status make_integer(double value, op::OperandView *out, guf_error *error) {
-  if (std::isnan(value)) {
-    return base::fail(error, GUF_E_VALUE, 4, kNone, "cannot convert float NaN to integer");
-  }
-  if (std::isinf(value)) {
-    return base::fail(error, GUF_E_OVERFLOW, 4, kNone, "cannot convert float infinity to integer");
-  }
-  constexpr double kLimit = 9223372036854775808.0;
-  const double whole = std::trunc(value);
-  if (whole >= -kLimit && whole < kLimit) {
-    make_number(GUF_OPERAND_WEAK_INT, static_cast<uint64_t>(static_cast<int64_t>(whole)), out);
-    return GUF_OK;
-  }
-  const bool fits = std::abs(whole) < 2 * kLimit;
-  make_number(GUF_OPERAND_WEAK_INT_HUGE, fits ? static_cast<uint64_t>(std::abs(whole)) : UINT64_MAX,
-              out);
-  out->value[1] = (whole < 0 ? 1U : 0U) | (fits ? 0U : 2U);
-  return GUF_OK;
-}
-
 // A scalar with a type of its own, for a signed integer: NumPy goes through Python's int.
 guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error) {
   const guf_dtype type = view.initial.layout.dtype;
@@ -143,40 +112,25 @@ guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error
   GUF_TRY(read_element(view, GUF_F64, bytes, error));
   double value = 0;
   std::memcpy(&value, bytes, sizeof value);
-  return make_integer(value, out, error);
+  return resolve::make_int(value, 4, out, error);
 }
 
-// Makes an integer of what becomes one by way of Python's int, where that may fail.
-guf_status make_exact(FoldView &view, guf_dtype type, guf_error *error) {
-  op::OperandView &initial = view.initial;
-  if (initial.kind == GUF_OPERAND_WEAK_FLOAT) {
-    double value = 0;
-    std::memcpy(&value, initial.value, sizeof value);
-    return make_integer(value, &initial, error);
-  }
-  const bool typed = initial.kind == GUF_OPERAND_SCALAR && !dtype::is_complex(initial.layout.dtype);
-  if (!typed || dtype::is_unsigned(type) || initial.layout.dtype == type) return GUF_OK;
-  op::OperandView number = {};
-  GUF_TRY(make_number_of(view, &number, error));
-  initial = number;
-  return GUF_OK;
+// Whether NumPy casts it by way of Python's int, where that may fail.
+bool goes_by_int(const op::OperandView &initial, guf_dtype type) {
+  return initial.kind == GUF_OPERAND_SCALAR && !dtype::is_complex(initial.layout.dtype) &&
+         dtype::is_signed(type) && initial.layout.dtype != type;
 }
 
 guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_error *error) {
   op::OperandView &initial = view.initial;
-  GUF_TRY(check_given(initial, type, error));
-  if (type == GUF_BOOL && initial.kind == GUF_OPERAND_WEAK_INT_HUGE) {
-    *out = 1;
-    return GUF_OK;
+  GUF_TRY(check_given(initial, error));
+  if (goes_by_int(initial, type)) {
+    op::OperandView number = {};
+    GUF_TRY(make_number_of(view, &number, error));
+    initial = number;
   }
-  if (dtype::is_integer(type)) GUF_TRY(make_exact(view, type, error));
   if (!resolve::is_weak(initial)) return read_element(view, type, out, error);
-  if (initial.kind == GUF_OPERAND_WEAK_INT_HUGE && type == GUF_U32 && initial.value[1] == 0) {
-    return base::fail(error, GUF_E_OVERFLOW, 4, kNone,
-                      "Python integer %llu out of bounds for uint32",
-                      static_cast<unsigned long long>(initial.value[0]));
-  }
-  GUF_TRY(resolve::convert(&initial, 4, type, error));
+  GUF_TRY(resolve::convert_named(&initial, 4, type, error));
   std::memcpy(out, initial.cast_value, sizeof initial.cast_value);
   return GUF_OK;
 }
@@ -194,7 +148,7 @@ guf_status find_seed(FoldView &view, guf_dtype type, Elements elements, unsigned
     default:
       *out_has = true;
       if (elements == Elements::kLeftAlone && (view.initial.flags & op::kScalar) == 0) {
-        GUF_TRY(check_given(view.initial, type, error));
+        GUF_TRY(check_given(view.initial, error));
         return dtype::check_cast(view.initial.layout.dtype, type, error);
       }
       return write_given(view, type, out, error);

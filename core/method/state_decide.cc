@@ -42,10 +42,12 @@ guf_status prepare_states(FoldView &view, const StateResults &results, guf_error
   GUF_TRY(settle(&call.operand[kInput], kInput, error));
   call.operand[kLeft] = call.operand[kInput];
   if (call.has_where && call.where.layout.dtype != GUF_BOOL) {
+    base::Text found;
+    dtype::spell(call.where.layout.dtype, (call.where.flags & op::kSwapped) != 0, &found);
     return base::fail(error, GUF_E_CASTING, 3, kNone,
                       "Cannot cast array data from dtype('%s') to dtype('bool') according to the "
                       "rule 'safe'",
-                      dtype::name(call.where.layout.dtype));
+                      found.c_str());
   }
   for (int32_t k = 0; k < results.count; ++k) {
     GUF_TRY(check_result(results.result[k], k, error));

@@ -157,13 +157,12 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loo
     if (is_weak(sides[i]) && query.fixed[i] != 0) return GUF_OK;
     types[i] = wide_type(sides[i], beyond[0] || beyond[1]);
   }
-  if (query.any_input_fixed) GUF_TRY(check_casts(query, found, false, error));
+  GUF_TRY(check_casts(query, found, query.any_input_fixed ? Inputs::kJudged : Inputs::kOfAnyType,
+                      error));
   const op::LoopList &list = query.ufunc->loops();
   for (uint32_t k = 0; k < list.loops.size(); ++k) {
     const op::Loop &loop = *list.loops[k];
     if (loop.types[0] != types[0] || loop.types[1] != types[1]) continue;
-    GUF_TRY(check_byte_order(query, loop, false, error));
-    GUF_TRY(check_casts(query, loop, true, error));
     const uint32_t mask = cast_mask_of(*call, loop);
     for (int i = 0; i < 2; ++i) {
       if (beyond[i]) {
@@ -206,8 +205,7 @@ guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *
   GUF_TRY(apply(call, *loop, nullptr, error));
   // NumPy judges no cast of isnat's.
   if (call->ufunc->type_rule != op::TypeRule::kIsNaT) {
-    GUF_TRY(check_byte_order(*query, *loop, false, error));
-    GUF_TRY(check_casts(*query, *loop, false, error));
+    GUF_TRY(check_casts(*query, *loop, Inputs::kJudged, error));
   }
   GUF_TRY(check_units(*query, *loop, error));
   if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | number);
@@ -228,14 +226,13 @@ guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *
   GUF_TRY(check_weak(query, loop, found.unchecked, error));
   // Before the casts, as in NumPy.
   const guf_status applied = apply(call, loop, query.fixed, error);
-  if (applied == GUF_OK) GUF_TRY(check_byte_order(query, loop, found.unchecked, error));
   if (applied == GUF_E_OVERFLOW) {
     bool done = false;
     GUF_TRY(compare_exactly(call, query, loop, out, &done, error));
     if (done) return GUF_OK;
   }
   GUF_TRY(applied);
-  GUF_TRY(check_casts(query, loop, found.unchecked, error));
+  GUF_TRY(check_casts(query, loop, found.unchecked ? Inputs::kFree : Inputs::kJudged, error));
   GUF_TRY(check_units(query, loop, error));
   if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | found.index);
   *out = {&loop, found.index, mask};

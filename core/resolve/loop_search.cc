@@ -81,6 +81,15 @@ guf_dtype fixed_output(const TypeQuery &query) {
   return common;
 }
 
+// The type that is asked of every operand: of the outputs, and of no input another; 0: none.
+guf_dtype asked_of_all(const TypeQuery &query) {
+  const guf_dtype type = fixed_output(query);
+  for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
+    if (query.searches(i) && query.fixed[i] != 0 && query.fixed[i] != type) return 0;
+  }
+  return type;
+}
+
 bool all_inputs_have_rank(const TypeQuery &query, int most) {
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
     if (rank(query.have[i]) > most) return false;
@@ -95,31 +104,36 @@ bool any_record(const TypeQuery &query) {
                      [](guf_dtype type) { return dtype::is_record(type); });
 }
 
-// The rules of single ufuncs; but for the logical ones only where no input's type is fixed.
+// The rules of single ufuncs; but for the logical ones only where no input's type is fixed, or to
+// what is asked of all.
 // `*out_index` stays kNotFound when they say nothing.
 guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
                           guf_error *error) {
-  const guf_dtype output = fixed_output(query);
+  const guf_dtype asked = asked_of_all(query);
+  const bool free = !query.any_fixed;
   switch (query.ufunc->type_rule) {
     case TypeRule::
         kDivide:  // integers divide as float64, also where a smaller float would hold them
-      if (!query.any_fixed && all_inputs_have_rank(query, 1)) {
+      if (free && all_inputs_have_rank(query, 1)) {
         *out_index = find_uniform(query, list, GUF_F64);
       }
       return GUF_OK;
-    case TypeRule::kLogical:  // what is not uniform is tested for zero first
+    case TypeRule::kLogical: {  // what is not uniform is tested for zero first
+      const guf_dtype output = fixed_output(query);
       if ((output == 0 || output == GUF_BOOL) && !any_record(query)) {
         *out_index = find_uniform(query, list, GUF_BOOL);
       }
       return GUF_OK;
+    }
     case TypeRule::kNegative:
     case TypeRule::kSubtract:
-      if (output == GUF_BOOL || (output == 0 && all_inputs_have_rank(query, 0))) {
+      if (asked == GUF_BOOL || (free && all_inputs_have_rank(query, 0))) {
         return refuse_bool(query.ufunc->type_rule, error);
       }
       return GUF_OK;
     case TypeRule::kSign: {
-      const guf_dtype type = output != 0 ? output : query.have[0];
+      if (!free && asked == 0) return GUF_OK;
+      const guf_dtype type = free ? query.have[0] : asked;
       *out_index = find_uniform(query, list, type);
       return *out_index == kNotFound ? refuse_types(query, error) : GUF_OK;
     }
@@ -136,9 +150,9 @@ int32_t find_by_outputs(const TypeQuery &query, const op::LoopList &list) {
 
 guf_status refuse(const TypeQuery &query, guf_error *error) {
   if (!query.any_fixed) return refuse_inputs(query, error);
-  const bool real = query.ufunc->type_rule == TypeRule::kAbsolute && !query.any_input_fixed &&
-                    !dtype::is_complex(query.have[0]);
-  if (real && dtype::is_complex(fixed_output(query))) return refuse_types(query, error);
+  const bool real =
+      query.ufunc->type_rule == TypeRule::kAbsolute && !dtype::is_complex(query.have[0]);
+  if (real && dtype::is_complex(asked_of_all(query))) return refuse_types(query, error);
   return refuse_signature(query, error);
 }
 
@@ -183,6 +197,14 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
   return GUF_OK;
 }
 
+// What a Python scalar becomes before the cast to a type that does not take it: its kind's type, of
+// that type's precision. An operand with a type of its own keeps it.
+guf_dtype type_before_cast(const TypeQuery &query, int32_t i, guf_dtype type) {
+  const bool single = type == GUF_F16 || type == GUF_BF16 || type == GUF_F32;
+  const bool complex = query.call->operand[i].kind == GUF_OPERAND_WEAK_COMPLEX;
+  return single && complex ? guf_dtype{GUF_C64} : query.have[i];
+}
+
 // By the type that signature= names, or its own.
 bool is_integer_side(const TypeQuery &query, int32_t i) {
   if (query.fixed[i] != 0) return dtype::is_integer(query.fixed[i]);
@@ -223,9 +245,7 @@ guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error
 guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, guf_error *error) {
   const bool logical = query.ufunc->type_rule == TypeRule::kLogical;
   int32_t index = find_exact(query, list);
-  if (index == kNotFound && (logical || !query.any_input_fixed)) {
-    GUF_TRY(search_by_rule(query, list, &index, error));
-  }
+  if (index == kNotFound) GUF_TRY(search_by_rule(query, list, &index, error));
   if (index == kNotFound) index = find_safe(query, list);
   if (index == kNotFound && query.any_fixed) index = find_by_outputs(query, list);
   if (index == kNotFound) return refuse(query, error);
@@ -240,46 +260,36 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool uncheck
   const bool only_named = unchecked_inputs || compares_integers(query);
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
     const guf_dtype type = type_at(loop, i);
-    if (!query.weak[i] || query.have[i] == type) continue;
     const bool named = query.fixed[i] != 0;
+    if (!query.weak[i] || (only_named && !named)) continue;
     // One that the type does not take at all is refused after the values of the others.
-    if (named || (!only_named && takes(query.call->operand[i].kind, type))) {
-      return refuse_weak(query, i, type, error);
-    }
+    const bool taken = named || takes(query.call->operand[i].kind, type);
+    const guf_dtype first = taken ? type : type_before_cast(query, i, type);
+    if (query.have[i] != first) return refuse_weak(query, i, first, error);
   }
   return GUF_OK;
 }
 
-guf_status check_byte_order(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
-                            guf_error *error) {
-  if (query.call->casting != GUF_CASTING_NO) return GUF_OK;
-  for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
-    const bool output = !query.searches(i);
-    if ((query.call->operand[i].flags & op::kSwapped) == 0) continue;
-    if (!output && unchecked_inputs) continue;
-    return output ? refuse_cast(query, i, type_at(loop, i), query.have[i], true, error)
-                  : refuse_cast(query, i, query.have[i], type_at(loop, i), false, error);
-  }
-  return GUF_OK;
-}
-
-guf_status check_casts(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
+guf_status check_casts(const TypeQuery &query, const op::Loop &loop, Inputs inputs,
                        guf_error *error) {
   const op::CallView &call = *query.call;
-  const int casting = call.casting;
-  for (int32_t i = 0; i < query.ufunc->noperands() && !unchecked_inputs; ++i) {
+  const auto wrong_order = [&](int32_t i) {
+    return call.casting == GUF_CASTING_NO && (call.operand[i].flags & op::kSwapped) != 0;
+  };
+  for (int32_t i = 0; i < query.ufunc->noperands() && inputs != Inputs::kFree; ++i) {
     if (!query.searches(i)) continue;
     const guf_dtype type = type_at(loop, i);
     const bool named = query.fixed[i] != 0;
     const bool taken = query.weak[i] && (named || takes(call.operand[i].kind, type));
-    if (!taken && !dtype::can_cast(query.have[i], type, casting)) {
-      return refuse_cast(query, i, query.have[i], type, false, error);
+    const bool any_type = taken || inputs == Inputs::kOfAnyType;
+    if (wrong_order(i) || !(any_type || dtype::can_cast(query.have[i], type, call.casting))) {
+      return refuse_cast(query, i, type_before_cast(query, i, type), type, false, error);
     }
   }
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
     if (!query.ufunc->signature.writes(i)) continue;
     if ((call.operand[i].flags & (op::kMissing | op::kWrittenElsewhere)) != 0) continue;
-    if (!dtype::can_cast(type_at(loop, i), query.have[i], casting)) {
+    if (wrong_order(i) || !dtype::can_cast(type_at(loop, i), query.have[i], call.casting)) {
       return refuse_cast(query, i, type_at(loop, i), query.have[i], true, error);
     }
   }

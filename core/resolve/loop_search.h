@@ -43,13 +43,16 @@ guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, 
 guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
                       guf_error *error);
 
-// `no` also forbids a change of byte order.
-// Errors  GUF_E_CASTING <= with the operand at fault
-guf_status check_byte_order(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
-                            guf_error *error);
+// Which casts of inputs are judged; those of outputs always are.
+enum class Inputs {
+  kJudged,
+  kOfAnyType,  // their byte order only
+  kFree,
+};
 
-// Judges every cast that the loop needs.  Errors  GUF_E_CASTING <= with the operand at fault
-guf_status check_casts(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
+// Judges every cast that the loop needs, operand by operand; `no` also forbids a change of byte
+// order.  Errors  GUF_E_CASTING <= with the first operand at fault
+guf_status check_casts(const TypeQuery &query, const op::Loop &loop, Inputs inputs,
                        guf_error *error);
 
 }  // namespace gufunc::resolve

@@ -2,8 +2,6 @@
 // NumPy's texts for types that do not work.
 #include "core/resolve/refusal.h"
 
-#include <cstring>
-
 #include "core/resolve/weak_scalar.h"
 
 namespace gufunc::resolve {
@@ -53,6 +51,12 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
   }
 }
 
+// NumPy's promotion takes an int for an int64, and no other Python scalar for an array's type.
+void add_own_class(base::Text *text, const TypeQuery &query, int32_t i) {
+  const int32_t kind = query.call->operand[i].kind;
+  add_class(text, query.have[i], kind == GUF_OPERAND_WEAK_INT ? GUF_OPERAND_NONE : kind);
+}
+
 void add_classes(base::Text *text, const TypeQuery &query, int32_t first, int32_t last) {
   if (last - first != 1) text->add("(");
   for (int32_t i = first; i < last; ++i) {
@@ -62,22 +66,6 @@ void add_classes(base::Text *text, const TypeQuery &query, int32_t first, int32_
               named ? GUF_OPERAND_NONE : query.call->operand[i].kind);
   }
   if (last - first != 1) text->add(")");
-}
-
-// As NumPy does: float64, and >f8 when the bytes are swapped.
-void spell(guf_dtype type, bool swapped, base::Text *text) {
-  if (dtype::is_time(type)) {  // <M8[s]: the short form with the unit of the long one
-    const char *const unit = std::strchr(dtype::name(type), '[');
-    text->add("%c%c8%s", "<>"[swapped ? 1 : 0], "Mm"[type & 1U], unit == nullptr ? "" : unit);
-    return;
-  }
-  if (!swapped || dtype::itemsize(type) == 1) {
-    text->add("%s", dtype::name(type));
-    return;
-  }
-  const bool integer = dtype::is_integer(type);
-  const char kind = dtype::is_complex(type) ? 'c' : integer ? "iu"[type & 1U] : 'f';
-  text->add(">%c%u", kind, dtype::itemsize(type));
 }
 
 }  // namespace
@@ -99,17 +87,17 @@ guf_status refuse_operands(const TypeQuery &query, guf_error *error) {
   base::Text types[2];
   for (int32_t i = 0; i < 2; ++i) {
     const bool swapped = (query.call->operand[i].flags & op::kSwapped) != 0;
-    spell(query.have[i], swapped, &types[i]);
+    dtype::spell(query.have[i], swapped, &types[i]);
   }
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                     "ufunc '%s' cannot use operands with types dtype('%s') and dtype('%s')",
                     query.ufunc->name.c_str(), types[0].c_str(), types[1].c_str());
 }
 
-guf_status refuse_promotion(guf_dtype a, guf_dtype b, guf_error *error) {
+guf_status refuse_promotion(const TypeQuery &query, guf_error *error) {
   base::Text first, second;
-  add_class(&first, a, GUF_OPERAND_NONE);
-  add_class(&second, b, GUF_OPERAND_NONE);
+  add_own_class(&first, query, 0);
+  add_own_class(&second, query, 1);
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                     "The DType %s could not be promoted by %s. This means that no common DType "
                     "exists for the given inputs.",
@@ -165,8 +153,8 @@ guf_status refuse_cast(const TypeQuery &query, int32_t i, guf_dtype from, guf_dt
   base::Text which, source, target;
   which.add(output ? "output" : "input");
   if (count > 1) which.add(" %d", i);
-  spell(from, swapped && !output, &source);
-  spell(to, swapped && output, &target);
+  dtype::spell(from, swapped && !output, &source);
+  dtype::spell(to, swapped && output, &target);
   return base::fail(
       error, GUF_E_CASTING, i, kNone,
       "Cannot cast ufunc '%s' %s from dtype('%s') to dtype('%s') with casting rule '%s'",

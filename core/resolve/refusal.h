@@ -17,8 +17,8 @@ guf_status refuse_signature(const TypeQuery &query, guf_error *error);
 guf_status refuse_types(const TypeQuery &query, guf_error *error);
 // NumPy's binary operators on times.
 guf_status refuse_operands(const TypeQuery &query, guf_error *error);
-// No common type of an input and one that dtype= names.
-guf_status refuse_promotion(guf_dtype a, guf_dtype b, guf_error *error);
+// No common type of two inputs, where dtype= asks for one of times.
+guf_status refuse_promotion(const TypeQuery &query, guf_error *error);
 guf_status refuse_isnat(guf_error *error);
 // Bool minus bool, and minus bool.
 guf_status refuse_bool(op::TypeRule rule, guf_error *error);

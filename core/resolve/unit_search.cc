@@ -98,6 +98,16 @@ guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error
   return GUF_OK;
 }
 
+// An int that promotion takes for an int64 is converted first.
+guf_status check_int(const TypeQuery &query, guf_error *error) {
+  for (int32_t i = 0; i < 2; ++i) {
+    op::OperandView number = query.call->operand[i];
+    if (number.kind != GUF_OPERAND_WEAK_INT_HUGE) continue;
+    GUF_TRY(convert(&number, i, GUF_I64, error));
+  }
+  return GUF_OK;
+}
+
 // Comparisons and extremes: both operands become one type.
 guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype a = query.have[0];
@@ -107,7 +117,10 @@ guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
   if (both && compares && is_datetime(a) != is_datetime(b)) return refuse_operands(query, error);
   guf_dtype common = 0;
   const guf_status status = dtype::common_type(a, b, &common, both ? error : nullptr);
-  if (status != GUF_OK && !both && query.any_fixed) return refuse_promotion(a, b, error);
+  if (status != GUF_OK && !both && query.any_fixed) {
+    GUF_TRY(check_int(query, error));
+    return refuse_promotion(query, error);
+  }
   if (status != GUF_OK) return both ? status : refuse_types(query, error);
   *out = {{common, common, compares ? guf_dtype{GUF_BOOL} : common}};
   return GUF_OK;

@@ -73,16 +73,29 @@ guf_status out_of_bounds(int64_t value, int32_t index, guf_dtype type, guf_error
                     "Python integer %" PRId64 " out of bounds for %s", value, dtype::name(type));
 }
 
+// The texts are those of NumPy's conversions to C: to long for all integer types but uint32, which
+// goes by way of unsigned long and so is told of what that holds; to long long for times.
+[[gnu::cold, gnu::noinline]] guf_status refuse_huge(const op::OperandView &operand, int32_t index,
+                                                    guf_dtype type, guf_error *error) {
+  if (dtype::is_time(type)) {
+    return base::fail(error, GUF_E_OVERFLOW, index, base::kNone, "int too big to convert");
+  }
+  if (type == GUF_U32 && !is_negative_huge(operand) && !is_saturated(operand)) {
+    return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
+                      "Python integer %" PRIu64 " out of bounds for uint32", operand.value[0]);
+  }
+  return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
+                    "Python int too large to convert to C long");
+}
+
 guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error) {
   const bool negative = is_negative_huge(*operand);
   if (type == GUF_BOOL || dtype::is_integer(type)) {
-    if (type == GUF_U64 && !negative && !is_saturated(*operand)) {
-      store(operand, type, operand->value[0]);
-      return GUF_OK;
+    if (type != GUF_U64 || negative || is_saturated(*operand)) {
+      return refuse_huge(*operand, index, type, error);
     }
-    return base::fail(error, GUF_E_OVERFLOW, index, base::kNone, "%s",
-                      dtype::itemsize(type) == 8 ? "int too big to convert"
-                                                 : "Python int too large to convert to C long");
+    store(operand, type, operand->value[0]);
+    return GUF_OK;
   }
   if (is_saturated(*operand)) {
     return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
@@ -102,7 +115,7 @@ guf_status convert_to_time(op::OperandView *operand, int32_t index, guf_dtype ty
     return GUF_OK;
   }
   if (operand->kind == GUF_OPERAND_WEAK_INT_HUGE && !dtype::is_record(type)) {
-    return base::fail(error, GUF_E_OVERFLOW, index, base::kNone, "int too big to convert");
+    return refuse_huge(*operand, index, type, error);
   }
   if (dtype::is_record(type)) {
     return base::fail(error, GUF_E_CASTING, index, base::kNone,
@@ -121,29 +134,6 @@ bool is_true(const op::OperandView &operand) {
     default:
       return operand.kind == GUF_OPERAND_WEAK_INT_HUGE || operand.value[0] != 0;
   }
-}
-
-// A float becomes the int that Python's int() makes of it.
-guf_status truncate(op::OperandView *operand, int32_t index, guf_error *error) {
-  const double value = std::trunc(as_double(operand->value[0]));
-  if (std::isnan(value)) {
-    return base::fail(error, GUF_E_VALUE, index, base::kNone,
-                      "cannot convert float NaN to integer");
-  }
-  if (std::isinf(value)) {
-    return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
-                      "cannot convert float infinity to integer");
-  }
-  if (value >= -0x1p63 && value < 0x1p63) {
-    operand->kind = GUF_OPERAND_WEAK_INT;
-    operand->value[0] = static_cast<uint64_t>(static_cast<int64_t>(value));
-    return GUF_OK;
-  }
-  const double size = std::fabs(value);
-  operand->kind = GUF_OPERAND_WEAK_INT_HUGE;
-  operand->value[0] = size < 0x1p64 ? static_cast<uint64_t>(size) : UINT64_MAX;
-  operand->value[1] = (value < 0 ? 1U : 0U) | (size < 0x1p64 ? 0U : 2U);
-  return GUF_OK;
 }
 
 }  // namespace
@@ -199,13 +189,37 @@ guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_
   }
 }
 
+guf_status make_int(double value, int32_t index, op::OperandView *out, guf_error *error) {
+  const double whole = std::trunc(value);
+  if (std::isnan(whole)) {
+    return base::fail(error, GUF_E_VALUE, index, base::kNone,
+                      "cannot convert float NaN to integer");
+  }
+  if (std::isinf(whole)) {
+    return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
+                      "cannot convert float infinity to integer");
+  }
+  if (whole >= -0x1p63 && whole < 0x1p63) {
+    out->kind = GUF_OPERAND_WEAK_INT;
+    out->value[0] = static_cast<uint64_t>(static_cast<int64_t>(whole));
+    out->value[1] = 0;
+    return GUF_OK;
+  }
+  const double size = std::fabs(whole);
+  out->kind = GUF_OPERAND_WEAK_INT_HUGE;
+  out->value[0] = size < 0x1p64 ? static_cast<uint64_t>(size) : UINT64_MAX;
+  out->value[1] = (whole < 0 ? 1U : 0U) | (size < 0x1p64 ? 0U : 2U);
+  return GUF_OK;
+}
+
 guf_status convert_named(op::OperandView *operand, int32_t index, guf_dtype type,
                          guf_error *error) {
   if (type == GUF_BOOL) {
     store_as(operand, type, static_cast<guf::i64>(is_true(*operand)));
     return GUF_OK;
   }
-  if (operand->kind == GUF_OPERAND_WEAK_COMPLEX && !dtype::is_complex(type)) {
+  if (operand->kind == GUF_OPERAND_WEAK_COMPLEX && !dtype::is_complex(type) &&
+      !dtype::is_extended(type)) {
     return base::fail(error, GUF_E_CASTING, index, base::kNone,
                       dtype::is_integer(type)
                           ? "int() argument must be a string, a bytes-like object or a real "
@@ -216,7 +230,7 @@ guf_status convert_named(op::OperandView *operand, int32_t index, guf_dtype type
     return convert(operand, index, type, error);
   }
   op::OperandView whole = *operand;
-  GUF_TRY(truncate(&whole, index, error));
+  GUF_TRY(make_int(as_double(operand->value[0]), index, &whole, error));
   GUF_TRY(convert(&whole, index, type, error));
   std::memcpy(operand->cast_value, whole.cast_value, sizeof whole.cast_value);
   operand->layout.dtype = type;

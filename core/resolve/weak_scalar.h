@@ -33,8 +33,12 @@ guf_dtype default_dtype(const op::OperandView &operand, bool alone);
 // Errors  GUF_E_OVERFLOW <= an int outside the type; nothing is written
 guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error);
 
-// The same where signature= names the operand's type: as Python's bool(), int(), float() and
-// complex() make it, whatever the casting rule.
+// The int that Python's int() makes of a float, in out->kind and out->value.
+// Errors  GUF_E_VALUE <= NaN;  GUF_E_OVERFLOW <= an infinity
+guf_status make_int(double value, int32_t index, op::OperandView *out, guf_error *error);
+
+// The same as `convert` for reduce's initial and where signature= names the operand's type: as
+// Python's bool(), int(), float() and complex() make it, whatever the casting rule.
 // Errors  GUF_E_OVERFLOW <= outside the type, an infinity to an int;  GUF_E_VALUE <= NaN to an int
 //         GUF_E_CASTING <= complex to a real type
 guf_status convert_named(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error);

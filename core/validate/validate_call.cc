@@ -219,11 +219,13 @@ guf_status check_operands(const op::CallView &call, guf_error *error) {
     }
   }
   if (call.has_where && call.where.layout.dtype != GUF_BOOL) {
+    base::Text found;
+    dtype::spell(call.where.layout.dtype, (call.where.flags & op::kSwapped) != 0, &found);
     return base::fail(error, GUF_E_CASTING, call.noperands, kNone,
                       "Cannot cast %s from dtype('%s') to dtype('bool') according to the rule "
                       "'safe'; where: found %s, wanted bool",
-                      call.where.layout.ndim == 0 ? "scalar" : "array data",
-                      dtype::name(call.where.layout.dtype), dtype::name(call.where.layout.dtype));
+                      call.where.layout.ndim == 0 ? "scalar" : "array data", found.c_str(),
+                      found.c_str());
   }
   return GUF_OK;
 }

@@ -20,6 +20,73 @@ TEST(Turned, KeepdimsCountsMissingDimensions) {
               testing::HasSubstr("requires output 0 to have 2 core dimensions"));
 }
 
+TEST(Turned, KeepdimsNamesWhatTheSignatureSaysFirst) {
+  sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
+                    {{{3}, {}}, {{3, 2}, {}}, sample::missing()});
+  call.args.flags = GUF_CALL_KEEPDIMS;
+  broadcast::LoopShape loop;
+  EXPECT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_E_ARG);
+  EXPECT_THAT(call.error.message,
+              testing::HasSubstr("requires output 0 to have 2 core dimensions"));
+}
+
+// What a call with so many axes, none of them wrong, is told.
+std::string refused_axes(const char *name, const char *signature, int64_t ndim, int32_t naxes) {
+  const std::vector<int64_t> shape(static_cast<size_t>(ndim), 2);
+  sample::Call call(name, signature, "", 2, {{shape, {}}, {shape, {}}, sample::missing()});
+  const int64_t axes[] = {-1, -1, -1, -1, -1, -1, -1};
+  call.args.axes = axes;
+  call.args.naxes = naxes;
+  broadcast::LoopShape loop;
+  EXPECT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_E_ARG);
+  return call.error.message;
+}
+
+TEST(Turned, AxesAreDealtOutOperandByOperand) {
+  const auto vecdot = [](int32_t naxes) { return refused_axes("vecdot", "(n),(n)->()", 1, naxes); };
+  const char list[] =
+      "axes should be a list with an entry for all 3 inputs and outputs; entries "
+      "for outputs can only be omitted if none of them has core axes.";
+  EXPECT_THAT(vecdot(0), testing::StartsWith(list));
+  EXPECT_THAT(vecdot(1), testing::StartsWith("vecdot: operand 1 has 1 core dimensions, but 0 "
+                                             "dimensions are specified by axes tuple."));
+  EXPECT_THAT(vecdot(3), testing::StartsWith("vecdot: operand 2 has 0 core dimensions, but 1 "
+                                             "dimensions are specified by axes tuple."));
+  const auto matmul = [](int32_t naxes) {
+    return refused_axes("matmul", "(n?,k),(k,m?)->(n?,m?)", 2, naxes);
+  };
+  EXPECT_THAT(matmul(4), testing::StartsWith(list));
+  EXPECT_THAT(matmul(3), testing::StartsWith("matmul: operand 1 has 2 core dimensions, but 1 "
+                                             "dimensions are specified by axes tuple."));
+  EXPECT_THAT(matmul(7), testing::StartsWith("matmul: operand 2 has 2 core dimensions, but 3 "
+                                             "dimensions are specified by axes tuple."));
+}
+
+TEST(Turned, TextsNameTheCallersAxes) {
+  // (3,1) turned is (1,3), and its loop dimension has extent 3.
+  const int64_t axes[] = {-1, -1, 0};
+  sample::Call call("like", "(n),(n)->(n)", "", 2, {{{4, 3}, {}}, {{3}, {}}, {{3, 1}, {}}});
+  call.args.axes = axes;
+  call.args.naxes = 3;
+  broadcast::LoopShape loop;
+  EXPECT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_E_SHAPE);
+  EXPECT_STREQ(call.error.message,
+               "non-broadcastable output operand with shape (3,1) doesn't match the broadcast "
+               "shape (4,3); argument 2, axis 1: found 1, wanted 4");
+}
+
+TEST(Turned, MismatchesCountTheDimensionsThatAreThere) {
+  sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
+                    {{{3}, {}}, {{3, 2}, {}}, {{5}, {}}});
+  broadcast::LoopShape loop;
+  EXPECT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_E_SHAPE);
+  EXPECT_THAT(
+      call.error.message,
+      testing::StartsWith("matmul: Output operand 0 has a mismatch in its core dimension 0, "
+                          "with gufunc signature (n?,k),(k,m?)->(n?,m?) (size 5 is "
+                          "different from 2)"));
+}
+
 TEST(Turned, OrderAnyAsksForTheCallersAxes) {
   // C-contiguous as given, F-contiguous as turned.
   const int64_t axis = 0;

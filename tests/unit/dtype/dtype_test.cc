@@ -134,6 +134,29 @@ TEST(Dtype, ReadsSpellings) {
   }
 }
 
+TEST(Dtype, IsSpeltInMessagesAsInNumPy) {
+  const struct {
+    guf_dtype dtype;
+    const char *native, *swapped;
+  } spellings[] = {{GUF_BOOL, "bool", "bool"},       {GUF_I8, "int8", "int8"},
+                   {GUF_I32, "int32", ">i4"},        {GUF_U64, "uint64", ">u8"},
+                   {GUF_F16, "float16", ">f2"},      {GUF_BF16, "bfloat16", ">bf16"},
+                   {GUF_C128, "complex128", ">c16"}, {GUF_DATETIME64, "<M8", ">M8"},
+                   {GUF_TIMEDELTA64, "<m8", ">m8"}};
+  for (const auto &spelling : spellings) {
+    base::Text native, swapped;
+    spell(spelling.dtype, false, &native);
+    spell(spelling.dtype, true, &swapped);
+    EXPECT_STREQ(native.c_str(), spelling.native);
+    EXPECT_STREQ(swapped.c_str(), spelling.swapped);
+  }
+  guf_dtype days = 0;
+  ASSERT_EQ(parse("m8[25D]", &days, nullptr), GUF_OK);
+  base::Text text;
+  spell(days, false, &text);
+  EXPECT_STREQ(text.c_str(), "<m8[25D]");
+}
+
 TEST(Dtype, RefusesOtherSpellings) {
   guf_error error = {};
   error.struct_size = sizeof error;

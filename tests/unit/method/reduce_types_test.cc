@@ -80,6 +80,33 @@ TEST(ReduceTypes, AnOutputTakesPartAndWidensNothing) {
   EXPECT_EQ(real, 200.0F);
 }
 
+// NumPy takes a bool output's type for the first operand's.
+TEST(ReduceTypes, ComparisonsSayWhatABoolOutputMakesOfThem) {
+  const std::vector<int16_t> data = {1, 2};
+  bool truth = false;
+  Reduce reduce("equal", view(GUF_I16, data));
+  reduce.into({GUF_BOOL, &truth, {}, {}, 0});
+  EXPECT_EQ(reduce.run(), GUF_E_NO_LOOP);
+  EXPECT_STREQ(reduce.error.message,
+               "ufunc 'equal' did not contain a loop with signature matching types (<class "
+               "'numpy.dtypes.BoolDType'>, <class 'numpy.dtypes.Int16DType'>) -> None");
+  int16_t number = 0;
+  reduce.into({GUF_I16, &number, {}, {}, 0});
+  EXPECT_EQ(reduce.run(), GUF_E_NO_LOOP);
+  EXPECT_EQ(reduce.error.message, kNoLoop + std::string("equal"));
+}
+
+TEST(ReduceTypes, DifferencesOfDatesAreNoDates) {
+  const std::vector<int64_t> data = {1, 2};
+  guf_dtype dates = 0;
+  ASSERT_EQ(guf_dtype_parse("M8[25s]", &dates, nullptr), GUF_OK);
+  Reduce reduce("subtract", view(dates, data));
+  EXPECT_EQ(reduce.run(), GUF_E_NO_LOOP);
+  EXPECT_STREQ(reduce.error.message,
+               "the resolved dtypes are not compatible with subtract.reduce. Resolved "
+               "(dtype('<M8[25s]'), dtype('<M8[25s]'), dtype('<m8[25s]'))");
+}
+
 TEST(ReduceTypes, InitialValuesGoThroughPythonsInt) {
   struct Initial {
     double value;
@@ -98,6 +125,12 @@ TEST(ReduceTypes, InitialValuesGoThroughPythonsInt) {
     EXPECT_EQ(reduce.run(), row.status) << row.value;
     EXPECT_STREQ(reduce.error.message, row.text);
   }
+  const std::vector<uint32_t> unsigned_data = {0};
+  Reduce reduce("maximum", view(GUF_U32, unsigned_data));
+  reduce.args.initial = reduce.weak_float(1e19);
+  EXPECT_EQ(reduce.run(), GUF_E_OVERFLOW);
+  EXPECT_STREQ(reduce.error.message,
+               "Python integer 10000000000000000000 out of bounds for uint32");
 }
 
 guf_dtype dtype_of(const char *name) {

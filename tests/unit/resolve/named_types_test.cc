@@ -39,8 +39,9 @@ TEST(NamedTypes, RefuseFloatsThatIntRefuses) {
       {infinity, 'q', GUF_E_OVERFLOW, "cannot convert float infinity to integer"},
       {std::nan(""), 'q', GUF_E_VALUE, "cannot convert float NaN to integer"},
       {1e30, 'h', GUF_E_OVERFLOW, "Python int too large to convert to C long"},
-      {1e30, 'Q', GUF_E_OVERFLOW, "int too big to convert"},
-      {-1e30, 'q', GUF_E_OVERFLOW, "int too big to convert"},
+      {1e30, 'Q', GUF_E_OVERFLOW, "Python int too large to convert to C long"},
+      {-1e30, 'q', GUF_E_OVERFLOW, "Python int too large to convert to C long"},
+      {1e19, 'I', GUF_E_OVERFLOW, "Python integer 10000000000000000000 out of bounds for uint32"},
       {-1.0, 'Q', GUF_E_OVERFLOW, "Python integer -1 out of bounds for uint64"},
       {300.5, 'b', GUF_E_OVERFLOW, "Python integer 300 out of bounds for int8"},
   };

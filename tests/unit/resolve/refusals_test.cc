@@ -32,6 +32,19 @@ TEST(Refusals, OfCasts) {
                  "Cannot cast ufunc 'sqrt' input from dtype('int32') to dtype('float64') with "
                  "casting rule 'equiv'",
                  0);
+  // Operand by operand, whether types or bytes do not fit; inputs first.
+  expect_refusal(TypedCall("add", "ef", GUF_CASTING_NO).swapped(1), GUF_E_CASTING,
+                 "Cannot cast ufunc 'add' input 0 from dtype('float16') to dtype('float32') with "
+                 "casting rule 'no'",
+                 0);
+  expect_refusal(TypedCall("add", "fe", GUF_CASTING_NO).swapped(0), GUF_E_CASTING,
+                 "Cannot cast ufunc 'add' input 0 from dtype('>f4') to dtype('float32') with "
+                 "casting rule 'no'",
+                 0);
+  expect_refusal(TypedCall("add", "ffd", GUF_CASTING_NO).swapped(2), GUF_E_CASTING,
+                 "Cannot cast ufunc 'add' output from dtype('float32') to dtype('>f8') with "
+                 "casting rule 'no'",
+                 2);
   expect_refusal(TypedCall("add", "B.").dtype('B'), GUF_E_CASTING,
                  "Cannot cast ufunc 'add' input 1 from dtype('float64') to dtype('uint8') with "
                  "casting rule 'same_kind'",
@@ -47,6 +60,17 @@ TEST(Refusals, OfScalars) {
   // Beside arrays it takes their type, but for 'equiv', as in NumPy.
   EXPECT_EQ(TypedCall("add", "f1", GUF_CASTING_NO).choose(), GUF_OK);
   EXPECT_EQ(TypedCall("less", "b1", GUF_CASTING_EQUIV).choose(), GUF_OK);
+  // A complex one first takes the precision of the type that it does not fit.
+  expect_refusal(TypedCall("add", "ej").dtype('e'), GUF_E_CASTING,
+                 "Cannot cast ufunc 'add' input 1 from dtype('complex64') to dtype('float16') with "
+                 "casting rule 'same_kind'",
+                 1);
+  expect_refusal(TypedCall("add", "fj", GUF_CASTING_EQUIV).dtype('f'), GUF_E_CASTING,
+                 "cannot cast Python complex to complex64 under the casting rule 'equiv'", 1);
+  expect_refusal(TypedCall("add", "dj", GUF_CASTING_EQUIV).dtype('d'), GUF_E_CASTING,
+                 "Cannot cast ufunc 'add' input 1 from dtype('complex128') to dtype('float64') "
+                 "with casting rule 'equiv'",
+                 1);
   expect_refusal(TypedCall{"add", "f1", GUF_CASTING_EQUIV}, GUF_E_CASTING,
                  "cannot cast Python int to float32 under the casting rule 'equiv'", 1);
   expect_refusal(TypedCall{"add", "f.", GUF_CASTING_EQUIV}, GUF_E_CASTING,
@@ -73,6 +97,19 @@ TEST(Refusals, OfTypes) {
   expect_refusal(TypedCall("absolute", "f").dtype('F'), GUF_E_NO_LOOP,
                  "ufunc 'absolute' did not contain a loop with signature matching types "
                  "<class 'numpy.dtypes.Float32DType'> -> <class 'numpy.dtypes.Complex64DType'>");
+  // The same where signature= names the inputs so.
+  expect_refusal(TypedCall("sign", "B").signature("??"), GUF_E_NO_LOOP,
+                 "ufunc 'sign' did not contain a loop with signature matching types "
+                 "<class 'numpy.dtypes.BoolDType'> -> <class 'numpy.dtypes.BoolDType'>");
+  expect_refusal(TypedCall("absolute", "f").signature("FF"), GUF_E_NO_LOOP,
+                 "ufunc 'absolute' did not contain a loop with signature matching types "
+                 "<class 'numpy.dtypes.Complex64DType'> -> <class 'numpy.dtypes.Complex64DType'>");
+  expect_refusal(TypedCall("subtract", "ib").signature("_??"), GUF_E_NO_LOOP,
+                 "numpy boolean subtract, the `-` operator, is not supported, use the "
+                 "bitwise_xor, the `^` operator, or the logical_xor function instead.");
+  expect_refusal(
+      TypedCall("subtract", "ib").signature("?__"), GUF_E_NO_LOOP,
+      "No loop matching the specified signature and casting was found for ufunc subtract");
   expect_refusal(TypedCall("less", "dd").dtype('f'), GUF_E_NO_LOOP,
                  "No loop matching the specified signature and casting was found for ufunc less");
   expect_refusal(TypedCall("add", "bb").signature("fd_"), GUF_E_NO_LOOP,
@@ -96,9 +133,22 @@ TEST(Refusals, OfIntegersOutOfBounds) {
   expect_refusal(TypedCall("add", "b1").huge_int(1, UINT64_MAX, 2), GUF_E_OVERFLOW,
                  "Python int too large to convert to C long", 1);
   expect_refusal(TypedCall("add", "q1").huge_int(1, 1ULL << 63, 0), GUF_E_OVERFLOW,
-                 "int too big to convert", 1);
+                 "Python int too large to convert to C long", 1);
   expect_refusal(TypedCall("less", "?1").huge_int(1, UINT64_MAX, 2), GUF_E_OVERFLOW,
-                 "int too big to convert", 1);
+                 "Python int too large to convert to C long", 1);
+  // Only uint32 is converted by way of unsigned long.
+  expect_refusal(TypedCall("add", "I1").huge_int(1, UINT64_MAX, 0), GUF_E_OVERFLOW,
+                 "Python integer 18446744073709551615 out of bounds for uint32", 1);
+  for (const uint64_t sign : {1, 2, 3}) {  // negative, beyond uint64, both
+    expect_refusal(TypedCall("add", "I1").huge_int(1, UINT64_MAX, sign), GUF_E_OVERFLOW,
+                   "Python int too large to convert to C long", 1);
+  }
+  // A comparison that needs no cast still needs the bytes in order, of the loop first found.
+  expect_refusal(TypedCall("less", "I1", GUF_CASTING_NO).swapped(0).huge_int(1, 1ULL << 63, 0),
+                 GUF_E_CASTING,
+                 "Cannot cast ufunc 'less' input 0 from dtype('>u4') to dtype('uint32') with "
+                 "casting rule 'no'",
+                 0);
   // Before a cast is judged, as in NumPy.
   expect_refusal(TypedCall("add", "d1").dtype('b').weak_int(1, 300), GUF_E_OVERFLOW,
                  "Python integer 300 out of bounds for int8", 1);

@@ -125,6 +125,29 @@ TEST(TimeTypes, IntsCountSteps) {
   EXPECT_EQ(huge.choose(), GUF_E_OVERFLOW);
 }
 
+// Promotion takes a Python int for an int64, which it has to fit; other scalars stay Python's.
+TEST(TimeTypes, AreToldWhatHasNoCommonType) {
+  TypedCall real("minimum", "q.");
+  put_operands({"M8[s]", "float"}, &real);
+  EXPECT_EQ(real.dtype('M').choose(), GUF_E_NO_LOOP);
+  EXPECT_STREQ(real.error().message,
+               "The DType <class 'numpy.dtypes.DateTime64DType'> could not be promoted by <class "
+               "'numpy.dtypes._PyFloatDType'>. This means that no common DType exists for the "
+               "given inputs.");
+  TypedCall whole("minimum", "1q");
+  put_operands({"int", "M8[s]"}, &whole);
+  EXPECT_EQ(whole.dtype('M').choose(), GUF_E_NO_LOOP);
+  EXPECT_STREQ(whole.error().message,
+               "The DType <class 'numpy.dtypes.Int64DType'> could not be promoted by <class "
+               "'numpy.dtypes.DateTime64DType'>. This means that no common DType exists for the "
+               "given inputs.");
+  TypedCall huge("minimum", "1q");
+  put_operands({"int", "M8[s]"}, &huge);
+  huge.huge_int(0, uint64_t{1} << 63, 0);
+  EXPECT_EQ(huge.dtype('M').choose(), GUF_E_OVERFLOW);
+  EXPECT_STREQ(huge.error().message, "Python int too large to convert to C long");
+}
+
 TEST(TimeTypes, SignatureAndDtypeNameClassesOnly) {
   TypedCall call("add", "qq");
   put_operands({"m8[h]", "m8[s]"}, &call);

@@ -53,6 +53,10 @@ class TypedCall {
     view_->operand[i].value[1] = flags;
     return *this;
   }
+  TypedCall &swapped(int i) {
+    view_->operand[i].flags |= op::kSwapped;
+    return *this;
+  }
   TypedCall &weak_float(int i, double value) {
     view_->operand[i].kind = GUF_OPERAND_WEAK_FLOAT;
     std::memcpy(view_->operand[i].value, &value, sizeof value);

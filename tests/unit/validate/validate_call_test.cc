@@ -294,6 +294,10 @@ TEST(ValidateCall, TheMaskIsBool) {
     EXPECT_THAT(error.message, HasSubstr("to dtype('bool') according to the rule 'safe'; where: "));
     EXPECT_EQ(error.argument, 2);
   }
+  call.view().where.flags |= op::kSwapped;
+  EXPECT_EQ(check_operands(call.view(), &error), GUF_E_CASTING);
+  EXPECT_THAT(error.message,
+              HasSubstr("Cannot cast array data from dtype('>f8') to dtype('bool')"));
 }
 
 }  // namespace
