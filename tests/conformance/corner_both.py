@@ -6,7 +6,7 @@ import numpy as np
 import abi
 import method_judge
 from build import numpy_letter
-from judge import alike, letter_of
+from judge import same_bits, letter_of
 from method_texts import text_difference
 
 NOT_FOUND, FLOATING_POINT = 105, 700
@@ -50,7 +50,7 @@ class Both:
         assert (
             found.shape == expected.shape
         ), f'{side}: shape {found.shape}, wanted {expected.shape}'
-        assert alike(
+        assert same_bits(
             np.atleast_1d(found), np.atleast_1d(expected)
         ).all(), f'{side}: {found!r}, wanted {expected!r}'
         self.answers += 1

@@ -114,7 +114,7 @@ def reduce_difference(rng, library):
     wanted = reduced(name, x, axes, mask, start)
     for threads in (1, 2, 3, 7):
         found = library.reduce(name, x, axis=axes, threads=threads, **options)[1]
-        if not judge.alike(np.atleast_1d(found), np.atleast_1d(wanted)).all():
+        if not judge.same_bits(np.atleast_1d(found), np.atleast_1d(wanted)).all():
             return f'{name} {letter} {shape} axes {axes} {options.keys()}, {threads} threads'
     return None
 
@@ -129,7 +129,7 @@ def accumulate_difference(rng, library):
     wanted = np.moveaxis(scan(FUNCTIONS[name], np.moveaxis(x, axis, -1)), -1, axis)
     for threads in (1, 2, 3, 7):
         found = library.accumulate(name, x, axis=axis, threads=threads)[1]
-        if not judge.alike(found, wanted).all():
+        if not judge.same_bits(found, wanted).all():
             return f'{name}.accumulate {letter} {shape} axis {axis}, {threads} threads'
     return None
 

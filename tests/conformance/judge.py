@@ -208,10 +208,10 @@ def compared(case, array):
     return array[np.broadcast_to(mask, array.shape)]
 
 
-def alike(a, b, either_zero=False):
-    """Element-wise: same bits, all NaNs alike (per component of a complex number)."""
+def same_bits(a, b, either_zero=False):
+    """Which elements are, bit by bit; all NaNs are one (per component of a complex number)."""
     if a.dtype.kind == 'c':
-        return alike(a.real, b.real, either_zero) & alike(a.imag, b.imag, either_zero)
+        return same_bits(a.real, b.real, either_zero) & same_bits(a.imag, b.imag, either_zero)
     if a.dtype.kind != 'f':
         return bits(a) == bits(b)
     same = (a == b) & (np.signbit(a) == np.signbit(b) if not either_zero else True)
@@ -228,7 +228,7 @@ def value_difference(case, theirs, ours):
             found.dtype.newbyteorder('=')
         )
     outside = outside_integers(case, theirs)
-    good = alike(exact, found, case['op'] in EITHER_ZERO) | outside
+    good = same_bits(exact, found, case['op'] in EITHER_ZERO) | outside
     if good.all():
         return None
     good = good | compared_to_truth(case, theirs, found, good)
@@ -263,7 +263,7 @@ def outside_integers(case, theirs):
         options = {'dtype': build.numpy_letter(case['dtype'])} if case.get('dtype') else {}
         options |= keyword_cases.type_options(case) | keyword_cases.axes_options(case)
         floats = getattr(np, case['op'])(*inputs, casting='unsafe', **options)
-        return compared(case, in_output_shape(~holds(theirs.output.dtype, floats), theirs))
+        return compared(case, in_output_shape(~in_range(theirs.output.dtype, floats), theirs))
     return np.bool_(False)
 
 
@@ -277,11 +277,11 @@ def outside_inputs(case):
         types = loop_dtypes(case, inputs)
     except (TypeError, OverflowError):
         return False  # no loop: nothing is cast
-    return any(not holds(t, np.asarray(x)).all() for t, x in zip(types, inputs))
+    return any(not in_range(t, np.asarray(x)).all() for t, x in zip(types, inputs))
 
 
-def holds(dtype, values):
-    """Which values an integer dtype can hold; True for every other dtype."""
+def in_range(dtype, values):
+    """Which values an integer dtype has room for; True for every other dtype."""
     values = np.asarray(values)
     if dtype.kind not in 'iu' or values.dtype.kind not in 'fc':
         return np.ones(values.shape, bool)

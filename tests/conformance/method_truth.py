@@ -6,7 +6,7 @@ import numpy as np
 
 import abi
 import build
-from judge import EPS, TINY, holds, letter_of
+from judge import EPS, TINY, in_range, letter_of
 from method_build import axis_of, index_array, initial_of, numpy_method
 
 
@@ -267,7 +267,7 @@ def hits_held(case, loop):
         def step(self, left, *right):
             nonlocal held
             result = getattr(np, self.name)(*(np.asarray(x, self.loop) for x in (left, *right)))
-            held = held and bool(np.all(holds(array_dtype, result)))
+            held = held and bool(np.all(in_range(array_dtype, result)))
             return result
 
     array_dtype = build.Memory(case).view(case['output']).dtype
