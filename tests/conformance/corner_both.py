@@ -6,8 +6,8 @@ import numpy as np
 import abi
 import method_judge
 from build import numpy_letter
-from judge import same_bits, letter_of
-from method_texts import text_difference
+from error_texts import text_difference
+from judge import letter_of, same_bits
 
 NOT_FOUND, FLOATING_POINT = 105, 700
 EVENTS = {1: 'divide', 2: 'overflow', 4: 'underflow', 8: 'invalid', 16: 'divide'}

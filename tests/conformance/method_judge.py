@@ -12,9 +12,9 @@ import build
 import event_judge
 import judge
 import tally
+from error_texts import text_difference
 from judge import Outcome, letter_of
 from method_build import axis_of, index_array, initial_of, numpy_dtype, numpy_method
-from method_texts import text_difference
 from method_truth import hits_held, left_fold, sums_and_products
 
 

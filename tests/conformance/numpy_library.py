@@ -36,6 +36,8 @@ FAULTS = {
     'times: units meet without a factor': 'no_factor',
     'errors: an index out of range is clipped': 'clipped',
     'errors: a failing call writes its output': 'half_done',
+    'errors: the text of a call names another operand': 'other_operand',
+    'errors: the text of a method names another axis': 'other_axis',
     'events: a division by zero is not told': 'no_divide',
     'events: those of accumulate are not told': 'no_scan_events',
     'events: what a mask leaves out counts': 'masked_events',
@@ -75,7 +77,7 @@ class NumpyLibrary:
             axis = re.search("duplicate value in 'axis'|int too large to|a C int", str(error))
             axis = axis and not weak or "won't fit into a C int" in str(error)
             status = next((code for kind, code in STATUS if isinstance(error, kind)), 9900)
-            raise abi.GufuncError(500 if axis else status, str(error)) from None
+            raise abi.GufuncError(500 if axis else status, self.text(error, weak)) from None
         if out is not None:
             return out
         result = np.asarray(result)
@@ -83,6 +85,14 @@ class NumpyLibrary:
         if self.fault == 'layout':
             strides = np.ascontiguousarray(result).strides if result.ndim else ()
         return letter_of(result.dtype), result, strides
+
+    def text(self, error, of_call):
+        text = str(error)
+        if of_call and self.fault == 'other_operand':
+            text = re.sub('input 0|operand 0', lambda found: found[0][:-1] + '1', text)
+        if not of_call and self.fault == 'other_axis':
+            text = re.sub(r'axis (-?\d+)', r'axis 1\1', text)
+        return text
 
     @staticmethod
     def plain(value):

@@ -28,6 +28,7 @@ import numpy as np
 import abi_methods
 import bad_cases
 import cases
+import fresh_process
 import judge
 import keyword_cases
 import method_cases
@@ -98,12 +99,15 @@ def shrink(case, library):
     return case
 
 
+def judge_of(case):
+    return method_judge if 'method' in case else judge
+
+
 def difference(case, library):
-    judged = method_judge if 'method' in case else judge
     try:
-        text = judged.difference(case, library)
-        if text and hasattr(library, 'lib') and keyword_cases.remembers(case):
-            text = keyword_cases.difference_afresh(case, library.lib._name)
+        text = judge_of(case).difference(case, library)
+        if text and hasattr(library, 'lib') and keyword_cases.remembers(case, text):
+            text = fresh_process.difference(case, library.lib._name)
         return text
     except Exception as error:  # noqa: BLE001 - a broken judge must not hide the case
         return f'the judge failed: {type(error).__name__}: {error}'

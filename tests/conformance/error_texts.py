@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error texts: the library's begins with NumPy's, but for what is listed here with its reason."""
+
+import os
+import re
+from collections import namedtuple
+
+# What NumPy says (all of it) and what the library says instead (how that begins). A name in the
+# first pattern, (?P<x>...), stands in the second as (?P=x).
+Deviation = namedtuple('Deviation', 'reason theirs ours')
+
+SHAPE = r'\([\d,]*\)'
+REMAPPED = r'operands could not be broadcast together with remapped shapes \[original->remapped\]: '
+NO_REDUCTION = (
+    r'output operand requires a reduction along dimension {}, but the reduction is not enabled\. '
+    r'The dimension size of 1 does not match the expected output shape\.'
+)
+
+DEVIATIONS = [
+    Deviation(
+        'An axis is an int of Python there, which has to become a C int; here it is an int64.',
+        r"integer won't fit into a C int",
+        r'axis -?\d{10,19} is out of bounds for array of dimension \d+',
+    ),
+    Deviation(
+        'NumPy has two types of 64 bits, long and long long, with texts of their own. Here is one, '
+        'with that of long; loops of times and some of comparisons take the other.',
+        r'int too big to convert',
+        r'Python int too large to convert to C long',
+    ),
+    Deviation(
+        'The same types by their names.',
+        r'(?P<start>.*)<class .numpy\.dtypes\.(?P<sign>U?)LongLongDType.>(?P<end>.*)',
+        r"(?P=start)<class 'numpy\.dtypes\.(?P=sign)Int64DType'>(?P=end)$",
+    ),
+    Deviation(
+        'axes= is one list here: which operand has one too many shows only in the sum.',
+        r'(?P<name>\w+): operand \d has \d core dimensions, but \d dimensions are specified by '
+        r'axes tuple\.',
+        r'(?P=name): operand \d has \d core dimensions, but \d+ dimensions are specified by axes '
+        r'tuple\.; naxes: |axes should be a list with an entry for all \d inputs and outputs; ',
+    ),
+    Deviation(
+        'Of several indices out of range NumPy names the first in memory, the library the first.',
+        r'index -?\d+ is out of bounds for axis (?P<axis>\d+) with size (?P<size>\d+)',
+        r'index -?\d+ is out of bounds for axis (?P=axis) with size (?P=size)',
+    ),
+    Deviation(
+        'The same of reduceat.',
+        r'index -?\d+ out-of-bounds in (?P<name>\w+\.reduceat) \[0, (?P<size>\d+)\)',
+        r'index -?\d+ out-of-bounds in (?P=name) \[0, (?P=size)\)',
+    ),
+    Deviation(
+        'NumPy goes on about arrays of Python objects, which the library does not have.',
+        r'(?P<start>The DType .* could not be promoted by .*\. This means that no common DType '
+        r'exists for the given inputs\.) For example they cannot be stored in a single array '
+        r'unless the dtype is `object`\. The full list of DTypes is: .*',
+        r'(?P=start)$',
+    ),
+    Deviation(
+        "The cases are made with numpy.random, whose import takes np.sqrt of an int64: NumPy's "
+        'cache then has it (see keyword_cases.remembers).',
+        r"ufunc 'sqrt' did not contain a loop with signature matching types "
+        r"<class 'numpy\.dtypes\.Int64DType'> -> None",
+        r'No loop matching the specified signature and casting was found for ufunc sqrt$',
+    ),
+    Deviation(
+        'Units without a factor are refused with the types, before shapes are looked at.',
+        rf'operands could not be broadcast together with shapes ({SHAPE} )+|non-broadcastable '
+        rf"output operand with shape {SHAPE} doesn't match the broadcast shape {SHAPE}",
+        r'Integer overflow while computing the conversion factor between NumPy datetime units '
+        r'\w+ and \w+$',
+    ),
+    # NumPy's iterator, which the library does not have: its axes have an order of their own, and
+    # whether a call needs it depends on casts and strides.
+    Deviation(
+        'The shape as the iterator sees it is left out.',
+        rf'(?P<start>non-broadcastable output operand with shape {SHAPE}) '
+        rf"\[remapped to \([\w,]*\)\] (?P<end>doesn't match the broadcast shape {SHAPE})",
+        r'(?P=start) (?P=end)',
+    ),
+    Deviation(
+        'An output of a generalized ufunc that lacks a loop dimension.',
+        NO_REDUCTION.format('-1'),
+        rf"non-broadcastable output operand with shape {SHAPE} doesn't match the broadcast shape "
+        rf'{SHAPE}; argument \d: found \d+ dimensions, wanted \d+',
+    ),
+    Deviation(
+        'An output of a reduction that would have to stretch along several axes.',
+        NO_REDUCTION.format(r'\d+'),
+        NO_REDUCTION.format(r'\d+'),
+    ),
+    Deviation(
+        'An output of a generalized ufunc that does not fit the loop dimensions.',
+        REMAPPED + r'.* and requested shape \([\d,]*\)',
+        rf'operands could not be broadcast together with shapes |non-broadcastable output operand '
+        rf'with shape {SHAPE} ',
+    ),
+    Deviation(
+        'An output of a reduction with keepdims= that is longer than 1.',
+        REMAPPED + rf'{SHAPE}->{SHAPE}( {SHAPE}){{1,2}} ',
+        r'operand was set up as a reduction along axis \d+, but the length of the axis is \d+ \(it '
+        r'has to be 1\)',
+    ),
+    Deviation(
+        'An output of accumulate of another extent; or of extent 1, where there are no elements.',
+        REMAPPED + rf'{SHAPE}->{SHAPE} {SHAPE}->{SHAPE} '
+        rf'|non-broadcastable output operand with shape {SHAPE} \[remapped to {SHAPE}\] '
+        rf"doesn't match the broadcast shape {SHAPE}",
+        rf'provided out is the wrong size for the accumulation\.|{REMAPPED}',
+    ),
+]
+
+MOST = 399  # bytes of what a message lists; a longer one is cut
+
+
+def text_difference(theirs, ours):
+    """None, or one sentence: the library's text is neither NumPy's nor a listed deviation."""
+    cut = len(theirs) > MOST and len(os.path.commonprefix([theirs, ours])) >= MOST
+    if ours.startswith(theirs.strip()) or cut:
+        return None
+    if any(is_listed(deviation, theirs, ours) for deviation in DEVIATIONS):
+        return None
+    return f'text: NumPy "{theirs}", ours "{ours}"'
+
+
+def is_listed(deviation, theirs, ours):
+    found = re.fullmatch(deviation.theirs, theirs)
+    if not found:
+        return False
+    wanted = deviation.ours
+    for name, value in found.groupdict().items():
+        wanted = wanted.replace(f'(?P={name})', re.escape(value))
+    return re.match(wanted, ours) is not None

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A case judged where NumPy has been called for nothing else: its answers may depend on earlier
+calls (keyword_cases.remembers). One process imports all that is needed, and has a child of its own
+for every case.
+
+    fresh_process.py LIBRARY    a case in JSON a line in, what differs in JSON a line out"""
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+
+STARTED = {}
+
+
+def difference(case, library_path):
+    """The sentence of the case's judge, or None."""
+    process = STARTED.get(library_path) or start(library_path)
+    process.stdin.write(json.dumps(case) + '\n')
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+def start(library_path):
+    command = [sys.executable, '-W', 'ignore', __file__, library_path]
+    pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE}
+    STARTED[library_path] = process = subprocess.Popen(command, text=True, **pipes)
+    atexit.register(process.stdin.close)
+    return process
+
+
+def judged(line, oracle, library):
+    try:
+        case = json.loads(line)
+        return oracle.judge_of(case).difference(case, library)
+    except Exception as error:  # noqa: BLE001 - told like a difference
+        return f'the judge failed: {type(error).__name__}: {error}'
+
+
+def serve(library_path):
+    import oracle  # which imports this file
+
+    oracle.np.seterr(all='ignore')
+    library = oracle.abi_methods.Library(library_path)
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            print(json.dumps(judged(line, oracle, library)), flush=True)
+            os._exit(0)
+        if os.waitpid(child, 0)[1] != 0:
+            print(json.dumps('the judge crashed'), flush=True)
+
+
+if __name__ == '__main__':
+    serve(sys.argv[1])
