@@ -180,6 +180,13 @@ class Library:
         if report:
             args.fp_events = ct.pointer(self.events)
 
+    def load_module(self, path):
+        """Opens a module of kernels; its functions are found by their names."""
+        module = ct.c_void_p()
+        self.check(
+            self.lib.guf_module_load(None, path.encode(), 0, ct.byref(module), ct.byref(self.error))
+        )
+
     def find(self, name):
         if name not in self.ufuncs:
             handle = ct.c_void_p()

@@ -123,6 +123,15 @@ class Both:
             assert status or not text_difference(str(theirs), str(error)), f'library: "{error}"'
         self.answers += 1
 
+    def like_numpy(self, numpy, ours):
+        """The library does what NumPy does: the result, or the failure with its text."""
+        try:
+            expected = numpy()
+        except Exception as error:  # noqa: BLE001 - whichever it is
+            self.fails(numpy, ours, type(error), '')
+        else:
+            self.same('library', ours(), expected)
+
     def events(self, name, inputs, expected):
         """The floating-point events of a call, by their names in NumPy's errstate; a call that is
         to fail at one fails with NumPy's text."""

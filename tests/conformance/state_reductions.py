@@ -68,12 +68,7 @@ def ldexp_loop(args, dims, steps, _):
 class Library(abi_methods.Library):
     def __init__(self, path, module):
         super().__init__(path)
-        handle = ct.c_void_p()
-        self.check(
-            self.lib.guf_module_load(
-                None, module.encode(), 0, ct.byref(handle), ct.byref(self.error)
-            )
-        )
+        self.load_module(module)
         self.make_ldexp()
 
     def make_ldexp(self):
