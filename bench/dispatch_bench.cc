@@ -207,6 +207,34 @@ void launch_plan(benchmark::State &state) {
   }
 }
 
+// 260 rows of 260 into a result of Fortran order: tiles, whose scratch memory is kept.
+void launch_tiles(benchmark::State &state) {
+  constexpr int64_t kSide = 260;
+  static float data[3][kSide * kSide] = {};
+  static const int64_t shape[] = {kSide, kSide}, fortran[] = {4, 4 * kSide};
+  static Call *const call = new Call(1, kOne);
+  static guf_plan plan = nullptr;
+  uint64_t addresses[3];
+  call->use_tensors();
+  for (int i = 0; i < 3; ++i) {
+    guf_tensor &tensor = call->tensor[i];
+    tensor.ndim = 2;
+    tensor.shape = shape;
+    tensor.strides = i == 2 ? fortran : nullptr;
+    tensor.address = addresses[i] = reinterpret_cast<uint64_t>(data[i]);
+  }
+  if (plan == nullptr && guf_plan_create(call->add, &call->args, &plan, &call->error) != GUF_OK) {
+    give_up("guf_plan_create", call->error);
+  }
+  call->run();
+  const Counted counted(state);
+  for (auto _ : state) {
+    if (guf_plan_launch(plan, nullptr, 3, addresses, 0, &call->error) != GUF_OK) {
+      give_up("guf_plan_launch", call->error);
+    }
+  }
+}
+
 // One iteration is one call of NumPy, timed in the child: np.add(a, b, out) with n = 1.
 void call_numpy(benchmark::State &state) {
   static NumpyChild *const child = new NumpyChild;
@@ -228,6 +256,7 @@ BENCHMARK(call_new_shape)->Name("guf_call/add_f32/never_seen_shape");
 BENCHMARK(call_new_stretched_shape)->Name("guf_call/add_f32/never_seen_shape_stretched_row");
 BENCHMARK(resolve_known)->Name("guf_resolve/add_f32/8x8x4");
 BENCHMARK(launch_plan)->Name("guf_plan_launch/add_f32/n1");
+BENCHMARK(launch_tiles)->Name("guf_plan_launch/add_f32/260x260_to_fortran");
 BENCHMARK(call_numpy)->Name("numpy/add_f32/n1")->UseManualTime()->Iterations(50);
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "backends/cpu/cpu_event.h"
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/cpu_stream.h"
+#include "backends/cpu/crossed_loop.h"
 #include "backends/cpu/deadline.h"
 #include "backends/cpu/fork_watch.h"
 
@@ -68,7 +69,9 @@ guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   const Deadline deadline(timeout_ns);
   GUF_CPU_TRY(Stream::wait_for_threads(timeout_ns));
   const auto left = deadline.left(std::chrono::hours(1));
-  return claim_pool().stop(static_cast<uint64_t>(left.count()));
+  GUF_CPU_TRY(claim_pool().stop(static_cast<uint64_t>(left.count())));
+  CrossedLoop::free_scratch();
+  return GUF_OK;
 }
 
 guf_status extension(const char *name, uint32_t, const void **out_table, guf_error *error) {

@@ -75,17 +75,23 @@ CrossedLoop::CrossedLoop(const guf_launch_block &block, const HostLoop &loop, co
 }
 
 CrossedLoop::~CrossedLoop() {
-  host_free(heap_);
+  shelf().give(piece_);
+}
+
+ScratchShelf &CrossedLoop::shelf() {
+  static constinit ScratchShelf shelf(CrossedWay::kMostTurned * kTileBytes);
+  return shelf;
+}
+
+void CrossedLoop::free_scratch() {
+  shelf().clear();
 }
 
 void CrossedLoop::place_scratch() {
-  constexpr size_t kTileBytes = (kLongRow + kGap) * kCrossedLine;
-  if (way_.count > 0 && block_.items >= kFewestLongItems) {
-    heap_ = host_alloc(kTileBytes * static_cast<size_t>(way_.count), kCrossedLine);
-  }
-  if (heap_ != nullptr || way_.count == 0) along_ = kLongRow;
+  if (way_.count > 0 && block_.items >= kFewestLongItems) piece_ = shelf().take();
+  if (piece_ != nullptr || way_.count == 0) along_ = kLongRow;
   for (int k = 0; k < way_.count; ++k) {
-    scratch_[k] = heap_ == nullptr ? stack_[k] : static_cast<char *>(heap_) + kTileBytes * k;
+    scratch_[k] = piece_ == nullptr ? stack_[k] : static_cast<char *>(piece_) + kTileBytes * k;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <gufunc/backend.h>
 
 #include "backends/cpu/host_loop.h"
+#include "backends/cpu/scratch_shelf.h"
 
 namespace gufunc::cpu {
 
@@ -54,13 +55,19 @@ class CrossedLoop {
   // `rows` whole rows of dimension 0 that follow each other along dimension 1.
   guf_status run_rows(char *const *args, int64_t rows);
 
+  // Frees the scratch memory that is kept for later launches.
+  static void free_scratch();
+
  private:
-  // Items of a tile's row. Long ones let the other operands be read as streams, from memory on the
-  // heap, which small launches do without and large ones when there is none.
+  // Items of a tile's row. Long ones let the other operands be read as streams, from memory of the
+  // shelf, which small launches do without and large ones when there is none.
   static constexpr int64_t kShortRow = 128;
   static constexpr int64_t kLongRow = 1024;
   static constexpr uint64_t kFewestLongItems = 64 << 10;
   static constexpr int64_t kGap = 16;  // between rows in scratch, which must not share a set
+  static constexpr size_t kTileBytes = (kLongRow + kGap) * kCrossedLine;
+
+  static ScratchShelf &shelf();
 
   void place_scratch();
   guf_status run_tile(char *const *corner, int64_t along, int64_t across);
@@ -75,7 +82,7 @@ class CrossedLoop {
   int64_t along_ = kShortRow;
   int64_t loop_step_[GUF_MAX_OPERANDS];
   char *scratch_[CrossedWay::kMostTurned];
-  void *heap_ = nullptr;
+  void *piece_ = nullptr;  // of the shelf
   alignas(kCrossedLine) char stack_[CrossedWay::kMostTurned][(kShortRow + kGap) * kCrossedLine];
 };
 

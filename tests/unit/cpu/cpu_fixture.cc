@@ -19,10 +19,13 @@ void host_log(void *, int32_t, const char *message) {
 
 void *host_alloc(void *, size_t size, size_t alignment) {
   if (test_host().alloc_fails) return nullptr;
+  ++test_host().allocations;
+  ++test_host().live;
   return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
 void host_free(void *, void *pointer) {
+  if (pointer != nullptr) --test_host().live;
   std::free(pointer);
 }
 

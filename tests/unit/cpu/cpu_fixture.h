@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <gufunc/backend.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,6 +19,7 @@ struct TestHost {
   std::map<std::string, std::string> config;  // changed only while no other thread runs
   std::vector<std::string> log;
   bool alloc_fails = false;
+  std::atomic<uint64_t> allocations{0}, live{0};  // of host memory
 };
 TestHost &test_host();
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A search for a piece, or for a free place, from the thread's own place on.
+#include "backends/cpu/scratch_shelf.h"
+
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "backends/cpu/cpu_host.h"
+
+namespace gufunc::cpu {
+namespace {
+
+// Threads begin at different places: their descriptors lie whole stacks apart.
+size_t own_place() {
+  return static_cast<size_t>(uint64_t{pthread_self()} * 0x9e3779b97f4a7c15u >> 58);
+}
+
+}  // namespace
+
+void *ScratchShelf::take() {
+  static_assert(kPlaces == 64);  // own_place() has six bits
+  const size_t first = own_place();
+  for (size_t i = 0; i < kPlaces; ++i) {
+    std::atomic<void *> &place = place_[(first + i) % kPlaces];
+    if (place.load(std::memory_order_relaxed) == nullptr) continue;
+    if (void *const piece = place.exchange(nullptr, std::memory_order_acquire)) return piece;
+  }
+  return host_alloc(bytes_, kLine);
+}
+
+void ScratchShelf::give(void *piece) {
+  if (piece == nullptr) return;
+  const size_t first = own_place();
+  for (size_t i = 0; i < kPlaces; ++i) {
+    void *none = nullptr;
+    std::atomic<void *> &place = place_[(first + i) % kPlaces];
+    if (place.compare_exchange_strong(none, piece, std::memory_order_release,
+                                      std::memory_order_relaxed)) {
+      return;
+    }
+  }
+  host_free(piece);
+}
+
+void ScratchShelf::clear() {
+  for (std::atomic<void *> &place : place_) {
+    host_free(place.exchange(nullptr, std::memory_order_acquire));
+  }
+}
+
+}  // namespace gufunc::cpu
