@@ -159,6 +159,24 @@ guf_status PreparedPlan::take_geometry(const plan::Request &request, const plan:
   return GUF_OK;
 }
 
+// Of the block that a launch at the call's addresses makes.
+std::string PreparedPlan::describe_launch(const op::CallView &call) const {
+  if (items_ == 0) return "no items: nothing is launched\n";
+  constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // aligned, apart, never followed
+  uint64_t addresses[GUF_MAX_OPERANDS + 1];
+  for (int32_t i = 0; i < naddresses_; ++i) {
+    addresses[i] = (i < noperands_ ? call.operand[i] : call.where).layout.address;
+  }
+  guf_launch_block block;
+  fill_block(addresses, kSomewhere, &block);
+  std::string text;
+  if (rest_ != nullptr) {
+    text = "launches: one for each of " + std::to_string(items_ / block_.items) +
+           " places in the outer dimensions\n";
+  }
+  return text + backend::describe_launch(*device_, kernel_, *loop_, threads_, block);
+}
+
 guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, guf_error *error) {
   GUF_TRY(check_given(call, error));
   if ((call.args->fp_report | call.args->fp_fail) != 0) {
@@ -223,7 +241,8 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   const std::string lies = describe_lies(call, work);
   GUF_TRY(plan.plan_stages(call, work, error));
   GUF_TRY(plan.take_geometry({call, loop, choice}, *planner, error));
-  plan.text_ = describe_plan(call, loop, choice, *planner, plan.block_, plan.workspace_) + lies;
+  plan.text_ = describe_plan(call, loop, choice, *planner, plan.block_, plan.workspace_) + lies +
+               plan.describe_launch(call);
   *out = std::move(made);
   return GUF_OK;
 }

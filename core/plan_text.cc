@@ -95,6 +95,7 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   std::string text = call.ufunc->full_name + " on " + call.device->spec + ": " +
                      describe_loop(call, choice) + ", casting " +
                      dtype::casting_name(call.casting) + "\n";
+  text += backend::describe_kernel(*call.ufunc, *choice.loop, *call.device);
   text += describe_refused(call, choice,
                            asks_for_types(call) ? "signature= or dtype= asks for others"
                                                 : "the rule for its types prefers a later one");

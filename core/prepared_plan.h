@@ -75,6 +75,7 @@ class PreparedPlan final : public base::Object {
                        guf_error *error);
   void find_pairs(const op::CallView &call, const OverlapWork &work);
   void keep_scalars(op::CallView &call);
+  std::string describe_launch(const op::CallView &call) const;
   guf_status take_geometry(const plan::Request &request, const plan::Planner &planner,
                            guf_error *error);
 

@@ -14,7 +14,6 @@
 #include "backends/cpu/deadline.h"
 #include "backends/cpu/fork_watch.h"
 #include "backends/cpu/futex.h"
-#include "backends/cpu/thread_count.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -49,9 +48,9 @@ ClaimPool &claim_pool() {
   return pool;
 }
 
-uint32_t ClaimPool::threads() {
-  uint32_t granted = granted_.load(std::memory_order_acquire);
-  if (granted == 0) {
+Granted ClaimPool::granted() {
+  Granted granted = granted_.load(std::memory_order_acquire);
+  if (granted.by == GrantedBy::kNobody) {
     granted = granted_threads();
     granted_.store(granted, std::memory_order_release);
   }
@@ -215,7 +214,7 @@ guf_status ClaimPool::stop(uint64_t timeout_ns) {
       futex_wait(&live_, live, &limit);
     }
   }
-  granted_.store(0, std::memory_order_release);
+  granted_.store(Granted(), std::memory_order_release);
   release();
   return live == 0 ? GUF_OK : GUF_TIMEOUT;
 }

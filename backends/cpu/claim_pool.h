@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "backends/cpu/thread_count.h"
+
 namespace gufunc::cpu {
 
 // The caller of `run` works on its own job and, at the end, waits only for chunks that a helper has
@@ -31,7 +33,8 @@ class ClaimPool {
   void run(uint32_t count, uint32_t max_threads, Wake wake, Body body, void *context);
 
   // Threads that may work at once, the caller's included.
-  uint32_t threads();
+  uint32_t threads() { return granted().threads; }
+  Granted granted();
 
   // Ends the helpers; the next job starts them again. GUF_TIMEOUT when a job goes on for longer.
   guf_status stop(uint64_t timeout_ns);
@@ -65,9 +68,9 @@ class ClaimPool {
   std::atomic<uint32_t> live_{0};
   std::atomic<bool> quit_{false};
   alignas(64) std::atomic<uint32_t> owner_{
-      0};                             // generation of the process whose caller has it; 0: free
-  std::atomic<uint32_t> granted_{0};  // 0: not asked yet
-  uint32_t generation_ = 0;           // of the process that started the helpers
+      0};                           // generation of the process whose caller has it; 0: free
+  std::atomic<Granted> granted_{};  // by nobody: not asked yet
+  uint32_t generation_ = 0;         // of the process that started the helpers
   uint32_t helpers_ = 0;
 };
 

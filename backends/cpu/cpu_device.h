@@ -25,6 +25,10 @@ void module_unload(void *module);
 guf_status kernel_get(void *module, uint32_t index, const char *name, void **out_kernel,
                       guf_error *error);
 
+// describe_launch.cc: what the slot `launch` would do
+guf_status describe_launch(void *device, const guf_backend_launch *launch, char *out_text,
+                           size_t text_size, guf_error *error);
+
 // cpu_queue.cc: everything that a stream orders
 guf_status memory_free(void *device, uint64_t address, uint64_t size, int32_t kind, void *stream,
                        guf_error *error);

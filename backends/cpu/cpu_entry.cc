@@ -3,7 +3,7 @@
 #define GUFUNC_BACKEND_IMPLEMENTATION 1
 #include "backends/cpu/cpu_table.h"
 
-GUF_BACKEND_NOTE("name=cpu;abi=0-0;priority=10;isa=x86-64");
+GUF_BACKEND_NOTE("name=cpu;abi=0-1;priority=10;isa=x86-64");
 
 guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t host_minor,
                                   guf_backend_api *api, guf_error *error) {

@@ -16,9 +16,6 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr uint64_t kInlineBytes = 256 * 1024;
-constexpr uint32_t kKnownLaunchFlags = GUF_LAUNCH_GENERALIZED | GUF_LAUNCH_ANY_THREAD |
-                                       GUF_LAUNCH_STATUS | GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST |
-                                       GUF_LAUNCH_SWAPPED;
 
 // A task whose copy is itself.
 template <class Self>
@@ -233,9 +230,7 @@ guf_status fill(void *, void *stream, uint64_t dst, const void *pattern, uint32_
 
 guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
   const guf_launch_block &block = *launch->block;
-  if (__builtin_expect((block.flags & ~kKnownLaunchFlags) != 0, 0)) {
-    return unknown(error, "launch flags", block.flags & ~kKnownLaunchFlags);
-  }
+  GUF_CPU_TRY(check_flags(block, error));
   if (launch->stream == nullptr) return execute_launch(*launch, error);
   auto *stream = static_cast<Stream *>(launch->stream);
   LaunchTask task(*launch);

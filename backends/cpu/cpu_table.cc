@@ -80,10 +80,10 @@ guf_status extension(const char *name, uint32_t, const void **out_table, guf_err
               name == nullptr ? "" : name);
 }
 
-guf_backend_api make_table() {
+guf_backend_api make_table(uint32_t host_minor) {
   guf_backend_api api = {};
   api.struct_size = sizeof(api);
-  api.abi_minor = GUF_BACKEND_ABI_MINOR;
+  api.abi_minor = std::min<uint32_t>(host_minor, GUF_BACKEND_ABI_MINOR);
   api.name = "cpu";
   api.version = GUFUNC_CPU_VERSION;
   api.features = GUF_BACKEND_FP_EVENTS | GUF_BACKEND_METHOD_FP_EVENTS;
@@ -114,17 +114,18 @@ guf_backend_api make_table() {
   api.method = method;
   api.shutdown = shutdown;
   api.extension = extension;
+  api.describe_launch = describe_launch;
   return api;
 }
 
 }  // namespace
 }  // namespace gufunc::cpu
 
-guf_status gufunc_backend_cpu_open(const guf_host_api *host, uint32_t, guf_backend_api *api,
-                                   guf_error *) {
+guf_status gufunc_backend_cpu_open(const guf_host_api *host, uint32_t host_minor,
+                                   guf_backend_api *api, guf_error *) {
   gufunc::cpu::set_host(host);
   gufunc::cpu::start_fork_watch();
-  const guf_backend_api table = gufunc::cpu::make_table();
+  const guf_backend_api table = gufunc::cpu::make_table(host_minor);
   // An older host gets the prefix that it knows; struct_size says how much there is.
   std::memcpy(api, &table, std::min<size_t>(api->struct_size, sizeof(table)));
   return GUF_OK;

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "backends/cpu/cpu_host.h"
-#include "backends/cpu/crossed_loop.h"
 #include "backends/cpu/staged_loop.h"
 #include "backends/cpu/streamed_loop.h"
 
@@ -150,6 +149,11 @@ guf_status run_range(Loop &loop, const guf_launch_block &block, uint64_t first, 
   return GUF_OK;
 }
 
+bool is_whole_rows(const guf_launch_block &block, uint64_t first, uint64_t last) {
+  const auto row_items = static_cast<uint64_t>(block.size[0]);
+  return block.nloop >= 2 && block.mask == 0 && first % row_items == 0 && last % row_items == 0;
+}
+
 // Whole rows without a mask, as many as lie in one plane at once.
 template <class Loop>
 guf_status run_planes(Loop &loop, const guf_launch_block &block, uint64_t first, uint64_t last) {
@@ -166,28 +170,45 @@ guf_status run_planes(Loop &loop, const guf_launch_block &block, uint64_t first,
 
 }  // namespace
 
-guf_status run_items(const guf_launch_block &block, const HostLoop &loop, uint64_t first,
-                     uint64_t last, guf_error *error) {
-  if (first >= last) return GUF_OK;
+ItemWay item_way(const guf_launch_block &block) {
+  ItemWay way;
+  way.walk = Walk::kRows;
   if ((block.flags & (GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED)) != 0) {
-    StagedLoop staged;
-    GUF_CPU_TRY(staged.open(block, loop, error));
-    return run_range(staged, block, first, last);
+    way.walk = Walk::kStaged;
+    return way;
   }
-  const auto row_items = static_cast<uint64_t>(block.size[0]);
-  const bool whole_rows =
-      block.nloop >= 2 && block.mask == 0 && first % row_items == 0 && last % row_items == 0;
-  if (const CrossedWay way = crossed_way(block); way.is_crossed() && whole_rows) {
-    CrossedLoop crossed(block, loop, way);
-    return run_planes(crossed, block, first, last);
+  way.tiles = crossed_way(block);
+  if (way.tiles.is_crossed()) {
+    way.walk = Walk::kTiles;
+  } else if (__builtin_expect(is_streamed(block), 0)) {
+    way.walk = Walk::kStreamed;
   }
-  if (__builtin_expect(is_streamed(block), 0)) {
-    StreamedLoop streamed(block, loop);
-    return run_range(streamed, block, first, last);
+  return way;
+}
+
+guf_status run_items(const guf_launch_block &block, const HostLoop &loop, const ItemWay &way,
+                     uint64_t first, uint64_t last, guf_error *error) {
+  if (first >= last) return GUF_OK;
+  switch (way.walk) {
+    case Walk::kStaged: {
+      StagedLoop staged;
+      GUF_CPU_TRY(staged.open(block, loop, error));
+      return run_range(staged, block, first, last);
+    }
+    case Walk::kTiles: {
+      CrossedLoop crossed(block, loop, way.tiles);
+      return run_planes(crossed, block, first, last);
+    }
+    case Walk::kStreamed: {
+      StreamedLoop streamed(block, loop);
+      return run_range(streamed, block, first, last);
+    }
+    default: {
+      DirectLoop direct(block, loop);
+      return is_whole_rows(block, first, last) ? run_planes(direct, block, first, last)
+                                               : run_range(direct, block, first, last);
+    }
   }
-  DirectLoop direct(block, loop);
-  return whole_rows ? run_planes(direct, block, first, last)
-                    : run_range(direct, block, first, last);
 }
 
 }  // namespace gufunc::cpu

@@ -219,13 +219,14 @@ guf_status run_items_of_each(const guf_backend_method &method, const Fold &fold)
   const guf_method_block &block = *method.block;
   guf_launch_block launch = {};
   fill_launch(block, &launch);
+  const ItemWay way = item_way(launch);
   for (int64_t i = 0; i < block.nindices; ++i) {
     const uint64_t output = block.output + static_cast<uint64_t>(block.indices[i]);
     launch.address[0] = launch.address[launch.noperands - 1] = output;
     if (block.input != 0) {
       launch.address[1] = block.input + static_cast<uint64_t>(block.operand_indices[i]);
     }
-    GUF_CPU_TRY(run_items(launch, fold.loop(), 0, block.items, nullptr));
+    GUF_CPU_TRY(run_items(launch, fold.loop(), way, 0, block.items, nullptr));
   }
   return GUF_OK;
 }

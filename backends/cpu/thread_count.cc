@@ -128,13 +128,13 @@ uint32_t cgroup_threads(const char *root, const char *membership) {
   return limit;
 }
 
-uint32_t granted_threads() {
+Granted granted_threads() {
   if (const char *wish = host_config("GUFUNC_NUM_THREADS"); wish != nullptr && *wish != '\0') {
     char *end = nullptr;
     errno = 0;
     const long count = std::strtol(wish, &end, 10);
     if (errno == 0 && *end == '\0' && count >= 1 && count <= static_cast<long>(kMaxThreads)) {
-      return static_cast<uint32_t>(count);
+      return {static_cast<uint16_t>(count), GrantedBy::kUser};
     }
     host_log(LogLevel::kWarning, "GUFUNC_NUM_THREADS '%.40s' is ignored; wanted 1..%u", wish,
              kMaxThreads);
@@ -144,7 +144,11 @@ uint32_t granted_threads() {
   if (read_text("/proc/self/cgroup", membership, sizeof(membership))) {
     quota = cgroup_threads("/sys/fs/cgroup", membership);
   }
-  return std::min(smaller_limit(affinity_threads(), quota), kMaxThreads);
+  const uint32_t processors = std::min(affinity_threads(), kMaxThreads);
+  if (quota == 0 || quota >= processors) {
+    return {static_cast<uint16_t>(processors), GrantedBy::kAffinity};
+  }
+  return {static_cast<uint16_t>(quota), GrantedBy::kQuota};
 }
 
 bool start_thread(void *(*entry)(void *), void *argument) {

@@ -9,9 +9,17 @@ namespace gufunc::cpu {
 
 inline constexpr uint32_t kMaxThreads = 1024;
 
+enum class GrantedBy : uint16_t { kNobody, kUser, kAffinity, kQuota };
+
+// How many, and who says so. One word, so that it can be atomic.
+struct Granted {
+  uint16_t threads = 0;
+  GrantedBy by = GrantedBy::kNobody;
+};
+
 // GUFUNC_NUM_THREADS (1..1024), else the smaller of the affinity mask and the cgroup's quota. At
 // least 1. Reads files: called when the pool starts, not per launch.
-uint32_t granted_threads();
+Granted granted_threads();
 
 // Processors that the cgroup files under `root` grant the process whose /proc/self/cgroup text is
 // `membership` (v2 cpu.max and v1 cfs quota, each up to the root); 0: no limit.

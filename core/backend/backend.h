@@ -81,20 +81,33 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
 guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                    guf_error *error);
 
+// The image that kernel_of takes the loop from, as a line of text; none for a registered function.
+std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device);
+
+inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::Loop &loop,
+                                       uint32_t threads, const guf_launch_block &block,
+                                       const guf_launch_watch *watch) {
+  return {sizeof(guf_backend_launch),
+          threads,
+          kernel,
+          stream == nullptr ? nullptr : stream->native,
+          loop.user,
+          &block,
+          loop.failure.load(std::memory_order_relaxed),
+          watch};
+}
+
 // Queues one launch; NULL stream: complete on return where the device has host memory.
 inline guf_status launch(Device &device, Stream *stream, void *kernel, const op::Loop &loop,
                          uint32_t threads, const guf_launch_block &block,
                          const guf_launch_watch *watch, guf_error *error) {
-  const guf_backend_launch request = {sizeof(guf_backend_launch),
-                                      threads,
-                                      kernel,
-                                      stream == nullptr ? nullptr : stream->native,
-                                      loop.user,
-                                      &block,
-                                      loop.failure.load(std::memory_order_relaxed),
-                                      watch};
+  const guf_backend_launch request = make_request(stream, kernel, loop, threads, block, watch);
   return device.backend->api.launch(device.native, &request, error);
 }
+
+// How the backend would run a launch without a stream, in lines; empty when it does not say.
+std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, uint32_t threads,
+                            const guf_launch_block &block);
 
 // The same of a method.
 inline guf_status run_method(Device &device, Stream *stream, void *kernel, void *fold,

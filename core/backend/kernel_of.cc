@@ -33,6 +33,10 @@ guf_status no_image(const op::Ufunc &ufunc, const op::Loop &loop, const Device &
                     targets.c_str()[0] == '\0' ? "none" : targets.c_str());
 }
 
+const char *target_of(const guf_module_image &image) {
+  return image.target == nullptr || image.target[0] == '\0' ? "for any" : image.target;
+}
+
 const guf_module_image *best_image(const Device &device, const guf_module_v1 &table) {
   const guf_module_image *best = nullptr;
   int32_t best_score = 0;
@@ -134,6 +138,30 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
   }
   known.store(*out, std::memory_order_release);
   return GUF_OK;
+}
+
+std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device) {
+  if (loop.general != nullptr) return describe_kernel(ufunc, *loop.general, device);
+  const Place place = loop.host != nullptr ? Place() : find_place(ufunc, loop, device);
+  if (place.loop == nullptr) return "";
+  const guf_module_image *const image = best_image(device, *place.table);
+  if (image == nullptr) return "";
+  std::string text = std::string("kernel image ") + target_of(*image) + ", of";
+  for (uint32_t i = 0; i < place.table->nimages; ++i) {
+    text += std::string(i == 0 ? " " : ", ") + target_of(place.table->images[i]);
+  }
+  return text + "\n";
+}
+
+std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, uint32_t threads,
+                            const guf_launch_block &block) {
+  const guf_backend_launch request = make_request(nullptr, kernel, loop, threads, block, nullptr);
+  char text[1024] = "";
+  ErrorRoom room(nullptr);
+  const guf_status status =
+      device.backend->api.describe_launch(device.native, &request, text, sizeof text, room.get());
+  text[sizeof text - 1] = '\0';
+  return status == GUF_OK ? text : "";
 }
 
 }  // namespace gufunc::backend

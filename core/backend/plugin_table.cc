@@ -59,6 +59,11 @@ guf_status no_extension(const char *name, uint32_t, const void **, guf_error *er
                     "the backend has no extension '%s'", name);
 }
 
+guf_status no_description(void *, const guf_backend_launch *, char *, size_t, guf_error *error) {
+  return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+                    "the backend does not describe launches");
+}
+
 // Room behind the table: a plugin that was built against a longer one must not write there.
 struct TableRoom {
   guf_backend_api api;
@@ -143,6 +148,10 @@ guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_ba
   guf_backend_api api = room.api;
   if (api.struct_size <= offsetof(guf_backend_api, extension) || api.extension == nullptr) {
     api.extension = no_extension;
+  }
+  if (api.abi_minor < 1 || api.struct_size <= offsetof(guf_backend_api, describe_launch) ||
+      api.describe_launch == nullptr) {
+    api.describe_launch = no_description;
   }
   api.struct_size = sizeof api;
   *out = api;

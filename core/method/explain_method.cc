@@ -24,6 +24,7 @@ guf_status begin_text(const op::CallView &call, const char *method, const resolv
   *out = call.ufunc->full_name + "." + method + " on " + call.device->spec + ": " +
          pipeline::describe_loop(call, choice) + ", casting " + dtype::casting_name(call.casting) +
          "\n";
+  *out += backend::describe_kernel(*call.ufunc, *choice.loop, *call.device);
   *out += pipeline::describe_refused(call, choice, kOtherwise, true);
   return GUF_OK;
 }

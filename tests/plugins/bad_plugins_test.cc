@@ -47,7 +47,7 @@ const Row kRows[] = {
     {"minor", GUF_E_ABI, "minor of the table: found 3, wanted 0 to 0"},
     {"odd_status", GUF_E_ABI, "its entry returned 2, no error status"},
     {"refuses", GUF_E_ABI, "backend refuses does not open; status 904: it is Sunday", 42},
-    {"hostile", GUF_E_ABI, "plugin ABI: found 1.0, wanted 1.7"},
+    {"hostile", GUF_E_ABI, "plugin ABI: found 1.1, wanted 1.7"},
     {"isa", GUF_E_ABI, "instructions that this machine lacks; wanted x86-64-v9"},
     {"garbled", GUF_E_BAD_FILE, "found 'priority=high', wanted a number"},
     {"no_note", GUF_E_BAD_FILE, "it has no backend note"},

@@ -180,6 +180,11 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_plan_create(add_, &args, &plan, &error_), GUF_OK) << error_.message;
   ASSERT_EQ(guf_stream_create(near_, 0, &stream, &error_), GUF_OK) << error_.message;
+  char text[4096];
+  uint64_t length = sizeof text;
+  ASSERT_EQ(guf_plan_explain(plan, text, &length, &error_), GUF_OK) << error_.message;
+  EXPECT_THAT(text, HasSubstr("launches: one for each of 2 places in the outer dimensions\n"
+                              "null: 256 items\n"));
   control().script("async=1;launch@2=1200");
   const uint64_t addresses[] = {tensors[0].address, 0, tensors[1].address};
   EXPECT_EQ(guf_plan_launch(plan, stream, 3, addresses, 0, &error_), GUF_E_LAUNCH);
@@ -189,6 +194,34 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   EXPECT_EQ(output[0], 3) << "the first launch ran, with the plan's scalar";
   EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
   guf_stream_release(stream, &error_);
+}
+
+// What the backend says of a launch stands at the end, and is left out where it says nothing.
+TEST_F(NullCalls, ExplainingAsksTheBackend) {
+  guf_operand operands[3] = {};
+  for (guf_operand &operand : operands) {
+    operand.kind = GUF_OPERAND_ARRAY;
+    operand.array = make(far_, {1, 2, 3});
+  }
+  guf_call_args args = {};
+  args.struct_size = sizeof args;
+  args.ninputs = 2;
+  args.noutputs = 1;
+  args.inputs = operands;
+  args.outputs = operands + 2;
+  const auto explain = [&] {
+    char text[4096];
+    uint64_t length = sizeof text;
+    EXPECT_EQ(guf_explain(add_, &args, text, &length, &error_), GUF_OK) << error_.message;
+    return std::string(text);
+  };
+  const uint64_t launches = control().calls("launch");
+  const std::string whole = explain(), last = "null: 3 items\n";
+  EXPECT_THAT(whole, HasSubstr("\nkernel image null, of null\n"));
+  ASSERT_THAT(whole, ::testing::EndsWith(last));
+  control().script("describe_launch@1=1200");
+  EXPECT_EQ(explain(), whole.substr(0, whole.size() - last.size()));
+  EXPECT_EQ(control().calls("launch"), launches);
 }
 
 TEST_F(NullCalls, StreamsAndEventsThatCannotBeMade) {

@@ -14,7 +14,7 @@
 #include "tests/plugins/null_queue.h"
 #include "tests/plugins/null_script.h"
 
-GUF_BACKEND_NOTE("name=null;abi=0-0;priority=1;isa=x86-64");
+GUF_BACKEND_NOTE("name=null;abi=0-1;priority=1;isa=x86-64");
 
 namespace null_plugin {
 namespace {
@@ -279,10 +279,18 @@ guf_status extension(const char *name, uint32_t version, const void **out_table,
   return GUF_OK;
 }
 
+guf_status describe_launch(void *, const guf_backend_launch *launch, char *out_text,
+                           size_t text_size, guf_error *error) {
+  NULL_ENTER(kDescribeLaunch);
+  std::snprintf(out_text, text_size, "null: %llu items\n",
+                static_cast<unsigned long long>(launch->block->items));
+  return GUF_OK;
+}
+
 }  // namespace
 }  // namespace null_plugin
 
-guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t, guf_backend_api *api,
+guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t minor, guf_backend_api *api,
                                   guf_error *error) {
   using namespace null_plugin;
   // Opened again (a test asks for the control table): the script in force stays.
@@ -293,7 +301,7 @@ guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t, guf_backen
     }
   }
   *api = {sizeof *api,
-          0,
+          minor < 1 ? 0u : 1u,
           "null",
           "1.0",
           0,
@@ -323,6 +331,7 @@ guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t, guf_backen
           convert,
           method,
           shutdown,
-          extension};
+          extension,
+          describe_launch};
   return GUF_OK;
 }

@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
 #include <memory>
 #include <string>
 
 #include "core/backend/backend_registry.h"
+#include "core/backend/plugin_table.h"
 #include "tests/plugins/null_control.h"
 
 namespace gufunc::backend {
@@ -67,6 +71,33 @@ TEST_F(NullPlugin, CountsDevicesOnceAndOpensEachOnce) {
   EXPECT_TRUE(first->host_memory);
   EXPECT_EQ(find_device("null:4", &first, &error_), GUF_E_NO_DEVICE);
   EXPECT_THAT(error_.message, HasSubstr("no device null:4; backend null has 4 device(s)"));
+}
+
+// A table that ends before a slot, or is of an older minor, whatever lies there.
+guf_backend_api old_table;
+guf_status open_old(const guf_host_api *, uint32_t, guf_backend_api *api, guf_error *) {
+  std::memcpy(api, &old_table, std::min(api->struct_size, old_table.struct_size));
+  return GUF_OK;
+}
+
+TEST_F(NullPlugin, OldTablesDescribeNothing) {
+  const BackendNote note = {"null", 0, 1, 1, "x86-64"};
+  const guf_backend_launch launch = {};
+  char text[100] = "";
+  guf_backend_api opened = {};
+  old_table = record().api;
+  EXPECT_EQ(old_table.abi_minor, 1u);
+  ASSERT_EQ(open_table(open_old, note, &opened, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(opened.describe_launch, record().api.describe_launch);
+  for (const bool is_short : {false, true}) {
+    old_table = record().api;
+    old_table.abi_minor = is_short ? 1 : 0;
+    if (is_short) old_table.struct_size = offsetof(guf_backend_api, describe_launch);
+    ASSERT_EQ(open_table(open_old, note, &opened, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(opened.describe_launch(nullptr, &launch, text, sizeof text, &error_),
+              GUF_E_UNSUPPORTED);
+    EXPECT_STREQ(text, "");
+  }
 }
 
 TEST_F(NullPlugin, SpecsThatAreNone) {

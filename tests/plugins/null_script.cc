@@ -36,7 +36,8 @@ constexpr std::array<std::string_view, kSlots> kNames = {"probe",
                                                          "convert",
                                                          "method",
                                                          "shutdown",
-                                                         "extension"};
+                                                         "extension",
+                                                         "describe_launch"};
 constexpr std::array<std::string_view, kLiveKinds> kLiveNames = {"memory", "stream", "event",
                                                                  "module"};
 

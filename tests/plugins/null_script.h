@@ -38,6 +38,7 @@ enum Slot : int {
   kMethod,
   kShutdown,
   kExtension,
+  kDescribeLaunch,
   kSlots
 };
 

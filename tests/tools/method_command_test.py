@@ -4,6 +4,7 @@
 method_command_test.py GUFUNC"""
 
 import json
+import os
 
 import command_fixture
 import numpy as np
@@ -162,6 +163,28 @@ class MethodCommand(command_fixture.CommandTest):
         self.fails(
             4, 'could not be broadcast', 'explain', 'add', self.a, self.save('c.npy', np.ones(5))
         )
+
+    def test_explain_says_how_the_backend_runs_it(self):
+        big = self.save('big.npy', np.ones((300, 500), np.float32))
+        turned = self.save('turned.npy', np.ones((300, 500), np.float32, order='F'))
+        self.assertIn('walk: one call of the loop', self.ok('explain', 'add', self.a, '1'))
+        os.environ.update(GUFUNC_NUM_THREADS='3', GUFUNC_CPU_ISA='x86-64-v2')
+        try:
+            text = self.ok('explain', 'add', big, turned)
+            for part in (
+                'kernel image x86-64-v2, of ',
+                'walk: tile by tile of dimensions 0 and 1; argument 1 is turned in',
+                'threads: up to 3, by GUFUNC_NUM_THREADS; ',
+                'instructions: up to x86-64-v2',
+            ):
+                self.assertIn(part, text)
+            text = self.ok('explain', 'add', big, '1', '--threads=2')
+            self.assertIn('threads: up to 2, as the call asks', text)
+            self.assertIn('kernel image x86-64-v2', self.ok('reduce', 'add', big, '--explain'))
+            os.environ['GUFUNC_NUM_THREADS'] = '1'
+            self.assertIn('threads: 1, by GUFUNC_NUM_THREADS', self.ok('explain', 'add', big, '1'))
+        finally:
+            del os.environ['GUFUNC_NUM_THREADS'], os.environ['GUFUNC_CPU_ISA']
 
     def test_help(self):
         overview = self.ok('--help')

@@ -22,7 +22,7 @@ GUF_BEGIN_DECLS
 
 enum guf_backend_abi {
   GUF_BACKEND_ABI_MAJOR = 1, /* the symbol's suffix and the directory lib/gufunc/1 */
-  GUF_BACKEND_ABI_MINOR = 0
+  GUF_BACKEND_ABI_MINOR = 1
 };
 
 /* ------------------------------------------------------------------ launch block (kernel_abi 1) */
@@ -304,6 +304,14 @@ typedef struct guf_backend_api {
   /* Optional: a named table of further slots. */
   guf_status (*extension)(const char *name, uint32_t version, const void **out_table,
                           guf_error *error);
+
+  /* Minor 1 */
+
+  /* Optional. How the slot `launch` would run this, for people: lines "word: text", each with its
+   * newline, NUL-terminated, cut off at `text_size`. Runs and queues nothing, reads and writes no
+   * operand; `kernel` may be NULL. */
+  guf_status (*describe_launch)(void *device, const guf_backend_launch *launch, char *out_text,
+                                size_t text_size, guf_error *error);
 } guf_backend_api;
 
 /** The plugin's one exported symbol. `api` is zeroed, its struct_size set to the host's size; the

@@ -180,8 +180,8 @@ GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint6
 GUF_API guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses,
                                    const uint64_t *addresses, uint64_t workspace, guf_error *error);
 
-/** Text of what the plan does and why: loop, casts, loop dimensions, kernel, other candidates'
- * refusals.
+/** Text of what the plan does and why: loop, kernel, casts, loop dimensions, other candidates'
+ * refusals, and how the backend runs it on operands that lie as those did when it was made.
  * In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
  * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
  * [mt] [no-block] */

@@ -83,6 +83,46 @@ TEST(ExplainCall, TouchesNoElement) {
   EXPECT_THAT(text_of(matmul), HasSubstr("core sizes (300000,3,300000)"));
 }
 
+// The backend's part, of the block that the call would launch: none of it is the core's to decide.
+TEST(ExplainCall, SaysHowTheBackendRunsIt) {
+  const std::vector<float> x(200 * 300), y(200 * 300);
+  Call small("add"), across("add"), asked("add"), shifted("add"), none("add");
+  small.in(Call::weak_int(1)).in({GUF_F32, x.data(), {300}, {}, 0});
+  EXPECT_THAT(text_of(small), HasSubstr("\nkernel image x86-64-v"));
+  EXPECT_THAT(text_of(small),
+              HasSubstr("\nwalk: one call of the loop\nthreads: 1, as work of 300 "));
+  EXPECT_THAT(text_of(small), HasSubstr("\ninstructions: up to x86-64-v"));
+  across.in({GUF_F32, x.data(), {200, 300}, {}, 0})
+      .in({GUF_F32, y.data(), {200, 300}, {4, 800}, 0});
+  EXPECT_THAT(text_of(across), HasSubstr("\nwalk: tile by tile of dimensions 0 and 1; argument 1 "
+                                         "is turned in\n"));
+  asked.in({GUF_F32, x.data(), {60000}, {}, 0}).in({GUF_F32, y.data(), {60000}, {}, 0});
+  asked.args.threads = 1;
+  EXPECT_THAT(text_of(asked), HasSubstr("\nthreads: 1, as the call asks for one\n"));
+  const auto *const odd = reinterpret_cast<const char *>(x.data()) + 1;
+  shifted.in({GUF_F32, odd, {300}, {}, 0}).in({GUF_F32, y.data(), {300}, {}, 0});
+  EXPECT_THAT(text_of(shifted), HasSubstr("\nwalk: row by row through blocks of operands"));
+  none.in({GUF_F32, x.data(), {0, 3}, {}, 0}).in({GUF_F32, y.data(), {3}, {}, 0});
+  EXPECT_THAT(text_of(none), testing::EndsWith("\nno items: nothing is launched\n"));
+}
+
+// 64 MiB and more go around the caches, but not over an input; one that overlaps is staged, so that
+// the launch has it elsewhere.
+TEST(ExplainCall, SaysWhatIsWrittenAroundTheCaches) {
+  constexpr int64_t kItems = 20 << 20;
+  const auto *const nowhere = reinterpret_cast<const void *>(uintptr_t{1} << 30);
+  const View whole = {GUF_F32, nowhere, {kItems}, {}, 0};
+  Call apart("negative"), same("negative"), overlapping("negative");
+  apart.in(whole).out_missing();
+  same.in(whole).out(whole);
+  overlapping.in({GUF_F32, nowhere, {kItems}, {8}, 0}).out(whole);
+  const std::string text = text_of(apart);
+  if (text.find("up to x86-64-v2") != std::string::npos) GTEST_SKIP() << "no 32-byte stores";
+  EXPECT_THAT(text, HasSubstr("argument 1 is written around the caches\n"));
+  EXPECT_THAT(text_of(same), Not(HasSubstr("around the caches")));
+  EXPECT_THAT(text_of(overlapping), HasSubstr("argument 1 is written around the caches\n"));
+}
+
 TEST(ExplainCall, FailsAsTheCall) {
   const std::vector<double> x(3), y(4);
   Call call("add");
