@@ -161,12 +161,14 @@ class Library:
         self.lib = ct.CDLL(path)
         self.lib.guf_status_name.restype = ct.c_char_p
         self.lib.guf_call.argtypes = [ct.c_void_p, ct.POINTER(CallArgs), ct.POINTER(Error)]
+        self.lib.guf_explain.argtypes = [ct.c_void_p] * 5
         self.lib.guf_array_release.argtypes = [ct.c_void_p, ct.c_void_p]
         self.lib.guf_array_get_info.argtypes = [ct.c_void_p, ct.POINTER(ArrayInfo), ct.c_void_p]
         self.error = Error()
         self.error.struct_size = ct.sizeof(Error)
         self.ufuncs = {}
         self.refused = 0
+        self.told = ''
 
     def check(self, status):
         if status != 0:
@@ -253,11 +255,14 @@ class Library:
         axes=None,
         axis=None,
         keepdims=False,
+        threads=0,
         report=0,
-        fail=0
+        fail=0,
+        explain=False,
     ):
         """Calls; returns outputs, allocated ones as NumPy copies with strides and dtype letter. The
-        floating-point events that `report` asks for are in `events` afterwards."""
+        floating-point events that `report` asks for are in `events` afterwards, and with `explain`
+        what guf_explain told of the call in `told`."""
         keep = []
         args = CallArgs()
         args.struct_size = ct.sizeof(CallArgs)
@@ -270,7 +275,7 @@ class Library:
         if signature is not None:
             types = [DTYPES[letter] if letter else 0 for letter in signature]
             args.signature, args.nsignature = (ct.c_uint32 * len(types))(*types), len(types)
-        args.flags = int(keepdims)
+        args.flags, args.threads = int(keepdims), threads
         self.watch(args, report, fail)
         if where is not None:
             mask = self.operand(where, keep)
@@ -280,8 +285,17 @@ class Library:
         if axes is not None:
             flat = [a for group in axes for a in group]
             args.axes, args.naxes = (ct.c_int64 * max(len(flat), 1))(*flat), len(flat)
+        self.told = self.explain(name, args) if explain else ''
         self.check(self.lib.guf_call(self.find(name), ct.byref(args), ct.byref(self.error)))
         return [self.result(outs[i]) if value is None else value for i, value in enumerate(outputs)]
+
+    def explain(self, name, args):
+        """What guf_explain tells of a call; '' of one that fails."""
+        text, length = ct.create_string_buffer(8192), ct.c_uint64(8192)
+        status = self.lib.guf_explain(
+            self.find(name), ct.byref(args), text, ct.byref(length), ct.byref(self.error)
+        )
+        return '' if status else text.value.decode()
 
     def result(self, operand):
         info = ArrayInfo()

@@ -171,23 +171,26 @@ class Library(abi.Library):
     def reduceat(self, name, source, indices, out=None, **options):
         return self.accumulate(name, source, out, indices=indices, **options)
 
-    def outer(self, name, inputs, out=None, *, where=None, dtype=None, order='K', report=0):
+    def outer(
+        self, name, inputs, out=None, *, where=None, dtype=None, order='K', threads=0, report=0
+    ):
         keep, args = [], abi.CallArgs()
         ins = (abi.Operand * len(inputs))(*[self.operand(value, keep) for value in inputs])
         outs = (abi.Operand * 1)(self.operand(out, keep))
         args.ninputs, args.inputs, args.noutputs, args.outputs = len(inputs), ins, 1, outs
         args.dtype, args.order = abi.DTYPES[dtype] if dtype else 0, abi.ORDER[order]
+        args.threads = threads
         if where is not None:
             args.where = ct.pointer(self.operand(where, keep))
         self.run('outer', name, args, report)
         return self.answer(outs[0], out)
 
-    def at(self, name, array, indices, operand=None, *, report=0):
+    def at(self, name, array, indices, operand=None, *, threads=0, report=0):
         keep, args = [], AtArgs()
         args.array = ct.pointer(self.operand(array, keep))
         several = [self.operand(index, keep) for index in indices]
         args.indices = (abi.Operand * max(len(several), 1))(*several)
-        args.nindices = len(several)
+        args.nindices, args.threads = len(several), threads
         if operand is not None:
             args.operand = ct.pointer(self.operand(operand, keep))
         self.run('at', name, args, report)

@@ -159,9 +159,9 @@ def random_output(rng, buffers, shape, inputs, dtypes):
     return buffers.view(rng.choice(dtypes), shape)
 
 
-def matmul_shapes(rng, name):
+def matmul_shapes(rng, name, loop=None):
     m, k, p = (rng.choice([0, 1, 2, 3, 5, 8, 17]) if rng.random() < 0.9 else 1 for _ in range(3))
-    loop = random_shape(rng)[:2]
+    loop = random_shape(rng)[:2] if loop is None else loop
     if name == 'vecdot':
         return loop, [k], [k + (rng.random() < 0.02)]
     left = [k] if rng.random() < 0.15 else [m, k]
@@ -169,8 +169,8 @@ def matmul_shapes(rng, name):
     return loop, left, right
 
 
-def random_gufunc(rng, name, buffers, dtypes):
-    loop, left, right = matmul_shapes(rng, name)
+def random_gufunc(rng, name, buffers, dtypes, loop=None):
+    loop, left, right = matmul_shapes(rng, name, loop)
     inputs = [
         buffers.view(rng.choice(dtypes), narrowed(rng, loop) + core) for core in (left, right)
     ]
@@ -178,8 +178,9 @@ def random_gufunc(rng, name, buffers, dtypes):
     return inputs, random_output(rng, buffers, loop + core, inputs, dtypes)
 
 
-def random_case(rng, overlaps=False, dtypes=None):
-    name = rng.choice(NAMES)
+def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
+    """`shape`: that of the result, or of the loop where there are core dimensions."""
+    name = rng.choice(names)
     # Half of the calls stay within one kind, so that loops run and not only errors.
     dtypes = dtypes or rng.choice(
         [DTYPES, rng.choice(DTYPES), rng.choice(['?bhiqBHIQ', 'efd', 'FD', 'efdFD', 'iqfd'])]
@@ -197,10 +198,10 @@ def random_case(rng, overlaps=False, dtypes=None):
         'order': rng.choice('KKKCFA'),
     }
     if name in GUFUNCS:
-        case['inputs'], output = random_gufunc(rng, name, buffers, dtypes)
+        case['inputs'], output = random_gufunc(rng, name, buffers, dtypes, shape)
     else:
         nin = 1 if name in ELEMENTWISE[1] else 2
-        shape = random_shape(rng)
+        shape = random_shape(rng) if shape is None else shape
         if over_mask and rng.random() < 0.5:
             shape = [rng.randint(257, 900)]  # several blocks
         case['inputs'] = [random_input(rng, buffers, shape, dtypes) for _ in range(nin)]

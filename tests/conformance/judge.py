@@ -112,7 +112,9 @@ def run_library(case, library):
             casting=case['casting'],
             order=case['order'],
             dtype=case.get('dtype'),
+            threads=case.get('threads') or 0,
             report=event_judge.ALL if case.get('events') else 0,
+            explain='big' in case,
             **keyword_cases.keyword_options(case),
         )[0]
     except abi.GufuncError as error:
@@ -163,6 +165,7 @@ def difference(case, library):
     if theirs.output.shape != ours.output.shape:
         return f'shape: NumPy {theirs.output.shape}, ours {ours.output.shape}'
     tally.count_overlap(case, ours)
+    tally.count_big(case, library)
     layout = layout_difference(case, theirs, ours)
     return (
         layout

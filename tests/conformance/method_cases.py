@@ -128,9 +128,9 @@ def base(rng, method, name):
     }
 
 
-def random_reduce(rng, name, dtypes, overlaps=False):
+def random_reduce(rng, name, dtypes, overlaps=False, shape=None):
     case, buffers = base(rng, 'reduce', name), Buffers(rng, overlaps)
-    shape = random_shape(rng)
+    shape = random_shape(rng) if shape is None else shape
     source = random_source(rng, buffers, shape, dtypes)
     if rng.random() < 0.93:
         case['axis'] = random_axis(rng, len(shape))
@@ -170,9 +170,9 @@ def random_one_axis(rng, ndim):
     return rng.randrange(-ndim, ndim) if ndim else rng.choice([0, -1])
 
 
-def random_accumulate(rng, name, dtypes, overlaps=False):
+def random_accumulate(rng, name, dtypes, overlaps=False, shape=None):
     case, buffers = base(rng, 'accumulate', name), Buffers(rng, overlaps)
-    shape = random_shape(rng)
+    shape = random_shape(rng) if shape is None else shape
     source = random_source(rng, buffers, shape, dtypes)
     case['axis'] = random_one_axis(rng, len(shape))
     if rng.random() < 0.12:
@@ -183,9 +183,9 @@ def random_accumulate(rng, name, dtypes, overlaps=False):
     return {**case, 'inputs': [source], 'output': output, 'buffers': buffers.list}
 
 
-def random_reduceat(rng, name, dtypes, overlaps=False):
+def random_reduceat(rng, name, dtypes, overlaps=False, shape=None):
     case, buffers = base(rng, 'reduceat', name), Buffers(rng, overlaps)
-    shape = random_shape(rng)
+    shape = random_shape(rng) if shape is None else shape
     source = random_source(rng, buffers, shape, dtypes)
     case['axis'] = axis = random_one_axis(rng, len(shape))
     extent = shape[axis % len(shape)] if shape else 1

@@ -30,7 +30,8 @@ def run_library(case, library):
     memory = build.Memory(case)
     inputs = [build.library_value(memory, spec, case) for spec in case['inputs']]
     out = build.value(memory, case['output']) if case['output'] else None
-    options, method = {'dtype': case.get('dtype')}, case['method']
+    options = {'dtype': case.get('dtype'), 'threads': case.get('threads') or 0}
+    method = case['method']
     if case.get('events'):
         options['report'] = event_judge.ALL
     if case.get('where'):
@@ -116,6 +117,7 @@ def difference(case, library):
     if theirs.output.shape != ours.output.shape:
         return f'shape: NumPy {theirs.output.shape}, ours {ours.output.shape}'
     tally.count_overlap(case, ours)
+    tally.count_big(case, library)
     plain = flat(case) if case['method'] == 'outer' else case
     layout = judge.layout_difference(plain, theirs, ours)
     untouched = judge.untouched_difference(plain, theirs, ours)

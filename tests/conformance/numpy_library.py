@@ -9,6 +9,7 @@ import numpy as np
 
 import abi
 import abi_methods
+import big_cases
 import build
 import event_judge
 import keyword_cases
@@ -41,6 +42,7 @@ FAULTS = {
     'events: a division by zero is not told': 'no_divide',
     'events: those of accumulate are not told': 'no_scan_events',
     'events: what a mask leaves out counts': 'masked_events',
+    'threads: an item between two chunks is lost': 'lost_item',
 }
 STATUS = [
     (OverflowError, 600),
@@ -53,7 +55,9 @@ STATUS = [
 
 
 class NumpyLibrary:
-    """The interface of abi_methods.Library."""
+    """The interface of abi_methods.Library. Numbers of threads change nothing."""
+
+    told = ''
 
     def __init__(self, fault=None):
         self.fault = fault
@@ -117,7 +121,9 @@ class NumpyLibrary:
         casting=None,
         order='K',
         dtype=None,
+        threads=0,
         report=0,
+        explain=False,
         **keywords,
     ):
         case = {'op': name, **keywords}
@@ -149,7 +155,14 @@ class NumpyLibrary:
             del options['where']
             copies = [np.array(x) for x in inputs]
             self.noted(report, lambda _: function(*copies, **options), None)
+        if self.fault == 'lost_item' and threads > 1:
+            self.lose_item(found[1] if outputs[0] is None else found)
         return [found]
+
+    @staticmethod
+    def lose_item(result):
+        if result.size >= big_cases.SHARED:
+            result.flat[8256] = not result.flat[8256]
 
     def spoil_times(self, name, inputs):
         dtypes = [getattr(x, 'dtype', np.dtype('d')) for x in inputs]
@@ -180,6 +193,7 @@ class NumpyLibrary:
         where=None,
         dtype=None,
         keepdims=False,
+        threads=0,
         report=0,
     ):
         source = self.plain(source)
@@ -225,7 +239,7 @@ class NumpyLibrary:
                 options['initial'] = -0.0
         return source, axis, options
 
-    def accumulate(self, name, source, out=None, *, axis=0, dtype=None, report=0):
+    def accumulate(self, name, source, out=None, *, axis=0, dtype=None, threads=0, report=0):
         source = self.plain(source)
         if self.fault == 'in_place' and self.shares(out, source) and np.shape(source):
             out[...] = np.flip(out)
@@ -236,7 +250,9 @@ class NumpyLibrary:
             report=0 if self.fault == 'no_scan_events' else report,
         )
 
-    def reduceat(self, name, source, indices, out=None, *, axis=0, dtype=None, report=0):
+    def reduceat(
+        self, name, source, indices, out=None, *, axis=0, dtype=None, threads=0, report=0
+    ):
         source = self.plain(source)
         function, ndim = getattr(np, name), np.ndim(source)
         extent = np.shape(source)[axis] if -ndim <= axis < ndim else 0
@@ -253,7 +269,9 @@ class NumpyLibrary:
 
         return self.answered(out, work, report=report)
 
-    def outer(self, name, inputs, out=None, *, where=None, dtype=None, order='K', report=0):
+    def outer(
+        self, name, inputs, out=None, *, where=None, dtype=None, order='K', threads=0, report=0
+    ):
         options = {'order': order, 'dtype': self.dtype(dtype), 'out': out}
         if where is not None:
             options['where'] = where
@@ -264,7 +282,7 @@ class NumpyLibrary:
             out, lambda _: getattr(np, name).outer(*inputs, **options), report=report
         )
 
-    def at(self, name, array, indices, *operand, report=0):
+    def at(self, name, array, indices, *operand, threads=0, report=0):
         operand = [spread(self.plain(x), indices, array) for x in operand]
         if self.fault == 'negative_index':
             indices = [np.where(x < 0, x - 1, x) if x.dtype.kind == 'i' else x for x in indices]

@@ -2,7 +2,7 @@
 """The oracle: random calls and methods through the C ABI, compared with NumPy 2.
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
-    [--only calls|methods|times|overlaps|events|bad] [--keep]
+    [--only calls|methods|times|overlaps|events|bad|big|streamed] [--keep]
 
 It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first.
 Without --seed each commit has a seed of its own, which is printed: --seed N repeats its calls.
@@ -27,6 +27,7 @@ import numpy as np
 
 import abi_methods
 import bad_cases
+import big_cases
 import cases
 import fresh_process
 import judge
@@ -42,7 +43,7 @@ ROWS = pathlib.Path(__file__).with_name('rows')
 def simpler(case):
     """Cases a step simpler than this one, simplest first."""
     keywords = ('keepdims',) if 'method' in case else keyword_cases.KEYS
-    for key in ('where', 'dtype', 'events', *keywords):
+    for key in ('threads', 'where', 'dtype', 'events', *keywords):
         if case.get(key):
             yield {**case, key: None}
     if 'initial' in case:
@@ -152,17 +153,32 @@ def random_event_case(rng, number):
 class Drawing:
     """The cases of a seed, each kind from a generator of its own."""
 
+    THREADS = (1, 2, 3, 7)  # of which the process grants as many as the last
+    BIG_EVERY, STREAMED_EVERY = 128, 50_000
     KINDS = 'numbers overlaps times overlaps events overlaps times bad'.split()
 
     def __init__(self, seed, only):
         self.only, self.count = only, 0
-        self.rngs = {kind: random.Random(f'{kind} {seed}') for kind in self.KINDS}
+        kinds = [*self.KINDS, 'threads', 'big', 'streamed']
+        self.rngs = {kind: random.Random(f'{kind} {seed}') for kind in kinds}
         self.drawn = Counter()
 
     def next(self):
-        kind = self.KINDS[self.count % len(self.KINDS)] if self.only is None else self.only
+        """A case of the next kind, or of the one that is asked for, on some number of threads."""
+        return {**self.draw(), 'threads': self.rngs['threads'].choice(self.THREADS)}
+
+    def next_kind(self):
+        if self.only is not None:
+            return 'numbers' if self.only in ('calls', 'methods') else self.only
+        if self.count % self.STREAMED_EVERY == self.STREAMED_EVERY - 1:
+            return 'streamed'
+        if self.count % self.BIG_EVERY == self.BIG_EVERY - 2:
+            return 'big'
+        return self.KINDS[self.count % len(self.KINDS)]
+
+    def draw(self):
+        kind = self.next_kind()
         self.count += 1
-        kind = 'numbers' if kind in ('calls', 'methods') else kind
         rng, number = self.rngs[kind], self.drawn[kind]
         self.drawn[kind] += 1
         if kind == 'times':
@@ -177,6 +193,10 @@ class Drawing:
             return cases.random_case(rng, overlaps=True)
         if kind == 'bad':
             return bad_cases.random_bad_case(rng)
+        if kind == 'big':
+            return big_cases.random_big_case(rng, number)
+        if kind == 'streamed':
+            return big_cases.random_streamed_case(rng)
         return random_case(rng, number, self.only)
 
 
@@ -202,11 +222,12 @@ def main():
     parser.add_argument('--cases', type=int, default=100_000)
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
     parser.add_argument('--seed', type=int, default=commit_seed(), help="else the commit's")
-    kinds = ['calls', 'methods', 'times', 'overlaps', 'events', 'bad']
+    kinds = ['calls', 'methods', *dict.fromkeys(Drawing.KINDS[1:]), 'big', 'streamed']
     parser.add_argument('--only', choices=kinds, help='by default all')
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
     np.seterr(all='ignore')
+    os.environ['GUFUNC_NUM_THREADS'] = str(max(Drawing.THREADS))  # read when the library is used
     library = abi_methods.Library(os.path.abspath(options.library))
     print(f'seed {options.seed}', flush=True)
     kinds = Counter()

@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 
 import bad_cases
+import big_cases
 import build
 import event_judge
 
@@ -15,6 +16,10 @@ FEWEST = {
     'overlapping': 5,  # ... a success whose output shares memory with an input
     'over their mask': 100,  # ... a success whose output shares memory with the mask
     'with events': 150,  # ... floating-point events, the same ones
+    'shared': 500,  # ... a call whose items threads share, as told beforehand
+    'in tiles': 10_000,  # ... one of those, or of one thread, that goes tile by tile
+    'shared methods': 1500,  # ... a method of so many elements
+    'around the caches': 50_000,  # ... a result that is written around the caches, as told
     'refused for an argument': 20,  # ... a wrong argument that both refuse, without a byte changed
 }
 
@@ -41,6 +46,21 @@ def count_overlap(case, ours):
         TALLY['over their mask'] += np.shares_memory(ours.output, mask)
 
 
+def count_big(case, library):
+    """Counts a call by what the library told of it, a method by its elements."""
+    if 'big' not in case:
+        return
+    if 'method' in case:
+        shape = case['inputs'][0].get('shape', [])
+        several = case.get('threads') != 1 and np.prod(shape) >= big_cases.SHARED
+        TALLY['shared methods'] += several
+    else:
+        TALLY['shared'] += '\nthreads: up to ' in library.told
+        TALLY['in tiles'] += 'tile by tile' in library.told
+        TALLY['around the caches'] += 'around the caches' in library.told
+        TALLY['without wide stores'] += 'up to x86-64-v2' in library.told
+
+
 def tell(count, only):
     """Prints what was judged of overlaps and refusals; the kinds of which there were too few."""
     for kind in ('overlapping', 'in place', 'over their mask', 'refused'):
@@ -57,8 +77,16 @@ def tell(count, only):
         f'floating-point events: compared in {event_judge.TALLY["compared"]} calls, found in '
         f'{event_judge.TALLY["found"]}'
     )
+    print(
+        f'shared between threads: {TALLY["shared"]} calls, {TALLY["in tiles"]} of them or of one '
+        f'thread in tiles, {TALLY["shared methods"]} methods; '
+        f'written around the caches: {TALLY["around the caches"]}'
+    )
     TALLY['with events'] = event_judge.TALLY['found']
-    few = [k for k, one_in in FEWEST.items() if only is None and TALLY[k] * one_in < count - 1000]
+    wanted = {kind: (count - 1000) // one_in for kind, one_in in FEWEST.items()}
+    few = [kind for kind in FEWEST if only is None and TALLY[kind] < wanted[kind]]
+    if TALLY['without wide stores']:
+        few = [k for k in few if k != 'around the caches']
     for kind in few:
         print(f'too few cases: {TALLY[kind]} {kind}, wanted one of {FEWEST[kind]}')
     return few
