@@ -33,7 +33,7 @@ struct Conversion {
   uint64_t items;
 };
 
-ElementForm form_of(const guf_launch_block &block, int operand) {
+ElementForm operand_form(const guf_launch_block &block, int operand) {
   return {block.dtype[operand], (block.operand_flags[operand] & GUF_LAUNCH_OPERAND_SWAPPED) != 0,
           (block.operand_flags[operand] & GUF_LAUNCH_OPERAND_UNALIGNED) != 0};
 }
@@ -138,7 +138,7 @@ uint32_t byte_chunks(uint64_t size) {
 
 guf_status execute_convert(const guf_launch_block &block, guf_error *error) {
   Conversion c;
-  if (!c.converter.choose(form_of(block, 0), form_of(block, 1))) {
+  if (!c.converter.choose(operand_form(block, 0), operand_form(block, 1))) {
     return fail(error, GUF_E_DTYPE, 0, kNone, "dtype 0x%x has no cast to dtype 0x%x",
                 static_cast<unsigned>(block.dtype[0]), static_cast<unsigned>(block.dtype[1]));
   }

@@ -15,8 +15,8 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr int64_t kTile = GUF_SCAN_TILE;
-constexpr int64_t kLaneBytes = 512;
+constexpr int64_t kScanTile = GUF_SCAN_TILE;
+constexpr int64_t kScanLaneBytes = 512;
 constexpr int64_t kSideBySide = 4;  // tiles: what a fold entry scans together
 constexpr int64_t kCachedBytes = 256 * 1024;
 constexpr int kMostLevels = 8;  // 256^8 elements
@@ -36,7 +36,7 @@ class TotalScan {
 
   // For `tiles` totals; false when memory is out.
   bool open(int64_t tiles, MethodScratch &scratch) {
-    for (levels_ = 1; tiles > kTile; tiles = (tiles + kTile - 1) / kTile) ++levels_;
+    for (levels_ = 1; tiles > kScanTile; tiles = (tiles + kScanTile - 1) / kScanTile) ++levels_;
     const int64_t bytes = lanes_ * fold_.value_bytes();
     scanned_ = scratch.take(bytes * (2 * levels_ + 1));
     for (int i = 0; scanned_ != nullptr && i < levels_; ++i) {
@@ -69,7 +69,7 @@ class TotalScan {
     } else {
       std::memcpy(out, level.local, static_cast<size_t>(lanes_ * size));
     }
-    if (++level.count < kTile || i + 1 == levels_) return GUF_OK;
+    if (++level.count < kScanTile || i + 1 == levels_) return GUF_OK;
     level.count = 0;
     level.has_offset = true;
     return push_at(i + 1, level.local, size, level.offset);
@@ -116,7 +116,7 @@ class Accumulation {
   //       order that takes half as long again (f64, 1e6 elements).
   int64_t part_of(int64_t lanes) const {
     const bool in_cache = block_.fold_size[0] <= kCachedBytes / size_;
-    return lanes == 1 && in_cache && fold_.folds_at_once() ? kTile * kSideBySide : kTile;
+    return lanes == 1 && in_cache && fold_.folds_at_once() ? kScanTile * kSideBySide : kScanTile;
   }
 
   const guf_backend_method &method_;
@@ -132,7 +132,7 @@ guf_status Accumulation::run() {
   if (!source_.open(block_) || !sink_.open(block_)) return GUF_E_DTYPE;
   const uint64_t work = work_of(block_);
   const uint32_t threads = method_threads(method_, work);
-  const int64_t most = std::max<int64_t>(kLaneBytes / size_, 1);
+  const int64_t most = std::max<int64_t>(kScanLaneBytes / size_, 1);
   const ItemUnits units(block_, most, threads < 2 ? 1 : threads * 4);
   if (units.count() < threads && fold_.tree() && sink_.direct()) {
     const ItemUnits whole(block_, most, 1);
@@ -161,7 +161,7 @@ guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
   TotalScan totals(fold_, lanes);
   char *const last = scratch.take(lanes * size_);
   char *const staged = sink_.direct() ? nullptr : scratch.take(lanes * std::min(n, most) * size_);
-  if (!totals.open((n + kTile - 1) / kTile, scratch) || last == nullptr ||
+  if (!totals.open((n + kScanTile - 1) / kScanTile, scratch) || last == nullptr ||
       (staged == nullptr && !sink_.direct())) {
     return GUF_E_NO_MEMORY;
   }
@@ -172,9 +172,9 @@ guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
     if (staged != nullptr) out = {staged, count * size_, size_};
     const bool goes_on = !fold_.tree() && i != 0;
     GUF_CPU_TRY(scan_part(units, unit, i, count, out, goes_on ? last : nullptr, scratch));
-    for (int64_t t = 0; t < count; t += kTile) {
+    for (int64_t t = 0; t < count; t += kScanTile) {
       const Results tile = out.from(t);
-      const int64_t size = std::min(kTile, count - t);
+      const int64_t size = std::min(kScanTile, count - t);
       move_elements(last, size_, tile.row(size - 1), out.lane_step, lanes,
                     static_cast<uint32_t>(size_), 0);
       if (!fold_.tree()) continue;
@@ -194,7 +194,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
                                     uint32_t threads) const {
   MethodScratch scratch;
   const int64_t n = block_.fold_size[0], lanes = unit.lanes, bytes = lanes * size_;
-  const int64_t tiles = (n + kTile - 1) / kTile, part = part_of(lanes);
+  const int64_t tiles = (n + kScanTile - 1) / kScanTile, part = part_of(lanes);
   const Results output = output_of(units, unit);
   TotalScan totals(fold_, lanes);
   char *const all = scratch.take(tiles * bytes);
@@ -207,9 +207,10 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
       const MethodScratch::Scope scope(own);
       const int64_t count = std::min(part, n - i);
       GUF_CPU_TRY(scan_part(units, unit, i, count, output.from(i), nullptr, own));
-      for (int64_t t = i; t < i + count; t += kTile) {
-        move_elements(all + t / kTile * bytes, size_, output.row(std::min(t + kTile, n) - 1),
-                      output.lane_step, lanes, static_cast<uint32_t>(size_), 0);
+      for (int64_t t = i; t < i + count; t += kScanTile) {
+        move_elements(all + t / kScanTile * bytes, size_,
+                      output.row(std::min(t + kScanTile, n) - 1), output.lane_step, lanes,
+                      static_cast<uint32_t>(size_), 0);
       }
     }
     return GUF_OK;
@@ -221,8 +222,8 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
   }
   const auto add_offsets = [&](uint64_t first, uint64_t last) -> guf_status {
     for (auto t = static_cast<int64_t>(first); t < static_cast<int64_t>(last); ++t) {
-      const int64_t i = (t + 1) * kTile;
-      GUF_CPU_TRY(add_offset(output.from(i), lanes, std::min(kTile, n - i), all + t * bytes));
+      const int64_t i = (t + 1) * kScanTile;
+      GUF_CPU_TRY(add_offset(output.from(i), lanes, std::min(kScanTile, n - i), all + t * bytes));
     }
     return GUF_OK;
   };
@@ -237,11 +238,11 @@ guf_status Accumulation::scan_part(const ItemUnits &units, const ItemUnit &unit,
   const char *const from = reinterpret_cast<const char *>(block_.input) + unit.input + first * step;
   Tile in = source_.fetch({from, units.input_step(), step}, unit.lanes, n, scratch);
   if (in.base == nullptr) return GUF_E_NO_MEMORY;
-  if (n <= kTile) return scan(in, out, unit.lanes, n, before);
-  const int64_t tiles = n / kTile, done = tiles * kTile;
-  const ScanRows rows = {in.base,          kTile * in.step, in.step, out.base,
-                         kTile * out.step, out.step,        nullptr, 0};
-  GUF_CPU_TRY(fold_.scan(rows, tiles, kTile));
+  if (n <= kScanTile) return scan(in, out, unit.lanes, n, before);
+  const int64_t tiles = n / kScanTile, done = tiles * kScanTile;
+  const ScanRows rows = {
+      in.base, kScanTile * in.step, in.step, out.base, kScanTile * out.step, out.step, nullptr, 0};
+  GUF_CPU_TRY(fold_.scan(rows, tiles, kScanTile));
   in.base += done * in.step;
   return done == n ? GUF_OK : scan(in, out.from(done), 1, n - done, nullptr);
 }

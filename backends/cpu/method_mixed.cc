@@ -13,7 +13,7 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr int64_t kLaneBytes = 512;
+constexpr int64_t kMixedLaneBytes = 512;
 constexpr int64_t kStretch = 128;  // elements of a lane that are fetched together
 
 class MixedFold {
@@ -71,7 +71,7 @@ guf_status MixedFold::run() {
   if (!open()) return GUF_E_DTYPE;
   const uint64_t work = empty_ ? block_.items : work_of(block_);
   const uint32_t threads = method_threads(method_, work);
-  const ItemUnits units(block_, std::max<int64_t>(kLaneBytes / size_, 1),
+  const ItemUnits units(block_, std::max<int64_t>(kMixedLaneBytes / size_, 1),
                         threads < 2 ? 1 : threads * 4);
   return share(units.count(), work, threads, [&](uint64_t first, uint64_t last) -> guf_status {
     MethodScratch scratch;

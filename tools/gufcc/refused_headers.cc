@@ -12,8 +12,8 @@
 namespace gufunc::gufcc {
 namespace {
 
-constexpr const char *kMathematics[] = {"cmath",   "math.h",    "tgmath.h", "ctgmath",
-                                        "complex", "complex.h", "ccomplex"};
+constexpr const char *kMathematicsHeaders[] = {"cmath",   "math.h",    "tgmath.h", "ctgmath",
+                                               "complex", "complex.h", "ccomplex"};
 
 constexpr const char *kHosted[] = {
     "algorithm", "any", "barrier", "bits/stdc++.h", "bitset", "charconv", "chrono", "codecvt",
@@ -36,7 +36,8 @@ constexpr const char *kHosted[] = {
 
 const std::vector<std::string> &refused_headers() {
   static const auto *const kAll = [] {
-    auto *all = new std::vector<std::string>(std::begin(kMathematics), std::end(kMathematics));
+    auto *all = new std::vector<std::string>(std::begin(kMathematicsHeaders),
+                                             std::end(kMathematicsHeaders));
     all->insert(all->end(), std::begin(kHosted), std::end(kHosted));
     return all;
   }();
@@ -44,8 +45,8 @@ const std::vector<std::string> &refused_headers() {
 }
 
 std::string why_refused(const std::string &header) {
-  if (std::find(std::begin(kMathematics), std::end(kMathematics), header) !=
-      std::end(kMathematics)) {
+  if (std::find(std::begin(kMathematicsHeaders), std::end(kMathematicsHeaders), header) !=
+      std::end(kMathematicsHeaders)) {
     return fmt::format(
         "<{}> is not for kernels: its functions do not vectorise and do not exist on devices; use "
         "guf::sqrt, guf::sin, guf::pow ... of <gufunc/kernel.hpp>",

@@ -129,8 +129,8 @@ class Reader {
   size_t at_ = 0;
 };
 
-guf_dtype dtype_of(const std::string &descr, bool raw_bf16, const std::string &name,
-                   bool *out_swapped) {
+guf_dtype described_dtype(const std::string &descr, bool raw_bf16, const std::string &name,
+                          bool *out_swapped) {
   *out_swapped = !descr.empty() && descr[0] == '>';
   const std::string body = descr.empty() ? descr : descr.substr(1);
   const bool order_known =
@@ -202,7 +202,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, bool raw_bf16,
     refuse(name, "the header lacks 'descr', 'fortran_order' or 'shape'");
   }
   NpyHeader header;
-  header.dtype = dtype_of(*fields.descr, raw_bf16, name, &header.swapped);
+  header.dtype = described_dtype(*fields.descr, raw_bf16, name, &header.swapped);
   header.fortran_order = *fields.fortran_order;
   header.shape = *fields.shape;
   header.data_offset = 8 + width + length;

@@ -8,9 +8,9 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kMostElements = 40000;
-constexpr guf_dtype kDtypes[] = {GUF_BOOL, GUF_I8,  GUF_U8,  GUF_I16, GUF_U16,
-                                 GUF_I32,  GUF_U32, GUF_I64, GUF_U64, GUF_F16,
-                                 GUF_BF16, GUF_F32, GUF_F64, GUF_C64, GUF_C128};
+constexpr guf_dtype kRandomDtypes[] = {GUF_BOOL, GUF_I8,  GUF_U8,  GUF_I16, GUF_U16,
+                                       GUF_I32,  GUF_U32, GUF_I64, GUF_U64, GUF_F16,
+                                       GUF_BF16, GUF_F32, GUF_F64, GUF_C64, GUF_C128};
 constexpr const char *kFunctions[] = {"add", "add", "add", "multiply", "maximum", "fmin"};
 
 template <class T, size_t kCount>
@@ -49,7 +49,7 @@ MethodCase random_case(std::mt19937 &random, int32_t method) {
   row.method = method;
   row.seed = static_cast<unsigned>(random());
   row.function = one_of(random, kFunctions);
-  row.dtype = one_of(random, kDtypes);
+  row.dtype = one_of(random, kRandomDtypes);
   int64_t room = random() % 8 == 0 ? kMostElements : 4000;
   const bool reduce = method == GUF_METHOD_REDUCE;
   const size_t nfold = reduce ? random() % 4 : 1;
@@ -62,10 +62,10 @@ MethodCase random_case(std::mt19937 &random, int32_t method) {
   row.masked = reduce && random() % 3 == 0;
   row.initial = reduce && (row.masked || random() % 3 == 0);
   for (const MethodDim &dim : row.fold) row.initial |= reduce && dim.size == 0;
-  if (random() % 4 == 0) row.input = one_of(random, kDtypes);
+  if (random() % 4 == 0) row.input = one_of(random, kRandomDtypes);
   // Wider ones become infinities, whose difference is a second NaN.
   if (row.dtype == GUF_F16 && row.input > GUF_U8) row.input = 0;
-  if (random() % 4 == 0) row.output = one_of(random, kDtypes);
+  if (random() % 4 == 0) row.output = one_of(random, kRandomDtypes);
   row.swapped_input = random() % 8 == 0;
   row.odd_input = random() % 8 == 0;
   row.swapped_output = random() % 8 == 0;
