@@ -171,7 +171,7 @@ guf_status run_planes(Loop &loop, const guf_launch_block &block, uint64_t first,
 }  // namespace
 
 ItemWay item_way(const guf_launch_block &block) {
-  ItemWay way;
+  ItemWay way = {};
   way.walk = Walk::kRows;
   if ((block.flags & (GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED)) != 0) {
     way.walk = Walk::kStaged;

@@ -111,7 +111,8 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
   }
   // What is not bool is tested for zero first.
   if (call.ufunc->type_rule == op::TypeRule::kLogical && type == 0) type = GUF_BOOL;
-  if (call.ufunc->type_rule == op::TypeRule::kSubtract && type == GUF_BOOL)
+  const bool times = dtype::is_time(call.operand[kInput].layout.dtype);
+  if (call.ufunc->type_rule == op::TypeRule::kSubtract && type == GUF_BOOL && !times)
     return resolve::refuse_bool(op::TypeRule::kSubtract, error);
   const guf_dtype signature[3] = {type, 0, type};
   if (type != 0) {

@@ -70,12 +70,12 @@ int32_t find_uniform(const TypeQuery &query, const op::LoopList &list, guf_dtype
   return first_match(query, list, [&](int32_t, guf_dtype found) { return found == type; });
 }
 
-// The one type that all fixed outputs have, or 0.
+// The one type that all outputs are fixed to, or 0.
 guf_dtype fixed_output(const TypeQuery &query) {
   guf_dtype common = 0;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
-    if (query.searches(i) || query.fixed[i] == 0) continue;
-    if (common != 0 && common != query.fixed[i]) return 0;
+    if (query.searches(i)) continue;
+    if (query.fixed[i] == 0 || (common != 0 && common != query.fixed[i])) return 0;
     common = query.fixed[i];
   }
   return common;

@@ -78,7 +78,7 @@ void add_call_options(CLI::App &app, RunOptions &run) {
 
 void add_run_options(CLI::App &app, RunOptions &run) {
   add_call_options(app, run);
-  app.add_option("-o,--output", run.outputs,
+  app.add_option("-o,--output,--out", run.outputs,
                  "New .npy file, one per output; without any the result is printed")
       ->take_all()
       ->expected(1)

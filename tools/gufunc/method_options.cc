@@ -12,7 +12,7 @@ void add_list(CLI::App &app, const char *names, std::vector<std::string> &values
 }
 
 void add_every(CLI::App &app, MethodOptions &method) {
-  add_list(app, "-o,--output", method.outputs,
+  add_list(app, "-o,--output,--out", method.outputs,
            "New .npy file, one per result; without any the result is printed");
   app.add_option("--device", method.device, "cpu, cuda:0, roc:0, opencl:0 or auto");
   app.add_option("--threads", method.threads, "At most so many threads (cpu)");

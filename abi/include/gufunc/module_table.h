@@ -70,7 +70,7 @@ enum guf_loop_kind {
  *
  *   LEAVES  args in (X), out (A);  dims: rows, n;  steps: in row, in element, out row.
  *           out[r] = the leaf of row r (docs/reductions.md). 0 < n <= 128; any n > 0 for integers,
- *           where every order has the same bits.
+ *           where every order has the same bits, if a row's elements follow each other.
  *   JOIN    args a, b, out (A);  dims: n;  steps: a, b, out.  out[i] = a[i] op b[i]. out may be a
  *           or b itself.
  *   SCAN    args in, out, before (X; `before` may be NULL);  dims: rows, n;  steps: in row, in

@@ -168,5 +168,14 @@ TEST(ReduceTypes, InitialTimesLoseNothing) {
   }
 }
 
+// What is said of bools is not said of times, whatever type is named.
+TEST(ReduceTypes, SubtractsTimesWhereBoolIsNamed) {
+  const std::vector<int64_t> data = {1, 5, 15};
+  Reduce reduce("subtract", view(dtype_of("m8[s]"), data));
+  reduce.args.dtype = GUF_BOOL;
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_EQ(elements_of<int64_t>(reduce.output)[0], -19);
+}
+
 }  // namespace
 }  // namespace gufunc

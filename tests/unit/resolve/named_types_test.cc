@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "tests/unit/resolve/typed_call.h"
 
@@ -114,6 +116,26 @@ TEST(NamedTypes, OfLogicalFunctions) {
   EXPECT_EQ(loop("ID", "_?_", GUF_CASTING_NO), "???");
   EXPECT_EQ(loop("HH", "Q__", GUF_CASTING_SAFE), "QQ?");  // as any other function
   EXPECT_EQ(loop("qi", "_D_", GUF_CASTING_SAFE), "DD?");
+}
+
+// One type is asked of all where all outputs are fixed to it, not where one of two is free.
+TEST(NamedTypes, OfTwoOutputsMustBothBeNamed) {
+  const auto ufunc = base::Ref<op::Ufunc>::adopt(new op::Ufunc);
+  ufunc->name = ufunc->full_name = "both_parts";
+  ASSERT_EQ(op::make_elementwise(1, 2, nullptr, 0, &ufunc->signature, nullptr), GUF_OK);
+  ASSERT_EQ(op::Context::process().add(ufunc, nullptr), GUF_OK);
+  for (const char letter : {'f', 'd'}) {
+    auto loop = std::make_unique<op::Loop>();
+    loop->types[0] = loop->types[1] = loop->types[2] = dtype::from_letter(letter);
+    ASSERT_EQ(ufunc->add_loop(std::move(loop), nullptr), GUF_OK);
+  }
+  TypedCall both("both_parts", "d");
+  ASSERT_EQ(both.signature("_ff").choose(), GUF_OK);
+  EXPECT_EQ(both.loop(), "fff");
+  for (const char *one : {"_f_", "__f"}) {
+    TypedCall call("both_parts", "d");
+    EXPECT_EQ(call.signature(one).choose(), GUF_E_NO_LOOP) << one;
+  }
 }
 
 }  // namespace
