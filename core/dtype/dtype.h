@@ -75,8 +75,12 @@ guf_status common_type(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *erro
 // Errors  GUF_E_VALUE <= a unit into none;  GUF_E_OVERFLOW <= the factor between the units
 guf_status check_cast(guf_dtype from, guf_dtype to, guf_error *error);
 // A scalar that keeps its unit, as NumPy casts it; nothing for others than times.
-// Errors  GUF_E_CASTING <= its unit does not cast to that of `to` by same_kind
+// Errors  GUF_E_CASTING <= both are of one class, and its unit does not cast to that of `to` by
+//                          same_kind
 guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_error *error);
+// What Python makes of a time: "datetime.date", or "NoneType" of not-a-time and of datetimes
+// without a unit; nullptr: an int.
+const char *python_type(guf_dtype time, int64_t steps);
 const char *casting_name(int casting);  // "same_kind"
 
 guf_status parse(const char *spelling, guf_dtype *out, guf_error *error);

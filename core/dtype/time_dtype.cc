@@ -173,15 +173,43 @@ guf_status check_time_cast(guf_dtype from, guf_dtype to, guf_error *error) {
 }
 
 guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_error *error) {
-  if (!is_time(from) || !is_time(to) || can_cast(from, to, GUF_CASTING_SAME_KIND)) return GUF_OK;
+  if (!is_time(from) || !is_time(to) || time_class(from) != time_class(to)) return GUF_OK;
+  if (can_cast(from, to, GUF_CASTING_SAME_KIND)) return GUF_OK;
   const auto metadata = [](guf_dtype time) {
     return unit(time) == GUF_UNIT_GENERIC ? UnitText{} : unit_text(time);
   };
+  // NumPy calls datetimes so, too.
   return base::fail(error, GUF_E_CASTING, index, base::kNone,
-                    "Cannot cast NumPy %s scalar from metadata %s to %s according to the rule "
-                    "'same_kind'",
-                    is_datetime(from) ? "datetime64" : "timedelta64", metadata(from).text,
-                    metadata(to).text);
+                    "Cannot cast NumPy timedelta64 scalar from metadata %s to %s according to the "
+                    "rule 'same_kind'",
+                    metadata(from).text, metadata(to).text);
+}
+
+const char *python_type(guf_dtype time, int64_t steps) {
+  constexpr int64_t kFirstDay = -719162;     // 0001-01-01
+  constexpr int64_t kLastDay = 2932896;      // 9999-12-31
+  constexpr int64_t kLongest = 999'999'999;  // days of a timedelta
+  if (steps == INT64_MIN) return "NoneType";
+  const uint32_t unit_of = unit(time);
+  if (unit_of == GUF_UNIT_GENERIC) return is_datetime(time) ? "NoneType" : nullptr;
+  if (unit_of > GUF_UNIT_MICROSECOND) return nullptr;
+  const int64_t count = guf::time::times(steps, multiple(time));
+  if (is_calendar(time)) {
+    if (is_timedelta(time)) return nullptr;
+    const int64_t per_year = unit_of == GUF_UNIT_YEAR ? 1 : 12;
+    const int64_t years = guf::time::floor_quotient(count, per_year);
+    return years >= 1 - 1970 && years <= 9999 - 1970 ? "datetime.date" : nullptr;
+  }
+  const int64_t days =
+      unit_of == GUF_UNIT_WEEK
+          ? guf::time::times(count, 7)
+          : guf::time::floor_quotient(
+                count, static_cast<int64_t>(guf::time::factor(GUF_UNIT_DAY, unit_of)));
+  if (is_timedelta(time)) {
+    return days >= -kLongest && days <= kLongest ? "datetime.timedelta" : nullptr;
+  }
+  if (days < kFirstDay || days > kLastDay) return nullptr;
+  return unit_of > GUF_UNIT_DAY ? "datetime.datetime" : "datetime.date";
 }
 
 // ---- spelling

@@ -44,6 +44,13 @@ bool make_identity(int32_t identity, op::OperandView *out) {
   }
 }
 
+// Datetimes without a unit are made of no int.
+guf_status check_unit(guf_dtype type, guf_error *error) {
+  if (type != GUF_DATETIME64) return GUF_OK;
+  return base::fail(error, GUF_E_VALUE, 4, kNone,
+                    "Converting an integer to a NumPy datetime requires a specified unit");
+}
+
 guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, bool *out_has,
                           guf_error *error) {
   if (identity == GUF_IDENTITY_MINUS_ONE && dtype::is_unsigned(type)) {  // all bits
@@ -53,19 +60,27 @@ guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, 
   }
   op::OperandView number = {};
   if (!make_identity(identity, &number)) return GUF_OK;
+  GUF_TRY(check_unit(type, error));
   GUF_TRY(resolve::convert(&number, kNone, type, error));
   std::memcpy(out, number.cast_value, sizeof number.cast_value);
   *out_has = true;
   return GUF_OK;
 }
 
-guf_status check_given(const op::OperandView &initial, guf_error *error) {
-  if (initial.layout.ndim != 0) {
-    return base::fail(error, GUF_E_VALUE, 4, kNone,
-                      "setting an array element with a sequence.; initial: found %d dimensions, "
-                      "wanted 0",
-                      initial.layout.ndim);
-  }
+// NumPy asks the element for its value, so what is told depends on the type of that.
+[[gnu::cold, gnu::noinline]] guf_status fail_sequence(int32_t ndim, guf_dtype type,
+                                                      guf_error *error) {
+  const char *text = "setting an array element with a sequence.";
+  if (dtype::is_complex(type))
+    text = "only 0-dimensional arrays can be converted to Python scalars";
+  if (dtype::is_datetime(type)) text = "Could not convert object to NumPy datetime";
+  if (dtype::is_timedelta(type)) text = "Could not convert object to NumPy timedelta";
+  return base::fail(error, dtype::is_complex(type) ? GUF_E_CASTING : GUF_E_VALUE, 4, kNone,
+                    "%s; initial: found %d dimensions, wanted 0", text, ndim);
+}
+
+guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error *error) {
+  if (initial.layout.ndim != 0) return fail_sequence(initial.layout.ndim, type, error);
   if (initial.device != nullptr && !initial.device->host_memory) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, 4, kNone,
                       "initial lies in the memory of %s, which the host cannot read",
@@ -96,10 +111,24 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
   return memory::convert(*host, nullptr, to, from, error);
 }
 
-// A scalar with a type of its own, for a signed integer: NumPy goes through Python's int.
+// A scalar with a type of its own, for a signed integer: NumPy goes through Python's int. Times
+// that are dates or durations in Python are none.
 guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error) {
   const guf_dtype type = view.initial.layout.dtype;
   unsigned char bytes[16];
+  if (dtype::is_time(type)) {
+    GUF_TRY(read_element(view, type, bytes, error));
+    int64_t steps = 0;
+    std::memcpy(&steps, bytes, sizeof steps);
+    if (const char *const name = dtype::python_type(type, steps)) {
+      return base::fail(error, GUF_E_CASTING, 4, kNone,
+                        "int() argument must be a string, a bytes-like object or a real number, "
+                        "not '%s'",
+                        name);
+    }
+    make_number(GUF_OPERAND_WEAK_INT, static_cast<uint64_t>(steps), out);
+    return GUF_OK;
+  }
   if (type == GUF_BOOL || dtype::is_integer(type)) {
     const guf_dtype wide = type == GUF_U64 ? GUF_U64 : GUF_I64;
     GUF_TRY(read_element(view, wide, bytes, error));
@@ -123,13 +152,14 @@ bool goes_by_int(const op::OperandView &initial, guf_dtype type) {
 
 guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_error *error) {
   op::OperandView &initial = view.initial;
-  GUF_TRY(check_given(initial, error));
+  GUF_TRY(check_given(initial, type, error));
   if (goes_by_int(initial, type)) {
     op::OperandView number = {};
     GUF_TRY(make_number_of(view, &number, error));
     initial = number;
   }
   if (!resolve::is_weak(initial)) return read_element(view, type, out, error);
+  if (resolve::is_weak_int(initial)) GUF_TRY(check_unit(type, error));
   GUF_TRY(resolve::convert_named(&initial, 4, type, error));
   std::memcpy(out, initial.cast_value, sizeof initial.cast_value);
   return GUF_OK;
@@ -148,7 +178,7 @@ guf_status find_seed(FoldView &view, guf_dtype type, Elements elements, unsigned
     default:
       *out_has = true;
       if (elements == Elements::kLeftAlone && (view.initial.flags & op::kScalar) == 0) {
-        GUF_TRY(check_given(view.initial, error));
+        GUF_TRY(check_given(view.initial, type, error));
         return dtype::check_cast(view.initial.layout.dtype, type, error);
       }
       return write_given(view, type, out, error);

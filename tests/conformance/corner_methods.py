@@ -5,6 +5,7 @@ import mmap
 
 import numpy as np
 
+import corner_refusals
 from corner_both import array
 
 SHAPE, READ_ONLY = 300, 302
@@ -57,6 +58,7 @@ def empty_reductions(both):
         expected=array([1.0, 0.0, 1.0]),
     )
     both.method('reduce', 'add', np.ones((2, 3)), where=mask, expected=array([2.0, 0.0, 2.0]))
+    corner_refusals.initial_values(both)
 
 
 def not_reorderable(both):
@@ -107,6 +109,7 @@ def stretches(both):
             kind=IndexError,
             text=f'index {index} out-of-bounds in add.reduceat [0, 8)',
         )
+    corner_refusals.swapped_indices(both)
 
 
 def own_outputs(both):
