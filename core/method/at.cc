@@ -142,7 +142,9 @@ guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice, P
   GUF_TRY(prepare_at(view, error));
   GUF_TRY(resolve::choose(view.call, choice, error));
   GUF_TRY(find_places(view, elements, places, error));
-  return check_operand(view, *places, error);
+  GUF_TRY(check_operand(view, *places, error));
+  const auto result = static_cast<size_t>(view.call.noperands - 1);
+  return dtype::check_cast(choice->loop->types[result], view.array.layout.dtype, error);
 }
 
 guf_status at(AtView &view, guf_error *error) {

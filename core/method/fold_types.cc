@@ -111,9 +111,6 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
   }
   // What is not bool is tested for zero first.
   if (call.ufunc->type_rule == op::TypeRule::kLogical && type == 0) type = GUF_BOOL;
-  const bool times = dtype::is_time(call.operand[kInput].layout.dtype);
-  if (call.ufunc->type_rule == op::TypeRule::kSubtract && type == GUF_BOOL && !times)
-    return resolve::refuse_bool(op::TypeRule::kSubtract, error);
   const guf_dtype signature[3] = {type, 0, type};
   if (type != 0) {
     view.args.signature = signature;
@@ -125,9 +122,12 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
   GUF_TRY(status);
   const op::Loop &loop = *out->loop;
   if (loop.types[kLeft] != loop.types[kOutput]) return refuse_mixed(view, name, loop, error);
-  if (loop.types[kInput] == loop.types[kOutput]) return GUF_OK;
   // As in NumPy a loop X, Y -> X folds elements of Y into an X, but scans nothing.
-  return std::strcmp(name, "reduce") == 0 ? GUF_OK : refuse_mixed(view, name, loop, error);
+  if (loop.types[kInput] != loop.types[kOutput] && std::strcmp(name, "reduce") != 0)
+    return refuse_mixed(view, name, loop, error);
+  // In a method an output without a unit takes the steps of none.
+  if (missing) return GUF_OK;
+  return dtype::check_cast(loop.types[kOutput], call.operand[kOutput].layout.dtype, error);
 }
 
 }  // namespace gufunc::method

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/dtype/time_dtype.h"
+
 namespace gufunc::plan {
 namespace {
 
@@ -176,8 +178,11 @@ void write_operands(const Request &request, Launch *out) {
   for (int32_t i = 0; i < call.noperands; ++i) {
     const op::OperandView &operand = call.operand[i];
     block.address[i] = operand.layout.address;
-    block.dtype[i] = operand.layout.dtype;
     block.loop_dtype[i] = loop.types[static_cast<size_t>(i)];
+    block.dtype[i] = operand.layout.dtype;
+    // An output without a unit takes the steps of any; NumPy's does where no iterator runs.
+    if (__builtin_expect(dtype::is_time(operand.layout.dtype), 0) && signature.writes(i))
+      block.dtype[i] = dtype::settle_unit(operand.layout.dtype, block.loop_dtype[i]);
     block.core_ndim[i] = 0;
     uint32_t flags = signature.reads(i) ? static_cast<uint32_t>(GUF_LAUNCH_OPERAND_READ) : 0U;
     if (signature.writes(i)) flags |= GUF_LAUNCH_OPERAND_WRITTEN;

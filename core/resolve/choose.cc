@@ -107,7 +107,11 @@ uint32_t cast_mask_of(const CallView &call, const op::Loop &loop) {
   for (int32_t i = 0; i < call.noperands; ++i) {
     const OperandView &operand = call.operand[i];
     if (is_weak(operand) || op::is_missing(operand)) continue;
-    if (operand.layout.dtype != loop.types[static_cast<size_t>(i)]) mask |= 1U << i;
+    const guf_dtype type = loop.types[static_cast<size_t>(i)];
+    const guf_dtype own = operand.layout.dtype;
+    // As in plan::Planner: an output without a unit takes the steps of any.
+    const bool written = call.ufunc->signature.writes(i);
+    if ((written ? dtype::settle_unit(own, type) : own) != type) mask |= 1U << i;
   }
   return mask;
 }

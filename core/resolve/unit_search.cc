@@ -114,6 +114,13 @@ guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype b = query.have[1];
   const bool compares = query.ufunc->type_rule == TypeRule::kComparison;
   const bool both = is_time(a) && is_time(b);
+  // Asked for bools, NumPy takes what no loop compares for bools themselves.
+  const bool alike = both && is_datetime(a) == is_datetime(b);
+  if (compares && !alike && query.fixed[2] == GUF_BOOL && !query.any_input_fixed) {
+    GUF_TRY(check_int(query, error));
+    *out = {{GUF_BOOL, GUF_BOOL, GUF_BOOL}};
+    return GUF_OK;
+  }
   if (both && compares && is_datetime(a) != is_datetime(b)) return refuse_operands(query, error);
   guf_dtype common = 0;
   const guf_status status = dtype::common_type(a, b, &common, both ? error : nullptr);
@@ -343,7 +350,8 @@ guf_status check_units(const TypeQuery &query, const op::Loop &loop, guf_error *
     const op::OperandView &operand = query.call->operand[i];
     if (query.weak[i] || (operand.flags & (op::kMissing | op::kWrittenElsewhere)) != 0) continue;
     if (query.searches(i)) GUF_TRY(dtype::check_cast(query.have[i], type, error));
-    if (query.ufunc->signature.writes(i)) GUF_TRY(dtype::check_cast(type, query.have[i], error));
+    if (!query.ufunc->signature.writes(i)) continue;
+    GUF_TRY(dtype::check_cast(type, dtype::settle_unit(query.have[i], type), error));
   }
   return GUF_OK;
 }

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+import corner_refusals
 from corner_both import array
 
 
@@ -76,6 +77,7 @@ def casts_that_are_refused(both):
         "casting rule 'no'",
         casting='no',
     )
+    corner_refusals.types_of_times(both)
 
 
 def read_only(both):
