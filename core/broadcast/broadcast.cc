@@ -192,21 +192,37 @@ guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error
   return GUF_OK;
 }
 
+// Whether an output has an axis of the loop; `own`: its extents, `axis`: the loop's.
+bool has_axis(const op::CallView &call, const LoopShape &loop, const Extents &own, int32_t axis) {
+  const int32_t pad = loop.ndim - own.ndim;
+  if (axis >= pad) return own.shape[axis - pad] == loop.extent[axis];
+  return call.ufunc->signature.generalized && loop.extent[axis] == 1;
+}
+
+// Of several outputs NumPy names that whose last axis is the first wrong one from behind.
+[[gnu::cold, gnu::noinline]] guf_status fail_written(const op::CallView &call,
+                                                     const LoopShape &loop, guf_error *error) {
+  for (int32_t axis = loop.ndim - 1; axis >= 0; --axis) {
+    for (int32_t i = 0; i < call.noperands; ++i) {
+      if (!call.ufunc->signature.writes(i) || is_missing(call, i)) continue;
+      const Extents own = loop_extents(call, loop, i);
+      if (has_axis(call, loop, own, axis)) continue;
+      const int32_t pad = loop.ndim - own.ndim;
+      return fail_output(call, loop, i, axis < pad ? kNone : axis - pad, error);
+    }
+  }
+  return GUF_OK;
+}
+
 // Outputs must have the loop's shape: nothing stretches them. As in NumPy a gufunc's may lack
 // leading axes of extent 1.
 guf_status check_written(const op::CallView &call, const LoopShape &loop, guf_error *error) {
-  const op::Signature &signature = call.ufunc->signature;
   for (int32_t i = 0; i < call.noperands; ++i) {
-    if (!signature.writes(i) || is_missing(call, i)) continue;
+    if (!call.ufunc->signature.writes(i) || is_missing(call, i)) continue;
     const Extents own = loop_extents(call, loop, i);
-    const int32_t pad = loop.ndim - own.ndim;
-    for (int32_t axis = 0; axis < pad; ++axis) {
-      if (!signature.generalized || loop.extent[axis] != 1)
-        return fail_output(call, loop, i, kNone, error);
-    }
-    for (int32_t axis = 0; axis < own.ndim; ++axis) {
-      if (own.shape[axis] != loop.extent[pad + axis])
-        return fail_output(call, loop, i, axis, error);
+    for (int32_t axis = 0; axis < loop.ndim; ++axis) {
+      if (__builtin_expect(!has_axis(call, loop, own, axis), 0))
+        return fail_written(call, loop, error);
     }
   }
   return GUF_OK;
@@ -248,9 +264,8 @@ guf_status count_items(LoopShape *loop, guf_error *error) {
   fits = fits && items <= static_cast<uint64_t>(INT64_MAX);
   // An extent of 0 does not hide an overflow of the others, as in NumPy.
   if (!fits)
-    return base::fail(
-        error, GUF_E_SHAPE, kNone, kNone,
-        "maximum supported dimension size exceeded: the broadcast shape has too many elements");
+    return base::fail(error, GUF_E_SHAPE, kNone, kNone,
+                      "iterator is too large; the broadcast shape has more than 2^63 - 1 elements");
   loop->items = empty ? 0 : items;
   return GUF_OK;
 }

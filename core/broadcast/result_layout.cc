@@ -100,7 +100,9 @@ guf_status result_strides(const op::CallView &call, const LoopShape &loop, int32
     const int64_t extent = shape[rank[k]];
     if (extent > 1 && !base::checked_mul(stride, extent, &stride)) {
       return base::fail(error, GUF_E_SHAPE, operand, rank[k],
-                        "array is too big; the size of output %d overflows", operand);
+                        "array is too big; `arr.size * arr.dtype.itemsize` is larger than the "
+                        "maximum possible size.; argument %d",
+                        operand);
     }
   }
   return GUF_OK;

@@ -163,7 +163,7 @@ guf_status find_places(AtView &view, Elements elements, Places *out, guf_error *
   for (int32_t k = 0; k < out->ndim; ++k) {
     if (!base::checked_mul(count, static_cast<uint64_t>(out->shape[k]), &count)) {
       return base::fail(error, GUF_E_SHAPE, kNone, kNone,
-                        "the index arrays broadcast to too many elements");
+                        "iterator is too large; the index arrays broadcast to too many elements");
     }
   }
   if (count > out->array.max_size()) {

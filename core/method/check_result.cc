@@ -45,33 +45,17 @@ void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &a
                     static_cast<long long>(wanted));
 }
 
-guf_status check_dimensions(const FoldView &view, const array::AxisSet &folded,
-                            const ResultAxes &axes, int32_t place, guf_error *error) {
+guf_status check_dimensions(const FoldView &view, const ResultAxes &axes, int32_t place,
+                            guf_error *error) {
   const op::CallView &call = view.call;
-  const array::Layout &input = call.operand[kInput].layout;
-  if (call.has_where && call.where.layout.ndim > input.ndim) {
-    return base::fail(error, GUF_E_SHAPE, 3, kNone,
-                      "input operand has more dimensions than allowed by the axis remapping; "
-                      "where: found %d, wanted at most %d",
-                      call.where.layout.ndim, input.ndim);
-  }
   if (is_missing(call.operand[kOutput])) return GUF_OK;
   const array::Layout &output = call.operand[kOutput].layout;
-  if (output.ndim != axes.ndim) {
-    return base::fail(error, GUF_E_SHAPE, place, kNone,
-                      "output parameter for reduction operation %s has the wrong number of "
-                      "dimensions: Found %d but expected %d%s",
-                      call.ufunc->name.c_str(), output.ndim, axes.ndim,
-                      view.keepdims ? " (must match the operand's when keepdims=True)" : "");
-  }
-  for (int32_t k = 0; view.keepdims && k < input.ndim; ++k) {
-    if (!folded.test(static_cast<size_t>(k)) || output.shape[k] == 1) continue;
-    return base::fail(error, GUF_E_SHAPE, place, k,
-                      "operand was set up as a reduction along axis %d, but the length of the axis "
-                      "is %lld (it has to be 1)",
-                      k, static_cast<long long>(output.shape[k]));
-  }
-  return GUF_OK;
+  if (output.ndim == axes.ndim) return GUF_OK;
+  return base::fail(error, GUF_E_SHAPE, place, kNone,
+                    "output parameter for reduction operation %s has the wrong number of "
+                    "dimensions: Found %d but expected %d%s",
+                    call.ufunc->name.c_str(), output.ndim, axes.ndim,
+                    view.keepdims ? " (must match the operand's when keepdims=True)" : "");
 }
 
 // Folds an extent into the common one; false when they do not go together.
@@ -91,7 +75,46 @@ guf_status fail_narrow(const FoldView &view, const int64_t *common, int32_t axis
   return base::fail(error, GUF_E_SHAPE, kInput, axis, "%s", text.c_str());
 }
 
-guf_status fail_kept(int32_t axis, int64_t found, int32_t place, guf_error *error) {
+// The shape that output, input and mask have in common, in this order.
+guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t place, int64_t *common,
+                       guf_error *error) {
+  const op::CallView &call = view.call;
+  const array::Layout &input = call.operand[kInput].layout;
+  const bool given = !is_missing(call.operand[kOutput]);
+  for (int32_t k = 0; k < input.ndim; ++k) {
+    common[k] = input.shape[k];
+    const int32_t axis = axes.of_input[k];
+    if (!given || axis == kNoAxis) continue;
+    const int64_t extent = call.operand[kOutput].layout.shape[axis];
+    if (!fold(extent, &common[k]))
+      return fail_broadcast(view, axes, place, axis, extent, common[k], error);
+  }
+  if (!call.has_where) return GUF_OK;
+  const array::Layout &mask = call.where.layout;
+  if (mask.ndim > input.ndim) {
+    return base::fail(error, GUF_E_SHAPE, 3, kNone,
+                      "input operand has more dimensions than allowed by the axis remapping; "
+                      "where: found %d, wanted at most %d",
+                      mask.ndim, input.ndim);
+  }
+  for (int32_t own = 0; own < mask.ndim; ++own) {
+    const int32_t k = own + input.ndim - mask.ndim;
+    if (!fold(mask.shape[own], &common[k]))
+      return fail_broadcast(view, axes, 3, own, mask.shape[own], common[k], error);
+  }
+  return GUF_OK;
+}
+
+// An axis of the output: folded and kept by keepdims=, or one of the loop's.
+guf_status check_axis(int32_t axis, int64_t found, bool folded, int64_t common, int32_t place,
+                      guf_error *error) {
+  if (found == (folded ? 1 : common)) return GUF_OK;
+  if (folded) {
+    return base::fail(error, GUF_E_SHAPE, place, axis,
+                      "operand was set up as a reduction along axis %d, but the length of the axis "
+                      "is %lld (it has to be 1)",
+                      axis, static_cast<long long>(found));
+  }
   return base::fail(error, GUF_E_SHAPE, place, axis,
                     "output operand requires a reduction along dimension %d, but the reduction is "
                     "not enabled. The dimension size of %lld does not match the expected output "
@@ -104,30 +127,18 @@ guf_status fail_kept(int32_t axis, int64_t found, int32_t place, guf_error *erro
 guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, const ResultAxes &axes,
                          int32_t place, guf_error *error) {
   const op::CallView &call = view.call;
-  if (is_missing(call.operand[kOutput]) && !call.has_where) return GUF_OK;
-  GUF_TRY(check_dimensions(view, folded, axes, place, error));
-  const array::Layout &input = call.operand[kInput].layout;
   const bool given = !is_missing(call.operand[kOutput]);
+  if (!given && !call.has_where) return GUF_OK;
+  GUF_TRY(check_dimensions(view, axes, place, error));
   int64_t common[GUF_MAX_NDIM];
-  for (int32_t k = 0; k < input.ndim; ++k) {
-    common[k] = input.shape[k];
+  GUF_TRY(find_common(view, axes, place, common, error));
+  const array::Layout &input = call.operand[kInput].layout;
+  for (int32_t k = input.ndim - 1; k >= 0; --k) {  // nditer goes by the last axis first
     const int32_t axis = axes.of_input[k];
-    if (given && axis != kNoAxis && !fold(call.operand[kOutput].layout.shape[axis], &common[k])) {
-      return fail_broadcast(view, axes, place, axis, call.operand[kOutput].layout.shape[axis],
-                            common[k], error);
+    if (given && axis != kNoAxis) {
+      GUF_TRY(check_axis(axis, call.operand[kOutput].layout.shape[axis],
+                         folded.test(static_cast<size_t>(k)), common[k], place, error));
     }
-    const int32_t own = call.has_where ? k - (input.ndim - call.where.layout.ndim) : kNoAxis;
-    if (own >= 0 && !fold(call.where.layout.shape[own], &common[k])) {
-      return fail_broadcast(view, axes, 3, own, call.where.layout.shape[own], common[k], error);
-    }
-  }
-  for (int32_t k = 0; given && k < input.ndim; ++k) {
-    const int32_t axis = axes.of_input[k];
-    if (axis == kNoAxis || folded.test(static_cast<size_t>(k))) continue;
-    const int64_t found = call.operand[kOutput].layout.shape[axis];
-    if (found != common[k]) return fail_kept(k, found, place, error);
-  }
-  for (int32_t k = 0; k < input.ndim; ++k) {
     if (input.shape[k] != common[k]) return fail_narrow(view, common, k, error);
   }
   return GUF_OK;
@@ -155,10 +166,11 @@ guf_status check_output(const FoldView &view, const char *name, int32_t axis, in
                       kOutput, shapes.c_str());
   }
   if (output.ndim < input.ndim) {
-    return base::fail(error, GUF_E_SHAPE, kOutput, kNone,
-                      "Iterator input op_axes[0][0] (==%d) is not a valid axis of op[0], which has "
-                      "%d dimensions ; argument %d: %s",
-                      output.ndim, output.ndim, kOutput, shapes.c_str());
+    return base::fail(
+        error, GUF_E_SHAPE, kOutput, kNone,
+        "Iterator input op_axes[0][%d] (==%d) is not a valid axis of op[0], which has "
+        "%d dimensions ; argument %d: %s",
+        input.ndim - 1 - output.ndim, output.ndim, output.ndim, kOutput, shapes.c_str());
   }
   base::Text text;
   text.add_shape(output.shape, output.ndim).add("->").add_shape(output.shape, input.ndim);

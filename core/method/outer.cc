@@ -29,8 +29,9 @@ guf_status spread_outer(op::CallView &call, OuterRoom *room, guf_error *error) {
   const int32_t more = call.operand[1].layout.ndim;
   if (own + more > GUF_MAX_NDIM) {
     return base::fail(error, GUF_E_SHAPE, kNone, kNone,
-                      "maximum supported dimension for an ndarray is currently %d, found %d",
-                      static_cast<int>(GUF_MAX_NDIM), own + more);
+                      "maximum supported dimension for an ndarray is %d, but `%s.outer()` result "
+                      "would have %d.",
+                      static_cast<int>(GUF_MAX_NDIM), call.ufunc->name.c_str(), own + more);
   }
   std::copy_n(first.shape, own, room->shape);
   std::copy_n(first.strides, own, room->strides);

@@ -189,7 +189,9 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
     if (dtype::is_time(type) && type != dtype::time_class(type)) {
       return base::fail(error, GUF_E_DTYPE, i, base::kNone,
                         "The `dtype` and `signature` arguments to ufuncs only select the general "
-                        "DType and not details such as the byte order or time unit.; found %s",
+                        "DType and not details such as the byte order or time unit. You can avoid "
+                        "this error by using the scalar types `np.float64` or the dtype string "
+                        "notation.; found %s",
                         dtype::name(type));
     }
     fix(query, i, type);

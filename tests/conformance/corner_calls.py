@@ -39,6 +39,7 @@ def larger_outputs(both):
         'shape (2,)',
         outputs=[np.zeros(1)],
     )
+    corner_refusals.wrong_outputs(both)
 
 
 def shapes_that_do_not_fit(both):
@@ -50,6 +51,7 @@ def shapes_that_do_not_fit(both):
     )
     both.gives('add', [np.ones((3, 1)), np.ones((1, 2))], np.full((3, 2), 2.0))
     both.gives('add', [np.ones((3, 1)), np.ones((1, 0))], np.empty((3, 0)))
+    corner_refusals.too_large(both)
 
 
 def casts_that_are_refused(both):

@@ -279,7 +279,7 @@ const Row kRows[] = {
      {},
      {},
      GUF_E_SHAPE,
-     "too many elements"},
+     "iterator is too large"},
 };
 
 class CoreDims : public testing::TestWithParam<Row> {};

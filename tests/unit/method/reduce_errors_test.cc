@@ -122,7 +122,7 @@ const Row kReduceRows[] = {
      {2, 3},
      [](const Ground &g, Reduce *r) { r->into(g.output({1})); },
      GUF_E_SHAPE,
-     "output operand requires a reduction along dimension 1, but the reduction is not enabled. The "
+     "output operand requires a reduction along dimension 0, but the reduction is not enabled. The "
      "dimension size of 1 does not match the expected output shape."},
     {"OutputWiderThanTheInput",
      "add",
