@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 
 #include "backends/cpu/claim_pool.h"
 #include "backends/cpu/cpu_host.h"
@@ -17,37 +18,57 @@
 namespace gufunc::cpu {
 namespace {
 
-// A launch that several threads take chunks of. Keeps the first failure.
+constexpr uint32_t kNoChunk = UINT32_MAX;
+
+// A launch that several threads take chunks of. Keeps the failure of the first chunk that fails in
+// the order of the items: chunks behind it need not run, those before it do. So what a launch
+// returns does not depend on which thread was faster.
 struct SharedLaunch {
   const guf_launch_block *block;
   const HostLoop *loop;
   const LaunchWay *way;
   guf_error *error;
-  std::atomic<guf_status> status{GUF_OK};
+  std::atomic<uint32_t> failed_chunk{kNoChunk};
+  std::mutex failing;  // taken by chunks that failed; guards `status`, `error`, `loop->failure`
+  guf_status status = GUF_OK;
+
+  void fail(uint32_t chunk, guf_status failed, guf_status returned, const guf_error &details) {
+    const std::lock_guard<std::mutex> lock(failing);
+    if (chunk > failed_chunk.load(std::memory_order_relaxed)) return;
+    failed_chunk.store(chunk, std::memory_order_relaxed);
+    status = failed;
+    loop->failure->store(returned, std::memory_order_relaxed);
+    if (error != nullptr && details.status != GUF_OK) *error = details;
+  }
 };
 
 void run_chunk(void *context, uint32_t chunk) {
   auto &shared = *static_cast<SharedLaunch *>(context);
-  if (shared.status.load(std::memory_order_relaxed) != GUF_OK) return;
+  if (chunk > shared.failed_chunk.load(std::memory_order_relaxed)) return;
   const uint64_t chunk_items = shared.way->split.chunk_items;
   const uint64_t first = chunk * chunk_items;
   const uint64_t last = std::min(first + chunk_items, shared.block->items);
-  guf_error details;  // each thread has its own; the first failure's is kept
+  guf_error details;  // each chunk has its own, and its own status of the loop
   details.struct_size = sizeof(details);
   details.status = GUF_OK;
+  std::atomic<guf_status> returned{GUF_OK};
+  HostLoop loop = *shared.loop;
+  loop.failure = &returned;
   const guf_status status =
-      run_items(*shared.block, *shared.loop, shared.way->items, first, last, &details);
+      run_items(*shared.block, loop, shared.way->items, first, last, &details);
   if (status == GUF_OK) return;
-  guf_status none = GUF_OK;
-  if (!shared.status.compare_exchange_strong(none, status, std::memory_order_acq_rel)) return;
-  if (shared.error != nullptr && details.status != GUF_OK) *shared.error = details;
+  shared.fail(chunk, status, returned.load(std::memory_order_relaxed), details);
 }
 
 guf_status run_shared(const guf_launch_block &block, const HostLoop &loop, const LaunchWay &way,
                       guf_error *error) {
-  SharedLaunch shared{&block, &loop, &way, error};
+  SharedLaunch shared;
+  shared.block = &block;
+  shared.loop = &loop;
+  shared.way = &way;
+  shared.error = error;
   claim_pool().run(way.split.chunks, way.threads, way.split.wake, run_chunk, &shared);
-  return shared.status.load(std::memory_order_acquire);
+  return shared.status;
 }
 
 guf_status run_launch(const guf_backend_launch &launch, const HostLoop &loop, guf_error *error) {

@@ -20,7 +20,7 @@ struct HostLoop {
   void *entry = nullptr;
   void *user = nullptr;
   bool has_status = false;
-  std::atomic<guf_status> *failure = nullptr;  // of the launch: the first one of its threads stays
+  std::atomic<guf_status> *failure = nullptr;  // of the launch or chunk: the first one stays
   EventWatch *watch = nullptr;                 // of the launch: the events it looks for
 
   guf_status operator()(char **args, const int64_t *dims, const int64_t *steps) const {

@@ -8,9 +8,11 @@
 
 namespace gufunc::cpu {
 
-// Pieces of one size, aligned to a cache line. A thread finds the one that it gave back last, if
-// nobody took it: its lines are in that core's cache. A piece is allocated only where none is
-// found. No lock. Never destroyed.
+// Pieces of one size, aligned to a cache line. A thread looks for pieces and for free places from a
+// place of its own on: where it alone takes and gives, one piece at a time, it gets the same one
+// again, whose lines are in its core's cache. Of several that it gave back it gets the one nearest
+// behind that place; what other threads put or leave there comes in between. A piece is allocated
+// only where none is found. No lock. Never destroyed.
 class ScratchShelf {
  public:
   constexpr explicit ScratchShelf(size_t bytes) : bytes_(bytes) {}

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of every geometry against the same loop run item by item.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include "tests/unit/cpu/cpu_fixture.h"
 
@@ -303,6 +305,29 @@ TEST(LaunchFailure, StopsAndSaysTheLoopsText) {
             GUF_E_VALUE);
   EXPECT_STREQ(error.message, "No!");
   EXPECT_EQ(error.status, GUF_E_VALUE);
+}
+
+// Fails with what its input says; late with -1, so that other threads are faster.
+guf_status late_loop(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    const float value = *reinterpret_cast<const float *>(args[0] + i * steps[0]);
+    if (value == -1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (value < 0) return static_cast<guf_status>(value);
+  }
+  return GUF_OK;
+}
+
+TEST(LaunchFailure, IsThatOfTheFirstChunk) {
+  std::vector<float> a(1 << 20, 1);
+  guf_launch_block block = make_block({0, {1 << 20}, {a.data()}, {{4}}, {GUF_F32}});
+  block.flags |= GUF_LAUNCH_STATUS;
+  a[1000] = -1;
+  for (size_t i = 2000; i < a.size(); i += 20000) a[i] = -2;
+  for (int i = 0; i < 5; ++i) {
+    guf_error error = fresh_error();
+    EXPECT_EQ(launch_block(block, as_entry(late_loop), &error), GUF_E_LOOP);
+    EXPECT_EQ(error.native_code, -1);
+  }
 }
 
 TEST(LaunchFailure, RefusesFlagsItDoesNotKnow) {
