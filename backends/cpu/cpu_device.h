@@ -29,6 +29,10 @@ guf_status kernel_get(void *module, uint32_t index, const char *name, void **out
 guf_status describe_launch(void *device, const guf_backend_launch *launch, char *out_text,
                            size_t text_size, guf_error *error);
 
+// describe_method.cc: what the slot `method` would do
+guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
+                           size_t text_size, guf_error *error);
+
 // cpu_queue.cc: everything that a stream orders
 guf_status memory_free(void *device, uint64_t address, uint64_t size, int32_t kind, void *stream,
                        guf_error *error);

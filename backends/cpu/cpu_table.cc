@@ -115,6 +115,7 @@ guf_backend_api make_table(uint32_t host_minor) {
   api.shutdown = shutdown;
   api.extension = extension;
   api.describe_launch = describe_launch;
+  api.describe_method = describe_method;
   return api;
 }
 

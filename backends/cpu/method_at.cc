@@ -99,7 +99,7 @@ class Runs {
  public:
   Runs(const guf_method_block &block, const Fold &fold) : block_(block), fold_(fold) {}
 
-  guf_status run() {
+  guf_status run(MethodWay *way) {
     const ElementForm form = form_of(block_.output_dtype, block_.output_flags);
     const ElementForm native{block_.loop_dtype, false, false};
     if (!load_.choose(form, native) || !store_.choose(native, form)) return GUF_E_DTYPE;
@@ -109,7 +109,13 @@ class Runs {
     }
     const bool plain = is_plain(block_.output_dtype, block_.output_flags) &&
                        (block_.input == 0 || is_plain(block_.input_dtype, block_.input_flags));
-    if (plain && block_.input != 0 && fold_.has_chain()) return run_chain();
+    const bool chained = plain && block_.input != 0 && fold_.has_chain();
+    if (way != nullptr) {
+      way->walk = chained ? MethodWalk::kEntry : MethodWalk::kRuns;
+      way->staged = !plain;
+      return GUF_OK;
+    }
+    if (chained) return run_chain();
     seen_.open(std::min(kRun, block_.nindices));
     for (int64_t i = 0; i < block_.nindices;) {
       const int64_t left = std::min(kRun, block_.nindices - i);
@@ -233,11 +239,16 @@ guf_status run_items_of_each(const guf_backend_method &method, const Fold &fold)
 
 }  // namespace
 
-guf_status at(const guf_backend_method &method, const Fold &fold) {
+guf_status at(const guf_backend_method &method, const Fold &fold, MethodWay *way) {
   const guf_method_block &block = *method.block;
   if (block.items == 0 || block.nindices == 0) return GUF_OK;
-  if (block.items > 1) return run_items_of_each(method, fold);
-  return Runs(block, fold).run();
+  if (block.items == 1) return Runs(block, fold).run(way);
+  if (way == nullptr) return run_items_of_each(method, fold);
+  guf_launch_block launch = {};
+  fill_launch(block, &launch);
+  way->walk = MethodWalk::kItemsOfEach;
+  way->staged = (launch.flags & (GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED)) != 0;
+  return GUF_OK;
 }
 
 }  // namespace gufunc::cpu

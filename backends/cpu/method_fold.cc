@@ -55,7 +55,7 @@ Fold::Fold(const guf_backend_method &method, std::atomic<guf_status> *failure, E
   dtype_ = block.loop_dtype;
   value_bytes_ = dtype_bytes(block.loop_dtype);
   partial_bytes_ = partial_size(block.loop_dtype, has_entry());
-  if (exact_ && has_entry() && !may_fail) find_settled(block.loop_dtype);
+  if (exact_ && has_entry() && !may_fail && failure != nullptr) find_settled(block.loop_dtype);
 }
 
 // PERF  Four pairs of truth values tell, for less than an element of any reduction's call costs, so

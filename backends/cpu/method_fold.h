@@ -32,7 +32,8 @@ struct ScanRows {
 // Partial results are of type A: X, but f32 where X is f16 or bf16 and there is a fold entry.
 class Fold {
  public:
-  // `watch`: the events that every step is looked at for, or NULL.
+  // `watch`: the events that every step is looked at for, or NULL. `failure` NULL: for a question,
+  // nothing is run.
   Fold(const guf_backend_method &method, std::atomic<guf_status> *failure, EventWatch *watch);
 
   bool tree() const { return tree_; }

@@ -13,10 +13,6 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr uint32_t kKnownFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD | GUF_METHOD_STATUS |
-                                 GUF_METHOD_MASKED | GUF_METHOD_INITIAL | GUF_METHOD_EXACT |
-                                 GUF_METHOD_MIXED;
-
 // Borrows method and block while it runs on the caller.
 class MethodTask : public Task {
  public:
@@ -81,10 +77,7 @@ Task *MethodTask::copy_of(const Task &task) {
 
 guf_status method(void *, const guf_backend_method *method, guf_error *error) {
   const guf_method_block &block = *method->block;
-  if (__builtin_expect((block.flags & ~kKnownFlags) != 0, 0)) {
-    return fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                "method flags: 0x%x is not known to this plugin", block.flags & ~kKnownFlags);
-  }
+  GUF_CPU_TRY(check_flags(block, error));
   if (method->stream == nullptr) return execute_method(*method, error);
   auto *const stream = static_cast<Stream *>(method->stream);
   MethodTask task(*method);

@@ -20,7 +20,7 @@ class Reduction {
   Reduction(const guf_backend_method &method, const Fold &fold)
       : method_(method), block_(*method.block), fold_(fold) {}
 
-  guf_status run();
+  guf_status run(MethodWay *way);
 
  private:
   // A cut through the fold dimensions: `dim` in pieces of `piece` elements, those above it by
@@ -47,6 +47,7 @@ class Reduction {
     return fold_.tree() ? nullptr : reinterpret_cast<const char *>(initial());
   }
   const unsigned char *root() const { return fold_.tree() ? initial() : nullptr; }
+  bool staged() const { return source_.staged() || !sink_.direct(); }
   bool masked() const { return (block_.flags & GUF_METHOD_MASKED) != 0; }
 
   const guf_backend_method &method_;
@@ -214,7 +215,7 @@ guf_status Reduction::run_cut(const ItemUnits &units, const Cut &cut, uint32_t t
   return finish(units, cut, joined);
 }
 
-guf_status Reduction::run() {
+guf_status Reduction::run(MethodWay *way) {
   if (block_.items == 0) return GUF_OK;
   if (!source_.open(block_) || !sink_.open(block_)) return GUF_E_DTYPE;
   shape_up();
@@ -227,9 +228,17 @@ guf_status Reduction::run() {
   if (units.count() < wanted && fold_.tree() && !empty_) {
     const ItemUnits whole(block_, most, 1);
     const Cut where = cut((wanted + whole.count() - 1) / whole.count(), work);
-    if (where.above * static_cast<uint64_t>(where.pieces) > 1) {
-      return run_cut(whole, where, threads, work);
+    if (const uint64_t parts = where.above * static_cast<uint64_t>(where.pieces); parts > 1) {
+      const uint64_t pieces = pieces_of(parts * whole.count(), threads).count;
+      if (way == nullptr) return run_cut(whole, where, threads, work);
+      *way = {MethodWalk::kSubtrees, work, threads, pieces, 1, where.piece, staged()};
+      return GUF_OK;
     }
+  }
+  if (way != nullptr) {
+    const uint64_t pieces = pieces_of(units.count(), threads).count;
+    *way = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged()};
+    return GUF_OK;
   }
   return share(units.count(), work, threads,
                [&](uint64_t first, uint64_t last) { return run_units(units, first, last); });
@@ -237,8 +246,8 @@ guf_status Reduction::run() {
 
 }  // namespace
 
-guf_status reduce(const guf_backend_method &method, const Fold &fold) {
-  return Reduction(method, fold).run();
+guf_status reduce(const guf_backend_method &method, const Fold &fold, MethodWay *way) {
+  return Reduction(method, fold).run(way);
 }
 
 }  // namespace gufunc::cpu

@@ -19,6 +19,15 @@ int64_t stretch(const guf_method_block &block, int64_t k) {
   return std::max<int64_t>(end - block.indices[k], 1);
 }
 
+// Elements that all results of an item fold; of indices that are not known, what ascending ones do.
+uint64_t stretched_elements(const guf_method_block &block) {
+  if (block.indices == nullptr)
+    return static_cast<uint64_t>(std::max(block.nindices, block.fold_size[0]));
+  uint64_t elements = 0;  // stretches may overlap
+  for (int64_t k = 0; k < block.nindices; ++k) elements += static_cast<uint64_t>(stretch(block, k));
+  return elements;
+}
+
 struct ReduceAt {
   const guf_method_block &block;
   const Fold &fold;
@@ -106,7 +115,7 @@ guf_status ReduceAt::run(const ItemUnits &units, uint64_t first, uint64_t last) 
 
 }  // namespace
 
-guf_status reduceat(const guf_backend_method &method, const Fold &fold) {
+guf_status reduceat(const guf_backend_method &method, const Fold &fold, MethodWay *way) {
   const guf_method_block &block = *method.block;
   if (block.items == 0 || block.nindices == 0) return GUF_OK;
   ReduceAt job = {block, fold, {}, {}, {}};
@@ -117,13 +126,16 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold) {
   MethodScratch scratch;
   const int64_t most = TreeFolder(fold, &job.source, job.shape, false, scratch).most_lanes();
   const ItemUnits units(block, most, 1);
-  uint64_t elements = 0;  // stretches may overlap
-  for (int64_t k = 0; k < block.nindices; ++k) {
-    elements += static_cast<uint64_t>(stretch(block, k));
+  const uint64_t work = times(stretched_elements(block), block.items);
+  const uint32_t threads = method_threads(method, work);
+  const uint64_t count = times(units.count(), static_cast<uint64_t>(block.nindices));
+  if (way != nullptr) {
+    const bool staged = job.source.staged() || !job.sink.direct();
+    const uint64_t pieces = pieces_of(count, threads).count;
+    *way = {MethodWalk::kStretches, work, threads, pieces, units.lanes(), 0, staged};
+    return GUF_OK;
   }
-  const uint64_t work = times(elements, block.items);
-  return share(times(units.count(), static_cast<uint64_t>(block.nindices)), work,
-               method_threads(method, work),
+  return share(count, work, threads,
                [&](uint64_t first, uint64_t last) { return job.run(units, first, last); });
 }
 

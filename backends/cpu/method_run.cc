@@ -9,37 +9,45 @@
 namespace gufunc::cpu {
 namespace {
 
-guf_status run(const guf_backend_method &method, const Fold &fold, guf_error *error) {
+constexpr uint32_t kKnownMethodFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD | GUF_METHOD_STATUS |
+                                       GUF_METHOD_MASKED | GUF_METHOD_INITIAL | GUF_METHOD_EXACT |
+                                       GUF_METHOD_MIXED;
+
+guf_status run(const guf_backend_method &method, const Fold &fold, MethodWay *way,
+               guf_error *error) {
   switch (method.block->method) {
     case GUF_METHOD_REDUCE:
-      if ((method.block->flags & GUF_METHOD_MIXED) != 0) return reduce_mixed(method, fold);
-      return reduce(method, fold);
+      if ((method.block->flags & GUF_METHOD_MIXED) != 0) return reduce_mixed(method, fold, way);
+      return reduce(method, fold, way);
     case GUF_METHOD_ACCUMULATE:
-      return accumulate(method, fold);
+      return accumulate(method, fold, way);
     case GUF_METHOD_REDUCEAT:
-      return reduceat(method, fold);
+      return reduceat(method, fold, way);
     case GUF_METHOD_AT:
-      return at(method, fold);
+      return at(method, fold, way);
     default:
       return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "method %d is not known to this plugin",
                   method.block->method);
   }
 }
 
+guf_status fail_casts(const guf_method_block &block, guf_error *error) {
+  return fail(error, GUF_E_DTYPE, kNone, kNone,
+              "no casts between dtypes 0x%x, 0x%x and 0x%x of a method",
+              static_cast<unsigned>(block.input_dtype), static_cast<unsigned>(block.loop_dtype),
+              static_cast<unsigned>(block.output_dtype));
+}
+
 guf_status run_with(const guf_backend_method &method, EventWatch *watch, guf_error *error) {
   std::atomic<guf_status> failure{GUF_OK};
   const Fold fold(method, &failure, watch);
-  const guf_method_block &block = *method.block;
-  switch (const guf_status status = run(method, fold, error)) {
+  switch (const guf_status status = run(method, fold, nullptr, error)) {
     case kLoopFailed:
       return fail_loop(failure.load(std::memory_order_acquire), method.failure, error);
     case GUF_E_NO_MEMORY:
       return fail(error, status, kNone, kNone, "no scratch memory for a method of a ufunc");
     case GUF_E_DTYPE:
-      return fail(error, status, kNone, kNone,
-                  "no casts between dtypes 0x%x, 0x%x and 0x%x of a method",
-                  static_cast<unsigned>(block.input_dtype), static_cast<unsigned>(block.loop_dtype),
-                  static_cast<unsigned>(block.output_dtype));
+      return fail_casts(*method.block, error);
     default:
       return status;
   }
@@ -78,6 +86,24 @@ uint64_t work_of(const guf_method_block &block) {
   }
   if (block.method == GUF_METHOD_AT) work = times(work, static_cast<uint64_t>(block.nindices));
   return work;
+}
+
+guf_status check_flags(const guf_method_block &block, guf_error *error) {
+  const uint32_t unknown = block.flags & ~kKnownMethodFlags;
+  if (__builtin_expect(unknown == 0, 1)) return GUF_OK;
+  return fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+              "method flags: 0x%x is not known to this plugin", unknown);
+}
+
+guf_status decide_method(const guf_backend_method &method, MethodWay *out, guf_error *error) {
+  GUF_CPU_TRY(check_flags(*method.block, error));
+  guf_launch_block step = {};
+  const guf_launch_watch none = {};
+  const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;
+  EventWatch watch(step, none);  // that there is one decides, not what it looks for
+  const Fold fold(method, nullptr, method.watch != nullptr && !exact ? &watch : nullptr);
+  const guf_status status = run(method, fold, out, error);
+  return status == GUF_E_DTYPE ? fail_casts(*method.block, error) : status;
 }
 
 guf_status execute_method(const guf_backend_method &method, guf_error *error) {

@@ -10,15 +10,40 @@
 #include <cstdint>
 
 #include "backends/cpu/claim_pool.h"
+#include "backends/cpu/launch_way.h"
 #include "backends/cpu/work_split.h"
 
 namespace gufunc::cpu {
 
-// Threads that a method of this much work may use: 1 when it is too little.
+// Why one thread runs all of a method of this much work.
+inline Alone alone_of(const guf_backend_method &method, uint64_t work) {
+  if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return Alone::kOrdered;
+  if (method.max_threads == 1) return Alone::kAsked;
+  if (work < kParallelWork) return Alone::kSmall;
+  return claim_pool().threads() == 1 ? Alone::kGranted : Alone::kNo;
+}
+
+// Threads that it may use.
 inline uint32_t method_threads(const guf_backend_method &method, uint64_t work) {
-  if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0 || work < kParallelWork) return 1;
+  if (alone_of(method, work) != Alone::kNo) return 1;
   const uint32_t all = claim_pool().threads();
   return method.max_threads == 0 ? all : std::min(method.max_threads, all);
+}
+
+inline ClaimPool::Wake wake_of(uint64_t work) {
+  return work >= kWakeWork ? ClaimPool::Wake::kYes : ClaimPool::Wake::kNo;
+}
+
+// [0, count) in pieces of `each`.
+struct Pieces {
+  uint64_t each, count;
+};
+inline Pieces pieces_of(uint64_t count, uint32_t threads) {
+  if (threads < 2 || count < 2) return {count, 1};
+  constexpr uint64_t kPiecesPerThread = 8;
+  const uint64_t each =
+      std::max(count / (threads * kPiecesPerThread) + 1, count / ClaimPool::kMaxChunks + 1);
+  return {each, (count - 1) / each + 1};
 }
 
 // Saturates.
@@ -30,16 +55,14 @@ inline uint64_t times(uint64_t a, uint64_t b) {
 // body(first, last) -> guf_status for ranges that together are [0, count).
 template <class Body>
 guf_status share(uint64_t count, uint64_t work, uint32_t threads, const Body &body) {
-  if (threads < 2 || count < 2) return body(uint64_t{0}, count);
+  const Pieces pieces = pieces_of(count, threads);
+  if (pieces.count < 2) return body(uint64_t{0}, count);
   struct Job {
     const Body *body;
     uint64_t count, each;
     std::atomic<guf_status> status{GUF_OK};
   };
-  constexpr uint64_t kPiecesPerThread = 8;
-  Job job{&body, count, count / (threads * kPiecesPerThread) + 1};
-  job.each = std::max(job.each, count / ClaimPool::kMaxChunks + 1);
-  const auto pieces = static_cast<uint32_t>((count - 1) / job.each + 1);
+  Job job{&body, count, pieces.each};
   const ClaimPool::Body run = [](void *context, uint32_t piece) {
     Job &mine = *static_cast<Job *>(context);
     if (mine.status.load(std::memory_order_relaxed) != GUF_OK) return;
@@ -50,8 +73,7 @@ guf_status share(uint64_t count, uint64_t work, uint32_t threads, const Body &bo
       mine.status.compare_exchange_strong(none, status, std::memory_order_acq_rel);
     }
   };
-  const auto wake = work >= kWakeWork ? ClaimPool::Wake::kYes : ClaimPool::Wake::kNo;
-  claim_pool().run(pieces, threads, wake, run, &job);
+  claim_pool().run(static_cast<uint32_t>(pieces.count), threads, wake_of(work), run, &job);
   return job.status.load(std::memory_order_acquire);
 }
 

@@ -153,15 +153,36 @@ std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device
   return text + "\n";
 }
 
+namespace {
+
+// What a backend's slot says: describe(text, size, error).
+template <class Describe>
+std::string words_of_backend(Describe describe) {
+  char text[1024] = "";
+  ErrorRoom room(nullptr);
+  const guf_status status = describe(text, sizeof text, room.get());
+  text[sizeof text - 1] = '\0';
+  return status == GUF_OK ? text : "";
+}
+
+}  // namespace
+
 std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, uint32_t threads,
                             const guf_launch_block &block) {
   const guf_backend_launch request = make_request(nullptr, kernel, loop, threads, block, nullptr);
-  char text[1024] = "";
-  ErrorRoom room(nullptr);
-  const guf_status status =
-      device.backend->api.describe_launch(device.native, &request, text, sizeof text, room.get());
-  text[sizeof text - 1] = '\0';
-  return status == GUF_OK ? text : "";
+  return words_of_backend([&](char *text, size_t size, guf_error *error) {
+    return device.backend->api.describe_launch(device.native, &request, text, size, error);
+  });
+}
+
+std::string describe_method(Device &device, void *kernel, void *fold, const op::Loop &loop,
+                            uint32_t threads, const guf_method_block &block,
+                            const guf_launch_watch *watch) {
+  const guf_backend_method request =
+      make_method(nullptr, kernel, fold, loop, threads, block, watch);
+  return words_of_backend([&](char *text, size_t size, guf_error *error) {
+    return device.backend->api.describe_method(device.native, &request, text, size, error);
+  });
 }
 
 }  // namespace gufunc::backend

@@ -64,6 +64,11 @@ guf_status no_description(void *, const guf_backend_launch *, char *, size_t, gu
                     "the backend does not describe launches");
 }
 
+guf_status no_method_text(void *, const guf_backend_method *, char *, size_t, guf_error *error) {
+  return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+                    "the backend does not describe methods");
+}
+
 // Room behind the table: a plugin that was built against a longer one must not write there.
 struct TableRoom {
   guf_backend_api api;
@@ -152,6 +157,10 @@ guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_ba
   if (api.abi_minor < 1 || api.struct_size <= offsetof(guf_backend_api, describe_launch) ||
       api.describe_launch == nullptr) {
     api.describe_launch = no_description;
+  }
+  if (api.abi_minor < 1 || api.struct_size <= offsetof(guf_backend_api, describe_method) ||
+      api.describe_method == nullptr) {
+    api.describe_method = no_method_text;
   }
   api.struct_size = sizeof api;
   *out = api;

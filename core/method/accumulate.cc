@@ -15,16 +15,11 @@ namespace {
 
 using base::kNone;
 
-guf_status launch(const op::CallView &call, const Folding &folding, guf_error *error) {
-  const op::Loop &loop = *folding.choice.loop;
-  Code code = {};
-  GUF_TRY(backend::kernel_of(*call.ufunc, loop, *call.device, &code.kernel, error));
-  GUF_TRY(backend::fold_of(*call.ufunc, loop, *call.device, &code.fold, error));
+void make_geometry(const op::CallView &call, const Folding &folding, Geometry *out) {
   const op::OperandView &input = call.operand[kInput];
   const op::OperandView &output = call.operand[kOutput];
-  if (is_empty(output.layout)) return GUF_OK;
-  Geometry geometry;
-  begin(folding.method, call, loop, &input, output, &geometry);
+  Geometry &geometry = *out;
+  begin(folding.method, call, *folding.choice.loop, &input, output, &geometry);
   for (int32_t k = input.layout.ndim - 1; k >= 0; --k) {
     const int64_t extent = input.layout.shape[k];
     if (k == folding.axis) {
@@ -39,7 +34,25 @@ guf_status launch(const op::CallView &call, const Folding &folding, guf_error *e
     geometry.block.indices = folding.indices;
     geometry.block.nindices = folding.length;
   }
+}
+
+guf_status launch(const op::CallView &call, const Folding &folding, guf_error *error) {
+  const op::Loop &loop = *folding.choice.loop;
+  Code code = {};
+  GUF_TRY(find_code(call, loop, &code, error));
+  if (is_empty(call.operand[kOutput].layout)) return GUF_OK;
+  Geometry geometry;
+  make_geometry(call, folding, &geometry);
   return run(call, loop, code, &geometry, error);
+}
+
+// By axis of the input, as long along the axis as the result is; and the axis whose order in the
+// input says nothing.
+int32_t find_extents(const op::CallView &call, const Folding &folding, int64_t *out) {
+  const array::Layout &input = call.operand[kInput].layout;
+  std::copy_n(input.shape, input.ndim, out);
+  out[folding.axis] = folding.length;
+  return folding.method == GUF_METHOD_REDUCEAT ? folding.axis : kNoAxis;
 }
 
 [[gnu::noinline]] guf_status launch_with_arrays(FoldView &view, const Folding &folding,
@@ -49,13 +62,10 @@ guf_status launch(const op::CallView &call, const Folding &folding, guf_error *e
   backend::ErrorRoom room(error);
   pipeline::Temporaries arrays(call);
   if (op::is_missing(call.operand[kOutput])) {
-    const array::Layout &input = call.operand[kInput].layout;
     int64_t extents[GUF_MAX_NDIM];
-    std::copy_n(input.shape, input.ndim, extents);
-    extents[folding.axis] = folding.length;
-    const bool at_indices = folding.method == GUF_METHOD_REDUCEAT;
-    GUF_TRY(allocate_result(view, same_axes(input.ndim), extents,
-                            at_indices ? folding.axis : kNoAxis, 0, &arrays, room.get()));
+    const int32_t silent = find_extents(call, folding, extents);
+    const ResultAxes axes = same_axes(call.operand[kInput].layout.ndim);
+    GUF_TRY(allocate_result(view, axes, extents, silent, 0, &arrays, room.get()));
   }
   if (copy_input) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
   const guf_status status = launch(call, folding, room.get());
@@ -150,6 +160,25 @@ guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_
   }
   GUF_TRY(resolve_fold(view, out->name, &out->choice, error));
   return check_output(view, out->name, out->axis, out->length, error);
+}
+
+guf_status describe_fold(FoldView &view, const Folding &folding, std::string *out,
+                         guf_error *error) {
+  op::CallView &call = view.call;
+  const op::Loop &loop = *folding.choice.loop;
+  ResultRoom result;
+  if (op::is_missing(call.operand[kOutput])) {
+    int64_t extents[GUF_MAX_NDIM];
+    const int32_t silent = find_extents(call, folding, extents);
+    const ResultAxes axes = same_axes(call.operand[kInput].layout.ndim);
+    GUF_TRY(lay_out_result(view, axes, extents, silent, &result, error));
+  }
+  Code code = {};
+  GUF_TRY(find_code(call, loop, &code, error));
+  if (is_empty(call.operand[kOutput].layout)) return describe_nothing(out);
+  Geometry geometry;
+  make_geometry(call, folding, &geometry);
+  return describe(call, loop, code, &geometry, out, error);
 }
 
 guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error) {

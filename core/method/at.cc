@@ -58,14 +58,13 @@ guf_status prepare_at(AtView &view, guf_error *error) {
   return pipeline::place(call, error);
 }
 
-guf_status launch_uniform(const AtView &view, const resolve::Choice &choice, const Places &places,
-                          void *kernel, guf_error *error) {
-  Code code = {kernel, nullptr};
+// Without places that were read: as many as there would be.
+void make_geometry(const AtView &view, const op::Loop &loop, const Places &places, Geometry *out) {
   const op::CallView &call = view.call;
   const array::Layout &array = view.array.layout;
-  Geometry geometry;
-  begin(GUF_METHOD_AT, call, *choice.loop, view.has_operand ? &call.operand[kInput] : nullptr,
-        view.array, &geometry);
+  Geometry &geometry = *out;
+  begin(GUF_METHOD_AT, call, loop, view.has_operand ? &call.operand[kInput] : nullptr, view.array,
+        &geometry);
   for (int32_t axis = view.nindices; axis < array.ndim; ++axis) {
     const int32_t k = places.ndim + axis - view.nindices;
     const int64_t step =
@@ -74,13 +73,25 @@ guf_status launch_uniform(const AtView &view, const resolve::Choice &choice, con
   }
   for (const int64_t offset : places.array) geometry.output_bits |= static_cast<uint64_t>(offset);
   for (const int64_t offset : places.operand) geometry.input_bits |= static_cast<uint64_t>(offset);
+  geometry.block.nindices = 1;
+  for (int32_t k = 0; k < places.ndim; ++k) geometry.block.nindices *= places.shape[k];
+  if (places.array.empty()) return;
   geometry.block.indices = places.array.data();
   geometry.block.operand_indices = view.has_operand ? places.operand.data() : nullptr;
-  geometry.block.nindices = static_cast<int64_t>(places.array.size());
-  if (view.has_operand) {
-    GUF_TRY(backend::fold_of(*call.ufunc, *choice.loop, *call.device, &code.fold, error));
-  }
-  return run(call, *choice.loop, code, &geometry, error);
+}
+
+guf_status find_at_code(const AtView &view, const op::Loop &loop, Code *out, guf_error *error) {
+  if (view.has_operand) return find_code(view.call, loop, out, error);
+  return backend::kernel_of(*view.call.ufunc, loop, *view.call.device, &out->kernel, error);
+}
+
+guf_status launch_uniform(const AtView &view, const resolve::Choice &choice, const Places &places,
+                          guf_error *error) {
+  Code code = {};
+  GUF_TRY(find_at_code(view, *choice.loop, &code, error));
+  Geometry geometry;
+  make_geometry(view, *choice.loop, places, &geometry);
+  return run(view.call, *choice.loop, code, &geometry, error);
 }
 
 // A loop whose result has another type than its operand is no method's: one ordinary launch per
@@ -163,10 +174,24 @@ guf_status at(AtView &view, guf_error *error) {
   if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
   if (view.has_operand) place_operand(view, call.operand[kInput].layout, &places);
   const guf_status status = is_uniform(call, *choice.loop)
-                                ? launch_uniform(view, choice, places, kernel, room.get())
+                                ? launch_uniform(view, choice, places, room.get())
                                 : launch_mixed(view, choice, places, kernel, room.get());
   arrays.hand_over();
   return status;
+}
+
+guf_status describe_places(AtView &view, const resolve::Choice &choice, const Places &places,
+                           std::string *out, guf_error *error) {
+  const op::CallView &call = view.call;
+  const int32_t ndim = places.ndim;
+  const bool none = std::find(places.shape, places.shape + ndim, 0) != places.shape + ndim;
+  if (is_empty(view.array.layout) || none) return describe_nothing(out);
+  if (!is_uniform(call, *choice.loop)) return GUF_OK;
+  Code code = {};
+  GUF_TRY(find_at_code(view, *choice.loop, &code, error));
+  Geometry geometry;
+  make_geometry(view, *choice.loop, places, &geometry);
+  return describe(call, *choice.loop, code, &geometry, out, error);
 }
 
 }  // namespace gufunc::method

@@ -4,6 +4,7 @@
 #ifndef GUFUNC_CORE_METHOD_DECIDE_H
 #define GUFUNC_CORE_METHOD_DECIDE_H
 
+#include <string>
 #include <vector>
 
 #include "core/method/at_places.h"
@@ -47,6 +48,15 @@ void describe_reduction(const op::CallView &call, const Reduction &reduction, gu
 void describe_result(const array::Layout &input, const array::AxisSet &folded,
                      const ResultAxes &axes, int32_t index, guf_resolution *out);
 void describe_folding(const op::CallView &call, const Folding &folding, guf_resolution *out);
+
+// How the backend would run it, behind `out`'s lines. A result that is missing lies as it would be
+// allocated.  Errors  GUF_E_SHAPE, GUF_E_NO_IMAGE, GUF_E_UNSUPPORTED <= events are asked for
+guf_status describe_reduce(FoldView &view, const Reduction &reduction, std::string *out,
+                           guf_error *error);
+guf_status describe_fold(FoldView &view, const Folding &folding, std::string *out,
+                         guf_error *error);
+guf_status describe_places(AtView &view, const resolve::Choice &choice, const Places &places,
+                           std::string *out, guf_error *error);
 
 // Whether a method of the backend runs at's loop: all its types are one.
 bool is_uniform(const op::CallView &call, const op::Loop &loop);

@@ -6,8 +6,8 @@
 #include "core/method/decide.h"
 #include "core/method/geometry.h"
 #include "core/method/many_folds.h"
-#include "core/pipeline.h"
 #include "core/plan_text.h"
+#include "core/prepared_plan.h"
 
 namespace gufunc::method {
 namespace {
@@ -113,7 +113,7 @@ guf_status explain_folding(FoldView &view, const Folding &folding, const guf_res
   const bool same = folding.method == GUF_METHOD_ACCUMULATE &&
                     array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
   if (!same) describe_copies(call, false, out);
-  return GUF_OK;
+  return describe_fold(view, folding, out, error);
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error) {
   *out += "order: " + order;
   describe_initial(view, reduction, out);
   describe_copies(call, has_many_folds(input, reduction.folded), out);
-  return GUF_OK;
+  return describe_reduce(view, reduction, out, error);
 }
 
 guf_status explain_accumulate(FoldView &view, std::string *out, guf_error *error) {
@@ -155,22 +155,12 @@ guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error) 
   return explain_folding(view, folding, resolution, out, error);
 }
 
+// The text of an ordinary call, under another name.
 guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error) {
   OuterRoom room;
-  resolve::Choice choice;
-  broadcast::LoopShape loop;
   GUF_TRY(spread_outer(call, &room, error));
-  GUF_TRY(pipeline::decide(call, &choice, &loop, error));
-  GUF_TRY(begin_text(call, "outer", choice, out, error));
-  guf_resolution resolution = {};
-  for (int32_t i = 0; i < call.noperands; ++i) {
-    if (i >= call.ufunc->nin()) {
-      resolution.dtypes[i] = call.operand[i].layout.dtype;
-      GUF_TRY(broadcast::caller_shape(call, loop, i, resolution.output_ndims,
-                                      resolution.output_shapes[0], error));
-    }
-    add_operand(call, choice, i, resolution, out);
-  }
+  GUF_TRY(pipeline::PreparedPlan::explain(call, out, error));
+  out->insert(call.ufunc->full_name.size(), ".outer");
   *out +=
       "an ordinary call, the first input with as many axes of 1 behind its own as the second "
       "has\n";
@@ -191,7 +181,7 @@ guf_status explain_at(AtView &view, std::string *out, guf_error *error) {
   *out += is_uniform(call, *choice.loop) ? "\n" : ", one launch each, as the loop's types differ\n";
   if (view.has_operand && meets_output(call, call.operand[kInput]))
     *out += "copied first: argument 1, which overlaps the array\n";
-  return GUF_OK;
+  return describe_places(view, choice, places, out, error);
 }
 
 }  // namespace gufunc::method

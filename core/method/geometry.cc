@@ -119,6 +119,16 @@ void write_axes(const Geometry &geometry, guf_method_block *block) {
   }
 }
 
+// The block of the first launch, from the dimensions as the caller gave them.
+void fill_block(Geometry *geometry) {
+  drop_single(&geometry->nkept, geometry->kept);
+  flip_negative(geometry);
+  sort(geometry->nkept, geometry->kept, belongs_inside);
+  coalesce(&geometry->nkept, geometry->kept);
+  flag_alignment(*geometry, &geometry->block);
+  write_axes(*geometry, &geometry->block);
+}
+
 // Moves a block's addresses along one dimension that the core loops over.
 void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
   if (block->input != 0) block->input += static_cast<uint64_t>(steps * axis.input_step);
@@ -195,12 +205,7 @@ void merge_folds(Geometry *geometry) {
 guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
                guf_error *error) {
   guf_method_block &block = geometry->block;
-  drop_single(&geometry->nkept, geometry->kept);
-  flip_negative(geometry);
-  sort(geometry->nkept, geometry->kept, belongs_inside);
-  coalesce(&geometry->nkept, geometry->kept);
-  flag_alignment(*geometry, &block);
-  write_axes(*geometry, &block);
+  fill_block(geometry);
   backend::ErrorRoom room(error);
   guf_launch_watch watch;
   const bool watched = pipeline::is_watched(call);
@@ -222,6 +227,34 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
     }
     if (turn >= geometry->nkept) return failure.status();
   }
+}
+
+guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error) {
+  GUF_TRY(backend::kernel_of(*call.ufunc, loop, *call.device, &out->kernel, error));
+  return backend::fold_of(*call.ufunc, loop, *call.device, &out->fold, error);
+}
+
+guf_status describe_nothing(std::string *out) {
+  *out += "no elements: nothing is launched\n";
+  return GUF_OK;
+}
+
+guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &code,
+                    Geometry *geometry, std::string *out, guf_error *error) {
+  fill_block(geometry);
+  guf_launch_watch watch;
+  const bool watched = pipeline::is_watched(call);
+  if (watched) GUF_TRY(pipeline::make_watch(call, GUF_BACKEND_METHOD_FP_EVENTS, &watch, error));
+  uint64_t launches = 1;
+  for (int32_t k = GUF_MAX_LOOP_NDIM; k < geometry->nkept; ++k)
+    launches *= static_cast<uint64_t>(geometry->kept[k].extent);
+  if (launches > 1) {
+    *out += "launches: one for each of " + std::to_string(launches) +
+            " places in the outer dimensions\n";
+  }
+  *out += backend::describe_method(*call.device, code.kernel, code.fold, loop, call.args->threads,
+                                   geometry->block, watched ? &watch : nullptr);
+  return GUF_OK;
 }
 
 }  // namespace gufunc::method

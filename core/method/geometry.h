@@ -5,6 +5,8 @@
 
 #include <gufunc/backend.h>
 
+#include <string>
+
 #include "core/backend/backend.h"
 #include "core/op/call_view.h"
 
@@ -45,11 +47,21 @@ struct Code {
   void *kernel;
   void *fold;
 };
+// Errors  those of backend::kernel_of and fold_of
+guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error);
 
 // Drops, flips, sorts and merges dimensions, then launches, looping over what a block does not
 // hold. At most GUF_MAX_LOOP_NDIM fold dimensions are left by `merge_folds` or by the caller.
 guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
                guf_error *error);
+
+// What is told where there is no element of a result.
+guf_status describe_nothing(std::string *out);
+
+// How the backend would run it, in lines behind `out`'s: nothing where it does not say.
+// Errors  GUF_E_UNSUPPORTED <= the call asks for events, and the backend looks for none
+guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &code,
+                    Geometry *geometry, std::string *out, guf_error *error);
 
 // Removes fold dimensions of extent 1 and, where any order gives the same bits, walks them in the
 // order of their strides and as few as possible; a mixed loop's order stays.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/memory/memory.h"
+#include "core/method/result.h"
 
 namespace gufunc::method {
 namespace {
@@ -51,6 +52,19 @@ bool has_many_folds(const array::Layout &input, const array::AxisSet &folded) {
     if (folded.test(static_cast<size_t>(axis)) && input.shape[axis] != 1) ++count;
   }
   return count > GUF_MAX_LOOP_NDIM;
+}
+
+void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherRoom *room) {
+  const array::Layout input = call.operand[kInput].layout;
+  std::copy_n(input.shape, input.ndim, room->shape);
+  const auto lay_out = [&](op::OperandView &operand, int64_t *strides) {
+    const guf_dtype dtype = operand.layout.dtype;
+    strides_of_copy(dtype, input.ndim, room->shape, folded, strides);
+    operand.layout = {dtype, input.ndim, room->shape, strides, kSomewhere};
+    operand.flags = 0;
+  };
+  lay_out(call.operand[kInput], room->strides);
+  if (call.has_where) lay_out(call.where, room->mask_strides);
 }
 
 guf_status gather_folds(op::CallView &call, const array::AxisSet &folded,

@@ -18,6 +18,14 @@ bool has_many_folds(const array::Layout &input, const array::AxisSet &folded);
 guf_status gather_folds(op::CallView &call, const array::AxisSet &folded,
                         pipeline::Temporaries *arrays, guf_error *error);
 
+// The same for a question: the operands lie as their copies would.
+struct GatherRoom {
+  int64_t shape[GUF_MAX_NDIM];
+  int64_t strides[GUF_MAX_NDIM];
+  int64_t mask_strides[GUF_MAX_NDIM];
+};
+void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherRoom *room);
+
 }  // namespace gufunc::method
 
 #endif  // GUFUNC_CORE_METHOD_MANY_FOLDS_H

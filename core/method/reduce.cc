@@ -66,12 +66,19 @@ guf_status launch(FoldView &view, const Reduction &reduction, guf_error *error) 
   op::CallView &call = view.call;
   const op::Loop &loop = *reduction.choice.loop;
   Code code = {};
-  GUF_TRY(backend::kernel_of(*call.ufunc, loop, *call.device, &code.kernel, error));
-  GUF_TRY(backend::fold_of(*call.ufunc, loop, *call.device, &code.fold, error));
+  GUF_TRY(find_code(call, loop, &code, error));
   if (is_empty(call.operand[kOutput].layout)) return GUF_OK;
   Geometry geometry;
   make_geometry(view, reduction, &geometry);
   return run(call, loop, code, &geometry, error);
+}
+
+// By axis of the input, 1 where it is folded.
+void find_extents(const op::CallView &call, const Reduction &reduction, int64_t *out) {
+  const array::Layout &input = call.operand[kInput].layout;
+  for (int32_t k = 0; k < input.ndim; ++k) {
+    out[k] = reduction.folded.test(static_cast<size_t>(k)) ? 1 : input.shape[k];
+  }
 }
 
 // Allocates and copies what the call needs besides what it was given.
@@ -82,11 +89,8 @@ guf_status launch(FoldView &view, const Reduction &reduction, guf_error *error) 
   backend::ErrorRoom room(error);
   pipeline::Temporaries arrays(call);
   if (op::is_missing(call.operand[kOutput])) {
-    const array::Layout &input = call.operand[kInput].layout;
     int64_t extents[GUF_MAX_NDIM];
-    for (int32_t k = 0; k < input.ndim; ++k) {
-      extents[k] = reduction->folded.test(static_cast<size_t>(k)) ? 1 : input.shape[k];
-    }
+    find_extents(call, *reduction, extents);
     GUF_TRY(allocate_result(view, reduction->axes, extents, kNoAxis, 0, &arrays, room.get()));
   }
   if (has_many_folds(call.operand[kInput].layout, reduction->folded)) {
@@ -129,6 +133,27 @@ guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
   if (!copy_input && !copy_mask && !missing && call.stream == nullptr)
     return launch(view, reduction, error);
   return launch_with_arrays(view, &reduction, copy_input, copy_mask, output, error);
+}
+
+guf_status describe_reduce(FoldView &view, const Reduction &reduction, std::string *out,
+                           guf_error *error) {
+  op::CallView &call = view.call;
+  const op::Loop &loop = *reduction.choice.loop;
+  ResultRoom result;
+  GatherRoom gathered;
+  if (op::is_missing(call.operand[kOutput])) {
+    int64_t extents[GUF_MAX_NDIM];
+    find_extents(call, reduction, extents);
+    GUF_TRY(lay_out_result(view, reduction.axes, extents, kNoAxis, &result, error));
+  }
+  if (has_many_folds(call.operand[kInput].layout, reduction.folded))
+    lay_out_gathered(call, reduction.folded, &gathered);
+  Code code = {};
+  GUF_TRY(find_code(call, loop, &code, error));
+  if (is_empty(call.operand[kOutput].layout)) return describe_nothing(out);
+  Geometry geometry;
+  make_geometry(view, reduction, &geometry);
+  return describe(call, loop, code, &geometry, out, error);
 }
 
 }  // namespace gufunc::method

@@ -58,9 +58,8 @@ ResultAxes same_axes(int32_t ndim) {
   return reduced_axes(ndim, {}, true);
 }
 
-guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                           int32_t silent_axis, int32_t index, pipeline::Temporaries *arrays,
-                           guf_error *error) {
+guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
+                          int32_t silent_axis, ResultRoom *room, guf_error *error) {
   op::CallView &call = view.call;
   const array::Layout input = call.operand[kInput].layout;
   broadcast::LoopShape loop;
@@ -77,18 +76,26 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
   call.operand[kLeft].layout.strides = input.strides;
   call.operand[kInput].layout.strides = input.strides;
   GUF_TRY(status);
-  int64_t shape[GUF_MAX_NDIM];
-  int64_t strides[GUF_MAX_NDIM];
   for (int32_t k = 0; k < input.ndim; ++k) {
     const int32_t axis = axes.of_input[k];
     if (axis == kNoAxis) continue;
-    shape[axis] = extents[k];
-    strides[axis] = full[k];
+    room->shape[axis] = extents[k];
+    room->strides[axis] = full[k];
   }
-  op::OperandView &output = call.operand[kOutput];
+  array::Layout &layout = call.operand[kOutput].layout;
+  layout = {layout.dtype, axes.ndim, room->shape, room->strides, kSomewhere};
+  return GUF_OK;
+}
+
+guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
+                           int32_t silent_axis, int32_t index, pipeline::Temporaries *arrays,
+                           guf_error *error) {
+  op::OperandView &output = view.call.operand[kOutput];
+  ResultRoom room;
+  GUF_TRY(lay_out_result(view, axes, extents, silent_axis, &room, error));
   base::Ref<array::Array> array;
-  GUF_TRY(memory::allocate(*call.device, output.layout.dtype, axes.ndim, shape, strides,
-                           GUF_ORDER_C, &array, error));
+  GUF_TRY(memory::allocate(*view.call.device, output.layout.dtype, axes.ndim, room.shape,
+                           room.strides, GUF_ORDER_C, &array, error));
   pipeline::point_at(array, &output);
   arrays->add_output(index, std::move(array));
   return GUF_OK;

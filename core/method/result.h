@@ -38,9 +38,21 @@ guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, con
 guf_status check_output(const FoldView &view, const char *name, int32_t axis, int64_t extent,
                         guf_error *error);
 
-// Allocates the missing output: `extents` by axis of the input, 1 where it is folded. An axis other
-// than kNoAxis has no say in the order, as indices take its place (reduceat). `index`: among the
-// caller's outputs.
+// Shape and strides of what is not allocated, and an address that nothing follows.
+struct ResultRoom {
+  int64_t shape[GUF_MAX_NDIM];
+  int64_t strides[GUF_MAX_NDIM];
+};
+inline constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // aligned
+
+// Gives the missing output the layout that it would be allocated with: `extents` by axis of the
+// input, 1 where it is folded. An axis other than kNoAxis has no say in the order, as indices take
+// its place (reduceat).
+// Errors  GUF_E_SHAPE
+guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
+                          int32_t silent_axis, ResultRoom *room, guf_error *error);
+
+// Allocates it. `index`: among the caller's outputs.
 // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
 guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
                            int32_t silent_axis, int32_t index, pipeline::Temporaries *arrays,

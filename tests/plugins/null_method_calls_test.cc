@@ -106,6 +106,27 @@ TEST_F(NullMethods, EveryFailureOfTheSlotReachesTheCaller) {
   for (const auto &method : methods) EXPECT_EQ(method(), GUF_OK) << error_.message;
 }
 
+TEST_F(NullMethods, ExplainingAsksTheBackend) {
+  const guf_operand in = operand_of(floats(near_, {1, 2, 3}));
+  guf_operand out = {};
+  guf_reduce_args args = {};
+  args.struct_size = sizeof args;
+  args.input = &in;
+  args.output = &out;
+  const auto explain = [&] {
+    char text[4096];
+    uint64_t length = sizeof text;
+    EXPECT_EQ(guf_explain_reduce(add_, &args, text, &length, &error_), GUF_OK) << error_.message;
+    return std::string(text);
+  };
+  const uint64_t methods = control().calls("method");
+  const std::string whole = explain(), last = "null: method 0 of 1 items\n";
+  ASSERT_THAT(whole, ::testing::EndsWith(last));
+  control().script("describe_method@1=1200");
+  EXPECT_EQ(explain(), whole.substr(0, whole.size() - last.size()));
+  EXPECT_EQ(control().calls("method"), methods);
+}
+
 TEST_F(NullMethods, AreNotAskedForEventsThatTheBackendDoesNotLookFor) {
   const guf_operand in = operand_of(floats(near_, {1, 2, 3}));
   guf_operand out = operand_of(floats(near_, {7}));

@@ -287,6 +287,14 @@ guf_status describe_launch(void *, const guf_backend_launch *launch, char *out_t
   return GUF_OK;
 }
 
+guf_status describe_method(void *, const guf_backend_method *method, char *out_text,
+                           size_t text_size, guf_error *error) {
+  NULL_ENTER(kDescribeMethod);
+  std::snprintf(out_text, text_size, "null: method %d of %llu items\n", method->block->method,
+                static_cast<unsigned long long>(method->block->items));
+  return GUF_OK;
+}
+
 }  // namespace
 }  // namespace null_plugin
 
@@ -332,6 +340,7 @@ guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t minor, guf_
           method,
           shutdown,
           extension,
-          describe_launch};
+          describe_launch,
+          describe_method};
   return GUF_OK;
 }

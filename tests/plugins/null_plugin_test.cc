@@ -89,12 +89,16 @@ TEST_F(NullPlugin, OldTablesDescribeNothing) {
   EXPECT_EQ(old_table.abi_minor, 1u);
   ASSERT_EQ(open_table(open_old, note, &opened, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(opened.describe_launch, record().api.describe_launch);
+  EXPECT_EQ(opened.describe_method, record().api.describe_method);
   for (const bool is_short : {false, true}) {
     old_table = record().api;
     old_table.abi_minor = is_short ? 1 : 0;
     if (is_short) old_table.struct_size = offsetof(guf_backend_api, describe_launch);
     ASSERT_EQ(open_table(open_old, note, &opened, &error_), GUF_OK) << error_.message;
     EXPECT_EQ(opened.describe_launch(nullptr, &launch, text, sizeof text, &error_),
+              GUF_E_UNSUPPORTED);
+    const guf_backend_method method = {};
+    EXPECT_EQ(opened.describe_method(nullptr, &method, text, sizeof text, &error_),
               GUF_E_UNSUPPORTED);
     EXPECT_STREQ(text, "");
   }

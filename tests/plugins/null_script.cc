@@ -37,7 +37,8 @@ constexpr std::array<std::string_view, kSlots> kNames = {"probe",
                                                          "method",
                                                          "shutdown",
                                                          "extension",
-                                                         "describe_launch"};
+                                                         "describe_launch",
+                                                         "describe_method"};
 constexpr std::array<std::string_view, kLiveKinds> kLiveNames = {"memory", "stream", "event",
                                                                  "module"};
 

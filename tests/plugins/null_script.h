@@ -39,6 +39,7 @@ enum Slot : int {
   kShutdown,
   kExtension,
   kDescribeLaunch,
+  kDescribeMethod,
   kSlots
 };
 

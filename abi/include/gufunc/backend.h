@@ -312,6 +312,10 @@ typedef struct guf_backend_api {
    * operand; `kernel` may be NULL. */
   guf_status (*describe_launch)(void *device, const guf_backend_launch *launch, char *out_text,
                                 size_t text_size, guf_error *error);
+  /* Optional. The same of the slot `method`. Indices that are not known are NULL where `nindices`
+   * is not 0. */
+  guf_status (*describe_method)(void *device, const guf_backend_method *method, char *out_text,
+                                size_t text_size, guf_error *error);
 } guf_backend_api;
 
 /** The plugin's one exported symbol. `api` is zeroed, its struct_size set to the host's size; the

@@ -299,6 +299,7 @@ TEST(CpuTable, IsOfTheHostsMinor) {
     ASSERT_EQ(gufunc_backend_cpu_open(nullptr, minor, &table, &error), GUF_OK);
     EXPECT_EQ(table.abi_minor, std::min(minor, 1u));
     EXPECT_EQ(table.describe_launch != nullptr, minor >= 1);
+    EXPECT_EQ(table.describe_method != nullptr, minor >= 1);
   }
 }
 

@@ -121,7 +121,7 @@ SLOTS = (
     """probe device_open device_close memory_alloc memory_free copy fill stream_open stream_close
 stream_query stream_synchronize stream_wait_event event_open event_close event_record event_query
 event_synchronize builtins image_score module_load module_unload kernel_get launch convert method
-shutdown extension describe_launch""".split()
+shutdown extension describe_launch describe_method""".split()
 )
 
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slot `describe_method`: how a method is run, in words.
+#include <algorithm>
+
+#include "backends/cpu/cpu_device.h"
+#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/describe_text.h"
+#include "backends/cpu/method_run.h"
+#include "backends/cpu/method_share.h"
+
+namespace gufunc::cpu {
+namespace {
+
+void describe_method_walk(const guf_backend_method &method, const MethodWay &way, TextRoom *out) {
+  const auto piece = static_cast<long long>(way.piece);
+  const auto lanes = static_cast<long long>(way.side_by_side);
+  out->add("walk: ");
+  switch (way.walk) {
+    case MethodWalk::kNothing:
+      return out->add("nothing to do\n");
+    case MethodWalk::kItems:
+      out->add(lanes > 1 ? "result after result, up to %lld side by side" : "result after result",
+               lanes);
+      break;
+    case MethodWalk::kSubtrees:
+      out->add("subtrees of %lld elements, joined afterwards", piece);
+      break;
+    case MethodWalk::kTiles:
+      out->add("tiles of %lld elements, then what precedes each is joined to it", piece);
+      break;
+    case MethodWalk::kStretches:
+      out->add("stretch after stretch%s",
+               method.block->indices == nullptr ? ", work as of ascending indices" : "");
+      break;
+    case MethodWalk::kEntry:
+      out->add("index after index, by the loop's fold entry");
+      break;
+    case MethodWalk::kRuns:
+      out->add("runs of indices that are all different, gathered and scattered");
+      break;
+    case MethodWalk::kItemsOfEach:
+      out->add("all elements of an index, then those of the next");
+      break;
+  }
+  if (way.staged) out->add(", through blocks of operands in the loop's dtype and byte order");
+  if (method.watch != nullptr && (method.block->flags & GUF_METHOD_EXACT) == 0)
+    out->add("; each step is looked at for events");
+  out->add("\n");
+}
+
+void describe_method_threads(const guf_backend_method &method, const MethodWay &way,
+                             TextRoom *out) {
+  if (method.block->method == GUF_METHOD_AT)
+    return out->add("threads: 1, as indices are taken in their order\n");
+  const Alone alone = alone_of(method, way.work);
+  if (alone != Alone::kNo) return describe_one_thread(alone, way.work, out);
+  if (way.pieces < 2)
+    return out->add("threads: 1, as the elements of a result are folded in their order\n");
+  const auto threads = static_cast<uint32_t>(std::min<uint64_t>(way.threads, way.pieces));
+  describe_most_threads(threads, way.pieces, method.max_threads, "piece", out);
+  out->add(
+      "; %llu pieces%s\n", static_cast<unsigned long long>(way.pieces),
+      wake_of(way.work) == ClaimPool::Wake::kYes ? "" : ", for which no sleeping thread is woken");
+}
+
+}  // namespace
+
+guf_status describe_method(void *, const guf_backend_method *method, char *out_text,
+                           size_t text_size, guf_error *error) {
+  MethodWay way;
+  GUF_CPU_TRY(decide_method(*method, &way, error));
+  TextRoom out(out_text, text_size);
+  describe_method_walk(*method, way, &out);
+  describe_method_threads(*method, way, &out);
+  describe_instructions(&out);
+  return GUF_OK;
+}
+
+}  // namespace gufunc::cpu

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/describe_text.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "backends/cpu/claim_pool.h"
+#include "backends/cpu/cpu_isa.h"
+#include "backends/cpu/work_split.h"
+
+namespace gufunc::cpu {
+namespace {
+
+const char *words_of(GrantedBy by) {
+  switch (by) {
+    case GrantedBy::kUser:
+      return "GUFUNC_NUM_THREADS";
+    case GrantedBy::kQuota:
+      return "the cgroup's quota";
+    default:
+      return "the processors that this process may use";
+  }
+}
+
+}  // namespace
+
+void TextRoom::add(const char *format, ...) {
+  if (left_ == 0) return;
+  va_list arguments;
+  va_start(arguments, format);
+  const int written = std::vsnprintf(to_, left_, format, arguments);
+  va_end(arguments);
+  const size_t used = written < 0 ? 0 : static_cast<size_t>(written);
+  const size_t step = used < left_ ? used : left_ - 1;
+  to_ += step;
+  left_ -= step;
+}
+
+void describe_one_thread(Alone alone, uint64_t work, TextRoom *out) {
+  out->add("threads: 1, ");
+  switch (alone) {
+    case Alone::kOrdered:
+      return out->add("as the loop may not run on threads of the backend\n");
+    case Alone::kAsked:
+      return out->add("as the call asks for one\n");
+    case Alone::kSmall:
+      return out->add("as work of %llu is too little to share, which begins at %llu\n",
+                      static_cast<unsigned long long>(work),
+                      static_cast<unsigned long long>(kParallelWork));
+    case Alone::kGranted:
+      return out->add("by %s\n", words_of(claim_pool().granted().by));
+    default:
+      return out->add("as the items are one chunk\n");
+  }
+}
+
+void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threads,
+                           const char *word, TextRoom *out) {
+  out->add("threads: up to %u, ", threads);
+  if (threads == pieces) {
+    out->add("one a %s", word);
+  } else if (threads == max_threads) {
+    out->add("as the call asks");
+  } else {
+    out->add("by %s", words_of(claim_pool().granted().by));
+  }
+}
+
+void describe_instructions(TextRoom *out) {
+  const int level = isa_level(), machine = isa_level_of(read_cpu_features());
+  out->add("instructions: up to %s", isa_target(level));
+  if (level < machine) {
+    out->add(", by GUFUNC_CPU_ISA; the processor has %s\n", isa_target(machine));
+  } else {
+    out->add(", what the processor has\n");
+  }
+}
+
+}  // namespace gufunc::cpu
