@@ -120,7 +120,7 @@ TEST_F(NullMethods, ExplainingAsksTheBackend) {
     return std::string(text);
   };
   const uint64_t methods = control().calls("method");
-  const std::string whole = explain(), last = "null: method 0 of 1 items\n";
+  const std::string whole = explain(), last = "null: method 1 of 1 items\n";
   ASSERT_THAT(whole, ::testing::EndsWith(last));
   control().script("describe_method@1=1200");
   EXPECT_EQ(explain(), whole.substr(0, whole.size() - last.size()));

@@ -25,6 +25,9 @@ struct RunOptions {
   std::string where;
   std::string order = "K";
   std::string axis;
+  std::string axes;       // "(0,1),(1,2),(0,1)"
+  std::string signature;  // "dd->d", "f8,None,f8"
+  std::string events;     // "report", "over=fail"
   std::string threads;
   bool keepdims = false;
   bool inplace = false;
@@ -43,8 +46,10 @@ struct MethodOptions {
   std::string device;
   std::string dtype;
   std::string casting;
-  std::string axis;     // "0", "0,2", "none", "()"
-  std::string initial;  // a literal, a 0-d file, or "none"
+  std::string axis;       // "0", "0,2", "none", "()"
+  std::string signature;  // outer: "dd->d", "f8,None,f8"
+  std::string events;     // "report", "over=fail"
+  std::string initial;    // a literal, a 0-d file, or "none"
   std::string where;
   std::string order = "K";
   bool keepdims = false;

@@ -4,6 +4,7 @@
 #include <gufunc/gufunc.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -70,6 +71,10 @@ void add_call_options(CLI::App &app, RunOptions &run) {
   app.add_option("--where", run.where, "Mask: a bool .npy file, or True or False");
   app.add_option("--order", run.order, "Layout of new outputs: K, A, C or F");
   app.add_option("--axis", run.axis, "Axis of the one core dimension");
+  app.add_option("--axes", run.axes,
+                 "Axes of each operand's core dimensions: \"(0,1),(1,2),(0,1)\"");
+  app.add_option("--signature", run.signature, gufunc::cli::kSignatureHelp);
+  app.add_option("--events", run.events, gufunc::cli::kEventsHelp);
   app.add_option("--threads", run.threads, "At most so many threads (cpu)");
   app.add_flag("--keepdims", run.keepdims, "Keep reduced core dimensions with extent 1");
   app.add_flag("--inplace", run.inplace, "Write the result over the first input file");
@@ -92,6 +97,23 @@ void add_common(CLI::App &app, Common &common) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
+}
+
+// What --help prints, of a command where one is named.
+void print_help(const CLI::App &app, const std::vector<std::string> &words) {
+  if (words.size() > 1)
+    gufunc::cli::usage(fmt::format("help: found {} words, wanted one command", words.size()));
+  // App::help() would tell of the command that was chosen, which is `help`.
+  const auto print = [&](const CLI::App &told, const std::string &name) {
+    fmt::print("{}", app.get_formatter()->make_help(&told, name, CLI::AppFormatMode::Normal));
+  };
+  if (words.empty()) return print(app, app.get_name());
+  const auto names = app.get_subcommands(nullptr);
+  const auto found = std::find_if(names.begin(), names.end(), [&](const CLI::App *command) {
+    return command->get_name() == words[0];
+  });
+  if (found == names.end()) gufunc::cli::refuse_command(app, words[0]);
+  print(**found, app.get_name() + " " + words[0]);
 }
 
 int run(int argc, char **argv) {
@@ -119,6 +141,10 @@ int run(int argc, char **argv) {
   add_run_options(*run, options);
   add_call_options(*explain, options);
 
+  CLI::App *const help = app.add_subcommand("help", "Print help, or that of a command");
+  std::vector<std::string> asked_of;
+  help->add_option("command", asked_of, "The command");
+
   const CLI::App &command = gufunc::cli::chosen_command(app, argc, argv);
   gufunc::cli::refuse_unknown_options(app, command, argc, argv);
   try {
@@ -130,6 +156,7 @@ int run(int argc, char **argv) {
     gufunc::cli::usage(
         fmt::format("{}; 'gufunc {} --help' tells more", error.what(), command.get_name()));
   }
+  if (*help) print_help(app, asked_of);
   if (*devices) gufunc::cli::devices_command(common);
   if (*list) gufunc::cli::list_command(common);
   if (*describe) gufunc::cli::describe_command(common, described);

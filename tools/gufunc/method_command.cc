@@ -11,10 +11,12 @@
 
 #include "call_parts.h"
 #include "commands.h"
+#include "fp_events.h"
 #include "json_values.h"
 #include "outcome.h"
 #include "owned_handle.h"
 #include "progress.h"
+#include "type_keywords.h"
 
 namespace gufunc::cli {
 namespace {
@@ -43,6 +45,7 @@ class Method {
         modules_(load_modules(common.modules)),
         ufunc_(find_ufunc(options.name)),
         info_(info_of(ufunc_.get())),
+        events_(options.events),
         files_(options.raw),
         threads_(threads_of(options.threads)) {
     want_one_per_result(options.name, nresults(), "-o", options.outputs.size());
@@ -84,6 +87,7 @@ class Method {
     if (stream.get() != nullptr)
       wait_with_progress(stream.get(), options_.name, files_.touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    events_.print(info_.name);
     if (options_.time && !options_.explain) {
       report_time(options_.name + "." + options_.method, device_, threads_, seconds_,
                   files_.touched_bytes(), files_.touched_elements());
@@ -133,7 +137,8 @@ class Method {
 
   // What every method but at is told alike.
   template <class Args>
-  void set_options(guf_stream stream, Args *args) const {
+  void set_options(guf_stream stream, Args *args) {
+    events_.ask(args);
     args->stream = stream;
     args->device = device_;
     args->order = order_of(options_.order);
@@ -206,6 +211,9 @@ class Method {
     args.noutputs = 1;
     if (where_) args.where = &*where_;
     args.casting = casting_of(options_.casting);
+    const std::vector<guf_dtype> types = loop_types_of(options_.signature, options_.dtype, info_);
+    if (!types.empty()) args.signature = types.data();
+    args.nsignature = static_cast<int32_t>(types.size());
     set_options(stream, &args);
     answer(args, guf_outer, guf_explain_outer);
   }
@@ -217,6 +225,7 @@ class Method {
     args.indices = indices_.data();
     args.nindices = static_cast<int32_t>(indices_.size());
     if (inputs_.size() > 1) args.operand = &inputs_[1];
+    events_.ask(&args);
     args.stream = stream;
     args.device = device_;
     args.threads = threads_;
@@ -248,10 +257,11 @@ class Method {
         rows.back()["values"] = values_json(outputs_[i]);
       }
     }
-    const nlohmann::ordered_json all = {{"ufunc", options_.name},
-                                        {"method", options_.method},
-                                        {"seconds", seconds_},
-                                        {"outputs", rows}};
+    nlohmann::ordered_json all = {{"ufunc", options_.name},
+                                  {"method", options_.method},
+                                  {"seconds", seconds_},
+                                  {"outputs", rows}};
+    if (events_.asked()) all["events"] = events_.json();
     fmt::print("{}\n", all.dump(2));
   }
 
@@ -260,6 +270,7 @@ class Method {
   std::vector<ModuleHandle> modules_;
   UfuncHandle ufunc_;
   guf_ufunc_info info_;
+  FpEvents events_;
   OperandFiles files_;
   uint32_t threads_;
   std::vector<guf_operand> inputs_, indices_;

@@ -16,9 +16,11 @@ void add_every(CLI::App &app, MethodOptions &method) {
            "New .npy file, one per result; without any the result is printed");
   app.add_option("--device", method.device, "cpu, cuda:0, roc:0, opencl:0 or auto");
   app.add_option("--threads", method.threads, "At most so many threads (cpu)");
+  app.add_option("--events", method.events, kEventsHelp);
   app.add_flag("--raw", method.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
-  app.add_flag("--explain", method.explain,
-               "Print what the method would do: loop, casts, shapes, order, and what was refused");
+  app.add_flag(
+      "--explain", method.explain,
+      "Print what the method would do: loop, casts, shapes, order, threads, what was refused");
   app.add_flag("--time", method.time, "Report device, seconds and bytes per second on stderr");
 }
 
@@ -67,6 +69,7 @@ std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
   CLI::App *const outer = add_method(app, method, "outer", "Apply a ufunc to all pairs",
                                      "Two .npy files or literals", 2, 2);
   outer->add_option("--casting", method.casting, "no, equiv, safe, same_kind or unsafe");
+  outer->add_option("--signature", method.signature, kSignatureHelp);
   outer->add_option("--where", method.where, "Mask: a bool .npy file, or True or False");
   add_result(*outer, method);
 

@@ -10,6 +10,11 @@
 
 namespace gufunc::cli {
 
+inline constexpr const char *kSignatureHelp =
+    "Types of the loop, one per operand: \"dd->d\", or \"f8,None,f8\" with None for any";
+inline constexpr const char *kEventsHelp =
+    "Floating-point events: ignore, report or fail, for all or as in over=fail,divide=report";
+
 // Adds the five; each writes what it was given into `options`, its own name included.
 std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &options);
 

@@ -11,11 +11,13 @@
 
 #include "call_parts.h"
 #include "commands.h"
+#include "fp_events.h"
 #include "json_values.h"
 #include "literal.h"
 #include "outcome.h"
 #include "owned_handle.h"
 #include "progress.h"
+#include "type_keywords.h"
 
 namespace gufunc::cli {
 namespace {
@@ -29,6 +31,7 @@ class Run {
         modules_(load_modules(common.modules)),
         ufunc_(find_ufunc(options.name)),
         info_(info_of(ufunc_.get())),
+        events_(options.events),
         files_(options.raw) {
     args_.struct_size = sizeof args_;
     set_options();
@@ -54,6 +57,7 @@ class Run {
     if (stream.get() != nullptr)
       wait_with_progress(stream.get(), options_.name, files_.touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    events_.print(info_.name);
     if (options_.time)
       report_time(options_.name, device, args_.threads, seconds_, files_.touched_bytes(),
                   files_.touched_elements());
@@ -105,6 +109,7 @@ class Run {
     }
     for (const std::string &text : options_.dims) add_dim(text);
     refuse_core_options();
+    set_loop();
     args_.dims = dims_.data();
     args_.ndims = static_cast<int32_t>(dims_.size());
     if (!options_.where.empty()) {
@@ -113,11 +118,27 @@ class Run {
     }
   }
 
+  // The types and axes of the loop, and its events.
+  void set_loop() {
+    signature_ = loop_types_of(options_.signature, options_.dtype, info_);
+    if (!signature_.empty()) args_.signature = signature_.data();
+    args_.nsignature = static_cast<int32_t>(signature_.size());
+    if (!options_.axes.empty()) {
+      if (!options_.axis.empty()) usage("--axes and --axis: wanted one of them");
+      axes_ = axes_by_operand(options_.axes, info_);
+      args_.naxes = static_cast<int32_t>(axes_.size());
+      axes_.push_back(0);  // a list of none is not the same as no list
+      args_.axes = axes_.data();
+    }
+    events_.ask(&args_);
+  }
+
   // The library would name its own arguments.
   void refuse_core_options() const {
     if (info_.signature[0] != '\0') return;
     const std::string option = !options_.dims.empty()   ? "--dim " + options_.dims[0]
                                : !options_.axis.empty() ? "--axis " + options_.axis
+                               : !options_.axes.empty() ? "--axes " + options_.axes
                                : options_.keepdims      ? "--keepdims"
                                                         : "";
     if (option.empty()) return;
@@ -262,8 +283,9 @@ class Run {
       }
       results.push_back(row);
     }
-    const nlohmann::ordered_json all = {
+    nlohmann::ordered_json all = {
         {"ufunc", info_.name}, {"seconds", seconds_}, {"outputs", results}};
+    if (events_.asked()) all["events"] = events_.json();
     fmt::print("{}\n", all.dump(2));
   }
 
@@ -275,11 +297,14 @@ class Run {
   guf_call_args args_ = {};
   guf_resolution resolution_ = {};
   guf_operand where_ = {};
+  FpEvents events_;
   OperandFiles files_;
   std::vector<ArrayHandle> arrays_;
   std::vector<guf_operand> inputs_, outputs_;
   std::deque<std::string> dim_names_;
   std::vector<guf_dim> dims_;
+  std::vector<guf_dtype> signature_;
+  std::vector<int64_t> axes_;
   int64_t axis_ = 0;
   double seconds_ = 0;
 };

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "type_keywords.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "call_parts.h"
+#include "outcome.h"
+
+namespace gufunc::cli {
+namespace {
+
+constexpr std::string_view kArrow = "->";
+
+// What a wrong --signature is told.
+[[noreturn]] void refuse_signature(const std::string &text, const std::string &found,
+                                   const guf_ufunc_info &info) {
+  usage(
+      fmt::format("--signature {}: found {}, wanted the types of the {} input{} and {} output{} of "
+                  "{}, such as dd->d or f8,None,f8",
+                  text, found, info.nin, info.nin == 1 ? "" : "s", info.nout,
+                  info.nout == 1 ? "" : "s", info.name));
+}
+
+guf_dtype type_of(const std::string &text, std::string_view name, const guf_ufunc_info &info) {
+  guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
+  if (name == "None") return dtype;
+  Call call;
+  if (guf_dtype_parse(std::string(name).c_str(), &dtype, call.error()) != GUF_OK)
+    refuse_signature(text, fmt::format("'{}', which is no dtype", name), info);
+  return dtype;
+}
+
+// A letter for each operand.
+std::vector<guf_dtype> letters_of(const std::string &text, size_t arrow,
+                                  const guf_ufunc_info &info) {
+  const std::string_view all = text;
+  const std::string_view in = all.substr(0, arrow), out = all.substr(arrow + kArrow.size());
+  if (in.size() != static_cast<size_t>(info.nin) || out.size() != static_cast<size_t>(info.nout)) {
+    refuse_signature(text, fmt::format("{} letters before and {} behind ->", in.size(), out.size()),
+                     info);
+  }
+  std::vector<guf_dtype> types;
+  for (const std::string_view letters : {in, out}) {
+    for (size_t i = 0; i < letters.size(); ++i)
+      types.push_back(type_of(text, letters.substr(i, 1), info));
+  }
+  return types;
+}
+
+// Core dimensions of an operand: how many it has when the optional ones are there, and without.
+struct CoreCount {
+  int64_t most = 0, least = 0;
+};
+
+std::vector<CoreCount> core_counts(const guf_ufunc_info &info) {
+  std::vector<CoreCount> counts;
+  for (std::string_view rest = info.signature; rest.find('(') != rest.npos;) {
+    rest.remove_prefix(rest.find('(') + 1);
+    const std::string_view own = rest.substr(0, rest.find(')'));
+    CoreCount count;
+    if (!own.empty()) count.most = 1 + std::count(own.begin(), own.end(), ',');
+    count.least = count.most - std::count(own.begin(), own.end(), '?');
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+// Reads "(0,1),(1,2)" entry by entry.
+class AxesReader {
+ public:
+  explicit AxesReader(const std::string &text) : text_(text), rest_(text) {
+    // NumPy's list, where somebody typed it whole.
+    if (rest_.starts_with('[') && rest_.ends_with(']')) rest_ = rest_.substr(1, rest_.size() - 2);
+    skip_space();
+  }
+
+  bool done() const { return rest_.empty(); }
+  // The next operand's axes; a bare number is one.
+  std::vector<int64_t> next() {
+    std::vector<int64_t> axes;
+    if (!accept('(')) {
+      axes.push_back(number());
+    } else {
+      while (!accept(')')) {
+        axes.push_back(number());
+        if (!accept(',') && !rest_.starts_with(')')) refuse();
+      }
+    }
+    if (!rest_.empty() && (!accept(',') || rest_.empty())) refuse();
+    return axes;
+  }
+
+ private:
+  void skip_space() {
+    while (rest_.starts_with(' ')) rest_.remove_prefix(1);
+  }
+  bool accept(char wanted) {
+    if (!rest_.starts_with(wanted)) return false;
+    rest_.remove_prefix(1);
+    skip_space();
+    return true;
+  }
+  int64_t number() {
+    int64_t value = 0;
+    const auto [end, code] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (code != std::errc()) refuse();
+    rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
+    skip_space();
+    return value;
+  }
+  [[noreturn]] void refuse() const {
+    usage(fmt::format("--axes {}: wanted the axes of each operand, such as (0,1),(1,2),(0,1)",
+                      text_));
+  }
+
+  const std::string &text_;
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::vector<guf_dtype> loop_types_of(const std::string &text, const std::string &dtype,
+                                     const guf_ufunc_info &info) {
+  if (text.empty()) return {};
+  if (!dtype.empty()) usage("--signature and --dtype: wanted one of them");
+  if (const size_t arrow = text.find(kArrow); arrow != text.npos)
+    return letters_of(text, arrow, info);
+  std::string_view rest = text;
+  if (rest.starts_with('(') && rest.ends_with(')')) rest = rest.substr(1, rest.size() - 2);
+  std::vector<std::string_view> names;
+  for (size_t begin = 0; begin <= rest.size();) {
+    const size_t comma = std::min(rest.find(',', begin), rest.size());
+    names.push_back(rest.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  if (names.size() != static_cast<size_t>(info.nin + info.nout)) {
+    refuse_signature(text, fmt::format("{} type{}", names.size(), names.size() == 1 ? "" : "s"),
+                     info);
+  }
+  std::vector<guf_dtype> types;
+  for (std::string_view name : names) {
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    types.push_back(type_of(text, name, info));
+  }
+  return types;
+}
+
+std::vector<int64_t> axes_by_operand(const std::string &text, const guf_ufunc_info &info) {
+  const std::vector<CoreCount> counts = core_counts(info);
+  std::vector<int64_t> axes;
+  AxesReader reader(text);
+  size_t operand = 0;
+  for (; !reader.done() && operand < counts.size(); ++operand) {
+    const std::vector<int64_t> own = reader.next();
+    const CoreCount count = counts[operand];
+    const auto found = static_cast<int64_t>(own.size());
+    if (found > count.most || found < count.least) {
+      usage(
+          fmt::format("--axes {}: found {} for argument {} of {}, wanted {}, its core dimensions "
+                      "in {}",
+                      text, found, operand, info.name, count.most, info.signature));
+    }
+    axes.insert(axes.end(), own.begin(), own.end());
+  }
+  const bool left_out =
+      std::all_of(counts.begin() + static_cast<ptrdiff_t>(operand), counts.end(),
+                  [](CoreCount count) { return count.most == 0; });
+  if (!reader.done() || !left_out || operand < static_cast<size_t>(info.nin)) {
+    usage(fmt::format("--axes {}: wanted an entry for each of the {} operands of {}, {}", text,
+                      counts.size(), info.name, info.signature));
+  }
+  return axes;
+}
+
+}  // namespace gufunc::cli
