@@ -8,10 +8,12 @@ import numpy as np
 
 import abi
 import build
+import casts
 import event_judge
 import keyword_cases
 import tally
 import time_cases
+from casts import in_range, loop_dtypes
 from error_texts import text_difference
 
 TRANSCENDENTAL = {'exp', 'log', 'sin', 'cos', 'power'}
@@ -144,11 +146,17 @@ def same_class(numpy_error, status):
     return isinstance(numpy_error, ValueError) and status // 100 in (1, 3)
 
 
+def open_power(case):
+    """What power makes of an input that does not fit, a failure included, is not NumPy's to say."""
+    unsafe = case['op'] == 'power' and case['casting'] == 'unsafe'
+    return unsafe and casts.outside_inputs(case) is not None
+
+
 def difference(case, library):
     """None, or one sentence: how the library differs from NumPy."""
     theirs, ours = run_numpy(case), run_library(case, library)
-    if (theirs.error or ours.error) and case['casting'] == 'unsafe' and outside_inputs(case):
-        return None  # what power makes of such an input, a failure included, is not NumPy's to say
+    if (theirs.error or ours.error) and open_power(case):
+        return None
     if theirs.error or ours.error:
         if theirs.error and ours.error:
             if same_class(theirs.error, ours.error.status):
@@ -266,58 +274,21 @@ def unbounded_inputs(case, theirs):
 
 
 def outside_integers(case, theirs):
-    """Where a float was cast to an integer that cannot hold it: C leaves that open, NumPy's answer
-    changes with the layout, and the library has its own documented rule. True for all when an input
-    was such."""
-    memory = build.Memory(case)
-    inputs = [build.value(memory, spec) for spec in case['inputs']]
+    """Which elements come of a float that was cast to an integer that cannot hold it."""
     if build.is_bfloat16(case) or not case['casting'] == 'unsafe':
         return np.bool_(False)
-    if outside_inputs(case):
-        return np.bool_(True)
+    memory = build.Memory(case)
+    inputs = [build.value(memory, spec) for spec in case['inputs']]
+    found, outside = np.zeros(theirs.output.shape, bool), casts.outside_inputs(case)
+    if outside:
+        found = in_output_shape(casts.elements_of(case, outside), theirs)
     result = loop_dtypes(case, inputs)[-1]
     if theirs.output.dtype.kind in 'iu' and result.kind in 'fc':
         options = {'dtype': build.numpy_letter(case['dtype'])} if case.get('dtype') else {}
         options |= keyword_cases.type_options(case) | keyword_cases.axes_options(case)
         floats = getattr(np, case['op'])(*inputs, casting='unsafe', **options)
-        return compared(case, in_output_shape(~in_range(theirs.output.dtype, floats), theirs))
-    return np.bool_(False)
-
-
-def outside_inputs(case):
-    """Whether an input does not fit the loop's integers."""
-    memory = build.Memory(case)
-    inputs = [build.value(memory, spec) for spec in case['inputs']]
-    if build.is_bfloat16(case):
-        return False
-    try:
-        types = loop_dtypes(case, inputs)
-    except (TypeError, OverflowError):
-        return False  # no loop: nothing is cast
-    return any(not in_range(t, np.asarray(x)).all() for t, x in zip(types, inputs))
-
-
-def in_range(dtype, values):
-    """Which values an integer dtype has room for; True for every other dtype."""
-    values = np.asarray(values)
-    if dtype.kind not in 'iu' or values.dtype.kind not in 'fc':
-        return np.ones(values.shape, bool)
-    info = np.iinfo(dtype)
-    wide = np.trunc(np.real(values).astype(np.longdouble))
-    return np.isfinite(wide) & (wide >= info.min) & (wide <= info.max)
-
-
-def loop_dtypes(case, inputs):
-    """The types that NumPy's loop computes in."""
-    kinds = [type(x) if type(x) in (int, float, complex) else x.dtype for x in inputs]
-    kinds = [np.dtype('f') if build.is_bfloat16(case) else kind for kind in kinds]
-    wanted = (
-        {'signature': (None,) * len(inputs) + (np.dtype(build.numpy_letter(case['dtype'])),)}
-        if case.get('dtype')
-        else {}
-    )
-    wanted |= keyword_cases.type_options(case)
-    return getattr(np, case['op']).resolve_dtypes((*kinds, None), casting='unsafe', **wanted)
+        found = found | in_output_shape(~in_range(theirs.output.dtype, floats), theirs)
+    return compared(case, found)
 
 
 def compared_to_truth(case, theirs, found, good):

@@ -6,7 +6,8 @@ import numpy as np
 
 import abi
 import build
-from judge import EPS, TINY, in_range, letter_of
+from casts import in_range
+from judge import EPS, TINY, letter_of
 from method_build import axis_of, index_array, initial_of, numpy_method
 
 
@@ -140,7 +141,7 @@ def within_product(case, memory, values, loop, found, letter, n):
         # Where partial products overflow or lose bits below the normal range, their order decides.
         free = (high >= largest(letter) * 0.5) | (low <= smallest * 4)
         if found.dtype.kind == 'b':
-            return free | (found == (truth != 0)) | (found.dtype.kind == 'b')
+            return free | (found == (truth != 0))
         if loop.kind == 'c':
             free |= ~np.isfinite(scale) & ~np.isfinite(found)
             bound, answer = 4 * n, found.astype(np.clongdouble)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Floats that were cast to integers that cannot hold them: C leaves open what they become, NumPy's
+answer changes with the layout, and the library has a rule of its own. Which elements of a result
+come of such ones; all others are compared."""
+
+import functools
+import operator
+
+import numpy as np
+
+import build
+import keyword_cases
+from method_build import axis_of, index_array
+
+
+def in_range(dtype, values):
+    """Which values an integer dtype has room for; True for every other dtype."""
+    values = np.asarray(values)
+    if dtype.kind not in 'iu' or values.dtype.kind not in 'fc':
+        return np.ones(values.shape, bool)
+    info = np.iinfo(dtype)
+    wide = np.trunc(np.real(values).astype(np.longdouble))
+    return np.isfinite(wide) & (wide >= info.min) & (wide <= info.max)
+
+
+def loop_dtypes(case, inputs):
+    """The types that NumPy's loop computes in."""
+    kinds = [type(x) if type(x) in (int, float, complex) else x.dtype for x in inputs]
+    kinds = [np.dtype('f') if build.is_bfloat16(case) else kind for kind in kinds]
+    wanted = (
+        {'signature': (None,) * len(inputs) + (np.dtype(build.numpy_letter(case['dtype'])),)}
+        if case.get('dtype')
+        else {}
+    )
+    wanted |= keyword_cases.type_options(case)
+    return getattr(np, case['op']).resolve_dtypes((*kinds, None), casting='unsafe', **wanted)
+
+
+def outside_inputs(case):
+    """Input by input, which elements do not fit the loop's integers; None where all of them do."""
+    memory = build.Memory(case)
+    inputs = [build.value(memory, spec) for spec in case['inputs']]
+    if build.is_bfloat16(case):
+        return None
+    try:
+        types = loop_dtypes(case, inputs)
+    except (TypeError, OverflowError):
+        return None  # no loop: nothing is cast
+    outside = [~in_range(t, np.asarray(x)) for t, x in zip(types, inputs)]
+    return outside if any(mask.any() for mask in outside) else None
+
+
+def elements_of(case, outside):
+    """Which elements of a call's result such inputs go into."""
+    if case['op'] not in keyword_cases.CORE:
+        return functools.reduce(operator.or_, outside)
+    left, right = outside
+    function, axes = getattr(np, case['op']), keyword_cases.axes_options(case)
+    touched = function(left, np.ones_like(right), **axes)
+    return touched | function(np.ones_like(left), right, **axes)
+
+
+def elements_of_method(case, dtype, shape):
+    """The same of a method's result that has this shape."""
+    nothing = np.zeros(shape, bool)
+    if dtype is None or dtype.kind not in 'iu' or build.is_bfloat16(case):
+        return nothing
+    memory = build.Memory(case)
+    outside = [~in_range(dtype, build.value(memory, spec)) for spec in case['inputs']]
+    if case['method'] == 'at':
+        return hits_outside(case, dtype, memory, outside)
+    if isinstance(case.get('initial'), dict):
+        if not in_range(dtype, build.value(memory, case['initial'])).all():
+            return ~nothing
+    if not outside[0].any():
+        return nothing
+    touched = folded(case, memory, outside[0])
+    if touched.size == nothing.size:
+        return touched.reshape(shape)
+    return np.broadcast_to(touched, shape)  # an output may be larger than what the method gives
+
+
+def folded(case, memory, outside):
+    """Over which results a method spreads the elements of its operand."""
+    axis = axis_of(case)
+    if case['method'] == 'accumulate':
+        return np.logical_or.accumulate(outside, axis)
+    if case['method'] == 'reduceat':
+        return np.logical_or.reduceat(outside, index_array(case['indices'][0]), axis)
+    mask = {'where': memory.view(case['where'])} if case.get('where') else {}
+    keepdims = bool(case.get('keepdims'))
+    return np.asarray(np.logical_or.reduce(outside, axis, keepdims=keepdims, **mask))
+
+
+def hits_outside(case, dtype, memory, outside):
+    """Only what is hit is cast at all."""
+    array = memory.view(case['output'])
+    indices = tuple(index_array(spec) for spec in case['indices'])
+    hit = np.zeros(array.shape, bool)
+    hit[indices] = True
+    touched = ~in_range(dtype, array)
+    if outside:
+        picked = np.broadcast_to(outside[0], hit[indices].shape)
+        np.logical_or.at(touched, indices, np.array(picked))
+    return touched & hit
