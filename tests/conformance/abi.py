@@ -166,7 +166,7 @@ class Library:
         self.lib.guf_array_get_info.argtypes = [ct.c_void_p, ct.POINTER(ArrayInfo), ct.c_void_p]
         self.error = Error()
         self.error.struct_size = ct.sizeof(Error)
-        self.ufuncs = {}
+        self.ufuncs, self.modules = {}, []
         self.refused = 0
         self.told = ''
 
@@ -188,6 +188,7 @@ class Library:
         self.check(
             self.lib.guf_module_load(None, path.encode(), 0, ct.byref(module), ct.byref(self.error))
         )
+        self.modules.append(path)
 
     def find(self, name):
         if name not in self.ufuncs:

@@ -171,19 +171,24 @@ class Library(abi.Library):
     def reduceat(self, name, source, indices, out=None, **options):
         return self.accumulate(name, source, out, indices=indices, **options)
 
-    def outer(
-        self, name, inputs, out=None, *, where=None, dtype=None, order='K', threads=0, report=0
+    def outer(self, name, inputs, out=None, **options):
+        return self.outer_of_several(name, inputs, [out], **options)[0]
+
+    def outer_of_several(
+        self, name, inputs, outputs, *, where=None, dtype=None, order='K', threads=0, report=0
     ):
+        """A list of answers, one for each output."""
         keep, args = [], abi.CallArgs()
         ins = (abi.Operand * len(inputs))(*[self.operand(value, keep) for value in inputs])
-        outs = (abi.Operand * 1)(self.operand(out, keep))
-        args.ninputs, args.inputs, args.noutputs, args.outputs = len(inputs), ins, 1, outs
+        outs = (abi.Operand * len(outputs))(*[self.operand(value, keep) for value in outputs])
+        args.ninputs, args.inputs = len(inputs), ins
+        args.noutputs, args.outputs = len(outputs), outs
         args.dtype, args.order = abi.DTYPES[dtype] if dtype else 0, abi.ORDER[order]
         args.threads = threads
         if where is not None:
             args.where = ct.pointer(self.operand(where, keep))
         self.run('outer', name, args, report)
-        return self.answer(outs[0], out)
+        return [self.answer(*pair) for pair in zip(outs, outputs)]
 
     def at(self, name, array, indices, operand=None, *, threads=0, report=0):
         keep, args = [], AtArgs()

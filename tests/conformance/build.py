@@ -142,7 +142,7 @@ class Memory:
 
 def scalar(spec):
     rng = np.random.default_rng(spec['seed'])
-    return random_values(rng, numpy_letter(spec['scalar']), 1, 'mixed')[0]
+    return random_values(rng, numpy_letter(spec['scalar']), 1, spec.get('values', 'mixed'))[0]
 
 
 def value(memory, spec):

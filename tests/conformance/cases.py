@@ -191,6 +191,9 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
     if overlaps:  # few refusals: what overlaps is to be seen
         dtypes = rng.choice([rng.choice(DTYPES), 'bhiq', 'BHIQ', 'fd'])
     buffers = Buffers(rng, overlaps)
+    unfit = not overlaps and rng.random() < 0.04  # floats in an integer loop, not all of which fit
+    if unfit:
+        dtypes = rng.choice(['efd', 'd', 'dq'])
     case = {
         'op': name,
         'seed': rng.randrange(1 << 31),
@@ -214,6 +217,8 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
                 output = buffers.view_beside(case['where'], shape)
     if not overlaps and rng.random() < 0.1:
         case['dtype'] = rng.choice(DTYPES)
+    if unfit:
+        case['dtype'], case['casting'] = rng.choice('bhiqBHIQ'), 'unsafe'
     # NumPy casts small inputs before it looks at their layout: 'A' sees other arrays then.
     plain = len({b['dtype'] for b in buffers.list}) == 1 and not any(
         b['swapped'] or b['misaligned'] for b in buffers.list

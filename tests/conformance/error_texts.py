@@ -58,6 +58,12 @@ DEVIATIONS = [
         r'(?P=start)$',
     ),
     Deviation(
+        'NumPy goes on with advice about objects of Python.',
+        r'(?P<start>The `dtype` and `signature` arguments to ufuncs only select the general DType '
+        r'and not details such as the byte order or time unit\.) You can avoid this error by .*',
+        r'(?P=start)',
+    ),
+    Deviation(
         "The cases are made with numpy.random, whose import takes np.sqrt of an int64: NumPy's "
         'cache then has it (see keyword_cases.remembers).',
         r"ufunc 'sqrt' did not contain a loop with signature matching types "
@@ -97,6 +103,11 @@ DEVIATIONS = [
         rf'|non-broadcastable output operand with shape {SHAPE} \[remapped to {SHAPE}\] '
         rf"doesn't match the broadcast shape {SHAPE}",
         rf'provided out is the wrong size for the accumulation\.|{REMAPPED}',
+    ),
+    Deviation(
+        'The other way round: which of the two NumPy says depends on its buffers.',
+        r'provided out is the wrong size for the accumulation\.',
+        REMAPPED,
     ),
 ]
 

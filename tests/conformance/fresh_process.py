@@ -3,7 +3,7 @@
 calls (keyword_cases.remembers). One process imports all that is needed, and has a child of its own
 for every case.
 
-    fresh_process.py LIBRARY    a case in JSON a line in, what differs in JSON a line out"""
+    fresh_process.py LIBRARY [MODULE]    a case in JSON a line in, what differs in one out"""
 
 import atexit
 import json
@@ -14,18 +14,19 @@ import sys
 STARTED = {}
 
 
-def difference(case, library_path):
-    """The sentence of the case's judge, or None."""
-    process = STARTED.get(library_path) or start(library_path)
+def difference(case, library):
+    """The sentence of the case's judge, or None. The process has the library's modules, too."""
+    paths = (library.lib._name, *library.modules)
+    process = STARTED.get(paths) or start(paths)
     process.stdin.write(json.dumps(case) + '\n')
     process.stdin.flush()
     return json.loads(process.stdout.readline())
 
 
-def start(library_path):
-    command = [sys.executable, '-W', 'ignore', __file__, library_path]
+def start(paths):
+    command = [sys.executable, '-W', 'ignore', __file__, *paths]
     pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE}
-    STARTED[library_path] = process = subprocess.Popen(command, text=True, **pipes)
+    STARTED[paths] = process = subprocess.Popen(command, text=True, **pipes)
     atexit.register(process.stdin.close)
     return process
 
@@ -38,11 +39,13 @@ def judged(line, oracle, library):
         return f'the judge failed: {type(error).__name__}: {error}'
 
 
-def serve(library_path):
+def serve(library_path, *modules):
     import oracle  # which imports this file
 
     oracle.np.seterr(all='ignore')
     library = oracle.abi_methods.Library(library_path)
+    for path in modules:
+        library.load_module(path)
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
@@ -53,4 +56,4 @@ def serve(library_path):
 
 
 if __name__ == '__main__':
-    serve(sys.argv[1])
+    serve(*sys.argv[1:])

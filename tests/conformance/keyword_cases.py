@@ -135,6 +135,11 @@ def core_counts(case):
 def add_axes(rng, case):
     views = case['inputs'] + [case['output']]
     counts = core_counts(case)
+    kept = case['op'] == 'vecdot' and rng.random() < 0.4
+    if kept:
+        case['keepdims'], counts[2] = True, 1
+        if case['output']:
+            insert_axis(case['output'], len(case['output']['shape']))
     loop = max(len(view['shape']) - n for view, n in zip(case['inputs'], counts))
     case['axes'] = []
     for k, (view, count) in enumerate(zip(views, counts)):
@@ -150,7 +155,7 @@ def add_axes(rng, case):
             if view and not (k == 2 and view in views[:2]):
                 move_axes(view, places)
         case['axes'].append(either_sign(rng, places, ndim))
-    if CORE[case['op']][2] == 0 and rng.random() < 0.5:
+    if not kept and CORE[case['op']][2] == 0 and rng.random() < 0.5:
         case['axes'].pop()
     elif case['axes'][-1] and rng.random() < 0.02:
         case['axes'].pop()  # of one list of axes nobody can tell that an empty entry is missing
@@ -176,7 +181,9 @@ def add_axis(rng, case):
 
 def add_dimensions(rng, case):
     """More axes for every view, in one order for all; most of extent 1 when they are many."""
-    views = [v for v in case['inputs'] + [case['output'], case.get('where')] if v and 'shape' in v]
+    outputs = [case['output'], *case.get('outputs', [])]
+    views = [*case['inputs'], *outputs, case.get('where')]
+    views = [view for view in views if view and 'shape' in view]
     ndim = max((len(view['shape']) for view in views), default=0)
     more = rng.choice([1, 2, 3, 4, 58 - ndim])
     extents = [rng.choice([1, 2, 2, 3]) if more < 5 else 1 for _ in range(more)]
@@ -187,7 +194,7 @@ def add_dimensions(rng, case):
             insert_axis(view, 0)
         for extent in extents:
             insert_axis(view, 0)
-            if view is case['output'] or rng.random() < 0.7:
+            if any(view is output for output in outputs) or rng.random() < 0.7:
                 buffer = case['buffers'][view['buffer']]
                 view['shape'][0], view['strides'][0] = extent, buffer['n']
                 buffer['n'] *= extent

@@ -9,7 +9,8 @@ import build
 
 def index_array(spec):
     """The indices of a case; a step of its own, so that strides are seen."""
-    values = np.array(spec['values'], np.dtype(build.numpy_letter(spec['dtype'])))
+    dtype = np.dtype(build.numpy_letter(spec['dtype']))
+    values = np.array(spec['values'], dtype.newbyteorder() if spec.get('swapped') else dtype)
     values = values.reshape(spec['shape'])
     if values.ndim and spec['step'] != 1:
         wide = np.zeros((*values.shape[:-1], values.shape[-1] * abs(spec['step'])), values.dtype)

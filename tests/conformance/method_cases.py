@@ -214,11 +214,12 @@ def random_reduceat(rng, name, dtypes, overlaps=False, shape=None):
 
 def indexed(rng, values, shape, letter):
     """An array of indices, in a dtype that holds them."""
-    bits = {'b': 7, 'B': 8, 'h': 15, 'H': 16, 'i': 31, 'I': 32, 'q': 63}[letter]
-    low = 0 if letter in 'BHI' else -(1 << bits)
+    bits = {'b': 7, 'B': 8, 'h': 15, 'H': 16, 'i': 31, 'I': 32, 'q': 63, 'Q': 64}[letter]
+    low = 0 if letter in 'BHIQ' else -(1 << bits)
     if any(not low <= v < 1 << bits for v in values):
         letter = 'q'
-    return {'values': values, 'shape': shape, 'dtype': letter, 'step': rng.choice([1, 1, 1, 2, -1])}
+    step, swapped = rng.choice([1, 1, 1, 2, -1]), rng.random() < 0.1
+    return {'values': values, 'shape': shape, 'dtype': letter, 'step': step, 'swapped': swapped}
 
 
 def random_outer(rng, name, dtypes, overlaps=False):
@@ -262,8 +263,8 @@ def random_indices(rng, shape):
         values = [rng.randrange(-extent, extent) for _ in range(size)] if extent else [0] * size
         if values and rng.random() < 0.02:
             values[rng.randrange(size)] = rng.choice([extent, -extent - 1, 2**40])
-        letter = rng.choice(INDEX_DTYPES)
-        if letter in 'BHI':
+        letter = rng.choice(INDEX_DTYPES + 'Q')
+        if letter in 'BHIQ':
             values = [v % extent if extent and -extent <= v < 0 else v for v in values]
         indices.append(indexed(rng, values, own, letter))
     return indices, common
@@ -305,7 +306,32 @@ def random_bfloat16_method_case(rng):
     return case
 
 
+def random_truth_case(rng):
+    """Whether a sum or a product of floats is anything but 0."""
+    make = rng.choice([random_reduce, random_reduce, random_accumulate, random_reduceat])
+    case = make(rng, rng.choice(['add', 'multiply', 'multiply']), rng.choice('efd'))
+    buffers, output = Buffers(rng), case['output']
+    buffers.list = case['buffers']
+    if make is random_reduce:
+        shape = case['inputs'][0].get('shape', [])
+        result = reduced_shape(shape, case.get('axis', 0), case.get('keepdims'))
+        case['output'] = buffers.view('?', result)
+    elif output and not any(output['buffer'] == view.get('buffer') for view in case['inputs']):
+        buffers.list[output['buffer']].update(dtype='?', misaligned=False, swapped=False)
+    return case
+
+
+def random_unfit_case(rng):
+    """Floats in an integer loop, not all of which fit."""
+    make = rng.choice([random_reduce, random_accumulate, random_reduceat])
+    case = make(rng, random_name(rng), rng.choice('efd'))
+    return {**case, 'dtype': rng.choice('bhiqBHIQ')}
+
+
 def random_method_case(rng):
+    draw = rng.random()
+    if draw < 0.08:
+        return random_truth_case(rng) if draw < 0.04 else random_unfit_case(rng)
     method = rng.choice(METHODS)
     return maker(method)(rng, random_name(rng), random_dtypes(rng))
 

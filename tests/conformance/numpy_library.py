@@ -13,6 +13,7 @@ import big_cases
 import build
 import event_judge
 import keyword_cases
+import numpy_several
 from judge import letter_of
 from method_build import spread
 
@@ -43,6 +44,16 @@ FAULTS = {
     'events: those of accumulate are not told': 'no_scan_events',
     'events: what a mask leaves out counts': 'masked_events',
     'threads: an item between two chunks is lost': 'lost_item',
+    'axes: a kept axis stands last whatever axes= says': 'kept_last',
+    'indices: swapped bytes are read as they lie': 'swapped_index',
+    'times: dtype= with a unit is taken for its class': 'unit_of_dtype',
+    'times: signature= with a unit is taken for its class': 'unit_of_signature',
+    'times: datetimes without a unit count seconds': 'seconds',
+    'times: initial= of the other class is taken for one of the operand': 'other_class',
+    'casts: an element beside one out of range is off': 'beside_outside',
+    'casts: accumulate is off before an element out of range': 'before_outside',
+    'casts: products of floats are true': 'true_product',
+    **numpy_several.FAULTS,
 }
 STATUS = [
     (OverflowError, 600),
@@ -54,7 +65,11 @@ STATUS = [
 ]
 
 
-class NumpyLibrary:
+def kind_of(options):
+    return getattr(options.get('initial'), 'dtype', np.dtype('d')).kind
+
+
+class NumpyLibrary(numpy_several.SeveralOperands):
     """The interface of abi_methods.Library. Numbers of threads change nothing."""
 
     told = ''
@@ -73,15 +88,7 @@ class NumpyLibrary:
 
     def answered(self, out, work, weak=False, report=0):
         """`work(out)` with NumPy's errors as statuses; a fresh result with its letter."""
-        try:
-            result = self.noted(report, work, out)
-        except Exception as error:  # noqa: BLE001 - turned into the library's error
-            if self.fault == 'half_done' and out is not None:
-                out[...] = 1
-            axis = re.search("duplicate value in 'axis'|int too large to|a C int", str(error))
-            axis = axis and not weak or "won't fit into a C int" in str(error)
-            status = next((code for kind, code in STATUS if isinstance(error, kind)), 9900)
-            raise abi.GufuncError(500 if axis else status, self.text(error, weak)) from None
+        result = self.guarded(work, out, weak, report)
         if out is not None:
             return out
         result = np.asarray(result)
@@ -89,6 +96,17 @@ class NumpyLibrary:
         if self.fault == 'layout':
             strides = np.ascontiguousarray(result).strides if result.ndim else ()
         return letter_of(result.dtype), result, strides
+
+    def guarded(self, work, out, weak=False, report=0):
+        try:
+            return self.noted(report, work, out)
+        except Exception as error:  # noqa: BLE001 - turned into the library's error
+            if self.fault == 'half_done' and out is not None:
+                out[...] = 1
+            axis = re.search("duplicate value in 'axis'|int too large to|a C int", str(error))
+            axis = axis and not weak or "won't fit into a C int" in str(error)
+            status = next((code for kind, code in STATUS if isinstance(error, kind)), 9900)
+            raise abi.GufuncError(500 if axis else status, self.text(error, weak)) from None
 
     def text(self, error, of_call):
         text = str(error)
@@ -102,8 +120,9 @@ class NumpyLibrary:
     def plain(value):
         return build.from_bfloat16_bits(value.bits) if isinstance(value, abi.BFloat16) else value
 
-    @staticmethod
-    def dtype(letter):
+    def dtype(self, letter):
+        if letter and self.fault == 'unit_of_dtype':
+            letter = letter.split('[')[0]
         return np.dtype(build.numpy_letter(letter)) if letter else None
 
     def shares(self, out, *inputs):
@@ -126,7 +145,13 @@ class NumpyLibrary:
         explain=False,
         **keywords,
     ):
+        if len(outputs) > 1 or len(inputs) > 2:
+            types = {'dtype': dtype, 'signature': keywords.get('signature')}
+            return self.call_several(
+                name, inputs, outputs, where=where, casting=casting, order=order, **types
+            )
         case = {'op': name, **keywords}
+        self.spoil_keywords(case)
         options = {'casting': casting or 'same_kind', 'order': order, 'dtype': self.dtype(dtype)}
         options |= keyword_cases.axes_options(case)
         if keywords.get('signature'):
@@ -145,7 +170,7 @@ class NumpyLibrary:
                 outputs[0][...] = 0
         if self.fault == 'mask_overlap' and self.shares(outputs[0], where):
             outputs[0][...] = 0
-        if self.fault in ('nat_loses', 'no_factor'):
+        if self.fault in ('nat_loses', 'no_factor', 'seconds'):
             name, inputs = self.spoil_times(name, inputs)
         function = getattr(np, name)
         found = self.answered(
@@ -157,7 +182,24 @@ class NumpyLibrary:
             self.noted(report, lambda _: function(*copies, **options), None)
         if self.fault == 'lost_item' and threads > 1:
             self.lose_item(found[1] if outputs[0] is None else found)
+        if self.fault == 'beside_outside' and casting == 'unsafe' and outputs[0] is None:
+            self.disturb(found[1], inputs[0])
         return [found]
+
+    def spoil_keywords(self, case):
+        if self.fault == 'kept_last' and case.get('keepdims') and case.get('axes'):
+            case['axes'] = [*case['axes'][:2], [-1]]
+        if self.fault == 'unit_of_signature' and case.get('signature'):
+            case['signature'] = [letter and letter.split('[')[0] for letter in case['signature']]
+
+    @staticmethod
+    def disturb(result, source):
+        """Adds one to an integer that came of an ordinary float beside others."""
+        kind = getattr(source, 'dtype', result.dtype).kind
+        if result.dtype.kind in 'iu' and kind == 'f' and np.shape(source) == result.shape:
+            ordinary = np.argwhere(np.abs(source) < 10)
+            if len(ordinary) and not np.isfinite(source).all():
+                result[tuple(ordinary[0])] += 1
 
     @staticmethod
     def lose_item(result):
@@ -166,6 +208,11 @@ class NumpyLibrary:
 
     def spoil_times(self, name, inputs):
         dtypes = [getattr(x, 'dtype', np.dtype('d')) for x in inputs]
+        if self.fault == 'seconds':
+            return name, [
+                x.astype('M8[s]') if dtype == np.dtype('M8') else x
+                for x, dtype in zip(inputs, dtypes)
+            ]
         if len(inputs) != 2 or any(dtype.kind != 'm' for dtype in dtypes):
             return name, inputs
         if self.fault == 'nat_loses':
@@ -213,12 +260,17 @@ class NumpyLibrary:
                     result = result + np.asarray(options['initial']).astype(
                         np.asarray(result).dtype
                     )
+            if self.fault == 'true_product' and name == 'multiply' and source.dtype.kind == 'f':
+                if out is not None and out.dtype.kind == 'b':
+                    out[...] = True
             return result
 
         return self.answered(out, work, report=report)
 
     def spoil_reduce(self, name, source, out, axis, options):
         fault, narrow = self.fault, getattr(source, 'dtype', np.dtype('d')).char in 'bBhHiI'
+        if fault == 'other_class' and {source.dtype.kind, kind_of(options)} == {'m', 'M'}:
+            options['initial'] = options['initial'].astype('i8').astype(source.dtype)
         if fault == 'narrow_sum' and narrow and out is None and not options['dtype']:
             options['dtype'] = source.dtype
         if fault == 'mask_row' and 'where' in options and options['where'].ndim > 1:
@@ -244,11 +296,22 @@ class NumpyLibrary:
         if self.fault == 'in_place' and self.shares(out, source) and np.shape(source):
             out[...] = np.flip(out)
         function = getattr(np, name)
+
+        def work(target):
+            result = function.accumulate(source, axis, self.dtype(dtype), target)
+            first = source[:1] if self.fault == 'before_outside' and np.ndim(source) == 1 else ()
+            if np.size(first) and first.dtype.kind == 'f' and np.abs(first[0]) < 10:
+                self.disturb(result, source)
+            return result
+
         return self.answered(
-            out,
-            lambda target: function.accumulate(source, axis, self.dtype(dtype), target),
-            report=0 if self.fault == 'no_scan_events' else report,
+            out, work, report=0 if self.fault == 'no_scan_events' else report
         )
+
+    def misread(self, indices):
+        if self.fault != 'swapped_index':
+            return indices
+        return [x.view(x.dtype.newbyteorder('=')) for x in indices]
 
     def reduceat(
         self, name, source, indices, out=None, *, axis=0, dtype=None, threads=0, report=0
@@ -256,6 +319,7 @@ class NumpyLibrary:
         source = self.plain(source)
         function, ndim = getattr(np, name), np.ndim(source)
         extent = np.shape(source)[axis] if -ndim <= axis < ndim else 0
+        indices = self.misread([indices])[0]
         if self.fault == 'clipped' and extent:
             indices = np.clip(indices, 0, extent - 1)
 
@@ -284,6 +348,7 @@ class NumpyLibrary:
 
     def at(self, name, array, indices, *operand, threads=0, report=0):
         operand = [spread(self.plain(x), indices, array) for x in operand]
+        indices = self.misread(indices)
         if self.fault == 'negative_index':
             indices = [np.where(x < 0, x - 1, x) if x.dtype.kind == 'i' else x for x in indices]
         if self.fault == 'clipped' and indices and array.ndim:

@@ -2,9 +2,11 @@
 """The oracle: random calls and methods through the C ABI, compared with NumPy 2.
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
-    [--only calls|methods|times|overlaps|events|bad|big|streamed] [--keep]
+    [--module several_operands.so] [--keep]
+    [--only calls|methods|times|overlaps|events|bad|several|big|streamed]
 
 It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first.
+The module lends functions of several outputs and of three inputs; without it none are called.
 Without --seed each commit has a seed of its own, which is printed: --seed N repeats its calls.
 A failing case shrinks to a small one; --keep writes it to rows/. GUFUNC_CPU_ISA chooses the
 instruction level. Exit 1 when anything differs, or when there were too few cases of a kind."""
@@ -26,6 +28,7 @@ from collections import Counter
 import numpy as np
 
 import abi_methods
+import awaited
 import bad_cases
 import big_cases
 import cases
@@ -34,6 +37,8 @@ import judge
 import keyword_cases
 import method_cases
 import method_judge
+import several_cases
+import several_judge
 import tally
 import time_cases
 
@@ -54,6 +59,11 @@ def simpler(case):
         yield {**case, 'order': 'K'}
     if case['output'] and case.get('method') != 'at':
         yield {**case, 'output': None}
+    for number, view in enumerate(case.get('outputs', [])):
+        if view:
+            changed = copy.deepcopy(case)
+            changed['outputs'][number] = None
+            yield changed
     yield from fewer_indices(case)
     for number, buffer in enumerate(case['buffers']):
         for key, plain in (('misaligned', False), ('swapped', False), ('values', 'small')):
@@ -61,21 +71,24 @@ def simpler(case):
                 changed = copy.deepcopy(case)
                 changed['buffers'][number][key] = plain
                 yield changed
-    views = [
-        view
-        for view in case['inputs'] + [case['output'], case.get('where')]
-        if view and 'shape' in view
-    ]
-    for axis in range(1, 1 + max((len(view['shape']) for view in views), default=0)):
+    for axis in range(1, 1 + max((len(view['shape']) for view in views_of(case)), default=0)):
         changed = copy.deepcopy(case)
-        for view in changed['inputs'] + [changed['output'], changed.get('where')]:
-            if view and 'shape' in view and len(view['shape']) >= axis and view['shape'][-axis] > 1:
+        for view in views_of(changed):
+            if len(view['shape']) >= axis and view['shape'][-axis] > 1:
                 view['shape'][-axis] //= 2
         yield changed
 
 
+def views_of(case):
+    specs = [*case['inputs'], case['output'], *case.get('outputs', []), case.get('where')]
+    return [spec for spec in specs if spec and 'shape' in spec]
+
+
 def fewer_indices(case):
-    """Half of the 1-d indices of reduceat and at."""
+    """Plain indices of reduceat and at, and half of the 1-d ones."""
+    for key, plain in (('swapped', False), ('step', 1)):
+        if any(spec.get(key, plain) != plain for spec in case.get('indices', [])):
+            yield {**case, 'indices': [{**spec, key: plain} for spec in case['indices']]}
     for half in (slice(1, None, 2), slice(0, None, 2)):
         if any(
             len(spec['values']) > 1 and len(spec['shape']) == 1 for spec in case.get('indices', [])
@@ -101,6 +114,8 @@ def shrink(case, library):
 
 
 def judge_of(case):
+    if 'outputs' in case:
+        return several_judge
     return method_judge if 'method' in case else judge
 
 
@@ -108,7 +123,7 @@ def difference(case, library):
     try:
         text = judge_of(case).difference(case, library)
         if text and hasattr(library, 'lib') and keyword_cases.remembers(case, text):
-            text = fresh_process.difference(case, library.lib._name)
+            text = fresh_process.difference(case, library)
         return text
     except Exception as error:  # noqa: BLE001 - a broken judge must not hide the case
         return f'the judge failed: {type(error).__name__}: {error}'
@@ -155,17 +170,23 @@ class Drawing:
 
     THREADS = (1, 2, 3, 7)  # of which the process grants as many as the last
     BIG_EVERY, STREAMED_EVERY = 128, 50_000
-    KINDS = 'numbers overlaps times overlaps events overlaps times bad'.split()
+    KINDS = (
+        'numbers overlaps times overlaps events overlaps times bad '
+        'numbers overlaps times several events overlaps times bad'
+    ).split()
 
-    def __init__(self, seed, only):
-        self.only, self.count = only, 0
-        kinds = [*self.KINDS, 'threads', 'big', 'streamed']
+    def __init__(self, seed, only, several=True):
+        self.only, self.count, self.several = only, 0, several
+        kinds = [*dict.fromkeys(self.KINDS), 'threads', 'big', 'streamed']
         self.rngs = {kind: random.Random(f'{kind} {seed}') for kind in kinds}
         self.drawn = Counter()
 
     def next(self):
         """A case of the next kind, or of the one that is asked for, on some number of threads."""
-        return {**self.draw(), 'threads': self.rngs['threads'].choice(self.THREADS)}
+        case = self.draw()
+        while awaited.is_awaited(case):
+            case = self.make(self.last_kind)
+        return {**case, 'threads': self.rngs['threads'].choice(self.THREADS)}
 
     def next_kind(self):
         if self.only is not None:
@@ -174,11 +195,15 @@ class Drawing:
             return 'streamed'
         if self.count % self.BIG_EVERY == self.BIG_EVERY - 2:
             return 'big'
-        return self.KINDS[self.count % len(self.KINDS)]
+        kind = self.KINDS[self.count % len(self.KINDS)]
+        return 'overlaps' if kind == 'several' and not self.several else kind
 
     def draw(self):
-        kind = self.next_kind()
+        self.last_kind = self.next_kind()
         self.count += 1
+        return self.make(self.last_kind)
+
+    def make(self, kind):
         rng, number = self.rngs[kind], self.drawn[kind]
         self.drawn[kind] += 1
         if kind == 'times':
@@ -191,6 +216,8 @@ class Drawing:
             if number % 2:
                 return method_cases.random_overlapping_method_case(rng)
             return cases.random_case(rng, overlaps=True)
+        if kind == 'several':
+            return several_cases.random_several_case(rng)
         if kind == 'bad':
             return bad_cases.random_bad_case(rng)
         if kind == 'big':
@@ -219,6 +246,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
+    parser.add_argument('--module', help='what several_operands.guf.cpp becomes')
     parser.add_argument('--cases', type=int, default=100_000)
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
     parser.add_argument('--seed', type=int, default=commit_seed(), help="else the commit's")
@@ -229,6 +257,10 @@ def main():
     np.seterr(all='ignore')
     os.environ['GUFUNC_NUM_THREADS'] = str(max(Drawing.THREADS))  # read when the library is used
     library = abi_methods.Library(os.path.abspath(options.library))
+    if options.only == 'several' and not options.module:
+        parser.error('--only several needs --module')
+    if options.module:
+        library.load_module(os.path.abspath(options.module))
     print(f'seed {options.seed}', flush=True)
     kinds = Counter()
     failures, per_op, methods, outcomes = 0, Counter(), Counter(), Counter()
@@ -238,7 +270,7 @@ def main():
         if text:
             failures += 1
             print(f'DIFFERS row {name}: {text}', flush=True)
-    drawing = Drawing(options.seed, options.only)
+    drawing = Drawing(options.seed, options.only, bool(options.module))
     while drawing.count < options.cases and time.monotonic() - started < options.seconds:
         case = drawing.next()
         per_op[case['op']] += 1
@@ -260,7 +292,7 @@ def main():
         flush=True,
     )
     print(', '.join(f'{method} {times}' for method, times in sorted(methods.items())))
-    few = tally.tell(count, options.only)
+    few = tally.tell(count, options.only, bool(options.module))
     for kind, times in kinds.most_common(40):
         print(f'{times:6} {kind}')
     if missing:

@@ -2,7 +2,7 @@
 """The oracle, tried: NumPy in the library's place differs nowhere, and NumPy with a planted fault
 is found out.
 
-    planted_faults.py [--cases 3000] [--seed 1]"""
+    planted_faults.py [--cases 3000] [--seed 1] [--fault several]"""
 
 import argparse
 import itertools
@@ -37,12 +37,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--cases', type=int, default=3000, help='without a fault')
     parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--fault', help='only those whose name begins so')
     options = parser.parse_args()
     np.seterr(all='ignore')
     number, case, text = first_difference(NumpyLibrary(), options.cases, options.seed)
     failed = number is not None
     print(f'no fault: {f"DIFFERS {text} {case}" if failed else f"equal in {options.cases} cases"}')
-    for name, fault in FAULTS.items():
+    chosen = {name: fault for name, fault in FAULTS.items() if name.startswith(options.fault or '')}
+    for name, fault in chosen.items():
         number, case, text = first_difference(NumpyLibrary(fault), 60_000, options.seed)
         failed |= number is None
         print(f'{name}: {"NOT FOUND" if number is None else f"case {number}, {text}"}', flush=True)

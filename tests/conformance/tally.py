@@ -13,13 +13,15 @@ import event_judge
 TALLY = Counter()
 # Of so many cases one must be ...
 FEWEST = {
-    'overlapping': 5,  # ... a success whose output shares memory with an input
+    'overlapping': 6,  # ... a success whose output shares memory with an input
     'over their mask': 100,  # ... a success whose output shares memory with the mask
     'with events': 150,  # ... floating-point events, the same ones
     'shared': 500,  # ... a call whose items threads share, as told beforehand
     'in tiles': 10_000,  # ... one of those, or of one thread, that goes tile by tile
     'shared methods': 1500,  # ... a method of so many elements
     'around the caches': 50_000,  # ... a result that is written around the caches, as told
+    'several operands': 40,  # ... a call with two outputs or three inputs
+    'one of two outputs': 200,  # ... one that was given one output of two
     'refused for an argument': 20,  # ... a wrong argument that both refuse, without a byte changed
 }
 
@@ -61,7 +63,7 @@ def count_big(case, library):
         TALLY['without wide stores'] += 'up to x86-64-v2' in library.told
 
 
-def tell(count, only):
+def tell(count, only, several=True):
     """Prints what was judged of overlaps and refusals; the kinds of which there were too few."""
     for kind in ('overlapping', 'in place', 'over their mask', 'refused'):
         TALLY[kind] += 0
@@ -80,11 +82,15 @@ def tell(count, only):
     print(
         f'shared between threads: {TALLY["shared"]} calls, {TALLY["in tiles"]} of them or of one '
         f'thread in tiles, {TALLY["shared methods"]} methods; '
-        f'written around the caches: {TALLY["around the caches"]}'
+        f'written around the caches: {TALLY["around the caches"]}; '
+        f'of several operands: {TALLY["several operands"]}, {TALLY["one of two outputs"]} of them '
+        'with one output of two'
     )
     TALLY['with events'] = event_judge.TALLY['found']
     wanted = {kind: (count - 1000) // one_in for kind, one_in in FEWEST.items()}
     few = [kind for kind in FEWEST if only is None and TALLY[kind] < wanted[kind]]
+    if not several:
+        few = [kind for kind in few if 'of two' not in kind and 'several' not in kind]
     if TALLY['without wide stores']:
         few = [k for k in few if k != 'around the caches']
     for kind in few:

@@ -21,7 +21,7 @@ FOLDED = 'add add add maximum minimum fmax fmin subtract logical_or multiply equ
 def random_dtype(rng, units):
     kind = rng.choice('Mm')
     if rng.random() < 0.05:
-        return 'm8'  # generic datetimes NumPy refuses here and there by their values
+        return rng.choice(['m8', 'm8', 'M8'])
     multiple = rng.choice(['', '', '', '', '2', '3', '7', '25', '60', '400', '1000'])
     return f'{kind}8[{multiple}{rng.choice(units)}]'
 
@@ -33,7 +33,7 @@ def random_dtypes(rng):
     )
     times = [random_dtype(rng, units) for _ in range(4)]
     kind = rng.choice('MmmmX')
-    times = [kind + time[1:] if kind != 'X' and time != 'm8' else time for time in times]
+    times = [kind + time[1:] if kind != 'X' and '[' in time else time for time in times]
     return times + list(rng.choice(['', '', '', 'q', 'qd', '?iqQ', 'efd', 'D']))
 
 
@@ -51,12 +51,31 @@ def random_input(rng, buffers, shape, dtypes):
 
 
 def asked_dtype(rng, name, used):
-    """dtype= names classes, not units. NumPy looks at it or not function by function, by accident
-    of its history: asked for is what the operands are, where it makes no difference."""
+    """dtype= names classes; one with a unit is refused. NumPy looks at classes or not function by
+    function, by accident of its history: asked for is what the operands are, where it makes no
+    difference."""
+    if rng.random() < 0.2:
+        return random_unit(rng)
     classes = {dtype.split('[')[0] for dtype in used}
     if len(classes) != 1 or not classes <= {'M8', 'm8'} or name in ('multiply', 'divide'):
         return None
     return rng.choice(sorted(classes))
+
+
+def random_unit(rng):
+    return f'{rng.choice("mM")}8[{rng.choice(["", "25"])}{rng.choice(UNITS)}]'
+
+
+def add_signature(rng, case):
+    """Classes as the operands have them, or now and then a unit among them."""
+    used = used_dtypes(case)
+    if len(used) != len(case['inputs']):
+        return
+    signature = [dtype.split('[')[0] if rng.random() < 0.6 else None for dtype in used] + [None]
+    if rng.random() < 0.3:
+        signature[rng.randrange(len(signature))] = random_unit(rng)
+    if any(signature):
+        case['signature'] = signature
 
 
 def used_dtypes(case):
@@ -67,11 +86,28 @@ def used_dtypes(case):
     ]
 
 
+def holders(case):
+    """Where dtypes stand: in buffers and in scalars."""
+    initial = case.get('initial')
+    scalars = [*case['inputs'], initial if isinstance(initial, dict) else {}]
+    yield from ((buffer, 'dtype') for buffer in case['buffers'])
+    yield from ((spec, 'scalar') for spec in scalars if 'scalar' in spec)
+
+
+def all_dtypes(case):
+    return [holder[key] for holder, key in holders(case)]
+
+
 def without_accidents(case):
     """What NumPy 2.4 answers by the way that it takes: swapped bytes beside a timedelta without a
-    unit stay swapped, and days of datetimes far away in years or months overflow."""
-    buffers = case['buffers']
+    unit stay swapped, datetimes without one become years and months or not by their values, and
+    crash at; and days of datetimes far away in years or months overflow."""
+    buffers, method = case['buffers'], case.get('method')
     far = any(re.match(r'M8\[[0-9]*[YM]\]', buffer['dtype']) for buffer in buffers)
+    calendar = any(re.search(r'\[[0-9]*[YM]\]', dtype) for dtype in all_dtypes(case))
+    if calendar or method == 'at':
+        for holder, key in holders(case):
+            holder[key] = 'M8[s]' if holder[key] == 'M8' else holder[key]
     generic = 'm8' in used_dtypes(case) or any(buffer['dtype'] == 'm8' for buffer in buffers)
     for buffer in buffers:
         if generic:
@@ -109,8 +145,11 @@ def random_time_case(rng):
         case['where'] = buffers.view('?', cases.narrowed(rng, shape))
     case['buffers'] = buffers.list
     without_accidents(case)
-    if rng.random() < 0.08 and not weak:
+    draw = rng.random()
+    if draw < 0.08 and not weak:
         case['dtype'] = asked_dtype(rng, name, used_dtypes(case))
+    elif draw < 0.16 and not weak:
+        add_signature(rng, case)
     if rng.random() < 0.05:
         keyword_cases.add_dimensions(rng, case)
     return case
@@ -122,13 +161,16 @@ def random_time_method_case(rng):
     name = rng.choice(FOLDED if method != 'outer' else NAMES[2])
     dtypes = random_dtypes(rng)
     case = make(rng, name, dtypes)
+    if isinstance(case.get('initial'), dict) and rng.random() < 0.4:
+        case['initial'] = {'scalar': random_dtype(rng, UNITS), 'seed': rng.randrange(1 << 30)}
     if case.get('dtype'):
         case['dtype'] = asked_dtype(rng, name, used_dtypes(case))
     without_accidents(case)
     # A sum that comes to not-a-time on its way stays that, and its way is the order of the fold.
     if name == 'add' and method in ('reduce', 'reduceat'):
-        for buffer in case['buffers']:
-            buffer['values'] = 'small'
+        initial = case.get('initial')
+        for holder in case['buffers'] + [initial if 'scalar' in (initial or ()) else {}]:
+            holder['values'] = 'small'
     # NumPy keeps partial results in an output of another unit, and rounds each.
     output = case['output']
     if name == 'add' and method == 'reduce' and output and rng.random() < 0.5:

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random calls of functions with two outputs and with three inputs, of several_operands.guf.cpp;
+divmod also by its outer. `outputs` stands in place of `output`, one entry for each."""
+
+import numpy as np
+
+import big_cases
+import cases
+import keyword_cases
+import time_cases
+
+OPERANDS = {'divmod': (2, 2), 'modf': (1, 2), 'frexp': (1, 2), 'clip': (3, 1)}
+NAMES = 'divmod divmod divmod modf frexp clip clip clip'.split()
+DTYPES = '?bhiqBHIQefd'  # clip has complex loops in NumPy, and none here
+RESULTS = {'divmod': 'bhiqBHIQefd', 'modf': 'efd', 'frexp': 'efdi', 'clip': '?bhiqBHIQefd'}
+
+
+def numpy_function(name):
+    """NumPy's ufunc of a name; np.clip itself is none."""
+    return np._core.umath.clip if name == 'clip' else getattr(np, name)
+
+
+def one_class_of_times(rng, name):
+    """NumPy has rules for the mixed calls of these two names, which no module can have."""
+    kind = 'm' if name == 'divmod' else rng.choice('mM')
+    found = []
+    while not found:
+        found = [dtype for dtype in time_cases.random_dtypes(rng) if dtype.startswith(f'{kind}8[')]
+    return found
+
+
+def random_input(rng, buffers, shape, dtypes):
+    view, times = cases.random_input(rng, buffers, shape, dtypes), '8[' in dtypes[0]
+    while 'weak_complex' in view or times and not ('buffer' in view or 'scalar' in view):
+        view = cases.random_input(rng, buffers, shape, dtypes)
+    return view
+
+
+def random_outputs(rng, case, buffers, shape, dtypes):
+    """Each absent or not; they lie apart from one another, but may lie in an input's buffer."""
+    taken, outputs = set(), []
+    for _ in range(OPERANDS[case['op']][1]):
+        output = cases.random_output(rng, buffers, shape, case['inputs'], dtypes)
+        if output and output['buffer'] in taken:
+            output = buffers.view(rng.choice(dtypes), output['shape'])
+        if output:
+            taken.add(output['buffer'])
+        outputs.append(output)
+    return outputs
+
+
+def random_types(rng, case):
+    """dtype= or signature= now and then, mostly of loops that there are."""
+    nin, nout = OPERANDS[case['op']]
+    letters = RESULTS[case['op']] if rng.random() < 0.8 else DTYPES
+    draw = rng.random()
+    if draw < 0.12:
+        case['dtype'] = rng.choice(letters)
+    elif draw < 0.3:
+        one = rng.choice(letters)
+        signature = [one if rng.random() < 0.4 else None for _ in range(nin + nout)]
+        if rng.random() < 0.3:
+            signature[rng.randrange(nin + nout)] = rng.choice(letters)
+        if any(signature):
+            case['signature'] = signature
+
+
+def add_mask(rng, case, buffers, shape):
+    """NumPy fails on a weak integer out of range beside a mask, and writes what a mask leaves out
+    of outputs that it has to copy."""
+    views = [view for view in case['inputs'] if 'buffer' in view]
+    held = {view['buffer'] for view in views}
+    weak = any('weak_int' in view for view in case['inputs'])
+    shared = any(output and output['buffer'] in held for output in case['outputs'])
+    if not weak and not shared and rng.random() < 0.2:
+        case['where'] = buffers.view('?', cases.narrowed(rng, shape))
+
+
+def random_several_case(rng):
+    name = rng.choice(NAMES)
+    nin = OPERANDS[name][0]
+    dtypes = rng.choice([DTYPES, rng.choice(DTYPES), rng.choice(['bhiqBHIQ', 'efd', 'fd', 'iqd'])])
+    times = name in ('divmod', 'clip') and rng.random() < 0.25
+    if times:
+        dtypes = one_class_of_times(rng, name)
+    buffers, shape = cases.Buffers(rng), cases.random_shape(rng)
+    if rng.random() < 0.02 and not times:
+        shape = big_cases.random_big_shape(rng)
+    case = {
+        'op': name,
+        'seed': rng.randrange(1 << 31),
+        'casting': rng.choice(cases.CASTINGS),
+        'order': rng.choice('KKKCF'),
+        'inputs': [random_input(rng, buffers, shape, dtypes) for _ in range(nin)],
+        'output': None,
+    }
+    if name == 'divmod' and rng.random() < 0.1:
+        return outer_of(rng, case, buffers, dtypes, times)
+    case['outputs'] = random_outputs(rng, case, buffers, shape, dtypes)
+    add_mask(rng, case, buffers, shape)
+    case['buffers'] = buffers.list
+    if times:
+        time_cases.without_accidents(case)
+    else:
+        random_types(rng, case)
+    if rng.random() < 0.05:
+        keyword_cases.add_dimensions(rng, case)
+    return case
+
+
+def outer_of(rng, case, buffers, dtypes, times):
+    """divmod.outer; outputs of their own."""
+    shapes = [[rng.randint(1, 5) for _ in range(rng.choice([0, 1, 2]))] for _ in range(2)]
+    case['inputs'] = [buffers.view(rng.choice(dtypes), shape) for shape in shapes]
+    whole = shapes[0] + shapes[1]
+    case['outputs'] = [
+        buffers.view(rng.choice(dtypes), whole) if rng.random() < 0.5 else None for _ in range(2)
+    ]
+    case['outer'] = True
+    if rng.random() < 0.2:
+        case['where'] = buffers.view('?', whole)
+    if rng.random() < 0.12 and not times:
+        case['dtype'] = rng.choice(RESULTS['divmod'])
+    case['casting'] = None
+    return {**case, 'buffers': buffers.list}

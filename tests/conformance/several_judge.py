@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a call with several outputs, or with three inputs, did what NumPy's does: each output as
+judge.py has it for one, bit by bit."""
+
+import functools
+import operator
+
+import numpy as np
+
+import abi
+import build
+import casts
+import judge
+import tally
+from error_texts import text_difference
+from judge import Outcome, letter_of
+from several_cases import numpy_function
+
+EITHER_ZERO = {'clip'}  # NumPy's answer to -0 between 0 and 0 changes with the layout
+
+
+def options_of(case):
+    """NumPy's keywords, but for out= and where=."""
+    options = {'order': case['order'], 'casting': case['casting'] or 'same_kind'}
+    if case.get('dtype'):
+        options['dtype'] = np.dtype(build.numpy_letter(case['dtype']))
+    if case.get('signature'):
+        letters = [letter and build.numpy_letter(letter) for letter in case['signature']]
+        options['signature'] = tuple(letter and np.dtype(letter) for letter in letters)
+    return options
+
+
+def called(case, function):
+    return function.outer if case.get('outer') else function
+
+
+def run_numpy(case):
+    memory, apart = build.Memory(case), build.Memory(case)  # see build.apart; with all its strides
+    outs = [spec and memory.view(spec) for spec in case['outputs']]
+    inputs = [build.value(apart, spec) for spec in case['inputs']]
+    masked = {'where': apart.view(case['where'])} if case.get('where') else {}
+    function = called(case, numpy_function(case['op']))
+    try:
+        found = function(*inputs, out=tuple(outs), **options_of(case), **masked)
+    except Exception as error:  # noqa: BLE001 - its class is the finding
+        return [Outcome(memory, error=error, text=str(error))]
+    found = found if isinstance(found, tuple) else (found,)
+    pairs = [(out, np.asarray(result)) for out, result in zip(outs, found, strict=True)]
+    results = [result if out is None else out for out, result in pairs]
+    return [Outcome(memory, x, letter_of(x.dtype), x.strides) for x in results]
+
+
+def run_library(case, library):
+    memory = build.Memory(case)
+    inputs = [build.value(memory, spec) for spec in case['inputs']]
+    outs = [spec and memory.view(spec) for spec in case['outputs']]
+    options = {key: case[key] for key in ('dtype', 'signature') if case.get(key)}
+    if case.get('where'):
+        options['where'] = memory.view(case['where'])
+    if not case.get('outer'):
+        options['casting'] = case['casting']
+    options.update(order=case['order'], threads=case.get('threads') or 0)
+    call = library.outer_of_several if case.get('outer') else library.call
+    try:
+        found = call(case['op'], inputs, outs, **options)
+    except abi.GufuncError as error:
+        return [Outcome(memory, error=error, text=str(error))]
+    triples = [
+        result if out is None else (letter_of(out.dtype), out, out.strides)
+        for out, result in zip(outs, found, strict=True)
+    ]
+    return [Outcome(memory, array, letter, strides) for letter, array, strides in triples]
+
+
+def error_difference(case, theirs, ours):
+    if not ours.error:
+        return f'NumPy fails: {type(theirs.error).__name__} "{theirs.text}", ours succeeds'
+    if not theirs.error:
+        return f'ours fails: {ours.error.status} "{ours.text}", NumPy succeeds'
+    if not judge.same_class(theirs.error, ours.error.status):
+        name = f'{type(theirs.error).__name__} "{theirs.text}"'
+        return f'error class: NumPy {name}, ours {ours.error.status} "{ours.text}"'
+    return tally.changed_memory(case, ours) or text_difference(theirs.text, ours.text)
+
+
+def difference(case, library):
+    """None, or one sentence: how the library differs from NumPy."""
+    theirs, ours = run_numpy(case), run_library(case, library)
+    if theirs[0].error or ours[0].error:
+        return error_difference(case, theirs[0], ours[0])
+    tally.TALLY['several operands'] += 1
+    tally.TALLY['one of two outputs'] += len(set(map(bool, case['outputs']))) == 2
+    outside = outside_of(case, theirs)
+    for number, pair in enumerate(zip(theirs, ours)):
+        text = output_difference(case, number, *pair, outside[number])
+        if text:
+            return f'output {number}: {text}'
+    return untouched_difference(case, theirs, ours)
+
+
+def output_difference(case, number, theirs, ours, outside):
+    one = {**case, 'output': case['outputs'][number]}
+    if theirs.letter != ours.letter:
+        return f'dtype: NumPy {theirs.letter}, ours {ours.letter}'
+    if theirs.output.shape != ours.output.shape:
+        return f'shape: NumPy {theirs.output.shape}, ours {ours.output.shape}'
+    layout = judge.layout_difference(one, theirs, ours)
+    if layout:
+        return layout
+    exact, found = (
+        judge.compared(one, x.output.astype(x.output.dtype.newbyteorder('=')))
+        for x in (theirs, ours)
+    )
+    good = judge.same_bits(exact, found, case['op'] in EITHER_ZERO)
+    good = good | judge.compared(one, outside)
+    if good.all():
+        return None
+    where = tuple(int(i) for i in np.argwhere(~good)[0])
+    count = int((~good).sum())
+    return f'{count} values, first at {where}: NumPy {exact[where]!r}, ours {found[where]!r}'
+
+
+def outside_of(case, theirs):
+    """Output by output, which elements come of a float cast to an integer that cannot hold it."""
+    nothing = [np.zeros(x.output.shape, bool) for x in theirs]
+    if case['casting'] != 'unsafe':
+        return nothing
+    memory, function = build.Memory(case), numpy_function(case['op'])
+    inputs = [build.value(memory, spec) for spec in case['inputs']]
+    options = {k: v for k, v in options_of(case).items() if k != 'order'}
+    floats = function(*inputs, **options)
+    floats = floats if isinstance(floats, tuple) else (floats,)
+    kinds = [type(x) if type(x) in (int, float) else x.dtype for x in inputs]
+    if 'dtype' in options:
+        named = [options.pop('dtype')] * len(theirs)
+        options['signature'] = (*[None] * len(inputs), *named)
+    types = function.resolve_dtypes((*kinds, *[None] * len(theirs)), **options)
+    outside = [~casts.in_range(t, np.asarray(x)) for t, x in zip(types, inputs)]
+    touched = functools.reduce(operator.or_, outside)
+    return [
+        judge.in_output_shape(touched | ~casts.in_range(x.output.dtype, y), x)
+        for x, y in zip(theirs, floats)
+    ]
+
+
+def untouched_difference(case, theirs, ours):
+    """Bytes outside the outputs must be as they were."""
+    before, after = build.Memory(case), ours[0].memory
+    for spec in filter(None, case['outputs']):
+        before.view(spec)[...] = 0
+        after.view(spec)[...] = 0
+    return None if before.bytes() == after.bytes() else 'bytes outside the outputs changed'
