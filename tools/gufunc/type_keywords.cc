@@ -167,9 +167,8 @@ std::vector<int64_t> axes_by_operand(const std::string &text, const guf_ufunc_in
     }
     axes.insert(axes.end(), own.begin(), own.end());
   }
-  const bool left_out =
-      std::all_of(counts.begin() + static_cast<ptrdiff_t>(operand), counts.end(),
-                  [](CoreCount count) { return count.most == 0; });
+  const bool left_out = std::all_of(counts.begin() + static_cast<ptrdiff_t>(operand), counts.end(),
+                                    [](CoreCount count) { return count.most == 0; });
   if (!reader.done() || !left_out || operand < static_cast<size_t>(info.nin)) {
     usage(fmt::format("--axes {}: wanted an entry for each of the {} operands of {}, {}", text,
                       counts.size(), info.name, info.signature));
