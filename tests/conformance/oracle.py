@@ -171,8 +171,8 @@ class Drawing:
     THREADS = (1, 2, 3, 7)  # of which the process grants as many as the last
     BIG_EVERY, STREAMED_EVERY = 128, 50_000
     KINDS = (
-        'numbers overlaps times overlaps events overlaps times bad '
-        'numbers overlaps times several events overlaps times bad'
+        'numbers overlaps times overlaps events overlaps times bad several '
+        'numbers overlaps times overlaps events overlaps times bad'
     ).split()
 
     def __init__(self, seed, only, several=True):
