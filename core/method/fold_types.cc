@@ -97,6 +97,8 @@ guf_status prepare(FoldView &view, guf_error *error) {
   call.operand[kLeft] = call.operand[missing ? kInput : kOutput];
   GUF_TRY(refuse_records(call, error));
   GUF_TRY(validate::check_operands(call, error));
+  // Before axes and indices, as in NumPy.
+  GUF_TRY(resolve::check_asked_type(view.dtype, kLeft, error));
   return pipeline::place(call, error);
 }
 

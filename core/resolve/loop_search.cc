@@ -183,17 +183,7 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
                (query->ufunc->nout() == 0 && query->ufunc->signature.writes(i))) {
       type = args.dtype;
     }
-    if (type != 0 && !dtype::valid(type)) {
-      return base::fail(error, GUF_E_DTYPE, i, base::kNone, "0x%08x is no data type", type);
-    }
-    if (dtype::is_time(type) && type != dtype::time_class(type)) {
-      return base::fail(error, GUF_E_DTYPE, i, base::kNone,
-                        "The `dtype` and `signature` arguments to ufuncs only select the general "
-                        "DType and not details such as the byte order or time unit. You can avoid "
-                        "this error by using the scalar types `np.float64` or the dtype string "
-                        "notation.; found %s",
-                        dtype::name(type));
-    }
+    GUF_TRY(check_asked_type(type, i, error));
     fix(query, i, type);
   }
   return GUF_OK;
@@ -218,6 +208,19 @@ bool is_integer_side(const TypeQuery &query, int32_t i) {
 bool compares_integers(const TypeQuery &query) {
   return query.ufunc->type_rule == TypeRule::kComparison && is_integer_side(query, 0) &&
          is_integer_side(query, 1);
+}
+
+guf_status check_asked_type(guf_dtype type, int32_t i, guf_error *error) {
+  if (type != 0 && !dtype::valid(type)) {
+    return base::fail(error, GUF_E_DTYPE, i, base::kNone, "0x%08x is no data type", type);
+  }
+  if (!dtype::is_time(type) || type == dtype::time_class(type)) return GUF_OK;
+  return base::fail(error, GUF_E_DTYPE, i, base::kNone,
+                    "The `dtype` and `signature` arguments to ufuncs only select the general "
+                    "DType and not details such as the byte order or time unit. You can avoid "
+                    "this error by using the scalar types `np.float64` or the dtype string "
+                    "notation.; found %s",
+                    dtype::name(type));
 }
 
 guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error) {

@@ -22,6 +22,10 @@ struct TypeQuery {
   bool searches(int32_t i) const { return i < ufunc->nin() && ufunc->signature.reads(i); }
 };
 
+// A type of dtype= or of signature='s place `i`; 0 asks for none.
+// Errors  GUF_E_DTYPE <= no type, or one with a unit
+guf_status check_asked_type(guf_dtype type, int32_t i, guf_error *error);
+
 // Errors  GUF_E_ARG, GUF_E_DTYPE <= signature= and dtype=
 guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error);
 

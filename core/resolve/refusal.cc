@@ -125,6 +125,15 @@ guf_status refuse_types(const TypeQuery &query, guf_error *error) {
                     query.ufunc->name.c_str(), types.c_str());
 }
 
+guf_status refuse_settled(const TypeQuery &query, guf_dtype type, guf_error *error) {
+  base::Text name;
+  dtype::spell(type, false, &name);
+  return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
+                    "ufunc '%s' did not contain a loop with signature matching types dtype('%s') "
+                    "-> dtype('%s')",
+                    query.ufunc->name.c_str(), name.c_str(), name.c_str());
+}
+
 guf_status refuse_bool(op::TypeRule rule, guf_error *error) {
   if (rule == op::TypeRule::kSubtract) {
     return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,

@@ -15,6 +15,8 @@ guf_status refuse_inputs(const TypeQuery &query, guf_error *error);
 guf_status refuse_signature(const TypeQuery &query, guf_error *error);
 // None is made of exactly these types.
 guf_status refuse_types(const TypeQuery &query, guf_error *error);
+// The same where a loop was asked for that the settled type of all operands does not have.
+guf_status refuse_settled(const TypeQuery &query, guf_dtype type, guf_error *error);
 // NumPy's binary operators on times.
 guf_status refuse_operands(const TypeQuery &query, guf_error *error);
 // No common type of two inputs, where dtype= asks for one of times.

@@ -114,13 +114,6 @@ guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype b = query.have[1];
   const bool compares = query.ufunc->type_rule == TypeRule::kComparison;
   const bool both = is_time(a) && is_time(b);
-  // Asked for bools, NumPy takes what no loop compares for bools themselves.
-  const bool alike = both && is_datetime(a) == is_datetime(b);
-  if (compares && !alike && query.fixed[2] == GUF_BOOL && !query.any_input_fixed) {
-    GUF_TRY(check_int(query, error));
-    *out = {{GUF_BOOL, GUF_BOOL, GUF_BOOL}};
-    return GUF_OK;
-  }
   if (both && compares && is_datetime(a) != is_datetime(b)) return refuse_operands(query, error);
   guf_dtype common = 0;
   const guf_status status = dtype::common_type(a, b, &common, both ? error : nullptr);
@@ -136,7 +129,14 @@ guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
 guf_status take_one(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype type = query.have[0];
   const bool tests = query.ufunc->type_rule == TypeRule::kIsNaT;
-  if (!tests && !is_timedelta(type)) return refuse_types(query, error);
+  if (!tests && !is_timedelta(type)) {
+    if (!query.any_fixed) return refuse_types(query, error);
+    // Found missing only after the casts.
+    op::Loop settled;
+    settled.types = {type, type};
+    GUF_TRY(check_casts(query, settled, Inputs::kJudged, error));
+    return refuse_settled(query, type, error);
+  }
   *out = {{type, tests ? guf_dtype{GUF_BOOL} : type}};
   return GUF_OK;
 }
@@ -164,6 +164,115 @@ guf_status settle_types(const TypeQuery &query, Types *out, guf_error *error) {
 
 guf_dtype class_of(guf_dtype type) {
   return is_time(type) ? dtype::time_class(type) : type;
+}
+
+// ---- signature= and dtype=
+
+bool any_input_is_time(const TypeQuery &query) {
+  for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
+    if (query.searches(i) && is_time(query.have[i])) return true;
+  }
+  return false;
+}
+
+constexpr int32_t kNoLoop = -1;
+
+// Whether all operands take one type: those of extremes and of the functions of one timedelta; of
+// sums and products where none is a time.
+bool takes_one_type(TypeRule rule, bool any_time) {
+  switch (rule) {
+    case TypeRule::kExtreme:
+    case TypeRule::kNegative:
+    case TypeRule::kAbsolute:
+    case TypeRule::kSign:
+      return true;
+    case TypeRule::kAdd:
+    case TypeRule::kSubtract:
+    case TypeRule::kMultiply:
+      return !any_time;
+    default:
+      return false;
+  }
+}
+
+// The one type that is asked of all outputs, or 0.
+guf_dtype asked_of_outputs(const TypeQuery &query) {
+  const guf_dtype *const first = query.fixed + query.ufunc->nin();
+  const guf_dtype *const last = query.fixed + query.ufunc->noperands();
+  const bool one =
+      first != last && std::all_of(first, last, [&](guf_dtype type) { return type == *first; });
+  return one ? *first : guf_dtype{GUF_DTYPE_UNSPECIFIED};
+}
+
+// The type that is asked of all operands: of the output, and of no input another; 0: none.
+guf_dtype asked_of_each(const TypeQuery &query) {
+  const int32_t nin = query.ufunc->nin();
+  const guf_dtype output = asked_of_outputs(query);
+  const bool one = std::all_of(query.fixed, query.fixed + nin,
+                               [&](guf_dtype type) { return type == 0 || type == output; });
+  return one ? output : guf_dtype{GUF_DTYPE_UNSPECIFIED};
+}
+
+// The first loop of the types that are asked for; `accepts` says so of the other inputs' types.
+template <class Accepts>
+int32_t first_asked(const TypeQuery &query, const op::LoopList &list, Accepts accepts) {
+  for (size_t k = 0; k < list.loops.size(); ++k) {
+    bool fits = true;
+    for (int32_t i = 0; i < query.ufunc->noperands() && fits; ++i) {
+      const guf_dtype type = list.loops[k]->types[static_cast<size_t>(i)];
+      if (query.fixed[i] != 0) {
+        fits = query.fixed[i] == type;
+      } else if (i < query.ufunc->nin()) {
+        fits = accepts(i, type);
+      }
+    }
+    if (fits) return static_cast<int32_t>(k);
+  }
+  return kNoLoop;
+}
+
+// NumPy's search by what is asked for: the types themselves, then safe casts to them, then the
+// output's type for all. `*out_index` stays kNoLoop where the operands decide: arithmetic on times
+// looks no further than for the types themselves.
+guf_status find_asked(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
+                      guf_error *error) {
+  const TypeRule rule = query.ufunc->type_rule;
+  const bool any_time = any_input_is_time(query);
+  const bool one_type = takes_one_type(rule, any_time);
+  *out_index = first_asked(query, list, [&](int32_t i, guf_dtype type) {
+    return !query.weak[i] && class_of(query.have[i]) == type;
+  });
+  if (*out_index != kNoLoop) return GUF_OK;
+  const bool heeded = rule == TypeRule::kComparison || rule == TypeRule::kSearch;
+  if (any_time && !one_type && !heeded) return GUF_OK;
+  const bool output_decides = one_type && asked_of_each(query) != 0;
+  if (!output_decides) {
+    *out_index = first_asked(query, list, [&](int32_t i, guf_dtype type) {
+      if (query.weak[i] && !is_time(type)) return takes(query.call->operand[i].kind, type);
+      return dtype::can_cast(query.have[i], type, GUF_CASTING_SAFE);
+    });
+  }
+  const guf_dtype output = asked_of_outputs(query);
+  if (output_decides && output == GUF_BOOL && rule == TypeRule::kNegative)
+    return refuse_bool(rule, error);
+  if (*out_index == kNoLoop && output != 0) {
+    *out_index = first_asked(query, list, [&](int32_t, guf_dtype type) { return type == output; });
+  }
+  if (*out_index != kNoLoop) return GUF_OK;
+  return output_decides ? refuse_types(query, error) : refuse_signature(query, error);
+}
+
+bool is_of_numbers(const TypeQuery &query, const op::LoopList &list, int32_t index) {
+  if (index == kNoLoop) return false;
+  const auto first = list.loops[static_cast<size_t>(index)]->types.begin();
+  return std::none_of(first, first + query.ufunc->nin(), is_time);
+}
+
+guf_status take_loop(const TypeQuery &query, const op::LoopList &list, int32_t index,
+                     TimedLoop *out) {
+  out->index = static_cast<uint32_t>(index);
+  std::copy_n(list.loops[out->index]->types.begin(), query.ufunc->noperands(), out->types);
+  return GUF_OK;
 }
 
 // ---- ufuncs of programs: the first loop of the operands' classes, all in one unit
@@ -208,72 +317,11 @@ guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list
     }
     return GUF_OK;
   }
-  return query.any_fixed ? refuse_signature(query, error) : refuse_inputs(query, error);
-}
-
-// ---- signature= and dtype=
-
-bool any_input_is_time(const TypeQuery &query) {
-  for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
-    if (query.searches(i) && is_time(query.have[i])) return true;
-  }
-  return false;
-}
-
-bool has_loop_of(const op::LoopList &list, const guf_dtype *types, int32_t count) {
-  return std::any_of(list.loops.begin(), list.loops.end(), [&](const op::Loop *loop) {
-    for (int32_t i = 0; i < count; ++i) {
-      if (types[i] != 0 && types[i] != loop->types[static_cast<size_t>(i)]) return false;
-    }
-    return true;
-  });
-}
-
-guf_status check_fixed(const TypeQuery &query, const op::LoopList &list, guf_error *error) {
-  if (!query.any_fixed || has_loop_of(list, query.fixed, query.ufunc->noperands())) return GUF_OK;
+  if (!query.any_fixed) return refuse_inputs(query, error);
+  int32_t asked = kNoLoop;
+  GUF_TRY(find_asked(query, list, &asked, error));
+  if (is_of_numbers(query, list, asked)) return take_loop(query, list, asked, out);
   return refuse_signature(query, error);
-}
-
-// Inputs that signature= names: all as numbers, then that is the loop; or one that no loop has
-// beside what the other is.
-guf_status check_inputs(const TypeQuery &query, const op::LoopList &list, bool *out_numbers,
-                        guf_error *error) {
-  const int32_t nin = query.ufunc->nin();
-  *out_numbers = true;
-  guf_dtype classes[GUF_MAX_OPERANDS] = {};
-  for (int32_t i = 0; i < nin; ++i) {
-    classes[i] = query.fixed[i] != 0 ? query.fixed[i] : class_of(query.have[i]);
-    *out_numbers = *out_numbers && query.fixed[i] != 0 && !is_time(query.fixed[i]);
-  }
-  const TypeRule rule = query.ufunc->type_rule;
-  const bool open_output = query.fixed[nin] == 0;
-  const bool strict = (rule == TypeRule::kExtreme && open_output) || rule == TypeRule::kComparison;
-  if (query.any_input_fixed && (strict || *out_numbers) && !has_loop_of(list, classes, nin)) {
-    return refuse_types(query, error);
-  }
-  return GUF_OK;
-}
-
-// Extremes and the functions of one timedelta take the type that is asked of their output.
-guf_dtype wanted_of_all(const TypeQuery &query) {
-  const guf_dtype output = query.fixed[query.ufunc->nin()];
-  switch (query.ufunc->type_rule) {
-    case TypeRule::kExtreme:
-    case TypeRule::kNegative:
-    case TypeRule::kAbsolute:
-    case TypeRule::kSign:
-      return is_time(output) ? guf_dtype{GUF_DTYPE_UNSPECIFIED} : output;
-    default:
-      return GUF_DTYPE_UNSPECIFIED;
-  }
-}
-
-// Whether what is no time may be asked to be one.
-guf_status check_asked(const TypeQuery &query, guf_error *error) {
-  const guf_dtype output = query.fixed[query.ufunc->nin()];
-  if (query.ufunc->type_rule == TypeRule::kExtreme) return GUF_OK;
-  const bool never = query.ufunc->type_rule == TypeRule::kMultiply || is_datetime(output);
-  return never ? refuse_types(query, error) : GUF_OK;
 }
 
 // Times are only asked for: they are NumPy's for what casts to them, and not looked at again.
@@ -282,14 +330,11 @@ guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, Time
   TypeQuery plain = query;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) plain.fixed[i] = 0;
   plain.any_fixed = plain.any_input_fixed = false;
-  GUF_TRY(check_fixed(query, list, error));
-  GUF_TRY(check_asked(query, error));
+  int32_t asked = kNoLoop;
+  GUF_TRY(find_asked(query, list, &asked, error));
   Found found = {};
   GUF_TRY(search(plain, list, &found, error));
-  const op::Loop &loop = *list.loops[found.index];
-  out->index = found.index;
-  std::copy_n(loop.types.begin(), query.ufunc->noperands(), out->types);
-  return GUF_OK;
+  return take_loop(query, list, static_cast<int32_t>(found.index), out);
 }
 
 }  // namespace
@@ -309,27 +354,23 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
   if (rule == TypeRule::kSearch) return search_program_loops(query, list, out, error);
   if (rule == TypeRule::kIsNaT && !is_time(query.have[0])) return refuse_isnat(error);
   if (!any_input_is_time(query)) return search_untimed(query, list, out, error);
-  if (rule == TypeRule::kComparison) GUF_TRY(check_fixed(query, list, error));
-  bool numbers = false;
-  GUF_TRY(check_inputs(query, list, &numbers, error));
-  Types types;
-  if (numbers) {
-    std::copy_n(query.fixed, query.ufunc->nin(), types.type);
-  } else if (const guf_dtype wanted = wanted_of_all(query)) {
-    types = {{wanted, wanted, wanted}};
-  } else {
-    GUF_TRY(settle_types(query, &types, error));
+  int32_t asked = kNoLoop;
+  if (query.any_fixed) GUF_TRY(find_asked(query, list, &asked, error));
+  if (is_of_numbers(query, list, asked)) {
+    if (rule == TypeRule::kComparison && !query.any_input_fixed) GUF_TRY(check_int(query, error));
+    return take_loop(query, list, asked, out);
   }
+  // Of a loop of times NumPy keeps the loop, and asks the operands for its types.
+  Types types;
+  GUF_TRY(settle_types(query, &types, error));
   const int32_t count = query.ufunc->noperands();
   for (uint32_t k = 0; k < list.loops.size(); ++k) {
     bool same = true;
-    for (int32_t i = 0; i < count && same; ++i) {
-      const bool open = numbers && i >= query.ufunc->nin();
-      same = open || list.loops[k]->types[static_cast<size_t>(i)] == class_of(types.type[i]);
-    }
+    for (int32_t i = 0; i < count && same; ++i)
+      same = list.loops[k]->types[static_cast<size_t>(i)] == class_of(types.type[i]);
     if (!same) continue;
     out->index = k;
-    std::copy_n(numbers ? list.loops[k]->types.data() : types.type, count, out->types);
+    std::copy_n(types.type, count, out->types);
     return GUF_OK;
   }
   return refuse_types(query, error);

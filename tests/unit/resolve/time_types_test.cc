@@ -68,6 +68,7 @@ TEST(TimeTypes, AreNumPys) {
     const std::vector<std::string> names = split(row.at(2), ',');
     TypedCall call(row[0], letters_of(names), casting_of(row.at(1)));
     put_operands(names, &call);
+    if (row.size() > 4) call.signature(row[4]);
     const guf_status status = call.choose();
     if (row.at(3)[0] != 'x') {
       ASSERT_EQ(status, GUF_OK) << line << ": " << call.error().message;
@@ -75,6 +76,7 @@ TEST(TimeTypes, AreNumPys) {
       // The second time from what was kept.
       TypedCall again(row[0], letters_of(names), casting_of(row[1]));
       put_operands(names, &again);
+      if (row.size() > 4) again.signature(row[4]);
       ASSERT_EQ(again.choose(), GUF_OK);
       EXPECT_EQ(again.choice().loop, call.choice().loop);
       EXPECT_EQ(again.choice().index, call.choice().index);
