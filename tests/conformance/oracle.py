@@ -28,7 +28,6 @@ from collections import Counter
 import numpy as np
 
 import abi_methods
-import awaited
 import bad_cases
 import big_cases
 import cases
@@ -184,8 +183,6 @@ class Drawing:
     def next(self):
         """A case of the next kind, or of the one that is asked for, on some number of threads."""
         case = self.draw()
-        while awaited.is_awaited(case):
-            case = self.make(self.last_kind)
         return {**case, 'threads': self.rngs['threads'].choice(self.THREADS)}
 
     def next_kind(self):
@@ -199,9 +196,9 @@ class Drawing:
         return 'overlaps' if kind == 'several' and not self.several else kind
 
     def draw(self):
-        self.last_kind = self.next_kind()
+        kind = self.next_kind()
         self.count += 1
-        return self.make(self.last_kind)
+        return self.make(kind)
 
     def make(self, kind):
         rng, number = self.rngs[kind], self.drawn[kind]

@@ -15,6 +15,7 @@ NAMES = {
         'fmin equal not_equal less less_equal greater greater_equal logical_and'
     ).split(),
 }
+CLASSES = ['m8', 'M8', 'd', 'f', '?', 'i', 'D']  # that signature= names
 FOLDED = 'add add add maximum minimum fmax fmin subtract logical_or multiply equal'.split()
 
 
@@ -67,13 +68,16 @@ def random_unit(rng):
 
 
 def add_signature(rng, case):
-    """Classes as the operands have them, or now and then a unit among them."""
+    """Classes as the operands have them, or now and then another or a unit among them."""
     used = used_dtypes(case)
     if len(used) != len(case['inputs']):
         return
     signature = [dtype.split('[')[0] if rng.random() < 0.6 else None for dtype in used] + [None]
-    if rng.random() < 0.3:
+    draw = rng.random()
+    if draw < 0.3:
         signature[rng.randrange(len(signature))] = random_unit(rng)
+    elif draw < 0.6 and any(dtype[0] in 'mM' for dtype in used):
+        signature[rng.randrange(len(signature))] = rng.choice(CLASSES)
     if any(signature):
         case['signature'] = signature
 
@@ -120,7 +124,7 @@ def without_accidents(case):
 def only_iterator_refuses(case, theirs):
     """Steps of a unit in an output without one: NumPy keeps them, but not with its iterator."""
     output = case['output']
-    without = output and case['buffers'][output['buffer']]['dtype'] == 'm8'
+    without = output and case['buffers'][output['buffer']]['dtype'] in ('m8', 'M8')
     return without and case['casting'] == 'unsafe' and 'to generic units' in theirs.text
 
 
