@@ -106,7 +106,9 @@ def outputs_without_a_unit(both):
 def comparisons_as_bools(both):
     others = [3, 2.5, 1j, 2**63, array([3, 4]), array([1.5, 0]), array([True, False])]
     others += [np.float32(2), times([1, 2], 'M8[s]'), times([1, 2], 'm8')]
-    for letter, other in itertools.product(('m8[s]', 'M8[D]', 'm8'), others):
+    # Timedeltas without a unit get what this process' NumPy remembers of those with one: the golden
+    # rows of tests/data/time_resolution.txt ask of them one process each.
+    for letter, other in itertools.product(('m8[s]', 'M8[D]'), others):
         for name, casting in itertools.product(('equal', 'less'), ('same_kind', 'unsafe', 'equiv')):
             one = times([1, 0], letter)
             for inputs in ([one, other], [other, one]):
