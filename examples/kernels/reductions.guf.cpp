@@ -41,13 +41,13 @@ GUF_DEVICE void choose(T a, guf::i64 i, T b, guf::i64 j, guf::out<T> value,
   index = right ? j : i;
 }
 
-GUF_GUFUNC(find<Greater>, "(n),()->(),()", "qq->qq fq->fq dq->dq", "name=argmax",
+GUF_GUFUNC(find<Greater>, "(n),()->(),()", "qq->qq Qq->Qq fq->fq dq->dq", "name=argmax",
            "merge=argmax_merge", "doc=The greatest element and its number");
-GUF_UFUNC(choose<Greater>, "qqqq->qq fqfq->fq dqdq->dq", "name=argmax_merge");
+GUF_UFUNC(choose<Greater>, "qqqq->qq QqQq->Qq fqfq->fq dqdq->dq", "name=argmax_merge");
 
-GUF_GUFUNC(find<Less>, "(n),()->(),()", "qq->qq fq->fq dq->dq", "name=argmin", "merge=argmin_merge",
-           "doc=The least element and its number");
-GUF_UFUNC(choose<Less>, "qqqq->qq fqfq->fq dqdq->dq", "name=argmin_merge");
+GUF_GUFUNC(find<Less>, "(n),()->(),()", "qq->qq Qq->Qq fq->fq dq->dq", "name=argmin",
+           "merge=argmin_merge", "doc=The least element and its number");
+GUF_UFUNC(choose<Less>, "qqqq->qq QqQq->Qq fqfq->fq dqdq->dq", "name=argmin_merge");
 
 // ---- minmax: both extremes in one pass.
 
@@ -68,12 +68,13 @@ GUF_DEVICE void minmax_merge(T low, T high, T other_low, T other_high, guf::out<
   least = Less::beats(other_low, low) ? other_low : low;
   greatest = Greater::beats(other_high, high) ? other_high : high;
 }
-GUF_GUFUNC(minmax, "(n)->(),()", "q->qq f->ff d->dd", "merge=minmax_merge",
+GUF_GUFUNC(minmax, "(n)->(),()", "q->qq Q->QQ f->ff d->dd", "merge=minmax_merge",
            "doc=The least and the greatest element");
-GUF_UFUNC(minmax_merge, "qqqq->qq ffff->ff dddd->dd");
+GUF_UFUNC(minmax_merge, "qqqq->qq QQQQ->QQ ffff->ff dddd->dd");
 
 // ---- mean and variance: count, mean and sum of squared deviations by Welford within a leaf,
-// joined by Chan's formula. No element is a state too, so empty axes and masks are taken.
+// joined by Chan's formula: an infinite element makes both NaN. No element is a state too, so empty
+// axes and masks are taken.
 
 template <class X, class M, class N, class A, class S>
 GUF_DEVICE void mean_variance(X x, guf::i64, M mask, N count, A mean, S squares) {

@@ -50,7 +50,7 @@ class CommandWords(command_fixture.CommandTest):
 
     def test_describe_reductions(self):
         modules = self.module('reductions')
-        self.assertIn('\n  reduces   to 2 results: q->qq f->ff d->dd\n'
+        self.assertIn('\n  reduces   to 2 results: q->qq Q->QQ f->ff d->dd\n'
                       '  merge     reductions:minmax_merge\n',
                       self.ok('describe', 'minmax', *modules))
         told = json.loads(self.ok('describe', 'mean_variance', *modules, '--json'))['reduction']
