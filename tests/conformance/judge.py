@@ -357,9 +357,7 @@ def within(found, truth, scale, letter, product):
     if truth.dtype.kind == 'c' and found.dtype.kind != 'c':  # a complex result in a real output
         truth = truth.real
     error = np.abs(found.astype(truth.dtype) - truth)
-    top = np.finfo(
-        np.float32 if letter == 'E' else letter.lower() if letter in 'FD' else letter
-    ).max
+    top = min(np.finfo('f' if char == 'E' else char).max for char in (letter, out))
     overflow = ~np.isfinite(found) & (scale * (2 if product else 1) * (1 + 4 * eps) >= top)
     return (error <= limit) | overflow
 
