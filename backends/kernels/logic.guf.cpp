@@ -49,6 +49,20 @@ GUF_DEVICE T invert(T x) {
   }
 }
 
+// Every count has an answer: from the width on, and where it is negative, no bit of x is left. As
+// an unsigned number a negative count is one of those.
+template <class T>
+GUF_DEVICE T left_shift(T x, T count) {
+  const wrapping_t<T> bits = 8 * sizeof(T), by = (wrapping_t<T>)count;
+  return by < bits ? (T)((wrapping_t<T>)x << by) : (T)0;
+}
+// What comes in are copies of the sign.
+template <class T>
+GUF_DEVICE T right_shift(T x, T count) {
+  const wrapping_t<T> bits = 8 * sizeof(T), by = (wrapping_t<T>)count;
+  return by < bits ? (T)(x >> by) : (T)(x >> (bits - 1) >> 1);
+}
+
 }  // namespace standard
 
 GUF_UFUNC(standard::logical_and, GUF_LOOPS_logical_and, "commutative", "associative");
@@ -59,3 +73,5 @@ GUF_UFUNC(standard::bitwise_and, GUF_LOOPS_bitwise_and, "commutative", "associat
 GUF_UFUNC(standard::bitwise_or, GUF_LOOPS_bitwise_or, "commutative", "associative");
 GUF_UFUNC(standard::bitwise_xor, GUF_LOOPS_bitwise_xor, "commutative", "associative");
 GUF_UFUNC(standard::invert, GUF_LOOPS_invert);
+GUF_UFUNC(standard::left_shift, GUF_LOOPS_left_shift);
+GUF_UFUNC(standard::right_shift, GUF_LOOPS_right_shift);

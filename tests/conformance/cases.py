@@ -9,7 +9,7 @@ ELEMENTWISE = {
     2: (
         'add subtract multiply divide true_divide floor_divide remainder maximum minimum fmax fmin '
         'equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor '
-        'bitwise_and bitwise_or bitwise_xor power'
+        'bitwise_and bitwise_or bitwise_xor power left_shift right_shift'
     ).split(),
     1: 'negative absolute square sqrt reciprocal sign logical_not invert exp log sin cos'.split(),
 }
@@ -17,6 +17,7 @@ TRUTHS = (
     'equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor '
     'logical_not'
 ).split()
+BITS = 'bitwise_and bitwise_or bitwise_xor invert left_shift right_shift'.split()
 GUFUNCS = ['matmul', 'vecdot']
 NAMES = ELEMENTWISE[1] + ELEMENTWISE[2] + GUFUNCS
 DTYPES = '?bhiqBHIQefdFD'
@@ -241,7 +242,7 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
 
 def random_bfloat16_case(rng):
     """Calls on bfloat16 alone: NumPy computes in float32, the result is rounded once."""
-    names = [n for n in NAMES if n not in ('bitwise_and', 'bitwise_or', 'bitwise_xor', 'invert')]
+    names = [n for n in NAMES if n not in BITS]
     name = rng.choice(names)
     buffers = Buffers(rng)
     if name in GUFUNCS:

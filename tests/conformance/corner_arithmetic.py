@@ -62,9 +62,6 @@ def negative_integer_power(both):
 
 
 def wide_shifts(both):
-    """Waits for left_shift and right_shift in ops.def, over integers of one type. Neither the
-    library nor the dialect has a shift by NumPy's rule, so no module can lend one, as in case 18;
-    and C leaves counts of the width or more open. Nothing else is missing."""
     for letter in INTS + UINTS:
         bits = 8 * np.dtype(letter).itemsize
         x, count = array([1, 4], letter), array([bits, bits + 1], letter)

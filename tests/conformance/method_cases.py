@@ -6,7 +6,8 @@ from cases import DTYPES, ELEMENTWISE, GUFUNCS, Buffers, narrowed, random_input
 METHODS = ['reduce'] * 5 + ['accumulate'] * 2 + ['reduceat'] * 2 + ['outer', 'at', 'at']
 FOLDED = (
     'add add add add multiply multiply multiply maximum minimum maximum minimum fmax fmin '
-    'logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor subtract subtract divide'
+    'logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor subtract subtract '
+    'divide left_shift right_shift'
 ).split()
 EVENTFUL = 'add add multiply multiply subtract divide floor_divide remainder'.split()
 KINDS = ['?bhiqBHIQ', 'efd', 'FD', 'efdFD', 'iqfd', DTYPES]

@@ -21,7 +21,7 @@ ALONE = {"1": "int64", ".": "float64", "j": "complex128"}
 UFUNCS = """add subtract multiply divide floor_divide remainder power negative absolute square sqrt
 reciprocal sign exp log sin cos maximum minimum fmax fmin equal not_equal less less_equal greater
 greater_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor
-invert matmul vecdot""".split()
+invert matmul vecdot left_shift right_shift""".split()
 # "equiv" is "no" for types of one byte order, and resolve_dtypes of 2.4 crashes on it with scalars.
 CASTINGS = ["no", "safe", "same_kind", "unsafe"]
 

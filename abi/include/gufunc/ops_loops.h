@@ -72,6 +72,8 @@
 #define GUF_LOOPS_bitwise_or GUF_LOOPS_BITWISE_2
 #define GUF_LOOPS_bitwise_xor GUF_LOOPS_BITWISE_2
 #define GUF_LOOPS_invert "?->? " GUF_LOOPS_INTEGER_1
+#define GUF_LOOPS_left_shift GUF_LOOPS_INTEGER_2
+#define GUF_LOOPS_right_shift GUF_LOOPS_INTEGER_2
 
 #define GUF_LOOPS_matmul GUF_LOOPS_ALL_2
 #define GUF_LOOPS_vecdot GUF_LOOPS_ALL_2
