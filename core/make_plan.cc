@@ -6,6 +6,7 @@
 #include "core/array/overlap.h"
 #include "core/asked_events.h"
 #include "core/base/checked.h"
+#include "core/masked_copy.h"
 #include "core/pipeline.h"
 #include "core/plan_text.h"
 #include "core/prepared_plan.h"
@@ -118,6 +119,22 @@ guf_status PreparedPlan::plan_stages(op::CallView &call, const OverlapWork &work
     }
     view.layout.strides = strides;
     view.flags &= ~static_cast<uint32_t>(op::kSwapped);
+  }
+  return GUF_OK;
+}
+
+// After plan_stages: operands have their staged layouts.
+guf_status PreparedPlan::plan_masked_stores(const op::CallView &call,
+                                            const broadcast::LoopShape &loop, guf_error *error) {
+  if (!masked_ || items_ == 0) return GUF_OK;
+  for (Stage &stage : stages_) {
+    if (!stage.store) continue;
+    const memory::Side outside = {
+        {stage.dtype, stage.ndim, stage.shape.data(), stage.strides.data(), 0}, stage.swapped};
+    const int32_t ncore = loop.core_ndim[stage.operand];
+    MaskedCopy copy;
+    GUF_TRY(copy.arrange(call, outside, side_of(call.operand[stage.operand]), ncore, error));
+    GUF_TRY(prepare(copy.call, copy.choice, copy.loop, &stage.masked_store, error));
   }
   return GUF_OK;
 }
@@ -235,11 +252,14 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
   OverlapWork work = {0, 0, false};
   find_overlaps(call, &work);
+  // It is read again when what is staged is stored, after other outputs.
+  if (work.staged != 0 && call.has_where && has_memory(call.where)) work.mask_copied = true;
   plan.describe_operands(call);
   plan.find_pairs(call, work);
   plan.keep_scalars(call);
   const std::string lies = describe_lies(call, work);
   GUF_TRY(plan.plan_stages(call, work, error));
+  GUF_TRY(plan.plan_masked_stores(call, loop, error));
   GUF_TRY(plan.take_geometry({call, loop, choice}, *planner, error));
   plan.text_ = describe_plan(call, loop, choice, *planner, plan.block_, plan.workspace_) + lies +
                plan.describe_launch(call);

@@ -17,24 +17,6 @@ namespace {
 
 using base::kNone;
 
-// `kernel`: the loop's, or null to have it looked up.
-guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
-                  const resolve::Choice &choice, void *kernel, guf_error *error) {
-  if (loop.items == 0) return GUF_OK;
-  if (kernel == nullptr) {
-    GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
-  }
-  const plan::Planner *planner = nullptr;
-  GUF_TRY(plan::choose(call, &planner, error));
-  plan::Launch geometry;
-  GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
-  guf_launch_watch watch;
-  const bool watched = is_watched(call);
-  if (__builtin_expect(watched, 0)) GUF_TRY(make_watch(call, GUF_BACKEND_FP_EVENTS, &watch, error));
-  return run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
-             watched ? &watch : nullptr, &geometry, error);
-}
-
 bool has_missing(const op::CallView &call) {
   for (int32_t i = call.ufunc->nin(); i < call.noperands; ++i) {
     if (op::is_missing(call.operand[i])) return true;
@@ -65,7 +47,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   Temporaries arrays(call);
   GUF_TRY(arrays.allocate_outputs(loop, room.get()));
   if (loop->items != 0) {
-    if (work != nullptr) GUF_TRY(arrays.copy_overlapping(*work, room.get()));
+    if (work != nullptr) GUF_TRY(arrays.copy_overlapping(*work, *loop, room.get()));
     if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
   }
   return finish(call, *loop, choice, nullptr, &arrays, outputs, room.get());
@@ -137,6 +119,23 @@ guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, c
     }
     if (k == launch->nrest) return failure.status();
   }
+}
+
+guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
+                  const resolve::Choice &choice, void *kernel, guf_error *error) {
+  if (loop.items == 0) return GUF_OK;
+  if (kernel == nullptr) {
+    GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+  }
+  const plan::Planner *planner = nullptr;
+  GUF_TRY(plan::choose(call, &planner, error));
+  plan::Launch geometry;
+  GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
+  guf_launch_watch watch;
+  const bool watched = is_watched(call);
+  if (__builtin_expect(watched, 0)) GUF_TRY(make_watch(call, GUF_BACKEND_FP_EVENTS, &watch, error));
+  return run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
+             watched ? &watch : nullptr, &geometry, error);
 }
 
 guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {

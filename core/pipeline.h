@@ -28,6 +28,10 @@ class SeparateOutputs;
 guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
                            broadcast::LoopShape *loop, guf_error *error);
 
+// Plans a decided call and launches it. `kernel`: the loop's, or null to have it looked up.
+guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
+                  const resolve::Choice &choice, void *kernel, guf_error *error);
+
 // Launches a prepared geometry, looping over the dimensions that a block does not hold. `launch` is
 // used up. `watch`: the floating-point events to look for, or nullptr.
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,

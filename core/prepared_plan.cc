@@ -133,6 +133,10 @@ guf_status PreparedPlan::move_stages(bool load, backend::Stream *stream, const u
                                      uint64_t workspace, guf_error *error) const {
   for (const Stage &stage : stages_) {
     if (!(load ? stage.load : stage.store)) continue;
+    if (!load && stage.masked_store.get() != nullptr) {
+      GUF_TRY(store_masked(stage, stream, addresses, workspace, error));
+      continue;
+    }
     const memory::Side outside = {{stage.dtype, stage.ndim, stage.shape.data(),
                                    stage.strides.data(), addresses[stage.operand]},
                                   stage.swapped};
@@ -146,6 +150,19 @@ guf_status PreparedPlan::move_stages(bool load, backend::Stream *stream, const u
                  : memory::convert(*device_, stream, outside_once, inside, error));
   }
   return GUF_OK;
+}
+
+// The mask lies in the workspace, or in this plan as a scalar: what was stored before cannot have
+// changed it.
+guf_status PreparedPlan::store_masked(const Stage &stage, backend::Stream *stream,
+                                      const uint64_t *addresses, uint64_t workspace,
+                                      guf_error *error) const {
+  uint64_t mask = 0;
+  for (const Stage &other : stages_) {
+    if (other.operand == noperands_) mask = workspace + other.place;
+  }
+  const uint64_t places[] = {workspace + stage.place, addresses[stage.operand], mask};
+  return stage.masked_store->queue(stream, places, 0, error);
 }
 
 guf_status PreparedPlan::run_rest(backend::Stream *stream, const guf_launch_block &block,

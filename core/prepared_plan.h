@@ -63,6 +63,7 @@ class PreparedPlan final : public base::Object {
     uint64_t place;  // in the workspace
     int32_t ndim;
     std::vector<int64_t> shape, strides, staged_shape, staged_strides;
+    base::Ref<PreparedPlan> masked_store;  // how it is stored under the plan's mask
   };
 
   // Of a call whose types and shapes are decided.
@@ -73,6 +74,8 @@ class PreparedPlan final : public base::Object {
   guf_status plan_stages(op::CallView &call, const OverlapWork &work, guf_error *error);
   guf_status add_stage(op::OperandView *operand, int32_t index, bool load, bool store,
                        guf_error *error);
+  guf_status plan_masked_stores(const op::CallView &call, const broadcast::LoopShape &loop,
+                                guf_error *error);
   void find_pairs(const op::CallView &call, const OverlapWork &work);
   void keep_scalars(op::CallView &call);
   std::string describe_launch(const op::CallView &call) const;
@@ -84,6 +87,8 @@ class PreparedPlan final : public base::Object {
   void fill_small_block(const uint64_t *addresses, guf_launch_block *block) const;
   guf_status move_stages(bool load, backend::Stream *stream, const uint64_t *addresses,
                          uint64_t workspace, guf_error *error) const;
+  guf_status store_masked(const Stage &stage, backend::Stream *stream, const uint64_t *addresses,
+                          uint64_t workspace, guf_error *error) const;
   // Stages in, the launch, stages out.
   guf_status queue(backend::Stream *stream, const uint64_t *addresses, uint64_t workspace,
                    guf_error *error) const;

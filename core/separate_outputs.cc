@@ -149,7 +149,7 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
       op::OperandView output = call_.operand[pair.output];
       output.layout = target.layout;  // as axes= turned it
       GUF_TRY(arrays_.replace_by_copy(&target, pair.loop_dtype, error));
-      arrays_.write_back_later(output, target);
+      GUF_TRY(arrays_.write_back_later(output, target, loop.core_ndim[pair.operand], error));
     }
     if (!call_.ufunc->signature.reads(pair.operand)) continue;
     if (call_.stream != nullptr && pair.source.array != nullptr) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/masked_copy.h"
+
 namespace gufunc::pipeline {
 
 void point_at(const base::Ref<array::Array> &array, op::OperandView *operand) {
@@ -89,14 +91,15 @@ guf_status Temporaries::replace_by_copy(op::OperandView *operand, guf_dtype dtyp
   return GUF_OK;
 }
 
-guf_status Temporaries::copy_overlapping(const OverlapWork &work, guf_error *error) {
+guf_status Temporaries::copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
+                                         guf_error *error) {
   for (int32_t i = 0; i < call_.noperands; ++i) {
     if (is_bit(work.copied, i))
       GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));
     if (is_bit(work.staged, i)) {
       const op::OperandView to = call_.operand[i];
       GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));
-      write_back_later(to, call_.operand[i]);
+      GUF_TRY(write_back_later(to, call_.operand[i], loop.core_ndim[i], error));
     }
   }
   if (work.mask_copied) GUF_TRY(replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
@@ -128,9 +131,22 @@ guf_status Temporaries::lift_scalars(guf_error *error) {
 
 guf_status Temporaries::write_back(guf_error *error) {
   for (const Staged &staged : staged_) {
-    GUF_TRY(memory::convert(*call_.device, call_.stream, staged.to, staged.from, error));
+    GUF_TRY(call_.has_where
+                ? write_back_masked(staged, error)
+                : memory::convert(*call_.device, call_.stream, staged.to, staged.from, error));
   }
   return GUF_OK;
+}
+
+// What the mask leaves out of an output may have been written by the output before it, which the
+// copy was made too early to know.
+guf_status Temporaries::write_back_masked(const Staged &staged, guf_error *error) {
+  if (staged.cast.layout.address != staged.from.layout.address) {
+    GUF_TRY(memory::convert(*call_.device, call_.stream, staged.cast, staged.from, error));
+  }
+  MaskedCopy copy;
+  GUF_TRY(copy.arrange(call_, staged.to, staged.cast, staged.ncore, error));
+  return copy.run(error);
 }
 
 void Temporaries::publish(guf_operand *outputs) const {
@@ -143,8 +159,21 @@ void Temporaries::publish(guf_operand *outputs) const {
   }
 }
 
-void Temporaries::write_back_later(const op::OperandView &to, const op::OperandView &from) {
-  staged_.push_back({side_of(to), side_of(from)});
+guf_status Temporaries::write_back_later(const op::OperandView &to, const op::OperandView &from,
+                                         int32_t ncore, guf_error *error) {
+  Staged staged = {side_of(to), side_of(from), side_of(from), ncore};
+  if (call_.has_where) {
+    GUF_TRY(MaskedCopy::check(*call_.device, to.layout.dtype, error));
+    if (from.layout.dtype != to.layout.dtype) {
+      base::Ref<array::Array> cast;
+      GUF_TRY(memory::allocate(*call_.device, to.layout.dtype, to.layout.ndim, to.layout.shape,
+                               nullptr, GUF_ORDER_C, &cast, error));
+      staged.cast = {cast->layout(), false};
+      keep(std::move(cast));
+    }
+  }
+  staged_.push_back(staged);
+  return GUF_OK;
 }
 
 Temporaries::~Temporaries() {

@@ -26,12 +26,13 @@ class Temporaries {
   guf_status allocate_outputs(broadcast::LoopShape *loop, guf_error *error);
 
   // Makes the copies that overlap asks for. Staged outputs hold their present values.
-  guf_status copy_overlapping(const OverlapWork &work, guf_error *error);
+  guf_status copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
+                              guf_error *error);
 
   // On a stream: moves scalars from the caller's stack to memory that lives until the work is done.
   guf_status lift_scalars(guf_error *error);
 
-  // Writes staged outputs back, in order. After the launch.
+  // Writes staged outputs back, in order, where the call's mask is true. After the launch.
   guf_status write_back(guf_error *error);
 
   // Gives allocated outputs to the caller. Throws std::bad_alloc.
@@ -44,8 +45,11 @@ class Temporaries {
   guf_status replace_by_copy(op::OperandView *operand, guf_dtype dtype, guf_error *error);
 
   // Has `write_back` convert one into the other. The array of `to` is kept already: by
-  // replace_by_copy, which took its place, or by hand_over as a separate output.
-  void write_back_later(const op::OperandView &to, const op::OperandView &from);
+  // replace_by_copy, which took its place, or by hand_over as a separate output. The last `ncore`
+  // axes are none of the mask's.
+  // Errors  GUF_E_NO_IMAGE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY <= with a mask
+  guf_status write_back_later(const op::OperandView &to, const op::OperandView &from, int32_t ncore,
+                              guf_error *error);
 
   void keep(base::Ref<array::Array> array) { kept_.push_back(std::move(array)); }
 
@@ -62,8 +66,11 @@ class Temporaries {
   struct Staged {
     memory::Side to;
     memory::Side from;
+    memory::Side cast;  // with a mask: what `from` becomes in the dtype of `to`; or `from` itself
+    int32_t ncore;
   };
 
+  guf_status write_back_masked(const Staged &staged, guf_error *error);
   guf_status allocate_output(int32_t operand, broadcast::LoopShape *loop, guf_error *error);
 
   op::CallView &call_;

@@ -6,7 +6,7 @@
 #include <functional>
 #include <random>
 
-#include "tests/unit/pipeline/call_fixture.h"
+#include "tests/unit/pipeline/plan_once.h"
 
 namespace gufunc {
 namespace {
@@ -108,26 +108,6 @@ std::vector<int32_t> expected_of(const View &out, const View &a, const View &b,
   return result;
 }
 
-// The call as a plan that is launched once.
-void run_plan(Call &call, const std::vector<const void *> &places) {
-  guf_plan plan = nullptr;
-  ASSERT_EQ(guf_plan_create(call.handle, call.ready(), &plan, &call.error), GUF_OK)
-      << call.error.message;
-  uint64_t nbytes = 0;
-  uint64_t alignment = 0;
-  ASSERT_EQ(guf_plan_workspace(plan, &nbytes, &alignment, &call.error), GUF_OK);
-  std::vector<char> room(nbytes + alignment);
-  const uint64_t workspace =
-      (reinterpret_cast<uint64_t>(room.data()) + alignment - 1) / alignment * alignment;
-  std::vector<uint64_t> addresses;
-  for (const void *place : places) addresses.push_back(reinterpret_cast<uint64_t>(place));
-  EXPECT_EQ(guf_plan_launch(plan, nullptr, static_cast<int32_t>(addresses.size()), addresses.data(),
-                            nbytes == 0 ? 0 : workspace, &call.error),
-            GUF_OK)
-      << call.error.message;
-  guf_plan_release(plan, nullptr);
-}
-
 TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
   std::mt19937 engine(7);
   for (int round = 0; round < 20000; ++round) {
@@ -192,49 +172,6 @@ TEST(OverlapCall, GufuncsReadACopy) {
     }
   }
   guf_poll(0, nullptr, nullptr);
-}
-
-// (q, r) with q = 10 x, r = x + 1.
-void two_outputs(char **args, const int64_t *dims, const int64_t *steps, void *) {
-  for (int64_t k = 0; k < dims[0]; ++k) {
-    const double x = *reinterpret_cast<double *>(args[0] + k * steps[0]);
-    *reinterpret_cast<double *>(args[1] + k * steps[1]) = 10 * x;
-    *reinterpret_cast<double *>(args[2] + k * steps[2]) = x + 1;
-  }
-}
-
-guf_ufunc ten_times_and_next() {
-  static const guf_ufunc ufunc =
-      make_ufunc("two_outputs", nullptr, 1, 2, {}, two_outputs, {GUF_F64, GUF_F64, GUF_F64});
-  return ufunc;
-}
-
-TEST(OverlapCall, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
-  const std::vector<double> x = {1, 2, 3};
-  std::vector<double> y(5);
-  Call call(ten_times_and_next());
-  call.in(view(GUF_F64, x))
-      .out({GUF_F64, y.data(), {3}, {}, 0})
-      .out({GUF_F64, y.data() + 1, {3}, {}, 0});
-  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_THAT(y, ElementsAre(10, 2, 3, 4, 0));  // the last output is written last
-}
-
-// Where the mask is false an output keeps what it had, also one that is written back.
-TEST(OverlapCall, MaskedOutputsThatOverlapOneAnotherKeepTheRest) {
-  const std::vector<double> x = {1, 2, 3};
-  const std::vector<uint8_t> mask = {1, 0, 1};
-  std::vector<double> y = {5, 6, 7, 8};
-  Call call(ten_times_and_next());
-  call.in(view(GUF_F64, x))
-      .out({GUF_F64, y.data(), {3}, {}, 0})
-      .out({GUF_F64, y.data() + 1, {3}, {}, 0})
-      .where(view(GUF_BOOL, mask));
-  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_THAT(y, ElementsAre(10, 2, 7, 4));
-  y = {5, 6, 7, 8};
-  run_plan(call, {x.data(), y.data(), y.data() + 1, mask.data()});
-  EXPECT_THAT(y, ElementsAre(10, 2, 7, 4));
 }
 
 // Every output sets the mask's next element, which was false.

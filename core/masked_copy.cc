@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/masked_copy.h"
+
+#include "core/broadcast/broadcast.h"
+#include "core/op/ufunc_registry.h"
+#include "core/pipeline.h"
+
+namespace gufunc::pipeline {
+namespace {
+
+using base::kNone;
+
+// The largest unsigned integer that elements are made of; the halves of a complex number, which
+// are swapped one by one.
+guf_dtype unit_of(guf_dtype dtype) {
+  const uint32_t size =
+      dtype::is_complex(dtype) ? dtype::itemsize(dtype) / 2 : dtype::itemsize(dtype);
+  if (size % 8 == 0) return GUF_U64;
+  if (size % 4 == 0) return GUF_U32;
+  return size % 2 == 0 ? GUF_U16 : GUF_U8;
+}
+
+guf_status find_copier(guf_dtype unit, base::Ref<op::Ufunc> *out, resolve::Choice *choice,
+                       guf_error *error) {
+  GUF_TRY(op::Context::process().find("absolute", out, error));
+  const std::vector<op::Loop *> &loops = (*out)->loops().loops;
+  for (uint32_t k = 0; k < loops.size(); ++k) {
+    if (loops[k]->types[0] != unit) continue;
+    *choice = {loops[k], k, 0};
+    return GUF_OK;
+  }
+  return base::fail(error, GUF_E_NO_LOOP, kNone, kNone, "absolute has no loop of %s",
+                    dtype::name(unit));
+}
+
+// The stride of the mask along an axis of what it masks, `behind` from the last; core axes it has
+// none of.
+int64_t mask_stride(const array::Layout &mask, int32_t behind, int32_t ncore) {
+  const int32_t axis = mask.ndim - 1 - (behind - ncore);
+  if (behind < ncore || axis < 0 || mask.shape[axis] == 1) return 0;
+  return mask.strides[axis];
+}
+
+}  // namespace
+
+guf_status MaskedCopy::check(backend::Device &device, guf_dtype dtype, guf_error *error) {
+  base::Ref<op::Ufunc> ufunc;
+  resolve::Choice choice;
+  GUF_TRY(find_copier(unit_of(dtype), &ufunc, &choice, error));
+  void *kernel = nullptr;
+  return backend::kernel_of(*ufunc, *choice.loop, device, &kernel, error);
+}
+
+// Axes of extent 1 are left out, which makes room for that of the units.
+void MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
+                           const memory::Side &from, int32_t ncore) {
+  int64_t *const from_strides = call.stride_room[0];
+  int64_t *const to_strides = call.stride_room[1];
+  int64_t *const mask_strides = call.stride_room[GUF_MAX_OPERANDS];
+  const guf_dtype unit = unit_of(to.layout.dtype);
+  int32_t ndim = 0;
+  for (int32_t k = 0; k < to.layout.ndim; ++k) {
+    if (to.layout.shape[k] == 1) continue;
+    shape_[ndim] = to.layout.shape[k];
+    from_strides[ndim] = from.layout.strides[k];
+    to_strides[ndim] = to.layout.strides[k];
+    mask_strides[ndim++] = mask_stride(outer.where.layout, to.layout.ndim - 1 - k, ncore);
+  }
+  const int64_t size = dtype::itemsize(unit);
+  const int64_t units = dtype::itemsize(to.layout.dtype) / size;
+  if (units != 1) {
+    shape_[ndim] = units;
+    from_strides[ndim] = to_strides[ndim] = size;
+    mask_strides[ndim++] = 0;
+  }
+  call.operand[0].layout = {unit, ndim, shape_, from_strides, from.layout.address};
+  call.operand[1].layout = {unit, ndim, shape_, to_strides, to.layout.address};
+  call.where.layout = {GUF_BOOL, ndim, shape_, mask_strides, outer.where.layout.address};
+}
+
+guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::Side &to,
+                               const memory::Side &from, int32_t ncore, guf_error *error) {
+  GUF_TRY(find_copier(unit_of(to.layout.dtype), &ufunc_, &choice, error));
+  args_ = {};
+  args_.struct_size = sizeof args_;
+  args_.threads = outer.args->threads;
+  call.ufunc = ufunc_.get();
+  call.noperands = 2;
+  call.nseparate = 0;
+  call.has_where = true;
+  call.args = &args_;
+  call.casting = GUF_CASTING_NO;
+  call.stream = outer.stream;
+  call.device = outer.device;
+  const memory::Side *const sides[] = {&from, &to};
+  for (int32_t i = 0; i < 2; ++i) {
+    op::OperandView &view = call.operand[i];
+    view.span = {0, 0};  // nothing overlaps
+    view.flags = sides[i]->swapped ? static_cast<uint32_t>(op::kSwapped) : 0;
+    view.kind = GUF_OPERAND_TENSOR;
+    view.device = nullptr;
+    view.array = nullptr;
+  }
+  call.where = outer.where;
+  take_axes(outer, to, from, ncore);
+  return broadcast::arrange(call, &loop, error);
+}
+
+guf_status MaskedCopy::run(guf_error *error) {
+  return launch(call, loop, choice, nullptr, error);
+}
+
+}  // namespace gufunc::pipeline
