@@ -81,12 +81,6 @@ guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopSh
 
 guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
                            broadcast::LoopShape *loop, guf_error *error) {
-  if (call.has_where) {
-    return base::fail(
-        error, GUF_E_UNSUPPORTED, kNone, kNone,
-        "%s: where= together with a separate output for an inout operand; copy, then call in place",
-        call.ufunc->name.c_str());
-  }
   separate->mark();
   GUF_TRY(validate::check_operands(call, error));
   GUF_TRY(place(call, error));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call with a separate output for an inout operand copies the operand first, then runs in place
-// on the output.
+// on the output. With a mask both happen in a copy of the output's size, which is then stored under
+// the mask.
 #include "core/separate_outputs.h"
 
 #include <algorithm>
@@ -49,7 +50,7 @@ void SeparateOutputs::mark() {
   for (int32_t i = 0; i < call_.noperands && output < call_.noperands + call_.nseparate; ++i) {
     if (!call_.ufunc->signature.writes(i)) continue;
     call_.operand[i].flags |= op::kWrittenElsewhere;
-    pairs_.push_back({i, output++, GUF_DTYPE_UNSPECIFIED, false, call_.operand[i]});
+    pairs_.push_back({i, output++, GUF_DTYPE_UNSPECIFIED, false, call_.operand[i], {}});
   }
 }
 
@@ -81,6 +82,9 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
   const guf_dtype loop_dtype = choice->loop->types[static_cast<size_t>(pair->operand)];
   pair->loop_dtype = loop_dtype;
   pair->source = operand;
+  // They may lie where axes= puts the turned ones.
+  std::copy_n(operand.layout.strides, operand.layout.ndim, pair->source_strides);
+  pair->source.layout.strides = pair->source_strides;
   if ((operand.flags & op::kScalar) != 0) {
     // The bytes move with the struct that holds them.
     const uint64_t offset = operand.layout.address - reinterpret_cast<uint64_t>(&operand);
@@ -96,7 +100,9 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
         dtype::casting_name(call_.casting));
   }
   GUF_TRY(check_stretches(operand.layout, output.layout, pair->operand, error));
-  pair->through_copy = output.layout.dtype != loop_dtype || (output.flags & op::kSwapped) != 0;
+  // With a mask the output is not touched but where it is true.
+  pair->through_copy =
+      call_.has_where || output.layout.dtype != loop_dtype || (output.flags & op::kSwapped) != 0;
   operand = output;
   choice->cast_mask &= ~(1U << pair->operand);
   return GUF_OK;
@@ -141,6 +147,10 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
       if (array::shares_memory(other.source.layout, written)) {
         GUF_TRY(arrays_.replace_by_copy(&other.source, GUF_DTYPE_UNSPECIFIED, error));
       }
+    }
+    if (call_.has_where && has_memory(call_.where) &&
+        array::shares_memory(call_.where.layout, written)) {
+      GUF_TRY(arrays_.replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
     }
   }
   for (const Pair &pair : pairs_) {

@@ -52,6 +52,7 @@ class SeparateOutputs {
     guf_dtype loop_dtype;
     bool through_copy;       // the loop runs on a copy in its own type
     op::OperandView source;  // the operand as given
+    int64_t source_strides[GUF_MAX_NDIM];
   };
 
   guf_status make_missing(const array::Layout &like, guf_dtype dtype, const Pair &pair,

@@ -37,7 +37,7 @@ typedef struct guf_dim {
  *           outputs stands among the inputs and must be an array or tensor; it is written in place.
  *           With such a signature `noutputs` may also be the number of written operands: each of
  *           them is then copied (and cast) into its output first, and the outputs are written
- *           instead; where= does not go with that.
+ *           instead, with `where` only the outer items that it has.
  *           Inputs and outputs may overlap in any way: the result is as if inputs were copied
  *           first. Outputs that overlap one another are written one after the other, the last one
  *           last.
@@ -112,8 +112,7 @@ typedef struct guf_resolution {
  *         any error <= that hook's, with its text;  GUF_E_LOOP <= it returned no error status
  *         GUF_E_AXIS, GUF_E_READ_ONLY
  *         GUF_E_OVERLAP <= an output overlaps itself, or two outputs of inout operands overlap
- *         GUF_E_UNSUPPORTED <= where= with outputs of inout operands; host memory that the device
- *                              cannot read
+ *         GUF_E_UNSUPPORTED <= host memory that the device cannot read
  *         GUF_E_VALUE <= negative integer power, a rule's value
  *         GUF_E_FLOATING_POINT <= an event that fp_fail names (NumPy's texts)
  *         GUF_E_NO_IMAGE <= no kernel for the device;  GUF_E_DEVICE_MISMATCH

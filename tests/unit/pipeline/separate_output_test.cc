@@ -2,6 +2,8 @@
 // Inout operands with outputs of their own, which may overlap anything.
 #include <gmock/gmock.h>
 
+#include <cstring>
+
 #include "tests/unit/method/method_fixture.h"
 
 namespace gufunc {
@@ -114,6 +116,57 @@ TEST(SeparateOutput, OverlappingOtherOperands) {
   shifted.out({GUF_F64, &shared[2], {4}, {}, 0}).out({GUF_F64, &shared[6], {4}, {}, 0});
   ASSERT_EQ(shifted.run(), GUF_OK) << shifted.error.message;
   EXPECT_THAT(shared, ElementsAre(0, 1, 4, 5, 6, 7, 0, 1, 2, 3));
+}
+
+// Outer items that the mask has start from the operand; the others keep what the output had, also
+// in a type that the loop's cannot hold.
+TEST(SeparateOutput, UnderAMask) {
+  const std::vector<double> x = {1, 2, 3, 4, 5, 6};
+  const std::vector<uint8_t> mask = {1, 0};
+  std::vector<double> y = {7, 7, 7, 8, 8, 8};
+  Call call(cumulative());
+  call.in({GUF_F64, x.data(), {2, 3}, {}, 0}).out({GUF_F64, y.data(), {2, 3}, {}, 0});
+  call.where(view(GUF_BOOL, mask));
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  EXPECT_THAT(y, ElementsAre(1, 2, 6, 8, 8, 8));
+  EXPECT_THAT(x, ElementsAre(1, 2, 3, 4, 5, 6));
+  constexpr int64_t kOdd = (int64_t{1} << 53) + 1;
+  std::vector<int64_t> whole(6, kOdd);
+  Call cast(cumulative());
+  cast.in({GUF_F64, x.data(), {2, 3}, {}, 0}).out({GUF_I64, whole.data(), {2, 3}, {}, 0});
+  cast.where(view(GUF_BOOL, mask));
+  cast.args.casting = GUF_CASTING_UNSAFE;
+  ASSERT_EQ(cast.run(), GUF_OK) << cast.error.message;
+  EXPECT_THAT(whole, ElementsAre(1, 2, 6, kOdd, kOdd, kOdd));
+}
+
+// The core axis is the first; the operand is one row for all outer items.
+TEST(SeparateOutput, UnderAMaskWithAxesTurned) {
+  const std::vector<float> x = {2, 3};
+  const std::vector<uint8_t> mask = {0, 1, 1};
+  std::vector<double> y(6, 9);
+  const int64_t axes[] = {0};
+  Call call(cumulative());
+  call.in({GUF_F32, x.data(), {2, 1}, {}, 0}).out({GUF_F64, y.data(), {2, 3}, {}, 0});
+  call.where(view(GUF_BOOL, mask));
+  call.args.axes = axes;
+  call.args.naxes = 1;
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  EXPECT_THAT(y, ElementsAre(9, 2, 2, 9, 6, 6));
+}
+
+// The mask lies under the first output, which is written before the second.
+TEST(SeparateOutput, OverTheMask) {
+  std::vector<double> x = {1, 2, 3}, y = {10, 20, 30}, z = {100, 200, 300}, a(3), b = {7, 7, 7};
+  const uint8_t mask[] = {0, 1, 1};
+  std::memcpy(a.data(), mask, sizeof mask);
+  const double first = a[0];
+  Call call(swapping());
+  call.in(view(GUF_F64, x)).in(view(GUF_F64, y)).in(view(GUF_F64, z));
+  call.out(view(GUF_F64, a)).out(view(GUF_F64, b)).where({GUF_BOOL, a.data(), {3}, {}, 0});
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  EXPECT_THAT(a, ElementsAre(first, 20, 30));
+  EXPECT_THAT(b, ElementsAre(7, 202, 303));
 }
 
 TEST(SeparateOutput, RefusalLeavesItUntouched) {
