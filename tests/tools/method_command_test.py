@@ -54,6 +54,9 @@ class MethodCommand(command_fixture.CommandTest):
             ((-1, 0), ('--axis', '-1,0')),
             (None, ('--axis=none',)),
             ((), ('--axis=()',)),
+            ((0, 1), ('--axis', '(0,1)')),
+            ((0, -1), ('--axis=(0, -1)',)),
+            ((1,), ('--axis', '(1,)')),
         ):
             self.gives(np.add.reduce(self.values, axis=axis), 'reduce', 'add', self.a, *options)
             self.gives(
@@ -80,7 +83,9 @@ class MethodCommand(command_fixture.CommandTest):
         self.fails(4, 'axis 3 is out of bounds', 'reduce', 'add', self.a, '--axis', '3')
         self.fails(4, 'not reorderable', 'reduce', 'subtract', self.a, '--axis=none')
         self.fails(2, '--axis x', 'reduce', 'add', self.a, '--axis', 'x')
-        self.fails(2, '--axis ', 'reduce', 'add', self.a, '--axis', '0,')
+        for text in ('0,', '(0', '0)', '(0,1,)x', '(0,,1)', '(,)', '((0))', '(0 1)', '( )'):
+            self.fails(2, f'--axis {text}: wanted an axis, several', 'reduce', 'add', self.a,
+                       '--axis', text)
         self.fails(
             4, 'no identity', 'reduce', 'add', self.save('e.npy', np.ones(0)), '--initial=none'
         )

@@ -8,12 +8,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
+#include <new>
 #include <string_view>
 #include <utility>
 
 #include "literal.h"
 #include "outcome.h"
-#include "owned_handle.h"
 
 namespace gufunc::cli {
 namespace {
@@ -53,6 +54,19 @@ std::vector<int64_t> integers_of(const std::string &text) {
   return values;
 }
 
+// Whether two paths lead to one file, which need not be there yet.
+bool same_file(const std::string &a, const std::string &b) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  if (a == b || fs::equivalent(a, b, code)) return true;
+  const auto whole = [](const std::string &path) {
+    std::error_code failed;
+    return fs::weakly_canonical(fs::absolute(path, failed), failed);
+  };
+  const fs::path first = whole(a);
+  return !first.empty() && first == whole(b);
+}
+
 // A handle of a tensor; of an array, which has one, none.
 ArrayHandle wrapped_of(const guf_operand &operand) {
   ArrayHandle wrapped;
@@ -78,6 +92,16 @@ void want_one_per_result(const std::string &name, size_t nresults, const char *o
   if (given == 0 || given == nresults) return;
   usage(fmt::format("{}: {} result{}, but {} was given {} time{}", name, nresults,
                     nresults == 1 ? "" : "s", option, given, given == 1 ? "" : "s"));
+}
+
+void want_different_files(const char *option, const std::vector<std::string> &paths) {
+  for (size_t i = 0; i < paths.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (!same_file(paths[j], paths[i])) continue;
+      usage(fmt::format("{} {}: the same file as {} {}, wanted one of its own per result", option,
+                        paths[i], option, paths[j]));
+    }
+  }
 }
 
 const char *role_name(int32_t role) {
@@ -146,6 +170,12 @@ guf_ufunc_info info_of(guf_ufunc ufunc) {
   return info;
 }
 
+size_t results_of(const guf_ufunc_info &info) {
+  if (info.nout != 0) return static_cast<size_t>(info.nout);
+  return static_cast<size_t>(std::count_if(info.roles, info.roles + info.nin,
+                                           [](int32_t role) { return role != GUF_ROLE_IN; }));
+}
+
 guf_array_info info_of(const guf_operand &operand) {
   guf_array_info info = {};
   info.struct_size = sizeof info;
@@ -211,8 +241,12 @@ const NpyInput &OperandFiles::source_of(const guf_operand &old) const {
   const auto source = std::find_if(files_.begin(), files_.end(), [&](const NpyInput &file) {
     return old.tensor != nullptr && file.tensor().address == old.tensor->address;
   });
-  if (source == files_.end() || source->header().swapped)
-    usage("--into and --inplace need a file in this machine's byte order");
+  if (source == files_.end()) usage("wanted a .npy file to write the result over");
+  if (source->header().swapped) {
+    throw Failure(Exit::kFile, source->path() +
+                                   ": not in this machine's byte order, which a file whose "
+                                   "elements are written over has to be in");
+  }
   return *source;
 }
 
@@ -237,6 +271,40 @@ guf_operand OperandFiles::successor_of(const guf_operand &old) {
 
 void OperandFiles::check_successor(const guf_operand &old) const {
   check_writable(source_of(old).path());
+}
+
+// As the mask lies, since new outputs follow its layout too.
+guf_operand OperandFiles::all_false(const guf_operand &mask) {
+  guf_operand none = mask;
+  none.value[0] = 0;
+  if (mask.tensor == nullptr) return none;
+  const size_t size = elements_of(*mask.tensor) * itemsize_of(mask.tensor->dtype);
+  masks_.push_back({{std::calloc(std::max<size_t>(size, 1), 1), &std::free}, *mask.tensor});
+  FalseMask &copy = masks_.back();
+  if (copy.elements == nullptr) throw std::bad_alloc();
+  copy.tensor.address = reinterpret_cast<uint64_t>(copy.elements.get());
+  none.tensor = &copy.tensor;
+  return none;
+}
+
+std::vector<ArrayHandle> OperandFiles::zeros(guf_ufunc ufunc, guf_call_args args,
+                                             guf_status (*run)(guf_ufunc, guf_call_args *,
+                                                               guf_error *)) {
+  const guf_operand none = all_false(*args.where);
+  args.where = &none;
+  args.fp_events = nullptr;
+  args.fp_report = args.fp_fail = 0;
+  Call call;
+  call.check(run(ufunc, &args, call.error()));
+  std::vector<ArrayHandle> arrays;
+  for (int32_t i = 0; i < args.noutputs; ++i) arrays.emplace_back(args.outputs[i].array);
+  for (int32_t i = 0; i < args.noutputs; ++i) {
+    guf_operand zero = {};
+    zero.kind = GUF_OPERAND_SCALAR;
+    zero.dtype = info_of(args.outputs[i]).dtype;
+    call.check(guf_array_fill(args.outputs[i].array, &zero, args.stream, call.error()));
+  }
+  return arrays;
 }
 
 void OperandFiles::commit() {

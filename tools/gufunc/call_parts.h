@@ -7,13 +7,16 @@
 #include <gufunc/gufunc.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "npy_file.h"
 #include "outcome.h"
+#include "owned_handle.h"
 
 namespace gufunc::cli {
 
@@ -25,6 +28,8 @@ void want_one_place(bool output, bool into, bool inplace);
 // -o or --into, where given, once per result.
 void want_one_per_result(const std::string &name, size_t nresults, const char *option,
                          size_t given);
+// No file takes two results, of which one would be lost.
+void want_different_files(const char *option, const std::vector<std::string> &paths);
 
 const char *role_name(int32_t role);  // "inout"
 
@@ -37,6 +42,8 @@ guf_dtype dtype_of(const std::string &name);    // "" is 0: any
 guf_device device_of(const std::string &spec);  // "" is NULL: where the operands lie
 guf_operand tensor_operand(const guf_tensor *tensor);
 guf_ufunc_info info_of(guf_ufunc ufunc);
+// How many results a call has: its outputs, or its inout operands where it has no outputs.
+size_t results_of(const guf_ufunc_info &info);
 // An array or tensor.
 guf_array_info info_of(const guf_operand &operand);
 
@@ -79,6 +86,10 @@ class OperandFiles {
   guf_operand successor_of(const guf_operand &old);
   // Whether that would be possible; for a question.
   void check_successor(const guf_operand &old) const;
+  // The outputs that `run`, guf_call or guf_outer, would allocate, full of zeros: an element that
+  // args.where leaves out is 0 then, not what memory held.
+  std::vector<ArrayHandle> zeros(guf_ufunc ufunc, guf_call_args args,
+                                 guf_status (*run)(guf_ufunc, guf_call_args *, guf_error *));
 
   const std::deque<NpyOutput> &new_files() const { return new_files_; }
   void commit();
@@ -86,6 +97,11 @@ class OperandFiles {
   uint64_t touched_elements() const;
 
  private:
+  struct FalseMask {
+    std::unique_ptr<void, decltype(&std::free)> elements;
+    guf_tensor tensor;
+  };
+  guf_operand all_false(const guf_operand &mask);
   const NpyInput &source_of(const guf_operand &old) const;
   guf_operand copied(const NpyInput &source, const guf_operand &old, const std::string &path,
                      NpyOutput::Over over);
@@ -95,6 +111,7 @@ class OperandFiles {
   std::deque<NpyOutput> new_files_;
   std::deque<guf_tensor> tensors_;
   std::deque<std::vector<int64_t>> lists_;
+  std::deque<FalseMask> masks_;
 };
 
 // A line on stderr: where, on how many threads at most (0: all of the device), how long, how much.

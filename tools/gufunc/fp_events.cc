@@ -24,11 +24,11 @@ constexpr EventName kEvents[] = {
     {"invalid", "invalid value", GUF_FP_INVALID},
 };
 
-// Of one name, or of "all" and of none.
+// Of one name, or of "all"; none of a name that is not known.
 uint32_t events_of(std::string_view key, bool *known) {
   uint32_t events = 0;
   for (const EventName &event : kEvents) {
-    if (key == event.key || key == "all" || key.empty()) events |= event.events;
+    if (key == event.key || key == "all") events |= event.events;
   }
   *known = events != 0;
   return events;

@@ -68,7 +68,7 @@ void add_call_options(CLI::App &app, RunOptions &run) {
   app.add_option("--device", run.device, "cpu, cuda:0, roc:0, opencl:0 or auto");
   app.add_option("--dtype", run.dtype, "Type of the outputs that the loop must have");
   app.add_option("--casting", run.casting, "no, equiv, safe, same_kind or unsafe");
-  app.add_option("--where", run.where, "Mask: a bool .npy file, or True or False");
+  app.add_option("--where", run.where, gufunc::cli::kWhereHelp);
   app.add_option("--order", run.order, "Layout of new outputs: K, A, C or F");
   app.add_option("--axis", run.axis, "Axis of the one core dimension");
   app.add_option("--axes", run.axes,

@@ -24,13 +24,20 @@ namespace {
 constexpr const char *kOneAxis = "an axis, such as 0 or -1";
 constexpr const char *kAxes = "an axis, several (0,2), none or ()";
 
-// "0,2"; "()" is no axis at all.
+// "0,2", or as Python has it: "(0, 2)", "(0,)"; "()" is no axis at all.
 std::vector<int64_t> axes_of(std::string_view text) {
   std::vector<int64_t> axes;
-  if (text == "()") return axes;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t comma = std::min(text.find(',', begin), text.size());
-    axes.push_back(axis_of(text.substr(begin, comma - begin), text, kAxes));
+  std::string_view rest = text;
+  if (rest.starts_with('(') && rest.ends_with(')')) {
+    rest = rest.substr(1, rest.size() - 2);
+    if (rest.empty()) return axes;
+    if (rest.find(',') == rest.size() - 1) rest.remove_suffix(1);
+  }
+  for (size_t begin = 0; begin <= rest.size();) {
+    const size_t comma = std::min(rest.find(',', begin), rest.size());
+    std::string_view axis = rest.substr(begin, comma - begin);
+    while (axis.starts_with(' ')) axis.remove_prefix(1);
+    axes.push_back(axis_of(axis, text, kAxes));
     begin = comma + 1;
   }
   return axes;
@@ -50,6 +57,8 @@ class Method {
         threads_(threads_of(options.threads)) {
     want_one_per_result(options.name, nresults(), "-o", options.outputs.size());
     want_one_per_result(options.name, nresults(), "--into", options.into.size());
+    want_different_files("-o", options.outputs);
+    want_different_files("--into", options.into);
     // An array that at changes is a private copy: without --inplace its file keeps its bytes.
     const bool changed = options.method == "at";
     for (size_t i = 0; i < options.inputs.size(); ++i)
@@ -82,7 +91,7 @@ class Method {
       accumulate(stream.get());
     }
     for (const guf_operand &output : outputs_) {
-      if (output.kind == GUF_OPERAND_ARRAY) results_.emplace_back(output.array);
+      if (output.kind == GUF_OPERAND_ARRAY && !zeroed_) results_.emplace_back(output.array);
     }
     if (stream.get() != nullptr)
       wait_with_progress(stream.get(), options_.name, files_.touched_elements());
@@ -115,8 +124,9 @@ class Method {
   }
 
  private:
-  // Only a reduction with a state has several.
+  // A ufunc's outputs, or what a reduction with a state has.
   size_t nresults() const {
+    if (options_.method == "outer") return results_of(info_);
     return options_.method == "reduce" && info_.nresults > 0 ? static_cast<size_t>(info_.nresults)
                                                              : 1;
   }
@@ -208,13 +218,15 @@ class Method {
     args.inputs = inputs_.data();
     args.ninputs = static_cast<int32_t>(inputs_.size());
     args.outputs = outputs_.data();
-    args.noutputs = 1;
+    args.noutputs = static_cast<int32_t>(outputs_.size());
     if (where_) args.where = &*where_;
     args.casting = casting_of(options_.casting);
     const std::vector<guf_dtype> types = loop_types_of(options_.signature, options_.dtype, info_);
     if (!types.empty()) args.signature = types.data();
     args.nsignature = static_cast<int32_t>(types.size());
     set_options(stream, &args);
+    zeroed_ = where_ && options_.into.empty() && !options_.explain;
+    if (zeroed_) results_ = files_.zeros(ufunc_.get(), args, guf_outer);
     answer(args, guf_outer, guf_explain_outer);
   }
 
@@ -278,6 +290,7 @@ class Method {
   std::vector<guf_operand> outputs_;
   guf_device device_ = nullptr;
   std::vector<ArrayHandle> results_;  // what the library allocated
+  bool zeroed_ = false;               // results_ are there before the call
   double seconds_ = 0;
   std::string text_;  // --explain
 };

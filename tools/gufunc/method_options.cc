@@ -70,7 +70,7 @@ std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
                                      "Two .npy files or literals", 2, 2);
   outer->add_option("--casting", method.casting, "no, equiv, safe, same_kind or unsafe");
   outer->add_option("--signature", method.signature, kSignatureHelp);
-  outer->add_option("--where", method.where, "Mask: a bool .npy file, or True or False");
+  outer->add_option("--where", method.where, kWhereHelp);
   add_result(*outer, method);
 
   CLI::App *const at = add_method(app, method, "at", "Apply a ufunc at indices, each one counting",

@@ -52,6 +52,9 @@ class Run {
     }
     args_.device = device;
     const auto start = std::chrono::steady_clock::now();
+    // A new file is full of zeros, an existing one keeps what the mask leaves out.
+    if (args_.where != nullptr && files_.new_files().empty())
+      arrays_ = files_.zeros(ufunc_.get(), args_, guf_call);
     call.check(guf_call(ufunc_.get(), &args_, call.error()));
     take_results();
     if (stream.get() != nullptr)
@@ -89,11 +92,7 @@ class Run {
   // A signature without outputs: its inout operands are the results, each copied into a place of
   // its own unless --inplace says otherwise.
   bool no_outputs() const { return info_.nout == 0; }
-  size_t nresults() const {
-    if (!no_outputs()) return static_cast<size_t>(info_.nout);
-    return static_cast<size_t>(std::count_if(info_.roles, info_.roles + info_.nin,
-                                             [](int32_t role) { return role != GUF_ROLE_IN; }));
-  }
+  size_t nresults() const { return results_of(info_); }
   bool in_place() const { return no_outputs() && options_.inplace; }
 
   void set_options() {
@@ -173,6 +172,8 @@ class Run {
     resolution_.struct_size = sizeof resolution_;
     want_one_per_result(options_.name, nresults(), "-o", options_.outputs.size());
     want_one_per_result(options_.name, nresults(), "--into", options_.into.size());
+    want_different_files("-o", options_.outputs);
+    want_different_files("--into", options_.into);
     want_one_per_result(options_.name, nresults(), "--inplace", options_.inplace ? 1 : 0);
     for (const std::string &path : options_.into) outputs_.push_back(files_.file(path, true));
     if (options_.inplace && !in_place()) outputs_.push_back(inputs_[0]);
@@ -240,6 +241,7 @@ class Run {
   // Arrays that the call allocated, and what it wrote in place.
   void take_results() {
     if (in_place()) outputs_ = {inputs_[0]};
+    if (!arrays_.empty()) return;
     for (const guf_operand &output : outputs_) {
       if (output.kind == GUF_OPERAND_ARRAY) arrays_.emplace_back(output.array);
     }
