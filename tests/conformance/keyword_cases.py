@@ -68,7 +68,9 @@ def remembers(case, text):
         return True
     if any(words in text for words in NO_LOOP):
         return True
-    times = any(buffer['dtype'][0] in 'mM' for buffer in case['buffers'])
+    dtypes = [buffer['dtype'] for buffer in case['buffers']]
+    dtypes += [view['scalar'] for view in case['inputs'] if view and 'scalar' in view]
+    times = any(dtype[0] in 'mM' for dtype in dtypes)
     return bool(case.get('signature')) and (weak or times)
 
 
