@@ -9,7 +9,8 @@
 
 namespace gufunc::cpu {
 
-inline constexpr uint32_t kMaxElementBytes = 16;
+inline constexpr uint32_t kMaxElementBytes = 16;  // of all but records
+inline constexpr uint32_t kMaxAlignment = 64;     // of a record
 inline constexpr int kDtypes = 15;
 
 // Codes from 0x80 on: times of 8 bytes, and records, which say their size.

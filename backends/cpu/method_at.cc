@@ -74,8 +74,10 @@ void gather(uint32_t bytes, const char *base, const int64_t *offsets, int64_t co
       return gather<uint32_t>(base, offsets, count, to);
     case 8:
       return gather<uint64_t>(base, offsets, count, to);
-    default:
+    case 16:
       return gather<Word16>(base, offsets, count, to);
+    default:  // a record
+      for (int64_t i = 0; i < count; ++i, to += bytes) std::memcpy(to, base + offsets[i], bytes);
   }
 }
 
@@ -89,8 +91,11 @@ void scatter(uint32_t bytes, const char *from, int64_t count, char *base, const 
       return scatter<uint32_t>(from, count, base, offsets);
     case 8:
       return scatter<uint64_t>(from, count, base, offsets);
-    default:
+    case 16:
       return scatter<Word16>(from, count, base, offsets);
+    default:
+      for (int64_t i = 0; i < count; ++i, from += bytes)
+        std::memcpy(base + offsets[i], from, bytes);
   }
 }
 
@@ -116,9 +121,10 @@ class Runs {
       return GUF_OK;
     }
     if (chained) return run_chain();
-    seen_.open(std::min(kRun, block_.nindices));
+    const int64_t most = most_together();
+    seen_.open(std::min(most, block_.nindices));
     for (int64_t i = 0; i < block_.nindices;) {
-      const int64_t left = std::min(kRun, block_.nindices - i);
+      const int64_t left = std::min(most, block_.nindices - i);
       int64_t count = 0;
       seen_.next_run();
       while (count < left && !seen_.add(block_.indices[i + count])) ++count;
@@ -131,6 +137,13 @@ class Runs {
   }
 
  private:
+  // Indices whose elements fit into the scratch memory, whatever their type.
+  int64_t most_together() const {
+    const int64_t bytes = std::max(
+        {dtype_bytes(block_.loop_dtype), dtype_bytes(block_.output_dtype), kMaxElementBytes});
+    return kRun * int64_t{kMaxElementBytes} / bytes;
+  }
+
   bool is_plain(guf_dtype dtype, uint32_t flags) const {
     const ElementForm form = form_of(dtype, flags);
     return dtype == block_.loop_dtype && !form.swapped && !form.unaligned;

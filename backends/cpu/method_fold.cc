@@ -36,6 +36,13 @@ struct Wide {
   uint64_t words[2];
 };
 
+const char *initial_of(const guf_backend_method &method) {
+  const guf_method_block &block = *method.block;
+  if ((block.flags & GUF_METHOD_INITIAL) == 0) return nullptr;
+  if (is_record(block.loop_dtype)) return static_cast<const char *>(method.initial);
+  return reinterpret_cast<const char *>(block.initial);
+}
+
 // A fold entry's JOIN as the loop that it stands for.
 guf_status join_by_entry(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   const int64_t request[2] = {GUF_FOLD_JOIN, dims[0]};
@@ -54,6 +61,8 @@ Fold::Fold(const guf_backend_method &method, std::atomic<guf_status> *failure, E
   chain_ = {watch == nullptr ? method.fold : nullptr, method.user, may_fail, failure};
   dtype_ = block.loop_dtype;
   value_bytes_ = dtype_bytes(block.loop_dtype);
+  opaque_ = is_record(block.loop_dtype);
+  initial_ = initial_of(method);
   partial_bytes_ = partial_size(block.loop_dtype, has_entry());
   if (exact_ && has_entry() && !may_fail && failure != nullptr) find_settled(block.loop_dtype);
 }
@@ -138,7 +147,7 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   if (out.present == nullptr) {
     return join(a.value, a_units * size, b.value, b_units * size, out.value, size, count);
   }
-  if (loop_.has_status || loop_.watch != nullptr) {
+  if (loop_.has_status || loop_.watch != nullptr || opaque_) {
     return combine_present(a, a_units, b, b_units, out, count);
   }
   // All pairs are joined, and the result taken where both are there.
@@ -165,7 +174,7 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   return GUF_OK;
 }
 
-// A loop that may fail, or is watched, sees only pairs of which both are there.
+// A loop that may fail, is watched, or looks into records sees only pairs of which both are there.
 guf_status Fold::combine_present(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out,
                                  int64_t count) const {
   for (int64_t i = 0; i < count; ++i) {

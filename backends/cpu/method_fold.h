@@ -52,6 +52,8 @@ class Fold {
   const HostLoop &loop() const { return loop_; }
   const HostLoop &entry() const { return entry_; }
   const HostLoop &chain() const { return chain_; }
+  // What every result has at its left; NULL: none.
+  const char *initial() const { return initial_; }
   // Whether no further element changes this partial result: true of logical_or, false of
   // logical_and.
   bool is_settled(const char *partial) const {
@@ -100,6 +102,8 @@ class Fold {
   guf_dtype dtype_;  // X
   int64_t value_bytes_, partial_bytes_;
   bool tree_, exact_;
+  bool opaque_;           // X is a record
+  const char *initial_;   // a value of X
   uint32_t settled_ = 0;  // a bit for false and one for true
 };
 

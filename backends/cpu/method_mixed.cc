@@ -41,7 +41,7 @@ class MixedFold {
                    int64_t lanes, char *all) const;
 
   bool masked() const { return (block_.flags & GUF_METHOD_MASKED) != 0; }
-  bool has_initial() const { return (block_.flags & GUF_METHOD_INITIAL) != 0; }
+  bool has_initial() const { return fold_.initial() != nullptr; }
   int64_t row_size() const { return block_.nfold == 0 ? 1 : block_.fold_size[0]; }
 
   const guf_backend_method &method_;
@@ -61,9 +61,10 @@ bool MixedFold::open() {
     if (d > 0) rows_ *= static_cast<uint64_t>(block_.fold_size[d]);
   }
   const ElementForm own{block_.output_dtype, false, false};
-  return source_.open(block_) && sink_.open(block_) &&
-         to_output_.choose(form_of(block_.input_dtype, block_.input_flags), own) &&
-         to_result_.choose(own, {block_.loop_dtype, false, false});
+  if (!source_.open(block_) || !sink_.open(block_)) return false;
+  return has_initial() ||  // a record has no cast to another type
+         (to_output_.choose(form_of(block_.input_dtype, block_.input_flags), own) &&
+          to_result_.choose(own, {block_.loop_dtype, false, false}));
 }
 
 guf_status MixedFold::run(MethodWay *way) {
@@ -93,7 +94,7 @@ guf_status MixedFold::run_unit(const ItemUnits &units, const ItemUnit &unit,
                                MethodScratch &scratch) const {
   char *const to = reinterpret_cast<char *>(block_.output) + unit.output;
   if (empty_) {
-    sink_.fill(block_.initial, to, units.output_step(), unit.lanes);
+    sink_.fill(fold_.initial(), to, units.output_step(), unit.lanes);
     return GUF_OK;
   }
   const char *const from = reinterpret_cast<const char *>(block_.input) + unit.input;
@@ -122,7 +123,7 @@ guf_status MixedFold::begin(const ItemUnits &units, const char *first, int64_t l
                             MethodScratch &scratch) const {
   if (has_initial()) {
     for (int64_t k = 0; k < lanes; ++k) {
-      std::memcpy(all + k * size_, block_.initial, static_cast<size_t>(size_));
+      std::memcpy(all + k * size_, fold_.initial(), static_cast<size_t>(size_));
     }
     return GUF_OK;
   }

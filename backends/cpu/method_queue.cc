@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `method` slot: run now, or queued on a stream as a copy that owns the block and its indices.
+// The `method` slot: run now, or queued on a stream as a copy that owns the block, its indices and
+// the initial value.
 #include <algorithm>
 #include <cstring>
 
 #include "backends/cpu/cpu_device.h"
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/cpu_stream.h"
+#include "backends/cpu/dtype_layout.h"
 #include "backends/cpu/method_run.h"
 #include "backends/cpu/owned_watch.h"
 #include "backends/cpu/work_split.h"
@@ -26,6 +28,8 @@ class MethodTask : public Task {
   void borrow(const guf_method_block *block) { method_.block = block; }
   const guf_launch_watch *watch() const { return method_.watch; }
   void borrow(const guf_launch_watch *watch) { method_.watch = watch; }
+  const void *initial() const { return method_.initial; }
+  void borrow_initial(const void *initial) { method_.initial = initial; }
 
  private:
   guf_backend_method method_;
@@ -40,17 +44,29 @@ class QueuedMethod final : public MethodTask {
   ~QueuedMethod() override {
     host_free(indices_[0]);
     host_free(indices_[1]);
+    host_free(initial_);
   }
   QueuedMethod(const QueuedMethod &) = delete;
   QueuedMethod &operator=(const QueuedMethod &) = delete;
   void dispose() override { destroy(this); }
 
   // False when memory is out.
-  bool own_indices() {
-    return own(&owned_.indices, &indices_[0]) && own(&owned_.operand_indices, &indices_[1]);
+  bool own_all() {
+    return own(&owned_.indices, &indices_[0]) && own(&owned_.operand_indices, &indices_[1]) &&
+           own_initial();
   }
 
  private:
+  bool own_initial() {
+    if (initial() == nullptr) return true;
+    const size_t size = dtype_bytes(owned_.loop_dtype);
+    initial_ = host_alloc(size, kMaxAlignment);
+    if (initial_ == nullptr) return false;
+    std::memcpy(initial_, initial(), size);
+    borrow_initial(initial_);
+    return true;
+  }
+
   bool own(const int64_t **indices, void **memory) const {
     const auto size = static_cast<size_t>(owned_.nindices) * sizeof(int64_t);
     if (*indices == nullptr || size == 0) return true;
@@ -64,11 +80,12 @@ class QueuedMethod final : public MethodTask {
   guf_method_block owned_;
   OwnedWatch owned_watch_;
   void *indices_[2] = {};
+  void *initial_ = nullptr;
 };
 
 Task *MethodTask::copy_of(const Task &task) {
   auto *const queued = create<QueuedMethod>(static_cast<const MethodTask &>(task));
-  if (queued == nullptr || queued->own_indices()) return queued;
+  if (queued == nullptr || queued->own_all()) return queued;
   destroy(queued);
   return nullptr;
 }

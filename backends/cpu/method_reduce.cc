@@ -39,14 +39,9 @@ class Reduction {
   guf_status run_piece(const ItemUnits &units, const Cut &cut, uint64_t piece, Lanes all) const;
   guf_status join_pieces(const Cut &cut, Lanes all, Lanes joined) const;
   guf_status finish(const ItemUnits &units, const Cut &cut, Lanes joined) const;
-  const unsigned char *initial() const {
-    return (block_.flags & GUF_METHOD_INITIAL) != 0 ? block_.initial : nullptr;
-  }
-  // A left fold begins with it; a tree has it at the root.
-  const char *start() const {
-    return fold_.tree() ? nullptr : reinterpret_cast<const char *>(initial());
-  }
-  const unsigned char *root() const { return fold_.tree() ? initial() : nullptr; }
+  // A left fold begins with the initial value; a tree has it at the root.
+  const char *start() const { return fold_.tree() ? nullptr : fold_.initial(); }
+  const char *root() const { return fold_.tree() ? fold_.initial() : nullptr; }
   bool staged() const { return source_.staged() || !sink_.direct(); }
   bool masked() const { return (block_.flags & GUF_METHOD_MASKED) != 0; }
 
@@ -98,7 +93,7 @@ guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t
     const ItemUnit unit = units.unit(i);
     char *const to = reinterpret_cast<char *>(block_.output) + unit.output;
     if (empty_) {
-      sink_.fill(block_.initial, to, units.output_step(), unit.lanes);
+      sink_.fill(fold_.initial(), to, units.output_step(), unit.lanes);
       continue;
     }
     GUF_CPU_TRY(folder.run(shape_.ndim - 1, run_of(units, unit), results, start()));

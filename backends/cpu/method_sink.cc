@@ -14,13 +14,14 @@ bool Sink::open(const guf_method_block &block) {
   return converter_.choose({block.loop_dtype, false, false}, form);
 }
 
-guf_status Sink::put(const Fold &fold, Lanes results, const unsigned char *initial, char *to,
+guf_status Sink::put(const Fold &fold, Lanes results, const char *initial, char *to,
                      int64_t to_step, int64_t count, MethodScratch &scratch) const {
   const MethodScratch::Scope scope(scratch);
   const int64_t size = fold.partial_bytes();
   if (initial != nullptr) {
-    alignas(16) char first[kMaxElementBytes];
-    GUF_CPU_TRY(fold.load(reinterpret_cast<const char *>(initial), 0, first, 0, 1));
+    char *const first = scratch.take(size);
+    if (first == nullptr) return GUF_E_NO_MEMORY;
+    GUF_CPU_TRY(fold.load(initial, 0, first, 0, 1));
     if (results.present == nullptr) {
       GUF_CPU_TRY(fold.join(first, 0, results.value, size, results.value, size, count));
     }

@@ -25,10 +25,10 @@ class Sink {
   }
   // Partial results that lie together. `initial`: NULL, or a value of X that is the left operand
   // of each, and the result where there is none.
-  guf_status put(const Fold &fold, Lanes results, const unsigned char *initial, char *to,
-                 int64_t to_step, int64_t count, MethodScratch &scratch) const;
-  void fill(const unsigned char *value, char *to, int64_t to_step, int64_t count) const {
-    converter_.row(to, to_step, reinterpret_cast<const char *>(value), 0, count);
+  guf_status put(const Fold &fold, Lanes results, const char *initial, char *to, int64_t to_step,
+                 int64_t count, MethodScratch &scratch) const;
+  void fill(const char *value, char *to, int64_t to_step, int64_t count) const {
+    converter_.row(to, to_step, value, 0, count);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include "backends/cpu/method_tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -26,6 +27,10 @@ int64_t leaves_of(int64_t n) {
 }
 int64_t size_of_step(int64_t step) {
   return step < 0 ? -step : step;
+}
+
+int64_t subtree_of(int64_t leaves) {
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(leaves, 1))));
 }
 
 enum class Mask { kNone, kSome, kAll };
@@ -112,7 +117,8 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   const MethodScratch::Scope scope(scratch_);
   const int64_t step = shape_.step[0], mask_step = shape_.mask_step[0];
   const bool direct = fast() && !source_->staged();
-  const int64_t group = direct ? kRowLeaves : kSlowBytes / fold_.partial_bytes();
+  // A power of two, so that what is joined is a subtree of the row's tree.
+  const int64_t group = direct ? kRowLeaves : subtree_of(kSlowBytes / fold_.partial_bytes());
   // Any order is right: neighbours become lanes of whole vectors.
   const bool across = fold_.exact();
   const Lanes one = fold_.take(scratch_, group + 1, masked_);
@@ -250,7 +256,7 @@ guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, c
     if (along_lanes && !source_->staged()) return fold_lanes(lanes, n, out, start);
   }
   const MethodScratch::Scope scope(scratch_);
-  const int64_t size = fold_.partial_bytes(), most = kSlowBytes / size;
+  const int64_t size = fold_.partial_bytes(), most = std::max<int64_t>(kSlowBytes / size, 1);
   if (lanes.count > most) {
     for (int64_t k = 0; k < lanes.count; k += most) {
       LaneRun some = lanes.moved(k * lanes.step, k * lanes.mask_step);

@@ -109,30 +109,38 @@ inline guf_status launch(Device &device, Stream *stream, void *kernel, const op:
 std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, uint32_t threads,
                             const guf_launch_block &block);
 
+// What a method has besides its geometry: guf_backend_method.
+struct MethodParts {
+  void *kernel;
+  void *fold;
+  const void *initial;
+};
+
 // How it would run a method.
-std::string describe_method(Device &device, void *kernel, void *fold, const op::Loop &loop,
+std::string describe_method(Device &device, const MethodParts &parts, const op::Loop &loop,
                             uint32_t threads, const guf_method_block &block,
                             const guf_launch_watch *watch);
 
 // The same as `launch` of a method.
-inline guf_backend_method make_method(Stream *stream, void *kernel, void *fold,
+inline guf_backend_method make_method(Stream *stream, const MethodParts &parts,
                                       const op::Loop &loop, uint32_t threads,
                                       const guf_method_block &block,
                                       const guf_launch_watch *watch) {
   return {sizeof(guf_backend_method),
           threads,
-          kernel,
-          fold,
+          parts.kernel,
+          parts.fold,
           stream == nullptr ? nullptr : stream->native,
           loop.user,
           &block,
           loop.failure.load(std::memory_order_relaxed),
-          watch};
+          watch,
+          parts.initial};
 }
-inline guf_status run_method(Device &device, Stream *stream, void *kernel, void *fold,
+inline guf_status run_method(Device &device, Stream *stream, const MethodParts &parts,
                              const op::Loop &loop, uint32_t threads, const guf_method_block &block,
                              const guf_launch_watch *watch, guf_error *error) {
-  const guf_backend_method request = make_method(stream, kernel, fold, loop, threads, block, watch);
+  const guf_backend_method request = make_method(stream, parts, loop, threads, block, watch);
   return device.backend->api.method(device.native, &request, error);
 }
 

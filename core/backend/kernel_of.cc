@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which code runs a loop on a device: the plugin judges the images, the best one is loaded, and the
 // answer is kept in the loop.
+#include <algorithm>
+
 #include "core/backend/image_cache.h"
 #include "core/backend/kernel_table.h"
 #include "core/dtype/dtype.h"
@@ -96,6 +98,8 @@ guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
                      guf_error *error) {
   *out = nullptr;
   if (loop.host != nullptr) return GUF_OK;
+  // An entry's steps are of the types it was compiled for; a record's size is known to the process.
+  if (std::any_of(loop.types.begin(), loop.types.end(), dtype::is_record)) return GUF_OK;
   const Place place = find_place(ufunc, loop, device);
   if (place.loop == nullptr || place.loop->fold == 0) return GUF_OK;
   const guf_module_image *const image = best_image(device, *place.table);
@@ -175,11 +179,10 @@ std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, 
   });
 }
 
-std::string describe_method(Device &device, void *kernel, void *fold, const op::Loop &loop,
+std::string describe_method(Device &device, const MethodParts &parts, const op::Loop &loop,
                             uint32_t threads, const guf_method_block &block,
                             const guf_launch_watch *watch) {
-  const guf_backend_method request =
-      make_method(nullptr, kernel, fold, loop, threads, block, watch);
+  const guf_backend_method request = make_method(nullptr, parts, loop, threads, block, watch);
   return words_of_backend([&](char *text, size_t size, guf_error *error) {
     return device.backend->api.describe_method(device.native, &request, text, size, error);
   });

@@ -53,7 +53,6 @@ guf_status prepare_at(AtView &view, guf_error *error) {
           reinterpret_cast<uint64_t>(&call.operand[kInput]) + offset;
     }
   }
-  GUF_TRY(refuse_records(call, error));
   GUF_TRY(validate::check_operands(call, error));
   return pipeline::place(call, error);
 }
@@ -80,15 +79,10 @@ void make_geometry(const AtView &view, const op::Loop &loop, const Places &place
   geometry.block.operand_indices = view.has_operand ? places.operand.data() : nullptr;
 }
 
-guf_status find_at_code(const AtView &view, const op::Loop &loop, Code *out, guf_error *error) {
-  if (view.has_operand) return find_code(view.call, loop, out, error);
-  return backend::kernel_of(*view.call.ufunc, loop, *view.call.device, &out->kernel, error);
-}
-
 guf_status launch_uniform(const AtView &view, const resolve::Choice &choice, const Places &places,
                           guf_error *error) {
   Code code = {};
-  GUF_TRY(find_at_code(view, *choice.loop, &code, error));
+  GUF_TRY(find_code(view.call, *choice.loop, &code, error));
   Geometry geometry;
   make_geometry(view, *choice.loop, places, &geometry);
   return run(view.call, *choice.loop, code, &geometry, error);
@@ -188,7 +182,7 @@ guf_status describe_places(AtView &view, const resolve::Choice &choice, const Pl
   if (is_empty(view.array.layout) || none) return describe_nothing(out);
   if (!is_uniform(call, *choice.loop)) return GUF_OK;
   Code code = {};
-  GUF_TRY(find_at_code(view, *choice.loop, &code, error));
+  GUF_TRY(find_code(call, *choice.loop, &code, error));
   Geometry geometry;
   make_geometry(view, *choice.loop, places, &geometry);
   return describe(call, *choice.loop, code, &geometry, out, error);

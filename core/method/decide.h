@@ -9,6 +9,7 @@
 
 #include "core/method/at_places.h"
 #include "core/method/result.h"
+#include "core/method/seed.h"
 #include "core/resolve/resolve.h"
 
 namespace gufunc::method {
@@ -18,7 +19,7 @@ struct Reduction {
   resolve::Choice choice;
   array::AxisSet folded;
   ResultAxes axes;
-  unsigned char seed[16];
+  alignas(64) unsigned char seed[kSeedBytes];
   bool has_seed;
 };
 

@@ -52,6 +52,26 @@ guf_status refuse_mixed(const FoldView &view, const char *name, const op::Loop &
                     types[2].c_str());
 }
 
+// Of operands that no rule for types has looked at: `dtype` and the rules of the method decided.
+guf_status check_casts(const op::CallView &call, const op::Loop &loop, guf_error *error) {
+  const op::OperandView &output = call.operand[kOutput];
+  const guf_dtype input = call.operand[kInput].layout.dtype;
+  const guf_dtype result = is_missing(output) ? loop.types[kOutput] : output.layout.dtype;
+  const guf_dtype from[2] = {loop.types[kOutput], input};
+  const guf_dtype to[2] = {result, loop.types[kInput]};
+  for (int32_t i = 0; i < 2; ++i) {
+    if (__builtin_expect(dtype::can_cast(from[i], to[i], GUF_CASTING_UNSAFE), 1)) continue;
+    base::Text found, wanted;
+    dtype::spell(from[i], false, &found);
+    dtype::spell(to[i], false, &wanted);
+    return base::fail(error, GUF_E_CASTING, i == 0 ? kOutput : kInput, kNone,
+                      "Iterator operand %d dtype could not be cast from dtype('%s') to dtype('%s') "
+                      "according to the rule 'unsafe'",
+                      i, found.c_str(), wanted.c_str());
+  }
+  return GUF_OK;
+}
+
 }  // namespace
 
 guf_status check_folds(const op::Ufunc &ufunc, const char *name, guf_error *error) {
@@ -77,25 +97,12 @@ guf_status settle(op::OperandView *operand, int32_t index, guf_error *error) {
   return GUF_OK;
 }
 
-guf_status refuse_records(const op::CallView &call, guf_error *error) {
-  for (int32_t i = 0; i < call.noperands; ++i) {
-    const op::OperandView &operand = call.operand[i];
-    if (is_missing(operand) || resolve::is_weak(operand)) continue;
-    if (!dtype::is_record(operand.layout.dtype)) continue;
-    return base::fail(error, GUF_E_UNSUPPORTED, i, kNone,
-                      "methods of ufunc '%s' do not take elements of record '%s'",
-                      call.ufunc->name.c_str(), dtype::name(operand.layout.dtype));
-  }
-  return GUF_OK;
-}
-
 guf_status prepare(FoldView &view, guf_error *error) {
   op::CallView &call = view.call;
   call.noperands = 3;
   GUF_TRY(settle(&call.operand[kInput], kInput, error));
   const bool missing = is_missing(call.operand[kOutput]);
   call.operand[kLeft] = call.operand[missing ? kInput : kOutput];
-  GUF_TRY(refuse_records(call, error));
   GUF_TRY(validate::check_operands(call, error));
   // Before axes and indices, as in NumPy.
   GUF_TRY(resolve::check_asked_type(view.dtype, kLeft, error));
@@ -127,6 +134,7 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
   // As in NumPy a loop X, Y -> X folds elements of Y into an X, but scans nothing.
   if (loop.types[kInput] != loop.types[kOutput] && std::strcmp(name, "reduce") != 0)
     return refuse_mixed(view, name, loop, error);
+  GUF_TRY(check_casts(call, loop, error));
   // In a method an output without a unit takes the steps of none.
   if (missing) return GUF_OK;
   return dtype::check_cast(loop.types[kOutput], call.operand[kOutput].layout.dtype, error);

@@ -25,9 +25,6 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
 // Errors  GUF_E_OVERFLOW
 guf_status settle(op::OperandView *operand, int32_t index, guf_error *error);
 
-// Methods keep values of up to 16 bytes aside.  Errors  GUF_E_UNSUPPORTED <= an operand is a record
-guf_status refuse_records(const op::CallView &call, guf_error *error);
-
 }  // namespace gufunc::method
 
 #endif  // GUFUNC_CORE_METHOD_FOLD_TYPES_H

@@ -136,6 +136,16 @@ void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
   if (block->mask != 0) block->mask += static_cast<uint64_t>(steps * axis.mask_step);
 }
 
+[[gnu::cold]] guf_status check_records(const op::CallView &call, guf_dtype record,
+                                       guf_error *error) {
+  const backend::Device &device = *call.device;
+  const guf_backend_api &api = device.backend->api;
+  if ((api.features & GUF_BACKEND_METHOD_RECORDS) != 0) return GUF_OK;
+  return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+                    "%s: methods of backend %s do not take elements of record '%s'",
+                    device.spec.c_str(), api.name, dtype::name(record));
+}
+
 }  // namespace
 
 uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &loop) {
@@ -158,6 +168,7 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
   out->nfold = 0;
   out->input_bits = 0;
   out->output_bits = 0;
+  out->record_initial = nullptr;
   guf_method_block &block = out->block;
   block.method = method;
   block.flags = fold_flags(method, call, loop);
@@ -214,9 +225,9 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
   pipeline::EventFailure failure(room.get());
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
-    GUF_TRY(failure.keep(backend::run_method(*call.device, call.stream, code.kernel, code.fold,
-                                             loop, call.args->threads, block,
-                                             watched ? &watch : nullptr, failure.error())));
+    GUF_TRY(failure.keep(backend::run_method(
+        *call.device, call.stream, {code.kernel, code.fold, geometry->record_initial}, loop,
+        call.args->threads, block, watched ? &watch : nullptr, failure.error())));
     int32_t turn = GUF_MAX_LOOP_NDIM;
     for (; turn < geometry->nkept; ++turn) {
       const Axis &axis = geometry->kept[turn];
@@ -230,7 +241,12 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
 }
 
 guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error) {
+  const guf_dtype *const end = loop.types.data() + call.noperands;
+  const guf_dtype *const record = std::find_if(loop.types.data(), end, dtype::is_record);
+  if (__builtin_expect(record != end, 0)) GUF_TRY(check_records(call, *record, error));
   GUF_TRY(backend::kernel_of(*call.ufunc, loop, *call.device, &out->kernel, error));
+  out->fold = nullptr;
+  if (call.noperands < 3) return GUF_OK;
   return backend::fold_of(*call.ufunc, loop, *call.device, &out->fold, error);
 }
 
@@ -252,8 +268,9 @@ guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &
     *out += "launches: one for each of " + std::to_string(launches) +
             " places in the outer dimensions\n";
   }
-  *out += backend::describe_method(*call.device, code.kernel, code.fold, loop, call.args->threads,
-                                   geometry->block, watched ? &watch : nullptr);
+  *out += backend::describe_method(*call.device, {code.kernel, code.fold, geometry->record_initial},
+                                   loop, call.args->threads, geometry->block,
+                                   watched ? &watch : nullptr);
   return GUF_OK;
 }
 

@@ -28,6 +28,7 @@ struct Geometry {
   Axis fold[GUF_MAX_NDIM];  // in the order in which they are folded
   uint64_t input_bits;      // OR of what is added to the addresses besides steps, for alignment
   uint64_t output_bits;
+  const void *record_initial;  // guf_backend_method.initial
   guf_method_block block;
 
   void keep(const Axis &axis) { kept[nkept++] = axis; }
@@ -42,12 +43,13 @@ uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &lo
 void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
            const op::OperandView *input, const op::OperandView &output, Geometry *out);
 
-// Bytes of the kernels that a method runs with.
+// The kernels that a method runs with.
 struct Code {
   void *kernel;
-  void *fold;
+  void *fold;  // nullptr: none, or a unary loop's
 };
-// Errors  those of backend::kernel_of and fold_of
+// Errors  those of backend::kernel_of and fold_of;  GUF_E_UNSUPPORTED <= the loop has a record
+//         among its types, and the backend's methods take none
 guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error);
 
 // Drops, flips, sorts and merges dimensions, then launches, looping over what a block does not

@@ -13,6 +13,20 @@ namespace {
 
 using base::kNone;
 
+// Without a value to start from the first element is cast to the output's type.
+guf_status check_first(const op::CallView &call, guf_error *error) {
+  const guf_dtype from = call.operand[kInput].layout.dtype;
+  const guf_dtype to = call.operand[kOutput].layout.dtype;
+  if (dtype::can_cast(from, to, GUF_CASTING_UNSAFE)) return GUF_OK;
+  base::Text found, wanted;
+  dtype::spell(from, false, &found);
+  dtype::spell(to, false, &wanted);
+  return base::fail(error, GUF_E_CASTING, kInput, kNone,
+                    "Cannot cast array data from dtype('%s') to dtype('%s').; the first element "
+                    "begins the result of reduction operation '%s' without 'initial'",
+                    found.c_str(), wanted.c_str(), call.ufunc->name.c_str());
+}
+
 // Without a value to start from there must be elements, all of them.
 guf_status check_seed(const FoldView &view, const Reduction &reduction, guf_error *error) {
   if (reduction.has_seed) return GUF_OK;
@@ -29,7 +43,7 @@ guf_status check_seed(const FoldView &view, const Reduction &reduction, guf_erro
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
     no_elements |= input.shape[axis] == 0 && reduction.folded.test(static_cast<size_t>(axis));
   }
-  if (!no_elements) return GUF_OK;
+  if (!no_elements) return check_first(call, error);
   return base::fail(error, GUF_E_VALUE, kNone, kNone,
                     "zero-size array to reduction operation %s which has no identity", name);
 }
@@ -48,7 +62,11 @@ void make_geometry(const FoldView &view, const Reduction &reduction, Geometry *o
   begin(GUF_METHOD_REDUCE, call, *reduction.choice.loop, &call.operand[kInput],
         call.operand[kOutput], out);
   if (reduction.has_seed) out->block.flags |= GUF_METHOD_INITIAL;
-  std::copy_n(reduction.seed, sizeof reduction.seed, out->block.initial);
+  if (dtype::is_record(out->block.loop_dtype)) {
+    out->record_initial = reduction.has_seed ? reduction.seed : nullptr;
+  } else {
+    std::copy_n(reduction.seed, sizeof out->block.initial, out->block.initial);
+  }
   for (int32_t axis = input.ndim - 1; axis >= 0; --axis) {
     const Axis steps = {input.shape[axis], input.strides[axis], 0,
                         mask_step(call, input.ndim, axis)};

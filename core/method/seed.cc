@@ -53,6 +53,8 @@ guf_status check_unit(guf_dtype type, guf_error *error) {
 
 guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, bool *out_has,
                           guf_error *error) {
+  // No number is an element of what only the program's loops look into.
+  if (dtype::is_record(type)) return GUF_OK;
   if (identity == GUF_IDENTITY_MINUS_ONE && dtype::is_unsigned(type)) {  // all bits
     std::memset(out, 0xFF, dtype::itemsize(type));
     *out_has = true;
@@ -79,7 +81,21 @@ guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, 
                     "%s; initial: found %d dimensions, wanted 0", text, ndim);
 }
 
+[[gnu::cold, gnu::noinline]] guf_status fail_record(guf_dtype from, guf_dtype to,
+                                                    guf_error *error) {
+  base::Text found, wanted;
+  dtype::spell(from, false, &found);
+  dtype::spell(to, false, &wanted);
+  return base::fail(error, GUF_E_CASTING, 4, kNone,
+                    "Cannot cast array data from dtype('%s') to dtype('%s').; initial",
+                    found.c_str(), wanted.c_str());
+}
+
 guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error *error) {
+  if (!resolve::is_weak(initial)) {
+    const guf_dtype own = initial.layout.dtype;
+    if (!dtype::can_cast(own, type, GUF_CASTING_UNSAFE)) return fail_record(own, type, error);
+  }
   if (initial.layout.ndim != 0) return fail_sequence(initial.layout.ndim, type, error);
   if (initial.device != nullptr && !initial.device->host_memory) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, 4, kNone,

@@ -7,7 +7,10 @@
 
 namespace gufunc::method {
 
-// Writes the value in `type` to `out`, 16 bytes. `*out_has` stays false when there is none.
+// Of the longest element.
+inline constexpr size_t kSeedBytes = GUF_MAX_RECORD_ITEMSIZE + 1;
+
+// Writes the value in `type` to `out`, kSeedBytes long. `*out_has` stays false when there is none.
 // Waits for the view's stream when the initial value lies in an array. With Elements::kLeftAlone
 // such a value is not read: `*out_has` is true and `out` unspecified.
 // Errors  GUF_E_OVERFLOW <= a Python integer outside the type;  GUF_E_VALUE <= several values

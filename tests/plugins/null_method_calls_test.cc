@@ -143,6 +143,42 @@ TEST_F(NullMethods, AreNotAskedForEventsThatTheBackendDoesNotLookFor) {
   EXPECT_THAT(values_of(out.array, 1), ElementsAre(7));
 }
 
+// It has no GUF_BACKEND_METHOD_RECORDS.
+TEST_F(NullMethods, AreNotSentRecordsThatTheBackendDoesNotTake) {
+  guf_dtype record = 0;
+  ASSERT_EQ(guf_dtype_register("null_record", 24, 8, &record, &error_), GUF_OK);
+  const guf_dtype types[] = {record, record, record};
+  guf_ufunc_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.nin = 2;
+  desc.nout = 1;
+  desc.name = "of_records";
+  guf_loop_desc loop = {};
+  loop.struct_size = sizeof loop;
+  loop.kind = GUF_LOOP_NUMPY;
+  loop.ntypes = 3;
+  loop.types = types;
+  loop.numpy = [](char **, const int64_t *, const int64_t *, void *) {};
+  guf_ufunc ufunc = nullptr;
+  ASSERT_EQ(guf_ufunc_create(nullptr, &desc, &ufunc, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(guf_ufunc_add_loop(ufunc, &loop, &error_), GUF_OK) << error_.message;
+  using Record = std::array<int64_t, 3>;
+  const guf_operand in = operand_of(make<Record>(near_, record, {{1, 2, 3}, {4, 5, 6}}));
+  guf_operand out = {};
+  guf_reduce_args args = {};
+  args.struct_size = sizeof args;
+  args.input = &in;
+  args.output = &out;
+  const uint64_t methods = control().calls("method");
+  EXPECT_EQ(guf_reduce(ufunc, &args, &error_), GUF_E_UNSUPPORTED);
+  EXPECT_THAT(error_.message, HasSubstr("do not take elements of record 'null_record'"));
+  char text[1000];
+  uint64_t length = sizeof text;
+  EXPECT_EQ(guf_explain_reduce(ufunc, &args, text, &length, &error_), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(control().calls("method"), methods);
+  guf_ufunc_release(ufunc, nullptr);
+}
+
 TEST_F(NullMethods, OperandsOfTwoDevicesAreRefused) {
   const guf_array in = floats(far_, {1, 2, 3}), wrong = floats(other_, {7});
   const guf_array one = floats(far_, {7}), all = floats(far_, {7, 8, 9});

@@ -88,8 +88,9 @@ typedef struct guf_launch_watch {
 } guf_launch_watch;
 
 enum guf_backend_feature {
-  GUF_BACKEND_FP_EVENTS = 1u << 0,       /* of launches */
-  GUF_BACKEND_METHOD_FP_EVENTS = 1u << 1 /* of methods: of every step of the fold */
+  GUF_BACKEND_FP_EVENTS = 1u << 0,        /* of launches */
+  GUF_BACKEND_METHOD_FP_EVENTS = 1u << 1, /* of methods: of every step of the fold */
+  GUF_BACKEND_METHOD_RECORDS = 1u << 2    /* methods take records (dtype 0x82) of every size */
 };
 
 /* ------------------------------------------------------------------ methods (kernel_abi 1) */
@@ -155,12 +156,16 @@ typedef struct guf_method_block {
   guf_dtype loop_dtype;                /* X */
   uint32_t input_flags, output_flags;  /* guf_launch_operand_flag */
   guf_dtype element_dtype;             /* Y with GUF_METHOD_MIXED, else 0 */
-  unsigned char initial[16];           /* in the loop's dtype */
+  unsigned char initial[16];           /* in the loop's dtype; not of a record */
 } guf_method_block;
 
 /** One launch of a method. `fold` is NULL where the loop has no fold entry: the backend folds with
  * the loop alone, to the same bits (in X: a loop of f16 then rounds every step). Without
- * GUF_METHOD_TREE it may know GUF_FOLD_SCAN and GUF_FOLD_AT only. */
+ * GUF_METHOD_TREE it may know GUF_FOLD_SCAN and GUF_FOLD_AT only.
+ *
+ * A loop with a record among its types is sent only to a backend with GUF_BACKEND_METHOD_RECORDS.
+ * It has no fold entry, and sees no element but those it is given to fold: none that is masked off,
+ * and no bytes that are not a record's. */
 typedef struct guf_backend_method {
   uint32_t struct_size;
   uint32_t max_threads;
@@ -171,6 +176,8 @@ typedef struct guf_backend_method {
   const guf_method_block *block;
   const char *failure;
   const guf_launch_watch *watch; /* NULL, or the events to look for; borrowed for the call */
+  const void *initial; /* with GUF_METHOD_INITIAL, of a record: its bytes, aligned, borrowed for the
+                          call; else NULL */
 } guf_backend_method;
 
 /* ------------------------------------------------------------------ what slots exchange */

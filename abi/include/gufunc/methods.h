@@ -21,6 +21,7 @@ enum { GUF_ALL_AXES = -1 };
  *          non-NULL `axis` folds nothing (NumPy's axis=()).
  * initial  NULL: the identity, where there is one and it is needed. GUF_OPERAND_NONE: no value
  *          (NumPy's initial=None). Else a scalar or 0-d operand: the left operand of every result.
+ *          Of a record a 0-d operand of that record; it has no identity.
  * where    NULL, or a mask (bool) that broadcasts with the input: elements that take part.
  * dtype    0, or the type of the loop (NumPy's dtype=).
  * outputs  NULL: `output` is the result. Else `noutputs` of them, one per result of a reduction
@@ -119,7 +120,9 @@ typedef struct guf_at_args {
  *                 merge or finish has no loop of exactly the state's types
  *         GUF_E_UNSUPPORTED <= a reduction with a state: initial, or where= with a leaf without
  *                 a mask;  GUF_E_VALUE <= where= with a leaf that needs elements
+ *         GUF_E_CASTING <= a loop X, Y -> X without a value to start from, where Y has no cast to X
  *         GUF_E_UNSUPPORTED <= fp_report or fp_fail, and the backend looks for no events in methods
+ *         GUF_E_UNSUPPORTED <= a loop over records, and the backend's methods take none
  *         GUF_E_FLOATING_POINT <= an event that fp_fail names (NumPy's texts)
  *         GUF_E_SHAPE <= the output's, the mask's;  GUF_E_READ_ONLY;  GUF_E_OVERLAP <= the output
  *                 overlaps itself

@@ -186,19 +186,5 @@ TEST_F(RecordCall, HasNoByteOrderAndNoScalars) {
   EXPECT_NE(std::string(call.error.message).find("test_point"), std::string::npos);
 }
 
-TEST_F(RecordCall, MethodsAreRefused) {
-  const std::vector<Point> a = points(3);
-  Call holder(add_);
-  holder.in(view_of(a)).out_missing();
-  guf_reduce_args args = {};
-  args.struct_size = sizeof args;
-  args.input = holder.ready()->inputs;
-  args.output = holder.outputs.data();
-  guf_error error = {};
-  error.struct_size = sizeof error;
-  EXPECT_EQ(guf_reduce(add_, &args, &error), GUF_E_UNSUPPORTED);
-  EXPECT_NE(std::string(error.message).find("test_point"), std::string::npos) << error.message;
-}
-
 }  // namespace
 }  // namespace gufunc
