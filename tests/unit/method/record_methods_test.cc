@@ -17,7 +17,7 @@ using testing::HasSubstr;
 // 40 bytes: no place for it in what holds an element of numbers.
 struct Sample {
   uint64_t mark;  // what every element has
-  int64_t count;
+  uint64_t count;
   double weight[3];
   bool operator==(const Sample &) const = default;
 };
@@ -78,10 +78,10 @@ class RecordMethods : public testing::Test {
     twice_ = twice;
     counts_ = counts;
   }
-  static Sample sample(int64_t count) { return {kMark, count, {1, 0, 0}}; }
-  static std::vector<Sample> samples(int64_t count) {
+  static Sample sample(uint64_t count) { return {kMark, count, {1, 0, 0}}; }
+  static std::vector<Sample> samples(uint64_t count) {
     std::vector<Sample> made;
-    for (int64_t i = 0; i < count; ++i) made.push_back(sample(i + 1));
+    for (uint64_t i = 0; i < count; ++i) made.push_back(sample(i + 1));
     return made;
   }
   View view_of(const std::vector<Sample> &data) const { return view(sample_, data); }
@@ -115,9 +115,9 @@ TEST_F(RecordMethods, BeginWithTheBytesThatAreGiven) {
 }
 
 TEST_F(RecordMethods, LoopsSeeNoElementThatIsMaskedOff) {
-  const int64_t n = 1000;
+  const uint64_t n = 1000;
   std::vector<Sample> data = samples(n);
-  std::vector<uint8_t> mask(static_cast<size_t>(n));
+  std::vector<uint8_t> mask(n);
   double wanted = 1;
   for (size_t i = 0; i < mask.size(); ++i) {
     mask[i] = i % 200 < 130 && i % 3 != 0;  // leaves without any, with some and with all others
