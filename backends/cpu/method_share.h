@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of a method's work on the pool, with the first failure of any.
+// Pieces of a method's work on the pool, with the failure of one that failed.
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_SHARE_H
 #define GUFUNC_BACKENDS_CPU_METHOD_SHARE_H
 

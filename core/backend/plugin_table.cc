@@ -154,14 +154,13 @@ guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_ba
   if (api.struct_size <= offsetof(guf_backend_api, extension) || api.extension == nullptr) {
     api.extension = no_extension;
   }
-  if (api.abi_minor < 1 || api.struct_size <= offsetof(guf_backend_api, describe_launch) ||
-      api.describe_launch == nullptr) {
+  const auto has_minor_1 = [&api](size_t offset) {
+    return api.abi_minor >= 1 && api.struct_size > offset;
+  };
+  if (!has_minor_1(offsetof(guf_backend_api, describe_launch)) || api.describe_launch == nullptr)
     api.describe_launch = no_description;
-  }
-  if (api.abi_minor < 1 || api.struct_size <= offsetof(guf_backend_api, describe_method) ||
-      api.describe_method == nullptr) {
+  if (!has_minor_1(offsetof(guf_backend_api, describe_method)) || api.describe_method == nullptr)
     api.describe_method = no_method_text;
-  }
   api.struct_size = sizeof api;
   *out = api;
   return GUF_OK;

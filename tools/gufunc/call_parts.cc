@@ -108,6 +108,18 @@ const char *role_name(int32_t role) {
   return role == GUF_ROLE_INOUT ? "inout" : role == GUF_ROLE_OUT ? "out" : "in";
 }
 
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t comma = std::min(text.find(',', begin), text.size());
+    std::string_view part = text.substr(begin, comma - begin);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    parts.push_back(part);
+    begin = comma + 1;
+  }
+  return parts;
+}
+
 int32_t casting_of(const std::string &name) {
   static constexpr const char *kNames[] = {"", "no", "equiv", "safe", "same_kind", "unsafe"};
   for (int32_t i = 0; i < 6; ++i) {

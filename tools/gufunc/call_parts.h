@@ -33,6 +33,8 @@ void want_different_files(const char *option, const std::vector<std::string> &pa
 
 const char *role_name(int32_t role);  // "inout"
 
+// "a, b,c" -> a, b, c: parts between commas, without spaces before them. "" has one part.
+std::vector<std::string_view> parts_of(std::string_view text);
 int32_t casting_of(const std::string &name);
 int32_t order_of(const std::string &letter);
 // `whole`: the option's value where `text` is a part of it.

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 
 #include "call_parts.h"
@@ -37,12 +36,8 @@ uint32_t events_of(std::string_view key, bool *known) {
 }  // namespace
 
 FpEvents::FpEvents(const std::string &text) {
-  const std::string_view all = text;
-  for (size_t begin = 0; begin <= all.size() && !all.empty();) {
-    const size_t comma = std::min(all.find(',', begin), all.size());
-    set(text, all.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
+  if (text.empty()) return;
+  for (const std::string_view part : parts_of(text)) set(text, part);
 }
 
 void FpEvents::set(const std::string &text, std::string_view part) {

@@ -33,13 +33,7 @@ std::vector<int64_t> axes_of(std::string_view text) {
     if (rest.empty()) return axes;
     if (rest.find(',') == rest.size() - 1) rest.remove_suffix(1);
   }
-  for (size_t begin = 0; begin <= rest.size();) {
-    const size_t comma = std::min(rest.find(',', begin), rest.size());
-    std::string_view axis = rest.substr(begin, comma - begin);
-    while (axis.starts_with(' ')) axis.remove_prefix(1);
-    axes.push_back(axis_of(axis, text, kAxes));
-    begin = comma + 1;
-  }
+  for (const std::string_view axis : parts_of(rest)) axes.push_back(axis_of(axis, text, kAxes));
   return axes;
 }
 

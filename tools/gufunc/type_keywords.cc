@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <string_view>
 
 #include "call_parts.h"
@@ -132,21 +131,13 @@ std::vector<guf_dtype> loop_types_of(const std::string &text, const std::string 
     return letters_of(text, arrow, info);
   std::string_view rest = text;
   if (rest.starts_with('(') && rest.ends_with(')')) rest = rest.substr(1, rest.size() - 2);
-  std::vector<std::string_view> names;
-  for (size_t begin = 0; begin <= rest.size();) {
-    const size_t comma = std::min(rest.find(',', begin), rest.size());
-    names.push_back(rest.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
+  const std::vector<std::string_view> names = parts_of(rest);
   if (names.size() != static_cast<size_t>(info.nin + info.nout)) {
     refuse_signature(text, fmt::format("{} type{}", names.size(), names.size() == 1 ? "" : "s"),
                      info);
   }
   std::vector<guf_dtype> types;
-  for (std::string_view name : names) {
-    while (name.starts_with(' ')) name.remove_prefix(1);
-    types.push_back(type_of(text, name, info));
-  }
+  for (const std::string_view name : names) types.push_back(type_of(text, name, info));
   return types;
 }
 

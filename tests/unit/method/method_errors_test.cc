@@ -74,80 +74,91 @@ TEST(MethodErrors, OfReduceat) {
          "args->indices is NULL");
 }
 
-TEST(MethodErrors, OfAt) {
-  std::vector<double> data(4, 7.0);
-  const std::vector<int64_t> index = {0, 10};
-  const double one = 1;
-  const View operand = {GUF_F64, &one, {}, {}, 0};
-  const auto run = [&](const char *ufunc, const std::function<void(At *)> &change,
-                       guf_status status, const char *text) {
-    At at(ufunc, view(GUF_F64, data));
+// at() of four numbers and one operand; what fails leaves the numbers alone.
+class AtErrors : public testing::Test {
+ protected:
+  using Change = std::function<void(At *)>;
+
+  void run(const char *ufunc, const Change &change, guf_status status, const char *text) {
+    At at(ufunc, view(GUF_F64, data_));
     change(&at);
     expect(at.run(), at.error, status, text);
-  };
-  run(
-      "add", [&](At *at) { at->index(view(GUF_I64, index)); }, GUF_E_VALUE,
-      "second operand needed for ufunc");
-  run(
-      "sqrt", [&](At *at) { at->with(operand); }, GUF_E_VALUE,
-      "second operand provided when ufunc is unary");
-  run(
-      "matmul", [&](At *at) { at->with(operand); }, GUF_E_DTYPE,
-      "matmul.at does not support ufunc with non-trivial signature: matmul has signature "
-      "(n?,k),(k,m?)->(n?,m?).");
-  const auto add = [&](const View &one_index, const View &value) {
-    return [&data, one_index, value](At *at) {
-      at->index(one_index);
+  }
+  static Change with(const View &index, const View &value) {
+    return [index, value](At *at) {
+      at->index(index);
       at->with(value);
     };
-  };
-  run("add", add(view(GUF_I64, index), operand), GUF_E_INDEX,
-      "index 10 is out of bounds for axis 0 with size 4");
-  run("add", add(view(GUF_F64, data), operand), GUF_E_INDEX,
-      "arrays used as indices must be of integer (or boolean) type");
-  const std::vector<int64_t> good = {0, 1};
+  }
+  void TearDown() override { EXPECT_EQ(data_, std::vector<double>(4, 7.0)); }
+
+  std::vector<double> data_ = std::vector<double>(4, 7.0);
+  const std::vector<int64_t> good_ = {0, 1}, far_ = {0, 10}, longer_ = {0, 0, 0};
+  const double one_ = 1;
+  const View operand_ = {GUF_F64, &one_, {}, {}, 0};
+};
+
+TEST_F(AtErrors, OfOperands) {
+  run(
+      "add", [&](At *at) { at->index(view(GUF_I64, far_)); }, GUF_E_VALUE,
+      "second operand needed for ufunc");
+  run(
+      "sqrt", [&](At *at) { at->with(operand_); }, GUF_E_VALUE,
+      "second operand provided when ufunc is unary");
+  run(
+      "matmul", [&](At *at) { at->with(operand_); }, GUF_E_DTYPE,
+      "matmul.at does not support ufunc with non-trivial signature: matmul has signature "
+      "(n?,k),(k,m?)->(n?,m?).");
   const std::vector<double> three(3, 1.0);
-  run("add", add(view(GUF_I64, good), view(GUF_F64, three)), GUF_E_SHAPE,
+  run("add", with(view(GUF_I64, good_), view(GUF_F64, three)), GUF_E_SHAPE,
       "array is not broadcastable to correct shape");
-  run("bitwise_or", add(view(GUF_I64, index), operand), GUF_E_NO_LOOP,
+  run("bitwise_or", with(view(GUF_I64, far_), operand_), GUF_E_NO_LOOP,
       "ufunc 'bitwise_or' not supported for the input types");
+  At locked("add", {GUF_F64, data_.data(), {4}, {}, GUF_TENSOR_READ_ONLY});
+  locked.with(operand_);
+  expect(locked.run(), locked.error, GUF_E_READ_ONLY, "output array is read-only");
+  At stretched("add", {GUF_F64, data_.data(), {4}, {0}, 0});
+  stretched.with(operand_);
+  expect(stretched.run(), stretched.error, GUF_E_OVERLAP, "argument 2 is written");
+}
+
+TEST_F(AtErrors, OfIndices) {
+  run("add", with(view(GUF_I64, far_), operand_), GUF_E_INDEX,
+      "index 10 is out of bounds for axis 0 with size 4");
+  run("add", with(view(GUF_F64, data_), operand_), GUF_E_INDEX,
+      "arrays used as indices must be of integer (or boolean) type");
   run(
       "add",
       [&](At *at) {
-        at->index(view(GUF_I64, good));
-        at->index(view(GUF_I64, good));
-        at->with(operand);
+        at->index(view(GUF_I64, good_));
+        at->index(view(GUF_I64, good_));
+        at->with(operand_);
       },
       GUF_E_INDEX, "too many indices for array: array is 1-dimensional, but 2 were indexed");
-  At shapes("add", matrix(GUF_F64, data, 2, 2));
-  shapes.index(view(GUF_I64, good));
-  const std::vector<int64_t> longer(3, 0);
-  shapes.index(view(GUF_I64, longer));
-  shapes.with(operand);
+  At shapes("add", matrix(GUF_F64, data_, 2, 2));
+  shapes.index(view(GUF_I64, good_));
+  shapes.index(view(GUF_I64, longer_));
+  shapes.with(operand_);
   expect(shapes.run(), shapes.error, GUF_E_INDEX,
          "shape mismatch: indexing arrays could not be broadcast together with shapes (2,) (3,) ");
   // A single index is checked before the shapes, and where nothing is to be done too.
   const int64_t three_down = -3;
-  for (const std::vector<int64_t> &beside : {longer, std::vector<int64_t>{}}) {
-    At single("add", matrix(GUF_F64, data, 2, 2));
+  for (const std::vector<int64_t> &beside : {longer_, std::vector<int64_t>{}}) {
+    At single("add", matrix(GUF_F64, data_, 2, 2));
     single.index(view(GUF_I64, beside));
     single.index({GUF_I64, &three_down, {}, {}, 0});
-    single.with(operand);
+    single.with(operand_);
     expect(single.run(), single.error, GUF_E_INDEX,
            "index -3 is out of bounds for axis 1 with size 2");
   }
-  At locked("add", {GUF_F64, data.data(), {4}, {}, GUF_TENSOR_READ_ONLY});
-  locked.with(operand);
-  expect(locked.run(), locked.error, GUF_E_READ_ONLY, "output array is read-only");
-  At stretched("add", {GUF_F64, data.data(), {4}, {0}, 0});
-  stretched.with(operand);
-  expect(stretched.run(), stretched.error, GUF_E_OVERLAP, "argument 2 is written");
-  run("add", [&](At *at) { at->args.nindices = -1; }, GUF_E_ARG, "args->nindices");
-  run("add", [&](At *at) { at->args.nindices = 65; }, GUF_E_ARG, "args->nindices");
-  run("add", [&](At *at) { at->args.nindices = 1; }, GUF_E_ARG, "args->indices is NULL");
-  run("add", [&](At *at) { at->args.array = nullptr; }, GUF_E_ARG, "args->array is NULL");
-  run("add", [&](At *at) { at->args.flags = 1; }, GUF_E_ARG, "args->flags");
-  EXPECT_EQ(data, std::vector<double>(4, 7.0));
+}
+
+TEST_F(AtErrors, OfItsArguments) {
+  run("add", [](At *at) { at->args.nindices = -1; }, GUF_E_ARG, "args->nindices");
+  run("add", [](At *at) { at->args.nindices = 65; }, GUF_E_ARG, "args->nindices");
+  run("add", [](At *at) { at->args.nindices = 1; }, GUF_E_ARG, "args->indices is NULL");
+  run("add", [](At *at) { at->args.array = nullptr; }, GUF_E_ARG, "args->array is NULL");
+  run("add", [](At *at) { at->args.flags = 1; }, GUF_E_ARG, "args->flags");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <functional>
 #include <random>
 
-#include "tests/unit/pipeline/plan_once.h"
+#include "tests/unit/pipeline/every_way.h"
 
 namespace gufunc {
 namespace {
@@ -109,6 +109,7 @@ std::vector<int32_t> expected_of(const View &out, const View &a, const View &b,
 }
 
 TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
+  const EveryWay every_way;
   std::mt19937 engine(7);
   for (int round = 0; round < 20000; ++round) {
     std::vector<int32_t> buffer(400);
@@ -126,14 +127,9 @@ TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
     }();
     Call call("subtract");
     call.in(a).in(b).out(out);
-    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-    ASSERT_EQ(buffer, wanted) << "round " << round;
-
-    buffer = was;
-    run_plan(call, {a.data, b.data, out.data});
-    ASSERT_EQ(buffer, wanted) << "plan, round " << round;
+    ASSERT_NO_FATAL_FAILURE(every_way.want(call, {a.data, b.data, out.data}, buffer, wanted))
+        << "round " << round;
   }
-  guf_poll(0, nullptr, nullptr);
 }
 
 TEST(OverlapCall, GufuncsReadACopy) {
@@ -206,10 +202,7 @@ std::vector<size_t> places_of(const View &view, const std::vector<uint8_t> &buff
 }
 
 TEST(OverlapCall, MaskedIsAsIfTheMaskWereCopied) {
-  guf_device cpu = nullptr;
-  guf_stream stream = nullptr;
-  ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, nullptr), GUF_OK);
-  ASSERT_EQ(guf_stream_create(cpu, 0, &stream, nullptr), GUF_OK);
+  const EveryWay every_way;
   std::mt19937 engine(9);
   for (int round = 0; round < 3000; ++round) {
     std::vector<uint8_t> buffer(3000);
@@ -231,19 +224,9 @@ TEST(OverlapCall, MaskedIsAsIfTheMaskWereCopied) {
     }
     Call call("logical_not");
     call.in(x).out(out).where(mask);
-    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-    ASSERT_EQ(buffer, wanted) << "round " << round;
-    buffer = was;
-    run_plan(call, {x.data, out.data, mask.data});
-    ASSERT_EQ(buffer, wanted) << "plan, round " << round;
-    buffer = was;
-    call.args.stream = stream;
-    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-    ASSERT_EQ(guf_stream_synchronize(stream, UINT64_MAX, nullptr), GUF_OK);
-    ASSERT_EQ(buffer, wanted) << "stream, round " << round;
+    ASSERT_NO_FATAL_FAILURE(every_way.want(call, {x.data, out.data, mask.data}, buffer, wanted))
+        << "round " << round;
   }
-  guf_poll(0, nullptr, nullptr);
-  EXPECT_EQ(guf_stream_release(stream, nullptr), GUF_OK);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "tests/unit/pipeline/plan_once.h"
+#include "tests/unit/pipeline/every_way.h"
 
 namespace gufunc {
 namespace {
@@ -29,46 +29,39 @@ guf_ufunc ten_times_and_next() {
   return ufunc;
 }
 
-TEST(OverlapOutputs, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
-  const std::vector<double> x = {1, 2, 3};
-  std::vector<double> y(5);
-  Call call(ten_times_and_next());
-  call.in(view(GUF_F64, x))
+const std::vector<double> kThree = {1, 2, 3};
+
+// Both results of kThree go to y, the second one element further on.
+Call &overlapping(Call &call, std::vector<double> &y) {
+  return call.in(view(GUF_F64, kThree))
       .out({GUF_F64, y.data(), {3}, {}, 0})
       .out({GUF_F64, y.data() + 1, {3}, {}, 0});
-  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_THAT(y, ElementsAre(10, 2, 3, 4, 0));  // the last output is written last
+}
+
+TEST(OverlapOutputs, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
+  std::vector<double> y(5);
+  Call call(ten_times_and_next());
+  EveryWay().want(overlapping(call, y), {kThree.data(), y.data(), y.data() + 1}, y,
+                  {10, 2, 3, 4, 0});  // the last output is written last
 }
 
 // Where the mask is false an output keeps what the output before it wrote there.
 TEST(OverlapOutputs, MaskedOutputsAreWrittenOneAfterTheOther) {
-  const std::vector<double> x = {1, 2, 3};
   const std::vector<uint8_t> mask = {1, 0, 1};
   std::vector<double> y = {5, 6, 7, 8};
   Call call(ten_times_and_next());
-  call.in(view(GUF_F64, x))
-      .out({GUF_F64, y.data(), {3}, {}, 0})
-      .out({GUF_F64, y.data() + 1, {3}, {}, 0})
-      .where(view(GUF_BOOL, mask));
-  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_THAT(y, ElementsAre(10, 2, 30, 4));
-  y = {5, 6, 7, 8};
-  run_plan(call, {x.data(), y.data(), y.data() + 1, mask.data()});
-  EXPECT_THAT(y, ElementsAre(10, 2, 30, 4));
+  EveryWay().want(overlapping(call, y).where(view(GUF_BOOL, mask)),
+                  {kThree.data(), y.data(), y.data() + 1, mask.data()}, y, {10, 2, 30, 4});
 }
 
 // A plan's mask may lie anywhere at a launch, also under an output that is written before another.
 TEST(OverlapOutputs, PlanReadsItsMaskBeforeItsOutputsAreWritten) {
-  const std::vector<double> x = {1, 2, 3};
   const std::vector<uint8_t> mask = {0, 1, 1};
   std::vector<double> y = {5, 6, 7, 8};
   Call call(ten_times_and_next());
-  call.in(view(GUF_F64, x))
-      .out({GUF_F64, y.data(), {3}, {}, 0})
-      .out({GUF_F64, y.data() + 1, {3}, {}, 0})
-      .where(view(GUF_BOOL, mask));
+  overlapping(call, y).where(view(GUF_BOOL, mask));
   std::memcpy(&y[1], mask.data(), mask.size());
-  run_plan(call, {x.data(), y.data(), y.data() + 1, &y[1]});
+  run_plan(call, {kThree.data(), y.data(), y.data() + 1, &y[1]});
   EXPECT_THAT(y, ElementsAre(5, 20, 3, 4));
 }
 
@@ -92,11 +85,7 @@ TEST(OverlapOutputs, MaskedInoutOperandsAreWrittenOneAfterTheOther) {
   call.in({GUF_F64, &a[2], {2, 2}, {}, 0})
       .in({GUF_F64, a.data(), {2, 2}, {}, 0})
       .where(view(GUF_BOOL, mask));
-  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_THAT(a, ElementsAre(2, 20, 1, 10, 3, 30));
-  a = {1, 10, 2, 20, 3, 30};
-  run_plan(call, {&a[2], a.data(), mask.data()});
-  EXPECT_THAT(a, ElementsAre(2, 20, 1, 10, 3, 30));
+  EveryWay().want(call, {&a[2], a.data(), mask.data()}, a, {2, 20, 1, 10, 3, 30});
 }
 
 // An element of a type, swapped or not, out of a small number: complex ones get an imaginary part.
@@ -132,13 +121,9 @@ std::vector<uint8_t> number_bytes(guf_dtype type, double value, bool swapped) {
   }
 }
 
-// Types, byte orders, shapes and masks: as written element by element, the last output last; as a
-// call, as a plan and on a stream.
+// Types, byte orders, shapes and masks: as written element by element, the last output last.
 TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
-  guf_device cpu = nullptr;
-  guf_stream stream = nullptr;
-  ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, nullptr), GUF_OK);
-  ASSERT_EQ(guf_stream_create(cpu, 0, &stream, nullptr), GUF_OK);
+  const EveryWay every_way;
   std::mt19937 engine(11);
   const guf_dtype types[] = {GUF_U8, GUF_I16, GUF_I64, GUF_F32, GUF_F64, GUF_C64, GUF_C128};
   for (int round = 0; round < 3000; ++round) {
@@ -155,8 +140,7 @@ TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
     for (uint8_t &bit : mask) bit = engine() % 2;
     const int64_t places[] = {0, static_cast<int64_t>(engine() % static_cast<uint64_t>(2 * row))};
     std::vector<uint8_t> buffer(static_cast<size_t>((shape[0] + 3) * row * size), 7);
-    const std::vector<uint8_t> was = buffer;
-    std::vector<uint8_t> wanted = was;
+    std::vector<uint8_t> wanted = buffer;
     for (int output = 0; output < 2; ++output) {
       for (size_t k = 0; k < x.size(); ++k) {
         if (mask[k % mask.size()] == 0) continue;
@@ -177,19 +161,8 @@ TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
     const bool whole = mask.size() == x.size();
     call.where({GUF_BOOL, mask.data(), whole ? shape : std::vector<int64_t>{shape[1]}, {}, 0});
     at.push_back(mask.data());
-    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-    ASSERT_EQ(buffer, wanted) << "round " << round;
-    buffer = was;
-    run_plan(call, at);
-    ASSERT_EQ(buffer, wanted) << "plan, round " << round;
-    buffer = was;
-    call.args.stream = stream;
-    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-    ASSERT_EQ(guf_stream_synchronize(stream, UINT64_MAX, nullptr), GUF_OK);
-    ASSERT_EQ(buffer, wanted) << "stream, round " << round;
+    ASSERT_NO_FATAL_FAILURE(every_way.want(call, at, buffer, wanted)) << "round " << round;
   }
-  guf_poll(0, nullptr, nullptr);
-  EXPECT_EQ(guf_stream_release(stream, nullptr), GUF_OK);
 }
 
 }  // namespace

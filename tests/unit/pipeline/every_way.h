@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same call in every way that there is: at once, as a plan, on a stream.
+#ifndef GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
+#define GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
+
+#include "tests/unit/pipeline/call_fixture.h"
+
+namespace gufunc {
+
+// The call as a plan that is launched once, with operands and mask at `places`.
+inline void run_plan(Call &call, const std::vector<const void *> &places) {
+  guf_plan plan = nullptr;
+  ASSERT_EQ(guf_plan_create(call.handle, call.ready(), &plan, &call.error), GUF_OK)
+      << call.error.message;
+  uint64_t nbytes = 0;
+  uint64_t alignment = 0;
+  ASSERT_EQ(guf_plan_workspace(plan, &nbytes, &alignment, &call.error), GUF_OK);
+  std::vector<char> room(nbytes + alignment);
+  const uint64_t workspace =
+      (reinterpret_cast<uint64_t>(room.data()) + alignment - 1) / alignment * alignment;
+  std::vector<uint64_t> addresses;
+  for (const void *place : places) addresses.push_back(reinterpret_cast<uint64_t>(place));
+  EXPECT_EQ(guf_plan_launch(plan, nullptr, static_cast<int32_t>(addresses.size()), addresses.data(),
+                            nbytes == 0 ? 0 : workspace, &call.error),
+            GUF_OK)
+      << call.error.message;
+  guf_plan_release(plan, nullptr);
+}
+
+class EveryWay {
+ public:
+  EveryWay() {
+    guf_device cpu = nullptr;
+    EXPECT_EQ(guf_device_get(nullptr, "cpu", &cpu, nullptr), GUF_OK);
+    EXPECT_EQ(guf_stream_create(cpu, 0, &stream_, nullptr), GUF_OK);
+  }
+  ~EveryWay() {
+    guf_poll(0, nullptr, nullptr);
+    EXPECT_EQ(guf_stream_release(stream_, nullptr), GUF_OK);
+  }
+  EveryWay(const EveryWay &) = delete;
+  EveryWay &operator=(const EveryWay &) = delete;
+
+  // Each way finds the buffer as it is now and has to leave it as wanted. To be called last: the
+  // call keeps the stream.
+  template <class T>
+  void want(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
+            const std::vector<T> &wanted) const {
+    const std::vector<T> was = buffer;
+    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+    ASSERT_EQ(buffer, wanted);
+    buffer = was;
+    ASSERT_NO_FATAL_FAILURE(run_plan(call, places));
+    ASSERT_EQ(buffer, wanted) << "as a plan";
+    buffer = was;
+    call.args.stream = stream_;
+    ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+    ASSERT_EQ(guf_stream_synchronize(stream_, UINT64_MAX, nullptr), GUF_OK);
+    ASSERT_EQ(buffer, wanted) << "on a stream";
+  }
+
+ private:
+  guf_stream stream_ = nullptr;
+};
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
