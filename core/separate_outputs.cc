@@ -153,7 +153,7 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
       GUF_TRY(arrays_.replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
     }
   }
-  for (const Pair &pair : pairs_) {
+  for (Pair &pair : pairs_) {
     op::OperandView &target = call_.operand[pair.operand];
     if (pair.through_copy) {
       op::OperandView output = call_.operand[pair.output];
@@ -164,6 +164,10 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
     if (!call_.ufunc->signature.reads(pair.operand)) continue;
     if (call_.stream != nullptr && pair.source.array != nullptr) {
       arrays_.keep(base::Ref<array::Array>::share(pair.source.array));
+    }
+    if (call_.stream != nullptr && (pair.source.flags & op::kScalar) != 0) {
+      op::OperandView *const scalar = &pair.source;
+      GUF_TRY(arrays_.lift(&scalar, 1, error));
     }
     memory::Side source = side_of(pair.source);
     const int32_t ndim = loop.turned ? target.layout.ndim : 0;

@@ -107,16 +107,19 @@ guf_status Temporaries::copy_overlapping(const OverlapWork &work, const broadcas
 }
 
 guf_status Temporaries::lift_scalars(guf_error *error) {
-  constexpr int64_t kRoom = 16;
-  const int64_t nbytes = kRoom * (call_.noperands + 1);
-  base::Ref<array::Array> box;
   op::OperandView *scalars[GUF_MAX_OPERANDS + 1];
   int32_t count = 0;
   for (int32_t i = 0; i < call_.noperands; ++i) {
     if ((call_.operand[i].flags & op::kScalar) != 0) scalars[count++] = &call_.operand[i];
   }
   if (call_.has_where && (call_.where.flags & op::kScalar) != 0) scalars[count++] = &call_.where;
-  if (count == 0) return GUF_OK;
+  return count == 0 ? GUF_OK : lift(scalars, count, error);
+}
+
+guf_status Temporaries::lift(op::OperandView *const *scalars, int32_t count, guf_error *error) {
+  constexpr int64_t kRoom = 16;
+  const int64_t nbytes = kRoom * count;
+  base::Ref<array::Array> box;
   GUF_TRY(memory::allocate(*call_.device, GUF_U8, 1, &nbytes, nullptr, GUF_ORDER_C, &box, error));
   for (int32_t k = 0; k < count; ++k) {
     array::Layout &layout = scalars[k]->layout;

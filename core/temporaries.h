@@ -31,6 +31,8 @@ class Temporaries {
 
   // On a stream: moves scalars from the caller's stack to memory that lives until the work is done.
   guf_status lift_scalars(guf_error *error);
+  // The same of operands that are not the call's any more.
+  guf_status lift(op::OperandView *const *scalars, int32_t count, guf_error *error);
 
   // Writes staged outputs back, in order, where the call's mask is true. After the launch.
   guf_status write_back(guf_error *error);

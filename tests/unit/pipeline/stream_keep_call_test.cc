@@ -108,6 +108,22 @@ TEST_F(StreamKeep, ScalarsBesideSeparateOutputs) {
   EXPECT_EQ(y, (std::vector<double>{7, 8, 9}));
 }
 
+// What stretches into the output is read when its turn comes.
+TEST_F(StreamKeep, ScalarsThatSeparateOutputsStartFrom) {
+  block();
+  static const guf_ufunc ufunc =
+      make_ufunc("add_to_scalar", "(),()", 0, 0, {GUF_ROLE_INOUT, GUF_ROLE_IN}, add_into_first,
+                 {GUF_F64, GUF_F64}, 0, GUF_LOOP_ANY_THREAD);
+  std::vector<double> &x = doubles(3), &y = doubles(3);
+  Call call(ufunc);
+  call.in(Call::weak_int(7)).in(*wrapped(view(GUF_F64, x)));
+  call.outputs.push_back(*wrapped(view(GUF_F64, y)));
+  call.args.stream = stream_;
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
+  run_released();
+  EXPECT_EQ(y, (std::vector<double>{7, 8, 9}));
+}
+
 // What a copy between overlapping arrays goes through is nobody else's until it is done.
 TEST_F(StreamKeep, MemoryBetweenOverlappingArrays) {
   block();
