@@ -119,6 +119,8 @@ class Axes(command_fixture.CommandTest):
                    '(n),(n)->()', 'run', 'vecdot', v, v, '--axes', '0,(0,1)')
         self.fails(2, 'found 1 for argument 2 of vecdot, wanted 0', 'run', 'vecdot', v, v,
                    '--axes', '0,0,0')
+        self.fails(2, 'found 0 for argument 1 of vecdot, wanted 1', 'run', 'vecdot', v, v,
+                   '--axes', '0,()')
         for text in ('0', '0,0,(),()', ' '):
             self.fails(2, 'wanted an entry for each of the 3 operands of vecdot', 'run', 'vecdot',
                        v, v, '--axes', text)

@@ -114,7 +114,8 @@ class DescribeMethod : public testing::Test {
 
 TEST_F(DescribeMethod, ReduceByResults) {
   const guf_method_block many = block(GUF_METHOD_REDUCE, 1000, 300);
-  EXPECT_THAT(text_of(many), HasSubstr("walk: result after result"));
+  EXPECT_THAT(text_of(many), HasSubstr("walk: result after result, up to "));
+  EXPECT_THAT(text_of(block(GUF_METHOD_REDUCE, 1, 300)), HasSubstr("walk: result after result\n"));
   EXPECT_THAT(text_of(many), HasSubstr("threads: up to 3, by GUFUNC_NUM_THREADS; "));
   EXPECT_EQ(threads_of(many, 0, 3), 3u);
   EXPECT_THAT(text_of(many, 2), HasSubstr("threads: up to 2, as the call asks; "));

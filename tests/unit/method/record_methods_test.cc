@@ -55,6 +55,16 @@ void add_count(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
+// sample, f64 -> sample
+void add_weight(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    Sample sample = *reinterpret_cast<const Sample *>(args[0] + i * steps[0]);
+    if (sample.mark != kMark) ++strangers;
+    sample.weight[0] += *reinterpret_cast<const double *>(args[1] + i * steps[1]);
+    *reinterpret_cast<Sample *>(args[2] + i * steps[2]) = sample;
+  }
+}
+
 constexpr uint32_t kTree = GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE;
 
 class RecordMethods : public testing::Test {
@@ -212,6 +222,21 @@ TEST_F(RecordMethods, LoopsOfARecordIntoANumberReduce) {
   EXPECT_THAT(total, ElementsAre(10.5));
 }
 
+TEST_F(RecordMethods, LoopsOfNumbersIntoARecordReduce) {
+  static const guf_ufunc weights =
+      make_ufunc("add_weight", nullptr, 2, 1, {}, add_weight, {sample_, GUF_F64, sample_});
+  const Sample first = sample(7);
+  for (const std::vector<double> &data : {std::vector<double>{}, {2, 3, 4}}) {
+    Sample result = {};
+    Reduce reduce(weights, view(GUF_F64, data));
+    reduce.into(one(result));
+    reduce.args.initial = reduce.tensor(one(first));
+    ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+    EXPECT_EQ(result, (Sample{kMark, 7, {data.empty() ? 1.0 : 10.0, 0, 0}}));
+  }
+  EXPECT_EQ(strangers, 0);
+}
+
 TEST_F(RecordMethods, WhatIsNoRecordIsRefused) {
   const std::vector<Sample> data = samples(3);
   guf_dtype twin = 0;
@@ -255,6 +280,34 @@ TEST_F(RecordMethods, HaveNoIdentity) {
   square.axes({0, 1});
   EXPECT_EQ(square.run(), GUF_E_VALUE);
   EXPECT_THAT(square.error.message, HasSubstr("is not reorderable"));
+}
+
+// The identity of a function's numbers is no element of its records.
+TEST_F(RecordMethods, TakeNoNumberForAnElement) {
+  guf_ufunc_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.nin = 2;
+  desc.nout = 1;
+  desc.name = "add_samples_or_numbers";
+  desc.identity = GUF_IDENTITY_ZERO;
+  guf_ufunc ufunc = nullptr;
+  ASSERT_EQ(guf_ufunc_create(nullptr, &desc, &ufunc, nullptr), GUF_OK);
+  const guf_dtype types[] = {sample_, sample_, sample_};
+  guf_loop_desc loop = {};
+  loop.struct_size = sizeof loop;
+  loop.kind = GUF_LOOP_NUMPY;
+  loop.ntypes = 3;
+  loop.types = types;
+  loop.numpy = add_samples;
+  ASSERT_EQ(guf_ufunc_add_loop(ufunc, &loop, nullptr), GUF_OK);
+  const std::vector<Sample> none, data = samples(3);
+  Reduce empty(ufunc, view_of(none));
+  EXPECT_EQ(empty.run(), GUF_E_VALUE);
+  EXPECT_THAT(empty.error.message, HasSubstr("which has no identity"));
+  Reduce reduce(ufunc, view_of(data));
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_THAT(elements_of<Sample>(reduce.output), ElementsAre(Sample{kMark, 11, {3, 0, 0}}));
+  guf_ufunc_release(ufunc, nullptr);
 }
 
 TEST_F(RecordMethods, AreExplained) {
