@@ -134,7 +134,8 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
       if (rule.kind == op::DimRule::Kind::kValue) {
         GUF_TRY(read_size(call, rule, &value, error));
       } else if (ready(rule, *loop)) {
-        GUF_TRY(op::evaluate(rule, loop->core_size, &value, error));
+        GUF_TRY(op::evaluate(call.ufunc->name.c_str(), call.ufunc->signature, rule, loop->core_size,
+                             &value, error));
       } else {
         continue;
       }

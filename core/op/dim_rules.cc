@@ -2,6 +2,8 @@
 // Rules beside the signature: from text to a postfix program, and the program run over sizes.
 #include "core/op/dim_rules.h"
 
+#include <algorithm>
+
 #include "core/base/checked.h"
 #include "core/op/text_scanner.h"
 
@@ -211,13 +213,34 @@ bool apply(Step::Op op, int64_t a, int64_t b, int64_t *out) {
   }
 }
 
+[[gnu::cold, gnu::noinline]] guf_status fail_rule(const char *ufunc, const Signature &signature,
+                                                  const DimRule &rule, const int64_t *sizes,
+                                                  const char *what, guf_error *error) {
+  base::Text found;
+  const char *before = "; found ";
+  for (size_t k = 0; k < rule.program.size(); ++k) {
+    const Step &step = rule.program[k];
+    const auto names_it = [&](const Step &other) {
+      return other.op == Step::Op::kDim && other.constant == step.constant;
+    };
+    const auto here = rule.program.begin() + static_cast<ptrdiff_t>(k);
+    if (step.op != Step::Op::kDim || std::any_of(rule.program.begin(), here, names_it)) continue;
+    found.add("%s%s=%lld", before, signature.dims[static_cast<size_t>(step.constant)].name.c_str(),
+              static_cast<long long>(sizes[step.constant]));
+    before = ", ";
+  }
+  return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone, "%s: the rule %s %s%s", ufunc,
+                    rule.text.c_str(), what, found.c_str());
+}
+
 }  // namespace
 
 guf_status parse_rules(std::string_view text, Signature *signature, guf_error *error) {
   return RuleParser(text, signature, error).parse();
 }
 
-guf_status evaluate(const DimRule &rule, const int64_t *sizes, int64_t *out, guf_error *error) {
+guf_status evaluate(const char *ufunc, const Signature &signature, const DimRule &rule,
+                    const int64_t *sizes, int64_t *out, guf_error *error) {
   int64_t stack[kStackSize];
   size_t depth = 0;
   for (const Step &step : rule.program) {
@@ -227,17 +250,14 @@ guf_status evaluate(const DimRule &rule, const int64_t *sizes, int64_t *out, guf
       stack[depth++] = sizes[step.constant];
     } else {
       --depth;
-      if (!apply(step.op, stack[depth - 1], stack[depth], &stack[depth - 1])) {
-        return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
-                          "rule \"%s\" overflows or divides by zero for these sizes",
-                          rule.text.c_str());
-      }
+      if (!apply(step.op, stack[depth - 1], stack[depth], &stack[depth - 1]))
+        return fail_rule(ufunc, signature, rule, sizes, "overflows or divides by zero", error);
     }
   }
   if (stack[0] < 0) {
-    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
-                      "rule \"%s\" gives the negative size %lld", rule.text.c_str(),
-                      static_cast<long long>(stack[0]));
+    base::Text what;
+    what.add("gives the negative size %lld", static_cast<long long>(stack[0]));
+    return fail_rule(ufunc, signature, rule, sizes, what.c_str(), error);
   }
   *out = stack[0];
   return GUF_OK;

@@ -84,9 +84,10 @@ guf_status parse_signature(std::string_view text, std::string_view rules, const 
 // are free.
 bool same_form(const Signature &a, const Signature &b);
 
-// Runs an expression over the dimensions' sizes.  Errors  GUF_E_SHAPE <= negative or overflowing,
-// naming the rule
-guf_status evaluate(const DimRule &rule, const int64_t *sizes, int64_t *out, guf_error *error);
+// Runs an expression of `signature` over the sizes of its dimensions. `ufunc`: for messages.
+// Errors  GUF_E_SHAPE <= negative or overflowing, naming the rule and the sizes
+guf_status evaluate(const char *ufunc, const Signature &signature, const DimRule &rule,
+                    const int64_t *sizes, int64_t *out, guf_error *error);
 
 }  // namespace gufunc::op
 

@@ -37,10 +37,11 @@ std::optional<int64_t> size_of(const std::string &rule, int64_t m, int64_t n) {
   int64_t size = 0;
   guf_error error = {};
   error.struct_size = sizeof error;
-  const guf_status status = evaluate(parsed.signature.rules.at(0), sizes, &size, &error);
+  const guf_status status =
+      evaluate("pairs", parsed.signature, parsed.signature.rules.at(0), sizes, &size, &error);
   if (status == GUF_OK) return size;
   EXPECT_EQ(status, GUF_E_SHAPE);
-  EXPECT_NE(std::string(error.message).find(rule), std::string::npos) << error.message;
+  EXPECT_EQ(std::string(error.message).find("pairs: the rule " + rule), 0U) << error.message;
   return std::nullopt;
 }
 
@@ -135,8 +136,29 @@ TEST(DimRules, BoundNesting) {
   int64_t size = 0;
   const Parsed parsed = parse("(m)->(p)", "p=1+1*" + deep);
   ASSERT_EQ(parsed.status, GUF_OK) << parsed.message;
-  EXPECT_EQ(evaluate(parsed.signature.rules[0], sizes, &size, nullptr), GUF_OK);
+  const DimRule &rule = parsed.signature.rules[0];
+  EXPECT_EQ(evaluate("deep", parsed.signature, rule, sizes, &size, nullptr), GUF_OK);
   EXPECT_EQ(size, 35);
+}
+
+TEST(DimRules, FailuresNameTheSizes) {
+  const struct {
+    const char *rule, *text;
+  } rows[] = {
+      {"p=m-n*2-m", "pairs: the rule p=m-n*2-m gives the negative size -14; found m=5, n=7"},
+      {"p=m//(n-7)", "pairs: the rule p=m//(n-7) overflows or divides by zero; found m=5, n=7"},
+      {"p=1//0", "pairs: the rule p=1//0 overflows or divides by zero"},
+  };
+  for (const auto &row : rows) {
+    const Parsed parsed = parse("(m),(n)->(p)", row.rule);
+    const int64_t sizes[] = {5, 7, -1};
+    int64_t size = 0;
+    guf_error error = {};
+    error.struct_size = sizeof error;
+    const DimRule &rule = parsed.signature.rules.at(0);
+    EXPECT_EQ(evaluate("pairs", parsed.signature, rule, sizes, &size, &error), GUF_E_SHAPE);
+    EXPECT_STREQ(error.message, row.text);
+  }
 }
 
 // A random expression as text and as the value that plain evaluation gives it.
@@ -230,7 +252,7 @@ TEST(DimRules, BrokenTextsNeverDoHarm) {
     int64_t size = 0;
     for (const DimRule &rule : parsed.signature.rules) {
       if (rule.kind == DimRule::Kind::kValue) continue;
-      const guf_status status = evaluate(rule, sizes, &size, nullptr);
+      const guf_status status = evaluate("any", parsed.signature, rule, sizes, &size, nullptr);
       EXPECT_TRUE(status == GUF_OK || status == GUF_E_SHAPE);
     }
   }
