@@ -16,6 +16,8 @@ def division_by_zero(both):
         x, zero = array([5, 0, 7], letter), array([0], letter)
         both.gives('floor_divide', [x, zero], array([0, 0, 0], letter))
         both.gives('remainder', [x, zero], array([0, 0, 0], letter))
+        both.gives('divmod', [x, zero], array([0, 0, 0], letter), array([0, 0, 0], letter))
+        both.events('divmod', [x, zero], {'divide'})
         both.events('floor_divide', [x, zero], {'divide'})
         both.events('remainder', [x, zero], {'divide'})
         both.events('floor_divide', [x, array([2], letter)], set())
@@ -27,6 +29,7 @@ def smallest_integer(both):
         x, minus_one = array([low, 6], letter), array([-1], letter)
         both.gives('floor_divide', [x, minus_one], array([low, -6], letter))
         both.gives('remainder', [x, minus_one], array([0, 0], letter))
+        both.gives('divmod', [x, minus_one], array([low, -6], letter), array([0, 0], letter))
         both.gives('absolute', [x], array([low, 6], letter))
         both.gives('negative', [x], array([low, -6], letter))
     both.notes.append('INT_MIN // -1 is no event here, an overflow in NumPy: docs/fp-events.md')
@@ -41,16 +44,13 @@ def signs_of_division(both):
         both.gives('floor_divide', [left, right], floors)
         both.gives('remainder', [left, right], rests)
         both.gives('fmod', [array([5, -5], letter), array([-3, 3], letter)], array([2, -2], letter))
-        both.gives(
-            'divmod',
-            [array([7], letter), array([-2], letter)],
-            array([-4], letter),
-            array([-1], letter),
-        )
+        both.gives('divmod', [left, right], floors, rests)
     for letter in INTS:
         x, y = array([7, -7, 7, -7], letter), array([2, 2, -2, -2], letter)
         both.gives('floor_divide', [x, y], array([3, -4, -4, 3], letter))
         both.gives('remainder', [x, y], array([1, 1, -1, -1], letter))
+        floors, rests = array([3, -4, -4, 3], letter), array([1, 1, -1, -1], letter)
+        both.gives('divmod', [x, y], floors, rests)
 
 
 def negative_integer_power(both):
@@ -101,6 +101,9 @@ def nan_in_extremes(both):
         both.gives('fmin', [x, y], array([1, 1, NAN, 2], letter))
         both.method('reduce', 'maximum', array([1, NAN, 3], letter), expected=array(NAN, letter))
         both.method('reduce', 'fmax', array([1, NAN, 3], letter), expected=array(3, letter))
+        low, high = array([0, 0, NAN, 3], letter), array([3, NAN, 1, 1], letter)
+        clipped = array([NAN, NAN, NAN, 1], letter)  # the limit above wins over that below
+        both.gives('clip', [array([NAN, 1, 0, 2], letter), low, high], clipped)
     for letter in 'FD':
         x = array([complex(1, NAN), 2, 1 + 5j, 1 + 5j], letter)
         y = array([3, complex(NAN, 1), 1 + 6j, 2 + 0j], letter)
@@ -182,6 +185,10 @@ def promotion(both):
         'q': 'd',
     }.items():
         both.gives('sqrt', [array([1], letter)], array([1], wanted))
+    both.gives('frexp', [array([3], 'b')], array([0.75], 'e'), array([2], 'i'))
+    both.gives('modf', [array([-3], 'h')], array([-0.0], 'f'), array([-3], 'f'))
+    both.gives('divmod', [array([7], 'q'), array([2], 'f')], array([3.0]), array([1.0]))
+    both.gives('clip', [array([9], 'B'), array([-1], 'b'), array([5], 'h')], array([5], 'h'))
     for letter in 'bB?qQ':
         both.gives('divide', [array([1], letter), array([1], letter)], array([1.0]))
 
@@ -282,10 +289,17 @@ def accuracy(both):
 
 
 def parts_of_floats(both):
-    """By float_parts.guf.cpp, until the functions are in ops.def. spacing has to wait for it: the
+    """By lent_functions.guf.cpp, until they are in ops.def. spacing has to wait for that: the
     dialect's ulp has no sign, and of infinity is infinite."""
     tiny = array([5e-324, 0.0, INF, 3.0])
     both.gives('frexp', [tiny], array([0.5, 0.0, INF, 0.75]), array([-1073, 0, 0, 2], 'i'))
+    half = array([2.0**-24, -0.0, -65504], 'e')
+    exponents = array([-23, 0, 16], 'i')
+    both.gives('frexp', [half], array([0.5, -0.0, -65504 / 2.0**16], 'e'), exponents)
+    for letter in 'efd':
+        x = array([-2.5, 3, -3, 0.0, -0.0, INF, -INF, NAN], letter)
+        fractions = array([-0.5, 0.0, -0.0, 0.0, -0.0, 0.0, -0.0, NAN], letter)
+        both.gives('modf', [x], fractions, array([-2, 3, -3, 0.0, -0.0, INF, -INF, NAN], letter))
     both.gives('ldexp', [array([0.5, 1.0]), array([-1073, 2000], 'i')], array([5e-324, INF]))
     both.gives('nextafter', [array([0.0, 1.0]), array([1.0, 2.0])], array([5e-324, 1 + 2.0**-52]))
     both.gives('spacing', [array([1.0, 0.0, INF])], array([2.0**-52, 5e-324, NAN]))

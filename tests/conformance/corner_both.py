@@ -8,6 +8,7 @@ import method_judge
 from build import numpy_letter
 from error_texts import text_difference
 from judge import letter_of, same_bits
+from several_cases import numpy_function
 
 NOT_FOUND, FLOATING_POINT = 105, 700
 EVENTS = {1: 'divide', 2: 'overflow', 4: 'underflow', 8: 'invalid', 16: 'divide'}
@@ -82,16 +83,20 @@ class Both:
         result = getattr(np, name)(*inputs, **options)
         return result if isinstance(result, tuple) else (result,)
 
-    def writes(self, name, make, expected):
-        """`make()` returns fresh (inputs, out): after the call, out is as expected."""
+    def writes(self, name, make, expected, **options):
+        """`make()` returns fresh (inputs, out), or a tuple of several: after the call, out is as
+        expected."""
         if not self.has(name):
             return
-        inputs, out = make()
-        getattr(np, name)(*inputs, out=out)
-        self.same('NumPy', out, expected)
-        inputs, out = make()
-        self.library.call(name, inputs, [out])
-        self.same('library', out, expected)
+        for side in ('NumPy', 'library'):
+            inputs, out = make()
+            outs = out if isinstance(out, tuple) else (out,)
+            if side == 'NumPy':
+                getattr(np, name)(*inputs, out=outs, **options)
+            else:
+                self.library.call(name, inputs, outs, **options)
+            for found, wanted in zip(outs, expected if outs is out else [expected], strict=True):
+                self.same(side, found, wanted)
 
     def refuses(self, name, inputs, kind, text='', outputs=None, status=None, **options):
         """Both fail: NumPy with this class and text, the library with its status and that text."""
@@ -102,7 +107,7 @@ class Both:
         def numpy():
             keywords = {k: v for k, v in options.items() if k != 'outputs'}
             if outputs:
-                keywords['out'] = outputs[0]
+                keywords['out'] = tuple(outputs)
             return self.numpy(name, inputs, keywords)
 
         self.fails(numpy, lambda: self.library.call(name, inputs, **options), kind, text, status)
@@ -141,14 +146,15 @@ class Both:
         with np.errstate(all='call', call=lambda _, flag: seen.update(names_of(flag))):
             getattr(np, name)(*inputs)
         assert seen == expected, f'NumPy: events {seen}, wanted {expected}'
-        self.library.call(name, inputs, [None], report=ALL_EVENTS)
+        outs = [None] * getattr(np, name).nout
+        self.library.call(name, inputs, outs, report=ALL_EVENTS)
         found = names_of(self.library.events.value)
         assert found == expected, f'library: events {found}, wanted {expected}'
         self.answers += 1
         if expected:
             self.fails(
                 lambda: self.raising(name, inputs),
-                lambda: self.library.call(name, inputs, [None], fail=ALL_EVENTS),
+                lambda: self.library.call(name, inputs, outs, fail=ALL_EVENTS),
                 FloatingPointError,
                 'encountered in',
                 status=FLOATING_POINT,
@@ -189,7 +195,7 @@ class Both:
         options = dict(options)
         if options.get('dtype'):
             options['dtype'] = np.dtype(numpy_letter(options['dtype']))
-        result = getattr(getattr(np, name), method)(*inputs, **options)
+        result = getattr(numpy_function(name), method)(*inputs, **options)
         return inputs[0] if method == 'at' else result
 
     def our_method(self, method, name, inputs, options):

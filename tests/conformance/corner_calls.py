@@ -39,6 +39,11 @@ def larger_outputs(both):
         'shape (2,)',
         outputs=[np.zeros(1)],
     )
+    both.writes(
+        'divmod',
+        lambda: ([array([7]), 2], (np.zeros((2, 1), int), np.zeros((2, 1), int))),
+        (array([[3], [3]]), array([[1], [1]])),
+    )
     corner_refusals.wrong_outputs(both)
 
 
@@ -79,6 +84,18 @@ def casts_that_are_refused(both):
         "casting rule 'no'",
         casting='no',
     )
+    for first, second in (('d', 'b'), ('b', 'd'), ('b', 'b')):
+        outputs = [np.zeros(2, first), np.zeros(2, second)]
+        for casting in ('same_kind', 'safe', 'no'):
+            both.refuses(
+                'divmod',
+                [np.ones(2), np.ones(2)],
+                TypeError,
+                f"Cannot cast ufunc 'divmod' output {2 + (first == 'd')} from dtype('float64') to "
+                f"dtype('int8') with casting rule '{casting}'",
+                outputs=outputs,
+                casting=casting,
+            )
     corner_refusals.types_of_times(both)
 
 
@@ -88,7 +105,12 @@ def read_only(both):
     both.refuses(
         'add', [np.ones(2), np.ones(2)], ValueError, 'output array is read-only', outputs=[out]
     )
+    first = np.zeros(2)
+    both.refuses(
+        'divmod', [np.ones(2), 2.0], ValueError, 'output array is read-only', outputs=[first, out]
+    )
     both.same('', out, np.zeros(2))
+    both.same('', first, np.zeros(2))
 
 
 def core_dimensions(both):
@@ -137,6 +159,12 @@ def masked_places(both):
         out = array([7.0, 7.0, 7.0])
         run(out)
         both.same('', out, array([2.0, 7.0, 2.0]))
+    both.writes(
+        'divmod',
+        lambda: ([array([7, 8, 9]), 4], (np.full(3, -1), np.full(3, -1.0))),
+        (array([1, -1, 2]), array([3.0, -1, 1])),
+        where=mask,
+    )
     found = both.ours('add', [np.ones(3), 1.0], where=mask)[0]
     both.same('library', found[mask], array([2.0, 2.0]))  # the others are open, as in NumPy
     wide = both.ours('add', [np.ones(3), 1.0], where=np.ones((2, 1), bool))[0]
@@ -177,6 +205,13 @@ def unusual_memory(both):
             wide = {'h': 'q', 'i': 'q'}.get(letter, letter)
             both.method('reduce', 'add', odd, expected=array(6, wide))
             both.method('accumulate', 'maximum', odd, expected=plain)
+            if letter in 'hiqfd':
+                two = array(2, letter)
+                both.gives('divmod', [odd, two], plain // two, plain % two)
+                results = np.zeros_like(swapped), odd.copy() if odd is swapped else odd
+                both.writes(
+                    'divmod', lambda: ([plain, two], results), (plain // two, plain % two)
+                )
 
 
 def float_events(both):
@@ -186,6 +221,10 @@ def float_events(both):
         both.events('divide', [one, one], set())
         both.events('divide', [one, zero], {'divide'})
         both.events('divide', [zero, zero], {'invalid'})
+        both.events('divmod', [one, zero], {'divide', 'invalid'})
+        both.events('divmod', [zero, zero], {'invalid'})
+        both.events('frexp', [array([np.inf, np.nan, least / 4], letter)], set())
+        both.events('modf', [array([np.inf, np.nan, least / 4], letter)], set())
         both.events('log', [zero], {'divide'})
         both.events('sqrt', [array([-1.0], letter)], {'invalid'})
         both.events('multiply', [array([top], letter), one], {'overflow'})

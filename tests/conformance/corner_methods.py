@@ -68,6 +68,12 @@ def not_reorderable(both):
     both.method_fails('reduce', 'subtract', x, axis=None, kind=ValueError, text=text)
     both.method('reduce', 'subtract', x, axis=(0,), expected=array([-3.0, -3.0, -3.0]))
     both.method('reduce', 'subtract', x, axis=(), expected=x)
+    for method, more in (('reduce', ()), ('accumulate', ()), ('reduceat', (array([0]),))):
+        for name in ('divmod', 'modf', 'clip'):
+            text = f'{method} only supported for binary functions'
+            if name == 'divmod':
+                text = f'{method} only supported for functions returning a single value'
+            both.method_fails(method, name, x, *more, kind=ValueError, text=text)
     both.method('reduce', 'add', x, axis=(0, 1), expected=array(15.0))
     both.method_fails('reduce', 'add', x, axis=(0, -2), kind=ValueError, text='duplicate value')
     both.method_fails(
@@ -142,6 +148,25 @@ def overlapping(both):
         a = shifted()
         run(a[::-1], 1.0, out=a)
         both.same('', a, array([6.0, 5, 4, 3, 2, 1]))
+    a, b = array([7, 8, 9, 10]), array([2, 3, 4, 5])
+
+    def exchanged():
+        x, y = a.copy(), b.copy()
+        return [x, y], (y, x)
+
+    both.writes('divmod', exchanged, (a // b, a % b))
+
+    def moved():
+        x = a.copy()
+        return [x[1:], x[:-1]], (x[:-1], np.zeros(3, int))
+
+    both.writes('divmod', moved, (a[1:] // a[:-1], a[1:] % a[:-1]))
+
+    def reversed_limits():
+        x = a.copy()
+        return [x[::-1], b, np.full(4, 9)], x
+
+    both.writes('clip', reversed_limits, array([9, 9, 8, 7]))
     for side in ('NumPy', 'library'):
         a, mask = np.arange(6.0), array([True, False] * 3)
         if side == 'NumPy':

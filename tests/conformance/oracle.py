@@ -2,7 +2,7 @@
 """The oracle: random calls and methods through the C ABI, compared with NumPy 2.
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
-    [--module several_operands.so] [--keep]
+    [--module lent_functions.so] [--keep]
     [--only calls|methods|times|overlaps|events|bad|several|big|streamed]
 
 It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first.
@@ -243,7 +243,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', help='what several_operands.guf.cpp becomes')
+    parser.add_argument('--module', help='what lent_functions.guf.cpp becomes')
     parser.add_argument('--cases', type=int, default=100_000)
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
     parser.add_argument('--seed', type=int, default=commit_seed(), help="else the commit's")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls of functions with two outputs and with three inputs, of several_operands.guf.cpp;
+"""Random calls of functions with two outputs and with three inputs, of lent_functions.guf.cpp;
 divmod also by its outer. `outputs` stands in place of `output`, one entry for each."""
 
 import numpy as np

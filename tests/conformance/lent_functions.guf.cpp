@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of two outputs and of three inputs, which the standard library lacks and NumPy has
-// under these names: the oracle calls both.
+// What NumPy has and the standard library lacks, in the dialect, under NumPy's names: functions of
+// two outputs and of three inputs for the oracle, the corner cases and the command line; parts of
+// floats for corner case 18.
 #include <gufunc/kernel.hpp>
 
 template <class T>
@@ -9,7 +10,8 @@ GUF_DEVICE void divmod(T x, T y, guf::out<T> quotient, guf::out<T> remainder) {
   quotient = parts.quotient;
   remainder = parts.remainder;
 }
-GUF_UFUNC(divmod, "bb->bb BB->BB hh->hh HH->HH ii->ii II->II qq->qq QQ->QQ ee->ee ff->ff dd->dd");
+GUF_UFUNC(divmod, "bb->bb BB->BB hh->hh HH->HH ii->ii II->II qq->qq QQ->QQ ee->ee ff->ff dd->dd",
+          "divides");
 
 GUF_DEVICE void divmod_of_times(guf::timedelta x, guf::timedelta y, guf::out<guf::i64> quotient,
                                 guf::out<guf::timedelta> remainder) {
@@ -18,7 +20,7 @@ GUF_DEVICE void divmod_of_times(guf::timedelta x, guf::timedelta y, guf::out<guf
   quotient = open ? guf::i64(0) : parts.quotient;
   remainder = guf::timedelta{open ? guf::nat : parts.remainder};
 }
-GUF_UFUNC(divmod_of_times, "mm->qm", "name=divmod");
+GUF_UFUNC(divmod_of_times, "mm->qm", "name=divmod", "divides");
 
 template <class T>
 GUF_DEVICE void modf(T x, guf::out<T> fraction, guf::out<T> whole) {
@@ -35,6 +37,24 @@ GUF_DEVICE void frexp(T x, guf::out<T> fraction, guf::out<guf::i32> exponent) {
   exponent = parts.exponent;
 }
 GUF_UFUNC(frexp, "e->ei f->fi d->di");
+
+template <class T>
+GUF_DEVICE T ldexp(T x, guf::i32 exponent) {
+  return guf::ldexp(x, exponent);
+}
+GUF_UFUNC(ldexp, "fi->f di->d");
+
+template <class T>
+GUF_DEVICE T nextafter(T x, T y) {
+  return guf::nextafter(x, y);
+}
+GUF_UFUNC(nextafter, "ff->f dd->d");
+
+template <class T>
+GUF_DEVICE T rint(T x) {
+  return guf::rint(x);
+}
+GUF_UFUNC(rint, "f->f d->d");
 
 // A NaN anywhere is the result: no comparison of one is true.
 template <class T>
