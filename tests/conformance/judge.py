@@ -152,25 +152,27 @@ def open_power(case):
     return unsafe and casts.outside_inputs(case) is not None
 
 
+def error_difference(case, theirs, ours, same_class=same_class):
+    """How two outcomes differ of which one, or both, are errors."""
+    name = f'{type(theirs.error).__name__} "{theirs.text}"'
+    if not ours.error:
+        return f'NumPy fails: {name}, ours succeeds'
+    if not theirs.error:
+        return f'ours fails: {ours.error.status} "{ours.text}", NumPy succeeds'
+    if not same_class(theirs.error, ours.error.status):
+        return f'error class: NumPy {name}, ours {ours.error.status} "{ours.text}"'
+    return tally.changed_memory(case, ours) or text_difference(theirs.text, ours.text)
+
+
 def difference(case, library):
     """None, or one sentence: how the library differs from NumPy."""
     theirs, ours = run_numpy(case), run_library(case, library)
     if (theirs.error or ours.error) and open_power(case):
         return None
     if theirs.error or ours.error:
-        if theirs.error and ours.error:
-            if same_class(theirs.error, ours.error.status):
-                return tally.changed_memory(case, ours) or text_difference(theirs.text, ours.text)
-            kind = type(theirs.error).__name__
-            return (
-                f'error class: NumPy {kind} "{theirs.text}", '
-                f'ours {ours.error.status} "{ours.text}"'
-            )
-        if theirs.error and time_cases.only_iterator_refuses(case, theirs):
+        if not ours.error and time_cases.only_iterator_refuses(case, theirs):
             return untouched_difference(case, ours, ours) or steps_difference(case, ours)
-        if theirs.error:
-            return f'NumPy fails: {type(theirs.error).__name__} "{theirs.text}", ours succeeds'
-        return f'ours fails: {ours.error.status} "{ours.text}", NumPy succeeds'
+        return error_difference(case, theirs, ours)
     if theirs.letter != ours.letter:
         return f'dtype: NumPy {theirs.letter}, ours {ours.letter}'
     if theirs.output.shape != ours.output.shape:

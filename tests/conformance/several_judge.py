@@ -12,7 +12,6 @@ import build
 import casts
 import judge
 import tally
-from error_texts import text_difference
 from judge import Outcome, letter_of
 from several_cases import numpy_function
 
@@ -72,22 +71,11 @@ def run_library(case, library):
     return [Outcome(memory, array, letter, strides) for letter, array, strides in triples]
 
 
-def error_difference(case, theirs, ours):
-    if not ours.error:
-        return f'NumPy fails: {type(theirs.error).__name__} "{theirs.text}", ours succeeds'
-    if not theirs.error:
-        return f'ours fails: {ours.error.status} "{ours.text}", NumPy succeeds'
-    if not judge.same_class(theirs.error, ours.error.status):
-        name = f'{type(theirs.error).__name__} "{theirs.text}"'
-        return f'error class: NumPy {name}, ours {ours.error.status} "{ours.text}"'
-    return tally.changed_memory(case, ours) or text_difference(theirs.text, ours.text)
-
-
 def difference(case, library):
     """None, or one sentence: how the library differs from NumPy."""
     theirs, ours = run_numpy(case), run_library(case, library)
     if theirs[0].error or ours[0].error:
-        return error_difference(case, theirs[0], ours[0])
+        return judge.error_difference(case, theirs[0], ours[0])
     tally.TALLY['several operands'] += 1
     tally.TALLY['one of two outputs'] += len(set(map(bool, case['outputs']))) == 2
     outside = outside_of(case, theirs)
