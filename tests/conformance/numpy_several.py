@@ -18,6 +18,8 @@ FAULTS = {
     'several: the third input is the second': 'third_input',
     'several: an item of the second output is lost between two chunks': 'second_item',
     'several: a remainder of times is not a time': 'not_a_time',
+    'several: outputs that overlap are written last first': 'last_output_first',
+    'several: what the mask leaves out is as before the first output': 'old_under_mask',
     'several: outer exchanges the inputs': 'outer_of_two',
 }
 
@@ -52,14 +54,16 @@ class SeveralOperands:
 
     def answers(self, function, inputs, outputs, case, where):
         options = several_judge.options_of(case)
-        if where is not None:
-            options['where'] = where
+        mask = True if where is None else where
         fresh = all(out is None for out in outputs)
         given = [None if out is None else out.copy(order='K') for out in outputs]
-        copies = [x.copy() if isinstance(x, np.ndarray) else x for x in inputs]
+        copies = [x.copy(order='K') if isinstance(x, np.ndarray) else x for x in inputs]
+        if where is not None:  # NumPy writes what a mask leaves out of an output that it copies
+            near = [any(np.may_share_memory(x, out) for out in outputs) for x in inputs]
+            inputs = [pair[over] for *pair, over in zip(inputs, copies, near)]
 
         def work(_):
-            found = function(*inputs, out=tuple(outputs), **options)
+            found = several_judge.written_in_order(function, inputs, outputs, options, mask)
             return found if isinstance(found, tuple) else (found,)
 
         found = [np.asarray(x) for x in self.guarded(work, None, True)]
@@ -68,7 +72,11 @@ class SeveralOperands:
         if len(found) == 2 and outputs[1] is not None:
             if self.fault == 'output_lost':
                 outputs[1][...] = given[1]
-            if self.fault == 'first_masked' and options.pop('where', None) is not None:
+            if self.fault == 'last_output_first' and outputs[0] is not None:
+                function(*copies, out=(outputs[0], None), where=mask, **options)
+            if self.fault == 'old_under_mask':
+                np.copyto(outputs[1], given[1], where=~np.asarray(mask))
+            if self.fault == 'first_masked' and where is not None:
                 function(*copies, out=(None, outputs[1]), **options)
         return [
             (letter_of(x.dtype), x, x.strides) if out is None else out

@@ -37,7 +37,8 @@ def random_input(rng, buffers, shape, dtypes):
 
 
 def random_outputs(rng, case, buffers, shape, dtypes):
-    """Each absent or not; they lie apart from one another, but may lie in an input's buffer."""
+    """Each absent or not; each may lie in an input's buffer. Two lie apart from one another, or are
+    both given and lie beside one another."""
     taken, outputs = set(), []
     for _ in range(OPERANDS[case['op']][1]):
         output = cases.random_output(rng, buffers, shape, case['inputs'], dtypes)
@@ -46,6 +47,10 @@ def random_outputs(rng, case, buffers, shape, dtypes):
         if output:
             taken.add(output['buffer'])
         outputs.append(output)
+    # Which element is an integer that an unsafe cast leaves open is told output by output.
+    if len(outputs) == 2 and case['casting'] != 'unsafe' and rng.random() < 0.3:
+        first = outputs[0] or buffers.view(rng.choice(dtypes), shape)
+        outputs = [first, buffers.view_beside(first, first['shape'])]
     return outputs
 
 
@@ -66,13 +71,9 @@ def random_types(rng, case):
 
 
 def add_mask(rng, case, buffers, shape):
-    """NumPy fails on a weak integer out of range beside a mask, and writes what a mask leaves out
-    of outputs that it has to copy."""
-    views = [view for view in case['inputs'] if 'buffer' in view]
-    held = {view['buffer'] for view in views}
+    """NumPy fails on a weak integer out of range beside a mask."""
     weak = any('weak_int' in view for view in case['inputs'])
-    shared = any(output and output['buffer'] in held for output in case['outputs'])
-    if not weak and not shared and rng.random() < 0.2:
+    if not weak and rng.random() < 0.2:
         case['where'] = buffers.view('?', cases.narrowed(rng, shape))
 
 
@@ -109,7 +110,7 @@ def random_several_case(rng):
 
 
 def outer_of(rng, case, buffers, dtypes, times):
-    """divmod.outer; outputs of their own."""
+    """divmod.outer; outputs apart from the inputs."""
     shapes = [[rng.randint(1, 5) for _ in range(rng.choice([0, 1, 2]))] for _ in range(2)]
     case['inputs'] = [buffers.view(rng.choice(dtypes), shape) for shape in shapes]
     whole = shapes[0] + shapes[1]
@@ -117,6 +118,8 @@ def outer_of(rng, case, buffers, dtypes, times):
         buffers.view(rng.choice(dtypes), whole) if rng.random() < 0.5 else None for _ in range(2)
     ]
     case['outer'] = True
+    if all(case['outputs']) and rng.random() < 0.3:
+        case['outputs'][1] = buffers.view_beside(case['outputs'][0], whole)
     if rng.random() < 0.2:
         case['where'] = buffers.view('?', whole)
     if rng.random() < 0.12 and not times:

@@ -22,6 +22,7 @@ FEWEST = {
     'around the caches': 50_000,  # ... a result that is written around the caches, as told
     'several operands': 40,  # ... a call with two outputs or three inputs
     'one of two outputs': 200,  # ... one that was given one output of two
+    'overlap of two outputs': 600,  # ... one whose two outputs share memory
     'refused for an argument': 20,  # ... a wrong argument that both refuse, without a byte changed
 }
 
@@ -46,6 +47,14 @@ def count_overlap(case, ours):
     if case['output'] and case.get('where'):
         mask = ours.memory.view(case['where'])
         TALLY['over their mask'] += np.shares_memory(ours.output, mask)
+
+
+def count_several(case, ours):
+    """Counts a call of several operands that succeeded; `ours` are its outputs."""
+    TALLY['several operands'] += 1
+    TALLY['one of two outputs'] += len(set(map(bool, case['outputs']))) == 2
+    if len(ours) == 2 and all(case['outputs']):
+        TALLY['overlap of two outputs'] += np.shares_memory(*[x.output for x in ours])
 
 
 def count_big(case, library):
@@ -84,7 +93,7 @@ def tell(count, only, several=True):
         f'thread in tiles, {TALLY["shared methods"]} methods; '
         f'written around the caches: {TALLY["around the caches"]}; '
         f'of several operands: {TALLY["several operands"]}, {TALLY["one of two outputs"]} of them '
-        'with one output of two'
+        f'with one output of two, {TALLY["overlap of two outputs"]} with two that share memory'
     )
     TALLY['with events'] = event_judge.TALLY['found']
     wanted = {kind: (count - 1000) // one_in for kind, one_in in FEWEST.items()}
