@@ -342,6 +342,7 @@ def in_output_shape(values, theirs):
     values = np.asarray(values)
     if values.size == theirs.output.size:
         return values.reshape(theirs.output.shape)
+    values = values.reshape(values.shape[max(values.ndim - theirs.output.ndim, 0) :])
     return np.broadcast_to(values, theirs.output.shape)
 
 
