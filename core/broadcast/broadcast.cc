@@ -273,7 +273,6 @@ guf_status count_items(LoopShape *loop, guf_error *error) {
 }  // namespace
 
 guf_status arrange(op::CallView &call, LoopShape *out, guf_error *error) {
-  out->turned = false;
   out->keepdims = false;
   if (!call.ufunc->signature.generalized) {
     fill_groups<int32_t>(out->core_ndim, call.noperands, 0);

@@ -10,7 +10,7 @@ namespace gufunc::broadcast {
 
 inline constexpr int64_t kUnknown = -1;  // a core dimension whose size nothing has given yet
 
-// Not initialised as a whole: `arrange` sets what exists.
+// Not initialised as a whole: `arrange` sets what exists, or who needs less than it sets that.
 struct LoopShape {
   int32_t ndim;  // loop dimensions
   int64_t extent[GUF_MAX_NDIM];
@@ -25,7 +25,7 @@ struct LoopShape {
 
   // With axes= or axis=: `arrange` has turned operands so that core axes are the last. Axis k of
   // the turned operand i is axis order[i][k] of the caller's.
-  bool turned;
+  bool turned = false;
   int8_t order[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
   int64_t shape_room[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
 };

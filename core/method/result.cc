@@ -67,7 +67,8 @@ guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t 
   std::fill_n(loop.core_ndim, 3, 0);
   int64_t votes[GUF_MAX_NDIM];
   std::copy_n(input.strides, input.ndim, votes);
-  if (silent_axis != kNoAxis) votes[silent_axis] = 0;
+  // The other orders do not ask for votes.
+  if (silent_axis != kNoAxis && call.args->order == GUF_ORDER_KEEP) votes[silent_axis] = 0;
   call.operand[kLeft].layout.strides = votes;
   call.operand[kInput].layout.strides = votes;
   int64_t full[GUF_MAX_NDIM];

@@ -87,7 +87,8 @@ bool StateLaunches::line_up(const op::OperandView &operand, Ground *out) const {
   *out = ground_of(operand);
   const array::Layout &own = operand.layout;  // the mask may have fewer axes, and stretch
   int32_t kept = nkept_;
-  int64_t count = 1;
+  uint64_t count = 1;  // may wrap where there are no elements
+  bool straight = true;
   for (int32_t axis = input().ndim - 1; axis >= 0; --axis) {
     const int64_t extent = input().shape[axis];
     const int32_t k = axis - (input().ndim - own.ndim);
@@ -96,11 +97,12 @@ bool StateLaunches::line_up(const op::OperandView &operand, Ground *out) const {
       out->stride[--kept] = stride;
     } else if (extent != 1) {
       if (count == 1) out->fold_stride = stride;
-      if (count != 1 && stride != out->fold_stride * count) return false;
-      count *= extent;
+      const uint64_t next = static_cast<uint64_t>(out->fold_stride) * count;
+      straight = straight && (count == 1 || static_cast<uint64_t>(stride) == next);
+      count *= static_cast<uint64_t>(extent);
     }
   }
-  return true;
+  return straight;
 }
 
 guf_status StateLaunches::find_grounds(guf_error *error) {

@@ -126,6 +126,9 @@ def own_outputs(both):
     both.own_rule(lambda: run.at('add', fixed, [array([0])], x[:1]), READ_ONLY)
     both.own_rule(lambda: run.reduceat('add', x, array([0]), np.zeros(3)), SHAPE)
     both.own_rule(lambda: run.accumulate('add', x, np.zeros(())), SHAPE)
+    square, further = np.ones((3, 3)), np.zeros((3, 3, 1))
+    both.own_rule(lambda: run.accumulate('add', square, further), SHAPE)
+    both.own_rule(lambda: run.reduceat('add', square, array([0, 1, 2]), further), SHAPE)
     both.same('library', run.reduce('add', array(2.0), axis=(0,))[1], array(2.0))
     both.method('outer', 'add', array([1], 'B'), 2, expected=array([3]))  # no weak scalars there
 

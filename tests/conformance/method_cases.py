@@ -235,7 +235,7 @@ def random_outer(rng, name, dtypes, overlaps=False):
             view = random_input(rng, buffers, shape, dtypes)
         inputs.append(view)
     shape = [n for view in inputs for n in view.get('shape', [])]
-    case['order'] = rng.choice('KKKCF')
+    case['order'] = rng.choice('KKKCFA')
     if rng.random() < 0.1:
         case['where'] = buffers.view('?', narrowed(rng, shape))
     if rng.random() < 0.1:

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// args.order of methods: how an allocated result lies.
+#include <gmock/gmock.h>
+
+#include "tests/unit/method/method_fixture.h"
+
+namespace gufunc {
+namespace {
+
+using testing::ElementsAre;
+
+enum class Lies { kC, kF, kTurned };  // in which order the input has its axes
+
+class ResultOrder : public testing::Test {
+ protected:
+  View input(Lies lies) const {
+    std::vector<int64_t> strides = {96, 32, 8};
+    if (lies == Lies::kF) strides = {8, 16, 48};
+    if (lies == Lies::kTurned) strides = {32, 64, 8};
+    return {GUF_F64, data_.data(), {2, 3, 4}, strides, 0};
+  }
+  static std::vector<int64_t> strides_of(const guf_operand &output) {
+    const guf_array_info info = info_of(output);
+    std::vector<int64_t> strides(info.strides, info.strides + info.ndim);
+    guf_array_release(output.array, nullptr);
+    return strides;
+  }
+  std::vector<int64_t> reduced(Lies lies, int32_t order) const {
+    Reduce reduce("add", input(lies));
+    reduce.axes({1});
+    reduce.args.order = order;
+    EXPECT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+    return strides_of(reduce.output);
+  }
+  std::vector<int64_t> accumulated(Lies lies, int32_t order) const {
+    Accumulate accumulate("add", input(lies));
+    accumulate.args.order = order;
+    EXPECT_EQ(accumulate.run(), GUF_OK) << accumulate.error.message;
+    return strides_of(accumulate.output);
+  }
+  // Five stretches of the last axis.
+  std::vector<int64_t> stretched(Lies lies, int32_t order) const {
+    const std::vector<int64_t> indices = {0, 2, 1, 3, 0};
+    Accumulate reduceat("add", input(lies));
+    reduceat.args.axis = -1;
+    reduceat.args.order = order;
+    EXPECT_EQ(reduceat.run_at(view(GUF_I64, indices)), GUF_OK) << reduceat.error.message;
+    return strides_of(reduceat.output);
+  }
+
+  std::vector<double> data_ = std::vector<double>(24);
+};
+
+TEST_F(ResultOrder, IsTheOneThatIsAskedFor) {
+  for (const Lies lies : {Lies::kC, Lies::kF, Lies::kTurned}) {
+    EXPECT_THAT(reduced(lies, GUF_ORDER_C), ElementsAre(32, 8));
+    EXPECT_THAT(reduced(lies, GUF_ORDER_F), ElementsAre(8, 16));
+    EXPECT_THAT(accumulated(lies, GUF_ORDER_C), ElementsAre(96, 32, 8));
+    EXPECT_THAT(accumulated(lies, GUF_ORDER_F), ElementsAre(8, 16, 48));
+    EXPECT_THAT(stretched(lies, GUF_ORDER_C), ElementsAre(120, 40, 8));
+    EXPECT_THAT(stretched(lies, GUF_ORDER_F), ElementsAre(8, 16, 48));
+  }
+}
+
+TEST_F(ResultOrder, OfAnyIsFortransForFortransInput) {
+  EXPECT_THAT(reduced(Lies::kF, GUF_ORDER_ANY), ElementsAre(8, 16));
+  EXPECT_THAT(accumulated(Lies::kF, GUF_ORDER_ANY), ElementsAre(8, 16, 48));
+  EXPECT_THAT(stretched(Lies::kF, GUF_ORDER_ANY), ElementsAre(8, 16, 48));
+  for (const Lies lies : {Lies::kC, Lies::kTurned}) {
+    EXPECT_THAT(reduced(lies, GUF_ORDER_ANY), ElementsAre(32, 8));
+    EXPECT_THAT(accumulated(lies, GUF_ORDER_ANY), ElementsAre(96, 32, 8));
+    EXPECT_THAT(stretched(lies, GUF_ORDER_ANY), ElementsAre(120, 40, 8));
+  }
+}
+
+// As NumPy's methods, which have no order=, lay their results out.
+TEST_F(ResultOrder, OfKeepIsTheInputs) {
+  EXPECT_THAT(reduced(Lies::kF, GUF_ORDER_KEEP), ElementsAre(8, 16));
+  EXPECT_THAT(accumulated(Lies::kF, GUF_ORDER_KEEP), ElementsAre(8, 16, 48));
+  EXPECT_THAT(accumulated(Lies::kTurned, GUF_ORDER_KEEP), ElementsAre(32, 64, 8));
+  EXPECT_THAT(reduced(Lies::kTurned, GUF_ORDER_KEEP), ElementsAre(32, 8));
+}
+
+}  // namespace
+}  // namespace gufunc
