@@ -52,6 +52,14 @@ guf_status explain_states(FoldView &view, StateResults &results, std::string *ou
   *out = call.ufunc->full_name + ".reduce on " + call.device->spec + ": " +
          pipeline::describe_loop(call, plan.leaf) + "\n";
   *out += pipeline::describe_operand(call, kInput, resolution.loop_dtypes[0]);
+  const array::Layout &input = call.operand[kInput].layout;
+  int64_t stride = 0;
+  if (plan.elements != 0 &&
+      (!find_fold_stride(input, input, plan.folded, &stride) ||
+       (call.has_where && !find_fold_stride(call.where.layout, input, plan.folded, &stride)))) {
+    *out += call.has_where ? "copied first: argument 1 and the mask" : "copied first: argument 1";
+    *out += ", as what is folded has no one stride\n";
+  }
   for (int32_t k = 0; k < results.count; ++k) {
     *out += "result " + std::to_string(k) + ": " + dtype::name(resolution.dtypes[1 + k]) +
             ", shape " +

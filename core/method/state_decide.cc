@@ -185,6 +185,24 @@ guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error
 
 }  // namespace
 
+bool find_fold_stride(const array::Layout &own, const array::Layout &input,
+                      const array::AxisSet &folded, int64_t *out) {
+  *out = 0;
+  uint64_t count = 1;  // may wrap where there are no elements
+  bool straight = true;
+  for (int32_t axis = input.ndim - 1; axis >= 0; --axis) {
+    const int64_t extent = input.shape[axis];
+    if (!folded.test(static_cast<size_t>(axis)) || extent == 1) continue;
+    const int32_t k = axis - (input.ndim - own.ndim);
+    const int64_t stride = k < 0 || own.shape[k] == 1 ? 0 : own.strides[k];
+    if (count == 1) *out = stride;
+    const uint64_t wanted = static_cast<uint64_t>(*out) * count;
+    straight = straight && static_cast<uint64_t>(stride) == wanted;
+    count *= static_cast<uint64_t>(extent);
+  }
+  return straight;
+}
+
 guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, guf_error *error) {
   op::CallView &call = view.call;
   GUF_TRY(prepare_states(view, results, error));

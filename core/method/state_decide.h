@@ -23,6 +23,11 @@ struct StatePlan {
 // Errors  those of guf_reduce before a launch
 guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, guf_error *error);
 
+// The stride of an operand along all folded axes of `input` as one, in C order; it may have fewer
+// axes, and stretch. False when they have several strides: the operand is copied first.
+bool find_fold_stride(const array::Layout &own, const array::Layout &input,
+                      const array::AxisSet &folded, int64_t *out);
+
 }  // namespace gufunc::method
 
 #endif  // GUFUNC_CORE_METHOD_STATE_DECIDE_H

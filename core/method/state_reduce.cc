@@ -62,7 +62,8 @@ class StateLaunches {
   const StatePlan &plan_;
   pipeline::Temporaries arrays_;
   pipeline::EventFailure failure_;
-  Ground elements_, mask_, numbers_;
+  Ground elements_, mask_;
+  array::Array *numbers_ = nullptr;    // the first elements' of all full leaves
   std::vector<Ground> states_, ends_;  // ends: the results
   int32_t nkept_ = 0;
   int64_t kept_[GUF_MAX_NDIM];
@@ -86,29 +87,16 @@ Ground ground_of(const op::OperandView &operand) {
 bool StateLaunches::line_up(const op::OperandView &operand, Ground *out) const {
   *out = ground_of(operand);
   const array::Layout &own = operand.layout;  // the mask may have fewer axes, and stretch
-  int32_t kept = nkept_;
-  uint64_t count = 1;  // may wrap where there are no elements
-  bool straight = true;
-  for (int32_t axis = input().ndim - 1; axis >= 0; --axis) {
-    const int64_t extent = input().shape[axis];
+  int32_t kept = 0;
+  for (int32_t axis = 0; axis < input().ndim; ++axis) {
+    if (folded(axis)) continue;
     const int32_t k = axis - (input().ndim - own.ndim);
-    const int64_t stride = k < 0 || own.shape[k] == 1 ? 0 : own.strides[k];
-    if (!folded(axis)) {
-      out->stride[--kept] = stride;
-    } else if (extent != 1) {
-      if (count == 1) out->fold_stride = stride;
-      const uint64_t next = static_cast<uint64_t>(out->fold_stride) * count;
-      straight = straight && (count == 1 || static_cast<uint64_t>(stride) == next);
-      count *= static_cast<uint64_t>(extent);
-    }
+    out->stride[kept++] = k < 0 || own.shape[k] == 1 ? 0 : own.strides[k];
   }
-  return straight;
+  return find_fold_stride(own, input(), plan_.folded, &out->fold_stride);
 }
 
 guf_status StateLaunches::find_grounds(guf_error *error) {
-  for (int32_t axis = 0; axis < input().ndim; ++axis) {
-    if (!folded(axis)) kept_[nkept_++] = input().shape[axis];
-  }
   op::CallView &call = view_.call;
   const auto find = [&] {
     bool straight = line_up(call.operand[kInput], &elements_);
@@ -124,6 +112,9 @@ guf_status StateLaunches::find_grounds(guf_error *error) {
 // The states, [kept][leaf] each, and the results that are missing.
 guf_status StateLaunches::allocate(guf_error *error) {
   op::CallView &call = view_.call;
+  for (int32_t axis = 0; axis < input().ndim; ++axis) {
+    if (!folded(axis)) kept_[nkept_++] = input().shape[axis];
+  }
   int64_t shape[GUF_MAX_NDIM];
   std::copy_n(kept_, nkept_, shape);
   shape[nkept_] = leaves();
@@ -225,10 +216,8 @@ guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t fro
     put_number(from);
     if (count > 1) {
       op::OperandView &number = call_.operand[op::kLeafFirst];
-      const array::Layout &numbers = numbers_.array->layout();
-      pipeline::point_at(base::Ref<array::Array>::share(numbers_.array), &number);
+      pipeline::point_at(base::Ref<array::Array>::share(numbers_), &number);
       number.kind = GUF_OPERAND_TENSOR;
-      number.layout = numbers;
     }
   }
   if (leaf.nin() > op::kLeafMask) {
@@ -254,7 +243,7 @@ guf_status StateLaunches::make_states(guf_error *error) {
                              error));
     auto *const to = reinterpret_cast<int64_t *>(numbers->layout().address);
     for (int64_t k = 0; k < full; ++k) to[k] = k * kLeaf;
-    numbers_.array = numbers.get();
+    numbers_ = numbers.get();
     arrays_.keep(std::move(numbers));
   }
   if (full > 0) GUF_TRY(make_leaves(full, kLeaf, 0));
@@ -301,8 +290,8 @@ guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
                       "%s: reductions with a state need memory that the host can write",
                       call.device->spec.c_str());
   }
+  GUF_TRY(allocate(error));  // results lie as the input does, before it is copied
   GUF_TRY(find_grounds(error));
-  GUF_TRY(allocate(error));
   if (std::find(kept_, kept_ + nkept_, 0) == kept_ + nkept_) {
     GUF_TRY(make_states(error));
     GUF_TRY(merge_states());

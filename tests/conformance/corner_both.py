@@ -23,6 +23,14 @@ def array(values, letter=None):
     return np.array(values, np.dtype(numpy_letter(letter)) if letter else None)
 
 
+# What the standard library lacks of the functions that are asked for here; anything else that is
+# not found is an error.
+NOT_YET = set(
+    'arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cosh exp2 expm1 fmod heaviside '
+    'hypot log10 log1p log2 logaddexp logaddexp2 matvec sinh spacing tan tanh'.split()
+)
+
+
 class Both:
     def __init__(self, library):
         self.library, self.missing, self.notes, self.answers = library, [], [], 0
@@ -32,7 +40,7 @@ class Both:
         try:
             self.library.find(name)
         except abi.GufuncError as error:
-            if error.status != NOT_FOUND:
+            if error.status != NOT_FOUND or name not in NOT_YET:
                 raise
             self.missing.append(f'{name}: not in the library yet')
             return False

@@ -2,7 +2,7 @@
 """The 36 corner cases of NumPy's semantics, each by name: NumPy must give the golden answer, and so
 must the library.
 
-    corner_cases.py --library build/release/lib/libgufunc.so.0.1 [--module lent_functions.so]
+    corner_cases.py --library build/release/lib/libgufunc.so.0.1 --module lent_functions.so
     [--case 8] [--list]
 
 The module lends functions that the dialect has and the standard library does not. What a case asks
@@ -48,7 +48,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', help='what lent_functions.guf.cpp becomes')
+    parser.add_argument('--module', required=True, help='what lent_functions.guf.cpp becomes')
     parser.add_argument('--case', type=int, help='this one only')
     parser.add_argument('--list', action='store_true', help='only tell the names')
     options = parser.parse_args()
@@ -58,8 +58,7 @@ def main():
         return 0
     np.seterr(all='ignore')
     both = Both(abi_methods.Library(os.path.abspath(options.library)))
-    if options.module:
-        both.library.load_module(os.path.abspath(options.module))
+    both.library.load_module(os.path.abspath(options.module))
     chosen = [c for c in CORNERS if options.case in (None, c[0])]
     good = [run(*corner, both) for corner in chosen]
     print(f'{sum(good)} of {len(good)} corner cases differ nowhere')

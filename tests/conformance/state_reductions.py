@@ -91,7 +91,7 @@ class Library(abi_methods.Library):
         if where is not None:
             args.where = ct.pointer(self.operand(where, keep))
         self.check(self.lib.guf_reduce(self.find(name), ct.byref(args), ct.byref(self.error)))
-        return [self.result(out)[1] for out in outs]
+        return [self.result(out)[1:] for out in outs]
 
 
 def random_array(rng, nprng):
@@ -173,15 +173,30 @@ def difference(library, rng, nprng):
         return f'{what}: NumPy refuses'
     shape = [1 if k in axes else n for k, n in enumerate(array.shape)
              if keepdims or k not in axes]
-    for own, theirs in zip(found, right):
+    for (own, strides), theirs in zip(found, right):
         if list(own.shape) != shape:
             return f'{what}: found shape {own.shape}, wanted {shape}'
+        text = layout_difference(array, axis, keepdims, where, own, strides)
+        if text:
+            return f'{what}: {text}'
         theirs = theirs.reshape(shape)
         exact = name != 'mean_variance'
         close = (np.array_equal if exact else np.allclose)(own, theirs, equal_nan=True)
         if not close:
             return f'{what}: found {own.ravel()[:4]}, wanted {theirs.ravel()[:4]}'
     return None
+
+
+def layout_difference(array, axis, keepdims, where, own, strides):
+    """Fresh results lie as those of NumPy's reductions, which one of bools has in each type."""
+    axis = axis if axis is None else tuple(axis)
+    mask = {} if where is None else {'where': where}
+    right = np.logical_or.reduce(array, axis=axis, keepdims=keepdims, **mask)
+    wanted = [n * own.itemsize for n in np.shape(right) and right.strides]
+    fits = own.size == 0 or all(
+        found == step for found, step, n in zip(strides, wanted, own.shape) if n > 1
+    )
+    return None if fits else f'found strides {strides}, wanted {wanted}'
 
 
 def ldexp_difference(library, rng, nprng):

@@ -39,6 +39,11 @@ class CommandWords(command_fixture.CommandTest):
         self.fails(2, 'minmax: 2 results, but -o was given 1 time', *reduce, '-o', self.out)
         self.fails(2, '--into was given 3 times', *reduce, *['--into', into[0]] * 3)
         self.fails(4, '--initial 1: reductions:minmax has a state', *reduce, '--initial', '1')
+        self.assertEqual(self.ok(*reduce, '--initial', 'none'), self.ok(*reduce))
+        self.assertIn('copied first: argument 1, as what is folded has no one stride\n',
+                      self.ok(*reduce, '--explain'))
+        rows = self.ok('reduce', 'minmax', a, *modules, '--axis=1', '--explain')
+        self.assertNotIn('copied', rows)
         self.fails(2, 'add: 1 result, but -o was given 2 times', 'reduce', 'add', a,
                    *['-o', self.out] * 2)
 
@@ -70,6 +75,13 @@ class CommandWords(command_fixture.CommandTest):
         self.fails(4, 'core dimension', 'run', *grid[:3])
         self.fails(2, '--inplace: the first input', 'run', *grid, '--inplace')
         self.fails(4, 'inputs: found 0, wanted 2', 'run', 'add')
+
+    def test_axes_of_a_signature_with_blanks(self):
+        values = np.arange(6.0).reshape(2, 3)
+        call = 'scaled', self.save('a.npy', values), '2.0', *self.module('grid')
+        self.ok('run', *call, '--axes', '0,(),0', '-o', self.out)
+        np.testing.assert_array_equal(np.load(self.out), 2 * values)
+        self.fails(2, 'found 1 for argument 1 of', 'run', *call, '--axes', '0,0,0')
 
     def test_explain_has_no_memory(self):
         shape = (300000, 1)

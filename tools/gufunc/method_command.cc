@@ -170,7 +170,7 @@ class Method {
     args.input = inputs_.data();
     args.outputs = outputs_.data();
     args.noutputs = static_cast<int32_t>(outputs_.size());
-    if (info_.nresults > 0 && !options_.initial.empty()) {
+    if (info_.nresults > 0 && initial_) {
       throw Failure(Exit::kRefused, fmt::format("--initial {}: {} has a state of its own, which "
                                                 "takes no first operand",
                                                 options_.initial, info_.name));

@@ -58,7 +58,9 @@ struct CoreCount {
 
 std::vector<CoreCount> core_counts(const guf_ufunc_info &info) {
   std::vector<CoreCount> counts;
-  for (std::string_view rest = info.signature; rest.find('(') != rest.npos;) {
+  std::string signature = info.signature;
+  std::erase(signature, ' ');
+  for (std::string_view rest = signature; rest.find('(') != rest.npos;) {
     rest.remove_prefix(rest.find('(') + 1);
     const std::string_view own = rest.substr(0, rest.find(')'));
     CoreCount count;

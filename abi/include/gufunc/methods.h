@@ -133,7 +133,7 @@ typedef struct guf_at_args {
  *         loop and GUF_E_FLOATING_POINT.
  * [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, where
  * the output overlaps or more than 8 axes longer than 1 are folded, copies; of a reduction with a
- * state its states. */
+ * state its states and, where what is folded has no one stride, copies of input and mask. */
 GUF_API guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error);
 
 /** All partial results along an axis: NumPy's ufunc.accumulate.
