@@ -179,6 +179,17 @@ def random_gufunc(rng, name, buffers, dtypes, loop=None):
     return inputs, random_output(rng, buffers, loop + core, inputs, dtypes)
 
 
+def known_order(case, buffers):
+    """The case's order, or K for A where it is not known what A sees: NumPy casts small inputs
+    before it looks at their layout."""
+    name, dtypes = case['op'], {b['dtype'] for b in buffers.list}
+    plain = len(dtypes) == 1 and not any(b['swapped'] or b['misaligned'] for b in buffers.list)
+    plain = plain and not dtypes & set('?bhiqBHIQ' if name in FLOATING else '?')
+    if case['order'] == 'A' and (name.startswith('logical') or not plain or case.get('dtype')):
+        return 'K'
+    return case['order']
+
+
 def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
     """`shape`: that of the result, or of the loop where there are core dimensions."""
     name = rng.choice(names)
@@ -220,13 +231,7 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
         case['dtype'] = rng.choice(DTYPES)
     if unfit:
         case['dtype'], case['casting'] = rng.choice('bhiqBHIQ'), 'unsafe'
-    # NumPy casts small inputs before it looks at their layout: 'A' sees other arrays then.
-    plain = len({b['dtype'] for b in buffers.list}) == 1 and not any(
-        b['swapped'] or b['misaligned'] for b in buffers.list
-    )
-    plain = plain and buffers.list[0]['dtype'] not in ('?bhiqBHIQ' if name in FLOATING else '?')
-    if case['order'] == 'A' and (name.startswith('logical') or not plain or case.get('dtype')):
-        case['order'] = 'K'
+    case['order'] = known_order(case, buffers)
     # NumPy 2 writes masked-out places of an output that it has to copy for overlap and cast: not
     # asked for either.
     if (

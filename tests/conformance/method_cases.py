@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random method calls (reduce, accumulate, reduceat, outer, at) as plain data."""
 
-from cases import DTYPES, ELEMENTWISE, GUFUNCS, Buffers, narrowed, random_input
+from cases import (
+    DTYPES,
+    ELEMENTWISE,
+    GUFUNCS,
+    Buffers,
+    known_order,
+    narrowed,
+    random_input,
+)
 
 METHODS = ['reduce'] * 5 + ['accumulate'] * 2 + ['reduceat'] * 2 + ['outer', 'at', 'at']
 FOLDED = (
@@ -240,6 +248,7 @@ def random_outer(rng, name, dtypes, overlaps=False):
         case['where'] = buffers.view('?', narrowed(rng, shape))
     if rng.random() < 0.1:
         case['dtype'] = rng.choice(DTYPES)
+    case['order'] = known_order(case, buffers)
     output = random_output(rng, buffers, shape, inputs, dtypes)
     if output and case.get('where') and any(output['buffer'] == v.get('buffer') for v in inputs):
         case['where'] = None
