@@ -10,7 +10,8 @@ namespace gufunc::broadcast {
 
 inline constexpr int64_t kUnknown = -1;  // a core dimension whose size nothing has given yet
 
-// Not initialised as a whole: `arrange` sets what exists, or who needs less than it sets that.
+// Not initialised as a whole: `arrange` sets what exists. Code that makes one without it sets all
+// that it reads.
 struct LoopShape {
   int32_t ndim;  // loop dimensions
   int64_t extent[GUF_MAX_NDIM];

@@ -18,13 +18,10 @@ guf_status check_first(const op::CallView &call, guf_error *error) {
   const guf_dtype from = call.operand[kInput].layout.dtype;
   const guf_dtype to = call.operand[kOutput].layout.dtype;
   if (dtype::can_cast(from, to, GUF_CASTING_UNSAFE)) return GUF_OK;
-  base::Text found, wanted;
-  dtype::spell(from, false, &found);
-  dtype::spell(to, false, &wanted);
-  return base::fail(error, GUF_E_CASTING, kInput, kNone,
-                    "Cannot cast array data from dtype('%s') to dtype('%s').; the first element "
-                    "begins the result of reduction operation '%s' without 'initial'",
-                    found.c_str(), wanted.c_str(), call.ufunc->name.c_str());
+  base::Text what;
+  what.add("the first element begins the result of reduction operation '%s' without 'initial'",
+           call.ufunc->name.c_str());
+  return refuse_start(from, to, kInput, what.c_str(), error);
 }
 
 // Without a value to start from there must be elements, all of them.

@@ -81,20 +81,11 @@ guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, 
                     "%s; initial: found %d dimensions, wanted 0", text, ndim);
 }
 
-[[gnu::cold, gnu::noinline]] guf_status fail_record(guf_dtype from, guf_dtype to,
-                                                    guf_error *error) {
-  base::Text found, wanted;
-  dtype::spell(from, false, &found);
-  dtype::spell(to, false, &wanted);
-  return base::fail(error, GUF_E_CASTING, 4, kNone,
-                    "Cannot cast array data from dtype('%s') to dtype('%s').; initial",
-                    found.c_str(), wanted.c_str());
-}
-
 guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error *error) {
   if (!resolve::is_weak(initial)) {
     const guf_dtype own = initial.layout.dtype;
-    if (!dtype::can_cast(own, type, GUF_CASTING_UNSAFE)) return fail_record(own, type, error);
+    if (!dtype::can_cast(own, type, GUF_CASTING_UNSAFE))
+      return refuse_start(own, type, 4, "initial", error);
   }
   if (initial.layout.ndim != 0) return fail_sequence(initial.layout.ndim, type, error);
   if (initial.device != nullptr && !initial.device->host_memory) {
@@ -182,6 +173,16 @@ guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_e
 }
 
 }  // namespace
+
+guf_status refuse_start(guf_dtype from, guf_dtype to, int32_t argument, const char *what,
+                        guf_error *error) {
+  base::Text found, wanted;
+  dtype::spell(from, false, &found);
+  dtype::spell(to, false, &wanted);
+  return base::fail(error, GUF_E_CASTING, argument, kNone,
+                    "Cannot cast array data from dtype('%s') to dtype('%s').; %s", found.c_str(),
+                    wanted.c_str(), what);
+}
 
 guf_status find_seed(FoldView &view, guf_dtype type, Elements elements, unsigned char *out,
                      bool *out_has, guf_error *error) {

@@ -10,6 +10,11 @@ namespace gufunc::method {
 // Of the longest element.
 inline constexpr size_t kSeedBytes = GUF_MAX_RECORD_ITEMSIZE + 1;
 
+// That a result cannot begin with an element of another type. `what`: where it comes from.
+// Errors  GUF_E_CASTING
+[[gnu::cold]] guf_status refuse_start(guf_dtype from, guf_dtype to, int32_t argument,
+                                      const char *what, guf_error *error);
+
 // Writes the value in `type` to `out`, kSeedBytes long. `*out_has` stays false when there is none.
 // Waits for the view's stream when the initial value lies in an array. With Elements::kLeftAlone
 // such a value is not read: `*out_has` is true and `out` unspecified.

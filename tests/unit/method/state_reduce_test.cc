@@ -223,6 +223,18 @@ void take_left(char **args, const int64_t *dims, const int64_t *steps, void *) {
     store_value(args[2] + i * steps[2], load_value<double>(args[0] + i * steps[0]));
 }
 
+// A leaf's number and its elements are axes behind the kept ones.
+TEST(StateReduce, KeepsTwoAxesLessThanThereMayBe) {
+  const int32_t one = 1;
+  StateReduce reduce(trace(), {GUF_I32, &one, std::vector<int64_t>(64, 1), {}, 0}, 2);
+  reduce.axes({0});
+  EXPECT_EQ(reduce.run(), GUF_E_SHAPE);
+  EXPECT_STREQ(reduce.error.message, "a reduction with a state keeps at most 62 axes; found 63");
+  reduce.axes({0, 1});
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_EQ(info_of(reduce.results[0]).ndim, 62);
+}
+
 TEST(StateReduce, WithoutTakesNoneEmptyAxesAndMasksAreRefused) {
   const guf_ufunc leaf =
       make_part("test_first", "(n)->()", 1, 1, 0, {GUF_F64, GUF_F64}, take_first);

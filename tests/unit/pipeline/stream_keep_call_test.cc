@@ -28,6 +28,13 @@ void add_into_first(char **args, const int64_t *dims, const int64_t *steps, void
   }
 }
 
+guf_ufunc adding_into_first() {
+  static const guf_ufunc ufunc =
+      make_ufunc("add_into_first", "(),()", 0, 0, {GUF_ROLE_INOUT, GUF_ROLE_IN}, add_into_first,
+                 {GUF_F64, GUF_F64}, 0, GUF_LOOP_ANY_THREAD);
+  return ufunc;
+}
+
 TEST_F(StreamKeep, OperandsAndTheMaskOfACall) {
   block();
   std::vector<double> &x = doubles(1000), &y = doubles(1000), &z = doubles(1000);
@@ -95,11 +102,8 @@ TEST_F(StreamKeep, SourcesOfSeparateOutputs) {
 
 TEST_F(StreamKeep, ScalarsBesideSeparateOutputs) {
   block();
-  static const guf_ufunc ufunc =
-      make_ufunc("add_into_first", "(),()", 0, 0, {GUF_ROLE_INOUT, GUF_ROLE_IN}, add_into_first,
-                 {GUF_F64, GUF_F64}, 0, GUF_LOOP_ANY_THREAD);
   std::vector<double> &x = doubles(3), &y = doubles(3);
-  Call call(ufunc);
+  Call call(adding_into_first());
   call.in(*wrapped(view(GUF_F64, x))).in(Call::weak_int(7));
   call.outputs.push_back(*wrapped(view(GUF_F64, y)));
   call.args.stream = stream_;
@@ -111,11 +115,8 @@ TEST_F(StreamKeep, ScalarsBesideSeparateOutputs) {
 // What stretches into the output is read when its turn comes.
 TEST_F(StreamKeep, ScalarsThatSeparateOutputsStartFrom) {
   block();
-  static const guf_ufunc ufunc =
-      make_ufunc("add_to_scalar", "(),()", 0, 0, {GUF_ROLE_INOUT, GUF_ROLE_IN}, add_into_first,
-                 {GUF_F64, GUF_F64}, 0, GUF_LOOP_ANY_THREAD);
   std::vector<double> &x = doubles(3), &y = doubles(3);
-  Call call(ufunc);
+  Call call(adding_into_first());
   call.in(Call::weak_int(7)).in(*wrapped(view(GUF_F64, x)));
   call.outputs.push_back(*wrapped(view(GUF_F64, y)));
   call.args.stream = stream_;
