@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which compiler reads a kernel, and the few spellings that differ between them. Freestanding
 // C++17: no header of the system, of CUDA or of HIP is read anywhere in the dialect.
+// GUF_ITEMS, given on the command line, asks a host compiler for device entries (work_item.hpp).
 #ifndef GUFUNC_KERNEL_CONFIG_HPP
 #define GUFUNC_KERNEL_CONFIG_HPP
 

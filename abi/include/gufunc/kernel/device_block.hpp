@@ -4,9 +4,11 @@
 #ifndef GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 #define GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 
-#include "types.hpp"
+#include "work_item.hpp"
 
-#if defined(GUF_OPENCL)
+#if defined(GUF_ITEMS)
+#define GUF_GLOBAL(threads) extern "C" void
+#elif defined(GUF_OPENCL)
 #define GUF_GLOBAL(threads) __kernel void
 #elif defined(GUF_HIP)
 #define GUF_GLOBAL(threads) \
@@ -64,7 +66,19 @@ struct generalized_block {
   i64 core_stride[N][kCoreStrides];
 };
 
-#if defined(GUF_HIP)
+#if defined(GUF_ITEMS)
+inline u32 thread_id() {
+  return current_item->thread[0];
+}
+inline u32 block_id() {
+  return current_item->block[0];
+}
+inline void barrier() {
+  work_item *const self = current_item;
+  self->sync(self);
+  current_item = self;
+}
+#elif defined(GUF_HIP)
 __attribute__((device)) inline u32 thread_id() {
   return __builtin_amdgcn_workitem_id_x();
 }
@@ -108,7 +122,7 @@ inline void barrier() {
 }
 #endif
 
-#if defined(GUF_OPENCL)
+#if defined(GUF_OPENCL) || defined(GUF_ITEMS)
 #define GUF_DEVICE_ONLY inline __attribute__((always_inline))
 #elif defined(__clang__)
 #define GUF_DEVICE_ONLY __attribute__((device, always_inline)) inline
