@@ -203,6 +203,12 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   resolve::Choice choice;
   broadcast::LoopShape loop;
   GUF_TRY(decide(call, &choice, &loop, error));
+  if (call.host_copies != op::HostCopies::kNone) {
+    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                      "operands lie in host memory, which %s cannot read; a plan copies nothing: "
+                      "guf_array_to_device first",
+                      call.device->spec.c_str());
+  }
   return prepare(call, choice, loop, out, error);
 }
 

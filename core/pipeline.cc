@@ -24,6 +24,12 @@ bool has_missing(const op::CallView &call) {
   return false;
 }
 
+// Whether queued work reads scalars where they are. Devices with memory of their own take them
+// along with the launch.
+bool outlives_call(const op::CallView &call) {
+  return call.stream != nullptr && call.device->host_memory;
+}
+
 // Launches on what has been made ready, writes back, keeps, and gives out new arrays.
 guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, Temporaries *arrays,
@@ -32,6 +38,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   EventFailure failure(error);
   status = failure.keep(status);
   if (status == GUF_OK) status = failure.keep(arrays->write_back(failure.error()));
+  if (status == GUF_OK) status = failure.keep(arrays->settle(failure.error()));
   if (status == GUF_OK) status = failure.status();
   arrays->hand_over();
   if (status == GUF_OK) arrays->publish(outputs);
@@ -45,10 +52,12 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
                                                 guf_error *error) {
   backend::ErrorRoom room(error);
   Temporaries arrays(call);
+  GUF_TRY(arrays.open(room.get()));
   GUF_TRY(arrays.allocate_outputs(loop, room.get()));
   if (loop->items != 0) {
     if (work != nullptr) GUF_TRY(arrays.copy_overlapping(*work, *loop, room.get()));
-    if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
+    GUF_TRY(arrays.bring_operands(*loop, room.get()));
+    if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(room.get()));
   }
   return finish(call, *loop, choice, nullptr, &arrays, outputs, room.get());
 }
@@ -64,8 +73,12 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(decide_separate(call, &separate, &choice, &loop, room.get()));
   void *kernel = nullptr;  // asked for before anything is written
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, room.get()));
-  if (loop.items != 0) GUF_TRY(separate.load(loop, room.get()));
-  if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
+  GUF_TRY(arrays.open(room.get()));
+  if (loop.items != 0) {
+    GUF_TRY(separate.load(loop, room.get()));
+    GUF_TRY(arrays.bring_operands(loop, room.get()));
+  }
+  if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(room.get()));
   return finish(call, loop, choice, kernel, &arrays, outputs, room.get());
 }
 
@@ -139,8 +152,10 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
   GUF_TRY(decide(call, &choice, &loop, error));
   OverlapWork work;
   const bool overlaps = find_overlaps(call, &work);
-  if (!overlaps && call.stream == nullptr && !has_missing(call))
+  if (!overlaps && call.stream == nullptr && !has_missing(call) &&
+      call.host_copies == op::HostCopies::kNone) {
     return launch(call, loop, choice, nullptr, error);
+  }
   return launch_with_arrays(call, &loop, choice, overlaps ? &work : nullptr, outputs, error);
 }
 

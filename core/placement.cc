@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call runs: decided from handles alone, so no hidden copy and no hidden wait can follow
-// from it.
+// Where a call runs, and what has to be copied there: decided from handles alone.
 #include "core/placement.h"
 
 #include "core/backend/backend.h"
 #include "core/backend/backend_registry.h"
 #include "core/base/fork.h"
+#include "core/base/log.h"
 
 namespace gufunc::pipeline {
 namespace {
@@ -47,6 +47,29 @@ guf_status look_at(op::OperandView &operand, int32_t index, Places *places, guf_
   return GUF_OK;
 }
 
+// Operands that the device cannot read are copied. A mask without a place is one, unless it is
+// true: then there is none.
+guf_status place_far(op::CallView &call, const Places &places, guf_error *error) {
+  bool scalar_mask = false;
+  if (call.has_where && (call.where.flags & op::kScalar) != 0) {
+    scalar_mask = (call.where.value[0] & 0xFF) == 0;
+    call.has_where = scalar_mask;
+  }
+  if (places.on_host == kNone && !scalar_mask) return GUF_OK;
+  if (places.on_host != kNone && places.on_device != kNone) {
+    const int32_t policy = call.args->host_policy;
+    if (policy == GUF_HOST_DEFAULT)
+      return fail_mismatch(places.on_host, places.host, call.device, error);
+    if (policy == GUF_HOST_COPY_AND_WARN) {
+      base::log(base::LogLevel::kWarning, "%s: argument %d lies in host memory and is copied to %s",
+                call.ufunc->name.c_str(), places.on_host, call.device->spec.c_str());
+    }
+  }
+  const bool all = places.on_device == kNone && places.on_host != kNone;
+  call.host_copies = all ? op::HostCopies::kAll : op::HostCopies::kSome;
+  return GUF_OK;
+}
+
 }  // namespace
 
 guf_status place(op::CallView &call, guf_error *error) {
@@ -71,15 +94,9 @@ guf_status place(op::CallView &call, guf_error *error) {
   if (places.device != nullptr && places.device != device) {
     return fail_mismatch(places.on_device, places.device, device, error);
   }
-  if (!device->host_memory && places.on_host != kNone) {
-    if (places.on_device != kNone) return fail_mismatch(places.on_host, places.host, device, error);
-    return base::fail(
-        error, GUF_E_UNSUPPORTED, places.on_host, kNone,
-        "argument %d lies in host memory, which %s cannot read; copy it with guf_array_to_device",
-        places.on_host, device->spec.c_str());
-  }
   call.device = device;
-  return GUF_OK;
+  call.host_copies = op::HostCopies::kNone;
+  return __builtin_expect(device->host_memory, 1) ? GUF_OK : place_far(call, places, error);
 }
 
 }  // namespace gufunc::pipeline

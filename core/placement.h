@@ -8,9 +8,10 @@
 namespace gufunc::pipeline {
 
 // Sets call.device: the stream's, else that of operands in device memory, else the one asked for,
-// else that of operands in host memory, else cpu. Marks operands that the host cannot read.
-// Errors  GUF_E_DEVICE_MISMATCH <= operands, stream and device do not go together
-//         GUF_E_UNSUPPORTED <= all operands lie in host memory and the device cannot read it
+// else that of operands in host memory, else cpu. Sets call.host_copies, and marks operands that
+// the host cannot read.
+// Errors  GUF_E_DEVICE_MISMATCH <= operands, stream and device do not go together; a mix of host
+//         and device memory that the host policy does not allow
 //         GUF_E_FORKED <= the stream is the parent's;  any 9xx <= cpu is needed and cannot be
 //         opened
 guf_status place(op::CallView &call, guf_error *error);

@@ -59,8 +59,10 @@ guf_status SeparateOutputs::make_missing(const array::Layout &like, guf_dtype dt
   op::OperandView &output = call_.operand[pair.output];
   if (missing_ == Missing::kAllocated) {
     base::Ref<array::Array> array;
-    GUF_TRY(memory::allocate(*call_.device, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C,
-                             &array, error));
+    backend::Device *home = nullptr;
+    GUF_TRY(arrays_.find_home(&home, error));
+    GUF_TRY(
+        memory::allocate(*home, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C, &array, error));
     point_at(array, &output);
     arrays_.add_output(number, std::move(array));
     return GUF_OK;
@@ -101,8 +103,9 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
   }
   GUF_TRY(check_stretches(operand.layout, output.layout, pair->operand, error));
   // With a mask the output is not touched but where it is true.
-  pair->through_copy =
-      call_.has_where || output.layout.dtype != loop_dtype || (output.flags & op::kSwapped) != 0;
+  pair->through_copy = call_.has_where || output.layout.dtype != loop_dtype ||
+                       (output.flags & op::kSwapped) != 0 ||
+                       call_.host_copies != op::HostCopies::kNone;
   operand = output;
   choice->cast_mask &= ~(1U << pair->operand);
   return GUF_OK;
@@ -165,10 +168,12 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
     if (call_.stream != nullptr && pair.source.array != nullptr) {
       arrays_.keep(base::Ref<array::Array>::share(pair.source.array));
     }
-    if (call_.stream != nullptr && (pair.source.flags & op::kScalar) != 0) {
-      op::OperandView *const scalar = &pair.source;
-      GUF_TRY(arrays_.lift(&scalar, 1, error));
+    const bool scalar = (pair.source.flags & op::kScalar) != 0;
+    if (call_.stream != nullptr && call_.device->host_memory && scalar) {
+      op::OperandView *const lifted = &pair.source;
+      GUF_TRY(arrays_.lift(&lifted, 1, error));
     }
+    GUF_TRY(arrays_.bring_input(&pair.source, error));
     memory::Side source = side_of(pair.source);
     const int32_t ndim = loop.turned ? target.layout.ndim : 0;
     const TurnedLayout turned(source.layout, ndim, loop.order[pair.operand]);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "core/masked_copy.h"
+#include "core/memory/transfer.h"
 
 namespace gufunc::pipeline {
 
@@ -45,8 +47,10 @@ guf_status Temporaries::allocate_output(int32_t operand, broadcast::LoopShape *l
   }
   base::Ref<array::Array> array;
   const guf_dtype dtype = view.layout.dtype;
-  GUF_TRY(memory::allocate(*call_.device, dtype, ndim, caller_shape, caller_strides, GUF_ORDER_C,
-                           &array, error));
+  backend::Device *home = nullptr;
+  GUF_TRY(find_home(&home, error));
+  GUF_TRY(memory::allocate(*home, dtype, ndim, caller_shape, caller_strides, GUF_ORDER_C, &array,
+                           error));
   add_output(operand - call_.ufunc->nin(), array);
   point_at(array, &view);
   view.layout.shape = shape;
@@ -61,8 +65,24 @@ guf_status Temporaries::allocate_outputs(broadcast::LoopShape *loop, guf_error *
   return GUF_OK;
 }
 
+guf_status Temporaries::find_home(backend::Device **out, guf_error *error) const {
+  *out = call_.device;
+  return call_.host_copies == op::HostCopies::kAll ? backend::cpu_device(out, error) : GUF_OK;
+}
+
+bool Temporaries::is_far(const op::OperandView &operand) const {
+  return call_.host_copies != op::HostCopies::kNone &&
+         (operand.flags & (op::kScalar | op::kMissing)) == 0 &&
+         (operand.device == nullptr || operand.device->host_memory);
+}
+
 guf_status Temporaries::replace_by_copy(op::OperandView *operand, guf_dtype dtype,
                                         guf_error *error) {
+  return make_copy(operand, dtype, true, error);
+}
+
+guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, bool load,
+                                  guf_error *error) {
   // Stretched axes are copied once: their stride stays 0.
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
@@ -77,8 +97,15 @@ guf_status Temporaries::replace_by_copy(op::OperandView *operand, guf_dtype dtyp
       memory::allocate(*call_.device, dtype, from.ndim, shape, nullptr, GUF_ORDER_C, &copy, error));
   const array::Layout to = copy->layout();
   const memory::Side source = {{from.dtype, from.ndim, to.shape, from.strides, from.address},
-                               (operand->flags & op::kSwapped) != 0};
-  GUF_TRY(memory::convert(*call_.device, call_.stream, {to, false}, source, error));
+                               (operand->flags & op::kSwapped) != 0,
+                               (operand->flags & op::kScalar) != 0};
+  if (load && is_far(*operand)) {
+    backend::Device *cpu = nullptr;
+    GUF_TRY(backend::cpu_device(&cpu, error));
+    GUF_TRY(memory::transfer({{to, false}, call_.device}, {source, cpu}, call_.stream, error));
+  } else if (load) {
+    GUF_TRY(memory::convert(*call_.device, call_.stream, {to, false}, source, error));
+  }
   for (int32_t k = 0; k < from.ndim; ++k)
     strides[k] = shape[k] == from.shape[k] ? to.strides[k] : 0;
   // The view keeps the operand's shape; its strides need a home that lives as long as the copy.
@@ -106,6 +133,43 @@ guf_status Temporaries::copy_overlapping(const OverlapWork &work, const broadcas
   return GUF_OK;
 }
 
+guf_status Temporaries::open(guf_error *error) {
+  if (call_.host_copies == op::HostCopies::kNone) return GUF_OK;
+  GUF_TRY(borrowed_.open(*call_.device, call_.stream, error));
+  call_.stream = borrowed_.get();
+  if (call_.has_where) home_mask_ = call_.where;
+  return GUF_OK;
+}
+
+guf_status Temporaries::settle(guf_error *error) {
+  return borrowed_.get() == nullptr ? GUF_OK : borrowed_.finish(error);
+}
+
+guf_status Temporaries::bring_input(op::OperandView *operand, guf_error *error) {
+  return is_far(*operand) ? make_copy(operand, GUF_DTYPE_UNSPECIFIED, true, error) : GUF_OK;
+}
+
+guf_status Temporaries::bring_output(op::OperandView *operand, bool load, int32_t ncore,
+                                     guf_error *error) {
+  if (!is_far(*operand)) return GUF_OK;
+  const op::OperandView home = *operand;
+  GUF_TRY(make_copy(operand, GUF_DTYPE_UNSPECIFIED, load, error));
+  return write_back_later(home, *operand, ncore, error);
+}
+
+guf_status Temporaries::bring_operands(const broadcast::LoopShape &loop, guf_error *error) {
+  const op::Signature &signature = call_.ufunc->signature;
+  for (int32_t i = 0; i < call_.noperands; ++i) {
+    op::OperandView &operand = call_.operand[i];
+    GUF_TRY(signature.writes(i)
+                ? bring_output(&operand, signature.reads(i), loop.core_ndim[i], error)
+                : bring_input(&operand, error));
+  }
+  if (!call_.has_where) return GUF_OK;
+  if ((call_.where.flags & op::kScalar) == 0) return bring_input(&call_.where, error);
+  return make_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, true, error);
+}
+
 guf_status Temporaries::lift_scalars(guf_error *error) {
   op::OperandView *scalars[GUF_MAX_OPERANDS + 1];
   int32_t count = 0;
@@ -123,22 +187,66 @@ guf_status Temporaries::lift(op::OperandView *const *scalars, int32_t count, guf
   GUF_TRY(memory::allocate(*call_.device, GUF_U8, 1, &nbytes, nullptr, GUF_ORDER_C, &box, error));
   for (int32_t k = 0; k < count; ++k) {
     array::Layout &layout = scalars[k]->layout;
-    const uint64_t address = box->layout().address + static_cast<uint64_t>(kRoom * k);
-    std::memcpy(reinterpret_cast<void *>(address), reinterpret_cast<const void *>(layout.address),
-                dtype::itemsize(layout.dtype));
-    layout.address = address;
+    const array::Layout lifted = {layout.dtype, 0, nullptr, nullptr,
+                                  box->layout().address + static_cast<uint64_t>(kRoom * k)};
+    if (call_.device->host_memory) {
+      std::memcpy(reinterpret_cast<void *>(lifted.address),
+                  reinterpret_cast<const void *>(layout.address), dtype::itemsize(layout.dtype));
+    } else {
+      GUF_TRY(memory::convert(*call_.device, call_.stream, {lifted, false}, {layout, false, true},
+                              error));
+      scalars[k]->flags &= ~static_cast<uint32_t>(op::kScalar);
+    }
+    layout.address = lifted.address;
   }
   keep(std::move(box));
   return GUF_OK;
 }
 
 guf_status Temporaries::write_back(guf_error *error) {
-  for (const Staged &staged : staged_) {
-    GUF_TRY(call_.has_where
-                ? write_back_masked(staged, error)
-                : memory::convert(*call_.device, call_.stream, staged.to, staged.from, error));
-  }
+  for (const Staged &staged : staged_) GUF_TRY(write_back_one(staged, error));
   return GUF_OK;
+}
+
+guf_status Temporaries::write_back_one(const Staged &staged, guf_error *error) {
+  if (staged.to_host) return write_home(staged, error);
+  if (call_.has_where && staged.ncore != kUnmasked) return write_back_masked(staged, error);
+  return memory::convert(*call_.device, call_.stream, staged.to, staged.from, error);
+}
+
+guf_status Temporaries::write_home(const Staged &staged, guf_error *error) {
+  backend::Device *cpu = nullptr;
+  GUF_TRY(backend::cpu_device(&cpu, error));
+  if (call_.has_where && staged.ncore != kUnmasked) return write_home_masked(staged, *cpu, error);
+  return memory::transfer({staged.to, cpu}, {staged.from, call_.device}, call_.stream, error);
+}
+
+// Elements that the mask leaves out were never brought.
+guf_status Temporaries::write_home_masked(const Staged &staged, backend::Device &cpu,
+                                          guf_error *error) {
+  const array::Layout &like = staged.to.layout;
+  base::Ref<array::Array> results, mask;
+  const auto bring_home = [&](const memory::Side &from, guf_dtype dtype, const int64_t *shape,
+                              base::Ref<array::Array> *out) {
+    GUF_TRY(
+        memory::allocate(cpu, dtype, from.layout.ndim, shape, nullptr, GUF_ORDER_C, out, error));
+    return memory::transfer(memory::place_of(**out, cpu), {from, call_.device}, call_.stream,
+                            error);
+  };
+  GUF_TRY(bring_home(staged.from, like.dtype, like.shape, &results));
+  auto home = std::make_unique<op::CallView>();
+  home->args = call_.args;
+  home->stream = nullptr;
+  home->device = &cpu;
+  home->where = home_mask_;
+  if ((home_mask_.flags & op::kDeviceMemory) != 0) {
+    GUF_TRY(bring_home(side_of(call_.where), GUF_BOOL, call_.where.layout.shape, &mask));
+    point_at(mask, &home->where);
+  }
+  if (call_.stream != nullptr) backend::wait_quietly(*call_.stream);
+  MaskedCopy copy;
+  GUF_TRY(copy.arrange(*home, staged.to, {results->layout(), false}, staged.ncore, error));
+  return copy.run(error);
 }
 
 // What the mask leaves out of an output may have been written by the output before it, which the
@@ -164,8 +272,8 @@ void Temporaries::publish(guf_operand *outputs) const {
 
 guf_status Temporaries::write_back_later(const op::OperandView &to, const op::OperandView &from,
                                          int32_t ncore, guf_error *error) {
-  Staged staged = {side_of(to), side_of(from), side_of(from), ncore};
-  if (call_.has_where) {
+  Staged staged = {side_of(to), side_of(from), side_of(from), ncore, is_far(to)};
+  if (call_.has_where && !staged.to_host) {
     GUF_TRY(MaskedCopy::check(*call_.device, to.layout.dtype, error));
     if (from.layout.dtype != to.layout.dtype) {
       base::Ref<array::Array> cast;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that a call makes: outputs to allocate, copies for overlap, scalars that outlive the call
-// on a stream.
+// Arrays that a call makes: outputs to allocate, copies for overlap, copies of host memory on a
+// device that cannot read it, scalars that outlive the call on a stream.
 #ifndef GUFUNC_CORE_TEMPORARIES_H
 #define GUFUNC_CORE_TEMPORARIES_H
 
 #include <vector>
 
+#include "core/backend/borrowed_stream.h"
 #include "core/broadcast/broadcast.h"
 #include "core/memory/memory.h"
 #include "core/operand_overlap.h"
@@ -16,6 +17,8 @@ namespace gufunc::pipeline {
 // keeps all of it, and the call's own arrays, until the work is done.
 class Temporaries {
  public:
+  static constexpr int32_t kUnmasked = -1;
+
   explicit Temporaries(op::CallView &call) : call_(call) {}
   Temporaries(const Temporaries &) = delete;
   Temporaries &operator=(const Temporaries &) = delete;
@@ -29,7 +32,23 @@ class Temporaries {
   guf_status copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
                               guf_error *error);
 
-  // On a stream: moves scalars from the caller's stack to memory that lives until the work is done.
+  // Before anything else of a call with host_copies: it gets a stream of its own, which `settle`
+  // waits for.
+  // Errors  as backend::BorrowedStream::open
+  guf_status open(guf_error *error);
+  // Behind all work.   Errors  what failed on the stream
+  guf_status settle(guf_error *error);
+
+  // Brings operands in host memory, and the mask, to the call's device where it cannot read them;
+  // what is written of them goes back by write_back. After the copies for overlap.
+  // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, those of the copies
+  guf_status bring_operands(const broadcast::LoopShape &loop, guf_error *error);
+  // The same of one operand: an input, or, with `load` where its values are needed, an output.
+  guf_status bring_input(op::OperandView *operand, guf_error *error);
+  guf_status bring_output(op::OperandView *operand, bool load, int32_t ncore, guf_error *error);
+
+  // Moves scalars from the caller's stack to memory of the device that lives until the work is
+  // done.
   guf_status lift_scalars(guf_error *error);
   // The same of operands that are not the call's any more.
   guf_status lift(op::OperandView *const *scalars, int32_t count, guf_error *error);
@@ -48,10 +67,14 @@ class Temporaries {
 
   // Has `write_back` convert one into the other. The array of `to` is kept already: by
   // replace_by_copy, which took its place, or by hand_over as a separate output. The last `ncore`
-  // axes are none of the mask's.
+  // axes are none of the mask's; kUnmasked: the mask is not one of outputs.
   // Errors  GUF_E_NO_IMAGE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY <= with a mask
   guf_status write_back_later(const op::OperandView &to, const op::OperandView &from, int32_t ncore,
                               guf_error *error);
+
+  // Where outputs are allocated.
+  // Errors  as backend::cpu_device
+  guf_status find_home(backend::Device **out, guf_error *error) const;
 
   void keep(base::Ref<array::Array> array) { kept_.push_back(std::move(array)); }
 
@@ -70,15 +93,23 @@ class Temporaries {
     memory::Side from;
     memory::Side cast;  // with a mask: what `from` becomes in the dtype of `to`; or `from` itself
     int32_t ncore;
+    bool to_host;  // which the call's device cannot write
   };
 
+  bool is_far(const op::OperandView &operand) const;
+  guf_status write_back_one(const Staged &staged, guf_error *error);
   guf_status write_back_masked(const Staged &staged, guf_error *error);
+  guf_status write_home(const Staged &staged, guf_error *error);
+  guf_status write_home_masked(const Staged &staged, backend::Device &cpu, guf_error *error);
+  guf_status make_copy(op::OperandView *operand, guf_dtype dtype, bool load, guf_error *error);
   guf_status allocate_output(int32_t operand, broadcast::LoopShape *loop, guf_error *error);
 
   op::CallView &call_;
   std::vector<Output> outputs_;
   std::vector<base::Ref<array::Array>> kept_;
   std::vector<Staged> staged_;
+  backend::BorrowedStream borrowed_;
+  op::OperandView home_mask_;  // before it was brought; of a call that has borrowed a stream
   bool handed_over_ = false;
 };
 
@@ -90,7 +121,7 @@ guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopS
 
 // An operand as memory::move and convert take it.
 inline memory::Side side_of(const op::OperandView &operand) {
-  return {operand.layout, (operand.flags & op::kSwapped) != 0};
+  return {operand.layout, (operand.flags & op::kSwapped) != 0, (operand.flags & op::kScalar) != 0};
 }
 
 // Makes an operand an array's.

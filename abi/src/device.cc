@@ -8,6 +8,7 @@
 #include "abi/src/text_out.h"
 #include "core/backend/backend_registry.h"
 #include "core/base/struct_size.h"
+#include "core/memory/memory.h"
 #include "core/op/ufunc_registry.h"
 
 using namespace gufunc;
@@ -62,6 +63,16 @@ guf_status guf_device_get_info(guf_device device, guf_device_info *out_info, guf
     border::copy_text(found->info.target, info.target);
     border::copy_text(found->spec, info.spec);
     return base::write_struct(out_info, "out_info", info, error);
+  });
+}
+
+guf_status guf_device_synchronize(guf_device device, uint64_t timeout_ns, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    backend::Device *found = nullptr;
+    GUF_TRY(base::find_object(device, "device", &found, error));
+    const guf_status status = backend::synchronize_default(*found, timeout_ns, error);
+    if (status != GUF_TIMEOUT) memory::run_callbacks(0);
+    return status;
   });
 }
 

@@ -32,11 +32,8 @@ guf_status open_stream(guf_device device, uint64_t native, uint32_t flags, guf_s
   backend::Device *found = nullptr;
   GUF_TRY(check_create(device, flags, out_stream, "out_stream", &found, error));
   base::bury();
-  const auto stream = base::Ref<Stream>::adopt(new Stream);
-  stream->device = found;
-  stream->fork_epoch = base::fork_epoch();
-  backend::ErrorRoom room(error);
-  GUF_TRY(found->backend->api.stream_open(found->native, native, 0, &stream->native, room.get()));
+  base::Ref<Stream> stream;
+  GUF_TRY(backend::open_stream(*found, native, &stream, error));
   *out_stream = border::publish<guf_stream>(stream);
   return GUF_OK;
 }

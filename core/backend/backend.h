@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/array/array.h"
+#include "core/base/fork.h"
 #include "core/base/object.h"
 #include "core/op/ufunc.h"
 
@@ -24,6 +25,8 @@ struct Backend {
   guf_backend_api api = {};  // gaps filled with "not supported"
   // ... state, reason: see backend_registry.h
 };
+
+class Stream;
 
 // Immortal; at most op::kMaxDevices of them.
 class Device final : public base::Object {
@@ -39,6 +42,11 @@ class Device final : public base::Object {
   guf_backend_device_info info = {};
   std::string spec;  // "cpu", "cuda:0"
   uint64_t handle = 0;
+
+  // Streams of calls that borrow one: as many threads call at once without opening any.
+  base::ForkLock idle_lock;
+  size_t nidle = 0;
+  base::Ref<Stream> idle_stream[8];
 };
 
 class Stream final : public base::Object {
@@ -143,6 +151,14 @@ inline guf_status run_method(Device &device, Stream *stream, const MethodParts &
   const guf_backend_method request = make_method(stream, parts, loop, threads, block, watch);
   return device.backend->api.method(device.native, &request, error);
 }
+
+// A stream of the device: a new one, or the caller's `native` one.
+// Errors  as the slot stream_open
+guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, guf_error *error);
+
+// Waits for what the device was given without a stream.
+// Errors  the first failure of it, once;  GUF_TIMEOUT
+guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error);
 
 // Keeps `objects` alive until what `stream` has queued so far is done. Drops them now when it is
 // idle.

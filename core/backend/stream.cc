@@ -1,10 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of streams and events. It comes from base::bury, never from a release, so drivers may be
-// called; but not for objects of the parent process: their driver state is not in this one.
+// Opening streams, and the end of streams and events. That comes from base::bury, never from a
+// release, so drivers may be called; but not for objects of the parent process: their driver state
+// is not in this one.
 #include "core/backend/backend.h"
 #include "core/base/fork.h"
 
 namespace gufunc::backend {
+
+guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, guf_error *error) {
+  auto stream = base::Ref<Stream>::adopt(new Stream);
+  stream->device = &device;
+  stream->fork_epoch = base::fork_epoch();
+  ErrorRoom room(error);
+  GUF_TRY(device.backend->api.stream_open(device.native, native, 0, &stream->native, room.get()));
+  *out = std::move(stream);
+  return GUF_OK;
+}
+
+guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error) {
+  if (device.host_memory) return GUF_OK;  // such work is complete when it returns
+  const guf_backend_api &api = device.backend->api;
+  ErrorRoom room(error);
+  void *native = nullptr;
+  GUF_TRY(api.stream_open(device.native, 0, GUF_BACKEND_STREAM_DEFAULT, &native, room.get()));
+  const guf_status status = api.stream_synchronize(native, timeout_ns, room.get());
+  api.stream_close(native);
+  return status;
+}
 
 Stream::~Stream() {
   if (native != nullptr && fork_epoch == base::fork_epoch()) {

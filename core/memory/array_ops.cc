@@ -156,6 +156,22 @@ guf_status settle_int(const guf_operand &operand, guf_dtype wanted, guf_dtype *i
   return GUF_OK;
 }
 
+// A device takes the element along with the launch.
+guf_status fill_far(Array &array, Device &device, const Side &scalar, Stream *stream,
+                    guf_error *error) {
+  Device *cpu = nullptr;
+  GUF_TRY(backend::cpu_device(&cpu, error));
+  alignas(16) unsigned char element[16];
+  const Side here = {
+      {array.layout().dtype, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(element)},
+      false,
+      true};
+  GUF_TRY(convert(*cpu, nullptr, here, scalar, error));
+  backend::Held held(stream);
+  held.add(&array);
+  return convert(device, stream, place_of(array, device).side, here, error);
+}
+
 }  // namespace
 
 guf_status fill(Array &array, const guf_operand &value, Stream *stream, guf_error *error) {
@@ -170,11 +186,12 @@ guf_status fill(Array &array, const guf_operand &value, Stream *stream, guf_erro
   GUF_TRY(device_of(array, &device, error));
   GUF_TRY(check_stream(stream, *device, *device, error));
   GUF_TRY(backend::cpu_device(&cpu, error));
-  if (stream == nullptr && device->host_memory) {
-    const Side scalar = {{dtype, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(bits)}, false};
-    return convert(*device, nullptr, place_of(array, *device).side, scalar, error);
-  }
-  // Queued work reads the scalar later, and a device reads its own memory only.
+  const Side scalar_side = {
+      {dtype, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(bits)}, false, true};
+  if (stream == nullptr && device->host_memory)
+    return convert(*device, nullptr, place_of(array, *device).side, scalar_side, error);
+  if (!device->host_memory) return fill_far(array, *device, scalar_side, stream, error);
+  // Queued work reads the scalar later.
   base::Ref<Array> scalar;
   GUF_TRY(allocate(*cpu, dtype, 0, nullptr, nullptr, GUF_ORDER_C, &scalar, error));
   std::memcpy(reinterpret_cast<void *>(scalar->layout().address), bits, dtype::itemsize(dtype));

@@ -104,6 +104,7 @@ void fill_block(const Side &to, const Side &from, const Loops &loops, guf_launch
   const uint32_t from_flags = operand_flags(from, loops.from, loops, &Axis::from_step);
   const uint32_t to_flags = operand_flags(to, loops.to, loops, &Axis::to_step);
   block->operand_flags[0] = from_flags | GUF_LAUNCH_OPERAND_READ;
+  if (from.immediate) block->operand_flags[0] |= GUF_LAUNCH_OPERAND_IMMEDIATE;
   block->operand_flags[1] = to_flags | GUF_LAUNCH_OPERAND_WRITTEN;
   block->flags = GUF_LAUNCH_ANY_THREAD;
   if (from.layout.dtype != to.layout.dtype) block->flags |= GUF_LAUNCH_CAST;

@@ -23,6 +23,7 @@ void owe_release(const array::Array &wrapped);
 struct Side {
   array::Layout layout;
   bool swapped;
+  bool immediate = false;  // a scalar in host memory, wherever the copy is made
 };
 
 // Copies elements with casts (guf::cast); shapes are equal or `from` broadcasts to `to`. The memory

@@ -61,6 +61,7 @@ int32_t find_extents(const op::CallView &call, const Folding &folding, int64_t *
   op::CallView &call = view.call;
   backend::ErrorRoom room(error);
   pipeline::Temporaries arrays(call);
+  GUF_TRY(arrays.open(room.get()));
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];
     const int32_t silent = find_extents(call, folding, extents);
@@ -68,8 +69,8 @@ int32_t find_extents(const op::CallView &call, const Folding &folding, int64_t *
     GUF_TRY(allocate_result(view, axes, extents, silent, 0, &arrays, room.get()));
   }
   if (copy_input) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
-  const guf_status status = launch(call, folding, room.get());
-  arrays.hand_over();
+  GUF_TRY(bring_fold(call, &arrays, room.get()));
+  const guf_status status = finish_fold(launch(call, folding, room.get()), &arrays, room.get());
   if (status == GUF_OK) arrays.publish(output);
   return status;
 }
@@ -82,7 +83,7 @@ guf_status finish(FoldView &view, const Folding &folding, guf_operand *output, g
                         array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
   const bool copy_input = !in_place && meets_output(call, call.operand[kInput]);
   const bool missing = op::is_missing(call.operand[kOutput]);
-  if (!copy_input && !missing && call.stream == nullptr) return launch(call, folding, error);
+  if (!copy_input && !missing && !reads_elsewhere(call)) return launch(call, folding, error);
   return launch_with_arrays(view, folding, copy_input, output, error);
 }
 

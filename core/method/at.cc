@@ -134,6 +134,19 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Place
   return failure.status();
 }
 
+// The array and the operand on the device, and the places there, which count bytes.
+guf_status bring_places(AtView &view, Places *places, pipeline::Temporaries *arrays,
+                        guf_error *error) {
+  op::CallView &call = view.call;
+  if (view.has_operand) GUF_TRY(arrays->bring_input(&call.operand[kInput], error));
+  GUF_TRY(arrays->bring_output(&view.array, true, pipeline::Temporaries::kUnmasked, error));
+  call.operand[0] = call.operand[call.noperands - 1] = view.array;
+  Places brought;
+  GUF_TRY(find_places(view, Elements::kRead, &brought, error));
+  *places = std::move(brought);
+  return GUF_OK;
+}
+
 }  // namespace
 
 bool is_uniform(const op::CallView &call, const op::Loop &loop) {
@@ -162,16 +175,19 @@ guf_status at(AtView &view, guf_error *error) {
   if (is_empty(view.array.layout) || places.array.empty()) return GUF_OK;
   backend::ErrorRoom room(error);
   pipeline::Temporaries arrays(call);
+  GUF_TRY(arrays.open(room.get()));
   if (view.has_operand && meets_output(call, call.operand[kInput])) {
     GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
   }
-  if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
+  if (call.host_copies != op::HostCopies::kNone) {
+    GUF_TRY(bring_places(view, &places, &arrays, room.get()));
+  }
+  if (reads_elsewhere(call)) GUF_TRY(arrays.lift_scalars(room.get()));
   if (view.has_operand) place_operand(view, call.operand[kInput].layout, &places);
   const guf_status status = is_uniform(call, *choice.loop)
                                 ? launch_uniform(view, choice, places, room.get())
                                 : launch_mixed(view, choice, places, kernel, room.get());
-  arrays.hand_over();
-  return status;
+  return finish_fold(status, &arrays, room.get());
 }
 
 guf_status describe_places(AtView &view, const resolve::Choice &choice, const Places &places,

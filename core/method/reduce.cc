@@ -103,20 +103,18 @@ void find_extents(const op::CallView &call, const Reduction &reduction, int64_t 
   op::CallView &call = view.call;
   backend::ErrorRoom room(error);
   pipeline::Temporaries arrays(call);
+  GUF_TRY(arrays.open(room.get()));
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];
     find_extents(call, *reduction, extents);
     GUF_TRY(allocate_result(view, reduction->axes, extents, kNoAxis, 0, &arrays, room.get()));
   }
-  if (has_many_folds(call.operand[kInput].layout, reduction->folded)) {
-    GUF_TRY(gather_folds(call, reduction->folded, &arrays, room.get()));
-    copy_input = copy_mask = false;
-  }
-  if (copy_input) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
-  if (copy_mask) GUF_TRY(arrays.replace_by_copy(&call.where, 0, room.get()));
-  if (call.stream != nullptr) GUF_TRY(arrays.lift_scalars(room.get()));
-  const guf_status status = launch(view, *reduction, room.get());
-  arrays.hand_over();
+  const bool gathers = has_many_folds(call.operand[kInput].layout, reduction->folded);
+  if (copy_input && !gathers) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
+  if (copy_mask && !gathers) GUF_TRY(arrays.replace_by_copy(&call.where, 0, room.get()));
+  GUF_TRY(bring_fold(call, &arrays, room.get()));
+  if (gathers) GUF_TRY(gather_folds(call, reduction->folded, &arrays, room.get()));
+  const guf_status status = finish_fold(launch(view, *reduction, room.get()), &arrays, room.get());
   if (status == GUF_OK) arrays.publish(output);
   return status;
 }
@@ -145,7 +143,7 @@ guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
                           has_many_folds(call.operand[kInput].layout, reduction.folded);
   const bool copy_mask = call.has_where && meets_output(call, call.where);
   const bool missing = op::is_missing(call.operand[kOutput]);
-  if (!copy_input && !copy_mask && !missing && call.stream == nullptr)
+  if (!copy_input && !copy_mask && !missing && !reads_elsewhere(call))
     return launch(view, reduction, error);
   return launch_with_arrays(view, &reduction, copy_input, copy_mask, output, error);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/array/overlap.h"
+#include "core/asked_events.h"
 #include "core/broadcast/broadcast.h"
 
 namespace gufunc::method {
@@ -95,11 +96,30 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
   ResultRoom room;
   GUF_TRY(lay_out_result(view, axes, extents, silent_axis, &room, error));
   base::Ref<array::Array> array;
-  GUF_TRY(memory::allocate(*view.call.device, output.layout.dtype, axes.ndim, room.shape,
-                           room.strides, GUF_ORDER_C, &array, error));
+  backend::Device *home = nullptr;
+  GUF_TRY(arrays->find_home(&home, error));
+  GUF_TRY(memory::allocate(*home, output.layout.dtype, axes.ndim, room.shape, room.strides,
+                           GUF_ORDER_C, &array, error));
   pipeline::point_at(array, &output);
   arrays->add_output(index, std::move(array));
   return GUF_OK;
+}
+
+guf_status bring_fold(op::CallView &call, pipeline::Temporaries *arrays, guf_error *error) {
+  GUF_TRY(arrays->bring_input(&call.operand[kInput], error));
+  if (call.has_where) GUF_TRY(arrays->bring_input(&call.where, error));
+  if (reads_elsewhere(call)) GUF_TRY(arrays->lift_scalars(error));
+  return arrays->bring_output(&call.operand[kOutput], false, pipeline::Temporaries::kUnmasked,
+                              error);
+}
+
+guf_status finish_fold(guf_status status, pipeline::Temporaries *arrays, guf_error *error) {
+  pipeline::EventFailure failure(error);
+  status = failure.keep(status);
+  if (status == GUF_OK) status = arrays->write_back(failure.error());
+  if (status == GUF_OK) status = failure.keep(arrays->settle(failure.error()));
+  arrays->hand_over();
+  return status == GUF_OK ? failure.status() : status;
 }
 
 bool is_empty(const array::Layout &layout) {

@@ -60,6 +60,18 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
 
 bool is_empty(const array::Layout &layout);
 
+// Whether the backend reads operands later, or in memory of its own: scalars are lifted for it.
+inline bool reads_elsewhere(const op::CallView &call) {
+  return call.stream != nullptr || !call.device->host_memory;
+}
+
+// What a method needs beside its result: the output's copy on the device, the input's, the mask's.
+// Errors  those of Temporaries::bring_output
+guf_status bring_fold(op::CallView &call, pipeline::Temporaries *arrays, guf_error *error);
+
+// The end of a method's launches: what was brought goes home, the stream is waited for.
+guf_status finish_fold(guf_status status, pipeline::Temporaries *arrays, guf_error *error);
+
 // Whether an operand must be copied before the output is written.
 bool meets_output(const op::CallView &call, const op::OperandView &other);
 

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "core/asked_events.h"
+#include "core/memory/array_ops.h"
+#include "core/memory/transfer.h"
 #include "core/method/many_folds.h"
+#include "core/method/result.h"
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"
 #include "core/pipeline.h"
@@ -45,6 +48,8 @@ class StateLaunches {
   bool line_up(const op::OperandView &operand, Ground *out) const;
   guf_status find_grounds(guf_error *error);
   guf_status allocate(guf_error *error);
+  guf_status number_leaves(array::Array &numbers, guf_error *error);
+  guf_status make_mask(guf_error *error);
   guf_status make_states(guf_error *error);
   guf_status make_leaves(int64_t count, int64_t length, int64_t from);
   guf_status merge_states();
@@ -140,6 +145,7 @@ guf_status StateLaunches::allocate(guf_error *error) {
     } else if (call.stream != nullptr && result.array != nullptr) {
       arrays_.keep(base::Ref<array::Array>::share(result.array));
     }
+    GUF_TRY(arrays_.bring_output(&result, false, pipeline::Temporaries::kUnmasked, error));
     ends_.push_back(ground_of(result));
     int32_t kept = 0;
     for (int32_t axis = 0; axis < input().ndim; ++axis) {
@@ -221,11 +227,7 @@ guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t fro
     }
   }
   if (leaf.nin() > op::kLeafMask) {
-    static const uint8_t kAll = 1;
-    Ground all = {};
-    all.dtype = GUF_BOOL;
-    all.address = reinterpret_cast<uint64_t>(&kAll);
-    put_folded(op::kLeafMask, view_.call.has_where ? mask_ : all);
+    put_folded(op::kLeafMask, mask_);
   }
   for (int32_t k = 0; k < plan_.nstates; ++k) {
     const auto size = static_cast<int64_t>(dtype::itemsize(plan_.state[k]));
@@ -235,14 +237,53 @@ guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t fro
   return launch(leaf, view_.dtype == 0 ? nullptr : signature);
 }
 
+// 0, 128, 256, ...: counted in host memory, where the device has its own.
+guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error) {
+  const backend::Device &device = *view_.call.device;
+  const array::Layout &layout = numbers.layout();
+  base::Ref<array::Array> here = base::Ref<array::Array>::share(&numbers);
+  backend::Device *cpu = nullptr;
+  if (!device.host_memory) {
+    GUF_TRY(backend::cpu_device(&cpu, error));
+    GUF_TRY(memory::allocate(*cpu, GUF_I64, 1, layout.shape, nullptr, GUF_ORDER_C, &here, error));
+  }
+  auto *const to = reinterpret_cast<int64_t *>(here->layout().address);
+  for (int64_t k = 0; k < layout.shape[0]; ++k) to[k] = k * kLeaf;
+  if (device.host_memory) return GUF_OK;
+  backend::Device &far = *view_.call.device;
+  const guf_status status = memory::transfer(
+      memory::place_of(numbers, far), memory::place_of(*here, *cpu), view_.call.stream, error);
+  arrays_.keep(std::move(here));
+  return status;
+}
+
+// A leaf that takes a mask gets one.
+guf_status StateLaunches::make_mask(guf_error *error) {
+  if (view_.call.has_where || view_.call.ufunc->nin() <= op::kLeafMask) return GUF_OK;
+  base::Ref<array::Array> all;
+  GUF_TRY(memory::allocate(*view_.call.device, GUF_BOOL, 0, nullptr, nullptr, GUF_ORDER_C, &all,
+                           error));
+  guf_operand truth = {};
+  truth.kind = GUF_OPERAND_SCALAR;
+  truth.dtype = GUF_BOOL;
+  truth.value[0] = 1;
+  GUF_TRY(memory::fill(*all, truth, view_.call.stream, error));
+  op::OperandView operand;
+  pipeline::point_at(all, &operand);
+  mask_ = ground_of(operand);
+  std::fill_n(mask_.stride, nkept_, 0);
+  arrays_.keep(std::move(all));
+  return GUF_OK;
+}
+
 guf_status StateLaunches::make_states(guf_error *error) {
+  GUF_TRY(make_mask(error));
   const int64_t full = plan_.elements / kLeaf, rest = plan_.elements % kLeaf;
   if (full > 1 && view_.call.ufunc->nin() > op::kLeafFirst) {
     base::Ref<array::Array> numbers;
     GUF_TRY(memory::allocate(*view_.call.device, GUF_I64, 1, &full, nullptr, GUF_ORDER_C, &numbers,
                              error));
-    auto *const to = reinterpret_cast<int64_t *>(numbers->layout().address);
-    for (int64_t k = 0; k < full; ++k) to[k] = k * kLeaf;
+    GUF_TRY(number_leaves(*numbers, error));
     numbers_ = numbers.get();
     arrays_.keep(std::move(numbers));
   }
@@ -285,21 +326,19 @@ guf_status StateLaunches::make_results(guf_error *error) {
 
 guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   op::CallView &call = view_.call;
-  if (!call.device->host_memory) {
-    return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
-                      "%s: reductions with a state need memory that the host can write",
-                      call.device->spec.c_str());
-  }
+  GUF_TRY(arrays_.open(error));
   GUF_TRY(allocate(error));  // results lie as the input does, before it is copied
+  GUF_TRY(arrays_.bring_input(&call.operand[kInput], error));
+  if (call.has_where) GUF_TRY(arrays_.bring_input(&call.where, error));
   GUF_TRY(find_grounds(error));
   if (std::find(kept_, kept_ + nkept_, 0) == kept_ + nkept_) {
     GUF_TRY(make_states(error));
     GUF_TRY(merge_states());
     GUF_TRY(make_results(error));
   }
-  arrays_.hand_over();
-  if (failure_.status() == GUF_OK) arrays_.publish(outputs);
-  return failure_.status();
+  const guf_status status = finish_fold(failure_.status(), &arrays_, error);
+  if (status == GUF_OK) arrays_.publish(outputs);
+  return status;
 }
 
 }  // namespace

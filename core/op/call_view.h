@@ -24,6 +24,13 @@ enum OperandFlag : uint32_t {
   kScalar = 1U << 4,            // layout.address points at `value` or at `cast_value`
 };
 
+// Operands in host memory of a call that runs on a device which cannot read it.
+enum class HostCopies : uint8_t {
+  kNone,
+  kSome,  // results are made on the device
+  kAll    // results are made in host memory too
+};
+
 // One operand. Not initialised as a whole: the border sets what exists.
 struct OperandView {
   array::Layout layout;  // shape and strides borrowed
@@ -54,6 +61,7 @@ struct CallView {
   int32_t casting;  // never DEFAULT
   backend::Stream *stream;
   backend::Device *device;  // args->device or nullptr; then, set by placement, where it runs
+  HostCopies host_copies;   // set by placement
   // C-contiguous strides of tensors that came without; uninitialised otherwise.
   int64_t stride_room[GUF_MAX_OPERANDS + 1][GUF_MAX_NDIM];
 };

@@ -186,6 +186,7 @@ void write_operands(const Request &request, Launch *out) {
     block.core_ndim[i] = 0;
     uint32_t flags = signature.reads(i) ? static_cast<uint32_t>(GUF_LAUNCH_OPERAND_READ) : 0U;
     if (signature.writes(i)) flags |= GUF_LAUNCH_OPERAND_WRITTEN;
+    if ((operand.flags & op::kScalar) != 0) flags |= GUF_LAUNCH_OPERAND_IMMEDIATE;
     if ((operand.flags & op::kSwapped) != 0) {
       flags |= GUF_LAUNCH_OPERAND_SWAPPED;
       block.flags |= GUF_LAUNCH_SWAPPED;

@@ -127,6 +127,19 @@ TEST_F(NullCalls, NothingOfTheDeviceLeaks) {
   EXPECT_EQ(control().live("stream"), streams);
 }
 
+TEST_F(NullCalls, ADeviceIsWaitedForWithoutAStream) {
+  const guf_array a = make(far_, {1, 2, 3}), out = make(far_, {0, 0, 0});
+  ASSERT_EQ(call(a, a, out), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_device_synchronize(far_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(control().calls("stream_synchronize"), 1U);
+  control().script("stream_synchronize@1=1202");
+  EXPECT_EQ(guf_device_synchronize(far_, UINT64_MAX, &error_), 1202);
+  EXPECT_THAT(error_.message, HasSubstr("the script says that call"));
+  control().reset();
+  EXPECT_EQ(guf_device_synchronize(near_, 0, &error_), GUF_OK) << "work there is complete";
+  EXPECT_EQ(control().calls("stream_synchronize"), 0U);
+}
+
 TEST_F(NullCalls, AStreamReportsItsFirstFailureOnce) {
   const guf_array a = make(far_, {1, 2, 3}), out = make(far_, {0, 0, 0});
   guf_stream stream = nullptr;

@@ -117,8 +117,18 @@ guf_status fill(void *, void *stream, uint64_t dst, const void *pattern, uint32_
       error);
 }
 
+// Work without a stream is done when it returns, so nothing ever waits in this one.
+Stream *default_stream() {
+  static Stream *const stream = new Stream;
+  return stream;
+}
+
 guf_status stream_open(void *, uint64_t, uint32_t flags, void **out_stream, guf_error *error) {
   NULL_ENTER(kStreamOpen);
+  if (flags == GUF_BACKEND_STREAM_DEFAULT) {
+    *out_stream = default_stream();
+    return GUF_OK;
+  }
   if (flags != 0) return fail(error, GUF_E_UNSUPPORTED, "unknown stream flags");
   auto *const stream = new Stream;
   null_plugin::open_stream(stream);
@@ -129,6 +139,7 @@ guf_status stream_open(void *, uint64_t, uint32_t flags, void **out_stream, guf_
 
 void stream_close(void *stream) {
   enter(kStreamClose, nullptr);
+  if (stream == default_stream()) return;
   null_plugin::close_stream(as_stream(stream));
   --live(kLiveStreams);
   delete as_stream(stream);
@@ -224,21 +235,35 @@ guf_status kernel_get(void *module, uint32_t index, const char *, void **out_ker
   return GUF_OK;
 }
 
+// A block that outlives the call, with the scalars that the call lends.
+struct KeptBlock {
+  explicit KeptBlock(const guf_launch_block &from) : block(from) {
+    for (int32_t i = 0; i < block.noperands; ++i) {
+      if ((block.operand_flags[i] & GUF_LAUNCH_OPERAND_IMMEDIATE) == 0) continue;
+      std::memcpy(value[i], reinterpret_cast<const void *>(block.address[i]), sizeof value[i]);
+      block.address[i] = reinterpret_cast<uint64_t>(value[i]);
+    }
+  }
+  guf_launch_block block;
+  alignas(16) unsigned char value[GUF_MAX_OPERANDS][16];
+};
+
 guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
   NULL_ENTER(kLaunch);
-  const auto block = std::make_shared<guf_launch_block>(*launch->block);
+  const auto kept = std::make_shared<KeptBlock>(*launch->block);
   const auto loop = reinterpret_cast<Loop>(launch->kernel);
   void *const user = launch->user;
   return submit(
       as_stream(launch->stream),
-      [=](guf_error *details) { return run_loop(loop, user, *block, details); }, error);
+      [=](guf_error *details) { return run_loop(loop, user, kept->block, details); }, error);
 }
 
 guf_status convert(void *, void *stream, const guf_launch_block *block, guf_error *error) {
   NULL_ENTER(kConvert);
-  const auto kept = std::make_shared<guf_launch_block>(*block);
+  const auto kept = std::make_shared<KeptBlock>(*block);
   return submit(
-      as_stream(stream), [=](guf_error *details) { return run_convert(*kept, details); }, error);
+      as_stream(stream), [=](guf_error *details) { return run_convert(kept->block, details); },
+      error);
 }
 
 guf_status method(void *, const guf_backend_method *method, guf_error *error) {

@@ -40,7 +40,13 @@ enum guf_launch_operand_flag {
   GUF_LAUNCH_OPERAND_SWAPPED = 1u << 0,   /* bytes of each (real) element are reversed */
   GUF_LAUNCH_OPERAND_UNALIGNED = 1u << 1, /* addresses or strides break the dtype's alignment */
   GUF_LAUNCH_OPERAND_WRITTEN = 1u << 2,   /* an output or inout operand */
-  GUF_LAUNCH_OPERAND_READ = 1u << 3       /* an input or inout operand */
+  GUF_LAUNCH_OPERAND_READ = 1u << 3,      /* an input or inout operand */
+  GUF_LAUNCH_OPERAND_IMMEDIATE = 1u << 4  /* an input of one element, which the host can read at
+                                             `address` during the call: aligned, all steps are 0 */
+};
+
+enum guf_backend_stream_flag {
+  GUF_BACKEND_STREAM_DEFAULT = 1u << 0 /* the device's own stream, the one that NULL stands for */
 };
 
 /** Geometry of one launch: what every backend's loops over items are made of. Plain data.
@@ -262,7 +268,8 @@ typedef struct guf_backend_api {
   guf_status (*fill)(void *device, void *stream, uint64_t dst, const void *pattern,
                      uint32_t pattern_size, uint64_t count, guf_error *error);
 
-  /* `native` 0: a new stream; else adopt. */
+  /* `native` 0: a new stream; else adopt. `flags`: guf_backend_stream_flag; a device with
+   * host_memory has no stream of its own and knows none. */
   guf_status (*stream_open)(void *device, uint64_t native, uint32_t flags, void **out_stream,
                             guf_error *error);
   void (*stream_close)(void *stream); /* pending work still completes */

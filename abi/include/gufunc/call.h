@@ -8,13 +8,14 @@
 
 GUF_BEGIN_DECLS
 
-/** What to do with host operands when the call runs on a device, and with devices that differ.
- * This version copies nothing by itself: where copying would be needed a call gives
- * GUF_E_UNSUPPORTED, and a mix GUF_E_DEVICE_MISMATCH, whatever the policy. */
+/** What to do with operands in host memory when the call runs on a device that cannot read it.
+ * Operands that are copied are brought to the device, outputs go back, and the call is complete on
+ * return, on a stream too. Scalars are no memory: they travel with the launch. */
 enum guf_host_policy {
-  GUF_HOST_DEFAULT = 0, /* all operands on the host: copied in and out; a mix is refused */
-  GUF_HOST_COPY = 1,
-  GUF_HOST_COPY_AND_WARN = 2
+  GUF_HOST_DEFAULT = 0, /* all in host memory: copied, and outputs are allocated there. A mix of
+                           host and device memory is refused (GUF_E_DEVICE_MISMATCH) */
+  GUF_HOST_COPY = 1,    /* a mix is copied too; outputs are allocated on the device */
+  GUF_HOST_COPY_AND_WARN = 2 /* the same, with a line in the log (guf_log_read) */
 };
 
 enum guf_call_flag {
@@ -52,6 +53,7 @@ typedef struct guf_dim {
  * axis      NULL, or one axis for a signature whose only core dimension is shared (NumPy's axis=).
  * dims      NULL, or sizes of core dimensions that only outputs have.
  * device    NULL: where the operands lie; cpu when all are scalars.
+ * host_policy  which operands in host memory may be copied to the device and back.
  * threads   0: the backend's choice; else at most so many (cpu).
  * fp_events NULL, or where found floating-point events are or-ed in (guf_fp_event): those that
  *           `fp_report` names. Nothing is looked for that neither `fp_report` nor `fp_fail` names,
@@ -99,8 +101,9 @@ typedef struct guf_resolution {
   int64_t output_shapes[GUF_MAX_OPERANDS][GUF_MAX_NDIM]; /* by output index */
 } guf_resolution;
 
-/** Applies a ufunc. Complete on return when `stream` is NULL and memory is the host's; on a stream
- * the work is queued: arrays are kept alive by the library, tensors by the caller.
+/** Applies a ufunc. Complete on return when an operand lies in host memory and, on the cpu, when
+ * `stream` is NULL. Else the work is queued, with a NULL stream in the device's own order
+ * (guf_device_synchronize): arrays are kept alive by the library, tensors by the caller.
  * Errors  GUF_E_HANDLE <= ufunc, stream, device, an array
  *         GUF_E_STRUCT <= args->struct_size;  GUF_E_ARG <= counts, kinds, flags, NULL pointers;
  *                         unknown enum values
@@ -112,7 +115,6 @@ typedef struct guf_resolution {
  *         any error <= that hook's, with its text;  GUF_E_LOOP <= it returned no error status
  *         GUF_E_AXIS, GUF_E_READ_ONLY
  *         GUF_E_OVERLAP <= an output overlaps itself, or two outputs of inout operands overlap
- *         GUF_E_UNSUPPORTED <= host memory that the device cannot read
  *         GUF_E_VALUE <= negative integer power, a rule's value
  *         GUF_E_FLOATING_POINT <= an event that fp_fail names (NumPy's texts)
  *         GUF_E_NO_IMAGE <= no kernel for the device;  GUF_E_DEVICE_MISMATCH
@@ -148,7 +150,7 @@ typedef struct guf_plan_s *guf_plan;
  * The operands' addresses are not kept, but how they overlap is: each pair is disjoint, the same
  * view, or staged through the workspace. All outputs must be given; scalars are kept by value.
  * Inout operands of a signature without outputs are written in place (GUF_E_UNSUPPORTED with
- * outputs of their own).
+ * outputs of their own). Operands in host memory that the device cannot read are refused too.
  * Ownership  one reference for the caller; keeps the ufunc's loops and modules.
  * Errors     as guf_call's before the launch;  GUF_E_ARG <= an output is GUF_OPERAND_NONE, or
  *            out_plan is NULL;  GUF_E_UNSUPPORTED <= fp_report or fp_fail: plans look for no events

@@ -82,6 +82,12 @@ GUF_API guf_status guf_device_get(guf_context context, const char *spec, guf_dev
 GUF_API guf_status guf_device_get_info(guf_device device, guf_device_info *out_info,
                                        guf_error *error);
 
+/** Waits, at most `timeout_ns` (UINT64_MAX: no limit), for the work that `device` was given without
+ * a stream, then GUF_OK or its first failure since the last report. On the cpu such work is
+ * complete when it returns. GUF_TIMEOUT: still running, nothing is reported or lost.
+ * Errors  GUF_E_HANDLE <= device;  GUF_E_FORKED;  any status of the failed work   [mt], blocks */
+GUF_API guf_status guf_device_synchronize(guf_device device, uint64_t timeout_ns, guf_error *error);
+
 /** Do nothing, for symmetry with counted handles.   Errors  GUF_E_HANDLE <= device (NULL is
  * allowed) */
 GUF_API guf_status guf_device_retain(guf_device device, guf_error *error);

@@ -2,8 +2,8 @@
 // What requests of the host (launch, convert, fill, method) become: kernel launches in the order of
 // one stream. Geometry (launch_*, move_*, method_*) makes steps out of blocks and knows no driver;
 // what runs them (Steps) knows no geometry. Tests run the same steps on the host.
-#ifndef GUFUNC_BACKENDS_GPU_STEPS_H
-#define GUFUNC_BACKENDS_GPU_STEPS_H
+#ifndef GUFUNC_BACKENDS_GPU_DEVICE_STEPS_H
+#define GUFUNC_BACKENDS_GPU_DEVICE_STEPS_H
 
 #include <gufunc/backend.h>
 
@@ -25,7 +25,7 @@ struct Step {
 // What geometry has to know of a device.
 struct DeviceTraits {
   uint32_t units;             // multiprocessors, compute units
-  uint32_t vectors;           // 16-byte words per operand that a thread of `row` moves (row_vectors)
+  uint32_t vectors;           // 16-byte words per operand that a thread of `row` moves
   uint32_t max_shared_bytes;  // that a launch may give a block
 };
 
@@ -60,4 +60,4 @@ class Steps {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_STEPS_H
+#endif  // GUFUNC_BACKENDS_GPU_DEVICE_STEPS_H

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/backend/borrowed_stream.h"
+
+#include <iterator>
+#include <mutex>
+
+#include "core/base/fork.h"
+
+namespace gufunc::backend {
+namespace {
+
+base::Ref<Stream> take_idle(Device &device) {
+  const std::lock_guard<base::ForkLock> hold(device.idle_lock);
+  while (device.nidle > 0) {
+    base::Ref<Stream> stream = std::move(device.idle_stream[--device.nidle]);
+    if (stream->fork_epoch == base::fork_epoch()) return stream;
+  }
+  return {};
+}
+
+guf_status wait_for_stream(Stream &waiting, Stream *other, guf_error *error) {
+  const Device &device = *waiting.device;
+  const guf_backend_api &api = device.backend->api;
+  void *event = nullptr;
+  GUF_TRY(api.event_open(device.native, &event, error));
+  guf_status status = api.event_record(event, other == nullptr ? nullptr : other->native, error);
+  if (status == GUF_OK) status = api.stream_wait_event(waiting.native, event, error);
+  api.event_close(event);
+  return status;
+}
+
+}  // namespace
+
+guf_status BorrowedStream::open(Device &device, Stream *after, guf_error *error) {
+  ErrorRoom room(error);
+  base::Ref<Stream> stream = take_idle(device);
+  if (!stream) GUF_TRY(open_stream(device, 0, &stream, room.get()));
+  GUF_TRY(wait_for_stream(*stream, after, room.get()));
+  stream_ = std::move(stream);
+  return GUF_OK;
+}
+
+guf_status BorrowedStream::finish(guf_error *error) {
+  ErrorRoom room(error);
+  const guf_status status =
+      stream_->device->backend->api.stream_synchronize(stream_->native, UINT64_MAX, room.get());
+  finished_ = true;
+  return status;
+}
+
+BorrowedStream::~BorrowedStream() {
+  if (!stream_) return;
+  if (!finished_) finish(nullptr);  // a failure on the way is the call's answer already
+  Device &device = *stream_->device;
+  const std::lock_guard<base::ForkLock> hold(device.idle_lock);
+  if (device.nidle < std::size(device.idle_stream)) {
+    device.idle_stream[device.nidle++] = std::move(stream_);
+  }
+}
+
+}  // namespace gufunc::backend
