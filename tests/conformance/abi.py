@@ -169,6 +169,7 @@ class Library:
         self.ufuncs, self.modules = {}, []
         self.refused = 0
         self.told = ''
+        self.device = None
 
     def check(self, status):
         if status != 0:
@@ -181,6 +182,13 @@ class Library:
         args.fp_report, args.fp_fail = report, fail
         if report:
             args.fp_events = ct.pointer(self.events)
+
+    def use_device(self, spec):
+        """Runs everything on a device; NumPy's memory is copied there and back."""
+        device = ct.c_void_p()
+        error = ct.byref(self.error)
+        self.check(self.lib.guf_device_get(None, spec.encode(), ct.byref(device), error))
+        self.device = device
 
     def load_module(self, path):
         """Opens a module of kernels; its functions are found by their names."""
@@ -276,7 +284,7 @@ class Library:
         if signature is not None:
             types = [DTYPES[letter] if letter else 0 for letter in signature]
             args.signature, args.nsignature = (ct.c_uint32 * len(types))(*types), len(types)
-        args.flags, args.threads = int(keepdims), threads
+        args.flags, args.threads, args.device = int(keepdims), threads, self.device
         self.watch(args, report, fail)
         if where is not None:
             mask = self.operand(where, keep)

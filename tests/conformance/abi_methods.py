@@ -97,7 +97,7 @@ class Library(abi.Library):
             question.argtypes = [ct.c_void_p, ct.c_void_p, ct.POINTER(Resolution), error]
 
     def run(self, method, name, args, report=0):
-        args.struct_size = ct.sizeof(args)
+        args.struct_size, args.device = ct.sizeof(args), self.device
         self.watch(args, report)
         function, handle = getattr(self.lib, f'guf_{method}'), self.find(name)
         answer = Resolution(struct_size=ct.sizeof(Resolution))

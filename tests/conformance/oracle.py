@@ -2,7 +2,7 @@
 """The oracle: random calls and methods through the C ABI, compared with NumPy 2.
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
-    [--module lent_functions.so] [--keep]
+    [--module lent_functions.so] [--device cuda:0] [--keep]
     [--only calls|methods|times|overlaps|events|bad|several|big|streamed]
 
 It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first.
@@ -244,6 +244,7 @@ def main():
     )
     parser.add_argument('--library', required=True)
     parser.add_argument('--module', help='what lent_functions.guf.cpp becomes')
+    parser.add_argument('--device', help='where everything runs; by default the cpu')
     parser.add_argument('--cases', type=int, default=100_000)
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
     parser.add_argument('--seed', type=int, default=commit_seed(), help="else the commit's")
@@ -254,6 +255,8 @@ def main():
     np.seterr(all='ignore')
     os.environ['GUFUNC_NUM_THREADS'] = str(max(Drawing.THREADS))  # read when the library is used
     library = abi_methods.Library(os.path.abspath(options.library))
+    if options.device:
+        library.use_device(options.device)
     if options.only == 'several' and not options.module:
         parser.error('--only several needs --module')
     if options.module:
@@ -289,7 +292,7 @@ def main():
         flush=True,
     )
     print(', '.join(f'{method} {times}' for method, times in sorted(methods.items())))
-    few = tally.tell(count, options.only, bool(options.module))
+    few = tally.tell(count, options.only, bool(options.module), bool(options.device))
     for kind, times in kinds.most_common(40):
         print(f'{times:6} {kind}')
     if missing:

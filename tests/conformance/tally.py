@@ -72,8 +72,9 @@ def count_big(case, library):
         TALLY['without wide stores'] += 'up to x86-64-v2' in library.told
 
 
-def tell(count, only, several=True):
-    """Prints what was judged of overlaps and refusals; the kinds of which there were too few."""
+def tell(count, only, several=True, device=False):
+    """Prints what was judged of overlaps and refusals; the kinds of which there were too few. A
+    device tells of no threads, tiles and caches."""
     for kind in ('overlapping', 'in place', 'over their mask', 'refused'):
         TALLY[kind] += 0
     TALLY['refused for an argument'] = sum(TALLY[f'refused for its {k}'] for k in bad_cases.SPOIL)
@@ -100,6 +101,8 @@ def tell(count, only, several=True):
     few = [kind for kind in FEWEST if only is None and TALLY[kind] < wanted[kind]]
     if not several:
         few = [kind for kind in few if 'of two' not in kind and 'several' not in kind]
+    if device:
+        few = [k for k in few if k.split()[0] not in ('shared', 'in', 'around')]
     if TALLY['without wide stores']:
         few = [k for k in few if k != 'around the caches']
     for kind in few:
