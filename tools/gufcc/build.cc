@@ -93,17 +93,33 @@ bool Build::scan_sources() {
   return good && build_module(registrations, &module_, diagnostics_);
 }
 
+Build::Unit &Build::unit_of(int source, bool fast) {
+  const auto wanted = static_cast<size_t>(source);
+  const auto unit = std::find_if(units_.begin(), units_.end(), [&](const Unit &u) {
+    return u.source == wanted && u.fast == fast;
+  });
+  if (unit != units_.end()) return *unit;
+  return units_.emplace_back(Unit{wanted, fast, {}, {}});
+}
+
 void Build::group_units() {
   for (const Function &function : module_.functions) {
     for (const Loop &loop : function.loops) {
-      const auto source = static_cast<size_t>(loop.source);
-      const bool fast = loop.fast || options_.fast;
-      auto unit = std::find_if(units_.begin(), units_.end(),
-                               [&](const Unit &u) { return u.source == source && u.fast == fast; });
-      if (unit == units_.end()) unit = units_.insert(unit, Unit{source, fast, {}});
-      unit->loops.push_back({&function, &loop});
+      unit_of(loop.source, loop.fast || options_.fast).loops.push_back({&function, &loop});
     }
   }
+  for (const PlainEntry &entry : module_.entries) {
+    unit_of(entry.source, options_.fast).plain.push_back(&entry);
+  }
+}
+
+// Without the loops that no device can run.
+DeviceEntries Build::device_entries(const Unit &unit) const {
+  DeviceEntries entries{{}, unit.plain};
+  for (const LoopRef &ref : unit.loops) {
+    if (why_not_on_devices(*ref.function, *ref.loop).empty()) entries.loops.push_back(ref);
+  }
+  return entries;
 }
 
 std::string Build::unit_name(size_t unit, const Target &target) const {
@@ -245,7 +261,7 @@ bool Build::check_compiler(const std::string &name, size_t index) {
   const std::string &source = sources_[unit.source].absolute;
   const bool host = name == "gcc";
   text.text = host ? generate_host_entries(source, unit.loops, all_targets()[0])
-                   : generate_device_entries(source, unit.loops);
+                   : generate_device_entries(source, device_entries(unit));
   text.call_probe = generate_call_probes(source, unit.loops);
   // Assembly, since an object for a GPU would be linked and its mathematics is not at hand.
   text.action = name == "opencl" || host ? "-c" : "-S";

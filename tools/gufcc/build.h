@@ -26,12 +26,15 @@ class Build {
     size_t source = 0;
     bool fast = false;
     std::vector<LoopRef> loops;
+    std::vector<const PlainEntry *> plain;  // for devices only
   };
 
   bool find_sources();
   bool choose_name();
   bool scan_sources();
   void group_units();
+  Unit &unit_of(int source, bool fast);
+  DeviceEntries device_entries(const Unit &unit) const;
   bool check_compilers();
   bool check_compiler(const std::string &name, size_t unit);
   int workers() const;

@@ -47,9 +47,21 @@ inline constexpr char kResultType[] = "%TYPE%";
 // What the names of probes start with.
 inline constexpr char kProbeName[] = "guf_probe_";
 
-// Entries for devices: row and nd of elementwise loops, thread of generalized ones, whatever the
-// front end.
-std::string generate_device_entries(const std::string &source, const std::vector<LoopRef> &loops);
+// What the device image of a unit has entries of.
+struct DeviceEntries {
+  std::vector<LoopRef> loops;
+  std::vector<const PlainEntry *> plain;
+};
+
+// Why a loop cannot run on devices ("13 operands, at most 12"); empty when it can.
+std::string why_not_on_devices(const Function &function, const Loop &loop);
+
+// A translation unit with the entries of each loop for devices, whatever the front end.
+std::string generate_device_entries(const std::string &source, const DeviceEntries &entries);
+
+// The symbols of these entries; of an entry's record in the sidecar (work_item.hpp, items_kernel).
+std::vector<std::string> device_entry_names(const DeviceEntries &entries);
+std::string items_record_name(const std::string &entry);
 
 // The C source of the table gufunc_module_v1_<name>; as_shared adds the alias and the digest note.
 std::string generate_table(const Module &module, const std::vector<Target> &targets,

@@ -1,66 +1,208 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device entries. CUDA and HIP take addresses inside the block; OpenCL takes them as arguments of
-// their own.
+// Device entries, one per row of kRows and loop that the row is for. A new kind of entry is a new
+// row; an entry of a new dialect class also a new line in class_text.
 #include "entry_text.h"
 #include "generate.h"
 
 namespace gufunc::gufcc {
 namespace {
 
-// One entry, for both kinds of front end.
-std::string entry(const std::string &name, const std::string &type, size_t operands,
-                  const char *threads, const char *method, bool shared) {
-  std::string arguments, from_arguments, from_block;
-  for (size_t i = 0; i < operands; ++i) {
-    arguments += fmt::format(", __global char *p{}", i);
-    from_arguments += fmt::format("(char *)p{}, ", i);
-    from_block += fmt::format("(char *)p.address[{}], ", i);
+// The dialect's classes of guf::device that have entries as methods.
+enum class EntryClass { kElementwise, kGeneralized };
+
+struct EntryRow {
+  const char *suffix;   // behind the loop's stem
+  EntryClass of;        // whose method it is
+  const char *method;   // called with the block, base addresses, shared memory: what it asks for
+  const char *block;    // the class's type that is taken by value
+  const char *threads;  // of a block, at most
+  bool (*when)(const Function &function, const Loop &loop);
+  bool takes_bases;   // `char *const *base`, one per operand, out of block.address
+  bool takes_shared;  // `char *shared`: memory that the launch gives the block
+  bool synchronises;  // it may call a barrier or exchange with its sub-group
+  bool in_opencl;     // OpenCL C++ can have it; needs takes_bases
+};
+
+bool is_elementwise(const Function &function, const Loop & /*loop*/) {
+  return !function.generalized();
+}
+bool is_generalized(const Function &function, const Loop & /*loop*/) {
+  return function.generalized();
+}
+bool is_cooperative(const Function &function, const Loop &loop) {
+  return function.generalized() && loop.cooperative;
+}
+
+constexpr EntryRow kRows[] = {
+    {"_row", EntryClass::kElementwise, "row", "block", "guf::device::kThreads", is_elementwise,
+     true, false, false, true},
+    {"_nd", EntryClass::kElementwise, "nd", "block", "guf::device::kThreads", is_elementwise, true,
+     false, false, true},
+    {"_thread", EntryClass::kGeneralized, "thread", "block", "guf::device::kItemThreads",
+     is_generalized, true, false, false, true},
+    {"_block", EntryClass::kGeneralized, "whole_block", "block", "guf::device::kItemThreads",
+     is_cooperative, true, true, true, true},
+};
+
+// The classes take no `bool &failed` from a function.
+constexpr bool kDropFailure = true;
+
+std::string class_text(EntryClass of, const Function &function, const Loop &loop,
+                       const std::string &callee) {
+  switch (of) {
+    case EntryClass::kElementwise:
+      return fmt::format("guf::device::elementwise<{}, guf::types<{}>, guf::types<{}>{}>", callee,
+                         type_list(loop.inputs), type_list(loop.outputs),
+                         kDropFailure    ? ""
+                         : loop.may_fail ? ", true"
+                                         : ", false");
+    case EntryClass::kGeneralized:
+      return fmt::format("guf::device::generalized<{}, {}{}, {}>", callee,
+                         loop.cooperative ? "true" : "false",
+                         kDropFailure    ? ""
+                         : loop.may_fail ? ", true"
+                                         : ", false",
+                         operand_list(function, loop, "device"));
   }
+  return {};
+}
+
+// What an entry calls and with what.
+struct EntryCall {
+  std::string name;      // of the entry
+  std::string block;     // the type of its block
+  std::string function;  // called with (p[, base][, shared])
+  std::string threads;
+  size_t nbases = 0;  // 0: none are passed
+  bool takes_shared = false, synchronises = false, in_opencl = false;
+};
+
+std::string bases(const EntryCall &call, const char *each) {
+  if (call.nbases == 0) return {};
+  std::string text;
+  for (size_t i = 0; i < call.nbases; ++i) {
+    text += fmt::format("{}(char *){}", i == 0 ? "" : ", ", fmt::format(fmt::runtime(each), i));
+  }
+  return fmt::format("char *const base[] = {{{}}}; ", text);
+}
+
+std::string opencl_entry(const EntryCall &call) {
+  if (!call.in_opencl) return {};
+  std::string arguments;
+  for (size_t i = 0; i < call.nbases; ++i) arguments += fmt::format(", __global char *p{}", i);
+  return fmt::format("GUF_GLOBAL({}) {}({} p{}{}) {{ {}{}(p{}{}); }}\n", call.threads, call.name,
+                     call.block, arguments, call.takes_shared ? ", __local char *shared" : "",
+                     bases(call, "p{}"), call.function, call.nbases > 0 ? ", base" : "",
+                     call.takes_shared ? ", (char *)shared" : "");
+}
+
+// CUDA and HIP take addresses inside the block, OpenCL as arguments of their own; on the host an
+// entry is a function of a work-item, with a record for the sidecar's table.
+std::string device_entry_text(const EntryCall &call) {
+  const std::string called =
+      fmt::format("{}{}(p{}{});", bases(call, "p.address[{}]"), call.function,
+                  call.nbases > 0 ? ", base" : "", call.takes_shared ? ", guf_shared" : "");
   return fmt::format(
       "#if defined(GUF_OPENCL)\n"
-      "GUF_GLOBAL({2}) {0}({1}::block p{3}{7}) {{ char *const base[] = {{{4}}}; {1}::{6}(p, "
-      "base{8}); }}\n"
+      "{0}"
+      "#elif defined(GUF_ITEMS)\n"
+      "extern \"C\" void {1}(guf::device::work_item *item, const void *arguments) {{ "
+      "guf::device::current_item = item; const {2} p = *(const {2} *)arguments; {3}{4} }}\n"
+      "extern \"C\" {{ extern const guf::device::items_kernel {5}; const guf::device::items_kernel "
+      "{5} = {{\"{1}\", &{1}, sizeof({2}), {6}, {7}, 0}}; }}\n"
       "#else\n"
-      "GUF_GLOBAL({2}) {0}(const {1}::block p) {{ {9}char *const base[] = {{{5}}}; "
-      "{1}::{6}(p, base{10}); }}\n"
+      "GUF_GLOBAL({6}) {1}(const {2} p) {{ {8}{4} }}\n"
       "#endif\n",
-      name, type, threads, arguments, from_arguments, from_block, method,
-      shared ? ", __local char *shared" : "", shared ? ", (char *)shared" : "",
-      shared ? "extern __attribute__((shared, aligned(16))) char guf_shared[]; " : "",
-      shared ? ", guf_shared" : "");
+      opencl_entry(call), call.name, call.block,
+      call.takes_shared ? "char *const guf_shared = item->shared; " : "", called,
+      items_record_name(call.name), call.threads, call.synchronises ? 1 : 0,
+      call.takes_shared ? "extern __attribute__((shared, aligned(16))) char guf_shared[]; " : "");
+}
+
+std::string loop_entries(const Function &function, const Loop &loop, int number) {
+  const std::string callee = fmt::format("{}{}", kCalleeName, number);
+  std::string text = callee_struct(loop, callee, kDropFailure);
+  const char *const suffixes[] = {"elementwise", "generalized"};
+  std::set<EntryClass> defined;
+  for (const EntryRow &row : kRows) {
+    if (!row.when(function, loop)) continue;
+    const std::string type =
+        fmt::format("guf_{}_{}", suffixes[static_cast<size_t>(row.of)], number);
+    if (defined.insert(row.of).second) {
+      text += fmt::format("typedef {} {};\n", class_text(row.of, function, loop, callee), type);
+      // clang-15 takes a struct as an OpenCL kernel's argument only when it was instantiated
+      // before.
+      text += fmt::format("static_assert(sizeof({}::{}) > 0, \"\");\n", type, row.block);
+    }
+    text += device_entry_text({loop.stem + row.suffix, fmt::format("{}::{}", type, row.block),
+                               fmt::format("{}::{}", type, row.method), row.threads,
+                               row.takes_bases ? loop.inputs.size() + loop.outputs.size() : 0,
+                               row.takes_shared, row.synchronises, row.in_opencl});
+  }
+  return text;
+}
+
+// On a line that claims to be the registration's.
+std::string plain_callee(const PlainEntry &entry, const std::string &name) {
+  const bool shared = entry.takes_shared;
+  return fmt::format(
+      "#if !defined(GUF_OPENCL)\n"
+      "# {} {}\n"
+      "struct {} {{ static GUF_DEVICE_ONLY void call(const {} &p{}) {{ ::{}(p{}); }} }};\n"
+      "# 1 \"{}\"\n"
+      "#endif\n",
+      entry.place.line, quoted(entry.place.file), name, entry.block, shared ? ", char *shared" : "",
+      entry.callee, shared ? ", shared" : "", kEntriesFile);
 }
 
 }  // namespace
 
-std::string generate_device_entries(const std::string &source, const std::vector<LoopRef> &loops) {
+std::string items_record_name(const std::string &entry) {
+  return entry + "_record";
+}
+
+std::string why_not_on_devices(const Function &function, const Loop &loop) {
+  constexpr size_t kMaxOperands = 12, kMaxCoreDims = 4;
+  constexpr int kMaxCoreNames = 8;
+  const size_t operands = loop.inputs.size() + loop.outputs.size();
+  if (operands > kMaxOperands) {
+    return fmt::format("{} operands, at most {}", operands, kMaxOperands);
+  }
+  int names = 0;
+  for (const std::vector<int> &dims : function.core_dims) {
+    if (dims.size() > kMaxCoreDims) {
+      return fmt::format("an operand of {} core dimensions, at most {}", dims.size(), kMaxCoreDims);
+    }
+    for (const int dim : dims) names = std::max(names, dim + 1);
+  }
+  if (names > kMaxCoreNames) {
+    return fmt::format("{} core dimensions, at most {}", names, kMaxCoreNames);
+  }
+  return {};
+}
+
+std::vector<std::string> device_entry_names(const DeviceEntries &entries) {
+  std::vector<std::string> names;
+  for (const auto &[function, loop] : entries.loops) {
+    for (const EntryRow &row : kRows) {
+      if (row.when(*function, *loop)) names.push_back(loop->stem + row.suffix);
+    }
+  }
+  for (const PlainEntry *entry : entries.plain) names.push_back(entry->name);
+  return names;
+}
+
+std::string generate_device_entries(const std::string &source, const DeviceEntries &entries) {
   std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
   int number = 0;
-  for (const auto &[function, loop] : loops) {
-    const std::string callee = fmt::format("guf_callee_{}", number);
-    const std::string type = fmt::format("guf_entries_{}", number++);
-    const size_t operands = loop->inputs.size() + loop->outputs.size();
-    text += callee_struct(*loop, callee, true);
-    // clang-15 takes a struct as an OpenCL kernel's argument only when it was instantiated before.
-    const std::string complete = fmt::format("static_assert(sizeof({}::block) > 0, \"\");\n", type);
-    if (!function->generalized()) {
-      text +=
-          fmt::format("typedef guf::device::elementwise<{}, guf::types<{}>, guf::types<{}>> {};\n",
-                      callee, type_list(loop->inputs), type_list(loop->outputs), type);
-      text += complete;
-      text += entry(loop->stem + "_row", type, operands, "guf::device::kThreads", "row", false);
-      text += entry(loop->stem + "_nd", type, operands, "guf::device::kThreads", "nd", false);
-      continue;
-    }
-    text += fmt::format("typedef guf::device::generalized<{}, {}, {}> {};\n", callee,
-                        loop->cooperative ? "true" : "false",
-                        operand_list(*function, *loop, "device"), type);
-    text += complete;
-    text +=
-        entry(loop->stem + "_thread", type, operands, "guf::device::kItemThreads", "thread", false);
-    if (loop->cooperative) {
-      text += entry(loop->stem + "_block", type, operands, "guf::device::kItemThreads",
-                    "whole_block", true);
-    }
+  for (const auto &[function, loop] : entries.loops) {
+    text += loop_entries(*function, *loop, number++);
+  }
+  for (const PlainEntry *entry : entries.plain) {
+    const std::string callee = fmt::format("{}{}", kCalleeName, number++);
+    text += plain_callee(*entry, callee);
+    text += device_entry_text({entry->name, entry->block, callee + "::call", entry->threads, 0,
+                               entry->takes_shared, entry->takes_shared, false});
   }
   return text;
 }

@@ -53,6 +53,7 @@ class Builder {
           raw.function);
       return true;
     }
+    if (raw.kind == "entry") return add_entry(raw);
     const bool generalized = raw.kind == "gufunc";
     const size_t needed = generalized ? 2 : 1;
     if (raw.arguments.size() < needed) {
@@ -75,6 +76,30 @@ class Builder {
   }
 
  private:
+  bool add_entry(const RawRegistration &raw) {
+    const std::vector<std::string> &texts = raw.arguments;
+    const bool shared = texts.size() == 3 && texts[2] == "shared";
+    if (texts.size() != 2 && !shared) {
+      return diagnostics_->error(
+          raw.place, "GUF_ENTRY({}) wants its block's type, its threads and perhaps \"shared\"",
+          raw.function);
+    }
+    PlainEntry entry{"guf_move_" + last_component(raw.function),
+                     raw.function,
+                     texts[0],
+                     texts[1],
+                     shared,
+                     raw.place,
+                     raw.source};
+    for (const PlainEntry &other : module_->entries) {
+      if (other.name != entry.name) continue;
+      return diagnostics_->error(raw.place, "{} is registered at {}:{} already", entry.name,
+                                 other.place.file, other.place.line);
+    }
+    module_->entries.push_back(std::move(entry));
+    return true;
+  }
+
   bool read_loops(const RawRegistration &raw, const std::string &types,
                   const RegistrationOptions &options, Function *function) {
     std::string text = types;
@@ -210,7 +235,7 @@ bool build_module(const std::vector<RawRegistration> &raw, Module *module,
   Builder builder(module, diagnostics);
   bool good = true;
   for (const RawRegistration &registration : raw) good &= builder.add(registration);
-  if (good && module->functions.empty()) {
+  if (good && module->functions.empty() && module->entries.empty()) {
     return diagnostics->error({}, "no GUF_UFUNC or GUF_GUFUNC in the sources");
   }
   return good && check_reductions(*module, diagnostics);

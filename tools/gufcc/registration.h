@@ -13,7 +13,7 @@ namespace gufunc::gufcc {
 // A registration as it was written, its string literals joined.
 struct RawRegistration {
   Place place;
-  std::string kind;      // "ufunc", "gufunc", "kernel"
+  std::string kind;      // "ufunc", "gufunc", "kernel", "entry"
   std::string function;  // as the source spells it, "ns::f"
   std::vector<std::string> arguments;
   int depth = 0;   // braces open around it
@@ -58,9 +58,21 @@ struct Function {
   bool generalized() const { return !signature.empty(); }
 };
 
+// A device entry of its own, of no loop: what backends move data with.
+struct PlainEntry {
+  std::string name;     // of the symbol, "guf_move_convert"
+  std::string callee;   // the C++ function: void (const Block &[, char *shared])
+  std::string block;    // its Block
+  std::string threads;  // of a block of work-items, at most; a constant expression
+  bool takes_shared = false;
+  Place place;
+  int source = 0;
+};
+
 struct Module {
   std::string name;
   std::vector<Function> functions;  // in order of registration
+  std::vector<PlainEntry> entries;  // likewise
 };
 
 // Turns registrations into functions; loops registered under one name become one function.

@@ -50,10 +50,14 @@
 #define GUF_UFUNC(function, ...) __guf_register__(ufunc, function, __VA_ARGS__)
 #define GUF_GUFUNC(function, ...) __guf_register__(gufunc, function, __VA_ARGS__)
 #define GUF_KERNEL(function, ...) __guf_register__(kernel, function, ##__VA_ARGS__)
+// A device entry of a backend's own: void function(const Block &[, char *shared]), registered with
+// "Block", "threads" and perhaps "shared".
+#define GUF_ENTRY(function, ...) __guf_register__(entry, function, __VA_ARGS__)
 #else
 #define GUF_UFUNC(function, ...) static_assert(true, "gufcc makes the entries")
 #define GUF_GUFUNC(function, ...) static_assert(true, "gufcc makes the entries")
 #define GUF_KERNEL(...) static_assert(true, "gufcc makes the entries")
+#define GUF_ENTRY(...) static_assert(true, "gufcc makes the entries")
 
 #include "kernel/group.hpp"
 #include "kernel/math.hpp"

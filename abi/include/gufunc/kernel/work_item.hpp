@@ -11,6 +11,7 @@ namespace device {
 
 enum { kLanes = 32 };  // of a sub-group, on every device: halves of a wave of 64
 
+#if !defined(GUF_OPENCL)  // which has no pointers to functions
 // Belongs to the executor; one per work-item of a block.
 struct work_item {
   u32 thread[3];   // within the block
@@ -49,6 +50,7 @@ struct items_table {
   const items_image *images;
 };
 // The symbol of the table in the shared object: gufunc_items_v1.
+#endif
 
 #if defined(GUF_ITEMS)
 // Of the entry that runs on this thread. Barriers switch between work-items: set anew behind each.
