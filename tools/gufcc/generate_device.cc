@@ -9,6 +9,7 @@ namespace {
 
 // The dialect's classes of guf::device that have entries as methods.
 enum class EntryClass { kElementwise, kGeneralized };
+constexpr const char *kClassWords[] = {"elementwise", "generalized"};  // in names of types
 
 struct EntryRow {
   const char *suffix;   // behind the loop's stem
@@ -122,12 +123,12 @@ std::string device_entry_text(const EntryCall &call) {
 std::string loop_entries(const Function &function, const Loop &loop, int number) {
   const std::string callee = fmt::format("{}{}", kCalleeName, number);
   std::string text = callee_struct(loop, callee, kDropFailure);
-  const char *const suffixes[] = {"elementwise", "generalized"};
+
   std::set<EntryClass> defined;
   for (const EntryRow &row : kRows) {
     if (!row.when(function, loop)) continue;
     const std::string type =
-        fmt::format("guf_{}_{}", suffixes[static_cast<size_t>(row.of)], number);
+        fmt::format("guf_{}_{}", kClassWords[static_cast<size_t>(row.of)], number);
     if (defined.insert(row.of).second) {
       text += fmt::format("typedef {} {};\n", class_text(row.of, function, loop, callee), type);
       // clang-15 takes a struct as an OpenCL kernel's argument only when it was instantiated
