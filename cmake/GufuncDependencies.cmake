@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# What comes from outside. Libraries link libmd (SHA-256) only; the rest serves tools and tests.
+# What comes from outside. Libraries link libmd (SHA-256) and libzstd (device images) only; the rest
+# serves tools and tests.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libmd REQUIRED IMPORTED_TARGET libmd)
+pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 
 # Kernels are compiled by clang-19; host code by whatever CMAKE_CXX_COMPILER says.
 find_program(GUFUNC_CLANGXX NAMES clang++-19 DOC "Compiler of the kernels")

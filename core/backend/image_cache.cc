@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "core/backend/plain_image.h"
 #include "core/base/fork.h"
 
 namespace gufunc::backend {
@@ -15,7 +16,7 @@ namespace {
 struct LoadedImage {
   const guf_module_image *image;  // its address is its identity
   Device *device;
-  void *module;
+  void *module;  // nullptr: the device's driver refused it
 };
 
 // A host function as an image of one kernel. Its address must not move: plugins keep it.
@@ -41,13 +42,29 @@ Cache &cache() {
   return *instance;
 }
 
-void *find_loaded(const Device &device, const guf_module_image &image) {
+// What is known of the image; false when it was not tried yet.
+bool find_loaded(const Device &device, const guf_module_image &image, void **out_module) {
   Cache &all = cache();
   const std::lock_guard<base::ForkLock> hold(all.lock);
   for (const LoadedImage &loaded : all.images) {
-    if (loaded.image == &image && loaded.device == &device) return loaded.module;
+    if (loaded.image != &image || loaded.device != &device) continue;
+    *out_module = loaded.module;
+    return true;
   }
-  return nullptr;
+  return false;
+}
+
+// Keeps a module; the one that another thread kept first is what `*module` is then.
+bool keep_loaded(Device &device, const guf_module_image &image, void **module) {
+  Cache &all = cache();
+  const std::lock_guard<base::ForkLock> hold(all.lock);
+  for (const LoadedImage &other : all.images) {
+    if (other.image != &image || other.device != &device) continue;
+    *module = other.module;
+    return false;
+  }
+  all.images.push_back({&image, &device, *module});
+  return true;
 }
 
 const guf_module_image &host_image(void (*function)(void)) {
@@ -62,32 +79,35 @@ const guf_module_image &host_image(void (*function)(void)) {
 
 }  // namespace
 
+bool is_refused(const Device &device, const guf_module_image &image) {
+  void *module = nullptr;
+  return find_loaded(device, image, &module) && module == nullptr;
+}
+
 guf_status load_image(Device &device, const guf_module_image &image, void **out_module,
                       guf_error *error) {
-  if (*out_module = find_loaded(device, image); *out_module != nullptr) return GUF_OK;
-  if (image.codec != GUF_CODEC_NONE) {
-    return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
-                      "image %s is compressed (codec %d); this version inflates none",
-                      image.target == nullptr ? "" : image.target, image.codec);
+  if (find_loaded(device, image, out_module)) {
+    if (*out_module != nullptr) return GUF_OK;
+    return base::fail(error, GUF_E_NO_IMAGE, base::kNone, base::kNone,
+                      "device %s refused image %s before", device.spec.c_str(), image.target);
   }
   const guf_backend_api &api = device.backend->api;
+  PlainImage plain;
+  const guf_module_image *given = &image;
+  if (image.format != GUF_IMAGE_HOST) {
+    GUF_TRY(plain.open(image, error));
+    given = &plain.image();
+  }
   ErrorRoom room(error);
   void *module = nullptr;
-  GUF_TRY(api.module_load(device.native, &image, &module, room.get()));
-  Cache &all = cache();
-  {
-    const std::lock_guard<base::ForkLock> hold(all.lock);
-    const auto first = std::find_if(all.images.begin(), all.images.end(), [&](const auto &other) {
-      return other.image == &image && other.device == &device;
-    });
-    if (first == all.images.end()) {
-      all.images.push_back({&image, &device, module});
-      *out_module = module;
-      return GUF_OK;
-    }
-    *out_module = first->module;
+  const guf_status status = api.module_load(device.native, given, &module, room.get());
+  if (status != GUF_OK) {
+    void *none = nullptr;
+    if (status == GUF_E_NO_IMAGE) keep_loaded(device, image, &none);
+    return status;
   }
-  api.module_unload(module);
+  *out_module = module;
+  if (!keep_loaded(device, image, out_module)) api.module_unload(module);
   return GUF_OK;
 }
 
@@ -121,7 +141,7 @@ void forget_images(const guf_module_v1 &table) {
       found = *place;
       all.images.erase(place);
     }
-    found.device->backend->api.module_unload(found.module);
+    if (found.module != nullptr) found.device->backend->api.module_unload(found.module);
   }
 }
 

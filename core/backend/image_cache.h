@@ -9,9 +9,16 @@
 
 namespace gufunc::backend {
 
-// The plugin's module for an image; loads it at the first call.  Errors  as the slot module_load
+// The plugin's module for an image; loads it at the first call. Device images are inflated for that
+// and given back behind it.
+// Errors  GUF_E_BAD_FILE <= the image does not inflate to what its table says
+//         GUF_E_NO_IMAGE <= the device's driver refuses it: from then on is_refused;
+//         else as the slot module_load
 guf_status load_image(Device &device, const guf_module_image &image, void **out_module,
                       guf_error *error);
+
+// Whether the device's driver has refused the image.
+bool is_refused(const Device &device, const guf_module_image &image);
 
 // The plugin's kernel around a registered host function; made at the first call and kept: programs
 // have few.

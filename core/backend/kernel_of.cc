@@ -23,33 +23,12 @@ base::Text describe(const op::Ufunc &ufunc, const op::Loop &loop) {
   return text;
 }
 
-guf_status no_image(const op::Ufunc &ufunc, const op::Loop &loop, const Device &device,
-                    const guf_module_v1 *table, guf_error *error) {
-  base::Text targets;
-  for (uint32_t i = 0; table != nullptr && i < table->nimages; ++i) {
-    targets.add("%s%s", i == 0 ? "" : ", ", table->images[i].target);
-  }
-  return base::fail(error, GUF_E_NO_IMAGE, base::kNone, base::kNone,
-                    "no kernel of %s for device %s (%s); images there are: %s",
-                    describe(ufunc, loop).c_str(), device.spec.c_str(), device.info.target,
-                    targets.c_str()[0] == '\0' ? "none" : targets.c_str());
-}
-
 const char *target_of(const guf_module_image &image) {
   return image.target == nullptr || image.target[0] == '\0' ? "for any" : image.target;
 }
 
-const guf_module_image *best_image(const Device &device, const guf_module_v1 &table) {
-  const guf_module_image *best = nullptr;
-  int32_t best_score = 0;
-  for (uint32_t i = 0; i < table.nimages; ++i) {
-    const int32_t score = device.backend->api.image_score(device.native, &table.images[i]);
-    if (score > best_score) {
-      best_score = score;
-      best = &table.images[i];
-    }
-  }
-  return best;
+bool serves(const guf_module_image &image, const guf_module_loop &loop) {
+  return image.family == 0 || image.family == loop.family;
 }
 
 // Where a loop's code is.
@@ -76,19 +55,67 @@ Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &dev
   return place;
 }
 
+// "x86-64-v2, sm_90 (refused)": the images that have the loop.
+base::Text image_list(const Place &place, const Device &device) {
+  base::Text list;
+  for (uint32_t i = 0; place.loop != nullptr && i < place.table->nimages; ++i) {
+    const guf_module_image &image = place.table->images[i];
+    if (!serves(image, *place.loop)) continue;
+    list.add("%s%s%s", list.c_str()[0] == '\0' ? "" : ", ", target_of(image),
+             is_refused(device, image) ? " (refused)" : "");
+  }
+  return list;
+}
+
+guf_status no_image(const op::Ufunc &ufunc, const op::Loop &loop, const Device &device,
+                    const Place &place, guf_error *error) {
+  const base::Text list = image_list(place, device);
+  return base::fail(error, GUF_E_NO_IMAGE, base::kNone, base::kNone,
+                    "no kernel of %s for device %s (%s); images there are: %s",
+                    describe(ufunc, loop).c_str(), device.spec.c_str(), device.info.target,
+                    list.c_str()[0] == '\0' ? "none" : list.c_str());
+}
+
+// The one that the plugin likes best, of those that have the loop and that it did not refuse.
+const guf_module_image *best_image(const Device &device, const Place &place) {
+  const guf_module_image *best = nullptr;
+  int32_t best_score = 0;
+  for (uint32_t i = 0; place.loop != nullptr && i < place.table->nimages; ++i) {
+    const guf_module_image &image = place.table->images[i];
+    if (!serves(image, *place.loop)) continue;
+    const int32_t score = device.backend->api.image_score(device.native, &image);
+    if (score > best_score && !is_refused(device, image)) {
+      best_score = score;
+      best = &image;
+    }
+  }
+  return best;
+}
+
+// A driver too old for the best image may take the next: PTX, say. What it refused is never the
+// best one again, so this ends.
+guf_status load_best(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
+                     const Place &place, void **out_module, guf_error *error) {
+  const guf_module_image *image = best_image(device, place);
+  if (image == nullptr) return no_image(ufunc, loop, device, place, error);
+  for (;;) {
+    const guf_status status = load_image(device, *image, out_module, error);
+    if (status != GUF_E_NO_IMAGE) return status;
+    image = best_image(device, place);
+    if (image == nullptr) return status;
+  }
+}
+
 guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                        guf_error *error) {
   if (loop.host != nullptr) {
     return wrap_host_loop(device, loop.host, ufunc.full_name.c_str(), out, error);
   }
   const Place place = find_place(ufunc, loop, device);
-  const guf_module_image *const image =
-      place.loop == nullptr ? nullptr : best_image(device, *place.table);
-  if (image == nullptr) return no_image(ufunc, loop, device, place.table, error);
+  void *module = nullptr;
+  GUF_TRY(load_best(ufunc, loop, device, place, &module, error));
   loop.kind.store(place.loop->kind, std::memory_order_relaxed);
   loop.failure.store(place.failure, std::memory_order_relaxed);
-  void *module = nullptr;
-  GUF_TRY(load_image(device, *image, &module, error));
   ErrorRoom room(error);
   return device.backend->api.kernel_get(module, place.loop->kernel, place.loop->name, out,
                                         room.get());
@@ -102,10 +129,8 @@ guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
   if (std::any_of(loop.types.begin(), loop.types.end(), dtype::is_record)) return GUF_OK;
   const Place place = find_place(ufunc, loop, device);
   if (place.loop == nullptr || place.loop->fold == 0) return GUF_OK;
-  const guf_module_image *const image = best_image(device, *place.table);
-  if (image == nullptr) return no_image(ufunc, loop, device, place.table, error);
   void *module = nullptr;
-  GUF_TRY(load_image(device, *image, &module, error));
+  GUF_TRY(load_best(ufunc, loop, device, place, &module, error));
   ErrorRoom room(error);
   return device.backend->api.kernel_get(module, place.loop->fold - 1, place.loop->name, out,
                                         room.get());
@@ -147,14 +172,10 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
 std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device) {
   if (loop.general != nullptr) return describe_kernel(ufunc, *loop.general, device);
   const Place place = loop.host != nullptr ? Place() : find_place(ufunc, loop, device);
-  if (place.loop == nullptr) return "";
-  const guf_module_image *const image = best_image(device, *place.table);
+  const guf_module_image *const image = best_image(device, place);
   if (image == nullptr) return "";
-  std::string text = std::string("kernel image ") + target_of(*image) + ", of";
-  for (uint32_t i = 0; i < place.table->nimages; ++i) {
-    text += std::string(i == 0 ? " " : ", ") + target_of(place.table->images[i]);
-  }
-  return text + "\n";
+  return std::string("kernel image ") + target_of(*image) + ", of " +
+         image_list(place, device).c_str() + "\n";
 }
 
 namespace {

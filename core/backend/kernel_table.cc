@@ -21,6 +21,7 @@ constexpr uint32_t kMaxLoops = 1U << 12;
 constexpr uint32_t kMaxKernels = 1U << 20;
 constexpr uint32_t kMaxImages = 1U << 10;
 constexpr uint64_t kMaxImageSize = uint64_t{1} << 31;
+constexpr uint64_t kMaxInflatedSize = uint64_t{1} << 28;
 constexpr size_t kMaxText = 4096;
 constexpr uint32_t kAllFunctionFlags =
     GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE |
@@ -197,7 +198,6 @@ guf_status Checker::check_loop(const guf_module_function &function, const guf_mo
       !std::all_of(loop.types, loop.types + noperands, dtype::valid)) {
     return bad("a loop's types", "one dtype per operand");
   }
-  if (loop.reserved != 0) return bad("a loop's reserved", "0");
   return check_fold(function, loop);
 }
 
@@ -296,8 +296,15 @@ guf_status Checker::check_image(const guf_module_image &image) {
   }
   if (image.codec == GUF_CODEC_NONE
           ? image.inflated_size != 0 && image.inflated_size != image.size
-          : image.inflated_size == 0 || image.inflated_size > kMaxImageSize) {
+          : image.inflated_size == 0 || image.inflated_size > kMaxInflatedSize) {
     return bad("an image's inflated size", "the size that its codec leads to");
+  }
+  if (image.reserved != 0) return bad("an image's reserved", "0");
+  const uint64_t whole = image.codec == GUF_CODEC_NONE ? image.size : image.inflated_size;
+  uint64_t end = 0;
+  if (!base::checked_add(image.offset, image.bytes, &end) || end > whole ||
+      (image.bytes == 0 && image.offset != 0)) {
+    return bad("an image's offset and bytes", "a part of what its data inflates to");
   }
   return GUF_OK;
 }

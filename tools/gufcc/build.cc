@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "items_file.h"
 #include "listing.h"
 #include "module_file.h"
 #include "scanner.h"
@@ -31,13 +32,14 @@ bool Build::run() {
   }
   group_units();
   if (!options_.checks.empty()) return check_compilers();
-  if (!choose_name() || !select_targets(options_.targets, &targets_, diagnostics_)) return false;
+  if (!choose_name() || !choose_targets()) return false;
   if (!options_.object && !check_choice(module_, diagnostics_)) return false;
-  if (!compile_units() || !refuse_host_only()) return false;
+  if (!compile_units() || !refuse_host_only() || !compile_devices()) return false;
   for (const Target &target : targets_) {
     if (!join_level(target)) return false;
   }
   if (!compile_table() || !(options_.object ? link_object() : link_shared())) return false;
+  if (!options_.items.empty() && !write_items()) return false;
   // The module last: where it stands, everything succeeded.
   return write_depfile() && move_into_place(linked(), options_.output, diagnostics_);
 }
@@ -160,6 +162,60 @@ bool Build::compile_units() {
   });
 }
 
+bool Build::choose_targets() {
+  std::vector<Target> chosen, of_devices;
+  if (!select_targets(options_.targets, &chosen, diagnostics_)) return false;
+  for (Target &target : chosen) {
+    (target.kind == TargetKind::kHost ? targets_ : of_devices).push_back(std::move(target));
+  }
+  devices_ =
+      std::make_unique<DeviceImages>(options_, compiler_.get(), folder_.path(), diagnostics_);
+  if (!devices_->choose(std::move(of_devices))) return false;
+  if (devices_->wanted() || !options_.items.empty()) assign_families();
+  return true;
+}
+
+// A family is what one unit's images have. Loops that no device can run get one without images.
+void Build::assign_families() {
+  for (Function &function : module_.functions) {
+    for (Loop &loop : function.loops) {
+      const Unit &unit = unit_of(loop.source, loop.fast || options_.fast);
+      loop.family = 1 + static_cast<uint32_t>(&unit - units_.data());
+      const std::string obstacle = why_not_on_devices(function, loop);
+      if (obstacle.empty()) continue;
+      loop.family = 1 + static_cast<uint32_t>(units_.size());
+      diagnostics_->warn(loop.place, "{}: the loop {}->{} is left out of device images: it has {}",
+                         function.name, loop.inputs, loop.outputs, obstacle);
+    }
+  }
+}
+
+std::vector<DeviceUnit> Build::device_units() const {
+  std::vector<DeviceUnit> units;
+  for (size_t i = 0; i < units_.size(); ++i) {
+    const Unit &unit = units_[i];
+    const DeviceEntries entries = device_entries(unit);
+    const Source &source = sources_[unit.source];
+    if (entries.loops.empty() && entries.plain.empty()) continue;
+    units.push_back({1 + static_cast<uint32_t>(i), source.typed,
+                     generate_device_entries(source.absolute, entries), device_entry_names(entries),
+                     generate_call_probes(source.absolute, unit.loops), unit.fast});
+  }
+  return units;
+}
+
+bool Build::compile_devices() {
+  if (!devices_->wanted()) return true;
+  return devices_->compile(device_units(), workers()) && devices_->pack(workers());
+}
+
+bool Build::write_items() {
+  const fs::path file = work("items.so");
+  return make_items(device_units(), devices_->images(), folder_.path(), workers(), compiler_.get(),
+                    file) &&
+         move_into_place(file, options_.items, diagnostics_);
+}
+
 // What one level has is seen in the first one that has it.
 bool Build::refuse_host_only() {
   for (const Target &target : targets_) {
@@ -212,7 +268,14 @@ bool Build::join_level(const Target &target) {
 
 bool Build::compile_table() {
   const fs::path table = work("table.c");
-  return write_file(table, generate_table(module_, targets_, !options_.object), diagnostics_) &&
+  const fs::path frames = work("frames.s");
+  std::vector<std::string> files;
+  for (const fs::path &file : devices_->frames()) files.push_back(file.string());
+  return write_file(table, generate_table(module_, targets_, devices_->rows(), !options_.object),
+                    diagnostics_) &&
+         write_file(frames, generate_frames(files), diagnostics_) &&
+         compiler_->run({compiler_->path(), "-c", frames, "-o", work("frames.o")},
+                        "putting images in place") &&
          compiler_->run({compiler_->path(), "-x", "c", "-std=c11", "-O1", "-fPIC",
                          "-fvisibility=hidden", "-Wall", "-Wextra",
                          "-I" + compiler_->headers().string(), "-c", table, "-o", work("table.o")},
@@ -220,7 +283,7 @@ bool Build::compile_table() {
 }
 
 bool Build::link_object() {
-  Command join = {"ld", "-r", "-o", work("module.joined.o"), work("table.o")};
+  Command join = {"ld", "-r", "-o", work("module.joined.o"), work("table.o"), work("frames.o")};
   for (const Target &target : targets_) join.push_back(work(target.suffix + ".o"));
   return compiler_->run(join, "joining objects") &&
          compiler_->run({"objcopy", "--keep-global-symbol=gufunc_module_v1_" + module_.name,
@@ -233,7 +296,8 @@ bool Build::link_shared() {
   const std::string exported = fmt::format(
       "{{ global: gufunc_module_v1; gufunc_module_v1_{}; local: *; }};\n", module_.name);
   if (!write_file(map, exported, diagnostics_)) return false;
-  Command link = {compiler_->path(), "-shared", "-nostdlib", "-o", linked(), work("table.o")};
+  Command link = {compiler_->path(), "-shared",       "-nostdlib",     "-o",
+                  linked(),          work("table.o"), work("frames.o")};
   for (const Target &target : targets_) link.push_back(work(target.suffix + ".o"));
   for (const char *flag : {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-z,noexecstack",
                            "-Wl,--build-id=none", "-Wl,--as-needed", "-lm", "-lc", "-lgcc"}) {

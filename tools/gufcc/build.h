@@ -4,6 +4,7 @@
 #define GUFUNC_TOOLS_GUFCC_BUILD_H
 
 #include "compiler.h"
+#include "device_images.h"
 #include "files.h"
 #include "generate.h"
 #include "host_only.h"
@@ -35,6 +36,11 @@ class Build {
   void group_units();
   Unit &unit_of(int source, bool fast);
   DeviceEntries device_entries(const Unit &unit) const;
+  void assign_families();
+  bool choose_targets();
+  std::vector<DeviceUnit> device_units() const;
+  bool compile_devices();
+  bool write_items();
   bool check_compilers();
   bool check_compiler(const std::string &name, size_t unit);
   int workers() const;
@@ -55,8 +61,9 @@ class Build {
   Diagnostics *diagnostics_;
   TemporaryFolder folder_;
   std::vector<Source> sources_;
-  std::vector<Target> targets_;
+  std::vector<Target> targets_;  // of the host
   std::unique_ptr<Compiler> compiler_;
+  std::unique_ptr<DeviceImages> devices_;
   Module module_;
   std::vector<Unit> units_;
   std::string listing_;

@@ -224,7 +224,6 @@ void Compiler::report_failure(const Unit &unit, const std::string &output) {
   diagnostics_->error({}, "the kernels do not compile");
 }
 
-// Preprocesses a unit to the text that names its object, free of where intermediate files lie.
 bool Compiler::expand(const Unit &unit, std::string *text) {
   const fs::path entry = work_ / (unit.stem + ".cpp");
   const fs::path preprocessed = work_ / (unit.stem + ".ii");
@@ -234,6 +233,7 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
     if (!write_file(entry, unit.text, diagnostics_)) return false;
   }
   if (!run(joined({unit.command,
+                   unit.places,
                    {"-E", kNoTrigraphs, "-MD", "-MF", depfile.string(), entry.string(), "-o",
                     preprocessed.string()}}),
            "preprocessing")) {
@@ -243,22 +243,24 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
   if (!note_dependencies(depfile) || !read_file(preprocessed, text, diagnostics_)) return false;
   const std::string &compiler = unit.command[0];
   *text = (compiler == path_ ? version_ : run_process({compiler, "--version"}).output) +
-          command_line(unit.command) + as_typed(std::move(*text));
+          command_line(unit.command) + unit.places_key + as_typed(std::move(*text));
   replace_all(text, work_.string(), "");
   replace_all(text, headers_.string(), "");  // so that all build folders share objects
   return true;
 }
 
-bool Compiler::take_from_cache(const std::string &key, const Unit &unit, const fs::path &object) {
+bool Compiler::take_from_cache(const std::string &key, const std::string &what,
+                               const fs::path &object) {
   if (!cache_.fetch(key, object)) return false;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (options_.verbose) diagnostics_->pass_on(fmt::format("gufcc: {} from the cache\n", unit.stem));
+  if (options_.verbose) diagnostics_->pass_on(fmt::format("gufcc: {} from the cache\n", what));
   return true;
 }
 
 bool Compiler::make_object(const Unit &unit, const Command &flags, const fs::path &object) {
   const Command command = joined(
       {unit.command,
+       unit.places,
        {unit.action, kNoTrigraphs, (work_ / (unit.stem + ".cpp")).string(), "-o", object.string()},
        flags});
   const ProcessResult result = run_process(command);
@@ -304,16 +306,39 @@ bool Compiler::make_checked_object(const Unit &unit, const fs::path &object) {
   return make_object(unit, {"-w"}, object);
 }
 
+bool Compiler::make_cached(const std::string &text, const std::string &what, const fs::path &file,
+                           const std::function<bool()> &make) {
+  const std::string key = ObjectCache::key(text);
+  if (take_from_cache(key, what, file)) return true;
+  const ObjectCache::Lock made_here(cache_, key);
+  if (take_from_cache(key, what, file)) return true;
+  if (!make()) return false;
+  cache_.store(key, file);
+  return true;
+}
+
+bool Compiler::compile_expanded(const Unit &unit, const std::string &text, const fs::path &object) {
+  return make_cached(text, unit.stem, object, [&] { return make_checked_object(unit, object); });
+}
+
 bool Compiler::compile(const Unit &unit, const fs::path &object) {
   std::string text;
-  if (!expand(unit, &text)) return false;
-  const std::string key = ObjectCache::key(text);
-  if (take_from_cache(key, unit, object)) return true;
-  const ObjectCache::Lock made_here(cache_, key);
-  if (take_from_cache(key, unit, object)) return true;
-  if (!make_checked_object(unit, object)) return false;
-  cache_.store(key, object);
-  return true;
+  return expand(unit, &text) && compile_expanded(unit, text, object);
+}
+
+bool Compiler::read(const fs::path &file, std::string *out) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return read_file(file, out, diagnostics_);
+}
+
+bool Compiler::write(const fs::path &file, const std::string &text) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return write_file(file, text, diagnostics_);
+}
+
+bool Compiler::fail(const std::string &message) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return diagnostics_->error({}, "{}", message);
 }
 
 std::map<std::string, Place> Compiler::find_symbols(const Unit &unit,

@@ -46,6 +46,8 @@ class Compiler {
     bool quiet = false;  // its warnings were seen for another target
     // The text for callees that use the stack (stack_places.h); empty for devices.
     std::function<std::string(const std::set<int> &on_stack)> text_on_stack;
+    Command places = {};          // flags that say where files are; they come last
+    std::string places_key = {};  // what the object depends on instead of `places`
   };
 
   // Compiler and flags of host kernels.
@@ -53,6 +55,21 @@ class Compiler {
 
   // Compiles a unit to `object`, or takes the object from the cache.
   bool compile(const Unit &unit, const std::filesystem::path &object);
+
+  // The two halves of it. Preprocesses a unit to the text that names its object, free of where
+  // intermediate files lie; units of the same text make the same object.
+  bool expand(const Unit &unit, std::string *text);
+  bool compile_expanded(const Unit &unit, const std::string &text,
+                        const std::filesystem::path &object);
+
+  // Takes the file that `text` names from the cache, or calls `make` to make it and keeps it.
+  bool make_cached(const std::string &text, const std::string &what,
+                   const std::filesystem::path &file, const std::function<bool()> &make);
+
+  // As read_file, write_file and Diagnostics::error, from any thread.
+  bool read(const std::filesystem::path &file, std::string *out);
+  bool write(const std::filesystem::path &file, const std::string &text);
+  bool fail(const std::string &message);
 
   // Where the symbols of a unit are defined or first used, without those of entries. Compiles it
   // anew, with debugging information, to `object`.
@@ -73,9 +90,8 @@ class Compiler {
   bool find_compiler();
   bool find_headers();
   bool write_refused_headers();
-  bool take_from_cache(const std::string &key, const Unit &unit,
+  bool take_from_cache(const std::string &key, const std::string &what,
                        const std::filesystem::path &object);
-  bool expand(const Unit &unit, std::string *text);
   bool make_object(const Unit &unit, const Command &flags, const std::filesystem::path &object);
   bool make_checked_object(const Unit &unit, const std::filesystem::path &object);
   bool report_calls(const Unit &unit);

@@ -63,9 +63,24 @@ std::string generate_device_entries(const std::string &source, const DeviceEntri
 std::vector<std::string> device_entry_names(const DeviceEntries &entries);
 std::string items_record_name(const std::string &entry);
 
-// The C source of the table gufunc_module_v1_<name>; as_shared adds the alias and the digest note.
+// A device image as the table describes it.
+struct ImageRow {
+  std::string format, target;  // "GUF_IMAGE_PTX", "ptx_75"
+  uint32_t family = 0;
+  size_t frame = 0;                // its bytes are those of the symbol frame_name(frame)
+  uint64_t size = 0;               // of the frame
+  uint64_t inflated_size = 0;      // of what it inflates to; 0: it is not compressed
+  uint64_t offset = 0, bytes = 0;  // of the image in that
+};
+std::string frame_name(size_t frame);
+
+// The C source of the table gufunc_module_v1_<name>: host images of `targets`, then the device
+// images. as_shared adds the alias and the digest note.
 std::string generate_table(const Module &module, const std::vector<Target> &targets,
-                           bool as_shared);
+                           const std::vector<ImageRow> &device_images, bool as_shared);
+
+// The assembler source that puts files between the symbols of frames, each with a NUL behind it.
+std::string generate_frames(const std::vector<std::string> &files);
 
 }  // namespace gufunc::gufcc
 

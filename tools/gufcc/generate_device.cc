@@ -33,6 +33,10 @@ bool is_generalized(const Function &function, const Loop & /*loop*/) {
 bool is_cooperative(const Function &function, const Loop &loop) {
   return function.generalized() && loop.cooperative;
 }
+// Groups that have no memory serve functions that ask for none.
+[[maybe_unused]] bool is_cooperative_without_memory(const Function &function, const Loop &loop) {
+  return is_cooperative(function, loop) && !loop.says_shared;
+}
 
 constexpr EntryRow kRows[] = {
     {"_row", EntryClass::kElementwise, "row", "block", "guf::device::kThreads", is_elementwise,
@@ -124,18 +128,20 @@ std::string loop_entries(const Function &function, const Loop &loop, int number)
   const std::string callee = fmt::format("{}{}", kCalleeName, number);
   std::string text = callee_struct(loop, callee, kDropFailure);
 
-  std::set<EntryClass> defined;
+  std::set<std::string> defined;
   for (const EntryRow &row : kRows) {
     if (!row.when(function, loop)) continue;
     const std::string type =
         fmt::format("guf_{}_{}", kClassWords[static_cast<size_t>(row.of)], number);
-    if (defined.insert(row.of).second) {
+    const std::string block = fmt::format("{}::{}", type, row.block);
+    if (defined.insert(type).second) {
       text += fmt::format("typedef {} {};\n", class_text(row.of, function, loop, callee), type);
-      // clang-15 takes a struct as an OpenCL kernel's argument only when it was instantiated
-      // before.
-      text += fmt::format("static_assert(sizeof({}::{}) > 0, \"\");\n", type, row.block);
     }
-    text += device_entry_text({loop.stem + row.suffix, fmt::format("{}::{}", type, row.block),
+    // clang-15 takes a struct as an OpenCL kernel's argument only when it was instantiated before.
+    if (defined.insert(block).second) {
+      text += fmt::format("static_assert(sizeof({}) > 0, \"\");\n", block);
+    }
+    text += device_entry_text({loop.stem + row.suffix, block,
                                fmt::format("{}::{}", type, row.method), row.threads,
                                row.takes_bases ? loop.inputs.size() + loop.outputs.size() : 0,
                                row.takes_shared, row.synchronises, row.in_opencl});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table as C source over gufunc/module_table.h: the compiler lays the structs out, nobody else.
+#include "entry_text.h"
 #include "generate.h"
 #include "reduction_parts.h"
 
@@ -66,9 +67,9 @@ std::string function_arrays(const Function &function, size_t index, EntryCount *
       types += fmt::format("{}, ", find_letter(letter)->constant);
     }
     text += fmt::format("static const guf_dtype types_{}_{}[] = {{{}}};\n", index, i, types);
-    loops += fmt::format("  {{types_{}_{}, {}, {}, {}, {}, 0}},\n", index, i, c_string(loop.stem),
+    loops += fmt::format("  {{types_{}_{}, {}, {}, {}, {}, {}}},\n", index, i, c_string(loop.stem),
                          next->kernels++, loop.may_fail ? "GUF_LOOP_STATUS" : "GUF_LOOP_NUMPY",
-                         has_fold(function, loop) ? 1 + next->folds++ : 0);
+                         has_fold(function, loop) ? 1 + next->folds++ : 0, loop.family);
   }
   text += fmt::format("static const guf_module_loop loops_{}[] = {{\n{}}};\n", index, loops);
   if (function.roles_given) {
@@ -97,7 +98,8 @@ std::string function_row(const Module &module, size_t index) {
   return "  {" + row + "},\n";
 }
 
-std::string image_arrays(const Module &module, const std::vector<Target> &targets) {
+std::string image_arrays(const Module &module, const std::vector<Target> &targets,
+                         const std::vector<ImageRow> &device_images) {
   std::string declarations, arrays, rows;
   for (const Target &target : targets) {
     std::string entries, folds;
@@ -114,9 +116,23 @@ std::string image_arrays(const Module &module, const std::vector<Target> &target
     entries += folds;
     arrays += fmt::format("static void (*const entries_{}[])(void) = {{\n{}}};\n", target.suffix,
                           entries);
-    rows += fmt::format("  {{GUF_IMAGE_HOST, GUF_CODEC_NONE, \"{}\", 0, 0, 0, entries_{}}},\n",
-                        target.name, target.suffix);
+    rows += fmt::format(
+        "  {{GUF_IMAGE_HOST, GUF_CODEC_NONE, \"{}\", 0, 0, 0, entries_{}, 0, 0, 0, 0}},\n",
+        target.name, target.suffix);
   }
+  std::set<size_t> frames;
+  for (const ImageRow &image : device_images) {
+    if (frames.insert(image.frame).second) {
+      declarations +=
+          fmt::format("extern __attribute__((visibility(\"hidden\"))) const unsigned char {}[];\n",
+                      frame_name(image.frame));
+    }
+    rows += fmt::format("  {{{}, {}, \"{}\", {}, {}u, {}u, 0, {}u, {}u, {}, 0}},\n", image.format,
+                        image.inflated_size > 0 ? "GUF_CODEC_ZSTD" : "GUF_CODEC_NONE", image.target,
+                        frame_name(image.frame), image.size, image.inflated_size, image.offset,
+                        image.bytes, image.family);
+  }
+  if (rows.empty()) return declarations;
   return fmt::format("{}{}static const guf_module_image images[] = {{\n{}}};\n", declarations,
                      arrays, rows);
 }
@@ -135,8 +151,23 @@ static const struct {
 
 }  // namespace
 
+std::string frame_name(size_t frame) {
+  return fmt::format("guf_frame_{}", frame);
+}
+
+std::string generate_frames(const std::vector<std::string> &files) {
+  std::string text = ".section .rodata.guf_frames, \"a\", @progbits\n";
+  for (size_t i = 0; i < files.size(); ++i) {
+    text += fmt::format(
+        ".balign 256\n.globl {0}\n.hidden {0}\n.type {0}, @object\n{0}:\n.incbin {1}\n"
+        ".size {0}, . - {0}\n.byte 0\n",
+        frame_name(i), quoted(files[i]));
+  }
+  return text + ".section .note.GNU-stack, \"\", @progbits\n";
+}
+
 std::string generate_table(const Module &module, const std::vector<Target> &targets,
-                           bool as_shared) {
+                           const std::vector<ImageRow> &device_images, bool as_shared) {
   const std::string symbol = "gufunc_module_v1_" + module.name;
   std::string text =
       "#include <gufunc/module_table.h>\n"
@@ -150,14 +181,17 @@ std::string generate_table(const Module &module, const std::vector<Target> &targ
     text += function_arrays(module.functions[i], i, &next);
     rows += function_row(module, i);
   }
-  text += fmt::format("static const guf_module_function functions[] = {{\n{}}};\n", rows);
-  text += image_arrays(module, targets);
+  if (!rows.empty()) {
+    text += fmt::format("static const guf_module_function functions[] = {{\n{}}};\n", rows);
+  }
+  text += image_arrays(module, targets, device_images);
+  const size_t nimages = targets.size() + device_images.size();
   text += fmt::format(
       "__attribute__((visibility(\"default\"))) extern const guf_module_v1 {0};\n"
       "const guf_module_v1 {0} = {{sizeof(guf_module_v1), GUF_KERNEL_ABI, {1}, {2}, {3}, {4}, 0, "
-      "functions, images}};\n",
-      symbol, c_string(module.name), module.functions.size(), targets.size(),
-      count.kernels + count.folds);
+      "{5}, {6}}};\n",
+      symbol, c_string(module.name), module.functions.size(), nimages, count.kernels + count.folds,
+      rows.empty() ? "0" : "functions", nimages == 0 ? "0" : "images");
   if (as_shared) {
     std::string note = kNote;
     note.replace(note.find("%NAME%"), 6, symbol);

@@ -14,6 +14,21 @@ constexpr int kExitFailed = 1, kExitUsage = 2;
 
 constexpr int kMaxJobs = 1024;  // a thread each
 
+void describe_device_tools(CLI::App *app, Options *options) {
+  app->add_option("--ptxas", options->ptxas, "NVIDIA's assembler [the CUDA toolkit's]");
+  app->add_option("--cuda-home", options->cuda_home, "A CUDA toolkit: ptxas and libdevice")
+      ->envname("CUDA_HOME");
+  app->add_option("--rocm-bitcode", options->rocm_bitcode,
+                  "The folder of AMD's device libraries (ocml.bc)");
+  app->add_option_function<std::string>(
+         "--compress", [options](const std::string &codec) { options->compress = codec == "zstd"; },
+         "Of device images: zstd or none [zstd]")
+      ->check(CLI::IsMember({"zstd", "none"}));
+  app->add_option("--items", options->items,
+                  "Also write the device entries, compiled for this machine, as a shared object "
+                  "for simulated devices");
+}
+
 void describe(CLI::App *app, Options *options) {
   app->add_option("sources", options->sources, "Kernel sources (.guf.cpp)")->required();
   app->add_option("-o,--output", options->output, "The module to write");
@@ -43,6 +58,7 @@ void describe(CLI::App *app, Options *options) {
   app->add_option("-j,--jobs", options->jobs, "Compilations side by side [one per processor]")
       ->check(CLI::Range(1, kMaxJobs));
   app->add_option("--compiler", options->compiler, "The kernel compiler [clang++-19]");
+  describe_device_tools(app, options);
   app->add_flag("-v,--verbose", options->verbose, "Print the commands");
 }
 

@@ -17,8 +17,13 @@ struct Options {
   std::string depfile;
   std::string cache_dir;
   std::string compiler;
+  std::string items;         // the sidecar to write (items_file.h); empty: none
+  std::string ptxas;         // empty: of cuda_home, or on the PATH
+  std::string cuda_home;     // of a CUDA toolkit; empty: ptxas's
+  std::string rocm_bitcode;  // the folder that has ocml.bc; empty: the usual ones
   std::vector<std::string> include_dirs, definitions;
   bool object = false;
+  bool compress = true;  // device images
   bool list = false;
   bool fast = false;
   bool no_cache = false;

@@ -134,6 +134,7 @@ class Builder {
       loop.source = raw.source;
       loop.cooperative = options.group;
       loop.fast = options.fast;
+      loop.says_shared = raw.says_shared;
       loop.may_fail = !options.failure.empty();
       function->loops.push_back(std::move(loop));
     }

@@ -16,8 +16,9 @@ struct RawRegistration {
   std::string kind;      // "ufunc", "gufunc", "kernel", "entry"
   std::string function;  // as the source spells it, "ns::f"
   std::vector<std::string> arguments;
-  int depth = 0;   // braces open around it
-  int source = 0;  // index of the source on the command line
+  int depth = 0;             // braces open around it
+  int source = 0;            // index of the source on the command line
+  bool says_shared = false;  // whether `shared` stands anywhere in the source
 };
 
 enum class Role { kIn = 0, kOut = 1, kInOut = 2 };
@@ -30,7 +31,9 @@ struct Loop {
   bool cooperative = false;
   bool fast = false;
   bool may_fail = false;
-  std::string stem;  // "guf_ew_add_ff_f"
+  bool says_shared = false;  // its source has the word `shared`, which asks for memory of the group
+  std::string stem;          // "guf_ew_add_ff_f"
+  uint32_t family = 0;       // of the device images that have it; 0: there are none
 };
 
 // An option that some of a function's registrations may leave out, and where it stands.

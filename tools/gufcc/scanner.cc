@@ -18,6 +18,14 @@ class Scanner {
       : tokens_(text), source_(source), out_(out), diagnostics_(diagnostics) {}
 
   bool run() {
+    const size_t first = out_->size();
+    const bool good = read();
+    for (size_t i = first; i < out_->size(); ++i) (*out_)[i].says_shared = says_shared_;
+    return good;
+  }
+
+ private:
+  bool read() {
     bool good = true;
     std::string_view previous;
     for (Token token = tokens_.next(); token.kind != Token::Kind::kEnd; token = tokens_.next()) {
@@ -29,6 +37,8 @@ class Scanner {
         good &= registration();
       } else if (token.kind == Token::Kind::kIdentifier && token.text == "__guf_refused__") {
         good &= refused();
+      } else if (token.kind == Token::Kind::kIdentifier && token.text == "shared") {
+        says_shared_ = true;
       } else if (token.kind == Token::Kind::kIdentifier) {
         good &= check_keyword(previous, token);
       }
@@ -37,7 +47,6 @@ class Scanner {
     return good;
   }
 
- private:
   // Joins the tokens of one argument: of a string argument its characters, else the tokens
   // themselves. Leaves the terminating ',' or ')' in `*end`.
   bool argument(std::string *text, bool *is_string, char *end) {
@@ -134,6 +143,7 @@ class Scanner {
   Tokens tokens_;
   int source_;
   int depth_ = 0;
+  bool says_shared_ = false;
   std::vector<RawRegistration> *out_;
   Diagnostics *diagnostics_;
 };

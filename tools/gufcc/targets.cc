@@ -17,6 +17,45 @@ Target host(const char *level, Command extra = {}) {
   return target;
 }
 
+// PTX is made for 75, whatever it becomes: SASS of later architectures is made of the same.
+Target nvidia(const char *prefix, int arch) {
+  const std::string name = prefix + std::to_string(arch);
+  Target target{name, name, TargetKind::kNvidia, {}};
+  target.arch = arch;
+  target.is_ptx = std::string_view(prefix) == "ptx_";
+  return target;
+}
+
+struct AmdTarget {
+  const char *name;
+  int isa;  // what ocml is told
+  const char *group;
+  bool wave64;
+};
+constexpr AmdTarget kAmdTargets[] = {
+    {"gfx906", 9006, "gfx9", true},
+    {"gfx908", 9008, "gfx9", true},
+    {"gfx90a", 9010, "gfx9", true},
+    {"gfx942", 9402, "gfx9", true},
+    {"gfx9-generic", 9000, "gfx9", true},
+    {"gfx1030", 10300, "gfx10-3", false},
+    {"gfx10-3-generic", 10300, "gfx10-3", false},
+    {"gfx1100", 11000, "gfx11", false},
+    {"gfx1101", 11001, "gfx11", false},
+    {"gfx11-generic", 11000, "gfx11", false},
+    {"gfx1201", 12001, "gfx12", false},
+    {"gfx12-generic", 12000, "gfx12", false},
+};
+
+Target amd(const AmdTarget &row) {
+  Target target{row.name, row.name, TargetKind::kAmd, {}};
+  target.arch = row.isa;
+  target.group = row.group;
+  target.wave64 = row.wave64;
+  target.is_generic = target.name.ends_with("-generic");
+  return target;
+}
+
 // The level of the machine that compiles; every x86-64 that Debian supports here has v2 or better.
 std::string host_level() {
 #if defined(__x86_64__)
@@ -43,14 +82,11 @@ const std::vector<Target> &all_targets() {
         host("v2"), host("v3"),
         // The tuning of v4 prefers 256 bits, for the first processors that had it.
         host("v4", {"-mprefer-vector-width=512"})};
-    for (const char *name : {"ptx_75", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"}) {
-      all->push_back({name, name, TargetKind::kNvidia, {}});
+    for (const int arch : {75, 80, 90, 100, 120}) {
+      if (arch == 75) all->push_back(nvidia("ptx_", arch));
+      all->push_back(nvidia("sm_", arch));
     }
-    for (const char *name :
-         {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201", "gfx9-generic",
-          "gfx10-3-generic", "gfx11-generic", "gfx12-generic"}) {
-      all->push_back({name, name, TargetKind::kAmd, {}});
-    }
+    for (const AmdTarget &row : kAmdTargets) all->push_back(amd(row));
     all->push_back({"spirv12", "spirv12", TargetKind::kOpenCl, {}});
     return all;
   }();
@@ -64,9 +100,9 @@ bool select_targets(const std::string &text, std::vector<Target> *out, Diagnosti
     for (const Target &target : all_targets()) {
       if (word != target.name && !(word == "all" && target.kind == TargetKind::kHost)) continue;
       known = true;
-      if (target.kind != TargetKind::kHost) {
+      if (target.kind == TargetKind::kOpenCl) {
         diagnostics->warn(
-            {}, "target {} is skipped: device images are not built yet; --check compiles for it",
+            {}, "target {} is skipped: its images are not built yet; --check compiles for it",
             target.name);
       } else if (std::none_of(out->begin(), out->end(),
                               [&](const Target &t) { return t.name == target.name; })) {
@@ -79,7 +115,7 @@ bool select_targets(const std::string &text, std::vector<Target> *out, Diagnosti
       return diagnostics->usage_error("'{}' is no target; valid are {}", word, valid);
     }
   }
-  if (out->empty()) return diagnostics->usage_error("no host target is left in '{}'", text);
+  if (out->empty()) return diagnostics->usage_error("no target is left in '{}'", text);
   return true;
 }
 

@@ -18,14 +18,18 @@ struct Target {
   std::string suffix;  // of entry symbols: "v3"
   TargetKind kind = TargetKind::kHost;
   Command flags;
+  int arch = 0;             // NVIDIA: 90, what GUF_ARCH is; AMD: the ISA's version, 11000
+  bool is_ptx = false;      // NVIDIA: the text itself
+  const char *group = "";   // AMD: targets that are compressed together, "gfx11"
+  bool wave64 = false;      // AMD
+  bool is_generic = false;  // AMD: runs on several
 };
 
 // Every name that --targets takes.
 const std::vector<Target> &all_targets();
 
-// Reads "x86-64-v2,x86-64-v3", "all" (every host level) or "host" (the highest level this machine
-// runs).
-// Device targets are taken and reported as skipped: their images are not built yet.
+// Reads "x86-64-v2,sm_90", "all" (every host level) or "host" (the highest level this machine runs).
+// Targets of OpenCL are taken and reported as skipped: their images are not built yet.
 bool select_targets(const std::string &text, std::vector<Target> *out, Diagnostics *diagnostics);
 
 // What --check takes: nvptx64, amdgcn, opencl, gcc. Compiler and flags, without files: `compiler`;

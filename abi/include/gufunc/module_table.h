@@ -102,7 +102,7 @@ typedef struct guf_module_loop {
   uint32_t kernel;
   int32_t kind;  /* guf_loop_kind */
   uint32_t fold; /* 1 + index of the loop's fold entry; 0: none */
-  uint32_t reserved;
+  uint32_t family; /* of the device images that have the loop's entries; 0: every one has them */
 } guf_module_loop;
 
 /** A function: a ufunc (`signature` NULL) or generalized ufunc. */
@@ -124,15 +124,20 @@ typedef struct guf_module_function {
 } guf_module_function;
 
 /** Code for one target. Host images name their ISA level ("x86-64-v3") and carry `entries`: one
- * function per kernel. Device images carry bytes. */
+ * function per kernel. Device images carry bytes: `bytes` of them, from `offset` of what `data`
+ * inflates to. Several images may share one frame: the same data, size and inflated_size. What a
+ * plugin's module_load receives is one plain image: codec 0, offset 0, a NUL byte behind it. */
 typedef struct guf_module_image {
   int32_t format; /* guf_image_format */
   int32_t codec;  /* guf_image_codec */
   const char *target;
   const void *data;             /* device images */
   uint64_t size;                /* bytes of `data` */
-  uint64_t inflated_size;       /* bytes after decompression */
+  uint64_t inflated_size;       /* bytes after decompression; codec 0: 0 or `size` */
   void (*const *entries)(void); /* host images: nkernels functions, cast to their loop kind */
+  uint64_t offset, bytes;       /* device images; both 0: all that is there */
+  uint32_t family;              /* 0: it serves every loop; else those of this family */
+  uint32_t reserved;
 } guf_module_image;
 
 /** The whole table. A module exports `gufunc_module_v1_<name>`, and as a shared object also the

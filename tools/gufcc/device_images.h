@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device images: one per target and unit, a family; packed into frames for the module's table.
+#ifndef GUFUNC_TOOLS_GUFCC_DEVICE_IMAGES_H
+#define GUFUNC_TOOLS_GUFCC_DEVICE_IMAGES_H
+
+#include "device_tools.h"
+#include "generate.h"
+
+namespace gufunc::gufcc {
+
+// An image as it was compiled.
+struct PlainImage {
+  const Target *target = nullptr;
+  uint32_t family = 0;  // 1 + number of the unit
+  std::string bytes;
+};
+
+// What is compiled into one family.
+struct DeviceUnit {
+  uint32_t family = 0;
+  std::string source;                // as typed
+  std::string text;                  // the entries
+  std::vector<std::string> entries;  // their names
+  std::string call_probe;
+  bool fast = false;
+};
+
+class DeviceImages {
+ public:
+  DeviceImages(const Options &options, Compiler *compiler, std::filesystem::path work,
+               Diagnostics *diagnostics)
+      : options_(options),
+        compiler_(compiler),
+        work_(std::move(work)),
+        diagnostics_(diagnostics),
+        tools_(options, compiler, work_, diagnostics) {}
+
+  // Keeps the targets that can be made. False as DeviceTools::locate.
+  bool choose(std::vector<Target> targets);
+
+  bool wanted() const { return !targets_.empty(); }
+
+  // Compiles every unit for every target, on `workers` threads.
+  bool compile(const std::vector<DeviceUnit> &units, int workers);
+
+  // Packs the images into frames, files beside the intermediate ones.
+  bool pack(int workers);
+
+  const std::vector<PlainImage> &images() const { return images_; }  // by target, then by family
+  const std::vector<ImageRow> &rows() const { return rows_; }        // the same, packed
+  const std::vector<std::filesystem::path> &frames() const { return frames_; }
+
+ private:
+  bool compile_nvidia(const DeviceUnit &unit, size_t index);
+  bool compile_amd(const DeviceUnit &unit, size_t index, size_t target);
+  bool make_ptx(const DeviceUnit &unit, const Target &target,
+                std::map<std::string, std::string> *known, std::string *out);
+  bool assemble(const DeviceUnit &unit, const Target &target, const std::string &ptx,
+                std::string *out);
+  Compiler::Unit unit_for(const DeviceUnit &unit, const Target &target) const;
+  PlainImage &image_of(size_t unit, size_t target);
+  bool pack_frame(const std::vector<size_t> &members, size_t frame);
+  void report_sizes() const;
+
+  const Options &options_;
+  Compiler *const compiler_;
+  const std::filesystem::path work_;
+  Diagnostics *const diagnostics_;
+  DeviceTools tools_;
+  std::vector<Target> targets_;
+  size_t nunits_ = 0;
+  std::vector<DeviceUnit> units_;
+  std::vector<PlainImage> images_;
+  std::vector<ImageRow> rows_;
+  std::vector<std::filesystem::path> frames_;
+};
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_DEVICE_IMAGES_H

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// An entry's record stands in the unit that knows the size of its block. The table copies the
+// records while the file is loaded.
+#include "items_file.h"
+
+#include <algorithm>
+
+namespace gufunc::gufcc {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const Command kItemsFlags = {"-x",
+                             "c++",
+                             "-std=c++17",
+                             "-O2",
+                             "-march=x86-64-v2",
+                             "-DGUF_ITEMS",
+                             "-fPIC",
+                             "-fvisibility=hidden",
+                             "-fvisibility-inlines-hidden",
+                             "-fno-exceptions",
+                             "-fno-rtti",
+                             "-fno-math-errno",
+                             "-w"};
+
+Compiler::Unit items_unit(const DeviceUnit &unit, const Compiler &compiler) {
+  Compiler::Unit made;
+  made.stem = fmt::format("items{}", unit.family);
+  made.text = unit.text;
+  made.call_probe = unit.call_probe;
+  made.command = {compiler.path()};
+  made.command.insert(made.command.end(), kItemsFlags.begin(), kItemsFlags.end());
+  made.command.insert(made.command.end(), compiler.include_flags().begin(),
+                      compiler.include_flags().end());
+  made.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
+  return made;
+}
+
+// SHA-256 as the bytes of an initializer.
+std::string digest_bytes(const std::string &content) {
+  const std::string digits = ObjectCache::key(content);
+  std::string text;
+  for (size_t i = 0; i + 1 < digits.size(); i += 2) text += "0x" + digits.substr(i, 2) + ", ";
+  return text;
+}
+
+std::string items_table(const std::vector<DeviceUnit> &units,
+                        const std::vector<PlainImage> &images) {
+  std::vector<std::string> names;
+  for (const DeviceUnit &unit : units) {
+    names.insert(names.end(), unit.entries.begin(), unit.entries.end());
+  }
+  std::sort(names.begin(), names.end());
+  std::string declarations, kernels, rows;
+  for (const std::string &name : names) {
+    declarations +=
+        fmt::format("extern const guf::device::items_kernel {};\n", items_record_name(name));
+    kernels += fmt::format("  {},\n", items_record_name(name));
+  }
+  for (const PlainImage &image : images) {
+    rows += fmt::format("  {{\"{}\", {}u, {{{}}}}},\n", image.target->name, image.bytes.size(),
+                        digest_bytes(image.bytes));
+  }
+  // Arrays of nothing do not exist: one more row stands behind the counted ones.
+  return fmt::format(
+      "#include <gufunc/kernel/work_item.hpp>\n"
+      "extern \"C\" {{\n{}}}\n"
+      "static const guf::device::items_kernel kernels[] = {{\n{}  {{}}}};\n"
+      "static const guf::device::items_image images[] = {{\n{}  {{}}}};\n"
+      "extern \"C\" __attribute__((visibility(\"default\"))) extern const "
+      "guf::device::items_table gufunc_items_v1;\n"
+      "const guf::device::items_table gufunc_items_v1 = {{sizeof(guf::device::items_table), {}, "
+      "{}, 0, kernels, images}};\n",
+      declarations, kernels, rows, names.size(), images.size());
+}
+
+}  // namespace
+
+bool make_items(const std::vector<DeviceUnit> &units, const std::vector<PlainImage> &images,
+                const fs::path &work, int workers, Compiler *compiler, const fs::path &linked) {
+  const auto object = [&](const DeviceUnit &unit) {
+    return work / fmt::format("items{}.o", unit.family);
+  };
+  if (!run_parallel(workers, static_cast<int>(units.size()), [&](int job) {
+        const DeviceUnit &unit = units[static_cast<size_t>(job)];
+        return compiler->compile(items_unit(unit, *compiler), object(unit));
+      })) {
+    return false;
+  }
+  const fs::path table = work / "items_table.cpp", map = work / "items.map";
+  Command compile = {compiler->path()};
+  compile.insert(compile.end(), kItemsFlags.begin(), kItemsFlags.end());
+  compile.insert(compile.end(), {"-I" + compiler->headers().string(), "-c", table.string(), "-o",
+                                 (work / "items_table.o").string()});
+  if (!compiler->write(table, items_table(units, images)) ||
+      !compiler->run(compile, "compiling the sidecar's table") ||
+      !compiler->write(map, "{ global: gufunc_items_v1; local: *; };\n")) {
+    return false;
+  }
+  Command link = {compiler->path(), "-shared",
+                  "-nostdlib",      "-o",
+                  linked.string(),  (work / "items_table.o").string()};
+  for (const DeviceUnit &unit : units) link.push_back(object(unit).string());
+  for (const char *flag : {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-z,noexecstack",
+                           "-Wl,--as-needed", "-lm", "-lc", "-lgcc"}) {
+    link.emplace_back(flag);
+  }
+  link.push_back("-Wl,--version-script=" + map.string());
+  return compiler->run(link, "linking the sidecar");
+}
+
+}  // namespace gufunc::gufcc
