@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # gufunc_add_module(<target> SOURCES <file.guf.cpp>... [NAME <module>] [TARGETS <target>...]
-#                   [OBJECT] [OPTIONS <option>...] [INCLUDE_DIRECTORIES <dir>...]
+#                   [OBJECT] [ITEMS] [OPTIONS <option>...] [INCLUDE_DIRECTORIES <dir>...]
 #                   [OUTPUT_DIRECTORY <dir>])
 # compiles kernels with gufcc, in this tree or outside it.
 #   without OBJECT  a module <module>.so, built with `all`; the target property GUFUNC_MODULE_FILE
 #                   says where it lies
 #   with OBJECT     an interface library: link <target>, and register gufunc_module_v1_<module> by
 #                   address
+#   with ITEMS      also what simulated devices run instead of the module's device images; the target
+#                   property GUFUNC_ITEMS_FILE says where it lies
+# Targets are levels of the host (all: every one) and devices: ptx_75 sm_90 gfx942 and their like;
+# devices whose compilers are missing are left out with a warning.
 set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING
     "What kernels are compiled for, unless a module says so")
 
@@ -29,7 +33,7 @@ function(_gufunc_find_gufcc out_command out_depends)
 endfunction()
 
 function(gufunc_add_module target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT" "NAME;OUTPUT_DIRECTORY"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;ITEMS" "NAME;OUTPUT_DIRECTORY"
                         "SOURCES;TARGETS;OPTIONS;INCLUDE_DIRECTORIES")
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "gufunc_add_module(${target}): no SOURCES")
@@ -56,9 +60,22 @@ function(gufunc_add_module target)
     set(output "${arg_OUTPUT_DIRECTORY}/${arg_NAME}.guf.o")
     set(mode --object)
   endif()
+  set(outputs "${output}")
+  set(items "")
+  if(arg_ITEMS)
+    set(items "${arg_OUTPUT_DIRECTORY}/${arg_NAME}.items.so")
+    list(APPEND outputs "${items}")
+    list(APPEND mode --items "${items}")
+  endif()
+  if(GUFUNC_CUDA_HOME)
+    list(APPEND mode --cuda-home "${GUFUNC_CUDA_HOME}")
+  endif()
+  if(GUFUNC_ROCM_BITCODE)
+    list(APPEND mode --rocm-bitcode "${GUFUNC_ROCM_BITCODE}")
+  endif()
   _gufunc_find_gufcc(gufcc depends)
   add_custom_command(
-    OUTPUT "${output}"
+    OUTPUT ${outputs}
     COMMAND "${CMAKE_COMMAND}" -E make_directory "${arg_OUTPUT_DIRECTORY}"
     COMMAND "${gufcc}" ${arg_SOURCES} -o "${output}" --name ${arg_NAME} --targets ${targets} ${mode}
             --depfile "${output}.d" ${arg_INCLUDE_DIRECTORIES} ${arg_OPTIONS}
@@ -68,13 +85,14 @@ function(gufunc_add_module target)
     COMMAND_EXPAND_LISTS VERBATIM)
 
   if(arg_OBJECT)
-    add_custom_target(${target}_object DEPENDS "${output}")
+    add_custom_target(${target}_object DEPENDS ${outputs})
     add_library(${target} INTERFACE)
     add_dependencies(${target} ${target}_object)
     target_link_libraries(${target} INTERFACE "${output}" m)
   else()
-    add_custom_target(${target} ALL DEPENDS "${output}")
+    add_custom_target(${target} ALL DEPENDS ${outputs})
   endif()
   set_target_properties(${target} PROPERTIES
-    GUFUNC_MODULE_FILE "${output}" GUFUNC_MODULE_SOURCES "${arg_SOURCES}")
+    GUFUNC_MODULE_FILE "${output}" GUFUNC_MODULE_SOURCES "${arg_SOURCES}"
+    GUFUNC_ITEMS_FILE "${items}")
 endfunction()

@@ -11,6 +11,29 @@ pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 # Kernels are compiled by clang-19; host code by whatever CMAKE_CXX_COMPILER says.
 find_program(GUFUNC_CLANGXX NAMES clang++-19 DOC "Compiler of the kernels")
 
+# What gufcc makes device images with, beside the compiler; both are optional. A CUDA toolkit: ptxas
+# and libdevice, from the environment, the PATH, or the wheels that script/setup puts into build/cuda.
+file(GLOB gufunc_cuda_wheels "${PROJECT_SOURCE_DIR}/build/cuda/lib/python3*/site-packages/nvidia/cu13")
+find_program(gufunc_ptxas NAMES ptxas NO_CACHE
+             HINTS "$ENV{CUDA_HOME}/bin" PATHS /usr/local/cuda/bin ${gufunc_cuda_wheels}/bin)
+if(gufunc_ptxas)
+  file(REAL_PATH "${gufunc_ptxas}" gufunc_ptxas)
+  cmake_path(GET gufunc_ptxas PARENT_PATH gufunc_ptxas)
+  cmake_path(GET gufunc_ptxas PARENT_PATH gufunc_cuda_home)
+endif()
+if(NOT GUFUNC_CUDA_HOME)  # it may have come since the last time
+  set(GUFUNC_CUDA_HOME "${gufunc_cuda_home}" CACHE PATH "CUDA toolkit of the kernels" FORCE)
+endif()
+file(GLOB gufunc_ocml /usr/lib/*/amdgcn/bitcode/ocml.bc /opt/rocm/amdgcn/bitcode/ocml.bc)
+list(APPEND gufunc_ocml "")
+list(GET gufunc_ocml 0 gufunc_ocml)
+cmake_path(GET gufunc_ocml PARENT_PATH gufunc_rocm_bitcode)
+if(NOT GUFUNC_ROCM_BITCODE)
+  set(GUFUNC_ROCM_BITCODE "${gufunc_rocm_bitcode}" CACHE PATH "AMD's device libraries" FORCE)
+endif()
+find_program(GUFUNC_LLD NAMES ld.lld-19 DOC "Linker of AMD's code objects")
+mark_as_advanced(GUFUNC_LLD)
+
 # gufcc is always built: it compiles the cpu plugin's kernels.
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
