@@ -64,13 +64,13 @@ void device_close(void *device) {
   delete static_cast<Device *>(device);
 }
 
-guf_status memory_alloc(void *device, uint64_t size, int32_t, void *, uint64_t *out_address,
+guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *, uint64_t *out_address,
                         guf_error *error) {
   NULL_ENTER(kMemoryAlloc);
   void *const memory = std::malloc(size == 0 ? 1 : size);
   if (memory == nullptr) return fail(error, GUF_E_DEVICE_MEMORY, "malloc failed");
   ++live(kLiveMemory);
-  const bool foreign = !static_cast<Device *>(device)->host_memory;
+  const bool foreign = !static_cast<Device *>(device)->host_memory && kind == GUF_MEMORY_DEVICE;
   *out_address = reinterpret_cast<uint64_t>(memory) | (foreign ? kForeignBit : 0);
   return GUF_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "call.h"
+#include "chunks.h"
 #include "context.h"
 #include "device.h"
 #include "dtype.h"

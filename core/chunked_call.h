@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call in chunks of its outermost loop dimension.
+#ifndef GUFUNC_CORE_CHUNKED_CALL_H
+#define GUFUNC_CORE_CHUNKED_CALL_H
+
+#include <gufunc/chunks.h>
+
+#include "core/op/call_view.h"
+
+namespace gufunc::pipeline {
+
+// `done`: the outer items that are in their outputs, set whatever happens.
+// Errors  those of guf_call_chunked
+guf_status call_chunked(op::CallView &call, const guf_chunk_options &options, int64_t *done,
+                        guf_error *error);
+
+}  // namespace gufunc::pipeline
+
+#endif  // GUFUNC_CORE_CHUNKED_CALL_H
