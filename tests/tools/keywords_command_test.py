@@ -198,6 +198,31 @@ class Events(command_fixture.CommandTest):
                            *command, '--events', text)
 
 
+class Chunks(command_fixture.CommandTest):
+    def test_give_the_same_file(self):
+        rng = np.random.default_rng(1)
+        a, b = rng.random((999, 7)), rng.random((7,)).astype(np.float32)
+        files = self.save('a.npy', a), self.save('b.npy', b)
+        for size in ('100', '1K', '1M', '1G'):
+            self.ok('run', 'add', *files, '-o', self.out, '--chunk', size)
+            np.testing.assert_array_equal(np.load(self.out), a + b)
+            self.out.unlink()
+        mask = a > 0.5
+        into = self.save('into.npy', np.zeros((999, 7)))
+        self.ok('run', 'add', *files, '--into', into, '--chunk=500', '--where',
+                self.save('m.npy', mask))
+        np.testing.assert_array_equal(np.load(into), np.where(mask, a + b, 0))
+        self.ok('run', 'add', *files, '--inplace', '--chunk=500')
+        np.testing.assert_array_equal(np.load(files[0]), a + b)
+
+    def test_what_is_none(self):
+        file = self.save('a.npy', np.ones(3))
+        for text in ('0', '-1', '1T', 'K', '1.5M', '99999999999G'):
+            self.fails(2, f'--chunk {text}: wanted a number of bytes, such as 65536', 'run', 'add',
+                       file, file, '-o', self.out, f'--chunk={text}')
+        self.fails(2, '--chunk: say where the result goes', 'run', 'add', file, file, '--chunk=1K')
+
+
 class MethodThreads(command_fixture.CommandTest):
     def test_explain_tells_them(self):
         a = self.save('a.npy', np.ones((1000, 1000), np.float32))

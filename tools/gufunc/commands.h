@@ -28,6 +28,7 @@ struct RunOptions {
   std::string axes;       // "(0,1),(1,2),(0,1)"
   std::string signature;  // "dd->d", "f8,None,f8"
   std::string events;     // "report", "over=fail"
+  std::string chunk;
   std::string threads;
   bool keepdims = false;
   bool inplace = false;

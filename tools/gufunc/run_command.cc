@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "call_parts.h"
+#include "chunked_run.h"
 #include "commands.h"
 #include "fp_events.h"
 #include "json_values.h"
@@ -46,7 +47,7 @@ class Run {
     if (device == nullptr) call.check(guf_device_get(nullptr, "cpu", &device, call.error()));
     // A stream is there for the progress line only: failures of a call without one read as NumPy's.
     StreamHandle stream;
-    if (shows_progress()) {
+    if (shows_progress() && options_.chunk.empty()) {
       call.check(guf_stream_create(device, 0, stream.out(), call.error()));
       args_.stream = stream.get();
     }
@@ -55,7 +56,11 @@ class Run {
     // A new file is full of zeros, an existing one keeps what the mask leaves out.
     if (args_.where != nullptr && files_.new_files().empty())
       arrays_ = files_.zeros(ufunc_.get(), args_, guf_call);
-    call.check(guf_call(ufunc_.get(), &args_, call.error()));
+    if (options_.chunk.empty()) {
+      call.check(guf_call(ufunc_.get(), &args_, call.error()));
+    } else {
+      call_in_chunks(ufunc_.get(), &args_, chunk_, options_.name);
+    }
     take_results();
     if (stream.get() != nullptr)
       wait_with_progress(stream.get(), options_.name, files_.touched_elements());
@@ -101,6 +106,11 @@ class Run {
     args_.casting = casting_of(options_.casting);
     args_.order = order_of(options_.order);
     args_.threads = threads_of(options_.threads);
+    if (!options_.chunk.empty()) {
+      chunk_ = chunk_bytes_of(options_.chunk);
+      if (options_.outputs.empty() && options_.into.empty() && !options_.inplace)
+        usage("--chunk: say where the result goes: -o, --into or --inplace");
+    }
     if (options_.keepdims) args_.flags |= GUF_CALL_KEEPDIMS;
     if (!options_.axis.empty()) {
       axis_ = axis_of(options_.axis, options_.axis, "an axis, such as 0 or -1");
@@ -308,6 +318,7 @@ class Run {
   std::vector<guf_dtype> signature_;
   std::vector<int64_t> axes_;
   int64_t axis_ = 0;
+  uint64_t chunk_ = 0;
   double seconds_ = 0;
 };
 
