@@ -47,14 +47,28 @@ guf_status look_at(op::OperandView &operand, int32_t index, Places *places, guf_
   return GUF_OK;
 }
 
+// An operand in host memory that the device reads where it is becomes one of the device's.
+bool is_copied(op::OperandView &operand, Device *device) {
+  if ((operand.flags & (op::kScalar | op::kMissing | op::kDeviceMemory)) != 0) return false;
+  if (operand.array == nullptr || operand.array->storage()->reader() != device) return true;
+  operand.device = device;
+  return false;
+}
+
 // Operands that the device cannot read are copied. A mask without a place is one, unless it is
 // true: then there is none.
-guf_status place_far(op::CallView &call, const Places &places, guf_error *error) {
+guf_status place_far(op::CallView &call, Places places, guf_error *error) {
   bool scalar_mask = false;
   if (call.has_where && (call.where.flags & op::kScalar) != 0) {
     scalar_mask = (call.where.value[0] & 0xFF) == 0;
     call.has_where = scalar_mask;
   }
+  places.on_host = kNone;
+  const int32_t count = call.noperands + call.nseparate;
+  for (int32_t i = 0; i < count; ++i) {
+    if (is_copied(call.operand[i], call.device)) places.on_host = i;
+  }
+  if (call.has_where && is_copied(call.where, call.device)) places.on_host = count;
   if (places.on_host == kNone && !scalar_mask) return GUF_OK;
   if (places.on_host != kNone && places.on_device != kNone) {
     const int32_t policy = call.args->host_policy;

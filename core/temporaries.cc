@@ -34,6 +34,7 @@ guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopS
 guf_status Temporaries::allocate_output(int32_t operand, broadcast::LoopShape *loop,
                                         guf_error *error) {
   op::OperandView &view = call_.operand[operand];
+  GUF_TRY(check_capture(error));
   GUF_TRY(lay_out_missing(call_, operand, loop, error));
   const int64_t *const shape = view.layout.shape;
   const int64_t *const strides = view.layout.strides;
@@ -65,6 +66,14 @@ guf_status Temporaries::allocate_outputs(broadcast::LoopShape *loop, guf_error *
   return GUF_OK;
 }
 
+guf_status Temporaries::check_capture(guf_error *error) const {
+  if (call_.stream == nullptr || call_.stream->capture == nullptr) return GUF_OK;
+  return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone,
+                    "%s: the stream is being captured, and a captured call allocates nothing: it "
+                    "needs outputs that are given, on its device, and apart from its inputs",
+                    call_.ufunc->name.c_str());
+}
+
 guf_status Temporaries::find_home(backend::Device **out, guf_error *error) const {
   *out = call_.device;
   return call_.host_copies == op::HostCopies::kAll ? backend::cpu_device(out, error) : GUF_OK;
@@ -83,6 +92,7 @@ guf_status Temporaries::replace_by_copy(op::OperandView *operand, guf_dtype dtyp
 
 guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, bool load,
                                   guf_error *error) {
+  GUF_TRY(check_capture(error));
   // Stretched axes are copied once: their stride stays 0.
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
@@ -135,6 +145,7 @@ guf_status Temporaries::copy_overlapping(const OverlapWork &work, const broadcas
 
 guf_status Temporaries::open(guf_error *error) {
   if (call_.host_copies == op::HostCopies::kNone) return GUF_OK;
+  GUF_TRY(check_capture(error));
   GUF_TRY(borrowed_.open(*call_.device, call_.stream, error));
   call_.stream = borrowed_.get();
   if (call_.has_where) home_mask_ = call_.where;
@@ -183,6 +194,7 @@ guf_status Temporaries::lift_scalars(guf_error *error) {
 guf_status Temporaries::lift(op::OperandView *const *scalars, int32_t count, guf_error *error) {
   constexpr int64_t kRoom = 16;
   const int64_t nbytes = kRoom * count;
+  GUF_TRY(check_capture(error));
   base::Ref<array::Array> box;
   GUF_TRY(memory::allocate(*call_.device, GUF_U8, 1, &nbytes, nullptr, GUF_ORDER_C, &box, error));
   for (int32_t k = 0; k < count; ++k) {

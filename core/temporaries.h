@@ -72,6 +72,9 @@ class Temporaries {
   guf_status write_back_later(const op::OperandView &to, const op::OperandView &from, int32_t ncore,
                               guf_error *error);
 
+  // Before anything is allocated.   Errors  GUF_E_CAPTURE <= the call's stream is being captured
+  guf_status check_capture(guf_error *error) const;
+
   // Where outputs are allocated.
   // Errors  as backend::cpu_device
   guf_status find_home(backend::Device **out, guf_error *error) const;

@@ -32,19 +32,6 @@ void run_owed_callbacks() {
   if (base::callbacks_wait()) base::run_callbacks(0);
 }
 
-guf_status check_alloc(int32_t ndim, const int64_t *shape, const int64_t *strides, int32_t order,
-                       guf_error *error) {
-  if (shape == nullptr && ndim > 0) return border::need(shape, "shape", error);
-  if (order < GUF_ORDER_KEEP || order > GUF_ORDER_ANY ||
-      (strides != nullptr && order != GUF_ORDER_C)) {
-    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      strides != nullptr ? "order is %d, but strides are given: it must be C"
-                                         : "order is %d, which is no guf_order",
-                      order);
-  }
-  return GUF_OK;
-}
-
 // make(array, queue, &made) makes the copy.
 template <class Make>
 guf_status make_copy(guf_array array, guf_stream stream, guf_array *out_array, guf_error *error,
@@ -71,7 +58,7 @@ guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t ndim, con
                            guf_error *error) {
   return border::guard(error, [&]() -> guf_status {
     GUF_TRY(border::need(out_array, "out_array", error));
-    GUF_TRY(check_alloc(ndim, shape, strides, order, error));
+    GUF_TRY(border::check_alloc(ndim, shape, strides, order, error));
     GUF_TRY(check_running(error));
     backend::Device *where = nullptr;
     GUF_TRY(find_device(device, &where, error));

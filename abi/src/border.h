@@ -3,6 +3,8 @@
 #ifndef GUFUNC_ABI_BORDER_H
 #define GUFUNC_ABI_BORDER_H
 
+#include <gufunc/array.h>
+
 #include <new>
 
 #include "core/base/error.h"
@@ -28,6 +30,21 @@ guf_status guard(guf_error *error, Body &&body) noexcept {
 inline guf_status need(const void *pointer, const char *parameter, guf_error *error) {
   if (__builtin_expect(pointer != nullptr, 1)) return GUF_OK;
   return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "%s is NULL", parameter);
+}
+
+// What all functions that allocate arrays check of a layout.
+// Errors  GUF_E_ARG <= shape is NULL with ndim > 0; order is none, or not C with strides
+inline guf_status check_alloc(int32_t ndim, const int64_t *shape, const int64_t *strides,
+                              int32_t order, guf_error *error) {
+  if (shape == nullptr && ndim > 0) return need(shape, "shape", error);
+  if (order < GUF_ORDER_KEEP || order > GUF_ORDER_ANY ||
+      (strides != nullptr && order != GUF_ORDER_C)) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      strides != nullptr ? "order is %d, but strides are given: it must be C"
+                                         : "order is %d, which is no guf_order",
+                      order);
+  }
+  return GUF_OK;
 }
 
 }  // namespace gufunc::border

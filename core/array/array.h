@@ -20,6 +20,13 @@ namespace gufunc::array {
 class Storage : public base::Object {
  public:
   Storage() : Object(base::Kind::kArray) {}
+
+  // A device, beside the array's own, that reads and writes it in place.
+  backend::Device *reader() const { return reader_; }
+  void set_reader(backend::Device *device) { reader_ = device; }
+
+ private:
+  backend::Device *reader_ = nullptr;
 };
 
 // What every room works on: borrowed dimensions, no ownership.

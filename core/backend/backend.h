@@ -7,6 +7,8 @@
 #include <gufunc/backend.h>
 #include <gufunc/device.h>
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,9 +46,16 @@ class Device final : public base::Object {
   uint64_t handle = 0;
 
   // Streams of calls that borrow one: as many threads call at once without opening any.
+  std::atomic<const void *> gpu{nullptr};  // see gpu_extension.h
+  std::atomic<int32_t> captures{0};        // streams of it that are being captured
   base::ForkLock idle_lock;
   size_t nidle = 0;
   base::Ref<Stream> idle_stream[8];
+};
+
+// What captured work uses; a graph keeps it afterwards.
+struct Capture {
+  std::vector<base::Ref<base::Object>> kept;
 };
 
 class Stream final : public base::Object {
@@ -58,6 +67,7 @@ class Stream final : public base::Object {
   Device *device = nullptr;
   void *native = nullptr;
   uint32_t fork_epoch = 0;
+  std::unique_ptr<Capture> capture;  // while it is being captured
 };
 
 class Event final : public base::Object {

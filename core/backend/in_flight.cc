@@ -63,6 +63,8 @@ void wait_until_idle(Stream &stream) {
 // A parent's flights stay for ever in a forked child: nothing there can tell whether they landed.
 bool landed(const Flight &flight) {
   if (flight.fork_epoch != base::fork_epoch()) return false;
+  // Nothing may be asked of a device while a stream of it is being captured.
+  if (flight.device->captures.load(std::memory_order_acquire) != 0) return false;
   ErrorRoom room(nullptr);
   return flight.device->backend->api.event_query(flight.event, room.get()) != GUF_NOT_READY;
 }
@@ -70,6 +72,7 @@ bool landed(const Flight &flight) {
 }  // namespace
 
 void wait_quietly(Stream &stream) {
+  if (stream.capture != nullptr) return;  // nothing runs
   const guf_backend_api &api = stream.device->backend->api;
   void *event = nullptr;
   if (!record_event(stream, &event)) return wait_until_idle(stream);
@@ -80,6 +83,15 @@ void wait_quietly(Stream &stream) {
 
 void keep_until_done(Stream &stream, base::Object &object) noexcept {
   ErrorRoom room(nullptr);
+  if (stream.capture != nullptr) {
+    try {
+      stream.capture->kept.push_back(base::Ref<base::Object>::share(&object));
+    } catch (const std::bad_alloc &) {
+      // Kept for ever: nothing can be waited for while it is only being recorded.
+      base::Ref<base::Object>::share(&object).release();
+    }
+    return;
+  }
   if (stream.device->backend->api.stream_query(stream.native, room.get()) != GUF_NOT_READY) return;
   std::vector<base::Ref<base::Object>> objects;
   try {
@@ -91,6 +103,12 @@ void keep_until_done(Stream &stream, base::Object &object) noexcept {
 }
 
 void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) {
+  if (stream.capture != nullptr) {
+    for (base::Ref<base::Object> &object : objects) {
+      stream.capture->kept.push_back(std::move(object));
+    }
+    return;
+  }
   ErrorRoom room(nullptr);
   if (stream.device->backend->api.stream_query(stream.native, room.get()) != GUF_NOT_READY) return;
   auto *const flight = new (std::nothrow) Flight{stream.device, nullptr, stream.fork_epoch, {}, {}};

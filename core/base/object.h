@@ -21,6 +21,7 @@ enum class Kind : uint8_t {
   kUfunc = 6,
   kModule = 7,
   kPlan = 8,
+  kGraph = 9,
 };
 
 const char *kind_name(Kind kind);  // "array"
@@ -77,6 +78,7 @@ class Ref {
     if (object_ != nullptr) object_->drop();
   }
   T *get() const { return object_; }
+  void release() { object_ = nullptr; }  // keeps the reference for ever
   T *operator->() const { return object_; }
   T &operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }

@@ -36,11 +36,15 @@ guf_status check_layout(int32_t order, int64_t *room, Layout *layout, int64_t *o
                     "array is too big; its strides reach further than an address can");
 }
 
-}  // namespace
+struct Origin {
+  backend::Device &device;  // that allocates
+  int32_t kind;
+  backend::Device &owner;  // whose array it is
+};
 
-guf_status allocate(backend::Device &device, guf_dtype dtype, int32_t ndim, const int64_t *shape,
-                    const int64_t *strides, int32_t order, base::Ref<Array> *out,
-                    guf_error *error) {
+guf_status allocate_from(const Origin &origin, guf_dtype dtype, int32_t ndim, const int64_t *shape,
+                         const int64_t *strides, int32_t order, base::Ref<Array> *out,
+                         guf_error *error) {
   backend::reap();
   base::bury();
   int64_t room[GUF_MAX_NDIM];
@@ -52,11 +56,31 @@ guf_status allocate(backend::Device &device, guf_dtype dtype, int32_t ndim, cons
     return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
                       "strides make elements of the array overlap");
   }
-  auto *const owned = new OwnedStorage(device);
+  auto *const owned = new OwnedStorage(origin.device, origin.kind);
   const auto storage = base::Ref<array::Storage>::adopt(owned);
   GUF_TRY(owned->allocate(static_cast<uint64_t>(std::max<int64_t>(high - low, 1)), error));
   layout.address = owned->address() - static_cast<uint64_t>(low);
-  *out = base::Ref<Array>::adopt(new Array(layout, GUF_ARRAY_OWNS_DATA, &device, storage));
+  *out = base::Ref<Array>::adopt(new Array(layout, GUF_ARRAY_OWNS_DATA, &origin.owner, storage));
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status allocate(backend::Device &device, guf_dtype dtype, int32_t ndim, const int64_t *shape,
+                    const int64_t *strides, int32_t order, base::Ref<Array> *out,
+                    guf_error *error) {
+  return allocate_from({device, GUF_MEMORY_DEVICE, device}, dtype, ndim, shape, strides, order, out,
+                       error);
+}
+
+guf_status allocate_host(backend::Device &device, int32_t kind, guf_dtype dtype, int32_t ndim,
+                         const int64_t *shape, const int64_t *strides, int32_t order,
+                         base::Ref<Array> *out, guf_error *error) {
+  backend::Device *cpu = nullptr;
+  GUF_TRY(backend::cpu_device(&cpu, error));
+  if (device.host_memory) return allocate(device, dtype, ndim, shape, strides, order, out, error);
+  GUF_TRY(allocate_from({device, kind, *cpu}, dtype, ndim, shape, strides, order, out, error));
+  if (kind != GUF_MEMORY_PINNED) (*out)->storage()->set_reader(&device);
   return GUF_OK;
 }
 

@@ -13,6 +13,12 @@ guf_status allocate(backend::Device &device, guf_dtype dtype, int32_t ndim, cons
                     const int64_t *strides, int32_t order, base::Ref<array::Array> *out,
                     guf_error *error);
 
+// The same in host memory for use with `device`: kind is a guf_memory_kind but DEVICE. The array is
+// the cpu's.
+guf_status allocate_host(backend::Device &device, int32_t kind, guf_dtype dtype, int32_t ndim,
+                         const int64_t *shape, const int64_t *strides, int32_t order,
+                         base::Ref<array::Array> *out, guf_error *error);
+
 // Wraps memory of the caller. The release callback is owed from `owe_release` on: nothing may fail
 // after it.
 guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release,

@@ -8,8 +8,8 @@ namespace gufunc::memory {
 
 guf_status OwnedStorage::allocate(uint64_t nbytes, guf_error *error) {
   backend::ErrorRoom room(error);
-  GUF_TRY(device_.backend->api.memory_alloc(device_.native, nbytes, GUF_MEMORY_DEVICE, nullptr,
-                                            &address_, room.get()));
+  GUF_TRY(device_.backend->api.memory_alloc(device_.native, nbytes, kind_, nullptr, &address_,
+                                            room.get()));
   nbytes_ = nbytes;
   fork_epoch_ = base::fork_epoch();
   return GUF_OK;
@@ -20,8 +20,7 @@ OwnedStorage::~OwnedStorage() {
   // A forked child has its own copy of host memory, but no right to the parent's device memory.
   if (!device_.host_memory && fork_epoch_ != base::fork_epoch()) return;
   backend::ErrorRoom room(nullptr);
-  device_.backend->api.memory_free(device_.native, address_, nbytes_, GUF_MEMORY_DEVICE, nullptr,
-                                   room.get());
+  device_.backend->api.memory_free(device_.native, address_, nbytes_, kind_, nullptr, room.get());
 }
 
 WrappedStorage::WrappedStorage(guf_release_fn release, void *user, uint64_t address,

@@ -12,7 +12,7 @@ namespace gufunc::memory {
 // One allocation of a device, freed with the last array over it.
 class OwnedStorage final : public array::Storage {
  public:
-  explicit OwnedStorage(backend::Device &device) : device_(device) {}
+  OwnedStorage(backend::Device &device, int32_t kind) : device_(device), kind_(kind) {}
   ~OwnedStorage() override;
 
   // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
@@ -21,6 +21,7 @@ class OwnedStorage final : public array::Storage {
 
  private:
   backend::Device &device_;
+  int32_t kind_;  // guf_memory_kind
   uint64_t address_ = 0;
   uint64_t nbytes_ = 0;
   uint32_t fork_epoch_ = 0;

@@ -30,6 +30,7 @@ guf_status copy_operand(op::CallView &call, const int64_t *shape, int32_t ndim,
   const array::Layout from = operand->layout;
   int64_t strides[GUF_MAX_NDIM];
   strides_of_copy(from.dtype, ndim, shape, folded, strides);
+  GUF_TRY(arrays->check_capture(error));
   base::Ref<array::Array> copy;
   GUF_TRY(
       memory::allocate(*call.device, from.dtype, ndim, shape, strides, GUF_ORDER_C, &copy, error));

@@ -92,6 +92,7 @@ guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t 
 guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
                            int32_t silent_axis, int32_t index, pipeline::Temporaries *arrays,
                            guf_error *error) {
+  GUF_TRY(arrays->check_capture(error));
   op::OperandView &output = view.call.operand[kOutput];
   ResultRoom room;
   GUF_TRY(lay_out_result(view, axes, extents, silent_axis, &room, error));

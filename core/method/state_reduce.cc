@@ -116,6 +116,7 @@ guf_status StateLaunches::find_grounds(guf_error *error) {
 
 // The states, [kept][leaf] each, and the results that are missing.
 guf_status StateLaunches::allocate(guf_error *error) {
+  GUF_TRY(arrays_.check_capture(error));
   op::CallView &call = view_.call;
   for (int32_t axis = 0; axis < input().ndim; ++axis) {
     if (!folded(axis)) kept_[nkept_++] = input().shape[axis];

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of host memory for devices, their pools, and native handles.
+#include <gufunc/device_memory.h>
+
+#include "abi/src/handles.h"
+#include "core/backend/backend_registry.h"
+#include "core/backend/gpu_extension.h"
+#include "core/base/callbacks.h"
+#include "core/base/struct_size.h"
+#include "core/memory/memory.h"
+
+using namespace gufunc;
+using backend::Device;
+
+namespace {
+
+guf_status need_device(guf_device device, const char *name, Device **out, guf_error *error) {
+  return base::find_object(device, name, out, error);
+}
+
+// use(device, table, error) on a device whose backend has the extension.
+template <class Use>
+guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use use) {
+  return border::guard(error, [&]() -> guf_status {
+    Device *found = nullptr;
+    const guf_gpu_api *api = nullptr;
+    GUF_TRY(need_device(device, "device", &found, error));
+    GUF_TRY(backend::gpu_extension(*found, what, &api, error));
+    backend::ErrorRoom room(error);
+    return use(*found, *api, room.get());
+  });
+}
+
+guf_status check_event(guf_event event, const char *name, backend::Event **out, guf_error *error) {
+  GUF_TRY(base::find_object(event, name, out, error));
+  return border::check_epoch(**out, name, error);
+}
+
+}  // namespace
+
+guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_dtype dtype, int32_t ndim,
+                                const int64_t *shape, const int64_t *strides, int32_t order,
+                                guf_array *out_array, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_array, "out_array", error));
+    if (memory < GUF_HOST_PINNED || memory > GUF_HOST_MANAGED) {
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                        "memory is %d, which is no guf_host_memory", memory);
+    }
+    GUF_TRY(border::check_alloc(ndim, shape, strides, order, error));
+    Device *where = nullptr;
+    GUF_TRY(need_device(device, "device", &where, error));
+    if (backend::is_shut_down()) {
+      return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone,
+                        "the library was shut down");
+    }
+    if (base::callbacks_wait()) base::run_callbacks(0);
+    base::Ref<array::Array> made;
+    GUF_TRY(
+        memory::allocate_host(*where, memory, dtype, ndim, shape, strides, order, &made, error));
+    *out_array = border::publish<guf_array>(made);
+    return GUF_OK;
+  });
+}
+
+guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Device *found = nullptr;
+    const guf_gpu_api *api = nullptr;
+    GUF_TRY(need_device(device, "device", &found, error));
+    if (address == 0 || size == 0) {
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "%s is 0",
+                        address == 0 ? "address" : "size");
+    }
+    if (found->host_memory) return GUF_OK;
+    GUF_TRY(backend::gpu_extension(*found, "page-locked memory", &api, error));
+    backend::ErrorRoom room(error);
+    return api->host_register(found->native, address, size, room.get());
+  });
+}
+
+guf_status guf_host_unregister(guf_device device, uint64_t address, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Device *found = nullptr;
+    const guf_gpu_api *api = nullptr;
+    GUF_TRY(need_device(device, "device", &found, error));
+    if (address == 0) {
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "address is 0");
+    }
+    if (found->host_memory) return GUF_OK;
+    GUF_TRY(backend::gpu_extension(*found, "page-locked memory", &api, error));
+    backend::ErrorRoom room(error);
+    return api->host_unregister(found->native, address, room.get());
+  });
+}
+
+guf_status guf_device_get_memory(guf_device device, guf_device_memory *out_memory,
+                                 guf_error *error) {
+  GUF_TRY(border::need(out_memory, "out_memory", error));
+  return with_gpu(device, "memory pool", error,
+                  [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
+                    guf_gpu_memory pool = {};
+                    pool.struct_size = sizeof pool;
+                    GUF_TRY(api.memory_statistics(found.native, GUF_MEMORY_DEVICE, &pool, room));
+                    const guf_device_memory memory = {
+                        sizeof memory,          0,
+                        pool.live_bytes,        pool.peak_bytes,
+                        pool.cached_bytes,      pool.limit_bytes,
+                        pool.allocations,       pool.driver_allocations,
+                        pool.device_free_bytes, pool.device_total_bytes};
+                    return base::write_struct(out_memory, "out_memory", memory, room);
+                  });
+}
+
+guf_status guf_device_trim_memory(guf_device device, uint64_t keep_bytes, guf_error *error) {
+  return with_gpu(device, "memory pool", error,
+                  [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
+                    memory::run_callbacks(0);
+                    return api.memory_trim(found.native, GUF_MEMORY_DEVICE, keep_bytes, room);
+                  });
+}
+
+guf_status guf_device_limit_memory(guf_device device, uint64_t limit_bytes, guf_error *error) {
+  return with_gpu(device, "memory pool", error,
+                  [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
+                    return api.memory_limit(found.native, GUF_MEMORY_DEVICE, limit_bytes, room);
+                  });
+}
+
+guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error *error) {
+  return with_gpu(device, "peers", error,
+                  [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
+                    Device *other = nullptr;
+                    GUF_TRY(need_device(peer, "peer", &other, room));
+                    if (other->backend != found.backend) {
+                      return base::fail(room, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
+                                        "peer: found %s, wanted a device of backend %s",
+                                        other->spec.c_str(), found.backend->name.c_str());
+                    }
+                    return api.peer_enable(found.native, other->native, room);
+                  });
+}
+
+guf_status guf_stream_get_native(guf_device device, guf_stream stream, uint64_t *out_native,
+                                 guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_native, "out_native", error));
+    backend::Stream *queue = nullptr;
+    Device *found = nullptr;
+    GUF_TRY(border::find_stream(stream, &queue, error));
+    if (queue != nullptr) {
+      found = queue->device;
+    } else {
+      if (device == nullptr) {
+        return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                          "device and stream are NULL: wanted one of them");
+      }
+      GUF_TRY(need_device(device, "device", &found, error));
+    }
+    const guf_gpu_api *api = nullptr;
+    GUF_TRY(backend::gpu_extension(*found, "native streams", &api, error));
+    backend::ErrorRoom room(error);
+    return api->stream_native(found->native, queue == nullptr ? nullptr : queue->native, out_native,
+                              room.get());
+  });
+}
+
+guf_status guf_event_elapsed(guf_event from, guf_event to, double *out_milliseconds,
+                             guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out_milliseconds, "out_milliseconds", error));
+    backend::Event *first = nullptr, *last = nullptr;
+    GUF_TRY(check_event(from, "from", &first, error));
+    GUF_TRY(check_event(to, "to", &last, error));
+    if (first->device != last->device) {
+      return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
+                        "the events are of %s and %s", first->device->spec.c_str(),
+                        last->device->spec.c_str());
+    }
+    const guf_gpu_api *api = nullptr;
+    GUF_TRY(backend::gpu_extension(*first->device, "time between events", &api, error));
+    backend::ErrorRoom room(error);
+    return api->event_elapsed(first->native, last->native, out_milliseconds, room.get());
+  });
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of graphs.
+#include <gufunc/graph.h>
+
+#include "abi/src/handles.h"
+#include "core/backend/graph.h"
+
+using namespace gufunc;
+using backend::Graph;
+
+namespace {
+
+// A live stream of this process.
+guf_status need_stream(guf_stream stream, backend::Stream **out, guf_error *error) {
+  GUF_TRY(base::find_object(stream, "stream", out, error));
+  return border::check_epoch(**out, "stream", error);
+}
+
+guf_status need_graph(guf_graph graph, Graph **out, guf_error *error) {
+  GUF_TRY(base::find_object(graph, "graph", out, error));
+  return border::check_epoch(**out, "graph", error);
+}
+
+}  // namespace
+
+guf_status guf_stream_begin_capture(guf_stream stream, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    backend::Stream *found = nullptr;
+    GUF_TRY(need_stream(stream, &found, error));
+    return backend::begin_capture(*found, error);
+  });
+}
+
+guf_status guf_stream_end_capture(guf_stream stream, guf_graph *inout_graph, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(inout_graph, "inout_graph", error));
+    backend::Stream *found = nullptr;
+    GUF_TRY(need_stream(stream, &found, error));
+    base::Ref<Graph> graph;
+    if (*inout_graph != nullptr) {
+      Graph *old = nullptr;
+      GUF_TRY(need_graph(*inout_graph, &old, error));
+      graph = base::Ref<Graph>::share(old);
+    }
+    GUF_TRY(backend::end_capture(*found, &graph, error));
+    if (*inout_graph == nullptr) *inout_graph = border::publish<guf_graph>(graph);
+    return GUF_OK;
+  });
+}
+
+guf_status guf_graph_launch(guf_graph graph, guf_stream stream, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Graph *work = nullptr;
+    backend::Stream *queue = nullptr;
+    GUF_TRY(need_graph(graph, &work, error));
+    GUF_TRY(need_stream(stream, &queue, error));
+    return backend::launch_graph(*work, *queue, error);
+  });
+}
+
+guf_status guf_graph_retain(guf_graph graph, guf_error *error) {
+  return border::retain(graph, base::Kind::kGraph, "graph", error);
+}
+
+guf_status guf_graph_release(guf_graph graph, guf_error *error) {
+  return border::release(graph, base::Kind::kGraph, "graph", error);
+}
