@@ -96,7 +96,8 @@ const guf_module_v1 *builtin_table() {
 
 const Loop *entries_of(const guf_module_image &image) {
   if (image.format == GUF_IMAGE_HOST) return image.entries;
-  return image.data == kImageData ? kEntries.data() : nullptr;
+  const bool ours = image.format == GUF_IMAGE_CUBIN && std::strcmp(image.target, "null") == 0;
+  return ours ? kEntries.data() : nullptr;
 }
 
 guf_status run_loop(Loop loop, void *user, const guf_launch_block &block, guf_error *error) {

@@ -244,6 +244,7 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
   const std::string &compiler = unit.command[0];
   *text = (compiler == path_ ? version_ : run_process({compiler, "--version"}).output) +
           command_line(unit.command) + unit.places_key + as_typed(std::move(*text));
+  replace_all(text, entry.string(), "");
   replace_all(text, work_.string(), "");
   replace_all(text, headers_.string(), "");  // so that all build folders share objects
   return true;

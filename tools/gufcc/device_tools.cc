@@ -69,7 +69,9 @@ std::string DeviceTools::find_ptxas() {
   if (ptxas_.empty()) return "no ptxas; say --ptxas FILE or --cuda-home DIR";
   const ProcessResult version = run_process({ptxas_, "--version"});
   if (version.status != 0) return fmt::format("'{}' does not run", ptxas_);
-  ptxas_version_ = version.output;
+  // "ptxas: NVIDIA (R) ...": the name is the one that it was called by.
+  ptxas_version_ =
+      version.output.substr(std::min(version.output.find(": "), version.output.size()));
   return {};
 }
 

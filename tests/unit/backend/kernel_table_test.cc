@@ -30,7 +30,7 @@ struct Sample {
        loops}};
   guf_module_image images[2] = {
       {GUF_IMAGE_HOST, GUF_CODEC_NONE, "x86-64-v2", nullptr, 0, 0, entries},
-      {GUF_IMAGE_CUBIN, GUF_CODEC_ZSTD, "sm_90", data, 4, 9, nullptr}};
+      {GUF_IMAGE_CUBIN, GUF_CODEC_ZSTD, "sm_90", data, 4, 9, nullptr, 2, 7, 1, 0}};
   guf_module_v1 table = {
       sizeof(guf_module_v1), GUF_KERNEL_ABI, name, 2, 2, 2, 0, functions, images};
 
@@ -115,7 +115,6 @@ const Row kRows[] = {
      "a loop's fold: wanted 0 where the loop is not"},
     {"FoldOfGeneralized", [](Sample &s) { s.loops[0].fold = 1; },
      "at dot; a loop's fold: wanted 0 where"},
-    {"LoopReserved", [](Sample &s) { s.loops[0].reserved = 1; }, "a loop's reserved"},
     {"Kind", [](Sample &s) { s.loops[0].kind = 3; }, "a loop's kind"},
     {"LoopName", [](Sample &s) { s.loops[0].name = ""; }, "a loop's name"},
     {"NullLoopName", [](Sample &s) { s.loops[0].name = nullptr; }, "a loop's name"},
@@ -129,6 +128,21 @@ const Row kRows[] = {
     {"NoData", [](Sample &s) { s.images[1].size = 0; }, "an image's data"},
     {"HugeData", [](Sample &s) { s.images[1].size = UINT64_MAX; }, "an image's data"},
     {"Inflated", [](Sample &s) { s.images[1].inflated_size = UINT64_MAX; }, "inflated size"},
+    {"InflatedTooMuch", [](Sample &s) { s.images[1].inflated_size = (1u << 28) + 1; },
+     "inflated size"},
+    {"ImageReserved", [](Sample &s) { s.images[1].reserved = 1; }, "an image's reserved"},
+    {"Offset", [](Sample &s) { s.images[1].offset = 3; }, "an image's offset and bytes"},
+    {"HugeOffset", [](Sample &s) { s.images[1].offset = UINT64_MAX; }, "offset and bytes"},
+    {"HugeBytes", [](Sample &s) { s.images[1].bytes = UINT64_MAX - 1; }, "offset and bytes"},
+    {"OffsetAlone", [](Sample &s) { s.images[1].bytes = 0; }, "offset and bytes"},
+    {"BytesOfPlain",
+     [](Sample &s) {
+       s.images[1].codec = GUF_CODEC_NONE;
+       s.images[1].inflated_size = 0;
+       s.images[1].offset = 1;
+       s.images[1].bytes = 4;
+     },
+     "offset and bytes"},
     {"InflatedPlain", [](Sample &s) { s.images[1].codec = 0; }, "inflated size"},
 };
 

@@ -55,7 +55,7 @@ class Loop(Structure):
         ("kernel", c_uint32),
         ("kind", c_int32),
         ("fold", c_uint32),
-        ("reserved", c_uint32),
+        ("family", c_uint32),
     ]
 
 
@@ -87,6 +87,10 @@ class Image(Structure):
         ("size", c_uint64),
         ("inflated_size", c_uint64),
         ("entries", POINTER(c_void_p)),
+        ("offset", c_uint64),
+        ("bytes", c_uint64),
+        ("family", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

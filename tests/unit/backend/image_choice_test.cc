@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which image a loop is taken from: those of its family, the best first, the next where a driver
+// refuses one; each loaded once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/backend/backend.h"
+#include "core/backend/image_cache.h"
+#include "core/op/signature.h"
+
+namespace gufunc::backend {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// What the backend was given; targets that it refuses to load.
+std::vector<std::string> loaded, refused;
+std::vector<std::string> contents;
+int unloaded = 0;
+
+// "t3" has score 3.
+int32_t score(void *, const guf_module_image *image) {
+  return image->format == GUF_IMAGE_CUBIN ? image->target[1] - '0' : 0;
+}
+guf_status load(void *, const guf_module_image *image, void **out, guf_error *error) {
+  loaded.emplace_back(image->target);
+  for (const std::string &target : refused) {
+    if (target == image->target) {
+      return base::fail(error, GUF_E_NO_IMAGE, base::kNone, base::kNone, "too new: %s",
+                        image->target);
+    }
+  }
+  const std::string *const name = &contents.emplace_back(static_cast<const char *>(image->data));
+  EXPECT_EQ(name->size(), image->size);
+  *out = new std::string(image->target);
+  return GUF_OK;
+}
+void unload(void *module) {
+  ++unloaded;
+  delete static_cast<std::string *>(module);
+}
+guf_status get(void *module, uint32_t, const char *, void **out, guf_error *) {
+  *out = module;
+  return GUF_OK;
+}
+
+constexpr guf_dtype kTypes[2][2] = {{GUF_F32, GUF_F32}, {GUF_F64, GUF_F64}};
+
+class ImageChoice : public ::testing::Test {
+ protected:
+  ImageChoice() {
+    loaded.clear();
+    refused.clear();
+    contents.clear();
+    unloaded = 0;
+    error_.struct_size = sizeof error_;
+    backend_.api.image_score = score;
+    backend_.api.module_load = load;
+    backend_.api.module_unload = unload;
+    backend_.api.kernel_get = get;
+    device_.backend = &backend_;
+    device_.spec = "test:0";
+    std::strcpy(device_.info.target, "t");
+    ufunc_.name = ufunc_.full_name = "f";
+    EXPECT_EQ(op::make_elementwise(1, 1, nullptr, 0, &ufunc_.signature, nullptr), GUF_OK);
+    for (size_t i = 0; i < 2; ++i) {
+      loops_[i].types = {kTypes[i][0], kTypes[i][1]};
+      loops_[i].table = &table_;
+      loops_[i].function = &function_;
+    }
+  }
+  ~ImageChoice() override { forget_images(table_); }
+
+  std::string target_of(size_t loop) {
+    void *kernel = nullptr;
+    const guf_status status = kernel_of(ufunc_, loops_[loop], device_, &kernel, &error_);
+    return status == GUF_OK ? *static_cast<std::string *>(kernel) : std::to_string(status);
+  }
+  static guf_module_image image(const char *target, uint64_t offset, uint32_t family) {
+    return {GUF_IMAGE_CUBIN, GUF_CODEC_NONE, target, "onetwo", 6, 0, nullptr, offset, 3, family, 0};
+  }
+
+  Backend backend_;
+  Device device_;
+  op::Ufunc ufunc_;
+  guf_module_loop entries_[2] = {{kTypes[0], "f_f", 0, GUF_LOOP_NUMPY, 0, 1},
+                                 {kTypes[1], "f_d", 1, GUF_LOOP_NUMPY, 0, 2}};
+  guf_module_function function_ = {"f", nullptr, nullptr, nullptr, nullptr, 1,        1,
+                                   0,   0,       2,       0,       0,       entries_, nullptr};
+  guf_module_image images_[4] = {image("t1", 0, 0), image("t3", 0, 1), image("t2", 3, 1),
+                                 image("t4", 3, 2)};
+  guf_module_v1 table_ = {
+      sizeof(guf_module_v1), GUF_KERNEL_ABI, "m", 1, 4, 2, 0, &function_, images_};
+  op::Loop loops_[2];
+  guf_error error_ = {};
+};
+
+TEST_F(ImageChoice, IsTheBestOfTheLoopsFamily) {
+  EXPECT_EQ(target_of(0), "t3");
+  EXPECT_EQ(target_of(1), "t4");
+  EXPECT_THAT(loaded, ElementsAre("t3", "t4"));
+  EXPECT_THAT(contents, ElementsAre("one", "two"));
+  EXPECT_EQ(describe_kernel(ufunc_, loops_[1], device_), "kernel image t4, of t1, t4\n");
+}
+
+TEST_F(ImageChoice, FallsToTheNextWhereTheDriverRefuses) {
+  refused = {"t3", "t4"};
+  EXPECT_EQ(target_of(0), "t2");
+  EXPECT_EQ(target_of(1), "t1");
+  EXPECT_THAT(loaded, ElementsAre("t3", "t2", "t4", "t1"));
+  EXPECT_EQ(describe_kernel(ufunc_, loops_[0], device_),
+            "kernel image t2, of t1, t3 (refused), t2\n");
+  forget_images(table_);
+  EXPECT_EQ(unloaded, 2) << "what was refused is no module";
+}
+
+TEST_F(ImageChoice, AsksARefusingDriverOnce) {
+  refused = {"t1", "t2", "t3"};
+  EXPECT_EQ(target_of(0), std::to_string(GUF_E_NO_IMAGE));
+  EXPECT_THAT(error_.message, HasSubstr("too new: t1"));
+  EXPECT_EQ(loaded.size(), 3u);
+  EXPECT_EQ(target_of(0), std::to_string(GUF_E_NO_IMAGE));
+  EXPECT_EQ(loaded.size(), 3u);
+  EXPECT_THAT(error_.message, HasSubstr("t1 (refused), t3 (refused), t2 (refused)"));
+}
+
+TEST_F(ImageChoice, IsNoneWhereTheFamilyHasNoImage) {
+  entries_[1].family = 9;
+  images_[0].family = 1;
+  EXPECT_EQ(target_of(1), std::to_string(GUF_E_NO_IMAGE));
+  EXPECT_THAT(error_.message, HasSubstr("images there are: none"));
+}
+
+}  // namespace
+}  // namespace gufunc::backend
