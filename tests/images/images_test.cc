@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device code is right by inspection: every image that is shipped is looked at by the vendor's own
+// assembler or by llvm-readelf.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <sstream>
+
+#include "files.h"
+#include "tests/images/image_files.h"
+#include "tests/images/inspection.h"
+#include "tests/images/ptx_rules.h"
+
+extern "C" const guf_module_v1 GUFUNC_TABLES;  // one or two names
+
+namespace gufunc::images {
+namespace {
+
+template <class... T>
+std::vector<const guf_module_v1 *> addresses(const T &...tables) {
+  return {&tables...};
+}
+
+class Images : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    gufcc::Diagnostics diagnostics;
+    folder_ = new gufcc::TemporaryFolder;
+    ASSERT_TRUE(folder_->create(&diagnostics));
+    images_ = new std::vector<ImageFile>(write_images(addresses(GUFUNC_TABLES), folder_->path()));
+    entries_ = new Entries(open_sidecars(GUFUNC_ITEMS_FILES));
+  }
+  static void TearDownTestSuite() {
+    delete images_;
+    delete entries_;
+    delete folder_;
+  }
+  static std::vector<const ImageFile *> of_format(int32_t format) {
+    std::vector<const ImageFile *> found;
+    for (const ImageFile &image : *images_) {
+      if (image.format == format) found.push_back(&image);
+    }
+    return found;
+  }
+  static const guf::device::items_kernel *entry(const std::string &name) {
+    const auto found = entries_->find(name);
+    if (found != entries_->end()) return found->second;
+    ADD_FAILURE() << "the sidecar has no entry " << name;
+    return nullptr;
+  }
+
+  static inline gufcc::TemporaryFolder *folder_ = nullptr;
+  static inline std::vector<ImageFile> *images_ = nullptr;
+  static inline Entries *entries_ = nullptr;
+};
+
+TEST_F(Images, AreThere) {
+  ASSERT_FALSE(images_->empty());
+  ASSERT_FALSE(entries_->empty());
+  std::map<std::string, std::pair<uint64_t, uint64_t>> plain_and_packed;
+  std::printf("%-16s %6s %12s %12s\n", "TARGET", "FAMILY", "BYTES", "FRAME");
+  for (const ImageFile &image : *images_) {
+    std::printf("%-16s %6u %12zu %12llu%s\n", image.target.c_str(), image.family,
+                image.bytes.size(), static_cast<unsigned long long>(image.packed_bytes),
+                image.first_of_frame ? "" : " (shared)");
+    plain_and_packed["all"].first += image.bytes.size();
+    plain_and_packed[image.target].first += image.bytes.size();
+    if (!image.first_of_frame) continue;
+    plain_and_packed["all"].second += image.packed_bytes;
+    plain_and_packed[image.target].second += image.packed_bytes;
+  }
+  for (const auto &[target, bytes] : plain_and_packed) {
+    std::printf("%-16s %6s %12llu %12llu\n", target.c_str(), "sum",
+                static_cast<unsigned long long>(bytes.first),
+                static_cast<unsigned long long>(bytes.second));
+  }
+}
+
+// Of every entry of the sidecar there is one in every target's images, and no other.
+TEST_F(Images, HaveTheEntriesOfTheSidecar) {
+  std::map<std::string, std::map<std::string, int>> seen;  // by target, by entry
+  for (const ImageFile *image : of_format(GUF_IMAGE_PTX)) {
+    for (const PtxFunction &function : read_ptx(image->bytes)) {
+      if (function.is_entry) ++seen[image->target][function.name];
+    }
+  }
+  for (const ImageFile *image : of_format(GUF_IMAGE_HSACO)) {
+    const std::string notes = output_of({"llvm-readelf-19", "--notes", image->path.string()});
+    for (const AmdKernel &kernel : read_amd_notes(notes)) ++seen[image->target][kernel.name];
+  }
+  EXPECT_FALSE(seen.empty());
+  for (const auto &[target, entries] : seen) {
+    EXPECT_EQ(entries.size(), entries_->size()) << target;
+    for (const auto &[name, count] : entries) {
+      EXPECT_EQ(count, 1) << target << " " << name;
+      entry(name);
+    }
+  }
+}
+
+TEST_F(Images, OfAmdHaveADescriptorPerEntryAndNoScratch) {
+  if (of_format(GUF_IMAGE_HSACO).empty()) GTEST_SKIP() << "none for AMD";
+  for (const ImageFile *image : of_format(GUF_IMAGE_HSACO)) {
+    const std::string path = image->path.string();
+    const std::string symbols = output_of({"llvm-readelf-19", "--dyn-syms", "-W", path});
+    const std::string notes = output_of({"llvm-readelf-19", "--notes", path});
+    EXPECT_NE(notes.find("amdgcn-amd-amdhsa--" + image->target + "\n"), std::string::npos)
+        << image->target;
+    for (const AmdKernel &kernel : read_amd_notes(notes)) {
+      const guf::device::items_kernel *const known = entry(kernel.name);
+      if (known == nullptr) continue;
+      for (const std::string &fault : find_amd_faults(kernel, *known)) {
+        ADD_FAILURE() << image->target << " " << fault;
+      }
+      EXPECT_NE(symbols.find(" " + kernel.name + ".kd\n"), std::string::npos)
+          << image->target << " " << kernel.name << " has no descriptor";
+    }
+  }
+}
+
+TEST_F(Images, OfPtxRoundEveryOperation) {
+  if (of_format(GUF_IMAGE_PTX).empty()) GTEST_SKIP() << "none of PTX";
+  for (const ImageFile *image : of_format(GUF_IMAGE_PTX)) {
+    EXPECT_NE(image->bytes.find(".version 6.3\n.target sm_75\n"), std::string::npos);
+    for (const PtxFunction &function : read_ptx(image->bytes)) {
+      const auto may_be_inexact = [&](const std::string &name) {
+        return !function.is_entry || is_inexact(function_of(name));
+      };
+      for (const std::string &fault : find_ptx_faults(function, may_be_inexact)) {
+        ADD_FAILURE() << "family " << image->family << " " << fault;
+      }
+      if (!function.is_entry) continue;
+      const guf::device::items_kernel *const known = entry(function.name);
+      if (known != nullptr) {
+        EXPECT_EQ(function.parameter_bytes, known->argument_bytes) << function.name;
+      }
+    }
+  }
+}
+
+TEST_F(Images, OfPtxAssembleWithoutStackInRow) {
+  if (of_format(GUF_IMAGE_PTX).empty()) GTEST_SKIP() << "none of PTX";
+  std::set<std::string> archs;
+  for (const ImageFile *image : of_format(GUF_IMAGE_CUBIN)) archs.insert(image->target);
+  if (archs.empty()) archs.insert("sm_75");
+  size_t entries = 0;
+  for (const ImageFile *image : of_format(GUF_IMAGE_PTX)) {
+    for (const std::string &arch : archs) {
+      const std::string said = output_of({GUFUNC_PTXAS, "-v", "-arch=" + arch, image->path.string(),
+                                          "-o", (folder_->path() / "assembled").string()});
+      for (const PtxasLine &line : read_ptxas(said)) {
+        entries += line.is_entry;
+        for (const std::string &fault : find_ptxas_faults(line)) {
+          ADD_FAILURE() << arch << " " << fault;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(entries, entries_->size() * archs.size());
+}
+
+}  // namespace
+}  // namespace gufunc::images

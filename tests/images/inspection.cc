@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/images/inspection.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+#include "tests/images/image_files.h"
+
+namespace gufunc::images {
+namespace {
+
+constexpr uint64_t kMaxLds = 65536;  // of a block, on every target
+constexpr uint64_t kSmallStack = 40;
+
+// "    .name:           guf_ew_sin_f_f_row" -> "guf_ew_sin_f_f_row"
+std::string value_of(const std::string &line) {
+  const size_t colon = line.find(':');
+  const size_t first = line.find_first_not_of(" ", colon + 1);
+  return first == std::string::npos ? "" : line.substr(first);
+}
+
+uint64_t number_before(const std::string &line, const std::string &words) {
+  const size_t end = line.find(words);
+  if (end == std::string::npos) return 0;
+  const size_t first = line.find_last_not_of("0123456789", end - 1);
+  return std::strtoull(line.c_str() + (first == std::string::npos ? 0 : first + 1), nullptr, 10);
+}
+
+bool is_row(const std::string &name) {
+  return name.ends_with("_row");
+}
+
+}  // namespace
+
+std::vector<AmdKernel> read_amd_notes(const std::string &notes) {
+  std::vector<AmdKernel> all;
+  std::istringstream lines(notes);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("  - .")) all.emplace_back();  // a kernel's first field
+    if (all.empty()) continue;
+    AmdKernel &kernel = all.back();
+    const size_t key = line.find('.');
+    // Fields of the kernel are four columns in, those of its arguments more.
+    if (key != 4) continue;
+    const std::string value = value_of(line);
+    const std::string name = line.substr(key, line.find(':') - key);
+    const uint64_t number = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == ".name") kernel.name = value;
+    if (name == ".kernarg_segment_size") kernel.kernarg_bytes = number;
+    if (name == ".private_segment_fixed_size") kernel.scratch_bytes = number;
+    if (name == ".group_segment_fixed_size") kernel.lds_bytes = number;
+    if (name == ".max_flat_workgroup_size") kernel.max_threads = number;
+    if (name == ".vgpr_spill_count") kernel.vector_spills = number;
+    if (name == ".sgpr_spill_count") kernel.scalar_spills = number;
+    if (name == ".uses_dynamic_stack") kernel.dynamic_stack = value == "true";
+  }
+  return all;
+}
+
+std::vector<PtxasLine> read_ptxas(const std::string &said) {
+  std::vector<PtxasLine> all;
+  std::set<std::string> entries;
+  std::istringstream lines(said);
+  for (std::string line; std::getline(lines, line);) {
+    constexpr char kEntry[] = "Compiling entry function '",
+                   kProperties[] = "Function properties for ";
+    if (const size_t at = line.find(kEntry); at != std::string::npos) {
+      const size_t first = at + sizeof kEntry - 1;
+      entries.insert(line.substr(first, line.find('\'', first) - first));
+    } else if (const size_t place = line.find(kProperties); place != std::string::npos) {
+      all.emplace_back();
+      all.back().name = line.substr(place + sizeof kProperties - 1);
+      all.back().is_entry = entries.contains(all.back().name);
+    } else if (line.find(" bytes stack frame") != std::string::npos && !all.empty()) {
+      all.back().stack_bytes = number_before(line, " bytes stack frame");
+      all.back().spill_bytes =
+          number_before(line, " bytes spill stores") + number_before(line, " bytes spill loads");
+    }
+  }
+  return all;
+}
+
+bool is_inexact(const std::string &function) {
+  static const std::set<std::string> kVendors = {"cos", "exp", "log", "power", "sin"};
+  return kVendors.contains(function);
+}
+
+std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
+                                         const guf::device::items_kernel &known) {
+  std::vector<std::string> faults;
+  const auto want = [&](bool good, const std::string &what) {
+    if (!good) faults.push_back(kernel.name + ": " + what);
+  };
+  want(kernel.kernarg_bytes == known.argument_bytes,
+       "arguments of " + std::to_string(kernel.kernarg_bytes) + " bytes, its block has " +
+           std::to_string(known.argument_bytes));
+  want(kernel.max_threads == known.max_threads, "blocks of " + std::to_string(kernel.max_threads) +
+                                                    ", wanted " +
+                                                    std::to_string(known.max_threads));
+  want(kernel.lds_bytes <= kMaxLds, "local memory of " + std::to_string(kernel.lds_bytes));
+  want(!kernel.dynamic_stack, "a stack of open size");
+  if (is_row(kernel.name)) {
+    want(kernel.scratch_bytes == 0, "scratch of " + std::to_string(kernel.scratch_bytes));
+    want(kernel.vector_spills == 0 && kernel.scalar_spills == 0, "spilled registers");
+  }
+  return faults;
+}
+
+std::vector<std::string> find_ptxas_faults(const PtxasLine &line) {
+  if (!line.is_entry || !is_row(line.name)) return {};
+  std::vector<std::string> faults;
+  const uint64_t most = is_inexact(function_of(line.name)) ? kSmallStack : 0;
+  if (line.stack_bytes > most) {
+    faults.push_back(line.name + ": a stack of " + std::to_string(line.stack_bytes));
+  }
+  if (line.spill_bytes > 0) faults.push_back(line.name + ": spilled registers");
+  return faults;
+}
+
+}  // namespace gufunc::images
