@@ -69,6 +69,8 @@ VISIBLE = {
     "tools/gufcc": ("tools/gufcc", "core/base", "core/dtype", "core/op", "core/module"),
     "tools": ("tools",),
     "tests/unit/cpu": ("tests", "backends/cpu"),
+    "tests/unit/items": ("tests", "backends/items"),
+    "tests/sim": ("tests/sim", "backends/items"),
     "tests/unit": ("tests", "core"),
     "tests/plugins": ("tests", "core"),
     "tests/gufcc": ("tests", "tools/gufcc", "core/module"),
@@ -99,8 +101,9 @@ def refusal(root, source, kind, name):
             return "no such file in the tree"
         if public and source.suffix == ".h" and name not in C_HEADERS:
             return "public headers see only <stddef.h>, <stdint.h> and one another"
-        if source.parts[0] != "backends" and VENDOR_HEADER.match(name):
-            return "a vendor's header outside backends/"
+        if source.parts[0] != "backends" and source.parts[:2] != ("tests", "sim") and (
+                VENDOR_HEADER.match(name)):
+            return "a vendor's header outside backends/ and tests/sim"
         return None
     if public:
         inside = target.parts[:2] == ("abi", "include")

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block of an entry that synchronises: which of its items may run, which wait for what.
+#ifndef GUFUNC_BACKENDS_ITEMS_BLOCK_RUNNER_H
+#define GUFUNC_BACKENDS_ITEMS_BLOCK_RUNNER_H
+
+#include <memory>
+
+#include "backends/items/fiber.h"
+#include "backends/items/items_executor.h"
+
+namespace gufunc::items {
+
+class BlockRunner;
+
+enum class ItemState : uint8_t { kReady, kAtSync, kAtExchange, kReturned };
+
+// A work-item that stands on a fiber.
+struct FiberItem : guf::device::work_item {
+  BlockRunner *runner;
+  uint32_t slot;  // place in the order of running: the number, or counted from the last
+  ItemState state;
+  uint32_t lane;   // that it asks for
+  uint64_t value;  // that it gave, later what it got
+};
+
+// Runs the items of one block after the other, each up to its next barrier.
+// Threads  belongs to one.
+class BlockRunner {
+ public:
+  // Gets ready for blocks of this launch. False: no memory.
+  bool prepare(const Launch &launch, char *shared);
+
+  // Runs one block; fills all but `block` of a failure. Stacks are made anew behind one.
+  Outcome run_block(const uint32_t (&block)[3], Result &result);
+
+ private:
+  static void sync(guf::device::work_item *self);
+  static guf::u64 exchange(guf::device::work_item *self, guf::u64 value, guf::u32 lane);
+  static void fiber_main(void *item);
+
+  uint32_t first_of_group(uint32_t number) const;
+  uint32_t size_of_group(uint32_t number) const;
+  void serve_exchange(uint32_t number);
+  void release_barrier();
+  Fiber *next_fiber();
+  void wait(FiberItem &item);
+  FiberItem &item_of(uint32_t number) {
+    return items_[launch_.descending ? count_ - 1 - number : number];
+  }
+
+  Launch launch_ = {};
+  uint32_t count_ = 0;                                        // items of a block
+  uint32_t capacity_ = 0;                                     // of items_
+  std::unique_ptr<FiberItem[]> items_;                        // by slot
+  uint32_t arrived_[kMaxThreads / guf::device::kLanes] = {};  // of each sub-group, at an exchange
+  uint32_t ready_ = 0, at_sync_ = 0, returned_ = 0;
+  uint32_t cursor_ = 0;  // where to look for the next ready item
+  FiberStacks stacks_;
+  Fiber thread_;  // the line of control that run_block was called on
+};
+
+}  // namespace gufunc::items
+
+#endif  // GUFUNC_BACKENDS_ITEMS_BLOCK_RUNNER_H

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/items/items_executor.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "backends/items/block_runner.h"
+
+namespace gufunc::items {
+namespace {
+
+using guf::u32;
+using guf::u64;
+using guf::device::work_item;
+
+// Shared memory of one block: the exact size each time, so that AddressSanitizer sees its end.
+class SharedBlock {
+ public:
+  SharedBlock() = default;
+  SharedBlock(const SharedBlock &) = delete;
+  SharedBlock &operator=(const SharedBlock &) = delete;
+  ~SharedBlock() { std::free(memory_); }
+
+  // Gives null for no bytes and when there is no memory.
+  char *get(uint32_t bytes) {
+    if (bytes == bytes_) return static_cast<char *>(memory_);
+    std::free(memory_);
+    memory_ = nullptr;
+    bytes_ = 0;
+    if (posix_memalign(&memory_, 256, bytes) != 0) memory_ = nullptr;
+    if (memory_ != nullptr) bytes_ = bytes;
+    return static_cast<char *>(memory_);
+  }
+
+ private:
+  void *memory_ = nullptr;
+  uint32_t bytes_ = 0;
+};
+
+// What a thread keeps from launch to launch.
+struct Kept {
+  BlockRunner runner;
+  SharedBlock shared;
+};
+
+Kept &kept() {
+  thread_local Kept mine;
+  return mine;
+}
+
+// The item of an entry that does not synchronise: calls of its barriers are remembered.
+struct PlainItem : work_item {
+  bool called;
+};
+
+void plain_sync(work_item *self) {
+  static_cast<PlainItem *>(self)->called = true;
+}
+u64 plain_exchange(work_item *self, u64, u32) {
+  static_cast<PlainItem *>(self)->called = true;
+  return kAbsentLane;
+}
+
+bool well_formed(const Launch &launch) {
+  uint64_t threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    if (launch.blocks[i] == 0 || launch.threads[i] == 0 || launch.threads[i] > kMaxThreads) {
+      return false;
+    }
+    threads *= launch.threads[i];
+  }
+  return threads <= kMaxThreads && launch.entry != nullptr;
+}
+
+// Calls f(x, y, z) for every place of a box, x fastest; stops when f gives false.
+template <class F>
+bool for_each_place(const uint32_t (&size)[3], bool descending, F f) {
+  const uint64_t all = uint64_t{size[0]} * size[1];
+  for (uint32_t k = 0; k < size[2]; ++k) {
+    for (uint64_t i = 0; i < all; ++i) {
+      const uint64_t flat = descending ? all - 1 - i : i;
+      const uint32_t z = descending ? size[2] - 1 - k : k;
+      const uint32_t place[3] = {static_cast<uint32_t>(flat % size[0]),
+                                 static_cast<uint32_t>(flat / size[0]), z};
+      if (!f(place)) return false;
+    }
+  }
+  return true;
+}
+
+Outcome run_plain_block(const Launch &launch, PlainItem &item, const uint32_t (&block)[3]) {
+  std::copy_n(block, 3, item.block);
+  for_each_place(launch.threads, launch.descending, [&](const uint32_t(&thread)[3]) {
+    std::copy_n(thread, 3, item.thread);
+    launch.entry(&item, launch.arguments);
+    return true;
+  });
+  return item.called ? Outcome::kNotDeclared : Outcome::kDone;
+}
+
+}  // namespace
+
+Result run(const Launch &launch) {
+  Result result = {};
+  if (!well_formed(launch)) {
+    result.outcome = Outcome::kBadLaunch;
+    return result;
+  }
+  Kept &mine = kept();
+  char *shared = mine.shared.get(launch.shared_bytes);
+  if ((launch.shared_bytes != 0 && shared == nullptr) ||
+      (launch.synchronises && !mine.runner.prepare(launch, shared))) {
+    result.outcome = Outcome::kNoMemory;
+    return result;
+  }
+  PlainItem item = {};
+  std::copy_n(launch.threads, 3, item.threads);
+  std::copy_n(launch.blocks, 3, item.blocks);
+  item.shared = shared;
+  item.sync = plain_sync;
+  item.exchange = plain_exchange;
+  for_each_place(launch.blocks, launch.descending, [&](const uint32_t(&block)[3]) {
+    result.outcome = launch.synchronises ? mine.runner.run_block(block, result)
+                                         : run_plain_block(launch, item, block);
+    if (result.outcome != Outcome::kDone) std::copy_n(block, 3, result.block);
+    return result.outcome == Outcome::kDone;
+  });
+  return result;
+}
+
+void describe(const Result &result, char *text, uint64_t size) {
+  const uint32_t *b = result.block;
+  switch (result.outcome) {
+    case Outcome::kDone:
+      std::snprintf(text, size, "every item of every block has returned");
+      return;
+    case Outcome::kBadLaunch:
+      std::snprintf(text, size, "a launch has 1 or more blocks of 1 to %u threads", kMaxThreads);
+      return;
+    case Outcome::kNoMemory:
+      std::snprintf(text, size, "no memory for stacks or shared memory of a block");
+      return;
+    case Outcome::kMissedBarrier:
+      std::snprintf(
+          text, size,
+          "in block (%u, %u, %u) %u items have returned while %u wait for the whole block "
+          "and %u for their sub-group",
+          b[0], b[1], b[2], result.returned, result.at_sync, result.at_exchange);
+      return;
+    case Outcome::kNotDeclared:
+      std::snprintf(
+          text, size,
+          "an item of block (%u, %u, %u) called a barrier; its entry is said to have none", b[0],
+          b[1], b[2]);
+      return;
+  }
+}
+
+}  // namespace gufunc::items
