@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code objects for AMD's devices: a descriptor "NAME.kd" per kernel, and a note that describes the
+// arguments.
+#include <cstring>
+
+#include "tests/sim/core/sim_codes.h"
+#include "tests/sim/core/sim_config.h"
+#include "tests/sim/core/sim_elf.h"
+#include "tests/sim/core/sim_image.h"
+#include "tests/sim/core/sim_msgpack.h"
+
+namespace sim {
+namespace {
+
+constexpr unsigned kMachineAmd = 224;
+constexpr unsigned char kOsAbiHsa = 64;
+constexpr uint32_t kNoteMetadata = 32;
+
+// e_flags of the targets that are built, and what a generic one runs on.
+struct Mach {
+  unsigned code;
+  const char *name;
+  std::vector<std::string> devices;
+};
+const std::vector<Mach> &machs() {
+  static const std::vector<Mach> all = {
+      {0x2C, "gfx900", {}},
+      {0x2F, "gfx906", {}},
+      {0x30, "gfx908", {}},
+      {0x3F, "gfx90a", {}},
+      {0x4C, "gfx942", {}},
+      {0x4F, "gfx950", {}},
+      {0x36, "gfx1030", {}},
+      {0x37, "gfx1031", {}},
+      {0x38, "gfx1032", {}},
+      {0x41, "gfx1100", {}},
+      {0x46, "gfx1101", {}},
+      {0x47, "gfx1102", {}},
+      {0x44, "gfx1103", {}},
+      {0x48, "gfx1200", {}},
+      {0x4E, "gfx1201", {}},
+      {0x51, "gfx9-generic", {"gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"}},
+      {0x53, "gfx10-3-generic", {"gfx1030", "gfx1031", "gfx1032", "gfx1034", "gfx1036"}},
+      {0x54, "gfx11-generic", {"gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150"}},
+      {0x59, "gfx12-generic", {"gfx1200", "gfx1201"}},
+  };
+  return all;
+}
+
+// A feature in e_flags: 0 unsupported, 1 any, 2 off, 3 on.
+bool feature_fits(unsigned code, const std::string &name, const std::vector<std::string> &device) {
+  if (code < 2) return true;
+  for (const std::string &word : device) {
+    if (word == name + "+") return code == 3;
+    if (word == name + "-") return code == 2;
+  }
+  return false;
+}
+
+bool runs_on(unsigned flags, const std::string &arch) {
+  const std::vector<std::string> words = words_of(arch, ':');
+  if (words.empty()) return false;
+  for (const Mach &mach : machs()) {
+    if (mach.code != (flags & 0xFF)) continue;
+    bool fits = mach.name == words[0];
+    for (const std::string &device : mach.devices) fits = fits || device == words[0];
+    return fits && feature_fits((flags >> 8) & 3, "xnack", words) &&
+           feature_fits((flags >> 10) & 3, "sramecc", words);
+  }
+  return false;
+}
+
+// The metadata out of the notes.
+bool read_metadata(const Elf &elf, Value *out) {
+  for (const Section &section : elf.sections()) {
+    if (section.header.sh_type != SHT_NOTE) continue;
+    std::string_view bytes = elf.bytes(section);
+    while (bytes.size() >= sizeof(Elf64_Nhdr)) {
+      Elf64_Nhdr note;
+      std::memcpy(&note, bytes.data(), sizeof(note));
+      const uint64_t name = (uint64_t{note.n_namesz} + 3) / 4 * 4;
+      const uint64_t body = (uint64_t{note.n_descsz} + 3) / 4 * 4;
+      if (name + body > bytes.size() - sizeof(note)) return false;
+      if (note.n_type == kNoteMetadata) {
+        return read_msgpack(bytes.substr(sizeof(note) + name, note.n_descsz), out);
+      }
+      bytes.remove_prefix(sizeof(note) + name + body);
+    }
+  }
+  return false;
+}
+
+ImageKernel read_kernel(const Value &said) {
+  ImageKernel kernel;
+  kernel.name = said[".name"].text;
+  for (const Value &argument : said[".args"].list) {
+    if (argument[".value_kind"].text.rfind("hidden_", 0) == 0) continue;
+    const auto offset = static_cast<uint32_t>(argument[".offset"].number);
+    const auto bytes = static_cast<uint32_t>(argument[".size"].number);
+    kernel.parameters.push_back({offset, bytes});
+    kernel.argument_bytes = std::max(kernel.argument_bytes, offset + bytes);
+  }
+  kernel.max_threads = static_cast<uint32_t>(said[".max_flat_workgroup_size"].number);
+  kernel.registers = static_cast<uint32_t>(said[".vgpr_count"].number);
+  kernel.shared_bytes = static_cast<uint32_t>(said[".group_segment_fixed_size"].number);
+  kernel.local_bytes = static_cast<uint32_t>(said[".private_segment_fixed_size"].number);
+  return kernel;
+}
+
+// The descriptor that goes with the metadata: kernels without one cannot be started.
+bool descriptor_fits(const Elf &elf, const Value &said) {
+  const Section *table = elf.section(".dynsym");
+  if (table == nullptr) return false;
+  for (const Elf64_Sym &symbol : elf.symbols(*table)) {
+    if (elf.symbol_name(*table, symbol) != said[".symbol"].text) continue;
+    const std::string_view bytes = elf.at_address(symbol.st_value, 64);
+    if (bytes.size() != 64) return false;
+    uint32_t fixed[3];
+    std::memcpy(fixed, bytes.data(), sizeof(fixed));
+    return fixed[0] == said[".group_segment_fixed_size"].number &&
+           fixed[2] == said[".kernarg_segment_size"].number;
+  }
+  return false;
+}
+
+}  // namespace
+
+int read_amd_image(const void *data, const std::string &arch, Image *out) {
+  Elf elf;
+  if (!elf.open(data) || elf.header().e_machine != kMachineAmd ||
+      elf.header().e_ident[EI_OSABI] != kOsAbiHsa) {
+    return kInvalidImage;
+  }
+  out->size = elf.size();
+  if (!runs_on(elf.header().e_flags, arch)) return kNoBinaryForGpu;
+  Value metadata;
+  if (!read_metadata(elf, &metadata)) return kInvalidImage;
+  for (const Value &said : metadata["amdhsa.kernels"].list) {
+    if (!descriptor_fits(elf, said)) return kInvalidImage;
+    out->kernels.push_back(read_kernel(said));
+  }
+  return kSuccess;
+}
+
+}  // namespace sim

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stream capture and graphs. While a stream is captured its operations become nodes and nothing
+// runs. Called with the driver locked.
+#ifndef GUFUNC_TESTS_SIM_CORE_SIM_CAPTURE_H
+#define GUFUNC_TESTS_SIM_CORE_SIM_CAPTURE_H
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "tests/sim/core/sim_driver.h"
+
+namespace sim {
+
+enum class CaptureMode : int { kGlobal = 0, kThreadLocal = 1, kRelaxed = 2 };
+
+struct Node {
+  Work work;
+  std::vector<size_t> behind;  // earlier nodes
+};
+
+// Memory that a captured allocation made: lives as long as the graph and what was made of it.
+struct GraphMemory {
+  explicit GraphMemory(Driver &owner) : driver(owner) {}
+  GraphMemory(const GraphMemory &) = delete;
+  GraphMemory &operator=(const GraphMemory &) = delete;
+  ~GraphMemory();
+  Driver &driver;
+  std::vector<uint64_t> addresses;
+};
+
+struct Graph {
+  void *handle = nullptr;
+  std::vector<Node> nodes;
+  std::shared_ptr<GraphMemory> memory;
+};
+
+struct GraphExec {
+  void *handle = nullptr;
+  std::shared_ptr<const std::vector<Node>> nodes;
+  std::shared_ptr<GraphMemory> memory;
+  Point last;  // launches of one graph never overlap
+};
+
+struct Capture {
+  CaptureMode mode = CaptureMode::kGlobal;
+  std::thread::id thread;
+  std::shared_ptr<Stream> origin;
+  bool invalid = false;
+  Graph graph;
+  std::vector<std::shared_ptr<Stream>> joined;  // every stream that takes part
+};
+
+// Queues a work in a stream, or makes it a node where the stream is captured.
+// Errors  kCaptureInvalidated, kCaptureImplicit
+int submit(Driver &driver, const std::shared_ptr<Stream> &stream, Work work);
+
+// What calls that would disturb a capture return: kCaptureUnsupported, the capture then being
+// invalid, or success.
+int refuse_while_capturing(Driver &driver);
+// The same for a call that waits for or asks after this very stream.
+int refuse_captured(const std::shared_ptr<Stream> &stream);
+
+int begin_capture(Driver &driver, const std::shared_ptr<Stream> &stream, int mode);
+// The capture's graph; 0 and kCaptureInvalidated, kCaptureUnmatched, kCaptureUnjoined,
+// kCaptureWrongThread or kInvalidValue (not captured) where there is none.
+int end_capture(Driver &driver, const std::shared_ptr<Stream> &stream, void **out_graph);
+// Changes how this thread's calls are looked at; gives the mode before.
+int exchange_mode(int *mode);
+
+int record_event(Driver &driver, const std::shared_ptr<Event> &event,
+                 const std::shared_ptr<Stream> &stream);
+int wait_event(Driver &driver, const std::shared_ptr<Stream> &stream,
+               const std::shared_ptr<Event> &event);
+
+// An allocation in a captured stream belongs to the graph.
+void keep_for_graph(Driver &driver, const std::shared_ptr<Stream> &stream, uint64_t address);
+
+int instantiate(Driver &driver, const Graph &graph, void **out_exec);
+// Gives the reason as both vendors number it: 0 done, 2 topology, 3 kinds, 4 function.
+int update_exec(GraphExec &exec, const Graph &graph);
+int launch_graph(Driver &driver, const std::shared_ptr<GraphExec> &exec,
+                 const std::shared_ptr<Stream> &stream);
+
+}  // namespace sim
+
+#endif  // GUFUNC_TESTS_SIM_CORE_SIM_CAPTURE_H

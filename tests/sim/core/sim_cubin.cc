@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled code for NVIDIA's devices: kernels are sections ".text.NAME", what is known of them
+// stands in records of ".nv.info.NAME".
+#include <cstring>
+
+#include "tests/sim/core/sim_codes.h"
+#include "tests/sim/core/sim_elf.h"
+#include "tests/sim/core/sim_image.h"
+
+namespace sim {
+namespace {
+
+constexpr unsigned kMachineCuda = 190;
+constexpr unsigned char kOsAbiNew = 0x41;  // the architecture stands one byte higher
+
+// Attributes of .nv.info, and the forms of their values.
+enum : unsigned char { kMaxThreads = 0x05, kParameter = 0x17, kParameterBytes = 0x19 };
+enum : unsigned char { kFormHalf = 3, kFormSized = 4 };
+
+uint32_t word_at(std::string_view bytes, size_t at) {
+  uint32_t word = 0;
+  if (at + 4 <= bytes.size()) std::memcpy(&word, bytes.data() + at, 4);
+  return word;
+}
+
+// One record about a kernel.
+void take_record(unsigned char attribute, std::string_view value, ImageKernel *kernel) {
+  if (attribute == kMaxThreads && value.size() >= 12) {
+    kernel->max_threads = word_at(value, 0) * word_at(value, 4) * word_at(value, 8);
+  } else if (attribute == kParameter && value.size() >= 12) {
+    const uint32_t place = word_at(value, 4);  // ordinal, offset: 16 bits each
+    const uint32_t ordinal = place & 0xFFFF;
+    if (kernel->parameters.size() <= ordinal) kernel->parameters.resize(ordinal + 1);
+    kernel->parameters[ordinal] = {place >> 16, word_at(value, 8) >> 18};
+  }
+}
+
+void read_info(std::string_view bytes, ImageKernel *kernel) {
+  for (size_t at = 0; at + 4 <= bytes.size();) {
+    const auto form = static_cast<unsigned char>(bytes[at]);
+    const auto attribute = static_cast<unsigned char>(bytes[at + 1]);
+    const size_t half = word_at(bytes, at) >> 16;
+    at += 4;
+    if (form == kFormHalf && attribute == kParameterBytes) {
+      kernel->argument_bytes = static_cast<uint32_t>(half);
+    }
+    if (form != kFormSized) continue;
+    if (half > bytes.size() - at) return;
+    take_record(attribute, bytes.substr(at, half), kernel);
+    at += half;
+  }
+}
+
+bool runs_on(int image, int device) {
+  return image / 10 == device / 10 && image % 10 <= device % 10;
+}
+
+}  // namespace
+
+int read_cubin(const void *data, const CudaTarget &target, Image *out) {
+  Elf elf;
+  if (!elf.open(data) || elf.header().e_machine != kMachineCuda) return kInvalidImage;
+  const bool shifted = elf.header().e_ident[EI_OSABI] == kOsAbiNew;
+  out->arch = static_cast<int>((elf.header().e_flags >> (shifted ? 8 : 0)) & 0xFF);
+  out->size = elf.size();
+  if (!runs_on(out->arch, target.arch)) return kNoBinaryForGpu;
+  constexpr std::string_view kText = ".text.";
+  for (const Section &section : elf.sections()) {
+    if (section.name.rfind(kText, 0) != 0) continue;
+    ImageKernel kernel;
+    kernel.name = section.name.substr(kText.size());
+    const Section *info = elf.section(".nv.info." + kernel.name);
+    if (info == nullptr) continue;  // a function that kernels call
+    kernel.registers = static_cast<uint32_t>(section.header.sh_info >> 24);
+    read_info(elf.bytes(*info), &kernel);
+    const Section *shared = elf.section(".nv.shared." + kernel.name);
+    if (shared != nullptr) kernel.shared_bytes = static_cast<uint32_t>(shared->header.sh_size);
+    out->kernels.push_back(std::move(kernel));
+  }
+  return kSuccess;
+}
+
+int read_cuda_image(const void *data, const CudaTarget &target, Image *out) {
+  if (std::memcmp(data, ELFMAG, SELFMAG) == 0) return read_cubin(data, target, out);
+  return read_ptx(data, target, out);
+}
+
+}  // namespace sim

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A 64-bit ELF file in memory whose length its own headers say. Every access is checked against that
+// length; headers that promise more than 1 GiB are not believed.
+#ifndef GUFUNC_TESTS_SIM_CORE_SIM_ELF_H
+#define GUFUNC_TESTS_SIM_CORE_SIM_ELF_H
+
+#include <elf.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sim {
+
+struct Section {
+  std::string name;
+  Elf64_Shdr header;
+};
+
+class Elf {
+ public:
+  // False: no ELF file, or one whose tables lie outside of it.
+  bool open(const void *data);
+
+  const Elf64_Ehdr &header() const { return header_; }
+  uint64_t size() const { return size_; }
+  const std::vector<Section> &sections() const { return sections_; }
+  const Section *section(std::string_view name) const;
+  // The bytes of a section; none for one without.
+  std::string_view bytes(const Section &section) const;
+  // Bytes at a virtual address, out of the section that has it; empty where there are not as many.
+  std::string_view at_address(uint64_t address, uint64_t bytes) const;
+  // The symbols of a table section, and the name of one.
+  std::vector<Elf64_Sym> symbols(const Section &table) const;
+  std::string symbol_name(const Section &table, const Elf64_Sym &symbol) const;
+
+ private:
+  bool inside(uint64_t offset, uint64_t bytes) const {
+    return offset <= size_ && bytes <= size_ - offset;
+  }
+  bool measure();
+
+  const char *data_ = nullptr;
+  uint64_t size_ = 0;
+  Elf64_Ehdr header_ = {};
+  std::vector<Section> sections_;
+};
+
+}  // namespace sim
+
+#endif  // GUFUNC_TESTS_SIM_CORE_SIM_ELF_H

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "backends/items/items_executor.h"
+#include "tests/sim/core/sim_capture.h"
+#include "tests/sim/core/sim_module.h"
+
+namespace sim {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+using gufunc::items::Outcome;
+
+// Arguments packed as the image lays them out.
+bool pack_parameters(const ImageKernel &said, void **parameters, Bytes *out) {
+  out->assign(said.argument_bytes, 0);
+  for (size_t i = 0; i < said.parameters.size(); ++i) {
+    if (parameters == nullptr || parameters[i] == nullptr) return false;
+    std::memcpy(out->data() + said.parameters[i].offset, parameters[i], said.parameters[i].bytes);
+  }
+  return true;
+}
+
+// The buffer of `extra`: pairs of 1, address and 2, address of the size, then the vendor's end.
+bool take_extra(void **extra, const void *end, Bytes *out) {
+  const void *buffer = nullptr;
+  const size_t *bytes = nullptr;
+  for (; *extra != end; extra += 2) {
+    const auto word = reinterpret_cast<uint64_t>(*extra);
+    if (word == 1)
+      buffer = extra[1];
+    else if (word == 2)
+      bytes = static_cast<const size_t *>(extra[1]);
+    else
+      return false;
+  }
+  if (buffer == nullptr || bytes == nullptr) return false;
+  const auto *first = static_cast<const unsigned char *>(buffer);
+  out->assign(first, first + *bytes);
+  return true;
+}
+
+// Contents of all memory of a device.
+using Snapshot = std::map<uint64_t, std::string>;
+
+Snapshot take_snapshot(Driver &driver, int device) {
+  const Lock lock(driver.mutex);
+  Snapshot all;
+  for (const auto &[address, allocation] : driver.memory.all()) {
+    const bool on_device =
+        allocation.kind == MemoryKind::kDevice || allocation.kind == MemoryKind::kPool;
+    if (allocation.device != device || !on_device) continue;
+    std::string &copy = all[address];
+    copy.resize(allocation.bytes);
+    raw_copy(copy.data(), reinterpret_cast<const void *>(address), allocation.bytes);
+  }
+  return all;
+}
+
+void put_back(const Snapshot &snapshot) {
+  for (const auto &[address, bytes] : snapshot) {
+    raw_copy(reinterpret_cast<void *>(address), bytes.data(), bytes.size());
+  }
+}
+
+// What a launch needs when its turn comes.
+struct Queued {
+  std::shared_ptr<Kernel> kernel;
+  LaunchShape shape;
+  Bytes arguments;
+  bool twice, descending;
+};
+
+int run_once(Driver &driver, const Queued &queued, bool descending) {
+  const guf::device::items_kernel &items = *queued.kernel->items;
+  gufunc::items::Launch launch = {};
+  launch.entry = items.entry;
+  launch.arguments = queued.arguments.data();
+  std::memcpy(launch.blocks, queued.shape.blocks, sizeof(launch.blocks));
+  std::memcpy(launch.threads, queued.shape.threads, sizeof(launch.threads));
+  launch.shared_bytes = queued.shape.shared_bytes + queued.kernel->said.shared_bytes;
+  launch.synchronises = items.synchronises != 0;
+  launch.descending = descending;
+  const gufunc::items::Result result = gufunc::items::run(launch);
+  if (result.outcome == Outcome::kDone) return kSuccess;
+  char text[256];
+  gufunc::items::describe(result, text, sizeof(text));
+  const Lock lock(driver.mutex);
+  violation(driver, queued.kernel->context, queued.kernel->said.name + ": " + text);
+  return kLaunchFailed;
+}
+
+// Both orders of the items, which must leave the same bytes.
+int run_twice(Driver &driver, const Queued &queued) {
+  const int device = queued.kernel->context->device;
+  const Snapshot before = take_snapshot(driver, device);
+  int code = run_once(driver, queued, false);
+  if (code != kSuccess) return code;
+  const Snapshot ascending = take_snapshot(driver, device);
+  put_back(before);
+  code = run_once(driver, queued, true);
+  if (code != kSuccess) return code;
+  if (take_snapshot(driver, device) == ascending) return kSuccess;
+  const Lock lock(driver.mutex);
+  violation(driver, queued.kernel->context,
+            queued.kernel->said.name + ": its items in another order leave other bytes");
+  return kLaunchFailed;
+}
+
+}  // namespace
+
+int launch(Driver &driver, const std::shared_ptr<Stream> &stream,
+           const std::shared_ptr<Kernel> &kernel, const LaunchShape &shape, void **parameters,
+           void **extra, const void *extra_end) {
+  Queued queued = {kernel,
+                   shape,
+                   {},
+                   driver.config.twice && driver.config.order != Order::kEager,
+                   driver.config.order == Order::kAdversarial && driver.engine.random()() % 2 != 0};
+  const bool packed = extra != nullptr
+                          ? take_extra(extra, extra_end, &queued.arguments)
+                          : pack_parameters(kernel->said, parameters, &queued.arguments);
+  if (!packed) return kInvalidValue;
+  const std::string &name = kernel->said.name;
+  if (queued.arguments.size() != kernel->said.argument_bytes) {
+    violation(driver, nullptr,
+              name + " takes " + std::to_string(kernel->said.argument_bytes) +
+                  " bytes of arguments and got " + std::to_string(queued.arguments.size()));
+    return kInvalidValue;
+  }
+  if (kernel->items == nullptr) {
+    violation(driver, kernel->context, name + " cannot run: " + kernel->why_not);
+    return kLaunchFailed;
+  }
+  if (kernel->items->argument_bytes != kernel->said.argument_bytes) {
+    violation(driver, kernel->context,
+              name + " takes " + std::to_string(kernel->said.argument_bytes) +
+                  " bytes of arguments in its image and " +
+                  std::to_string(kernel->items->argument_bytes) + " in its sidecar");
+    return kLaunchFailed;
+  }
+  const void *const what = kernel.get();
+  Work work = {WorkKind::kKernel,
+               [&driver, queued = std::move(queued)] {
+                 return queued.twice ? run_twice(driver, queued)
+                                     : run_once(driver, queued, queued.descending);
+               },
+               what};
+  return submit(driver, stream, std::move(work));
+}
+
+}  // namespace sim

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of the simulated devices and the host memory that drivers know: who owns which addresses.
+// Every function here is called with the driver locked.
+#ifndef GUFUNC_TESTS_SIM_CORE_SIM_MEMORY_H
+#define GUFUNC_TESTS_SIM_CORE_SIM_MEMORY_H
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace sim {
+
+struct Context;
+struct Pool;
+struct Stream;
+
+enum class MemoryKind { kDevice, kPool, kManaged, kPinned, kRegistered };
+
+// A place in the work of a stream: reached when that many operations are done.
+struct Point {
+  std::shared_ptr<Stream> stream;
+  uint64_t sequence = 0;
+};
+
+struct Allocation {
+  uint64_t address = 0, bytes = 0;
+  uint64_t id = 0;
+  MemoryKind kind = MemoryKind::kDevice;
+  int device = 0;
+  unsigned flags = 0;
+  Context *context = nullptr;
+  std::shared_ptr<Pool> pool;  // of stream-ordered ones
+  Point ready;                 // stream-ordered ones exist from here on
+  bool freeing = false;        // a stream-ordered free is queued
+};
+
+// The addresses of one device. Freed ranges rest before they are given out again.
+class Arena {
+ public:
+  Arena(uint64_t memory, bool device_check);
+  Arena(const Arena &) = delete;
+  Arena &operator=(const Arena &) = delete;
+  ~Arena();
+
+  // Gives 0 when no range is left; `bytes` > 0.
+  uint64_t take(uint64_t bytes);
+  void give_back(uint64_t address, uint64_t bytes);
+  bool holds(uint64_t address) const { return address >= base_ && address < base_ + size_; }
+
+ private:
+  uint64_t take_range(uint64_t bytes);
+  void rest_over();
+
+  uint64_t base_ = 0, size_ = 0;
+  uint64_t known_end_ = 0;  // up to here AddressSanitizer guards the arena
+  bool device_check_;
+  std::map<uint64_t, uint64_t> free_;  // by address
+  std::deque<std::pair<uint64_t, uint64_t>> resting_;
+};
+
+// Every allocation of a driver by address.
+class MemoryTable {
+ public:
+  void add(const Allocation &allocation) { all_[allocation.address] = allocation; }
+  void remove(uint64_t address) { all_.erase(address); }
+  // The allocation that holds `address`, or null.
+  Allocation *find(uint64_t address);
+  // The one that starts there, or null.
+  Allocation *at(uint64_t address);
+  std::map<uint64_t, Allocation> &all() { return all_; }
+
+ private:
+  std::map<uint64_t, Allocation> all_;
+};
+
+// Copies and fills that AddressSanitizer does not look at: device memory is poisoned for the host.
+void raw_copy(void *to, const void *from, uint64_t bytes);
+void raw_fill(void *to, uint64_t pattern, unsigned pattern_bytes, uint64_t count);
+
+// Whether the host may touch these bytes, as far as AddressSanitizer knows.
+bool host_may_touch(const void *address, uint64_t bytes);
+
+// A number that changes when any byte does, nearly always.
+uint64_t checksum(const void *address, uint64_t bytes);
+
+}  // namespace sim
+
+#endif  // GUFUNC_TESTS_SIM_CORE_SIM_MEMORY_H

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loaded images, their kernels, and the sidecars whose entries run instead of device code. Called
+// with the driver locked.
+#ifndef GUFUNC_TESTS_SIM_CORE_SIM_MODULE_H
+#define GUFUNC_TESTS_SIM_CORE_SIM_MODULE_H
+
+#include <gufunc/kernel/work_item.hpp>
+
+#include "tests/sim/core/sim_driver.h"
+#include "tests/sim/core/sim_image.h"
+
+namespace sim {
+
+struct Kernel {
+  void *handle = nullptr;
+  Context *context = nullptr;
+  void *module = nullptr;
+  ImageKernel said;                                  // by the image
+  const guf::device::items_kernel *items = nullptr;  // what runs; null: why_not
+  std::string why_not;
+  uint32_t max_dynamic_shared = 0;  // as set
+  bool shared_set = false;
+};
+
+struct Module {
+  void *handle = nullptr;
+  Context *context = nullptr;
+  Image image;
+  std::string digest;  // SHA-256 of its bytes, in hexadecimal
+  std::map<std::string, std::shared_ptr<Kernel>> kernels;
+};
+
+// An image that becomes a module of whatever context asks for it.
+struct Library {
+  std::string digest;
+  Image image;
+  std::map<void *, void *> modules;  // by context
+};
+
+// SHA-256 of an image's bytes.
+std::string image_digest(const void *data, const Image &image);
+
+// Makes a module of an image.
+std::shared_ptr<Module> add_module(Driver &driver, Context &context, const std::string &digest,
+                                   Image image);
+// A kernel by name; it becomes a handle when it is first asked for. Null: no such kernel.
+std::shared_ptr<Kernel> kernel_of(Driver &driver, Module &module, const std::string &name);
+int remove_module(Driver &driver, Lock &lock, void *handle);
+
+// The sidecar that lists an image, and the entry of that name in it, or null with a reason.
+const guf::device::items_kernel *find_items(const Config &config, const std::string &digest,
+                                            uint64_t size, const std::string &kernel,
+                                            std::string *why_not);
+
+struct LaunchShape {
+  uint32_t blocks[3];
+  uint32_t threads[3];
+  uint32_t shared_bytes;
+};
+
+// Queues a kernel; the arguments are copied before this returns. What is asked for has been checked
+// against the vendor's limits by the caller; against the image's here.
+// Errors  kInvalidValue (no arguments, or another size than the image's)
+int launch(Driver &driver, const std::shared_ptr<Stream> &stream,
+           const std::shared_ptr<Kernel> &kernel, const LaunchShape &shape, void **parameters,
+           void **extra, const void *extra_end);
+
+}  // namespace sim
+
+#endif  // GUFUNC_TESTS_SIM_CORE_SIM_MODULE_H

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams and events as handles. Called with the driver locked.
+#ifndef GUFUNC_TESTS_SIM_CORE_SIM_STREAM_H
+#define GUFUNC_TESTS_SIM_CORE_SIM_STREAM_H
+
+#include "tests/sim/core/sim_driver.h"
+
+namespace sim {
+
+// What both vendors take for streams: null and 1 the legacy one, 2 that of this thread.
+// Errors  kContextIsDestroyed (no such stream), the failure of its context
+int find_stream(Driver &driver, Context &current, void *handle, std::shared_ptr<Stream> *out);
+
+void *create_stream(Driver &driver, Context &context, bool blocking, unsigned flags, int priority);
+int destroy_stream(Driver &driver, void *handle);
+// Waits; then the failure that the work left, if any. Errors  kCaptureUnsupported
+int synchronize_stream(Driver &driver, Lock &lock, const std::shared_ptr<Stream> &stream);
+int query_stream(Driver &driver, Lock &lock, const std::shared_ptr<Stream> &stream);
+int synchronize_context(Driver &driver, Lock &lock, Context &context);
+
+void *create_event(Driver &driver, Context &context, bool timing);
+int destroy_event(Driver &driver, void *handle);
+int synchronize_event(Driver &driver, Lock &lock, const std::shared_ptr<Event> &event);
+int query_event(Driver &driver, Lock &lock, const std::shared_ptr<Event> &event);
+// Errors  kInvalidHandle (no timing, never recorded), kNotReady
+int elapsed_time(Driver &driver, const Event &start, const Event &stop, float *out);
+
+}  // namespace sim
+
+#endif  // GUFUNC_TESTS_SIM_CORE_SIM_STREAM_H
