@@ -42,6 +42,11 @@ const Fault *strike(const char *function) {
 
 thread_local bool Site::refused_ = false;
 
+int &last_failure() {
+  thread_local int code = kSuccess;
+  return code;
+}
+
 Site::Site(const char *name, unsigned rules) : name_(name), rules_(rules) {
   Lock lock(driver().mutex);
   count_ = &counts()[name];
@@ -56,7 +61,9 @@ int Site::enter(Driver &state) {
       violation(state, nullptr, std::string(name_) + " was called by a host function of a stream");
       return kNotPermitted;
     }
-    if (!state.initialised) return kNotInitialized;
+    if (!state.initialised && !state.implicit_context) return kNotInitialized;
+    if (!state.initialised && state.config.devices == 0) return kNoDevice;
+    if (!state.initialised) make_devices(state);
   }
   refused_ = false;
   const Fault *fault = faults().empty() ? nullptr : strike(name_);

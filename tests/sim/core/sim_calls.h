@@ -20,6 +20,9 @@ enum : unsigned {
   kReleases = 2,  // gives something back, which an injected fault does not keep it from
 };
 
+// The last result of this thread that was no success.
+int &last_failure();
+
 class Site {
  public:
   explicit Site(const char *name, unsigned rules = 0);
@@ -30,9 +33,11 @@ class Site {
     Driver &state = driver();
     Lock lock(state.mutex);
     const int fault = enter(state);
-    if (fault != kSuccess && (refused_ || !(rules_ & kReleases))) return fault;
-    const int code = f(state, lock);
-    return fault != kSuccess ? fault : code;
+    const bool skip = fault != kSuccess && (refused_ || !(rules_ & kReleases));
+    const int code = skip ? static_cast<int>(kSuccess) : f(state, lock);
+    const int result = fault != kSuccess ? fault : code;
+    if (result != kSuccess) last_failure() = result;
+    return result;
   }
 
  private:

@@ -24,6 +24,7 @@ struct Config {
   std::vector<std::string> missing;  // functions that the library seems to lack
   std::string report;                // file written at exit
   bool twice = false;                // kernels run ascending and descending and must agree
+  bool execute = true;               // kernels that are launched run
   bool device_check = false;         // kernels are instrumented: exact red zones around allocations
 };
 

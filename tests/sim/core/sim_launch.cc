@@ -112,6 +112,7 @@ int run_twice(Driver &driver, const Queued &queued) {
 int launch(Driver &driver, const std::shared_ptr<Stream> &stream,
            const std::shared_ptr<Kernel> &kernel, const LaunchShape &shape, void **parameters,
            void **extra, const void *extra_end) {
+  if (!driver.config.execute && stream->capture == nullptr) return kSuccess;
   Queued queued = {kernel,
                    shape,
                    {},
