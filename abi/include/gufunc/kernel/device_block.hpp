@@ -24,12 +24,19 @@ namespace guf {
 namespace device {
 
 enum {
-  kThreads = 256,      // of row and nd
-  kItemThreads = 128,  // of thread
-  kOuter = 7,          // outer loop dimensions, beside the inner one
+  kThreads = 256,      // of row, nd and the moves
+  kItemThreads = 128,  // of thread, lanes and block, and the most of staged
+  kOuter = 7,          // outer loop dimensions of row, beside the inner one
+  kDims = 8,           // loop dimensions of the others
   kCoreNames = 8,      // distinct core dimensions
-  kCoreStrides = 4     // core dimensions of one operand
+  kCoreStrides = 4,    // core dimensions of one operand
+  kMaxOperands = 12,   // of a loop on a device
+  kRowVectors = 2,     // 16-byte words of an operand that a thread of `row` has in flight
+  kNdElements = 4      // elements of a thread of `nd`
 };
+
+// A bit of the status word, beside those of guf_fp_event: an element set `failed`.
+enum : u32 { kStatusFailed = 0x80000000u };
 
 // How an operand of `row` moves along the inner dimension: 2 bits in `kinds`.
 enum : u32 { kStrided = 0, kContiguous = 1, kScalar = 2, kImmediate = 3 };
@@ -43,27 +50,69 @@ GUF_FN u32 quotient(divisor by, u32 n) {
   return ((u32)(((u64)n * by.magic) >> 32) + n) >> by.shift;
 }
 
-template <int N>
-struct elementwise_block {
-  u64 inner;  // row: length of the inner dimension; nd: all elements
+// What stands before the arrays over operands: geometry on the host knows their number at run time
+// only. `status`: the address of the status word, or 0. Dimension 0 is the innermost.
+struct row_head {
+  u64 inner;  // elements of a row; any number of them when nouter is 0
+  u64 status;
   u32 flags, kinds;
   u32 nouter, lgx;  // outer dimensions; log2 of the threads along the inner one
   u32 nrows;
   divisor chunks;  // blocks per row
   divisor dim[kOuter];
+  u32 reserved;
+};
+template <int N>
+struct row_block : row_head {
   u64 address[N];  // bases, or immediate scalars
   i64 inner_stride[N];
   i64 outer_stride[kOuter][N];
 };
 
+// Items of any strides, and which of them count.
+struct items_head {
+  u64 status;
+  u64 mask;         // address of one bool per item, or 0
+  u32 items, ndim;  // items < 2^31
+  u32 watch;        // guf_fp_event that are looked for
+  u32 options;      // of the entry
+  divisor dim[kDims];
+  i64 mask_stride[kDims];
+};
+
+enum : u32 { kForms = 1 };  // options of nd: some operand is not the loop's own type, in order
 template <int N>
-struct generalized_block {
-  u32 items, nouter;
-  divisor dim[kOuter];
-  i64 core_size[kCoreNames];
+struct nd_block : items_head {
   u64 address[N];
-  i64 outer_stride[kOuter][N];
+  i64 stride[kDims][N];
+  u32 form[N];  // stored_form; read when kForms is set
+};
+
+struct generalized_head : items_head {
+  i64 core_size[kCoreNames];
+};
+template <int N>
+struct generalized_block : generalized_head {
+  u64 address[N];
+  i64 stride[kDims][N];
   i64 core_stride[N][kCoreStrides];
+};
+
+// Operands whose rows follow each other pass through shared memory, `options` items per block.
+struct staged_row {
+  divisor elements;  // of an item; d 0: the operand stays where it is
+  u32 pitch;         // elements from row to row in shared memory
+  u32 at;            // byte offset there, a multiple of 16
+  u32 moves;         // staged_moves
+};
+enum : u32 {
+  kStagedIn = 1,
+  kStagedOut = 2,
+  kStagedWords = 4
+};  // Words: the base is 16-byte aligned
+template <int N>
+struct staged_block : generalized_block<N> {
+  staged_row row[N];
 };
 
 #if defined(GUF_ITEMS)
@@ -129,6 +178,20 @@ inline void barrier() {
 #else
 #define GUF_DEVICE_ONLY __device__ __forceinline__
 #endif
+
+// Or-s bits into the status word, if there is one.
+GUF_DEVICE_ONLY void report(u64 status, u32 bits) {
+#if defined(GUF_OPENCL)
+  (void)status, (void)bits;  // an address as a number is of no use there
+#else
+  if (bits == 0 || status == 0) return;
+#if defined(GUF_CUDA) && !defined(__clang__)
+  atomicOr((unsigned *)status, bits);
+#else
+  __atomic_fetch_or((u32 *)status, bits, __ATOMIC_RELAXED);
+#endif
+#endif
+}
 
 }  // namespace device
 }  // namespace guf

@@ -151,7 +151,8 @@ struct elementwise;
 template <class Op, class... A, class... R>
 struct elementwise<Op, types<A...>, types<R...>> {
   static constexpr int nin = (int)sizeof...(A), nout = (int)sizeof...(R), count = nin + nout;
-  typedef elementwise_block<count> block;
+  typedef row_block<count> row_type;
+  typedef nd_block<count> nd_type;
 
   static GUF_DEVICE_ONLY void row(const block &p, char *const *base) {
     row_of(p, base, make_indices<nin>(), make_indices<nout>());
