@@ -2,180 +2,90 @@
 // The two device entries of an elementwise loop.
 //   row  one row of the inner dimension per slice of a block: flat arrays, row and column
 //        broadcasts, strides
-//   nd   any strides, one division per element and dimension
+//   nd   any strides, one division per element and dimension; operands of any type and byte order,
+//        a mask, floating-point events
 #ifndef GUFUNC_KERNEL_DEVICE_ELEMENTWISE_HPP
 #define GUFUNC_KERNEL_DEVICE_ELEMENTWISE_HPP
 
-#include "device_block.hpp"
-#include "sequence.hpp"
+#include "device_events.hpp"
+#include "device_form.hpp"
+#include "device_tile.hpp"
 
 namespace guf {
 namespace device {
 
-// 16 bytes in one access: clang keeps a store of a native vector whole.
-template <int Bytes>
-struct word_of;
-template <>
-struct word_of<1> {
-  typedef u8 type;
-};
-template <>
-struct word_of<2> {
-  typedef u16 type;
-};
-template <>
-struct word_of<4> {
-  typedef u32 type;
-};
-#if defined(__clang__)
-template <>
-struct word_of<8> {
-  typedef u32 type __attribute__((ext_vector_type(2)));
-};
-template <>
-struct word_of<16> {
-  typedef u32 type __attribute__((ext_vector_type(4)));
-};
-#else
-template <>
-struct word_of<8> {
-  typedef uint2 type;
-};
-template <>
-struct word_of<16> {
-  typedef uint4 type;
-};
-#endif
-
-// The values of operand I that one thread holds.
-template <int I, class T, int K>
-struct held {
-  T v[K];
-};
-template <class I, int K, class... T>
-struct held_all;
-template <int... I, int K, class... T>
-struct held_all<indices<I...>, K, T...> : held<I, T, K>... {};
-template <int I, class T, int K>
-GUF_DEVICE_ONLY T *values(held<I, T, K> &all) {
-  return all.v;
+// Elements of a thread of `nd`: fewer where many operands would not fit into registers.
+constexpr int nd_elements(int operands) {
+  return operands <= 4 ? 4 : operands <= 6 ? 2 : 1;
 }
 
-template <class... T>
-struct tile {
-  static constexpr int widest() {
-    int all = 1;
-    ((all = (int)sizeof(T) > all ? (int)sizeof(T) : all), ...);
-    return all;
-  }
-  static constexpr int vector = widest() >= 16 ? 1 : 16 / widest();
-  static constexpr int vectors = 2;  // in flight per operand
-  static constexpr int count = vector * vectors;
-};
-
-// Where a thread of `row` stands: its column start, valid elements of the tile, and whether vectors
-// are legal.
-struct row_place {
-  u32 tx, lgx, valid;
-  bool vectors;
-};
-
-template <class T, int K, int V>
-GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, i64 stride,
-                              row_place at) {
-#if defined(GUF_CUDA) && defined(__clang__)
-  // clang-19 has no __grid_constant__: a select between the block's fields would copy it to local
-  // memory.
-  asm("" : "+l"(immediate));
-#endif
-  if (kind >= kScalar) {
-    union {
-      u64 bits;
-      T value;
-    } scalar;
-    if constexpr (sizeof(T) <= 8) {
-      scalar.bits = immediate;
-      if (kind == kScalar) scalar.value = *(const T *)from;
-    } else {
-      scalar.value = *(const T *)from;
-    }
-    GUF_UNROLL
-    for (int k = 0; k < K; ++k) to[k] = scalar.value;
-  } else if (at.vectors) {
-    typedef typename word_of<(int)sizeof(T) * V>::type word;
-    union {
-      word whole;
-      T part[V];
-    } pack;
-    GUF_UNROLL
-    for (int u = 0; u < K / V; ++u) {
-      pack.whole = ((const word *)from)[((u32)u << at.lgx) + at.tx];
-      GUF_UNROLL
-      for (int j = 0; j < V; ++j) to[u * V + j] = pack.part[j];
-    }
+// Calls Op, with a place for its complaint after everything else when it may fail.
+template <class Op, bool MayFail, class... Argument>
+GUF_DEVICE_ONLY decltype(auto) call_op(bool &failed, Argument &&...argument) {
+  if constexpr (MayFail) {
+    return Op::call(static_cast<Argument &&>(argument)..., failed);
   } else {
-    GUF_UNROLL
-    for (int k = 0; k < K; ++k) {
-      const u32 i = ((u32)k << at.lgx) + at.tx;
-      if (i < at.valid) to[k] = *(const T *)(from + (i64)i * stride);
-    }
+    (void)failed;
+    return Op::call(static_cast<Argument &&>(argument)...);
   }
 }
 
-template <class T, int K, int V>
-GUF_DEVICE_ONLY void store_row(char *to, const T *from, i64 stride, row_place at) {
-  if (at.vectors) {
-    typedef typename word_of<(int)sizeof(T) * V>::type word;
-    union {
-      word whole;
-      T part[V];
-    } pack;
-    GUF_UNROLL
-    for (int u = 0; u < K / V; ++u) {
-      GUF_UNROLL
-      for (int j = 0; j < V; ++j) pack.part[j] = from[u * V + j];
-      ((word *)to)[((u32)u << at.lgx) + at.tx] = pack.whole;
-    }
-  } else {
-    GUF_UNROLL
-    for (int k = 0; k < K; ++k) {
-      const u32 i = ((u32)k << at.lgx) + at.tx;
-      if (i < at.valid) *(T *)(to + (i64)i * stride) = from[k];
-    }
-  }
-}
+// Where the elements of a thread of `nd` stand: byte offsets from each operand's base.
+template <int Count, int K>
+struct nd_place {
+  bool live[K];
+  i64 offset[K][Count];
+};
 
-template <class Op, class Ins, class Outs>
+template <class Op, class Ins, class Outs, bool MayFail = false>
 struct elementwise;
 
-template <class Op, class... A, class... R>
-struct elementwise<Op, types<A...>, types<R...>> {
+template <class Op, class... A, class... R, bool MayFail>
+struct elementwise<Op, types<A...>, types<R...>, MayFail> {
   static constexpr int nin = (int)sizeof...(A), nout = (int)sizeof...(R), count = nin + nout;
   typedef row_block<count> row_type;
   typedef nd_block<count> nd_type;
 
-  static GUF_DEVICE_ONLY void row(const block &p, char *const *base) {
+  static GUF_DEVICE_ONLY void row(const row_type &p, char *const *base) {
     row_of(p, base, make_indices<nin>(), make_indices<nout>());
   }
-  static GUF_DEVICE_ONLY void nd(const block &p, char *const *base) {
+  static GUF_DEVICE_ONLY void nd(const nd_type &p, char *const *base) {
     nd_of(p, base, make_indices<nin>(), make_indices<nout>());
   }
 
  private:
+  static constexpr int items = nd_elements(count);
+
   // Calls the function for element k of the held values.
-  template <int K, class In, class Out, int... I, int... O>
-  static GUF_DEVICE_ONLY void compute(In &in, Out &out, int k, indices<I...>, indices<O...>) {
+  template <class In, class Out, int... I, int... O>
+  static GUF_DEVICE_ONLY void compute(In &in, Out &out, int k, bool &failed, indices<I...>,
+                                      indices<O...>) {
     if constexpr (nout == 1) {
-      ((values<O>(out)[k] = cast<R>(Op::call(cast<value_t<A>>(values<I>(in)[k])...))), ...);
+      ((values<O>(out)[k] =
+            cast<R>(call_op<Op, MayFail>(failed, cast<value_t<A>>(values<I>(in)[k])...))),
+       ...);
     } else {
       held_all<indices<O...>, 1, value_t<R>...> result;
-      Op::call(cast<value_t<A>>(values<I>(in)[k])..., values<O>(result)[0]...);
+      call_op<Op, MayFail>(failed, cast<value_t<A>>(values<I>(in)[k])..., values<O>(result)[0]...);
       ((values<O>(out)[k] = cast<R>(values<O>(result)[0])), ...);
     }
   }
 
+  // Adds the rest of the index, dimension by dimension, to the byte offsets.
+  static GUF_DEVICE_ONLY void add_outer(const row_type &p, u32 rest, i64 *offset) {
+    GUF_NO_UNROLL
+    for (u32 d = 0; d < p.nouter; ++d) {
+      const u32 q = quotient(p.dim[d], rest);
+      GUF_UNROLL
+      for (int a = 0; a < count; ++a) {
+        offset[a] += (i64)(rest - q * p.dim[d].d) * p.outer_stride[d][a];
+      }
+      rest = q;
+    }
+  }
+
   template <int... I, int... O>
-  static GUF_DEVICE_ONLY void row_of(const block &p, char *const *base, indices<I...>,
+  static GUF_DEVICE_ONLY void row_of(const row_type &p, char *const *base, indices<I...>,
                                      indices<O...>) {
     constexpr int V = tile<A..., R...>::vector, K = tile<A..., R...>::count;
     const u32 width = (u32)K << p.lgx;
@@ -187,16 +97,7 @@ struct elementwise<Op, types<A...>, types<R...>> {
     for (int a = 0; a < count; ++a) offset[a] = (i64)first * p.inner_stride[a];
     if (p.nouter != 0) {
       if (row >= p.nrows) return;
-      u32 rest = row;
-      GUF_NO_UNROLL
-      for (u32 d = 0; d < p.nouter; ++d) {
-        const u32 q = quotient(p.dim[d], rest);
-        GUF_UNROLL
-        for (int a = 0; a < count; ++a) {
-          offset[a] += (i64)(rest - q * p.dim[d].d) * p.outer_stride[d][a];
-        }
-        rest = q;
-      }
+      add_outer(p, row, offset);
     }
     const u64 left = p.inner - first;
     const u32 valid = left < width ? (u32)left : width;
@@ -207,41 +108,110 @@ struct elementwise<Op, types<A...>, types<R...>> {
                        p.inner_stride[I], at),
      ...);
     held_all<indices<O...>, K, R...> out;
+    bool failed = false;
     GUF_UNROLL
-    for (int k = 0; k < K; ++k) compute<K>(in, out, k, indices<I...>(), indices<O...>());
+    for (int k = 0; k < K; ++k) compute(in, out, k, failed, indices<I...>(), indices<O...>());
     (store_row<R, K, V>(base[nin + O] + offset[nin + O], values<O>(out), p.inner_stride[nin + O],
                         at),
      ...);
+    if constexpr (MayFail) report(p.status, failed ? kStatusFailed : 0u);
+  }
+
+  static GUF_DEVICE_ONLY void find_places(const nd_type &p, nd_place<count, items> &at) {
+    u32 rest[items];
+    i64 mask_offset[items];
+    GUF_UNROLL
+    for (int k = 0; k < items; ++k) {
+      rest[k] = (block_id() * (u32)items + (u32)k) * (u32)kThreads + thread_id();
+      at.live[k] = rest[k] < p.items;
+      mask_offset[k] = 0;
+      GUF_UNROLL
+      for (int a = 0; a < count; ++a) at.offset[k][a] = 0;
+    }
+    GUF_NO_UNROLL
+    for (u32 d = 0; d < p.ndim; ++d) {
+      GUF_UNROLL
+      for (int k = 0; k < items; ++k) {
+        const u32 q = quotient(p.dim[d], rest[k]);
+        const i64 index = (i64)(rest[k] - q * p.dim[d].d);
+        rest[k] = q;
+        mask_offset[k] += index * p.mask_stride[d];
+        GUF_UNROLL
+        for (int a = 0; a < count; ++a) at.offset[k][a] += index * p.stride[d][a];
+      }
+    }
+#if !defined(GUF_OPENCL)
+    if (p.mask == 0) return;
+    GUF_UNROLL
+    for (int k = 0; k < items; ++k) {
+      if (at.live[k]) at.live[k] = *((const u8 *)p.mask + mask_offset[k]) != 0;
+    }
+#endif
+  }
+
+  template <class T>
+  static GUF_DEVICE_ONLY void load_nd(const nd_type &p, int a, const char *base,
+                                      const nd_place<count, items> &at, T *to) {
+    if ((p.options & kForms) == 0) {
+      GUF_UNROLL
+      for (int k = 0; k < items; ++k) {
+        if (at.live[k]) to[k] = *(const T *)(base + at.offset[k][a]);
+      }
+      return;
+    }
+    const u32 form = p.form[a];
+    raw_element raw[items];  // all loads are under way before the first conversion
+    GUF_UNROLL
+    for (int k = 0; k < items; ++k) {
+      raw[k] = {0, 0};
+      if (at.live[k]) raw[k] = load_raw(base + at.offset[k][a], form);
+    }
+    GUF_UNROLL
+    for (int k = 0; k < items; ++k) {
+      to[k] = from_raw<T>(recast(form & kFormKind, kind_of<T>::value, raw[k]));
+    }
+  }
+
+  template <class T>
+  static GUF_DEVICE_ONLY void store_nd(const nd_type &p, int a, char *to, T value) {
+    if ((p.options & kForms) == 0) {
+      *(T *)to = value;
+    } else {
+      store_form<T>(to, p.form[a], value);
+    }
   }
 
   template <int... I, int... O>
-  static GUF_DEVICE_ONLY void nd_of(const block &p, char *const *base, indices<I...>,
+  static GUF_DEVICE_ONLY void nd_of(const nd_type &p, char *const *base, indices<I...>,
                                     indices<O...>) {
-    constexpr int K = 4;
-    const u64 first = (u64)block_id() * (kThreads * K) + thread_id();
+    nd_place<count, items> at;
+    find_places(p, at);
+    held_all<indices<I...>, items, A...> in;
+    (load_nd<A>(p, I, base[I], at, values<I>(in)), ...);
+    held_all<indices<O...>, items, R...> out;
+    u32 found = 0;
+    bool failed = false;
     GUF_UNROLL
-    for (int k = 0; k < K; ++k) {
-      const u64 index = first + (u64)k * kThreads;
-      if (index >= p.inner) return;
-      i64 offset[count];
-      GUF_UNROLL
-      for (int a = 0; a < count; ++a) offset[a] = 0;
-      u32 rest = (u32)index;
-      GUF_NO_UNROLL
-      for (u32 d = 0; d < p.nouter; ++d) {
-        const u32 q = quotient(p.dim[d], rest);
-        GUF_UNROLL
-        for (int a = 0; a < count; ++a) {
-          offset[a] += (i64)(rest - q * p.dim[d].d) * p.outer_stride[d][a];
-        }
-        rest = q;
-      }
-      held_all<indices<I...>, 1, A...> in;
-      ((values<I>(in)[0] = *(const A *)(base[I] + offset[I])), ...);
-      held_all<indices<O...>, 1, R...> out;
-      compute<1>(in, out, 0, indices<I...>(), indices<O...>());
-      ((*(R *)(base[nin + O] + offset[nin + O]) = values<O>(out)[0]), ...);
+    for (int k = 0; k < items; ++k) {
+      if (!at.live[k]) continue;
+      compute(in, out, k, failed, indices<I...>(), indices<O...>());
+      if (p.watch != 0) found |= look(in, out, k, indices<I...>(), indices<O...>());
+      (store_nd<R>(p, nin + O, base[nin + O] + at.offset[k][nin + O], values<O>(out)[k]), ...);
     }
+    found &= p.watch;
+    if constexpr (MayFail) found |= failed ? kStatusFailed : 0u;
+    report(p.status, found);
+  }
+
+  // Events of one element, in the loop's types.
+  template <class In, class Out, int... I, int... O>
+  static GUF_DEVICE_ONLY u32 look(In &in, Out &out, int k, indices<I...>, indices<O...>) {
+    const u32 seen = (0u | ... | classify(values<I>(in)[k]));
+    u32 found = 0;
+    ((found |= events_of(seen, classify(values<O>(out)[k]), true)), ...);
+    // The last input is the divisor.
+    ((found |= I == nin - 1 && is_integer_zero(values<I>(in)[k]) ? kEventIntegerDivide : 0u), ...);
+    return found;
   }
 };
 

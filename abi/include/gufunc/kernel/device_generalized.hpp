@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device entries of a generalized loop. thread: one thread per item; block: a whole block per item,
-// for cooperative functions.
+// Device entries of a generalized loop.
+//   thread  one thread per item, events too
+//   staged  the same, with rows that follow each other brought through shared memory
+//   lanes   a sub-group per item, for cooperative functions
+//   block   a whole block per item, for cooperative functions
 #ifndef GUFUNC_KERNEL_DEVICE_GENERALIZED_HPP
 #define GUFUNC_KERNEL_DEVICE_GENERALIZED_HPP
 
-#include "device_block.hpp"
+#include "device_elementwise.hpp"
 #include "device_group.hpp"
-#include "sequence.hpp"
+#include "device_stage.hpp"
 #include "views.hpp"
 
 namespace guf {
@@ -15,6 +18,8 @@ namespace device {
 // As guf::host::operand.
 template <class T, role Role, int... D>
 struct operand {
+  typedef T type;
+  static constexpr role use = Role;
   static constexpr int ndim = (int)sizeof...(D);
   static_assert(ndim <= kCoreStrides, "an operand has at most 4 core dimensions on a device");
 
@@ -29,44 +34,174 @@ struct operand {
       return view<T, ndim>(base, extents, strides);
     }
   }
-};
 
-template <class Op, bool Cooperative, class... Operand>
-struct generalized {
-  static constexpr int count = (int)sizeof...(Operand);
-  typedef generalized_block<count> block;
-
-  static GUF_DEVICE_ONLY void thread(const block &p, char *const *base) {
-    const u32 item = block_id() * kItemThreads + thread_id();
-    if (item < p.items) item_of(one(), p, base, item, make_indices<count>());
-  }
-  static GUF_DEVICE_ONLY void whole_block(const block &p, char *const *base, char *shared) {
-    item_of(block_group(shared), p, base, block_id(), make_indices<count>());
+  // Classes of all elements of an item together.
+  static GUF_DEVICE_ONLY u32 classes(const char *base, const i64 *sizes, const i64 *strides) {
+    if constexpr (!has_class<T>()) {
+      return 0;
+    } else {
+      const i64 extents[] = {sizes[D]..., 0};
+      return classes_from<0>(base, extents, strides);
+    }
   }
 
  private:
-  template <class G, int... K>
-  static GUF_DEVICE_ONLY void item_of(G group, const block &p, char *const *base, u32 item,
-                                      indices<K...>) {
+  template <int Dim>
+  static GUF_DEVICE_ONLY u32 classes_from(const char *base, const i64 *extents,
+                                          const i64 *strides) {
+    if constexpr (Dim == ndim) {
+      return classify(*(const T *)base);
+    } else {
+      u32 all = 0;
+      GUF_NO_UNROLL
+      for (i64 i = 0; i < extents[Dim]; ++i) {
+        all |= classes_from<Dim + 1>(base + i * strides[Dim], extents, strides);
+      }
+      return all;
+    }
+  }
+};
+
+template <class Op, bool Cooperative, bool MayFail, class... Operand>
+struct generalized {
+  static constexpr int count = (int)sizeof...(Operand);
+  typedef generalized_block<count> block;
+  typedef staged_block<count> staged_type;
+
+  static GUF_DEVICE_ONLY void thread(const block &p, char *const *base) {
+    const u32 item = block_id() * (u32)kItemThreads + thread_id();
+    if (item >= p.items) return;
     i64 offset[count];
+    if (!find_item(p, item, offset)) return;
+    all_of(one(), p, base, offset, make_indices<count>());
+  }
+
+#if !defined(GUF_OPENCL)
+  static GUF_DEVICE_ONLY void lanes(const block &p, char *const *base) {
+    const u32 item = block_id() * (u32)kSubgroups + thread_id() / (u32)kLanes;
+    if (item >= p.items) return;
+    i64 offset[count];
+    if (!find_item(p, item, offset)) return;
+    all_of(lane_group(), p, base, offset, make_indices<count>());
+  }
+
+  static GUF_DEVICE_ONLY void whole_block(const block &p, char *const *base, char *shared) {
+    i64 offset[count];
+    if (!find_item(p, block_id(), offset)) return;
+    all_of(block_group(shared), p, base, offset, make_indices<count>());
+  }
+
+  static GUF_DEVICE_ONLY void staged(const staged_type &p, char *const *base, char *shared) {
+    staged_of(p, base, shared, make_indices<count>());
+  }
+#endif
+
+ private:
+  static constexpr bool scalars = ((Operand::ndim == 0) && ...);
+
+  // Byte offsets of an item; false: the mask leaves it out.
+  static GUF_DEVICE_ONLY bool find_item(const block &p, u32 item, i64 *offset) {
+    i64 mask_offset = 0;
     GUF_UNROLL
     for (int a = 0; a < count; ++a) offset[a] = 0;
     GUF_NO_UNROLL
-    for (u32 d = 0; d < p.nouter; ++d) {
+    for (u32 d = 0; d < p.ndim; ++d) {
       const u32 q = quotient(p.dim[d], item);
-      GUF_UNROLL
-      for (int a = 0; a < count; ++a) {
-        offset[a] += (i64)(item - q * p.dim[d].d) * p.outer_stride[d][a];
-      }
+      const i64 index = (i64)(item - q * p.dim[d].d);
       item = q;
+      mask_offset += index * p.mask_stride[d];
+      GUF_UNROLL
+      for (int a = 0; a < count; ++a) offset[a] += index * p.stride[d][a];
     }
+#if defined(GUF_OPENCL)
+    return true;
+#else
+    return p.mask == 0 || *((const u8 *)p.mask + mask_offset) != 0;
+#endif
+  }
+
+  // One item, by all threads of the group; the first of them looks for events.
+  template <class G, int... K>
+  static GUF_DEVICE_ONLY void all_of(G group, const block &p, char *const *base, const i64 *offset,
+                                     indices<K...> all) {
+    char *const place[] = {base[K] + offset[K]...};
+    const bool looks = p.watch != 0 && group.rank() == 0;
+    u32 seen = 0;
+    if (looks) seen = look_at_inputs(p, place, all);
+    if (p.watch != 0) group.sync();
+    const bool failed = call(group, p, place, all);
+    u32 found = 0;
+    if (p.watch != 0) group.sync();
+    if (looks) {
+      found = look_at_results(p, place, seen, all) & p.watch;
+    }
+    report(p.status, failed ? found | kStatusFailed : found);
+  }
+
+  template <class G, int... K>
+  static GUF_DEVICE_ONLY bool call(G group, const block &p, char *const *place, indices<K...>) {
+    bool failed = false;
     if constexpr (Cooperative) {
-      Op::call(group, Operand::argument(base[K] + offset[K], p.core_size, p.core_stride[K])...);
+      call_op<Op, MayFail>(failed, group,
+                           Operand::argument(place[K], p.core_size, p.core_stride[K])...);
     } else {
       (void)group;
-      Op::call(Operand::argument(base[K] + offset[K], p.core_size, p.core_stride[K])...);
+      call_op<Op, MayFail>(failed, Operand::argument(place[K], p.core_size, p.core_stride[K])...);
     }
+    return failed;
   }
+
+  // Classes of what the item reads; the event of an integer divisor is a bit above them.
+  template <int... K>
+  static GUF_DEVICE_ONLY u32 look_at_inputs(const block &p, char *const *place, indices<K...>) {
+    u32 seen = 0;
+    ((seen |=
+      Operand::use == role::out ? 0u : Operand::classes(place[K], p.core_size, p.core_stride[K])),
+     ...);
+    if constexpr (scalars) {
+      bool zero = false;  // of the last input, which is the divisor
+      ((zero = Operand::use == role::in ? is_integer_zero(*(const typename Operand::type *)place[K])
+                                        : zero),
+       ...);
+      seen |= zero ? (u32)kDivisorIsZero : 0u;
+    }
+    return seen;
+  }
+  enum : u32 { kDivisorIsZero = 1u << 8 };
+
+  template <int... K>
+  static GUF_DEVICE_ONLY u32 look_at_results(const block &p, char *const *place, u32 seen,
+                                             indices<K...>) {
+    u32 found = (seen & kDivisorIsZero) != 0 ? (u32)kEventIntegerDivide : 0u;
+    ((found |=
+      Operand::use == role::in
+          ? 0u
+          : events_of(seen, Operand::classes(place[K], p.core_size, p.core_stride[K]), scalars)),
+     ...);
+    return found;
+  }
+
+#if !defined(GUF_OPENCL)
+  template <int... K>
+  static GUF_DEVICE_ONLY void staged_of(const staged_type &p, char *const *base, char *shared,
+                                        indices<K...> all) {
+    const u32 first = block_id() * p.options;
+    const u32 here = p.items - first < p.options ? p.items - first : p.options;
+    const i64 start[] = {(i64)first * p.stride[0][K]...};
+    (stage_in<typename Operand::type>(p.row[K], shared, base[K] + start[K], here), ...);
+    barrier();
+    i64 offset[count];
+    bool failed = false;
+    if (thread_id() < here && find_item(p, first + thread_id(), offset)) {
+      char *const place[] = {staged_place<typename Operand::type>(p.row[K], shared, thread_id(),
+                                                                  base[K] + offset[K])...};
+      failed = call(one(), p, place, all);
+    }
+    barrier();
+    (stage_out<typename Operand::type>(p.row[K], shared, base[K] + start[K], here), ...);
+    report(p.status, failed ? kStatusFailed : 0u);
+  }
+#endif
 };
 
 }  // namespace device

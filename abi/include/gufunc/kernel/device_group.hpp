@@ -1,63 +1,173 @@
 // SPDX-License-Identifier: Apache-2.0
-// The group of a whole block. Its reductions give the bits of the serial tree: threads share the
-// leaves of an aligned range, join them pairwise in shared memory, and every thread joins the
-// ranges.
+// The groups of a device beside guf::one: a sub-group, and a whole block. Their reductions give the
+// bits of the serial tree (reduce_tree.hpp): eight lanes are the eight accumulators of a leaf, four
+// such teams of a sub-group join an aligned range of leaves by shuffles, sub-groups join theirs in
+// shared memory, and every thread joins the ranges.
 #ifndef GUFUNC_KERNEL_DEVICE_GROUP_HPP
 #define GUFUNC_KERNEL_DEVICE_GROUP_HPP
 
-#include "device_block.hpp"
+#include "device_shuffle.hpp"
 #include "group.hpp"
 
+#if !defined(GUF_OPENCL)
 namespace guf {
 namespace device {
 
-class block_group : public detail::group_reductions<block_group> {
- public:
-  // `shared`: kSharedBytes of the function's own, then kThreads values of 16 bytes for reductions.
-  GUF_DEVICE_ONLY explicit block_group(char *shared) : shared_(shared), used_(0) {}
+enum {
+  kTeam = 8,                // lanes that share a leaf
+  kTeams = kLanes / kTeam,  // leaves that a sub-group joins at a time
+  kSubgroups = kItemThreads / kLanes,
+  kGroupScratch = 2 * kSubgroups * 16  // bytes of a block group before the function's own memory
+};
 
-  static GUF_DEVICE_ONLY u32 rank() { return thread_id(); }
-  static GUF_DEVICE_ONLY constexpr u32 size() { return kItemThreads; }
-  GUF_DEVICE_ONLY void sync() const { barrier(); }
+// One leaf; all lanes of the team get it. Teams without a leaf (count 0) come along.
+template <class T, class F, class Op>
+GUF_DEVICE_ONLY T team_leaf(i64 first, i64 count, F f, Op op, T empty) {
+  const u32 lane = lane_id(), place = lane & (u32)(kTeam - 1);
+  T part = empty;
+  i64 i = kTeam;
+  if (count >= kTeam) {
+    part = f(first + place);
+    for (; i + kTeam <= count; i += kTeam) part = op(part, (T)f(first + i + place));
+  }
+  GUF_UNROLL
+  for (u32 step = 1; step < (u32)kTeam; step *= 2) {
+    const T other = from_lane(part, lane ^ step);
+    if (count >= kTeam) part = (lane & step) != 0 ? op(other, part) : op(part, other);
+  }
+  if (count > 0 && count < kTeam) {
+    part = f(first);
+    i = 1;
+  }
+  for (; i < count; ++i) part = op(part, (T)f(first + i));
+  return part;
+}
+
+// Leaves [leaf, leaf + kTeams) as far as n goes, joined; every lane gets it. n > leaf * kLeafSize.
+template <class T, class F, class Op>
+GUF_DEVICE_ONLY T joined_leaves(i64 leaf, i64 n, F f, Op op, T empty) {
+  const u32 lane = lane_id(), team = lane / (u32)kTeam;
+  const i64 first = (leaf + team) * kLeafSize;
+  const i64 left = n - first;
+  T part = team_leaf(first, left <= 0 ? 0 : left < kLeafSize ? left : (i64)kLeafSize, f, op, empty);
+  const i64 leaves = (n - leaf * kLeafSize + kLeafSize - 1) / kLeafSize;
+  GUF_UNROLL
+  for (u32 step = 1; step < (u32)kTeams; step *= 2) {
+    const T other = from_lane(part, lane ^ step * (u32)kTeam);
+    const bool is_left = (team & step) == 0;
+    if ((i64)(team & ~(2 * step - 1)) + step < leaves) {
+      part = is_left ? op(part, other) : op(other, part);
+    }
+  }
+  return from_lane(part, 0u);
+}
+
+// 32 threads; they have no memory of their own.
+class lane_group : public guf::detail::group_reductions<lane_group> {
+ public:
+  static GUF_DEVICE_ONLY u32 rank() { return lane_id(); }
+  static GUF_DEVICE_ONLY constexpr u32 size() { return kLanes; }
+  GUF_DEVICE_ONLY void sync() const { subgroup_barrier(); }
+  GUF_DEVICE_ONLY lane_group subgroup() const { return *this; }
 
   template <class T>
-  GUF_DEVICE_ONLY T *shared(i64 count) {
-    return (T *)detail::take_shared(shared_, &used_, count * (i64)sizeof(T));
+  GUF_DEVICE_ONLY T *shared(i64) {
+    return nullptr;
+  }
+  template <class T>
+  GUF_DEVICE_ONLY T broadcast(T value, u32 rank) const {
+    return from_lane(value, rank);
+  }
+  // What the thread of that rank gave; each may ask for another.
+  template <class T>
+  GUF_DEVICE_ONLY T shuffle(T value, u32 rank) const {
+    return from_lane(value, rank);
   }
 
   template <class T, class F, class Op>
   GUF_DEVICE_ONLY T reduce(i64 n, F f, Op op, T empty) {
-    static_assert(sizeof(T) <= 16, "a reduction holds one number");
     if (n <= 0) return empty;
-    T *part = (T *)(shared_ + kSharedBytes);
+    if (n <= kTeams * kLeafSize) return joined_leaves(0, n, f, op, empty);
+    guf::detail::tree_joiner<T, Op> tree(op);
     const i64 leaves = (n + kLeafSize - 1) / kLeafSize;
-    detail::tree_joiner<T, Op> tree(op);
-    for (i64 base = 0; base < leaves; base += kItemThreads) {
-      const i64 here = leaves - base < kItemThreads ? leaves - base : (i64)kItemThreads;
-      const i64 leaf = base + rank();
-      if (rank() < here) {
-        const i64 first = leaf * kLeafSize;
-        part[rank()] = detail::reduce_leaf<T>(op, f, first,
-                                              n - first < kLeafSize ? n - first : (i64)kLeafSize);
-      }
-      barrier();
-      for (i64 step = 1; step < here; step *= 2) {
-        const i64 left = (i64)rank() * 2 * step;
-        if (left + step < here) part[left] = op(part[left], part[left + step]);
-        barrier();
-      }
-      tree.push(part[0]);
-      barrier();
+    for (i64 leaf = 0; leaf < leaves; leaf += kTeams) {
+      tree.push(joined_leaves(leaf, n, f, op, empty));
+    }
+    return tree.join();
+  }
+};
+
+// A block of kItemThreads.
+class block_group : public guf::detail::group_reductions<block_group> {
+ public:
+  // `scratch`: kGroupScratch bytes, then what shared() gives, kSharedBytes of it.
+  GUF_DEVICE_ONLY explicit block_group(char *scratch) : scratch_(scratch), used_(0), turn_(0) {}
+
+  static GUF_DEVICE_ONLY u32 rank() { return thread_id(); }
+  static GUF_DEVICE_ONLY constexpr u32 size() { return kItemThreads; }
+  GUF_DEVICE_ONLY void sync() const { barrier(); }
+  GUF_DEVICE_ONLY lane_group subgroup() const { return lane_group(); }
+
+  template <class T>
+  GUF_DEVICE_ONLY T *shared(i64 count) {
+    return (T *)guf::detail::take_shared(scratch_ + kGroupScratch, &used_, count * (i64)sizeof(T));
+  }
+  template <class T>
+  GUF_DEVICE_ONLY T broadcast(T value, u32 rank) {
+    T *const part = turn<T>();
+    if (thread_id() == rank) part[0] = value;
+    barrier();
+    return part[0];
+  }
+
+  template <class T, class F, class Op>
+  GUF_DEVICE_ONLY T reduce(i64 n, F f, Op op, T empty) {
+    if (n <= 0) return empty;
+    const i64 leaves = (n + kLeafSize - 1) / kLeafSize;
+    if (leaves <= kSubgroups * kTeams) return joined(0, leaves, n, f, op, empty);
+    guf::detail::tree_joiner<T, Op> tree(op);
+    for (i64 leaf = 0; leaf < leaves; leaf += kSubgroups * kTeams) {
+      tree.push(joined(leaf, leaves, n, f, op, empty));
     }
     return tree.join();
   }
 
  private:
-  char *shared_;
-  u32 used_;
+  // Two places in turn: whoever writes into one has passed the barrier behind the other's reading.
+  template <class T>
+  GUF_DEVICE_ONLY T *turn() {
+    static_assert(sizeof(T) <= 16, "a group hands on one number");
+    turn_ ^= 1u;
+    return (T *)(scratch_ + turn_ * (u32)(kSubgroups * 16));
+  }
+
+  // The sub-groups' ranges from `leaf` on.
+  template <class T, class F, class Op>
+  GUF_DEVICE_ONLY T joined(i64 leaf, i64 leaves, i64 n, F f, Op op, T empty) {
+    T *const part = turn<T>();
+    const u32 own = thread_id() / (u32)kLanes;
+    const i64 first = leaf + (i64)own * kTeams;
+    if (first < leaves) {
+      const T value = joined_leaves(first, n, f, op, empty);
+      if (lane_id() == 0) part[own] = value;
+    }
+    barrier();
+    const i64 ranges = (leaves - leaf + kTeams - 1) / kTeams;
+    T low = part[0];
+    if (ranges > 1) low = op(low, part[1]);
+    if (ranges <= 2) return low;
+    T high = part[2];
+    if (ranges > 3) high = op(high, part[3]);
+    return op(low, high);
+  }
+
+  char *scratch_;
+  u32 used_, turn_;
 };
+static_assert(kSubgroups == 4, "joined() joins four ranges");
 
 }  // namespace device
 }  // namespace guf
+#endif
 
 #endif  // GUFUNC_KERNEL_DEVICE_GROUP_HPP

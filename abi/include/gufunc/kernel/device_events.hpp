@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floating-point events of one step (docs/fp-events.md): predicates on the bits of its operands and
+// result.
+#ifndef GUFUNC_KERNEL_DEVICE_EVENTS_HPP
+#define GUFUNC_KERNEL_DEVICE_EVENTS_HPP
+
+#include "device_block.hpp"
+#include "time.hpp"
+#include "types.hpp"
+
+namespace guf {
+namespace device {
+
+// guf_fp_event, beside kStatusFailed. A block's `watch` has those that are looked for: underflow of
+// functions that round there only, integer division of those whose last input is a divisor.
+enum event_bit : u32 {
+  kEventDivide = 1u << 0,
+  kEventOverflow = 1u << 1,
+  kEventUnderflow = 1u << 2,
+  kEventInvalid = 1u << 3,
+  kEventIntegerDivide = 1u << 4
+};
+
+enum value_class : u32 {
+  kIsNaN = 1u << 0,
+  kIsInfinite = 1u << 1,
+  kIsZero = 1u << 2,
+  kIsTiny = 1u << 3  // below the smallest normal number, zero included; reals only
+};
+
+namespace detail {
+
+template <class Bits>
+GUF_FN u32 classify_bits(Bits bits, Bits infinity, Bits smallest_normal) {
+  const Bits sign = (Bits)((Bits)1 << (8 * sizeof(Bits) - 1));
+  bits = (Bits)(bits & (Bits)~sign);
+  return (bits > infinity ? kIsNaN : 0u) | (bits == infinity ? kIsInfinite : 0u) |
+         (bits == 0 ? kIsZero : 0u) | (bits < smallest_normal ? kIsTiny : 0u);
+}
+
+template <class T>
+struct classifier {  // integers and truth values have no class
+  static constexpr bool any = false;
+  static GUF_FN u32 go(T) { return 0; }
+};
+template <>
+struct classifier<f16> {
+  static constexpr bool any = true;
+  static GUF_FN u32 go(f16 x) { return classify_bits<u16>(x.bits, 0x7c00, 0x0400); }
+};
+template <>
+struct classifier<bf16> {
+  static constexpr bool any = true;
+  static GUF_FN u32 go(bf16 x) { return classify_bits<u16>(x.bits, 0x7f80, 0x0080); }
+};
+template <>
+struct classifier<f32> {
+  static constexpr bool any = true;
+  static GUF_FN u32 go(f32 x) {
+    return classify_bits<u32>(bit_cast<u32>(x), 0x7f800000u, 0x00800000u);
+  }
+};
+template <>
+struct classifier<f64> {
+  static constexpr bool any = true;
+  static GUF_FN u32 go(f64 x) {
+    return classify_bits<u64>(bit_cast<u64>(x), (u64)0x7ff << 52, (u64)1 << 52);
+  }
+};
+template <class R>
+struct classifier<complex<R>> {
+  static constexpr bool any = true;
+  static GUF_FN u32 go(complex<R> z) {
+    const u32 re = classifier<R>::go(z.re), im = classifier<R>::go(z.im);
+    return ((re | im) & (u32)(kIsNaN | kIsInfinite)) | (re & im & (u32)kIsZero);
+  }
+};
+template <>
+struct classifier<datetime> {
+  static constexpr bool any = true;
+  static GUF_FN u32 go(datetime x) {
+    return (x.value == limits<i64>::lowest ? kIsNaN : 0u) | (x.value == 0 ? kIsZero : 0u);
+  }
+};
+template <>
+struct classifier<timedelta> {
+  static constexpr bool any = true;
+  static GUF_FN u32 go(timedelta x) { return classifier<datetime>::go(datetime{x.value}); }
+};
+
+}  // namespace detail
+
+// Whether an element of memory type T has a class at all.
+template <class T>
+GUF_FN constexpr bool has_class() {
+  return detail::classifier<T>::any;
+}
+template <class T>
+GUF_FN u32 classify(T x) {
+  return detail::classifier<T>::go(x);
+}
+
+// What an item says whose operands have the classes `seen` together and whose result has `made`.
+// `poles`: an operand that is zero makes an infinite result one.
+GUF_FN u32 events_of(u32 seen, u32 made, bool poles) {
+  if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return kEventInvalid;
+  if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;
+  const bool zero = (seen & kIsZero) != 0;
+  u32 events = 0;
+  if ((made & kIsInfinite) != 0) events = poles && zero ? kEventDivide : kEventOverflow;
+  if ((made & kIsTiny) != 0 && !zero) events |= kEventUnderflow;
+  return events;
+}
+
+// Whether a divisor of memory type T is an integer 0; times count as integers.
+template <class T>
+GUF_FN bool is_integer_zero(T x) {
+  if constexpr (is_time<T>::value) {
+    return x.value == 0;
+  } else if constexpr (is_same<T, b8>::value || has_class<T>()) {
+    return false;
+  } else {
+    return x == T(0);
+  }
+}
+
+}  // namespace device
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_DEVICE_EVENTS_HPP

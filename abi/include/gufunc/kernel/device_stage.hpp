@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that follow each other in memory, brought into shared memory and back: accesses of 16 bytes
+// side by side there, rows of an odd pitch here, so that a thread per row meets no bank conflicts.
+#ifndef GUFUNC_KERNEL_DEVICE_STAGE_HPP
+#define GUFUNC_KERNEL_DEVICE_STAGE_HPP
+
+#include "device_tile.hpp"
+
+namespace guf {
+namespace device {
+
+// 16 bytes as elements.
+template <class T>
+union stage_word {
+  static constexpr u32 count = 16 / (u32)sizeof(T);
+  word_of<16>::type whole;
+  T part[count];
+};
+
+// Where the thread's row of an operand stands: `direct` when it is not staged.
+template <class T>
+GUF_DEVICE_ONLY char *staged_place(const staged_row &row, char *shared, u32 item, char *direct) {
+  return row.elements.d == 0 ? direct : shared + row.at + (u64)(item * row.pitch) * sizeof(T);
+}
+
+// The element of shared memory that is element `index` of the rows.
+GUF_DEVICE_ONLY u32 stage_index(const staged_row &row, u32 index) {
+  return index + quotient(row.elements, index) * (row.pitch - row.elements.d);
+}
+
+template <class T>
+GUF_DEVICE_ONLY void stage_in(const staged_row &row, char *shared, const char *from, u32 items) {
+  if ((row.moves & kStagedIn) == 0) return;
+  T *const to = (T *)(shared + row.at);
+  const u32 total = items * row.elements.d;
+  u32 done = 0;  // elements that went as words
+  if ((row.moves & kStagedWords) != 0) {
+    const u32 words = total / stage_word<T>::count;
+    for (u32 w = thread_id(); w < words; w += (u32)kItemThreads) {
+      stage_word<T> word;
+      word.whole = ((const word_of<16>::type *)from)[w];
+      GUF_UNROLL
+      for (u32 j = 0; j < stage_word<T>::count; ++j) {
+        to[stage_index(row, w * stage_word<T>::count + j)] = word.part[j];
+      }
+    }
+    done = words * stage_word<T>::count;
+  }
+  for (u32 i = done + thread_id(); i < total; i += (u32)kItemThreads) {
+    to[stage_index(row, i)] = ((const T *)from)[i];
+  }
+}
+
+template <class T>
+GUF_DEVICE_ONLY void stage_out(const staged_row &row, const char *shared, char *to, u32 items) {
+  if ((row.moves & kStagedOut) == 0) return;
+  const T *const from = (const T *)(shared + row.at);
+  const u32 total = items * row.elements.d;
+  u32 done = 0;
+  if ((row.moves & kStagedWords) != 0) {
+    const u32 words = total / stage_word<T>::count;
+    for (u32 w = thread_id(); w < words; w += (u32)kItemThreads) {
+      stage_word<T> word;
+      GUF_UNROLL
+      for (u32 j = 0; j < stage_word<T>::count; ++j) {
+        word.part[j] = from[stage_index(row, w * stage_word<T>::count + j)];
+      }
+      ((word_of<16>::type *)to)[w] = word.whole;
+    }
+    done = words * stage_word<T>::count;
+  }
+  for (u32 i = done + thread_id(); i < total; i += (u32)kItemThreads) {
+    ((T *)to)[i] = from[stage_index(row, i)];
+  }
+}
+
+}  // namespace device
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_DEVICE_STAGE_HPP

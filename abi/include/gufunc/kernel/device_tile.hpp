@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one thread of `row` holds of each operand, and how it is loaded and stored.
+#ifndef GUFUNC_KERNEL_DEVICE_TILE_HPP
+#define GUFUNC_KERNEL_DEVICE_TILE_HPP
+
+#include "device_block.hpp"
+#include "sequence.hpp"
+
+namespace guf {
+namespace device {
+
+// 16 bytes in one access: clang keeps a store of a native vector whole.
+template <int Bytes>
+struct word_of;
+template <>
+struct word_of<1> {
+  typedef u8 type;
+};
+template <>
+struct word_of<2> {
+  typedef u16 type;
+};
+template <>
+struct word_of<4> {
+  typedef u32 type;
+};
+#if defined(__clang__)
+typedef u32 word8 __attribute__((ext_vector_type(2)));
+typedef u32 word16 __attribute__((ext_vector_type(4)));
+#elif defined(GUF_CUDA)
+typedef uint2 word8;
+typedef uint4 word16;
+#else
+typedef u32 word8 __attribute__((vector_size(8)));
+typedef u32 word16 __attribute__((vector_size(16)));
+#endif
+template <>
+struct word_of<8> {
+  typedef word8 type;
+};
+template <>
+struct word_of<16> {
+  typedef word16 type;
+};
+
+// The values of operand I that one thread holds.
+template <int I, class T, int K>
+struct held {
+  T v[K];
+};
+template <class I, int K, class... T>
+struct held_all;
+template <int... I, int K, class... T>
+struct held_all<indices<I...>, K, T...> : held<I, T, K>... {};
+template <int I, class T, int K>
+GUF_DEVICE_ONLY T *values(held<I, T, K> &all) {
+  return all.v;
+}
+
+template <class... T>
+struct tile {
+  static constexpr int widest() {
+    int all = 1;
+    ((all = (int)sizeof(T) > all ? (int)sizeof(T) : all), ...);
+    return all;
+  }
+  static constexpr int vector = widest() >= 16 ? 1 : 16 / widest();
+  static constexpr int vectors = kRowVectors;
+  static constexpr int count = vector * vectors;
+};
+
+// Where a thread of `row` stands: its column start, valid elements of the tile (at least one), and
+// whether vectors are legal.
+struct row_place {
+  u32 tx, lgx, valid;
+  bool vectors;
+};
+
+template <class T, int K, int V>
+GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, i64 stride,
+                              row_place at) {
+#if defined(GUF_CUDA) && defined(__clang__)
+  // clang-19 has no __grid_constant__: a select between the block's fields would copy it to local
+  // memory.
+  asm("" : "+l"(immediate));
+#endif
+  if (kind >= kScalar) {
+    union {
+      u64 bits;
+      T value;
+    } scalar;
+    if constexpr (sizeof(T) <= 8) {
+      scalar.bits = immediate;
+      if (kind == kScalar) scalar.value = *(const T *)from;
+    } else {
+      scalar.value = *(const T *)from;
+    }
+    GUF_UNROLL
+    for (int k = 0; k < K; ++k) to[k] = scalar.value;
+  } else if (at.vectors) {
+    typedef typename word_of<(int)sizeof(T) * V>::type word;
+    union {
+      word whole;
+      T part[V];
+    } pack;
+    GUF_UNROLL
+    for (int u = 0; u < K / V; ++u) {
+      pack.whole = ((const word *)from)[((u32)u << at.lgx) + at.tx];
+      GUF_UNROLL
+      for (int j = 0; j < V; ++j) to[u * V + j] = pack.part[j];
+    }
+  } else {
+    // Beyond the end the last element again: a function never sees what is no element.
+    GUF_UNROLL
+    for (int k = 0; k < K; ++k) {
+      const u32 i = ((u32)k << at.lgx) + at.tx;
+      to[k] = *(const T *)(from + (i64)(i < at.valid ? i : at.valid - 1) * stride);
+    }
+  }
+}
+
+template <class T, int K, int V>
+GUF_DEVICE_ONLY void store_row(char *to, const T *from, i64 stride, row_place at) {
+  if (at.vectors) {
+    typedef typename word_of<(int)sizeof(T) * V>::type word;
+    union {
+      word whole;
+      T part[V];
+    } pack;
+    GUF_UNROLL
+    for (int u = 0; u < K / V; ++u) {
+      GUF_UNROLL
+      for (int j = 0; j < V; ++j) pack.part[j] = from[u * V + j];
+      ((word *)to)[((u32)u << at.lgx) + at.tx] = pack.whole;
+    }
+  } else {
+    GUF_UNROLL
+    for (int k = 0; k < K; ++k) {
+      const u32 i = ((u32)k << at.lgx) + at.tx;
+      if (i < at.valid) *(T *)(to + (i64)i * stride) = from[k];
+    }
+  }
+}
+
+}  // namespace device
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_DEVICE_TILE_HPP
