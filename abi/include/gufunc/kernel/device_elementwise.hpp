@@ -16,7 +16,7 @@ namespace device {
 
 // Elements of a thread of `nd`: fewer where many operands would not fit into registers.
 constexpr int nd_elements(int operands) {
-  return operands <= 4 ? 4 : operands <= 6 ? 2 : 1;
+  return operands <= 3 ? 4 : operands <= 6 ? 2 : 1;
 }
 
 // Calls Op, with a place for its complaint after everything else when it may fail.
@@ -30,7 +30,8 @@ GUF_DEVICE_ONLY decltype(auto) call_op(bool &failed, Argument &&...argument) {
   }
 }
 
-// Where the elements of a thread of `nd` stand: byte offsets from each operand's base.
+// Where the elements of a thread of `nd` stand: byte offsets from each operand's base. Those that
+// are not live (left out by the mask, beyond the end: there the last one) are read, no more.
 template <int Count, int K>
 struct nd_place {
   bool live[K];
@@ -117,13 +118,16 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     if constexpr (MayFail) report(p.status, failed ? kStatusFailed : 0u);
   }
 
-  static GUF_DEVICE_ONLY void find_places(const nd_type &p, nd_place<count, items> &at) {
-    u32 rest[items];
-    i64 mask_offset[items];
+  // Elements of the thread from its number `first` on.
+  template <int K>
+  static GUF_DEVICE_ONLY void find_places(const nd_type &p, u32 first, nd_place<count, K> &at) {
+    u32 rest[K];
+    i64 mask_offset[K];
     GUF_UNROLL
-    for (int k = 0; k < items; ++k) {
-      rest[k] = (block_id() * (u32)items + (u32)k) * (u32)kThreads + thread_id();
-      at.live[k] = rest[k] < p.items;
+    for (int k = 0; k < K; ++k) {
+      const u32 item = (block_id() * (u32)items + first + (u32)k) * (u32)kThreads + thread_id();
+      at.live[k] = item < p.items;
+      rest[k] = at.live[k] ? item : p.items - 1;
       mask_offset[k] = 0;
       GUF_UNROLL
       for (int a = 0; a < count; ++a) at.offset[k][a] = 0;
@@ -131,7 +135,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     GUF_NO_UNROLL
     for (u32 d = 0; d < p.ndim; ++d) {
       GUF_UNROLL
-      for (int k = 0; k < items; ++k) {
+      for (int k = 0; k < K; ++k) {
         const u32 q = quotient(p.dim[d], rest[k]);
         const i64 index = (i64)(rest[k] - q * p.dim[d].d);
         rest[k] = q;
@@ -143,75 +147,100 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 #if !defined(GUF_OPENCL)
     if (p.mask == 0) return;
     GUF_UNROLL
-    for (int k = 0; k < items; ++k) {
+    for (int k = 0; k < K; ++k) {
       if (at.live[k]) at.live[k] = *((const u8 *)p.mask + mask_offset[k]) != 0;
     }
 #endif
   }
 
-  template <class T>
-  static GUF_DEVICE_ONLY void load_nd(const nd_type &p, int a, const char *base,
-                                      const nd_place<count, items> &at, T *to) {
-    if ((p.options & kForms) == 0) {
-      GUF_UNROLL
-      for (int k = 0; k < items; ++k) {
-        if (at.live[k]) to[k] = *(const T *)(base + at.offset[k][a]);
-      }
-      return;
-    }
-    const u32 form = p.form[a];
-    raw_element raw[items];  // all loads are under way before the first conversion
-    GUF_UNROLL
-    for (int k = 0; k < items; ++k) {
-      raw[k] = {0, 0};
-      if (at.live[k]) raw[k] = load_raw(base + at.offset[k][a], form);
-    }
-    GUF_UNROLL
-    for (int k = 0; k < items; ++k) {
-      to[k] = from_raw<T>(recast(form & kFormKind, kind_of<T>::value, raw[k]));
-    }
-  }
-
-  template <class T>
-  static GUF_DEVICE_ONLY void store_nd(const nd_type &p, int a, char *to, T value) {
-    if ((p.options & kForms) == 0) {
-      *(T *)to = value;
-    } else {
-      store_form<T>(to, p.form[a], value);
-    }
-  }
-
-  template <int... I, int... O>
-  static GUF_DEVICE_ONLY void nd_of(const nd_type &p, char *const *base, indices<I...>,
-                                    indices<O...>) {
-    nd_place<count, items> at;
-    find_places(p, at);
-    held_all<indices<I...>, items, A...> in;
-    (load_nd<A>(p, I, base[I], at, values<I>(in)), ...);
-    held_all<indices<O...>, items, R...> out;
+  // A thread's elements: all at once where they are the loop's own types and nothing is to be looked
+  // at, else one by one: conversions cost code and registers.
+  template <class I, class O>
+  static GUF_DEVICE_ONLY void nd_of(const nd_type &p, char *const *base, I in, O out) {
     u32 found = 0;
-    bool failed = false;
-    GUF_UNROLL
-    for (int k = 0; k < items; ++k) {
-      if (!at.live[k]) continue;
-      compute(in, out, k, failed, indices<I...>(), indices<O...>());
-      if (p.watch != 0) found |= look(in, out, k, indices<I...>(), indices<O...>());
-      (store_nd<R>(p, nin + O, base[nin + O] + at.offset[k][nin + O], values<O>(out)[k]), ...);
+    if ((p.options & kForms) == 0 && p.mask == 0 && p.watch == 0) {
+      nd_place<count, items> at;
+      find_places(p, 0, at);
+      found = nd_part<false, items>(p, base, at, in, out);
+    } else {
+      GUF_NO_UNROLL
+      for (u32 first = 0; first < (u32)items; ++first) {
+        nd_place<count, 1> at;
+        find_places(p, first, at);
+        found |= nd_part<true, 1>(p, base, at, in, out);
+      }
     }
-    found &= p.watch;
-    if constexpr (MayFail) found |= failed ? kStatusFailed : 0u;
     report(p.status, found);
   }
 
-  // Events of one element, in the loop's types.
-  template <class In, class Out, int... I, int... O>
-  static GUF_DEVICE_ONLY u32 look(In &in, Out &out, int k, indices<I...>, indices<O...>) {
-    const u32 seen = (0u | ... | classify(values<I>(in)[k]));
+  template <bool General, int K, int... I, int... O>
+  static GUF_DEVICE_ONLY u32 nd_part(const nd_type &p, char *const *base,
+                                     const nd_place<count, K> &at, indices<I...>, indices<O...>) {
+    held_all<indices<I...>, K, A...> in;
+    (load_nd<General, K, A>(p, I, base[I], at, values<I>(in)), ...);
+    held_all<indices<O...>, K, R...> out;
     u32 found = 0;
-    ((found |= events_of(seen, classify(values<O>(out)[k]), true)), ...);
-    // The last input is the divisor.
-    ((found |= I == nin - 1 && is_integer_zero(values<I>(in)[k]) ? kEventIntegerDivide : 0u), ...);
+    bool failed = false;
+    GUF_UNROLL
+    for (int k = 0; k < K; ++k) {
+      if (!at.live[k]) continue;
+      compute(in, out, k, failed, indices<I...>(), indices<O...>());
+      if constexpr (General) {
+        if (p.watch != 0) found |= look(values<I>(in)[k]..., values<O>(out)[k]...);
+      }
+    }
+    (store_nd<General, K, R>(p, nin + O, base[nin + O], at, values<O>(out)), ...);
+    found &= p.watch;
+    if constexpr (MayFail) found |= failed ? kStatusFailed : 0u;
     return found;
+  }
+
+  template <bool General, int K, class T>
+  static GUF_DEVICE_ONLY void load_nd(const nd_type &p, int a, const char *base,
+                                      const nd_place<count, K> &at, T *to) {
+    if (!General || (p.options & kForms) == 0) {
+      GUF_UNROLL
+      for (int k = 0; k < K; ++k) to[k] = *(const T *)(base + at.offset[k][a]);
+      return;
+    }
+    raw_element raw[K];
+    const char *from[K];
+    GUF_UNROLL
+    for (int k = 0; k < K; ++k) from[k] = base + at.offset[k][a];
+    load_raw<K>(raw, from, p.form[a]);
+    GUF_UNROLL
+    for (int k = 0; k < K; ++k) {
+      to[k] = from_raw<T>(recast(p.form[a], kind_of<T>::value, raw[k]));
+    }
+  }
+
+  template <bool General, int K, class T>
+  static GUF_DEVICE_ONLY void store_nd(const nd_type &p, int a, char *base,
+                                       const nd_place<count, K> &at, const T *from) {
+    if (!General || (p.options & kForms) == 0) {
+      GUF_UNROLL
+      for (int k = 0; k < K; ++k) {
+        if (at.live[k]) *(T *)(base + at.offset[k][a]) = from[k];
+      }
+      return;
+    }
+    raw_element raw[K];
+    char *to[K];
+    GUF_UNROLL
+    for (int k = 0; k < K; ++k) {
+      to[k] = base + at.offset[k][a];
+      raw[k] = {0, 0};
+      if (at.live[k]) raw[k] = recast(kind_of<T>::value, p.form[a], to_raw<T>(from[k]));
+    }
+    store_raw<K>(to, raw, at.live, p.form[a]);
+  }
+
+  // Events of one element, in the loop's types. The last input is the divisor.
+  static GUF_DEVICE_NOINLINE u32 look(A... in, R... out) {
+    const u32 seen = (0u | ... | classify(in));
+    bool zero = false;
+    ((zero = is_integer_zero(in)), ...);
+    return (events_of(seen, classify(out), true) | ... | (zero ? (u32)kEventIntegerDivide : 0u));
   }
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements whose type, byte order and alignment are known at run time only. They are read as raw
-// words, so that several loads are under way at once, and converted in registers by one function
-// that all loops of an image share: every type goes through the narrowest of six wide ones that
-// holds it, which gives the bits of guf::cast.
+// words, so that several loads are under way at once, and converted in registers by one function of
+// few instructions: every type goes through a 64-bit integer or two f64, which gives the bits of
+// guf::cast. Compilers copy the function into every entry: a cast per pair of types made each 20
+// KB larger.
 #ifndef GUFUNC_KERNEL_DEVICE_FORM_HPP
 #define GUFUNC_KERNEL_DEVICE_FORM_HPP
 
@@ -66,6 +67,10 @@ GUF_KIND(c128, kKindC128)
 GUF_KIND(datetime, kKindI64)
 GUF_KIND(timedelta, kKindI64)
 #undef GUF_KIND
+
+GUF_FN u32 form_bytes(u32 form) {
+  return (1u << ((form >> kFormUnit) & 3u)) << ((form & kFormPair) != 0 ? 1 : 0);
+}
 
 // An element's bytes, the first in the lowest bits.
 struct raw_element {
@@ -167,91 +172,6 @@ GUF_FN raw_element to_raw<c128>(c128 x) {
 
 namespace detail {
 
-template <class Wide>
-GUF_FN raw_element narrowed(u32 kind, Wide x) {
-  switch (kind) {
-    case kKindBool:
-      return to_raw(cast<b8>(x));
-    case kKindI8:
-      return to_raw(cast<i8>(x));
-    case kKindU8:
-      return to_raw(cast<u8>(x));
-    case kKindI16:
-      return to_raw(cast<i16>(x));
-    case kKindU16:
-      return to_raw(cast<u16>(x));
-    case kKindI32:
-      return to_raw(cast<i32>(x));
-    case kKindU32:
-      return to_raw(cast<u32>(x));
-    case kKindI64:
-      return to_raw(cast<i64>(x));
-    case kKindU64:
-      return to_raw(cast<u64>(x));
-    case kKindF16:
-      return to_raw(cast<f16>(x));
-    case kKindBF16:
-      return to_raw(cast<bf16>(x));
-    case kKindF32:
-      return to_raw(cast<f32>(x));
-    case kKindF64:
-      return to_raw(cast<f64>(x));
-    case kKindC64:
-      return to_raw(cast<c64>(x));
-    default:
-      return to_raw(cast<c128>(x));
-  }
-}
-
-// The narrow integers as i64.
-GUF_FN i64 widened(u32 kind, u64 bits) {
-  switch (kind) {
-    case kKindBool:
-      return (bits & 0xff) != 0 ? 1 : 0;
-    case kKindI8:
-      return (i8)bits;
-    case kKindU8:
-      return (u8)bits;
-    case kKindI16:
-      return (i16)bits;
-    case kKindU16:
-      return (u16)bits;
-    case kKindI32:
-      return (i32)bits;
-    case kKindU32:
-      return (i64)(u32)bits;
-    default:
-      return (i64)bits;
-  }
-}
-
-}  // namespace detail
-
-// An element of one kind as one of another, as guf::cast.
-GUF_DEVICE_NOINLINE raw_element recast(u32 from, u32 to, raw_element x) {
-  if (from == to) return x;
-  switch (from) {
-    case kKindU64:
-      return detail::narrowed<u64>(to, x.lo);
-    case kKindF16:
-      return detail::narrowed<f32>(to, to_f32(from_raw<f16>(x)));
-    case kKindBF16:
-      return detail::narrowed<f32>(to, to_f32(from_raw<bf16>(x)));
-    case kKindF32:
-      return detail::narrowed<f32>(to, from_raw<f32>(x));
-    case kKindF64:
-      return detail::narrowed<f64>(to, from_raw<f64>(x));
-    case kKindC64:
-      return detail::narrowed<c64>(to, from_raw<c64>(x));
-    case kKindC128:
-      return detail::narrowed<c128>(to, from_raw<c128>(x));
-    default:
-      return detail::narrowed<i64>(to, detail::widened(from, x.lo));
-  }
-}
-
-namespace detail {
-
 template <class Word>
 GUF_FN Word bytes_reversed(Word x) {
   Word result = 0;
@@ -261,77 +181,193 @@ GUF_FN Word bytes_reversed(Word x) {
   }
   return result;
 }
-
 GUF_FN u64 swapped_unit(u64 x, u32 log2_bytes) {
   if (log2_bytes == 1) return bytes_reversed((u16)x);
   if (log2_bytes == 2) return bytes_reversed((u32)x);
   return log2_bytes == 3 ? bytes_reversed(x) : x;
 }
 
-GUF_DEVICE_ONLY u64 load_unit(const char *from, u32 form) {
+// Reverses the bytes of each unit where the form says so.
+GUF_FN raw_element in_order(u32 form, raw_element x) {
+  if ((form & kFormSwapped) == 0) return x;
   const u32 log2_bytes = (form >> kFormUnit) & 3u;
-  u64 x = 0;
-  if ((form & kFormLoose) != 0) {
-    GUF_NO_UNROLL
-    for (u32 i = 0; i < 1u << log2_bytes; ++i) x |= (u64)((const u8 *)from)[i] << (8 * i);
-  } else if (log2_bytes == 0) {
-    x = *(const u8 *)from;
-  } else if (log2_bytes == 1) {
-    x = *(const u16 *)from;
-  } else if (log2_bytes == 2) {
-    x = *(const u32 *)from;
-  } else {
-    x = *(const u64 *)from;
-  }
-  return (form & kFormSwapped) != 0 ? swapped_unit(x, log2_bytes) : x;
+  if ((form & kFormPair) == 0) return {swapped_unit(x.lo, log2_bytes), 0};
+  if (log2_bytes == 3) return {bytes_reversed(x.lo), bytes_reversed(x.hi)};
+  return {(u64)bytes_reversed((u32)x.lo) | (u64)bytes_reversed((u32)(x.lo >> 32)) << 32, 0};
 }
 
-GUF_DEVICE_ONLY void store_unit(char *to, u32 form, u64 x) {
-  const u32 log2_bytes = (form >> kFormUnit) & 3u;
-  if ((form & kFormSwapped) != 0) x = swapped_unit(x, log2_bytes);
-  if ((form & kFormLoose) != 0) {
-    GUF_NO_UNROLL
-    for (u32 i = 0; i < 1u << log2_bytes; ++i) ((u8 *)to)[i] = (u8)(x >> (8 * i));
-  } else if (log2_bytes == 0) {
-    *(u8 *)to = (u8)x;
-  } else if (log2_bytes == 1) {
-    *(u16 *)to = (u16)x;
-  } else if (log2_bytes == 2) {
-    *(u32 *)to = (u32)x;
-  } else {
-    *(u64 *)to = x;
+// What every type is held in on the way: an integer (of 64 bits, maybe without a sign), or a
+// complex number of two f64.
+struct wide_element {
+  bool integer, is_unsigned;
+  u64 bits;
+  f64 re, im;
+};
+
+GUF_FN u32 integer_bits(u32 kind) {
+  return 8u << ((kind - kKindI8) / 2);
+}
+GUF_FN bool is_unsigned(u32 kind) {
+  return ((kind - kKindI8) & 1u) != 0;
+}
+
+GUF_FN wide_element widened(u32 kind, raw_element x) {
+  if (kind == kKindBool) return {true, false, (x.lo & 0xff) != 0 ? 1u : 0u, 0, 0};
+  if (kind <= kKindU64) {
+    const u32 above = 64 - integer_bits(kind);
+    const u64 top = x.lo << above;
+    const u64 bits = is_unsigned(kind) ? top >> above : (u64)((i64)top >> above);
+    return {true, kind == kKindU64, bits, 0, 0};
   }
+  if (kind == kKindF16) return {false, false, 0, (f64)to_f32(from_raw<f16>(x)), 0};
+  if (kind == kKindBF16) return {false, false, 0, (f64)to_f32(from_raw<bf16>(x)), 0};
+  if (kind == kKindF64 || kind == kKindC128) {
+    const f64 im = kind == kKindC128 ? bit_cast<f64>(x.hi) : 0.0;
+    return {false, false, 0, bit_cast<f64>(x.lo), im};
+  }
+  const f32 im = kind == kKindC64 ? bit_cast<f32>((u32)(x.lo >> 32)) : 0.0f;
+  return {false, false, 0, (f64)bit_cast<f32>((u32)x.lo), (f64)im};
+}
+
+// Integers of an integer keep the low bits; of a number they saturate.
+GUF_FN u64 to_integer(u32 kind, wide_element x) {
+  if (x.integer) return x.bits;
+  if (kind == kKindU64) return cast<u64>(x.re);
+  const i64 value = cast<i64>(x.re);
+  if (kind == kKindI64) return (u64)value;
+  const u32 digits = integer_bits(kind) - (is_unsigned(kind) ? 0u : 1u);
+  const i64 most = ((i64)1 << digits) - 1;
+  const i64 least = is_unsigned(kind) ? 0 : -most - 1;
+  return (u64)(value < least ? least : value > most ? most : value);
+}
+
+// What is rounded once more: a number that rounds as the integer does where the type has less than
+// f64's precision.
+GUF_FN f64 to_number(wide_element x, bool exact) {
+  if (!x.integer) return x.re;
+  if (x.is_unsigned) return exact ? (f64)x.bits : guf::detail::integer_to_sticky_f64<u64>(x.bits);
+  return exact ? (f64)(i64)x.bits : guf::detail::integer_to_sticky_f64<i64>((i64)x.bits);
+}
+
+GUF_FN raw_element narrowed(u32 kind, wide_element x) {
+  if (kind == kKindBool) {
+    const bool is = x.integer ? x.bits != 0 : x.re != 0 || x.im != 0;
+    return {is ? 1u : 0u, 0};
+  }
+  if (kind <= kKindU64) return {to_integer(kind, x), 0};
+  const f64 re = to_number(x, kind == kKindF64 || kind == kKindC128);
+  if (kind == kKindF64) return {bit_cast<u64>(re), 0};
+  if (kind == kKindC128) return {bit_cast<u64>(re), bit_cast<u64>(x.im)};
+  if (kind == kKindF16) return {to_f16(guf::detail::f64_to_odd_f32(re)).bits, 0};
+  if (kind == kKindBF16) return {to_bf16(guf::detail::f64_to_odd_f32(re)).bits, 0};
+  const u64 low = bit_cast<u32>((f32)re);
+  if (kind == kKindF32) return {low, 0};
+  return {low | (u64)bit_cast<u32>((f32)x.im) << 32, 0};
+}
+
+GUF_FN raw_element recast_kind(u32 from, u32 to, raw_element x) {
+  return from == to ? x : narrowed(to, widened(from, x));
 }
 
 }  // namespace detail
 
-GUF_DEVICE_ONLY raw_element load_raw(const char *from, u32 form) {
-  raw_element x = {detail::load_unit(from, form), 0};
-  if ((form & kFormPair) == 0) return x;
-  const u32 bytes = 1u << ((form >> kFormUnit) & 3u);
-  const u64 second = detail::load_unit(from + bytes, form);
-  if (bytes == 8) {
-    x.hi = second;
-  } else {
-    x.lo |= second << 32;
-  }
-  return x;
-}
-GUF_DEVICE_ONLY void store_raw(char *to, u32 form, raw_element x) {
-  detail::store_unit(to, form, x.lo);
-  if ((form & kFormPair) == 0) return;
-  const u32 bytes = 1u << ((form >> kFormUnit) & 3u);
-  detail::store_unit(to + bytes, form, bytes == 8 ? x.hi : x.lo >> 32);
+// An element of one form as one of another, as guf::cast: one function for all loops of an image.
+GUF_DEVICE_NOINLINE raw_element recast(u32 from, u32 to, raw_element x) {
+  const raw_element ordered = detail::in_order(from, x);
+  return detail::in_order(to, detail::recast_kind(from & kFormKind, to & kFormKind, ordered));
 }
 
-// Element of any form as a T, and back.
+// K elements at places of their own, as their bytes are; all loads are under way at once.
+template <int K>
+GUF_DEVICE_ONLY void load_raw(raw_element *to, const char *const *from, u32 form) {
+#define GUF_LOAD_RAW(LO, HI)                                                  \
+  GUF_UNROLL                                                                  \
+  for (int k = 0; k < K; ++k) to[k] = {(u64) * (const LO *)from[k], (u64)HI}; \
+  return
+  switch (form & (kFormLoose | kFormPair | 3u << kFormUnit)) {
+    case 0:
+      GUF_LOAD_RAW(u8, 0);
+    case 1 << kFormUnit:
+      GUF_LOAD_RAW(u16, 0);
+    case 2 << kFormUnit:
+      GUF_LOAD_RAW(u32, 0);
+    case 3 << kFormUnit:
+      GUF_LOAD_RAW(u64, 0);
+    case kFormPair | 3 << kFormUnit:
+      GUF_LOAD_RAW(u64, *(const u64 *)(from[k] + 8));
+    default:
+      break;
+  }
+#undef GUF_LOAD_RAW
+  const u32 part = (form & kFormLoose) != 0 ? 1 : 4;  // bytes; pairs of f32 are aligned to 4
+  const u32 bytes = form_bytes(form);
+  GUF_UNROLL
+  for (int k = 0; k < K; ++k) to[k] = {0, 0};
+  GUF_NO_UNROLL
+  for (u32 i = 0; i < bytes; i += part) {
+    GUF_UNROLL
+    for (int k = 0; k < K; ++k) {
+      const char *const at = from[k] + i;
+      const u64 bits = (u64)(part == 1 ? *(const u8 *)at : *(const u32 *)at) << (8 * (i & 7u));
+      to[k].lo |= i < 8 ? bits : 0;
+      to[k].hi |= i < 8 ? 0 : bits;
+    }
+  }
+}
+
+// The same back, of those that are live.
+template <int K>
+GUF_DEVICE_ONLY void store_raw(char *const *to, const raw_element *from, const bool *live,
+                               u32 form) {
+#define GUF_STORE_RAW(LO, HI)        \
+  GUF_UNROLL                         \
+  for (int k = 0; k < K; ++k) {      \
+    if (live[k]) {                   \
+      *(LO *)to[k] = (LO)from[k].lo; \
+      HI;                            \
+    }                                \
+  }                                  \
+  return
+  switch (form & (kFormLoose | kFormPair | 3u << kFormUnit)) {
+    case 0:
+      GUF_STORE_RAW(u8, );
+    case 1 << kFormUnit:
+      GUF_STORE_RAW(u16, );
+    case 2 << kFormUnit:
+      GUF_STORE_RAW(u32, );
+    case 3 << kFormUnit:
+      GUF_STORE_RAW(u64, );
+    case kFormPair | 3 << kFormUnit:
+      GUF_STORE_RAW(u64, *(u64 *)(to[k] + 8) = from[k].hi);
+    default:
+      break;
+  }
+#undef GUF_STORE_RAW
+  const u32 part = (form & kFormLoose) != 0 ? 1 : 4;
+  const u32 bytes = form_bytes(form);
+  GUF_NO_UNROLL
+  for (u32 i = 0; i < bytes; i += part) {
+    GUF_UNROLL
+    for (int k = 0; k < K; ++k) {
+      const u64 bits = (i < 8 ? from[k].lo : from[k].hi) >> (8 * (i & 7u));
+      if (live[k] && part == 1) *(u8 *)(to[k] + i) = (u8)bits;
+      if (live[k] && part != 1) *(u32 *)(to[k] + i) = (u32)bits;
+    }
+  }
+}
+
+// One element of any form as a T, and back.
 template <class T>
 GUF_DEVICE_ONLY T load_form(const char *from, u32 form) {
-  return from_raw<T>(recast(form & kFormKind, kind_of<T>::value, load_raw(from, form)));
+  raw_element x;
+  load_raw<1>(&x, &from, form);
+  return from_raw<T>(recast(form, kind_of<T>::value, x));
 }
 template <class T>
 GUF_DEVICE_ONLY void store_form(char *to, u32 form, T value) {
-  store_raw(to, form, recast(kind_of<T>::value, form & kFormKind, to_raw<T>(value)));
+  const bool live = true;
+  const raw_element x = recast(kind_of<T>::value, form, to_raw<T>(value));
+  store_raw<1>(&to, &x, &live, form);
 }
 
 }  // namespace device
