@@ -203,6 +203,13 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
       for (int k = 0; k < K; ++k) to[k] = *(const T *)(base + at.offset[k][a]);
       return;
     }
+#if !defined(GUF_OPENCL)
+    if ((p.form[a] & kFormImmediate) != 0) {
+      GUF_UNROLL
+      for (int k = 0; k < K; ++k) to[k] = from_raw<T>({p.address[a], 0});
+      return;
+    }
+#endif
     raw_element raw[K];
     const char *from[K];
     GUF_UNROLL

@@ -20,7 +20,8 @@ enum : u32 {
   kFormUnit = 4,  // shift
   kFormPair = 1u << 6,
   kFormSwapped = 1u << 7,
-  kFormLoose = 1u << 8  // not aligned
+  kFormLoose = 1u << 8,     // not aligned
+  kFormImmediate = 1u << 9  // no address but the element itself, in the loop's type (nd)
 };
 
 enum element_kind : u32 {

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a backend's own moves are made of: conversions between any two types, copies of elements by
+// size, transposing tiles, records, patterns.
+#ifndef GUFUNC_KERNEL_DEVICE_MOVES_HPP
+#define GUFUNC_KERNEL_DEVICE_MOVES_HPP
+
+#include "device_elementwise.hpp"
+
+namespace guf {
+namespace device {
+
+// ---- convert
+
+enum convert_way : u32 {
+  kRecast,        // as guf::cast; times are i64
+  kNumberToTime,  // a floating-point number: beyond i64 it is not a time
+  kByFactor,      // between units of one class of times
+  kByRatio,
+  kByCalendar
+};
+
+// Operand 0 is read, operand 1 written; `form` tells how both are stored. No events.
+struct convert_block : nd_block<2> {
+  u32 way, reserved;
+  time::conversion units;
+};
+
+// One function: the calendar is long. Geometry calls it too, for immediate operands.
+GUF_DEVICE_NOINLINE raw_element converted(u32 way, time::conversion units, u32 from, u32 to,
+                                          raw_element x) {
+  if (way == kRecast) return recast(from, to, x);
+  if (way == kNumberToTime) {
+    const f64 value = from_raw<f64>(recast(from, kKindF64, x));
+    const bool inside = value >= -0x1p63 && value < 0x1p63;
+    return recast(kKindI64, to, to_raw<i64>(inside ? (i64)value : nat));
+  }
+  const i64 value = from_raw<i64>(recast(from, kKindI64, x));
+  i64 result = nat;
+  if (value != nat) {
+    result = way == kByFactor  ? time::times(value, units.num)
+             : way == kByRatio ? time::convert_by_ratio(value, units)
+                               : time::convert_by_calendar(value, units);
+  }
+  return recast(kKindI64, to, to_raw<i64>(result));
+}
+
+// Byte offsets of K items of a thread, kThreads apart; beyond the end those of the last one.
+template <int Count, int K, class Block>
+GUF_DEVICE_ONLY void find_items(const Block &p, u32 first, u32 items, nd_place<Count, K> &at,
+                                u32 *extra, divisor inner) {
+  u32 rest[K];
+  i64 mask_offset[K];
+  GUF_UNROLL
+  for (int k = 0; k < K; ++k) {
+    const u32 item = first + (u32)k * (u32)kThreads;
+    at.live[k] = item < items;
+    const u32 index = at.live[k] ? item : items - 1;
+    rest[k] = quotient(inner, index);
+    extra[k] = index - rest[k] * inner.d;
+    mask_offset[k] = 0;
+    GUF_UNROLL
+    for (int a = 0; a < Count; ++a) at.offset[k][a] = 0;
+  }
+  GUF_NO_UNROLL
+  for (u32 d = 0; d < p.ndim; ++d) {
+    GUF_UNROLL
+    for (int k = 0; k < K; ++k) {
+      const u32 q = quotient(p.dim[d], rest[k]);
+      const i64 index = (i64)(rest[k] - q * p.dim[d].d);
+      rest[k] = q;
+      mask_offset[k] += index * p.mask_stride[d];
+      GUF_UNROLL
+      for (int a = 0; a < Count; ++a) at.offset[k][a] += index * p.stride[d][a];
+    }
+  }
+  if (p.mask == 0) return;
+  GUF_UNROLL
+  for (int k = 0; k < K; ++k) {
+    if (at.live[k]) at.live[k] = *((const u8 *)p.mask + mask_offset[k]) != 0;
+  }
+}
+
+enum { kMoveElements = 4 };  // of a thread of convert, bytes and fill (there words of 16 bytes)
+
+GUF_DEVICE_ONLY void convert_elements(const convert_block &p) {
+  constexpr int K = kMoveElements;
+  nd_place<2, K> at;
+  u32 none[K];
+  find_items(p, block_id() * (u32)(kThreads * K) + thread_id(), p.items, at, none,
+             divisor{1, 1, 0});
+  const char *from[K];
+  char *to[K];
+  GUF_UNROLL
+  for (int k = 0; k < K; ++k) {
+    from[k] = (const char *)p.address[0] + at.offset[k][0];
+    to[k] = (char *)p.address[1] + at.offset[k][1];
+  }
+  raw_element raw[K];
+  load_raw<K>(raw, from, p.form[0]);
+  GUF_UNROLL
+  for (int k = 0; k < K; ++k) {
+    raw[k] = p.way == kRecast ? recast(p.form[0], p.form[1], raw[k])
+                              : converted(p.way, p.units, p.form[0], p.form[1], raw[k]);
+  }
+  store_raw<K>(to, raw, at.live, p.form[1]);
+}
+
+// ---- copy: row of the identity
+
+struct same_value {
+  template <class T>
+  static GUF_FN T call(T x) {
+    return x;
+  }
+};
+typedef row_block<2> copy_block;
+template <class T>
+GUF_DEVICE_ONLY void copy_rows(const copy_block &p) {
+  char *const base[] = {(char *)p.address[0], (char *)p.address[1]};
+  elementwise<same_value, types<T>, types<T>>::row(p, base);
+}
+
+// ---- tile: a copy whose sides run in different directions
+
+enum { kTile = 32, kTileOuter = 6 };
+// Dimension x is the fast one of the side that is written, y that of the side that is read.
+struct tile_block {
+  u64 from, to;
+  u32 size_x, size_y;  // < 2^31
+  divisor tiles_x, tiles_y;
+  divisor dim[kTileOuter];
+  u32 nouter, reserved;
+  i64 from_x, from_y, to_x, to_y;
+  i64 from_outer[kTileOuter], to_outer[kTileOuter];
+};
+
+// `shared`: kTile rows of kTile + 1 elements.
+template <class T>
+GUF_DEVICE_ONLY void copy_tile(const tile_block &p, char *shared) {
+  T *const part = (T *)shared;
+  u32 rest = quotient(p.tiles_x, block_id());
+  const u32 x0 = (block_id() - rest * p.tiles_x.d) * (u32)kTile;
+  const u32 outer = quotient(p.tiles_y, rest);
+  const u32 y0 = (rest - outer * p.tiles_y.d) * (u32)kTile;
+  i64 from = 0, to = 0;
+  rest = outer;
+  GUF_NO_UNROLL
+  for (u32 d = 0; d < p.nouter; ++d) {
+    const u32 q = quotient(p.dim[d], rest);
+    const i64 index = (i64)(rest - q * p.dim[d].d);
+    from += index * p.from_outer[d];
+    to += index * p.to_outer[d];
+    rest = q;
+  }
+  const u32 fast = thread_id() & (u32)(kTile - 1), slow = thread_id() / (u32)kTile;
+  constexpr u32 rows = kThreads / kTile;
+  GUF_UNROLL
+  for (u32 r = 0; r < (u32)kTile; r += rows) {
+    const u32 x = x0 + slow + r, y = y0 + fast;
+    if (x < p.size_x && y < p.size_y) {
+      part[(slow + r) * (u32)(kTile + 1) + fast] =
+          *(const T *)((const char *)p.from + from + (i64)x * p.from_x + (i64)y * p.from_y);
+    }
+  }
+  barrier();
+  GUF_UNROLL
+  for (u32 r = 0; r < (u32)kTile; r += rows) {
+    const u32 x = x0 + fast, y = y0 + slow + r;
+    if (x < p.size_x && y < p.size_y) {
+      *(T *)((char *)p.to + to + (i64)x * p.to_x + (i64)y * p.to_y) =
+          part[fast * (u32)(kTile + 1) + slow + r];
+    }
+  }
+}
+
+// ---- bytes: records, word by word
+
+// `options`: log2 of the word's bytes. Operand 0 is read, operand 1 written.
+struct bytes_block : nd_block<2> {
+  divisor words;  // of a record; items * words < 2^31
+  u32 reserved;
+};
+
+template <class T>
+GUF_DEVICE_ONLY void copy_words(const bytes_block &p) {
+  constexpr int K = kMoveElements;
+  nd_place<2, K> at;
+  u32 word[K];
+  find_items(p, block_id() * (u32)(kThreads * K) + thread_id(), p.items * p.words.d, at, word,
+             p.words);
+  T value[K];
+  GUF_UNROLL
+  for (int k = 0; k < K; ++k) {
+    value[k] = ((const T *)((const char *)p.address[0] + at.offset[k][0]))[word[k]];
+  }
+  GUF_UNROLL
+  for (int k = 0; k < K; ++k) {
+    if (at.live[k]) ((T *)((char *)p.address[1] + at.offset[k][1]))[word[k]] = value[k];
+  }
+}
+
+GUF_DEVICE_ONLY void copy_records(const bytes_block &p) {
+  switch (p.options) {
+    case 0:
+      return copy_words<u8>(p);
+    case 1:
+      return copy_words<u16>(p);
+    case 2:
+      return copy_words<u32>(p);
+    default:
+      return copy_words<u64>(p);
+  }
+}
+
+// ---- fill: a pattern whose size divides 16
+
+struct fill_block {
+  u64 address, bytes;
+  u64 pattern[2];  // what the 16 bytes from a multiple of 16 on are
+};
+
+GUF_DEVICE_ONLY void fill_words(const fill_block &p) {
+  union {
+    word_of<16>::type whole;
+    u64 half[2];
+
+  } word;
+  word.half[0] = p.pattern[0];
+  word.half[1] = p.pattern[1];
+  const u64 end = p.address + p.bytes;
+  const u64 first = (p.address & ~(u64)15) +
+                    ((u64)block_id() * (u64)(kThreads * kMoveElements) + thread_id()) * 16;
+  GUF_UNROLL
+  for (int k = 0; k < kMoveElements; ++k) {
+    const u64 at = first + (u64)k * (u64)(kThreads * 16);
+    if (at >= p.address && at + 16 <= end) {
+      *(word_of<16>::type *)at = word.whole;
+      continue;
+    }
+    GUF_NO_UNROLL
+    for (u32 i = 0; i < 16; ++i) {
+      const u64 bits = p.pattern[i / 8] >> (8 * (i & 7u));
+      if (at + i >= p.address && at + i < end) *(u8 *)(at + i) = (u8)bits;
+    }
+  }
+}
+
+}  // namespace device
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_DEVICE_MOVES_HPP

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entries of a device backend's own moves (gufunc/kernel/device_moves.hpp): guf_move_convert,
+// guf_move_copy1 and so on. Geometry in backends/gpu/move_*.cc fills their blocks.
+#include <gufunc/kernel.hpp>
+#if !defined(GUF_SCAN)
+#include <gufunc/kernel/device_moves.hpp>
+
+namespace moves {
+
+using namespace guf::device;
+
+GUF_DEVICE_ONLY void convert(const convert_block &p) {
+  convert_elements(p);
+}
+GUF_DEVICE_ONLY void copy1(const copy_block &p) {
+  copy_rows<guf::u8>(p);
+}
+GUF_DEVICE_ONLY void copy2(const copy_block &p) {
+  copy_rows<guf::u16>(p);
+}
+GUF_DEVICE_ONLY void copy4(const copy_block &p) {
+  copy_rows<guf::u32>(p);
+}
+GUF_DEVICE_ONLY void copy8(const copy_block &p) {
+  copy_rows<guf::u64>(p);
+}
+GUF_DEVICE_ONLY void copy16(const copy_block &p) {
+  copy_rows<guf::c128>(p);
+}
+GUF_DEVICE_ONLY void tile1(const tile_block &p, char *shared) {
+  copy_tile<guf::u8>(p, shared);
+}
+GUF_DEVICE_ONLY void tile2(const tile_block &p, char *shared) {
+  copy_tile<guf::u16>(p, shared);
+}
+GUF_DEVICE_ONLY void tile4(const tile_block &p, char *shared) {
+  copy_tile<guf::u32>(p, shared);
+}
+GUF_DEVICE_ONLY void tile8(const tile_block &p, char *shared) {
+  copy_tile<guf::u64>(p, shared);
+}
+GUF_DEVICE_ONLY void tile16(const tile_block &p, char *shared) {
+  copy_tile<guf::c128>(p, shared);
+}
+GUF_DEVICE_ONLY void bytes(const bytes_block &p) {
+  copy_records(p);
+}
+GUF_DEVICE_ONLY void fill(const fill_block &p) {
+  fill_words(p);
+}
+
+}  // namespace moves
+#endif
+
+GUF_ENTRY(moves::convert, "guf::device::convert_block", "guf::device::kThreads");
+GUF_ENTRY(moves::copy1, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(moves::copy2, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(moves::copy4, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(moves::copy8, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(moves::copy16, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(moves::tile1, "guf::device::tile_block", "guf::device::kThreads", "shared");
+GUF_ENTRY(moves::tile2, "guf::device::tile_block", "guf::device::kThreads", "shared");
+GUF_ENTRY(moves::tile4, "guf::device::tile_block", "guf::device::kThreads", "shared");
+GUF_ENTRY(moves::tile8, "guf::device::tile_block", "guf::device::kThreads", "shared");
+GUF_ENTRY(moves::tile16, "guf::device::tile_block", "guf::device::kThreads", "shared");
+GUF_ENTRY(moves::bytes, "guf::device::bytes_block", "guf::device::kThreads");
+GUF_ENTRY(moves::fill, "guf::device::fill_block", "guf::device::kThreads");
