@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a device entry receives: one block of plain numbers by value. Its size depends on the number
-// of operands alone. Operands stand inputs first.
+// of operands alone. Operands stand inputs first. Geometry, which fills blocks, includes this and
+// device_move_block.hpp as plain host code.
 #ifndef GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 #define GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 
@@ -159,7 +160,7 @@ __device__ inline u32 block_id() {
 __device__ inline void barrier() {
   __syncthreads();
 }
-#else
+#elif defined(GUF_OPENCL)
 inline u32 thread_id() {
   return (u32)get_local_id(0);
 }
@@ -171,7 +172,7 @@ inline void barrier() {
 }
 #endif
 
-#if defined(GUF_OPENCL) || defined(GUF_ITEMS)
+#if defined(GUF_OPENCL) || defined(GUF_HOST)
 #define GUF_DEVICE_ONLY inline __attribute__((always_inline))
 #elif defined(__clang__)
 #define GUF_DEVICE_ONLY __attribute__((device, always_inline)) inline

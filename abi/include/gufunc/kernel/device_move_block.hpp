@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of a backend's own moves (device_moves.hpp), and the conversion of one element.
+#ifndef GUFUNC_KERNEL_DEVICE_MOVE_BLOCK_HPP
+#define GUFUNC_KERNEL_DEVICE_MOVE_BLOCK_HPP
+
+#include "device_form.hpp"
+
+namespace guf {
+namespace device {
+
+enum { kMoveElements = 4 };  // of a thread of convert, bytes and fill (there words of 16 bytes)
+
+// ---- convert
+
+enum convert_way : u32 {
+  kRecast,        // as guf::cast; times are i64
+  kNumberToTime,  // a floating-point number: beyond i64 it is not a time
+  kByFactor,      // between units of one class of times
+  kByRatio,
+  kByCalendar
+};
+
+// Operand 0 is read, operand 1 written; `form` tells how both are stored. No events.
+struct convert_block : nd_block<2> {
+  u32 way, reserved;
+  time::conversion units;
+};
+
+// One function: the calendar is long. Geometry calls it too, for immediate operands.
+GUF_DEVICE_NOINLINE raw_element converted(u32 way, time::conversion units, u32 from, u32 to,
+                                          raw_element x) {
+  if (way == kRecast) return recast(from, to, x);
+  if (way == kNumberToTime) {
+    const f64 value = from_raw<f64>(recast(from, kKindF64, x));
+    const bool inside = value >= -0x1p63 && value < 0x1p63;
+    return recast(kKindI64, to, to_raw<i64>(inside ? (i64)value : nat));
+  }
+  const i64 value = from_raw<i64>(recast(from, kKindI64, x));
+  i64 result = nat;
+  if (value != nat) {
+    result = way == kByFactor  ? time::times(value, units.num)
+             : way == kByRatio ? time::convert_by_ratio(value, units)
+                               : time::convert_by_calendar(value, units);
+  }
+  return recast(kKindI64, to, to_raw<i64>(result));
+}
+
+// ---- copy: row of the identity
+
+typedef row_block<2> copy_block;
+// ---- tile: a copy whose sides run in different directions
+
+enum { kTile = 32, kTileOuter = 6 };
+// Dimension x is the fast one of the side that is written, y that of the side that is read.
+struct tile_block {
+  u64 from, to;
+  u32 size_x, size_y;  // < 2^31
+  divisor tiles_x, tiles_y;
+  divisor dim[kTileOuter];
+  u32 nouter, reserved;
+  i64 from_x, from_y, to_x, to_y;
+  i64 from_outer[kTileOuter], to_outer[kTileOuter];
+};
+
+// ---- bytes: records, word by word
+
+// `options`: log2 of the word's bytes. Operand 0 is read, operand 1 written.
+struct bytes_block : nd_block<2> {
+  divisor words;  // of a record; items * words < 2^31
+  u32 reserved;
+};
+
+// ---- fill: a pattern whose size divides 16
+
+struct fill_block {
+  u64 address, bytes;
+  u64 pattern[2];  // what the 16 bytes from a multiple of 16 on are
+};
+
+}  // namespace device
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_DEVICE_MOVE_BLOCK_HPP

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of device entries, written for a number of operands that is known at run time: the same
+// bytes as the templates of device_block.hpp, whose arrays over operands follow a head.
+#ifndef GUFUNC_BACKENDS_GPU_BLOCK_WRITER_H
+#define GUFUNC_BACKENDS_GPU_BLOCK_WRITER_H
+
+#include <gufunc/kernel/device_block.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "backends/gpu/launch_shape.h"
+
+namespace gufunc::gpu {
+
+template <class Head, size_t Bytes>
+class BlockWriter {
+ public:
+  static_assert(sizeof(Head) % 8 == 0 && sizeof(Head) < Bytes, "arrays follow the head");
+
+  BlockWriter() : used_(sizeof(Head)) {}
+  Head &head() { return *reinterpret_cast<Head *>(bytes_); }
+
+  template <class T>
+  void add(const T *values, int count) {
+    const size_t size = static_cast<size_t>(count) * sizeof(T);
+    std::memcpy(bytes_ + used_, values, size);
+    used_ += size;
+  }
+  // What lies behind the steps of the dimensions that are used is never read.
+  void skip(size_t bytes) { used_ += bytes; }
+
+  const void *data() const { return bytes_; }
+  uint32_t size() {
+    used_ = (used_ + 7) & ~size_t{7};
+    return static_cast<uint32_t>(used_);
+  }
+
+ private:
+  alignas(16) unsigned char bytes_[Bytes];
+  size_t used_;
+};
+
+// Heads of items: dimensions and mask of a shape that has at most kDims dimensions.
+inline void write_items(const LaunchShape &shape, guf::device::items_head *head) {
+  head->mask = shape.mask;
+  head->items = static_cast<uint32_t>(shape.items);
+  head->ndim = static_cast<uint32_t>(shape.ndim);
+  for (int d = 0; d < shape.ndim; ++d) {
+    head->dim[d] = divisor_of(static_cast<uint32_t>(shape.size[d]));
+    head->mask_stride[d] = shape.step[d][kMaskColumn];
+  }
+}
+
+// address[count], then stride[kDims][count].
+template <class Writer>
+void write_strides(const LaunchShape &shape, Writer *writer) {
+  writer->add(shape.address, shape.count);
+  for (int d = 0; d < shape.ndim; ++d) writer->add(shape.step[d], shape.count);
+  const auto unused = static_cast<size_t>(guf::device::kDims - shape.ndim);
+  writer->skip(unused * static_cast<size_t>(shape.count) * sizeof(int64_t));
+}
+
+template <int N>
+constexpr bool blocks_are_written_right() {
+  namespace dev = guf::device;
+  constexpr size_t n = N, forms = (n * 4 + 7) / 8 * 8;
+  return sizeof(dev::row_block<N>) == sizeof(dev::row_head) + n * 8 * (2 + dev::kOuter) &&
+         sizeof(dev::nd_block<N>) == sizeof(dev::items_head) + n * 8 * (1 + dev::kDims) + forms &&
+         sizeof(dev::generalized_block<N>) ==
+             sizeof(dev::generalized_head) + n * 8 * (1 + dev::kDims + dev::kCoreStrides) &&
+         sizeof(dev::staged_block<N>) ==
+             sizeof(dev::generalized_block<N>) + n * sizeof(dev::staged_row);
+}
+static_assert(blocks_are_written_right<1>() && blocks_are_written_right<2>() &&
+              blocks_are_written_right<12>());
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_BLOCK_WRITER_H

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types as device entries are told of them, and how one becomes another.
+#ifndef GUFUNC_BACKENDS_GPU_ELEMENT_CAST_H
+#define GUFUNC_BACKENDS_GPU_ELEMENT_CAST_H
+
+#include <gufunc/backend.h>
+#include <gufunc/kernel/device_move_block.hpp>
+
+namespace gufunc::gpu {
+
+inline bool is_time_dtype(guf_dtype dtype) {
+  return (dtype & 0xFE) == 0x80;
+}
+inline bool is_record_dtype(guf_dtype dtype) {
+  return (dtype & 0xFF) == 0x82;
+}
+inline uint32_t element_bytes(guf_dtype dtype) {
+  if (__builtin_expect((dtype & 0x80) != 0, 0)) {
+    return is_record_dtype(dtype) ? dtype >> 8 & 0xFFF : 8;
+  }
+  return (dtype >> 8 & 0xFF) / 8;
+}
+
+// guf::device::element_kind, or kKinds for what is none of the fifteen. Times are i64.
+uint32_t kind_of_dtype(guf_dtype dtype);
+
+// The form of a stored element (device_form.hpp), of no record. `operand_flags`:
+// guf_launch_operand_flag.
+uint32_t form_of(guf_dtype dtype, uint32_t operand_flags);
+
+struct ElementCast {
+  guf::device::convert_way way;
+  bool same;  // the elements' bytes stay as they are, but for their order
+  guf::time::conversion units;
+};
+
+// False: there is no such cast.
+bool choose_cast(guf_dtype from, guf_dtype to, ElementCast *out);
+
+// GUF_E_DTYPE: names both.
+[[gnu::cold]] guf_status fail_no_cast(guf_error *error, int operand, guf_dtype from, guf_dtype to);
+
+// One element of host memory, of any byte order, as another type in the host's order.
+guf::device::raw_element cast_on_host(const void *from, guf_dtype dtype, uint32_t operand_flags,
+                                      guf_dtype to, const ElementCast &cast);
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_ELEMENT_CAST_H

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block of `row`: 2^lgx threads along the inner dimension, the rest along rows.
+#include "backends/gpu/launch_row.h"
+
+#include <algorithm>
+
+#include "backends/gpu/block_writer.h"
+
+namespace gufunc::gpu {
+namespace {
+
+namespace dev = guf::device;
+
+constexpr size_t kRowBytes = sizeof(dev::row_block<kMaxOperands>);
+using RowWriter = BlockWriter<dev::row_head, kRowBytes + 8>;
+
+// Elements of a thread's vector: 16 bytes of the widest operand.
+uint32_t vector_of(const LaunchShape &shape, const RowLoop &loop) {
+  uint32_t widest = 1;
+  for (int i = 0; i < shape.count; ++i) widest = std::max(widest, loop.bytes[i]);
+  return widest >= 16 ? 1 : 16 / widest;
+}
+
+// Kinds of all operands; *out_vectors: every one that is walked may be moved by vectors.
+uint32_t kinds_of(const LaunchShape &shape, const RowLoop &loop, uint32_t vector,
+                  bool *out_vectors) {
+  uint32_t kinds = 0;
+  uint64_t misaligned = 0;
+  bool contiguous = true;
+  for (int i = 0; i < shape.count; ++i) {
+    const int64_t step = shape.ndim == 0 ? 0 : shape.step[0][i];
+    uint32_t kind = dev::kStrided;
+    if ((loop.immediates >> i & 1U) != 0) {
+      kind = dev::kImmediate;
+    } else if (step == 0 && i < loop.nin) {
+      kind = dev::kScalar;
+    } else {
+      const bool packed = step == static_cast<int64_t>(loop.bytes[i]);
+      kind = packed ? dev::kContiguous : dev::kStrided;
+      contiguous = contiguous && packed;
+      uint64_t bits = shape.address[i];
+      for (int d = 1; d < shape.ndim; ++d) bits |= static_cast<uint64_t>(shape.step[d][i]);
+      misaligned |= bits & (vector * loop.bytes[i] - 1);
+    }
+    kinds |= kind << (2 * i);
+  }
+  *out_vectors = contiguous && misaligned == 0;
+  return kinds;
+}
+
+guf_status queue_row_part(const LaunchShape &shape, const RowLoop &loop, uint32_t vector,
+                          Steps &steps, guf_error *error) {
+  RowWriter writer;
+  dev::row_head &head = writer.head();
+  bool vectors = false;
+  head.kinds = kinds_of(shape, loop, vector, &vectors);
+  head.flags = vectors ? uint32_t{dev::kVectors} : 0U;
+  head.status = loop.status;
+  head.inner = shape.ndim == 0 ? 1 : static_cast<uint64_t>(shape.size[0]);
+  head.nouter = shape.ndim <= 1 ? 0 : static_cast<uint32_t>(shape.ndim - 1);
+  head.reserved = 0;
+  const uint64_t elements = uint64_t{vector} * loop.vectors;  // of a thread
+  uint32_t lgx = 8, blocks = 0;
+  if (head.nouter == 0) {
+    head.nrows = 1;
+    head.chunks = divisor_of(1);
+    blocks = quotient_up(head.inner, elements << lgx);
+  } else {
+    lgx = 0;
+    while (lgx < 8 && elements << lgx < head.inner) ++lgx;
+    head.nrows = static_cast<uint32_t>(shape.items / head.inner);
+    const uint32_t chunks = quotient_up(head.inner, elements << lgx);
+    head.chunks = divisor_of(chunks);
+    blocks = chunks * quotient_up(head.nrows, uint64_t{dev::kThreads} >> lgx);
+  }
+  head.lgx = lgx;
+  for (uint32_t d = 0; d < head.nouter; ++d) {
+    head.dim[d] = divisor_of(static_cast<uint32_t>(shape.size[d + 1]));
+  }
+  writer.add(shape.address, shape.count);
+  static constexpr int64_t kNone[kMaxOperands] = {};
+  writer.add(shape.ndim == 0 ? kNone : shape.step[0], shape.count);
+  for (int d = 1; d < shape.ndim; ++d) writer.add(shape.step[d], shape.count);
+  const uint32_t unused = static_cast<uint32_t>(dev::kOuter) - head.nouter;
+  writer.skip(size_t{unused} * static_cast<size_t>(shape.count) * sizeof(int64_t));
+  const uint32_t bytes = writer.size();
+  return steps.run({loop.entry, blocks, dev::kThreads, 0, writer.data(), bytes}, error);
+}
+
+}  // namespace
+
+bool row_can(const LaunchShape &shape) {
+  return shape.ndim <= 1 + static_cast<int>(dev::kOuter);
+}
+
+guf_status queue_row(const LaunchShape &shape, const RowLoop &loop, Steps &steps,
+                     guf_error *error) {
+  const uint32_t vector = vector_of(shape, loop);
+  // Flat operands are as long as the grid allows.
+  const uint64_t width = uint64_t{vector} * loop.vectors * dev::kThreads;
+  const uint64_t limit = shape.ndim <= 1 ? kMaxBlocks * width : kMaxItems;
+  return in_parts(shape, limit, [&](const LaunchShape &part) {
+    return queue_row_part(part, loop, vector, steps, error);
+  });
+}
+
+}  // namespace gufunc::gpu

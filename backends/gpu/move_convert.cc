@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements that keep their bytes are copied, others go through the convert entry.
+#include "backends/gpu/move_convert.h"
+
+#include "backends/gpu/block_writer.h"
+#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/move_fill.h"
+
+namespace gufunc::gpu {
+namespace {
+
+namespace dev = guf::device;
+
+constexpr uint32_t kLayout = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
+constexpr uint32_t kMoveItems =
+    uint32_t{dev::kThreads} * uint32_t{dev::kMoveElements};  // of a block
+
+// The block of the convert entry but for its dimensions.
+struct Conversion {
+  uint32_t form[2];
+  ElementCast cast;
+};
+
+guf_status queue_conversion_part(const LaunchShape &shape, const Conversion &conversion,
+                                 Steps &steps, guf_error *error) {
+  dev::convert_block block;
+  write_items(shape, &block);
+  block.status = 0;
+  block.watch = 0;
+  block.options = 0;
+  for (int i = 0; i < 2; ++i) {
+    block.address[i] = shape.address[i];
+    block.form[i] = conversion.form[i];
+    for (int d = 0; d < shape.ndim; ++d) block.stride[d][i] = shape.step[d][i];
+  }
+  block.way = conversion.cast.way;
+  block.reserved = 0;
+  block.units = conversion.cast.units;
+  return steps.run({Entry::kConvert, quotient_up(shape.items, kMoveItems), dev::kThreads, 0, &block,
+                    sizeof block},
+                   error);
+}
+
+// Host dimensions where the entry has no room for all.
+guf_status queue_conversion(const LaunchShape &shape, const Conversion &conversion, Steps &steps,
+                            guf_error *error) {
+  const auto queue = [&](const LaunchShape &part) {
+    return queue_conversion_part(part, conversion, steps, error);
+  };
+  return in_parts(shape, items_within(shape, dev::kDims, kMaxItems), queue);
+}
+
+// A scalar of host memory to every place.
+guf_status queue_scalar(LaunchShape *shape, const MoveSide &from, const MoveSide &to,
+                        const ElementCast &cast, Steps &steps, guf_error *error) {
+  const auto *const host = reinterpret_cast<const void *>(shape->address[0]);
+  unsigned char bytes[16];
+  const uint32_t size = element_bytes(to.dtype);
+  dev::raw_element raw = cast_on_host(host, from.dtype, from.flags, to.dtype, cast);
+  const uint32_t native = form_of(to.dtype, 0);
+  raw = dev::recast(native, form_of(to.dtype, to.flags & GUF_LAUNCH_OPERAND_SWAPPED), raw);
+  static_assert(sizeof raw == sizeof bytes);
+  __builtin_memcpy(bytes, &raw, sizeof bytes);
+  const bool packed =
+      shape->ndim == 0 || (shape->ndim == 1 && shape->step[0][1] == static_cast<int64_t>(size));
+  if (packed) return queue_fill(shape->address[1], bytes, size, shape->items, steps, error);
+  GUF_GPU_TRY(steps.upload(bytes, sizeof bytes, &shape->address[0], error));
+  return queue_copy(shape, size, steps, error);
+}
+
+}  // namespace
+
+guf_status queue_move(LaunchShape *shape, const MoveSide &from, const MoveSide &to, Steps &steps,
+                      guf_error *error) {
+  Conversion conversion;
+  if (!choose_cast(from.dtype, to.dtype, &conversion.cast)) {
+    return fail_no_cast(error, 0, from.dtype, to.dtype);
+  }
+  if (shape->items == 0) return GUF_OK;
+  sort_by_operand(shape, 1);
+  if (is_record_dtype(from.dtype)) {
+    if (((from.flags | to.flags) & GUF_LAUNCH_OPERAND_SWAPPED) != 0) {
+      return fail_no_cast(error, 0, from.dtype, to.dtype);
+    }
+    const uint32_t bytes = element_bytes(from.dtype);
+    if ((from.flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0) {
+      const auto *const host = reinterpret_cast<const void *>(shape->address[0]);
+      GUF_GPU_TRY(steps.upload(host, bytes, &shape->address[0], error));
+    }
+    return queue_copy(shape, bytes, steps, error);
+  }
+  if ((from.flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0 && shape->mask == 0) {
+    return queue_scalar(shape, from, to, conversion.cast, steps, error);
+  }
+  conversion.form[0] = form_of(from.dtype, from.flags);
+  conversion.form[1] = form_of(to.dtype, to.flags);
+  const uint32_t turned = (conversion.form[0] ^ conversion.form[1]) & dev::kFormSwapped;
+  if (conversion.cast.same && turned == 0 && shape->mask == 0) {
+    return queue_copy(shape, element_bytes(to.dtype), steps, error);
+  }
+  return queue_conversion(*shape, conversion, steps, error);
+}
+
+guf_status queue_convert(const guf_launch_block &block, Steps &steps, guf_error *error) {
+  LaunchShape shape;
+  take_shape(block, &shape);
+  return queue_move(&shape, {block.dtype[0], block.operand_flags[0]},
+                    {block.dtype[1], block.operand_flags[1] & kLayout}, steps, error);
+}
+
+}  // namespace gufunc::gpu

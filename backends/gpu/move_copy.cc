@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of elements as they are: rows of words, tiles where the sides run in different directions,
+// words of records else.
+#include <algorithm>
+#include <cstdlib>
+
+#include "backends/gpu/block_writer.h"
+#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/launch_row.h"
+#include "backends/gpu/move_convert.h"
+
+namespace gufunc::gpu {
+namespace {
+
+namespace dev = guf::device;
+
+Entry sized(Entry first, uint32_t word) {
+  return static_cast<Entry>(static_cast<int>(first) + __builtin_ctz(word));
+}
+
+// The widest word that divides elements, addresses and steps; words of 16 bytes are moved as two.
+uint32_t word_of_copy(const LaunchShape &shape, uint32_t bytes) {
+  uint64_t bits = 8;
+  for (int i = 0; i < 2; ++i) {
+    bits |= shape.address[i];
+    for (int d = 0; d < shape.ndim; ++d) bits |= static_cast<uint64_t>(shape.step[d][i]);
+  }
+  const uint32_t whole = bytes & (~bytes + 1);
+  const auto aligned = static_cast<uint32_t>(bits & (~bits + 1));
+  return aligned == 8 && whole >= 16 ? 16 : std::min(whole, aligned);
+}
+
+// The dimension along which the side that is read is contiguous while the other is along dimension
+// 0; 0: none that is worth a tile.
+int tile_dimension(const LaunchShape &shape, uint32_t word) {
+  constexpr int64_t kLeast = 8;
+  const auto near = static_cast<int64_t>(word);
+  if (shape.ndim < 2 || shape.ndim > 2 + static_cast<int>(dev::kTileOuter)) return 0;
+  const int64_t across = std::abs(shape.step[0][0]);
+  if (shape.size[0] < kLeast || across <= near || std::abs(shape.step[0][1]) != near) return 0;
+  for (int d = 1; d < shape.ndim; ++d) {
+    if (std::abs(shape.step[d][0]) == near && shape.size[d] >= kLeast) return d;
+  }
+  return 0;
+}
+
+guf_status queue_tile(const LaunchShape &shape, int y, uint32_t word, Steps &steps,
+                      guf_error *error) {
+  constexpr uint32_t kTile = dev::kTile;
+  dev::tile_block block;
+  block.from = shape.address[0];
+  block.to = shape.address[1];
+  block.size_x = static_cast<uint32_t>(shape.size[0]);
+  block.size_y = static_cast<uint32_t>(shape.size[y]);
+  const uint32_t tiles_x = quotient_up(block.size_x, kTile);
+  const uint32_t tiles_y = quotient_up(block.size_y, kTile);
+  block.tiles_x = divisor_of(tiles_x);
+  block.tiles_y = divisor_of(tiles_y);
+  block.from_x = shape.step[0][0];
+  block.to_x = shape.step[0][1];
+  block.from_y = shape.step[y][0];
+  block.to_y = shape.step[y][1];
+  block.nouter = 0;
+  block.reserved = 0;
+  uint32_t blocks = tiles_x * tiles_y;
+  for (int d = 1; d < shape.ndim; ++d) {
+    if (d == y) continue;
+    block.dim[block.nouter] = divisor_of(static_cast<uint32_t>(shape.size[d]));
+    block.from_outer[block.nouter] = shape.step[d][0];
+    block.to_outer[block.nouter++] = shape.step[d][1];
+    blocks *= static_cast<uint32_t>(shape.size[d]);
+  }
+  const uint32_t shared = kTile * (kTile + 1) * word;
+  return steps.run(
+      {sized(Entry::kTile1, word), blocks, dev::kThreads, shared, &block, sizeof block}, error);
+}
+
+// `words` of `word` bytes each make one element.
+guf_status queue_words(const LaunchShape &shape, uint32_t word, uint32_t words, Steps &steps,
+                       guf_error *error) {
+  dev::bytes_block block;
+  write_items(shape, &block);
+  block.status = 0;
+  block.watch = 0;
+  block.options = static_cast<uint32_t>(__builtin_ctz(word));
+  block.words = divisor_of(words);
+  block.reserved = 0;
+  for (int i = 0; i < 2; ++i) {
+    block.address[i] = shape.address[i];
+    block.form[i] = 0;
+    for (int d = 0; d < shape.ndim; ++d) block.stride[d][i] = shape.step[d][i];
+  }
+  constexpr uint64_t kBlockWords = uint64_t{dev::kThreads} * uint64_t{dev::kMoveElements};
+  const uint32_t blocks = quotient_up(shape.items * words, kBlockWords);
+  return steps.run({Entry::kBytes, blocks, dev::kThreads, 0, &block, sizeof block}, error);
+}
+
+guf_status queue_elements(const LaunchShape &shape, uint32_t word, Steps &steps, guf_error *error) {
+  const uint32_t bytes[2] = {word, word};
+  const RowLoop loop = {sized(Entry::kCopy1, word), 1, steps.traits().vectors, 0, bytes, 0};
+  return queue_row(shape, loop, steps, error);
+}
+
+// The shape with the words of an element as its innermost dimension.
+LaunchShape shape_of_words(const LaunchShape &shape, uint32_t word, uint32_t words) {
+  LaunchShape all;
+  all.count = 2;
+  all.ndim = 0;
+  all.mask = 0;
+  all.items = shape.items * words;
+  std::copy_n(shape.address, 2, all.address);
+  const int64_t step[2] = {word, word};
+  add_dimension(&all, words, step, 0);
+  for (int d = 0; d < shape.ndim; ++d) add_dimension(&all, shape.size[d], shape.step[d], 0);
+  return all;
+}
+
+}  // namespace
+
+uint64_t items_within(const LaunchShape &shape, int dims, uint64_t limit) {
+  uint64_t items = 1;
+  for (int d = 0; d < shape.ndim && d < dims; ++d) items *= static_cast<uint64_t>(shape.size[d]);
+  return shape.ndim <= dims ? limit : std::min(items, limit);
+}
+
+guf_status queue_copy(LaunchShape *shape, uint32_t bytes, Steps &steps, guf_error *error) {
+  const uint32_t word = word_of_copy(*shape, bytes);
+  const uint32_t words = bytes / word;
+  if (words == 1) {
+    const int y = tile_dimension(*shape, word);
+    if (y != 0) {
+      return in_parts(*shape, kMaxItems / 2, [&](const LaunchShape &part) {
+        return part.ndim == shape->ndim ? queue_tile(part, y, word, steps, error)
+                                        : queue_elements(part, word, steps, error);
+      });
+    }
+    if (row_should(*shape)) return queue_elements(*shape, word, steps, error);
+  } else if (shape->ndim < kShapeDims) {
+    const LaunchShape all = shape_of_words(*shape, word, words);
+    if (row_should(all)) return queue_elements(all, word, steps, error);
+  }
+  const uint32_t narrow = std::min(word, 8U);  // the entry's widest
+  const uint32_t narrow_words = bytes / narrow;
+  const uint64_t limit = items_within(*shape, dev::kDims, kMaxItems / narrow_words);
+  return in_parts(*shape, limit, [&](const LaunchShape &part) {
+    return queue_words(part, narrow, narrow_words, steps, error);
+  });
+}
+
+}  // namespace gufunc::gpu
