@@ -33,8 +33,14 @@ enum {
   kCoreStrides = 4,    // core dimensions of one operand
   kMaxOperands = 12,   // of a loop on a device
   kRowVectors = 2,     // 16-byte words of an operand that a thread of `row` has in flight
-  kNdElements = 4      // elements of a thread of `nd`
+  kSubgroups = 4,      // of a block of kItemThreads
+  kGroupScratch = 128  // bytes of a group of a block before its function's own shared memory
 };
+
+// Elements of a thread of `nd`: fewer where many operands would not fit into registers.
+constexpr int nd_elements(int operands) {
+  return operands <= 3 ? 4 : operands <= 6 ? 2 : 1;
+}
 
 // A bit of the status word, beside those of guf_fp_event: an element set `failed`.
 enum : u32 { kStatusFailed = 0x80000000u };

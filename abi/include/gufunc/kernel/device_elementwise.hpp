@@ -14,11 +14,6 @@
 namespace guf {
 namespace device {
 
-// Elements of a thread of `nd`: fewer where many operands would not fit into registers.
-constexpr int nd_elements(int operands) {
-  return operands <= 3 ? 4 : operands <= 6 ? 2 : 1;
-}
-
 // Calls Op, with a place for its complaint after everything else when it may fail.
 template <class Op, bool MayFail, class... Argument>
 GUF_DEVICE_ONLY decltype(auto) call_op(bool &failed, Argument &&...argument) {

@@ -14,10 +14,8 @@ namespace guf {
 namespace device {
 
 enum {
-  kTeam = 8,                // lanes that share a leaf
-  kTeams = kLanes / kTeam,  // leaves that a sub-group joins at a time
-  kSubgroups = kItemThreads / kLanes,
-  kGroupScratch = 2 * kSubgroups * 16  // bytes of a block group before the function's own memory
+  kTeam = 8,               // lanes that share a leaf
+  kTeams = kLanes / kTeam  // leaves that a sub-group joins at a time
 };
 
 // One leaf; all lanes of the team get it. Teams without a leaf (count 0) come along.
@@ -164,7 +162,8 @@ class block_group : public guf::detail::group_reductions<block_group> {
   char *scratch_;
   u32 used_, turn_;
 };
-static_assert(kSubgroups == 4, "joined() joins four ranges");
+static_assert(kSubgroups * kLanes == kItemThreads && kSubgroups == 4, "joined() joins four ranges");
+static_assert(kGroupScratch == 2 * kSubgroups * 16, "two places for a number of every range");
 
 }  // namespace device
 }  // namespace guf

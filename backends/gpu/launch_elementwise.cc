@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// row where operands are the loop's own and rows are long, nd for everything else.
+#include "backends/gpu/block_writer.h"
+#include "backends/gpu/element_cast.h"
+#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/launch_parts.h"
+#include "backends/gpu/launch_row.h"
+
+namespace gufunc::gpu {
+namespace {
+
+namespace dev = guf::device;
+
+using NdWriter = BlockWriter<dev::items_head, sizeof(dev::nd_block<kMaxOperands>) + 8>;
+
+// What the operands are to an entry.
+struct LoopOperands {
+  uint32_t bytes[kMaxOperands];  // of the loop's elements
+  uint32_t form[kMaxOperands];   // when `forms`
+  uint32_t immediates;           // bits
+  bool forms;                    // some operand is not the loop's own, as it is
+};
+
+guf_status queue_nd_part(const LaunchShape &shape, const LoopOperands &operands,
+                         const LaunchStatus &status, Steps &steps, guf_error *error) {
+  NdWriter writer;
+  dev::items_head &head = writer.head();
+  write_items(shape, &head);
+  head.status = status.address;
+  head.watch = status.watch;
+  head.options = operands.forms ? uint32_t{dev::kForms} : 0U;
+  write_strides(shape, &writer);
+  if (operands.forms) {
+    writer.add(operands.form, shape.count);
+  } else {
+    writer.skip(static_cast<size_t>(shape.count) * sizeof(uint32_t));
+  }
+  const auto elements = static_cast<uint64_t>(dev::nd_elements(shape.count));
+  const uint32_t blocks = quotient_up(shape.items, elements * dev::kThreads);
+  const uint32_t bytes = writer.size();
+  return steps.run({Entry::kNd, blocks, dev::kThreads, 0, writer.data(), bytes}, error);
+}
+
+// The operands' forms; immediate ones lose their address.
+guf_status take_operands(const guf_launch_block &block, LaunchShape *shape, LoopOperands *out,
+                         Steps &steps, guf_error *error) {
+  constexpr uint32_t kStored = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
+  out->immediates = 0;
+  out->forms = false;
+  bool odd = false;
+  for (int i = 0; i < block.noperands; ++i) {
+    out->bytes[i] = element_bytes(block.loop_dtype[i]);
+    const uint32_t flags = block.operand_flags[i];
+    if (__builtin_expect((flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0, 0)) {
+      GUF_GPU_TRY(place_immediate(block, i, false, &shape->address[i], steps, error));
+      if (out->bytes[i] <= 8) out->immediates |= 1U << i;
+    } else {
+      odd = odd || block.dtype[i] != block.loop_dtype[i] || (flags & kStored) != 0;
+    }
+  }
+  if (!odd && out->immediates == 0) return GUF_OK;
+  for (int i = 0; i < block.noperands; ++i) {
+    const bool given = (block.operand_flags[i] & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0;
+    const uint32_t own = form_of(block.loop_dtype[i], 0);
+    out->form[i] = given ? own : form_of(block.dtype[i], block.operand_flags[i]);
+    out->forms = out->forms || out->form[i] != own;
+    if ((out->immediates >> i & 1U) != 0) out->form[i] |= dev::kFormImmediate;
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status queue_elementwise(const guf_launch_block &block, const LaunchStatus &status,
+                             Steps &steps, guf_error *error) {
+  LaunchShape shape;
+  LoopOperands operands;
+  take_shape(block, &shape);
+  GUF_GPU_TRY(take_operands(block, &shape, &operands, steps, error));
+  const bool plain = !operands.forms && shape.mask == 0 && status.watch == 0;
+  if (plain && row_can(shape) && steps.has(Entry::kRow) &&
+      (row_should(shape) || !steps.has(Entry::kNd))) {
+    const RowLoop loop = {Entry::kRow,         block.nin,      steps.traits().vectors,
+                          operands.immediates, operands.bytes, status.address};
+    return queue_row(shape, loop, steps, error);
+  }
+  if (!steps.has(Entry::kNd)) return fail_no_entry(error, "nd");
+  operands.forms = operands.forms || operands.immediates != 0;
+  return in_parts(shape, kMaxItems, [&](const LaunchShape &part) {
+    return queue_nd_part(part, operands, status, steps, error);
+  });
+}
+
+}  // namespace gufunc::gpu

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which threads share an item: by the size of items, their number, and how they lie.
+#include <algorithm>
+#include <gufunc/kernel/group.hpp>
+
+#include "backends/gpu/block_writer.h"
+#include "backends/gpu/element_cast.h"
+#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/launch_parts.h"
+
+namespace gufunc::gpu {
+namespace {
+
+namespace dev = guf::device;
+
+constexpr uint32_t kStagedShared = 48 * 1024;  // what every device gives a block unasked
+constexpr int64_t kLaneElements = 32, kBlockElements = 1024, kFewItemsElements = 256;
+
+using GeneralizedWriter =
+    BlockWriter<dev::generalized_head, sizeof(dev::staged_block<kMaxOperands>) + 8>;
+
+// The core dimensions of a launch.
+struct CoreShape {
+  int64_t stride[kMaxOperands][dev::kCoreStrides];
+  int64_t elements[kMaxOperands];  // of an item
+  uint32_t bytes[kMaxOperands];    // of an element
+  bool packed[kMaxOperands];       // an item's elements follow each other
+  int64_t most;                    // elements of the largest operand
+};
+
+void take_core(const guf_launch_block &block, CoreShape *out) {
+  out->most = 1;
+  int place = 0;
+  for (int i = 0; i < block.noperands; ++i) {
+    const int ndim = block.core_ndim[i];
+    out->bytes[i] = element_bytes(block.loop_dtype[i]);
+    int64_t elements = 1;
+    bool packed = true;
+    for (int j = ndim - 1; j >= 0; --j) {
+      const int64_t size = block.size[1 + block.core_name[place + j]];
+      const int64_t stride = block.step[block.noperands + place + j];
+      out->stride[i][j] = stride;
+      packed = packed && (size == 1 || stride == elements * out->bytes[i]);
+      elements *= size;
+    }
+    for (int j = ndim; j < dev::kCoreStrides; ++j) out->stride[i][j] = 0;
+    place += ndim;
+    out->elements[i] = elements;
+    out->packed[i] = packed;
+    out->most = std::max(out->most, elements);
+  }
+}
+
+// Rows of an item that go through shared memory: places for `items` of them. 0: too many bytes.
+uint32_t place_rows(const guf_launch_block &block, const LaunchShape &shape, const CoreShape &core,
+                    uint32_t items, dev::staged_row *rows) {
+  uint64_t used = 0;
+  for (int i = 0; i < shape.count; ++i) {
+    rows[i] = {{0, 0, 0}, 0, 0, 0};
+    const int64_t row_bytes = core.elements[i] * core.bytes[i];
+    const bool follows = shape.ndim == 1 && shape.step[0][i] == row_bytes;
+    if (core.elements[i] < 2 || !core.packed[i] || !follows) continue;
+    const auto elements = static_cast<uint64_t>(core.elements[i]);
+    const uint64_t pitch = elements | 1;
+    if (pitch * core.bytes[i] > kStagedShared) return 0;
+    const bool written = (block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) != 0;
+    // Rows that the mask leaves out go back as they came.
+    const bool read =
+        i < block.nin || shape.mask != 0 || (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0;
+    rows[i].elements = divisor_of(static_cast<uint32_t>(elements));
+    rows[i].pitch = static_cast<uint32_t>(pitch);
+    rows[i].at = static_cast<uint32_t>(used);
+    if (read) rows[i].moves |= dev::kStagedIn;
+    if (written) rows[i].moves |= dev::kStagedOut;
+    if (shape.address[i] % 16 == 0) rows[i].moves |= dev::kStagedWords;
+    used += (items * pitch * core.bytes[i] + 15) & ~uint64_t{15};
+    if (used > kStagedShared) return 0;
+  }
+  return static_cast<uint32_t>(used);
+}
+
+struct Mapping {
+  Entry entry;
+  uint32_t items;   // of a block
+  uint32_t shared;  // bytes
+  uint64_t limit;   // items of a launch
+};
+
+// Neighbouring items lie side by side: a thread for each reads as others read rows.
+bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
+  if (shape.ndim == 0) return false;
+  for (int i = 0; i < shape.count; ++i) {
+    if (core.elements[i] > 1 && shape.step[0][i] == static_cast<int64_t>(core.bytes[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Mapping by_block(const Steps &steps) {
+  // A function that asks for memory has no other entry than this and, maybe, none with events.
+  const uint32_t own = steps.has(Entry::kLanes) ? 0 : uint32_t{guf::kSharedBytes};
+  return {Entry::kBlock, 1, dev::kGroupScratch + own, kMaxBlocks};
+}
+
+Mapping choose_mapping(const guf_launch_block &block, const LaunchShape &shape,
+                       const CoreShape &core, const LaunchStatus &status, const Steps &steps,
+                       dev::staged_row *rows) {
+  const Mapping by_thread = {Entry::kThread, dev::kItemThreads, 0, kMaxItems};
+  const bool has_block = steps.has(Entry::kBlock);
+  if (!steps.has(Entry::kThread)) return by_block(steps);
+  if (status.watch != 0) return by_thread;
+  const bool few = shape.items < uint64_t{steps.traits().units} * 16;
+  if (has_block && (core.most >= kBlockElements || (few && core.most >= kFewItemsElements))) {
+    return by_block(steps);
+  }
+  if (is_by_columns(shape, core)) return by_thread;
+  if (steps.has(Entry::kLanes) && core.most >= kLaneElements) {
+    return {Entry::kLanes, dev::kSubgroups, 0, kMaxItems / dev::kLanes * 2};
+  }
+  if (!steps.has(Entry::kStaged)) return by_thread;
+  for (uint32_t items = dev::kItemThreads; items >= dev::kLanes; items /= 2) {
+    const uint32_t shared = place_rows(block, shape, core, items, rows);
+    if (shared != 0) return {Entry::kStaged, items, shared, kMaxItems};
+  }
+  return by_thread;
+}
+
+guf_status queue_mapped(const guf_launch_block &block, const LaunchShape &shape,
+                        const CoreShape &core, const LaunchStatus &status, const Mapping &mapping,
+                        const dev::staged_row *rows, Steps &steps, guf_error *error) {
+  GeneralizedWriter writer;
+  dev::generalized_head &head = writer.head();
+  write_items(shape, &head);
+  head.status = status.address;
+  head.watch = status.watch;
+  head.options = mapping.items;
+  std::copy_n(block.size + 1, block.ncore, head.core_size);
+  write_strides(shape, &writer);
+  writer.add(core.stride[0], shape.count * int{dev::kCoreStrides});
+  if (mapping.entry == Entry::kStaged) writer.add(rows, shape.count);
+  const uint32_t bytes = writer.size();
+  return steps.run({mapping.entry, quotient_up(shape.items, mapping.items), dev::kItemThreads,
+                    mapping.shared, writer.data(), bytes},
+                   error);
+}
+
+}  // namespace
+
+guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &status,
+                             Steps &steps, guf_error *error) {
+  LaunchShape shape;
+  CoreShape core;
+  take_shape(block, &shape);
+  for (int i = 0; i < block.noperands; ++i) {
+    if ((block.operand_flags[i] & GUF_LAUNCH_OPERAND_IMMEDIATE) == 0) continue;
+    GUF_GPU_TRY(place_immediate(block, i, true, &shape.address[i], steps, error));
+  }
+  take_core(block, &core);
+  dev::staged_row rows[kMaxOperands];
+  const Mapping mapping = choose_mapping(block, shape, core, status, steps, rows);
+  if (!steps.has(mapping.entry)) return fail_no_entry(error, "block");
+  if (mapping.shared > steps.traits().max_shared_bytes) {
+    return fail(error, GUF_E_UNSUPPORTED,
+                "the function needs %u bytes of shared memory, the device gives a block %u",
+                mapping.shared, steps.traits().max_shared_bytes);
+  }
+  return in_parts(shape, mapping.limit, [&](const LaunchShape &part) {
+    return queue_mapped(block, part, core, status, mapping, rows, steps, error);
+  });
+}
+
+}  // namespace gufunc::gpu

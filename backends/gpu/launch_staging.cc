@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands that an entry cannot walk as they are: copies of them in scratch memory, and results back.
+#include <cstdlib>
+
+#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/launch_parts.h"
+#include "backends/gpu/launch_shape.h"
+#include "backends/gpu/move_convert.h"
+
+namespace gufunc::gpu {
+namespace {
+
+constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
+
+// Turning an operand round costs two passes over it; `row` across it costs a sector per element.
+constexpr uint64_t kWorthTurning = uint64_t{1} << 16;  // items
+constexpr int64_t kTurnedSide = 16;
+
+// An input that runs across while all outputs run along dimension 0.
+bool is_turned(const guf_launch_block &block, int operand) {
+  const auto bytes = static_cast<int64_t>(element_bytes(block.dtype[operand]));
+  if (std::abs(block.step[operand]) < 4 * bytes || block.size[0] < kTurnedSide) return false;
+  bool along = false;
+  for (int d = 1; d < block.nloop; ++d) {
+    const int64_t step = block.outer_step[d - 1][operand];
+    if (step == 0) return false;  // stretched: a copy would not shrink the work
+    along = along || (step == bytes && block.outer_size[d - 1] >= kTurnedSide);
+  }
+  for (int i = block.nin; i < block.noperands; ++i) {
+    along = along && block.step[i] == static_cast<int64_t>(element_bytes(block.dtype[i]));
+  }
+  return along;
+}
+
+// The way of one operand between its memory and scratch.
+struct StagedWay {
+  int operand;
+  LaunchShape shape;  // 0: memory, 1: scratch
+};
+
+// Gives the operand steps in scratch memory, in `inner`, and the bytes that it takes there.
+// Dimensions along which it does not move take none.
+uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *inner,
+                 StagedWay *way) {
+  way->operand = operand;
+  LaunchShape &shape = way->shape;
+  shape.count = 2;
+  shape.ndim = 0;
+  shape.items = 1;
+  shape.mask = block.mask;  // of results; its steps have to be there when dimensions are joined
+  if ((block.flags & GUF_LAUNCH_MASKED) == 0) shape.mask = 0;
+  int64_t next = element_bytes(block.loop_dtype[operand]);
+  const auto add = [&](int64_t size, int64_t step, int64_t mask_step) -> int64_t {
+    if (step == 0 || size == 1) return 0;
+    const int64_t steps[2] = {step, next};
+    add_dimension(&shape, size, steps, mask_step);
+    shape.items *= static_cast<uint64_t>(size);
+    next *= size;
+    return steps[1];
+  };
+  int first = block.noperands;
+  for (int i = 0; i < operand; ++i) first += block.core_ndim[i];
+  for (int j = block.core_ndim[operand] - 1; j >= 0; --j) {
+    const int place = first + j - block.noperands;
+    inner->step[first + j] = add(block.size[1 + block.core_name[place]], block.step[first + j], 0);
+  }
+  if (block.nloop > 0) {
+    inner->step[operand] = add(block.size[0], block.step[operand], block.mask_step[0]);
+  }
+  for (int d = 1; d < block.nloop; ++d) {
+    inner->outer_step[d - 1][operand] =
+        add(block.outer_size[d - 1], block.outer_step[d - 1][operand], block.mask_step[d]);
+  }
+  return static_cast<uint64_t>(next == 0 ? 1 : next);
+}
+
+guf_status stage_in(const guf_launch_block &block, guf_launch_block *inner, StagedWay *way,
+                    Steps &steps, guf_error *error) {
+  const int i = way->operand;
+  const bool read = i < block.nin || (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0;
+  way->shape.address[0] = block.address[i];
+  way->shape.address[1] = inner->address[i];
+  inner->dtype[i] = block.loop_dtype[i];
+  inner->operand_flags[i] &= ~kStoredFlags;
+  if (!read) return GUF_OK;
+  LaunchShape whole = way->shape;
+  whole.mask = 0;
+  return queue_move(&whole, {block.dtype[i], block.operand_flags[i]}, {block.loop_dtype[i], 0},
+                    steps, error);
+}
+
+guf_status stage_out(const guf_launch_block &block, const StagedWay &way, Steps &steps,
+                     guf_error *error) {
+  const int i = way.operand;
+  if ((block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) == 0) return GUF_OK;
+  LaunchShape back = way.shape;
+  std::swap(back.address[0], back.address[1]);
+  for (int d = 0; d < back.ndim; ++d) std::swap(back.step[d][0], back.step[d][1]);
+  return queue_move(&back, {block.loop_dtype[i], 0},
+                    {block.dtype[i], block.operand_flags[i] & kStoredFlags}, steps, error);
+}
+
+}  // namespace
+
+guf_status find_staged(const guf_launch_block &block, const Steps &steps, StagedOperands *out,
+                       guf_error *error) {
+  *out = {0, 0};
+  const bool generalized = (block.flags & GUF_LAUNCH_GENERALIZED) != 0;
+  const bool may_turn = !generalized && block.items >= kWorthTurning && block.nloop >= 2 &&
+                        (block.flags & GUF_LAUNCH_MASKED) == 0 && steps.has(Entry::kRow);
+  for (int i = 0; i < block.noperands; ++i) {
+    const uint32_t flags = block.operand_flags[i];
+    if ((flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0) continue;
+    const bool stored = (flags & kStoredFlags) != 0;
+    bool needed = generalized && stored;
+    if (__builtin_expect(block.dtype[i] != block.loop_dtype[i], 0)) {
+      ElementCast in = {}, back = {};
+      const guf_dtype from = block.dtype[i], to = block.loop_dtype[i];
+      const bool written = (flags & GUF_LAUNCH_OPERAND_WRITTEN) != 0;
+      const bool read = !written || (flags & GUF_LAUNCH_OPERAND_READ) != 0;
+      if (read && !choose_cast(from, to, &in)) return fail_no_cast(error, i, from, to);
+      if (written && !choose_cast(to, from, &back)) return fail_no_cast(error, i, to, from);
+      needed = needed || in.way != guf::device::kRecast || back.way != guf::device::kRecast;
+      needed = needed || (generalized && !((!read || in.same) && (!written || back.same)));
+    } else if (may_turn && i < block.nin && !stored && is_turned(block, i)) {
+      out->optional |= 1U << i;
+    }
+    if (needed) out->needed |= 1U << i;
+  }
+  return GUF_OK;
+}
+
+guf_status queue_staged(const guf_launch_block &block, const StagedOperands &staged,
+                        const LaunchStatus &status, Steps &steps, guf_error *error) {
+  guf_launch_block inner = block;
+  StagedWay ways[kMaxOperands];
+  int nways = 0;
+  for (int i = 0; i < block.noperands; ++i) {
+    const bool needed = (staged.needed >> i & 1U) != 0;
+    if (!needed && (staged.optional >> i & 1U) == 0) continue;
+    guf_launch_block tried = inner;
+    const uint64_t bytes = lay_out(block, i, &tried, &ways[nways]);
+    const guf_status allocated = steps.scratch(bytes, &tried.address[i], error);
+    if (allocated != GUF_OK && needed) return allocated;
+    if (allocated != GUF_OK) continue;
+    inner = tried;
+    GUF_GPU_TRY(stage_in(block, &inner, &ways[nways++], steps, error));
+  }
+  GUF_GPU_TRY((block.flags & GUF_LAUNCH_GENERALIZED) != 0
+                  ? queue_generalized(inner, status, steps, error)
+                  : queue_elementwise(inner, status, steps, error));
+  for (int k = 0; k < nways; ++k) GUF_GPU_TRY(stage_out(block, ways[k], steps, error));
+  return GUF_OK;
+}
+
+}  // namespace gufunc::gpu
