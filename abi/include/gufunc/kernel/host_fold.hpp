@@ -8,6 +8,7 @@
 #include "host_blocks.hpp"
 #include "host_chain.hpp"
 #include "host_memory.hpp"
+#include "partial.hpp"
 #include "reduce_tree.hpp"
 
 // Independent iterations, of which there are enough vectors without several at once: half the code.
@@ -20,20 +21,6 @@
 
 namespace guf {
 namespace host {
-
-// What partial results are kept in: storage types widen, so that a sum is rounded once.
-template <class T>
-struct partial_of {
-  typedef T type;
-};
-template <>
-struct partial_of<f16> {
-  typedef f32 type;
-};
-template <>
-struct partial_of<bf16> {
-  typedef f32 type;
-};
 
 // Values of one type to places of another; steps in bytes. Shared by all functions.
 template <class From, class To>

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of a fold, and how its operands are reached: what the entries of methods are made of.
+#ifndef GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
+#define GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
+
+#include "by_range.hpp"
+#include "device_events.hpp"
+#include "device_fold_block.hpp"
+#include "device_fold_form.hpp"
+#include "partial.hpp"
+
+namespace guf {
+namespace device {
+
+namespace detail {
+
+// The events of A op B = R.
+template <class A, class B, class R>
+GUF_DEVICE_NOINLINE u32 step_events(A a, B b, R made) {
+  u32 events = is_integer_zero(b) ? kEventIntegerDivide : 0u;
+  if constexpr (has_class<R>()) {
+    events |= events_of(classify(a) | classify(b), classify(made), true);
+  }
+  return events;
+}
+
+}  // namespace detail
+
+// Steps X op Y -> X of one thread. X and Y are the types in which operands are looked at and results
+// are rounded: those of memory, or what partial results are kept in.
+template <class Op, class X, class Y, bool MayFail>
+class stepper {
+ public:
+  typedef value_t<X> value;
+  typedef value_t<Y> element;
+
+  GUF_DEVICE_ONLY explicit stepper(u32 watch) : watch_(watch), found_(0) {}
+
+  GUF_DEVICE_ONLY value operator()(value a, element b) {
+    const X made = plain(a, b);
+    if (watch_ != 0) found_ |= detail::step_events<X, Y, X>(cast<X>(a), cast<Y>(b), made) & watch_;
+    return cast<value>(made);
+  }
+  // One that nobody looks at.
+  GUF_DEVICE_ONLY X plain(value a, element b) {
+    if constexpr (MayFail) {
+      bool failed = false;
+      const X made = cast<X>(Op::call(a, b, failed));
+      found_ |= failed ? (u32)kStatusFailed : 0u;
+      return made;
+    } else if constexpr (ranged_of<decltype(Op::call(a, b))>::value) {
+      return cast<X>(decltype(Op::call(a, b))::function::always(a, b));
+    } else {
+      return cast<X>(Op::call(a, b));
+    }
+  }
+
+  GUF_DEVICE_ONLY bool looks() const { return watch_ != 0; }
+  GUF_DEVICE_ONLY void add(u32 events) { found_ |= events & watch_; }
+  GUF_DEVICE_ONLY u32 found() const { return found_; }
+
+ private:
+  u32 watch_, found_;
+};
+
+// Where a lane's elements begin.
+struct lane_place {
+  u64 input, mask, output;
+};
+GUF_DEVICE_ONLY lane_place place_of(const lane_dims &lanes, u32 lane) {
+  lane_place at = {0, 0, 0};
+  GUF_NO_UNROLL
+  for (u32 d = 0; d < lanes.ndim; ++d) {
+    const u32 q = quotient(lanes.size[d], lane);
+    const i64 index = lane - q * lanes.size[d].d;
+    at.input += (u64)(index * lanes.input[d]);
+    at.mask += (u64)(index * lanes.mask[d]);
+    at.output += (u64)(index * lanes.output[d]);
+    lane = q;
+  }
+  return at;
+}
+
+// The value that `initial` holds the bits of.
+template <class T>
+GUF_DEVICE_ONLY T initial_of(const fold_sink &to) {
+  u64 bits[2] = {to.initial[0], to.initial[1]};
+#if defined(GUF_CUDA) && defined(__clang__)
+  // Else clang-19 chooses between this and another address, for which it copies the whole block to
+  // local memory.
+  asm("" : "+l"(bits[0]), "+l"(bits[1]));
+#endif
+  T x;
+  __builtin_memcpy(&x, bits, sizeof(T));
+  return x;
+}
+
+}  // namespace device
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tree of docs/reductions.md. A block takes a piece of the folded dimension for some lanes:
+//   leaves  `1 << log_units` leaves, of eight threads each, which are its accumulators; or of one
+//           thread, where a leaf has less than eight elements or any order is right
+//   join    `1 << log_units` runs of kJoinRun partial results, of one thread each
+// The threads' values are then joined pairwise through shared memory. The lanes of a block are
+// neighbours: where rows lie side by side, each access of a sub-group is one stretch of memory.
+#ifndef GUFUNC_KERNEL_DEVICE_FOLD_TREE_HPP
+#define GUFUNC_KERNEL_DEVICE_FOLD_TREE_HPP
+
+#include "device_fold_step.hpp"
+#include "reduce_tree.hpp"
+
+namespace guf {
+namespace device {
+
+template <class Op, class T, bool MayFail>
+struct tree_fold {
+  typedef tree_block block;
+  typedef typename partial_of<T>::type partial;
+  typedef value_t<T> value;
+  typedef stepper<Op, partial, partial, MayFail> steps;
+
+  static GUF_DEVICE_ONLY void leaves(const block &p, char *shared) {
+    steps step(p.watch);
+    const team at(p);
+    const lane_place place = at.active ? place_of(p.lanes, at.lane) : lane_place{0, 0, 0};
+    const work piece = piece_of(p, at.piece);
+    const u64 before = (u64)at.unit * kLeafSize;
+    const u64 left = at.active && piece.count > before ? piece.count - before : 0;
+    const u32 n = left < (u64)kLeafSize ? (u32)left : (u32)kLeafSize;
+    const u64 first = piece.first + before;
+    const source from = {
+        p.from.input + place.input + first * (u64)p.from.step,
+        p.from.mask == 0 ? 0 : p.from.mask + place.mask + first * (u64)p.from.mask_step,
+        p.from.step, p.from.mask_step, p.from.form};
+    const bool eight = p.log_parts != 0 && n >= 8;
+    const u32 whole = eight ? n / 8 * 8 : n;  // elements that accumulators take
+    const u32 parts = eight ? 8 : 1;
+    maybe mine = {value(), false};
+    if (at.part < parts) {
+      if ((p.to.flags & kFoldFast) != 0) {
+        mine = elements_at_once(step, from, at.part, parts, whole);
+      } else {
+        mine = elements(step, mine, from, at.part, parts, whole);
+      }
+    }
+    const slots all(shared);
+    mine = joined(step, all, mine, at, 0, p.log_parts, p.log_lanes);
+    if (at.part == 0) mine = elements(step, mine, from, whole, 1, n);  // what is left of it
+    mine = joined(step, all, mine, at, p.log_parts, p.log_parts + p.log_units, p.log_lanes);
+    if (at.first && at.active) leave(step, p, mine, piece.slot, at.lane, place.output);
+    report(p.status, step.found());
+  }
+
+  static GUF_DEVICE_ONLY void join(const block &p, char *shared) {
+    steps step(p.watch);
+    const team at(p);
+    const lane_place place = at.active ? place_of(p.lanes, at.lane) : lane_place{0, 0, 0};
+    const work piece = piece_of(p, at.piece);
+    const u64 before = (u64)at.unit * kJoinRun;
+    const u64 left = at.active && piece.count > before ? piece.count - before : 0;
+    maybe run[kJoinRun];
+    GUF_UNROLL
+    for (u32 i = 0; i < kJoinRun; ++i) {
+      run[i] = {value(), false};
+      if (i >= left) continue;
+      const u64 number = (piece.first + before + i) * p.lanes.pitch + at.lane;
+      run[i].there = p.from.mask == 0 || *(const u8 *)(p.from.mask + number) != 0;
+      run[i].x = cast<value>(*(const partial *)(p.from.input + number * sizeof(partial)));
+    }
+    GUF_UNROLL
+    for (u32 apart = 1; apart < kJoinRun; apart *= 2) {
+      GUF_UNROLL
+      for (u32 i = 0; i + apart < kJoinRun; i += 2 * apart) {
+        run[i] = both(step, run[i], run[i + apart]);
+      }
+    }
+    const slots all(shared);
+    const maybe mine = joined(step, all, run[0], at, 0, p.log_units, p.log_lanes);
+    if (at.first && at.active) leave(step, p, mine, piece.slot, at.lane, place.output);
+    report(p.status, step.found());
+  }
+
+ private:
+  struct maybe {
+    value x;
+    bool there;
+  };
+  struct source {
+    u64 input, mask;
+    i64 step, mask_step;
+    u32 form;
+  };
+  struct work {
+    u64 first, count, slot;
+  };
+  enum : u32 { kAtOnce = sizeof(value) > 8 ? 8 : 16 };
+
+  // Where a thread stands: which lane, piece, unit of the piece and part of the unit are its own.
+  struct team {
+    u32 lane, piece, unit, part, number;
+    bool active, first;
+    GUF_DEVICE_ONLY explicit team(const block &p) {
+      const u32 t = thread_id();
+      number = t >> p.log_lanes;
+      part = number & ((1u << p.log_parts) - 1u);
+      unit = (number >> p.log_parts) & ((1u << p.log_units) - 1u);
+      const u32 group = quotient(p.pieces, block_id());
+      piece = block_id() - group * p.pieces.d;
+      const u32 log_team = p.log_parts + p.log_units;
+      const u32 row = (group << (8 - p.log_lanes - log_team)) + (number >> log_team);
+      lane = (row << p.log_lanes) + (t & ((1u << p.log_lanes) - 1u));
+      active = lane < p.lanes.lanes;
+      first = part == 0 && unit == 0;
+    }
+  };
+
+  // Shared memory: a value per thread, then a byte per thread that says whether it is there.
+  struct slots {
+    value *x;
+    u8 *there;
+    GUF_DEVICE_ONLY explicit slots(char *shared)
+        : x((value *)shared), there((u8 *)(shared + kFoldThreads * sizeof(value))) {}
+    GUF_DEVICE_ONLY void put(maybe mine) const {
+      x[thread_id()] = mine.x;
+      there[thread_id()] = mine.there ? 1 : 0;
+    }
+  };
+
+  static GUF_DEVICE_ONLY work piece_of(const block &p, u32 number) {
+    if (p.table != 0) {
+      const fold_piece *const piece = (const fold_piece *)p.table + number;
+      return {piece->first, piece->count, piece->slot};
+    }
+    const u64 slot = p.first_slot + number, first = slot * p.span, left = p.extent - first;
+    return {first, left < p.span ? left : p.span, slot};
+  }
+
+  static GUF_DEVICE_ONLY maybe both(steps &step, maybe a, maybe b) {
+    if (!b.there) return a;
+    if (!a.there) return b;
+    return {step(a.x, b.x), true};
+  }
+
+  // What is absent on either side is skipped: (0,1) (2,3) ..., then pairs of pairs.
+  static GUF_DEVICE_ONLY maybe joined(steps &step, slots all, maybe mine, const team &at, u32 level,
+                                      u32 levels, u32 log_lanes) {
+    if (level == levels) return mine;
+    all.put(mine);
+    barrier();
+    GUF_NO_UNROLL
+    for (; level < levels; ++level) {
+      if ((at.number & ((2u << level) - 1u)) == 0) {
+        const u32 other = thread_id() + (1u << (level + log_lanes));
+        mine = both(step, mine, {all.x[other], all.there[other] != 0});
+        all.put(mine);
+      }
+      barrier();
+    }
+    return mine;
+  }
+
+  static GUF_DEVICE_ONLY value read(u64 address, u32 form) {
+    if constexpr (!is_same<T, partial>::value) {
+      if ((form & kFormPartial) != 0) return cast<value>(*(const partial *)address);
+    }
+    return cast<value>(fetch<T>(address, form));
+  }
+
+  // `mine`, and then elements in order.
+  static GUF_DEVICE_ONLY maybe elements(steps &step, maybe mine, source from, u32 first, u32 apart,
+                                        u32 end) {
+    GUF_NO_UNROLL
+    for (u32 i = first; i < end; i += apart) {
+      if (from.mask != 0 && *(const u8 *)(from.mask + (u64)(i * from.mask_step)) == 0) continue;
+      mine = both(step, mine, {read(from.input + (u64)(i * from.step), from.form), true});
+    }
+    return mine;
+  }
+
+  // Where nothing has to be asked of each: many are on their way together.
+  static GUF_DEVICE_ONLY maybe elements_at_once(steps &step, source from, u32 first, u32 apart,
+                                                u32 end) {
+    if constexpr (!is_same<T, partial>::value) {
+      if ((from.form & kFormPartial) != 0) {
+        return elements_of<partial>(step, from, first, apart, end);
+      }
+    }
+    return elements_of<T>(step, from, first, apart, end);
+  }
+  template <class S>
+  static GUF_DEVICE_ONLY maybe elements_of(steps &step, source from, u32 first, u32 apart,
+                                           u32 end) {
+    maybe mine = {value(), false};
+    const i64 distance = apart * from.step;
+    u64 address = from.input + (u64)(first * from.step);
+    GUF_NO_UNROLL
+    for (u32 i = first; i < end; i += kAtOnce * apart) {
+      S some[kAtOnce];
+      GUF_UNROLL
+      for (u32 k = 0; k < kAtOnce; ++k) {
+        if (i + k * apart < end) some[k] = *(const S *)(address + k * (u64)distance);
+      }
+      GUF_UNROLL
+      for (u32 k = 0; k < kAtOnce; ++k) {
+        if (i + k * apart >= end) break;
+        const value next = cast<value>(some[k]);
+        mine.x = mine.there ? cast<value>(step.plain(mine.x, next)) : next;
+        mine.there = true;
+      }
+      address += kAtOnce * (u64)distance;
+    }
+    return mine;
+  }
+
+  static GUF_DEVICE_ONLY void leave(steps &step, const block &p, maybe mine, u64 slot, u32 lane,
+                                    u64 output) {
+    if ((p.to.flags & kFoldLast) == 0) {
+      const u64 number = slot * p.lanes.pitch + lane;
+      *(partial *)(p.to.output + number * sizeof(partial)) = cast<partial>(mine.x);
+      if (p.to.present != 0) *(u8 *)(p.to.present + number) = mine.there ? 1 : 0;
+      return;
+    }
+    if ((p.to.flags & kFoldInitial) != 0) {
+      mine = both(step, {cast<value>(initial_of<T>(p.to)), true}, mine);
+    }
+    if (!mine.there) return;
+    const partial wide = cast<partial>(mine.x);
+    const T result = cast<T>(wide);
+    if constexpr (!is_same<T, partial>::value) {
+      if (step.looks()) step.add(events_of(classify(wide), classify(result), false));
+    }
+    *(T *)(p.to.output + output + slot * (u64)p.to.slot_step) = result;
+  }
+};
+
+}  // namespace device
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_DEVICE_FOLD_TREE_HPP
