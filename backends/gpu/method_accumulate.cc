@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// accumulate: the totals of tiles, these scanned by the same rule, and then every tile with what
+// precedes it. Without the tree: one tile.
+#include <algorithm>
+
+#include "backends/gpu/element_layout.h"
+#include "backends/gpu/method_passes.h"
+
+namespace gufunc::gpu {
+namespace {
+
+constexpr uint64_t kTileElements = GUF_SCAN_TILE;
+constexpr uint32_t kRowBytes = 3 * 8;  // what `scan` knows of each of its rows in shared memory
+
+// An axis of all lanes that is scanned.
+struct Scan {
+  LaneList lanes;  // their outputs lie at output + lane.output
+  FoldSource from;
+  int64_t size, step, output_step;
+  uint64_t output;
+};
+
+uint64_t distance_of(int64_t step) {
+  return static_cast<uint64_t>(step < 0 ? -step : step);
+}
+
+// Elements of a tile are nearer to each other than tiles or lanes: else neighbours among threads
+// read neighbours in memory anyway.
+bool is_staged(const MethodJob &job, const Scan &scan, uint32_t shared_bytes) {
+  return scan.size > 1 && distance_of(scan.step) < static_cast<uint64_t>(scan.lanes.nearest()) &&
+         shared_bytes <= job.steps.traits().max_shared_bytes;
+}
+
+// `totals`: of all tiles but the last, at [tile][lane]; else all results. `offsets`: 0, or what
+// precedes each tile but the first.
+guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t totals,
+                       uint64_t offsets) {
+  const auto size = static_cast<uint64_t>(scan.size);
+  const auto value = static_cast<uint64_t>(job.value_bytes());
+  const bool half = job.block.loop_dtype == GUF_F16 || job.block.loop_dtype == GUF_BF16;
+  const uint32_t shared =
+      dev::kScanThreads *
+      (kRowBytes + (dev::kScanRun + 1) * (half ? 4 : static_cast<uint32_t>(value)));
+  dev::scan_block block = {};
+  block.status = job.status();
+  block.watch = job.watch();
+  block.extent = size;
+  block.tile = tile;
+  block.output_step = scan.output_step;
+  const bool staged = is_staged(job, scan, shared);
+  if (staged) block.flags |= dev::kScanStaged;
+  if (totals != 0) block.flags |= dev::kScanTotals;
+  const uint64_t tiles = (size + tile - 1) / tile - (totals != 0 ? 1 : 0);
+  const uint64_t some = std::min(tiles, kMostItems);
+  LaneCut cut(scan.lanes, kMostItems / some);
+  LaneRange range;
+  while (cut.next(&range)) {
+    block.lanes = range.dims;
+    block.by_lanes = divisor_of(range.dims.lanes);
+    block.from.input = scan.from.address + static_cast<uint64_t>(range.input);
+    block.from.step = scan.step;
+    block.from.form = scan.from.form;
+    block.output = totals != 0 ? totals + range.first * value
+                               : scan.output + static_cast<uint64_t>(range.output);
+    block.offsets = offsets == 0 ? 0 : offsets + range.first * value;
+    for (uint64_t first = 0; first < tiles; first += some) {
+      const uint64_t items = std::min(some, tiles - first) * range.dims.lanes;
+      block.first_tile = first;
+      block.items = static_cast<uint32_t>(items);
+      GUF_GPU_TRY(job.run(Entry::kScan, (items + dev::kScanThreads - 1) / dev::kScanThreads,
+                          dev::kScanThreads, staged ? shared : 0, &block, sizeof(block)));
+    }
+  }
+  return GUF_OK;
+}
+
+// Calls itself for the totals of tiles, log256(size) times.
+guf_status run_scan(MethodJob &job, const Scan &scan) {
+  const auto size = static_cast<uint64_t>(scan.size);
+  if (!job.tree() || size <= kTileElements) return launch_scan(job, scan, size, 0, 0);
+  const uint64_t count = (size + kTileElements - 1) / kTileElements - 1;
+  const uint64_t lanes = scan.lanes.total();
+  uint64_t totals = 0, none = 0;
+  GUF_GPU_TRY(job.scratch(count * lanes, job.value_bytes(), false, &totals, &none));
+  GUF_GPU_TRY(launch_scan(job, scan, kTileElements, totals, 0));
+  Scan above = scan;
+  above.lanes.lie_dense(job.value_bytes());
+  for (int i = 0; i < above.lanes.count(); ++i) above.lanes[i].output = above.lanes[i].input;
+  above.from = {totals, 0, dev::kFormOwn};
+  above.size = static_cast<int64_t>(count);
+  above.step = above.output_step = static_cast<int64_t>(lanes) * job.value_bytes();
+  above.output = totals;
+  GUF_GPU_TRY(run_scan(job, above));
+  return launch_scan(job, scan, kTileElements, 0, totals);
+}
+
+}  // namespace
+
+guf_status queue_accumulate(MethodJob &job) {
+  const guf_method_block &block = job.block;
+  if (block.fold_size[0] == 0) return GUF_OK;
+  GUF_GPU_TRY(job.open_output(block.fold_size[0]));
+  // The axis first, so that it can be taken out again.
+  LaneList all;
+  all.add({block.fold_size[0], block.fold_input_step[0], 0, job.slot_step(), 0});
+  for (int d = 0; d < block.nkept; ++d) {
+    all.add({block.kept_size[d], block.kept_input_step[d], 0, job.output_step(d), -1});
+  }
+  Scan scan = {};
+  GUF_GPU_TRY(job.open_source(&all, &scan.from));
+  scan.size = block.fold_size[0];
+  if (scan.size != 1) {
+    const Lane axis = all.take(0);
+    scan.step = axis.input;
+    scan.output_step = axis.output;
+  }
+  all.arrange();
+  scan.lanes = all;
+  scan.output = job.output();
+  GUF_GPU_TRY(run_scan(job, scan));
+  return job.close_output();
+}
+
+}  // namespace gufunc::gpu

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// at: the host brings the operations of each element together, in their order; a thread then takes
+// those of one element.
+#include <algorithm>
+
+#include "backends/gpu/element_layout.h"
+#include "backends/gpu/host_array.h"
+#include "backends/gpu/method_job.h"
+
+namespace gufunc::gpu {
+namespace {
+
+constexpr int64_t kMostTogether = int64_t{1} << 24;  // indices; further ones are another launch
+
+struct Operation {
+  int64_t place, number;
+};
+
+bool is_before(const Operation &a, const Operation &b) {
+  return a.place != b.place ? a.place < b.place : a.number < b.number;
+}
+
+class Scatter {
+ public:
+  explicit Scatter(MethodJob &job) : job_(job), block_(job.block) {}
+
+  guf_status run();
+
+ private:
+  guf_status group(int64_t first, int64_t count, uint64_t *out_targets);
+  guf_status launch(uint64_t targets, uint64_t target_table, uint64_t operand_table);
+  uint32_t form_in(guf_dtype dtype, uint32_t flags) const {
+    constexpr uint32_t kOdd = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
+    const bool own = dtype == block_.loop_dtype && (flags & kOdd) == 0;
+    return own ? uint32_t{dev::kFormOwn} : form_of(dtype, flags);
+  }
+  bool binary() const { return block_.input != 0; }
+
+  MethodJob &job_;
+  const guf_method_block &block_;
+  HostArray<Operation> operations_;
+  HostArray<dev::at_target> targets_;
+  HostArray<int64_t> operands_;
+};
+
+// Fills the tables with operations first .. first + count - 1.
+guf_status Scatter::group(int64_t first, int64_t count, uint64_t *out_targets) {
+  const auto n = static_cast<uint64_t>(count);
+  for (uint64_t i = 0; i < n; ++i) {
+    const int64_t k = first + static_cast<int64_t>(i);
+    operations_[i] = {block_.indices[k], k};
+  }
+  Operation *const begin = operations_.data();
+  if (!std::is_sorted(begin, begin + n, is_before)) std::sort(begin, begin + n, is_before);
+  uint64_t targets = 0;
+  for (uint64_t i = 0; i < n; ++i) {
+    const Operation &operation = operations_[i];
+    if (i == 0 || operation.place != operations_[i - 1].place) {
+      targets_[targets++] = {operation.place, i, 0};
+    }
+    ++targets_[targets - 1].count;
+    if (binary()) operands_[i] = block_.operand_indices[operation.number];
+  }
+  *out_targets = targets;
+  return GUF_OK;
+}
+
+guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t operand_table) {
+  LaneList lanes;
+  for (int d = 0; d < block_.nkept; ++d) {
+    lanes.add({block_.kept_size[d], binary() ? block_.kept_input_step[d] : 0, 0,
+               block_.kept_output_step[d], -1});
+  }
+  lanes.arrange();
+  dev::at_block block = {};
+  block.status = job_.status();
+  block.watch = job_.watch();
+  block.operands = operand_table;
+  block.output_form = form_in(block_.output_dtype, block_.output_flags);
+  if (binary()) block.input_form = form_in(block_.input_dtype, block_.input_flags);
+  const uint64_t some = std::min(targets, kMostItems);
+  LaneCut cut(lanes, kMostItems / some);
+  LaneRange range;
+  while (cut.next(&range)) {
+    block.lanes = range.dims;
+    block.by_lanes = divisor_of(range.dims.lanes);
+    block.input = block_.input + static_cast<uint64_t>(range.input);
+    block.output = block_.output + static_cast<uint64_t>(range.output);
+    for (uint64_t first = 0; first < targets; first += some) {
+      const uint64_t items = std::min(some, targets - first) * range.dims.lanes;
+      block.targets = target_table + first * sizeof(dev::at_target);
+      block.items = static_cast<uint32_t>(items);
+      GUF_GPU_TRY(job_.run(Entry::kAt, (items + dev::kFoldThreads - 1) / dev::kFoldThreads,
+                           dev::kFoldThreads, 0, &block, sizeof(block)));
+    }
+  }
+  return GUF_OK;
+}
+
+guf_status Scatter::run() {
+  const int64_t most = std::min(block_.nindices, kMostTogether);
+  const auto room = static_cast<uint64_t>(most);
+  if (!operations_.open(room) || !targets_.open(room) || !operands_.open(room)) {
+    return fail_memory(job_.error(), "operations of at");
+  }
+  for (int64_t first = 0; first < block_.nindices; first += most) {
+    const int64_t count = std::min(most, block_.nindices - first);
+    uint64_t targets = 0, target_table = 0, operand_table = 0;
+    GUF_GPU_TRY(group(first, count, &targets));
+    GUF_GPU_TRY(job_.steps.upload(targets_.data(), targets * sizeof(dev::at_target), &target_table,
+                                  job_.error()));
+    if (binary()) {
+      GUF_GPU_TRY(job_.steps.upload(operands_.data(), static_cast<uint64_t>(count) * 8,
+                                    &operand_table, job_.error()));
+    }
+    GUF_GPU_TRY(launch(targets, target_table, operand_table));
+  }
+  return GUF_OK;
+}
+
+// Operations go through the array's dtype one by one, which `convert` cannot do.
+bool casts_times(const guf_method_block &block) {
+  const auto casts = [&](guf_dtype dtype) {
+    return dtype != block.loop_dtype && (is_time(dtype) || is_time(block.loop_dtype));
+  };
+  return casts(block.output_dtype) || (block.input != 0 && casts(block.input_dtype));
+}
+
+}  // namespace
+
+guf_status queue_at(MethodJob &job) {
+  if (job.block.nindices == 0) return GUF_OK;
+  if (casts_times(job.block)) {
+    return fail(
+        job.error(), GUF_E_UNSUPPORTED,
+        "at casts between dtypes 0x%x, 0x%x and 0x%x of times, which only the cpu does: give "
+        "operands of one unit",
+        static_cast<unsigned>(job.block.output_dtype), static_cast<unsigned>(job.block.loop_dtype),
+        static_cast<unsigned>(job.block.input_dtype));
+  }
+  return Scatter(job).run();
+}
+
+}  // namespace gufunc::gpu

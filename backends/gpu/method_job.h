@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// A method on its way to steps: what its parts have in common.
+#ifndef GUFUNC_BACKENDS_GPU_METHOD_JOB_H
+#define GUFUNC_BACKENDS_GPU_METHOD_JOB_H
+
+#include <gufunc/backend.h>
+#include <gufunc/kernel/device_fold_block.hpp>
+
+#include <cstdint>
+
+#include "backends/gpu/device_steps.h"
+#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/method_lanes.h"
+
+namespace gufunc::gpu {
+
+// What is read: elements at lanes' offsets from `address`, or partial results.
+struct FoldSource {
+  uint64_t address, mask;  // mask 0: all are there
+  uint32_t form;           // of device_form.hpp, and fold_form
+};
+
+class MethodJob {
+ public:
+  MethodJob(const guf_backend_method &method, Steps &to, guf_error *error)
+      : call(method), block(*method.block), steps(to), error_(error) {}
+
+  // Errors  GUF_E_UNSUPPORTED <= flags, records, a loop without entries, casts of times in `at`
+  guf_status open();
+
+  bool has(uint32_t flag) const { return (block.flags & flag) != 0; }
+  bool tree() const { return has(GUF_METHOD_TREE); }
+  bool masked() const { return has(GUF_METHOD_MASKED); }
+  // Whether a step must be asked about anything: then fast ways are closed.
+  bool watched() const { return watch_ != 0; }
+  uint32_t watch() const { return watch_; }
+  uint64_t status() const { return status_; }
+  guf_error *error() const { return error_; }
+  int64_t value_bytes() const { return value_bytes_; }      // of X
+  int64_t partial_bytes() const { return partial_bytes_; }  // of A
+  uint32_t partial_form() const;
+  bool is_empty() const;  // some fold dimension has no elements
+
+  // What a method reads, in scratch where entries cannot read it; `lanes` have its strides, which
+  // then change, as do those of the folded dimension.
+  guf_status open_source(LaneList *lanes, FoldSource *out);
+  // Where results of X go: `block.output`, or scratch, dense in the order of kept dimensions and
+  // then of slots, that close_output() converts. `kept_step` are the steps to write with.
+  guf_status open_output(int64_t slots);
+  guf_status close_output();
+  uint64_t output() const { return output_; }
+  int64_t output_step(int kept) const { return kept_step_[kept]; }
+  int64_t slot_step() const { return slot_step_; }
+
+  // Partial results (or values of X) and the bytes that say which are there (if asked for).
+  guf_status scratch(uint64_t count, int64_t bytes, bool tracked, uint64_t *out_values,
+                     uint64_t *out_present);
+  void set_initial(dev::fold_sink *sink) const;
+  guf_status run(Entry entry, uint64_t blocks, uint32_t threads, uint32_t shared_bytes,
+                 const void *argument, uint32_t argument_bytes);
+
+  const guf_backend_method &call;
+  const guf_method_block &block;
+  Steps &steps;
+
+ private:
+  guf_status check_loop();
+  bool reads_directly(guf_dtype wanted) const;
+  bool writes_directly() const;
+
+  guf_error *error_;
+  uint64_t status_ = 0;
+  uint32_t watch_ = 0;
+  int64_t value_bytes_ = 0, partial_bytes_ = 0;
+  uint64_t output_ = 0;
+  int64_t kept_step_[GUF_MAX_LOOP_NDIM] = {};
+  int64_t slot_step_ = 0, slots_ = 0;
+};
+
+// An array by its dimensions, dimension 0 fastest.
+struct Strided {
+  uint64_t address;
+  guf_dtype dtype;
+  uint32_t flags;  // guf_launch_operand_flag
+};
+struct MoveDim {
+  int64_t size, from, to;
+};
+// Converts elements of any number of dimensions.
+guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
+                         const MoveDim *dims, int ndim);
+
+// The parts. Each queues all steps of its method; there is at least one kept item.
+guf_status queue_reduce(MethodJob &job);
+guf_status queue_left_reduce(MethodJob &job);
+guf_status queue_mixed_reduce(MethodJob &job);
+guf_status queue_accumulate(MethodJob &job);
+guf_status queue_reduceat(MethodJob &job);
+guf_status queue_at(MethodJob &job);
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_METHOD_JOB_H

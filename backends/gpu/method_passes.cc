@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gpu/method_passes.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace gufunc::gpu {
+namespace {
+
+constexpr uint32_t kLogThreads = 8;
+static_assert(1 << kLogThreads == dev::kFoldThreads);
+constexpr uint32_t kLogRowLanes = 5;  // lanes of a block where they are neighbours in memory
+constexpr uint64_t kMostBlocks = kMostItems / dev::kFoldThreads;
+
+// The least k with 2^k >= n.
+uint32_t log_of(uint64_t n) {
+  return n < 2 ? 0 : static_cast<uint32_t>(std::bit_width(n - 1));
+}
+
+uint64_t quotient_up(uint64_t a, uint64_t b) {
+  return (a + b - 1) / b;
+}
+
+uint32_t shared_bytes_of(const MethodJob &job) {
+  return dev::kFoldThreads * (static_cast<uint32_t>(job.partial_bytes()) + 1);
+}
+
+// Lanes that are partial results or bytes from the launch's first one on.
+dev::fold_sink sink_from(const PassTarget &to, const LaneRange &range) {
+  dev::fold_sink sink = to.sink;
+  if (to.element == 0) {
+    sink.output += static_cast<uint64_t>(range.output);
+    return sink;
+  }
+  sink.output += range.first * static_cast<uint64_t>(to.element);
+  if (sink.present != 0) sink.present += range.first;
+  return sink;
+}
+
+dev::fold_source source_from(const FoldSource &from, const FoldAxis &axis, const LaneRange &range) {
+  dev::fold_source source = {};
+  source.input = from.address + static_cast<uint64_t>(range.input);
+  source.mask = from.mask == 0 ? 0 : from.mask + static_cast<uint64_t>(range.mask);
+  source.step = axis.step;
+  source.mask_step = axis.mask_step;
+  source.form = from.form;
+  return source;
+}
+
+bool is_fast(const MethodJob &job, const FoldSource &from) {
+  return from.mask == 0 && (from.form & (dev::kFormOwn | dev::kFormPartial)) != 0 && !job.watched();
+}
+
+}  // namespace
+
+TreeTeam team_of_leaves(const LaneList &lanes, int64_t step, uint64_t longest) {
+  const uint32_t parts = longest < 8 ? 0 : 3;
+  const bool by_rows = lanes.nearest() < (step < 0 ? -step : step);
+  uint32_t side = 0;
+  if (by_rows) side = std::min(log_of(lanes.total()), parts == 0 ? kLogThreads : kLogRowLanes);
+  const uint32_t leaves = log_of(quotient_up(longest, GUF_LEAF_SIZE));
+  return {side, parts, std::min(leaves, kLogThreads - parts - side)};
+}
+
+TreeTeam team_of_joins(const LaneList &lanes, uint64_t longest) {
+  const uint32_t side = std::min(log_of(lanes.total()), kLogRowLanes);
+  const uint32_t runs = log_of(quotient_up(longest, dev::kJoinRun));
+  return {side, 0, std::min(runs, kLogThreads - side)};
+}
+
+guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const FoldSource &from,
+                       const FoldAxis &axis, TreeTeam team, const PieceTable &table,
+                       const PassTarget &to) {
+  const bool joins = entry == Entry::kJoin;
+  dev::tree_block block = {};
+  block.status = job.status();
+  block.watch = job.watch();
+  block.extent = static_cast<uint64_t>(axis.size);
+  block.span = joins ? span_of_joins(team) : span_of_leaves(team);
+  block.log_lanes = team.lanes;
+  block.log_parts = team.parts;
+  block.log_units = team.units;
+  const uint64_t pieces = table.address != 0
+                              ? table.count
+                              : std::max<uint64_t>(quotient_up(block.extent, block.span), 1);
+  const uint64_t some = std::min(pieces, kMostBlocks);
+  const uint32_t log_group = kLogThreads - team.parts - team.units;  // lanes of a block
+  LaneCut cut(lanes, (kMostBlocks / some) << log_group);
+  LaneRange range;
+  while (cut.next(&range)) {
+    block.lanes = range.dims;
+    block.from = source_from(from, axis, range);
+    if (joins) {
+      block.from.input = from.address + range.first * static_cast<uint64_t>(job.partial_bytes());
+      if (from.mask != 0) block.from.mask = from.mask + range.first;
+    }
+    block.to = sink_from(to, range);
+    if (!joins && is_fast(job, from)) block.to.flags |= dev::kFoldFast;
+    const uint64_t groups = quotient_up(range.dims.lanes, uint64_t{1} << log_group);
+    for (uint64_t first = 0; first < pieces; first += some) {
+      const uint64_t count = std::min(some, pieces - first);
+      block.first_slot = first;
+      block.table = table.address == 0 ? 0 : table.address + first * sizeof(dev::fold_piece);
+      block.pieces = divisor_of(static_cast<uint32_t>(count));
+      GUF_GPU_TRY(job.run(entry, groups * count, dev::kFoldThreads, shared_bytes_of(job), &block,
+                          sizeof(block)));
+    }
+  }
+  return GUF_OK;
+}
+
+guf_status join_up(MethodJob &job, const LaneList &lanes, const FoldSource &from, uint64_t count,
+                   const PassTarget &to) {
+  FoldSource source = from;
+  for (;;) {
+    const TreeTeam team = team_of_joins(lanes, count);
+    const uint64_t pieces = quotient_up(count, span_of_joins(team));
+    const FoldAxis axis = {static_cast<int64_t>(count), 0, 0};
+    if (pieces == 1) return launch_tree(job, Entry::kJoin, lanes, source, axis, team, {}, to);
+    PassTarget partial;
+    partial.element = job.partial_bytes();
+    GUF_GPU_TRY(job.scratch(pieces * lanes.total(), partial.element, source.mask != 0,
+                            &partial.sink.output, &partial.sink.present));
+    GUF_GPU_TRY(launch_tree(job, Entry::kJoin, lanes, source, axis, team, {}, partial));
+    source = {partial.sink.output, partial.sink.present, job.partial_form()};
+    count = pieces;
+  }
+}
+
+guf_status fold_by_tree(MethodJob &job, const LaneList &lanes, const FoldSource &from,
+                        const FoldAxis &axis, const PassTarget &to) {
+  const auto size = static_cast<uint64_t>(axis.size);
+  const TreeTeam team = team_of_leaves(lanes, axis.step, size);
+  const uint64_t pieces = quotient_up(size, span_of_leaves(team));
+  if (pieces <= 1) return launch_tree(job, Entry::kLeaves, lanes, from, axis, team, {}, to);
+  PassTarget partial;
+  partial.element = job.partial_bytes();
+  GUF_GPU_TRY(job.scratch(pieces * lanes.total(), partial.element, from.mask != 0,
+                          &partial.sink.output, &partial.sink.present));
+  GUF_GPU_TRY(launch_tree(job, Entry::kLeaves, lanes, from, axis, team, {}, partial));
+  const FoldSource made = {partial.sink.output, partial.sink.present, job.partial_form()};
+  return join_up(job, lanes, made, pieces, to);
+}
+
+guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold &fold,
+                          const PieceTable &table, const PassTarget &to) {
+  dev::chain_block block = {};
+  block.status = job.status();
+  block.watch = job.watch();
+  block.extent = block.span = static_cast<uint64_t>(fold.axis.size);
+  block.ndim = static_cast<uint32_t>(fold.ndim);
+  for (int d = 0; d < fold.ndim; ++d) {
+    block.size[d] = static_cast<uint64_t>(fold.further[d].size);
+    block.step[d] = fold.further[d].step;
+    block.mask_step[d] = fold.further[d].mask_step;
+  }
+  const uint64_t pieces = table.address != 0 ? table.count : 1;
+  const uint64_t some = std::min(pieces, kMostItems);
+  LaneCut cut(lanes, kMostItems / some);
+  LaneRange range;
+  while (cut.next(&range)) {
+    block.lanes = range.dims;
+    block.by_lanes = divisor_of(range.dims.lanes);
+    block.from = source_from(fold.from, fold.axis, range);
+    block.to = sink_from(to, range);
+    if (is_fast(job, fold.from)) block.to.flags |= dev::kFoldFast;
+    if (fold.start != 0) {
+      block.start = fold.start + range.first * static_cast<uint64_t>(job.value_bytes());
+    }
+    for (uint64_t first = 0; first < pieces; first += some) {
+      const uint64_t items = std::min(some, pieces - first) * range.dims.lanes;
+      block.first_slot = first;
+      block.table = table.address == 0 ? 0 : table.address + first * sizeof(dev::fold_piece);
+      block.items = static_cast<uint32_t>(items);
+      GUF_GPU_TRY(job.run(Entry::kFold, quotient_up(items, dev::kFoldThreads), dev::kFoldThreads, 0,
+                          &block, sizeof(block)));
+    }
+  }
+  return GUF_OK;
+}
+
+}  // namespace gufunc::gpu

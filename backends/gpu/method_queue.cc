@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gpu/method_queue.h"
+
+#include <gufunc/kernel/device_events.hpp>
+
+#include "backends/gpu/method_job.h"
+
+namespace gufunc::gpu {
+
+static_assert(+dev::kEventDivide == +GUF_FP_DIVIDE && +dev::kEventOverflow == +GUF_FP_OVERFLOW &&
+              +dev::kEventUnderflow == +GUF_FP_UNDERFLOW &&
+              +dev::kEventInvalid == +GUF_FP_INVALID &&
+              +dev::kEventIntegerDivide == +GUF_FP_INTEGER_DIVIDE);
+static_assert(+guf::kLeafSize == +GUF_LEAF_SIZE);
+static_assert(GUF_MAX_LOOP_NDIM + GUF_MAX_LOOP_NDIM - 1 <= dev::kLaneDims);
+
+guf_status queue_method(const guf_backend_method &method, Steps &steps, guf_error *error) {
+  MethodJob job(method, steps, error);
+  GUF_GPU_TRY(job.open());
+  if (job.block.items == 0) return GUF_OK;
+  switch (job.block.method) {
+    case GUF_METHOD_REDUCE:
+      if (job.has(GUF_METHOD_MIXED)) return queue_mixed_reduce(job);
+      return job.tree() ? queue_reduce(job) : queue_left_reduce(job);
+    case GUF_METHOD_ACCUMULATE:
+      return queue_accumulate(job);
+    case GUF_METHOD_REDUCEAT:
+      return queue_reduceat(job);
+    default:
+      return queue_at(job);
+  }
+}
+
+}  // namespace gufunc::gpu

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Methods of ufuncs as steps: the slot `method`, and what `describe_method` says of it.
+#ifndef GUFUNC_BACKENDS_GPU_METHOD_QUEUE_H
+#define GUFUNC_BACKENDS_GPU_METHOD_QUEUE_H
+
+#include <gufunc/backend.h>
+
+#include <cstddef>
+
+#include "backends/gpu/device_steps.h"
+
+namespace gufunc::gpu {
+
+// Reads the block and its indices during the call only. The order of folding is that of
+// docs/reductions.md, the same bits as the cpu's; at the end the status word has what happened.
+// Errors  GUF_E_UNSUPPORTED <= a record, a loop without the entries that the method is made of,
+//                              `at` with a cast between times, flags that are not known
+//         GUF_E_NO_MEMORY <= host memory for the tables of reduceat and at
+//         GUF_E_DEVICE_MEMORY, and what run() of the steps fails with
+guf_status queue_method(const guf_backend_method &method, Steps &steps, guf_error *error);
+
+// What queue_method would run, for people: lines "word: text", cut off at `text_size`. Of indices
+// that are not known (NULL) no launches are counted.
+guf_status describe_method(const guf_backend_method &method, const DeviceTraits &traits,
+                           char *out_text, size_t text_size, guf_error *error);
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_METHOD_QUEUE_H

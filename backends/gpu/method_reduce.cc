@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// reduce: one dimension after the other, the first over the input, the others over what the one
+// before has made.
+#include <algorithm>
+
+#include "backends/gpu/element_layout.h"
+#include "backends/gpu/method_passes.h"
+
+namespace gufunc::gpu {
+namespace {
+
+// All dimensions: kept ones as the output has them, and those that are folded. Returns how many
+// those are: at least one, which may have a single element.
+int dims_of(const MethodJob &job, bool merges, LaneList *lanes, FoldAxis *only) {
+  const guf_method_block &block = job.block;
+  for (int d = 0; d < block.nkept; ++d) {
+    lanes->add({block.kept_size[d], block.kept_input_step[d], block.kept_mask_step[d],
+                job.output_step(d), -1});
+  }
+  int count = 0;
+  Lane last = {};
+  for (int d = 0; d < block.nfold; ++d) {
+    const Lane lane = {block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0,
+                       count};
+    if (lane.size == 1) continue;
+    // Integers: dimensions that follow each other are one.
+    if (merges && count > 0 && lane.input == last.input * last.size &&
+        (!job.masked() || lane.mask == last.mask * last.size)) {
+      last.size *= lane.size;
+      (*lanes)[lanes->count() - 1].size = last.size;
+      continue;
+    }
+    last = lane;
+    lanes->add(lane);
+    ++count;
+  }
+  *only = {1, 0, 0};
+  return count;
+}
+
+FoldAxis take_axis(LaneList *lanes, int number, const FoldAxis &only) {
+  for (int i = 0; i < lanes->count(); ++i) {
+    if ((*lanes)[i].fold != number) continue;
+    const Lane lane = lanes->take(i);
+    return {lane.size, lane.input, lane.mask};
+  }
+  return only;
+}
+
+// What kept items without elements have: `initial`.
+guf_status fill_initial(MethodJob &job) {
+  LaneList lanes;
+  for (int d = 0; d < job.block.nkept; ++d) {
+    lanes.add({job.block.kept_size[d], 0, 0, job.output_step(d), -1});
+  }
+  lanes.arrange();
+  PassTarget to;
+  to.sink.output = job.output();
+  to.sink.flags = dev::kFoldLast;
+  job.set_initial(&to.sink);
+  const FoldSource none = {0, 0, dev::kFormOwn};
+  const FoldAxis axis = {0, 0, 0};
+  if (job.tree()) return fold_by_tree(job, lanes, none, axis, to);
+  return fold_from_left(job, lanes, {none, axis, 0, 0, {}}, {}, to);
+}
+
+// `element`: bytes of what stands between dimensions.
+guf_status fold_dims(MethodJob &job, bool by_tree, int64_t element) {
+  LaneList lanes;
+  FoldAxis only;
+  const int folds = std::max(dims_of(job, by_tree && job.has(GUF_METHOD_EXACT), &lanes, &only), 1);
+  FoldSource from;
+  GUF_GPU_TRY(job.open_source(&lanes, &from));
+  lanes.arrange();
+  for (int d = 0; d < folds; ++d) {
+    const FoldAxis axis = take_axis(&lanes, d, only);
+    PassTarget to;
+    if (d + 1 == folds) {
+      to.sink.output = job.output();
+      to.sink.flags = dev::kFoldLast;
+      job.set_initial(&to.sink);
+    } else {
+      to.element = element;
+      GUF_GPU_TRY(
+          job.scratch(lanes.total(), element, job.masked(), &to.sink.output, &to.sink.present));
+    }
+    GUF_GPU_TRY(by_tree ? fold_by_tree(job, lanes, from, axis, to)
+                        : fold_from_left(job, lanes, {from, axis, 0, 0, {}}, {}, to));
+    lanes.lie_dense(element);
+    from = {to.sink.output, to.sink.present,
+            by_tree ? job.partial_form() : uint32_t{dev::kFormOwn}};
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status queue_reduce(MethodJob &job) {
+  GUF_GPU_TRY(job.open_output(1));
+  GUF_GPU_TRY(job.is_empty() ? fill_initial(job) : fold_dims(job, true, job.partial_bytes()));
+  return job.close_output();
+}
+
+guf_status queue_left_reduce(MethodJob &job) {
+  GUF_GPU_TRY(job.open_output(1));
+  GUF_GPU_TRY(job.is_empty() ? fill_initial(job) : fold_dims(job, false, job.value_bytes()));
+  return job.close_output();
+}
+
+namespace {
+
+// The first element of every lane, cast to the output's dtype and that to X.
+guf_status first_elements(MethodJob &job, const LaneList &lanes, uint64_t *out_start) {
+  const guf_method_block &block = job.block;
+  const int64_t between = dtype_bytes(block.output_dtype), value = job.value_bytes();
+  MoveDim first[GUF_MAX_LOOP_NDIM], second[GUF_MAX_LOOP_NDIM];
+  int64_t below = 1;
+  for (int i = 0; i < lanes.count(); ++i) {
+    first[i] = {lanes[i].size, lanes[i].input, below * between};
+    second[i] = {lanes[i].size, below * between, below * value};
+    below *= lanes[i].size;
+  }
+  uint64_t none = 0, cast = 0;
+  GUF_GPU_TRY(job.scratch(lanes.total(), between, false, &cast, &none));
+  GUF_GPU_TRY(job.scratch(lanes.total(), value, false, out_start, &none));
+  GUF_GPU_TRY(convert_array(job, {block.input, block.input_dtype, block.input_flags},
+                            {cast, block.output_dtype, 0}, first, lanes.count()));
+  return convert_array(job, {cast, block.output_dtype, 0}, {*out_start, block.loop_dtype, 0},
+                       second, lanes.count());
+}
+
+guf_status fold_mixed(MethodJob &job) {
+  const guf_method_block &block = job.block;
+  LaneList lanes, all;
+  for (int d = 0; d < block.nkept; ++d) {
+    lanes.add({block.kept_size[d], block.kept_input_step[d], block.kept_mask_step[d],
+               job.output_step(d), -1});
+  }
+  LeftFold fold = {};
+  if (!job.has(GUF_METHOD_INITIAL)) GUF_GPU_TRY(first_elements(job, lanes, &fold.start));
+  all = lanes;
+  for (int d = 0; d < block.nfold; ++d) {
+    all.add({block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0, d});
+  }
+  GUF_GPU_TRY(job.open_source(&all, &fold.from));
+  // The order of lanes stays: the start values lie in it.
+  for (int i = 0; i < lanes.count(); ++i) lanes[i].input = all[i].input;
+  fold.axis = {1, 0, 0};
+  for (int i = lanes.count(), folds = 0; i < all.count(); ++i, ++folds) {
+    const FoldAxis axis = {all[i].size, all[i].input, all[i].mask};
+    (folds == 0 ? fold.axis : fold.further[fold.ndim++]) = axis;
+  }
+  PassTarget to;
+  to.sink.output = job.output();
+  to.sink.flags = dev::kFoldLast;
+  job.set_initial(&to.sink);
+  return fold_from_left(job, lanes, fold, {}, to);
+}
+
+}  // namespace
+
+guf_status queue_mixed_reduce(MethodJob &job) {
+  GUF_GPU_TRY(job.open_output(1));
+  GUF_GPU_TRY(job.is_empty() ? fill_initial(job) : fold_mixed(job));
+  return job.close_output();
+}
+
+}  // namespace gufunc::gpu
