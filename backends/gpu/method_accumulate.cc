@@ -3,7 +3,7 @@
 // precedes it. Without the tree: one tile.
 #include <algorithm>
 
-#include "backends/gpu/element_layout.h"
+#include "backends/gpu/launch_shape.h"
 #include "backends/gpu/method_passes.h"
 
 namespace gufunc::gpu {

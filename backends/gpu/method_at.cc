@@ -3,8 +3,9 @@
 // those of one element.
 #include <algorithm>
 
-#include "backends/gpu/element_layout.h"
+#include "backends/gpu/element_cast.h"
 #include "backends/gpu/host_array.h"
+#include "backends/gpu/launch_shape.h"
 #include "backends/gpu/method_job.h"
 
 namespace gufunc::gpu {
@@ -121,7 +122,7 @@ guf_status Scatter::run() {
 // Operations go through the array's dtype one by one, which `convert` cannot do.
 bool casts_times(const guf_method_block &block) {
   const auto casts = [&](guf_dtype dtype) {
-    return dtype != block.loop_dtype && (is_time(dtype) || is_time(block.loop_dtype));
+    return dtype != block.loop_dtype && (is_time_dtype(dtype) || is_time_dtype(block.loop_dtype));
   };
   return casts(block.output_dtype) || (block.input != 0 && casts(block.input_dtype));
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/gpu/element_layout.h"
+#include "backends/gpu/element_cast.h"
 #include "backends/gpu/move_convert.h"
 
 namespace gufunc::gpu {
@@ -59,7 +59,7 @@ guf_status MethodJob::check_loop() {
                               block.input == 0 ? block.output_dtype : block.input_dtype,
                               has(GUF_METHOD_MIXED) ? block.element_dtype : block.loop_dtype};
   for (const guf_dtype dtype : dtypes) {
-    if (element_kind_of(dtype) == dev::kKinds) {
+    if (kind_of_dtype(dtype) == dev::kKinds) {
       return fail(error_, GUF_E_UNSUPPORTED,
                   "methods of dtype 0x%x are not run on this device: records and unknown types are "
                   "the cpu's",
@@ -86,7 +86,7 @@ guf_status MethodJob::open() {
     return fail(error_, GUF_E_UNSUPPORTED, "method %d is not known to this plugin", block.method);
   }
   GUF_GPU_TRY(check_loop());
-  value_bytes_ = dtype_bytes(block.loop_dtype);
+  value_bytes_ = element_bytes(block.loop_dtype);
   const bool half = block.loop_dtype == GUF_F16 || block.loop_dtype == GUF_BF16;
   partial_bytes_ = half && tree() ? 4 : value_bytes_;
   watch_ = events_of_watch(call);
@@ -107,7 +107,8 @@ bool MethodJob::is_empty() const {
 
 // Casts between times, and of times and numbers, are those of `convert`.
 bool MethodJob::reads_directly(guf_dtype wanted) const {
-  return block.input_dtype == wanted || (!is_time(block.input_dtype) && !is_time(wanted));
+  return block.input_dtype == wanted ||
+         (!is_time_dtype(block.input_dtype) && !is_time_dtype(wanted));
 }
 
 bool MethodJob::writes_directly() const {
@@ -121,7 +122,7 @@ guf_status MethodJob::open_source(LaneList *lanes, FoldSource *out) {
   out->mask = masked() ? block.mask : 0;
   out->form = own ? uint32_t{dev::kFormOwn} : form_of(block.input_dtype, block.input_flags);
   if (reads_directly(wanted)) return GUF_OK;
-  const int64_t bytes = dtype_bytes(wanted);
+  const int64_t bytes = element_bytes(wanted);
   MoveDim dims[2 * GUF_MAX_LOOP_NDIM];
   int64_t below = bytes;
   for (int i = 0; i < lanes->count(); ++i) {

@@ -92,7 +92,6 @@ guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
 
 // The parts. Each queues all steps of its method; there is at least one kept item.
 guf_status queue_reduce(MethodJob &job);
-guf_status queue_left_reduce(MethodJob &job);
 guf_status queue_mixed_reduce(MethodJob &job);
 guf_status queue_accumulate(MethodJob &job);
 guf_status queue_reduceat(MethodJob &job);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/gpu/element_layout.h"
+#include "backends/gpu/launch_shape.h"
 
 namespace gufunc::gpu {
 namespace {

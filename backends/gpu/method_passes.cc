@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "backends/gpu/launch_shape.h"
+
 namespace gufunc::gpu {
 namespace {
 
@@ -17,7 +19,7 @@ uint32_t log_of(uint64_t n) {
   return n < 2 ? 0 : static_cast<uint32_t>(std::bit_width(n - 1));
 }
 
-uint64_t quotient_up(uint64_t a, uint64_t b) {
+uint64_t ceil_quotient(uint64_t a, uint64_t b) {
   return (a + b - 1) / b;
 }
 
@@ -58,13 +60,13 @@ TreeTeam team_of_leaves(const LaneList &lanes, int64_t step, uint64_t longest) {
   const bool by_rows = lanes.nearest() < (step < 0 ? -step : step);
   uint32_t side = 0;
   if (by_rows) side = std::min(log_of(lanes.total()), parts == 0 ? kLogThreads : kLogRowLanes);
-  const uint32_t leaves = log_of(quotient_up(longest, GUF_LEAF_SIZE));
+  const uint32_t leaves = log_of(ceil_quotient(longest, GUF_LEAF_SIZE));
   return {side, parts, std::min(leaves, kLogThreads - parts - side)};
 }
 
 TreeTeam team_of_joins(const LaneList &lanes, uint64_t longest) {
   const uint32_t side = std::min(log_of(lanes.total()), kLogRowLanes);
-  const uint32_t runs = log_of(quotient_up(longest, dev::kJoinRun));
+  const uint32_t runs = log_of(ceil_quotient(longest, dev::kJoinRun));
   return {side, 0, std::min(runs, kLogThreads - side)};
 }
 
@@ -82,7 +84,7 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
   block.log_units = team.units;
   const uint64_t pieces = table.address != 0
                               ? table.count
-                              : std::max<uint64_t>(quotient_up(block.extent, block.span), 1);
+                              : std::max<uint64_t>(ceil_quotient(block.extent, block.span), 1);
   const uint64_t some = std::min(pieces, kMostBlocks);
   const uint32_t log_group = kLogThreads - team.parts - team.units;  // lanes of a block
   LaneCut cut(lanes, (kMostBlocks / some) << log_group);
@@ -96,7 +98,7 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
     }
     block.to = sink_from(to, range);
     if (!joins && is_fast(job, from)) block.to.flags |= dev::kFoldFast;
-    const uint64_t groups = quotient_up(range.dims.lanes, uint64_t{1} << log_group);
+    const uint64_t groups = ceil_quotient(range.dims.lanes, uint64_t{1} << log_group);
     for (uint64_t first = 0; first < pieces; first += some) {
       const uint64_t count = std::min(some, pieces - first);
       block.first_slot = first;
@@ -114,7 +116,7 @@ guf_status join_up(MethodJob &job, const LaneList &lanes, const FoldSource &from
   FoldSource source = from;
   for (;;) {
     const TreeTeam team = team_of_joins(lanes, count);
-    const uint64_t pieces = quotient_up(count, span_of_joins(team));
+    const uint64_t pieces = ceil_quotient(count, span_of_joins(team));
     const FoldAxis axis = {static_cast<int64_t>(count), 0, 0};
     if (pieces == 1) return launch_tree(job, Entry::kJoin, lanes, source, axis, team, {}, to);
     PassTarget partial;
@@ -131,7 +133,7 @@ guf_status fold_by_tree(MethodJob &job, const LaneList &lanes, const FoldSource 
                         const FoldAxis &axis, const PassTarget &to) {
   const auto size = static_cast<uint64_t>(axis.size);
   const TreeTeam team = team_of_leaves(lanes, axis.step, size);
-  const uint64_t pieces = quotient_up(size, span_of_leaves(team));
+  const uint64_t pieces = ceil_quotient(size, span_of_leaves(team));
   if (pieces <= 1) return launch_tree(job, Entry::kLeaves, lanes, from, axis, team, {}, to);
   PassTarget partial;
   partial.element = job.partial_bytes();
@@ -172,8 +174,8 @@ guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold 
       block.first_slot = first;
       block.table = table.address == 0 ? 0 : table.address + first * sizeof(dev::fold_piece);
       block.items = static_cast<uint32_t>(items);
-      GUF_GPU_TRY(job.run(Entry::kFold, quotient_up(items, dev::kFoldThreads), dev::kFoldThreads, 0,
-                          &block, sizeof(block)));
+      GUF_GPU_TRY(job.run(Entry::kFold, ceil_quotient(items, dev::kFoldThreads), dev::kFoldThreads,
+                          0, &block, sizeof(block)));
     }
   }
   return GUF_OK;

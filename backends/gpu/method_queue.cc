@@ -2,6 +2,7 @@
 #include "backends/gpu/method_queue.h"
 
 #include <gufunc/kernel/device_events.hpp>
+#include <gufunc/kernel/reduce_tree.hpp>
 
 #include "backends/gpu/method_job.h"
 
@@ -20,8 +21,7 @@ guf_status queue_method(const guf_backend_method &method, Steps &steps, guf_erro
   if (job.block.items == 0) return GUF_OK;
   switch (job.block.method) {
     case GUF_METHOD_REDUCE:
-      if (job.has(GUF_METHOD_MIXED)) return queue_mixed_reduce(job);
-      return job.tree() ? queue_reduce(job) : queue_left_reduce(job);
+      return job.has(GUF_METHOD_MIXED) ? queue_mixed_reduce(job) : queue_reduce(job);
     case GUF_METHOD_ACCUMULATE:
       return queue_accumulate(job);
     case GUF_METHOD_REDUCEAT:

@@ -3,26 +3,28 @@
 // before has made.
 #include <algorithm>
 
-#include "backends/gpu/element_layout.h"
+#include "backends/gpu/element_cast.h"
 #include "backends/gpu/method_passes.h"
 
 namespace gufunc::gpu {
 namespace {
 
-// All dimensions: kept ones as the output has them, and those that are folded. Returns how many
-// those are: at least one, which may have a single element.
-int dims_of(const MethodJob &job, bool merges, LaneList *lanes, FoldAxis *only) {
+// All dimensions: kept ones as the output has them, and those that are folded, numbered in their
+// order. Returns how many those are: one at least, which may have a single element.
+int dims_of(const MethodJob &job, LaneList *lanes) {
   const guf_method_block &block = job.block;
   for (int d = 0; d < block.nkept; ++d) {
     lanes->add({block.kept_size[d], block.kept_input_step[d], block.kept_mask_step[d],
                 job.output_step(d), -1});
   }
+  const bool merges = job.tree() && job.has(GUF_METHOD_EXACT);
   int count = 0;
   Lane last = {};
   for (int d = 0; d < block.nfold; ++d) {
     const Lane lane = {block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0,
                        count};
-    if (lane.size == 1) continue;
+    // A left fold of one element counts: `initial` is the left operand of the last dimension.
+    if (lane.size == 1 && job.tree()) continue;
     // Integers: dimensions that follow each other are one.
     if (merges && count > 0 && lane.input == last.input * last.size &&
         (!job.masked() || lane.mask == last.mask * last.size)) {
@@ -34,17 +36,17 @@ int dims_of(const MethodJob &job, bool merges, LaneList *lanes, FoldAxis *only) 
     lanes->add(lane);
     ++count;
   }
-  *only = {1, 0, 0};
-  return count;
+  return std::max(count, 1);
 }
 
-FoldAxis take_axis(LaneList *lanes, int number, const FoldAxis &only) {
+// Of a single element where the list has no such dimension.
+FoldAxis take_axis(LaneList *lanes, int number) {
   for (int i = 0; i < lanes->count(); ++i) {
     if ((*lanes)[i].fold != number) continue;
     const Lane lane = lanes->take(i);
     return {lane.size, lane.input, lane.mask};
   }
-  return only;
+  return {1, 0, 0};
 }
 
 // What kept items without elements have: `initial`.
@@ -64,16 +66,16 @@ guf_status fill_initial(MethodJob &job) {
   return fold_from_left(job, lanes, {none, axis, 0, 0, {}}, {}, to);
 }
 
-// `element`: bytes of what stands between dimensions.
-guf_status fold_dims(MethodJob &job, bool by_tree, int64_t element) {
+guf_status fold_dims(MethodJob &job) {
+  const bool by_tree = job.tree();
+  const int64_t element = by_tree ? job.partial_bytes() : job.value_bytes();
   LaneList lanes;
-  FoldAxis only;
-  const int folds = std::max(dims_of(job, by_tree && job.has(GUF_METHOD_EXACT), &lanes, &only), 1);
+  const int folds = dims_of(job, &lanes);
   FoldSource from;
   GUF_GPU_TRY(job.open_source(&lanes, &from));
   lanes.arrange();
   for (int d = 0; d < folds; ++d) {
-    const FoldAxis axis = take_axis(&lanes, d, only);
+    const FoldAxis axis = take_axis(&lanes, d);
     PassTarget to;
     if (d + 1 == folds) {
       to.sink.output = job.output();
@@ -97,13 +99,7 @@ guf_status fold_dims(MethodJob &job, bool by_tree, int64_t element) {
 
 guf_status queue_reduce(MethodJob &job) {
   GUF_GPU_TRY(job.open_output(1));
-  GUF_GPU_TRY(job.is_empty() ? fill_initial(job) : fold_dims(job, true, job.partial_bytes()));
-  return job.close_output();
-}
-
-guf_status queue_left_reduce(MethodJob &job) {
-  GUF_GPU_TRY(job.open_output(1));
-  GUF_GPU_TRY(job.is_empty() ? fill_initial(job) : fold_dims(job, false, job.value_bytes()));
+  GUF_GPU_TRY(job.is_empty() ? fill_initial(job) : fold_dims(job));
   return job.close_output();
 }
 
@@ -112,7 +108,7 @@ namespace {
 // The first element of every lane, cast to the output's dtype and that to X.
 guf_status first_elements(MethodJob &job, const LaneList &lanes, uint64_t *out_start) {
   const guf_method_block &block = job.block;
-  const int64_t between = dtype_bytes(block.output_dtype), value = job.value_bytes();
+  const int64_t between = element_bytes(block.output_dtype), value = job.value_bytes();
   MoveDim first[GUF_MAX_LOOP_NDIM], second[GUF_MAX_LOOP_NDIM];
   int64_t below = 1;
   for (int i = 0; i < lanes.count(); ++i) {

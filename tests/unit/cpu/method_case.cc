@@ -287,9 +287,8 @@ std::string MethodCase::text() const {
   return out.str();
 }
 
-std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads, void *stream) {
+std::vector<unsigned char> run_case_by(const MethodCase &wanted, const MethodRunner &run) {
   Setup setup(wanted);
-  const MethodLoop loop = find_method_loop(wanted.function, wanted.dtype);
   setup.block.output = reinterpret_cast<uint64_t>(setup.output.bytes.data() + setup.output.origin);
   setup.block.input =
       wanted.in_place ? setup.block.output
@@ -297,19 +296,27 @@ std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads, 
   setup.block.mask = reinterpret_cast<uint64_t>(setup.mask.bytes.data() + setup.mask.origin);
   guf_backend_method method = {};
   method.struct_size = sizeof(method);
-  method.max_threads = threads;
-  method.kernel = loop.kernel;
-  method.fold = wanted.use_fold ? loop.fold : nullptr;
-  method.stream = stream;
   method.block = &setup.block;
   guf_error error = fresh_error();
-  const guf_status status = cpu().method(cpu_device(), &method, &error);
+  const guf_status status = run(&method, &error);
   EXPECT_EQ(status, GUF_OK) << error.message;
-  if (stream != nullptr) {
-    std::memset(&setup.block, 0xFF, sizeof(setup.block));  // it was borrowed for the call
-    EXPECT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error), GUF_OK) << error.message;
-  }
   return status == GUF_OK ? setup.output.bytes : std::vector<unsigned char>();
+}
+
+std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads, void *stream) {
+  const MethodLoop loop = find_method_loop(wanted.function, wanted.dtype);
+  return run_case_by(wanted, [&](guf_backend_method *method, guf_error *error) {
+    method->max_threads = threads;
+    method->kernel = loop.kernel;
+    method->fold = wanted.use_fold ? loop.fold : nullptr;
+    method->stream = stream;
+    guf_method_block block = *method->block;
+    method->block = &block;
+    const guf_status status = cpu().method(cpu_device(), method, error);
+    if (status != GUF_OK || stream == nullptr) return status;
+    std::memset(&block, 0xFF, sizeof(block));  // it was borrowed
+    return cpu().stream_synchronize(stream, UINT64_MAX, error);
+  });
 }
 
 std::vector<unsigned char> right_answer(const MethodCase &wanted) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <random>
 #include <string>
@@ -48,8 +49,13 @@ struct MethodCase {
   std::string text() const;
 };
 
-// The output's bytes after a call with at most `threads` threads, and those that are right. An
-// empty vector: the call failed, which is a test failure of its own.
+// The output's bytes after `run`, which is given all of a call but its loop and queues nothing. An
+// empty vector: it failed, which is a test failure of its own.
+using MethodRunner = std::function<guf_status(guf_backend_method *method, guf_error *error)>;
+std::vector<unsigned char> run_case_by(const MethodCase &wanted, const MethodRunner &run);
+
+// The output's bytes after a call with at most `threads` threads, and those that are
+// right.
 std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads,
                                     void *stream = nullptr);
 std::vector<unsigned char> right_answer(const MethodCase &wanted);

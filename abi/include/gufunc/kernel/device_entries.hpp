@@ -5,5 +5,8 @@
 
 #include "device_elementwise.hpp"
 #include "device_generalized.hpp"
+#if !defined(GUF_OPENCL)  // which has no addresses in numbers
+#include "device_fold.hpp"
+#endif
 
 #endif  // GUFUNC_KERNEL_DEVICE_ENTRIES_HPP

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialect's classes for methods as rows of a table. Only for units that are compiled with
+// GUF_ITEMS.
+#ifndef GUFUNC_TESTS_UNIT_GPU_FOLD_ENTRIES_H
+#define GUFUNC_TESTS_UNIT_GPU_FOLD_ENTRIES_H
+
+#include <gufunc/kernel.hpp>
+
+#include "tests/unit/gpu/fold_loops.h"
+
+namespace gufunc::gpu {
+
+template <class Block, void (*kMethod)(const Block &)>
+void item_of(guf::device::work_item *item, const void *block) {
+  guf::device::current_item = item;
+  kMethod(*static_cast<const Block *>(block));
+}
+template <class Block, void (*kMethod)(const Block &, char *)>
+void shared_item_of(guf::device::work_item *item, const void *block) {
+  guf::device::current_item = item;
+  kMethod(*static_cast<const Block *>(block), item->shared);
+}
+
+inline HostEntry &entry_of(std::vector<HostEntry> *loop, Entry entry) {
+  loop->resize(static_cast<size_t>(Entry::kLoopEntries));
+  return (*loop)[static_cast<size_t>(entry)];
+}
+
+template <class Op, class T, bool MayFail = false>
+void add_fold(LoopTable *table, const char *function, guf_dtype dtype) {
+  namespace dev = guf::device;
+  using Fold = dev::fold<Op, T, MayFail>;
+  std::vector<HostEntry> &loop = (*table)[{function, dtype}];
+  constexpr uint32_t kTree = sizeof(dev::tree_block);
+  entry_of(&loop, Entry::kLeaves) = {shared_item_of<dev::tree_block, Fold::leaves>, kTree,
+                                     dev::kFoldThreads, true};
+  entry_of(&loop, Entry::kJoin) = {shared_item_of<dev::tree_block, Fold::join>, kTree,
+                                   dev::kFoldThreads, true};
+  entry_of(&loop, Entry::kFold) = {item_of<dev::chain_block, Fold::from_left>,
+                                   sizeof(dev::chain_block), dev::kFoldThreads, false};
+  entry_of(&loop, Entry::kScan) = {shared_item_of<dev::scan_block, Fold::scan>,
+                                   sizeof(dev::scan_block), dev::kScanThreads, true};
+  entry_of(&loop, Entry::kAt) = {item_of<dev::at_block, Fold::at>, sizeof(dev::at_block),
+                                 dev::kFoldThreads, false};
+}
+
+template <class Op>
+void add_real_folds(LoopTable *table, const char *function) {
+  add_fold<Op, guf::i8>(table, function, GUF_I8);
+  add_fold<Op, guf::u8>(table, function, GUF_U8);
+  add_fold<Op, guf::i16>(table, function, GUF_I16);
+  add_fold<Op, guf::u16>(table, function, GUF_U16);
+  add_fold<Op, guf::i32>(table, function, GUF_I32);
+  add_fold<Op, guf::u32>(table, function, GUF_U32);
+  add_fold<Op, guf::i64>(table, function, GUF_I64);
+  add_fold<Op, guf::u64>(table, function, GUF_U64);
+  add_fold<Op, guf::f16>(table, function, GUF_F16);
+  add_fold<Op, guf::bf16>(table, function, GUF_BF16);
+  add_fold<Op, guf::f32>(table, function, GUF_F32);
+  add_fold<Op, guf::f64>(table, function, GUF_F64);
+  add_fold<Op, guf::c64>(table, function, GUF_C64);
+  add_fold<Op, guf::c128>(table, function, GUF_C128);
+}
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_TESTS_UNIT_GPU_FOLD_ENTRIES_H

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that run on the host at once, each work-item a call: what geometry queues is what a device
+// would do, in memory whose every byte sanitizers know.
+#ifndef GUFUNC_TESTS_UNIT_GPU_HOST_STEPS_H
+#define GUFUNC_TESTS_UNIT_GPU_HOST_STEPS_H
+
+#include <gufunc/kernel/work_item.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backends/gpu/device_steps.h"
+
+namespace gufunc::gpu {
+
+// An entry, and what it is declared to be.
+struct HostEntry {
+  guf::device::item_entry run = nullptr;
+  uint32_t block_bytes = 0, max_threads = 0;
+  bool synchronises = false;
+};
+
+class HostSteps final : public Steps {
+ public:
+  // `entries`: of the loop, by Entry.
+  explicit HostSteps(const std::vector<HostEntry> &entries);
+
+  const DeviceTraits &traits() const override { return traits_; }
+  bool has(Entry entry) const override;
+  guf_status run(const Step &step, guf_error *error) override;
+  guf_status scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) override;
+  guf_status upload(const void *source, uint64_t bytes, uint64_t *out_address,
+                    guf_error *error) override;
+  guf_status status_word(uint64_t *out_address, guf_error *error) override;
+
+  uint32_t status() const { return status_; }
+  uint64_t launches() const { return launches_; }
+
+  DeviceTraits traits_ = {132, 2, 48 * 1024};
+
+ private:
+  struct Free {
+    void operator()(void *memory) const { ::operator delete(memory, std::align_val_t{256}); }
+  };
+  const std::vector<HostEntry> &entries_;
+  std::vector<std::unique_ptr<void, Free>> memory_;
+  uint32_t status_ = 0;
+  uint64_t launches_ = 0;
+};
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_TESTS_UNIT_GPU_HOST_STEPS_H
