@@ -19,10 +19,10 @@ namespace gufunc::gpu {
 //         GUF_E_DEVICE_MEMORY, and what run() of the steps fails with
 guf_status queue_method(const guf_backend_method &method, Steps &steps, guf_error *error);
 
-// What queue_method would run, for people: lines "word: text", cut off at `text_size`. Of indices
-// that are not known (NULL) no launches are counted.
-guf_status describe_method(const guf_backend_method &method, const DeviceTraits &traits,
-                           char *out_text, size_t text_size, guf_error *error);
+// How queue_method would run it: lines "word: text", NUL-terminated, cut off at `text_size`. Of
+// `device` traits() and has() are asked, nothing is queued. Indices that are not known are NULL.
+guf_status describe_method_steps(const guf_backend_method &method, const Steps &device,
+                                 char *out_text, size_t text_size, guf_error *error);
 
 }  // namespace gufunc::gpu
 

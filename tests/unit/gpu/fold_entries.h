@@ -4,22 +4,10 @@
 #ifndef GUFUNC_TESTS_UNIT_GPU_FOLD_ENTRIES_H
 #define GUFUNC_TESTS_UNIT_GPU_FOLD_ENTRIES_H
 
-#include <gufunc/kernel.hpp>
-
 #include "tests/unit/gpu/fold_loops.h"
+#include "tests/unit/gpu/host_entry.h"
 
 namespace gufunc::gpu {
-
-template <class Block, void (*kMethod)(const Block &)>
-void item_of(guf::device::work_item *item, const void *block) {
-  guf::device::current_item = item;
-  kMethod(*static_cast<const Block *>(block));
-}
-template <class Block, void (*kMethod)(const Block &, char *)>
-void shared_item_of(guf::device::work_item *item, const void *block) {
-  guf::device::current_item = item;
-  kMethod(*static_cast<const Block *>(block), item->shared);
-}
 
 inline HostEntry &entry_of(std::vector<HostEntry> *loop, Entry entry) {
   loop->resize(static_cast<size_t>(Entry::kLoopEntries));
@@ -31,17 +19,11 @@ void add_fold(LoopTable *table, const char *function, guf_dtype dtype) {
   namespace dev = guf::device;
   using Fold = dev::fold<Op, T, MayFail>;
   std::vector<HostEntry> &loop = (*table)[{function, dtype}];
-  constexpr uint32_t kTree = sizeof(dev::tree_block);
-  entry_of(&loop, Entry::kLeaves) = {shared_item_of<dev::tree_block, Fold::leaves>, kTree,
-                                     dev::kFoldThreads, true};
-  entry_of(&loop, Entry::kJoin) = {shared_item_of<dev::tree_block, Fold::join>, kTree,
-                                   dev::kFoldThreads, true};
-  entry_of(&loop, Entry::kFold) = {item_of<dev::chain_block, Fold::from_left>,
-                                   sizeof(dev::chain_block), dev::kFoldThreads, false};
-  entry_of(&loop, Entry::kScan) = {shared_item_of<dev::scan_block, Fold::scan>,
-                                   sizeof(dev::scan_block), dev::kScanThreads, true};
-  entry_of(&loop, Entry::kAt) = {item_of<dev::at_block, Fold::at>, sizeof(dev::at_block),
-                                 dev::kFoldThreads, false};
+  entry_of(&loop, Entry::kLeaves) = shared_entry<dev::tree_block, Fold::leaves>(dev::kFoldThreads);
+  entry_of(&loop, Entry::kJoin) = shared_entry<dev::tree_block, Fold::join>(dev::kFoldThreads);
+  entry_of(&loop, Entry::kFold) = plain_entry<dev::chain_block, Fold::from_left>(dev::kFoldThreads);
+  entry_of(&loop, Entry::kScan) = shared_entry<dev::scan_block, Fold::scan>(dev::kScanThreads);
+  entry_of(&loop, Entry::kAt) = plain_entry<dev::at_block, Fold::at>(dev::kFoldThreads);
 }
 
 template <class Op>

@@ -44,9 +44,8 @@ struct Scale {
 template <class Op, class T, bool MayFail = false>
 void add_unary(LoopTable *table, const char *function, guf_dtype dtype) {
   namespace dev = guf::device;
-  entry_of(&(*table)[{function, dtype}], Entry::kAt) = {
-      item_of<dev::at_block, dev::unary_fold<Op, T, MayFail>::at>, sizeof(dev::at_block),
-      dev::kFoldThreads, false};
+  entry_of(&(*table)[{function, dtype}], Entry::kAt) =
+      plain_entry<dev::at_block, dev::unary_fold<Op, T, MayFail>::at>(dev::kFoldThreads);
 }
 
 }  // namespace
@@ -60,9 +59,9 @@ void add_others(LoopTable *table) {
   add_unary<Negative, guf::f64>(table, "negative", GUF_F64);
   add_unary<SmallNegative, guf::i16, true>(table, "small_negative", GUF_I16);
   add_fold<SmallSum, guf::u8, true>(table, "small_sum", GUF_U8);
-  entry_of(&(*table)[{"scale", GUF_F32}], Entry::kFold) = {
-      item_of<dev::chain_block, dev::mixed_fold<Scale, guf::f32, guf::i32, false>::from_left>,
-      sizeof(dev::chain_block), dev::kFoldThreads, false};
+  entry_of(&(*table)[{"scale", GUF_F32}], Entry::kFold) =
+      plain_entry<dev::chain_block, dev::mixed_fold<Scale, guf::f32, guf::i32, false>::from_left>(
+          dev::kFoldThreads);
 }
 
 }  // namespace gufunc::gpu

@@ -35,7 +35,8 @@ bool HostSteps::has(Entry entry) const {
 }
 
 guf_status HostSteps::run(const Step &step, guf_error *) {
-  const HostEntry &entry = entries_.at(static_cast<size_t>(step.entry));
+  const bool moves = step.entry >= Entry::kLoopEntries;
+  const HostEntry &entry = (moves ? move_entries() : entries_).at(static_cast<size_t>(step.entry));
   EXPECT_NE(entry.run, nullptr);
   EXPECT_EQ(step.block_bytes, entry.block_bytes);
   EXPECT_LE(step.threads, entry.max_threads);

@@ -21,9 +21,12 @@ struct HostEntry {
   bool synchronises = false;
 };
 
+// By Entry, those of loops empty (move_items.cc).
+const std::vector<HostEntry> &move_entries();
+
 class HostSteps final : public Steps {
  public:
-  // `entries`: of the loop, by Entry.
+  // `entries`: of the loop, by Entry; borrowed.
   explicit HostSteps(const std::vector<HostEntry> &entries);
 
   const DeviceTraits &traits() const override { return traits_; }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device entries as functions of a work-item. Only for units that are compiled with GUF_ITEMS.
+#ifndef GUFUNC_TESTS_UNIT_GPU_HOST_ENTRY_H
+#define GUFUNC_TESTS_UNIT_GPU_HOST_ENTRY_H
+
+#include <gufunc/kernel.hpp>
+
+#include "tests/unit/gpu/host_steps.h"
+
+namespace gufunc::gpu {
+
+template <class Block, void (*kMethod)(const Block &)>
+HostEntry plain_entry(uint32_t max_threads) {
+  const auto run = [](guf::device::work_item *item, const void *block) {
+    guf::device::current_item = item;
+    kMethod(*static_cast<const Block *>(block));
+  };
+  return {run, sizeof(Block), max_threads, false};
+}
+
+// One that has shared memory and barriers.
+template <class Block, void (*kMethod)(const Block &, char *)>
+HostEntry shared_entry(uint32_t max_threads) {
+  const auto run = [](guf::device::work_item *item, const void *block) {
+    guf::device::current_item = item;
+    kMethod(*static_cast<const Block *>(block), item->shared);
+  };
+  return {run, sizeof(Block), max_threads, true};
+}
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_TESTS_UNIT_GPU_HOST_ENTRY_H
