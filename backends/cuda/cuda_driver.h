@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The face of NVIDIA's driver, last part: modules, launches, graphs.
+#ifndef GUFUNC_BACKENDS_CUDA_CUDA_DRIVER_H
+#define GUFUNC_BACKENDS_CUDA_CUDA_DRIVER_H
+
+#include "backends/cuda/cuda_order.h"
+
+namespace gufunc::cuda {
+
+class CudaDriver final : public CudaOrder {
+ public:
+  using CudaOrder::CudaOrder;
+
+  Code module_load(const void *image, Native *out_module) override {
+    return api_.module_load(out_module, image);
+  }
+  Code module_unload(Native module) override { return api_.module_unload(module); }
+  Code function_find(Native module, const char *name, Native *out_function) override {
+    return api_.module_function(out_function, module, name);
+  }
+
+  // Drivers load code lazily: at the latest a question about it makes them.
+  Code function_prepare(Native function, uint32_t shared_bytes) override {
+    int value = 0;
+    const Result loaded = api_.function_load != nullptr
+                              ? api_.function_load(function)
+                              : api_.function_get(&value, kFunctionRegisters, function);
+    if (loaded != kSuccess) return loaded;
+    const Result code = api_.function_get(&value, kFunctionSharedBytes, function);
+    if (code != kSuccess) return code;
+    // Above this a launch has to be announced; what the function has itself counts too.
+    constexpr int kUnannounced = 48 * 1024;
+    const int most = static_cast<int>(shared_bytes) - value;
+    if (most <= kUnannounced) return kSuccess;
+    return api_.function_set(function, kFunctionDynamicSharedBytes, most);
+  }
+
+  Code launch(Native function, const gpu::LaunchShape &shape, const void *block,
+              uint32_t block_bytes, Native stream) override {
+    size_t size = block_bytes;
+    void *arguments[] = {reinterpret_cast<void *>(uintptr_t{kLaunchBuffer}),
+                         const_cast<void *>(block),
+                         reinterpret_cast<void *>(uintptr_t{kLaunchBufferSize}), &size, nullptr};
+    return api_.launch(function, shape.blocks, 1, 1, shape.threads, 1, 1, shape.shared_bytes,
+                       stream, nullptr, arguments);
+  }
+
+  Code capture_begin(Native stream, gpu::CaptureMode mode) override {
+    return api_.capture_begin(stream, mode);
+  }
+  Code capture_end(Native stream, Native *out_graph) override {
+    return api_.capture_end(stream, out_graph);
+  }
+  Code capture_exchange(gpu::CaptureMode *inout_mode) override {
+    int mode = *inout_mode;
+    const Result code = api_.capture_exchange(&mode);
+    *inout_mode = static_cast<gpu::CaptureMode>(mode);
+    return code;
+  }
+
+  Code graph_instantiate(Native graph, Native *out_executable) override {
+    if (api_.graph_instantiate == nullptr) return kNotSupported;
+    return api_.graph_instantiate(out_executable, graph, 0);
+  }
+  // A driver without this function cannot update: the caller instantiates anew.
+  Code graph_update(Native executable, Native graph, bool *out_updated) override {
+    *out_updated = false;
+    if (api_.graph_update == nullptr) return kSuccess;
+    GraphUpdateResult result = {};
+    const Result code = api_.graph_update(executable, graph, &result);
+    *out_updated = code == kSuccess;
+    return code == kGraphUpdateFailure ? kSuccess : code;
+  }
+  Code graph_launch(Native executable, Native stream) override {
+    return api_.graph_launch(executable, stream);
+  }
+  Code graph_close(Native graph) override { return api_.graph_destroy(graph); }
+  Code executable_close(Native executable) override { return api_.executable_destroy(executable); }
+};
+
+}  // namespace gufunc::cuda
+
+#endif  // GUFUNC_BACKENDS_CUDA_CUDA_DRIVER_H

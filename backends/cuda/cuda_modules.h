@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of the kernels that are linked into the CUDA backend: gufcc's names.
+#ifndef GUFUNC_BACKENDS_CUDA_CUDA_MODULES_H
+#define GUFUNC_BACKENDS_CUDA_CUDA_MODULES_H
+
+#include <gufunc/module_table.h>
+
+// NOLINTBEGIN(readability-identifier-naming): the names that gufcc gives every module's table
+extern "C" {
+extern const guf_module_v1 gufunc_module_v1_std;    // images only
+extern const guf_module_v1 gufunc_module_v1_moves;  // no functions
+}
+// NOLINTEND(readability-identifier-naming)
+
+#endif  // GUFUNC_BACKENDS_CUDA_CUDA_MODULES_H

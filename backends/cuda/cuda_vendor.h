@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes the shared part of the GPU plugins the CUDA backend.
+#ifndef GUFUNC_BACKENDS_CUDA_CUDA_VENDOR_H
+#define GUFUNC_BACKENDS_CUDA_CUDA_VENDOR_H
+
+#include "backends/gpu/driver.h"
+
+namespace gufunc::cuda {
+
+const gpu::Vendor &vendor();
+
+}  // namespace gufunc::cuda
+
+#endif  // GUFUNC_BACKENDS_CUDA_CUDA_VENDOR_H

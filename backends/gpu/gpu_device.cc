@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The beginning and the end of a device.
+#include "backends/gpu/gpu_device.h"
+
+#include "backends/gpu/gpu_event.h"
+
+namespace gufunc::gpu {
+namespace {
+
+// Words of 16 bytes that a thread of an elementwise kernel moves per operand: those that are in
+// flight hide the memory's latency.
+constexpr uint32_t kRowVectors = 2;
+
+}  // namespace
+
+Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
+               const Context &context)
+    : driver_(driver),
+      vendor_(vendor),
+      facts_(facts),
+      context_(context),
+      traits_{facts.units, kRowVectors, facts.max_shared_bytes},
+      guards_(*this),
+      memory_(*this, Backing::kDevice),
+      pinned_(*this, Backing::kPinned),
+      mapped_(*this, Backing::kMapped),
+      managed_(*this, Backing::kManaged),
+      status_ring_(*this),
+      moves_(*this) {}
+
+guf_status Device::start(guf_error *error) {
+  // A driver that says it has pools may still refuse to make one: plain memory serves too.
+  if (facts_.pools && driver_.pool_open(context_.index, &driver_pool_) != kDone) {
+    driver_pool_ = nullptr;
+  }
+  memory_.use(driver_pool_);
+  GUF_GPU_TRY(make_stream(&default_stream_, error));
+  return make_stream(&idle_stream_, error);
+}
+
+guf_status Device::make_stream(Stream **out, guf_error *error) {
+  Native native = nullptr;
+  GUF_GPU_TRY(check(driver_.stream_open(&native), "making a stream", error));
+  return open_stream(native, true, out, error);
+}
+
+void Device::close() {
+  const bool with_driver = !lost();
+  if (with_driver) note(driver_.context_synchronize());
+  status_ring_.close(with_driver);
+  staged_copies_.close();
+  moves_.close(with_driver);
+  if (idle_stream_ != nullptr) {
+    for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->close(with_driver);
+  }
+  for (Stream *stream : {default_stream_, idle_stream_}) {
+    if (stream != nullptr) close_stream(*stream);
+  }
+  default_stream_ = idle_stream_ = nullptr;
+  reap_streams();
+  guards_.close(with_driver);
+  if (with_driver && driver_pool_ != nullptr) note(driver_.pool_close(driver_pool_));
+}
+
+MemoryPool &Device::pool(Backing backing) {
+  switch (backing) {
+    case Backing::kPinned:
+      return pinned_;
+    case Backing::kMapped:
+      return mapped_;
+    case Backing::kManaged:
+      return managed_;
+    case Backing::kDevice:
+      break;
+  }
+  return memory_;
+}
+
+guf_status Device::open_stream(Native native, bool owned, Stream **out, guf_error *error) {
+  auto *stream = create<Stream>(*this, native, owned);
+  if (stream == nullptr) {
+    if (owned) note(driver_.stream_close(native));
+    return fail_memory(error, "a stream");
+  }
+  memory_.add_stream(*stream);
+  *out = stream;
+  return GUF_OK;
+}
+
+void Device::close_stream(Stream &stream) {
+  memory_.remove_stream(stream);
+  if (!stream.owned() || lost()) return stream.release();
+  {
+    const std::lock_guard lock(closing_mutex_);
+    stream.next_closing = closing_;
+    closing_ = &stream;
+  }
+  reap_streams();
+}
+
+// Destroying a busy stream makes some drivers wait for it.
+void Device::reap_streams() {
+  Stream *idle = nullptr;
+  {
+    const std::lock_guard lock(closing_mutex_);
+    for (Stream **link = &closing_; *link != nullptr;) {
+      Stream *const stream = *link;
+      if (!lost() && driver_.meaning(driver_.stream_query(stream->native())).sense ==
+                         Sense::kNotReady) {
+        link = &stream->next_closing;
+        continue;
+      }
+      *link = stream->next_closing;
+      stream->next_closing = idle;
+      idle = stream;
+    }
+  }
+  while (idle != nullptr) {
+    Stream *const stream = idle;
+    idle = stream->next_closing;
+    if (!lost()) note(driver_.stream_close(stream->native()));
+    stream->release();
+  }
+}
+
+guf_status Device::refuse(Code code, const char *what, guf_error *error) {
+  const Meaning &meaning = driver_.meaning(code);
+  if (meaning.sense == Sense::kLost) {
+    Code none = kDone;
+    lost_code_.compare_exchange_strong(none, code, std::memory_order_relaxed);
+  }
+  return fail_native(error, meaning.status, code, "%s failed: %s (%d)", what, meaning.name, code);
+}
+
+guf_status Device::fail_lost(guf_error *error) const {
+  const Code code = lost_code_.load(std::memory_order_relaxed);
+  return fail_native(error, GUF_E_DEVICE_LOST, code,
+                     "the device failed for good in this process: %s (%d)",
+                     driver_.meaning(code).name, code);
+}
+
+}  // namespace gufunc::gpu

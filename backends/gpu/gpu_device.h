@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// One device: its context, its memory, its default stream, and whether it is still there.
+#ifndef GUFUNC_BACKENDS_GPU_GPU_DEVICE_H
+#define GUFUNC_BACKENDS_GPU_GPU_DEVICE_H
+
+#include <atomic>
+
+#include "backends/gpu/driver.h"
+#include "backends/gpu/gpu_fork.h"
+#include "backends/gpu/gpu_stream.h"
+#include "backends/gpu/guard.h"
+#include "backends/gpu/memory_pool.h"
+#include "backends/gpu/move_kernels.h"
+#include "backends/gpu/refused_images.h"
+#include "backends/gpu/staged_copy.h"
+#include "backends/gpu/status_ring.h"
+#include "backends/gpu/steps.h"
+
+namespace gufunc::gpu {
+
+class Device {
+ public:
+  // Takes over the context.
+  Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts, const Context &context);
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  // What needs the driver: the default stream and the pool. With the context current.
+  guf_status start(guf_error *error);
+  // Gives back everything and the context.
+  void close();
+
+  Driver &driver() const { return driver_; }
+  const Vendor &vendor() const { return vendor_; }
+  const DeviceFacts &facts() const { return facts_; }
+  const Context &context() const { return context_; }
+  const DeviceTraits &traits() const { return traits_; }
+  GuardShelf &guards() { return guards_; }
+  StatusRing &status_ring() { return status_ring_; }
+  StagedCopies &staged_copies() { return staged_copies_; }
+  MoveKernels &moves() { return moves_; }
+  RefusedImages &refused() { return refused_; }
+
+  // NULL: the device's own default stream.
+  Stream &stream_of(void *stream) {
+    return stream == nullptr ? *default_stream_ : *static_cast<Stream *>(stream);
+  }
+  Stream &default_stream() { return *default_stream_; }
+  // Has no work, ever: what is allocated in its order is there for all streams.
+  Stream &idle_stream() { return *idle_stream_; }
+  MemoryPool &pool(Backing backing);
+
+  // A new stream that keeps order with nobody, or the caller's.
+  guf_status open_stream(Native native, bool owned, Stream **out, guf_error *error);
+  // Never waits: a busy stream is destroyed later.
+  void close_stream(Stream &stream);
+  // Destroys the closed streams that are idle by now.
+  void reap_streams();
+
+  // Says what a code of the driver means; one that means the end of the device marks it as lost.
+  guf_status check(Code code, const char *what, guf_error *error) {
+    return __builtin_expect(code == kDone, 1) ? guf_status{GUF_OK} : refuse(code, what, error);
+  }
+  // The same where nobody is to be told.
+  void note(Code code) {
+    if (code != kDone) refuse(code, "", nullptr);
+  }
+  bool lost() const { return lost_code_.load(std::memory_order_relaxed) != kDone; }
+  guf_status fail_lost(guf_error *error) const;
+
+ private:
+  guf_status make_stream(Stream **out, guf_error *error);
+  [[gnu::cold]] guf_status refuse(Code code, const char *what, guf_error *error);
+
+  Driver &driver_;
+  const Vendor &vendor_;
+  const DeviceFacts facts_;
+  const Context context_;
+  const DeviceTraits traits_;
+  std::atomic<Code> lost_code_{kDone};
+
+  GuardShelf guards_;
+  Native driver_pool_ = nullptr;
+  MemoryPool memory_, pinned_, mapped_, managed_;
+  StatusRing status_ring_;
+  StagedCopies staged_copies_;
+  MoveKernels moves_;
+  RefusedImages refused_;
+  Stream *default_stream_ = nullptr, *idle_stream_ = nullptr;
+
+  std::mutex closing_mutex_;
+  Stream *closing_ = nullptr;  // closed by their owners, busy when that happened
+};
+
+// A thread's stay with a device: its context is current meanwhile, and what was current before is
+// so again afterwards.
+class Visit {
+ public:
+  explicit Visit(Device &device) : device_(device) {}
+  Visit(const Visit &) = delete;
+  Visit &operator=(const Visit &) = delete;
+  ~Visit() {
+    if (entered_) device_.driver().leave(device_.context(), before_);
+  }
+
+  // Errors  GUF_E_FORKED, GUF_E_DEVICE_LOST, or what the driver says
+  guf_status begin(guf_error *error) {
+    if (forked()) return fail_forked(error);
+    if (__builtin_expect(device_.lost(), 0)) return device_.fail_lost(error);
+    GUF_GPU_TRY(device_.check(device_.driver().enter(device_.context(), &before_),
+                              "making the device's context current", error));
+    entered_ = true;
+    return GUF_OK;
+  }
+
+ private:
+  Device &device_;
+  uint64_t before_ = 0;
+  bool entered_ = false;
+};
+
+// Calls of this thread do not disturb a capture that any thread has under way.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(Driver &driver) : driver_(driver) {
+    changed_ = driver_.capture_exchange(&mode_) == kDone;
+  }
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+  ~RelaxedCapture() {
+    if (changed_) driver_.capture_exchange(&mode_);
+  }
+
+ private:
+  Driver &driver_;
+  CaptureMode mode_ = kCaptureRelaxed;
+  bool changed_;
+};
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_GPU_DEVICE_H

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which failure an event reports is decided when its record is complete: all work before it has
+// then said whether it failed. Until then the event stands in its stream's list, so that a report
+// of the stream, which forgets the failure, first tells the events behind it.
+#include "backends/gpu/gpu_event.h"
+
+#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/wait_clock.h"
+
+namespace gufunc::gpu {
+
+std::mutex &failure_lock() {
+  static constinit std::mutex lock;
+  return lock;
+}
+
+Event::~Event() {
+  const std::lock_guard lock(failure_lock());
+  stop_asking();
+}
+
+guf_status Event::record(Stream &stream, guf_error *error) {
+  GUF_GPU_TRY(device_.check(device_.driver().event_record(native_, stream.native()),
+                            "recording an event", error));
+  ask(stream);
+  recorded_.store(true, std::memory_order_release);
+  return GUF_OK;
+}
+
+void Event::ask(Stream &stream) {
+  // What fails says so before it is no longer expected: in this order nothing is missed.
+  const bool expected = stream.expected_.load(std::memory_order_acquire) != 0;
+  const bool failed = stream.failed_.load(std::memory_order_acquire);
+  if (!expected && !failed && !concerned_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(failure_lock());
+  stop_asking();
+  failure_ = stream.failure_;
+  if (!failure_.happened() && stream.expected_.load(std::memory_order_acquire) != 0) {
+    launches_ = stream.launches_.load(std::memory_order_relaxed);
+    stream.retain();
+    stream_ = &stream;
+    next_ = stream.asking_;
+    if (next_ != nullptr) next_->previous_ = this;
+    stream.asking_ = this;
+  }
+  concerned_.store(stream_ != nullptr || failure_.happened(), std::memory_order_release);
+}
+
+void Event::stop_asking() {
+  if (stream_ == nullptr) return;
+  if (previous_ != nullptr) {
+    previous_->next_ = next_;
+  } else {
+    stream_->asking_ = next_;
+  }
+  if (next_ != nullptr) next_->previous_ = previous_;
+  next_ = previous_ = nullptr;
+  stream_->release();
+  stream_ = nullptr;
+}
+
+// Takes the stream's failure if it happened before the record.
+void Event::settle() {
+  if (stream_ == nullptr) return;
+  if (stream_->failure_.happened() && stream_->failure_.launch <= launches_) {
+    failure_ = stream_->failure_;
+  }
+  stop_asking();
+}
+
+guf_status Event::answer(guf_error *error) {
+  if (!concerned_.load(std::memory_order_acquire)) return GUF_OK;
+  const std::lock_guard lock(failure_lock());
+  settle();
+  return failure_.report(error);
+}
+
+guf_status Event::query(guf_error *error) {
+  if (!recorded()) return GUF_OK;
+  const Code code = device_.driver().event_query(native_);
+  if (code == kDone) return answer(error);
+  if (device_.driver().meaning(code).sense == Sense::kNotReady) return GUF_NOT_READY;
+  return device_.check(code, "asking for an event", error);
+}
+
+guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
+  if (!recorded()) return GUF_OK;
+  WaitClock clock(timeout_ns);
+  if (clock.never()) {
+    GUF_GPU_TRY(device_.check(device_.driver().event_synchronize(native_), "waiting for an event",
+                              error));
+    return answer(error);
+  }
+  for (;;) {
+    const guf_status status = query(error);
+    if (status != GUF_NOT_READY) return status;
+    if (clock.passed()) return GUF_TIMEOUT;
+    clock.pause();
+  }
+}
+
+}  // namespace gufunc::gpu

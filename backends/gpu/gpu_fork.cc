@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A word in a page under MADV_WIPEONFORK: 1 in the process that opened the driver, 0 in its
+// children.
+#include "backends/gpu/gpu_fork.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+#include "backends/gpu/gpu_host.h"
+
+namespace gufunc::gpu {
+namespace {
+
+using Word = std::atomic<uint32_t>;
+
+// Serves before the driver is opened, and where the kernel is too old to wipe pages: forks then go
+// unnoticed.
+constinit Word unwatched{1};
+constinit std::atomic<Word *> watched{&unwatched};
+
+}  // namespace
+
+void claim_driver() {
+  if (watched.load(std::memory_order_acquire) != &unwatched) return;
+  const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void *page = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  if (madvise(page, size, MADV_WIPEONFORK) != 0) {
+    munmap(page, size);
+    return;
+  }
+  watched.store(new (page) Word(1), std::memory_order_release);
+}
+
+bool forked() {
+  return __builtin_expect(
+      watched.load(std::memory_order_acquire)->load(std::memory_order_relaxed) == 0, 0);
+}
+
+guf_status fail_forked(guf_error *error) {
+  return fail(error, GUF_E_FORKED,
+              "the driver was opened before this process was forked: it serves the parent only");
+}
+
+}  // namespace gufunc::gpu

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells a forked child, in which the driver is useless, from the process that opened the driver.
+#ifndef GUFUNC_BACKENDS_GPU_GPU_FORK_H
+#define GUFUNC_BACKENDS_GPU_GPU_FORK_H
+
+#include <gufunc/status.h>
+
+namespace gufunc::gpu {
+
+// Marks this process as the one that uses the driver. Called when the driver is opened.
+void claim_driver();
+
+// Whether this is a child of the process that opened the driver. One load.
+bool forked();
+
+// GUF_E_FORKED, with its text.
+[[gnu::cold]] guf_status fail_forked(guf_error *error);
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_GPU_FORK_H

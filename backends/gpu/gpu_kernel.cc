@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// All entries are looked up and loaded when a kernel is asked for, so that no launch, which may be
+// under capture, makes the driver load code.
+#include "backends/gpu/gpu_kernel.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "backends/gpu/gpu_device.h"
+
+namespace gufunc::gpu {
+namespace {
+
+constexpr size_t kLongestName = 512;
+
+const char *target_of(const guf_module_image &image) {
+  return image.target == nullptr ? "" : image.target;
+}
+
+}  // namespace
+
+int32_t score_image(Device &device, const guf_module_image &image) {
+  const char *const target = target_of(image);
+  if (image.format == GUF_IMAGE_HOST || image.data == nullptr || image.size == 0) return 0;
+  if (device.refused().has(image.format, target)) return 0;
+  return device.vendor().score(device.facts().target, image.format, target);
+}
+
+guf_status Module::load(Device &device, const guf_module_image &image, Module **out,
+                        guf_error *error) {
+  const char *const target = target_of(image);
+  if (image.codec != GUF_CODEC_NONE) {
+    return fail(error, GUF_E_UNSUPPORTED, "image %.40s: found codec %d, wanted plain bytes", target,
+                image.codec);
+  }
+  if (score_image(device, image) == 0) {
+    return fail(error, GUF_E_NO_IMAGE, "image: found format %d for '%.40s', wanted one for %s",
+                image.format, target, device.facts().target);
+  }
+  const RelaxedCapture relaxed(device.driver());
+  Native native = nullptr;
+  const Code code = device.driver().module_load(image.data, &native);
+  if (code != kDone) {
+    if (device.driver().meaning(code).sense == Sense::kNoImage) {
+      device.refused().add(image.format, target);
+    }
+    char what[96];
+    std::snprintf(what, sizeof(what), "loading the image '%.40s'", target);
+    return device.check(code, what, error);
+  }
+  auto *module = create<Module>(device, native);
+  if (module == nullptr) {
+    device.note(device.driver().module_unload(native));
+    return fail_memory(error, "a module");
+  }
+  *out = module;
+  return GUF_OK;
+}
+
+void Module::unload(bool with_driver) {
+  if (with_driver) {
+    const RelaxedCapture relaxed(device_.driver());
+    device_.note(device_.driver().module_unload(native_));
+  }
+  while (first_ != nullptr) {
+    Kernel *const kernel = first_;
+    first_ = kernel->next;
+    host_free(kernel);
+  }
+  destroy(this);
+}
+
+guf_status Module::function(const char *name, Native *out, guf_error *error) {
+  *out = nullptr;
+  Driver &driver = device_.driver();
+  Code code = driver.function_find(native_, name, out);
+  if (driver.meaning(code).sense == Sense::kNotFound) {
+    *out = nullptr;
+    return GUF_OK;
+  }
+  char what[128];
+  if (code == kDone) code = driver.function_prepare(*out, device_.facts().max_shared_bytes);
+  if (code == kDone) return GUF_OK;
+  std::snprintf(what, sizeof(what), "loading the kernel '%.80s'", name);
+  return device_.check(code, what, error);
+}
+
+guf_status Module::resolve(const char *stem, Kernel *kernel, guf_error *error) {
+  bool any = false;
+  for (int entry = 0; entry < kLoopEntries; ++entry) {
+    char name[kLongestName];
+    std::snprintf(name, sizeof(name), "%s%s", stem, entry_name(static_cast<Entry>(entry)));
+    GUF_GPU_TRY(function(name, &kernel->functions[entry], error));
+    any |= kernel->functions[entry] != nullptr;
+  }
+  if (any) return GUF_OK;
+  return fail(error, GUF_E_NO_IMAGE, "the image has no code for the kernel '%.80s'", stem);
+}
+
+guf_status Module::kernel(const char *stem, Kernel **out, guf_error *error) {
+  const size_t length = strnlen(stem, kLongestName);
+  if (length > kLongestName - 16) {
+    return fail(error, GUF_E_UNSUPPORTED, "kernel name: found more than %zu bytes",
+                kLongestName - 16);
+  }
+  const RelaxedCapture relaxed(device_.driver());
+  const std::lock_guard lock(mutex_);
+  for (Kernel *known = first_; known != nullptr; known = known->next) {
+    if (std::strcmp(known->name, stem) == 0) {
+      *out = known;
+      return GUF_OK;
+    }
+  }
+  void *memory = host_alloc(sizeof(Kernel) + length + 1, alignof(Kernel));
+  if (memory == nullptr) return fail_memory(error, "a kernel");
+  auto *kernel = new (memory) Kernel();
+  const guf_status status = resolve(stem, kernel, error);
+  if (status != GUF_OK) {
+    host_free(kernel);
+    return status;
+  }
+  kernel->name = static_cast<char *>(memory) + sizeof(Kernel);
+  std::memcpy(kernel->name, stem, length + 1);
+  kernel->next = first_;
+  first_ = kernel;
+  *out = kernel;
+  return GUF_OK;
+}
+
+}  // namespace gufunc::gpu

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images that were loaded, and the functions that they have for a loop.
+#ifndef GUFUNC_BACKENDS_GPU_GPU_KERNEL_H
+#define GUFUNC_BACKENDS_GPU_GPU_KERNEL_H
+
+#include <mutex>
+
+#include "backends/gpu/driver.h"
+#include "backends/gpu/entry.h"
+
+namespace gufunc::gpu {
+
+class Device;
+
+inline constexpr int kLoopEntries = static_cast<int>(Entry::kLoopEntries);
+
+// All that an image has for one loop; NULL where it has none.
+struct Kernel {
+  Native functions[kLoopEntries] = {};
+  char *name = nullptr;  // behind the kernel
+  Kernel *next = nullptr;
+
+  Native function(Entry entry) const { return functions[static_cast<int>(entry)]; }
+};
+
+class Module {
+ public:
+  Module(Device &device, Native native) : device_(device), native_(native) {}
+
+  // The image must be plain. With the device's context current.
+  // Errors  GUF_E_NO_IMAGE <= the driver cannot run it, but perhaps another image;
+  //         GUF_E_BAD_FILE <= it is no such image;  GUF_E_UNSUPPORTED <= it is compressed
+  static guf_status load(Device &device, const guf_module_image &image, Module **out,
+                         guf_error *error);
+  void unload(bool with_driver);
+
+  Device &device() const { return device_; }
+
+  // The entries of a loop by its stem, with their code in the device's memory; found once.
+  // Errors  GUF_E_NO_IMAGE <= the image has none of them
+  guf_status kernel(const char *stem, Kernel **out, guf_error *error);
+  // The function of one whole name; NULL: the image does not have it.
+  guf_status function(const char *name, Native *out, guf_error *error);
+
+ private:
+  guf_status resolve(const char *stem, Kernel *kernel, guf_error *error);
+
+  Device &device_;
+  const Native native_;
+  std::mutex mutex_;
+  Kernel *first_ = nullptr;
+};
+
+// What a device makes of an image: 0 for what it cannot run or has refused.
+int32_t score_image(Device &device, const guf_module_image &image);
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_GPU_KERNEL_H

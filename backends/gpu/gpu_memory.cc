@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots for memory: allocating, copying, filling.
+#include <cstring>
+
+#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/gpu_geometry.h"
+#include "backends/gpu/gpu_plugin.h"
+#include "backends/gpu/request.h"
+
+namespace gufunc::gpu {
+namespace {
+
+constexpr uint32_t kLargestPattern = 16;
+
+guf_status backing_of(int32_t kind, Backing *out, guf_error *error) {
+  switch (kind) {
+    case GUF_MEMORY_DEVICE:
+      *out = Backing::kDevice;
+      return GUF_OK;
+    case GUF_MEMORY_PINNED:
+      *out = Backing::kPinned;
+      return GUF_OK;
+    case GUF_MEMORY_MAPPED:
+      *out = Backing::kMapped;
+      return GUF_OK;
+    case GUF_MEMORY_MANAGED:
+      *out = Backing::kManaged;
+      return GUF_OK;
+    default:
+      return fail(error, GUF_E_UNSUPPORTED, "memory kind: found %d, wanted 0..3", kind);
+  }
+}
+
+// The shortest pattern that repeats to the same bytes.
+uint32_t shorten(const unsigned char *pattern, uint32_t size) {
+  while (size % 2 == 0 && std::memcmp(pattern, pattern + size / 2, size / 2) == 0) size /= 2;
+  return size;
+}
+
+// Whether the driver's own memset can do it: 1, 2 or 4 bytes, aligned.
+bool is_settable(uint64_t dst, uint32_t width) {
+  return (width == 1 || width == 2 || width == 4) && dst % width == 0;
+}
+
+guf_status fill_in_order(Device &device, Stream &stream, uint64_t dst, const unsigned char *pattern,
+                         uint32_t size, uint64_t count, guf_error *error) {
+  const uint32_t width = shorten(pattern, size);
+  if (is_settable(dst, width)) {
+    uint32_t value = 0;
+    std::memcpy(&value, pattern, width);
+    return device.check(
+        device.driver().set(dst, value, width, count * (size / width), stream.native()),
+        "filling memory", error);
+  }
+  Request request(stream, nullptr, StatusWish());
+  GUF_GPU_TRY(queue_fill(dst, pattern, size, count, request, error));
+  return request.finish(error);
+}
+
+}  // namespace
+
+guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
+                        uint64_t *out_address, guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  Backing backing;
+  GUF_GPU_TRY(backing_of(kind, &backing, error));
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  if (backing == Backing::kManaged && !owner.facts().managed) {
+    return fail(error, GUF_E_UNSUPPORTED, "memory kind: device %d has no managed memory",
+                owner.context().index);
+  }
+  return owner.pool(backing).allocate(size, static_cast<Stream *>(stream), out_address, error);
+}
+
+guf_status memory_free(void *device, uint64_t address, uint64_t size, int32_t kind, void *stream,
+                       guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  Backing backing;
+  GUF_GPU_TRY(backing_of(kind, &backing, error));
+  if (address == 0) return GUF_OK;
+  Visit visit(owner);
+  const guf_status status = visit.begin(error);
+  if (status == GUF_E_DEVICE_LOST) return GUF_OK;  // it went with the device
+  GUF_GPU_TRY(status);
+  return owner.pool(backing).release(address, size, static_cast<Stream *>(stream), error);
+}
+
+guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
+                guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  if (kind < GUF_COPY_HOST_TO_DEVICE || kind > GUF_COPY_DEVICE_TO_DEVICE) {
+    return fail(error, GUF_E_UNSUPPORTED, "copy kind: found %d, wanted 0..2", kind);
+  }
+  if (size == 0) return GUF_OK;
+  const Direction direction = kind == GUF_COPY_HOST_TO_DEVICE   ? Direction::kToDevice
+                              : kind == GUF_COPY_DEVICE_TO_HOST ? Direction::kToHost
+                                                                : Direction::kWithin;
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  Stream &order = owner.stream_of(stream);
+  const bool host_side = direction != Direction::kWithin;
+  // Without a stream the call waits: the driver may then read and write the host's memory itself.
+  if (host_side && stream != nullptr &&
+      !owner.driver().is_pinned(direction == Direction::kToDevice ? src : dst)) {
+    return owner.staged_copies().queue(dst, src, size, direction, order, error);
+  }
+  GUF_GPU_TRY(owner.check(owner.driver().copy(dst, src, size, direction, order.native()),
+                          "copying memory", error));
+  if (!host_side || stream != nullptr) return GUF_OK;
+  const RelaxedCapture relaxed(owner.driver());
+  return order.synchronize(UINT64_MAX, error);
+}
+
+guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,
+                uint32_t pattern_size, uint64_t count, guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  if (pattern_size == 0 || pattern_size > kLargestPattern) {
+    return fail(error, GUF_E_UNSUPPORTED, "pattern size: found %u bytes, wanted 1..%u",
+                pattern_size, kLargestPattern);
+  }
+  if (count == 0) return GUF_OK;
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  return fill_in_order(owner, owner.stream_of(stream), dst,
+                       static_cast<const unsigned char *>(pattern), pattern_size, count, error);
+}
+
+}  // namespace gufunc::gpu

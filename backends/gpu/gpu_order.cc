@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots for streams and events. A NULL stream is the device's own default stream; where a slot
+// is told no device, it means those of all devices.
+#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/gpu_event.h"
+#include "backends/gpu/gpu_plugin.h"
+#include "backends/gpu/wait_clock.h"
+
+namespace gufunc::gpu {
+namespace {
+
+guf_status check_same(const Device &a, const Device &b, guf_error *error) {
+  if (&a == &b) return GUF_OK;
+  return fail(error, GUF_E_DEVICE_MISMATCH,
+              "the event is of device %d and the stream of device %d: found two, wanted one",
+              a.context().index, b.context().index);
+}
+
+// Adopts a stream of the caller's.
+guf_status check_native(Device &device, Native native, guf_error *error) {
+  bool belongs = false;
+  GUF_GPU_TRY(device.check(device.driver().stream_belongs(native, device.context(), &belongs),
+                           "asking whose the stream is", error));
+  if (belongs) return GUF_OK;
+  return fail(error, GUF_E_DEVICE_MISMATCH, "native stream: found one of another device than %d",
+              device.context().index);
+}
+
+guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
+  Visit visit(stream.device());
+  GUF_GPU_TRY(visit.begin(error));
+  const RelaxedCapture relaxed(stream.device().driver());
+  return stream.synchronize(timeout_ns, error);
+}
+
+guf_status ask_stream(Stream &stream, guf_error *error) {
+  Visit visit(stream.device());
+  GUF_GPU_TRY(visit.begin(error));
+  const RelaxedCapture relaxed(stream.device().driver());
+  return stream.query(error);
+}
+
+}  // namespace
+
+guf_status stream_open(void *device, uint64_t native, uint32_t flags, void **out_stream,
+                       guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  if (flags != 0) {
+    return fail(error, GUF_E_UNSUPPORTED, "stream flags: 0x%x is not known to this plugin", flags);
+  }
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  owner.reap_streams();
+  auto adopted = reinterpret_cast<Native>(native);
+  Stream *stream = nullptr;
+  if (native != 0) {
+    GUF_GPU_TRY(check_native(owner, adopted, error));
+  } else {
+    GUF_GPU_TRY(owner.check(owner.driver().stream_open(&adopted), "making a stream", error));
+  }
+  GUF_GPU_TRY(owner.open_stream(adopted, native == 0, &stream, error));
+  *out_stream = stream;
+  return GUF_OK;
+}
+
+void stream_close(void *stream) {
+  if (stream == nullptr || forked()) return;
+  auto &closed = *static_cast<Stream *>(stream);
+  Device &device = closed.device();
+  Visit visit(device);
+  // A lost device is only forgotten.
+  visit.begin(nullptr);
+  const RelaxedCapture relaxed(device.driver());
+  device.close_stream(closed);
+}
+
+guf_status stream_query(void *stream, guf_error *error) {
+  if (stream != nullptr) return ask_stream(*static_cast<Stream *>(stream), error);
+  return for_each_device(
+      [&](Device &device) { return ask_stream(device.default_stream(), error); });
+}
+
+guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *error) {
+  if (stream != nullptr) return wait_stream(*static_cast<Stream *>(stream), timeout_ns, error);
+  const WaitClock clock(timeout_ns);
+  return for_each_device([&](Device &device) {
+    return wait_stream(device.default_stream(), clock.left_ns(), error);
+  });
+}
+
+guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
+  auto &awaited = *static_cast<Event *>(event);
+  Device &device =
+      stream == nullptr ? awaited.device() : static_cast<Stream *>(stream)->device();
+  Visit visit(device);
+  GUF_GPU_TRY(visit.begin(error));
+  if (!awaited.recorded()) return GUF_OK;
+  const Native native = device.stream_of(stream).native();
+  return device.check(device.driver().stream_wait(native, awaited.native()),
+                      "making the stream wait for an event", error);
+}
+
+guf_status event_open(void *device, void **out_event, guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  Native native = nullptr;
+  GUF_GPU_TRY(
+      owner.check(owner.driver().event_open(EventKind::kTimed, &native), "making an event", error));
+  auto *event = create<Event>(owner, native);
+  if (event == nullptr) {
+    owner.note(owner.driver().event_close(native));
+    return fail_memory(error, "an event");
+  }
+  *out_event = event;
+  return GUF_OK;
+}
+
+void event_close(void *event) {
+  if (event == nullptr || forked()) return;
+  auto *closed = static_cast<Event *>(event);
+  Device &device = closed->device();
+  {
+    Visit visit(device);
+    if (visit.begin(nullptr) == GUF_OK) device.note(device.driver().event_close(closed->native()));
+  }
+  destroy(closed);
+}
+
+guf_status event_record(void *event, void *stream, guf_error *error) {
+  auto &recorded = *static_cast<Event *>(event);
+  Device &device = recorded.device();
+  if (stream != nullptr) {
+    GUF_GPU_TRY(check_same(device, static_cast<Stream *>(stream)->device(), error));
+  }
+  Visit visit(device);
+  GUF_GPU_TRY(visit.begin(error));
+  return recorded.record(device.stream_of(stream), error);
+}
+
+guf_status event_query(void *event, guf_error *error) {
+  auto &asked = *static_cast<Event *>(event);
+  Visit visit(asked.device());
+  GUF_GPU_TRY(visit.begin(error));
+  const RelaxedCapture relaxed(asked.device().driver());
+  return asked.query(error);
+}
+
+guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error) {
+  auto &awaited = *static_cast<Event *>(event);
+  Visit visit(awaited.device());
+  GUF_GPU_TRY(visit.begin(error));
+  const RelaxedCapture relaxed(awaited.device().driver());
+  return awaited.synchronize(timeout_ns, error);
+}
+
+}  // namespace gufunc::gpu

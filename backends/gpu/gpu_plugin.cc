@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver is opened by probe, once; devices are kept so that work without a stream, and the
+// shutdown, find them.
+#include "backends/gpu/gpu_plugin.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/wait_clock.h"
+
+namespace gufunc::gpu {
+namespace {
+
+constinit std::atomic<const Vendor *> the_vendor{nullptr};
+constinit std::mutex opening;  // guards the next three
+constinit Driver *the_driver = nullptr;
+constinit int32_t ndevices = -1;  // not probed
+char no_device_reason[160];
+constinit std::atomic<Device *> open_devices[kMostDevices] = {};
+
+const Vendor &vendor() {
+  return *the_vendor.load(std::memory_order_acquire);
+}
+
+void write_driver(char *out_text, size_t size) {
+  if (size == 0) return;
+  char version[64] = "";
+  the_driver->write_version(version, sizeof(version));
+  if (ndevices == 0 && no_device_reason[0] != '\0') {
+    std::snprintf(out_text, size, "%s; %s", version, no_device_reason);
+  } else {
+    std::snprintf(out_text, size, "%s", version);
+  }
+}
+
+void write_info(const Device &device, guf_backend_device_info *out_info) {
+  guf_backend_device_info info = {};
+  const DeviceFacts &facts = device.facts();
+  info.struct_size = out_info->struct_size;
+  info.units = facts.units;
+  info.memory_bytes = facts.memory_bytes;
+  std::snprintf(info.name, sizeof(info.name), "%s", facts.name);
+  std::snprintf(info.target, sizeof(info.target), "%s", facts.target);
+  device.driver().write_version(info.driver, sizeof(info.driver));
+  std::memcpy(out_info, &info, std::min<size_t>(out_info->struct_size, sizeof(info)));
+}
+
+guf_status refuse_open(Code code, const char *what, int32_t index, guf_error *error) {
+  const Meaning &meaning = the_driver->meaning(code);
+  return fail_native(error, meaning.status, code, "%s %d failed: %s (%d)", what, index,
+                     meaning.name, code);
+}
+
+// Gives the context back too.
+void end_device(Device *device) {
+  Driver &driver = device->driver();
+  const Context context = device->context();
+  {
+    // A lost device has no context to enter; what it had is only forgotten.
+    Visit visit(*device);
+    visit.begin(nullptr);
+    device->close();
+  }
+  driver.context_close(context);
+  destroy(device);
+}
+
+guf_status check_index(int32_t index, guf_error *error) {
+  if (ndevices < 0) return fail(error, GUF_E_NO_DRIVER, "the driver was not opened");
+  if (index >= 0 && index < std::min(ndevices, kMostDevices)) return GUF_OK;
+  return fail(error, GUF_E_NO_DEVICE, "device index: found %d, wanted 0..%d", index, ndevices - 1);
+}
+
+guf_status make_device(int32_t index, uint64_t native, Device **out_device, guf_error *error) {
+  DeviceFacts facts = {};
+  Code code = the_driver->device_facts(index, &facts);
+  if (code != kDone) return refuse_open(code, "asking for device", index, error);
+  Context context = {};
+  code = the_driver->context_open(index, native, &context);
+  if (code != kDone) return refuse_open(code, "opening device", index, error);
+  auto *device = create<Device>(*the_driver, vendor(), facts, context);
+  if (device == nullptr) {
+    the_driver->context_close(context);
+    return fail_memory(error, "a device");
+  }
+  guf_status status = GUF_OK;
+  {
+    Visit visit(*device);
+    status = visit.begin(error);
+    if (status == GUF_OK) status = device->start(error);
+  }
+  if (status != GUF_OK) {
+    end_device(device);
+    return status;
+  }
+  *out_device = device;
+  return GUF_OK;
+}
+
+}  // namespace
+
+void set_vendor(const Vendor &vendor) {
+  the_vendor.store(&vendor, std::memory_order_release);
+}
+
+Device *open_device(int32_t number) {
+  return open_devices[number].load(std::memory_order_acquire);
+}
+
+const guf_module_v1 *builtins() {
+  return vendor().builtins();
+}
+
+guf_status probe(int32_t *out_ndevices, char *out_driver, size_t driver_size, guf_error *error) {
+  const std::lock_guard lock(opening);
+  if (ndevices < 0) {
+    Driver *driver = nullptr;
+    int32_t count = 0;
+    GUF_GPU_TRY(vendor().open(&driver, &count, no_device_reason, sizeof(no_device_reason), error));
+    claim_driver();
+    the_driver = driver;
+    ndevices = count;
+    if (count == 0) host_log(LogLevel::kInformation, "%s: %s", vendor().name, no_device_reason);
+  }
+  *out_ndevices = ndevices;
+  write_driver(out_driver, driver_size);
+  return GUF_OK;
+}
+
+guf_status device_open(int32_t index, uint64_t native, void **out_device,
+                       guf_backend_device_info *out_info, guf_error *error) {
+  if (forked()) return fail_forked(error);
+  const std::lock_guard lock(opening);
+  GUF_GPU_TRY(check_index(index, error));
+  Device *device = nullptr;
+  GUF_GPU_TRY(make_device(index, native, &device, error));
+  // One per index by the host's promise; more of them only miss the waits of all devices.
+  Device *none = nullptr;
+  open_devices[index].compare_exchange_strong(none, device, std::memory_order_acq_rel);
+  write_info(*device, out_info);
+  *out_device = device;
+  return GUF_OK;
+}
+
+void device_close(void *device) {
+  if (device == nullptr || forked()) return;
+  auto *closed = static_cast<Device *>(device);
+  const std::lock_guard lock(opening);
+  open_devices[closed->context().index].compare_exchange_strong(closed, nullptr,
+                                                                std::memory_order_acq_rel);
+  end_device(static_cast<Device *>(device));
+}
+
+// No thread of ours is to be stopped: caches go back when nothing that was queued needs them.
+guf_status shutdown(uint64_t timeout_ns, guf_error *error) {
+  if (forked()) return GUF_OK;
+  WaitClock clock(timeout_ns);
+  GUF_GPU_TRY(for_each_device([&](Device &device) -> guf_status {
+    Visit visit(device);
+    if (visit.begin(nullptr) != GUF_OK) return GUF_OK;
+    const RelaxedCapture relaxed(device.driver());
+    for (;;) {
+      const guf_status idle = device.default_stream().query(error);
+      if (idle != GUF_NOT_READY && idle != GUF_OK) return GUF_OK;
+      if (idle == GUF_OK && device.staged_copies().idle()) return GUF_OK;
+      if (clock.passed()) return GUF_TIMEOUT;
+      clock.pause();
+    }
+  }));
+  return for_each_device([](Device &device) -> guf_status {
+    Visit visit(device);
+    if (visit.begin(nullptr) != GUF_OK) return GUF_OK;
+    device.reap_streams();
+    for (const Backing backing :
+         {Backing::kDevice, Backing::kPinned, Backing::kMapped, Backing::kManaged}) {
+      device.pool(backing).trim(0);
+    }
+    return GUF_OK;
+  });
+}
+
+}  // namespace gufunc::gpu

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots that every GPU plugin has, and how a vendor's entry point fills a table with them.
+#ifndef GUFUNC_BACKENDS_GPU_GPU_PLUGIN_H
+#define GUFUNC_BACKENDS_GPU_GPU_PLUGIN_H
+
+#include <gufunc/backend.h>
+
+#include "backends/gpu/driver.h"
+
+namespace gufunc::gpu {
+
+class Device;
+
+// What gufunc_backend_open_v1 does. Makes no call of a driver. The vendor is immortal.
+guf_status open_plugin(const Vendor &vendor, const guf_host_api *host, uint32_t host_minor,
+                       guf_backend_api *api);
+
+// gpu_plugin.cc: the driver and its devices
+void set_vendor(const Vendor &vendor);
+guf_status probe(int32_t *out_ndevices, char *out_driver, size_t driver_size, guf_error *error);
+guf_status device_open(int32_t index, uint64_t native, void **out_device,
+                       guf_backend_device_info *out_info, guf_error *error);
+void device_close(void *device);
+guf_status shutdown(uint64_t timeout_ns, guf_error *error);
+const guf_module_v1 *builtins();
+
+// Calls `function(Device &)` for every open device until one fails.
+template <class Function>
+guf_status for_each_device(Function function);
+inline constexpr int32_t kMostDevices = 64;
+Device *open_device(int32_t number);  // NULL: none of that number
+
+// gpu_memory.cc
+guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
+                        uint64_t *out_address, guf_error *error);
+guf_status memory_free(void *device, uint64_t address, uint64_t size, int32_t kind, void *stream,
+                       guf_error *error);
+guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
+                guf_error *error);
+guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,
+                uint32_t pattern_size, uint64_t count, guf_error *error);
+
+// gpu_order.cc: streams and events
+guf_status stream_open(void *device, uint64_t native, uint32_t flags, void **out_stream,
+                       guf_error *error);
+void stream_close(void *stream);
+guf_status stream_query(void *stream, guf_error *error);
+guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *error);
+guf_status stream_wait_event(void *stream, void *event, guf_error *error);
+guf_status event_open(void *device, void **out_event, guf_error *error);
+void event_close(void *event);
+guf_status event_record(void *event, void *stream, guf_error *error);
+guf_status event_query(void *event, guf_error *error);
+guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error);
+
+// gpu_queue.cc: images, kernels, and what runs them
+int32_t image_score(void *device, const guf_module_image *image);
+guf_status module_load(void *device, const guf_module_image *image, void **out_module,
+                       guf_error *error);
+void module_unload(void *module);
+guf_status kernel_get(void *module, uint32_t index, const char *name, void **out_kernel,
+                      guf_error *error);
+guf_status launch(void *device, const guf_backend_launch *launch, guf_error *error);
+guf_status convert(void *device, void *stream, const guf_launch_block *block, guf_error *error);
+guf_status method(void *device, const guf_backend_method *method, guf_error *error);
+guf_status describe_launch(void *device, const guf_backend_launch *launch, char *out_text,
+                           size_t text_size, guf_error *error);
+guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
+                           size_t text_size, guf_error *error);
+
+// gpu_extension.cc
+guf_status extension(const char *name, uint32_t version, const void **out_table, guf_error *error);
+
+template <class Function>
+guf_status for_each_device(Function function) {
+  for (int32_t number = 0; number < kMostDevices; ++number) {
+    Device *const device = open_device(number);
+    if (device == nullptr) continue;
+    if (const guf_status status = function(*device); status != GUF_OK) return status;
+  }
+  return GUF_OK;
+}
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_GPU_PLUGIN_H

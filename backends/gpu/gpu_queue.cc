@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots for images and kernels, and those that run them.
+#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/gpu_geometry.h"
+#include "backends/gpu/gpu_kernel.h"
+#include "backends/gpu/gpu_plugin.h"
+#include "backends/gpu/request.h"
+
+namespace gufunc::gpu {
+namespace {
+
+guf_status check_flags(uint32_t flags, uint32_t known, const char *what, guf_error *error) {
+  const uint32_t unknown = flags & ~known;
+  if (__builtin_expect(unknown == 0, 1)) return GUF_OK;
+  return fail(error, GUF_E_UNSUPPORTED, "%s flags: 0x%x is not known to this plugin", what,
+              unknown);
+}
+
+constexpr uint32_t kLaunchFlags = GUF_LAUNCH_GENERALIZED | GUF_LAUNCH_ANY_THREAD |
+                                  GUF_LAUNCH_STATUS | GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST |
+                                  GUF_LAUNCH_SWAPPED;
+constexpr uint32_t kMethodFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD | GUF_METHOD_STATUS |
+                                  GUF_METHOD_MASKED | GUF_METHOD_INITIAL | GUF_METHOD_EXACT |
+                                  GUF_METHOD_MIXED;
+
+}  // namespace
+
+int32_t image_score(void *device, const guf_module_image *image) {
+  return score_image(*static_cast<Device *>(device), *image);
+}
+
+guf_status module_load(void *device, const guf_module_image *image, void **out_module,
+                       guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  Module *module = nullptr;
+  GUF_GPU_TRY(Module::load(owner, *image, &module, error));
+  *out_module = module;
+  return GUF_OK;
+}
+
+void module_unload(void *module) {
+  if (module == nullptr || forked()) return;
+  auto *unloaded = static_cast<Module *>(module);
+  Visit visit(unloaded->device());
+  unloaded->unload(visit.begin(nullptr) == GUF_OK);
+}
+
+guf_status kernel_get(void *module, uint32_t, const char *name, void **out_kernel,
+                      guf_error *error) {
+  auto &owner = *static_cast<Module *>(module);
+  if (name == nullptr) return fail(error, GUF_E_ARG, "kernel name: found NULL, wanted a stem");
+  Visit visit(owner.device());
+  GUF_GPU_TRY(visit.begin(error));
+  Kernel *kernel = nullptr;
+  GUF_GPU_TRY(owner.kernel(name, &kernel, error));
+  *out_kernel = kernel;
+  return GUF_OK;
+}
+
+guf_status launch(void *device, const guf_backend_launch *launch, guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  GUF_GPU_TRY(check_flags(launch->block->flags, kLaunchFlags, "launch", error));
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  Stream &stream = owner.stream_of(launch->stream);
+  Request request(stream, static_cast<const Kernel *>(launch->kernel),
+                  {launch->watch, launch->failure, stream.next_launch()});
+  GUF_GPU_TRY(queue_launch(*launch, request, error));
+  return request.finish(error);
+}
+
+guf_status convert(void *device, void *stream, const guf_launch_block *block, guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  Request request(owner.stream_of(stream), nullptr, StatusWish());
+  GUF_GPU_TRY(queue_convert(*block, request, error));
+  return request.finish(error);
+}
+
+guf_status method(void *device, const guf_backend_method *method, guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  GUF_GPU_TRY(check_flags(method->block->flags, kMethodFlags, "method", error));
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  Stream &stream = owner.stream_of(method->stream);
+  Request request(stream, static_cast<const Kernel *>(method->kernel),
+                  {method->watch, method->failure, stream.next_launch()});
+  GUF_GPU_TRY(queue_method(*method, request, error));
+  return request.finish(error);
+}
+
+}  // namespace gufunc::gpu

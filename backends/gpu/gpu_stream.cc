@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for streams, and keeping what their work failed with.
+#include "backends/gpu/gpu_stream.h"
+
+#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/gpu_event.h"
+#include "backends/gpu/wait_clock.h"
+
+namespace gufunc::gpu {
+
+Stream::Stream(Device &device, Native native, bool owned)
+    : device_(device), native_(native), owned_(owned) {
+  cache_.stream = this;
+}
+
+void Stream::release() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(this);
+}
+
+guf_status Stream::capturing(bool *out, guf_error *error) const {
+  *out = false;
+  return device_.check(device_.driver().stream_capturing(native_, out),
+                       "asking whether the stream is captured", error);
+}
+
+void Stream::keep(const Failure &failure) {
+  const std::lock_guard lock(failure_lock());
+  if (!failure_.happened()) failure_ = failure;
+  failed_.store(true, std::memory_order_release);
+}
+
+guf_status Stream::report(guf_error *error) {
+  if (!failed_.load(std::memory_order_acquire)) return GUF_OK;
+  const std::lock_guard lock(failure_lock());
+  for (Event *event = asking_; event != nullptr;) {
+    Event *const next = event->next_;
+    if (failure_.launch <= event->launches_) event->settle();
+    event = next;
+  }
+  const Failure first = failure_;
+  failure_ = Failure();
+  failed_.store(false, std::memory_order_release);
+  return first.report(error);
+}
+
+guf_status Stream::query(guf_error *error) {
+  const Code code = device_.driver().stream_query(native_);
+  if (code == kDone) return GUF_OK;
+  if (device_.driver().meaning(code).sense == Sense::kNotReady) return GUF_NOT_READY;
+  return device_.check(code, "asking for the stream", error);
+}
+
+guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
+  GUF_GPU_TRY(wait(timeout_ns, error));
+  return report(error);
+}
+
+guf_status Stream::wait(uint64_t timeout_ns, guf_error *error) {
+  WaitClock clock(timeout_ns);
+  if (clock.never()) {
+    return device_.check(device_.driver().stream_synchronize(native_), "waiting for the stream",
+                         error);
+  }
+  const guf_status idle = query(error);
+  if (idle != GUF_NOT_READY) return idle;
+  // Others may go on queueing: only what is queued now is waited for.
+  Guard *guard = nullptr;
+  GUF_GPU_TRY(device_.guards().take(native_, &guard, error));
+  guf_status status = GUF_NOT_READY;
+  while ((status = device_.guards().look(*guard, error)) == GUF_NOT_READY) {
+    if (clock.passed()) {
+      status = GUF_TIMEOUT;
+      break;
+    }
+    clock.pause();
+  }
+  device_.guards().put(guard);
+  return status;
+}
+
+}  // namespace gufunc::gpu

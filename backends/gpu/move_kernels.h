@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backend's own kernels, which no loop belongs to: convert, copy, fill.
+#ifndef GUFUNC_BACKENDS_GPU_MOVE_KERNELS_H
+#define GUFUNC_BACKENDS_GPU_MOVE_KERNELS_H
+
+#include <atomic>
+#include <mutex>
+
+#include "backends/gpu/driver.h"
+#include "backends/gpu/entry.h"
+
+namespace gufunc::gpu {
+
+class Device;
+class Module;
+
+class MoveKernels {
+ public:
+  explicit MoveKernels(Device &device) : device_(device) {}
+
+  // Loads them at the first call. With the device's context current.
+  // Errors  GUF_E_NO_IMAGE <= the plugin has none for this device; else as Module::load
+  guf_status function(Entry entry, Native *out, guf_error *error);
+  void close(bool with_driver);
+
+ private:
+  guf_status load(guf_error *error);
+  guf_status load_best(guf_error *error);
+
+  static constexpr int kFirst = static_cast<int>(Entry::kLoopEntries);
+  static constexpr int kCount = static_cast<int>(Entry::kEntries) - kFirst;
+
+  Device &device_;
+  std::atomic<bool> ready_{false};
+  std::mutex mutex_;
+  Module *module_ = nullptr;
+  Native functions_[kCount] = {};
+};
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_MOVE_KERNELS_H

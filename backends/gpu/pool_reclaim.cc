@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// How memory passes from one stream to others and back to the driver.
+#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/gpu_stream.h"
+#include "backends/gpu/memory_pool.h"
+
+namespace gufunc::gpu {
+namespace {
+
+void push_front(Block **list, Block *block) {
+  block->next = *list;
+  *list = block;
+}
+
+void move_all(Block **from, Block **to) {
+  while (*from != nullptr) {
+    Block *const block = *from;
+    *from = block->next;
+    push_front(to, block);
+  }
+}
+
+}  // namespace
+
+void MemoryPool::add_stream(Stream &stream) {
+  const std::lock_guard lock(mutex_);
+  StreamCache &cache = stream.cache();
+  cache.next = caches_;
+  if (caches_ != nullptr) caches_->previous = &cache;
+  caches_ = &cache;
+}
+
+void MemoryPool::remove_stream(Stream &stream) {
+  const RelaxedCapture relaxed(device_.driver());
+  const std::lock_guard lock(mutex_);
+  StreamCache &cache = stream.cache();
+  flush_cache(cache);
+  // A graph that is not ours may use what was freed under its capture, for as long as it lives.
+  move_all(&cache.captured, &captured_);
+  for (Block *&list : cache.free) move_all(&list, &captured_);
+  counted_.cached_bytes -= cache.bytes;
+  cache.bytes = 0;
+  if (cache.previous != nullptr) {
+    cache.previous->next = cache.next;
+  } else {
+    caches_ = cache.next;
+  }
+  if (cache.next != nullptr) cache.next->previous = cache.previous;
+}
+
+Block *MemoryPool::take_captured(Stream &stream) {
+  const std::lock_guard lock(mutex_);
+  Block *const blocks = stream.cache().captured;
+  stream.cache().captured = nullptr;
+  for (Block *block = blocks; block != nullptr; block = block->next) {
+    counted_.live_bytes += block->bytes;
+  }
+  return blocks;
+}
+
+// Puts blocks behind everything that the stream has queued. Where no event is to be had they go to
+// the driver, after a wait that nobody else's memory is worth.
+void MemoryPool::guard(Block *blocks, Stream &stream) {
+  Guard *guard = nullptr;
+  const guf_status status = device_.guards().take(stream.native(), &guard, nullptr);
+  if (status != GUF_OK && !device_.lost())
+    device_.note(device_.driver().stream_synchronize(stream.native()));
+  while (blocks != nullptr) {
+    Block *const block = blocks;
+    blocks = block->next;
+    if (status != GUF_OK) {
+      return_to_driver(block, stream.native());
+      continue;
+    }
+    ++guard->users;
+    block->guard = guard;
+    counted_.cached_bytes += block->bytes;
+    guarded_bytes_ += block->bytes;
+    push_front(&guarded_, block);
+  }
+}
+
+// Blocks whose guards have passed are anybody's; large ones go back to the driver.
+void MemoryPool::harvest() {
+  Block **link = &guarded_;
+  while (*link != nullptr) {
+    Block *const block = *link;
+    if (device_.guards().look(*block->guard, nullptr) != GUF_OK) {
+      link = &block->next;
+      continue;
+    }
+    *link = block->next;
+    guarded_bytes_ -= block->bytes;
+    if (--block->guard->users == 0) device_.guards().put(block->guard);
+    block->guard = nullptr;
+    const int number = pool_class(block->bytes);
+    if (number >= 0 && backing_ != Backing::kManaged) {
+      push_front(&common_[number], block);
+    } else {
+      counted_.cached_bytes -= block->bytes;
+      return_to_driver(block, device_.idle_stream().native());
+    }
+  }
+}
+
+// What is guarded was freed behind the default stream's work, or by streams that have ended.
+void MemoryPool::wait_for_guards() {
+  device_.note(device_.driver().stream_synchronize(device_.default_stream().native()));
+  harvest();
+}
+
+// Another stream has blocks of this class: guards them, so that a later call may take them.
+void MemoryPool::arm_other(int number, const Stream &stream) {
+  for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
+    if (cache->stream == &stream || cache->free[number] == nullptr) continue;
+    bool captured = false;
+    if (cache->stream->capturing(&captured, nullptr) != GUF_OK || captured) continue;
+    Block *const blocks = cache->free[number];
+    cache->free[number] = nullptr;
+    for (Block *block = blocks; block != nullptr; block = block->next) {
+      cache->bytes -= block->bytes;
+      counted_.cached_bytes -= block->bytes;
+    }
+    guard(blocks, *cache->stream);
+    return;
+  }
+}
+
+// Everything that a stream keeps: to the driver in the stream's order, or guarded.
+void MemoryPool::flush_cache(StreamCache &cache) {
+  bool captured = false;
+  if (cache.bytes == 0 || cache.stream->capturing(&captured, nullptr) != GUF_OK || captured) return;
+  Block *all = nullptr;
+  for (Block *&list : cache.free) move_all(&list, &all);
+  counted_.cached_bytes -= cache.bytes;
+  cache.bytes = 0;
+  if (driver_pool_ == nullptr) return guard(all, *cache.stream);
+  while (all != nullptr) {
+    Block *const block = all;
+    all = block->next;
+    return_to_driver(block, cache.stream->native());
+  }
+}
+
+void MemoryPool::release_common(uint64_t keep_bytes) {
+  for (Block *&list : common_) {
+    while (list != nullptr && counted_.cached_bytes > keep_bytes) {
+      Block *const block = list;
+      list = block->next;
+      counted_.cached_bytes -= block->bytes;
+      return_to_driver(block, device_.idle_stream().native());
+    }
+  }
+}
+
+void MemoryPool::reclaim(uint64_t keep_bytes) {
+  harvest();
+  release_common(keep_bytes);
+  for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
+    if (counted_.cached_bytes > keep_bytes) flush_cache(*cache);
+  }
+  // What idle streams kept has passed its guard by now.
+  harvest();
+  release_common(keep_bytes);
+  if (driver_pool_ != nullptr) device_.note(device_.driver().pool_trim(driver_pool_, keep_bytes));
+}
+
+void MemoryPool::trim(uint64_t keep_bytes) {
+  const RelaxedCapture relaxed(device_.driver());
+  const std::lock_guard lock(mutex_);
+  reclaim(keep_bytes);
+}
+
+void MemoryPool::set_limit(uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  limit_ = bytes;
+}
+
+PoolStatistics MemoryPool::statistics() {
+  const std::lock_guard lock(mutex_);
+  PoolStatistics now = counted_;
+  now.limit_bytes = limit_;
+  return now;
+}
+
+void MemoryPool::drop(Block **list, bool with_driver) {
+  while (*list != nullptr) {
+    Block *const block = *list;
+    *list = block->next;
+    if (block->guard != nullptr && --block->guard->users == 0) device_.guards().put(block->guard);
+    if (with_driver) {
+      return_to_driver(block, device_.idle_stream().native());
+    } else {
+      destroy(block);
+    }
+  }
+}
+
+void MemoryPool::close(bool with_driver) {
+  const std::lock_guard lock(mutex_);
+  drop(&guarded_, with_driver);
+  drop(&captured_, with_driver);
+  for (Block *&list : common_) drop(&list, with_driver);
+  for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
+    for (Block *&list : cache->free) drop(&list, with_driver);
+    drop(&cache->captured, with_driver);
+    cache->bytes = 0;
+  }
+  drop(&handed_out_, false);
+  guarded_bytes_ = 0;
+  counted_.cached_bytes = 0;
+}
+
+}  // namespace gufunc::gpu

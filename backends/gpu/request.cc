@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps become launches; memory comes from the pool of the stream.
+#include "backends/gpu/request.h"
+
+#include <cstring>
+
+#include "backends/gpu/gpu_device.h"
+
+namespace gufunc::gpu {
+namespace {
+
+bool is_move(Entry entry) {
+  return entry >= Entry::kLoopEntries;
+}
+
+}  // namespace
+
+Request::Request(Stream &stream, const Kernel *kernel, const StatusWish &wish)
+    : stream_(stream), device_(stream.device()), kernel_(kernel), wish_(wish) {}
+
+Request::~Request() {
+  // A failed request may have kernels under way that write the word: it is given up only when they
+  // are done, and what they found is not told.
+  if (status_ != nullptr) device_.status_ring().look_later(status_, stream_, {}, nullptr);
+  while (scratch_ != nullptr) {
+    Block *const block = scratch_;
+    scratch_ = block->next;
+    device_.pool(Backing::kDevice).give(block, stream_);
+  }
+}
+
+guf_status Request::finish(guf_error *error) {
+  if (status_ == nullptr) return GUF_OK;
+  StatusSlot *const slot = status_;
+  status_ = nullptr;
+  return device_.status_ring().look_later(slot, stream_, wish_, error);
+}
+
+const DeviceTraits &Request::traits() const {
+  return device_.traits();
+}
+
+bool Request::has(Entry entry) const {
+  return is_move(entry) || (kernel_ != nullptr && kernel_->function(entry) != nullptr);
+}
+
+guf_status Request::run(const Step &step, guf_error *error) {
+  Native function = nullptr;
+  if (is_move(step.entry)) {
+    GUF_GPU_TRY(device_.moves().function(step.entry, &function, error));
+  } else {
+    function = kernel_ == nullptr ? nullptr : kernel_->function(step.entry);
+    if (function == nullptr) {
+      return fail(error, GUF_E_NO_IMAGE, "the image has no entry '%s' of the kernel '%.80s'",
+                  entry_name(step.entry), kernel_ == nullptr ? "" : kernel_->name);
+    }
+  }
+  const LaunchShape shape{step.blocks, step.threads, step.shared_bytes};
+  const Code code = device_.driver().launch(function, shape, step.block, step.block_bytes,
+                                            stream_.native());
+  return device_.check(code, "launching a kernel", error);
+}
+
+guf_status Request::scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) {
+  Block *block = nullptr;
+  GUF_GPU_TRY(device_.pool(Backing::kDevice).take(bytes, stream_, &block, error));
+  block->next = scratch_;
+  scratch_ = block;
+  *out_address = block->address;
+  return GUF_OK;
+}
+
+guf_status Request::upload(const void *source, uint64_t bytes, uint64_t *out_address,
+                           guf_error *error) {
+  MemoryPool &pinned = device_.pool(Backing::kPinned);
+  Block *staging = nullptr;
+  GUF_GPU_TRY(scratch(bytes, out_address, error));
+  GUF_GPU_TRY(pinned.take(bytes, stream_, &staging, error));
+  std::memcpy(reinterpret_cast<void *>(staging->address), source, bytes);
+  const guf_status status =
+      device_.check(device_.driver().copy(*out_address, staging->address, bytes,
+                                          Direction::kToDevice, stream_.native()),
+                    "copying to the device", error);
+  pinned.give(staging, stream_);
+  return status;
+}
+
+guf_status Request::status_word(uint64_t *out_address, guf_error *error) {
+  if (status_ == nullptr) {
+    GUF_GPU_TRY(device_.status_ring().take(stream_, &status_, error));
+  }
+  *out_address = status_->device_address;
+  return GUF_OK;
+}
+
+}  // namespace gufunc::gpu

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// One request of the host on its way into a stream: runs the steps that geometry makes of it.
+#ifndef GUFUNC_BACKENDS_GPU_REQUEST_H
+#define GUFUNC_BACKENDS_GPU_REQUEST_H
+
+#include "backends/gpu/gpu_kernel.h"
+#include "backends/gpu/status_ring.h"
+#include "backends/gpu/steps.h"
+
+namespace gufunc::gpu {
+
+class Stream;
+struct Block;
+
+// Lives on the stack of a slot, with the device's context current. What it took from pools goes
+// back behind its work when it ends, whether the request succeeded or not.
+class Request final : public Steps {
+ public:
+  Request(Stream &stream, const Kernel *kernel, const StatusWish &wish);
+  Request(const Request &) = delete;
+  Request &operator=(const Request &) = delete;
+  ~Request();
+
+  // Queues the look at the status word, if there is one.
+  guf_status finish(guf_error *error);
+
+  const DeviceTraits &traits() const override;
+  bool has(Entry entry) const override;
+  guf_status run(const Step &step, guf_error *error) override;
+  guf_status scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) override;
+  guf_status upload(const void *source, uint64_t bytes, uint64_t *out_address,
+                    guf_error *error) override;
+  guf_status status_word(uint64_t *out_address, guf_error *error) override;
+
+ private:
+  Stream &stream_;
+  Device &device_;
+  const Kernel *kernel_;
+  const StatusWish wish_;
+  Block *scratch_ = nullptr;
+  StatusSlot *status_ = nullptr;
+};
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_REQUEST_H

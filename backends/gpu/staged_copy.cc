@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of at most 4 MiB: large enough that the driver's few microseconds per call do not show,
+// small enough to stay in a cache on their way.
+#include "backends/gpu/staged_copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/gpu/gpu_device.h"
+
+namespace gufunc::gpu {
+namespace {
+
+constexpr uint64_t kPartBytes = uint64_t{4} << 20;
+
+}  // namespace
+
+StagedCopy *StagedCopies::begin() {
+  auto *copy = create<StagedCopy>();
+  if (copy == nullptr) return nullptr;
+  copy->home = this;
+  copy->holders.store(1, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  copy->previous = nullptr;
+  copy->next = first_;
+  if (first_ != nullptr) first_->previous = copy;
+  first_ = copy;
+  return copy;
+}
+
+void StagedCopies::let_go(StagedCopy *copy) {
+  if (copy->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (copy->previous != nullptr) {
+      copy->previous->next = copy->next;
+    } else {
+      first_ = copy->next;
+    }
+    if (copy->next != nullptr) copy->next->previous = copy->previous;
+  }
+  destroy(copy);
+}
+
+// One part, on a thread of the driver, in the stream's order.
+void StagedCopies::pass(void *argument) {
+  auto *copy = static_cast<StagedCopy *>(argument);
+  const uint64_t bytes = std::min(copy->left, copy->part_bytes);
+  if (copy->to_device) {
+    std::memcpy(copy->staging, copy->host, bytes);
+  } else {
+    std::memcpy(copy->host, copy->staging, bytes);
+  }
+  copy->host += bytes;
+  copy->left -= bytes;
+  copy->home->let_go(copy);
+}
+
+guf_status StagedCopies::queue(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction,
+                               Stream &stream, guf_error *error) {
+  Device &device = stream.device();
+  MemoryPool &pinned = device.pool(Backing::kPinned);
+  Block *staging = nullptr;
+  GUF_GPU_TRY(pinned.take(std::min(bytes, kPartBytes), stream, &staging, error));
+  StagedCopy *const copy = begin();
+  if (copy == nullptr) {
+    pinned.give(staging, stream);
+    return fail_memory(error, "a copy");
+  }
+  copy->to_device = direction == Direction::kToDevice;
+  copy->host = reinterpret_cast<char *>(copy->to_device ? src : dst);
+  copy->staging = reinterpret_cast<char *>(staging->address);
+  copy->left = bytes;
+  copy->part_bytes = kPartBytes;
+  const guf_status status = queue_parts(*copy, copy->to_device ? dst : src, stream, error);
+  let_go(copy);
+  pinned.give(staging, stream);
+  return status;
+}
+
+guf_status StagedCopies::queue_parts(StagedCopy &copy, uint64_t device_address, Stream &stream,
+                                     guf_error *error) {
+  Device &device = stream.device();
+  Driver &driver = device.driver();
+  const auto staging = reinterpret_cast<uint64_t>(copy.staging);
+  const bool to_device = copy.to_device;
+  const uint64_t bytes = copy.left;  // `left` belongs to the driver's thread from the first part on
+  const auto pass_part = [&] {
+    copy.holders.fetch_add(1, std::memory_order_relaxed);
+    const Code code = driver.stream_call(stream.native(), pass, &copy);
+    if (code != kDone) copy.holders.fetch_sub(1, std::memory_order_relaxed);
+    return device.check(code, "queueing a staged copy", error);
+  };
+  for (uint64_t done = 0; done < bytes; done += kPartBytes) {
+    const uint64_t part = std::min(bytes - done, kPartBytes);
+    if (to_device) {
+      GUF_GPU_TRY(pass_part());
+      GUF_GPU_TRY(device.check(driver.copy(device_address + done, staging, part,
+                                           Direction::kToDevice, stream.native()),
+                               "copying to the device", error));
+    } else {
+      GUF_GPU_TRY(device.check(driver.copy(staging, device_address + done, part,
+                                           Direction::kToHost, stream.native()),
+                               "copying from the device", error));
+      GUF_GPU_TRY(pass_part());
+    }
+  }
+  return GUF_OK;
+}
+
+bool StagedCopies::idle() {
+  const std::lock_guard lock(mutex_);
+  return first_ == nullptr;
+}
+
+void StagedCopies::close() {
+  const std::lock_guard lock(mutex_);
+  while (first_ != nullptr) {
+    StagedCopy *const copy = first_;
+    first_ = copy->next;
+    destroy(copy);
+  }
+}
+
+}  // namespace gufunc::gpu

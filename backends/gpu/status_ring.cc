@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three small operations of the driver per request that may fail: a memset, a copy, a call.
+#include "backends/gpu/status_ring.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "backends/gpu/gpu_device.h"
+
+namespace gufunc::gpu {
+namespace {
+
+struct EventText {
+  uint32_t event;
+  const char *text;
+};
+constexpr EventText kEventTexts[] = {
+    {GUF_FP_DIVIDE | GUF_FP_INTEGER_DIVIDE, "divide by zero"},
+    {GUF_FP_OVERFLOW, "overflow"},
+    {GUF_FP_UNDERFLOW, "underflow"},
+    {GUF_FP_INVALID, "invalid value"},
+};
+
+}  // namespace
+
+StatusSlot *StatusRing::take_free() {
+  const std::lock_guard lock(mutex_);
+  if (free_ == nullptr) free_ = returned_.exchange(nullptr, std::memory_order_acquire);
+  StatusSlot *const slot = free_;
+  if (slot != nullptr) free_ = slot->next;
+  return slot;
+}
+
+guf_status StatusRing::take(Stream &stream, StatusSlot **out, guf_error *error) {
+  bool captured = false;
+  GUF_GPU_TRY(stream.capturing(&captured, error));
+  if (captured) {
+    return fail(error, GUF_E_CAPTURE,
+                "the stream is captured: work that may fail, or looks for floating-point events, "
+                "cannot be part of a graph");
+  }
+  StatusSlot *slot = take_free();
+  while (slot == nullptr) {
+    GUF_GPU_TRY(grow(error));
+    slot = take_free();
+  }
+  const guf_status status =
+      device_.check(device_.driver().set(slot->device_address, 0, 4, 1, stream.native()),
+                    "clearing a status word", error);
+  if (status != GUF_OK) {
+    const std::lock_guard lock(mutex_);
+    slot->next = free_;
+    free_ = slot;
+    return status;
+  }
+  *out = slot;
+  return GUF_OK;
+}
+
+// Outside the lock: other requests go on meanwhile. Plain memory: it serves all streams at once.
+guf_status StatusRing::grow(guf_error *error) {
+  auto *chunk = static_cast<Chunk *>(host_alloc(sizeof(Chunk), alignof(Chunk)));
+  if (chunk == nullptr) return fail_memory(error, "status words");
+  std::memset(static_cast<void *>(chunk), 0, sizeof(Chunk));
+  const RelaxedCapture relaxed(device_.driver());
+  Driver &driver = device_.driver();
+  uint64_t device_address = 0, host_address = 0;
+  constexpr uint64_t kBytes = kSlots * sizeof(uint32_t);
+  guf_status status =
+      device_.check(driver.allocate(kBytes, &device_address), "allocating status words", error);
+  if (status == GUF_OK) {
+    status = device_.check(driver.host_allocate(kBytes, HostMemory::kPinned, &host_address),
+                           "allocating status words", error);
+    if (status != GUF_OK) device_.note(driver.release(device_address));
+  }
+  if (status != GUF_OK) {
+    host_free(chunk);
+    return status;
+  }
+  chunk->device_address = device_address;
+  chunk->host_address = host_address;
+  const std::lock_guard lock(mutex_);
+  for (uint32_t i = 0; i < kSlots; ++i) {
+    StatusSlot &slot = *new (&chunk->slots[i]) StatusSlot();
+    slot.ring = this;
+    slot.device_address = device_address + i * sizeof(uint32_t);
+    slot.host = reinterpret_cast<uint32_t *>(host_address) + i;
+    slot.next = free_;
+    free_ = &slot;
+  }
+  chunk->next = chunks_;
+  chunks_ = chunk;
+  return GUF_OK;
+}
+
+guf_status StatusRing::look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish,
+                                  guf_error *error) {
+  slot->watch = wish.watch == nullptr ? guf_launch_watch{} : *wish.watch;
+  std::memset(slot->name, 0, sizeof(slot->name));
+  if (wish.watch != nullptr) {
+    std::memcpy(slot->name, wish.watch->name, strnlen(wish.watch->name, sizeof(slot->name) - 1));
+  }
+  slot->failure = wish.failure;
+  slot->launch = wish.launch;
+  Driver &driver = device_.driver();
+  // Until it is queued the slot is nobody's: kernels may still write its word.
+  GUF_GPU_TRY(device_.check(driver.copy(reinterpret_cast<uint64_t>(slot->host),
+                                        slot->device_address, sizeof(uint32_t), Direction::kToHost,
+                                        stream.native()),
+                            "copying a status word", error));
+  stream.retain();
+  stream.expect();
+  slot->stream.store(&stream, std::memory_order_release);
+  const guf_status status = device_.check(driver.stream_call(stream.native(), look, slot),
+                                          "queueing the look at a status word", error);
+  if (status != GUF_OK) {
+    slot->stream.store(nullptr, std::memory_order_release);
+    stream.expected_came();
+    stream.release();
+  }
+  return status;
+}
+
+// On a thread of the driver: no call of the driver, no lock that is held during one.
+void StatusRing::look(void *argument) {
+  StatusSlot &slot = *static_cast<StatusSlot *>(argument);
+  Stream *const stream = slot.stream.exchange(nullptr, std::memory_order_acq_rel);
+  if (stream == nullptr) return;
+  const uint32_t found = *slot.host;
+  if (found != 0) tell(slot, found, *stream);
+  stream->expected_came();
+  stream->release();
+  StatusRing &ring = *slot.ring;
+  slot.next = ring.returned_.load(std::memory_order_relaxed);
+  while (!ring.returned_.compare_exchange_weak(slot.next, &slot, std::memory_order_release,
+                                               std::memory_order_relaxed)) {
+  }
+}
+
+void StatusRing::tell(const StatusSlot &slot, uint32_t found, Stream &stream) {
+  if (slot.launch == 0) return;
+  Failure failure;
+  failure.launch = slot.launch;
+  if ((found & kStatusFailed) != 0) {
+    failure.status = GUF_E_VALUE;
+    if (slot.failure != nullptr) {
+      std::snprintf(failure.message, sizeof(failure.message), "%s", slot.failure);
+    } else {
+      std::snprintf(failure.message, sizeof(failure.message), "a loop failed with status %d",
+                    GUF_E_VALUE);
+    }
+    return stream.keep(failure);
+  }
+  if ((found & slot.watch.report) != 0) {
+    __atomic_fetch_or(slot.watch.events, found & slot.watch.report, __ATOMIC_RELEASE);
+  }
+  for (const EventText &row : kEventTexts) {
+    if ((found & slot.watch.fail & row.event) == 0) continue;
+    failure.status = GUF_E_FLOATING_POINT;
+    std::snprintf(failure.message, sizeof(failure.message), "%s encountered in %s", row.text,
+                  slot.name);
+    return stream.keep(failure);
+  }
+}
+
+void StatusRing::close(bool with_driver) {
+  while (chunks_ != nullptr) {
+    Chunk *const chunk = chunks_;
+    chunks_ = chunk->next;
+    for (StatusSlot &slot : chunk->slots) {
+      Stream *const stream = slot.stream.exchange(nullptr, std::memory_order_acq_rel);
+      if (stream == nullptr) continue;
+      stream->expected_came();
+      stream->release();
+    }
+    if (with_driver) {
+      device_.note(device_.driver().release(chunk->device_address));
+      device_.note(device_.driver().host_release(chunk->host_address));
+    }
+    host_free(chunk);
+  }
+  free_ = nullptr;
+  returned_.store(nullptr, std::memory_order_relaxed);
+}
+
+}  // namespace gufunc::gpu

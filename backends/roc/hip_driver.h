@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The face of HIP, last part: modules, launches, graphs.
+#ifndef GUFUNC_BACKENDS_ROC_HIP_DRIVER_H
+#define GUFUNC_BACKENDS_ROC_HIP_DRIVER_H
+
+#include "backends/roc/hip_order.h"
+
+namespace gufunc::roc {
+
+class HipDriver final : public HipOrder {
+ public:
+  using HipOrder::HipOrder;
+
+  Code module_load(const void *image, Native *out_module) override {
+    return hip_.hipModuleLoadData(out_module, image);
+  }
+  Code module_unload(Native module) override { return hip_.hipModuleUnload(module); }
+  Code function_find(Native module, const char *name, Native *out_function) override {
+    return hip_.hipModuleGetFunction(out_function, module, name);
+  }
+  // HIP loads all code with its module, and has one limit for shared memory.
+  Code function_prepare(Native, uint32_t) override { return kHipSuccess; }
+
+  Code launch(Native function, const gpu::LaunchShape &shape, const void *block,
+              uint32_t block_bytes, Native stream) override {
+    // A grid's work-items are counted in 32 bits.
+    if (uint64_t{shape.blocks} * shape.threads > UINT32_MAX) return kHipInvalidConfiguration;
+    constexpr uintptr_t kBuffer = 1, kSize = 2, kEnd = 3;
+    size_t size = block_bytes;
+    void *extra[] = {pointer_of(kBuffer), const_cast<void *>(block), pointer_of(kSize), &size,
+                     pointer_of(kEnd)};
+    return hip_.hipModuleLaunchKernel(function, shape.blocks, 1, 1, shape.threads, 1, 1,
+                                      shape.shared_bytes, stream, nullptr, extra);
+  }
+
+  Code capture_begin(Native stream, gpu::CaptureMode mode) override {
+    if (!has_graphs(hip_)) return kHipNotSupported;
+    return hip_.hipStreamBeginCapture(stream, mode);
+  }
+  Code capture_end(Native stream, Native *out_graph) override {
+    if (!has_graphs(hip_)) return kHipNotSupported;
+    return hip_.hipStreamEndCapture(stream, out_graph);
+  }
+  Code capture_exchange(gpu::CaptureMode *inout_mode) override {
+    if (hip_.hipThreadExchangeStreamCaptureMode == nullptr) return kHipNotSupported;
+    int mode = *inout_mode;
+    const HipError exchanged = hip_.hipThreadExchangeStreamCaptureMode(&mode);
+    *inout_mode = static_cast<gpu::CaptureMode>(mode);
+    return exchanged;
+  }
+
+  // Nobody has a graph where has_graphs() is false: the rest needs no such question.
+  Code graph_instantiate(Native graph, Native *out_executable) override {
+    return hip_.hipGraphInstantiate(out_executable, graph, nullptr, nullptr, 0);
+  }
+  Code graph_update(Native executable, Native graph, bool *out_updated) override {
+    *out_updated = false;
+    if (hip_.hipGraphExecUpdate == nullptr) return kHipSuccess;
+    HipHandle node = nullptr;
+    int result = 0;
+    const HipError asked = hip_.hipGraphExecUpdate(executable, graph, &node, &result);
+    *out_updated = asked == kHipSuccess;
+    return asked == kHipGraphUpdateFailure ? kHipSuccess : asked;
+  }
+  Code graph_launch(Native executable, Native stream) override {
+    return hip_.hipGraphLaunch(executable, stream);
+  }
+  Code graph_close(Native graph) override { return hip_.hipGraphDestroy(graph); }
+  Code executable_close(Native executable) override {
+    return hip_.hipGraphExecDestroy(executable);
+  }
+};
+
+}  // namespace gufunc::roc
+
+#endif  // GUFUNC_BACKENDS_ROC_HIP_DRIVER_H

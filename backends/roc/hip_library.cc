@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// HIP's functions carry their version in their names, where they have one at all.
+#include "backends/roc/hip_library.h"
+
+#include <iterator>
+
+#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/vendor_library.h"
+
+namespace gufunc::roc {
+
+guf_status open_hip(Hip *out_hip, guf_error *error) {
+  static constexpr const char *kSonames[] = {"libamdhip64.so.7", "libamdhip64.so.6",
+                                             "libamdhip64.so.5"};
+  gpu::VendorLibrary runtime;
+  GUF_GPU_TRY(runtime.open(kSonames, std::size(kSonames), error));
+  const char *absent = nullptr;
+  const auto find = [&](const char *function, bool needed) {
+    void *const address = runtime.symbol(function);
+    if (needed && address == nullptr && absent == nullptr) absent = function;
+    return address;
+  };
+#define GUF_HIP_FIND(function, needed, parameters) \
+  out_hip->function = reinterpret_cast<HipError(*) parameters>(find(#function, needed));
+  GUF_HIP_FUNCTIONS(GUF_HIP_FIND)
+#undef GUF_HIP_FIND
+  if (absent == nullptr) return GUF_OK;
+  return gpu::fail(error, GUF_E_DRIVER_OLD, "%s has no %s: wanted that of ROCm 5.2 or later",
+                   runtime.name(), absent);
+}
+
+bool has_pools(const Hip &hip) {
+  return hip.hipMemPoolCreate != nullptr && hip.hipMemPoolDestroy != nullptr &&
+         hip.hipMemPoolSetAttribute != nullptr && hip.hipMemPoolTrimTo != nullptr &&
+         hip.hipMallocFromPoolAsync != nullptr && hip.hipFreeAsync != nullptr;
+}
+
+bool has_graphs(const Hip &hip) {
+  return hip.hipStreamBeginCapture != nullptr && hip.hipStreamEndCapture != nullptr &&
+         hip.hipStreamIsCapturing != nullptr && hip.hipGraphInstantiate != nullptr &&
+         hip.hipGraphLaunch != nullptr && hip.hipGraphDestroy != nullptr &&
+         hip.hipGraphExecDestroy != nullptr;
+}
+
+}  // namespace gufunc::roc

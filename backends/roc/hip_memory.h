@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The face of HIP, second part: memory.
+#ifndef GUFUNC_BACKENDS_ROC_HIP_MEMORY_H
+#define GUFUNC_BACKENDS_ROC_HIP_MEMORY_H
+
+#include "backends/roc/hip_devices.h"
+
+namespace gufunc::roc {
+
+inline void *pointer_of(uint64_t address) {
+  return reinterpret_cast<void *>(address);
+}
+
+class HipMemory : public HipDevices {
+ public:
+  using HipDevices::HipDevices;
+
+  Code allocate(uint64_t bytes, uint64_t *out_address) override {
+    return place(out_address, [&](void **memory) { return hip_.hipMalloc(memory, bytes); });
+  }
+  Code release(uint64_t address) override { return hip_.hipFree(pointer_of(address)); }
+
+  Code pool_open(int32_t index, Native *out_pool) override {
+    HipPoolProperties wanted = {};
+    wanted.allocation_type = 1;
+    wanted.location_type = 1;
+    wanted.location_id = index;
+    const HipError made = hip_.hipMemPoolCreate(out_pool, &wanted);
+    if (made != kHipSuccess) return made;
+    uint64_t keep_all = UINT64_MAX;
+    int never = 0;
+    HipError set = hip_.hipMemPoolSetAttribute(*out_pool, kPoolThreshold, &keep_all);
+    // Without this an allocation may make its stream wait for another one.
+    if (set == kHipSuccess)
+      set = hip_.hipMemPoolSetAttribute(*out_pool, kPoolInternalDependencies, &never);
+    if (set != kHipSuccess) hip_.hipMemPoolDestroy(*out_pool);
+    return set;
+  }
+  Code pool_close(Native pool) override { return hip_.hipMemPoolDestroy(pool); }
+  Code pool_trim(Native pool, uint64_t keep_bytes) override {
+    return hip_.hipMemPoolTrimTo(pool, keep_bytes);
+  }
+  Code pool_allocate(Native pool, uint64_t bytes, Native stream, uint64_t *out_address) override {
+    return place(out_address, [&](void **memory) {
+      return hip_.hipMallocFromPoolAsync(memory, bytes, pool, stream);
+    });
+  }
+  Code pool_release(uint64_t address, Native stream) override {
+    return hip_.hipFreeAsync(pointer_of(address), stream);
+  }
+  Code managed_allocate(uint64_t bytes, uint64_t *out_address) override {
+    return place(out_address, [&](void **memory) {
+      return hip_.hipMallocManaged(memory, bytes, kManagedForAll);
+    });
+  }
+
+  // What only copies touch is coarse-grained: the fastest. What kernels read and write while the
+  // host looks on is fine-grained.
+  Code host_allocate(uint64_t bytes, gpu::HostMemory kind, uint64_t *out_address) override {
+    if (kind == gpu::HostMemory::kPinned) {
+      return place(out_address, [&](void **memory) {
+        return hip_.hipHostMalloc(memory, bytes, kPortableMemory | kCoarseGrained);
+      });
+    }
+    void *host = nullptr, *seen = nullptr;
+    const HipError made =
+        hip_.hipHostMalloc(&host, bytes, kPortableMemory | kMappedMemory | kFineGrained);
+    if (made != kHipSuccess) return made;
+    HipError mapped = hip_.hipHostGetDevicePointer(&seen, host, 0);
+    if (mapped == kHipSuccess && seen != host) mapped = kHipNotSupported;
+    if (mapped != kHipSuccess) hip_.hipHostFree(host);
+    *out_address = reinterpret_cast<uint64_t>(host);
+    return mapped;
+  }
+  Code host_release(uint64_t address) override { return hip_.hipHostFree(pointer_of(address)); }
+  Code host_register(uint64_t address, uint64_t bytes) override {
+    return hip_.hipHostRegister(pointer_of(address), bytes, kPortableMemory | kMappedMemory);
+  }
+  Code host_unregister(uint64_t address) override {
+    return hip_.hipHostUnregister(pointer_of(address));
+  }
+
+  // HIP 5 fails for ordinary memory, HIP 6 succeeds and knows no device's pointer to it.
+  bool is_pinned(uint64_t address) override {
+    HipPointer found = {};
+    const HipError asked = hip_.hipPointerGetAttributes(&found, pointer_of(address));
+    return asked == kHipSuccess && found.device_pointer != nullptr;
+  }
+
+  Code copy(uint64_t dst, uint64_t src, uint64_t bytes, gpu::Direction direction,
+            Native stream) override {
+    const auto function = direction == gpu::Direction::kToDevice ? hip_.hipMemcpyHtoDAsync
+                          : direction == gpu::Direction::kToHost ? hip_.hipMemcpyDtoHAsync
+                                                                 : hip_.hipMemcpyDtoDAsync;
+    return function(pointer_of(dst), pointer_of(src), bytes, stream);
+  }
+  Code copy_peer(uint64_t dst, const gpu::Context &to, uint64_t src, const gpu::Context &from,
+                 uint64_t bytes, Native stream) override {
+    return hip_.hipMemcpyPeerAsync(pointer_of(dst), to.index, pointer_of(src), from.index, bytes,
+                                   stream);
+  }
+  Code set(uint64_t dst, uint32_t value, uint32_t width, uint64_t count, Native stream) override {
+    void *const start = pointer_of(dst);
+    switch (width) {
+      case 1:
+        return hip_.hipMemsetD8Async(start, static_cast<unsigned char>(value), count, stream);
+      case 2:
+        return hip_.hipMemsetD16Async(start, static_cast<unsigned short>(value), count, stream);
+      default:
+        return hip_.hipMemsetD32Async(start, static_cast<int>(value), count, stream);
+    }
+  }
+
+ protected:
+  ~HipMemory() = default;
+
+ private:
+  template <class Function>
+  static Code place(uint64_t *out_address, Function function) {
+    void *memory = nullptr;
+    const HipError made = function(&memory);
+    *out_address = reinterpret_cast<uint64_t>(memory);
+    return made;
+  }
+};
+
+}  // namespace gufunc::roc
+
+#endif  // GUFUNC_BACKENDS_ROC_HIP_MEMORY_H

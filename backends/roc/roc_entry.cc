@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes the ROC backend a plugin: its note and its one exported symbol.
+#define GUFUNC_BACKEND_IMPLEMENTATION 1
+#include "backends/gpu/gpu_plugin.h"
+#include "backends/roc/roc_vendor.h"
+
+GUF_BACKEND_NOTE("name=roc;abi=0-1;priority=20;isa=x86-64");
+
+guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t host_minor,
+                                  guf_backend_api *api, guf_error *) {
+  return gufunc::gpu::open_plugin(gufunc::roc::roc_vendor(), host, host_minor, api);
+}

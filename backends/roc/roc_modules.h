@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of the code objects that are linked into the ROC backend: gufcc's names.
+#ifndef GUFUNC_BACKENDS_ROC_ROC_MODULES_H
+#define GUFUNC_BACKENDS_ROC_ROC_MODULES_H
+
+#include <gufunc/module_table.h>
+
+// NOLINTBEGIN(readability-identifier-naming): the names that gufcc gives every module's table
+extern "C" const guf_module_v1 gufunc_module_v1_std;    // the standard library, for AMD alone
+extern "C" const guf_module_v1 gufunc_module_v1_moves;  // images without functions
+// NOLINTEND(readability-identifier-naming)
+
+#endif  // GUFUNC_BACKENDS_ROC_ROC_MODULES_H

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Without a device hipInit answers 100 or 101, depending on the release; any answer but success
+// means that there is none.
+#include "backends/roc/roc_vendor.h"
+
+#include <cstdio>
+#include <new>
+
+#include "backends/gpu/gpu_host.h"
+#include "backends/roc/hip_driver.h"
+#include "backends/roc/roc_modules.h"
+#include "backends/roc/roc_target.h"
+
+namespace gufunc::roc {
+namespace {
+
+alignas(HipDriver) unsigned char driver_bytes[sizeof(HipDriver)];
+int runtime_version = 0;  // written once, by the opening, before there is any device
+
+guf_status open_runtime(gpu::Driver **out_driver, int32_t *out_ndevices, char *out_reason,
+                        size_t size, guf_error *error) {
+  Hip hip;
+  GUF_GPU_TRY(open_hip(&hip, error));
+  *out_driver = new (driver_bytes) HipDriver(hip);
+  *out_ndevices = 0;
+  int found = 0;
+  const char *asked = "hipInit";
+  HipError answer = hip.hipInit(0);
+  if (answer == kHipSuccess) {
+    asked = "hipGetDeviceCount";
+    answer = hip.hipGetDeviceCount(&found);
+  }
+  if (answer != kHipSuccess) {
+    std::snprintf(out_reason, size, "no device: %s gives %s (%d)", asked, hip_meaning(answer).name,
+                  answer);
+    return GUF_OK;
+  }
+  if (found == 0) std::snprintf(out_reason, size, "no device: the runtime finds none");
+  hip.hipRuntimeGetVersion(&runtime_version);
+  *out_ndevices = found;
+  return GUF_OK;
+}
+
+int32_t score(const char *device_target, int32_t format, const char *image_target) {
+  return score_code_object(device_target, format, image_target, runtime_version);
+}
+
+constexpr gpu::Vendor kRoc = {.name = "roc",
+                              .version = GUFUNC_PLUGIN_VERSION,
+                              .open = open_runtime,
+                              .score = score,
+                              .builtins = [] { return &gufunc_module_v1_std; },
+                              .moves = [] { return &gufunc_module_v1_moves; }};
+
+}  // namespace
+
+const gpu::Vendor &roc_vendor() {
+  return kRoc;
+}
+
+}  // namespace gufunc::roc

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes the shared part of the GPU plugins the ROC backend.
+#ifndef GUFUNC_BACKENDS_ROC_ROC_VENDOR_H
+#define GUFUNC_BACKENDS_ROC_ROC_VENDOR_H
+
+#include "backends/gpu/driver.h"
+
+namespace gufunc::roc {
+
+const gpu::Vendor &roc_vendor();
+
+}  // namespace gufunc::roc
+
+#endif  // GUFUNC_BACKENDS_ROC_ROC_VENDOR_H
