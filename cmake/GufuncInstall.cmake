@@ -8,7 +8,7 @@ set(GUFUNC_INSTALL_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/gufunc")
 install(TARGETS gufunc gufunc_backend_sdk EXPORT gufuncTargets
         LIBRARY COMPONENT gufunc NAMELINK_COMPONENT gufunc_development
         FILE_SET HEADERS COMPONENT gufunc_development)
-install(TARGETS gufunc_backend_cpu
+install(TARGETS gufunc_backend_cpu gufunc_backend_cuda gufunc_backend_roc
         LIBRARY DESTINATION "${GUFUNC_INSTALL_PLUGIN_DIR}" COMPONENT gufunc)
 # For programs that carry the backend: gufuncConfig.cmake tells how it is linked.
 install(TARGETS gufunc_backend_cpu_static

@@ -55,10 +55,16 @@ def refuse_in_core(source, target):
     return f"core/{own} may not see core/{other}"
 
 
+# The backends that share backends/gpu.
+VENDORS = ("cuda", "roc")
+
+
 def refuse_in_backend(source, target):
     if target.parts[:2] == ("abi", "include"):
         return None
     if target.parts[:2] == source.parts[:2] or target.parts[:2] == ("backends", "kernels"):
+        return None
+    if source.parts[1] in VENDORS and target.parts[:2] == ("backends", "gpu"):
         return None
     return "a backend sees gufunc/backend.h, backends/kernels and itself"
 
@@ -71,6 +77,7 @@ VISIBLE = {
     "tests/unit/cpu": ("tests", "backends/cpu"),
     "tests/unit/items": ("tests", "backends/items"),
     "tests/sim": ("tests/sim", "backends/items"),
+    "tests/unit/gpu": ("tests", "backends/gpu", "backends/cuda", "backends/roc"),
     "tests/unit": ("tests", "core"),
     "tests/plugins": ("tests", "core"),
     "tests/gufcc": ("tests", "tools/gufcc", "core/module"),

@@ -15,45 +15,41 @@ using DeviceAddress = unsigned long long;
 using Handle = void *;  // of a context, stream, event, module, function, pool or graph
 
 // What of the driver's enums is used.
-enum : int {
-  kAttributeSharedBytes = 8,
-  kAttributeMultiprocessors = 16,
-  kAttributeMajor = 75,
-  kAttributeMinor = 76,
-  kAttributeManaged = 83,
-  kAttributeSharedBytesOptIn = 97,
-  kAttributePools = 115,
+constexpr int kAttributeSharedBytes = 8;
+constexpr int kAttributeMultiprocessors = 16;
+constexpr int kAttributeMajor = 75;
+constexpr int kAttributeMinor = 76;
+constexpr int kAttributeManaged = 83;
+constexpr int kAttributeSharedBytesOptIn = 97;
+constexpr int kAttributePools = 115;
 
-  kFunctionSharedBytes = 1,
-  kFunctionRegisters = 4,
-  kFunctionDynamicSharedBytes = 8,
+constexpr int kFunctionSharedBytes = 1;
+constexpr int kFunctionRegisters = 4;
+constexpr int kFunctionDynamicSharedBytes = 8;
 
-  kPoolNoInternalDependencies = 3,
-  kPoolReleaseThreshold = 4,
+constexpr int kPoolNoInternalDependencies = 3;
+constexpr int kPoolReleaseThreshold = 4;
 
-  kPointerMemoryType = 2,
-  kMemoryTypeHost = 1,
+constexpr int kPointerMemoryType = 2;
+constexpr int kMemoryTypeHost = 1;
 
-  kLaunchBuffer = 1,
-  kLaunchBufferSize = 2,
-};
-enum : unsigned {
-  kStreamNonBlocking = 1,
-  kEventDefault = 0,
-  kEventDisableTiming = 2,
-  kHostPortable = 1,
-  kHostDeviceMap = 2,
-  kManagedGlobal = 1,
-};
-enum : Result {
-  kSuccess = 0,
-  kInvalidValue = 1,
-  kNoDevice = 100,
-  kInvalidContext = 201,
-  kNotFound = 500,
-  kNotSupported = 801,
-  kGraphUpdateFailure = 910,
-};
+constexpr int kLaunchBuffer = 1;
+constexpr int kLaunchBufferSize = 2;
+
+constexpr unsigned kStreamNonBlocking = 1;
+constexpr unsigned kEventDefault = 0;
+constexpr unsigned kEventDisableTiming = 2;
+constexpr unsigned kHostPortable = 1;
+constexpr unsigned kHostDeviceMap = 2;
+constexpr unsigned kManagedGlobal = 1;
+
+constexpr Result kSuccess = 0;
+constexpr Result kInvalidValue = 1;
+constexpr Result kNoDevice = 100;
+constexpr Result kInvalidContext = 201;
+constexpr Result kNotFound = 500;
+constexpr Result kNotSupported = 801;
+constexpr Result kGraphUpdateFailure = 910;
 
 struct PoolLocation {
   int type;  // 1: a device

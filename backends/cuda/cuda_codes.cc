@@ -122,9 +122,9 @@ std::span<const Meaning> known_codes() {
 }
 
 const Meaning &meaning_of(gpu::Code code) {
-  const auto *const found = std::lower_bound(
-      std::begin(kCodes), std::end(kCodes), code,
-      [](const Meaning &row, gpu::Code wanted) { return row.code < wanted; });
+  const auto *const found =
+      std::lower_bound(std::begin(kCodes), std::end(kCodes), code,
+                       [](const Meaning &row, gpu::Code wanted) { return row.code < wanted; });
   return found != std::end(kCodes) && found->code == code ? *found : kUnheardOf;
 }
 

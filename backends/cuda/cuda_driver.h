@@ -35,7 +35,7 @@ class CudaDriver final : public CudaOrder {
     return api_.function_set(function, kFunctionDynamicSharedBytes, most);
   }
 
-  Code launch(Native function, const gpu::LaunchShape &shape, const void *block,
+  Code launch(Native function, const gpu::LaunchGrid &shape, const void *block,
               uint32_t block_bytes, Native stream) override {
     size_t size = block_bytes;
     void *arguments[] = {reinterpret_cast<void *>(uintptr_t{kLaunchBuffer}),

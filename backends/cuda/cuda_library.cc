@@ -42,11 +42,11 @@ guf_status open_library(Api *out_api, guf_error *error) {
   GUF_GPU_TRY(library.open(kNames, 1, error));
   const Finder finder(library);
   const char *missing = nullptr;
-#define GUF_CUDA_FIND(member, name, version, suffix, needed, parameters)     \
-  out_api->member = reinterpret_cast<Result(*) parameters>(                  \
-      finder.find(#name, version, #name suffix));                            \
-  if (needed && out_api->member == nullptr && missing == nullptr) {          \
-    missing = #name suffix;                                                  \
+#define GUF_CUDA_FIND(member, name, version, suffix, needed, parameters)                 \
+  out_api->member =                                                                      \
+      reinterpret_cast<Result(*) parameters>(finder.find(#name, version, #name suffix)); \
+  if (needed && out_api->member == nullptr && missing == nullptr) {                      \
+    missing = #name suffix;                                                              \
   }
   GUF_CUDA_FUNCTIONS(GUF_CUDA_FIND)
 #undef GUF_CUDA_FIND
@@ -58,8 +58,7 @@ guf_status open_library(Api *out_api, guf_error *error) {
 
 bool has_pools(const Api &api) {
   return api.pool_create != nullptr && api.pool_destroy != nullptr && api.pool_set != nullptr &&
-         api.pool_trim != nullptr && api.allocate_from_pool != nullptr &&
-         api.free_async != nullptr;
+         api.pool_trim != nullptr && api.allocate_from_pool != nullptr && api.free_async != nullptr;
 }
 
 }  // namespace gufunc::cuda

@@ -63,7 +63,8 @@ class CudaMemory : public CudaContexts {
     void *memory = nullptr;
     const bool mapped = kind == gpu::HostMemory::kMapped;
     const unsigned flags = kHostPortable | (mapped ? kHostDeviceMap : 0u);
-    if (const Result code = api_.host_allocate(&memory, bytes, flags); code != kSuccess) return code;
+    if (const Result code = api_.host_allocate(&memory, bytes, flags); code != kSuccess)
+      return code;
     DeviceAddress seen = reinterpret_cast<uint64_t>(memory);
     Result code = mapped ? api_.host_address(&seen, memory, 0) : kSuccess;
     if (code == kSuccess && seen != reinterpret_cast<uint64_t>(memory)) code = kNotSupported;

@@ -48,16 +48,25 @@ guf_status open_driver(gpu::Driver **out_driver, int32_t *out_ndevices, char *ou
   return GUF_OK;
 }
 
+// A build without a CUDA toolkit has no kernels of its own; modules bring theirs.
+#if defined(GUFUNC_PLUGIN_KERNELS)
 const guf_module_v1 *standard_kernels() {
   return &gufunc_module_v1_std;
 }
-
 const guf_module_v1 *moving_kernels() {
   return &gufunc_module_v1_moves;
 }
+#else
+const guf_module_v1 *standard_kernels() {
+  return nullptr;
+}
+const guf_module_v1 *moving_kernels() {
+  return nullptr;
+}
+#endif
 
-constexpr gpu::Vendor kVendor = {"cuda",         GUFUNC_PLUGIN_VERSION, open_driver, score_target,
-                                 standard_kernels, moving_kernels};
+constexpr gpu::Vendor kVendor = {"cuda",       GUFUNC_PLUGIN_VERSION, open_driver,
+                                 score_target, standard_kernels,      moving_kernels};
 
 }  // namespace
 

@@ -11,20 +11,20 @@
 
 namespace gufunc::gpu {
 
-using Code = int32_t;    // the vendor's own; 0: done
-using Native = void *;   // the vendor's handle
+using Code = int32_t;   // the vendor's own; 0: done
+using Native = void *;  // the vendor's handle
 inline constexpr Code kDone = 0;
 
 // What a code says to us.
 enum class Sense : uint8_t {
-  kPlain,        // the call failed, nothing else
-  kNotReady,     // a query: still running
-  kNoMemory,     // of the device
-  kNotFound,     // no such symbol
-  kNoImage,      // the driver cannot run this image, but perhaps another
-  kLost,         // the device or its context failed for good
-  kStub,         // the library that was opened is no driver
-  kEnabled       // peer access: was enabled before
+  kPlain,     // the call failed, nothing else
+  kNotReady,  // a query: still running
+  kNoMemory,  // of the device
+  kNotFound,  // no such symbol
+  kNoImage,   // the driver cannot run this image, but perhaps another
+  kLost,      // the device or its context failed for good
+  kStub,      // the library that was opened is no driver
+  kEnabled    // peer access: was enabled before
 };
 
 struct Meaning {
@@ -56,7 +56,7 @@ enum class EventKind : uint8_t { kTimed, kOrder };
 // Values of both vendors.
 enum CaptureMode : int32_t { kCaptureGlobal = 0, kCaptureThread = 1, kCaptureRelaxed = 2 };
 
-struct LaunchShape {
+struct LaunchGrid {
   uint32_t blocks, threads, shared_bytes;
 };
 
@@ -126,7 +126,7 @@ class Driver {
   virtual Code function_find(Native module, const char *name, Native *out_function) = 0;
   // Loads the function's code now, and lets launches give it up to `shared_bytes`.
   virtual Code function_prepare(Native function, uint32_t shared_bytes) = 0;
-  virtual Code launch(Native function, const LaunchShape &shape, const void *block,
+  virtual Code launch(Native function, const LaunchGrid &shape, const void *block,
                       uint32_t block_bytes, Native stream) = 0;
 
   virtual Code capture_begin(Native stream, CaptureMode mode) = 0;

@@ -2,24 +2,18 @@
 // The beginning and the end of a device.
 #include "backends/gpu/gpu_device.h"
 
+#include <gufunc/kernel/device_block.hpp>
+
 #include "backends/gpu/gpu_event.h"
 
 namespace gufunc::gpu {
-namespace {
-
-// Words of 16 bytes that a thread of an elementwise kernel moves per operand: those that are in
-// flight hide the memory's latency.
-constexpr uint32_t kRowVectors = 2;
-
-}  // namespace
-
 Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
                const Context &context)
     : driver_(driver),
       vendor_(vendor),
       facts_(facts),
       context_(context),
-      traits_{facts.units, kRowVectors, facts.max_shared_bytes},
+      traits_{facts.units, guf::device::kRowVectors, facts.max_shared_bytes},
       guards_(*this),
       memory_(*this, Backing::kDevice),
       pinned_(*this, Backing::kPinned),
@@ -105,8 +99,8 @@ void Device::reap_streams() {
     const std::lock_guard lock(closing_mutex_);
     for (Stream **link = &closing_; *link != nullptr;) {
       Stream *const stream = *link;
-      if (!lost() && driver_.meaning(driver_.stream_query(stream->native())).sense ==
-                         Sense::kNotReady) {
+      if (!lost() &&
+          driver_.meaning(driver_.stream_query(stream->native())).sense == Sense::kNotReady) {
         link = &stream->next_closing;
         continue;
       }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "backends/gpu/device_steps.h"
 #include "backends/gpu/driver.h"
 #include "backends/gpu/gpu_fork.h"
 #include "backends/gpu/gpu_stream.h"
@@ -14,7 +15,6 @@
 #include "backends/gpu/refused_images.h"
 #include "backends/gpu/staged_copy.h"
 #include "backends/gpu/status_ring.h"
-#include "backends/gpu/steps.h"
 
 namespace gufunc::gpu {
 

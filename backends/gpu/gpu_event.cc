@@ -87,8 +87,8 @@ guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
   if (!recorded()) return GUF_OK;
   WaitClock clock(timeout_ns);
   if (clock.never()) {
-    GUF_GPU_TRY(device_.check(device_.driver().event_synchronize(native_), "waiting for an event",
-                              error));
+    GUF_GPU_TRY(
+        device_.check(device_.driver().event_synchronize(native_), "waiting for an event", error));
     return answer(error);
   }
   for (;;) {

@@ -32,8 +32,8 @@ class Event {
  private:
   friend class Stream;
   void ask(Stream &stream);
-  void stop_asking();                 // with the lock of failures
-  void settle();                      // with the lock of failures
+  void stop_asking();  // with the lock of failures
+  void settle();       // with the lock of failures
   guf_status answer(guf_error *error);
 
   Device &device_;

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_geometry.h"
 #include "backends/gpu/gpu_plugin.h"
+#include "backends/gpu/move_fill.h"
 #include "backends/gpu/request.h"
 
 namespace gufunc::gpu {

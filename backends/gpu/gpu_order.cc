@@ -83,15 +83,13 @@ guf_status stream_query(void *stream, guf_error *error) {
 guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *error) {
   if (stream != nullptr) return wait_stream(*static_cast<Stream *>(stream), timeout_ns, error);
   const WaitClock clock(timeout_ns);
-  return for_each_device([&](Device &device) {
-    return wait_stream(device.default_stream(), clock.left_ns(), error);
-  });
+  return for_each_device(
+      [&](Device &device) { return wait_stream(device.default_stream(), clock.left_ns(), error); });
 }
 
 guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
   auto &awaited = *static_cast<Event *>(event);
-  Device &device =
-      stream == nullptr ? awaited.device() : static_cast<Stream *>(stream)->device();
+  Device &device = stream == nullptr ? awaited.device() : static_cast<Stream *>(stream)->device();
   Visit visit(device);
   GUF_GPU_TRY(visit.begin(error));
   if (!awaited.recorded()) return GUF_OK;

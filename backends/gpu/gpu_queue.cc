@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slots for images and kernels, and those that run them.
 #include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_geometry.h"
 #include "backends/gpu/gpu_kernel.h"
 #include "backends/gpu/gpu_plugin.h"
+#include "backends/gpu/launch_queue.h"
+#include "backends/gpu/method_queue.h"
+#include "backends/gpu/move_convert.h"
 #include "backends/gpu/request.h"
 
 namespace gufunc::gpu {
@@ -90,6 +92,23 @@ guf_status method(void *device, const guf_backend_method *method, guf_error *err
                   {method->watch, method->failure, stream.next_launch()});
   GUF_GPU_TRY(queue_method(*method, request, error));
   return request.finish(error);
+}
+
+// Nothing is queued: the driver is not called.
+guf_status describe_launch(void *device, const guf_backend_launch *launch, char *out_text,
+                           size_t text_size, guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  if (forked()) return fail_forked(error);
+  const Request nothing(owner.stream_of(launch->stream),
+                        static_cast<const Kernel *>(launch->kernel), StatusWish());
+  return describe_launch_steps(*launch, nothing, out_text, text_size, error);
+}
+
+guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
+                           size_t text_size, guf_error *error) {
+  if (forked()) return fail_forked(error);
+  const DeviceTraits &traits = static_cast<Device *>(device)->traits();
+  return describe_method(*method, traits, out_text, text_size, error);
 }
 
 }  // namespace gufunc::gpu

@@ -43,6 +43,8 @@ guf_backend_api make_table(const Vendor &vendor, uint32_t host_minor) {
   api.method = method;
   api.shutdown = shutdown;
   api.extension = extension;
+  api.describe_launch = describe_launch;
+  api.describe_method = describe_method;
   return api;
 }
 

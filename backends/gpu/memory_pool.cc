@@ -205,8 +205,7 @@ guf_status MemoryPool::allocate(uint64_t bytes, Stream *stream, uint64_t *out_ad
   return GUF_OK;
 }
 
-guf_status MemoryPool::release(uint64_t address, uint64_t bytes, Stream *stream,
-                               guf_error *error) {
+guf_status MemoryPool::release(uint64_t address, uint64_t bytes, Stream *stream, guf_error *error) {
   Block *block = nullptr;
   {
     const std::lock_guard lock(mutex_);

@@ -20,8 +20,8 @@ guf_status MoveKernels::load(guf_error *error) {
   if (ready_.load(std::memory_order_acquire)) return GUF_OK;
   if (module_ == nullptr) GUF_GPU_TRY(load_best(error));
   for (int i = 0; i < kCount; ++i) {
-    GUF_GPU_TRY(module_->function(entry_name(static_cast<Entry>(kFirst + i)), &functions_[i],
-                                  error));
+    GUF_GPU_TRY(
+        module_->function(entry_name(static_cast<Entry>(kFirst + i)), &functions_[i], error));
   }
   ready_.store(true, std::memory_order_release);
   return GUF_OK;

@@ -55,9 +55,9 @@ guf_status Request::run(const Step &step, guf_error *error) {
                   entry_name(step.entry), kernel_ == nullptr ? "" : kernel_->name);
     }
   }
-  const LaunchShape shape{step.blocks, step.threads, step.shared_bytes};
-  const Code code = device_.driver().launch(function, shape, step.block, step.block_bytes,
-                                            stream_.native());
+  const LaunchGrid shape{step.blocks, step.threads, step.shared_bytes};
+  const Code code =
+      device_.driver().launch(function, shape, step.block, step.block_bytes, stream_.native());
   return device_.check(code, "launching a kernel", error);
 }
 

@@ -3,9 +3,9 @@
 #ifndef GUFUNC_BACKENDS_GPU_REQUEST_H
 #define GUFUNC_BACKENDS_GPU_REQUEST_H
 
+#include "backends/gpu/device_steps.h"
 #include "backends/gpu/gpu_kernel.h"
 #include "backends/gpu/status_ring.h"
-#include "backends/gpu/steps.h"
 
 namespace gufunc::gpu {
 

@@ -18,7 +18,7 @@ class StagedCopies;
 // One copy under way. Its parts run one after the other and share one piece of staging.
 struct StagedCopy {
   StagedCopies *home;
-  char *host;     // next byte of the host's side
+  char *host;  // next byte of the host's side
   char *staging;
   uint64_t left;  // bytes that are still to pass through the host
   uint64_t part_bytes;

@@ -104,10 +104,10 @@ guf_status StatusRing::look_later(StatusSlot *slot, Stream &stream, const Status
   slot->launch = wish.launch;
   Driver &driver = device_.driver();
   // Until it is queued the slot is nobody's: kernels may still write its word.
-  GUF_GPU_TRY(device_.check(driver.copy(reinterpret_cast<uint64_t>(slot->host),
-                                        slot->device_address, sizeof(uint32_t), Direction::kToHost,
-                                        stream.native()),
-                            "copying a status word", error));
+  GUF_GPU_TRY(
+      device_.check(driver.copy(reinterpret_cast<uint64_t>(slot->host), slot->device_address,
+                                sizeof(uint32_t), Direction::kToHost, stream.native()),
+                    "copying a status word", error));
   stream.retain();
   stream.expect();
   slot->stream.store(&stream, std::memory_order_release);

@@ -47,8 +47,7 @@ class StatusRing {
   // A word that reads zero when the stream gets here.
   guf_status take(Stream &stream, StatusSlot **out, guf_error *error);
   // Queues the look at it, after which the word is free again.
-  guf_status look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish,
-                        guf_error *error);
+  guf_status look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish, guf_error *error);
 
   // Frees everything, also what nobody looked at: when the device is idle or lost.
   void close(bool with_driver);

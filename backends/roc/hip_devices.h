@@ -99,8 +99,8 @@ class HipDevices : public gpu::Driver {
     if (properties == nullptr) return kHipNotSupported;
     PropertyBytes found = {};
     const HipError asked = properties(&found, device);
-    const size_t place = hip_.hipGetDevicePropertiesR0600 != nullptr ? kTargetInProperties6
-                                                                      : kTargetInProperties5;
+    const size_t place =
+        hip_.hipGetDevicePropertiesR0600 != nullptr ? kTargetInProperties6 : kTargetInProperties5;
     std::snprintf(out_text, size, "%.63s", found.bytes + place);
     return asked;
   }

@@ -21,7 +21,7 @@ class HipDriver final : public HipOrder {
   // HIP loads all code with its module, and has one limit for shared memory.
   Code function_prepare(Native, uint32_t) override { return kHipSuccess; }
 
-  Code launch(Native function, const gpu::LaunchShape &shape, const void *block,
+  Code launch(Native function, const gpu::LaunchGrid &shape, const void *block,
               uint32_t block_bytes, Native stream) override {
     // A grid's work-items are counted in 32 bits.
     if (uint64_t{shape.blocks} * shape.threads > UINT32_MAX) return kHipInvalidConfiguration;
@@ -66,9 +66,7 @@ class HipDriver final : public HipOrder {
     return hip_.hipGraphLaunch(executable, stream);
   }
   Code graph_close(Native graph) override { return hip_.hipGraphDestroy(graph); }
-  Code executable_close(Native executable) override {
-    return hip_.hipGraphExecDestroy(executable);
-  }
+  Code executable_close(Native executable) override { return hip_.hipGraphExecDestroy(executable); }
 };
 
 }  // namespace gufunc::roc

@@ -25,9 +25,8 @@ class HipOrder : public HipMemory {
   // Runtimes that cannot tell take the caller's word for it.
   Code stream_belongs(Native stream, const gpu::Context &context, bool *out_belongs) override {
     int owner = context.index;
-    const HipError asked = hip_.hipStreamGetDevice == nullptr
-                               ? kHipSuccess
-                               : hip_.hipStreamGetDevice(stream, &owner);
+    const HipError asked =
+        hip_.hipStreamGetDevice == nullptr ? kHipSuccess : hip_.hipStreamGetDevice(stream, &owner);
     *out_belongs = owner == context.index;
     return asked;
   }

@@ -45,12 +45,20 @@ int32_t score(const char *device_target, int32_t format, const char *image_targe
   return score_code_object(device_target, format, image_target, runtime_version);
 }
 
+#if defined(GUFUNC_PLUGIN_KERNELS)
+constexpr const guf_module_v1 *kStandard = &gufunc_module_v1_std;
+constexpr const guf_module_v1 *kMoves = &gufunc_module_v1_moves;
+#else  // built without AMD's device libraries
+constexpr const guf_module_v1 *kStandard = nullptr;
+constexpr const guf_module_v1 *kMoves = nullptr;
+#endif
+
 constexpr gpu::Vendor kRoc = {.name = "roc",
                               .version = GUFUNC_PLUGIN_VERSION,
                               .open = open_runtime,
                               .score = score,
-                              .builtins = [] { return &gufunc_module_v1_std; },
-                              .moves = [] { return &gufunc_module_v1_moves; }};
+                              .builtins = [] { return kStandard; },
+                              .moves = [] { return kMoves; }};
 
 }  // namespace
 

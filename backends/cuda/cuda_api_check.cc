@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compared when there is a cuda.h: types by their sizes and kinds, constants by their values.
+#include <cuda.h>
+
+#include <type_traits>
+
+#include "backends/cuda/cuda_api.h"
+
+namespace gufunc::cuda {
+namespace {
+
+// Alike at the machine's border: the same size and kind, or pointers both.
+template <class Ours, class Theirs>
+constexpr bool kAlike =
+    sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs> &&
+    std::is_floating_point_v<Ours> == std::is_floating_point_v<Theirs>;
+
+template <class Ours, class Theirs>
+struct SameCall : std::false_type {};
+template <class R, class... Ours, class S, class... Theirs>
+  requires(sizeof...(Ours) == sizeof...(Theirs))
+struct SameCall<R (*)(Ours...), S (*)(Theirs...)>
+    : std::bool_constant<kAlike<R, S> && (kAlike<Ours, Theirs> && ...)> {};
+
+// The header's macros give each name its variant's suffix.
+#define GUF_CUDA_SAME(member, name, version, suffix, needed, parameters) \
+  static_assert(SameCall<decltype(Api::member), decltype(&::name)>::value, #name);
+// Since CUDA 12.8 the header's name means a variant with the same parameters.
+GUF_CUDA_FUNCTIONS(GUF_CUDA_SAME)
+#undef GUF_CUDA_SAME
+
+static_assert(kAttributeSharedBytes == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+static_assert(kAttributeMultiprocessors == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+static_assert(kAttributeMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+static_assert(kAttributeMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(kAttributeManaged == CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
+static_assert(kAttributeSharedBytesOptIn == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+static_assert(kAttributePools == CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+static_assert(kFunctionSharedBytes == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+static_assert(kFunctionRegisters == CU_FUNC_ATTRIBUTE_NUM_REGS);
+static_assert(kFunctionDynamicSharedBytes == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+static_assert(kPoolNoInternalDependencies == CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES);
+static_assert(kPoolReleaseThreshold == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+static_assert(kPointerMemoryType == CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+static_assert(kStreamNonBlocking == CU_STREAM_NON_BLOCKING);
+static_assert(kEventDefault == CU_EVENT_DEFAULT && kEventDisableTiming == CU_EVENT_DISABLE_TIMING);
+static_assert(kHostPortable == CU_MEMHOSTALLOC_PORTABLE);
+static_assert(kHostPortable == CU_MEMHOSTREGISTER_PORTABLE);
+static_assert(kHostDeviceMap == CU_MEMHOSTALLOC_DEVICEMAP);
+static_assert(kHostDeviceMap == CU_MEMHOSTREGISTER_DEVICEMAP);
+static_assert(kManagedGlobal == CU_MEM_ATTACH_GLOBAL);
+static_assert(kNotFound == CUDA_ERROR_NOT_FOUND && kNotSupported == CUDA_ERROR_NOT_SUPPORTED);
+static_assert(kInvalidContext == CUDA_ERROR_INVALID_CONTEXT);
+static_assert(kGraphUpdateFailure == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+
+static_assert(sizeof(PoolProperties) == sizeof(CUmemPoolProps));
+static_assert(offsetof(PoolProperties, location) == offsetof(CUmemPoolProps, location));
+static_assert(CU_MEM_ALLOCATION_TYPE_PINNED == 1 && CU_MEM_LOCATION_TYPE_DEVICE == 1);
+static_assert(sizeof(GraphUpdateResult) == sizeof(CUgraphExecUpdateResultInfo));
+
+}  // namespace
+}  // namespace gufunc::cuda

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compared with HIP's header, of 5.2 or later, when there is one.
+#define __HIP_PLATFORM_AMD__ 1
+#define __HIP_DISABLE_CPP_FUNCTIONS__ 1
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <type_traits>
+
+#include "backends/roc/hip_api.h"
+
+namespace gufunc::roc {
+namespace {
+
+template <class Declared, class Real>
+consteval bool passes_alike() {
+  if (std::is_pointer_v<Declared> != std::is_pointer_v<Real>) return false;
+  return sizeof(Declared) == sizeof(Real);
+}
+
+template <class... Declared, class Real, class... Parameters>
+consteval bool agrees(HipError (*)(Declared...), Real (*)(Parameters...)) {
+  if constexpr (sizeof...(Declared) != sizeof...(Parameters)) {
+    return false;
+  } else {
+    return sizeof(Real) == sizeof(HipError) && (passes_alike<Declared, Parameters>() && ...);
+  }
+}
+
+// What HIP 5.2 does not declare, or declares as another function of the same name, is left out.
+#define GUF_HIP_AGREES(function) \
+  static_assert(agrees(decltype(Hip::function){}, decltype(&::function){}))
+GUF_HIP_AGREES(hipInit);
+GUF_HIP_AGREES(hipRuntimeGetVersion);
+GUF_HIP_AGREES(hipGetDeviceCount);
+GUF_HIP_AGREES(hipGetDevice);
+GUF_HIP_AGREES(hipSetDevice);
+GUF_HIP_AGREES(hipGetDeviceProperties);
+GUF_HIP_AGREES(hipDeviceGetName);
+GUF_HIP_AGREES(hipDeviceTotalMem);
+GUF_HIP_AGREES(hipDeviceGetAttribute);
+GUF_HIP_AGREES(hipDeviceSynchronize);
+GUF_HIP_AGREES(hipDeviceCanAccessPeer);
+GUF_HIP_AGREES(hipDeviceEnablePeerAccess);
+GUF_HIP_AGREES(hipMemGetInfo);
+GUF_HIP_AGREES(hipMalloc);
+GUF_HIP_AGREES(hipFree);
+GUF_HIP_AGREES(hipFreeAsync);
+GUF_HIP_AGREES(hipMemPoolCreate);
+GUF_HIP_AGREES(hipMemPoolDestroy);
+GUF_HIP_AGREES(hipMemPoolSetAttribute);
+GUF_HIP_AGREES(hipMemPoolTrimTo);
+GUF_HIP_AGREES(hipHostMalloc);
+GUF_HIP_AGREES(hipHostFree);
+GUF_HIP_AGREES(hipHostRegister);
+GUF_HIP_AGREES(hipHostUnregister);
+GUF_HIP_AGREES(hipHostGetDevicePointer);
+GUF_HIP_AGREES(hipMallocManaged);
+GUF_HIP_AGREES(hipMemcpyHtoDAsync);
+GUF_HIP_AGREES(hipMemcpyDtoHAsync);
+GUF_HIP_AGREES(hipMemcpyDtoDAsync);
+GUF_HIP_AGREES(hipMemcpyPeerAsync);
+GUF_HIP_AGREES(hipMemsetD8Async);
+GUF_HIP_AGREES(hipMemsetD16Async);
+GUF_HIP_AGREES(hipMemsetD32Async);
+GUF_HIP_AGREES(hipPointerGetAttributes);
+GUF_HIP_AGREES(hipStreamCreateWithPriority);
+GUF_HIP_AGREES(hipStreamDestroy);
+GUF_HIP_AGREES(hipStreamQuery);
+GUF_HIP_AGREES(hipStreamSynchronize);
+GUF_HIP_AGREES(hipStreamWaitEvent);
+GUF_HIP_AGREES(hipStreamIsCapturing);
+GUF_HIP_AGREES(hipStreamBeginCapture);
+GUF_HIP_AGREES(hipStreamEndCapture);
+GUF_HIP_AGREES(hipThreadExchangeStreamCaptureMode);
+GUF_HIP_AGREES(hipLaunchHostFunc);
+GUF_HIP_AGREES(hipStreamAddCallback);
+GUF_HIP_AGREES(hipEventCreateWithFlags);
+GUF_HIP_AGREES(hipEventDestroy);
+GUF_HIP_AGREES(hipEventRecord);
+GUF_HIP_AGREES(hipEventQuery);
+GUF_HIP_AGREES(hipEventSynchronize);
+GUF_HIP_AGREES(hipEventElapsedTime);
+GUF_HIP_AGREES(hipModuleLoadData);
+GUF_HIP_AGREES(hipModuleUnload);
+GUF_HIP_AGREES(hipModuleGetFunction);
+GUF_HIP_AGREES(hipModuleLaunchKernel);
+GUF_HIP_AGREES(hipGraphInstantiate);
+GUF_HIP_AGREES(hipGraphExecUpdate);
+GUF_HIP_AGREES(hipGraphLaunch);
+GUF_HIP_AGREES(hipGraphDestroy);
+GUF_HIP_AGREES(hipGraphExecDestroy);
+#undef GUF_HIP_AGREES
+
+static_assert(kUnitsAttribute == hipDeviceAttributeMultiprocessorCount);
+static_assert(kSharedBytesAttribute == hipDeviceAttributeMaxSharedMemoryPerBlock);
+static_assert(kPoolsAttribute == hipDeviceAttributeMemoryPoolsSupported);
+static_assert(kManagedAttribute == hipDeviceAttributeManagedMemory);
+static_assert(kPoolInternalDependencies == hipMemPoolReuseAllowInternalDependencies);
+static_assert(kPoolThreshold == hipMemPoolAttrReleaseThreshold);
+static_assert(kNonBlockingStream == hipStreamNonBlocking);
+static_assert(kUntimedEvent == hipEventDisableTiming);
+static_assert(kPortableMemory == hipHostMallocPortable && kMappedMemory == hipHostMallocMapped);
+static_assert(kPortableMemory == hipHostRegisterPortable && kMappedMemory == hipHostRegisterMapped);
+static_assert(kFineGrained == hipHostMallocCoherent && kCoarseGrained == hipHostMallocNonCoherent);
+static_assert(kManagedForAll == hipMemAttachGlobal);
+static_assert(kHipNotSupported == hipErrorNotSupported);
+static_assert(kHipInvalidConfiguration == hipErrorInvalidConfiguration);
+static_assert(kHipGraphUpdateFailure == hipErrorGraphExecUpdateFailure);
+
+static_assert(sizeof(HipPoolProperties) == sizeof(hipMemPoolProps));
+static_assert(offsetof(HipPoolProperties, location_type) == offsetof(hipMemPoolProps, location));
+static_assert(sizeof(HipPointer) == sizeof(hipPointerAttribute_t));
+static_assert(offsetof(HipPointer, device_pointer) ==
+              offsetof(hipPointerAttribute_t, devicePointer));
+#if HIP_VERSION_MAJOR < 6
+static_assert(kTargetInProperties5 == offsetof(hipDeviceProp_t, gcnArchName));
+#else
+static_assert(kTargetInProperties6 == offsetof(hipDeviceProp_tR0600, gcnArchName));
+#endif
+
+}  // namespace
+}  // namespace gufunc::roc
