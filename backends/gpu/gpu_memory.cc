@@ -62,7 +62,7 @@ guf_status fill_in_order(Device &device, Stream &stream, uint64_t dst, const uns
 guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
                         uint64_t *out_address, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Backing backing;
+  Backing backing = Backing::kDevice;
   GUF_GPU_TRY(backing_of(kind, &backing, error));
   Visit visit(owner);
   GUF_GPU_TRY(visit.begin(error));
@@ -76,7 +76,7 @@ guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
 guf_status memory_free(void *device, uint64_t address, uint64_t size, int32_t kind, void *stream,
                        guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Backing backing;
+  Backing backing = Backing::kDevice;
   GUF_GPU_TRY(backing_of(kind, &backing, error));
   if (address == 0) return GUF_OK;
   Visit visit(owner);

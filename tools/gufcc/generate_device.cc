@@ -8,8 +8,9 @@ namespace gufunc::gufcc {
 namespace {
 
 // The dialect's classes of guf::device that have entries as methods.
-enum class EntryClass { kElementwise, kGeneralized };
-constexpr const char *kClassWords[] = {"elementwise", "generalized"};  // in names of types
+enum class EntryClass { kElementwise, kGeneralized, kFold, kMixedFold, kUnaryFold };
+constexpr const char *kClassWords[] = {"elementwise", "generalized", "fold", "mixed_fold",
+                                       "unary_fold"};  // in names of types
 
 struct EntryRow {
   const char *suffix;   // behind the loop's stem
@@ -27,30 +28,60 @@ struct EntryRow {
 bool is_elementwise(const Function &function, const Loop & /*loop*/) {
   return !function.generalized();
 }
-bool is_generalized(const Function &function, const Loop & /*loop*/) {
-  return function.generalized();
-}
 bool is_cooperative(const Function &function, const Loop &loop) {
   return function.generalized() && loop.cooperative;
 }
 // Groups that have no memory serve functions that ask for none.
-[[maybe_unused]] bool is_cooperative_without_memory(const Function &function, const Loop &loop) {
+bool is_cooperative_without_memory(const Function &function, const Loop &loop) {
   return is_cooperative(function, loop) && !loop.says_shared;
+}
+bool is_of_one_thread(const Function &function, const Loop &loop) {
+  return function.generalized() && !(loop.cooperative && loop.says_shared);
+}
+
+// (X, X) -> X of an operator whose elements may be regrouped.
+bool has_tree(const Function &function, const Loop &loop) {
+  return has_fold(function, loop) && function.associative && function.commutative;
+}
+// (X, Y) -> X
+bool has_mixed_fold(const Function &function, const Loop &loop) {
+  return !function.generalized() && loop.inputs.size() == 2 && loop.outputs.size() == 1 &&
+         find_letter(loop.inputs[0]) == find_letter(loop.outputs[0]) && !has_fold(function, loop);
+}
+// X -> X
+bool has_unary_fold(const Function &function, const Loop &loop) {
+  return !function.generalized() && loop.inputs.size() == 1 && loop.outputs.size() == 1 &&
+         find_letter(loop.inputs[0]) == find_letter(loop.outputs[0]);
 }
 
 constexpr EntryRow kRows[] = {
-    {"_row", EntryClass::kElementwise, "row", "block", "guf::device::kThreads", is_elementwise,
+    {"_row", EntryClass::kElementwise, "row", "row_type", "guf::device::kThreads", is_elementwise,
      true, false, false, true},
-    {"_nd", EntryClass::kElementwise, "nd", "block", "guf::device::kThreads", is_elementwise, true,
-     false, false, true},
+    {"_nd", EntryClass::kElementwise, "nd", "nd_type", "guf::device::kThreads", is_elementwise,
+     true, false, false, true},
     {"_thread", EntryClass::kGeneralized, "thread", "block", "guf::device::kItemThreads",
-     is_generalized, true, false, false, true},
+     is_of_one_thread, true, false, false, true},
+    {"_staged", EntryClass::kGeneralized, "staged", "staged_type", "guf::device::kItemThreads",
+     is_of_one_thread, true, true, true, false},
+    {"_lanes", EntryClass::kGeneralized, "lanes", "block", "guf::device::kItemThreads",
+     is_cooperative_without_memory, true, false, true, false},
     {"_block", EntryClass::kGeneralized, "whole_block", "block", "guf::device::kItemThreads",
-     is_cooperative, true, true, true, true},
+     is_cooperative, true, true, true, false},
+    {"_leaves", EntryClass::kFold, "leaves", "tree", "guf::device::kFoldThreads", has_tree, false,
+     true, true, false},
+    {"_join", EntryClass::kFold, "join", "tree", "guf::device::kFoldThreads", has_tree, false, true,
+     true, false},
+    {"_fold", EntryClass::kFold, "from_left", "chain", "guf::device::kFoldThreads", has_fold, false,
+     false, false, false},
+    {"_scan", EntryClass::kFold, "scan", "scan_rows", "guf::device::kScanThreads", has_fold, false,
+     true, true, false},
+    {"_at", EntryClass::kFold, "at", "targets", "guf::device::kFoldThreads", has_fold, false, false,
+     false, false},
+    {"_fold", EntryClass::kMixedFold, "from_left", "chain", "guf::device::kFoldThreads",
+     has_mixed_fold, false, false, false, false},
+    {"_at", EntryClass::kUnaryFold, "at", "targets", "guf::device::kFoldThreads", has_unary_fold,
+     false, false, false, false},
 };
-
-// The classes take no `bool &failed` from a function.
-constexpr bool kDropFailure = true;
 
 std::string class_text(EntryClass of, const Function &function, const Loop &loop,
                        const std::string &callee) {
@@ -58,16 +89,19 @@ std::string class_text(EntryClass of, const Function &function, const Loop &loop
     case EntryClass::kElementwise:
       return fmt::format("guf::device::elementwise<{}, guf::types<{}>, guf::types<{}>{}>", callee,
                          type_list(loop.inputs), type_list(loop.outputs),
-                         kDropFailure    ? ""
-                         : loop.may_fail ? ", true"
-                                         : ", false");
+                         loop.may_fail ? ", true" : "");
     case EntryClass::kGeneralized:
       return fmt::format("guf::device::generalized<{}, {}{}, {}>", callee,
-                         loop.cooperative ? "true" : "false",
-                         kDropFailure    ? ""
-                         : loop.may_fail ? ", true"
-                                         : ", false",
+                         loop.cooperative ? "true" : "false", loop.may_fail ? ", true" : ", false",
                          operand_list(function, loop, "device"));
+    case EntryClass::kFold:
+    case EntryClass::kUnaryFold:
+      return fmt::format("guf::device::{}<{}, {}, {}>", kClassWords[static_cast<size_t>(of)],
+                         callee, type_list(loop.inputs.substr(0, 1)),
+                         loop.may_fail ? "true" : "false");
+    case EntryClass::kMixedFold:
+      return fmt::format("guf::device::mixed_fold<{}, {}, {}>", callee, type_list(loop.inputs),
+                         loop.may_fail ? "true" : "false");
   }
   return {};
 }
@@ -126,7 +160,7 @@ std::string device_entry_text(const EntryCall &call) {
 
 std::string loop_entries(const Function &function, const Loop &loop, int number) {
   const std::string callee = fmt::format("{}{}", kCalleeName, number);
-  std::string text = callee_struct(loop, callee, kDropFailure);
+  std::string text = callee_struct(loop, callee, false);
 
   std::set<std::string> defined;
   for (const EntryRow &row : kRows) {

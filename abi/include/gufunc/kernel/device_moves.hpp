@@ -106,7 +106,7 @@ GUF_DEVICE_ONLY void copy_tile(const tile_block &p, char *shared) {
     rest = q;
   }
   const u32 fast = thread_id() & (u32)(kTile - 1), slow = thread_id() / (u32)kTile;
-  constexpr u32 rows = kThreads / kTile;
+  constexpr u32 rows = (u32)kThreads / (u32)kTile;
   GUF_UNROLL
   for (u32 r = 0; r < (u32)kTile; r += rows) {
     const u32 x = x0 + slow + r, y = y0 + fast;
@@ -171,7 +171,7 @@ GUF_DEVICE_ONLY void fill_words(const fill_block &p) {
   word.half[1] = p.pattern[1];
   const u64 end = p.address + p.bytes;
   const u64 first = (p.address & ~(u64)15) +
-                    ((u64)block_id() * (u64)(kThreads * kMoveElements) + thread_id()) * 16;
+                    ((u64)block_id() * (u64)kThreads * (u64)kMoveElements + thread_id()) * 16;
   GUF_UNROLL
   for (int k = 0; k < kMoveElements; ++k) {
     const u64 at = first + (u64)k * (u64)(kThreads * 16);
