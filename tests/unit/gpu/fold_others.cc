@@ -23,6 +23,11 @@ struct Negative {
     return standard::negative(a);
   }
 };
+struct AddTimes {
+  static guf::timedelta call(guf::timedelta a, guf::timedelta b) {
+    return guf::timedelta{guf::time::plus(a.value, b.value)};
+  }
+};
 // A sum that fails where an operand is 200 or more.
 struct SmallSum {
   static guf::u8 call(guf::u8 a, guf::u8 b, bool &failed) {
@@ -53,6 +58,7 @@ void add_unary(LoopTable *table, const char *function, guf_dtype dtype) {
 void add_others(LoopTable *table) {
   namespace dev = guf::device;
   add_real_folds<Subtract>(table, "subtract");
+  add_fold<AddTimes, guf::timedelta>(table, "add", GUF_TIMEDELTA64);
   add_fold<Divide, guf::f32>(table, "divide", GUF_F32);
   add_fold<Divide, guf::f64>(table, "divide", GUF_F64);
   add_unary<Negative, guf::i16>(table, "negative", GUF_I16);

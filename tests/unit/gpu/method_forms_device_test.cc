@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Methods of special form as steps of device entries: loops X, Y -> X, times, launches that are too
+// large for one, what devices refuse, and what is said of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "backends/gpu/method_queue.h"
+#include "tests/unit/cpu/cpu_fixture.h"
+#include "tests/unit/gpu/fold_loops.h"
+
+namespace gufunc::gpu {
+namespace {
+
+class DeviceForms : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { cpu::cpu(); }
+};
+
+struct MixedShape {
+  int64_t kept, inner, outer;
+};
+
+// a / 2 + b, over an array [kept][outer][inner] of i16: from the left, inner dimension first.
+struct MixedCall {
+  MixedCall(const MixedShape &shape, guf_dtype output_dtype, bool masked, bool initial);
+  std::vector<float> right() const;
+
+  MixedShape shape;
+  bool masked, initial;
+  std::vector<int16_t> data;
+  std::vector<unsigned char> mask;
+  std::vector<double> results;  // room for either dtype
+  guf_method_block block = {};
+};
+
+MixedCall::MixedCall(const MixedShape &wanted, guf_dtype output_dtype, bool has_mask,
+                     bool has_initial)
+    : shape(wanted), masked(has_mask), initial(has_initial) {
+  std::mt19937 random(5);
+  const auto count = static_cast<size_t>(shape.kept * shape.inner * shape.outer);
+  for (size_t i = 0; i < count; ++i) {
+    data.push_back(static_cast<int16_t>(random() % 100));
+    mask.push_back(random() % 3 != 0);
+  }
+  results.resize(static_cast<size_t>(shape.kept));
+  block.method = GUF_METHOD_REDUCE;
+  block.flags = GUF_METHOD_MIXED | (masked ? uint32_t{GUF_METHOD_MASKED} : 0) |
+                (initial ? uint32_t{GUF_METHOD_INITIAL} : 0);
+  block.nkept = 1;
+  block.items = static_cast<uint64_t>(shape.kept);
+  block.kept_size[0] = shape.kept;
+  block.kept_mask_step[0] = shape.inner * shape.outer;
+  block.kept_input_step[0] = 2 * block.kept_mask_step[0];
+  block.kept_output_step[0] = output_dtype == GUF_F64 ? 8 : 4;
+  block.nfold = 2;
+  block.fold_size[0] = shape.inner;
+  block.fold_size[1] = shape.outer;
+  block.fold_mask_step[0] = 1;
+  block.fold_mask_step[1] = shape.inner;
+  block.fold_input_step[0] = 2;
+  block.fold_input_step[1] = 2 * shape.inner;
+  block.input = reinterpret_cast<uint64_t>(data.data());
+  block.output = reinterpret_cast<uint64_t>(results.data());
+  block.mask = reinterpret_cast<uint64_t>(mask.data());
+  block.input_dtype = GUF_I16;
+  block.element_dtype = GUF_I32;
+  block.loop_dtype = GUF_F32;
+  block.output_dtype = output_dtype;
+  const float first = 3.25f;
+  std::memcpy(block.initial, &first, sizeof first);
+}
+
+std::vector<float> MixedCall::right() const {
+  std::vector<float> right;
+  const size_t each = static_cast<size_t>(shape.inner * shape.outer);
+  for (size_t k = 0; k < results.size(); ++k) {
+    float all = initial ? 3.25f : static_cast<float>(data[k * each]);
+    for (size_t i = initial ? 0 : 1; i < each; ++i) {
+      if (masked && mask[k * each + i] == 0) continue;
+      all = all * 0.5f + static_cast<float>(data[k * each + i]);
+    }
+    right.push_back(all);
+  }
+  return right;
+}
+
+TEST_F(DeviceForms, MixedLoopsFoldFromTheLeftOverAllDimensions) {
+  for (const MixedShape shape : {MixedShape{1, 1, 1}, {3, 40, 7}, {300, 5, 1}, {2, 1, 900}}) {
+    for (const bool initial : {false, true}) {
+      for (const bool masked : {false, initial}) {
+        for (const guf_dtype output : {GUF_F32, GUF_F64}) {
+          MixedCall call(shape, output, masked, initial);
+          guf_backend_method method = {};
+          method.block = &call.block;
+          guf_error error = cpu::fresh_error();
+          HostSteps steps(fold_loop("scale", GUF_F32));
+          ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
+          const std::vector<float> right = call.right();
+          for (size_t k = 0; k < right.size(); ++k) {
+            const float narrow = reinterpret_cast<const float *>(call.results.data())[k];
+            EXPECT_EQ(output == GUF_F64 ? call.results[k] : narrow, right[k])
+                << shape.kept << ' ' << shape.inner << ' ' << shape.outer << ", item " << k;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Times of another unit are converted before and behind.
+TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
+  const guf_dtype seconds = (GUF_TIMEDELTA64 & 0xFFU) | GUF_UNIT_SECOND << 8 | 1U << 16;
+  const guf_dtype milliseconds = (GUF_TIMEDELTA64 & 0xFFU) | GUF_UNIT_MILLISECOND << 8 | 1U << 16;
+  std::vector<int64_t> data(1000), sums(3), running(3000);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int64_t>(i);
+  guf_method_block block = {};
+  block.method = GUF_METHOD_REDUCE;
+  block.flags = GUF_METHOD_TREE;
+  block.nkept = 1;
+  block.items = 3;
+  block.kept_size[0] = 3;
+  block.kept_input_step[0] = 8;
+  block.kept_output_step[0] = 8;
+  block.nfold = 1;
+  block.fold_size[0] = 900;
+  block.fold_input_step[0] = 8;
+  block.input = reinterpret_cast<uint64_t>(data.data());
+  block.output = reinterpret_cast<uint64_t>(sums.data());
+  block.input_dtype = seconds;
+  block.loop_dtype = milliseconds;
+  block.output_dtype = GUF_I64;
+  guf_backend_method method = {};
+  method.block = &block;
+  guf_error error = cpu::fresh_error();
+  HostSteps steps(fold_loop("add", GUF_TIMEDELTA64));
+  ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
+  for (int64_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(sums[static_cast<size_t>(k)], 1000 * (899 * 900 / 2 + 900 * k));
+  }
+  block.method = GUF_METHOD_ACCUMULATE;
+  block.kept_output_step[0] = 8 * 900;
+  block.fold_output_step = 8;
+  block.output_dtype = seconds;
+  block.output = reinterpret_cast<uint64_t>(running.data());
+  HostSteps scan(fold_loop("add", GUF_TIMEDELTA64));
+  ASSERT_EQ(queue_method(method, scan, &error), GUF_OK) << error.message;
+  for (int64_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(running[static_cast<size_t>(k * 900 + 899)], 899 * 900 / 2 + 900 * k);
+  }
+  block.method = GUF_METHOD_AT;
+  block.nfold = 0;
+  const int64_t place = 0;
+  block.indices = block.operand_indices = &place;
+  block.nindices = 1;
+  EXPECT_EQ(queue_method(method, scan, &error), GUF_E_UNSUPPORTED);
+  EXPECT_NE(std::strstr(error.message, "of times"), nullptr) << error.message;
+}
+
+// Steps that nobody runs: their sizes are what counts.
+class CountedSteps final : public Steps {
+ public:
+  const DeviceTraits &traits() const override { return traits_; }
+  bool has(Entry) const override { return true; }
+  guf_status run(const Step &step, guf_error *) override {
+    EXPECT_LT(uint64_t{step.blocks} * step.threads, uint64_t{1} << 31);
+    EXPECT_GT(step.blocks, 0U);
+    threads[step.entry] += uint64_t{step.blocks} * step.threads;
+    ++launches[step.entry];
+    return GUF_OK;
+  }
+  guf_status scratch(uint64_t, uint64_t *out_address, guf_error *) override {
+    *out_address = 1 << 20;
+    return GUF_OK;
+  }
+  guf_status upload(const void *, uint64_t, uint64_t *out_address, guf_error *) override {
+    *out_address = 1 << 20;
+    return GUF_OK;
+  }
+  guf_status status_word(uint64_t *out_address, guf_error *) override {
+    *out_address = 1 << 20;
+    return GUF_OK;
+  }
+
+  std::map<Entry, uint64_t> threads, launches;
+
+ private:
+  DeviceTraits traits_ = {132, 2, 48 * 1024};
+};
+
+struct HugeRow {
+  int32_t method;
+  bool tree;
+  int64_t kept[2], fold;
+  Entry entry;
+  uint64_t items;  // threads that the entry needs at least
+};
+
+TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
+  constexpr int64_t kOne = 1;
+  const HugeRow rows[] = {
+      {GUF_METHOD_REDUCE, true, {1, 1}, kOne << 44, Entry::kLeaves, uint64_t{1} << 40},
+      {GUF_METHOD_REDUCE, true, {kOne << 33, 1}, 5, Entry::kLeaves, uint64_t{1} << 33},
+      {GUF_METHOD_REDUCE, true, {kOne << 20, kOne << 14}, 300, Entry::kLeaves, uint64_t{1} << 37},
+      {GUF_METHOD_REDUCE, false, {kOne << 33, 3}, 300, Entry::kFold, uint64_t{3} << 33},
+      {GUF_METHOD_ACCUMULATE, true, {1, 1}, kOne << 42, Entry::kScan, uint64_t{1} << 34},
+      {GUF_METHOD_ACCUMULATE, false, {kOne << 34, 1}, 300, Entry::kScan, uint64_t{1} << 34},
+      {GUF_METHOD_REDUCEAT, true, {kOne << 33, 1}, 300, Entry::kLeaves, uint64_t{1} << 36},
+      {GUF_METHOD_AT, false, {kOne << 33, 1}, 300, Entry::kAt, uint64_t{1} << 34},
+  };
+  const int64_t indices[] = {0, 8};
+  for (const HugeRow &row : rows) {
+    guf_method_block block = {};
+    block.method = row.method;
+    block.flags = row.tree ? GUF_METHOD_TREE : 0;
+    block.nkept = 2;
+    block.items = static_cast<uint64_t>(row.kept[0] * row.kept[1]);
+    int64_t distance = 8;
+    for (int d = 0; d < 2; ++d) {
+      block.kept_size[d] = row.kept[d];
+      block.kept_input_step[d] = block.kept_output_step[d] = distance;
+      distance *= row.kept[d] * 3;  // apart: not one dimension
+    }
+    block.nfold = 1;
+    block.fold_size[0] = row.fold;
+    block.fold_input_step[0] = block.fold_output_step = distance;
+    block.input = block.output = 1 << 20;
+    block.input_dtype = block.output_dtype = block.loop_dtype = GUF_F64;
+    block.indices = block.operand_indices = indices;
+    block.nindices = 2;
+    guf_backend_method method = {};
+    method.block = &block;
+    guf_error error = cpu::fresh_error();
+    CountedSteps steps;
+    ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
+    EXPECT_GE(steps.threads[row.entry], row.items) << row.method;
+    EXPECT_GT(steps.launches[row.entry], 1U) << row.method;
+  }
+}
+
+guf_method_block sum_of(std::vector<float> *data, float *sum) {
+  guf_method_block block = {};
+  block.method = GUF_METHOD_REDUCE;
+  block.flags = GUF_METHOD_TREE;
+  block.items = 1;
+  block.nfold = 1;
+  block.fold_size[0] = static_cast<int64_t>(data->size());
+  block.fold_input_step[0] = 4;
+  block.input = reinterpret_cast<uint64_t>(data->data());
+  block.output = reinterpret_cast<uint64_t>(sum);
+  block.input_dtype = block.output_dtype = block.loop_dtype = GUF_F32;
+  return block;
+}
+
+TEST_F(DeviceForms, RefusesWhatDevicesDoNot) {
+  std::vector<float> data(10, 1.0f);
+  float sum = 0;
+  guf_method_block block = sum_of(&data, &sum);
+  guf_backend_method method = {};
+  method.block = &block;
+  guf_error error = cpu::fresh_error();
+  HostSteps steps(fold_loop("scale", GUF_F32));  // a loop with the entry `fold` alone
+  EXPECT_EQ(queue_method(method, steps, &error), GUF_E_UNSUPPORTED);
+  EXPECT_NE(std::strstr(error.message, "_leaves"), nullptr) << error.message;
+  HostSteps whole(fold_loop("add", GUF_F32));
+  block.loop_dtype = 0x82U | 24U << 8 | 1U << 20;
+  EXPECT_EQ(queue_method(method, whole, &error), GUF_E_UNSUPPORTED);
+  EXPECT_NE(std::strstr(error.message, "records"), nullptr) << error.message;
+  block.loop_dtype = GUF_F32;
+  block.flags |= 1U << 20;
+  EXPECT_EQ(queue_method(method, whole, &error), GUF_E_UNSUPPORTED);
+  block.flags = GUF_METHOD_TREE;
+  block.method = 9;
+  EXPECT_EQ(queue_method(method, whole, &error), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(whole.launches(), 0U);
+}
+
+TEST_F(DeviceForms, TellsItsSteps) {
+  std::vector<float> data(100000, 1.0f);
+  float sum = 0;
+  guf_method_block block = sum_of(&data, &sum);
+  guf_backend_method method = {};
+  method.block = &block;
+  guf_error error = cpu::fresh_error();
+  char text[1024];
+  const HostSteps device(fold_loop("add", GUF_F32));
+  ASSERT_EQ(describe_method_steps(method, device, text, sizeof text, &error), GUF_OK);
+  EXPECT_STREQ(text,
+               "walk: a tree per dimension, results side by side\n"
+               "scratch: 100 bytes\n"
+               "step: leaves of the tree, joined within blocks; 25 blocks of 256 threads, 1280 "
+               "bytes of shared memory each\n"
+               "step: joins of what blocks have made; 1 blocks of 256 threads, 1280 bytes of "
+               "shared memory each\n");
+  EXPECT_EQ(sum, 0.0f);
+  block.method = GUF_METHOD_REDUCEAT;
+  block.nindices = 7;
+  ASSERT_EQ(describe_method_steps(method, device, text, sizeof text, &error), GUF_OK);
+  EXPECT_NE(std::strstr(text, "not known"), nullptr) << text;
+  ASSERT_EQ(describe_method_steps(method, device, text, 6, &error), GUF_OK);
+  EXPECT_STREQ(text, "walk:");
+}
+
+}  // namespace
+}  // namespace gufunc::gpu
