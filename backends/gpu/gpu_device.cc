@@ -7,6 +7,7 @@
 #include "backends/gpu/gpu_event.h"
 
 namespace gufunc::gpu {
+
 Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
                const Context &context)
     : driver_(driver),
