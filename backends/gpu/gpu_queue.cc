@@ -106,9 +106,11 @@ guf_status describe_launch(void *device, const guf_backend_launch *launch, char 
 
 guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
   if (forked()) return fail_forked(error);
-  const DeviceTraits &traits = static_cast<Device *>(device)->traits();
-  return describe_method(*method, traits, out_text, text_size, error);
+  const Request nothing(owner.stream_of(method->stream),
+                        static_cast<const Kernel *>(method->kernel), StatusWish());
+  return describe_method_steps(*method, nothing, out_text, text_size, error);
 }
 
 }  // namespace gufunc::gpu
