@@ -40,21 +40,23 @@ guf_status Device::make_stream(Stream **out, guf_error *error) {
 }
 
 void Device::close() {
-  const bool with_driver = !lost();
-  if (with_driver) note(driver_.context_synchronize());
-  status_ring_.close(with_driver);
+  // A lost device has no work to wait for; what it had is given back as far as the driver takes it.
+  if (!lost()) note(driver_.context_synchronize());
+  status_ring_.close();
   staged_copies_.close();
-  moves_.close(with_driver);
+  moves_.close();
   if (idle_stream_ != nullptr) {
-    for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->close(with_driver);
+    for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->close();
+    // What goes back in the order of streams has gone before those and the pool do.
+    if (!lost()) note(driver_.context_synchronize());
   }
   for (Stream *stream : {default_stream_, idle_stream_}) {
     if (stream != nullptr) close_stream(*stream);
   }
   default_stream_ = idle_stream_ = nullptr;
-  reap_streams();
-  guards_.close(with_driver);
-  if (with_driver && driver_pool_ != nullptr) note(driver_.pool_close(driver_pool_));
+  reap_streams(true);
+  guards_.close();
+  if (driver_pool_ != nullptr) note(driver_.pool_close(driver_pool_));
 }
 
 MemoryPool &Device::pool(Backing backing) {
@@ -84,7 +86,7 @@ guf_status Device::open_stream(Native native, bool owned, Stream **out, guf_erro
 
 void Device::close_stream(Stream &stream) {
   memory_.remove_stream(stream);
-  if (!stream.owned() || lost()) return stream.release();
+  if (!stream.owned()) return stream.release();
   {
     const std::lock_guard lock(closing_mutex_);
     stream.next_closing = closing_;
@@ -94,13 +96,13 @@ void Device::close_stream(Stream &stream) {
 }
 
 // Destroying a busy stream makes some drivers wait for it.
-void Device::reap_streams() {
+void Device::reap_streams(bool all) {
   Stream *idle = nullptr;
   {
     const std::lock_guard lock(closing_mutex_);
     for (Stream **link = &closing_; *link != nullptr;) {
       Stream *const stream = *link;
-      if (!lost() &&
+      if (!all &&
           driver_.meaning(driver_.stream_query(stream->native())).sense == Sense::kNotReady) {
         link = &stream->next_closing;
         continue;
@@ -113,7 +115,7 @@ void Device::reap_streams() {
   while (idle != nullptr) {
     Stream *const stream = idle;
     idle = stream->next_closing;
-    if (!lost()) note(driver_.stream_close(stream->native()));
+    note(driver_.stream_close(stream->native()));
     stream->release();
   }
 }

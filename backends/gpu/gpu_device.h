@@ -54,8 +54,8 @@ class Device {
   guf_status open_stream(Native native, bool owned, Stream **out, guf_error *error);
   // Never waits: a busy stream is destroyed later.
   void close_stream(Stream &stream);
-  // Destroys the closed streams that are idle by now.
-  void reap_streams();
+  // Destroys the closed streams that are idle by now, or all of them.
+  void reap_streams(bool all = false);
 
   // Says what a code of the driver means; one that means the end of the device marks it as lost.
   guf_status check(Code code, const char *what, guf_error *error) {
@@ -111,6 +111,14 @@ class Visit {
                               "making the device's context current", error));
     entered_ = true;
     return GUF_OK;
+  }
+
+  // The same for what closes and frees: also where the device is lost, since a driver may still
+  // take things back. False: there is nothing to be done.
+  bool begin_closing() {
+    if (forked()) return false;
+    entered_ = device_.driver().enter(device_.context(), &before_) == kDone;
+    return true;
   }
 
  private:

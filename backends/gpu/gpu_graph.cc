@@ -132,19 +132,17 @@ guf_status graph_launch(void *graph, void *stream, guf_error *error) {
 }
 
 void graph_destroy(void *graph) {
-  if (graph == nullptr || forked()) return;
+  if (graph == nullptr) return;
   auto *gone = static_cast<Graph *>(graph);
   Device &device = gone->device;
   {
     Visit visit(device);
-    const bool there = visit.begin(nullptr) == GUF_OK;
+    if (!visit.begin_closing()) return;
     give_memory_back(*gone);
-    if (there) {
-      Driver &driver = device.driver();
-      if (gone->executable != nullptr) device.note(driver.executable_close(gone->executable));
-      if (gone->graph != nullptr) device.note(driver.graph_close(gone->graph));
-      if (gone->last_run != nullptr) device.note(driver.event_close(gone->last_run));
-    }
+    Driver &driver = device.driver();
+    if (gone->executable != nullptr) device.note(driver.executable_close(gone->executable));
+    if (gone->graph != nullptr) device.note(driver.graph_close(gone->graph));
+    if (gone->last_run != nullptr) device.note(driver.event_close(gone->last_run));
   }
   destroy(gone);
 }

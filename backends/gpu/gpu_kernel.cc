@@ -57,8 +57,8 @@ guf_status Module::load(Device &device, const guf_module_image &image, Module **
   return GUF_OK;
 }
 
-void Module::unload(bool with_driver) {
-  if (with_driver) {
+void Module::unload() {
+  {
     const RelaxedCapture relaxed(device_.driver());
     device_.note(device_.driver().module_unload(native_));
   }

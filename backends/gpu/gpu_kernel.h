@@ -32,7 +32,7 @@ class Module {
   //         GUF_E_BAD_FILE <= it is no such image;  GUF_E_UNSUPPORTED <= it is compressed
   static guf_status load(Device &device, const guf_module_image &image, Module **out,
                          guf_error *error);
-  void unload(bool with_driver);
+  void unload();
 
   Device &device() const { return device_; }
 

@@ -80,9 +80,7 @@ guf_status memory_free(void *device, uint64_t address, uint64_t size, int32_t ki
   GUF_GPU_TRY(backing_of(kind, &backing, error));
   if (address == 0) return GUF_OK;
   Visit visit(owner);
-  const guf_status status = visit.begin(error);
-  if (status == GUF_E_DEVICE_LOST) return GUF_OK;  // it went with the device
-  GUF_GPU_TRY(status);
+  if (!visit.begin_closing()) return fail_forked(error);
   return owner.pool(backing).release(address, size, static_cast<Stream *>(stream), error);
 }
 

@@ -64,12 +64,11 @@ guf_status stream_open(void *device, uint64_t native, uint32_t flags, void **out
 }
 
 void stream_close(void *stream) {
-  if (stream == nullptr || forked()) return;
+  if (stream == nullptr) return;
   auto &closed = *static_cast<Stream *>(stream);
   Device &device = closed.device();
   Visit visit(device);
-  // A lost device is only forgotten.
-  visit.begin(nullptr);
+  if (!visit.begin_closing()) return;
   const RelaxedCapture relaxed(device.driver());
   device.close_stream(closed);
 }
@@ -115,12 +114,13 @@ guf_status event_open(void *device, void **out_event, guf_error *error) {
 }
 
 void event_close(void *event) {
-  if (event == nullptr || forked()) return;
+  if (event == nullptr) return;
   auto *closed = static_cast<Event *>(event);
   Device &device = closed->device();
   {
     Visit visit(device);
-    if (visit.begin(nullptr) == GUF_OK) device.note(device.driver().event_close(closed->native()));
+    if (!visit.begin_closing()) return;
+    device.note(device.driver().event_close(closed->native()));
   }
   destroy(closed);
 }

@@ -60,9 +60,8 @@ void end_device(Device *device) {
   Driver &driver = device->driver();
   const Context context = device->context();
   {
-    // A lost device has no context to enter; what it had is only forgotten.
     Visit visit(*device);
-    visit.begin(nullptr);
+    visit.begin_closing();
     device->close();
   }
   driver.context_close(context);

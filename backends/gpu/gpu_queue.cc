@@ -43,10 +43,10 @@ guf_status module_load(void *device, const guf_module_image *image, void **out_m
 }
 
 void module_unload(void *module) {
-  if (module == nullptr || forked()) return;
+  if (module == nullptr) return;
   auto *unloaded = static_cast<Module *>(module);
   Visit visit(unloaded->device());
-  unloaded->unload(visit.begin(nullptr) == GUF_OK);
+  if (visit.begin_closing()) unloaded->unload();
 }
 
 guf_status kernel_get(void *module, uint32_t, const char *name, void **out_kernel,

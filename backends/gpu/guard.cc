@@ -52,12 +52,12 @@ guf_status GuardShelf::look(Guard &guard, guf_error *error) {
   return device_.check(code, "asking for an event", error);
 }
 
-void GuardShelf::close(bool with_driver) {
+void GuardShelf::close() {
   const std::lock_guard lock(mutex_);
   while (first_ != nullptr) {
     Guard *guard = first_;
     first_ = guard->next;
-    if (with_driver) device_.driver().event_close(guard->event);
+    device_.note(device_.driver().event_close(guard->event));
     destroy(guard);
   }
 }

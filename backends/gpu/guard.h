@@ -32,7 +32,7 @@ class GuardShelf {
   guf_status look(Guard &guard, guf_error *error);
 
   // Only when no guard is out.
-  void close(bool with_driver);
+  void close();
 
  private:
   Device &device_;

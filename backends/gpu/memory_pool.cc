@@ -87,6 +87,10 @@ Block *MemoryPool::find(int number, Stream &stream) {
 
 guf_status MemoryPool::fetch(uint64_t bytes, Stream &stream, Block **out, guf_error *error) {
   if (over_limit(bytes)) reclaim(0);
+  if (over_limit(bytes) && &stream == &device_.idle_stream()) {
+    wait_for_guards();
+    reclaim(0);
+  }
   if (over_limit(bytes)) {
     return fail(error, follows_streams() ? GUF_E_DEVICE_MEMORY : GUF_E_NO_MEMORY,
                 "memory of the pool: found %llu bytes in use, wanted %llu more of a limit of %llu",
@@ -139,9 +143,7 @@ Code MemoryPool::ask_driver(uint64_t bytes, Stream &stream, uint64_t *out_addres
 
 void MemoryPool::return_to_driver(Block *block, Native stream) {
   Driver &driver = device_.driver();
-  if (device_.lost()) {
-    // Nothing can be given back to a device that is gone.
-  } else if (!follows_streams() && backing_ != Backing::kManaged) {
+  if (!follows_streams() && backing_ != Backing::kManaged) {
     device_.note(driver.host_release(block->address));
   } else if (follows_streams() && driver_pool_ != nullptr) {
     device_.note(driver.pool_release(block->address, stream));
@@ -182,13 +184,18 @@ void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
 void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
   const int number = pool_class(block->bytes);
   if (device_.lost()) {
-    destroy(block);
+    return_to_driver(block, stream.native());
   } else if (follows_streams() && !anybodys && number >= 0) {
     push(&stream.cache().free[number], block);
     stream.cache().bytes += block->bytes;
     counted_.cached_bytes += block->bytes;
   } else if (follows_streams() && !anybodys && driver_pool_ != nullptr) {
     return_to_driver(block, stream.native());
+  } else if (number >= 0 && backing_ != Backing::kManaged &&
+             device_.driver().stream_query(stream.native()) == kDone) {
+    // Nobody can be using it: the most common case of a program that waits for its results.
+    push(&common_[number], block);
+    counted_.cached_bytes += block->bytes;
   } else {
     block->next = nullptr;
     guard(block, stream);

@@ -73,7 +73,7 @@ class MemoryPool {
   PoolStatistics statistics();
 
   // Gives everything back. Only when no stream uses it.
-  void close(bool with_driver);
+  void close();
 
  private:
   bool follows_streams() const { return backing_ == Backing::kDevice; }
@@ -90,7 +90,7 @@ class MemoryPool {
   void flush_cache(StreamCache &cache);
   void reclaim(uint64_t keep_bytes);
   void release_common(uint64_t keep_bytes);
-  void drop(Block **list, bool with_driver);
+  void drop(Block **list);
   void count(uint64_t bytes);
   bool over_limit(uint64_t bytes) const;
 

@@ -49,10 +49,10 @@ guf_status MoveKernels::load_best(guf_error *error) {
               device_.facts().target);
 }
 
-void MoveKernels::close(bool with_driver) {
+void MoveKernels::close() {
   const std::lock_guard lock(mutex_);
   ready_.store(false, std::memory_order_relaxed);
-  if (module_ != nullptr) module_->unload(with_driver);
+  if (module_ != nullptr) module_->unload();
   module_ = nullptr;
 }
 

@@ -21,7 +21,7 @@ class MoveKernels {
   // Loads them at the first call. With the device's context current.
   // Errors  GUF_E_NO_IMAGE <= the plugin has none for this device; else as Module::load
   guf_status function(Entry entry, Native *out, guf_error *error);
-  void close(bool with_driver);
+  void close();
 
  private:
   guf_status load(guf_error *error);

@@ -183,30 +183,30 @@ PoolStatistics MemoryPool::statistics() {
   return now;
 }
 
-void MemoryPool::drop(Block **list, bool with_driver) {
+void MemoryPool::drop(Block **list) {
   while (*list != nullptr) {
     Block *const block = *list;
     *list = block->next;
     if (block->guard != nullptr && --block->guard->users == 0) device_.guards().put(block->guard);
-    if (with_driver) {
-      return_to_driver(block, device_.idle_stream().native());
-    } else {
-      destroy(block);
-    }
+    return_to_driver(block, device_.idle_stream().native());
   }
 }
 
-void MemoryPool::close(bool with_driver) {
+void MemoryPool::close() {
   const std::lock_guard lock(mutex_);
-  drop(&guarded_, with_driver);
-  drop(&captured_, with_driver);
-  for (Block *&list : common_) drop(&list, with_driver);
+  drop(&guarded_);
+  drop(&captured_);
+  for (Block *&list : common_) drop(&list);
   for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
-    for (Block *&list : cache->free) drop(&list, with_driver);
-    drop(&cache->captured, with_driver);
+    for (Block *&list : cache->free) drop(&list);
+    drop(&cache->captured);
     cache->bytes = 0;
   }
-  drop(&handed_out_, false);
+  while (handed_out_ != nullptr) {
+    Block *const record = handed_out_;
+    handed_out_ = record->next;
+    destroy(record);
+  }
   guarded_bytes_ = 0;
   counted_.cached_bytes = 0;
 }

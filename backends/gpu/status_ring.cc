@@ -163,7 +163,7 @@ void StatusRing::tell(const StatusSlot &slot, uint32_t found, Stream &stream) {
   }
 }
 
-void StatusRing::close(bool with_driver) {
+void StatusRing::close() {
   while (chunks_ != nullptr) {
     Chunk *const chunk = chunks_;
     chunks_ = chunk->next;
@@ -173,10 +173,8 @@ void StatusRing::close(bool with_driver) {
       stream->expected_came();
       stream->release();
     }
-    if (with_driver) {
-      device_.note(device_.driver().release(chunk->device_address));
-      device_.note(device_.driver().host_release(chunk->host_address));
-    }
+    device_.note(device_.driver().release(chunk->device_address));
+    device_.note(device_.driver().host_release(chunk->host_address));
     host_free(chunk);
   }
   free_ = nullptr;

@@ -50,7 +50,7 @@ class StatusRing {
   guf_status look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish, guf_error *error);
 
   // Frees everything, also what nobody looked at: when the device is idle or lost.
-  void close(bool with_driver);
+  void close();
 
  private:
   static constexpr uint32_t kSlots = 256;

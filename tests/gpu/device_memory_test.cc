@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a device through the plugin's slots: caching, order, limits, balance.
+#include <cstring>
+#include <numeric>
+
+#include "tests/gpu/gpu_fixture.h"
+
+namespace gufunc::gpu_test {
+namespace {
+
+class DeviceMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    plugin();
+    before_ = live_objects();
+    violations_ = sim().violations();
+  }
+  void TearDown() override {
+    sim().clear_faults();
+    EXPECT_EQ(live_objects(), before_);
+    EXPECT_EQ(sim().violations(), violations_);
+    EXPECT_EQ(test_host().live.load(), host_before_);
+  }
+
+  uint64_t allocate(void *device, uint64_t bytes, int32_t kind = GUF_MEMORY_DEVICE,
+                    void *stream = nullptr) {
+    uint64_t address = 0;
+    EXPECT_EQ(plugin().memory_alloc(device, bytes, kind, stream, &address, &error_), GUF_OK)
+        << error_.message;
+    return address;
+  }
+  void free(void *device, uint64_t address, uint64_t bytes, int32_t kind = GUF_MEMORY_DEVICE,
+            void *stream = nullptr) {
+    EXPECT_EQ(plugin().memory_free(device, address, bytes, kind, stream, &error_), GUF_OK)
+        << error_.message;
+  }
+  void *open_stream(void *device) {
+    void *stream = nullptr;
+    EXPECT_EQ(plugin().stream_open(device, 0, 0, &stream, &error_), GUF_OK) << error_.message;
+    return stream;
+  }
+
+  guf_error error_ = fresh_error();
+  std::string before_;
+  uint32_t violations_ = 0;
+  int64_t host_before_ = test_host().live.load();
+};
+
+TEST_F(DeviceMemory, AStreamGetsBackWhatItFreed) {
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  const uint64_t first = allocate(device, 1000, GUF_MEMORY_DEVICE, stream);
+  free(device, first, 1000, GUF_MEMORY_DEVICE, stream);
+  EXPECT_EQ(allocate(device, 900, GUF_MEMORY_DEVICE, stream), first);  // of the same class
+  free(device, first, 900, GUF_MEMORY_DEVICE, stream);
+  plugin().stream_close(stream);
+}
+
+TEST_F(DeviceMemory, EveryKindIsAlignedAndUsable) {
+  OpenDevice device;
+  for (const int32_t kind : {GUF_MEMORY_DEVICE, GUF_MEMORY_PINNED, GUF_MEMORY_MAPPED,
+                             GUF_MEMORY_MANAGED}) {
+    for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{4097}, uint64_t{65} << 20}) {
+      const uint64_t address = allocate(device, bytes, kind);
+      EXPECT_NE(address, 0u);
+      EXPECT_EQ(address % 64, 0u);
+      if (kind == GUF_MEMORY_PINNED || kind == GUF_MEMORY_MAPPED) {
+        std::memset(reinterpret_cast<void *>(address), 1, bytes);
+      }
+      free(device, address, bytes, kind);
+    }
+  }
+  EXPECT_EQ(plugin().memory_alloc(device, 8, 4, nullptr, nullptr, &error_), GUF_E_UNSUPPORTED);
+}
+
+TEST_F(DeviceMemory, ARoundTripKeepsTheBytes) {
+  OpenDevice device;
+  for (const uint64_t count : {uint64_t{1}, uint64_t{1000}, uint64_t{3} << 20}) {
+    std::vector<int> sent(count), received(count);
+    std::iota(sent.begin(), sent.end(), 7);
+    const uint64_t bytes = count * sizeof(int);
+    const uint64_t there = allocate(device, bytes);
+    const auto from = reinterpret_cast<uint64_t>(sent.data());
+    const auto to = reinterpret_cast<uint64_t>(received.data());
+    EXPECT_EQ(plugin().copy(device, nullptr, there, from, bytes, GUF_COPY_HOST_TO_DEVICE, &error_),
+              GUF_OK);
+    EXPECT_EQ(plugin().copy(device, nullptr, to, there, bytes, GUF_COPY_DEVICE_TO_HOST, &error_),
+              GUF_OK);
+    EXPECT_EQ(sent, received);  // complete on return
+    free(device, there, bytes);
+  }
+}
+
+// What a copy writes into ordinary memory, a later one of the same stream reads.
+TEST_F(DeviceMemory, OrdinaryMemoryIsReadAndWrittenInTheStreamsOrder) {
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  const uint64_t count = 3000000, bytes = count * sizeof(int);  // three parts of staging
+  std::vector<int> sent(count), between(count), received(count);
+  std::iota(sent.begin(), sent.end(), 1);
+  const uint64_t a = allocate(device, bytes, GUF_MEMORY_DEVICE, stream);
+  const uint64_t b = allocate(device, bytes, GUF_MEMORY_DEVICE, stream);
+  const auto copy = [&](uint64_t dst, uint64_t src, int32_t kind) {
+    EXPECT_EQ(plugin().copy(device, stream, dst, src, bytes, kind, &error_), GUF_OK)
+        << error_.message;
+  };
+  copy(a, reinterpret_cast<uint64_t>(sent.data()), GUF_COPY_HOST_TO_DEVICE);
+  copy(reinterpret_cast<uint64_t>(between.data()), a, GUF_COPY_DEVICE_TO_HOST);
+  copy(b, reinterpret_cast<uint64_t>(between.data()), GUF_COPY_HOST_TO_DEVICE);
+  copy(reinterpret_cast<uint64_t>(received.data()), b, GUF_COPY_DEVICE_TO_HOST);
+  EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK);
+  EXPECT_EQ(sent, received);
+  free(device, a, bytes, GUF_MEMORY_DEVICE, stream);
+  free(device, b, bytes, GUF_MEMORY_DEVICE, stream);
+  plugin().stream_close(stream);
+}
+
+TEST_F(DeviceMemory, MemoryOfNoStreamIsReadyForAll) {
+  OpenDevice device;
+  sim().clear_calls();
+  const uint64_t first = allocate(device, 5000);
+  free(device, first, 5000);
+  const char *const wait = pick("cuStreamWaitEvent", "hipStreamWaitEvent");
+  EXPECT_EQ(sim().calls(wait), 0u);
+  guf_gpu_memory memory = {};
+  memory.struct_size = sizeof(memory);
+  EXPECT_EQ(gpu_extension().memory_statistics(device, GUF_MEMORY_DEVICE, &memory, &error_), GUF_OK);
+  EXPECT_EQ(memory.live_bytes, 0u);
+  EXPECT_EQ(memory.peak_bytes, 5120u);
+  EXPECT_EQ(memory.cached_bytes, 5120u);
+  EXPECT_EQ(gpu_extension().memory_trim(device, GUF_MEMORY_DEVICE, 0, &error_), GUF_OK);
+  EXPECT_EQ(gpu_extension().memory_statistics(device, GUF_MEMORY_DEVICE, &memory, &error_), GUF_OK);
+  EXPECT_EQ(memory.cached_bytes, 0u);
+  EXPECT_LE(memory.device_free_bytes, memory.device_total_bytes);
+}
+
+TEST_F(DeviceMemory, OutOfMemoryIsTriedAgainOnceAfterReclaiming) {
+  OpenDevice device;
+  const std::string function = sim().calls(pick("cuMemPoolCreate", "hipMemPoolCreate")) != 0
+                                   ? pick("cuMemAllocFromPoolAsync", "hipMallocFromPoolAsync")
+                                   : pick("cuMemAlloc_v2", "hipMalloc");
+  const uint64_t cached = allocate(device, 1 << 20);
+  free(device, cached, 1 << 20);
+  sim().clear_calls();
+  sim().fault((function + ":1:2").c_str());
+  const uint64_t address = allocate(device, 4 << 20);
+  EXPECT_EQ(sim().calls(function.c_str()), 2u);
+  free(device, address, 4 << 20);
+  sim().clear_faults();
+  sim().fault((function + ":0:2").c_str());
+  sim().clear_calls();
+  uint64_t none = 0;
+  EXPECT_EQ(plugin().memory_alloc(device, 8 << 20, GUF_MEMORY_DEVICE, nullptr, &none, &error_),
+            GUF_E_DEVICE_MEMORY);
+  EXPECT_EQ(error_.native_code, 2);
+  EXPECT_EQ(none, 0u);
+  EXPECT_EQ(sim().calls(function.c_str()), 2u);
+}
+
+TEST_F(DeviceMemory, ALimitHolds) {
+  OpenDevice device;
+  EXPECT_EQ(gpu_extension().memory_limit(device, GUF_MEMORY_DEVICE, 1 << 20, &error_), GUF_OK);
+  const uint64_t half = allocate(device, 1 << 19);
+  uint64_t none = 0;
+  EXPECT_EQ(plugin().memory_alloc(device, 1 << 20, GUF_MEMORY_DEVICE, nullptr, &none, &error_),
+            GUF_E_DEVICE_MEMORY);
+  free(device, half, 1 << 19);
+  const uint64_t whole = allocate(device, 1 << 20);  // what was cached makes room
+  free(device, whole, 1 << 20);
+}
+
+TEST_F(DeviceMemory, FillsByTheDriver) {
+  OpenDevice device;
+  const uint64_t bytes = 96;
+  const uint64_t there = allocate(device, bytes);
+  unsigned char seen[96];
+  const auto to = reinterpret_cast<uint64_t>(seen);
+  const unsigned char pattern[16] = {1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2};
+  EXPECT_EQ(plugin().fill(device, nullptr, there, pattern, 16, 6, &error_), GUF_OK)
+      << error_.message;
+  EXPECT_EQ(plugin().copy(device, nullptr, to, there, bytes, GUF_COPY_DEVICE_TO_HOST, &error_),
+            GUF_OK);
+  for (size_t i = 0; i < bytes; ++i) EXPECT_EQ(seen[i], pattern[i % 16]);
+  EXPECT_EQ(plugin().fill(device, nullptr, there, pattern, 17, 1, &error_), GUF_E_UNSUPPORTED);
+  free(device, there, bytes);
+}
+
+TEST_F(DeviceMemory, RegisteredMemoryNeedsNoStaging) {
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  std::vector<int> sent(1000, 5), received(1000);
+  const auto from = reinterpret_cast<uint64_t>(sent.data());
+  EXPECT_EQ(gpu_extension().host_register(device, from, 4000, &error_), GUF_OK) << error_.message;
+  const uint64_t there = allocate(device, 4000, GUF_MEMORY_DEVICE, stream);
+  sim().clear_calls();
+  EXPECT_EQ(plugin().copy(device, stream, there, from, 4000, GUF_COPY_HOST_TO_DEVICE, &error_),
+            GUF_OK);
+  EXPECT_EQ(sim().calls(pick("cuLaunchHostFunc", "hipLaunchHostFunc")), 0u);
+  EXPECT_EQ(plugin().copy(device, stream, reinterpret_cast<uint64_t>(received.data()), there, 4000,
+                          GUF_COPY_DEVICE_TO_HOST, &error_),
+            GUF_OK);
+  EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK);
+  EXPECT_EQ(sent, received);
+  EXPECT_EQ(gpu_extension().host_unregister(device, from, &error_), GUF_OK);
+  free(device, there, 4000, GUF_MEMORY_DEVICE, stream);
+  plugin().stream_close(stream);
+}
+
+}  // namespace
+}  // namespace gufunc::gpu_test
