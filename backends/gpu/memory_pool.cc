@@ -69,7 +69,7 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
 
 // A cached block of the class, or NULL: then a block of another stream is on its way perhaps.
 Block *MemoryPool::find(int number, Stream &stream) {
-  StreamCache &own = stream.cache();
+  StreamCache &own = stream.cache(backing_);
   Block *block = pop(&own.free[number]);
   if (block != nullptr) own.bytes -= block->bytes;
   if (block == nullptr) block = pop(&common_[number]);
@@ -173,7 +173,7 @@ void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
     blocks = block->next;
     counted_.live_bytes -= block->bytes;
     if (captured) {
-      push(&stream.cache().captured, block);
+      push(&stream.cache(backing_).captured, block);
     } else {
       accept(block, stream, anybodys);
     }
@@ -186,8 +186,8 @@ void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
   if (device_.lost()) {
     return_to_driver(block, stream.native());
   } else if (follows_streams() && !anybodys && number >= 0) {
-    push(&stream.cache().free[number], block);
-    stream.cache().bytes += block->bytes;
+    push(&stream.cache(backing_).free[number], block);
+    stream.cache(backing_).bytes += block->bytes;
     counted_.cached_bytes += block->bytes;
   } else if (follows_streams() && !anybodys && driver_pool_ != nullptr) {
     return_to_driver(block, stream.native());

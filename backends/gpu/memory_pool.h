@@ -41,6 +41,7 @@ struct PoolStatistics {
 };
 
 enum class Backing : uint8_t { kDevice, kPinned, kMapped, kManaged };
+inline constexpr size_t kBackings = 4;
 
 class MemoryPool {
  public:
