@@ -163,6 +163,9 @@ class Library:
         self.lib.guf_call.argtypes = [ct.c_void_p, ct.POINTER(CallArgs), ct.POINTER(Error)]
         self.lib.guf_explain.argtypes = [ct.c_void_p] * 5
         self.lib.guf_array_release.argtypes = [ct.c_void_p, ct.c_void_p]
+        self.lib.guf_array_copy_to_host.argtypes = [
+            ct.c_void_p, ct.c_uint64, ct.c_uint64, ct.c_int32, ct.c_void_p, ct.c_void_p
+        ]
         self.lib.guf_array_get_info.argtypes = [ct.c_void_p, ct.POINTER(ArrayInfo), ct.c_void_p]
         self.error = Error()
         self.error.struct_size = ct.sizeof(Error)
@@ -296,6 +299,9 @@ class Library:
             args.axes, args.naxes = (ct.c_int64 * max(len(flat), 1))(*flat), len(flat)
         self.told = self.explain(name, args) if explain else ''
         self.check(self.lib.guf_call(self.find(name), ct.byref(args), ct.byref(self.error)))
+        if self.device:  # scalars alone do not wait for it
+            wait = self.lib.guf_device_synchronize
+            self.check(wait(self.device, ct.c_uint64(2**64 - 1), ct.byref(self.error)))
         return [self.result(outs[i]) if value is None else value for i, value in enumerate(outputs)]
 
     def explain(self, name, args):
@@ -313,7 +319,13 @@ class Library:
         letter = LETTERS[info.dtype]
         shape, strides = tuple(info.shape[: info.ndim]), tuple(info.strides[: info.ndim])
         dtype = np.dtype(np.uint16 if letter == 'E' else letter)
-        if info.size:
+        if self.device and not shape:
+            # Of scalars alone: it was made on the device.
+            view = np.empty(shape, dtype)
+            address = view.__array_interface__['data'][0]
+            copy = self.lib.guf_array_copy_to_host
+            self.check(copy(operand.array, address, info.nbytes, 1, None, ct.byref(self.error)))
+        elif info.size:
             low = sum(min(0, s * (n - 1)) for n, s in zip(shape, strides))
             high = sum(max(0, s * (n - 1)) for n, s in zip(shape, strides)) + dtype.itemsize
             raw = (ct.c_char * (high - low)).from_address(info.address + low)
