@@ -45,8 +45,13 @@ guf_status ask_stream(Stream &stream, guf_error *error) {
 guf_status stream_open(void *device, uint64_t native, uint32_t flags, void **out_stream,
                        guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  if (flags != 0) {
+  if ((flags & ~uint32_t{GUF_BACKEND_STREAM_DEFAULT}) != 0) {
     return fail(error, GUF_E_UNSUPPORTED, "stream flags: 0x%x is not known to this plugin", flags);
+  }
+  if (forked()) return fail_forked(error);
+  if (flags != 0) {
+    *out_stream = &owner.stream_of(nullptr);
+    return GUF_OK;
   }
   Visit visit(owner);
   GUF_GPU_TRY(visit.begin(error));
@@ -67,6 +72,7 @@ void stream_close(void *stream) {
   if (stream == nullptr) return;
   auto &closed = *static_cast<Stream *>(stream);
   Device &device = closed.device();
+  if (&closed == &device.stream_of(nullptr)) return;
   Visit visit(device);
   if (!visit.begin_closing()) return;
   const RelaxedCapture relaxed(device.driver());
