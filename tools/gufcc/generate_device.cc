@@ -43,6 +43,10 @@ bool is_of_one_thread(const Function &function, const Loop &loop) {
 bool has_tree(const Function &function, const Loop &loop) {
   return has_fold(function, loop) && function.associative && function.commutative;
 }
+// (X, X) -> X of any other: only its methods fold from the left.
+bool has_left_fold(const Function &function, const Loop &loop) {
+  return has_fold(function, loop) && !has_tree(function, loop);
+}
 // (X, Y) -> X
 bool has_mixed_fold(const Function &function, const Loop &loop) {
   return !function.generalized() && loop.inputs.size() == 2 && loop.outputs.size() == 1 &&
@@ -71,8 +75,8 @@ constexpr EntryRow kRows[] = {
      true, true, false},
     {"_join", EntryClass::kFold, "join", "tree", "guf::device::kFoldThreads", has_tree, false, true,
      true, false},
-    {"_fold", EntryClass::kFold, "from_left", "chain", "guf::device::kFoldThreads", has_fold, false,
-     false, false, false},
+    {"_fold", EntryClass::kFold, "from_left", "chain", "guf::device::kFoldThreads", has_left_fold,
+     false, false, false, false},
     {"_scan", EntryClass::kFold, "scan", "scan_rows", "guf::device::kScanThreads", has_fold, false,
      true, true, false},
     {"_at", EntryClass::kFold, "at", "targets", "guf::device::kFoldThreads", has_fold, false, false,
