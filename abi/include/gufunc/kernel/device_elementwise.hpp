@@ -54,8 +54,9 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 
   // Calls the function for element k of the held values.
   template <class In, class Out, int... I, int... O>
-  static GUF_DEVICE_ONLY void compute(In &in, Out &out, int k, bool &failed, indices<I...>,
+  static GUF_DEVICE_ONLY void compute(In &in, Out &out, int k, bool &any_failed, indices<I...>,
                                       indices<O...>) {
+    bool failed = false;  // a function may also clear it
     if constexpr (nout == 1) {
       ((values<O>(out)[k] =
             cast<R>(call_op<Op, MayFail>(failed, cast<value_t<A>>(values<I>(in)[k])...))),
@@ -65,6 +66,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
       call_op<Op, MayFail>(failed, cast<value_t<A>>(values<I>(in)[k])..., values<O>(result)[0]...);
       ((values<O>(out)[k] = cast<R>(values<O>(result)[0])), ...);
     }
+    any_failed |= failed;
   }
 
   // Adds the rest of the index, dimension by dimension, to the byte offsets.

@@ -15,7 +15,8 @@ namespace device {
 
 enum {
   kTeam = 8,               // lanes that share a leaf
-  kTeams = kLanes / kTeam  // leaves that a sub-group joins at a time
+  kTeams = (int)kLanes / kTeam,  // leaves that a sub-group joins at a time
+  kBlockLeaves = (int)kSubgroups * kTeams
 };
 
 // One leaf; all lanes of the team get it. Teams without a leaf (count 0) come along.
@@ -85,7 +86,7 @@ class lane_group : public guf::detail::group_reductions<lane_group> {
   template <class T, class F, class Op>
   GUF_DEVICE_ONLY T reduce(i64 n, F f, Op op, T empty) {
     if (n <= 0) return empty;
-    if (n <= kTeams * kLeafSize) return joined_leaves(0, n, f, op, empty);
+    if (n <= (i64)kTeams * kLeafSize) return joined_leaves(0, n, f, op, empty);
     guf::detail::tree_joiner<T, Op> tree(op);
     const i64 leaves = (n + kLeafSize - 1) / kLeafSize;
     for (i64 leaf = 0; leaf < leaves; leaf += kTeams) {
@@ -122,9 +123,9 @@ class block_group : public guf::detail::group_reductions<block_group> {
   GUF_DEVICE_ONLY T reduce(i64 n, F f, Op op, T empty) {
     if (n <= 0) return empty;
     const i64 leaves = (n + kLeafSize - 1) / kLeafSize;
-    if (leaves <= kSubgroups * kTeams) return joined(0, leaves, n, f, op, empty);
+    if (leaves <= kBlockLeaves) return joined(0, leaves, n, f, op, empty);
     guf::detail::tree_joiner<T, Op> tree(op);
-    for (i64 leaf = 0; leaf < leaves; leaf += kSubgroups * kTeams) {
+    for (i64 leaf = 0; leaf < leaves; leaf += kBlockLeaves) {
       tree.push(joined(leaf, leaves, n, f, op, empty));
     }
     return tree.join();
@@ -162,7 +163,7 @@ class block_group : public guf::detail::group_reductions<block_group> {
   char *scratch_;
   u32 used_, turn_;
 };
-static_assert(kSubgroups * kLanes == kItemThreads && kSubgroups == 4, "joined() joins four ranges");
+static_assert((int)kSubgroups * (int)kLanes == kItemThreads && kSubgroups == 4, "joined() joins four ranges");
 static_assert(kGroupScratch == 2 * kSubgroups * 16, "two places for a number of every range");
 
 }  // namespace device

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of random launches, run on the host, against a naive evaluation: every byte of every
+// operand's memory, and the status word.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "backends/gpu/launch_queue.h"
+#include "tests/unit/gpu/launch_case.h"
+#include "tests/unit/gpu/sample_steps.h"
+
+namespace gufunc::gpu::test {
+namespace {
+
+uint64_t number_of(const char *variable, uint64_t usual) {
+  const char *const text = std::getenv(variable);
+  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
+}
+
+// Where two pieces of memory differ first; SIZE_MAX: nowhere.
+size_t difference(const Memory &a, const Memory &b) {
+  for (size_t i = 0; i < a.bytes(); ++i) {
+    if (a.data()[i] != b.data()[i]) return i;
+  }
+  return SIZE_MAX;
+}
+
+void run_case(const LaunchCase &launch, SampleSteps *steps) {
+  std::vector<Memory> wanted;
+  const uint32_t wanted_status = evaluate_case(launch, &wanted);
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  guf_backend_launch request = {};
+  request.struct_size = sizeof request;
+  request.block = &launch.block;
+  request.watch = launch.watches ? &launch.watch : nullptr;
+  ASSERT_EQ(queue_launch(request, *steps, &error), GUF_OK) << error.message;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_EQ(difference(wanted[i], launch.operand[i].memory), SIZE_MAX) << "operand " << i;
+  }
+  EXPECT_EQ(steps->status, wanted_status);
+  if (launch.block.items == 0) {
+    EXPECT_EQ(steps->steps_run, 0U);
+  }
+}
+
+class GpuLaunch : public testing::TestWithParam<size_t> {};
+
+TEST_P(GpuLaunch, SameAsNaiveEvaluation) {
+  const SampleLoop &loop = sample_loops()[GetParam()];
+  const uint64_t cases = number_of("GUFUNC_GPU_CASES", 150);
+  const uint64_t first = number_of("GUFUNC_GPU_FIRST", 0);
+  std::array<uint64_t, static_cast<size_t>(Entry::kEntries)> used = {};
+  uint64_t vectors = 0;
+  for (uint64_t seed = first; seed < first + cases; ++seed) {
+    Random random(seed * 1000 + GetParam());
+    const LaunchCase launch = make_case(loop, random);
+    SampleSteps steps(&loop);
+    run_case(launch, &steps);
+    if (HasFailure()) {
+      FAIL() << "case " << seed << ": " << launch.text;
+    }
+    for (size_t e = 0; e < used.size(); ++e) used[e] += steps.used[e];
+    vectors += steps.vectors;
+  }
+  if (cases < 100) return;
+  for (int e = 0; e < static_cast<int>(Entry::kLoopEntries); ++e) {
+    if (loop.entry[e] == nullptr) continue;
+    EXPECT_GT(used[static_cast<size_t>(e)], 0U) << "entry " << e << " of " << loop.name;
+  }
+  if (loop.ncore < 0) {
+    EXPECT_GT(vectors, 0U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Loops, GpuLaunch, testing::Range<size_t>(0, sample_loops().size()),
+                         [](const auto &index) {
+                           return std::string(sample_loops()[index.param].name);
+                         });
+
+}  // namespace
+}  // namespace gufunc::gpu::test

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/gpu/launch_case.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gufunc::gpu::test {
+namespace {
+
+constexpr guf_dtype kAll[] = {GUF_BOOL, GUF_I8,  GUF_U8,  GUF_I16, GUF_U16,
+                              GUF_I32,  GUF_U32, GUF_I64, GUF_U64, GUF_F16,
+                              GUF_BF16, GUF_F32, GUF_F64, GUF_C64, GUF_C128};
+
+guf_dtype time_of(int code, int unit, uint32_t multiple) {
+  return static_cast<guf_dtype>(code) | static_cast<guf_dtype>(unit) << 8 | multiple << 16;
+}
+
+// Sizes around what kernels count in, all together at most `most`.
+std::vector<int64_t> random_sizes(int count, int64_t most, Random &random) {
+  const int64_t sizes[] = {1,  2,  3,  4,  5,   7,   8,   16,  17,   31,
+                           32, 33, 40, 64, 100, 255, 256, 257, 1023, 1025};
+  std::vector<int64_t> result;
+  int64_t all = 1;
+  for (int d = 0; d < count; ++d) {
+    int64_t size = sizes[below(random, std::size(sizes))];
+    if (all * size > most) size = 1 + static_cast<int64_t>(below(random, 3));
+    if (all * size > most) size = 1;
+    if (chance(random, 1)) size = 0;
+    all *= std::max<int64_t>(size, 1);
+    result.push_back(size);
+  }
+  if (chance(random, 50)) std::shuffle(result.begin(), result.end(), random);
+  return result;
+}
+
+struct Geometry {
+  std::vector<int64_t> loop, core;
+};
+
+Geometry random_geometry(const SampleLoop &loop, Random &random) {
+  Geometry shape;
+  const bool generalized = loop.ncore >= 0;
+  const int ndim = chance(random, 60) ? static_cast<int>(below(random, 3))
+                                      : static_cast<int>(below(random, GUF_MAX_LOOP_NDIM + 1));
+  const bool big_items = generalized && chance(random, 40);
+  const bool large = !generalized && chance(random, 4);
+  shape.loop = random_sizes(ndim,
+                            generalized ? (big_items ? 40 : 600)
+                            : large     ? 70000
+                                        : 5000,
+                            random);
+  if (generalized) {
+    shape.core = random_sizes(loop.ncore, big_items ? 5000 : 40, random);
+  }
+  return shape;
+}
+
+// Dimensions of one operand, innermost first: core dimensions backwards, then the loop's.
+std::vector<Extent> extents_of(const LaunchCase &launch, int operand, const Geometry &shape,
+                               bool may_stretch, Random &random) {
+  std::vector<Extent> extents;
+  int place = 0;
+  for (int i = 0; i < operand; ++i) place += launch.loop->core_ndim[i];
+  for (int j = launch.loop->core_ndim[operand] - 1; j >= 0; --j) {
+    extents.push_back({shape.core[launch.loop->core_name[place + j]], false});
+  }
+  for (const int64_t size : shape.loop) {
+    extents.push_back({size, may_stretch && chance(random, 20)});
+  }
+  return extents;
+}
+
+guf_dtype random_dtype(guf_dtype own, Random &random) {
+  const bool is_time = (own & 0x80) != 0;
+  if (is_time && chance(random, 70)) {
+    const int units[] = {GUF_UNIT_MILLISECOND, GUF_UNIT_SECOND, GUF_UNIT_HOUR, GUF_UNIT_DAY};
+    return time_of(0x81, units[below(random, 4)], chance(random, 30) ? 25 : 1);
+  }
+  return kAll[below(random, std::size(kAll))];
+}
+
+void set_steps(guf_launch_block *block, int operand, const SampleLoop &loop, const Geometry &shape,
+               const std::vector<int64_t> &step) {
+  const int core = loop.ncore < 0 ? 0 : loop.core_ndim[operand];
+  int place = 0;
+  for (int i = 0; i < operand; ++i) place += loop.ncore < 0 ? 0 : loop.core_ndim[i];
+  for (int j = 0; j < core; ++j) {
+    block->step[block->noperands + place + j] = step[static_cast<size_t>(core - 1 - j)];
+  }
+  for (size_t d = 0; d < shape.loop.size(); ++d) {
+    const int64_t value = step[static_cast<size_t>(core) + d];
+    if (d == 0) {
+      block->step[operand] = value;
+    } else {
+      block->outer_step[d - 1][operand] = value;
+    }
+  }
+}
+
+void make_operand(LaunchCase *launch, int i, const Geometry &shape, Order order, Random &random) {
+  const SampleLoop &loop = *launch->loop;
+  guf_launch_block &block = launch->block;
+  const bool input = i < loop.nin;
+  const bool written = !input || (loop.reads_output && i == loop.nin - 1 && loop.nout == 0);
+  const guf_dtype own = block.loop_dtype[i];
+  if (chance(random, 12)) block.dtype[i] = random_dtype(own, random);
+  const bool swapped = bytes_of(block.dtype[i]) > 1 && chance(random, 8);
+  const bool unaligned = bytes_of(block.dtype[i]) > 1 && chance(random, 6);
+  std::vector<Extent> extents = extents_of(*launch, i, shape, input && !written, random);
+  const bool immediate =
+      input && !written && chance(random, 8) && (loop.ncore < 0 || loop.core_ndim[i] == 0);
+  if (immediate) {
+    for (Extent &extent : extents) extent.stretched = true;
+  }
+  Laid laid = lay_out_array(extents, bytes_of(block.dtype[i]), unit_of(block.dtype[i]), order,
+                            unaligned && !immediate, random);
+  fill_array(block.dtype[i], swapped, extents, laid, random);
+  set_steps(&block, i, loop, shape, laid.step);
+  block.address[i] = laid.address();
+  uint32_t flags = written ? GUF_LAUNCH_OPERAND_WRITTEN : GUF_LAUNCH_OPERAND_READ;
+  if (written && loop.reads_output) flags |= GUF_LAUNCH_OPERAND_READ;
+  if (swapped) flags |= GUF_LAUNCH_OPERAND_SWAPPED;
+  if (laid.unaligned) flags |= GUF_LAUNCH_OPERAND_UNALIGNED;
+  if (immediate) flags |= GUF_LAUNCH_OPERAND_IMMEDIATE;
+  block.operand_flags[i] = flags;
+  if (block.dtype[i] != own) block.flags |= GUF_LAUNCH_CAST;
+  if (swapped || laid.unaligned) block.flags |= GUF_LAUNCH_SWAPPED;
+  launch->operand.push_back(std::move(laid));
+}
+
+// The first output becomes the very view that an input of its type is.
+void share_memory(LaunchCase *launch, const Geometry &shape) {
+  guf_launch_block &block = launch->block;
+  const int out = launch->loop->nin;
+  for (int i = 0; i < launch->loop->nin; ++i) {
+    const uint32_t odd = GUF_LAUNCH_OPERAND_IMMEDIATE;
+    if (block.dtype[i] != block.dtype[out] || (block.operand_flags[i] & odd) != 0) continue;
+    const Laid &laid = launch->operand[static_cast<size_t>(i)];
+    bool stretched = false;
+    for (size_t d = 0; d < shape.loop.size(); ++d) stretched = stretched || laid.step[d] == 0;
+    if (stretched) continue;
+    launch->shares = i;
+    set_steps(&block, out, *launch->loop, shape, laid.step);
+    block.address[out] = block.address[i];
+    const uint32_t stored = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
+    block.operand_flags[out] =
+        (block.operand_flags[out] & ~stored) | (block.operand_flags[i] & stored);
+    return;
+  }
+}
+
+void make_mask(LaunchCase *launch, const Geometry &shape, Random &random) {
+  std::vector<Extent> extents;
+  for (const int64_t size : shape.loop) extents.push_back({size, chance(random, 20)});
+  launch->mask = lay_out_array(extents, 1, 1, Order::kAny, false, random);
+  fill_array(GUF_BOOL, false, extents, launch->mask, random);
+  launch->block.flags |= GUF_LAUNCH_MASKED;
+  launch->block.mask = launch->mask.address();
+  for (size_t d = 0; d < shape.loop.size(); ++d) launch->block.mask_step[d] = launch->mask.step[d];
+}
+
+void describe_case(LaunchCase *launch, const Geometry &shape) {
+  std::string &text = launch->text;
+  const guf_launch_block &block = launch->block;
+  text = std::string(launch->loop->name) + " loop";
+  for (const int64_t size : shape.loop) text += " " + std::to_string(size);
+  text += " core";
+  for (const int64_t size : shape.core) text += " " + std::to_string(size);
+  for (int i = 0; i < block.noperands; ++i) {
+    text += "; operand " + std::to_string(i) + " dtype " + std::to_string(block.dtype[i]) +
+            " flags " + std::to_string(block.operand_flags[i]) + " steps";
+    for (const int64_t step : launch->operand[static_cast<size_t>(i)].step) {
+      text += " " + std::to_string(step);
+    }
+  }
+  if ((block.flags & GUF_LAUNCH_MASKED) != 0) text += "; masked";
+  if (launch->watches) text += "; watched";
+  if (launch->shares >= 0) text += "; in place of " + std::to_string(launch->shares);
+}
+
+}  // namespace
+
+LaunchCase make_case(const SampleLoop &loop, Random &random) {
+  LaunchCase launch = {};
+  launch.loop = &loop;
+  launch.shares = -1;
+  const Geometry shape = random_geometry(loop, random);
+  guf_launch_block &block = launch.block;
+  block.noperands = loop.nin + loop.nout;
+  block.nin = loop.nin;
+  block.nloop = static_cast<int32_t>(shape.loop.size());
+  block.ncore = std::max(loop.ncore, 0);
+  block.items = 1;
+  block.size[0] = 1;
+  for (size_t d = 0; d < shape.loop.size(); ++d) {
+    (d == 0 ? block.size[0] : block.outer_size[d - 1]) = shape.loop[d];
+    block.items *= static_cast<uint64_t>(shape.loop[d]);
+  }
+  for (size_t d = 0; d < shape.core.size(); ++d) block.size[1 + d] = shape.core[d];
+  block.flags = GUF_LAUNCH_ANY_THREAD;
+  if (loop.ncore >= 0) block.flags |= GUF_LAUNCH_GENERALIZED;
+  if (loop.may_fail) block.flags |= GUF_LAUNCH_STATUS;
+  const Order order = chance(random, 50) ? Order::kDense : Order::kAny;
+  for (int i = 0; i < block.noperands; ++i) {
+    const bool is_time = (loop.dtype[i] & 0x80) != 0;
+    block.loop_dtype[i] = is_time ? time_of(0x81, GUF_UNIT_SECOND, 1) : loop.dtype[i];
+    block.dtype[i] = block.loop_dtype[i];
+    if (loop.ncore >= 0) {
+      block.core_ndim[i] = loop.core_ndim[i];
+      for (int j = 0; j < loop.core_ndim[i]; ++j) {
+        block.core_name[block.ncorestrides] = loop.core_name[block.ncorestrides];
+        ++block.ncorestrides;
+      }
+    }
+    make_operand(&launch, i, shape, chance(random, 85) ? order : Order::kAny, random);
+  }
+  if (loop.ncore < 0 && chance(random, 15)) share_memory(&launch, shape);
+  if (chance(random, 20)) make_mask(&launch, shape, random);
+  launch.watches = chance(random, 15);
+  launch.watch = {loop.name,
+                  chance(random, 50) ? GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES : 0U,
+                  static_cast<uint32_t>(below(random, 32)),
+                  static_cast<uint32_t>(below(random, 32)),
+                  0,
+                  nullptr};
+  describe_case(&launch, shape);
+  return launch;
+}
+
+}  // namespace gufunc::gpu::test

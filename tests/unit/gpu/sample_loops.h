@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops whose device entries are compiled for the host, each with a plain evaluation of one item.
+#ifndef GUFUNC_TESTS_UNIT_GPU_SAMPLE_LOOPS_H
+#define GUFUNC_TESTS_UNIT_GPU_SAMPLE_LOOPS_H
+
+#include <gufunc/backend.h>
+#include <gufunc/kernel/work_item.hpp>
+
+#include <cstdint>
+#include <span>
+
+#include "backends/gpu/entry.h"
+
+namespace gufunc::gpu::test {
+
+inline constexpr int kMaxSampleOperands = 8;
+
+struct SampleLoop {
+  const char *name;
+  int nin, nout;
+  guf_dtype dtype[kMaxSampleOperands];
+  bool may_fail;
+  bool reads_output;  // the last operand is inout
+  int ncore;          // distinct core dimensions; -1: elementwise
+  int core_ndim[kMaxSampleOperands];
+  uint8_t core_name[8];
+  guf::device::item_entry entry[static_cast<int>(Entry::kLoopEntries)];  // NULL: there is none
+
+  // One item, operands packed and in the loop's types. True when the function failed.
+  bool (*evaluate)(char *const *operands, const int64_t *core_sizes);
+};
+std::span<const SampleLoop> sample_loops();
+
+// The backend's own moves, by entry.
+guf::device::item_entry move_entry(Entry entry);
+
+// guf::cast between any two of the fifteen types, of one element, by the two dtypes' own loop.
+void cast_element(guf_dtype from_dtype, const void *from, guf_dtype to_dtype, void *to);
+
+}  // namespace gufunc::gpu::test
+
+#endif  // GUFUNC_TESTS_UNIT_GPU_SAMPLE_LOOPS_H
