@@ -8,8 +8,8 @@
 #include <string>
 
 #include "backends/gpu/launch_queue.h"
+#include "tests/unit/gpu/counted_steps.h"
 #include "tests/unit/gpu/launch_case.h"
-#include "tests/unit/gpu/sample_steps.h"
 
 namespace gufunc::gpu::test {
 namespace {
@@ -27,7 +27,7 @@ size_t difference(const Memory &a, const Memory &b) {
   return SIZE_MAX;
 }
 
-void run_case(const LaunchCase &launch, SampleSteps *steps) {
+void run_case(const LaunchCase &launch, CountedSteps *steps) {
   std::vector<Memory> wanted;
   const uint32_t wanted_status = evaluate_case(launch, &wanted);
   guf_error error = {};
@@ -40,9 +40,9 @@ void run_case(const LaunchCase &launch, SampleSteps *steps) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_EQ(difference(wanted[i], launch.operand[i].memory), SIZE_MAX) << "operand " << i;
   }
-  EXPECT_EQ(steps->status, wanted_status);
+  EXPECT_EQ(steps->status(), wanted_status);
   if (launch.block.items == 0) {
-    EXPECT_EQ(steps->steps_run, 0U);
+    EXPECT_EQ(steps->steps, 0U);
   }
 }
 
@@ -52,12 +52,12 @@ TEST_P(GpuLaunch, SameAsNaiveEvaluation) {
   const SampleLoop &loop = sample_loops()[GetParam()];
   const uint64_t cases = number_of("GUFUNC_GPU_CASES", 150);
   const uint64_t first = number_of("GUFUNC_GPU_FIRST", 0);
-  std::array<uint64_t, static_cast<size_t>(Entry::kEntries)> used = {};
+  EntryCounts used = {};
   uint64_t vectors = 0;
   for (uint64_t seed = first; seed < first + cases; ++seed) {
     Random random(seed * 1000 + GetParam());
     const LaunchCase launch = make_case(loop, random);
-    SampleSteps steps(&loop);
+    CountedSteps steps(loop.entry);
     run_case(launch, &steps);
     if (HasFailure()) {
       FAIL() << "case " << seed << ": " << launch.text;
@@ -66,9 +66,9 @@ TEST_P(GpuLaunch, SameAsNaiveEvaluation) {
     vectors += steps.vectors;
   }
   if (cases < 100) return;
-  for (int e = 0; e < static_cast<int>(Entry::kLoopEntries); ++e) {
-    if (loop.entry[e] == nullptr) continue;
-    EXPECT_GT(used[static_cast<size_t>(e)], 0U) << "entry " << e << " of " << loop.name;
+  for (size_t e = 0; e < loop.entry.size(); ++e) {
+    if (loop.entry[e].run == nullptr) continue;
+    EXPECT_GT(used[e], 0U) << "entry " << e << " of " << loop.name;
   }
   if (loop.ncore < 0) {
     EXPECT_GT(vectors, 0U);

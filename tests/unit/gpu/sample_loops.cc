@@ -2,17 +2,14 @@
 // The entries as gufcc instantiates them.
 #include "tests/unit/gpu/sample_loops.h"
 
-#include <gufunc/kernel.hpp>
-#include <gufunc/kernel/device_moves.hpp>
-
-#include "backends/kernels/moves.guf.cpp"
+#include "tests/unit/gpu/host_entry.h"
 
 namespace {
 
 using namespace guf;
-using guf::device::item_entry;
 using guf::device::work_item;
 using gufunc::gpu::Entry;
+using gufunc::gpu::HostEntry;
 using gufunc::gpu::test::SampleLoop;
 
 // ---- functions
@@ -81,7 +78,7 @@ struct Demean {
   template <class G, class X, class Y>
   static void call(G g, X x, Y y) {
     const i64 n = x.extent(0);
-    const auto sum = g.sum(n, [&](i64 i) { return x[i]; });
+    auto sum = g.sum(n, [&](i64 i) { return x[i]; });
     const auto scale = cast<typename real_of<decltype(sum)>::type>(n < 1 ? i64(1) : n);
     for (i64 i = g.rank(); i < n; i += g.size()) y[i] = settled(x[i] - sum / scale);
   }
@@ -120,25 +117,36 @@ struct ScaleInPlace {
 
 // ---- entries
 
-template <class E, class Block, void (*Run)(const Block &, char *const *)>
-void by_bases(work_item *item, const void *arguments) {
-  device::current_item = item;
-  const Block block = *(const Block *)arguments;
-  char *base[sizeof(block.address) / sizeof(u64)];
-  for (unsigned i = 0; i < sizeof(base) / sizeof(base[0]); ++i) base[i] = (char *)block.address[i];
+template <class Block>
+void take_bases(const Block &block, char **base) {
+  int i = 0;
+  for (const u64 address : block.address) base[i++] = (char *)address;
+}
+template <class Block, void (*Run)(const Block &, char *const *)>
+void run_bases(const Block &block) {
+  char *base[device::kMaxOperands];
+  take_bases(block, base);
   Run(block, base);
 }
-template <class E, class Block, void (*Run)(const Block &, char *const *, char *)>
-void with_shared(work_item *item, const void *arguments) {
-  device::current_item = item;
-  const Block block = *(const Block *)arguments;
-  char *base[sizeof(block.address) / sizeof(u64)];
-  for (unsigned i = 0; i < sizeof(base) / sizeof(base[0]); ++i) base[i] = (char *)block.address[i];
-  Run(block, base, item->shared);
+template <class Block, void (*Run)(const Block &, char *const *, char *)>
+void run_shared(const Block &block, char *shared) {
+  char *base[device::kMaxOperands];
+  take_bases(block, base);
+  Run(block, base, shared);
 }
 
-void set(SampleLoop &loop, Entry entry, item_entry run) {
-  loop.entry[(int)entry] = run;
+template <class Block, void (*Run)(const Block &, char *const *)>
+void set(SampleLoop &loop, Entry entry, u32 threads, bool synchronises = false) {
+  loop.entry.resize((size_t)Entry::kLoopEntries);
+  HostEntry &made = loop.entry[(size_t)entry];
+  made = gufunc::gpu::plain_entry<Block, run_bases<Block, Run>>(threads);
+  made.synchronises = synchronises;
+}
+template <class Block, void (*Run)(const Block &, char *const *, char *)>
+void set_shared(SampleLoop &loop, Entry entry) {
+  loop.entry.resize((size_t)Entry::kLoopEntries);
+  loop.entry[(size_t)entry] =
+      gufunc::gpu::shared_entry<Block, run_shared<Block, Run>>(device::kItemThreads);
 }
 
 template <class T>
@@ -197,8 +205,8 @@ SampleLoop elementwise(const char *name, types<A...>, types<R...>) {
   for (int i = 0; i < loop.nin + loop.nout; ++i) loop.dtype[i] = dtypes[i];
   loop.may_fail = MayFail;
   loop.ncore = -1;
-  set(loop, Entry::kRow, by_bases<E, typename E::row_type, E::row>);
-  set(loop, Entry::kNd, by_bases<E, typename E::nd_type, E::nd>);
+  set<typename E::row_type, E::row>(loop, Entry::kRow, device::kThreads);
+  set<typename E::nd_type, E::nd>(loop, Entry::kNd, device::kThreads);
   loop.evaluate = evaluate_element<Op, MayFail, types<A...>, types<R...>>;
   return loop;
 }
@@ -260,12 +268,14 @@ SampleLoop generalized(const char *name, int ncore, int nin) {
   int operand = 0, place = 0;
   (Operand::name(loop, operand++, place), ...);
   if constexpr (!Shares) {
-    set(loop, Entry::kThread, by_bases<E, typename E::block, E::thread>);
-    set(loop, Entry::kStaged, with_shared<E, typename E::staged_type, E::staged>);
+    set<typename E::block, E::thread>(loop, Entry::kThread, device::kItemThreads);
+    set_shared<typename E::staged_type, E::staged>(loop, Entry::kStaged);
   }
   if constexpr (Cooperative) {
-    if (!Shares) set(loop, Entry::kLanes, by_bases<E, typename E::block, E::lanes>);
-    set(loop, Entry::kBlock, with_shared<E, typename E::block, E::whole_block>);
+    if (!Shares) {
+      set<typename E::block, E::lanes>(loop, Entry::kLanes, device::kItemThreads, true);
+    }
+    set_shared<typename E::block, E::whole_block>(loop, Entry::kBlock);
   }
   loop.evaluate = evaluate_item<Op, Cooperative, MayFail, Operand...>;
   return loop;
@@ -287,47 +297,37 @@ types<T, T> pair() {
   return {};
 }
 
-const SampleLoop kLoops[] = {
-    elementwise<Plus, false>("plus_b8", pair<b8>(), types<b8>()),
-    elementwise<Plus, false>("plus_u8", pair<u8>(), types<u8>()),
-    elementwise<Plus, false>("plus_f16", pair<f16>(), types<f16>()),
-    elementwise<Plus, false>("plus_bf16", pair<bf16>(), types<bf16>()),
-    elementwise<Plus, false>("plus_i32", pair<i32>(), types<i32>()),
-    elementwise<Plus, false>("plus_f32", pair<f32>(), types<f32>()),
-    elementwise<Plus, false>("plus_c64", pair<c64>(), types<c64>()),
-    elementwise<Plus, false>("plus_c128", pair<c128>(), types<c128>()),
-    elementwise<Less, false>("less_f64", pair<f64>(), types<b8>()),
-    elementwise<Discriminant, false>("discriminant_f64", types<f64, f64, f64>(), types<f64>()),
-    elementwise<Ratio, true>("ratio", types<i64, i16>(), types<f64>()),
-    elementwise<SumAndDifference, false>("two_results", types<f32, f64>(), types<f64, f32>()),
-    elementwise<MeanOfSeven, false>("seven_f32", types<f32, f32, f32, f32, f32, f32, f32>(),
-                                    types<f32>()),
-    elementwise<Later, false>("later", pair<timedelta>(), types<timedelta>()),
-    demean<f32>("demean_f32"),
-    demean<f16>("demean_f16"),
-    demean<c128>("demean_c128"),
-    generalized<ReversePlusMax, true, false, true, arg<f64, role::in, 0>, arg<f64, role::out, 0>>(
-        "reverse_f64", 1, 1),
-    matvec<f64>("matvec_f64"),
-    matvec<i16>("matvec_i16"),
-    generalized<ScaleInPlace, false, true, false, arg<f32, role::in>, arg<f32, role::inout, 0>>(
-        "scale_f32", 1, 1),
-};
-
-// ---- moves
-
-template <class Block, void (*Run)(const Block &)>
-void move(work_item *item, const void *arguments) {
-  device::current_item = item;
-  const Block block = *(const Block *)arguments;
-  Run(block);
+const std::vector<SampleLoop> &all_loops() {
+  static const std::vector<SampleLoop> all = {
+      elementwise<Plus, false>("plus_b8", pair<b8>(), types<b8>()),
+      elementwise<Plus, false>("plus_u8", pair<u8>(), types<u8>()),
+      elementwise<Plus, false>("plus_f16", pair<f16>(), types<f16>()),
+      elementwise<Plus, false>("plus_bf16", pair<bf16>(), types<bf16>()),
+      elementwise<Plus, false>("plus_i32", pair<i32>(), types<i32>()),
+      elementwise<Plus, false>("plus_f32", pair<f32>(), types<f32>()),
+      elementwise<Plus, false>("plus_c64", pair<c64>(), types<c64>()),
+      elementwise<Plus, false>("plus_c128", pair<c128>(), types<c128>()),
+      elementwise<Less, false>("less_f64", pair<f64>(), types<b8>()),
+      elementwise<Discriminant, false>("discriminant_f64", types<f64, f64, f64>(), types<f64>()),
+      elementwise<Ratio, true>("ratio", types<i64, i16>(), types<f64>()),
+      elementwise<SumAndDifference, false>("two_results", types<f32, f64>(), types<f64, f32>()),
+      elementwise<MeanOfSeven, false>("seven_f32", types<f32, f32, f32, f32, f32, f32, f32>(),
+                                      types<f32>()),
+      elementwise<Later, false>("later", pair<timedelta>(), types<timedelta>()),
+      demean<f32>("demean_f32"),
+      demean<f16>("demean_f16"),
+      demean<c128>("demean_c128"),
+      generalized<ReversePlusMax, true, false, true, arg<f64, role::in, 0>, arg<f64, role::out, 0>>(
+          "reverse_f64", 1, 1),
+      matvec<f64>("matvec_f64"),
+      matvec<i16>("matvec_i16"),
+      generalized<ScaleInPlace, false, true, false, arg<f32, role::in>, arg<f32, role::inout, 0>>(
+          "scale_f32", 1, 1),
+  };
+  return all;
 }
-template <void (*Run)(const device::tile_block &, char *)>
-void tile_move(work_item *item, const void *arguments) {
-  device::current_item = item;
-  const device::tile_block block = *(const device::tile_block *)arguments;
-  Run(block, item->shared);
-}
+
+// ---- casts
 
 template <class From, class To>
 bool cast_if(guf_dtype from_dtype, const void *from, guf_dtype to_dtype, void *to) {
@@ -350,41 +350,7 @@ void cast_any(guf_dtype from_dtype, const void *from, guf_dtype to_dtype, void *
 namespace gufunc::gpu::test {
 
 std::span<const SampleLoop> sample_loops() {
-  return kLoops;
-}
-
-item_entry move_entry(Entry entry) {
-  using namespace guf::device;
-  switch (entry) {
-    case Entry::kConvert:
-      return move<convert_block, moves::convert>;
-    case Entry::kCopy1:
-      return move<copy_block, moves::copy1>;
-    case Entry::kCopy2:
-      return move<copy_block, moves::copy2>;
-    case Entry::kCopy4:
-      return move<copy_block, moves::copy4>;
-    case Entry::kCopy8:
-      return move<copy_block, moves::copy8>;
-    case Entry::kCopy16:
-      return move<copy_block, moves::copy16>;
-    case Entry::kTile1:
-      return tile_move<moves::tile1>;
-    case Entry::kTile2:
-      return tile_move<moves::tile2>;
-    case Entry::kTile4:
-      return tile_move<moves::tile4>;
-    case Entry::kTile8:
-      return tile_move<moves::tile8>;
-    case Entry::kTile16:
-      return tile_move<moves::tile16>;
-    case Entry::kBytes:
-      return move<bytes_block, moves::bytes>;
-    case Entry::kFill:
-      return move<fill_block, moves::fill>;
-    default:
-      return nullptr;
-  }
+  return all_loops();
 }
 
 void cast_element(guf_dtype from_dtype, const void *from, guf_dtype to_dtype, void *to) {

@@ -4,12 +4,12 @@
 #define GUFUNC_TESTS_UNIT_GPU_SAMPLE_LOOPS_H
 
 #include <gufunc/backend.h>
-#include <gufunc/kernel/work_item.hpp>
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
-#include "backends/gpu/entry.h"
+#include "tests/unit/gpu/host_steps.h"
 
 namespace gufunc::gpu::test {
 
@@ -24,17 +24,14 @@ struct SampleLoop {
   int ncore;          // distinct core dimensions; -1: elementwise
   int core_ndim[kMaxSampleOperands];
   uint8_t core_name[8];
-  guf::device::item_entry entry[static_cast<int>(Entry::kLoopEntries)];  // NULL: there is none
+  std::vector<HostEntry> entry;  // by Entry
 
   // One item, operands packed and in the loop's types. True when the function failed.
   bool (*evaluate)(char *const *operands, const int64_t *core_sizes);
 };
 std::span<const SampleLoop> sample_loops();
 
-// The backend's own moves, by entry.
-guf::device::item_entry move_entry(Entry entry);
-
-// guf::cast between any two of the fifteen types, of one element, by the two dtypes' own loop.
+// guf::cast between any two of the fifteen types, of one aligned element.
 void cast_element(guf_dtype from_dtype, const void *from, guf_dtype to_dtype, void *to);
 
 }  // namespace gufunc::gpu::test

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// HostSteps that tell what they were asked for, and may be refused scratch memory.
+#ifndef GUFUNC_TESTS_UNIT_GPU_COUNTED_STEPS_H
+#define GUFUNC_TESTS_UNIT_GPU_COUNTED_STEPS_H
+
+#include <gufunc/kernel/device_block.hpp>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "tests/unit/gpu/host_steps.h"
+
+namespace gufunc::gpu::test {
+
+// By Entry.
+using EntryCounts = std::array<uint64_t, static_cast<size_t>(Entry::kEntries)>;
+
+class CountedSteps final : public Steps {
+ public:
+  explicit CountedSteps(const std::vector<HostEntry> &entries) : host_(entries) {
+    host_.traits_ = {4, guf::device::kRowVectors, 64 * 1024};
+  }
+
+  const DeviceTraits &traits() const override { return host_.traits(); }
+  bool has(Entry entry) const override { return entry != missing && host_.has(entry); }
+  guf_status run(const Step &step, guf_error *error) override {
+    ++steps;
+    ++used[static_cast<size_t>(step.entry)];
+    if (step.entry == Entry::kRow) {
+      guf::device::row_head head;
+      std::memcpy(&head, step.block, sizeof head);
+      if ((head.flags & guf::device::kVectors) != 0) ++vectors;
+    }
+    return host_.run(step, error);
+  }
+  guf_status scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) override {
+    if (no_scratch) return GUF_E_DEVICE_MEMORY;
+    return host_.scratch(bytes, out_address, error);
+  }
+  guf_status upload(const void *source, uint64_t bytes, uint64_t *out_address,
+                    guf_error *error) override {
+    return host_.upload(source, bytes, out_address, error);
+  }
+  guf_status status_word(uint64_t *out_address, guf_error *error) override {
+    return host_.status_word(out_address, error);
+  }
+  uint32_t status() const { return host_.status(); }
+
+  uint64_t steps = 0;
+  uint64_t vectors = 0;  // steps of `row` with them
+  EntryCounts used = {};
+  bool no_scratch = false;
+  Entry missing = Entry::kEntries;  // that the kernel lacks
+
+ private:
+  HostSteps host_;
+};
+
+}  // namespace gufunc::gpu::test
+
+#endif  // GUFUNC_TESTS_UNIT_GPU_COUNTED_STEPS_H
