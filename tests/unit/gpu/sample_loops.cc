@@ -349,7 +349,7 @@ void cast_any(guf_dtype from_dtype, const void *from, guf_dtype to_dtype, void *
 
 namespace gufunc::gpu::test {
 
-std::span<const SampleLoop> sample_loops() {
+const std::vector<SampleLoop> &sample_loops() {
   return all_loops();
 }
 

@@ -6,7 +6,6 @@
 #include <gufunc/backend.h>
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "tests/unit/gpu/host_steps.h"
@@ -29,7 +28,7 @@ struct SampleLoop {
   // One item, operands packed and in the loop's types. True when the function failed.
   bool (*evaluate)(char *const *operands, const int64_t *core_sizes);
 };
-std::span<const SampleLoop> sample_loops();
+const std::vector<SampleLoop> &sample_loops();
 
 // guf::cast between any two of the fifteen types, of one aligned element.
 void cast_element(guf_dtype from_dtype, const void *from, guf_dtype to_dtype, void *to);
