@@ -57,7 +57,7 @@ bool feature_fits(unsigned code, const std::string &name, const std::vector<std:
   return false;
 }
 
-bool runs_on(unsigned flags, const std::string &arch) {
+bool code_runs_on(unsigned flags, const std::string &arch) {
   const std::vector<std::string> words = words_of(arch, ':');
   if (words.empty()) return false;
   for (const Mach &mach : machs()) {
@@ -132,7 +132,7 @@ int read_amd_image(const void *data, const std::string &arch, Image *out) {
     return kInvalidImage;
   }
   out->size = elf.size();
-  if (!runs_on(elf.header().e_flags, arch)) return kNoBinaryForGpu;
+  if (!code_runs_on(elf.header().e_flags, arch)) return kNoBinaryForGpu;
   Value metadata;
   if (!read_metadata(elf, &metadata)) return kInvalidImage;
   for (const Value &said : metadata["amdhsa.kernels"].list) {

@@ -14,8 +14,9 @@ constexpr uint64_t kStagedBytes = 64 << 10;
 // One end of a copy: what was known of it when the copy was queued.
 struct End {
   uint64_t address = 0, bytes = 0;
-  uint64_t id = 0;     // of the allocation; 0: memory that the driver does not know
-  bool arena = false;  // not for the host
+  uint64_t id = 0;      // of the allocation; 0: memory that the driver does not know
+  bool arena = false;   // not for the host
+  bool mapped = false;  // host memory that kernels may write
 };
 
 bool in_arena(const Driver &driver, uint64_t address) {
@@ -34,6 +35,7 @@ int make_end(Driver &driver, Side side, uint64_t address, uint64_t bytes, End *o
   }
   if (bytes > found->bytes - (address - found->address)) return kInvalidValue;
   out->id = found->id;
+  out->mapped = found->mapped;
   return kSuccess;
 }
 
@@ -104,12 +106,16 @@ int copy_async(Driver &driver, Lock &lock, const std::shared_ptr<Stream> &stream
   if (from_host && !captured && source.id == 0 && bytes <= kStagedBytes) {
     staged = std::make_shared<std::string>(static_cast<const char *>(from), bytes);
     source = {reinterpret_cast<uint64_t>(staged->data()), bytes, 0, false};
-  } else if (from_host && !captured && !fills_host_memory(*stream)) {
+  } else if (from_host && !captured &&
+             !driver.engine.may_be_written(source.address, bytes, source.mapped)) {
     sum = checksum(from, bytes) | 1;
   }
-  code = submit(driver, stream, {WorkKind::kCopy, [&driver, stream, target, source, staged, sum] {
-                                   return run_copy(driver, stream, target, source, sum);
-                                 }});
+  Work work = {WorkKind::kCopy, [&driver, stream, target, source, staged, sum] {
+                 return run_copy(driver, stream, target, source, sum);
+               }};
+  work.to = target.address;
+  work.to_bytes = bytes;
+  code = submit(driver, stream, std::move(work));
   // "Might be synchronous" is all that is promised of pageable memory: now and then it is.
   if (code == kSuccess && pageable && !captured && driver.config.order == Order::kAdversarial &&
       driver.engine.random()() % 4 == 0) {

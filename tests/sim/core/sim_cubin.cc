@@ -14,7 +14,13 @@ constexpr unsigned kMachineCuda = 190;
 constexpr unsigned char kOsAbiNew = 0x41;  // the architecture stands one byte higher
 
 // Attributes of .nv.info, and the forms of their values.
-enum : unsigned char { kMaxThreads = 0x05, kParameter = 0x17, kParameterBytes = 0x19 };
+enum : unsigned char {
+  kMaxThreads = 0x05,
+  kFrameBytes = 0x11,
+  kParameter = 0x17,
+  kParameterBytes = 0x19,
+  kRegisters = 0x2F
+};
 enum : unsigned char { kFormHalf = 3, kFormSized = 4 };
 
 uint32_t word_at(std::string_view bytes, size_t at) {
@@ -25,7 +31,11 @@ uint32_t word_at(std::string_view bytes, size_t at) {
 
 // One record about a kernel.
 void take_record(unsigned char attribute, std::string_view value, ImageKernel *kernel) {
-  if (attribute == kMaxThreads && value.size() >= 12) {
+  if (attribute == kParameterBytes && value.size() == 2) {
+    uint16_t bytes = 0;
+    std::memcpy(&bytes, value.data(), 2);
+    kernel->argument_bytes = bytes;
+  } else if (attribute == kMaxThreads && value.size() >= 12) {
     kernel->max_threads = word_at(value, 0) * word_at(value, 4) * word_at(value, 8);
   } else if (attribute == kParameter && value.size() >= 12) {
     const uint32_t place = word_at(value, 4);  // ordinal, offset: 16 bits each
@@ -35,23 +45,37 @@ void take_record(unsigned char attribute, std::string_view value, ImageKernel *k
   }
 }
 
-void read_info(std::string_view bytes, ImageKernel *kernel) {
+// Calls take(attribute, value) for every record; a value of 16 bits comes as its two bytes.
+template <class F>
+void for_each_record(std::string_view bytes, F take) {
   for (size_t at = 0; at + 4 <= bytes.size();) {
     const auto form = static_cast<unsigned char>(bytes[at]);
     const auto attribute = static_cast<unsigned char>(bytes[at + 1]);
     const size_t half = word_at(bytes, at) >> 16;
     at += 4;
-    if (form == kFormHalf && attribute == kParameterBytes) {
-      kernel->argument_bytes = static_cast<uint32_t>(half);
-    }
+    if (form == kFormHalf) take(attribute, bytes.substr(at - 2, 2));
     if (form != kFormSized) continue;
     if (half > bytes.size() - at) return;
-    take_record(attribute, bytes.substr(at, half), kernel);
+    take(attribute, bytes.substr(at, half));
     at += half;
   }
 }
 
-bool runs_on(int image, int device) {
+// What the module's own records say of a kernel by the number of its symbol.
+void read_module_info(const Elf &elf, std::string_view bytes, ImageKernel *kernel) {
+  const Section *table = elf.section(".symtab");
+  if (table == nullptr) return;
+  const std::vector<Elf64_Sym> symbols = elf.symbols(*table);
+  for_each_record(bytes, [&](unsigned char attribute, std::string_view value) {
+    const uint32_t symbol = word_at(value, 0);
+    if (value.size() < 8 || symbol >= symbols.size()) return;
+    if (elf.symbol_name(*table, symbols[symbol]) != kernel->name) return;
+    if (attribute == kRegisters) kernel->registers = word_at(value, 4);
+    if (attribute == kFrameBytes) kernel->local_bytes = word_at(value, 4);
+  });
+}
+
+bool cubin_runs_on(int image, int device) {
   return image / 10 == device / 10 && image % 10 <= device % 10;
 }
 
@@ -63,7 +87,7 @@ int read_cubin(const void *data, const CudaTarget &target, Image *out) {
   const bool shifted = elf.header().e_ident[EI_OSABI] == kOsAbiNew;
   out->arch = static_cast<int>((elf.header().e_flags >> (shifted ? 8 : 0)) & 0xFF);
   out->size = elf.size();
-  if (!runs_on(out->arch, target.arch)) return kNoBinaryForGpu;
+  if (!cubin_runs_on(out->arch, target.arch)) return kNoBinaryForGpu;
   constexpr std::string_view kText = ".text.";
   for (const Section &section : elf.sections()) {
     if (section.name.rfind(kText, 0) != 0) continue;
@@ -71,8 +95,11 @@ int read_cubin(const void *data, const CudaTarget &target, Image *out) {
     kernel.name = section.name.substr(kText.size());
     const Section *info = elf.section(".nv.info." + kernel.name);
     if (info == nullptr) continue;  // a function that kernels call
-    kernel.registers = static_cast<uint32_t>(section.header.sh_info >> 24);
-    read_info(elf.bytes(*info), &kernel);
+    for_each_record(elf.bytes(*info), [&](unsigned char attribute, std::string_view value) {
+      take_record(attribute, value, &kernel);
+    });
+    const Section *all = elf.section(".nv.info");
+    if (all != nullptr) read_module_info(elf, elf.bytes(*all), &kernel);
     const Section *shared = elf.section(".nv.shared." + kernel.name);
     if (shared != nullptr) kernel.shared_bytes = static_cast<uint32_t>(shared->header.sh_size);
     out->kernels.push_back(std::move(kernel));

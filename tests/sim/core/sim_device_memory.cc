@@ -23,9 +23,12 @@ int add_from_arena(Driver &driver, Allocation allocation, uint64_t *out) {
   return kSuccess;
 }
 
-uint64_t freeing_bytes(const Pool &pool) {
+// Bytes of queued frees, those of one stream left out.
+uint64_t freeing_bytes(const Pool &pool, const Stream *without) {
   uint64_t bytes = 0;
-  for (const auto &[point, size] : pool.freeing) bytes += size;
+  for (const auto &[point, size] : pool.freeing) {
+    if (point.stream.get() != without) bytes += size;
+  }
   return bytes;
 }
 
@@ -33,20 +36,22 @@ void forget_done(Pool &pool) {
   std::erase_if(pool.freeing, [](const auto &free) { return reached(free.first); });
 }
 
-// Takes bytes of a pool; `waits` gets what the allocation has to come behind.
-int reserve_of_pool(Driver &driver, Pool &pool, uint64_t bytes, std::vector<Point> &waits) {
+// Takes bytes of a pool; `waits` gets what the allocation has to come behind. What the same stream
+// frees earlier can be used again at once.
+int reserve_of_pool(Driver &driver, Pool &pool, const Stream *stream, uint64_t bytes,
+                    std::vector<Point> &waits) {
   forget_done(pool);
-  const uint64_t free = driver.free_bytes(pool.device) + (pool.reserved - pool.used);
-  const uint64_t limit = pool.max_bytes == 0 ? free : std::min(free, pool.max_bytes - pool.used);
-  if (bytes > limit) return kOutOfMemory;
-  const uint64_t freeing = freeing_bytes(pool);
-  if (bytes + freeing > limit) {
+  const uint64_t room = driver.free_bytes(pool.device) + pool.reserved;
+  const uint64_t limit = pool.max_bytes == 0 ? room : std::min(room, pool.max_bytes);
+  if (pool.used > limit || bytes > limit - pool.used) return kOutOfMemory;
+  const uint64_t others = freeing_bytes(pool, stream);
+  if (pool.used + bytes + others > limit) {
     // The memory of frees that have not run: the driver puts its own waits in between.
     for (const auto &[point, size] : pool.freeing) waits.push_back(point);
   }
   pool.used += bytes;
   pool.used_high = std::max(pool.used_high, pool.used);
-  pool.reserved = std::max(pool.reserved, std::min(pool.used + freeing, pool.reserved + bytes));
+  pool.reserved = std::max(pool.reserved, std::min(pool.used + others, limit));
   pool.reserved_high = std::max(pool.reserved_high, pool.reserved);
   return kSuccess;
 }
@@ -119,7 +124,7 @@ int allocate_async(Driver &driver, const std::shared_ptr<Stream> &stream,
                    const std::shared_ptr<Pool> &pool, uint64_t bytes, uint64_t *out) {
   if (bytes == 0) return kInvalidValue;
   std::vector<Point> waits;
-  const int code = reserve_of_pool(driver, *pool, bytes, waits);
+  const int code = reserve_of_pool(driver, *pool, stream.get(), bytes, waits);
   if (code != kSuccess) return code;
   Allocation allocation;
   allocation.bytes = bytes;
@@ -190,6 +195,7 @@ int allocate_host(Driver &driver, Context *context, uint64_t bytes, unsigned fla
   allocation.device = context->device;
   allocation.context = context;
   allocation.flags = flags;
+  allocation.mapped = managed;
   driver.memory.add(allocation);
   if (managed) device_of(driver, context->device).allocated += bytes;
   *out = memory;
@@ -240,7 +246,7 @@ std::shared_ptr<Pool> make_pool(Driver &driver, int device, uint64_t max_bytes) 
 
 void trim_pool(Pool &pool, uint64_t keep) {
   forget_done(pool);
-  const uint64_t used = pool.used + freeing_bytes(pool);
+  const uint64_t used = pool.used + freeing_bytes(pool, nullptr);
   pool.reserved = std::max(std::min(pool.reserved, keep), std::min(used, pool.reserved));
 }
 

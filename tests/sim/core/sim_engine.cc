@@ -31,7 +31,7 @@ bool Engine::eager() const {
 }
 
 void Engine::add(const std::shared_ptr<Stream> &stream) {
-  stream->ordinal = next_ordinal_++;
+  stream->favour = random_();
   streams_.push_back(stream);
 }
 
@@ -52,7 +52,9 @@ Point Engine::enqueue(const std::shared_ptr<Stream> &stream, Work work, std::vec
   if (eager()) {
     if (!stream->has_worker) start_worker(stream);
   } else {
-    if (driver_.config.order == Order::kAdversarial) spare_ = static_cast<unsigned>(random_() % 3);
+    if (driver_.config.order == Order::kAdversarial) {
+      spare_ = random_() % 4 == 0 ? static_cast<unsigned>(random_() % 4) : 0;
+    }
     start_server();
   }
   changed_.notify_all();
@@ -143,6 +145,30 @@ Stream *Engine::needed_for(const Point &point) const {
   }
 }
 
+// The adversary's choice: one stream gets far ahead of the others, then they change places.
+Stream *Engine::favourite() {
+  if (random_() % 8 == 0) {
+    for (const auto &stream : streams_) stream->favour = random_();
+  }
+  Stream *best = nullptr;
+  for (const auto &stream : streams_) {
+    if (may_run(*stream) && (best == nullptr || stream->favour > best->favour)) best = stream.get();
+  }
+  return best;
+}
+
+bool Engine::may_be_written(uint64_t address, uint64_t bytes, bool mapped) const {
+  for (const auto &stream : streams_) {
+    for (const Operation &operation : stream->queue) {
+      const Work &work = operation.work;
+      if (work.kind == WorkKind::kHost || work.kind == WorkKind::kGraph) return true;
+      if (work.kind == WorkKind::kKernel && mapped) return true;
+      if (work.to < address + bytes && address < work.to + work.to_bytes) return true;
+    }
+  }
+  return false;
+}
+
 std::shared_ptr<Stream> Engine::choose() {
   if (eager()) return nullptr;
   if (demands_.empty() && spare_ == 0) return nullptr;
@@ -152,12 +178,8 @@ std::shared_ptr<Stream> Engine::choose() {
       if (chosen == nullptr) chosen = needed_for(demand->point);
     }
   } else {
-    std::vector<Stream *> ready;
-    for (const auto &stream : streams_) {
-      if (may_run(*stream)) ready.push_back(stream.get());
-    }
     if (demands_.empty()) --spare_;
-    if (!ready.empty()) chosen = ready[random_() % ready.size()];
+    chosen = favourite();
   }
   for (const auto &stream : streams_) {
     if (stream.get() == chosen) return stream;
@@ -230,7 +252,6 @@ void Engine::restart(Lock &lock) {
   for (const auto &stream : streams_) stream->destroyed = true;
   streams_.clear();
   spare_ = 0;
-  next_ordinal_ = 0;
   changed_.notify_all();
 }
 

@@ -33,7 +33,8 @@ enum class WorkKind { kCopy, kFill, kKernel, kHost, kRecord, kWait, kAlloc, kFre
 struct Work {
   WorkKind kind;
   std::function<int()> run;
-  const void *what = nullptr;  // a kernel: which one
+  const void *what = nullptr;     // a kernel: which one
+  uint64_t to = 0, to_bytes = 0;  // a copy: what it writes
 };
 
 struct Operation {
@@ -52,11 +53,11 @@ struct Stream {
   bool destroyed = false;
   bool has_worker = false;
   bool running = false;  // its front operation is under way
+  uint64_t favour = 0;   // the adversary runs the ready stream with most of it
   std::deque<Operation> queue;
   uint64_t enqueued = 0, completed = 0;
   std::shared_ptr<Capture> capture;
   std::vector<size_t> capture_tail;  // nodes that the next one comes behind
-  size_t ordinal = 0;                // of creation: the same in every run
 };
 
 class Engine {
@@ -75,6 +76,10 @@ class Engine {
   // Everything queued so far in a stream; in the legacy one also what it would wait for.
   void wait_stream(Lock &lock, const std::shared_ptr<Stream> &stream);
   bool query_stream(Lock &lock, const std::shared_ptr<Stream> &stream);
+
+  // Whether an operation that has not run yet may write these bytes of host memory: a copy that
+  // does, a host function, a graph; a kernel where `mapped` says that devices know the bytes.
+  bool may_be_written(uint64_t address, uint64_t bytes, bool mapped) const;
 
   // Knows a stream from now on. Streams are forgotten when they are destroyed and empty.
   void add(const std::shared_ptr<Stream> &stream);
@@ -100,6 +105,7 @@ class Engine {
   bool may_run(const Stream &stream) const;
   Stream *needed_for(const Point &point) const;
   std::shared_ptr<Stream> choose();
+  Stream *favourite();
   void run_front(Lock &lock, const std::shared_ptr<Stream> &stream);
   std::vector<Point> points_of(const std::shared_ptr<Stream> &stream) const;
   void forget_finished(const std::shared_ptr<Stream> &stream);
@@ -116,7 +122,6 @@ class Engine {
   bool server_started_ = false;
   bool server_in_host_function_ = false;
   unsigned spare_ = 0;  // operations that the adversary runs unasked
-  size_t next_ordinal_ = 0;
 };
 
 // Whether a point has been reached.

@@ -34,6 +34,7 @@ struct Allocation {
   std::shared_ptr<Pool> pool;  // of stream-ordered ones
   Point ready;                 // stream-ordered ones exist from here on
   bool freeing = false;        // a stream-ordered free is queued
+  bool mapped = false;         // host memory that kernels may have been given
 };
 
 // The addresses of one device. Freed ranges rest before they are given out again.

@@ -100,6 +100,8 @@ int destroy_event(Driver &driver, void *handle) {
 
 int synchronize_event(Driver &driver, Lock &lock, const std::shared_ptr<Event> &event) {
   if (event->capture != nullptr) return kCapturedEvent;
+  const int refused = refuse_while_capturing(driver);
+  if (refused != kSuccess) return refused;
   if (event->recorded) driver.engine.wait(lock, Point(event->point));
   release_over_threshold(driver);
   return event->context->failure;
@@ -107,6 +109,8 @@ int synchronize_event(Driver &driver, Lock &lock, const std::shared_ptr<Event> &
 
 int query_event(Driver &driver, Lock &lock, const std::shared_ptr<Event> &event) {
   if (event->capture != nullptr) return kCapturedEvent;
+  const int refused = refuse_while_capturing(driver);
+  if (refused != kSuccess) return refused;
   const bool done = !event->recorded || driver.engine.query(lock, Point(event->point));
   if (event->context->failure != kSuccess) return event->context->failure;
   return done ? kSuccess : kNotReady;

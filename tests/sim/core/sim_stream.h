@@ -20,6 +20,7 @@ int synchronize_context(Driver &driver, Lock &lock, Context &context);
 
 void *create_event(Driver &driver, Context &context, bool timing);
 int destroy_event(Driver &driver, void *handle);
+// Errors  kCapturedEvent, kCaptureUnsupported, kNotReady
 int synchronize_event(Driver &driver, Lock &lock, const std::shared_ptr<Event> &event);
 int query_event(Driver &driver, Lock &lock, const std::shared_ptr<Event> &event);
 // Errors  kInvalidHandle (no timing, never recorded), kNotReady

@@ -204,12 +204,13 @@ SIM_EXPORT int cuMemHostUnregister(void *memory) {
 SIM_EXPORT int cuMemHostGetDevicePointer_v2(uint64_t *address, void *memory, unsigned flags) {
   SIM_CALL(cuMemHostGetDevicePointer_v2, 0) {
     if (address == nullptr || flags != 0) return sim::kInvalidValue;
-    const Allocation *found = driver.memory.find(reinterpret_cast<uint64_t>(memory));
+    Allocation *found = driver.memory.find(reinterpret_cast<uint64_t>(memory));
     if (found == nullptr ||
         (found->kind != MemoryKind::kPinned && found->kind != MemoryKind::kRegistered)) {
       return sim::kInvalidValue;
     }
     *address = reinterpret_cast<uint64_t>(memory);
+    found->mapped = true;
     return kSuccess;
   }
   SIM_END;

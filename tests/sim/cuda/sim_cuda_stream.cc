@@ -201,8 +201,7 @@ SIM_EXPORT int cuEventQuery(void *event) {
     std::shared_ptr<sim::Event> one;
     const int code = use_event(driver, event, &one);
     if (code != kSuccess) return code;
-    const int refused = refuse_while_capturing(driver);
-    return refused != kSuccess ? refused : query_event(driver, lock, one);
+    return query_event(driver, lock, one);
   }
   SIM_END;
 }
@@ -212,8 +211,7 @@ SIM_EXPORT int cuEventSynchronize(void *event) {
     std::shared_ptr<sim::Event> one;
     const int code = use_event(driver, event, &one);
     if (code != kSuccess) return code;
-    const int refused = refuse_while_capturing(driver);
-    return refused != kSuccess ? refused : synchronize_event(driver, lock, one);
+    return synchronize_event(driver, lock, one);
   }
   SIM_END;
 }

@@ -218,12 +218,13 @@ SIM_EXPORT int hipHostUnregister(void *memory) {
 SIM_EXPORT int hipHostGetDevicePointer(void **out, void *memory, unsigned flags) {
   SIM_CALL(hipHostGetDevicePointer, 0) {
     if (out == nullptr || flags != 0) return sim::kInvalidValue;
-    const Allocation *found = driver.memory.find(reinterpret_cast<uint64_t>(memory));
+    Allocation *found = driver.memory.find(reinterpret_cast<uint64_t>(memory));
     if (found == nullptr ||
         (found->kind != MemoryKind::kPinned && found->kind != MemoryKind::kRegistered)) {
       return sim::kInvalidValue;
     }
     *out = memory;
+    found->mapped = true;
     return kSuccess;
   }
   SIM_END;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sim/cases/sim_face.h"
+
+#include <dlfcn.h>
+#include <string_view>
+
+#include "tests/sim/sim_control.h"
+
+namespace sim_test {
+
+Face::Face(const std::string &library) {
+  handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  EXPECT_NE(handle_, nullptr) << dlerror();
+  set("ITEMS", SIM_TEST_SIDECAR);
+}
+
+void *Face::symbol(const std::string &name) const {
+  return dlsym(handle_, name.c_str());
+}
+
+void Face::set(const char *name, const std::string &value) const {
+  const auto change = entry<decltype(gufunc_sim_set)>("gufunc_sim_set");
+  EXPECT_EQ(change(name, value.c_str()), 0) << name << "=" << value;
+}
+void Face::reset() const {
+  entry<decltype(gufunc_sim_reset)>("gufunc_sim_reset")();
+}
+void Face::fault(const std::string &text) const {
+  EXPECT_EQ(entry<decltype(gufunc_sim_fault)>("gufunc_sim_fault")(text.c_str()), 0) << text;
+}
+uint64_t Face::calls(const char *name) const {
+  return entry<decltype(gufunc_sim_calls)>("gufunc_sim_calls")(name);
+}
+uint64_t Face::live(const char *kind) const {
+  return entry<decltype(gufunc_sim_live)>("gufunc_sim_live")(kind);
+}
+uint32_t Face::violations() const {
+  return entry<decltype(gufunc_sim_violations)>("gufunc_sim_violations")();
+}
+std::string Face::violation(uint32_t index) const {
+  const char *text = entry<decltype(gufunc_sim_violation)>("gufunc_sim_violation")(index);
+  return text == nullptr ? "" : text;
+}
+void Face::clear_violations() const {
+  entry<decltype(gufunc_sim_clear_violations)>("gufunc_sim_clear_violations")();
+}
+
+SimTest::SimTest() : face_(std::string_view(GetParam()) == "cuda" ? cuda_face() : hip_face()) {
+  face_.reset();
+  EXPECT_EQ(face_.start(), 0);
+}
+
+SimTest::~SimTest() {
+  EXPECT_EQ(face_.violations(), 0u) << face_.violation(0);
+  for (const char *name : {"DEVICES=1", "MEMORY=268435456", "ORDER=eager", "SEED=1", "DELAY_US=0",
+                           "VERSION=0", "ARCH=", "TWICE=0", "MISSING=", "EXECUTE=1"}) {
+    const std::string setting = name;
+    const size_t middle = setting.find('=');
+    face_.set(setting.substr(0, middle).c_str(), setting.substr(middle + 1));
+  }
+  face_.reset();
+}
+
+void SimTest::restart(const char *name, const std::string &value) {
+  face_.set(name, value);
+  face_.reset();
+  SIM_OK(face_.start());
+}
+
+}  // namespace sim_test

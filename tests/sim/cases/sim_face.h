@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// One simulated driver as a test sees it: opened by dlopen, as plugins do, under names that both
+// vendors' functions fit. What only one vendor has is called through entry().
+#ifndef GUFUNC_TESTS_SIM_CASES_SIM_FACE_H
+#define GUFUNC_TESTS_SIM_CASES_SIM_FACE_H
+
+#include <gtest/gtest.h>
+#include <cstdint>
+#include <string>
+
+#include "tests/sim/cases/test_kernels.h"
+
+namespace sim_test {
+
+class Face {
+ public:
+  // Opens the library; `library` is its path.
+  explicit Face(const std::string &library);
+  virtual ~Face() = default;
+
+  // A function of the library under its own name; null where it is hidden.
+  void *symbol(const std::string &name) const;
+  template <class F>
+  F *entry(const std::string &name) const {
+    return reinterpret_cast<F *>(symbol(name));
+  }
+
+  // The control functions.
+  void set(const char *name, const std::string &value) const;
+  void reset() const;
+  void fault(const std::string &text) const;
+  uint64_t calls(const char *name) const;
+  uint64_t live(const char *kind) const;
+  uint32_t violations() const;
+  std::string violation(uint32_t index) const;
+  void clear_violations() const;
+
+  // Init, and device 0 current on this thread.
+  virtual int start() = 0;
+  virtual bool is_cuda() const = 0;
+  // The vendor's name of a function that tests fail or count, e.g. "alloc".
+  virtual std::string name_of(const std::string &verb) const = 0;
+  // An image that the sidecar lists and the device takes.
+  virtual std::string image() const = 0;
+
+  virtual int alloc(uint64_t *out, uint64_t bytes) = 0;
+  virtual int free(uint64_t address) = 0;
+  virtual int alloc_async(uint64_t *out, uint64_t bytes, void *stream) = 0;
+  virtual int free_async(uint64_t address, void *stream) = 0;
+  virtual int host_alloc(void **out, uint64_t bytes) = 0;
+  virtual int host_free(void *memory) = 0;
+  virtual int host_register(void *memory, uint64_t bytes) = 0;
+  virtual int host_unregister(void *memory) = 0;
+  virtual int managed(uint64_t *out, uint64_t bytes) = 0;
+  virtual int memory_info(uint64_t *free, uint64_t *total) = 0;
+
+  virtual int to_device(uint64_t to, const void *from, uint64_t bytes, void *stream) = 0;
+  virtual int to_host(void *to, uint64_t from, uint64_t bytes, void *stream) = 0;
+  virtual int on_device(uint64_t to, uint64_t from, uint64_t bytes, void *stream) = 0;
+  virtual int fill32(uint64_t to, uint32_t value, uint64_t count, void *stream) = 0;
+  virtual int fill16(uint64_t to, uint16_t value, uint64_t count, void *stream) = 0;
+
+  virtual int stream(void **out, bool blocking) = 0;
+  virtual int stream_destroy(void *stream) = 0;
+  virtual int stream_query(void *stream) = 0;
+  virtual int stream_sync(void *stream) = 0;
+  virtual int stream_wait(void *stream, void *event) = 0;
+  virtual int device_sync() = 0;
+  virtual int host_call(void *stream, void (*function)(void *), void *data) = 0;
+  virtual int event(void **out, bool timing) = 0;
+  virtual int event_destroy(void *event) = 0;
+  virtual int event_record(void *event, void *stream) = 0;
+  virtual int event_query(void *event) = 0;
+  virtual int event_sync(void *event) = 0;
+  virtual int event_elapsed(float *milliseconds, void *start, void *stop) = 0;
+
+  virtual int module_load(void **out, const void *image) = 0;
+  virtual int module_unload(void *module) = 0;
+  virtual int module_function(void **out, void *module, const char *name) = 0;
+  virtual int launch(void *function, uint32_t blocks, uint32_t threads, uint32_t shared,
+                     void *stream, const void *block) = 0;
+  // The arguments as one buffer with its size.
+  virtual int launch_extra(void *function, void *stream, void *block, uint64_t bytes) = 0;
+
+  virtual int capture_begin(void *stream, int mode) = 0;
+  virtual int capture_end(void *stream, void **graph) = 0;
+  virtual int capture_status(void *stream, int *status) = 0;
+  virtual int capture_mode(int *mode) = 0;
+  virtual int graph_instantiate(void **exec, void *graph) = 0;
+  virtual int graph_update(void *exec, void *graph, int *result) = 0;
+  virtual int graph_launch(void *exec, void *stream) = 0;
+  virtual int graph_destroy(void *graph) = 0;
+  virtual int graph_exec_destroy(void *exec) = 0;
+
+ private:
+  void *handle_ = nullptr;
+};
+
+// The two drivers; opened when they are first asked for.
+Face &cuda_face();
+Face &hip_face();
+
+// A test that runs over both, each time from a driver that has just begun. Violations are failures
+// where the test does not take them.
+class SimTest : public testing::TestWithParam<const char *> {
+ protected:
+  SimTest();
+  ~SimTest() override;
+
+  // Starts again with another setting.
+  void restart(const char *name, const std::string &value);
+
+  Face &face_;
+};
+
+// The code of a call is what is wanted.
+#define SIM_OK(call) ASSERT_EQ((call), 0)
+
+#define SIM_BOTH(fixture)                                                    \
+  INSTANTIATE_TEST_SUITE_P(Drivers, fixture, testing::Values("cuda", "hip"), \
+                           [](const auto &one) { return std::string(one.param); })
+
+}  // namespace sim_test
+
+#endif  // GUFUNC_TESTS_SIM_CASES_SIM_FACE_H

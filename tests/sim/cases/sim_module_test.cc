@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images, kernels and launches: what is taken, what is refused, and what runs.
+#include <numeric>
+#include <vector>
+
+#include "tests/sim/cases/sim_face.h"
+
+namespace sim_test {
+namespace {
+
+class SimModule : public SimTest {
+ protected:
+  SimModule() { prepare(); }
+
+  void prepare() {
+    EXPECT_EQ(face_.stream(&stream_, false), 0);
+    EXPECT_EQ(face_.module_load(&module_, face_.image().c_str()), 0);
+  }
+
+  void *function(const char *name) {
+    void *found = nullptr;
+    EXPECT_EQ(face_.module_function(&found, module_, name), 0) << name;
+    return found;
+  }
+
+  int load(const std::string &image) {
+    void *module = nullptr;
+    const int code = face_.module_load(&module, image.c_str());
+    if (code == 0) {
+      EXPECT_EQ(face_.module_unload(module), 0);
+    }
+    return code;
+  }
+
+  void *stream_ = nullptr, *module_ = nullptr;
+};
+
+TEST_P(SimModule, KernelsRun) {
+  constexpr uint32_t kCount = 1000;
+  std::vector<float> a(kCount), b(kCount), out(kCount);
+  std::iota(a.begin(), a.end(), 0.0f);
+  std::iota(b.begin(), b.end(), 0.5f);
+  TestBlock block = {0, 0, 0, kCount, 0};
+  for (uint64_t *memory : {&block.a, &block.b, &block.out}) SIM_OK(face_.alloc(memory, kCount * 4));
+  SIM_OK(face_.to_device(block.a, a.data(), kCount * 4, stream_));
+  SIM_OK(face_.to_device(block.b, b.data(), kCount * 4, stream_));
+  SIM_OK(face_.launch(function("sim_add"), 4, 256, 0, stream_, &block));
+  SIM_OK(face_.to_host(out.data(), block.out, kCount * 4, stream_));
+  SIM_OK(face_.stream_sync(stream_));
+  for (uint32_t i = 0; i < kCount; ++i) ASSERT_EQ(out[i], a[i] + b[i]);
+
+  SIM_OK(face_.launch(function("sim_sum"), 2, 512, 2048, stream_, &block));
+  SIM_OK(face_.to_host(out.data(), block.out, 8, stream_));
+  SIM_OK(face_.stream_sync(stream_));
+  EXPECT_EQ(out[0], 512 * 511 / 2);
+  EXPECT_EQ(out[1], 999 * 1000 / 2 - 512 * 511 / 2);
+
+  // The same with one buffer for all arguments.
+  SIM_OK(face_.launch_extra(function("sim_order"), stream_, &block, sizeof(block)));
+  EXPECT_EQ(face_.launch_extra(function("sim_order"), stream_, &block, 24), 1);
+  EXPECT_NE(face_.violation(0).find("takes 32 bytes of arguments and got 24"), std::string::npos);
+  face_.clear_violations();
+  SIM_OK(face_.stream_sync(stream_));
+}
+
+TEST_P(SimModule, NothingRunsWhereNothingShall) {
+  uint32_t word = 0;
+  TestBlock block = {};
+  SIM_OK(face_.alloc(&block.out, 4));
+  SIM_OK(face_.fill32(block.out, 7, 1, stream_));
+  face_.set("EXECUTE", "0");
+  SIM_OK(face_.launch(function("sim_order"), 1, 1, 0, stream_, &block));
+  SIM_OK(face_.to_host(&word, block.out, 4, stream_));
+  SIM_OK(face_.stream_sync(stream_));
+  EXPECT_EQ(word, 7u);
+}
+
+TEST_P(SimModule, LimitsOfLaunches) {
+  const TestBlock block = {};
+  const bool cuda = face_.is_cuda();
+  const int shape = cuda ? 1 : 9;
+  void *add = function("sim_add"), *sum = function("sim_sum");
+  EXPECT_EQ(face_.launch(sum, 0, 32, 0, stream_, &block), shape);
+  EXPECT_EQ(face_.launch(sum, 1, 0, 0, stream_, &block), shape);
+  EXPECT_EQ(face_.launch(sum, 1, 1025, 0, stream_, &block), shape);
+  EXPECT_EQ(face_.launch(add, 1, 257, 0, stream_, &block), shape) << "the image says 256";
+  EXPECT_EQ(face_.launch(sum, 0x80000000u, 2, 0, stream_, &block), shape);
+  EXPECT_EQ(face_.launch(sum, 1, 32, cuda ? 49153 : 65537, stream_, &block), 1);
+  EXPECT_EQ(face_.launch(sum, 1, 32, 0, stream_, nullptr), 1);
+  EXPECT_EQ(face_.launch(stream_, 1, 32, 0, stream_, &block), 400) << "no function";
+  if (!cuda) {
+    EXPECT_EQ(face_.launch(sum, 0x7FFFFFFFu, 4, 0, stream_, &block), 9) << "2^32 work-items";
+  }
+}
+
+TEST_P(SimModule, WhatCannotRunIsTold) {
+  const TestBlock block = {};
+  const struct {
+    const char *kernel, *text;
+  } cases[] = {{"sim_missed", "1 items have returned while 63 wait"},
+               {"sim_other", "40 bytes of arguments in its image and 32 in its sidecar"},
+               {"sim_absent", "has no entry of this name"}};
+  for (const auto &one : cases) {
+    face_.reset();
+    SIM_OK(face_.start());
+    prepare();
+    const TestBlock long_block[2] = {};
+    void *const kernel = function(one.kernel), *const add = function("sim_add");
+    const int queued = face_.launch(kernel, 1, 64, 0, stream_, &long_block);
+    EXPECT_EQ(queued == 0 ? face_.stream_sync(stream_) : queued, 719);
+    EXPECT_NE(face_.violation(0).find(one.text), std::string::npos) << face_.violation(0);
+    EXPECT_EQ(face_.launch(add, 1, 1, 0, stream_, &block), 719) << "sticks";
+    face_.clear_violations();
+  }
+}
+
+TEST_P(SimModule, OtherOrdersOfItemsAreCompared) {
+  face_.set("ORDER", "lazy");
+  restart("TWICE", "1");
+  prepare();
+  TestBlock block = {0, 0, 0, 64, 0};
+  for (uint64_t *memory : {&block.a, &block.b, &block.out}) SIM_OK(face_.alloc(memory, 256));
+  SIM_OK(face_.launch(function("sim_add"), 2, 32, 0, stream_, &block));
+  SIM_OK(face_.launch(function("sim_sum"), 1, 64, 256, stream_, &block));
+  SIM_OK(face_.stream_sync(stream_));
+  SIM_OK(face_.launch(function("sim_order"), 2, 32, 0, stream_, &block));
+  EXPECT_EQ(face_.stream_sync(stream_), 719);
+  EXPECT_NE(face_.violation(0).find("another order"), std::string::npos) << face_.violation(0);
+  face_.clear_violations();
+}
+
+TEST_P(SimModule, NamesAndHandles) {
+  void *found = nullptr;
+  EXPECT_EQ(face_.module_function(&found, module_, "sim_nothing"), 500);
+  EXPECT_EQ(function("sim_add"), function("sim_add"));
+  SIM_OK(face_.module_unload(module_));
+  EXPECT_EQ(face_.module_unload(module_), 400);
+  EXPECT_EQ(face_.module_function(&found, module_, "sim_add"), 400);
+  EXPECT_EQ(face_.live("module"), 0u);
+}
+
+TEST_P(SimModule, ImagesOfOthersAreRefused) {
+  EXPECT_EQ(load("junk, and nothing but junk, for as long as it takes to look at a header"), 200);
+  EXPECT_EQ(load(face_.image()), 0);
+  if (!face_.is_cuda()) {
+    EXPECT_EQ(load(amd_image(0x041)), 209) << "gfx1100";
+    EXPECT_EQ(load(amd_image(0x54C)), 0) << "any xnack, any sramecc";
+    EXPECT_EQ(load(amd_image(0xE4C)), 0) << "xnack off, sramecc on";
+    EXPECT_EQ(load(amd_image(0xF4C)), 209) << "xnack on";
+    EXPECT_EQ(load(amd_image(0xA4C)), 209) << "sramecc off";
+    EXPECT_EQ(load(ptx_image("6.3", "sm_75")), 200);
+    restart("ARCH", "gfx1101");
+    EXPECT_EQ(load(amd_image(0x054)), 0) << "gfx11-generic";
+    EXPECT_EQ(load(amd_image(0x059)), 209) << "gfx12-generic";
+    return;
+  }
+  EXPECT_EQ(load(cubin_image(90)), 0);
+  EXPECT_EQ(load(cubin_image(80)), 209);
+  EXPECT_EQ(load(cubin_image(100)), 209);
+  EXPECT_EQ(load(ptx_image("6.3", "sm_90")), 0);
+  EXPECT_EQ(load(ptx_image("6.3", "sm_100")), 209);
+  EXPECT_EQ(load(ptx_image("9.9", "sm_75")), 222);
+  EXPECT_EQ(load(".version 6.3\n.target sm_75\n.visible .entry broken(.param .u64"), 218);
+  EXPECT_EQ(load(amd_image(0x54C)), 200);
+  restart("VERSION", "11020");
+  EXPECT_EQ(load(ptx_image("7.2", "sm_75")), 0);
+  EXPECT_EQ(load(ptx_image("7.3", "sm_75")), 222);
+}
+
+// Every byte of a header changed once: refused or taken, but nothing else.
+TEST_P(SimModule, BrokenImagesDoNoHarm) {
+  const std::string whole = face_.is_cuda() ? cubin_image(90) : amd_image(0x54C);
+  for (size_t at = 4; at < 64; ++at) {
+    for (const char value : {'\0', '\x01', '\x7F', '\xFF'}) {
+      std::string image = whole;
+      image[at] = value;
+      // What headers claim may lie behind the text: give it room.
+      image.resize(image.size() + (size_t{1} << 16));
+      const bool reaches_far = at >= 32 && at < 64;
+      if (!reaches_far) load(image);
+    }
+  }
+}
+
+TEST_P(SimModule, GraphsRunKernels) {
+  TestBlock block = {};
+  SIM_OK(face_.alloc(&block.out, 4));
+  void *graph = nullptr, *exec = nullptr, *order = function("sim_order");
+  SIM_OK(face_.capture_begin(stream_, 0));
+  SIM_OK(face_.launch(order, 1, 5, 0, stream_, &block));
+  SIM_OK(face_.capture_end(stream_, &graph));
+  SIM_OK(face_.graph_instantiate(&exec, graph));
+  SIM_OK(face_.fill32(block.out, 99, 1, stream_));
+  SIM_OK(face_.graph_launch(exec, stream_));
+  uint32_t word = 0;
+  SIM_OK(face_.to_host(&word, block.out, 4, stream_));
+  SIM_OK(face_.stream_sync(stream_));
+  EXPECT_EQ(word, 4u);
+  // Another kernel in the same place is not taken.
+  SIM_OK(face_.capture_begin(stream_, 0));
+  SIM_OK(face_.launch(function("sim_add"), 1, 5, 0, stream_, &block));
+  SIM_OK(face_.capture_end(stream_, &graph));
+  int result = 0;
+  EXPECT_EQ(face_.graph_update(exec, graph, &result), 910);
+  EXPECT_EQ(result, 4);
+}
+
+SIM_BOTH(SimModule);
+
+}  // namespace
+}  // namespace sim_test

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that the simulator's own tests launch, and images that name them. The images hold no
+// device code: what runs comes from the sidecar, whose table lists these very bytes.
+#ifndef GUFUNC_TESTS_SIM_CASES_TEST_KERNELS_H
+#define GUFUNC_TESTS_SIM_CASES_TEST_KERNELS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sim_test {
+
+// What every kernel takes by value.
+struct TestBlock {
+  uint64_t a, b, out;
+  uint32_t n, unused;
+};
+
+struct TestKernel {
+  const char *name;
+  uint32_t argument_bytes;
+  uint32_t max_threads;
+  uint32_t shared_bytes;
+};
+
+// sim_add     out[i] = a[i] + b[i], f32
+// sim_sum     one sum of a per block, f32, through shared memory: 4 bytes per thread
+// sim_missed  the first item leaves before the barrier
+// sim_order   every item writes its number to out[0]
+// sim_other   the sidecar takes another number of bytes than the image
+// sim_absent  the sidecar has none
+const std::vector<TestKernel> &test_kernels();
+
+std::string ptx_image(const std::string &version, const std::string &target);
+std::string cubin_image(int arch);
+// `flags` as in e_flags: 0x54C is gfx942, any xnack, any sramecc.
+std::string amd_image(uint32_t flags);
+
+// Every image that the sidecar lists.
+std::vector<std::string> listed_images();
+
+}  // namespace sim_test
+
+#endif  // GUFUNC_TESTS_SIM_CASES_TEST_KERNELS_H
