@@ -79,13 +79,13 @@ guf_status Device::open_stream(Native native, bool owned, Stream **out, guf_erro
     if (owned) note(driver_.stream_close(native));
     return fail_memory(error, "a stream");
   }
-  for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->add_stream(*stream);
+  memory_.add_stream(*stream);
   *out = stream;
   return GUF_OK;
 }
 
 void Device::close_stream(Stream &stream) {
-  for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->remove_stream(stream);
+  memory_.remove_stream(stream);
   if (!stream.owned()) return stream.release();
   {
     const std::lock_guard lock(closing_mutex_);

@@ -10,7 +10,7 @@ namespace gufunc::gpu {
 
 Stream::Stream(Device &device, Native native, bool owned)
     : device_(device), native_(native), owned_(owned) {
-  for (StreamCache &cache : cache_) cache.stream = this;
+  cache_.stream = this;
 }
 
 void Stream::release() {

@@ -23,7 +23,7 @@ class Stream {
   Device &device() const { return device_; }
   Native native() const { return native_; }
   bool owned() const { return owned_; }
-  StreamCache &cache(Backing of) { return cache_[static_cast<size_t>(of)]; }
+  StreamCache &cache() { return cache_; }
 
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release();  // makes no driver call: threads of the driver call it too
@@ -66,7 +66,7 @@ class Stream {
   Failure failure_;
   Event *asking_ = nullptr;  // events recorded while failures were expected
 
-  StreamCache cache_[kBackings];
+  StreamCache cache_;
 
  public:
   Stream *next_closing = nullptr;  // of the device's list

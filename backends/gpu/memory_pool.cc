@@ -69,9 +69,12 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
 
 // A cached block of the class, or NULL: then a block of another stream is on its way perhaps.
 Block *MemoryPool::find(int number, Stream &stream) {
-  StreamCache &own = stream.cache(backing_);
-  Block *block = pop(&own.free[number]);
-  if (block != nullptr) own.bytes -= block->bytes;
+  Block *block = nullptr;
+  if (follows_streams()) {
+    StreamCache &own = stream.cache();
+    block = pop(&own.free[number]);
+    if (block != nullptr) own.bytes -= block->bytes;
+  }
   if (block == nullptr) block = pop(&common_[number]);
   if (block == nullptr && guarded_ != nullptr) {
     harvest();
@@ -173,7 +176,7 @@ void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
     blocks = block->next;
     counted_.live_bytes -= block->bytes;
     if (captured) {
-      push(&stream.cache(backing_).captured, block);
+      push(follows_streams() ? &stream.cache().captured : &captured_, block);
     } else {
       accept(block, stream, anybodys);
     }
@@ -186,8 +189,8 @@ void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
   if (device_.lost()) {
     return_to_driver(block, stream.native());
   } else if (follows_streams() && !anybodys && number >= 0) {
-    push(&stream.cache(backing_).free[number], block);
-    stream.cache(backing_).bytes += block->bytes;
+    push(&stream.cache().free[number], block);
+    stream.cache().bytes += block->bytes;
     counted_.cached_bytes += block->bytes;
   } else if (follows_streams() && !anybodys && driver_pool_ != nullptr) {
     return_to_driver(block, stream.native());

@@ -24,7 +24,7 @@ struct Block {
   Block *next = nullptr;
 };
 
-// What a stream freed and may take again. Guarded by its pool's lock.
+// What a stream freed of device memory and may take again. Guarded by that pool's lock.
 struct StreamCache {
   Block *free[kPoolClasses] = {};
   Block *captured = nullptr;  // freed while the stream was captured: a graph may use them for ever
@@ -41,7 +41,6 @@ struct PoolStatistics {
 };
 
 enum class Backing : uint8_t { kDevice, kPinned, kMapped, kManaged };
-inline constexpr size_t kBackings = 4;
 
 class MemoryPool {
  public:
@@ -104,7 +103,7 @@ class MemoryPool {
   Block *guarded_ = nullptr;
   uint64_t guarded_bytes_ = 0;
   Block *handed_out_ = nullptr;  // records of blocks that are known by address only
-  Block *captured_ = nullptr;    // freed under a capture on a stream that is no more
+  Block *captured_ = nullptr;    // freed under a capture that no graph of ours tells the end of
   StreamCache *caches_ = nullptr;
   uint64_t limit_ = UINT64_MAX;
   PoolStatistics counted_ = {};

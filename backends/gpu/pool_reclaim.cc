@@ -24,7 +24,7 @@ void move_all(Block **from, Block **to) {
 
 void MemoryPool::add_stream(Stream &stream) {
   const std::lock_guard lock(mutex_);
-  StreamCache &cache = stream.cache(backing_);
+  StreamCache &cache = stream.cache();
   cache.next = caches_;
   if (caches_ != nullptr) caches_->previous = &cache;
   caches_ = &cache;
@@ -33,7 +33,7 @@ void MemoryPool::add_stream(Stream &stream) {
 void MemoryPool::remove_stream(Stream &stream) {
   const RelaxedCapture relaxed(device_.driver());
   const std::lock_guard lock(mutex_);
-  StreamCache &cache = stream.cache(backing_);
+  StreamCache &cache = stream.cache();
   flush_cache(cache);
   // A graph that is not ours may use what was freed under its capture, for as long as it lives.
   move_all(&cache.captured, &captured_);
@@ -50,8 +50,8 @@ void MemoryPool::remove_stream(Stream &stream) {
 
 Block *MemoryPool::take_captured(Stream &stream) {
   const std::lock_guard lock(mutex_);
-  Block *const blocks = stream.cache(backing_).captured;
-  stream.cache(backing_).captured = nullptr;
+  Block *const blocks = stream.cache().captured;
+  stream.cache().captured = nullptr;
   for (Block *block = blocks; block != nullptr; block = block->next) {
     counted_.live_bytes += block->bytes;
   }

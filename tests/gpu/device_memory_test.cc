@@ -56,6 +56,21 @@ TEST_F(DeviceMemory, AStreamGetsBackWhatItFreed) {
   plugin().stream_close(stream);
 }
 
+// A stream's freed device memory once came back as page-locked memory.
+TEST_F(DeviceMemory, KindsDoNotMixOnAStream) {
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  for (const int32_t kind : {GUF_MEMORY_PINNED, GUF_MEMORY_MAPPED}) {
+    const uint64_t there = allocate(device, 2048, GUF_MEMORY_DEVICE, stream);
+    free(device, there, 2048, GUF_MEMORY_DEVICE, stream);
+    const uint64_t here = allocate(device, 2048, kind, stream);
+    EXPECT_NE(here, there);
+    std::memset(reinterpret_cast<void *>(here), 1, 2048);
+    free(device, here, 2048, kind, stream);
+  }
+  plugin().stream_close(stream);
+}
+
 TEST_F(DeviceMemory, EveryKindIsAlignedAndUsable) {
   OpenDevice device;
   for (const int32_t kind : {GUF_MEMORY_DEVICE, GUF_MEMORY_PINNED, GUF_MEMORY_MAPPED,
