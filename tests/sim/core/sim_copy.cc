@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/core/sim_copy.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "tests/sim/core/sim_capture.h"
@@ -78,14 +77,6 @@ int run_copy(Driver &driver, const std::shared_ptr<Stream> &stream, const End &t
   }
   raw_copy(reinterpret_cast<void *>(to.address), source, to.bytes);
   return kSuccess;
-}
-
-// Work ahead in the stream that may write the source before its turn: then it may change.
-bool fills_host_memory(const Stream &stream) {
-  return stream.running ||
-         std::any_of(stream.queue.begin(), stream.queue.end(), [](const Operation &operation) {
-           return operation.work.kind == WorkKind::kHost || operation.work.kind == WorkKind::kCopy;
-         });
 }
 
 }  // namespace
