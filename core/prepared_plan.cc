@@ -194,8 +194,8 @@ guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
   backend::ErrorRoom room(error);
   const guf_status status = queue(stream, addresses, workspace, room.get());
   // What was queued reads the plan's scalars and runs the ufunc's code, also when a later step
-  // failed: both stay until it is done. A device with memory of its own has taken the scalars along,
-  // and its plugin keeps the code.
+  // failed: both stay until it is done. A device with memory of its own has taken the scalars
+  // along, and its plugin keeps the code.
   if (stream != nullptr && device_->host_memory) backend::keep_until_done(*stream, *this);
   return status;
 }

@@ -21,7 +21,8 @@ VENDOR_IF = re.compile(
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 # The programs are tested part by part, within their own include folder.
-TESTS_OF = {"tests/gufcc": "tools/gufcc", "tests/tools": "tools/gufunc"}
+TESTS_OF = {"tests/gufcc": "tools/gufcc", "tests/images": "tools/gufcc",
+            "tests/tools": "tools/gufunc"}
 
 
 def resolve(root, source, kind, name):
@@ -77,10 +78,12 @@ VISIBLE = {
     "tests/unit/cpu": ("tests", "backends/cpu"),
     "tests/unit/items": ("tests", "backends/items"),
     "tests/sim": ("tests/sim", "backends/items"),
-    "tests/unit/gpu": ("tests", "backends/gpu", "backends/cuda", "backends/roc"),
+    "tests/unit/gpu": ("tests", "backends/gpu", "backends/cuda", "backends/roc", "backends/items",
+                       "backends/kernels"),
     "tests/unit": ("tests", "core"),
     "tests/plugins": ("tests", "core"),
-    "tests/gufcc": ("tests", "tools/gufcc", "core/module"),
+    "tests/gufcc": ("tests", "tools/gufcc", "core/module", "core/backend"),
+    "tests/images": ("tests", "tools/gufcc", "core/module", "core/backend"),
     "tests/tools": ("tests", "tools"),
     "tests": ("tests",),
     "examples": ("examples",),
