@@ -97,18 +97,21 @@ void set_steps(guf_launch_block *block, int operand, const SampleLoop &loop, con
   }
 }
 
-void make_operand(LaunchCase *launch, int i, const Geometry &shape, Order order, Random &random) {
+// `odd`: percent of what an operand usually is.
+void make_operand(LaunchCase *launch, int i, const Geometry &shape, Order order, int odd,
+                  Random &random) {
   const SampleLoop &loop = *launch->loop;
   guf_launch_block &block = launch->block;
   const bool input = i < loop.nin;
   const bool written = !input || (loop.reads_output && i == loop.nin - 1 && loop.nout == 0);
   const guf_dtype own = block.loop_dtype[i];
-  if (chance(random, 12)) block.dtype[i] = random_dtype(own, random);
-  const bool swapped = bytes_of(block.dtype[i]) > 1 && chance(random, 8);
-  const bool unaligned = bytes_of(block.dtype[i]) > 1 && chance(random, 6);
-  std::vector<Extent> extents = extents_of(*launch, i, shape, input && !written, random);
-  const bool immediate =
-      input && !written && chance(random, 8) && (loop.ncore < 0 || loop.core_ndim[i] == 0);
+  if (chance(random, 12 * odd / 100)) block.dtype[i] = random_dtype(own, random);
+  const bool swapped = bytes_of(block.dtype[i]) > 1 && chance(random, 8 * odd / 100);
+  const bool unaligned = bytes_of(block.dtype[i]) > 1 && chance(random, 6 * odd / 100);
+  std::vector<Extent> extents =
+      extents_of(*launch, i, shape, input && !written && odd != 0, random);
+  const bool immediate = input && !written && chance(random, 8 * odd / 100) &&
+                         (loop.ncore < 0 || loop.core_ndim[i] == 0);
   if (immediate) {
     for (Extent &extent : extents) extent.stretched = true;
   }
@@ -200,7 +203,8 @@ LaunchCase make_case(const SampleLoop &loop, Random &random) {
   block.flags = GUF_LAUNCH_ANY_THREAD;
   if (loop.ncore >= 0) block.flags |= GUF_LAUNCH_GENERALIZED;
   if (loop.may_fail) block.flags |= GUF_LAUNCH_STATUS;
-  const Order order = chance(random, 50) ? Order::kDense : Order::kAny;
+  const int odd = chance(random, 25) ? 0 : 100;
+  const Order order = odd == 0 || chance(random, 50) ? Order::kDense : Order::kAny;
   for (int i = 0; i < block.noperands; ++i) {
     const bool is_time = (loop.dtype[i] & 0x80) != 0;
     block.loop_dtype[i] = is_time ? time_of(0x81, GUF_UNIT_SECOND, 1) : loop.dtype[i];
@@ -212,11 +216,12 @@ LaunchCase make_case(const SampleLoop &loop, Random &random) {
         ++block.ncorestrides;
       }
     }
-    make_operand(&launch, i, shape, chance(random, 85) ? order : Order::kAny, random);
+    const bool usual = odd == 0 || chance(random, 85);
+    make_operand(&launch, i, shape, usual ? order : Order::kAny, odd, random);
   }
   if (loop.ncore < 0 && chance(random, 15)) share_memory(&launch, shape);
-  if (chance(random, 20)) make_mask(&launch, shape, random);
-  launch.watches = chance(random, 15);
+  if (chance(random, 20 * odd / 100)) make_mask(&launch, shape, random);
+  launch.watches = chance(random, 15 * odd / 100);
   launch.watch = {loop.name,
                   chance(random, 50) ? GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES : 0U,
                   static_cast<uint32_t>(below(random, 32)),
