@@ -162,7 +162,10 @@ void MemoryPool::reclaim(uint64_t keep_bytes) {
   // What idle streams kept has passed its guard by now.
   harvest();
   release_common(keep_bytes);
-  if (driver_pool_ != nullptr) device_.note(device_.driver().pool_trim(driver_pool_, keep_bytes));
+  if (driver_pool_ == nullptr) return;
+  // The driver's pool gives back what has arrived there: the idle stream has nothing but releases.
+  device_.note(device_.driver().stream_synchronize(device_.idle_stream().native()));
+  device_.note(device_.driver().pool_trim(driver_pool_, keep_bytes));
 }
 
 void MemoryPool::trim(uint64_t keep_bytes) {

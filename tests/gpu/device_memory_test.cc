@@ -3,48 +3,12 @@
 #include <cstring>
 #include <numeric>
 
-#include "tests/gpu/gpu_fixture.h"
+#include "tests/gpu/device_calls.h"
 
 namespace gufunc::gpu_test {
 namespace {
 
-class DeviceMemory : public testing::Test {
- protected:
-  void SetUp() override {
-    plugin();
-    before_ = live_objects();
-    violations_ = sim().violations();
-  }
-  void TearDown() override {
-    sim().clear_faults();
-    EXPECT_EQ(live_objects(), before_);
-    EXPECT_EQ(sim().violations(), violations_);
-    EXPECT_EQ(test_host().live.load(), host_before_);
-  }
-
-  uint64_t allocate(void *device, uint64_t bytes, int32_t kind = GUF_MEMORY_DEVICE,
-                    void *stream = nullptr) {
-    uint64_t address = 0;
-    EXPECT_EQ(plugin().memory_alloc(device, bytes, kind, stream, &address, &error_), GUF_OK)
-        << error_.message;
-    return address;
-  }
-  void free(void *device, uint64_t address, uint64_t bytes, int32_t kind = GUF_MEMORY_DEVICE,
-            void *stream = nullptr) {
-    EXPECT_EQ(plugin().memory_free(device, address, bytes, kind, stream, &error_), GUF_OK)
-        << error_.message;
-  }
-  void *open_stream(void *device) {
-    void *stream = nullptr;
-    EXPECT_EQ(plugin().stream_open(device, 0, 0, &stream, &error_), GUF_OK) << error_.message;
-    return stream;
-  }
-
-  guf_error error_ = fresh_error();
-  std::string before_;
-  uint32_t violations_ = 0;
-  int64_t host_before_ = test_host().live.load();
-};
+using DeviceMemory = DeviceCalls;
 
 TEST_F(DeviceMemory, AStreamGetsBackWhatItFreed) {
   OpenDevice device;
@@ -73,8 +37,8 @@ TEST_F(DeviceMemory, KindsDoNotMixOnAStream) {
 
 TEST_F(DeviceMemory, EveryKindIsAlignedAndUsable) {
   OpenDevice device;
-  for (const int32_t kind : {GUF_MEMORY_DEVICE, GUF_MEMORY_PINNED, GUF_MEMORY_MAPPED,
-                             GUF_MEMORY_MANAGED}) {
+  for (const int32_t kind :
+       {GUF_MEMORY_DEVICE, GUF_MEMORY_PINNED, GUF_MEMORY_MAPPED, GUF_MEMORY_MANAGED}) {
     for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{4097}, uint64_t{65} << 20}) {
       const uint64_t address = allocate(device, bytes, kind);
       EXPECT_NE(address, 0u);

@@ -32,8 +32,9 @@ const char *host_config(void *, const char *name) {
   return secure_getenv(name);
 }
 
-const guf_host_api kHost = {sizeof(guf_host_api), GUF_BACKEND_ABI_MINOR, nullptr,    host_log,
-                            host_alloc,           host_free,             host_config};
+const guf_host_api kHost = {
+    sizeof(guf_host_api), GUF_BACKEND_ABI_MINOR, nullptr, host_log, host_alloc, host_free,
+    host_config};
 
 const char *backend_name() {
   const char *const name = secure_getenv("GUFUNC_TEST_BACKEND");
@@ -86,8 +87,8 @@ const guf_backend_api &opened_plugin() {
   static const guf_backend_api table = [] {
     guf_backend_api api = {};
     api.struct_size = sizeof(api);
-    const std::string path = std::string(GUFUNC_TEST_PLUGIN_DIR) + "/libgufunc_backend_" +
-                             backend_name() + ".so";
+    const std::string path =
+        std::string(GUFUNC_TEST_PLUGIN_DIR) + "/libgufunc_backend_" + backend_name() + ".so";
     void *const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       ADD_FAILURE() << dlerror();

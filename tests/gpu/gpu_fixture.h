@@ -40,7 +40,9 @@ TestHost &test_host();
 
 bool is_cuda();
 // The driver's function of either vendor.
-inline const char *pick(const char *cuda, const char *hip) { return is_cuda() ? cuda : hip; }
+inline const char *pick(const char *cuda, const char *hip) {
+  return is_cuda() ? cuda : hip;
+}
 
 // The plugin's table; opened at the first call. Probed too by `plugin()`.
 const guf_backend_api &opened_plugin();
