@@ -65,6 +65,22 @@ function(gufunc_set_test_properties name)
     "UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1")
 endfunction()
 
+# gufunc_simulate_devices(<test> [<items file>...]): runs a test with the simulated drivers in the place
+# of the vendors', their devices' kernels out of the standard library's sidecars and those given.
+function(gufunc_simulate_devices name)
+  set(items ${ARGN})
+  foreach(vendor IN ITEMS cuda roc)
+    foreach(part IN ITEMS kernels moves)
+      if(TARGET gufunc_${vendor}_${part})
+        list(APPEND items $<TARGET_PROPERTY:gufunc_${vendor}_${part},GUFUNC_ITEMS_FILE>)
+      endif()
+    endforeach()
+  endforeach()
+  list(JOIN items ":" items)
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_ITEMS=${items}")
+endfunction()
+
 # gufunc_add_unit_test(<name> [SLOW] [THREADS] [OPTIMIZED] [LINK <library>...] <source>...):
 # a GoogleTest executable `<name>_test` over the core archive; it sees what the core sees.
 function(gufunc_add_unit_test name)

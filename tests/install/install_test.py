@@ -76,7 +76,9 @@ def by_pkg_config(args, prefix, folder):
     flags = output("pkg-config", "--cflags", "--libs", "gufunc", env=environment)
     backends = output("pkg-config", "--variable=backenddir", "gufunc-backend", env=environment)
     backends = pathlib.Path(backends.strip().replace("\\ ", " "))
-    expect("plugins", [p.name for p in backends.iterdir()], ["libgufunc_backend_cpu.so"])
+    built = pathlib.Path(args.build) / "lib/gufunc/1"
+    expect("plugins", sorted(p.name for p in backends.iterdir()),
+           sorted(p.name for p in built.iterdir()))
 
     program = folder / "by_pkg_config"
     sanitize = f"-fsanitize={args.sanitize}" if args.sanitize else ""
