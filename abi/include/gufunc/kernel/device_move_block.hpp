@@ -26,9 +26,14 @@ struct convert_block : nd_block<2> {
   time::conversion units;
 };
 
-// One function: the calendar is long. Geometry calls it too, for immediate operands.
-GUF_DEVICE_NOINLINE raw_element converted(u32 way, time::conversion units, u32 from, u32 to,
-                                          raw_element x) {
+// One function: the calendar is long. Its arguments are plain numbers: a struct is passed by its
+// address, and one inside of a block would take all of that to the stack.
+GUF_DEVICE_NOINLINE raw_element converted_by(u32 way, i64 num, i64 denom, u32 from_unit,
+                                             u32 to_unit, u32 from_multiple, u32 to_multiple,
+                                             bool by_calendar, u32 from, u32 to, u64 lo, u64 hi) {
+  const time::conversion units = {num,           denom,       from_unit,  to_unit,
+                                  from_multiple, to_multiple, by_calendar};
+  const raw_element x = {lo, hi};
   if (way == kRecast) return recast(from, to, x);
   if (way == kNumberToTime) {
     const f64 value = from_raw<f64>(recast(from, kKindF64, x));
@@ -43,6 +48,13 @@ GUF_DEVICE_NOINLINE raw_element converted(u32 way, time::conversion units, u32 f
                                : time::convert_by_calendar(value, units);
   }
   return recast(kKindI64, to, to_raw<i64>(result));
+}
+
+// Geometry calls it too, for immediate operands.
+GUF_FN raw_element converted(u32 way, const time::conversion &units, u32 from, u32 to,
+                             raw_element x) {
+  return converted_by(way, units.num, units.denom, units.from, units.to, units.from_multiple,
+                      units.to_multiple, units.by_calendar, from, to, x.lo, x.hi);
 }
 
 // ---- copy: row of the identity
