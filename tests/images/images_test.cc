@@ -125,7 +125,7 @@ TEST_F(Images, OfPtxRoundEveryOperation) {
     EXPECT_NE(image->bytes.find(".version 6.3\n.target sm_75\n"), std::string::npos);
     for (const PtxFunction &function : read_ptx(image->bytes)) {
       const auto may_be_inexact = [&](const std::string &name) {
-        return !function.is_entry || is_inexact(function_of(name));
+        return !function.is_entry || is_inexact(name);
       };
       for (const std::string &fault : find_ptx_faults(function, may_be_inexact)) {
         ADD_FAILURE() << "family " << image->family << " " << fault;

@@ -82,9 +82,16 @@ std::vector<PtxasLine> read_ptxas(const std::string &said) {
   return all;
 }
 
-bool is_inexact(const std::string &function) {
+bool is_inexact(const std::string &entry) {
   static const std::set<std::string> kVendors = {"cos", "exp", "log", "power", "sin"};
-  return kVendors.contains(function);
+  // The remainder is exact by an algorithm that approximates quotients.
+  static const std::set<std::string> kRemainders = {"floor_divide", "remainder"};
+  // Of complex numbers they take the vendor's hypot, and roots of sums.
+  static const std::set<std::string> kComplex = {"absolute", "sign", "sqrt"};
+  const std::string function = function_of(entry);
+  if (kVendors.contains(function) || kRemainders.contains(function)) return true;
+  const size_t types = std::string("guf_ew_").size() + function.size() + 1;
+  return kComplex.contains(function) && (entry[types] == 'F' || entry[types] == 'D');
 }
 
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
@@ -111,7 +118,7 @@ std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
 std::vector<std::string> find_ptxas_faults(const PtxasLine &line) {
   if (!line.is_entry || !is_row(line.name)) return {};
   std::vector<std::string> faults;
-  const uint64_t most = is_inexact(function_of(line.name)) ? kSmallStack : 0;
+  const uint64_t most = is_inexact(line.name) ? kSmallStack : 0;
   if (line.stack_bytes > most) {
     faults.push_back(line.name + ": a stack of " + std::to_string(line.stack_bytes));
   }

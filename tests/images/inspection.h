@@ -28,9 +28,9 @@ struct PtxasLine {
 };
 std::vector<PtxasLine> read_ptxas(const std::string &said);
 
-// Whether a function's formula is allowed fused multiply-adds and approximate instructions: the
-// vendor's mathematics has them, what IEEE 754 fixes has not.
-bool is_inexact(const std::string &function);
+// Whether an entry is allowed fused multiply-adds and approximate instructions: the vendor's
+// mathematics has them, what IEEE 754 fixes has not.
+bool is_inexact(const std::string &entry);
 
 // Faults as "name: what". Entries called *_row are what bandwidth is lost in: no stack, no spills;
 // of the vendor's trigonometry, whose reduction of large arguments wants it, a little.

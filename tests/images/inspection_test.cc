@@ -77,6 +77,8 @@ TEST(PtxRules, FindEachFault) {
   }
   EXPECT_THAT(faults_of("\tfma.rn.f32 \t%f1, %f2, %f3, %f4;\n", true), IsEmpty());
   EXPECT_EQ(faults_of("\tfma.rn.ftz.f32 \t%f1, %f2, %f3, %f4;\n", true).size(), 1u);
+  EXPECT_THAT(faults_of("\trcp.approx.ftz.f64 \t%fd1, %fd2;\n", true), IsEmpty());
+  EXPECT_EQ(faults_of("\tsqrt.approx.f32 \t%f1, %f2;\n", true).size(), 1u);
   EXPECT_EQ(faults_of("", false, "\t.local .align 8 .b8 \t__local_depot0[272];\n").size(), 1u);
   EXPECT_THAT(faults_of("", false, "\t.local .align 8 .b8 \t__local_depot0[40];\n"), IsEmpty());
 }
@@ -150,6 +152,14 @@ TEST(AmdNotes, FindEachFault) {
       {"dynamic_stack: false", "dynamic_stack: true"}};
   for (const auto &[found, other] : planted)
     EXPECT_EQ(amd_faults(found, other).size(), 1u) << other;
+}
+
+TEST(IsInexact, DependsOnTheTypes) {
+  EXPECT_TRUE(is_inexact("guf_ew_sin_f_f_row"));
+  EXPECT_TRUE(is_inexact("guf_ew_absolute_F_f_nd"));
+  EXPECT_FALSE(is_inexact("guf_ew_absolute_f_f_nd"));
+  EXPECT_FALSE(is_inexact("guf_ew_add_FF_F_row"));
+  EXPECT_FALSE(is_inexact("guf_move_convert"));
 }
 
 TEST(FunctionOf, IsTheName) {

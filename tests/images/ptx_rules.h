@@ -22,8 +22,8 @@ struct PtxFunction {
 std::vector<PtxFunction> read_ptx(const std::string &text);
 
 // What breaks a rule, as "name: instruction":
-//   no .ftz;  add, sub, mul, div, sqrt of f32 and f64 are rounded to nearest (.rn);
-//   fma and .approx only where `may_be_inexact(name)`;
+//   no .ftz but in approximations;  add, sub, mul, div of f32 and f64 are rounded to nearest (.rn);
+//   fma and .approx only where `may_be_inexact(name)`, and there no square root either;
 //   no memory on the stack as large as the parameter block.
 std::vector<std::string> find_ptx_faults(
     const PtxFunction &function, const std::function<bool(const std::string &)> &may_be_inexact);

@@ -57,6 +57,9 @@ bool DeviceImages::make_ptx(const DeviceUnit &unit, const Target &target,
                  !compiler_->read(file, &place->second))) {
     return false;
   }
+  // libdevice asks the compiler whether square roots are to be rounded (__CUDA_PREC_SQRT), and
+  // clang does not answer; its own square roots are.
+  replace_all(&place->second, "sqrt.approx.f32", "sqrt.rn.f32");
   *out = place->second;
   return true;
 }
