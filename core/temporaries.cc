@@ -131,6 +131,8 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
 guf_status Temporaries::copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
                                          guf_error *error) {
   for (int32_t i = 0; i < call_.noperands; ++i) {
+    // What is brought lies apart, and goes back in order.
+    if (is_far(call_.operand[i])) continue;
     if (is_bit(work.copied, i))
       GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));
     if (is_bit(work.staged, i)) {
@@ -139,7 +141,8 @@ guf_status Temporaries::copy_overlapping(const OverlapWork &work, const broadcas
       GUF_TRY(write_back_later(to, call_.operand[i], loop.core_ndim[i], error));
     }
   }
-  if (work.mask_copied) GUF_TRY(replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
+  if (work.mask_copied && !is_far(call_.where))
+    GUF_TRY(replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
   return GUF_OK;
 }
 
