@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands that an entry cannot walk as they are: copies of them in scratch memory, and results back.
+// Operands that an entry cannot walk as they are: copies in scratch memory, and results back.
 #include <cstdlib>
 
 #include "backends/gpu/gpu_host.h"

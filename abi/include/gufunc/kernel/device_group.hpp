@@ -14,7 +14,7 @@ namespace guf {
 namespace device {
 
 enum {
-  kTeam = 8,               // lanes that share a leaf
+  kTeam = 8,                     // lanes that share a leaf
   kTeams = (int)kLanes / kTeam,  // leaves that a sub-group joins at a time
   kBlockLeaves = (int)kSubgroups * kTeams
 };
@@ -163,7 +163,8 @@ class block_group : public guf::detail::group_reductions<block_group> {
   char *scratch_;
   u32 used_, turn_;
 };
-static_assert((int)kSubgroups * (int)kLanes == kItemThreads && kSubgroups == 4, "joined() joins four ranges");
+static_assert((int)kSubgroups * (int)kLanes == kItemThreads && kSubgroups == 4,
+              "joined() joins four ranges");
 static_assert(kGroupScratch == 2 * kSubgroups * 16, "two places for a number of every range");
 
 }  // namespace device
