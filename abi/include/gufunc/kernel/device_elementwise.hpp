@@ -150,8 +150,8 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 #endif
   }
 
-  // A thread's elements: all at once where they are the loop's own types and none is looked at, else
-  // one by one: conversions cost code and registers.
+  // A thread's elements: all at once where they are the loop's own types and nothing is watched,
+  // else one by one: conversions cost code and registers.
   template <class I, class O>
   static GUF_DEVICE_ONLY void nd_of(const nd_type &p, char *const *base, I in, O out) {
     u32 found = 0;
