@@ -41,7 +41,7 @@ CudaPeer::CudaPeer() : library_(dlopen("libcuda.so.1", RTLD_NOW)) {
   call<unsigned>(library_, "cuInit", 0U);
   call<void **, int>(library_, "cuDevicePrimaryCtxRetain", &context, 0);
   call<void *>(library_, "cuCtxSetCurrent", context);
-  call<void **, unsigned>(library_, "cuStreamCreate", &stream_, 1U);
+  call<void **, unsigned, int>(library_, "cuStreamCreateWithPriority", &stream_, 1U, 0);
   call<void **, const void *>(library_, "cuModuleLoadData", &module,
                               static_cast<const void *>(kEmpty));
   call<void **, void *, const char *>(library_, "cuModuleGetFunction", &kernel_, module,

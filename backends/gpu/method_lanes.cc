@@ -9,13 +9,13 @@
 namespace gufunc::gpu {
 namespace {
 
-int64_t distance_of(int64_t step) {
+int64_t lane_distance(int64_t step) {
   return step < 0 ? -step : step;
 }
 
 bool is_nearer(const Lane &a, const Lane &b) {
-  const int64_t in_a = distance_of(a.input), in_b = distance_of(b.input);
-  return in_a != in_b ? in_a < in_b : distance_of(a.output) < distance_of(b.output);
+  const int64_t in_a = lane_distance(a.input), in_b = lane_distance(b.input);
+  return in_a != in_b ? in_a < in_b : lane_distance(a.output) < lane_distance(b.output);
 }
 
 bool follows(const Lane &near, const Lane &far) {
@@ -67,7 +67,7 @@ void LaneList::lie_dense(int64_t element) {
 
 int64_t LaneList::nearest() const {
   int64_t least = INT64_MAX;
-  for (int i = 0; i < count_; ++i) least = std::min(least, distance_of(lane_[i].input));
+  for (int i = 0; i < count_; ++i) least = std::min(least, lane_distance(lane_[i].input));
   return least;
 }
 

@@ -265,6 +265,12 @@ class Examples(unittest.TestCase):
         )
         self.assertEqual(self.program('stencil'), (SOURCE / 'cpp' / 'stencil.out').read_text())
 
+    def test_programs_on_devices(self):
+        for device in os.environ.get('GUFUNC_TEST_DEVICES', 'cpu').split(','):
+            for name in ('device_arrays', 'chunks'):
+                wanted = (SOURCE / 'c' / f'{name}.out').read_text()
+                self.assertEqual(self.program(name, device), wanted, device)
+
     def test_reductions(self):
         printed = self.program('statistics', BUILD / 'modules' / 'reductions.so')
         self.assertEqual(printed, (SOURCE / 'c' / 'statistics.out').read_text())
