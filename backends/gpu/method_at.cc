@@ -28,6 +28,8 @@ class Scatter {
   guf_status run();
 
  private:
+  guf_status choose_ways();
+  guf_status choose_way(guf_dtype from, guf_dtype to, dev::time_way *out);
   guf_status group(int64_t first, int64_t count, uint64_t *out_targets);
   guf_status launch(uint64_t targets, uint64_t target_table, uint64_t operand_table);
   uint32_t form_in(guf_dtype dtype, uint32_t flags) const {
@@ -39,10 +41,28 @@ class Scatter {
 
   MethodJob &job_;
   const guf_method_block &block_;
+  dev::time_way load_ = {}, store_ = {}, operand_ = {};
   HostArray<Operation> operations_;
   HostArray<dev::at_target> targets_;
   HostArray<int64_t> operands_;
 };
+
+guf_status Scatter::choose_way(guf_dtype from, guf_dtype to, dev::time_way *out) {
+  ElementCast cast = {};
+  if (!choose_cast(from, to, &cast)) return fail_no_cast(job_.error(), kNone, from, to);
+  *out = {cast.way, 0, cast.units};
+  if (is_time_dtype(block_.loop_dtype) || cast.way != dev::kNumberToTime) return GUF_OK;
+  return fail(job_.error(), GUF_E_UNSUPPORTED,
+              "at casts dtype 0x%x to times 0x%x step by step, which only the cpu does",
+              static_cast<unsigned>(from), static_cast<unsigned>(to));
+}
+
+// Every operation goes through the array's dtype.
+guf_status Scatter::choose_ways() {
+  GUF_GPU_TRY(choose_way(block_.output_dtype, block_.loop_dtype, &load_));
+  GUF_GPU_TRY(choose_way(block_.loop_dtype, block_.output_dtype, &store_));
+  return binary() ? choose_way(block_.input_dtype, block_.loop_dtype, &operand_) : GUF_OK;
+}
 
 // Fills the tables with operations first .. first + count - 1.
 guf_status Scatter::group(int64_t first, int64_t count, uint64_t *out_targets) {
@@ -77,6 +97,9 @@ guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t ope
   block.status = job_.status();
   block.watch = job_.watch();
   block.operands = operand_table;
+  block.load = load_;
+  block.store = store_;
+  block.operand = operand_;
   block.output_form = form_in(block_.output_dtype, block_.output_flags);
   if (binary()) block.input_form = form_in(block_.input_dtype, block_.input_flags);
   const uint64_t some = std::min(targets, kMostItems);
@@ -99,6 +122,7 @@ guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t ope
 }
 
 guf_status Scatter::run() {
+  GUF_GPU_TRY(choose_ways());
   const int64_t most = std::min(block_.nindices, kMostTogether);
   const auto room = static_cast<uint64_t>(most);
   if (!operations_.open(room) || !targets_.open(room) || !operands_.open(room)) {
@@ -119,26 +143,10 @@ guf_status Scatter::run() {
   return GUF_OK;
 }
 
-// Operations go through the array's dtype one by one, which `convert` cannot do.
-bool casts_times(const guf_method_block &block) {
-  const auto casts = [&](guf_dtype dtype) {
-    return dtype != block.loop_dtype && (is_time_dtype(dtype) || is_time_dtype(block.loop_dtype));
-  };
-  return casts(block.output_dtype) || (block.input != 0 && casts(block.input_dtype));
-}
-
 }  // namespace
 
 guf_status queue_at(MethodJob &job) {
   if (job.block.nindices == 0) return GUF_OK;
-  if (casts_times(job.block)) {
-    return fail(
-        job.error(), GUF_E_UNSUPPORTED,
-        "at casts between dtypes 0x%x, 0x%x and 0x%x of times, which only the cpu does: give "
-        "operands of one unit",
-        static_cast<unsigned>(job.block.output_dtype), static_cast<unsigned>(job.block.loop_dtype),
-        static_cast<unsigned>(job.block.input_dtype));
-  }
   return Scatter(job).run();
 }
 

@@ -25,7 +25,7 @@ class MethodJob {
   MethodJob(const guf_backend_method &method, Steps &to, guf_error *error)
       : call(method), block(*method.block), steps(to), error_(error) {}
 
-  // Errors  GUF_E_UNSUPPORTED <= flags, records, a loop without entries, casts of times in `at`
+  // Errors  GUF_E_UNSUPPORTED <= flags, records, a loop without entries
   guf_status open();
 
   bool has(uint32_t flag) const { return (block.flags & flag) != 0; }

@@ -14,7 +14,8 @@ namespace gufunc::gpu {
 // Reads the block and its indices during the call only. The order of folding is that of
 // docs/reductions.md, the same bits as the cpu's; at the end the status word has what happened.
 // Errors  GUF_E_UNSUPPORTED <= a record, a loop without the entries that the method is made of,
-//                              `at` with a cast between times, flags that are not known
+//                              `at` of numbers on times, flags that are not known
+//         GUF_E_DTYPE <= `at` with operands that have no cast to the loop's type
 //         GUF_E_NO_MEMORY <= host memory for the tables of reduceat and at
 //         GUF_E_DEVICE_MEMORY, and what run() of the steps fails with
 guf_status queue_method(const guf_backend_method &method, Steps &steps, guf_error *error);

@@ -25,7 +25,8 @@ struct Negative {
 };
 struct AddTimes {
   static guf::timedelta call(guf::timedelta a, guf::timedelta b) {
-    return guf::timedelta{guf::time::plus(a.value, b.value)};
+    const bool no_time = a.value == guf::nat || b.value == guf::nat;
+    return guf::timedelta{no_time ? guf::nat : guf::time::plus(a.value, b.value)};
   }
 };
 // A sum that fails where an operand is 200 or more.

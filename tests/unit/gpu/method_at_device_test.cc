@@ -161,6 +161,29 @@ TEST_P(DeviceAt, IsOneAfterTheOther) {
   ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
   EXPECT_EQ(array == right, true);
 }
+// Three quarters are nothing in an array of integers, however often they are added.
+TEST(DeviceAtOfOneElement, GoesThroughTheArraysDtypeAtEveryStep) {
+  int32_t array = 2;
+  const std::vector<float> data(5, 0.75f);
+  const std::vector<int64_t> places(5, 0), operands = {0, 4, 8, 12, 16};
+  guf_method_block block = {};
+  block.method = GUF_METHOD_AT;
+  block.items = 1;
+  block.indices = places.data();
+  block.operand_indices = operands.data();
+  block.nindices = 5;
+  block.input = reinterpret_cast<uint64_t>(data.data());
+  block.output = reinterpret_cast<uint64_t>(&array);
+  block.input_dtype = GUF_F32;
+  block.output_dtype = GUF_I32;
+  block.loop_dtype = GUF_F64;
+  guf_backend_method method = {};
+  method.block = &block;
+  guf_error error = cpu::fresh_error();
+  HostSteps steps(fold_loop("add", GUF_F64));
+  ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
+  EXPECT_EQ(array, 2);
+}
 INSTANTIATE_TEST_SUITE_P(Rows, DeviceAt, testing::ValuesIn(kRows),
                          [](const auto &row) { return row.param.name; });
 

@@ -177,6 +177,35 @@ TEST_F(DeviceEvents, AreThoseOfTheCpu) {
   EXPECT_EQ(seen, kAllEvents);
 }
 
+// The total of the last tile precedes nothing: to join it to another would be a step that is not
+// taken.
+TEST_F(DeviceEvents, OfAccumulateLeaveOutTheLastTotal) {
+  constexpr size_t kTiles = 258, kTile = 256;
+  std::vector<double> data(kTiles * kTile), results(data.size());
+  data[0] = -1.7e308;
+  data[256 * kTile] = data[257 * kTile] = 1.7e308;
+  guf_method_block block = {};
+  block.method = GUF_METHOD_ACCUMULATE;
+  block.flags = GUF_METHOD_TREE;
+  block.items = 1;
+  block.nfold = 1;
+  block.fold_size[0] = static_cast<int64_t>(data.size());
+  block.fold_input_step[0] = block.fold_output_step = 8;
+  block.input = reinterpret_cast<uint64_t>(data.data());
+  block.output = reinterpret_cast<uint64_t>(results.data());
+  block.input_dtype = block.output_dtype = block.loop_dtype = GUF_F64;
+  guf_launch_watch watch = {};
+  watch.report = kAllEvents;
+  guf_backend_method method = {};
+  method.block = &block;
+  method.watch = &watch;
+  guf_error error = cpu::fresh_error();
+  HostSteps steps(fold_loop("add", GUF_F64));
+  ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
+  EXPECT_EQ(steps.status(), 0U);
+  EXPECT_EQ(results.back(), 1.7e308);
+}
+
 // Nobody asks for overflows: they are not told.
 TEST_F(DeviceEvents, AreOnlyThoseThatSomebodyAsksFor) {
   std::vector<double> data = {1e308, 1e308, -INFINITY};

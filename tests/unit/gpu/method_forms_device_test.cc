@@ -14,6 +14,10 @@
 namespace gufunc::gpu {
 namespace {
 
+constexpr guf_dtype kSeconds = (GUF_TIMEDELTA64 & 0xFFU) | GUF_UNIT_SECOND << 8 | 1U << 16;
+constexpr guf_dtype kMilliseconds =
+    (GUF_TIMEDELTA64 & 0xFFU) | GUF_UNIT_MILLISECOND << 8 | 1U << 16;
+
 class DeviceForms : public testing::Test {
  protected:
   static void SetUpTestSuite() { cpu::cpu(); }
@@ -112,8 +116,6 @@ TEST_F(DeviceForms, MixedLoopsFoldFromTheLeftOverAllDimensions) {
 
 // Times of another unit are converted before and behind.
 TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
-  const guf_dtype seconds = (GUF_TIMEDELTA64 & 0xFFU) | GUF_UNIT_SECOND << 8 | 1U << 16;
-  const guf_dtype milliseconds = (GUF_TIMEDELTA64 & 0xFFU) | GUF_UNIT_MILLISECOND << 8 | 1U << 16;
   std::vector<int64_t> data(1000), sums(3), running(3000);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int64_t>(i);
   guf_method_block block = {};
@@ -129,8 +131,8 @@ TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
   block.fold_input_step[0] = 8;
   block.input = reinterpret_cast<uint64_t>(data.data());
   block.output = reinterpret_cast<uint64_t>(sums.data());
-  block.input_dtype = seconds;
-  block.loop_dtype = milliseconds;
+  block.input_dtype = kSeconds;
+  block.loop_dtype = kMilliseconds;
   block.output_dtype = GUF_I64;
   guf_backend_method method = {};
   method.block = &block;
@@ -143,20 +145,37 @@ TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
   block.method = GUF_METHOD_ACCUMULATE;
   block.kept_output_step[0] = 8 * 900;
   block.fold_output_step = 8;
-  block.output_dtype = seconds;
+  block.output_dtype = kSeconds;
   block.output = reinterpret_cast<uint64_t>(running.data());
   HostSteps scan(fold_loop("add", GUF_TIMEDELTA64));
   ASSERT_EQ(queue_method(method, scan, &error), GUF_OK) << error.message;
   for (int64_t k = 0; k < 3; ++k) {
     EXPECT_EQ(running[static_cast<size_t>(k * 900 + 899)], 899 * 900 / 2 + 900 * k);
   }
+}
+
+// Operation after operation through the array's unit: 700 ms of 900 are no second.
+TEST_F(DeviceForms, AtConvertsTimesAtEveryStep) {
+  std::vector<int64_t> array = {5, 7};
+  const std::vector<int64_t> data = {900, 1700, -100, INT64_MIN, 2500};
+  const int64_t places[] = {0, 8, 0, 8, 0}, operands[] = {0, 8, 16, 24, 32};
+  guf_method_block block = {};
   block.method = GUF_METHOD_AT;
-  block.nfold = 0;
-  const int64_t place = 0;
-  block.indices = block.operand_indices = &place;
-  block.nindices = 1;
-  EXPECT_EQ(queue_method(method, scan, &error), GUF_E_UNSUPPORTED);
-  EXPECT_NE(std::strstr(error.message, "of times"), nullptr) << error.message;
+  block.items = 1;
+  block.indices = places;
+  block.operand_indices = operands;
+  block.nindices = 5;
+  block.input = reinterpret_cast<uint64_t>(data.data());
+  block.output = reinterpret_cast<uint64_t>(array.data());
+  block.input_dtype = block.loop_dtype = kMilliseconds;
+  block.output_dtype = kSeconds;
+  guf_backend_method method = {};
+  method.block = &block;
+  guf_error error = cpu::fresh_error();
+  HostSteps steps(fold_loop("add", GUF_TIMEDELTA64));
+  ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
+  // 5.9 is 5, 4.9 is 4, 6.5 is 6; not-a-time stays.
+  EXPECT_EQ(array, (std::vector<int64_t>{6, INT64_MIN}));
 }
 
 // Steps that nobody runs: their sizes are what counts.

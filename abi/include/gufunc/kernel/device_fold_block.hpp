@@ -125,6 +125,12 @@ struct at_target {
   u64 first, count;
 };
 
+// How an element becomes one of a loop over times, or back: convert_way, and what that reads.
+struct time_way {
+  u32 way, reserved;
+  time::conversion units;
+};
+
 struct at_block {
   u64 status;
   u64 targets;   // of at_target
@@ -135,6 +141,7 @@ struct at_block {
   u32 items;  // targets times lanes, of this launch
   divisor by_lanes;
   lane_dims lanes;
+  time_way load, store, operand;  // read by loops over times alone, where a form is not own
 };
 
 }  // namespace device

@@ -7,6 +7,7 @@
 #define GUFUNC_KERNEL_DEVICE_FOLD_CHAIN_HPP
 
 #include "device_fold_step.hpp"
+#include "device_move_block.hpp"
 
 namespace guf {
 namespace device {
@@ -133,20 +134,49 @@ struct at_fold {
     const lane_place place = place_of(p.lanes, lane);
     const u64 to = p.output + place.output + (u64)target.output;
     stepper<Op, X, X, MayFail> step(p.watch);
-    X x = fetch<X>(to, p.output_form);
+    X x = load(to, p.output_form, p.load);
     GUF_NO_UNROLL
     for (u64 k = target.first; k < target.first + target.count; ++k) {
       X y = x;
       if constexpr (Binary) {
         const u64 from = p.input + place.input + (u64)((const i64 *)p.operands)[k];
-        y = fetch<X>(from, p.input_form);
+        y = load(from, p.input_form, p.operand);
       }
       x = cast<X>(step(cast<value>(x), cast<value>(y)));
       // Each operation sees what the one before it wrote.
-      put<X>(to, p.output_form, x);
-      if ((p.output_form & kFormOwn) == 0) x = fetch<X>(to, p.output_form);
+      store(to, p.output_form, p.store, x);
+      if ((p.output_form & kFormOwn) == 0) x = load(to, p.output_form, p.load);
     }
     report(p.status, step.found());
+  }
+
+ private:
+  static GUF_DEVICE_ONLY X load(u64 from, u32 form, const time_way &way) {
+    if constexpr (is_time<X>::value) {
+      if ((form & kFormOwn) != 0) return *(const X *)from;
+      const char *const at = (const char *)from;
+      raw_element x;
+      load_raw<1>(&x, &at, form);
+      return from_raw<X>(converted(way.way, way.units, form, kind_of<X>::value, x));
+    } else {
+      (void)way;
+      return fetch<X>(from, form);
+    }
+  }
+  static GUF_DEVICE_ONLY void store(u64 to, u32 form, const time_way &way, X x) {
+    if constexpr (is_time<X>::value) {
+      if ((form & kFormOwn) != 0) {
+        *(X *)to = x;
+        return;
+      }
+      char *const at = (char *)to;
+      const bool live = true;
+      const raw_element raw = converted(way.way, way.units, kind_of<X>::value, form, to_raw<X>(x));
+      store_raw<1>(&at, &raw, &live, form);
+    } else {
+      (void)way;
+      put<X>(to, form, x);
+    }
   }
 };
 
