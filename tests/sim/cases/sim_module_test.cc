@@ -205,6 +205,35 @@ TEST_P(SimModule, GraphsRunKernels) {
   EXPECT_EQ(result, 4);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+class SimModuleDeathTest : public SimModule {
+ protected:
+  // The streams' threads do not come along with a fork.
+  SimModuleDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+// Device-check: kernels are instrumented, and the ends of allocations are exact for them.
+TEST_P(SimModuleDeathTest, KernelsMayNotLeaveTheirMemory) {
+  face_.set("ITEMS", SIM_TEST_CHECKED_SIDECAR);
+  face_.set("ORDER", "lazy");
+  restart("DEVICE_CHECK", "1");
+  prepare();
+  TestBlock block = {0, 0, 0, 25, 0};
+  for (uint64_t *memory : {&block.a, &block.b, &block.out}) SIM_OK(face_.alloc(memory, 100));
+  void *const add = function("sim_add");
+  SIM_OK(face_.launch(add, 1, 32, 0, stream_, &block));
+  SIM_OK(face_.stream_sync(stream_));
+  block.n = 26;
+  EXPECT_DEATH(
+      {
+        face_.launch(add, 1, 32, 0, stream_, &block);
+        face_.stream_sync(stream_);
+      },
+      "use-after-poison");
+}
+SIM_BOTH(SimModuleDeathTest);
+#endif
+
 SIM_BOTH(SimModule);
 
 }  // namespace

@@ -44,7 +44,7 @@ void fill_fresh(uint64_t address, uint64_t bytes) {
 
 Arena::Arena(uint64_t memory, bool device_check) : device_check_(device_check) {
   // Room for what rests and for red zones around many small allocations.
-  size_ = std::max<uint64_t>(memory * 4, uint64_t{1} << 30);
+  size_ = std::max<uint64_t>(memory * 4, uint64_t{256} << 20);
   void *hint = reinterpret_cast<void *>(uint64_t{0x2000} << 32);
   void *place =
       mmap(hint, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
