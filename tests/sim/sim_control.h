@@ -12,7 +12,8 @@ extern "C" {
 #endif
 
 /* Changes a setting: the name of a GUFUNC_SIM_* variable without that beginning, and its value.
-   DEVICES, MEMORY, ARCH, ORDER and SEED hold from the next reset on. 0: done; 1: no such setting. */
+   DEVICES, MEMORY, ARCH, ORDER, SEED, VERSION, MISSING and DEVICE_CHECK hold from the next reset
+   on. 0: done; 1: no such setting. */
 int gufunc_sim_set(const char *name, const char *value);
 
 /* Waits for all work, then forgets every object, context, device, fault and count: the next init
@@ -32,15 +33,15 @@ void gufunc_sim_clear_calls(void);
 const char *gufunc_sim_function(uint32_t index);
 
 /* Live objects of a kind: "allocation" (device memory of any kind), "pinned", "registered",
-   "stream", "event", "module", "library", "pool", "graph", "graph_exec", "context" (references of primary
-   ones included), or null for the sum. UINT64_MAX: no such kind. */
+   "stream", "event", "module", "library", "pool", "graph", "graph_exec", "context" (references of
+   primary ones included), or null for the sum. UINT64_MAX: no such kind. */
 uint64_t gufunc_sim_live(const char *kind);
 
 /* Bytes of device memory that are allocated, pools' unused memory not counted. */
 uint64_t gufunc_sim_used_bytes(void);
 
-/* How often a program did what is forbidden, and what the n-th was; null behind the last. Texts live
-   until the next reset. */
+/* How often a program did what is forbidden, and what the n-th was; null behind the last. Texts
+   live until the next reset. */
 uint32_t gufunc_sim_violations(void);
 const char *gufunc_sim_violation(uint32_t index);
 void gufunc_sim_clear_violations(void);

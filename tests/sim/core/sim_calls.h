@@ -65,9 +65,10 @@ int injected_run_failure(WorkKind kind);
 
 #define SIM_EXPORT extern "C" __attribute__((visibility("default")))
 // The body of a driver's function: SIM_CALL(name, rules) { ... return code; } SIM_END
-#define SIM_CALL(name, rules)            \
-  static ::sim::Site site(#name, rules); \
-  return site.call([&]([[maybe_unused]] ::sim::Driver &driver, [[maybe_unused]] ::sim::Lock &lock) -> int
+#define SIM_CALL(name, rules)                                  \
+  static ::sim::Site site(#name, rules);                       \
+  return site.call([&]([[maybe_unused]] ::sim::Driver &driver, \
+                       [[maybe_unused]] ::sim::Lock &lock) -> int
 #define SIM_END )
 
 #endif  // GUFUNC_TESTS_SIM_CORE_SIM_CALLS_H

@@ -7,8 +7,8 @@
 
 namespace sim {
 
-// Where an address of a copy must lie. Device: memory that a driver gave or registered. Host: not in
-// an arena. Any: wherever it does.
+// Where an address of a copy must lie. Device: memory that a driver gave or registered. Host: not
+// in an arena. Any: wherever it does.
 enum class Side { kHost, kDevice, kAny };
 
 // Pageable sources of at most 64 KiB are read before this returns, larger ones and pinned ones when

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 64-bit ELF file in memory whose length its own headers say. Every access is checked against that
-// length; headers that promise more than 1 GiB are not believed.
+// A 64-bit ELF file in memory whose length its own headers say. Every access is checked against
+// that length; headers that promise more than 1 GiB are not believed.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_ELF_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_ELF_H
 

@@ -28,8 +28,8 @@ using Lock = std::unique_lock<std::mutex>;
 
 enum class WorkKind { kCopy, kFill, kKernel, kHost, kRecord, kWait, kAlloc, kFree, kGraph };
 
-// What an operation does when its turn has come. `run` is called without the driver's lock and gives
-// a code; anything but success fails the context. Graphs keep works and run them many times.
+// What an operation does when its turn has come. `run` is called without the driver's lock and
+// gives a code; anything but success fails the context. Graphs keep works and run them many times.
 struct Work {
   WorkKind kind;
   std::function<int()> run;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers and structures of HIP 6's host API that the simulator knows; sim_hip_check.cc compares
-// them with HIP's headers where there are any.
+// The numbers and structures of HIP 6's host API that the simulator knows; sim_hip_check.cc
+// compares them with HIP's headers where there are any.
 #ifndef GUFUNC_TESTS_SIM_HIP_SIM_HIP_API_H
 #define GUFUNC_TESTS_SIM_HIP_SIM_HIP_API_H
 
