@@ -40,15 +40,15 @@ guf_status Device::make_stream(Stream **out, guf_error *error) {
 }
 
 void Device::close() {
-  // A lost device has no work to wait for; what it had is given back as far as the driver takes it.
-  if (!lost()) note(driver_.context_synchronize());
+  // A lost device answers at once; what it had is given back as far as the driver takes it.
+  note(driver_.context_synchronize());
   status_ring_.close();
   staged_copies_.close();
   moves_.close();
   if (idle_stream_ != nullptr) {
     for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->close();
     // What goes back in the order of streams has gone before those and the pool do.
-    if (!lost()) note(driver_.context_synchronize());
+    note(driver_.context_synchronize());
   }
   for (Stream *stream : {default_stream_, idle_stream_}) {
     if (stream != nullptr) close_stream(*stream);

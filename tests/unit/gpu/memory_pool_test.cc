@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pool over a driver whose work ends by hand: nobody gets memory that another stream still uses.
+#include "backends/gpu/memory_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "backends/gpu/gpu_device.h"
+#include "tests/unit/gpu/fake_driver.h"
+
+namespace gufunc::gpu {
+namespace {
+
+const guf_host_api *malloc_host() {
+  static constexpr guf_host_api kHost = {
+      sizeof(guf_host_api),
+      GUF_BACKEND_ABI_MINOR,
+      nullptr,
+      [](void *, int32_t, const char *) {},
+      [](void *, size_t size, size_t alignment) {
+        return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+      },
+      [](void *, void *memory) { std::free(memory); },
+      [](void *, const char *) -> const char * { return nullptr; }};
+  return &kHost;
+}
+
+const Vendor kNoVendor = {"fake", "0", nullptr, nullptr, nullptr, nullptr};
+
+// A device over the fake driver, with as many streams as a test wants.
+class Pool : public testing::TestWithParam<bool> {
+ protected:
+  void open() {
+    set_host(malloc_host());
+    driver.with_pools = GetParam();
+    DeviceFacts facts = {};
+    facts.memory_bytes = uint64_t{1} << 30;
+    facts.pools = true;
+    device = std::make_unique<Device>(driver, kNoVendor, facts, Context{nullptr, 0, false});
+    ASSERT_EQ(device->start(nullptr), GUF_OK);
+  }
+  void TearDown() override {
+    for (Stream *const stream : streams) device->close_stream(*stream);
+    device->close();
+    EXPECT_EQ(driver.used, 0u);
+    EXPECT_TRUE(driver.live.empty());
+  }
+  Stream &add_stream() {
+    Native native = nullptr;
+    driver.stream_open(&native);
+    Stream *stream = nullptr;
+    EXPECT_EQ(device->open_stream(native, true, &stream, nullptr), GUF_OK);
+    streams.push_back(stream);
+    return *stream;
+  }
+  MemoryPool &pool() { return device->pool(Backing::kDevice); }
+  static FakeStream &fake(Stream &stream) { return *static_cast<FakeStream *>(stream.native()); }
+
+  FakeDriver driver;
+  std::unique_ptr<Device> device;
+  std::vector<Stream *> streams;
+};
+
+TEST(PoolClasses, CoverEverySizeWithLittleWaste) {
+  uint64_t last = 0;
+  for (int number = 0; number < kPoolClasses; ++number) {
+    const uint64_t bytes = class_bytes(number);
+    EXPECT_GT(bytes, last);
+    EXPECT_EQ(bytes % 128, 0u);
+    EXPECT_EQ(pool_class(bytes), number);
+    EXPECT_EQ(pool_class(last + 1), number);
+    if (number > 0) {
+      EXPECT_LE((bytes - last - 1) * 4, last);
+    }
+    last = bytes;
+  }
+  EXPECT_EQ(pool_class(0), 0);
+  EXPECT_EQ(pool_class(kLargestBlock + 1), -1);
+  EXPECT_EQ(block_bytes(kLargestBlock + 1), kLargestBlock + 512);
+  EXPECT_EQ(block_bytes(UINT64_MAX), 0u);
+}
+
+TEST_P(Pool, OtherStreamsGetMemoryWhenItsGuardHasPassed) {
+  open();
+  Stream &a = add_stream(), &b = add_stream();
+  Block *block = nullptr;
+  ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
+  const uint64_t address = block->address;
+  fake(a).queued = 1;  // a uses it
+  pool().give(block, a);
+  ASSERT_EQ(pool().take(1000, b, &block, nullptr), GUF_OK);
+  EXPECT_NE(block->address, address);
+  EXPECT_EQ(driver.syncs, 0u);
+  Block *other = nullptr;
+  ASSERT_EQ(pool().take(1000, b, &other, nullptr), GUF_OK);
+  EXPECT_NE(other->address, address);
+  fake(a).done = 1;
+  Block *third = nullptr;
+  ASSERT_EQ(pool().take(1000, b, &third, nullptr), GUF_OK);
+  EXPECT_EQ(third->address, address);
+  for (Block *const used : {block, other, third}) pool().give(used, b);
+}
+
+TEST_P(Pool, ACapturedStreamGetsNothingAndKeepsWhatItFrees) {
+  open();
+  Stream &a = add_stream();
+  Block *block = nullptr;
+  ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
+  const uint64_t address = block->address;
+  fake(a).capturing = true;
+  pool().give(block, a);
+  Block *none = nullptr;
+  EXPECT_EQ(pool().take(1000, a, &none, nullptr), GUF_E_CAPTURE);
+  fake(a).capturing = false;
+  ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
+  EXPECT_NE(block->address, address);
+  pool().give(block, a);
+  pool().give_all(pool().take_captured(a), a);
+}
+
+TEST_P(Pool, AskingAgainIsDoneOnce) {
+  open();
+  Stream &a = add_stream();
+  driver.fail_next = kFakeNoMemory;
+  Block *block = nullptr;
+  ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
+  EXPECT_EQ(driver.asked, 2u);
+  pool().give(block, a);
+  driver.capacity = 0;
+  driver.asked = 0;
+  guf_error error = {};
+  error.struct_size = sizeof(error);
+  EXPECT_EQ(pool().take(1 << 20, a, &block, &error), GUF_E_DEVICE_MEMORY);
+  EXPECT_EQ(error.native_code, kFakeNoMemory);
+  EXPECT_EQ(driver.asked, 2u);
+}
+
+// Random programs: an address belongs to one owner at a time, and passes to another stream only
+// when the work that was queued before it was freed is done.
+TEST_P(Pool, NoStreamGetsMemoryInUse) {
+  open();
+  driver.capacity = uint64_t{64} << 20;
+  std::mt19937 random(7);
+  const auto draw = [&](uint32_t below) { return static_cast<uint32_t>(random() % below); };
+  for (int i = 0; i < 4; ++i) add_stream();
+  struct Held {
+    Block *block;
+    Stream *stream;
+  };
+  struct Freed {
+    Stream *stream;
+    uint64_t queued;
+  };
+  std::vector<Held> held;
+  std::map<uint64_t, Freed> freed;
+  int reused = 0, passed = 0;
+  for (int step = 0; step < 60000; ++step) {
+    Stream &stream = *streams[draw(4)];
+    FakeStream &state = fake(stream);
+    switch (draw(4)) {
+      case 0:
+        ++state.queued;
+        break;
+      case 1:
+        state.done += draw(static_cast<uint32_t>(state.queued - state.done) + 1);
+        break;
+      case 2: {
+        Block *block = nullptr;
+        const uint64_t bytes = draw(16) == 0 ? (65u << 20) : 1u << draw(22);
+        if (pool().take(bytes, stream, &block, nullptr) != GUF_OK) break;
+        ASSERT_GE(block->bytes, bytes);
+        if (const auto found = freed.find(block->address); found != freed.end()) {
+          ++reused;
+          const Freed &before = found->second;
+          if (before.stream != &stream) {
+            ++passed;
+            ASSERT_GE(fake(*before.stream).done, before.queued) << "step " << step;
+          }
+          freed.erase(found);
+        }
+        for (const Held &other : held) ASSERT_NE(other.block->address, block->address);
+        held.push_back({block, &stream});
+        break;
+      }
+      default:
+        if (held.empty()) break;
+        const size_t index = draw(static_cast<uint32_t>(held.size()));
+        const Held gone = held[index];
+        held.erase(held.begin() + static_cast<std::ptrdiff_t>(index));
+        freed[gone.block->address] = {gone.stream, fake(*gone.stream).queued};
+        pool().give(gone.block, *gone.stream);
+    }
+  }
+  for (const Held &rest : held) pool().give(rest.block, *rest.stream);
+  EXPECT_GT(reused, 5000);
+  EXPECT_GT(passed, 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutTheDriversPools, Pool, testing::Bool());
+
+}  // namespace
+}  // namespace gufunc::gpu
