@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the entries of methods receive: `leaves` and `join` (the tree), `fold` (from the left),
 // `scan` and `at`. A pass folds one dimension; what it keeps are its lanes, numbered with dimension
-// 0 fastest. Partial results lie as [slot][lane], those of which some may be absent with a byte each
-// that says so.
+// 0 fastest. Partial results lie as [slot][lane]; where some may be absent, a byte each says which
+// are there.
 //
 // The accumulator type A of a tree is X, but f32 where X is f16 or bf16. Steps and addresses are
 // bytes; a launch has less than 2^31 lanes, blocks and work-items.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps the order of elements: each step waits for the one before, and is rounded to the loop's
-// type.
+// What keeps the order of elements: each step waits for the one before, and is rounded to the
+// loop's type.
 //   fold  one thread per lane and piece, from the left
 //   at    one thread per lane and element that is changed, operation after operation
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_CHAIN_HPP

@@ -26,8 +26,8 @@ GUF_DEVICE_NOINLINE u32 step_events(A a, B b, R made) {
 
 }  // namespace detail
 
-// Steps X op Y -> X of one thread. X and Y are the types in which operands are looked at and results
-// are rounded: those of memory, or what partial results are kept in.
+// Steps X op Y -> X of one thread. X and Y are the types in which operands are looked at and
+// results are rounded: those of memory, or what partial results are kept in.
 template <class Op, class X, class Y, bool MayFail>
 class stepper {
  public:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/gpu/method_queue.h"
-
+// Which method it is.
 #include <gufunc/kernel/device_events.hpp>
 #include <gufunc/kernel/reduce_tree.hpp>
 
 #include "backends/gpu/method_job.h"
+#include "backends/gpu/method_queue.h"
 
 namespace gufunc::gpu {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // reduceat: the host cuts stretches into pieces, which a table in device memory names. Stretches
-// that are a piece of their own leave their results at once, whatever their number; those of several
-// pieces are joined level by level.
+// that are a piece of their own leave their results at once, whatever their number; those of
+// several pieces are joined level by level.
 #include <algorithm>
 
 #include "backends/gpu/host_array.h"
