@@ -68,7 +68,7 @@ guf_status describe_launch(void *device, const guf_backend_launch *launch, char 
 guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error);
 
-// gpu_extension.cc
+// extension_table.cc
 guf_status extension(const char *name, uint32_t version, const void **out_table, guf_error *error);
 
 template <class Function>

@@ -127,6 +127,12 @@ ERROR_CODES = [
           "GUF_E_NEW: no test expects it"),
 ]
 
+TWINS_BEFORE = {"backends/roc/planted.cc": "".join(f"int x{i};\n" for i in range(40))}
+TWINS = [
+    Plant("backends/cuda/planted.cc", "int y;\n" + "".join(f"  int x{i};\n" for i in range(9, 30)),
+          "planted.cc:2: 21 lines as in backends/roc/planted.cc:10, over 20"),
+]
+
 FORMAT = [Plant("core/base/planted.cc", SPDX + "int  x ;\n", "planted.cc")]
 
 TIDY = [
@@ -264,6 +270,7 @@ def main():
         "docs": (DOCS, {"core/base/planted.cc": SPDX}),
         "layout": (LAYOUT, {"abi/layout.txt": LAYOUT_BEFORE}),
         "error_codes": (ERROR_CODES, ERROR_CODES_BEFORE),
+        "twins": (TWINS, TWINS_BEFORE),
         "format": (FORMAT, {}),
         "tidy": (TIDY, {}),
     }[args.check]

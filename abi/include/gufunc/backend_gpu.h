@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The extension "gufunc.gpu" of backends for GPUs: what a host may want beyond the table of
- * gufunc/backend.h. Asked for with the slot `extension`; constant, valid for the life of the process.
+ * gufunc/backend.h. Asked for with the slot `extension`; constant, and valid for the life of the
+ * process.
  *
  * The rules of backend.h hold: fallible functions return a guf_status and take a non-NULL guf_error
  * last; any thread; devices, streams and events are the plugin's own objects; a NULL stream is the

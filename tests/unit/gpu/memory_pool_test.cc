@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pool over a driver whose work ends by hand: nobody gets memory that another stream still uses.
+// The pool over a driver whose work ends by hand: nobody gets memory that another stream still
+// uses.
 #include "backends/gpu/memory_pool.h"
 
 #include <gtest/gtest.h>

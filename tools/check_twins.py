@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that vendors' backends do not repeat each other: what both need belongs to backends/gpu."""
+
+import house_tree as tree
+
+VENDORS = ("backends/cuda", "backends/roc")
+LONGEST_RUN = 20  # lines
+
+
+def lines_of(root, folder):
+    """Every file of the folder as (path, [(number, text)]); blank lines and comments do not count."""
+    for path in tree.files(root / folder, tree.CODE):
+        text = (root / folder / path).read_text().splitlines()
+        kept = [(number, line.strip()) for number, line in enumerate(text, 1)]
+        yield f"{folder}/{path}", [
+            (number, line) for number, line in kept if line and not line.startswith("//")]
+
+
+def longest_common(ours, theirs):
+    """The longest run of lines that both have: its length, and where it begins in each."""
+    best, before = (0, 0, 0), [0] * (len(theirs) + 1)
+    for i, (_, line) in enumerate(ours):
+        here = [0] * (len(theirs) + 1)
+        for j, (_, other) in enumerate(theirs):
+            if line == other:
+                here[j + 1] = before[j] + 1
+                best = max(best, (here[j + 1], i - here[j + 1] + 1, j - here[j + 1] + 1))
+        before = here
+    return best
+
+
+def main():
+    root = tree.parser(__doc__).parse_args().root
+    findings, examined = [], 0
+    others = list(lines_of(root, VENDORS[1]))
+    for path, ours in lines_of(root, VENDORS[0]):
+        for other, theirs in others:
+            examined += 1
+            length, i, j = longest_common(ours, theirs)
+            if length > LONGEST_RUN:
+                findings.append(f"{path}:{ours[i][0]}: {length} lines as in {other}:{theirs[j][0]}, "
+                                f"over {LONGEST_RUN}: they belong to backends/gpu")
+    tree.finish("twins", findings, examined)
+
+
+if __name__ == "__main__":
+    main()
