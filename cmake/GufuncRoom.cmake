@@ -65,8 +65,9 @@ function(gufunc_set_test_properties name)
     "UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1")
 endfunction()
 
-# gufunc_simulate_devices(<test> [<items file>...]): runs a test with the simulated drivers in the place
-# of the vendors', their devices' kernels out of the standard library's sidecars and those given.
+# gufunc_simulate_devices(<test> [<items file>...]): runs a test with the simulated drivers in the
+# place of the vendors', their devices' kernels out of the standard library's sidecars and those
+# given.
 function(gufunc_simulate_devices name)
   set(items ${ARGN})
   foreach(vendor IN ITEMS cuda roc)
@@ -77,8 +78,10 @@ function(gufunc_simulate_devices name)
     endforeach()
   endforeach()
   list(JOIN items ":" items)
+  # LeakSanitizer reads memory of the devices that are no more; the drivers count leaks themselves.
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
-    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_ITEMS=${items}")
+    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_ITEMS=${items}"
+    "ASAN_OPTIONS=detect_leaks=0")
 endfunction()
 
 # gufunc_add_unit_test(<name> [SLOW] [THREADS] [OPTIMIZED] [LINK <library>...] <source>...):

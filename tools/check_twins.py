@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that vendors' backends do not repeat each other: what both need belongs to backends/gpu."""
+"""Checks that vendors' backends do not repeat each other: what both need is backends/gpu's."""
 
 import house_tree as tree
 
@@ -9,7 +9,7 @@ LONGEST_RUN = 20  # lines
 
 
 def lines_of(root, folder):
-    """Every file of the folder as (path, [(number, text)]); blank lines and comments do not count."""
+    """Each file of the folder as (path, [(number, text)]); blank lines and comments do not count."""
     for path in tree.files(root / folder, tree.CODE):
         text = (root / folder / path).read_text().splitlines()
         kept = [(number, line.strip()) for number, line in enumerate(text, 1)]
@@ -39,7 +39,8 @@ def main():
             examined += 1
             length, i, j = longest_common(ours, theirs)
             if length > LONGEST_RUN:
-                findings.append(f"{path}:{ours[i][0]}: {length} lines as in {other}:{theirs[j][0]}, "
+                findings.append(f"{path}:{ours[i][0]}: {length} lines as in "
+                                f"{other}:{theirs[j][0]}, "
                                 f"over {LONGEST_RUN}: they belong to backends/gpu")
     tree.finish("twins", findings, examined)
 

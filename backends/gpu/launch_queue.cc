@@ -64,7 +64,7 @@ guf_status fail_no_entry(guf_error *error, const char *entry) {
 guf_status place_immediate(const guf_launch_block &block, int operand, bool in_memory,
                            uint64_t *out_address, Steps &steps, guf_error *error) {
   const guf_dtype from = block.dtype[operand], to = block.loop_dtype[operand];
-  ElementCast cast;
+  ElementCast cast = {};
   if (!choose_cast(from, to, &cast)) return fail_no_cast(error, operand, from, to);
   const auto *const host = reinterpret_cast<const void *>(block.address[operand]);
   const guf::device::raw_element raw =

@@ -18,7 +18,7 @@ constexpr uint32_t kMoveItems =
 // The block of the convert entry but for its dimensions.
 struct Conversion {
   uint32_t form[2];
-  ElementCast cast;
+  ElementCast cast = {};
 };
 
 guf_status queue_conversion_part(const LaunchShape &shape, const Conversion &conversion,

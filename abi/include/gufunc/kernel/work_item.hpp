@@ -33,7 +33,7 @@ struct items_kernel {
   const char *name;  // "guf_ew_add_ff_f_row"
   item_entry entry;
   u32 argument_bytes;
-  u32 max_threads;  // of a block
+  u32 max_threads;   // of a block
   u32 synchronises;  // 1: it may call sync or exchange
   u32 reserved;
 };
