@@ -7,8 +7,8 @@
 #                   says where it lies
 #   with OBJECT     an interface library: link <target>, and register gufunc_module_v1_<module> by
 #                   address
-#   with ITEMS      also what simulated devices run instead of the module's device images; the target
-#                   property GUFUNC_ITEMS_FILE says where it lies
+#   with ITEMS      also what simulated devices run instead of the module's device images; the
+#                   target property GUFUNC_ITEMS_FILE says where it lies
 # Targets are levels of the host (all: every one) and devices: ptx_75 sm_90 gfx942 and their like;
 # devices whose compilers are missing are left out with a warning.
 set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING

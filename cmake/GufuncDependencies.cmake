@@ -12,8 +12,10 @@ pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 find_program(GUFUNC_CLANGXX NAMES clang++-19 DOC "Compiler of the kernels")
 
 # What gufcc makes device images with, beside the compiler; both are optional. A CUDA toolkit: ptxas
-# and libdevice, from the environment, the PATH, or the wheels that script/setup puts into build/cuda.
-file(GLOB gufunc_cuda_wheels "${PROJECT_SOURCE_DIR}/build/cuda/lib/python3*/site-packages/nvidia/cu13")
+# and libdevice, from the environment, the PATH, or the wheels that script/setup puts into
+# build/cuda.
+file(GLOB gufunc_cuda_wheels
+     "${PROJECT_SOURCE_DIR}/build/cuda/lib/python3*/site-packages/nvidia/cu13")
 find_program(gufunc_ptxas NAMES ptxas NO_CACHE
              HINTS "$ENV{CUDA_HOME}/bin" PATHS /usr/local/cuda/bin ${gufunc_cuda_wheels}/bin)
 if(gufunc_ptxas)

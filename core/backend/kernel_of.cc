@@ -2,6 +2,7 @@
 // Which code runs a loop on a device: the plugin judges the images, the best one is loaded, and the
 // answer is kept in the loop.
 #include <algorithm>
+#include <cstring>
 
 #include "core/backend/image_cache.h"
 #include "core/backend/kernel_table.h"
@@ -55,12 +56,20 @@ Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &dev
   return place;
 }
 
-// "x86-64-v2, sm_90 (refused)": the images that have the loop.
+// Whether an earlier image has the target of image `i`: families have one each.
+bool is_listed(const guf_module_v1 &table, uint32_t i) {
+  return std::any_of(table.images, table.images + i, [&](const guf_module_image &image) {
+    return std::strcmp(target_of(image), target_of(table.images[i])) == 0;
+  });
+}
+
+// "x86-64-v2, sm_90 (refused)": the images that have the loop, or all where there is none.
 base::Text image_list(const Place &place, const Device &device) {
   base::Text list;
-  for (uint32_t i = 0; place.loop != nullptr && i < place.table->nimages; ++i) {
+  const uint32_t count = place.table == nullptr ? 0 : place.table->nimages;
+  for (uint32_t i = 0; i < count; ++i) {
     const guf_module_image &image = place.table->images[i];
-    if (!serves(image, *place.loop)) continue;
+    if (place.loop == nullptr ? is_listed(*place.table, i) : !serves(image, *place.loop)) continue;
     list.add("%s%s%s", list.c_str()[0] == '\0' ? "" : ", ", target_of(image),
              is_refused(device, image) ? " (refused)" : "");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device images of a small source: what is in the table, what is left out and why, what is kept. Where
-// a vendor's tools are missing its images are skipped, and so are their tests.
+// Device images of a small source: what is in the table, what is left out and why, what is kept.
+// Where a vendor's tools are missing its images are skipped, and so are their tests.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -28,7 +28,8 @@ struct Target {
 // Every name that --targets takes.
 const std::vector<Target> &all_targets();
 
-// Reads "x86-64-v2,sm_90", "all" (every host level) or "host" (the highest level this machine runs).
+// Reads "x86-64-v2,sm_90", "all" (every host level) or "host" (the highest level this machine
+// runs).
 // Targets of OpenCL are taken and reported as skipped: their images are not built yet.
 bool select_targets(const std::string &text, std::vector<Target> *out, Diagnostics *diagnostics);
 

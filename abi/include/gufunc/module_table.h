@@ -100,8 +100,8 @@ typedef struct guf_module_loop {
   const guf_dtype *types;
   const char *name;
   uint32_t kernel;
-  int32_t kind;  /* guf_loop_kind */
-  uint32_t fold; /* 1 + index of the loop's fold entry; 0: none */
+  int32_t kind;    /* guf_loop_kind */
+  uint32_t fold;   /* 1 + index of the loop's fold entry; 0: none */
   uint32_t family; /* of the device images that have the loop's entries; 0: every one has them */
 } guf_module_loop;
 

@@ -136,5 +136,12 @@ TEST_F(ImageChoice, IsNoneWhereTheFamilyHasNoImage) {
   EXPECT_THAT(error_.message, HasSubstr("images there are: none"));
 }
 
+TEST_F(ImageChoice, NamesEachTargetOnceWhereNoLoopIs) {
+  images_[3].target = "t3";
+  loops_[0].types = {GUF_I32, GUF_I32};
+  EXPECT_EQ(target_of(0), std::to_string(GUF_E_NO_IMAGE));
+  EXPECT_THAT(error_.message, HasSubstr("images there are: t1, t3, t2"));
+}
+
 }  // namespace
 }  // namespace gufunc::backend
