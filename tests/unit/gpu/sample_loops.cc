@@ -83,6 +83,17 @@ struct Demean {
     for (i64 i = g.rank(); i < n; i += g.size()) y[i] = settled(x[i] - sum / scale);
   }
 };
+// What the first thread alone has read reaches all others by two ways.
+struct LessFirst {
+  template <class G, class X, class Y>
+  static void call(G g, X x, Y y) {
+    const i64 n = x.extent(0);
+    f64 first = 0;
+    if (g.rank() == 0 && n > 0) first = x[0];
+    first = g.subgroup().shuffle(g.broadcast(first, 0), 0);
+    for (i64 i = g.rank(); i < n; i += g.size()) y[i] = settled(x[i] - first);
+  }
+};
 // Asks for shared memory: reverses, and adds the largest.
 struct ReversePlusMax {
   template <class G, class X, class Y>
@@ -319,6 +330,8 @@ const std::vector<SampleLoop> &all_loops() {
       demean<c128>("demean_c128"),
       generalized<ReversePlusMax, true, false, true, arg<f64, role::in, 0>, arg<f64, role::out, 0>>(
           "reverse_f64", 1, 1),
+      generalized<LessFirst, true, false, false, arg<f64, role::in, 0>, arg<f64, role::out, 0>>(
+          "less_first_f64", 1, 1),
       matvec<f64>("matvec_f64"),
       matvec<i16>("matvec_i16"),
       generalized<ScaleInPlace, false, true, false, arg<f32, role::in>, arg<f32, role::inout, 0>>(

@@ -6,6 +6,9 @@
 //   g.sum(n, f) min max        over f(0) .. f(n-1), by the one tree; every thread gets it
 //   g.reduce(n, f, op, empty)  the same with another operation
 //   g.shared<T>(n)             memory of the group, uninitialised; null beyond kSharedBytes in all
+//   g.broadcast(x, rank)       the x of that thread, of at most 16 bytes; all threads call it
+//   g.subgroup()               the 32 threads around this one, without memory of their own; of it
+//                              also s.shuffle(x, rank), where each thread may name another
 #ifndef GUFUNC_KERNEL_GROUP_HPP
 #define GUFUNC_KERNEL_GROUP_HPP
 
@@ -68,6 +71,14 @@ class one : public detail::group_reductions<one> {
   template <class T>
   GUF_FN T *shared(i64 count) {
     return (T *)detail::take_shared(shared_, &used_, count * (i64)sizeof(T));
+  }
+  template <class T>
+  GUF_FN T broadcast(T value, u32) const {
+    return value;
+  }
+  template <class T>
+  GUF_FN T shuffle(T value, u32) const {
+    return value;
   }
 
  private:
