@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "backends/gpu/method_lanes.h"
 #include "backends/gpu/method_queue.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 #include "tests/unit/gpu/fold_loops.h"
@@ -256,6 +257,42 @@ TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
     ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
     EXPECT_GE(steps.threads[row.entry], row.items) << row.method;
     EXPECT_GT(steps.launches[row.entry], 1U) << row.method;
+  }
+}
+
+// Ranges of lanes follow each other, and each begins where its first lane is.
+TEST_F(DeviceForms, RangesOfLanesBeginAtTheirFirstLane) {
+  LaneList lanes;
+  lanes.add({5, 8, 1, 16, -1});
+  lanes.add({7, 1000, 100, 2000, -1});
+  lanes.add({3, 100000, 10000, 300000, -1});
+  for (const uint64_t most : {1U, 2U, 5U, 9U, 11U, 35U, 70U, 105U, 1000U}) {
+    LaneCut cut(lanes, most);
+    LaneRange range;
+    uint64_t next = 0;
+    while (cut.next(&range)) {
+      ASSERT_EQ(range.first, next);
+      ASSERT_LE(range.dims.lanes, most);
+      ASSERT_EQ(range.dims.pitch, 105U);
+      for (uint32_t k = 0; k < range.dims.lanes; ++k, ++next) {
+        int64_t input = range.input, mask = range.mask, output = range.output;
+        uint32_t rest = k;
+        for (uint32_t d = 0; d < range.dims.ndim; ++d) {
+          const uint32_t q = dev::quotient(range.dims.size[d], rest);
+          const int64_t index = rest - q * range.dims.size[d].d;
+          input += index * range.dims.input[d];
+          mask += index * range.dims.mask[d];
+          output += index * range.dims.output[d];
+          rest = q;
+        }
+        const auto i = static_cast<int64_t>(next % 5), j = static_cast<int64_t>(next / 5 % 7);
+        const auto m = static_cast<int64_t>(next / 35);
+        ASSERT_EQ(input, 8 * i + 1000 * j + 100000 * m) << next << " of at most " << most;
+        ASSERT_EQ(mask, i + 100 * j + 10000 * m);
+        ASSERT_EQ(output, 16 * i + 2000 * j + 300000 * m);
+      }
+    }
+    EXPECT_EQ(next, 105U) << most;
   }
 }
 
