@@ -10,7 +10,7 @@ namespace gufunc::gpu {
 namespace {
 
 constexpr uint64_t kTileElements = GUF_SCAN_TILE;
-constexpr uint32_t kRowBytes = 3 * 8;  // what `scan` knows of each of its rows in shared memory
+constexpr uint32_t kScanRowBytes = 3 * 8;  // what `scan` knows of each of its rows in shared memory
 
 // An axis of all lanes that is scanned.
 struct Scan {
@@ -40,7 +40,7 @@ guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t
   const bool half = job.block.loop_dtype == GUF_F16 || job.block.loop_dtype == GUF_BF16;
   const uint32_t shared =
       dev::kScanThreads *
-      (kRowBytes + (dev::kScanRun + 1) * (half ? 4 : static_cast<uint32_t>(value)));
+      (kScanRowBytes + (dev::kScanRun + 1) * (half ? 4 : static_cast<uint32_t>(value)));
   dev::scan_block block = {};
   block.status = job.status();
   block.watch = job.watch();
