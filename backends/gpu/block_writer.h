@@ -43,7 +43,8 @@ class BlockWriter {
 };
 
 // Heads of items: dimensions and mask of a shape that has at most kDims dimensions.
-inline void write_items(const LaunchShape &shape, guf::device::items_head *head) {
+template <class Head>
+void write_items(const LaunchShape &shape, Head *head) {
   head->mask = shape.mask;
   head->items = static_cast<uint32_t>(shape.items);
   head->ndim = static_cast<uint32_t>(shape.ndim);

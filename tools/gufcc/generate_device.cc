@@ -162,6 +162,11 @@ std::string device_entry_text(const EntryCall &call) {
       call.takes_shared ? "extern __attribute__((shared, aligned(16))) char guf_shared[]; " : "");
 }
 
+// What OpenCL C++ does not see. A class whose first entry it lacks is unknown there.
+std::string for_device_compilers(const EntryRow &row, const std::string &text) {
+  return row.in_opencl ? text : "#if !defined(GUF_OPENCL)\n" + text + "#endif\n";
+}
+
 std::string loop_entries(const Function &function, const Loop &loop, int number) {
   const std::string callee = fmt::format("{}{}", kCalleeName, number);
   std::string text = callee_struct(loop, callee, false);
@@ -173,11 +178,13 @@ std::string loop_entries(const Function &function, const Loop &loop, int number)
         fmt::format("guf_{}_{}", kClassWords[static_cast<size_t>(row.of)], number);
     const std::string block = fmt::format("{}::{}", type, row.block);
     if (defined.insert(type).second) {
-      text += fmt::format("typedef {} {};\n", class_text(row.of, function, loop, callee), type);
+      text += for_device_compilers(
+          row, fmt::format("typedef {} {};\n", class_text(row.of, function, loop, callee), type));
     }
     // clang-15 takes a struct as an OpenCL kernel's argument only when it was instantiated before.
     if (defined.insert(block).second) {
-      text += fmt::format("static_assert(sizeof({}) > 0, \"\");\n", block);
+      text +=
+          for_device_compilers(row, fmt::format("static_assert(sizeof({}) > 0, \"\");\n", block));
     }
     text += device_entry_text({loop.stem + row.suffix, block,
                                fmt::format("{}::{}", type, row.method), row.threads,

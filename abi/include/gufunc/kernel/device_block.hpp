@@ -58,52 +58,64 @@ GUF_FN u32 quotient(divisor by, u32 n) {
 }
 
 // What stands before the arrays over operands: geometry on the host knows their number at run time
-// only. `status`: the address of the status word, or 0. Dimension 0 is the innermost.
-struct row_head {
-  u64 inner;  // elements of a row; any number of them when nouter is 0
-  u64 status;
-  u32 flags, kinds;
-  u32 nouter, lgx;  // outer dimensions; log2 of the threads along the inner one
-  u32 nrows;
-  divisor chunks;  // blocks per row
-  divisor dim[kOuter];
+// only. Macros, because OpenCL takes no derived struct as a kernel's argument. `status`: the address
+// of the status word, or 0. Dimension 0 is the innermost.
+#define GUF_ROW_HEAD                                                               \
+  u64 inner; /* elements of a row; any number of them when nouter is 0 */          \
+  u64 status;                                                                      \
+  u32 flags, kinds;                                                                \
+  u32 nouter, lgx; /* outer dimensions; log2 of the threads along the inner one */ \
+  u32 nrows;                                                                       \
+  divisor chunks; /* blocks per row */                                             \
+  divisor dim[kOuter];                                                             \
   u32 reserved;
+struct row_head {
+  GUF_ROW_HEAD
 };
 template <int N>
-struct row_block : row_head {
+struct row_block {
+  GUF_ROW_HEAD
   u64 address[N];  // bases, or immediate scalars
   i64 inner_stride[N];
   i64 outer_stride[kOuter][N];
 };
 
 // Items of any strides, and which of them count.
-struct items_head {
-  u64 status;
-  u64 mask;         // address of one bool per item, or 0
-  u32 items, ndim;  // items < 2^31
-  u32 watch;        // guf_fp_event that are looked for
-  u32 options;      // of the entry
-  divisor dim[kDims];
+#define GUF_ITEMS_HEAD                                      \
+  u64 status;                                               \
+  u64 mask;        /* address of one bool per item, or 0 */ \
+  u32 items, ndim; /* items < 2^31 */                       \
+  u32 watch;       /* guf_fp_event that are looked for */   \
+  u32 options;     /* of the entry */                       \
+  divisor dim[kDims];                                       \
   i64 mask_stride[kDims];
+struct items_head {
+  GUF_ITEMS_HEAD
 };
 
 enum : u32 { kForms = 1 };  // options of nd: some operand is not the loop's own type, in order
 template <int N>
-struct nd_block : items_head {
+struct nd_block {
+  GUF_ITEMS_HEAD
   u64 address[N];
   i64 stride[kDims][N];
-  u32 form[N];  // stored_form; read when kForms is set
+  u32 form[N];  // device_form.hpp; read when kForms is set
 };
 
-struct generalized_head : items_head {
+struct generalized_head {
+  GUF_ITEMS_HEAD
   i64 core_size[kCoreNames];
 };
 template <int N>
-struct generalized_block : generalized_head {
+struct generalized_block {
+  GUF_ITEMS_HEAD
+  i64 core_size[kCoreNames];
   u64 address[N];
   i64 stride[kDims][N];
   i64 core_stride[N][kCoreStrides];
 };
+#undef GUF_ROW_HEAD
+#undef GUF_ITEMS_HEAD
 
 // Operands whose rows follow each other pass through shared memory, `options` items per block.
 struct staged_row {

@@ -267,7 +267,8 @@ GUF_FN raw_element narrowed(u32 kind, wide_element x) {
 }
 
 GUF_FN raw_element recast_kind(u32 from, u32 to, raw_element x) {
-  return from == to ? x : narrowed(to, widened(from, x));
+  if (from == to) return x;
+  return narrowed(to, widened(from, x));
 }
 
 }  // namespace detail

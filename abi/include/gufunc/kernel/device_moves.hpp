@@ -164,11 +164,11 @@ GUF_DEVICE_ONLY void copy_records(const bytes_block &p) {
 GUF_DEVICE_ONLY void fill_words(const fill_block &p) {
   union {
     word_of<16>::type whole;
-    u64 half[2];
+    u64 part[2];
 
   } word;
-  word.half[0] = p.pattern[0];
-  word.half[1] = p.pattern[1];
+  word.part[0] = p.pattern[0];
+  word.part[1] = p.pattern[1];
   const u64 end = p.address + p.bytes;
   const u64 first = (p.address & ~(u64)15) +
                     ((u64)block_id() * (u64)kThreads * (u64)kMoveElements + thread_id()) * 16;
