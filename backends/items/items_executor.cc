@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "backends/items/block_runner.h"
 
@@ -38,15 +40,18 @@ class SharedBlock {
   uint32_t bytes_ = 0;
 };
 
-// What a thread keeps from launch to launch.
+// What a thread keeps from launch to launch. Behind a pointer: little of it may lie in thread-local
+// storage, which libraries that are opened late share.
 struct Kept {
   BlockRunner runner;
   SharedBlock shared;
 };
 
-Kept &kept() {
-  thread_local Kept mine;
-  return mine;
+// Null: no memory.
+Kept *kept() {
+  thread_local std::unique_ptr<Kept> mine;
+  if (mine == nullptr) mine.reset(new (std::nothrow) Kept);
+  return mine.get();
 }
 
 // The item of an entry that does not synchronise: calls of its barriers are remembered.
@@ -107,10 +112,10 @@ Result run(const Launch &launch) {
     result.outcome = Outcome::kBadLaunch;
     return result;
   }
-  Kept &mine = kept();
-  char *shared = mine.shared.get(launch.shared_bytes);
-  if ((launch.shared_bytes != 0 && shared == nullptr) ||
-      (launch.synchronises && !mine.runner.prepare(launch, shared))) {
+  Kept *const mine = kept();
+  char *shared = mine == nullptr ? nullptr : mine->shared.get(launch.shared_bytes);
+  if (mine == nullptr || (launch.shared_bytes != 0 && shared == nullptr) ||
+      (launch.synchronises && !mine->runner.prepare(launch, shared))) {
     result.outcome = Outcome::kNoMemory;
     return result;
   }
@@ -121,7 +126,7 @@ Result run(const Launch &launch) {
   item.sync = plain_sync;
   item.exchange = plain_exchange;
   for_each_place(launch.blocks, launch.descending, [&](const uint32_t(&block)[3]) {
-    result.outcome = launch.synchronises ? mine.runner.run_block(block, result)
+    result.outcome = launch.synchronises ? mine->runner.run_block(block, result)
                                          : run_plain_block(launch, item, block);
     if (result.outcome != Outcome::kDone) std::copy_n(block, 3, result.block);
     return result.outcome == Outcome::kDone;
