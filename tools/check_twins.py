@@ -9,7 +9,7 @@ LONGEST_RUN = 20  # lines
 
 
 def lines_of(root, folder):
-    """Each file of the folder as (path, [(number, text)]); blank lines and comments do not count."""
+    """Each file of the folder as (path, [(number, text)]), without blank lines and comments."""
     for path in tree.files(root / folder, tree.CODE):
         text = (root / folder / path).read_text().splitlines()
         kept = [(number, line.strip()) for number, line in enumerate(text, 1)]

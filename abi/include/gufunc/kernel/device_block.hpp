@@ -58,7 +58,7 @@ GUF_FN u32 quotient(divisor by, u32 n) {
 }
 
 // What stands before the arrays over operands: geometry on the host knows their number at run time
-// only. Macros, because OpenCL takes no derived struct as a kernel's argument. `status`: the address
+// only. Macros, as OpenCL takes no derived struct as an argument. `status`: the address
 // of the status word, or 0. Dimension 0 is the innermost.
 #define GUF_ROW_HEAD                                                               \
   u64 inner; /* elements of a row; any number of them when nouter is 0 */          \
