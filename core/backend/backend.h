@@ -45,11 +45,11 @@ class Device final : public base::Object {
   std::string spec;  // "cpu", "cuda:0"
   uint64_t handle = 0;
 
-  // Streams of calls that borrow one: as many threads call at once without opening any.
+  // From here on changed by calls, of many threads at once.
   std::atomic<const void *> gpu{nullptr};  // see gpu_extension.h
   std::atomic<int32_t> captures{0};        // streams of it that are being captured
   base::ForkLock idle_lock;
-  size_t nidle = 0;
+  size_t nidle = 0;  // streams to borrow: as many threads call at once without opening any
   base::Ref<Stream> idle_stream[8];
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A captured stream keeps the objects that its work uses, and gives them to the graph.
+// A captured stream keeps the objects that its work uses, and gives them to the graph as its work.
 #include "core/backend/graph.h"
 
 #include "core/backend/gpu_extension.h"
@@ -54,7 +54,8 @@ guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error
   fresh->device = stream.device;
   fresh->native = native;
   fresh->fork_epoch = base::fork_epoch();
-  fresh->kept = std::move(capture->kept);
+  fresh->work = base::Ref<GraphWork>::adopt(new GraphWork);
+  fresh->work->kept = std::move(capture->kept);
   if (!*inout) {
     GUF_TRY(api->graph_instantiate(native, room.get()));
     *inout = std::move(fresh);
@@ -67,9 +68,7 @@ guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error
                       stream.device->spec.c_str());
   }
   GUF_TRY(api->graph_update(graph.native, native, room.get()));
-  // Launches of the old work may be under way.
-  keep_until_done(stream, std::move(graph.kept));
-  graph.kept = std::move(fresh->kept);
+  graph.work = std::move(fresh->work);
   return GUF_OK;
 }
 
@@ -81,9 +80,12 @@ guf_status launch_graph(Graph &graph, Stream &stream, guf_error *error) {
   }
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(*graph.device, kGraphs, &api, error));
+  std::vector<base::Ref<base::Object>> used;  // made first: memory may be short
+  used.push_back(base::Ref<base::Object>::share(&graph));
+  used.push_back(base::Ref<base::Object>::share(graph.work.get()));
   ErrorRoom room(error);
   GUF_TRY(api->graph_launch(graph.native, stream.native, room.get()));
-  keep_until_done(stream, graph);
+  keep_until_done(stream, std::move(used));
   return GUF_OK;
 }
 

@@ -7,6 +7,13 @@
 
 namespace gufunc::backend {
 
+// What captured work uses. The graph holds it and so does every launch that is under way: an update
+// gives the graph other work, and then the launches of the old one are the last to hold this.
+struct GraphWork final : base::Object {
+  GraphWork() : Object(base::Kind::kGraph) {}
+  std::vector<base::Ref<base::Object>> kept;
+};
+
 class Graph final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kGraph;
@@ -16,7 +23,7 @@ class Graph final : public base::Object {
   Device *device = nullptr;
   void *native = nullptr;
   uint32_t fork_epoch = 0;
-  std::vector<base::Ref<base::Object>> kept;  // what captured work uses
+  base::Ref<GraphWork> work;
 };
 
 // Errors  GUF_E_CAPTURE, GUF_E_UNSUPPORTED

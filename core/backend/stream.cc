@@ -29,6 +29,7 @@ guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *e
 }
 
 Stream::~Stream() {
+  if (capture != nullptr) device->captures.fetch_sub(1, std::memory_order_acq_rel);  // never ended
   if (native != nullptr && fork_epoch == base::fork_epoch()) {
     device->backend->api.stream_close(native);
   }
