@@ -69,8 +69,8 @@ void swap_element(guf_dtype dtype, char *element) {
 
 namespace {
 
-// Numbers that casts and events have opinions on.
-double random_number(Random &random) {
+// Numbers that casts and events have opinions on, or plain ones alone: sums stay sums then.
+double random_number(Values values, Random &random) {
   const double special[] = {0.0,
                             -0.0,
                             0.5,
@@ -91,8 +91,12 @@ double random_number(Random &random) {
                             -std::numeric_limits<double>::infinity(),
                             std::numeric_limits<double>::quiet_NaN(),
                             9.3e18};
-  if (chance(random, 30)) return special[below(random, std::size(special))];
-  return (static_cast<double>(below(random, 4001)) - 2000.0) / (chance(random, 50) ? 1.0 : 16.0);
+  if (values == Values::kAny && chance(random, 30)) {
+    return special[below(random, std::size(special))];
+  }
+  const double whole = static_cast<double>(below(random, 4001)) - 2000.0;
+  // Thirds do not add up without rounding.
+  return values == Values::kPlain ? whole / 3.0 : whole / (chance(random, 50) ? 1.0 : 16.0);
 }
 
 int64_t random_integer(Random &random) {
@@ -103,7 +107,7 @@ int64_t random_integer(Random &random) {
 
 }  // namespace
 
-void random_element(guf_dtype dtype, Random &random, char *to) {
+void random_element(guf_dtype dtype, Values values, Random &random, char *to) {
   if ((dtype & 0x80) != 0) {
     const int64_t value = random_integer(random);
     std::memcpy(to, &value, sizeof value);
@@ -111,7 +115,7 @@ void random_element(guf_dtype dtype, Random &random, char *to) {
   }
   const uint32_t code = dtype & 0xFF;
   if (code == 2 || code == 4 || code == 5) {
-    alignas(16) double parts[2] = {random_number(random), random_number(random)};
+    alignas(16) double parts[2] = {random_number(values, random), random_number(values, random)};
     alignas(16) char element[16];
     cast_element(code == 5 ? GUF_C128 : GUF_F64, parts, dtype, element);
     std::memcpy(to, element, bytes_of(dtype));
@@ -121,8 +125,8 @@ void random_element(guf_dtype dtype, Random &random, char *to) {
   std::memcpy(to, &value, bytes_of(dtype));
 }
 
-void fill_array(guf_dtype dtype, bool swapped, const std::vector<Extent> &extents, Laid &laid,
-                Random &random) {
+void fill_array(guf_dtype dtype, bool swapped, Values values, const std::vector<Extent> &extents,
+                Laid &laid, Random &random) {
   for (size_t i = 0; i < laid.memory.bytes(); ++i) {
     laid.memory.data()[i] = static_cast<char>(random());
   }
@@ -134,7 +138,7 @@ void fill_array(guf_dtype dtype, bool swapped, const std::vector<Extent> &extent
     int64_t at = laid.first;
     for (size_t d = 0; d < extents.size(); ++d) at += index[d] * laid.step[d];
     char *const element = laid.memory.data() + at;
-    random_element(dtype, random, element);
+    random_element(dtype, values, random, element);
     if (swapped) swap_element(dtype, element);
     size_t d = 0;
     for (; d < extents.size(); ++d) {

@@ -19,7 +19,7 @@ using EntryCounts = std::array<uint64_t, static_cast<size_t>(Entry::kEntries)>;
 class CountedSteps final : public Steps {
  public:
   explicit CountedSteps(const std::vector<HostEntry> &entries) : host_(entries) {
-    host_.traits_ = {4, guf::device::kRowVectors, 64 * 1024};
+    host_.traits_ = {1, guf::device::kRowVectors, 64 * 1024};
   }
 
   const DeviceTraits &traits() const override { return host_.traits(); }

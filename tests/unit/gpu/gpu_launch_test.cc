@@ -50,7 +50,7 @@ class GpuLaunch : public testing::TestWithParam<size_t> {};
 
 TEST_P(GpuLaunch, SameAsNaiveEvaluation) {
   const SampleLoop &loop = sample_loops()[GetParam()];
-  const uint64_t cases = number_of("GUFUNC_GPU_CASES", 150);
+  const uint64_t cases = number_of("GUFUNC_GPU_CASES", 200);
   const uint64_t first = number_of("GUFUNC_GPU_FIRST", 0);
   EntryCounts used = {};
   uint64_t vectors = 0;

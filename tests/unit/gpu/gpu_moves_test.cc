@@ -44,7 +44,7 @@ guf_dtype random_move_dtype(Random &random) {
 
 void fill_side(MoveCase *move, int i, bool swapped, Random &random) {
   if (!is_record(move->block.dtype[i])) {
-    fill_array(move->block.dtype[i], swapped, move->extents, move->side[i], random);
+    fill_array(move->block.dtype[i], swapped, Values::kAny, move->extents, move->side[i], random);
     return;
   }
   for (size_t k = 0; k < move->side[i].memory.bytes(); ++k) {

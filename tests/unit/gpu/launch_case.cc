@@ -51,6 +51,12 @@ Geometry random_geometry(const SampleLoop &loop, Random &random) {
                             random);
   if (generalized) {
     shape.core = random_sizes(loop.ncore, big_items ? 5000 : 40, random);
+    // Items whose sums are trees over several leaves and, per work-item, more than one element.
+    const int64_t long_sizes[] = {600, 900, 1600, 2049, 4097, 5000};
+    if (big_items && chance(random, 50)) {
+      shape.core.assign(shape.core.size(), 1);
+      shape.core[below(random, shape.core.size())] = long_sizes[below(random, 6)];
+    }
   }
   return shape;
 }
@@ -99,7 +105,7 @@ void set_steps(guf_launch_block *block, int operand, const SampleLoop &loop, con
 
 // `odd`: percent of what an operand usually is.
 void make_operand(LaunchCase *launch, int i, const Geometry &shape, Order order, int odd,
-                  Random &random) {
+                  Values values, Random &random) {
   const SampleLoop &loop = *launch->loop;
   guf_launch_block &block = launch->block;
   const bool input = i < loop.nin;
@@ -117,7 +123,7 @@ void make_operand(LaunchCase *launch, int i, const Geometry &shape, Order order,
   }
   Laid laid = lay_out_array(extents, bytes_of(block.dtype[i]), unit_of(block.dtype[i]), order,
                             unaligned && !immediate, random);
-  fill_array(block.dtype[i], swapped, extents, laid, random);
+  fill_array(block.dtype[i], swapped, values, extents, laid, random);
   set_steps(&block, i, loop, shape, laid.step);
   block.address[i] = laid.address();
   uint32_t flags = written ? GUF_LAUNCH_OPERAND_WRITTEN : GUF_LAUNCH_OPERAND_READ;
@@ -156,7 +162,7 @@ void make_mask(LaunchCase *launch, const Geometry &shape, Random &random) {
   std::vector<Extent> extents;
   for (const int64_t size : shape.loop) extents.push_back({size, chance(random, 20)});
   launch->mask = lay_out_array(extents, 1, 1, Order::kAny, false, random);
-  fill_array(GUF_BOOL, false, extents, launch->mask, random);
+  fill_array(GUF_BOOL, false, Values::kAny, extents, launch->mask, random);
   launch->block.flags |= GUF_LAUNCH_MASKED;
   launch->block.mask = launch->mask.address();
   for (size_t d = 0; d < shape.loop.size(); ++d) launch->block.mask_step[d] = launch->mask.step[d];
@@ -205,6 +211,7 @@ LaunchCase make_case(const SampleLoop &loop, Random &random) {
   if (loop.may_fail) block.flags |= GUF_LAUNCH_STATUS;
   const int odd = chance(random, 25) ? 0 : 100;
   const Order order = odd == 0 || chance(random, 50) ? Order::kDense : Order::kAny;
+  const Values values = chance(random, 60) ? Values::kPlain : Values::kAny;
   for (int i = 0; i < block.noperands; ++i) {
     const bool is_time = (loop.dtype[i] & 0x80) != 0;
     block.loop_dtype[i] = is_time ? time_of(0x81, GUF_UNIT_SECOND, 1) : loop.dtype[i];
@@ -217,7 +224,7 @@ LaunchCase make_case(const SampleLoop &loop, Random &random) {
       }
     }
     const bool usual = odd == 0 || chance(random, 85);
-    make_operand(&launch, i, shape, usual ? order : Order::kAny, odd, random);
+    make_operand(&launch, i, shape, usual ? order : Order::kAny, odd, values, random);
   }
   if (loop.ncore < 0 && chance(random, 15)) share_memory(&launch, shape);
   if (chance(random, 20 * odd / 100)) make_mask(&launch, shape, random);

@@ -54,13 +54,15 @@ enum class Order { kDense, kAny };
 Laid lay_out_array(const std::vector<Extent> &extents, uint32_t bytes, uint32_t alignment,
                    Order order, bool unaligned, Random &random);
 
+// kPlain: neither infinite nor NaN nor near either, so that an order of sums shows in the result.
+enum class Values { kPlain, kAny };
 // A random element of any of the fifteen types or a time, in the host's order.
-void random_element(guf_dtype dtype, Random &random, char *to);
+void random_element(guf_dtype dtype, Values values, Random &random, char *to);
 uint32_t bytes_of(guf_dtype dtype);
 uint32_t unit_of(guf_dtype dtype);  // that swaps as one
 void swap_element(guf_dtype dtype, char *element);
-void fill_array(guf_dtype dtype, bool swapped, const std::vector<Extent> &extents, Laid &laid,
-                Random &random);
+void fill_array(guf_dtype dtype, bool swapped, Values values, const std::vector<Extent> &extents,
+                Laid &laid, Random &random);
 
 // From one dtype to another as docs say: guf::cast, units of times, numbers to times.
 void cast_plainly(guf_dtype from_dtype, const char *from, guf_dtype to_dtype, char *to);
