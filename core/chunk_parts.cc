@@ -3,54 +3,107 @@
 
 #include <algorithm>
 
+#include "core/array/overlap.h"
 #include "core/base/checked.h"
+#include "core/memory/storage.h"
 #include "core/operand_overlap.h"
 
 namespace gufunc::pipeline {
 
-array::Layout ChunkPart::at_home(int64_t first, int64_t count) {
+array::Layout ChunkPart::at_home(const ChunkCut &cut, const ChunkRange &range) {
   uint64_t address = home.address;
+  int64_t line = range.line;
+  for (int32_t dim = cut.inner() - 1; dim >= cut.outer(); --dim) {
+    const int64_t index = line % cut.extent(dim);
+    line /= cut.extent(dim);
+    if (dim >= lead && home.shape[dim - lead] != 1)
+      address += static_cast<uint64_t>(index * strides[dim - lead]);
+  }
   if (axis >= 0) {
-    shape[axis] = count;
-    address += static_cast<uint64_t>(first * strides[axis]);
+    shape[axis] = range.count;
+    address += static_cast<uint64_t>(range.first * strides[axis]);
   }
   return {home.dtype, home.ndim, shape, strides, address};
 }
 
-array::Layout ChunkPart::packed_at(uint64_t address, int64_t count) {
-  if (axis >= 0) shape[axis] = count;
-  return {home.dtype, home.ndim, shape, packed, address};
+array::Layout ChunkPart::packed_at(uint64_t address, const ChunkRange &range) {
+  if (axis >= 0) shape[axis] = range.count;
+  return {dtype, home.ndim, shape, packed, address};
 }
 
 namespace {
 
-// The axis of an operand that the outermost loop dimension is; -1: it has none, or stretches.
-int32_t outermost_axis(const array::Layout &layout, int32_t own, const broadcast::LoopShape &loop) {
-  const bool has = own == loop.ndim && own > 0 && layout.shape[0] != 1 && layout.strides[0] != 0;
-  return has ? 0 : -1;
+// Whether an operand differs from one position along a loop dimension to the next.
+bool moves_along(const array::Layout &layout, int32_t lead, int32_t dim) {
+  const int32_t axis = dim - lead;
+  return axis >= 0 && layout.shape[axis] != 1 && layout.strides[axis] != 0;
 }
 
-// Strides of a packed chunk, C-ordered.
-guf_status pack(ChunkPart *part, int32_t operand, guf_error *error) {
+// Shape of a chunk's part but for the axis that is cut, and its strides when packed, C-ordered.
+// What is stretched has one element.
+guf_status pack(const ChunkCut &cut, ChunkPart *part, int32_t operand, guf_error *error) {
   const array::Layout &home = part->home;
-  uint64_t bytes = dtype::itemsize(home.dtype);
+  uint64_t bytes = dtype::itemsize(part->dtype);
   for (int32_t k = home.ndim - 1; k >= 0; --k) {
-    part->packed[k] = static_cast<int64_t>(bytes);
+    const int32_t dim = k + part->lead;
+    const bool is_line = dim >= cut.outer() && dim < cut.inner();
+    part->shape[k] = is_line || home.strides[k] == 0 ? 1 : home.shape[k];
+    part->packed[k] = home.strides[k] == 0 ? 0 : static_cast<int64_t>(bytes);
     if (k == part->axis) continue;
-    if (!base::checked_mul(bytes, static_cast<uint64_t>(home.shape[k]), &bytes)) {
+    if (!base::checked_mul(bytes, static_cast<uint64_t>(part->shape[k]), &bytes)) {
       return base::fail(error, GUF_E_SHAPE, operand, k, "argument %d: its size overflows", operand);
     }
   }
-  part->item_bytes = bytes;
+  part->line_bytes = bytes;
   return GUF_OK;
+}
+
+// Whether one operand reads what another, or itself, writes: such a chunk changes at home only once
+// it is done, so that a call which was stopped can go on.
+bool is_updated(const op::CallView &call, int32_t operand, const ChunkPart &part) {
+  const op::Signature &signature = call.ufunc->signature;
+  if (operand < call.noperands && signature.reads(operand) && signature.writes(operand))
+    return true;
+  const array::ByteSpan &span = part.view->span;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if (i == operand || !has_memory(call.operand[i])) continue;
+    if ((part.store || signature.writes(i)) && array::meet(span, call.operand[i].span)) return true;
+  }
+  return call.has_where && part.store && array::meet(span, call.where.span);
+}
+
+bool is_packed(const ChunkPart &part) {
+  for (int32_t k = 0; k < part.home.ndim; ++k) {
+    const bool moves = part.shape[k] != 1 || k == part.axis;
+    if (moves && part.strides[k] != part.packed[k]) return false;
+  }
+  return !part.swapped;
+}
+
+PartWay way_of(const op::CallView &call, int32_t operand, const ChunkPart &part) {
+  if (is_updated(call, operand, part)) return PartWay::kStaged;
+  if (part.view->device == call.device) return PartWay::kInPlace;
+  const array::Array *const array = part.view->array;
+  const bool locked = array != nullptr && memory::is_page_locked(*array, *call.device);
+  return locked && is_packed(part) ? PartWay::kDirect : PartWay::kStaged;
+}
+
+// The dtype in which a part crosses to the device and back.
+guf_dtype crossing_dtype(const ChunkPart &part, guf_dtype loop) {
+  const guf_dtype own = part.home.dtype;
+  const bool plain = !dtype::is_extended(own) && !dtype::is_extended(loop);
+  const bool returns = part.load && part.store;  // what a mask leaves out comes back as it was
+  return plain && !returns && dtype::itemsize(loop) <= dtype::itemsize(own) ? loop : own;
 }
 
 }  // namespace
 
-guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, int64_t items,
-                      std::vector<ChunkPart> *out, guf_error *error) {
+guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, const ChunkCut &cut,
+                      const resolve::Choice &choice, std::vector<ChunkPart> *out,
+                      guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   const int32_t count = call.noperands + (call.has_where ? 1 : 0);
+  out->clear();
   for (int32_t i = 0; i < count; ++i) {
     const bool is_mask = i == call.noperands;
     op::OperandView &view = is_mask ? call.where : call.operand[i];
@@ -61,12 +114,21 @@ guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, int6
     part.swapped = (view.flags & op::kSwapped) != 0;
     part.store = !is_mask && signature.writes(i);
     part.load = is_mask || signature.reads(i) || (part.store && call.has_where);
-    part.axis =
-        outermost_axis(view.layout, view.layout.ndim - (is_mask ? 0 : loop.core_ndim[i]), loop);
-    if (part.axis < 0 && items > 1) continue;
-    std::copy_n(view.layout.shape, view.layout.ndim, part.shape);
+    part.lead = loop.ndim - (view.layout.ndim - (is_mask ? 0 : loop.core_ndim[i]));
+    bool moves = part.store;
+    for (int32_t dim = cut.outer(); dim <= cut.inner() && dim < loop.ndim; ++dim)
+      moves = moves || moves_along(view.layout, part.lead, dim);
+    if (!moves) continue;
+    const bool has_axis = loop.ndim > 0 && moves_along(view.layout, part.lead, cut.inner());
+    part.axis = has_axis ? cut.inner() - part.lead : -1;
     std::copy_n(view.layout.strides, view.layout.ndim, part.strides);
-    GUF_TRY(pack(&part, i, error));
+    part.dtype = part.home.dtype;
+    GUF_TRY(pack(cut, &part, i, error));
+    part.way = way_of(call, i, part);
+    if (part.way == PartWay::kStaged && !is_mask) {
+      part.dtype = crossing_dtype(part, choice.loop->types[static_cast<size_t>(i)]);
+      GUF_TRY(pack(cut, &part, i, error));
+    }
     out->push_back(part);
   }
   return GUF_OK;

@@ -13,29 +13,41 @@ namespace {
 
 constexpr uint64_t kAlignment = 256;
 
-bool round_up(uint64_t bytes, uint64_t *out) {
-  if (!base::checked_add(bytes, kAlignment - 1, out)) return false;
-  *out = *out / kAlignment * kAlignment;
-  return true;
+// Gives `bytes` a place behind `*end`. False on overflow.
+bool append(uint64_t bytes, uint64_t *end, uint64_t *place) {
+  *place = *end;
+  if (!base::checked_add(bytes, kAlignment - 1, &bytes)) return false;
+  return base::checked_add(*end, bytes / kAlignment * kAlignment, end);
 }
 
 }  // namespace
 
-guf_status ChunkRing::open(int32_t depth, int64_t count, guf_error *error) {
+guf_status ChunkRing::open(guf_error *error) {
   GUF_TRY(backend::cpu_device(&cpu_, error));
-  for (ChunkPart &part : parts_) {
-    uint64_t bytes = 0;
-    part.place = slot_bytes_;
-    const auto items = part.axis < 0 ? uint64_t{1} : static_cast<uint64_t>(count);
-    if (!base::checked_mul(part.item_bytes, items, &bytes) || !round_up(bytes, &bytes) ||
-        !base::checked_add(slot_bytes_, bytes, &slot_bytes_)) {
-      return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone, "a chunk's size overflows");
-    }
-  }
   backend::Device &device = *call_.device;
   GUF_TRY(in_.open(device, nullptr, error));
   GUF_TRY(compute_.open(device, nullptr, error));
-  GUF_TRY(out_.open(device, nullptr, error));
+  return out_.open(device, nullptr, error);
+}
+
+guf_status ChunkRing::measure(guf_error *error) {
+  bytes_there_ = bytes_here_ = 0;
+  for (ChunkPart &part : parts_) {
+    if (part.way == PartWay::kInPlace) continue;
+    uint64_t bytes = part.line_bytes;
+    const auto count = static_cast<uint64_t>(part.axis < 0 ? 1 : cut_.chunk());
+    if (!base::checked_mul(bytes, count, &bytes) || !append(bytes, &bytes_there_, &part.there) ||
+        (part.way == PartWay::kStaged && !append(bytes, &bytes_here_, &part.here)) ||
+        bytes_there_ > INT64_MAX) {
+      return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone, "a chunk's size overflows");
+    }
+  }
+  return GUF_OK;
+}
+
+guf_status ChunkRing::make_slots(int64_t depth, guf_error *error) {
+  close_slots();
+  GUF_TRY(measure(error));
   slots_.resize(static_cast<size_t>(depth));
   for (Slot &slot : slots_) GUF_TRY(open_slot(&slot, error));
   return GUF_OK;
@@ -43,14 +55,31 @@ guf_status ChunkRing::open(int32_t depth, int64_t count, guf_error *error) {
 
 guf_status ChunkRing::open_slot(Slot *slot, guf_error *error) {
   void *const device = call_.device->native;
-  const auto size = static_cast<int64_t>(std::max<uint64_t>(slot_bytes_, 1));
-  GUF_TRY(
-      memory::allocate(*call_.device, GUF_U8, 1, &size, nullptr, GUF_ORDER_C, &slot->there, error));
-  GUF_TRY(api().memory_alloc(device, slot_bytes_, GUF_MEMORY_PINNED, nullptr, &slot->here, error));
+  if (bytes_there_ != 0) {
+    const auto size = static_cast<int64_t>(bytes_there_);
+    GUF_TRY(memory::allocate(*call_.device, GUF_U8, 1, &size, nullptr, GUF_ORDER_C, &slot->there,
+                             error));
+  }
+  if (bytes_here_ != 0)
+    GUF_TRY(
+        api().memory_alloc(device, bytes_here_, GUF_MEMORY_PINNED, nullptr, &slot->here, error));
   for (void **event : {&slot->brought, &slot->computed, &slot->sent}) {
     GUF_TRY(api().event_open(device, event, error));
   }
   return GUF_OK;
+}
+
+void ChunkRing::close_slots() {
+  backend::ErrorRoom room(nullptr);
+  for (const Slot &slot : slots_) {
+    for (void *event : {slot.brought, slot.computed, slot.sent}) {
+      if (event != nullptr) api().event_close(event);
+    }
+    if (slot.here == 0) continue;
+    api().memory_free(call_.device->native, slot.here, bytes_here_, GUF_MEMORY_PINNED, nullptr,
+                      room.get());
+  }
+  slots_.clear();
 }
 
 // Nothing of a failed call may still use what goes now.
@@ -58,15 +87,7 @@ ChunkRing::~ChunkRing() {
   for (backend::BorrowedStream *stream : {&in_, &compute_, &out_}) {
     if (stream->get() != nullptr) stream->finish(nullptr);
   }
-  backend::ErrorRoom room(nullptr);
-  for (const Slot &slot : slots_) {
-    for (void *event : {slot.brought, slot.computed, slot.sent}) {
-      if (event != nullptr) api().event_close(event);
-    }
-    if (slot.here == 0) continue;
-    api().memory_free(call_.device->native, slot.here, slot_bytes_, GUF_MEMORY_PINNED, nullptr,
-                      room.get());
-  }
+  close_slots();
 }
 
 guf_status ChunkRing::pass_on(void *event, backend::Stream *from, backend::Stream *to,
@@ -75,31 +96,32 @@ guf_status ChunkRing::pass_on(void *event, backend::Stream *from, backend::Strea
   return to == nullptr ? GUF_OK : api().stream_wait_event(to->native, event, error);
 }
 
-guf_status ChunkRing::copy(const Slot &slot, const ChunkPart &part, int32_t kind,
-                           guf_error *error) {
-  const auto items = part.axis < 0 ? uint64_t{1} : static_cast<uint64_t>(slot.count);
-  const uint64_t here = slot.here + part.place;
-  const uint64_t there = slot.there->layout().address + part.place;
+guf_status ChunkRing::copy(const Slot &slot, ChunkPart &part, int32_t kind, guf_error *error) {
+  const uint64_t here =
+      part.way == PartWay::kDirect ? part.at_home(cut_, slot.range).address : slot.here + part.here;
+  const uint64_t there = slot.there->layout().address + part.there;
   const bool to_device = kind == GUF_COPY_HOST_TO_DEVICE;
   return api().copy(call_.device->native, (to_device ? in_ : out_).get()->native,
-                    to_device ? there : here, to_device ? here : there, items * part.item_bytes,
-                    kind, error);
+                    to_device ? there : here, to_device ? here : there,
+                    part.bytes(slot.range.count), kind, error);
 }
 
-guf_status ChunkRing::bring(int64_t first, int64_t count, guf_error *error) {
+guf_status ChunkRing::bring(const ChunkRange &range, guf_error *error) {
   Slot &slot = slots_[next_];
-  slot.first = first;
-  slot.count = count;
+  slot.range = range;
   for (ChunkPart &part : parts_) {
-    const uint64_t there = slot.there->layout().address + part.place;
-    if (part.load) {
-      const array::Layout home = part.at_home(first, count);
-      const array::Layout packed = part.packed_at(slot.here + part.place, count);
-      GUF_TRY(memory::convert(*cpu_, nullptr, {packed, false}, {home, part.swapped}, error));
-      GUF_TRY(copy(slot, part, GUF_COPY_HOST_TO_DEVICE, error));
+    if (part.way == PartWay::kInPlace) {
+      part.view->layout = part.at_home(cut_, range);
+      continue;
     }
-    part.view->layout = part.packed_at(there, count);
-    part.view->flags &= ~static_cast<uint32_t>(op::kSwapped);
+    if (part.load && part.way == PartWay::kStaged) {
+      const array::Layout home = part.at_home(cut_, range);
+      const array::Layout packed = part.packed_at(slot.here + part.here, range);
+      GUF_TRY(memory::convert(*cpu_, nullptr, {packed, false}, {home, part.swapped}, error));
+    }
+    if (part.load) GUF_TRY(copy(slot, part, GUF_COPY_HOST_TO_DEVICE, error));
+    part.view->layout = part.packed_at(slot.there->layout().address + part.there, range);
+    part.view->flags &= ~static_cast<uint32_t>(op::kSwapped | op::kUnaligned);
   }
   return pass_on(slot.brought, in_.get(), compute_.get(), error);
 }
@@ -107,8 +129,9 @@ guf_status ChunkRing::bring(int64_t first, int64_t count, guf_error *error) {
 guf_status ChunkRing::send_home(guf_error *error) {
   const Slot &slot = slots_[next_];
   GUF_TRY(pass_on(slot.computed, compute_.get(), out_.get(), error));
-  for (const ChunkPart &part : parts_) {
-    if (part.store) GUF_TRY(copy(slot, part, GUF_COPY_DEVICE_TO_HOST, error));
+  for (ChunkPart &part : parts_) {
+    if (part.store && part.way != PartWay::kInPlace)
+      GUF_TRY(copy(slot, part, GUF_COPY_DEVICE_TO_HOST, error));
   }
   GUF_TRY(pass_on(slot.sent, out_.get(), nullptr, error));
   next_ = (next_ + 1) % slots_.size();
@@ -116,7 +139,7 @@ guf_status ChunkRing::send_home(guf_error *error) {
   return GUF_OK;
 }
 
-guf_status ChunkRing::finish(int64_t *out_end, guf_error *error) {
+guf_status ChunkRing::finish(ChunkRange *out_range, guf_error *error) {
   const size_t oldest = (next_ + slots_.size() - static_cast<size_t>(under_way_)) % slots_.size();
   const Slot &slot = slots_[oldest];
   --under_way_;
@@ -130,12 +153,12 @@ guf_status ChunkRing::finish(int64_t *out_end, guf_error *error) {
   backend::ErrorRoom later(computed == GUF_OK ? error : nullptr);
   GUF_TRY(api().event_synchronize(slot.sent, UINT64_MAX, later.get()));
   for (ChunkPart &part : parts_) {
-    if (!part.store) continue;
-    const array::Layout home = part.at_home(slot.first, slot.count);
-    const array::Layout packed = part.packed_at(slot.here + part.place, slot.count);
+    if (!part.store || part.way != PartWay::kStaged) continue;
+    const array::Layout home = part.at_home(cut_, slot.range);
+    const array::Layout packed = part.packed_at(slot.here + part.here, slot.range);
     GUF_TRY(memory::convert(*cpu_, nullptr, {home, part.swapped}, {packed, false}, later.get()));
   }
-  *out_end = slot.first + slot.count;
+  *out_range = slot.range;
   return computed;
 }
 

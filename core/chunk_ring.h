@@ -15,52 +15,59 @@ namespace gufunc::pipeline {
 
 class ChunkRing {
  public:
-  // `parts`, the call and its loop are the chunked call's, and stay its.
-  ChunkRing(op::CallView &call, std::vector<ChunkPart> &parts) : call_(call), parts_(parts) {}
+  // `parts`, the call and its cut are the chunked call's, and stay its.
+  ChunkRing(op::CallView &call, std::vector<ChunkPart> &parts, const ChunkCut &cut)
+      : call_(call), parts_(parts), cut_(cut) {}
   ChunkRing(const ChunkRing &) = delete;
   ChunkRing &operator=(const ChunkRing &) = delete;
   ~ChunkRing();
 
-  // Streams, and memory for `depth` chunks of up to `count` outer items.
-  // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, as the slots of streams and events
-  guf_status open(int32_t depth, int64_t count, guf_error *error);
+  // Opens the streams.   Errors  as the slots of streams
+  guf_status open(guf_error *error);
+
+  // Memory for `depth` chunks of the parts, as they are cut now. May be tried again.
+  // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE, as the slots of events
+  guf_status make_slots(int64_t depth, guf_error *error);
 
   // The stream that computes: what else the kernel reads is brought on it.
   backend::Stream *compute() const { return compute_.get(); }
 
   // Copies a chunk in and has the call's views see it on the device: launch on `compute`, then
   // `send_home`. The next slot is free: `finish` its chunk before.
-  guf_status bring(int64_t first, int64_t count, guf_error *error);
+  guf_status bring(const ChunkRange &range, guf_error *error);
   guf_status send_home(guf_error *error);
 
-  int32_t under_way() const { return under_way_; }
-  bool full() const { return under_way_ == static_cast<int32_t>(slots_.size()); }
+  int64_t under_way() const { return under_way_; }
+  bool full() const { return under_way_ == static_cast<int64_t>(slots_.size()); }
 
-  // Waits for the oldest chunk and writes it to its outputs. `out_end`: one past its last item.
+  // Waits for the oldest chunk, `out_range`, and writes it to its outputs.
   // Errors  what failed on the way; GUF_E_FLOATING_POINT then leaves the chunk written
-  guf_status finish(int64_t *out_end, guf_error *error);
+  guf_status finish(ChunkRange *out_range, guf_error *error);
 
  private:
   struct Slot {
     base::Ref<array::Array> there;
     uint64_t here = 0;
     void *brought = nullptr, *computed = nullptr, *sent = nullptr;
-    int64_t first = 0, count = 0;
+    ChunkRange range = {};
   };
 
+  guf_status measure(guf_error *error);
   guf_status open_slot(Slot *slot, guf_error *error);
-  guf_status copy(const Slot &slot, const ChunkPart &part, int32_t kind, guf_error *error);
+  void close_slots();
+  guf_status copy(const Slot &slot, ChunkPart &part, int32_t kind, guf_error *error);
   guf_status pass_on(void *event, backend::Stream *from, backend::Stream *to, guf_error *error);
   const guf_backend_api &api() const { return call_.device->backend->api; }
 
   op::CallView &call_;
   std::vector<ChunkPart> &parts_;
+  const ChunkCut &cut_;
   backend::Device *cpu_ = nullptr;
   backend::BorrowedStream in_, compute_, out_;
   std::vector<Slot> slots_;
-  uint64_t slot_bytes_ = 0;
+  uint64_t bytes_there_ = 0, bytes_here_ = 0;  // of a slot
   size_t next_ = 0;
-  int32_t under_way_ = 0;
+  int64_t under_way_ = 0;
 };
 
 }  // namespace gufunc::pipeline

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decided once as one call; then each chunk is a launch of fewer outer items.
+// Decided once as one call; then each chunk is a launch of a part of its loop.
 #include "core/chunked_call.h"
 
 #include <algorithm>
 
+#include "core/array/overlap.h"
 #include "core/asked_events.h"
 #include "core/chunk_ring.h"
 #include "core/operand_overlap.h"
@@ -16,6 +17,7 @@ namespace {
 using base::kNone;
 
 constexpr uint64_t kChunkBytes = uint64_t{8} << 20;
+constexpr uint64_t kLeastBytes = uint64_t{64} << 10;  // for which a device short of memory is tried
 constexpr int32_t kDepth = 3, kMostDepth = 16;
 
 guf_status check_options(const guf_chunk_options &options, guf_error *error) {
@@ -59,6 +61,13 @@ guf_status check_memory(const op::CallView &call, guf_error *error) {
                       "argument %d lies in the memory of %s; chunks are cut in host memory", i,
                       view.device->spec.c_str());
   }
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    const op::OperandView &view = call.operand[i];
+    if (!call.ufunc->signature.writes(i) || !has_memory(view)) continue;
+    if (!array::overlaps_itself(view.layout)) continue;
+    return base::fail(error, GUF_E_OVERLAP, i, kNone,
+                      "argument %d: elements of an output share memory", i);
+  }
   OverlapWork work = {0, 0, false};
   if (!find_overlaps(call, &work)) return GUF_OK;
   return base::fail(
@@ -76,11 +85,13 @@ class ChunkedCall {
 
  private:
   guf_status decide_chunks(guf_error *error);
-  guf_status launch_chunk(int64_t count);
+  guf_status cut(uint64_t bytes, guf_error *error);
+  guf_status launch_chunk(const ChunkRange &range);
   guf_status run_here();
   guf_status run_there();
+  guf_status make_room(guf_error *error);
   guf_status finish_oldest();
-  guf_status bring_rest();
+  guf_status bring_rest(guf_error *error);
   guf_status tell();
 
   op::CallView &call_;
@@ -92,9 +103,8 @@ class ChunkedCall {
   resolve::Choice choice_;
   broadcast::LoopShape loop_;
   void *kernel_ = nullptr;
+  ChunkCut cut_;
   std::vector<ChunkPart> parts_;
-  int64_t items_ = 1, chunk_ = 1;
-  uint64_t inner_ = 1;  // loop items of one outer item
 };
 
 guf_status ChunkedCall::decide_chunks(guf_error *error) {
@@ -102,82 +112,107 @@ guf_status ChunkedCall::decide_chunks(guf_error *error) {
   GUF_TRY(check_call(call_, error));
   GUF_TRY(decide(call_, &choice_, &loop_, error));
   GUF_TRY(check_memory(call_, error));
-  if (loop_.ndim > 0) items_ = loop_.extent[0];
-  if (options_.first_item < 0 || options_.first_item > items_) {
+  GUF_TRY(cut(options_.chunk_bytes == 0 ? kChunkBytes : options_.chunk_bytes, error));
+  const int64_t items = cut_.items();
+  if (options_.first_item < 0 || options_.first_item > items) {
     return base::fail(error, GUF_E_ARG, kNone, kNone,
                       "options->first_item: found %lld, wanted 0 to %lld",
-                      static_cast<long long>(options_.first_item), static_cast<long long>(items_));
+                      static_cast<long long>(options_.first_item), static_cast<long long>(items));
   }
   done_ = options_.first_item;
   if (loop_.items == 0) return GUF_OK;
-  inner_ = loop_.items / static_cast<uint64_t>(items_);
-  GUF_TRY(find_parts(call_, loop_, items_, &parts_, error));
-  uint64_t largest = 1;
-  for (const ChunkPart &part : parts_) largest = std::max(largest, part.item_bytes);
-  const uint64_t wanted = options_.chunk_bytes == 0 ? kChunkBytes : options_.chunk_bytes;
-  chunk_ = std::clamp<int64_t>(
-      static_cast<int64_t>(std::min<uint64_t>(wanted / largest, INT64_MAX)), 1, items_);
   return backend::kernel_of(*call_.ufunc, *choice_.loop, *call_.device, &kernel_, error);
 }
 
+guf_status ChunkedCall::cut(uint64_t bytes, guf_error *error) {
+  cut_.decide(call_, loop_, bytes);
+  return find_parts(call_, loop_, cut_, choice_, &parts_, error);
+}
+
 guf_status ChunkedCall::tell() {
-  if (options_.progress == nullptr || options_.progress(options_.user, done_, items_) == 0)
+  if (options_.progress == nullptr || options_.progress(options_.user, done_, cut_.items()) == 0)
     return GUF_OK;
   return base::fail(failure_.error(), GUF_E_CANCELLED, kNone, kNone,
                     "cancelled by options->progress behind outer item %lld of %lld",
-                    static_cast<long long>(done_), static_cast<long long>(items_));
+                    static_cast<long long>(done_), static_cast<long long>(cut_.items()));
 }
 
 // What the call's views show: a chunk.
-guf_status ChunkedCall::launch_chunk(int64_t count) {
-  if (loop_.ndim > 0) loop_.extent[0] = count;
-  loop_.items = inner_ * static_cast<uint64_t>(count);
+guf_status ChunkedCall::launch_chunk(const ChunkRange &range) {
+  cut_.restrict_to(range, &loop_);
   return failure_.keep(launch(call_, loop_, choice_, kernel_, failure_.error()));
 }
 
 guf_status ChunkedCall::run_here() {
-  while (done_ < items_) {
-    const int64_t count = std::min(chunk_, items_ - done_);
-    for (ChunkPart &part : parts_) part.view->layout = part.at_home(done_, count);
-    GUF_TRY(launch_chunk(count));
-    done_ += count;
+  ChunkRange range = cut_.first_of(done_);
+  for (; !cut_.is_end(range); range = cut_.behind(range)) {
+    for (ChunkPart &part : parts_) part.view->layout = part.at_home(cut_, range);
+    GUF_TRY(launch_chunk(range));
+    done_ = cut_.items_done(range);
     GUF_TRY(tell());
   }
   return GUF_OK;
 }
 
 guf_status ChunkedCall::finish_oldest() {
-  GUF_TRY(failure_.keep(ring_->finish(&done_, failure_.error())));
+  ChunkRange range;
+  GUF_TRY(failure_.keep(ring_->finish(&range, failure_.error())));
+  done_ = cut_.items_done(range);
   return tell();
 }
 
 // What every chunk reads is brought once.
-guf_status ChunkedCall::bring_rest() {
+guf_status ChunkedCall::bring_rest(guf_error *error) {
   const int32_t count = call_.noperands + (call_.has_where ? 1 : 0);
   for (int32_t i = 0; i < count; ++i) {
     op::OperandView &view = i < call_.noperands ? call_.operand[i] : call_.where;
     const bool cut = std::any_of(parts_.begin(), parts_.end(),
                                  [&](const ChunkPart &part) { return part.view == &view; });
-    if (!cut) GUF_TRY(arrays_.bring_input(&view, failure_.error()));
+    if (!cut) GUF_TRY(arrays_.bring_input(&view, error));
   }
   if (!call_.has_where || (call_.where.flags & op::kScalar) == 0) return GUF_OK;
-  return arrays_.replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, failure_.error());
+  return arrays_.replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error);
+}
+
+// Where the program leaves the size of chunks to us, the device's memory has a say.
+guf_status ChunkedCall::make_room(guf_error *error) {
+  const int64_t depth = options_.depth == 0 ? kDepth : options_.depth;
+  bool rest_tried = false;
+  for (uint64_t bytes = kChunkBytes;;) {
+    guf_status status = ring_->make_slots(cut_.count(cut_.first_of(done_), depth), error);
+    if (status == GUF_OK) {
+      status = bring_rest(error);
+      rest_tried = true;
+    }
+    const bool is_full = status == GUF_E_DEVICE_MEMORY || status == GUF_E_NO_MEMORY;
+    if (!is_full || options_.chunk_bytes != 0 || bytes <= kLeastBytes) return status;
+    bytes /= 2;
+    const int32_t inner = cut_.inner();
+    GUF_TRY(cut(bytes, error));
+    // What was brought whole would be a part now.
+    if (rest_tried && cut_.inner() != inner) return status;
+  }
 }
 
 guf_status ChunkedCall::run_there() {
-  ring_ = std::make_unique<ChunkRing>(call_, parts_);
+  ring_ = std::make_unique<ChunkRing>(call_, parts_, cut_);
   ChunkRing &ring = *ring_;
-  const int32_t depth = options_.depth == 0 ? kDepth : options_.depth;
-  const int64_t chunks = (items_ - done_ + chunk_ - 1) / chunk_;
-  GUF_TRY(
-      ring.open(static_cast<int32_t>(std::min<int64_t>(depth, chunks)), chunk_, failure_.error()));
+  GUF_TRY(ring.open(failure_.error()));
   call_.stream = ring.compute();
-  GUF_TRY(bring_rest());
-  for (int64_t first = done_; first < items_; first += chunk_) {
+  guf_error attempt = {sizeof attempt};  // told only when the last one failed
+  if (const guf_status status = make_room(&attempt); status != GUF_OK) {
+    if (failure_.error()->struct_size == sizeof attempt) *failure_.error() = attempt;
+    return status;
+  }
+  for (const ChunkPart &part : parts_) {
+    if (part.view != &call_.where && part.dtype != part.home.dtype)
+      choice_.cast_mask &= ~(1U << (part.view - call_.operand));
+  }
+  ChunkRange range = cut_.first_of(done_);
+  for (; !cut_.is_end(range); range = cut_.behind(range)) {
     if (ring.full()) GUF_TRY(finish_oldest());
-    const int64_t count = std::min(chunk_, items_ - first);
-    GUF_TRY(ring.bring(first, count, failure_.error()));
-    GUF_TRY(launch_chunk(count));
+    GUF_TRY(ring.bring(range, failure_.error()));
+    GUF_TRY(launch_chunk(range));
     GUF_TRY(ring.send_home(failure_.error()));
   }
   while (ring.under_way() > 0) GUF_TRY(finish_oldest());
@@ -186,8 +221,8 @@ guf_status ChunkedCall::run_there() {
 
 guf_status ChunkedCall::run(guf_error *error) {
   GUF_TRY(decide_chunks(error));
-  if (loop_.items == 0 || done_ == items_) return GUF_OK;
-  GUF_TRY(call_.host_copies == op::HostCopies::kNone ? run_here() : run_there());
+  if (loop_.items == 0 || done_ == cut_.items()) return GUF_OK;
+  GUF_TRY(call_.device->host_memory ? run_here() : run_there());
   return failure_.status();
 }
 

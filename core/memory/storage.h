@@ -18,6 +18,8 @@ class OwnedStorage final : public array::Storage {
   // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
   guf_status allocate(uint64_t nbytes, guf_error *error);
   uint64_t address() const { return address_; }
+  const backend::Device &device() const { return device_; }
+  int32_t kind() const { return kind_; }
 
  private:
   backend::Device &device_;
@@ -39,6 +41,10 @@ class WrappedStorage final : public array::Storage {
   bool any_thread_;
   bool armed_ = false;
 };
+
+// Whether an array in host memory lies in memory that was allocated for copies to and from
+// `device`, which need no staging then.
+bool is_page_locked(const array::Array &array, const backend::Device &device);
 
 }  // namespace gufunc::memory
 
