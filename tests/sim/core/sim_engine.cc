@@ -71,8 +71,8 @@ bool Engine::may_run(const Stream &stream) const {
 void Engine::run_front(Lock &lock, const std::shared_ptr<Stream> &stream) {
   const Work work = stream->queue.front().work;
   stream->running = true;
-  int code = injected_run_failure(work.kind);
   const bool dead = stream->context->failure != kSuccess;
+  int code = dead ? kSuccess : injected_run_failure(work.kind);
   const uint32_t delay = eager() ? driver_.config.delay_us : 0;
   const uint64_t pause = delay == 0 ? 0 : random_() % (2 * uint64_t{delay} + 1);
   // A failed context does nothing more, but points must be reached and host functions called.
