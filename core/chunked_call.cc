@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/array/overlap.h"
 #include "core/asked_events.h"
 #include "core/chunk_ring.h"
 #include "core/operand_overlap.h"
@@ -60,13 +59,6 @@ guf_status check_memory(const op::CallView &call, guf_error *error) {
     return base::fail(error, GUF_E_UNSUPPORTED, i, kNone,
                       "argument %d lies in the memory of %s; chunks are cut in host memory", i,
                       view.device->spec.c_str());
-  }
-  for (int32_t i = 0; i < call.noperands; ++i) {
-    const op::OperandView &view = call.operand[i];
-    if (!call.ufunc->signature.writes(i) || !has_memory(view)) continue;
-    if (!array::overlaps_itself(view.layout)) continue;
-    return base::fail(error, GUF_E_OVERLAP, i, kNone,
-                      "argument %d: elements of an output share memory", i);
   }
   OverlapWork work = {0, 0, false};
   if (!find_overlaps(call, &work)) return GUF_OK;

@@ -19,6 +19,17 @@ void point_at(const base::Ref<array::Array> &array, op::OperandView *operand) {
   operand->device = array->device();
 }
 
+bool waits_for_host(const op::CallView &call) {
+  if (call.stream != nullptr || call.device->host_memory) return false;
+  const auto is_used_there = [&](const op::OperandView &operand) {
+    constexpr uint32_t kElsewhere = op::kScalar | op::kMissing | op::kDeviceMemory;
+    return (operand.flags & kElsewhere) == 0 && operand.device == call.device;
+  };
+  const op::OperandView *const end = call.operand + call.noperands + call.nseparate;
+  return std::any_of<const op::OperandView *>(call.operand, end, is_used_there) ||
+         (call.has_where && is_used_there(call.where));
+}
+
 guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopShape *loop,
                            guf_error *error) {
   array::Layout &layout = call.operand[operand].layout;
@@ -147,7 +158,7 @@ guf_status Temporaries::copy_overlapping(const OverlapWork &work, const broadcas
 }
 
 guf_status Temporaries::open(guf_error *error) {
-  if (call_.host_copies == op::HostCopies::kNone) return GUF_OK;
+  if (call_.host_copies == op::HostCopies::kNone && !waits_for_host(call_)) return GUF_OK;
   GUF_TRY(check_capture(error));
   GUF_TRY(borrowed_.open(*call_.device, call_.stream, error));
   call_.stream = borrowed_.get();

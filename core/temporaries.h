@@ -32,8 +32,8 @@ class Temporaries {
   guf_status copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
                               guf_error *error);
 
-  // Before anything else of a call with host_copies: it gets a stream of its own, which `settle`
-  // waits for.
+  // Before anything else. A call with host_copies, or that `waits_for_host`, gets a stream of its
+  // own, which `settle` waits for.
   // Errors  as backend::BorrowedStream::open
   guf_status open(guf_error *error);
   // Behind all work.   Errors  what failed on the stream
@@ -115,6 +115,10 @@ class Temporaries {
   op::OperandView home_mask_;  // before it was brought; of a call that has borrowed a stream
   bool handed_over_ = false;
 };
+
+// Whether a call without a stream runs on a device that uses host memory of an operand where it
+// lies: complete on return, as every such call.
+bool waits_for_host(const op::CallView &call);
 
 // The shape and strides that a missing output gets, in the order that the kernel has them; they
 // live in `loop` and in the call's room. Its flags stay.
