@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls in chunks on the cpu and on a simulated device with little memory: what they are made of,
+// and the comparison with the same call in one piece on the cpu, byte for byte.
+#ifndef GUFUNC_TESTS_GPU_CHUNKED_FIXTURE_H
+#define GUFUNC_TESTS_GPU_CHUNKED_FIXTURE_H
+
+#include <gmock/gmock.h>
+#include <gufunc/gufunc.h>
+
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/gpu/gpu_fixture.h"
+
+namespace gufunc::gpu_test {
+
+// Memory with a layout. Strides are bytes, and may be negative: `first` is where element 0 lies.
+// Without a dtype it is no operand at all.
+struct Values {
+  guf_dtype dtype = 0;
+  std::vector<int64_t> shape, strides;
+  uint64_t first = 0;
+  uint32_t flags = 0;  // guf_tensor_flag
+  std::vector<unsigned char> bytes;
+  guf_array array = nullptr;  // instead of the bytes
+
+  // `count` elements of small whole numbers, C-contiguous if no strides are given.
+  template <class T>
+  static Values of(guf_dtype dtype, std::vector<int64_t> shape, uint32_t seed, uint64_t count = 0) {
+    Values made;
+    made.dtype = dtype;
+    if (count == 0) {
+      count = 1;
+      for (const int64_t extent : shape) count *= static_cast<uint64_t>(extent);
+    }
+    made.shape = std::move(shape);
+    std::mt19937 random(seed);
+    std::vector<T> elements(count);
+    for (T &element : elements) element = static_cast<T>(1 + random() % 100);
+    made.bytes.resize(count * sizeof(T));
+    if (count != 0) std::memcpy(made.bytes.data(), elements.data(), made.bytes.size());
+    return made;
+  }
+  Values strided(std::vector<int64_t> steps, uint64_t from = 0) const {
+    Values other = *this;
+    other.strides = std::move(steps);
+    other.first = from;
+    return other;
+  }
+};
+
+struct Case {
+  std::string ufunc;
+  std::vector<Values> inputs, outputs;
+  std::vector<Values> where = {};  // none or one
+  guf_dtype dtype = 0;
+  int32_t casting = 0;
+  uint32_t fp_fail = 0;
+};
+
+class ChunkedCalls : public testing::TestWithParam<bool> {
+ protected:
+  static void SetUpTestSuite();
+  void SetUp() override;
+  void TearDown() override;
+
+  bool is_on_device() const { return GetParam(); }
+
+  // In one piece, on the cpu unless `whole_on_device_` says otherwise.
+  guf_status call(Case &given);
+  // In chunks, as `options_` say.
+  guf_status call_chunked(Case &given);
+  // Chunks of these sizes give the same bytes, and progress is told in order.
+  void expect_same(const Case &given, const std::vector<uint64_t> &sizes = {1, 24, 1000, 0});
+
+  // What the driver and the library hold once dropped memory was given back.
+  std::string objects_alive();
+
+  static guf_device find_device(const std::string &spec);
+  // A failure of running work is the end of a device: each takes another one of the few there are.
+  void use_another_device();
+
+  guf_device device_ = nullptr;
+  guf_stream stream_ = nullptr;  // of chunked calls
+  bool whole_on_device_ = false;
+  guf_chunk_options options_ = {};
+  guf_error error_ = fresh_error();
+  int64_t done_ = -1;
+  std::vector<int64_t> told_;
+  int64_t items_ = -1, stop_at_ = INT64_MAX;
+  std::function<void()> at_progress_;
+
+ private:
+  static int32_t tell(void *user, int64_t done, int64_t items);
+  guf_status run(Case &given, bool in_chunks);
+
+  uint32_t violations_ = 0;
+};
+
+// An element of what a case wrote.
+template <class T>
+T element(const Values &values, uint64_t index) {
+  T found;
+  std::memcpy(&found, values.bytes.data() + index * sizeof(T), sizeof(T));
+  return found;
+}
+
+}  // namespace gufunc::gpu_test
+
+#endif  // GUFUNC_TESTS_GPU_CHUNKED_FIXTURE_H
