@@ -235,6 +235,7 @@ class Run {
   // -o: new files. --into, --inplace: new files that take the place of old ones at the end. What
   // goes to no file is allocated by the call.
   void make_files() {
+    if (copies_first()) return copy_first();
     for (size_t i = 0; i < options_.outputs.size(); ++i) {
       const std::vector<int64_t> shape = result_shape(i);
       outputs_[i] =
@@ -248,9 +249,37 @@ class Run {
     set_outputs();
   }
 
+  // Chunks are computed in place where an operand is read and written: on a copy of its file then.
+  bool copies_first() const {
+    return no_outputs() && !options_.chunk.empty() && !options_.outputs.empty();
+  }
+
+  void copy_first() {
+    size_t result = 0;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (info_.roles[i] != GUF_ROLE_INOUT) continue;
+      const guf_tensor *const tensor = inputs_[i].tensor;
+      const bool fits = tensor != nullptr && tensor->dtype == result_dtype(result) &&
+                        (tensor->flags & GUF_TENSOR_SWAPPED) == 0 && args_.where == nullptr;
+      if (!fits)
+        usage(
+            fmt::format("--chunk: {} writes what it reads: without --where, argument {} must be a "
+                        ".npy file of {}",
+                        info_.name, i, guf_dtype_name(result_dtype(result))));
+      inputs_[i] = files_.copy_of(inputs_[i], options_.outputs[result++]);
+    }
+    outputs_.clear();
+    set_outputs();
+  }
+
   // Arrays that the call allocated, and what it wrote in place.
   void take_results() {
     if (in_place()) outputs_ = {inputs_[0]};
+    if (copies_first()) {
+      for (size_t i = 0; i < inputs_.size(); ++i) {
+        if (info_.roles[i] == GUF_ROLE_INOUT) outputs_.push_back(inputs_[i]);
+      }
+    }
     if (!arrays_.empty()) return;
     for (const guf_operand &output : outputs_) {
       if (output.kind == GUF_OPERAND_ARRAY) arrays_.emplace_back(output.array);
