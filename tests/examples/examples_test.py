@@ -270,6 +270,9 @@ class Examples(unittest.TestCase):
             for name in ('device_arrays', 'chunks'):
                 wanted = (SOURCE / 'c' / f'{name}.out').read_text()
                 self.assertEqual(self.program(name, device), wanted, device)
+            wanted = (SOURCE / 'cpp' / 'chunk_loop.out').read_text()
+            module = BUILD / 'modules' / 'discriminant.so'
+            self.assertEqual(self.program('chunk_loop', module, device), wanted, device)
 
     def test_reductions(self):
         printed = self.program('statistics', BUILD / 'modules' / 'reductions.so')

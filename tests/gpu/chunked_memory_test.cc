@@ -35,7 +35,7 @@ uint64_t anonymous_bytes() {
   return kib << 10;
 }
 
-// A file of a header and float64 elements, as .npy files are, mapped whole. It is gone when this is.
+// A header and float64 elements, as in .npy files, mapped whole. The file is gone when this is.
 class MappedFile {
  public:
   explicit MappedFile(int64_t count) {

@@ -132,7 +132,7 @@ class Chunked(command_fixture.CommandTest):
         np.testing.assert_array_equal(np.load(path), wanted)
         swapped = self.save('swapped.npy', rows.astype('>f4'))
         self.fails(2, 'cumulative_power writes what it reads', *run, swapped, '-o', self.out,
-                   '--chunk', '100')
+                   '--chunk=100')
         doubles = self.save('wider.npy', rows.astype('i4'))
         self.fails(2, 'argument 0 must be a .npy file of float', *run, doubles, '-o', self.out,
                    '--chunk', '100')
@@ -140,8 +140,8 @@ class Chunked(command_fixture.CommandTest):
     def test_what_is_none(self):
         path = self.save('x.npy', np.ones(3))
         for text in ('0', 'x', '-1', '5X', '5KK', '1.5M', '9' * 20, '99999999999G'):
-            self.fails(2, f'--chunk {text}: wanted a number of bytes', 'run', 'negative', path, '-o',
-                       self.out, '--chunk', text)
+            self.fails(2, f'--chunk {text}: wanted a number of bytes', 'run', 'negative', path,
+                       '-o', self.out, '--chunk', text)
         self.fails(2, 'say where the result goes', 'run', 'negative', path, '--chunk', '1M')
 
 
