@@ -270,9 +270,14 @@ class Examples(unittest.TestCase):
             for name in ('device_arrays', 'chunks'):
                 wanted = (SOURCE / 'c' / f'{name}.out').read_text()
                 self.assertEqual(self.program(name, device), wanted, device)
-            wanted = (SOURCE / 'cpp' / 'chunk_loop.out').read_text()
-            module = BUILD / 'modules' / 'discriminant.so'
-            self.assertEqual(self.program('chunk_loop', module, device), wanted, device)
+            modules = BUILD / 'modules'
+            for name, *more in (
+                ('chunk_loop', modules / 'discriminant.so'),
+                ('numba_calls', modules),
+                ('numba_arrays',),
+            ):
+                wanted = (SOURCE / 'cpp' / f'{name}.out').read_text()
+                self.assertEqual(self.program(name, *more, device), wanted, device)
 
     def test_reductions(self):
         printed = self.program('statistics', BUILD / 'modules' / 'reductions.so')
