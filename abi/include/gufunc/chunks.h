@@ -9,8 +9,8 @@
 GUF_BEGIN_DECLS
 
 /** Called on the calling thread when a chunk is in its outputs: the first `done` of `items` outer
- * items are, the same number as before where an item takes several chunks. 0: go on; else the call ends with GUF_E_CANCELLED. It may call the library, but not
- * with operands of this call. */
+ * items are, as many as before where an item takes several chunks. 0: go on; else the call ends
+ * with GUF_E_CANCELLED. It may call the library, but not with operands of this call. */
 typedef int32_t (*guf_progress_fn)(void *user, int64_t done, int64_t items);
 
 /** How a call is cut. Zero everything, set struct_size, then what is needed.
