@@ -10,7 +10,7 @@ class Stream : public gufunc::Handle<guf_stream, guf_stream_retain, guf_stream_r
   void synchronize() const { check(guf_stream_synchronize, get(), UINT64_MAX); }
 };
 
-// Its work is done when the block ends, however it ends.
+// Its work is done when the block ends, however it ends. How it went tells `synchronize`.
 class AutoSynchronize {
  public:
   explicit AutoSynchronize(const Stream &stream) : stream_(stream) {}

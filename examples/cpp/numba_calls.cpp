@@ -93,11 +93,19 @@ void reduce(guf_device device) {
   std::puts(Array(sums.array).str().c_str());
 }
 
+// 1000 numbers in each row: enough for a group of threads to share.
+void groups(guf_device device) {
+  std::vector<float> x(2 * 1000), y(2 * 1000);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7);
+  call("demean", {Operand(x.data(), {2, 1000})}, {Operand(y.data(), {2, 1000})}, on(device));
+  std::printf("%.9g ... %.9g\n", y[0], y[1999]);
+}
+
 int main(int argc, char **argv) try {
   const std::string folder = argc > 1 ? argv[1] : ".";
   std::vector<gufunc::Module> modules;
-  for (const char *name :
-       {"discriminant", "device_function", "matmulcore", "foo", "hermite", "cumulative_power"})
+  for (const char *name : {"discriminant", "device_function", "matmulcore", "foo", "hermite",
+                           "cumulative_power", "demean"})
     modules.emplace_back(folder + "/" + name + ".so");
   guf_device device = nullptr;
   check(guf_device_get, nullptr, argc > 2 ? argv[2] : "cpu", &device);
@@ -110,6 +118,7 @@ int main(int argc, char **argv) try {
   columns(device);
   outputs(device);
   reduce(device);
+  groups(device);
 } catch (const gufunc::Error &error) {
   std::fprintf(stderr, "%s: %s\n", guf_status_name(error.status()), error.what());
   return 1;
