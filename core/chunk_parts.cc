@@ -5,7 +5,7 @@
 
 #include "core/array/overlap.h"
 #include "core/base/checked.h"
-#include "core/memory/storage.h"
+#include "core/memory/page_locks.h"
 #include "core/operand_overlap.h"
 
 namespace gufunc::pipeline {
@@ -83,9 +83,8 @@ bool is_packed(const ChunkPart &part) {
 PartWay way_of(const op::CallView &call, int32_t operand, const ChunkPart &part) {
   if (is_updated(call, operand, part)) return PartWay::kStaged;
   if (part.view->device == call.device) return PartWay::kInPlace;
-  const array::Array *const array = part.view->array;
-  const bool locked = array != nullptr && memory::is_page_locked(*array, *call.device);
-  return locked && is_packed(part) ? PartWay::kDirect : PartWay::kStaged;
+  const bool locked = is_packed(part) && memory::is_page_locked(*part.view, *call.device);
+  return locked ? PartWay::kDirect : PartWay::kStaged;
 }
 
 // The dtype in which a part crosses to the device and back.

@@ -8,6 +8,7 @@
 #include "core/base/callbacks.h"
 #include "core/base/struct_size.h"
 #include "core/memory/memory.h"
+#include "core/memory/page_locks.h"
 
 using namespace gufunc;
 using backend::Device;
@@ -75,7 +76,14 @@ guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size,
     if (found->host_memory) return GUF_OK;
     GUF_TRY(backend::gpu_extension(*found, "page-locked memory", &api, error));
     backend::ErrorRoom room(error);
-    return api->host_register(found->native, address, size, room.get());
+    GUF_TRY(api->host_register(found->native, address, size, room.get()));
+    try {
+      memory::note_page_locked(*found, address, size);
+    } catch (...) {
+      api->host_unregister(found->native, address, room.get());
+      throw;
+    }
+    return GUF_OK;
   });
 }
 
@@ -90,6 +98,7 @@ guf_status guf_host_unregister(guf_device device, uint64_t address, guf_error *e
     if (found->host_memory) return GUF_OK;
     GUF_TRY(backend::gpu_extension(*found, "page-locked memory", &api, error));
     backend::ErrorRoom room(error);
+    memory::forget_page_locked(*found, address);
     return api->host_unregister(found->native, address, room.get());
   });
 }

@@ -23,12 +23,6 @@ OwnedStorage::~OwnedStorage() {
   device_.backend->api.memory_free(device_.native, address_, nbytes_, kind_, nullptr, room.get());
 }
 
-bool is_page_locked(const array::Array &array, const backend::Device &device) {
-  const auto *const owned = dynamic_cast<const OwnedStorage *>(array.storage().get());
-  return owned != nullptr && &owned->device() == &device &&
-         (owned->kind() == GUF_MEMORY_PINNED || owned->kind() == GUF_MEMORY_MAPPED);
-}
-
 WrappedStorage::WrappedStorage(guf_release_fn release, void *user, uint64_t address,
                                bool any_thread)
     : any_thread_(any_thread) {

@@ -42,10 +42,6 @@ class WrappedStorage final : public array::Storage {
   bool armed_ = false;
 };
 
-// Whether an array in host memory lies in memory that was allocated for copies to and from
-// `device`, which need no staging then.
-bool is_page_locked(const array::Array &array, const backend::Device &device);
-
 }  // namespace gufunc::memory
 
 #endif  // GUFUNC_CORE_MEMORY_STORAGE_H

@@ -223,6 +223,39 @@ TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
   }
 }
 
+// Without a byte of page-locked memory to be had, what is page-locked already still goes through.
+TEST_P(ChunkedResults, PageLockedMemoryNeedsNoStaging) {
+  if (!is_on_device()) return;
+  const int64_t n = 400000;
+  Case wanted = {"add", {f8({n}, 1), f8({n}, 2)}, {f8({n}, 3)}};
+  ASSERT_EQ(call(wanted), GUF_OK) << error_.message;
+  options_.chunk_bytes = 600000;
+  const std::string fault = is_cuda() ? "cuMemHostAlloc:0:2" : "hipHostMalloc:0:2";
+  Case given = wanted;
+  std::fill(given.outputs[0].bytes.begin(), given.outputs[0].bytes.end(), 0);
+  ASSERT_EQ(sim().fault(fault.c_str()), 0);
+  EXPECT_NE(call_chunked(given), GUF_OK);
+  sim().clear_faults();
+  std::vector<Values *> all = {&given.inputs[0], &given.inputs[1], &given.outputs[0]};
+  for (Values *values : all) {
+    ASSERT_EQ(guf_host_register(device_, reinterpret_cast<uint64_t>(values->bytes.data()),
+                                values->bytes.size(), &error_),
+              GUF_OK)
+        << error_.message;
+  }
+  ASSERT_EQ(sim().fault(fault.c_str()), 0);
+  EXPECT_EQ(call_chunked(given), GUF_OK) << error_.message;
+  EXPECT_EQ(given.outputs[0].bytes, wanted.outputs[0].bytes);
+  sim().clear_faults();
+  for (Values *values : all) {
+    EXPECT_EQ(
+        guf_host_unregister(device_, reinterpret_cast<uint64_t>(values->bytes.data()), &error_),
+        GUF_OK);
+  }
+  ASSERT_EQ(sim().fault(fault.c_str()), 0);
+  EXPECT_NE(call_chunked(given), GUF_OK);
+}
+
 // In one piece too: host memory that the device uses where it lies is no reason to return early.
 TEST_P(ChunkedResults, ACallOnMappedMemoryIsComplete) {
   const int64_t n = 1000;

@@ -38,9 +38,10 @@ typedef struct guf_chunk_options {
  * a chunk are cut along a dimension further in. Operands lie in host memory, mapped files included;
  * all outputs are given. On a device without access to it three streams copy in, compute and copy
  * out at the same time, through page-locked memory that the cpu's threads fill, without strides and
- * in the loop's type where that is no wider; contiguous arrays of guf_array_alloc_host are copied
- * as they lie, or used in place where mapped or managed; operands that do not have the dimension
- * are copied once. On the cpu chunks are computed in place. Complete on return.
+ * in the loop's type where that is no wider. Contiguous operands in page-locked memory
+ * (guf_array_alloc_host, guf_host_register) are copied as they lie, mapped and managed ones used in
+ * place; operands that do not have the dimension are copied once. On the cpu chunks are computed in
+ * place. Complete on return.
  * options    NULL: defaults.
  * out_items  NULL, or receives how many outer items are in their outputs, from item 0 on, also when
  *            the call fails or is cancelled: the first_item to go on with. Behind them outputs are
