@@ -139,9 +139,8 @@ guf_status ChunkRing::send_home(guf_error *error) {
   return GUF_OK;
 }
 
-guf_status ChunkRing::finish(ChunkRange *out_range, guf_error *error) {
-  const size_t oldest = (next_ + slots_.size() - static_cast<size_t>(under_way_)) % slots_.size();
-  const Slot &slot = slots_[oldest];
+guf_status ChunkRing::finish(guf_error *error) {
+  const Slot &slot = slots_[oldest_place()];
   --under_way_;
   const guf_status computed = api().event_synchronize(slot.computed, UINT64_MAX, error);
   // The stream's failure is told here: those behind it are to tell of their own.
@@ -158,7 +157,6 @@ guf_status ChunkRing::finish(ChunkRange *out_range, guf_error *error) {
     const array::Layout packed = part.packed_at(slot.here + part.here, slot.range);
     GUF_TRY(memory::convert(*cpu_, nullptr, {home, part.swapped}, {packed, false}, later.get()));
   }
-  *out_range = slot.range;
   return computed;
 }
 

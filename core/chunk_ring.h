@@ -40,9 +40,12 @@ class ChunkRing {
   int64_t under_way() const { return under_way_; }
   bool full() const { return under_way_ == static_cast<int64_t>(slots_.size()); }
 
-  // Waits for the oldest chunk, `out_range`, and writes it to its outputs.
+  // The chunk that was brought first of those under way.
+  const ChunkRange &oldest() const { return slots_[oldest_place()].range; }
+
+  // Waits for it and writes it to its outputs.
   // Errors  what failed on the way; GUF_E_FLOATING_POINT then leaves the chunk written
-  guf_status finish(ChunkRange *out_range, guf_error *error);
+  guf_status finish(guf_error *error);
 
  private:
   struct Slot {
@@ -57,6 +60,9 @@ class ChunkRing {
   void close_slots();
   guf_status copy(const Slot &slot, ChunkPart &part, int32_t kind, guf_error *error);
   guf_status pass_on(void *event, backend::Stream *from, backend::Stream *to, guf_error *error);
+  size_t oldest_place() const {
+    return (next_ + slots_.size() - static_cast<size_t>(under_way_)) % slots_.size();
+  }
   const guf_backend_api &api() const { return call_.device->backend->api; }
 
   op::CallView &call_;

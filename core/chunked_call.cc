@@ -9,6 +9,7 @@
 #include "core/operand_overlap.h"
 #include "core/pipeline.h"
 #include "core/temporaries.h"
+#include "core/trace/trace.h"
 
 namespace gufunc::pipeline {
 namespace {
@@ -97,6 +98,7 @@ class ChunkedCall {
   void *kernel_ = nullptr;
   ChunkCut cut_;
   std::vector<ChunkPart> parts_;
+  int64_t finished_ = 0;  // chunks
 };
 
 guf_status ChunkedCall::decide_chunks(guf_error *error) {
@@ -138,6 +140,7 @@ guf_status ChunkedCall::launch_chunk(const ChunkRange &range) {
 guf_status ChunkedCall::run_here() {
   ChunkRange range = cut_.first_of(done_);
   for (; !cut_.is_end(range); range = cut_.behind(range)) {
+    const trace::ChunkSlice slice("run", ++finished_, range.first, range.count);
     for (ChunkPart &part : parts_) part.view->layout = part.at_home(cut_, range);
     GUF_TRY(launch_chunk(range));
     done_ = cut_.items_done(range);
@@ -147,8 +150,11 @@ guf_status ChunkedCall::run_here() {
 }
 
 guf_status ChunkedCall::finish_oldest() {
-  ChunkRange range;
-  GUF_TRY(failure_.keep(ring_->finish(&range, failure_.error())));
+  const ChunkRange range = ring_->oldest();
+  {
+    const trace::ChunkSlice slice("finish", ++finished_, range.first, range.count);
+    GUF_TRY(failure_.keep(ring_->finish(failure_.error())));
+  }
   done_ = cut_.items_done(range);
   return tell();
 }
@@ -201,8 +207,10 @@ guf_status ChunkedCall::run_there() {
       choice_.cast_mask &= ~(1U << (part.view - call_.operand));
   }
   ChunkRange range = cut_.first_of(done_);
+  int64_t queued = 0;
   for (; !cut_.is_end(range); range = cut_.behind(range)) {
     if (ring.full()) GUF_TRY(finish_oldest());
+    const trace::ChunkSlice slice("queue", ++queued, range.first, range.count);
     GUF_TRY(ring.bring(range, failure_.error()));
     GUF_TRY(launch_chunk(range));
     GUF_TRY(ring.send_home(failure_.error()));

@@ -9,9 +9,9 @@ import house_tree as tree
 
 # Rooms of core/ by height. A room sees lower ones and itself, never its neighbours.
 HEIGHT = {
-    "base": 0, "dtype": 1, "array": 2, "op": 3, "validate": 4, "resolve": 4, "broadcast": 4,
-    "plan": 5, "backend": 6, "module": 7, "memory": 7, "pipeline": 8,
-    "method": 9,
+    "base": 0, "dtype": 1, "array": 2, "trace": 2, "op": 3,
+    "validate": 4, "resolve": 4, "broadcast": 4, "plan": 5, "backend": 6, "module": 7,
+    "memory": 7, "pipeline": 8, "method": 9,
 }
 C_HEADERS = {"stddef.h", "stdint.h"}
 VENDOR_HEADER = re.compile(r"^(cuda|nv|hip/|hip_|hsa|CL/|rocm|level_zero)")

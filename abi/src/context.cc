@@ -7,6 +7,7 @@
 #include "core/base/log.h"
 #include "core/memory/memory.h"
 #include "core/op/ufunc_registry.h"
+#include "core/trace/trace.h"
 
 using namespace gufunc;
 
@@ -38,7 +39,9 @@ guf_status guf_context_retain(guf_context context, guf_error *error) {
 }
 
 guf_status guf_context_release(guf_context context, guf_error *error) {
-  return border::release(context, base::Kind::kContext, "context", error);
+  const guf_status status = border::release(context, base::Kind::kContext, "context", error);
+  trace::flush();
+  return status;
 }
 
 guf_status guf_poll(uint32_t max_callbacks, uint32_t *out_ran, guf_error *error) {
@@ -69,6 +72,7 @@ guf_status guf_shutdown(uint64_t timeout_ns, guf_error *error) {
   return border::guard(error, [&]() -> guf_status {
     GUF_TRY(backend::shut_down(timeout_ns, error));
     memory::run_callbacks(0);
+    trace::end();
     return GUF_OK;
   });
 }

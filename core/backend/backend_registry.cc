@@ -10,6 +10,7 @@
 
 #include "core/backend/kernel_table.h"
 #include "core/base/log.h"
+#include "core/trace/trace.h"
 
 namespace gufunc::backend {
 namespace {
@@ -114,6 +115,7 @@ Outcome open_now(Record &record) {
     base::log(base::LogLevel::kWarning, "%s", error.message);
     return {status, error.native_code, error.message};
   }
+  trace::interpose(record.name.c_str(), &api);
   record.api = api;
   return {};
 }
@@ -270,6 +272,7 @@ guf_status load_backend(const char *path, guf_error *error) {
   }
   GUF_TRY(open_plugin(file.descriptor.get(), path, record->note, &record->api, error));
   GUF_TRY(check_builtins(*record, record->api, error));
+  trace::interpose(record->name.c_str(), &record->api);
   record->open_once.run([] { return true; });
 
   // Built under the lock, so that no addition of another thread is lost; readers take no lock.

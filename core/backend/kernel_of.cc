@@ -7,14 +7,15 @@
 #include "core/backend/image_cache.h"
 #include "core/backend/kernel_table.h"
 #include "core/dtype/dtype.h"
+#include "core/trace/trace.h"
 
 namespace gufunc::backend {
 namespace {
 
 // "add (ff->f)"
-base::Text describe(const op::Ufunc &ufunc, const op::Loop &loop) {
+base::Text describe(const op::Ufunc &ufunc, const op::Loop &loop, const char *quote = "'") {
   base::Text text;
-  text.add("'%s' (", ufunc.full_name.c_str());
+  text.add("%s%s%s (", quote, ufunc.full_name.c_str(), quote);
   for (int32_t i = 0; i < ufunc.noperands(); ++i) {
     if (i == ufunc.nin()) text.add("->");
     const char *const name = dtype::name(loop.types[static_cast<size_t>(i)]);
@@ -173,6 +174,7 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
                        std::memory_order_relaxed);
   } else {
     GUF_TRY(find_kernel(ufunc, loop, device, out, error));
+    if (trace::on()) trace::name_kernel(*out, describe(ufunc, loop, "").c_str());
   }
   known.store(*out, std::memory_order_release);
   return GUF_OK;

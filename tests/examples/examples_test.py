@@ -6,12 +6,14 @@
 Expected numbers come from the formula rounded operation by operation in the stated type (NumPy does
 just that), and for the published rows from the table itself."""
 
+import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -267,7 +269,7 @@ class Examples(unittest.TestCase):
 
     def test_programs_on_devices(self):
         for device in os.environ.get('GUFUNC_TEST_DEVICES', 'cpu').split(','):
-            for name in ('device_arrays', 'chunks'):
+            for name in ('device_arrays', 'chunks', 'tracing'):
                 wanted = (SOURCE / 'c' / f'{name}.out').read_text()
                 self.assertEqual(self.program(name, device), wanted, device)
             modules = BUILD / 'modules'
@@ -278,6 +280,15 @@ class Examples(unittest.TestCase):
             ):
                 wanted = (SOURCE / 'cpp' / f'{name}.out').read_text()
                 self.assertEqual(self.program(name, *more, device), wanted, device)
+
+    def test_tracing(self):
+        for device in os.environ.get('GUFUNC_TEST_DEVICES', 'cpu').split(','):
+            path = self.here / 'trace.json'
+            with unittest.mock.patch.dict(os.environ, GUFUNC_TRACE=str(path)):
+                self.program('tracing', device)
+            events = json.loads(path.read_text())
+            sums = [e for e in events if e.get('cat') == 'launch' and e['name'].startswith('add (')]
+            self.assertEqual(len(sums), 20, 'ten calls, and ten launches on the stream')
 
     def test_reductions(self):
         printed = self.program('statistics', BUILD / 'modules' / 'reductions.so')

@@ -198,7 +198,9 @@ int run_and_report(int argc, char **argv) {
 }  // namespace
 
 int main(int argc, char **argv) {
+  constexpr uint64_t kSecond = 1'000'000'000;
   const int code = run_and_report(argc, argv);
+  guf_shutdown(kSecond, nullptr);  // completes a trace
   print_log();
   return code;
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records as Chrome's trace events.
+#ifndef GUFUNC_CORE_TRACE_EVENT_TEXT_H
+#define GUFUNC_CORE_TRACE_EVENT_TEXT_H
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/trace/queue.h"
+#include "core/trace/trace_file.h"
+
+namespace gufunc::trace {
+
+// One JSON object under construction. Bytes that are no UTF-8 become U+FFFD.
+class JsonText {
+ public:
+  JsonText &raw(const char *text);
+  JsonText &string(const char *text, size_t size);  // quoted; up to `size` bytes or its NUL
+  JsonText &string(const char *text) { return string(text, SIZE_MAX); }
+  JsonText &number(uint64_t value);
+  JsonText &microseconds(uint64_t nanoseconds);
+  // `,"name":`
+  JsonText &member(const char *name);
+
+  const char *text() const { return text_; }
+  size_t length() const { return length_; }
+  bool whole() const { return whole_; }  // nothing was cut off
+
+ private:
+  void put(const char *bytes, size_t count);
+
+  static constexpr size_t kRoom = 4096;
+  size_t length_ = 0;
+  bool whole_ = true;
+  char text_[kRoom];
+};
+
+// Writes records to a file, and the names of their tracks where they first appear.
+class EventWriter {
+ public:
+  EventWriter(TraceFile &file, uint32_t process) : file_(file), process_(process) {}
+
+  // Errors  those of TraceFile::add
+  guf_status begin(guf_error *error);
+  guf_status write(const Record &record, guf_error *error);
+  // Tells how many records were lost so far.
+  guf_status write_dropped(uint64_t dropped, uint64_t now_ns, guf_error *error);
+
+ private:
+  struct Track {
+    int32_t backend;  // -1: a thread of the process
+    int32_t device;
+    uint32_t number;  // of the stream, or the thread
+  };
+  static constexpr uint32_t kTracks = 1024;
+  static constexpr uint32_t kFirstNumber = 1U << 24;  // above every thread's
+
+  guf_status add(const JsonText &text, guf_error *error);
+  guf_status name_track(const char *kind, uint32_t process, uint32_t number, const char *name,
+                        guf_error *error);
+  guf_status find_track(const Record &record, uint32_t *out_process, uint32_t *out_number,
+                        guf_error *error);
+  guf_status write_arrow(const Record &record, uint32_t process, uint32_t number, guf_error *error);
+
+  TraceFile &file_;
+  const uint32_t process_;
+  uint64_t narrows_ = 0;
+  uint32_t ntracks_ = 0, last_ = 0;
+  Track tracks_[kTracks];
+};
+
+}  // namespace gufunc::trace
+
+#endif  // GUFUNC_CORE_TRACE_EVENT_TEXT_H

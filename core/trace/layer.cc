@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slots that stand before a plugin's own and time them. A slot is a plain function, so each backend
+// has its own copy of them, by its number.
+#include <gufunc/backend_gpu.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "core/base/log.h"
+#include "core/dtype/dtype.h"
+#include "core/trace/layer_bytes.h"
+#include "core/trace/recorder.h"
+
+namespace gufunc::trace {
+namespace {
+
+constexpr int32_t kMostBackends = 8;  // further ones are not traced
+constexpr int32_t kMostDevices = 64;
+
+struct Layer {
+  const char *name;
+  guf_backend_api api;  // the plugin's own slots
+  std::atomic<const guf_trace_api *> trace{nullptr};
+  guf_trace_sink sink;
+  std::array<std::atomic<void *>, kMostDevices> devices{};
+  guf_gpu_api gpu;  // with slots of ours
+  std::atomic<const guf_gpu_api *> own_gpu{nullptr};
+};
+
+constinit Layer layers[kMostBackends] = {};
+constinit std::atomic<int32_t> nlayers{0};
+
+int32_t index_of(const Layer &layer, const void *device) {
+  for (int32_t i = 0; i < kMostDevices; ++i) {
+    if (layer.devices[static_cast<size_t>(i)].load(std::memory_order_acquire) == device) return i;
+  }
+  return -1;
+}
+
+// One call of a slot, from its beginning to its end.
+class TracedCall {
+ public:
+  TracedCall(int32_t backend, int32_t kind, const void *device, const void *stream)
+      : record_{{}, backend, GUF_OK, false, reinterpret_cast<uint64_t>(stream)} {
+    guf_trace_work &work = record_.work;
+    work.struct_size = sizeof work;
+    work.kind = kind;
+    work.device = device == nullptr ? -1 : index_of(layers[backend], device);
+    work.thread = current_thread();
+    work.chunk = current_chunk;
+    work.call = next_call();
+  }
+  TracedCall(const TracedCall &) = delete;
+  TracedCall &operator=(const TracedCall &) = delete;
+
+  guf_trace_work &work() { return record_.work; }
+  [[gnu::format(printf, 2, 3)]] void name(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(record_.work.name, sizeof record_.work.name, format, arguments);
+    va_end(arguments);
+  }
+
+  template <class Slot>
+  guf_status run(Slot slot) {
+    Current here = {record_.work, current};
+    current = &here;
+    record_.work.begin_ns = now_ns();
+    record_.status = slot();
+    record_.work.end_ns = now_ns();
+    current = here.outer;
+    if (on()) put(record_);
+    return record_.status;
+  }
+
+ private:
+  Record record_;
+};
+
+const char *name_of(const void *kernel) {
+  const char *const name = kernel_name(kernel);
+  return name == nullptr ? "kernel" : name;
+}
+
+const char *method_name(int32_t method) {
+  static constexpr const char *kNames[] = {"method", "reduce", "accumulate", "reduceat", "at"};
+  return method > 0 && method <= GUF_METHOD_AT ? kNames[method] : kNames[0];
+}
+
+const char *dtype_name(guf_dtype dtype) {
+  const char *const name = dtype::name(dtype);
+  return name == nullptr ? "?" : name;
+}
+
+void queued(void *, guf_trace_work *work) {
+  if (!on()) return;
+  work->queued_ns = now_ns();
+  work->thread = current_thread();
+  work->chunk = current_chunk;
+  if (current == nullptr) return;
+  const guf_trace_work &call = current->call;
+  work->call = call.call;
+  work->items = call.items;
+  if (work->kind == 0) {
+    work->kind = call.kind;
+    work->direction = call.direction;
+  }
+  if (work->bytes == 0) work->bytes = call.bytes;
+  if (work->name[0] == '\0') std::memcpy(work->name, call.name, sizeof work->name);
+}
+
+void done(void *context, const guf_trace_work *work) {
+  if (!on()) return;
+  Record record = {};
+  std::memcpy(&record.work, work, std::min<size_t>(work->struct_size, sizeof record.work));
+  record.backend = static_cast<int32_t>(static_cast<Layer *>(context) - layers);
+  record.on_stream = true;
+  put(record);
+}
+
+template <int32_t N>
+struct Slots {
+  static Layer &layer() { return layers[N]; }
+
+  static guf_status device_open(int32_t index, uint64_t native, void **out_device,
+                                guf_backend_device_info *out_info, guf_error *error) {
+    GUF_TRY(layer().api.device_open(index, native, out_device, out_info, error));
+    if (index >= 0 && index < kMostDevices) {
+      layer().devices[static_cast<size_t>(index)].store(*out_device, std::memory_order_release);
+    }
+    return GUF_OK;
+  }
+
+  static guf_status launch(void *device, const guf_backend_launch *launch, guf_error *error) {
+    const auto run = [&] { return layer().api.launch(device, launch, error); };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_LAUNCH, device, launch->stream);
+    call.work().items = launch->block->items;
+    call.work().bytes = bytes_of(*launch->block);
+    call.name("%s", name_of(launch->kernel));
+    return call.run(run);
+  }
+
+  static guf_status method(void *device, const guf_backend_method *method, guf_error *error) {
+    const auto run = [&] { return layer().api.method(device, method, error); };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_METHOD, device, method->stream);
+    call.work().items = items_of(*method->block);
+    call.work().bytes = bytes_of(*method->block);
+    call.name("%s: %s", method_name(method->block->method), name_of(method->kernel));
+    return call.run(run);
+  }
+
+  static guf_status convert(void *device, void *stream, const guf_launch_block *block,
+                            guf_error *error) {
+    const auto run = [&] { return layer().api.convert(device, stream, block, error); };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_CONVERT, device, stream);
+    call.work().items = block->items;
+    call.work().bytes = bytes_of(*block);
+    call.name("convert %s to %s", dtype_name(block->dtype[0]), dtype_name(block->dtype[1]));
+    return call.run(run);
+  }
+
+  static guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t size,
+                         int32_t kind, guf_error *error) {
+    const auto run = [&] { return layer().api.copy(device, stream, dst, src, size, kind, error); };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_COPY, device, stream);
+    call.work().bytes = size;
+    call.work().direction = kind;
+    call.name("copy %s", kind == GUF_COPY_HOST_TO_DEVICE   ? "H2D"
+                         : kind == GUF_COPY_DEVICE_TO_HOST ? "D2H"
+                                                           : "D2D");
+    return call.run(run);
+  }
+
+  static guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,
+                         uint32_t pattern_size, uint64_t count, guf_error *error) {
+    const auto run = [&] {
+      return layer().api.fill(device, stream, dst, pattern, pattern_size, count, error);
+    };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_FILL, device, stream);
+    call.work().items = count;
+    call.work().bytes = count * pattern_size;
+    call.name("fill");
+    return call.run(run);
+  }
+
+  static guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *error) {
+    const auto run = [&] { return layer().api.stream_synchronize(stream, timeout_ns, error); };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_WAIT, nullptr, stream);
+    call.name("stream_synchronize");
+    return call.run(run);
+  }
+
+  static guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error) {
+    const auto run = [&] { return layer().api.event_synchronize(event, timeout_ns, error); };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_WAIT, nullptr, nullptr);
+    call.name("event_synchronize");
+    return call.run(run);
+  }
+
+  static guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
+    const auto run = [&] { return layer().api.stream_wait_event(stream, event, error); };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_WAIT, nullptr, stream);
+    call.name("stream_wait_event");
+    return call.run(run);
+  }
+
+  static guf_status module_load(void *device, const guf_module_image *image, void **out_module,
+                                guf_error *error) {
+    const auto run = [&] { return layer().api.module_load(device, image, out_module, error); };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_OTHER, device, nullptr);
+    call.work().bytes = image->size;
+    call.name("module_load %s", image->target == nullptr ? "" : image->target);
+    return call.run(run);
+  }
+
+  static guf_status graph_launch(void *graph, void *stream, guf_error *error) {
+    const auto run = [&] {
+      return layer().own_gpu.load(std::memory_order_acquire)->graph_launch(graph, stream, error);
+    };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_GRAPH, nullptr, stream);
+    call.name("graph");
+    return call.run(run);
+  }
+
+  static guf_status peer_copy(void *device, void *stream, uint64_t dst, void *dst_device,
+                              uint64_t src, void *src_device, uint64_t size, guf_error *error) {
+    const auto run = [&] {
+      return layer()
+          .own_gpu.load(std::memory_order_acquire)
+          ->peer_copy(device, stream, dst, dst_device, src, src_device, size, error);
+    };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_COPY, device, stream);
+    call.work().bytes = size;
+    call.work().direction = GUF_COPY_DEVICE_TO_DEVICE;
+    call.work().flags = GUF_TRACE_PEER;
+    call.name("copy peer");
+    return call.run(run);
+  }
+
+  // The table that the plugin gives, but for two slots. Longer tables than ours are cut: nothing
+  // here asks for what is behind.
+  static guf_status extension(const char *name, uint32_t version, const void **out_table,
+                              guf_error *error) {
+    GUF_TRY(layer().api.extension(name, version, out_table, error));
+    const auto *const given = static_cast<const guf_gpu_api *>(*out_table);
+    if (std::strcmp(name, "gufunc.gpu") != 0 || given == nullptr ||
+        given->struct_size < sizeof(guf_gpu_api)) {
+      return GUF_OK;
+    }
+    static constinit base::ForkLock lock;
+    const std::lock_guard<base::ForkLock> hold(lock);
+    if (layer().own_gpu.load(std::memory_order_relaxed) == nullptr) {
+      layer().gpu = *given;
+      layer().gpu.struct_size = sizeof(guf_gpu_api);
+      layer().gpu.graph_launch = graph_launch;
+      layer().gpu.peer_copy = peer_copy;
+      layer().own_gpu.store(given, std::memory_order_release);
+    }
+    *out_table = &layer().gpu;
+    return GUF_OK;
+  }
+
+  static void put_before(guf_backend_api *api) {
+    api->device_open = device_open;
+    api->launch = launch;
+    api->method = method;
+    api->convert = convert;
+    api->copy = copy;
+    api->fill = fill;
+    api->stream_synchronize = stream_synchronize;
+    api->event_synchronize = event_synchronize;
+    api->stream_wait_event = stream_wait_event;
+    api->module_load = module_load;
+    api->extension = extension;
+  }
+};
+
+using PutBefore = void (*)(guf_backend_api *);
+template <int32_t... N>
+constexpr std::array<PutBefore, sizeof...(N)> all_slots(std::integer_sequence<int32_t, N...>) {
+  return {Slots<N>::put_before...};
+}
+constexpr auto kPutBefore = all_slots(std::make_integer_sequence<int32_t, kMostBackends>{});
+
+void start_plugin(Layer &layer) {
+  const void *found = nullptr;
+  guf_error nobody = {};
+  nobody.struct_size = sizeof nobody;
+  const guf_status status =
+      layer.api.extension("gufunc.trace", GUF_TRACE_EXTENSION_VERSION, &found, &nobody);
+  const auto *const table = static_cast<const guf_trace_api *>(found);
+  if (status != GUF_OK || table == nullptr || table->struct_size < sizeof(guf_trace_api)) return;
+  layer.sink = {sizeof layer.sink, 0, &layer, queued, done};
+  table->start(&layer.sink);
+  layer.trace.store(table, std::memory_order_release);
+}
+
+}  // namespace
+
+const char *backend_name(int32_t backend) {
+  return backend < 0 ? "" : layers[backend].name;
+}
+
+void interpose(const char *backend, guf_backend_api *api) {
+  if (!begin()) return;
+  const int32_t number = nlayers.fetch_add(1, std::memory_order_acq_rel);
+  if (number >= kMostBackends) {
+    nlayers.store(kMostBackends, std::memory_order_release);
+    base::log(base::LogLevel::kWarning, "GUFUNC_TRACE: backend %s is one too many to be traced",
+              backend);
+    return;
+  }
+  Layer &layer = layers[number];
+  layer.name = backend;
+  layer.api = *api;
+  start_plugin(layer);
+  kPutBefore[static_cast<size_t>(number)](api);
+}
+
+void collect_all() {
+  for (Layer &layer : layers) {
+    const guf_trace_api *const table = layer.trace.load(std::memory_order_acquire);
+    if (table != nullptr) table->collect();
+  }
+}
+
+}  // namespace gufunc::trace

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/trace/recorder.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <new>
+
+#include "core/base/log.h"
+#include "core/trace/writer.h"
+
+namespace gufunc::trace {
+namespace internal {
+constinit std::atomic<uint32_t> recording_epoch{0};
+}  // namespace internal
+
+constinit thread_local Current *current = nullptr;
+constinit thread_local uint32_t current_chunk = 0;
+
+namespace {
+
+constinit base::ForkLock decision_lock;
+constinit bool decided = false;  // guarded by it
+constinit std::atomic<Writer *> the_writer{nullptr};
+constinit std::atomic<uint64_t> ncalls{0};
+constinit thread_local uint32_t known_thread = 0;
+constinit thread_local uint32_t known_epoch = 0;  // threads of a child have other numbers
+
+guf_status open_trace(const char *wanted, guf_error *error) {
+  char path[PATH_MAX];
+  if (!expand_path(wanted, getpid(), path, sizeof path)) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "its path is empty or too long");
+  }
+  auto *const writer = new (std::nothrow) Writer(static_cast<uint32_t>(getpid()));
+  if (writer == nullptr) {
+    return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone, "no memory for it");
+  }
+  if (const guf_status status = writer->start(path, error); status != GUF_OK) {
+    delete writer;
+    return status;
+  }
+  the_writer.store(writer, std::memory_order_release);
+  internal::recording_epoch.store(base::fork_epoch(), std::memory_order_release);
+  return GUF_OK;
+}
+
+}  // namespace
+
+uint64_t now_ns() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint32_t current_thread() {
+  if (known_epoch != base::fork_epoch()) {
+    known_thread = static_cast<uint32_t>(syscall(SYS_gettid));
+    known_epoch = base::fork_epoch();
+  }
+  return known_thread;
+}
+
+uint64_t next_call() {
+  return ncalls.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+bool begin() {
+  const std::lock_guard<base::ForkLock> hold(decision_lock);
+  if (decided) return on();
+  decided = true;
+  const char *const wanted = secure_getenv("GUFUNC_TRACE");
+  if (wanted == nullptr || *wanted == '\0') return false;
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  if (open_trace(wanted, &error) == GUF_OK) return true;
+  base::log(base::LogLevel::kWarning, "GUFUNC_TRACE: %s; no trace is written", error.message);
+  return false;
+}
+
+void put(const Record &record) {
+  the_writer.load(std::memory_order_acquire)->put(record);
+}
+
+void flush() {
+  if (!on()) return;
+  collect_all();
+  the_writer.load(std::memory_order_acquire)->flush();
+}
+
+void end() {
+  if (!on()) return;
+  collect_all();
+  // One of several threads that come here stops it; records on their way stay in the queue.
+  if (internal::recording_epoch.exchange(0, std::memory_order_acq_rel) == 0) return;
+  the_writer.load(std::memory_order_acquire)->stop();
+}
+
+void ChunkSlice::open(const char *what, int64_t number, int64_t first, int64_t count) {
+  what_ = what;
+  number_ = number;
+  first_ = first;
+  count_ = count;
+  current_chunk = static_cast<uint32_t>(number);
+  begin_ns_ = now_ns();
+}
+
+void ChunkSlice::close() {
+  current_chunk = 0;
+  if (!on()) return;
+  Record record = {};
+  record.backend = -1;
+  guf_trace_work &work = record.work;
+  work.kind = GUF_TRACE_OTHER;
+  work.device = -1;
+  work.begin_ns = begin_ns_;
+  work.end_ns = now_ns();
+  work.thread = current_thread();
+  work.chunk = static_cast<uint32_t>(number_);
+  work.items = static_cast<uint64_t>(count_);
+  std::snprintf(work.name, sizeof work.name, "chunk %lld: %s [%lld, %lld)",
+                static_cast<long long>(number_), what_, static_cast<long long>(first_),
+                static_cast<long long>(first_ + count_));
+  put(record);
+}
+
+}  // namespace gufunc::trace

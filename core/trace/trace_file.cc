@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each write begins on the closing bracket of the one before and brings its own: whenever the
+// process ends, the file is whole.
+#include "core/trace/trace_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace gufunc::trace {
+namespace {
+
+using base::kNone;
+
+guf_status fail_system(guf_error *error, const char *what, int code) {
+  return base::fail_native(error, GUF_E_IO, kNone, kNone, code, "%s: %s", what,
+                           strerrordesc_np(code));
+}
+
+}  // namespace
+
+bool expand_path(const char *path, int64_t process, char *out, size_t size) {
+  size_t used = 0;
+  while (*path != '\0') {
+    char number[24] = {*path, '\0'};
+    const bool placeholder = path[0] == '%' && path[1] == 'p';
+    if (placeholder) std::snprintf(number, sizeof number, "%lld", static_cast<long long>(process));
+    const size_t length = std::strlen(number);
+    if (used + length >= size) return false;
+    std::memcpy(out + used, number, length);
+    used += length;
+    path += placeholder ? 2 : 1;
+  }
+  out[used] = '\0';
+  return used > 0;
+}
+
+TraceFile::~TraceFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+// O_NONBLOCK: a pipe that nobody reads is refused, not waited for.
+guf_status TraceFile::open(const char *path, guf_error *error) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+  descriptor_ = ::open(path, kFlags, S_IRUSR | S_IWUSR);
+  if (descriptor_ < 0) return fail_system(error, path, errno);
+  struct stat about = {};
+  if (fstat(descriptor_, &about) != 0) return fail_system(error, path, errno);
+  const bool ordinary = S_ISREG(about.st_mode);
+  if (!ordinary && !S_ISCHR(about.st_mode)) {
+    return base::fail(error, GUF_E_IO, kNone, kNone, "%s is no ordinary file", path);
+  }
+  if (ordinary && ftruncate(descriptor_, 0) != 0) return fail_system(error, path, errno);
+  GUF_TRY(write_at("[\n]\n", 4, 0, error));
+  end_ = 1;
+  return GUF_OK;
+}
+
+guf_status TraceFile::write_at(const char *bytes, size_t length, uint64_t offset,
+                               guf_error *error) {
+  while (length > 0) {
+    const ssize_t written = pwrite(descriptor_, bytes, length, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return fail_system(error, "writing it", written < 0 ? errno : ENOSPC);
+    bytes += written;
+    length -= static_cast<size_t>(written);
+    offset += static_cast<uint64_t>(written);
+  }
+  return GUF_OK;
+}
+
+guf_status TraceFile::add(const char *event, size_t length, guf_error *error) {
+  constexpr size_t kBetween = 2;
+  if (length + kBetween > kRoom) return GUF_OK;  // no event is that long
+  if (used_ + length + kBetween > kRoom) GUF_TRY(write_out(error));
+  const char *const between = first_ ? "\n" : ",\n";
+  first_ = false;
+  const size_t more = std::strlen(between);
+  std::memcpy(room_ + used_, between, more);
+  std::memcpy(room_ + used_ + more, event, length);
+  used_ += more + length;
+  return GUF_OK;
+}
+
+guf_status TraceFile::write_out(guf_error *error) {
+  if (used_ == 0) return GUF_OK;
+  constexpr size_t kClosingBytes = sizeof kClosing - 1;
+  std::memcpy(room_ + used_, kClosing, kClosingBytes);
+  const guf_status status = write_at(room_, used_ + kClosingBytes, end_, error);
+  if (status != GUF_OK) {
+    // What is there already stays readable: the space of the bracket is the file's.
+    const guf_status closed = write_at(kClosing, kClosingBytes, end_, nullptr);
+    if (closed == GUF_OK && ftruncate(descriptor_, static_cast<off_t>(end_ + kClosingBytes)) != 0) {
+      return status;
+    }
+    return status;
+  }
+  end_ += used_;
+  used_ = 0;
+  return GUF_OK;
+}
+
+}  // namespace gufunc::trace

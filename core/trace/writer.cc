@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// All signals are blocked in the thread: a full disk's SIGXFSZ ends nobody.
+#include "core/trace/writer.h"
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+#include "core/base/log.h"
+#include "core/trace/recorder.h"
+
+namespace gufunc::trace {
+namespace {
+
+constexpr long kPause = 50'000'000;  // ns
+constexpr uint64_t kPatience = 3'000'000'000;
+
+// Threads inherit the mask of the one that starts them.
+bool start_quietly(pthread_t *thread, void *(*entry)(void *), void *argument) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool started = pthread_create(thread, nullptr, entry, argument) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+void pause_briefly() {
+  constexpr timespec kBriefly = {0, 200'000};
+  nanosleep(&kBriefly, nullptr);
+}
+
+}  // namespace
+
+guf_status Writer::start(const char *path, guf_error *error) {
+  GUF_TRY(file_.open(path, error));
+  GUF_TRY(events_.begin(error));
+  GUF_TRY(file_.write_out(error));
+  if (!queue_.allocate() || sem_init(&wake_, 0, 0) != 0 ||
+      !start_quietly(&thread_, thread_entry, this)) {
+    return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
+                      "no memory or thread for it");
+  }
+  return GUF_OK;
+}
+
+void Writer::put(const Record &record) {
+  queue_.put(record);
+  // Long before it is full.
+  if (queue_.put_so_far() % (Queue::kCells / 4) == 0) sem_post(&wake_);
+}
+
+guf_status Writer::drain(guf_error *error) {
+  Record record;
+  while (queue_.take(&record)) GUF_TRY(events_.write(record, error));
+  const uint64_t dropped = queue_.dropped();
+  if (dropped != told_dropped_) {
+    told_dropped_ = dropped;
+    GUF_TRY(events_.write_dropped(dropped, now_ns(), error));
+  }
+  return file_.write_out(error);
+}
+
+void *Writer::thread_entry(void *self) {
+  pthread_setname_np(pthread_self(), "gufunc-trace");
+  static_cast<Writer *>(self)->run();
+  return nullptr;
+}
+
+void Writer::run() {
+  for (bool last = false; !last;) {
+    timespec until = {};
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += kPause;
+    until.tv_sec += until.tv_nsec / 1'000'000'000;
+    until.tv_nsec %= 1'000'000'000;
+    while (sem_clockwait(&wake_, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) continue;
+    last = stopping_.load(std::memory_order_acquire);
+    const uint64_t asked = asked_.load(std::memory_order_acquire);
+    guf_error error = {};
+    error.struct_size = sizeof error;
+    if (drain(&error) != GUF_OK) {
+      internal::recording_epoch.store(0, std::memory_order_release);
+      base::log(base::LogLevel::kWarning, "GUFUNC_TRACE: %s; the trace ends here", error.message);
+      last = true;
+    }
+    answered_.store(asked, std::memory_order_release);
+  }
+  ended_.store(true, std::memory_order_release);
+}
+
+void Writer::flush() {
+  const uint64_t number = asked_.fetch_add(1, std::memory_order_acq_rel) + 1;
+  sem_post(&wake_);
+  const uint64_t begun = now_ns();
+  while (answered_.load(std::memory_order_acquire) < number &&
+         !ended_.load(std::memory_order_acquire) && now_ns() - begun < kPatience) {
+    pause_briefly();
+  }
+}
+
+void Writer::stop() {
+  stopping_.store(true, std::memory_order_release);
+  sem_post(&wake_);
+  const uint64_t begun = now_ns();
+  while (!ended_.load(std::memory_order_acquire) && now_ns() - begun < kPatience) pause_briefly();
+  if (ended_.load(std::memory_order_acquire)) {
+    pthread_join(thread_, nullptr);
+  } else {
+    pthread_detach(thread_);
+  }
+}
+
+}  // namespace gufunc::trace

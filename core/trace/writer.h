@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that takes records and writes them, every 50 ms or when it is asked to.
+#ifndef GUFUNC_CORE_TRACE_WRITER_H
+#define GUFUNC_CORE_TRACE_WRITER_H
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include <atomic>
+
+#include "core/trace/event_text.h"
+#include "core/trace/queue.h"
+
+namespace gufunc::trace {
+
+// Made once, never destroyed: a record may be on its way from any thread.
+class Writer {
+ public:
+  explicit Writer(uint32_t process) : events_(file_, process) {}
+  Writer(const Writer &) = delete;
+  Writer &operator=(const Writer &) = delete;
+
+  // Errors  GUF_E_IO, GUF_E_NO_MEMORY
+  guf_status start(const char *path, guf_error *error);
+
+  void put(const Record &record);
+  // Waits, at most seconds, until what was put by now is in the file.
+  void flush();
+  // The same, then ends the thread and closes the file.
+  void stop();
+
+ private:
+  static void *thread_entry(void *self);
+  void run();
+  guf_status drain(guf_error *error);
+
+  Queue queue_;
+  TraceFile file_;
+  EventWriter events_;
+  sem_t wake_;
+  pthread_t thread_{};
+  std::atomic<bool> stopping_{false}, ended_{false};
+  std::atomic<uint64_t> asked_{0}, answered_{0};
+  uint64_t told_dropped_ = 0;
+};
+
+}  // namespace gufunc::trace
+
+#endif  // GUFUNC_CORE_TRACE_WRITER_H

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strings of a trace are JSON whatever the bytes are.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/trace/event_text.h"
+
+namespace gufunc::trace {
+namespace {
+
+std::string quoted(const std::string &bytes) {
+  JsonText text;
+  text.string(bytes.c_str());
+  return {text.text(), text.length()};
+}
+
+TEST(TraceJson, PlainBytesStay) {
+  EXPECT_EQ(quoted("add (float64,float64->float64)"), "\"add (float64,float64->float64)\"");
+  EXPECT_EQ(quoted(""), "\"\"");
+  EXPECT_EQ(quoted("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"),
+            "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"");
+}
+
+TEST(TraceJson, EscapesWhatJsonMustNotHold) {
+  EXPECT_EQ(quoted("a\"b\\c"), "\"a\\\"b\\\\c\"");
+  EXPECT_EQ(quoted("\n\t\x01\x7F"), "\"\\u000a\\u0009\\u0001\\u007f\"");
+}
+
+TEST(TraceJson, BytesThatAreNoUtf8AreReplaced) {
+  const char *const kBroken[] = {"\x80",
+                                 "\xC0\xAF",
+                                 "\xC1\x81",
+                                 "\xC3",
+                                 "\xE0\x80\x80",
+                                 "\xED\xA0\x80",
+                                 "\xE2\x82",
+                                 "\xF0\x80\x80\x80",
+                                 "\xF4\x90\x80\x80",
+                                 "\xF5\x80\x80\x80",
+                                 "\xFF"};
+  for (const char *bytes : kBroken) {
+    std::string wanted = "\"";
+    for (size_t i = 0; i < std::string(bytes).size(); ++i) wanted += "\\ufffd";
+    EXPECT_EQ(quoted(bytes), wanted + "\"");
+  }
+  EXPECT_EQ(quoted("\xC3x"), "\"\\ufffdx\"");
+}
+
+TEST(TraceJson, AStringEndsAtItsSize) {
+  JsonText text;
+  text.string("abcdef", 3).member("x").number(UINT64_MAX).member("t").microseconds(1234567);
+  EXPECT_EQ(std::string(text.text(), text.length()),
+            "\"abc\",\"x\":18446744073709551615,\"t\":1234.567");
+  EXPECT_TRUE(text.whole());
+}
+
+TEST(TraceJson, WhatDoesNotFitIsTold) {
+  JsonText text;
+  text.string(std::string(5000, 'x').c_str());
+  EXPECT_FALSE(text.whole());
+  EXPECT_LE(text.length(), 4096U);
+}
+
+}  // namespace
+}  // namespace gufunc::trace
