@@ -21,6 +21,8 @@ namespace {
 // A thread without work leaves after this; the next task starts another.
 constexpr auto kIdleLife = std::chrono::milliseconds(50);
 
+constinit std::atomic<uint32_t> nstreams{0};  // ever made
+
 // Threads of all streams. A forked child inherits the number, not the threads: the process they
 // run in is the upper half.
 constinit std::atomic<uint64_t> live_threads{0};
@@ -49,7 +51,9 @@ void thread_ends() {
 
 }  // namespace
 
-Stream::Stream() : generation_(process_generation()) {}
+Stream::Stream()
+    : generation_(process_generation()),
+      number_(nstreams.fetch_add(1, std::memory_order_relaxed)) {}
 
 guf_status Stream::check_fork(guf_error *error) const {
   if (__builtin_expect(generation_ == process_generation(), 1)) return GUF_OK;
@@ -59,9 +63,13 @@ guf_status Stream::check_fork(guf_error *error) const {
 
 guf_status Stream::submit(Task &task, MakeCopy copy, Place place, guf_error *error) {
   GUF_CPU_TRY(check_fork(error));
+  if (is_traced()) task.traced = make_traced(number_);
   bool ours = place == Place::kInlineWhenIdle && begin_inline();
   if (place == Place::kCaller) {
-    GUF_CPU_TRY(begin_on_caller(error));
+    if (const guf_status status = begin_on_caller(error); status != GUF_OK) {
+      drop_traced(task.traced);
+      return status;
+    }
     ours = true;
   }
   if (ours) {
@@ -71,6 +79,7 @@ guf_status Stream::submit(Task &task, MakeCopy copy, Place place, guf_error *err
   }
   Task *queued = copy(task);
   if (queued == nullptr) {
+    drop_traced(task.traced);
     return fail(error, GUF_E_NO_MEMORY, kNone, kNone, "no memory to queue work on the stream");
   }
   enqueue(queued);
@@ -115,7 +124,11 @@ void Stream::run_task(Task &task) {
   guf_error details;
   details.struct_size = sizeof(details);
   details.status = GUF_OK;
-  const guf_status status = task.run(*this, &details);
+  guf_status status;
+  {
+    const TracedRun traced(task.traced);
+    status = task.run(*this, &details);
+  }
   if (__builtin_expect(status == GUF_OK, 1)) return;
   const std::lock_guard lock(mutex_);
   if (!failure_.happened()) failure_.keep(status, task.launch, details);

@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "backends/cpu/cpu_failure.h"
+#include "backends/cpu/cpu_trace.h"
 
 namespace gufunc::cpu {
 
@@ -27,7 +28,8 @@ class Task {
   virtual void dispose() = 0;
 
   Task *next = nullptr;
-  uint64_t launch = 0;  // number among the stream's launches; 0: not a launch
+  uint64_t launch = 0;               // number among the stream's launches; 0: not a launch
+  guf_trace_work *traced = nullptr;  // owned by whoever runs the task; a copy takes it over
 };
 
 // Where a piece of work may run.
@@ -82,6 +84,7 @@ class Stream {
   std::atomic<uint64_t> launches_{0};
   std::atomic<bool> failed_{false};
   const uint32_t generation_;
+  const uint32_t number_;  // for traces
 
   std::mutex mutex_;  // guards the rest
   std::condition_variable work_arrived_, work_ended_;

@@ -10,6 +10,7 @@
 #include "backends/cpu/cpu_event.h"
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/cpu_stream.h"
+#include "backends/cpu/cpu_trace.h"
 #include "backends/cpu/crossed_loop.h"
 #include "backends/cpu/deadline.h"
 #include "backends/cpu/fork_watch.h"
@@ -74,8 +75,13 @@ guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   return GUF_OK;
 }
 
-guf_status extension(const char *name, uint32_t, const void **out_table, guf_error *error) {
+guf_status extension(const char *name, uint32_t version, const void **out_table, guf_error *error) {
   *out_table = nullptr;
+  if (name != nullptr && std::strcmp(name, "gufunc.trace") == 0 &&
+      version == GUF_TRACE_EXTENSION_VERSION) {
+    *out_table = &trace_table();
+    return GUF_OK;
+  }
   return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "the cpu backend has no extension '%.60s'",
               name == nullptr ? "" : name);
 }

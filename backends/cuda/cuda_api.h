@@ -24,6 +24,7 @@ constexpr int kAttributeSharedBytesOptIn = 97;
 constexpr int kAttributePools = 115;
 
 constexpr int kFunctionSharedBytes = 1;
+constexpr int kFunctionLocalBytes = 3;
 constexpr int kFunctionRegisters = 4;
 constexpr int kFunctionDynamicSharedBytes = 8;
 

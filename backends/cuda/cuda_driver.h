@@ -35,6 +35,17 @@ class CudaDriver final : public CudaOrder {
     return api_.function_set(function, kFunctionDynamicSharedBytes, most);
   }
 
+  bool function_facts(Native function, gpu::FunctionFacts *out) override {
+    int values[3] = {};
+    const int wanted[] = {kFunctionRegisters, kFunctionSharedBytes, kFunctionLocalBytes};
+    for (int i = 0; i < 3; ++i) {
+      if (api_.function_get(&values[i], wanted[i], function) != kSuccess) return false;
+    }
+    *out = {static_cast<uint32_t>(values[0]), static_cast<uint32_t>(values[1]),
+            static_cast<uint32_t>(values[2])};
+    return true;
+  }
+
   Code launch(Native function, const gpu::LaunchGrid &shape, const void *block,
               uint32_t block_bytes, Native stream) override {
     size_t size = block_bytes;

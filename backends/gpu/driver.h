@@ -56,6 +56,12 @@ enum class EventKind : uint8_t { kTimed, kOrder };
 // Values of both vendors.
 enum CaptureMode : int32_t { kCaptureGlobal = 0, kCaptureThread = 1, kCaptureRelaxed = 2 };
 
+struct FunctionFacts {
+  uint32_t registers;     // of a work-item
+  uint32_t shared_bytes;  // besides those that a launch gives
+  uint32_t local_bytes;   // of a work-item
+};
+
 struct LaunchGrid {
   uint32_t blocks, threads, shared_bytes;
 };
@@ -126,6 +132,8 @@ class Driver {
   virtual Code function_find(Native module, const char *name, Native *out_function) = 0;
   // Loads the function's code now, and lets launches give it up to `shared_bytes`.
   virtual Code function_prepare(Native function, uint32_t shared_bytes) = 0;
+  // False: the driver does not tell.
+  virtual bool function_facts(Native, FunctionFacts *) { return false; }
   virtual Code launch(Native function, const LaunchGrid &shape, const void *block,
                       uint32_t block_bytes, Native stream) = 0;
 

@@ -127,9 +127,13 @@ guf_status peer_copy(void *device, void *stream, uint64_t dst, void *dst_device,
   if (size == 0) return GUF_OK;
   Visit visit(owner);
   GUF_GPU_TRY(visit.begin(error));
-  const Code code = owner.driver().copy_peer(dst, static_cast<Device *>(dst_device)->context(), src,
-                                             static_cast<Device *>(src_device)->context(), size,
-                                             owner.stream_of(stream).native());
+  Stream &order = owner.stream_of(stream);
+  TraceSpan span(order, GUF_TRACE_COPY);
+  span.set_copy(size, GUF_COPY_DEVICE_TO_DEVICE);
+  if (span.facts() != nullptr) span.facts()->flags |= GUF_TRACE_PEER;
+  const Code code =
+      owner.driver().copy_peer(dst, static_cast<Device *>(dst_device)->context(), src,
+                               static_cast<Device *>(src_device)->context(), size, order.native());
   return owner.check(code, "copying between devices", error);
 }
 
@@ -170,8 +174,15 @@ constexpr guf_gpu_api kExtension = {
 
 guf_status extension(const char *name, uint32_t version, const void **out_table, guf_error *error) {
   *out_table = nullptr;
+  if (name != nullptr && std::strcmp(name, "gufunc.trace") == 0 &&
+      version == GUF_TRACE_EXTENSION_VERSION) {
+    *out_table = &trace_table();
+    return GUF_OK;
+  }
   if (name == nullptr || std::strcmp(name, "gufunc.gpu") != 0) {
-    return fail(error, GUF_E_UNSUPPORTED, "extension: found '%.60s', wanted 'gufunc.gpu'",
+    return fail(error, GUF_E_UNSUPPORTED,
+                "extension: found '%.60s', wanted 'gufunc.gpu' or "
+                "'gufunc.trace'",
                 name == nullptr ? "" : name);
   }
   if (version == 0 || version > GUF_GPU_EXTENSION_VERSION) {

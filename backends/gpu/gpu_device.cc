@@ -21,7 +21,8 @@ Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
       mapped_(*this, Backing::kMapped),
       managed_(*this, Backing::kManaged),
       status_ring_(*this),
-      moves_(*this) {}
+      moves_(*this),
+      tracer_(*this) {}
 
 guf_status Device::start(guf_error *error) {
   // A driver that says it has pools may still refuse to make one: plain memory serves too.
@@ -30,7 +31,9 @@ guf_status Device::start(guf_error *error) {
   }
   memory_.use(driver_pool_);
   GUF_GPU_TRY(make_stream(&default_stream_, error));
-  return make_stream(&idle_stream_, error);
+  GUF_GPU_TRY(make_stream(&idle_stream_, error));
+  tracer_.start();
+  return GUF_OK;
 }
 
 guf_status Device::make_stream(Stream **out, guf_error *error) {
@@ -42,6 +45,7 @@ guf_status Device::make_stream(Stream **out, guf_error *error) {
 void Device::close() {
   // A lost device answers at once; what it had is given back as far as the driver takes it.
   note(driver_.context_synchronize());
+  tracer_.close();
   status_ring_.close();
   staged_copies_.close();
   moves_.close();

@@ -15,6 +15,7 @@
 #include "backends/gpu/refused_images.h"
 #include "backends/gpu/staged_copy.h"
 #include "backends/gpu/status_ring.h"
+#include "backends/gpu/tracer.h"
 
 namespace gufunc::gpu {
 
@@ -40,6 +41,7 @@ class Device {
   StagedCopies &staged_copies() { return staged_copies_; }
   MoveKernels &moves() { return moves_; }
   RefusedImages &refused() { return refused_; }
+  Tracer &tracer() { return tracer_; }
 
   // NULL: the device's own default stream.
   Stream &stream_of(void *stream) {
@@ -49,6 +51,8 @@ class Device {
   // Has no work, ever: what is allocated in its order is there for all streams.
   Stream &idle_stream() { return *idle_stream_; }
   MemoryPool &pool(Backing backing);
+
+  uint32_t next_stream_number() { return nstreams_.fetch_add(1, std::memory_order_relaxed); }
 
   // A new stream that keeps order with nobody, or the caller's.
   guf_status open_stream(Native native, bool owned, Stream **out, guf_error *error);
@@ -86,6 +90,8 @@ class Device {
   StagedCopies staged_copies_;
   MoveKernels moves_;
   RefusedImages refused_;
+  Tracer tracer_;
+  std::atomic<uint32_t> nstreams_{0};  // ever made
   Stream *default_stream_ = nullptr, *idle_stream_ = nullptr;
 
   std::mutex closing_mutex_;

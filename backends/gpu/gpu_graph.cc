@@ -125,9 +125,13 @@ guf_status graph_launch(void *graph, void *stream, guf_error *error) {
   GUF_GPU_TRY(visit.begin(error));
   const std::lock_guard lock(run.mutex);
   GUF_GPU_TRY(make_executable(run, error));
-  const Native native = device.stream_of(stream).native();
-  GUF_GPU_TRY(device.check(device.driver().graph_launch(run.executable, native),
-                           "launching a graph", error));
+  Stream &order = device.stream_of(stream);
+  const Native native = order.native();
+  {
+    const TraceSpan span(order, GUF_TRACE_GRAPH);
+    GUF_GPU_TRY(device.check(device.driver().graph_launch(run.executable, native),
+                             "launching a graph", error));
+  }
   return mark_run(run, native, error);
 }
 

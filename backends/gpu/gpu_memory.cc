@@ -48,6 +48,7 @@ guf_status fill_in_order(Device &device, Stream &stream, uint64_t dst, const uns
   if (is_settable(dst, width)) {
     uint32_t value = 0;
     std::memcpy(&value, pattern, width);
+    const TraceSpan span(stream, GUF_TRACE_FILL);
     return device.check(
         device.driver().set(dst, value, width, count * (size / width), stream.native()),
         "filling memory", error);
@@ -103,8 +104,12 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
       !owner.driver().is_pinned(direction == Direction::kToDevice ? src : dst)) {
     return owner.staged_copies().queue(dst, src, size, direction, order, error);
   }
-  GUF_GPU_TRY(owner.check(owner.driver().copy(dst, src, size, direction, order.native()),
-                          "copying memory", error));
+  {
+    TraceSpan span(order, GUF_TRACE_COPY);
+    span.set_copy(size, kind);
+    GUF_GPU_TRY(owner.check(owner.driver().copy(dst, src, size, direction, order.native()),
+                            "copying memory", error));
+  }
   if (!host_side || stream != nullptr) return GUF_OK;
   const RelaxedCapture relaxed(owner.driver());
   return order.synchronize(UINT64_MAX, error);

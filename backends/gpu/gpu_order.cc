@@ -30,7 +30,9 @@ guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
   Visit visit(stream.device());
   GUF_GPU_TRY(visit.begin(error));
   const RelaxedCapture relaxed(stream.device().driver());
-  return stream.synchronize(timeout_ns, error);
+  const guf_status status = stream.synchronize(timeout_ns, error);
+  stream.device().tracer().collect();
+  return status;
 }
 
 guf_status ask_stream(Stream &stream, guf_error *error) {
@@ -155,7 +157,9 @@ guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error)
   Visit visit(awaited.device());
   GUF_GPU_TRY(visit.begin(error));
   const RelaxedCapture relaxed(awaited.device().driver());
-  return awaited.synchronize(timeout_ns, error);
+  const guf_status status = awaited.synchronize(timeout_ns, error);
+  awaited.device().tracer().collect();
+  return status;
 }
 
 }  // namespace gufunc::gpu

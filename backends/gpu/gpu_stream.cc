@@ -9,7 +9,7 @@
 namespace gufunc::gpu {
 
 Stream::Stream(Device &device, Native native, bool owned)
-    : device_(device), native_(native), owned_(owned) {
+    : device_(device), native_(native), owned_(owned), number_(device.next_stream_number()) {
   cache_.stream = this;
 }
 

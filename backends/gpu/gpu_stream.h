@@ -23,6 +23,7 @@ class Stream {
   Device &device() const { return device_; }
   Native native() const { return native_; }
   bool owned() const { return owned_; }
+  uint32_t number() const { return number_; }  // among the device's, for traces
   StreamCache &cache() { return cache_; }
 
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -58,6 +59,7 @@ class Stream {
   Device &device_;
   const Native native_;
   const bool owned_;
+  const uint32_t number_;
   std::atomic<uint32_t> references_{1};
   std::atomic<uint64_t> launches_{0};
   std::atomic<uint32_t> expected_{0};
@@ -70,6 +72,7 @@ class Stream {
 
  public:
   Stream *next_closing = nullptr;  // of the device's list
+  uint64_t traced_until_ns = 0;    // the tracer's: what it told ended by then
 };
 
 }  // namespace gufunc::gpu

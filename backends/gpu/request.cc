@@ -56,6 +56,9 @@ guf_status Request::run(const Step &step, guf_error *error) {
     }
   }
   const LaunchGrid shape{step.blocks, step.threads, step.shared_bytes};
+  TraceSpan span(stream_, GUF_TRACE_LAUNCH);
+  span.set_launch(function, shape, is_move(step.entry) ? nullptr : kernel_->name,
+                  entry_name(step.entry));
   const Code code =
       device_.driver().launch(function, shape, step.block, step.block_bytes, stream_.native());
   return device_.check(code, "launching a kernel", error);
@@ -77,6 +80,8 @@ guf_status Request::upload(const void *source, uint64_t bytes, uint64_t *out_add
   GUF_GPU_TRY(scratch(bytes, out_address, error));
   GUF_GPU_TRY(pinned.take(bytes, stream_, &staging, error));
   std::memcpy(reinterpret_cast<void *>(staging->address), source, bytes);
+  TraceSpan span(stream_, GUF_TRACE_COPY);
+  span.set_copy(bytes, GUF_COPY_HOST_TO_DEVICE);
   const guf_status status =
       device_.check(device_.driver().copy(*out_address, staging->address, bytes,
                                           Direction::kToDevice, stream_.native()),

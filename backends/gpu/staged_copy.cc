@@ -95,13 +95,19 @@ guf_status StagedCopies::queue_parts(StagedCopy &copy, uint64_t device_address, 
     const uint64_t part = std::min(bytes - done, kPartBytes);
     if (to_device) {
       GUF_GPU_TRY(pass_part());
+      TraceSpan span(stream, GUF_TRACE_COPY);
+      span.set_copy(part, GUF_COPY_HOST_TO_DEVICE);
       GUF_GPU_TRY(device.check(
           driver.copy(device_address + done, staging, part, Direction::kToDevice, stream.native()),
           "copying to the device", error));
     } else {
-      GUF_GPU_TRY(device.check(
-          driver.copy(staging, device_address + done, part, Direction::kToHost, stream.native()),
-          "copying from the device", error));
+      {
+        TraceSpan span(stream, GUF_TRACE_COPY);
+        span.set_copy(part, GUF_COPY_DEVICE_TO_HOST);
+        GUF_GPU_TRY(device.check(
+            driver.copy(staging, device_address + done, part, Direction::kToHost, stream.native()),
+            "copying from the device", error));
+      }
       GUF_GPU_TRY(pass_part());
     }
   }

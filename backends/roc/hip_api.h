@@ -25,6 +25,9 @@ constexpr int kPoolsAttribute = 88;
 constexpr int kManagedAttribute = 24;
 constexpr int kPoolInternalDependencies = 3;
 constexpr int kPoolThreshold = 4;
+constexpr int kFunctionSharedBytes = 1;
+constexpr int kFunctionLocalBytes = 3;
+constexpr int kFunctionRegisters = 4;
 constexpr unsigned kNonBlockingStream = 1;
 constexpr unsigned kTimedEvent = 0;
 constexpr unsigned kUntimedEvent = 2;
@@ -122,6 +125,7 @@ using HipCallback = void (*)(HipHandle stream, HipError status, void *argument);
   X(hipModuleLoadData, true, (HipHandle *, const void *))                                        \
   X(hipModuleUnload, true, (HipHandle))                                                          \
   X(hipModuleGetFunction, true, (HipHandle *, HipHandle, const char *))                          \
+  X(hipFuncGetAttribute, false, (int *, int, HipHandle))                                         \
   X(hipModuleLaunchKernel, true,                                                                 \
     (HipHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, HipHandle, \
      void **, void **))                                                                          \

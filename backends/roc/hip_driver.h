@@ -21,6 +21,18 @@ class HipDriver final : public HipOrder {
   // HIP loads all code with its module, and has one limit for shared memory.
   Code function_prepare(Native, uint32_t) override { return kHipSuccess; }
 
+  bool function_facts(Native function, gpu::FunctionFacts *out) override {
+    if (hip_.hipFuncGetAttribute == nullptr) return false;
+    int values[3] = {};
+    const int wanted[] = {kFunctionRegisters, kFunctionSharedBytes, kFunctionLocalBytes};
+    for (int i = 0; i < 3; ++i) {
+      if (hip_.hipFuncGetAttribute(&values[i], wanted[i], function) != kHipSuccess) return false;
+    }
+    *out = {static_cast<uint32_t>(values[0]), static_cast<uint32_t>(values[1]),
+            static_cast<uint32_t>(values[2])};
+    return true;
+  }
+
   Code launch(Native function, const gpu::LaunchGrid &shape, const void *block,
               uint32_t block_bytes, Native stream) override {
     // A grid's work-items are counted in 32 bits.

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times between events are floats of milliseconds, exact to a microsecond for some seconds: the
+// event that they are measured from moves on.
+#include "backends/gpu/tracer.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <utility>
+
+#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/gpu_plugin.h"
+
+namespace gufunc::gpu {
+namespace {
+
+constinit std::atomic<const guf_trace_sink *> the_sink{nullptr};
+
+constexpr uint64_t kBaseLife = 1'000'000'000;  // ns
+
+uint64_t monotonic_ns() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+void start_trace(const guf_trace_sink *sink) {
+  the_sink.store(sink, std::memory_order_release);
+}
+
+void collect_trace() {
+  if (forked()) return;
+  for_each_device([](Device &device) -> guf_status {
+    Visit visit(device);
+    if (visit.begin(nullptr) == GUF_OK) device.tracer().collect();
+    return GUF_OK;
+  });
+}
+
+}  // namespace
+
+const guf_trace_api &trace_table() {
+  static constexpr guf_trace_api kTable = {sizeof(guf_trace_api), GUF_TRACE_EXTENSION_VERSION,
+                                           start_trace, collect_trace};
+  return kTable;
+}
+
+void Tracer::start() {
+  const guf_trace_sink *const sink = the_sink.load(std::memory_order_acquire);
+  if (sink == nullptr) return;
+  sink_ = sink;
+  find_base();
+}
+
+// An event is complete between two looks at the host's clock, some microseconds apart; of several
+// tries the closest looks count.
+void Tracer::find_base() {
+  constexpr int kTries = 8;
+  Driver &driver = device_.driver();
+  const Native stream = device_.default_stream().native();
+  Native tried = nullptr;
+  uint64_t closest = UINT64_MAX;
+  for (int i = 0; i < kTries; ++i) {
+    if (tried == nullptr && driver.event_open(EventKind::kTimed, &tried) != kDone) break;
+    const uint64_t before = monotonic_ns();
+    if (driver.event_record(tried, stream) != kDone) break;
+    if (driver.event_synchronize(tried) != kDone) break;
+    const uint64_t passed = monotonic_ns() - before;
+    if (passed >= closest) continue;
+    closest = passed;
+    base_ns_ = before + passed / 2;
+    std::swap(base_, tried);
+  }
+  if (tried != nullptr) device_.note(driver.event_close(tried));
+}
+
+void Tracer::close() {
+  if (!on()) return;
+  collect();
+  sink_ = nullptr;
+  Driver &driver = device_.driver();
+  for (TracedWork **list : {&first_, &room_}) {
+    while (*list != nullptr) {
+      TracedWork *const work = *list;
+      *list = work->next;
+      for (const Native event : {work->begin, work->end}) {
+        if (event != nullptr) device_.note(driver.event_close(event));
+      }
+      if (work->stream != nullptr) work->stream->release();
+      destroy(work);
+    }
+  }
+  last_ = nullptr;
+  if (base_ != nullptr) device_.note(driver.event_close(base_));
+  base_ = nullptr;
+}
+
+// Rooms keep their events: a driver's event can be recorded anew.
+TracedWork *Tracer::take_room() {
+  {
+    const std::lock_guard lock(mutex_);
+    TracedWork *const work = room_;
+    if (work != nullptr) {
+      room_ = work->next;
+      return work;
+    }
+    if (nrooms_ == kMostPending) return nullptr;
+    ++nrooms_;
+  }
+  auto *const work = create<TracedWork>();
+  if (work == nullptr) return nullptr;
+  *work = {};
+  if (base_ == nullptr) return work;
+  Driver &driver = device_.driver();
+  for (Native *event : {&work->begin, &work->end}) {
+    if (driver.event_open(EventKind::kTimed, event) != kDone) *event = nullptr;
+  }
+  return work;
+}
+
+void Tracer::put_back(TracedWork *work) {
+  std::exchange(work->stream, nullptr)->release();
+  const std::lock_guard lock(mutex_);
+  work->next = room_;
+  room_ = work;
+}
+
+TracedWork *Tracer::open(Stream &stream, int32_t kind) {
+  bool capturing = false;
+  if (stream.capturing(&capturing, nullptr) != GUF_OK || capturing) return nullptr;
+  if (npending_.load(std::memory_order_relaxed) >= kOftenPending) collect();
+  TracedWork *const work = take_room();
+  if (work == nullptr) return nullptr;  // too much is under way
+  stream.retain();
+  work->stream = &stream;
+  guf_trace_work &facts = work->facts;
+  facts = {};
+  facts.struct_size = sizeof(facts);
+  facts.kind = kind;
+  facts.device = device_.context().index;
+  facts.stream = stream.number();
+  if (&stream == &device_.default_stream()) facts.flags = GUF_TRACE_OWN_STREAM;
+  sink_->queued(sink_->context, &facts);
+  facts.begin_ns = monotonic_ns();
+  const bool timed = work->begin != nullptr && work->end != nullptr;
+  if (!timed || device_.driver().event_record(work->begin, stream.native()) != kDone) {
+    facts.flags |= GUF_TRACE_HOST_TIME;
+  }
+  return work;
+}
+
+void Tracer::close(TracedWork *work, Stream &stream) {
+  guf_trace_work &facts = work->facts;
+  if ((facts.flags & GUF_TRACE_HOST_TIME) == 0 &&
+      device_.driver().event_record(work->end, stream.native()) != kDone) {
+    facts.flags |= GUF_TRACE_HOST_TIME;
+  }
+  if ((facts.flags & GUF_TRACE_HOST_TIME) != 0) {
+    facts.end_ns = monotonic_ns();
+    sink_->done(sink_->context, &facts);
+    return put_back(work);
+  }
+  work->next = nullptr;
+  npending_.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  (last_ == nullptr ? first_ : last_->next) = work;
+  last_ = work;
+}
+
+uint64_t Tracer::time_of(Native event, bool *out_known) {
+  float milliseconds = 0;
+  *out_known = device_.driver().event_elapsed(base_, event, &milliseconds) == kDone;
+  return base_ns_ + static_cast<uint64_t>(static_cast<int64_t>(double{milliseconds} * 1e6));
+}
+
+// The two clocks agree to some microseconds. Nothing begins before it is queued, nor before what
+// its stream had to do first.
+void Tracer::keep_order(TracedWork &work) {
+  guf_trace_work &facts = work.facts;
+  if (facts.begin_ns < facts.queued_ns) {
+    const uint64_t late = facts.queued_ns - facts.begin_ns;
+    base_ns_ += late;
+    facts.begin_ns += late;
+    facts.end_ns += late;
+  }
+  facts.begin_ns = std::max(facts.begin_ns, work.stream->traced_until_ns);
+  facts.end_ns = std::max(facts.end_ns, facts.begin_ns);
+  work.stream->traced_until_ns = facts.end_ns;
+}
+
+// False: not complete yet.
+bool Tracer::report(TracedWork &work) {
+  Driver &driver = device_.driver();
+  const Code code = driver.event_query(work.end);
+  if (driver.meaning(code).sense == Sense::kNotReady) return false;
+  guf_trace_work &facts = work.facts;
+  bool began = false, ended = false;
+  const uint64_t begin_ns = time_of(work.begin, &began), end_ns = time_of(work.end, &ended);
+  if (code == kDone && began && ended) {
+    facts.begin_ns = begin_ns;
+    facts.end_ns = end_ns;
+    keep_order(work);
+  } else {  // a lost device: when it was queued is all that is known
+    facts.flags |= GUF_TRACE_HOST_TIME;
+    facts.end_ns = facts.begin_ns;
+  }
+  sink_->done(sink_->context, &facts);
+  return true;
+}
+
+// Only while nothing else is measured from the old one.
+void Tracer::move_base(TracedWork &last) {
+  const guf_trace_work &facts = last.facts;
+  if ((facts.flags & GUF_TRACE_HOST_TIME) != 0 || facts.end_ns < base_ns_ + kBaseLife) return;
+  std::swap(base_, last.end);
+  base_ns_ = facts.end_ns;
+}
+
+void Tracer::collect() {
+  if (!on() || collecting_.exchange(true, std::memory_order_acquire)) return;
+  const RelaxedCapture relaxed(device_.driver());
+  TracedWork *taken = nullptr, *taken_last = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    taken = std::exchange(first_, nullptr);
+    taken_last = std::exchange(last_, nullptr);
+  }
+  TracedWork *kept = nullptr, *kept_last = nullptr;
+  while (taken != nullptr) {
+    TracedWork *const work = taken;
+    taken = work->next;
+    work->next = nullptr;
+    if (!report(*work)) {
+      (kept_last == nullptr ? kept : kept_last->next) = work;
+      kept_last = work;
+      continue;
+    }
+    const bool alone = npending_.fetch_sub(1, std::memory_order_relaxed) == 1;
+    if (alone && kept == nullptr && work == taken_last) move_base(*work);
+    put_back(work);
+  }
+  if (kept != nullptr) {
+    const std::lock_guard lock(mutex_);
+    kept_last->next = first_;
+    if (first_ == nullptr) last_ = kept_last;
+    first_ = kept;
+  }
+  collecting_.store(false, std::memory_order_release);
+}
+
+TraceSpan::TraceSpan(Stream &stream, int32_t kind) : stream_(stream) {
+  Tracer &tracer = stream.device().tracer();
+  if (tracer.on()) work_ = tracer.open(stream, kind);
+}
+
+void TraceSpan::end() {
+  stream_.device().tracer().close(work_, stream_);
+}
+
+void TraceSpan::set_copy(uint64_t bytes, int32_t direction) {
+  if (work_ == nullptr) return;
+  static constexpr const char *kNames[] = {"copy H2D", "copy D2H", "copy D2D"};
+  work_->facts.bytes = bytes;
+  work_->facts.direction = direction;
+  std::snprintf(work_->facts.name, sizeof(work_->facts.name), "%s", kNames[direction]);
+}
+
+void TraceSpan::set_launch(Native function, const LaunchGrid &shape, const char *stem,
+                           const char *entry) {
+  if (work_ == nullptr) return;
+  guf_trace_work &facts = work_->facts;
+  facts.flags |= GUF_TRACE_GRID;
+  facts.grid[0] = shape.blocks;
+  facts.block[0] = shape.threads;
+  for (int i = 1; i < 3; ++i) facts.grid[i] = facts.block[i] = 1;
+  facts.shared_bytes = shape.shared_bytes;
+  FunctionFacts function_facts = {};
+  if (stream_.device().driver().function_facts(function, &function_facts)) {
+    facts.flags |= GUF_TRACE_FUNCTION;
+    facts.registers = function_facts.registers;
+    facts.static_shared_bytes = function_facts.shared_bytes;
+    facts.local_bytes = function_facts.local_bytes;
+  }
+  std::snprintf(facts.kernel, sizeof(facts.kernel), "%s%s", stem == nullptr ? "" : stem, entry);
+}
+
+}  // namespace gufunc::gpu

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What streams of a device did and when, for the host's trace (the extension "gufunc.trace"). A
+// piece of work stands between two timed events of its stream; they are read when it is complete,
+// by whoever comes by. Nothing is recorded into a stream that is being captured.
+#ifndef GUFUNC_BACKENDS_GPU_TRACER_H
+#define GUFUNC_BACKENDS_GPU_TRACER_H
+
+#include <gufunc/backend_trace.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "backends/gpu/driver.h"
+
+namespace gufunc::gpu {
+
+class Device;
+class Stream;
+
+// Work whose events are not complete yet.
+struct TracedWork {
+  guf_trace_work facts;
+  Stream *stream;  // counted
+  Native begin, end;
+  TracedWork *next;
+};
+
+class Tracer {
+ public:
+  explicit Tracer(Device &device) : device_(device) {}
+  Tracer(const Tracer &) = delete;
+  Tracer &operator=(const Tracer &) = delete;
+
+  // Where the host writes a trace. With the device's context current, as all that follows.
+  void start();
+  void close();
+
+  bool on() const { return __builtin_expect(sink_ != nullptr, 0); }
+
+  // Gives the sink what is complete. Waits for no work, nor for another thread that does this.
+  void collect();
+
+  // nullptr: the stream is being captured. `begin` is nullptr where the driver gives no event: then
+  // the host's times serve.
+  TracedWork *open(Stream &stream, int32_t kind);
+  void close(TracedWork *work, Stream &stream);
+
+  const guf_trace_sink *sink() const { return sink_; }
+
+ private:
+  static constexpr uint32_t kMostPending = 512;
+  static constexpr uint32_t kOftenPending = 64;
+
+  TracedWork *take_room();
+  void put_back(TracedWork *work);
+  void find_base();
+  bool report(TracedWork &work);
+  uint64_t time_of(Native event, bool *out_known);
+  void keep_order(TracedWork &work);
+  void move_base(TracedWork &last);
+
+  Device &device_;
+  const guf_trace_sink *sink_ = nullptr;
+  Native base_ = nullptr;  // an event, and when it was
+  uint64_t base_ns_ = 0;
+  std::atomic<bool> collecting_{false};
+  std::atomic<uint32_t> npending_{0};
+
+  std::mutex mutex_;  // of the lists; no driver is called under it
+  TracedWork *first_ = nullptr, *last_ = nullptr;
+  TracedWork *room_ = nullptr;
+  uint32_t nrooms_ = 0;
+};
+
+// From its making to its end the work between is recorded: one launch, copy, fill, graph.
+class TraceSpan {
+ public:
+  TraceSpan(Stream &stream, int32_t kind);
+  TraceSpan(const TraceSpan &) = delete;
+  TraceSpan &operator=(const TraceSpan &) = delete;
+  ~TraceSpan() {
+    if (__builtin_expect(work_ != nullptr, 0)) end();
+  }
+
+  // nullptr: no trace is written.
+  guf_trace_work *facts() const { return work_ == nullptr ? nullptr : &work_->facts; }
+
+  void set_copy(uint64_t bytes, int32_t direction);
+  // `stem` may be nullptr.
+  void set_launch(Native function, const LaunchGrid &shape, const char *stem, const char *entry);
+
+ private:
+  [[gnu::cold]] void end();
+
+  Stream &stream_;
+  TracedWork *work_ = nullptr;
+};
+
+// The extension.
+const guf_trace_api &trace_table();
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_TRACER_H
