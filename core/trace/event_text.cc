@@ -72,7 +72,7 @@ void add_arguments(const Record &record, JsonText *text) {
     text->member("registers").number(work.registers);
     text->member("local_bytes").number(work.local_bytes);
   }
-  if (record.status != GUF_OK) text->member("status").string(guf_status_name(record.status));
+  if (record.status != GUF_OK) text->member("status").number(static_cast<uint64_t>(record.status));
   if (record.on_stream) {
     text->member("time").string((work.flags & GUF_TRACE_HOST_TIME) != 0 ? "host" : "device");
   }
