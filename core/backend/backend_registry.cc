@@ -23,7 +23,8 @@ struct RecordList {
 
 constinit std::atomic<const RecordList *> published{nullptr};
 constinit std::atomic<bool> stopped{false};
-constinit std::atomic<int32_t> ndevices_open{0};
+// The first place is the cpu's, however many others a machine has: host memory is its.
+constinit std::atomic<int32_t> ndevices_open{1};
 
 Once &listing_once() {
   static constinit Once once;
@@ -144,7 +145,8 @@ Outcome probe_now(Record &record) {
 }
 
 // Keeps the place in the process's numbering only if it is there.
-bool take_number(int32_t *out) {
+bool take_number(bool the_cpu, int32_t *out) {
+  if (the_cpu) return *out = 0, true;
   int32_t number = ndevices_open.load(std::memory_order_relaxed);
   do {
     if (number >= op::kMaxDevices) return false;
@@ -164,13 +166,13 @@ guf_status make_device(Record &record, int32_t index, Device **out, guf_error *e
     return record.api.device_open(index, 0, &device->native, &device->info, room.get());
   }));
   device->host_memory = device->info.host_memory != 0;
-  if (!take_number(&device->number)) {
+  if (!take_number(record.name == "cpu" && index == 0, &device->number)) {
     record.api.device_close(device->native);
     return base::fail(
         error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
-        "device %s is one too many; this process has %d open devices, the most it may "
-        "have",
-        device->spec.c_str(), op::kMaxDevices);
+        "device %s is one too many; this process has %d open devices besides the cpu, the most it "
+        "may have",
+        device->spec.c_str(), op::kMaxDevices - 1);
   }
   device->handle = base::publish(device.get(), true);
   *out = device.release();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// devices, list, describe: what is here.
+// list, describe: the ufuncs that are here.
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
 
@@ -102,66 +102,7 @@ const char *identity_name(int32_t identity) {
   }
 }
 
-guf_backend_info backend_at(uint32_t index) {
-  guf_backend_info info = {};
-  info.struct_size = sizeof info;
-  Call call;
-  call.check(guf_backend_get_info(index, 1, &info, call.error()));
-  return info;
-}
-
-ordered_json devices_of(const guf_backend_info &backend) {
-  ordered_json devices = ordered_json::array();
-  for (int32_t i = 0; backend.state == GUF_OK && i < backend.ndevices; ++i) {
-    Call call;
-    guf_device device = nullptr;
-    call.check(guf_device_get(nullptr, fmt::format("{}:{}", backend.name, i).c_str(), &device,
-                              call.error()));
-    guf_device_info info = {};
-    info.struct_size = sizeof info;
-    call.check(guf_device_get_info(device, &info, call.error()));
-    devices.push_back({{"spec", info.spec},
-                       {"name", info.name},
-                       {"target", info.target},
-                       {"units", info.units},
-                       {"memory_bytes", info.memory_bytes}});
-  }
-  return devices;
-}
-
 }  // namespace
-
-void devices_command(const Common &common) {
-  uint32_t count = 0;
-  Call call;
-  call.check(guf_backend_count(&count, call.error()));
-  ordered_json all = ordered_json::array();
-  for (uint32_t i = 0; i < count; ++i) {
-    const guf_backend_info info = backend_at(i);
-    all.push_back({{"backend", info.name},
-                   {"version", info.version},
-                   {"state", guf_status_name(info.state)},
-                   {"reason", info.reason},
-                   {"driver", info.driver},
-                   {"path", info.path},
-                   {"devices", devices_of(info)}});
-  }
-  if (common.json) {
-    fmt::print("{}\n", all.dump(2));
-    return;
-  }
-  for (const auto &backend : all) {
-    const auto state = backend["state"].get<std::string>();
-    fmt::print("{} {} ({})\n", backend["backend"].get<std::string>(),
-               backend["version"].get<std::string>(),
-               state == "GUF_OK" ? "usable" : state + ": " + backend["reason"].get<std::string>());
-    for (const auto &device : backend["devices"]) {
-      fmt::print("  {:<10} {}, {}, {} units\n", device["spec"].get<std::string>(),
-                 device["name"].get<std::string>(), device["target"].get<std::string>(),
-                 device["units"].get<uint32_t>());
-    }
-  }
-}
 
 void list_command(const Common &common) {
   const auto modules = load_modules(common.modules);

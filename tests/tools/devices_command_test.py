@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gufunc devices`, and `run --device` on every device: the drivers are simulated.
+
+    devices_command_test.py GUFUNC"""
+
+import json
+import os
+import re
+import unittest
+import unittest.mock
+
+import command_fixture
+import numpy as np
+
+SIMULATED = 'GUFUNC_SIM_ITEMS' in os.environ
+DEVICES = ['cpu', 'cuda:0', 'roc:0'] if SIMULATED else ['cpu']
+ROW = ['backend', 'version', 'state', 'reason', 'driver', 'path', 'devices']
+DEVICE = ['spec', 'state', 'reason', 'name', 'target', 'units', 'memory_bytes', 'memory_free_bytes']
+
+
+def machine(**variables):
+    return unittest.mock.patch.dict(os.environ, variables)
+
+
+class Devices(command_fixture.CommandTest):
+    def rows(self):
+        rows = {row['backend']: row for row in json.loads(self.ok('devices', '--json'))}
+        for row in rows.values():
+            self.assertEqual(list(row), ROW)
+            self.assertEqual(row['state'] == 'GUF_OK', row['reason'] == '', row)
+        return rows
+
+    def lines(self):
+        """Of each backend the line about it, and those about its devices."""
+        found = {}
+        for line in self.ok('devices').splitlines():
+            if line.startswith('  '):
+                found[name].append(line.strip())
+            else:
+                name = line.split()[0]
+                found[name] = [line]
+        return found
+
+    def unusable(self, backend, state, reason):
+        row = self.rows()[backend]
+        self.assertEqual((row['state'], row['devices']), (state, []))
+        self.assertIn(reason, row['reason'])
+        (line,) = self.lines()[backend]
+        self.assertTrue(line.endswith(f'({state}: {row["reason"]})'), line)
+        self.assertEqual(self.rows()['cpu']['state'], 'GUF_OK')
+        return row
+
+    def test_cpu(self):
+        row = self.rows()['cpu']
+        (device,) = row['devices']
+        self.assertEqual(list(device), DEVICE)
+        self.assertEqual((device['spec'], device['state'], device['reason']), ('cpu', 'GUF_OK', ''))
+        self.assertRegex(device['target'], 'x86-64|armv8')
+        self.assertGreater(device['memory_bytes'], 1 << 20)
+        self.assertIsNone(device['memory_free_bytes'], 'that is the system to tell')
+        line, told = self.lines()['cpu']
+        self.assertRegex(line, r'^cpu [\d.]+, Linux [^ ]+ \(usable\)$')
+        self.assertRegex(told, r'^cpu +.*, \d+ units, [\d.]+ GiB, usable$')
+
+    @unittest.skipUnless(SIMULATED, 'no simulated devices')
+    def test_memory_driver_and_names(self):
+        with machine(GUFUNC_SIM_MEMORY=str(3 << 30)):
+            rows, lines = self.rows(), self.lines()
+        for backend, driver in (('cuda', r'CUDA \d+\.\d+'), ('roc', r'HIP \d+\.\d+')):
+            self.assertRegex(rows[backend]['driver'], f'^{driver}$')
+            (device,) = rows[backend]['devices']
+            self.assertEqual(list(device), DEVICE)
+            self.assertEqual(device['memory_bytes'], 3 << 30)
+            self.assertEqual(device['memory_free_bytes'], 3 << 30)
+            self.assertEqual(device['name'], 'Simulated ' + device['target'])
+            line, told = lines[backend]
+            self.assertRegex(line, rf'^{backend} [\d.]+, {driver} \(usable\)$')
+            self.assertRegex(told, rf'^{backend}:0 +Simulated {re.escape(device["target"])}, ')
+            self.assertTrue(told.endswith(', 3.0 GiB (3.0 GiB free), usable'), told)
+
+    @unittest.skipUnless(SIMULATED, 'no simulated devices')
+    def test_many_devices(self):
+        for count in (1, 2, 8):
+            with machine(GUFUNC_SIM_DEVICES=str(count)):
+                rows, lines = self.rows(), self.lines()
+            for backend in ('cuda', 'roc'):
+                devices = rows[backend]['devices']
+                specs = [f'{backend}:{i}' for i in range(count)]
+                self.assertEqual([device['spec'] for device in devices], specs)
+                self.assertEqual(len(lines[backend]), 1 + count)
+            all_devices = [d for row in rows.values() for d in row['devices']]
+            usable = [device for device in all_devices if device['state'] == 'GUF_OK']
+            # A process has 15 places beside the cpu's: the last of 8 and 8 is told so.
+            self.assertEqual(len(usable), min(2 * count, 15) + 1)
+            self.assertEqual(rows['cpu']['devices'][0]['state'], 'GUF_OK')
+            for device in all_devices:
+                if device not in usable:
+                    self.assertEqual(list(device), ['spec', 'state', 'reason'])
+                    self.assertIn('one too many', device['reason'])
+
+    @unittest.skipUnless(SIMULATED, 'no simulated devices')
+    def test_no_device(self):
+        with machine(GUFUNC_SIM_DEVICES='0'):
+            for backend, cause in (
+                ('cuda', 'no device: cuInit answers CUDA_ERROR_NO_DEVICE (100)'),
+                ('roc', 'no device: hipInit gives hipErrorNoDevice (100)'),
+            ):
+                reason = f'backend {backend} found no device'
+                row = self.unusable(backend, 'GUF_E_NO_DEVICE', reason)
+                self.assertIn(cause, row['driver'])
+                self.assertIn(cause, self.lines()[backend][0])
+
+    @unittest.skipUnless(SIMULATED, 'no simulated devices')
+    def test_driver_too_old(self):
+        with machine(GUFUNC_SIM_MISSING='cuLaunchKernel,hipModuleLaunchKernel'):
+            self.unusable('cuda', 'GUF_E_DRIVER_OLD', 'libcuda.so.1 has no cuLaunchKernel')
+            self.unusable('roc', 'GUF_E_DRIVER_OLD', 'has no hipModuleLaunchKernel')
+
+    @unittest.skipUnless(SIMULATED, 'no simulated devices')
+    def test_a_device_that_does_not_open(self):
+        with machine(GUFUNC_SIM_VERSION='9000'):  # no version of HIP: it tells no properties
+            (device,) = self.rows()['roc']['devices']
+            self.assertEqual(list(device), ['spec', 'state', 'reason'])
+            self.assertEqual((device['spec'], device['state']), ('roc:0', 'GUF_E_UNSUPPORTED'))
+            line = self.lines()['roc'][1]
+        self.assertRegex(line, r'^roc:0 +GUF_E_UNSUPPORTED: ')
+        self.assertTrue(line.endswith(device['reason']))
+
+    @unittest.skipUnless(SIMULATED, 'no simulated devices')
+    def test_no_driver(self):
+        with machine(LD_LIBRARY_PATH=''):
+            self.unusable('cuda', 'GUF_E_NO_DRIVER', 'libcuda.so.1')
+            self.unusable('roc', 'GUF_E_NO_DRIVER', 'libamdhip64.so.7')
+
+    def test_switched_off(self):
+        if not SIMULATED:
+            self.skipTest('no other backend')
+        with machine(GUFUNC_BACKENDS='cpu'):
+            self.unusable('cuda', 'GUF_E_NO_BACKEND', 'switched off by GUFUNC_BACKENDS')
+
+    @unittest.skipUnless(SIMULATED, 'no simulated devices')
+    def test_nothing_else_calls_a_driver(self):
+        report = self.here / 'report'
+        with machine(GUFUNC_SIM_REPORT=str(report)):
+            self.ok('list')
+            self.ok('describe', 'add')
+            self.ok('run', 'add', '2', '3')
+            self.ok('run', 'add', '2', '3', '--device', 'cpu')
+            self.assertFalse(report.exists(), 'a driver that is opened writes one')
+            self.ok('devices')
+            self.assertIn('MemGetInfo', report.read_text())
+
+
+class RunOnDevices(command_fixture.CommandTest):
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(5)
+        self.a, self.b = rng.uniform(1, 2, (2, 50_000))
+        self.inputs = [self.save('a.npy', self.a), self.save('b.npy', self.b)]
+
+    def test_files(self):
+        for device in DEVICES:
+            self.ok('run', 'add', *self.inputs, '-o', self.out, '--device', device)
+            np.testing.assert_array_equal(np.load(self.out), self.a + self.b)
+            self.out.unlink()
+
+    def test_json(self):
+        for device in DEVICES:
+            told = json.loads(self.ok('run', 'add', '1.5', '2', '--json', '--device', device))
+            self.assertGreater(told.pop('seconds'), 0)
+            values = [{'dtype': 'float64', 'shape': [], 'values': 3.5}]
+            self.assertEqual(told, {'ufunc': 'add', 'outputs': values})
+            options = ('-o', self.out, '--json', '--device', device)
+            row = json.loads(self.ok('run', 'multiply', *self.inputs, *options))
+            self.assertIn(str(self.out), json.dumps(row))
+            np.testing.assert_array_equal(np.load(self.out), self.a * self.b)
+            self.out.unlink()
+
+    def test_chunks(self):
+        for device in DEVICES:
+            for chunk in ('4K', '65536', '1M'):
+                options = ('--chunk', chunk, '--device', device)
+                self.ok('run', 'add', *self.inputs, '-o', self.out, *options)
+                np.testing.assert_array_equal(np.load(self.out), self.a + self.b)
+                into = self.save('into.npy', np.zeros_like(self.a))
+                self.ok('run', 'subtract', *self.inputs, '--into', into, *options)
+                np.testing.assert_array_equal(np.load(into), self.a - self.b)
+                self.out.unlink()
+
+    def test_chunks_and_json(self):
+        for device in DEVICES:
+            options = ('-o', self.out, '--chunk', '32K', '--json', '--device', device)
+            row = json.loads(self.ok('run', 'add', *self.inputs, *options))
+            self.assertIn(str(self.out), json.dumps(row))
+            self.out.unlink()
+
+    def test_methods(self):
+        for device in DEVICES:
+            self.ok('reduce', 'add', self.inputs[0], '-o', self.out, '--device', device)
+            if device == 'cpu':
+                wanted = np.load(self.out)
+                np.testing.assert_allclose(wanted, self.a.sum())
+            np.testing.assert_array_equal(np.load(self.out), wanted)
+            self.out.unlink()
+
+    @unittest.skipUnless(SIMULATED, 'no simulated devices')
+    def test_refusals(self):
+        with machine(GUFUNC_SIM_DEVICES='2'):
+            self.fails(5, 'cuda:2', 'run', 'add', '1', '2', '--device', 'cuda:2')
+            self.assertEqual(self.ok('run', 'add', '1', '2', '--device', 'roc:1'), '3\n')
+        with machine(GUFUNC_SIM_DEVICES='0'):
+            self.fails(5, 'found no device', 'run', 'add', '1', '2', '--device', 'cuda:0')
+        with machine(GUFUNC_SIM_MEMORY=str(64 << 10)):
+            options = ('-o', self.out, '--device', 'cuda:0')
+            self.fails(6, 'GUF_E_DEVICE_MEMORY', 'run', 'add', *self.inputs, *options)
+
+
+if __name__ == '__main__':
+    command_fixture.main()
