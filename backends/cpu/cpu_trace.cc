@@ -51,7 +51,7 @@ TracedRun::~TracedRun() {
   if (work_ == nullptr) return;
   work_->end_ns = monotonic_ns();
   const guf_trace_sink *const sink = trace_sink.load(std::memory_order_acquire);
-  sink->done(sink->context, work_);
+  if (sink != nullptr) sink->done(sink->context, work_);
   drop_traced(work_);
 }
 

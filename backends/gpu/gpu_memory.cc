@@ -112,7 +112,9 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
   }
   if (!host_side || stream != nullptr) return GUF_OK;
   const RelaxedCapture relaxed(owner.driver());
-  return order.synchronize(UINT64_MAX, error);
+  const guf_status status = order.synchronize(UINT64_MAX, error);
+  owner.tracer().collect();
+  return status;
 }
 
 guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,

@@ -71,8 +71,8 @@ typedef struct guf_trace_sink {
 typedef struct guf_trace_api {
   uint32_t struct_size;
   uint32_t version; /* GUF_TRACE_EXTENSION_VERSION of the plugin */
-  /* From now on for devices that are opened later. The sink lives as long as the process. Calls no
-   * driver; once is enough. */
+  /* From now on for devices that are opened later; NULL: those are not traced. The sink lives as
+   * long as the process. Calls no driver. */
   void (*start)(const guf_trace_sink *sink);
   /* Gives the sink all that is complete by now. Waits for no work. */
   void (*collect)(void);

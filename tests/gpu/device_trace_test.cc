@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device tells of its streams: what, when, and nothing of what is captured.
+#include <gufunc/backend_trace.h>
+
+#include <ctime>
+#include <mutex>
+#include <set>
+
+#include "tests/gpu/device_calls.h"
+
+namespace gufunc::gpu_test {
+namespace {
+
+uint64_t now_ns() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+struct Told {
+  std::mutex mutex;
+  uint64_t queued = 0;
+  std::vector<guf_trace_work> done;
+};
+
+void hear_queued(void *context, guf_trace_work *work) {
+  auto &told = *static_cast<Told *>(context);
+  const std::lock_guard lock(told.mutex);
+  work->call = ++told.queued;
+  work->queued_ns = now_ns();
+}
+
+void hear_done(void *context, const guf_trace_work *work) {
+  auto &told = *static_cast<Told *>(context);
+  const std::lock_guard lock(told.mutex);
+  told.done.push_back(*work);
+}
+
+const guf_trace_api &trace_extension() {
+  const void *table = nullptr;
+  guf_error error = fresh_error();
+  EXPECT_EQ(opened_plugin().extension("gufunc.trace", GUF_TRACE_EXTENSION_VERSION, &table, &error),
+            GUF_OK);
+  return *static_cast<const guf_trace_api *>(table);
+}
+
+// Devices that are opened meanwhile tell of themselves.
+class DeviceTrace : public DeviceCalls {
+ protected:
+  void SetUp() override {
+    DeviceCalls::SetUp();
+    trace_extension().start(&sink_);
+    begun_ = now_ns();
+  }
+  void TearDown() override {
+    trace_extension().start(nullptr);
+    sim().set("DELAY_US", "0");
+    DeviceCalls::TearDown();
+  }
+
+  void wait(void *stream) {
+    EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  }
+  void expect_sane_times(uint32_t flags) {
+    const uint64_t ended = now_ns();
+    for (const guf_trace_work &work : told_.done) {
+      EXPECT_LE(begun_, work.queued_ns);
+      EXPECT_LE(work.queued_ns, work.begin_ns);
+      EXPECT_LE(work.begin_ns, work.end_ns);
+      EXPECT_LE(work.end_ns, ended + 1'000'000);
+      EXPECT_EQ(work.flags & GUF_TRACE_HOST_TIME, flags);
+    }
+  }
+
+  Told told_;
+  const guf_trace_sink sink_ = {sizeof sink_, 0, &told_, hear_queued, hear_done};
+  uint64_t begun_ = 0;
+};
+
+TEST_F(DeviceTrace, CopiesAndFills) {
+  OpenDevice device;
+  void *const stream = open_stream(device), *const other = open_stream(device);
+  const uint64_t there = allocate(device, 4000);
+  const uint64_t here = allocate(device, 4000, GUF_MEMORY_PINNED);
+  const unsigned char zero = 0;
+  copy(device, stream, there, here, 4000, GUF_COPY_HOST_TO_DEVICE);
+  EXPECT_EQ(plugin().fill(device, stream, there, &zero, 1, 100, &error_), GUF_OK);
+  copy(device, stream, here, there, 1000, GUF_COPY_DEVICE_TO_HOST);
+  copy(device, stream, there + 2000, there, 500, GUF_COPY_DEVICE_TO_DEVICE);
+  wait(stream);
+  copy(device, other, here, there, 10, GUF_COPY_DEVICE_TO_HOST);
+  wait(other);
+  copy(device, nullptr, here, there, 20, GUF_COPY_DEVICE_TO_HOST);
+  ASSERT_EQ(told_.done.size(), 6U);
+  const struct {
+    int32_t kind, direction;
+    uint64_t bytes;
+  } kWanted[] = {{GUF_TRACE_COPY, GUF_COPY_HOST_TO_DEVICE, 4000},
+                 {GUF_TRACE_FILL, 0, 0},
+                 {GUF_TRACE_COPY, GUF_COPY_DEVICE_TO_HOST, 1000},
+                 {GUF_TRACE_COPY, GUF_COPY_DEVICE_TO_DEVICE, 500},
+                 {GUF_TRACE_COPY, GUF_COPY_DEVICE_TO_HOST, 10},
+                 {GUF_TRACE_COPY, GUF_COPY_DEVICE_TO_HOST, 20}};
+  std::set<uint32_t> streams;
+  for (size_t i = 0; i < std::size(kWanted); ++i) {
+    const guf_trace_work &work = told_.done[i];
+    EXPECT_EQ(work.call, i + 1);
+    EXPECT_EQ(work.kind, kWanted[i].kind);
+    EXPECT_EQ(work.direction, kWanted[i].direction);
+    EXPECT_EQ(work.bytes, kWanted[i].bytes);
+    EXPECT_EQ((work.flags & GUF_TRACE_OWN_STREAM) != 0, i == 5);
+    streams.insert(work.stream);
+    if (i > 0 && work.stream == told_.done[i - 1].stream) {
+      EXPECT_LE(told_.done[i - 1].end_ns, work.begin_ns);
+    }
+  }
+  EXPECT_EQ(streams.size(), 3U);
+  expect_sane_times(0);
+  free(device, there, 4000);
+  free(device, here, 4000, GUF_MEMORY_PINNED);
+  plugin().stream_close(stream);
+  plugin().stream_close(other);
+}
+
+TEST_F(DeviceTrace, NothingIsAddedToACapturedStream) {
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  const uint64_t there = allocate(device, 4000);
+  const guf_gpu_api &gpu = gpu_extension();
+  EXPECT_EQ(gpu.capture_begin(device, stream, GUF_GPU_CAPTURE_THREAD, &error_), GUF_OK);
+  const char *const record = pick("cuEventRecord", "hipEventRecord");
+  const uint64_t records = sim().calls(record);
+  copy(device, stream, there + 2000, there, 2000, GUF_COPY_DEVICE_TO_DEVICE);
+  EXPECT_EQ(sim().calls(record), records);
+  void *graph = nullptr;
+  EXPECT_EQ(gpu.capture_end(device, stream, &graph, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(told_.queued, 0U);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(gpu.graph_launch(graph, stream, &error_), GUF_OK);
+  wait(stream);
+  ASSERT_EQ(told_.done.size(), 3U);
+  for (const guf_trace_work &work : told_.done) EXPECT_EQ(work.kind, GUF_TRACE_GRAPH);
+  expect_sane_times(0);
+  gpu.graph_destroy(graph);
+  free(device, there, 4000);
+  plugin().stream_close(stream);
+}
+
+TEST_F(DeviceTrace, WhatIsUnderWayIsBounded) {
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  const uint64_t there = allocate(device, 4000);
+  sim().set("DELAY_US", "200000");
+  const uint64_t events = sim().live("event");
+  for (int i = 0; i < 2000; ++i) {
+    copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
+  }
+  EXPECT_LE(sim().live("event") - events, 1024U);
+  EXPECT_LE(told_.queued, 600U);
+  sim().set("DELAY_US", "0");
+  wait(stream);
+  EXPECT_EQ(told_.done.size(), told_.queued);
+  EXPECT_GE(told_.done.size(), 512U);
+  copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
+  wait(stream);
+  EXPECT_EQ(told_.done.size(), told_.queued) << "there is room again";
+  expect_sane_times(0);
+  free(device, there, 4000);
+  plugin().stream_close(stream);
+}
+
+TEST_F(DeviceTrace, CollectTellsWhatIsComplete) {
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  const uint64_t there = allocate(device, 4000);
+  copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
+  while (plugin().stream_query(stream, &error_) == GUF_NOT_READY) continue;
+  EXPECT_EQ(told_.done.size(), 0U);
+  trace_extension().collect();
+  EXPECT_EQ(told_.done.size(), 1U);
+  free(device, there, 4000);
+  plugin().stream_close(stream);
+}
+
+// Each function that only traces call fails: the work does not, and the times are the host's.
+TEST_F(DeviceTrace, WithoutEventsTheHostsTimesServe) {
+  for (const char *function :
+       {pick("cuEventCreate", "hipEventCreateWithFlags"), pick("cuEventRecord", "hipEventRecord"),
+        pick("cuEventElapsedTime", "hipEventElapsedTime")}) {
+    sim().fault((std::string(function) + ":0:400").c_str());
+    told_.done.clear();
+    {
+      OpenDevice device;
+      void *const stream = open_stream(device);
+      const uint64_t there = allocate(device, 4000);
+      for (int i = 0; i < 5; ++i) {
+        copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
+      }
+      wait(stream);
+      EXPECT_EQ(told_.done.size(), 5U) << function;
+      expect_sane_times(GUF_TRACE_HOST_TIME);
+      sim().clear_faults();
+      free(device, there, 4000);
+      plugin().stream_close(stream);
+    }
+  }
+}
+
+TEST_F(DeviceTrace, AskingAboutACaptureMayFail) {
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  const uint64_t there = allocate(device, 4000);
+  sim().fault(pick("cuStreamIsCapturing:0:400", "hipStreamIsCapturing:0:400"));
+  copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
+  sim().clear_faults();
+  wait(stream);
+  EXPECT_EQ(told_.done.size(), 0U);
+  free(device, there, 4000);
+  plugin().stream_close(stream);
+}
+
+}  // namespace
+}  // namespace gufunc::gpu_test
