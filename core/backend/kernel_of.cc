@@ -131,6 +131,12 @@ guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &dev
                                         room.get());
 }
 
+// Apart: calls that know their kernel pay for no text.
+[[gnu::cold, gnu::noinline]] void name_for_traces(const op::Ufunc &ufunc, const op::Loop &loop,
+                                                  const void *kernel) {
+  trace::name_kernel(kernel, describe(ufunc, loop, "").c_str());
+}
+
 guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                      guf_error *error) {
   *out = nullptr;
@@ -174,7 +180,7 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
                        std::memory_order_relaxed);
   } else {
     GUF_TRY(find_kernel(ufunc, loop, device, out, error));
-    if (trace::on()) trace::name_kernel(*out, describe(ufunc, loop, "").c_str());
+    if (trace::on()) name_for_traces(ufunc, loop, *out);
   }
   known.store(*out, std::memory_order_release);
   return GUF_OK;

@@ -4,6 +4,7 @@
 #include "core/trace/trace_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,7 +44,8 @@ TraceFile::~TraceFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// O_NONBLOCK: a pipe that nobody reads is refused, not waited for.
+// O_NONBLOCK: a pipe that nobody reads is refused, not waited for. A program that this one starts
+// has the same environment: the lock keeps it from emptying the file.
 guf_status TraceFile::open(const char *path, guf_error *error) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
   descriptor_ = ::open(path, kFlags, S_IRUSR | S_IWUSR);
@@ -53,6 +55,10 @@ guf_status TraceFile::open(const char *path, guf_error *error) {
   const bool ordinary = S_ISREG(about.st_mode);
   if (!ordinary && !S_ISCHR(about.st_mode)) {
     return base::fail(error, GUF_E_IO, kNone, kNone, "%s is no ordinary file", path);
+  }
+  if (ordinary && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return base::fail(error, GUF_E_IO, kNone, kNone,
+                      "%s is another process's trace; %%p in the name tells them apart", path);
   }
   if (ordinary && ftruncate(descriptor_, 0) != 0) return fail_system(error, path, errno);
   GUF_TRY(write_at("[\n]\n", 4, 0, error));

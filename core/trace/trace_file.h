@@ -21,7 +21,7 @@ class TraceFile {
   ~TraceFile();
 
   // Makes the file, or empties the one that is there.
-  // Errors  GUF_E_IO <= it cannot be opened; a link, or no ordinary file
+  // Errors  GUF_E_IO <= it cannot be opened; a link, or no ordinary file; another process has it
   guf_status open(const char *path, guf_error *error);
 
   // Adds one event: an object without a comma. Kept in memory until there is a buffer full.

@@ -134,6 +134,19 @@ void reduce(guf_device device) {
   guf_stream_release(stream, nullptr);
 }
 
+void run_copies(guf_device device, int times) {
+  std::vector<double> host(kItems, 1.5), back(kItems);
+  const guf_array source = wrap(host);
+  guf_array there = nullptr;
+  for (int i = 0; i < times; ++i) {
+    NEED(guf_array_to_device, source, device, nullptr, &there);
+    NEED(guf_array_copy_to_host, there, back.data(), back.size() * sizeof(double), GUF_ORDER_C,
+         nullptr);
+  }
+  if (back != host) std::_Exit(2);
+  for (const guf_array array : {source, there}) guf_array_release(array, nullptr);
+}
+
 // Captured once, run `runs` times.
 void run_graph(guf_device device, int runs) {
   const guf_stream stream = make_stream(device);
@@ -238,6 +251,7 @@ int main(int argc, char **argv) {
     run_all(device);
     reduce(device);
   }
+  if (what == "copies") run_copies(device, number);
   if (what == "graph") run_graph(device, number);
   if (what == "chunks") run_chunks(device, number);
   if (what == "threads") run_threads(device, number);

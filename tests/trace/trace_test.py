@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces of whole programs: every one is JSON, and its slices are what the program did.
 
-    trace_test.py TRACE_PROGRAM
+    trace_test.py TRACE_PROGRAM FOLDER_OF_THE_NULL_PLUGIN
 
 GUFUNC_TEST_DEVICES names the devices, cpu alone where it is not set."""
 
 import collections
+import fcntl
 import json
 import os
 import pathlib
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM = pathlib.Path()
+PROGRAM, NULL_FOLDER = pathlib.Path(), pathlib.Path()
 DEVICES = os.environ.get('GUFUNC_TEST_DEVICES', 'cpu').split(',')
 GPUS = [device for device in DEVICES if device != 'cpu']
 DEVICE_TRACKS = 1 << 24  # numbers from here on are devices and their streams
@@ -215,6 +216,17 @@ class Traces(unittest.TestCase):
                     self.find(trace.host, name=queued, chunk=chunk)
                     self.find(trace.host, name=queued.replace('queue', 'finish'), chunk=chunk)
 
+    def test_a_plugin_that_tells_nothing_of_its_streams(self):
+        variables = {'GUFUNC_BACKEND_PATH_ADD': str(NULL_FOLDER), 'GUFUNC_NULL': 'host_memory=0'}
+        trace = self.traced('null', 'copies', 5, **variables)
+        for direction in ('H2D', 'D2H'):
+            calls = [e for e in trace.host if e['args'].get('direction') == direction]
+            self.assertEqual(len(calls), 5)
+            for event in calls:
+                self.assertEqual(event['args']['device'], 'null:0')
+                self.assertEqual(event['args']['bytes'], 8000)
+        self.assertEqual(trace.streams, [])
+
     def test_chunks_on_the_cpu(self):
         trace = self.traced('cpu', 'chunks', 4)
         for chunk in range(1, 5):
@@ -303,6 +315,15 @@ class Traces(unittest.TestCase):
         self.refused(self.here / 'pipe', 'No such device or address')
         self.refused('x' * 5000, 'too long')
 
+    def test_one_process_at_a_time(self):
+        with self.path.open('w') as taken:
+            taken.write('mine')
+            taken.flush()
+            fcntl.flock(taken, fcntl.LOCK_EX)
+            self.refused(self.path, "is another process's trace; %p in the name")
+            self.assertEqual(self.path.read_text(), 'mine')
+        self.traced('cpu', 'calls', 1)
+
     def test_full_disk(self):
         """What was written before the disk was full stays whole. A file's limit raises a signal."""
 
@@ -318,5 +339,5 @@ class Traces(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    PROGRAM = pathlib.Path(sys.argv.pop(1)).absolute()
+    PROGRAM, NULL_FOLDER = (pathlib.Path(sys.argv.pop(1)).absolute() for _ in range(2))
     unittest.main()
