@@ -28,6 +28,8 @@ namespace {
 constinit base::ForkLock decision_lock;
 constinit bool decided = false;  // guarded by it
 constinit std::atomic<Writer *> the_writer{nullptr};
+constinit uint32_t writer_epoch = 0;  // of the process that has its thread; set before it
+constinit std::atomic<bool> stopped{false};
 constinit std::atomic<uint64_t> ncalls{0};
 constinit thread_local uint32_t known_thread = 0;
 constinit thread_local uint32_t known_epoch = 0;  // threads of a child have other numbers
@@ -45,8 +47,9 @@ guf_status open_trace(const char *wanted, guf_error *error) {
     delete writer;
     return status;
   }
+  writer_epoch = base::fork_epoch();
   the_writer.store(writer, std::memory_order_release);
-  internal::recording_epoch.store(base::fork_epoch(), std::memory_order_release);
+  internal::recording_epoch.store(writer_epoch, std::memory_order_release);
   return GUF_OK;
 }
 
@@ -93,12 +96,14 @@ void flush() {
   the_writer.load(std::memory_order_acquire)->flush();
 }
 
+// The writer may have ended by itself, on a full disk; then its thread is yet to be joined. Of
+// several threads that come here one stops it; records on their way stay in the queue.
 void end() {
-  if (!on()) return;
-  collect_all();
-  // One of several threads that come here stops it; records on their way stay in the queue.
-  if (internal::recording_epoch.exchange(0, std::memory_order_acq_rel) == 0) return;
-  the_writer.load(std::memory_order_acquire)->stop();
+  Writer *const writer = the_writer.load(std::memory_order_acquire);
+  if (writer == nullptr || writer_epoch != base::fork_epoch()) return;
+  if (on()) collect_all();
+  internal::recording_epoch.store(0, std::memory_order_release);
+  if (!stopped.exchange(true, std::memory_order_acq_rel)) writer->stop();
 }
 
 void ChunkSlice::open(const char *what, int64_t number, int64_t first, int64_t count) {
