@@ -5,6 +5,7 @@
 #include <ctime>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "tests/gpu/device_calls.h"
 
@@ -164,6 +165,32 @@ TEST_F(DeviceTrace, WhatIsUnderWayIsBounded) {
   wait(stream);
   EXPECT_EQ(told_.done.size(), told_.queued) << "there is room again";
   expect_sane_times(0);
+  free(device, there, 4000);
+  plugin().stream_close(stream);
+}
+
+// Several threads record their events in turns: the slices of a stream still follow one another.
+TEST_F(DeviceTrace, WorkOfAStreamDoesNotOverlap) {
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  const uint64_t there = allocate(device, 4000);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      guf_error error = fresh_error();
+      for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(plugin().copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE,
+                                &error),
+                  GUF_OK);
+      }
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+  wait(stream);
+  EXPECT_EQ(told_.done.size(), 400U);
+  for (size_t i = 1; i < told_.done.size(); ++i) {
+    ASSERT_LE(told_.done[i - 1].end_ns, told_.done[i].begin_ns) << i;
+  }
   free(device, there, 4000);
   plugin().stream_close(stream);
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -216,21 +217,6 @@ void call_host(int times) {
   for (const guf_array array : {x, out}) guf_array_release(array, nullptr);
 }
 
-// The child computes and shuts down; the trace is its parent's.
-void run_fork() {
-  call_host(1);
-  const pid_t child = fork();
-  if (child == 0) {
-    call_host(100);
-    NEED(guf_shutdown, 1'000'000'000);
-    std::_Exit(0);
-  }
-  int status = 1;
-  waitpid(child, &status, 0);
-  if (status != 0) std::_Exit(3);
-  call_host(1);
-}
-
 void run_contexts(int count) {
   for (int i = 0; i < count; ++i) {
     guf_context context = nullptr;
@@ -238,6 +224,24 @@ void run_contexts(int count) {
     call_host(1);
     guf_context_release(context, nullptr);
   }
+}
+
+// The child computes and shuts down; the trace is its parent's.
+void run_fork() {
+  call_host(1);
+  const pid_t child = fork();
+  if (child == 0) {
+    call_host(100);
+    const auto begun = std::chrono::steady_clock::now();
+    run_contexts(1);  // waits for no writer, which the child does not have
+    if (std::chrono::steady_clock::now() - begun > std::chrono::seconds(2)) std::_Exit(4);
+    NEED(guf_shutdown, 1'000'000'000);
+    std::_Exit(0);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  if (status != 0) std::_Exit(3);
+  call_host(1);
 }
 
 }  // namespace

@@ -2,6 +2,11 @@
 // Strings of a trace are JSON whatever the bytes are.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
 #include <string>
 
 #include "core/trace/event_text.h"
@@ -53,6 +58,27 @@ TEST(TraceJson, AStringEndsAtItsSize) {
   EXPECT_EQ(std::string(text.text(), text.length()),
             "\"abc\",\"x\":18446744073709551615,\"t\":1234.567");
   EXPECT_TRUE(text.whole());
+}
+
+TEST(TraceJson, NamesOfRecordsAreEscaped) {
+  const auto file = std::make_unique<TraceFile>();
+  const std::string path = testing::TempDir() + "gufunc_trace_json_test.json";
+  ASSERT_EQ(file->open(path.c_str(), nullptr), GUF_OK);
+  const auto writer = std::make_unique<EventWriter>(*file, 1);
+  Record record = {};
+  record.backend = -1;
+  record.work.device = -1;
+  std::memset(record.work.name, '"', sizeof record.work.name);  // and no NUL
+  std::memset(record.work.kernel, '\\', sizeof record.work.kernel);
+  ASSERT_EQ(writer->write(record, nullptr), GUF_OK);
+  ASSERT_EQ(file->write_out(nullptr), GUF_OK);
+  std::ostringstream all;
+  all << std::ifstream(path).rdbuf();
+  std::remove(path.c_str());
+  std::string quotes, slashes;
+  for (size_t i = 0; i < sizeof record.work.name; ++i) quotes += "\\\"", slashes += "\\\\";
+  EXPECT_NE(all.str().find("\"name\":\"" + quotes + "\","), std::string::npos) << all.str();
+  EXPECT_NE(all.str().find("\"kernel\":\"" + slashes + "\"}"), std::string::npos);
 }
 
 TEST(TraceJson, WhatDoesNotFitIsTold) {
