@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/backend/graph.h"
 #include "core/masked_copy.h"
 #include "core/memory/transfer.h"
 
@@ -78,7 +79,7 @@ guf_status Temporaries::allocate_outputs(broadcast::LoopShape *loop, guf_error *
 }
 
 guf_status Temporaries::check_capture(guf_error *error) const {
-  if (call_.stream == nullptr || call_.stream->capture == nullptr) return GUF_OK;
+  if (call_.stream == nullptr || !backend::is_captured(*call_.stream)) return GUF_OK;
   return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone,
                     "%s: the stream is being captured, and a captured call allocates nothing: it "
                     "needs outputs that are given, on its device, and apart from its inputs",

@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "abi/src/handles.h"
-#include "core/backend/backend_registry.h"
-#include "core/base/callbacks.h"
 #include "core/base/struct_size.h"
 #include "core/memory/array_ops.h"
 
@@ -21,17 +19,6 @@ guf_status find_device(guf_device device, backend::Device **out, guf_error *erro
   return base::find_object(device, "device", out, error);
 }
 
-guf_status check_running(guf_error *error) {
-  if (!backend::is_shut_down()) return GUF_OK;
-  return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");
-}
-
-// Callbacks of earlier releases run here at the latest: a program that only makes arrays never
-// polls.
-void run_owed_callbacks() {
-  if (base::callbacks_wait()) base::run_callbacks(0);
-}
-
 // make(array, queue, &made) makes the copy.
 template <class Make>
 guf_status make_copy(guf_array array, guf_stream stream, guf_array *out_array, guf_error *error,
@@ -42,8 +29,8 @@ guf_status make_copy(guf_array array, guf_stream stream, guf_array *out_array, g
     backend::Stream *queue = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
     GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(check_running(error));
-    run_owed_callbacks();
+    GUF_TRY(border::check_running(error));
+    border::run_owed_callbacks();
     base::Ref<Array> made;
     GUF_TRY(make(*found, queue, &made));
     *out_array = border::publish<guf_array>(made);
@@ -59,10 +46,10 @@ guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t ndim, con
   return border::guard(error, [&]() -> guf_status {
     GUF_TRY(border::need(out_array, "out_array", error));
     GUF_TRY(border::check_alloc(ndim, shape, strides, order, error));
-    GUF_TRY(check_running(error));
+    GUF_TRY(border::check_running(error));
     backend::Device *where = nullptr;
     GUF_TRY(find_device(device, &where, error));
-    run_owed_callbacks();
+    border::run_owed_callbacks();
     base::Ref<Array> made;
     GUF_TRY(memory::allocate(*where, dtype, ndim, shape, strides, order, &made, error));
     *out_array = border::publish<guf_array>(made);
@@ -82,7 +69,7 @@ guf_status guf_array_wrap(const guf_tensor *tensor, guf_release_fn release, void
       GUF_TRY(base::find_object(tensor->device, "tensor->device", &device, error));
     }
     base::bury();
-    run_owed_callbacks();
+    border::run_owed_callbacks();
     base::Ref<Array> made;
     GUF_TRY(memory::wrap(*tensor, device, release, user, flags, &made, error));
     *out_array = border::publish<guf_array>(made);
@@ -130,7 +117,7 @@ guf_status guf_array_fill(guf_array array, const guf_operand *value, guf_stream 
     backend::Stream *queue = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
     GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(check_running(error));
+    GUF_TRY(border::check_running(error));
     return memory::fill(*found, *value, queue, error);
   });
 }
@@ -152,7 +139,7 @@ guf_status guf_array_assign(guf_array destination, guf_array source, int32_t cas
     GUF_TRY(base::find_object(destination, "destination", &to, error));
     GUF_TRY(base::find_object(source, "source", &from, error));
     GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(check_running(error));
+    GUF_TRY(border::check_running(error));
     return memory::assign(*to, *from, casting, queue, error);
   });
 }
@@ -174,7 +161,7 @@ guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream st
     backend::Device *where = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
     GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(check_running(error));
+    GUF_TRY(border::check_running(error));
     GUF_TRY(find_device(device, &where, error));
     base::Ref<Array> to;
     if (*inout_array != nullptr) {
@@ -182,7 +169,7 @@ guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream st
       GUF_TRY(base::find_object(*inout_array, "*inout_array", &given, error));
       to = base::Ref<Array>::share(given);
     }
-    run_owed_callbacks();
+    border::run_owed_callbacks();
     GUF_TRY(memory::to_device(*found, *where, queue, &to, error));
     if (*inout_array == nullptr) *inout_array = border::publish<guf_array>(to);
     return GUF_OK;
@@ -196,7 +183,7 @@ guf_status guf_array_copy_to_host(guf_array array, void *destination, uint64_t n
     backend::Stream *queue = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
     GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(check_running(error));
+    GUF_TRY(border::check_running(error));
     return memory::copy_to_host(*found, destination, nbytes, order, queue, error);
   });
 }

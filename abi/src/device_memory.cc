@@ -3,9 +3,8 @@
 #include <gufunc/device_memory.h>
 
 #include "abi/src/handles.h"
-#include "core/backend/backend_registry.h"
 #include "core/backend/gpu_extension.h"
-#include "core/base/callbacks.h"
+#include "core/backend/graph.h"
 #include "core/base/struct_size.h"
 #include "core/memory/memory.h"
 #include "core/memory/page_locks.h"
@@ -32,9 +31,22 @@ guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use u
   });
 }
 
-guf_status check_event(guf_event event, const char *name, backend::Event **out, guf_error *error) {
-  GUF_TRY(base::find_object(event, name, out, error));
-  return border::check_epoch(**out, name, error);
+// use(device, table, error) for memory of the caller; nothing on devices that the host shares
+// memory with.
+template <class Use>
+guf_status with_pinning(guf_device device, uint64_t address, guf_error *error, Use use) {
+  Device *found = nullptr;
+  GUF_TRY(need_device(device, "device", &found, error));
+  if (address == 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "address is 0");
+  }
+  return found->host_memory ? guf_status{GUF_OK}
+                            : with_gpu(device, "page-locked memory", error, use);
+}
+
+guf_status find_mark(guf_event event, const char *name, backend::Event **out, guf_error *error) {
+  GUF_TRY(border::need_event(event, name, out, error));
+  return backend::check_mark(**out, error);
 }
 
 }  // namespace
@@ -51,11 +63,8 @@ guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_dtype dty
     GUF_TRY(border::check_alloc(ndim, shape, strides, order, error));
     Device *where = nullptr;
     GUF_TRY(need_device(device, "device", &where, error));
-    if (backend::is_shut_down()) {
-      return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone,
-                        "the library was shut down");
-    }
-    if (base::callbacks_wait()) base::run_callbacks(0);
+    GUF_TRY(border::check_running(error));
+    border::run_owed_callbacks();
     base::Ref<array::Array> made;
     GUF_TRY(
         memory::allocate_host(*where, memory, dtype, ndim, shape, strides, order, &made, error));
@@ -65,42 +74,18 @@ guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_dtype dty
 }
 
 guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    Device *found = nullptr;
-    const guf_gpu_api *api = nullptr;
-    GUF_TRY(need_device(device, "device", &found, error));
-    if (address == 0 || size == 0) {
-      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "%s is 0",
-                        address == 0 ? "address" : "size");
-    }
-    if (found->host_memory) return GUF_OK;
-    GUF_TRY(backend::gpu_extension(*found, "page-locked memory", &api, error));
-    backend::ErrorRoom room(error);
-    GUF_TRY(api->host_register(found->native, address, size, room.get()));
-    try {
-      memory::note_page_locked(*found, address, size);
-    } catch (...) {
-      api->host_unregister(found->native, address, room.get());
-      throw;
-    }
-    return GUF_OK;
-  });
+  if (size == 0) return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "size is 0");
+  return with_pinning(device, address, error,
+                      [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
+                        return api.host_register(found.native, address, size, room);
+                      });
 }
 
 guf_status guf_host_unregister(guf_device device, uint64_t address, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    Device *found = nullptr;
-    const guf_gpu_api *api = nullptr;
-    GUF_TRY(need_device(device, "device", &found, error));
-    if (address == 0) {
-      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "address is 0");
-    }
-    if (found->host_memory) return GUF_OK;
-    GUF_TRY(backend::gpu_extension(*found, "page-locked memory", &api, error));
-    backend::ErrorRoom room(error);
-    memory::forget_page_locked(*found, address);
-    return api->host_unregister(found->native, address, room.get());
-  });
+  return with_pinning(device, address, error,
+                      [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
+                        return api.host_unregister(found.native, address, room);
+                      });
 }
 
 guf_status guf_device_get_memory(guf_device device, guf_device_memory *out_memory,
@@ -179,8 +164,8 @@ guf_status guf_event_elapsed(guf_event from, guf_event to, double *out_milliseco
   return border::guard(error, [&]() -> guf_status {
     GUF_TRY(border::need(out_milliseconds, "out_milliseconds", error));
     backend::Event *first = nullptr, *last = nullptr;
-    GUF_TRY(check_event(from, "from", &first, error));
-    GUF_TRY(check_event(to, "to", &last, error));
+    GUF_TRY(find_mark(from, "from", &first, error));
+    GUF_TRY(find_mark(to, "to", &last, error));
     if (first->device != last->device) {
       return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
                         "the events are of %s and %s", first->device->spec.c_str(),

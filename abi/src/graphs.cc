@@ -10,12 +10,6 @@ using backend::Graph;
 
 namespace {
 
-// A live stream of this process.
-guf_status need_live_stream(guf_stream stream, backend::Stream **out, guf_error *error) {
-  GUF_TRY(base::find_object(stream, "stream", out, error));
-  return border::check_epoch(**out, "stream", error);
-}
-
 guf_status need_graph(guf_graph graph, Graph **out, guf_error *error) {
   GUF_TRY(base::find_object(graph, "graph", out, error));
   return border::check_epoch(**out, "graph", error);
@@ -26,7 +20,7 @@ guf_status need_graph(guf_graph graph, Graph **out, guf_error *error) {
 guf_status guf_stream_begin_capture(guf_stream stream, guf_error *error) {
   return border::guard(error, [&]() -> guf_status {
     backend::Stream *found = nullptr;
-    GUF_TRY(need_live_stream(stream, &found, error));
+    GUF_TRY(border::need_stream(stream, &found, error));
     return backend::begin_capture(*found, error);
   });
 }
@@ -35,7 +29,7 @@ guf_status guf_stream_end_capture(guf_stream stream, guf_graph *inout_graph, guf
   return border::guard(error, [&]() -> guf_status {
     GUF_TRY(border::need(inout_graph, "inout_graph", error));
     backend::Stream *found = nullptr;
-    GUF_TRY(need_live_stream(stream, &found, error));
+    GUF_TRY(border::need_stream(stream, &found, error));
     base::Ref<Graph> graph;
     if (*inout_graph != nullptr) {
       Graph *old = nullptr;
@@ -53,7 +47,7 @@ guf_status guf_graph_launch(guf_graph graph, guf_stream stream, guf_error *error
     Graph *work = nullptr;
     backend::Stream *queue = nullptr;
     GUF_TRY(need_graph(graph, &work, error));
-    GUF_TRY(need_live_stream(stream, &queue, error));
+    GUF_TRY(border::need_stream(stream, &queue, error));
     return backend::launch_graph(*work, *queue, error);
   });
 }

@@ -6,6 +6,8 @@
 
 #include "abi/src/border.h"
 #include "core/backend/backend.h"
+#include "core/backend/backend_registry.h"
+#include "core/base/callbacks.h"
 #include "core/base/fork.h"
 #include "core/base/object.h"
 
@@ -40,12 +42,35 @@ guf_status check_epoch(const T &object, const char *parameter, guf_error *error)
                     parameter);
 }
 
+// For what makes new objects.  Errors  GUF_E_SHUTDOWN
+inline guf_status check_running(guf_error *error) {
+  if (__builtin_expect(!backend::is_shut_down(), 1)) return GUF_OK;
+  return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");
+}
+
+// Callbacks of earlier releases run here at the latest: a program that only makes arrays never
+// polls.
+inline void run_owed_callbacks() {
+  if (base::callbacks_wait()) base::run_callbacks(0);
+}
+
+// A live stream of this process.  Errors  GUF_E_HANDLE, GUF_E_FORKED
+inline guf_status need_stream(guf_stream stream, backend::Stream **out, guf_error *error) {
+  GUF_TRY(base::find_object(stream, "stream", out, error));
+  return check_epoch(**out, "stream", error);
+}
+
 // NULL stays NULL.  Errors  GUF_E_HANDLE, GUF_E_FORKED
 inline guf_status find_stream(guf_stream stream, backend::Stream **out, guf_error *error) {
   *out = nullptr;
-  if (stream == nullptr) return GUF_OK;
-  GUF_TRY(base::find_object(stream, "stream", out, error));
-  return check_epoch(**out, "stream", error);
+  return stream == nullptr ? guf_status{GUF_OK} : need_stream(stream, out, error);
+}
+
+// A live event of this process.  Errors  GUF_E_HANDLE, GUF_E_FORKED
+inline guf_status need_event(guf_event event, const char *parameter, backend::Event **out,
+                             guf_error *error) {
+  GUF_TRY(base::find_object(event, parameter, out, error));
+  return check_epoch(**out, parameter, error);
 }
 
 }  // namespace gufunc::border

@@ -6,7 +6,6 @@
 #include "abi/src/handles.h"
 #include "abi/src/text_out.h"
 #include "abi/src/unpack_call.h"
-#include "core/backend/backend_registry.h"
 #include "core/prepared_plan.h"
 
 using namespace gufunc;
@@ -51,10 +50,7 @@ guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses,
   return border::guard(error, [&]() -> guf_status {
     PreparedPlan *found = nullptr;
     GUF_TRY(base::find_object(plan, "plan", &found, error));
-    if (__builtin_expect(backend::is_shut_down(), 0)) {
-      return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone,
-                        "the library was shut down");
-    }
+    GUF_TRY(border::check_running(error));
     backend::Stream *queue = nullptr;
     GUF_TRY(border::find_stream(stream, &queue, error));
     if (naddresses > 0) GUF_TRY(border::need(addresses, "addresses", error));

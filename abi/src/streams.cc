@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "abi/src/handles.h"
-#include "core/backend/backend_registry.h"
+#include "core/backend/graph.h"
 #include "core/memory/memory.h"
 
 using namespace gufunc;
@@ -23,8 +23,7 @@ guf_status check_create(guf_device device, uint32_t flags, const void *out, cons
                       flags);
   }
   GUF_TRY(base::find_object(device, "device", found, error));
-  if (!backend::is_shut_down()) return GUF_OK;
-  return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");
+  return border::check_running(error);
 }
 
 guf_status open_stream(guf_device device, uint64_t native, uint32_t flags, guf_stream *out_stream,
@@ -36,17 +35,6 @@ guf_status open_stream(guf_device device, uint64_t native, uint32_t flags, guf_s
   GUF_TRY(backend::open_stream(*found, native, &stream, error));
   *out_stream = border::publish<guf_stream>(stream);
   return GUF_OK;
-}
-
-// A live stream of this process.
-guf_status need_stream(guf_stream stream, Stream **out, guf_error *error) {
-  GUF_TRY(base::find_object(stream, "stream", out, error));
-  return border::check_epoch(**out, "stream", error);
-}
-
-guf_status need_event(guf_event event, Event **out, guf_error *error) {
-  GUF_TRY(base::find_object(event, "event", out, error));
-  return border::check_epoch(**out, "event", error);
 }
 
 guf_status refuse_devices(const Event &event, const Stream &stream, guf_error *error) {
@@ -97,7 +85,8 @@ guf_status guf_stream_get_device(guf_stream stream, guf_device *out_device, guf_
 guf_status guf_stream_query(guf_stream stream, guf_error *error) {
   return border::guard(error, [&]() -> guf_status {
     Stream *found = nullptr;
-    GUF_TRY(need_stream(stream, &found, error));
+    GUF_TRY(border::need_stream(stream, &found, error));
+    if (found->capture != nullptr) return backend::refuse_captured(found, "a query", error);
     backend::ErrorRoom room(error);
     return found->device->backend->api.stream_query(found->native, room.get());
   });
@@ -106,7 +95,8 @@ guf_status guf_stream_query(guf_stream stream, guf_error *error) {
 guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_error *error) {
   return border::guard(error, [&]() -> guf_status {
     Stream *found = nullptr;
-    GUF_TRY(need_stream(stream, &found, error));
+    GUF_TRY(border::need_stream(stream, &found, error));
+    if (found->capture != nullptr) return backend::refuse_captured(found, "a wait for it", error);
     // A callback that releases the stream must not end it under the waiting call.
     const auto held = base::Ref<Stream>::share(found);
     backend::ErrorRoom room(error);
@@ -119,13 +109,12 @@ guf_status guf_stream_wait_event(guf_stream stream, guf_event event, guf_error *
   return border::guard(error, [&]() -> guf_status {
     Stream *queue = nullptr;
     Event *mark = nullptr;
-    GUF_TRY(need_stream(stream, &queue, error));
-    GUF_TRY(need_event(event, &mark, error));
+    GUF_TRY(border::need_stream(stream, &queue, error));
+    GUF_TRY(border::need_event(event, "event", &mark, error));
     if (mark->device->backend != queue->device->backend) {
       return refuse_devices(*mark, *queue, error);
     }
-    backend::ErrorRoom room(error);
-    return queue->device->backend->api.stream_wait_event(queue->native, mark->native, room.get());
+    return backend::wait_for_mark(*queue, *mark, error);
   });
 }
 
@@ -157,18 +146,18 @@ guf_status guf_event_record(guf_event event, guf_stream stream, guf_error *error
   return border::guard(error, [&]() -> guf_status {
     Event *mark = nullptr;
     Stream *queue = nullptr;
-    GUF_TRY(need_event(event, &mark, error));
-    GUF_TRY(need_stream(stream, &queue, error));
+    GUF_TRY(border::need_event(event, "event", &mark, error));
+    GUF_TRY(border::need_stream(stream, &queue, error));
     if (mark->device != queue->device) return refuse_devices(*mark, *queue, error);
-    backend::ErrorRoom room(error);
-    return queue->device->backend->api.event_record(mark->native, queue->native, room.get());
+    return backend::mark_stream(*mark, *queue, error);
   });
 }
 
 guf_status guf_event_query(guf_event event, guf_error *error) {
   return border::guard(error, [&]() -> guf_status {
     Event *mark = nullptr;
-    GUF_TRY(need_event(event, &mark, error));
+    GUF_TRY(border::need_event(event, "event", &mark, error));
+    GUF_TRY(backend::check_mark(*mark, error));
     backend::ErrorRoom room(error);
     return mark->device->backend->api.event_query(mark->native, room.get());
   });
@@ -177,7 +166,8 @@ guf_status guf_event_query(guf_event event, guf_error *error) {
 guf_status guf_event_wait(guf_event event, uint64_t timeout_ns, guf_error *error) {
   return border::guard(error, [&]() -> guf_status {
     Event *mark = nullptr;
-    GUF_TRY(need_event(event, &mark, error));
+    GUF_TRY(border::need_event(event, "event", &mark, error));
+    GUF_TRY(backend::check_mark(*mark, error));
     const auto held = base::Ref<Event>::share(mark);
     backend::ErrorRoom room(error);
     return after_wait(

@@ -69,7 +69,8 @@ guf_status host_register(void *device, uint64_t address, uint64_t size, guf_erro
   Visit visit(owner);
   GUF_GPU_TRY(visit.begin(error));
   const RelaxedCapture relaxed(owner.driver());
-  return owner.check(owner.driver().host_register(address, size), "registering host memory", error);
+  const Code code = owner.driver().host_register(address, size);
+  return as_host_memory(owner.check(code, "registering host memory", error), error);
 }
 
 guf_status host_unregister(void *device, uint64_t address, guf_error *error) {

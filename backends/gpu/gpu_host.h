@@ -61,6 +61,13 @@ void destroy(T *object) {
 
 [[gnu::cold]] guf_status fail_memory(guf_error *error, const char *what);
 
+// Drivers say one thing of memory that is out, the device's or the host's: here it was the host's.
+inline guf_status as_host_memory(guf_status status, guf_error *error) {
+  if (__builtin_expect(status != GUF_E_DEVICE_MEMORY, 1)) return status;
+  if (error != nullptr) error->status = GUF_E_NO_MEMORY;
+  return GUF_E_NO_MEMORY;
+}
+
 }  // namespace gufunc::gpu
 
 #endif  // GUFUNC_BACKENDS_GPU_GPU_HOST_H

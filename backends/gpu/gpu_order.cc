@@ -26,9 +26,19 @@ guf_status check_native(Device &device, Native native, guf_error *error) {
               device.context().index);
 }
 
+// A stream of the caller's may be captured without the host's knowledge; asking the driver for it
+// would end that.
+guf_status check_capture(Stream &stream, guf_error *error) {
+  bool captured = false;
+  if (!stream.owned()) GUF_GPU_TRY(stream.capturing(&captured, error));
+  return captured ? fail(error, GUF_E_CAPTURE, "the stream is captured: nobody can wait for it")
+                  : guf_status{GUF_OK};
+}
+
 guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
   Visit visit(stream.device());
   GUF_GPU_TRY(visit.begin(error));
+  GUF_GPU_TRY(check_capture(stream, error));
   const RelaxedCapture relaxed(stream.device().driver());
   const guf_status status = stream.synchronize(timeout_ns, error);
   stream.device().tracer().collect();
@@ -38,6 +48,7 @@ guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
 guf_status ask_stream(Stream &stream, guf_error *error) {
   Visit visit(stream.device());
   GUF_GPU_TRY(visit.begin(error));
+  GUF_GPU_TRY(check_capture(stream, error));
   const RelaxedCapture relaxed(stream.device().driver());
   return stream.query(error);
 }

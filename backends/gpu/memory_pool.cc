@@ -114,7 +114,8 @@ guf_status MemoryPool::fetch(uint64_t bytes, Stream &stream, Block **out, guf_er
     char what[64];
     std::snprintf(what, sizeof(what), "allocating %llu bytes",
                   static_cast<unsigned long long>(bytes));
-    return device_.check(code, what, error);
+    const guf_status status = device_.check(code, what, error);
+    return follows_streams() ? status : as_host_memory(status, error);
   }
   ++counted_.driver_allocations;
   block->address = address;

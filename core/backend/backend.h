@@ -53,9 +53,12 @@ class Device final : public base::Object {
   base::Ref<Stream> idle_stream[8];
 };
 
-// What captured work uses; a graph keeps it afterwards.
+// Work of a stream that is recorded instead of run, and of those that joined it by its events; see
+// graph.h.
 struct Capture {
-  std::vector<base::Ref<base::Object>> kept;
+  Stream *origin = nullptr;
+  std::vector<base::Ref<Stream>> joined;
+  std::vector<base::Ref<base::Object>> kept;  // what the work uses; a graph keeps it afterwards
 };
 
 class Stream final : public base::Object {
@@ -67,7 +70,8 @@ class Stream final : public base::Object {
   Device *device = nullptr;
   void *native = nullptr;
   uint32_t fork_epoch = 0;
-  std::unique_ptr<Capture> capture;  // while it is being captured
+  bool adopted = false;              // the native stream is the program's
+  std::shared_ptr<Capture> capture;  // while it is being captured
 };
 
 class Event final : public base::Object {
@@ -79,6 +83,9 @@ class Event final : public base::Object {
   Device *device = nullptr;
   void *native = nullptr;
   uint32_t fork_epoch = 0;
+  bool recorded = false;           // what follows is of the last record
+  bool captured = false;           // it marks a place in a graph, not in a queue
+  std::weak_ptr<Capture> capture;  // that graph's, while it lasts
 };
 
 // The cpu device. Opened on first use; later calls are one load.

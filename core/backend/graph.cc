@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A captured stream keeps the objects that its work uses, and gives them to the graph as its work.
+// What the driver would refuse it also takes as the end of the capture: it is refused here before.
 #include "core/backend/graph.h"
 
 #include "core/backend/gpu_extension.h"
@@ -14,6 +15,13 @@ guf_status fail_capture(const char *text, guf_error *error) {
   return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone, "%s", text);
 }
 
+// Streams that joined are ordinary ones again. Last: it may be what keeps the capture.
+void part(Stream &stream, std::shared_ptr<Capture> capture) {
+  for (const base::Ref<Stream> &joined : capture->joined) joined->capture.reset();
+  stream.capture.reset();
+  stream.device->captures.fetch_sub(1, std::memory_order_acq_rel);
+}
+
 }  // namespace
 
 Graph::~Graph() {
@@ -26,11 +34,13 @@ guf_status begin_capture(Stream &stream, guf_error *error) {
   if (stream.capture != nullptr) return fail_capture("the stream is being captured already", error);
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(*stream.device, kGraphs, &api, error));
-  auto capture = std::make_unique<Capture>();
+  auto capture = std::make_shared<Capture>();
+  capture->origin = &stream;
   ErrorRoom room(error);
   stream.device->captures.fetch_add(1, std::memory_order_acq_rel);
+  // Relaxed: any thread may end it, and what other libraries do on this one does not disturb it.
   const guf_status status =
-      api->capture_begin(stream.device->native, stream.native, GUF_GPU_CAPTURE_THREAD, room.get());
+      api->capture_begin(stream.device->native, stream.native, GUF_GPU_CAPTURE_RELAXED, room.get());
   if (status != GUF_OK) {
     stream.device->captures.fetch_sub(1, std::memory_order_acq_rel);
     return status;
@@ -41,14 +51,17 @@ guf_status begin_capture(Stream &stream, guf_error *error) {
 
 guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error) {
   if (stream.capture == nullptr) return fail_capture("the stream is not being captured", error);
+  if (stream.capture->origin != &stream) {
+    return fail_capture("the stream joined the capture of another one, which has to end it", error);
+  }
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(*stream.device, kGraphs, &api, error));
-  const std::unique_ptr<Capture> capture = std::move(stream.capture);
+  const std::shared_ptr<Capture> capture = stream.capture;
   ErrorRoom room(error);
   void *native = nullptr;
   const guf_status ended =
       api->capture_end(stream.device->native, stream.native, &native, room.get());
-  stream.device->captures.fetch_sub(1, std::memory_order_acq_rel);
+  part(stream, capture);
   GUF_TRY(ended);
   auto fresh = base::Ref<Graph>::adopt(new Graph);
   fresh->device = stream.device;
@@ -72,7 +85,73 @@ guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error
   return GUF_OK;
 }
 
+void abandon_capture(Stream &stream) {
+  const guf_gpu_api *api = nullptr;
+  void *native = nullptr;
+  ErrorRoom room(nullptr);
+  if (stream.fork_epoch == base::fork_epoch() &&
+      gpu_extension(*stream.device, kGraphs, &api, nullptr) == GUF_OK &&
+      api->capture_end(stream.device->native, stream.native, &native, room.get()) == GUF_OK) {
+    api->graph_destroy(native);
+  }
+  part(stream, stream.capture);
+}
+
+bool is_captured(const Stream &stream) {
+  if (stream.capture != nullptr) return true;
+  if (__builtin_expect(!stream.adopted, 1)) return false;
+  ErrorRoom room(nullptr);
+  return stream.device->backend->api.stream_query(stream.native, room.get()) == GUF_E_CAPTURE;
+}
+
+guf_status refuse_captured(const Stream *stream, const char *what, guf_error *error) {
+  if (stream == nullptr || !is_captured(*stream)) return GUF_OK;
+  return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone,
+                    "the stream is being captured, and %s cannot be part of a graph", what);
+}
+
+guf_status mark_stream(Event &event, Stream &stream, guf_error *error) {
+  ErrorRoom room(error);
+  GUF_TRY(event.device->backend->api.event_record(event.native, stream.native, room.get()));
+  event.recorded = true;
+  event.captured = stream.capture != nullptr;
+  event.capture = stream.capture;
+  return GUF_OK;
+}
+
+guf_status check_mark(const Event &event, guf_error *error) {
+  if (__builtin_expect(!event.captured, 1)) return GUF_OK;
+  return fail_capture(
+      "the event was recorded on a captured stream: it is a place in a graph, and never reached",
+      error);
+}
+
+guf_status wait_for_mark(Stream &stream, Event &event, guf_error *error) {
+  if (!event.recorded) return GUF_OK;
+  const std::shared_ptr<Capture> capture = event.capture.lock();
+  if (event.captured && capture == nullptr)
+    return fail_capture("the event's capture is over", error);
+  if (stream.capture != nullptr && stream.capture != capture) {
+    return fail_capture("the stream is being captured: it waits for events of that capture alone",
+                        error);
+  }
+  if (capture != nullptr && stream.device != event.device) {
+    return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone,
+                      "the event is of a capture on %s, which a stream of %s cannot join",
+                      event.device->spec.c_str(), stream.device->spec.c_str());
+  }
+  const bool joins = capture != nullptr && stream.capture == nullptr;
+  if (joins) capture->joined.reserve(capture->joined.size() + 1);
+  ErrorRoom room(error);
+  GUF_TRY(stream.device->backend->api.stream_wait_event(stream.native, event.native, room.get()));
+  if (!joins) return GUF_OK;
+  capture->joined.push_back(base::Ref<Stream>::share(&stream));
+  stream.capture = capture;
+  return GUF_OK;
+}
+
 guf_status launch_graph(Graph &graph, Stream &stream, guf_error *error) {
+  GUF_TRY(refuse_captured(&stream, "another graph", error));
   if (graph.device != stream.device) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
                       "the graph is of %s, the stream of %s", graph.device->spec.c_str(),

@@ -3,6 +3,7 @@
 // release, so drivers may be called; but not for objects of the parent process: their driver state
 // is not in this one.
 #include "core/backend/backend.h"
+#include "core/backend/graph.h"
 #include "core/base/fork.h"
 
 namespace gufunc::backend {
@@ -11,6 +12,7 @@ guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, 
   auto stream = base::Ref<Stream>::adopt(new Stream);
   stream->device = &device;
   stream->fork_epoch = base::fork_epoch();
+  stream->adopted = native != 0;
   ErrorRoom room(error);
   GUF_TRY(device.backend->api.stream_open(device.native, native, 0, &stream->native, room.get()));
   *out = std::move(stream);
@@ -29,7 +31,7 @@ guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *e
 }
 
 Stream::~Stream() {
-  if (capture != nullptr) device->captures.fetch_sub(1, std::memory_order_acq_rel);  // never ended
+  if (capture != nullptr) abandon_capture(*this);
   if (native != nullptr && fork_epoch == base::fork_epoch()) {
     device->backend->api.stream_close(native);
   }

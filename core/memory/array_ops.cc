@@ -6,6 +6,7 @@
 
 #include "core/array/overlap.h"
 #include "core/array/views.h"
+#include "core/backend/graph.h"
 #include "core/backend/in_flight.h"
 #include "core/dtype/time_dtype.h"
 #include "core/memory/transfer.h"
@@ -87,6 +88,7 @@ guf_status copy_elements(Array &to, Array &from, Stream *stream, guf_error *erro
 // A new array on a device with the shape of another, filled from it.
 guf_status copy_into_new(Array &array, Device &device, guf_dtype dtype, int32_t order,
                          Stream *stream, base::Ref<Array> *out, guf_error *error) {
+  GUF_TRY(backend::refuse_captured(stream, "a copy into a new array", error));
   int64_t strides[GUF_MAX_NDIM];
   const Layout &from = array.layout();
   array::strides_like(from, array::settle_order(array, order), dtype, strides);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between memories. Only plain bytes cross the border of a device: casts and strides are
-// dealt with on the side where they are, through contiguous staging arrays.
+// dealt with on the side where they are, through contiguous staging arrays. From one GPU to another
+// of its backend they cross without the host's memory.
 #include "core/memory/transfer.h"
+
+#include <sched.h>
 
 #include <limits>
 
+#include "core/backend/gpu_extension.h"
+#include "core/backend/graph.h"
 #include "core/backend/in_flight.h"
 
 namespace gufunc::memory {
@@ -13,6 +18,8 @@ namespace {
 using array::Array;
 using backend::Device;
 using backend::Stream;
+
+constexpr char kUnlikeCopy[] = "a copy from or to host memory that casts, or packs strides,";
 
 bool is_plain(const Place &place) {
   int64_t strides[GUF_MAX_NDIM];
@@ -76,6 +83,7 @@ guf_status host_to_device(const Place &to, const Place &from, Stream *stream, gu
   if (matches && same_bytes(to, from)) {
     return copy_bytes(to, from, GUF_COPY_HOST_TO_DEVICE, stream, error);
   }
+  GUF_TRY(backend::refuse_captured(stream, kUnlikeCopy, error));
   backend::Held held(stream);
   Device *cpu = nullptr;
   GUF_TRY(backend::cpu_device(&cpu, error));
@@ -96,6 +104,7 @@ guf_status device_to_host(const Place &to, const Place &from, Stream *stream, gu
   if (matches && same_bytes(to, from)) {
     return copy_bytes(to, from, GUF_COPY_DEVICE_TO_HOST, stream, error);
   }
+  GUF_TRY(backend::refuse_captured(stream, kUnlikeCopy, error));
   backend::Held held(stream);
   Place source = from;
   base::Ref<Array> there;
@@ -114,7 +123,7 @@ guf_status device_to_host(const Place &to, const Place &from, Stream *stream, gu
   return convert(*cpu, nullptr, to.side, {host->layout(), false}, error);
 }
 
-guf_status between_devices(const Place &to, const Place &from, Stream *stream, guf_error *error) {
+guf_status through_host(const Place &to, const Place &from, Stream *stream, guf_error *error) {
   Device *cpu = nullptr;
   GUF_TRY(backend::cpu_device(&cpu, error));
   backend::Held held(stream);
@@ -124,6 +133,87 @@ guf_status between_devices(const Place &to, const Place &from, Stream *stream, g
   GUF_TRY(device_to_host(place_of(*host, *cpu), from, source_queues ? stream : nullptr, error));
   GUF_TRY(wait_for(source_queues ? stream : nullptr, error));
   return host_to_device(to, place_of(*host, *cpu), source_queues ? nullptr : stream, error);
+}
+
+// One device's part of a copy between two of a backend: in the order of the caller's stream where
+// that is of this device, else in the device's own.
+struct End {
+  Device *device;
+  Stream *stream;         // NULL: the device's own order
+  void *order = nullptr;  // the plugin's stream of it
+
+  guf_status open(guf_error *error) {
+    if (stream != nullptr) order = stream->native;
+    if (stream != nullptr) return GUF_OK;
+    return device->backend->api.stream_open(device->native, 0, GUF_BACKEND_STREAM_DEFAULT, &order,
+                                            error);
+  }
+  // Later work of the other end comes behind what this one has queued.
+  guf_status lead(const End &other, guf_error *error) const {
+    const guf_backend_api &api = device->backend->api;
+    void *event = nullptr;
+    GUF_TRY(api.event_open(device->native, &event, error));
+    guf_status status = api.event_record(event, order, error);
+    if (status == GUF_OK) status = api.stream_wait_event(other.order, event, error);
+    api.event_close(event);
+    return status;
+  }
+  // The last resort: not a wait that would take the failure which the program is to be told.
+  void wait_until_idle() const {
+    backend::ErrorRoom room(nullptr);
+    while (device->backend->api.stream_query(order, room.get()) == GUF_NOT_READY) sched_yield();
+  }
+};
+
+// Strides are packed where they are, casts made where the elements go. What is staged outlives the
+// copy: its device's own order comes behind it, and so does the caller's stream, which holds it.
+guf_status between_peers(const guf_gpu_api &gpu, const Place &to, const Place &from, Stream *stream,
+                         guf_error *error) {
+  const auto stream_of = [stream](const Device *device) {
+    return stream != nullptr && stream->device == device ? stream : nullptr;
+  };
+  backend::ErrorRoom room(error);
+  backend::Held held(stream);
+  End source = {from.device, stream_of(from.device)}, target = {to.device, stream_of(to.device)};
+  GUF_TRY(source.open(room.get()));
+  GUF_TRY(target.open(room.get()));
+  base::Ref<Array> packed, landed;
+  Place sent = from, received = to;
+  const array::Layout &layout = from.side.layout;
+  if (!is_plain(from)) {
+    GUF_TRY(make_staging(*from.device, layout.dtype, layout, &held, &packed, error));
+    sent = place_of(*packed, *from.device);
+  }
+  const uint64_t size = nbytes(layout);
+  const bool lands = size != nbytes(to.side.layout) || !same_bytes(to, sent);
+  if (lands) {
+    GUF_TRY(make_staging(*to.device, layout.dtype, layout, &held, &landed, error));
+    received = place_of(*landed, *to.device);
+  }
+  if (packed) GUF_TRY(convert(*from.device, source.stream, sent.side, from.side, error));
+  GUF_TRY(source.lead(target, room.get()));
+  guf_status status = gpu.peer_copy(to.device->native, target.order, received.side.layout.address,
+                                    to.device->native, sent.side.layout.address,
+                                    from.device->native, size, room.get());
+  if (status == GUF_OK && lands) {
+    status = convert(*to.device, target.stream, to.side, received.side, error);
+  }
+  backend::ErrorRoom later(status == GUF_OK ? error : nullptr);
+  const guf_status led = target.lead(source, later.get());
+  if (led != GUF_OK) target.wait_until_idle();
+  return status != GUF_OK ? status : led;
+}
+
+guf_status between_devices(const Place &to, const Place &from, Stream *stream, guf_error *error) {
+  GUF_TRY(backend::refuse_captured(stream, "a copy between devices", error));
+  if (nbytes(to.side.layout) == 0) return GUF_OK;
+  const guf_gpu_api *gpu = nullptr;
+  if (to.device->backend != from.device->backend ||
+      backend::gpu_extension(*to.device, "peers", &gpu, nullptr) != GUF_OK) {
+    return through_host(to, from, stream, error);
+  }
+  const guf_status status = between_peers(*gpu, to, from, stream, error);
+  return status == GUF_E_UNSUPPORTED ? through_host(to, from, stream, error) : status;
 }
 
 }  // namespace

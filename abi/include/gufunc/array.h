@@ -210,7 +210,10 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
                                     guf_error *error);
 
 /** Copies to `device`: into a new array when *inout_array is NULL, else into that array, whose
- * dtype and shape must be equal.
+ * dtype and shape must be equal. NULL stream: complete on return when one side is host memory.
+ * Between two GPUs a copy is queued, by the driver's own way where they are of one backend; the
+ * stream may be of either. The other one's part, and both with a NULL stream, come behind what that
+ * device was given without a stream and before what it is given later.
  * Errors  GUF_E_HANDLE;  GUF_E_DTYPE, GUF_E_SHAPE <= *inout_array differs;  GUF_E_DEVICE_MISMATCH
  *         <= it lies elsewhere;  GUF_E_READ_ONLY;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
  * [mt-object] */

@@ -58,7 +58,8 @@ GUF_API guf_status guf_device_trim_memory(guf_device device, uint64_t keep_bytes
 GUF_API guf_status guf_device_limit_memory(guf_device device, uint64_t limit_bytes,
                                            guf_error *error);
 
-/** Lets work of `device` address the memory of `peer`, a device of the same backend.
+/** Lets work of `device` address the memory of `peer`, a device of the same backend. Copies between
+ * them do without.
  * Errors  GUF_E_HANDLE;  GUF_E_DEVICE_MISMATCH <= of another backend
  *         GUF_E_UNSUPPORTED <= the two cannot   [mt] */
 GUF_API guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error *error);
@@ -73,6 +74,7 @@ GUF_API guf_status guf_stream_get_native(guf_device device, guf_stream stream, u
 /** Time between two recorded events of one device.
  * Errors  GUF_E_ARG <= out_milliseconds is NULL, or an event was never recorded;  GUF_E_HANDLE
  *         GUF_E_DEVICE_MISMATCH;  GUF_E_UNSUPPORTED <= the backend's events keep no time (cpu)
+ *         GUF_E_CAPTURE <= one was recorded under a capture
  *         GUF_NOT_READY <= one of them is not complete   [mt] [no-block] */
 GUF_API guf_status guf_event_elapsed(guf_event from, guf_event to, double *out_milliseconds,
                                      guf_error *error);

@@ -24,7 +24,8 @@ GUF_API guf_status guf_stream_create(guf_device device, uint32_t flags, guf_stre
                                      guf_error *error);
 
 /** Adopts a CUstream or hipStream_t. The native stream stays the caller's and must outlive the
- * handle.
+ * handle. While the caller captures it by the vendor's functions, calls that allocate nothing and
+ * launches of plans are captured; the caller keeps their memory, and all else gives GUF_E_CAPTURE.
  * Errors  GUF_E_ARG <= out_stream is NULL, native is 0, flags is not 0;  GUF_E_HANDLE <= device;
  *         GUF_E_UNSUPPORTED <= the device's backend has no native streams (cpu)
  * [mt] [no-block] */
@@ -42,18 +43,22 @@ GUF_API guf_status guf_stream_get_device(guf_stream stream, guf_device *out_devi
 
 /** GUF_OK when all queued work is done, GUF_NOT_READY while it runs. Reports no failure of the
  * work.
- * Errors  GUF_E_HANDLE;  GUF_E_FORKED <= made before a fork   [mt] [no-block] [no-alloc] */
+ * Errors  GUF_E_HANDLE;  GUF_E_FORKED <= made before a fork
+ *         GUF_E_CAPTURE <= it is being captured   [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_stream_query(guf_stream stream, guf_error *error);
 
 /** Waits until everything queued so far is done, at most `timeout_ns` (UINT64_MAX: no limit), then
  * GUF_OK or the stream's first failure since the last report. GUF_TIMEOUT: still running, nothing
  * is reported or lost.
- * Errors  GUF_E_HANDLE;  GUF_E_FORKED;  any status of the failed work   [mt], blocks */
+ * Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_CAPTURE <= it is being captured
+ *         any status of the failed work   [mt], blocks */
 GUF_API guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_error *error);
 
 /** Makes later work of `stream` wait for `event`; returns at once. An event never recorded is
  * complete.
- * Errors  GUF_E_HANDLE;  GUF_E_DEVICE_MISMATCH <= the event is another backend's   [mt] */
+ * Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_DEVICE_MISMATCH <= the event is another backend's
+ *         GUF_E_CAPTURE <= the event is of a capture that is over, of another device's, or of
+ *                          another than the stream's (gufunc/graph.h)   [mt] */
 GUF_API guf_status guf_stream_wait_event(guf_stream stream, guf_event event, guf_error *error);
 
 /** Creates an event of a device, not recorded yet (complete).
@@ -72,7 +77,8 @@ GUF_API guf_status guf_event_record(guf_event event, guf_stream stream, guf_erro
 
 /** GUF_OK when the mark is reached, GUF_NOT_READY before; the stream's failure if it had failed
  * before the record.
- * Errors  GUF_E_HANDLE;  GUF_E_FORKED   [mt] [no-block] [no-alloc] */
+ * Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_CAPTURE <= it was recorded under a capture
+ * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_event_query(guf_event event, guf_error *error);
 
 /** Waits for the mark at most `timeout_ns`; answers as guf_event_query, or GUF_TIMEOUT.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUs behind the C interface, over simulated drivers. GUFUNC_SIM_ORDER says in which order their
+// streams run; every test holds in all of them.
+#ifndef GUFUNC_TESTS_ABI_DEVICES_DEVICE_FIXTURE_H
+#define GUFUNC_TESTS_ABI_DEVICES_DEVICE_FIXTURE_H
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <gufunc/gufunc.h>
+
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace device_test {
+
+// What the simulated driver of a backend exports for tests (tests/sim/sim_control.h), and a
+// function of the vendor's that both have.
+struct Sim {
+  int (*set)(const char *name, const char *value);
+  int (*fault)(const char *faults);
+  void (*clear_faults)(void);
+  uint64_t (*calls)(const char *function);
+  void (*clear_calls)(void);
+  uint64_t (*live)(const char *kind);
+  uint64_t (*used_bytes)(void);
+  uint32_t (*violations)(void);
+  const char *(*violation)(uint32_t index);
+  int (*host_function)(void *stream, void (*function)(void *), void *user);
+  void *library;
+};
+const Sim &sim_of(const std::string &backend);
+
+// "eager", "lazy" or "adversarial".
+std::string sim_order();
+
+guf_error fresh_error();
+
+// Holds back what is queued on a stream behind it. In the eager order until it is opened; in the
+// lazy one, where nothing runs unasked, for some dozens of questions; not at all in the adversarial
+// one, which may run anything at any time.
+class Gate {
+ public:
+  Gate(const std::string &backend, guf_stream stream);
+  Gate(const Gate &) = delete;
+  Gate &operator=(const Gate &) = delete;
+  ~Gate() { open(); }
+  void open();
+
+ private:
+  static void pass(void *gate);
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool opened = false;
+  };
+  State *state_;  // outlives the gate: the driver's thread may come late
+};
+
+// The parameter is a backend with GPUs: "cuda" or "roc"; or "cpu" where a suite admits it.
+class Devices : public testing::TestWithParam<const char *> {
+ protected:
+  Devices();
+  void TearDown() override;
+
+  bool on_cpu() const { return backend_ == "cpu"; }
+  const Sim &sim() const { return sim_of(backend_); }
+  guf_device device(int index) const;
+
+  guf_array keep(guf_array array) {
+    arrays_.push_back(array);
+    return array;
+  }
+  void let_go(guf_array array);
+
+  guf_array empty(guf_device device, std::vector<int64_t> shape, guf_dtype dtype = GUF_F32);
+  // A vector on the device, complete.
+  guf_array floats(guf_device device, const std::vector<float> &values);
+  guf_array filled(guf_device device, int64_t size, float value);
+  guf_array view(guf_array array, int64_t start, int64_t step);
+  // A whole array's elements, once everything queued by anybody is done.
+  std::vector<float> values(guf_array array);
+
+  guf_stream stream(guf_device device);
+  guf_event event(guf_device device);
+  guf_ufunc find(const char *name);
+
+  // name(inputs) into `out` on a stream.
+  guf_status call(const char *name, const std::vector<guf_operand> &inputs, guf_operand out,
+                  guf_stream stream);
+  guf_status reduce(const char *name, guf_operand input, guf_operand out, guf_stream stream);
+  void synchronize(guf_stream stream);
+
+  // What is freed becomes somebody else's: many new arrays of the size, full of other numbers. In
+  // the order of a stream of its own. At the end of the test they must be as they were.
+  void reuse_memory(guf_device device, int64_t size);
+
+  const std::string backend_ = GetParam();
+  guf_error error_ = fresh_error();
+  std::vector<guf_array> arrays_;
+  std::vector<guf_stream> streams_;
+  std::vector<guf_event> events_;
+  std::vector<guf_ufunc> ufuncs_;
+
+ private:
+  std::vector<guf_array> strangers_;
+  uint32_t violations_ = 0;
+};
+
+inline guf_operand operand_of(guf_array array) {
+  guf_operand operand = {};
+  operand.kind = array == nullptr ? GUF_OPERAND_NONE : GUF_OPERAND_ARRAY;
+  operand.array = array;
+  return operand;
+}
+guf_operand scalar_of(float value);
+
+inline std::string name_of(const testing::TestParamInfo<const char *> &info) {
+  return info.param;
+}
+
+}  // namespace device_test
+
+#endif  // GUFUNC_TESTS_ABI_DEVICES_DEVICE_FIXTURE_H

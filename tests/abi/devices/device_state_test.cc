@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device beside its arrays: statistics and limits of its pool, peers, the vendor's own streams,
+// time between events.
+#include <cstring>
+
+#include "device_fixture.h"
+
+namespace device_test {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+class DeviceState : public Devices {
+ protected:
+  guf_device_memory memory() {
+    guf_poll(0, nullptr, nullptr);
+    guf_device_memory found = {};
+    found.struct_size = sizeof found;
+    EXPECT_EQ(guf_device_get_memory(there_, &found, &error_), GUF_OK) << error_.message;
+    return found;
+  }
+
+  const guf_device there_ = device(0);
+  const guf_stream stream_ = stream(there_);
+  const guf_device no_device_ = reinterpret_cast<guf_device>(stream_);
+};
+
+TEST_P(DeviceState, ThePoolIsCounted) {
+  const guf_device_memory before = memory();
+  const guf_array array = empty(there_, {1 << 18});
+  const guf_device_memory with = memory();
+  EXPECT_EQ(with.live_bytes, before.live_bytes + (1 << 20));
+  EXPECT_GE(with.peak_bytes, with.live_bytes);
+  EXPECT_EQ(with.allocations, before.allocations + 1);
+  EXPECT_GE(with.total_bytes, with.free_bytes);
+  EXPECT_GT(with.total_bytes, 0U);
+  let_go(array);
+  const guf_device_memory after = memory();
+  EXPECT_EQ(after.live_bytes, before.live_bytes);
+  EXPECT_GE(after.cached_bytes, uint64_t{1} << 20);
+  EXPECT_GE(after.peak_bytes, with.live_bytes);
+  empty(there_, {1 << 18});
+  EXPECT_EQ(memory().driver_allocations, after.driver_allocations);  // the cached one
+}
+
+TEST_P(DeviceState, ThePoolIsTrimmed) {
+  let_go(empty(there_, {1 << 18}));
+  EXPECT_GE(memory().cached_bytes, uint64_t{1} << 20);
+  const uint64_t used = sim().used_bytes();
+  EXPECT_EQ(guf_device_trim_memory(there_, 0, &error_), GUF_OK) << error_.message;
+  const guf_device_memory after = memory();
+  EXPECT_EQ(after.cached_bytes, 0U);
+  EXPECT_LE(sim().used_bytes() + (1 << 20), used);
+  // What lives is not touched, and what is kept is kept.
+  const guf_array kept = filled(there_, 1000, 4);
+  let_go(empty(there_, {1 << 16}));
+  let_go(empty(there_, {1 << 18}));
+  const uint64_t cached = memory().cached_bytes;
+  EXPECT_EQ(guf_device_trim_memory(there_, UINT64_MAX, &error_), GUF_OK);
+  EXPECT_EQ(memory().cached_bytes, cached);
+  EXPECT_EQ(guf_device_trim_memory(there_, 1 << 19, &error_), GUF_OK);
+  EXPECT_LE(memory().cached_bytes, uint64_t{1} << 19);
+  EXPECT_THAT(values(kept), Each(4.0F));
+}
+
+TEST_P(DeviceState, ThePoolHasALimit) {
+  EXPECT_EQ(guf_device_trim_memory(there_, 0, &error_), GUF_OK);
+  const guf_device_memory before = memory();
+  EXPECT_EQ(guf_device_limit_memory(there_, before.live_bytes + (3 << 20), &error_), GUF_OK);
+  EXPECT_EQ(memory().limit_bytes, before.live_bytes + (3 << 20));
+  const guf_array first = empty(there_, {1 << 18}), second = empty(there_, {1 << 18});
+  const int64_t large = 1 << 19;
+  guf_array none = nullptr;
+  EXPECT_EQ(guf_array_alloc(there_, GUF_F32, 1, &large, nullptr, GUF_ORDER_C, &none, &error_),
+            GUF_E_DEVICE_MEMORY);
+  EXPECT_THAT(error_.message, HasSubstr("of a limit of"));
+  EXPECT_EQ(call("add", {operand_of(first), operand_of(first)}, {}, nullptr), GUF_OK);
+  EXPECT_EQ(call("add", {operand_of(first), operand_of(first)}, {}, nullptr), GUF_E_DEVICE_MEMORY);
+  let_go(first);
+  let_go(second);
+  empty(there_, {large});  // what is cached makes room
+  EXPECT_EQ(guf_device_limit_memory(there_, UINT64_MAX, &error_), GUF_OK);
+  EXPECT_EQ(memory().limit_bytes, UINT64_MAX);
+  empty(there_, {large});
+}
+
+TEST_P(DeviceState, PoolErrors) {
+  guf_device_memory room = {};
+  room.struct_size = sizeof room;
+  EXPECT_EQ(guf_device_get_memory(there_, nullptr, &error_), GUF_E_ARG);
+  for (const guf_device none : {guf_device{}, no_device_}) {
+    EXPECT_EQ(guf_device_get_memory(none, &room, &error_), GUF_E_HANDLE);
+    EXPECT_EQ(guf_device_trim_memory(none, 0, &error_), GUF_E_HANDLE);
+    EXPECT_EQ(guf_device_limit_memory(none, 0, &error_), GUF_E_HANDLE);
+  }
+  room.struct_size = 8;
+  EXPECT_EQ(guf_device_get_memory(there_, &room, &error_), GUF_E_STRUCT);
+  guf_device cpu = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
+  room.struct_size = sizeof room;
+  EXPECT_EQ(guf_device_get_memory(cpu, &room, &error_), GUF_E_UNSUPPORTED);
+  EXPECT_THAT(error_.message, HasSubstr("backend cpu has no memory pool"));
+  EXPECT_EQ(guf_device_trim_memory(cpu, 0, &error_), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(guf_device_limit_memory(cpu, 0, &error_), GUF_E_UNSUPPORTED);
+}
+
+TEST_P(DeviceState, Peers) {
+  const guf_device second = device(1);
+  guf_device cpu = nullptr, other = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
+  ASSERT_EQ(guf_device_get(nullptr, backend_ == "cuda" ? "roc:0" : "cuda:0", &other, &error_),
+            GUF_OK);
+  const char *const asked = backend_ == "cuda" ? "cuDeviceCanAccessPeer" : "hipDeviceCanAccessPeer";
+  EXPECT_EQ(guf_device_enable_peer(there_, second, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_device_enable_peer(there_, second, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_device_enable_peer(there_, there_, &error_), GUF_OK) << error_.message;
+  EXPECT_GE(sim().calls(asked), 1U);
+  EXPECT_EQ(guf_device_enable_peer(there_, other, &error_), GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(guf_device_enable_peer(there_, cpu, &error_), GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(guf_device_enable_peer(cpu, cpu, &error_), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(guf_device_enable_peer(nullptr, second, &error_), GUF_E_HANDLE);
+  EXPECT_EQ(guf_device_enable_peer(there_, no_device_, &error_), GUF_E_HANDLE);
+  sim().fault(backend_ == "cuda" ? "cuCtxEnablePeerAccess:1:217"
+                                 : "hipDeviceEnablePeerAccess:1:217");
+  EXPECT_EQ(guf_device_enable_peer(second, there_, &error_), GUF_E_UNSUPPORTED) << error_.message;
+}
+
+// A stream of the vendor's, from the library and back into it.
+TEST_P(DeviceState, NativeStreams) {
+  uint64_t own = 0, defaults = 0;
+  EXPECT_EQ(guf_stream_get_native(nullptr, stream_, &own, &error_), GUF_OK) << error_.message;
+  EXPECT_NE(own, 0U);
+  EXPECT_EQ(guf_stream_get_native(there_, nullptr, &defaults, &error_), GUF_OK) << error_.message;
+  EXPECT_NE(defaults, own);
+  guf_stream adopted = nullptr;
+  ASSERT_EQ(guf_stream_adopt(there_, own, 0, &adopted, &error_), GUF_OK) << error_.message;
+  const guf_array x = filled(there_, 500, 2), out = filled(there_, 500, 0);
+  {
+    Gate gate(backend_, stream_);
+    EXPECT_EQ(call("add", {operand_of(x), operand_of(x)}, operand_of(out), adopted), GUF_OK);
+    if (sim_order() == "eager") {
+      EXPECT_EQ(guf_stream_query(adopted, &error_), GUF_NOT_READY);
+    }
+  }
+  synchronize(adopted);
+  EXPECT_EQ(guf_stream_query(stream_, &error_), GUF_OK);
+  EXPECT_THAT(values(out), Each(4.0F));
+  uint64_t again = 0;
+  EXPECT_EQ(guf_stream_get_native(nullptr, adopted, &again, &error_), GUF_OK);
+  EXPECT_EQ(again, own);
+  EXPECT_EQ(guf_stream_release(adopted, &error_), GUF_OK);
+  guf_poll(0, nullptr, nullptr);
+  EXPECT_EQ(guf_stream_query(stream_, &error_), GUF_OK);  // it stays its owner's
+}
+
+TEST_P(DeviceState, NativeStreamErrors) {
+  uint64_t native = 0;
+  guf_stream adopted = nullptr;
+  guf_device cpu = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
+  EXPECT_EQ(guf_stream_get_native(there_, stream_, nullptr, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_stream_get_native(nullptr, nullptr, &native, &error_), GUF_E_ARG);
+  EXPECT_THAT(error_.message, HasSubstr("wanted one of them"));
+  EXPECT_EQ(guf_stream_get_native(no_device_, nullptr, &native, &error_), GUF_E_HANDLE);
+  EXPECT_EQ(guf_stream_get_native(there_, reinterpret_cast<guf_stream>(there_), &native, &error_),
+            GUF_E_HANDLE);
+  EXPECT_EQ(guf_stream_get_native(cpu, nullptr, &native, &error_), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(native, 0U);
+  ASSERT_EQ(guf_stream_get_native(nullptr, stream_, &native, &error_), GUF_OK);
+  EXPECT_EQ(guf_stream_adopt(there_, 0, 0, &adopted, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_stream_adopt(there_, native, 1, &adopted, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_stream_adopt(there_, native, 0, nullptr, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_stream_adopt(no_device_, native, 0, &adopted, &error_), GUF_E_HANDLE);
+  EXPECT_EQ(guf_stream_adopt(cpu, native, 0, &adopted, &error_), GUF_E_UNSUPPORTED);
+  if (backend_ == "cuda") {  // HIP has no question for it
+    EXPECT_NE(guf_stream_adopt(device(1), native, 0, &adopted, &error_), GUF_OK);
+  }
+  EXPECT_EQ(adopted, nullptr);
+}
+
+TEST_P(DeviceState, TimeBetweenEvents) {
+  const guf_event begun = event(there_), done = event(there_), never = event(there_),
+                  far = event(device(1));
+  const guf_array x = filled(there_, 1000, 1);
+  double milliseconds = -1;
+  EXPECT_EQ(guf_event_record(begun, stream_, &error_), GUF_OK);
+  {
+    Gate gate(backend_, stream_);
+    EXPECT_EQ(call("add", {operand_of(x), operand_of(x)}, operand_of(x), stream_), GUF_OK);
+    EXPECT_EQ(guf_event_record(done, stream_, &error_), GUF_OK);
+    if (sim_order() == "eager") {
+      EXPECT_EQ(guf_event_elapsed(begun, done, &milliseconds, &error_), GUF_NOT_READY);
+      EXPECT_EQ(milliseconds, -1);
+    }
+  }
+  EXPECT_EQ(guf_event_wait(done, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_event_elapsed(begun, done, &milliseconds, &error_), GUF_OK) << error_.message;
+  EXPECT_GE(milliseconds, 0);
+  double zero = -1;
+  EXPECT_EQ(guf_event_elapsed(done, done, &zero, &error_), GUF_OK);
+  EXPECT_EQ(zero, 0);
+  EXPECT_EQ(guf_event_elapsed(begun, done, nullptr, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_event_elapsed(begun, never, &zero, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_event_elapsed(nullptr, done, &zero, &error_), GUF_E_HANDLE);
+  EXPECT_EQ(guf_event_elapsed(begun, reinterpret_cast<guf_event>(stream_), &zero, &error_),
+            GUF_E_HANDLE);
+  EXPECT_EQ(guf_event_record(far, stream(device(1)), &error_), GUF_OK);
+  EXPECT_EQ(guf_event_elapsed(begun, far, &zero, &error_), GUF_E_DEVICE_MISMATCH);
+  guf_device cpu = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
+  const guf_event here = event(cpu);
+  EXPECT_EQ(guf_event_record(here, stream(cpu), &error_), GUF_OK);
+  EXPECT_EQ(guf_event_elapsed(here, here, &zero, &error_), GUF_E_UNSUPPORTED);
+}
+
+// Work without a stream: waited for, timed out, its failure told once.
+TEST_P(DeviceState, TheDevicesOwnOrder) {
+  const guf_array zeros = empty(there_, {100}, GUF_I32);
+  guf_operand zero = {};
+  zero.kind = GUF_OPERAND_WEAK_INT;
+  EXPECT_EQ(guf_array_fill(zeros, &zero, nullptr, &error_), GUF_OK);
+  guf_operand in[] = {operand_of(zeros), operand_of(zeros)}, out = operand_of(zeros);
+  guf_call_args args = {};
+  args.struct_size = sizeof args;
+  args.ninputs = 2;
+  args.noutputs = 1;
+  args.inputs = in;
+  args.outputs = &out;
+  args.fp_fail = GUF_FP_INTEGER_DIVIDE;
+  EXPECT_EQ(guf_call(find("floor_divide"), &args, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_E_FLOATING_POINT);
+  EXPECT_THAT(error_.message, HasSubstr("divide by zero encountered in floor_divide"));
+  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK);
+  EXPECT_EQ(guf_device_synchronize(there_, 0, &error_), GUF_OK);
+  EXPECT_EQ(guf_device_synchronize(nullptr, 0, &error_), GUF_E_HANDLE);
+  EXPECT_EQ(guf_device_synchronize(no_device_, 0, &error_), GUF_E_HANDLE);
+  if (sim_order() != "eager") return;
+  sim().set("DELAY_US", "200000");
+  EXPECT_EQ(guf_array_fill(zeros, &zero, nullptr, &error_), GUF_OK);
+  EXPECT_EQ(guf_array_fill(zeros, &zero, nullptr, &error_), GUF_OK);
+  EXPECT_EQ(guf_device_synchronize(there_, 1000, &error_), GUF_TIMEOUT);
+  sim().set("DELAY_US", "0");
+  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK);
+}
+
+INSTANTIATE_TEST_SUITE_P(On, DeviceState, testing::Values("cuda", "roc"), name_of);
+
+}  // namespace
+}  // namespace device_test

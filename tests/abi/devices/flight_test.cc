@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays that are released right behind the call that queued work with them: the library keeps
+// them, whatever they were to the call, on a stream and in the device's own order.
+#include <numeric>
+
+#include "device_fixture.h"
+
+namespace device_test {
+namespace {
+
+using testing::Each;
+using testing::ElementsAreArray;
+
+constexpr int64_t kSize = 600;
+
+// With a stream, or without one.
+class Flights : public Devices {
+ protected:
+  std::vector<guf_stream> orders() { return {stream_, nullptr}; }
+  guf_array bools(std::vector<uint8_t> values) {
+    const auto size = static_cast<int64_t>(values.size());
+    const guf_tensor tensor = {
+        sizeof tensor, GUF_BOOL, 1,      0, reinterpret_cast<uint64_t>(values.data()),
+        &size,         nullptr,  nullptr};
+    guf_array host = nullptr, moved = nullptr;
+    EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK);
+    EXPECT_EQ(guf_array_to_device(host, there_, nullptr, &moved, &error_), GUF_OK);
+    guf_array_release(host, nullptr);
+    return keep(moved);
+  }
+  guf_array indices(std::vector<int64_t> values) {
+    const auto size = static_cast<int64_t>(values.size());
+    guf_array host = nullptr;
+    EXPECT_EQ(guf_array_alloc(nullptr, GUF_I64, 1, &size, nullptr, GUF_ORDER_C, &host, &error_),
+              GUF_OK);
+    guf_array_info info = {};
+    info.struct_size = sizeof info;
+    guf_array_get_info(host, &info, nullptr);
+    std::copy(values.begin(), values.end(), reinterpret_cast<int64_t *>(info.address));
+    return keep(host);
+  }
+  guf_array host_memory(int32_t kind, float value) {
+    guf_array made = nullptr;
+    EXPECT_EQ(guf_array_alloc_host(there_, kind, GUF_F32, 1, &kSize, nullptr, GUF_ORDER_C, &made,
+                                   &error_),
+              GUF_OK)
+        << error_.message;
+    const guf_operand operand = scalar_of(value);
+    EXPECT_EQ(guf_array_fill(made, &operand, nullptr, &error_), GUF_OK) << error_.message;
+    return keep(made);
+  }
+  // What was let go is overwritten by others as soon as it is free.
+  void finish(guf_stream order, std::unique_ptr<Gate> *gate) {
+    for (const int64_t size : {kSize, kSize / 4, int64_t{1}}) reuse_memory(there_, size);
+    // Managed memory goes back to the driver, which waits for the device to do that.
+    for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED}) {
+      for (int i = 0; i < 3; ++i) host_memory(kind, 55);
+    }
+    gate->reset();
+    if (order != nullptr) synchronize(order);
+    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  }
+  std::unique_ptr<Gate> hold(guf_stream order) {
+    return order == nullptr ? nullptr : std::make_unique<Gate>(backend_, order);
+  }
+
+  const guf_device there_ = device(0);
+  const guf_stream stream_ = stream(there_);
+};
+
+TEST_P(Flights, OperandsAndMasks) {
+  for (const guf_stream order : orders()) {
+    const guf_array x = filled(there_, kSize, 3), out = filled(there_, kSize, 1);
+    std::vector<uint8_t> pattern(kSize);
+    for (size_t i = 0; i < pattern.size(); ++i) pattern[i] = i % 3 == 0;
+    const guf_array mask = bools(pattern), one = floats(there_, {10});
+    guf_operand inputs[] = {operand_of(x), operand_of(one)}, to = operand_of(out),
+                where = operand_of(mask);
+    guf_call_args args = {};
+    args.struct_size = sizeof args;
+    args.ninputs = 2;
+    args.noutputs = 1;
+    args.inputs = inputs;
+    args.outputs = &to;
+    args.where = &where;
+    args.stream = order;
+    std::unique_ptr<Gate> gate = hold(order);
+    ASSERT_EQ(guf_call(find("add"), &args, &error_), GUF_OK) << error_.message;
+    for (const guf_array array : {x, one, mask}) let_go(array);
+    finish(order, &gate);
+    std::vector<float> wanted(kSize);
+    for (size_t i = 0; i < wanted.size(); ++i) wanted[i] = i % 3 == 0 ? 13 : 1;
+    EXPECT_THAT(values(out), ElementsAreArray(wanted));
+  }
+}
+
+TEST_P(Flights, ScalarsAndAllocatedOutputs) {
+  for (const guf_stream order : orders()) {
+    const guf_array x = filled(there_, kSize, 3);
+    guf_operand weak = {};
+    weak.kind = GUF_OPERAND_WEAK_INT;
+    weak.value[0] = 4;
+    std::unique_ptr<Gate> gate = hold(order);
+    const size_t before = arrays_.size();
+    ASSERT_EQ(call("multiply", {operand_of(x), weak}, {}, order), GUF_OK) << error_.message;
+    ASSERT_EQ(arrays_.size(), before + 1);
+    const guf_array product = arrays_.back();
+    ASSERT_EQ(call("add", {operand_of(product), scalar_of(0.5F)}, {}, order), GUF_OK)
+        << error_.message;
+    const guf_array sum = arrays_.back();
+    let_go(x);
+    let_go(product);
+    finish(order, &gate);
+    EXPECT_THAT(values(sum), Each(12.5F));
+  }
+}
+
+// What a call copies first, and what it writes back, goes by itself.
+TEST_P(Flights, CopiesForOverlap) {
+  for (const guf_stream order : orders()) {
+    std::vector<float> numbers(kSize);
+    std::iota(numbers.begin(), numbers.end(), 0.0F);
+    const guf_array x = floats(there_, numbers), head = [&] {
+      guf_array made = nullptr;
+      const int64_t start = 0, stop = kSize - 1, step = 1;
+      EXPECT_EQ(guf_array_slice(x, 1, &start, &stop, &step, &made, &error_), GUF_OK);
+      return keep(made);
+    }();
+    const guf_array tail = view(x, 1, 1);
+    std::unique_ptr<Gate> gate = hold(order);
+    ASSERT_EQ(call("add", {operand_of(head), scalar_of(100)}, operand_of(tail), order), GUF_OK)
+        << error_.message;
+    let_go(head);
+    let_go(tail);
+    finish(order, &gate);
+    std::vector<float> wanted(kSize);
+    for (size_t i = 1; i < wanted.size(); ++i) wanted[i] = static_cast<float>(i - 1) + 100;
+    EXPECT_THAT(values(x), ElementsAreArray(wanted));
+  }
+}
+
+TEST_P(Flights, Methods) {
+  for (const guf_stream order : orders()) {
+    const guf_array x = filled(there_, kSize, 2), total = filled(there_, 1, 0),
+                    running = filled(there_, kSize, 0), parts = filled(there_, 2, 0),
+                    counts = filled(there_, kSize, 0), table = filled(there_, 9, 0);
+    const guf_array cuts = indices({0, kSize / 2}), places = indices({5, 5, 7}),
+                    small = floats(there_, {1, 2, 3});
+    const guf_ufunc add = find("add");
+    const guf_operand in = operand_of(x), at = operand_of(places), cut = operand_of(cuts),
+                      few = operand_of(small);
+    guf_operand sum = {}, scan = operand_of(running), pieces = operand_of(parts), outer = {};
+    guf_array shaped = nullptr;
+    const int64_t three_by_three[] = {3, 3};
+    ASSERT_EQ(guf_array_reshape(table, 2, three_by_three, GUF_ORDER_C, &shaped, &error_), GUF_OK);
+    outer = operand_of(keep(shaped));
+    const guf_array scalar = [&] {
+      guf_array made = nullptr;
+      EXPECT_EQ(guf_array_squeeze(total, 0, nullptr, &made, &error_), GUF_OK);
+      return keep(made);
+    }();
+    sum = operand_of(scalar);
+    // These two read the indices behind the stream's earlier work: they wait.
+    guf_accumulate_args args = {};
+    args.struct_size = sizeof args;
+    args.input = &in;
+    args.output = &pieces;
+    args.indices = &cut;
+    args.stream = order;
+    ASSERT_EQ(guf_reduceat(add, &args, &error_), GUF_OK) << error_.message;
+    const guf_operand target = operand_of(counts), one = scalar_of(1);
+    guf_at_args at_args = {};
+    at_args.struct_size = sizeof at_args;
+    at_args.array = &target;
+    at_args.indices = &at;
+    at_args.nindices = 1;
+    at_args.operand = &one;
+    at_args.stream = order;
+    ASSERT_EQ(guf_at(add, &at_args, &error_), GUF_OK) << error_.message;
+    std::unique_ptr<Gate> gate = hold(order);
+    ASSERT_EQ(reduce("add", in, sum, order), GUF_OK) << error_.message;
+    args.output = &scan;
+    args.indices = nullptr;
+    ASSERT_EQ(guf_accumulate(add, &args, &error_), GUF_OK) << error_.message;
+    guf_operand pair[] = {few, few};
+    guf_call_args call_args = {};
+    call_args.struct_size = sizeof call_args;
+    call_args.ninputs = 2;
+    call_args.noutputs = 1;
+    call_args.inputs = pair;
+    call_args.outputs = &outer;
+    call_args.stream = order;
+    ASSERT_EQ(guf_outer(add, &call_args, &error_), GUF_OK) << error_.message;
+    for (const guf_array array : {x, cuts, places, small, shaped, scalar}) let_go(array);
+    finish(order, &gate);
+    EXPECT_THAT(values(total), Each(2.0F * kSize));
+    EXPECT_EQ(values(running)[kSize - 1], 2.0F * kSize);
+    EXPECT_THAT(values(parts), Each(1.0F * kSize));
+    EXPECT_EQ(values(counts)[5], 2.0F);
+    EXPECT_EQ(values(counts)[7], 1.0F);
+    EXPECT_THAT(values(table), ElementsAreArray({2, 3, 4, 3, 4, 5, 4, 5, 6}));
+  }
+}
+
+// A mask, a value to start from, a result of another type.
+TEST_P(Flights, AReductionWithEverything) {
+  for (const guf_stream order : orders()) {
+    std::vector<uint8_t> pattern(kSize);
+    for (size_t i = 0; i < pattern.size(); ++i) pattern[i] = i % 2 == 0;
+    const guf_array x = filled(there_, kSize, 2), mask = bools(pattern),
+                    out = empty(there_, {1}, GUF_F64);
+    guf_array scalar = nullptr;
+    EXPECT_EQ(guf_array_squeeze(out, 0, nullptr, &scalar, &error_), GUF_OK);
+    const guf_operand in = operand_of(x), where = operand_of(mask), initial = scalar_of(1000);
+    guf_operand to = operand_of(keep(scalar));
+    guf_reduce_args args = {};
+    args.struct_size = sizeof args;
+    args.input = &in;
+    args.output = &to;
+    args.where = &where;
+    args.initial = &initial;
+    args.stream = order;
+    std::unique_ptr<Gate> gate = hold(order);
+    ASSERT_EQ(guf_reduce(find("add"), &args, &error_), GUF_OK) << error_.message;
+    for (const guf_array array : {x, mask, scalar}) let_go(array);
+    finish(order, &gate);
+    double result = 0;
+    EXPECT_EQ(guf_array_copy_to_host(out, &result, 8, GUF_ORDER_C, nullptr, &error_), GUF_OK);
+    EXPECT_EQ(result, 1000.0 + kSize);
+  }
+}
+
+// Host memory that the device reads and writes in place, and such as is copied on a stream.
+TEST_P(Flights, HostMemory) {
+  for (const guf_stream order : orders()) {
+    for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
+      const guf_array here = host_memory(kind, 3), out = filled(there_, kSize, 0),
+                      copied = filled(there_, kSize, 0);
+      std::unique_ptr<Gate> gate = hold(order);
+      if (kind != GUF_HOST_PINNED) {
+        ASSERT_EQ(call("add", {operand_of(here), scalar_of(1)}, operand_of(out), order), GUF_OK)
+            << error_.message;
+      }
+      ASSERT_EQ(guf_array_assign(copied, here, 0, order, &error_), GUF_OK) << error_.message;
+      let_go(here);
+      finish(order, &gate);
+      EXPECT_THAT(values(out), Each(kind == GUF_HOST_PINNED ? 0.0F : 4.0F)) << kind;
+      EXPECT_THAT(values(copied), Each(3.0F)) << kind;
+    }
+  }
+}
+
+// Ordinary arrays of the cpu and wrapped memory: released, by its callback, behind the copy.
+TEST_P(Flights, OrdinaryHostArrays) {
+  const guf_array to = filled(there_, kSize, 0), backwards = view(to, -1, -1);
+  std::vector<float> memory(kSize, 6);
+  const guf_tensor tensor = {sizeof(guf_tensor),
+                             GUF_F32,
+                             1,
+                             0,
+                             reinterpret_cast<uint64_t>(memory.data()),
+                             &kSize,
+                             nullptr,
+                             nullptr};
+  for (const guf_array target : {to, backwards}) {
+    std::fill(memory.begin(), memory.end(), 6.0F);
+    guf_array wrapped = nullptr;
+    const auto overwrite = [](void *user, uint64_t) {
+      auto *const gone = static_cast<std::vector<float> *>(user);
+      std::fill(gone->begin(), gone->end(), -5.0F);
+    };
+    ASSERT_EQ(guf_array_wrap(&tensor, overwrite, &memory, 0, &wrapped, &error_), GUF_OK);
+    std::unique_ptr<Gate> gate = target == to ? hold(stream_) : nullptr;
+    ASSERT_EQ(guf_array_assign(target, wrapped, 0, stream_, &error_), GUF_OK) << error_.message;
+    guf_array_release(wrapped, nullptr);
+    finish(stream_, &gate);
+    EXPECT_THAT(values(to), Each(6.0F));
+    guf_poll(0, nullptr, nullptr);
+    EXPECT_THAT(memory, Each(-5.0F));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Flights, testing::Values("cuda", "roc"), name_of);
+
+}  // namespace
+}  // namespace device_test
