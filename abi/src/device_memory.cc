@@ -90,7 +90,8 @@ guf_status guf_host_unregister(guf_device device, uint64_t address, guf_error *e
 
 guf_status guf_device_get_memory(guf_device device, guf_device_memory *out_memory,
                                  guf_error *error) {
-  GUF_TRY(border::need(out_memory, "out_memory", error));
+  GUF_TRY(base::check_struct(out_memory, "out_memory", base::kFirstSize<guf_device_memory>,
+                             base::kMaxStructSize, error));
   return with_gpu(device, "memory pool", error,
                   [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
                     guf_gpu_memory pool = {};
@@ -122,10 +123,10 @@ guf_status guf_device_limit_memory(guf_device device, uint64_t limit_bytes, guf_
 }
 
 guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error *error) {
+  Device *other = nullptr;
+  GUF_TRY(need_device(peer, "peer", &other, error));
   return with_gpu(device, "peers", error,
                   [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
-                    Device *other = nullptr;
-                    GUF_TRY(need_device(peer, "peer", &other, room));
                     if (other->backend != found.backend) {
                       return base::fail(room, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
                                         "peer: found %s, wanted a device of backend %s",

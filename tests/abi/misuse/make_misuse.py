@@ -7,9 +7,9 @@ import pathlib
 import re
 import sys
 
-HEADERS = ["context", "device", "stream", "dtype", "array", "ufunc", "call", "methods",
-           "module_table", "status"]
-HANDLES = ["context", "device", "stream", "event", "array", "ufunc", "module", "plan"]
+HEADERS = ["context", "device", "stream", "dtype", "array", "device_memory", "ufunc", "call",
+           "methods", "chunks", "graph", "module_table", "status"]
+HANDLES = ["context", "device", "stream", "event", "array", "ufunc", "module", "plan", "graph"]
 # Not a function that can be called thousands of times in one process.
 EXCLUDED = {"guf_shutdown"}
 # Parameters for which NULL is a valid value, by name or by function and name.
@@ -18,10 +18,11 @@ OPTIONAL = {
     "guf_array_to_device.device", "guf_array_fill.stream", "guf_array_copy.stream",
     "guf_array_assign.stream", "guf_array_astype.stream", "guf_array_to_device.stream",
     "guf_array_copy_to_host.stream", "guf_plan_launch.stream", "guf_array_transpose.axes",
-    "guf_array_squeeze.axes",
+    "guf_array_squeeze.axes", "guf_stream_get_native.stream",
+    "guf_call_chunked.options", "guf_call_chunked.out_items",
 }
 IN_STRUCTS = {"guf_tensor", "guf_call_args", "guf_reduce_args", "guf_accumulate_args",
-              "guf_at_args", "guf_reduction_desc",
+              "guf_at_args", "guf_reduction_desc", "guf_chunk_options",
               "guf_ufunc_desc", "guf_loop_desc", "guf_module_v1"}
 
 
@@ -130,7 +131,7 @@ def generate(root):
     out += ["};", "", "inline const std::vector<Struct> kStructs = {"]
     for text in texts:
         for name, rows in fields(text):
-            if name in IN_STRUCTS or name.endswith(("_info", "_resolution")):
+            if name in IN_STRUCTS or name.endswith(("_info", "_resolution", "_memory")):
                 emit_struct(name, rows, out)
     out += ["};", f"inline constexpr size_t kFunctionCount = {count};", "// NOLINTEND"]
     return "\n".join(out) + "\n"

@@ -43,7 +43,8 @@ void add_contents(const Function &function, const std::string &name, std::vector
   if (name == "shape") {
     add("product overflows", word(kHugeShape), {GUF_E_SHAPE});
     add("a negative extent", word(kNegativeShape), {GUF_E_SHAPE});
-    if (!is(function, "guf_array_alloc")) add("another size", word(kOtherShape), {GUF_E_SHAPE});
+    const bool allocates = is(function, "guf_array_alloc") || is(function, "guf_array_alloc_host");
+    if (!allocates) add("another size", word(kOtherShape), {GUF_E_SHAPE});
   }
   if (name == "strides") {
     add("elements overlap", word(kZeros), {GUF_E_SHAPE});
@@ -113,11 +114,12 @@ void Fixture::add_handle_faults(const Function &function, const Parameter &param
                                 std::vector<Fault> *out) const {
   const std::set<guf_status> good = good_statuses(function);
   for (int kind = 0; kind < kHandleKinds; ++kind) {
-    if (kind == parameter.handle) continue;
+    if (kind == parameter.handle || live(kind) == 0) continue;
     out->push_back({"a handle of another kind", live(kind), {GUF_E_HANDLE}});
   }
   for (const auto &[what, handle] : dead_) out->push_back({what, handle, {GUF_E_HANDLE}});
-  out->push_back({"NULL", 0, parameter.null_ok ? good : Statuses{GUF_E_HANDLE}});
+  const guf_status missing = is(function, "guf_stream_get_native") ? GUF_E_ARG : GUF_E_HANDLE;
+  out->push_back({"NULL", 0, parameter.null_ok ? good : Statuses{missing}});
 }
 
 void Fixture::add_value_faults(const Function &function, const Parameter &parameter,
@@ -146,6 +148,12 @@ void Fixture::add_value_faults(const Function &function, const Parameter &parame
       out->push_back({"outside", value, {GUF_E_INDEX}});
     }
   }
+  if (name == "memory") {
+    for (const uint32_t value : {0U, 4U, ~0U}) out->push_back({"no kind", value, {GUF_E_ARG}});
+  }
+  if (name == "address" || (name == "size" && is(function, "guf_host_register"))) {
+    out->push_back({"0", 0, {GUF_E_ARG}});
+  }
   if (name == "native") out->push_back({"0", 0, {GUF_E_ARG}});
   if (name == "capacity") out->push_back({"0", 0, {GUF_E_ARG, GUF_E_BUFFER_TOO_SMALL}});
   if (name == "nbytes") {
@@ -160,7 +168,7 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
   const Parameter &parameter = function.parameters[index];
   const auto size = static_cast<uint32_t>(structure(parameter.structure).size);
   const bool read = parameter.kind == Class::kStructIn;
-  const unsigned char *const source = read ? struct_room_ : outs_[index];
+  const unsigned char *const source = read ? struct_room(parameter.structure) : outs_[index];
   const auto add = [&](const char *what, uint32_t given, unsigned char tail, Statuses wanted) {
     std::vector<unsigned char> &variant = variants_.emplace_back(size + 64, tail);
     std::memcpy(variant.data(), source, size);
@@ -176,6 +184,27 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
   if (first != size) add("the first version's size", first, 0, good);
   add("a tail of zeros", size + 64, 0, good);
   add("a tail of ones", size + 64, 0xFF, read ? Statuses{GUF_E_STRUCT} : good);
+}
+
+std::set<guf_status> Fixture::good_statuses(const Function &function) const {
+  const std::string name = function.name;
+  // What the cpu has not.
+  static const std::set<std::string> kOfGpus = {
+      "guf_stream_adopt",       "guf_stream_begin_capture", "guf_device_get_memory",
+      "guf_device_trim_memory", "guf_device_limit_memory",  "guf_device_enable_peer",
+      "guf_stream_get_native"};
+  if (kOfGpus.count(name) != 0) return {GUF_E_UNSUPPORTED};
+  if (name == "guf_event_elapsed") return {GUF_E_UNSUPPORTED, GUF_E_ARG};
+  if (name == "guf_stream_end_capture") return {GUF_E_CAPTURE};
+  if (name == "guf_graph_launch") return {GUF_E_HANDLE};
+  if (name == "guf_backend_load" || name == "guf_module_load") return {GUF_E_IO};
+  if (name == "guf_module_register" || name == "guf_ufunc_add_module_loop") {
+    return {GUF_OK, GUF_E_EXISTS};
+  }
+  if (name == "guf_ufunc_set_reduction") return {GUF_E_SIGNATURE};
+  if (name.ends_with("_outer")) return {GUF_E_SHAPE};  // the output is of guf_call's shape
+  if (name == "guf_ufunc_add_loop") return {GUF_E_EXISTS};
+  return {GUF_OK};
 }
 
 std::vector<Fault> Fixture::faults(const Function &function, size_t index) {

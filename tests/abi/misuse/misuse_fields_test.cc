@@ -47,6 +47,9 @@ const std::map<std::string, Statuses> kWanted = {
     {"guf_accumulate_args.dtype", {GUF_E_DTYPE}},
     {"guf_reduce_args.naxis", {GUF_E_ARG}},
     {"guf_reduce_args.noutputs", {GUF_E_ARG}},
+    {"guf_chunk_options.flags", {GUF_E_ARG}},
+    {"guf_chunk_options.depth", {GUF_E_ARG}},
+    {"guf_chunk_options.reserved", {GUF_E_ARG}},
     {"guf_reduction_desc.flags", {GUF_E_ARG}},
     {"guf_reduction_desc.merge", {GUF_E_HANDLE}},
     {"guf_reduction_desc.finish", {GUF_E_HANDLE}},
@@ -84,13 +87,14 @@ std::vector<uint64_t> broken_values(Fixture &fixture, const std::string &name, c
     case Class::kUint32:
       if (name == "guf_module_v1.kernel_abi") return {0, 99};
       if (name.ends_with(".flags")) return {kLow, ~0U, 1U << 20};
+      if (name == "guf_chunk_options.reserved") return {1, ~0U};
       return {};
     case Class::kDtype:
       return {1, ~0U, 0x00012006U};
     case Class::kHandle: {
       std::vector<uint64_t> handles = {1, ~uint64_t{0}, uint64_t{1} << 40};
       for (int kind = 0; kind < kHandleKinds; ++kind) {
-        if (kind != field.handle) handles.push_back(fixture.live(kind));
+        if (kind != field.handle && fixture.live(kind) != 0) handles.push_back(fixture.live(kind));
       }
       return handles;
     }
@@ -120,8 +124,9 @@ class Fields {
         Words words = fixture.good(function);
         const bool narrow = field.kind == Class::kInt32 || field.kind == Class::kUint32 ||
                             field.kind == Class::kDtype;
-        std::memcpy(fixture.struct_room() + field.offset, &value, narrow ? 4 : 8);
-        words[index] = reinterpret_cast<uint64_t>(fixture.struct_room());
+        unsigned char *const room = fixture.struct_room(structure.name);
+        std::memcpy(room + field.offset, &value, narrow ? 4 : 8);
+        words[index] = reinterpret_cast<uint64_t>(room);
         check(fixture, function, words, name + " = " + std::to_string(value), name);
       }
     }

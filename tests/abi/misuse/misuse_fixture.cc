@@ -91,7 +91,8 @@ const Counting &counting(size_t kind) {
       count<guf_array, guf_array_retain, guf_array_release>(),
       count<guf_ufunc, guf_ufunc_retain, guf_ufunc_release>(),
       count<guf_module, guf_module_retain, guf_module_release>(),
-      count<guf_plan, guf_plan_retain, guf_plan_release>()};
+      count<guf_plan, guf_plan_retain, guf_plan_release>(),
+      count<guf_graph, guf_graph_retain, guf_graph_release>()};
   return kCounting[kind];
 }
 
@@ -123,10 +124,15 @@ Fixture::Fixture() {
   check(guf_context_create(0, &context, nullptr), "context");
   check(guf_module_register(nullptr, &kTable, &module, nullptr), "module");
   tensor_ = {sizeof tensor_, GUF_F64, 2, 0, word(&data_[0]), kShape, nullptr, nullptr};
-  live_ = {word(context),       word(device),
-           word(stream),        word(event),
-           word(wrap(tensor_)), 0,
-           word(module),        0};
+  live_ = {word(context),
+           word(device),
+           word(stream),
+           word(event),
+           word(wrap(tensor_)),
+           0,
+           word(module),
+           0,
+           0};  // the cpu has no graphs
   make_ufunc_and_plan();
   make_method_args();
   make_structs();
@@ -266,7 +272,12 @@ void Fixture::make_structs() {
       {"timeout_ns", 1000000},
       {"native", 1},
       {"naddresses", 3},
-      {"value", word(&inputs_[0])},
+      {"memory", GUF_HOST_PINNED},
+      {"address", word(&data_[0])},
+      {"size", sizeof data_},
+      {"guf_stream_get_native.stream", 0},  // else the device is not read
+      {"keep_bytes", 4096},
+      {"limit_bytes", 1 << 30},
   };
   static const uint64_t addresses[] = {word(&data_[0]), word(&data_[0]), word(&data_[0])};
   good_["addresses"] = word(addresses);
@@ -281,7 +292,17 @@ const Struct &Fixture::structure(const char *name) const {
   throw std::runtime_error(std::string("no struct ") + name);
 }
 
+unsigned char *Fixture::struct_room(const std::string &name) {
+  return name == "guf_chunk_options" ? options_room_ : struct_room_;
+}
+
 void Fixture::fill_struct(const std::string &name, const std::string &function) {
+  if (name == "guf_chunk_options") {
+    const guf_chunk_options options = {sizeof options, 0, 8, 2, 0, 0, nullptr, nullptr};
+    std::memset(options_room_, 0, sizeof options_room_);
+    std::memcpy(options_room_, &options, sizeof options);
+    return;
+  }
   std::memset(struct_room_, 0, sizeof struct_room_);
   if (name == "guf_tensor") std::memcpy(struct_room_, &tensor_, sizeof tensor_);
   if (name == "guf_call_args") std::memcpy(struct_room_, &args_, sizeof args_);
@@ -309,7 +330,8 @@ Words Fixture::good(const Function &function) {
       std::memset(outs_[i], kCanary, kRoom);
       words[i] = out_room(i);
       const std::string name = parameter.name;
-      if (name == "inout_array") std::memset(outs_[i], 0, sizeof(uint64_t));
+      if (name == "inout_array" || name == "inout_graph")
+        std::memset(outs_[i], 0, sizeof(uint64_t));
       if (name == "inout_length") {
         const uint64_t capacity = 4096;
         std::memcpy(outs_[i], &capacity, sizeof capacity);
@@ -322,7 +344,7 @@ Words Fixture::good(const Function &function) {
     }
     if (parameter.kind == Class::kStructIn) {
       fill_struct(parameter.structure, function.name);
-      words[i] = reinterpret_cast<uint64_t>(struct_room_);
+      words[i] = reinterpret_cast<uint64_t>(struct_room(parameter.structure));
       // A table that was registered must stay as it is.
       if (is_table(parameter)) words[i] = word(&kOtherTable);
       continue;
@@ -344,19 +366,6 @@ Words Fixture::good(const Function &function) {
   return words;
 }
 
-std::set<guf_status> Fixture::good_statuses(const Function &function) const {
-  const std::string name = function.name;
-  if (name == "guf_stream_adopt") return {GUF_E_UNSUPPORTED};
-  if (name == "guf_backend_load" || name == "guf_module_load") return {GUF_E_IO};
-  if (name == "guf_module_register" || name == "guf_ufunc_add_module_loop") {
-    return {GUF_OK, GUF_E_EXISTS};
-  }
-  if (name == "guf_ufunc_set_reduction") return {GUF_E_SIGNATURE};
-  if (name.ends_with("_outer")) return {GUF_E_SHAPE};  // the output is of guf_call's shape
-  if (name == "guf_ufunc_add_loop") return {GUF_E_EXISTS};
-  return {GUF_OK};
-}
-
 void Fixture::remember(const Function &function) {
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     if (is_out(function.parameters[i])) std::memcpy(saved_[i], outs_[i], kRoom);
@@ -366,7 +375,8 @@ void Fixture::remember(const Function &function) {
 
 std::string Fixture::difference(const Function &function) const {
   for (size_t i = 0; i < function.parameters.size(); ++i) {
-    if (is_out(function.parameters[i]) && std::memcmp(saved_[i], outs_[i], kRoom) != 0) {
+    const bool told = std::strcmp(function.parameters[i].name, "out_items") == 0;  // in any case
+    if (is_out(function.parameters[i]) && !told && std::memcmp(saved_[i], outs_[i], kRoom) != 0) {
       return std::string("it wrote ") + function.parameters[i].name;
     }
   }

@@ -48,8 +48,8 @@ class Fixture {
   uint64_t live(int kind) const { return live_[static_cast<size_t>(kind)]; }
   uint64_t out_room(size_t parameter) { return reinterpret_cast<uint64_t>(outs_[parameter]); }
   const Struct &structure(const char *name) const;
-  // The good struct behind a struct parameter, with room for a tail of 64 bytes.
-  unsigned char *struct_room() { return struct_room_; }
+  // The good struct of that name behind a struct parameter, with room for a tail of 64 bytes.
+  unsigned char *struct_room(const std::string &name);
   guf_error *error() { return &error_; }
 
  private:
@@ -86,6 +86,7 @@ class Fixture {
   uint64_t fresh_count_ = 0;
   void *foreign_library_ = nullptr;
   alignas(16) unsigned char struct_room_[4096] = {};
+  alignas(16) unsigned char options_room_[256] = {};
   std::vector<std::vector<unsigned char>> variants_;  // broken structs of one parameter
   alignas(16) unsigned char outs_[12][kRoom] = {};
   alignas(16) unsigned char saved_[12][kRoom] = {};

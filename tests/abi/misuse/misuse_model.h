@@ -29,7 +29,18 @@ enum class Class {
 };
 
 // Handles in the table's numbering.
-enum Handle { kContext, kDevice, kStream, kEvent, kArray, kUfunc, kModule, kPlan, kHandleKinds };
+enum Handle {
+  kContext,
+  kDevice,
+  kStream,
+  kEvent,
+  kArray,
+  kUfunc,
+  kModule,
+  kPlan,
+  kGraph,
+  kHandleKinds
+};
 
 using Words = std::array<uint64_t, 12>;  // one per parameter
 
