@@ -38,37 +38,6 @@ Sim open_sim(const std::string &backend) {
   return sim;
 }
 
-// CUDA's functions want the context of the stream's device to be current.
-class Current {
- public:
-  Current(const Sim &sim, int device) {
-    int (*retain)(void **, int) = nullptr;
-    int (*push)(void *) = nullptr;
-    if (dlsym(sim.library, "cuCtxPopCurrent_v2") == nullptr) return;
-    bind(sim, "cuDevicePrimaryCtxRetain", &retain);
-    bind(sim, "cuCtxPushCurrent_v2", &push);
-    bind(sim, "cuCtxPopCurrent_v2", &pop_);
-    bind(sim, "cuDevicePrimaryCtxRelease_v2", &release_);
-    device_ = device;
-    void *context = nullptr;
-    EXPECT_EQ(retain(&context, device), 0);
-    EXPECT_EQ(push(context), 0);
-  }
-  Current(const Current &) = delete;
-  Current &operator=(const Current &) = delete;
-  ~Current() {
-    void *context = nullptr;
-    if (pop_ == nullptr) return;
-    EXPECT_EQ(pop_(&context), 0);
-    EXPECT_EQ(release_(device_), 0);
-  }
-
- private:
-  int device_ = 0;
-  int (*pop_)(void **) = nullptr;
-  int (*release_)(int) = nullptr;
-};
-
 }  // namespace
 
 const Sim &sim_of(const std::string &backend) {
@@ -86,6 +55,26 @@ guf_error fresh_error() {
   guf_error error = {};
   error.struct_size = sizeof error;
   return error;
+}
+
+Current::Current(const Sim &sim, int device) : device_(device) {
+  int (*retain)(void **, int) = nullptr;
+  int (*push)(void *) = nullptr;
+  if (dlsym(sim.library, "cuCtxPopCurrent_v2") == nullptr) return;
+  bind(sim, "cuDevicePrimaryCtxRetain", &retain);
+  bind(sim, "cuCtxPushCurrent_v2", &push);
+  bind(sim, "cuCtxPopCurrent_v2", &pop_);
+  bind(sim, "cuDevicePrimaryCtxRelease_v2", &release_);
+  void *context = nullptr;
+  EXPECT_EQ(retain(&context, device), 0);
+  EXPECT_EQ(push(context), 0);
+}
+
+Current::~Current() {
+  void *context = nullptr;
+  if (pop_ == nullptr) return;
+  EXPECT_EQ(pop_(&context), 0);
+  EXPECT_EQ(release_(device_), 0);
 }
 
 Gate::Gate(const std::string &backend, guf_stream stream) : state_(new State) {

@@ -38,6 +38,20 @@ std::string sim_order();
 
 guf_error fresh_error();
 
+// CUDA's own functions want the context of the stream's device to be current; HIP's nothing.
+class Current {
+ public:
+  Current(const Sim &sim, int device);
+  Current(const Current &) = delete;
+  Current &operator=(const Current &) = delete;
+  ~Current();
+
+ private:
+  int device_;
+  int (*pop_)(void **) = nullptr;
+  int (*release_)(int) = nullptr;
+};
+
 // Holds back what is queued on a stream behind it. In the eager order until it is opened; in the
 // lazy one, where nothing runs unasked, for some dozens of questions; not at all in the adversarial
 // one, which may run anything at any time.

@@ -124,15 +124,10 @@ Fixture::Fixture() {
   check(guf_context_create(0, &context, nullptr), "context");
   check(guf_module_register(nullptr, &kTable, &module, nullptr), "module");
   tensor_ = {sizeof tensor_, GUF_F64, 2, 0, word(&data_[0]), kShape, nullptr, nullptr};
-  live_ = {word(context),
-           word(device),
-           word(stream),
-           word(event),
-           word(wrap(tensor_)),
-           0,
-           word(module),
-           0,
-           0};  // the cpu has no graphs
+  live_ = {word(context),       word(device),
+           word(stream),        word(event),
+           word(wrap(tensor_)), 0,
+           word(module),        0};
   make_ufunc_and_plan();
   make_method_args();
   make_structs();
@@ -292,17 +287,8 @@ const Struct &Fixture::structure(const char *name) const {
   throw std::runtime_error(std::string("no struct ") + name);
 }
 
-unsigned char *Fixture::struct_room(const std::string &name) {
-  return name == "guf_chunk_options" ? options_room_ : struct_room_;
-}
-
 void Fixture::fill_struct(const std::string &name, const std::string &function) {
-  if (name == "guf_chunk_options") {
-    const guf_chunk_options options = {sizeof options, 0, 8, 2, 0, 0, nullptr, nullptr};
-    std::memset(options_room_, 0, sizeof options_room_);
-    std::memcpy(options_room_, &options, sizeof options);
-    return;
-  }
+  if (name == "guf_chunk_options") return fill_options();
   std::memset(struct_room_, 0, sizeof struct_room_);
   if (name == "guf_tensor") std::memcpy(struct_room_, &tensor_, sizeof tensor_);
   if (name == "guf_call_args") std::memcpy(struct_room_, &args_, sizeof args_);

@@ -58,6 +58,7 @@ class Fixture {
   void make_structs();
   void make_method_args();
   void fill_method_args(const std::string &name, const std::string &function);
+  void fill_options();
   void fill_struct(const std::string &name, const std::string &function);
   void add_handle_faults(const Function &function, const Parameter &parameter,
                          std::vector<Fault> *out) const;

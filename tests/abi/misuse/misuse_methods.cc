@@ -36,6 +36,16 @@ void Fixture::make_method_args() {
   at_args_.operand = &kOne;
 }
 
+unsigned char *Fixture::struct_room(const std::string &name) {
+  return name == "guf_chunk_options" ? options_room_ : struct_room_;
+}
+
+void Fixture::fill_options() {
+  const guf_chunk_options options = {sizeof options, 0, 8, 2, 0, 0, nullptr, nullptr};
+  std::memset(options_room_, 0, sizeof options_room_);
+  std::memcpy(options_room_, &options, sizeof options);
+}
+
 void Fixture::fill_method_args(const std::string &name, const std::string &function) {
   accumulate_args_.indices = function.ends_with("_reduceat") ? &kIndexOperand : nullptr;
   if (name == "guf_reduce_args") std::memcpy(struct_room_, &reduce_args_, sizeof reduce_args_);
