@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a call runs, and what it copies there: docs/devices.md, rule by rule.
+#include <cstring>
+
+#include "device_fixture.h"
+
+namespace device_test {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+class Placement : public Devices {
+ protected:
+  guf_operand here(std::vector<float> &values) {
+    sizes_[ntensors_] = static_cast<int64_t>(values.size());
+    tensors_[ntensors_] = {
+        sizeof(guf_tensor), GUF_F32, 1,      0, reinterpret_cast<uint64_t>(values.data()),
+        &sizes_[ntensors_], nullptr, nullptr};
+    guf_operand operand = {};
+    operand.kind = GUF_OPERAND_TENSOR;
+    operand.tensor = &tensors_[ntensors_++];
+    return operand;
+  }
+  guf_status add(guf_operand a, guf_operand b, guf_operand out) {
+    inputs_[0] = a;
+    inputs_[1] = b;
+    output_ = out;
+    args_.struct_size = sizeof args_;
+    args_.ninputs = 2;
+    args_.noutputs = 1;
+    args_.inputs = inputs_;
+    args_.outputs = &output_;
+    error_ = fresh_error();
+    const guf_status status = guf_call(find("add"), &args_, &error_);
+    if (status == GUF_OK && out.kind == GUF_OPERAND_NONE) keep(output_.array);
+    return status;
+  }
+  guf_device place_of(guf_array array) {
+    guf_array_info info = {};
+    info.struct_size = sizeof info;
+    EXPECT_EQ(guf_array_get_info(array, &info, &error_), GUF_OK);
+    return info.device;
+  }
+  uint64_t launches() const {
+    return sim().calls(backend_ == "cuda" ? "cuLaunchKernel" : "hipModuleLaunchKernel");
+  }
+  guf_device cpu() {
+    guf_device found = nullptr;
+    EXPECT_EQ(guf_device_get(nullptr, "cpu", &found, &error_), GUF_OK);
+    return found;
+  }
+
+  const guf_device there_ = device(0), second_ = device(1);
+  std::vector<float> a_ = {1, 2, 3}, out_ = {0, 0, 0};
+  guf_call_args args_ = {};
+  guf_operand inputs_[2] = {}, output_ = {};
+  guf_tensor tensors_[16];
+  int64_t sizes_[16];
+  size_t ntensors_ = 0;
+};
+
+// A GPU named: copied in and back, outputs that were not given are host arrays, complete on return.
+TEST_P(Placement, HostOperandsWithADeviceNamed) {
+  args_.device = there_;
+  const uint64_t before = launches();
+  ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
+  EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
+  EXPECT_GT(launches(), before);
+  ASSERT_EQ(add(here(a_), scalar_of(10), {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(output_.array), cpu());
+  guf_array_info info = {};
+  info.struct_size = sizeof info;
+  guf_array_get_info(output_.array, &info, nullptr);
+  EXPECT_EQ(reinterpret_cast<const float *>(info.address)[2], 13.0F);
+}
+
+// So with a stream: the stream's device is the call's.
+TEST_P(Placement, HostOperandsWithAStream) {
+  args_.stream = stream(second_);
+  ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
+  EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
+  args_.device = there_;
+  EXPECT_EQ(add(here(a_), here(a_), here(out_)), GUF_E_DEVICE_MISMATCH);
+}
+
+TEST_P(Placement, HostOperandsAlone) {
+  const uint64_t before = launches();
+  ASSERT_EQ(add(here(a_), here(a_), {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(output_.array), cpu());
+  EXPECT_EQ(launches(), before);
+}
+
+// Where the operands lie, without a word: queued, in the device's own order.
+TEST_P(Placement, DeviceOperands) {
+  const guf_array x = filled(second_, 100, 4);
+  ASSERT_EQ(add(operand_of(x), operand_of(x), {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(output_.array), second_);
+  EXPECT_THAT(values(output_.array), Each(8.0F));
+  args_.device = there_;
+  EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
+  args_.device = nullptr;
+  args_.stream = stream(there_);
+  EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
+  args_.stream = nullptr;
+  const guf_array y = filled(there_, 100, 4);
+  EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
+  EXPECT_THAT(error_.message, HasSubstr("operands lie on devices that a call may not mix"));
+  args_.host_policy = GUF_HOST_COPY;  // is about host memory
+  EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
+}
+
+TEST_P(Placement, ScalarsHaveNoPlace) {
+  const guf_array x = filled(there_, 3, 4);
+  ASSERT_EQ(add(operand_of(x), scalar_of(1), {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(output_.array), there_);
+  ASSERT_EQ(add(scalar_of(2), scalar_of(1), {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(output_.array), cpu());
+  args_.device = second_;
+  ASSERT_EQ(add(scalar_of(2), scalar_of(1), {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(output_.array), second_);
+  EXPECT_THAT(values(output_.array), Each(3.0F));
+}
+
+TEST_P(Placement, AMix) {
+  const guf_array x = filled(there_, 3, 10);
+  EXPECT_EQ(add(operand_of(x), here(a_), {}), GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(error_.argument, 1);
+  EXPECT_EQ(add(operand_of(x), operand_of(x), here(out_)), GUF_E_DEVICE_MISMATCH);
+  for (const guf_stream order : {guf_stream{}, stream(there_)}) {
+    args_.stream = order;
+    args_.host_policy = GUF_HOST_COPY;
+    ASSERT_EQ(add(operand_of(x), here(a_), {}), GUF_OK) << error_.message;
+    EXPECT_EQ(place_of(output_.array), there_);
+    EXPECT_THAT(values(output_.array), testing::ElementsAre(11, 12, 13));
+    ASSERT_EQ(add(operand_of(x), here(a_), here(out_)), GUF_OK) << error_.message;
+    EXPECT_THAT(out_, testing::ElementsAre(11, 12, 13));
+  }
+}
+
+TEST_P(Placement, AMixWithAWarning) {
+  const guf_array x = filled(there_, 3, 10);
+  const auto read_log = [&] {
+    std::string all;
+    char text[512];
+    int32_t level = 0;
+    while (guf_log_read(text, sizeof text, &level, nullptr) == GUF_OK && level >= 0) all += text;
+    return all;
+  };
+  read_log();
+  args_.host_policy = GUF_HOST_COPY;
+  ASSERT_EQ(add(operand_of(x), here(a_), {}), GUF_OK) << error_.message;
+  EXPECT_EQ(read_log().find("is copied to"), std::string::npos);
+  args_.host_policy = GUF_HOST_COPY_AND_WARN;
+  ASSERT_EQ(add(operand_of(x), here(a_), {}), GUF_OK) << error_.message;
+  EXPECT_THAT(read_log(), HasSubstr("add: argument 1 lies in host memory and is copied to"));
+}
+
+// A mask is an operand like others, and what it leaves out keeps its values wherever it lies.
+TEST_P(Placement, Masks) {
+  uint8_t bits[] = {1, 0, 1};
+  const int64_t three = 3;
+  const guf_tensor tensor = {sizeof tensor, GUF_BOOL, 1,      0, reinterpret_cast<uint64_t>(bits),
+                             &three,        nullptr,  nullptr};
+  guf_operand where = {};
+  where.kind = GUF_OPERAND_TENSOR;
+  where.tensor = &tensor;
+  args_.where = &where;
+  args_.device = there_;
+  out_ = {7, 7, 7};
+  ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
+  EXPECT_THAT(out_, testing::ElementsAre(2, 7, 6));
+  const guf_array x = filled(there_, 3, 5), to = filled(there_, 3, 7);
+  EXPECT_EQ(add(operand_of(x), operand_of(x), operand_of(to)), GUF_E_DEVICE_MISMATCH);
+  args_.host_policy = GUF_HOST_COPY;
+  ASSERT_EQ(add(operand_of(x), operand_of(x), operand_of(to)), GUF_OK) << error_.message;
+  EXPECT_THAT(values(to), testing::ElementsAre(10, 7, 10));
+}
+
+// A call with host operands comes behind what its stream, or the device, has queued.
+TEST_P(Placement, HostOperandsKeepTheOrder) {
+  for (const guf_stream order : {guf_stream{}, stream(there_)}) {
+    const guf_array x = filled(there_, 3, 0);
+    args_.stream = order;
+    args_.host_policy = GUF_HOST_COPY;
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_EQ(add(operand_of(x), scalar_of(1), operand_of(x)), GUF_OK) << error_.message;
+    }
+    std::vector<float> zero = {0, 0, 0};
+    ASSERT_EQ(add(operand_of(x), here(zero), here(out_)), GUF_OK) << error_.message;
+    EXPECT_THAT(out_, Each(10.0F));
+    ntensors_ = 0;
+  }
+}
+
+TEST_P(Placement, Auto) {
+  guf_device chosen = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "auto", &chosen, &error_), GUF_OK) << error_.message;
+  guf_device_info info = {};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(guf_device_get_info(chosen, &info, &error_), GUF_OK);
+  EXPECT_STREQ(info.spec, "cuda:0");  // before roc and cpu
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Placement, testing::Values("cuda", "roc"), name_of);
+
+}  // namespace
+}  // namespace device_test
