@@ -77,13 +77,21 @@ guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size,
   if (size == 0) return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "size is 0");
   return with_pinning(device, address, error,
                       [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
-                        return api.host_register(found.native, address, size, room);
+                        GUF_TRY(api.host_register(found.native, address, size, room));
+                        try {
+                          memory::note_page_locked(found, address, size);
+                        } catch (...) {
+                          api.host_unregister(found.native, address, room);
+                          throw;
+                        }
+                        return GUF_OK;
                       });
 }
 
 guf_status guf_host_unregister(guf_device device, uint64_t address, guf_error *error) {
   return with_pinning(device, address, error,
                       [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
+                        memory::forget_page_locked(found, address);
                         return api.host_unregister(found.native, address, room);
                       });
 }
