@@ -153,7 +153,8 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
   OverlapWork work;
   const bool overlaps = find_overlaps(call, &work);
   if (!overlaps && call.stream == nullptr && !has_missing(call) &&
-      call.host_copies == op::HostCopies::kNone && !waits_for_host(call)) {
+      call.host_copies == op::HostCopies::kNone &&
+      (call.device->host_memory || !waits_for_host(call))) {
     return launch(call, loop, choice, nullptr, error);
   }
   return launch_with_arrays(call, &loop, choice, overlaps ? &work : nullptr, outputs, error);
