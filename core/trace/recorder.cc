@@ -90,10 +90,8 @@ void put(const Record &record) {
   the_writer.load(std::memory_order_acquire)->put(record);
 }
 
-void flush() {
-  if (!on()) return;
-  collect_all();
-  the_writer.load(std::memory_order_acquire)->flush();
+void hurry() {
+  if (on()) the_writer.load(std::memory_order_acquire)->hurry();
 }
 
 // The writer may have ended by itself, on a full disk; then its thread is yet to be joined. Of

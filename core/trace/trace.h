@@ -36,10 +36,10 @@ void interpose(const char *backend, guf_backend_api *api);
 // What slices of the kernel are called.
 void name_kernel(const void *kernel, const char *name);
 
-// Waits, at most seconds, until all that is recorded by now is in the file.
-void flush();
+// Has what is recorded by now written at once, by the writer's thread. Does not wait for it.
+void hurry();
 
-// The same, then closes the file: nothing is recorded any more.
+// Waits, at most seconds, until it is written, and closes the file: nothing is recorded any more.
 void end();
 
 // A piece of guf_call_chunked, as a slice of its thread. Work that is queued meanwhile tells its

@@ -76,7 +76,7 @@ void Writer::run() {
     until.tv_nsec %= 1'000'000'000;
     while (sem_clockwait(&wake_, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) continue;
     last = stopping_.load(std::memory_order_acquire);
-    const uint64_t asked = asked_.load(std::memory_order_acquire);
+    if (hurried_.exchange(false, std::memory_order_acq_rel)) collect_all();
     guf_error error = {};
     error.struct_size = sizeof error;
     if (drain(&error) != GUF_OK) {
@@ -84,19 +84,13 @@ void Writer::run() {
       base::log(base::LogLevel::kWarning, "GUFUNC_TRACE: %s; the trace ends here", error.message);
       last = true;
     }
-    answered_.store(asked, std::memory_order_release);
   }
   ended_.store(true, std::memory_order_release);
 }
 
-void Writer::flush() {
-  const uint64_t number = asked_.fetch_add(1, std::memory_order_acq_rel) + 1;
+void Writer::hurry() {
+  hurried_.store(true, std::memory_order_release);
   sem_post(&wake_);
-  const uint64_t begun = now_ns();
-  while (answered_.load(std::memory_order_acquire) < number &&
-         !ended_.load(std::memory_order_acquire) && now_ns() - begun < kPatience) {
-    pause_briefly();
-  }
 }
 
 void Writer::stop() {

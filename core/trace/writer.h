@@ -24,9 +24,9 @@ class Writer {
   guf_status start(const char *path, guf_error *error);
 
   void put(const Record &record);
-  // Waits, at most seconds, until what was put by now is in the file.
-  void flush();
-  // The same, then ends the thread and closes the file.
+  // Has the thread collect from plugins and write at once; waits for neither.
+  void hurry();
+  // Waits, at most seconds, until what was put by now is in the file and the thread has ended.
   void stop();
 
  private:
@@ -39,8 +39,7 @@ class Writer {
   EventWriter events_;
   sem_t wake_;
   pthread_t thread_{};
-  std::atomic<bool> stopping_{false}, ended_{false};
-  std::atomic<uint64_t> asked_{0}, answered_{0};
+  std::atomic<bool> stopping_{false}, ended_{false}, hurried_{false};
   uint64_t told_dropped_ = 0;
 };
 

@@ -254,9 +254,16 @@ class Traces(unittest.TestCase):
         lost = [event['args']['lost'] for event in trace.events if event['ph'] == 'i']
         self.assertEqual(len(launches) + max(lost, default=0), calls)
 
-    def test_contexts_bring_the_file_up_to_date(self):
+    def test_contexts(self):
         trace = self.traced('cpu', 'contexts', 3)
         self.assertEqual(len([e for e in trace.host if e['cat'] == 'launch']), 3)
+
+    def test_a_released_context_has_work_collected(self):
+        for device in DEVICES:
+            code, _, _ = self.run_program(device, 'released')
+            self.assertEqual(code, -9)
+            trace = self.checked()
+            self.assertEqual([e['cat'] for e in trace.streams], ['launch'], device)
 
     def test_killed(self):
         code, _, _ = self.run_program('cpu', 'killed', 3)
