@@ -15,10 +15,10 @@ guf_status fail_capture(const char *text, guf_error *error) {
   return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone, "%s", text);
 }
 
-// Streams that joined are ordinary ones again. Last: it may be what keeps the capture.
-void part(Stream &stream, std::shared_ptr<Capture> capture) {
+// Streams that joined are ordinary ones again.
+void part(Stream &stream) {
+  const std::shared_ptr<Capture> capture = std::move(stream.capture);
   for (const base::Ref<Stream> &joined : capture->joined) joined->capture.reset();
-  stream.capture.reset();
   stream.device->captures.fetch_sub(1, std::memory_order_acq_rel);
 }
 
@@ -61,7 +61,7 @@ guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error
   void *native = nullptr;
   const guf_status ended =
       api->capture_end(stream.device->native, stream.native, &native, room.get());
-  part(stream, capture);
+  part(stream);
   GUF_TRY(ended);
   auto fresh = base::Ref<Graph>::adopt(new Graph);
   fresh->device = stream.device;
@@ -94,7 +94,7 @@ void abandon_capture(Stream &stream) {
       api->capture_end(stream.device->native, stream.native, &native, room.get()) == GUF_OK) {
     api->graph_destroy(native);
   }
-  part(stream, stream.capture);
+  part(stream);
 }
 
 bool is_captured(const Stream &stream) {
