@@ -26,6 +26,13 @@ void gufunc_sim_reset(void);
 int gufunc_sim_fault(const char *faults);
 void gufunc_sim_clear_faults(void);
 
+/* Waits for all work; then contexts that failed for good work again: what no driver does, and a
+   sweep of faults needs. */
+void gufunc_sim_heal(void);
+
+/* The context that is current on this thread, as a number; 0: none. */
+uint64_t gufunc_sim_current(void);
+
 /* Calls of a function since the last reset; of all functions for null. */
 uint64_t gufunc_sim_calls(const char *function);
 void gufunc_sim_clear_calls(void);

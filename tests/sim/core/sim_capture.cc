@@ -135,6 +135,16 @@ int begin_capture(Driver &driver, const std::shared_ptr<Stream> &stream, int mod
   return kSuccess;
 }
 
+void abandon_capture(Driver &driver, const std::shared_ptr<Capture> &capture) {
+  for (const auto &one : capture->joined) {
+    one->capture = nullptr;
+    one->capture_tail.clear();
+  }
+  std::erase(driver.captures, capture);
+  capture->joined.clear();
+  capture->origin = nullptr;
+}
+
 int end_capture(Driver &driver, const std::shared_ptr<Stream> &stream, void **out_graph) {
   *out_graph = nullptr;
   const std::shared_ptr<Capture> capture = stream->capture;
@@ -147,13 +157,7 @@ int end_capture(Driver &driver, const std::shared_ptr<Stream> &stream, void **ou
     return kCaptureUnmatched;
   }
   const bool joined = all_joined(capture->graph, stream->capture_tail);
-  for (const auto &one : capture->joined) {
-    one->capture = nullptr;
-    one->capture_tail.clear();
-  }
-  std::erase(driver.captures, capture);
-  capture->joined.clear();
-  capture->origin = nullptr;
+  abandon_capture(driver, capture);
   if (capture->invalid) return kCaptureInvalidated;
   if (!joined) return kCaptureUnjoined;
   auto graph = std::make_shared<Graph>(std::move(capture->graph));

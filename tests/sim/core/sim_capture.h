@@ -62,6 +62,8 @@ int refuse_while_capturing(Driver &driver);
 int refuse_captured(const std::shared_ptr<Stream> &stream);
 
 int begin_capture(Driver &driver, const std::shared_ptr<Stream> &stream, int mode);
+// The capture is over, and its streams are no part of one any more.
+void abandon_capture(Driver &driver, const std::shared_ptr<Capture> &capture);
 // The capture's graph; 0 and kCaptureInvalidated, kCaptureUnmatched, kCaptureUnjoined,
 // kCaptureWrongThread or kInvalidValue (not captured) where there is none.
 int end_capture(Driver &driver, const std::shared_ptr<Stream> &stream, void **out_graph);

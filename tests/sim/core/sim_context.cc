@@ -62,6 +62,8 @@ void destroy_context(Driver &driver, Lock &lock, const std::shared_ptr<Context> 
   for (auto &[handle, stream] : driver.streams.all()) {
     if (stream->context == context.get()) stream->destroyed = true;
   }
+  context->legacy->destroyed = true;
+  driver.engine.touch(context->legacy);
   drop(driver.streams);
   drop(driver.events);
   drop(driver.modules);

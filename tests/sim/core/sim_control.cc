@@ -6,6 +6,7 @@
 
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_capture.h"
+#include "tests/sim/core/sim_context.h"
 #include "tests/sim/core/sim_module.h"
 #include "tests/sim/core/sim_symbols.h"
 
@@ -121,6 +122,20 @@ SIM_EXPORT int gufunc_sim_fault(const char *faults) {
 SIM_EXPORT void gufunc_sim_clear_faults(void) {
   const sim::Lock lock(sim::driver().mutex);
   sim::clear_faults();
+}
+
+SIM_EXPORT void gufunc_sim_heal(void) {
+  sim::Driver &state = sim::driver();
+  sim::Lock lock(state.mutex);
+  state.engine.wait_all(lock, nullptr);
+  for (const auto &[handle, context] : state.contexts.all()) context->failure = sim::kSuccess;
+}
+
+SIM_EXPORT uint64_t gufunc_sim_current(void) {
+  sim::Driver &state = sim::driver();
+  const sim::Lock lock(state.mutex);
+  const sim::Context *current = sim::current_context(state);
+  return current == nullptr ? 0 : reinterpret_cast<uint64_t>(current->handle);
 }
 
 SIM_EXPORT uint64_t gufunc_sim_calls(const char *function) {

@@ -150,7 +150,8 @@ int release_async(Driver &driver, const std::shared_ptr<Stream> &stream, uint64_
   Allocation *found = driver.memory.at(address);
   if (found == nullptr || found->freeing) return kInvalidValue;
   if (found->kind != MemoryKind::kPool && found->kind != MemoryKind::kDevice) return kInvalidValue;
-  if (stream->capture != nullptr) {
+  // A context that failed has no graphs any more, and gives its memory back.
+  if (stream->capture != nullptr && stream->context->failure == kSuccess) {
     return submit(driver, stream, {WorkKind::kFree, [] { return kSuccess; }});
   }
   found->freeing = true;
@@ -161,7 +162,8 @@ int release_async(Driver &driver, const std::shared_ptr<Stream> &stream, uint64_
                  const Lock lock(driver.mutex);
                  const Allocation *still = driver.memory.at(address);
                  if (still == nullptr || still->id != id) return static_cast<int>(kSuccess);
-                 if (!reached(ready) && ready.stream != stream) {
+                 const bool dead = context->failure != kSuccess;
+                 if (!dead && !reached(ready) && ready.stream != stream) {
                    violation(driver, context,
                              "memory was freed in another stream before the "
                              "stream that allocates it got there");
@@ -240,6 +242,8 @@ std::shared_ptr<Pool> make_pool(Driver &driver, int device, uint64_t max_bytes) 
   pool->device = device;
   pool->max_bytes = max_bytes;
   driver.pools.add(pool->handle, pool);
+  // Nobody has memory of those that only this list knows.
+  std::erase_if(driver.every_pool, [](const auto &known) { return known.use_count() == 1; });
   driver.every_pool.push_back(pool);
   return pool;
 }

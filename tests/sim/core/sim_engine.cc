@@ -75,8 +75,10 @@ void Engine::run_front(Lock &lock, const std::shared_ptr<Stream> &stream) {
   int code = dead ? kSuccess : injected_run_failure(work.kind);
   const uint32_t delay = eager() ? driver_.config.delay_us : 0;
   const uint64_t pause = delay == 0 ? 0 : random_() % (2 * uint64_t{delay} + 1);
-  // A failed context does nothing more, but points must be reached and host functions called.
-  const bool runs = !dead || work.kind == WorkKind::kRecord || work.kind == WorkKind::kHost;
+  // A failed context does nothing more, but points must be reached, host functions called, and
+  // memory goes back.
+  const bool runs = !dead || work.kind == WorkKind::kRecord || work.kind == WorkKind::kHost ||
+                    work.kind == WorkKind::kFree;
   const bool host = work.kind == WorkKind::kHost;
   if (host && !eager()) server_in_host_function_ = true;
   if (host) changed_.notify_all();

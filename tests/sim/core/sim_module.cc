@@ -3,14 +3,35 @@
 
 #include <sha256.h>
 
+#include <cstring>
+#include <deque>
+
 namespace sim {
 
+namespace {
+
+struct KnownImage {
+  std::string bytes, digest;
+};
+
+}  // namespace
+
+// Programs load the same images again and again: of the last few the digest is known.
 std::string image_digest(const void *data, const Image &image) {
+  static auto *known = new std::deque<KnownImage>;
+  for (const KnownImage &one : *known) {
+    const bool same =
+        one.bytes.size() == image.size && std::memcmp(one.bytes.data(), data, image.size) == 0;
+    if (same) return one.digest;
+  }
   SHA2_CTX state;
   SHA256Init(&state);
   SHA256Update(&state, static_cast<const uint8_t *>(data), image.size);
   char text[SHA256_DIGEST_STRING_LENGTH];
   SHA256End(&state, text);
+  constexpr size_t kMost = 16;
+  known->push_front({std::string(static_cast<const char *>(data), image.size), text});
+  if (known->size() > kMost) known->pop_back();
   return text;
 }
 

@@ -51,7 +51,10 @@ void *create_stream(Driver &driver, Context &context, bool blocking, unsigned fl
 int destroy_stream(Driver &driver, void *handle) {
   const std::shared_ptr<Stream> stream = driver.streams.find(handle);
   if (stream == nullptr) return kContextIsDestroyed;
-  if (stream->capture != nullptr) stream->capture->invalid = true;
+  if (const std::shared_ptr<Capture> capture = stream->capture; capture != nullptr) {
+    capture->invalid = true;
+    if (capture->origin == stream) abandon_capture(driver, capture);
+  }
   // What is queued still runs.
   stream->destroyed = true;
   driver.streams.remove(handle);

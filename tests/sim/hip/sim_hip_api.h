@@ -91,6 +91,14 @@ static_assert(offsetof(DevicePropR0600, multiprocessors) == 388);
 static_assert(offsetof(DevicePropR0600, gcn_arch_name) == 1160);
 static_assert(sizeof(DevicePropR0600) == 1472);
 
+// hipDeviceProp_t of HIP 5.
+struct DevicePropOf5 {
+  char before[396];
+  char gcn_arch_name[256];
+  char behind[140];
+};
+static_assert(sizeof(DevicePropOf5) == 792);
+
 // hipMemoryType of HIP 6
 enum MemoryType : int { kUnregistered = 0, kHost = 1, kDevice = 2, kManaged = 3 };
 

@@ -190,6 +190,19 @@ SIM_EXPORT int hipGetDevicePropertiesR0600(hip::DevicePropR0600 *properties, int
   SIM_END;
 }
 
+// The structure of HIP 5, which the name still has in later releases: of it the target alone.
+SIM_EXPORT int hipGetDeviceProperties(hip::DevicePropOf5 *properties, int device) {
+  SIM_CALL(hipGetDeviceProperties, 0) {
+    if (properties == nullptr) return sim::kInvalidValue;
+    if (!driver.has_device(device)) return sim::kInvalidDevice;
+    std::memset(properties, 0, sizeof(*properties));
+    std::snprintf(properties->gcn_arch_name, sizeof(properties->gcn_arch_name), "%s",
+                  driver.arch().c_str());
+    return kSuccess;
+  }
+  SIM_END;
+}
+
 SIM_EXPORT int hipDeviceGetName(char *name, int length, int device) {
   SIM_CALL(hipDeviceGetName, 0) {
     if (name == nullptr || length <= 0) return sim::kInvalidValue;
