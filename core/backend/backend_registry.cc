@@ -138,7 +138,8 @@ Outcome probe_now(Record &record) {
   }
   if (ndevices <= 0) {
     record.ndevices = 0;
-    return {GUF_E_NO_DEVICE, 0, "backend " + record.name + " found no device"};
+    const std::string why = record.driver[0] == '\0' ? "" : std::string(": ") + record.driver;
+    return {GUF_E_NO_DEVICE, 0, "backend " + record.name + " found no device" + why};
   }
   record.ndevices = ndevices;
   return {};
