@@ -23,7 +23,10 @@ class CudaContexts : public gpu::Driver {
 
   void write_version(char *out_text, size_t size) const override {
     int version = 0;
-    api_.driver_version(&version);
+    if (api_.driver_version(&version) != kSuccess || version <= 0) {
+      std::snprintf(out_text, size, "CUDA of an unknown version");
+      return;
+    }
     std::snprintf(out_text, size, "CUDA %d.%d", version / 1000, version % 1000 / 10);
   }
 
@@ -35,8 +38,11 @@ class CudaContexts : public gpu::Driver {
     const Result named = api_.device_name(out->name, sizeof(out->name), device);
     if (named != kSuccess) return named;
     out->memory_bytes = bytes;
-    std::snprintf(out->target, sizeof(out->target), "sm_%d%d", attribute(kAttributeMajor, device),
-                  attribute(kAttributeMinor, device));
+    int major = 0, minor = 0;
+    Result code = api_.device_attribute(&major, kAttributeMajor, device);
+    if (code == kSuccess) code = api_.device_attribute(&minor, kAttributeMinor, device);
+    if (code != kSuccess) return code;
+    std::snprintf(out->target, sizeof(out->target), "sm_%d%d", major, minor);
     out->units = static_cast<uint32_t>(attribute(kAttributeMultiprocessors, device));
     const int opt_in = attribute(kAttributeSharedBytesOptIn, device);
     out->max_shared_bytes =
@@ -47,9 +53,9 @@ class CudaContexts : public gpu::Driver {
   }
 
   Code context_open(int32_t index, uint64_t native, gpu::Context *out) override {
-    *out = {reinterpret_cast<Handle>(native), index, native != 0};
     DeviceNumber device = 0;
     if (const Result code = api_.device_get(&device, index); code != kSuccess) return code;
+    *out = {reinterpret_cast<Handle>(native), index, native != 0, device};
     if (native == 0) return api_.context_retain(&out->native, device);
     // Whether it is a context of this device, it says itself.
     DeviceNumber found = -1;
@@ -62,10 +68,7 @@ class CudaContexts : public gpu::Driver {
   }
 
   void context_close(const gpu::Context &context) override {
-    DeviceNumber device = 0;
-    if (!context.adopted && api_.device_get(&device, context.index) == kSuccess) {
-      api_.context_release(device);
-    }
+    if (!context.adopted) api_.context_release(context.number);
   }
 
   Code enter(const gpu::Context &context, uint64_t *out_before) override {
@@ -94,10 +97,7 @@ class CudaContexts : public gpu::Driver {
   }
 
   Code peer_access(const gpu::Context &to, const gpu::Context &from, int32_t *out_can) override {
-    DeviceNumber owner = 0, asker = 0;
-    if (const Result code = api_.device_get(&owner, from.index); code != kSuccess) return code;
-    if (const Result code = api_.device_get(&asker, to.index); code != kSuccess) return code;
-    return api_.can_access_peer(out_can, asker, owner);
+    return api_.can_access_peer(out_can, to.number, from.number);
   }
 
   Code peer_enable(const gpu::Context &peer) override { return api_.enable_peer(peer.native, 0); }

@@ -22,12 +22,10 @@ class CudaMemory : public CudaContexts {
 
   // Memory that was freed stays with the pool until it is trimmed, and no allocation makes its
   // stream wait for another.
-  Code pool_open(int32_t index, Native *out_pool) override {
-    DeviceNumber device = 0;
-    if (const Result code = api_.device_get(&device, index); code != kSuccess) return code;
+  Code pool_open(const gpu::Context &context, Native *out_pool) override {
     PoolProperties properties = {};
     properties.allocation_type = 1;
-    properties.location = {1, device};
+    properties.location = {1, context.number};
     if (const Result code = api_.pool_create(out_pool, &properties); code != kSuccess) return code;
     uint64_t threshold = UINT64_MAX;
     int off = 0;

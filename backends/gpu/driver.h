@@ -34,6 +34,11 @@ struct Meaning {
   const char *name;  // "CUDA_ERROR_NO_DEVICE"
 };
 
+// What a call that is no question fails with: "not ready" is no failure, but as an answer to it is.
+inline guf_status failure_of(const Meaning &meaning) {
+  return meaning.sense == Sense::kNotReady ? guf_status{GUF_E_LAUNCH} : meaning.status;
+}
+
 struct DeviceFacts {
   char name[128];
   char target[64];  // "sm_90", "gfx942:sramecc+:xnack-"
@@ -46,8 +51,9 @@ struct DeviceFacts {
 
 struct Context {
   Native native;
-  int32_t index;  // of the device
-  bool adopted;   // the caller's: never released here
+  int32_t index;   // of the device
+  bool adopted;    // the caller's: never released here
+  int32_t number;  // the vendor's, of the device
 };
 
 enum class HostMemory : uint8_t { kPinned, kMapped };
@@ -86,7 +92,7 @@ class Driver {
 
   virtual Code allocate(uint64_t bytes, uint64_t *out_address) = 0;
   virtual Code release(uint64_t address) = 0;
-  virtual Code pool_open(int32_t index, Native *out_pool) = 0;
+  virtual Code pool_open(const Context &context, Native *out_pool) = 0;
   virtual Code pool_close(Native pool) = 0;
   virtual Code pool_trim(Native pool, uint64_t keep_bytes) = 0;
   virtual Code pool_allocate(Native pool, uint64_t bytes, Native stream, uint64_t *out_address) = 0;

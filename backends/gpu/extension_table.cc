@@ -76,9 +76,16 @@ guf_status host_register(void *device, uint64_t address, uint64_t size, guf_erro
 guf_status host_unregister(void *device, uint64_t address, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  if (!visit.begin_closing()) return fail_forked(error);
   const RelaxedCapture relaxed(owner.driver());
-  return owner.check(owner.driver().host_unregister(address), "unregistering host memory", error);
+  Driver &driver = owner.driver();
+  if (!owner.lost()) {
+    return owner.check(driver.host_unregister(address), "unregistering host memory", error);
+  }
+  // A lost device gives back what it can.
+  owner.settle();
+  owner.note(driver.host_unregister(address));
+  return GUF_OK;
 }
 
 guf_status device_native(void *device, uint64_t *out_context, int32_t *out_index,

@@ -21,13 +21,16 @@ Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
       mapped_(*this, Backing::kMapped),
       managed_(*this, Backing::kManaged),
       status_ring_(*this),
+      staged_copies_(*this),
       moves_(*this),
       tracer_(*this) {}
 
 guf_status Device::start(guf_error *error) {
   // A driver that says it has pools may still refuse to make one: plain memory serves too.
-  if (facts_.pools && driver_.pool_open(context_.index, &driver_pool_) != kDone) {
-    driver_pool_ = nullptr;
+  if (facts_.pools) {
+    const Code code = driver_.pool_open(context_, &driver_pool_);
+    if (code != kDone) driver_pool_ = nullptr;
+    if (driver_.meaning(code).sense == Sense::kLost) return check(code, "making a pool", error);
   }
   memory_.use(driver_pool_);
   GUF_GPU_TRY(make_stream(&default_stream_, error));
@@ -42,9 +45,16 @@ guf_status Device::make_stream(Stream **out, guf_error *error) {
   return open_stream(native, true, out, error);
 }
 
+void Device::settle() {
+  for (int i = 0; i < 2; ++i) {
+    const Code code = driver_.context_synchronize();
+    note(code);
+    if (code == kDone) return;
+  }
+}
+
 void Device::close() {
-  // A lost device answers at once; what it had is given back as far as the driver takes it.
-  note(driver_.context_synchronize());
+  settle();
   tracer_.close();
   status_ring_.close();
   staged_copies_.close();
@@ -52,7 +62,7 @@ void Device::close() {
   if (idle_stream_ != nullptr) {
     for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->close();
     // What goes back in the order of streams has gone before those and the pool do.
-    note(driver_.context_synchronize());
+    settle();
   }
   for (Stream *stream : {default_stream_, idle_stream_}) {
     if (stream != nullptr) close_stream(*stream);
@@ -88,7 +98,18 @@ guf_status Device::open_stream(Native native, bool owned, Stream **out, guf_erro
   return GUF_OK;
 }
 
+// A capture that nobody ended would make the driver refuse waits of the whole context for ever.
+void Device::drop_capture(Stream &stream) {
+  bool captured = false;
+  if (stream.capturing(&captured, nullptr) != GUF_OK || !captured) return;
+  Native graph = nullptr;
+  note(driver_.capture_end(stream.native(), &graph));
+  if (graph != nullptr) note(driver_.graph_close(graph));
+  memory_.give_all(memory_.take_captured(stream), stream);
+}
+
 void Device::close_stream(Stream &stream) {
+  if (stream.owned()) drop_capture(stream);
   memory_.remove_stream(stream);
   if (!stream.owned()) return stream.release();
   {
@@ -130,7 +151,8 @@ guf_status Device::refuse(Code code, const char *what, guf_error *error) {
     Code none = kDone;
     lost_code_.compare_exchange_strong(none, code, std::memory_order_relaxed);
   }
-  return fail_native(error, meaning.status, code, "%s failed: %s (%d)", what, meaning.name, code);
+  return fail_native(error, failure_of(meaning), code, "%s failed: %s (%d)", what, meaning.name,
+                     code);
 }
 
 guf_status Device::fail_lost(guf_error *error) const {

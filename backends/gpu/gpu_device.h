@@ -30,6 +30,9 @@ class Device {
   guf_status start(guf_error *error);
   // Gives back everything and the context.
   void close();
+  // Waits for all work, before memory is given back that it may be using. Once more where the
+  // driver refuses: a lost device answers at once.
+  void settle();
 
   Driver &driver() const { return driver_; }
   const Vendor &vendor() const { return vendor_; }
@@ -58,6 +61,8 @@ class Device {
   guf_status open_stream(Native native, bool owned, Stream **out, guf_error *error);
   // Never waits: a busy stream is destroyed later.
   void close_stream(Stream &stream);
+  // Ends a capture that is under way, without a graph.
+  void drop_capture(Stream &stream);
   // Destroys the closed streams that are idle by now, or all of them.
   void reap_streams(bool all = false);
 
@@ -120,10 +125,15 @@ class Visit {
   }
 
   // The same for what closes and frees: also where the device is lost, since a driver may still
-  // take things back. False: there is nothing to be done.
+  // take things back. A driver that refuses is asked once more: nobody comes again to close, and
+  // what is closed in no context may stay for ever. False: there is nothing to be done.
   bool begin_closing() {
     if (forked()) return false;
-    entered_ = device_.driver().enter(device_.context(), &before_) == kDone;
+    for (int i = 0; i < 2 && !entered_; ++i) {
+      const Code code = device_.driver().enter(device_.context(), &before_);
+      device_.note(code);
+      entered_ = code == kDone;
+    }
     return true;
   }
 

@@ -66,17 +66,21 @@ guf_status capture_begin(void *device, void *stream, int32_t mode, guf_error *er
 guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  if (!visit.begin_closing()) return fail_forked(error);
   Stream &order = owner.stream_of(stream);
   Native native = nullptr;
+  const bool lost = owner.lost();
   const Code code = owner.driver().capture_end(order.native(), &native);
+  // A driver that fails here has ended it, mostly.
+  if (code != kDone) owner.drop_capture(order);
   Block *const memory = owner.pool(Backing::kDevice).take_captured(order);
-  auto *graph = code == kDone ? create<Graph>(owner) : nullptr;
+  auto *graph = code == kDone && !lost ? create<Graph>(owner) : nullptr;
   if (graph == nullptr) {
     owner.pool(Backing::kDevice).give_all(memory, order);
-    if (code != kDone) return owner.check(code, "ending a capture", error);
-    owner.note(owner.driver().graph_close(native));
-    return fail_memory(error, "a graph");
+    if (code == kDone) owner.note(owner.driver().graph_close(native));
+    if (lost) return owner.fail_lost(error);
+    return code == kDone ? fail_memory(error, "a graph")
+                         : owner.check(code, "ending a capture", error);
   }
   graph->graph = native;
   graph->memory = memory;

@@ -33,6 +33,10 @@ guf_status Module::load(Device &device, const guf_module_image &image, Module **
     return fail(error, GUF_E_UNSUPPORTED, "image %.40s: found codec %d, wanted plain bytes", target,
                 image.codec);
   }
+  if (device.refused().has(image.format, target)) {
+    return fail(error, GUF_E_NO_IMAGE, "the driver of device %d, %s, refused the image '%.40s'",
+                device.context().index, device.facts().target, target);
+  }
   if (score_image(device, image) == 0) {
     return fail(error, GUF_E_NO_IMAGE, "image: found format %d for '%.40s', wanted one for %s",
                 image.format, target, device.facts().target);
@@ -44,8 +48,9 @@ guf_status Module::load(Device &device, const guf_module_image &image, Module **
     if (device.driver().meaning(code).sense == Sense::kNoImage) {
       device.refused().add(image.format, target);
     }
-    char what[96];
-    std::snprintf(what, sizeof(what), "loading the image '%.40s'", target);
+    char what[160];
+    std::snprintf(what, sizeof(what), "loading the image '%.40s' for device %d, %s,", target,
+                  device.context().index, device.facts().target);
     return device.check(code, what, error);
   }
   auto *module = create<Module>(device, native);

@@ -51,7 +51,7 @@ void write_info(const Device &device, guf_backend_device_info *out_info) {
 
 guf_status refuse_open(Code code, const char *what, int32_t index, guf_error *error) {
   const Meaning &meaning = the_driver->meaning(code);
-  return fail_native(error, meaning.status, code, "%s %d failed: %s (%d)", what, index,
+  return fail_native(error, failure_of(meaning), code, "%s %d failed: %s (%d)", what, index,
                      meaning.name, code);
 }
 
@@ -155,7 +155,7 @@ void device_close(void *device) {
 }
 
 // No thread of ours is to be stopped: caches go back when nothing that was queued needs them.
-guf_status shutdown(uint64_t timeout_ns, guf_error *error) {
+guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   if (forked()) return GUF_OK;
   WaitClock clock(timeout_ns);
   GUF_GPU_TRY(for_each_device([&](Device &device) -> guf_status {
@@ -163,7 +163,7 @@ guf_status shutdown(uint64_t timeout_ns, guf_error *error) {
     if (visit.begin(nullptr) != GUF_OK) return GUF_OK;
     const RelaxedCapture relaxed(device.driver());
     for (;;) {
-      const guf_status idle = device.default_stream().query(error);
+      const guf_status idle = device.default_stream().query(nullptr);
       if (idle != GUF_NOT_READY && idle != GUF_OK) return GUF_OK;
       if (idle == GUF_OK && device.staged_copies().idle()) return GUF_OK;
       if (clock.passed()) return GUF_TIMEOUT;

@@ -138,11 +138,11 @@ Code MemoryPool::ask_driver(uint64_t bytes, Stream &stream, uint64_t *out_addres
   }
   if (driver_pool_ == nullptr) return driver.allocate(bytes, out_address);
   const Code code = driver.pool_allocate(driver_pool_, bytes, stream.native(), out_address);
+  if (code != kDone || &stream != &device_.idle_stream()) return code;
   // Of every stream from now on: the idle stream has nothing that this could wait for.
-  if (code == kDone && &stream == &device_.idle_stream()) {
-    device_.note(driver.stream_synchronize(stream.native()));
-  }
-  return code;
+  const Code waited = driver.stream_synchronize(stream.native());
+  if (waited != kDone) device_.note(driver.pool_release(*out_address, stream.native()));
+  return waited;
 }
 
 void MemoryPool::return_to_driver(Block *block, Native stream) {
@@ -169,7 +169,8 @@ void MemoryPool::give_all(Block *blocks, Stream &stream) {
 void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
   if (blocks == nullptr) return;
   bool captured = false;
-  stream.capturing(&captured, nullptr);
+  // Where the driver does not say a graph may have the memory: it is kept.
+  if (stream.capturing(&captured, nullptr) != GUF_OK) captured = true;
   const RelaxedCapture relaxed(device_.driver());
   const std::lock_guard lock(mutex_);
   while (blocks != nullptr) {
@@ -188,6 +189,7 @@ void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
 void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
   const int number = pool_class(block->bytes);
   if (device_.lost()) {
+    device_.settle();
     return_to_driver(block, stream.native());
   } else if (follows_streams() && !anybodys && number >= 0) {
     push(&stream.cache().free[number], block);

@@ -31,6 +31,8 @@ guf_status MoveKernels::load(guf_error *error) {
 guf_status MoveKernels::load_best(guf_error *error) {
   const guf_module_v1 *const table = device_.vendor().moves();
   guf_status status = GUF_OK;
+  guf_error refusal = {};  // the caller's record is for failures, and the next image may do
+  refusal.struct_size = sizeof(refusal);
   for (;;) {
     const guf_module_image *best = nullptr;
     int32_t best_score = 0;
@@ -41,10 +43,14 @@ guf_status MoveKernels::load_best(guf_error *error) {
       best = &table->images[i];
     }
     if (best == nullptr) break;
-    status = Module::load(device_, *best, &module_, error);
-    if (status != GUF_E_NO_IMAGE) return status;
+    status = Module::load(device_, *best, &module_, &refusal);
+    if (status == GUF_OK) return status;
+    if (status != GUF_E_NO_IMAGE) break;
   }
-  if (status != GUF_OK) return status;
+  if (status != GUF_OK) {
+    if (error != nullptr && error->struct_size == sizeof(*error)) *error = refusal;
+    return status;
+  }
   return fail(error, GUF_E_NO_IMAGE, "the plugin has no moving kernels for %s",
               device_.facts().target);
 }

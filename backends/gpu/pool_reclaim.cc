@@ -63,8 +63,7 @@ Block *MemoryPool::take_captured(Stream &stream) {
 void MemoryPool::guard(Block *blocks, Stream &stream) {
   Guard *guard = nullptr;
   const guf_status status = device_.guards().take(stream.native(), &guard, nullptr);
-  if (status != GUF_OK && !device_.lost())
-    device_.note(device_.driver().stream_synchronize(stream.native()));
+  if (status != GUF_OK) device_.note(device_.driver().stream_synchronize(stream.native()));
   while (blocks != nullptr) {
     Block *const block = blocks;
     blocks = block->next;

@@ -3,6 +3,8 @@
 // small enough to stay in a cache on their way.
 #include "backends/gpu/staged_copy.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -13,6 +15,11 @@ namespace {
 
 constexpr uint64_t kPartBytes = uint64_t{4} << 20;
 
+enum : uint32_t { kWaiting, kPassing, kForgotten };
+
+// Guards the lists of all devices: it outlives them, as copies do that a lost device never ends.
+constinit std::mutex lists;
+
 }  // namespace
 
 StagedCopy *StagedCopies::begin() {
@@ -20,7 +27,8 @@ StagedCopy *StagedCopies::begin() {
   if (copy == nullptr) return nullptr;
   copy->home = this;
   copy->holders.store(1, std::memory_order_relaxed);
-  const std::lock_guard lock(mutex_);
+  copy->state.store(kWaiting, std::memory_order_relaxed);
+  const std::lock_guard lock(lists);
   copy->previous = nullptr;
   copy->next = first_;
   if (first_ != nullptr) first_->previous = copy;
@@ -31,29 +39,36 @@ StagedCopy *StagedCopies::begin() {
 void StagedCopies::let_go(StagedCopy *copy) {
   if (copy->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   {
-    const std::lock_guard lock(mutex_);
-    if (copy->previous != nullptr) {
-      copy->previous->next = copy->next;
-    } else {
-      first_ = copy->next;
+    const std::lock_guard lock(lists);
+    if (copy->state.load(std::memory_order_relaxed) != kForgotten) {
+      if (copy->previous != nullptr) {
+        copy->previous->next = copy->next;
+      } else {
+        copy->home->first_ = copy->next;
+      }
+      if (copy->next != nullptr) copy->next->previous = copy->previous;
     }
-    if (copy->next != nullptr) copy->next->previous = copy->previous;
   }
   destroy(copy);
 }
 
-// One part, on a thread of the driver, in the stream's order.
+// One part, on a thread of the driver, in the stream's order. Who was told that the device is lost
+// may have freed the host's memory.
 void StagedCopies::pass(void *argument) {
   auto *copy = static_cast<StagedCopy *>(argument);
-  const uint64_t bytes = std::min(copy->left, copy->part_bytes);
-  if (copy->to_device) {
-    std::memcpy(copy->staging, copy->host, bytes);
-  } else {
-    std::memcpy(copy->host, copy->staging, bytes);
+  uint32_t waiting = kWaiting;
+  if (copy->state.compare_exchange_strong(waiting, kPassing, std::memory_order_acq_rel)) {
+    const uint64_t bytes = copy->home->device_.lost() ? 0 : std::min(copy->left, copy->part_bytes);
+    if (copy->to_device) {
+      std::memcpy(copy->staging, copy->host, bytes);
+    } else {
+      std::memcpy(copy->host, copy->staging, bytes);
+    }
+    copy->host += bytes;
+    copy->left -= bytes;
+    copy->state.store(kWaiting, std::memory_order_release);
   }
-  copy->host += bytes;
-  copy->left -= bytes;
-  copy->home->let_go(copy);
+  let_go(copy);
 }
 
 guf_status StagedCopies::queue(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction,
@@ -115,17 +130,20 @@ guf_status StagedCopies::queue_parts(StagedCopy &copy, uint64_t device_address, 
 }
 
 bool StagedCopies::idle() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(lists);
   return first_ == nullptr;
 }
 
 void StagedCopies::close() {
-  const std::lock_guard lock(mutex_);
-  while (first_ != nullptr) {
-    StagedCopy *const copy = first_;
-    first_ = copy->next;
-    destroy(copy);
+  const std::lock_guard lock(lists);
+  for (StagedCopy *copy = first_; copy != nullptr; copy = copy->next) {
+    uint32_t waiting = kWaiting;
+    while (!copy->state.compare_exchange_weak(waiting, kForgotten, std::memory_order_acq_rel)) {
+      waiting = kWaiting;
+      sched_yield();
+    }
   }
+  first_ = nullptr;
 }
 
 }  // namespace gufunc::gpu

@@ -13,6 +13,7 @@
 namespace gufunc::gpu {
 
 class Stream;
+class Device;
 class StagedCopies;
 
 // One copy under way. Its parts run one after the other and share one piece of staging.
@@ -24,15 +25,19 @@ struct StagedCopy {
   uint64_t part_bytes;
   bool to_device;
   std::atomic<uint32_t> holders;  // parts that are queued, and who queues them
+  std::atomic<uint32_t> state;    // of what the driver's thread does
   StagedCopy *next, *previous;
 };
 
 class StagedCopies {
  public:
+  explicit StagedCopies(Device &device) : device_(device) {}
+
   // Errors  GUF_E_CAPTURE <= the stream is captured;  GUF_E_NO_MEMORY, or what the driver says
   guf_status queue(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction, Stream &stream,
                    guf_error *error);
-  // Forgets copies that never ended: when the device is idle or lost.
+  // Forgets copies that never ended: when the device is idle or lost. Their memory is the driver's
+  // thread's then, which may still come, and touches nothing else any more.
   void close();
   bool idle();
 
@@ -40,10 +45,10 @@ class StagedCopies {
   guf_status queue_parts(StagedCopy &copy, uint64_t device_address, Stream &stream,
                          guf_error *error);
   StagedCopy *begin();
-  void let_go(StagedCopy *copy);
+  static void let_go(StagedCopy *copy);
   static void pass(void *copy);
 
-  std::mutex mutex_;
+  Device &device_;
   StagedCopy *first_ = nullptr;
 };
 

@@ -2,6 +2,8 @@
 // Three small operations of the driver per request that may fail: a memset, a copy, a call.
 #include "backends/gpu/status_ring.h"
 
+#include <sched.h>
+
 #include <cstdio>
 #include <cstring>
 
@@ -21,7 +23,22 @@ constexpr EventText kEventTexts[] = {
     {GUF_FP_INVALID, "invalid value"},
 };
 
+constexpr uint32_t kSlots = 256;
+
 }  // namespace
+
+struct StatusChunk {
+  StatusRing *ring;
+  StatusChunk *next;
+  uint64_t device_address, host_address;
+  std::atomic<uint32_t> inside;   // looks that are under way
+  std::atomic<uint32_t> holders;  // the ring, and every slot that may be looked at without it
+  StatusSlot slots[kSlots];
+
+  void let_go(uint32_t count) {
+    if (holders.fetch_sub(count, std::memory_order_acq_rel) == count) host_free(this);
+  }
+};
 
 StatusSlot *StatusRing::take_free() {
   const std::lock_guard lock(mutex_);
@@ -59,9 +76,10 @@ guf_status StatusRing::take(Stream &stream, StatusSlot **out, guf_error *error) 
 
 // Outside the lock: other requests go on meanwhile. Plain memory: it serves all streams at once.
 guf_status StatusRing::grow(guf_error *error) {
-  auto *chunk = static_cast<Chunk *>(host_alloc(sizeof(Chunk), alignof(Chunk)));
-  if (chunk == nullptr) return fail_memory(error, "status words");
-  std::memset(static_cast<void *>(chunk), 0, sizeof(Chunk));
+  void *const memory = host_alloc(sizeof(StatusChunk), alignof(StatusChunk));
+  if (memory == nullptr) return fail_memory(error, "status words");
+  std::memset(memory, 0, sizeof(StatusChunk));
+  auto *const chunk = new (memory) StatusChunk;
   const RelaxedCapture relaxed(device_.driver());
   Driver &driver = device_.driver();
   uint64_t device_address = 0, host_address = 0;
@@ -79,10 +97,13 @@ guf_status StatusRing::grow(guf_error *error) {
   }
   chunk->device_address = device_address;
   chunk->host_address = host_address;
+  chunk->ring = this;
+  chunk->inside.store(0, std::memory_order_relaxed);
+  chunk->holders.store(1 + kSlots, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   for (uint32_t i = 0; i < kSlots; ++i) {
     StatusSlot &slot = *new (&chunk->slots[i]) StatusSlot();
-    slot.ring = this;
+    slot.chunk = chunk;
     slot.device_address = device_address + i * sizeof(uint32_t);
     slot.host = reinterpret_cast<uint32_t *>(host_address) + i;
     slot.next = free_;
@@ -124,17 +145,23 @@ guf_status StatusRing::look_later(StatusSlot *slot, Stream &stream, const Status
 // On a thread of the driver: no call of the driver, no lock that is held during one.
 void StatusRing::look(void *argument) {
   StatusSlot &slot = *static_cast<StatusSlot *>(argument);
-  Stream *const stream = slot.stream.exchange(nullptr, std::memory_order_acq_rel);
-  if (stream == nullptr) return;
+  StatusChunk &chunk = *slot.chunk;
+  chunk.inside.fetch_add(1);
+  Stream *const stream = slot.stream.exchange(nullptr);
+  if (stream == nullptr) {  // the ring is closed
+    chunk.inside.fetch_sub(1);
+    return chunk.let_go(1);
+  }
   const uint32_t found = *slot.host;
   if (found != 0) tell(slot, found, *stream);
   stream->expected_came();
   stream->release();
-  StatusRing &ring = *slot.ring;
+  StatusRing &ring = *chunk.ring;
   slot.next = ring.returned_.load(std::memory_order_relaxed);
   while (!ring.returned_.compare_exchange_weak(slot.next, &slot, std::memory_order_release,
                                                std::memory_order_relaxed)) {
   }
+  chunk.inside.fetch_sub(1);
 }
 
 void StatusRing::tell(const StatusSlot &slot, uint32_t found, Stream &stream) {
@@ -165,17 +192,22 @@ void StatusRing::tell(const StatusSlot &slot, uint32_t found, Stream &stream) {
 
 void StatusRing::close() {
   while (chunks_ != nullptr) {
-    Chunk *const chunk = chunks_;
+    StatusChunk *const chunk = chunks_;
     chunks_ = chunk->next;
+    uint32_t ours = 1;
     for (StatusSlot &slot : chunk->slots) {
-      Stream *const stream = slot.stream.exchange(nullptr, std::memory_order_acq_rel);
-      if (stream == nullptr) continue;
+      Stream *const stream = slot.stream.exchange(nullptr);
+      if (stream == nullptr) {
+        ++ours;
+        continue;
+      }
       stream->expected_came();
       stream->release();
     }
+    while (chunk->inside.load() != 0) sched_yield();
     device_.note(device_.driver().release(chunk->device_address));
     device_.note(device_.driver().host_release(chunk->host_address));
-    host_free(chunk);
+    chunk->let_go(ours);
   }
   free_ = nullptr;
   returned_.store(nullptr, std::memory_order_relaxed);

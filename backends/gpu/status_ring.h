@@ -27,9 +27,11 @@ struct StatusWish {
   uint64_t launch;                // number among the stream's; 0: tell nobody
 };
 
+struct StatusChunk;
+
 // One word. `host` is page-locked.
 struct StatusSlot {
-  StatusRing *ring;
+  StatusChunk *chunk;
   uint64_t device_address;
   uint32_t *host;
   StatusSlot *next;
@@ -49,17 +51,11 @@ class StatusRing {
   // Queues the look at it, after which the word is free again.
   guf_status look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish, guf_error *error);
 
-  // Frees everything, also what nobody looked at: when the device is idle or lost.
+  // Frees everything, also what nobody looked at: when the device is idle or lost. Words that the
+  // driver's thread may still come for are its own then.
   void close();
 
  private:
-  static constexpr uint32_t kSlots = 256;
-  struct Chunk {
-    Chunk *next;
-    uint64_t device_address, host_address;
-    StatusSlot slots[kSlots];
-  };
-
   guf_status grow(guf_error *error);
   StatusSlot *take_free();
   static void look(void *slot);
@@ -68,7 +64,7 @@ class StatusRing {
   Device &device_;
   std::mutex mutex_;
   StatusSlot *free_ = nullptr;
-  Chunk *chunks_ = nullptr;
+  StatusChunk *chunks_ = nullptr;
   std::atomic<StatusSlot *> returned_{nullptr};  // pushed by the driver's threads, taken as a whole
 };
 

@@ -24,8 +24,12 @@ class HipDevices : public gpu::Driver {
 
   void write_version(char *out_text, size_t size) const override {
     int version = 0;
-    hip_.hipRuntimeGetVersion(&version);
-    std::snprintf(out_text, size, "HIP %d.%d", version / 10000000, version / 100000 % 100);
+    const HipError asked = hip_.hipRuntimeGetVersion(&version);
+    if (asked == kHipSuccess && version > 0) {
+      std::snprintf(out_text, size, "HIP %d.%d", version / 10000000, version / 100000 % 100);
+    } else {
+      std::snprintf(out_text, size, "HIP of an unknown version");
+    }
   }
 
   Code device_facts(int32_t index, gpu::DeviceFacts *out) override {
@@ -46,7 +50,7 @@ class HipDevices : public gpu::Driver {
 
   // There is nothing to adopt: the device is the context.
   Code context_open(int32_t index, uint64_t native, gpu::Context *out) override {
-    *out = {nullptr, index, false};
+    *out = {nullptr, index, false, index};
     return native == 0 ? kHipSuccess : kHipNotSupported;
   }
   void context_close(const gpu::Context &) override {}
@@ -61,7 +65,9 @@ class HipDevices : public gpu::Driver {
     return changed;
   }
   void leave(const gpu::Context &, uint64_t before) override {
-    if (before != 0) hip_.hipSetDevice(static_cast<int>(before - 1));
+    const int device = static_cast<int>(before) - 1;
+    // Once more where it fails: the thread has to get its device back.
+    if (before != 0 && hip_.hipSetDevice(device) != kHipSuccess) hip_.hipSetDevice(device);
   }
 
   Code context_synchronize() override { return hip_.hipDeviceSynchronize(); }

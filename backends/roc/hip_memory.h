@@ -20,11 +20,11 @@ class HipMemory : public HipDevices {
   }
   Code release(uint64_t address) override { return hip_.hipFree(pointer_of(address)); }
 
-  Code pool_open(int32_t index, Native *out_pool) override {
+  Code pool_open(const gpu::Context &context, Native *out_pool) override {
     HipPoolProperties wanted = {};
     wanted.allocation_type = 1;
     wanted.location_type = 1;
-    wanted.location_id = index;
+    wanted.location_id = context.index;
     const HipError made = hip_.hipMemPoolCreate(out_pool, &wanted);
     if (made != kHipSuccess) return made;
     uint64_t keep_all = UINT64_MAX;

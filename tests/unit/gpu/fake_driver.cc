@@ -63,7 +63,7 @@ Code FakeDriver::release(uint64_t address) {
   return kDone;
 }
 
-Code FakeDriver::pool_open(int32_t, Native *out_pool) {
+Code FakeDriver::pool_open(const Context &, Native *out_pool) {
   *out_pool = this;
   return with_pools ? kDone : -1;
 }

@@ -40,7 +40,7 @@ class FakeDriver final : public Driver {
   Code context_synchronize() override;
   Code allocate(uint64_t bytes, uint64_t *out_address) override;
   Code release(uint64_t address) override;
-  Code pool_open(int32_t, Native *out_pool) override;
+  Code pool_open(const Context &, Native *out_pool) override;
   Code pool_close(Native) override { return kDone; }
   Code pool_trim(Native, uint64_t) override { return kDone; }
   Code pool_allocate(Native, uint64_t bytes, Native, uint64_t *out_address) override;
