@@ -78,6 +78,8 @@ const Sim &sim() {
     bind(library, "violations", &result.violations);
     bind(library, "violation", &result.violation);
     bind(library, "hide", &result.hide);
+    bind(library, "heal", &result.heal);
+    bind(library, "current", &result.current);
     return result;
   }();
   return found;

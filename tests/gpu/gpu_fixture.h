@@ -27,6 +27,8 @@ struct Sim {
   uint32_t (*violations)(void);
   const char *(*violation)(uint32_t index);
   int (*hide)(const char *function, int hidden);
+  void (*heal)(void);
+  uint64_t (*current)(void);
 };
 const Sim &sim();
 

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images and launches through the plugin's slots: which image is taken, what kernels find and say.
+#include <cstring>
+
+#include "tests/gpu/device_calls.h"
+#include "tests/gpu/small_module.h"
+
+namespace gufunc::gpu_test {
+namespace {
+
+constexpr int64_t kItems = 100;
+constexpr uint64_t kBytes = kItems * sizeof(double);
+
+class DeviceLaunch : public DeviceCalls {
+ protected:
+  void SetUp() override {
+    DeviceCalls::SetUp();
+    if (small_images().empty()) GTEST_SKIP() << "built without a compiler for this vendor's images";
+  }
+
+  // The image that the device likes best, and its score.
+  const guf_module_image *best(void *device, int32_t *out_score) {
+    const guf_module_image *found = nullptr;
+    *out_score = 0;
+    for (const PlainImage &one : small_images()) {
+      const int32_t score = plugin().image_score(device, &one.image);
+      if (score <= *out_score) continue;
+      *out_score = score;
+      found = &one.image;
+    }
+    return found;
+  }
+  void *load(void *device) {
+    int32_t score = 0;
+    const guf_module_image *const image = best(device, &score);
+    void *module = nullptr;
+    if (image == nullptr) {
+      ADD_FAILURE() << "no image for the device";
+      return nullptr;
+    }
+    EXPECT_EQ(plugin().module_load(device, image, &module, &error_), GUF_OK) << error_.message;
+    return module;
+  }
+  void *kernel(void *module, const char *function) {
+    void *found = nullptr;
+    EXPECT_EQ(plugin().kernel_get(module, 0, small_stem(function), &found, &error_), GUF_OK)
+        << error_.message;
+    return found;
+  }
+  void send(void *device, uint64_t to, const std::vector<double> &elements) {
+    copy(device, nullptr, to, address_of(elements), elements.size() * 8, GUF_COPY_HOST_TO_DEVICE);
+  }
+  // plus of what is there gives the right sums.
+  void expect_sums(void *device, void *module) {
+    const uint64_t memory = allocate(device, 3 * kBytes);
+    std::vector<double> a(kItems), b(kItems, 0.5), sums(kItems);
+    for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<double>(i);
+    send(device, memory, a);
+    send(device, memory + kBytes, b);
+    const guf_launch_block block =
+        row_block({memory, memory + kBytes, memory + 2 * kBytes}, 2, kItems);
+    const guf_backend_launch launch = launch_of(kernel(module, "plus"), nullptr, block);
+    EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;
+    copy(device, nullptr, address_of(sums), memory + 2 * kBytes, kBytes, GUF_COPY_DEVICE_TO_HOST);
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(sums[i], a[i] + 0.5);
+    free(device, memory, 3 * kBytes);
+  }
+};
+
+TEST_F(DeviceLaunch, ElementsAndRows) {
+  OpenDevice device;
+  void *const module = load(device);
+  expect_sums(device, module);
+  const uint64_t memory = allocate(device, 2 * kBytes);
+  std::vector<double> a(kItems, 2), out(10);
+  send(device, memory, a);
+  const guf_launch_block block = dot_block(memory, memory, memory + kBytes, 10, 10);
+  const guf_backend_launch launch = launch_of(kernel(module, "dot"), nullptr, block);
+  EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;
+  copy(device, nullptr, address_of(out), memory + kBytes, 80, GUF_COPY_DEVICE_TO_HOST);
+  EXPECT_EQ(out, std::vector<double>(10, 40));
+  free(device, memory, 2 * kBytes);
+  plugin().module_unload(module);
+}
+
+// Events that are watched are or-ed into the caller's word; those that fail a launch are told once
+// by its stream, and by events recorded behind it, not before it.
+TEST_F(DeviceLaunch, FloatingPointEvents) {
+  OpenDevice device;
+  void *const module = load(device);
+  void *const stream = open_stream(device);
+  void *const before = open_event(device);
+  void *const behind = open_event(device);
+  const uint64_t memory = allocate(device, 3 * kBytes);
+  send(device, memory, std::vector<double>(kItems, 1));
+  send(device, memory + kBytes, std::vector<double>(kItems, 0));
+  const guf_launch_block block =
+      row_block({memory, memory + kBytes, memory + 2 * kBytes}, 2, kItems);
+  uint32_t events = GUF_FP_OVERFLOW;
+  guf_launch_watch watch = {"ratio", GUF_FUNCTION_DIVIDES, GUF_FP_DIVIDE | GUF_FP_INVALID, 0, 0,
+                            &events};
+  guf_backend_launch launch = launch_of(kernel(module, "ratio"), stream, block);
+  launch.watch = &watch;
+  EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(plugin().event_record(before, stream, &error_), GUF_OK);
+  EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(events, uint32_t{GUF_FP_OVERFLOW | GUF_FP_DIVIDE});
+
+  watch = {"ratio", GUF_FUNCTION_DIVIDES, 0, GUF_FP_DIVIDE, 0, nullptr};
+  EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(plugin().event_record(behind, stream, &error_), GUF_OK);
+  EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_E_FLOATING_POINT);
+  EXPECT_STREQ(error_.message, "divide by zero encountered in ratio; launch 2 of the stream");
+  EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK);
+  EXPECT_EQ(plugin().event_query(behind, &error_), GUF_E_FLOATING_POINT);
+  EXPECT_EQ(plugin().event_query(before, &error_), GUF_OK);
+  free(device, memory, 3 * kBytes);
+  for (void *const event : {before, behind}) plugin().event_close(event);
+  plugin().stream_close(stream);
+  plugin().module_unload(module);
+}
+
+TEST_F(DeviceLaunch, AFunctionThatFailsSaysSo) {
+  OpenDevice device;
+  void *const module = load(device);
+  void *const stream = open_stream(device);
+  const uint64_t memory = allocate(device, 2 * kBytes);
+  std::vector<double> elements(kItems, 1);
+  elements[70] = -1;
+  send(device, memory, elements);
+  guf_launch_block block = row_block({memory, memory + kBytes}, 1, kItems);
+  block.flags |= GUF_LAUNCH_STATUS;
+  guf_backend_launch launch = launch_of(kernel(module, "checked"), stream, block);
+  launch.failure = "found a negative element";
+  EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_E_VALUE);
+  EXPECT_STREQ(error_.message, "found a negative element; launch 1 of the stream");
+  elements[70] = 1;
+  send(device, memory, elements);
+  EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  free(device, memory, 2 * kBytes);
+  plugin().stream_close(stream);
+  plugin().module_unload(module);
+}
+
+// However often a launch fails before it is queued, it takes no more status words.
+TEST_F(DeviceLaunch, AFailingLaunchGivesItsStatusWordBack) {
+  OpenDevice device;
+  void *const module = load(device);
+  void *const stream = open_stream(device);
+  const uint64_t memory = allocate(device, 2 * kBytes);
+  guf_launch_block block = row_block({memory, memory + kBytes}, 1, kItems);
+  block.flags |= GUF_LAUNCH_STATUS;
+  const guf_backend_launch launch = launch_of(kernel(module, "checked"), stream, block);
+  sim().clear_calls();
+  sim().fault(pick("cuMemsetD32Async:0:1", "hipMemsetD32Async:0:1"));
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_E_ARG);
+  }
+  EXPECT_EQ(sim().calls(pick("cuMemHostAlloc", "hipHostMalloc")), 1u);
+  free(device, memory, 2 * kBytes);
+  plugin().stream_close(stream);
+  plugin().module_unload(module);
+}
+
+TEST_F(DeviceLaunch, AMethodLooksForEvents) {
+  OpenDevice device;
+  void *const module = load(device);
+  void *const stream = open_stream(device);
+  const uint64_t memory = allocate(device, 2 * kBytes);
+  send(device, memory, std::vector<double>(kItems, 1e308));
+  const guf_method_block block = fold_block(GUF_METHOD_REDUCE, memory, memory + kBytes, kItems);
+  guf_launch_watch watch = {"plus", 0, 0, GUF_FP_OVERFLOW, 0, nullptr};
+  guf_backend_method method = method_of(kernel(module, "plus"), stream, block);
+  method.watch = &watch;
+  EXPECT_EQ(plugin().method(device, &method, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_E_FLOATING_POINT);
+  EXPECT_STREQ(error_.message, "overflow encountered in plus; launch 1 of the stream");
+  free(device, memory, 2 * kBytes);
+  plugin().stream_close(stream);
+  plugin().module_unload(module);
+}
+
+// Image after image is refused; each has no score from then on, the next one is taken and works,
+// and refusals name the device.
+TEST_F(DeviceLaunch, ImagesThatTheDriverRefuses) {
+  int32_t score = 0;
+  size_t usable = 0;
+  {
+    OpenDevice device;
+    for (const PlainImage &one : small_images()) {
+      usable += plugin().image_score(device, &one.image) > 0;
+    }
+  }
+  for (size_t refused = 0; refused <= usable; ++refused) {
+    OpenDevice device;
+    for (size_t i = 0; i < refused; ++i) {
+      const guf_module_image *const image = best(device, &score);
+      ASSERT_NE(image, nullptr);
+      void *none = nullptr;
+      sim().fault(pick("cuModuleLoadData:1:209", "hipModuleLoadData:1:209"));
+      EXPECT_EQ(plugin().module_load(device, image, &none, &error_), GUF_E_NO_IMAGE);
+      EXPECT_EQ(error_.native_code, 209);
+      EXPECT_NE(std::strstr(error_.message, device.info().target), nullptr) << error_.message;
+      EXPECT_EQ(plugin().image_score(device, image), 0);
+      EXPECT_EQ(plugin().module_load(device, image, &none, &error_), GUF_E_NO_IMAGE);
+      EXPECT_NE(std::strstr(error_.message, "refused"), nullptr) << error_.message;
+      sim().clear_faults();
+    }
+    const guf_module_image *const next = best(device, &score);
+    EXPECT_EQ(next == nullptr, refused == usable);
+    if (next == nullptr) continue;
+    void *const module = load(device);
+    expect_sums(device, module);
+    plugin().module_unload(module);
+  }
+  EXPECT_GE(usable, secure_getenv("GUFUNC_TEST_IMAGES") == nullptr ? 1u : 2u);
+}
+
+// A driver that lacks what graphs need says so where one is asked for.
+TEST_F(DeviceLaunch, ADriverWithoutGraphs) {
+  const char *const missing = secure_getenv("GUFUNC_SIM_MISSING");
+  if (missing == nullptr) GTEST_SKIP() << "the driver has graphs";
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  const guf_gpu_api &gpu = gpu_extension();
+  void *graph = nullptr;
+  guf_status status = gpu.capture_begin(device, stream, GUF_GPU_CAPTURE_RELAXED, &error_);
+  if (status == GUF_OK) status = gpu.capture_end(device, stream, &graph, &error_);
+  if (status == GUF_OK) status = gpu.graph_instantiate(graph, &error_);
+  EXPECT_EQ(status, GUF_E_UNSUPPORTED);
+  EXPECT_EQ(error_.native_code, 801);
+  gpu.graph_destroy(graph);
+  plugin().stream_close(stream);
+}
+
+}  // namespace
+}  // namespace gufunc::gpu_test

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/gpu/fault_rules.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace gufunc::gpu_test {
+namespace {
+
+// What a plugin does with a failing function of its driver.
+enum class Fate {
+  kUsual,       // told by slots that can fail, noted by those that cannot
+  kTold,        // the slot fails with what the code means
+  kNoted,       // the slot goes on; a code that means the end of the device is remembered
+  kUnnoticed,   // the slot goes on, the code means nothing
+  kToldIfLost,  // told where the device is lost, else unnoticed
+  kEither,      // any of these: the slot calls the function for more than one reason
+  kNextImage,   // unnoticed where the plugin has another image for the device, else told
+  kAnswered,    // the slot answers GUF_NOT_READY
+  kOpen         // told, or the slot goes on and later ones may miss what was not found
+};
+
+struct Rule {
+  const char *slot;  // or "*"
+  const char *cuda;  // or "*"
+  const char *hip;
+  int code;  // 0: every code
+  Fate fate;
+};
+
+// The first that fits holds; without one it is as usual.
+constexpr Rule kRules[] = {
+    // Entering and leaving the device's context; what gives back enters a second time, and
+    // what ends goes on with the next device.
+    {"shutdown", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kNoted},
+    {"shutdown", "cuCtxPushCurrent_v2", "", 0, Fate::kNoted},
+    {"host_unregister", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kNoted},
+    {"host_unregister", "cuCtxPushCurrent_v2", "", 0, Fate::kNoted},
+    {"capture_end", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kEither},
+    {"capture_end", "cuCtxPushCurrent_v2", "", 0, Fate::kEither},
+    {"*", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kUsual},
+    {"*", "cuCtxPushCurrent_v2", "", 0, Fate::kUsual},
+    {"*", "", "hipSetDevice", 0, Fate::kEither},
+    {"*", "cuCtxPopCurrent_v2", "", 0, Fate::kUnnoticed},
+    {"*", "cuThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode", 0,
+     Fate::kUnnoticed},
+    // What a driver does not know of memory is not page-locked.
+    {"*", "cuPointerGetAttribute", "hipPointerGetAttributes", 0, Fate::kUnnoticed},
+    {"*", "cuDriverGetVersion", "hipRuntimeGetVersion", 0, Fate::kUnnoticed},
+    // A device without a pool of the driver's serves, one that is gone does not.
+    {"device_open", "cuMemPoolCreate", "hipMemPoolCreate", 0, Fate::kToldIfLost},
+    {"device_open", "cuMemPoolSetAttribute", "hipMemPoolSetAttribute", 0, Fate::kToldIfLost},
+    {"device_open", "cuDeviceGetAttribute", "hipDeviceGetAttribute", 0, Fate::kOpen},
+    // Questions that have this answer.
+    {"stream_query", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kAnswered},
+    {"event_query", "cuEventQuery", "hipEventQuery", kNotReady, Fate::kAnswered},
+    {"event_elapsed", "cuEventElapsedTime", "hipEventElapsedTime", kNotReady, Fate::kAnswered},
+    {"*", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kUnnoticed},
+    {"*", "cuEventQuery", "hipEventQuery", kNotReady, Fate::kUnnoticed},
+    // Answers that the plugin has another way for.
+    {"peer_enable", "cuCtxEnablePeerAccess", "hipDeviceEnablePeerAccess", kPeerEnabled,
+     Fate::kUnnoticed},
+    {"graph_update", "cuGraphExecUpdate_v2", "hipGraphExecUpdate", kUpdateFailed, Fate::kUnnoticed},
+    {"graph_update", "cuGraphExecDestroy", "hipGraphExecDestroy", 0, Fate::kNoted},
+    {"*", "cuMemAllocFromPoolAsync", "hipMallocFromPoolAsync", kOutOfMemory, Fate::kUnnoticed},
+    {"*", "cuMemHostAlloc", "hipHostMalloc", kOutOfMemory, Fate::kEither},
+    {"*", "cuMemHostGetDevicePointer_v2", "hipHostGetDevicePointer", kOutOfMemory,
+     Fate::kUnnoticed},
+    {"memory_alloc", "cuMemAllocManaged", "hipMallocManaged", kOutOfMemory, Fate::kUnnoticed},
+    {"memory_alloc", "cuMemAlloc_v2", "hipMalloc", kOutOfMemory, Fate::kUnnoticed},
+    {"module_load", "cuModuleLoadData", "hipModuleLoadData", 0, Fate::kUsual},
+    // The plugin's own kernels: PTX serves where the driver has no use for the machine code.
+    {"*", "cuModuleLoadData", "", 209, Fate::kNextImage},
+    {"*", "cuModuleLoadData", "", 221, Fate::kNextImage},
+    {"*", "cuModuleLoadData", "", 222, Fate::kNextImage},
+    {"*", "cuModuleLoadData", "", 223, Fate::kNextImage},
+    // An entry that the image does not have; what needs it says so.
+    {"*", "cuModuleGetFunction", "hipModuleGetFunction", kNotFound, Fate::kOpen},
+    // Making room: what does not succeed leaves less of it.
+    {"*", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kEither},
+    {"memory_alloc", "cuStreamSynchronize", "hipStreamSynchronize", 0, Fate::kEither},
+    {"memory_alloc", "cuMemFreeAsync", "hipFreeAsync", 0, Fate::kNoted},
+    {"memory_alloc", "cuMemFree_v2", "hipFree", 0, Fate::kNoted},
+    {"memory_alloc", "cuMemPoolTrimTo", "hipMemPoolTrimTo", 0, Fate::kNoted},
+    // Events of the plugin's own, behind what was freed; others are asked for by the slot.
+    {"event_open", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kUsual},
+    {"event_record", "cuEventRecord", "hipEventRecord", 0, Fate::kUsual},
+    {"event_query", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
+    {"event_synchronize", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
+    {"stream_query", "cuStreamQuery", "hipStreamQuery", 0, Fate::kUsual},
+    {"shutdown", "*", "*", 0, Fate::kNoted},
+    {"stream_synchronize", "*", "*", 0, Fate::kUsual},
+    {"graph_launch", "*", "*", 0, Fate::kUsual},
+    {"*", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kNoted},
+    {"*", "cuEventRecord", "hipEventRecord", 0, Fate::kNoted},
+    {"*", "cuEventQuery", "hipEventQuery", 0, Fate::kNoted},
+    {"*", "cuStreamQuery", "hipStreamQuery", 0, Fate::kEither},
+    {"memory_trim", "*", "*", 0, Fate::kNoted},
+};
+
+// Slots that give things back, or cannot fail.
+constexpr const char *kSilent[] = {"device_close",  "stream_close",  "event_close", "memory_free",
+                                   "module_unload", "graph_destroy", "builtins",    "image_score"};
+// Slots that say nothing of a lost device, beside the silent ones.
+constexpr const char *kUnasking[] = {
+    "memory_limit",    "device_native", "stream_native", "event_native", "describe_launch",
+    "describe_method", "extension",     "probe",         "shutdown",     "host_unregister"};
+
+template <size_t kCount>
+bool is_among(const char *const (&names)[kCount], const char *slot) {
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](const char *name) { return std::strcmp(name, slot) == 0; });
+}
+
+Fate fate_of(const Call &call, const std::string &function, const FaultCode &code) {
+  Fate fate = Fate::kUsual;
+  for (const Rule &rule : kRules) {
+    const bool slot = std::strcmp(rule.slot, "*") == 0 || std::strcmp(rule.slot, call.slot) == 0;
+    const char *const named = pick(rule.cuda, rule.hip);
+    const bool fits = std::strcmp(named, "*") == 0 || function == named;
+    if (!slot || !fits || (rule.code != 0 && rule.code != code.code)) continue;
+    fate = rule.fate;
+    break;
+  }
+  if (fate == Fate::kUsual) return is_among(kSilent, call.slot) ? Fate::kNoted : Fate::kTold;
+  if (fate == Fate::kNextImage) return GUFUNC_TEST_IMAGES > 1 ? Fate::kUnnoticed : Fate::kTold;
+  if (fate == Fate::kToldIfLost) return code.lost ? Fate::kTold : Fate::kUnnoticed;
+  return fate;
+}
+
+std::string text_of(const Call &call) {
+  char text[300];
+  std::snprintf(text, sizeof(text), "%s gave %d, code %d, '%s'", call.slot, call.status,
+                call.native_code, call.message);
+  return text;
+}
+
+bool is_told(const Call &call, const FaultCode &code) {
+  const std::string number = "(" + std::to_string(code.code) + ")";
+  return call.status == code.status && call.native_code == code.code &&
+         std::strstr(call.message, number.c_str()) != nullptr;
+}
+
+bool says_lost(const Call &call, const FaultCode &code) {
+  return call.status == GUF_E_DEVICE_LOST && is_told(call, code);
+}
+
+bool answers_for_device(const char *slot) {
+  return !is_among(kSilent, slot) && !is_among(kUnasking, slot);
+}
+
+// A record of a failure is written by calls that fail alone.
+bool is_silent_success(const Call &call) {
+  return call.status == GUF_OK && call.native_code == 0 && call.message[0] == '\0';
+}
+
+// Calls behind the one that failed, or after which the device is lost.
+std::string judge_rest(const Trial &run, size_t struck, bool lost, const FaultCode &code) {
+  const void *const device = run.calls()[struck].device;
+  for (size_t i = struck + 1; i < run.calls().size(); ++i) {
+    const Call &call = run.calls()[i];
+    const bool lost_here = lost && call.device == device && answers_for_device(call.slot);
+    const bool fine = lost_here ? says_lost(call, code) : is_silent_success(call);
+    if (!fine) return "later " + text_of(call) + (lost_here ? ", of a lost device" : "");
+  }
+  return "";
+}
+
+std::string compare(const Trial &clean, const Trial &run, size_t first, size_t end) {
+  for (size_t i = first; i < end; ++i) {
+    if (i >= clean.calls().size() || i >= run.calls().size()) return "another number of calls";
+    const Call &wanted = clean.calls()[i], &found = run.calls()[i];
+    if (std::strcmp(wanted.slot, found.slot) != 0 || wanted.status != found.status ||
+        !is_silent_success(found)) {
+      return "unlike without a fault, " + text_of(found);
+    }
+  }
+  return "";
+}
+
+// Calls say that the device is lost, or need nothing of the driver; what was said once is said ever
+// after. `asked`: the device of which every allocation from call `first` on has to say it.
+std::string judge_lost(const Trial &run, size_t first, const void *asked, const FaultCode &code,
+                       std::set<const void *> *out_lost) {
+  for (size_t i = first; i < run.calls().size(); ++i) {
+    const Call &call = run.calls()[i];
+    const bool says = says_lost(call, code);
+    if (!says && call.status != GUF_OK) return "sticky: " + text_of(call);
+    if (call.device == nullptr || !answers_for_device(call.slot)) continue;
+    const bool asks = call.device == asked && std::strcmp(call.slot, "memory_alloc") == 0;
+    if (!says && (asks || out_lost->count(call.device) != 0)) {
+      return "sticky: not lost, " + text_of(call);
+    }
+    if (says) out_lost->insert(call.device);
+  }
+  return "";
+}
+
+// After a code that the driver repeats for ever.
+std::string judge_sticky(const Trial &run, size_t struck, const FaultCode &code) {
+  const Call &first = run.calls()[struck];
+  if (fate_of(first, run.fault().function, code) == Fate::kOpen) return "";
+  if (first.status != GUF_OK && !says_lost(first, code)) return "sticky: " + text_of(first);
+  std::set<const void *> lost;
+  if (first.status != GUF_OK) lost.insert(first.device);
+  return judge_lost(run, struck + 1, first.device, code, &lost);
+}
+
+}  // namespace
+
+std::string judge(const Trial &clean, const Trial &run, const FaultCode &code) {
+  size_t struck = 0;
+  while (struck < run.calls().size() && !run.calls()[struck].struck) ++struck;
+  if (struck == run.calls().size()) return "the fault did not strike";
+  const std::string before = compare(clean, run, 0, struck);
+  if (!before.empty()) return "before the fault: " + before;
+  const Call &call = run.calls()[struck];
+  if (run.fault().sticky) return judge_sticky(run, struck, code);
+  const Fate fate = fate_of(call, run.fault().function, code);
+  if (fate == Fate::kAnswered) {
+    if (call.status != GUF_NOT_READY) return "not answered: " + text_of(call);
+    return judge_rest(run, struck, false, code);
+  }
+  const bool may_tell = fate == Fate::kTold || fate == Fate::kEither || fate == Fate::kOpen;
+  if (may_tell && is_told(call, code)) {
+    return judge_rest(run, struck, code.lost && call.device != nullptr, code);
+  }
+  const bool goes_on = struck < clean.calls().size() && call.status == clean.calls()[struck].status;
+  if (fate == Fate::kOpen && call.status == GUF_E_NO_IMAGE) return "";
+  if (!goes_on || fate == Fate::kTold) return text_of(call);
+  if (fate == Fate::kOpen) return "";
+  const std::string lost = judge_rest(run, struck, true, code);
+  if (code.lost && fate == Fate::kNoted) return lost;
+  if (code.lost && fate == Fate::kEither && lost.empty()) return "";
+  return compare(clean, run, struck, std::max(clean.calls().size(), run.calls().size()));
+}
+
+std::string judge_late(const Trial &run, const FaultCode &code, bool must_tell) {
+  std::set<const void *> lost;
+  const std::string wrong = judge_lost(run, 0, nullptr, code, &lost);
+  return wrong.empty() && must_tell && lost.empty() ? "nobody was told" : wrong;
+}
+
+}  // namespace gufunc::gpu_test

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fault sweep runs: together they call every slot, and make the plugin call every function
+// of its driver.
+#ifndef GUFUNC_TESTS_GPU_FAULT_SCENARIOS_H
+#define GUFUNC_TESTS_GPU_FAULT_SCENARIOS_H
+
+#include <vector>
+
+#include "tests/gpu/fault_run.h"
+
+namespace gufunc::gpu_test {
+
+struct Scenario {
+  const char *name;
+  void (*run)(Trial &run);
+  bool alone = false;  // it makes calls that concern all devices
+};
+
+std::vector<Scenario> memory_scenarios();
+std::vector<Scenario> order_scenarios();
+std::vector<Scenario> kernel_scenarios();
+std::vector<Scenario> all_scenarios();
+
+}  // namespace gufunc::gpu_test
+
+#endif  // GUFUNC_TESTS_GPU_FAULT_SCENARIOS_H

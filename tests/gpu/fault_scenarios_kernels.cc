@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images and what is launched of them.
+#include <cstring>
+
+#include "tests/gpu/fault_scenarios.h"
+#include "tests/gpu/small_module.h"
+
+namespace gufunc::gpu_test {
+namespace {
+
+constexpr int64_t kItems = 40;
+constexpr uint64_t kBytes = kItems * sizeof(double);
+
+class RunModule {
+ public:
+  RunModule(Trial &run, void *device, const guf_module_image &image) : run_(run), device_(device) {
+    status_ = GUF_TEST_CALL(run, device, module_load, device, &image, &module_);
+  }
+  ~RunModule() {
+    if (module_ != nullptr) GUF_TEST_CLOSE(run_, device_, module_unload, module_);
+  }
+  RunModule(const RunModule &) = delete;
+  RunModule &operator=(const RunModule &) = delete;
+  guf_status status() const { return status_; }
+  void *kernel(const char *function) {
+    void *kernel = nullptr;
+    GUF_TEST_CALL(run_, device_, kernel_get, module_, 0, small_stem(function), &kernel);
+    return kernel;
+  }
+
+ private:
+  Trial &run_;
+  void *device_, *module_ = nullptr;
+  guf_status status_;
+};
+
+const guf_module_image &own_image() {
+  static const guf_module_image none = {};
+  const guf_module_image *const image = small_image(is_cuda() ? "sm_90" : "gfx942");
+  return image == nullptr ? none : *image;
+}
+
+// A module, a stream, and memory for four operands.
+class Bench {
+ public:
+  Bench(Trial &run, void *device)
+      : run_(run),
+        device_(device),
+        module_(run, device, own_image()),
+        stream_(run, device),
+        memory_(run, device, 4 * kBytes, GUF_MEMORY_DEVICE, stream_.get()) {}
+
+  bool ready() const {
+    return module_.status() == GUF_OK && stream_.status() == GUF_OK && memory_.status() == GUF_OK;
+  }
+  uint64_t address(int part) const { return memory_.get() + static_cast<uint64_t>(part) * kBytes; }
+  void *stream() const { return stream_.get(); }
+  void *kernel(const char *function) { return module_.kernel(function); }
+
+  guf_status zero() {
+    static constexpr unsigned char kZero[] = {0};
+    return GUF_TEST_CALL(run_, device_, fill, device_, stream(), address(0), kZero, 1, 4 * kBytes);
+  }
+  guf_status launch(const guf_backend_launch &launch) {
+    return GUF_TEST_CALL(run_, device_, launch, device_, &launch);
+  }
+  guf_status method(const guf_backend_method &method) {
+    return GUF_TEST_CALL(run_, device_, method, device_, &method);
+  }
+  guf_status wait() { return wait_for(run_, device_, stream()); }
+
+ private:
+  Trial &run_;
+  void *device_;
+  RunModule module_;
+  RunStream stream_;
+  RunMemory memory_;
+};
+
+// A scenario over a bench: `body(bench, device)`, with a kernel of the function.
+template <class F>
+void on_bench(Trial &run, const char *function, F body) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  Bench bench(run, device.get());
+  if (!bench.ready() || bench.zero() != GUF_OK) return;
+  void *const kernel = bench.kernel(function);
+  if (kernel != nullptr) body(bench, device.get(), kernel);
+}
+
+void load_every_image(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  for (const PlainImage &one : small_images()) {
+    int32_t score = 0;
+    run.close("image_score", owner, [&] { score = plugin().image_score(owner, &one.image); });
+    if (score == 0) continue;
+    RunModule module(run, owner, one.image);
+    GUF_TEST_TRY(module.status());
+    if (module.kernel("plus") == nullptr) return;
+  }
+}
+
+// By rows; then with an operand that is converted on the way, through scratch memory.
+void launch_elementwise(Trial &run) {
+  on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
+    guf_launch_block block =
+        row_block({bench.address(0), bench.address(1), bench.address(2)}, 2, kItems);
+    GUF_TEST_TRY(bench.launch(launch_of(kernel, bench.stream(), block)));
+    const double two = 2;
+    block.address[1] = reinterpret_cast<uint64_t>(&two);
+    block.step[1] = 0;
+    block.operand_flags[1] |= GUF_LAUNCH_OPERAND_IMMEDIATE;
+    GUF_TEST_TRY(bench.launch(launch_of(kernel, bench.stream(), block)));
+    bench.wait();
+  });
+}
+
+// A datetime operand is what no entry casts: it is staged.
+void launch_converted(Trial &run) {
+  on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
+    guf_launch_block block =
+        row_block({bench.address(0), bench.address(1), bench.address(2)}, 2, kItems);
+    block.dtype[0] = 0x81u | uint32_t{GUF_UNIT_SECOND} << 8 | 1u << 16;
+    block.flags |= GUF_LAUNCH_CAST;
+    GUF_TEST_TRY(bench.launch(launch_of(kernel, bench.stream(), block)));
+    bench.wait();
+  });
+}
+
+// Status words: events that are looked for, and a loop that may fail.
+void launch_watched(Trial &run) {
+  on_bench(run, "ratio", [&](Bench &bench, void *, void *kernel) {
+    const guf_launch_block block =
+        row_block({bench.address(0), bench.address(1), bench.address(2)}, 2, kItems);
+    uint32_t events = 0;
+    guf_launch_watch watch = {"ratio", GUF_FUNCTION_DIVIDES, GUF_FP_INVALID, 0, 0, &events};
+    guf_backend_launch launch = launch_of(kernel, bench.stream(), block);
+    launch.watch = &watch;
+    const guf_status queued = bench.launch(launch);
+    const guf_status done = bench.wait();  // `events` is written until then
+    if (queued == GUF_OK && done == GUF_OK) {
+      EXPECT_EQ(events, uint32_t{GUF_FP_INVALID});
+    }
+  });
+}
+
+void launch_generalized(Trial &run) {
+  on_bench(run, "dot", [&](Bench &bench, void *device, void *kernel) {
+    const guf_launch_block block =
+        dot_block(bench.address(0), bench.address(1), bench.address(2), 4, kItems / 4);
+    const guf_backend_launch launch = launch_of(kernel, bench.stream(), block);
+    char text[400] = "";
+    GUF_TEST_TRY(GUF_TEST_CALL(run, device, describe_launch, device, &launch, text, sizeof(text)));
+    GUF_TEST_TRY(bench.launch(launch));
+    bench.wait();
+  });
+}
+
+void run_methods(Trial &run) {
+  on_bench(run, "plus", [&](Bench &bench, void *device, void *kernel) {
+    static constexpr int64_t kIndices[] = {0, 8, 24};
+    for (const int32_t number :
+         {GUF_METHOD_REDUCE, GUF_METHOD_ACCUMULATE, GUF_METHOD_REDUCEAT, GUF_METHOD_AT}) {
+      guf_method_block block = fold_block(number, bench.address(0), bench.address(1), kItems);
+      if (number == GUF_METHOD_REDUCEAT || number == GUF_METHOD_AT) {
+        block.indices = block.operand_indices = kIndices;
+        block.nindices = 3;
+      }
+      const guf_backend_method method = method_of(kernel, bench.stream(), block);
+      char text[400] = "";
+      GUF_TEST_TRY(
+          GUF_TEST_CALL(run, device, describe_method, device, &method, text, sizeof(text)));
+      GUF_TEST_TRY(bench.method(method));
+    }
+    bench.wait();
+  });
+}
+
+// A method that looks for events and writes through scratch memory.
+void run_a_watched_method(Trial &run) {
+  on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
+    guf_method_block block =
+        fold_block(GUF_METHOD_REDUCE, bench.address(0), bench.address(1), kItems);
+    block.output_dtype = GUF_F32;
+    guf_launch_watch watch = {"plus", 0, 0, GUF_FP_OVERFLOW, 0, nullptr};
+    guf_backend_method method = method_of(kernel, bench.stream(), block);
+    method.watch = &watch;
+    bench.method(method);
+    bench.wait();
+  });
+}
+
+// Elements between types and between strides.
+void convert_elements(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  const RunMemory there(run, owner, 4 * kBytes, GUF_MEMORY_DEVICE, stream.get());
+  GUF_TEST_TRY(there.status());
+  guf_launch_block block = row_block({there.get(), there.get() + 2 * kBytes}, 1, kItems);
+  block.step[0] = 2 * sizeof(double);
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, convert, owner, stream.get(), &block));
+  block.dtype[1] = GUF_F32;
+  block.step[1] = sizeof(float);
+  block.flags |= GUF_LAUNCH_CAST;
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, convert, owner, stream.get(), &block));
+  const double one = 1;
+  block.address[0] = reinterpret_cast<uint64_t>(&one);
+  block.step[0] = 0;
+  block.step[1] = 2 * sizeof(float);
+  block.operand_flags[0] |= GUF_LAUNCH_OPERAND_IMMEDIATE;
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, convert, owner, stream.get(), &block));
+  wait_for(run, owner, stream.get());
+}
+
+}  // namespace
+
+std::vector<Scenario> kernel_scenarios() {
+  return {
+      {"load every image", load_every_image},         {"launch elementwise", launch_elementwise},
+      {"launch converted", launch_converted},         {"launch watched", launch_watched},
+      {"launch generalized", launch_generalized},     {"run methods", run_methods},
+      {"run a watched method", run_a_watched_method}, {"convert elements", convert_elements}};
+}
+
+std::vector<Scenario> all_scenarios() {
+  std::vector<Scenario> all = memory_scenarios();
+  for (const auto &more : {order_scenarios(), kernel_scenarios()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+}  // namespace gufunc::gpu_test

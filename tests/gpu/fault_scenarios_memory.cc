@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of every kind, copies of every direction, fills.
+#include "tests/gpu/fault_scenarios.h"
+
+namespace gufunc::gpu_test {
+namespace {
+
+constexpr uint64_t kBytes = 4096;
+
+unsigned char *host_bytes() {
+  static unsigned char bytes[2 * kBytes];
+  return bytes;
+}
+uint64_t host_address() {
+  return reinterpret_cast<uint64_t>(host_bytes());
+}
+
+void allocate_every_kind(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  for (const int32_t kind :
+       {GUF_MEMORY_DEVICE, GUF_MEMORY_PINNED, GUF_MEMORY_MAPPED, GUF_MEMORY_MANAGED}) {
+    const RunMemory anybodys(run, owner, kBytes, kind);
+    GUF_TEST_TRY(anybodys.status());
+    const RunMemory streams(run, owner, kBytes, kind, stream.get());
+    GUF_TEST_TRY(streams.status());
+  }
+}
+
+// Memory passes from stream to stream and back to the driver.
+void pass_memory_on(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  RunStream first(run, owner);
+  GUF_TEST_TRY(first.status());
+  const RunStream second(run, owner);
+  GUF_TEST_TRY(second.status());
+  for (int round = 0; round < 2; ++round) {
+    RunMemory small(run, owner, kBytes, GUF_MEMORY_DEVICE, first.get());
+    GUF_TEST_TRY(small.status());
+    small.free();
+    // Of a class that the other stream has a block of: it is guarded, and taken the next time.
+    RunMemory same(run, owner, kBytes, GUF_MEMORY_DEVICE, second.get());
+    GUF_TEST_TRY(same.status());
+  }
+  RunMemory large(run, owner, uint64_t{80} << 20, GUF_MEMORY_DEVICE, first.get());
+  GUF_TEST_TRY(large.status());
+  large.free();
+  first.close();
+  for (const int32_t kind : {GUF_MEMORY_DEVICE, GUF_MEMORY_PINNED}) {
+    GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_trim, owner, kind, 0));
+  }
+}
+
+void run_out_of_memory(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  {
+    const RunMemory some(run, owner, uint64_t{1} << 20);
+    GUF_TEST_TRY(some.status());
+  }
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_limit, owner, GUF_MEMORY_DEVICE, 3 << 19));
+  const RunMemory more(run, owner, uint64_t{5} << 18);  // only without what is cached
+  GUF_TEST_TRY(more.status());
+  guf_gpu_memory memory = {};
+  memory.struct_size = sizeof(memory);
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_statistics, owner, GUF_MEMORY_DEVICE, &memory));
+  EXPECT_EQ(memory.live_bytes, uint64_t{5} << 18);
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_limit, owner, GUF_MEMORY_DEVICE, UINT64_MAX));
+}
+
+// Three copies and two registrations; ordinary memory goes through staging on a stream.
+void copy_every_way(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  const RunMemory a(run, owner, kBytes, GUF_MEMORY_DEVICE, stream.get());
+  GUF_TEST_TRY(a.status());
+  const RunMemory b(run, owner, kBytes, GUF_MEMORY_DEVICE, stream.get());
+  GUF_TEST_TRY(b.status());
+  const RunMemory pinned(run, owner, kBytes, GUF_MEMORY_PINNED);
+  GUF_TEST_TRY(pinned.status());
+  struct Way {
+    uint64_t to, from;
+    int32_t kind;
+  };
+  const Way ways[] = {{a.get(), host_address(), GUF_COPY_HOST_TO_DEVICE},
+                      {b.get(), a.get(), GUF_COPY_DEVICE_TO_DEVICE},
+                      {pinned.get(), b.get(), GUF_COPY_DEVICE_TO_HOST},
+                      {host_address() + kBytes, b.get(), GUF_COPY_DEVICE_TO_HOST}};
+  guf_status status = GUF_OK;
+  for (const Way &way : ways) {
+    if (status != GUF_OK) break;
+    status =
+        GUF_TEST_CALL(run, owner, copy, owner, stream.get(), way.to, way.from, kBytes, way.kind);
+  }
+  // Whatever happened, queued copies write the host's memory until here.
+  wait_for(run, owner, stream.get());
+}
+
+void register_memory(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, host_register, owner, host_address(), kBytes));
+  struct Registration {
+    Trial &run;
+    void *owner;
+    ~Registration() { GUF_TEST_GPU_CALL(run, owner, host_unregister, owner, host_address()); }
+  } const registration = {run, owner};
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  const RunMemory there(run, owner, kBytes, GUF_MEMORY_DEVICE, stream.get());
+  GUF_TEST_TRY(there.status());
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, copy, owner, stream.get(), there.get(), host_address(),
+                             kBytes, GUF_COPY_HOST_TO_DEVICE));
+  wait_for(run, owner, stream.get());
+}
+
+// By the driver in words of 1, 2 and 4 bytes, and by a kernel.
+void fill_every_way(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  const RunMemory there(run, owner, kBytes);
+  GUF_TEST_TRY(there.status());
+  static constexpr unsigned char kPattern[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  for (const uint32_t size : {1u, 2u, 4u, 3u, 8u}) {
+    GUF_TEST_TRY(
+        GUF_TEST_CALL(run, owner, fill, owner, stream.get(), there.get(), kPattern, size, 16));
+  }
+  wait_for(run, owner, stream.get());
+}
+
+void reach_a_peer(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  const RunDevice peer(run, 1);
+  GUF_TEST_TRY(peer.status());
+  const RunMemory here(run, device.get(), kBytes);
+  GUF_TEST_TRY(here.status());
+  const RunMemory there(run, peer.get(), kBytes);
+  GUF_TEST_TRY(there.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, peer_enable, owner, peer.get()));
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, peer_enable, owner, peer.get()));
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, peer_copy, owner, stream.get(), there.get(),
+                                 peer.get(), here.get(), owner, kBytes));
+  wait_for(run, owner, stream.get());
+}
+
+}  // namespace
+
+std::vector<Scenario> memory_scenarios() {
+  return {{"allocate every kind", allocate_every_kind},
+          {"pass memory on", pass_memory_on},
+          {"run out of memory", run_out_of_memory},
+          {"copy every way", copy_every_way},
+          {"register memory", register_memory},
+          {"fill every way", fill_every_way},
+          {"reach a peer", reach_a_peer}};
+}
+
+}  // namespace gufunc::gpu_test

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every call of a function of the driver, in every scenario, fails with every code: the slot says
+// what the code means, nothing leaks, later calls are sane.
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <regex>
+
+#include "tests/gpu/fault_codes.h"
+#include "tests/gpu/fault_rules.h"
+#include "tests/gpu/fault_scenarios.h"
+
+namespace gufunc::gpu_test {
+namespace {
+
+constexpr int32_t kBystander = 2;  // a device that no fault concerns
+
+// Everything that may leak.
+struct Balance {
+  uint64_t driver;
+  int64_t host;
+  uint32_t violations;
+  uint64_t current;  // the thread's context
+  bool operator==(const Balance &other) const {
+    return driver == other.driver && host == other.host && violations == other.violations &&
+           current == other.current;
+  }
+};
+Balance balance() {
+  return {sim().live(nullptr), test_host().live.load(), sim().violations(), sim().current()};
+}
+
+// Whether a function works in a context, which may fail for good: others are asked for devices, or
+// change what is current.
+bool works_in_context(const std::string &function) {
+  for (const char *const other :
+       {"cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuCtxGetDevice", "cuDevice",
+        "cuDriver", "hipGetDevice", "hipSetDevice", "hipDeviceGet", "hipDeviceTotalMem",
+        "hipDeviceCanAccessPeer", "hipRuntimeGetVersion"}) {
+    if (function.rfind(other, 0) == 0) return false;
+  }
+  return true;
+}
+
+class FaultSweep : public testing::Test {
+ protected:
+  void SetUp() override {
+    plugin();
+    find_calls();
+  }
+  void TearDown() override {
+    bystander_.reset();
+    for (const auto &[what, count] : findings_) {
+      ADD_FAILURE() << count.first << " times: " << what << "; first: " << count.second;
+    }
+  }
+
+  // How much of all there is to try.
+  struct Share {
+    uint64_t every_code_of;  // so many first calls, and the last, of a function in a scenario
+    uint64_t one_of;         // of the other cases
+  };
+  void sweep(const Share &share);
+  void sweep_sticky(uint64_t one_of);
+  void sweep_late();
+  // Tells how many cases there were, and that no function was left out.
+  void finish(const char *what, uint64_t least);
+
+  std::set<std::string> slots_, called_;
+  std::map<std::string, std::set<int>> injected_;
+
+ private:
+  struct Clean {
+    Scenario scenario;
+    Trial run;
+    std::map<std::string, uint64_t> counts;
+  };
+
+  void find_calls();
+  void invite(const Scenario &scenario);
+  void try_case(const Clean &clean, const Fault &fault, const FaultCode &code);
+  void find(const std::string &what, const Clean &clean, const Fault &fault);
+
+  std::unique_ptr<OpenDevice> bystander_;
+  std::vector<Clean> cleans_;
+  uint64_t cases_ = 0;
+  bool damaged_ = false;  // something leaked: no later case would mean anything
+  std::map<std::string, std::pair<int, std::string>> findings_;
+};
+
+// Some scenarios concern all devices that are open.
+void FaultSweep::invite(const Scenario &scenario) {
+  if (scenario.alone) bystander_.reset();
+  if (!scenario.alone && bystander_ == nullptr) {
+    bystander_ = std::make_unique<OpenDevice>(kBystander);
+  }
+}
+
+// Runs every scenario twice without faults: the second time what is made once is there.
+void FaultSweep::find_calls() {
+  for (const Scenario &scenario : all_scenarios()) {
+    invite(scenario);
+    for (int time = 0; time < 2; ++time) {
+      const Balance before = balance();
+      sim().clear_calls();
+      Clean clean = {scenario, Trial(Fault()), {}};
+      scenario.run(clean.run);
+      for (const Call &call : clean.run.calls()) {
+        slots_.insert(call.slot);
+        EXPECT_EQ(call.status, GUF_OK) << scenario.name << ": " << call.slot << call.message;
+      }
+      EXPECT_TRUE(balance() == before) << scenario.name << "\n" << live_objects();
+      for (uint32_t i = 0; sim().function(i) != nullptr; ++i) {
+        const std::string function = sim().function(i);
+        const uint64_t count = sim().calls(function.c_str());
+        if (count == 0) continue;
+        clean.counts[function] = count;
+        called_.insert(function);
+      }
+      if (time == 1) cleans_.push_back(std::move(clean));
+    }
+  }
+}
+
+void FaultSweep::find(const std::string &what, const Clean &clean, const Fault &fault) {
+  auto &[count, first] = findings_[fault.function + ": " + what];
+  if (count++ != 0) return;
+  first = std::string(clean.scenario.name) + ", call " + std::to_string(fault.nth) + ", code " +
+          std::to_string(fault.code);
+}
+
+void FaultSweep::try_case(const Clean &clean, const Fault &fault, const FaultCode &code) {
+  const Balance before = balance();
+  char text[128];
+  std::snprintf(text, sizeof(text), "%s:%llu:%d%s", fault.function.c_str(),
+                static_cast<unsigned long long>(fault.nth), fault.code,
+                fault.sticky ? ":sticky" : "");
+  sim().clear_calls();
+  ASSERT_EQ(sim().fault(text), 0);
+  const bool late = fault.function.rfind("exec_", 0) == 0;
+  Trial run(late ? Fault() : fault);
+  clean.scenario.run(run);
+  sim().clear_faults();
+  sim().heal();
+  const std::string wrong =
+      late ? judge_late(run, code, fault.function == "exec_copy" && fault.nth == 1)
+           : judge(clean.run, run, code);
+  if (!wrong.empty()) find(wrong, clean, fault);
+  const Balance after = balance();
+  if (!(after == before)) {
+    std::snprintf(text, sizeof(text), "leaves %lld objects, %lld blocks, %u violations%s",
+                  static_cast<long long>(after.driver - before.driver),
+                  static_cast<long long>(after.host - before.host),
+                  after.violations - before.violations,
+                  after.current == before.current ? "" : ", another context current");
+    find(text + ("; " + live_objects()), clean, fault);
+    damaged_ = true;
+  }
+  if (code.lost && bystander_ != nullptr) {
+    Trial others{Fault()};
+    round_trip(others, *bystander_);
+    GUF_TEST_GPU_CALL(others, *bystander_, memory_trim, *bystander_, GUF_MEMORY_DEVICE, 0);
+    for (const Call &call : others.calls()) {
+      if (call.status == GUF_OK) continue;
+      find("another device failed", clean, fault);
+      damaged_ = true;
+    }
+  }
+  injected_[fault.function].insert(fault.code);
+  ++cases_;
+}
+
+void FaultSweep::sweep(const Share &share) {
+  uint64_t number = 0;
+  for (const Clean &clean : cleans_) {
+    invite(clean.scenario);
+    for (const auto &[function, count] : clean.counts) {
+      for (uint64_t nth = 1; nth <= count && !damaged_; ++nth) {
+        const bool all = nth <= share.every_code_of || (nth == count && share.every_code_of != 0);
+        for (const FaultCode &code : fault_codes()) {
+          const bool picked = number++ % share.one_of == 0;
+          const bool first = injected_.count(function) == 0;
+          if (all || picked || first) try_case(clean, {function, nth, code.code, false}, code);
+        }
+      }
+    }
+  }
+}
+
+void FaultSweep::sweep_sticky(uint64_t one_of) {
+  uint64_t number = 0;
+  for (const Clean &clean : cleans_) {
+    invite(clean.scenario);
+    for (const auto &[function, count] : clean.counts) {
+      if (!works_in_context(function)) continue;
+      for (uint64_t nth = 1; nth <= count && !damaged_; ++nth) {
+        for (const FaultCode &code : fault_codes()) {
+          if (!code.lost || number++ % one_of != 0) continue;
+          try_case(clean, {function, nth, code.code, true}, code);
+        }
+      }
+    }
+  }
+}
+
+// Work that fails when it runs, after the call that queued it: whoever waits for it is told.
+void FaultSweep::sweep_late() {
+  for (const Clean &clean : cleans_) {
+    invite(clean.scenario);
+    for (const char *const kind : {"exec_copy", "exec_fill", "exec_kernel"}) {
+      for (uint64_t nth = 1; nth <= 3 && !damaged_; ++nth) {
+        for (const FaultCode &code : fault_codes()) {
+          if (code.lost) try_case(clean, {kind, nth, code.code, false}, code);
+        }
+      }
+    }
+  }
+}
+
+void FaultSweep::finish(const char *what, uint64_t least) {
+  std::printf("%s: %llu cases, %zu functions\n", what, static_cast<unsigned long long>(cases_),
+              injected_.size());
+  EXPECT_GE(cases_, least);
+}
+
+// What the plugin looks up, out of the header that lists it: 'X(member, cuName, version, "_v2"'
+// and 'X(hipName, true'.
+std::set<std::string> resolved_functions() {
+  std::ifstream file(is_cuda() ? GUFUNC_TEST_CUDA_API : GUFUNC_TEST_HIP_API);
+  std::set<std::string> names;
+  const std::regex cuda("X\\(\\w+, (cu\\w+), \\d+, \"(\\w*)\"");
+  const std::regex hip("X\\((hip\\w+), (true|false)");
+  for (std::string line; std::getline(file, line);) {
+    std::smatch found;
+    if (!std::regex_search(line, found, is_cuda() ? cuda : hip)) continue;
+    names.insert(found[1].str() + (is_cuda() ? found[2].str() : ""));
+  }
+  return names;
+}
+
+// The driver's functions that only probe calls, and those that only an old driver's plugin does.
+bool is_swept_elsewhere(const std::string &function) {
+  for (const char *const probe : {"cuInit", "cuDeviceGetCount", "hipInit", "hipGetDeviceCount"}) {
+    if (function == probe) return true;
+  }
+  const bool old = secure_getenv("GUFUNC_SIM_MISSING") != nullptr;
+  for (const char *const other : {"hipGetDeviceProperties", "hipStreamAddCallback"}) {
+    if (function == other) return !old;
+  }
+  return old && sim().calls(function.c_str()) == 0;
+}
+
+TEST_F(FaultSweep, EverySlotAndFunctionIsReached) {
+  constexpr size_t kFirst = offsetof(guf_backend_api, probe);
+#define GUF_TEST_COUNT(slot) +1
+  static_assert((sizeof(guf_backend_api) - kFirst) / sizeof(void *) ==
+                (0 GUF_TEST_SLOTS(GUF_TEST_COUNT)));
+  static_assert((sizeof(guf_gpu_api) - offsetof(guf_gpu_api, memory_statistics)) / sizeof(void *) ==
+                (0 GUF_TEST_GPU_SLOTS(GUF_TEST_COUNT)));
+#undef GUF_TEST_COUNT
+#define GUF_TEST_SEEN(slot) EXPECT_EQ(slots_.count(#slot), 1u) << "no scenario calls " #slot;
+  GUF_TEST_SLOTS(GUF_TEST_SEEN)
+  GUF_TEST_GPU_SLOTS(GUF_TEST_SEEN)
+#undef GUF_TEST_SEEN
+  const std::set<std::string> functions = resolved_functions();
+  EXPECT_GT(functions.size(), 60u);
+  for (const std::string &function : functions) {
+    if (is_swept_elsewhere(function)) continue;
+    EXPECT_EQ(called_.count(function), 1u) << "no scenario makes the plugin call " << function;
+  }
+}
+
+TEST_F(FaultSweep, Sample) {
+  sweep({.every_code_of = 0, .one_of = 97});
+  for (const std::string &function : called_) {
+    EXPECT_EQ(injected_.count(function), 1u) << "no fault in " << function;
+  }
+  finish("sample", 1000);
+}
+
+TEST_F(FaultSweep, Whole) {
+  sweep({.every_code_of = 1, .one_of = 7});
+  for (const std::string &function : called_) {
+    EXPECT_EQ(injected_[function].size(), fault_codes().size()) << "not every code: " << function;
+  }
+  finish("whole sweep", is_cuda() ? 60000 : 40000);
+}
+
+// Codes that the driver repeats for ever.
+TEST_F(FaultSweep, Sticky) {
+  sweep_sticky(7);
+  finish("sticky codes", 1000);
+}
+
+TEST_F(FaultSweep, Late) {
+  sweep_late();
+  finish("failures of queued work", 1000);
+}
+
+}  // namespace
+}  // namespace gufunc::gpu_test

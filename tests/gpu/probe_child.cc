@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// probe_child <plugin> <driver's library> <descriptor> [fork]: opens the plugin and probes it, as
+// the first thing of a process, and writes what it found to the descriptor. Prints nothing.
+#include <dlfcn.h>
+#include <gufunc/backend_gpu.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/gpu/probe_report.h"
+
+namespace gufunc::gpu_test {
+namespace {
+
+void host_log(void *, int32_t, const char *) {}
+void *host_alloc(void *, size_t size, size_t alignment) {
+  return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+void host_free(void *, void *memory) {
+  std::free(memory);
+}
+const char *host_config(void *, const char *) {
+  return nullptr;
+}
+const guf_host_api kHost = {
+    sizeof(guf_host_api), GUF_BACKEND_ABI_MINOR, nullptr, host_log, host_alloc, host_free,
+    host_config};
+
+guf_error fresh() {
+  guf_error error = {};
+  error.struct_size = sizeof(error);
+  return error;
+}
+
+// Calls of a simulated driver; of one that is not loaded, or no simulated one: none.
+uint64_t calls_of(void *library) {
+  if (library == nullptr) return 0;
+  const auto count =
+      reinterpret_cast<uint64_t (*)(const char *)>(dlsym(library, "gufunc_sim_calls"));
+  return count == nullptr ? 0 : count(nullptr);
+}
+
+struct Objects {
+  void *device = nullptr, *stream = nullptr, *event = nullptr;
+  uint64_t memory = 0;
+};
+
+guf_status open_objects(const guf_backend_api &api, Objects *out, guf_error *error) {
+  guf_backend_device_info info = {};
+  info.struct_size = sizeof(info);
+  guf_status status = api.device_open(0, 0, &out->device, &info, error);
+  if (status == GUF_OK) status = api.stream_open(out->device, 0, 0, &out->stream, error);
+  if (status == GUF_OK) status = api.event_open(out->device, &out->event, error);
+  if (status == GUF_OK) {
+    status = api.memory_alloc(out->device, 64, GUF_MEMORY_DEVICE, nullptr, &out->memory, error);
+  }
+  return status;
+}
+
+// How many slots do not answer `wanted` for these objects.
+int count_others(const guf_backend_api &api, const Objects &of, guf_status wanted) {
+  guf_error error = fresh();
+  char bytes[64] = {};
+  uint64_t address = 0;
+  int wrong = 0;
+  const auto look = [&](guf_status status) { wrong += status != wanted; };
+  look(api.memory_alloc(of.device, 64, GUF_MEMORY_DEVICE, nullptr, &address, &error));
+  look(api.copy(of.device, nullptr, of.memory, reinterpret_cast<uint64_t>(bytes), 64,
+                GUF_COPY_HOST_TO_DEVICE, &error));
+  look(api.fill(of.device, of.stream, of.memory, bytes, 1, 64, &error));
+  look(api.event_record(of.event, of.stream, &error));
+  look(api.stream_wait_event(of.stream, of.event, &error));
+  look(api.event_synchronize(of.event, UINT64_MAX, &error));
+  look(api.event_query(of.event, &error));
+  look(api.stream_synchronize(of.stream, UINT64_MAX, &error));
+  look(api.stream_query(of.stream, &error));
+  if (wanted == GUF_OK) api.memory_free(of.device, address, 64, GUF_MEMORY_DEVICE, nullptr, &error);
+  return wrong;
+}
+
+// In a child of the process that opened the driver.
+int try_forked(const guf_backend_api &api, const Objects &of) {
+  alarm(10);
+  guf_error error = fresh();
+  int wrong = count_others(api, of, GUF_E_FORKED);
+  void *another = nullptr;
+  guf_backend_device_info info = {};
+  info.struct_size = sizeof(info);
+  wrong += api.device_open(0, 0, &another, &info, &error) != GUF_E_FORKED;
+  wrong += api.stream_open(of.device, 0, 0, &another, &error) != GUF_E_FORKED;
+  wrong += api.event_open(of.device, &another, &error) != GUF_E_FORKED;
+  api.event_close(of.event);
+  api.stream_close(of.stream);
+  api.device_close(of.device);
+  wrong += api.shutdown(1000000000, &error) != GUF_OK;
+  return wrong;
+}
+
+void fork_and_look(const guf_backend_api &api, ProbeReport *report) {
+  guf_error error = fresh();
+  Objects objects;
+  report->parent_wrong = open_objects(api, &objects, &error) != GUF_OK;
+  if (report->parent_wrong != 0) return;
+  // Work that is under way when the process forks.
+  api.fill(objects.device, objects.stream, objects.memory, "x", 1, 64, &error);
+  const pid_t child = fork();
+  if (child == 0) _exit(try_forked(api, objects));
+  int ended = -1;
+  waitpid(child, &ended, 0);
+  report->forked_wrong = WIFEXITED(ended) ? WEXITSTATUS(ended) : 1000;
+  report->parent_wrong = count_others(api, objects, GUF_OK);
+  api.memory_free(objects.device, objects.memory, 64, GUF_MEMORY_DEVICE, nullptr, &error);
+  api.event_close(objects.event);
+  api.stream_close(objects.stream);
+  api.device_close(objects.device);
+}
+
+ProbeReport make_report(const char *plugin, const char *driver, bool forks) {
+  ProbeReport report = {};
+  void *const library = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return report;
+  const auto open = reinterpret_cast<guf_backend_open_fn>(dlsym(library, "gufunc_backend_open_v1"));
+  guf_backend_api api = {};
+  api.struct_size = sizeof(api);
+  guf_error error = fresh();
+  if (open == nullptr || open(&kHost, GUF_BACKEND_ABI_MINOR, &api, &error) != GUF_OK) return report;
+  void *const before = dlopen(driver, RTLD_NOW | RTLD_NOLOAD);
+  report.calls_before = calls_of(before);
+  report.library = before != nullptr ? 1 : 0;
+  const auto start = std::chrono::steady_clock::now();
+  report.status = api.probe(&report.ndevices, report.driver, sizeof(report.driver), &error);
+  const auto spent = std::chrono::steady_clock::now() - start;
+  report.microseconds = std::chrono::duration_cast<std::chrono::microseconds>(spent).count();
+  if (before == nullptr && dlopen(driver, RTLD_NOW | RTLD_NOLOAD) != nullptr) report.library = 2;
+  if (report.status != GUF_OK) {
+    report.native_code = error.native_code;
+    std::memcpy(report.message, error.message, sizeof(report.message) - 1);
+  }
+  if (forks && report.status == GUF_OK) fork_and_look(api, &report);
+  report.done = 1;
+  return report;
+}
+
+}  // namespace
+}  // namespace gufunc::gpu_test
+
+int main(int argc, char **argv) {
+  if (argc < 4) return 2;
+  const auto report = gufunc::gpu_test::make_report(argv[1], argv[2], argc > 4);
+  const int descriptor = std::atoi(argv[3]);
+  return write(descriptor, &report, sizeof(report)) == sizeof(report) ? 0 : 1;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first look at a driver, each in a process of its own: what state and reason it gives, how
+// soon, and that nothing is printed.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <regex>
+
+#include "tests/gpu/fault_codes.h"
+#include "tests/gpu/gpu_fixture.h"
+#include "tests/gpu/probe_report.h"
+
+namespace gufunc::gpu_test {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int64_t kSoon = 2000000;  // microseconds: what is measured then is the sanitizer
+#else
+constexpr int64_t kSoon = 100000;
+#endif
+
+struct Found {
+  ProbeReport report = {};
+  std::string printed;  // on both outputs
+};
+
+using Settings = std::vector<std::string>;  // "NAME=value"
+
+std::string plugin_file() {
+  return std::string(GUFUNC_TEST_PLUGIN_DIR) + "/libgufunc_backend_" + pick("cuda", "roc") + ".so";
+}
+
+std::string read_all(int descriptor) {
+  std::string all;
+  char part[4096];
+  for (ssize_t got = 0; (got = read(descriptor, part, sizeof(part))) > 0;) {
+    all.append(part, static_cast<size_t>(got));
+  }
+  close(descriptor);
+  return all;
+}
+
+// Runs probe_child with these variables alone, beside those of sanitizers.
+Found probe(const Settings &settings, bool forks = false,
+            const char *driver = pick("libcuda.so.1", "libamdhip64.so.6")) {
+  int results[2], outputs[2];
+  EXPECT_EQ(pipe2(results, O_CLOEXEC), 0);
+  EXPECT_EQ(pipe2(outputs, O_CLOEXEC), 0);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, outputs[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, outputs[1], STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, results[1], 100);
+  std::string plugin = plugin_file(), library = driver, number = "100", word = "fork";
+  std::string program = GUFUNC_TEST_PROBE_CHILD;
+  char *arguments[] = {
+      program.data(), plugin.data(), library.data(), number.data(), forks ? word.data() : nullptr,
+      nullptr};
+  Settings variables = settings;
+  variables.push_back("ASAN_OPTIONS=detect_leaks=0");
+  std::vector<char *> environment;
+  for (std::string &one : variables) environment.push_back(one.data());
+  environment.push_back(nullptr);
+  pid_t child = 0;
+  EXPECT_EQ(posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environment.data()),
+            0);
+  posix_spawn_file_actions_destroy(&actions);
+  close(results[1]);
+  close(outputs[1]);
+  Found found;
+  const std::string bytes = read_all(results[0]);
+  found.printed = read_all(outputs[0]);
+  int ended = 0;
+  waitpid(child, &ended, 0);
+  EXPECT_EQ(bytes.size(), sizeof(found.report));
+  if (bytes.size() == sizeof(found.report)) memcpy(&found.report, bytes.data(), bytes.size());
+  EXPECT_EQ(found.report.done, 1) << "the child did not come to its end";
+  EXPECT_LT(found.report.microseconds, kSoon);
+  EXPECT_EQ(found.printed, "");
+  return found;
+}
+
+// With the simulated driver in the place of the real one.
+Settings simulated(const std::string &setting = "GUFUNC_SIM_DEVICES=1") {
+  return {"LD_LIBRARY_PATH=" GUFUNC_TEST_SIM_DIR, setting};
+}
+
+testing::AssertionResult says(const char *text, const std::string &wanted) {
+  if (std::string(text).find(wanted) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "found '" << text << "', wanted '" << wanted << "'";
+}
+
+// No device, and the reason: that function gave that code.
+void expect_reason(const Found &found, const char *function, int code) {
+  EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
+  EXPECT_EQ(found.report.ndevices, 0);
+  EXPECT_TRUE(says(found.report.driver, "no device: "));
+  EXPECT_TRUE(says(found.report.driver, function));
+  EXPECT_TRUE(says(found.report.driver, "(" + std::to_string(code) + ")"));
+}
+
+TEST(Probe, ADeviceIsFound) {
+  const Found found = probe(simulated());
+  EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
+  EXPECT_EQ(found.report.ndevices, 1);
+  EXPECT_STREQ(found.report.driver, pick("CUDA 13.0", "HIP 6.4"));
+}
+
+// Opening the plugin, which is all that a listing of backends does, does not open the driver.
+TEST(Probe, NothingIsAskedBefore) {
+  const Found found = probe(simulated());
+  EXPECT_EQ(found.report.library, 2) << "the driver's library was there before the probe";
+  EXPECT_EQ(found.report.calls_before, 0u);
+}
+
+TEST(Probe, NoLibrary) {
+  const Found found = probe({});
+  if (found.report.library != 0) GTEST_SKIP() << "this machine has the vendor's driver";
+  EXPECT_EQ(found.report.status, GUF_E_NO_DRIVER);
+  EXPECT_TRUE(says(found.report.message, pick("libcuda.so.1", "libamdhip64.so.7")));
+  EXPECT_TRUE(says(found.report.message, "cannot be opened"));
+}
+
+TEST(Probe, TheToolkitsStub) {
+  if (!is_cuda()) GTEST_SKIP() << "HIP has no stub";
+  const Found found = probe(simulated("GUFUNC_SIM_FAULT=cuInit:1:34"));
+  EXPECT_EQ(found.report.status, GUF_E_NO_DRIVER);
+  EXPECT_EQ(found.report.native_code, 34);
+  EXPECT_TRUE(says(found.report.message, "stub"));
+}
+
+TEST(Probe, NoDevices) {
+  const Found found = probe(simulated("GUFUNC_SIM_DEVICES=0"));
+  EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
+  EXPECT_EQ(found.report.ndevices, 0);
+  EXPECT_TRUE(says(found.report.driver, "no device: "));
+}
+
+TEST(Probe, EveryCodeOfTheFirstCalls) {
+  for (const FaultCode &code : fault_codes()) {
+    for (const char *const function :
+         {pick("cuInit", "hipInit"), pick("cuDeviceGetCount", "hipGetDeviceCount")}) {
+      SCOPED_TRACE(std::string(function) + " " + std::to_string(code.code));
+      const Found found = probe(simulated("GUFUNC_SIM_FAULT=" + std::string(function) +
+                                          ":1:" + std::to_string(code.code)));
+      if (code.code == 34 && found.report.status == GUF_E_NO_DRIVER) continue;  // its own test
+      expect_reason(found, function, code.code);
+    }
+  }
+}
+
+// A driver that does not tell its version, or not where functions are, still has devices.
+TEST(Probe, CodesOfQuestionsThatMayFail) {
+  for (const int code : {1, 3, 4, 100, 500, 801, 999}) {
+    for (const char *const function :
+         {pick("cuDriverGetVersion", "hipRuntimeGetVersion"), "cuGetProcAddress_v2"}) {
+      const Found found = probe(
+          simulated("GUFUNC_SIM_FAULT=" + std::string(function) + ":0:" + std::to_string(code)));
+      EXPECT_EQ(found.report.status, GUF_OK) << function << ": " << found.report.message;
+      EXPECT_EQ(found.report.ndevices, 1);
+      const bool version = std::string(function) != "cuGetProcAddress_v2";
+      EXPECT_TRUE(says(found.report.driver, version     ? "unknown version"
+                                            : is_cuda() ? "CUDA 13.0"
+                                                        : "HIP 6.4"));
+    }
+  }
+}
+
+// Every function that the plugin needs is missed by name; every other one is done without.
+TEST(Probe, MissingFunctions) {
+  std::ifstream file(is_cuda() ? GUFUNC_TEST_CUDA_API : GUFUNC_TEST_HIP_API);
+  const std::regex row("X\\((\\w+, )?(cu\\w+|hip\\w+), (\\d+, \"(\\w*)\", )?(true|false)");
+  int needed = 0, optional = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::smatch found;
+    if (!std::regex_search(line, found, row)) continue;
+    const std::string function = found[2].str() + found[4].str();
+    SCOPED_TRACE(function);
+    const Found without = probe(simulated("GUFUNC_SIM_MISSING=" + function));
+    if (found[5] == "true") {
+      ++needed;
+      EXPECT_EQ(without.report.status, GUF_E_DRIVER_OLD);
+      EXPECT_TRUE(says(without.report.message, function));
+      EXPECT_TRUE(says(without.report.message, "wanted"));
+    } else {
+      ++optional;
+      EXPECT_EQ(without.report.status, GUF_OK) << without.report.message;
+      EXPECT_EQ(without.report.ndevices, 1);
+    }
+  }
+  EXPECT_GT(needed, 40);
+  EXPECT_GT(optional, 7);
+}
+
+TEST(Probe, OldVersions) {
+  const Found found =
+      probe(simulated(pick("GUFUNC_SIM_VERSION=11020", "GUFUNC_SIM_VERSION=50221153")));
+  EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
+  EXPECT_EQ(found.report.ndevices, 1);
+  EXPECT_STREQ(found.report.driver, pick("CUDA 11.2", "HIP 5.2"));
+}
+
+// Debian's own runtime, on a machine without a GPU.
+TEST(Probe, TheRealRuntimeWithoutADevice) {
+  if (is_cuda()) GTEST_SKIP() << "NVIDIA's driver is in no free archive";
+  if (access(GUFUNC_TEST_HIP_RUNTIME "/libamdhip64.so.5", R_OK) != 0) {
+    GTEST_SKIP() << "no " GUFUNC_TEST_HIP_RUNTIME "/libamdhip64.so.5: script/setup unpacks it";
+  }
+  if (access("/dev/kfd", F_OK) == 0) GTEST_SKIP() << "this machine may have an AMD GPU";
+  const Found found =
+      probe({"LD_LIBRARY_PATH=" GUFUNC_TEST_HIP_RUNTIME}, false, "libamdhip64.so.5");
+  EXPECT_EQ(found.report.library, 2);
+  EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
+  EXPECT_EQ(found.report.ndevices, 0);
+  EXPECT_TRUE(says(found.report.driver, "HIP 5.2"));
+  EXPECT_TRUE(says(found.report.driver, "no device: hipInit gives hipError"));
+}
+
+TEST(Probe, AForkedChildIsRefusedAndTheParentGoesOn) {
+  const Found found = probe(simulated(), true);
+  EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
+  EXPECT_EQ(found.report.forked_wrong, 0);
+  EXPECT_EQ(found.report.parent_wrong, 0);
+}
+
+}  // namespace
+}  // namespace gufunc::gpu_test

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels that tests of whole plugins launch: few and small, so that their images load at once.
+#include <gufunc/kernel.hpp>
+
+// Folded by every method.
+GUF_DEVICE guf::f64 plus(guf::f64 x, guf::f64 y) {
+  return x + y;
+}
+GUF_UFUNC(plus, "dd->d", "commutative", "associative", "identity=zero");
+
+GUF_DEVICE guf::f64 ratio(guf::f64 x, guf::f64 y) {
+  return x / y;
+}
+GUF_UFUNC(ratio, "dd->d", "divides", "underflows");
+
+// Fails where an element is negative.
+GUF_DEVICE guf::f64 checked(guf::f64 x, bool &failed) {
+  failed = x < 0;
+  return x;
+}
+GUF_UFUNC(checked, "d->d", "failure=found a negative element");
+
+template <class A, class B, class Out>
+GUF_DEVICE void dot(A a, B b, Out out) {
+  guf::f64 sum = 0;
+  for (guf::i64 i = 0; i < a.extent(0); ++i) sum += a[i] * b[i];
+  out() = sum;
+}
+GUF_GUFUNC(dot, "(n),(n)->()", "dd->d");

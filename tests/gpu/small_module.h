@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module small_functions as gufcc made it, and calls of its functions as blocks.
+#ifndef GUFUNC_TESTS_GPU_SMALL_MODULE_H
+#define GUFUNC_TESTS_GPU_SMALL_MODULE_H
+
+#include <gufunc/backend.h>
+
+#include <string>
+#include <vector>
+
+namespace gufunc::gpu_test {
+
+// A device image as module_load takes it: inflated, with a NUL byte behind it. Lives on.
+struct PlainImage {
+  guf_module_image image;
+  std::string bytes;
+};
+
+// All device images of the module that are of this vendor's formats.
+const std::vector<PlainImage> &small_images();
+// That of a target ("ptx_75"), or NULL where the module was built without it.
+const guf_module_image *small_image(const std::string &target);
+
+// The loop of a function ("plus"): its stem, as kernel_get takes it.
+const char *small_stem(const std::string &function);
+
+// Elementwise f64 over `items` elements that follow each other; addresses are inputs, then outputs.
+guf_launch_block row_block(const std::vector<uint64_t> &addresses, int nin, int64_t items);
+// dot over `items` rows of `n` elements.
+guf_launch_block dot_block(uint64_t a, uint64_t b, uint64_t out, int64_t items, int64_t n);
+// A method of plus along `n` elements, of one kept item.
+guf_method_block fold_block(int32_t method, uint64_t input, uint64_t output, int64_t n);
+
+guf_backend_launch launch_of(void *kernel, void *stream, const guf_launch_block &block);
+guf_backend_method method_of(void *kernel, void *stream, const guf_method_block &block);
+
+}  // namespace gufunc::gpu_test
+
+#endif  // GUFUNC_TESTS_GPU_SMALL_MODULE_H
