@@ -9,6 +9,7 @@
 #                   address
 #   with ITEMS      also what simulated devices run instead of the module's device images; the
 #                   target property GUFUNC_ITEMS_FILE says where it lies
+# With GUFUNC_CUDA_COMPILER nvcc, the CUDA toolkit's compiler makes PTX, for new drivers only.
 # Targets are levels of the host (all: every one) and devices: ptx_75 sm_90 gfx942 and their like;
 # devices whose compilers are missing are left out with a warning.
 set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING
@@ -69,6 +70,9 @@ function(gufunc_add_module target)
   endif()
   if(GUFUNC_CUDA_HOME)
     list(APPEND mode --cuda-home "${GUFUNC_CUDA_HOME}")
+  endif()
+  if(GUFUNC_CUDA_COMPILER)
+    list(APPEND mode --cuda-compiler "${GUFUNC_CUDA_COMPILER}")
   endif()
   if(GUFUNC_ROCM_BITCODE)
     list(APPEND mode --rocm-bitcode "${GUFUNC_ROCM_BITCODE}")

@@ -181,19 +181,6 @@ TEST_F(DeviceImagesTest, AreAsTheyAreWithoutCompression) {
   EXPECT_EQ(std::strlen(static_cast<const char *>(image.data)), image.size) << "a NUL behind it";
 }
 
-TEST_F(DeviceImagesTest, AreLeftOutWhereToolsAreMissing) {
-  const ProcessResult built =
-      build(kTwoUnits, "x86-64-v2,sm_90,gfx942",
-            {"--ptxas", path("none").string(), "--rocm-bitcode", "/nowhere"});
-  ASSERT_EQ(built.status, 0) << built.output;
-  EXPECT_THAT(built.output, HasSubstr("warning: target sm_90 is skipped: "));
-  EXPECT_THAT(built.output, HasSubstr("warning: target gfx942 is skipped: no ocml.bc; say "));
-  const guf_module_v1 *const module = table();
-  ASSERT_NE(module, nullptr);
-  EXPECT_EQ(module->nimages, 1u);
-  EXPECT_EQ(module->functions[0].loops[0].family, 0u);
-}
-
 TEST_F(DeviceImagesTest, LeaveOutLoopsThatNoDeviceCanRun) {
   if (!has_cuda()) GTEST_SKIP() << "no CUDA toolkit";
   std::string source = "#include <gufunc/kernel.hpp>\nGUF_DEVICE float many(", types;

@@ -224,6 +224,19 @@ void Compiler::report_failure(const Unit &unit, const std::string &output) {
   diagnostics_->error({}, "the kernels do not compile");
 }
 
+// nvcc tells either the text, here without the places of the toolkit's headers, or what it read.
+bool Compiler::preprocess(const Unit &unit, const fs::path &entry, const fs::path &depfile,
+                          const fs::path &output) {
+  const auto run_with = [&](const Command &more) {
+    return run(joined({unit.command, unit.places, more, {entry.string()}}), "preprocessing");
+  };
+  if (!unit.is_nvcc) {
+    return run_with({"-E", kNoTrigraphs, "-MD", "-MF", depfile.string(), "-o", output.string()});
+  }
+  return run_with({"-E", "-Xcompiler", "-P", "-o", output.string()}) &&
+         run_with({"-M", "-MF", depfile.string()});
+}
+
 bool Compiler::expand(const Unit &unit, std::string *text) {
   const fs::path entry = work_ / (unit.stem + ".cpp");
   const fs::path preprocessed = work_ / (unit.stem + ".ii");
@@ -232,18 +245,15 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!write_file(entry, unit.text, diagnostics_)) return false;
   }
-  if (!run(joined({unit.command,
-                   unit.places,
-                   {"-E", kNoTrigraphs, "-MD", "-MF", depfile.string(), entry.string(), "-o",
-                    preprocessed.string()}}),
-           "preprocessing")) {
-    return false;
-  }
+  if (!preprocess(unit, entry, depfile, preprocessed)) return false;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!note_dependencies(depfile) || !read_file(preprocessed, text, diagnostics_)) return false;
   const std::string &compiler = unit.command[0];
-  *text = (compiler == path_ ? version_ : run_process({compiler, "--version"}).output) +
-          command_line(unit.command) + unit.places_key + as_typed(std::move(*text));
+  const std::string version =
+      compiler == path_ ? version_ : run_process({compiler, "--version"}).output;
+  // Where nvcc lies says nothing about it.
+  const Command named(unit.command.begin() + (unit.is_nvcc ? 1 : 0), unit.command.end());
+  *text = version + command_line(named) + unit.places_key + as_typed(std::move(*text));
   replace_all(text, entry.string(), "");
   replace_all(text, work_.string(), "");
   replace_all(text, headers_.string(), "");  // so that all build folders share objects
@@ -259,11 +269,13 @@ bool Compiler::take_from_cache(const std::string &key, const std::string &what,
 }
 
 bool Compiler::make_object(const Unit &unit, const Command &flags, const fs::path &object) {
-  const Command command = joined(
-      {unit.command,
-       unit.places,
-       {unit.action, kNoTrigraphs, (work_ / (unit.stem + ".cpp")).string(), "-o", object.string()},
-       flags});
+  const Command quiet = unit.is_nvcc ? Command{} : Command{kNoTrigraphs};
+  const Command command = joined({unit.command,
+                                  unit.places,
+                                  {unit.action},
+                                  quiet,
+                                  {(work_ / (unit.stem + ".cpp")).string(), "-o", object.string()},
+                                  flags});
   const ProcessResult result = run_process(command);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (options_.verbose) diagnostics_->pass_on(command_line(command) + "\n");

@@ -48,6 +48,7 @@ class Compiler {
     std::function<std::string(const std::set<int> &on_stack)> text_on_stack;
     Command places = {};          // flags that say where files are; they come last
     std::string places_key = {};  // what the object depends on instead of `places`
+    bool is_nvcc = false;         // who spells some flags in its own way
   };
 
   // Compiler and flags of host kernels.
@@ -83,6 +84,9 @@ class Compiler {
   const std::filesystem::path &headers() const { return headers_; }
   // -I and -D of the dialect and of the user.
   const Command &include_flags() const { return include_flags_; }
+  // The same without the folder that keeps kernels from the system's headers, for a compiler that
+  // reads those by itself.
+  Command open_include_flags() const { return {include_flags_.begin() + 1, include_flags_.end()}; }
   // Every file that was read, without intermediate ones.
   const std::set<std::string> &dependencies() const { return dependencies_; }
 
@@ -90,6 +94,8 @@ class Compiler {
   bool find_compiler();
   bool find_headers();
   bool write_refused_headers();
+  bool preprocess(const Unit &unit, const std::filesystem::path &entry,
+                  const std::filesystem::path &depfile, const std::filesystem::path &output);
   bool take_from_cache(const std::string &key, const std::string &what,
                        const std::filesystem::path &object);
   bool make_object(const Unit &unit, const Command &flags, const std::filesystem::path &object);

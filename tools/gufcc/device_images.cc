@@ -36,13 +36,10 @@ Compiler::Unit DeviceImages::unit_for(const DeviceUnit &unit, const Target &targ
   made.text = unit.text;
   made.call_probe = unit.call_probe;
   if (target.kind == TargetKind::kAmd) {
-    tools_.add_amd(target, &made);
+    tools_.add_amd(target, unit.fast, &made);
   } else {
-    tools_.add_nvidia(target, &made);
+    tools_.add_nvidia(target, unit.fast, &made);
   }
-  made.command.insert(made.command.end(), compiler_->include_flags().begin(),
-                      compiler_->include_flags().end());
-  made.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
   return made;
 }
 

@@ -56,53 +56,77 @@ std::string constants_text(const Target &target) {
 
 }  // namespace
 
-std::string DeviceTools::find_ptxas() {
-  const std::string of_home =
-      options_.cuda_home.empty() ? "" : (fs::path(options_.cuda_home) / "bin" / "ptxas").string();
-  if (!options_.ptxas.empty()) {
-    ptxas_ = options_.ptxas;
-  } else if (has_file(of_home)) {
-    ptxas_ = of_home;
-  } else {
-    ptxas_ = on_path("ptxas").string();
-  }
-  if (ptxas_.empty()) return "no ptxas; say --ptxas FILE or --cuda-home DIR";
+// What a toolkit that was named has; without one, what the shell finds.
+DeviceTools::Lack DeviceTools::find_ptxas() {
+  const bool named = !options_.ptxas.empty() || !options_.cuda_home.empty();
+  ptxas_ = !options_.ptxas.empty()       ? options_.ptxas
+           : !options_.cuda_home.empty() ? (fs::path(options_.cuda_home) / "bin" / "ptxas").string()
+                                         : on_path("ptxas").string();
+  if (ptxas_.empty()) return {"no ptxas; say --ptxas FILE or --cuda-home DIR"};
   const ProcessResult version = run_process({ptxas_, "--version"});
-  if (version.status != 0) return fmt::format("'{}' does not run", ptxas_);
+  if (version.status != 0) return {fmt::format("'{}' does not run", ptxas_), named};
   // "ptxas: NVIDIA (R) ...": the name is the one that it was called by.
   ptxas_version_ =
       version.output.substr(std::min(version.output.find(": "), version.output.size()));
   return {};
 }
 
-std::string DeviceTools::find_nvidia() {
-  const fs::path inside = fs::path("nvvm") / "libdevice" / "libdevice.10.bc";
-  std::vector<fs::path> candidates;
-  if (!options_.cuda_home.empty()) candidates.push_back(fs::path(options_.cuda_home) / inside);
+DeviceTools::Lack DeviceTools::find_nvcc() {
+  nvcc_ = options_.cuda_home.empty() ? on_path("nvcc").string()
+                                     : (fs::path(options_.cuda_home) / "bin" / "nvcc").string();
+  if (nvcc_.empty()) return {"no nvcc on the PATH; say --cuda-home DIR", true};
+  if (run_process({nvcc_, "--version"}).status == 0) return {};
+  return {fmt::format("nvcc not found: '{}' does not run", nvcc_), true};
+}
+
+// Where NVIDIA has it in a toolkit, and Debian.
+DeviceTools::Lack DeviceTools::find_libdevice() {
+  const auto inside = [](const fs::path &home) {
+    return first_file(
+        {home / "nvvm" / "libdevice" / "libdevice.10.bc", home / "libdevice" / "libdevice.10.bc"});
+  };
+  if (!options_.cuda_home.empty()) {
+    libdevice_ = inside(options_.cuda_home);
+    if (!libdevice_.empty()) return {};
+    return {fmt::format("'{}' has no nvvm/libdevice/libdevice.10.bc", options_.cuda_home), true};
+  }
   std::error_code failure;
   const fs::path program =
       fs::canonical(ptxas_.empty() ? on_path("ptxas") : fs::path(ptxas_), failure);
-  if (!failure) candidates.push_back(program.parent_path().parent_path() / inside);
-  candidates.emplace_back("/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc");
-  libdevice_ = first_file(candidates);
-  return libdevice_.empty() ? "no libdevice.10.bc; say --cuda-home DIR" : "";
+  if (!failure) libdevice_ = inside(program.parent_path().parent_path());
+  if (libdevice_.empty()) libdevice_ = inside("/usr/lib/nvidia-cuda-toolkit");
+  if (!libdevice_.empty()) return {};
+  return {"no libdevice.10.bc; say --cuda-home DIR"};
 }
 
-std::string DeviceTools::find_amd() {
-  std::vector<fs::path> candidates;
-  for (const char *const folder :
-       {"/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", "/usr/lib/aarch64-linux-gnu/amdgcn/bitcode",
-        "/opt/rocm/amdgcn/bitcode"}) {
-    candidates.push_back(fs::path(folder) / "ocml.bc");
+DeviceTools::Lack DeviceTools::find_backend(const char *name) const {
+  const std::string listed = run_process({compiler_->path(), "--print-targets"}).output;
+  if (listed.find(name) != std::string::npos) return {};
+  return {fmt::format("'{}' has no backend {}", compiler_->path(), name)};
+}
+
+DeviceTools::Lack DeviceTools::find_ptx_maker() {
+  if (options_.nvcc) return find_nvcc();
+  const Lack lack = find_backend("nvptx64");
+  return lack.text.empty() ? find_libdevice() : lack;
+}
+
+DeviceTools::Lack DeviceTools::find_amd() {
+  if (const Lack lack = find_backend("amdgcn"); !lack.text.empty()) return lack;
+  if (!options_.rocm_bitcode.empty()) {
+    ocml_ = first_file({fs::path(options_.rocm_bitcode) / "ocml.bc"});
+    if (ocml_.empty()) return {fmt::format("'{}' has no ocml.bc", options_.rocm_bitcode), true};
+  } else {
+    ocml_ = first_file({"/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc",
+                        "/usr/lib/aarch64-linux-gnu/amdgcn/bitcode/ocml.bc",
+                        "/opt/rocm/amdgcn/bitcode/ocml.bc"});
+    if (ocml_.empty()) return {"no ocml.bc; say --rocm-bitcode DIR; on Debian: rocm-device-libs"};
   }
-  if (!options_.rocm_bitcode.empty()) candidates = {fs::path(options_.rocm_bitcode) / "ocml.bc"};
-  ocml_ = first_file(candidates);
-  if (ocml_.empty()) return "no ocml.bc; say --rocm-bitcode DIR; on Debian: rocm-device-libs";
   // The compiler prints a path where it finds the linker, else the name.
   const ProcessResult linker = run_process({compiler_->path(), "--print-prog-name=lld"});
   const std::string found = linker.output.substr(0, linker.output.find('\n'));
   if (linker.status == 0 && has_file(found)) return {};
-  return "no lld beside the kernel compiler; on Debian: lld-19";
+  return {"no lld beside the kernel compiler; on Debian: lld-19"};
 }
 
 bool DeviceTools::hash_file(const fs::path &file, std::string *out) {
@@ -113,38 +137,33 @@ bool DeviceTools::hash_file(const fs::path &file, std::string *out) {
   return true;
 }
 
+bool DeviceTools::drop_without(std::vector<Target> *targets, const Lack &lack,
+                               const std::function<bool(const Target &)> &serves) {
+  if (lack.text.empty()) return true;
+  for (const Target &target : *targets) {
+    if (!serves(target)) continue;
+    if (lack.was_named) {
+      return diagnostics_->error({}, "target {} cannot be made: {}", target.name, lack.text);
+    }
+    diagnostics_->warn({}, "target {} is skipped: {}", target.name, lack.text);
+  }
+  std::erase_if(*targets, serves);
+  return true;
+}
+
 bool DeviceTools::locate(std::vector<Target> *targets) {
-  const auto wants = [&](auto condition) {
-    return std::any_of(targets->begin(), targets->end(), condition);
+  const auto of_amd = [](const Target &t) { return t.kind == TargetKind::kAmd; };
+  const auto of_nvidia = [](const Target &t) { return t.kind == TargetKind::kNvidia; };
+  const auto is_sass = [&](const Target &t) { return of_nvidia(t) && !t.is_ptx; };
+  const auto wants = [&](const auto &serves) {
+    return std::any_of(targets->begin(), targets->end(), serves);
   };
-  const auto is_sass = [](const Target &t) { return t.kind == TargetKind::kNvidia && !t.is_ptx; };
-  const std::string listed = run_process({compiler_->path(), "--print-targets"}).output;
-  const auto lacks = [&](const char *backend) {
-    return listed.find(backend) == std::string::npos
-               ? fmt::format("'{}' has no backend {}", compiler_->path(), backend)
-               : "";
-  };
-  std::string no_sass, no_nvidia, no_amd;
-  if (wants(is_sass)) no_sass = find_ptxas();
-  if (wants([](const Target &t) { return t.kind == TargetKind::kNvidia; })) {
-    no_nvidia = lacks("nvptx64");
-    if (no_nvidia.empty()) no_nvidia = find_nvidia();
-  }
-  if (wants([](const Target &t) { return t.kind == TargetKind::kAmd; })) {
-    no_amd = lacks("amdgcn");
-    if (no_amd.empty()) no_amd = find_amd();
-  }
-  std::erase_if(*targets, [&](const Target &target) {
-    std::string why = target.kind == TargetKind::kAmd      ? no_amd
-                      : target.kind == TargetKind::kNvidia ? no_nvidia
-                                                           : "";
-    if (why.empty() && is_sass(target)) why = no_sass;
-    if (!why.empty()) diagnostics_->warn({}, "target {} is skipped: {}", target.name, why);
-    return !why.empty();
-  });
+  if (wants(is_sass) && !drop_without(targets, find_ptxas(), is_sass)) return false;
+  if (wants(of_nvidia) && !drop_without(targets, find_ptx_maker(), of_nvidia)) return false;
+  if (wants(of_amd) && !drop_without(targets, find_amd(), of_amd)) return false;
   if (!hash_file(libdevice_, &libdevice_hash_) || !hash_file(ocml_, &ocml_hash_)) return false;
   return std::all_of(targets->begin(), targets->end(), [&](const Target &target) {
-    return target.kind != TargetKind::kAmd || make_constants(target);
+    return !of_amd(target) || make_constants(target);
   });
 }
 
@@ -160,7 +179,14 @@ bool DeviceTools::make_constants(const Target &target) {
                         "compiling constants of the device library");
 }
 
-void DeviceTools::add_nvidia(const Target &target, Compiler::Unit *unit) const {
+// Of the kernel compiler, behind what is the target's own.
+void DeviceTools::add_common(bool fast, Compiler::Unit *unit) const {
+  unit->command.insert(unit->command.end(), compiler_->include_flags().begin(),
+                       compiler_->include_flags().end());
+  unit->command.emplace_back(fast ? "-ffp-contract=fast" : "-ffp-contract=off");
+}
+
+void DeviceTools::add_clang_ptx(Compiler::Unit *unit) const {
   unit->command = {compiler_->path(), "-x", "cuda"};
   unit->command.insert(unit->command.end(), kDeviceFlags.begin(), kDeviceFlags.end());
   for (const char *flag : {"-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_75",
@@ -168,13 +194,33 @@ void DeviceTools::add_nvidia(const Target &target, Compiler::Unit *unit) const {
     unit->command.emplace_back(flag);
   }
   unit->action = "-S";
-  // Of architectures whose text is the same, one is compiled.
-  unit->places = {fmt::format("-DGUF_ARCH={}", target.arch), "-Xclang", "-mlink-builtin-bitcode",
-                  "-Xclang", libdevice_.string()};
+  for (const std::string &flag : {std::string("-Xclang"), std::string("-mlink-builtin-bitcode"),
+                                  std::string("-Xclang"), libdevice_.string()}) {
+    unit->places.push_back(flag);
+  }
   unit->places_key = libdevice_hash_;
 }
 
-void DeviceTools::add_amd(const Target &target, Compiler::Unit *unit) const {
+// It links its own libdevice. Its warnings are about code that no template argument reaches; what
+// there is to say of the kernels, the kernel compiler says.
+void DeviceTools::add_nvcc_ptx(bool fast, Compiler::Unit *unit) const {
+  unit->command = {nvcc_, "-x", "cu", "-std=c++17", "-O3", "-w", "-arch=compute_75"};
+  unit->command.emplace_back(fast ? "-fmad=true" : "-fmad=false");
+  const Command flags = compiler_->open_include_flags();
+  unit->command.insert(unit->command.end(), flags.begin(), flags.end());
+  unit->action = "-ptx";
+  unit->is_nvcc = true;
+}
+
+void DeviceTools::add_nvidia(const Target &target, bool fast, Compiler::Unit *unit) const {
+  // Of architectures whose text is the same, one is compiled.
+  unit->places = {fmt::format("-DGUF_ARCH={}", target.arch)};
+  if (options_.nvcc) return add_nvcc_ptx(fast, unit);
+  add_clang_ptx(unit);
+  add_common(fast, unit);
+}
+
+void DeviceTools::add_amd(const Target &target, bool fast, Compiler::Unit *unit) const {
   unit->command = {compiler_->path(), "-x", "hip"};
   unit->command.insert(unit->command.end(), kDeviceFlags.begin(), kDeviceFlags.end());
   for (const char *flag : {"-nogpuinc", "-nogpulib", "--no-gpu-bundle-output"}) {
@@ -190,6 +236,7 @@ void DeviceTools::add_amd(const Target &target, Compiler::Unit *unit) const {
     }
   }
   unit->places_key = ocml_hash_ + constants_text(target);
+  add_common(fast, unit);
 }
 
 Command DeviceTools::ptxas_command(const Target &target) const {

@@ -42,15 +42,13 @@ std::string operand_list(const Function &function, const Loop &loop, const char 
   return fmt::format("{}", fmt::join(operand_types(function, loop, space), ", "));
 }
 
-std::string callee_struct(const Loop &loop, const std::string &name, bool drop_failure) {
-  const bool drop = drop_failure && loop.may_fail;
+std::string callee_struct(const Loop &loop, const std::string &name) {
   return fmt::format(
       "# {} {}\n"
       "struct {} {{ template <class... A> static GUF_FN decltype(auto) call(A &&...a) "
-      "{{ {}return ::{}(static_cast<A &&>(a)...{}); }} }};\n"
+      "{{ return ::{}(static_cast<A &&>(a)...); }} }};\n"
       "# 1 \"{}\"\n",
-      loop.place.line, quoted(loop.place.file), name, drop ? "bool failed = false; " : "",
-      loop.callee, drop ? ", failed" : "", kEntriesFile);
+      loop.place.line, quoted(loop.place.file), name, loop.callee, kEntriesFile);
 }
 
 }  // namespace gufunc::gufcc

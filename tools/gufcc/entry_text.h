@@ -26,8 +26,8 @@ std::vector<std::string> operand_types(const Function &function, const Loop &loo
 std::string operand_list(const Function &function, const Loop &loop, const char *space);
 
 // A struct `name` whose call() is the user's function, on a line that claims to be the
-// registration's. drop_failure: the function's `bool &failed` is not passed on.
-std::string callee_struct(const Loop &loop, const std::string &name, bool drop_failure);
+// registration's.
+std::string callee_struct(const Loop &loop, const std::string &name);
 
 }  // namespace gufunc::gufcc
 

@@ -169,7 +169,7 @@ std::string for_device_compilers(const EntryRow &row, const std::string &text) {
 
 std::string loop_entries(const Function &function, const Loop &loop, int number) {
   const std::string callee = fmt::format("{}{}", kCalleeName, number);
-  std::string text = callee_struct(loop, callee, false);
+  std::string text = callee_struct(loop, callee);
 
   std::set<std::string> defined;
   for (const EntryRow &row : kRows) {

@@ -62,7 +62,7 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
             : fmt::format("guf::host::elementwise<{}, guf::types<{}>, guf::types<{}>, {}, {}>",
                           callee, type_list(loop->inputs), type_list(loop->outputs), may_fail,
                           promised);
-    text += fmt::format("namespace {{\n{}}}\n", callee_struct(*loop, callee, false));
+    text += fmt::format("namespace {{\n{}}}\n", callee_struct(*loop, callee));
     text += entry_text(host_entry_name(*loop, target), loop_type, loop->may_fail);
     if (has_fold(*function, *loop)) {
       text += entry_text(fold_entry_name(*loop, target),

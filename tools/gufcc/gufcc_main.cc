@@ -18,6 +18,13 @@ void describe_device_tools(CLI::App *app, Options *options) {
   app->add_option("--ptxas", options->ptxas, "NVIDIA's assembler [the CUDA toolkit's]");
   app->add_option("--cuda-home", options->cuda_home, "A CUDA toolkit: ptxas and libdevice")
       ->envname("CUDA_HOME");
+  app->add_option_function<std::string>(
+         "--cuda-compiler",
+         [options](const std::string &compiler) { options->nvcc = compiler == "nvcc"; },
+         "What makes PTX: clang, for drivers since r418, or the CUDA toolkit's nvcc, for drivers "
+         "as "
+         "new as it [clang]")
+      ->check(CLI::IsMember({"clang", "nvcc"}));
   app->add_option("--rocm-bitcode", options->rocm_bitcode,
                   "The folder of AMD's device libraries (ocml.bc)");
   app->add_option_function<std::string>(

@@ -20,6 +20,7 @@ struct Options {
   std::string items;         // the sidecar to write (items_file.h); empty: none
   std::string ptxas;         // empty: of cuda_home, or on the PATH
   std::string cuda_home;     // of a CUDA toolkit; empty: ptxas's
+  bool nvcc = false;         // the toolkit's compiler makes PTX, not the kernel compiler
   std::string rocm_bitcode;  // the folder that has ocml.bc; empty: the usual ones
   std::vector<std::string> include_dirs, definitions;
   bool object = false;

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// What device images are made with: a machine without it leaves its targets out, a path that was
+// given and is not there is an error, and nvcc makes the same entries.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <gufunc/module_table.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "core/backend/plain_image.h"
+#include "tests/gufcc/gufcc_fixture.h"
+
+namespace gufunc::gufcc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kSource[] =
+    "#include <gufunc/kernel.hpp>\n"
+    "GUF_DEVICE float both(float x, float y) { return x * y + guf::sin(x); }\n"
+    "GUF_UFUNC(both, \"ff->f\");\n";
+
+// NVIDIA's tools, where there are some.
+class DeviceToolsTest : public Gufcc {
+ protected:
+  static std::string cuda_home() { return GUFUNC_CUDA_HOME; }
+  static bool has_nvcc() { return access((cuda_home() + "/bin/nvcc").c_str(), X_OK) == 0; }
+
+  ProcessResult build(const std::string &targets, const Command &more = {}) {
+    Command command = {write("k.guf.cpp", kSource), "-o", path("k.so").string(), "--targets",
+                       targets};
+    command.insert(command.end(), more.begin(), more.end());
+    return run(command);
+  }
+  std::string failing_build(const std::string &targets, const Command &more) {
+    const ProcessResult built = build(targets, more);
+    EXPECT_EQ(built.status, 1) << built.output;
+    EXPECT_FALSE(fs::exists(path("k.so")));
+    return built.output;
+  }
+  // The one device image of the module, inflated; the table has it beside one of the host.
+  std::string device_image() {
+    void *const handle = dlopen(path("k.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) return {};
+    const auto *const table = static_cast<const guf_module_v1 *>(dlsym(handle, "gufunc_module_v1"));
+    std::string bytes;
+    for (uint32_t i = 0; i < table->nimages; ++i) {
+      backend::PlainImage plain;
+      if (table->images[i].format == GUF_IMAGE_HOST) continue;
+      EXPECT_EQ(plain.open(table->images[i], nullptr), GUF_OK);
+      bytes.assign(static_cast<const char *>(plain.image().data), plain.image().size);
+    }
+    dlclose(handle);
+    return bytes;
+  }
+};
+
+TEST_F(DeviceToolsTest, AMachineWithoutThemLeavesTheirTargetsOut) {
+  // A kernel compiler as it is built for hosts alone.
+  const std::string compiler = write("clang-of-hosts",
+                                     "#!/bin/sh\n[ \"$1\" = --print-targets ] && { echo x86-64; "
+                                     "exit; }\nexec clang++-19 \"$@\"\n");
+  fs::permissions(compiler, fs::perms::owner_all);
+  unsetenv("CUDA_HOME");
+  const ProcessResult built = build("x86-64-v2,ptx_75,gfx942", {"--compiler", compiler});
+  ASSERT_EQ(built.status, 0) << built.output;
+  EXPECT_THAT(built.output, HasSubstr("warning: target ptx_75 is skipped: '" + compiler +
+                                      "' has no backend nvptx64\n"));
+  EXPECT_THAT(built.output, HasSubstr("warning: target gfx942 is skipped: '" + compiler +
+                                      "' has no backend amdgcn\n"));
+  EXPECT_EQ(device_image(), "");
+}
+
+TEST_F(DeviceToolsTest, ToolkitsThatAreGoneAreErrors) {
+  const std::string gone = path("gone").string();
+  EXPECT_THAT(failing_build("x86-64-v2,sm_90", {"--cuda-home", gone}),
+              HasSubstr("error: target sm_90 cannot be made: '" + gone + "/bin/ptxas' does not "));
+  EXPECT_THAT(failing_build("x86-64-v2,ptx_75", {"--cuda-home", gone}),
+              HasSubstr("error: target ptx_75 cannot be made: '" + gone +
+                        "' has no nvvm/libdevice/libdevice.10.bc"));
+  EXPECT_THAT(failing_build("x86-64-v2,sm_90", {"--ptxas", gone}),
+              HasSubstr("error: target sm_90 cannot be made: '" + gone + "' does not run"));
+  EXPECT_THAT(failing_build("x86-64-v2,gfx942", {"--rocm-bitcode", gone}),
+              HasSubstr("error: target gfx942 cannot be made: '" + gone + "' has no ocml.bc"));
+  EXPECT_THAT(failing_build("x86-64-v2,ptx_75", {"--cuda-compiler", "nvcc", "--cuda-home", gone}),
+              HasSubstr("error: target ptx_75 cannot be made: nvcc not found: '" + gone +
+                        "/bin/nvcc' does not run"));
+  // What nothing was asked of is not looked for.
+  EXPECT_EQ(build("x86-64-v2", {"--cuda-home", gone, "--rocm-bitcode", gone}).status, 0);
+}
+
+TEST_F(DeviceToolsTest, CompilersThatAreNoneAreRefused) {
+  const ProcessResult built = build("x86-64-v2,ptx_75", {"--cuda-compiler", "gcc"});
+  EXPECT_EQ(built.status, 2);
+  EXPECT_THAT(built.output, HasSubstr("--cuda-compiler: gcc not in {clang,nvcc}"));
+}
+
+TEST_F(DeviceToolsTest, NvccMakesTheSameEntries) {
+  if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
+  const Command with_nvcc = {"--cuda-home", cuda_home(), "--cuda-compiler", "nvcc"};
+  const ProcessResult built = build("ptx_75", with_nvcc);
+  ASSERT_EQ(built.status, 0) << built.output;
+  EXPECT_EQ(built.output, "");
+  const std::string ptx = device_image();
+  EXPECT_THAT(ptx, HasSubstr("NVIDIA NVVM Compiler"));
+  EXPECT_THAT(ptx, HasSubstr("\n.target sm_75\n"));
+  EXPECT_THAT(ptx, HasSubstr(".visible .entry guf_ew_both_ff_f_row("));
+  EXPECT_THAT(ptx, HasSubstr(".visible .entry guf_ew_both_ff_f_nd("));
+  EXPECT_THAT(ptx, HasSubstr("mul.rn.f32")) << "no contraction";
+  EXPECT_THAT(ptx, Not(HasSubstr(".ftz")));
+  const ProcessResult sass = build("sm_90", with_nvcc);
+  ASSERT_EQ(sass.status, 0) << sass.output;
+  EXPECT_TRUE(
+      device_image().starts_with("\x7f"
+                                 "ELF"));
+}
+
+// The path of the compiler says nothing about what it makes; which one it is does.
+TEST_F(DeviceToolsTest, WhatNvccMadeIsKeptForNvcc) {
+  if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
+  fs::create_directory_symlink(cuda_home(), path("toolkit"));
+  ASSERT_EQ(build("ptx_75", {"--cuda-home", cuda_home(), "--cuda-compiler", "nvcc"}).status, 0);
+  const std::string kept = "gufcc: device1_ptx_75 from the cache";
+  const ProcessResult again =
+      build("ptx_75", {"--cuda-home", path("toolkit").string(), "--cuda-compiler", "nvcc", "-v"});
+  EXPECT_THAT(again.output, HasSubstr(kept));
+  const ProcessResult other = build("ptx_75", {"--cuda-home", cuda_home(), "-v"});
+  EXPECT_EQ(other.status, 0);
+  EXPECT_THAT(other.output, Not(HasSubstr(kept)));
+}
+
+}  // namespace
+}  // namespace gufunc::gufcc
