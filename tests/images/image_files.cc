@@ -15,6 +15,21 @@ namespace gufunc::images {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// The families of gufcc's tables have no names: a source's first function stands for it.
+std::string first_function(const guf_module_v1 &table, uint32_t family) {
+  for (uint32_t i = 0; i < table.nfunctions; ++i) {
+    const guf_module_function &function = table.functions[i];
+    for (uint32_t loop = 0; loop < function.nloops; ++loop) {
+      if (function.loops[loop].family == family) return function.name;
+    }
+  }
+  return table.name;
+}
+
+}  // namespace
+
 std::vector<ImageFile> write_images(const std::vector<const guf_module_v1 *> &tables,
                                     const fs::path &folder) {
   std::vector<ImageFile> all;
@@ -34,8 +49,8 @@ std::vector<ImageFile> write_images(const std::vector<const guf_module_v1 *> &ta
       const fs::path path =
           folder / (std::string(table->name) + std::to_string(image.family) + "." + image.target);
       std::ofstream(path, std::ios::binary) << bytes;
-      all.push_back({image.format, image.target, image.family, image.size,
-                     frames.insert(image.data).second, path, bytes});
+      all.push_back({image.format, image.target, image.family, first_function(*table, image.family),
+                     image.size, frames.insert(image.data).second, path, bytes});
     }
   }
   return all;

@@ -19,7 +19,8 @@ struct ImageFile {
   int32_t format;
   std::string target;
   uint32_t family;
-  uint64_t packed_bytes;  // of its frame, shared by all images in it
+  std::string first_function;  // of the family
+  uint64_t packed_bytes;       // of its frame, shared by all images in it
   bool first_of_frame;
   std::filesystem::path path;
   std::string bytes;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/images/inspection.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -60,6 +58,14 @@ std::vector<AmdKernel> read_amd_notes(const std::string &notes) {
   return all;
 }
 
+bool has_descriptor(const std::string &symbols, const std::string &kernel) {
+  std::istringstream lines(symbols);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with(" " + kernel + ".kd")) return line.find(" 64 OBJECT ") != std::string::npos;
+  }
+  return false;
+}
+
 std::vector<PtxasLine> read_ptxas(const std::string &said) {
   std::vector<PtxasLine> all;
   std::set<std::string> entries;
@@ -83,16 +89,39 @@ std::vector<PtxasLine> read_ptxas(const std::string &said) {
   return all;
 }
 
-bool is_inexact(const std::string &entry) {
-  static const std::set<std::string> kVendors = {"cos", "exp", "log", "power", "sin"};
-  // The remainder is exact by an algorithm that approximates quotients.
-  static const std::set<std::string> kRemainders = {"floor_divide", "remainder"};
-  // Of complex numbers they take the vendor's hypot, and roots of sums.
-  static const std::set<std::string> kComplex = {"absolute", "sign", "sqrt"};
-  const std::string function = function_of(entry);
-  if (kVendors.contains(function) || kRemainders.contains(function)) return true;
+namespace {
+
+// "sin" of "_ZN3guf3sinEf", a function of the vendor's mathematics; else nothing.
+std::string wrapped_name(const std::string &function) {
+  constexpr char kSpace[] = "_ZN3guf";
+  if (!function.starts_with(kSpace)) return {};
+  char *end = nullptr;
+  const char *const digits = function.c_str() + sizeof kSpace - 1;
+  const unsigned long length = std::strtoul(digits, &end, 10);
+  const size_t first = static_cast<size_t>(end - function.c_str());
+  if (end == digits || first + length >= function.size()) return {};
+  const std::string rest = function.substr(first + length);
+  const bool of_numbers = rest == "Ef" || rest == "Ed" || rest == "Eff" || rest == "Edd";
+  return of_numbers ? function.substr(first, length) : "";
+}
+
+bool takes_complex(const std::string &entry, const std::string &function) {
   const size_t types = std::string("guf_ew_").size() + function.size() + 1;
-  return kComplex.contains(function) && (entry[types] == 'F' || entry[types] == 'D');
+  return types < entry.size() && (entry[types] == 'F' || entry[types] == 'D');
+}
+
+}  // namespace
+
+Freedom freedom_of(const std::string &function) {
+  static const std::set<std::string> kVendors = {"atan2", "cos",   "cosh", "exp", "fmod", "hypot",
+                                                 "log",   "log1p", "pow",  "sin", "sinh"};
+  if (kVendors.contains(wrapped_name(function)) || function.starts_with("__internal_")) {
+    return Freedom::kApproximate;
+  }
+  // Sums of two numbers, in complex logarithms, roots and powers.
+  static const std::set<std::string> kSums = {"log", "power", "sqrt"};
+  const std::string name = function_of(function);
+  return kSums.contains(name) && takes_complex(function, name) ? Freedom::kFused : Freedom::kNone;
 }
 
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
@@ -118,35 +147,23 @@ std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
 
 namespace {
 
-// Rows that ptxas 13 does not keep in registers, and the bytes of stack that they take: complex
-// functions of the vendor's mathematics, and extremes of 16 bits, sixteen elements at once.
-struct OnStack {
-  const char *name;
-  uint64_t bytes;
-};
-constexpr OnStack kOnStack[] = {
-    {"guf_ew_exp_D_D_row", 48},      {"guf_ew_power_FF_F_row", 48},
-    {"guf_ew_cos_D_D_row", 56},      {"guf_ew_sin_D_D_row", 56},
-    {"guf_ew_minimum_hh_h_row", 24}, {"guf_ew_minimum_HH_H_row", 24},
-    {"guf_ew_maximum_hh_h_row", 24}, {"guf_ew_maximum_HH_H_row", 24},
-    {"guf_ew_fmin_hh_h_row", 24},    {"guf_ew_fmin_HH_H_row", 24},
-    {"guf_ew_fmax_hh_h_row", 24},    {"guf_ew_fmax_HH_H_row", 24},
-};
+// Rows that may have a little stack: the vendor's reduction of an angle keeps its quotients there.
+bool has_angle(const std::string &row) {
+  static const std::set<std::string> kAngles = {"cos", "sin"}, kComplexAngles = {"exp", "power"};
+  const std::string function = function_of(row);
+  return kAngles.contains(function) ||
+         (kComplexAngles.contains(function) && takes_complex(row, function));
+}
 
 }  // namespace
 
 std::vector<std::string> find_ptxas_faults(const PtxasLine &line) {
   if (!line.is_entry || !is_row(line.name)) return {};
   std::vector<std::string> faults;
-  uint64_t most = is_inexact(line.name) ? kSmallStack : 0;
-  const auto *const known = std::find_if(std::begin(kOnStack), std::end(kOnStack),
-                                         [&](const OnStack &one) { return line.name == one.name; });
-  const bool may_spill = known != std::end(kOnStack);
-  if (may_spill) most = known->bytes;
-  if (line.stack_bytes > most) {
+  if (line.stack_bytes > (has_angle(line.name) ? kSmallStack : 0)) {
     faults.push_back(line.name + ": a stack of " + std::to_string(line.stack_bytes));
   }
-  if (line.spill_bytes > 0 && !may_spill) faults.push_back(line.name + ": spilled registers");
+  if (line.spill_bytes > 0) faults.push_back(line.name + ": spilled registers");
   return faults;
 }
 

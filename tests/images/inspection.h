@@ -9,6 +9,8 @@
 
 #include <gufunc/kernel/work_item.hpp>
 
+#include "tests/images/ptx_rules.h"
+
 namespace gufunc::images {
 
 // A kernel of `llvm-readelf --notes`.
@@ -20,6 +22,9 @@ struct AmdKernel {
 };
 std::vector<AmdKernel> read_amd_notes(const std::string &notes);
 
+// Whether `llvm-readelf --dyn-syms -W` lists the descriptor that a launch reads: 64 bytes of data.
+bool has_descriptor(const std::string &symbols, const std::string &kernel);
+
 // A function of `ptxas -v`.
 struct PtxasLine {
   std::string name;
@@ -28,12 +33,13 @@ struct PtxasLine {
 };
 std::vector<PtxasLine> read_ptxas(const std::string &said);
 
-// Whether an entry is allowed fused multiply-adds and approximate instructions: the vendor's
-// mathematics has them, what IEEE 754 fixes has not.
-bool is_inexact(const std::string &entry);
+// What a function of PTX may have beside exact operations. The vendor's mathematics, which is a
+// function of its own (GUF_HEAVY), has approximations; what works with sums of two numbers has fused
+// multiply-adds, for exact products.
+Freedom freedom_of(const std::string &function);
 
-// Faults as "name: what". Entries called *_row are what bandwidth is lost in: no stack, no spills;
-// of the vendor's trigonometry, whose reduction of large arguments wants it, a little.
+// Faults as "name: what". Entries called *_row are what bandwidth is lost in: no spills and no
+// stack; of the vendor's trigonometry, whose reduction of large arguments wants it, a little.
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
                                          const guf::device::items_kernel &known);
 std::vector<std::string> find_ptxas_faults(const PtxasLine &line);

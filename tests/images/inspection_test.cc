@@ -41,11 +41,11 @@ std::vector<PtxFunction> ptx_with(const std::string &instruction, const std::str
   return read_ptx(text);
 }
 
-std::vector<std::string> faults_of(const std::string &instruction, bool inexact = false,
+std::vector<std::string> faults_of(const std::string &instruction, Freedom freedom = Freedom::kNone,
                                    const std::string &local = "") {
   const std::vector<PtxFunction> all = ptx_with(instruction, local);
   EXPECT_EQ(all.size(), 1u);
-  return find_ptx_faults(all.at(0), [&](const std::string &) { return inexact; });
+  return find_ptx_faults(all.at(0), freedom);
 }
 
 TEST(PtxRules, ReadFunctions) {
@@ -75,12 +75,25 @@ TEST(PtxRules, FindEachFault) {
     EXPECT_THAT(faults_of(std::string("\t") + instruction + "\n"),
                 ElementsAre("guf_ew_add_ff_f_row: " + std::string(instruction)));
   }
-  EXPECT_THAT(faults_of("\tfma.rn.f32 \t%f1, %f2, %f3, %f4;\n", true), IsEmpty());
-  EXPECT_EQ(faults_of("\tfma.rn.ftz.f32 \t%f1, %f2, %f3, %f4;\n", true).size(), 1u);
-  EXPECT_THAT(faults_of("\trcp.approx.ftz.f64 \t%fd1, %fd2;\n", true), IsEmpty());
-  EXPECT_EQ(faults_of("\tsqrt.approx.f32 \t%f1, %f2;\n", true).size(), 1u);
-  EXPECT_EQ(faults_of("", false, "\t.local .align 8 .b8 \t__local_depot0[272];\n").size(), 1u);
-  EXPECT_THAT(faults_of("", false, "\t.local .align 8 .b8 \t__local_depot0[40];\n"), IsEmpty());
+  constexpr Freedom kNone = Freedom::kNone;
+  EXPECT_EQ(faults_of("", kNone, "\t.local .align 8 .b8 \t__local_depot0[272];\n").size(), 1u);
+  EXPECT_THAT(faults_of("", kNone, "\t.local .align 8 .b8 \t__local_depot0[40];\n"), IsEmpty());
+}
+
+TEST(PtxRules, AllowWhatAFunctionIsFreeTo) {
+  constexpr Freedom kFused = Freedom::kFused, kApproximate = Freedom::kApproximate;
+  const std::string fma = "\tfma.rn.f32 \t%f1, %f2, %f3, %f4;\n";
+  const std::string flushed = "\tfma.rn.ftz.f32 \t%f1, %f2, %f3, %f4;\n";
+  const std::string inverse = "\trcp.approx.ftz.f64 \t%fd1, %fd2;\n";
+  EXPECT_THAT(faults_of(fma, kFused), IsEmpty());
+  EXPECT_EQ(faults_of(flushed, kFused).size(), 1u);
+  EXPECT_EQ(faults_of(inverse, kFused).size(), 1u);
+  EXPECT_EQ(faults_of("\tfma.rm.f32 \t%f1, %f2, %f3, %f4;\n", kFused).size(), 1u);
+  EXPECT_EQ(faults_of("\tmul.f64 \t%fd1, %fd2, %fd3;\n", kFused).size(), 1u);
+  EXPECT_THAT(faults_of(fma, kApproximate), IsEmpty());
+  EXPECT_EQ(faults_of(flushed, kApproximate).size(), 1u);
+  EXPECT_THAT(faults_of(inverse, kApproximate), IsEmpty());
+  EXPECT_EQ(faults_of("\tsqrt.approx.f32 \t%f1, %f2;\n", kApproximate).size(), 1u);
 }
 
 constexpr char kSaid[] =
@@ -112,6 +125,10 @@ TEST(Ptxas, FindsStackAndSpills) {
   EXPECT_EQ(ptxas_faults("guf_ew_add_ff_f_row", 0, 0, 4).size(), 1u);
   EXPECT_THAT(ptxas_faults("guf_ew_sin_d_d_row", 40, 0, 0), IsEmpty());
   EXPECT_EQ(ptxas_faults("guf_ew_sin_d_d_row", 48, 0, 0).size(), 1u);
+  EXPECT_EQ(ptxas_faults("guf_ew_sin_d_d_row", 40, 4, 4).size(), 1u);
+  EXPECT_THAT(ptxas_faults("guf_ew_exp_D_D_row", 40, 0, 0), IsEmpty());
+  EXPECT_EQ(ptxas_faults("guf_ew_exp_d_d_row", 8, 0, 0).size(), 1u) << "no angle";
+  EXPECT_EQ(ptxas_faults("guf_ew_maximum_hh_h_row", 24, 0, 0).size(), 1u);
   EXPECT_THAT(ptxas_faults("guf_ew_add_ff_f_nd", 400, 9, 9), IsEmpty());
 }
 
@@ -154,12 +171,34 @@ TEST(AmdNotes, FindEachFault) {
     EXPECT_EQ(amd_faults(found, other).size(), 1u) << other;
 }
 
-TEST(IsInexact, DependsOnTheTypes) {
-  EXPECT_TRUE(is_inexact("guf_ew_sin_f_f_row"));
-  EXPECT_TRUE(is_inexact("guf_ew_absolute_F_f_nd"));
-  EXPECT_FALSE(is_inexact("guf_ew_absolute_f_f_nd"));
-  EXPECT_FALSE(is_inexact("guf_ew_add_FF_F_row"));
-  EXPECT_FALSE(is_inexact("guf_move_convert"));
+TEST(AmdSymbols, HaveADescriptorOfEachKernel) {
+  const std::string whole =
+      "   Num:    Value          Size Type    Bind   Vis       Ndx Name\n"
+      "     1: 0000000000001c00  1524 FUNC    GLOBAL PROTECTED   8 guf_ew_add_ff_f_row\n"
+      "     2: 0000000000000a40    64 OBJECT  GLOBAL PROTECTED   6 guf_ew_add_ff_f_row.kd\n";
+  EXPECT_TRUE(has_descriptor(whole, "guf_ew_add_ff_f_row"));
+  EXPECT_FALSE(has_descriptor(whole, "guf_ew_add_ff_f_nd"));
+  EXPECT_FALSE(has_descriptor(whole, "add_ff_f_row")) << "the whole name";
+  for (const char *other : {"32 OBJECT", "64 FUNC  "}) {
+    std::string planted = whole;
+    planted.replace(planted.find("64 OBJECT"), 9, other);
+    EXPECT_FALSE(has_descriptor(planted, "guf_ew_add_ff_f_row")) << other;
+  }
+}
+
+TEST(FreedomOf, IsTheVendorsAndThatOfSumsOfTwoNumbers) {
+  for (const char *function : {"_ZN3guf3sinEf", "_ZN3guf5atan2Edd", "__internal_accurate_pow"}) {
+    EXPECT_EQ(freedom_of(function), Freedom::kApproximate) << function;
+  }
+  for (const char *function : {"guf_ew_log_F_F_nd", "guf_ew_power_DD_D_scan"}) {
+    EXPECT_EQ(freedom_of(function), Freedom::kFused) << function;
+  }
+  for (const char *function :
+       {"guf_ew_sin_f_f_row", "guf_ew_log_d_d_nd", "guf_ew_add_FF_F_row", "guf_move_convert",
+        "_ZN3guf6device6recastEjjNS0_11raw_elementE", "_ZN3guf3sinENS_4bf16E", "_ZN3guf3addEff",
+        "_ZN3guf", "_ZN3guf99sinEf", "_ZN8standard3sinEf"}) {
+    EXPECT_EQ(freedom_of(function), Freedom::kNone) << function;
+  }
 }
 
 TEST(FunctionOf, IsTheName) {

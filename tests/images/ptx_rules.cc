@@ -46,15 +46,17 @@ bool has(const std::vector<std::string> &parts, const char *part) {
   return std::find(parts.begin() + 1, parts.end(), part) != parts.end();
 }
 
-bool breaks_a_rule(const std::vector<std::string> &parts, bool may_be_inexact) {
+bool breaks_a_rule(const std::vector<std::string> &parts, Freedom freedom) {
   if (parts.empty()) return false;
   // What approximates has its own way with tiny numbers, which the vendor's mathematics knows.
-  if (has(parts, "ftz") && !(may_be_inexact && has(parts, "approx"))) return true;
-  if (may_be_inexact) return has(parts, "approx") && parts[0] == "sqrt";
-  if (has(parts, "approx")) return true;
+  const bool approximates = has(parts, "approx");
+  if (freedom == Freedom::kApproximate) {
+    return approximates ? parts[0] == "sqrt" : has(parts, "ftz");
+  }
+  if (approximates || has(parts, "ftz")) return true;
   const std::string &what = parts[0];
   if (!has(parts, "f32") && !has(parts, "f64")) return false;
-  if (what == "fma" || what == "mad") return true;
+  if (what == "fma" || what == "mad") return freedom == Freedom::kNone || !has(parts, "rn");
   for (const char *exact : {"add", "sub", "mul", "div", "sqrt"}) {
     if (what == exact) return !has(parts, "rn");
   }
@@ -95,12 +97,10 @@ std::vector<PtxFunction> read_ptx(const std::string &text) {
   return all;
 }
 
-std::vector<std::string> find_ptx_faults(
-    const PtxFunction &function, const std::function<bool(const std::string &)> &may_be_inexact) {
+std::vector<std::string> find_ptx_faults(const PtxFunction &function, Freedom freedom) {
   std::vector<std::string> faults;
-  const bool inexact = may_be_inexact(function.name);
   for (const std::string &instruction : function.instructions) {
-    if (breaks_a_rule(parts_of(instruction), inexact)) {
+    if (breaks_a_rule(parts_of(instruction), freedom)) {
       faults.push_back(function.name + ": " + instruction);
     }
   }

@@ -4,7 +4,6 @@
 #define GUFUNC_TESTS_IMAGES_PTX_RULES_H
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,12 +20,14 @@ struct PtxFunction {
 
 std::vector<PtxFunction> read_ptx(const std::string &text);
 
+// What a function may have beside exact operations.
+enum class Freedom { kNone, kFused, kApproximate };
+
 // What breaks a rule, as "name: instruction":
-//   no .ftz but in approximations;  add, sub, mul, div of f32 and f64 are rounded to nearest (.rn);
-//   fma and .approx only where `may_be_inexact(name)`, and there no square root either;
-//   no memory on the stack as large as the parameter block.
-std::vector<std::string> find_ptx_faults(
-    const PtxFunction &function, const std::function<bool(const std::string &)> &may_be_inexact);
+//   no .ftz but in approximations;  add, sub, mul, div, sqrt of f32 and f64 are rounded to nearest
+//   (.rn);  fma only where the function is free to, .approx only in approximating ones, and there no
+//   square root either;  no memory on the stack as large as the parameter block.
+std::vector<std::string> find_ptx_faults(const PtxFunction &function, Freedom freedom);
 
 }  // namespace gufunc::images
 

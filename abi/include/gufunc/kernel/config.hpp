@@ -18,20 +18,27 @@
 // GUF_FN: a function of the dialect itself, inlined everywhere.
 // GUF_DEVICE: a function of the kernel's author; inlined too, because a loop vectorises only over
 // what it can see. GUF_DEVICE_NOINLINE is for bodies so large that copies of them hurt.
+// GUF_HEAVY: a function of the dialect that is more than a root and calls nothing: the vendors'
+// mathematics. On a device it is a function, so that entries do not carry copies of it; one that
+// called others would want a stack there.
 #if defined(GUF_OPENCL)
 #define GUF_FN inline __attribute__((always_inline))
+#define GUF_HEAVY GUF_FN
 #define GUF_DEVICE inline __attribute__((always_inline))
 #define GUF_DEVICE_NOINLINE __attribute__((noinline)) inline
 #elif defined(GUF_HIP) || (defined(GUF_CUDA) && defined(__clang__))
 #define GUF_FN __attribute__((host, device, always_inline)) inline
+#define GUF_HEAVY __attribute__((host, device, noinline)) inline
 #define GUF_DEVICE __attribute__((host, device, always_inline)) inline
 #define GUF_DEVICE_NOINLINE __attribute__((host, device, noinline)) inline
 #elif defined(GUF_CUDA)
 #define GUF_FN __host__ __device__ __forceinline__
+#define GUF_HEAVY __host__ __device__ __noinline__ inline
 #define GUF_DEVICE __host__ __device__ __forceinline__
 #define GUF_DEVICE_NOINLINE __host__ __device__ __noinline__ inline
 #else
 #define GUF_FN inline __attribute__((always_inline))
+#define GUF_HEAVY GUF_FN
 #define GUF_DEVICE inline __attribute__((always_inline))
 #define GUF_DEVICE_NOINLINE __attribute__((noinline)) inline
 #endif

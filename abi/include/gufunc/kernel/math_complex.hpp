@@ -37,10 +37,11 @@ template <class T>
 GUF_FN complex<T> exp_complex(complex<T> z) {
   typedef split_growth<T> S;
   const bool large = z.re > S::edge;
+  // PERF  The angle first: a device has the stack of its reduction beside fewer registers then.
+  const T cosine = guf::cos(z.im), sine = guf::sin(z.im);
   const T size = guf::exp(large ? z.re - S::part : z.re);
   const T factor = large ? S::factor : T(1);
-  T re = size * guf::cos(z.im) * factor;
-  T im = size * guf::sin(z.im) * factor;
+  T re = size * cosine * factor, im = size * sine * factor;
   const bool real = z.im == T(0);
   re = real ? size * factor : re;
   im = real ? z.im : im;

@@ -13,7 +13,7 @@
   F(atan) F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(cbrt) F(erf) F(erfc) F(tgamma)   \
   F(lgamma)
 // clang-format on
-#define GUF_MATH_TWO(F) F(pow) F(atan2) F(fmod) F(remainder) F(hypot) F(nextafter)
+#define GUF_MATH_TWO(F) F(pow) F(atan2) F(fmod) F(remainder) F(hypot)
 
 #if defined(GUF_CUDA)
 #define GUF_VENDOR_F32(NAME) __nv_##NAME##f
@@ -36,6 +36,7 @@
   GUF_VENDOR double GUF_VENDOR_F64(NAME)(double, double);
 GUF_MATH_ONE(GUF_DECLARE_ONE)
 GUF_MATH_TWO(GUF_DECLARE_TWO)
+GUF_DECLARE_TWO(nextafter)
 GUF_VENDOR float GUF_VENDOR_F32(ldexp)(float, int);
 GUF_VENDOR double GUF_VENDOR_F64(ldexp)(double, int);
 #undef GUF_DECLARE_ONE
@@ -46,21 +47,23 @@ GUF_VENDOR double GUF_VENDOR_F64(ldexp)(double, int);
 namespace guf {
 
 #define GUF_DEFINE_ONE(NAME)        \
-  GUF_FN f32 NAME(f32 x) {          \
+  GUF_HEAVY f32 NAME(f32 x) {       \
     return GUF_VENDOR_F32(NAME)(x); \
   }                                 \
-  GUF_FN f64 NAME(f64 x) {          \
+  GUF_HEAVY f64 NAME(f64 x) {       \
     return GUF_VENDOR_F64(NAME)(x); \
   }
-#define GUF_DEFINE_TWO(NAME)           \
-  GUF_FN f32 NAME(f32 x, f32 y) {      \
+#define GUF_DEFINE_TWO(KIND, NAME)     \
+  KIND f32 NAME(f32 x, f32 y) {        \
     return GUF_VENDOR_F32(NAME)(x, y); \
   }                                    \
-  GUF_FN f64 NAME(f64 x, f64 y) {      \
+  KIND f64 NAME(f64 x, f64 y) {        \
     return GUF_VENDOR_F64(NAME)(x, y); \
   }
+#define GUF_DEFINE_HEAVY_TWO(NAME) GUF_DEFINE_TWO(GUF_HEAVY, NAME)
 GUF_MATH_ONE(GUF_DEFINE_ONE)
-GUF_MATH_TWO(GUF_DEFINE_TWO)
+GUF_MATH_TWO(GUF_DEFINE_HEAVY_TWO)
+GUF_DEFINE_TWO(GUF_FN, nextafter)
 GUF_FN f32 ldexp(f32 x, i32 n) {
   return GUF_VENDOR_F32(ldexp)(x, n);
 }
@@ -108,6 +111,7 @@ GUF_FN f64 fma(f64 a, f64 b, f64 c) {
 #undef GUF_VENDOR_F64
 #undef GUF_DEFINE_ONE
 #undef GUF_DEFINE_TWO
+#undef GUF_DEFINE_HEAVY_TWO
 #undef GUF_DEFINE_EXACT
 #undef GUF_EXACT_F32
 #undef GUF_EXACT_F64
