@@ -27,7 +27,7 @@ if(NOT GUFUNC_CUDA_HOME)  # it may have come since the last time
   set(GUFUNC_CUDA_HOME "${gufunc_cuda_home}" CACHE PATH "CUDA toolkit of the kernels" FORCE)
 endif()
 set(GUFUNC_CUDA_COMPILER "clang" CACHE STRING
-    "What makes PTX: clang, for drivers since r418, or the toolkit's nvcc, for drivers as new as it")
+    "What makes PTX: clang, for drivers since r418, or the toolkit's nvcc, for drivers as new")
 set_property(CACHE GUFUNC_CUDA_COMPILER PROPERTY STRINGS clang nvcc)
 file(GLOB gufunc_ocml /usr/lib/*/amdgcn/bitcode/ocml.bc /opt/rocm/amdgcn/bitcode/ocml.bc)
 list(APPEND gufunc_ocml "")

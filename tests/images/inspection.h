@@ -34,8 +34,8 @@ struct PtxasLine {
 std::vector<PtxasLine> read_ptxas(const std::string &said);
 
 // What a function of PTX may have beside exact operations. The vendor's mathematics, which is a
-// function of its own (GUF_HEAVY), has approximations; what works with sums of two numbers has fused
-// multiply-adds, for exact products.
+// function of its own (GUF_HEAVY), has approximations; what works with sums of two numbers has
+// fused multiply-adds, for exact products.
 Freedom freedom_of(const std::string &function);
 
 // Faults as "name: what". Entries called *_row are what bandwidth is lost in: no spills and no

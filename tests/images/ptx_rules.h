@@ -25,8 +25,8 @@ enum class Freedom { kNone, kFused, kApproximate };
 
 // What breaks a rule, as "name: instruction":
 //   no .ftz but in approximations;  add, sub, mul, div, sqrt of f32 and f64 are rounded to nearest
-//   (.rn);  fma only where the function is free to, .approx only in approximating ones, and there no
-//   square root either;  no memory on the stack as large as the parameter block.
+//   (.rn);  fma only where the function is free to, .approx only in approximating ones, and of a
+//   square root not there either;  no memory on the stack as large as the parameter block.
 std::vector<std::string> find_ptx_faults(const PtxFunction &function, Freedom freedom);
 
 }  // namespace gufunc::images
