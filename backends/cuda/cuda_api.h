@@ -12,7 +12,7 @@ namespace gufunc::cuda {
 using Result = int;
 using DeviceNumber = int;
 using DeviceAddress = unsigned long long;
-using Handle = void *;  // of a context, stream, event, module, function, pool or graph
+using Handle = void *;  // of a context, stream, event, module, function, pool, graph ...
 
 // What of the driver's enums is used.
 constexpr int kAttributeSharedBytes = 8;
@@ -138,6 +138,12 @@ using HostFunction = void (*)(void *);
   X(module_load, cuModuleLoadData, 2000, "", true, (Handle *, const void *))                      \
   X(module_unload, cuModuleUnload, 2000, "", true, (Handle))                                      \
   X(module_function, cuModuleGetFunction, 2000, "", true, (Handle *, Handle, const char *))       \
+  X(library_load, cuLibraryLoadData, 12000, "", false,                                            \
+    (Handle *, const void *, void *, void **, unsigned, void *, void **, unsigned))               \
+  X(library_unload, cuLibraryUnload, 12000, "", false, (Handle))                                  \
+  X(library_module, cuLibraryGetModule, 12000, "", false, (Handle *, Handle))                     \
+  X(library_kernel, cuLibraryGetKernel, 12000, "", false, (Handle *, Handle, const char *))       \
+  X(kernel_function, cuKernelGetFunction, 12000, "", false, (Handle *, Handle))                   \
   X(function_get, cuFuncGetAttribute, 2020, "", true, (int *, int, Handle))                       \
   X(function_set, cuFuncSetAttribute, 9000, "", true, (Handle, int, int))                         \
   X(function_load, cuFuncLoad, 12040, "", false, (Handle))                                        \

@@ -11,12 +11,31 @@ class CudaDriver final : public CudaOrder {
  public:
   using CudaOrder::CudaOrder;
 
+  // Drivers of CUDA 12 and later load libraries, which belong to no context: an adopted one that
+  // its owner destroys takes no handle of ours along. They may put off all work on an image until
+  // something of it is wanted; asked for the module of this context, they say at once whether they
+  // can run it, while another image can still be taken.
   Code module_load(const void *image, Native *out_module) override {
-    return api_.module_load(out_module, image);
+    if (!has_libraries(api_)) return api_.module_load(out_module, image);
+    Native library = nullptr, module = nullptr;
+    Code code = api_.library_load(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0);
+    if (code != kSuccess) return code;
+    code = api_.library_module(&module, library);
+    if (code != kSuccess) {
+      api_.library_unload(library);
+      return code;
+    }
+    *out_module = library;
+    return kSuccess;
   }
-  Code module_unload(Native module) override { return api_.module_unload(module); }
+  Code module_unload(Native module) override {
+    return has_libraries(api_) ? api_.library_unload(module) : api_.module_unload(module);
+  }
   Code function_find(Native module, const char *name, Native *out_function) override {
-    return api_.module_function(out_function, module, name);
+    if (!has_libraries(api_)) return api_.module_function(out_function, module, name);
+    Native kernel = nullptr;
+    const Code code = api_.library_kernel(&kernel, module, name);
+    return code != kSuccess ? code : api_.kernel_function(out_function, kernel);
   }
 
   // Drivers load code lazily: at the latest a question about it makes them.

@@ -61,4 +61,10 @@ bool has_pools(const Api &api) {
          api.pool_trim != nullptr && api.allocate_from_pool != nullptr && api.free_async != nullptr;
 }
 
+bool has_libraries(const Api &api) {
+  return api.library_load != nullptr && api.library_unload != nullptr &&
+         api.library_module != nullptr && api.library_kernel != nullptr &&
+         api.kernel_function != nullptr;
+}
+
 }  // namespace gufunc::cuda

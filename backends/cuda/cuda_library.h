@@ -17,6 +17,9 @@ guf_status open_library(Api *out_api, guf_error *error);
 // Whether this driver has memory pools, all of what they take.
 bool has_pools(const Api &api);
 
+// Whether it has libraries, images that belong to no context; all of what they take.
+bool has_libraries(const Api &api);
+
 }  // namespace gufunc::cuda
 
 #endif  // GUFUNC_BACKENDS_CUDA_CUDA_LIBRARY_H

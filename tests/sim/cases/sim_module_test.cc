@@ -139,6 +139,52 @@ TEST_P(SimModule, NamesAndHandles) {
   EXPECT_EQ(face_.live("module"), 0u);
 }
 
+// CUDA's libraries: loaded without a context, a module and functions in each that asks.
+TEST_P(SimModule, LibrariesServeEveryContext) {
+  if (!face_.is_cuda()) GTEST_SKIP() << "HIP has none";
+  const auto load_library =
+      face_.entry<int(void **, const void *, void *, void *, unsigned, void *, void *, unsigned)>(
+          "cuLibraryLoadData");
+  const auto unload = face_.entry<int(void *)>("cuLibraryUnload");
+  const auto get_module = face_.entry<int(void **, void *)>("cuLibraryGetModule");
+  const auto get_kernel = face_.entry<int(void **, void *, const char *)>("cuLibraryGetKernel");
+  const auto get_function = face_.entry<int(void **, void *)>("cuKernelGetFunction");
+  const auto set_current = face_.entry<int(void *)>("cuCtxSetCurrent");
+  void *library = nullptr, *kernel = nullptr, *function = nullptr, *other = nullptr;
+  const auto load_image = [&](const std::string &image) {
+    return load_library(&library, image.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  };
+  EXPECT_EQ(load_image("junk, and nothing but junk, as long as a header is or longer than that"),
+            200);
+  SIM_OK(load_image(face_.image()));
+  const uint64_t modules = face_.live("module");
+  void *first = nullptr, *second = nullptr;
+  SIM_OK(face_.entry<int(void **)>("cuCtxGetCurrent")(&first));
+  EXPECT_EQ(get_kernel(&kernel, library, "sim_nothing"), 500);
+  SIM_OK(set_current(nullptr));
+  SIM_OK(get_kernel(&kernel, library, "sim_add"));
+  EXPECT_EQ(get_function(&function, kernel), 201) << "a function wants a context";
+  SIM_OK(face_.entry<int(void **, unsigned, int)>("cuCtxCreate_v2")(&second, 0, 0));
+  SIM_OK(get_function(&other, kernel));
+  SIM_OK(set_current(first));
+  SIM_OK(get_function(&function, kernel));
+  EXPECT_NE(function, other);
+  EXPECT_EQ(face_.live("module"), modules + 2);
+  const TestBlock block = {};
+  EXPECT_EQ(face_.launch(other, 1, 1, 0, stream_, &block), 400) << "of another context";
+  SIM_OK(face_.launch(function, 1, 1, 0, stream_, &block));
+  SIM_OK(face_.stream_sync(stream_));
+  void *module = nullptr, *named = nullptr;
+  SIM_OK(get_module(&module, library));
+  SIM_OK(face_.module_function(&named, module, "sim_add"));
+  EXPECT_EQ(named, function);
+  SIM_OK(unload(library));
+  EXPECT_EQ(face_.live("module"), modules);
+  EXPECT_EQ(get_function(&function, kernel), 400);
+  EXPECT_EQ(get_kernel(&kernel, library, "sim_add"), 400);
+  EXPECT_EQ(unload(library), 400);
+}
+
 TEST_P(SimModule, ImagesOfOthersAreRefused) {
   EXPECT_EQ(load("junk, and nothing but junk, for as long as it takes to look at a header"), 200);
   EXPECT_EQ(load(face_.image()), 0);

@@ -56,6 +56,7 @@ void reset_driver() {
   state.captures.clear();
   state.kernels.clear();
   state.modules.clear();
+  state.library_kernels.clear();
   state.libraries.clear();
   state.events.clear();
   state.streams.clear();

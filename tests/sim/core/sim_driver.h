@@ -20,6 +20,7 @@ namespace sim {
 
 struct Module;
 struct Library;
+struct LibraryKernel;
 struct Kernel;
 struct Graph;
 struct GraphExec;
@@ -109,6 +110,7 @@ struct Driver {
   Registry<Event> events;
   Registry<Module> modules;
   Registry<Library> libraries;
+  Registry<LibraryKernel> library_kernels;
   Registry<Kernel> kernels;
   Registry<Pool> pools;
   std::vector<std::shared_ptr<Pool>> every_pool;  // destroyed ones may hold memory

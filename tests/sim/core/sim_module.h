@@ -34,7 +34,14 @@ struct Module {
 struct Library {
   std::string digest;
   Image image;
-  std::map<void *, void *> modules;  // by context
+  std::map<void *, void *> modules;       // by context
+  std::map<std::string, void *> kernels;  // by name
+};
+
+// A kernel of a library, which becomes a function of whatever context asks for it.
+struct LibraryKernel {
+  void *library = nullptr;
+  std::string name;
 };
 
 // SHA-256 of an image's bytes.

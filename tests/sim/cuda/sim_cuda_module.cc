@@ -67,6 +67,19 @@ int load(Driver &driver, const void *code, sim::Image *image) {
   return sim::read_cuda_image(code, sim::cuda::target_of(driver), image);
 }
 
+// What the current context has of a library: made when it is first asked for.
+int module_of(Driver &driver, void *library, std::shared_ptr<sim::Module> *out) {
+  Context *current = nullptr;
+  const int code = use_context(driver, &current);
+  if (code != kSuccess) return code;
+  const std::shared_ptr<sim::Library> found = driver.libraries.find(library);
+  if (found == nullptr) return sim::kInvalidHandle;
+  void *&known = found->modules[current->handle];
+  if (known == nullptr) known = add_module(driver, *current, found->digest, found->image)->handle;
+  *out = driver.modules.find(known);
+  return kSuccess;
+}
+
 }  // namespace
 
 SIM_EXPORT int cuModuleLoadData(void **module, const void *code) {
@@ -133,6 +146,7 @@ SIM_EXPORT int cuLibraryUnload(void *library) {
     const int refused = refuse_while_capturing(driver);
     if (refused != kSuccess) return refused;
     for (const auto &[context, module] : found->modules) remove_module(driver, lock, module);
+    for (const auto &[name, kernel] : found->kernels) driver.library_kernels.remove(kernel);
     driver.libraries.remove(library);
     return kSuccess;
   }
@@ -141,18 +155,46 @@ SIM_EXPORT int cuLibraryUnload(void *library) {
 
 SIM_EXPORT int cuLibraryGetModule(void **module, void *library) {
   SIM_CALL(cuLibraryGetModule, 0) {
-    Context *current = nullptr;
-    const int code = use_context(driver, &current);
-    if (code != kSuccess) return code;
-    const std::shared_ptr<sim::Library> found = driver.libraries.find(library);
     if (module == nullptr) return sim::kInvalidValue;
+    std::shared_ptr<sim::Module> found;
+    const int code = module_of(driver, library, &found);
+    if (code == kSuccess) *module = found->handle;
+    return code;
+  }
+  SIM_END;
+}
+
+// No context is needed: a name is looked for in the library.
+SIM_EXPORT int cuLibraryGetKernel(void **kernel, void *library, const char *name) {
+  SIM_CALL(cuLibraryGetKernel, 0) {
+    const std::shared_ptr<sim::Library> found = driver.libraries.find(library);
+    if (kernel == nullptr || name == nullptr) return sim::kInvalidValue;
     if (found == nullptr) return sim::kInvalidHandle;
-    void *&known = found->modules[current->handle];
-    if (known == nullptr) {
-      known = add_module(driver, *current, found->digest, found->image)->handle;
+    const auto &all = found->image.kernels;
+    if (std::none_of(all.begin(), all.end(), [&](const auto &one) { return one.name == name; })) {
+      return sim::kNotFound;
     }
-    *module = known;
+    void *&known = found->kernels[name];
+    if (known == nullptr) {
+      const sim::LibraryKernel made{library, name};
+      known = driver.library_kernels.add(driver.new_handle(),
+                                         std::make_shared<sim::LibraryKernel>(made));
+    }
+    *kernel = known;
     return kSuccess;
+  }
+  SIM_END;
+}
+
+SIM_EXPORT int cuKernelGetFunction(void **function, void *kernel) {
+  SIM_CALL(cuKernelGetFunction, 0) {
+    if (function == nullptr) return sim::kInvalidValue;
+    const std::shared_ptr<sim::LibraryKernel> found = driver.library_kernels.find(kernel);
+    if (found == nullptr) return sim::kInvalidHandle;
+    std::shared_ptr<sim::Module> module;
+    const int code = module_of(driver, found->library, &module);
+    if (code == kSuccess) *function = kernel_of(driver, *module, found->name)->handle;
+    return code;
   }
   SIM_END;
 }
