@@ -143,7 +143,7 @@ OpenDevice::~OpenDevice() {
 std::string live_objects() {
   std::string text;
   for (const char *const kind : {"allocation", "pinned", "registered", "stream", "event", "module",
-                                 "pool", "graph", "graph_exec", "context"}) {
+                                 "library", "pool", "graph", "graph_exec", "context"}) {
     text += std::string(kind) + " " + std::to_string(sim().live(kind)) + "\n";
   }
   return text;
