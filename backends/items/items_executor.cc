@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <new>
 
 #include "backends/items/block_runner.h"
@@ -40,20 +39,6 @@ class SharedBlock {
   uint32_t bytes_ = 0;
 };
 
-// What a thread keeps from launch to launch. Behind a pointer: little of it may lie in thread-local
-// storage, which libraries that are opened late share.
-struct Kept {
-  BlockRunner runner;
-  SharedBlock shared;
-};
-
-// Null: no memory.
-Kept *kept() {
-  thread_local std::unique_ptr<Kept> mine;
-  if (mine == nullptr) mine.reset(new (std::nothrow) Kept);
-  return mine.get();
-}
-
 // The item of an entry that does not synchronise: calls of its barriers are remembered.
 struct PlainItem : work_item {
   bool called;
@@ -67,6 +52,10 @@ u64 plain_exchange(work_item *self, u64, u32) {
   return kAbsentLane;
 }
 
+uint64_t blocks_of(const Launch &launch) {
+  return uint64_t{launch.blocks[0]} * launch.blocks[1] * launch.blocks[2];
+}
+
 bool well_formed(const Launch &launch) {
   uint64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
@@ -75,28 +64,36 @@ bool well_formed(const Launch &launch) {
     }
     threads *= launch.threads[i];
   }
+  if (launch.first_block + launch.nblocks > blocks_of(launch)) return false;
   return threads <= kMaxThreads && launch.entry != nullptr;
 }
 
-// Calls f(x, y, z) for every place of a box, x fastest; stops when f gives false.
+// Calls f(x, y, z) for places of a box, x fastest, from number `first` up to `end`; stops when f
+// gives false.
 template <class F>
-bool for_each_place(const uint32_t (&size)[3], bool descending, F f) {
-  const uint64_t all = uint64_t{size[0]} * size[1];
-  for (uint32_t k = 0; k < size[2]; ++k) {
-    for (uint64_t i = 0; i < all; ++i) {
-      const uint64_t flat = descending ? all - 1 - i : i;
-      const uint32_t z = descending ? size[2] - 1 - k : k;
-      const uint32_t place[3] = {static_cast<uint32_t>(flat % size[0]),
-                                 static_cast<uint32_t>(flat / size[0]), z};
-      if (!f(place)) return false;
+void for_each_place(const uint32_t (&size)[3], bool descending, uint64_t first, uint64_t end, F f) {
+  const uint64_t all = uint64_t{size[0]} * size[1] * size[2];
+  const uint64_t start = descending ? all - 1 - first : first;
+  uint32_t place[3] = {static_cast<uint32_t>(start % size[0]),
+                       static_cast<uint32_t>(start / size[0] % size[1]),
+                       static_cast<uint32_t>(start / size[0] / size[1])};
+  for (uint64_t i = first; i < end; ++i) {
+    if (!f(place)) return;
+    for (int d = 0; d < 3; ++d) {
+      const uint32_t last = size[d] - 1;
+      if (place[d] != (descending ? 0 : last)) {
+        place[d] += descending ? ~0u : 1u;
+        break;
+      }
+      place[d] = descending ? last : 0;
     }
   }
-  return true;
 }
 
 Outcome run_plain_block(const Launch &launch, PlainItem &item, const uint32_t (&block)[3]) {
   std::copy_n(block, 3, item.block);
-  for_each_place(launch.threads, launch.descending, [&](const uint32_t(&thread)[3]) {
+  const uint64_t threads = uint64_t{item.threads[0]} * item.threads[1] * item.threads[2];
+  for_each_place(launch.threads, launch.descending, 0, threads, [&](const uint32_t(&thread)[3]) {
     std::copy_n(thread, 3, item.thread);
     launch.entry(&item, launch.arguments);
     return true;
@@ -106,16 +103,28 @@ Outcome run_plain_block(const Launch &launch, PlainItem &item, const uint32_t (&
 
 }  // namespace
 
-Result run(const Launch &launch) {
+struct Worker {
+  BlockRunner runner;
+  SharedBlock shared;
+};
+
+Worker *make_worker() {
+  return new (std::nothrow) Worker;
+}
+
+void end_worker(Worker *worker) {
+  delete worker;
+}
+
+Result run(const Launch &launch, Worker &worker) {
   Result result = {};
   if (!well_formed(launch)) {
     result.outcome = Outcome::kBadLaunch;
     return result;
   }
-  Kept *const mine = kept();
-  char *shared = mine == nullptr ? nullptr : mine->shared.get(launch.shared_bytes);
-  if (mine == nullptr || (launch.shared_bytes != 0 && shared == nullptr) ||
-      (launch.synchronises && !mine->runner.prepare(launch, shared))) {
+  char *shared = worker.shared.get(launch.shared_bytes);
+  if ((launch.shared_bytes != 0 && shared == nullptr) ||
+      (launch.synchronises && !worker.runner.prepare(launch, shared))) {
     result.outcome = Outcome::kNoMemory;
     return result;
   }
@@ -125,8 +134,10 @@ Result run(const Launch &launch) {
   item.shared = shared;
   item.sync = plain_sync;
   item.exchange = plain_exchange;
-  for_each_place(launch.blocks, launch.descending, [&](const uint32_t(&block)[3]) {
-    result.outcome = launch.synchronises ? mine->runner.run_block(block, result)
+  const uint64_t first = launch.nblocks == 0 ? 0 : launch.first_block;
+  const uint64_t end = first + (launch.nblocks == 0 ? blocks_of(launch) : launch.nblocks);
+  for_each_place(launch.blocks, launch.descending, first, end, [&](const uint32_t(&block)[3]) {
+    result.outcome = launch.synchronises ? worker.runner.run_block(block, result)
                                          : run_plain_block(launch, item, block);
     if (result.outcome != Outcome::kDone) std::copy_n(block, 3, result.block);
     return result.outcome == Outcome::kDone;

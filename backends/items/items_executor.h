@@ -20,6 +20,8 @@ struct Launch {
   uint32_t shared_bytes;  // of a block; what they hold at first is not defined
   bool synchronises;      // the entry may call sync or exchange
   bool descending;        // blocks and items run from the last to the first
+  // Which of the blocks, counted x first and from the last one if `descending`; none: all.
+  uint64_t first_block = 0, nblocks = 0;
 };
 
 enum class Outcome : uint8_t {
@@ -39,10 +41,17 @@ struct Result {
   uint32_t returned;     // items that had returned
 };
 
-// Runs every block. After a failure the rest of the launch is left out; what ran has written.
+// What a line of launches keeps from one to the next: stacks, and shared memory of a block.
+// Threads  belongs to one at a time.
+struct Worker;
+Worker *make_worker();  // NULL: no memory
+void end_worker(Worker *worker);
+
+// Runs the blocks. After a failure the rest of the launch is left out; what ran has written.
 // A lane that does not exist gives kAbsentLane to those who ask it: devices promise nothing there.
-// Threads  any; each keeps the stacks and the shared memory of its largest block.
 // Errors   see Outcome
+Result run(const Launch &launch, Worker &worker);
+// The same with a worker of the calling thread's own (thread_worker.cc).
 Result run(const Launch &launch);
 
 inline constexpr uint64_t kAbsentLane = 0xA5A5'A5A5'A5A5'A5A5u;
