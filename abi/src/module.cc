@@ -3,15 +3,20 @@
 #include <gufunc/ufunc.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
 #include "abi/src/handles.h"
 #include "abi/src/text_out.h"
+#include "core/backend/raw_kernel.h"
 #include "core/base/struct_size.h"
 #include "core/module/module.h"
 
 using namespace gufunc;
+
+template <>
+inline constexpr uint32_t base::kFirstSize<guf_module_info> = offsetof(guf_module_info, nkernels);
 
 namespace {
 
@@ -77,6 +82,7 @@ guf_status guf_module_get_info(guf_module module, guf_module_info *out_info, guf
     info.nfunctions = found->table().nfunctions;
     info.nimages = found->table().nimages;
     info.flags = found->flags();
+    info.nkernels = static_cast<uint32_t>(backend::raw_kernels_of(found->table()).size());
     border::copy_text(found->table().name, info.name);
     border::copy_text(found->path(), info.path);
     return base::write_struct(out_info, "out_info", info, error);

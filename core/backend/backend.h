@@ -46,8 +46,9 @@ class Device final : public base::Object {
   uint64_t handle = 0;
 
   // From here on changed by calls, of many threads at once.
-  std::atomic<const void *> gpu{nullptr};  // see gpu_extension.h
-  std::atomic<int32_t> captures{0};        // streams of it that are being captured
+  std::atomic<const void *> gpu{nullptr};      // see gpu_extension.h
+  std::atomic<const void *> kernels{nullptr};  // see raw_kernel.h
+  std::atomic<int32_t> captures{0};            // streams of it that are being captured
   base::ForkLock idle_lock;
   size_t nidle = 0;  // streams to borrow: as many threads call at once without opening any
   base::Ref<Stream> idle_stream[8];

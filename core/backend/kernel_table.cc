@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/backend/raw_kernel.h"
+#include "core/backend/table_reader.h"
 #include "core/base/checked.h"
 #include "core/dtype/dtype.h"
 #include "core/op/signature.h"
@@ -27,22 +29,10 @@ constexpr uint32_t kAllFunctionFlags =
     GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE |
     GUF_FUNCTION_FAST | GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES | GUF_FUNCTION_TAKES_NONE;
 
-bool is_identifier(std::string_view text) {
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !text.empty() && text.size() <= GUF_MAX_NAME && is_letter(text[0]) &&
-         std::all_of(text.begin(), text.end(),
-                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
-}
-
-bool is_printable(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
-}
-
-class Checker {
+class Checker : private TableReader {
  public:
-  Checker(const TableRules &rules, guf_error *error) : rules_(rules), error_(error) {}
+  Checker(const TableRules &rules, guf_error *error)
+      : TableReader(rules), rules_(rules), error_(error) {}
 
   guf_status check(const guf_module_v1 *table);
 
@@ -70,41 +60,6 @@ class Checker {
                       where_.data(), parser.message);
   }
 
-  // Whether `count` items of T lie in the table's memory.
-  template <class T>
-  bool reaches(const T *pointer, uint64_t count = 1) const {
-    const auto first = reinterpret_cast<uint64_t>(pointer);
-    uint64_t size = 0, end = 0;
-    if (first == 0 || first % alignof(T) != 0) return false;
-    if (!base::checked_mul<uint64_t>(count, sizeof(T), &size)) return false;
-    if (!base::checked_add(first, size, &end)) return false;
-    return rules_.regions.empty() || find_region(first, end) != nullptr;
-  }
-  bool reaches_code(void (*function)(void)) const {
-    const auto address = reinterpret_cast<uint64_t>(function);
-    if (address == 0) return false;
-    if (rules_.regions.empty()) return true;
-    const Region *const region = find_region(address, address + 1);
-    return region != nullptr && region->executable;
-  }
-  // A text of at most `limit` characters that ends inside the table's memory.
-  bool reads_text(const char *pointer, size_t limit, std::string_view *out) const {
-    if (!reaches(pointer)) return false;
-    uint64_t room = limit + 1;
-    if (!rules_.regions.empty()) {
-      const auto first = reinterpret_cast<uint64_t>(pointer);
-      room = std::min(room, find_region(first, first + 1)->end - first);
-    }
-    *out = {pointer, strnlen(pointer, room)};
-    return out->size() < room;
-  }
-  const Region *find_region(uint64_t first, uint64_t end) const {
-    for (const Region &region : rules_.regions) {
-      if (first >= region.first && end <= region.end) return &region;
-    }
-    return nullptr;
-  }
-
   const TableRules &rules_;
   guf_error *const error_;
   std::string_view where_;
@@ -112,8 +67,11 @@ class Checker {
 };
 
 guf_status Checker::check_header(const guf_module_v1 *table) {
-  if (!reaches(table)) return bad("table", "it inside the file");
-  if (table->struct_size != sizeof(guf_module_v1)) {
+  if (!reaches(reinterpret_cast<const char *>(table), kTableWithoutRaw) ||
+      reinterpret_cast<uint64_t>(table) % alignof(guf_module_v1) != 0) {
+    return bad("table", "it inside the file");
+  }
+  if (table->struct_size != sizeof(guf_module_v1) && table->struct_size != kTableWithoutRaw) {
     // A caller's own table is misused; a file's is damaged.
     return base::fail(error_, rules_.regions.empty() ? GUF_E_STRUCT : GUF_E_BAD_FILE, base::kNone,
                       base::kNone, "malformed kernel table; struct_size: found %u, wanted %zu",
@@ -130,13 +88,19 @@ guf_status Checker::check_header(const guf_module_v1 *table) {
     return bad("name", "[A-Za-z_][A-Za-z0-9_]*");
   }
   where_ = name;
-  if (table->reserved != 0) return bad("reserved", "0");
-  if (table->nfunctions == 0 || table->nfunctions > kMaxFunctions) {
+  if (table->struct_size == kTableWithoutRaw && table->nraw_kernels != 0) {
+    return bad("reserved", "0");
+  }
+  if (table->struct_size > kTableWithoutRaw && !reaches(table)) {
+    return bad("table", "it inside the file");
+  }
+  if ((table->nfunctions == 0 && table->nraw_kernels == 0) || table->nfunctions > kMaxFunctions) {
     return bad("nfunctions", "1 to 65536");
   }
   if (table->nkernels > kMaxKernels) return bad("nkernels", "at most 1048576");
   if (table->nimages > kMaxImages) return bad("nimages", "at most 1024");
-  if (!reaches(table->functions, table->nfunctions)) return bad("functions", "them in the table");
+  if (table->nfunctions > 0 && !reaches(table->functions, table->nfunctions))
+    return bad("functions", "them in the table");
   if (table->nimages > 0 && !reaches(table->images, table->nimages)) {
     return bad("images", "them in the table");
   }
@@ -326,6 +290,11 @@ guf_status Checker::check(const guf_module_v1 *table) {
     return bad("functions", "each name once");
   }
   for (uint32_t i = 0; i < table->nimages; ++i) GUF_TRY(check_image(table->images[i]));
+  where_ = module_name;
+  const char *field = nullptr;
+  if (const char *const wanted = check_raw_kernels(*table, *this, &where_, &field)) {
+    return bad(field, wanted);
+  }
   return GUF_OK;
 }
 

@@ -22,6 +22,7 @@ enum class Kind : uint8_t {
   kModule = 7,
   kPlan = 8,
   kGraph = 9,
+  kKernel = 10,
 };
 
 const char *kind_name(Kind kind);  // "array"

@@ -210,7 +210,7 @@ class DataImage final : public ModuleImage {
     }
     const auto *const table = reinterpret_cast<const guf_module_v1 *>(copy_.base() + *place);
     GUF_TRY(backend::check_table(table, {copy_.regions(), false}, error));
-    own_table_ = *table;
+    std::memcpy(&own_table_, table, table->struct_size);  // an older one is shorter
     for (uint32_t i = 0; i < table->nimages; ++i) {
       if (table->images[i].format != GUF_IMAGE_HOST) device_images_.push_back(table->images[i]);
     }

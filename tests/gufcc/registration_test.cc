@@ -258,13 +258,49 @@ TEST(Registration, GeneralizedFunctions) {
   EXPECT_TRUE(module.functions[1].loops[0].cooperative);
 }
 
-TEST(Registration, RawKernelsAreAnnounced) {
+TEST(Registration, ReadsRawKernels) {
   Module module;
   Diagnostics diagnostics;
-  EXPECT_TRUE(
-      build_module({raw("kernel", "k", {}), raw("ufunc", "f", {"f->f"})}, &module, &diagnostics));
-  EXPECT_THAT(diagnostics.text(), HasSubstr("k.cpp:5: warning: raw kernels have no cpu image yet"));
-  EXPECT_FALSE(diagnostics.failed());
+  EXPECT_TRUE(build_module(
+      {raw("kernel", "ns::k<float,3>", {"threads=64", "shared=128", "doc=text", "fp=fast"}),
+       raw("kernel", "k", {"name=plain"})},
+      &module, &diagnostics))
+      << diagnostics.text();
+  ASSERT_EQ(module.kernels.size(), 2u);
+  EXPECT_EQ(module.kernels[0].name, "k");
+  EXPECT_EQ(module.kernels[0].symbol, "guf_rk_k");
+  EXPECT_EQ(module.kernels[0].callee, "ns::k<float,3>");
+  EXPECT_EQ(module.kernels[0].threads, 64u);
+  EXPECT_EQ(module.kernels[0].shared_bytes, 128u);
+  EXPECT_TRUE(module.kernels[0].fast);
+  EXPECT_EQ(module.kernels[1].name, "plain");
+  EXPECT_EQ(module.kernels[1].threads, 1024u);
+}
+
+TEST(Registration, RefusesWrongRawKernels) {
+  const std::pair<std::vector<std::string>, const char *> rows[] = {
+      {{"threads=0"}, "k.cpp:5: error: threads: found '0', wanted 1 to 1024"},
+      {{"threads=2000"}, "threads: found '2000', wanted 1 to 1024"},
+      {{"threads=3x"}, "threads: found '3x'"},
+      {{"threads="}, "threads: found ''"},
+      {{"shared=-1"}, "shared: found '-1'"},
+      {{"shared=1000000"}, "shared: found '1000000', wanted 0 to 232448"},
+      {{"group"}, "'group' is no option of a kernel; valid are name= doc= fp= threads= shared="},
+      {{"rule=n=1"}, "'rule' is no option of a kernel"},
+      {{"fp=slow"}, "fp: found 'slow', wanted fast or strict"},
+      {{"name=a b"}, "'a b' is no name"},
+  };
+  for (const auto &[options, said] : rows) {
+    Module module;
+    Diagnostics diagnostics;
+    EXPECT_FALSE(build_module({raw("kernel", "k", options)}, &module, &diagnostics));
+    EXPECT_THAT(diagnostics.text(), HasSubstr(said));
+  }
+  Module module;
+  Diagnostics diagnostics;
+  EXPECT_FALSE(
+      build_module({raw("kernel", "k", {}), raw("kernel", "n::k", {})}, &module, &diagnostics));
+  EXPECT_THAT(diagnostics.text(), HasSubstr("the kernel k is registered at k.cpp:5 already"));
 }
 
 TEST(Registration, NumbersDistinctDimensionsInOrderOfFirstUse) {

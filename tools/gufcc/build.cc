@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "items_file.h"
+#include "kernel_entries.h"
 #include "listing.h"
 #include "module_file.h"
 #include "scanner.h"
@@ -38,7 +39,8 @@ bool Build::run() {
   for (const Target &target : targets_) {
     if (!join_level(target)) return false;
   }
-  if (!compile_table() || !(options_.object ? link_object() : link_shared())) return false;
+  if (!compile_parameters() || !compile_table()) return false;
+  if (!(options_.object ? link_object() : link_shared())) return false;
   if (!options_.items.empty() && !write_items()) return false;
   // The module last: where it stands, everything succeeded.
   return write_depfile() && move_into_place(linked(), options_.output, diagnostics_);
@@ -101,7 +103,7 @@ Build::Unit &Build::unit_of(int source, bool fast) {
     return u.source == wanted && u.fast == fast;
   });
   if (unit != units_.end()) return *unit;
-  return units_.emplace_back(Unit{wanted, fast, {}, {}});
+  return units_.emplace_back(Unit{wanted, fast, {}, {}, {}});
 }
 
 void Build::group_units() {
@@ -113,11 +115,14 @@ void Build::group_units() {
   for (const PlainEntry &entry : module_.entries) {
     unit_of(entry.source, options_.fast).plain.push_back(&entry);
   }
+  for (const RawKernel &kernel : module_.kernels) {
+    unit_of(kernel.source, kernel.fast || options_.fast).kernels.push_back(&kernel);
+  }
 }
 
 // Without the loops that no device can run.
 DeviceEntries Build::device_entries(const Unit &unit) const {
-  DeviceEntries entries{{}, unit.plain};
+  DeviceEntries entries{{}, unit.plain, unit.kernels};
   for (const LoopRef &ref : unit.loops) {
     if (why_not_on_devices(*ref.function, *ref.loop).empty()) entries.loops.push_back(ref);
   }
@@ -136,18 +141,20 @@ int Build::workers() const {
 Compiler::Unit Build::host_unit(size_t index, const Target &target) const {
   const Unit &unit = units_[index];
   const std::string &source = sources_[unit.source].absolute;
-  Compiler::Unit text{unit_name(index, target),
-                      generate_host_entries(source, unit.loops, target),
-                      generate_call_probes(source, unit.loops),
-                      generate_probes(source, unit.loops),
-                      compiler_->host_command(),
-                      "-c",
-                      &target != &targets_[0],
-                      [this, index, &target](const std::set<int> &on_stack) {
-                        const Unit &again = units_[index];
-                        return generate_host_entries(sources_[again.source].absolute, again.loops,
-                                                     target, on_stack);
-                      }};
+  Compiler::Unit text{
+      unit_name(index, target),
+      generate_host_entries(source, unit.loops, target) + host_kernel_entries(unit.kernels, target),
+      generate_call_probes(source, unit.loops) + kernel_call_probes(unit.kernels),
+      generate_probes(source, unit.loops),
+      compiler_->host_command(),
+      "-c",
+      &target != &targets_[0],
+      [this, index, &target](const std::set<int> &on_stack) {
+        const Unit &again = units_[index];
+        return generate_host_entries(sources_[again.source].absolute, again.loops, target,
+                                     on_stack) +
+               host_kernel_entries(again.kernels, target);
+      }};
   text.command.insert(text.command.end(), target.flags.begin(), target.flags.end());
   text.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
   return text;
@@ -177,6 +184,10 @@ bool Build::choose_targets() {
 
 // A family is what one unit's images have. Loops that no device can run get one without images.
 void Build::assign_families() {
+  for (RawKernel &kernel : module_.kernels) {
+    const Unit &unit = unit_of(kernel.source, kernel.fast || options_.fast);
+    kernel.family = 1 + static_cast<uint32_t>(&unit - units_.data());
+  }
   for (Function &function : module_.functions) {
     for (Loop &loop : function.loops) {
       const Unit &unit = unit_of(loop.source, loop.fast || options_.fast);
@@ -196,10 +207,12 @@ std::vector<DeviceUnit> Build::device_units() const {
     const Unit &unit = units_[i];
     const DeviceEntries entries = device_entries(unit);
     const Source &source = sources_[unit.source];
-    if (entries.loops.empty() && entries.plain.empty()) continue;
-    units.push_back({1 + static_cast<uint32_t>(i), source.typed,
-                     generate_device_entries(source.absolute, entries), device_entry_names(entries),
-                     generate_call_probes(source.absolute, unit.loops), unit.fast});
+    if (entries.loops.empty() && entries.plain.empty() && entries.kernels.empty()) continue;
+    units.push_back(
+        {1 + static_cast<uint32_t>(i), source.typed,
+         generate_device_entries(source.absolute, entries), device_entry_names(entries),
+         generate_call_probes(source.absolute, unit.loops) + kernel_call_probes(unit.kernels),
+         unit.fast});
   }
   return units;
 }
@@ -258,12 +271,33 @@ bool Build::join_level(const Target &target) {
       entries += host_entry_name(*ref.loop, target) + "\n";
       if (has_fold(*ref.function, *ref.loop)) entries += fold_entry_name(*ref.loop, target) + "\n";
     }
+    for (const RawKernel *kernel : units_[i].kernels) {
+      entries += kernel_entry_name(*kernel, target) + "\n";
+    }
   }
   const fs::path list = work(target.suffix + ".entries");
   return write_file(list, entries, diagnostics_) && compiler_->run(join, "joining objects") &&
          compiler_->run({"objcopy", "--keep-global-symbols=" + list.string(),
                          work(target.suffix + ".joined.o"), work(target.suffix + ".o")},
                         "localising symbols");
+}
+
+// Whatever the targets are: the library asks for a kernel's parameters, not for its code.
+bool Build::compile_parameters() {
+  for (size_t i = 0; i < units_.size(); ++i) {
+    const Unit &unit = units_[i];
+    if (unit.kernels.empty()) continue;
+    Compiler::Unit made;
+    made.stem = fmt::format("parameters{}", i);
+    made.text = kernel_parameters(sources_[unit.source].absolute, unit.kernels);
+    made.call_probe =
+        generate_call_probes(sources_[unit.source].absolute, {}) + kernel_call_probes(unit.kernels);
+    made.command = compiler_->host_command();
+    made.quiet = true;  // the entries' compilation has warned
+    parameters_.push_back(work(made.stem + ".o"));
+    if (!compiler_->compile(made, parameters_.back())) return false;
+  }
+  return true;
 }
 
 bool Build::compile_table() {
@@ -285,6 +319,7 @@ bool Build::compile_table() {
 bool Build::link_object() {
   Command join = {"ld", "-r", "-o", work("module.joined.o"), work("table.o"), work("frames.o")};
   for (const Target &target : targets_) join.push_back(work(target.suffix + ".o"));
+  join.insert(join.end(), parameters_.begin(), parameters_.end());
   return compiler_->run(join, "joining objects") &&
          compiler_->run({"objcopy", "--keep-global-symbol=gufunc_module_v1_" + module_.name,
                          work("module.joined.o"), linked()},
@@ -299,6 +334,7 @@ bool Build::link_shared() {
   Command link = {compiler_->path(), "-shared",       "-nostdlib",     "-o",
                   linked(),          work("table.o"), work("frames.o")};
   for (const Target &target : targets_) link.push_back(work(target.suffix + ".o"));
+  link.insert(link.end(), parameters_.begin(), parameters_.end());
   for (const char *flag : {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-z,noexecstack",
                            "-Wl,--build-id=none", "-Wl,--as-needed", "-lm", "-lc", "-lgcc"}) {
     link.emplace_back(flag);
@@ -324,9 +360,10 @@ bool Build::check_compiler(const std::string &name, size_t index) {
   text.stem = fmt::format("{}_{}", name, index);
   const std::string &source = sources_[unit.source].absolute;
   const bool host = name == "gcc";
-  text.text = host ? generate_host_entries(source, unit.loops, all_targets()[0])
+  text.text = host ? generate_host_entries(source, unit.loops, all_targets()[0]) +
+                         host_kernel_entries(unit.kernels, all_targets()[0])
                    : generate_device_entries(source, device_entries(unit));
-  text.call_probe = generate_call_probes(source, unit.loops);
+  text.call_probe = generate_call_probes(source, unit.loops) + kernel_call_probes(unit.kernels);
   // Assembly, since an object for a GPU would be linked and its mathematics is not at hand.
   text.action = name == "opencl" || host ? "-c" : "-S";
   if (!check_command(name, compiler_->path(), &text.command, diagnostics_)) return false;

@@ -28,6 +28,7 @@ class Build {
     bool fast = false;
     std::vector<LoopRef> loops;
     std::vector<const PlainEntry *> plain;  // for devices only
+    std::vector<const RawKernel *> kernels;
   };
 
   bool find_sources();
@@ -49,6 +50,7 @@ class Build {
   bool refuse_host_only();
   void report_host_only(size_t index, const Target &target, const std::vector<HostOnly> &found);
   bool join_level(const Target &target);
+  bool compile_parameters();
   bool compile_table();
   bool link_shared();
   bool link_object();
@@ -66,6 +68,7 @@ class Build {
   std::unique_ptr<DeviceImages> devices_;
   Module module_;
   std::vector<Unit> units_;
+  std::vector<std::filesystem::path> parameters_;  // objects with the records of raw kernels
   std::string listing_;
 };
 

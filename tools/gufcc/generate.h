@@ -51,6 +51,7 @@ inline constexpr char kProbeName[] = "guf_probe_";
 struct DeviceEntries {
   std::vector<LoopRef> loops;
   std::vector<const PlainEntry *> plain;
+  std::vector<const RawKernel *> kernels;
 };
 
 // Why a loop cannot run on devices ("13 operands, at most 12"); empty when it can.

@@ -3,6 +3,7 @@
 // row; an entry of a new dialect class also a new line in class_text.
 #include "entry_text.h"
 #include "generate.h"
+#include "kernel_entries.h"
 
 namespace gufunc::gufcc {
 namespace {
@@ -241,6 +242,7 @@ std::vector<std::string> device_entry_names(const DeviceEntries &entries) {
     }
   }
   for (const PlainEntry *entry : entries.plain) names.push_back(entry->name);
+  for (const RawKernel *kernel : entries.kernels) names.push_back(kernel->symbol);
   return names;
 }
 
@@ -255,6 +257,14 @@ std::string generate_device_entries(const std::string &source, const DeviceEntri
     text += plain_callee(*entry, callee);
     text += device_entry_text({entry->name, entry->block, callee + "::call", entry->threads, 0,
                                entry->takes_shared, entry->takes_shared, false});
+  }
+  if (!entries.kernels.empty()) text += "#include <gufunc/raw_kernel.hpp>\n";
+  for (const RawKernel *kernel : entries.kernels) {
+    const std::string callee = fmt::format("{}{}", kCalleeName, number++);
+    text += device_kernel_callee(*kernel, callee);
+    text += device_entry_text({kernel->symbol, callee + "::arguments", callee + "::call",
+                               std::to_string(kernel->threads), 0, kernel->says_shared,
+                               kernel->synchronises, false});
   }
   return text;
 }

@@ -2,6 +2,7 @@
 // The table as C source over gufunc/module_table.h: the compiler lays the structs out, nobody else.
 #include "entry_text.h"
 #include "generate.h"
+#include "kernel_entries.h"
 #include "reduction_parts.h"
 
 namespace gufunc::gufcc {
@@ -114,6 +115,7 @@ std::string image_arrays(const Module &module, const std::vector<Target> &target
       }
     }
     entries += folds;
+    for (const RawKernel &kernel : module.kernels) add(kernel_entry_name(kernel, target), &entries);
     arrays += fmt::format("static void (*const entries_{}[])(void) = {{\n{}}};\n", target.suffix,
                           entries);
     rows += fmt::format(
@@ -135,6 +137,24 @@ std::string image_arrays(const Module &module, const std::vector<Target> &target
   if (rows.empty()) return declarations;
   return fmt::format("{}{}static const guf_module_image images[] = {{\n{}}};\n", declarations,
                      arrays, rows);
+}
+
+// `first`: the number of the first kernel's entry.
+std::string kernel_arrays(const Module &module, int first) {
+  std::string declarations, rows;
+  for (const RawKernel &kernel : module.kernels) {
+    declarations += fmt::format(
+        "extern __attribute__((visibility(\"hidden\"))) const guf_module_parameters {};\n",
+        kernel_parameters_name(kernel));
+    rows +=
+        fmt::format("  {{{}, {}, {}, &{}, {}, {}, {}, {}, {}, 0}},\n", c_string(kernel.name),
+                    c_string(kernel.symbol), c_string(kernel.doc), kernel_parameters_name(kernel),
+                    first++, kernel.family, kernel.threads, kernel.shared_bytes,
+                    kernel.synchronises ? "GUF_MODULE_KERNEL_SYNCHRONISES" : "0");
+  }
+  if (rows.empty()) return {};
+  return fmt::format("{}static const guf_module_kernel kernels[] = {{\n{}}};\n", declarations,
+                     rows);
 }
 
 // The note that the loader reads before any code runs; gufcc fills the digest in after linking.
@@ -185,13 +205,16 @@ std::string generate_table(const Module &module, const std::vector<Target> &targ
     text += fmt::format("static const guf_module_function functions[] = {{\n{}}};\n", rows);
   }
   text += image_arrays(module, targets, device_images);
+  text += kernel_arrays(module, count.kernels + count.folds);
   const size_t nimages = targets.size() + device_images.size();
   text += fmt::format(
       "__attribute__((visibility(\"default\"))) extern const guf_module_v1 {0};\n"
-      "const guf_module_v1 {0} = {{sizeof(guf_module_v1), GUF_KERNEL_ABI, {1}, {2}, {3}, {4}, 0, "
-      "{5}, {6}}};\n",
-      symbol, c_string(module.name), module.functions.size(), nimages, count.kernels + count.folds,
-      rows.empty() ? "0" : "functions", nimages == 0 ? "0" : "images");
+      "const guf_module_v1 {0} = {{sizeof(guf_module_v1), GUF_KERNEL_ABI, {1}, {2}, {3}, {4}, {7}, "
+      "{5}, {6}, {8}}};\n",
+      symbol, c_string(module.name), module.functions.size(), nimages,
+      count.kernels + count.folds + static_cast<int>(module.kernels.size()),
+      rows.empty() ? "0" : "functions", nimages == 0 ? "0" : "images", module.kernels.size(),
+      module.kernels.empty() ? "0" : "kernels");
   if (as_shared) {
     std::string note = kNote;
     note.replace(note.find("%NAME%"), 6, symbol);

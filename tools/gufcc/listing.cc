@@ -47,6 +47,10 @@ std::string list_functions(const Module &module) {
     rows.push_back({function.name, function.generalized() ? function.signature : "elementwise",
                     type_text(function), remarks(function)});
   }
+  for (const RawKernel &kernel : module.kernels) {
+    rows.push_back({kernel.name, "raw kernel", fmt::format("threads<={}", kernel.threads),
+                    kernel.doc.empty() && kernel.fast ? "fast" : kernel.doc});
+  }
   std::array<size_t, 4> width{};
   for (const Row &row : rows) {
     for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());

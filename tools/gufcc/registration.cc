@@ -6,26 +6,13 @@
 #include <map>
 #include <sstream>
 
+#include "kernel_entries.h"
 #include "merged_options.h"
 #include "reduction_parts.h"
 #include "registration_form.h"
 
 namespace gufunc::gufcc {
 namespace {
-
-bool is_identifier(const std::string &text) {
-  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  });
-}
-
-// "ns::f<3>" is called as written and known as "f".
-std::string last_component(const std::string &function) {
-  const std::string plain = function.substr(0, function.find('<'));
-  const size_t colons = plain.rfind("::");
-  return colons == std::string::npos ? plain : plain.substr(colons + 2);
-}
 
 std::string spell_identifier(const std::string &letters) {
   std::string spelled;
@@ -45,14 +32,7 @@ class Builder {
           "function with its namespace: GUF_UFUNC(ns::{}, ...)",
           raw.function);
     }
-    if (raw.kind == "kernel") {
-      diagnostics_->warn(
-          raw.place,
-          "raw kernels have no cpu image yet; '{}' is compiled as C++ and left out of the "
-          "module",
-          raw.function);
-      return true;
-    }
+    if (raw.kind == "kernel") return add_kernel(raw, module_, diagnostics_);
     if (raw.kind == "entry") return add_entry(raw);
     const bool generalized = raw.kind == "gufunc";
     const size_t needed = generalized ? 2 : 1;
@@ -231,13 +211,26 @@ class Builder {
 
 }  // namespace
 
+bool is_identifier(const std::string &text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  });
+}
+
+std::string last_component(const std::string &function) {
+  const std::string plain = function.substr(0, function.find('<'));
+  const size_t colons = plain.rfind("::");
+  return colons == std::string::npos ? plain : plain.substr(colons + 2);
+}
+
 bool build_module(const std::vector<RawRegistration> &raw, Module *module,
                   Diagnostics *diagnostics) {
   Builder builder(module, diagnostics);
   bool good = true;
   for (const RawRegistration &registration : raw) good &= builder.add(registration);
-  if (good && module->functions.empty() && module->entries.empty()) {
-    return diagnostics->error({}, "no GUF_UFUNC or GUF_GUFUNC in the sources");
+  if (good && module->functions.empty() && module->entries.empty() && module->kernels.empty()) {
+    return diagnostics->error({}, "no GUF_UFUNC, GUF_GUFUNC or GUF_KERNEL in the sources");
   }
   return good && check_reductions(*module, diagnostics);
 }

@@ -19,6 +19,7 @@ struct RawRegistration {
   int depth = 0;             // braces open around it
   int source = 0;            // index of the source on the command line
   bool says_shared = false;  // whether `shared` stands anywhere in the source
+  bool says_sync = false;    // the same of `sync` and `subgroup`
 };
 
 enum class Role { kIn = 0, kOut = 1, kInOut = 2 };
@@ -72,10 +73,27 @@ struct PlainEntry {
   int source = 0;
 };
 
+// A raw kernel: a function with a grid of its own.
+struct RawKernel {
+  std::string name;
+  std::string callee;  // the C++ function
+  std::string symbol;  // "guf_rk_matmul"
+  std::string doc;
+  uint32_t threads = 1024;    // of a block, at most
+  uint32_t shared_bytes = 0;  // that every launch gives
+  bool fast = false;
+  bool says_shared = false;   // its source has the word `shared`
+  bool synchronises = false;  // it has `sync` or `subgroup`: its threads may wait for one another
+  Place place;
+  int source = 0;
+  uint32_t family = 0;  // of the device images that have it; 0: there are none
+};
+
 struct Module {
   std::string name;
   std::vector<Function> functions;  // in order of registration
   std::vector<PlainEntry> entries;  // likewise
+  std::vector<RawKernel> kernels;   // likewise
 };
 
 // Turns registrations into functions; loops registered under one name become one function.
@@ -85,6 +103,11 @@ bool build_module(const std::vector<RawRegistration> &raw, Module *module,
 // Whether the inputs tell a function's loops apart, as in everything that the library loads. The
 // cpu plugin's own casts, an object that no loader sees, are chosen by their output too.
 bool check_choice(const Module &module, Diagnostics *diagnostics);
+
+// Letters, digits and _, no digit first.
+bool is_identifier(const std::string &text);
+// "ns::f<3>" is called as written and known as "f".
+std::string last_component(const std::string &function);
 
 // The type letters, in the order of the documentation, and what they stand for.
 struct TypeLetter {

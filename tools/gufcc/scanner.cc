@@ -20,7 +20,10 @@ class Scanner {
   bool run() {
     const size_t first = out_->size();
     const bool good = read();
-    for (size_t i = first; i < out_->size(); ++i) (*out_)[i].says_shared = says_shared_;
+    for (size_t i = first; i < out_->size(); ++i) {
+      (*out_)[i].says_shared = says_shared_;
+      (*out_)[i].says_sync = says_sync_;
+    }
     return good;
   }
 
@@ -39,6 +42,9 @@ class Scanner {
         good &= refused();
       } else if (token.kind == Token::Kind::kIdentifier && token.text == "shared") {
         says_shared_ = true;
+      } else if (token.kind == Token::Kind::kIdentifier &&
+                 (token.text == "sync" || token.text == "subgroup")) {
+        says_sync_ = true;
       } else if (token.kind == Token::Kind::kIdentifier) {
         good &= check_keyword(previous, token);
       }
@@ -143,7 +149,7 @@ class Scanner {
   Tokens tokens_;
   int source_;
   int depth_ = 0;
-  bool says_shared_ = false;
+  bool says_shared_ = false, says_sync_ = false;
   std::vector<RawRegistration> *out_;
   Diagnostics *diagnostics_;
 };

@@ -11,6 +11,7 @@
 #include "device_memory.h"
 #include "dtype.h"
 #include "graph.h"
+#include "kernels.h"
 #include "limits.h"
 #include "methods.h"
 #include "module_table.h"

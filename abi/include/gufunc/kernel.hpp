@@ -16,7 +16,7 @@
 //   GUF_GUFUNC(function, signature, types, options...)
 //     inputs without core dimensions arrive as values, operands with core dimensions as views
 //   GUF_KERNEL(function)
-//     raw kernel with an explicit grid; no cpu image yet
+//     raw kernel with an explicit grid; its source includes gufunc/raw_kernel.hpp
 // Types are NumPy's letters, one per operand: ? b B h H i I q Q e f d F D, E for bfloat16; l is q;
 // M and m for datetime64 and timedelta64 of any unit, all of one call in the same.
 // The function receives bool for ?, float for e and E (rounded once when stored), guf::datetime and

@@ -140,6 +140,59 @@ typedef struct guf_module_image {
   uint32_t reserved;
 } guf_module_image;
 
+enum guf_parameter_kind {
+  GUF_PARAMETER_NUMBER = 1,  /* one element, by value */
+  GUF_PARAMETER_POINTER = 2, /* the first element of a C-contiguous array */
+  GUF_PARAMETER_VIEW = 3 /* address, extents and byte strides of an array of `ndim` dimensions */
+};
+
+enum guf_parameter_flag { GUF_PARAMETER_READ_ONLY = 1u << 0 /* of an array: it is not written */ };
+
+/** A parameter of a raw kernel, behind its guf::block. */
+typedef struct guf_module_parameter {
+  int32_t kind; /* guf_parameter_kind */
+  guf_dtype dtype;
+  int32_t ndim;   /* of a view: 0..GUF_MAX_LOOP_NDIM; else 0 */
+  uint32_t flags; /* guf_parameter_flag */
+} guf_module_parameter;
+
+/** All of a kernel's: `count` of them, at most GUF_MAX_KERNEL_PARAMETERS. `block_bytes` is the size
+ * of what a launch passes by value: a guf_kernel_head, then the arguments in order, each at a
+ * multiple of 8 bytes. A number takes its size, rounded up; a pointer 8 bytes; a view its address,
+ * its extents and its strides. */
+typedef struct guf_module_parameters {
+  uint32_t count;
+  uint32_t block_bytes;
+  const guf_module_parameter *list;
+} guf_module_parameters;
+
+/** What stands before the arguments of a launch. */
+typedef struct guf_kernel_head {
+  uint32_t grid[3];      /* blocks */
+  uint32_t block[3];     /* threads of each */
+  uint32_t shared_bytes; /* of each */
+  uint32_t reserved;     /* 0 */
+} guf_kernel_head;
+
+enum guf_module_kernel_flag {
+  GUF_MODULE_KERNEL_SYNCHRONISES = 1u << 0 /* its threads may wait for one another */
+};
+
+/** A raw kernel. A host image has a function void (guf::device::work_item *, const void *) for it
+ * (gufunc/kernel/work_item.hpp), a device image an entry `symbol`. */
+typedef struct guf_module_kernel {
+  const char *name;
+  const char *symbol; /* "guf_rk_matmul" */
+  const char *doc;    /* one line, or NULL */
+  const guf_module_parameters *parameters;
+  uint32_t kernel;       /* index into the entries of a host image */
+  uint32_t family;       /* as a loop's */
+  uint32_t max_threads;  /* of a block */
+  uint32_t shared_bytes; /* that every launch gives each block, besides its own */
+  uint32_t flags;        /* guf_module_kernel_flag */
+  uint32_t reserved;     /* 0 */
+} guf_module_kernel;
+
 /** The whole table. A module exports `gufunc_module_v1_<name>`, and as a shared object also the
  * alias `gufunc_module_v1`. */
 typedef struct guf_module_v1 {
@@ -148,10 +201,11 @@ typedef struct guf_module_v1 {
   const char *name;
   uint32_t nfunctions;
   uint32_t nimages;
-  uint32_t nkernels;
-  uint32_t reserved;
+  uint32_t nkernels;     /* entries of a host image */
+  uint32_t nraw_kernels; /* in `raw_kernels` */
   const guf_module_function *functions;
   const guf_module_image *images;
+  const guf_module_kernel *raw_kernels; /* a table whose struct_size ends before it has none */
 } guf_module_v1;
 
 GUF_END_DECLS

@@ -179,6 +179,8 @@ typedef struct guf_module_info {
   uint32_t flags; /* guf_module_flag */
   char name[64];
   char path[512];
+  uint32_t nkernels; /* raw kernels: guf_module_kernel_at */
+  uint32_t reserved;
 } guf_module_info;
 
 /** Loads a module file that gufcc made, checks its digest, and registers its ufuncs as

@@ -8,8 +8,9 @@ import re
 import sys
 
 HEADERS = ["context", "device", "stream", "dtype", "array", "device_memory", "ufunc", "call",
-           "methods", "chunks", "graph", "module_table", "status"]
-HANDLES = ["context", "device", "stream", "event", "array", "ufunc", "module", "plan", "graph"]
+           "kernels", "methods", "chunks", "graph", "module_table", "status"]
+HANDLES = ["context", "device", "stream", "event", "array", "ufunc", "module", "plan", "graph",
+           "kernel"]
 # Not a function that can be called thousands of times in one process.
 EXCLUDED = {"guf_shutdown"}
 # Parameters for which NULL is a valid value, by name or by function and name.
@@ -20,6 +21,7 @@ OPTIONAL = {
     "guf_array_copy_to_host.stream", "guf_plan_launch.stream", "guf_array_transpose.axes",
     "guf_array_squeeze.axes", "guf_stream_get_native.stream",
     "guf_call_chunked.options", "guf_call_chunked.out_items",
+    "guf_kernel_launch.stream", "guf_kernel_get_device_info.device",
 }
 IN_STRUCTS = {"guf_tensor", "guf_call_args", "guf_reduce_args", "guf_accumulate_args",
               "guf_at_args", "guf_reduction_desc", "guf_chunk_options",
@@ -38,6 +40,8 @@ def class_of(function, kind, name):
         target = base.rstrip("* ").strip()
         if target == "guf_error":
             return "kError"
+        if target == "guf_module_parameter":  # without a size: it does not grow
+            return "kOut"
         if target in IN_STRUCTS:
             return "kStructIn"
         if name.startswith("out_") and target.startswith("guf_") and target[4:] not in HANDLES:

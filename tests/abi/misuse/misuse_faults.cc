@@ -25,6 +25,7 @@ const guf_operand kFlags = {GUF_OPERAND_WEAK_INT, 0, 1, 0, nullptr, nullptr, {0,
 const guf_operand kNoDtype = {GUF_OPERAND_SCALAR, 77, 0, 0, nullptr, nullptr, {0, 0}};
 const guf_dtype kNoTypes[] = {GUF_F32, 99, GUF_F32};
 const uint64_t kNoAddresses[] = {0, 0, 0};
+const uint32_t kManyBlocks[] = {1, 1, 65536}, kNoThreads[] = {1, 0, 1}, kManyThreads[] = {65, 1, 1};
 
 template <class T>
 uint64_t word(const T *pointer) {
@@ -85,7 +86,19 @@ void add_contents(const Function &function, const std::string &name, std::vector
   if (name == "path" && is(function, "guf_backend_load")) {
     add("relative", word("misuse.so"), {GUF_E_ARG});
   }
-  if (name == "function" || (name == "name" && is(function, "guf_ufunc_find"))) {
+  if (name == "grid") add("too many", word(kManyBlocks), {GUF_E_ARG});
+  if (name == "block") {
+    add("zeros", word(kNoThreads), {GUF_E_ARG});
+    add("too many", word(kManyThreads), {GUF_E_ARG});
+  }
+  if (name == "args") {
+    add("no scalar", word(&kNoScalar), {GUF_E_ARG});
+    add("no kind", word(&kNoKind), {GUF_E_ARG});
+    add("flags", word(&kFlags), {GUF_E_ARG});
+    add("no dtype", word(&kNoDtype), {GUF_E_DTYPE, GUF_E_ARG});
+  }
+  const bool finds = is(function, "guf_ufunc_find") || is(function, "guf_kernel_find");
+  if (name == "function" || (name == "name" && finds)) {
     for (const char *text : {"", "misuse_none", "a:b:c", ":"}) {
       add(text, word(text), {GUF_E_NOT_FOUND});
     }
@@ -98,12 +111,15 @@ std::vector<int32_t> broken_numbers(const std::string &name) {
   if (name == "ndim" || name == "naxes") return {-1, low, 65, high};
   if (name == "order") return {-1, 4, low, high};
   if (name == "casting") return {-1, 6, low, high};
-  if (name == "ntypes" || name == "naddresses") return {-1, 0, 2, low};
+  if (name == "ntypes" || name == "naddresses" || name == "nargs") return {-1, 0, 2, low};
   return {};
 }
 
 // What a struct of `size` bytes had in the first version, before it grew.
 uint32_t first_size(const char *structure, uint32_t size) {
+  if (std::strcmp(structure, "guf_module_info") == 0) {
+    return static_cast<uint32_t>(offsetof(guf_module_info, nkernels));
+  }
   const bool grown = std::strcmp(structure, "guf_ufunc_info") == 0;
   return grown ? static_cast<uint32_t>(offsetof(guf_ufunc_info, roles)) : size;
 }

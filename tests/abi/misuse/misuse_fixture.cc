@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Live objects, stale handles, and arguments that every function takes.
 #include "misuse_fixture.h"
+#include "misuse_module.h"
 
 #include <dlfcn.h>
 
@@ -14,7 +15,6 @@ namespace {
 
 constexpr unsigned char kCanary = 0xA5;
 constexpr guf_dtype kTypes[] = {GUF_F64, GUF_F64, GUF_F64};
-constexpr guf_dtype kOtherTypes[] = {GUF_F32, GUF_F32, GUF_F32};
 const int64_t kShape[] = {2, 3};
 const int64_t kTurned[] = {3, 2};
 const int64_t kWide[] = {4, 2, 3};
@@ -24,38 +24,7 @@ const int64_t kStarts[] = {0, 1};
 const int64_t kStops[] = {2, 3};
 const int64_t kSteps[] = {1, 1};
 const int64_t kWindows[] = {2, 2};
-
-void add_loop(char **args, const int64_t *dims, const int64_t *steps, void *) {
-  for (int64_t i = 0; i < dims[0]; ++i) {
-    double x = 0, y = 0;
-    std::memcpy(&x, args[0] + i * steps[0], sizeof x);
-    std::memcpy(&y, args[1] + i * steps[1], sizeof y);
-    x += y;
-    std::memcpy(args[2] + i * steps[2], &x, sizeof x);
-  }
-}
-
-const guf_module_loop kModuleLoops[] = {{kOtherTypes, "guf_ew_plus_ff_f", 0, GUF_LOOP_NUMPY}};
-void (*const kEntries[])(void) = {reinterpret_cast<void (*)(void)>(add_loop)};
-const guf_module_image kImages[] = {
-    {GUF_IMAGE_HOST, GUF_CODEC_NONE, "x86-64", nullptr, 0, 0, kEntries}};
-
-guf_module_function make_function() {
-  guf_module_function function = {};
-  function.name = "plus";
-  function.nin = 2;
-  function.nout = 1;
-  function.nloops = 1;
-  function.loops = kModuleLoops;
-  return function;
-}
-const guf_module_function kModuleFunctions[] = {make_function()};
-
-guf_module_v1 make_table(const char *name) {
-  return {sizeof(guf_module_v1), GUF_KERNEL_ABI, name, 1, 1, 1, 0, kModuleFunctions, kImages};
-}
-const guf_module_v1 kTable = make_table("misuse");
-const guf_module_v1 kOtherTable = make_table("misuse_too");
+const uint32_t kOnes[] = {1, 1, 1};
 
 void check(guf_status status, const char *what) {
   if (status != GUF_OK)
@@ -92,7 +61,8 @@ const Counting &counting(size_t kind) {
       count<guf_ufunc, guf_ufunc_retain, guf_ufunc_release>(),
       count<guf_module, guf_module_retain, guf_module_release>(),
       count<guf_plan, guf_plan_retain, guf_plan_release>(),
-      count<guf_graph, guf_graph_retain, guf_graph_release>()};
+      count<guf_graph, guf_graph_retain, guf_graph_release>(),
+      count<guf_kernel, guf_kernel_retain, guf_kernel_release>()};
   return kCounting[kind];
 }
 
@@ -122,12 +92,15 @@ Fixture::Fixture() {
   check(guf_stream_create(device, 0, &stream, nullptr), "stream");
   check(guf_event_create(device, 0, &event, nullptr), "event");
   check(guf_context_create(0, &context, nullptr), "context");
-  check(guf_module_register(nullptr, &kTable, &module, nullptr), "module");
+  check(guf_module_register(nullptr, &kMisuseTable, &module, nullptr), "module");
   tensor_ = {sizeof tensor_, GUF_F64, 2, 0, word(&data_[0]), kShape, nullptr, nullptr};
+  guf_kernel kernel = nullptr;
+  check(guf_kernel_find(module, "work", &kernel, nullptr), "kernel");
   live_ = {word(context),       word(device),
            word(stream),        word(event),
            word(wrap(tensor_)), 0,
-           word(module),        0};
+           word(module),        0,
+           word(kernel)};
   make_ufunc_and_plan();
   make_method_args();
   make_structs();
@@ -139,6 +112,7 @@ Fixture::~Fixture() {
   guf_ufunc_release(as<guf_ufunc>(live_[kUfunc]), nullptr);
   guf_array_release(as<guf_array>(live_[kArray]), nullptr);
   guf_array_release(as<guf_array>(good_["guf_array_squeeze.array"]), nullptr);
+  guf_kernel_release(as<guf_kernel>(live_[kKernel]), nullptr);
   guf_module_release(as<guf_module>(live_[kModule]), nullptr);
   guf_context_release(as<guf_context>(live_[kContext]), nullptr);
   guf_event_release(as<guf_event>(live_[kEvent]), nullptr);
@@ -261,9 +235,13 @@ void Fixture::make_structs() {
       {"guf_ufunc_find.name", word("misuse_sum")},
       {"guf_ufunc_find.context", 0},
       {"function", word("plus")},
+      {"guf_kernel_find.name", word("work")},
+      {"grid", word(kOnes)},
+      {"block", word(kOnes)},
+      {"nargs", 1},
       {"ntypes", 3},
-      {"types", word(kOtherTypes)},
-      {"table", word(&kOtherTable)},
+      {"types", word(kFloatTypes)},
+      {"table", word(&kOtherMisuseTable)},
       {"timeout_ns", 1000000},
       {"native", 1},
       {"naddresses", 3},
@@ -277,7 +255,7 @@ void Fixture::make_structs() {
   static const uint64_t addresses[] = {word(&data_[0]), word(&data_[0]), word(&data_[0])};
   good_["addresses"] = word(addresses);
   static const guf_operand scalar = {GUF_OPERAND_WEAK_INT, 0, 0, 0, nullptr, nullptr, {7, 0}};
-  good_["value"] = word(&scalar);
+  good_["value"] = good_["args"] = word(&scalar);
 }
 
 const Struct &Fixture::structure(const char *name) const {
@@ -294,7 +272,8 @@ void Fixture::fill_struct(const std::string &name, const std::string &function) 
   if (name == "guf_call_args") std::memcpy(struct_room_, &args_, sizeof args_);
   fill_method_args(name, function);
   if (name == "guf_loop_desc") std::memcpy(struct_room_, &loop_desc_, sizeof loop_desc_);
-  if (name == "guf_module_v1") std::memcpy(struct_room_, &kOtherTable, sizeof kOtherTable);
+  if (name == "guf_module_v1")
+    std::memcpy(struct_room_, &kOtherMisuseTable, sizeof kOtherMisuseTable);
   if (name == "guf_reduction_desc") {  // of parts that are no reduction's
     const guf_reduction_desc desc = {sizeof desc, 0, as<guf_ufunc>(live_[kUfunc]), nullptr};
     std::memcpy(struct_room_, &desc, sizeof desc);
@@ -332,7 +311,7 @@ Words Fixture::good(const Function &function) {
       fill_struct(parameter.structure, function.name);
       words[i] = reinterpret_cast<uint64_t>(struct_room(parameter.structure));
       // A table that was registered must stay as it is.
-      if (is_table(parameter)) words[i] = word(&kOtherTable);
+      if (is_table(parameter)) words[i] = word(&kOtherMisuseTable);
       continue;
     }
     const auto own = good_.find(std::string(function.name) + "." + parameter.name);

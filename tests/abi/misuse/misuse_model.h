@@ -39,6 +39,7 @@ enum Handle {
   kModule,
   kPlan,
   kGraph,
+  kKernel,
   kHandleKinds
 };
 

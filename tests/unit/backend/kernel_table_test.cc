@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "core/backend/raw_kernel.h"
+
 namespace gufunc::backend {
 namespace {
 
@@ -31,8 +33,13 @@ struct Sample {
   guf_module_image images[2] = {
       {GUF_IMAGE_HOST, GUF_CODEC_NONE, "x86-64-v2", nullptr, 0, 0, entries},
       {GUF_IMAGE_CUBIN, GUF_CODEC_ZSTD, "sm_90", data, 4, 9, nullptr, 2, 7, 1, 0}};
+  guf_module_parameter parameters[2] = {{GUF_PARAMETER_NUMBER, GUF_C128, 0, 0},
+                                        {GUF_PARAMETER_VIEW, GUF_F32, 2, GUF_PARAMETER_READ_ONLY}};
+  guf_module_parameters all = {2, sizeof(guf_kernel_head) + 8 * 7, parameters};
+  guf_module_kernel raw[2] = {{"raw", "guf_rk_raw", "doc", &all, 1, 1, 256, 64, 1, 0},
+                              {"other", "guf_rk_other", nullptr, &all, 0, 0, 1024, 0, 0, 0}};
   guf_module_v1 table = {
-      sizeof(guf_module_v1), GUF_KERNEL_ABI, name, 2, 2, 2, 0, functions, images};
+      sizeof(guf_module_v1), GUF_KERNEL_ABI, name, 2, 2, 2, 2, functions, images, raw};
 
   Region whole() const {
     const auto first = reinterpret_cast<uint64_t>(this);
@@ -71,8 +78,32 @@ const Row kRows[] = {
     {"EmptyName", [](Sample &s) { s.name[0] = 0; }, "; name: wanted"},
     {"OddName", [](Sample &s) { s.name[2] = ':'; }, "; name: wanted"},
     {"DigitName", [](Sample &s) { s.name[0] = '1'; }, "; name: wanted"},
-    {"Reserved", [](Sample &s) { s.table.reserved = 1; }, "at sample; reserved: wanted 0"},
-    {"NoFunctions", [](Sample &s) { s.table.nfunctions = 0; }, "nfunctions: wanted 1 to"},
+    {"OlderTableWithRawKernels", [](Sample &s) { s.table.struct_size = kTableWithoutRaw; },
+     "at sample; reserved: wanted 0"},
+    {"NullRawKernels", [](Sample &s) { s.table.raw_kernels = nullptr; },
+     "at sample; raw_kernels: wanted them"},
+    {"HugeRawKernels", [](Sample &s) { s.table.nraw_kernels = UINT32_MAX; }, "raw_kernels: wanted"},
+    {"RawName", [](Sample &s) { s.raw[0].name = "1"; }, "a kernel's name"},
+    {"SameRawName", [](Sample &s) { s.raw[1].name = "raw"; }, "raw_kernels: wanted each name once"},
+    {"RawSymbol", [](Sample &s) { s.raw[0].symbol = "a b"; }, "at raw; a kernel's symbol"},
+    {"NullRawSymbol", [](Sample &s) { s.raw[0].symbol = nullptr; }, "a kernel's symbol"},
+    {"RawIndex", [](Sample &s) { s.raw[1].kernel = 2; }, "at other; a kernel's index: wanted less"},
+    {"RawThreads", [](Sample &s) { s.raw[0].max_threads = 0; }, "a kernel's max_threads"},
+    {"RawManyThreads", [](Sample &s) { s.raw[0].max_threads = 1025; }, "a kernel's max_threads"},
+    {"RawShared", [](Sample &s) { s.raw[0].shared_bytes = UINT32_MAX; }, "a kernel's shared_bytes"},
+    {"RawFlags", [](Sample &s) { s.raw[0].flags = 2; }, "a kernel's flags"},
+    {"RawReserved", [](Sample &s) { s.raw[0].reserved = 1; }, "a kernel's flags and reserved"},
+    {"NullParameters", [](Sample &s) { s.raw[0].parameters = nullptr; }, "a kernel's parameters"},
+    {"HugeParameters", [](Sample &s) { s.all.count = UINT32_MAX; }, "a kernel's parameters"},
+    {"NullParameterList", [](Sample &s) { s.all.list = nullptr; }, "a kernel's parameters"},
+    {"ParameterKind", [](Sample &s) { s.parameters[0].kind = 4; }, "a parameter's kind"},
+    {"ParameterDtype", [](Sample &s) { s.parameters[0].dtype = 5; }, "a parameter's dtype"},
+    {"ParameterDims", [](Sample &s) { s.parameters[1].ndim = 9; }, "a parameter's ndim"},
+    {"NumberWithDims", [](Sample &s) { s.parameters[0].ndim = 1; }, "a parameter's ndim"},
+    {"ParameterFlags", [](Sample &s) { s.parameters[0].flags = 1; }, "a parameter's flags"},
+    {"BlockBytes", [](Sample &s) { s.all.block_bytes += 8; }, "a kernel's block_bytes"},
+    {"NoFunctions", [](Sample &s) { s.table.nfunctions = s.table.nraw_kernels = 0; },
+     "nfunctions: wanted 1 to"},
     {"HugeFunctions", [](Sample &s) { s.table.nfunctions = UINT32_MAX; }, "nfunctions: wanted"},
     {"NullFunctions", [](Sample &s) { s.table.functions = nullptr; }, "functions: wanted"},
     {"HugeKernels", [](Sample &s) { s.table.nkernels = UINT32_MAX; }, "nkernels: wanted"},
@@ -160,6 +191,23 @@ TEST_P(SpoiledTable, IsRefused) {
 INSTANTIATE_TEST_SUITE_P(Rows, SpoiledTable, ::testing::ValuesIn(kRows),
                          [](const auto &row) { return std::string(row.param.name); });
 
+// Modules from before raw kernels.
+TEST(KernelTable, AShorterTableHasNoRawKernels) {
+  Sample sample;
+  EXPECT_EQ(raw_kernels_of(sample.table).size(), 2u);
+  sample.table.struct_size = kTableWithoutRaw;
+  sample.table.nraw_kernels = 0;
+  EXPECT_EQ(check_table(&sample.table, {}, nullptr), GUF_OK);
+  EXPECT_EQ(raw_kernels_of(sample.table).size(), 0u);
+}
+
+TEST(KernelTable, RawKernelsAloneMakeAModule) {
+  Sample sample;
+  sample.table.nfunctions = 0;
+  sample.table.functions = nullptr;
+  EXPECT_EQ(check_table(&sample.table, {}, nullptr), GUF_OK);
+}
+
 TEST(KernelTable, NullIsNoTable) {
   EXPECT_EQ(check_table(nullptr, {}, nullptr), GUF_E_BAD_FILE);
 }
@@ -169,8 +217,9 @@ TEST(KernelTable, TextsMustEndInside) {
   struct {
     guf_module_v1 table;
     char name[4];
-  } room = {{sizeof(guf_module_v1), GUF_KERNEL_ABI, room.name, 0, 0, 0, 0, nullptr, nullptr},
-            {'o', 'p', 'e', 'n'}};
+  } room = {
+      {sizeof(guf_module_v1), GUF_KERNEL_ABI, room.name, 0, 0, 0, 0, nullptr, nullptr, nullptr},
+      {'o', 'p', 'e', 'n'}};
   const auto first = reinterpret_cast<uint64_t>(&room);
   const Region regions[] = {{first, first + offsetof(decltype(room), name) + 4, false}};
   EXPECT_EQ(check_table(&room.table, {regions, false}, nullptr), GUF_E_BAD_FILE);

@@ -102,7 +102,7 @@ class Module(Structure):
         ("nfunctions", c_uint32),
         ("nimages", c_uint32),
         ("nkernels", c_uint32),
-        ("reserved", c_uint32),
+        ("nraw_kernels", c_uint32),
         ("functions", POINTER(Function)),
         ("images", POINTER(Image)),
     ]

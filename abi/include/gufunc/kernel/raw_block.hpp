@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a raw kernel learns of its launch: guf::block, the threads that run together and the place
+// of this one. Dimension 0 is the fastest; indices and sizes are 64 bits wide.
+//   g.global_id(d)  g.global_size(d)   of this thread in the whole grid; of all threads
+//   g.local_id(d)   g.local_size(d)    within the block
+//   g.group_id(d)   g.grid(d)          of the block; of all blocks
+//   g.rank() g.size()                  within the block, all dimensions counted through
+//   g.shared<T>(n), g.shared<T>(d0, d1, ...)  memory of the block, uninitialised, 16-byte aligned;
+//                       null where the launch gave less
+//   g.sync()            barrier: all threads of the block have come here, and each sees what the
+//                       others wrote before. g.sync(guf::local_fence), (guf::global_fence) promise
+//                       it of shared or of global memory only
+//   g.fence()           what this thread wrote before is seen by all threads of the device before
+//                       what it writes behind
+//   g.subgroup()        the 32 threads around this one, on every device
+#ifndef GUFUNC_KERNEL_RAW_BLOCK_HPP
+#define GUFUNC_KERNEL_RAW_BLOCK_HPP
+
+#include "device_block.hpp"
+#include "views.hpp"
+#if !defined(GUF_HOST)
+#include "device_shuffle.hpp"
+#endif
+
+namespace guf {
+
+enum memory_fence : u32 { local_fence = 1, global_fence = 2 };
+
+namespace raw {
+
+// What stands before the arguments of every launch.
+struct head {
+  u32 grid[3], threads[3];
+  u32 shared_bytes, reserved;
+};
+
+GUF_FN u32 pick(const u32 *of, int d) {
+  return d == 0 ? of[0] : d == 1 ? of[1] : of[2];
+}
+
+// Which thread this is. On a device registers tell; on the host the executor's record does.
+#if defined(GUF_HOST)
+typedef device::work_item *place;
+GUF_DEVICE_ONLY u32 local_id(place at, int d) {
+  return pick(at->thread, d);
+}
+GUF_DEVICE_ONLY u32 group_id(place at, int d) {
+  return pick(at->block, d);
+}
+GUF_DEVICE_ONLY void barrier(place at) {
+  at->sync(at);
+#if defined(GUF_ITEMS)
+  device::current_item = at;
+#endif
+}
+GUF_DEVICE_ONLY void fence() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+GUF_DEVICE_ONLY u64 word_from_lane(place at, u64 value, u32 lane) {
+  const u64 result = at->exchange(at, value, lane);
+#if defined(GUF_ITEMS)
+  device::current_item = at;
+#endif
+  return result;
+}
+template <class T>
+GUF_DEVICE_ONLY T from_lane(place at, T value, u32 lane) {
+  constexpr int words = (int)((sizeof(T) + 7) / 8);
+  u64 word[words] = {};
+  __builtin_memcpy(word, &value, sizeof(T));
+  for (int i = 0; i < words; ++i) word[i] = word_from_lane(at, word[i], lane);
+  __builtin_memcpy(&value, word, sizeof(T));
+  return value;
+}
+GUF_DEVICE_ONLY void subgroup_barrier(place at) {
+  (void)word_from_lane(at, 0, 0);
+}
+#else
+struct place {};
+GUF_DEVICE_ONLY void barrier(place) {
+  device::barrier();
+}
+template <class T>
+GUF_DEVICE_ONLY T from_lane(place, T value, u32 lane) {
+  return device::from_lane(value, lane);
+}
+GUF_DEVICE_ONLY void subgroup_barrier(place) {
+  device::subgroup_barrier();
+}
+#if defined(GUF_HIP)
+GUF_DEVICE_ONLY u32 local_id(place, int d) {
+  return d == 0   ? __builtin_amdgcn_workitem_id_x()
+         : d == 1 ? __builtin_amdgcn_workitem_id_y()
+                  : __builtin_amdgcn_workitem_id_z();
+}
+GUF_DEVICE_ONLY u32 group_id(place, int d) {
+  return d == 0   ? __builtin_amdgcn_workgroup_id_x()
+         : d == 1 ? __builtin_amdgcn_workgroup_id_y()
+                  : __builtin_amdgcn_workgroup_id_z();
+}
+GUF_DEVICE_ONLY void fence() {
+  __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+}
+#elif defined(__clang__)
+GUF_DEVICE_ONLY u32 local_id(place, int d) {
+  return (u32)(d == 0   ? __nvvm_read_ptx_sreg_tid_x()
+               : d == 1 ? __nvvm_read_ptx_sreg_tid_y()
+                        : __nvvm_read_ptx_sreg_tid_z());
+}
+GUF_DEVICE_ONLY u32 group_id(place, int d) {
+  return (u32)(d == 0   ? __nvvm_read_ptx_sreg_ctaid_x()
+               : d == 1 ? __nvvm_read_ptx_sreg_ctaid_y()
+                        : __nvvm_read_ptx_sreg_ctaid_z());
+}
+GUF_DEVICE_ONLY void fence() {
+  __nvvm_membar_gl();
+}
+#else
+GUF_DEVICE_ONLY u32 local_id(place, int d) {
+  return d == 0 ? threadIdx.x : d == 1 ? threadIdx.y : threadIdx.z;
+}
+GUF_DEVICE_ONLY u32 group_id(place, int d) {
+  return d == 0 ? blockIdx.x : d == 1 ? blockIdx.y : blockIdx.z;
+}
+GUF_DEVICE_ONLY void fence() {
+  __threadfence();
+}
+#endif
+#endif
+
+}  // namespace raw
+
+// Shared memory with an index per dimension, the last one fastest.
+template <class T, int N>
+class shared_array {
+ public:
+  GUF_FN shared_array(T *base, const i64 *extents) : base_(base) {
+    for (int d = 0; d < N; ++d) extent_[d] = extents[d];
+  }
+  template <class... I>
+  GUF_FN T &operator()(I... index) const {
+    static_assert(sizeof...(I) == N, "one index per dimension");
+    const i64 at[] = {(i64)index...};
+    i64 flat = at[0];
+    GUF_UNROLL
+    for (int d = 1; d < N; ++d) flat = flat * extent_[d] + at[d];
+    return base_[flat];
+  }
+  GUF_FN i64 extent(int d) const { return extent_[d]; }
+  GUF_FN T *data() const { return base_; }  // null: the launch gave too little
+
+ private:
+  T *base_;
+  i64 extent_[N];
+};
+
+// 32 threads of a block whose ranks follow each other. All of them come to each of these calls
+// together; what a thread that does not exist would give is not defined.
+class lanes {
+ public:
+  GUF_DEVICE_ONLY lanes(raw::place at, u32 rank) : at_(at), rank_(rank) {}
+
+  GUF_DEVICE_ONLY u32 rank() const { return rank_; }
+  static GUF_DEVICE_ONLY constexpr u32 size() { return device::kLanes; }
+  GUF_DEVICE_ONLY void sync() const { raw::subgroup_barrier(at_); }
+
+  // What the thread of that rank gave; each may name another.
+  template <class T>
+  GUF_DEVICE_ONLY T shuffle(T value, u32 rank) const {
+    return raw::from_lane(at_, value, rank & (size() - 1));
+  }
+  // What the thread `by` ranks below or above gave; the own value where there is none.
+  template <class T>
+  GUF_DEVICE_ONLY T shuffle_up(T value, u32 by) const {
+    const T other = shuffle(value, rank_ - by);
+    return by <= rank_ ? other : value;
+  }
+  template <class T>
+  GUF_DEVICE_ONLY T shuffle_down(T value, u32 by) const {
+    const T other = shuffle(value, rank_ + by);
+    return by < size() - rank_ ? other : value;
+  }
+  template <class T>
+  GUF_DEVICE_ONLY T shuffle_xor(T value, u32 mask) const {
+    return shuffle(value, rank_ ^ mask);
+  }
+
+ private:
+  raw::place at_;
+  u32 rank_;
+};
+
+class block {
+ public:
+  GUF_DEVICE_ONLY block(raw::place at, const raw::head &p, char *shared)
+      : at_(at),
+        grid_{p.grid[0], p.grid[1], p.grid[2]},
+        threads_{p.threads[0], p.threads[1], p.threads[2]},
+        shared_(shared),
+        room_(p.shared_bytes),
+        used_(0) {}
+
+  GUF_DEVICE_ONLY i64 local_id(int d = 0) const { return raw::local_id(at_, d); }
+  GUF_DEVICE_ONLY i64 group_id(int d = 0) const { return raw::group_id(at_, d); }
+  GUF_DEVICE_ONLY i64 global_id(int d = 0) const {
+    return group_id(d) * local_size(d) + local_id(d);
+  }
+  GUF_DEVICE_ONLY i64 local_size(int d = 0) const { return raw::pick(threads_, d); }
+  GUF_DEVICE_ONLY i64 grid(int d = 0) const { return raw::pick(grid_, d); }
+  GUF_DEVICE_ONLY i64 global_size(int d = 0) const { return grid(d) * local_size(d); }
+
+  GUF_DEVICE_ONLY u32 rank() const {
+    return raw::local_id(at_, 0) +
+           threads_[0] * (raw::local_id(at_, 1) + threads_[1] * raw::local_id(at_, 2));
+  }
+  GUF_DEVICE_ONLY u32 size() const { return threads_[0] * threads_[1] * threads_[2]; }
+
+  // One barrier serves both kinds of memory on every device.
+  GUF_DEVICE_ONLY void sync(u32 = local_fence | global_fence) const { raw::barrier(at_); }
+  GUF_DEVICE_ONLY void fence() const { raw::fence(); }
+  GUF_DEVICE_ONLY lanes subgroup() const { return lanes(at_, rank() & (u32)(device::kLanes - 1)); }
+
+  // Pieces follow each other in the order of the calls: all threads make the same ones.
+  template <class T>
+  GUF_DEVICE_ONLY T *shared(i64 count) {
+    const i64 left = (i64)room_ - (i64)used_;
+    if (shared_ == nullptr || count < 0 || left < 0 || count > left / (i64)sizeof(T)) {
+      return nullptr;
+    }
+    T *const piece = (T *)(shared_ + used_);
+    used_ += ((u32)count * (u32)sizeof(T) + 15u) & ~15u;
+    return piece;
+  }
+  template <class T, class... I>
+  GUF_DEVICE_ONLY shared_array<T, 1 + (int)sizeof...(I)> shared(i64 first, I... rest) {
+    const i64 extents[] = {first, (i64)rest...};
+    i64 count = first;
+    for (int d = 1; d <= (int)sizeof...(I); ++d) count *= extents[d];
+    return shared_array<T, 1 + (int)sizeof...(I)>(shared<T>(count), extents);
+  }
+
+ private:
+  raw::place at_;
+  u32 grid_[3], threads_[3];
+  char *shared_;
+  u32 room_, used_;
+};
+
+}  // namespace guf
+
+#endif  // GUFUNC_KERNEL_RAW_BLOCK_HPP

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch_kernel.h"
+
+#include <gufunc/kernels.h>
+
+#include <cstring>
+
+#include "core/backend/in_flight.h"
+#include "core/dtype/dtype.h"
+#include "core/resolve/weak_scalar.h"
+
+namespace gufunc::pipeline {
+namespace {
+
+using backend::Device;
+using base::kNone;
+using op::OperandView;
+
+bool in_host_memory(const Device *device) {
+  return device == nullptr || device->host_memory;
+}
+
+// "kernel 'm:scale', argument 1: "
+base::Text who(const module::RawKernel &kernel, int32_t index) {
+  base::Text text;
+  text.add("kernel '%s:%s', argument %d", kernel.module_name(), kernel.row().name, index);
+  return text;
+}
+
+[[gnu::cold]] guf_status fail_limit(const module::RawKernel &kernel, const char *what, char axis,
+                                    uint64_t found, uint64_t low, uint64_t high, guf_error *error) {
+  return base::fail(error, GUF_E_ARG, kNone, kNone,
+                    "kernel '%s:%s', %s.%c: found %llu, wanted %llu to %llu", kernel.module_name(),
+                    kernel.row().name, what, axis, static_cast<unsigned long long>(found),
+                    static_cast<unsigned long long>(low), static_cast<unsigned long long>(high));
+}
+
+// The same for every device: what runs on one is a launch of all.
+guf_status check_limits(const module::RawKernel &kernel, const KernelCall &call, guf_error *error) {
+  static constexpr uint32_t kGrid[] = {GUF_MAX_GRID_X, GUF_MAX_GRID_YZ, GUF_MAX_GRID_YZ};
+  static constexpr uint32_t kBlock[] = {GUF_MAX_BLOCK_XY, GUF_MAX_BLOCK_XY, GUF_MAX_BLOCK_Z};
+  uint64_t threads = 1;
+  for (int d = 0; d < 3; ++d) {
+    const char axis = "xyz"[d];
+    if (call.grid[d] > kGrid[d]) {
+      return fail_limit(kernel, "grid", axis, call.grid[d], 0, kGrid[d], error);
+    }
+    if (call.block[d] == 0 || call.block[d] > kBlock[d]) {
+      return fail_limit(kernel, "block", axis, call.block[d], 1, kBlock[d], error);
+    }
+    threads *= call.block[d];
+    if (uint64_t{call.grid[d]} * call.block[d] > UINT32_MAX) {
+      return fail_limit(kernel, "grid * block", axis, uint64_t{call.grid[d]} * call.block[d], 0,
+                        UINT32_MAX, error);
+    }
+  }
+  const uint32_t most = kernel.row().max_threads;
+  if (threads <= most) return GUF_OK;
+  return base::fail(error, GUF_E_ARG, kNone, kNone,
+                    "kernel '%s:%s': found %llu threads in a block, wanted 1 to %u",
+                    kernel.module_name(), kernel.row().name,
+                    static_cast<unsigned long long>(threads), most);
+}
+
+guf_status find_device(const KernelCall &call, Device **out, guf_error *error) {
+  if (call.stream != nullptr) {
+    *out = call.stream->device;
+    return GUF_OK;
+  }
+  Device *host = nullptr;
+  for (const OperandView &argument : call.arguments) {
+    if ((argument.flags & op::kScalar) != 0) continue;
+    if (!in_host_memory(argument.device)) {
+      *out = argument.device;
+      return GUF_OK;
+    }
+    if (host == nullptr) host = argument.device;
+  }
+  *out = host;
+  return host != nullptr ? guf_status{GUF_OK} : backend::cpu_device(out, error);
+}
+
+bool is_contiguous(const array::Layout &layout) {
+  int64_t step = dtype::itemsize(layout.dtype);
+  for (int32_t axis = layout.ndim - 1; axis >= 0; --axis) {
+    if (layout.shape[axis] == 0) return true;
+    if (layout.shape[axis] != 1 && layout.strides[axis] != step) return false;
+    step *= layout.shape[axis];
+  }
+  return true;
+}
+
+bool is_aligned(const array::Layout &layout) {
+  uint64_t bits = layout.address;
+  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+    if (layout.shape[axis] > 1) bits |= static_cast<uint64_t>(layout.strides[axis]);
+  }
+  return bits % dtype::alignment(layout.dtype) == 0;
+}
+
+bool reads(const Device &device, const OperandView &argument) {
+  if (argument.device == &device) return true;
+  if (device.host_memory) return in_host_memory(argument.device);
+  return argument.array != nullptr && in_host_memory(argument.device) &&
+         argument.array->storage()->reader() == &device;
+}
+
+// In a kernel's parameters a time is one of any unit.
+guf_dtype without_unit(guf_dtype type) {
+  if (dtype::is_datetime(type)) return GUF_DATETIME64;
+  return dtype::is_timedelta(type) ? static_cast<guf_dtype>(GUF_TIMEDELTA64) : type;
+}
+
+guf_status check_dtype(const module::RawKernel &kernel, guf_dtype found, guf_dtype wanted,
+                       int32_t index, guf_error *error) {
+  if (__builtin_expect(without_unit(found) == wanted, 1)) return GUF_OK;
+  return base::fail(error, GUF_E_DTYPE, index, kNone, "%s: found %s, wanted %s",
+                    who(kernel, index).c_str(), dtype::name(found), dtype::name(wanted));
+}
+
+[[gnu::cold]] guf_status fail_argument(const module::RawKernel &kernel, guf_status status,
+                                       int32_t index, const char *said, guf_error *error) {
+  return base::fail(error, status, index, kNone, "%s: %s", who(kernel, index).c_str(), said);
+}
+
+guf_status check_array(const module::RawKernel &kernel, const guf_module_parameter &parameter,
+                       const OperandView &argument, const Device &device, int32_t index,
+                       guf_error *error) {
+  if ((argument.flags & op::kScalar) != 0) {
+    return fail_argument(kernel, GUF_E_ARG, index, "found a scalar, wanted an array", error);
+  }
+  GUF_TRY(check_dtype(kernel, argument.layout.dtype, parameter.dtype, index, error));
+  if ((argument.flags & op::kSwapped) != 0) {
+    return fail_argument(kernel, GUF_E_ARG, index,
+                         "found elements in the other byte order, which a kernel cannot read",
+                         error);
+  }
+  const bool writes = (parameter.flags & GUF_PARAMETER_READ_ONLY) == 0;
+  if (writes && (argument.flags & op::kReadOnly) != 0) {
+    return fail_argument(kernel, GUF_E_READ_ONLY, index,
+                         "found a read-only array, and the kernel may write it", error);
+  }
+  if (!reads(device, argument)) {
+    return base::fail(error, GUF_E_DEVICE_MISMATCH, index, kNone,
+                      "%s: found memory of %s, which "
+                      "%s does not read",
+                      who(kernel, index).c_str(),
+                      argument.device == nullptr ? "the host" : argument.device->spec.c_str(),
+                      device.spec.c_str());
+  }
+  if (!is_aligned(argument.layout)) {
+    return fail_argument(kernel, GUF_E_ARG, index, "found elements that are not aligned", error);
+  }
+  if (parameter.kind == GUF_PARAMETER_POINTER) {
+    if (is_contiguous(argument.layout)) return GUF_OK;
+    return fail_argument(kernel, GUF_E_ARG, index,
+                         "found an array that is not C-contiguous, and the kernel takes a pointer",
+                         error);
+  }
+  if (argument.layout.ndim == parameter.ndim) return GUF_OK;
+  return base::fail(error, GUF_E_SHAPE, index, kNone, "%s: found %d dimensions, wanted %d",
+                    who(kernel, index).c_str(), argument.layout.ndim, parameter.ndim);
+}
+
+uint64_t *put_array(const guf_module_parameter &parameter, const OperandView &argument,
+                    uint64_t *word) {
+  *word++ = argument.layout.address;
+  for (int32_t axis = 0; axis < parameter.ndim; ++axis) {
+    word[axis] = static_cast<uint64_t>(argument.layout.shape[axis]);
+    word[parameter.ndim + axis] = static_cast<uint64_t>(argument.layout.strides[axis]);
+  }
+  return word + ptrdiff_t{2} * parameter.ndim;
+}
+
+guf_status put_number(const module::RawKernel &kernel, const guf_module_parameter &parameter,
+                      OperandView *argument, int32_t index, uint64_t **inout_word,
+                      guf_error *error) {
+  if ((argument->flags & op::kScalar) == 0) {
+    return fail_argument(kernel, GUF_E_ARG, index, "found an array, wanted a scalar", error);
+  }
+  const uint32_t words = backend::parameter_words(parameter);
+  const void *value = argument->value;
+  if (resolve::is_weak(*argument)) {
+    if (!resolve::takes(argument->kind, parameter.dtype)) {
+      return base::fail(error, GUF_E_DTYPE, index, kNone, "%s: found %s, wanted %s",
+                        who(kernel, index).c_str(),
+                        resolve::is_weak_int(*argument)            ? "an int"
+                        : argument->kind == GUF_OPERAND_WEAK_FLOAT ? "a float"
+                                                                   : "a complex number",
+                        dtype::name(parameter.dtype));
+    }
+    GUF_TRY(resolve::convert(argument, index, parameter.dtype, error));
+    value = argument->cast_value;
+  } else {
+    GUF_TRY(check_dtype(kernel, argument->layout.dtype, parameter.dtype, index, error));
+  }
+  (*inout_word)[words - 1] = 0;
+  std::memcpy(*inout_word, value, dtype::itemsize(parameter.dtype));
+  *inout_word += words;
+  return GUF_OK;
+}
+
+struct Block {
+  guf_kernel_head head;
+  uint64_t word[GUF_MAX_KERNEL_BYTES / 8];
+};
+
+guf_status pack_arguments(const module::RawKernel &kernel, const KernelCall &call,
+                          const Device &device, uint64_t *word, guf_error *error) {
+  const std::span<const guf_module_parameter> parameters = kernel.parameters();
+  word[0] = 0;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const auto index = static_cast<int32_t>(i);
+    if (parameters[i].kind == GUF_PARAMETER_NUMBER) {
+      GUF_TRY(put_number(kernel, parameters[i], &call.arguments[i], index, &word, error));
+    } else {
+      GUF_TRY(check_array(kernel, parameters[i], call.arguments[i], device, index, error));
+      word = put_array(parameters[i], call.arguments[i], word);
+    }
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status launch_kernel(module::RawKernel &kernel, const KernelCall &call, guf_error *error) {
+  const guf_module_kernel &row = kernel.row();
+  if (call.arguments.size() != row.parameters->count) {
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "kernel '%s:%s', nargs: found %zu, wanted %u",
+                      kernel.module_name(), row.name, call.arguments.size(), row.parameters->count);
+  }
+  GUF_TRY(check_limits(kernel, call, error));
+  Device *device = nullptr;
+  GUF_TRY(find_device(call, &device, error));
+  Block block;
+  GUF_TRY(pack_arguments(kernel, call, *device, block.word, error));
+  if (call.shared_bytes > UINT32_MAX - row.shared_bytes) {
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "shared_bytes: found %u, wanted less",
+                      call.shared_bytes);
+  }
+  void *native = nullptr;
+  const guf_kernels_api *api = nullptr;
+  GUF_TRY(kernel.on(*device, &native, &api, error));
+  if (call.grid[0] == 0 || call.grid[1] == 0 || call.grid[2] == 0) return GUF_OK;
+
+  backend::Held held(call.stream);
+  for (const OperandView &argument : call.arguments) held.add(argument.array);
+  held.add(&kernel);
+  const uint32_t shared = row.shared_bytes + call.shared_bytes;
+  guf_backend_kernel_launch request = {sizeof request,
+                                       row.flags,
+                                       native,
+                                       call.stream == nullptr ? nullptr : call.stream->native,
+                                       row.name,
+                                       {},
+                                       {},
+                                       shared,
+                                       row.parameters->block_bytes,
+                                       &block};
+  std::memcpy(request.grid, call.grid, sizeof request.grid);
+  std::memcpy(request.block, call.block, sizeof request.block);
+  std::memcpy(block.head.grid, call.grid, sizeof block.head.grid);
+  std::memcpy(block.head.block, call.block, sizeof block.head.block);
+  block.head.shared_bytes = shared;
+  block.head.reserved = 0;
+  backend::ErrorRoom room(error);
+  return api->kernel_launch(device->native, &request, room.get());
+}
+
+}  // namespace gufunc::pipeline

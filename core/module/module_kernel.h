@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A raw kernel of a module as an object, with its code per device.
+#ifndef GUFUNC_CORE_MODULE_MODULE_KERNEL_H
+#define GUFUNC_CORE_MODULE_MODULE_KERNEL_H
+
+#include <array>
+#include <atomic>
+#include <span>
+
+#include "core/backend/raw_kernel.h"
+#include "core/module/module.h"
+
+namespace gufunc::module {
+
+class RawKernel final : public base::Object {
+ public:
+  static constexpr base::Kind kKind = base::Kind::kKernel;
+
+  // Errors  GUF_E_NOT_FOUND <= the module has none of that name
+  static guf_status find(const base::Ref<Module> &module, const char *name,
+                         base::Ref<RawKernel> *out, guf_error *error);
+
+  RawKernel(const base::Ref<Module> &module, const guf_module_kernel &row)
+      : Object(kKind), module_(module), row_(row) {}
+
+  const guf_module_kernel &row() const { return row_; }
+  const char *module_name() const { return module_->table().name; }
+  std::span<const guf_module_parameter> parameters() const {
+    return {row_.parameters->list, row_.parameters->count};
+  }
+
+  // The code on a device, and the backend's table that launches it: two loads when it was asked for
+  // before.
+  // Errors  as backend::raw_kernel_of and backend::kernels_extension
+  guf_status on(backend::Device &device, void **out_kernel, const guf_kernels_api **out_api,
+                guf_error *error);
+
+ private:
+  const base::Ref<Module> module_;
+  const guf_module_kernel &row_;
+  std::array<std::atomic<void *>, op::kMaxDevices> kernels_ = {};  // by device number
+};
+
+}  // namespace gufunc::module
+
+#endif  // GUFUNC_CORE_MODULE_MODULE_KERNEL_H
