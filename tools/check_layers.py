@@ -65,6 +65,8 @@ def refuse_in_backend(source, target):
         return None
     if target.parts[:2] == source.parts[:2] or target.parts[:2] == ("backends", "kernels"):
         return None
+    if source.parts[1] == "cpu" and target.parts[:2] == ("backends", "items"):
+        return None
     if source.parts[1] in VENDORS and target.parts[:2] == ("backends", "gpu"):
         return None
     return "a backend sees gufunc/backend.h, backends/kernels and itself"

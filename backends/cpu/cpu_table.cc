@@ -9,6 +9,7 @@
 #include "backends/cpu/cpu_device.h"
 #include "backends/cpu/cpu_event.h"
 #include "backends/cpu/cpu_host.h"
+#include "backends/cpu/cpu_kernels.h"
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/cpu_trace.h"
 #include "backends/cpu/crossed_loop.h"
@@ -72,6 +73,7 @@ guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   const auto left = deadline.left(std::chrono::hours(1));
   GUF_CPU_TRY(claim_pool().stop(static_cast<uint64_t>(left.count())));
   CrossedLoop::free_scratch();
+  free_kernel_workers();
   return GUF_OK;
 }
 
@@ -82,8 +84,14 @@ guf_status extension(const char *name, uint32_t version, const void **out_table,
     *out_table = &trace_table();
     return GUF_OK;
   }
-  return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "the cpu backend has no extension '%.60s'",
-              name == nullptr ? "" : name);
+  if (name != nullptr && std::strcmp(name, "gufunc.kernels") == 0 &&
+      version == GUF_KERNELS_EXTENSION_VERSION) {
+    *out_table = &kKernelsExtension;
+    return GUF_OK;
+  }
+  return fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+              "the cpu backend has no extension '%.60s' of version %u", name == nullptr ? "" : name,
+              version);
 }
 
 guf_backend_api make_table(uint32_t host_minor) {

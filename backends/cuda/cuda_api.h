@@ -23,6 +23,7 @@ constexpr int kAttributeManaged = 83;
 constexpr int kAttributeSharedBytesOptIn = 97;
 constexpr int kAttributePools = 115;
 
+constexpr int kFunctionMaxThreads = 0;
 constexpr int kFunctionSharedBytes = 1;
 constexpr int kFunctionLocalBytes = 3;
 constexpr int kFunctionRegisters = 4;

@@ -43,6 +43,7 @@ class CudaContexts : public gpu::Driver {
     if (code == kSuccess) code = api_.device_attribute(&minor, kAttributeMinor, device);
     if (code != kSuccess) return code;
     std::snprintf(out->target, sizeof(out->target), "sm_%d%d", major, minor);
+    out->lanes = 32;
     out->units = static_cast<uint32_t>(attribute(kAttributeMultiprocessors, device));
     const int opt_in = attribute(kAttributeSharedBytesOptIn, device);
     out->max_shared_bytes =

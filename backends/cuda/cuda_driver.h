@@ -54,15 +54,18 @@ class CudaDriver final : public CudaOrder {
     return api_.function_set(function, kFunctionDynamicSharedBytes, most);
   }
 
-  bool function_facts(Native function, gpu::FunctionFacts *out) override {
-    int values[3] = {};
-    const int wanted[] = {kFunctionRegisters, kFunctionSharedBytes, kFunctionLocalBytes};
-    for (int i = 0; i < 3; ++i) {
-      if (api_.function_get(&values[i], wanted[i], function) != kSuccess) return false;
+  Code function_facts(Native function, gpu::FunctionFacts *out) override {
+    int values[4] = {};
+    constexpr int kWanted[] = {kFunctionMaxThreads, kFunctionRegisters, kFunctionSharedBytes,
+                               kFunctionLocalBytes};
+    *out = {};
+    for (int i = 0; i < 4; ++i) {
+      const Result code = api_.function_get(&values[i], kWanted[i], function);
+      if (code != kSuccess) return code;
     }
     *out = {static_cast<uint32_t>(values[0]), static_cast<uint32_t>(values[1]),
-            static_cast<uint32_t>(values[2])};
-    return true;
+            static_cast<uint32_t>(values[2]), static_cast<uint32_t>(values[3])};
+    return kSuccess;
   }
 
   Code launch(Native function, const gpu::LaunchGrid &shape, const void *block,
@@ -71,8 +74,9 @@ class CudaDriver final : public CudaOrder {
     void *arguments[] = {reinterpret_cast<void *>(uintptr_t{kLaunchBuffer}),
                          const_cast<void *>(block),
                          reinterpret_cast<void *>(uintptr_t{kLaunchBufferSize}), &size, nullptr};
-    return api_.launch(function, shape.blocks, 1, 1, shape.threads, 1, 1, shape.shared_bytes,
-                       stream, nullptr, arguments);
+    return api_.launch(function, shape.blocks, shape.blocks_y, shape.blocks_z, shape.threads,
+                       shape.threads_y, shape.threads_z, shape.shared_bytes, stream, nullptr,
+                       arguments);
   }
 
   Code capture_begin(Native stream, gpu::CaptureMode mode) override {

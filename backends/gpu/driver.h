@@ -47,6 +47,7 @@ struct DeviceFacts {
   uint32_t max_shared_bytes;  // that a launch may give a block
   bool pools;                 // the driver's stream-ordered memory
   bool managed;
+  uint32_t lanes;  // that run together
 };
 
 struct Context {
@@ -62,14 +63,17 @@ enum class EventKind : uint8_t { kTimed, kOrder };
 // Values of both vendors.
 enum CaptureMode : int32_t { kCaptureGlobal = 0, kCaptureThread = 1, kCaptureRelaxed = 2 };
 
+struct LaunchGrid {
+  uint32_t blocks, threads, shared_bytes;  // along x
+  uint32_t blocks_y = 1, blocks_z = 1, threads_y = 1, threads_z = 1;
+};
+
+// What a function takes of a device; registers 0: the driver does not tell.
 struct FunctionFacts {
+  uint32_t max_threads;   // of a block
   uint32_t registers;     // of a work-item
   uint32_t shared_bytes;  // besides those that a launch gives
   uint32_t local_bytes;   // of a work-item
-};
-
-struct LaunchGrid {
-  uint32_t blocks, threads, shared_bytes;
 };
 
 using HostCall = void (*)(void *argument);
@@ -138,8 +142,7 @@ class Driver {
   virtual Code function_find(Native module, const char *name, Native *out_function) = 0;
   // Loads the function's code now, and lets launches give it up to `shared_bytes`.
   virtual Code function_prepare(Native function, uint32_t shared_bytes) = 0;
-  // False: the driver does not tell.
-  virtual bool function_facts(Native, FunctionFacts *) { return false; }
+  virtual Code function_facts(Native function, FunctionFacts *out) = 0;
   virtual Code launch(Native function, const LaunchGrid &shape, const void *block,
                       uint32_t block_bytes, Native stream) = 0;
 

@@ -9,6 +9,7 @@
 #include "backends/gpu/gpu_event.h"
 #include "backends/gpu/gpu_graph.h"
 #include "backends/gpu/gpu_plugin.h"
+#include "backends/gpu/gpu_raw_kernel.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -178,25 +179,32 @@ constexpr guf_gpu_api kExtension = {
     graph_destroy,
 };
 
+guf_status check_version(const char *name, uint32_t found, uint32_t newest, guf_error *error) {
+  if (found != 0 && found <= newest) return GUF_OK;
+  return fail(error, GUF_E_UNSUPPORTED, "extension %s: found version %u, wanted %u", name, found,
+              newest);
+}
+
 }  // namespace
 
 guf_status extension(const char *name, uint32_t version, const void **out_table, guf_error *error) {
   *out_table = nullptr;
-  if (name != nullptr && std::strcmp(name, "gufunc.trace") == 0 &&
-      version == GUF_TRACE_EXTENSION_VERSION) {
+  if (name != nullptr && std::strcmp(name, "gufunc.trace") == 0) {
+    GUF_GPU_TRY(check_version(name, version, GUF_TRACE_EXTENSION_VERSION, error));
     *out_table = &trace_table();
+    return GUF_OK;
+  }
+  if (name != nullptr && std::strcmp(name, "gufunc.kernels") == 0) {
+    GUF_GPU_TRY(check_version(name, version, GUF_KERNELS_EXTENSION_VERSION, error));
+    *out_table = &kKernelsExtension;
     return GUF_OK;
   }
   if (name == nullptr || std::strcmp(name, "gufunc.gpu") != 0) {
     return fail(error, GUF_E_UNSUPPORTED,
-                "extension: found '%.60s', wanted 'gufunc.gpu' or "
-                "'gufunc.trace'",
+                "extension: found '%.60s', wanted 'gufunc.gpu', 'gufunc.kernels' or 'gufunc.trace'",
                 name == nullptr ? "" : name);
   }
-  if (version == 0 || version > GUF_GPU_EXTENSION_VERSION) {
-    return fail(error, GUF_E_UNSUPPORTED, "extension gufunc.gpu: found version %u, wanted %d",
-                version, GUF_GPU_EXTENSION_VERSION);
-  }
+  GUF_GPU_TRY(check_version(name, version, GUF_GPU_EXTENSION_VERSION, error));
   *out_table = &kExtension;
   return GUF_OK;
 }

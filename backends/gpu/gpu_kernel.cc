@@ -12,6 +12,7 @@ namespace gufunc::gpu {
 namespace {
 
 constexpr size_t kLongestName = 512;
+constexpr char kRawPrefix[] = "guf_rk_";  // raw kernels have one entry, the symbol itself
 
 const char *target_of(const guf_module_image &image) {
   return image.target == nullptr ? "" : image.target;
@@ -91,6 +92,11 @@ guf_status Module::function(const char *name, Native *out, guf_error *error) {
 }
 
 guf_status Module::resolve(const char *stem, Kernel *kernel, guf_error *error) {
+  if (std::strncmp(stem, kRawPrefix, sizeof(kRawPrefix) - 1) == 0) {
+    GUF_GPU_TRY(function(stem, &kernel->raw, error));
+    if (kernel->raw != nullptr) return GUF_OK;
+    return fail(error, GUF_E_NO_IMAGE, "the image has no code for the kernel '%.80s'", stem);
+  }
   bool any = false;
   for (int entry = 0; entry < kLoopEntries; ++entry) {
     char name[kLongestName];

@@ -17,6 +17,7 @@ inline constexpr int kLoopEntries = static_cast<int>(Entry::kLoopEntries);
 // All that an image has for one loop; NULL where it has none.
 struct Kernel {
   Native functions[kLoopEntries] = {};
+  Native raw = nullptr;  // of a raw kernel, which has nothing else
   char *name = nullptr;  // behind the kernel
   Kernel *next = nullptr;
 

@@ -272,10 +272,14 @@ void TraceSpan::set_launch(Native function, const LaunchGrid &shape, const char 
   facts.flags |= GUF_TRACE_GRID;
   facts.grid[0] = shape.blocks;
   facts.block[0] = shape.threads;
-  for (int i = 1; i < 3; ++i) facts.grid[i] = facts.block[i] = 1;
+  facts.grid[1] = shape.blocks_y;
+  facts.grid[2] = shape.blocks_z;
+  facts.block[1] = shape.threads_y;
+  facts.block[2] = shape.threads_z;
   facts.shared_bytes = shape.shared_bytes;
   FunctionFacts function_facts = {};
-  if (stream_.device().driver().function_facts(function, &function_facts)) {
+  const Code known = stream_.device().driver().function_facts(function, &function_facts);
+  if (known == kDone && function_facts.registers != 0) {
     facts.flags |= GUF_TRACE_FUNCTION;
     facts.registers = function_facts.registers;
     facts.static_shared_bytes = function_facts.shared_bytes;

@@ -25,6 +25,7 @@ constexpr int kPoolsAttribute = 88;
 constexpr int kManagedAttribute = 24;
 constexpr int kPoolInternalDependencies = 3;
 constexpr int kPoolThreshold = 4;
+constexpr int kFunctionMaxThreads = 0;
 constexpr int kFunctionSharedBytes = 1;
 constexpr int kFunctionLocalBytes = 3;
 constexpr int kFunctionRegisters = 4;

@@ -99,6 +99,7 @@ static_assert(kPoolsAttribute == hipDeviceAttributeMemoryPoolsSupported);
 static_assert(kManagedAttribute == hipDeviceAttributeManagedMemory);
 static_assert(kPoolInternalDependencies == hipMemPoolReuseAllowInternalDependencies);
 static_assert(kPoolThreshold == hipMemPoolAttrReleaseThreshold);
+static_assert(kFunctionMaxThreads == HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 static_assert(kFunctionSharedBytes == HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
 static_assert(kFunctionLocalBytes == HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
 static_assert(kFunctionRegisters == HIP_FUNC_ATTRIBUTE_NUM_REGS);

@@ -5,6 +5,7 @@
 #define GUFUNC_BACKENDS_ROC_HIP_DEVICES_H
 
 #include <cstdio>
+#include <cstring>
 
 #include "backends/gpu/driver.h"
 #include "backends/roc/hip_api.h"
@@ -41,6 +42,8 @@ class HipDevices : public gpu::Driver {
     const HipError aimed = write_target(index, out->target, sizeof(out->target));
     if (aimed != kHipSuccess) return aimed;
     out->memory_bytes = bytes;
+    // Waves of 64 are what the older generation has; kernels of the others are made for 32.
+    out->lanes = std::strncmp(out->target, "gfx9", 4) == 0 ? 64 : 32;
     out->units = ask(kUnitsAttribute, index);
     out->max_shared_bytes = ask(kSharedBytesAttribute, index);
     out->pools = has_pools(hip_) && ask(kPoolsAttribute, index) != 0;

@@ -21,16 +21,19 @@ class HipDriver final : public HipOrder {
   // HIP loads all code with its module, and has one limit for shared memory.
   Code function_prepare(Native, uint32_t) override { return kHipSuccess; }
 
-  bool function_facts(Native function, gpu::FunctionFacts *out) override {
-    if (hip_.hipFuncGetAttribute == nullptr) return false;
-    int values[3] = {};
-    const int wanted[] = {kFunctionRegisters, kFunctionSharedBytes, kFunctionLocalBytes};
-    for (int i = 0; i < 3; ++i) {
-      if (hip_.hipFuncGetAttribute(&values[i], wanted[i], function) != kHipSuccess) return false;
+  Code function_facts(Native function, gpu::FunctionFacts *out) override {
+    *out = {};
+    if (hip_.hipFuncGetAttribute == nullptr) return kHipSuccess;
+    int values[4] = {};
+    constexpr int kWanted[] = {kFunctionMaxThreads, kFunctionRegisters, kFunctionSharedBytes,
+                               kFunctionLocalBytes};
+    for (int i = 0; i < 4; ++i) {
+      const HipError code = hip_.hipFuncGetAttribute(&values[i], kWanted[i], function);
+      if (code != kHipSuccess) return code;
     }
     *out = {static_cast<uint32_t>(values[0]), static_cast<uint32_t>(values[1]),
-            static_cast<uint32_t>(values[2])};
-    return true;
+            static_cast<uint32_t>(values[2]), static_cast<uint32_t>(values[3])};
+    return kHipSuccess;
   }
 
   Code launch(Native function, const gpu::LaunchGrid &shape, const void *block,
@@ -41,7 +44,8 @@ class HipDriver final : public HipOrder {
     size_t size = block_bytes;
     void *extra[] = {pointer_of(kBuffer), const_cast<void *>(block), pointer_of(kSize), &size,
                      pointer_of(kEnd)};
-    return hip_.hipModuleLaunchKernel(function, shape.blocks, 1, 1, shape.threads, 1, 1,
+    return hip_.hipModuleLaunchKernel(function, shape.blocks, shape.blocks_y, shape.blocks_z,
+                                      shape.threads, shape.threads_y, shape.threads_z,
                                       shape.shared_bytes, stream, nullptr, extra);
   }
 

@@ -79,6 +79,10 @@ class FakeDriver final : public Driver {
   Code module_unload(Native) override { return kDone; }
   Code function_find(Native, const char *, Native *) override { return kDone; }
   Code function_prepare(Native, uint32_t) override { return kDone; }
+  Code function_facts(Native, FunctionFacts *out) override {
+    *out = {};
+    return kDone;
+  }
   Code launch(Native, const LaunchGrid &, const void *, uint32_t, Native) override { return kDone; }
   Code capture_begin(Native, CaptureMode) override { return kDone; }
   Code capture_end(Native, Native *) override { return kDone; }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raw kernels on the host: the extension "gufunc.kernels".
+#ifndef GUFUNC_BACKENDS_CPU_CPU_KERNELS_H
+#define GUFUNC_BACKENDS_CPU_CPU_KERNELS_H
+
+#include <gufunc/backend_kernels.h>
+
+namespace gufunc::cpu {
+
+extern const guf_kernels_api kKernelsExtension;
+
+// Frees the stacks that finished launches left behind.
+void free_kernel_workers();
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_CPU_KERNELS_H

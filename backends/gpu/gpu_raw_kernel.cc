@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extension "gufunc.kernels": launches of raw kernels, one to one.
+#include "backends/gpu/gpu_raw_kernel.h"
+
+#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/gpu_kernel.h"
+
+namespace gufunc::gpu {
+namespace {
+
+guf_status kernel_limits(void *device, void *kernel, guf_backend_kernel_limits *out_limits,
+                         guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  FunctionFacts facts = {};
+  const RelaxedCapture relaxed(owner.driver());
+  GUF_GPU_TRY(
+      owner.check(owner.driver().function_facts(static_cast<const Kernel *>(kernel)->raw, &facts),
+                  "asking for a kernel's resources", error));
+  out_limits->max_threads = facts.max_threads;
+  out_limits->registers = facts.registers;
+  out_limits->local_bytes = facts.local_bytes;
+  out_limits->max_shared_bytes = owner.facts().max_shared_bytes;
+  out_limits->subgroup_size = owner.facts().lanes;
+  return GUF_OK;
+}
+
+guf_status kernel_launch(void *device, const guf_backend_kernel_launch *launch, guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  const uint32_t unknown = launch->flags & ~uint32_t{GUF_MODULE_KERNEL_SYNCHRONISES};
+  if (__builtin_expect(unknown != 0, 0)) {
+    return fail(error, GUF_E_UNSUPPORTED, "kernel flags: 0x%x is not known to this plugin",
+                unknown);
+  }
+  const uint32_t most = owner.facts().max_shared_bytes;
+  if (__builtin_expect(launch->shared_bytes > most, 0)) {
+    return fail(error, GUF_E_UNSUPPORTED,
+                "kernel '%.63s': found %u bytes of shared memory, the device gives a block %u",
+                launch->name, launch->shared_bytes, most);
+  }
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  Stream &stream = owner.stream_of(launch->stream);
+  stream.next_launch();
+  const LaunchGrid shape{launch->grid[0], launch->block[0], launch->shared_bytes, launch->grid[1],
+                         launch->grid[2], launch->block[1], launch->block[2]};
+  const Code code =
+      owner.driver().launch(static_cast<const Kernel *>(launch->kernel)->raw, shape,
+                            launch->arguments, launch->argument_bytes, stream.native());
+  return owner.check(code, "launching a raw kernel", error);
+}
+
+}  // namespace
+
+const guf_kernels_api kKernelsExtension = {sizeof(guf_kernels_api), GUF_KERNELS_EXTENSION_VERSION,
+                                           kernel_limits, kernel_launch};
+
+}  // namespace gufunc::gpu
