@@ -290,6 +290,34 @@ class Examples(unittest.TestCase):
             sums = [e for e in events if e.get('cat') == 'launch' and e['name'].startswith('add (')]
             self.assertEqual(len(sums), 20, 'ten calls, and ten launches on the stream')
 
+    def test_raw_kernels(self):
+        for device in os.environ.get('GUFUNC_TEST_DEVICES', 'cpu').split(','):
+            for folder, name in (('c', 'raw_counting'), ('cpp', 'raw_matmul')):
+                wanted = (SOURCE / folder / f'{name}.out').read_text()
+                module = BUILD / 'modules' / f'{name}.so'
+                self.assertEqual(self.program(name, module, device), wanted, device)
+        self.assertNotIn('DIFFERS', wanted)
+        counted = (SOURCE / 'c' / 'raw_counting.out').read_text().splitlines()
+        self.assertIn(f': {self.points_in_circle()} of 409600 points', counted[0])
+        hashed = np.arange(10000, dtype='u4') * np.uint32(2654435761) % np.uint32(1000)
+        values = hashed.astype('f4') / np.float32(1000)
+        bins = np.bincount((values * values * np.float32(8)).astype(int), minlength=8)
+        self.assertEqual([int(line) for line in counted[1:]], bins.tolist())
+
+    def points_in_circle(self):
+        """What raw_counting counts first, from a Philox of our own."""
+        sequence, position = np.meshgrid(np.arange(4096, dtype='u8'), np.arange(100, dtype='u8'))
+        low = np.uint64(0xFFFFFFFF)
+        c = [position, np.zeros_like(position), sequence, np.zeros_like(position)]
+        k = [np.uint64(2026), np.uint64(0)]
+        for _ in range(10):
+            a, b = np.uint64(0xD2511F53) * c[0], np.uint64(0xCD9E8D57) * c[2]
+            c = [(b >> np.uint64(32)) ^ c[1] ^ k[0], b & low,
+                 (a >> np.uint64(32)) ^ c[3] ^ k[1], a & low]
+            k = [(k[0] + np.uint64(0x9E3779B9)) & low, (k[1] + np.uint64(0xBB67AE85)) & low]
+        x, y = c[0] * 2.0**-32, c[1] * 2.0**-32
+        return np.count_nonzero(x * x + y * y < 1)
+
     def test_reductions(self):
         printed = self.program('statistics', BUILD / 'modules' / 'reductions.so')
         self.assertEqual(printed, (SOURCE / 'c' / 'statistics.out').read_text())

@@ -345,6 +345,17 @@ class CommandLine(unittest.TestCase):
         )
         self.fails(3, '', 'run', 'discriminant', a, b, c, '--module', a)
 
+    def test_raw_kernels(self):
+        module = self.module('raw_matmul')
+        rows = json.loads(self.ok('list', '--module', module, '--json'))
+        row = next(row for row in rows if row['name'] == 'raw_matmul:matmul_tiled_d')
+        self.assertEqual(row['kernel'], 'const float64[,], const float64[,], float64[,]')
+        self.assertEqual((row['threads'], row['shared']), (256, 4352))
+        self.assertIn('raw_matmul:matmul_naive_f', self.ok('list', '--module', module))
+        told = self.ok('describe', 'count_in_circle', '--module', self.module('raw_counting'))
+        self.assertIn('raw kernel\n  takes     uint64, int64, uint64*\n', told)
+        self.assertIn('threads   at most 256 in a block', told)
+
     def test_roles(self):
         self.assertEqual(
             json.loads(self.ok('describe', 'add', '--json'))['roles'], ['in', 'in', 'out']

@@ -7,6 +7,7 @@
 
 #include "call_parts.h"
 #include "commands.h"
+#include "kernel_words.h"
 #include "outcome.h"
 #include "owned_handle.h"
 
@@ -120,7 +121,9 @@ void list_command(const Common &common) {
                    {"loops", info.nloops},
                    {"doc", info.doc}});
   }
+  const std::vector<ordered_json> kernels = kernel_rows(modules);
   if (common.json) {
+    for (const ordered_json &row : kernels) all.push_back(row);
     fmt::print("{}\n", all.dump(2));
     return;
   }
@@ -129,10 +132,32 @@ void list_command(const Common &common) {
                row["signature"].get<std::string>(), row["loops"].get<uint32_t>(),
                row["doc"].get<std::string>());
   }
+  for (const ordered_json &row : kernels) {
+    fmt::print("{:<24} {:<26} raw kernel  {}\n", row["name"].get<std::string>(),
+               row["kernel"].get<std::string>(), row["doc"].get<std::string>());
+  }
+}
+
+// A raw kernel; false: there is none of that name.
+static bool describe_kernel(const Common &common, const std::vector<ModuleHandle> &modules,
+                            const std::string &name) {
+  const ordered_json row = kernel_row(modules, name);
+  if (row.is_null()) return false;
+  if (common.json) {
+    fmt::print("{}\n", row.dump(2));
+    return true;
+  }
+  fmt::print("{}  raw kernel\n", row["name"].get<std::string>());
+  if (!row["doc"].get<std::string>().empty()) fmt::print("  {}\n", row["doc"].get<std::string>());
+  fmt::print("  takes     {}\n  threads   at most {} in a block\n  shared    {} bytes of a block\n",
+             row["kernel"].get<std::string>(), row["threads"].get<uint32_t>(),
+             row["shared"].get<uint32_t>());
+  return true;
 }
 
 void describe_command(const Common &common, const std::string &name) {
   const auto modules = load_modules(common.modules);
+  if (describe_kernel(common, modules, name)) return;
   const UfuncHandle ufunc = find_ufunc(name);
   const guf_ufunc_info info = info_of(ufunc.get());
   const auto loops = loops_of(ufunc.get(), info), roles = roles_of(info);

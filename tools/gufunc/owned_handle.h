@@ -32,6 +32,7 @@ class Handle {
 };
 
 using ArrayHandle = Handle<guf_array, guf_array_release>;
+using KernelHandle = Handle<guf_kernel, guf_kernel_release>;
 using ModuleHandle = Handle<guf_module, guf_module_release>;
 using PlanHandle = Handle<guf_plan, guf_plan_release>;
 using StreamHandle = Handle<guf_stream, guf_stream_release>;

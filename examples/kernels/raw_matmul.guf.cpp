@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products as raw kernels: one thread per element of the result, and the same through tiles
+// in shared memory. Any sizes and strides; b's and c's columns along x.
+#include <gufunc/raw_kernel.hpp>
+
+template <class T>
+GUF_DEVICE void matmul_naive(guf::block g, guf::view<const T, 2> a, guf::view<const T, 2> b,
+                             guf::view<T, 2> c) {
+  const guf::i64 row = g.global_id(1), column = g.global_id(0);
+  if (row >= c.extent(0) || column >= c.extent(1)) return;
+  T sum = T(0);
+  for (guf::i64 k = 0; k < a.extent(1); ++k) sum += a(row, k) * b(k, column);
+  c(row, column) = sum;
+}
+GUF_KERNEL(matmul_naive<float>, "name=matmul_naive_f");
+GUF_KERNEL(matmul_naive<double>, "name=matmul_naive_d");
+
+// A block of kTile x kTile threads makes a tile of the result. Each thread loads one element of
+// both operands per step; a row of the tile is one longer than it needs to be, so that a column's
+// elements lie in different banks of the shared memory.
+constexpr int kTile = 16;
+
+template <class T>
+GUF_DEVICE void matmul_tiled(guf::block g, guf::view<const T, 2> a, guf::view<const T, 2> b,
+                             guf::view<T, 2> c) {
+  const auto left = g.shared<T>(kTile, kTile + 1);
+  const auto right = g.shared<T>(kTile, kTile + 1);
+  const guf::i64 row = g.global_id(1), column = g.global_id(0);
+  const guf::i64 y = g.local_id(1), x = g.local_id(0), depth = a.extent(1);
+  T sum = T(0);
+  // Threads beyond the edge come along: every thread of the block has to reach the barriers.
+  for (guf::i64 first = 0; first < depth; first += kTile) {
+    const bool in_a = row < a.extent(0) && first + x < depth;
+    const bool in_b = column < b.extent(1) && first + y < depth;
+    left(y, x) = in_a ? a(row, first + x) : T(0);
+    right(y, x) = in_b ? b(first + y, column) : T(0);
+    g.sync(guf::local_fence);
+    for (int k = 0; k < kTile; ++k) sum += left(y, k) * right(k, x);
+    g.sync(guf::local_fence);
+  }
+  if (row < c.extent(0) && column < c.extent(1)) c(row, column) = sum;
+}
+GUF_KERNEL(matmul_tiled<float>, "name=matmul_tiled_f", "threads=256", "shared=2176");
+GUF_KERNEL(matmul_tiled<double>, "name=matmul_tiled_d", "threads=256", "shared=4352");

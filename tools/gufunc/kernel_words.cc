@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_words.h"
+
+namespace gufunc::cli {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+std::string words_of(const guf_module_parameter &parameter) {
+  const bool is_const = (parameter.flags & GUF_PARAMETER_READ_ONLY) != 0;
+  std::string text = (is_const ? "const " : "") + std::string(guf_dtype_name(parameter.dtype));
+  if (parameter.kind == GUF_PARAMETER_POINTER) return text + "*";
+  if (parameter.kind == GUF_PARAMETER_NUMBER) return text;
+  const auto commas = static_cast<size_t>(parameter.ndim > 0 ? parameter.ndim - 1 : 0);
+  return text + "[" + std::string(commas, ',') + "]";
+}
+
+ordered_json row_of(guf_kernel kernel) {
+  guf_kernel_info info = {};
+  info.struct_size = sizeof info;
+  Call call;
+  call.check(guf_kernel_get_info(kernel, &info, call.error()));
+  std::string parameters;
+  for (uint32_t i = 0; i < info.nparameters; ++i) {
+    guf_module_parameter parameter = {};
+    call.check(guf_kernel_get_parameter(kernel, i, &parameter, call.error()));
+    parameters += (i == 0 ? "" : ", ") + words_of(parameter);
+  }
+  return {{"name", info.name},
+          {"kernel", parameters},
+          {"threads", info.max_threads},
+          {"shared", info.shared_bytes},
+          {"doc", info.doc}};
+}
+
+}  // namespace
+
+std::vector<ordered_json> kernel_rows(const std::vector<ModuleHandle> &modules) {
+  std::vector<ordered_json> rows;
+  for (const ModuleHandle &module : modules) {
+    guf_module_info info = {};
+    info.struct_size = sizeof info;
+    Call call;
+    call.check(guf_module_get_info(module.get(), &info, call.error()));
+    for (uint32_t i = 0; i < info.nkernels; ++i) {
+      char name[GUF_MAX_NAME + 1] = {};
+      KernelHandle kernel;
+      call.check(guf_module_kernel_at(module.get(), i, name, sizeof name, call.error()));
+      call.check(guf_kernel_find(module.get(), name, kernel.out(), call.error()));
+      rows.push_back(row_of(kernel.get()));
+    }
+  }
+  return rows;
+}
+
+ordered_json kernel_row(const std::vector<ModuleHandle> &modules, const std::string &name) {
+  ordered_json found;
+  for (ordered_json &row : kernel_rows(modules)) {
+    const auto full = row["name"].get<std::string>();
+    if (full == name) return row;
+    if (full.substr(full.find(':') + 1) != name) continue;
+    if (!found.is_null()) return nullptr;
+    found = std::move(row);
+  }
+  return found;
+}
+
+}  // namespace gufunc::cli
