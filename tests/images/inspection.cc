@@ -27,8 +27,9 @@ uint64_t number_before(const std::string &line, const std::string &words) {
   return std::strtoull(line.c_str() + (first == std::string::npos ? 0 : first + 1), nullptr, 10);
 }
 
-bool is_row(const std::string &name) {
-  return name.ends_with("_row");
+// Rows of elementwise loops and raw kernels need neither stack nor scratch.
+bool fits_registers(const std::string &name) {
+  return name.ends_with("_row") || name.starts_with("guf_rk_");
 }
 
 }  // namespace
@@ -138,7 +139,7 @@ std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
                                                     std::to_string(known.max_threads));
   want(kernel.lds_bytes <= kMaxLds, "local memory of " + std::to_string(kernel.lds_bytes));
   want(!kernel.dynamic_stack, "a stack of open size");
-  if (is_row(kernel.name)) {
+  if (fits_registers(kernel.name)) {
     want(kernel.scratch_bytes == 0, "scratch of " + std::to_string(kernel.scratch_bytes));
     want(kernel.vector_spills == 0 && kernel.scalar_spills == 0, "spilled registers");
   }
@@ -149,6 +150,7 @@ namespace {
 
 // Rows that may have a little stack: the vendor's reduction of an angle keeps its quotients there.
 bool has_angle(const std::string &row) {
+  if (row == "guf_rk_randoms") return true;  // normal numbers
   static const std::set<std::string> kAngles = {"cos", "sin"}, kComplexAngles = {"exp", "power"};
   const std::string function = function_of(row);
   return kAngles.contains(function) ||
@@ -158,7 +160,7 @@ bool has_angle(const std::string &row) {
 }  // namespace
 
 std::vector<std::string> find_ptxas_faults(const PtxasLine &line) {
-  if (!line.is_entry || !is_row(line.name)) return {};
+  if (!line.is_entry || !fits_registers(line.name)) return {};
   std::vector<std::string> faults;
   if (line.stack_bytes > (has_angle(line.name) ? kSmallStack : 0)) {
     faults.push_back(line.name + ": a stack of " + std::to_string(line.stack_bytes));

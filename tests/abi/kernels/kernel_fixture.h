@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raw kernels of the tests' modules, launched on the device that GUFUNC_TEST_DEVICE names.
+#ifndef GUFUNC_TESTS_ABI_KERNELS_KERNEL_FIXTURE_H
+#define GUFUNC_TESTS_ABI_KERNELS_KERNEL_FIXTURE_H
+
+#include <gmock/gmock.h>
+#include <gufunc/gufunc.h>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+template <class T>
+inline constexpr guf_dtype kDtypeOf = 0;
+template <>
+inline constexpr guf_dtype kDtypeOf<float> = GUF_F32;
+template <>
+inline constexpr guf_dtype kDtypeOf<double> = GUF_F64;
+template <>
+inline constexpr guf_dtype kDtypeOf<int32_t> = GUF_I32;
+template <>
+inline constexpr guf_dtype kDtypeOf<uint32_t> = GUF_U32;
+template <>
+inline constexpr guf_dtype kDtypeOf<int64_t> = GUF_I64;
+template <>
+inline constexpr guf_dtype kDtypeOf<uint64_t> = GUF_U64;
+template <>
+inline constexpr guf_dtype kDtypeOf<uint16_t> = GUF_U16;
+
+using Size = std::array<uint32_t, 3>;
+
+class KernelTest : public testing::Test {
+ protected:
+  KernelTest() {
+    error_.struct_size = sizeof error_;
+    const char *const named = std::getenv("GUFUNC_TEST_DEVICE");
+    spec_ = named == nullptr ? "cpu" : named;
+    expect(guf_device_get(nullptr, spec_.c_str(), &device_, &error_));
+    expect(guf_stream_create(device_, 0, &stream_, &error_));
+    module_ = load(GUFUNC_RAW_MODULE);
+  }
+  ~KernelTest() override {
+    for (const guf_array array : arrays_) guf_array_release(array, nullptr);
+    for (const guf_kernel kernel : kernels_) guf_kernel_release(kernel, nullptr);
+    guf_module_release(module_, nullptr);
+    guf_stream_release(stream_, nullptr);
+    guf_poll(0, nullptr, nullptr);
+  }
+
+  bool on_cpu() const { return spec_ == "cpu"; }
+
+  void expect(guf_status status, guf_status wanted = GUF_OK) {
+    EXPECT_EQ(status, wanted) << guf_status_name(status) << ": "
+                              << (status >= 100 ? error_.message : "");
+  }
+
+  guf_module load(const char *path) {
+    guf_module module = nullptr;
+    expect(guf_module_load(nullptr, path, 0, &module, &error_));
+    return module;
+  }
+
+  guf_kernel find(const char *name) {
+    guf_kernel kernel = nullptr;
+    expect(guf_kernel_find(module_, name, &kernel, &error_));
+    kernels_.push_back(kernel);
+    return kernel;
+  }
+
+  guf_array keep(guf_array array) {
+    arrays_.push_back(array);
+    return array;
+  }
+
+  // A copy of host data on the device.
+  template <class T>
+  guf_array put(const std::vector<T> &data, std::vector<int64_t> shape = {},
+                guf_dtype dtype = kDtypeOf<T>) {
+    if (shape.empty()) shape = {static_cast<int64_t>(data.size())};
+    guf_tensor tensor = {};
+    tensor.struct_size = sizeof tensor;
+    tensor.dtype = dtype;
+    tensor.ndim = static_cast<int32_t>(shape.size());
+    tensor.address = reinterpret_cast<uint64_t>(data.data());
+    tensor.shape = shape.data();
+    guf_array host = nullptr, there = nullptr;
+    expect(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_));
+    expect(guf_array_to_device(host, device_, stream_, &there, &error_));
+    expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
+    guf_array_release(host, nullptr);
+    return keep(there);
+  }
+
+  template <class T>
+  std::vector<T> get(guf_array array) {
+    guf_array_info info = {};
+    info.struct_size = sizeof info;
+    expect(guf_array_get_info(array, &info, &error_));
+    std::vector<T> data(info.nbytes / sizeof(T));
+    expect(guf_array_copy_to_host(array, data.data(), info.nbytes, GUF_ORDER_C, stream_, &error_));
+    expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
+    return data;
+  }
+
+  static guf_operand array(guf_array of) {
+    guf_operand operand = {};
+    operand.kind = GUF_OPERAND_ARRAY;
+    operand.array = of;
+    return operand;
+  }
+  static guf_operand weak(int64_t value) {
+    guf_operand operand = {};
+    operand.kind = GUF_OPERAND_WEAK_INT;
+    operand.value[0] = static_cast<uint64_t>(value);
+    return operand;
+  }
+  static guf_operand scalar(guf_dtype dtype, uint64_t low, uint64_t high = 0) {
+    guf_operand operand = {};
+    operand.kind = GUF_OPERAND_SCALAR;
+    operand.dtype = dtype;
+    operand.value[0] = low;
+    operand.value[1] = high;
+    return operand;
+  }
+
+  guf_status launch(guf_kernel kernel, Size grid, Size block,
+                    const std::vector<guf_operand> &arguments, uint32_t shared = 0) {
+    return guf_kernel_launch(kernel, stream_, grid.data(), block.data(), shared,
+                             static_cast<int32_t>(arguments.size()), arguments.data(), &error_);
+  }
+  // The same, and waits.
+  void run(guf_kernel kernel, Size grid, Size block, const std::vector<guf_operand> &arguments,
+           uint32_t shared = 0) {
+    expect(launch(kernel, grid, block, arguments, shared));
+    expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
+  }
+
+  guf_error error_ = {};
+  std::string spec_;
+  guf_device device_ = nullptr;
+  guf_stream stream_ = nullptr;
+  guf_module module_ = nullptr;
+
+ private:
+  std::vector<guf_array> arrays_;
+  std::vector<guf_kernel> kernels_;
+};
+
+#endif  // GUFUNC_TESTS_ABI_KERNELS_KERNEL_FIXTURE_H
