@@ -180,6 +180,26 @@ TEST_F(KernelTest, HandlesAreChecked) {
          GUF_E_HANDLE);
 }
 
+// Opened as data a module has its kernels for devices, and none for the cpu.
+TEST_F(KernelTest, AModuleOpenedAsDataHasDevicesAlone) {
+  guf_context context = nullptr;
+  guf_module data = nullptr;
+  guf_kernel kernel = nullptr;
+  expect(guf_context_create(0, &context, &error_));
+  expect(guf_module_load(context, GUFUNC_RAW_MODULE, GUF_MODULE_DATA_ONLY, &data, &error_));
+  expect(guf_kernel_find(data, "scale", &kernel, &error_));
+  const guf_array x = put(std::vector<float>{1, 2, 3});
+  expect(launch(kernel, {1, 1, 1}, {32, 1, 1}, {weak(2), array(x)}),
+         on_cpu() ? GUF_E_NO_IMAGE : GUF_OK);
+  if (!on_cpu()) {
+    expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
+    EXPECT_THAT(get<float>(x), testing::ElementsAre(2, 4, 6));
+  }
+  guf_kernel_release(kernel, nullptr);
+  guf_module_release(data, nullptr);
+  guf_context_release(context, nullptr);
+}
+
 // The module's code goes only when its last kernel does.
 TEST_F(KernelTest, KernelsKeepTheirModule) {
   guf_kernel kernel = nullptr;
