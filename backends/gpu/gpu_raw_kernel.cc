@@ -4,6 +4,7 @@
 
 #include "backends/gpu/gpu_device.h"
 #include "backends/gpu/gpu_kernel.h"
+#include "backends/gpu/tracer.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -45,9 +46,12 @@ guf_status kernel_launch(void *device, const guf_backend_kernel_launch *launch, 
   stream.next_launch();
   const LaunchGrid shape{launch->grid[0], launch->block[0], launch->shared_bytes, launch->grid[1],
                          launch->grid[2], launch->block[1], launch->block[2]};
-  const Code code =
-      owner.driver().launch(static_cast<const Kernel *>(launch->kernel)->raw, shape,
-                            launch->arguments, launch->argument_bytes, stream.native());
+  const Native function = static_cast<const Kernel *>(launch->kernel)->raw;
+  TraceSpan span(stream, GUF_TRACE_LAUNCH);
+  span.set_launch(function, shape, launch->name, "");
+  span.set_name(launch->name);
+  const Code code = owner.driver().launch(function, shape, launch->arguments,
+                                          launch->argument_bytes, stream.native());
   return owner.check(code, "launching a raw kernel", error);
 }
 
