@@ -49,7 +49,6 @@ guf_status kernel_launch(void *device, const guf_backend_kernel_launch *launch, 
   const Native function = static_cast<const Kernel *>(launch->kernel)->raw;
   TraceSpan span(stream, GUF_TRACE_LAUNCH);
   span.set_launch(function, shape, launch->name, "");
-  span.set_name(launch->name);
   const Code code = owner.driver().launch(function, shape, launch->arguments,
                                           launch->argument_bytes, stream.native());
   return owner.check(code, "launching a raw kernel", error);

@@ -257,10 +257,6 @@ void TraceSpan::end() {
   stream_.device().tracer().close(work_, stream_);
 }
 
-void TraceSpan::set_name(const char *name) {
-  if (work_ != nullptr) std::snprintf(work_->facts.name, sizeof(work_->facts.name), "%s", name);
-}
-
 void TraceSpan::set_copy(uint64_t bytes, int32_t direction) {
   if (work_ == nullptr) return;
   static constexpr const char *kNames[] = {"copy H2D", "copy D2H", "copy D2D"};

@@ -85,8 +85,6 @@ class TraceSpan {
   // nullptr: no trace is written.
   guf_trace_work *facts() const { return work_ == nullptr ? nullptr : &work_->facts; }
 
-  // Of work that no slot of the host's names.
-  void set_name(const char *name);
   void set_copy(uint64_t bytes, int32_t direction);
   // `stem` may be nullptr.
   void set_launch(Native function, const LaunchGrid &shape, const char *stem, const char *entry);

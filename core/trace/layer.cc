@@ -2,6 +2,7 @@
 // Slots that stand before a plugin's own and time them. A slot is a plain function, so each backend
 // has its own copy of them, by its number.
 #include <gufunc/backend_gpu.h>
+#include <gufunc/backend_kernels.h>
 
 #include <algorithm>
 #include <array>
@@ -30,6 +31,8 @@ struct Layer {
   std::array<std::atomic<void *>, kMostDevices> devices{};
   guf_gpu_api gpu;  // with slots of ours
   std::atomic<const guf_gpu_api *> own_gpu{nullptr};
+  guf_kernels_api kernels;  // the same
+  std::atomic<const guf_kernels_api *> own_kernels{nullptr};
 };
 
 constinit Layer layers[kMostBackends] = {};
@@ -253,26 +256,57 @@ struct Slots {
     return call.run(run);
   }
 
-  // The table that the plugin gives, but for two slots. Longer tables than ours are cut: nothing
-  // here asks for what is behind.
+  static guf_status kernel_launch(void *device, const guf_backend_kernel_launch *launch,
+                                  guf_error *error) {
+    const auto run = [&] {
+      return layer()
+          .own_kernels.load(std::memory_order_acquire)
+          ->kernel_launch(device, launch, error);
+    };
+    if (!on()) return run();
+    TracedCall call(N, GUF_TRACE_LAUNCH, device, launch->stream);
+    guf_trace_work &work = call.work();
+    work.flags = GUF_TRACE_GRID;
+    work.items = 1;
+    for (int i = 0; i < 3; ++i) {
+      work.grid[i] = launch->grid[i];
+      work.block[i] = launch->block[i];
+      work.items *= uint64_t{launch->grid[i]} * launch->block[i];
+    }
+    work.shared_bytes = launch->shared_bytes;
+    call.name("%s", launch->name);
+    return call.run(run);
+  }
+
+  // Keeps the table that the plugin gives and answers with a copy, slots of ours in it. Longer
+  // tables than ours are cut: nothing here asks for what is behind.
+  template <class Table, class Put>
+  static void replace(std::atomic<const Table *> &own, Table &ours, const void **table, Put put) {
+    const auto *const given = static_cast<const Table *>(*table);
+    if (given == nullptr || given->struct_size < sizeof(Table)) return;
+    static constinit base::ForkLock lock;
+    const std::lock_guard<base::ForkLock> hold(lock);
+    if (own.load(std::memory_order_relaxed) == nullptr) {
+      ours = *given;
+      ours.struct_size = sizeof(Table);
+      put();
+      own.store(given, std::memory_order_release);
+    }
+    *table = &ours;
+  }
+
   static guf_status extension(const char *name, uint32_t version, const void **out_table,
                               guf_error *error) {
     GUF_TRY(layer().api.extension(name, version, out_table, error));
-    const auto *const given = static_cast<const guf_gpu_api *>(*out_table);
-    if (std::strcmp(name, "gufunc.gpu") != 0 || given == nullptr ||
-        given->struct_size < sizeof(guf_gpu_api)) {
-      return GUF_OK;
+    if (std::strcmp(name, "gufunc.gpu") == 0) {
+      replace(layer().own_gpu, layer().gpu, out_table, [] {
+        layer().gpu.graph_launch = graph_launch;
+        layer().gpu.peer_copy = peer_copy;
+      });
+    } else if (std::strcmp(name, "gufunc.kernels") == 0) {
+      replace(layer().own_kernels, layer().kernels, out_table,
+              [] { layer().kernels.kernel_launch = kernel_launch; });
     }
-    static constinit base::ForkLock lock;
-    const std::lock_guard<base::ForkLock> hold(lock);
-    if (layer().own_gpu.load(std::memory_order_relaxed) == nullptr) {
-      layer().gpu = *given;
-      layer().gpu.struct_size = sizeof(guf_gpu_api);
-      layer().gpu.graph_launch = graph_launch;
-      layer().gpu.peer_copy = peer_copy;
-      layer().own_gpu.store(given, std::memory_order_release);
-    }
-    *out_table = &layer().gpu;
     return GUF_OK;
   }
 
