@@ -89,6 +89,7 @@ guf_status StatusRing::grow(guf_error *error) {
   if (status == GUF_OK) {
     status = device_.check(driver.host_allocate(kBytes, HostMemory::kPinned, &host_address),
                            "allocating status words", error);
+    status = as_host_memory(status, error);
     if (status != GUF_OK) device_.note(driver.release(device_address));
   }
   if (status != GUF_OK) {

@@ -199,7 +199,7 @@ TEST_F(DeviceLaunch, ImagesThatTheDriverRefuses) {
       const guf_module_image *const image = best(device, &score);
       ASSERT_NE(image, nullptr);
       void *none = nullptr;
-      sim().fault(pick("cuModuleLoadData:1:209", "hipModuleLoadData:1:209"));
+      sim().fault(pick("cuLibraryLoadData:1:209", "hipModuleLoadData:1:209"));
       EXPECT_EQ(plugin().module_load(device, image, &none, &error_), GUF_E_NO_IMAGE);
       EXPECT_EQ(error_.native_code, 209);
       EXPECT_NE(std::strstr(error_.message, device.info().target), nullptr) << error_.message;

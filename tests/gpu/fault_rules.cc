@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 namespace gufunc::gpu_test {
 namespace {
@@ -68,14 +69,27 @@ constexpr Rule kRules[] = {
      Fate::kUnnoticed},
     {"memory_alloc", "cuMemAllocManaged", "hipMallocManaged", kOutOfMemory, Fate::kUnnoticed},
     {"memory_alloc", "cuMemAlloc_v2", "hipMalloc", kOutOfMemory, Fate::kUnnoticed},
+    {"*", "cuMemAlloc_v2", "hipMalloc", kOutOfMemory, Fate::kEither},
     {"module_load", "cuModuleLoadData", "hipModuleLoadData", 0, Fate::kUsual},
+    {"module_load", "cuLibraryLoadData", "", 0, Fate::kUsual},
+    {"module_load", "cuLibraryGetModule", "", 0, Fate::kUsual},
     // The plugin's own kernels: PTX serves where the driver has no use for the machine code.
     {"*", "cuModuleLoadData", "", 209, Fate::kNextImage},
     {"*", "cuModuleLoadData", "", 221, Fate::kNextImage},
     {"*", "cuModuleLoadData", "", 222, Fate::kNextImage},
     {"*", "cuModuleLoadData", "", 223, Fate::kNextImage},
+    {"*", "cuLibraryLoadData", "", 209, Fate::kNextImage},
+    {"*", "cuLibraryLoadData", "", 221, Fate::kNextImage},
+    {"*", "cuLibraryLoadData", "", 222, Fate::kNextImage},
+    {"*", "cuLibraryLoadData", "", 223, Fate::kNextImage},
+    {"*", "cuLibraryGetModule", "", 209, Fate::kNextImage},
+    {"*", "cuLibraryGetModule", "", 221, Fate::kNextImage},
+    {"*", "cuLibraryGetModule", "", 222, Fate::kNextImage},
+    {"*", "cuLibraryGetModule", "", 223, Fate::kNextImage},
     // An entry that the image does not have; what needs it says so.
     {"*", "cuModuleGetFunction", "hipModuleGetFunction", kNotFound, Fate::kOpen},
+    {"*", "cuLibraryGetKernel", "", kNotFound, Fate::kOpen},
+    {"*", "cuKernelGetFunction", "", kNotFound, Fate::kOpen},
     // Making room: what does not succeed leaves less of it.
     {"*", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kEither},
     {"memory_alloc", "cuStreamSynchronize", "hipStreamSynchronize", 0, Fate::kEither},
@@ -135,14 +149,26 @@ std::string text_of(const Call &call) {
   return text;
 }
 
-bool is_told(const Call &call, const FaultCode &code) {
+// The host's memory that a device can reach is not the device's.
+guf_status status_of(const std::string &function, const FaultCode &code) {
+  static const std::set<std::string> kHost = {
+      "cuMemHostAlloc",          "cuMemHostGetDevicePointer_v2",
+      "cuMemHostRegister_v2",    "hipHostMalloc",
+      "hipHostGetDevicePointer", "hipHostRegister",
+      "cuMemAllocManaged",       "hipMallocManaged"};
+  return kHost.contains(function) && code.status == GUF_E_DEVICE_MEMORY
+             ? guf_status{GUF_E_NO_MEMORY}
+             : code.status;
+}
+
+bool is_told(const Call &call, guf_status status, const FaultCode &code) {
   const std::string number = "(" + std::to_string(code.code) + ")";
-  return call.status == code.status && call.native_code == code.code &&
+  return call.status == status && call.native_code == code.code &&
          std::strstr(call.message, number.c_str()) != nullptr;
 }
 
 bool says_lost(const Call &call, const FaultCode &code) {
-  return call.status == GUF_E_DEVICE_LOST && is_told(call, code);
+  return is_told(call, GUF_E_DEVICE_LOST, code);
 }
 
 bool answers_for_device(const char *slot) {
@@ -222,7 +248,7 @@ std::string judge(const Trial &clean, const Trial &run, const FaultCode &code) {
     return judge_rest(run, struck, false, code);
   }
   const bool may_tell = fate == Fate::kTold || fate == Fate::kEither || fate == Fate::kOpen;
-  if (may_tell && is_told(call, code)) {
+  if (may_tell && is_told(call, status_of(run.fault().function, code), code)) {
     return judge_rest(run, struck, code.lost && call.device != nullptr, code);
   }
   const bool goes_on = struck < clean.calls().size() && call.status == clean.calls()[struck].status;

@@ -60,6 +60,9 @@
   X(graph_update) \
   X(graph_launch) \
   X(graph_destroy)
+#define GUF_TEST_KERNEL_SLOTS(X) \
+  X(kernel_limits) \
+  X(kernel_launch)
 // clang-format on
 
 namespace gufunc::gpu_test {
@@ -118,6 +121,10 @@ class Trial {
 #define GUF_TEST_GPU_CALL(run, device, slot, ...) \
   (run).call(#slot, device,                       \
              [&](guf_error *guf_error_) { return gpu_extension().slot(__VA_ARGS__, guf_error_); })
+#define GUF_TEST_KERNEL_CALL(run, device, slot, ...)          \
+  (run).call(#slot, device, [&](guf_error *guf_error_) {      \
+    return kernels_extension().slot(__VA_ARGS__, guf_error_); \
+  })
 #define GUF_TEST_CLOSE(run, device, slot, ...) \
   (run).close(#slot, device, [&] { plugin().slot(__VA_ARGS__); })
 // Ends a scenario that cannot go on; what it opened closes itself.

@@ -22,9 +22,9 @@ class RunModule {
   RunModule(const RunModule &) = delete;
   RunModule &operator=(const RunModule &) = delete;
   guf_status status() const { return status_; }
-  void *kernel(const char *function) {
+  void *kernel(const char *stem) {
     void *kernel = nullptr;
-    GUF_TEST_CALL(run_, device_, kernel_get, module_, 0, small_stem(function), &kernel);
+    GUF_TEST_CALL(run_, device_, kernel_get, module_, 0, stem, &kernel);
     return kernel;
   }
 
@@ -55,7 +55,7 @@ class Bench {
   }
   uint64_t address(int part) const { return memory_.get() + static_cast<uint64_t>(part) * kBytes; }
   void *stream() const { return stream_.get(); }
-  void *kernel(const char *function) { return module_.kernel(function); }
+  void *kernel(const char *stem) { return module_.kernel(stem); }
 
   guf_status zero() {
     static constexpr unsigned char kZero[] = {0};
@@ -77,15 +77,19 @@ class Bench {
   RunMemory memory_;
 };
 
-// A scenario over a bench: `body(bench, device)`, with a kernel of the function.
+// A scenario over a bench: `body(bench, device, kernel)`, with the kernel of that stem.
 template <class F>
-void on_bench(Trial &run, const char *function, F body) {
+void with_kernel(Trial &run, const char *stem, F body) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
   Bench bench(run, device.get());
   if (!bench.ready() || bench.zero() != GUF_OK) return;
-  void *const kernel = bench.kernel(function);
+  void *const kernel = bench.kernel(stem);
   if (kernel != nullptr) body(bench, device.get(), kernel);
+}
+template <class F>
+void on_bench(Trial &run, const char *function, F body) {
+  with_kernel(run, small_stem(function), body);
 }
 
 void load_every_image(Trial &run) {
@@ -98,7 +102,7 @@ void load_every_image(Trial &run) {
     if (score == 0) continue;
     RunModule module(run, owner, one.image);
     GUF_TEST_TRY(module.status());
-    if (module.kernel("plus") == nullptr) return;
+    if (module.kernel(small_stem("plus")) == nullptr) return;
   }
 }
 
@@ -192,6 +196,27 @@ void run_a_watched_method(Trial &run) {
   });
 }
 
+void launch_a_raw_kernel(Trial &run) {
+  with_kernel(run, small_raw_kernel().symbol, [&](Bench &bench, void *device, void *kernel) {
+    guf_backend_kernel_limits limits = {};
+    limits.struct_size = sizeof(limits);
+    GUF_TEST_TRY(GUF_TEST_KERNEL_CALL(run, device, kernel_limits, device, kernel, &limits));
+    const DoubledArguments arguments = {{{1, 1, 1}, {64, 1, 1}, 0, 0}, bench.address(0), kItems};
+    const guf_backend_kernel_launch launch = {sizeof(guf_backend_kernel_launch),
+                                              0,
+                                              kernel,
+                                              bench.stream(),
+                                              "doubled",
+                                              {1, 1, 1},
+                                              {64, 1, 1},
+                                              0,
+                                              sizeof(arguments),
+                                              &arguments};
+    GUF_TEST_TRY(GUF_TEST_KERNEL_CALL(run, device, kernel_launch, device, &launch));
+    bench.wait();
+  });
+}
+
 // Elements between types and between strides.
 void convert_elements(Trial &run) {
   const RunDevice device(run, 0);
@@ -224,7 +249,8 @@ std::vector<Scenario> kernel_scenarios() {
       {"load every image", load_every_image},         {"launch elementwise", launch_elementwise},
       {"launch converted", launch_converted},         {"launch watched", launch_watched},
       {"launch generalized", launch_generalized},     {"run methods", run_methods},
-      {"run a watched method", run_a_watched_method}, {"convert elements", convert_elements}};
+      {"run a watched method", run_a_watched_method}, {"convert elements", convert_elements},
+      {"launch a raw kernel", launch_a_raw_kernel}};
 }
 
 std::vector<Scenario> all_scenarios() {

@@ -252,7 +252,8 @@ bool is_swept_elsewhere(const std::string &function) {
     if (function == probe) return true;
   }
   const bool old = secure_getenv("GUFUNC_SIM_MISSING") != nullptr;
-  for (const char *const other : {"hipGetDeviceProperties", "hipStreamAddCallback"}) {
+  for (const char *const other : {"hipGetDeviceProperties", "hipStreamAddCallback",
+                                  "cuModuleLoadData", "cuModuleGetFunction", "cuModuleUnload"}) {
     if (function == other) return !old;
   }
   return old && sim().calls(function.c_str()) == 0;
@@ -265,10 +266,14 @@ TEST_F(FaultSweep, EverySlotAndFunctionIsReached) {
                 (0 GUF_TEST_SLOTS(GUF_TEST_COUNT)));
   static_assert((sizeof(guf_gpu_api) - offsetof(guf_gpu_api, memory_statistics)) / sizeof(void *) ==
                 (0 GUF_TEST_GPU_SLOTS(GUF_TEST_COUNT)));
+  static_assert((sizeof(guf_kernels_api) - offsetof(guf_kernels_api, kernel_limits)) /
+                    sizeof(void *) ==
+                (0 GUF_TEST_KERNEL_SLOTS(GUF_TEST_COUNT)));
 #undef GUF_TEST_COUNT
 #define GUF_TEST_SEEN(slot) EXPECT_EQ(slots_.count(#slot), 1u) << "no scenario calls " #slot;
   GUF_TEST_SLOTS(GUF_TEST_SEEN)
   GUF_TEST_GPU_SLOTS(GUF_TEST_SEEN)
+  GUF_TEST_KERNEL_SLOTS(GUF_TEST_SEEN)
 #undef GUF_TEST_SEEN
   const std::set<std::string> functions = resolved_functions();
   EXPECT_GT(functions.size(), 60u);

@@ -124,6 +124,14 @@ const guf_gpu_api &gpu_extension() {
   return *static_cast<const guf_gpu_api *>(table);
 }
 
+const guf_kernels_api &kernels_extension() {
+  const void *table = nullptr;
+  guf_error error = fresh_error();
+  EXPECT_EQ(plugin().extension("gufunc.kernels", GUF_KERNELS_EXTENSION_VERSION, &table, &error),
+            GUF_OK);
+  return *static_cast<const guf_kernels_api *>(table);
+}
+
 guf_error fresh_error() {
   guf_error error = {};
   error.struct_size = sizeof(error);

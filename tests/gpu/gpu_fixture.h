@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <gufunc/backend_gpu.h>
+#include <gufunc/backend_kernels.h>
 
 #include <atomic>
 #include <cstdint>
@@ -50,6 +51,7 @@ inline const char *pick(const char *cuda, const char *hip) {
 const guf_backend_api &opened_plugin();
 const guf_backend_api &plugin();
 const guf_gpu_api &gpu_extension();
+const guf_kernels_api &kernels_extension();
 
 guf_error fresh_error();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels that tests of whole plugins launch: few and small, so that their images load at once.
 #include <gufunc/kernel.hpp>
+#include <gufunc/raw_kernel.hpp>
 
 // Folded by every method.
 GUF_DEVICE guf::f64 plus(guf::f64 x, guf::f64 y) {
@@ -27,3 +28,8 @@ GUF_DEVICE void dot(A a, B b, Out out) {
   out() = sum;
 }
 GUF_GUFUNC(dot, "(n),(n)->()", "dd->d");
+
+GUF_DEVICE void doubled(guf::block g, guf::f64 *x, guf::i64 n) {
+  if (g.global_id() < n) x[g.global_id()] *= 2;
+}
+GUF_KERNEL(doubled);

@@ -91,6 +91,15 @@ const char *small_stem(const std::string &function) {
   return "";
 }
 
+const guf_module_kernel &small_raw_kernel() {
+  static const guf_module_kernel none = {};
+  const guf_module_v1 &table = small_table();
+  EXPECT_EQ(table.nraw_kernels, 1U);
+  if (table.nraw_kernels != 1) return none;
+  EXPECT_EQ(table.raw_kernels[0].parameters->block_bytes, sizeof(DoubledArguments));
+  return table.raw_kernels[0];
+}
+
 guf_launch_block row_block(const std::vector<uint64_t> &addresses, int nin, int64_t items) {
   return f64_block(addresses, nin, items);
 }

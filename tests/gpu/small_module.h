@@ -4,6 +4,7 @@
 #define GUFUNC_TESTS_GPU_SMALL_MODULE_H
 
 #include <gufunc/backend.h>
+#include <gufunc/module_table.h>
 
 #include <string>
 #include <vector>
@@ -23,6 +24,14 @@ const guf_module_image *small_image(const std::string &target);
 
 // The loop of a function ("plus"): its stem, as kernel_get takes it.
 const char *small_stem(const std::string &function);
+
+// The raw kernel doubled(x, n), and its arguments as a launch passes them.
+const guf_module_kernel &small_raw_kernel();
+struct DoubledArguments {
+  guf_kernel_head head;
+  uint64_t x;
+  int64_t n;
+};
 
 // Elementwise f64 over `items` elements that follow each other; addresses are inputs, then outputs.
 guf_launch_block row_block(const std::vector<uint64_t> &addresses, int nin, int64_t items);

@@ -97,7 +97,7 @@ void print_device(const ordered_json &device) {
 
 void print_backend(const ordered_json &row) {
   const auto name = row["backend"].get<std::string>(), version = row["version"].get<std::string>(),
-             driver = row["driver"].get<std::string>();
+             driver = row["state"] == "GUF_OK" ? row["driver"].get<std::string>() : "";
   fmt::print("{}{}{}{}{} ({})\n", name, version.empty() ? "" : " ", version,
              driver.empty() ? "" : ", ", driver, state_text(row));
   for (const auto &device : row["devices"]) print_device(device);

@@ -201,7 +201,7 @@ TEST_P(ChunkedCalls, ArraysLargerThanTheDevice) {
   EXPECT_EQ(run("add", {in, in}, here(out.data(), GUF_F32, {static_cast<int64_t>(kSize)})), GUF_OK)
       << error_.message;
   for (size_t i = 0; i < kSize; ++i) ASSERT_EQ(out[i], 2 * a[i]) << i;
-  options_.chunk_bytes = 0;
+  options_.chunk_bytes = 8 << 20;  // a size that is asked for is kept to
   options_.depth = 16;
   EXPECT_EQ(run("add", {in, in}, here(out.data(), GUF_F32, {static_cast<int64_t>(kSize)})),
             GUF_E_DEVICE_MEMORY);

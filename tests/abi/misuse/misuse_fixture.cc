@@ -96,10 +96,15 @@ Fixture::Fixture() {
   tensor_ = {sizeof tensor_, GUF_F64, 2, 0, word(&data_[0]), kShape, nullptr, nullptr};
   guf_kernel kernel = nullptr;
   check(guf_kernel_find(module, "work", &kernel, nullptr), "kernel");
-  live_ = {word(context),       word(device),
-           word(stream),        word(event),
-           word(wrap(tensor_)), 0,
-           word(module),        0,
+  live_ = {word(context),
+           word(device),
+           word(stream),
+           word(event),
+           word(wrap(tensor_)),
+           0,
+           word(module),
+           0,
+           0,
            word(kernel)};
   make_ufunc_and_plan();
   make_method_args();
