@@ -225,10 +225,6 @@ guf_status pack_arguments(const module::RawKernel &kernel, const KernelCall &cal
 
 guf_status launch_kernel(module::RawKernel &kernel, const KernelCall &call, guf_error *error) {
   const guf_module_kernel &row = kernel.row();
-  if (call.arguments.size() != row.parameters->count) {
-    return base::fail(error, GUF_E_ARG, kNone, kNone, "kernel '%s:%s', nargs: found %zu, wanted %u",
-                      kernel.module_name(), row.name, call.arguments.size(), row.parameters->count);
-  }
   GUF_TRY(check_limits(kernel, call, error));
   Device *device = nullptr;
   GUF_TRY(find_device(call, &device, error));

@@ -16,7 +16,7 @@ struct KernelCall {
   const uint32_t *grid;     // three of each
   const uint32_t *block;
   uint32_t shared_bytes;
-  std::span<op::OperandView> arguments;  // weak scalars are converted in place
+  std::span<op::OperandView> arguments;  // as many as parameters; weak ones are converted in place
 };
 
 // Allocates nothing without a stream, once the kernel's code is on the device.

@@ -129,10 +129,11 @@ guf_status guf_kernel_launch(guf_kernel kernel, guf_stream stream, const uint32_
     GUF_TRY(base::find_object(kernel, "kernel", &found, error));
     GUF_TRY(border::need(grid, "grid", error));
     GUF_TRY(border::need(block, "block", error));
-    if (nargs < 0 || nargs > GUF_MAX_KERNEL_PARAMETERS) {
+    const size_t wanted = found->parameters().size();
+    if (nargs < 0 || static_cast<size_t>(nargs) != wanted) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                        "nargs: found %d, wanted 0 to %d", nargs,
-                        static_cast<int>(GUF_MAX_KERNEL_PARAMETERS));
+                        "kernel '%s:%s', nargs: found %d, wanted %zu", found->module_name(),
+                        found->row().name, nargs, wanted);
     }
     if (nargs > 0) GUF_TRY(border::need(args, "args", error));
     if (__builtin_expect(backend::is_shut_down(), 0)) {
