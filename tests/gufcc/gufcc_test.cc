@@ -271,7 +271,7 @@ TEST_F(Gufcc, Refusals) {
   EXPECT_THAT(run({source, "--check", "vax"}).output,
               HasSubstr("valid are nvptx64 amdgcn opencl gcc"));
   EXPECT_THAT(run({write("e.guf.cpp", "int x;\n"), "-o", path("x.so").string()}).output,
-              HasSubstr("no GUF_UFUNC or GUF_GUFUNC"));
+              HasSubstr("no GUF_UFUNC, GUF_GUFUNC or GUF_KERNEL"));
 }
 
 TEST_F(Gufcc, AnOutputThatIsNoRegularFileIsRefusedAndStays) {
