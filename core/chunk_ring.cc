@@ -121,7 +121,7 @@ guf_status ChunkRing::bring(const ChunkRange &range, guf_error *error) {
     }
     if (part.load) GUF_TRY(copy(slot, part, GUF_COPY_HOST_TO_DEVICE, error));
     part.view->layout = part.packed_at(slot.there->layout().address + part.there, range);
-    part.view->flags &= ~static_cast<uint32_t>(op::kSwapped | op::kUnaligned);
+    part.view->flags &= ~static_cast<uint32_t>(op::kSwapped);
   }
   return pass_on(slot.brought, in_.get(), compute_.get(), error);
 }

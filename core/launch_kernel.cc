@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "core/array/array.h"
 #include "core/backend/in_flight.h"
 #include "core/dtype/dtype.h"
 #include "core/resolve/weak_scalar.h"
@@ -80,24 +81,6 @@ guf_status find_device(const KernelCall &call, Device **out, guf_error *error) {
   return host != nullptr ? guf_status{GUF_OK} : backend::cpu_device(out, error);
 }
 
-bool is_contiguous(const array::Layout &layout) {
-  int64_t step = dtype::itemsize(layout.dtype);
-  for (int32_t axis = layout.ndim - 1; axis >= 0; --axis) {
-    if (layout.shape[axis] == 0) return true;
-    if (layout.shape[axis] != 1 && layout.strides[axis] != step) return false;
-    step *= layout.shape[axis];
-  }
-  return true;
-}
-
-bool is_aligned(const array::Layout &layout) {
-  uint64_t bits = layout.address;
-  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
-    if (layout.shape[axis] > 1) bits |= static_cast<uint64_t>(layout.strides[axis]);
-  }
-  return bits % dtype::alignment(layout.dtype) == 0;
-}
-
 bool reads(const Device &device, const OperandView &argument) {
   if (argument.device == &device) return true;
   if (device.host_memory) return in_host_memory(argument.device);
@@ -148,11 +131,11 @@ guf_status check_array(const module::RawKernel &kernel, const guf_module_paramet
                       argument.device == nullptr ? "the host" : argument.device->spec.c_str(),
                       device.spec.c_str());
   }
-  if (!is_aligned(argument.layout)) {
+  if (!array::is_aligned(argument.layout)) {
     return fail_argument(kernel, GUF_E_ARG, index, "found elements that are not aligned", error);
   }
   if (parameter.kind == GUF_PARAMETER_POINTER) {
-    if (is_contiguous(argument.layout)) return GUF_OK;
+    if (array::is_contiguous(argument.layout, false)) return GUF_OK;
     return fail_argument(kernel, GUF_E_ARG, index,
                          "found an array that is not C-contiguous, and the kernel takes a pointer",
                          error);

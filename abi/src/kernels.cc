@@ -8,7 +8,6 @@
 #include "abi/src/handles.h"
 #include "abi/src/text_out.h"
 #include "abi/src/unpack_call.h"
-#include "core/backend/backend_registry.h"
 #include "core/base/struct_size.h"
 #include "core/launch_kernel.h"
 
@@ -136,10 +135,7 @@ guf_status guf_kernel_launch(guf_kernel kernel, guf_stream stream, const uint32_
                         found->row().name, nargs, wanted);
     }
     if (nargs > 0) GUF_TRY(border::need(args, "args", error));
-    if (__builtin_expect(backend::is_shut_down(), 0)) {
-      return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone,
-                        "the library was shut down");
-    }
+    GUF_TRY(border::check_running(error));
     backend::Stream *queue = nullptr;
     GUF_TRY(border::find_stream(stream, &queue, error));
     op::OperandView views[GUF_MAX_KERNEL_PARAMETERS];

@@ -45,8 +45,6 @@ class Tracer {
   TracedWork *open(Stream &stream, int32_t kind);
   void close(TracedWork *work, Stream &stream);
 
-  const guf_trace_sink *sink() const { return sink_; }
-
  private:
   static constexpr uint32_t kMostPending = 512;
   static constexpr uint32_t kOftenPending = 64;

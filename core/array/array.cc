@@ -16,34 +16,37 @@ bool is_empty(const Layout &layout) {
   return std::find(layout.shape, layout.shape + layout.ndim, 0) != layout.shape + layout.ndim;
 }
 
-// Extents of 1 have no say, as in NumPy.
-bool is_contiguous(const Layout &layout, bool fortran) {
-  auto wanted = static_cast<int64_t>(dtype::itemsize(layout.dtype));
-  for (int32_t i = 0; i < layout.ndim; ++i) {
-    const int32_t axis = fortran ? i : layout.ndim - 1 - i;
-    if (layout.shape[axis] == 1) continue;
-    if (layout.strides[axis] != wanted) return false;
-    wanted *= layout.shape[axis];
-  }
-  return true;
-}
-
 uint32_t computed_flags(const Layout &layout) {
-  if (is_empty(layout)) {
-    return GUF_ARRAY_C_CONTIGUOUS | GUF_ARRAY_F_CONTIGUOUS | GUF_ARRAY_ALIGNED;
-  }
   uint32_t flags = 0;
   if (is_contiguous(layout, false)) flags |= GUF_ARRAY_C_CONTIGUOUS;
   if (is_contiguous(layout, true)) flags |= GUF_ARRAY_F_CONTIGUOUS;
-  uint64_t bits = layout.address;
-  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
-    if (layout.shape[axis] > 1) bits |= static_cast<uint64_t>(layout.strides[axis]);
-  }
-  if (bits % dtype::alignment(layout.dtype) == 0) flags |= GUF_ARRAY_ALIGNED;
+  if (is_aligned(layout)) flags |= GUF_ARRAY_ALIGNED;
   return flags;
 }
 
 }  // namespace
+
+bool is_contiguous(const Layout &layout, bool fortran) {
+  auto wanted = static_cast<int64_t>(dtype::itemsize(layout.dtype));
+  bool follows = true;
+  for (int32_t i = 0; i < layout.ndim; ++i) {
+    const int32_t axis = fortran ? i : layout.ndim - 1 - i;
+    if (layout.shape[axis] == 0) return true;
+    if (layout.shape[axis] == 1) continue;
+    follows = follows && layout.strides[axis] == wanted;
+    wanted *= layout.shape[axis];
+  }
+  return follows;
+}
+
+bool is_aligned(const Layout &layout) {
+  uint64_t bits = layout.address;
+  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+    if (layout.shape[axis] == 0) return true;
+    if (layout.shape[axis] > 1) bits |= static_cast<uint64_t>(layout.strides[axis]);
+  }
+  return bits % dtype::alignment(layout.dtype) == 0;
+}
 
 Array::Array(const Layout &layout, uint32_t flags, backend::Device *device,
              base::Ref<Storage> storage)

@@ -96,6 +96,10 @@ class Array final : public base::Object {
 guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, uint64_t *out_size,
                           guf_error *error);
 
+// Extents of 1 have no say, and an empty array is both, as in NumPy.
+bool is_contiguous(const Layout &layout, bool fortran);
+bool is_aligned(const Layout &layout);
+
 // Strides of a C- or F-contiguous array.
 void contiguous_strides(guf_dtype dtype, int32_t ndim, const int64_t *shape, int32_t order,
                         int64_t *out_strides);

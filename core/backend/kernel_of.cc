@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/backend/image_cache.h"
+#include "core/backend/image_choice.h"
 #include "core/backend/kernel_table.h"
 #include "core/dtype/dtype.h"
 #include "core/trace/trace.h"
@@ -23,14 +24,6 @@ base::Text describe(const op::Ufunc &ufunc, const op::Loop &loop, const char *qu
   }
   text.add(")");
   return text;
-}
-
-const char *target_of(const guf_module_image &image) {
-  return image.target == nullptr || image.target[0] == '\0' ? "for any" : image.target;
-}
-
-bool serves(const guf_module_image &image, const guf_module_loop &loop) {
-  return image.family == 0 || image.family == loop.family;
 }
 
 // Where a loop's code is.
@@ -64,56 +57,35 @@ bool is_listed(const guf_module_v1 &table, uint32_t i) {
   });
 }
 
-// "x86-64-v2, sm_90 (refused)": the images that have the loop, or all where there is none.
+// The images that have the loop, or all where there is none.
 base::Text image_list(const Place &place, const Device &device) {
+  if (place.loop != nullptr) return list_images(device, *place.table, place.loop->family);
   base::Text list;
   const uint32_t count = place.table == nullptr ? 0 : place.table->nimages;
   for (uint32_t i = 0; i < count; ++i) {
-    const guf_module_image &image = place.table->images[i];
-    if (place.loop == nullptr ? is_listed(*place.table, i) : !serves(image, *place.loop)) continue;
-    list.add("%s%s%s", list.c_str()[0] == '\0' ? "" : ", ", target_of(image),
-             is_refused(device, image) ? " (refused)" : "");
+    if (!is_listed(*place.table, i)) list_image(device, place.table->images[i], &list);
   }
+  if (count == 0) list.add("none");
   return list;
 }
 
 guf_status no_image(const op::Ufunc &ufunc, const op::Loop &loop, const Device &device,
                     const Place &place, guf_error *error) {
-  const base::Text list = image_list(place, device);
   return base::fail(error, GUF_E_NO_IMAGE, base::kNone, base::kNone,
                     "no kernel of %s for device %s (%s); images there are: %s",
                     describe(ufunc, loop).c_str(), device.spec.c_str(), device.info.target,
-                    list.c_str()[0] == '\0' ? "none" : list.c_str());
+                    image_list(place, device).c_str());
 }
 
-// The one that the plugin likes best, of those that have the loop and that it did not refuse.
-const guf_module_image *best_image(const Device &device, const Place &place) {
-  const guf_module_image *best = nullptr;
-  int32_t best_score = 0;
-  for (uint32_t i = 0; place.loop != nullptr && i < place.table->nimages; ++i) {
-    const guf_module_image &image = place.table->images[i];
-    if (!serves(image, *place.loop)) continue;
-    const int32_t score = device.backend->api.image_score(device.native, &image);
-    if (score > best_score && !is_refused(device, image)) {
-      best_score = score;
-      best = &image;
-    }
-  }
-  return best;
+const guf_module_image *best_of(const Device &device, const Place &place) {
+  return place.loop == nullptr ? nullptr : best_image(device, *place.table, place.loop->family);
 }
 
-// A driver too old for the best image may take the next: PTX, say. What it refused is never the
-// best one again, so this ends.
-guf_status load_best(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
-                     const Place &place, void **out_module, guf_error *error) {
-  const guf_module_image *image = best_image(device, place);
+guf_status load_place(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
+                      const Place &place, void **out_module, guf_error *error) {
+  const guf_module_image *const image = best_of(device, place);
   if (image == nullptr) return no_image(ufunc, loop, device, place, error);
-  for (;;) {
-    const guf_status status = load_image(device, *image, out_module, error);
-    if (status != GUF_E_NO_IMAGE) return status;
-    image = best_image(device, place);
-    if (image == nullptr) return status;
-  }
+  return load_best(device, *place.table, place.loop->family, image, out_module, error);
 }
 
 guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
@@ -123,7 +95,7 @@ guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &dev
   }
   const Place place = find_place(ufunc, loop, device);
   void *module = nullptr;
-  GUF_TRY(load_best(ufunc, loop, device, place, &module, error));
+  GUF_TRY(load_place(ufunc, loop, device, place, &module, error));
   loop.kind.store(place.loop->kind, std::memory_order_relaxed);
   loop.failure.store(place.failure, std::memory_order_relaxed);
   ErrorRoom room(error);
@@ -146,7 +118,7 @@ guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
   const Place place = find_place(ufunc, loop, device);
   if (place.loop == nullptr || place.loop->fold == 0) return GUF_OK;
   void *module = nullptr;
-  GUF_TRY(load_best(ufunc, loop, device, place, &module, error));
+  GUF_TRY(load_place(ufunc, loop, device, place, &module, error));
   ErrorRoom room(error);
   return device.backend->api.kernel_get(module, place.loop->fold - 1, place.loop->name, out,
                                         room.get());
@@ -189,7 +161,7 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
 std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device) {
   if (loop.general != nullptr) return describe_kernel(ufunc, *loop.general, device);
   const Place place = loop.host != nullptr ? Place() : find_place(ufunc, loop, device);
-  const guf_module_image *const image = best_image(device, place);
+  const guf_module_image *const image = best_of(device, place);
   if (image == nullptr) return "";
   return std::string("kernel image ") + target_of(*image) + ", of " +
          image_list(place, device).c_str() + "\n";

@@ -17,7 +17,6 @@ namespace gufunc::op {
 enum OperandFlag : uint32_t {
   kReadOnly = 1U << 0,
   kSwapped = 1U << 1,
-  kUnaligned = 1U << 2,
   kMissing = 1U << 3,           // an output to allocate; layout is set by the pipeline
   kDeviceMemory = 1U << 5,      // the host cannot read it; set by placement
   kWrittenElsewhere = 1U << 6,  // an inout operand with a separate output: here it is only read

@@ -32,7 +32,6 @@ class Queue {
   bool take(Record *out);
 
   uint64_t put_so_far() const { return tail_.load(std::memory_order_acquire); }
-  uint64_t taken_so_far() const { return head_; }
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:

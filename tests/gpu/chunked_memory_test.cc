@@ -39,10 +39,10 @@ uint64_t anonymous_bytes() {
 class MappedFile {
  public:
   explicit MappedFile(int64_t count) {
-    char path[] = "/tmp/gufunc_chunks.XXXXXX";
-    const int file = mkstemp(path);
+    std::string path = testing::TempDir() + "gufunc_chunks.XXXXXX";
+    const int file = mkstemp(path.data());
     EXPECT_GE(file, 0);
-    unlink(path);
+    unlink(path.c_str());
     size_ = kHeader + 8 * static_cast<uint64_t>(count);
     EXPECT_EQ(posix_fallocate(file, 0, static_cast<off_t>(size_)), 0);
     memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -44,7 +44,7 @@ class NullRawKernels : public NullDevices {
 TEST_F(NullRawKernels, ABackendWithoutTheExtensionRefuses) {
   const guf_array near = keep(make(find_device("null:0"), GUF_F32, std::vector<float>{1, 2}));
   EXPECT_EQ(launch(kTable, near), GUF_E_UNSUPPORTED);
-  EXPECT_THAT(error_.message, HasSubstr("null:0: backend null runs no raw kernels"));
+  EXPECT_THAT(error_.message, HasSubstr("null:0: backend null has no raw kernels"));
 }
 
 TEST_F(NullRawKernels, AModuleWithoutCodeForTheDeviceSaysSo) {

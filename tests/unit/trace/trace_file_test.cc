@@ -19,8 +19,8 @@ namespace {
 class TraceFiles : public testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/gufunc-trace-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
+    std::string name = testing::TempDir() + "gufunc-trace-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
     path_ = folder_ / "t.json";
     error_.struct_size = sizeof error_;

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables that backends may have beside that of backend.h.
+#ifndef GUFUNC_CORE_BACKEND_EXTENSION_H
+#define GUFUNC_CORE_BACKEND_EXTENSION_H
+
+#include "core/backend/backend.h"
+
+namespace gufunc::backend {
+
+// The backend's table of a name, kept in `known`: one load when it was asked for before. `what`:
+// what is wanted of it, for the message ("graphs"). A table of an older plugin lacks what was
+// appended since; these are first versions.
+// Errors  GUF_E_UNSUPPORTED <= the backend has no such extension
+template <class Table>
+guf_status find_extension(Device &device, std::atomic<const void *> &known, const char *name,
+                          uint32_t version, const char *what, const Table **out, guf_error *error) {
+  *out = static_cast<const Table *>(known.load(std::memory_order_acquire));
+  if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
+  const void *found = nullptr;
+  ErrorRoom nobody(nullptr);
+  const guf_status status = device.backend->api.extension(name, version, &found, nobody.get());
+  const auto *const table = static_cast<const Table *>(found);
+  if (status != GUF_OK || table == nullptr || table->struct_size < sizeof(Table)) {
+    return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+                      "%s: backend %s has no %s", device.spec.c_str(), device.backend->name.c_str(),
+                      what);
+  }
+  known.store(table, std::memory_order_release);
+  *out = table;
+  return GUF_OK;
+}
+
+}  // namespace gufunc::backend
+
+#endif  // GUFUNC_CORE_BACKEND_EXTENSION_H
