@@ -35,7 +35,11 @@ guf_trace_work *make_traced(uint32_t stream) {
   sink->queued(sink->context, &work);
   if (work.call == 0) return nullptr;  // memory that is freed, an event
   auto *const kept = create<guf_trace_work>();
-  if (kept != nullptr) *kept = work;
+  if (kept != nullptr) {
+    *kept = work;
+  } else if (sink->struct_size >= sizeof(guf_trace_sink)) {  // of a host that has the slot
+    sink->left_out(sink->context, work.device);
+  }
   return kept;
 }
 

@@ -125,12 +125,22 @@ void Tracer::put_back(TracedWork *work) {
   room_ = work;
 }
 
+// Hosts before that slot have a shorter sink.
+void Tracer::leave_out() const {
+  if (sink_->struct_size < sizeof(guf_trace_sink)) return;
+  sink_->left_out(sink_->context, device_.context().index);
+}
+
 TracedWork *Tracer::open(Stream &stream, int32_t kind) {
   bool capturing = false;
-  if (stream.capturing(&capturing, nullptr) != GUF_OK || capturing) return nullptr;
+  const bool known = stream.capturing(&capturing, nullptr) == GUF_OK;
+  if (capturing) return nullptr;
   if (npending_.load(std::memory_order_relaxed) >= kOftenPending) collect();
-  TracedWork *const work = take_room();
-  if (work == nullptr) return nullptr;  // too much is under way
+  TracedWork *const work = known ? take_room() : nullptr;
+  if (work == nullptr) {  // too much is under way, mostly
+    leave_out();
+    return nullptr;
+  }
   stream.retain();
   work->stream = &stream;
   guf_trace_work &facts = work->facts;

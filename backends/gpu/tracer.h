@@ -40,8 +40,8 @@ class Tracer {
   // Gives the sink what is complete. Waits for no work, nor for another thread that does this.
   void collect();
 
-  // nullptr: the stream is being captured. `begin` is nullptr where the driver gives no event: then
-  // the host's times serve.
+  // nullptr: the stream is being captured, or there is no room, which the sink is told. `begin` is
+  // nullptr where the driver gives no event: then the host's times serve.
   TracedWork *open(Stream &stream, int32_t kind);
   void close(TracedWork *work, Stream &stream);
 
@@ -51,6 +51,7 @@ class Tracer {
 
   TracedWork *take_room();
   void put_back(TracedWork *work);
+  void leave_out() const;
   void find_base();
   bool report(TracedWork &work);
   uint64_t time_of(Native event, bool *out_known);

@@ -167,12 +167,25 @@ guf_status EventWriter::write(const Record &record, guf_error *error) {
   return write_arrow(record, process, number, error);
 }
 
+void EventWriter::begin_instant(const char *name, uint64_t now_ns, JsonText *text) const {
+  text->raw("{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"trace\",\"name\":").string(name);
+  text->member("pid").number(process_).member("tid").number(process_);
+  text->member("ts").microseconds(now_ns);
+}
+
 guf_status EventWriter::write_dropped(uint64_t dropped, uint64_t now_ns, guf_error *error) {
   JsonText text;
-  text.raw("{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"trace\",\"name\":\"records lost\"");
-  text.member("pid").number(process_).member("tid").number(process_);
-  text.member("ts").microseconds(now_ns).member("args").raw("{\"lost\":").number(dropped);
-  text.raw("}}");
+  begin_instant("records lost", now_ns, &text);
+  text.member("args").raw("{\"lost\":").number(dropped).raw("}}");
+  return add(text, error);
+}
+
+guf_status EventWriter::write_left_out(int32_t backend, int32_t device, uint64_t count,
+                                       uint64_t now_ns, guf_error *error) {
+  JsonText text;
+  begin_instant("work left out", now_ns, &text);
+  text.member("args").raw("{\"left_out\":").number(count);
+  text.member("device").string(Spec(backend, device).text).raw("}}");
   return add(text, error);
 }
 

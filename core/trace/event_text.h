@@ -45,6 +45,9 @@ class EventWriter {
   guf_status write(const Record &record, guf_error *error);
   // Tells how many records were lost so far.
   guf_status write_dropped(uint64_t dropped, uint64_t now_ns, guf_error *error);
+  // Tells how much work of a device its backend left out so far.
+  guf_status write_left_out(int32_t backend, int32_t device, uint64_t count, uint64_t now_ns,
+                            guf_error *error);
 
  private:
   struct Track {
@@ -56,6 +59,7 @@ class EventWriter {
   static constexpr uint32_t kFirstNumber = 1U << 24;  // above every thread's
 
   guf_status add(const JsonText &text, guf_error *error);
+  void begin_instant(const char *name, uint64_t now_ns, JsonText *text) const;
   guf_status name_track(const char *kind, uint32_t process, uint32_t number, const char *name,
                         guf_error *error);
   guf_status find_track(const Record &record, uint32_t *out_process, uint32_t *out_number,

@@ -20,9 +20,6 @@
 namespace gufunc::trace {
 namespace {
 
-constexpr int32_t kMostBackends = 8;  // further ones are not traced
-constexpr int32_t kMostDevices = 64;
-
 struct Layer {
   const char *name;
   guf_backend_api api;  // the plugin's own slots
@@ -100,6 +97,13 @@ const char *dtype_name(guf_dtype dtype) {
   return name == nullptr ? "?" : name;
 }
 
+void copy_grid(const guf_trace_work &call, guf_trace_work *work) {
+  work->flags |= GUF_TRACE_GRID;
+  std::copy_n(call.grid, 3, work->grid);
+  std::copy_n(call.block, 3, work->block);
+  work->shared_bytes = call.shared_bytes;
+}
+
 void queued(void *, guf_trace_work *work) {
   if (!on()) return;
   work->queued_ns = now_ns();
@@ -112,18 +116,27 @@ void queued(void *, guf_trace_work *work) {
   if (work->kind == 0) {
     work->kind = call.kind;
     work->direction = call.direction;
+    if ((call.flags & GUF_TRACE_GRID) != 0) copy_grid(call, work);
   }
   if (work->bytes == 0) work->bytes = call.bytes;
   if (work->name[0] == '\0') std::memcpy(work->name, call.name, sizeof work->name);
+}
+
+int32_t number_of(const void *context) {
+  return static_cast<int32_t>(static_cast<const Layer *>(context) - layers);
 }
 
 void done(void *context, const guf_trace_work *work) {
   if (!on()) return;
   Record record = {};
   std::memcpy(&record.work, work, std::min<size_t>(work->struct_size, sizeof record.work));
-  record.backend = static_cast<int32_t>(static_cast<Layer *>(context) - layers);
+  record.backend = number_of(context);
   record.on_stream = true;
   put(record);
+}
+
+void left_out_of_trace(void *context, int32_t device) {
+  if (on()) leave_out(number_of(context), device);
 }
 
 template <int32_t N>
@@ -340,7 +353,7 @@ void start_plugin(Layer &layer) {
       layer.api.extension("gufunc.trace", GUF_TRACE_EXTENSION_VERSION, &found, &nobody);
   const auto *const table = static_cast<const guf_trace_api *>(found);
   if (status != GUF_OK || table == nullptr || table->struct_size < sizeof(guf_trace_api)) return;
-  layer.sink = {sizeof layer.sink, 0, &layer, queued, done};
+  layer.sink = {sizeof layer.sink, 0, &layer, queued, done, left_out_of_trace};
   table->start(&layer.sink);
   layer.trace.store(table, std::memory_order_release);
 }

@@ -8,6 +8,9 @@
 
 namespace gufunc::trace {
 
+constexpr int32_t kMostBackends = 8;  // further ones are not traced
+constexpr int32_t kMostDevices = 64;  // of each
+
 uint64_t now_ns();          // CLOCK_MONOTONIC
 uint32_t current_thread();  // the kernel's number
 
@@ -16,6 +19,10 @@ bool begin();
 
 // While on().
 void put(const Record &record);
+// The same for work that its backend has no room for: it is counted.
+void leave_out(int32_t backend, int32_t device);
+uint64_t left_out(int32_t backend, int32_t device);  // so far
+uint64_t left_out();                                 // of all devices
 
 // What a thread is doing inside a slot, for the work that is queued meanwhile.
 struct Current {

@@ -58,7 +58,23 @@ guf_status Writer::drain(guf_error *error) {
     told_dropped_ = dropped;
     GUF_TRY(events_.write_dropped(dropped, now_ns(), error));
   }
+  GUF_TRY(tell_left_out(error));
   return file_.write_out(error);
+}
+
+guf_status Writer::tell_left_out(guf_error *error) {
+  const uint64_t all = left_out();
+  if (all == told_left_out_of_all_) return GUF_OK;
+  told_left_out_of_all_ = all;
+  for (int32_t backend = 0; backend < kMostBackends; ++backend) {
+    for (int32_t device = 0; device < kMostDevices; ++device) {
+      const uint64_t count = left_out(backend, device);
+      if (count == told_left_out_[backend][device]) continue;
+      told_left_out_[backend][device] = count;
+      GUF_TRY(events_.write_left_out(backend, device, count, now_ns(), error));
+    }
+  }
+  return GUF_OK;
 }
 
 void *Writer::thread_entry(void *self) {

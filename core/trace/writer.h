@@ -10,6 +10,7 @@
 
 #include "core/trace/event_text.h"
 #include "core/trace/queue.h"
+#include "core/trace/recorder.h"
 
 namespace gufunc::trace {
 
@@ -33,6 +34,7 @@ class Writer {
   static void *thread_entry(void *self);
   void run();
   guf_status drain(guf_error *error);
+  guf_status tell_left_out(guf_error *error);
 
   Queue queue_;
   TraceFile file_;
@@ -41,6 +43,8 @@ class Writer {
   pthread_t thread_{};
   std::atomic<bool> stopping_{false}, ended_{false}, hurried_{false};
   uint64_t told_dropped_ = 0;
+  uint64_t told_left_out_of_all_ = 0;
+  uint64_t told_left_out_[kMostBackends][kMostDevices] = {};
 };
 
 }  // namespace gufunc::trace

@@ -2,6 +2,7 @@
 // What a device tells of its streams: what, when, and nothing of what is captured.
 #include <gufunc/backend_trace.h>
 
+#include <cstddef>
 #include <ctime>
 #include <mutex>
 #include <set>
@@ -22,6 +23,7 @@ struct Told {
   std::mutex mutex;
   uint64_t queued = 0;
   std::vector<guf_trace_work> done;
+  uint64_t left_out = 0;
 };
 
 void hear_queued(void *context, guf_trace_work *work) {
@@ -35,6 +37,13 @@ void hear_done(void *context, const guf_trace_work *work) {
   auto &told = *static_cast<Told *>(context);
   const std::lock_guard lock(told.mutex);
   told.done.push_back(*work);
+}
+
+void hear_left_out(void *context, int32_t device) {
+  auto &told = *static_cast<Told *>(context);
+  const std::lock_guard lock(told.mutex);
+  EXPECT_EQ(device, 0);
+  ++told.left_out;
 }
 
 const guf_trace_api &trace_extension() {
@@ -74,7 +83,7 @@ class DeviceTrace : public DeviceCalls {
   }
 
   Told told_;
-  const guf_trace_sink sink_ = {sizeof sink_, 0, &told_, hear_queued, hear_done};
+  guf_trace_sink sink_ = {sizeof sink_, 0, &told_, hear_queued, hear_done, hear_left_out};
   uint64_t begun_ = 0;
 };
 
@@ -157,6 +166,7 @@ TEST_F(DeviceTrace, WhatIsUnderWayIsBounded) {
   }
   EXPECT_LE(sim().live("event") - events, 1024U);
   EXPECT_LE(told_.queued, 600U);
+  EXPECT_EQ(told_.queued + told_.left_out, 2000U) << "what is not told is counted";
   sim().set("DELAY_US", "0");
   wait(stream);
   EXPECT_EQ(told_.done.size(), told_.queued);
@@ -165,6 +175,23 @@ TEST_F(DeviceTrace, WhatIsUnderWayIsBounded) {
   wait(stream);
   EXPECT_EQ(told_.done.size(), told_.queued) << "there is room again";
   expect_sane_times(0);
+  free(device, there, 4000);
+  plugin().stream_close(stream);
+}
+
+TEST_F(DeviceTrace, AnOlderHostsSinkCountsNothing) {
+  sink_.struct_size = offsetof(guf_trace_sink, left_out);
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  const uint64_t there = allocate(device, 4000);
+  sim().set("DELAY_US", "200000");
+  for (int i = 0; i < 1000; ++i) {
+    copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
+  }
+  sim().set("DELAY_US", "0");
+  wait(stream);
+  EXPECT_LT(told_.queued, 1000U);
+  EXPECT_EQ(told_.left_out, 0U);
   free(device, there, 4000);
   plugin().stream_close(stream);
 }
@@ -241,6 +268,7 @@ TEST_F(DeviceTrace, AskingAboutACaptureMayFail) {
   sim().clear_faults();
   wait(stream);
   EXPECT_EQ(told_.done.size(), 0U);
+  EXPECT_EQ(told_.left_out, 1U);
   free(device, there, 4000);
   plugin().stream_close(stream);
 }

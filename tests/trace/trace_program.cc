@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -44,11 +45,15 @@ guf_stream make_stream(guf_device device) {
   return stream;
 }
 
-guf_array make_array(guf_device device, std::vector<int64_t> shape) {
+guf_array make_array(guf_device device, guf_dtype dtype, std::vector<int64_t> shape) {
   guf_array array = nullptr;
-  NEED(guf_array_alloc, device, GUF_F64, static_cast<int32_t>(shape.size()), shape.data(), nullptr,
+  NEED(guf_array_alloc, device, dtype, static_cast<int32_t>(shape.size()), shape.data(), nullptr,
        GUF_ORDER_C, &array);
   return array;
+}
+
+guf_array make_array(guf_device device, std::vector<int64_t> shape) {
+  return make_array(device, GUF_F64, std::move(shape));
 }
 
 guf_array wrap(std::vector<double> &values) {
@@ -132,6 +137,43 @@ void reduce(guf_device device) {
   wait(stream);
   guf_ufunc_release(add, nullptr);
   for (const guf_array array : {x, sums}) guf_array_release(array, nullptr);
+  guf_stream_release(stream, nullptr);
+}
+
+// 48 blocks of 4 threads, each of which writes 8 numbers; then one block of a kernel that works in
+// the shared memory of its launch.
+void run_kernels(guf_device device) {
+  const guf_stream stream = make_stream(device);
+  guf_module module = nullptr;
+  NEED(guf_module_load, nullptr, GUFUNC_RAW_MODULE, 0, &module);
+  guf_kernel places = nullptr, sums = nullptr;
+  NEED(guf_kernel_find, module, "places", &places);
+  NEED(guf_kernel_find, module, "sums", &sums);
+  const guf_array out = make_array(device, GUF_I64, {48 * 4 * 8});
+  const guf_array values = make_array(device, GUF_F64, {64}),
+                  sum = make_array(device, GUF_F64, {1});
+  const uint32_t grid[] = {2, 4, 6}, block[] = {1, 2, 2}, one[] = {1, 1, 1}, many[] = {64, 1, 1};
+  const guf_operand written = operand_of(out);
+  NEED(guf_kernel_launch, places, stream, grid, block, 96, 1, &written);
+  guf_operand count = {};
+  count.kind = GUF_OPERAND_WEAK_INT;
+  count.value[0] = 64;
+  const guf_operand summed[] = {operand_of(values), operand_of(sum), count};
+  NEED(guf_kernel_launch, sums, stream, one, many, 512, 3, summed);
+  wait(stream);
+  for (const guf_array array : {out, values, sum}) guf_array_release(array, nullptr);
+  for (const guf_kernel kernel : {places, sums}) guf_kernel_release(kernel, nullptr);
+  guf_module_release(module, nullptr);
+  guf_stream_release(stream, nullptr);
+}
+
+// More than a device keeps records of at once; nobody waits before the last.
+void run_flood(guf_device device, int times) {
+  const guf_stream stream = make_stream(device);
+  const guf_array x = make_array(device, {kItems}), y = make_array(device, {kItems});
+  for (int i = 0; i < times; ++i) call("add", x, x, y, stream);
+  wait(stream);
+  for (const guf_array array : {x, y}) guf_array_release(array, nullptr);
   guf_stream_release(stream, nullptr);
 }
 
@@ -264,6 +306,8 @@ int main(int argc, char **argv) {
     run_all(device);
     reduce(device);
   }
+  if (what == "kernels") run_kernels(device);
+  if (what == "flood") run_flood(device, number);
   if (what == "copies") run_copies(device, number);
   if (what == "graph") run_graph(device, number);
   if (what == "chunks") run_chunks(device, number);

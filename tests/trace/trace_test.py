@@ -158,6 +158,34 @@ class Traces(unittest.TestCase):
                 block = self.find(trace.streams, kernel='guf_gu_vecdot_dd_d_block')
                 self.assertEqual(block['args']['grid'], [10, 1, 1])
 
+    def test_raw_kernels(self):
+        slow = {'GUFUNC_SIM_ORDER': 'eager', 'GUFUNC_SIM_DELAY_US': '4000'}
+        for device in DEVICES:
+            with self.subTest(device):
+                trace = self.traced(device, 'kernels', **slow)
+                shapes = {'places': ([2, 4, 6], [1, 2, 2], 192), 'sums': ([1] * 3, [64, 1, 1], 64)}
+                shared = {'places': 96, 'sums': 512}
+                for name, (grid, block, items) in shapes.items():
+                    call = self.find(trace.host, cat='launch', name=name)
+                    work = self.find(trace.streams, cat='launch', name=name)
+                    for event in (call, work):
+                        wanted = {'device': device, 'items': items, 'grid': grid, 'block': block}
+                        self.assertLessEqual(wanted.items(), event['args'].items())
+                        self.assertGreater(event['dur'], 0)
+                        self.assertEqual(event['args']['call'], call['args']['call'])
+                    self.assertEqual(call['args']['shared_bytes'], shared[name])
+                    self.assertGreaterEqual(work['args']['shared_bytes'], shared[name])
+                    self.assertGreaterEqual(work['ts'], call['ts'])
+                    if device == 'cpu':
+                        continue
+                    self.assertEqual(work['args']['kernel'], name)
+                    self.assertGreater(work['args']['registers'], 0)
+                    self.assertGreaterEqual(work['args']['local_bytes'], 0)
+                    self.assertEqual(work['args']['time'], 'device')
+                if device != 'cpu':
+                    lasted = sum(event['dur'] for event in trace.streams)
+                    self.assertGreater(lasted, 500, 'the driver delays each launch')
+
     def test_queued_work_has_the_time_it_ran(self):
         for device in GPUS:
             trace = self.traced(device, 'all', GUFUNC_SIM_ORDER='eager', GUFUNC_SIM_DELAY_US='3000')
@@ -253,6 +281,21 @@ class Traces(unittest.TestCase):
         launches = [event for event in trace.host if event['cat'] == 'launch']
         lost = [event['args']['lost'] for event in trace.events if event['ph'] == 'i']
         self.assertEqual(len(launches) + max(lost, default=0), calls)
+
+    def test_work_without_room_is_counted(self):
+        slow = {'GUFUNC_SIM_ORDER': 'eager', 'GUFUNC_SIM_DELAY_US': '500'}
+        for device in GPUS:
+            with self.subTest(device):
+                trace = self.traced(device, 'flood', 900, **slow)
+                told = [event for event in trace.streams if event['cat'] == 'launch']
+                counts = [e['args'] for e in trace.events if e['name'] == 'work left out']
+                self.assertTrue(counts)
+                self.assertEqual({count['device'] for count in counts}, {device})
+                left_out = [count['left_out'] for count in counts]
+                self.assertEqual(left_out, sorted(left_out))
+                self.assertEqual(len(told) + left_out[-1], 900)
+                self.assertGreaterEqual(len(told), 512)
+                self.assertEqual([e for e in trace.events if e['name'] == 'records lost'], [])
 
     def test_contexts(self):
         trace = self.traced('cpu', 'contexts', 3)

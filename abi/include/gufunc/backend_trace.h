@@ -57,7 +57,7 @@ typedef struct guf_trace_work {
   char kernel[96]; /* of a launch: the function's own name; "": it has none */
 } guf_trace_work;
 
-/** What the host gives. Both functions: any thread, wait for nothing, allocate nothing. */
+/** What the host gives. Its functions: any thread, wait for nothing, allocate nothing. */
 typedef struct guf_trace_sink {
   uint32_t struct_size;
   uint32_t reserved;
@@ -66,6 +66,9 @@ typedef struct guf_trace_sink {
   void (*queued)(void *context, guf_trace_work *work);
   /* When its times are known. The work is copied. */
   void (*done)(void *context, const guf_trace_work *work);
+  /* Instead of both, of a piece of work on a stream of device `device` for which there is no room
+   * or memory. The trace says how many there were. A sink of an older host ends before this. */
+  void (*left_out)(void *context, int32_t device);
 } guf_trace_sink;
 
 typedef struct guf_trace_api {
