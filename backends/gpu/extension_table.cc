@@ -54,8 +54,7 @@ guf_status memory_trim(void *device, int32_t kind, uint64_t keep_bytes, guf_erro
   Visit visit(owner);
   GUF_GPU_TRY(visit.begin(error));
   owner.reap_streams();
-  pool->trim(keep_bytes);
-  return GUF_OK;
+  return pool->trim(keep_bytes, error);
 }
 
 guf_status memory_limit(void *device, int32_t kind, uint64_t limit_bytes, guf_error *error) {

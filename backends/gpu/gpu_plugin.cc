@@ -100,6 +100,24 @@ guf_status make_device(int32_t index, uint64_t native, Device **out_device, guf_
   return GUF_OK;
 }
 
+// Nobody can do anything about memory that the driver keeps: the log says so.
+void free_caches(Device &device) {
+  guf_error failure = {};
+  failure.struct_size = sizeof(failure);
+  const auto log = [&] {
+    host_log(LogLevel::kWarning, "%s:%d: at shutdown: %s", vendor().name, device.context().index,
+             failure.message);
+  };
+  Visit visit(device);
+  if (visit.begin(&failure) != GUF_OK) return log();
+  device.reap_streams();
+  for (const Backing backing :
+       {Backing::kDevice, Backing::kPinned, Backing::kMapped, Backing::kManaged}) {
+    if (device.pool(backing).trim(0, &failure) != GUF_OK) log();
+    if (device.lost()) return;
+  }
+}
+
 }  // namespace
 
 void set_vendor(const Vendor &vendor) {
@@ -171,13 +189,7 @@ guf_status shutdown(uint64_t timeout_ns, guf_error *) {
     }
   }));
   return for_each_device([](Device &device) -> guf_status {
-    Visit visit(device);
-    if (visit.begin(nullptr) != GUF_OK) return GUF_OK;
-    device.reap_streams();
-    for (const Backing backing :
-         {Backing::kDevice, Backing::kPinned, Backing::kMapped, Backing::kManaged}) {
-      device.pool(backing).trim(0);
-    }
+    if (!device.lost()) free_caches(device);
     return GUF_OK;
   });
 }

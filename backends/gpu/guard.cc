@@ -41,13 +41,16 @@ void GuardShelf::put(Guard *guard) {
   first_ = guard;
 }
 
-guf_status GuardShelf::look(Guard &guard, guf_error *error) {
-  if (guard.passed) return GUF_OK;
+Code GuardShelf::ask(Guard &guard) {
+  if (guard.passed) return kDone;
   const Code code = device_.driver().event_query(guard.event);
-  if (code == kDone) {
-    guard.passed = true;
-    return GUF_OK;
-  }
+  guard.passed = code == kDone;
+  return code;
+}
+
+guf_status GuardShelf::look(Guard &guard, guf_error *error) {
+  const Code code = ask(guard);
+  if (code == kDone) return GUF_OK;
   if (device_.driver().meaning(code).sense == Sense::kNotReady) return GUF_NOT_READY;
   return device_.check(code, "asking for an event", error);
 }

@@ -30,6 +30,8 @@ class GuardShelf {
 
   // Whether it passed: GUF_OK, GUF_NOT_READY, or what the driver says.
   guf_status look(Guard &guard, guf_error *error);
+  // The driver's code for the same, which is nobody's yet.
+  Code ask(Guard &guard);
 
   // Only when no guard is out.
   void close();

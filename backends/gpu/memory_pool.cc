@@ -145,14 +145,20 @@ Code MemoryPool::ask_driver(uint64_t bytes, Stream &stream, uint64_t *out_addres
   return waited;
 }
 
+void MemoryPool::note_refusal(Code code) {
+  if (__builtin_expect(code == kDone, 1)) return;
+  device_.note(code);
+  if (refusal_ == kDone) refusal_ = code;
+}
+
 void MemoryPool::return_to_driver(Block *block, Native stream) {
   Driver &driver = device_.driver();
   if (!follows_streams() && backing_ != Backing::kManaged) {
-    device_.note(driver.host_release(block->address));
+    note_refusal(driver.host_release(block->address));
   } else if (follows_streams() && driver_pool_ != nullptr) {
-    device_.note(driver.pool_release(block->address, stream));
+    note_refusal(driver.pool_release(block->address, stream));
   } else {
-    device_.note(driver.release(block->address));
+    note_refusal(driver.release(block->address));
   }
   destroy(block);
 }

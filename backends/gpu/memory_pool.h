@@ -68,7 +68,8 @@ class MemoryPool {
   void give_all(Block *blocks, Stream &stream);
 
   // Gives free memory back to the driver until at most `keep_bytes` are cached.
-  void trim(uint64_t keep_bytes);
+  // Errors  what the first code of the driver says that kept some of it; the rest went back
+  guf_status trim(uint64_t keep_bytes, guf_error *error);
   void set_limit(uint64_t bytes);  // UINT64_MAX: none
   PoolStatistics statistics();
 
@@ -93,6 +94,7 @@ class MemoryPool {
   void drop(Block **list);
   void count(uint64_t bytes);
   bool over_limit(uint64_t bytes) const;
+  void note_refusal(Code code);
 
   Device &device_;
   const Backing backing_;
@@ -107,6 +109,7 @@ class MemoryPool {
   StreamCache *caches_ = nullptr;
   uint64_t limit_ = UINT64_MAX;
   PoolStatistics counted_ = {};
+  Code refusal_ = kDone;  // the first that kept memory from going back, for trim
 };
 
 }  // namespace gufunc::gpu

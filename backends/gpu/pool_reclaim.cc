@@ -84,7 +84,8 @@ void MemoryPool::harvest() {
   Block **link = &guarded_;
   while (*link != nullptr) {
     Block *const block = *link;
-    if (device_.guards().look(*block->guard, nullptr) != GUF_OK) {
+    if (const Code code = device_.guards().ask(*block->guard); code != kDone) {
+      if (device_.driver().meaning(code).sense != Sense::kNotReady) note_refusal(code);
       link = &block->next;
       continue;
     }
@@ -127,8 +128,11 @@ void MemoryPool::arm_other(int number, const Stream &stream) {
 
 // Everything that a stream keeps: to the driver in the stream's order, or guarded.
 void MemoryPool::flush_cache(StreamCache &cache) {
+  if (cache.bytes == 0) return;
   bool captured = false;
-  if (cache.bytes == 0 || cache.stream->capturing(&captured, nullptr) != GUF_OK || captured) return;
+  const Code code = device_.driver().stream_capturing(cache.stream->native(), &captured);
+  note_refusal(code);
+  if (code != kDone || captured) return;
   Block *all = nullptr;
   for (Block *&list : cache.free) move_all(&list, &all);
   counted_.cached_bytes -= cache.bytes;
@@ -163,14 +167,17 @@ void MemoryPool::reclaim(uint64_t keep_bytes) {
   release_common(keep_bytes);
   if (driver_pool_ == nullptr) return;
   // The driver's pool gives back what has arrived there: the idle stream has nothing but releases.
-  device_.note(device_.driver().stream_synchronize(device_.idle_stream().native()));
-  device_.note(device_.driver().pool_trim(driver_pool_, keep_bytes));
+  note_refusal(device_.driver().stream_synchronize(device_.idle_stream().native()));
+  note_refusal(device_.driver().pool_trim(driver_pool_, keep_bytes));
 }
 
-void MemoryPool::trim(uint64_t keep_bytes) {
+guf_status MemoryPool::trim(uint64_t keep_bytes, guf_error *error) {
   const RelaxedCapture relaxed(device_.driver());
   const std::lock_guard lock(mutex_);
+  refusal_ = kDone;
   reclaim(keep_bytes);
+  GUF_GPU_TRY(device_.check(refusal_, "giving memory back to the driver", error));
+  return device_.lost() ? device_.fail_lost(error) : guf_status{GUF_OK};
 }
 
 void MemoryPool::set_limit(uint64_t bytes) {

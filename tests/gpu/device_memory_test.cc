@@ -113,6 +113,57 @@ TEST_F(DeviceMemory, MemoryOfNoStreamIsReadyForAll) {
   EXPECT_LE(memory.device_free_bytes, memory.device_total_bytes);
 }
 
+// Of three blocks the driver keeps the first; the others go back, and the caller is told why one
+// did not.
+TEST_F(DeviceMemory, TrimTellsWhatTheDriverRefuses) {
+  const struct {
+    int32_t kind;
+    const char *function;
+  } kCases[] = {{GUF_MEMORY_PINNED, pick("cuMemFreeHost", "hipHostFree")},
+                {GUF_MEMORY_DEVICE, pick("cuMemFreeAsync", "hipFreeAsync")},
+                {GUF_MEMORY_DEVICE, pick("cuMemPoolTrimTo", "hipMemPoolTrimTo")}};
+  for (const auto &[kind, function] : kCases) {
+    SCOPED_TRACE(function);
+    OpenDevice device;
+    uint64_t blocks[3] = {};
+    for (uint64_t &block : blocks) block = allocate(device, 5000, kind);
+    for (const uint64_t block : blocks) free(device, block, 5000, kind);
+    sim().clear_calls();
+    ASSERT_EQ(sim().fault((std::string(function) + ":1:801").c_str()), 0);
+    EXPECT_EQ(gpu_extension().memory_trim(device, kind, 0, &error_), GUF_E_UNSUPPORTED);
+    EXPECT_EQ(error_.native_code, 801);
+    EXPECT_STREQ(error_.message, pick("giving memory back to the driver failed: "
+                                      "CUDA_ERROR_NOT_SUPPORTED (801)",
+                                      "giving memory back to the driver failed: "
+                                      "hipErrorNotSupported (801)"));
+    sim().clear_faults();
+    EXPECT_GE(sim().calls(function), std::strstr(function, "Trim") == nullptr ? 3U : 1U);
+    guf_gpu_memory memory = {};
+    memory.struct_size = sizeof(memory);
+    EXPECT_EQ(gpu_extension().memory_statistics(device, kind, &memory, &error_), GUF_OK);
+    EXPECT_EQ(memory.cached_bytes, 0U);
+    EXPECT_EQ(gpu_extension().memory_trim(device, kind, 0, &error_), GUF_OK) << "told once";
+  }
+}
+
+TEST_F(DeviceMemory, ShutdownLogsWhatTheDriverRefuses) {
+  OpenDevice device;
+  free(device, allocate(device, 5000, GUF_MEMORY_PINNED), 5000, GUF_MEMORY_PINNED);
+  test_host().log.clear();
+  EXPECT_EQ(plugin().shutdown(UINT64_MAX, &error_), GUF_OK);
+  EXPECT_EQ(test_host().log, std::vector<std::string>());
+  free(device, allocate(device, 5000, GUF_MEMORY_PINNED), 5000, GUF_MEMORY_PINNED);
+  sim().fault(pick("cuMemFreeHost:0:801", "hipHostFree:0:801"));
+  EXPECT_EQ(plugin().shutdown(UINT64_MAX, &error_), GUF_OK);
+  sim().clear_faults();
+  ASSERT_EQ(test_host().log.size(), 1U);
+  EXPECT_EQ(test_host().log[0],
+            pick("cuda:0: at shutdown: giving memory back to the driver failed: "
+                 "CUDA_ERROR_NOT_SUPPORTED (801)",
+                 "roc:0: at shutdown: giving memory back to the driver failed: "
+                 "hipErrorNotSupported (801)"));
+}
+
 TEST_F(DeviceMemory, OutOfMemoryIsTriedAgainOnceAfterReclaiming) {
   OpenDevice device;
   const std::string function = sim().calls(pick("cuMemPoolCreate", "hipMemPoolCreate")) != 0

@@ -90,6 +90,13 @@ constexpr Rule kRules[] = {
     {"*", "cuModuleGetFunction", "hipModuleGetFunction", kNotFound, Fate::kOpen},
     {"*", "cuLibraryGetKernel", "", kNotFound, Fate::kOpen},
     {"*", "cuKernelGetFunction", "", kNotFound, Fate::kOpen},
+    // Giving memory back: the rest goes, then the first failure is told. Where memory goes in
+    // another way, or it is no memory, only the end of the device is.
+    {"memory_trim", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kToldIfLost},
+    {"memory_trim", "cuEventRecord", "hipEventRecord", 0, Fate::kToldIfLost},
+    {"memory_trim", "cuStreamDestroy_v2", "hipStreamDestroy", 0, Fate::kToldIfLost},
+    {"memory_trim", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
+    {"memory_trim", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kUsual},
     // Making room: what does not succeed leaves less of it.
     {"*", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kEither},
     {"memory_alloc", "cuStreamSynchronize", "hipStreamSynchronize", 0, Fate::kEither},
@@ -109,7 +116,6 @@ constexpr Rule kRules[] = {
     {"*", "cuEventRecord", "hipEventRecord", 0, Fate::kNoted},
     {"*", "cuEventQuery", "hipEventQuery", 0, Fate::kNoted},
     {"*", "cuStreamQuery", "hipStreamQuery", 0, Fate::kEither},
-    {"memory_trim", "*", "*", 0, Fate::kNoted},
 };
 
 // Slots that give things back, or cannot fail.

@@ -43,7 +43,7 @@ typedef struct guf_gpu_api {
   guf_status (*memory_statistics)(void *device, int32_t kind, guf_gpu_memory *out_memory,
                                   guf_error *error);
   /* Gives cached memory back to the driver until at most `keep_bytes` are left, as far as no queued
-   * work needs it. */
+   * work needs it. A failure of the driver is told after all else went back. */
   guf_status (*memory_trim)(void *device, int32_t kind, uint64_t keep_bytes, guf_error *error);
   /* Allocations beyond it fail with GUF_E_DEVICE_MEMORY (GUF_E_NO_MEMORY for host memory). */
   guf_status (*memory_limit)(void *device, int32_t kind, uint64_t limit_bytes, guf_error *error);

@@ -62,7 +62,7 @@ GUF_API guf_status guf_log_read(char *text, size_t capacity, int32_t *out_level,
 
 /** Waits for all streams, stops the library's threads, runs queued callbacks and frees caches.
  * Optional: nothing needs it at exit. Handles stay releasable; other calls that need a device give
- * GUF_E_SHUTDOWN.
+ * GUF_E_SHUTDOWN. What a driver does not take back is told in the log.
  * Errors  GUF_TIMEOUT <= work still ran after `timeout_ns`; the library is then still usable
  * [mt], blocks */
 GUF_API guf_status guf_shutdown(uint64_t timeout_ns, guf_error *error);

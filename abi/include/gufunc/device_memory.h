@@ -51,7 +51,11 @@ typedef struct guf_device_memory {
 GUF_API guf_status guf_device_get_memory(guf_device device, guf_device_memory *out_memory,
                                          guf_error *error);
 /** Gives cached memory back to the driver until at most `keep_bytes` are left, as far as no queued
- * work needs it.   Errors  as guf_device_get_memory   [mt] */
+ * work needs it.
+ * Errors  as guf_device_get_memory
+ *         what a call of the driver that failed stands for <= some of it did not go back; all other
+ *         did, and native_code is the first such call's
+ * [mt] */
 GUF_API guf_status guf_device_trim_memory(guf_device device, uint64_t keep_bytes, guf_error *error);
 /** Allocations beyond `limit_bytes` fail with GUF_E_DEVICE_MEMORY; UINT64_MAX: no limit.
  * Errors  as guf_device_get_memory   [mt] [no-block] */
