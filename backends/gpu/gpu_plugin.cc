@@ -70,8 +70,9 @@ void end_device(Device *device) {
 
 guf_status check_index(int32_t index, guf_error *error) {
   if (ndevices < 0) return fail(error, GUF_E_NO_DRIVER, "the driver was not opened");
-  if (index >= 0 && index < std::min(ndevices, kMostDevices)) return GUF_OK;
-  return fail(error, GUF_E_NO_DEVICE, "device index: found %d, wanted 0..%d", index, ndevices - 1);
+  const int32_t count = std::min(ndevices, kMostDevices);
+  if (index >= 0 && index < count) return GUF_OK;
+  return fail(error, GUF_E_NO_DEVICE, "device index: found %d, wanted 0..%d", index, count - 1);
 }
 
 guf_status make_device(int32_t index, uint64_t native, Device **out_device, guf_error *error) {

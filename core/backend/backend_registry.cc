@@ -156,24 +156,33 @@ bool take_number(bool the_cpu, int32_t *out) {
   return true;
 }
 
+guf_status refuse_one_more(const Device &device, guf_error *error) {
+  return base::fail(
+      error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
+      "device %s is one too many; this process has %d open devices besides the cpu, the most it "
+      "may have",
+      device.spec.c_str(), op::kMaxDevices - 1);
+}
+
 guf_status make_device(Record &record, int32_t index, Device **out, guf_error *error) {
   auto device = std::make_unique<Device>();
   device->backend = &record;
   device->index = index;
   device->spec = record.name == "cpu" ? record.name : record.name + ":" + std::to_string(index);
   device->info.struct_size = sizeof device->info;
+  const bool the_cpu = record.name == "cpu" && index == 0;
+  // Before its driver makes a context; of two threads with the last place one is told below.
+  if (!the_cpu && ndevices_open.load(std::memory_order_relaxed) >= op::kMaxDevices) {
+    return refuse_one_more(*device, error);
+  }
   ErrorRoom room(error);
   GUF_TRY(call_plugin(record, "device_open", error, [&] {
     return record.api.device_open(index, 0, &device->native, &device->info, room.get());
   }));
   device->host_memory = device->info.host_memory != 0;
-  if (!take_number(record.name == "cpu" && index == 0, &device->number)) {
+  if (!take_number(the_cpu, &device->number)) {
     record.api.device_close(device->native);
-    return base::fail(
-        error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
-        "device %s is one too many; this process has %d open devices besides the cpu, the most it "
-        "may have",
-        device->spec.c_str(), op::kMaxDevices - 1);
+    return refuse_one_more(*device, error);
   }
   device->handle = base::publish(device.get(), true);
   *out = device.release();
@@ -228,10 +237,15 @@ guf_status probe_backend(Record &record, guf_error *error) {
 guf_status open_device(Record &record, int32_t index, Device **out, guf_error *error) {
   GUF_TRY(refuse_when_shut_down(error));
   GUF_TRY(probe_backend(record, error));
-  if (index < 0 || index >= record.ndevices || index >= op::kMaxDevices) {
+  if (index < 0 || index >= record.ndevices) {
     return base::fail(error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
                       "no device %s:%d; backend %s has %d device(s)", record.name.c_str(), index,
                       record.name.c_str(), record.ndevices);
+  }
+  if (index >= Record::kMostIndices) {
+    return base::fail(error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
+                      "device %s:%d: of the backend's %d devices the first %d can be opened",
+                      record.name.c_str(), index, record.ndevices, Record::kMostIndices);
   }
   Record::Place &place = record.places[static_cast<size_t>(index)];
   guf_status status = GUF_OK;

@@ -41,7 +41,8 @@ struct Record final : Backend {
     Once once;
     std::atomic<Device *> device{nullptr};
   };
-  std::array<Place, op::kMaxDevices> places;
+  static constexpr int32_t kMostIndices = 64;
+  std::array<Place, kMostIndices> places;  // by the backend's own numbers
 
   // The worst that is known by now.
   const Outcome &state() const;

@@ -23,7 +23,9 @@
 
 namespace gufunc::op {
 
-inline constexpr int kMaxDevices = 16;  // devices of one process that a loop keeps kernels for
+// Open devices of a process, which a loop keeps kernels for: the cpu and 16 more, as a machine may
+// hold.
+inline constexpr int kMaxDevices = 17;
 
 // One type loop. Immortal within its ufunc; kernels are found per device on first use.
 struct Loop {

@@ -31,7 +31,7 @@ class NullPlugin : public ::testing::Test {
       for (Record *const record : backends()) {
         if (record->name == "null") null = record;
       }
-      control_of(*null).script("devices=4");
+      control_of(*null).script("devices=70");
       EXPECT_EQ(probe_backend(*null, &error), GUF_OK) << error.message;
       return null;
     }();
@@ -59,7 +59,7 @@ class NullPlugin : public ::testing::Test {
 };
 
 TEST_F(NullPlugin, CountsDevicesOnceAndOpensEachOnce) {
-  EXPECT_EQ(record().ndevices, 4);
+  EXPECT_EQ(record().ndevices, 70);
   EXPECT_STREQ(record().driver, "null driver 1");
   Device *first = nullptr;
   ASSERT_EQ(find_device("null", &first, &error_), GUF_OK) << error_.message;
@@ -69,8 +69,14 @@ TEST_F(NullPlugin, CountsDevicesOnceAndOpensEachOnce) {
   EXPECT_NE(first->number, device("null:1")->number);
   EXPECT_STREQ(first->info.target, "null");
   EXPECT_TRUE(first->host_memory);
-  EXPECT_EQ(find_device("null:4", &first, &error_), GUF_E_NO_DEVICE);
-  EXPECT_THAT(error_.message, HasSubstr("no device null:4; backend null has 4 device(s)"));
+  EXPECT_EQ(find_device("null:70", &first, &error_), GUF_E_NO_DEVICE);
+  EXPECT_THAT(error_.message, HasSubstr("no device null:70; backend null has 70 device(s)"));
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(find_device("null:64", &first, &error_), GUF_E_NO_DEVICE);
+    EXPECT_STREQ(error_.message,
+                 "device null:64: of the backend's 70 devices the first 64 can be opened");
+  }
+  EXPECT_EQ(device("null:63")->index, 63);
 }
 
 // A table that ends before a slot, or is of an older minor, whatever lies there.

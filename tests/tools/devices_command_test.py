@@ -80,7 +80,7 @@ class Devices(command_fixture.CommandTest):
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
     def test_many_devices(self):
-        for count in (1, 2, 8):
+        for count in (1, 2, 8, 20):
             with machine(GUFUNC_SIM_DEVICES=str(count)):
                 rows, lines = self.rows(), self.lines()
             for backend in ('cuda', 'roc'):
@@ -90,8 +90,8 @@ class Devices(command_fixture.CommandTest):
                 self.assertEqual(len(lines[backend]), 1 + count)
             all_devices = [d for row in rows.values() for d in row['devices']]
             usable = [device for device in all_devices if device['state'] == 'GUF_OK']
-            # A process has 15 places beside the cpu's: the last of 8 and 8 is told so.
-            self.assertEqual(len(usable), min(2 * count, 15) + 1)
+            # A process has 16 places beside the cpu's: the others of 20 and 20 are told so.
+            self.assertEqual(len(usable), min(2 * count, 16) + 1)
             self.assertEqual(rows['cpu']['devices'][0]['state'], 'GUF_OK')
             for device in all_devices:
                 if device not in usable:

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine with more devices than a process opens: any of them, as long as there are not too many.
+#include "device_fixture.h"
+
+namespace device_test {
+namespace {
+
+constexpr int kDevices = 40;     // of each vendor
+constexpr int kMostOpened = 16;  // besides the cpu
+
+class DeviceLimit : public Devices {};
+
+// The vendors share the places of the process, and this test takes all of them.
+TEST_P(DeviceLimit, IsToldInTheSameWordsEachTime) {
+  std::vector<guf_device> opened;
+  const auto get = [&](const std::string &spec) {
+    guf_device found = nullptr;
+    error_ = fresh_error();
+    const guf_status status = guf_device_get(nullptr, spec.c_str(), &found, &error_);
+    if (status == GUF_OK) opened.push_back(found);
+    return status;
+  };
+  // The last ones first: their number among the vendor's does not matter.
+  for (int i = 0; i < kMostOpened / 2; ++i) {
+    ASSERT_EQ(get("cuda:" + std::to_string(kDevices - 1 - i)), GUF_OK) << error_.message;
+    ASSERT_EQ(get("roc:" + std::to_string(kDevices - 1 - i)), GUF_OK) << error_.message;
+  }
+  for (const guf_device each : opened) {
+    const guf_array x = filled(each, 100, 1);
+    EXPECT_EQ(call("add", {operand_of(x), operand_of(x)}, operand_of(x), nullptr), GUF_OK)
+        << error_.message;
+    EXPECT_THAT(values(x), testing::Each(2.0F));
+  }
+  const uint64_t contexts = sim().calls("cuDevicePrimaryCtxRetain");
+  EXPECT_EQ(contexts, kMostOpened / 2);
+  for (int time = 0; time < 3; ++time) {
+    for (const char *const spec : {"cuda:0", "roc:16", "cuda:16"}) {
+      EXPECT_EQ(get(spec), GUF_E_NO_DEVICE);
+      EXPECT_EQ(std::string(error_.message),
+                std::string("device ") + spec +
+                    " is one too many; this process has 16 open devices besides the cpu, the most "
+                    "it may have");
+    }
+    EXPECT_EQ(get("cuda:40"), GUF_E_NO_DEVICE);
+    EXPECT_STREQ(error_.message, "no device cuda:40; backend cuda has 40 device(s)");
+  }
+  EXPECT_EQ(sim().calls("cuDevicePrimaryCtxRetain"), contexts) << "the driver is not asked";
+  EXPECT_EQ(get("cuda:39"), GUF_OK) << "open ones stay open";
+  EXPECT_EQ(opened.back(), opened.front());
+}
+
+INSTANTIATE_TEST_SUITE_P(On, DeviceLimit, testing::Values("cuda"), name_of);
+
+}  // namespace
+}  // namespace device_test
