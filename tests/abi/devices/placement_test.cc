@@ -75,6 +75,24 @@ TEST_P(Placement, HostOperandsWithADeviceNamed) {
   EXPECT_EQ(reinterpret_cast<const float *>(info.address)[2], 13.0F);
 }
 
+// A plan copies nothing, so a GPU's takes none of it.
+TEST_P(Placement, PlansTakeNoHostOperands) {
+  const guf_operand given[] = {here(a_), here(a_)};
+  output_ = here(out_);
+  args_.struct_size = sizeof args_;
+  args_.ninputs = 2;
+  args_.noutputs = 1;
+  args_.inputs = given;
+  args_.outputs = &output_;
+  args_.device = there_;
+  guf_plan plan = nullptr;
+  EXPECT_EQ(guf_plan_create(find("add"), &args_, &plan, &error_), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(plan, nullptr);
+  EXPECT_EQ(std::string(error_.message),
+            "operands lie in host memory, which " + backend_ +
+                ":0 cannot read; a plan copies nothing: guf_array_to_device first");
+}
+
 // So with a stream: the stream's device is the call's.
 TEST_P(Placement, HostOperandsWithAStream) {
   args_.stream = stream(second_);

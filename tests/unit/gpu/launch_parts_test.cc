@@ -146,11 +146,18 @@ TEST(LaunchParts, Refusals) {
   block.noperands = 13;
   EXPECT_EQ(queue_block(block, steps, &error), GUF_E_UNSUPPORTED);
   EXPECT_NE(std::string(error.message).find("13"), std::string::npos) << error.message;
+  EXPECT_NE(std::string(error.message).find("at most 12"), std::string::npos) << error.message;
+  block = flat_launch(loop, 4);
+  block.flags |= GUF_LAUNCH_GENERALIZED;
+  block.ncore = 9;
+  EXPECT_EQ(queue_block(block, steps, &error), GUF_E_UNSUPPORTED);
+  EXPECT_STREQ(error.message,
+               "the signature has 9 core dimensions; on a device it may have at most 8");
   block = flat_launch(loop, 4);
   block.flags |= GUF_LAUNCH_GENERALIZED;
   block.core_ndim[2] = 5;
   EXPECT_EQ(queue_block(block, steps, &error), GUF_E_UNSUPPORTED);
-  EXPECT_NE(std::string(error.message).find("operand 2"), std::string::npos) << error.message;
+  EXPECT_STREQ(error.message, "operand 2 has 5 core dimensions; on a device it may have at most 4");
   block = flat_launch(loop, 4);
   block.dtype[1] = 0x82 | 12 << 8;
   block.flags |= GUF_LAUNCH_CAST;

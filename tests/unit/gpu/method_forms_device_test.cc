@@ -330,6 +330,15 @@ TEST_F(DeviceForms, RefusesWhatDevicesDoNot) {
   block.flags = GUF_METHOD_TREE;
   block.method = 9;
   EXPECT_EQ(queue_method(method, whole, &error), GUF_E_UNSUPPORTED);
+  block = sum_of(&data, &sum);
+  block.method = GUF_METHOD_AT;
+  block.flags = 0;
+  block.output_dtype = GUF_TIMEDELTA64;
+  const int64_t first = 0;
+  block.indices = &first;
+  block.nindices = 1;
+  EXPECT_EQ(queue_method(method, whole, &error), GUF_E_UNSUPPORTED);
+  EXPECT_NE(std::strstr(error.message, "to times"), nullptr) << error.message;
   EXPECT_EQ(whole.launches(), 0U);
 }
 
