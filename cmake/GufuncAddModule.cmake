@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gufunc_add_module(<target> SOURCES <file.guf.cpp>... [NAME <module>] [TARGETS <target>...]
-#                   [OBJECT] [ITEMS] [OPTIONS <option>...] [INCLUDE_DIRECTORIES <dir>...]
-#                   [OUTPUT_DIRECTORY <dir>])
+#                   [OBJECT] [ITEMS] [ITEMS_ASAN] [OPTIONS <option>...]
+#                   [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])
 # compiles kernels with gufcc, in this tree or outside it.
 #   without OBJECT  a module <module>.so, built with `all`; the target property GUFUNC_MODULE_FILE
 #                   says where it lies
@@ -9,6 +9,8 @@
 #                   address
 #   with ITEMS      also what simulated devices run instead of the module's device images; the
 #                   target property GUFUNC_ITEMS_FILE says where it lies
+#   with ITEMS_ASAN the same, instrumented with AddressSanitizer: asan/<module>.items.so, property
+#                   GUFUNC_ASAN_ITEMS_FILE
 # With GUFUNC_CUDA_COMPILER nvcc, the CUDA toolkit's compiler makes PTX, for new drivers only.
 # Targets are levels of the host (all: every one) and devices: ptx_75 sm_90 gfx942 and their like;
 # devices whose compilers are missing are left out with a warning.
@@ -34,7 +36,7 @@ function(_gufunc_find_gufcc out_command out_depends)
 endfunction()
 
 function(gufunc_add_module target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;ITEMS" "NAME;OUTPUT_DIRECTORY"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;ITEMS;ITEMS_ASAN" "NAME;OUTPUT_DIRECTORY"
                         "SOURCES;TARGETS;OPTIONS;INCLUDE_DIRECTORIES")
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "gufunc_add_module(${target}): no SOURCES")
@@ -68,6 +70,14 @@ function(gufunc_add_module target)
     list(APPEND outputs "${items}")
     list(APPEND mode --items "${items}")
   endif()
+  set(asan_items "")
+  set(folders "${arg_OUTPUT_DIRECTORY}")
+  if(arg_ITEMS_ASAN)
+    set(asan_items "${arg_OUTPUT_DIRECTORY}/asan/${arg_NAME}.items.so")
+    list(APPEND folders "${arg_OUTPUT_DIRECTORY}/asan")
+    list(APPEND outputs "${asan_items}")
+    list(APPEND mode --items-asan "${asan_items}")
+  endif()
   if(GUFUNC_CUDA_HOME)
     list(APPEND mode --cuda-home "${GUFUNC_CUDA_HOME}")
   endif()
@@ -80,7 +90,7 @@ function(gufunc_add_module target)
   _gufunc_find_gufcc(gufcc depends)
   add_custom_command(
     OUTPUT ${outputs}
-    COMMAND "${CMAKE_COMMAND}" -E make_directory "${arg_OUTPUT_DIRECTORY}"
+    COMMAND "${CMAKE_COMMAND}" -E make_directory ${folders}
     COMMAND "${gufcc}" ${arg_SOURCES} -o "${output}" --name ${arg_NAME} --targets ${targets} ${mode}
             --depfile "${output}.d" ${arg_INCLUDE_DIRECTORIES} ${arg_OPTIONS}
     DEPENDS ${arg_SOURCES} ${depends}
@@ -98,5 +108,5 @@ function(gufunc_add_module target)
   endif()
   set_target_properties(${target} PROPERTIES
     GUFUNC_MODULE_FILE "${output}" GUFUNC_MODULE_SOURCES "${arg_SOURCES}"
-    GUFUNC_ITEMS_FILE "${items}")
+    GUFUNC_ITEMS_FILE "${items}" GUFUNC_ASAN_ITEMS_FILE "${asan_items}")
 endfunction()

@@ -291,5 +291,36 @@ TEST_F(DeviceImagesTest, HaveASidecarThatRunsInstead) {
   dlclose(sidecar);
 }
 
+// What a program that has no runtime of AddressSanitizer cannot open, and what calls it.
+TEST_F(DeviceImagesTest, HaveAnInstrumentedSidecarBesideThePlainOne) {
+  const std::string plain = path("k.items.so").string(), asan = path("k.asan.so").string();
+  const Command both = {"--items", plain, "--items-asan", asan, "-v"};
+  for (const int kept : {0, 1}) {
+    const ProcessResult built = build(kTwoUnits, "x86-64-v2", both);
+    ASSERT_EQ(built.status, 0) << built.output;
+    for (const char *unit : {"gufcc: items1 from", "gufcc: items_asan1 from"}) {
+      EXPECT_EQ(built.output.find(unit) != std::string::npos, kept == 1) << unit << built.output;
+    }
+  }
+  const auto mentions = [](const std::string &file) {
+    std::string content;
+    Diagnostics diagnostics;
+    EXPECT_TRUE(read_file(file, &content, &diagnostics)) << diagnostics.text();
+    EXPECT_THAT(content, HasSubstr("gufunc_items_v1"));
+    return content.find("__asan_report_") != std::string::npos;
+  };
+  EXPECT_TRUE(mentions(asan));
+  EXPECT_FALSE(mentions(plain));
+}
+
+TEST_F(DeviceImagesTest, DoNotWriteASidecarWhereNoFileCanBe) {
+  fs::create_directory(path("folder"));
+  const ProcessResult built =
+      build(kTwoUnits, "x86-64-v2", {"--items-asan", path("folder").string()});
+  EXPECT_EQ(built.status, 1);
+  EXPECT_THAT(built.output, HasSubstr("folder: it exists and is no regular file"));
+  EXPECT_FALSE(fs::exists(path("k.so")));
+}
+
 }  // namespace
 }  // namespace gufunc::gufcc

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "items_file.h"
 #include "kernel_entries.h"
 #include "listing.h"
 #include "module_file.h"
@@ -41,7 +40,10 @@ bool Build::run() {
   }
   if (!compile_parameters() || !compile_table()) return false;
   if (!(options_.object ? link_object() : link_shared())) return false;
-  if (!options_.items.empty() && !write_items()) return false;
+  if (!write_items(options_.items, Instrumentation::kNone) ||
+      !write_items(options_.items_asan, Instrumentation::kAddressSanitizer)) {
+    return false;
+  }
   // The module last: where it stands, everything succeeded.
   return write_depfile() && move_into_place(linked(), options_.output, diagnostics_);
 }
@@ -178,7 +180,9 @@ bool Build::choose_targets() {
   devices_ =
       std::make_unique<DeviceImages>(options_, compiler_.get(), folder_.path(), diagnostics_);
   if (!devices_->choose(std::move(of_devices))) return false;
-  if (devices_->wanted() || !options_.items.empty()) assign_families();
+  if (devices_->wanted() || !options_.items.empty() || !options_.items_asan.empty()) {
+    assign_families();
+  }
   return true;
 }
 
@@ -222,11 +226,12 @@ bool Build::compile_devices() {
   return devices_->compile(device_units(), workers()) && devices_->pack(workers());
 }
 
-bool Build::write_items() {
+bool Build::write_items(const std::string &output, Instrumentation instrumentation) {
+  if (output.empty()) return true;
   const fs::path file = work("items.so");
-  return make_items(device_units(), devices_->images(), folder_.path(), workers(), compiler_.get(),
-                    file) &&
-         move_into_place(file, options_.items, diagnostics_);
+  return make_items(device_units(), devices_->images(), instrumentation, folder_.path(), workers(),
+                    compiler_.get(), file) &&
+         move_into_place(file, output, diagnostics_);
 }
 
 // What one level has is seen in the first one that has it.

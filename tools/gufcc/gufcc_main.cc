@@ -34,6 +34,9 @@ void describe_device_tools(CLI::App *app, Options *options) {
   app->add_option("--items", options->items,
                   "Also write the device entries, compiled for this machine, as a shared object "
                   "for simulated devices");
+  app->add_option("--items-asan", options->items_asan,
+                  "The same, instrumented with AddressSanitizer (-fsanitize=address); the program "
+                  "that loads it brings the runtime");
 }
 
 void describe(CLI::App *app, Options *options) {

@@ -25,9 +25,18 @@ const Command kItemsFlags = {"-x",
                              "-fno-math-errno",
                              "-w"};
 
-Compiler::Unit items_unit(const DeviceUnit &unit, const Compiler &compiler) {
+// Less optimized: the accesses stay those of the source. Reports name its lines.
+const Command kAsanFlags = {"-O1", "-fsanitize=address", "-gline-tables-only"};
+
+std::string unit_stem(const DeviceUnit &unit, Instrumentation instrumentation) {
+  return fmt::format("items{}{}", instrumentation == Instrumentation::kNone ? "" : "_asan",
+                     unit.family);
+}
+
+Compiler::Unit items_unit(const DeviceUnit &unit, Instrumentation instrumentation,
+                          const Compiler &compiler) {
   Compiler::Unit made;
-  made.stem = fmt::format("items{}", unit.family);
+  made.stem = unit_stem(unit, instrumentation);
   made.text = unit.text;
   made.call_probe = unit.call_probe;
   made.command = {compiler.path()};
@@ -35,6 +44,9 @@ Compiler::Unit items_unit(const DeviceUnit &unit, const Compiler &compiler) {
   made.command.insert(made.command.end(), compiler.include_flags().begin(),
                       compiler.include_flags().end());
   made.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
+  if (instrumentation == Instrumentation::kAddressSanitizer) {
+    made.command.insert(made.command.end(), kAsanFlags.begin(), kAsanFlags.end());
+  }
   return made;
 }
 
@@ -79,13 +91,14 @@ std::string items_table(const std::vector<DeviceUnit> &units,
 }  // namespace
 
 bool make_items(const std::vector<DeviceUnit> &units, const std::vector<PlainImage> &images,
-                const fs::path &work, int workers, Compiler *compiler, const fs::path &linked) {
+                Instrumentation instrumentation, const fs::path &work, int workers,
+                Compiler *compiler, const fs::path &linked) {
   const auto object = [&](const DeviceUnit &unit) {
-    return work / fmt::format("items{}.o", unit.family);
+    return work / (unit_stem(unit, instrumentation) + ".o");
   };
   if (!run_parallel(workers, static_cast<int>(units.size()), [&](int job) {
         const DeviceUnit &unit = units[static_cast<size_t>(job)];
-        return compiler->compile(items_unit(unit, *compiler), object(unit));
+        return compiler->compile(items_unit(unit, instrumentation, *compiler), object(unit));
       })) {
     return false;
   }
@@ -103,10 +116,11 @@ bool make_items(const std::vector<DeviceUnit> &units, const std::vector<PlainIma
                   "-nostdlib",      "-o",
                   linked.string(),  (work / "items_table.o").string()};
   for (const DeviceUnit &unit : units) link.push_back(object(unit).string());
-  for (const char *flag : {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-z,noexecstack",
-                           "-Wl,--as-needed", "-lm", "-lc", "-lgcc"}) {
+  for (const char *flag : {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,noexecstack", "-Wl,--as-needed",
+                           "-lm", "-lc", "-lgcc"}) {
     link.emplace_back(flag);
   }
+  if (instrumentation == Instrumentation::kNone) link.emplace_back("-Wl,-z,defs");
   link.push_back("-Wl,--version-script=" + map.string());
   return compiler->run(link, "linking the sidecar");
 }

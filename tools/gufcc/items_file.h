@@ -8,10 +8,14 @@
 
 namespace gufunc::gufcc {
 
+// What finds accesses outside of memory while a sidecar runs.
+enum class Instrumentation { kNone, kAddressSanitizer };
+
 // Compiles the units for the host and links them, with the table gufunc_items_v1, to `linked`.
+// An instrumented file has its runtime's symbols undefined: the process that opens it has them.
 bool make_items(const std::vector<DeviceUnit> &units, const std::vector<PlainImage> &images,
-                const std::filesystem::path &work, int workers, Compiler *compiler,
-                const std::filesystem::path &linked);
+                Instrumentation instrumentation, const std::filesystem::path &work, int workers,
+                Compiler *compiler, const std::filesystem::path &linked);
 
 }  // namespace gufunc::gufcc
 

@@ -18,6 +18,7 @@ struct Options {
   std::string cache_dir;
   std::string compiler;
   std::string items;         // the sidecar to write (items_file.h); empty: none
+  std::string items_asan;    // the instrumented one; empty: none
   std::string ptxas;         // empty: of cuda_home, or on the PATH
   std::string cuda_home;     // of a CUDA toolkit; empty: ptxas's
   bool nvcc = false;         // the toolkit's compiler makes PTX, not the kernel compiler
