@@ -33,6 +33,10 @@ guf_status Device::start(guf_error *error) {
     if (driver_.meaning(code).sense == Sense::kLost) return check(code, "making a pool", error);
   }
   memory_.use(driver_pool_);
+  const char *const no_cache = host_config("GUFUNC_NO_MEMORY_CACHE");
+  if (no_cache != nullptr && no_cache[0] == '1') {
+    for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->cache_nothing();
+  }
   GUF_GPU_TRY(make_stream(&default_stream_, error));
   GUF_GPU_TRY(make_stream(&idle_stream_, error));
   tracer_.start();

@@ -43,7 +43,7 @@ bool MemoryPool::over_limit(uint64_t bytes) const {
 }
 
 guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_error *error) {
-  const uint64_t rounded = block_bytes(bytes);
+  const uint64_t rounded = size_of(bytes);
   if (rounded == 0) {
     return fail(error, GUF_E_DEVICE_MEMORY, "allocating memory: found %llu bytes, wanted fewer",
                 static_cast<unsigned long long>(bytes));
@@ -55,7 +55,8 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
   }
   const RelaxedCapture relaxed(device_.driver());
   const std::lock_guard lock(mutex_);
-  const int number = pool_class(bytes);
+  const int number = class_of(bytes);
+  if (!caches_blocks_ && guarded_ != nullptr) harvest();
   *out = number < 0 ? nullptr : find(number, stream);
   // A program that never waits would otherwise take the whole device for what it freed already.
   if (*out == nullptr && guarded_bytes_ > device_.facts().memory_bytes / kGuardedShare) {
@@ -193,7 +194,7 @@ void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
 
 // A block that the stream has no use for any more.
 void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
-  const int number = pool_class(block->bytes);
+  const int number = class_of(block->bytes);
   if (device_.lost()) {
     device_.settle();
     return_to_driver(block, stream.native());
@@ -234,7 +235,7 @@ guf_status MemoryPool::release(uint64_t address, uint64_t bytes, Stream *stream,
     return fail(error, GUF_E_ARG, "freeing memory: found an address of no allocation");
   }
   block->address = address;
-  block->bytes = block_bytes(bytes);
+  block->bytes = size_of(bytes);
   block->next = nullptr;
   give_as(block, stream != nullptr ? *stream : device_.default_stream(), stream == nullptr);
   return GUF_OK;

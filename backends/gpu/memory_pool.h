@@ -19,7 +19,7 @@ class Stream;
 
 struct Block {
   uint64_t address = 0;
-  uint64_t bytes = 0;  // as block_bytes() rounds
+  uint64_t bytes = 0;  // as size_of() rounds
   Guard *guard = nullptr;
   Block *next = nullptr;
 };
@@ -47,6 +47,9 @@ class MemoryPool {
   MemoryPool(Device &device, Backing backing) : device_(device), backing_(backing) {}
   // `pool` is the driver's, or NULL: then memory comes from its plain allocation.
   void use(Native pool) { driver_pool_ = pool; }
+  // Nothing is cached, and blocks are as large as was asked: for tools that look for accesses
+  // outside of them. Before any other use.
+  void cache_nothing() { caches_blocks_ = false; }
 
   // Memory for work that follows on the stream. Never waits for other streams.
   // Errors  GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= also after everything cached was given back
@@ -77,6 +80,11 @@ class MemoryPool {
   void close();
 
  private:
+  // As pool_class() and block_bytes().
+  int class_of(uint64_t bytes) const { return caches_blocks_ ? pool_class(bytes) : -1; }
+  uint64_t size_of(uint64_t bytes) const {
+    return caches_blocks_ ? block_bytes(bytes) : bytes + (bytes == 0 ? 1 : 0);
+  }
   bool follows_streams() const { return backing_ == Backing::kDevice; }
   Block *find(int number, Stream &stream);
   guf_status fetch(uint64_t bytes, Stream &stream, Block **out, guf_error *error);
@@ -99,6 +107,7 @@ class MemoryPool {
   Device &device_;
   const Backing backing_;
   Native driver_pool_ = nullptr;
+  bool caches_blocks_ = true;
 
   std::mutex mutex_;  // guards the rest, and the caches of streams
   Block *common_[kPoolClasses] = {};

@@ -93,7 +93,7 @@ void MemoryPool::harvest() {
     guarded_bytes_ -= block->bytes;
     if (--block->guard->users == 0) device_.guards().put(block->guard);
     block->guard = nullptr;
-    const int number = pool_class(block->bytes);
+    const int number = class_of(block->bytes);
     if (number >= 0 && backing_ != Backing::kManaged) {
       push_front(&common_[number], block);
     } else {

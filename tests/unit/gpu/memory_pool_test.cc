@@ -138,6 +138,29 @@ TEST_P(Pool, AskingAgainIsDoneOnce) {
   EXPECT_EQ(driver.asked, 2u);
 }
 
+TEST_P(Pool, CachesNothingWhereToolsLookForTheEndsOfBlocks) {
+  open();
+  pool().cache_nothing();
+  Stream &a = add_stream(), &b = add_stream();
+  const uint64_t before = driver.used;
+  for (const uint64_t bytes : {uint64_t{100}, uint64_t{1000}, uint64_t{65} << 20}) {
+    Block *block = nullptr, *again = nullptr;
+    ASSERT_EQ(pool().take(bytes, a, &block, nullptr), GUF_OK);
+    const uint64_t address = block->address;
+    EXPECT_EQ(driver.sizes[address], bytes);
+    pool().give(block, a);
+    ASSERT_EQ(pool().take(bytes, b, &again, nullptr), GUF_OK);
+    EXPECT_FALSE(driver.live.contains(address)) << "given back";
+    pool().give(again, b);
+  }
+  uint64_t address = 0;
+  ASSERT_EQ(pool().allocate(0, &a, &address, nullptr), GUF_OK);
+  EXPECT_EQ(driver.sizes[address], 1u);
+  EXPECT_EQ(pool().release(address, 0, &a, nullptr), GUF_OK);
+  pool().trim(0);
+  EXPECT_EQ(driver.used, before);
+}
+
 // Random programs: an address belongs to one owner at a time, and passes to another stream only
 // when the work that was queued before it was freed is done.
 TEST_P(Pool, NoStreamGetsMemoryInUse) {
