@@ -84,6 +84,28 @@ function(gufunc_simulate_devices name)
     "ASAN_OPTIONS=detect_leaks=0")
 endfunction()
 
+# What gufunc_add_module is asked for beside a module that simulated devices run: its sidecar, and
+# in presets with AddressSanitizer one for gufunc_check_devices.
+set(GUFUNC_TEST_ITEMS ITEMS)
+if(GUFUNC_SANITIZE MATCHES "address")
+  list(APPEND GUFUNC_TEST_ITEMS ITEMS_ASAN)
+endif()
+
+# gufunc_check_devices(<test> [<module target>...]): the same as gufunc_simulate_devices, but it is
+# kernels that AddressSanitizer watches: device memory has its exact ends for them, and is not
+# guarded from the host. The plugins cache nothing, since a cached block is larger than was asked.
+function(gufunc_check_devices name)
+  set(items "")
+  foreach(module IN LISTS ARGN ITEMS gufunc_cuda_kernels gufunc_cuda_moves gufunc_roc_kernels
+                                     gufunc_roc_moves)
+    list(APPEND items $<TARGET_PROPERTY:${module},GUFUNC_ASAN_ITEMS_FILE>)
+  endforeach()
+  list(JOIN items ":" items)
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_ITEMS=${items}"
+    "ASAN_OPTIONS=detect_leaks=0" GUFUNC_SIM_DEVICE_CHECK=1 GUFUNC_NO_MEMORY_CACHE=1)
+endfunction()
+
 # gufunc_add_unit_test(<name> [SLOW] [THREADS] [OPTIMIZED] [LINK <library>...] <source>...):
 # a GoogleTest executable `<name>_test` over the core archive; it sees what the core sees.
 function(gufunc_add_unit_test name)
