@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/asked_events.h"
+#include "core/auto_place.h"
 #include "core/chunk_ring.h"
 #include "core/operand_overlap.h"
 #include "core/pipeline.h"
@@ -104,7 +105,8 @@ class ChunkedCall {
 guf_status ChunkedCall::decide_chunks(guf_error *error) {
   GUF_TRY(check_options(options_, error));
   GUF_TRY(check_call(call_, error));
-  GUF_TRY(decide(call_, &choice_, &loop_, error));
+  GUF_TRY(decide_unweighed(call_, &choice_, &loop_, error));
+  if (call_.automatic != nullptr) GUF_TRY(weigh(call_, choice_, loop_, Room::kOfChunks, error));
   GUF_TRY(check_memory(call_, error));
   GUF_TRY(cut(options_.chunk_bytes == 0 ? kChunkBytes : options_.chunk_bytes, error));
   const int64_t items = cut_.items();

@@ -202,7 +202,8 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   }
   resolve::Choice choice;
   broadcast::LoopShape loop;
-  GUF_TRY(decide(call, &choice, &loop, error));
+  GUF_TRY(decide_unweighed(call, &choice, &loop, error));
+  if (call.auto_place == op::AutoPlace::kLight) call.auto_place = op::AutoPlace::kPlan;
   if (call.host_copies != op::HostCopies::kNone) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
                       "operands lie in host memory, which %s cannot read; a plan copies nothing: "

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/asked_events.h"
+#include "core/auto_place.h"
 #include "core/backend/backend.h"
 #include "core/placement.h"
 #include "core/separate_outputs.h"
@@ -84,12 +85,19 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
 
 }  // namespace
 
-guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
-                  guf_error *error) {
+guf_status decide_unweighed(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
+                            guf_error *error) {
   GUF_TRY(validate::check_operands(call, error));
   GUF_TRY(place(call, error));
   GUF_TRY(resolve::choose(call, choice, error));
   return broadcast::arrange(call, loop, error);
+}
+
+guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
+                  guf_error *error) {
+  GUF_TRY(decide_unweighed(call, choice, loop, error));
+  if (__builtin_expect(call.automatic == nullptr, 1)) return GUF_OK;
+  return weigh(call, *choice, *loop, Room::kNeeded, error);
 }
 
 guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
@@ -99,7 +107,9 @@ guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolv
   GUF_TRY(place(call, error));
   GUF_TRY(resolve::choose(call, choice, error));
   GUF_TRY(separate->redirect(choice, error));
-  return broadcast::arrange(call, loop, error);
+  GUF_TRY(broadcast::arrange(call, loop, error));
+  if (__builtin_expect(call.automatic == nullptr, 1)) return GUF_OK;
+  return weigh(call, *choice, *loop, Room::kNeeded, error);
 }
 
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
@@ -166,7 +176,7 @@ guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {
   Temporaries nothing(call);
   SeparateOutputs separate(call, nothing, SeparateOutputs::Missing::kLaidOut);
   separate.mark();
-  GUF_TRY(decide(call, &choice, &loop, error));
+  GUF_TRY(decide_unweighed(call, &choice, &loop, error));
   const int32_t nin = call.ufunc->nin();
   out->loop = choice.index;
   out->noperands = call.noperands;

@@ -21,6 +21,11 @@ guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error);
 guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
                   guf_error *error);
 
+// The same, but host operands of a call on device auto stay where they are, whatever there is to
+// do.
+guf_status decide_unweighed(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
+                            guf_error *error);
+
 class SeparateOutputs;
 
 // The same for a call with separate outputs for inout operands, which it is redirected to: it is

@@ -84,6 +84,14 @@ guf_status place_far(op::CallView &call, Places places, guf_error *error) {
   return GUF_OK;
 }
 
+// Host operands alone are taken as if no device had been named, until the call is weighed.
+Device *look_at_auto(const Places &places, op::CallView *call) {
+  const bool open =
+      places.device == nullptr && call->stream == nullptr && !call->automatic->host_memory;
+  call->auto_place = open ? op::AutoPlace::kLight : op::AutoPlace::kThere;
+  return open ? nullptr : call->automatic;
+}
+
 }  // namespace
 
 guf_status place(op::CallView &call, guf_error *error) {
@@ -94,7 +102,8 @@ guf_status place(op::CallView &call, guf_error *error) {
   const int32_t count = call.noperands + call.nseparate;
   for (int32_t i = 0; i < count; ++i) GUF_TRY(look_at(call.operand[i], i, &places, error));
   if (call.has_where) GUF_TRY(look_at(call.where, count, &places, error));
-  Device *const asked = call.device;
+  Device *asked = call.device;
+  if (__builtin_expect(call.automatic != nullptr, 0)) asked = look_at_auto(places, &call);
   Device *device = places.device;
   if (call.stream != nullptr) {
     if (call.stream->fork_epoch != base::fork_epoch()) {
@@ -111,6 +120,13 @@ guf_status place(op::CallView &call, guf_error *error) {
   call.device = device;
   call.host_copies = op::HostCopies::kNone;
   return __builtin_expect(device->host_memory, 1) ? GUF_OK : place_far(call, places, error);
+}
+
+guf_status move_there(op::CallView &call, guf_error *error) {
+  call.device = call.automatic;
+  GUF_TRY(place_far(call, {}, error));
+  call.host_copies = op::HostCopies::kAll;  // also where there is nothing to bring: results go home
+  return GUF_OK;
 }
 
 }  // namespace gufunc::pipeline

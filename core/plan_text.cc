@@ -2,6 +2,7 @@
 // What a plan does and why, as text.
 #include "core/plan_text.h"
 
+#include "core/auto_place.h"
 #include "core/backend/backend.h"
 #include "core/resolve/weak_scalar.h"
 
@@ -95,6 +96,7 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   std::string text = call.ufunc->full_name + " on " + call.device->spec + ": " +
                      describe_loop(call, choice) + ", casting " +
                      dtype::casting_name(call.casting) + "\n";
+  text += describe_auto(call, choice, loop);
   text += backend::describe_kernel(*call.ufunc, *choice.loop, *call.device);
   text += describe_refused(call, choice,
                            asks_for_types(call) ? "signature= or dtype= asks for others"

@@ -103,9 +103,8 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
   }
   GUF_TRY(check_stretches(operand.layout, output.layout, pair->operand, error));
   // With a mask the output is not touched but where it is true.
-  pair->through_copy = call_.has_where || output.layout.dtype != loop_dtype ||
-                       (output.flags & op::kSwapped) != 0 ||
-                       call_.host_copies != op::HostCopies::kNone;
+  pair->through_copy =
+      call_.has_where || output.layout.dtype != loop_dtype || (output.flags & op::kSwapped) != 0;
   operand = output;
   choice->cast_mask &= ~(1U << pair->operand);
   return GUF_OK;
@@ -158,7 +157,7 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
   }
   for (Pair &pair : pairs_) {
     op::OperandView &target = call_.operand[pair.operand];
-    if (pair.through_copy) {
+    if (pair.through_copy || call_.host_copies != op::HostCopies::kNone) {
       op::OperandView output = call_.operand[pair.output];
       output.layout = target.layout;  // as axes= turned it
       GUF_TRY(arrays_.replace_by_copy(&target, pair.loop_dtype, error));

@@ -16,7 +16,7 @@ namespace {
 // NULL: the cpu.
 guf_status find_device(guf_device device, backend::Device **out, guf_error *error) {
   if (device == nullptr) return backend::cpu_device(out, error);
-  return base::find_object(device, "device", out, error);
+  return border::need_device(device, "device", out, error);
 }
 
 // make(array, queue, &made) makes the copy.
@@ -66,7 +66,7 @@ guf_status guf_array_wrap(const guf_tensor *tensor, guf_release_fn release, void
     GUF_TRY(base::read_struct(tensor, "tensor", &room, &tensor, error));
     backend::Device *device = nullptr;
     if (tensor->device != nullptr) {
-      GUF_TRY(base::find_object(tensor->device, "tensor->device", &device, error));
+      GUF_TRY(border::need_device(tensor->device, "tensor->device", &device, error));
     }
     base::bury();
     border::run_owed_callbacks();

@@ -17,7 +17,7 @@ guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
     op::CallView call;  // 20 KB, of which a call touches what it uses
     GUF_TRY(border::unpack_call(ufunc, args, &room, &call, error));
     if (call.ufunc->nout() > 0) GUF_TRY(border::need(call.args->outputs, "args->outputs", error));
-    return pipeline::call(call, call.args->outputs, error);
+    return border::told(call, pipeline::call(call, call.args->outputs, error));
   });
 }
 

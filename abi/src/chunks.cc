@@ -23,7 +23,8 @@ guf_status guf_call_chunked(guf_ufunc ufunc, guf_call_args *args, const guf_chun
     GUF_TRY(border::unpack_call(ufunc, args, &room, &call, error));
     if (call.ufunc->nout() > 0) GUF_TRY(border::need(call.args->outputs, "args->outputs", error));
     int64_t done = 0;
-    const guf_status status = pipeline::call_chunked(call, *chosen, &done, error);
+    const guf_status status =
+        border::told(call, pipeline::call_chunked(call, *chosen, &done, error));
     if (out_items != nullptr) *out_items = done;
     return status;
   });

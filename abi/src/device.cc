@@ -27,6 +27,12 @@ guf_status find_automatic(op::Context &context, backend::Device **out, guf_error
   return GUF_OK;
 }
 
+// Counting does nothing.
+guf_status check_counted(guf_device device, guf_error *error) {
+  backend::Device *found = nullptr;
+  return device == nullptr ? GUF_OK : border::need_device(device, "device", &found, error);
+}
+
 }  // namespace
 
 guf_status guf_device_get(guf_context context, const char *spec, guf_device *out_device,
@@ -37,12 +43,15 @@ guf_status guf_device_get(guf_context context, const char *spec, guf_device *out
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
     backend::Device *device = nullptr;
+    uint64_t handle = 0;
     if (std::strcmp(spec, "auto") == 0) {
       GUF_TRY(find_automatic(*where, &device, error));
+      handle = base::publish(&device->automatic, true);
     } else {
       GUF_TRY(backend::find_device(spec, &device, error));
+      handle = device->handle;
     }
-    *out_device = reinterpret_cast<guf_device>(device->handle);
+    *out_device = reinterpret_cast<guf_device>(handle);
     return GUF_OK;
   });
 }
@@ -51,7 +60,7 @@ guf_status guf_device_get_info(guf_device device, guf_device_info *out_info, guf
   return border::guard(error, [&]() -> guf_status {
     GUF_TRY(border::need(out_info, "out_info", error));
     backend::Device *found = nullptr;
-    GUF_TRY(base::find_object(device, "device", &found, error));
+    GUF_TRY(border::need_device(device, "device", &found, error));
     guf_device_info info = {};
     info.struct_size = sizeof info;
     info.index = found->index;
@@ -69,7 +78,7 @@ guf_status guf_device_get_info(guf_device device, guf_device_info *out_info, guf
 guf_status guf_device_synchronize(guf_device device, uint64_t timeout_ns, guf_error *error) {
   return border::guard(error, [&]() -> guf_status {
     backend::Device *found = nullptr;
-    GUF_TRY(base::find_object(device, "device", &found, error));
+    GUF_TRY(border::need_device(device, "device", &found, error));
     const guf_status status = backend::synchronize_default(*found, timeout_ns, error);
     if (status != GUF_TIMEOUT) memory::run_callbacks(0);
     return status;
@@ -77,9 +86,9 @@ guf_status guf_device_synchronize(guf_device device, uint64_t timeout_ns, guf_er
 }
 
 guf_status guf_device_retain(guf_device device, guf_error *error) {
-  return border::retain(device, base::Kind::kDevice, "device", error);
+  return check_counted(device, error);
 }
 
 guf_status guf_device_release(guf_device device, guf_error *error) {
-  return border::release(device, base::Kind::kDevice, "device", error);
+  return check_counted(device, error);
 }

@@ -14,17 +14,13 @@ using backend::Device;
 
 namespace {
 
-guf_status need_device(guf_device device, const char *name, Device **out, guf_error *error) {
-  return base::find_object(device, name, out, error);
-}
-
 // use(device, table, error) on a device whose backend has the extension.
 template <class Use>
 guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use use) {
   return border::guard(error, [&]() -> guf_status {
     Device *found = nullptr;
     const guf_gpu_api *api = nullptr;
-    GUF_TRY(need_device(device, "device", &found, error));
+    GUF_TRY(border::need_device(device, "device", &found, error));
     GUF_TRY(backend::gpu_extension(*found, what, &api, error));
     backend::ErrorRoom room(error);
     return use(*found, *api, room.get());
@@ -36,7 +32,7 @@ guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use u
 template <class Use>
 guf_status with_pinning(guf_device device, uint64_t address, guf_error *error, Use use) {
   Device *found = nullptr;
-  GUF_TRY(need_device(device, "device", &found, error));
+  GUF_TRY(border::need_device(device, "device", &found, error));
   if (address == 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "address is 0");
   }
@@ -62,7 +58,7 @@ guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_dtype dty
     }
     GUF_TRY(border::check_alloc(ndim, shape, strides, order, error));
     Device *where = nullptr;
-    GUF_TRY(need_device(device, "device", &where, error));
+    GUF_TRY(border::need_device(device, "device", &where, error));
     GUF_TRY(border::check_running(error));
     border::run_owed_callbacks();
     base::Ref<array::Array> made;
@@ -132,7 +128,7 @@ guf_status guf_device_limit_memory(guf_device device, uint64_t limit_bytes, guf_
 
 guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error *error) {
   Device *other = nullptr;
-  GUF_TRY(need_device(peer, "peer", &other, error));
+  GUF_TRY(border::need_device(peer, "peer", &other, error));
   return with_gpu(device, "peers", error,
                   [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
                     if (other->backend != found.backend) {
@@ -158,7 +154,7 @@ guf_status guf_stream_get_native(guf_device device, guf_stream stream, uint64_t 
         return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                           "device and stream are NULL: wanted one of them");
       }
-      GUF_TRY(need_device(device, "device", &found, error));
+      GUF_TRY(border::need_device(device, "device", &found, error));
     }
     const guf_gpu_api *api = nullptr;
     GUF_TRY(backend::gpu_extension(*found, "native streams", &api, error));

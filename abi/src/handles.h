@@ -10,6 +10,7 @@
 #include "core/base/callbacks.h"
 #include "core/base/fork.h"
 #include "core/base/object.h"
+#include "core/op/call_view.h"
 
 namespace gufunc::border {
 
@@ -40,6 +41,29 @@ guf_status check_epoch(const T &object, const char *parameter, guf_error *error)
   return base::fail(error, GUF_E_FORKED, base::kNone, base::kNone,
                     "%s was made before the process was forked; make a new one in the child",
                     parameter);
+}
+
+// A device by its handle; by that of "auto" the device that it stands for.
+// Errors  GUF_E_HANDLE
+inline guf_status need_device(guf_device device, const char *parameter, backend::Device **out,
+                              guf_error *error) {
+  const auto value = reinterpret_cast<uint64_t>(device);
+  *out = static_cast<backend::Device *>(base::find(value, base::Kind::kDevice));
+  if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
+  backend::Automatic *automatic = nullptr;
+  GUF_TRY(base::find_object(device, parameter, &automatic, error));
+  *out = automatic->device;
+  return GUF_OK;
+}
+
+// The device that a call is asked to run on, and whether by "auto". NULL: none.
+// Errors  GUF_E_HANDLE
+inline guf_status ask_device(guf_device device, op::CallView *call, guf_error *error) {
+  call->device = nullptr;
+  if (device == nullptr) return GUF_OK;
+  GUF_TRY(need_device(device, "device", &call->device, error));
+  if (reinterpret_cast<uint64_t>(device) != call->device->handle) call->automatic = call->device;
+  return GUF_OK;
 }
 
 // For what makes new objects.  Errors  GUF_E_SHUTDOWN

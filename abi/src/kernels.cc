@@ -96,7 +96,7 @@ guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device device,
     GUF_TRY(base::find_object(kernel, "kernel", &found, error));
     backend::Device *where = nullptr;
     if (device != nullptr) {
-      GUF_TRY(base::find_object(device, "device", &where, error));
+      GUF_TRY(border::need_device(device, "device", &where, error));
     } else {
       GUF_TRY(backend::cpu_device(&where, error));
     }

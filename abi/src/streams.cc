@@ -22,7 +22,7 @@ guf_status check_create(guf_device device, uint32_t flags, const void *out, cons
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags is 0x%x, but must be 0",
                       flags);
   }
-  GUF_TRY(base::find_object(device, "device", found, error));
+  GUF_TRY(border::need_device(device, "device", found, error));
   return border::check_running(error);
 }
 

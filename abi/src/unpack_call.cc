@@ -3,7 +3,7 @@
 #include "abi/src/unpack_call.h"
 
 #include "abi/src/border.h"
-#include "core/backend/backend.h"
+#include "abi/src/handles.h"
 #include "core/base/struct_size.h"
 #include "core/validate/validate_call.h"
 
@@ -39,7 +39,7 @@ guf_status unpack_tensor(const guf_operand &in, int32_t index, int64_t *stride_r
   out->device = nullptr;
   out->array = nullptr;
   if (tensor->device != nullptr)
-    GUF_TRY(base::find_object(tensor->device, "tensor.device", &out->device, error));
+    GUF_TRY(need_device(tensor->device, "tensor.device", &out->device, error));
   return GUF_OK;
 }
 
@@ -156,11 +156,9 @@ guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args
   out->casting = known.casting == GUF_CASTING_DEFAULT ? static_cast<int32_t>(GUF_CASTING_SAME_KIND)
                                                       : known.casting;
   out->stream = nullptr;
-  out->device = nullptr;
   if (known.stream != nullptr)
     GUF_TRY(base::find_object(known.stream, "stream", &out->stream, error));
-  if (known.device != nullptr)
-    GUF_TRY(base::find_object(known.device, "device", &out->device, error));
+  GUF_TRY(ask_device(known.device, out, error));
   for (int32_t i = 0; i < known.ninputs; ++i) {
     GUF_TRY(unpack_operand(known.inputs[i], i, true, out->stride_room[i], &out->operand[i], error));
   }

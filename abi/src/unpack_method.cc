@@ -5,8 +5,8 @@
 #include "abi/src/unpack_method.h"
 
 #include "abi/src/border.h"
+#include "abi/src/handles.h"
 #include "abi/src/unpack_call.h"
-#include "core/backend/backend.h"
 #include "core/base/struct_size.h"
 #include "core/op/state_fold.h"
 #include "core/validate/validate_call.h"
@@ -33,11 +33,9 @@ template <class Args>
 guf_status unpack_place(const Args &known, op::CallView *call, guf_call_args *args,
                         guf_error *error) {
   call->stream = nullptr;
-  call->device = nullptr;
   if (known.stream != nullptr)
     GUF_TRY(base::find_object(known.stream, "stream", &call->stream, error));
-  if (known.device != nullptr)
-    GUF_TRY(base::find_object(known.device, "device", &call->device, error));
+  GUF_TRY(ask_device(known.device, call, error));
   *args = {};
   args->struct_size = sizeof *args;
   args->threads = known.threads;

@@ -30,6 +30,18 @@ struct Backend {
 
 class Stream;
 
+class Device;
+
+// The handle of "auto" where it stands for this device: calls of host memory alone are weighed, and
+// only those that gain by it run there. A part of its device.
+class Automatic final : public base::Object {
+ public:
+  static constexpr base::Kind kKind = base::Kind::kAutomatic;
+  explicit Automatic(Device *chosen) : Object(kKind), device(chosen) {}
+
+  Device *const device;
+};
+
 // Immortal; at most op::kMaxDevices of them.
 class Device final : public base::Object {
  public:
@@ -44,6 +56,7 @@ class Device final : public base::Object {
   guf_backend_device_info info = {};
   std::string spec;  // "cpu", "cuda:0"
   uint64_t handle = 0;
+  Automatic automatic{this};  // published when "auto" is asked for
 
   // From here on changed by calls, of many threads at once.
   std::atomic<const void *> gpu{nullptr};      // see gpu_extension.h

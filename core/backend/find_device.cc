@@ -69,7 +69,8 @@ guf_status choose_device(Device **out, guf_error *error) {
     details.struct_size = sizeof details;
     const guf_status status = open_device(*record, 0, out, &details);
     if (status == GUF_OK) {
-      base::log(base::LogLevel::kInformation, "device auto is %s%s%s", (*out)->spec.c_str(),
+      base::log(base::LogLevel::kInformation, "device auto is %s%s%s%s", (*out)->spec.c_str(),
+                (*out)->host_memory ? "" : "; light calls of host arrays stay on the cpu",
                 reasons.c_str()[0] == '\0' ? "" : "; not usable: ", reasons.c_str());
       return GUF_OK;
     }

@@ -225,7 +225,7 @@ bool release(uint64_t handle, Kind kind) {
 const char *kind_name(Kind kind) {
   static constexpr const char *kNames[] = {"object", "context", "device", "stream",
                                            "event",  "array",   "ufunc",  "module",
-                                           "plan",   "graph",   "kernel"};
+                                           "plan",   "graph",   "kernel", "device"};
   const auto index = static_cast<size_t>(kind);
   return kNames[index < sizeof kNames / sizeof kNames[0] ? index : 0];
 }

@@ -23,6 +23,7 @@ enum class Kind : uint8_t {
   kPlan = 8,
   kGraph = 9,
   kKernel = 10,
+  kAutomatic = 11,  // a device too: see backend::Automatic
 };
 
 const char *kind_name(Kind kind);  // "array"

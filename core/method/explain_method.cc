@@ -2,6 +2,7 @@
 // What a method would do and why, as text: the loop and its kernel, casts, shapes, and the order in
 // which elements are folded (docs/reductions.md).
 #include "core/array/overlap.h"
+#include "core/auto_place.h"
 #include "core/backend/backend.h"
 #include "core/method/decide.h"
 #include "core/method/geometry.h"
@@ -23,7 +24,7 @@ guf_status begin_text(const op::CallView &call, const char *method, const resolv
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   *out = call.ufunc->full_name + "." + method + " on " + call.device->spec + ": " +
          pipeline::describe_loop(call, choice) + ", casting " + dtype::casting_name(call.casting) +
-         "\n";
+         "\n" + pipeline::describe_auto(call);
   *out += backend::describe_kernel(*call.ufunc, *choice.loop, *call.device);
   *out += pipeline::describe_refused(call, choice, kOtherwise, true);
   return GUF_OK;

@@ -2,6 +2,7 @@
 // What a reduction with a state would do.
 #include <algorithm>
 
+#include "core/auto_place.h"
 #include "core/method/decide.h"
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"
@@ -50,7 +51,7 @@ guf_status explain_states(FoldView &view, StateResults &results, std::string *ou
   op::CallView &call = view.call;
   const op::StateFold &fold = *call.ufunc->state_fold();
   *out = call.ufunc->full_name + ".reduce on " + call.device->spec + ": " +
-         pipeline::describe_loop(call, plan.leaf) + "\n";
+         pipeline::describe_loop(call, plan.leaf) + "\n" + pipeline::describe_auto(call);
   *out += pipeline::describe_operand(call, kInput, resolution.loop_dtypes[0]);
   const array::Layout &input = call.operand[kInput].layout;
   int64_t stride = 0;

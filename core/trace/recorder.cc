@@ -120,6 +120,18 @@ void end() {
   if (!stopped.exchange(true, std::memory_order_acq_rel)) writer->stop();
 }
 
+void note(const char *text) {
+  Record record = {};
+  record.backend = -1;
+  record.work.kind = GUF_TRACE_OTHER;
+  record.work.device = -1;
+  record.work.begin_ns = record.work.end_ns = now_ns();
+  record.work.thread = current_thread();
+  record.work.chunk = current_chunk;
+  std::snprintf(record.work.name, sizeof record.work.name, "%s", text);
+  put(record);
+}
+
 void ChunkSlice::open(const char *what, int64_t number, int64_t first, int64_t count) {
   what_ = what;
   number_ = number;

@@ -42,6 +42,9 @@ void hurry();
 // Waits, at most seconds, until it is written, and closes the file: nothing is recorded any more.
 void end();
 
+// A line of text at this moment, on the track of its thread. While on(); cut after 95 characters.
+void note(const char *text);
+
 // A piece of guf_call_chunked, as a slice of its thread. Work that is queued meanwhile tells its
 // number, from 1 on.
 class ChunkSlice {

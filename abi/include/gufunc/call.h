@@ -52,7 +52,7 @@ typedef struct guf_dim {
  *           may be left out when they have none.
  * axis      NULL, or one axis for a signature whose only core dimension is shared (NumPy's axis=).
  * dims      NULL, or sizes of core dimensions that only outputs have.
- * device    NULL: where the operands lie; cpu when all are scalars.
+ * device    NULL: where the operands lie; cpu when all are scalars. "auto": see guf_device_get.
  * host_policy  which operands in host memory may be copied to the device and back.
  * threads   0: the backend's choice; else at most so many (cpu).
  * fp_events NULL, or where found floating-point events are or-ed in (guf_fp_event): those that

@@ -7,7 +7,8 @@
 
 GUF_BEGIN_DECLS
 
-/** A device. Immortal: retain and release do nothing; equal handles are equal devices. */
+/** A device. Immortal: retain and release do nothing; equal handles are equal devices. The handle
+ * of "auto" is one of its own, see guf_device_get. */
 typedef struct guf_device_s *guf_device;
 
 typedef struct guf_backend_info {
@@ -67,7 +68,13 @@ GUF_API guf_status guf_backend_load(const char *path, guf_error *error);
 
 /** Finds a device by its spec: "cpu", "cuda:0", "roc:1", "opencl:0", "<backend>" (index 0), or
  * "auto". "auto" is decided once per context: the first usable backend of GUFUNC_BACKENDS, else of
- * cuda, roc, cpu. A named backend never falls back to another one.
+ * cuda, roc, cpu, index 0. A named backend never falls back to another one.
+ * The handle of "auto" may be given wherever a device is wanted, and is the chosen device there,
+ * but for calls and methods: those without a stream whose operands all lie in host memory run on
+ * the cpu, unless by their shapes and dtypes the work outweighs the copies (docs/devices.md).
+ * guf_explain tells. guf_device_get_info describes the chosen device: a handle that differs from
+ * guf_device_get(context, info.spec)'s is that of "auto". What is made with it (arrays, streams)
+ * names the chosen device.
  * Errors  GUF_E_ARG        <= spec or out_device is NULL, or spec is malformed
  *         GUF_E_HANDLE     <= context
  *         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of work on the host against bytes on the bus.
+#include "core/auto_place.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/backend/backend.h"
+#include "core/base/checked.h"
+#include "core/placement.h"
+#include "core/trace/trace.h"
+
+namespace gufunc::pipeline {
+namespace {
+
+using op::AutoPlace;
+
+// Where the figures come from: docs/decisions/0013-device-auto.md.
+constexpr uint64_t kBusBytes = 8;       // per ns: pageable memory over PCIe, one way at a time
+constexpr uint64_t kCallNs = 50'000;    // copies, a launch and a wait, of however little
+constexpr uint64_t kHostBytes = 2'560;  // that steps are done on per ns, by 16 cores
+
+uint64_t times(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  return base::checked_mul(a, b, &product) ? product : UINT64_MAX;
+}
+
+uint64_t plus(uint64_t a, uint64_t b) {
+  return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+// What is stretched crosses the bus once.
+uint64_t bytes_of(const array::Layout &layout) {
+  uint64_t bytes = dtype::itemsize(layout.dtype);
+  for (int32_t k = 0; k < layout.ndim; ++k) {
+    if (layout.strides[k] != 0 || layout.shape[k] == 0)
+      bytes = times(bytes, static_cast<uint64_t>(layout.shape[k]));
+  }
+  return bytes;
+}
+
+uint64_t missing_bytes(const op::CallView &call, const broadcast::LoopShape &loop, int32_t i) {
+  const op::Signature &signature = call.ufunc->signature;
+  const auto index = static_cast<size_t>(i);
+  uint64_t bytes = times(loop.items, dtype::itemsize(call.operand[i].layout.dtype));
+  for (int32_t k = 0; k < signature.core_ndim[index]; ++k) {
+    const auto place = static_cast<size_t>(signature.core_offset[index] + k);
+    bytes = times(bytes, static_cast<uint64_t>(loop.core_size[signature.operand_dims[place]]));
+  }
+  return bytes;
+}
+
+uint64_t moved_bytes(const op::CallView &call, const broadcast::LoopShape &loop) {
+  const op::Signature &signature = call.ufunc->signature;
+  uint64_t bytes =
+      call.has_where && (call.where.flags & op::kScalar) == 0 ? bytes_of(call.where.layout) : 0;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    const op::OperandView &operand = call.operand[i];
+    if ((operand.flags & op::kScalar) != 0) continue;
+    const uint64_t once =
+        op::is_missing(operand) ? missing_bytes(call, loop, i) : bytes_of(operand.layout);
+    if (signature.reads(i)) bytes = plus(bytes, once);
+    if (signature.writes(i)) bytes = plus(bytes, once);
+  }
+  return bytes;
+}
+
+// Sizes that follow from others say nothing about the work: "(m),(n)->(p)" with p=m+n-1.
+bool is_work(const op::Ufunc &ufunc, const op::CoreDim &dim) {
+  return dim.in_inputs || (dim.rule < 0 && ufunc.core_dims == nullptr);
+}
+
+bool has_room(const backend::Device &device, uint64_t bytes) {
+  return device.info.memory_bytes == 0 || bytes <= device.info.memory_bytes;
+}
+
+// Whether the loop can run on a device.  Errors  those of kernel_of but GUF_E_NO_IMAGE
+guf_status has_kernel(const op::CallView &call, const op::Loop &loop, backend::Device &device,
+                      bool *out, guf_error *error) {
+  backend::ErrorRoom room(error);
+  void *kernel = nullptr;
+  const guf_status status = backend::kernel_of(*call.ufunc, loop, device, &kernel, room.get());
+  *out = status == GUF_OK;
+  return status == GUF_E_NO_IMAGE ? GUF_OK : status;
+}
+
+guf_status place_heavy(op::CallView &call, const op::Loop &loop, guf_error *error) {
+  bool runs = false;
+  if (loop.host == nullptr) GUF_TRY(has_kernel(call, loop, *call.automatic, &runs, error));
+  call.auto_place = runs ? AutoPlace::kHeavy : AutoPlace::kNoKernel;
+  return runs ? move_there(call, error) : GUF_OK;
+}
+
+// Modules may have images of GPUs alone. A loop that runs nowhere is the launch's to refuse.
+guf_status place_light(op::CallView &call, const op::Loop &loop, guf_error *error) {
+  bool here = false, there = false;
+  GUF_TRY(has_kernel(call, loop, *call.device, &here, error));
+  if (here) return GUF_OK;
+  GUF_TRY(has_kernel(call, loop, *call.automatic, &there, error));
+  if (!there) return GUF_OK;
+  call.auto_place = AutoPlace::kNoOther;
+  return move_there(call, error);
+}
+
+std::string begin_line(const op::CallView &call) {
+  return "device auto is " + call.automatic->spec + ": ";
+}
+
+constexpr const char *kFewWords[] = {
+    "there, as a stream or an operand is",
+    "kept on the host, which is done sooner than the bus",
+    "there, as the work outweighs moving operands",
+    "kept on the host, as it has no kernel for the loop",
+    "kept on the host, as operands are larger than its memory",
+    "there, as the host has no kernel for the loop",
+    "on the host, as a plan moves no operands",
+};
+
+const char *few_words(const op::CallView &call) {
+  if (call.automatic->host_memory) return "the host itself";
+  return kFewWords[static_cast<size_t>(call.auto_place)];
+}
+
+}  // namespace
+
+AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,
+                     const broadcast::LoopShape &loop) {
+  const op::Signature &signature = call.ufunc->signature;
+  AutoWeight weight = {moved_bytes(call, loop), loop.items, 1};
+  for (size_t dim = 0; dim < signature.dims.size(); ++dim) {
+    if (is_work(*call.ufunc, signature.dims[dim]))
+      weight.steps = times(weight.steps, static_cast<uint64_t>(loop.core_size[dim]));
+  }
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    const uint64_t width = dtype::itemsize(choice.loop->types[static_cast<size_t>(i)]);
+    weight.width = std::max(weight.width, width);
+  }
+  return weight;
+}
+
+bool is_heavy(const AutoWeight &weight) {
+  const uint64_t host_ns = times(weight.steps, weight.width) / kHostBytes;
+  return host_ns > plus(weight.bytes / kBusBytes, kCallNs);
+}
+
+guf_status weigh(op::CallView &call, const resolve::Choice &choice,
+                 const broadcast::LoopShape &loop, Room room, guf_error *error) {
+  if (call.auto_place != AutoPlace::kLight || loop.items == 0) return GUF_OK;
+  if (call.ufunc->signature.generalized) {
+    const AutoWeight weight = weight_of(call, choice, loop);
+    if (is_heavy(weight)) {
+      if (room == Room::kOfChunks || has_room(*call.automatic, weight.bytes))
+        return place_heavy(call, *choice.loop, error);
+      call.auto_place = AutoPlace::kNoRoom;
+      return GUF_OK;
+    }
+  }
+  return place_light(call, *choice.loop, error);
+}
+
+std::string describe_auto(const op::CallView &call, const resolve::Choice &choice,
+                          const broadcast::LoopShape &loop) {
+  if (call.automatic == nullptr) return {};
+  const bool weighed = call.auto_place == AutoPlace::kLight || call.auto_place == AutoPlace::kHeavy;
+  if (!weighed || call.automatic->host_memory || !call.ufunc->signature.generalized)
+    return describe_auto(call);
+  const AutoWeight weight = weight_of(call, choice, loop);
+  return begin_line(call) + few_words(call) + ": " + std::to_string(weight.steps) +
+         " steps of work, " + std::to_string(weight.bytes) + " bytes to move\n";
+}
+
+std::string describe_auto(const op::CallView &call) {
+  return call.automatic == nullptr ? std::string() : begin_line(call) + few_words(call) + "\n";
+}
+
+void trace_auto(const op::CallView &call) {
+  if (call.automatic == nullptr || !trace::on()) return;
+  char text[96];
+  std::snprintf(text, sizeof text, "device auto is %s: %s", call.automatic->spec.c_str(),
+                few_words(call));
+  trace::note(text);
+}
+
+}  // namespace gufunc::pipeline

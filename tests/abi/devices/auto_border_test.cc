@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handle of "auto": a device of its own to calls, to all else the device that was chosen. The
+// tests in tests/abi/misuse give it to every function that takes a device.
+#include "auto_fixture.h"
+
+namespace device_test {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+class AutoHandle : public Auto {
+ protected:
+  guf_device_info info(guf_device device) {
+    guf_device_info found = {};
+    found.struct_size = sizeof found;
+    EXPECT_EQ(guf_device_get_info(device, &found, &error_), GUF_OK) << error_.message;
+    return found;
+  }
+};
+
+TEST_P(AutoHandle, TellsOfTheDeviceThatWasChosen) {
+  EXPECT_EQ(spec_of(auto_), there());
+  EXPECT_NE(auto_, device(0)) << "how a program tells them apart";
+  EXPECT_EQ(info(auto_).memory_bytes, info(device(0)).memory_bytes);
+  EXPECT_STREQ(info(auto_).target, info(device(0)).target);
+  EXPECT_EQ(guf_device_retain(auto_, &error_), GUF_OK);
+  EXPECT_EQ(guf_device_release(auto_, &error_), GUF_OK);
+  EXPECT_EQ(guf_device_release(auto_, &error_), GUF_OK) << "immortal";
+  EXPECT_EQ(spec_of(auto_), there());
+  const auto wrong = reinterpret_cast<guf_device>(reinterpret_cast<uint64_t>(auto_) ^ 0x100);
+  EXPECT_EQ(guf_device_release(wrong, &error_), GUF_E_HANDLE);
+  EXPECT_THAT(error_.message, HasSubstr("device is not a live device handle"));
+}
+
+TEST_P(AutoHandle, IsTheSameInEveryContextThatChoseTheSame) {
+  guf_context context = nullptr;
+  guf_device other = nullptr, again = nullptr;
+  ASSERT_EQ(guf_context_create(0, &context, &error_), GUF_OK);
+  ASSERT_EQ(guf_device_get(context, "auto", &other, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(other, auto_);
+  guf_context_release(context, nullptr);
+  guf_poll(0, nullptr, nullptr);
+  EXPECT_EQ(guf_device_get(nullptr, "auto", &again, &error_), GUF_OK);
+  EXPECT_EQ(again, auto_);
+  EXPECT_EQ(spec_of(other), there()) << "it outlives the context that it came from";
+}
+
+TEST_P(AutoHandle, TheChoiceIsToldOnce) {
+  const auto log = [] {
+    std::string all, text(300, '\0');
+    int32_t level = 0;
+    while (guf_log_read(text.data(), text.size(), &level, nullptr) == GUF_OK && level >= 0)
+      all += text.c_str() + std::string("\n");
+    return all;
+  };
+  log();
+  guf_context context = nullptr;
+  guf_device device = nullptr;
+  ASSERT_EQ(guf_context_create(0, &context, &error_), GUF_OK);
+  ASSERT_EQ(guf_device_get(context, "auto", &device, &error_), GUF_OK);
+  EXPECT_THAT(log(), HasSubstr("device auto is " + there() +
+                               (on_cpu() ? "" : "; light calls of host arrays stay on the cpu")));
+  ASSERT_EQ(guf_device_get(context, "auto", &device, &error_), GUF_OK);
+  EXPECT_EQ(log(), "");
+  guf_context_release(context, nullptr);
+}
+
+TEST_P(AutoHandle, MakesStreamsEventsAndArraysOfThatDevice) {
+  const guf_stream order = stream(auto_);
+  guf_device found = nullptr;
+  ASSERT_EQ(guf_stream_get_device(order, &found, &error_), GUF_OK);
+  EXPECT_EQ(found, device(0));
+  const guf_event done = event(auto_);
+  EXPECT_EQ(guf_event_record(done, order, &error_), GUF_OK) << error_.message;
+  const guf_array array = empty(auto_, {4});
+  EXPECT_EQ(place_of(array), there());
+  const guf_array ones = floats(auto_, {1, 1, 1, 1});
+  EXPECT_EQ(place_of(ones), there());
+  EXPECT_THAT(values(ones), Each(1.0F));
+  EXPECT_EQ(guf_device_synchronize(auto_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  guf_array_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(guf_array_get_info(ones, &info, &error_), GUF_OK);
+  EXPECT_EQ(info.device, device(0)) << "its own handle, not that of auto";
+}
+
+TEST_P(AutoHandle, SaysWhereATensorLies) {
+  const guf_array ones = floats(device(0), {1, 1, 1, 1});
+  guf_array_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(guf_array_get_info(ones, &info, &error_), GUF_OK);
+  const int64_t shape = 4;
+  const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, info.address, &shape, nullptr, auto_};
+  guf_operand operand = {};
+  operand.kind = GUF_OPERAND_TENSOR;
+  operand.tensor = &tensor;
+  ran_there();
+  ASSERT_EQ(run("add", {operand, operand}, {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(outputs_[0].array), there());
+  EXPECT_THAT(values(outputs_[0].array), Each(2.0F));
+  guf_array wrapped = nullptr;
+  ASSERT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &wrapped, &error_), GUF_OK);
+  EXPECT_EQ(place_of(keep(wrapped)), there());
+}
+
+TEST_P(AutoHandle, ManagesThatDevicesMemory) {
+  if (on_cpu()) GTEST_SKIP() << "the host has no pool";
+  guf_device_memory memory = {};
+  memory.struct_size = sizeof memory;
+  empty(auto_, {1024});
+  ASSERT_EQ(guf_device_get_memory(auto_, &memory, &error_), GUF_OK) << error_.message;
+  EXPECT_GE(memory.live_bytes, 4096U);
+  EXPECT_EQ(guf_device_trim_memory(auto_, 0, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_device_limit_memory(auto_, uint64_t{4} << 20, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(guf_device_get_memory(device(0), &memory, &error_), GUF_OK);
+  EXPECT_EQ(memory.limit_bytes, uint64_t{4} << 20);
+  EXPECT_EQ(guf_device_limit_memory(auto_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_device_enable_peer(auto_, device(1), &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_device_enable_peer(device(1), auto_, &error_), GUF_OK) << error_.message;
+  uint64_t native = 0;
+  EXPECT_EQ(guf_stream_get_native(auto_, nullptr, &native, &error_), GUF_OK) << error_.message;
+  std::vector<char> bytes(8192);
+  const auto address = reinterpret_cast<uint64_t>(bytes.data());
+  EXPECT_EQ(guf_host_register(auto_, address, bytes.size(), &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_host_unregister(device(0), address, &error_), GUF_OK) << error_.message;
+}
+
+// Pinned and mapped memory is the host's: calls on it are weighed as others are.
+TEST_P(AutoHandle, HostMemoryOfTheDevice) {
+  const int64_t shape = 4;
+  for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
+    guf_array array = nullptr;
+    ASSERT_EQ(guf_array_alloc_host(auto_, kind, GUF_F64, 1, &shape, nullptr, GUF_ORDER_C, &array,
+                                   &error_),
+              GUF_OK)
+        << error_.message;
+    keep(array);
+    const guf_operand zero = scalar_of(0);
+    ASSERT_EQ(guf_array_fill(array, &zero, nullptr, &error_), GUF_OK) << error_.message;
+    ran_there();
+    ASSERT_EQ(run("add", {operand_of(array), scalar_of(2)}, operand_of(array)), GUF_OK)
+        << error_.message;
+    guf_array_info info = {};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(guf_array_get_info(array, &info, &error_), GUF_OK);
+    EXPECT_EQ(reinterpret_cast<const double *>(info.address)[3], 2) << kind;
+    EXPECT_FALSE(ran_there()) << kind;
+    std::vector<double> large(30000, 1);
+    ASSERT_EQ(run("auto_both:ends", {here(large), operand_of(array)}, {}), GUF_OK)
+        << error_.message;  // 120000 steps
+    EXPECT_FALSE(ran_there()) << kind;
+  }
+}
+
+TEST_P(AutoHandle, HeavyCallsOfMappedMemory) {
+  const int64_t shape = 30000;
+  guf_array array = nullptr;
+  ASSERT_EQ(guf_array_alloc_host(auto_, GUF_HOST_MAPPED, GUF_F64, 1, &shape, nullptr, GUF_ORDER_C,
+                                 &array, &error_),
+            GUF_OK)
+      << error_.message;
+  const guf_operand half = scalar_of(0.5F);
+  ASSERT_EQ(guf_array_fill(keep(array), &half, nullptr, &error_), GUF_OK) << error_.message;
+  std::vector<double> sum = {0};
+  ran_there();
+  ASSERT_EQ(run("auto_both:ends", {operand_of(array), operand_of(array)}, here(sum)), GUF_OK)
+      << error_.message;
+  EXPECT_EQ(sum[0], 1.5);
+  EXPECT_EQ(ran_there(), !on_cpu());
+  ASSERT_EQ(run("auto_both:ends", {operand_of(array), operand_of(array)}, {}), GUF_OK);
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "as of a light call";
+  EXPECT_EQ(ran_there(), !on_cpu());
+}
+
+TEST_P(AutoHandle, Graphs) {
+  if (on_cpu()) GTEST_SKIP() << "the host has no graphs";
+  const guf_stream order = stream(auto_);
+  const guf_array x = filled(auto_, 4, 1);
+  synchronize(order);
+  ASSERT_EQ(guf_stream_begin_capture(order, &error_), GUF_OK) << error_.message;
+  args_.stream = order;
+  ASSERT_EQ(run("add", {operand_of(x), operand_of(x)}, operand_of(x)), GUF_OK) << error_.message;
+  guf_graph graph = nullptr;
+  ASSERT_EQ(guf_stream_end_capture(order, &graph, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(guf_graph_launch(graph, order, &error_), GUF_OK) << error_.message;
+  synchronize(order);
+  EXPECT_THAT(values(x), Each(2.0F));
+  guf_graph_release(graph, nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(On, AutoHandle, testing::Values(chosen()), name_of);
+
+}  // namespace
+}  // namespace device_test

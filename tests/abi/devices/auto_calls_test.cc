@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls on device auto: light ones of host memory stay there, heavy ones go to the GPU, all else is
+// as on the device that was chosen.
+#include <cmath>
+#include <cstring>
+
+#include "auto_fixture.h"
+
+namespace device_test {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+class AutoCalls : public Auto {
+ protected:
+  std::vector<double> x_ = {1, 2, 3}, out_ = {0, 0, 0};
+  std::vector<double> large_ = std::vector<double>(30000, 0.75), sum_ = {0};
+};
+
+// Elementwise work on host memory, however much of it, with the bits of the cpu.
+TEST_P(AutoCalls, ElementwiseCallsStayOnTheHost) {
+  std::vector<double> a(100000), b(a.size()), here(a.size()), there(a.size());
+  for (size_t i = 0; i < a.size(); ++i) a[i] = std::sqrt(static_cast<double>(i));
+  for (const char *const name : {"sin", "sqrt"}) {
+    ASSERT_EQ(run(name, {Auto::here(a)}, Auto::here(here)), GUF_OK) << error_.message;
+    args_.device = cpu_;
+    ASSERT_EQ(run(name, {Auto::here(a)}, Auto::here(there)), GUF_OK) << error_.message;
+    args_.device = auto_;
+    EXPECT_EQ(std::memcmp(here.data(), there.data(), here.size() * sizeof(double)), 0) << name;
+  }
+  ASSERT_EQ(run("add", {Auto::here(a), scalar_of(1)}, {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu");
+  ASSERT_EQ(run("auto_both:thrice", {Auto::here(x_)}, Auto::here(out_)), GUF_OK) << error_.message;
+  EXPECT_THAT(out_, testing::ElementsAre(3, 6, 9));
+  ASSERT_EQ(run("add", {scalar_of(1), scalar_of(1)}, {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu");
+  EXPECT_FALSE(ran_there());
+}
+
+TEST_P(AutoCalls, SmallProductsStayOnTheHost) {
+  std::vector<double> a(64 * 64, 0.1), auto_out(64 * 64), cpu_out(64 * 64);
+  ASSERT_EQ(run("matmul", {here(a, {64, 64}), here(a, {64, 64})}, here(auto_out, {64, 64})), GUF_OK)
+      << error_.message;
+  args_.device = cpu_;
+  ASSERT_EQ(run("matmul", {here(a, {64, 64}), here(a, {64, 64})}, here(cpu_out, {64, 64})), GUF_OK);
+  EXPECT_EQ(auto_out, cpu_out);
+  EXPECT_FALSE(ran_there());
+}
+
+// 16 x 131072 by 131072 x 16 of two stretched numbers: 3.4e7 steps, 2 KB to move.
+TEST_P(AutoCalls, LargeProductsGoThere) {
+  double a = 1.5, b = 2;
+  std::vector<double> out(256);
+  ASSERT_EQ(
+      run("matmul", {stretched(a, {16, 131072}), stretched(b, {131072, 16})}, here(out, {16, 16})),
+      GUF_OK)
+      << error_.message;
+  EXPECT_THAT(out, Each(3.0 * 131072));
+  EXPECT_EQ(ran_there(), !on_cpu());
+}
+
+TEST_P(AutoCalls, HeavyCallsGoThereAndTheirResultsComeBack) {
+  ASSERT_EQ(run("auto_both:ends", {here(large_), here(large_)}, here(sum_)), GUF_OK)
+      << error_.message;
+  EXPECT_EQ(sum_[0], 2.25);
+  EXPECT_EQ(ran_there(), !on_cpu());
+  ASSERT_EQ(run("auto_both:ends", {here(large_), here(large_)}, {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu");
+  EXPECT_EQ(ran_there(), !on_cpu());
+}
+
+// Without outputs in the signature: in place, and into one that is allocated or given.
+TEST_P(AutoCalls, HeavyCallsInPlaceAndIntoSeparateOutputs) {
+  std::vector<double> y(30000, 1), to(30000, 0);
+  ASSERT_EQ(guf_call(find("auto_both:shift"), ready({here(large_), here(y)}, {}), &error_), GUF_OK)
+      << error_.message;
+  EXPECT_EQ(y[0], 1.75);
+  EXPECT_EQ(ran_there(), !on_cpu());
+  ASSERT_EQ(run("auto_both:shift", {here(large_), here(y)}, here(to)), GUF_OK) << error_.message;
+  EXPECT_EQ(to[0], 2.5);
+  EXPECT_EQ(to[1], 1);
+  EXPECT_EQ(y[0], 1.75);
+  EXPECT_EQ(ran_there(), !on_cpu());
+  ASSERT_EQ(run("auto_both:shift", {here(large_), here(y)}, {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu");
+  guf_array_info info = {};
+  info.struct_size = sizeof info;
+  guf_array_get_info(outputs_[0].array, &info, nullptr);
+  EXPECT_EQ(*reinterpret_cast<const double *>(info.address), 2.5);
+  EXPECT_EQ(ran_there(), !on_cpu());
+}
+
+TEST_P(AutoCalls, OperandsAndStreamsDecideAsEver) {
+  const guf_array x = filled(device(0), 3, 4);
+  ran_there();
+  ASSERT_EQ(run("add", {operand_of(x), operand_of(x)}, {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(outputs_[0].array), there());
+  EXPECT_THAT(values(outputs_[0].array), Each(8.0F));
+  EXPECT_EQ(ran_there(), !on_cpu());
+  args_.stream = stream(auto_);
+  ASSERT_EQ(run("add", {here(x_), here(x_)}, here(out_)), GUF_OK) << error_.message;
+  synchronize(args_.stream);
+  EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
+  EXPECT_EQ(ran_there(), !on_cpu());
+  args_.stream = nullptr;
+  if (on_cpu()) return;
+  EXPECT_EQ(run("add", {operand_of(x), here(x_)}, {}), GUF_E_DEVICE_MISMATCH);
+  args_.host_policy = GUF_HOST_COPY;
+  ASSERT_EQ(run("add", {operand_of(x), here(x_)}, {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(outputs_[0].array), there());
+  args_.host_policy = GUF_HOST_DEFAULT;
+  const guf_array other = filled(device(1), 3, 4);
+  EXPECT_EQ(run("add", {operand_of(other), operand_of(other)}, {}), GUF_E_DEVICE_MISMATCH);
+  args_.stream = stream(cpu_);
+  EXPECT_EQ(run("add", {here(x_), here(x_)}, {}), GUF_E_DEVICE_MISMATCH);
+}
+
+// A named device is not weighed.
+TEST_P(AutoCalls, NamedDevicesNeverGiveWay) {
+  args_.device = device(0);
+  ASSERT_EQ(run("add", {here(x_), here(x_)}, here(out_)), GUF_OK) << error_.message;
+  EXPECT_EQ(ran_there(), !on_cpu());
+  args_.device = cpu_;
+  ASSERT_EQ(run("auto_both:ends", {here(large_), here(large_)}, {}), GUF_OK) << error_.message;
+  EXPECT_FALSE(ran_there());
+  if (on_cpu()) return;
+  args_.device = device(0);
+  EXPECT_EQ(run("auto_here:ends", {here(large_), here(large_)}, {}), GUF_E_NO_IMAGE);
+}
+
+// What auto decides by size must not decide whether there is an answer.
+TEST_P(AutoCalls, WhatRunsInOnePlaceOnlyRunsThere) {
+  ASSERT_EQ(run("auto_here:ends", {here(large_), here(large_)}, here(sum_)), GUF_OK)
+      << error_.message;
+  EXPECT_EQ(sum_[0], 2.25);
+  EXPECT_FALSE(ran_there());
+  EXPECT_THAT(explain("auto_here:ends", {here(large_), here(large_)}),
+              HasSubstr(on_cpu() ? "the host itself" : "as it has no kernel for the loop"));
+  if (on_cpu()) return;
+  ASSERT_EQ(run("auto_there:thrice", {here(x_)}, here(out_)), GUF_OK) << error_.message;
+  EXPECT_THAT(out_, testing::ElementsAre(3, 6, 9));
+  EXPECT_TRUE(ran_there());
+  ASSERT_EQ(run("auto_there:thrice", {scalar_of(5)}, {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "results are host arrays as ever";
+  EXPECT_TRUE(ran_there());
+  EXPECT_THAT(explain("auto_there:thrice", {here(x_)}), HasSubstr("the host has no kernel"));
+  args_.device = cpu_;
+  EXPECT_EQ(run("auto_there:thrice", {here(x_)}, here(out_)), GUF_E_NO_IMAGE);
+}
+
+// A device of 8 MiB: the whole call has no room there, its chunks have.
+TEST_P(AutoCalls, OperandsLargerThanTheDevice) {
+  std::vector<double> rows(200 * 30000, 0.5), sums(200);
+  const guf_operand row = here(rows, {200, 30000});
+  ASSERT_EQ(run("auto_both:ends", {row, row}, here(sums)), GUF_OK) << error_.message;
+  EXPECT_THAT(sums, Each(1.5));
+  EXPECT_FALSE(ran_there());
+  EXPECT_THAT(explain("auto_both:ends", {row, row}),
+              HasSubstr(on_cpu() ? "the host itself" : "larger than its memory"));
+  sums.assign(200, 0);
+  int64_t done = 0;
+  ASSERT_EQ(guf_call_chunked(find("auto_both:ends"), ready({row, row}, {here(sums)}), nullptr,
+                             &done, &error_),
+            GUF_OK)
+      << error_.message;
+  EXPECT_THAT(sums, Each(1.5));
+  EXPECT_EQ(ran_there(), !on_cpu());
+}
+
+TEST_P(AutoCalls, LightCallsInChunksStayOnTheHost) {
+  std::vector<double> a(100000, 2), out(100000);
+  int64_t done = 0;
+  ASSERT_EQ(guf_call_chunked(find("add"), ready({here(a), here(a)}, {here(out)}), nullptr, &done,
+                             &error_),
+            GUF_OK)
+      << error_.message;
+  EXPECT_THAT(out, Each(4.0));
+  EXPECT_FALSE(ran_there());
+}
+
+// A plan copies nothing: of host operands it is one of the host, whatever it computes.
+TEST_P(AutoCalls, PlansRunWhereTheirOperandsLie) {
+  guf_plan plan = nullptr;
+  ASSERT_EQ(guf_plan_create(find("auto_both:ends"),
+                            ready({here(large_), here(large_)}, {here(sum_)}), &plan, &error_),
+            GUF_OK)
+      << error_.message;
+  const uint64_t addresses[] = {reinterpret_cast<uint64_t>(large_.data()),
+                                reinterpret_cast<uint64_t>(large_.data()),
+                                reinterpret_cast<uint64_t>(sum_.data())};
+  EXPECT_EQ(guf_plan_launch(plan, nullptr, 3, addresses, 0, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(sum_[0], 2.25);
+  EXPECT_FALSE(ran_there());
+  char text[8192];
+  uint64_t length = sizeof text;
+  EXPECT_EQ(guf_plan_explain(plan, text, &length, &error_), GUF_OK);
+  EXPECT_THAT(text, HasSubstr(on_cpu() ? "the host itself" : "as a plan moves no operands"));
+  guf_plan_release(plan, nullptr);
+
+  const guf_array x = filled(device(0), 3, 4), to = filled(device(0), 3, 0);
+  ASSERT_EQ(guf_plan_create(find("add"), ready({operand_of(x), operand_of(x)}, {operand_of(to)}),
+                            &plan, &error_),
+            GUF_OK)
+      << error_.message;
+  length = sizeof text;
+  EXPECT_EQ(guf_plan_explain(plan, text, &length, &error_), GUF_OK);
+  EXPECT_THAT(text, HasSubstr("add on " + there() + ":"));
+  guf_plan_release(plan, nullptr);
+}
+
+// The rule, by its numbers: steps on 2560 bytes per ns against 50 us and 8 bytes per ns.
+TEST_P(AutoCalls, TheRule) {
+  if (on_cpu()) GTEST_SKIP() << "nothing is weighed";
+  std::vector<double> a(4400), b(4300);
+  EXPECT_THAT(explain("auto_both:ends", {here(a), here(a)}),
+              HasSubstr("ends on " + there() + ": "));
+  EXPECT_EQ(line_of(explain("auto_both:ends", {here(a), here(a)}), "device auto"),
+            "device auto is " + there() +
+                ": there, as the work outweighs moving operands: 19360000 steps of work, 70408 "
+                "bytes to move");
+  EXPECT_EQ(line_of(explain("auto_both:ends", {here(b), here(b)}), "device auto"),
+            "device auto is " + there() +
+                ": kept on the host, which is done sooner than the bus: 18490000 steps of work, "
+                "68808 bytes to move");
+  // Elements of 4 bytes are half the work.
+  std::vector<float> c(4400);
+  EXPECT_THAT(explain("auto_both:ends", {floats_here(c), floats_here(c)}), HasSubstr("kept on"));
+  // A dimension that follows from others is no work; what is stretched crosses once.
+  double one = 1;
+  EXPECT_THAT(explain("auto_both:first_of", {here(a), here(b)}),
+              HasSubstr(": 18920000 steps of work, 103992 bytes"));
+  EXPECT_THAT(explain("auto_both:ends", {stretched(one, {10, 4400}), here(a)}),
+              HasSubstr(": 193600000 steps of work, 35288 bytes"));
+}
+
+// What `run` left behind was decided by shapes: the same call, the same place.
+TEST_P(AutoCalls, EmptyCallsAndErrors) {
+  std::vector<double> none;
+  ASSERT_EQ(run("add", {here(none), here(none)}, {}), GUF_OK) << error_.message;
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu");
+  EXPECT_EQ(run("add", {here(x_), here(large_)}, {}), GUF_E_SHAPE);
+  EXPECT_EQ(run("matmul", {here(x_), here(large_)}, {}), GUF_E_SHAPE);
+  EXPECT_FALSE(ran_there());
+}
+
+INSTANTIATE_TEST_SUITE_P(On, AutoCalls, testing::Values(chosen()), name_of);
+
+}  // namespace
+}  // namespace device_test
