@@ -13,7 +13,7 @@ import command_fixture
 import numpy as np
 
 SIMULATED = 'GUFUNC_SIM_ITEMS' in os.environ
-DEVICES = ['cpu', 'cuda:0', 'roc:0'] if SIMULATED else ['cpu']
+DEVICES = ['cpu', 'cuda:0', 'roc:0', 'auto'] if SIMULATED else ['cpu', 'auto']
 ROW = ['backend', 'version', 'state', 'reason', 'driver', 'path', 'devices']
 DEVICE = ['spec', 'state', 'reason', 'name', 'target', 'units', 'memory_bytes', 'memory_free_bytes']
 
@@ -202,6 +202,28 @@ class RunOnDevices(command_fixture.CommandTest):
                 np.testing.assert_allclose(wanted, self.a.sum())
             np.testing.assert_array_equal(np.load(self.out), wanted)
             self.out.unlink()
+
+    @unittest.skipUnless(SIMULATED, 'no simulated devices')
+    def test_auto_tells_where_it_ran(self):
+        large = self.save('large.npy', np.ones((1200, 1200)))
+        for spec, *words in (
+            ('cpu', 'explain', 'add', *self.inputs),
+            ('cuda:0', 'explain', 'matmul', large, large),
+            ('cpu', 'reduce', 'add', self.inputs[0], '--explain'),
+        ):
+            first, second = self.ok(*words, '--device', 'auto').splitlines()[:2]
+            self.assertIn(f' on {spec}: loop', first)
+            self.assertTrue(second.startswith('device auto is cuda:0: '), second)
+        for words in (('run', 'add', *self.inputs), ('reduce', 'add', self.inputs[0])):
+            for device, spec in (('auto', 'cpu'), ('cuda:0', 'cuda:0')):
+                options = ('-o', self.out, '--time', '--device', device)
+                code, _, err = self.run_tool(*words, *options)
+                self.assertEqual(code, 0, err)
+                self.assertIn(f' on {spec} (', err)
+                self.out.unlink()
+        with machine(GUFUNC_BACKENDS='cpu'):
+            told = self.ok('explain', 'add', '1', '2', '--device', 'auto')
+            self.assertIn('device auto is cpu: the host itself', told)
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
     def test_refusals(self):

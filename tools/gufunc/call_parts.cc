@@ -167,6 +167,12 @@ guf_device device_of(const std::string &spec) {
   return device;
 }
 
+guf_device device_in(const std::string &explanation) {
+  const std::string line = explanation.substr(0, explanation.find('\n'));
+  const size_t begin = line.find(" on ") + 4;
+  return device_of(line.substr(begin, line.find(": ", begin) - begin));
+}
+
 guf_operand tensor_operand(const guf_tensor *tensor) {
   guf_operand operand = {};
   operand.kind = GUF_OPERAND_TENSOR;

@@ -42,6 +42,8 @@ int64_t axis_of(std::string_view text, std::string_view whole, const char *wante
 uint32_t threads_of(const std::string &text);   // "" is 0: the backend's choice
 guf_dtype dtype_of(const std::string &name);    // "" is 0: any
 guf_device device_of(const std::string &spec);  // "" is NULL: where the operands lie
+// The device that the first line of an explanation names: "add on cuda:0: loop 11 ...".
+guf_device device_in(const std::string &explanation);
 guf_operand tensor_operand(const guf_tensor *tensor);
 guf_ufunc_info info_of(guf_ufunc ufunc);
 // How many results a call has: its outputs, or its inout operands where it has no outputs.

@@ -73,8 +73,10 @@ class Method {
   void execute() {
     StreamHandle stream;
     Call call;
-    if (shows_progress()) call.check(guf_stream_create(device_, 0, stream.out(), call.error()));
-    const auto start = std::chrono::steady_clock::now();
+    // A stream would decide where a method on device auto runs.
+    if (shows_progress() && !automatic())
+      call.check(guf_stream_create(device_, 0, stream.out(), call.error()));
+    start_ = std::chrono::steady_clock::now();
     if (options_.method == "reduce") {
       reduce(stream.get());
     } else if (options_.method == "outer") {
@@ -89,11 +91,11 @@ class Method {
     }
     if (stream.get() != nullptr)
       wait_with_progress(stream.get(), options_.name, files_.touched_elements());
-    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     events_.print(info_.name);
     if (options_.time && !options_.explain) {
-      report_time(options_.name + "." + options_.method, device_, threads_, seconds_,
-                  files_.touched_bytes(), files_.touched_elements());
+      report_time(options_.name + "." + options_.method, automatic() ? device_in(text_) : device_,
+                  threads_, seconds_, files_.touched_bytes(), files_.touched_elements());
     }
   }
 
@@ -118,6 +120,8 @@ class Method {
   }
 
  private:
+  bool automatic() const { return options_.device == "auto"; }
+
   // A ufunc's outputs, or what a reduction with a state has.
   size_t nresults() const {
     if (options_.method == "outer") return results_of(info_);
@@ -154,13 +158,13 @@ class Method {
   template <class Args, class Run, class Explain>
   void answer(Args &args, Run run, Explain explain) {
     Call call;
-    if (!options_.explain) {
-      call.check(run(ufunc_.get(), &args, call.error()));
-      return;
+    if (options_.explain || (options_.time && automatic())) {
+      text_ = text_of([&](char *to, uint64_t *length, guf_error *error) {
+        return explain(ufunc_.get(), &args, to, length, error);
+      });
+      start_ = std::chrono::steady_clock::now();
     }
-    text_ = text_of([&](char *to, uint64_t *length, guf_error *error) {
-      return explain(ufunc_.get(), &args, to, length, error);
-    });
+    if (!options_.explain) call.check(run(ufunc_.get(), &args, call.error()));
   }
 
   void reduce(guf_stream stream) {
@@ -285,6 +289,7 @@ class Method {
   guf_device device_ = nullptr;
   std::vector<ArrayHandle> results_;  // what the library allocated
   bool zeroed_ = false;               // results_ are there before the call
+  std::chrono::steady_clock::time_point start_;
   double seconds_ = 0;
   std::string text_;  // --explain
 };

@@ -47,11 +47,13 @@ class Run {
     if (device == nullptr) call.check(guf_device_get(nullptr, "cpu", &device, call.error()));
     // A stream is there for the progress line only: failures of a call without one read as NumPy's.
     StreamHandle stream;
-    if (shows_progress() && options_.chunk.empty()) {
+    const bool automatic = options_.device == "auto";  // a stream would decide where it runs
+    if (automatic && options_.time) device = device_in(explanation());
+    if (shows_progress() && options_.chunk.empty() && !automatic) {
       call.check(guf_stream_create(device, 0, stream.out(), call.error()));
       args_.stream = stream.get();
     }
-    args_.device = device;
+    if (!automatic) args_.device = device;
     const auto start = std::chrono::steady_clock::now();
     // A new file is full of zeros, an existing one keeps what the mask leaves out.
     if (args_.where != nullptr && files_.new_files().empty())
@@ -72,9 +74,7 @@ class Run {
   }
 
   void explain() {
-    const std::string text = text_of([&](char *to, uint64_t *length, guf_error *error) {
-      return guf_explain(ufunc_.get(), &args_, to, length, error);
-    });
+    const std::string text = explanation();
     if (common_.json) {
       fmt::print("{}\n", nlohmann::ordered_json(
                              {{"ufunc", info_.name}, {"operands", operands_json()}, {"plan", text}})
@@ -94,6 +94,12 @@ class Run {
   }
 
  private:
+  std::string explanation() {
+    return text_of([&](char *to, uint64_t *length, guf_error *error) {
+      return guf_explain(ufunc_.get(), &args_, to, length, error);
+    });
+  }
+
   // A signature without outputs: its inout operands are the results, each copied into a place of
   // its own unless --inplace says otherwise.
   bool no_outputs() const { return info_.nout == 0; }
