@@ -114,6 +114,7 @@ void Device::drop_capture(Stream &stream) {
 
 void Device::close_stream(Stream &stream) {
   if (stream.owned()) drop_capture(stream);
+  status_ring_.give_back(captures_.close(stream), nullptr);
   memory_.remove_stream(stream);
   if (!stream.owned()) return stream.release();
   {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "backends/gpu/captures.h"
 #include "backends/gpu/device_steps.h"
 #include "backends/gpu/driver.h"
 #include "backends/gpu/gpu_fork.h"
@@ -40,6 +41,7 @@ class Device {
   const Context &context() const { return context_; }
   const DeviceTraits &traits() const { return traits_; }
   GuardShelf &guards() { return guards_; }
+  Captures &captures() { return captures_; }
   StatusRing &status_ring() { return status_ring_; }
   StagedCopies &staged_copies() { return staged_copies_; }
   MoveKernels &moves() { return moves_; }
@@ -91,6 +93,7 @@ class Device {
   GuardShelf guards_;
   Native driver_pool_ = nullptr;
   MemoryPool memory_, pinned_, mapped_, managed_;
+  Captures captures_;
   StatusRing status_ring_;
   StagedCopies staged_copies_;
   MoveKernels moves_;

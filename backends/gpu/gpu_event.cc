@@ -22,6 +22,7 @@ Event::~Event() {
 guf_status Event::record(Stream &stream, guf_error *error) {
   GUF_GPU_TRY(device_.check(device_.driver().event_record(native_, stream.native()),
                             "recording an event", error));
+  capture_.store(device_.captures().of(stream), std::memory_order_relaxed);
   ask(stream);
   recorded_.store(true, std::memory_order_release);
   return GUF_OK;

@@ -22,6 +22,8 @@ class Event {
 
   Device &device() const { return device_; }
   Native native() const { return native_; }
+  // The capture of ours that it marks a place in; 0: none.
+  uint64_t capture() const { return capture_.load(std::memory_order_relaxed); }
   bool recorded() const { return recorded_.load(std::memory_order_acquire); }
 
   guf_status record(Stream &stream, guf_error *error);
@@ -38,6 +40,7 @@ class Event {
 
   Device &device_;
   const Native native_;
+  std::atomic<uint64_t> capture_{0};
   std::atomic<bool> recorded_{false};
   std::atomic<bool> concerned_{false};  // asks a stream, or keeps a failure
   // Guarded by the lock of failures:

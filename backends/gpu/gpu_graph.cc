@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that was freed while its stream was captured belongs to the graph: every run uses it.
+// Memory that was freed while its stream was captured belongs to the graph: every run uses it. So do
+// the status words of its kernels.
 #include "backends/gpu/gpu_graph.h"
 
+#include <atomic>
 #include <mutex>
 
 #include "backends/gpu/gpu_device.h"
 
 namespace gufunc::gpu {
 namespace {
+
+// The status words of captured work. Graphs share them when one's work becomes another's as well.
+struct Words {
+  explicit Words(StatusSlot *all) : first(all) {}
+
+  StatusSlot *const first;  // in the order of the work
+  std::atomic<uint32_t> holders{1};
+  std::mutex mutex;         // held from one run's launch until its looks are queued
+  Native looked = nullptr;  // an event behind the last looks, once there were some
+};
 
 struct Graph {
   explicit Graph(Device &owner) : device(owner) {}
@@ -18,6 +30,7 @@ struct Graph {
   Native executable = nullptr;
   Native last_run = nullptr;  // an event behind it, once there was one
   Block *memory = nullptr;
+  Words *words = nullptr;  // NULL: its work cannot fail
 };
 
 guf_status make_executable(Graph &graph, guf_error *error) {
@@ -49,6 +62,58 @@ void give_memory_back(Graph &graph) {
   graph.memory = nullptr;
 }
 
+// The same, behind the last looks.
+void drop_words(Device &device, Words *words) {
+  if (words == nullptr || words->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  Stream &order = device.default_stream();
+  if (words->looked != nullptr) {
+    device.note(device.driver().stream_wait(order.native(), words->looked));
+  }
+  device.status_ring().give_back(words->first, words->looked == nullptr ? nullptr : &order);
+  if (words->looked != nullptr) device.note(device.driver().event_close(words->looked));
+  destroy(words);
+}
+
+// Runs the graph's work on the stream, between the looks of its last run and its own: a run clears
+// the words where it begins.
+guf_status run_looked_at(Graph &graph, Stream &order, guf_error *error) {
+  Device &device = graph.device;
+  Driver &driver = device.driver();
+  Words &words = *graph.words;
+  const std::lock_guard lock(words.mutex);
+  if (words.looked == nullptr) {
+    GUF_GPU_TRY(device.check(driver.event_open(EventKind::kOrder, &words.looked), "making an event",
+                             error));
+  } else {
+    GUF_GPU_TRY(device.check(driver.stream_wait(order.native(), words.looked),
+                             "waiting for a graph's last run", error));
+  }
+  GUF_GPU_TRY(device.check(driver.graph_launch(graph.executable, order.native()),
+                           "launching a graph", error));
+  const guf_status looks =
+      device.status_ring().look_at(words.first, order, order.next_launch(), error);
+  const Code recorded = driver.event_record(words.looked, order.native());
+  const guf_status marked =
+      device.check(recorded, "recording an event", looks == GUF_OK ? error : nullptr);
+  return looks != GUF_OK ? looks : marked;
+}
+
+// Now that the work is both's.
+guf_status share_words(Graph &kept, const Graph &model) {
+  if (kept.words == model.words) return GUF_OK;
+  drop_words(kept.device, kept.words);
+  kept.words = model.words;
+  if (kept.words != nullptr) kept.words->holders.fetch_add(1, std::memory_order_relaxed);
+  return GUF_OK;
+}
+
+guf_status run_work(Graph &graph, Stream &order, guf_error *error) {
+  if (graph.words != nullptr) return run_looked_at(graph, order, error);
+  Device &device = graph.device;
+  return device.check(device.driver().graph_launch(graph.executable, order.native()),
+                      "launching a graph", error);
+}
+
 }  // namespace
 
 guf_status capture_begin(void *device, void *stream, int32_t mode, guf_error *error) {
@@ -60,7 +125,10 @@ guf_status capture_begin(void *device, void *stream, int32_t mode, guf_error *er
   GUF_GPU_TRY(visit.begin(error));
   const Code code = owner.driver().capture_begin(owner.stream_of(stream).native(),
                                                  static_cast<CaptureMode>(mode));
-  return owner.check(code, "beginning a capture", error);
+  GUF_GPU_TRY(owner.check(code, "beginning a capture", error));
+  const guf_status status = owner.captures().open(owner.stream_of(stream), error);
+  if (status != GUF_OK) owner.drop_capture(owner.stream_of(stream));
+  return status;
 }
 
 guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *error) {
@@ -74,9 +142,18 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
   // A driver that fails here has ended it, mostly.
   if (code != kDone) owner.drop_capture(order);
   Block *const memory = owner.pool(Backing::kDevice).take_captured(order);
+  StatusSlot *const words = owner.captures().close(order);
   auto *graph = code == kDone && !lost ? create<Graph>(owner) : nullptr;
+  if (graph != nullptr && words != nullptr) {
+    graph->words = create<Words>(words);
+    if (graph->words == nullptr) {
+      destroy(graph);
+      graph = nullptr;
+    }
+  }
   if (graph == nullptr) {
     owner.pool(Backing::kDevice).give_all(memory, order);
+    owner.status_ring().give_back(words, nullptr);
     if (code == kDone) owner.note(owner.driver().graph_close(native));
     if (lost) return owner.fail_lost(error);
     return code == kDone ? fail_memory(error, "a graph")
@@ -113,30 +190,28 @@ guf_status graph_update(void *graph, void *newer, guf_error *error) {
     GUF_GPU_TRY(device.check(device.driver().graph_update(kept.executable, model.graph, &updated),
                              "updating a graph", error));
   }
-  if (updated) return GUF_OK;
+  if (updated) return share_words(kept, model);
   Native fresh = nullptr;
   GUF_GPU_TRY(device.check(device.driver().graph_instantiate(model.graph, &fresh),
                            "instantiating a graph", error));
   if (kept.executable != nullptr) device.note(device.driver().executable_close(kept.executable));
   kept.executable = fresh;
-  return GUF_OK;
+  return share_words(kept, model);
 }
 
 guf_status graph_launch(void *graph, void *stream, guf_error *error) {
-  auto &run = *static_cast<Graph *>(graph);
-  Device &device = run.device;
+  auto &queued = *static_cast<Graph *>(graph);
+  Device &device = queued.device;
   Visit visit(device);
   GUF_GPU_TRY(visit.begin(error));
-  const std::lock_guard lock(run.mutex);
-  GUF_GPU_TRY(make_executable(run, error));
+  const std::lock_guard lock(queued.mutex);
+  GUF_GPU_TRY(make_executable(queued, error));
   Stream &order = device.stream_of(stream);
-  const Native native = order.native();
   {
     const TraceSpan span(order, GUF_TRACE_GRAPH);
-    GUF_GPU_TRY(device.check(device.driver().graph_launch(run.executable, native),
-                             "launching a graph", error));
+    GUF_GPU_TRY(run_work(queued, order, error));
   }
-  return mark_run(run, native, error);
+  return mark_run(queued, order.native(), error);
 }
 
 void graph_destroy(void *graph) {
@@ -147,6 +222,7 @@ void graph_destroy(void *graph) {
     Visit visit(device);
     if (!visit.begin_closing()) return;
     give_memory_back(*gone);
+    drop_words(device, gone->words);
     Driver &driver = device.driver();
     if (gone->executable != nullptr) device.note(driver.executable_close(gone->executable));
     if (gone->graph != nullptr) device.note(driver.graph_close(gone->graph));

@@ -111,9 +111,14 @@ guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
   Visit visit(device);
   GUF_GPU_TRY(visit.begin(error));
   if (!awaited.recorded()) return GUF_OK;
-  const Native native = device.stream_of(stream).native();
-  return device.check(device.driver().stream_wait(native, awaited.native()),
-                      "making the stream wait for an event", error);
+  Stream &waiting = device.stream_of(stream);
+  GUF_GPU_TRY(device.check(device.driver().stream_wait(waiting.native(), awaited.native()),
+                           "making the stream wait for an event", error));
+  const uint64_t capture = awaited.capture();
+  if (__builtin_expect(capture != 0, 0) && &awaited.device() == &device) {
+    device.captures().join(waiting, capture);
+  }
+  return GUF_OK;
 }
 
 guf_status event_open(void *device, void **out_event, guf_error *error) {

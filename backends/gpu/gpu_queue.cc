@@ -18,6 +18,16 @@ guf_status check_flags(uint32_t flags, uint32_t known, const char *what, guf_err
               unknown);
 }
 
+// So that launches that may fail allocate nothing. A device that is full may still do without: not
+// every function needs a word.
+guf_status reserve_words(Device &device, guf_error *error) {
+  guf_error told = {};
+  told.struct_size = sizeof told;
+  const guf_status status = device.status_ring().reserve(&told);
+  if (status == GUF_OK || status == GUF_E_DEVICE_MEMORY || status == GUF_E_NO_MEMORY) return GUF_OK;
+  return fail_native(error, status, told.native_code, "%s", told.message);
+}
+
 constexpr uint32_t kLaunchFlags = GUF_LAUNCH_GENERALIZED | GUF_LAUNCH_ANY_THREAD |
                                   GUF_LAUNCH_STATUS | GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST |
                                   GUF_LAUNCH_SWAPPED;
@@ -57,6 +67,7 @@ guf_status kernel_get(void *module, uint32_t, const char *name, void **out_kerne
   GUF_GPU_TRY(visit.begin(error));
   Kernel *kernel = nullptr;
   GUF_GPU_TRY(owner.kernel(name, &kernel, error));
+  if (kernel->raw == nullptr) GUF_GPU_TRY(reserve_words(owner.device(), error));
   *out_kernel = kernel;
   return GUF_OK;
 }

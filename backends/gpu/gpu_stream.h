@@ -34,6 +34,10 @@ class Stream {
   // Whether it is being captured into a graph. With the device's context current.
   guf_status capturing(bool *out, guf_error *error) const;
 
+  // Number of the last capture of ours that it took part in (captures.h).
+  uint64_t capture() const { return capture_.load(std::memory_order_relaxed); }
+  void set_capture(uint64_t number) { capture_.store(number, std::memory_order_relaxed); }
+
   // The work of a launch may still fail: between these, records of events remember to ask.
   void expect() { expected_.fetch_add(1, std::memory_order_acq_rel); }
   void expected_came() { expected_.fetch_sub(1, std::memory_order_acq_rel); }
@@ -61,7 +65,7 @@ class Stream {
   const bool owned_;
   const uint32_t number_;
   std::atomic<uint32_t> references_{1};
-  std::atomic<uint64_t> launches_{0};
+  std::atomic<uint64_t> launches_{0}, capture_{0};
   std::atomic<uint32_t> expected_{0};
   std::atomic<bool> failed_{false};
   // Guarded by the lock of failures:

@@ -92,7 +92,7 @@ guf_status Request::upload(const void *source, uint64_t bytes, uint64_t *out_add
 
 guf_status Request::status_word(uint64_t *out_address, guf_error *error) {
   if (status_ == nullptr) {
-    GUF_GPU_TRY(device_.status_ring().take(stream_, &status_, error));
+    GUF_GPU_TRY(device_.status_ring().take(stream_, wish_, &status_, error));
   }
   *out_address = status_->device_address;
   return GUF_OK;

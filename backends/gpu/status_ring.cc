@@ -48,26 +48,48 @@ StatusSlot *StatusRing::take_free() {
   return slot;
 }
 
-guf_status StatusRing::take(Stream &stream, StatusSlot **out, guf_error *error) {
+void StatusRing::put(StatusSlot *slot) {
+  const std::lock_guard lock(mutex_);
+  slot->next = free_;
+  free_ = slot;
+}
+
+guf_status StatusRing::take_any(StatusSlot **out, guf_error *error) {
+  while ((*out = take_free()) == nullptr) GUF_GPU_TRY(grow(error));
+  return GUF_OK;
+}
+
+guf_status StatusRing::reserve(guf_error *error) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (chunks_ != nullptr) return GUF_OK;
+  }
+  return grow(error);
+}
+
+guf_status StatusRing::take(Stream &stream, const StatusWish &wish, StatusSlot **out,
+                            guf_error *error) {
   bool captured = false;
   GUF_GPU_TRY(stream.capturing(&captured, error));
-  if (captured) {
+  const uint64_t capture = captured ? device_.captures().of(stream) : 0;
+  if (captured && wish.watch != nullptr && (wish.watch->report | wish.watch->fail) != 0) {
     return fail(error, GUF_E_CAPTURE,
-                "the stream is captured: work that may fail, or looks for floating-point events, "
-                "cannot be part of a graph");
+                "the stream is captured: work that looks for floating-point events cannot be part "
+                "of a graph");
   }
-  StatusSlot *slot = take_free();
-  while (slot == nullptr) {
-    GUF_GPU_TRY(grow(error));
-    slot = take_free();
+  if (captured && capture == 0) {
+    return fail(error, GUF_E_CAPTURE,
+                "the stream is captured by other functions than gufunc's: work that may fail "
+                "cannot be part of such a graph");
   }
+  StatusSlot *slot = nullptr;
+  GUF_GPU_TRY(take_any(&slot, error));
+  slot->capture = capture;
   const guf_status status =
       device_.check(device_.driver().set(slot->device_address, 0, 4, 1, stream.native()),
                     "clearing a status word", error);
   if (status != GUF_OK) {
-    const std::lock_guard lock(mutex_);
-    slot->next = free_;
-    free_ = slot;
+    put(slot);
     return status;
   }
   *out = slot;
@@ -115,8 +137,43 @@ guf_status StatusRing::grow(guf_error *error) {
   return GUF_OK;
 }
 
+// A word whose capture is over meanwhile may be in a graph that nobody knows: it is lost.
 guf_status StatusRing::look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish,
                                   guf_error *error) {
+  if (__builtin_expect(slot->capture == 0, 1)) {
+    return queue_look(slot, slot->device_address, stream, wish, error);
+  }
+  slot->failure = wish.failure;
+  slot->launch = wish.launch;
+  if (device_.captures().add(slot->capture, slot)) return GUF_OK;
+  return fail(error, GUF_E_CAPTURE, "the stream's capture was ended by another thread");
+}
+
+guf_status StatusRing::look_at(const StatusSlot *words, Stream &stream, uint64_t launch,
+                               guf_error *error) {
+  for (; words != nullptr; words = words->next) {
+    StatusSlot *slot = nullptr;
+    GUF_GPU_TRY(take_any(&slot, error));
+    const StatusWish wish = {nullptr, words->failure, words->launch == 0 ? 0 : launch};
+    GUF_GPU_TRY(queue_look(slot, words->device_address, stream, wish, error));
+  }
+  return GUF_OK;
+}
+
+void StatusRing::give_back(StatusSlot *words, Stream *stream) {
+  while (words != nullptr) {
+    StatusSlot *const slot = words;
+    words = slot->next;
+    if (stream == nullptr) {
+      put(slot);
+    } else {
+      queue_look(slot, slot->device_address, *stream, StatusWish(), nullptr);
+    }
+  }
+}
+
+guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &stream,
+                                  const StatusWish &wish, guf_error *error) {
   slot->watch = wish.watch == nullptr ? guf_launch_watch{} : *wish.watch;
   std::memset(slot->name, 0, sizeof(slot->name));
   if (wish.watch != nullptr) {
@@ -126,10 +183,9 @@ guf_status StatusRing::look_later(StatusSlot *slot, Stream &stream, const Status
   slot->launch = wish.launch;
   Driver &driver = device_.driver();
   // Until it is queued the slot is nobody's: kernels may still write its word.
-  GUF_GPU_TRY(
-      device_.check(driver.copy(reinterpret_cast<uint64_t>(slot->host), slot->device_address,
-                                sizeof(uint32_t), Direction::kToHost, stream.native()),
-                    "copying a status word", error));
+  GUF_GPU_TRY(device_.check(driver.copy(reinterpret_cast<uint64_t>(slot->host), word,
+                                        sizeof(uint32_t), Direction::kToHost, stream.native()),
+                            "copying a status word", error));
   stream.retain();
   stream.expect();
   slot->stream.store(&stream, std::memory_order_release);

@@ -176,7 +176,10 @@ GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint6
  *         is needed
  *         GUF_E_PLAN_MISMATCH <= addresses overlap in another way than the plan assumes
  *         GUF_E_DEVICE_MISMATCH <= the stream's device;  GUF_E_LOOP, GUF_E_VALUE, GUF_E_LAUNCH
- * [mt] [capture-safe]; [no-alloc] with a NULL stream, else the library notes what to keep alive;
+ *         GUF_E_CAPTURE <= the stream is captured, and operands have to pass through memory of the
+ *                          library's; or the loop may fail (integer power, functions with failure=)
+ *                          and the program captures with its vendor's functions
+ * [mt] [capture-safe] but for these; [no-alloc] with a NULL stream, else the library notes what to keep alive;
  * blocks only on cpu with a NULL stream: until the result is there. */
 GUF_API guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses,
                                    const uint64_t *addresses, uint64_t workspace, guf_error *error);

@@ -13,7 +13,8 @@ typedef struct guf_graph_s *guf_graph;
  * Captured may be: launches of plans; calls and copies between arrays of the device that allocate
  * nothing (outputs given, no overlap, no cast that needs room); events. Everything else on the
  * stream, and any wait for it, gives GUF_E_CAPTURE; the capture goes on without it. The library
- * keeps the arrays that captured work uses.
+ * keeps the arrays that captured work uses. Loops that may fail (integer power, functions with
+ * failure=) fail on the stream that the graph is launched on.
  * Branches: a stream of the same device that waits for an event recorded here joins the capture
  * until it ends; its work has to end in an event that `stream` waits for. Events recorded under a
  * capture mark a place in the graph: to query them or wait for them gives GUF_E_CAPTURE until they

@@ -25,7 +25,8 @@ GUF_API guf_status guf_stream_create(guf_device device, uint32_t flags, guf_stre
 
 /** Adopts a CUstream or hipStream_t. The native stream stays the caller's and must outlive the
  * handle. While the caller captures it by the vendor's functions, calls that allocate nothing and
- * launches of plans are captured; the caller keeps their memory, and all else gives GUF_E_CAPTURE.
+ * launches of plans are captured, but for loops that may fail (integer power, functions with
+ * failure=); the caller keeps their memory, and all else gives GUF_E_CAPTURE.
  * Errors  GUF_E_ARG <= out_stream is NULL, native is 0, flags is not 0;  GUF_E_HANDLE <= device;
  *         GUF_E_UNSUPPORTED <= the device's backend has no native streams (cpu)
  * [mt] [no-block] */

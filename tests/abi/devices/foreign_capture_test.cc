@@ -68,6 +68,7 @@ TEST_P(ForeignCapture, TakesCallsThatAllocateNothing) {
     const guf_array a = filled(there_, 100, 1), b = filled(there_, 100, 2),
                     out = filled(there_, 100, 0), copied = filled(there_, 100, 0);
     const guf_operand x = operand_of(a), y = operand_of(b);
+    const guf_operand whole = operand_of(empty(there_, {100}, GUF_I64));
     ASSERT_EQ(call("add", {x, y}, operand_of(filled(there_, 100, 0)), busy), GUF_OK);
     begin(mode);
     EXPECT_EQ(call("add", {x, y}, operand_of(out), adopted_), GUF_OK) << error_.message;
@@ -77,6 +78,7 @@ TEST_P(ForeignCapture, TakesCallsThatAllocateNothing) {
     EXPECT_EQ(guf_stream_synchronize(adopted_, UINT64_MAX, &error_), GUF_E_CAPTURE);
     EXPECT_EQ(guf_stream_synchronize(adopted_, 1000, &error_), GUF_E_CAPTURE);
     EXPECT_EQ(call("add", {x, y}, {}, adopted_), GUF_E_CAPTURE);
+    EXPECT_EQ(call("power", {whole, whole}, whole, adopted_), GUF_E_CAPTURE);  // it may fail
     guf_array made = nullptr;
     EXPECT_EQ(guf_array_copy(a, GUF_ORDER_C, adopted_, &made, &error_), GUF_E_CAPTURE);
     std::vector<float> host(100);
