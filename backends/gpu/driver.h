@@ -23,6 +23,7 @@ enum class Sense : uint8_t {
   kNotFound,  // no such symbol
   kNoImage,   // the driver cannot run this image, but perhaps another
   kLost,      // the device or its context failed for good
+  kGone,      // the context of what was named is destroyed: of our own things, as kLost
   kStub,      // the library that was opened is no driver
   kEnabled    // peer access: was enabled before
 };
@@ -33,6 +34,11 @@ struct Meaning {
   Sense sense;
   const char *name;  // "CUDA_ERROR_NO_DEVICE"
 };
+
+// Whether nothing works any more, where the code is about our own context.
+inline bool ends_device(Sense sense) {
+  return sense == Sense::kLost || sense == Sense::kGone;
+}
 
 // What a call that is no question fails with: "not ready" is no failure, but as an answer to it is.
 inline guf_status failure_of(const Meaning &meaning) {

@@ -30,7 +30,7 @@ guf_status Device::start(guf_error *error) {
   if (facts_.pools) {
     const Code code = driver_.pool_open(context_, &driver_pool_);
     if (code != kDone) driver_pool_ = nullptr;
-    if (driver_.meaning(code).sense == Sense::kLost) return check(code, "making a pool", error);
+    if (ends_device(driver_.meaning(code).sense)) return check(code, "making a pool", error);
   }
   memory_.use(driver_pool_);
   const char *const no_cache = host_config("GUFUNC_NO_MEMORY_CACHE");
@@ -152,7 +152,7 @@ void Device::reap_streams(bool all) {
 
 guf_status Device::refuse(Code code, const char *what, guf_error *error) {
   const Meaning &meaning = driver_.meaning(code);
-  if (meaning.sense == Sense::kLost) {
+  if (ends_device(meaning.sense)) {
     Code none = kDone;
     lost_code_.compare_exchange_strong(none, code, std::memory_order_relaxed);
   }

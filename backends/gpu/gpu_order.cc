@@ -16,11 +16,17 @@ guf_status check_same(const Device &a, const Device &b, guf_error *error) {
               a.context().index, b.context().index);
 }
 
-// Adopts a stream of the caller's.
+// Adopts a stream of the caller's. A context that is gone is that stream's: ours was just entered.
 guf_status check_native(Device &device, Native native, guf_error *error) {
   bool belongs = false;
-  GUF_GPU_TRY(device.check(device.driver().stream_belongs(native, device.context(), &belongs),
-                           "asking whose the stream is", error));
+  const Code code = device.driver().stream_belongs(native, device.context(), &belongs);
+  if (const Meaning &meaning = device.driver().meaning(code); meaning.sense == Sense::kGone) {
+    return fail_native(error, GUF_E_HANDLE, code,
+                       "native stream: found one of no living context, wanted one of device %d: "
+                       "%s (%d)",
+                       device.context().index, meaning.name, code);
+  }
+  GUF_GPU_TRY(device.check(code, "asking whose the stream is", error));
   if (belongs) return GUF_OK;
   return fail(error, GUF_E_DEVICE_MISMATCH, "native stream: found one of another device than %d",
               device.context().index);

@@ -55,6 +55,15 @@ guf_status refuse_open(Code code, const char *what, int32_t index, guf_error *er
                      meaning.name, code);
 }
 
+// A context that the caller brought and that is gone is a wrong handle: no device of ours is lost.
+guf_status as_handle(guf_status status, guf_error *error) {
+  const bool is_gone =
+      status == GUF_E_DEVICE_LOST && the_driver->meaning(error->native_code).sense == Sense::kGone;
+  if (!is_gone) return status;
+  error->status = GUF_E_HANDLE;
+  return GUF_E_HANDLE;
+}
+
 // Gives the context back too.
 void end_device(Device *device) {
   Driver &driver = device->driver();
@@ -81,7 +90,10 @@ guf_status make_device(int32_t index, uint64_t native, Device **out_device, guf_
   if (code != kDone) return refuse_open(code, "asking for device", index, error);
   Context context = {};
   code = the_driver->context_open(index, native, &context);
-  if (code != kDone) return refuse_open(code, "opening device", index, error);
+  if (code != kDone) {
+    const char *const what = native == 0 ? "opening device" : "adopting the context for device";
+    return refuse_open(code, what, index, error);
+  }
   auto *device = create<Device>(*the_driver, vendor(), facts, context);
   if (device == nullptr) {
     the_driver->context_close(context);
@@ -155,7 +167,8 @@ guf_status device_open(int32_t index, uint64_t native, void **out_device,
   const std::lock_guard lock(opening);
   GUF_GPU_TRY(check_index(index, error));
   Device *device = nullptr;
-  GUF_GPU_TRY(make_device(index, native, &device, error));
+  const guf_status made = make_device(index, native, &device, error);
+  if (made != GUF_OK) return native == 0 ? made : as_handle(made, error);
   // One per index by the host's promise; more of them only miss the waits of all devices.
   Device *none = nullptr;
   open_devices[index].compare_exchange_strong(none, device, std::memory_order_acq_rel);

@@ -64,7 +64,7 @@ constexpr gpu::Meaning kHipCodes[] = {
     {704, GUF_E_EXISTS, Sense::kEnabled, "hipErrorPeerAccessAlreadyEnabled"},
     {705, GUF_E_DEVICE_MISMATCH, Sense::kPlain, "hipErrorPeerAccessNotEnabled"},
     {708, GUF_E_EXISTS, Sense::kPlain, "hipErrorSetOnActiveProcess"},
-    {709, GUF_E_DEVICE_LOST, Sense::kLost, "hipErrorContextIsDestroyed"},
+    {709, GUF_E_DEVICE_LOST, Sense::kGone, "hipErrorContextIsDestroyed"},
     {710, GUF_E_DEVICE_LOST, Sense::kLost, "hipErrorAssert"},
     {712, GUF_E_EXISTS, Sense::kPlain, "hipErrorHostMemoryAlreadyRegistered"},
     {713, GUF_E_ARG, Sense::kPlain, "hipErrorHostMemoryNotRegistered"},

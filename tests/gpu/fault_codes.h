@@ -12,7 +12,7 @@ namespace gufunc::gpu_test {
 
 struct FaultCode {
   int code;
-  guf_status status;  // of a call that it fails
+  guf_status status;  // of a call that it fails, unless it is about what the program brought
   bool lost;          // the device is gone for this process
 };
 
@@ -25,6 +25,7 @@ inline constexpr int kNoBinary = 209;
 inline constexpr int kNotFound = 500;
 inline constexpr int kNotReady = 600;
 inline constexpr int kPeerEnabled = 704;
+inline constexpr int kContextDestroyed = 709;
 inline constexpr int kUpdateFailed = 910;
 
 }  // namespace gufunc::gpu_test

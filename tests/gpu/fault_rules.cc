@@ -167,6 +167,20 @@ guf_status status_of(const std::string &function, const FaultCode &code) {
              : code.status;
 }
 
+// What a driver says of the stream or the context that a program brings is no word on the device.
+FaultCode meant_by(const Trial &run, size_t struck, const FaultCode &code) {
+  const std::vector<Call> &calls = run.calls();
+  const auto is = [&](size_t i, const char *slot) { return std::strcmp(calls[i].slot, slot) == 0; };
+  bool brought = is(struck, "stream_open") &&
+                 run.fault().function == pick("cuStreamGetCtx", "hipStreamGetDevice");
+  // Only who adopts a context asks for one before.
+  for (size_t i = 0; i < struck && is(struck, "device_open"); ++i) {
+    brought = brought || is(i, "device_native");
+  }
+  if (!brought || code.code != kContextDestroyed) return code;
+  return {code.code, GUF_E_HANDLE, false};
+}
+
 bool is_told(const Call &call, guf_status status, const FaultCode &code) {
   const std::string number = "(" + std::to_string(code.code) + ")";
   return call.status == status && call.native_code == code.code &&
@@ -231,24 +245,30 @@ std::string judge_lost(const Trial &run, size_t first, const void *asked, const 
 // After a code that the driver repeats for ever.
 std::string judge_sticky(const Trial &run, size_t struck, const FaultCode &code) {
   const Call &first = run.calls()[struck];
+  std::set<const void *> lost;
+  const FaultCode meant = meant_by(run, struck, code);
+  if (!meant.lost) {
+    return is_told(first, meant.status, meant) ? judge_lost(run, struck + 1, nullptr, code, &lost)
+                                               : "sticky: " + text_of(first);
+  }
   if (fate_of(first, run.fault().function, code) == Fate::kOpen) return "";
   if (first.status != GUF_OK && !says_lost(first, code)) return "sticky: " + text_of(first);
-  std::set<const void *> lost;
   if (first.status != GUF_OK) lost.insert(first.device);
   return judge_lost(run, struck + 1, first.device, code, &lost);
 }
 
 }  // namespace
 
-std::string judge(const Trial &clean, const Trial &run, const FaultCode &code) {
+std::string judge(const Trial &clean, const Trial &run, const FaultCode &fault) {
   size_t struck = 0;
   while (struck < run.calls().size() && !run.calls()[struck].struck) ++struck;
   if (struck == run.calls().size()) return "the fault did not strike";
   const std::string before = compare(clean, run, 0, struck);
   if (!before.empty()) return "before the fault: " + before;
   const Call &call = run.calls()[struck];
-  if (run.fault().sticky) return judge_sticky(run, struck, code);
-  const Fate fate = fate_of(call, run.fault().function, code);
+  if (run.fault().sticky) return judge_sticky(run, struck, fault);
+  const FaultCode code = meant_by(run, struck, fault);
+  const Fate fate = fate_of(call, run.fault().function, fault);
   if (fate == Fate::kAnswered) {
     if (call.status != GUF_NOT_READY) return "not answered: " + text_of(call);
     return judge_rest(run, struck, false, code);

@@ -27,8 +27,13 @@ GUF_API guf_status guf_stream_create(guf_device device, uint32_t flags, guf_stre
  * handle. While the caller captures it by the vendor's functions, calls that allocate nothing and
  * launches of plans are captured, but for loops that may fail (integer power, functions with
  * failure=); the caller keeps their memory, and all else gives GUF_E_CAPTURE.
- * Errors  GUF_E_ARG <= out_stream is NULL, native is 0, flags is not 0;  GUF_E_HANDLE <= device;
+ * Errors  GUF_E_ARG <= out_stream is NULL, native is 0, flags is not 0
+ *         GUF_E_HANDLE <= device; or the driver knows native as no stream, or as one whose context
+ *                         is destroyed
+ *         GUF_E_DEVICE_MISMATCH <= native is another device's or another context's, where the
+ *                                  driver can tell (gufunc/device.h, guf_device_adopt)
  *         GUF_E_UNSUPPORTED <= the device's backend has no native streams (cpu)
+ *         GUF_E_FORKED;  GUF_E_DEVICE_LOST;  GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
  * [mt] [no-block] */
 GUF_API guf_status guf_stream_adopt(guf_device device, uint64_t native, uint32_t flags,
                                     guf_stream *out_stream, guf_error *error);

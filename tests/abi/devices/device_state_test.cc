@@ -179,6 +179,25 @@ TEST_P(DeviceState, NativeStreamErrors) {
   EXPECT_EQ(adopted, nullptr);
 }
 
+// What is no stream, or one no more, is the program's mistake and costs the device nothing.
+TEST_P(DeviceState, DeadNativeStreams) {
+  const guf_array x = filled(there_, 100, 3);
+  const std::string asked = backend_ == "cuda" ? "cuStreamGetCtx" : "hipStreamGetDevice";
+  uint64_t native = 0;
+  ASSERT_EQ(guf_stream_get_native(nullptr, stream_, &native, &error_), GUF_OK);
+  for (const int code : {400, 709}) {
+    guf_stream adopted = nullptr;
+    sim().fault((asked + ":1:" + std::to_string(code)).c_str());
+    EXPECT_EQ(guf_stream_adopt(there_, native, 0, &adopted, &error_), GUF_E_HANDLE)
+        << error_.message;
+    EXPECT_EQ(error_.native_code, code);
+    EXPECT_EQ(adopted, nullptr);
+    EXPECT_EQ(call("add", {operand_of(x), operand_of(x)}, {}, stream_), GUF_OK) << error_.message;
+    synchronize(stream_);
+    EXPECT_THAT(values(x), Each(3.0F));
+  }
+}
+
 TEST_P(DeviceState, TimeBetweenEvents) {
   const guf_event begun = event(there_), done = event(there_), never = event(there_),
                   far = event(device(1));
