@@ -56,6 +56,22 @@ guf_status guf_device_get(guf_context context, const char *spec, guf_device *out
   });
 }
 
+guf_status guf_device_adopt(const char *spec, uint64_t native, guf_device *out_device,
+                            guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(spec, "spec", error));
+    GUF_TRY(border::need(out_device, "out_device", error));
+    if (native == 0) {
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                        "native is 0, wanted a context of the program's");
+    }
+    backend::Device *device = nullptr;
+    GUF_TRY(backend::adopt_device(spec, native, &device, error));
+    *out_device = reinterpret_cast<guf_device>(device->handle);
+    return GUF_OK;
+  });
+}
+
 guf_status guf_device_get_info(guf_device device, guf_device_info *out_info, guf_error *error) {
   return border::guard(error, [&]() -> guf_status {
     GUF_TRY(border::need(out_info, "out_info", error));

@@ -164,7 +164,8 @@ guf_status refuse_one_more(const Device &device, guf_error *error) {
       device.spec.c_str(), op::kMaxDevices - 1);
 }
 
-guf_status make_device(Record &record, int32_t index, Device **out, guf_error *error) {
+guf_status make_device(Record &record, int32_t index, uint64_t native, Device **out,
+                       guf_error *error) {
   auto device = std::make_unique<Device>();
   device->backend = &record;
   device->index = index;
@@ -177,7 +178,7 @@ guf_status make_device(Record &record, int32_t index, Device **out, guf_error *e
   }
   ErrorRoom room(error);
   GUF_TRY(call_plugin(record, "device_open", error, [&] {
-    return record.api.device_open(index, 0, &device->native, &device->info, room.get());
+    return record.api.device_open(index, native, &device->native, &device->info, room.get());
   }));
   device->host_memory = device->info.host_memory != 0;
   if (!take_number(the_cpu, &device->number)) {
@@ -234,7 +235,8 @@ guf_status probe_backend(Record &record, guf_error *error) {
   return report(record.probed, error);
 }
 
-guf_status open_device(Record &record, int32_t index, Device **out, guf_error *error) {
+guf_status open_device(Record &record, int32_t index, Device **out, guf_error *error,
+                       uint64_t native) {
   GUF_TRY(refuse_when_shut_down(error));
   GUF_TRY(probe_backend(record, error));
   if (index < 0 || index >= record.ndevices) {
@@ -251,7 +253,7 @@ guf_status open_device(Record &record, int32_t index, Device **out, guf_error *e
   guf_status status = GUF_OK;
   const auto result = place.once.run([&] {
     Device *device = nullptr;
-    status = make_device(record, index, &device, error);
+    status = make_device(record, index, native, &device, error);
     place.device.store(device, std::memory_order_release);
     return status == GUF_OK;
   });

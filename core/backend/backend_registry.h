@@ -58,10 +58,15 @@ guf_status open_backend(Record &record, guf_error *error);
 // Opens, then asks for the driver and its devices.  Errors  the record's state
 guf_status probe_backend(Record &record, guf_error *error);
 
-// One of a backend's devices.
+// One of a backend's devices. `native`: where nobody has opened it yet, the context of the
+// program's that it is opened over; 0: the driver's own.
 // Errors  the record's state;  GUF_E_NO_DEVICE <= index, or too many devices in this process;
 //         device_open's own
-guf_status open_device(Record &record, int32_t index, Device **out, guf_error *error);
+guf_status open_device(Record &record, int32_t index, Device **out, guf_error *error,
+                       uint64_t native = 0);
+
+// As guf_device_adopt.
+guf_status adopt_device(const char *spec, uint64_t native, Device **out, guf_error *error);
 
 // Adds a plugin by path and opens it, as guf_backend_load.
 guf_status load_backend(const char *path, guf_error *error);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/backend/backend_registry.h"
+#include "core/backend/gpu_extension.h"
 #include "core/base/log.h"
 
 namespace gufunc::backend {
@@ -60,6 +61,25 @@ std::vector<Record *> automatic_candidates() {
   return candidates;
 }
 
+// Of a device that may have been open already.
+guf_status check_context(Device &device, uint64_t native, guf_error *error) {
+  const guf_gpu_api *api = nullptr;
+  GUF_TRY(gpu_extension(device, "contexts", &api, error));
+  ErrorRoom room(error);
+  uint64_t context = 0;
+  int32_t index = 0;
+  GUF_TRY(api->device_native(device.native, &context, &index, room.get()));
+  if (context == native) return GUF_OK;
+  if (context == 0) {
+    return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+                      "device %s has no context, and adopts none", device.spec.c_str());
+  }
+  return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
+                    "native: found 0x%llx, but device %s is open already, over the context 0x%llx",
+                    static_cast<unsigned long long>(native), device.spec.c_str(),
+                    static_cast<unsigned long long>(context));
+}
+
 }  // namespace
 
 guf_status choose_device(Device **out, guf_error *error) {
@@ -95,6 +115,22 @@ guf_status find_device(const char *spec, Device **out, guf_error *error) {
   Record *const record = find_record(parsed.name);
   if (record == nullptr) return no_such_backend(parsed.name, error);
   return open_device(*record, parsed.index, out, error);
+}
+
+guf_status adopt_device(const char *spec, uint64_t native, Device **out, guf_error *error) {
+  Spec parsed;
+  if (std::string_view(spec) == "auto" || !parse_spec(spec, &parsed)) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "device to adopt: found '%.60s', wanted <backend> or <backend>:<index>",
+                      spec);
+  }
+  Record *const record = find_record(parsed.name);
+  if (record == nullptr) return no_such_backend(parsed.name, error);
+  Device *device = nullptr;
+  GUF_TRY(open_device(*record, parsed.index, &device, error, native));
+  GUF_TRY(check_context(*device, native, error));
+  *out = device;
+  return GUF_OK;
 }
 
 guf_status cpu_device(Device **out, guf_error *error) {

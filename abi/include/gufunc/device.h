@@ -84,6 +84,24 @@ GUF_API guf_status guf_backend_load(const char *path, guf_error *error);
 GUF_API guf_status guf_device_get(guf_context context, const char *spec, guf_device *out_device,
                                   guf_error *error);
 
+/** Opens a device over a context of the program's own, a CUcontext, instead of the driver's primary
+ * one: for programs that made theirs with cuCtxCreate. To be called before anything else opens the
+ * device; from then on the spec, in every call of this process, means the device over that context.
+ * The same native again gives the same device.
+ * Ownership  the context stays the program's, and must live as long as anything of the device is
+ *            used, guf_shutdown included. Once it is destroyed calls on the device fail with
+ *            GUF_E_HANDLE or GUF_E_DEVICE_LOST. What is current on a thread is as before afterwards.
+ * Errors  GUF_E_ARG        <= spec or out_device is NULL, native is 0, or spec is "auto" or malformed
+ *         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
+ *         GUF_E_NO_DEVICE  <= the index is not below the backend's device count
+ *         GUF_E_EXISTS     <= the device is open already, over another context
+ *         GUF_E_HANDLE     <= native is no living context, or one of another device; nothing is open
+ *         GUF_E_UNSUPPORTED <= the backend has no contexts (cpu; roc: HIP has none)
+ *         GUF_E_SHUTDOWN;  GUF_E_NO_MEMORY;  any 9xx <= the backend's state; the message tells why
+ * [mt] */
+GUF_API guf_status guf_device_adopt(const char *spec, uint64_t native, guf_device *out_device,
+                                    guf_error *error);
+
 /** Errors  GUF_E_ARG <= out_info is NULL;  GUF_E_HANDLE <= device;  GUF_E_STRUCT <= struct_size
  * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_device_get_info(guf_device device, guf_device_info *out_info,

@@ -208,7 +208,7 @@ std::set<guf_status> Fixture::good_statuses(const Function &function) const {
   static const std::set<std::string> kOfGpus = {
       "guf_stream_adopt",       "guf_stream_begin_capture", "guf_device_get_memory",
       "guf_device_trim_memory", "guf_device_limit_memory",  "guf_device_enable_peer",
-      "guf_stream_get_native"};
+      "guf_stream_get_native",  "guf_device_adopt"};
   if (kOfGpus.count(name) != 0) return {GUF_E_UNSUPPORTED};
   if (name == "guf_event_elapsed") return {GUF_E_UNSUPPORTED, GUF_E_ARG};
   if (name == "guf_stream_end_capture") return {GUF_E_CAPTURE};
