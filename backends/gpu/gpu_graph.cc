@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that was freed while its stream was captured belongs to the graph: every run uses it. So do
-// the status words of its kernels.
+// Memory that was freed while its stream was captured belongs to the graph: every run uses it. So
+// do the status words of its kernels.
 #include "backends/gpu/gpu_graph.h"
 
 #include <atomic>

@@ -179,8 +179,8 @@ GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint6
  *         GUF_E_CAPTURE <= the stream is captured, and operands have to pass through memory of the
  *                          library's; or the loop may fail (integer power, functions with failure=)
  *                          and the program captures with its vendor's functions
- * [mt] [capture-safe] but for these; [no-alloc] with a NULL stream, else the library notes what to keep alive;
- * blocks only on cpu with a NULL stream: until the result is there. */
+ * [mt] [capture-safe] but for these; [no-alloc] with a NULL stream, else the library notes what to
+ * keep alive; blocks only on cpu with a NULL stream: until the result is there. */
 GUF_API guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses,
                                    const uint64_t *addresses, uint64_t workspace, guf_error *error);
 

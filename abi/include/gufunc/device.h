@@ -89,13 +89,15 @@ GUF_API guf_status guf_device_get(guf_context context, const char *spec, guf_dev
  * device; from then on the spec, in every call of this process, means the device over that context.
  * The same native again gives the same device.
  * Ownership  the context stays the program's, and must live as long as anything of the device is
- *            used, guf_shutdown included. Once it is destroyed calls on the device fail with
- *            GUF_E_HANDLE or GUF_E_DEVICE_LOST. What is current on a thread is as before afterwards.
- * Errors  GUF_E_ARG        <= spec or out_device is NULL, native is 0, or spec is "auto" or malformed
- *         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
- *         GUF_E_NO_DEVICE  <= the index is not below the backend's device count
- *         GUF_E_EXISTS     <= the device is open already, over another context
- *         GUF_E_HANDLE     <= native is no living context, or one of another device; nothing is open
+ *            used, guf_shutdown included; once it is destroyed calls on the device fail with
+ *            GUF_E_HANDLE or GUF_E_DEVICE_LOST. No call changes what is current on its thread.
+ * Errors  GUF_E_ARG         <= spec or out_device is NULL, native is 0, or spec is "auto" or
+ *                              malformed
+ *         GUF_E_NO_BACKEND  <= no plugin of that name; the message lists those found
+ *         GUF_E_NO_DEVICE   <= the index is not below the backend's device count
+ *         GUF_E_EXISTS      <= the device is open already, over another context
+ *         GUF_E_HANDLE      <= native is no living context, or one of another device; nothing is
+ *                              open then
  *         GUF_E_UNSUPPORTED <= the backend has no contexts (cpu; roc: HIP has none)
  *         GUF_E_SHUTDOWN;  GUF_E_NO_MEMORY;  any 9xx <= the backend's state; the message tells why
  * [mt] */
