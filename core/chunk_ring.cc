@@ -148,6 +148,7 @@ guf_status ChunkRing::finish(guf_error *error) {
     backend::ErrorRoom room(nullptr);
     api().stream_synchronize(compute_.get()->native, UINT64_MAX, room.get());
   }
+  if (computed != GUF_OK) backend::forget_launch(error);
   if (computed != GUF_OK && computed != GUF_E_FLOATING_POINT) return computed;
   backend::ErrorRoom later(computed == GUF_OK ? error : nullptr);
   GUF_TRY(api().event_synchronize(slot.sent, UINT64_MAX, later.get()));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/backend/borrowed_stream.h"
 
+#include <cstring>
 #include <iterator>
 #include <mutex>
+#include <string_view>
 
 #include "core/base/fork.h"
 
@@ -31,6 +33,19 @@ guf_status wait_for_stream(Stream &waiting, Stream *other, guf_error *error) {
 
 }  // namespace
 
+void forget_launch(guf_error *error) {
+  if (error == nullptr || error->struct_size < sizeof *error) return;
+  static constexpr std::string_view kBegin = "; launch ", kEnd = " of the stream";
+  const std::string_view text(error->message, strnlen(error->message, sizeof error->message));
+  const size_t place = text.rfind(kBegin);
+  if (place == std::string_view::npos || !text.ends_with(kEnd)) return;
+  const size_t first = place + kBegin.size();
+  if (first >= text.size() - kEnd.size()) return;
+  const std::string_view number = text.substr(first, text.size() - kEnd.size() - first);
+  if (number.find_first_not_of("0123456789") != std::string_view::npos) return;
+  error->message[place] = '\0';
+}
+
 guf_status BorrowedStream::open(Device &device, Stream *after, guf_error *error) {
   ErrorRoom room(error);
   base::Ref<Stream> stream = take_idle(device);
@@ -45,6 +60,7 @@ guf_status BorrowedStream::finish(guf_error *error) {
   const guf_status status =
       stream_->device->backend->api.stream_synchronize(stream_->native, UINT64_MAX, room.get());
   finished_ = true;
+  if (status != GUF_OK) forget_launch(error);
   return status;
 }
 

@@ -7,6 +7,10 @@
 
 namespace gufunc::backend {
 
+// Cuts off what a failure of a stream's work says of its number among the stream's: of a stream
+// that the program does not know it says nothing.
+void forget_launch(guf_error *error);
+
 // The device keeps a few for the next calls. Queues nothing after `finish`.
 class BorrowedStream {
  public:

@@ -209,6 +209,23 @@ TEST_P(ChunkedCalls, ArraysLargerThanTheDevice) {
   EXPECT_EQ(guf_device_limit_memory(there, UINT64_MAX, &error_), GUF_OK);
 }
 
+// The program knows nothing of the streams that a call has for its own length.
+TEST_P(ChunkedCalls, AFailureIsTheCallsOwn) {
+  std::vector<int64_t> x(100, 2), y(100, 3), out(100);
+  y[50] = -1;
+  const guf_operand a = here(x.data(), GUF_I64, {100}), b = here(y.data(), GUF_I64, {100}),
+                    to = here(out.data(), GUF_I64, {100});
+  const char *const text = "Integers to negative integer powers are not allowed.";
+  options_.chunk_bytes = 80;
+  EXPECT_EQ(run("power", {a, b}, to), GUF_E_VALUE);
+  EXPECT_STREQ(error_.message, text);
+  EXPECT_EQ(done_, 50);
+  guf_operand in[] = {a, b};
+  args_.inputs = in;
+  EXPECT_EQ(guf_call(find("power"), &args_, &error_), GUF_E_VALUE);
+  EXPECT_STREQ(error_.message, text);
+}
+
 TEST_P(ChunkedCalls, Errors) {
   std::vector<float> a(100, 1), out(100);
   const guf_operand in = here(a.data(), GUF_F32, {100}), to = here(out.data(), GUF_F32, {100});
