@@ -111,6 +111,7 @@ guf_status ChunkedCall::decide_chunks(guf_error *error) {
   GUF_TRY(cut(options_.chunk_bytes == 0 ? kChunkBytes : options_.chunk_bytes, error));
   const int64_t items = cut_.items();
   if (options_.first_item < 0 || options_.first_item > items) {
+    done_ = 0;
     return base::fail(error, GUF_E_ARG, kNone, kNone,
                       "options->first_item: found %lld, wanted 0 to %lld",
                       static_cast<long long>(options_.first_item), static_cast<long long>(items));

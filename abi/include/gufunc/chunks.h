@@ -46,7 +46,7 @@ typedef struct guf_chunk_options {
  * out_items  NULL, or receives how many outer items are in their outputs, from item 0 on, also when
  *            the call fails or is cancelled: the first_item to go on with. Behind them outputs are
  *            unspecified; what is both read and written is as it was, but for the chunk that failed
- *            on the cpu.
+ *            on the cpu. 0 where first_item is not among the call's items.
  * Errors  as guf_call's;  GUF_E_ARG <= an output is GUF_OPERAND_NONE, args->stream is not NULL,
  *                         options->flags, depth, reserved or first_item
  *         GUF_E_STRUCT <= options->struct_size

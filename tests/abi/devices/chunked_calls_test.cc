@@ -245,6 +245,7 @@ TEST_P(ChunkedCalls, Errors) {
   for (const int64_t first : {int64_t{-1}, int64_t{101}}) {
     options_.first_item = first;
     EXPECT_EQ(run("negative", {in}, to), GUF_E_ARG);
+    EXPECT_EQ(done_, 0);
   }
   options_.first_item = 0;
   options_.flags = 1;
