@@ -30,6 +30,14 @@ struct Places {
       wanted == nullptr ? "host memory" : wanted->spec.c_str());
 }
 
+// Operands and stream agree; what the call names does not.
+[[gnu::cold, gnu::noinline]] guf_status fail_asked(const op::CallView &call, const Device &wanted,
+                                                   guf_error *error) {
+  return base::fail(error, GUF_E_DEVICE_MISMATCH, kNone, kNone,
+                    "args->device: found %s, wanted %s, where the %s", call.device->spec.c_str(),
+                    wanted.spec.c_str(), call.stream != nullptr ? "stream is" : "operands lie");
+}
+
 guf_status look_at(op::OperandView &operand, int32_t index, Places *places, guf_error *error) {
   if ((operand.flags & (op::kScalar | op::kMissing)) != 0) return GUF_OK;
   Device *const device = operand.device;
@@ -113,7 +121,7 @@ guf_status place(op::CallView &call, guf_error *error) {
   }
   if (device == nullptr) device = asked != nullptr ? asked : places.host;
   if (device == nullptr) GUF_TRY(backend::cpu_device(&device, error));
-  if (asked != nullptr && asked != device) return fail_mismatch(kNone, asked, device, error);
+  if (asked != nullptr && asked != device) return fail_asked(call, *device, error);
   if (places.device != nullptr && places.device != device) {
     return fail_mismatch(places.on_device, places.device, device, error);
   }

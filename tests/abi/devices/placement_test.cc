@@ -117,6 +117,14 @@ TEST_P(Placement, DeviceOperands) {
   EXPECT_THAT(values(output_.array), Each(8.0F));
   args_.device = there_;
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(error_.argument, -1);
+  EXPECT_EQ(error_.message, "args->device: found " + backend_ + ":0, wanted " + backend_ +
+                                ":1, where the operands lie");
+  args_.device = cpu();
+  args_.stream = stream(second_);
+  EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(error_.message,
+            "args->device: found cpu, wanted " + backend_ + ":1, where the stream is");
   args_.device = nullptr;
   args_.stream = stream(there_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
