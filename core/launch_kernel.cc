@@ -63,6 +63,21 @@ guf_status check_limits(const module::RawKernel &kernel, const KernelCall &call,
                     static_cast<unsigned long long>(threads), most);
 }
 
+// A plugin knows a kernel's name, not its module's: says again what it refused, if it was this.
+[[gnu::cold]] void tell_shared_limit(const module::RawKernel &kernel, const Device &device,
+                                     const guf_kernels_api &api,
+                                     const guf_backend_kernel_launch &request, guf_error *error) {
+  guf_backend_kernel_limits limits = {};
+  limits.struct_size = sizeof limits;
+  backend::ErrorRoom nobody(nullptr);
+  if (api.kernel_limits(device.native, request.kernel, &limits, nobody.get()) != GUF_OK) return;
+  if (request.shared_bytes <= limits.max_shared_bytes) return;
+  base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+             "kernel '%s:%s': found %u bytes of shared memory, %s gives a block %u",
+             kernel.module_name(), kernel.row().name, request.shared_bytes, device.spec.c_str(),
+             limits.max_shared_bytes);
+}
+
 guf_status find_device(const KernelCall &call, Device **out, guf_error *error) {
   if (call.stream != nullptr) {
     *out = call.stream->device;
@@ -243,7 +258,9 @@ guf_status launch_kernel(module::RawKernel &kernel, const KernelCall &call, guf_
   block.head.shared_bytes = shared;
   block.head.reserved = 0;
   backend::ErrorRoom room(error);
-  return api->kernel_launch(device->native, &request, room.get());
+  const guf_status status = api->kernel_launch(device->native, &request, room.get());
+  if (status == GUF_E_UNSUPPORTED) tell_shared_limit(kernel, *device, *api, request, error);
+  return status;
 }
 
 }  // namespace gufunc::pipeline

@@ -86,6 +86,8 @@ TEST_F(KernelTest, LimitsAreThoseOfBothVendors) {
   EXPECT_THAT(error_.message, HasSubstr("found 65 threads in a block, wanted 1 to 64"));
   expect(launch(scale, {1, 1, 1}, {1, 1, 1}, arguments, 1u << 20), GUF_E_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("found 1048576 bytes of shared memory"));
+  EXPECT_THAT(error_.message,
+              HasSubstr("kernel 'raw_kernels:scale': found 1048576 bytes of shared memory, "));
   expect(launch(find("pieces"), {1, 1, 1}, {1, 1, 1},
                 {array(put(std::vector<int32_t>(4))), weak(1)}, UINT32_MAX),
          GUF_E_ARG);
