@@ -12,7 +12,7 @@
 namespace gufunc::gpu {
 
 guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error *error) {
-  char reason[400] = "";
+  char reason[400] = "", others[80] = "";
   bool telling = false;  // the reason is of a file that is there
   for (size_t i = 0; i < count; ++i) {
     handle_ = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -25,7 +25,16 @@ guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error
     telling = std::strstr(text, "No such file") == nullptr;
     if (telling || i == 0) std::snprintf(reason, sizeof(reason), "%s", text);
   }
-  return fail(error, GUF_E_NO_DRIVER, "the driver's library cannot be opened: %s", reason);
+  if (telling) {
+    return fail(error, GUF_E_NO_DRIVER, "the driver's library cannot be opened: %s", reason);
+  }
+  for (size_t i = 1; i < count; ++i) {
+    const size_t length = std::strlen(others);
+    std::snprintf(others + length, sizeof(others) - length, "%s%s",
+                  i == 1 ? "; nor is there " : ", ", names[i]);
+  }
+  return fail(error, GUF_E_NO_DRIVER, "the driver's library cannot be opened: %s%s", reason,
+              others);
 }
 
 void *VendorLibrary::symbol(const char *name) const {

@@ -122,6 +122,8 @@ TEST(Probe, NoLibrary) {
   if (found.report.library != 0) GTEST_SKIP() << "this machine has the vendor's driver";
   EXPECT_EQ(found.report.status, GUF_E_NO_DRIVER);
   EXPECT_TRUE(says(found.report.message, pick("libcuda.so.1", "libamdhip64.so.7")));
+  EXPECT_EQ(says(found.report.message, "; nor is there libamdhip64.so.6, libamdhip64.so.5"),
+            !is_cuda());
   EXPECT_TRUE(says(found.report.message, "cannot be opened"));
 }
 
