@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taking and giving back. The driver is called under the pool's lock: none of its callbacks takes
-// it.
+// it. Waits for work are not: other threads take and give meanwhile.
 //
 // PERF  The driver's own stream-ordered allocator costs 1 to 2 us a call even when tuned; a hit
 //       here is a lock and a list, and asks the driver one thing: whether the stream is captured.
@@ -54,16 +54,17 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
     return fail(error, GUF_E_CAPTURE, "the stream is captured: no memory can be allocated for it");
   }
   const RelaxedCapture relaxed(device_.driver());
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const int number = class_of(bytes);
   if (!caches_blocks_ && guarded_ != nullptr) harvest();
   *out = number < 0 ? nullptr : find(number, stream);
   // A program that never waits would otherwise take the whole device for what it freed already.
-  if (*out == nullptr && guarded_bytes_ > device_.facts().memory_bytes / kGuardedShare) {
-    wait_for_guards();
+  if (*out == nullptr && &stream == &device_.idle_stream() &&
+      guarded_bytes_ > device_.facts().memory_bytes / kGuardedShare) {
+    wait_for_guards(lock);
     if (number >= 0) *out = find(number, stream);
   }
-  if (*out == nullptr) GUF_GPU_TRY(fetch(rounded, stream, out, error));
+  if (*out == nullptr) GUF_GPU_TRY(fetch(rounded, stream, lock, out, error));
   count(rounded);
   return GUF_OK;
 }
@@ -89,11 +90,12 @@ Block *MemoryPool::find(int number, Stream &stream) {
   return block;
 }
 
-guf_status MemoryPool::fetch(uint64_t bytes, Stream &stream, Block **out, guf_error *error) {
-  if (over_limit(bytes)) reclaim(0);
+guf_status MemoryPool::fetch(uint64_t bytes, Stream &stream, std::unique_lock<std::mutex> &lock,
+                             Block **out, guf_error *error) {
+  if (over_limit(bytes)) reclaim(0, lock);
   if (over_limit(bytes) && &stream == &device_.idle_stream()) {
-    wait_for_guards();
-    reclaim(0);
+    wait_for_guards(lock);
+    reclaim(0, lock);
   }
   if (over_limit(bytes)) {
     return fail(error, follows_streams() ? GUF_E_DEVICE_MEMORY : GUF_E_NO_MEMORY,
@@ -106,9 +108,10 @@ guf_status MemoryPool::fetch(uint64_t bytes, Stream &stream, Block **out, guf_er
   uint64_t address = 0;
   Code code = ask_driver(bytes, stream, &address);
   if (device_.driver().meaning(code).sense == Sense::kNoMemory) {
-    if (&stream == &device_.idle_stream()) wait_for_guards();
-    reclaim(0);
-    code = ask_driver(bytes, stream, &address);
+    if (&stream == &device_.idle_stream()) wait_for_guards(lock);
+    reclaim(0, lock);
+    // Others may have taken what the limit allows while nobody held the lock.
+    if (!over_limit(bytes)) code = ask_driver(bytes, stream, &address);
   }
   if (code != kDone) {
     destroy(block);
@@ -221,7 +224,7 @@ guf_status MemoryPool::allocate(uint64_t bytes, Stream *stream, uint64_t *out_ad
   GUF_GPU_TRY(take(bytes, stream != nullptr ? *stream : device_.idle_stream(), &block, error));
   *out_address = block->address;
   const std::lock_guard lock(mutex_);
-  push(&handed_out_, block);  // the record serves whichever block comes back first
+  handed_out_.add(block);
   return GUF_OK;
 }
 
@@ -229,13 +232,17 @@ guf_status MemoryPool::release(uint64_t address, uint64_t bytes, Stream *stream,
   Block *block = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    block = pop(&handed_out_);
+    block = handed_out_.take(address);
+    if (block != nullptr && block->bytes != size_of(bytes)) {
+      handed_out_.add(block);
+      return fail(error, GUF_E_ARG, "freeing memory: found %llu bytes, allocated were others",
+                  static_cast<unsigned long long>(bytes));
+    }
   }
   if (block == nullptr) {
-    return fail(error, GUF_E_ARG, "freeing memory: found an address of no allocation");
+    return fail(error, GUF_E_ARG, "freeing memory: found 0x%llx, an address of no allocation",
+                static_cast<unsigned long long>(address));
   }
-  block->address = address;
-  block->bytes = size_of(bytes);
   block->next = nullptr;
   give_as(block, stream != nullptr ? *stream : device_.default_stream(), stream == nullptr);
   return GUF_OK;

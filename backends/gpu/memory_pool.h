@@ -9,6 +9,7 @@
 
 #include <mutex>
 
+#include "backends/gpu/block_table.h"
 #include "backends/gpu/driver.h"
 #include "backends/gpu/guard.h"
 #include "backends/gpu/pool_classes.h"
@@ -59,7 +60,8 @@ class MemoryPool {
   void give(Block *block, Stream &stream);
 
   // The same by address. Without a stream the memory may be used on any stream at once, and is
-  // free behind what the device's default stream has queued.
+  // free behind what the device's default stream has queued; then allocating may wait for that.
+  // Errors  GUF_E_ARG <= freeing: no allocation has this address, or it has another size
   guf_status allocate(uint64_t bytes, Stream *stream, uint64_t *out_address, guf_error *error);
   guf_status release(uint64_t address, uint64_t bytes, Stream *stream, guf_error *error);
 
@@ -87,17 +89,18 @@ class MemoryPool {
   }
   bool follows_streams() const { return backing_ == Backing::kDevice; }
   Block *find(int number, Stream &stream);
-  guf_status fetch(uint64_t bytes, Stream &stream, Block **out, guf_error *error);
+  guf_status fetch(uint64_t bytes, Stream &stream, std::unique_lock<std::mutex> &lock, Block **out,
+                   guf_error *error);
   Code ask_driver(uint64_t bytes, Stream &stream, uint64_t *out_address);
   void return_to_driver(Block *block, Native stream);
   void accept(Block *block, Stream &stream, bool anybodys);
   void give_as(Block *blocks, Stream &stream, bool anybodys);
-  void wait_for_guards();
+  void wait_for_guards(std::unique_lock<std::mutex> &lock);
   void guard(Block *blocks, Stream &stream);
   void harvest();
   void arm_other(int number, const Stream &stream);
   void flush_cache(StreamCache &cache);
-  void reclaim(uint64_t keep_bytes);
+  void reclaim(uint64_t keep_bytes, std::unique_lock<std::mutex> &lock);
   void release_common(uint64_t keep_bytes);
   void drop(Block **list);
   void count(uint64_t bytes);
@@ -109,12 +112,13 @@ class MemoryPool {
   Native driver_pool_ = nullptr;
   bool caches_blocks_ = true;
 
-  std::mutex mutex_;  // guards the rest, and the caches of streams
+  std::mutex trimming_;  // taken before mutex_: a refusal is told to the trim that met it
+  std::mutex mutex_;     // guards the rest, and the caches of streams
   Block *common_[kPoolClasses] = {};
   Block *guarded_ = nullptr;
   uint64_t guarded_bytes_ = 0;
-  Block *handed_out_ = nullptr;  // records of blocks that are known by address only
-  Block *captured_ = nullptr;    // freed under a capture that no graph of ours tells the end of
+  BlockTable<Block> handed_out_;  // known by address only
+  Block *captured_ = nullptr;     // freed under a capture that no graph of ours tells the end of
   StreamCache *caches_ = nullptr;
   uint64_t limit_ = UINT64_MAX;
   PoolStatistics counted_ = {};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How memory passes from one stream to others and back to the driver.
+#include <algorithm>
+
 #include "backends/gpu/gpu_device.h"
 #include "backends/gpu/gpu_stream.h"
 #include "backends/gpu/memory_pool.h"
@@ -104,8 +106,10 @@ void MemoryPool::harvest() {
 }
 
 // What is guarded was freed behind the default stream's work, or by streams that have ended.
-void MemoryPool::wait_for_guards() {
+void MemoryPool::wait_for_guards(std::unique_lock<std::mutex> &lock) {
+  lock.unlock();
   device_.note(device_.driver().stream_synchronize(device_.default_stream().native()));
+  lock.lock();
   harvest();
 }
 
@@ -156,7 +160,7 @@ void MemoryPool::release_common(uint64_t keep_bytes) {
   }
 }
 
-void MemoryPool::reclaim(uint64_t keep_bytes) {
+void MemoryPool::reclaim(uint64_t keep_bytes, std::unique_lock<std::mutex> &lock) {
   harvest();
   release_common(keep_bytes);
   for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
@@ -167,15 +171,22 @@ void MemoryPool::reclaim(uint64_t keep_bytes) {
   release_common(keep_bytes);
   if (driver_pool_ == nullptr) return;
   // The driver's pool gives back what has arrived there: the idle stream has nothing but releases.
-  note_refusal(device_.driver().stream_synchronize(device_.idle_stream().native()));
-  note_refusal(device_.driver().pool_trim(driver_pool_, keep_bytes));
+  // Some drivers count what is in use to what they keep, some do not: none keeps more than is left.
+  const uint64_t left = keep_bytes - std::min(keep_bytes, counted_.cached_bytes);
+  lock.unlock();
+  const Code waited = device_.driver().stream_synchronize(device_.idle_stream().native());
+  const Code trimmed = device_.driver().pool_trim(driver_pool_, left);
+  lock.lock();
+  note_refusal(waited);
+  note_refusal(trimmed);
 }
 
 guf_status MemoryPool::trim(uint64_t keep_bytes, guf_error *error) {
   const RelaxedCapture relaxed(device_.driver());
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard one_at_a_time(trimming_);
+  std::unique_lock lock(mutex_);
   refusal_ = kDone;
-  reclaim(keep_bytes);
+  reclaim(keep_bytes, lock);
   GUF_GPU_TRY(device_.check(refusal_, "giving memory back to the driver", error));
   return device_.lost() ? device_.fail_lost(error) : guf_status{GUF_OK};
 }
@@ -211,11 +222,7 @@ void MemoryPool::close() {
     drop(&cache->captured);
     cache->bytes = 0;
   }
-  while (handed_out_ != nullptr) {
-    Block *const record = handed_out_;
-    handed_out_ = record->next;
-    destroy(record);
-  }
+  while (Block *const record = handed_out_.take_any()) destroy(record);
   guarded_bytes_ = 0;
   counted_.cached_bytes = 0;
 }

@@ -95,7 +95,10 @@ Code FakeDriver::stream_query(Native stream) {
 
 Code FakeDriver::stream_synchronize(Native stream) {
   auto &waited = *static_cast<FakeStream *>(stream);
-  if (waited.done != waited.queued) ++syncs;
+  if (waited.done != waited.queued) {
+    ++syncs;
+    if (while_waiting) while_waiting();
+  }
   waited.done = waited.queued;
   return kDone;
 }

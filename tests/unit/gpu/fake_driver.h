@@ -3,6 +3,7 @@
 #ifndef GUFUNC_TESTS_UNIT_GPU_FAKE_DRIVER_H
 #define GUFUNC_TESTS_UNIT_GPU_FAKE_DRIVER_H
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -28,7 +29,9 @@ class FakeDriver final : public Driver {
   std::set<uint64_t> live;         // addresses that were handed out
   std::map<uint64_t, uint64_t> sizes;
   uint64_t used = 0, asked = 0, syncs = 0;
-  Code fail_next = 0;  // what the next allocation answers
+  uint64_t kept = 0;                    // what the last trim of a pool left to it
+  Code fail_next = 0;                   // what the next allocation answers
+  std::function<void()> while_waiting;  // what happens during a wait for a stream with work
 
   const Meaning &meaning(Code code) const override;
   void write_version(char *out_text, size_t size) const override;
@@ -42,7 +45,10 @@ class FakeDriver final : public Driver {
   Code release(uint64_t address) override;
   Code pool_open(const Context &, Native *out_pool) override;
   Code pool_close(Native) override { return kDone; }
-  Code pool_trim(Native, uint64_t) override { return kDone; }
+  Code pool_trim(Native, uint64_t keep_bytes) override {
+    kept = keep_bytes;
+    return kDone;
+  }
   Code pool_allocate(Native, uint64_t bytes, Native, uint64_t *out_address) override;
   Code pool_release(uint64_t address, Native) override { return release(address); }
   Code managed_allocate(uint64_t bytes, uint64_t *out) override { return allocate(bytes, out); }

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <future>
 #include <random>
 
 #include "backends/gpu/gpu_device.h"
@@ -159,6 +162,74 @@ TEST_P(Pool, CachesNothingWhereToolsLookForTheEndsOfBlocks) {
   EXPECT_EQ(pool().release(address, 0, &a, nullptr), GUF_OK);
   EXPECT_EQ(pool().trim(0, nullptr), GUF_OK);
   EXPECT_EQ(driver.used, before);
+}
+
+TEST_P(Pool, WhatIsFreedByAddressWasAllocated) {
+  open();
+  std::vector<uint64_t> addresses(5000);
+  for (uint64_t &address : addresses) {
+    ASSERT_EQ(pool().allocate(1000, nullptr, &address, nullptr), GUF_OK);
+  }
+  const uint64_t live = pool().statistics().live_bytes;
+  EXPECT_EQ(pool().release(addresses[0] + 8, 1000, nullptr, nullptr), GUF_E_ARG);
+  EXPECT_EQ(pool().release(addresses[0], 5000, nullptr, nullptr), GUF_E_ARG);
+  EXPECT_EQ(pool().statistics().live_bytes, live);
+  std::shuffle(addresses.begin(), addresses.end(), std::mt19937(3));
+  for (const uint64_t address : addresses) {
+    ASSERT_EQ(pool().release(address, 1000, nullptr, nullptr), GUF_OK);
+    ASSERT_EQ(pool().release(address, 1000, nullptr, nullptr), GUF_E_ARG);  // twice
+  }
+  EXPECT_EQ(pool().statistics().live_bytes, 0u);
+}
+
+// Bytes that the device may have behind guards before an allocation without a stream waits.
+constexpr uint64_t kTooMany = uint64_t{60} << 20;
+
+TEST_P(Pool, OthersGoOnWhileOneWaits) {
+  open();
+  Stream &a = add_stream();
+  uint64_t first = 0, second = 0, third = 0;
+  ASSERT_EQ(pool().allocate(kTooMany, nullptr, &first, nullptr), GUF_OK);
+  ASSERT_EQ(pool().allocate(kTooMany, nullptr, &second, nullptr), GUF_OK);
+  fake(device->default_stream()).queued = 1;
+  for (const uint64_t address : {first, second}) {
+    ASSERT_EQ(pool().release(address, kTooMany, nullptr, nullptr), GUF_OK);
+  }
+  // Work of a stream waits for no other one's, however much lies behind guards.
+  Block *block = nullptr;
+  ASSERT_EQ(pool().take(kTooMany, a, &block, nullptr), GUF_OK);
+  EXPECT_EQ(driver.syncs, 0u);
+  pool().give(block, a);
+  bool went_on = false;
+  driver.while_waiting = [&] {
+    const auto other = std::async(std::launch::async, [&] {
+      Block *taken = nullptr;
+      EXPECT_EQ(pool().take(1 << 20, a, &taken, nullptr), GUF_OK);
+      pool().give(taken, a);
+    });
+    went_on = other.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+    driver.while_waiting = nullptr;
+    if (!went_on) std::abort();  // it waits for the lock that this thread has
+  };
+  ASSERT_EQ(pool().allocate(kTooMany - (4 << 20), nullptr, &third, nullptr), GUF_OK);
+  EXPECT_EQ(driver.syncs, 1u);
+  EXPECT_TRUE(went_on);
+  ASSERT_EQ(pool().release(third, kTooMany - (4 << 20), nullptr, nullptr), GUF_OK);
+  driver.while_waiting = nullptr;
+}
+
+TEST_P(Pool, ATrimKeepsSoMuchInAll) {
+  open();
+  Stream &a = add_stream();
+  for (const uint64_t bytes : {1 << 20, 2 << 20, 4 << 20}) {
+    Block *block = nullptr;
+    ASSERT_EQ(pool().take(bytes, a, &block, nullptr), GUF_OK);
+    pool().give(block, a);
+  }
+  for (const uint64_t keep : {uint64_t{8} << 20, uint64_t{6} << 20, uint64_t{0}}) {
+    EXPECT_EQ(pool().trim(keep, nullptr), GUF_OK);
+    EXPECT_LE(pool().statistics().cached_bytes + driver.kept, keep);
+  }
 }
 
 // Random programs: an address belongs to one owner at a time, and passes to another stream only

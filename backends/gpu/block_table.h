@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks by address: those that a pool has handed out to who frees by address.
+#ifndef GUFUNC_BACKENDS_GPU_BLOCK_TABLE_H
+#define GUFUNC_BACKENDS_GPU_BLOCK_TABLE_H
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/gpu/gpu_host.h"
+
+namespace gufunc::gpu {
+
+// Chains of blocks, linked by their own `next`. Twice as many chains when there are two blocks to
+// each; without memory for those it goes on with longer ones.
+template <class Block>
+class BlockTable {
+ public:
+  BlockTable() = default;
+  BlockTable(const BlockTable &) = delete;
+  BlockTable &operator=(const BlockTable &) = delete;
+  ~BlockTable() {
+    if (chains_ != few_) host_free(chains_);
+  }
+
+  void add(Block *block) {
+    if (++count_ > 2 * nchains_) grow();
+    put(block);
+  }
+
+  // NULL: there is none.
+  Block *take(uint64_t address) {
+    for (Block **link = &chains_[place(address)]; *link != nullptr; link = &(*link)->next) {
+      Block *const block = *link;
+      if (block->address != address) continue;
+      *link = block->next;
+      --count_;
+      return block;
+    }
+    return nullptr;
+  }
+
+  // Takes any block; NULL: all are taken.
+  Block *take_any() {
+    for (size_t i = 0; i < nchains_; ++i) {
+      Block *const block = chains_[i];
+      if (block == nullptr) continue;
+      chains_[i] = block->next;
+      --count_;
+      return block;
+    }
+    return nullptr;
+  }
+
+ private:
+  static constexpr size_t kFew = 64;
+
+  size_t place(uint64_t address) const {
+    return static_cast<size_t>(address * 0x9E3779B97F4A7C15u >> 32) & (nchains_ - 1);
+  }
+  void put(Block *block) {
+    Block **const chain = &chains_[place(block->address)];
+    block->next = *chain;
+    *chain = block;
+  }
+  void grow() {
+    const size_t count = 2 * nchains_;
+    auto **const chains = static_cast<Block **>(host_alloc(count * sizeof(Block *), 64));
+    if (chains == nullptr) return;
+    for (size_t i = 0; i < count; ++i) chains[i] = nullptr;
+    Block **const old = chains_;
+    const size_t nold = nchains_;
+    chains_ = chains;
+    nchains_ = count;
+    for (size_t i = 0; i < nold; ++i) {
+      while (old[i] != nullptr) {
+        Block *const block = old[i];
+        old[i] = block->next;
+        put(block);
+      }
+    }
+    if (old != few_) host_free(old);
+  }
+
+  Block *few_[kFew] = {};
+  Block **chains_ = few_;
+  size_t nchains_ = kFew, count_ = 0;
+};
+
+}  // namespace gufunc::gpu
+
+#endif  // GUFUNC_BACKENDS_GPU_BLOCK_TABLE_H
