@@ -4,12 +4,9 @@
 #define GUFUNC_KERNEL_DEVICE_ENTRIES_HPP
 
 #include "device_elementwise.hpp"
-#if !defined(GUF_OPENCL)
-#include "device_fold.hpp"
-#endif
-#include "device_generalized.hpp"
 #if !defined(GUF_OPENCL)  // which has no addresses in numbers
 #include "device_fold.hpp"
 #endif
+#include "device_generalized.hpp"
 
 #endif  // GUFUNC_KERNEL_DEVICE_ENTRIES_HPP
