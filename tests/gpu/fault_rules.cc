@@ -63,6 +63,12 @@ constexpr Rule kRules[] = {
      Fate::kUnnoticed},
     {"graph_update", "cuGraphExecUpdate_v2", "hipGraphExecUpdate", kUpdateFailed, Fate::kUnnoticed},
     {"graph_update", "cuGraphExecDestroy", "hipGraphExecDestroy", 0, Fate::kNoted},
+    // What the old work had to itself is given back.
+    {"graph_update", "cuStreamWaitEvent", "hipStreamWaitEvent", 0, Fate::kNoted},
+    {"graph_update", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", 0, Fate::kNoted},
+    {"graph_update", "cuLaunchHostFunc", "hipLaunchHostFunc", 0, Fate::kNoted},
+    {"graph_update", "", "hipStreamAddCallback", 0, Fate::kNoted},
+    {"graph_update", "cuEventDestroy_v2", "hipEventDestroy", 0, Fate::kNoted},
     {"*", "cuMemAllocFromPoolAsync", "hipMallocFromPoolAsync", kOutOfMemory, Fate::kUnnoticed},
     {"*", "cuMemHostAlloc", "hipHostMalloc", kOutOfMemory, Fate::kEither},
     {"*", "cuMemHostGetDevicePointer_v2", "hipHostGetDevicePointer", kOutOfMemory,

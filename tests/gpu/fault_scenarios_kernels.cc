@@ -150,6 +150,36 @@ void launch_watched(Trial &run) {
   });
 }
 
+// A graph of a loop that may fail: its runs are looked at, and its work becomes another's too.
+void capture_what_may_fail(Trial &run) {
+  on_bench(run, "checked", [&](Bench &bench, void *device, void *kernel) {
+    guf_launch_block block = row_block({bench.address(0), bench.address(1)}, 1, kItems);
+    block.flags |= GUF_LAUNCH_STATUS;
+    const guf_backend_launch launch = launch_of(kernel, bench.stream(), block);
+    void *graphs[2] = {};
+    guf_status status = GUF_OK;
+    for (void *&graph : graphs) {
+      if (status != GUF_OK) break;
+      status = GUF_TEST_GPU_CALL(run, device, capture_begin, device, bench.stream(),
+                                 GUF_GPU_CAPTURE_THREAD);
+      if (status != GUF_OK) break;
+      const guf_status queued = bench.launch(launch);
+      status = GUF_TEST_GPU_CALL(run, device, capture_end, device, bench.stream(), &graph);
+      if (status == GUF_OK) status = queued;
+    }
+    for (int i = 0; i < 3 && status == GUF_OK; ++i) {
+      if (i == 2) status = GUF_TEST_GPU_CALL(run, device, graph_update, graphs[0], graphs[1]);
+      if (status != GUF_OK) break;
+      status = GUF_TEST_GPU_CALL(run, device, graph_launch, graphs[0], bench.stream());
+    }
+    bench.wait();
+    for (void *const graph : graphs) {
+      if (graph == nullptr) continue;
+      run.close("graph_destroy", device, [&] { gpu_extension().graph_destroy(graph); });
+    }
+  });
+}
+
 void launch_generalized(Trial &run) {
   on_bench(run, "dot", [&](Bench &bench, void *device, void *kernel) {
     const guf_launch_block block =
@@ -245,12 +275,16 @@ void convert_elements(Trial &run) {
 }  // namespace
 
 std::vector<Scenario> kernel_scenarios() {
-  return {
-      {"load every image", load_every_image},         {"launch elementwise", launch_elementwise},
-      {"launch converted", launch_converted},         {"launch watched", launch_watched},
-      {"launch generalized", launch_generalized},     {"run methods", run_methods},
-      {"run a watched method", run_a_watched_method}, {"convert elements", convert_elements},
-      {"launch a raw kernel", launch_a_raw_kernel}};
+  return {{"load every image", load_every_image},
+          {"launch elementwise", launch_elementwise},
+          {"launch converted", launch_converted},
+          {"launch watched", launch_watched},
+          {"launch generalized", launch_generalized},
+          {"run methods", run_methods},
+          {"run a watched method", run_a_watched_method},
+          {"convert elements", convert_elements},
+          {"launch a raw kernel", launch_a_raw_kernel},
+          {"capture what may fail", capture_what_may_fail}};
 }
 
 std::vector<Scenario> all_scenarios() {
