@@ -208,14 +208,13 @@ TEST_P(Pool, OthersGoOnWhileOneWaits) {
       pool().give(taken, a);
     });
     went_on = other.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
-    driver.while_waiting = nullptr;
     if (!went_on) std::abort();  // it waits for the lock that this thread has
   };
   ASSERT_EQ(pool().allocate(kTooMany - (4 << 20), nullptr, &third, nullptr), GUF_OK);
+  driver.while_waiting = nullptr;
   EXPECT_EQ(driver.syncs, 1u);
   EXPECT_TRUE(went_on);
   ASSERT_EQ(pool().release(third, kTooMany - (4 << 20), nullptr, nullptr), GUF_OK);
-  driver.while_waiting = nullptr;
 }
 
 TEST_P(Pool, ATrimKeepsSoMuchInAll) {
