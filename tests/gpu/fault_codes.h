@@ -21,12 +21,14 @@ const std::vector<FaultCode> &fault_codes();
 
 // Codes with a meaning of their own, the same of both vendors.
 inline constexpr int kOutOfMemory = 2;
+inline constexpr int kMapFailed = 205;
 inline constexpr int kNoBinary = 209;
 inline constexpr int kNotFound = 500;
 inline constexpr int kNotReady = 600;
 inline constexpr int kPeerEnabled = 704;
 inline constexpr int kContextDestroyed = 709;
 inline constexpr int kUpdateFailed = 910;
+inline constexpr int kRuntimeMemory = 1052;  // HIP's
 
 }  // namespace gufunc::gpu_test
 

@@ -69,6 +69,11 @@ constexpr Rule kRules[] = {
     {"graph_update", "cuLaunchHostFunc", "hipLaunchHostFunc", 0, Fate::kNoted},
     {"graph_update", "", "hipStreamAddCallback", 0, Fate::kNoted},
     {"graph_update", "cuEventDestroy_v2", "hipEventDestroy", 0, Fate::kNoted},
+    // Room for status words is made ahead: where there is none the launches that need it say so.
+    {"kernel_get", "cuMemAlloc_v2", "hipMalloc", kMapFailed, Fate::kUnnoticed},
+    {"kernel_get", "cuMemHostAlloc", "hipHostMalloc", kMapFailed, Fate::kUnnoticed},
+    {"kernel_get", "", "hipMalloc", kRuntimeMemory, Fate::kUnnoticed},
+    {"kernel_get", "", "hipHostMalloc", kRuntimeMemory, Fate::kUnnoticed},
     {"*", "cuMemAllocFromPoolAsync", "hipMallocFromPoolAsync", kOutOfMemory, Fate::kUnnoticed},
     {"*", "cuMemHostAlloc", "hipHostMalloc", kOutOfMemory, Fate::kEither},
     {"*", "cuMemHostGetDevicePointer_v2", "hipHostGetDevicePointer", kOutOfMemory,
