@@ -188,7 +188,7 @@ TEST_F(KernelTest, AModuleOpenedAsDataHasDevicesAlone) {
   guf_module data = nullptr;
   guf_kernel kernel = nullptr;
   expect(guf_context_create(0, &context, &error_));
-  expect(guf_module_load(context, GUFUNC_RAW_MODULE, GUF_MODULE_DATA_ONLY, &data, &error_));
+  expect(guf_module_load(context, module_path(), GUF_MODULE_DATA_ONLY, &data, &error_));
   expect(guf_kernel_find(data, "scale", &kernel, &error_));
   const guf_array x = put(std::vector<float>{1, 2, 3});
   expect(launch(kernel, {1, 1, 1}, {32, 1, 1}, {weak(2), array(x)}),
@@ -221,7 +221,7 @@ TEST_F(KernelTest, KernelsKeepTheirModule) {
   guf_poll(0, nullptr, nullptr);
   expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
   EXPECT_EQ(get<float>(many), std::vector<float>(kMany, 0x1p20f));
-  module_ = load(GUFUNC_RAW_MODULE);
+  module_ = load(module_path());
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class KernelTest : public testing::Test {
     spec_ = named == nullptr ? "cpu" : named;
     expect(guf_device_get(nullptr, spec_.c_str(), &device_, &error_));
     expect(guf_stream_create(device_, 0, &stream_, &error_));
-    module_ = load(GUFUNC_RAW_MODULE);
+    module_ = load(module_path());
   }
   ~KernelTest() override {
     for (const guf_array array : arrays_) guf_array_release(array, nullptr);
@@ -49,6 +49,12 @@ class KernelTest : public testing::Test {
   }
 
   bool on_cpu() const { return spec_ == "cpu"; }
+
+  // Where the build put it, or where GUFUNC_TEST_RAW_MODULE says that it was carried.
+  static const char *module_path() {
+    const char *const named = std::getenv("GUFUNC_TEST_RAW_MODULE");
+    return named == nullptr ? GUFUNC_RAW_MODULE : named;
+  }
 
   void expect(guf_status status, guf_status wanted = GUF_OK) {
     EXPECT_EQ(status, wanted) << guf_status_name(status) << ": "

@@ -137,6 +137,13 @@ void describe_face(Driver &driver);
 // The one driver of this library.
 Driver &driver();
 
+// GUFUNC_SIM_EMPTY: what benchmarks take for a driver whose launch costs nothing. Asked before any
+// lock is taken.
+inline bool launches_are_empty() {
+  static const bool empty = driver().config.empty;
+  return empty;
+}
+
 // Makes devices after the configuration. Called once, by the first init.
 void make_devices(Driver &driver);
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A vendor's driver itself, for comparison: its copy of device memory, its bare launch.
+#ifndef GUFUNC_BENCH_DRIVER_PEER_H
+#define GUFUNC_BENCH_DRIVER_PEER_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace gufunc::bench {
+
+// Each throws a Failure that says why it cannot go on.
+struct Failure {
+  std::string text;
+};
+
+class DriverPeer {
+ public:
+  // Of the device that a spec names: "cuda:0", "roc:1". Opened at the first call.
+  static DriverPeer &of(const std::string &spec);
+
+  // Loads the empty kernel of a module (empty.guf.cpp) that launch_empty() queues.
+  void load_empty(const std::string &module);
+
+  void copy(uint64_t to, uint64_t from, uint64_t bytes);  // queues
+  void launch_empty();                                    // queues a block of one thread
+  void wait();
+
+ private:
+  using Code = int;
+  explicit DriverPeer(const std::string &spec);
+  void open_cuda(int index);
+  void open_hip(int index);
+  void load_image(const std::string &module);
+  template <class Function>
+  void find(const char *name, Function *out);
+  static void check(const char *function, Code code);
+
+  bool cuda_;
+  void *library_ = nullptr;
+  void *stream_ = nullptr;
+  void *kernel_ = nullptr;
+  char argument_[256] = {};
+  size_t argument_bytes_ = 0;
+  Code (*copy_)(uint64_t, uint64_t, size_t, void *) = nullptr;
+  Code (*launch_)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                  void *, void **, void **) = nullptr;
+  Code (*wait_)(void *) = nullptr;
+};
+
+}  // namespace gufunc::bench
+
+#endif  // GUFUNC_BENCH_DRIVER_PEER_H

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call of the library on a device, with its arrays and its plan, for benchmarks.
+#ifndef GUFUNC_BENCH_PREPARED_CALL_H
+#define GUFUNC_BENCH_PREPARED_CALL_H
+
+#include <gufunc/gufunc.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gufunc::bench {
+
+// Throws a Failure of the library's text.
+void check(guf_status status, const guf_error &error);
+
+// What GUFUNC_BENCH_DEVICE names: by default cuda:0.
+std::string device_spec();
+
+// Loads <name>.so of the folder that GUFUNC_BENCH_MODULES names, once.
+void load_module(const std::string &name);
+std::string module_path(const std::string &name);
+
+// Strides in bytes; empty: C order.
+struct Layout {
+  std::vector<int64_t> shape, strides = {};
+};
+
+// One ufunc on arrays of one dtype, all of one layout; written in place where there is one
+// operand. Its work goes to a stream of its own where it has one, else to the device's
+// own order.
+class PreparedCall {
+ public:
+  PreparedCall() = default;
+  PreparedCall(const PreparedCall &) = delete;
+  PreparedCall &operator=(const PreparedCall &) = delete;
+  ~PreparedCall();
+
+  void prepare(const char *name, guf_dtype dtype, int noperands, const Layout &layout,
+               bool on_stream = false);
+  void launch() { check(guf_plan_launch(plan_, stream_, noperands_, address_, 0, &error_), error_); }
+  void call() { check(guf_call(ufunc_, &args_, &error_), error_); }
+  void wait() { check(guf_device_synchronize(device_, UINT64_MAX, &error_), error_); }
+
+  uint64_t address(int operand) const { return address_[operand]; }
+  const guf_operand &operand(int index) const { return operand_[index]; }
+
+ private:
+  guf_error error_ = {};
+  guf_device device_ = nullptr;
+  guf_ufunc ufunc_ = nullptr;
+  guf_stream stream_ = nullptr;
+  int noperands_ = 0;
+  guf_array array_[3] = {};
+  guf_operand operand_[3] = {};
+  uint64_t address_[3] = {};
+  guf_call_args args_ = {};
+  guf_plan plan_ = nullptr;
+};
+
+}  // namespace gufunc::bench
+
+#endif  // GUFUNC_BENCH_PREPARED_CALL_H

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every function in every type that it is asked in, and every method, on a few elements each,
+compared with NumPy 2: what a slow device can do of the oracle's work.
+
+    every_function.py --library build/release/lib/libgufunc.so.0.1 [--module lent_functions.so]
+    [--device cuda:0] [--rounds 1] [--every 1] [--seconds 60]
+
+Exit 1 when anything differs. Where the seconds are over it ends and tells how far it came."""
+
+import argparse
+import os
+import random
+import sys
+import time
+import warnings
+
+import numpy as np
+
+import abi_methods
+import cases
+import method_cases
+import oracle
+import several_cases
+
+SHAPES = ([7], [3, 5], [2, 3, 4], [33])
+METHODS = 'reduce accumulate reduceat outer at'.split()
+
+
+def small_method(rng, method, name, letter):
+    make = getattr(method_cases, f'random_{method}')
+    if method in ('outer', 'at'):
+        return make(rng, name, letter)
+    return make(rng, name, letter, shape=rng.choice(SHAPES))
+
+
+def work(rng, module):
+    """Every case as a name and how it is made; drawn when it is its turn."""
+    folded = list(dict.fromkeys(method_cases.FOLDED))
+    for name in cases.NAMES:
+        for letter in cases.DTYPES:
+            shape = [2] if name in cases.GUFUNCS else rng.choice(SHAPES)
+            yield name, lambda n=name, d=letter, s=shape: cases.random_case(
+                rng, dtypes=d, shape=s, names=[n])
+    for _ in range(len(cases.NAMES)):
+        yield 'bfloat16', lambda: cases.random_bfloat16_case(rng)
+    for method in METHODS:
+        for name in folded:
+            for letter in cases.DTYPES:
+                yield f'{name}.{method}', lambda m=method, n=name, d=letter: small_method(
+                    rng, m, n, d)
+    if module:
+        for _ in range(100):
+            yield 'several', lambda: several_cases.random_several_case(rng)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument('--library', required=True)
+    parser.add_argument('--module', help='what lent_functions.guf.cpp becomes')
+    parser.add_argument('--device', help='where everything runs; by default the cpu')
+    parser.add_argument('--rounds', type=int, default=1, help='times that all of it is done')
+    parser.add_argument('--every', type=int, default=1, help='take one case of so many')
+    parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
+    parser.add_argument('--seed', type=int, default=1)
+    options = parser.parse_args()
+    np.seterr(all='ignore')
+    os.environ['GUFUNC_NUM_THREADS'] = '2'  # read when the library is used
+    library = abi_methods.Library(os.path.abspath(options.library))
+    if options.device:
+        library.use_device(options.device)
+    if options.module:
+        library.load_module(os.path.abspath(options.module))
+    rng = random.Random(options.seed)
+    todo = [one for _ in range(options.rounds) for one in work(rng, options.module)]
+    todo = todo[:: options.every]
+    started, done, names, differing = time.monotonic(), 0, set(), 0
+    for name, make in todo:
+        if time.monotonic() - started > options.seconds:
+            break
+        text = oracle.difference({**make(), 'threads': 1}, library)
+        done += 1
+        names.add(name)
+        if text:
+            differing += 1
+            print(f'DIFFERS {name}: {text}', flush=True)
+    print(f'{done} of {len(todo)} cases, {len(names)} functions and methods: {differing} differ')
+    return 1 if differing or not done else 0
+
+
+if __name__ == '__main__':
+    warnings.simplefilter('ignore')  # NumPy's: casts and operations that the cases are made to have
+    sys.exit(main())
