@@ -5,7 +5,7 @@
 //
 //   device_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=10
 //
-// GUFUNC_BENCH_DEVICE names the device (cuda:0), GUFUNC_BENCH_MODULES a folder with the modules of
+// GUFUNC_BENCH_DEVICE names the device (cuda:0), GUFUNC_BENCH_MODULES folders with the modules of
 // the examples and with empty.so. Arguments are bytes of each operand. What this device cannot take
 // is one benchmark with an error. Compare minima.
 #include <benchmark/benchmark.h>

@@ -83,8 +83,7 @@ void DriverPeer::load_empty(const std::string &path) {
 void DriverPeer::load_image(const std::string &path) {
   void *const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) throw Failure{dlerror()};
-  const auto *const table =
-      static_cast<const guf_module_v1 *>(dlsym(module, "gufunc_module_v1"));
+  const auto *const table = static_cast<const guf_module_v1 *>(dlsym(module, "gufunc_module_v1"));
   if (table == nullptr || table->nraw_kernels == 0) throw Failure{path + " has no raw kernel"};
   const guf_module_kernel &kernel = table->raw_kernels[0];
   Code (*load)(void **, const void *) = nullptr;

@@ -2,7 +2,9 @@
 #include "prepared_call.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <sstream>
 
 #include "driver_peer.h"
 
@@ -19,9 +21,13 @@ std::string device_spec() {
 }
 
 std::string module_path(const std::string &name) {
-  const char *const folder = std::getenv("GUFUNC_BENCH_MODULES");
-  if (folder == nullptr) throw Failure{"GUFUNC_BENCH_MODULES names no folder of modules"};
-  return std::string(folder) + "/" + name + ".so";
+  const char *const named = std::getenv("GUFUNC_BENCH_MODULES");
+  std::istringstream folders(named == nullptr ? "" : named);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::string path = folder + "/" + name + ".so";
+    if (std::filesystem::exists(path)) return path;
+  }
+  throw Failure{name + ".so is in none of the folders that GUFUNC_BENCH_MODULES names"};
 }
 
 void load_module(const std::string &name) {

@@ -17,7 +17,7 @@ void check(guf_status status, const guf_error &error);
 // What GUFUNC_BENCH_DEVICE names: by default cuda:0.
 std::string device_spec();
 
-// Loads <name>.so of the folder that GUFUNC_BENCH_MODULES names, once.
+// Loads <name>.so of the folders that GUFUNC_BENCH_MODULES names between colons, once.
 void load_module(const std::string &name);
 std::string module_path(const std::string &name);
 
@@ -38,7 +38,9 @@ class PreparedCall {
 
   void prepare(const char *name, guf_dtype dtype, int noperands, const Layout &layout,
                bool on_stream = false);
-  void launch() { check(guf_plan_launch(plan_, stream_, noperands_, address_, 0, &error_), error_); }
+  void launch() {
+    check(guf_plan_launch(plan_, stream_, noperands_, address_, 0, &error_), error_);
+  }
   void call() { check(guf_call(ufunc_, &args_, &error_), error_); }
   void wait() { check(guf_device_synchronize(device_, UINT64_MAX, &error_), error_); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUs behind the C interface, over simulated drivers. GUFUNC_SIM_ORDER says in which order their
-// streams run; every test holds in all of them. With GUFUNC_TEST_REAL_DRIVER the driver is asked for
-// nothing that only a simulated one has: tests that need no more pass on a device, too, which
+// streams run; every test holds in all of them. With GUFUNC_TEST_REAL_DRIVER the driver is asked
+// for nothing that only a simulated one has: tests that need no more pass on a device, too, which
 // tools/gpu-check chooses by their names.
 #ifndef GUFUNC_TESTS_ABI_DEVICES_DEVICE_FIXTURE_H
 #define GUFUNC_TESTS_ABI_DEVICES_DEVICE_FIXTURE_H

@@ -61,8 +61,9 @@ bool set_config(Config &config, const std::string &name, const std::string &valu
 
 Config config_of_environment() {
   Config config;
-  for (const char *name : {"DEVICES", "MEMORY", "ORDER", "SEED", "DELAY_US", "VERSION", "ARCH",
-                           "ITEMS", "MISSING", "REPORT", "TWICE", "EXECUTE", "EMPTY", "DEVICE_CHECK"}) {
+  for (const char *name :
+       {"DEVICES", "MEMORY", "ORDER", "SEED", "DELAY_US", "VERSION", "ARCH", "ITEMS", "MISSING",
+        "REPORT", "TWICE", "EXECUTE", "EMPTY", "DEVICE_CHECK"}) {
     const char *value = std::getenv((std::string("GUFUNC_SIM_") + name).c_str());
     if (value != nullptr) set_config(config, name, value);
   }

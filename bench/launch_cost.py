@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What launching a plan takes of the host's time, above the driver's own call, which over simulated
+drivers returns at once (GUFUNC_SIM_EMPTY): the library's and the plugin's work alone.
+
+    launch_cost.py --build build/release [--repetitions 40] [--device cuda:0 ...] [--silicon]
+
+Rows are interleaved in one process per device, minima of the thread's own time are compared, and
+every allocation of the process is counted. With --silicon the real driver launches. Exit 1 where a
+launch allocates; times are for a reader on a quiet machine."""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'tools'))
+from gpu_check_bench import minima  # noqa: E402
+
+BAR = 200  # ns above an empty driver call
+
+
+def measure(build, device, options):
+    environment = {**os.environ, 'GUFUNC_BENCH_DEVICE': device,
+                   'GUFUNC_BENCH_MODULES': str(build / 'bench/modules')}
+    if not options.silicon:
+        kernels = sorted(map(str, (build / 'backends/kernels').glob('*/*.items.so')))
+        environment.update(GUFUNC_SIM_EMPTY='1', LD_LIBRARY_PATH=str(build / 'sim'),
+                           GUFUNC_SIM_ITEMS=':'.join(kernels))
+    command = [build / 'bin/device_bench', '--benchmark_filter=_launch',
+               '--benchmark_format=json', '--benchmark_enable_random_interleaving=true',
+               f'--benchmark_repetitions={options.repetitions}', '--benchmark_min_time=0.002']
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return minima(done.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument('--build', type=pathlib.Path, required=True)
+    parser.add_argument('--repetitions', type=int, default=40)
+    parser.add_argument('--device', nargs='*', default=['cuda:0', 'roc:0'])
+    parser.add_argument('--silicon', action='store_true', help='the driver that is installed')
+    options = parser.parse_args()
+    bad = 0
+    for device in options.device:
+        found, errors = measure(options.build.resolve(), device, options)
+        for name, text in errors.items():
+            print(f'{device} {name}: {text}')
+        bad += len(errors)
+        bare = found.pop('driver_launch', {'ns': 0.0})
+        print(f'{device:<8} the driver\'s own call      {bare["ns"]:7.1f} ns')
+        for name, one in sorted(found.items()):
+            above = one['ns'] - bare['ns']
+            verdict = 'met' if above <= BAR else 'not met'
+            print(f'{device:<8} {name:<25} {above:8.1f} ns above it, {one["allocations"]:g} '
+                  f'allocations; at most {BAR}: {verdict}')
+            bad += one['allocations'] != 0
+        bad += not found
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpu-check and roc-check over simulated drivers: every part runs and is in the table, which is
+valid JSON; a part that fails, fails the whole; what is missing is said.
+
+    gpu_check_test.py TOOLS BUILD DEVICE [TEST ...]"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+TOOLS, BUILD, DEVICE = pathlib.Path(), pathlib.Path(), ''
+EVERY_KERNEL_FAILS = {'GUFUNC_SIM_FAULT': 'exec_kernel:0:700'}
+# Other libraries' modules, as far as against_device.py looks at them.
+STAND_INS = {
+    'cupy': '''
+class Device:
+    def __init__(self, index): pass
+    use = synchronize = lambda self: None
+cuda = type('cuda', (), {'Device': Device})
+def asarray(one): return one.__cuda_array_interface__['data'][0]
+def add(a, b, out): assert a != b != out
+def negative(a, out): assert a != out
+sin = negative
+''',
+    'torch': '''
+cuda = type('cuda', (), {'is_available': staticmethod(lambda: False)})
+''',
+    'numba': '''
+class cuda:
+    is_available = staticmethod(lambda: True)
+    select_device = staticmethod(lambda index: None)
+    synchronize = staticmethod(lambda: None)
+    as_cuda_array = staticmethod(lambda one: one)
+def vectorize(signatures, target):
+    assert signatures[0].startswith('float32(float32')
+    return lambda function: lambda *operands, out: None
+''',
+}
+
+
+class GpuCheck(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.here = pathlib.Path(self.folder.name)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def check(self, *options, build=None, **environment):
+        """(exit, rows, everything printed); the table's rows are those of the JSON."""
+        tool = 'roc-check' if DEVICE.startswith('roc') else 'gpu-check'
+        out = self.here / 'table.json'
+        out.unlink(missing_ok=True)
+        done = subprocess.run(
+            [TOOLS / tool, '--build', build or BUILD, '--python', sys.executable, '--json', out,
+             *options], capture_output=True, text=True, env={**os.environ, **environment})
+        table = json.loads(out.read_text()) if out.exists() else {'rows': []}
+        self.assertNotIn('Traceback', done.stderr)
+        for row in table['rows']:
+            self.assertIn(row['name'], done.stdout)
+        if table['rows']:
+            self.assertEqual(table['device'].split(':')[0], DEVICE.split(':')[0])
+            self.assertEqual(table['passed'], done.returncode == 0)
+        return done.returncode, table['rows'], done.stdout + done.stderr
+
+    def states(self, rows, part):
+        return {row['name']: row['state'] for row in rows if row['part'] == part}
+
+    def test_every_part(self):
+        mode = '--slow' if DEVICE.startswith('roc') else '--short'
+        code, rows, text = self.check(mode)
+        self.assertEqual(code, 0, text)
+        for part, least in {'device': 1, 'every_function': 1, 'oracle': 1, 'raw_kernels': 1,
+                            'device_tests': 4, 'examples': 8}.items():
+            found = self.states(rows, part)
+            self.assertEqual(set(found.values()), {'passed'}, f'{part}: {found}')
+            self.assertGreaterEqual(len(found), least, part)
+        fixed = self.states(rows, 'fixed_cases')
+        self.assertEqual(set(fixed), {'corner_cases', 'fold_order', 'record_methods',
+                                      'state_reductions'})
+        self.assertLessEqual(set(fixed.values()), {'passed', 'skipped'})
+        self.benchmarks(rows, mode)
+        reasons = [row['detail'] for row in rows if row['state'] in ('skipped', 'not measured')]
+        self.assertTrue(all(reasons), reasons)
+        every = next(row['detail'] for row in rows if row['part'] == 'every_function')
+        self.assertRegex(every, r'1820 of 1820|260 of 260')
+
+    def benchmarks(self, rows, mode):
+        found = self.states(rows, 'benchmarks')
+        self.assertEqual(set(found.values()), {'measured'}, found)
+        for name in ('plan_launch/add', 'driver_launch', 'call_small', 'driver_copy/16384',
+                     'rows/cumulative_power/16384', 'elementwise/add_f32/16384',
+                     'reduce/sum_all/16384'):
+            self.assertIn(name, found)
+        bars = self.states(rows, 'bars')
+        copies = [state for name, state in bars.items() if 'bytes' in name]
+        self.assertEqual(copies, ['not measured'] * 6, 'three sizes, elementwise and rows')
+        launches = {state for name, state in bars.items() if 'plan_launch' in name}
+        self.assertLessEqual(launches, {'not measured'} if mode == '--slow' else {'met', 'not met'})
+        peers = self.states(rows, 'peers')
+        self.assertLessEqual({'cupy', 'numba-cuda', 'pytorch'}, set(peers))
+        for who in ('gufunc', 'driver copy'):
+            self.assertEqual(peers[f'add f32 16384: {who}'], 'measured')
+
+    def test_a_failure_of_each_part(self):
+        code, rows, text = self.check('--short', **EVERY_KERNEL_FAILS)
+        self.assertEqual(code, 1, text)
+        for part in ('every_function', 'oracle', 'raw_kernels', 'device_tests', 'examples',
+                     'benchmarks', 'peers'):
+            self.assertIn('FAILED', self.states(rows, part).values(), part)
+        fixed = self.states(rows, 'fixed_cases')
+        self.assertLessEqual(set(fixed.values()), {'FAILED', 'skipped'}, fixed)
+
+    def test_what_is_missing(self):
+        code, rows, text = self.check(build='/nonexistent')
+        self.assertEqual((code, rows), (2, []))
+        self.assertIn('/nonexistent is no finished build', text)
+        code, rows, text = self.check('--device', f'{DEVICE.split(":")[0]}:7')
+        self.assertEqual((code, rows[0]['state']), (2, 'FAILED'))
+        self.assertIn('no such index', text)
+        code, rows, text = self.check('--python', '/nonexistent')
+        self.assertEqual((code, rows), (2, []))
+        self.assertIn('no Python with NumPy 2', text)
+        (self.here / 'sim').mkdir()
+        code, rows, text = self.check(LD_LIBRARY_PATH=str(self.here / 'sim'))
+        if code != 0:  # where no driver of the vendor's is installed
+            self.assertEqual((code, rows[0]['state']), (2, 'FAILED'))
+            self.assertTrue(rows[0]['detail'])
+
+    def test_memory_is_too_small(self):
+        code, rows, text = self.check('--short', '--only', 'device_bench', '--only', 'peers',
+                                      GUFUNC_SIM_MEMORY='32768')
+        found = self.states(rows, 'benchmarks')
+        self.assertEqual(found['elementwise/add_f32/16384'], 'skipped', text)
+        self.assertEqual(self.states(rows, 'peers')['add f32 16384'], 'skipped', text)
+
+    def test_sanitizer(self):
+        tool = self.here / 'compute-sanitizer'
+        head = '#!/bin/sh\nshift 4\n"$@" > /dev/null || exit $?\n'
+        path = f'{self.here}:{os.environ["PATH"]}'
+        for word, code in (('0 errors', 0), ('3 errors', 9)):
+            tool.write_text(f'{head}echo "========= ERROR SUMMARY: {word}"\nexit {code}\n')
+            tool.chmod(0o755)
+            found, rows, text = self.check('--short', '--only', 'sanitizer', PATH=path)
+            if DEVICE.startswith('roc'):
+                self.assertEqual((found, rows[-1]['state']), (0, 'skipped'))
+                continue
+            self.assertEqual(found, 1 if code else 0, text)
+            self.assertEqual(len(self.states(rows, 'sanitizer')), 2)
+            self.assertIn(word, rows[-1]['detail'])
+
+    def test_peers(self):
+        for name, text in STAND_INS.items():
+            (self.here / f'{name}.py').write_text(text)
+        code, rows, text = self.check('--short', '--only', 'peers', PYTHONPATH=str(self.here))
+        self.assertEqual(code, 0, text)
+        found = self.states(rows, 'peers')
+        self.assertEqual(found['pytorch'], 'skipped')
+        for work in ('add', 'negative', 'sin'):
+            for who in ('gufunc', 'driver copy', 'cupy', 'numba-cuda'):
+                self.assertEqual(found[f'{work} f32 16384: {who}'], 'measured', text)
+
+
+class Bars(unittest.TestCase):
+    """What becomes of given figures."""
+
+    def judged(self, ratio, above):
+        import gpu_check_bench
+        import gpu_check_report
+        options = types.SimpleNamespace(slow=False, short=False, device=DEVICE, json=None)
+        report = gpu_check_report.Report(options, 60)
+        bench = gpu_check_bench.Benchmarks(TOOLS.parent, BUILD, sys.executable, options, report)
+        for size in (64 << 20, 256 << 20):
+            bench.found[f'driver_copy/{size}'] = {'bytes_per_second': 1e12}
+            bench.found[f'elementwise/add_f32/{size}'] = {'bytes_per_second': ratio * 1e12}
+        bench.found['driver_launch'] = {'ns': 2000.0}
+        bench.found['plan_launch/add'] = {'ns': 2000.0 + above}
+        bench.errors[f'elementwise/add_f32/{1 << 30}'] = 'GUF_E_DEVICE_MEMORY: too large'
+        bench.bars()
+        return {row['name']: (row['state'], row['detail']) for row in report.rows}
+
+    def test_bars(self):
+        found = self.judged(0.951, 499)
+        self.assertEqual(found['elementwise/add_f32/67108864'][0], 'met')
+        self.assertEqual(found['plan_launch/add over the driver'][0], 'met')
+        self.assertEqual(found['elementwise of 1073741824 bytes'],
+                         ('not measured', 'GUF_E_DEVICE_MEMORY: too large'))
+        self.assertEqual(found['rows of 67108864 bytes'][0], 'not measured')
+        found = self.judged(0.949, 501)
+        self.assertEqual(found['elementwise/add_f32/67108864'][0], 'not met')
+        self.assertEqual(found['elementwise/add_f32/268435456'][0], 'not met')
+        self.assertEqual(found['plan_launch/add over the driver'][0], 'not met')
+
+    def test_a_part_is_cut(self):
+        import gpu_check_report
+        done = gpu_check_report.run(['sh', '-c', 'echo 7 of 9; sleep 30'], 0.5, {})
+        self.assertIsNone(done.code)
+        self.assertEqual(done.last(), '7 of 9')
+        self.assertLess(done.seconds, 20)
+
+
+if __name__ == '__main__':
+    TOOLS, BUILD, DEVICE = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+    sys.path.insert(0, str(TOOLS))
+    del sys.argv[1:4]
+    unittest.main()

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmarks of gpu-check: device_bench against the driver, against_device.py beside other
+libraries, and what the bars for silicon make of the figures. One process per size, in which rows
+are interleaved; minima are compared."""
+
+import json
+import re
+import tempfile
+
+from gpu_check_report import run
+
+MIB = 1 << 20
+SIZES = (MIB // 64, 4 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)  # bytes of each operand
+JUDGED_FROM = 64 * MIB
+BARS = {'elementwise': 0.95, 'rows': 0.90}  # of the driver's copy of as many bytes
+LAUNCH_BAR = 500  # ns above the driver's launch
+# What a device or a machine may lack; any other error is a failure.
+LACKS = ('GUF_E_DEVICE_MEMORY', 'GUF_E_NO_IMAGE', ' is in none of the folders',
+         ' has no image for this device', 'the driver has no ')
+
+
+def minima(text):
+    """Of device_bench's JSON: {name: {'ns', 'bytes_per_second', 'allocations'}}, {name: error}."""
+    found, errors = {}, {}
+    # A deviation of nothing is -nan there, which JSON does not know.
+    for one in json.loads(re.sub(r': -?nan\b', ': null', text))['benchmarks']:
+        name = one.get('run_name', one['name']).removesuffix('/real_time')
+        if one.get('error_occurred'):
+            errors[name] = one['error_message']
+        elif one.get('run_type') == 'iteration':
+            # What a launch takes is the host's time, whoever else uses the machine.
+            field = 'cpu_time' if '/real_time' not in one['name'] else 'real_time'
+            ns = one[field] * {'ns': 1, 'us': 1e3, 'ms': 1e6}[one['time_unit']]
+            if name not in found or ns < found[name]['ns']:
+                found[name] = {'ns': ns, 'bytes_per_second': one.get('bytes_per_second'),
+                               'allocations': one.get('allocations')}
+    return found, errors
+
+
+class Benchmarks:
+    def __init__(self, root, build, python, options, report):
+        self.root, self.build, self.python = root, build, python
+        self.options, self.report = options, report
+        self.small = options.slow or options.short
+        self.found, self.errors = {}, {}
+        self.why_not = 'slow device' if options.slow else 'a short run'
+
+    def sizes(self):
+        return SIZES[:1] if self.small else SIZES
+
+    def slice(self, name, pattern, seconds):
+        """One process of device_bench: interleaved repetitions of what matches."""
+        folders = [self.build / 'bench/modules', self.build / 'examples/modules']
+        repetitions, least = (3, 0.0005) if self.small else (15, 0.01)
+        # A bare number of seconds: older libraries know no unit, newer ones take both.
+        done = run([self.build / 'bin/device_bench', '--benchmark_format=json',
+                    '--benchmark_enable_random_interleaving=true',
+                    f'--benchmark_repetitions={repetitions}', f'--benchmark_min_time={least}',
+                    f'--benchmark_filter={pattern}'],
+                   min(seconds, self.report.left()),
+                   {'GUFUNC_BENCH_DEVICE': self.options.device,
+                    'GUFUNC_BENCH_MODULES': ':'.join(map(str, folders))})
+        if done.missing():
+            self.report.row('benchmarks', name, 'skipped', done.missing())
+        elif done.code is None:
+            self.why_not = f'cut after {done.seconds:.0f} s'
+            self.report.row('benchmarks', name, 'cut', self.why_not)
+        elif done.code:
+            self.report.row('benchmarks', name, 'FAILED', f'exit {done.code}')
+            print((done.output + done.errors)[-4000:], flush=True)
+        else:
+            found, errors = minima(done.output)
+            self.tell(found, errors)
+
+    def tell(self, found, errors):
+        self.found.update(found)
+        self.errors.update(errors)
+        for name, one in found.items():
+            ns, rate = one['ns'], one['bytes_per_second']
+            detail = f'{rate / 1e9:.1f} GB/s' if rate else f'{ns:.0f} ns'
+            if one['allocations'] is not None:
+                detail += f', {one["allocations"]:.2g} allocations'
+            self.report.row('benchmarks', name, 'measured', detail, **one)
+        for name, text in errors.items():
+            lacks = any(one in text for one in LACKS)
+            self.report.row('benchmarks', name, 'skipped' if lacks else 'FAILED', text)
+
+    def device_bench(self):
+        program = self.build / 'bin/device_bench'
+        if not program.exists():
+            self.why_not = f'{program} was not built'
+            self.report.row('benchmarks', 'device_bench', 'skipped', self.why_not)
+        else:
+            self.slice('launches', 'launch|call_small', 30)
+            for size in self.sizes():
+                self.slice(f'{size} bytes', f'/{size}/', 40 if self.options.slow else 25)
+        self.bars()
+
+    def bar(self, name, wanted, found, text):
+        """A row: met, not met, or why it was not measured."""
+        if found is None:
+            self.report.row('bars', name, 'not measured', text, wanted=wanted)
+        else:
+            met = found >= wanted if wanted <= 1 else found <= wanted
+            self.report.row('bars', name, 'met' if met else 'not met', text, wanted=wanted,
+                            found=found)
+
+    def bars(self):
+        for kind, wanted in BARS.items():
+            for size in (size for size in SIZES if size >= JUDGED_FROM):
+                self.copies(kind, wanted, size)
+        bare = self.found.get('driver_launch')
+        launches = [name for name in self.found if name.startswith('plan_launch/')]
+        for name in launches or ['plan_launch']:
+            if self.options.slow or bare is None or name not in self.found:
+                why = self.errors.get('driver_launch', self.why_not)
+                self.bar(f'{name} over the driver', LAUNCH_BAR, None, why)
+                continue
+            above = self.found[name]['ns'] - bare['ns']
+            self.bar(f'{name} over the driver', LAUNCH_BAR, above,
+                     f'{above:.0f} ns above {bare["ns"]:.0f}, wanted at most {LAUNCH_BAR}')
+
+    def copies(self, kind, wanted, size):
+        copy = self.found.get(f'driver_copy/{size}')
+        names = [name for name in self.found
+                 if name.startswith(f'{kind}/') and name.endswith(f'/{size}')]
+        if copy is None or not names:
+            lost = [text for name, text in self.errors.items() if name.endswith(f'/{size}')]
+            self.bar(f'{kind} of {size} bytes', wanted, None, (lost or [self.why_not])[0])
+            return
+        for name in names:
+            ratio = self.found[name]['bytes_per_second'] / copy['bytes_per_second']
+            self.bar(name, wanted, ratio, f'{ratio:.3f} of the copy, wanted {wanted}')
+
+    def peers(self):
+        """Ours beside CuPy, numba-cuda and PyTorch, in one process."""
+        with tempfile.NamedTemporaryFile('r', suffix='.json') as out:
+            command = [self.python, self.root / 'bench/against_device.py', '--library',
+                       self.build / 'lib/libgufunc.so.0.1', '--device', self.options.device,
+                       '--json', out.name]
+            command += ['--bytes', SIZES[0], '--rounds', 3] if self.small else ['--seconds', 60]
+            done = run(command, min(90, self.report.left()), {})
+            rows = json.loads(out.read() or '[]')
+        for row in rows:
+            self.report.row('peers', **row)
+        if done.code is None:
+            self.report.row('peers', 'against_device.py', 'cut', f'{done.seconds:.0f} s')
+        elif done.code:
+            self.report.row('peers', 'against_device.py', 'FAILED', f'exit {done.code}')
+            print((done.output + done.errors)[-4000:], flush=True)

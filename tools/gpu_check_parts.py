@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of gpu-check that compare results: with NumPy, with expected output, with the tests'
+own expectations. Each has a share of the ten minutes."""
+
+import re
+import shutil
+
+from gpu_check_report import run
+
+# Tests of the C interface that need one device and no simulator, with what does need either.
+DEVICE_TESTS = {
+    'device_graphs': ('GraphRefusals.CopiesThatNeedMemory GraphRefusals.EventsFromOutside '
+                      'GraphRefusals.OtherDevices GraphRefusals.TheDriversFailures '
+                      'Graphs.AreOfEveryDevice'),
+    'device_copies': 'PeerCopies.* VendorCopies.*',
+    'device_chunks': 'ChunkedCalls.AFailureTellsHowFarItCame ChunkedCalls.OnTheOtherDevice',
+    'device_state': ('DeviceState.NativeStreamErrors DeviceState.Peers '
+                     'DeviceState.TheDevicesOwnOrder DeviceState.ThePoolIsTrimmed '
+                     'DeviceState.TimeBetweenEvents HostMemory.AllocationErrors '
+                     'HostMemory.IsOfItsDevice HostMemory.IsRegistered'),
+}
+# Programs of the examples whose output does not depend on the device: source folder, arguments.
+PROGRAMS = {
+    'device_arrays': ('c', ()),
+    'chunks': ('c', ()),
+    'tracing': ('c', ()),
+    'raw_counting': ('c', ('raw_counting.so',)),
+    'raw_matmul': ('cpp', ('raw_matmul.so',)),
+    'chunk_loop': ('cpp', ('discriminant.so',)),
+    'numba_calls': ('cpp', ('',)),
+    'numba_arrays': ('cpp', ()),
+}
+
+
+class Parts:
+    def __init__(self, root, build, python, options, report):
+        self.root, self.build, self.python = root, build, python
+        self.options, self.report = options, report
+        self.small = options.slow or options.short
+        self.modules = build / 'examples/modules'
+        lent = build / 'tests/conformance/modules/lent_functions.so'
+        self.lent = ['--module', lent] if lent.exists() else []
+
+    def part(self, part, name, command, seconds, wanted='', environment=None):
+        """One row: what a command made of it. True where it passed."""
+        report = self.report
+        done = run(command, min(seconds, report.left()), environment or {})
+        if done.missing():
+            report.row(part, name, 'skipped', done.missing())
+        elif done.code is None:
+            # A device that is slow by nature needs not end; any other that does not end hangs.
+            report.row(part, name, 'cut' if self.options.slow else 'FAILED',
+                       f'cut after {done.seconds:.0f} s; it came to: {done.last() or "nothing"}')
+        else:
+            report.row(part, name, 'FAILED' if done.code else 'passed', done.last(wanted))
+        if done.code:
+            print((done.output + done.errors)[-4000:], flush=True)
+        return done.code == 0
+
+    def script(self, name):
+        return [self.python, self.root / 'tests/conformance' / f'{name}.py', '--library',
+                self.build / 'lib/libgufunc.so.0.1']
+
+    def takes(self, name, option):
+        return option in run([*self.script(name)[:2], '--help'], 60, {}).output
+
+    def every_function(self):
+        seconds = 240 if self.options.slow else 40
+        command = [*self.script('every_function'), *self.lent, '--device', self.options.device,
+                   '--seconds', seconds]
+        command += ['--every', 7] if self.options.short else []
+        rounds = 1 if self.small else 20
+        command += ['--rounds', rounds]
+        self.part('every_function', 'each in each type', command, seconds + 30, ' cases, ')
+
+    def oracle(self):
+        cases, seconds = (300, 60) if self.small else (100_000, 110)
+        command = [*self.script('oracle'), *self.lent, '--device', self.options.device,
+                   '--cases', cases, '--seconds', seconds]
+        self.part('oracle', 'random calls', command, seconds + 30, ' random calls')
+
+    def fixed_cases(self):
+        """The suites that are no random calls."""
+        few = {'corner_cases': ['--without', 33],  # of 2^31 elements
+               'fold_order': ['--cases', 20],
+               'record_methods': ['--cases', 60], 'state_reductions': ['--cases', 60]}
+        needs = {'corner_cases': self.lent,
+                 'state_reductions': ['--module', self.modules / 'reductions.so']}
+        for name, fewer in few.items():
+            module = needs.get(name, [])
+            if not self.takes(name, '--device'):
+                self.report.row('fixed_cases', name, 'skipped', 'it takes no device yet')
+            elif name in needs and not (module and module[1].exists()):
+                self.report.row('fixed_cases', name, 'skipped', 'its module was not built')
+            else:
+                command = [*self.script(name), *module, '--device', self.options.device]
+                fewer = fewer if self.small and self.takes(name, fewer[0]) else []
+                self.part('fixed_cases', name, command + fewer, 90 if self.options.slow else 60)
+
+    def raw_kernels(self):
+        module = self.build / 'tests/abi/kernels/modules/raw_kernels.so'
+        self.program('raw_kernels', 'raw_kernels', [], {
+            'GUFUNC_TEST_DEVICE': self.options.device, 'GUFUNC_TEST_RAW_MODULE': str(module)})
+
+    def device_tests(self):
+        backend, index = self.options.device.split(':')
+        if index != '0':
+            self.report.row('device_tests', 'all', 'skipped', 'they are of the first device')
+            return
+        for name, others in DEVICE_TESTS.items():
+            left_out = ':'.join(f'On/{test}/*' for test in others.split())
+            self.program('device_tests', name,
+                         [f'--gtest_filter=On/*/{backend}-{left_out}'],
+                         {'GUFUNC_TEST_REAL_DRIVER': '1'})
+
+    def program(self, part, name, arguments, environment):
+        path = self.build / f'bin/tests/{name}_test'
+        if not path.exists():
+            self.report.row(part, name, 'skipped', f'{path} was not built')
+            return
+        self.part(part, name, [path, *arguments], 60 if self.options.slow else 30, '[  PASSED  ]',
+                  environment)
+
+    def examples(self):
+        for name, (folder, modules) in PROGRAMS.items():
+            path = self.build / 'examples/programs' / name
+            if not path.exists():
+                self.report.row('examples', name, 'skipped', f'{path} was not built')
+                continue
+            arguments = [self.modules / module for module in modules]
+            limit = min(60 if self.options.slow else 15, self.report.left())
+            done = run([path, *arguments, self.options.device], limit, {})
+            wanted = (self.root / 'examples' / folder / f'{name}.out').read_text()
+            if done.code == 0 and done.output == wanted:
+                self.report.row('examples', name, 'passed', 'prints what its .out file says')
+                continue
+            why = (f'cut after {done.seconds:.0f} s' if done.code is None
+                   else 'prints something else' if done.code == 0 else f'exit {done.code}')
+            cut = done.code is None and self.options.slow
+            self.report.row('examples', name, 'cut' if cut else 'FAILED', why)
+            print((done.output + done.errors)[-2000:], flush=True)
+
+    def sanitizer(self):
+        """The same few calls and the raw kernels under compute-sanitizer."""
+        tool = shutil.which('compute-sanitizer')
+        if self.options.slow or not tool or not self.options.device.startswith('cuda'):
+            why = ('slow device' if self.options.slow else 'for NVIDIA alone'
+                   if not self.options.device.startswith('cuda') else 'not installed')
+            self.report.row('sanitizer', 'compute-sanitizer', 'skipped', why)
+            return
+        checked = [tool, '--error-exitcode', '9', '--target-processes', 'all']
+        calls = [*self.script('every_function'), *self.lent, '--device', self.options.device,
+                 '--every', 7, '--seconds', 30]
+        self.part('sanitizer', 'each function', checked + calls, 50, 'ERROR SUMMARY')
+        raw = self.build / 'bin/tests/raw_kernels_test'
+        if raw.exists():
+            module = self.build / 'tests/abi/kernels/modules/raw_kernels.so'
+            self.part('sanitizer', 'raw_kernels', [*checked, raw], 30, 'ERROR SUMMARY', {
+                'GUFUNC_TEST_DEVICE': self.options.device, 'GUFUNC_TEST_RAW_MODULE': str(module)})
+
+
+def is_numpy_2(python):
+    done = run([python, '-c', 'import numpy; print(numpy.__version__)'], 60, {})
+    return bool(re.match(r'[2-9]', done.output))
