@@ -30,6 +30,7 @@ PROGRAMS = {
     'numba_calls': ('cpp', ('',)),
     'numba_arrays': ('cpp', ()),
 }
+FOR_BENCHMARKS = 150  # seconds of the ten minutes that are kept for them
 
 
 class Parts:
@@ -43,13 +44,14 @@ class Parts:
 
     def part(self, part, name, command, seconds, wanted='', environment=None):
         """One row: what a command made of it. True where it passed."""
-        report = self.report
-        done = run(command, min(seconds, report.left()), environment or {})
+        report, limit = self.report, min(seconds, self.report.left(FOR_BENCHMARKS))
+        done = run(command, limit, environment or {})
         if done.missing():
             report.row(part, name, 'skipped', done.missing())
         elif done.code is None:
-            # A device that is slow by nature needs not end; any other that does not end hangs.
-            report.row(part, name, 'cut' if self.options.slow else 'FAILED',
+            # What does not end in its share hangs, but for a device that is slow by nature.
+            cut = self.options.slow or limit < seconds
+            report.row(part, name, 'cut' if cut else 'FAILED',
                        f'cut after {done.seconds:.0f} s; it came to: {done.last() or "nothing"}')
         else:
             report.row(part, name, 'FAILED' if done.code else 'passed', done.last(wanted))
@@ -84,6 +86,8 @@ class Parts:
         few = {'corner_cases': ['--without', 33],  # of 2^31 elements
                'fold_order': ['--cases', 20],
                'record_methods': ['--cases', 60], 'state_reductions': ['--cases', 60]}
+        tells = {'corner_cases': ' corner cases ', 'fold_order': ' folds ',
+                 'record_methods': ' cases, seed ', 'state_reductions': ' with a state, seed '}
         needs = {'corner_cases': self.lent,
                  'state_reductions': ['--module', self.modules / 'reductions.so']}
         for name, fewer in few.items():
@@ -95,7 +99,8 @@ class Parts:
             else:
                 command = [*self.script(name), *module, '--device', self.options.device]
                 fewer = fewer if self.small and self.takes(name, fewer[0]) else []
-                self.part('fixed_cases', name, command + fewer, 90 if self.options.slow else 60)
+                self.part('fixed_cases', name, command + fewer, 120,
+                          tells[name])
 
     def raw_kernels(self):
         module = self.build / 'tests/abi/kernels/modules/raw_kernels.so'
@@ -128,7 +133,7 @@ class Parts:
                 self.report.row('examples', name, 'skipped', f'{path} was not built')
                 continue
             arguments = [self.modules / module for module in modules]
-            limit = min(60 if self.options.slow else 15, self.report.left())
+            limit = min(60 if self.options.slow else 15, self.report.left(FOR_BENCHMARKS))
             done = run([path, *arguments, self.options.device], limit, {})
             wanted = (self.root / 'examples' / folder / f'{name}.out').read_text()
             if done.code == 0 and done.output == wanted:

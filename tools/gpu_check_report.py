@@ -16,8 +16,9 @@ class Report:
         self.options, self.limit = options, limit
         self.started, self.rows = time.monotonic(), []
 
-    def left(self):
-        return max(self.limit - (time.monotonic() - self.started), 1)
+    def left(self, kept=0):
+        """Seconds that remain, but for those that are kept."""
+        return max(self.limit - kept - (time.monotonic() - self.started), 1)
 
     def row(self, part, name, state, detail='', **numbers):
         self.rows.append({'part': part, 'name': name, 'state': state, 'detail': detail, **numbers})

@@ -25,7 +25,7 @@ struct Config {
   std::string report;                // file written at exit
   bool twice = false;                // kernels run ascending and descending and must agree
   bool execute = true;               // kernels that are launched run
-  bool empty = false;                // a launch returns at once, unseen and uncounted
+  bool empty = false;                // a launch returns at once, unseen; read once
   bool device_check = false;         // kernels are instrumented: exact red zones around allocations
 };
 
