@@ -23,7 +23,6 @@ import abi  # noqa: E402  (one ctypes view of the ABI serves both)
 
 MIB = 1 << 20
 WORK = {'add': 2, 'negative': 1, 'sin': 1}  # and their inputs
-BATCH = 20  # calls between two waits
 
 
 class Shared:
@@ -187,23 +186,28 @@ class Numba:
         self.cuda.synchronize()
 
 
-def sample(runner, call):
+def batch_of(nbytes):
+    """Calls between two waits: many where a wait would be seen beside them."""
+    return min(max((2 << 30) // nbytes, 2), 20)
+
+
+def sample(runner, call, batch):
     """Nanoseconds of one call among a batch."""
     started = time.perf_counter_ns()
-    for _ in range(BATCH):
+    for _ in range(batch):
         call()
     runner.wait()
-    return (time.perf_counter_ns() - started) / BATCH
+    return (time.perf_counter_ns() - started) / batch
 
 
 def measure(runners, ours, size, name, options, end):
     """Rows of one workload: everybody in turn, round by round."""
     nin, nbytes = WORK[name], 4 * size
-    shared, calls, least = ours.buffers(size), {}, {}
+    shared, calls, least, batch = ours.buffers(size), {}, {}, batch_of(nbytes)
     for who, runner in runners.items():
         try:
             calls[who] = runner.call(name, nin, shared)
-            sample(runner, calls[who])
+            sample(runner, calls[who], batch)
         except Exception as error:  # noqa: BLE001 - a peer that cannot is a line of the table
             if runner is ours:
                 raise
@@ -213,7 +217,7 @@ def measure(runners, ours, size, name, options, end):
         if number >= 3 and time.monotonic() > end:
             break
         for who, call in calls.items():
-            took = sample(runners[who], call)
+            took = sample(runners[who], call, batch)
             least[who] = min(took, least.get(who, took))
     for who, ns in least.items():
         moved = nbytes * (2 if who == 'driver copy' else nin + 1)
@@ -263,11 +267,11 @@ def main():
             rows.append({'name': f'{name} f32 {4 * size}',
                          'state': 'FAILED' if failed else 'skipped',
                          'detail': f'{status}: {error}'})
+        if options.json:  # whenever it is ended, what was measured is there
+            pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + '\n')
     ours.release()
     for row in rows:
         print(f'{row["name"]:<36} {row["state"]:<9} {row["detail"]}')
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + '\n')
     return 1 if any(row['state'] == 'FAILED' for row in rows) else 0
 
 

@@ -10,6 +10,7 @@
 // is one benchmark with an error. Compare minima.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "driver_peer.h"
@@ -40,7 +41,6 @@ namespace {
 
 using benchmark::State;
 
-constexpr int kBatch = 20;       // calls between two waits
 constexpr int kQueued = 512;     // launches that every driver's queue takes
 constexpr int64_t kF32Row = 16;  // bytes of a row of four
 
@@ -54,15 +54,22 @@ void guarded(State &state, Body body) {
   }
 }
 
+// Calls between two waits: many where a wait would be seen beside them.
+int64_t batch_of(int64_t bytes) {
+  return std::clamp<int64_t>((int64_t{2} << 30) / bytes, 2, 20);
+}
+
+// `bytes` are those that one call reads and writes.
 template <class Queue, class Wait>
 void measure_batches(State &state, int64_t bytes, Queue queue, Wait wait) {
-  for (int i = 0; i < kBatch; ++i) queue();
+  const int64_t batch = batch_of(state.range(0));
+  for (int64_t i = 0; i < batch; ++i) queue();
   wait();
   for (auto _ : state) {
-    for (int i = 0; i < kBatch; ++i) queue();
+    for (int64_t i = 0; i < batch; ++i) queue();
     wait();
   }
-  state.SetBytesProcessed(state.iterations() * kBatch * bytes);
+  state.SetBytesProcessed(state.iterations() * batch * bytes);
 }
 
 void elementwise(State &state, const char *name, guf_dtype dtype, int noperands) {
@@ -127,7 +134,7 @@ void reduce(State &state, int64_t nrows) {
 // What one launch takes of the host's time; waits for the device are outside of it.
 template <class Launch, class Wait>
 void measure_launches(State &state, Launch launch, Wait wait) {
-  for (int i = 0; i < kQueued; ++i) launch();
+  for (int i = 0; i < 16; ++i) launch();
   wait();
   uint64_t before = allocations.load(), counted = 0;
   int64_t since = 0;
@@ -173,7 +180,7 @@ void call_small(State &state) {
 
 constexpr int64_t kMiB = 1 << 20;
 void sizes(benchmark::internal::Benchmark *bench) {
-  for (const int64_t bytes : {kMiB / 64, 4 * kMiB, 64 * kMiB, 256 * kMiB, 1024 * kMiB}) {
+  for (const int64_t bytes : {kMiB / 256, 4 * kMiB, 64 * kMiB, 256 * kMiB, 1024 * kMiB}) {
     bench->Arg(bytes);
   }
   bench->UseRealTime()->Unit(benchmark::kMicrosecond);

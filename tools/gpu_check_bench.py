@@ -9,7 +9,7 @@ import tempfile
 from gpu_check_report import run
 
 MIB = 1 << 20
-SIZES = (MIB // 64, 4 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)  # bytes of each operand
+SIZES = (MIB // 256, 4 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)  # bytes of each operand
 JUDGED_FROM = 64 * MIB
 BARS = {'elementwise': 0.95, 'rows': 0.90}  # of the driver's copy of as many bytes
 LAUNCH_BAR = 500  # ns above the driver's launch
@@ -46,8 +46,9 @@ class Benchmarks:
     def sizes(self):
         return SIZES[:1] if self.small else SIZES
 
-    def slice(self, name, pattern, seconds):
-        """One process of device_bench: interleaved repetitions of what matches."""
+    def slice(self, name, pattern, seconds, lost):
+        """One process of device_bench: interleaved repetitions of what matches. `lost`: what bars
+        look for when it is cut."""
         folders = [self.build / 'bench/modules', self.build / 'examples/modules']
         repetitions, least = (3, 0.0005) if self.small else (15, 0.01)
         # A bare number of seconds: older libraries know no unit, newer ones take both.
@@ -61,8 +62,8 @@ class Benchmarks:
         if done.missing():
             self.report.row('benchmarks', name, 'skipped', done.missing())
         elif done.code is None:
-            self.why_not = f'cut after {done.seconds:.0f} s'
-            self.report.row('benchmarks', name, 'cut', self.why_not)
+            self.errors[lost] = f'cut after {done.seconds:.0f} s'
+            self.report.row('benchmarks', name, 'cut', self.errors[lost])
         elif done.code:
             self.report.row('benchmarks', name, 'FAILED', f'exit {done.code}')
             print((done.output + done.errors)[-4000:], flush=True)
@@ -89,9 +90,10 @@ class Benchmarks:
             self.why_not = f'{program} was not built'
             self.report.row('benchmarks', 'device_bench', 'skipped', self.why_not)
         else:
-            self.slice('launches', 'launch|call_small', 30)
+            self.slice('launches', 'launch|call_small', 30, 'driver_launch')
             for size in self.sizes():
-                self.slice(f'{size} bytes', f'/{size}/', 40 if self.options.slow else 25)
+                self.slice(f'{size} bytes', f'/{size}/', 40 if self.options.slow else 25,
+                           f'driver_copy/{size}')
         self.bars()
 
     def bar(self, name, wanted, found, text):

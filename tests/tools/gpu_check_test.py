@@ -43,7 +43,7 @@ def vectorize(signatures, target):
 }
 
 
-class GpuCheck(unittest.TestCase):
+class Checks(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.here = pathlib.Path(self.folder.name)
@@ -71,6 +71,8 @@ class GpuCheck(unittest.TestCase):
     def states(self, rows, part):
         return {row['name']: row['state'] for row in rows if row['part'] == part}
 
+
+class EveryPart(Checks):
     def test_every_part(self):
         mode = '--slow' if DEVICE.startswith('roc') else '--short'
         code, rows, text = self.check(mode)
@@ -93,9 +95,9 @@ class GpuCheck(unittest.TestCase):
     def benchmarks(self, rows, mode):
         found = self.states(rows, 'benchmarks')
         self.assertEqual(set(found.values()), {'measured'}, found)
-        for name in ('plan_launch/add', 'driver_launch', 'call_small', 'driver_copy/16384',
-                     'rows/cumulative_power/16384', 'elementwise/add_f32/16384',
-                     'reduce/sum_all/16384'):
+        for name in ('plan_launch/add', 'driver_launch', 'call_small', 'driver_copy/4096',
+                     'rows/cumulative_power/4096', 'elementwise/add_f32/4096',
+                     'reduce/sum_all/4096'):
             self.assertIn(name, found)
         bars = self.states(rows, 'bars')
         copies = [state for name, state in bars.items() if 'bytes' in name]
@@ -105,8 +107,10 @@ class GpuCheck(unittest.TestCase):
         peers = self.states(rows, 'peers')
         self.assertLessEqual({'cupy', 'numba-cuda', 'pytorch'}, set(peers))
         for who in ('gufunc', 'driver copy'):
-            self.assertEqual(peers[f'add f32 16384: {who}'], 'measured')
+            self.assertEqual(peers[f'add f32 4096: {who}'], 'measured')
 
+
+class Failures(Checks):
     def test_a_failure_of_each_part(self):
         code, rows, text = self.check('--short', **EVERY_KERNEL_FAILS)
         self.assertEqual(code, 1, text)
@@ -134,10 +138,10 @@ class GpuCheck(unittest.TestCase):
 
     def test_memory_is_too_small(self):
         code, rows, text = self.check('--short', '--only', 'device_bench', '--only', 'peers',
-                                      GUFUNC_SIM_MEMORY='32768')
+                                      GUFUNC_SIM_MEMORY='8192')
         found = self.states(rows, 'benchmarks')
-        self.assertEqual(found['elementwise/add_f32/16384'], 'skipped', text)
-        self.assertEqual(self.states(rows, 'peers')['add f32 16384'], 'skipped', text)
+        self.assertEqual(found['elementwise/add_f32/4096'], 'skipped', text)
+        self.assertEqual(self.states(rows, 'peers')['add f32 4096'], 'skipped', text)
 
     def test_sanitizer(self):
         tool = self.here / 'compute-sanitizer'
@@ -163,7 +167,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(found['pytorch'], 'skipped')
         for work in ('add', 'negative', 'sin'):
             for who in ('gufunc', 'driver copy', 'cupy', 'numba-cuda'):
-                self.assertEqual(found[f'{work} f32 16384: {who}'], 'measured', text)
+                self.assertEqual(found[f'{work} f32 4096: {who}'], 'measured', text)
 
 
 class Bars(unittest.TestCase):
