@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/array/overlap.h"
 #include "core/backend/graph.h"
 #include "core/masked_copy.h"
 #include "core/memory/transfer.h"
@@ -223,6 +224,7 @@ guf_status Temporaries::lift(op::OperandView *const *scalars, int32_t count, guf
       GUF_TRY(memory::convert(*call_.device, call_.stream, {lifted, false}, {layout, false, true},
                               error));
       scalars[k]->flags &= ~static_cast<uint32_t>(op::kScalar);
+      scalars[k]->device = call_.device;
     }
     layout.address = lifted.address;
   }
@@ -248,6 +250,16 @@ guf_status Temporaries::write_home(const Staged &staged, guf_error *error) {
   return memory::transfer({staged.to, cpu}, {staged.from, call_.device}, call_.stream, error);
 }
 
+// Whether an output at home shares memory with the mask there: the device's copy is the one that
+// writing back leaves alone.
+bool Temporaries::writes_home_mask() const {
+  const auto meets = [this](const Staged &staged) {
+    return staged.to_host && array::shares_memory(staged.to.layout, home_mask_.layout);
+  };
+  return (home_mask_.flags & op::kScalar) == 0 &&
+         std::any_of(staged_.begin(), staged_.end(), meets);
+}
+
 // Elements that the mask leaves out were never brought.
 guf_status Temporaries::write_home_masked(const Staged &staged, backend::Device &cpu,
                                           guf_error *error) {
@@ -266,7 +278,7 @@ guf_status Temporaries::write_home_masked(const Staged &staged, backend::Device 
   home->stream = nullptr;
   home->device = &cpu;
   home->where = home_mask_;
-  if ((home_mask_.flags & op::kDeviceMemory) != 0) {
+  if ((home_mask_.flags & op::kDeviceMemory) != 0 || writes_home_mask()) {
     GUF_TRY(bring_home(side_of(call_.where), GUF_BOOL, call_.where.layout.shape, &mask));
     point_at(mask, &home->where);
   }

@@ -103,6 +103,7 @@ class Temporaries {
   guf_status write_back_one(const Staged &staged, guf_error *error);
   guf_status write_back_masked(const Staged &staged, guf_error *error);
   guf_status write_home(const Staged &staged, guf_error *error);
+  bool writes_home_mask() const;
   guf_status write_home_masked(const Staged &staged, backend::Device &cpu, guf_error *error);
   guf_status make_copy(op::OperandView *operand, guf_dtype dtype, bool load, guf_error *error);
   guf_status allocate_output(int32_t operand, broadcast::LoopShape *loop, guf_error *error);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """libgufunc's C ABI for the oracle: just enough of it, by ctypes, over NumPy's own memory."""
 
+import collections
 import ctypes as ct
 
 import numpy as np
@@ -143,6 +144,20 @@ class ArrayInfo(ct.Structure):
     ]
 
 
+class DeviceInfo(ct.Structure):
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('index', ct.c_int32),
+        ('units', ct.c_uint32),
+        ('host_memory', ct.c_uint32),
+        ('memory_bytes', ct.c_uint64),
+        ('backend', ct.c_char * 32),
+        ('name', ct.c_char * 128),
+        ('target', ct.c_char * 64),
+        ('spec', ct.c_char * 64),
+    ]
+
+
 class BFloat16:
     """A two-byte array whose elements are bfloat16, which NumPy lacks."""
 
@@ -172,7 +187,8 @@ class Library:
         self.ufuncs, self.modules = {}, []
         self.refused = 0
         self.told = ''
-        self.device = None
+        self.device, self.spec = None, ''
+        self.skipped = collections.Counter()  # what the device refuses as documented
 
     def check(self, status):
         if status != 0:
@@ -191,7 +207,26 @@ class Library:
         device = ct.c_void_p()
         error = ct.byref(self.error)
         self.check(self.lib.guf_device_get(None, spec.encode(), ct.byref(device), error))
-        self.device = device
+        self.device, self.spec = device, spec
+
+    def target(self):
+        """What the device's images are chosen by, as 'gfx1100'."""
+        info = DeviceInfo(ct.sizeof(DeviceInfo))
+        self.check(self.lib.guf_device_get_info(self.device, ct.byref(info), ct.byref(self.error)))
+        return info.target.decode()
+
+    def skips(self, error, name, texts):
+        """Whether a device refuses what it is documented to, which is counted by name."""
+        if not self.device or error.status not in texts:
+            return False
+        if not any(text in str(error) for text in texts[error.status]):
+            return False
+        self.skipped[name] += 1
+        return True
+
+    def tell_skipped(self):
+        for name, times in sorted(self.skipped.items()):
+            print(f'refused by the device, as documented: {times} {name}')
 
     def load_module(self, path):
         """Opens a module of kernels; its functions are found by their names."""

@@ -3,7 +3,7 @@
 calls (keyword_cases.remembers). One process imports all that is needed, and has a child of its own
 for every case.
 
-    fresh_process.py LIBRARY [MODULE]    a case in JSON a line in, what differs in one out"""
+    fresh_process.py LIBRARY DEVICE [MODULE]    a case in JSON a line in, what differs in one out"""
 
 import atexit
 import json
@@ -15,8 +15,9 @@ STARTED = {}
 
 
 def difference(case, library):
-    """The sentence of the case's judge, or None. The process has the library's modules, too."""
-    paths = (library.lib._name, *library.modules)
+    """The sentence of the case's judge, or None. The process has the library's device and modules.
+    """
+    paths = (library.lib._name, library.spec, *library.modules)
     process = STARTED.get(paths) or start(paths)
     process.stdin.write(json.dumps(case) + '\n')
     process.stdin.flush()
@@ -31,15 +32,17 @@ def start(paths):
     return process
 
 
-def judged(line, oracle, library):
+def judged(line, oracle, library, device):
     try:
+        if device:  # of the child's own: devices do not outlive a fork
+            library.use_device(device)
         case = json.loads(line)
         return oracle.judge_of(case).difference(case, library)
     except Exception as error:  # noqa: BLE001 - told like a difference
         return f'the judge failed: {type(error).__name__}: {error}'
 
 
-def serve(library_path, *modules):
+def serve(library_path, device, *modules):
     import oracle  # which imports this file
 
     oracle.np.seterr(all='ignore')
@@ -49,7 +52,7 @@ def serve(library_path, *modules):
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
-            print(json.dumps(judged(line, oracle, library)), flush=True)
+            print(json.dumps(judged(line, oracle, library, device)), flush=True)
             os._exit(0)
         if os.waitpid(child, 0)[1] != 0:
             print(json.dumps('the judge crashed'), flush=True)
