@@ -21,8 +21,10 @@ CORNERS = re.compile(r"corner (\d+(?:(?:, | to )\d+)*)")
 CORNER = re.compile(r"^    \((\d+), '", re.MULTILINE)
 # In CMakeLists.txt: loops over names, and what adds a test.
 CMAKE = re.compile(r"(endforeach)\(|foreach\((\w+) IN ITEMS ([^)]*)\)|(foreach)\("
-                   r"|(gufunc_add_(?:unit_test|abi_test|gtest|check)|add_test)\(\s*(?:NAME\s+)?"
+                   r"|(gufunc_add_(?:unit_test|abi_test|gtest|check)|add_(?:test|conformance))"
+                   r"\(\s*(?:NAME\s+)?"
                    r"([^\s)]+)")
+PREFIX = {"gufunc_add_check": "house_", "add_conformance": "conformance_"}
 READS_VARIABLES = ("core/", "abi/src/", "backends/", "tools/gufunc/", "tools/gufcc/")
 
 
@@ -67,7 +69,7 @@ def tests(root):
             elif variable or other:
                 loops.append([(variable, item) for item in items.split()])
             else:
-                prefix = "house_" if adds == "gufunc_add_check" else ""
+                prefix = PREFIX.get(adds, "")
                 for values in itertools.product(*filter(None, loops)):
                     full = name
                     for known, item in values:

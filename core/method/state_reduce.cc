@@ -331,6 +331,7 @@ guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   GUF_TRY(allocate(error));  // results lie as the input does, before it is copied
   GUF_TRY(arrays_.bring_input(&call.operand[kInput], error));
   if (call.has_where) GUF_TRY(arrays_.bring_input(&call.where, error));
+  if (reads_elsewhere(call)) GUF_TRY(arrays_.lift_scalars(error));
   GUF_TRY(find_grounds(error));
   if (std::find(kept_, kept_ + nkept_, 0) == kept_ + nkept_) {
     GUF_TRY(make_states(error));

@@ -3,7 +3,7 @@
 must the library.
 
     corner_cases.py --library build/release/lib/libgufunc.so.0.1 --module lent_functions.so
-    [--case 8] [--list]
+    [--device cuda:0] [--case 8] [--without 33] [--list]
 
 The module lends functions that the dialect has and the standard library does not. What a case asks
 of a function that is not there at all is printed with the case, never left out in silence. Exit 1
@@ -49,7 +49,9 @@ def main():
     )
     parser.add_argument('--library', required=True)
     parser.add_argument('--module', required=True, help='what lent_functions.guf.cpp becomes')
+    parser.add_argument('--device', help='where everything runs; by default the cpu')
     parser.add_argument('--case', type=int, help='this one only')
+    parser.add_argument('--without', type=int, help='all but this one')
     parser.add_argument('--list', action='store_true', help='only tell the names')
     options = parser.parse_args()
     assert [number for number, _, _ in CORNERS] == list(range(1, 37))
@@ -58,8 +60,10 @@ def main():
         return 0
     np.seterr(all='ignore')
     both = Both(abi_methods.Library(os.path.abspath(options.library)))
+    if options.device:
+        both.library.use_device(options.device)
     both.library.load_module(os.path.abspath(options.module))
-    chosen = [c for c in CORNERS if options.case in (None, c[0])]
+    chosen = [c for c in CORNERS if options.case in (None, c[0]) and options.without != c[0]]
     good = [run(*corner, both) for corner in chosen]
     print(f'{sum(good)} of {len(good)} corner cases differ nowhere')
     return 0 if all(good) else 1

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The order of floating-point folds is fixed by the shape alone: the library's bits against the
 tree and the scan of docs/reductions.md written down once more, over axes, strides, masks, initial
-values and 1, 2, 3 and 7 threads. Then what that page says of accuracy.
+values and 1, 2, 3 and 7 threads, or on a device. Then what that page says of accuracy.
 
-    fold_order.py --library build/release/lib/libgufunc.so.0.1 [--cases 400] [--seed 1]"""
+    fold_order.py --library build/release/lib/libgufunc.so.0.1 [--cases 400] [--seed 1]
+    [--device cuda:0]"""
 
 import argparse
 import os
@@ -20,6 +21,7 @@ from cases import layout
 
 LEAF, LANES, TILE = 128, 8, 256
 FUNCTIONS = {'add': np.add, 'multiply': np.multiply}
+THREADS = (1, 2, 3, 7)
 NEUTRAL = {'add': -0.0, 'multiply': 1.0}  # in a masked element's place
 
 
@@ -112,7 +114,7 @@ def reduce_difference(rng, library):
         else:
             mask = None
     wanted = reduced(name, x, axes, mask, start)
-    for threads in (1, 2, 3, 7):
+    for threads in THREADS[:1] if library.device else THREADS:
         found = library.reduce(name, x, axis=axes, threads=threads, **options)[1]
         if not judge.same_bits(np.atleast_1d(found), np.atleast_1d(wanted)).all():
             return f'{name} {letter} {shape} axes {axes} {options.keys()}, {threads} threads'
@@ -127,7 +129,7 @@ def accumulate_difference(rng, library):
         x[...] = np.exp2(x.clip(-1, 1) / 16)
     axis = rng.randrange(len(shape))
     wanted = np.moveaxis(scan(FUNCTIONS[name], np.moveaxis(x, axis, -1)), -1, axis)
-    for threads in (1, 2, 3, 7):
+    for threads in THREADS[:1] if library.device else THREADS:
         found = library.accumulate(name, x, axis=axis, threads=threads)[1]
         if not judge.same_bits(found, wanted).all():
             return f'{name}.accumulate {letter} {shape} axis {axis}, {threads} threads'
@@ -139,18 +141,22 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
+    parser.add_argument('--device', help='where everything runs; by default the cpu')
     parser.add_argument('--cases', type=int, default=400)
     parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
     np.seterr(all='ignore')
     library = abi_methods.Library(os.path.abspath(options.library))
+    if options.device:
+        library.use_device(options.device)
     rng, differences = random.Random(options.seed), []
     for number in range(options.cases):
         check = accumulate_difference if number % 3 == 2 else reduce_difference
         text = check(rng, library)
         if text:
             differences.append(text)
-    print(f'{options.cases} folds at 1, 2, 3 and 7 threads: {len(differences)} of other bits')
+    where = options.device or '1, 2, 3 and 7 threads'
+    print(f'{options.cases} folds at {where}: {len(differences)} of other bits')
     untrue = fold_accuracy.differences(library)
     print(f'accuracy: {len(untrue)} statements of docs/reductions.md that do not hold')
     differences += untrue
