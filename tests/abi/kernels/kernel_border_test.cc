@@ -58,7 +58,21 @@ TEST_F(KernelTest, AKernelTellsItsParametersAndLimits) {
   expect(guf_kernel_get_device_info(raise, device_, &there, &error_));
   EXPECT_EQ(there.max_threads, 64u);
   EXPECT_GE(there.max_shared_bytes, 48u * 1024);
-  EXPECT_TRUE(there.subgroup_size == 32 || there.subgroup_size == 64) << there.subgroup_size;
+}
+
+// Warps, waves and the cpu's groups: a number that programs divide their blocks by.
+TEST_F(KernelTest, SubgroupSizeIsThatOfTheDevice) {
+  guf_device_info info = {};
+  info.struct_size = sizeof info;
+  expect(guf_device_get_info(device_, &info, &error_));
+  guf_kernel_device_info there = {};
+  there.struct_size = sizeof there;
+  expect(guf_kernel_get_device_info(find("raise"), device_, &there, &error_));
+  const std::string target = info.target;
+  EXPECT_EQ(there.subgroup_size, target.starts_with("gfx9") ? 64U : 32U) << target;
+  if (!on_cpu()) {
+    EXPECT_THAT(target, testing::AnyOf(HasSubstr("sm_"), HasSubstr("gfx942"), HasSubstr("gfx1100")));
+  }
 }
 
 TEST_F(KernelTest, LimitsAreThoseOfBothVendors) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What gufunc/stream.h says of failures, on every backend: the first one is kept and told once, by
+// a wait for the stream; events recorded behind it report it; later work runs.
+#include <chrono>
+#include <thread>
+
+#include "device_fixture.h"
+
+namespace device_test {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+class StreamFailures : public Devices {
+ protected:
+  guf_array integers(int64_t value) {
+    const guf_array made = empty(there_, {100}, GUF_I64);
+    guf_operand filler = {};
+    filler.kind = GUF_OPERAND_WEAK_INT;
+    filler.value[0] = static_cast<uint64_t>(value);
+    EXPECT_EQ(guf_array_fill(made, &filler, nullptr, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    return made;
+  }
+
+  // Work that fails while it runs: the call itself is fine.
+  void queue(const char *name, guf_array a, guf_array b) {
+    const guf_operand in[] = {operand_of(a), operand_of(b)};
+    guf_operand out = operand_of(results_);
+    guf_call_args args = {};
+    args.struct_size = sizeof args;
+    args.ninputs = 2;
+    args.noutputs = 1;
+    args.inputs = in;
+    args.outputs = &out;
+    args.stream = stream_;
+    args.fp_fail = GUF_FP_INTEGER_DIVIDE;
+    EXPECT_EQ(guf_call(find(name), &args, &error_), GUF_OK) << error_.message;
+  }
+  void divide_by_zero() { queue("floor_divide", ones_, zeros_); }
+  void raise_to_negative() { queue("power", ones_, minus_); }
+
+  // A question is answered by whether the work is done, however often it is asked.
+  void ask() {
+    guf_status status = GUF_NOT_READY;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (status == GUF_NOT_READY && std::chrono::steady_clock::now() < end) {
+      status = guf_stream_query(stream_, &error_);
+      std::this_thread::yield();
+    }
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(status, GUF_OK) << error_.message;
+      status = guf_stream_query(stream_, &error_);
+    }
+  }
+
+  guf_event mark() {
+    const guf_event made = event(there_);
+    EXPECT_EQ(guf_event_record(made, stream_, &error_), GUF_OK) << error_.message;
+    return made;
+  }
+  void expect_event(guf_event event, guf_status wanted) {
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(guf_event_wait(event, UINT64_MAX, &error_), wanted) << error_.message;
+      EXPECT_EQ(guf_event_query(event, &error_), wanted) << error_.message;
+    }
+  }
+  void expect_told(guf_status wanted, const char *text) {
+    EXPECT_EQ(guf_stream_synchronize(stream_, UINT64_MAX, &error_), wanted);
+    EXPECT_THAT(error_.message, HasSubstr(text));
+    for (int i = 0; i < 2; ++i) synchronize(stream_);
+  }
+
+  const guf_device there_ = device(0);
+  const guf_stream stream_ = stream(there_);
+  const guf_array ones_ = integers(2), zeros_ = integers(0), minus_ = integers(-1);
+  const guf_array results_ = integers(7);
+};
+
+constexpr char kDivided[] = "divide by zero encountered in floor_divide";
+constexpr char kRaised[] = "Integers to negative integer powers are not allowed.";
+
+TEST_P(StreamFailures, TheFirstIsKeptAndToldOnce) {
+  divide_by_zero();
+  raise_to_negative();
+  ask();
+  expect_told(GUF_E_FLOATING_POINT, kDivided);
+  raise_to_negative();
+  divide_by_zero();
+  divide_by_zero();
+  ask();
+  expect_told(GUF_E_VALUE, kRaised);
+}
+
+TEST_P(StreamFailures, EventsRecordedLaterReportIt) {
+  const guf_event before = mark();
+  divide_by_zero();
+  const guf_event behind = mark();
+  raise_to_negative();
+  const guf_event last = mark();
+  ask();
+  expect_event(before, GUF_OK);
+  expect_event(behind, GUF_E_FLOATING_POINT);
+  expect_event(last, GUF_E_FLOATING_POINT);
+  EXPECT_THAT(error_.message, HasSubstr(kDivided));
+  expect_told(GUF_E_FLOATING_POINT, kDivided);
+  expect_event(mark(), GUF_OK);
+  expect_event(behind, GUF_E_FLOATING_POINT);
+  expect_event(before, GUF_OK);
+}
+
+TEST_P(StreamFailures, LaterWorkRuns) {
+  const guf_array threes = filled(there_, 100, 3), sums = filled(there_, 100, 0);
+  raise_to_negative();
+  EXPECT_EQ(call("add", {operand_of(threes), operand_of(threes)}, operand_of(sums), stream_),
+            GUF_OK)
+      << error_.message;
+  ask();
+  expect_told(GUF_E_VALUE, kRaised);
+  EXPECT_THAT(values(sums), Each(6.0F));
+  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << "another order's";
+}
+
+TEST_P(StreamFailures, AnEventDoesNotClearIt) {
+  divide_by_zero();
+  const guf_event behind = mark();
+  expect_event(behind, GUF_E_FLOATING_POINT);
+  const guf_stream other = stream(there_);
+  EXPECT_EQ(guf_stream_wait_event(other, behind, &error_), GUF_OK) << error_.message;
+  synchronize(other);
+  expect_told(GUF_E_FLOATING_POINT, kDivided);
+}
+
+INSTANTIATE_TEST_SUITE_P(On, StreamFailures, testing::Values("cpu", "cuda", "roc"), name_of);
+
+}  // namespace
+}  // namespace device_test
