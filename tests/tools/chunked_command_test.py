@@ -137,9 +137,17 @@ class Chunked(command_fixture.CommandTest):
         self.fails(2, 'argument 0 must be a .npy file of float', *run, doubles, '-o', self.out,
                    '--chunk', '100')
 
+    def test_whose_time_it_is(self):
+        path = self.save('x.npy', np.ones(3))
+        for device in DEVICES:
+            code, _, err = self.run_tool('run', 'negative', path, '--time', '--device', device)
+            self.assertEqual(code, 0, err)
+            words = r', \d+ threads?\): ' if device == 'cpu' else r', \d+ units?\): '
+            self.assertRegex(err, f'negative on {device} .*{words}')
+
     def test_what_is_none(self):
         path = self.save('x.npy', np.ones(3))
-        for text in ('0', 'x', '-1', '5X', '5KK', '1.5M', '9' * 20, '99999999999G'):
+        for text in ('', '0', 'x', '-1', '5X', '5KK', '1.5M', '9' * 20, '99999999999G'):
             self.fails(2, f'--chunk {text}: wanted a number of bytes', 'run', 'negative', path,
                        '-o', self.out, '--chunk', text)
         self.fails(2, 'say where the result goes', 'run', 'negative', path, '--chunk', '1M')

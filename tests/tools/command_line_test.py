@@ -355,6 +355,9 @@ class CommandLine(unittest.TestCase):
         told = self.ok('describe', 'count_in_circle', '--module', self.module('raw_counting'))
         self.assertIn('raw kernel\n  takes     uint64, int64, uint64*\n', told)
         self.assertIn('threads   at most 256 in a block', told)
+        for command in (('run', 'count_in_circle', '1', '2'), ('reduce', 'count_in_circle', '1')):
+            self.fails(2, "'count_in_circle' is a raw kernel, and no ufunc", *command,
+                       '--module', self.module('raw_counting'))
 
     def test_roles(self):
         self.assertEqual(

@@ -348,12 +348,13 @@ void report_time(const std::string &name, guf_device device, uint32_t threads, d
   info.struct_size = sizeof info;
   Call call;
   call.check(guf_device_get_info(device, &info, call.error()));
-  const uint32_t used = threads == 0 ? info.units : std::min(threads, info.units);
+  const bool cpu = info.host_memory != 0;  // a GPU's units run what they are given, on many threads
+  const uint32_t used = threads == 0 || !cpu ? info.units : std::min(threads, info.units);
   fmt::print(stderr,
-             "{} on {} ({}, {}, {} thread{}): {:.6f} s, {:.2f} GB/s, {:.1f} M "
+             "{} on {} ({}, {}, {} {}{}): {:.6f} s, {:.2f} GB/s, {:.1f} M "
              "elements/s\n",
-             name, info.spec, info.name, info.target, used, used == 1 ? "" : "s", seconds,
-             static_cast<double>(bytes) / seconds / 1e9,
+             name, info.spec, info.name, info.target, used, cpu ? "thread" : "unit",
+             used == 1 ? "" : "s", seconds, static_cast<double>(bytes) / seconds / 1e9,
              static_cast<double>(elements) / seconds / 1e6);
 }
 

@@ -3,6 +3,7 @@
 #ifndef GUFUNC_TOOLS_GUFUNC_COMMANDS_H
 #define GUFUNC_TOOLS_GUFUNC_COMMANDS_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ struct RunOptions {
   std::string axes;       // "(0,1),(1,2),(0,1)"
   std::string signature;  // "dd->d", "f8,None,f8"
   std::string events;     // "report", "over=fail"
-  std::string chunk;
+  std::optional<std::string> chunk;
   std::string threads;
   bool keepdims = false;
   bool inplace = false;

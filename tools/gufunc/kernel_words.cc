@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_words.h"
 
+#include <fmt/format.h>
+
+#include "call_parts.h"
+
 namespace gufunc::cli {
 
 using nlohmann::ordered_json;
@@ -64,6 +68,20 @@ ordered_json kernel_row(const std::vector<ModuleHandle> &modules, const std::str
     found = std::move(row);
   }
   return found;
+}
+
+UfuncHandle find_function(const std::vector<ModuleHandle> &modules, const std::string &name) {
+  Call call;
+  UfuncHandle ufunc;
+  const guf_status status = guf_ufunc_find(nullptr, name.c_str(), ufunc.out(), call.error());
+  if (status == GUF_E_NOT_FOUND && !kernel_row(modules, name).is_null()) {
+    usage(
+        fmt::format("'{}' is a raw kernel, and no ufunc: programs launch it, by "
+                    "guf_kernel_launch; 'gufunc describe' tells what it takes",
+                    name));
+  }
+  call.check(status);
+  return ufunc;
 }
 
 }  // namespace gufunc::cli

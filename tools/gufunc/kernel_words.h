@@ -20,6 +20,9 @@ std::vector<nlohmann::ordered_json> kernel_rows(const std::vector<ModuleHandle> 
 nlohmann::ordered_json kernel_row(const std::vector<ModuleHandle> &modules,
                                   const std::string &name);
 
+// The ufunc of that name; a raw kernel's is refused as what it is.
+UfuncHandle find_function(const std::vector<ModuleHandle> &modules, const std::string &name);
+
 }  // namespace gufunc::cli
 
 #endif  // GUFUNC_TOOLS_GUFUNC_KERNEL_WORDS_H

@@ -88,8 +88,9 @@ void add_run_options(CLI::App &app, RunOptions &run) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
-  app.add_option("--chunk", run.chunk,
-                 "Compute chunks of so many bytes (64K, 8M, 1G): files may be larger than memory");
+  app.add_option_function<std::string>(
+      "--chunk", [&run](const std::string &text) { run.chunk = text; },
+      "Compute chunks of so many bytes (64K, 8M, 1G): files may be larger than memory");
   app.add_flag("--time", run.time, "Report device, seconds and bytes per second on stderr");
 }
 

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "fp_events.h"
 #include "json_values.h"
+#include "kernel_words.h"
 #include "outcome.h"
 #include "owned_handle.h"
 #include "progress.h"
@@ -44,7 +45,7 @@ class Method {
       : common_(common),
         options_(options),
         modules_(load_modules(common.modules)),
-        ufunc_(find_ufunc(options.name)),
+        ufunc_(find_function(modules_, options.name)),
         info_(info_of(ufunc_.get())),
         events_(options.events),
         files_(options.raw),

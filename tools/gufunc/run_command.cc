@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "fp_events.h"
 #include "json_values.h"
+#include "kernel_words.h"
 #include "literal.h"
 #include "outcome.h"
 #include "owned_handle.h"
@@ -30,7 +31,7 @@ class Run {
       : common_(common),
         options_(options),
         modules_(load_modules(common.modules)),
-        ufunc_(find_ufunc(options.name)),
+        ufunc_(find_function(modules_, options.name)),
         info_(info_of(ufunc_.get())),
         events_(options.events),
         files_(options.raw) {
@@ -49,7 +50,7 @@ class Run {
     StreamHandle stream;
     const bool automatic = options_.device == "auto";  // a stream would decide where it runs
     if (automatic && options_.time) device = device_in(explanation());
-    if (shows_progress() && options_.chunk.empty() && !automatic) {
+    if (shows_progress() && !options_.chunk && !automatic) {
       call.check(guf_stream_create(device, 0, stream.out(), call.error()));
       args_.stream = stream.get();
     }
@@ -58,7 +59,7 @@ class Run {
     // A new file is full of zeros, an existing one keeps what the mask leaves out.
     if (args_.where != nullptr && files_.new_files().empty())
       arrays_ = files_.zeros(ufunc_.get(), args_, guf_call);
-    if (options_.chunk.empty()) {
+    if (!options_.chunk) {
       call.check(guf_call(ufunc_.get(), &args_, call.error()));
     } else {
       call_in_chunks(ufunc_.get(), &args_, chunk_, options_.name);
@@ -112,8 +113,8 @@ class Run {
     args_.casting = casting_of(options_.casting);
     args_.order = order_of(options_.order);
     args_.threads = threads_of(options_.threads);
-    if (!options_.chunk.empty()) {
-      chunk_ = chunk_bytes_of(options_.chunk);
+    if (options_.chunk) {
+      chunk_ = chunk_bytes_of(*options_.chunk);
       if (options_.outputs.empty() && options_.into.empty() && !options_.inplace)
         usage("--chunk: say where the result goes: -o, --into or --inplace");
     }
@@ -256,9 +257,7 @@ class Run {
   }
 
   // Chunks are computed in place where an operand is read and written: on a copy of its file then.
-  bool copies_first() const {
-    return no_outputs() && !options_.chunk.empty() && !options_.outputs.empty();
-  }
+  bool copies_first() const { return no_outputs() && options_.chunk && !options_.outputs.empty(); }
 
   void copy_first() {
     size_t result = 0;

@@ -71,7 +71,8 @@ TEST_F(KernelTest, SubgroupSizeIsThatOfTheDevice) {
   const std::string target = info.target;
   EXPECT_EQ(there.subgroup_size, target.starts_with("gfx9") ? 64U : 32U) << target;
   if (!on_cpu()) {
-    EXPECT_THAT(target, testing::AnyOf(HasSubstr("sm_"), HasSubstr("gfx942"), HasSubstr("gfx1100")));
+    EXPECT_THAT(target,
+                testing::AnyOf(HasSubstr("sm_"), HasSubstr("gfx942"), HasSubstr("gfx1100")));
   }
 }
 
