@@ -52,9 +52,9 @@ SimTest::SimTest() : face_(std::string_view(GetParam()) == "cuda" ? cuda_face() 
 
 SimTest::~SimTest() {
   EXPECT_EQ(face_.violations(), 0u) << face_.violation(0);
-  for (const char *name :
-       {"DEVICES=1", "MEMORY=268435456", "ORDER=eager", "SEED=1", "DELAY_US=0", "VERSION=0",
-        "ARCH=", "TWICE=0", "MISSING=", "EXECUTE=1", "DEVICE_CHECK=0", "ITEMS=" SIM_TEST_SIDECAR}) {
+  for (const char *name : {"DEVICES=1", "MEMORY=268435456", "ORDER=eager", "SEED=1", "DELAY_US=0",
+                           "VERSION=0", "ARCH=", "TWICE=0", "MISSING=", "EXECUTE=1", "EDGES=0",
+                           "DEVICE_CHECK=0", "ITEMS=" SIM_TEST_SIDECAR}) {
     const std::string setting = name;
     const size_t middle = setting.find('=');
     face_.set(setting.substr(0, middle).c_str(), setting.substr(middle + 1));

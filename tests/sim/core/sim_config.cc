@@ -55,6 +55,7 @@ bool set_config(Config &config, const std::string &name, const std::string &valu
   if (name == "TWICE") return config.twice = number != 0, true;
   if (name == "EXECUTE") return config.execute = number != 0, true;
   if (name == "EMPTY") return config.empty = number != 0, true;
+  if (name == "EDGES") return config.edges = number, true;
   if (name == "DEVICE_CHECK") return config.device_check = number != 0, true;
   return false;
 }
@@ -63,7 +64,7 @@ Config config_of_environment() {
   Config config;
   for (const char *name :
        {"DEVICES", "MEMORY", "ORDER", "SEED", "DELAY_US", "VERSION", "ARCH", "ITEMS", "MISSING",
-        "REPORT", "TWICE", "EXECUTE", "EMPTY", "DEVICE_CHECK"}) {
+         "REPORT", "TWICE", "EXECUTE", "EMPTY", "EDGES", "DEVICE_CHECK"}) {
     const char *value = std::getenv((std::string("GUFUNC_SIM_") + name).c_str());
     if (value != nullptr) set_config(config, name, value);
   }

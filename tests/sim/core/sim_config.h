@@ -26,6 +26,7 @@ struct Config {
   bool twice = false;                // kernels run ascending and descending and must agree
   bool execute = true;               // kernels that are launched run
   bool empty = false;                // a launch returns at once, unseen; read once
+  uint64_t edges = 0;                // blocks at either end of a grid that run; 0: all of them
   bool device_check = false;         // kernels are instrumented: exact red zones around allocations
 };
 

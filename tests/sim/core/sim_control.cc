@@ -105,6 +105,7 @@ SIM_EXPORT int gufunc_sim_set(const char *name, const char *value) {
   state.config.report = next.report;
   state.config.twice = next.twice;
   state.config.execute = next.execute;
+  state.config.edges = next.edges;
   state.config.missing = next.missing;
   state.config.order = order;
   return 0;
