@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// More than 2^31 elements. The simulated drivers run the ends of a grid only (GUFUNC_SIM_EDGES), and
+// More than 2^31 elements, and than 2^32. The simulated drivers run the ends of a grid only (GUFUNC_SIM_EDGES), and
 // of memory only what is touched is there: the last items' places are worked out as any other's.
 #include <numeric>
 
@@ -8,8 +8,8 @@
 namespace device_test {
 namespace {
 
-constexpr int64_t kMany = (int64_t{1} << 31) + 77;
-constexpr int64_t kRows = (int64_t{1} << 16) + 3, kColumns = (int64_t{1} << 15) + 5;  // more yet
+constexpr int64_t kMany = (int64_t{1} << 32) + 77;
+constexpr int64_t kRows = (int64_t{1} << 17) + 3, kColumns = (int64_t{1} << 15) + 5;  // more yet
 constexpr int64_t kTail = 40;
 
 using Bytes = std::vector<uint8_t>;
@@ -109,6 +109,18 @@ TEST_P(LargeArrays, InSeveralDimensions) {
   write(corner(y, {1, kTail}), numbers(), {1, kTail});
   add(turned(x), y, sum);
   EXPECT_EQ(read(corner(sum, {1, kTail}), kTail), doubled());
+}
+
+TEST_P(LargeArrays, InShortRows) {
+  constexpr int64_t kShort = kMany / 3 + 50;
+  const guf_array x = of_bytes({kShort, 4}), sum = of_bytes({kShort, 3});
+  const guf_array three = corner(x, {kShort, 3});
+  Bytes some = numbers(), wanted = doubled();
+  some.resize(30);
+  wanted.resize(30);
+  write(corner(three, {10, 3}), some, {10, 3});
+  add(three, three, sum);
+  EXPECT_EQ(read(corner(sum, {10, 3}), 30), wanted);
 }
 
 TEST_P(LargeArrays, Copied) {
