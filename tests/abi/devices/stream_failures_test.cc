@@ -132,6 +132,29 @@ TEST_P(StreamFailures, AnEventDoesNotClearIt) {
   expect_told(GUF_E_FLOATING_POINT, kDivided);
 }
 
+// 1 / 0 and 0 / 0: both events are looked for, one to be told and one to fail at.
+TEST_P(StreamFailures, OnlyEventsThatAreAskedForAreTold) {
+  const guf_array a = floats(there_, {1, 0, 1, 0}), b = floats(there_, {0, 0, 1, 0});
+  const guf_operand in[] = {operand_of(a), operand_of(b)};
+  guf_operand out = operand_of(filled(there_, 4, 0));
+  for (const uint32_t report : {GUF_FP_DIVIDE, GUF_FP_OVERFLOW, GUF_FP_INVALID}) {
+    uint32_t events = 0;
+    guf_call_args args = {};
+    args.struct_size = sizeof args;
+    args.ninputs = 2;
+    args.noutputs = 1;
+    args.inputs = in;
+    args.outputs = &out;
+    args.stream = stream_;
+    args.fp_events = &events;
+    args.fp_report = report;
+    args.fp_fail = GUF_FP_INVALID;
+    EXPECT_EQ(guf_call(find("divide"), &args, &error_), GUF_OK) << error_.message;
+    expect_told(GUF_E_FLOATING_POINT, "invalid value encountered in divide");
+    EXPECT_EQ(events, report == GUF_FP_OVERFLOW ? 0U : report);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(On, StreamFailures, testing::Values("cpu", "cuda", "roc"), name_of);
 
 }  // namespace
