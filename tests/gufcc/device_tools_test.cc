@@ -83,6 +83,9 @@ TEST_F(DeviceToolsTest, ToolkitsThatAreGoneAreErrors) {
                         "' has no nvvm/libdevice/libdevice.10.bc"));
   EXPECT_THAT(failing_build("x86-64-v2,sm_90", {"--ptxas", gone}),
               HasSubstr("error: target sm_90 cannot be made: '" + gone + "' does not run"));
+  // PTX alone needs none.
+  EXPECT_THAT(failing_build("x86-64-v2,ptx_75", {"--ptxas", gone}),
+              HasSubstr("error: target ptx_75 cannot be made: '" + gone + "' does not run"));
   EXPECT_THAT(failing_build("x86-64-v2,gfx942", {"--rocm-bitcode", gone}),
               HasSubstr("error: target gfx942 cannot be made: '" + gone + "' has no ocml.bc"));
   EXPECT_THAT(failing_build("x86-64-v2,ptx_75", {"--cuda-compiler", "nvcc", "--cuda-home", gone}),

@@ -158,7 +158,12 @@ bool DeviceTools::locate(std::vector<Target> *targets) {
   const auto wants = [&](const auto &serves) {
     return std::any_of(targets->begin(), targets->end(), serves);
   };
-  if (wants(is_sass) && !drop_without(targets, find_ptxas(), is_sass)) return false;
+  // One that is named has to be there, needed or not.
+  const bool names_ptxas = !options_.ptxas.empty();
+  const auto is_assembled = [&](const Target &t) {
+    return names_ptxas ? of_nvidia(t) : is_sass(t);
+  };
+  if (wants(is_assembled) && !drop_without(targets, find_ptxas(), is_assembled)) return false;
   if (wants(of_nvidia) && !drop_without(targets, find_ptx_maker(), of_nvidia)) return false;
   if (wants(of_amd) && !drop_without(targets, find_amd(), of_amd)) return false;
   if (!hash_file(libdevice_, &libdevice_hash_) || !hash_file(ocml_, &ocml_hash_)) return false;
