@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// More than 2^31 elements, and than 2^32. The simulated drivers run the ends of a grid only (GUFUNC_SIM_EDGES), and
-// of memory only what is touched is there: the last items' places are worked out as any other's.
+// More than 2^31 elements, and than 2^32. The simulated drivers run the ends of a grid only
+// (GUFUNC_SIM_EDGES), and of memory only what is touched is there: the last items' places are
+// worked out as any other's.
 #include <numeric>
 
 #include "device_fixture.h"
