@@ -140,7 +140,7 @@ void reduce(guf_device device) {
   guf_stream_release(stream, nullptr);
 }
 
-// 48 blocks of 4 threads, each of which writes 8 numbers; then one block of a kernel that works in
+// 48 blocks of 6 threads, each of which writes 8 numbers; then one block of a kernel that works in
 // the shared memory of its launch.
 void run_kernels(guf_device device) {
   const guf_stream stream = make_stream(device);
@@ -149,10 +149,10 @@ void run_kernels(guf_device device) {
   guf_kernel places = nullptr, sums = nullptr;
   NEED(guf_kernel_find, module, "places", &places);
   NEED(guf_kernel_find, module, "sums", &sums);
-  const guf_array out = make_array(device, GUF_I64, {48 * 4 * 8});
+  const guf_array out = make_array(device, GUF_I64, {48 * 6 * 8});
   const guf_array values = make_array(device, GUF_F64, {64}),
                   sum = make_array(device, GUF_F64, {1});
-  const uint32_t grid[] = {2, 4, 6}, block[] = {1, 2, 2}, one[] = {1, 1, 1}, many[] = {64, 1, 1};
+  const uint32_t grid[] = {2, 4, 6}, block[] = {1, 2, 3}, one[] = {1, 1, 1}, many[] = {64, 1, 1};
   const guf_operand written = operand_of(out);
   NEED(guf_kernel_launch, places, stream, grid, block, 96, 1, &written);
   guf_operand count = {};

@@ -64,7 +64,7 @@ Config config_of_environment() {
   Config config;
   for (const char *name :
        {"DEVICES", "MEMORY", "ORDER", "SEED", "DELAY_US", "VERSION", "ARCH", "ITEMS", "MISSING",
-         "REPORT", "TWICE", "EXECUTE", "EMPTY", "EDGES", "DEVICE_CHECK"}) {
+        "REPORT", "TWICE", "EXECUTE", "EMPTY", "EDGES", "DEVICE_CHECK"}) {
     const char *value = std::getenv((std::string("GUFUNC_SIM_") + name).c_str());
     if (value != nullptr) set_config(config, name, value);
   }
