@@ -7,9 +7,6 @@
 namespace gufunc::cpu {
 namespace {
 
-inline uint8_t reversed(uint8_t x) {
-  return x;
-}
 inline uint16_t reversed(uint16_t x) {
   return __builtin_bswap16(x);
 }

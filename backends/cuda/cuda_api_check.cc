@@ -10,10 +10,12 @@ namespace gufunc::cuda {
 namespace {
 
 // Alike at the machine's border: the same size and kind, or pointers both.
+// NOLINTBEGIN(bugprone-sizeof-expression,misc-redundant-expression): pointers, and equal types, too
 template <class Ours, class Theirs>
 constexpr bool kAlike =
     sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs> &&
     std::is_floating_point_v<Ours> == std::is_floating_point_v<Theirs>;
+// NOLINTEND(bugprone-sizeof-expression,misc-redundant-expression)
 
 template <class Ours, class Theirs>
 struct SameCall : std::false_type {};

@@ -66,13 +66,14 @@ void write_strides(const LaunchShape &shape, Writer *writer) {
 template <int N>
 constexpr bool blocks_are_written_right() {
   namespace dev = guf::device;
-  constexpr size_t n = N, forms = (n * 4 + 7) / 8 * 8;
-  return sizeof(dev::row_block<N>) == sizeof(dev::row_head) + n * 8 * (2 + dev::kOuter) &&
-         sizeof(dev::nd_block<N>) == sizeof(dev::items_head) + n * 8 * (1 + dev::kDims) + forms &&
+  constexpr size_t kCount = N, kForms = (kCount * 4 + 7) / 8 * 8;
+  return sizeof(dev::row_block<N>) == sizeof(dev::row_head) + kCount * 8 * (2 + dev::kOuter) &&
+         sizeof(dev::nd_block<N>) ==
+             sizeof(dev::items_head) + kCount * 8 * (1 + dev::kDims) + kForms &&
          sizeof(dev::generalized_block<N>) ==
-             sizeof(dev::generalized_head) + n * 8 * (1 + dev::kDims + dev::kCoreStrides) &&
+             sizeof(dev::generalized_head) + kCount * 8 * (1 + dev::kDims + dev::kCoreStrides) &&
          sizeof(dev::staged_block<N>) ==
-             sizeof(dev::generalized_block<N>) + n * sizeof(dev::staged_row);
+             sizeof(dev::generalized_block<N>) + kCount * sizeof(dev::staged_row);
 }
 static_assert(blocks_are_written_right<1>() && blocks_are_written_right<2>() &&
               blocks_are_written_right<12>());

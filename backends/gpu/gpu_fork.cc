@@ -20,12 +20,12 @@ using Word = std::atomic<uint32_t>;
 // Serves before the driver is opened, and where the kernel is too old to wipe pages: forks then go
 // unnoticed.
 constinit Word unwatched{1};
-constinit std::atomic<Word *> watched{&unwatched};
+constinit std::atomic<Word *> watched_word{&unwatched};
 
 }  // namespace
 
 void claim_driver() {
-  if (watched.load(std::memory_order_acquire) != &unwatched) return;
+  if (watched_word.load(std::memory_order_acquire) != &unwatched) return;
   const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void *page = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
@@ -33,12 +33,12 @@ void claim_driver() {
     munmap(page, size);
     return;
   }
-  watched.store(new (page) Word(1), std::memory_order_release);
+  watched_word.store(new (page) Word(1), std::memory_order_release);
 }
 
 bool forked() {
   return __builtin_expect(
-      watched.load(std::memory_order_acquire)->load(std::memory_order_relaxed) == 0, 0);
+      watched_word.load(std::memory_order_acquire)->load(std::memory_order_relaxed) == 0, 0);
 }
 
 guf_status fail_forked(guf_error *error) {

@@ -11,13 +11,6 @@
 namespace gufunc::gpu {
 namespace {
 
-guf_status check_flags(uint32_t flags, uint32_t known, const char *what, guf_error *error) {
-  const uint32_t unknown = flags & ~known;
-  if (__builtin_expect(unknown == 0, 1)) return GUF_OK;
-  return fail(error, GUF_E_UNSUPPORTED, "%s flags: 0x%x is not known to this plugin", what,
-              unknown);
-}
-
 // So that launches that may fail allocate nothing. A device that is full may still do without: not
 // every function needs a word.
 guf_status reserve_words(Device &device, guf_error *error) {
@@ -27,13 +20,6 @@ guf_status reserve_words(Device &device, guf_error *error) {
   if (status == GUF_OK || status == GUF_E_DEVICE_MEMORY || status == GUF_E_NO_MEMORY) return GUF_OK;
   return fail_native(error, status, told.native_code, "%s", told.message);
 }
-
-constexpr uint32_t kLaunchFlags = GUF_LAUNCH_GENERALIZED | GUF_LAUNCH_ANY_THREAD |
-                                  GUF_LAUNCH_STATUS | GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST |
-                                  GUF_LAUNCH_SWAPPED;
-constexpr uint32_t kMethodFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD | GUF_METHOD_STATUS |
-                                  GUF_METHOD_MASKED | GUF_METHOD_INITIAL | GUF_METHOD_EXACT |
-                                  GUF_METHOD_MIXED;
 
 }  // namespace
 
@@ -74,7 +60,6 @@ guf_status kernel_get(void *module, uint32_t, const char *name, void **out_kerne
 
 guf_status launch(void *device, const guf_backend_launch *launch, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  GUF_GPU_TRY(check_flags(launch->block->flags, kLaunchFlags, "launch", error));
   Visit visit(owner);
   GUF_GPU_TRY(visit.begin(error));
   Stream &stream = owner.stream_of(launch->stream);
@@ -95,7 +80,6 @@ guf_status convert(void *device, void *stream, const guf_launch_block *block, gu
 
 guf_status method(void *device, const guf_backend_method *method, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  GUF_GPU_TRY(check_flags(method->block->flags, kMethodFlags, "method", error));
   Visit visit(owner);
   GUF_GPU_TRY(visit.begin(error));
   Stream &stream = owner.stream_of(method->stream);

@@ -17,9 +17,10 @@ constexpr uint32_t kLaunchFlags = GUF_LAUNCH_GENERALIZED | GUF_LAUNCH_ANY_THREAD
                                   GUF_LAUNCH_SWAPPED;
 
 guf_status check_launch(const guf_launch_block &block, guf_error *error) {
-  if (__builtin_expect((block.flags & ~kLaunchFlags) != 0, 0)) {
-    return fail(error, GUF_E_UNSUPPORTED, "unknown launch flags 0x%x",
-                static_cast<unsigned>(block.flags & ~kLaunchFlags));
+  const uint32_t unknown = block.flags & ~kLaunchFlags;
+  if (__builtin_expect(unknown != 0, 0)) {
+    return fail(error, GUF_E_UNSUPPORTED, "launch flags: 0x%x is not known to this plugin",
+                unknown);
   }
   if (__builtin_expect(block.noperands > kMaxOperands, 0)) {
     return fail(error, GUF_E_UNSUPPORTED,

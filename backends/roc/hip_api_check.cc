@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compared with HIP's header, of 5.2 or later, when there is one.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): HIP's names
 #define __HIP_PLATFORM_AMD__ 1
 #define __HIP_DISABLE_CPP_FUNCTIONS__ 1
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 #include <hip/hip_runtime_api.h>
 
 #include <cstddef>
@@ -15,7 +17,7 @@ namespace {
 template <class Declared, class Real>
 consteval bool passes_alike() {
   if (std::is_pointer_v<Declared> != std::is_pointer_v<Real>) return false;
-  return sizeof(Declared) == sizeof(Real);
+  return sizeof(Declared) == sizeof(Real);  // NOLINT(bugprone-sizeof-expression): pointers, too
 }
 
 template <class... Declared, class Real, class... Parameters>

@@ -128,6 +128,7 @@ std::string generate_call_probes(const std::string &source, const std::vector<Lo
     }
     if (function->generalized() || loop->outputs.size() != 1) continue;
     std::vector<std::string> arguments;
+    arguments.reserve(types.size());
     for (const std::string &type : types) {
       arguments.push_back(fmt::format("guf_probe_value<{} &>()", type));
     }

@@ -42,6 +42,7 @@ bool check_roles(const Place &place, const RegistrationOptions &options, const F
 bool read_form(const Place &place, const std::string &signature, const RegistrationOptions &options,
                Function *function, Diagnostics *diagnostics) {
   std::vector<int32_t> roles;
+  roles.reserve(options.roles.size());
   for (const Role role : options.roles) roles.push_back(static_cast<int32_t>(role));
   op::Signature form;
   guf_error error = empty_error();
@@ -77,6 +78,7 @@ op::Signature form_of(const Function &function) {
     return form;
   }
   std::vector<int32_t> roles;
+  roles.reserve(function.roles.size());
   for (const Role role : function.roles) roles.push_back(static_cast<int32_t>(role));
   op::parse_signature(function.signature, function.rules, roles.data(),
                       static_cast<int32_t>(roles.size()), &form, nullptr);

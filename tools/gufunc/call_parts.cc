@@ -315,6 +315,7 @@ std::vector<ArrayHandle> OperandFiles::zeros(guf_ufunc ufunc, guf_call_args args
   Call call;
   call.check(run(ufunc, &args, call.error()));
   std::vector<ArrayHandle> arrays;
+  arrays.reserve(static_cast<size_t>(args.noutputs));
   for (int32_t i = 0; i < args.noutputs; ++i) arrays.emplace_back(args.outputs[i].array);
   for (int32_t i = 0; i < args.noutputs; ++i) {
     guf_operand zero = {};

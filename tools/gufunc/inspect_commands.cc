@@ -71,8 +71,10 @@ ordered_json reduction_of(const guf_ufunc_info &info, const std::vector<std::str
 
 // One word per operand, inputs first.
 std::vector<std::string> roles_of(const guf_ufunc_info &info) {
+  const int32_t count = info.nin + info.nout;
   std::vector<std::string> roles;
-  for (int32_t i = 0; i < info.nin + info.nout; ++i) roles.emplace_back(role_name(info.roles[i]));
+  roles.reserve(static_cast<size_t>(count));
+  for (int32_t i = 0; i < count; ++i) roles.emplace_back(role_name(info.roles[i]));
   return roles;
 }
 

@@ -148,7 +148,7 @@ int run(int argc, char **argv) {
   std::vector<std::string> asked_of;
   help->add_option("command", asked_of, "The command");
 
-  const CLI::App &command = gufunc::cli::chosen_command(app, argc, argv);
+  const CLI::App &command = *gufunc::cli::chosen_command(app, argc, argv);
   gufunc::cli::refuse_unknown_options(app, command, argc, argv);
   try {
     app.parse(hide_negative_numbers(command, argc, argv));

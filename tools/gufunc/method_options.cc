@@ -44,9 +44,9 @@ CLI::App *add_method(CLI::App &app, MethodOptions &method, const char *name, con
 }  // namespace
 
 std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
-  const char *const kInput = ".npy file or literal";
+  const char *const input = ".npy file or literal";
   CLI::App *const reduce =
-      add_method(app, method, "reduce", "Fold an array along axes", kInput, 1, 1);
+      add_method(app, method, "reduce", "Fold an array along axes", input, 1, 1);
   reduce->add_option("--axis", method.axis, "Axis (default 0), several (0,2), none for all, ()");
   reduce->add_flag("--keepdims", method.keepdims, "Keep folded axes with extent 1");
   reduce->add_option("--initial", method.initial, "First operand: a literal, or none");
@@ -54,12 +54,12 @@ std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
   add_result(*reduce, method);
 
   CLI::App *const accumulate =
-      add_method(app, method, "accumulate", "All partial results along an axis", kInput, 1, 1);
+      add_method(app, method, "accumulate", "All partial results along an axis", input, 1, 1);
   accumulate->add_option("--axis", method.axis, "Axis (default 0)");
   add_result(*accumulate, method);
 
   CLI::App *const reduceat =
-      add_method(app, method, "reduceat", "Fold the stretches of an axis", kInput, 1, 1);
+      add_method(app, method, "reduceat", "Fold the stretches of an axis", input, 1, 1);
   reduceat->add_option("--axis", method.axis, "Axis (default 0)");
   add_list(*reduceat, "--indices", method.indices,
            "Where stretches begin: a 1-d .npy file, or 0,3,5");

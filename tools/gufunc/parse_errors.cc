@@ -65,15 +65,15 @@ void refuse_command(const CLI::App &app, const std::string &word) {
                   nearest.empty() ? fmt::format("; wanted {}", fmt::join(names, ", ")) : nearest));
 }
 
-const CLI::App &chosen_command(const CLI::App &app, int argc, char **argv) {
+const CLI::App *chosen_command(const CLI::App &app, int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     if (argv[i][0] == '-') continue;
     for (const CLI::App *const command : app.get_subcommands(nullptr)) {
-      if (command->check_name(argv[i])) return *command;
+      if (command->check_name(argv[i])) return command;
     }
     refuse_command(app, argv[i]);
   }
-  return app;
+  return &app;
 }
 
 void refuse_unknown_options(const CLI::App &app, const CLI::App &command, int argc, char **argv) {

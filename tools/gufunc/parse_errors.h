@@ -18,7 +18,7 @@ std::string did_you_mean(const std::string &wanted, const std::vector<std::strin
 
 // The command that the arguments name: the first of them that is no option. `app` itself when
 // there is none. Throws Failure(kUsage) for a word that is no command.
-const CLI::App &chosen_command(const CLI::App &app, int argc, char **argv);
+const CLI::App *chosen_command(const CLI::App &app, int argc, char **argv);
 
 // Before parsing, which would take the value of an unknown option for one more input.
 // Throws Failure(kUsage) for an option that `command` does not have, or `app` before its name.

@@ -139,6 +139,7 @@ std::vector<guf_dtype> loop_types_of(const std::string &text, const std::string 
                      info);
   }
   std::vector<guf_dtype> types;
+  types.reserve(names.size());
   for (const std::string_view name : names) types.push_back(type_of(text, name, info));
   return types;
 }
