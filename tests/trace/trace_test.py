@@ -290,7 +290,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(len(launches) + max(lost, default=0), calls)
 
     def test_work_without_room_is_counted(self):
-        slow = {'GUFUNC_SIM_ORDER': 'eager', 'GUFUNC_SIM_DELAY_US': '500'}
+        slow = {'GUFUNC_SIM_ORDER': 'eager', 'GUFUNC_SIM_DELAY_US': '3000'}
         for device in GPUS:
             with self.subTest(device):
                 trace = self.traced(device, 'flood', 900, **slow)

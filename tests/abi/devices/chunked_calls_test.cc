@@ -269,6 +269,7 @@ TEST_P(ChunkedCalls, Errors) {
 // Every function of the driver that a chunk needs fails once, at each of its calls: what is said to
 // be done is done, and the next call works.
 TEST_P(ChunkedCalls, AFailureTellsHowFarItCame) {
+  NEEDS_SIM();
   if (on_cpu()) return;
   const bool cuda = backend_ == "cuda";
   const std::vector<std::string> functions =
@@ -300,6 +301,7 @@ TEST_P(ChunkedCalls, AFailureTellsHowFarItCame) {
 
 // Devices work side by side, each with its own call.
 TEST_P(ChunkedCalls, OnTheOtherDevice) {
+  NEEDS_TWO_DEVICES();
   std::vector<float> a(1000, 4), out(1000);
   options_.chunk_bytes = 400;
   args_.device = device(1);

@@ -48,7 +48,7 @@ Sim open_sim(const std::string &backend) {
     return sim;
   }
   bind(sim, backend == "cuda" ? "cuLaunchHostFunc" : "hipLaunchHostFunc", &sim.host_function);
-  if (secure_getenv("GUFUNC_TEST_REAL_DRIVER") != nullptr) {
+  if (on_real_driver()) {
     bind_nothing(&sim);
     return sim;
   }
@@ -70,6 +70,10 @@ const Sim &sim_of(const std::string &backend) {
   static std::map<std::string, Sim> all;
   const auto found = all.find(backend);
   return found != all.end() ? found->second : all.emplace(backend, open_sim(backend)).first->second;
+}
+
+bool on_real_driver() {
+  return secure_getenv("GUFUNC_TEST_REAL_DRIVER") != nullptr;
 }
 
 std::string sim_order() {
@@ -150,6 +154,12 @@ void Devices::TearDown() {
   guf_poll(0, nullptr, nullptr);
   if (on_cpu()) return;
   for (uint32_t i = violations_; i < sim().violations(); ++i) ADD_FAILURE() << sim().violation(i);
+}
+
+bool Devices::has_device(int index) const {
+  guf_device found = nullptr;
+  return guf_device_get(nullptr, (backend_ + ":" + std::to_string(index)).c_str(), &found,
+                        nullptr) == GUF_OK;
 }
 
 guf_device Devices::device(int index) const {

@@ -38,6 +38,13 @@ const Sim &sim_of(const std::string &backend);
 // "eager", "lazy" or "adversarial".
 std::string sim_order();
 
+// First words of tests that a real driver, or a machine with one GPU, cannot serve.
+bool on_real_driver();
+#define NEEDS_SIM() \
+  if (on_real_driver()) GTEST_SKIP() << "asks the simulated driver"
+#define NEEDS_TWO_DEVICES() \
+  if (!has_device(1)) GTEST_SKIP() << "one device"
+
 guf_error fresh_error();
 
 // CUDA's own functions want the context of the stream's device to be current; HIP's nothing.
@@ -83,6 +90,7 @@ class Devices : public testing::TestWithParam<const char *> {
 
   bool on_cpu() const { return backend_ == "cpu"; }
   const Sim &sim() const { return sim_of(backend_); }
+  bool has_device(int index) const;
   guf_device device(int index) const;
 
   guf_array keep(guf_array array) {

@@ -45,6 +45,7 @@ TEST_P(DeviceState, ThePoolIsCounted) {
 }
 
 TEST_P(DeviceState, ThePoolIsTrimmed) {
+  NEEDS_SIM();
   let_go(empty(there_, {1 << 18}));
   EXPECT_GE(memory().cached_bytes, uint64_t{1} << 20);
   const uint64_t used = sim().used_bytes();
@@ -106,6 +107,7 @@ TEST_P(DeviceState, PoolErrors) {
 }
 
 TEST_P(DeviceState, Peers) {
+  NEEDS_SIM();
   const guf_device second = device(1);
   guf_device cpu = nullptr, other = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
@@ -155,6 +157,7 @@ TEST_P(DeviceState, NativeStreams) {
 }
 
 TEST_P(DeviceState, NativeStreamErrors) {
+  NEEDS_SIM();
   uint64_t native = 0;
   guf_stream adopted = nullptr;
   guf_device cpu = nullptr;
@@ -181,6 +184,7 @@ TEST_P(DeviceState, NativeStreamErrors) {
 
 // What is no stream, or one no more, is the program's mistake and costs the device nothing.
 TEST_P(DeviceState, DeadNativeStreams) {
+  NEEDS_SIM();
   const guf_array x = filled(there_, 100, 3);
   const std::string asked = backend_ == "cuda" ? "cuStreamGetCtx" : "hipStreamGetDevice";
   uint64_t native = 0;
@@ -199,6 +203,7 @@ TEST_P(DeviceState, DeadNativeStreams) {
 }
 
 TEST_P(DeviceState, TimeBetweenEvents) {
+  NEEDS_TWO_DEVICES();
   const guf_event begun = event(there_), done = event(there_), never = event(there_),
                   far = event(device(1));
   const guf_array x = filled(there_, 1000, 1);
@@ -235,6 +240,7 @@ TEST_P(DeviceState, TimeBetweenEvents) {
 
 // Work without a stream: waited for, timed out, its failure told once.
 TEST_P(DeviceState, TheDevicesOwnOrder) {
+  NEEDS_SIM();
   const guf_array zeros = empty(there_, {100}, GUF_I32);
   guf_operand zero = {};
   zero.kind = GUF_OPERAND_WEAK_INT;

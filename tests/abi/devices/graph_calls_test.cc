@@ -167,6 +167,7 @@ TEST_P(Graphs, BranchByEvents) {
 }
 
 TEST_P(Graphs, AreOfEveryDevice) {
+  NEEDS_TWO_DEVICES();
   const guf_device second = device(1);
   const guf_stream far = stream(second);
   const guf_array a = filled(second, 8, 1), out = filled(second, 8, 0);

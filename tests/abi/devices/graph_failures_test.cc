@@ -174,6 +174,7 @@ TEST_P(GraphFailures, LeaveNothingBehind) {
 
 // The words are there when the plan is.
 TEST_P(GraphFailures, TheFirstLaunchAllocatesNothing) {
+  NEEDS_SIM();
   const guf_device far = device(1);
   const guf_stream on = stream(far);
   const guf_array x = empty(far, {kSize}, GUF_I64), y = empty(far, {kSize}, GUF_I64),

@@ -53,6 +53,7 @@ TEST_P(GraphRefusals, WaitsAndQuestions) {
 }
 
 TEST_P(GraphRefusals, EventsFromOutside) {
+  NEEDS_TWO_DEVICES();
   const guf_event outside = event(there_), far = event(device(1));
   EXPECT_EQ(guf_event_record(outside, other_, &error_), GUF_OK);
   EXPECT_EQ(guf_event_record(far, stream(device(1)), &error_), GUF_OK);
@@ -153,6 +154,7 @@ TEST_P(GraphRefusals, CallsThatMayFailOrLook) {
 }
 
 TEST_P(GraphRefusals, CopiesThatNeedMemory) {
+  NEEDS_TWO_DEVICES();
   std::vector<float> host(32);
   guf_array made = nullptr;
   const guf_array far = filled(device(1), 32, 1);
@@ -221,6 +223,7 @@ TEST_P(GraphRefusals, BadArguments) {
 }
 
 TEST_P(GraphRefusals, OtherDevices) {
+  NEEDS_TWO_DEVICES();
   const guf_stream far = stream(device(1));
   guf_graph graph = nullptr;
   begin();
@@ -255,6 +258,7 @@ TEST_P(GraphRefusals, ABranchWithoutAnEnd) {
 }
 
 TEST_P(GraphRefusals, TheDriversFailures) {
+  NEEDS_SIM();
   const bool cuda = backend_ == "cuda";
   sim().fault(cuda ? "cuStreamBeginCapture_v2:1:900" : "hipStreamBeginCapture:1:900");
   EXPECT_EQ(guf_stream_begin_capture(stream_, &error_), GUF_E_CAPTURE) << error_.message;

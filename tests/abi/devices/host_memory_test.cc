@@ -91,6 +91,7 @@ TEST_P(HostMemory, IsUsedInPlace) {
 
 // Another device does not read it in place: it is host memory there.
 TEST_P(HostMemory, IsOfItsDevice) {
+  NEEDS_TWO_DEVICES();
   if (on_cpu()) return;
   const guf_array mapped = make(GUF_HOST_MAPPED, {10}), far = filled(device(1), 10, 1);
   std::fill_n(elements(mapped), 10, 1.0F);
@@ -116,6 +117,7 @@ TEST_P(HostMemory, PinnedCopiesAreQueued) {
 }
 
 TEST_P(HostMemory, AllocationErrors) {
+  NEEDS_SIM();
   const int64_t shape[] = {2, 3}, huge[] = {INT64_MAX / 2, 8}, negative[] = {-1, 3};
   const int64_t overlapping[] = {0, 0};
   guf_array out = nullptr;
@@ -145,6 +147,7 @@ TEST_P(HostMemory, AllocationErrors) {
 }
 
 TEST_P(HostMemory, IsRegistered) {
+  NEEDS_SIM();
   std::vector<float> memory(5000, 3);
   const auto address = reinterpret_cast<uint64_t>(memory.data());
   const uint64_t bytes = 4 * memory.size();

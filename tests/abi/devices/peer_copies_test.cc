@@ -14,6 +14,12 @@ using testing::ElementsAreArray;
 
 class PeerCopies : public Devices {
  protected:
+  void SetUp() override {
+    NEEDS_SIM();
+    second_ = device(1);
+    x_ = floats(first_, count_up(1000));
+    y_ = filled(second_, 1000, 0);
+  }
   uint64_t peer_calls() const {
     return sim().calls(backend_ == "cuda" ? "cuMemcpyPeerAsync" : "hipMemcpyPeerAsync");
   }
@@ -32,8 +38,9 @@ class PeerCopies : public Devices {
     EXPECT_EQ(guf_array_assign(to, from, casting, stream, &error_), GUF_OK) << error_.message;
   }
 
-  const guf_device first_ = device(0), second_ = device(1);
-  guf_array x_ = floats(first_, count_up(1000)), y_ = filled(second_, 1000, 0);
+  const guf_device first_ = device(0);
+  guf_device second_ = nullptr;
+  guf_array x_ = nullptr, y_ = nullptr;
 };
 
 TEST_P(PeerCopies, DoWithoutTheHost) {
@@ -222,7 +229,10 @@ TEST_P(PeerCopies, StreamsOfNeitherAreRefused) {
 INSTANTIATE_TEST_SUITE_P(On, PeerCopies, testing::Values("cuda", "roc"), name_of);
 
 // Two vendors' devices have the host between them.
-class VendorCopies : public Devices {};
+class VendorCopies : public Devices {
+ protected:
+  void SetUp() override { NEEDS_SIM(); }
+};
 
 TEST_P(VendorCopies, GoThroughTheHost) {
   guf_device other = nullptr;

@@ -33,6 +33,7 @@ class Release : public Devices {
 };
 
 TEST_P(Release, CallsNoDriver) {
+  NEEDS_SIM();
   for (const int64_t size : kSizes) {
     guf_stream busy = nullptr;
     guf_event recorded = nullptr;
