@@ -14,7 +14,8 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0"
 EXCEPTION = re.compile(r"^\| `([^`]+)` \| .{10,} \|$", re.MULTILINE)
 LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 SAME_NAME_ALLOWED = {"CMakeLists.txt", "README.md", "__init__.py"}
-NEEDS_LICENCE = tree.CODE | {".py", ".cmake", ".map"}
+MEASURED = tree.CODE | tree.BINDINGS | {".py", ".cmake"}
+NEEDS_LICENCE = MEASURED | {".map"}
 
 
 def exceptions(root):
@@ -26,14 +27,14 @@ def exceptions(root):
 
 def examine(path, text, excepted):
     lines = text.splitlines()
-    if path.suffix in tree.CODE | {".py", ".cmake"} and len(lines) > MAX_LINES and not excepted:
+    if path.suffix in MEASURED and len(lines) > MAX_LINES and not excepted:
         yield f"{path}: {len(lines)} lines, over {MAX_LINES} (docs/decisions may except it)"
     if path.suffix in NEEDS_LICENCE and LICENCE not in "".join(lines[:2]):
         yield f"{path}:1: does not start with its SPDX line"
     if text and not text.endswith("\n"):
         yield f"{path}: the last line has no end"
     for number, line in enumerate(lines, 1):
-        if path.suffix in tree.CODE | {".py", ".cmake"} and len(line) > MAX_COLUMNS:
+        if path.suffix in MEASURED and len(line) > MAX_COLUMNS and not excepted:
             yield f"{path}:{number}: {len(line)} columns, over {MAX_COLUMNS}"
         if LEFT_OPEN.search(line):
             yield f"{path}:{number}: left open: {line.strip()}"

@@ -6,9 +6,10 @@ import os
 import pathlib
 import sys
 
-SKIPPED_FOLDERS = {"build", "__pycache__"}
+SKIPPED_FOLDERS = {"build", "target", "__pycache__"}
 CODE = {".c", ".cc", ".cpp", ".h", ".hpp", ".def"}
-TEXT = CODE | {".py", ".cmake", ".md", ".map", ".sh", ".json", ".txt", ".in", ".i"}
+BINDINGS = {".rs", ".go", ".jl", ".pyi"}
+TEXT = CODE | BINDINGS | {".py", ".cmake", ".md", ".map", ".sh", ".json", ".txt", ".in", ".i"}
 
 
 def files(root, suffixes):

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what the bindings have of the C interface, from bindings/gufunc.i:
+
+    python3 tools/abigen            writes the files
+    python3 tools/abigen --check    tells which of them differ"""
+
+import argparse
+import difflib
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import comments
+import go
+import julia
+import model
+import probe
+import rust
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INCLUDES = ROOT / 'abi/include'
+
+
+def read_interface(swig):
+    with tempfile.TemporaryDirectory() as folder:
+        xml = f'{folder}/gufunc.xml'
+        subprocess.run([swig, '-xml', f'-I{INCLUDES}', '-o', xml, ROOT / 'bindings/gufunc.i'],
+                       check=True)
+        return model.Model(xml)
+
+
+def generate(args):
+    declared = read_interface(args.swig)
+    layout = probe.measure(declared, shlex.split(args.cc), INCLUDES)
+    told = comments.read(INCLUDES / 'gufunc')
+    files = {}
+    for language in (rust, julia, go):
+        files |= language.generate(declared, layout, told)
+    return files
+
+
+def differences(path, text):
+    old = (ROOT / path).read_text() if (ROOT / path).exists() else ''
+    return list(difflib.unified_diff(old.splitlines(), text.splitlines(), path, 'generated',
+                                     lineterm='', n=1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--check', action='store_true')
+    parser.add_argument('--swig', default='swig')
+    parser.add_argument('--cc', default='cc')
+    args = parser.parse_args()
+    differing = 0
+    for path, text in generate(args).items():
+        if args.check:
+            lines = differences(path, text)
+            differing += bool(lines)
+            print('\n'.join(lines[:40]), end='\n' if lines else '')
+            continue
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / path).write_text(text)
+    if differing:
+        sys.exit(f'abigen: {differing} files differ: run python3 tools/abigen')
+
+
+if __name__ == '__main__':
+    main()

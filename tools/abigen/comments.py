@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The headers' comments, which SWIG does not carry: by the name of what they stand before."""
+
+import re
+
+COMMENT = re.compile(r'/\*\*((?:(?!\*/).)*)\*/\s*((?:[^\n]+\n)+)', re.DOTALL)
+FUNCTION = re.compile(r'GUF_API[^(]*?\b(guf_\w+)\(')
+OTHER = re.compile(r'\A(?:typedef struct (?:\w+ \*)?(guf_\w+)|typedef [^(]*\(\*(guf_\w+)\)|'
+                   r'typedef \w+ (guf_\w+);|enum (guf_\w+))')
+
+
+def read(folder):
+    """{name: lines without the comment's marks}; declarations that follow a commented one without
+    a blank line between share its comment."""
+    found = {}
+    for path in sorted(folder.glob('*.h')):
+        for comment, declared in COMMENT.findall(path.read_text()):
+            lines = [re.sub(r'^ ?\* ?', '', line.strip()) for line in comment.split('\n')]
+            other = OTHER.match(declared)
+            names = [next(filter(None, other.groups()))] if other else FUNCTION.findall(declared)
+            for name in names:
+                found.setdefault(name, [line.rstrip() for line in lines if line])
+    return found
