@@ -3,6 +3,7 @@
 #include "core/chunked_call.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "core/asked_events.h"
 #include "core/auto_place.h"
@@ -52,22 +53,29 @@ guf_status check_call(const op::CallView &call, guf_error *error) {
   return GUF_OK;
 }
 
-// Once types and shapes are decided and it is known where the call runs.
 guf_status check_memory(const op::CallView &call, guf_error *error) {
   const int32_t count = call.noperands + (call.has_where ? 1 : 0);
   for (int32_t i = 0; i < count; ++i) {
     const op::OperandView &view = i < call.noperands ? call.operand[i] : call.where;
-    if ((view.flags & op::kDeviceMemory) == 0) continue;
+    const bool in_memory = (view.flags & (op::kScalar | op::kMissing)) == 0;
+    if (!in_memory || view.device == nullptr || view.device->host_memory) continue;
     return base::fail(error, GUF_E_UNSUPPORTED, i, kNone,
                       "argument %d lies in the memory of %s; chunks are cut in host memory", i,
                       view.device->spec.c_str());
   }
+  return GUF_OK;
+}
+
+// Once shapes are decided.
+guf_status check_overlap(const op::CallView &call, guf_error *error) {
   OverlapWork work = {0, 0, false};
   if (!find_overlaps(call, &work)) return GUF_OK;
-  return base::fail(
-      error, GUF_E_OVERLAP, kNone, kNone,
-      "an output shares memory with another operand; in chunks only the same view may "
-      "be read and written");
+  const uint32_t found = work.copied | work.staged;
+  const int32_t argument = found == 0 ? call.noperands : std::countr_zero(found);
+  return base::fail(error, GUF_E_OVERLAP, argument, kNone,
+                    "argument %d shares memory with another operand, and one of them is written; "
+                    "in chunks only the same view may be read and written",
+                    argument);
 }
 
 class ChunkedCall {
@@ -105,9 +113,10 @@ class ChunkedCall {
 guf_status ChunkedCall::decide_chunks(guf_error *error) {
   GUF_TRY(check_options(options_, error));
   GUF_TRY(check_call(call_, error));
+  GUF_TRY(check_memory(call_, error));
   GUF_TRY(decide_unweighed(call_, &choice_, &loop_, error));
   if (call_.automatic != nullptr) GUF_TRY(weigh(call_, choice_, loop_, Room::kOfChunks, error));
-  GUF_TRY(check_memory(call_, error));
+  GUF_TRY(check_overlap(call_, error));
   GUF_TRY(cut(options_.chunk_bytes == 0 ? kChunkBytes : options_.chunk_bytes, error));
   const int64_t items = cut_.items();
   if (options_.first_item < 0 || options_.first_item > items) {

@@ -233,7 +233,12 @@ guf_status Temporaries::lift(op::OperandView *const *scalars, int32_t count, guf
 }
 
 guf_status Temporaries::write_back(guf_error *error) {
-  for (const Staged &staged : staged_) GUF_TRY(write_back_one(staged, error));
+  for (const Staged &staged : staged_) {
+    const guf_status status = write_back_one(staged, error);
+    if (status == GUF_OK) continue;
+    if (borrowed_.get() != nullptr) backend::forget_launch(error);  // no stream of the program's
+    return status;
+  }
   return GUF_OK;
 }
 

@@ -9,6 +9,7 @@ import house_tree as tree
 
 MAX_LINES = 400
 MAX_COLUMNS = 100
+MAX_PROSE = 120  # of pages; tables have rows as long as they are
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 # An exception is a table row of a decision: | `path` | reason |
 EXCEPTION = re.compile(r"^\| `([^`]+)` \| .{10,} \|$", re.MULTILINE)
@@ -36,6 +37,8 @@ def examine(path, text, excepted):
     for number, line in enumerate(lines, 1):
         if path.suffix in MEASURED and len(line) > MAX_COLUMNS and not excepted:
             yield f"{path}:{number}: {len(line)} columns, over {MAX_COLUMNS}"
+        if path.suffix == ".md" and len(line) > MAX_PROSE and not line.startswith("|"):
+            yield f"{path}:{number}: {len(line)} columns, over {MAX_PROSE}"
         if LEFT_OPEN.search(line):
             yield f"{path}:{number}: left open: {line.strip()}"
         if line != line.rstrip():

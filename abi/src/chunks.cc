@@ -11,6 +11,7 @@ using namespace gufunc;
 
 guf_status guf_call_chunked(guf_ufunc ufunc, guf_call_args *args, const guf_chunk_options *options,
                             int64_t *out_items, guf_error *error) {
+  if (out_items != nullptr) *out_items = 0;
   return border::guard(error, [&]() -> guf_status {
     guf_chunk_options given = {};
     given.struct_size = sizeof given;

@@ -71,6 +71,12 @@ guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_dtype dty
 
 guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size, guf_error *error) {
   if (size == 0) return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "size is 0");
+  if (uint64_t end = 0; __builtin_add_overflow(address, size - 1, &end)) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "size: found %llu bytes at 0x%llx, which is beyond the end of memory",
+                      static_cast<unsigned long long>(size),
+                      static_cast<unsigned long long>(address));
+  }
   return with_pinning(device, address, error,
                       [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
                         GUF_TRY(api.host_register(found.native, address, size, room));

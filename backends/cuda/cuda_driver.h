@@ -80,6 +80,7 @@ class CudaDriver final : public CudaOrder {
   }
 
   Code capture_begin(Native stream, gpu::CaptureMode mode) override {
+    if (api_.graph_instantiate == nullptr) return kNotSupported;
     return api_.capture_begin(stream, mode);
   }
   Code capture_end(Native stream, Native *out_graph) override {

@@ -58,6 +58,7 @@ guf_status memory_trim(void *device, int32_t kind, uint64_t keep_bytes, guf_erro
 }
 
 guf_status memory_limit(void *device, int32_t kind, uint64_t limit_bytes, guf_error *error) {
+  if (forked()) return fail_forked(error);
   MemoryPool *pool = nullptr;
   GUF_GPU_TRY(find_pool(*static_cast<Device *>(device), kind, &pool, error));
   pool->set_limit(limit_bytes);

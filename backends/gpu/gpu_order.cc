@@ -28,8 +28,9 @@ guf_status check_native(Device &device, Native native, guf_error *error) {
   }
   GUF_GPU_TRY(device.check(code, "asking whose the stream is", error));
   if (belongs) return GUF_OK;
-  return fail(error, GUF_E_DEVICE_MISMATCH, "native stream: found one of another device than %d",
-              device.context().index);
+  return fail(error, GUF_E_DEVICE_MISMATCH,
+              "native stream: found one of another device, wanted one of %s:%d",
+              device.vendor().name, device.context().index);
 }
 
 // A stream of the caller's may be captured without the host's knowledge; asking the driver for it

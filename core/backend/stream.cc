@@ -3,6 +3,7 @@
 // release, so drivers may be called; but not for objects of the parent process: their driver state
 // is not in this one.
 #include "core/backend/backend.h"
+#include "core/backend/borrowed_stream.h"
 #include "core/backend/graph.h"
 #include "core/base/fork.h"
 
@@ -27,6 +28,7 @@ guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *e
   GUF_TRY(api.stream_open(device.native, 0, GUF_BACKEND_STREAM_DEFAULT, &native, room.get()));
   const guf_status status = api.stream_synchronize(native, timeout_ns, room.get());
   api.stream_close(native);
+  if (status != GUF_OK) forget_launch(room.get());  // the program gave no stream
   return status;
 }
 

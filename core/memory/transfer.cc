@@ -8,6 +8,7 @@
 
 #include <limits>
 
+#include "core/backend/borrowed_stream.h"
 #include "core/backend/gpu_extension.h"
 #include "core/backend/graph.h"
 #include "core/backend/in_flight.h"
@@ -73,9 +74,12 @@ guf_status copy_bytes(const Place &to, const Place &from, int32_t kind, Stream *
   const uint64_t size = nbytes(to.side.layout);
   if (size == 0) return GUF_OK;
   backend::ErrorRoom room(error);
-  return device.backend->api.copy(device.native, stream == nullptr ? nullptr : stream->native,
-                                  to.side.layout.address, from.side.layout.address, size, kind,
-                                  room.get());
+  const guf_status status = device.backend->api.copy(
+      device.native, stream == nullptr ? nullptr : stream->native, to.side.layout.address,
+      from.side.layout.address, size, kind, room.get());
+  // What a copy tells of earlier work: the program counts launches of streams of its own only.
+  if (status != GUF_OK && stream == nullptr) backend::forget_launch(room.get());
+  return status;
 }
 
 guf_status host_to_device(const Place &to, const Place &from, Stream *stream, guf_error *error) {

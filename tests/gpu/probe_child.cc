@@ -93,6 +93,11 @@ int try_forked(const guf_backend_api &api, const Objects &of) {
   wrong += api.device_open(0, 0, &another, &info, &error) != GUF_E_FORKED;
   wrong += api.stream_open(of.device, 0, 0, &another, &error) != GUF_E_FORKED;
   wrong += api.event_open(of.device, &another, &error) != GUF_E_FORKED;
+  const void *table = nullptr;
+  wrong += api.extension("gufunc.gpu", GUF_GPU_EXTENSION_VERSION, &table, &error) != GUF_OK;
+  const auto *gpu = static_cast<const guf_gpu_api *>(table);
+  wrong +=
+      gpu == nullptr || gpu->memory_limit(of.device, GUF_MEMORY_DEVICE, 1, &error) != GUF_E_FORKED;
   api.event_close(of.event);
   api.stream_close(of.stream);
   api.device_close(of.device);

@@ -194,6 +194,23 @@ class RunOnDevices(command_fixture.CommandTest):
             self.assertIn(str(self.out), json.dumps(row))
             self.out.unlink()
 
+    def test_what_is_queued_is_waited_for(self):
+        """Of literals alone nothing lies in host memory: the call is queued."""
+        huge = self.ok('run', 'add', 'f4:3e38', 'f4:3e38', '--device', 'cpu')
+        self.assertEqual(huge, 'inf\n')
+        text = 'Integers to negative integer powers are not allowed.'
+        powers = [self.save(f'{name}.npy', np.asfortranarray(np.full((20, 30), value)))
+                  for name, value in (('base', 2), ('exponent', -1))]
+        for device in DEVICES:
+            options = ('--device', device)
+            events = ('--events=report', *options)
+            code, out, err = self.run_tool('run', 'add', 'f4:3e38', 'f4:3e38', *events)
+            self.assertEqual((code, out), (0, 'inf\n'))
+            self.assertIn('overflow encountered in add', err, device)
+            for inputs in (('i8:2', 'i8:-1'), powers):
+                code, out, err = self.run_tool('run', 'power', *inputs, *options)
+                self.assertEqual((code, err), (4, f'gufunc: {text} [GUF_E_VALUE]\n'), device)
+
     def test_methods(self):
         for device in DEVICES:
             self.ok('reduce', 'add', self.inputs[0], '-o', self.out, '--device', device)

@@ -123,6 +123,9 @@ class Failures(Checks):
         self.assertLessEqual(set(fixed.values()), {'FAILED', 'skipped'}, fixed)
 
     def test_what_is_missing(self):
+        code, rows, text = self.check('--json', '/nonexistent/table.json')
+        self.assertEqual((code, rows), (2, []))
+        self.assertIn('--json: ', text)
         code, rows, text = self.check(build='/nonexistent')
         self.assertEqual((code, rows), (2, []))
         self.assertIn('/nonexistent is no finished build', text)

@@ -21,9 +21,8 @@ void describe_device_tools(CLI::App *app, Options *options) {
   app->add_option_function<std::string>(
          "--cuda-compiler",
          [options](const std::string &compiler) { options->nvcc = compiler == "nvcc"; },
-         "What makes PTX: clang, for drivers since r418, or the CUDA toolkit's nvcc, for drivers "
-         "as "
-         "new as it [clang]")
+         "What makes PTX: clang, or the CUDA toolkit's nvcc, for drivers as new as it "
+         "[clang]")
       ->check(CLI::IsMember({"clang", "nvcc"}));
   app->add_option("--rocm-bitcode", options->rocm_bitcode,
                   "The folder of AMD's device libraries (ocml.bc)");

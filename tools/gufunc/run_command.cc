@@ -65,6 +65,8 @@ class Run {
       call_in_chunks(ufunc_.get(), &args_, chunk_, options_.name);
     }
     take_results();
+    if (stream.get() == nullptr && !automatic)
+      call.check(guf_device_synchronize(device, UINT64_MAX, call.error()));
     if (stream.get() != nullptr)
       wait_with_progress(stream.get(), options_.name, files_.touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -57,9 +57,10 @@ typedef struct guf_dim {
  * threads   0: the backend's choice; else at most so many (cpu).
  * fp_events NULL, or where found floating-point events are or-ed in (guf_fp_event): those that
  *           `fp_report` names. Nothing is looked for that neither `fp_report` nor `fp_fail` names,
- *           and looking costs a pass over operands and results. With a stream the word is written
- *           when the work is done and must live until then. Elements that a mask leaves out have
- *           no events; casts of operands and results have none either.
+ *           and looking costs a pass over operands and results. Where the work is queued (with a
+ *           stream; with operands in device memory also without) the word is written when it is
+ *           done, and must live until then. Elements that a mask leaves out have no events; casts
+ *           of operands and results have none either.
  * fp_fail   events that fail the call with GUF_E_FLOATING_POINT; outputs are then written. */
 typedef struct guf_call_args {
   uint32_t struct_size;

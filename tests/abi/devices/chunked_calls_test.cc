@@ -233,6 +233,7 @@ TEST_P(ChunkedCalls, Errors) {
   const guf_operand shifted = here(a.data() + 1, GUF_F32, {99}),
                     head = here(a.data(), GUF_F32, {99});
   EXPECT_EQ(run("negative", {head}, shifted), GUF_E_OVERLAP);
+  EXPECT_THAT(error_.message, testing::StartsWith("argument 0 shares memory"));
   args_.stream = stream(device(0));
   EXPECT_EQ(run("negative", {in}, to), GUF_E_ARG);
   EXPECT_THAT(error_.message, HasSubstr("a chunked call has streams of its own"));
@@ -255,15 +256,28 @@ TEST_P(ChunkedCalls, Errors) {
   EXPECT_EQ(run("negative", {in}, to), GUF_E_ARG);
   options_.reserved = 0;
   options_.struct_size = 4;
+  done_ = 77;
   EXPECT_EQ(run("negative", {in}, to), GUF_E_STRUCT);
-  options_.struct_size = sizeof options_;
+  EXPECT_EQ(done_, 0);
+}
+
+// Where an operand lies is what is told, whatever device and policy the call names.
+TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
   if (on_cpu()) return;
-  const guf_array there = filled(device(0), 100, 1);
-  args_.host_policy = GUF_HOST_COPY;
-  EXPECT_EQ(run("negative", {operand_of(there)}, to), GUF_E_UNSUPPORTED);
-  EXPECT_THAT(error_.message, HasSubstr("argument 0 lies in the memory of"));
-  args_.host_policy = 0;
-  EXPECT_EQ(run("negative", {operand_of(there)}, to), GUF_E_DEVICE_MISMATCH);
+  std::vector<float> a(100, 1), out(100);
+  const guf_operand in = here(a.data(), GUF_F32, {100}), to = here(out.data(), GUF_F32, {100});
+  const guf_operand there = operand_of(filled(device(0), 100, 1));
+  guf_device cpu = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
+  for (const guf_device named : {guf_device{}, cpu, device(0)}) {
+    for (const int32_t policy : {GUF_HOST_DEFAULT, GUF_HOST_COPY}) {
+      args_.device = named;
+      args_.host_policy = policy;
+      EXPECT_EQ(run("add", {in, there}, to), GUF_E_UNSUPPORTED);
+      EXPECT_THAT(error_.message, HasSubstr("argument 1 lies in the memory of"));
+      EXPECT_EQ(error_.argument, 1);
+    }
+  }
 }
 
 // Every function of the driver that a chunk needs fails once, at each of its calls: what is said to

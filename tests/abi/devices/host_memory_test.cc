@@ -165,6 +165,8 @@ TEST_P(HostMemory, IsRegistered) {
     synchronize(stream_);
     EXPECT_THAT(values(there), Each(3.0F));
   }
+  EXPECT_EQ(guf_host_register(there_, UINT64_MAX - 4095, 4097, &error_), GUF_E_ARG);
+  EXPECT_THAT(error_.message, testing::StartsWith("size: found 4097 bytes at 0xfffffffffffff000"));
   EXPECT_EQ(guf_host_unregister(there_, address, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_host_unregister(there_, address, &error_), on_cpu() ? GUF_OK : GUF_E_ARG)
       << error_.message;
