@@ -145,12 +145,15 @@ class Parts:
         checked = [tool, '--error-exitcode', '9', '--target-processes', 'all']
         calls = [*self.script('every_function'), *self.lent, '--device', self.options.device,
                  '--every', 7, '--seconds', 30]
-        self.part('sanitizer', 'each function', checked + calls, 50, 'ERROR SUMMARY')
+        # An access outside of a block is one inside of a pool's memory: no pool, here.
+        blocks = {'GUFUNC_NO_MEMORY_CACHE': '1'}
+        self.part('sanitizer', 'each function', checked + calls, 50, 'ERROR SUMMARY', blocks)
         raw = self.build / 'bin/tests/raw_kernels_test'
         if raw.exists():
             module = self.build / 'tests/abi/kernels/modules/raw_kernels.so'
             self.part('sanitizer', 'raw_kernels', [*checked, raw], 30, 'ERROR SUMMARY', {
-                'GUFUNC_TEST_DEVICE': self.options.device, 'GUFUNC_TEST_RAW_MODULE': str(module)})
+                **blocks, 'GUFUNC_TEST_DEVICE': self.options.device,
+                'GUFUNC_TEST_RAW_MODULE': str(module)})
 
 
 def is_numpy_2(python):

@@ -150,7 +150,8 @@ class Failures(Checks):
 
     def test_sanitizer(self):
         tool = self.here / 'compute-sanitizer'
-        head = '#!/bin/sh\nshift 4\n"$@" > /dev/null || exit $?\n'
+        head = ('#!/bin/sh\n[ "$GUFUNC_NO_MEMORY_CACHE" = 1 ] || exit 7\n'
+                'shift 4\n"$@" > /dev/null || exit $?\n')
         path = f'{self.here}:{os.environ["PATH"]}'
         for word, code in (('0 errors', 0), ('3 errors', 9)):
             tool.write_text(f'{head}echo "========= ERROR SUMMARY: {word}"\nexit {code}\n')
