@@ -50,6 +50,12 @@ guf_status mark_run(Graph &graph, Native stream, guf_error *error) {
   return device.check(driver.event_record(graph.last_run, stream), "recording an event", error);
 }
 
+guf_status launch_work(Graph &graph, Stream &order, guf_error *error) {
+  Device &device = graph.device;
+  return device.check(device.driver().graph_launch(graph.executable, order.native()),
+                      "launching a graph", error);
+}
+
 // Behind the last run; the default stream is the one whose guards everybody looks at.
 void give_memory_back(Graph &graph) {
   Device &device = graph.device;
@@ -88,30 +94,30 @@ guf_status run_looked_at(Graph &graph, Stream &order, guf_error *error) {
     GUF_GPU_TRY(device.check(driver.stream_wait(order.native(), words.looked),
                              "waiting for a graph's last run", error));
   }
-  GUF_GPU_TRY(device.check(driver.graph_launch(graph.executable, order.native()),
-                           "launching a graph", error));
+  GUF_GPU_TRY(launch_work(graph, order, error));
   const guf_status looks =
       device.status_ring().look_at(words.first, order, order.next_launch(), error);
   const Code recorded = driver.event_record(words.looked, order.native());
-  const guf_status marked =
-      device.check(recorded, "recording an event", looks == GUF_OK ? error : nullptr);
-  return looks != GUF_OK ? looks : marked;
+  guf_error *const room = looks == GUF_OK ? error : nullptr;
+  const guf_status looked = device.check(recorded, "recording an event", room);
+  const guf_status marked = mark_run(graph, order.native(), looked == GUF_OK ? room : nullptr);
+  if (looks != GUF_OK) return looks;
+  return looked != GUF_OK ? looked : marked;
 }
 
 // Now that the work is both's.
-guf_status share_words(Graph &kept, const Graph &model) {
-  if (kept.words == model.words) return GUF_OK;
+void share_words(Graph &kept, const Graph &model) {
+  if (kept.words == model.words) return;
   drop_words(kept.device, kept.words);
   kept.words = model.words;
   if (kept.words != nullptr) kept.words->holders.fetch_add(1, std::memory_order_relaxed);
-  return GUF_OK;
 }
 
+// The run has begun also where its looks fail: what uses its memory next comes behind it.
 guf_status run_work(Graph &graph, Stream &order, guf_error *error) {
   if (graph.words != nullptr) return run_looked_at(graph, order, error);
-  Device &device = graph.device;
-  return device.check(device.driver().graph_launch(graph.executable, order.native()),
-                      "launching a graph", error);
+  GUF_GPU_TRY(launch_work(graph, order, error));
+  return mark_run(graph, order.native(), error);
 }
 
 }  // namespace
@@ -190,13 +196,15 @@ guf_status graph_update(void *graph, void *newer, guf_error *error) {
     GUF_GPU_TRY(device.check(device.driver().graph_update(kept.executable, model.graph, &updated),
                              "updating a graph", error));
   }
-  if (updated) return share_words(kept, model);
-  Native fresh = nullptr;
-  GUF_GPU_TRY(device.check(device.driver().graph_instantiate(model.graph, &fresh),
-                           "instantiating a graph", error));
-  if (kept.executable != nullptr) device.note(device.driver().executable_close(kept.executable));
-  kept.executable = fresh;
-  return share_words(kept, model);
+  if (!updated) {
+    Native fresh = nullptr;
+    GUF_GPU_TRY(device.check(device.driver().graph_instantiate(model.graph, &fresh),
+                             "instantiating a graph", error));
+    if (kept.executable != nullptr) device.note(device.driver().executable_close(kept.executable));
+    kept.executable = fresh;
+  }
+  share_words(kept, model);
+  return GUF_OK;
 }
 
 guf_status graph_launch(void *graph, void *stream, guf_error *error) {
@@ -207,11 +215,8 @@ guf_status graph_launch(void *graph, void *stream, guf_error *error) {
   const std::lock_guard lock(queued.mutex);
   GUF_GPU_TRY(make_executable(queued, error));
   Stream &order = device.stream_of(stream);
-  {
-    const TraceSpan span(order, GUF_TRACE_GRAPH);
-    GUF_GPU_TRY(run_work(queued, order, error));
-  }
-  return mark_run(queued, order.native(), error);
+  const TraceSpan span(order, GUF_TRACE_GRAPH);
+  return run_work(queued, order, error);
 }
 
 void graph_destroy(void *graph) {

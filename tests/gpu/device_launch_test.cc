@@ -218,6 +218,35 @@ TEST_F(DeviceLaunch, ImagesThatTheDriverRefuses) {
   EXPECT_GE(usable, secure_getenv("GUFUNC_TEST_IMAGES") == nullptr ? 1u : 2u);
 }
 
+// A run whose looks fail has begun all the same: the graph's memory goes back behind it.
+TEST_F(DeviceLaunch, AGraphWhoseLooksFailIsUnderWay) {
+  if (secure_getenv("GUFUNC_SIM_MISSING") != nullptr) GTEST_SKIP() << "the driver has no graphs";
+  OpenDevice device;
+  void *const module = load(device);
+  void *const stream = open_stream(device);
+  const guf_gpu_api &gpu = gpu_extension();
+  const uint64_t memory = allocate(device, 2 * kBytes, GUF_MEMORY_DEVICE, stream);
+  guf_launch_block block = row_block({memory, memory + kBytes}, 1, kItems);
+  block.flags |= GUF_LAUNCH_STATUS;
+  const guf_backend_launch launch = launch_of(kernel(module, "checked"), stream, block);
+  EXPECT_EQ(gpu.capture_begin(device, stream, GUF_GPU_CAPTURE_RELAXED, &error_), GUF_OK);
+  EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;
+  free(device, memory, 2 * kBytes, GUF_MEMORY_DEVICE, stream);
+  void *graph = nullptr;
+  EXPECT_EQ(gpu.capture_end(device, stream, &graph, &error_), GUF_OK) << error_.message;
+  sim().fault(pick("cuMemcpyDtoHAsync_v2:1:999,cuEventRecord:1:999",
+                   "hipMemcpyDtoHAsync:1:999,hipEventRecord:1:999"));
+  EXPECT_EQ(gpu.graph_launch(graph, stream, &error_), GUF_E_LAUNCH);
+  EXPECT_NE(std::strstr(error_.message, "copying a status word"), nullptr) << error_.message;
+  sim().clear_faults();
+  sim().clear_calls();
+  gpu.graph_destroy(graph);
+  EXPECT_EQ(sim().calls(pick("cuStreamWaitEvent", "hipStreamWaitEvent")), 2u);  // run and looks
+  EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  plugin().stream_close(stream);
+  plugin().module_unload(module);
+}
+
 // A driver that lacks what graphs need says so where one is asked for.
 TEST_F(DeviceLaunch, ADriverWithoutGraphs) {
   const char *const missing = secure_getenv("GUFUNC_SIM_MISSING");
