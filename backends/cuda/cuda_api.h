@@ -29,11 +29,10 @@ constexpr int kFunctionLocalBytes = 3;
 constexpr int kFunctionRegisters = 4;
 constexpr int kFunctionDynamicSharedBytes = 8;
 
-constexpr int kPoolNoInternalDependencies = 3;
+constexpr int kPoolInternalDependencies = 3;
 constexpr int kPoolReleaseThreshold = 4;
 
 constexpr int kPointerMemoryType = 2;
-constexpr int kMemoryTypeHost = 1;
 
 constexpr int kLaunchBuffer = 1;
 constexpr int kLaunchBufferSize = 2;
@@ -46,8 +45,6 @@ constexpr unsigned kHostDeviceMap = 2;
 constexpr unsigned kManagedGlobal = 1;
 
 constexpr Result kSuccess = 0;
-constexpr Result kInvalidValue = 1;
-constexpr Result kNoDevice = 100;
 constexpr Result kInvalidContext = 201;
 constexpr Result kNotFound = 500;
 constexpr Result kNotSupported = 801;

@@ -12,7 +12,7 @@ using gpu::Sense;
 
 constexpr Meaning kCodes[] = {
     {0, GUF_OK, Sense::kPlain, "CUDA_SUCCESS"},
-    {1, GUF_E_ARG, Sense::kPlain, "CUDA_ERROR_INVALID_VALUE"},
+    {1, GUF_E_ARG, Sense::kValue, "CUDA_ERROR_INVALID_VALUE"},
     {2, GUF_E_DEVICE_MEMORY, Sense::kNoMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
     {3, GUF_E_NO_DRIVER, Sense::kPlain, "CUDA_ERROR_NOT_INITIALIZED"},
     {4, GUF_E_DEVICE_LOST, Sense::kLost, "CUDA_ERROR_DEINITIALIZED"},

@@ -30,7 +30,7 @@ class CudaMemory : public CudaContexts {
     uint64_t threshold = UINT64_MAX;
     int off = 0;
     Result code = api_.pool_set(*out_pool, kPoolReleaseThreshold, &threshold);
-    if (code == kSuccess) code = api_.pool_set(*out_pool, kPoolNoInternalDependencies, &off);
+    if (code == kSuccess) code = api_.pool_set(*out_pool, kPoolInternalDependencies, &off);
     if (code != kSuccess) api_.pool_destroy(*out_pool);
     return code;
   }
@@ -84,7 +84,7 @@ class CudaMemory : public CudaContexts {
     return api_.host_unregister(reinterpret_cast<void *>(address));
   }
 
-  bool is_pinned(uint64_t address) override {
+  bool knows(uint64_t address) override {
     int type = 0;
     return api_.pointer_attribute(&type, kPointerMemoryType, address) == kSuccess && type != 0;
   }

@@ -18,6 +18,7 @@ inline constexpr Code kDone = 0;
 // What a code says to us.
 enum class Sense : uint8_t {
   kPlain,     // the call failed, nothing else
+  kValue,     // it failed for the value of an argument
   kNotReady,  // a query: still running
   kNoMemory,  // of the device
   kNotFound,  // no such symbol
@@ -113,8 +114,9 @@ class Driver {
   virtual Code host_release(uint64_t address) = 0;
   virtual Code host_register(uint64_t address, uint64_t bytes) = 0;
   virtual Code host_unregister(uint64_t address) = 0;
-  // Whether the driver knows the memory: then it copies from and to it without staging.
-  virtual bool is_pinned(uint64_t address) = 0;
+  // Whether the driver knows the host's memory there, page-locked or its own: then it copies from
+  // and to it without staging.
+  virtual bool knows(uint64_t address) = 0;
 
   virtual Code copy(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction,
                     Native stream) = 0;

@@ -42,6 +42,29 @@ bool is_settable(uint64_t dst, uint32_t width) {
   return (width == 1 || width == 2 || width == 4) && dst % width == 0;
 }
 
+// Whether the driver knows host memory, of which a part may be page-locked, at both of its ends.
+bool is_known(Driver &driver, uint64_t address, uint64_t size) {
+  return driver.knows(address) && (size == 1 || driver.knows(address + size - 1));
+}
+
+// A driver refuses a copy of host memory that it knows in part; where that part is in the middle
+// only the refusal tells. In parts of our own any memory can be copied.
+guf_status copy_as_it_lies(Stream &order, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
+                           Direction direction, guf_error *error) {
+  Device &device = order.device();
+  Code code = kDone;
+  {
+    TraceSpan span(order, GUF_TRACE_COPY);
+    span.set_copy(size, kind);
+    code = device.driver().copy(dst, src, size, direction, order.native());
+  }
+  if (code == kDone) return GUF_OK;
+  if (direction != Direction::kWithin && device.driver().meaning(code).sense == Sense::kValue) {
+    return device.staged_copies().queue(dst, src, size, direction, order, error);
+  }
+  return device.check(code, "copying memory", error);
+}
+
 guf_status fill_in_order(Device &device, Stream &stream, uint64_t dst, const unsigned char *pattern,
                          uint32_t size, uint64_t count, guf_error *error) {
   const uint32_t width = shorten(pattern, size);
@@ -101,15 +124,10 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
   const bool host_side = direction != Direction::kWithin;
   // Without a stream the call waits: the driver may then read and write the host's memory itself.
   if (host_side && stream != nullptr &&
-      !owner.driver().is_pinned(direction == Direction::kToDevice ? src : dst)) {
+      !is_known(owner.driver(), direction == Direction::kToDevice ? src : dst, size)) {
     return owner.staged_copies().queue(dst, src, size, direction, order, error);
   }
-  {
-    TraceSpan span(order, GUF_TRACE_COPY);
-    span.set_copy(size, kind);
-    GUF_GPU_TRY(owner.check(owner.driver().copy(dst, src, size, direction, order.native()),
-                            "copying memory", error));
-  }
+  GUF_GPU_TRY(copy_as_it_lies(order, dst, src, size, kind, direction, error));
   if (!host_side || stream != nullptr) return GUF_OK;
   const RelaxedCapture relaxed(owner.driver());
   const guf_status status = order.synchronize(UINT64_MAX, error);

@@ -12,7 +12,7 @@ using gpu::Sense;
 
 constexpr gpu::Meaning kHipCodes[] = {
     {0, GUF_OK, Sense::kPlain, "hipSuccess"},
-    {1, GUF_E_ARG, Sense::kPlain, "hipErrorInvalidValue"},
+    {1, GUF_E_ARG, Sense::kValue, "hipErrorInvalidValue"},
     {2, GUF_E_DEVICE_MEMORY, Sense::kNoMemory, "hipErrorOutOfMemory"},
     {3, GUF_E_NO_DRIVER, Sense::kPlain, "hipErrorNotInitialized"},
     {4, GUF_E_DEVICE_LOST, Sense::kLost, "hipErrorDeinitialized"},

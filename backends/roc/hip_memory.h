@@ -81,7 +81,7 @@ class HipMemory : public HipDevices {
   }
 
   // HIP 5 fails for ordinary memory, HIP 6 succeeds and knows no device's pointer to it.
-  bool is_pinned(uint64_t address) override {
+  bool knows(uint64_t address) override {
     HipPointer found = {};
     const HipError asked = hip_.hipPointerGetAttributes(&found, pointer_of(address));
     return asked == kHipSuccess && found.device_pointer != nullptr;

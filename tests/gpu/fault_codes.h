@@ -25,6 +25,7 @@ inline constexpr int kMapFailed = 205;
 inline constexpr int kNoBinary = 209;
 inline constexpr int kNotFound = 500;
 inline constexpr int kNotReady = 600;
+inline constexpr int kWrongValue = 1;
 inline constexpr int kPeerEnabled = 704;
 inline constexpr int kContextDestroyed = 709;
 inline constexpr int kUpdateFailed = 910;

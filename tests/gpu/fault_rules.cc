@@ -48,6 +48,9 @@ constexpr Rule kRules[] = {
     // What a driver does not know of memory is not page-locked.
     {"*", "cuPointerGetAttribute", "hipPointerGetAttributes", 0, Fate::kUnnoticed},
     {"*", "cuDriverGetVersion", "hipRuntimeGetVersion", 0, Fate::kUnnoticed},
+    // Host memory that is page-locked in part is refused so, and copied in parts.
+    {"copy", "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", kWrongValue, Fate::kEither},
+    {"copy", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", kWrongValue, Fate::kEither},
     // A device without a pool of the driver's serves, one that is gone does not.
     {"device_open", "cuMemPoolCreate", "hipMemPoolCreate", 0, Fate::kToldIfLost},
     {"device_open", "cuMemPoolSetAttribute", "hipMemPoolSetAttribute", 0, Fate::kToldIfLost},

@@ -190,6 +190,48 @@ TEST_P(HostMemory, IsRegistered) {
   sim().clear_faults();
 }
 
+// What is page-locked in part, wherever that part lies, is copied like any other memory.
+TEST_P(HostMemory, IsRegisteredInPart) {
+  NEEDS_SIM();
+  constexpr int64_t kSize = 6000, kPart = 1024;
+  std::vector<float> memory(kSize), back(kSize);
+  for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i % 999);
+  const guf_array there = filled(there_, kSize, 0);
+  const auto register_part = [&](std::vector<float> &all, int64_t first) {
+    const auto address = reinterpret_cast<uint64_t>(all.data() + first);
+    EXPECT_EQ(guf_host_register(there_, address, 4 * kPart, &error_), GUF_OK) << error_.message;
+    return address;
+  };
+  const std::vector<std::vector<int64_t>> places = {
+      {0}, {2000}, {kSize - kPart}, {0, kSize - kPart}};
+  for (const std::vector<int64_t> &parts : places) {
+    SCOPED_TRACE(parts.front());
+    std::vector<uint64_t> registered;
+    for (const int64_t part : parts) {
+      registered.push_back(register_part(memory, part));
+      registered.push_back(register_part(back, part));
+    }
+    for (const guf_stream on : {stream_, guf_stream{}}) {
+      guf_array in = nullptr, out = nullptr;
+      for (auto &[all, wrapped] : {std::pair(&memory, &in), std::pair(&back, &out)}) {
+        const guf_tensor tensor = {
+            sizeof tensor, GUF_F32, 1,      0, reinterpret_cast<uint64_t>(all->data()),
+            &kSize,        nullptr, nullptr};
+        ASSERT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, wrapped, &error_), GUF_OK);
+        keep(*wrapped);
+      }
+      std::fill(back.begin(), back.end(), 0.0F);
+      EXPECT_EQ(guf_array_assign(there, in, 0, on, &error_), GUF_OK) << error_.message;
+      EXPECT_EQ(guf_array_assign(out, there, 0, on, &error_), GUF_OK) << error_.message;
+      if (on != nullptr) synchronize(on);
+      EXPECT_EQ(back, memory);
+    }
+    for (const uint64_t address : registered) {
+      EXPECT_EQ(guf_host_unregister(there_, address, &error_), GUF_OK) << error_.message;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(On, HostMemory, testing::Values("cuda", "roc", "cpu"), name_of);
 
 }  // namespace
