@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening the driver: whatever cuInit says but "stub", a machine without a usable device is no
-// failure. Debian's real driver without a device answers 100, others answer other codes.
+// Opening the driver: whatever cuInit says but "stub", the machine has no usable device. Debian's
+// real driver without a device answers 100, others answer other codes.
 #include "backends/cuda/cuda_vendor.h"
 
-#include <cstdio>
 #include <new>
 
 #include "backends/cuda/cuda_driver.h"
@@ -16,13 +15,13 @@ namespace {
 
 alignas(CudaDriver) unsigned char driver_room[sizeof(CudaDriver)];
 
-void write_reason(const char *function, Result code, char *out_reason, size_t size) {
-  std::snprintf(out_reason, size, "no device: %s answers %s (%d)", function, meaning_of(code).name,
-                code);
+guf_status fail_without(const char *function, Result code, guf_error *error) {
+  return gpu::fail_native(error, GUF_E_NO_DEVICE, code,
+                          "backend cuda found no device: %s answers %s (%d)", function,
+                          meaning_of(code).name, code);
 }
 
-guf_status open_driver(gpu::Driver **out_driver, int32_t *out_ndevices, char *out_reason,
-                       size_t size, guf_error *error) {
+guf_status open_driver(gpu::Driver **out_driver, int32_t *out_ndevices, guf_error *error) {
   Api api;
   GUF_GPU_TRY(open_library(&api, error));
   *out_driver = new (driver_room) CudaDriver(api);
@@ -33,17 +32,13 @@ guf_status open_driver(gpu::Driver **out_driver, int32_t *out_ndevices, char *ou
                             "libcuda.so.1 is the toolkit's stub, not the driver: install the "
                             "driver, or take the stub's folder off the library path");
   }
-  if (begun != kSuccess) {
-    write_reason("cuInit", begun, out_reason, size);
-    return GUF_OK;
-  }
+  if (begun != kSuccess) return fail_without("cuInit", begun, error);
   int count = 0;
   const Result counted = api.device_count(&count);
-  if (counted != kSuccess) {
-    write_reason("cuDeviceGetCount", counted, out_reason, size);
-    return GUF_OK;
+  if (counted != kSuccess) return fail_without("cuDeviceGetCount", counted, error);
+  if (count == 0) {
+    return gpu::fail(error, GUF_E_NO_DEVICE, "backend cuda found no device: the driver lists none");
   }
-  if (count == 0) std::snprintf(out_reason, size, "no device: the driver lists none");
   *out_ndevices = count;
   return GUF_OK;
 }

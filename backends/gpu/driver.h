@@ -172,11 +172,10 @@ class Driver {
 struct Vendor {
   const char *name;     // of the backend: "cuda"
   const char *version;  // of the plugin
-  // Opens the driver's library and initialises it. GUF_OK with *out_ndevices 0 and a reason in
-  // `out_reason` where it works but has no device.
+  // Opens the driver's library and initialises it; *out_driver is written once there is one.
   // Errors  GUF_E_NO_DRIVER <= no library, or a stub;  GUF_E_DRIVER_OLD <= a function is missing
-  guf_status (*open)(Driver **out_driver, int32_t *out_ndevices, char *out_reason, size_t size,
-                     guf_error *error);
+  //         GUF_E_NO_DEVICE <= it lists none, or answers with a code, which is the native one
+  guf_status (*open)(Driver **out_driver, int32_t *out_ndevices, guf_error *error);
   // 0: the device cannot run an image of this format and target; higher is better.
   int32_t (*score)(const char *device_target, int32_t format, const char *image_target);
   const guf_module_v1 *(*builtins)();

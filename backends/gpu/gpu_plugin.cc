@@ -16,10 +16,9 @@ namespace gufunc::gpu {
 namespace {
 
 constinit std::atomic<const Vendor *> the_vendor{nullptr};
-constinit std::mutex opening;  // guards the next three
+constinit std::mutex opening;  // guards the next two
 constinit Driver *the_driver = nullptr;
 constinit int32_t ndevices = -1;  // not probed
-char no_device_reason[160];
 constinit std::atomic<Device *> open_devices[kMostDevices] = {};
 
 const Vendor &vendor() {
@@ -27,14 +26,7 @@ const Vendor &vendor() {
 }
 
 void write_driver(char *out_text, size_t size) {
-  if (size == 0) return;
-  char version[64] = "";
-  the_driver->write_version(version, sizeof(version));
-  if (ndevices == 0 && no_device_reason[0] != '\0') {
-    std::snprintf(out_text, size, "%s; %s", version, no_device_reason);
-  } else {
-    std::snprintf(out_text, size, "%s", version);
-  }
+  if (size != 0) the_driver->write_version(out_text, size);
 }
 
 void write_info(const Device &device, guf_backend_device_info *out_info) {
@@ -84,10 +76,33 @@ guf_status check_index(int32_t index, guf_error *error) {
   return fail(error, GUF_E_NO_DEVICE, "device index: found %d, wanted 0..%d", index, count - 1);
 }
 
+// A device that not even the plugin's own kernels run on computes nothing. A plugin that was built
+// without kernels leaves it to modules.
+guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *error) {
+  const guf_module_v1 *const table = vendor().moves();
+  if (table == nullptr) return GUF_OK;
+  char targets[320] = "";
+  size_t length = 0;
+  for (uint32_t i = 0; i < table->nimages; ++i) {
+    const guf_module_image &image = table->images[i];
+    if (image.format == GUF_IMAGE_HOST || image.target == nullptr) continue;
+    if (vendor().score(facts.target, image.format, image.target) > 0) return GUF_OK;
+    if (length + 1 >= sizeof(targets)) continue;
+    const int added = std::snprintf(targets + length, sizeof(targets) - length, "%s%.40s",
+                                    length == 0 ? "" : ", ", image.target);
+    length += static_cast<size_t>(std::max(added, 0));
+  }
+  return fail(error, GUF_E_NO_IMAGE,
+              "device %s:%d, %.60s, is %.60s, and no kernel of the plugin runs there: found code "
+              "for %s",
+              vendor().name, index, facts.name, facts.target, targets);
+}
+
 guf_status make_device(int32_t index, uint64_t native, Device **out_device, guf_error *error) {
   DeviceFacts facts = {};
   Code code = the_driver->device_facts(index, &facts);
   if (code != kDone) return refuse_open(code, "asking for device", index, error);
+  GUF_GPU_TRY(check_target(facts, index, error));
   Context context = {};
   code = the_driver->context_open(index, native, &context);
   if (code != kDone) {
@@ -150,11 +165,12 @@ guf_status probe(int32_t *out_ndevices, char *out_driver, size_t driver_size, gu
   if (ndevices < 0) {
     Driver *driver = nullptr;
     int32_t count = 0;
-    GUF_GPU_TRY(vendor().open(&driver, &count, no_device_reason, sizeof(no_device_reason), error));
-    claim_driver();
+    const guf_status opened = vendor().open(&driver, &count, error);
     the_driver = driver;
+    if (driver != nullptr) write_driver(out_driver, driver_size);
+    GUF_GPU_TRY(opened);
+    claim_driver();
     ndevices = count;
-    if (count == 0) host_log(LogLevel::kInformation, "%s: %s", vendor().name, no_device_reason);
   }
   *out_ndevices = ndevices;
   write_driver(out_driver, driver_size);

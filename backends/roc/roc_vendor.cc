@@ -17,8 +17,7 @@ namespace {
 alignas(HipDriver) unsigned char driver_bytes[sizeof(HipDriver)];
 int runtime_version = 0;  // written once, by the opening, before there is any device
 
-guf_status open_runtime(gpu::Driver **out_driver, int32_t *out_ndevices, char *out_reason,
-                        size_t size, guf_error *error) {
+guf_status open_runtime(gpu::Driver **out_driver, int32_t *out_ndevices, guf_error *error) {
   Hip hip;
   GUF_GPU_TRY(open_hip(&hip, error));
   *out_driver = new (driver_bytes) HipDriver(hip);
@@ -31,11 +30,13 @@ guf_status open_runtime(gpu::Driver **out_driver, int32_t *out_ndevices, char *o
     answer = hip.hipGetDeviceCount(&found);
   }
   if (answer != kHipSuccess) {
-    std::snprintf(out_reason, size, "no device: %s gives %s (%d)", asked, hip_meaning(answer).name,
-                  answer);
-    return GUF_OK;
+    return gpu::fail_native(error, GUF_E_NO_DEVICE, answer,
+                            "backend roc found no device: %s gives %s (%d)", asked,
+                            hip_meaning(answer).name, answer);
   }
-  if (found == 0) std::snprintf(out_reason, size, "no device: the runtime finds none");
+  if (found == 0) {
+    return gpu::fail(error, GUF_E_NO_DEVICE, "backend roc found no device: the runtime finds none");
+  }
   hip.hipRuntimeGetVersion(&runtime_version);
   *out_ndevices = found;
   return GUF_OK;

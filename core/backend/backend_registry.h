@@ -34,7 +34,7 @@ struct Record final : Backend {
   Outcome opened;
   Once probe_once;  // then `probed`, `driver` and `ndevices` are final
   Outcome probed;
-  char driver[192] = {};  // also the reason why there is no device
+  char driver[64] = {};  // its version
   int32_t ndevices = -1;
 
   struct Place {

@@ -96,11 +96,13 @@ testing::AssertionResult says(const char *text, const std::string &wanted) {
 
 // No device, and the reason: that function gave that code.
 void expect_reason(const Found &found, const char *function, int code) {
-  EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
+  EXPECT_EQ(found.report.status, GUF_E_NO_DEVICE) << found.report.message;
+  EXPECT_EQ(found.report.native_code, code);
   EXPECT_EQ(found.report.ndevices, 0);
-  EXPECT_TRUE(says(found.report.driver, "no device: "));
-  EXPECT_TRUE(says(found.report.driver, function));
-  EXPECT_TRUE(says(found.report.driver, "(" + std::to_string(code) + ")"));
+  EXPECT_TRUE(says(found.report.message, "no device: "));
+  EXPECT_TRUE(says(found.report.message, function));
+  EXPECT_TRUE(says(found.report.message, "(" + std::to_string(code) + ")"));
+  EXPECT_STREQ(found.report.driver, pick("CUDA 13.0", "HIP 6.4"));
 }
 
 TEST(Probe, ADeviceIsFound) {
@@ -137,9 +139,9 @@ TEST(Probe, TheToolkitsStub) {
 
 TEST(Probe, NoDevices) {
   const Found found = probe(simulated("GUFUNC_SIM_DEVICES=0"));
-  EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
+  EXPECT_EQ(found.report.status, GUF_E_NO_DEVICE);
   EXPECT_EQ(found.report.ndevices, 0);
-  EXPECT_TRUE(says(found.report.driver, "no device: "));
+  EXPECT_TRUE(says(found.report.message, "no device: "));
 }
 
 TEST(Probe, EveryCodeOfTheFirstCalls) {
@@ -216,10 +218,11 @@ TEST(Probe, TheRealRuntimeWithoutADevice) {
   const Found found =
       probe({"LD_LIBRARY_PATH=" GUFUNC_TEST_HIP_RUNTIME}, false, "libamdhip64.so.5");
   EXPECT_EQ(found.report.library, 2);
-  EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
+  EXPECT_EQ(found.report.status, GUF_E_NO_DEVICE);
+  EXPECT_NE(found.report.native_code, 0);
   EXPECT_EQ(found.report.ndevices, 0);
   EXPECT_TRUE(says(found.report.driver, "HIP 5.2"));
-  EXPECT_TRUE(says(found.report.driver, "no device: hipInit gives hipError"));
+  EXPECT_TRUE(says(found.report.message, "no device: hipInit gives hipError"));
 }
 
 TEST(Probe, AForkedChildIsRefusedAndTheParentGoesOn) {

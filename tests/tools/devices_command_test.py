@@ -127,6 +127,33 @@ class Devices(command_fixture.CommandTest):
         self.assertTrue(line.endswith(device['reason']))
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
+    def test_a_device_that_no_kernel_runs_on(self):
+        with machine(GUFUNC_SIM_ARCH='sm_70', GUFUNC_BACKENDS='cuda,cpu'):
+            (device,) = self.rows()['cuda']['devices']
+            self.assertEqual((device['spec'], device['state']), ('cuda:0', 'GUF_E_NO_IMAGE'))
+            self.assertRegex(device['reason'], 'is sm_70, and no kernel .* found code for .*_75')
+            self.assertIn(device['reason'], self.lines()['cuda'][1])
+            told = self.ok('run', 'matmul', *self.square(), '-o', self.out, '--device', 'auto')
+            self.assertNotIn('NO_IMAGE', told)
+        with machine(GUFUNC_SIM_ARCH='gfx803', GUFUNC_BACKENDS='roc'):
+            (device,) = self.rows()['roc']['devices']
+            self.assertEqual(device['state'], 'GUF_E_NO_IMAGE')
+            self.assertIn('is gfx803, and no kernel', device['reason'])
+
+    def square(self):
+        return [self.save('square.npy', np.ones((8, 8)))] * 2
+
+    @unittest.skipUnless(SIMULATED, 'no simulated devices')
+    def test_a_device_that_is_lost(self):
+        with machine(GUFUNC_SIM_FAULT='cuMemGetInfo_v2:1:700,hipMemGetInfo:1:700'):
+            for backend, name in ('cuda', 'CUDA_ERROR_ILLEGAL_ADDRESS'), ('roc', 'hipErrorIllegal'):
+                device = self.rows()[backend]['devices'][0]
+                self.assertEqual(device['state'], 'GUF_E_DEVICE_LOST')
+                self.assertIn(name, device['reason'])
+                self.assertIsNone(device['memory_free_bytes'])
+                self.assertIn('GUF_E_DEVICE_LOST: ', self.lines()[backend][1])
+
+    @unittest.skipUnless(SIMULATED, 'no simulated devices')
     def test_no_driver(self):
         with machine(LD_LIBRARY_PATH=''):
             self.unusable('cuda', 'GUF_E_NO_DRIVER', 'libcuda.so.1')

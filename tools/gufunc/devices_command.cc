@@ -22,12 +22,18 @@ guf_backend_info backend_at(uint32_t index) {
   return info;
 }
 
-// Of the whole device; null where the backend does not tell (cpu).
-ordered_json free_bytes_of(guf_device device) {
+// Of the whole device; null where the backend does not tell (cpu). A device that fails at the
+// question is not usable.
+ordered_json free_bytes_of(guf_device device, ordered_json *row) {
   guf_device_memory memory = {};
   memory.struct_size = sizeof memory;
-  if (guf_device_get_memory(device, &memory, nullptr) != GUF_OK) return nullptr;
-  return memory.free_bytes;
+  Call call;
+  const guf_status status = guf_device_get_memory(device, &memory, call.error());
+  if (status == GUF_OK) return memory.free_bytes;
+  if (status != GUF_E_UNSUPPORTED) {
+    row->update({{"state", guf_status_name(status)}, {"reason", call.error()->message}});
+  }
+  return nullptr;
 }
 
 // "cpu", "cuda:0"
@@ -51,8 +57,8 @@ ordered_json device_of_backend(const guf_backend_info &backend, int32_t index) {
   row.update({{"name", info.name},
               {"target", info.target},
               {"units", info.units},
-              {"memory_bytes", info.memory_bytes},
-              {"memory_free_bytes", free_bytes_of(device)}});
+              {"memory_bytes", info.memory_bytes}});
+  row["memory_free_bytes"] = free_bytes_of(device, &row);
   return row;
 }
 

@@ -21,7 +21,7 @@ typedef struct guf_backend_info {
   uint32_t priority;   /* higher is preferred by "auto" */
   char name[32];
   char version[32];
-  char driver[64];
+  char driver[64];  /* its version, "CUDA 13.0", once probed */
   char path[512];   /* "" for the backend inside the library */
   char reason[488]; /* one sentence when state is not GUF_OK */
 } guf_backend_info;
@@ -79,6 +79,7 @@ GUF_API guf_status guf_backend_load(const char *path, guf_error *error);
  *         GUF_E_HANDLE     <= context
  *         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
  *         GUF_E_NO_DEVICE  <= the index is not below the backend's device count
+ *         GUF_E_NO_IMAGE   <= the backend's kernels are built for none that is like this device
  *         any 9xx          <= the backend's state; the message tells why
  * [mt] */
 GUF_API guf_status guf_device_get(guf_context context, const char *spec, guf_device *out_device,
@@ -99,6 +100,7 @@ GUF_API guf_status guf_device_get(guf_context context, const char *spec, guf_dev
  *         GUF_E_HANDLE      <= native is no living context, or one of another device; nothing is
  *                              open then
  *         GUF_E_UNSUPPORTED <= the backend has no contexts (cpu; roc: HIP has none)
+ *         GUF_E_NO_IMAGE    <= as guf_device_get
  *         GUF_E_SHUTDOWN;  GUF_E_NO_MEMORY;  any 9xx <= the backend's state; the message tells why
  * [mt] */
 GUF_API guf_status guf_device_adopt(const char *spec, uint64_t native, guf_device *out_device,
