@@ -24,7 +24,8 @@ SPECIAL = [
 
 
 def random_values(rng, dtype, n, values):
-    """n elements. small: results stay in range; mixed: any magnitude; special: corners."""
+    """n elements. small: results stay in range; mixed: any magnitude; special: corners.
+    Floats: whole: few whole numbers, no 0; powers: of two: sums and products of these are exact."""
     kind = np.dtype(dtype).kind
     if kind == 'b':
         return rng.integers(0, 2, n).astype(bool)
@@ -36,7 +37,7 @@ def random_values(rng, dtype, n, values):
         return steps.view(np.dtype(dtype))
     if kind in 'iu':
         info = np.iinfo(dtype)
-        if values == 'small':
+        if values in ('small', 'whole', 'powers'):
             return rng.integers(max(info.min, -9), 12, n).astype(dtype)
         full = rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
         if values == 'mixed':
@@ -49,6 +50,10 @@ def random_values(rng, dtype, n, values):
         result = np.empty(n, dtype)
         result.real, result.imag = real, imag
         return result
+    if values == 'whole':
+        return (rng.integers(1, 6, n) * rng.choice([-1, 1], n)).astype(dtype)
+    if values == 'powers':
+        return rng.choice([-2, -1, -0.5, 0.5, 1, 1, -1, 2], n).astype(dtype)
     small = np.round(rng.normal(0, 3, n), 2)
     if values == 'small':
         return small.astype(dtype)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of the corpus that are drawn: the oracle's random cases, those of them whose results are
+the same whatever the order of operations, the instruction set and what NumPy did before."""
+
+import random
+
+import numpy as np
+
+import bad_cases
+import build
+import cases
+import corpus_truth
+import keyword_cases
+import method_cases
+import statuses
+import time_cases
+from corpus_pool import Buffers, dtype_name, integer, result
+from corpus_truth import Open
+from method_build import index_array
+
+MOST_ELEMENTS = 500  # of a case's buffers together
+
+
+def exact_values(case):
+    """Sums and products that are exact in any order, where they are of floats."""
+    if case['op'] in cases.GUFUNCS or case.get('method') and case['op'] in ('add', 'subtract'):
+        values = 'whole'
+    elif case.get('method') and case['op'] == 'multiply':
+        values = 'powers'
+    else:
+        return case
+    for buffer in case['buffers']:
+        if buffer['dtype'] in 'EefdFD':
+            buffer['values'] = values
+    return case
+
+
+def of_one_type(rng, make):
+    def draw():
+        return make(rng, rng.choice('bhiqBHIQefdFD'))
+
+    return draw
+
+
+def complex_case(rng):
+    case = cases.random_case(rng, dtypes=rng.choice('FD'))
+    for buffer in case['buffers']:
+        buffer['values'] = 'small'
+    return case
+
+
+def method_of_one_type(rng, letter):
+    name = method_cases.random_name(rng)
+    return method_cases.maker(rng.choice(method_cases.METHODS))(rng, name, letter)
+
+
+def product(rng, letter):
+    return cases.random_case(rng, dtypes=letter, names=cases.GUFUNCS)
+
+
+def keyworded(rng):
+    """A call with axes=, axis=, keepdims= or signature=."""
+    while True:
+        case = cases.random_case(rng, names=cases.GUFUNCS if rng.random() < 0.6 else cases.NAMES)
+        if any(case.get(key) for key in keyword_cases.KEYS):
+            return case
+
+
+# group: how many, how a case is drawn
+DRAWN = {
+    'calls': (620, lambda rng: cases.random_case(rng)),
+    'calls_of_one_type': (240, lambda rng: of_one_type(rng, lambda r, t: cases.random_case(r, dtypes=t))()),
+    'complex': (60, complex_case),
+    'bfloat16': (50, cases.random_bfloat16_case),
+    'overlaps': (140, lambda rng: cases.random_case(rng, overlaps=True)),
+    'products': (150, lambda rng: of_one_type(rng, product)()),
+    'keywords': (120, keyworded),
+    'times': (170, time_cases.random_time_case),
+    'methods': (300, method_cases.random_method_case),
+    'methods_of_one_type': (300, lambda rng: of_one_type(rng, method_of_one_type)()),
+    'methods_of_times': (80, time_cases.random_time_method_case),
+    'methods_of_bfloat16': (30, method_cases.random_bfloat16_method_case),
+    'wrong_arguments': (200, bad_cases.random_bad_case),
+}
+
+
+def draw(group, blob):
+    """The cases of a group, as the corpus has them."""
+    count, make = DRAWN[group]
+    rng, made, left_out = random.Random(f'corpus {group}'), [], {}
+    while len(made) < count:
+        case = exact_values(make(rng))
+        case.pop('threads', None)
+        if sum(buffer['n'] for buffer in case['buffers']) > MOST_ELEMENTS:
+            continue
+        try:
+            one = written(case, blob)
+            if one['expect']['status'] == 'GUF_OK' or count == 200 or rng.random() < 0.4:
+                made.append(one)
+        except Open as why:
+            left_out[str(why)] = left_out.get(str(why), 0) + 1
+    return made, left_out
+
+
+def written(case, blob):
+    theirs, ulp = corpus_truth.outcome(case)
+    if theirs.error and statuses.status_of(theirs.error) is None:
+        raise Open(f'{type(theirs.error).__name__}: {theirs.text[:60]}')
+    made = described(case, blob)
+    made['expect'] = expected(case, theirs, ulp, blob)
+    return made
+
+
+# ---- the case
+
+
+class Described:
+    """A case of the oracle's as operands of the corpus."""
+
+    def __init__(self, case, blob):
+        self.case, self.buffers, self.memory = case, Buffers(blob), build.Memory(case)
+        self.holders = []
+        for (block, start, dtype), spec in zip(self.memory.raw, case['buffers']):
+            data = block[start : start + spec['n'] * dtype.itemsize]
+            shift = int(spec['misaligned'] and dtype.itemsize > 1)
+            self.holders.append(self.buffers.add(build.address_of(data), data.tobytes(), shift))
+
+    def operand(self, spec):
+        if spec is None:
+            return None
+        if 'shape' not in spec:
+            return self.buffers.operand(build.value(self.memory, spec))
+        number = spec['buffer']
+        name = dtype_name(self.case['buffers'][number]['dtype'])
+        return self.buffers.view(self.memory.view(spec), name, self.holders[number])
+
+
+def described(case, blob):
+    whole, method = Described(case, blob), case.get('method', 'call')
+    inputs = [whole.operand(spec) for spec in case['inputs']]
+    made = {'ufunc': case['op'], 'method': method, 'buffers': whole.buffers.list}
+    made['inputs'] = [whole.operand(case['output']), *inputs] if method == 'at' else inputs
+    if method != 'at' and case['output']:
+        made['outputs'] = [whole.operand(case['output'])]
+    if case.get('where'):
+        made['where'] = whole.operand(case['where'])
+    if 'indices' in case:
+        made['indices'] = [whole.buffers.view(index_array(spec)) for spec in case['indices']]
+    if case.get('initial') == 'none':
+        made['initial'] = 'none'
+    elif 'initial' in case:
+        made['initial'] = whole.operand(case['initial'])
+    return made | keywords(case, method)
+
+
+def keywords(case, method):
+    made = {}
+    axis = case.get('axis')
+    if axis is not None:
+        if method == 'reduce':
+            axis = [axis] if isinstance(axis, int) else axis
+            made['axis'] = axis if axis == 'all' else [integer(a) for a in axis]
+        else:
+            made['axis'] = integer(axis)
+    if case.get('axes') is not None:
+        made['axes'] = [[integer(a) for a in group] for group in case['axes']]
+    if case.get('keepdims'):
+        made['keepdims'] = True
+    for key in ('casting', 'order', 'dtype', 'signature'):
+        value = case.get(key)
+        if value and not (key == 'order' and method not in ('call', 'outer')):
+            made[key] = value
+    if 'dtype' in made:
+        made['dtype'] = dtype_name(made['dtype'])
+    if 'signature' in made:
+        made['signature'] = [one and dtype_name(one) for one in made['signature']]
+    return made
+
+
+# ---- what it comes to
+
+
+def refusal(error, underway=False):
+    made = {'status': statuses.status_of(error)}
+    text = statuses.text_of(error)
+    if text:
+        made['message'] = text
+    if underway:
+        made['written'] = True
+    return made
+
+
+def expected(case, theirs, ulp, blob):
+    if theirs.error:
+        return refusal(theirs.error, 'negative integer powers' in theirs.text)
+    array, name, fresh, defined = theirs.output, None, None, None
+    if theirs.letter == 'E':
+        array, name = build.to_bfloat16_bits(np.asarray(array, np.float32)), 'bfloat16'
+    if not case['output'] and np.asarray(array).size and name is None:
+        fresh = [s for s, n in zip(theirs.output.strides, theirs.output.shape) if n > 1]
+    if case.get('where') and not case['output'] and case.get('method', 'call') != 'reduce':
+        defined = build.Memory(case).view(case['where'])
+        array = np.where(defined, array, np.zeros((), array.dtype))
+    return {'status': 'GUF_OK', 'results': [result(blob, array, ulp, name, fresh, defined)]}

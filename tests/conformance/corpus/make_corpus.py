@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the corpus, or holds it against what is written now. Needs the NumPy of build/venv.
+
+    make_corpus.py [--check] [--group NAME]... [FOLDER]
+
+With --check nothing is written: exit 1 when a file differs, is missing or is one too many."""
+
+import argparse
+import io
+import json
+import pathlib
+import sys
+import warnings
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import numpy as np  # noqa: E402
+
+import corpus_draw  # noqa: E402
+from corpus_pool import Blob  # noqa: E402
+
+FORMAT = 1
+
+
+def groups():
+    made = {name: corpus_draw.draw for name in corpus_draw.DRAWN}
+    return dict(sorted(made.items()))
+
+
+def files_of(group, make, tell):
+    """The two files of a group, by their names."""
+    blob = Blob()
+    cases, left_out = make(group, blob)
+    head = {'format': FORMAT, 'group': group, 'numpy': np.__version__, 'nbytes': blob.size}
+    lines = []
+    for number, case in enumerate(cases):
+        lines.append(json.dumps({'id': f'{group}-{number:04}', **case}, separators=(',', ':')))
+    text = json.dumps(head, separators=(',', ':'))[:-1] + ',"cases":[\n' + ',\n'.join(lines) + '\n]}\n'
+    data = io.BytesIO()
+    np.lib.format.write_array(data, blob.array(), version=(1, 0))
+    refused = sum(case['expect']['status'] != 'GUF_OK' for case in cases)
+    tell(f'{group}: {len(cases)} cases, {refused} refusals, {len(text)} + {blob.size} bytes')
+    for why, count in sorted(left_out.items(), key=lambda row: -row[1]):
+        tell(f'    left out {count:5} {why}')
+    return len(cases), {f'{group}.json': text.encode(), f'{group}.npy': data.getvalue()}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument('--check', action='store_true')
+    parser.add_argument('--group', action='append', choices=list(groups()))
+    parser.add_argument('folder', nargs='?', type=pathlib.Path, default=HERE)
+    options = parser.parse_args()
+    np.seterr(all='ignore')
+    warnings.simplefilter('ignore')
+    count, wanted = 0, {}
+    for name, make in groups().items():
+        if not options.group or name in options.group:
+            cases, files = files_of(name, make, (lambda _: None) if options.check else print)
+            count, wanted = count + cases, wanted | files
+    if not options.check:
+        for name, data in wanted.items():
+            (options.folder / name).write_bytes(data)
+        print(f'{count} cases')
+        return 0
+    there = {p.name: p.read_bytes() for p in options.folder.glob('*.*') if p.suffix in ('.json', '.npy')}
+    wrong = sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
+    print(f'{count} cases in {len(wanted)} files; differ: {", ".join(wrong) or "none"}')
+    return 1 if wrong or not count else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

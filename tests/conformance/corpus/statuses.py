@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which status stands for an error of NumPy's, by its class and text; and whether the text is one
+that the library has, too."""
+
+import re
+
+import numpy as np
+
+import error_texts
+
+# The first row that fits: class, pattern at the beginning of the text, status.
+ROWS = [
+    (Exception, r'matmul does not support keepdims|.*axis can only be', 'GUF_E_ARG'),
+    (Exception, r'.*core dimensions, but \d+ dimensions are specified', 'GUF_E_ARG'),
+    (Exception, r'axes should be a list|.*axes item', 'GUF_E_ARG'),
+    (np.exceptions.AxisError, r'', 'GUF_E_AXIS'),
+    (ValueError, r"duplicate value in 'axis'|axes tuple.*repeated|.*repeated", 'GUF_E_AXIS'),
+    (OverflowError, r"integer won't fit into a C int", 'GUF_E_AXIS'),
+    (OverflowError, r'', 'GUF_E_OVERFLOW'),
+    (FloatingPointError, r'', 'GUF_E_FLOATING_POINT'),
+    (TypeError, r'Cannot cast|Cannot safely cast|.*could not be cast', 'GUF_E_CASTING'),
+    (TypeError, r'.*did not contain a loop|No loop matching|.*cannot use operands', 'GUF_E_NO_LOOP'),
+    (TypeError, r'.*not supported for the input types|.*has no common dtype', 'GUF_E_NO_LOOP'),
+    (TypeError, r'.*The DType .* could not be promoted', 'GUF_E_NO_LOOP'),
+    (TypeError, r'cannot (reduce|accumulate|reduceat)', 'GUF_E_DTYPE'),
+    (IndexError, r'shape mismatch', 'GUF_E_SHAPE'),
+    (IndexError, r'', 'GUF_E_INDEX'),
+    (ValueError, r'output array is read-only|assignment destination is read', 'GUF_E_READ_ONLY'),
+    (ValueError, r'Integers to negative integer powers', 'GUF_E_VALUE'),
+    (ValueError, r'zero-size array|reduction operation .* does not have', 'GUF_E_VALUE'),
+    (ValueError, r'reduction operation .* is not reorderable', 'GUF_E_VALUE'),
+    (ValueError, r'cannot convert float|.*only supported for binary', 'GUF_E_VALUE'),
+    (
+        ValueError,
+        r'.*broadcast|Input operand|.*mismatch in its core|.*wrong size|.*reduction is not enabled'
+        r'|Output operand|array split|.*does not have enough dimensions|object too deep',
+        'GUF_E_SHAPE',
+    ),
+]
+# What NumPy says depends on what it was called for before (keyword_cases.remembers).
+REMEMBERED = r'.*did not contain a loop|No loop matching'
+
+
+def status_of(error):
+    """The status, or None: nobody has thought of this error yet."""
+    for kind, pattern, status in ROWS:
+        if isinstance(error, kind) and re.match(pattern, str(error)):
+            return status
+    return None
+
+
+def text_of(error):
+    """The text that the library's begins with, or None where it may be another."""
+    text = str(error)
+    if re.match(REMEMBERED, text) or len(text) > error_texts.MOST or not text.isascii():
+        return None
+    if any(re.fullmatch(row.theirs, text) for row in error_texts.DEVIATIONS):
+        return None
+    return text.strip()
