@@ -6,7 +6,6 @@ cannot have."""
 import numpy as np
 
 import build
-import casts
 import judge
 import keyword_cases
 import method_judge
@@ -59,6 +58,9 @@ def refuse_open_times(case, theirs, types):
         raise Open("only NumPy's iterator refuses")
     if any(t in 'efdFD' for t in types) and any(b['values'] != 'small' for b in case['buffers']):
         raise Open('floats on the way to times')
+    initial = case.get('initial')
+    if isinstance(initial, dict) and np.isnat(np.asarray(build.value(None, initial), 'm8')):
+        raise Open('an initial value that is not-a-time')
     if any(t in ('m8', 'M8') for t in types) and case['op'] in keyword_cases.COMPARISONS:
         raise Open('NumPy remembers units')
 
@@ -191,6 +193,3 @@ def refuse_inexact(case, theirs):
     if not small or not np.isfinite(found).all() or (found == 0).any():
         raise Open('folds that round')
 
-
-def casts_fit(case):
-    return casts.outside_inputs(case) is None

@@ -23,7 +23,7 @@ ROWS = [
     (TypeError, r'.*not supported for the input types|.*has no common dtype', 'GUF_E_NO_LOOP'),
     (TypeError, r'.*The DType .* could not be promoted', 'GUF_E_NO_LOOP'),
     (TypeError, r'cannot (reduce|accumulate|reduceat)', 'GUF_E_DTYPE'),
-    (IndexError, r'shape mismatch', 'GUF_E_SHAPE'),
+    (IndexError, r'shape mismatch: value', 'GUF_E_SHAPE'),
     (IndexError, r'', 'GUF_E_INDEX'),
     (ValueError, r'output array is read-only|assignment destination is read', 'GUF_E_READ_ONLY'),
     (ValueError, r'Integers to negative integer powers', 'GUF_E_VALUE'),

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The corpus in C: run_corpus CORPUS_FOLDER DEVICE MODULE.so... */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "corpus_case.h"
+
+static int copied(guf_operand *to, const operand *from, int count) {
+  for (int k = 0; k < count; ++k) to[k] = from[k].guf;
+  return count;
+}
+
+static guf_status run_call(corpus_case *c, guf_ufunc ufunc, guf_device device, guf_operand *results,
+                           int outer, guf_error *error) {
+  guf_operand inputs[GUF_MAX_OPERANDS];
+  guf_call_args args = {.struct_size = sizeof args, .device = device};
+  guf_ufunc_info info = {.struct_size = sizeof info};
+  guf_ufunc_get_info(ufunc, &info, NULL);
+  args.ninputs = copied(inputs, c->inputs, c->ninputs);
+  args.noutputs = c->noutputs ? copied(results, c->outputs, c->noutputs) : info.nout;
+  args.inputs = inputs, args.outputs = results;
+  args.where = c->has_where ? &c->where.guf : NULL;
+  args.casting = c->casting, args.order = c->order, args.dtype = c->dtype;
+  args.signature = c->nsignature ? c->signature : NULL, args.nsignature = c->nsignature;
+  args.axes = c->has_axes ? c->axes : NULL, args.naxes = c->naxes;
+  args.axis = c->has_axis ? c->axis : NULL;
+  args.dims = c->ndims ? c->dims : NULL, args.ndims = c->ndims;
+  args.flags = c->keepdims ? GUF_CALL_KEEPDIMS : 0;
+  args.fp_events = c->fp_report ? &c->fp_events : NULL;
+  args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
+  return (outer ? guf_outer : guf_call)(ufunc, &args, error);
+}
+
+static guf_status run_reduce(corpus_case *c, guf_ufunc ufunc, guf_device device,
+                             guf_operand *results, guf_error *error) {
+  guf_reduce_args args = {.struct_size = sizeof args, .device = device};
+  args.input = &c->inputs[0].guf, args.output = results;
+  args.axis = c->has_axis ? c->axis : NULL;
+  args.naxis = c->all_axes ? GUF_ALL_AXES : c->naxis;
+  args.initial = c->has_initial ? &c->initial.guf : NULL;
+  args.where = c->has_where ? &c->where.guf : NULL;
+  args.flags = c->keepdims ? GUF_CALL_KEEPDIMS : 0;
+  args.dtype = c->dtype, args.order = c->order;
+  args.fp_events = c->fp_report ? &c->fp_events : NULL;
+  args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
+  return guf_reduce(ufunc, &args, error);
+}
+
+static guf_status run_accumulate(corpus_case *c, guf_ufunc ufunc, guf_device device,
+                                 guf_operand *results, guf_error *error) {
+  guf_accumulate_args args = {.struct_size = sizeof args, .device = device};
+  args.input = &c->inputs[0].guf, args.output = results;
+  args.indices = c->nindices ? &c->indices[0].guf : NULL;
+  args.axis = c->axis[0], args.dtype = c->dtype, args.order = c->order;
+  args.fp_events = c->fp_report ? &c->fp_events : NULL;
+  args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
+  return (c->nindices ? guf_reduceat : guf_accumulate)(ufunc, &args, error);
+}
+
+static guf_status run_at(corpus_case *c, guf_ufunc ufunc, guf_device device, guf_error *error) {
+  guf_operand indices[GUF_MAX_OPERANDS];
+  guf_at_args args = {.struct_size = sizeof args, .device = device};
+  args.array = &c->inputs[0].guf;
+  args.operand = c->ninputs > 1 ? &c->inputs[1].guf : NULL;
+  args.nindices = copied(indices, c->indices, c->nindices), args.indices = indices;
+  args.fp_events = c->fp_report ? &c->fp_events : NULL;
+  args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
+  return guf_at(ufunc, &args, error);
+}
+
+static guf_status run_method(corpus_case *c, guf_ufunc ufunc, guf_device device,
+                             guf_operand *results, guf_error *error) {
+  const char *method = cJSON_GetObjectItemCaseSensitive(c->json, "method")->valuestring;
+  const int outer = !strcmp(method, "outer");
+  if (outer || !strcmp(method, "call")) return run_call(c, ufunc, device, results, outer, error);
+  copied(results, c->outputs, c->noutputs);
+  if (!strcmp(method, "reduce")) return run_reduce(c, ufunc, device, results, error);
+  if (!strcmp(method, "at")) return run_at(c, ufunc, device, error);
+  if (!strcmp(method, "accumulate") || !strcmp(method, "reduceat"))
+    return run_accumulate(c, ufunc, device, results, error);
+  fails(c, "method \"%s\"", method);
+  return GUF_E_INTERNAL;
+}
+
+/* 1 when the case came to what it has to. */
+static int run_case(const cJSON *json, const blob *b, guf_device device) {
+  static corpus_case c;
+  guf_operand results[GUF_MAX_OPERANDS] = {{0}};
+  guf_error error = {.struct_size = sizeof error};
+  guf_ufunc ufunc = NULL;
+  guf_ufunc_info info = {.struct_size = sizeof info};
+  int right = case_read(&c, json, b);
+  if (right) {
+    const char *name = cJSON_GetObjectItemCaseSensitive(json, "ufunc")->valuestring;
+    guf_status status = guf_ufunc_find(NULL, name, &ufunc, &error);
+    if (status == GUF_OK) status = run_method(&c, ufunc, device, results, &error);
+    if (status == GUF_OK && device) status = guf_device_synchronize(device, UINT64_MAX, &error);
+    if (ufunc) guf_ufunc_get_info(ufunc, &info, NULL);
+    right = case_judge(&c, status, &error, results, info.nout);
+    for (int k = 0; status == GUF_OK && k < info.nout; ++k)
+      if (results[k].kind == GUF_OPERAND_ARRAY) guf_array_release(results[k].array, NULL);
+  }
+  if (!right) printf("%s: %s\n", cJSON_GetObjectItemCaseSensitive(json, "id")->valuestring, c.why);
+  guf_ufunc_release(ufunc, NULL);
+  case_drop(&c);
+  return right;
+}
+
+static char *read_text(const char *path) {
+  FILE *file = fopen(path, "rb");
+  char *text = NULL;
+  long size = 0;
+  if (!file) return NULL;
+  if (!fseek(file, 0, SEEK_END) && (size = ftell(file)) >= 0 && !fseek(file, 0, SEEK_SET) &&
+      (text = calloc((size_t)size + 1, 1)) && fread(text, 1, (size_t)size, file) != (size_t)size)
+    text[0] = '\0';
+  fclose(file);
+  return text;
+}
+
+static int is_group(const struct dirent *entry) {
+  const char *dot = strrchr(entry->d_name, '.');
+  return dot && !strcmp(dot, ".json");
+}
+
+/* Runs a group; counts its cases and those that failed. */
+static void run_group(const char *folder, const char *name, guf_device device, int *count,
+                      int *failed) {
+  char path[4096];
+  blob b;
+  const cJSON *one;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  char *text = read_text(path);
+  cJSON *json = text ? cJSON_Parse(text) : NULL;
+  snprintf(path + strlen(path) - strlen("json"), sizeof "json", "npy");
+  const int whole = blob_read(&b, path);
+  const cJSON *format = cJSON_GetObjectItemCaseSensitive(json, "format");
+  if (!json || !whole || !cJSON_IsNumber(format) || format->valueint != 1) {
+    printf("%s: cannot be read\n", name);
+    ++*count, ++*failed;
+  } else {
+    cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(json, "cases")) {
+      ++*count;
+      if (!run_case(one, &b, device)) ++*failed;
+    }
+  }
+  cJSON_Delete(json);
+  free(text);
+  free(b.file);
+}
+
+int main(int argc, char **argv) {
+  struct dirent **groups = NULL;
+  guf_device device = NULL;
+  guf_module module;
+  guf_error error = {.struct_size = sizeof error};
+  int count = 0, failed = 0;
+  if (argc < 3) return fprintf(stderr, "run_corpus CORPUS_FOLDER DEVICE MODULE.so...\n"), 2;
+  guf_status status = guf_device_get(NULL, argv[2], &device, &error);
+  for (int k = 3; status == GUF_OK && k < argc; ++k)
+    status = guf_module_load(NULL, argv[k], 0, &module, &error);
+  if (status != GUF_OK) return fprintf(stderr, "%s\n", error.message), 1;
+  const int ngroups = scandir(argv[1], &groups, is_group, alphasort);
+  for (int k = 0; k < ngroups; ++k) {
+    run_group(argv[1], groups[k]->d_name, device, &count, &failed);
+    free(groups[k]);
+  }
+  free(groups);
+  printf("%d cases, %d passed, %d failed\n", count, count - failed, failed);
+  return failed || !count;
+}
