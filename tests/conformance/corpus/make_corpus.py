@@ -19,6 +19,10 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import numpy as np  # noqa: E402
 
 import corpus_draw  # noqa: E402
+import corpus_functions  # noqa: E402
+import corpus_hand  # noqa: E402
+import corpus_refusals  # noqa: E402
+import corpus_rows  # noqa: E402
 from corpus_pool import Blob  # noqa: E402
 
 FORMAT = 1
@@ -26,6 +30,9 @@ FORMAT = 1
 
 def groups():
     made = {name: corpus_draw.draw for name in corpus_draw.DRAWN}
+    made |= {name: corpus_draw.listed(cases) for name, cases in corpus_rows.LISTED.items()}
+    made |= {name: corpus_hand.by_hand(cases) for name, cases in corpus_functions.GROUPS.items()}
+    made |= {name: corpus_hand.by_hand(cases) for name, cases in corpus_refusals.GROUPS.items()}
     return dict(sorted(made.items()))
 
 

@@ -98,8 +98,9 @@ static int run_case(const cJSON *json, const blob *b, guf_device device) {
     if (status == GUF_OK) status = run_method(&c, ufunc, device, results, &error);
     if (status == GUF_OK && device) status = guf_device_synchronize(device, UINT64_MAX, &error);
     if (ufunc) guf_ufunc_get_info(ufunc, &info, NULL);
-    right = case_judge(&c, status, &error, results, info.nout);
-    for (int k = 0; status == GUF_OK && k < info.nout; ++k)
+    const int nresults = c.noutputs ? c.noutputs : info.nout;
+    right = case_judge(&c, status, &error, results, nresults);
+    for (int k = 0; status == GUF_OK && k < nresults; ++k)
       if (results[k].kind == GUF_OPERAND_ARRAY) guf_array_release(results[k].array, NULL);
   }
   if (!right) printf("%s: %s\n", cJSON_GetObjectItemCaseSensitive(json, "id")->valuestring, c.why);

@@ -22,6 +22,7 @@ ROWS = [
     (TypeError, r'.*did not contain a loop|No loop matching|.*cannot use operands', 'GUF_E_NO_LOOP'),
     (TypeError, r'.*not supported for the input types|.*has no common dtype', 'GUF_E_NO_LOOP'),
     (TypeError, r'.*The DType .* could not be promoted', 'GUF_E_NO_LOOP'),
+    (TypeError, r'The `dtype` and `signature` arguments', 'GUF_E_DTYPE'),
     (TypeError, r'cannot (reduce|accumulate|reduceat)', 'GUF_E_DTYPE'),
     (IndexError, r'shape mismatch: value', 'GUF_E_SHAPE'),
     (IndexError, r'', 'GUF_E_INDEX'),

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of the example modules and of lent_functions, each written out in NumPy in the loop's
+own type; floating-point events by the rules of docs/fp-events.md; sums that round."""
+
+import itertools
+
+import numpy as np
+
+from corpus_hand import Call, misplaced, swapped
+
+POSITIONS = (0, 1, 2)
+
+
+def spread(shape, letter, start=1, seed=0):
+    """Quotients of small whole numbers: no two alike, none 0."""
+    count = int(np.prod(shape, dtype=int))
+    values = (np.arange(count) * 7 + seed) % 23 + start
+    return (values.astype('d') / 4).astype(letter).reshape(shape)
+
+
+# ---- ufuncs
+
+
+def discriminant_of(a, b, c, letter):
+    a, b, c = (np.asarray(x).astype(letter) for x in (a, b, c))
+    return np.sqrt(b * b - np.dtype(letter).type(4) * a * c)
+
+
+def discriminant():
+    for letter, shape in itertools.product('fd', ([5], [], [0], [2, 3], [3, 1, 2], [300])):
+        a, c = spread(shape, letter), spread(shape, letter, 2, 5)
+        b = spread(shape, letter, 40)
+        yield Call('discriminant', a, b, c).gives(discriminant_of(a, b, c, letter))
+    column, row = spread([4, 1], 'f'), spread([3], 'f', 60)
+    for letter in 'fd':
+        a, b = column.astype(letter), row.astype(letter)
+        yield Call('discriminant', a, b, 1).gives(discriminant_of(a, b, 1, letter))
+        yield Call('discriminant', a, 10.5, b).gives(discriminant_of(a, 10.5, b, letter))
+        turned = np.asfortranarray(spread([3, 4], letter, 50))
+        wanted = discriminant_of(a.T, turned, 2.5, letter)
+        yield Call('discriminant', a.T, turned, 2.5).gives(wanted)
+        back = spread([9], letter, 30)[::-2]
+        wanted = discriminant_of(1, back, back, letter)
+        yield Call('discriminant', 1, back, back).gives(wanted)
+        for odd in (misplaced, swapped):
+            x = odd(spread([6], letter, 30))
+            yield Call('discriminant', 1, x, 2).gives(discriminant_of(1, x, 2, letter))
+    yield from discriminant_of_types()
+    yield from discriminant_into()
+
+
+def discriminant_of_types():
+    for letters in ('iii', 'fdf', 'eee', 'bHf', '???', 'fff'):
+        inputs = [spread([4], x, 1, k) for k, x in enumerate(letters)]
+        loop = 'f' if all(np.can_cast(x, 'f') for x in letters) else 'd'
+        yield Call('discriminant', *inputs).gives(discriminant_of(*inputs, loop))
+        yield Call('discriminant', *inputs, dtype='d').gives(discriminant_of(*inputs, 'd'))
+    yield Call('discriminant', 1, 10, 2).gives(discriminant_of(1, 10, 2, 'd'))
+    whole, cut = spread([4], 'd', 30), spread([4], 'd', 30).astype('f')
+    wanted = discriminant_of(1, cut, 1, 'f')
+    yield Call('discriminant', 1, whole, 1, dtype='f').gives(wanted)
+    yield Call('discriminant', 1, whole, 1, signature=['f', 'f', 'f', 'f']).gives(wanted)
+    yield Call('discriminant', 1, whole, 1, dtype='f', casting='safe').fails('GUF_E_CASTING')
+    yield Call('discriminant', 1j, whole, 1).fails('GUF_E_NO_LOOP')
+    yield Call('discriminant', spread([2], 'F'), 1.0, 1.0).fails('GUF_E_NO_LOOP')
+    yield Call('discriminant', whole, whole, whole, dtype='i').fails('GUF_E_NO_LOOP')
+    yield Call('discriminant', whole, whole).fails('GUF_E_ARG')
+    text = 'operands could not be broadcast together with shapes (4,) (3,) () '
+    yield Call('discriminant', whole, whole[:3], np.float64(1)).fails('GUF_E_SHAPE', text)
+
+
+def discriminant_into():
+    b, mask = spread([2, 3], 'd', 40), np.array([[True, False, True], [False, True, True]])
+    for out in (np.zeros([2, 3]), np.zeros([3, 2]).T, np.zeros([2, 6])[:, ::2], np.zeros([2, 3], 'f')):
+        wanted = discriminant_of(1, b, 2, 'd')
+        yield Call('discriminant', 1, b, 2, out=[out]).gives(wanted.astype(out.dtype))
+        kept = np.where(mask, wanted, out).astype(out.dtype)
+        yield Call('discriminant', 1, b, 2, out=[out], where=mask).gives(kept)
+    yield Call('discriminant', b, b, b, out=[b]).gives(discriminant_of(b, b, b, 'd'))
+    wide = np.zeros([2, 2, 3])
+    wanted = np.broadcast_to(discriminant_of(1, b, 2, 'd'), wide.shape)
+    yield Call('discriminant', 1, b, 2, out=[wide]).gives(wanted)
+    yield Call('discriminant', 1, b, 2, where=mask).gives(
+        np.where(mask, discriminant_of(1, b, 2, 'd'), 0)
+    )
+    yield Call('discriminant', 1, b, 2, out=[np.zeros([2, 3], 'i')]).fails('GUF_E_CASTING')
+    yield Call('discriminant', 1, b, 2, out=[np.zeros([3])]).fails('GUF_E_SHAPE')
+    yield Call('discriminant', 1, b, 2, where=mask[:, :2]).fails('GUF_E_SHAPE')
+
+
+def power_over():
+    """x ** y / z; two roundings, of which the power's is a bar."""
+    for letter, shape in itertools.product('fd', ([5], [4, 1], [0], [2, 3])):
+        x, y = spread(shape, letter), spread(shape, letter, -6, 3)
+        z = spread([3] if shape in ([4, 1], [2, 3]) else shape, letter, 2, 1)
+        wide = [v.astype(np.longdouble) for v in (x, y, z)]
+        yield Call('power_over', x, y, z).gives((wide[0] ** wide[1] / wide[2]).astype(letter), ulp=3)
+
+
+# ---- generalized functions
+
+
+def foo_of(x, n, letter):
+    x = np.asarray(x).astype(letter)
+    made, total, power = np.empty((*x.shape, n), letter), x.copy(), x.copy()
+    for i in range(n):
+        made[..., i] = total
+        total, power = total + power, power * x
+    return made
+
+
+def foo():
+    for letter, shape, n in itertools.product('fd', ([5], [], [2, 3], [0]), (4, 1, 0)):
+        x = spread(shape, letter)
+        if shape:
+            yield Call('foo', x, n).gives(foo_of(x, n, letter))
+            yield Call('foo_any', x, 0, dims=[['n', n]]).gives(foo_of(x, n, letter))
+        out = np.full((*shape, n), 9, letter)
+        yield Call('foo', x, np.int64(n), out=[out]).gives(foo_of(x, n, letter))
+        yield Call('foo_any', x, 0, out=[out]).gives(foo_of(x, n, letter))
+        turned = np.full((n, *shape), 9, letter)
+        moved = np.moveaxis(foo_of(x, n, letter), -1, 0)
+        yield Call('foo', x, n, out=[turned], axes=[[], [], [0]]).gives(moved)
+    x = spread([3], 'd')
+    yield Call('foo', x, np.array([3, 4])).fails('GUF_E_VALUE')
+    yield Call('foo', x, np.array([3, 4, 3])).fails('GUF_E_VALUE')
+    yield Call('foo', x, -1).fails('GUF_E_VALUE')
+    yield Call('foo', x, 4, out=[np.zeros([3, 5])]).fails('GUF_E_SHAPE')
+    yield Call('foo_any', x, 4).fails('GUF_E_SHAPE')
+    yield Call('foo_any', x, 4, dims=[['m', 4]]).fails('GUF_E_ARG')
+
+
+def matmulcore_of(a, b, letter):
+    a, b = a.astype(letter), b.astype(letter)
+    loop = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    total = np.zeros((*loop, a.shape[-2], b.shape[-1]), letter)
+    for k in range(a.shape[-1]):
+        total = total + a[..., :, k, None] * b[..., k, None, :]
+    return total
+
+
+def matmulcore():
+    shapes = (([2, 3], [3, 4]), ([1, 1], [1, 1]), ([2, 0], [0, 3]), ([0, 3], [3, 2]))
+    shapes += (([2, 2, 3], [3, 4]), ([5, 1, 2, 3], [4, 3, 2]), ([3, 3], [2, 3, 3]), ([9, 17], [17, 5]))
+    for letter, (left, right) in itertools.product('qfdi', shapes):
+        a, b = spread(left, letter), spread(right, letter, 3, 4)
+        loop = 'q' if letter == 'i' else letter
+        wanted = matmulcore_of(a, b, loop)
+        yield Call('matmulcore', a, b).gives(wanted)
+        out = np.swapaxes(np.full((*wanted.shape[:-2], *wanted.shape[:-3:-1]), 7, loop), -1, -2)
+        yield Call('matmulcore', a, b, out=[out]).gives(wanted)
+        if len(left) == len(right) == 2:
+            axes = [[1, 0], [1, 0], [1, 0]]
+            yield Call('matmulcore', a.T, b.T, axes=axes).gives(wanted.T)
+            axes = [[-2, -1], [0, 1], [-1, -2]]
+            yield Call('matmulcore', a, b, axes=axes).gives(wanted.T)
+    a, b = spread([2, 3], 'd'), spread([2, 4], 'd')
+    yield Call('matmulcore', a, b).fails('GUF_E_SHAPE')
+    yield Call('matmulcore', a, a[0]).fails('GUF_E_SHAPE')
+    yield Call('matmulcore', a, b.T, axis=0).fails('GUF_E_ARG')
+    yield Call('matmulcore', a, a.T, axes=[[0, 1], [0, 0], [0, 1]]).fails('GUF_E_AXIS')
+    yield Call('matmulcore', a, a.T, axes=[[0, 1], [0, 2], [0, 1]]).fails('GUF_E_AXIS')
+    yield Call('matmulcore', a, a.T, axes=[[0, 1]]).fails('GUF_E_ARG')
+    yield Call('matmulcore', a.astype('F'), a.T).fails('GUF_E_NO_LOOP')
+
+
+def cumulative_power_of(rows):
+    result, power = rows.copy(), rows[..., 0].copy()
+    for i in range(1, rows.shape[-1]):
+        power = power * rows[..., 0]
+        result[..., i] = result[..., i - 1] + power
+    return result
+
+
+def hermite_of(rows):
+    h, kind = rows.copy(), rows.dtype.type
+    for k in range(1, rows.shape[-1] - 1):
+        h[..., k + 1] = h[..., 1] * h[..., k] - kind(k) * h[..., k - 1]
+    factorial = 1.0
+    for k in range(2, rows.shape[-1]):
+        factorial *= k
+        h[..., k] = h[..., k].astype('d') / np.sqrt(factorial)
+    return h
+
+
+def rows_of(name, count, n, letter):
+    rows = np.zeros((count, n), letter)
+    first = spread([count], letter)
+    if n:
+        rows[:, 0] = 1 if name == 'hermite' else first
+    if n > 1 and name == 'hermite':
+        rows[:, 1] = first - np.dtype(letter).type(2)
+    return rows
+
+
+def in_place():
+    """Functions that write what they read."""
+    functions = {'cumulative_power': cumulative_power_of, 'hermite': hermite_of}
+    for (name, function), letter in itertools.product(functions.items(), 'fd'):
+        for count, n in ((1, 4), (5, 4), (0, 4), (3, 1), (7, 6), (2, 33)):
+            rows = rows_of(name, count, n, letter)
+            wanted = function(rows)
+            yield Call(name, rows).gives(wanted, inouts=[0])
+            other = np.full_like(rows, 9)
+            yield Call(name, rows, out=[other]).gives(wanted)
+            yield Call(name, rows, out=[np.full((n, count), 9, letter).T]).gives(wanted)
+            backwards = np.full_like(rows, 9)[:, ::-1]
+            yield Call(name, rows, out=[backwards]).gives(wanted)
+            columns = rows.T.copy()
+            yield Call(name, columns, axis=0).gives(wanted.T, inouts=[0])
+            yield Call(name, columns, axes=[[0]]).gives(wanted.T, inouts=[0])
+        wide = np.zeros((4, 12), letter)
+        wide[:, ::3] = rows_of(name, 4, 4, letter)
+        yield Call(name, wide[:, ::3]).gives(function(wide[:, ::3]), inouts=[0])
+        rows = swapped(rows_of(name, 3, 4, letter))
+        yield Call(name, rows).gives(function(rows.astype(letter)), inouts=[0])
+        yield Call(name, rows_of(name, 3, 4, letter), axis=2).fails('GUF_E_AXIS')
+        yield Call(name, np.float64(1)).fails('GUF_E_ARG')
+        yield Call(name, rows_of(name, 3, 4, letter), out=[np.zeros((3, 5), letter)]).fails(
+            'GUF_E_SHAPE'
+        )
+
+
+def moving_mean_of(a, window, letter):
+    made = np.empty_like(a)
+    a, window = np.broadcast_arrays(a, np.expand_dims(window, -1))
+    made = np.empty(a.shape, letter)
+    for place in np.ndindex(*a.shape[:-1]):
+        total, count = 0.0, 0
+        for i, x in enumerate(a[place].astype(letter)):
+            total = total + float(x)
+            if count < window[place][0]:
+                count += 1
+            else:
+                total = total - float(a[place][i - count].astype(letter))
+            made[place][i] = total / count
+    return made
+
+
+def moving_mean():
+    ten, six = np.arange(10.0), np.arange(6.0).reshape(2, 3)
+    for letter in 'fd':
+        for a, window in ((ten, 3), (six, [1, 2]), (six, 3), (spread([3, 9], 'd'), [[2], [5]])):
+            a, size = a.astype(letter), np.array(window)
+            wanted = moving_mean_of(a, size, letter)
+            yield Call('moving_mean', a, size).gives(wanted)
+            weak = window if isinstance(window, int) else size.astype('b')
+            yield Call('moving_mean', a, weak, out=[np.zeros(wanted.shape, letter)]).gives(wanted)
+        turned = six.astype(letter).T
+        wanted = moving_mean_of(turned.T, np.array(2), letter).T
+        yield Call('moving_mean', turned, 2, axes=[[0], [], [0]]).gives(wanted)
+    yield Call('moving_mean', ten, 2.5).fails('GUF_E_NO_LOOP')
+    yield Call('moving_mean', np.float64(1), 2).fails('GUF_E_SHAPE')
+
+
+# ---- several outputs
+
+
+def several():
+    for letter in 'bhiqBHIQfd':
+        x, y = spread([3, 4], letter, 9), spread([4], letter, 4)
+        wanted = np.divmod(x, y)
+        yield Call('divmod', x, y).gives(*wanted)
+        outs = [np.zeros([3, 4], letter), np.zeros([4, 3], letter).T]
+        yield Call('divmod', x, y, out=outs).gives(*wanted)
+        yield Call('divmod', x, y, out=[outs[0], None]).gives(*wanted)
+        mask = np.arange(12).reshape(3, 4) % 3 > 0
+        kept = [np.where(mask, w, 0).astype(letter) for w in wanted]
+        yield Call('divmod', x, y, out=[None, outs[1]], where=mask).gives(*kept)
+        yield Call('divmod', y, y, method='outer').gives(*np.divmod.outer(y, y))
+        low, high = spread([4], letter, 3), spread([3, 1], letter, 5)
+        clip = np._core.umath.clip
+        yield Call('clip', x, low, high).gives(clip(x, low, high))
+        yield Call('clip', x, 2, 3).gives(clip(x, 2, 3))
+    for letter in 'fd':
+        x = np.concatenate([spread([5], letter), -spread([3], letter), [0, np.inf, np.nan]])
+        x = x.astype(letter)
+        yield Call('modf', x).gives(*np.modf(x))
+        yield Call('frexp', x[:8]).gives(*np.frexp(x[:8]))
+        yield Call('modf', x, out=[np.zeros(11, 'd'), None]).gives(
+            np.modf(x)[0].astype('d'), np.modf(x)[1]
+        )
+    x = spread([3], 'd')
+    same = np.zeros(3)
+    yield Call('divmod', x, x, out=[same, np.zeros(4)]).fails('GUF_E_SHAPE')
+    yield Call('divmod', x, x, out=[same, np.zeros(3, 'i')]).fails('GUF_E_CASTING')
+    yield Call('divmod', x, x, out=[same]).fails('GUF_E_ARG')
+    yield Call('divmod', x, method='reduce').fails('GUF_E_VALUE')
+
+
+GROUPS = {
+    'discriminant': discriminant,
+    'power_over': power_over,
+    'foo': foo,
+    'matmulcore': matmulcore,
+    'in_place': in_place,
+    'moving_mean': moving_mean,
+    'several': several,
+}

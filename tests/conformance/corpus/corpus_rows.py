@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of the corpus that are lists: every function with every type, and numbers of Python."""
+
+import itertools
+
+import cases
+import keyword_cases
+
+WEAK_INTS = [0, 1, -1, 127, 128, 255, 256, -129, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1]
+WEAK_INTS += [-(2**31) - 1, -(2**63), -(2**63) - 1, 2**64, 10**30, -(10**30)]
+
+
+def plain(name, letters, shape, seed, values='mixed'):
+    """A call on fresh arrays; of products with the core dimensions that they need."""
+    shapes = [shape] * len(letters)
+    if name == 'matmul':
+        shapes = [[2, 3], [3, 4]]
+    elif name == 'vecdot':
+        shapes = [[2, 3], [3]]
+        values = 'whole'
+    if name in cases.GUFUNCS:
+        values = 'whole'
+    buffers, inputs = [], []
+    for letter, own in zip(letters, shapes):
+        strides, step = [], 1
+        for extent in reversed(own):
+            strides.insert(0, step)
+            step *= extent
+        inputs.append({'buffer': len(buffers), 'offset': 0, 'shape': own, 'strides': strides})
+        buffers.append(
+            {'dtype': letter, 'n': step, 'misaligned': False, 'swapped': False, 'values': values}
+        )
+    return {
+        'op': name,
+        'seed': seed,
+        'casting': None,
+        'order': 'K',
+        'inputs': inputs,
+        'output': None,
+        'buffers': buffers,
+    }
+
+
+def loops():
+    """Every function with every type alone; complex numbers stay small."""
+    for number, (name, letter) in enumerate(itertools.product(cases.NAMES, cases.DTYPES)):
+        nin = 1 if name in cases.ELEMENTWISE[1] else 2
+        values = 'small' if letter in 'FD' else 'mixed'
+        yield plain(name, [letter] * nin, [7], 1000 + number, values)
+
+
+def mixed():
+    """Every pair of types, each with a function of its own: which loop runs, and casts."""
+    names = itertools.cycle('add subtract multiply divide less maximum floor_divide equal'.split())
+    for number, (a, b) in enumerate(itertools.product(cases.DTYPES, cases.DTYPES)):
+        if a != b:
+            yield plain(next(names), [a, b], [5], 5000 + number, 'small')
+
+
+def weak_numbers():
+    """Numbers of Python beside arrays of every type."""
+    number = 9000
+    for letter, value in itertools.product(cases.DTYPES, WEAK_INTS):
+        name = ('add', 'multiply', 'less', 'maximum')[number % 4]
+        beyond = not -(2**64) < value < 2**64
+        if beyond and letter in 'efdFD' or name in keyword_cases.COMPARISONS and beyond:
+            continue  # docs/numpy-deviations.md: the float itself is a binding's affair
+        case = plain(name, [letter], [3], number, 'small')
+        case['inputs'].insert(number // 4 % 2, {'weak_int': value})
+        number += 1
+        yield case
+    for letter, value in itertools.product(cases.DTYPES, (0.5, -0.0, 1e300, float('inf'))):
+        case = plain('add' if letter in 'FD' else 'multiply', [letter], [3], number, 'small')
+        case['inputs'].append({'weak_float': value})
+        number += 1
+        yield case
+    for letter in cases.DTYPES:
+        case = plain('add', [letter], [3], number, 'small')
+        case['inputs'].append({'weak_complex': [1.5, -2.0]})
+        number += 1
+        yield case
+
+
+LISTED = {'loops': loops, 'mixed': mixed, 'weak_numbers': weak_numbers}
