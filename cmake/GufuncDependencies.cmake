@@ -44,6 +44,7 @@ find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 if(GUFUNC_BUILD_TESTS)
   find_package(GTest REQUIRED)
+  pkg_check_modules(libcjson REQUIRED IMPORTED_TARGET libcjson)
   find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 endif()
 # script/setup makes it, with the NumPy that the oracle and the benchmarks compare against.

@@ -59,8 +59,8 @@ int case_read(corpus_case *c, const cJSON *json, const blob *b);
 void case_drop(corpus_case *c);
 
 /* Whether what a call of it returned is what the case expects. `results` are the outputs. */
-int case_judge(corpus_case *c, guf_status status, const guf_error *error, const guf_operand *results,
-               int nresults);
+int case_judge(corpus_case *c, guf_status status, const guf_error *error,
+               const guf_operand *results, int nresults);
 
 /* Whether `found`, in C order, is right: README.md, "What is expected". */
 int elements_right(corpus_case *c, const cJSON *result, guf_dtype dtype, uint64_t count,

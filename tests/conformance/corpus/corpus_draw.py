@@ -35,11 +35,15 @@ def exact_values(case):
     return case
 
 
-def of_one_type(rng, make):
-    def draw():
+def of_one_type(make):
+    def draw(rng):
         return make(rng, rng.choice('bhiqBHIQefdFD'))
 
     return draw
+
+
+def call(rng, letter):
+    return cases.random_case(rng, dtypes=letter)
 
 
 def complex_case(rng):
@@ -68,16 +72,16 @@ def keyworded(rng):
 
 # group: how many, how a case is drawn
 DRAWN = {
-    'calls': (620, lambda rng: cases.random_case(rng)),
-    'calls_of_one_type': (240, lambda rng: of_one_type(rng, lambda r, t: cases.random_case(r, dtypes=t))()),
+    'calls': (620, cases.random_case),
+    'calls_of_one_type': (240, of_one_type(call)),
     'complex': (60, complex_case),
     'bfloat16': (50, cases.random_bfloat16_case),
     'overlaps': (140, lambda rng: cases.random_case(rng, overlaps=True)),
-    'products': (150, lambda rng: of_one_type(rng, product)()),
+    'products': (150, of_one_type(product)),
     'keywords': (120, keyworded),
     'times': (170, time_cases.random_time_case),
     'methods': (300, method_cases.random_method_case),
-    'methods_of_one_type': (300, lambda rng: of_one_type(rng, method_of_one_type)()),
+    'methods_of_one_type': (300, of_one_type(method_of_one_type)),
     'methods_of_times': (80, time_cases.random_time_method_case),
     'methods_of_bfloat16': (30, method_cases.random_bfloat16_method_case),
     'wrong_arguments': (200, bad_cases.random_bad_case),

@@ -71,7 +71,8 @@ def discriminant_of_types():
 
 def discriminant_into():
     b, mask = spread([2, 3], 'd', 40), np.array([[True, False, True], [False, True, True]])
-    for out in (np.zeros([2, 3]), np.zeros([3, 2]).T, np.zeros([2, 6])[:, ::2], np.zeros([2, 3], 'f')):
+    plain, gaps = np.zeros([2, 3]), np.zeros([2, 6])[:, ::2]
+    for out in (plain, np.zeros([3, 2]).T, gaps, plain.astype('f')):
         wanted = discriminant_of(1, b, 2, 'd')
         yield Call('discriminant', 1, b, 2, out=[out]).gives(wanted.astype(out.dtype))
         kept = np.where(mask, wanted, out).astype(out.dtype)
@@ -94,7 +95,8 @@ def power_over():
         x, y = spread(shape, letter), spread(shape, letter, -6, 3)
         z = spread([3] if shape in ([4, 1], [2, 3]) else shape, letter, 2, 1)
         wide = [v.astype(np.longdouble) for v in (x, y, z)]
-        yield Call('power_over', x, y, z).gives((wide[0] ** wide[1] / wide[2]).astype(letter), ulp=3)
+        wanted = (wide[0] ** wide[1] / wide[2]).astype(letter)
+        yield Call('power_over', x, y, z).gives(wanted, ulp=3)
 
 
 # ---- generalized functions
@@ -141,7 +143,8 @@ def matmulcore_of(a, b, letter):
 
 def matmulcore():
     shapes = (([2, 3], [3, 4]), ([1, 1], [1, 1]), ([2, 0], [0, 3]), ([0, 3], [3, 2]))
-    shapes += (([2, 2, 3], [3, 4]), ([5, 1, 2, 3], [4, 3, 2]), ([3, 3], [2, 3, 3]), ([9, 17], [17, 5]))
+    shapes += (([2, 2, 3], [3, 4]), ([5, 1, 2, 3], [4, 3, 2]), ([3, 3], [2, 3, 3]))
+    shapes += (([9, 17], [17, 5]),)
     for letter, (left, right) in itertools.product('qfdi', shapes):
         a, b = spread(left, letter), spread(right, letter, 3, 4)
         loop = 'q' if letter == 'i' else letter

@@ -83,8 +83,7 @@ int elements_right(corpus_case *c, const cJSON *result, guf_dtype dtype, uint64_
   const double nbytes = (double)(count * info.itemsize);
   const int64_t ulp = (int64_t)get(result, "ulp")->valuedouble;
   const unsigned char *wanted = blob_at(c->blob, get(result, "at")->valuedouble, nbytes);
-  const unsigned char *defined =
-      place ? blob_at(c->blob, place->valuedouble, (double)count) : NULL;
+  const unsigned char *defined = place ? blob_at(c->blob, place->valuedouble, (double)count) : NULL;
   const form *f = form_of(&info);
   if (!wanted || nbytes != get(result, "nbytes")->valuedouble || (place && !defined))
     return fails(c, "the result's bytes");
@@ -98,8 +97,9 @@ int elements_right(corpus_case *c, const cJSON *result, guf_dtype dtype, uint64_
     else if (ulp)
       right = complex_right(found, wanted, f, ulp);
     else
-      right = real_right(bits_at(found, f->size), bits_at(wanted, f->size), f, 0) &&
-              real_right(bits_at(found + f->size, f->size), bits_at(wanted + f->size, f->size), f, 0);
+      right =
+          real_right(bits_at(found, f->size), bits_at(wanted, f->size), f, 0) &&
+          real_right(bits_at(found + f->size, f->size), bits_at(wanted + f->size, f->size), f, 0);
     if (!right)
       return fails(c, "element %llu: 0x%llx, wanted 0x%llx (%s, %lld ULP)", (unsigned long long)k,
                    (unsigned long long)bits_at(found, info.itemsize > 8 ? 8 : info.itemsize),
@@ -238,8 +238,8 @@ static int refused(corpus_case *c, const guf_error *error, const cJSON *expect) 
   return cJSON_IsTrue(get(expect, "written")) || others_kept(c, NULL, 0);
 }
 
-int case_judge(corpus_case *c, guf_status status, const guf_error *error, const guf_operand *results,
-               int nresults) {
+int case_judge(corpus_case *c, guf_status status, const guf_error *error,
+               const guf_operand *results, int nresults) {
   const cJSON *expect = get(c->json, "expect"), *wanted = get(expect, "status");
   const cJSON *inouts = get(expect, "inouts"), *events = get(expect, "events");
   const operand *written[GUF_MAX_OPERANDS];

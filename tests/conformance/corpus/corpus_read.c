@@ -84,7 +84,8 @@ static int read_array(corpus_case *c, const cJSON *json, operand *made) {
     return fails(c, "strides");
   tensor->shape = made->shape;
   tensor->strides = made->strides;
-  tensor->address = (uint64_t)(uintptr_t)(c->buffers[number_of].data + (size_t)number(json, "offset"));
+  tensor->address =
+      (uint64_t)(uintptr_t)(c->buffers[number_of].data + (size_t)number(json, "offset"));
   if (cJSON_IsTrue(get(json, "swapped"))) tensor->flags |= GUF_TENSOR_SWAPPED;
   if (cJSON_IsTrue(get(json, "read_only"))) tensor->flags |= GUF_TENSOR_READ_ONLY;
   made->guf.kind = GUF_OPERAND_TENSOR;
@@ -95,20 +96,21 @@ static int read_array(corpus_case *c, const cJSON *json, operand *made) {
 /* An int of Python's: its magnitude, as far as 64 bits hold it, and its sign. */
 static void read_int(const char *digits, guf_operand *made) {
   const int negative = *digits == '-';
-  unsigned __int128 magnitude = 0;
+  uint64_t magnitude = 0;
   int beyond = 0;
   for (digits += negative; *digits; ++digits) {
-    magnitude = magnitude * 10 + (unsigned)(*digits - '0');
-    if (magnitude >> 64) beyond = 1, magnitude = 1;
+    const uint64_t digit = (uint64_t)(*digits - '0');
+    beyond = beyond || magnitude > (UINT64_MAX - digit) / 10;
+    magnitude = magnitude * 10 + digit;
   }
   const uint64_t least = (uint64_t)1 << 63;
-  if (!beyond && magnitude <= least - !negative) {
+  if (!beyond && magnitude <= (negative ? least : least - 1)) {
     made->kind = GUF_OPERAND_WEAK_INT;
-    made->value[0] = negative ? 0 - (uint64_t)magnitude : (uint64_t)magnitude;
+    made->value[0] = negative ? 0 - magnitude : magnitude;
     return;
   }
   made->kind = GUF_OPERAND_WEAK_INT_HUGE;
-  made->value[0] = beyond ? UINT64_MAX : (uint64_t)magnitude;
+  made->value[0] = beyond ? UINT64_MAX : magnitude;
   made->value[1] = (uint64_t)(negative + 2 * beyond);
 }
 

@@ -44,7 +44,8 @@ def files_of(group, make, tell):
     lines = []
     for number, case in enumerate(cases):
         lines.append(json.dumps({'id': f'{group}-{number:04}', **case}, separators=(',', ':')))
-    text = json.dumps(head, separators=(',', ':'))[:-1] + ',"cases":[\n' + ',\n'.join(lines) + '\n]}\n'
+    text = json.dumps(head, separators=(',', ':'))[:-1] + ',"cases":[\n'
+    text += ',\n'.join(lines) + '\n]}\n'
     data = io.BytesIO()
     np.lib.format.write_array(data, blob.array(), version=(1, 0))
     refused = sum(case['expect']['status'] != 'GUF_OK' for case in cases)
@@ -74,8 +75,10 @@ def main():
             (options.folder / name).write_bytes(data)
         print(f'{count} cases')
         return 0
-    there = {p.name: p.read_bytes() for p in options.folder.glob('*.*') if p.suffix in ('.json', '.npy')}
-    wrong = sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
+    files = [*options.folder.glob('*.json'), *options.folder.glob('*.npy')]
+    there = {path.name: path.read_bytes() for path in files}
+    names = wanted.keys() | there.keys()
+    wrong = sorted(name for name in names if wanted.get(name) != there.get(name))
     print(f'{count} cases in {len(wanted)} files; differ: {", ".join(wrong) or "none"}')
     return 1 if wrong or not count else 0
 

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a runner of the corpus sees what is wrong: cases with one fault planted in each, all of
+which must fail, and the same cases without, none of which may.
+
+    planted_cases.py MODULE.so... -- RUNNER..."""
+
+import copy
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).parent
+
+
+def first_result(case):
+    return case['expect'].get('results', [{}])[0]
+
+
+def bytes_of(case, blob):
+    spec = first_result(case)
+    return blob[spec['at'] : spec['at'] + spec['nbytes']]
+
+
+def move(case, blob, data):
+    """Gives the first result bytes of its own."""
+    first_result(case)['at'] = len(blob)
+    blob.extend(data)
+    blob.extend(bytes(-len(data) % 16))
+
+
+def flip(case, blob):
+    data = bytearray(bytes_of(case, blob))
+    data[0] ^= 1
+    move(case, blob, data)
+
+
+def step_too_far(case, blob):
+    """Off by what is allowed, and some more."""
+    spec = first_result(case)
+    kind = '<i4' if spec['dtype'] == 'float32' else '<i8'
+    steps = np.frombuffer(bytes(bytes_of(case, blob)), kind).copy()
+    steps += 2 * spec['ulp'] + 2
+    move(case, blob, steps.tobytes())
+
+
+def complex_too_far(case, blob):
+    spec = first_result(case)
+    kind = '<c8' if spec['dtype'] == 'complex64' else '<c16'
+    values = np.frombuffer(bytes(bytes_of(case, blob)), kind)
+    eps = np.finfo(kind).eps
+    move(case, blob, (values * (1 + 8 * spec['ulp'] * eps)).astype(kind).tobytes())
+
+
+def change(key, value):
+    def plant(case, blob):
+        first_result(case)[key] = value
+
+    return plant
+
+
+def longer(case, blob):
+    first_result(case)['shape'].append(1)
+
+
+def stride(case, blob):
+    first_result(case)['strides'][0] += 8
+
+
+def status(case, blob):
+    found = case['expect']['status']
+    case['expect']['status'] = 'GUF_E_ARG' if found == 'GUF_E_AXIS' else 'GUF_E_AXIS'
+
+
+def succeeds(case, blob):
+    case['expect'] = {'status': 'GUF_OK', 'results': [], 'inouts': []}
+
+
+def message(case, blob):
+    case['expect']['message'] = case['expect']['message'][:-1] + '~'
+
+
+def unwritten(case, blob):
+    del case['expect']['written']
+
+
+def events(case, blob):
+    case['expect']['events'] ^= 1
+
+
+def unknown_key(case, blob):
+    case['surprise'] = 1
+
+
+def unknown_kind(case, blob):
+    case['inputs'][0]['kind'] = 'matrix'
+
+
+def refused_instead(case, blob):
+    case['expect'] = {'status': 'GUF_E_SHAPE'}
+
+
+def has(**wanted):
+    """A successful case with a nonempty first result of which this holds."""
+
+    def fits(case):
+        spec = first_result(case)
+        return spec.get('nbytes', 0) > 0 and 'defined' not in spec and all(
+            spec.get(k) in v if isinstance(v, tuple) else spec.get(k) == v
+            for k, v in wanted.items()
+        )
+
+    return fits
+
+
+def is_real(case):
+    spec = first_result(case)
+    return spec.get('ulp', 0) > 0 and spec['dtype'] in ('float32', 'float64') and spec['nbytes']
+
+
+def is_complex(case):
+    spec = first_result(case)
+    return spec.get('ulp', 0) > 0 and spec['dtype'].startswith('complex') and spec['nbytes'] > 8
+
+
+def given(case):
+    return bool(case.get('outputs') and case['outputs'][0] and first_result(case).get('nbytes'))
+
+
+# What is planted, which cases can have it, from which groups.
+FAULTS = [
+    (flip, lambda c: given(c) and 'int' in first_result(c)['dtype']),
+    (flip, lambda c: c['method'] == 'at' and has()(c) and 'int' in first_result(c)['dtype']),
+    (flip, lambda c: 'inouts' in c['expect'] and first_result(c)['nbytes']),
+    (flip, has(dtype=('int8', 'uint64', 'bool', 'bfloat16', 'complex64'), ulp=0)),
+    (step_too_far, is_real),
+    (complex_too_far, is_complex),
+    (change('dtype', 'datetime64[7D]'), has()),
+    (longer, has()),
+    (stride, lambda c: bool(first_result(c).get('strides')) and first_result(c)['nbytes']),
+    (status, lambda c: c['expect']['status'] != 'GUF_OK'),
+    (refused_instead, lambda c: c['expect']['status'] == 'GUF_OK'),
+    (succeeds, lambda c: c['expect']['status'] != 'GUF_OK'),
+    (message, lambda c: 'message' in c['expect']),
+    (unwritten, lambda c: c['expect'].get('written') and 'outputs' in c),
+    (events, lambda c: 'events' in c['expect']),
+    (unknown_key, lambda c: True),
+    (unknown_kind, lambda c: c['inputs'] and c['inputs'][0]['kind'] == 'array'),
+]
+EACH = 6  # cases of a fault in all
+
+
+def chosen():
+    """(fault's number, case, blob of its group), spread over the groups."""
+    groups = [json.loads(path.read_text()) for path in sorted(HERE.glob('*.json'))]
+    for number, (_, fits) in enumerate(FAULTS):
+        found = [(g['group'], c) for g in groups for c in g['cases'] if fits(c)]
+        for place in range(0, len(found), max(1, len(found) // EACH)):
+            yield number, *found[place]
+
+
+def write(folder, faulty):
+    """One group of all chosen cases, with their faults or without; how many there are."""
+    blob, parts, lines = bytearray(), {}, []
+    for number, group, case in chosen():
+        if group not in parts:
+            parts[group] = len(blob)
+            blob.extend(np.load(HERE / f'{group}.npy').tobytes())
+        case = copy.deepcopy(case)
+        case['id'] = f'{number}-{FAULTS[number][0].__name__}-{case["id"]}'
+        for spec in (*case['buffers'], *case['expect'].get('results', [])):
+            spec['at'] += parts[group]
+            if 'defined' in spec:
+                spec['defined'] += parts[group]
+        if faulty:
+            FAULTS[number][0](case, blob)
+        lines.append(case)
+    group = {'format': 1, 'group': 'planted', 'numpy': '', 'nbytes': len(blob), 'cases': lines}
+    (folder / 'planted.json').write_text(json.dumps(group))
+    np.save(folder / 'planted.npy', np.frombuffer(bytes(blob), np.uint8))
+    return [case['id'] for case in lines]
+
+
+def run(modules, runner, faulty):
+    with tempfile.TemporaryDirectory() as name:
+        ids = write(pathlib.Path(name), faulty)
+        command = [*runner, name, 'cpu', *modules]
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 77:
+        print(done.stdout, end='')
+        sys.exit(77)
+    count, told = len(ids), {line.split(': ')[0] for line in done.stdout.splitlines()}
+    wanted = f'{count} cases, {0 if faulty else count} passed, {count if faulty else 0} failed'
+    lines = done.stdout.splitlines() or ['nothing was printed']
+    good = lines[-1] == wanted and done.returncode == (1 if faulty else 0)
+    wrong = [one for one in ids if (one in told) != faulty]
+    print(f'{"faults" if faulty else "no faults"}: {lines[-1]}; wanted {wanted}')
+    if wrong:
+        print(f'{"not seen" if faulty else "failed"}: {", ".join(wrong)}')
+    if not good:
+        print(done.stdout[-4000:], done.stderr[-2000:])
+    return good and not wrong
+
+
+def main():
+    split = sys.argv.index('--')
+    modules, runner = sys.argv[1:split], sys.argv[split + 1 :]
+    return 0 if all([run(modules, runner, False), run(modules, runner, True)]) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
