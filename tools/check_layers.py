@@ -44,7 +44,8 @@ def room(path):
 
 def refuse_in_core(source, target):
     if target.parts[:2] == ("abi", "include"):
-        return "core does not see the C++ wrapper" if target.name == "gufunc.hpp" else None
+        wrapper = target.name == "gufunc.hpp" or target.parent.name == "cpp"
+        return "core does not see the C++ wrapper" if wrapper else None
     if target.parts[0] != "core":
         return "core sees only itself and abi/include"
     own, other = room(source), room(target)

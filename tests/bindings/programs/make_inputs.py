@@ -35,12 +35,11 @@ def inputs():
     yield 'hermite_long', long
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def write(folder):
     folder.mkdir(parents=True, exist_ok=True)
     for name, array in inputs():
         np.save(folder / f'{name}.npy', array)
 
 
 if __name__ == '__main__':
-    main()
+    write(pathlib.Path(sys.argv[1]))

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counted arrays of host or device memory: of any dtype, and of a C++ type.
+#ifndef GUFUNC_CPP_ARRAY_HPP
+#define GUFUNC_CPP_ARRAY_HPP
+
+#include <gufunc/cpp/operand.hpp>
+#include <gufunc/cpp/stream.hpp>
+
+#include <functional>
+#include <string>
+
+namespace gufunc {
+
+// One axis of a slice, Python's start:stop:step.
+struct Slice {
+  static constexpr int64_t kOmitted = INT64_MIN;
+  int64_t start = kOmitted, stop = kOmitted, step = 1;
+};
+
+// An n-dimensional array, or a view of one. A counted handle: a copy is the same array.
+class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
+ public:
+  using Handle::Handle;
+  operator Operand() const { return Operand(get()); }
+
+  // Of unspecified values, on `device` (none: the cpu). `order` C or F.
+  static Result<Array> alloc(DType dtype, const Ints &shape, Device device = {},
+                             int32_t order = GUF_ORDER_C) {
+    return make(guf_array_alloc, device.get(), dtype.get(), shape.count(), shape.data(),
+                static_cast<const int64_t *>(nullptr), order);
+  }
+  // With strides in bytes: negative ones, gaps.
+  static Result<Array> alloc_strided(DType dtype, const Ints &shape, const Ints &strides,
+                                     Device device = {}) {
+    return make(guf_array_alloc, device.get(), dtype.get(), shape.count(), shape.data(),
+                strides.data(), int32_t{GUF_ORDER_C});
+  }
+  // In host memory that `device` copies or reads directly: guf_host_memory.
+  static Result<Array> alloc_host(Device device, int32_t memory, DType dtype, const Ints &shape,
+                                  int32_t order = GUF_ORDER_C) {
+    return make(guf_array_alloc_host, device.get(), memory, dtype.get(), shape.count(),
+                shape.data(), static_cast<const int64_t *>(nullptr), order);
+  }
+  // Memory of the program's, without a copy; it has to outlive the array and its views.
+  static Result<Array> wrap(const Operand &elements) {
+    return make(guf_array_wrap, &elements.tensor(), static_cast<guf_release_fn>(nullptr),
+                static_cast<void *>(nullptr), 0U);
+  }
+  // `release` runs when the last array or view of it is gone: inside a call of the program's, or
+  // with `any_thread` at once on whatever thread that is. It must not throw.
+  static Result<Array> wrap(const Operand &elements, std::function<void()> release,
+                            bool any_thread = false) {
+    auto *const kept = new std::function<void()>(std::move(release));
+    detail::Record told;
+    guf_array made = nullptr;
+    const guf_status status =
+        guf_array_wrap(&elements.tensor(), &run_release, kept,
+                       any_thread ? uint32_t{GUF_RELEASE_ANY_THREAD} : 0U, &made, told);
+    if (status != GUF_OK) delete kept;
+    return detail::result(status, told, [&] { return Array(made); });
+  }
+
+  // ---- what it is
+
+  Result<guf_array_info> info() const {
+    detail::Record told;
+    guf_array_info found;
+    found.struct_size = sizeof found;
+    const guf_status status = guf_array_get_info(get(), &found, told);
+    return detail::result(status, told, [&] { return found; });
+  }
+  // Of an empty handle: nothing, 0, "".
+  DType dtype() const { return known().dtype; }
+  int32_t ndim() const { return known().ndim; }
+  uint64_t size() const { return known().size; }
+  uint64_t nbytes() const { return known().nbytes; }
+  Device device() const { return known().device; }
+  uint64_t address() const { return known().address; }
+  Ints shape() const {
+    const guf_array_info found = known();
+    return {found.shape, static_cast<size_t>(found.ndim)};
+  }
+  Ints strides() const {
+    const guf_array_info found = known();
+    return {found.strides, static_cast<size_t>(found.ndim)};
+  }
+  bool is_c_contiguous() const { return (known().flags & GUF_ARRAY_C_CONTIGUOUS) != 0; }
+  bool is_f_contiguous() const { return (known().flags & GUF_ARRAY_F_CONTIGUOUS) != 0; }
+  bool is_read_only() const { return (known().flags & GUF_ARRAY_READ_ONLY) != 0; }
+  // Values as NumPy prints them, then shape, dtype and device.
+  std::string str() const {
+    uint64_t length = 0;
+    guf_array_print(get(), nullptr, &length, nullptr);
+    std::string text(length, '\0');
+    if (guf_array_print(get(), &text[0], &length, nullptr) != GUF_OK) return "";
+    text.resize(length - 1);
+    return text;
+  }
+
+  // ---- views, which share the memory and keep it
+
+  Result<Array> slice(std::initializer_list<Slice> axes) const {
+    std::vector<int64_t> bounds;
+    for (const Slice &axis : axes) bounds.push_back(axis.start);
+    for (const Slice &axis : axes) bounds.push_back(axis.stop);
+    for (const Slice &axis : axes) bounds.push_back(axis.step);
+    const int64_t *const starts = bounds.data();
+    return make(guf_array_slice, get(), static_cast<int32_t>(axes.size()), starts,
+                starts + axes.size(), starts + 2 * axes.size());
+  }
+  // One extent may be -1. Fails with GUF_E_UNSUPPORTED where a copy would be needed.
+  Result<Array> reshape(const Ints &shape, int32_t order = GUF_ORDER_C) const {
+    return make(guf_array_reshape, get(), shape.count(), shape.data(), order);
+  }
+  Result<Array> ravel(int32_t order = GUF_ORDER_C) const {
+    return make(guf_array_ravel, get(), order);
+  }
+  // Without axes: reversed.
+  Result<Array> transpose(const Ints &axes = {}) const {
+    return make(guf_array_transpose, get(), axes.count(), axes.data_or_null());
+  }
+  // Read-only.
+  Result<Array> broadcast_to(const Ints &shape) const {
+    return make(guf_array_broadcast_to, get(), shape.count(), shape.data());
+  }
+  // Without axes: all of extent 1.
+  Result<Array> squeeze(const Ints &axes = {}) const {
+    return make(guf_array_squeeze, get(), axes.count(), axes.data_or_null());
+  }
+  Result<Array> expand_dims(const Ints &axes) const {
+    return make(guf_array_expand_dims, get(), axes.count(), axes.data());
+  }
+  // Read-only: each axis shrinks, and has its windows as a new last axis.
+  Result<Array> sliding_window_view(const Ints &windows, const Ints &axes) const {
+    return make(guf_array_sliding_window, get(), axes.count(), axes.data(), windows.data());
+  }
+
+  // ---- contents. Without a stream complete on return where host memory takes part.
+
+  Result<void> fill(const Operand &value, guf_stream stream = nullptr) const {
+    const guf_operand operand = value.c_operand();
+    return check(guf_array_fill, get(), &operand, stream);
+  }
+  Result<Array> copy(int32_t order = GUF_ORDER_KEEP, guf_stream stream = nullptr) const {
+    return make(guf_array_copy, get(), order, stream);
+  }
+  // Copies `source` into this one, broadcasting and casting.
+  Result<void> assign(const Array &source, int32_t casting = GUF_CASTING_DEFAULT,
+                      guf_stream stream = nullptr) const {
+    return check(guf_array_assign, get(), source.get(), casting, stream);
+  }
+  Result<Array> astype(DType dtype, int32_t casting = GUF_CASTING_UNSAFE,
+                       int32_t order = GUF_ORDER_KEEP, guf_stream stream = nullptr) const {
+    return make(guf_array_astype, get(), dtype.get(), casting, order, stream);
+  }
+  // A copy there.
+  Result<Array> to_device(Device device, guf_stream stream = nullptr) const {
+    return make(guf_array_to_device, get(), device.get(), stream);
+  }
+  // Into an array that is there, of this dtype and shape.
+  Result<void> to_device(Device device, const Array &into, guf_stream stream = nullptr) const {
+    guf_array target = into.get();
+    return check(guf_array_to_device, get(), device.get(), stream, &target);
+  }
+  // Into memory of the program's, in C or F order. With a stream it has to live until that is done.
+  Result<void> copy_to_host(void *destination, uint64_t nbytes, int32_t order = GUF_ORDER_C,
+                            guf_stream stream = nullptr) const {
+    return check(guf_array_copy_to_host, get(), destination, nbytes, order, stream);
+  }
+  template <class C, class = decltype(std::declval<C &>().data())>
+  Result<void> copy_to_host(C &destination, guf_stream stream = nullptr) const {
+    return copy_to_host(destination.data(), destination.size() * sizeof *destination.data(),
+                        GUF_ORDER_C, stream);
+  }
+
+ protected:
+  // A C function that gives an array as the last thing before the error.
+  template <class Function, class... Arguments>
+  static Result<Array> make(Function function, Arguments... arguments) {
+    detail::Record told;
+    guf_array made = nullptr;
+    const guf_status status = function(arguments..., &made, static_cast<guf_error *>(told));
+    return detail::result(status, told, [&] { return Array(made); });
+  }
+
+ private:
+  guf_array_info known() const {
+    guf_array_info found = {};
+    found.struct_size = sizeof found;
+    guf_array_get_info(get(), &found, nullptr);
+    return found;
+  }
+  static void run_release(void *user, uint64_t) noexcept {
+    auto *const kept = static_cast<std::function<void()> *>(user);
+    (*kept)();
+    delete kept;
+  }
+};
+
+// An array whose elements are T.
+template <class T>
+class TypedArray : public Array {
+ public:
+  TypedArray() = default;
+  static Result<TypedArray> alloc(const Ints &shape, Device device = {},
+                                  int32_t order = GUF_ORDER_C) {
+    return trusted(Array::alloc(dtype_of<T>(), shape, device, order));
+  }
+  static Result<TypedArray> wrap(T *data, const Ints &shape) {
+    return trusted(Array::wrap(Operand(data, shape)));
+  }
+  // Fails with GUF_E_DTYPE where the elements are others.
+  static Result<TypedArray> from(Array array) {
+    detail::Record told;
+    const guf_status status = array.dtype() == dtype_of<T>() ? GUF_OK : GUF_E_DTYPE;
+    if (status != GUF_OK) {
+      const std::string text = std::string("the array is of ") + array.dtype().name() +
+                               ", not of " + DType::of<T>().name();
+      text.copy(told.error.message, sizeof told.error.message - 1);
+      told.error.message[std::min(text.size(), sizeof told.error.message - 1)] = '\0';
+    }
+    return detail::result(status, told, [&] { return TypedArray(std::move(array)); });
+  }
+  // Where element (0, ..., 0) lies; to be followed on the host only where the memory is the host's.
+  T *data() const { return reinterpret_cast<T *>(address()); }
+  // All elements in C order, wherever they lie. Of bools bytes.
+  using Element = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+  Result<std::vector<Element>> to_vector() const {
+    std::vector<Element> values(size());
+    detail::Record told;
+    const guf_status status = guf_array_copy_to_host(
+        get(), values.data(), values.size() * sizeof(T), GUF_ORDER_C, nullptr, told);
+    return detail::result(status, told, [&] { return std::move(values); });
+  }
+
+ private:
+  explicit TypedArray(Array array) : Array(std::move(array)) {}
+#ifdef GUFUNC_NO_EXCEPTIONS
+  static Result<TypedArray> trusted(Expected<Array> made) {
+    if (!made) return made.error();
+    return TypedArray(std::move(made).value());
+  }
+#else
+  static TypedArray trusted(Array made) { return TypedArray(std::move(made)); }
+#endif
+};
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_ARRAY_HPP

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library as a whole, contexts, backends, devices and their memory.
+#ifndef GUFUNC_CPP_DEVICE_HPP
+#define GUFUNC_CPP_DEVICE_HPP
+
+#include <gufunc/context.h>
+#include <gufunc/device_memory.h>
+#include <gufunc/cpp/handle.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gufunc {
+
+constexpr uint64_t kForever = UINT64_MAX;  // nanoseconds
+
+inline const char *version() noexcept {
+  return guf_version_string();
+}
+
+// A registry of ufuncs and modules over the standard library. Most programs need none: a null
+// guf_context is the process's own.
+class Context : public Handle<guf_context, guf_context_retain, guf_context_release> {
+ public:
+  using Handle::Handle;
+  operator guf_context() const noexcept { return get(); }
+  static Result<Context> create() {
+    detail::Record told;
+    guf_context made = nullptr;
+    const guf_status status = guf_context_create(0, &made, told);
+    return detail::result(status, told, [&] { return Context(made); });
+  }
+};
+
+// Frees what releases left behind and runs queued callbacks; how many ran.
+inline Result<uint32_t> poll(uint32_t max_callbacks = 0) {
+  detail::Record told;
+  uint32_t ran = 0;
+  const guf_status status = guf_poll(max_callbacks, &ran, told);
+  return detail::result(status, told, [&] { return ran; });
+}
+
+struct LogLine {
+  int32_t level = -1;  // 0 error, 1 warning, 2 information; -1: there is no line
+  std::string text;
+};
+// Takes the oldest line of the library's log.
+inline Result<LogLine> read_log() {
+  detail::Record told;
+  char text[1024];
+  LogLine line;
+  const guf_status status = guf_log_read(text, sizeof text, &line.level, told);
+  if (status == GUF_OK) line.text = text;
+  return detail::result(status, told, [&] { return line; });
+}
+
+// Waits for all work and stops the library. False: work still ran after `timeout_ns`.
+inline Result<bool> shutdown(uint64_t timeout_ns = kForever) {
+  detail::Record told;
+  const guf_status status = guf_shutdown(timeout_ns, told);
+  return detail::answer(status, told, GUF_TIMEOUT);
+}
+
+// ---- backends
+
+inline Result<uint32_t> backend_count() {
+  detail::Record told;
+  uint32_t count = 0;
+  const guf_status status = guf_backend_count(&count, told);
+  return detail::result(status, told, [&] { return count; });
+}
+// `probe` opens the backend and its driver first, so that its state is final.
+inline Result<guf_backend_info> backend_info(uint32_t index, bool probe = false) {
+  detail::Record told;
+  guf_backend_info info = {};
+  info.struct_size = sizeof info;
+  const guf_status status = guf_backend_get_info(index, probe ? 1 : 0, &info, told);
+  return detail::result(status, told, [&] { return info; });
+}
+inline Result<void> load_backend(const std::string &path) {
+  return check(guf_backend_load, path.c_str());
+}
+
+// ---- devices
+
+// A device. Immortal, and a value: equal handles are equal devices. An empty one lets calls choose.
+class Device {
+ public:
+  constexpr Device() = default;
+  constexpr Device(guf_device handle) noexcept : handle_(handle) {}
+#ifndef GUFUNC_NO_EXCEPTIONS
+  // "cpu", "cuda:0", "auto".
+  explicit Device(const std::string &spec, guf_context context = nullptr)
+      : Device(find(spec, context)) {}
+#endif
+  static Result<Device> find(const std::string &spec, guf_context context = nullptr) {
+    detail::Record told;
+    guf_device found = nullptr;
+    const guf_status status = guf_device_get(context, spec.c_str(), &found, told);
+    return detail::result(status, told, [&] { return Device(found); });
+  }
+  // Over a CUcontext of the program's own.
+  static Result<Device> adopt(const std::string &spec, uint64_t native) {
+    detail::Record told;
+    guf_device found = nullptr;
+    const guf_status status = guf_device_adopt(spec.c_str(), native, &found, told);
+    return detail::result(status, told, [&] { return Device(found); });
+  }
+
+  constexpr guf_device get() const noexcept { return handle_; }
+  constexpr operator guf_device() const noexcept { return handle_; }
+  Result<guf_device_info> info() const {
+    detail::Record told;
+    guf_device_info found = {};
+    found.struct_size = sizeof found;
+    const guf_status status = guf_device_get_info(handle_, &found, told);
+    return detail::result(status, told, [&] { return found; });
+  }
+  // Waits for work that was given without a stream. False: it still runs.
+  Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
+    detail::Record told;
+    const guf_status status = guf_device_synchronize(handle_, timeout_ns, told);
+    return detail::answer(status, told, GUF_TIMEOUT);
+  }
+
+  Result<guf_device_memory> memory() const {
+    detail::Record told;
+    guf_device_memory found = {};
+    found.struct_size = sizeof found;
+    const guf_status status = guf_device_get_memory(handle_, &found, told);
+    return detail::result(status, told, [&] { return found; });
+  }
+  Result<void> trim_memory(uint64_t keep_bytes = 0) const {
+    return check(guf_device_trim_memory, handle_, keep_bytes);
+  }
+  Result<void> limit_memory(uint64_t limit_bytes) const {
+    return check(guf_device_limit_memory, handle_, limit_bytes);
+  }
+  Result<void> enable_peer(Device peer) const {
+    return check(guf_device_enable_peer, handle_, peer.get());
+  }
+
+ private:
+  guf_device handle_ = nullptr;
+};
+
+// Memory of the program's that is page-locked for a device as long as this lives.
+class HostRegistration {
+ public:
+  HostRegistration() = default;
+  template <class T>
+  static Result<HostRegistration> create(Device device, T *data, size_t count) {
+    detail::Record told;
+    const auto address = reinterpret_cast<uint64_t>(data);
+    const guf_status status =
+        guf_host_register(device, address, sizeof(T) * static_cast<uint64_t>(count), told);
+    return detail::result(status, told, [&] { return HostRegistration(device, address); });
+  }
+  HostRegistration(HostRegistration &&other) noexcept
+      : device_(other.device_), address_(std::exchange(other.address_, 0)) {}
+  HostRegistration &operator=(HostRegistration &&other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(address_, other.address_);
+    return *this;
+  }
+  ~HostRegistration() {
+    if (address_ != 0) guf_host_unregister(device_, address_, nullptr);
+  }
+
+ private:
+  HostRegistration(Device device, uint64_t address) : device_(device), address_(address) {}
+  Device device_;
+  uint64_t address_ = 0;
+};
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_DEVICE_HPP

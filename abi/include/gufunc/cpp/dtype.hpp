@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types: of C++ types, by name, and NumPy's tables.
+#ifndef GUFUNC_CPP_DTYPE_HPP
+#define GUFUNC_CPP_DTYPE_HPP
+
+#include <gufunc/dtype.h>
+#include <gufunc/cpp/error.hpp>
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace gufunc {
+
+// Elements that C++17 has no type for: their bits.
+struct Float16 {
+  uint16_t bits;
+};
+struct BFloat16 {
+  uint16_t bits;
+};
+
+// The dtype of a C++ type: bool, integers, float, double, std::complex of these, Float16, BFloat16.
+template <class T>
+constexpr guf_dtype dtype_of() {
+  if constexpr (std::is_same_v<T, bool>)
+    return GUF_BOOL;
+  else if constexpr (std::is_same_v<T, float>)
+    return GUF_F32;
+  else if constexpr (std::is_same_v<T, double>)
+    return GUF_F64;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return GUF_C64;
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
+    return GUF_C128;
+  else if constexpr (std::is_same_v<T, Float16>)
+    return GUF_F16;
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return GUF_BF16;
+  else {
+    static_assert(std::is_integral_v<T> && sizeof(T) <= 8,
+                  "no dtype of libgufunc has this C++ type");
+    return (std::is_signed_v<T> ? 0U : 1U) | static_cast<guf_dtype>(8 * sizeof(T)) << 8U |
+           1U << 16U;
+  }
+}
+
+// A dtype. A value: made of guf_dtype and equal to it.
+class DType {
+ public:
+  constexpr DType() = default;
+  constexpr DType(guf_dtype value) : value_(value) {}
+  constexpr DType(guf_dtype_code value) : value_(value) {}
+  template <class T>
+  static constexpr DType of() {
+    return dtype_of<T>();
+  }
+
+  // "float32", "f4", "datetime64[25s]", a record's name. Fails with GUF_E_DTYPE.
+  static Result<DType> parse(const std::string &spelling) {
+    detail::Record told;
+    guf_dtype found = 0;
+    const guf_status status = guf_dtype_parse(spelling.c_str(), &found, told);
+    return detail::result(status, told, [&] { return DType(found); });
+  }
+  // GUF_DATETIME64 or GUF_TIMEDELTA64 with a unit: guf_time_unit.
+  static Result<DType> time(DType kind, int32_t unit, uint32_t multiple = 1) {
+    detail::Record told;
+    guf_dtype made = 0;
+    const guf_status status = guf_dtype_make_time(kind.value_, unit, multiple, &made, told);
+    return detail::result(status, told, [&] { return DType(made); });
+  }
+  // A record of the program's own: elements that only its loops look into.
+  static Result<DType> register_record(const std::string &name, uint32_t itemsize,
+                                       uint32_t alignment) {
+    detail::Record told;
+    guf_dtype made = 0;
+    const guf_status status = guf_dtype_register(name.c_str(), itemsize, alignment, &made, told);
+    return detail::result(status, told, [&] { return DType(made); });
+  }
+
+  constexpr guf_dtype get() const noexcept { return value_; }
+  constexpr operator guf_dtype() const noexcept { return value_; }
+  // "float32"; "" of what is no dtype.
+  const char *name() const noexcept {
+    const char *text = guf_dtype_name(value_);
+    return text == nullptr ? "" : text;
+  }
+  Result<guf_dtype_info> info() const {
+    detail::Record told;
+    guf_dtype_info found = {};
+    found.struct_size = sizeof found;
+    const guf_status status = guf_dtype_get_info(value_, &found, told);
+    return detail::result(status, told, [&] { return found; });
+  }
+  struct Unit {
+    int32_t unit;  // guf_time_unit
+    uint32_t multiple;
+  };
+  // Of a datetime64 or timedelta64.
+  Result<Unit> unit() const {
+    detail::Record told;
+    Unit found = {};
+    const guf_status status = guf_dtype_get_unit(value_, &found.unit, &found.multiple, told);
+    return detail::result(status, told, [&] { return found; });
+  }
+
+ private:
+  guf_dtype value_ = 0;
+};
+
+// NumPy's can_cast and promote_types.
+inline Result<bool> can_cast(DType from, DType to, int32_t casting = GUF_CASTING_SAFE) {
+  detail::Record told;
+  int32_t possible = 0;
+  const guf_status status = guf_dtype_can_cast(from, to, casting, &possible, told);
+  return detail::result(status, told, [&] { return possible != 0; });
+}
+inline Result<DType> promote_types(DType a, DType b) {
+  detail::Record told;
+  guf_dtype found = 0;
+  const guf_status status = guf_dtype_promote(a, b, &found, told);
+  return detail::result(status, told, [&] { return DType(found); });
+}
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_DTYPE_HPP

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Failures: exceptions, or with GUFUNC_NO_EXCEPTIONS values of Expected<T>.
+#ifndef GUFUNC_CPP_ERROR_HPP
+#define GUFUNC_CPP_ERROR_HPP
+
+#include <gufunc/status.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+namespace gufunc {
+
+// A failed call: its status and where it points, with the library's message as what().
+class Error : public std::runtime_error {
+ public:
+  Error(guf_status status, const guf_error &record)
+      : std::runtime_error(record.message),
+        status_(status),
+        argument_(record.argument),
+        axis_(record.axis),
+        native_code_(record.native_code) {}
+  Error(guf_status status, const char *message) : std::runtime_error(message), status_(status) {}
+  guf_status status() const noexcept { return status_; }
+  const char *name() const noexcept { return guf_status_name(status_); }
+  // The operand or parameter at fault, from 0; the axis; -1 where there is none.
+  int argument() const noexcept { return argument_; }
+  int axis() const noexcept { return axis_; }
+  // The operating system's or vendor's code; 0 where there is none.
+  int native_code() const noexcept { return native_code_; }
+
+ private:
+  guf_status status_;
+  int argument_ = -1, axis_ = -1, native_code_ = 0;
+};
+
+// A value or why there is none. To ask for the one that is not there ends the program.
+template <class T>
+class [[nodiscard]] Expected {
+ public:
+  Expected(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Expected(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  explicit operator bool() const noexcept { return state_.index() == 0; }
+  T &value() & { return *checked(std::get_if<0>(&state_)); }
+  const T &value() const & { return *checked(std::get_if<0>(&state_)); }
+  T value() && { return std::move(*checked(std::get_if<0>(&state_))); }
+  T &operator*() & { return value(); }
+  const T &operator*() const & { return value(); }
+  T operator*() && { return std::move(*this).value(); }
+  T *operator->() { return &value(); }
+  const T *operator->() const { return &value(); }
+  const Error &error() const { return *checked(std::get_if<1>(&state_)); }
+
+ private:
+  template <class P>
+  static P checked(P place) {
+    if (place == nullptr) std::abort();
+    return place;
+  }
+  std::variant<T, Error> state_;
+};
+
+template <>
+class [[nodiscard]] Expected<void> {
+ public:
+  Expected() = default;
+  Expected(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  explicit operator bool() const noexcept { return state_.index() == 0; }
+  void value() const {
+    if (state_.index() != 0) std::abort();
+  }
+  const Error &error() const {
+    if (state_.index() != 1) std::abort();
+    return *std::get_if<1>(&state_);
+  }
+
+ private:
+  std::variant<std::monostate, Error> state_;
+};
+
+// What fallible functions here return: T, or with GUFUNC_NO_EXCEPTIONS an Expected<T>.
+#ifdef GUFUNC_NO_EXCEPTIONS
+template <class T>
+using Result = Expected<T>;
+#else
+template <class T>
+using Result = T;
+#endif
+
+namespace detail {
+
+// A record for one call, on the stack; only what is read before a failure is set.
+struct Record {
+  Record() {
+    error.struct_size = sizeof error;
+    error.argument = error.axis = -1;
+    error.native_code = 0;
+    error.message[0] = '\0';
+  }
+  operator guf_error *() { return &error; }
+  guf_error error;
+};
+
+#ifdef GUFUNC_NO_EXCEPTIONS
+inline Expected<void> done(guf_status status, const Record told) {
+  if (status == GUF_OK) return {};
+  return Error(status, told.error);
+}
+template <class Make>
+auto result(guf_status status, const Record &told, Make make) -> Expected<decltype(make())> {
+  if (status == GUF_OK) return make();
+  return Error(status, told.error);
+}
+inline Expected<bool> answer(guf_status status, const Record &told, guf_status not_yet) {
+  if (status == GUF_OK || status == not_yet) return status == GUF_OK;
+  return Error(status, told.error);
+}
+#else
+[[noreturn, gnu::cold, gnu::noinline]] inline void raise(guf_status status, const Record told) {
+  throw Error(status, told.error);
+}
+inline void done(guf_status status, const Record told) {
+  if (__builtin_expect(status != GUF_OK, 0)) raise(status, told);
+}
+template <class Make>
+auto result(guf_status status, const Record &told, Make make) -> decltype(make()) {
+  if (__builtin_expect(status != GUF_OK, 0)) raise(status, told);
+  return make();
+}
+inline bool answer(guf_status status, const Record &told, guf_status not_yet) {
+  if (status != GUF_OK && status != not_yet) raise(status, told);
+  return status == GUF_OK;
+}
+#endif
+
+}  // namespace detail
+
+// Calls `function(arguments..., &error)`: a failure, unless it returns GUF_OK.
+template <class Function, class... Arguments>
+Result<void> check(Function function, Arguments... arguments) {
+  detail::Record told;
+  const guf_status status = function(arguments..., static_cast<guf_error *>(told));
+  return detail::done(status, told);
+}
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_ERROR_HPP

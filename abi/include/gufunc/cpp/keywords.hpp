@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keywords of calls and methods: NumPy's, and where and how the work is done.
+#ifndef GUFUNC_CPP_KEYWORDS_HPP
+#define GUFUNC_CPP_KEYWORDS_HPP
+
+#include <gufunc/methods.h>
+#include <gufunc/cpp/array.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gufunc {
+
+constexpr uint32_t kAllEvents =
+    GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
+
+// What calls and all methods take. Each function sets one keyword and gives the keywords again:
+// `CallKeywords().on(device).casting(GUF_CASTING_UNSAFE)`.
+template <class Self>
+class CommonKeywords {
+ public:
+  Self &on(Device device) {
+    device_ = device;
+    return self();
+  }
+  // Work is queued there; see Stream::synchronize.
+  Self &on(const Stream &stream) {
+    stream_ = stream;
+    return self();
+  }
+  // At most so many (cpu); 0: the backend's choice.
+  Self &threads(uint32_t count) {
+    threads_ = count;
+    return self();
+  }
+  // Floating-point events that `events` receives: guf_fp_event. It has to live until the work is
+  // done.
+  Self &report_events(uint32_t *events, uint32_t which = kAllEvents) {
+    events_ = events;
+    report_ = which;
+    return self();
+  }
+  // Events that fail the call with GUF_E_FLOATING_POINT.
+  Self &fail_on(uint32_t which) {
+    fail_ = which;
+    return self();
+  }
+
+ protected:
+  template <class Args>
+  void write_common(Args &args) const {
+    args.device = device_.get();
+    args.stream = stream_.get();
+    args.threads = threads_;
+    args.fp_events = events_;
+    args.fp_report = report_;
+    args.fp_fail = fail_;
+  }
+
+ private:
+  Self &self() { return static_cast<Self &>(*this); }
+  Device device_;
+  Stream stream_;
+  uint32_t threads_ = 0, report_ = 0, fail_ = 0;
+  uint32_t *events_ = nullptr;
+};
+
+// Keywords of calls, outer, plans and chunked calls.
+class CallKeywords : public CommonKeywords<CallKeywords> {
+ public:
+  // Where the mask is false, outputs keep their values.
+  CallKeywords &where(Operand mask) {
+    where_ = std::move(mask);
+    return *this;
+  }
+  CallKeywords &casting(int32_t rule) {
+    casting_ = rule;
+    return *this;
+  }
+  // The layout of allocated outputs: guf_order.
+  CallKeywords &order(int32_t order) {
+    order_ = order;
+    return *this;
+  }
+  // The type of the outputs that the loop must have.
+  CallKeywords &dtype(DType dtype) {
+    dtype_ = dtype;
+    return *this;
+  }
+  // Types of all inputs and outputs; DType() for any.
+  CallKeywords &signature(std::initializer_list<DType> types) {
+    return signature(std::vector<DType>(types));
+  }
+  CallKeywords &signature(const std::vector<DType> &types) {
+    signature_.assign(types.begin(), types.end());
+    return *this;
+  }
+  // Of each operand with core dimensions, where they are.
+  CallKeywords &axes(std::initializer_list<Ints> groups) { return axes(std::vector<Ints>(groups)); }
+  CallKeywords &axes(const std::vector<Ints> &groups) {
+    axes_.clear();
+    for (const Ints &group : groups) axes_.insert(axes_.end(), group.begin(), group.end());
+    has_axes_ = true;
+    return *this;
+  }
+  CallKeywords &axis(int64_t axis) {
+    axis_ = axis;
+    has_axis_ = true;
+    return *this;
+  }
+  CallKeywords &keepdims(bool yes = true) {
+    keepdims_ = yes;
+    return *this;
+  }
+  // The size of a core dimension that only outputs have.
+  CallKeywords &dim(std::string name, int64_t size) {
+    names_.push_back(std::move(name));
+    dims_.push_back({nullptr, size});
+    return *this;
+  }
+  // Which operands in host memory may be copied to the device: guf_host_policy.
+  CallKeywords &host_policy(int32_t policy) {
+    host_policy_ = policy;
+    return *this;
+  }
+
+  // Fills in all but the operands; valid while these keywords live and stay where they are.
+  void write(guf_call_args &args) const {
+    write_common(args);
+    if (!where_.is_none()) {
+      where_.write(mask_);
+      args.where = &mask_;
+    }
+    args.casting = casting_;
+    args.order = order_;
+    args.dtype = dtype_;
+    args.signature = signature_.empty() ? nullptr : signature_.data();
+    args.nsignature = static_cast<int32_t>(signature_.size());
+    static const int64_t none = 0;
+    if (has_axes_) args.axes = axes_.empty() ? &none : axes_.data();
+    args.naxes = static_cast<int32_t>(axes_.size());
+    args.axis = has_axis_ ? &axis_ : nullptr;
+    for (size_t k = 0; k < dims_.size(); ++k) dims_[k].name = names_[k].c_str();
+    args.dims = dims_.empty() ? nullptr : dims_.data();
+    args.ndims = static_cast<int32_t>(dims_.size());
+    args.host_policy = host_policy_;
+    args.flags = keepdims_ ? GUF_CALL_KEEPDIMS : 0;
+  }
+
+ private:
+  Operand where_;
+  mutable guf_operand mask_ = {};
+  int32_t casting_ = GUF_CASTING_DEFAULT, order_ = GUF_ORDER_KEEP, host_policy_ = GUF_HOST_DEFAULT;
+  guf_dtype dtype_ = 0;
+  bool has_axes_ = false, has_axis_ = false, keepdims_ = false;
+  int64_t axis_ = 0;
+  std::vector<guf_dtype> signature_;
+  std::vector<int64_t> axes_;
+  std::vector<std::string> names_;
+  mutable std::vector<guf_dim> dims_;
+};
+
+// Keywords of reduce. Without axes: axis 0, as in NumPy.
+class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
+ public:
+  ReduceKeywords &axis(int64_t axis) { return axes({axis}); }
+  // An empty list folds nothing.
+  ReduceKeywords &axes(Ints axes) {
+    axes_ = std::move(axes);
+    how_ = How::kGiven;
+    return *this;
+  }
+  ReduceKeywords &all_axes() {
+    how_ = How::kAll;
+    return *this;
+  }
+  // The left operand of every result: a number or a 0-d operand; Operand() for none at all.
+  ReduceKeywords &initial(Operand value) {
+    initial_ = std::move(value);
+    has_initial_ = true;
+    return *this;
+  }
+  ReduceKeywords &where(Operand mask) {
+    where_ = std::move(mask);
+    return *this;
+  }
+  ReduceKeywords &dtype(DType dtype) {
+    dtype_ = dtype;
+    return *this;
+  }
+  ReduceKeywords &order(int32_t order) {
+    order_ = order;
+    return *this;
+  }
+  ReduceKeywords &keepdims(bool yes = true) {
+    keepdims_ = yes;
+    return *this;
+  }
+  // Fills in all but the operands, as CallKeywords::write does.
+  void write(guf_reduce_args &args) const {
+    write_common(args);
+    if (how_ == How::kGiven) args.axis = axes_.data(), args.naxis = axes_.count();
+    if (how_ == How::kAll) args.naxis = GUF_ALL_AXES;
+    if (has_initial_) {
+      initial_.write(start_);
+      args.initial = &start_;
+    }
+    if (!where_.is_none()) {
+      where_.write(mask_);
+      args.where = &mask_;
+    }
+    args.dtype = dtype_;
+    args.order = order_;
+    args.flags = keepdims_ ? GUF_CALL_KEEPDIMS : 0;
+  }
+
+ private:
+  enum class How { kDefault, kGiven, kAll };
+  How how_ = How::kDefault;
+  Ints axes_;
+  Operand initial_, where_;
+  mutable guf_operand start_ = {}, mask_ = {};
+  bool has_initial_ = false, keepdims_ = false;
+  guf_dtype dtype_ = 0;
+  int32_t order_ = GUF_ORDER_KEEP;
+};
+
+// Keywords of accumulate and reduceat.
+class AccumulateKeywords : public CommonKeywords<AccumulateKeywords> {
+ public:
+  AccumulateKeywords &axis(int64_t axis) {
+    axis_ = axis;
+    return *this;
+  }
+  AccumulateKeywords &dtype(DType dtype) {
+    dtype_ = dtype;
+    return *this;
+  }
+  AccumulateKeywords &order(int32_t order) {
+    order_ = order;
+    return *this;
+  }
+  void write(guf_accumulate_args &args) const {
+    write_common(args);
+    args.axis = axis_;
+    args.dtype = dtype_;
+    args.order = order_;
+  }
+
+ private:
+  int64_t axis_ = 0;
+  guf_dtype dtype_ = 0;
+  int32_t order_ = GUF_ORDER_KEEP;
+};
+
+// Keywords of at.
+class AtKeywords : public CommonKeywords<AtKeywords> {
+ public:
+  void write(guf_at_args &args) const { write_common(args); }
+};
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_KEYWORDS_HPP

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host loops and other callbacks made of C++ functions. What they throw never leaves them.
+#ifndef GUFUNC_CPP_LOOPS_HPP
+#define GUFUNC_CPP_LOOPS_HPP
+
+#include <gufunc/chunks.h>
+#include <gufunc/cpp/dtype.hpp>
+#include <gufunc/cpp/handle.hpp>
+
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace gufunc {
+
+// What a host loop gets: the operands' first elements, dims[0] items and then the sizes of core
+// dimensions, and bytes from one item to the next, then along core dimensions (guf_loop_numpy).
+struct Loop {
+  char **args;
+  const int64_t *dims;
+  const int64_t *steps;
+  int64_t items() const { return dims[0]; }
+  // Operand k of an item; elements may be unaligned only where the caller's were.
+  template <class T>
+  T load(int k, int64_t item) const {
+    T value;
+    std::memcpy(&value, args[k] + item * steps[k], sizeof value);
+    return value;
+  }
+  template <class T>
+  void store(int k, int64_t item, const T &value) const {
+    std::memcpy(args[k] + item * steps[k], &value, sizeof value);
+  }
+};
+
+// A loop that may fail: GUF_OK or the status that the call fails with.
+using HostLoop = std::function<guf_status(const Loop &)>;
+// Sees the core dimensions of each call, fills in those that are -1, and may refuse.
+using CoreDims = std::function<guf_status(int32_t count, int64_t *sizes)>;
+// Behind each chunk: the first `done` of `items` are there. False stops the call.
+using Progress = std::function<bool(int64_t done, int64_t items)>;
+
+namespace detail {
+
+// Runs a callback; what it throws becomes a status, and a text where there is place for one.
+template <class Callback>
+guf_status guarded(Callback callback, guf_error *error = nullptr) noexcept {
+#ifdef GUFUNC_NO_EXCEPTIONS
+  (void)error;
+  return callback();
+#else
+  const auto tell = [error](guf_status status, const char *text) {
+    if (error != nullptr) {
+      std::strncpy(error->message, text, sizeof error->message - 1);
+      error->message[sizeof error->message - 1] = '\0';
+    }
+    return status;
+  };
+  try {
+    return callback();
+  } catch (const Error &failure) {
+    return tell(failure.status(), failure.what());
+  } catch (const std::bad_alloc &failure) {
+    return tell(GUF_E_NO_MEMORY, failure.what());
+  } catch (const std::exception &failure) {
+    return tell(GUF_E_LOOP, failure.what());
+  } catch (...) {
+    return tell(GUF_E_LOOP, "the callback threw what is no std::exception");
+  }
+#endif
+}
+
+// Calls what gives a status or nothing.
+template <class Function, class... Arguments>
+guf_status status_of(const Function &function, Arguments &&...arguments) {
+  using Given = decltype(function(std::forward<Arguments>(arguments)...));
+  if constexpr (std::is_void_v<Given>) {
+    function(std::forward<Arguments>(arguments)...);
+    return GUF_OK;
+  } else {
+    return function(std::forward<Arguments>(arguments)...);
+  }
+}
+
+inline guf_status run_loop(char **args, const int64_t *dims, const int64_t *steps,
+                           void *user) noexcept {
+  return guarded([&] { return (*static_cast<HostLoop *>(user))(Loop{args, dims, steps}); });
+}
+inline guf_status run_core_dims(int32_t count, int64_t *sizes, void *user,
+                                guf_error *error) noexcept {
+  return guarded([&] { return (*static_cast<CoreDims *>(user))(count, sizes); }, error);
+}
+template <class T>
+void destroy(void *user) noexcept {
+  delete static_cast<T *>(user);
+}
+
+// An elementwise loop of a plain function.
+template <class>
+struct Elementwise;
+template <class R, class... A>
+struct Elementwise<R(A...)> {
+  static std::vector<guf_dtype> types() { return {dtype_of<A>()..., dtype_of<R>()}; }
+  template <class Function>
+  static HostLoop loop(Function function) {
+    return [function](const Loop &loop) {
+      for (int64_t i = 0; i < loop.items(); ++i) item(function, loop, i, Places());
+      return GUF_OK;
+    };
+  }
+
+ private:
+  using Places = std::make_integer_sequence<int, sizeof...(A)>;
+  template <class Function, int... K>
+  static void item(const Function &function, const Loop &loop, int64_t i,
+                   std::integer_sequence<int, K...>) {
+    loop.store<R>(sizeof...(A), i, function(loop.load<A>(K, i)...));
+  }
+};
+
+}  // namespace detail
+
+// How a chunked call is cut; see guf_chunk_options.
+struct ChunkOptions {
+  uint64_t chunk_bytes = 0;
+  int32_t depth = 0;
+  int64_t first_item = 0;
+  Progress progress;
+  int64_t *out_items = nullptr;  // how many are done, also of a call that fails
+};
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_LOOPS_HPP

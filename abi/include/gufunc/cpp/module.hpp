@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules that gufcc made, and their raw kernels.
+#ifndef GUFUNC_CPP_MODULE_HPP
+#define GUFUNC_CPP_MODULE_HPP
+
+#include <gufunc/kernels.h>
+#include <gufunc/cpp/array.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gufunc {
+
+// Blocks of a grid, threads of a block.
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+};
+
+// A function of a module that is launched with a grid of blocks of the program's choice.
+class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> {
+ public:
+  using Handle::Handle;
+  static Result<Kernel> find(guf_module module, const std::string &name) {
+    detail::Record told;
+    guf_kernel found = nullptr;
+    const guf_status status = guf_kernel_find(module, name.c_str(), &found, told);
+    return detail::result(status, told, [&] { return Kernel(found); });
+  }
+  Result<guf_kernel_info> info() const {
+    detail::Record told;
+    guf_kernel_info found = {};
+    found.struct_size = sizeof found;
+    const guf_status status = guf_kernel_get_info(get(), &found, told);
+    return detail::result(status, told, [&] { return found; });
+  }
+  // Parameter `index`, counted behind the block.
+  Result<guf_module_parameter> parameter(uint32_t index) const {
+    detail::Record told;
+    guf_module_parameter found = {};
+    const guf_status status = guf_kernel_get_parameter(get(), index, &found, told);
+    return detail::result(status, told, [&] { return found; });
+  }
+  // What a launch there may ask for. Loads the code.
+  Result<guf_kernel_device_info> device_info(Device device = {}) const {
+    detail::Record told;
+    guf_kernel_device_info found = {};
+    found.struct_size = sizeof found;
+    const guf_status status = guf_kernel_get_device_info(get(), device.get(), &found, told);
+    return detail::result(status, told, [&] { return found; });
+  }
+  // Runs on the stream's device, else on that of its arrays, else on the cpu. Complete on return
+  // on the cpu without a stream.
+  Result<void> launch(Dim3 grid, Dim3 block, Operands arguments, guf_stream stream = nullptr,
+                      uint32_t shared_bytes = 0) const {
+    detail::COperands operands(arguments);
+    const uint32_t blocks[] = {grid.x, grid.y, grid.z}, threads[] = {block.x, block.y, block.z};
+    detail::Record told;
+    const guf_status status =
+        guf_kernel_launch(get(), stream, blocks, threads, shared_bytes,
+                          static_cast<int32_t>(arguments.size()), operands.data(), told);
+    return detail::done(status, told);
+  }
+};
+
+// A file of kernels. Its ufuncs are found by name; they keep it loaded.
+class Module : public Handle<guf_module, guf_module_retain, guf_module_release> {
+ public:
+  using Handle::Handle;
+#ifndef GUFUNC_NO_EXCEPTIONS
+  explicit Module(const std::string &path, guf_context context = nullptr)
+      : Module(load(path, context)) {}
+#endif
+  operator guf_module() const noexcept { return get(); }
+  // `flags`: guf_module_flag.
+  static Result<Module> load(const std::string &path, guf_context context = nullptr,
+                             uint32_t flags = 0) {
+    detail::Record told;
+    guf_module made = nullptr;
+    const guf_status status = guf_module_load(context, path.c_str(), flags, &made, told);
+    return detail::result(status, told, [&] { return Module(made); });
+  }
+  // One that is linked into the program: its table, which lives for ever.
+  static Result<Module> link(const guf_module_v1 &table, guf_context context = nullptr) {
+    detail::Record told;
+    guf_module made = nullptr;
+    const guf_status status = guf_module_register(context, &table, &made, told);
+    return detail::result(status, told, [&] { return Module(made); });
+  }
+  Result<guf_module_info> info() const {
+    detail::Record told;
+    guf_module_info found = {};
+    found.struct_size = sizeof found;
+    const guf_status status = guf_module_get_info(get(), &found, told);
+    return detail::result(status, told, [&] { return found; });
+  }
+  // Full names of its functions, short ones of its raw kernels.
+  Result<std::string> function_at(uint32_t index) const {
+    return named(guf_module_function_at, index);
+  }
+  Result<std::string> kernel_at(uint32_t index) const { return named(guf_module_kernel_at, index); }
+  Result<Kernel> kernel(const std::string &name) const { return Kernel::find(get(), name); }
+
+ private:
+  template <class Function>
+  Result<std::string> named(Function function, uint32_t index) const {
+    detail::Record told;
+    char name[2 * GUF_MAX_NAME + 2];
+    const guf_status status = function(get(), index, name, sizeof name, told);
+    return detail::result(status, told, [&] { return std::string(name); });
+  }
+};
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_MODULE_HPP

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams, events and graphs.
+#ifndef GUFUNC_CPP_STREAM_HPP
+#define GUFUNC_CPP_STREAM_HPP
+
+#include <gufunc/graph.h>
+#include <gufunc/cpp/device.hpp>
+
+namespace gufunc {
+
+class Event;
+
+// Work of a stream, captured once and launched many times.
+class Graph : public Handle<guf_graph, guf_graph_retain, guf_graph_release> {
+ public:
+  using Handle::Handle;
+  Result<void> launch(guf_stream stream) const { return check(guf_graph_launch, get(), stream); }
+};
+
+// An in-order queue of a device's work. What is given to it is queued; `synchronize` waits, and
+// reports the first failure of what was queued.
+class Stream : public Handle<guf_stream, guf_stream_retain, guf_stream_release> {
+ public:
+  using Handle::Handle;
+#ifndef GUFUNC_NO_EXCEPTIONS
+  explicit Stream(Device device) : Stream(create(device)) {}
+#endif
+  operator guf_stream() const noexcept { return get(); }
+  static Result<Stream> create(Device device) {
+    detail::Record told;
+    guf_stream made = nullptr;
+    const guf_status status = guf_stream_create(device, 0, &made, told);
+    return detail::result(status, told, [&] { return Stream(made); });
+  }
+  // A CUstream or hipStream_t, which stays the program's.
+  static Result<Stream> adopt(Device device, uint64_t native) {
+    detail::Record told;
+    guf_stream made = nullptr;
+    const guf_status status = guf_stream_adopt(device, native, 0, &made, told);
+    return detail::result(status, told, [&] { return Stream(made); });
+  }
+  Result<Device> device() const {
+    detail::Record told;
+    guf_device found = nullptr;
+    const guf_status status = guf_stream_get_device(get(), &found, told);
+    return detail::result(status, told, [&] { return Device(found); });
+  }
+  Result<uint64_t> native() const {
+    detail::Record told;
+    uint64_t found = 0;
+    const guf_status status = guf_stream_get_native(nullptr, get(), &found, told);
+    return detail::result(status, told, [&] { return found; });
+  }
+  // Whether all queued work is done. Does not block, and reports no failure of the work.
+  Result<bool> query() const {
+    detail::Record told;
+    const guf_status status = guf_stream_query(get(), told);
+    return detail::answer(status, told, GUF_NOT_READY);
+  }
+  // False: work still ran after `timeout_ns`.
+  Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
+    detail::Record told;
+    const guf_status status = guf_stream_synchronize(get(), timeout_ns, told);
+    return detail::answer(status, told, GUF_TIMEOUT);
+  }
+  // Makes later work wait for the event. Does not block.
+  inline Result<void> wait_event(const Event &event) const;
+
+  // What is queued from now on is recorded, until end_capture.
+  Result<void> begin_capture() const { return check(guf_stream_begin_capture, get()); }
+  // A new graph, or `replaced` with its work exchanged.
+  Result<Graph> end_capture(Graph replaced = Graph()) const {
+    detail::Record told;
+    guf_graph made = replaced.get();
+    const guf_status status = guf_stream_end_capture(get(), &made, told);
+    return detail::result(status, told,
+                          [&] { return replaced ? std::move(replaced) : Graph(made); });
+  }
+};
+
+// A mark in a stream.
+class Event : public Handle<guf_event, guf_event_retain, guf_event_release> {
+ public:
+  using Handle::Handle;
+#ifndef GUFUNC_NO_EXCEPTIONS
+  explicit Event(Device device) : Event(create(device)) {}
+#endif
+  operator guf_event() const noexcept { return get(); }
+  static Result<Event> create(Device device) {
+    detail::Record told;
+    guf_event made = nullptr;
+    const guf_status status = guf_event_create(device, 0, &made, told);
+    return detail::result(status, told, [&] { return Event(made); });
+  }
+  Result<void> record(guf_stream stream) const { return check(guf_event_record, get(), stream); }
+  Result<bool> query() const {
+    detail::Record told;
+    const guf_status status = guf_event_query(get(), told);
+    return detail::answer(status, told, GUF_NOT_READY);
+  }
+  // False: the mark was not reached within `timeout_ns`.
+  Result<bool> wait(uint64_t timeout_ns = kForever) const {
+    detail::Record told;
+    const guf_status status = guf_event_wait(get(), timeout_ns, told);
+    return detail::answer(status, told, GUF_TIMEOUT);
+  }
+  // Milliseconds from `earlier` to this one, both reached.
+  Result<double> elapsed_since(const Event &earlier) const {
+    detail::Record told;
+    double milliseconds = 0;
+    const guf_status status = guf_event_elapsed(earlier.get(), get(), &milliseconds, told);
+    return detail::result(status, told, [&] { return milliseconds; });
+  }
+};
+
+inline Result<void> Stream::wait_event(const Event &event) const {
+  return check(guf_stream_wait_event, get(), event.get());
+}
+
+// Waits for a stream when it goes out of scope, whatever happened; reports no failure.
+class AutoSynchronize {
+ public:
+  explicit AutoSynchronize(const Stream &stream) : stream_(stream) {}
+  AutoSynchronize(const AutoSynchronize &) = delete;
+  AutoSynchronize &operator=(const AutoSynchronize &) = delete;
+  ~AutoSynchronize() { guf_stream_synchronize(stream_.get(), kForever, nullptr); }
+
+ private:
+  const Stream stream_;
+};
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_STREAM_HPP

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ufuncs: finding, making, calling, their methods, plans.
+#ifndef GUFUNC_CPP_UFUNC_HPP
+#define GUFUNC_CPP_UFUNC_HPP
+
+#include <gufunc/cpp/keywords.hpp>
+#include <gufunc/cpp/loops.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gufunc {
+
+namespace detail {
+
+// A text of a C function that takes (text, inout_length, error).
+template <class Write>
+Result<std::string> text_of(Write write) {
+  Record told;
+  std::string text;
+  uint64_t length = 0;
+  guf_status status = write(nullptr, &length, told);
+  if (status == GUF_E_BUFFER_TOO_SMALL) {
+    text.resize(length);
+    status = write(&text[0], &length, told);
+    if (!text.empty()) text.resize(std::strlen(text.c_str()));
+  }
+  return result(status, told, [&] { return std::move(text); });
+}
+
+}  // namespace detail
+
+// A call prepared once and launched many times, on operands that lie as those it was made of.
+class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
+ public:
+  using Handle::Handle;
+  struct Workspace {
+    uint64_t nbytes, alignment;
+  };
+  Result<Workspace> workspace() const {
+    detail::Record told;
+    Workspace found = {};
+    const guf_status status = guf_plan_workspace(get(), &found.nbytes, &found.alignment, told);
+    return detail::result(status, told, [&] { return found; });
+  }
+  // One address per operand: inputs, outputs, the mask. `workspace` is scratch memory's address.
+  Result<void> launch(std::initializer_list<const void *> operands, guf_stream stream = nullptr,
+                      const void *workspace = nullptr) const {
+    uint64_t addresses[GUF_MAX_OPERANDS + 1];
+    int32_t count = 0;
+    for (const void *operand : operands) {
+      if (count > GUF_MAX_OPERANDS) break;
+      addresses[count++] = reinterpret_cast<uint64_t>(operand);
+    }
+    detail::Record told;
+    const guf_status status = guf_plan_launch(get(), stream, count, addresses,
+                                              reinterpret_cast<uint64_t>(workspace), told);
+    return detail::done(status, told);
+  }
+  Result<std::string> explain() const {
+    return detail::text_of([&](char *text, uint64_t *length, guf_error *error) {
+      return guf_plan_explain(get(), text, length, error);
+    });
+  }
+};
+
+// What a call or method would do.
+struct Resolution {
+  uint32_t loop = 0;
+  std::vector<DType> loop_types, types;  // operand by operand
+  std::vector<Ints> output_shapes;
+};
+
+// What a new ufunc is, beside its name and its operands.
+struct UfuncOptions {
+  std::string signature;  // "": elementwise
+  std::string rules, doc;
+  int32_t identity = GUF_IDENTITY_NONE;
+  uint32_t flags = 0;  // guf_function_flag
+  std::vector<int32_t> roles;
+  CoreDims core_dims;
+};
+
+// A universal function.
+class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
+ public:
+  using Handle::Handle;
+#ifndef GUFUNC_NO_EXCEPTIONS
+  explicit Ufunc(const std::string &name, guf_context context = nullptr)
+      : Ufunc(find(name, context)) {}
+#endif
+  static inline Result<Ufunc> find(const std::string &name, guf_context context = nullptr);
+  // Without loops: see add_loop. With a signature nin and nout may be 0.
+  static inline Result<Ufunc> create(const std::string &name, int32_t nin, int32_t nout,
+                                     const UfuncOptions &options = {},
+                                     guf_context context = nullptr);
+  // How many there are, and the name of one.
+  static inline Result<uint32_t> count(guf_context context = nullptr);
+  static inline Result<std::string> name_at(uint32_t index, guf_context context = nullptr);
+
+  inline Result<guf_ufunc_info> info() const;
+  inline Result<std::vector<DType>> loop_types(uint32_t index) const;
+
+  // ---- loops
+
+  // `loop` takes a const Loop & and gives nothing or a guf_status. What it throws fails the call:
+  // an Error with its status, anything else with GUF_E_LOOP. With GUF_LOOP_ANY_THREAD it may run
+  // on any thread, on several at once. It is destroyed when the library will not touch it again.
+  template <class Function>
+  Result<void> add_loop(const std::vector<DType> &types, Function loop, uint32_t flags = 0) const {
+    const std::vector<guf_dtype> plain(types.begin(), types.end());
+    return add(plain, [loop](const Loop &items) { return detail::status_of(loop, items); }, flags);
+  }
+  // An elementwise loop: add_function<double(double, double)>([](double x, double y) { ... }).
+  template <class Signature, class Function>
+  Result<void> add_function(Function function, uint32_t flags = 0) const {
+    using Made = detail::Elementwise<Signature>;
+    return add(Made::types(), Made::loop(std::move(function)), flags);
+  }
+  inline Result<void> add_module_loop(guf_module module, const std::string &function,
+                                      const std::vector<DType> &types) const;
+  // Makes it a reduction with a state: guf_reduction_desc.
+  inline Result<void> set_reduction(const Ufunc &merge, const Ufunc &finish = Ufunc()) const;
+
+  // ---- calls
+
+  // Into `outputs`, which are all given.
+  Result<void> operator()(Operands inputs, Operands outputs) const {
+    detail::COperands in(inputs), out(outputs);
+    guf_call_args args = {};
+    return run(guf_call, in, out, args);
+  }
+  Result<void> operator()(Operands inputs, Operands outputs, const CallKeywords &keywords) const {
+    detail::COperands in(inputs), out(outputs);
+    guf_call_args args = {};
+    keywords.write(args);
+    return run(guf_call, in, out, args);
+  }
+  // Allocates the one output: where the inputs lie.
+  Result<Array> operator()(Operands inputs) const { return one(guf_call, inputs, nullptr); }
+  Result<Array> operator()(Operands inputs, const CallKeywords &keywords) const {
+    return one(guf_call, inputs, &keywords);
+  }
+  // Any ranges of Operand. Allocates the outputs that are Operand(), and returns these in order.
+  template <class Inputs = Operands, class Outputs = Operands>
+  Result<std::vector<Array>> call(const Inputs &inputs, const Outputs &outputs,
+                                  const CallKeywords &keywords = {}) const {
+    return several(guf_call, inputs, outputs, keywords);
+  }
+  // In chunks, of operands in host memory; all outputs are given. How many outer items are done.
+  inline Result<int64_t> call_chunked(Operands inputs, Operands outputs,
+                                      const ChunkOptions &options = {},
+                                      const CallKeywords &keywords = {}) const;
+
+  // ---- methods. Without an output the result is allocated.
+
+  inline Result<Array> reduce(const Operand &input, const ReduceKeywords &keywords = {}) const;
+  inline Result<void> reduce_into(const Operand &input, const Operand &output,
+                                  const ReduceKeywords &keywords = {}) const;
+  // Of a reduction with a state: all results, those allocated that are Operand().
+  inline Result<std::vector<Array>> reduce_several(const Operand &input,
+                                                   const std::vector<Operand> &outputs,
+                                                   const ReduceKeywords &keywords = {}) const;
+  inline Result<Array> accumulate(const Operand &input,
+                                  const AccumulateKeywords &keywords = {}) const;
+  inline Result<void> accumulate_into(const Operand &input, const Operand &output,
+                                      const AccumulateKeywords &keywords = {}) const;
+  inline Result<Array> reduceat(const Operand &input, const Operand &indices,
+                                const AccumulateKeywords &keywords = {}) const;
+  inline Result<void> reduceat_into(const Operand &input, const Operand &indices,
+                                    const Operand &output,
+                                    const AccumulateKeywords &keywords = {}) const;
+  Result<Array> outer(const Operand &a, const Operand &b, const CallKeywords &keywords = {}) const {
+    return one(guf_outer, {a, b}, &keywords);
+  }
+  template <class Outputs = Operands>
+  Result<std::vector<Array>> outer_into(const Operand &a, const Operand &b, const Outputs &outputs,
+                                        const CallKeywords &keywords = {}) const {
+    return several(guf_outer, Operands{a, b}, outputs, keywords);
+  }
+  // array[indices] = op(array[indices], operand), every occurrence counts. Of a unary ufunc the
+  // operand is Operand().
+  template <class Indices = Operands>
+  Result<void> at(const Operand &array, const Indices &indices, const Operand &operand = {},
+                  const AtKeywords &keywords = {}) const {
+    return with_at(array, indices, operand, keywords, [&](guf_at_args &args) {
+      detail::Record told;
+      const guf_status status = guf_at(get(), &args, told);
+      return detail::done(status, told);
+    });
+  }
+
+  // ---- what would be done, and why; plans
+
+  inline Result<Plan> plan(Operands inputs, Operands outputs,
+                           const CallKeywords &keywords = {}) const;
+  inline Result<Resolution> resolve(Operands inputs, Operands outputs = {},
+                                    const CallKeywords &keywords = {}) const;
+  inline Result<std::string> explain(Operands inputs, Operands outputs = {},
+                                     const CallKeywords &keywords = {}) const;
+  inline Result<Resolution> resolve_outer(const Operand &a, const Operand &b,
+                                          const CallKeywords &keywords = {}) const;
+  inline Result<std::string> explain_outer(const Operand &a, const Operand &b,
+                                           const CallKeywords &keywords = {}) const;
+  inline Result<Resolution> resolve_reduce(const Operand &input,
+                                           const ReduceKeywords &keywords = {}) const;
+  inline Result<std::string> explain_reduce(const Operand &input,
+                                            const ReduceKeywords &keywords = {}) const;
+  inline Result<Resolution> resolve_accumulate(const Operand &input,
+                                               const AccumulateKeywords &keywords = {}) const;
+  inline Result<std::string> explain_accumulate(const Operand &input,
+                                                const AccumulateKeywords &keywords = {}) const;
+  inline Result<Resolution> resolve_reduceat(const Operand &input, const Operand &indices,
+                                             const AccumulateKeywords &keywords = {}) const;
+  inline Result<std::string> explain_reduceat(const Operand &input, const Operand &indices,
+                                              const AccumulateKeywords &keywords = {}) const;
+  inline Result<Resolution> resolve_at(const Operand &array, Operands indices,
+                                       const Operand &operand = {},
+                                       const AtKeywords &keywords = {}) const;
+  inline Result<std::string> explain_at(const Operand &array, Operands indices,
+                                        const Operand &operand = {},
+                                        const AtKeywords &keywords = {}) const;
+
+ private:
+  using CallFunction = guf_status (*)(guf_ufunc, guf_call_args *, guf_error *);
+  using ArrayList = std::vector<Array>;
+
+  static void put(guf_call_args &args, detail::COperands &inputs, detail::COperands &outputs) {
+    args.struct_size = sizeof args;
+    args.inputs = inputs.data();
+    args.ninputs = inputs.count();
+    args.outputs = outputs.data();
+    args.noutputs = outputs.count();
+  }
+  Result<void> run(CallFunction function, detail::COperands &inputs, detail::COperands &outputs,
+                   guf_call_args &args) const {
+    put(args, inputs, outputs);
+    detail::Record told;
+    const guf_status status = function(get(), &args, told);
+    return detail::done(status, told);
+  }
+  inline int32_t output_count() const;
+  inline Result<Array> one(CallFunction function, Operands inputs,
+                           const CallKeywords *keywords) const;
+  template <class Inputs, class Outputs>
+  Result<ArrayList> several(CallFunction function, const Inputs &inputs, const Outputs &outputs,
+                            const CallKeywords &keywords) const;
+  inline Result<void> add(const std::vector<guf_dtype> &types, HostLoop loop, uint32_t flags) const;
+  template <class Indices, class Do>
+  auto with_at(const Operand &array, const Indices &indices, const Operand &operand,
+               const AtKeywords &keywords, Do act) const;
+};
+
+}  // namespace gufunc
+
+#include <gufunc/cpp/ufunc_calls.hpp>
+#include <gufunc/cpp/ufunc_make.hpp>
+#include <gufunc/cpp/ufunc_methods.hpp>
+
+#endif  // GUFUNC_CPP_UFUNC_HPP

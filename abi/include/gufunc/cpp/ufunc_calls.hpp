@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls with allocated outputs, chunked calls, plans, resolutions. Included by ufunc.hpp.
+#ifndef GUFUNC_CPP_UFUNC_CALLS_HPP
+#define GUFUNC_CPP_UFUNC_CALLS_HPP
+
+#include <gufunc/cpp/ufunc.hpp>
+
+namespace gufunc {
+
+namespace detail {
+
+// The arrays that were allocated for operands of no kind, in order.
+template <class Outputs>
+std::vector<Array> allocated(const Outputs &given, COperands &results) {
+  std::vector<Array> made;
+  int32_t k = 0;
+  for (const Operand &output : given) {
+    if (output.is_none()) made.emplace_back(results[k].array);
+    ++k;
+  }
+  return made;
+}
+
+inline Resolution resolution_of(const guf_resolution &found, int32_t noutputs) {
+  Resolution made;
+  made.loop = found.loop;
+  made.loop_types.assign(found.loop_dtypes, found.loop_dtypes + found.noperands);
+  made.types.assign(found.dtypes, found.dtypes + found.noperands);
+  for (int32_t k = 0; k < noutputs; ++k)
+    made.output_shapes.emplace_back(found.output_shapes[k],
+                                    static_cast<size_t>(found.output_ndims[k]));
+  return made;
+}
+
+// The answer of a C function that takes (ufunc, args, out_resolution, error).
+template <class Function, class Args>
+Result<Resolution> resolved(Function function, guf_ufunc ufunc, const Args &args,
+                            int32_t noutputs) {
+  Record told;
+  guf_resolution found = {};
+  found.struct_size = sizeof found;
+  const guf_status status = function(ufunc, &args, &found, told);
+  return result(status, told, [&] { return resolution_of(found, noutputs); });
+}
+
+template <class Function, class Args>
+Result<std::string> explained(Function function, guf_ufunc ufunc, const Args &args) {
+  return text_of([&](char *text, uint64_t *length, guf_error *error) {
+    return function(ufunc, &args, text, length, error);
+  });
+}
+
+}  // namespace detail
+
+inline int32_t Ufunc::output_count() const {
+  guf_ufunc_info known;
+  known.struct_size = sizeof known;
+  return guf_ufunc_get_info(get(), &known, nullptr) == GUF_OK ? known.nout : 1;
+}
+
+inline Result<Array> Ufunc::one(CallFunction function, Operands inputs,
+                                const CallKeywords *keywords) const {
+  detail::COperands in(inputs), out;
+  out.clear(1);
+  guf_call_args args = {};
+  if (keywords != nullptr) keywords->write(args);
+  put(args, in, out);
+  detail::Record told;
+  const guf_status status = function(get(), &args, told);
+  return detail::result(status, told, [&] { return Array(out[0].array); });
+}
+
+template <class Inputs, class Outputs>
+Result<std::vector<Array>> Ufunc::several(CallFunction function, const Inputs &inputs,
+                                          const Outputs &outputs,
+                                          const CallKeywords &keywords) const {
+  detail::COperands in(inputs), out(outputs);
+  guf_call_args args = {};
+  keywords.write(args);
+  const std::vector<Operand> all(outputs.size() == 0 ? static_cast<size_t>(output_count()) : 0);
+  if (outputs.size() == 0) out.clear(static_cast<int32_t>(all.size()));
+  put(args, in, out);
+  detail::Record told;
+  const guf_status status = function(get(), &args, told);
+  return detail::result(status, told, [&] {
+    return outputs.size() == 0 ? detail::allocated(all, out) : detail::allocated(outputs, out);
+  });
+}
+
+inline Result<int64_t> Ufunc::call_chunked(Operands inputs, Operands outputs,
+                                           const ChunkOptions &options,
+                                           const CallKeywords &keywords) const {
+  struct Watched {
+    const Progress *progress;
+#ifndef GUFUNC_NO_EXCEPTIONS
+    std::exception_ptr thrown;
+#endif
+    static int32_t step(void *user, int64_t done, int64_t items) noexcept {
+      auto *const self = static_cast<Watched *>(user);
+#ifdef GUFUNC_NO_EXCEPTIONS
+      return (*self->progress)(done, items) ? 0 : 1;
+#else
+      try {
+        return (*self->progress)(done, items) ? 0 : 1;
+      } catch (...) {
+        self->thrown = std::current_exception();
+        return 1;
+      }
+#endif
+    }
+  };
+  Watched watched = {};
+  watched.progress = &options.progress;
+  guf_chunk_options chunks = {};
+  chunks.struct_size = sizeof chunks;
+  chunks.chunk_bytes = options.chunk_bytes;
+  chunks.depth = options.depth;
+  chunks.first_item = options.first_item;
+  if (options.progress) chunks.progress = &Watched::step, chunks.user = &watched;
+  detail::COperands in(inputs), out(outputs);
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  detail::Record told;
+  int64_t items = 0;
+  const guf_status status = guf_call_chunked(get(), &args, &chunks, &items, told);
+  if (options.out_items != nullptr) *options.out_items = items;
+#ifndef GUFUNC_NO_EXCEPTIONS
+  if (watched.thrown) std::rethrow_exception(watched.thrown);
+#endif
+  return detail::result(status, told, [&] { return items; });
+}
+
+inline Result<Plan> Ufunc::plan(Operands inputs, Operands outputs,
+                                const CallKeywords &keywords) const {
+  detail::COperands in(inputs), out(outputs);
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  detail::Record told;
+  guf_plan made = nullptr;
+  const guf_status status = guf_plan_create(get(), &args, &made, told);
+  return detail::result(status, told, [&] { return Plan(made); });
+}
+
+inline Result<Resolution> Ufunc::resolve(Operands inputs, Operands outputs,
+                                         const CallKeywords &keywords) const {
+  detail::COperands in(inputs), out(outputs);
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  return detail::resolved(guf_resolve, get(), args, output_count());
+}
+
+inline Result<std::string> Ufunc::explain(Operands inputs, Operands outputs,
+                                          const CallKeywords &keywords) const {
+  detail::COperands in(inputs), out(outputs);
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  return detail::explained(guf_explain, get(), args);
+}
+
+inline Result<Resolution> Ufunc::resolve_outer(const Operand &a, const Operand &b,
+                                               const CallKeywords &keywords) const {
+  detail::COperands in(Operands{a, b}), out;
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  return detail::resolved(guf_resolve_outer, get(), args, output_count());
+}
+
+inline Result<std::string> Ufunc::explain_outer(const Operand &a, const Operand &b,
+                                                const CallKeywords &keywords) const {
+  detail::COperands in(Operands{a, b}), out;
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  return detail::explained(guf_explain_outer, get(), args);
+}
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_UFUNC_CALLS_HPP

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// How ufuncs are found, described and made. Included by ufunc.hpp.
+#ifndef GUFUNC_CPP_UFUNC_MAKE_HPP
+#define GUFUNC_CPP_UFUNC_MAKE_HPP
+
+#include <gufunc/cpp/ufunc.hpp>
+
+namespace gufunc {
+
+inline Result<Ufunc> Ufunc::find(const std::string &name, guf_context context) {
+  detail::Record told;
+  guf_ufunc found = nullptr;
+  const guf_status status = guf_ufunc_find(context, name.c_str(), &found, told);
+  return detail::result(status, told, [&] { return Ufunc(found); });
+}
+
+inline Result<Ufunc> Ufunc::create(const std::string &name, int32_t nin, int32_t nout,
+                                   const UfuncOptions &options, guf_context context) {
+  guf_ufunc_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.nin = nin;
+  desc.nout = nout;
+  desc.identity = options.identity;
+  desc.flags = options.flags;
+  desc.nroles = static_cast<int32_t>(options.roles.size());
+  desc.name = name.c_str();
+  desc.signature = options.signature.empty() ? nullptr : options.signature.c_str();
+  desc.rules = options.rules.empty() ? nullptr : options.rules.c_str();
+  desc.roles = options.roles.empty() ? nullptr : options.roles.data();
+  desc.doc = options.doc.empty() ? nullptr : options.doc.c_str();
+  CoreDims *kept = nullptr;
+  if (options.core_dims) {
+    kept = new CoreDims(options.core_dims);
+    desc.core_dims = &detail::run_core_dims;
+    desc.user = kept;
+    desc.destroy = &detail::destroy<CoreDims>;
+  }
+  detail::Record told;
+  guf_ufunc made = nullptr;
+  const guf_status status = guf_ufunc_create(context, &desc, &made, told);
+  if (status != GUF_OK) delete kept;
+  return detail::result(status, told, [&] { return Ufunc(made); });
+}
+
+inline Result<uint32_t> Ufunc::count(guf_context context) {
+  detail::Record told;
+  uint32_t found = 0;
+  const guf_status status = guf_ufunc_count(context, &found, told);
+  return detail::result(status, told, [&] { return found; });
+}
+
+inline Result<std::string> Ufunc::name_at(uint32_t index, guf_context context) {
+  detail::Record told;
+  char name[2 * GUF_MAX_NAME + 2];
+  const guf_status status = guf_ufunc_name_at(context, index, name, sizeof name, told);
+  return detail::result(status, told, [&] { return std::string(name); });
+}
+
+inline Result<guf_ufunc_info> Ufunc::info() const {
+  detail::Record told;
+  guf_ufunc_info found = {};
+  found.struct_size = sizeof found;
+  const guf_status status = guf_ufunc_get_info(get(), &found, told);
+  return detail::result(status, told, [&] { return found; });
+}
+
+inline Result<std::vector<DType>> Ufunc::loop_types(uint32_t index) const {
+  detail::Record told;
+  guf_ufunc_info known = {};
+  known.struct_size = sizeof known;
+  guf_dtype types[GUF_MAX_OPERANDS];
+  guf_status status = guf_ufunc_get_info(get(), &known, told);
+  const int32_t count = known.nin + known.nout;
+  if (status == GUF_OK) status = guf_ufunc_loop_types(get(), index, count, types, told);
+  return detail::result(status, told, [&] { return std::vector<DType>(types, types + count); });
+}
+
+// What is destroyed by the library is given to it; what it does not take stays ours.
+inline Result<void> Ufunc::add(const std::vector<guf_dtype> &types, HostLoop loop,
+                               uint32_t flags) const {
+  auto *const kept = new HostLoop(std::move(loop));
+  guf_loop_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.kind = GUF_LOOP_STATUS;
+  desc.flags = flags;
+  desc.ntypes = static_cast<int32_t>(types.size());
+  desc.types = types.data();
+  desc.status = &detail::run_loop;
+  desc.user = kept;
+  desc.destroy = &detail::destroy<HostLoop>;
+  detail::Record told;
+  const guf_status status = guf_ufunc_add_loop(get(), &desc, told);
+  if (status != GUF_OK) delete kept;
+  return detail::done(status, told);
+}
+
+inline Result<void> Ufunc::add_module_loop(guf_module module, const std::string &function,
+                                           const std::vector<DType> &types) const {
+  const std::vector<guf_dtype> plain(types.begin(), types.end());
+  return check(guf_ufunc_add_module_loop, get(), module, function.c_str(),
+               static_cast<int32_t>(plain.size()), plain.data());
+}
+
+inline Result<void> Ufunc::set_reduction(const Ufunc &merge, const Ufunc &finish) const {
+  guf_reduction_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.merge = merge.get();
+  desc.finish = finish.get();
+  return check(guf_ufunc_set_reduction, get(), &desc);
+}
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_UFUNC_MAKE_HPP

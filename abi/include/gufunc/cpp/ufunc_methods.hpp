@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// reduce, accumulate, reduceat and at. Included by ufunc.hpp.
+#ifndef GUFUNC_CPP_UFUNC_METHODS_HPP
+#define GUFUNC_CPP_UFUNC_METHODS_HPP
+
+#include <gufunc/cpp/ufunc.hpp>
+#include <gufunc/cpp/ufunc_calls.hpp>
+
+namespace gufunc {
+
+namespace detail {
+
+// Arguments of reduce, and what they point to.
+struct ReduceCall {
+  ReduceCall(const Operand &source, const Operand &destination, const ReduceKeywords &keywords) {
+    source.write(input);
+    destination.write(output);
+    args.struct_size = sizeof args;
+    args.input = &input;
+    args.output = &output;
+    keywords.write(args);
+  }
+  guf_operand input, output;
+  guf_reduce_args args = {};
+};
+
+// Of accumulate, and with indices of reduceat.
+struct AccumulateCall {
+  AccumulateCall(const Operand &source, const Operand *places, const Operand &destination,
+                 const AccumulateKeywords &keywords) {
+    source.write(input);
+    destination.write(output);
+    args.struct_size = sizeof args;
+    args.input = &input;
+    args.output = &output;
+    if (places != nullptr) {
+      places->write(indices);
+      args.indices = &indices;
+    }
+    keywords.write(args);
+  }
+  guf_operand input, indices, output;
+  guf_accumulate_args args = {};
+};
+
+template <class Function, class Call>
+Result<Array> array_of(Function function, guf_ufunc ufunc, Call &call) {
+  Record told;
+  const guf_status status = function(ufunc, &call.args, told);
+  return result(status, told, [&] { return Array(call.output.array); });
+}
+
+}  // namespace detail
+
+inline Result<Array> Ufunc::reduce(const Operand &input, const ReduceKeywords &keywords) const {
+  detail::ReduceCall call(input, Operand(), keywords);
+  return detail::array_of(guf_reduce, get(), call);
+}
+
+inline Result<void> Ufunc::reduce_into(const Operand &input, const Operand &output,
+                                       const ReduceKeywords &keywords) const {
+  detail::ReduceCall call(input, output, keywords);
+  return check(guf_reduce, get(), &call.args);
+}
+
+inline Result<std::vector<Array>> Ufunc::reduce_several(const Operand &input,
+                                                        const std::vector<Operand> &outputs,
+                                                        const ReduceKeywords &keywords) const {
+  detail::ReduceCall call(input, Operand(), keywords);
+  detail::COperands out(outputs);
+  call.args.output = nullptr;
+  call.args.outputs = out.data();
+  call.args.noutputs = out.count();
+  detail::Record told;
+  const guf_status status = guf_reduce(get(), &call.args, told);
+  return detail::result(status, told, [&] { return detail::allocated(outputs, out); });
+}
+
+inline Result<Array> Ufunc::accumulate(const Operand &input,
+                                       const AccumulateKeywords &keywords) const {
+  detail::AccumulateCall call(input, nullptr, Operand(), keywords);
+  return detail::array_of(guf_accumulate, get(), call);
+}
+
+inline Result<void> Ufunc::accumulate_into(const Operand &input, const Operand &output,
+                                           const AccumulateKeywords &keywords) const {
+  detail::AccumulateCall call(input, nullptr, output, keywords);
+  return check(guf_accumulate, get(), &call.args);
+}
+
+inline Result<Array> Ufunc::reduceat(const Operand &input, const Operand &indices,
+                                     const AccumulateKeywords &keywords) const {
+  detail::AccumulateCall call(input, &indices, Operand(), keywords);
+  return detail::array_of(guf_reduceat, get(), call);
+}
+
+inline Result<void> Ufunc::reduceat_into(const Operand &input, const Operand &indices,
+                                         const Operand &output,
+                                         const AccumulateKeywords &keywords) const {
+  detail::AccumulateCall call(input, &indices, output, keywords);
+  return check(guf_reduceat, get(), &call.args);
+}
+
+template <class Indices, class Do>
+auto Ufunc::with_at(const Operand &array, const Indices &indices, const Operand &operand,
+                    const AtKeywords &keywords, Do act) const {
+  detail::COperands places(indices);
+  guf_operand changed, second;
+  array.write(changed);
+  operand.write(second);
+  guf_at_args args = {};
+  args.struct_size = sizeof args;
+  args.array = &changed;
+  args.indices = places.data();
+  args.nindices = places.count();
+  args.operand = operand.is_none() ? nullptr : &second;
+  keywords.write(args);
+  return act(args);
+}
+
+// ---- what they would do
+
+inline Result<Resolution> Ufunc::resolve_reduce(const Operand &input,
+                                                const ReduceKeywords &keywords) const {
+  const detail::ReduceCall call(input, Operand(), keywords);
+  return detail::resolved(guf_resolve_reduce, get(), call.args, 1);
+}
+
+inline Result<std::string> Ufunc::explain_reduce(const Operand &input,
+                                                 const ReduceKeywords &keywords) const {
+  const detail::ReduceCall call(input, Operand(), keywords);
+  return detail::explained(guf_explain_reduce, get(), call.args);
+}
+
+inline Result<Resolution> Ufunc::resolve_accumulate(const Operand &input,
+                                                    const AccumulateKeywords &keywords) const {
+  const detail::AccumulateCall call(input, nullptr, Operand(), keywords);
+  return detail::resolved(guf_resolve_accumulate, get(), call.args, 1);
+}
+
+inline Result<std::string> Ufunc::explain_accumulate(const Operand &input,
+                                                     const AccumulateKeywords &keywords) const {
+  const detail::AccumulateCall call(input, nullptr, Operand(), keywords);
+  return detail::explained(guf_explain_accumulate, get(), call.args);
+}
+
+inline Result<Resolution> Ufunc::resolve_reduceat(const Operand &input, const Operand &indices,
+                                                  const AccumulateKeywords &keywords) const {
+  const detail::AccumulateCall call(input, &indices, Operand(), keywords);
+  return detail::resolved(guf_resolve_reduceat, get(), call.args, 1);
+}
+
+inline Result<std::string> Ufunc::explain_reduceat(const Operand &input, const Operand &indices,
+                                                   const AccumulateKeywords &keywords) const {
+  const detail::AccumulateCall call(input, &indices, Operand(), keywords);
+  return detail::explained(guf_explain_reduceat, get(), call.args);
+}
+
+inline Result<Resolution> Ufunc::resolve_at(const Operand &array, Operands indices,
+                                            const Operand &operand,
+                                            const AtKeywords &keywords) const {
+  return with_at(array, indices, operand, keywords, [&](guf_at_args &args) {
+    return detail::resolved(guf_resolve_at, get(), args, 0);
+  });
+}
+
+inline Result<std::string> Ufunc::explain_at(const Operand &array, Operands indices,
+                                             const Operand &operand,
+                                             const AtKeywords &keywords) const {
+  return with_at(array, indices, operand, keywords,
+                 [&](guf_at_args &args) { return detail::explained(guf_explain_at, get(), args); });
+}
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_UFUNC_METHODS_HPP
