@@ -5,8 +5,8 @@
 #ifndef GUFUNC_GUFUNC_HPP
 #define GUFUNC_GUFUNC_HPP
 
+#include <gufunc/gufunc.h>
 #include <gufunc/cpp/module.hpp>
 #include <gufunc/cpp/ufunc.hpp>
-#include <gufunc/gufunc.h>
 
 #endif  // GUFUNC_GUFUNC_HPP

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case of the corpus: tests/conformance/corpus/README.md.
+#ifndef GUFUNC_BINDINGS_CPP_CORPUS_CALL_HPP
+#define GUFUNC_BINDINGS_CPP_CORPUS_CALL_HPP
+
+#include <gufunc/gufunc.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+using Json = nlohmann::json;
+
+// The bytes of a group.
+struct Blob {
+  std::vector<unsigned char> bytes;
+  const unsigned char *at(uint64_t place, uint64_t nbytes) const {
+    if (place > bytes.size() || nbytes > bytes.size() - place)
+      throw std::runtime_error("bytes outside the group's");
+    return bytes.data() + place;
+  }
+};
+
+// Memory of a case, and what lies in it at first.
+struct Buffer {
+  Buffer(const Json &json, const Blob &blob);
+  std::vector<unsigned char> memory;
+  unsigned char *data;
+  const unsigned char *before;
+  uint64_t nbytes;
+};
+
+// An operand, and where its elements lie.
+struct Placed {
+  gufunc::Operand operand;
+  int buffer = -1;
+  unsigned char *first = nullptr;
+  gufunc::DType dtype;
+  gufunc::Ints shape, strides;
+  bool swapped = false;
+};
+
+int64_t integer_of(const Json &json);
+
+class Case {
+ public:
+  Case(const Json &json, const Blob &blob);
+
+  // "" or how it differs from what is expected.
+  std::string judge(const std::vector<gufunc::Array> &made) const;
+  std::string judge(const gufunc::Error &error) const;
+
+  const Json &json;
+  const Blob &blob;
+  std::vector<Buffer> buffers;
+  std::vector<Placed> inputs, outputs, indices;
+  std::optional<Placed> where, initial;
+  mutable uint32_t events = 0;
+
+ private:
+  Placed placed(const Json &operand);
+  std::vector<Placed> all_placed(const char *key);
+  std::string result(const Json &wanted, const Placed &given) const;
+  std::string result(const Json &wanted, const gufunc::Array &made) const;
+  std::string others_kept(const std::vector<const Placed *> &written) const;
+};
+
+// Makes the call or method; the outputs that were allocated.
+std::vector<gufunc::Array> call(const Case &one, gufunc::Device device);
+
+// "" or which of `count` elements in C order is wrong.
+std::string elements(const Json &wanted, const Blob &blob, gufunc::DType dtype, uint64_t count,
+                     const unsigned char *found);
+
+#endif  // GUFUNC_BINDINGS_CPP_CORPUS_CALL_HPP

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The corpus through gufunc.hpp: corpus_runner CORPUS_FOLDER DEVICE MODULE.so...
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "corpus_call.hpp"
+
+static std::vector<unsigned char> file_of(const std::filesystem::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<unsigned char> bytes{std::istreambuf_iterator<char>(file), {}};
+  if (bytes.empty()) throw std::runtime_error(path.string() + " cannot be read");
+  return bytes;
+}
+
+// The array of a .npy file of version 1.0.
+static std::vector<unsigned char> blob_of(const std::filesystem::path &path) {
+  std::vector<unsigned char> bytes = file_of(path);
+  if (bytes.size() < 10 || bytes[6] != 1) throw std::runtime_error(path.string() + " is no .npy");
+  bytes.erase(bytes.begin(), bytes.begin() + 10 + bytes[8] + 256 * bytes[9]);
+  return bytes;
+}
+
+// Runs a case; "" or why it failed.
+static std::string run(const Json &json, const Blob &blob, gufunc::Device device) try {
+  Case one(json, blob);
+  try {
+    const std::vector<gufunc::Array> made = call(one, device);
+    device.synchronize();
+    return one.judge(made);
+  } catch (const gufunc::Error &error) {
+    return one.judge(error);
+  }
+} catch (const std::exception &failure) {
+  return failure.what();
+}
+
+int main(int argc, char **argv) try {
+  if (argc < 3) {
+    std::fprintf(stderr, "corpus_runner CORPUS_FOLDER DEVICE MODULE.so...\n");
+    return 2;
+  }
+  const gufunc::Device device{std::string(argv[2])};
+  std::vector<gufunc::Module> modules;
+  for (int k = 3; k < argc; ++k) modules.emplace_back(argv[k]);
+  std::vector<std::filesystem::path> groups;
+  for (const auto &entry : std::filesystem::directory_iterator(argv[1]))
+    if (entry.path().extension() == ".json") groups.push_back(entry.path());
+  std::sort(groups.begin(), groups.end());
+  int count = 0, failed = 0;
+  for (std::filesystem::path &path : groups) {
+    const std::vector<unsigned char> text = file_of(path);
+    const Json group = Json::parse(text.begin(), text.end());
+    const Blob blob{blob_of(path.replace_extension(".npy"))};
+    if (group.at("format") != 1) throw std::runtime_error(path.string() + ": another format");
+    for (const Json &json : group.at("cases")) {
+      const std::string why = run(json, blob, device);
+      ++count;
+      if (why.empty()) continue;
+      ++failed;
+      std::printf("%s: %s\n", json.at("id").get<std::string>().c_str(), why.c_str());
+    }
+  }
+  std::printf("%d cases, %d passed, %d failed\n", count, count - failed, failed);
+  return failed != 0 || count == 0;
+} catch (const std::exception &failure) {
+  std::fprintf(stderr, "%s\n", failure.what());
+  return 1;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a case came to what it has to.
+#include <cmath>
+#include <cstdio>
+
+#include "corpus_call.hpp"
+
+// ---- elements
+
+namespace {
+
+// A float by its bits.
+template <class Bits, class Value, int Mantissa, int Exponent>
+struct Real {
+  static constexpr Bits kMagnitude = static_cast<Bits>(~Bits{0}) >> 1U;
+  static constexpr Bits kInfinity = ((Bits{1} << Exponent) - 1) << Mantissa;
+  static Bits bits(const unsigned char *place) {
+    Bits read;
+    std::memcpy(&read, place, sizeof read);
+    return read;
+  }
+  static double value(const unsigned char *place) {
+    Value read;
+    std::memcpy(&read, place, sizeof read);
+    return static_cast<double>(read);
+  }
+  static bool nan(Bits x) { return (x & kMagnitude) > kInfinity; }
+  static bool same(const unsigned char *found, const unsigned char *wanted) {
+    const Bits a = bits(found), b = bits(wanted);
+    return a == b || (nan(a) && nan(b));
+  }
+  // Steps from -inf on; 0 and -0 are one.
+  static int64_t rank(Bits x) {
+    const auto size = static_cast<int64_t>(x & kMagnitude);
+    return x == (x & kMagnitude) ? size : -size;
+  }
+  static bool near(const unsigned char *found, const unsigned char *wanted, int64_t ulp) {
+    const Bits a = bits(found), b = bits(wanted);
+    if (ulp == 0 || nan(a) || nan(b)) return same(found, wanted);
+    const int64_t x = rank(a), y = rank(b);
+    return x == y || (x < y ? static_cast<uint64_t>(y) - static_cast<uint64_t>(x)
+                            : static_cast<uint64_t>(x) - static_cast<uint64_t>(y)) <=
+                         static_cast<uint64_t>(ulp);
+  }
+  // Of the parts of a complex number.
+  static bool near_complex(const unsigned char *found, const unsigned char *wanted, int64_t ulp) {
+    const double largest =
+        std::max(std::abs(value(wanted)), std::abs(value(wanted + sizeof(Bits))));
+    const double step =
+        largest > 0 && std::isfinite(largest) ? std::ldexp(1, std::ilogb(largest) - Mantissa) : 0;
+    for (size_t k = 0; k < 2; ++k, found += sizeof(Bits), wanted += sizeof(Bits)) {
+      if (same(found, wanted)) continue;
+      const double difference = std::abs(value(found) - value(wanted));
+      if (ulp == 0 || !(difference <= static_cast<double>(ulp) * step)) return false;
+    }
+    return true;
+  }
+};
+using F16 = Real<uint16_t, uint16_t, 10, 5>;
+using BF16 = Real<uint16_t, uint16_t, 7, 8>;
+using F32 = Real<uint32_t, float, 23, 8>;
+using F64 = Real<uint64_t, double, 52, 11>;
+
+bool right(gufunc::DType dtype, uint32_t itemsize, const unsigned char *found,
+           const unsigned char *wanted, int64_t ulp) {
+  switch (dtype.get()) {
+    case GUF_F16:
+      return F16::near(found, wanted, ulp);
+    case GUF_BF16:
+      return BF16::near(found, wanted, ulp);
+    case GUF_F32:
+      return F32::near(found, wanted, ulp);
+    case GUF_F64:
+      return F64::near(found, wanted, ulp);
+    case GUF_C64:
+      return F32::near_complex(found, wanted, ulp);
+    case GUF_C128:
+      return F64::near_complex(found, wanted, ulp);
+    default:
+      return std::memcmp(found, wanted, itemsize) == 0;
+  }
+}
+
+// Calls `visit` with each element's address, in C order.
+template <class Visit>
+void walk(const Placed &placed, Visit visit) {
+  std::vector<int64_t> index(placed.shape.size(), 0);
+  for (const int64_t extent : placed.shape)
+    if (extent == 0) return;
+  unsigned char *place = placed.first;
+  for (;;) {
+    visit(place);
+    size_t axis = index.size();
+    for (; axis > 0; --axis) {
+      place += placed.strides[axis - 1];
+      if (++index[axis - 1] < placed.shape[axis - 1]) break;
+      place -= placed.strides[axis - 1] * placed.shape[axis - 1];
+      index[axis - 1] = 0;
+    }
+    if (axis == 0) return;
+  }
+}
+
+std::string shape_differs(const Json &wanted, gufunc::DType dtype, const gufunc::Ints &shape) {
+  if (wanted.at("dtype") != dtype.name()) return std::string("dtype ") + dtype.name();
+  if (wanted.at("shape") != Json(std::vector<int64_t>(shape.begin(), shape.end())))
+    return "shape " + Json(std::vector<int64_t>(shape.begin(), shape.end())).dump();
+  return "";
+}
+
+}  // namespace
+
+std::string elements(const Json &wanted, const Blob &blob, gufunc::DType dtype, uint64_t count,
+                     const unsigned char *found) {
+  const guf_dtype_info info = dtype.info();
+  const int64_t ulp = wanted.at("ulp");
+  if (wanted.at("nbytes") != count * info.itemsize) return "the result's number of bytes";
+  const unsigned char *right_ones = blob.at(wanted.at("at"), count * info.itemsize);
+  const unsigned char *defined =
+      wanted.contains("defined") ? blob.at(wanted.at("defined"), count) : nullptr;
+  for (uint64_t k = 0; k < count; ++k) {
+    const uint64_t place = k * info.itemsize;
+    if (defined != nullptr && defined[k] == 0) continue;
+    if (!right(dtype, info.itemsize, found + place, right_ones + place, ulp))
+      return "element " + std::to_string(k) + " of " + info.name;
+  }
+  return "";
+}
+
+// ---- results
+
+std::string Case::result(const Json &wanted, const Placed &given) const {
+  std::string why = shape_differs(wanted, given.dtype, given.shape);
+  if (!why.empty()) return why;
+  const guf_dtype_info info = given.dtype.info();
+  const size_t part = info.kind == GUF_KIND_COMPLEX ? info.itemsize / 2 : info.itemsize;
+  std::vector<unsigned char> all;
+  walk(given, [&](const unsigned char *place) {
+    for (size_t k = 0; k < info.itemsize; ++k)
+      all.push_back(place[given.swapped ? k / part * part + part - 1 - k % part : k]);
+  });
+  return elements(wanted, blob, given.dtype, all.size() / info.itemsize, all.data());
+}
+
+std::string Case::result(const Json &wanted, const gufunc::Array &made) const {
+  const gufunc::Ints shape = made.shape(), strides = made.strides();
+  std::string why = shape_differs(wanted, made.dtype(), shape);
+  if (!why.empty()) return why;
+  if (wanted.contains("strides") && made.size() != 0) {
+    std::vector<int64_t> found;
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      if (shape[axis] > 1) found.push_back(strides[axis]);
+    if (wanted.at("strides") != Json(found)) return "strides " + Json(found).dump();
+  }
+  std::vector<unsigned char> all(made.nbytes() + 1);
+  made.copy_to_host(all.data(), made.nbytes());
+  return elements(wanted, blob, made.dtype(), made.size(), all.data());
+}
+
+// All bytes are as they were but those of what was written.
+std::string Case::others_kept(const std::vector<const Placed *> &written) const {
+  for (size_t number = 0; number < buffers.size(); ++number) {
+    const Buffer &buffer = buffers[number];
+    std::vector<bool> touched(buffer.nbytes);
+    for (const Placed *placed : written) {
+      if (placed->buffer != static_cast<int>(number)) continue;
+      const uint32_t itemsize = placed->dtype.info().itemsize;
+      walk(*placed, [&](const unsigned char *place) {
+        for (uint32_t k = 0; k < itemsize; ++k)
+          touched[static_cast<size_t>(place - buffer.data) + k] = true;
+      });
+    }
+    for (size_t k = 0; k < buffer.nbytes; ++k)
+      if (!touched[k] && buffer.data[k] != buffer.before[k])
+        return "byte " + std::to_string(k) + " of buffer " + std::to_string(number) + " changed";
+  }
+  return "";
+}
+
+std::string Case::judge(const gufunc::Error &error) const {
+  const Json &expect = json.at("expect");
+  const std::string told = std::string(error.name()) + " \"" + error.what() + "\"";
+  if (expect.at("status") != error.name())
+    return told + ", wanted " + expect.at("status").get<std::string>();
+  const std::string message = expect.value("message", "");
+  if (std::string(error.what()).compare(0, message.size(), message) != 0)
+    return told + ", wanted \"" + message + "\"";
+  return expect.value("written", false) ? "" : others_kept({});
+}
+
+std::string Case::judge(const std::vector<gufunc::Array> &made) const {
+  const Json &expect = json.at("expect");
+  if (expect.at("status") != "GUF_OK")
+    return "GUF_OK, wanted " + expect.at("status").get<std::string>();
+  if (expect.contains("events") && expect.at("events") != events)
+    return "events " + std::to_string(events);
+  std::vector<const Placed *> written;
+  size_t fresh = 0, number = 0;
+  for (const Json &wanted : expect.at("results")) {
+    const Placed *given = nullptr;
+    if (expect.contains("inouts"))
+      given = &inputs.at(expect.at("inouts").at(number));
+    else if (json.at("method") == "at")
+      given = &inputs[0];
+    else if (!outputs.empty())
+      given = &outputs.at(number);
+    const bool lies_there = given != nullptr && given->operand.is_tensor();
+    const std::string why = lies_there ? result(wanted, *given) : result(wanted, made.at(fresh++));
+    if (!why.empty()) return why;
+    if (lies_there) written.push_back(given);
+    ++number;
+  }
+  if (fresh != made.size()) return std::to_string(made.size()) + " results";
+  return others_kept(written);
+}
