@@ -103,7 +103,7 @@ struct Record {
 };
 
 #ifdef GUFUNC_NO_EXCEPTIONS
-inline Expected<void> done(guf_status status, const Record told) {
+inline Expected<void> done(guf_status status, const Record &told) {
   if (status == GUF_OK) return {};
   return Error(status, told.error);
 }
@@ -117,10 +117,10 @@ inline Expected<bool> answer(guf_status status, const Record &told, guf_status n
   return Error(status, told.error);
 }
 #else
-[[noreturn, gnu::cold, gnu::noinline]] inline void raise(guf_status status, const Record told) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void raise(guf_status status, const Record &told) {
   throw Error(status, told.error);
 }
-inline void done(guf_status status, const Record told) {
+inline void done(guf_status status, const Record &told) {
   if (__builtin_expect(status != GUF_OK, 0)) raise(status, told);
 }
 template <class Make>

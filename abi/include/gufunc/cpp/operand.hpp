@@ -7,6 +7,7 @@
 #include <gufunc/cpp/dtype.hpp>
 #include <gufunc/cpp/handle.hpp>
 
+#include <algorithm>
 #include <complex>
 #include <type_traits>
 
@@ -20,46 +21,68 @@ class Array;
 class Operand {
  public:
   // An output to allocate, or no mask.
-  Operand() = default;
+  Operand() noexcept {}
+  Operand(const Operand &other) : made_(other.made_), has_strides_(other.has_strides_) {
+    if (!is_tensor()) return;
+    tensor_ = other.tensor_;
+    const size_t count = static_cast<size_t>(tensor_.ndim) * (has_strides_ ? 2 : 1);
+    if (other.more_) more_.reset(new int64_t[count]);
+    std::copy_n(other.more_ ? other.more_.get() : other.inside_, count,
+                more_ ? more_.get() : inside_);
+  }
+  Operand &operator=(const Operand &other) {
+    if (this == &other) return *this;
+    Operand copy(other);
+    made_ = copy.made_;
+    has_strides_ = copy.has_strides_;
+    if (!is_tensor()) return *this;
+    more_ = std::move(copy.more_);
+    tensor_ = copy.tensor_;
+    if (!more_) std::copy_n(copy.inside_, kInside, inside_);
+    return *this;
+  }
   // Any contiguous container with data() and size(), as one dimension; read-only if its elements
   // are const.
   template <class C, class T = std::remove_pointer_t<decltype(std::declval<C &>().data())>,
             std::enable_if_t<!std::is_base_of_v<Array, C>, int> = 0>
   Operand(C &container) : Operand(container.data(), {static_cast<int64_t>(container.size())}) {}
   template <class T>
-  Operand(T *data, Ints shape) : Operand(dtype_of<std::remove_const_t<T>>(), data, shape) {
-    if (std::is_const_v<T>) flags_ = GUF_TENSOR_READ_ONLY;
+  Operand(T *data, const Ints &shape) : Operand(dtype_of<std::remove_const_t<T>>(), data, shape) {
+    if (std::is_const_v<T>) read_only();
   }
   template <class T>
-  Operand(T *data, Ints shape, Ints strides) : Operand(data, std::move(shape)) {
-    strides_ = std::move(strides);
-    has_strides_ = true;
+  Operand(T *data, const Ints &shape, const Ints &strides)
+      : Operand(dtype_of<std::remove_const_t<T>>(), data, shape, strides) {
+    if (std::is_const_v<T>) read_only();
   }
   // Elements of a type that C++ does not have: times, records, float16.
-  Operand(DType dtype, const void *data, Ints shape)
-      : kind_(GUF_OPERAND_TENSOR), dtype_(dtype), shape_(std::move(shape)) {
-    value_[0] = reinterpret_cast<uint64_t>(data);
+  Operand(DType dtype, const void *data, const Ints &shape) {
+    place(dtype, data, shape, shape.size());
   }
-  Operand(DType dtype, const void *data, Ints shape, Ints strides)
-      : Operand(dtype, data, std::move(shape)) {
-    strides_ = std::move(strides);
+  // There have to be as many strides as extents.
+  Operand(DType dtype, const void *data, const Ints &shape, const Ints &strides) {
+    int64_t *const behind = place(dtype, data, shape, 2 * shape.size());
+    std::copy_n(strides.data(), std::min(strides.size(), shape.size()), behind);
     has_strides_ = true;
   }
-  Operand(guf_array array) : kind_(GUF_OPERAND_ARRAY), array_(array) {}
+  Operand(guf_array array) {
+    made_.kind = GUF_OPERAND_ARRAY;
+    made_.array = array;
+  }
   // Python-like scalars: numbers take the type of the other operands, a bool is one.
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Operand(T value) {
     static_assert(!std::is_same_v<T, long double>, "no dtype of libgufunc is long double");
     if constexpr (std::is_same_v<T, bool>) {
-      kind_ = GUF_OPERAND_SCALAR;
-      dtype_ = GUF_BOOL;
-      value_[0] = value ? 1 : 0;
+      made_.kind = GUF_OPERAND_SCALAR;
+      made_.dtype = GUF_BOOL;
+      made_.value[0] = value ? 1 : 0;
     } else if constexpr (std::is_floating_point_v<T>) {
       set_parts(GUF_OPERAND_WEAK_FLOAT, static_cast<double>(value), 0);
     } else {
-      value_[0] = static_cast<uint64_t>(value);
-      const bool beyond = std::is_unsigned_v<T> && value_[0] >> 63U != 0;
-      kind_ = beyond ? GUF_OPERAND_WEAK_INT_HUGE : GUF_OPERAND_WEAK_INT;
+      made_.value[0] = static_cast<uint64_t>(value);
+      const bool beyond = std::is_unsigned_v<T> && made_.value[0] >> 63U != 0;
+      made_.kind = beyond ? GUF_OPERAND_WEAK_INT_HUGE : GUF_OPERAND_WEAK_INT;
     }
   }
   Operand(std::complex<double> value) {
@@ -69,17 +92,17 @@ class Operand {
   template <class T>
   static Operand scalar(T value) {
     Operand made;
-    made.kind_ = GUF_OPERAND_SCALAR;
-    made.dtype_ = dtype_of<T>();
-    static_assert(sizeof value <= sizeof made.value_);
-    __builtin_memcpy(made.value_, &value, sizeof value);
+    made.made_.kind = GUF_OPERAND_SCALAR;
+    made.made_.dtype = dtype_of<T>();
+    static_assert(sizeof value <= sizeof made.made_.value);
+    __builtin_memcpy(made.made_.value, &value, sizeof value);
     return made;
   }
   static Operand scalar(DType dtype, const void *element, size_t itemsize) {
     Operand made;
-    made.kind_ = GUF_OPERAND_SCALAR;
-    made.dtype_ = dtype;
-    __builtin_memcpy(made.value_, element, itemsize < 16 ? itemsize : 16);
+    made.made_.kind = GUF_OPERAND_SCALAR;
+    made.made_.dtype = dtype;
+    __builtin_memcpy(made.made_.value, element, itemsize < 16 ? itemsize : 16);
     return made;
   }
   // A Python-like int of any size: its magnitude, or that it is beyond 64 bits.
@@ -87,13 +110,13 @@ class Operand {
     Operand made;
     const uint64_t least = uint64_t{1} << 63U;
     if (!beyond && magnitude < least + (negative ? 1 : 0)) {
-      made.kind_ = GUF_OPERAND_WEAK_INT;
-      made.value_[0] = negative ? 0 - magnitude : magnitude;
+      made.made_.kind = GUF_OPERAND_WEAK_INT;
+      made.made_.value[0] = negative ? 0 - magnitude : magnitude;
       return made;
     }
-    made.kind_ = GUF_OPERAND_WEAK_INT_HUGE;
-    made.value_[0] = beyond ? UINT64_MAX : magnitude;
-    made.value_[1] = (negative ? 1U : 0U) + (beyond ? 2U : 0U);
+    made.made_.kind = GUF_OPERAND_WEAK_INT_HUGE;
+    made.made_.value[0] = beyond ? UINT64_MAX : magnitude;
+    made.made_.value[1] = (negative ? 1U : 0U) + (beyond ? 2U : 0U);
     return made;
   }
 
@@ -102,20 +125,14 @@ class Operand {
   Operand &swapped(bool yes = true) { return set_flag(GUF_TENSOR_SWAPPED, yes); }
   // The device whose memory the elements lie in.
   Operand &on(guf_device device) {
-    device_ = device;
+    if (is_tensor()) tensor_.device = device;
     return *this;
   }
 
   // Writes the C operand; valid while this Operand lives and stays where it is.
   void write(guf_operand &operand) const {
-    operand.kind = kind_;
-    operand.dtype = dtype_;
-    operand.flags = operand.reserved = 0;
-    operand.array = array_;
-    operand.tensor = nullptr;
-    if (kind_ == GUF_OPERAND_TENSOR) operand.tensor = &tensor();
-    operand.value[0] = value_[0];
-    operand.value[1] = value_[1];
+    operand = made_;
+    if (made_.kind == GUF_OPERAND_TENSOR) operand.tensor = &tensor();
   }
   guf_operand c_operand() const {
     guf_operand operand;
@@ -124,45 +141,44 @@ class Operand {
   }
   // Of elements in memory.
   const guf_tensor &tensor() const {
-    tensor_.struct_size = sizeof(guf_tensor);
-    tensor_.dtype = dtype_;
-    tensor_.ndim = shape_.count();
-    tensor_.flags = flags_;
-    tensor_.address = value_[0];
-    tensor_.shape = shape_.data();
-    tensor_.strides = has_strides_ ? strides_.data() : nullptr;
-    tensor_.device = device_;
+    const int64_t *const numbers = more_ ? more_.get() : inside_;
+    tensor_.shape = numbers;
+    tensor_.strides = has_strides_ ? numbers + tensor_.ndim : nullptr;
     return tensor_;
   }
-  bool is_none() const noexcept { return kind_ == GUF_OPERAND_NONE; }
-  bool is_tensor() const noexcept { return kind_ == GUF_OPERAND_TENSOR; }
+  bool is_none() const noexcept { return made_.kind == GUF_OPERAND_NONE; }
+  bool is_tensor() const noexcept { return made_.kind == GUF_OPERAND_TENSOR; }
 
  private:
   void set_parts(int32_t kind, double real, double imaginary) {
-    kind_ = kind;
-    __builtin_memcpy(&value_[0], &real, sizeof real);
-    __builtin_memcpy(&value_[1], &imaginary, sizeof imaginary);
+    made_.kind = kind;
+    __builtin_memcpy(&made_.value[0], &real, sizeof real);
+    __builtin_memcpy(&made_.value[1], &imaginary, sizeof imaginary);
   }
   Operand &set_flag(uint32_t flag, bool yes) {
-    flags_ = yes ? flags_ | flag : flags_ & ~flag;
+    if (is_tensor()) tensor_.flags = yes ? tensor_.flags | flag : tensor_.flags & ~flag;
     return *this;
   }
+  // Room for `count` numbers, of which the first are the shape; where the others begin.
+  int64_t *place(DType dtype, const void *data, const Ints &shape, size_t count) {
+    made_.kind = GUF_OPERAND_TENSOR;
+    tensor_.struct_size = sizeof(guf_tensor);
+    tensor_.dtype = dtype;
+    tensor_.ndim = shape.count();
+    tensor_.flags = 0;
+    tensor_.address = reinterpret_cast<uint64_t>(data);
+    tensor_.device = nullptr;
+    if (count > kInside) more_.reset(new int64_t[count]);
+    return std::copy_n(shape.data(), shape.size(), more_ ? more_.get() : inside_);
+  }
 
-  int32_t kind_ = GUF_OPERAND_NONE;
-  guf_dtype dtype_ = 0;
-  uint32_t flags_ = 0;
+  static constexpr size_t kInside = 8;
+  guf_operand made_ = {};
+  std::unique_ptr<int64_t[]> more_;
   bool has_strides_ = false;
-  guf_array array_ = nullptr;
-  guf_device device_ = nullptr;
-  uint64_t value_[2] = {};  // a number's; of elements in memory their address
-  Ints shape_, strides_;
-  // Filled in whenever the C operand is written: nothing to copy.
-  struct Scratch : guf_tensor {
-    Scratch() {}
-    Scratch(const Scratch &) : Scratch() {}
-    Scratch &operator=(const Scratch &) { return *this; }
-  };
-  mutable Scratch tensor_;
+  // Of elements in memory only: their tensor, its shape and strides.
+  mutable guf_tensor tensor_;
+  int64_t inside_[kInside];
 };
 
 using Operands = std::initializer_list<Operand>;
