@@ -83,13 +83,13 @@ int main(int argc, char **argv) try {
   a.fill(1.0), b.fill(2.0);
   std::vector<double> x{1}, y{2}, z{0};
   const double most = argc > 1 ? std::atof(argv[1]) : 1e9;
-  const double worst = std::max(
-      over_c(
-          "arrays", [&] { call_in_c(add.get(), a.get(), b.get(), out.get()); },
-          [&] { add({a, b}, {out}); }),
-      over_c(
-          "vectors", [&] { call_in_c(add.get(), x.data(), y.data(), z.data()); },
-          [&] { add({x, y}, {z}); }));
+  const double worst =
+      std::max(over_c(
+                   "arrays", [&] { call_in_c(add.get(), a.get(), b.get(), out.get()); },
+                   [&] { add({a, b}, {out}); }),
+               over_c(
+                   "vectors", [&] { call_in_c(add.get(), x.data(), y.data(), z.data()); },
+                   [&] { add({x, y}, {z}); }));
   return worst > most || out.to_vector()[0] != 3 || z[0] != 3;
 } catch (const gufunc::Error &error) {
   std::fprintf(stderr, "%s: %s\n", error.name(), error.what());

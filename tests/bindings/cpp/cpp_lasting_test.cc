@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only shows over time: memory that is not given back, and messages of other threads' calls.
+#include <gtest/gtest.h>
+#include <gufunc/gufunc.hpp>
+
+#include <unistd.h>
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+namespace {
+
+// Bytes of the process that are in memory.
+int64_t resident() {
+  std::ifstream file("/proc/self/statm");
+  int64_t size = 0, pages = 0;
+  file >> size >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+TEST(CppLasting, AMillionOfEachLeavesNothing) {
+  const gufunc::Ufunc add("add");
+  const gufunc::Device cpu("cpu");
+  const gufunc::Context context = gufunc::Context::create();
+  std::vector<double> values(64, 1);
+  int64_t before = 0;
+  constexpr int kCycles = 1'000'000;
+  for (int k = 0; k < kCycles; ++k) {
+    const gufunc::Array array = gufunc::Array::alloc(GUF_F64, {64});
+    const gufunc::Array view = array.slice({{1}});
+    const gufunc::Operand operand(values.data(), {1, 1, 1, 1, 1, 1, 1, 1, 1, 64});
+    const gufunc::Ufunc same = add;
+    if (k % 16 == 0) {
+      const gufunc::Array sum = add({operand, 1});
+      const gufunc::Array wrapped = gufunc::Array::wrap(values, [] {});
+      const gufunc::Event event(cpu);
+      const gufunc::Ufunc found("multiply");
+    }
+    if (k == kCycles / 4) before = resident();
+  }
+  gufunc::poll();
+  EXPECT_LT(resident() - before, 2 << 20);
+}
+
+TEST(CppLasting, EveryThreadReadsItsOwnMessage) {
+  constexpr int kThreads = 8, kCalls = 12500;
+  std::atomic<int> wrong{0}, told{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      const gufunc::Ufunc add("add");
+      const std::vector<double> a(static_cast<size_t>(thread) + 2);
+      for (int k = 0; k < kCalls; ++k) {
+        const std::vector<double> b(static_cast<size_t>(k % 50) + 100);
+        const std::string wanted = "operands could not be broadcast together with shapes (" +
+                                   std::to_string(a.size()) + ",) (" + std::to_string(b.size()) +
+                                   ",) ";
+        try {
+          add({a, b});
+        } catch (const gufunc::Error &error) {
+          ++told;
+          if (error.status() != GUF_E_SHAPE || std::string(error.what()).rfind(wanted, 0) != 0)
+            ++wrong;
+        }
+      }
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(told, kThreads * kCalls);
+  EXPECT_EQ(wrong, 0);
+}
+
+// Arrays and events die on threads that did not make them, while those that did go on.
+TEST(CppLasting, WhatOneThreadMadeAnotherReleases) {
+  std::vector<gufunc::Array> made;
+  const gufunc::Device cpu("cpu");
+  for (int round = 0; round < 200; ++round) {
+    for (int k = 0; k < 50; ++k) made.push_back(gufunc::Array::alloc(GUF_F64, {k + 1}, cpu));
+    std::thread([taken = std::move(made)]() mutable { taken.clear(); }).join();
+    made.clear();
+  }
+  EXPECT_EQ(gufunc::Array::alloc(GUF_F64, {3}).size(), 3U);
+}
+
+}  // namespace
