@@ -110,6 +110,17 @@ GUF_BLOCKING(guf_kernel_launch)
 %feature("abi:raw_only", "takes a module that is linked into a C or C++ program") guf_module_register;
 %feature("abi:raw_only", "devices are immortal: counting them does nothing") guf_device_retain;
 %feature("abi:raw_only", "devices are immortal: counting them does nothing") guf_device_release;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_array_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_context_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_event_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_graph_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_kernel_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_module_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_plan_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_stream_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_ufunc_retain;
+%feature("abi:raw_only", "the version's text is enough") guf_version;
+%feature("abi:raw_only", "the name says it, and the error's message more") guf_status_text;
 
 %include <stdint.i>
 

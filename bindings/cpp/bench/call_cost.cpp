@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call through gufunc.hpp costs over the same call in C, n = 1: call_cost [MOST_NS]. Both run
-// in turns in one process, and the least of each counts. Ends with 1 when C++ costs more than
+// What a call through gufunc.hpp costs over the same call in C, n = 1: call_cost [MOST_NS]. Both
+// run in turns in one process, and the least of each counts. Ends with 1 when C++ costs more than
 // MOST_NS over C.
 #include <algorithm>
 #include <chrono>

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of one's own: a module that gufcc compiled, and a loop that is a C++ lambda:
+// own_functions MODULES_FOLDER.
+#include <cmath>
+#include <cstdio>
+#include <gufunc/gufunc.hpp>
+
+int main(int, char **argv) try {
+  const gufunc::Module module(std::string(argv[1]) + "/discriminant.so");
+  std::vector<float> a{0, .25F, .5F}, b{10, 10.1F, 10.5F};
+  std::puts(gufunc::Ufunc("discriminant")({a, b, 1}).str().c_str());
+
+  const gufunc::Ufunc hypot = gufunc::Ufunc::create("hypot", 2, 1);
+  hypot.add_function<double(double, double)>(
+      [](double x, double y) { return std::sqrt(x * x + y * y); }, GUF_LOOP_ANY_THREAD);
+  std::puts(hypot({3, 4.0}).str().c_str());
+  std::puts(hypot({a, 1}).str().c_str());  // float32 is cast to the loop's float64
+  return 0;
+} catch (const gufunc::Error &error) {
+  std::fprintf(stderr, "%s: %s\n", error.name(), error.what());
+  return 1;
+}

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The table "C function x language": which function of the C interface each language's safe layer
+uses. Reads the bindings' sources; what the generators wrote does not count. A function that a
+language does not use has to be listed in bindings/gufunc.i as abi:raw_only, or as
+abi:raw_only_<language> for that language alone, with the reason.
+
+    coverage.py [--write] [--allow-missing] [--root FOLDER]
+
+Without --write the table in docs/bindings.md is compared. --allow-missing: a language without any
+source is no failure, its column says so."""
+
+import argparse
+import pathlib
+import re
+import sys
+
+PAGE, INTERFACE = 'docs/bindings.md', 'bindings/gufunc.i'
+BEGIN, END = '<!-- coverage: begin -->', '<!-- coverage: end -->'
+FEATURE = re.compile(r'%feature\("abi:raw_only(?:_(\w+))?",\s*"([^"]+)"\)\s*(\w+);')
+DECLARED = re.compile(r'^GUF_API\s[^;(]*?\b(guf_\w+)\(', re.MULTILINE)
+# Comments say the names of functions, too.
+COMMENTS = {
+    'c': re.compile(r'//[^\n]*|/\*.*?\*/', re.DOTALL),
+    'hash': re.compile(r'"""(?:.|\n)*?"""|#[^\n]*'),
+}
+
+
+def camel(name):
+    """guf_array_alloc as Go's generated layer has it: cArrayAlloc."""
+    return 'c' + ''.join(word.capitalize() for word in name.split('_')[1:])
+
+
+class Language:
+    def __init__(self, title, key, globs, comments, generated=(), spelling=None):
+        self.title, self.key, self.globs = title, key, globs
+        self.comments, self.generated, self.spelling = COMMENTS[comments], generated, spelling
+
+    def words(self, root):
+        """Every word of its safe layer; None where there is no source."""
+        files = sorted({path for pattern in self.globs for path in root.glob(pattern)})
+        files = [path for path in files if path.name not in self.generated]
+        if not files:
+            return None
+        texts = [self.comments.sub(' ', path.read_text()) for path in files]
+        return set(re.findall(r'\w+', '\n'.join(texts)))
+
+    def uses(self, words, function):
+        spelled = {function, f'z{function}'}
+        return bool(spelled & words or self.spelling and self.spelling(function) in words)
+
+
+LANGUAGES = [
+    Language(
+        'C++', 'cpp', ['abi/include/gufunc/gufunc.hpp', 'abi/include/gufunc/cpp/*.hpp'], 'c'
+    ),
+    Language(
+        'Python',
+        'python',
+        ['bindings/python/**/*.py', 'bindings/python/**/*.c', 'bindings/python/**/*.h'],
+        'hash',
+        ('setup.py',),
+    ),
+    Language('Rust', 'rust', ['bindings/rust/gufunc/src/**/*.rs'], 'c'),
+    Language(
+        'Go',
+        'go',
+        ['bindings/go/*.go', 'bindings/go/*.[ch]'],
+        'c',
+        ('zcalls.go', 'zcalls.h'),
+        camel,
+    ),
+    Language('Julia', 'julia', ['bindings/julia/src/*.jl'], 'hash', ('ffi.jl',)),
+]
+
+
+def functions(root):
+    """Every function that gufunc/gufunc.h declares, in its order."""
+    include = root / 'abi/include/gufunc'
+    headers = re.findall(r'#include "(\w+\.h)"', (include / 'gufunc.h').read_text())
+    texts = [(include / header).read_text() for header in headers]
+    return list(dict.fromkeys(name for text in texts for name in DECLARED.findall(text)))
+
+
+def exceptions(root):
+    """(language or '', function) to the reason."""
+    text = (root / INTERFACE).read_text()
+    return {(language or '', name): why for language, why, name in FEATURE.findall(text)}
+
+
+def table(root):
+    """The lines of the table, what is neither used nor excepted, and the languages not there."""
+    names, excepted = functions(root), exceptions(root)
+    words = {language: language.words(root) for language in LANGUAGES}
+    lines = ['| function | ' + ' | '.join(one.title for one in LANGUAGES) + ' |']
+    lines.append('|---|' + '---|' * len(LANGUAGES))
+    open_ones = []
+    for name in names:
+        row = []
+        for language in LANGUAGES:
+            raw_only = ('', name) in excepted or (language.key, name) in excepted
+            if words[language] is None:
+                row.append('')
+            elif language.uses(words[language], name):
+                row.append('yes')
+            else:
+                row.append('raw')
+                if not raw_only:
+                    open_ones.append(f'{language.title}: {name}')
+        lines.append(f'| `{name}` | ' + ' | '.join(row) + ' |')
+    lines += ['', 'Raw only, and why:', '']
+    for (key, name), why in sorted(excepted.items(), key=lambda item: item[0][1]):
+        where = next((f' ({one.title})' for one in LANGUAGES if one.key == key), '')
+        lines.append(f'- `{name}`{where}: {why}')
+    stale = [name for (_, name) in excepted if name not in names]
+    open_ones += [f'{INTERFACE} excepts {name}, which there is not' for name in stale]
+    return lines, open_ones, [one.title for one in LANGUAGES if words[one] is None]
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument('--write', action='store_true')
+    parser.add_argument('--allow-missing', action='store_true')
+    parser.add_argument('--root', type=pathlib.Path, default=pathlib.Path(__file__).parents[2])
+    options = parser.parse_args()
+    lines, findings, missing = table(options.root)
+    page = options.root / PAGE
+    text = page.read_text()
+    begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+    wanted = text[:begin] + '\n' + '\n'.join(lines) + '\n' + text[end:]
+    if options.write:
+        page.write_text(wanted)
+    elif wanted != text:
+        findings.append(f'{PAGE} is not what the sources say: coverage.py --write')
+    if missing and not options.allow_missing:
+        findings += [f'{title} has no sources here (--allow-missing)' for title in missing]
+    for finding in findings:
+        print(finding)
+    count = len(functions(options.root))
+    print(f'{count} functions, {len(LANGUAGES) - len(missing)} languages, {len(findings)} found')
+    if missing:
+        print(f'not here: {", ".join(missing)}')
+    return 1 if findings or not count else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
