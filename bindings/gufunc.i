@@ -34,9 +34,15 @@
 
 /* abi:blocking  may wait for a device, a file or another thread's work, or compute for long: a
  * language lets its other threads run meanwhile. */
+#ifdef SWIGPYTHON
+%define GUF_BLOCKING(function)
+%feature("nothread", "0") function;
+%enddef
+#else
 %define GUF_BLOCKING(function)
 %feature("abi:blocking", "1") function;
 %enddef
+#endif
 GUF_BLOCKING(guf_shutdown)
 GUF_BLOCKING(guf_poll)
 GUF_BLOCKING(guf_backend_count)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's ufuncs on the CPU and GPUs: the Python binding of libgufunc.
+
+    >>> import gufunc
+    >>> gufunc.add([1, 2], 3)
+    array([4, 5])
+
+Every ufunc of the standard library is an attribute of this module; `load` brings more.
+"""
+
+from . import lowlevel
+from . import _array, _conversion, _dtypes, _errors, _events, _gufunc, _objects, _operators
+from . import _prepared, _ufunc
+from ._array import (Array, arange, array, as_array, broadcast_to, empty, empty_host, empty_like,
+                     expand_dims, from_buffer, full, ones, sliding_window_view, view_as, zeros)
+from ._dtypes import can_cast, dtype, promote_types, register_record
+from ._errors import (ArgumentError, AxisError, DTypeError, Error, FileError, FloatingPointEvent,
+                      IndexOutOfRange, NoMemoryError, RangeError, RunError, ShapeError,
+                      UnavailableError, UnsupportedError)
+from ._events import errstate
+from ._objects import (Context, Device, Event, Graph, Stream, backends, devices, load_backend, log,
+                       poll, shutdown)
+from ._prepared import Plan
+from ._ufunc import Kernel, Module, Ufunc, create, find, load, names
+
+_gufunc._register(
+    Array=Array, Context=Context, Device=Device, Event=Event, Graph=Graph, Kernel=Kernel,
+    Module=Module, Plan=Plan, Stream=Stream, Ufunc=Ufunc, make_error=_errors.make_error,
+    convert=_conversion.convert, parse_dtype=_dtypes.parse,
+    parse_signature=_dtypes.signature_codes, warn=_events.warn)
+__version__ = lowlevel.guf_version_string()
+
+_ALIASES = {"mod": "remainder", "abs": "absolute", "true_divide": "divide", "pow": "power",
+            "conjugate": "conj", "bitwise_not": "invert"}
+_STANDARD = [name for name in names() if ":" not in name]
+globals().update((_name, find(_name)) for _name in _STANDARD)
+for _name, _other in _ALIASES.items():
+    if _name not in globals() and _other in globals():
+        globals()[_name] = globals()[_other]
+_operators.install(Array, globals())

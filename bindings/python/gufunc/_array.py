@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays, of the host and of devices."""
+
+from . import _conversion, _dtypes, _gufunc, _indexing, lowlevel
+from ._dtypes import CASTINGS, ORDERS
+from ._objects import Device, as_device
+
+_READ_ONLY = lowlevel.GUF_ARRAY_READ_ONLY
+
+
+class Array(_gufunc.ArrayBase):
+    """An n-dimensional array of the host or of a device.
+
+    Made by `array`, `empty`, `zeros`, `ones`, `full`, `arange`, `from_buffer`, and by calls on
+    arrays. Views share memory and keep it alive; nothing needs to be freed. Host arrays give their
+    memory through the buffer protocol; `numpy()` is an ndarray over it.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+    __hash__ = None
+
+    dtype = property(lambda self: _dtypes.of_code(self._dtype), doc="The element type.")
+    itemsize = property(lambda self: self.dtype.itemsize, doc="Bytes of an element.")
+    T = property(lambda self: self.transpose(), doc="The axes reversed, a view.")
+
+    @property
+    def device(self):
+        """The device it lies on; cpu for memory of the host."""
+        return self._device or Device("cpu")
+
+    @property
+    def readonly(self):
+        """Whether it is refused as an output."""
+        return bool(self._flags & _READ_ONLY)
+
+    @property
+    def c_contiguous(self):
+        return bool(self._flags & lowlevel.GUF_ARRAY_C_CONTIGUOUS)
+
+    @property
+    def f_contiguous(self):
+        return bool(self._flags & lowlevel.GUF_ARRAY_F_CONTIGUOUS)
+
+    def __len__(self):
+        if self.ndim == 0:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self):
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d array")
+        return (_indexing.view(self, i) for i in range(self.shape[0]))
+
+    def __getitem__(self, key):
+        return _indexing.view(self, key)
+
+    def __setitem__(self, key, value):
+        _indexing.view(self, key).assign(value, casting="unsafe")
+
+    def __repr__(self):
+        return _gufunc.array_text(self)
+
+    def fill(self, value, *, stream=None):
+        """Sets every element to a number, cast to the dtype. Blocks for host memory."""
+        _gufunc.array_fill(self, value, stream)
+
+    def assign(self, source, *, casting="same_kind", stream=None):
+        """Copies `source`, broadcast and cast, into this array. Overlap behaves as a copy."""
+        if not isinstance(source, Array):
+            if isinstance(source, (int, float, complex)):
+                return self.fill(source, stream=stream)
+            source = array(source, copy=False)
+            if not self.on_host:
+                source = source.to_device(self.device, stream=stream)
+        lowlevel.guf_array_assign(self, source, CASTINGS[casting], stream)
+
+    def copy(self, order="C", *, stream=None):
+        """A copy on the same device."""
+        return lowlevel.guf_array_copy(self, ORDERS[order], stream)
+
+    def astype(self, dtype, order="K", casting="unsafe", *, stream=None):
+        """A copy of another dtype."""
+        return lowlevel.guf_array_astype(self, _dtypes.parse(dtype), CASTINGS[casting],
+                                         ORDERS[order], stream)
+
+    def reshape(self, *shape, order="C"):
+        """A view of another shape; one extent may be -1. Raises where NumPy would copy."""
+        shape = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
+        return lowlevel.guf_array_reshape(self, len(shape), shape, ORDERS[order])
+
+    def ravel(self, order="C"):
+        """A view as one dimension."""
+        return lowlevel.guf_array_ravel(self, ORDERS[order])
+
+    def transpose(self, *axes):
+        """A view with axes permuted, or reversed."""
+        axes = axes[0] if len(axes) == 1 and not hasattr(axes[0], "__index__") else axes
+        return lowlevel.guf_array_transpose(self, len(axes or ()), axes or None)
+
+    def squeeze(self, axis=None):
+        """A view without axes of extent 1."""
+        axes = (axis,) if hasattr(axis, "__index__") else axis
+        return lowlevel.guf_array_squeeze(self, len(axes or ()), axes)
+
+    def to_device(self, device, *, out=None, stream=None):
+        """A copy on `device`, or into `out` there. Without a stream complete on return where one
+        side is the host's."""
+        return lowlevel.guf_array_to_device(self, as_device(device), stream, out)
+
+    def copy_to_host(self, out=None, *, order="C", stream=None):
+        """Copies to the host: into a writable contiguous buffer, else into a new Array."""
+        if out is None:
+            return self.to_device("cpu", stream=stream)
+        lowlevel.guf_array_copy_to_host(self, out, ORDERS[order], stream)
+        return out
+
+    def numpy(self):
+        """An ndarray over the memory of a host array, without a copy; of a device array, a copy."""
+        host = self if self.on_host else self.copy_to_host()
+        return _gufunc.array_as_numpy(host)
+
+    def __array__(self, dtype=None, copy=None):
+        if not self.on_host and copy is False:
+            raise ValueError("the array lies on a device: only a copy can be NumPy's")
+        found = self.numpy()
+        if dtype is not None and dtype != found.dtype:
+            return found.astype(dtype)
+        return found.copy() if copy and self.on_host else found
+
+    def item(self, *index):
+        """An element as a Python number."""
+        one = _indexing.view(self, index[0] if len(index) == 1 and isinstance(index[0], tuple)
+                             else index) if index else self
+        if one.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return _nested(one.copy_to_host(), ())
+
+    def tolist(self):
+        """Nested lists of Python numbers."""
+        return _nested(self if self.on_host else self.copy_to_host(), self.shape)
+
+    def __bool__(self):
+        if self.size != 1:
+            raise ValueError("The truth value of an array with more than one element is "
+                             "ambiguous. Use a.any() or a.all()")
+        return bool(self.item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __float__(self):
+        return float(self.item())
+
+    def __complex__(self):
+        return complex(self.item())
+
+    def __index__(self):
+        if self.ndim or self.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self.item())
+
+    def __reduce__(self):
+        return _unpickle, (bytes(_host_bytes(self)), self.dtype.name, self.shape)
+
+
+def _host_bytes(array):
+    memory = bytearray(array.nbytes)
+    lowlevel.guf_array_copy_to_host(array, memory, ORDERS["C"], None)
+    return memory
+
+
+def _unpickle(data, name, shape):
+    return from_buffer(bytearray(data), name).reshape(shape)
+
+
+def _nested(array, shape):
+    """The elements of a host array by way of a memoryview; of types it lacks, through float32."""
+    kind = array.dtype.kind
+    if kind == "E" or array.dtype.char == "e":
+        array = array.astype("float32")
+    if kind in "mM":
+        array = view_as(array, "int64")
+    if kind == "c":
+        real = view_as(array.astype("complex128").copy().reshape(-1), "float64").tolist()
+        flat = [complex(real[i], real[i + 1]) for i in range(0, len(real), 2)]
+    else:
+        flat = memoryview(_host_bytes(array)).cast(_CAST[array.dtype.name]).tolist()
+    if not shape:
+        return flat[0]
+    for extent in reversed(shape[1:]):
+        flat = [flat[i:i + extent] for i in range(0, len(flat), extent)] if extent else []
+    return flat
+
+
+_CAST = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i",
+         "uint32": "I", "int64": "q", "uint64": "Q", "float32": "f", "float64": "d"}
+
+
+def view_as(array, dtype):
+    """The memory of an array read as another dtype; the last axis takes the difference."""
+    code = _dtypes.parse(dtype)
+    itemsize = _dtypes.of_code(code).itemsize
+    if itemsize == array.itemsize:
+        shape, strides = array.shape, array.strides
+    elif not array.c_contiguous or array.ndim == 0 or array.shape[-1] * array.itemsize % itemsize:
+        raise ValueError("the last axis of a C-contiguous array must fit the dtype")
+    else:
+        shape = array.shape[:-1] + (array.shape[-1] * array.itemsize // itemsize,)
+        strides = None
+    flags = lowlevel.GUF_TENSOR_READ_ONLY if array.readonly else 0
+    return _gufunc.array_wrap(array.address, code, shape, strides, flags, array._device, array)
+
+
+def from_buffer(source, dtype=None):
+    """An Array over the memory of an object with the buffer protocol, which it keeps alive.
+    `dtype` reads the bytes of a contiguous buffer as that."""
+    if dtype is None:
+        return _gufunc.array_from_buffer(source)
+    code = _dtypes.parse(dtype)
+    flat = _gufunc.array_from_buffer(memoryview(source).cast("B"))
+    size = flat.nbytes // _dtypes.of_code(code).itemsize
+    flags = lowlevel.GUF_TENSOR_READ_ONLY if flat.readonly else 0
+    return _gufunc.array_wrap(flat.address, code, (size,), None, flags, None, flat)
+
+
+def array(value, dtype=None, *, copy=True, device=None, stream=None):
+    """An Array of anything: numbers, nested sequences, buffers, ndarrays, other libraries' arrays.
+
+    copy    True: memory of its own. False: a view where `value` has memory to view.
+    device  where it is to lie.
+    """
+    if isinstance(value, Array):
+        made = value
+    else:
+        made = as_array(value)
+    if dtype is not None and made.dtype != dtype:
+        made = made.astype(dtype, stream=stream)
+    elif copy and (device is None or made.on_host):
+        made = made.copy(stream=stream)
+    device = as_device(device)
+    if device is not None and (not made.on_host or device.spec != "cpu"):
+        made = made.to_device(device, stream=stream)
+    return made
+
+
+def as_array(value):
+    """An Array over `value`'s own memory, where it has some."""
+    if isinstance(value, Array):
+        return value
+    for matches, conversion in _conversion.converters:
+        if matches(value):
+            return conversion(value)
+    if isinstance(value, (list, tuple, int, float, complex)) and not hasattr(value, "dtype"):
+        try:
+            return _conversion.from_object(value)
+        except TypeError:
+            pass  # elements that NumPy knows
+    if type(value).__module__.partition(".")[0] == "numpy" or isinstance(value, (list, tuple)):
+        import numpy
+
+        return _gufunc.numpy_as_array(numpy.asarray(value))
+    return _conversion.from_object(value)
+
+
+def empty(shape, dtype="float64", *, device=None, order="C", strides=None):
+    """An array of unspecified values."""
+    shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    return lowlevel.guf_array_alloc(as_device(device), _dtypes.parse(dtype), len(shape), shape,
+                                    strides, ORDERS[order])
+
+
+def empty_host(shape, dtype="float64", *, device, memory="pinned", order="C", strides=None):
+    """An array in host memory for use with `device`: "pinned", "mapped" or "managed"."""
+    kind = {"pinned": 1, "mapped": 2, "managed": 3}[memory]
+    shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    return lowlevel.guf_array_alloc_host(as_device(device), kind, _dtypes.parse(dtype), len(shape),
+                                         shape, strides, ORDERS[order])
+
+
+def full(shape, value, dtype=None, *, device=None, order="C"):
+    """An array with every element `value`."""
+    if dtype is None:
+        dtype = as_array(value).dtype
+    made = empty(shape, dtype, device=device, order=order)
+    made.fill(value)
+    return made
+
+
+def zeros(shape, dtype="float64", *, device=None, order="C"):
+    """An array of zeros."""
+    return full(shape, 0, dtype, device=device, order=order)
+
+
+def ones(shape, dtype="float64", *, device=None, order="C"):
+    """An array of ones."""
+    return full(shape, 1, dtype, device=device, order=order)
+
+
+def empty_like(prototype, dtype=None, *, device=None):
+    """An array with the shape, dtype and place of another."""
+    return empty(prototype.shape, dtype or prototype.dtype,
+                 device=device if device is not None else getattr(prototype, "_device", None))
+
+
+def arange(*limits, dtype=None, device=None):
+    """The numbers of a range, as NumPy's arange."""
+    if all(isinstance(limit, int) for limit in limits):
+        values = list(range(*limits))
+        return array(values, dtype or "int64", device=device)
+    start, stop, step = {1: (0, *limits, 1), 2: (*limits, 1), 3: limits}[len(limits)]
+    count = max(0, -int(-((stop - start) / step) // 1))
+    return array([start + i * step for i in range(count)], dtype or "float64", device=device)
+
+
+def broadcast_to(array, shape):
+    """A read-only view stretched to `shape`."""
+    shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    return lowlevel.guf_array_broadcast_to(as_array(array), len(shape), shape)
+
+
+def expand_dims(array, axis):
+    """A view with axes of extent 1 at the named places."""
+    axes = (axis,) if hasattr(axis, "__index__") else tuple(axis)
+    return lowlevel.guf_array_expand_dims(as_array(array), len(axes), axes)
+
+
+def sliding_window_view(array, window_shape, axis=None):
+    """NumPy's sliding_window_view: a read-only view."""
+    array = as_array(array)
+    windows = (window_shape,) if hasattr(window_shape, "__index__") else tuple(window_shape)
+    axes = range(array.ndim) if axis is None else axis
+    axes = (axes,) if hasattr(axes, "__index__") else tuple(axes)
+    return lowlevel.guf_array_sliding_window(array, len(axes), axes, windows)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes an array of an object that is none."""
+
+import array as _arrays
+import sys
+
+from . import _dtypes, _gufunc, lowlevel
+
+# (predicate, conversion), tried in order before NumPy: other libraries' arrays.
+converters = []
+
+
+def have_numpy():
+    """Whether NumPy can be imported."""
+    if "numpy" not in sys.modules:
+        try:
+            import numpy  # noqa: F401
+        except ImportError:
+            return False
+    return True
+
+
+def convert(value):
+    """An Array or ndarray over `value`: a hook of the extension."""
+    for matches, conversion in converters:
+        if matches(value):
+            return conversion(value)
+    if have_numpy():
+        import numpy
+
+        return numpy.asarray(value)
+    return from_object(value)
+
+
+def _depth(value):
+    """The shape of nested sequences."""
+    shape = []
+    while isinstance(value, (list, tuple)):
+        shape.append(len(value))
+        if not value:
+            break
+        value = value[0]
+    return tuple(shape)
+
+
+def _flatten(value, shape, out):
+    if not shape:
+        if isinstance(value, (list, tuple)):
+            raise ValueError("nested sequences differ in length")
+        out.append(value)
+        return
+    if not isinstance(value, (list, tuple)) or len(value) != shape[0]:
+        raise ValueError("nested sequences differ in length")
+    for item in value:
+        _flatten(item, shape[1:], out)
+
+
+def from_object(value, dtype=None):
+    """An Array of numbers, nested sequences or a buffer, without NumPy; buffers are not copied."""
+    if not isinstance(value, (list, tuple, int, float, complex)):
+        try:
+            found = _gufunc.array_from_buffer(value)
+        except TypeError:
+            raise TypeError(f"cannot make an array of a {type(value).__name__}") from None
+        return found if dtype is None else found.astype(dtype)
+    shape, flat = _depth(value), []
+    _flatten(value, shape, flat)
+    kinds = {bool: 0, int: 1, float: 2, complex: 3}
+    ranks = {kinds.get(type(item), -1) for item in flat}
+    if -1 in ranks:
+        raise TypeError("cannot make an array of elements other than numbers")
+    rank = max(ranks) if ranks else 2
+    code = ("bool", "int64", "float64", "complex128")[rank]
+    if rank == 3:
+        memory = _arrays.array("d", [part for item in flat for part in
+                                     (complex(item).real, complex(item).imag)])
+    else:
+        memory = _arrays.array("bqd"[rank], flat)
+    made = _gufunc.array_wrap(memory.buffer_info()[0] if flat else 0, _dtypes.parse(code), shape,
+                              None, 0, None, memory)
+    wanted = code if dtype is None else dtype
+    # The memory is the buffer's, which may be resized from elsewhere: the caller gets its own.
+    return lowlevel.guf_array_astype(made, _dtypes.parse(wanted), _dtypes.CASTINGS["unsafe"],
+                                     _dtypes.ORDERS["C"], None)

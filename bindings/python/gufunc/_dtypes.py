@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element types."""
+
+import sys
+
+from . import lowlevel
+
+_known = {}
+_PYTHON = {bool: lowlevel.GUF_BOOL, int: lowlevel.GUF_I64, float: lowlevel.GUF_F64,
+           complex: lowlevel.GUF_C128}
+_records = {}  # NumPy's structured dtype -> code
+_record_dtypes = {}  # code -> NumPy's structured dtype
+CASTINGS = {"no": 1, "equiv": 2, "safe": 3, "same_kind": 4, "unsafe": 5}
+ORDERS = {"K": 0, "C": 1, "F": 2, "A": 3}
+
+
+class dtype:
+    """An element type: ``gufunc.dtype("float32")``, ``dtype(np.int8)``, ``dtype("M8[s]")``.
+
+    Equal to whatever names the same type: its spelling, NumPy's dtype, NumPy's scalar class.
+    """
+
+    __slots__ = ("code", "name", "itemsize", "alignment", "kind", "char")
+
+    def __new__(cls, spelling):
+        code = parse(spelling)
+        found = _known.get(code)
+        if found is None:
+            info = lowlevel.guf_dtype_get_info(code)
+            found = super().__new__(cls)
+            found.code, found.name = code, info.name
+            found.itemsize, found.alignment = info.itemsize, info.alignment
+            found.kind, found.char = chr(info.kind), chr(info.letter)
+            _known[code] = found
+        return found
+
+    @property
+    def dtype(self):
+        """NumPy's dtype: what ``np.dtype(x)`` asks for."""
+        from . import _numpy
+
+        return _numpy.descr_of(self.code, False)
+
+    def __eq__(self, other):
+        try:
+            return self.code == parse(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __hash__(self):
+        return hash(self.code)
+
+    def __repr__(self):
+        return f"gufunc.dtype({self.name!r})"
+
+    def __str__(self):
+        return self.name
+
+    def __reduce__(self):
+        return dtype, (self.name,)
+
+
+def of_code(code):
+    """The dtype of a code of the C interface."""
+    return _known.get(code) or dtype(_Code(code))
+
+
+class _Code(int):
+    """A code, told from numbers that the caller gave."""
+
+
+def parse(spelling):
+    """The code of whatever names a dtype: a hook of the extension."""
+    if isinstance(spelling, dtype):
+        return spelling.code
+    if isinstance(spelling, str):
+        return lowlevel.guf_dtype_parse(spelling)
+    if isinstance(spelling, _Code):
+        return int(spelling)
+    if isinstance(spelling, type) and spelling in _PYTHON:
+        return _PYTHON[spelling]
+    if "numpy" in sys.modules:
+        import numpy
+
+        if not isinstance(spelling, numpy.dtype):
+            spelling = numpy.dtype(spelling)
+        return of_numpy(spelling)[0]
+    raise TypeError(f"not a dtype: {spelling!r}")
+
+
+def of_numpy(descr):
+    """(code, swapped) of NumPy's dtype."""
+    swapped = not descr.isnative
+    if descr.kind in "mM":
+        return lowlevel.guf_dtype_parse(descr.str[1:]), swapped
+    if descr.kind == "V" and descr.names is not None:
+        return record(descr), False
+    if descr.kind in "OSUT" or descr.char in "gG":
+        raise TypeError(f"no dtype for NumPy's {descr}")
+    return lowlevel.guf_dtype_parse(descr.name), swapped
+
+
+def record(descr, name=None):
+    """Makes a structured dtype of NumPy's known as a record; its code."""
+    code = _records.get(descr)
+    if code is None:
+        if name is None:
+            import hashlib
+
+            name = "r" + hashlib.sha256(repr(descr).encode()).hexdigest()[:24]
+        code = lowlevel.guf_dtype_register(name, descr.itemsize, descr.alignment)
+        _records[descr] = code
+        _record_dtypes.setdefault(code, descr)
+    return code
+
+
+def numpy_record(code):
+    """NumPy's structured dtype of a record that came from one, else None."""
+    return _record_dtypes.get(code)
+
+
+def register_record(name, itemsize, alignment=1):
+    """A record of the program's own: elements that only its loops look into."""
+    return of_code(lowlevel.guf_dtype_register(name, itemsize, alignment))
+
+
+def can_cast(from_, to, casting="safe"):
+    """NumPy's can_cast for dtypes."""
+    return bool(lowlevel.guf_dtype_can_cast(parse(from_), parse(to), CASTINGS[casting]))
+
+
+def promote_types(a, b):
+    """NumPy's promote_types."""
+    return of_code(lowlevel.guf_dtype_promote(parse(a), parse(b)))
+
+
+def signature_codes(signature, nin, nout):
+    """NumPy's signature=: codes of nin + nout types, 0 for any. A hook of the extension."""
+    count = nin + nout
+    if isinstance(signature, str):
+        if "->" in signature:
+            left, right = signature.split("->")
+            if len(left) not in (0, nin) or len(right) != nout:
+                raise ValueError(
+                    f"a type-string for the signature must have {nin} types before '->' and "
+                    f"{nout} behind it")
+            return ((0,) * (nin - len(left)) + tuple(map(parse, left)) + tuple(map(parse, right)))
+        if len(signature) != 1:
+            return (0,) * nin + (parse(signature),) * nout
+        return (0,) * nin + (parse(signature),) * nout
+    if isinstance(signature, type) or not isinstance(signature, (tuple, list)):
+        return (0,) * nin + (parse(signature),) * nout
+    if len(signature) == 1:
+        return (0,) * nin + (parse(signature[0]),) * nout
+    if len(signature) != count:
+        raise ValueError(
+            f"The signature object to ufunc must be a string or a tuple of length {count}.")
+    return tuple(0 if item is None else parse(item) for item in signature)

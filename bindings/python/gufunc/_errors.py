@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions: one class per class of status, each also NumPy's or Python's own."""
+
+import sys
+
+from . import lowlevel
+
+
+class Error(Exception):
+    """What a call of the library failed with.
+
+    status       the status code (``gufunc.lowlevel.GUF_E_SHAPE``)
+    name         its name, "GUF_E_SHAPE"
+    message      one sentence, NumPy's where NumPy has one
+    argument     the operand or parameter at fault, from 0, or -1
+    axis         the axis at fault, or -1
+    native_code  the operating system's or vendor's own code, or 0
+    """
+
+    status = lowlevel.GUF_E_INTERNAL
+    message = ""
+    argument = axis = -1
+    native_code = 0
+
+    @property
+    def name(self):
+        return lowlevel.guf_status_name(self.status)
+
+    def __str__(self):
+        return self.message or super().__str__()
+
+    def __reduce__(self):
+        return make_error, (self.status, self.message, self.argument, self.axis, self.native_code)
+
+
+class ArgumentError(Error, ValueError):
+    """1xx: an argument that the function does not take; an unknown name."""
+
+
+class DTypeError(Error, TypeError):
+    """2xx: a dtype, no loop for these types, or a cast that the casting rule forbids."""
+
+
+class ShapeError(Error, ValueError):
+    """3xx: shapes, signatures, read-only or overlapping outputs, values."""
+
+
+class IndexOutOfRange(Error, IndexError):
+    """4xx: an index outside the array."""
+
+
+class AxisError(Error, ValueError, IndexError):
+    """5xx: an axis outside the array, or repeated. With NumPy also its AxisError."""
+
+
+class RangeError(Error, OverflowError):
+    """6xx: a Python integer that does not fit."""
+
+
+class FloatingPointEvent(Error, FloatingPointError):
+    """7xx: a floating-point event that ``errstate`` makes an error."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """8xx: valid, but this version or device cannot do it."""
+
+
+class UnavailableError(Error, RuntimeError):
+    """9xx: no backend, no driver, no device."""
+
+
+class NoMemoryError(Error, MemoryError):
+    """10xx: memory of the host or of a device."""
+
+
+class FileError(Error, OSError):
+    """11xx: a file that cannot be read, or is damaged."""
+
+
+class RunError(Error, RuntimeError):
+    """12xx, 13xx: a launch, a loop, a lost device, a call that was cancelled."""
+
+
+_BY_CLASS = {1: ArgumentError, 2: DTypeError, 3: ShapeError, 4: IndexOutOfRange, 5: AxisError,
+             6: RangeError, 7: FloatingPointEvent, 8: UnsupportedError, 9: UnavailableError,
+             10: NoMemoryError, 11: FileError, 12: RunError, 13: RunError}
+_numpy_axis_error = None
+
+
+def _axis_error():
+    """AxisError that is NumPy's too, once NumPy is there to catch it."""
+    global _numpy_axis_error
+    if _numpy_axis_error is None and "numpy" in sys.modules:
+        from numpy.exceptions import AxisError as numpys
+
+        _numpy_axis_error = type("AxisError", (AxisError, numpys),
+                                 {"__module__": "gufunc", "__doc__": AxisError.__doc__})
+    return _numpy_axis_error or AxisError
+
+
+def make_error(status, message, argument=-1, axis=-1, native_code=0):
+    """The exception that stands for a status: the hook of the extension."""
+    kind = _BY_CLASS.get(status // 100, Error)
+    if kind is AxisError:
+        kind = _axis_error()
+    if not message:
+        message = lowlevel.guf_status_text(status)
+    error = kind.__new__(kind, message)
+    error.args = (message,)
+    error.status, error.message = status, message
+    error.argument, error.axis, error.native_code = argument, axis, native_code
+    return error

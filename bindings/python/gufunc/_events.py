@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Floating-point events: NumPy's errstate, of this library's calls. Off where nothing is said."""
+
+import warnings
+
+from . import _gufunc, lowlevel
+
+_EVENTS = {"divide": lowlevel.GUF_FP_DIVIDE | lowlevel.GUF_FP_INTEGER_DIVIDE,
+           "over": lowlevel.GUF_FP_OVERFLOW, "under": lowlevel.GUF_FP_UNDERFLOW,
+           "invalid": lowlevel.GUF_FP_INVALID}
+_TEXTS = ((lowlevel.GUF_FP_DIVIDE, "divide by zero"), (lowlevel.GUF_FP_OVERFLOW, "overflow"),
+          (lowlevel.GUF_FP_UNDERFLOW, "underflow"), (lowlevel.GUF_FP_INVALID, "invalid value"),
+          (lowlevel.GUF_FP_INTEGER_DIVIDE, "divide by zero"))
+
+
+def warn(events, ufunc):
+    """Warns of events that a call met: a hook of the extension."""
+    told = set()
+    for bit, text in _TEXTS:
+        if events & bit and text not in told:
+            told.add(text)
+            name = ufunc.__name__.rpartition(":")[2]
+            warnings.warn(f"{text} encountered in {name}", RuntimeWarning, stacklevel=2)
+
+
+class errstate:
+    """``with gufunc.errstate(divide="warn", invalid="raise"):`` for calls of this thread.
+
+    Each of `divide`, `over`, `under`, `invalid`, or `all` of them, is "ignore", "warn" or "raise".
+    To look for events costs a pass over operands and results. Calls on a stream do not warn.
+    """
+
+    def __init__(self, *, all=None, **kinds):
+        self._wanted = dict.fromkeys(_EVENTS, all) if all is not None else {}
+        self._wanted.update(kinds)
+        for kind, action in self._wanted.items():
+            if kind not in _EVENTS or action not in ("ignore", "warn", "raise"):
+                raise ValueError(f"errstate: {kind}={action!r}")
+
+    def __enter__(self):
+        report, fail = self._before = _gufunc._set_events(0, 0)
+        for kind, action in self._wanted.items():
+            bits = _EVENTS[kind]
+            report = report | bits if action == "warn" else report & ~bits
+            fail = fail | bits if action == "raise" else fail & ~bits
+        _gufunc._set_events(report, fail)
+        return self
+
+    def __exit__(self, *failure):
+        _gufunc._set_events(*self._before)

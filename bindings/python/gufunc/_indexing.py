@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Basic indexing: integers, slices, Ellipsis and None. Views always."""
+
+import operator
+
+from . import lowlevel
+from ._errors import make_error
+
+_OMITTED = -2**63
+
+
+def _expand(key, ndim):
+    """The key with one entry per axis of the array, and None where an axis is new."""
+    key = key if isinstance(key, tuple) else (key,)
+    used = sum(item is not None and item is not Ellipsis for item in key)
+    if used > ndim:
+        raise make_error(
+            lowlevel.GUF_E_INDEX, f"too many indices for array: array is {ndim}-dimensional, but "
+            f"{used} were indexed")
+    ellipses = sum(item is Ellipsis for item in key)
+    if ellipses > 1:
+        raise make_error(lowlevel.GUF_E_INDEX,
+                         "an index can only have a single ellipsis ('...')")
+    rest = [slice(None)] * (ndim - used)
+    if not ellipses:
+        return list(key) + rest
+    place = next(i for i, item in enumerate(key) if item is Ellipsis)
+    return list(key[:place]) + rest + list(key[place + 1:])
+
+
+def view(array, key):
+    """array[key], a view."""
+    shape = array.shape
+    entries = _expand(key, array.ndim)
+    starts, stops, steps, dropped, added = [], [], [], [], []
+    place = 0
+    for entry in entries:
+        if entry is None:
+            added.append(place)
+            place += 1
+            continue
+        axis = len(starts)
+        if isinstance(entry, slice):
+            starts.append(_OMITTED if entry.start is None else operator.index(entry.start))
+            stops.append(_OMITTED if entry.stop is None else operator.index(entry.stop))
+            steps.append(1 if entry.step is None else operator.index(entry.step))
+            place += 1
+            continue
+        if isinstance(entry, bool) or not hasattr(entry, "__index__"):
+            raise make_error(
+                lowlevel.GUF_E_INDEX, "only integers, slices (`:`), ellipsis (`...`) and None are "
+                "valid indices")
+        index = operator.index(entry)
+        if not -shape[axis] <= index < shape[axis]:
+            raise make_error(
+                lowlevel.GUF_E_INDEX, f"index {index} is out of bounds for axis {axis} with size "
+                f"{shape[axis]}", axis=axis)
+        index += shape[axis] if index < 0 else 0
+        starts.append(index)
+        stops.append(index + 1)
+        steps.append(1)
+        dropped.append(axis)
+    result = lowlevel.guf_array_slice(array, len(starts), starts, stops, steps)
+    if dropped:
+        result = lowlevel.guf_array_squeeze(result, len(dropped), dropped)
+    if added:
+        result = lowlevel.guf_array_expand_dims(result, len(added), added)
+    return result

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices, streams, events, graphs, contexts, modules. Each releases itself; none needs a close."""
+
+import time
+
+from . import _gufunc, lowlevel
+
+_FOREVER = 2**64 - 1
+
+
+def _nanoseconds(timeout):
+    """Seconds, or None for no limit."""
+    return _FOREVER if timeout is None else max(0, int(timeout * 1e9))
+
+
+def _done(status):
+    """What a query or wait answered: whether all is done."""
+    return status is None
+
+
+class Device(_gufunc.Handle):
+    """A device: ``Device("cuda:0")``, ``Device("cpu")``, ``Device("auto")``."""
+
+    __slots__ = ()
+
+    def __new__(cls, spec="cpu", *, context=None):
+        if isinstance(spec, Device):
+            return spec
+        return lowlevel.guf_device_get(context, str(spec))
+
+    @classmethod
+    def adopt(cls, spec, native):
+        """Opens a device over a driver's context of the program's own (a CUcontext)."""
+        return lowlevel.guf_device_adopt(spec, int(native))
+
+    @property
+    def info(self):
+        """backend, name, target, spec, index, units, memory_bytes, host_memory."""
+        return lowlevel.guf_device_get_info(self)
+
+    @property
+    def spec(self):
+        """"cpu", "cuda:0"."""
+        return self.info.spec
+
+    def synchronize(self, timeout=None):
+        """Waits for work given without a stream; False when `timeout` seconds ran out."""
+        return _done(lowlevel.guf_device_synchronize(self, _nanoseconds(timeout)))
+
+    @property
+    def memory(self):
+        """Figures of the memory of arrays: live_bytes, peak_bytes, cached_bytes, ..."""
+        return lowlevel.guf_device_get_memory(self)
+
+    def trim_memory(self, keep_bytes=0):
+        """Gives cached memory back to the driver."""
+        lowlevel.guf_device_trim_memory(self, keep_bytes)
+
+    def limit_memory(self, limit_bytes=None):
+        """Allocations beyond it fail; None: no limit."""
+        lowlevel.guf_device_limit_memory(self, _FOREVER if limit_bytes is None else limit_bytes)
+
+    def enable_peer(self, peer):
+        """Lets this device's work address the memory of `peer`."""
+        lowlevel.guf_device_enable_peer(self, peer)
+
+    def stream(self):
+        """A new stream."""
+        return Stream(self)
+
+    def event(self):
+        """A new event."""
+        return Event(self)
+
+    def __repr__(self):
+        return f"gufunc.Device({self.spec!r})"
+
+    def __str__(self):
+        return self.spec
+
+    def __reduce__(self):
+        return Device, (self.spec,)
+
+
+def as_device(device):
+    """A Device of a spec, a Device or None."""
+    return device if device is None or isinstance(device, Device) else Device(device)
+
+
+class Stream(_gufunc.Handle):
+    """An in-order queue of a device's work: ``Stream("cuda:0")``.
+
+    With ``with stream:`` the end of the block waits for the stream.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, device="cpu"):
+        return lowlevel.guf_stream_create(as_device(device), 0)
+
+    @classmethod
+    def adopt(cls, device, native):
+        """Works on a CUstream or hipStream_t of the program's own, which must outlive it."""
+        return lowlevel.guf_stream_adopt(as_device(device), int(native), 0)
+
+    @property
+    def device(self):
+        return lowlevel.guf_stream_get_device(self)
+
+    @property
+    def native(self):
+        """The vendor's handle, borrowed."""
+        return lowlevel.guf_stream_get_native(None, self)
+
+    def query(self):
+        """Whether all queued work is done."""
+        return _done(lowlevel.guf_stream_query(self))
+
+    def synchronize(self, timeout=None):
+        """Waits; raises the first failure of its work. False when `timeout` seconds ran out."""
+        return _done(lowlevel.guf_stream_synchronize(self, _nanoseconds(timeout)))
+
+    def wait_event(self, event):
+        """Makes later work wait for `event`."""
+        lowlevel.guf_stream_wait_event(self, event)
+
+    def record(self, event=None):
+        """Marks the present end; the event."""
+        event = Event(self.device) if event is None else event
+        lowlevel.guf_event_record(event, self)
+        return event
+
+    def begin_capture(self):
+        """Records what is queued from now on instead of running it."""
+        lowlevel.guf_stream_begin_capture(self)
+
+    def end_capture(self, graph=None):
+        """Ends the capture: a new Graph, or `graph` with its work replaced."""
+        return lowlevel.guf_stream_end_capture(self, graph)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.synchronize()
+
+    def __repr__(self):
+        return f"<gufunc.Stream of {self.device}>"
+
+
+class Event(_gufunc.Handle):
+    """A mark in a stream."""
+
+    __slots__ = ()
+
+    def __new__(cls, device="cpu"):
+        return lowlevel.guf_event_create(as_device(device), 0)
+
+    def record(self, stream):
+        """Marks the present end of `stream`."""
+        lowlevel.guf_event_record(self, stream)
+
+    def query(self):
+        """Whether the mark is reached."""
+        return _done(lowlevel.guf_event_query(self))
+
+    def wait(self, timeout=None):
+        """Waits; False when `timeout` seconds ran out."""
+        return _done(lowlevel.guf_event_wait(self, _nanoseconds(timeout)))
+
+    synchronize = wait
+
+    def elapsed(self, to):
+        """Milliseconds from this event to `to`, or None while one is not reached."""
+        answer = lowlevel.guf_event_elapsed(self, to)
+        return None if isinstance(answer, tuple) else answer
+
+
+class Graph(_gufunc.Handle):
+    """Work of a stream, captured once and launched many times."""
+
+    __slots__ = ()
+
+    def launch(self, stream):
+        """Queues the graph's work."""
+        lowlevel.guf_graph_launch(self, stream)
+
+
+class Context(_gufunc.Handle):
+    """A registry of ufuncs and modules of its own; most programs need none."""
+
+    __slots__ = ()
+
+    def __new__(cls):
+        return lowlevel.guf_context_create(0)
+
+    def find(self, name):
+        """A ufunc by name."""
+        return lowlevel.guf_ufunc_find(self, name)
+
+    def load(self, path, *, data_only=False):
+        """Loads a module into this context."""
+        from ._ufunc import load
+
+        return load(path, data_only=data_only, context=self)
+
+    def names(self):
+        """Names of all ufuncs, sorted."""
+        count = lowlevel.guf_ufunc_count(self)
+        return [lowlevel.guf_ufunc_name_at(self, i) for i in range(count)]
+
+
+def backends(probe=False):
+    """What backends there are; with `probe`, their drivers are asked and `state` is final."""
+    return [lowlevel.guf_backend_get_info(i, bool(probe))
+            for i in range(lowlevel.guf_backend_count())]
+
+
+def devices():
+    """Every device of every usable backend."""
+    found = []
+    for backend in backends(probe=True):
+        if backend.state == lowlevel.GUF_OK:
+            found += [Device(backend.name if backend.name == "cpu" else f"{backend.name}:{i}")
+                      for i in range(max(0, backend.ndevices))]
+    return found
+
+
+def load_backend(path):
+    """Adds a plugin by absolute path."""
+    lowlevel.guf_backend_load(str(path))
+
+
+def poll(max_callbacks=0):
+    """Frees what releases left behind; how many callbacks ran."""
+    return lowlevel.guf_poll(max_callbacks)
+
+
+def log():
+    """Takes all lines of the library's log: (level, text), 0 error, 1 warning, 2 information."""
+    lines = []
+    while True:
+        text, level = lowlevel.guf_log_read()
+        if level < 0:
+            return lines
+        lines.append((level, text))
+
+
+def shutdown(timeout=None):
+    """Stops the library's threads; optional. False when work still ran after `timeout` seconds."""
+    return _done(lowlevel.guf_shutdown(_nanoseconds(timeout)))
+
+
+def wait_for(handle, timeout, step=0.0005):
+    """Waits for an event or a stream by asking, so that signals are taken."""
+    end = None if timeout is None else time.monotonic() + timeout
+    while not handle.query():
+        if end is not None and time.monotonic() > end:
+            return False
+        time.sleep(step)
+    return True

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans: calls prepared once and launched many times."""
+
+from . import _gufunc, lowlevel
+
+
+class Plan(_gufunc.Handle):
+    """A call prepared for operands of certain dtypes, shapes and strides: ``ufunc.plan(a, out=b)``.
+
+    Every decision is made when it is created; a launch takes addresses.
+    """
+
+    __slots__ = ()
+
+    @property
+    def workspace(self):
+        """(bytes, alignment) of the scratch memory that a launch needs, on the plan's device."""
+        return lowlevel.guf_plan_workspace(self)
+
+    def explain(self):
+        """What the plan does, and why."""
+        return _gufunc.plan_explain(self)
+
+    def launch(self, *operands, stream=None, workspace=0):
+        """Runs on operands laid out as those it was made for: inputs, outputs, and the mask last.
+
+        Each is an Array, an ndarray, an address, or None for a scalar. Nothing checks that they
+        are laid out so. On a stream the caller keeps them alive.
+        """
+        if len(operands) > lowlevel.GUF_MAX_NDIM:
+            raise ValueError("too many operands")
+        lowlevel.guf_plan_launch(self, stream, len(operands),
+                                 tuple(address_of(operand) for operand in operands),
+                                 address_of(workspace))
+
+
+def address_of(operand):
+    """Where an array lies."""
+    if operand is None:
+        return 0
+    if isinstance(operand, int):
+        return operand
+    if isinstance(operand, _gufunc.ArrayBase):
+        return operand.address
+    return operand.ctypes.data

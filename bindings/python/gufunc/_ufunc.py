@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ufuncs: found, loaded, created; and modules, which bring them."""
+
+import os
+
+from . import _dtypes, _gufunc, lowlevel
+from ._objects import Context
+
+_IDENTITIES = {lowlevel.GUF_IDENTITY_ZERO: 0, lowlevel.GUF_IDENTITY_ONE: 1,
+               lowlevel.GUF_IDENTITY_MINUS_ONE: -1,
+               lowlevel.GUF_IDENTITY_MINUS_INF: float("-inf")}
+_WORDS = {None: lowlevel.GUF_IDENTITY_NONE, "reorderable": lowlevel.GUF_IDENTITY_REORDERABLE,
+          0: lowlevel.GUF_IDENTITY_ZERO, 1: lowlevel.GUF_IDENTITY_ONE,
+          -1: lowlevel.GUF_IDENTITY_MINUS_ONE, float("-inf"): lowlevel.GUF_IDENTITY_MINUS_INF}
+_ROLES = {"in": lowlevel.GUF_ROLE_IN, "out": lowlevel.GUF_ROLE_OUT,
+          "inout": lowlevel.GUF_ROLE_INOUT}
+_FLAGS = {"commutative": lowlevel.GUF_FUNCTION_COMMUTATIVE,
+          "associative": lowlevel.GUF_FUNCTION_ASSOCIATIVE,
+          "inplace_safe": lowlevel.GUF_FUNCTION_INPLACE_SAFE,
+          "takes_none": lowlevel.GUF_FUNCTION_TAKES_NONE}
+
+
+class Ufunc(_gufunc.UfuncBase):
+    """A universal or generalized universal function, called as NumPy's are.
+
+    ``ufunc(*inputs, out=None, where=True, axes=, axis=, keepdims=False, casting="same_kind",
+    order="K", dtype=None, signature=None, stream=None, device=None, dims=, host_policy=,
+    threads=0)``
+
+    Operands are arrays of this package, ndarrays, numbers, lists, and what has the buffer protocol.
+    Results are arrays of this package where an input is one, else NumPy's: a scalar for a 0-d
+    result. With `stream` the call is queued and arrays must not be touched before
+    ``stream.synchronize()``; else results on the host are complete on return. `dims` gives sizes of
+    dimensions that only outputs have, by name; `host_policy` "copy" or "warn" lets host operands
+    be copied beside device ones. Errors are subclasses of `gufunc.Error` and of NumPy's.
+    """
+
+    __slots__ = ()
+
+    info = property(lambda self: lowlevel.guf_ufunc_get_info(self),
+                    doc="name, doc, nin, nout, nloops, signature, rules, identity, flags, roles.")
+    __name__ = property(lambda self: self.info.name)
+    signature = property(lambda self: self.info.signature or None,
+                         doc='"(n),(n)->()", or None for an elementwise ufunc.')
+    nargs = property(lambda self: self.nin + self.nout)
+    ntypes = property(lambda self: self.info.nloops)
+    identity = property(lambda self: _IDENTITIES.get(self.info.identity),
+                        doc="The identity of a reduction, or None.")
+
+    @property
+    def loops(self):
+        """The dtypes of every loop, in the order they are tried."""
+        return [tuple(map(_dtypes.of_code, lowlevel.guf_ufunc_loop_types(self, i, self.nargs)))
+                for i in range(self.info.nloops)]
+
+    @property
+    def types(self):
+        """The loops as NumPy writes them: ["dd->d"]."""
+        found = []
+        for loop in self.loops:
+            letters = "".join(dtype.char for dtype in loop)
+            found.append(f"{letters[:self.nin]}->{letters[self.nin:]}")
+        return found
+
+    def __repr__(self):
+        return f"<gufunc.Ufunc {self.__name__!r}>"
+
+    def __reduce__(self):
+        return find, (self.__name__,)
+
+    def resolve(self, *args, method="call", **keywords):
+        """What a call or method would do: loop, dtypes and shapes, without doing it."""
+        found = _gufunc.ask(False, method, self, *args, **keywords)
+        for key in ("loop_dtypes", "dtypes"):
+            found[key] = [code and _dtypes.of_code(code) for code in found[key]]
+        return found
+
+    def explain(self, *args, method="call", **keywords):
+        """What a call or method would do, and why, as text."""
+        return _gufunc.ask(True, method, self, *args, **keywords)
+
+    def plan(self, *args, **keywords):
+        """Prepares a call with all outputs given: a Plan."""
+        return _gufunc.plan_create(self, *args, **keywords)
+
+    def call_chunked(self, *args, chunk_bytes=0, depth=0, first_item=0, progress=None, **keywords):
+        """A call on arrays larger than a device's memory, cut into chunks. Blocks.
+
+        All operands lie on the host and all outputs are given. ``progress(done, items)`` is called
+        behind each chunk; a true answer or an exception ends the call. An exception has
+        `items_done`: the `first_item` to go on with.
+        """
+        items = []
+        try:
+            return _gufunc.call_chunked((chunk_bytes, depth, first_item, progress, items), self,
+                                        *args, **keywords)
+        except Exception as error:
+            error.items_done = items[0] if items else 0
+            raise
+
+    def add_loop(self, types, function, *, user=0, any_thread=False, fallible=False):
+        """Adds a host loop of these types.
+
+        function    a callable ``(addresses, dims, steps)``, run with the GIL, whose exception is
+                    the call's; or the address of a C function with NumPy's inner-loop signature
+        fallible    of an address: the function returns a status
+        any_thread  of an address: it may run on any thread, several at once
+        """
+        if isinstance(types, str):
+            types = types.replace("->", "")
+        codes = tuple(map(_dtypes.parse, types))
+        kind = lowlevel.GUF_LOOP_STATUS if fallible else lowlevel.GUF_LOOP_NUMPY
+        flags = lowlevel.GUF_LOOP_ANY_THREAD if any_thread else 0
+        _gufunc.add_loop(self, codes, function, kind, flags, _core_counts(self.signature), user)
+
+    def add_module_loop(self, module, function, types):
+        """Adds a module's kernel as a loop."""
+        codes = tuple(map(_dtypes.parse, types.replace("->", "") if isinstance(types, str)
+                          else types))
+        lowlevel.guf_ufunc_add_module_loop(self, module, function, len(codes), codes)
+
+    def set_reduction(self, merge, finish=None):
+        """Makes this ufunc the leaf of a reduction with a state."""
+        lowlevel.guf_ufunc_set_reduction(self, (merge, finish))
+        return lowlevel.guf_ufunc_find(None, self.__name__)
+
+
+def _core_counts(signature):
+    """Distinct core dimensions, and 256 times those of all operands: what a loop is handed."""
+    if not signature:
+        return 0
+    names = [name.strip().rstrip("?").partition("|")[0]
+             for part in signature.replace("->", ",").replace("(", " ").split(")")
+             for name in part.split(",") if name.strip()]
+    return len(dict.fromkeys(names)) + 256 * len(names)
+
+
+class Module(_gufunc.Handle):
+    """A module of kernels that gufcc made: its ufuncs are attributes and items, by short name."""
+
+    __slots__ = ()
+
+    info = property(lambda self: lowlevel.guf_module_get_info(self),
+                    doc="name, path, nfunctions, nkernels, nimages, flags.")
+    __name__ = property(lambda self: self.info.name)
+
+    def names(self):
+        """Short names of its ufuncs."""
+        return [lowlevel.guf_module_function_at(self, i).rpartition(":")[2]
+                for i in range(self.info.nfunctions)]
+
+    def kernels(self):
+        """Short names of its raw kernels."""
+        return [lowlevel.guf_module_kernel_at(self, i).rpartition(":")[2]
+                for i in range(self.info.nkernels)]
+
+    def __getitem__(self, name):
+        return lowlevel.guf_ufunc_find(None, f"{self.__name__}:{name}")
+
+    def kernel(self, name):
+        """A raw kernel by its short name."""
+        return lowlevel.guf_kernel_find(self, name)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in self.names():
+            return self[name]
+        if name in self.kernels():
+            return self.kernel(name)
+        raise AttributeError(f"module {self.__name__} has no ufunc or kernel {name!r}")
+
+    def __dir__(self):
+        return [*super().__dir__(), *self.names(), *self.kernels()]
+
+    def __repr__(self):
+        return f"<gufunc.Module {self.__name__!r} of {self.info.path!r}>"
+
+
+class Kernel(_gufunc.Handle):
+    """A raw kernel of a module."""
+
+    __slots__ = ()
+
+    info = property(lambda self: lowlevel.guf_kernel_get_info(self),
+                    doc="name, doc, nparameters, max_threads, shared_bytes, flags.")
+    __name__ = property(lambda self: self.info.name)
+
+    @property
+    def parameters(self):
+        """(kind, dtype, ndim, flags) of each parameter."""
+        found = []
+        for i in range(self.info.nparameters):
+            kind, code, ndim, flags = lowlevel.guf_kernel_get_parameter(self, i)
+            found.append((kind, _dtypes.of_code(code), ndim, flags))
+        return found
+
+    def device_info(self, device=None):
+        """What a launch on a device may ask for; loads the code there."""
+        from ._objects import as_device
+
+        return lowlevel.guf_kernel_get_device_info(self, as_device(device))
+
+    def launch(self, grid, block, *arguments, stream=None, shared_bytes=0):
+        """Runs `grid` blocks of `block` threads: numbers, or up to three of them, x first."""
+        _gufunc.kernel_launch(self, stream, three(grid), three(block), shared_bytes, arguments)
+
+
+def three(size):
+    """A size as three numbers."""
+    size = (size,) if hasattr(size, "__index__") else tuple(size)
+    return tuple(map(int, size)) + (1,) * (3 - len(size))
+
+
+def find(name, context=None):
+    """A ufunc by name: "add", "module:name", or a short name that is unique."""
+    return lowlevel.guf_ufunc_find(context, name)
+
+
+def names(context=None):
+    """Names of all ufuncs, sorted."""
+    return Context.names(context)
+
+
+def load(path, *, data_only=False, context=None):
+    """Loads a module file that gufcc made. `data_only` runs no code of the file."""
+    flags = lowlevel.GUF_MODULE_DATA_ONLY if data_only else 0
+    return lowlevel.guf_module_load(context, os.path.abspath(os.fspath(path)), flags)
+
+
+def create(name, nin=0, nout=0, *, signature=None, rules=None, doc=None, identity=None, flags=(),
+           roles=None, core_dims=None, context=None):
+    """Creates a ufunc without loops and registers its name.
+
+    signature  of a generalized ufunc, which then gives nin and nout
+    identity   None, 0, 1, -1, -inf or "reorderable"
+    flags      of "commutative", "associative", "inplace_safe", "takes_none"
+    roles      per operand "in", "out" or "inout"
+    core_dims  ``f(sizes)``: sees the core sizes of every call, -1 where open; may return them
+               filled in, and refuses the call by raising
+    """
+    bits = 0
+    for flag in flags:
+        bits |= _FLAGS[flag]
+    numbers = None if roles is None else tuple(_ROLES[role] for role in roles)
+    return _gufunc.ufunc_create(context, name, nin, nout, signature, rules, doc,
+                                _WORDS[identity], bits, numbers, core_dims)

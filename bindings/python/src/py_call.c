@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Calls: the vectorcall entry of ufuncs, and outer, which takes the same arguments. */
+#include <stddef.h>
+
+#include "pygufunc.h"
+
+_Thread_local gufpy_events gufpy_thread_events;
+
+int gufpy_tell_events(uint32_t events, const gufpy_ufunc *ufunc) {
+  if (events == 0 || gufpy.warn == NULL) return 0;
+  PyObject *done = PyObject_CallFunction(gufpy.warn, "IO", events, (PyObject *)ufunc);
+  Py_XDECREF(done);
+  return done == NULL ? -1 : 0;
+}
+
+const char *gufpy_name(const gufpy_ufunc *ufunc) {
+  static _Thread_local guf_ufunc_info info;
+  info.struct_size = sizeof info;
+  info.name[0] = 0;
+  (void)guf_ufunc_get_info(ufunc->base.handle, &info, NULL);
+  const char *colon = strchr(info.name, ':');
+  return colon == NULL ? info.name : colon + 1;
+}
+
+/* Positional outputs, else those of out=. */
+static int find_outputs(gufpy_call *call, PyObject *const *args, Py_ssize_t nargs) {
+  const int nin = call->ufunc->nin, nout = call->ufunc->nout;
+  PyObject *out = call->keywords.out;
+  for (int i = 0; i < nout; ++i) call->given[i] = nin + i < nargs ? args[nin + i] : NULL;
+  if (out == NULL || out == Py_None) return 0;
+  if (nargs > nin) {
+    PyErr_SetString(PyExc_TypeError,
+                    "cannot specify 'out' as both a positional and keyword argument");
+    return -1;
+  }
+  if (!PyTuple_Check(out)) {
+    if (nout != 1) {
+      PyErr_SetString(PyExc_TypeError, "'out' must be a tuple of arrays");
+      return -1;
+    }
+    call->given[0] = out;
+    return 0;
+  }
+  if (PyTuple_GET_SIZE(out) != nout) {
+    PyErr_SetString(PyExc_ValueError,
+                    "The 'out' tuple must have exactly one entry per ufunc output");
+    return -1;
+  }
+  for (int i = 0; i < nout; ++i) call->given[i] = PyTuple_GET_ITEM(out, i);
+  return 0;
+}
+
+static int check_count(const gufpy_ufunc *ufunc, Py_ssize_t nargs) {
+  const int nin = ufunc->nin, all = ufunc->nin + ufunc->nout;
+  if (nargs >= nin && nargs <= all) return 0;
+  if (nin == all) {
+    PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %zd were given",
+                 gufpy_name(ufunc), nin, nargs);
+  } else {
+    PyErr_Format(PyExc_TypeError,
+                 "%s() takes from %d to %d positional arguments but %zd were given",
+                 gufpy_name(ufunc), nin, all, nargs);
+  }
+  return -1;
+}
+
+/* The keywords that are more than an operand. */
+static int set_arguments(gufpy_call *call) {
+  const gufpy_keywords *keywords = &call->keywords;
+  guf_call_args *args = &call->args;
+  args->flags = keywords->keepdims ? GUF_CALL_KEEPDIMS : 0;
+  args->stream = keywords->stream;
+  args->device = keywords->device;
+  args->casting = keywords->casting;
+  args->order = keywords->order;
+  args->host_policy = keywords->host_policy;
+  args->dtype = keywords->dtype;
+  args->threads = keywords->threads;
+  args->nsignature = keywords->nsignature;
+  args->signature = keywords->nsignature > 0 ? keywords->signature : NULL;
+  args->naxes = keywords->naxes;
+  args->axes = keywords->naxes > 0 ? keywords->axes : NULL;
+  args->ndims = keywords->ndims;
+  args->dims = keywords->ndims > 0 ? keywords->dims : NULL;
+  if (keywords->initial != NULL) {
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument 'initial'",
+                 gufpy_name(call->ufunc));
+    return -1;
+  }
+  if (keywords->axis != NULL && keywords->axis != Py_None) {
+    call->one_axis = PyNumber_AsSsize_t(keywords->axis, PyExc_OverflowError);
+    if (call->one_axis == -1 && PyErr_Occurred()) return -1;
+    args->axis = &call->one_axis;
+  }
+  if (keywords->where != NULL) {
+    if (gufpy_set_operand(&call->frame, keywords->where, &call->where) != 0) return -1;
+    args->where = &call->where;
+  }
+  return 0;
+}
+
+int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                     PyObject *names) {
+  gufpy_ufunc *ufunc = (gufpy_ufunc *)self;
+  const int nin = ufunc->nin, nout = ufunc->nout;
+  call->ufunc = ufunc;
+  call->events = 0;
+  gufpy_keywords_begin(&call->keywords);
+  gufpy_frame_begin(&call->frame, 0);
+  memset(&call->args, 0, sizeof call->args);
+  call->args.struct_size = sizeof call->args;
+  if (check_count(ufunc, nargs) != 0) return -1;
+  if (names != NULL && gufpy_read_keywords(&call->keywords, ufunc, args + nargs, names) != 0) {
+    return -1;
+  }
+  call->frame.queued = call->keywords.stream != NULL;
+  call->frame.elsewhere = call->keywords.device != NULL;
+  for (int i = 0; i < nin; ++i) {
+    const int written = (ufunc->written >> i & 1) != 0;
+    if ((written ? gufpy_set_output : gufpy_set_operand)(&call->frame, args[i],
+                                                         &call->operands[i]) != 0) {
+      return -1;
+    }
+  }
+  gufpy_settle_huge(&call->frame, args, call->operands, nin);
+  if (find_outputs(call, args, nargs) != 0) return -1;
+  for (int i = 0; i < nout; ++i) {
+    if (gufpy_set_output(&call->frame, call->given[i] == NULL ? Py_None : call->given[i],
+                         &call->operands[nin + i]) != 0) {
+      return -1;
+    }
+  }
+  call->args.ninputs = nin;
+  call->args.noutputs = nout;
+  call->args.inputs = call->operands;
+  call->args.outputs = call->operands + nin;
+  call->args.fp_fail = gufpy_thread_events.fail;
+  if (gufpy_thread_events.report != 0 && !call->frame.queued) {
+    call->args.fp_report = gufpy_thread_events.report;
+    call->args.fp_events = &call->events;
+  }
+  return names != NULL ? set_arguments(call) : 0;
+}
+
+void gufpy_call_end(gufpy_call *call) {
+  gufpy_frame_end(&call->frame);
+}
+
+PyObject *gufpy_call_results(gufpy_call *call) {
+  const int nin = call->ufunc->nin, nout = call->ufunc->nout;
+  PyObject *results[GUF_MAX_OPERANDS];
+  int failed = 0;
+  for (int i = 0; i < nout; ++i) {
+    PyObject *given = call->given[i];
+    if (given != NULL && given != Py_None) {
+      results[i] = Py_NewRef(given);
+    } else {
+      results[i] = gufpy_result(&call->frame, call->operands[nin + i].array);
+    }
+    failed |= results[i] == NULL;
+  }
+  if (!failed && call->events != 0) failed = gufpy_tell_events(call->events, call->ufunc) != 0;
+  if (!failed && nout == 1) return results[0];
+  PyObject *tuple = failed || nout == 0 ? NULL : PyTuple_New(nout);
+  for (int i = 0; i < nout; ++i) {
+    if (tuple != NULL) {
+      PyTuple_SET_ITEM(tuple, i, results[i]);
+    } else {
+      Py_XDECREF(results[i]);
+    }
+  }
+  return !failed && nout == 0 ? Py_NewRef(Py_None) : tuple;
+}
+
+typedef guf_status (*call_fn)(guf_ufunc, guf_call_args *, guf_error *);
+
+static PyObject *run(call_fn function, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                     PyObject *names) {
+  gufpy_call call;
+  PyObject *result = NULL;
+  if (gufpy_call_begin(&call, self, args, nargs, names) == 0) {
+    guf_error *error = gufpy_error();
+    guf_status status = GUF_OK;
+    if (gufpy_is_large(&call.frame)) {
+      Py_BEGIN_ALLOW_THREADS status = function(call.ufunc->base.handle, &call.args, error);
+      Py_END_ALLOW_THREADS
+    } else {
+      status = function(call.ufunc->base.handle, &call.args, error);
+    }
+    result = status == GUF_OK ? gufpy_call_results(&call) : gufpy_raise(status, error);
+  }
+  gufpy_call_end(&call);
+  return result;
+}
+
+PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
+  return run(guf_call, self, args, PyVectorcall_NARGS(nargsf), names);
+}
+
+/* outer(a, b, /, **keywords) */
+PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *names) {
+  return run(guf_outer, self, args, nargs, names);
+}
+
+/* _set_events(report, fail) -> (report, fail) before: of this thread's calls. */
+static PyObject *set_events(PyObject *self, PyObject *args) {
+  (void)self;
+  const gufpy_events before = gufpy_thread_events;
+  unsigned int report = 0, fail = 0;
+  if (!PyArg_ParseTuple(args, "II:_set_events", &report, &fail)) return NULL;
+  gufpy_thread_events.report = report;
+  gufpy_thread_events.fail = fail;
+  return Py_BuildValue("II", before.report, before.fail);
+}
+
+PyMethodDef gufpy_call_functions[] = {{"_set_events", set_events, METH_VARARGS, NULL}, {0}};
+
+static PyObject *get_count(PyObject *self, void *place) {
+  return PyLong_FromLong(*(int32_t *)((char *)self + (size_t)place));
+}
+
+static PyGetSetDef ufunc_getset[] = {
+    {"nin", get_count, NULL, "How many inputs.", (void *)offsetof(gufpy_ufunc, nin)},
+    {"nout", get_count, NULL, "How many outputs.", (void *)offsetof(gufpy_ufunc, nout)},
+    {0}};
+
+PyTypeObject gufpy_ufunc_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "gufunc._gufunc.UfuncBase",
+    .tp_base = &gufpy_handle_type,
+    .tp_basicsize = sizeof(gufpy_ufunc),
+    .tp_vectorcall_offset = offsetof(gufpy_ufunc, call),
+    .tp_call = PyVectorcall_Call,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_methods = gufpy_ufunc_methods,
+    .tp_getset = ufunc_getset};

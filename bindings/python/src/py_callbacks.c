@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the library calls back: loops and hooks written in Python, and progress. Each takes the GIL;
+ * an exception ends the call and is the call's. */
+#include "pygufunc.h"
+
+typedef struct {
+  PyObject *function;
+  int nargs, ncore;
+} python_loop;
+
+static void drop_loop(void *user) {
+  python_loop *loop = user;
+  if (Py_IsInitialized()) {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    Py_DECREF(loop->function);
+    PyGILState_Release(state);
+  }
+  PyMem_RawFree(loop);
+}
+
+/* function(addresses, dims, steps): all that NumPy's inner loop gets, as tuples of integers. */
+static guf_status run_loop(char **args, const int64_t *dims, const int64_t *steps, void *user) {
+  const python_loop *loop = user;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  const int ndims = 1 + (loop->ncore & 0xff), nsteps = loop->nargs + (loop->ncore >> 8);
+  PyObject *addresses = PyTuple_New(loop->nargs), *sizes = PyTuple_New(ndims),
+           *strides = PyTuple_New(nsteps), *done = NULL;
+  if (addresses != NULL && sizes != NULL && strides != NULL) {
+    for (int i = 0; i < loop->nargs; ++i) {
+      PyTuple_SET_ITEM(addresses, i, PyLong_FromVoidPtr(args[i]));
+    }
+    for (int i = 0; i < ndims; ++i) PyTuple_SET_ITEM(sizes, i, PyLong_FromLongLong(dims[i]));
+    for (int i = 0; i < nsteps; ++i) PyTuple_SET_ITEM(strides, i, PyLong_FromLongLong(steps[i]));
+    if (!PyErr_Occurred()) {
+      done = PyObject_CallFunctionObjArgs(loop->function, addresses, sizes, strides, NULL);
+    }
+  }
+  Py_XDECREF(addresses);
+  Py_XDECREF(sizes);
+  Py_XDECREF(strides);
+  if (done == NULL) gufpy_carry_exception();
+  Py_XDECREF(done);
+  PyGILState_Release(state);
+  return done == NULL ? GUF_E_LOOP : GUF_OK;
+}
+
+/* add_loop(ufunc, types, function or address, kind, flags, ncore, user) */
+static PyObject *add_loop(PyObject *self, PyObject *args) {
+  (void)self;
+  PyObject *ufunc = NULL, *types = NULL, *function = NULL;
+  unsigned long long user = 0;
+  int kind = 0, ncore = 0;
+  unsigned int flags = 0;
+  void *handle = NULL;
+  if (!PyArg_ParseTuple(args, "OOOiIiK:add_loop", &ufunc, &types, &function, &kind, &flags, &ncore,
+                        &user) ||
+      gufpy_get_handle(ufunc, GUFPY_UFUNC, &handle) != 0) {
+    return NULL;
+  }
+  int64_t codes[GUF_MAX_OPERANDS];
+  guf_dtype dtypes[GUF_MAX_OPERANDS];
+  const int count = gufpy_integers(types, codes, GUF_MAX_OPERANDS, "types");
+  if (count < 0) return NULL;
+  for (int i = 0; i < count; ++i) dtypes[i] = (guf_dtype)codes[i];
+  guf_loop_desc desc = {.struct_size = sizeof desc, .kind = kind, .flags = flags};
+  desc.ntypes = count;
+  desc.types = dtypes;
+  if (PyLong_Check(function)) {
+    void *address = PyLong_AsVoidPtr(function);
+    if (address == NULL && PyErr_Occurred()) return NULL;
+    if (kind == GUF_LOOP_NUMPY) memcpy(&desc.numpy, &address, sizeof address);
+    if (kind == GUF_LOOP_STATUS) memcpy(&desc.status, &address, sizeof address);
+    desc.user = (void *)(uintptr_t)user;
+  } else {
+    python_loop *loop = PyMem_RawMalloc(sizeof *loop);
+    if (loop == NULL) return PyErr_NoMemory();
+    loop->function = Py_NewRef(function);
+    loop->nargs = count;
+    loop->ncore = ncore;
+    desc.kind = GUF_LOOP_STATUS;
+    desc.status = run_loop;
+    desc.user = loop;
+    desc.destroy = drop_loop;
+  }
+  guf_error *error = gufpy_error();
+  const guf_status status = guf_ufunc_add_loop(handle, &desc, error);
+  if (status == GUF_OK) Py_RETURN_NONE;
+  if (desc.destroy != NULL) drop_loop(desc.user);
+  return gufpy_raise(status, error);
+}
+
+static void drop_object(void *user) {
+  gufpy_release_object(user, 0);
+}
+
+/* function(sizes) -> None, or the sizes with those that were -1 filled in. */
+static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyObject *list = PyList_New(ndims), *answer = NULL;
+  for (int32_t i = 0; list != NULL && i < ndims; ++i) {
+    PyList_SET_ITEM(list, i, PyLong_FromLongLong(sizes[i]));
+  }
+  if (list != NULL && !PyErr_Occurred()) answer = PyObject_CallOneArg(user, list);
+  int64_t filled[GUF_MAX_CORE_NAMES];
+  int failed = answer == NULL;
+  if (!failed && answer != Py_None) {
+    const int count = gufpy_integers(answer, filled, GUF_MAX_CORE_NAMES, "sizes");
+    if (count >= 0 && count != ndims) {
+      PyErr_Format(PyExc_ValueError, "core_dims gave %d sizes of %d", count, ndims);
+    }
+    failed = count != ndims;
+    for (int32_t i = 0; !failed && i < ndims; ++i) sizes[i] = filled[i];
+  }
+  if (failed) {
+    gufpy_carry_exception();
+    snprintf(error->message, sizeof error->message, "the core_dims hook raised an exception");
+  }
+  Py_XDECREF(list);
+  Py_XDECREF(answer);
+  PyGILState_Release(state);
+  return failed ? GUF_E_VALUE : GUF_OK;
+}
+
+/* ufunc_create(context, name, nin, nout, signature, rules, doc, identity, flags, roles, hook) */
+static PyObject *ufunc_create(PyObject *self, PyObject *args) {
+  (void)self;
+  PyObject *context = NULL, *roles = NULL, *hook = NULL;
+  guf_ufunc_desc desc = {.struct_size = sizeof desc};
+  if (!PyArg_ParseTuple(args, "OsiizzziIOO:ufunc_create", &context, &desc.name, &desc.nin,
+                        &desc.nout, &desc.signature, &desc.rules, &desc.doc, &desc.identity,
+                        &desc.flags, &roles, &hook)) {
+    return NULL;
+  }
+  void *handle = NULL;
+  if (gufpy_get_handle(context, GUFPY_CONTEXT, &handle) != 0) return NULL;
+  int64_t numbers[GUF_MAX_OPERANDS];
+  int32_t narrow[GUF_MAX_OPERANDS];
+  if (roles != Py_None) {
+    desc.nroles = gufpy_integers(roles, numbers, GUF_MAX_OPERANDS, "roles");
+    if (desc.nroles < 0) return NULL;
+    for (int i = 0; i < desc.nroles; ++i) narrow[i] = (int32_t)numbers[i];
+    desc.roles = narrow;
+  }
+  if (hook != Py_None) {
+    desc.core_dims = core_dims;
+    desc.user = Py_NewRef(hook);
+    desc.destroy = drop_object;
+  }
+  guf_ufunc ufunc = NULL;
+  guf_error *error = gufpy_error();
+  const guf_status status = guf_ufunc_create(handle, &desc, &ufunc, error);
+  if (status == GUF_OK) return gufpy_wrap_handle(GUFPY_UFUNC, ufunc);
+  if (hook != Py_None) Py_DECREF(hook);
+  return gufpy_raise(status, error);
+}
+
+/* progress(done, items): a true answer, or an exception, ends the call. */
+static int32_t tell_progress(void *user, int64_t done, int64_t items) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyObject *answer = PyObject_CallFunction(user, "LL", (long long)done, (long long)items);
+  int32_t stop = 1;
+  if (answer != NULL) stop = PyObject_IsTrue(answer);
+  if (answer == NULL || stop < 0) gufpy_carry_exception();
+  Py_XDECREF(answer);
+  PyGILState_Release(state);
+  return stop != 0;
+}
+
+/* call_chunked((chunk_bytes, depth, first_item, progress, items), ufunc, *args, **keywords);
+ * `items`, a list, receives how many outer items are done, also where the call fails. */
+static PyObject *call_chunked(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *names) {
+  (void)self;
+  guf_chunk_options options = {.struct_size = sizeof options};
+  unsigned long long chunk_bytes = 0;
+  long long first = 0;
+  PyObject *progress = NULL, *items = NULL;
+  if (nargs < 2 || !PyTuple_Check(args[0]) || !PyObject_TypeCheck(args[1], &gufpy_ufunc_type)) {
+    PyErr_SetString(PyExc_TypeError, "call_chunked: options and a Ufunc expected");
+    return NULL;
+  }
+  if (!PyArg_ParseTuple(args[0], "KiLOO!", &chunk_bytes, &options.depth, &first, &progress,
+                        &PyList_Type, &items)) {
+    return NULL;
+  }
+  options.chunk_bytes = chunk_bytes;
+  options.first_item = first;
+  if (progress != Py_None) {
+    options.progress = tell_progress;
+    options.user = progress;
+  }
+  gufpy_call call;
+  PyObject *result = NULL;
+  if (gufpy_call_begin(&call, args[1], args + 2, nargs - 2, names) == 0) {
+    int64_t done = 0;
+    guf_error *error = gufpy_error();
+    guf_status status = GUF_OK;
+    Py_BEGIN_ALLOW_THREADS status =
+        guf_call_chunked(call.ufunc->base.handle, &call.args, &options, &done, error);
+    Py_END_ALLOW_THREADS PyObject *count = PyLong_FromLongLong(done);
+    if (count == NULL || PyList_Append(items, count) != 0) PyErr_Clear();
+    Py_XDECREF(count);
+    result = status == GUF_OK ? gufpy_call_results(&call) : gufpy_raise(status, error);
+  }
+  gufpy_call_end(&call);
+  return result;
+}
+
+PyMethodDef gufpy_callback_functions[] = {
+    {"add_loop", add_loop, METH_VARARGS, NULL},
+    {"ufunc_create", ufunc_create, METH_VARARGS, NULL},
+    {"call_chunked", (PyCFunction)(void (*)(void))call_chunked, METH_FASTCALL | METH_KEYWORDS,
+     NULL},
+    {0}};

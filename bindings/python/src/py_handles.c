@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Handles as Python objects, errors as exceptions, and what the module is made of. */
+#include <stddef.h>
+
+#include "pygufunc.h"
+
+gufpy_hooks gufpy;
+
+static _Thread_local guf_error thread_error;
+static _Thread_local PyObject *carried;
+
+guf_error *gufpy_error(void) {
+  thread_error.struct_size = sizeof thread_error;
+  return &thread_error;
+}
+
+void gufpy_carry_exception(void) {
+  PyObject *type = NULL, *value = NULL, *trace = NULL;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (value != NULL && trace != NULL) PyException_SetTraceback(value, trace);
+  Py_XDECREF(type);
+  Py_XDECREF(trace);
+  Py_XSETREF(carried, value);
+}
+
+PyObject *gufpy_raise(guf_status status, const guf_error *error) {
+  if (carried != NULL) {
+    PyObject *exception = carried;
+    carried = NULL;
+    PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    Py_DECREF(exception);
+    return NULL;
+  }
+  if (gufpy.make_error == NULL) {
+    PyErr_SetString(PyExc_RuntimeError, error->message);
+    return NULL;
+  }
+  PyObject *exception = PyObject_CallFunction(gufpy.make_error, "isiii", status, error->message,
+                                              error->argument, error->axis, error->native_code);
+  if (exception == NULL) return NULL;
+  PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+  Py_DECREF(exception);
+  return NULL;
+}
+
+static void release(gufpy_kind kind, void *handle) {
+  switch (kind) {
+    case GUFPY_CONTEXT:
+      (void)guf_context_release(handle, NULL);
+      break;
+    case GUFPY_ARRAY:
+      (void)guf_array_release(handle, NULL);
+      break;
+    case GUFPY_STREAM:
+      (void)guf_stream_release(handle, NULL);
+      break;
+    case GUFPY_EVENT:
+      (void)guf_event_release(handle, NULL);
+      break;
+    case GUFPY_GRAPH:
+      (void)guf_graph_release(handle, NULL);
+      break;
+    case GUFPY_UFUNC:
+      (void)guf_ufunc_release(handle, NULL);
+      break;
+    case GUFPY_MODULE:
+      (void)guf_module_release(handle, NULL);
+      break;
+    case GUFPY_PLAN:
+      (void)guf_plan_release(handle, NULL);
+      break;
+    case GUFPY_KERNEL:
+      (void)guf_kernel_release(handle, NULL);
+      break;
+    case GUFPY_DEVICE:
+    case GUFPY_KINDS:
+      break;
+  }
+}
+
+static void handle_dealloc(PyObject *self) {
+  gufpy_handle *object = (gufpy_handle *)self;
+  if (object->weak != NULL) PyObject_ClearWeakRefs(self);
+  release(object->kind, object->handle);
+  Py_TYPE(self)->tp_free(self);
+}
+
+static Py_hash_t handle_hash(PyObject *self) {
+  return (Py_hash_t)((uintptr_t)((gufpy_handle *)self)->handle >> 1);
+}
+
+static PyObject *handle_compare(PyObject *a, PyObject *b, int operation) {
+  if ((operation != Py_EQ && operation != Py_NE) || !PyObject_TypeCheck(b, &gufpy_handle_type)) {
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  const int equal = ((gufpy_handle *)a)->handle == ((gufpy_handle *)b)->handle;
+  return PyBool_FromLong(equal == (operation == Py_EQ));
+}
+
+static PyObject *handle_number(PyObject *self, void *unused) {
+  (void)unused;
+  return PyLong_FromVoidPtr(((gufpy_handle *)self)->handle);
+}
+
+static PyGetSetDef handle_getset[] = {
+    {"handle", handle_number, NULL, "The C interface's handle, borrowed, as an integer.", NULL},
+    {0}};
+
+PyTypeObject gufpy_handle_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "gufunc._gufunc.Handle",
+    .tp_basicsize = sizeof(gufpy_handle),
+    .tp_dealloc = handle_dealloc,
+    .tp_hash = handle_hash,
+    .tp_richcompare = handle_compare,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "A handle of the C interface, and one reference to what it names.",
+    .tp_weaklistoffset = offsetof(gufpy_handle, weak),
+    .tp_getset = handle_getset};
+
+static int describe_ufunc(gufpy_ufunc *ufunc) {
+  guf_ufunc_info info = {.struct_size = sizeof info};
+  guf_error *error = gufpy_error();
+  const guf_status status = guf_ufunc_get_info(ufunc->base.handle, &info, error);
+  if (status != GUF_OK) {
+    gufpy_raise(status, error);
+    return -1;
+  }
+  ufunc->call = gufpy_ufunc_call;
+  ufunc->nin = info.nin;
+  ufunc->nout = info.nout;
+  ufunc->ncore = info.signature[0] != 0;
+  ufunc->nresults = info.nresults;
+  ufunc->in_place = ufunc->ncore && info.nout == 0;
+  for (int i = 0; i < info.nin; ++i) {
+    if (info.roles[i] != GUF_ROLE_IN) ufunc->written |= 1u << i;
+  }
+  return 0;
+}
+
+PyObject *gufpy_wrap_handle(gufpy_kind kind, void *handle) {
+  if (handle == NULL) Py_RETURN_NONE;
+  if (kind == GUFPY_ARRAY) return gufpy_wrap_array(handle);
+  PyTypeObject *type = gufpy.classes[kind];
+  gufpy_handle *object = NULL;
+  if (type == NULL) {
+    PyErr_SetString(PyExc_RuntimeError, "gufunc: the package is not imported");
+  } else {
+    object = (gufpy_handle *)type->tp_alloc(type, 0);
+  }
+  if (object == NULL) {
+    release(kind, handle);
+    return NULL;
+  }
+  object->kind = kind;
+  object->handle = handle;
+  if (kind == GUFPY_UFUNC && describe_ufunc((gufpy_ufunc *)object) != 0) {
+    Py_DECREF(object);
+    return NULL;
+  }
+  return (PyObject *)object;
+}
+
+int gufpy_get_handle(PyObject *object, gufpy_kind kind, void **out_handle) {
+  *out_handle = NULL;
+  if (object == Py_None) return 0;
+  if (PyObject_TypeCheck(object, &gufpy_handle_type) && ((gufpy_handle *)object)->kind == kind) {
+    *out_handle = ((gufpy_handle *)object)->handle;
+    return 0;
+  }
+  const PyTypeObject *type = gufpy.classes[kind];
+  PyErr_Format(PyExc_TypeError, "%s expected, not %s", type == NULL ? "a handle" : type->tp_name,
+               Py_TYPE(object)->tp_name);
+  return -1;
+}
+
+int gufpy_is_host(guf_device device) {
+  static guf_device cpu;
+  if (cpu == NULL) (void)guf_device_get(NULL, "cpu", &cpu, NULL);
+  return device == NULL || device == cpu;
+}
+
+void gufpy_release_object(void *user, uint64_t address) {
+  (void)address;
+  if (!Py_IsInitialized()) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_DECREF((PyObject *)user);
+  PyGILState_Release(state);
+}
+
+int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *what) {
+  if (PyIndex_Check(sequence)) {
+    out[0] = PyNumber_AsSsize_t(sequence, PyExc_OverflowError);
+    return out[0] == -1 && PyErr_Occurred() ? -1 : 1;
+  }
+  PyObject *items = PySequence_Fast(sequence, what);
+  if (items == NULL) return -1;
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
+  int result = (int)count;
+  if (count > capacity) {
+    PyErr_Format(PyExc_ValueError, "%s: more than %d", what, capacity);
+    result = -1;
+  }
+  for (int i = 0; result >= 0 && i < result; ++i) {
+    out[i] = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(items, i), PyExc_OverflowError);
+    if (out[i] == -1 && PyErr_Occurred()) result = -1;
+  }
+  Py_DECREF(items);
+  return result;
+}
+
+static const char *const KIND_NAMES[GUFPY_KINDS] = {
+    "Context", "Device", "Array", "Stream", "Event", "Graph", "Ufunc", "Module", "Plan", "Kernel"};
+
+/* _register(name=object, ...): classes by the names of handles, and the hooks. */
+static PyObject *register_hooks(PyObject *self, PyObject *args, PyObject *keywords) {
+  (void)self, (void)args;
+  PyObject *name = NULL, *value = NULL;
+  Py_ssize_t place = 0;
+  while (keywords != NULL && PyDict_Next(keywords, &place, &name, &value)) {
+    const char *text = PyUnicode_AsUTF8(name);
+    if (text == NULL) return NULL;
+    PyObject **hook = NULL;
+    if (strcmp(text, "make_error") == 0) hook = &gufpy.make_error;
+    if (strcmp(text, "convert") == 0) hook = &gufpy.convert;
+    if (strcmp(text, "parse_dtype") == 0) hook = &gufpy.parse_dtype;
+    if (strcmp(text, "parse_signature") == 0) hook = &gufpy.parse_signature;
+    if (strcmp(text, "warn") == 0) hook = &gufpy.warn;
+    for (int kind = 0; kind < GUFPY_KINDS && hook == NULL; ++kind) {
+      if (strcmp(text, KIND_NAMES[kind]) == 0) hook = (PyObject **)&gufpy.classes[kind];
+    }
+    if (hook == NULL) return PyErr_Format(PyExc_TypeError, "no hook %s", text);
+    Py_INCREF(value);
+    Py_XSETREF(*hook, value);
+  }
+  /* A class made in Python calls its instances through tp_call unless it is told so. */
+  PyTypeObject *ufunc = gufpy.classes[GUFPY_UFUNC];
+  if (ufunc != NULL) ufunc->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef handle_functions[] = {
+    {"_register", (PyCFunction)(void (*)(void))register_hooks, METH_VARARGS | METH_KEYWORDS, NULL},
+    {0}};
+
+int gufpy_add_to(PyObject *module) {
+  PyMethodDef *const functions[] = {handle_functions,         gufpy_array_functions,
+                                    gufpy_call_functions,     gufpy_numpy_functions,
+                                    gufpy_callback_functions, gufpy_prepared_functions};
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
+    if (PyModule_AddFunctions(module, functions[i]) != 0) return -1;
+  }
+  PyTypeObject *const types[] = {&gufpy_handle_type, &gufpy_array_type, &gufpy_ufunc_type};
+  for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
+    if (PyModule_AddType(module, types[i]) != 0) return -1;
+  }
+  return 0;
+}

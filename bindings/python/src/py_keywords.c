@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NumPy's keywords, and the library's own, of calls and methods. */
+#include "pygufunc.h"
+
+void gufpy_keywords_begin(gufpy_keywords *keywords) {
+  /* What counts stand before is read only as far as they say. */
+  keywords->out = keywords->where = keywords->initial = keywords->axis = NULL;
+  keywords->stream = NULL;
+  keywords->device = NULL;
+  keywords->casting = keywords->order = keywords->host_policy = keywords->keepdims = 0;
+  keywords->dtype = 0;
+  keywords->threads = 0;
+  keywords->nsignature = keywords->naxes = keywords->ndims = 0;
+}
+
+/* One of `words`, by its place; `what` names the keyword. */
+static int read_word(PyObject *value, const char *const *words, int count, const char *what,
+                     int32_t *out) {
+  const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8(value) : NULL;
+  for (int i = 0; text != NULL && i < count; ++i) {
+    if (words[i] != NULL && strcmp(words[i], text) == 0) {
+      *out = i;
+      return 0;
+    }
+  }
+  if (!PyErr_Occurred()) {
+    PyErr_Format(text == NULL ? PyExc_TypeError : PyExc_ValueError, "%s cannot be %R", what, value);
+  }
+  return -1;
+}
+
+static int read_out(gufpy_keywords *keywords, PyObject *value) {
+  keywords->out = value;
+  return 0;
+}
+
+static int read_where(gufpy_keywords *keywords, PyObject *value) {
+  keywords->where = value == Py_True ? NULL : value;
+  return 0;
+}
+
+static int read_casting(gufpy_keywords *keywords, PyObject *value) {
+  static const char *const WORDS[] = {NULL, "no", "equiv", "safe", "same_kind", "unsafe"};
+  return read_word(value, WORDS, 6, "casting", &keywords->casting);
+}
+
+static int read_order(gufpy_keywords *keywords, PyObject *value) {
+  static const char *const WORDS[] = {"K", "C", "F", "A"};
+  return value == Py_None ? 0 : read_word(value, WORDS, 4, "order", &keywords->order);
+}
+
+static int read_host_policy(gufpy_keywords *keywords, PyObject *value) {
+  static const char *const WORDS[] = {"default", "copy", "warn"};
+  return read_word(value, WORDS, 3, "host_policy", &keywords->host_policy);
+}
+
+static int read_dtype(gufpy_keywords *keywords, PyObject *value) {
+  if (value == Py_None) return 0;
+  PyObject *code = PyObject_CallOneArg(gufpy.parse_dtype, value);
+  if (code == NULL) return -1;
+  keywords->dtype = (guf_dtype)PyLong_AsUnsignedLong(code);
+  Py_DECREF(code);
+  return PyErr_Occurred() ? -1 : 0;
+}
+
+static int read_signature(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *value) {
+  if (value == Py_None) return 0;
+  PyObject *codes =
+      PyObject_CallFunction(gufpy.parse_signature, "Oii", value, ufunc->nin, ufunc->nout);
+  if (codes == NULL) return -1;
+  int64_t numbers[GUF_MAX_OPERANDS];
+  const int count = gufpy_integers(codes, numbers, GUF_MAX_OPERANDS, "signature");
+  for (int i = 0; i < count; ++i) keywords->signature[i] = (guf_dtype)numbers[i];
+  keywords->nsignature = count;
+  Py_DECREF(codes);
+  return count < 0 ? -1 : 0;
+}
+
+/* A list with an entry per operand: an axis, or a tuple of them. */
+static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *value) {
+  if (!PyList_Check(value)) {
+    PyErr_SetString(PyExc_TypeError, "axes should be a list.");
+    return -1;
+  }
+  const Py_ssize_t count = PyList_GET_SIZE(value);
+  if (count != ufunc->nin + ufunc->nout && count != ufunc->nin) {
+    PyErr_Format(PyExc_ValueError,
+                 "axes should be a list with an entry for all %d inputs and outputs; entries for "
+                 "outputs can only be omitted if none of them has core axes.",
+                 ufunc->nin + ufunc->nout);
+    return -1;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const int room = GUF_MAX_CORE_STRIDES - keywords->naxes;
+    const int added = gufpy_integers(PyList_GET_ITEM(value, i), keywords->axes + keywords->naxes,
+                                     room, "axes item should be a tuple or an integer");
+    if (added < 0) return -1;
+    keywords->naxes += added;
+  }
+  return 0;
+}
+
+static int read_dims(gufpy_keywords *keywords, PyObject *value) {
+  PyObject *name = NULL, *size = NULL;
+  Py_ssize_t place = 0;
+  if (!PyDict_Check(value)) {
+    PyErr_SetString(PyExc_TypeError, "dims must be a dict of names and sizes");
+    return -1;
+  }
+  while (PyDict_Next(value, &place, &name, &size)) {
+    if (keywords->ndims == GUF_MAX_CORE_NAMES) {
+      PyErr_SetString(PyExc_ValueError, "dims: too many names");
+      return -1;
+    }
+    guf_dim *dim = &keywords->dims[keywords->ndims++];
+    dim->name = PyUnicode_AsUTF8(name);
+    dim->size = PyNumber_AsSsize_t(size, PyExc_OverflowError);
+    if (dim->name == NULL || PyErr_Occurred()) return -1;
+  }
+  return 0;
+}
+
+static int read_device(gufpy_keywords *keywords, PyObject *value) {
+  if (!PyUnicode_Check(value)) {
+    return gufpy_get_handle(value, GUFPY_DEVICE, (void **)&keywords->device);
+  }
+  const char *spec = PyUnicode_AsUTF8(value);
+  if (spec == NULL) return -1;
+  guf_error *error = gufpy_error();
+  guf_status status = GUF_OK;
+  Py_BEGIN_ALLOW_THREADS status = guf_device_get(NULL, spec, &keywords->device, error);
+  Py_END_ALLOW_THREADS if (status != GUF_OK) gufpy_raise(status, error);
+  return status == GUF_OK ? 0 : -1;
+}
+
+static int read_keepdims(gufpy_keywords *keywords, PyObject *value) {
+  keywords->keepdims = PyObject_IsTrue(value);
+  return keywords->keepdims < 0 ? -1 : 0;
+}
+
+static int read_threads(gufpy_keywords *keywords, PyObject *value) {
+  const unsigned long threads = PyLong_AsUnsignedLong(value);
+  keywords->threads = threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;
+  return PyErr_Occurred() ? -1 : 0;
+}
+
+int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *name,
+                  PyObject *value) {
+  const char *text = PyUnicode_AsUTF8(name);
+  if (text == NULL) return -1;
+  if (strcmp(text, "out") == 0) return read_out(keywords, value);
+  if (strcmp(text, "where") == 0) return read_where(keywords, value);
+  if (strcmp(text, "axis") == 0) {
+    keywords->axis = value;
+    return 0;
+  }
+  if (strcmp(text, "initial") == 0) {
+    keywords->initial = value;
+    return 0;
+  }
+  if (strcmp(text, "dtype") == 0) return read_dtype(keywords, value);
+  if (strcmp(text, "keepdims") == 0) return read_keepdims(keywords, value);
+  if (strcmp(text, "casting") == 0) return read_casting(keywords, value);
+  if (strcmp(text, "order") == 0) return read_order(keywords, value);
+  if (strcmp(text, "stream") == 0) {
+    return gufpy_get_handle(value, GUFPY_STREAM, (void **)&keywords->stream);
+  }
+  if (strcmp(text, "device") == 0) return read_device(keywords, value);
+  if (strcmp(text, "signature") == 0 || strcmp(text, "sig") == 0) {
+    return read_signature(keywords, ufunc, value);
+  }
+  if (strcmp(text, "axes") == 0) return read_axes(keywords, ufunc, value);
+  if (strcmp(text, "dims") == 0) return read_dims(keywords, value);
+  if (strcmp(text, "host_policy") == 0) return read_host_policy(keywords, value);
+  if (strcmp(text, "threads") == 0) return read_threads(keywords, value);
+  if (strcmp(text, "subok") == 0) return 0; /* results are never of a subclass */
+  PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", gufpy_name(ufunc),
+               name);
+  return -1;
+}
+
+int gufpy_read_keywords(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *const *values,
+                        PyObject *names) {
+  const Py_ssize_t count = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (gufpy_keyword(keywords, ufunc, PyTuple_GET_ITEM(names, i), values[i]) != 0) return -1;
+  }
+  return 0;
+}

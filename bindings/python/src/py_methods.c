@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NumPy's methods of ufuncs: reduce, accumulate, reduceat, at. */
+#include "pygufunc.h"
+
+enum { MAX_POSITIONAL = 7 };
+
+/* The parameters in NumPy's order; what stands before `nneeded` has no default. */
+typedef struct {
+  const char *name;
+  int nneeded, ncount;
+  const char *parameters[MAX_POSITIONAL];
+} method_form;
+
+static const method_form FORMS[] = {
+    {"reduce", 1, 7, {"array", "axis", "dtype", "out", "keepdims", "initial", "where"}},
+    {"accumulate", 1, 4, {"array", "axis", "dtype", "out"}},
+    {"reduceat", 2, 5, {"array", "indices", "axis", "dtype", "out"}},
+    {"at", 2, 3, {"a", "indices", "b"}}};
+
+static int read_arguments(gufpy_method *method, const method_form *form, PyObject *const *args,
+                          Py_ssize_t nargs, PyObject *names, PyObject **first) {
+  const Py_ssize_t nnames = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+  for (Py_ssize_t i = 0; i < nargs + nnames; ++i) {
+    int place = (int)i;
+    PyObject *name = i < nargs ? NULL : PyTuple_GET_ITEM(names, i - nargs);
+    if (name == NULL && i >= form->ncount) {
+      PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments but %zd were given",
+                   form->name, form->ncount, nargs);
+      return -1;
+    }
+    for (place = name == NULL ? place : 0; name != NULL && place < form->ncount; ++place) {
+      if (PyUnicode_CompareWithASCIIString(name, form->parameters[place]) == 0) break;
+    }
+    if (place < form->nneeded || (form == &FORMS[GUFPY_AT] && place < form->ncount)) {
+      first[place] = args[i];
+      continue;
+    }
+    PyObject *word = name == NULL ? PyUnicode_FromString(form->parameters[place]) : Py_NewRef(name);
+    const int failed =
+        word == NULL || gufpy_keyword(&method->keywords, method->ufunc, word, args[i]) != 0;
+    Py_XDECREF(word);
+    if (failed) return -1;
+  }
+  for (int i = 0; i < form->nneeded; ++i) {
+    if (first[i] != NULL) continue;
+    PyErr_Format(PyExc_TypeError, "%s() missing required argument '%s' (pos %d)", form->name,
+                 form->parameters[i], i + 1);
+    return -1;
+  }
+  return 0;
+}
+
+static int set_outputs(gufpy_method *method) {
+  PyObject *out = method->keywords.out;
+  for (int i = 0; i < method->noutputs; ++i) method->given[i] = NULL;
+  if (out != NULL && PyTuple_Check(out)) {
+    if (PyTuple_GET_SIZE(out) != method->noutputs) {
+      PyErr_SetString(PyExc_ValueError,
+                      "The 'out' tuple must have exactly one entry per ufunc output");
+      return -1;
+    }
+    for (int i = 0; i < method->noutputs; ++i) method->given[i] = PyTuple_GET_ITEM(out, i);
+  } else if (method->noutputs == 1) {
+    method->given[0] = out;
+  } else if (out != NULL && out != Py_None) {
+    PyErr_SetString(PyExc_TypeError, "'out' must be a tuple of arrays");
+    return -1;
+  }
+  for (int i = 0; i < method->noutputs; ++i) {
+    PyObject *given = method->given[i];
+    if (gufpy_set_output(&method->frame, given == NULL ? Py_None : given, &method->outputs[i])) {
+      return -1;
+    }
+  }
+  return 0;
+}
+
+static int set_reduce(gufpy_method *method) {
+  guf_reduce_args *args = &method->reduce;
+  const gufpy_keywords *keywords = &method->keywords;
+  args->struct_size = sizeof *args;
+  args->flags = keywords->keepdims ? GUF_CALL_KEEPDIMS : 0;
+  args->input = &method->input;
+  if (method->ufunc->nresults > 0) {
+    args->outputs = method->outputs;
+    args->noutputs = method->noutputs;
+  } else {
+    args->output = method->outputs;
+  }
+  if (keywords->axis == Py_None) {
+    args->naxis = GUF_ALL_AXES;
+  } else if (keywords->axis != NULL) {
+    args->naxis = gufpy_integers(keywords->axis, method->axes, GUF_MAX_NDIM,
+                                 "'axis' must be None, an integer or a tuple of them");
+    if (args->naxis < 0) return -1;
+    args->axis = method->axes;
+  }
+  if (keywords->initial != NULL) {
+    /* None is "no value", which is an operand of its own. */
+    method->initial = (guf_operand){.kind = GUF_OPERAND_NONE};
+    if (keywords->initial != Py_None &&
+        gufpy_set_operand(&method->frame, keywords->initial, &method->initial) != 0) {
+      return -1;
+    }
+    args->initial = &method->initial;
+  }
+  if (keywords->where != NULL) {
+    if (gufpy_set_operand(&method->frame, keywords->where, &method->where) != 0) return -1;
+    args->where = &method->where;
+  }
+  args->stream = keywords->stream;
+  args->device = keywords->device;
+  args->order = keywords->order;
+  args->dtype = keywords->dtype;
+  args->threads = keywords->threads;
+  return 0;
+}
+
+static int set_accumulate(gufpy_method *method, PyObject *indices) {
+  guf_accumulate_args *args = &method->accumulate;
+  const gufpy_keywords *keywords = &method->keywords;
+  args->struct_size = sizeof *args;
+  args->input = &method->input;
+  args->output = method->outputs;
+  args->stream = keywords->stream;
+  args->device = keywords->device;
+  args->order = keywords->order;
+  args->dtype = keywords->dtype;
+  args->threads = keywords->threads;
+  if (keywords->axis != NULL) {
+    const int count =
+        gufpy_integers(keywords->axis, method->axes, GUF_MAX_NDIM, "'axis' must be an integer");
+    if (count < 0) return -1;
+    if (count != 1) {
+      PyErr_Format(PyExc_ValueError, "%s does not allow multiple axes",
+                   indices == NULL ? "accumulate" : "reduceat");
+      return -1;
+    }
+    args->axis = method->axes[0];
+  }
+  if (indices != NULL) {
+    if (gufpy_set_operand(&method->frame, indices, &method->indices) != 0) return -1;
+    args->indices = &method->indices;
+  }
+  return 0;
+}
+
+static int set_at(gufpy_method *method, PyObject *const *first) {
+  guf_at_args *args = &method->at;
+  args->struct_size = sizeof *args;
+  args->array = &method->input;
+  args->indices = method->several;
+  PyObject *const indices = first[1];
+  const int tuple = PyTuple_Check(indices);
+  const Py_ssize_t count = tuple ? PyTuple_GET_SIZE(indices) : 1;
+  if (count > GUFPY_MAX_OPERANDS - 4) {
+    PyErr_SetString(PyExc_IndexError, "too many indices for array");
+    return -1;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *index = tuple ? PyTuple_GET_ITEM(indices, i) : indices;
+    if (gufpy_set_operand(&method->frame, index, &method->several[i]) != 0) return -1;
+  }
+  args->nindices = (int32_t)count;
+  if (first[2] != NULL && first[2] != Py_None) {
+    if (gufpy_set_operand(&method->frame, first[2], &method->initial) != 0) return -1;
+    args->operand = &method->initial;
+  }
+  args->stream = method->keywords.stream;
+  args->device = method->keywords.device;
+  args->threads = method->keywords.threads;
+  return 0;
+}
+
+static void set_events(gufpy_method *method) {
+  const uint32_t fail = gufpy_thread_events.fail;
+  const uint32_t report = method->frame.queued ? 0 : gufpy_thread_events.report;
+  uint32_t *events = report != 0 ? &method->events : NULL;
+  method->reduce.fp_fail = method->accumulate.fp_fail = method->at.fp_fail = fail;
+  method->reduce.fp_report = method->accumulate.fp_report = method->at.fp_report = report;
+  method->reduce.fp_events = method->accumulate.fp_events = method->at.fp_events = events;
+}
+
+int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *self,
+                       PyObject *const *args, Py_ssize_t nargs, PyObject *names) {
+  PyObject *first[MAX_POSITIONAL] = {NULL};
+  memset(method, 0, sizeof *method);
+  method->ufunc = (gufpy_ufunc *)self;
+  gufpy_keywords_begin(&method->keywords);
+  gufpy_frame_begin(&method->frame, 0);
+  if (read_arguments(method, &FORMS[kind], args, nargs, names, first) != 0) return -1;
+  method->frame.queued = method->keywords.stream != NULL;
+  method->frame.elsewhere = method->keywords.device != NULL;
+  const int written = kind == GUFPY_AT;
+  if ((written ? gufpy_set_output : gufpy_set_operand)(&method->frame, first[0], &method->input)) {
+    return -1;
+  }
+  method->noutputs = kind == GUFPY_AT ? 0 : method->ufunc->nresults;
+  if (kind != GUFPY_AT && method->noutputs == 0) method->noutputs = 1;
+  if (set_outputs(method) != 0) return -1;
+  set_events(method);
+  switch (kind) {
+    case GUFPY_REDUCE:
+      return set_reduce(method);
+    case GUFPY_AT:
+      return set_at(method, first);
+    case GUFPY_ACCUMULATE:
+    case GUFPY_REDUCEAT:
+      break;
+  }
+  return set_accumulate(method, first[1]);
+}
+
+static guf_status run_method(gufpy_method *method, gufpy_method_kind kind, guf_error *error) {
+  const guf_ufunc ufunc = method->ufunc->base.handle;
+  switch (kind) {
+    case GUFPY_REDUCE:
+      return guf_reduce(ufunc, &method->reduce, error);
+    case GUFPY_ACCUMULATE:
+      return guf_accumulate(ufunc, &method->accumulate, error);
+    case GUFPY_REDUCEAT:
+      return guf_reduceat(ufunc, &method->accumulate, error);
+    case GUFPY_AT:
+      break;
+  }
+  return guf_at(ufunc, &method->at, error);
+}
+
+static PyObject *method_results(gufpy_method *method) {
+  PyObject *tuple = method->noutputs == 1 ? NULL : PyTuple_New(method->noutputs);
+  int failed = method->noutputs != 1 && tuple == NULL;
+  PyObject *one = NULL;
+  for (int i = 0; i < method->noutputs; ++i) {
+    PyObject *given = method->given[i];
+    PyObject *result = given != NULL && given != Py_None
+                           ? Py_NewRef(given)
+                           : gufpy_result(&method->frame, method->outputs[i].array);
+    failed |= result == NULL;
+    if (tuple != NULL) {
+      PyTuple_SET_ITEM(tuple, i, result);
+    } else {
+      Py_XSETREF(one, result);
+    }
+  }
+  if (!failed && method->events != 0) {
+    failed = gufpy_tell_events(method->events, method->ufunc) != 0;
+  }
+  PyObject *answer = tuple != NULL ? tuple : one;
+  if (failed) Py_CLEAR(answer);
+  if (!failed && method->noutputs == 0) {
+    Py_DECREF(answer);
+    Py_RETURN_NONE;
+  }
+  return answer;
+}
+
+static PyObject *call_method(gufpy_method_kind kind, PyObject *self, PyObject *const *args,
+                             Py_ssize_t nargs, PyObject *names) {
+  gufpy_method method;
+  PyObject *result = NULL;
+  if (gufpy_method_begin(&method, kind, self, args, nargs, names) == 0) {
+    guf_error *error = gufpy_error();
+    guf_status status = GUF_OK;
+    if (gufpy_is_large(&method.frame)) {
+      Py_BEGIN_ALLOW_THREADS status = run_method(&method, kind, error);
+      Py_END_ALLOW_THREADS
+    } else {
+      status = run_method(&method, kind, error);
+    }
+    result = status == GUF_OK ? method_results(&method) : gufpy_raise(status, error);
+  }
+  gufpy_frame_end(&method.frame);
+  return result;
+}
+
+#define GUFPY_METHOD(name, kind)                                                 \
+  static PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t nargs, \
+                        PyObject *names) {                                       \
+    return call_method(kind, self, args, nargs, names);                          \
+  }
+GUFPY_METHOD(ufunc_reduce, GUFPY_REDUCE)
+GUFPY_METHOD(ufunc_accumulate, GUFPY_ACCUMULATE)
+GUFPY_METHOD(ufunc_reduceat, GUFPY_REDUCEAT)
+GUFPY_METHOD(ufunc_at, GUFPY_AT)
+
+#define GUFPY_ENTRY(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
+PyMethodDef gufpy_ufunc_methods[] = {
+    {"reduce", GUFPY_ENTRY(ufunc_reduce),
+     "reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=<none>, where=True)\n\n"
+     "Folds elements along axes, as NumPy's reduce; also stream=, device=, order=, threads=."},
+    {"accumulate", GUFPY_ENTRY(ufunc_accumulate),
+     "accumulate(array, axis=0, dtype=None, out=None)\n\nAll partial results along an axis."},
+    {"reduceat", GUFPY_ENTRY(ufunc_reduceat),
+     "reduceat(array, indices, axis=0, dtype=None, out=None)\n\n"
+     "Folds the stretches of an axis that indices begin."},
+    {"at", GUFPY_ENTRY(ufunc_at),
+     "at(a, indices, b=None)\n\na[indices] = op(a[indices], b), every occurrence counted."},
+    {"outer", GUFPY_ENTRY(gufpy_ufunc_outer),
+     "outer(A, B, /, **keywords)\n\nApplies a binary ufunc to all pairs."},
+    {0}};

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Operands of Python objects, and Python objects of results. */
+#include "pygufunc.h"
+
+void gufpy_frame_end(gufpy_frame *frame) {
+  for (int i = 0; i < frame->nwraps; ++i) (void)guf_array_release(frame->wraps[i], NULL);
+  for (int i = 0; i < frame->nkept; ++i) Py_DECREF(frame->kept[i]);
+}
+
+/* Takes over a reference until the call is over. */
+static int keep(gufpy_frame *frame, PyObject *object) {
+  if (frame->nkept == GUFPY_MAX_OPERANDS) {
+    Py_DECREF(object);
+    PyErr_SetString(PyExc_ValueError, "too many operands");
+    return -1;
+  }
+  frame->kept[frame->nkept++] = object;
+  return 0;
+}
+
+static void note_work(gufpy_frame *frame, const int64_t *shape, int32_t ndim) {
+  uint64_t work = 1;
+  for (int32_t i = 0; i < ndim; ++i) work *= (uint64_t)shape[i];
+  if (work > frame->work) frame->work = work;
+}
+
+static void set_array(gufpy_frame *frame, const gufpy_array *array, guf_operand *operand) {
+  operand->kind = GUF_OPERAND_ARRAY;
+  operand->array = array->base.handle;
+  frame->arrays = 1;
+  if (!array->on_host) frame->elsewhere = 1;
+  if (array->size > frame->work) frame->work = array->size;
+}
+
+/* What is queued may run when the caller's array is gone: then the library keeps it. */
+static int wrap_tensor(gufpy_frame *frame, PyObject *owner, const guf_tensor *tensor,
+                       guf_operand *operand) {
+  guf_array handle = NULL;
+  guf_error *error = gufpy_error();
+  Py_INCREF(owner);
+  guf_status status = guf_array_wrap(tensor, gufpy_release_object, owner, 0, &handle, error);
+  if (status != GUF_OK) {
+    Py_DECREF(owner);
+    gufpy_raise(status, error);
+    return -1;
+  }
+  frame->wraps[frame->nwraps++] = handle;
+  operand->kind = GUF_OPERAND_ARRAY;
+  operand->array = handle;
+  return 0;
+}
+
+static int set_ndarray(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
+  if (frame->ntensors == GUFPY_MAX_OPERANDS) {
+    PyErr_SetString(PyExc_ValueError, "too many operands");
+    return -1;
+  }
+  guf_tensor *tensor = &frame->tensors[frame->ntensors];
+  if (gufpy_numpy_tensor(object, tensor) != 0) return -1;
+  note_work(frame, tensor->shape, tensor->ndim);
+  if (frame->queued) return wrap_tensor(frame, object, tensor, operand);
+  ++frame->ntensors;
+  operand->kind = GUF_OPERAND_TENSOR;
+  operand->tensor = tensor;
+  return 0;
+}
+
+static void set_double(double value, int32_t kind, guf_operand *operand) {
+  operand->kind = kind;
+  operand->dtype = kind == GUF_OPERAND_SCALAR ? GUF_F64 : 0;
+  memcpy(&operand->value[0], &value, sizeof value);
+  operand->value[1] = 0;
+}
+
+static void set_complex(Py_complex value, int32_t kind, guf_operand *operand) {
+  operand->kind = kind;
+  operand->dtype = kind == GUF_OPERAND_SCALAR ? GUF_C128 : 0;
+  memcpy(&operand->value[0], &value.real, sizeof(double));
+  memcpy(&operand->value[1], &value.imag, sizeof(double));
+}
+
+static int set_int(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow == 0) {
+    operand->kind = GUF_OPERAND_WEAK_INT;
+    operand->value[0] = (uint64_t)value;
+    operand->value[1] = 0;
+    return value == -1 && PyErr_Occurred() ? -1 : 0;
+  }
+  PyObject *magnitude = PyNumber_Absolute(object);
+  if (magnitude == NULL) return -1;
+  operand->kind = GUF_OPERAND_WEAK_INT_HUGE;
+  operand->value[0] = PyLong_AsUnsignedLongLong(magnitude);
+  operand->value[1] = overflow < 0;
+  Py_DECREF(magnitude);
+  if (operand->value[0] == UINT64_MAX && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
+    PyErr_Clear();
+    operand->value[1] |= 2;
+    frame->huge = 1;
+  }
+  return 0;
+}
+
+/* Python's own numbers are weak; bool is a type like NumPy's; float64 and complex128 of NumPy's are
+ * subclasses of Python's, and are not. 1: no number. */
+static int set_number(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
+  if (PyBool_Check(object)) {
+    operand->kind = GUF_OPERAND_SCALAR;
+    operand->dtype = GUF_BOOL;
+    operand->value[0] = object == Py_True;
+    return 0;
+  }
+  if (PyLong_Check(object)) return set_int(frame, object, operand);
+  const int strong = gufpy_is_numpy_scalar(object);
+  if (PyFloat_Check(object)) {
+    set_double(PyFloat_AS_DOUBLE(object), strong ? GUF_OPERAND_SCALAR : GUF_OPERAND_WEAK_FLOAT,
+               operand);
+    return 0;
+  }
+  if (PyComplex_Check(object)) {
+    set_complex(PyComplex_AsCComplex(object),
+                strong ? GUF_OPERAND_SCALAR : GUF_OPERAND_WEAK_COMPLEX, operand);
+    return 0;
+  }
+  return 1;
+}
+
+/* All else becomes an array first: lists, scalars of NumPy, memory of other libraries. */
+static int set_converted(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
+  PyObject *converted = PyObject_CallOneArg(gufpy.convert, object);
+  if (converted == NULL || keep(frame, converted) != 0) return -1;
+  if (PyObject_TypeCheck(converted, &gufpy_array_type)) {
+    const int arrays = frame->arrays;
+    set_array(frame, (gufpy_array *)converted, operand);
+    /* What the caller gave is no array of ours, unless it lies where NumPy cannot have it. */
+    if (((gufpy_array *)converted)->on_host) frame->arrays = arrays;
+    return 0;
+  }
+  if (gufpy_is_ndarray(converted)) return set_ndarray(frame, converted, operand);
+  PyErr_Format(PyExc_TypeError, "an operand cannot be a %s", Py_TYPE(object)->tp_name);
+  return -1;
+}
+
+int gufpy_set_operand(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
+  operand->flags = operand->reserved = 0;
+  if (PyObject_TypeCheck(object, &gufpy_array_type)) {
+    set_array(frame, (gufpy_array *)object, operand);
+    return 0;
+  }
+  if (gufpy_is_ndarray(object)) return set_ndarray(frame, object, operand);
+  const int number = set_number(frame, object, operand);
+  return number <= 0 ? number : set_converted(frame, object, operand);
+}
+
+int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
+  operand->flags = operand->reserved = 0;
+  if (object == Py_None) {
+    operand->kind = GUF_OPERAND_NONE;
+    return 0;
+  }
+  if (PyObject_TypeCheck(object, &gufpy_array_type)) {
+    const int arrays = frame->arrays;
+    set_array(frame, (gufpy_array *)object, operand);
+    frame->arrays = arrays;
+    return 0;
+  }
+  if (gufpy_is_ndarray(object)) return set_ndarray(frame, object, operand);
+  /* A writable buffer or another library's array is written where it lies. */
+  if (PyObject_CheckBuffer(object) || PyObject_HasAttrString(object, "__dlpack__") ||
+      PyObject_HasAttrString(object, "__cuda_array_interface__")) {
+    return set_converted(frame, object, operand);
+  }
+  PyErr_SetString(PyExc_TypeError, "return arrays must be of ArrayType");
+  return -1;
+}
+
+void gufpy_settle_huge(const gufpy_frame *frame, PyObject *const *objects, guf_operand *operands,
+                       int count) {
+  if (!frame->huge) return;
+  for (int i = 0; i < count; ++i) {
+    guf_dtype dtype = 0;
+    guf_array_info info = {.struct_size = sizeof info};
+    if (operands[i].kind == GUF_OPERAND_TENSOR) dtype = operands[i].tensor->dtype;
+    if (operands[i].kind == GUF_OPERAND_SCALAR) dtype = operands[i].dtype;
+    if (operands[i].kind == GUF_OPERAND_ARRAY &&
+        guf_array_get_info(operands[i].array, &info, NULL) == GUF_OK) {
+      dtype = info.dtype;
+    }
+    const guf_dtype code = dtype & 0xff;
+    const int is_float = code == 2 || code == 4 || code == 5;
+    const int weak =
+        operands[i].kind == GUF_OPERAND_WEAK_FLOAT || operands[i].kind == GUF_OPERAND_WEAK_COMPLEX;
+    if (operands[i].kind != GUF_OPERAND_WEAK_INT_HUGE && !is_float && !weak) return;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (operands[i].kind != GUF_OPERAND_WEAK_INT_HUGE) continue;
+    const double value = PyLong_AsDouble(objects[i]);
+    if (value == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+    } else {
+      set_double(value, GUF_OPERAND_WEAK_FLOAT, &operands[i]);
+    }
+  }
+}
+
+PyObject *gufpy_result(const gufpy_frame *frame, guf_array handle) {
+  PyObject *array = gufpy_wrap_array(handle);
+  if (array == NULL || frame->arrays || !((gufpy_array *)array)->on_host || !gufpy_numpy_ready()) {
+    return array;
+  }
+  PyObject *result = gufpy_numpy_result((gufpy_array *)array, !frame->queued);
+  Py_DECREF(array);
+  return result;
+}

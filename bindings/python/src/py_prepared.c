@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What is told or prepared of a call: resolve, explain, plans, chunks; and raw kernels. */
+#include "pygufunc.h"
+
+static PyObject *resolution_dict(const guf_resolution *found, int nout) {
+  PyObject *dtypes = PyList_New(found->noperands), *loop = PyList_New(found->noperands);
+  PyObject *shapes = PyList_New(nout);
+  for (int i = 0; dtypes != NULL && loop != NULL && i < found->noperands; ++i) {
+    PyList_SET_ITEM(dtypes, i, PyLong_FromUnsignedLong(found->dtypes[i]));
+    PyList_SET_ITEM(loop, i, PyLong_FromUnsignedLong(found->loop_dtypes[i]));
+  }
+  for (int i = 0; shapes != NULL && i < nout; ++i) {
+    PyObject *shape = PyTuple_New(found->output_ndims[i]);
+    for (int axis = 0; shape != NULL && axis < found->output_ndims[i]; ++axis) {
+      PyTuple_SET_ITEM(shape, axis, PyLong_FromLongLong(found->output_shapes[i][axis]));
+    }
+    PyList_SET_ITEM(shapes, i, shape);
+  }
+  if (dtypes == NULL || loop == NULL || shapes == NULL || PyErr_Occurred()) {
+    Py_XDECREF(dtypes);
+    Py_XDECREF(loop);
+    Py_XDECREF(shapes);
+    return NULL;
+  }
+  return Py_BuildValue("{sIsNsNsN}", "loop", found->loop, "loop_dtypes", loop, "dtypes", dtypes,
+                       "shapes", shapes);
+}
+
+static int is_ufunc(PyObject *const *args, Py_ssize_t nargs) {
+  if (nargs > 0 && PyObject_TypeCheck(args[0], &gufpy_ufunc_type)) return 1;
+  PyErr_SetString(PyExc_TypeError, "a Ufunc expected");
+  return 0;
+}
+
+typedef enum { TOLD_CALL = GUFPY_AT + 1, TOLD_OUTER } told_kind;
+
+static int told(PyObject *name) {
+  static const char *const NAMES[] = {"reduce", "accumulate", "reduceat", "at", "call", "outer"};
+  const char *text = PyUnicode_AsUTF8(name);
+  for (int i = 0; text != NULL && i < 6; ++i) {
+    if (strcmp(NAMES[i], text) == 0) return i;
+  }
+  if (text != NULL) PyErr_Format(PyExc_ValueError, "no method %R", name);
+  return -1;
+}
+
+static guf_status resolve_method(gufpy_method *method, int kind, guf_resolution *out,
+                                 guf_error *error) {
+  const guf_ufunc ufunc = method->ufunc->base.handle;
+  switch (kind) {
+    case GUFPY_REDUCE:
+      return guf_resolve_reduce(ufunc, &method->reduce, out, error);
+    case GUFPY_ACCUMULATE:
+      return guf_resolve_accumulate(ufunc, &method->accumulate, out, error);
+    case GUFPY_REDUCEAT:
+      return guf_resolve_reduceat(ufunc, &method->accumulate, out, error);
+    default:
+      return guf_resolve_at(ufunc, &method->at, out, error);
+  }
+}
+
+static guf_status explain_method(gufpy_method *method, int kind, char *text, uint64_t *length,
+                                 guf_error *error) {
+  const guf_ufunc ufunc = method->ufunc->base.handle;
+  switch (kind) {
+    case GUFPY_REDUCE:
+      return guf_explain_reduce(ufunc, &method->reduce, text, length, error);
+    case GUFPY_ACCUMULATE:
+      return guf_explain_accumulate(ufunc, &method->accumulate, text, length, error);
+    case GUFPY_REDUCEAT:
+      return guf_explain_reduceat(ufunc, &method->accumulate, text, length, error);
+    default:
+      return guf_explain_at(ufunc, &method->at, text, length, error);
+  }
+}
+
+/* The two that every question goes through: `text` NULL resolves. */
+typedef struct {
+  int kind;
+  gufpy_call call;
+  gufpy_method method;
+} question;
+
+static guf_status ask(question *asked, guf_resolution *out, char *text, uint64_t *length,
+                      guf_error *error) {
+  const guf_ufunc ufunc = asked->call.ufunc != NULL ? asked->call.ufunc->base.handle : NULL;
+  if (out != NULL) {
+    if (asked->kind == TOLD_CALL) return guf_resolve(ufunc, &asked->call.args, out, error);
+    if (asked->kind == TOLD_OUTER) return guf_resolve_outer(ufunc, &asked->call.args, out, error);
+    return resolve_method(&asked->method, asked->kind, out, error);
+  }
+  if (asked->kind == TOLD_CALL) return guf_explain(ufunc, &asked->call.args, text, length, error);
+  if (asked->kind == TOLD_OUTER) {
+    return guf_explain_outer(ufunc, &asked->call.args, text, length, error);
+  }
+  return explain_method(&asked->method, asked->kind, text, length, error);
+}
+
+static PyObject *answer_text(question *asked) {
+  uint64_t length = 2048;
+  for (;;) {
+    const uint64_t capacity = length;
+    char *text = PyMem_Malloc(capacity);
+    if (text == NULL) return PyErr_NoMemory();
+    guf_error *error = gufpy_error();
+    const guf_status status = ask(asked, NULL, text, &length, error);
+    PyObject *result = status == GUF_OK ? PyUnicode_FromString(text) : NULL;
+    PyMem_Free(text);
+    if (status == GUF_E_BUFFER_TOO_SMALL && length > capacity) continue;
+    return status == GUF_OK ? result : gufpy_raise(status, error);
+  }
+}
+
+static PyObject *answer_resolution(question *asked) {
+  guf_resolution *found = PyMem_Calloc(1, sizeof *found);
+  if (found == NULL) return PyErr_NoMemory();
+  found->struct_size = sizeof *found;
+  guf_error *error = gufpy_error();
+  const guf_status status = ask(asked, found, NULL, NULL, error);
+  const int nout = asked->kind >= TOLD_CALL ? asked->call.ufunc->nout : asked->method.noutputs;
+  PyObject *result = status == GUF_OK ? resolution_dict(found, nout) : gufpy_raise(status, error);
+  PyMem_Free(found);
+  return result;
+}
+
+/* ask(explain, method, ufunc, *args, **keywords): a text, or what guf_resolve answers. */
+static PyObject *ask_question(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *names) {
+  (void)self;
+  if (nargs < 3 || !is_ufunc(args + 2, nargs - 2)) return NULL;
+  question *asked = PyMem_Calloc(1, sizeof *asked);
+  if (asked == NULL) return PyErr_NoMemory();
+  asked->kind = told(args[1]);
+  int begun = -1;
+  if (asked->kind >= TOLD_CALL) {
+    begun = gufpy_call_begin(&asked->call, args[2], args + 3, nargs - 3, names);
+  } else if (asked->kind >= 0) {
+    begun = gufpy_method_begin(&asked->method, (gufpy_method_kind)asked->kind, args[2], args + 3,
+                               nargs - 3, names);
+  }
+  PyObject *result = NULL;
+  if (begun == 0) {
+    result = PyObject_IsTrue(args[0]) ? answer_text(asked) : answer_resolution(asked);
+  }
+  gufpy_frame_end(asked->kind >= TOLD_CALL ? &asked->call.frame : &asked->method.frame);
+  PyMem_Free(asked);
+  return result;
+}
+
+/* plan_create(ufunc, *args, **keywords) */
+static PyObject *plan_create(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *names) {
+  (void)self;
+  if (!is_ufunc(args, nargs)) return NULL;
+  gufpy_call call;
+  PyObject *result = NULL;
+  if (gufpy_call_begin(&call, args[0], args + 1, nargs - 1, names) == 0) {
+    guf_plan plan = NULL;
+    guf_error *error = gufpy_error();
+    guf_status status = GUF_OK;
+    Py_BEGIN_ALLOW_THREADS status =
+        guf_plan_create(call.ufunc->base.handle, &call.args, &plan, error);
+    Py_END_ALLOW_THREADS result =
+        status == GUF_OK ? gufpy_wrap_handle(GUFPY_PLAN, plan) : gufpy_raise(status, error);
+  }
+  gufpy_call_end(&call);
+  return result;
+}
+
+/* plan_explain(plan) */
+static PyObject *plan_explain(PyObject *self, PyObject *plan) {
+  (void)self;
+  void *handle = NULL;
+  if (gufpy_get_handle(plan, GUFPY_PLAN, &handle) != 0) return NULL;
+  uint64_t length = 0;
+  guf_error *error = gufpy_error();
+  guf_status status = guf_plan_explain(handle, NULL, &length, error);
+  if (status != GUF_E_BUFFER_TOO_SMALL) return gufpy_raise(status, error);
+  char *text = PyMem_Malloc(length);
+  if (text == NULL) return PyErr_NoMemory();
+  status = guf_plan_explain(handle, text, &length, error);
+  PyObject *result = status == GUF_OK ? PyUnicode_FromString(text) : gufpy_raise(status, error);
+  PyMem_Free(text);
+  return result;
+}
+
+/* kernel_launch(kernel, stream, grid, block, shared_bytes, arguments) */
+static PyObject *kernel_launch(PyObject *self, PyObject *args) {
+  (void)self;
+  PyObject *kernel = NULL, *stream = NULL, *arguments = NULL;
+  unsigned int grid[3], block[3], shared = 0;
+  void *handle = NULL, *queue = NULL;
+  if (!PyArg_ParseTuple(args, "OO(III)(III)IO!:kernel_launch", &kernel, &stream, &grid[0], &grid[1],
+                        &grid[2], &block[0], &block[1], &block[2], &shared, &PyTuple_Type,
+                        &arguments) ||
+      gufpy_get_handle(kernel, GUFPY_KERNEL, &handle) != 0 ||
+      gufpy_get_handle(stream, GUFPY_STREAM, &queue) != 0) {
+    return NULL;
+  }
+  const Py_ssize_t count = PyTuple_GET_SIZE(arguments);
+  if (count > GUF_MAX_KERNEL_PARAMETERS) {
+    return PyErr_Format(PyExc_ValueError, "%zd arguments, a kernel has at most %d", count,
+                        (int)GUF_MAX_KERNEL_PARAMETERS);
+  }
+  guf_operand operands[GUF_MAX_KERNEL_PARAMETERS];
+  gufpy_frame frame;
+  gufpy_frame_begin(&frame, queue != NULL);
+  int begun = 0;
+  for (Py_ssize_t i = 0; begun == 0 && i < count; ++i) {
+    begun = gufpy_set_operand(&frame, PyTuple_GET_ITEM(arguments, i), &operands[i]);
+  }
+  PyObject *result = NULL;
+  if (begun == 0) {
+    guf_error *error = gufpy_error();
+    guf_status status = GUF_OK;
+    Py_BEGIN_ALLOW_THREADS status =
+        guf_kernel_launch(handle, queue, grid, block, shared, (int32_t)count, operands, error);
+    Py_END_ALLOW_THREADS result =
+        status == GUF_OK ? Py_NewRef(Py_None) : gufpy_raise(status, error);
+  }
+  gufpy_frame_end(&frame);
+  return result;
+}
+
+PyMethodDef gufpy_prepared_functions[] = {
+    {"ask", (PyCFunction)(void (*)(void))ask_question, METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"plan_create", (PyCFunction)(void (*)(void))plan_create, METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"plan_explain", plan_explain, METH_O, NULL},
+    {"kernel_launch", kernel_launch, METH_VARARGS, NULL},
+    {0}};

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the sources of the extension share: handles as Python objects, operands made of Python
+ * objects, results made of arrays. Everything here runs with the GIL held. */
+#ifndef GUFUNC_PYGUFUNC_H
+#define GUFUNC_PYGUFUNC_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <gufunc/gufunc.h>
+
+/* A call on fewer elements than this is over before another thread could use the GIL. */
+enum { GUFPY_LARGE_WORK = 1 << 15 };
+
+typedef enum {
+  GUFPY_CONTEXT,
+  GUFPY_DEVICE,
+  GUFPY_ARRAY,
+  GUFPY_STREAM,
+  GUFPY_EVENT,
+  GUFPY_GRAPH,
+  GUFPY_UFUNC,
+  GUFPY_MODULE,
+  GUFPY_PLAN,
+  GUFPY_KERNEL,
+  GUFPY_KINDS
+} gufpy_kind;
+
+/* A handle and its one reference. `kind` stays GUFPY_KINDS until there is one. */
+typedef struct {
+  PyObject_HEAD PyObject *weak;
+  void *handle;
+  gufpy_kind kind;
+} gufpy_handle;
+
+enum { GUFPY_NEAR_NDIM = 6 };
+
+/* What guf_array_get_info says, kept: none of it changes while an array lives. */
+typedef struct {
+  gufpy_handle base;
+  guf_device device;
+  uint64_t address, size, nbytes;
+  guf_dtype dtype;
+  uint32_t flags;
+  int32_t ndim;
+  int32_t on_host;
+  int64_t *shape, *strides; /* `near`, or memory of their own */
+  int64_t near[2 * GUFPY_NEAR_NDIM];
+} gufpy_array;
+
+typedef struct {
+  gufpy_handle base;
+  vectorcallfunc call;
+  int32_t nin, nout;
+  int32_t ncore;    /* 0: elementwise */
+  int32_t nresults; /* of reduce, for a reduction with a state; else 0 */
+  int32_t in_place; /* a signature without outputs */
+  uint32_t written; /* bit i: input i is written */
+} gufpy_ufunc;
+
+/* What the Python layer gives the extension when it is imported. */
+typedef struct {
+  PyTypeObject *classes[GUFPY_KINDS];
+  PyObject *make_error;      /* (status, message, argument, axis, native_code) -> exception */
+  PyObject *convert;         /* an object that is no operand -> Array or ndarray */
+  PyObject *parse_dtype;     /* a spelling, type or dtype -> its code */
+  PyObject *parse_signature; /* (signature, nin, nout) -> codes */
+  PyObject *warn;            /* (events, name) -> None: floating-point events were met */
+} gufpy_hooks;
+
+extern gufpy_hooks gufpy;
+extern PyTypeObject gufpy_handle_type, gufpy_array_type, gufpy_ufunc_type;
+
+/* Errors. The record is the thread's; a call fills it and gufpy_raise reads it, with no Python
+ * code between. */
+guf_error *gufpy_error(void);
+/** Sets the exception that `status` stands for; returns NULL. */
+PyObject *gufpy_raise(guf_status status, const guf_error *error);
+/** Keeps the present exception for the next gufpy_raise of this thread. */
+void gufpy_carry_exception(void);
+
+/* Handles. */
+/** Takes over the reference; releases it on failure. */
+PyObject *gufpy_wrap_handle(gufpy_kind kind, void *handle);
+/** None gives NULL. Returns 0, or -1 with TypeError. */
+int gufpy_get_handle(PyObject *object, gufpy_kind kind, void **out_handle);
+PyObject *gufpy_wrap_array(guf_array handle);
+int gufpy_is_host(guf_device device);
+/** The release callback of memory that a Python object owns. */
+void gufpy_release_object(void *user, uint64_t address);
+/** Fills `out` with integers of a sequence; its length, or -1. */
+int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *what);
+
+/* Operands. */
+enum { GUFPY_MAX_OPERANDS = GUF_MAX_OPERANDS + 4 };
+
+typedef struct {
+  int nkept, nwraps;
+  int arrays;    /* operands that are arrays of this package */
+  int queued;    /* with a stream: memory of others is wrapped, so that the library keeps it */
+  int elsewhere; /* an operand lies on a device */
+  uint64_t work; /* elements of the largest operand */
+  int huge;      /* a weak int that only a float can hold */
+  PyObject *kept[GUFPY_MAX_OPERANDS];
+  guf_array wraps[GUFPY_MAX_OPERANDS];
+  guf_tensor tensors[GUFPY_MAX_OPERANDS];
+  int ntensors;
+} gufpy_frame;
+
+static inline void gufpy_frame_begin(gufpy_frame *frame, int queued) {
+  frame->nkept = frame->nwraps = frame->ntensors = 0;
+  frame->arrays = frame->elsewhere = frame->huge = 0;
+  frame->work = 0;
+  frame->queued = queued;
+}
+void gufpy_frame_end(gufpy_frame *frame);
+int gufpy_set_operand(gufpy_frame *frame, PyObject *object, guf_operand *operand);
+/** The same for an output: None is GUF_OPERAND_NONE, all else must be an array. */
+int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand);
+/** Weak ints beyond 64 bits become floats where all other operands are. */
+void gufpy_settle_huge(const gufpy_frame *frame, PyObject *const *objects, guf_operand *operands,
+                       int count);
+/** The object for an allocated output, whose reference it takes over. */
+PyObject *gufpy_result(const gufpy_frame *frame, guf_array handle);
+static inline int gufpy_is_large(const gufpy_frame *frame) {
+  return frame->work >= GUFPY_LARGE_WORK || frame->elsewhere || frame->queued;
+}
+
+/* NumPy, used where the program has it: nothing is linked, and nothing imported before it is
+ * needed. */
+int gufpy_numpy_ready(void);
+int gufpy_is_ndarray(PyObject *object);
+int gufpy_is_numpy_scalar(PyObject *object);
+int gufpy_numpy_tensor(PyObject *ndarray, guf_tensor *out_tensor);
+/** An ndarray over an array of the host; a scalar of NumPy for a 0-d one, if `scalar`. */
+PyObject *gufpy_numpy_result(gufpy_array *array, int scalar);
+
+/* Calls. */
+typedef struct {
+  PyObject *out, *where, *initial, *axis; /* NULL: not given. All borrowed */
+  guf_stream stream;
+  guf_device device;
+  int32_t casting, order, host_policy, keepdims;
+  guf_dtype dtype;
+  uint32_t threads;
+  int nsignature, naxes, ndims;
+  guf_dtype signature[GUF_MAX_OPERANDS];
+  int64_t axes[GUF_MAX_CORE_STRIDES];
+  guf_dim dims[GUF_MAX_CORE_NAMES];
+} gufpy_keywords;
+
+void gufpy_keywords_begin(gufpy_keywords *keywords);
+int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *name,
+                  PyObject *value);
+/** All of a vectorcall's keywords, which lie behind its positional arguments. */
+int gufpy_read_keywords(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *const *values,
+                        PyObject *names);
+
+/* Which floating-point events this thread's calls look for (gufunc.errstate). */
+typedef struct {
+  uint32_t report, fail;
+} gufpy_events;
+extern _Thread_local gufpy_events gufpy_thread_events;
+/** Warns of `events`; -1 where the warning is an error. */
+int gufpy_tell_events(uint32_t events, const gufpy_ufunc *ufunc);
+
+/* A call between its Python arguments and its Python results. */
+typedef struct {
+  gufpy_ufunc *ufunc;
+  gufpy_frame frame;
+  gufpy_keywords keywords;
+  guf_call_args args;
+  guf_operand operands[GUF_MAX_OPERANDS];
+  guf_operand where;
+  int64_t one_axis;
+  uint32_t events;
+  PyObject *given[GUF_MAX_OPERANDS]; /* outputs, borrowed; NULL or None: to allocate */
+} gufpy_call;
+
+/** 0, or -1 with an exception; gufpy_call_end follows in either case. */
+int gufpy_call_begin(gufpy_call *call, PyObject *ufunc, PyObject *const *args, Py_ssize_t nargs,
+                     PyObject *names);
+void gufpy_call_end(gufpy_call *call);
+/** The results of a call that succeeded. */
+PyObject *gufpy_call_results(gufpy_call *call);
+PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
+PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *names);
+extern PyMethodDef gufpy_ufunc_methods[];
+
+/* A method between the same. `fold` serves accumulate and reduceat too. */
+typedef struct {
+  gufpy_ufunc *ufunc;
+  gufpy_frame frame;
+  gufpy_keywords keywords;
+  guf_reduce_args reduce;
+  guf_accumulate_args accumulate;
+  guf_at_args at;
+  guf_operand input, indices, initial, where;
+  guf_operand several[GUF_MAX_NDIM]; /* indices of at */
+  guf_operand outputs[GUF_MAX_OPERANDS];
+  int noutputs;
+  int64_t axes[GUF_MAX_NDIM];
+  uint32_t events;
+  PyObject *given[GUF_MAX_OPERANDS];
+} gufpy_method;
+
+typedef enum { GUFPY_REDUCE, GUFPY_ACCUMULATE, GUFPY_REDUCEAT, GUFPY_AT } gufpy_method_kind;
+int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *ufunc,
+                       PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+
+/** A ufunc's own name, for messages: the thread's until the next one. */
+const char *gufpy_name(const gufpy_ufunc *ufunc);
+
+/* What the extension's module gets besides SWIG's functions. */
+extern PyMethodDef gufpy_array_functions[], gufpy_call_functions[], gufpy_numpy_functions[],
+    gufpy_callback_functions[], gufpy_prepared_functions[];
+/** Adds types and functions. */
+int gufpy_add_to(PyObject *module);
+
+#endif /* GUFUNC_PYGUFUNC_H */

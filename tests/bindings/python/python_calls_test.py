@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls with NumPy's arrays and this package's: results, keywords, errors, as NumPy's."""
+
+import pickle
+import unittest
+
+import gufunc
+import numpy as np
+
+
+def same(found, wanted):
+    assert type(found) is type(wanted), (type(found), type(wanted))
+    assert found.dtype == wanted.dtype, (found.dtype, wanted.dtype)
+    np.testing.assert_array_equal(found, wanted)
+
+
+class Calls(unittest.TestCase):
+    def test_numpy_in_numpy_out(self):
+        x = np.arange(6.0).reshape(2, 3)
+        for args in ((x, x), (x, 1), (x[0], x), (x.T, x.T), (1, 2), ([1, 2], 3), (np.float32(2), 1),
+                     (np.float64(2), np.float32(1)), (True, 1), (x[::-1, ::2], 1j),
+                     (np.broadcast_to(np.float32(3), (2, 3)), x), (x.astype(">f4"), 2),
+                     (np.array(3), np.array(4))):
+            same(gufunc.add(*args), np.add(*args))
+
+    def test_gufunc_arrays_stay_gufunc_arrays(self):
+        a = gufunc.array([1.0, 2.0])
+        for result in (gufunc.add(a, 1), gufunc.add(np.ones(2), a), a + np.ones(2), np.ones(2) + a,
+                       np.add(a, 1), np.add.reduce(a), a.sum()):
+            self.assertIsInstance(result, gufunc.Array)
+        self.assertEqual((np.ones(2) + a).tolist(), [2, 3])
+
+    def test_out_is_returned(self):
+        x, out, a = np.arange(3.0), np.empty(3), gufunc.empty(3)
+        self.assertIs(gufunc.add(x, 1, out=out), out)
+        self.assertIs(gufunc.add(x, 1, out), out)
+        self.assertIs(gufunc.add(x, 1, out=(out,)), out)
+        self.assertIs(gufunc.add(x, 1, out=a), a)
+        self.assertEqual(a.tolist(), [1, 2, 3])
+        quotient, remainder = gufunc.divmod(7, 2) if hasattr(gufunc, "divmod") else (3, 1)
+        self.assertEqual((int(quotient), int(remainder)), (3, 1))
+
+    def test_keywords(self):
+        x = np.arange(4, dtype=np.int32)
+        mask = np.array([True, False, True, False])
+        one, two = np.zeros(4, np.int32), np.zeros(4, np.int32)
+        same(gufunc.add(x, 1, out=one, where=mask), np.add(x, 1, out=two, where=mask))
+        for keywords in ({"dtype": np.float64}, {"dtype": "f4"}, {"signature": "dd->d"},
+                         {"signature": (None, None, np.float32)}, {"casting": "unsafe"},
+                         {"sig": "ff->f"}, {"dtype": float}, {"order": "F"}):
+            same(gufunc.add(x, 1, **keywords), np.add(x, 1, **keywords))
+        a, b = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+        same(gufunc.matmul(a, b), np.matmul(a, b))
+        same(gufunc.matmul(a.T, b, axes=[(1, 0), (0, 1), (1, 0)]),
+             np.matmul(a.T, b, axes=[(1, 0), (0, 1), (1, 0)]))
+        same(gufunc.vecdot(a, a, axis=0), np.vecdot(a, a, axis=0))
+        same(gufunc.vecdot(a, a, keepdims=True), np.vecdot(a, a, keepdims=True))
+
+    def test_methods(self):
+        x = np.arange(12, dtype=np.int16).reshape(3, 4)
+        for args, keywords in (((x,), {}), ((x, 1), {}), ((x, None), {}), ((x, (0, 1)), {}),
+                               ((x,), {"keepdims": True, "axis": 1}), ((x,), {"initial": 5}),
+                               ((x,), {"dtype": "f8"}), ((x, -1), {"where": x > 3, "initial": 0}),
+                               ((x, ()), {})):
+            same(gufunc.add.reduce(*args, **keywords), np.add.reduce(*args, **keywords))
+        same(gufunc.maximum.reduce(x, initial=None), np.maximum.reduce(x, initial=None))
+        same(gufunc.add.accumulate(x, axis=1), np.add.accumulate(x, axis=1))
+        same(gufunc.add.reduceat(x, [0, 2, 1], axis=1), np.add.reduceat(x, [0, 2, 1], axis=1))
+        same(gufunc.subtract.outer(x[0], [1, 2]), np.subtract.outer(x[0], [1, 2]))
+        one, two = x.copy(), x.copy()
+        gufunc.add.at(one, ([0, 0, 2], 1), 7)
+        np.add.at(two, ([0, 0, 2], 1), 7)
+        same(one, two)
+
+    def test_errors_are_numpys(self):
+        x = np.arange(3.0)
+        for call in (lambda m: m.add(x, np.ones(2)), lambda m: m.add.reduce(x, axis=3),
+                     lambda m: m.bitwise_and(x, 1), lambda m: m.add(x, 1, out=np.zeros(3, int)),
+                     lambda m: m.add(1), lambda m: m.add(x, 1, nothing=1),
+                     lambda m: m.add(x, 1, out=(x, x)), lambda m: m.add(x, 1, casting="odd"),
+                     lambda m: m.add(x, 1, x, out=x), lambda m: m.add(x, 1, out=3),
+                     lambda m: m.minimum.reduce(x[:0]), lambda m: m.add.at(x, [9], 1),
+                     lambda m: m.add(np.zeros(2, np.int8), 300), lambda m: m.add.accumulate(1.0)):
+            with self.assertRaises(Exception) as wanted:
+                call(np)
+            with self.assertRaises(Exception) as found:
+                call(gufunc)
+            base = next(c for c in type(wanted.exception).__mro__ if c.__module__ != "numpy._core."
+                        "_exceptions")
+            self.assertIsInstance(found.exception, base, str(wanted.exception))
+
+    def test_error_record(self):
+        with self.assertRaises(gufunc.ShapeError) as caught:
+            gufunc.add(np.ones(2), np.ones(3))
+        error = caught.exception
+        self.assertEqual((error.name, error.argument, error.axis), ("GUF_E_SHAPE", 1, 0))
+        copied = pickle.loads(pickle.dumps(error))
+        self.assertEqual((type(copied), str(copied)), (type(error), str(error)))
+
+    def test_huge_integers(self):
+        same(gufunc.add(np.ones(2), 2**70), np.add(np.ones(2), 2**70))
+        with self.assertRaises(OverflowError):
+            gufunc.add(np.ones(2, int), 2**70)
+        with self.assertRaises(OverflowError):
+            gufunc.add(np.ones(2, int), -2**64)
+
+    def test_pickling(self):
+        self.assertEqual(pickle.loads(pickle.dumps(gufunc.add)), gufunc.add)
+        a = pickle.loads(pickle.dumps(gufunc.arange(6).reshape(2, 3).T))
+        self.assertEqual(a.tolist(), [[0, 3], [1, 4], [2, 5]])
+
+    def test_times_and_records(self):
+        day = np.array(["2020-01-01", "NaT"], "M8[D]")
+        same(gufunc.add(day, np.timedelta64(36, "h")), np.add(day, np.timedelta64(36, "h")))
+        same(gufunc.isnat(day), np.isnat(day))
+        pairs = np.zeros(3, [("a", "i4"), ("b", "f8")])
+        pairs["a"] = [1, 2, 3]
+        again = gufunc.as_array(pairs)
+        np.testing.assert_array_equal(again.copy().numpy(), pairs)
+
+
+class Events(unittest.TestCase):
+    def test_errstate(self):
+        zero = np.zeros(2)
+        gufunc.divide(1.0, zero)
+        with gufunc.errstate(divide="warn"), self.assertWarnsRegex(RuntimeWarning, "by zero"):
+            gufunc.divide(1.0, zero)
+        with gufunc.errstate(all="raise"), self.assertRaises(FloatingPointError):
+            gufunc.sqrt(-1.0)
+        gufunc.sqrt(-1.0)
+
+
+if __name__ == "__main__":
+    unittest.main()
