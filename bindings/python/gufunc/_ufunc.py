@@ -111,12 +111,14 @@ class Ufunc(_gufunc.UfuncBase):
         codes = tuple(map(_dtypes.parse, types))
         kind = lowlevel.GUF_LOOP_STATUS if fallible else lowlevel.GUF_LOOP_NUMPY
         flags = lowlevel.GUF_LOOP_ANY_THREAD if any_thread else 0
+        _gufunc._forget_types()
         _gufunc.add_loop(self, codes, function, kind, flags, _core_counts(self.signature), user)
 
     def add_module_loop(self, module, function, types):
         """Adds a module's kernel as a loop."""
         codes = tuple(map(_dtypes.parse, types.replace("->", "") if isinstance(types, str)
                           else types))
+        _gufunc._forget_types()
         lowlevel.guf_ufunc_add_module_loop(self, module, function, len(codes), codes)
 
     def set_reduction(self, merge, finish=None):

@@ -174,33 +174,49 @@ PyObject *gufpy_call_results(gufpy_call *call) {
 
 typedef guf_status (*call_fn)(guf_ufunc, guf_call_args *, guf_error *);
 
-static PyObject *run(call_fn function, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                     PyObject *names) {
+static guf_status run_call(call_fn function, gufpy_call *call, guf_error *error) {
+  if (!gufpy_is_large(&call->frame)) return function(call->ufunc->base.handle, &call->args, error);
+  guf_status status = GUF_OK;
+  Py_BEGIN_ALLOW_THREADS status = function(call->ufunc->base.handle, &call->args, error);
+  Py_END_ALLOW_THREADS return status;
+}
+
+PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
   gufpy_call call;
+  gufpy_fast fast;
   PyObject *result = NULL;
-  if (gufpy_call_begin(&call, self, args, nargs, names) == 0) {
+  fast.state = 0;
+  const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+  int begun = gufpy_call_begin(&call, self, args, nargs, names);
+  if (begun == 0 && names == NULL && nargs == call.ufunc->nin) {
+    begun = gufpy_fast_begin(&fast, &call);
+  }
+  if (begun == 0) {
     guf_error *error = gufpy_error();
-    guf_status status = GUF_OK;
-    if (gufpy_is_large(&call.frame)) {
-      Py_BEGIN_ALLOW_THREADS status = function(call.ufunc->base.handle, &call.args, error);
-      Py_END_ALLOW_THREADS
+    const guf_status status = run_call(guf_call, &call, error);
+    if (status != GUF_OK) {
+      if (fast.state == 2) Py_XDECREF(fast.array);
+      gufpy_raise(status, error);
     } else {
-      status = function(call.ufunc->base.handle, &call.args, error);
+      result = fast.state != 0 ? gufpy_fast_result(&fast, &call) : gufpy_call_results(&call);
     }
-    result = status == GUF_OK ? gufpy_call_results(&call) : gufpy_raise(status, error);
   }
   gufpy_call_end(&call);
   return result;
 }
 
-PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
-  return run(guf_call, self, args, PyVectorcall_NARGS(nargsf), names);
-}
-
 /* outer(a, b, /, **keywords) */
 PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                             PyObject *names) {
-  return run(guf_outer, self, args, nargs, names);
+  gufpy_call call;
+  PyObject *result = NULL;
+  if (gufpy_call_begin(&call, self, args, nargs, names) == 0) {
+    guf_error *error = gufpy_error();
+    const guf_status status = run_call(guf_outer, &call, error);
+    result = status == GUF_OK ? gufpy_call_results(&call) : gufpy_raise(status, error);
+  }
+  gufpy_call_end(&call);
+  return result;
 }
 
 /* _set_events(report, fail) -> (report, fail) before: of this thread's calls. */
@@ -214,7 +230,15 @@ static PyObject *set_events(PyObject *self, PyObject *args) {
   return Py_BuildValue("II", before.report, before.fail);
 }
 
-PyMethodDef gufpy_call_functions[] = {{"_set_events", set_events, METH_VARARGS, NULL}, {0}};
+static PyObject *forget_types(PyObject *self, PyObject *unused) {
+  (void)self, (void)unused;
+  gufpy_fast_forget();
+  Py_RETURN_NONE;
+}
+
+PyMethodDef gufpy_call_functions[] = {{"_set_events", set_events, METH_VARARGS, NULL},
+                                      {"_forget_types", forget_types, METH_NOARGS, NULL},
+                                      {0}};
 
 static PyObject *get_count(PyObject *self, void *place) {
   return PyLong_FromLong(*(int32_t *)((char *)self + (size_t)place));

@@ -165,6 +165,18 @@ PyObject *gufpy_numpy_result(gufpy_array *array, int scalar) {
   return result;
 }
 
+PyObject *gufpy_numpy_new(guf_dtype dtype, int32_t ndim, const int64_t *shape) {
+  PyObject *descr = descr_of(dtype, 0);
+  if (descr == NULL) return NULL;
+  Py_INCREF(descr);
+  return numpy.new_from_descr(numpy.array, descr, ndim, shape, NULL, NULL, 0, NULL);
+}
+
+PyObject *gufpy_numpy_scalar(guf_dtype dtype, void *data) {
+  PyObject *descr = descr_of(dtype, 0);
+  return descr == NULL ? NULL : numpy.scalar(data, descr, NULL);
+}
+
 /* array_as_numpy(array): an ndarray over a host array. */
 static PyObject *array_as_numpy(PyObject *self, PyObject *array) {
   (void)self;

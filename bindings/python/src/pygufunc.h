@@ -47,9 +47,19 @@ typedef struct {
   int64_t near[2 * GUFPY_NEAR_NDIM];
 } gufpy_array;
 
+/* Which type of result operands of these types gave. */
+enum { GUFPY_FAST_INPUTS = 3, GUFPY_FAST_ENTRIES = 8 };
+typedef struct {
+  uint32_t keys[GUFPY_FAST_INPUTS];
+  guf_dtype result;
+} gufpy_learnt;
+
 typedef struct {
   gufpy_handle base;
   vectorcallfunc call;
+  uint32_t generation; /* that `learnt` is of */
+  uint32_t next;
+  gufpy_learnt learnt[GUFPY_FAST_ENTRIES];
   int32_t nin, nout;
   int32_t ncore;    /* 0: elementwise */
   int32_t nresults; /* of reduce, for a reduction with a state; else 0 */
@@ -134,6 +144,10 @@ int gufpy_numpy_tensor(PyObject *ndarray, guf_tensor *out_tensor);
 /** An ndarray over an array of the host; a scalar of NumPy for a 0-d one, if `scalar`. */
 PyObject *gufpy_numpy_result(gufpy_array *array, int scalar);
 
+/** A new ndarray in C order, of unspecified values; a scalar of the element at `data`. */
+PyObject *gufpy_numpy_new(guf_dtype dtype, int32_t ndim, const int64_t *shape);
+PyObject *gufpy_numpy_scalar(guf_dtype dtype, void *data);
+
 /* Calls. */
 typedef struct {
   PyObject *out, *where, *initial, *axis; /* NULL: not given. All borrowed */
@@ -203,6 +217,22 @@ typedef struct {
   uint32_t events;
   PyObject *given[GUF_MAX_OPERANDS];
 } gufpy_method;
+
+/* Results that NumPy allocates: of elementwise calls on ndarrays and numbers that need no
+ * broadcasting, once the result's type is known. `element` is a 0-d result's memory. */
+typedef struct {
+  int state;          /* 0: not such a call; 1: its type is to be learnt; 2: the output is set */
+  gufpy_learnt found; /* its keys, and in state 2 the result */
+  PyObject *array;
+  guf_tensor tensor;
+  uint64_t element[2];
+} gufpy_fast;
+/** Sets fast->state; -1 with an exception. */
+int gufpy_fast_begin(gufpy_fast *fast, gufpy_call *call);
+/** The result of a call that succeeded, where the state is not 0. */
+PyObject *gufpy_fast_result(gufpy_fast *fast, gufpy_call *call);
+/** Loops were added: what was learnt may be no more. */
+void gufpy_fast_forget(void);
 
 typedef enum { GUFPY_REDUCE, GUFPY_ACCUMULATE, GUFPY_REDUCEAT, GUFPY_AT } gufpy_method_kind;
 int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *ufunc,

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Results of plain calls on NumPy's operands, in memory of NumPy's: the library need not make an
+ * array, nor an ndarray look at it. The result's type follows from the operands' types; the first
+ * call with such types goes the common way and tells it. */
+#include "pygufunc.h"
+
+static uint32_t generation = 1;
+
+void gufpy_fast_forget(void) {
+  ++generation;
+}
+
+/* A tensor's or scalar's type, or the kind of a weak number: codes of types are greater. */
+static int find_key(const guf_operand *operand, uint32_t *key) {
+  switch (operand->kind) {
+    case GUF_OPERAND_TENSOR:
+      *key = operand->tensor->dtype;
+      return (operand->tensor->flags & GUF_TENSOR_SWAPPED) == 0;
+    case GUF_OPERAND_SCALAR:
+      *key = operand->dtype;
+      return 1;
+    case GUF_OPERAND_WEAK_INT:
+    case GUF_OPERAND_WEAK_FLOAT:
+    case GUF_OPERAND_WEAK_COMPLEX:
+      *key = (uint32_t)operand->kind;
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+static int is_plain(const guf_tensor *tensor, int64_t itemsize) {
+  if (tensor->ndim <= 1) return 1;
+  int64_t stride = itemsize;
+  for (int32_t i = tensor->ndim - 1; i >= 0; --i) {
+    if (tensor->strides[i] != stride) return 0;
+    stride *= tensor->shape[i];
+  }
+  return 1;
+}
+
+static int64_t itemsize_of(guf_dtype dtype) {
+  const guf_dtype code = dtype & 0xff;
+  if (code < 0x80) return (dtype >> 8 & 0xff) / 8;
+  return code == 0x82 ? 0 : 8;
+}
+
+/* The one shape of all operands that have dimensions; `*out` NULL: there is none. */
+static int find_shape(const gufpy_call *call, const guf_tensor **out) {
+  *out = NULL;
+  for (int i = 0; i < call->ufunc->nin; ++i) {
+    if (call->operands[i].kind != GUF_OPERAND_TENSOR) continue;
+    const guf_tensor *tensor = call->operands[i].tensor;
+    if (tensor->ndim == 0) continue;
+    if (!is_plain(tensor, itemsize_of(tensor->dtype))) return 0;
+    if (*out == NULL) *out = tensor;
+    if (tensor->ndim != (*out)->ndim) return 0;
+    for (int32_t axis = 0; axis < tensor->ndim; ++axis) {
+      if (tensor->shape[axis] != (*out)->shape[axis]) return 0;
+    }
+  }
+  return 1;
+}
+
+static int set_output(gufpy_fast *fast, gufpy_call *call, const guf_tensor *shape) {
+  guf_operand *output = &call->operands[call->ufunc->nin];
+  fast->array = NULL;
+  if (shape != NULL) {
+    fast->array = gufpy_numpy_new(fast->found.result, shape->ndim, shape->shape);
+    if (fast->array == NULL || gufpy_numpy_tensor(fast->array, &fast->tensor) != 0) {
+      Py_XDECREF(fast->array);
+      return -1;
+    }
+  } else {
+    fast->tensor = (guf_tensor){.struct_size = sizeof fast->tensor};
+    fast->tensor.dtype = fast->found.result;
+    fast->tensor.address = (uint64_t)(uintptr_t)fast->element;
+  }
+  output->kind = GUF_OPERAND_TENSOR;
+  output->tensor = &fast->tensor;
+  fast->state = 2;
+  return 0;
+}
+
+int gufpy_fast_begin(gufpy_fast *fast, gufpy_call *call) {
+  gufpy_ufunc *ufunc = call->ufunc;
+  const guf_tensor *shape = NULL;
+  if (ufunc->ncore || ufunc->nout != 1 || ufunc->nin > GUFPY_FAST_INPUTS || call->frame.arrays) {
+    return 0;
+  }
+  memset(&fast->found, 0, sizeof fast->found);
+  for (int i = 0; i < ufunc->nin; ++i) {
+    if (!find_key(&call->operands[i], &fast->found.keys[i])) return 0;
+  }
+  if (!find_shape(call, &shape) || !gufpy_numpy_ready()) return 0;
+  if (ufunc->generation != generation) {
+    memset(ufunc->learnt, 0, sizeof ufunc->learnt);
+    ufunc->generation = generation;
+  }
+  for (int i = 0; i < GUFPY_FAST_ENTRIES; ++i) {
+    const gufpy_learnt *entry = &ufunc->learnt[i];
+    if (entry->result != 0 && memcmp(entry->keys, fast->found.keys, sizeof entry->keys) == 0) {
+      fast->found.result = entry->result;
+      return set_output(fast, call, shape);
+    }
+  }
+  fast->state = 1;
+  return 0;
+}
+
+PyObject *gufpy_fast_result(gufpy_fast *fast, gufpy_call *call) {
+  if (fast->state == 1) {
+    guf_array_info info;
+    info.struct_size = sizeof info;
+    const guf_operand *output = &call->operands[call->ufunc->nin];
+    /* Elements of other sizes have a way of their own. */
+    if (guf_array_get_info(output->array, &info, NULL) == GUF_OK && itemsize_of(info.dtype) > 0 &&
+        info.dtype != GUF_BF16) {
+      fast->found.result = info.dtype;
+      call->ufunc->learnt[call->ufunc->next++ % GUFPY_FAST_ENTRIES] = fast->found;
+    }
+    return gufpy_call_results(call);
+  }
+  PyObject *result = fast->array;
+  if (result == NULL) result = gufpy_numpy_scalar(fast->tensor.dtype, fast->element);
+  if (result != NULL && call->events != 0 && gufpy_tell_events(call->events, call->ufunc) != 0) {
+    Py_CLEAR(result);
+  }
+  return result;
+}
