@@ -14,9 +14,9 @@ from . import _prepared, _ufunc
 from ._array import (Array, arange, array, as_array, broadcast_to, empty, empty_host, empty_like,
                      expand_dims, from_buffer, full, ones, sliding_window_view, view_as, zeros)
 from ._dtypes import can_cast, dtype, promote_types, register_record
-from ._errors import (ArgumentError, AxisError, DTypeError, Error, FileError, FloatingPointEvent,
-                      IndexOutOfRange, NoMemoryError, RangeError, RunError, ShapeError,
-                      UnavailableError, UnsupportedError)
+from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, FileError,
+                      FloatingPointEvent, IndexOutOfRange, NoMemoryError, RangeError, RunError,
+                      ShapeError, UnavailableError, UnsupportedError)
 from ._events import errstate
 from ._objects import (Context, Device, Event, Graph, Stream, backends, devices, load_backend, log,
                        poll, shutdown)
@@ -26,8 +26,8 @@ from ._ufunc import Kernel, Module, Ufunc, create, find, load, names
 _gufunc._register(
     Array=Array, Context=Context, Device=Device, Event=Event, Graph=Graph, Kernel=Kernel,
     Module=Module, Plan=Plan, Stream=Stream, Ufunc=Ufunc, make_error=_errors.make_error,
-    convert=_conversion.convert, parse_dtype=_dtypes.parse,
-    parse_signature=_dtypes.signature_codes, warn=_events.warn)
+    make_refusal=_errors.make_refusal, convert=_conversion.convert,
+    parse_dtype=_dtypes.parse, parse_signature=_dtypes.signature_codes, warn=_events.warn)
 __version__ = lowlevel.guf_version_string()
 
 _ALIASES = {"mod": "remainder", "abs": "absolute", "true_divide": "divide", "pow": "power",

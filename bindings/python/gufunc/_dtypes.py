@@ -4,6 +4,7 @@
 import sys
 
 from . import lowlevel
+from ._errors import make_refusal
 
 _known = {}
 _PYTHON = {bool: lowlevel.GUF_BOOL, int: lowlevel.GUF_I64, float: lowlevel.GUF_F64,
@@ -141,7 +142,7 @@ def signature_codes(signature, nin, nout):
         if "->" in signature:
             left, right = signature.split("->")
             if len(left) not in (0, nin) or len(right) != nout:
-                raise ValueError(
+                raise make_refusal(
                     f"a type-string for the signature must have {nin} types before '->' and "
                     f"{nout} behind it")
             return ((0,) * (nin - len(left)) + tuple(map(parse, left)) + tuple(map(parse, right)))
@@ -153,6 +154,6 @@ def signature_codes(signature, nin, nout):
     if len(signature) == 1:
         return (0,) * nin + (parse(signature[0]),) * nout
     if len(signature) != count:
-        raise ValueError(
+        raise make_refusal(
             f"The signature object to ufunc must be a string or a tuple of length {count}.")
     return tuple(0 if item is None else parse(item) for item in signature)

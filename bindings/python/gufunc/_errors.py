@@ -37,6 +37,10 @@ class ArgumentError(Error, ValueError):
     """1xx: an argument that the function does not take; an unknown name."""
 
 
+class CallError(ArgumentError, TypeError):
+    """Arguments of a call that are wrong whatever their values: their number, a keyword."""
+
+
 class DTypeError(Error, TypeError):
     """2xx: a dtype, no loop for these types, or a cast that the casting rule forbids."""
 
@@ -96,6 +100,13 @@ def _axis_error():
         _numpy_axis_error = type("AxisError", (AxisError, numpys),
                                  {"__module__": "gufunc", "__doc__": AxisError.__doc__})
     return _numpy_axis_error or AxisError
+
+
+def make_refusal(message):
+    """What the extension refuses itself: its hook."""
+    error = CallError(message)
+    error.status, error.message = lowlevel.GUF_E_ARG, message
+    return error
 
 
 def make_error(status, message, argument=-1, axis=-1, native_code=0):

@@ -15,6 +15,9 @@ _TEXTS = ((lowlevel.GUF_FP_DIVIDE, "divide by zero"), (lowlevel.GUF_FP_OVERFLOW,
 
 def warn(events, ufunc):
     """Warns of events that a call met: a hook of the extension."""
+    if errstate.call is not None:
+        errstate.call(events)
+        return
     told = set()
     for bit, text in _TEXTS:
         if events & bit and text not in told:
@@ -27,8 +30,12 @@ class errstate:
     """``with gufunc.errstate(divide="warn", invalid="raise"):`` for calls of this thread.
 
     Each of `divide`, `over`, `under`, `invalid`, or `all` of them, is "ignore", "warn" or "raise".
+    With ``errstate.call`` set to a function, it gets the events' bits (guf_fp_event) instead of a
+    warning, in all threads.
     To look for events costs a pass over operands and results. Calls on a stream do not warn.
     """
+
+    call = None
 
     def __init__(self, *, all=None, **kinds):
         self._wanted = dict.fromkeys(_EVENTS, all) if all is not None else {}

@@ -24,26 +24,28 @@ const char *gufpy_name(const gufpy_ufunc *ufunc) {
 
 /* Positional outputs, else those of out=. */
 static int find_outputs(gufpy_call *call, PyObject *const *args, Py_ssize_t nargs) {
-  const int nin = call->ufunc->nin, nout = call->ufunc->nout;
+  const int nin = call->ufunc->nin;
   PyObject *out = call->keywords.out;
+  if (call->ufunc->in_place && (nargs > nin || (out != NULL && out != Py_None))) {
+    call->nout = call->ufunc->in_place;
+  }
+  const int nout = call->nout;
   for (int i = 0; i < nout; ++i) call->given[i] = nin + i < nargs ? args[nin + i] : NULL;
   if (out == NULL || out == Py_None) return 0;
   if (nargs > nin) {
-    PyErr_SetString(PyExc_TypeError,
-                    "cannot specify 'out' as both a positional and keyword argument");
+    gufpy_refuse("cannot specify 'out' as both a positional and keyword argument");
     return -1;
   }
   if (!PyTuple_Check(out)) {
     if (nout != 1) {
-      PyErr_SetString(PyExc_TypeError, "'out' must be a tuple of arrays");
+      gufpy_refuse("'out' must be a tuple of arrays");
       return -1;
     }
     call->given[0] = out;
     return 0;
   }
   if (PyTuple_GET_SIZE(out) != nout) {
-    PyErr_SetString(PyExc_ValueError,
-                    "The 'out' tuple must have exactly one entry per ufunc output");
+    gufpy_refuse("The 'out' tuple must have exactly one entry per ufunc output");
     return -1;
   }
   for (int i = 0; i < nout; ++i) call->given[i] = PyTuple_GET_ITEM(out, i);
@@ -51,14 +53,13 @@ static int find_outputs(gufpy_call *call, PyObject *const *args, Py_ssize_t narg
 }
 
 static int check_count(const gufpy_ufunc *ufunc, Py_ssize_t nargs) {
-  const int nin = ufunc->nin, all = ufunc->nin + ufunc->nout;
+  const int nin = ufunc->nin, all = ufunc->nin + ufunc->nout + ufunc->in_place;
   if (nargs >= nin && nargs <= all) return 0;
   if (nin == all) {
-    PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %zd were given",
-                 gufpy_name(ufunc), nin, nargs);
+    gufpy_refuse("%s() takes %d positional arguments but %zd were given", gufpy_name(ufunc), nin,
+                 nargs);
   } else {
-    PyErr_Format(PyExc_TypeError,
-                 "%s() takes from %d to %d positional arguments but %zd were given",
+    gufpy_refuse("%s() takes from %d to %d positional arguments but %zd were given",
                  gufpy_name(ufunc), nin, all, nargs);
   }
   return -1;
@@ -83,8 +84,7 @@ static int set_arguments(gufpy_call *call) {
   args->ndims = keywords->ndims;
   args->dims = keywords->ndims > 0 ? keywords->dims : NULL;
   if (keywords->initial != NULL) {
-    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument 'initial'",
-                 gufpy_name(call->ufunc));
+    gufpy_refuse("%s() got an unexpected keyword argument 'initial'", gufpy_name(call->ufunc));
     return -1;
   }
   if (keywords->axis != NULL && keywords->axis != Py_None) {
@@ -102,8 +102,9 @@ static int set_arguments(gufpy_call *call) {
 int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                      PyObject *names) {
   gufpy_ufunc *ufunc = (gufpy_ufunc *)self;
-  const int nin = ufunc->nin, nout = ufunc->nout;
+  const int nin = ufunc->nin;
   call->ufunc = ufunc;
+  call->nout = ufunc->nout;
   call->events = 0;
   gufpy_keywords_begin(&call->keywords);
   gufpy_frame_begin(&call->frame, 0);
@@ -115,15 +116,16 @@ int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py
   }
   call->frame.queued = call->keywords.stream != NULL;
   call->frame.elsewhere = call->keywords.device != NULL;
+  if (find_outputs(call, args, nargs) != 0) return -1;
+  const int nout = call->nout;
   for (int i = 0; i < nin; ++i) {
-    const int written = (ufunc->written >> i & 1) != 0;
+    const int written = nout == 0 && (ufunc->written >> i & 1) != 0;
     if ((written ? gufpy_set_output : gufpy_set_operand)(&call->frame, args[i],
                                                          &call->operands[i]) != 0) {
       return -1;
     }
   }
   gufpy_settle_huge(&call->frame, args, call->operands, nin);
-  if (find_outputs(call, args, nargs) != 0) return -1;
   for (int i = 0; i < nout; ++i) {
     if (gufpy_set_output(&call->frame, call->given[i] == NULL ? Py_None : call->given[i],
                          &call->operands[nin + i]) != 0) {
@@ -147,7 +149,7 @@ void gufpy_call_end(gufpy_call *call) {
 }
 
 PyObject *gufpy_call_results(gufpy_call *call) {
-  const int nin = call->ufunc->nin, nout = call->ufunc->nout;
+  const int nin = call->ufunc->nin, nout = call->nout;
   PyObject *results[GUF_MAX_OPERANDS];
   int failed = 0;
   for (int i = 0; i < nout; ++i) {
@@ -210,6 +212,11 @@ PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t na
                             PyObject *names) {
   gufpy_call call;
   PyObject *result = NULL;
+  if (((gufpy_ufunc *)self)->nin != 2) {
+    guf_error error = {.argument = -1, .axis = -1};
+    strcpy(error.message, "outer product only supported for binary functions");
+    return gufpy_raise(GUF_E_VALUE, &error);
+  }
   if (gufpy_call_begin(&call, self, args, nargs, names) == 0) {
     guf_error *error = gufpy_error();
     const guf_status status = run_call(guf_outer, &call, error);

@@ -44,6 +44,19 @@ PyObject *gufpy_raise(guf_status status, const guf_error *error) {
   return NULL;
 }
 
+int gufpy_refuse(const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  PyObject *message = PyUnicode_FromFormatV(format, values);
+  va_end(values);
+  PyObject *exception = message == NULL ? NULL : PyObject_CallOneArg(gufpy.make_refusal, message);
+  Py_XDECREF(message);
+  if (exception == NULL) return -1;
+  PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+  Py_DECREF(exception);
+  return -1;
+}
+
 static void release(gufpy_kind kind, void *handle) {
   switch (kind) {
     case GUFPY_CONTEXT:
@@ -131,9 +144,10 @@ static int describe_ufunc(gufpy_ufunc *ufunc) {
   ufunc->nout = info.nout;
   ufunc->ncore = info.signature[0] != 0;
   ufunc->nresults = info.nresults;
-  ufunc->in_place = ufunc->ncore && info.nout == 0;
   for (int i = 0; i < info.nin; ++i) {
-    if (info.roles[i] != GUF_ROLE_IN) ufunc->written |= 1u << i;
+    if (info.roles[i] == GUF_ROLE_IN) continue;
+    ufunc->written |= 1u << i;
+    ufunc->in_place += info.nout == 0;
   }
   return 0;
 }
@@ -222,6 +236,7 @@ static PyObject *register_hooks(PyObject *self, PyObject *args, PyObject *keywor
     if (text == NULL) return NULL;
     PyObject **hook = NULL;
     if (strcmp(text, "make_error") == 0) hook = &gufpy.make_error;
+    if (strcmp(text, "make_refusal") == 0) hook = &gufpy.make_refusal;
     if (strcmp(text, "convert") == 0) hook = &gufpy.convert;
     if (strcmp(text, "parse_dtype") == 0) hook = &gufpy.parse_dtype;
     if (strcmp(text, "parse_signature") == 0) hook = &gufpy.parse_signature;

@@ -24,7 +24,7 @@ static int read_word(PyObject *value, const char *const *words, int count, const
     }
   }
   if (!PyErr_Occurred()) {
-    PyErr_Format(text == NULL ? PyExc_TypeError : PyExc_ValueError, "%s cannot be %R", what, value);
+    gufpy_refuse("%s cannot be %R", what, value);
   }
   return -1;
 }
@@ -79,15 +79,15 @@ static int read_signature(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, Py
 /* A list with an entry per operand: an axis, or a tuple of them. */
 static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *value) {
   if (!PyList_Check(value)) {
-    PyErr_SetString(PyExc_TypeError, "axes should be a list.");
+    gufpy_refuse("axes should be a list.");
     return -1;
   }
   const Py_ssize_t count = PyList_GET_SIZE(value);
   if (count != ufunc->nin + ufunc->nout && count != ufunc->nin) {
-    PyErr_Format(PyExc_ValueError,
-                 "axes should be a list with an entry for all %d inputs and outputs; entries for "
-                 "outputs can only be omitted if none of them has core axes.",
-                 ufunc->nin + ufunc->nout);
+    gufpy_refuse(
+        "axes should be a list with an entry for all %d inputs and outputs; entries for "
+        "outputs can only be omitted if none of them has core axes.",
+        ufunc->nin + ufunc->nout);
     return -1;
   }
   for (Py_ssize_t i = 0; i < count; ++i) {
@@ -104,12 +104,12 @@ static int read_dims(gufpy_keywords *keywords, PyObject *value) {
   PyObject *name = NULL, *size = NULL;
   Py_ssize_t place = 0;
   if (!PyDict_Check(value)) {
-    PyErr_SetString(PyExc_TypeError, "dims must be a dict of names and sizes");
+    gufpy_refuse("dims must be a dict of names and sizes");
     return -1;
   }
   while (PyDict_Next(value, &place, &name, &size)) {
     if (keywords->ndims == GUF_MAX_CORE_NAMES) {
-      PyErr_SetString(PyExc_ValueError, "dims: too many names");
+      gufpy_refuse("dims: too many names");
       return -1;
     }
     guf_dim *dim = &keywords->dims[keywords->ndims++];
@@ -174,8 +174,7 @@ int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *
   if (strcmp(text, "host_policy") == 0) return read_host_policy(keywords, value);
   if (strcmp(text, "threads") == 0) return read_threads(keywords, value);
   if (strcmp(text, "subok") == 0) return 0; /* results are never of a subclass */
-  PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", gufpy_name(ufunc),
-               name);
+  gufpy_refuse("%s() got an unexpected keyword argument '%U'", gufpy_name(ufunc), name);
   return -1;
 }
 

@@ -24,8 +24,8 @@ static int read_arguments(gufpy_method *method, const method_form *form, PyObjec
     int place = (int)i;
     PyObject *name = i < nargs ? NULL : PyTuple_GET_ITEM(names, i - nargs);
     if (name == NULL && i >= form->ncount) {
-      PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments but %zd were given",
-                   form->name, form->ncount, nargs);
+      gufpy_refuse("%s() takes at most %d positional arguments but %zd were given", form->name,
+                   form->ncount, nargs);
       return -1;
     }
     for (place = name == NULL ? place : 0; name != NULL && place < form->ncount; ++place) {
@@ -43,8 +43,8 @@ static int read_arguments(gufpy_method *method, const method_form *form, PyObjec
   }
   for (int i = 0; i < form->nneeded; ++i) {
     if (first[i] != NULL) continue;
-    PyErr_Format(PyExc_TypeError, "%s() missing required argument '%s' (pos %d)", form->name,
-                 form->parameters[i], i + 1);
+    gufpy_refuse("%s() missing required argument '%s' (pos %d)", form->name, form->parameters[i],
+                 i + 1);
     return -1;
   }
   return 0;
@@ -55,15 +55,14 @@ static int set_outputs(gufpy_method *method) {
   for (int i = 0; i < method->noutputs; ++i) method->given[i] = NULL;
   if (out != NULL && PyTuple_Check(out)) {
     if (PyTuple_GET_SIZE(out) != method->noutputs) {
-      PyErr_SetString(PyExc_ValueError,
-                      "The 'out' tuple must have exactly one entry per ufunc output");
+      gufpy_refuse("The 'out' tuple must have exactly one entry per ufunc output");
       return -1;
     }
     for (int i = 0; i < method->noutputs; ++i) method->given[i] = PyTuple_GET_ITEM(out, i);
   } else if (method->noutputs == 1) {
     method->given[0] = out;
   } else if (out != NULL && out != Py_None) {
-    PyErr_SetString(PyExc_TypeError, "'out' must be a tuple of arrays");
+    gufpy_refuse("'out' must be a tuple of arrays");
     return -1;
   }
   for (int i = 0; i < method->noutputs; ++i) {

@@ -11,7 +11,7 @@ void gufpy_frame_end(gufpy_frame *frame) {
 static int keep(gufpy_frame *frame, PyObject *object) {
   if (frame->nkept == GUFPY_MAX_OPERANDS) {
     Py_DECREF(object);
-    PyErr_SetString(PyExc_ValueError, "too many operands");
+    gufpy_refuse("too many operands");
     return -1;
   }
   frame->kept[frame->nkept++] = object;
@@ -52,7 +52,7 @@ static int wrap_tensor(gufpy_frame *frame, PyObject *owner, const guf_tensor *te
 
 static int set_ndarray(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
   if (frame->ntensors == GUFPY_MAX_OPERANDS) {
-    PyErr_SetString(PyExc_ValueError, "too many operands");
+    gufpy_refuse("too many operands");
     return -1;
   }
   guf_tensor *tensor = &frame->tensors[frame->ntensors];
@@ -167,12 +167,13 @@ int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand)
     return 0;
   }
   if (gufpy_is_ndarray(object)) return set_ndarray(frame, object, operand);
+  if (gufpy_is_numpy_scalar(object)) return gufpy_refuse("return arrays must be of ArrayType");
   /* A writable buffer or another library's array is written where it lies. */
   if (PyObject_CheckBuffer(object) || PyObject_HasAttrString(object, "__dlpack__") ||
       PyObject_HasAttrString(object, "__cuda_array_interface__")) {
     return set_converted(frame, object, operand);
   }
-  PyErr_SetString(PyExc_TypeError, "return arrays must be of ArrayType");
+  gufpy_refuse("return arrays must be of ArrayType");
   return -1;
 }
 

@@ -117,7 +117,7 @@ static PyObject *answer_resolution(question *asked) {
   found->struct_size = sizeof *found;
   guf_error *error = gufpy_error();
   const guf_status status = ask(asked, found, NULL, NULL, error);
-  const int nout = asked->kind >= TOLD_CALL ? asked->call.ufunc->nout : asked->method.noutputs;
+  const int nout = asked->kind >= TOLD_CALL ? asked->call.nout : asked->method.noutputs;
   PyObject *result = status == GUF_OK ? resolution_dict(found, nout) : gufpy_raise(status, error);
   PyMem_Free(found);
   return result;

@@ -63,7 +63,7 @@ typedef struct {
   int32_t nin, nout;
   int32_t ncore;    /* 0: elementwise */
   int32_t nresults; /* of reduce, for a reduction with a state; else 0 */
-  int32_t in_place; /* a signature without outputs */
+  int32_t in_place; /* a signature without outputs: how many inputs are written */
   uint32_t written; /* bit i: input i is written */
 } gufpy_ufunc;
 
@@ -71,6 +71,7 @@ typedef struct {
 typedef struct {
   PyTypeObject *classes[GUFPY_KINDS];
   PyObject *make_error;      /* (status, message, argument, axis, native_code) -> exception */
+  PyObject *make_refusal;    /* (message) -> exception */
   PyObject *convert;         /* an object that is no operand -> Array or ndarray */
   PyObject *parse_dtype;     /* a spelling, type or dtype -> its code */
   PyObject *parse_signature; /* (signature, nin, nout) -> codes */
@@ -85,6 +86,8 @@ extern PyTypeObject gufpy_handle_type, gufpy_array_type, gufpy_ufunc_type;
 guf_error *gufpy_error(void);
 /** Sets the exception that `status` stands for; returns NULL. */
 PyObject *gufpy_raise(guf_status status, const guf_error *error);
+/** Refuses a call's arguments, as GUF_E_ARG, before the library is asked; returns -1. */
+int gufpy_refuse(const char *format, ...);
 /** Keeps the present exception for the next gufpy_raise of this thread. */
 void gufpy_carry_exception(void);
 
@@ -180,6 +183,7 @@ int gufpy_tell_events(uint32_t events, const gufpy_ufunc *ufunc);
 /* A call between its Python arguments and its Python results. */
 typedef struct {
   gufpy_ufunc *ufunc;
+  int nout; /* outputs of this call: of a function that writes its inputs 0, or one for each */
   gufpy_frame frame;
   gufpy_keywords keywords;
   guf_call_args args;

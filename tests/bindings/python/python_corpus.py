@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the corpus (tests/conformance/corpus/README.md) through the package, with NumPy's arrays.
+
+python_corpus.py CORPUS_FOLDER DEVICE MODULE.so...
+"""
+
+import json
+import pathlib
+import struct
+import sys
+
+import gufunc
+import numpy as np
+import python_corpus_judge as judge
+from gufunc import _gufunc
+
+KEYS = {"id", "ufunc", "method", "buffers", "inputs", "outputs", "where", "indices", "initial",
+        "axis", "axes", "keepdims", "dims", "casting", "order", "dtype", "signature", "fp_report",
+        "fp_fail", "expect"}
+ALL_EVENTS = 31
+
+
+class Case:
+    """A case's memory, and the operands in it."""
+
+    def __init__(self, case, data):
+        unknown = set(case) - KEYS
+        if unknown:
+            raise ValueError(f"unknown keys {unknown}")
+        self.case = case
+        self.buffers, self.made = [], {}
+        for buffer in case["buffers"]:
+            room = np.full(buffer["nbytes"] + 32, 0xA5, np.uint8)
+            start = -room.ctypes.data % 16 + buffer["shift"]
+            memory = room[start:start + buffer["nbytes"]]
+            memory[:] = data[buffer["at"]:buffer["at"] + buffer["nbytes"]]
+            self.buffers.append(memory)
+        self.before = [memory.tobytes() for memory in self.buffers]
+
+    def array(self, spec):
+        """An ndarray; of bfloat16, which NumPy lacks, an array of the package."""
+        key = json.dumps(spec, sort_keys=True)
+        if key not in self.made:
+            self.made[key] = self.make(spec)
+        return self.made[key]
+
+    def make(self, spec):
+        memory = self.buffers[spec["buffer"]]
+        shape, strides = tuple(spec["shape"]), tuple(spec["strides"])
+        if spec["dtype"] == "bfloat16":
+            code = gufunc.dtype("bfloat16").code
+            flags = 2 * bool(spec.get("swapped")) + bool(spec.get("read_only"))
+            return _gufunc.array_wrap(memory.ctypes.data + spec["offset"], code, shape, strides,
+                                      flags, None, memory)
+        dtype = np.dtype(spec["dtype"])
+        if spec.get("swapped"):
+            dtype = dtype.newbyteorder()
+        if 0 in shape:
+            made = np.lib.stride_tricks.as_strided(np.empty(0, dtype), shape, strides)
+        else:
+            made = np.ndarray(shape, dtype, memory, spec["offset"], strides)
+        if spec.get("read_only"):
+            made.flags.writeable = False
+        return made
+
+    def operand(self, spec):
+        kind = spec["kind"]
+        if kind == "array":
+            return self.array(spec)
+        if kind == "scalar":
+            data = bytearray.fromhex(spec["bytes"])
+            if spec["dtype"] == "bfloat16":
+                return gufunc.from_buffer(data, "bfloat16").reshape(())
+            return np.frombuffer(data, spec["dtype"])[0]
+        if kind == "weak_int":
+            return int(spec["value"])
+        parts = spec["bits"] if isinstance(spec["bits"], list) else [spec["bits"]]
+        numbers = [struct.unpack(">d", bytes.fromhex(part))[0] for part in parts]
+        if kind == "weak_float":
+            return numbers[0]
+        if kind == "weak_complex":
+            return complex(*numbers)
+        raise ValueError(f"unknown kind {kind}")
+
+    def keywords(self, device):
+        case, found = self.case, {"device": device}
+        for key in ("casting", "order", "dtype", "keepdims"):
+            if key in case:
+                found[key] = case[key]
+        if "signature" in case:
+            found["signature"] = tuple(case["signature"])
+        if "dims" in case:
+            found["dims"] = dict(case["dims"])
+        if "axes" in case:
+            found["axes"] = [tuple(map(int, axes)) for axes in case["axes"]]
+        if "axis" in case:
+            axis = case["axis"]
+            found["axis"] = (None if axis == "all" else tuple(map(int, axis))
+                             if isinstance(axis, list) else int(axis))
+        if "initial" in case:
+            found["initial"] = (None if case["initial"] == "none"
+                                else self.operand(case["initial"]))
+        if "where" in case:
+            found["where"] = self.operand(case["where"])
+        if "outputs" in case:
+            found["out"] = tuple(spec and self.operand(spec) for spec in case["outputs"])
+        return found
+
+    def run(self, device):
+        """The results, as a list."""
+        case = self.case
+        ufunc = gufunc.find(case["ufunc"])
+        inputs = [self.operand(spec) for spec in case["inputs"]]
+        keywords = self.keywords(device)
+        method = case["method"]
+        if method == "at":
+            indices = tuple(self.operand(spec) for spec in case["indices"])
+            ufunc.at(inputs[0], indices, *inputs[1:], **keywords)
+            return [inputs[0]]
+        if method == "reduceat":
+            inputs.append(self.operand(case["indices"][0]))
+        if method == "call" and len(inputs) > ufunc.nin:
+            keywords.setdefault("out", (None,) * ufunc.nout)  # else the last would be an output
+        result = (ufunc if method == "call" else getattr(ufunc, method))(*inputs, **keywords)
+        if "inouts" in case["expect"]:
+            return [inputs[i] for i in case["expect"]["inouts"]]
+        return list(result) if isinstance(result, tuple) else [result]
+
+
+def run_case(case, data, device):
+    """None, or why it failed."""
+    there = Case(case, data)
+    met, expect = [], case["expect"]
+    handler = gufunc.errstate.call
+    gufunc.errstate.call = staticmethod(met.append)
+    before = _gufunc._set_events(ALL_EVENTS if case.get("fp_report") else 0, case.get("fp_fail", 0))
+    try:
+        results, status, message = there.run(device), "GUF_OK", ""
+    except gufunc.Error as error:
+        results, status, message = None, error.name, error.message
+    finally:
+        _gufunc._set_events(*before)
+        gufunc.errstate.call = handler
+    if status != expect["status"]:
+        return f"{status} {message!r}, wanted {expect['status']}"
+    if status != "GUF_OK":
+        if not message.startswith(expect.get("message", "")):
+            return f"{message!r}, wanted {expect['message']!r}"
+        return judge.untouched(there) if not expect.get("written") else None
+    events = sum(met)
+    if events != expect.get("events", 0):
+        return f"events {events}, wanted {expect.get('events', 0)}"
+    return judge.results(there, results, data)
+
+
+def main():
+    folder, device, *modules = sys.argv[1:]
+    loaded = [gufunc.load(module) for module in modules]
+    count = failed = 0
+    for path in sorted(pathlib.Path(folder).glob("*.json")):
+        group = json.loads(path.read_text())
+        if group["format"] != 1:
+            sys.exit(f"{path}: format {group['format']}")
+        data = np.frombuffer(path.with_suffix(".npy").read_bytes()[-group["nbytes"]:]
+                             if group["nbytes"] else b"", np.uint8)
+        for case in group["cases"]:
+            count += 1
+            try:
+                why = run_case(case, data, device)
+            except Exception as error:  # what the package should have told as its own
+                why = f"{type(error).__name__}: {error}"
+            if why is not None:
+                failed += 1
+                print(f"{case['id']}: {why}")
+    print(f"{count} cases, {count - failed} passed, {failed} failed")
+    del loaded
+    sys.exit(1 if failed or not count else 0)
+
+
+if __name__ == "__main__":
+    main()
