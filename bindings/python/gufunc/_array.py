@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays, of the host and of devices."""
 
+import math
+
 from . import _conversion, _dtypes, _gufunc, _indexing, lowlevel
 from ._dtypes import CASTINGS, ORDERS
 from ._objects import Device, as_device
@@ -188,8 +190,9 @@ def _nested(array, shape):
         flat = memoryview(_host_bytes(array)).cast(_CAST[array.dtype.name]).tolist()
     if not shape:
         return flat[0]
-    for extent in reversed(shape[1:]):
-        flat = [flat[i:i + extent] for i in range(0, len(flat), extent)] if extent else []
+    for axis in range(len(shape) - 1, 0, -1):
+        extent = shape[axis]
+        flat = [flat[i * extent:(i + 1) * extent] for i in range(math.prod(shape[:axis]))]
     return flat
 
 
@@ -230,18 +233,14 @@ def array(value, dtype=None, *, copy=True, device=None, stream=None):
     copy    True: memory of its own. False: a view where `value` has memory to view.
     device  where it is to lie.
     """
-    if isinstance(value, Array):
-        made = value
-    else:
-        made = as_array(value)
-    if dtype is not None and made.dtype != dtype:
-        made = made.astype(dtype, stream=stream)
-    elif copy and (device is None or made.on_host):
-        made = made.copy(stream=stream)
+    made = as_array(value)
     device = as_device(device)
-    if device is not None and (not made.on_host or device.spec != "cpu"):
-        made = made.to_device(device, stream=stream)
-    return made
+    moves = device is not None and not (made.on_host and device.spec == "cpu")
+    if dtype is not None and made.dtype != dtype:
+        made = made.astype(dtype, stream=None if made.on_host and moves else stream)
+    elif copy and not moves:
+        made = made.copy(stream=stream)
+    return made.to_device(device, stream=stream) if moves else made
 
 
 def as_array(value):
