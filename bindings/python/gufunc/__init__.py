@@ -18,8 +18,8 @@ from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, Fi
                       FloatingPointEvent, IndexOutOfRange, NoMemoryError, RangeError, RunError,
                       ShapeError, UnavailableError, UnsupportedError)
 from ._events import errstate
-from ._objects import (Context, Device, Event, Graph, Stream, backends, devices, load_backend, log,
-                       poll, shutdown)
+from ._objects import (Context, Device, Event, Graph, Stream, backends, devices, load_backend,
+                       poll, read_log, shutdown)
 from ._prepared import Plan
 from ._ufunc import Kernel, Module, Ufunc, create, find, load, names
 

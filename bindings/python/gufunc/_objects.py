@@ -236,7 +236,7 @@ def poll(max_callbacks=0):
     return lowlevel.guf_poll(max_callbacks)
 
 
-def log():
+def read_log():
     """Takes all lines of the library's log: (level, text), 0 error, 1 warning, 2 information."""
     lines = []
     while True:

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a call of one element costs, beside the C call, NumPy and Numba in the same run.
+
+python_call_cost.py [--check] [REPEAT_CALL.so]
+
+Minima of rounds in which everything takes its turn. With the helper of bench/repeat_call.c also the
+C call alone. --check ends with 1 if a bar is missed: 350 ns over the C call (without the helper:
+with it) for arrays of the package and out=, 3 times NumPy's call for ndarrays.
+"""
+
+import ctypes
+import sys
+import time
+
+import gufunc
+import numpy as np
+
+ROUNDS, CALLS = 40, 5000
+BAR_OUT, BAR_NUMPY = 350, 3
+
+
+class Operand(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int32), ("dtype", ctypes.c_uint32), ("flags", ctypes.c_uint32),
+                ("reserved", ctypes.c_uint32), ("array", ctypes.c_void_p),
+                ("tensor", ctypes.c_void_p), ("value", ctypes.c_uint64 * 2)]
+
+
+def c_call(path, ufunc, arrays):
+    """The library's own time, by a loop in C over the same handles."""
+    repeat = ctypes.CDLL(path).repeat_call
+    repeat.restype = ctypes.c_double
+    repeat.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+    operands = (Operand * 3)(*(Operand(kind=1, array=array.handle) for array in arrays))
+    args = (ctypes.c_uint64 * 32)()  # guf_call_args: its head, the rest zero
+    size = 136
+    head = (ctypes.c_int32 * 4).from_buffer(args)
+    head[0], head[2], head[3] = size, 2, 1
+    args[2] = ctypes.addressof(operands)
+    args[3] = ctypes.addressof(operands) + 2 * ctypes.sizeof(Operand)
+    return lambda: repeat(ufunc.handle, args, CALLS) * CALLS, operands
+
+
+def timed(function):
+    def run():
+        start = time.perf_counter_ns()
+        for _ in range(CALLS):
+            function()
+        return time.perf_counter_ns() - start
+    return run
+
+
+def subjects():
+    add, numpys = gufunc.add, np.add
+    a, b, out = (gufunc.ones(1) for _ in range(3))
+    x, y, z = (np.ones(1) for _ in range(3))
+    rows = {
+        "empty": timed(lambda: None),
+        "gufunc arrays, out=": timed(lambda: add(a, b, out=out)),
+        "gufunc arrays": timed(lambda: add(a, b)),
+        "ndarrays, out=": timed(lambda: add(x, y, out=z)),
+        "NumPy, out=": timed(lambda: numpys(x, y, out=z)),
+        "ndarrays": timed(lambda: add(x, y)),
+        "NumPy": timed(lambda: numpys(x, y)),
+        "ndarray and number": timed(lambda: add(x, 1.0)),
+        "NumPy, number": timed(lambda: numpys(x, 1.0)),
+        "reduce": timed(lambda: add.reduce(x)),
+        "NumPy reduce": timed(lambda: numpys.reduce(x)),
+    }
+    try:
+        import numba
+    except ImportError:
+        print("no Numba here")
+    else:
+        theirs = numba.vectorize(["float64(float64, float64)"])(lambda p, q: p + q)
+        rows["Numba, out="] = timed(lambda: theirs(x, y, out=z))
+        rows["Numba"] = timed(lambda: theirs(x, y))
+    return rows, (a, b, out)
+
+
+def main():
+    rows, arrays = subjects()
+    helpers = [arg for arg in sys.argv[1:] if not arg.startswith("--")]
+    keep = None
+    if helpers:
+        rows["C call"], keep = c_call(helpers[0], gufunc.add, arrays)
+        if rows["C call"]() < 0:
+            sys.exit("the C call failed")
+    best = dict.fromkeys(rows, float("inf"))
+    for _ in range(ROUNDS):
+        for name, run in rows.items():
+            best[name] = min(best[name], run() / CALLS)
+    empty = best.pop("empty")
+    cost = {name: ns - (0 if name == "C call" else empty) for name, ns in best.items()}
+    for name, ns in cost.items():
+        print(f"{name:24}{ns:8.0f} ns")
+    over = cost["gufunc arrays, out="] - cost.get("C call", 0)
+    print(f"over the C call, out=   {over:8.0f} ns, bar {BAR_OUT}")
+    missed = over > BAR_OUT
+    for ours, theirs in (("ndarrays, out=", "NumPy, out="), ("ndarrays", "NumPy"),
+                         ("ndarray and number", "NumPy, number"), ("reduce", "NumPy reduce")):
+        ratio = cost[ours] / cost[theirs]
+        print(f"{ours:24}{ratio:8.2f} of NumPy's, bar {BAR_NUMPY}")
+        missed |= ratio > BAR_NUMPY
+    del keep
+    sys.exit(1 if missed and "--check" in sys.argv else 0)
+
+
+if __name__ == "__main__":
+    main()
