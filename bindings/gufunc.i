@@ -14,6 +14,8 @@
 %feature("abi:type", "uint32_t") guf_tensor_flag;
 %feature("abi:type", "uint32_t") guf_array_flag;
 %feature("abi:type", "uint32_t") guf_release_flag;
+%feature("abi:type", "uint32_t") guf_dlpack_tensor_flag;
+%feature("abi:type", "uint32_t") guf_dlpack_flag;
 %feature("abi:type", "uint32_t") guf_call_flag;
 %feature("abi:type", "uint32_t") guf_loop_flag;
 %feature("abi:type", "uint32_t") guf_function_flag;
@@ -141,6 +143,7 @@ GUF_BLOCKING(guf_kernel_launch)
 %include "gufunc/limits.h"
 %include "gufunc/array.h"
 %include "gufunc/device_memory.h"
+%include "gufunc/dlpack.h"
 %include "gufunc/module_table.h"
 %include "gufunc/ufunc.h"
 %include "gufunc/call.h"

@@ -33,6 +33,7 @@ constexpr int kPoolInternalDependencies = 3;
 constexpr int kPoolReleaseThreshold = 4;
 
 constexpr int kPointerMemoryType = 2;
+constexpr int kPointerOrdinal = 9;
 
 constexpr int kLaunchBuffer = 1;
 constexpr int kLaunchBufferSize = 2;

@@ -89,6 +89,11 @@ class CudaMemory : public CudaContexts {
     return api_.pointer_attribute(&type, kPointerMemoryType, address) == kSuccess && type != 0;
   }
 
+  int32_t memory_device(uint64_t address) override {
+    int index = 0;
+    return api_.pointer_attribute(&index, kPointerOrdinal, address) == kSuccess ? index : -1;
+  }
+
   Code copy(uint64_t dst, uint64_t src, uint64_t bytes, gpu::Direction direction,
             Native stream) override {
     switch (direction) {

@@ -117,6 +117,8 @@ class Driver {
   // Whether the driver knows the host's memory there, page-locked or its own: then it copies from
   // and to it without staging.
   virtual bool knows(uint64_t address) = 0;
+  // Index of the device that has the memory; -1: the driver knows none there.
+  virtual int32_t memory_device(uint64_t address) = 0;
 
   virtual Code copy(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction,
                     Native stream) = 0;

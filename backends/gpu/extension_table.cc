@@ -146,6 +146,14 @@ guf_status peer_copy(void *device, void *stream, uint64_t dst, void *dst_device,
   return owner.check(code, "copying between devices", error);
 }
 
+guf_status memory_device(void *device, uint64_t address, int32_t *out_index, guf_error *error) {
+  auto &owner = *static_cast<Device *>(device);
+  Visit visit(owner);
+  GUF_GPU_TRY(visit.begin(error));
+  *out_index = owner.driver().memory_device(address);
+  return GUF_OK;
+}
+
 guf_status event_elapsed(void *from, void *to, double *out_milliseconds, guf_error *error) {
   auto &first = *static_cast<Event *>(from);
   auto &last = *static_cast<Event *>(to);
@@ -176,7 +184,7 @@ constexpr guf_gpu_api kExtension = {
     event_elapsed,       capture_begin,
     capture_end,         graph_instantiate,
     graph_update,        graph_launch,
-    graph_destroy,
+    graph_destroy,       memory_device,
 };
 
 guf_status check_version(const char *name, uint32_t found, uint32_t newest, guf_error *error) {

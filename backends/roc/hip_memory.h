@@ -87,6 +87,12 @@ class HipMemory : public HipDevices {
     return asked == kHipSuccess && found.device_pointer != nullptr;
   }
 
+  int32_t memory_device(uint64_t address) override {
+    HipPointer found = {};
+    const HipError asked = hip_.hipPointerGetAttributes(&found, pointer_of(address));
+    return asked == kHipSuccess && found.device_pointer != nullptr ? found.device : -1;
+  }
+
   Code copy(uint64_t dst, uint64_t src, uint64_t bytes, gpu::Direction direction,
             Native stream) override {
     const auto function = direction == gpu::Direction::kToDevice ? hip_.hipMemcpyHtoDAsync

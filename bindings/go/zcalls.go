@@ -190,6 +190,26 @@ const (
 )
 
 const (
+	cGUF_DLPACK_CPU = 1
+	cGUF_DLPACK_CUDA = 2
+	cGUF_DLPACK_CUDA_HOST = 3
+	cGUF_DLPACK_ROC = 10
+	cGUF_DLPACK_ROC_HOST = 11
+	cGUF_DLPACK_CUDA_MANAGED = 13
+)
+
+const (
+	cGUF_DLPACK_READ_ONLY = 1
+	cGUF_DLPACK_IS_COPIED = 2
+)
+
+const (
+	cGUF_DLPACK_LEGACY_STREAM = 1
+	cGUF_DLPACK_PER_THREAD_STREAM = 2
+	cGUF_DLPACK_COPIED = 4
+)
+
+const (
 	cGUF_KERNEL_ABI = 1
 )
 
@@ -303,6 +323,9 @@ var _ [48]byte = [C.sizeof_guf_tensor]byte{}
 var _ [48]byte = [C.sizeof_guf_operand]byte{}
 var _ [1072]byte = [C.sizeof_guf_array_info]byte{}
 var _ [72]byte = [C.sizeof_guf_device_memory]byte{}
+var _ [48]byte = [C.sizeof_guf_dlpack_tensor]byte{}
+var _ [80]byte = [C.sizeof_guf_dlpack]byte{}
+var _ [64]byte = [C.sizeof_guf_dlpack_unversioned]byte{}
 var _ [32]byte = [C.sizeof_guf_module_loop]byte{}
 var _ [80]byte = [C.sizeof_guf_module_function]byte{}
 var _ [72]byte = [C.sizeof_guf_module_image]byte{}
@@ -603,6 +626,22 @@ func cStreamGetNative(device C.guf_device, stream C.guf_stream, outNative *C.uin
 
 func cEventElapsed(from C.guf_event, to C.guf_event, outMilliseconds *C.double) error {
 	return failure(C.zguf_event_elapsed(from, to, outMilliseconds))
+}
+
+func cArrayFromDlpack(managed *C.guf_dlpack, readyOn C.guf_stream, flags C.uint32_t, outArray *C.guf_array) error {
+	return failure(C.zguf_array_from_dlpack(managed, readyOn, flags, outArray))
+}
+
+func cArrayFromDlpackUnversioned(managed *C.guf_dlpack_unversioned, readyOn C.guf_stream, flags C.uint32_t, outArray *C.guf_array) error {
+	return failure(C.zguf_array_from_dlpack_unversioned(managed, readyOn, flags, outArray))
+}
+
+func cArrayToDlpack(array C.guf_array, consumer C.guf_stream, flags C.uint32_t, outManaged **C.guf_dlpack) error {
+	return failure(C.zguf_array_to_dlpack(array, consumer, flags, outManaged))
+}
+
+func cArrayToDlpackUnversioned(array C.guf_array, consumer C.guf_stream, flags C.uint32_t, outManaged **C.guf_dlpack_unversioned) error {
+	return failure(C.zguf_array_to_dlpack_unversioned(array, consumer, flags, outManaged))
 }
 
 func cUfuncCreate(context C.guf_context, desc *C.guf_ufunc_desc, outUfunc *C.guf_ufunc) error {

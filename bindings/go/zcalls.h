@@ -512,6 +512,42 @@ static inline guf_error *zguf_event_elapsed(guf_event from, guf_event to,
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
+static inline guf_error *zguf_array_from_dlpack(guf_dlpack *managed, guf_stream ready_on,
+                                                uint32_t flags, guf_array *out_array) {
+  guf_error record;
+  record.struct_size = sizeof record;
+  const guf_status status = guf_array_from_dlpack(managed, ready_on, flags, out_array, &record);
+  return status == GUF_OK ? NULL : zcall_failed(status, &record);
+}
+
+static inline guf_error *zguf_array_from_dlpack_unversioned(guf_dlpack_unversioned *managed,
+                                                            guf_stream ready_on, uint32_t flags,
+                                                            guf_array *out_array) {
+  guf_error record;
+  record.struct_size = sizeof record;
+  const guf_status status =
+      guf_array_from_dlpack_unversioned(managed, ready_on, flags, out_array, &record);
+  return status == GUF_OK ? NULL : zcall_failed(status, &record);
+}
+
+static inline guf_error *zguf_array_to_dlpack(guf_array array, guf_stream consumer, uint32_t flags,
+                                              guf_dlpack **out_managed) {
+  guf_error record;
+  record.struct_size = sizeof record;
+  const guf_status status = guf_array_to_dlpack(array, consumer, flags, out_managed, &record);
+  return status == GUF_OK ? NULL : zcall_failed(status, &record);
+}
+
+static inline guf_error *zguf_array_to_dlpack_unversioned(guf_array array, guf_stream consumer,
+                                                          uint32_t flags,
+                                                          guf_dlpack_unversioned **out_managed) {
+  guf_error record;
+  record.struct_size = sizeof record;
+  const guf_status status =
+      guf_array_to_dlpack_unversioned(array, consumer, flags, out_managed, &record);
+  return status == GUF_OK ? NULL : zcall_failed(status, &record);
+}
+
 static inline guf_error *zguf_ufunc_create(guf_context context, const guf_ufunc_desc *desc,
                                            guf_ufunc *out_ufunc) {
   guf_error record;

@@ -84,12 +84,9 @@ guf_status allocate_host(backend::Device &device, int32_t kind, guf_dtype dtype,
   return GUF_OK;
 }
 
-guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release,
-                void *user, uint32_t flags, base::Ref<Array> *out, guf_error *error) {
-  if ((flags & ~uint32_t{GUF_RELEASE_ANY_THREAD}) != 0) {
-    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags has unknown bits: 0x%x",
-                      flags);
-  }
+guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
+                   const base::Ref<array::Storage> &storage, base::Ref<Array> *out,
+                   guf_error *error) {
   if ((tensor.flags & ~uint32_t{GUF_TENSOR_READ_ONLY | GUF_TENSOR_SWAPPED}) != 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       "tensor->flags has unknown bits: 0x%x", tensor.flags);
@@ -120,14 +117,23 @@ guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_f
     return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
                       "the array reaches beyond the last address");
   }
-  const bool any_thread = (flags & GUF_RELEASE_ANY_THREAD) != 0;
-  const auto storage = base::Ref<array::Storage>::adopt(
-      new WrappedStorage(release, user, tensor.address, any_thread));
   uint32_t array_flags = 0;
   if ((tensor.flags & GUF_TENSOR_READ_ONLY) != 0) array_flags |= GUF_ARRAY_READ_ONLY;
   if ((tensor.flags & GUF_TENSOR_SWAPPED) != 0) array_flags |= GUF_ARRAY_SWAPPED;
   *out = base::Ref<Array>::adopt(new Array(layout, array_flags, device, storage));
   return GUF_OK;
+}
+
+guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release,
+                void *user, uint32_t flags, base::Ref<Array> *out, guf_error *error) {
+  if ((flags & ~uint32_t{GUF_RELEASE_ANY_THREAD}) != 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags has unknown bits: 0x%x",
+                      flags);
+  }
+  const bool any_thread = (flags & GUF_RELEASE_ANY_THREAD) != 0;
+  const auto storage = base::Ref<array::Storage>::adopt(
+      new WrappedStorage(release, user, tensor.address, any_thread));
+  return wrap_in(tensor, device, storage, out, error);
 }
 
 void owe_release(const Array &wrapped) {

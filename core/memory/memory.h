@@ -24,6 +24,10 @@ guf_status allocate_host(backend::Device &device, int32_t kind, guf_dtype dtype,
 guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release,
                 void *user, uint32_t flags, base::Ref<array::Array> *out, guf_error *error);
 void owe_release(const array::Array &wrapped);
+// The same of memory that `storage` gives back.
+guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
+                   const base::Ref<array::Storage> &storage, base::Ref<array::Array> *out,
+                   guf_error *error);
 
 // One side of an elementwise copy.
 struct Side {

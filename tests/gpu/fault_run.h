@@ -59,7 +59,8 @@
   X(graph_instantiate) \
   X(graph_update) \
   X(graph_launch) \
-  X(graph_destroy)
+  X(graph_destroy) \
+  X(memory_device)
 #define GUF_TEST_KERNEL_SLOTS(X) \
   X(kernel_limits) \
   X(kernel_launch)

@@ -157,6 +157,8 @@ void reach_a_peer(Trial &run) {
   GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, peer_enable, owner, peer.get()));
   GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, peer_copy, owner, stream.get(), there.get(),
                                  peer.get(), here.get(), owner, kBytes));
+  int32_t index = -1;
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_device, owner, there.get(), &index));
   wait_for(run, owner, stream.get());
 }
 

@@ -86,6 +86,10 @@ typedef struct guf_gpu_api {
   /* NULL is allowed. Runs that are under way complete. Memory that was freed under the capture is
    * anybody's from then on. */
   void (*graph_destroy)(void *graph);
+
+  /* Which device the memory at an address is of, as the driver says, among the backend's; -1: it
+   * knows no memory there. */
+  guf_status (*memory_device)(void *device, uint64_t address, int32_t *out_index, guf_error *error);
 } guf_gpu_api;
 
 GUF_END_DECLS

@@ -9,6 +9,7 @@
 #include "context.h"
 #include "device.h"
 #include "device_memory.h"
+#include "dlpack.h"
 #include "dtype.h"
 #include "graph.h"
 #include "kernels.h"

@@ -25,6 +25,8 @@ const guf_dtype = UInt32
 mutable struct guf_array_s end
 const guf_array = Ptr{guf_array_s}
 const guf_release_fn = Ptr{Cvoid}
+const guf_dlpack_delete_fn = Ptr{Cvoid}
+const guf_dlpack_unversioned_delete_fn = Ptr{Cvoid}
 const guf_loop_numpy = Ptr{Cvoid}
 const guf_loop_status = Ptr{Cvoid}
 mutable struct guf_ufunc_s end
@@ -191,6 +193,20 @@ const GUF_RELEASE_ANY_THREAD = UInt32(1)
 const GUF_HOST_PINNED = Int32(1)
 const GUF_HOST_MAPPED = Int32(2)
 const GUF_HOST_MANAGED = Int32(3)
+
+const GUF_DLPACK_CPU = Int32(1)
+const GUF_DLPACK_CUDA = Int32(2)
+const GUF_DLPACK_CUDA_HOST = Int32(3)
+const GUF_DLPACK_ROC = Int32(10)
+const GUF_DLPACK_ROC_HOST = Int32(11)
+const GUF_DLPACK_CUDA_MANAGED = Int32(13)
+
+const GUF_DLPACK_READ_ONLY = UInt32(1)
+const GUF_DLPACK_IS_COPIED = UInt32(2)
+
+const GUF_DLPACK_LEGACY_STREAM = UInt32(1)
+const GUF_DLPACK_PER_THREAD_STREAM = UInt32(2)
+const GUF_DLPACK_COPIED = UInt32(4)
 
 const GUF_KERNEL_ABI = Int32(1)
 
@@ -433,6 +449,52 @@ end
 @assert fieldoffset(guf_device_memory, 8) == 48
 @assert fieldoffset(guf_device_memory, 9) == 56
 @assert fieldoffset(guf_device_memory, 10) == 64
+
+struct guf_dlpack_tensor
+    data::Ptr{Cvoid}
+    device_type::Int32
+    device_id::Int32
+    ndim::Int32
+    dtype::guf_dtype
+    shape::Ptr{Int64}
+    strides::Ptr{Int64}
+    byte_offset::UInt64
+end
+@assert sizeof(guf_dlpack_tensor) == 48
+@assert fieldoffset(guf_dlpack_tensor, 1) == 0
+@assert fieldoffset(guf_dlpack_tensor, 2) == 8
+@assert fieldoffset(guf_dlpack_tensor, 3) == 12
+@assert fieldoffset(guf_dlpack_tensor, 4) == 16
+@assert fieldoffset(guf_dlpack_tensor, 5) == 20
+@assert fieldoffset(guf_dlpack_tensor, 6) == 24
+@assert fieldoffset(guf_dlpack_tensor, 7) == 32
+@assert fieldoffset(guf_dlpack_tensor, 8) == 40
+
+struct guf_dlpack
+    major::UInt32
+    minor::UInt32
+    manager_context::Ptr{Cvoid}
+    deleter::guf_dlpack_delete_fn
+    flags::UInt64
+    tensor::guf_dlpack_tensor
+end
+@assert sizeof(guf_dlpack) == 80
+@assert fieldoffset(guf_dlpack, 1) == 0
+@assert fieldoffset(guf_dlpack, 2) == 4
+@assert fieldoffset(guf_dlpack, 3) == 8
+@assert fieldoffset(guf_dlpack, 4) == 16
+@assert fieldoffset(guf_dlpack, 5) == 24
+@assert fieldoffset(guf_dlpack, 6) == 32
+
+struct guf_dlpack_unversioned
+    tensor::guf_dlpack_tensor
+    manager_context::Ptr{Cvoid}
+    deleter::guf_dlpack_unversioned_delete_fn
+end
+@assert sizeof(guf_dlpack_unversioned) == 64
+@assert fieldoffset(guf_dlpack_unversioned, 1) == 0
+@assert fieldoffset(guf_dlpack_unversioned, 2) == 48
+@assert fieldoffset(guf_dlpack_unversioned, 3) == 56
 
 struct guf_module_loop
     types::Ptr{guf_dtype}
@@ -1436,6 +1498,34 @@ function guf_event_elapsed(from, to, out_milliseconds, error)
     entry = guf_event_elapsed_address[]
     entry == C_NULL && (entry = guf_event_elapsed_address[] = address(:guf_event_elapsed))
     return ccall(entry, guf_status, (guf_event, guf_event, Ptr{Cdouble}, Ptr{guf_error}), from, to, out_milliseconds, error)
+end
+
+const guf_array_from_dlpack_address = Ref{Ptr{Cvoid}}(C_NULL)
+function guf_array_from_dlpack(managed, ready_on, flags, out_array, error)
+    entry = guf_array_from_dlpack_address[]
+    entry == C_NULL && (entry = guf_array_from_dlpack_address[] = address(:guf_array_from_dlpack))
+    return ccall(entry, guf_status, (Ptr{guf_dlpack}, guf_stream, UInt32, Ptr{guf_array}, Ptr{guf_error}), managed, ready_on, flags, out_array, error)
+end
+
+const guf_array_from_dlpack_unversioned_address = Ref{Ptr{Cvoid}}(C_NULL)
+function guf_array_from_dlpack_unversioned(managed, ready_on, flags, out_array, error)
+    entry = guf_array_from_dlpack_unversioned_address[]
+    entry == C_NULL && (entry = guf_array_from_dlpack_unversioned_address[] = address(:guf_array_from_dlpack_unversioned))
+    return ccall(entry, guf_status, (Ptr{guf_dlpack_unversioned}, guf_stream, UInt32, Ptr{guf_array}, Ptr{guf_error}), managed, ready_on, flags, out_array, error)
+end
+
+const guf_array_to_dlpack_address = Ref{Ptr{Cvoid}}(C_NULL)
+function guf_array_to_dlpack(array, consumer, flags, out_managed, error)
+    entry = guf_array_to_dlpack_address[]
+    entry == C_NULL && (entry = guf_array_to_dlpack_address[] = address(:guf_array_to_dlpack))
+    return ccall(entry, guf_status, (guf_array, guf_stream, UInt32, Ptr{Ptr{guf_dlpack}}, Ptr{guf_error}), array, consumer, flags, out_managed, error)
+end
+
+const guf_array_to_dlpack_unversioned_address = Ref{Ptr{Cvoid}}(C_NULL)
+function guf_array_to_dlpack_unversioned(array, consumer, flags, out_managed, error)
+    entry = guf_array_to_dlpack_unversioned_address[]
+    entry == C_NULL && (entry = guf_array_to_dlpack_unversioned_address[] = address(:guf_array_to_dlpack_unversioned))
+    return ccall(entry, guf_status, (guf_array, guf_stream, UInt32, Ptr{Ptr{guf_dlpack_unversioned}}, Ptr{guf_error}), array, consumer, flags, out_managed, error)
 end
 
 const guf_ufunc_create_address = Ref{Ptr{Cvoid}}(C_NULL)

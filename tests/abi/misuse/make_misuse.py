@@ -7,8 +7,8 @@ import pathlib
 import re
 import sys
 
-HEADERS = ["context", "device", "stream", "dtype", "array", "device_memory", "ufunc", "call",
-           "kernels", "methods", "chunks", "graph", "module_table", "status"]
+HEADERS = ["context", "device", "stream", "dtype", "array", "device_memory", "dlpack", "ufunc",
+           "call", "kernels", "methods", "chunks", "graph", "module_table", "status"]
 HANDLES = ["context", "device", "stream", "event", "array", "ufunc", "module", "plan", "graph",
            "kernel"]
 # Not a function that can be called thousands of times in one process.
@@ -21,7 +21,7 @@ OPTIONAL = {
     "guf_array_copy_to_host.stream", "guf_plan_launch.stream", "guf_array_transpose.axes",
     "guf_array_squeeze.axes", "guf_stream_get_native.stream",
     "guf_call_chunked.options", "guf_call_chunked.out_items",
-    "guf_kernel_launch.stream", "guf_kernel_get_device_info.device",
+    "guf_kernel_launch.stream", "guf_kernel_get_device_info.device", "ready_on", "consumer",
 }
 IN_STRUCTS = {"guf_tensor", "guf_call_args", "guf_reduce_args", "guf_accumulate_args",
               "guf_at_args", "guf_reduction_desc", "guf_chunk_options",
@@ -45,7 +45,7 @@ def class_of(function, kind, name):
         if target in IN_STRUCTS:
             return "kStructIn"
         if name.startswith("out_") and target.startswith("guf_") and target[4:] not in HANDLES:
-            return "kOut" if target == "guf_dtype" else "kStructOut"
+            return "kOut" if target == "guf_dtype" or base.count("*") > 1 else "kStructOut"
         if name.startswith("out_") or name.startswith("inout_"):
             return "kOut"
         if target in ("char", "void") and "const" not in kind and name != "user":

@@ -261,6 +261,7 @@ void Fixture::make_structs() {
   good_["addresses"] = word(addresses);
   static const guf_operand scalar = {GUF_OPERAND_WEAK_INT, 0, 0, 0, nullptr, nullptr, {7, 0}};
   good_["value"] = good_["args"] = word(&scalar);
+  make_tensors();
 }
 
 const Struct &Fixture::structure(const char *name) const {
@@ -364,6 +365,7 @@ void Fixture::settle(const Function &function, const Words &words, guf_status st
   if (status != GUF_OK) return;
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     const Parameter &parameter = function.parameters[i];
+    if (std::strcmp(parameter.name, "out_managed") == 0) delete_tensor(function.name, outs_[i]);
     if (parameter.handle < 0) continue;
     const auto kind = static_cast<size_t>(parameter.handle);
     if (std::string(function.name).ends_with("_retain") && words[i] == live_[kind]) {

@@ -56,6 +56,8 @@ class Fixture {
   void make_ufunc_and_plan();
   void make_stale_handles();
   void make_structs();
+  void make_tensors();
+  static void delete_tensor(const char *function, const void *out);
   void make_method_args();
   void fill_method_args(const std::string &name, const std::string &function);
   void fill_options();

@@ -156,6 +156,20 @@ pub const GUF_HOST_PINNED: i32 = 1;
 pub const GUF_HOST_MAPPED: i32 = 2;
 pub const GUF_HOST_MANAGED: i32 = 3;
 
+pub const GUF_DLPACK_CPU: i32 = 1;
+pub const GUF_DLPACK_CUDA: i32 = 2;
+pub const GUF_DLPACK_CUDA_HOST: i32 = 3;
+pub const GUF_DLPACK_ROC: i32 = 10;
+pub const GUF_DLPACK_ROC_HOST: i32 = 11;
+pub const GUF_DLPACK_CUDA_MANAGED: i32 = 13;
+
+pub const GUF_DLPACK_READ_ONLY: u32 = 1;
+pub const GUF_DLPACK_IS_COPIED: u32 = 2;
+
+pub const GUF_DLPACK_LEGACY_STREAM: u32 = 1;
+pub const GUF_DLPACK_PER_THREAD_STREAM: u32 = 2;
+pub const GUF_DLPACK_COPIED: u32 = 4;
+
 pub const GUF_KERNEL_ABI: i32 = 1;
 
 pub const GUF_IMAGE_HOST: i32 = 1;
@@ -263,6 +277,8 @@ pub struct guf_array_s {
 }
 pub type guf_array = *mut guf_array_s;
 pub type guf_release_fn = Option<unsafe extern "C" fn(user: *mut c_void, address: u64)>;
+pub type guf_dlpack_delete_fn = Option<unsafe extern "C" fn(managed: *mut guf_dlpack)>;
+pub type guf_dlpack_unversioned_delete_fn = Option<unsafe extern "C" fn(managed: *mut guf_dlpack_unversioned)>;
 pub type guf_loop_numpy = Option<unsafe extern "C" fn(args: *mut *mut c_char, dims: *const i64, steps: *const i64, user: *mut c_void)>;
 pub type guf_loop_status = Option<unsafe extern "C" fn(args: *mut *mut c_char, dims: *const i64, steps: *const i64, user: *mut c_void) -> guf_status>;
 
@@ -611,6 +627,100 @@ const _: () = {
     assert!(offset_of!(guf_device_memory, driver_allocations) == 48);
     assert!(offset_of!(guf_device_memory, free_bytes) == 56);
     assert!(offset_of!(guf_device_memory, total_bytes) == 64);
+};
+
+/// DLTensor.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct guf_dlpack_tensor {
+    pub data: *mut c_void,
+    pub device_type: i32,
+    pub device_id: i32,
+    pub ndim: i32,
+    pub dtype: guf_dtype,
+    pub shape: *mut i64,
+    pub strides: *mut i64,
+    pub byte_offset: u64,
+}
+
+impl guf_dlpack_tensor {
+    /// All bytes zero.
+    pub const fn new() -> Self {
+        // SAFETY: numbers, NULL pointers and arrays of them.
+        let made: Self = unsafe { core::mem::zeroed() };
+        made
+    }
+}
+
+const _: () = {
+    assert!(size_of::<guf_dlpack_tensor>() == 48);
+    assert!(align_of::<guf_dlpack_tensor>() == 8);
+    assert!(offset_of!(guf_dlpack_tensor, data) == 0);
+    assert!(offset_of!(guf_dlpack_tensor, device_type) == 8);
+    assert!(offset_of!(guf_dlpack_tensor, device_id) == 12);
+    assert!(offset_of!(guf_dlpack_tensor, ndim) == 16);
+    assert!(offset_of!(guf_dlpack_tensor, dtype) == 20);
+    assert!(offset_of!(guf_dlpack_tensor, shape) == 24);
+    assert!(offset_of!(guf_dlpack_tensor, strides) == 32);
+    assert!(offset_of!(guf_dlpack_tensor, byte_offset) == 40);
+};
+
+/// DLManagedTensorVersioned. Where `major` is not 1 only `deleter` may be used.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct guf_dlpack {
+    pub major: u32,
+    pub minor: u32,
+    pub manager_context: *mut c_void,
+    pub deleter: guf_dlpack_delete_fn,
+    pub flags: u64,
+    pub tensor: guf_dlpack_tensor,
+}
+
+impl guf_dlpack {
+    /// All bytes zero.
+    pub const fn new() -> Self {
+        // SAFETY: numbers, NULL pointers and arrays of them.
+        let made: Self = unsafe { core::mem::zeroed() };
+        made
+    }
+}
+
+const _: () = {
+    assert!(size_of::<guf_dlpack>() == 80);
+    assert!(align_of::<guf_dlpack>() == 8);
+    assert!(offset_of!(guf_dlpack, major) == 0);
+    assert!(offset_of!(guf_dlpack, minor) == 4);
+    assert!(offset_of!(guf_dlpack, manager_context) == 8);
+    assert!(offset_of!(guf_dlpack, deleter) == 16);
+    assert!(offset_of!(guf_dlpack, flags) == 24);
+    assert!(offset_of!(guf_dlpack, tensor) == 32);
+};
+
+/// DLManagedTensor: what libraries exchange that know DLPack 0.x. It has no flags.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct guf_dlpack_unversioned {
+    pub tensor: guf_dlpack_tensor,
+    pub manager_context: *mut c_void,
+    pub deleter: guf_dlpack_unversioned_delete_fn,
+}
+
+impl guf_dlpack_unversioned {
+    /// All bytes zero.
+    pub const fn new() -> Self {
+        // SAFETY: numbers, NULL pointers and arrays of them.
+        let made: Self = unsafe { core::mem::zeroed() };
+        made
+    }
+}
+
+const _: () = {
+    assert!(size_of::<guf_dlpack_unversioned>() == 64);
+    assert!(align_of::<guf_dlpack_unversioned>() == 8);
+    assert!(offset_of!(guf_dlpack_unversioned, tensor) == 0);
+    assert!(offset_of!(guf_dlpack_unversioned, manager_context) == 48);
+    assert!(offset_of!(guf_dlpack_unversioned, deleter) == 56);
 };
 
 /// A type loop of a function. `types` holds one dtype per operand, inputs first. `kernel` indexes
@@ -2102,6 +2212,92 @@ unsafe extern "C" {
     /// ```
     pub fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status;
     /// ```text
+    /// Makes an array of a tensor. Host memory of all kinds becomes an array of the cpu; managed memory
+    /// is also read in place by its device.
+    /// `ready_on`: the tensor's values are there once what is queued on it so far is done: work that the
+    /// device is given without a stream later comes behind that, without waiting here. NULL: they are
+    /// there already, or in the order of work without a stream. Other streams are the caller's to order
+    /// (gufunc/stream.h).
+    /// Ownership  the tensor is taken in every case but NULL: its deleter runs once, when the last array
+    ///            or view is gone and what the device was given without a stream is done; on failure
+    ///            before this returns. It may run on any thread that calls this library, outside all
+    ///            locks.
+    /// Errors  GUF_E_ARG <= managed or out_array is NULL; unknown flags, or two streams; a stream with
+    ///                      host memory; shape NULL with ndim > 0; data NULL with elements
+    ///         GUF_E_HANDLE, GUF_E_CAPTURE, GUF_E_FORKED <= ready_on
+    ///         GUF_E_ABI <= major is not 1
+    ///         GUF_E_DTYPE <= no guf_dtype of DLPack's codes; lanes is not 1
+    ///         GUF_E_SHAPE <= as guf_array_wrap; byte_offset or strides reach beyond the address space
+    ///         GUF_E_UNSUPPORTED <= device_type;  GUF_E_NO_DEVICE, any 9xx <= the device
+    ///         GUF_E_DEVICE_MISMATCH <= ready_on is of another device; or the driver says that the
+    ///                                  memory is not the device's
+    ///         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+    /// [mt] [no-block]
+    /// ```
+    pub fn guf_array_from_dlpack(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
+    /// ```text
+    /// Makes an array of a tensor. Host memory of all kinds becomes an array of the cpu; managed memory
+    /// is also read in place by its device.
+    /// `ready_on`: the tensor's values are there once what is queued on it so far is done: work that the
+    /// device is given without a stream later comes behind that, without waiting here. NULL: they are
+    /// there already, or in the order of work without a stream. Other streams are the caller's to order
+    /// (gufunc/stream.h).
+    /// Ownership  the tensor is taken in every case but NULL: its deleter runs once, when the last array
+    ///            or view is gone and what the device was given without a stream is done; on failure
+    ///            before this returns. It may run on any thread that calls this library, outside all
+    ///            locks.
+    /// Errors  GUF_E_ARG <= managed or out_array is NULL; unknown flags, or two streams; a stream with
+    ///                      host memory; shape NULL with ndim > 0; data NULL with elements
+    ///         GUF_E_HANDLE, GUF_E_CAPTURE, GUF_E_FORKED <= ready_on
+    ///         GUF_E_ABI <= major is not 1
+    ///         GUF_E_DTYPE <= no guf_dtype of DLPack's codes; lanes is not 1
+    ///         GUF_E_SHAPE <= as guf_array_wrap; byte_offset or strides reach beyond the address space
+    ///         GUF_E_UNSUPPORTED <= device_type;  GUF_E_NO_DEVICE, any 9xx <= the device
+    ///         GUF_E_DEVICE_MISMATCH <= ready_on is of another device; or the driver says that the
+    ///                                  memory is not the device's
+    ///         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+    /// [mt] [no-block]
+    /// ```
+    pub fn guf_array_from_dlpack_unversioned(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
+    /// ```text
+    /// Makes a tensor of an array, of version 1.0, with strides.
+    /// `consumer`: the stream that will read it; it waits for what the device was given without a stream
+    /// so far. NULL: nobody waits. Work on other streams is the caller's to order.
+    /// Ownership  the caller's, until its `deleter` was called, once, by any thread: that calls no
+    ///            driver and waits for nothing. The array lives until then, and its memory until what
+    ///            the consumer stream has queued by then is done; the stream has to live as long, too.
+    /// Errors  GUF_E_ARG <= out_managed is NULL; unknown flags, or two streams; a stream with an array
+    ///                      in host memory
+    ///         GUF_E_HANDLE, GUF_E_CAPTURE, GUF_E_FORKED
+    ///         GUF_E_DTYPE <= a time, a record, or elements in the other byte order
+    ///         GUF_E_UNSUPPORTED <= a stride is no multiple of the item size; the array's backend has no
+    ///                              place in DLPack
+    ///         GUF_E_READ_ONLY <= a read-only array, unversioned: it could not tell
+    ///         GUF_E_DEVICE_MISMATCH <= consumer is of another device
+    ///         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+    /// [mt] [no-block]
+    /// ```
+    pub fn guf_array_to_dlpack(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack, error: *mut guf_error) -> guf_status;
+    /// ```text
+    /// Makes a tensor of an array, of version 1.0, with strides.
+    /// `consumer`: the stream that will read it; it waits for what the device was given without a stream
+    /// so far. NULL: nobody waits. Work on other streams is the caller's to order.
+    /// Ownership  the caller's, until its `deleter` was called, once, by any thread: that calls no
+    ///            driver and waits for nothing. The array lives until then, and its memory until what
+    ///            the consumer stream has queued by then is done; the stream has to live as long, too.
+    /// Errors  GUF_E_ARG <= out_managed is NULL; unknown flags, or two streams; a stream with an array
+    ///                      in host memory
+    ///         GUF_E_HANDLE, GUF_E_CAPTURE, GUF_E_FORKED
+    ///         GUF_E_DTYPE <= a time, a record, or elements in the other byte order
+    ///         GUF_E_UNSUPPORTED <= a stride is no multiple of the item size; the array's backend has no
+    ///                              place in DLPack
+    ///         GUF_E_READ_ONLY <= a read-only array, unversioned: it could not tell
+    ///         GUF_E_DEVICE_MISMATCH <= consumer is of another device
+    ///         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+    /// [mt] [no-block]
+    /// ```
+    pub fn guf_array_to_dlpack_unversioned(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack_unversioned, error: *mut guf_error) -> guf_status;
+    /// ```text
     /// Creates a ufunc without loops and registers its name in the context.
     /// Ownership  one reference for the caller; the context keeps another, so it stays findable.
     /// Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; name malformed or too long;
@@ -2700,6 +2896,10 @@ pub struct Api {
     pub guf_device_enable_peer: unsafe extern "C" fn(device: guf_device, peer: guf_device, error: *mut guf_error) -> guf_status,
     pub guf_stream_get_native: unsafe extern "C" fn(device: guf_device, stream: guf_stream, out_native: *mut u64, error: *mut guf_error) -> guf_status,
     pub guf_event_elapsed: unsafe extern "C" fn(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status,
+    pub guf_array_from_dlpack: unsafe extern "C" fn(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status,
+    pub guf_array_from_dlpack_unversioned: unsafe extern "C" fn(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status,
+    pub guf_array_to_dlpack: unsafe extern "C" fn(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack, error: *mut guf_error) -> guf_status,
+    pub guf_array_to_dlpack_unversioned: unsafe extern "C" fn(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack_unversioned, error: *mut guf_error) -> guf_status,
     pub guf_ufunc_create: unsafe extern "C" fn(context: guf_context, desc: *const guf_ufunc_desc, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status,
     pub guf_ufunc_find: unsafe extern "C" fn(context: guf_context, name: *const c_char, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status,
     pub guf_ufunc_retain: unsafe extern "C" fn(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status,
@@ -2849,6 +3049,10 @@ impl Api {
             guf_device_enable_peer: entry!(symbol, "guf_device_enable_peer"),
             guf_stream_get_native: entry!(symbol, "guf_stream_get_native"),
             guf_event_elapsed: entry!(symbol, "guf_event_elapsed"),
+            guf_array_from_dlpack: entry!(symbol, "guf_array_from_dlpack"),
+            guf_array_from_dlpack_unversioned: entry!(symbol, "guf_array_from_dlpack_unversioned"),
+            guf_array_to_dlpack: entry!(symbol, "guf_array_to_dlpack"),
+            guf_array_to_dlpack_unversioned: entry!(symbol, "guf_array_to_dlpack_unversioned"),
             guf_ufunc_create: entry!(symbol, "guf_ufunc_create"),
             guf_ufunc_find: entry!(symbol, "guf_ufunc_find"),
             guf_ufunc_retain: entry!(symbol, "guf_ufunc_retain"),
@@ -3262,6 +3466,26 @@ mod forwarded {
     /// As the C function.
     pub unsafe fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status {
         unsafe { (crate::loader::api().guf_event_elapsed)(from, to, out_milliseconds, error) }
+    }
+    /// # Safety
+    /// As the C function.
+    pub unsafe fn guf_array_from_dlpack(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
+        unsafe { (crate::loader::api().guf_array_from_dlpack)(managed, ready_on, flags, out_array, error) }
+    }
+    /// # Safety
+    /// As the C function.
+    pub unsafe fn guf_array_from_dlpack_unversioned(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
+        unsafe { (crate::loader::api().guf_array_from_dlpack_unversioned)(managed, ready_on, flags, out_array, error) }
+    }
+    /// # Safety
+    /// As the C function.
+    pub unsafe fn guf_array_to_dlpack(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack, error: *mut guf_error) -> guf_status {
+        unsafe { (crate::loader::api().guf_array_to_dlpack)(array, consumer, flags, out_managed, error) }
+    }
+    /// # Safety
+    /// As the C function.
+    pub unsafe fn guf_array_to_dlpack_unversioned(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack_unversioned, error: *mut guf_error) -> guf_status {
+        unsafe { (crate::loader::api().guf_array_to_dlpack_unversioned)(array, consumer, flags, out_managed, error) }
     }
     /// # Safety
     /// As the C function.

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border of DLPack.
+#include <gufunc/dlpack.h>
+
+#include "abi/src/handles.h"
+#include "core/memory/dlpack_arrays.h"
+
+using namespace gufunc;
+
+namespace {
+
+using memory::DlpackStream;
+using memory::GivenTensor;
+using memory::TakenTensor;
+
+constexpr uint32_t kStreams = GUF_DLPACK_LEGACY_STREAM | GUF_DLPACK_PER_THREAD_STREAM;
+
+uint64_t flags_of(const guf_dlpack &managed) {
+  return managed.flags;
+}
+uint64_t flags_of(const guf_dlpack_unversioned &) {
+  return 0;
+}
+
+guf_status check_version(const guf_dlpack &managed, guf_error *error) {
+  if (managed.major == 1) return GUF_OK;
+  return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                    "the tensor is of DLPack %u.%u, wanted 1.x", managed.major, managed.minor);
+}
+guf_status check_version(const guf_dlpack_unversioned &, guf_error *) {
+  return GUF_OK;
+}
+
+guf_status find_partner(guf_stream stream, uint32_t flags, uint32_t known, const char *parameter,
+                        memory::DlpackPartner *out, guf_error *error) {
+  if ((flags & ~known) != 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags has unknown bits: 0x%x",
+                      flags & ~known);
+  }
+  if ((flags & kStreams) == kStreams || (stream != nullptr && (flags & kStreams) != 0)) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "flags is 0x%x and %s is %s: these name two streams", flags, parameter,
+                      stream == nullptr ? "NULL" : "given");
+  }
+  out->other = (flags & GUF_DLPACK_LEGACY_STREAM) != 0       ? DlpackStream::kLegacy
+               : (flags & GUF_DLPACK_PER_THREAD_STREAM) != 0 ? DlpackStream::kPerThread
+                                                             : DlpackStream::kNone;
+  return border::find_stream(stream, &out->stream, error);
+}
+
+template <class Managed>
+void delete_managed(void *managed) {
+  auto *const taken = static_cast<Managed *>(managed);
+  if (taken->deleter != nullptr) taken->deleter(taken);
+}
+
+template <class Managed>
+guf_status take(Managed &managed, guf_stream ready_on, uint32_t flags, guf_array *out_array,
+                guf_error *error) {
+  GUF_TRY(border::need(out_array, "out_array", error));
+  GUF_TRY(check_version(managed, error));
+  memory::DlpackPartner partner = {};
+  GUF_TRY(find_partner(ready_on, flags, kStreams, "ready_on", &partner, error));
+  GUF_TRY(border::check_running(error));
+  backend::reap();
+  base::bury();
+  border::run_owed_callbacks();
+  const auto taken =
+      base::Ref<TakenTensor>::adopt(new TakenTensor(&managed, delete_managed<Managed>));
+  base::Ref<array::Array> made;
+  const bool read_only = (flags_of(managed) & GUF_DLPACK_READ_ONLY) != 0;
+  GUF_TRY(memory::from_dlpack(managed.tensor, read_only, taken, partner, &made, error));
+  *out_array = border::publish<guf_array>(made);
+  taken->arm();
+  return GUF_OK;
+}
+
+// The tensor is this call's from here on, whatever happens.
+template <class Managed>
+guf_status import_tensor(Managed *managed, guf_stream ready_on, uint32_t flags,
+                         guf_array *out_array, guf_error *error) {
+  GUF_TRY(border::need(managed, "managed", error));
+  const guf_status status =
+      border::guard(error, [&] { return take(*managed, ready_on, flags, out_array, error); });
+  if (status != GUF_OK) delete_managed<Managed>(managed);
+  return status;
+}
+
+// publish(given) gives the tensor to the caller; nothing may fail behind it.
+template <class Publish>
+guf_status export_array(guf_array array, guf_stream consumer, uint32_t flags, const void *out,
+                        guf_error *error, Publish publish) {
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(out, "out_managed", error));
+    array::Array *found = nullptr;
+    GUF_TRY(base::find_object(array, "array", &found, error));
+    memory::DlpackPartner partner = {};
+    GUF_TRY(
+        find_partner(consumer, flags, kStreams | GUF_DLPACK_COPIED, "consumer", &partner, error));
+    GUF_TRY(border::check_running(error));
+    base::bury();
+    border::run_owed_callbacks();
+    auto given =
+        base::Ref<GivenTensor>::adopt(new GivenTensor(*found, (flags & GUF_DLPACK_COPIED) != 0));
+    GUF_TRY(given->describe(error));
+    GUF_TRY(publish(*given, *found, [&] { return given->order(partner, error); }));
+    given.release();
+    return GUF_OK;
+  });
+}
+
+}  // namespace
+
+guf_status guf_array_from_dlpack(guf_dlpack *managed, guf_stream ready_on, uint32_t flags,
+                                 guf_array *out_array, guf_error *error) {
+  return import_tensor(managed, ready_on, flags, out_array, error);
+}
+
+guf_status guf_array_from_dlpack_unversioned(guf_dlpack_unversioned *managed, guf_stream ready_on,
+                                             uint32_t flags, guf_array *out_array,
+                                             guf_error *error) {
+  return import_tensor(managed, ready_on, flags, out_array, error);
+}
+
+guf_status guf_array_to_dlpack(guf_array array, guf_stream consumer, uint32_t flags,
+                               guf_dlpack **out_managed, guf_error *error) {
+  return export_array(array, consumer, flags, out_managed, error,
+                      [&](GivenTensor &given, const array::Array &, auto order) -> guf_status {
+                        GUF_TRY(order());
+                        *out_managed = given.versioned();
+                        return GUF_OK;
+                      });
+}
+
+guf_status guf_array_to_dlpack_unversioned(guf_array array, guf_stream consumer, uint32_t flags,
+                                           guf_dlpack_unversioned **out_managed, guf_error *error) {
+  return export_array(array, consumer, flags, out_managed, error,
+                      [&](GivenTensor &given, const array::Array &found, auto order) -> guf_status {
+                        if ((found.flags() & GUF_ARRAY_READ_ONLY) != 0) {
+                          return base::fail(
+                              error, GUF_E_READ_ONLY, base::kNone, base::kNone,
+                              "the array is read-only, which an unversioned tensor cannot tell");
+                        }
+                        GUF_TRY(order());
+                        *out_managed = given.unversioned();
+                        return GUF_OK;
+                      });
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor is trusted as little as any argument: it is checked field by field before anything is
+// computed of it.
+#include "core/memory/dlpack_arrays.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/backend/backend_registry.h"
+#include "core/backend/gpu_extension.h"
+#include "core/backend/graph.h"
+#include "core/base/checked.h"
+#include "core/memory/storage.h"
+
+namespace gufunc::memory {
+namespace {
+
+using array::Array;
+using backend::Device;
+using backend::Stream;
+
+struct DlpackPlace {
+  int32_t type, id;
+};
+
+// Memory of another library's. What is queued without a stream holds no array: the tensor is given
+// back behind it.
+class ImportedStorage final : public array::Storage {
+ public:
+  ImportedStorage(const base::Ref<TakenTensor> &taken, const DlpackPlace &where,
+                  base::Ref<Stream> order)
+      : taken_(taken), where_(where), order_(std::move(order)) {}
+  ~ImportedStorage() override {
+    if (taken_->armed() && order_ && order_->fork_epoch == base::fork_epoch()) {
+      backend::keep_until_done(*order_, *taken_);
+    }
+  }
+  const DlpackPlace &where() const { return where_; }
+
+ private:
+  base::Ref<TakenTensor> taken_;
+  DlpackPlace where_;
+  base::Ref<Stream> order_;  // that of work without a stream; none in host memory
+};
+
+guf_status open_default(Device &device, base::Ref<Stream> *out, guf_error *error) {
+  backend::ErrorRoom room(error);
+  auto stream = base::Ref<Stream>::adopt(new Stream);
+  stream->device = &device;
+  stream->fork_epoch = base::fork_epoch();
+  GUF_TRY(device.backend->api.stream_open(device.native, 0, GUF_BACKEND_STREAM_DEFAULT,
+                                          &stream->native, room.get()));
+  *out = std::move(stream);
+  return GUF_OK;
+}
+
+// Work that is queued on `later` from now on comes behind what is queued on `first`.
+guf_status order_behind(Stream &later, Stream &first, guf_error *error) {
+  backend::ErrorRoom room(error);
+  const guf_backend_api &api = first.device->backend->api;
+  void *event = nullptr;
+  GUF_TRY(api.event_open(first.device->native, &event, room.get()));
+  guf_status status = api.event_record(event, first.native, room.get());
+  if (status == GUF_OK) status = api.stream_wait_event(later.native, event, room.get());
+  api.event_close(event);
+  return status;
+}
+
+// The partner as a stream of the device; none stays none.
+guf_status find_partner(const DlpackPartner &partner, Device &device, const char *parameter,
+                        base::Ref<Stream> *out, guf_error *error) {
+  if (partner.stream == nullptr && partner.other == DlpackStream::kNone) return GUF_OK;
+  if (device.host_memory) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "%s is a stream, but the memory is the host's, which has no order: wait for "
+                      "the stream first",
+                      parameter);
+  }
+  if (partner.stream == nullptr) {
+    return backend::open_stream(device, static_cast<uint64_t>(partner.other), out, error);
+  }
+  if (partner.stream->device != &device) {
+    return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
+                      "%s is of device %s, the memory of %s", parameter,
+                      partner.stream->device->spec.c_str(), device.spec.c_str());
+  }
+  *out = base::Ref<Stream>::share(partner.stream);
+  return GUF_OK;
+}
+
+guf_status check_tensor(const guf_dlpack_tensor &tensor, guf_error *error) {
+  const guf_dtype dtype = tensor.dtype;
+  if (dtype::is_extended(dtype) || !dtype::valid(dtype)) {
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                      "no dtype of this library has the DLPack code %u, %u bits and %u lanes",
+                      dtype & 0xFFU, dtype >> 8 & 0xFFU, dtype >> 16);
+  }
+  if (tensor.ndim < 0 || tensor.ndim > GUF_MAX_NDIM) {
+    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                      "maximum supported dimension for an ndarray is %d, found %d", GUF_MAX_NDIM,
+                      tensor.ndim);
+  }
+  if (tensor.shape == nullptr && tensor.ndim > 0) {
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "managed->tensor.shape is NULL with ndim %d", tensor.ndim);
+  }
+  return GUF_OK;
+}
+
+// Strides in bytes. Those of axes that have one step or none say nothing, and may be anything.
+guf_status convert_strides(const guf_dlpack_tensor &tensor, int64_t *out, guf_error *error) {
+  const auto itemsize = static_cast<int64_t>(dtype::itemsize(tensor.dtype));
+  for (int32_t axis = 0; axis < tensor.ndim; ++axis) {
+    if (base::checked_mul(tensor.strides[axis], itemsize, &out[axis])) continue;
+    if (tensor.shape[axis] > 1) {
+      return base::fail(error, GUF_E_SHAPE, base::kNone, axis,
+                        "array is too big; its strides reach further than an address can");
+    }
+    out[axis] = 0;
+  }
+  return GUF_OK;
+}
+
+guf_status find_named(const char *backend, int32_t id, Device **out, guf_error *error) {
+  if (id < 0) {
+    return base::fail(error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
+                      "managed->tensor.device_id is %d", id);
+  }
+  return backend::find_device((std::string(backend) + ":" + std::to_string(id)).c_str(), out,
+                              error);
+}
+
+// The device of the array, and one beside it that reads the memory in place.
+guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reader,
+                      guf_error *error) {
+  *out_reader = nullptr;
+  switch (where.type) {
+    case GUF_DLPACK_CUDA:
+      return find_named("cuda", where.id, out, error);
+    case GUF_DLPACK_ROC:
+      return find_named("roc", where.id, out, error);
+    case GUF_DLPACK_CUDA_MANAGED:
+      GUF_TRY(find_named("cuda", where.id, out_reader, error));
+      [[fallthrough]];
+    case GUF_DLPACK_CPU:
+    case GUF_DLPACK_CUDA_HOST:
+    case GUF_DLPACK_ROC_HOST:
+      return backend::cpu_device(out, error);
+    default:
+      return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+                        "managed->tensor.device_type is %d, wanted one of the cpu, CUDA or ROC",
+                        where.type);
+  }
+}
+
+// Addresses are the program's word, but for what the driver knows better.
+guf_status check_owner(Device &device, const Array &made, guf_error *error) {
+  if (device.host_memory || made.size() == 0) return GUF_OK;
+  const guf_gpu_api *api = nullptr;
+  GUF_TRY(backend::gpu_extension(device, "memory of other libraries", &api, error));
+  backend::ErrorRoom room(error);
+  int32_t index = -1;
+  GUF_TRY(api->memory_device(device.native, made.layout().address, &index, room.get()));
+  if (index == device.index) return GUF_OK;
+  const std::string owner = index < 0 ? "no device" : "device " + std::to_string(index);
+  return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
+                    "the tensor is said to lie on device %s, but its address 0x%llx is of %s",
+                    device.spec.c_str(), static_cast<unsigned long long>(made.layout().address),
+                    owner.c_str());
+}
+
+}  // namespace
+
+guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
+                       const base::Ref<TakenTensor> &taken, const DlpackPartner &ready_on,
+                       base::Ref<Array> *out, guf_error *error) {
+  GUF_TRY(check_tensor(tensor, error));
+  int64_t strides[GUF_MAX_NDIM];
+  if (tensor.strides != nullptr) GUF_TRY(convert_strides(tensor, strides, error));
+  uint64_t address = 0;
+  if (!base::checked_add(reinterpret_cast<uint64_t>(tensor.data), tensor.byte_offset, &address)) {
+    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                      "managed->tensor.byte_offset reaches beyond the last address");
+  }
+  // An offset from nowhere is nowhere.
+  if (tensor.data == nullptr) address = 0;
+  const DlpackPlace where = {tensor.device_type, tensor.device_id};
+  Device *device = nullptr, *reader = nullptr;
+  GUF_TRY(find_place(where, &device, &reader, error));
+  base::Ref<Stream> order, partner;
+  GUF_TRY(find_partner(ready_on, *device, "ready_on", &partner, error));
+  if (!device->host_memory) GUF_TRY(open_default(*device, &order, error));
+  const auto storage = base::Ref<array::Storage>::adopt(new ImportedStorage(taken, where, order));
+  storage->set_reader(reader);
+  const guf_tensor described = {sizeof described,
+                                tensor.dtype,
+                                tensor.ndim,
+                                read_only ? uint32_t{GUF_TENSOR_READ_ONLY} : 0,
+                                address,
+                                tensor.shape,
+                                tensor.strides == nullptr ? nullptr : strides,
+                                nullptr};
+  base::Ref<Array> made;
+  GUF_TRY(wrap_in(described, device, storage, &made, error));
+  GUF_TRY(check_owner(*device, *made, error));
+  if (partner) {
+    GUF_TRY(backend::refuse_captured(partner.get(), "an import that waits for it", error));
+    GUF_TRY(order_behind(*order, *partner, error));
+  }
+  *out = std::move(made);
+  return GUF_OK;
+}
+
+GivenTensor::GivenTensor(Array &array, bool copied)
+    : Object(base::Kind::kArray), array_(base::Ref<Array>::share(&array)) {
+  versioned_.major = 1;
+  versioned_.manager_context = unversioned_.manager_context = this;
+  versioned_.deleter = [](guf_dlpack *managed) {
+    static_cast<GivenTensor *>(managed->manager_context)->drop();
+  };
+  unversioned_.deleter = [](guf_dlpack_unversioned *managed) {
+    static_cast<GivenTensor *>(managed->manager_context)->drop();
+  };
+  if ((array.flags() & GUF_ARRAY_READ_ONLY) != 0) versioned_.flags |= GUF_DLPACK_READ_ONLY;
+  if (copied) versioned_.flags |= GUF_DLPACK_IS_COPIED;
+}
+
+// What the consumer has queued may still use the memory, which is free behind the work without a
+// stream (MemoryPool::release): that comes behind the consumer's.
+GivenTensor::~GivenTensor() {
+  if (!consumer_ || consumer_->fork_epoch != base::fork_epoch()) return;
+  if (backend::is_captured(*consumer_)) return;
+  base::Ref<Stream> order;
+  if (open_default(*consumer_->device, &order, nullptr) != GUF_OK ||
+      order_behind(*order, *consumer_, nullptr) != GUF_OK) {
+    backend::wait_quietly(*consumer_);
+  }
+}
+
+guf_status GivenTensor::place(guf_error *error) {
+  guf_dlpack_tensor &tensor = versioned_.tensor;
+  const Device *const device = array_->device();
+  const std::string backend = device == nullptr ? "cpu" : device->backend->name;
+  const auto set = [&](int32_t type, int32_t id) {
+    tensor.device_type = type;
+    tensor.device_id = id;
+    return guf_status{GUF_OK};
+  };
+  if (backend == "cuda") return set(GUF_DLPACK_CUDA, device->index);
+  if (backend == "roc") return set(GUF_DLPACK_ROC, device->index);
+  if (device != nullptr && !device->host_memory) {
+    return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+                      "DLPack has no place for memory of device %s", device->spec.c_str());
+  }
+  const array::Storage *const storage = array_->storage().get();
+  if (const auto *imported = dynamic_cast<const ImportedStorage *>(storage)) {
+    return set(imported->where().type, imported->where().id);
+  }
+  const auto *const owned = dynamic_cast<const OwnedStorage *>(storage);
+  if (owned == nullptr || owned->device().host_memory) return set(GUF_DLPACK_CPU, 0);
+  const bool managed = owned->kind() == GUF_MEMORY_MANAGED;
+  if (owned->device().backend->name == "cuda") {
+    return managed ? set(GUF_DLPACK_CUDA_MANAGED, owned->device().index)
+                   : set(GUF_DLPACK_CUDA_HOST, 0);
+  }
+  const bool locked = !managed && owned->device().backend->name == "roc";
+  return set(locked ? GUF_DLPACK_ROC_HOST : GUF_DLPACK_CPU, 0);
+}
+
+guf_status GivenTensor::measure(guf_error *error) {
+  const array::Layout &layout = array_->layout();
+  const auto itemsize = static_cast<int64_t>(dtype::itemsize(layout.dtype));
+  std::copy_n(layout.shape, layout.ndim, shape_);
+  array::contiguous_strides(layout.dtype, layout.ndim, layout.shape, GUF_ORDER_C, strides_);
+  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+    const bool whole = layout.strides[axis] % itemsize == 0;
+    if (!whole && layout.shape[axis] > 1 && array_->size() > 0) {
+      return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, axis,
+                        "the stride of axis %d is %lld bytes, no multiple of the item size %lld: "
+                        "DLPack counts elements",
+                        axis, static_cast<long long>(layout.strides[axis]),
+                        static_cast<long long>(itemsize));
+    }
+    strides_[axis] = (whole ? layout.strides[axis] : strides_[axis]) / itemsize;
+  }
+  return GUF_OK;
+}
+
+guf_status GivenTensor::describe(guf_error *error) {
+  const array::Layout &layout = array_->layout();
+  if (dtype::is_extended(layout.dtype)) {
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "DLPack has no %s: found %s",
+                      dtype::is_time(layout.dtype) ? "times" : "records",
+                      dtype::name(layout.dtype));
+  }
+  if ((array_->flags() & GUF_ARRAY_SWAPPED) != 0) {
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                      "DLPack has no elements in the other byte order: found swapped %s",
+                      dtype::name(layout.dtype));
+  }
+  guf_dlpack_tensor &tensor = versioned_.tensor;
+  GUF_TRY(place(error));
+  GUF_TRY(measure(error));
+  tensor.data = reinterpret_cast<void *>(layout.address);
+  tensor.ndim = layout.ndim;
+  tensor.dtype = layout.dtype;
+  tensor.shape = shape_;
+  tensor.strides = strides_;
+  unversioned_.tensor = tensor;
+  return GUF_OK;
+}
+
+guf_status GivenTensor::order(const DlpackPartner &consumer, guf_error *error) {
+  Device *device = array_->device();
+  if (device == nullptr) GUF_TRY(backend::cpu_device(&device, error));
+  base::Ref<Stream> reading, before;
+  GUF_TRY(find_partner(consumer, *device, "consumer", &reading, error));
+  if (!reading) return GUF_OK;
+  GUF_TRY(backend::refuse_captured(reading.get(), "an export that it waits for", error));
+  GUF_TRY(open_default(*device, &before, error));
+  GUF_TRY(order_behind(*reading, *before, error));
+  consumer_ = std::move(reading);
+  return GUF_OK;
+}
+
+}  // namespace gufunc::memory

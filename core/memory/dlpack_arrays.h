@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays over tensors of other libraries, and tensors over arrays (gufunc/dlpack.h).
+#ifndef GUFUNC_CORE_MEMORY_DLPACK_ARRAYS_H
+#define GUFUNC_CORE_MEMORY_DLPACK_ARRAYS_H
+
+#include <gufunc/dlpack.h>
+
+#include "core/memory/memory.h"
+
+namespace gufunc::memory {
+
+// A tensor that is taken: from `arm` on it runs its deleter when the last reference goes.
+class TakenTensor final : public base::Object {
+ public:
+  using Delete = void (*)(void *managed);
+  TakenTensor(void *managed, Delete call)
+      : Object(base::Kind::kArray), managed_(managed), delete_(call) {}
+  ~TakenTensor() override {
+    if (armed_) delete_(managed_);
+  }
+  void arm() { armed_ = true; }
+  bool armed() const { return armed_; }
+
+ private:
+  void *const managed_;
+  const Delete delete_;
+  bool armed_ = false;
+};
+
+// The streams that other libraries work on without a handle of this one's; by their numbers in both
+// vendors' drivers.
+enum class DlpackStream : uint64_t { kNone = 0, kLegacy = 1, kPerThread = 2 };
+
+// Who else works on the memory: a stream, one without a handle, or nobody.
+struct DlpackPartner {
+  backend::Stream *stream;
+  DlpackStream other;
+};
+
+// Parameters and errors are those of guf_array_from_dlpack; the version is checked.
+guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
+                       const base::Ref<TakenTensor> &taken, const DlpackPartner &ready_on,
+                       base::Ref<array::Array> *out, guf_error *error);
+
+// One array as a tensor, in both forms. Holds itself until a deleter drops it.
+class GivenTensor final : public base::Object {
+ public:
+  GivenTensor(array::Array &array, bool copied);
+  ~GivenTensor() override;
+
+  // Errors  those of guf_array_to_dlpack
+  guf_status describe(guf_error *error);
+  guf_status order(const DlpackPartner &consumer, guf_error *error);
+
+  guf_dlpack *versioned() { return &versioned_; }
+  guf_dlpack_unversioned *unversioned() { return &unversioned_; }
+
+ private:
+  guf_status place(guf_error *error);
+  guf_status measure(guf_error *error);
+
+  base::Ref<array::Array> array_;
+  base::Ref<backend::Stream> consumer_;
+  guf_dlpack versioned_ = {};
+  guf_dlpack_unversioned unversioned_ = {};
+  int64_t shape_[GUF_MAX_NDIM];
+  int64_t strides_[GUF_MAX_NDIM];
+};
+
+}  // namespace gufunc::memory
+
+#endif  // GUFUNC_CORE_MEMORY_DLPACK_ARRAYS_H

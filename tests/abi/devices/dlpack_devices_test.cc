@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors of device memory: where they lie, and who waits for whom.
+#include <atomic>
+#include <thread>
+
+#include "device_fixture.h"
+
+namespace device_test {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+constexpr int64_t kSize = 1000;
+
+// Another library's tensor over memory of an array.
+struct Foreign {
+  std::atomic<int> deleted{0};
+  int64_t size = kSize;
+  guf_dlpack managed = {};
+
+  Foreign(uint64_t address, int32_t type, int32_t index) {
+    managed.major = 1;
+    managed.manager_context = this;
+    managed.deleter = [](guf_dlpack *self) {
+      ++static_cast<Foreign *>(self->manager_context)->deleted;
+    };
+    managed.tensor = {
+        reinterpret_cast<void *>(address), type, index, 1, GUF_F32, &size, nullptr, 0};
+  }
+  Foreign(const Foreign &) = delete;
+  Foreign &operator=(const Foreign &) = delete;
+};
+
+// Lives as long as any array: deleters come late.
+Foreign &make_foreign(uint64_t address, int32_t type, int32_t index) {
+  static std::list<Foreign> all;
+  return all.emplace_back(address, type, index);
+}
+
+class DlpackDevices : public Devices {
+ protected:
+  static guf_array_info info(guf_array array) {
+    guf_array_info found = {};
+    found.struct_size = sizeof found;
+    EXPECT_EQ(guf_array_get_info(array, &found, nullptr), GUF_OK);
+    return found;
+  }
+  guf_array take(guf_dlpack *managed, guf_stream ready_on = nullptr, uint32_t flags = 0) {
+    guf_array array = nullptr;
+    EXPECT_EQ(guf_array_from_dlpack(managed, ready_on, flags, &array, &error_), GUF_OK)
+        << error_.message;
+    return keep(array);
+  }
+  guf_dlpack *give(guf_array array, guf_stream consumer = nullptr, uint32_t flags = 0) {
+    guf_dlpack *managed = nullptr;
+    EXPECT_EQ(guf_array_to_dlpack(array, consumer, flags, &managed, &error_), GUF_OK)
+        << error_.message;
+    return managed;
+  }
+  void refuse(Foreign &foreign, guf_stream ready_on, guf_status wanted, const char *text) {
+    guf_array array = nullptr;
+    EXPECT_EQ(guf_array_from_dlpack(&foreign.managed, ready_on, 0, &array, &error_), wanted);
+    EXPECT_THAT(error_.message, HasSubstr(text));
+    EXPECT_EQ(array, nullptr);
+    EXPECT_EQ(foreign.deleted, 1);
+  }
+  void fill(guf_array array, float value, guf_stream stream) {
+    const guf_operand operand = scalar_of(value);
+    EXPECT_EQ(guf_array_fill(array, &operand, stream, &error_), GUF_OK) << error_.message;
+  }
+
+  const bool cuda_ = backend_ == "cuda";
+  const int32_t type_ = cuda_ ? GUF_DLPACK_CUDA : GUF_DLPACK_ROC;
+  const guf_device there_ = device(0);
+  const guf_array memory_ = filled(there_, kSize, 1);
+  const uint64_t address_ = info(memory_).address;
+};
+
+TEST_P(DlpackDevices, ComeBack) {
+  for (const int index : {0, 1}) {
+    if (!has_device(index)) continue;
+    const guf_array sent = filled(device(index), kSize, 3);
+    guf_dlpack *const managed = give(view(sent, 10, 2));
+    EXPECT_EQ(managed->tensor.device_type, type_);
+    EXPECT_EQ(managed->tensor.device_id, index);
+    EXPECT_EQ(managed->tensor.strides[0], 2);
+    const guf_array back = take(managed);
+    EXPECT_EQ(info(back).device, device(index));
+    EXPECT_EQ(info(back).address, info(sent).address + 40);
+    EXPECT_EQ(call("add", {operand_of(back), operand_of(back)}, operand_of(back), nullptr), GUF_OK)
+        << error_.message;
+    EXPECT_EQ(values(sent)[10], 6.0F);
+    EXPECT_EQ(values(sent)[11], 3.0F);
+  }
+}
+
+TEST_P(DlpackDevices, HostMemoryKeepsItsKind) {
+  const int32_t locked = cuda_ ? GUF_DLPACK_CUDA_HOST : GUF_DLPACK_ROC_HOST;
+  const int32_t kinds[] = {locked, locked, cuda_ ? GUF_DLPACK_CUDA_MANAGED : GUF_DLPACK_CPU};
+  for (int32_t kind = GUF_HOST_PINNED; kind <= GUF_HOST_MANAGED; ++kind) {
+    guf_array host = nullptr;
+    ASSERT_EQ(guf_array_alloc_host(there_, kind, GUF_F32, 1, &kSize, nullptr, GUF_ORDER_C, &host,
+                                   &error_),
+              GUF_OK)
+        << error_.message;
+    keep(host);
+    fill(host, 2, nullptr);
+    guf_dlpack *const first = give(host);
+    EXPECT_EQ(first->tensor.device_type, kinds[kind - 1]);
+    const guf_array back = take(first);
+    EXPECT_EQ(info(back).device, info(host).device);
+    EXPECT_THAT(values(back), Each(2.0F));
+    guf_dlpack *const second = give(back);  // of what was imported
+    EXPECT_EQ(second->tensor.device_type, kinds[kind - 1]);
+    second->deleter(second);
+    if (kind != GUF_HOST_MANAGED || !cuda_) continue;
+    // Managed memory is read where it lies, beside memory of the device.
+    const guf_stream order = stream(there_);
+    EXPECT_EQ(call("add", {operand_of(back), operand_of(memory_)}, operand_of(memory_), order),
+              GUF_OK)
+        << error_.message;
+    synchronize(order);
+    EXPECT_THAT(values(memory_), Each(3.0F));
+  }
+}
+
+// The import does not wait, what follows without a stream does; the tensor is given back behind it.
+TEST_P(DlpackDevices, ImportsComeBehindTheirStream) {
+  Foreign &foreign = make_foreign(address_, type_, 0);
+  const guf_stream producer = stream(there_);
+  const guf_array sums = empty(there_, {kSize});
+  call("add", {operand_of(memory_), operand_of(memory_)}, operand_of(sums), producer);
+  {
+    Gate gate(backend_, producer);
+    fill(memory_, 5, producer);
+    const guf_array imported = take(&foreign.managed, producer);
+    EXPECT_EQ(call("add", {operand_of(imported), operand_of(imported)}, operand_of(sums), nullptr),
+              GUF_OK)
+        << error_.message;
+    let_go(imported);
+    guf_poll(0, nullptr, nullptr);
+    if (sim_order() == "eager") {
+      EXPECT_EQ(foreign.deleted, 0);
+    }
+  }
+  EXPECT_THAT(values(sums), Each(10.0F));
+  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  guf_poll(0, nullptr, nullptr);
+  EXPECT_EQ(foreign.deleted, 1);
+}
+
+TEST_P(DlpackDevices, ConsumersWaitForTheArray) {
+  const guf_stream producer = stream(there_), consumer = stream(there_);
+  const guf_array sums = empty(there_, {kSize});
+  Foreign &held = make_foreign(address_, type_, 0);
+  {
+    Gate gate(backend_, producer);
+    take(&held.managed, producer);  // holds back what has no stream
+    fill(memory_, 7, nullptr);
+    guf_dlpack *const managed = give(memory_, consumer);
+    EXPECT_EQ(call("add", {operand_of(memory_), operand_of(memory_)}, operand_of(sums), consumer),
+              GUF_OK)
+        << error_.message;
+    if (sim_order() == "eager") {
+      EXPECT_EQ(guf_stream_query(consumer, &error_), GUF_NOT_READY);
+    }
+    managed->deleter(managed);
+  }
+  synchronize(consumer);
+  EXPECT_THAT(values(sums), Each(14.0F));
+}
+
+// A consumer that gives the tensor back while its work is queued still finds the values.
+TEST_P(DlpackDevices, MemoryIsKeptForTheConsumer) {
+  const guf_stream consumer = stream(there_);
+  const guf_array sums = empty(there_, {kSize});
+  call("add", {operand_of(memory_), operand_of(memory_)}, operand_of(sums), consumer);
+  synchronize(consumer);
+  const guf_array sent = filled(there_, kSize, 9);
+  guf_dlpack *const managed = give(sent, consumer);
+  // The consumer knows the memory, not the array.
+  const guf_tensor tensor = {
+      sizeof tensor, GUF_F32, 1,     0, reinterpret_cast<uint64_t>(managed->tensor.data),
+      &kSize,        nullptr, there_};
+  guf_array seen = nullptr;
+  ASSERT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &seen, &error_), GUF_OK);
+  keep(seen);
+  {
+    Gate gate(backend_, consumer);
+    EXPECT_EQ(call("add", {operand_of(seen), operand_of(seen)}, operand_of(sums), consumer), GUF_OK)
+        << error_.message;
+    if (!on_real_driver()) sim().clear_calls();
+    std::thread([&] { managed->deleter(managed); }).join();
+    EXPECT_EQ(sim().calls(nullptr), 0U);
+    let_go(sent);
+    guf_poll(0, nullptr, nullptr);
+    const guf_array other = empty(there_, {kSize});  // in its place, were it free
+    fill(other, 50, nullptr);
+  }
+  synchronize(consumer);
+  EXPECT_THAT(values(sums), Each(18.0F));
+}
+
+// Work of libraries that have no stream of their own.
+TEST_P(DlpackDevices, StreamsWithoutAHandle) {
+  NEEDS_SIM();
+  const auto late = [](void *done) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    static_cast<std::atomic<bool> *>(done)->store(true);
+  };
+  for (const uint64_t number : {uint64_t{1}, uint64_t{2}}) {
+    const uint32_t flag = number == 1 ? GUF_DLPACK_LEGACY_STREAM : GUF_DLPACK_PER_THREAD_STREAM;
+    Foreign &foreign = make_foreign(address_, type_, 0);
+    std::atomic<bool> done{false};
+    {
+      const Current current(sim(), 0);
+      EXPECT_EQ(sim().host_function(reinterpret_cast<void *>(number), late, &done), 0);
+    }
+    take(&foreign.managed, nullptr, flag);
+    fill(memory_, 4, nullptr);
+    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    EXPECT_TRUE(done);
+    const uint64_t waits = sim().calls(cuda_ ? "cuStreamWaitEvent" : "hipStreamWaitEvent");
+    guf_dlpack *const managed = give(memory_, nullptr, flag);
+    EXPECT_EQ(sim().calls(cuda_ ? "cuStreamWaitEvent" : "hipStreamWaitEvent"), waits + 1);
+    managed->deleter(managed);
+    guf_poll(0, nullptr, nullptr);
+  }
+}
+
+TEST_P(DlpackDevices, WhatLiesElsewhereIsRefused) {
+  std::vector<float> host(kSize);
+  Foreign &on_host = make_foreign(reinterpret_cast<uint64_t>(host.data()), type_, 0);
+  refuse(on_host, nullptr, GUF_E_DEVICE_MISMATCH, "is of no device");
+  Foreign &absent = make_foreign(address_, type_, 99);
+  refuse(absent, nullptr, GUF_E_NO_DEVICE, "");
+  guf_device cpu = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
+  Foreign &of_cpu = make_foreign(address_, type_, 0);
+  refuse(of_cpu, stream(cpu), GUF_E_DEVICE_MISMATCH, "ready_on is of device cpu");
+  const guf_stream captured = stream(there_);
+  ASSERT_EQ(guf_stream_begin_capture(captured, &error_), GUF_OK) << error_.message;
+  Foreign &in_graph = make_foreign(address_, type_, 0);
+  refuse(in_graph, captured, GUF_E_CAPTURE, "captured");
+  guf_dlpack *managed = nullptr;
+  EXPECT_EQ(guf_array_to_dlpack(memory_, captured, 0, &managed, &error_), GUF_E_CAPTURE);
+  guf_graph graph = nullptr;
+  EXPECT_EQ(guf_stream_end_capture(captured, &graph, &error_), GUF_OK) << error_.message;
+  guf_graph_release(graph, nullptr);
+  NEEDS_TWO_DEVICES();
+  Foreign &of_other = make_foreign(info(filled(device(1), kSize, 1)).address, type_, 0);
+  refuse(of_other, nullptr, GUF_E_DEVICE_MISMATCH, "is of device 1");
+  EXPECT_EQ(guf_array_to_dlpack(memory_, stream(device(1)), 0, &managed, &error_),
+            GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(managed, nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(On, DlpackDevices, testing::Values("cuda", "roc"), name_of);
+
+}  // namespace
+}  // namespace device_test
