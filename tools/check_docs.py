@@ -25,7 +25,8 @@ CMAKE = re.compile(r"(endforeach)\(|foreach\((\w+) IN ITEMS ([^)]*)\)|(foreach)\
                    r"\(\s*(?:NAME\s+)?"
                    r"([^\s)]+)")
 PREFIX = {"gufunc_add_check": "house_", "add_conformance": "conformance_"}
-READS_VARIABLES = ("core/", "abi/src/", "backends/", "tools/gufunc/", "tools/gufcc/")
+READS_VARIABLES = ("core/", "abi/src/", "backends/", "tools/gufunc/", "tools/gufcc/",
+                   "bindings/python/gufunc/")
 
 
 def snippets(root, path, text):

@@ -245,6 +245,9 @@ GUFPY_RECORD(guf_kernel_device_info, out_info)
 %ignore guf_explain_reduce; %ignore guf_explain_accumulate; %ignore guf_explain_reduceat;
 %ignore guf_explain_outer; %ignore guf_explain_at; %ignore guf_call_chunked;
 %ignore guf_kernel_launch;
+%ignore guf_dlpack_tensor; %ignore guf_dlpack; %ignore guf_dlpack_unversioned;
+%ignore guf_array_from_dlpack; %ignore guf_array_to_dlpack;
+%ignore guf_array_from_dlpack_unversioned; %ignore guf_array_to_dlpack_unversioned;
 /* Objects do it. */
 %rename("$ignore", regexmatch$name="^guf_[a-z]+_(retain|release)$") "";
 

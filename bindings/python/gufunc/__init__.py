@@ -8,9 +8,11 @@
 Every ufunc of the standard library is an attribute of this module; `load` brings more.
 """
 
+from . import _library  # before what needs the library
 from . import lowlevel
 from . import _array, _conversion, _dtypes, _errors, _events, _gufunc, _objects, _operators
 from . import _prepared, _ufunc
+from . import _device_methods, _exchange, _launch
 from ._array import (Array, arange, array, as_array, broadcast_to, empty, empty_host, empty_like,
                      expand_dims, from_buffer, full, ones, sliding_window_view, view_as, zeros)
 from ._dtypes import can_cast, dtype, promote_types, register_record
@@ -22,6 +24,8 @@ from ._objects import (Context, Device, Event, Graph, Stream, backends, devices,
                        poll, read_log, shutdown)
 from ._prepared import Plan
 from ._ufunc import Kernel, Module, Ufunc, create, find, load, names
+from ._exchange import from_cuda_array_interface, from_dlpack
+from ._pointers import ufunc_from_pointer
 
 _gufunc._register(
     Array=Array, Context=Context, Device=Device, Event=Event, Graph=Graph, Kernel=Kernel,
@@ -38,3 +42,20 @@ for _name, _other in _ALIASES.items():
     if _name not in globals() and _other in globals():
         globals()[_name] = globals()[_other]
 _operators.install(Array, globals())
+_exchange.install(Array)
+_device_methods.install(Array, Stream)
+_launch.install(Kernel)
+
+
+# What few programs need, when it is asked for.
+_LATER = {"build": "_build", "BuildError": "_build"}
+
+
+def __getattr__(name):
+    import importlib
+
+    if name in ("cuda", "roc", "hsa"):
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _LATER:
+        return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

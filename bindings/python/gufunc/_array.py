@@ -110,16 +110,9 @@ class Array(_gufunc.ArrayBase):
         side is the host's."""
         return lowlevel.guf_array_to_device(self, as_device(device), stream, out)
 
-    def copy_to_host(self, out=None, *, order="C", stream=None):
-        """Copies to the host: into a writable contiguous buffer, else into a new Array."""
-        if out is None:
-            return self.to_device("cpu", stream=stream)
-        lowlevel.guf_array_copy_to_host(self, out, ORDERS[order], stream)
-        return out
-
     def numpy(self):
         """An ndarray over the memory of a host array, without a copy; of a device array, a copy."""
-        host = self if self.on_host else self.copy_to_host()
+        host = self if self.on_host else self.to_device("cpu")
         return _gufunc.array_as_numpy(host)
 
     def __array__(self, dtype=None, copy=None):
@@ -136,11 +129,11 @@ class Array(_gufunc.ArrayBase):
                              else index) if index else self
         if one.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return _nested(one.copy_to_host(), ())
+        return _nested(one.to_device("cpu"), ())
 
     def tolist(self):
         """Nested lists of Python numbers."""
-        return _nested(self if self.on_host else self.copy_to_host(), self.shape)
+        return _nested(self if self.on_host else self.to_device("cpu"), self.shape)
 
     def __bool__(self):
         if self.size != 1:

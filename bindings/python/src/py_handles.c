@@ -261,7 +261,8 @@ static PyMethodDef handle_functions[] = {
 int gufpy_add_to(PyObject *module) {
   PyMethodDef *const functions[] = {handle_functions,         gufpy_array_functions,
                                     gufpy_call_functions,     gufpy_numpy_functions,
-                                    gufpy_callback_functions, gufpy_prepared_functions};
+                                    gufpy_callback_functions, gufpy_prepared_functions,
+                                    gufpy_dlpack_functions,   gufpy_pointer_functions};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
     if (PyModule_AddFunctions(module, functions[i]) != 0) return -1;
   }

@@ -248,6 +248,7 @@ const char *gufpy_name(const gufpy_ufunc *ufunc);
 /* What the extension's module gets besides SWIG's functions. */
 extern PyMethodDef gufpy_array_functions[], gufpy_call_functions[], gufpy_numpy_functions[],
     gufpy_callback_functions[], gufpy_prepared_functions[];
+extern PyMethodDef gufpy_dlpack_functions[], gufpy_pointer_functions[];
 /** Adds types and functions. */
 int gufpy_add_to(PyObject *module);
 

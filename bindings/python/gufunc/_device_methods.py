@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of arrays and streams that Numba's users know."""
+
+import contextlib
+
+from . import _array, _conversion, _dtypes, _indexing, lowlevel
+from ._objects import Device
+
+
+def copy_to_host(self, ary=None, stream=None, *, out=None, order=None):
+    """Copies to the host: into `ary` (any writable array of the shape), else into a new array:
+    NumPy's where NumPy is there, in the order of this one or in `order`.
+
+    With a stream the copy is queued, and the result is there when the stream was synchronized.
+    Without one it is there on return, but what other streams still do to the array is not waited
+    for: unlike Numba's, a stream's work has no order with work that has none.
+    """
+    from ._gpu import as_stream
+
+    stream = as_stream(stream, self._device)
+    target = ary if out is None else out
+    host = None if target is None else _array.as_array(target)
+    if host is None:
+        if order is None:
+            order = "F" if self.f_contiguous and not self.c_contiguous else "C"
+        host = _array.empty(self.shape, self.dtype, order=order)
+    lowlevel.guf_array_to_device(self, Device("cpu"), stream, host)
+    if target is not None:
+        return target
+    return host.numpy() if _numpy_has(self.dtype) else host
+
+
+def _numpy_has(dtype):
+    if not _conversion.have_numpy():
+        return False
+    try:
+        dtype.dtype  # noqa: B018: NumPy's equivalent
+    except TypeError:
+        return False
+    return True
+
+
+def copy_to_device(self, ary, stream=None):
+    """Copies the values of an array of the same shape and dtype into this one."""
+    from ._gpu import as_stream
+
+    source, stream = _array.as_array(ary), as_stream(stream, self._device)
+    if source.device == self.device:
+        lowlevel.guf_array_assign(self, source, _dtypes.CASTINGS["no"], stream)
+    else:
+        source.to_device(self.device, out=self, stream=stream)
+
+
+def is_c_contiguous(self):
+    """Whether the last axis is the fastest, without gaps."""
+    return self.c_contiguous
+
+
+def is_f_contiguous(self):
+    """Whether the first axis is the fastest, without gaps."""
+    return self.f_contiguous
+
+
+def getitem(self, item, stream=None):
+    """An element as a number, a part as a view."""
+    found = _indexing.view(self, item)
+    if found.ndim == 0:
+        if stream is not None:
+            stream.synchronize()
+        return found.item()
+    return found
+
+
+def setitem(self, key, value, stream=None):
+    """Writes a number or an array into a part."""
+    _indexing.view(self, key).assign(value, casting="unsafe", stream=stream)
+
+
+def split(self, section, stream=None):
+    """Views of `section` elements each of a 1-d array; the last may be shorter."""
+    if self.ndim != 1:
+        raise ValueError("only 1-d arrays are split")
+    return [self[i:i + section] for i in range(0, self.size, section)]
+
+
+def view(self, dtype):
+    """The same memory read as another dtype."""
+    return _array.view_as(self, dtype)
+
+
+@contextlib.contextmanager
+def auto_synchronize(self):
+    """Waits for the stream at the end of the ``with`` block, however it ends. A failure of its work
+    is raised unless the block itself failed."""
+    try:
+        yield self
+    except BaseException:
+        with contextlib.suppress(Exception):
+            self.synchronize()
+        raise
+    self.synchronize()
+
+
+def install(array, stream):
+    """Gives the classes their methods."""
+    for method in (copy_to_host, copy_to_device, is_c_contiguous, is_f_contiguous, getitem, setitem,
+                   split, view):
+        setattr(array, method.__name__, method)
+    array.alloc_size = property(lambda self: self.nbytes, doc="nbytes.")
+    stream.auto_synchronize = auto_synchronize

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays from and for other libraries: DLPack and the CUDA array interface."""
+
+from . import _array, _conversion, _dtypes, _gufunc, lowlevel
+from ._errors import Error
+from ._objects import Device, Stream
+
+_CPU, _CUDA, _ROC = (lowlevel.GUF_DLPACK_CPU, lowlevel.GUF_DLPACK_CUDA, lowlevel.GUF_DLPACK_ROC)
+_TYPES = {"cuda": _CUDA, "roc": _ROC}
+_LEGACY, _PER_THREAD = lowlevel.GUF_DLPACK_LEGACY_STREAM, lowlevel.GUF_DLPACK_PER_THREAD_STREAM
+_NO_SYNC = -1
+
+
+def native_of(device):
+    """The driver's own handle of the stream of work that is given without one."""
+    return lowlevel.guf_stream_get_native(device, None)
+
+
+def _place(array):
+    """DLPack's (device type, device id)."""
+    info = array.device.info
+    if info.backend in _TYPES:
+        return _TYPES[info.backend], info.index
+    try:
+        return _gufunc.dlpack_place(array)
+    except Error:
+        return _CPU, 0
+
+
+def _stream_flag(device, stream):
+    """The flag for the number of a stream without a handle, or None for one with."""
+    if device.info.backend == "cuda":
+        if stream == 0:
+            raise ValueError("stream=0 is ambiguous with CUDA: wanted 1, 2, a stream, or -1")
+        return {None: _LEGACY, 1: _LEGACY, 2: _PER_THREAD}.get(stream)
+    if stream in (1, 2):
+        raise ValueError(f"stream={stream} means nothing with ROCm: wanted 0, a stream, or -1")
+    return {None: _LEGACY, 0: _LEGACY}.get(stream)
+
+
+def _let_wait(array, stream):
+    """What the export is told, (stream, flags), so that its consumer's stream waits for the array.
+
+    A stream of somebody else's may end before the tensor: it waits here, and is not kept.
+    """
+    if array.on_host:
+        if stream not in (None, _NO_SYNC):
+            raise BufferError("an array in host memory takes no stream")
+        return None, 0
+    if isinstance(stream, Stream):
+        return stream, 0
+    if stream == _NO_SYNC:
+        return None, 0
+    device = array.device
+    flag = _stream_flag(device, stream)
+    if flag is not None:
+        return None, flag
+    own = Stream.adopt(device, native_of(device))
+    Stream.adopt(device, stream).wait_event(own.record())
+    return None, 0
+
+
+def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """A DLPack capsule of the array; what ``from_dlpack`` of other libraries asks for.
+
+    stream       the consumer's, which waits for work given without a stream: its number as the
+                 array API says it, a `gufunc.Stream`, or -1 for no wait
+    max_version  of the protocol; without it the capsule is of the old one, without versions
+    dl_device    (1, 0) for a copy on the host
+    copy         True: of a copy; False: never of one
+    """
+    array, flags = self, 0
+    if dl_device is not None and tuple(dl_device) != _place(self):
+        if tuple(dl_device) != (_CPU, 0) or copy is False:
+            raise BufferError(f"the array lies on {self.device}, and is not copied elsewhere")
+        array, copy, stream = self.to_device("cpu"), True, None
+    elif copy:
+        array = self.copy()
+    if copy:
+        flags = lowlevel.GUF_DLPACK_COPIED
+    versioned = max_version is not None and max_version[0] >= 1
+    try:
+        consumer, waits = _let_wait(array, stream)
+        return _gufunc.dlpack_capsule(array, consumer, flags | waits, versioned)
+    except Error as error:
+        raise BufferError(str(error)) from error
+
+
+def _ask(value, stream):
+    """The capsule of another library's object, of the newest protocol that it has."""
+    keywords = {} if stream is None else {"stream": stream}
+    try:
+        return value.__dlpack__(max_version=(1, 0), **keywords)
+    except TypeError:
+        return value.__dlpack__(**keywords)
+
+
+def from_dlpack(value, /, *, device=None, copy=None, stream=None):
+    """An Array over another library's array, without a copy.
+
+    value   an object with ``__dlpack__``, or a capsule that nobody has taken yet
+    device  where it is to lie; another place than it has makes a copy
+    copy    True: memory of its own; False: never
+    stream  the `Stream` that the array is used on first; without one, work without a stream comes
+            behind the producer's
+    """
+    if hasattr(value, "__dlpack__"):
+        made = _take(value, stream)
+    else:
+        made = _gufunc.dlpack_array(value, stream, 0)
+    if device is not None and made.device != Device(device):
+        if copy is False:
+            raise BufferError(f"the array lies on {made.device}, and copy is False")
+        return made.to_device(device, stream=stream)
+    return made.copy(stream=stream) if copy else made
+
+
+def _take(value, stream):
+    kind, index = value.__dlpack_device__()
+    names = {int(number): name for name, number in _TYPES.items()}
+    if int(kind) not in names:
+        return _gufunc.dlpack_array(_ask(value, None), None, 0)
+    device = Device(f"{names[int(kind)]}:{index}")
+    number = native_of(device) if stream is None else stream.native
+    return _gufunc.dlpack_array(_ask(value, number), None, 0)
+
+
+def cuda_array_interface(self):
+    """Version 3 of the CUDA array interface, of an array on a CUDA device."""
+    if self.on_host or self.device.info.backend != "cuda":
+        raise AttributeError("__cuda_array_interface__: the array does not lie on a CUDA device")
+    if self.dtype.kind == "E":
+        raise AttributeError("__cuda_array_interface__: no type string for bfloat16")
+    if self._flags & lowlevel.GUF_ARRAY_SWAPPED:
+        raise AttributeError("__cuda_array_interface__: the elements are in the other byte order")
+    return {"shape": self.shape, "typestr": _type_string(self.dtype),
+            "data": (self.address if self.size else 0, self.readonly), "version": 3,
+            "strides": None if self.c_contiguous else self.strides,
+            "stream": native_of(self.device)}
+
+
+def _type_string(dtype):
+    if dtype.kind in "mM":
+        unit = dtype.name.partition("[")[2]
+        return f"<{dtype.kind}8" + (f"[{unit}" if unit else "")
+    sign = "|" if dtype.itemsize == 1 or dtype.kind == "V" else "<"
+    return f"{sign}{dtype.kind}{dtype.itemsize}"
+
+
+def from_cuda_array_interface(value, *, device=None, sync=True):
+    """An Array over memory that an object describes by ``__cuda_array_interface__``, which it keeps
+    alive. `device` is found by asking the driver; `sync` False: its stream is not waited for."""
+    facts = value if isinstance(value, dict) else value.__cuda_array_interface__
+    if facts.get("mask") is not None:
+        raise NotImplementedError("masked arrays are not supported")
+    descr, code = _described(facts)
+    strides = facts.get("strides")
+    itemsize = _dtypes.of_code(code).itemsize
+    if strides is not None and any(step % itemsize for step in strides):
+        raise UnsupportedStrides(f"strides {strides} are no multiples of {itemsize} bytes")
+    steps = None if strides is None else tuple(step // itemsize for step in strides)
+    address, read_only = facts["data"]
+    stream = facts.get("stream") if sync else None
+    if stream == 0:
+        raise ValueError("stream 0 is not allowed in __cuda_array_interface__")
+    owner = (value, facts)
+    for index in _candidates(device):
+        flags = {1: _LEGACY, 2: _PER_THREAD}.get(stream, 0)
+        try:
+            queue = Stream.adopt(f"cuda:{index}", stream) if stream and not flags else None
+            made = _gufunc.array_lent(owner, _CUDA, index, address or 0, code, facts["shape"],
+                                      steps, read_only, queue, flags)
+            return _array.view_as(made, descr) if descr is not None else made
+        except Error as error:
+            if error.status not in (lowlevel.GUF_E_DEVICE_MISMATCH, lowlevel.GUF_E_HANDLE):
+                raise
+            failure = error
+    raise failure
+
+
+class UnsupportedStrides(NotImplementedError):
+    """Elements that do not lie at multiples of their size."""
+
+
+def _described(facts):
+    """(dtype to view as, or None; code that DLPack has)."""
+    text = facts["typestr"]
+    if text[0] == ">":
+        raise TypeError(f"elements in the other byte order: {text}")
+    if text[1] in "mM":
+        return text[1:], lowlevel.GUF_I64
+    if text[1] == "V":
+        import numpy
+
+        return numpy.dtype(facts.get("descr") or text), lowlevel.GUF_U8
+    return None, _dtypes.parse(text[1:])
+
+
+def _candidates(device):
+    """Indices of CUDA devices, the likeliest first."""
+    from . import cuda
+
+    if device is not None:
+        return [Device(device).info.index]
+    first = cuda.get_current_device().info.index
+    return [first, *(i for i in range(len(cuda.list_devices())) if i != first)]
+
+
+def _has_dlpack(value):
+    return hasattr(value, "__dlpack__") and not type(value).__module__.startswith("numpy")
+
+
+def _has_interface(value):
+    return hasattr(value, "__cuda_array_interface__")
+
+
+def install(cls):
+    """Gives the Array class the protocols, and conversions the other libraries' arrays."""
+    cls.__dlpack__ = dlpack
+    cls.__dlpack_device__ = _place
+    cls.__cuda_array_interface__ = property(cuda_array_interface)
+    _conversion.converters += [(_has_dlpack, from_dlpack),
+                               (_has_interface, from_cuda_array_interface)]

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `gufunc.cuda` and `gufunc.roc` are made of: Numba's names over this package's objects."""
+
+import contextlib
+import threading
+import weakref
+
+from . import _array, _exchange, _gufunc, lowlevel
+from ._errors import Error, UnavailableError
+from ._launch import DeviceKernel
+from ._objects import Device, Event, Stream
+
+
+def as_stream(stream, device=None):
+    """A Stream, or None for work without one: of None, 0, a Stream, a driver's handle, or another
+    library's stream object."""
+    if stream is None or isinstance(stream, Stream):
+        return stream
+    for name in ("cuda_stream", "ptr", "handle"):  # PyTorch, CuPy, Numba
+        stream = getattr(stream, name, stream)
+    stream = getattr(stream, "value", stream)
+    return Stream.adopt(device, int(stream)) if stream else None
+
+
+class Face:
+    """One backend with a current device per thread."""
+
+    def __init__(self, backend):
+        self.backend = backend
+        self._local = threading.local()
+        self._streams = weakref.WeakSet()
+
+    # Devices.
+
+    def list_devices(self):
+        """All devices of the backend; empty where it cannot be used."""
+        for info in range(lowlevel.guf_backend_count()):
+            found = lowlevel.guf_backend_get_info(info, 1)
+            if found.name == self.backend and found.state == lowlevel.GUF_OK:
+                return [Device(f"{self.backend}:{i}") for i in range(max(0, found.ndevices))]
+        return []
+
+    def is_available(self):
+        """Whether there is a device."""
+        return bool(self.list_devices())
+
+    def get_current_device(self):
+        """The device that this thread's arrays and streams are made on."""
+        return Device(f"{self.backend}:{getattr(self._local, 'index', 0)}")
+
+    def select_device(self, index):
+        """Makes a device the current one of this thread; the device."""
+        device = index if isinstance(index, Device) else Device(f"{self.backend}:{int(index)}")
+        if device.info.backend != self.backend:
+            raise ValueError(f"{device} is no device of {self.backend}")
+        self._local.index = device.info.index
+        return device
+
+    @contextlib.contextmanager
+    def device(self, index):
+        """Makes a device the current one within a ``with`` block."""
+        before = getattr(self._local, "index", 0)
+        try:
+            yield self.select_device(index)
+        finally:
+            self._local.index = before
+
+    def get_memory_info(self):
+        """(free, total) bytes of the current device."""
+        memory = self.get_current_device().memory
+        return memory.free_bytes, memory.total_bytes
+
+    def synchronize(self):
+        """Waits for all work of the current device: without a stream, and of all its streams that
+        were made here."""
+        device = self.get_current_device()
+        for stream in list(self._streams):
+            if stream.device == device:
+                stream.synchronize()
+        device.synchronize()
+
+    # Streams and events.
+
+    def stream(self):
+        """A new stream of the current device."""
+        made = Stream(self.get_current_device())
+        self._streams.add(made)
+        return made
+
+    def default_stream(self):
+        """The stream of work that is given without one."""
+        device = self.get_current_device()
+        return Stream.adopt(device, _exchange.native_of(device))
+
+    def external_stream(self, native):
+        """A stream of a driver's handle, or of another library's stream, which must outlive it."""
+        made = as_stream(native, self.get_current_device())
+        self._streams.add(made)
+        return made
+
+    def event(self, timing=True):
+        """A new event of the current device. `timing` is there for Numba's programs."""
+        return Event(self.get_current_device())
+
+    def event_elapsed_time(self, start, end):
+        """Milliseconds between two events that are reached."""
+        return start.elapsed(end)
+
+    # Arrays of the device.
+
+    def to_device(self, obj, stream=None, copy=True, to=None):
+        """Copies an array to the current device, or into `to` there.
+
+        obj     anything that `gufunc.array` takes, a structured scalar too. What lies on the device
+                already is given back as it is.
+        copy    False: the memory only, without the values
+        stream  the copy is queued there, and the host's memory is in use until it is done
+        """
+        device = self.get_current_device() if to is None else to.device
+        stream = as_stream(stream, device)
+        source = _array.as_array(obj)
+        if to is None and source.device == device:
+            return source
+        if to is None:
+            order = "F" if source.f_contiguous and not source.c_contiguous else "C"
+            to = _array.empty(source.shape, source.dtype, device=device, order=order)
+        return source.to_device(device, out=to, stream=stream) if copy else to
+
+    def device_array(self, shape, dtype="float64", strides=None, order="C", stream=None):
+        """An array of unspecified values on the current device. `stream` is not looked at."""
+        return _array.empty(shape, dtype, device=self.get_current_device(), strides=strides,
+                            order=order)
+
+    def device_array_like(self, ary, stream=None):
+        """An array with the shape, dtype and order of another."""
+        like = _array.as_array(ary)
+        order = "F" if like.f_contiguous and not like.c_contiguous else "C"
+        return self.device_array(like.shape, like.dtype, order=order)
+
+    # Host memory.
+
+    def _host_array(self, memory, shape, dtype, strides, order):
+        return _array.empty_host(shape, dtype, device=self.get_current_device(), memory=memory,
+                                 strides=strides, order=order)
+
+    def pinned_array(self, shape, dtype="float64", strides=None, order="C"):
+        """A host array in page-locked memory."""
+        return self._host_array("pinned", shape, dtype, strides, order)
+
+    def pinned_array_like(self, ary):
+        """A page-locked host array with the shape and dtype of another."""
+        like = _array.as_array(ary)
+        return self.pinned_array(like.shape, like.dtype)
+
+    def mapped_array(self, shape, dtype="float64", strides=None, order="C", stream=None,
+                     portable=False, wc=False):
+        """A host array that the device reads and writes in place. The last three are there for
+        Numba's programs."""
+        return self._host_array("mapped", shape, dtype, strides, order)
+
+    def mapped_array_like(self, ary, stream=None, portable=False, wc=False):
+        """A mapped host array with the shape and dtype of another."""
+        like = _array.as_array(ary)
+        return self.mapped_array(like.shape, like.dtype)
+
+    def managed_array(self, shape, dtype="float64", strides=None, order="C", stream=None,
+                      attach_global=True):
+        """A host array in memory that moves to whoever touches it."""
+        return self._host_array("managed", shape, dtype, strides, order)
+
+    def register(self, *arrays):
+        """Page-locks the memory of host arrays, until `deregister` or the end of a ``with`` block.
+
+        The arrays must live until then.
+        """
+        device = self.get_current_device()
+        done = []
+        try:
+            for array in arrays:
+                first, size = span_of(_array.as_array(array))
+                lowlevel.guf_host_register(device, first, size)
+                done.append(first)
+        except BaseException:
+            for first in done:
+                lowlevel.guf_host_unregister(device, first)
+            raise
+        return Registered(self, device, arrays)
+
+    def deregister(self, *arrays):
+        """Ends what `register` did for these arrays."""
+        self._deregister(self.get_current_device(), arrays)
+
+    @staticmethod
+    def _deregister(device, arrays):
+        failure = None
+        for array in arrays:
+            try:
+                lowlevel.guf_host_unregister(device, span_of(_array.as_array(array))[0])
+            except Error as error:  # the others go on
+                failure = failure or error
+        if failure is not None:
+            raise failure
+
+    @contextlib.contextmanager
+    def mapped(self, *arrays, stream=None):
+        """Page-locks host arrays within a ``with`` block, and gives arrays of the device over the
+        same memory: one, or a list."""
+        with self.register(*arrays) as registered:
+            device = registered.device
+            views = [_as_device_view(_array.as_array(array), device) for array in arrays]
+            try:
+                yield views[0] if len(views) == 1 else views
+            finally:
+                self.synchronize()
+
+    # Kernels.
+
+    def kernel(self, module, name):
+        """A raw kernel that runs on this thread's current device:
+        ``cuda.kernel(module, "scale")[grid, block](...)``."""
+        return DeviceKernel(module.kernel(name), self.get_current_device)
+
+
+class Registered:
+    """Host arrays that are page-locked; a context manager that ends it."""
+
+    def __init__(self, face, device, arrays):
+        self._face, self.device, self.arrays = face, device, arrays
+
+    def deregister(self):
+        """Ends it; once is enough."""
+        arrays, self.arrays = self.arrays, ()
+        self._face._deregister(self.device, arrays)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.deregister()
+
+
+def span_of(array):
+    """(address, bytes) of the memory between an array's first and last element."""
+    if array.size == 0:
+        return array.address, array.itemsize
+    reaches = [(extent - 1) * step for extent, step in zip(array.shape, array.strides)]
+    first = array.address + sum(reach for reach in reaches if reach < 0)
+    return first, sum(map(abs, reaches)) + array.itemsize
+
+
+def _as_device_view(array, device):
+    flags = lowlevel.GUF_TENSOR_READ_ONLY if array.readonly else 0
+    return _gufunc.array_wrap(array.address, array._dtype, array.shape, array.strides, flags,
+                              device, array)
+
+
+_NOT_HERE = {"jit", "vectorize", "guvectorize", "grid", "gridsize", "threadIdx", "blockIdx",
+             "blockDim", "gridDim", "syncthreads", "shared", "local", "atomic", "reduce",
+             "get_global_id", "get_local_id", "barrier"}
+
+
+def publish(module, face):
+    """Gives a module the face's functions."""
+    names = [name for name in dir(face) if not name.startswith("_") and name != "backend"]
+    module.update((name, getattr(face, name)) for name in names)
+
+    def missing(name):
+        if name in _NOT_HERE:
+            raise AttributeError(
+                f"gufunc.{face.backend}.{name}: functions are compiled ahead of time, from C++: "
+                f"gufunc.build(source), or gufcc; see docs/from-numba.md")
+        raise AttributeError(f"module 'gufunc.{face.backend}' has no attribute {name!r}")
+
+    module["__getattr__"] = missing
+    return sorted(names)
+
+
+__all__ = ["Face", "Registered", "UnavailableError", "as_stream", "publish", "span_of"]

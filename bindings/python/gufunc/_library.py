@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which libgufunc is loaded. Imported before the extension, which then finds it in the process."""
+
+import contextlib
+import os
+
+NAME = "libgufunc.so.0.1"
+_loaded = None
+
+
+def library_path():
+    """The file of libgufunc that the process uses, or None where that cannot be told."""
+    if _loaded is None:
+        with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
+            for line in maps:
+                path = line.rstrip("\n").partition("/")[2]
+                if path.rpartition("/")[2].startswith("libgufunc.so."):
+                    return "/" + path
+    return _loaded
+
+
+def preload():
+    """Loads ``GUFUNC_LIBRARY``, or the one inside the package where it brings one (a wheel)."""
+    global _loaded
+    inside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", NAME)
+    path = os.environ.get("GUFUNC_LIBRARY") or (inside if os.path.exists(inside) else None)
+    if path is None:
+        return
+    import ctypes
+
+    try:
+        ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+    except OSError as error:
+        raise ImportError(f"libgufunc cannot be loaded: {error}") from None
+    _loaded = os.path.realpath(path)
+
+
+preload()

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ufuncs over functions that are compiled already: of ctypes, cffi, Numba, Cython."""
+
+import re
+import sys
+
+from . import _dtypes, _gufunc, lowlevel
+from ._ufunc import create
+
+_C_TYPES = {"double": "d", "float": "f", "npy_double": "d", "npy_float": "f",
+            "npy_float64": "d", "npy_float32": "f"}
+_SKIP = "__pyx_skip_dispatch"
+
+
+def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signature=None,
+                       scalar=None, fallible=False, any_thread=True, user=0, doc=None,
+                       identity=None, flags=(), context=None):
+    """A ufunc whose loops are C functions that exist already. It runs on the cpu.
+
+    pointer     an address, a function of ctypes or cffi, Numba's ``@cfunc``, a PyCapsule, or a
+                function that a Cython module exports (``module.__pyx_capi__[name]``, or
+                ``(module, name)``); or a list of these, one per loop. What owns the code is kept.
+    types       the loop's dtypes, "dd->d", or a list, one per loop. Cython's exports tell theirs.
+    scalar      the function takes and returns numbers, ``double f(double, double)``: one to four of
+                float32 or of float64. Otherwise it is a loop as NumPy's,
+                ``void f(char **args, const int64_t *dims, const int64_t *steps, void *user)``,
+                called with `user`. None: scalar where Cython's export says so.
+    fallible    a loop that returns a status: 0, or what the call fails with
+    any_thread  it may run on several threads at once, and does not take the GIL
+    signature   of a generalized ufunc, which then gives nin and nout
+    """
+    several = isinstance(pointer, list)
+    pointers = pointer if several else [pointer]
+    spellings = list(types) if several and types is not None else [types] * len(pointers)
+    if len(spellings) != len(pointers):
+        raise ValueError("as many types as pointers are wanted")
+    loops = [_described(one, text, scalar) for one, text in zip(pointers, spellings)]
+    if signature is None and nin is None:
+        nin, nout = _counts(loops[0][1])
+    made = create(name, nin or 0, nout or 0, signature=signature, doc=doc, identity=identity,
+                  flags=flags, context=context)
+    bits = lowlevel.GUF_LOOP_ANY_THREAD if any_thread else 0
+    for (address, owner), text, kind in loops:
+        codes = tuple(map(_dtypes.parse, text.replace("->", "") if isinstance(text, str) else text))
+        if kind is None:
+            kind = "status" if fallible else "numpy"
+        _gufunc.add_pointer(made, codes, address, user, kind, bits, owner)
+    return made
+
+
+def _described(pointer, types, scalar):
+    """((address, owner), types, kind or None)."""
+    address, owner, export = _resolved(pointer)
+    told, kind = _of_export(export)
+    if scalar is False:
+        kind = None
+    elif scalar and kind is None:
+        kind = "scalar"
+    if types is None:
+        types = told
+    if types is None:
+        raise TypeError("types are wanted: \"dd->d\"")
+    if kind in ("scalar", "skip") and not isinstance(types, str):
+        types = "".join(_dtypes.of_code(_dtypes.parse(item)).char for item in types)
+    return (address, owner), types, kind
+
+
+def _counts(types):
+    """(nin, nout) of a loop's types; without an arrow the last is the output."""
+    if isinstance(types, str) and "->" in types:
+        left, right = types.split("->")
+        return len(left), len(right)
+    return len(types) - 1, 1
+
+
+def _resolved(pointer):
+    """(address, what to keep, Cython's text of the function or None)."""
+    if isinstance(pointer, tuple):
+        module, name = pointer
+        exports = getattr(module, "__pyx_capi__", {})
+        if name not in exports:
+            raise AttributeError(f"{module.__name__} exports no function {name!r}")
+        pointer = exports[name]
+    if type(pointer).__name__ == "PyCapsule":
+        address, text = _gufunc.capsule_pointer(pointer)
+        return address, pointer, text
+    if isinstance(pointer, int):
+        return _checked(pointer), None, None
+    if hasattr(pointer, "address"):  # Numba's @cfunc
+        return _checked(int(pointer.address)), pointer, None
+    ctypes = sys.modules.get("ctypes")
+    if ctypes is not None and isinstance(pointer, (ctypes._CFuncPtr, ctypes.c_void_p)):
+        return _checked(ctypes.cast(pointer, ctypes.c_void_p).value), pointer, None
+    if type(pointer).__module__ == "_cffi_backend":
+        import _cffi_backend
+
+        ffi = _cffi_backend.FFI()
+        return _checked(int(ffi.cast("uintptr_t", pointer))), pointer, None
+    raise TypeError(f"no address in a {type(pointer).__name__}")
+
+
+def _checked(address):
+    if not address:
+        raise ValueError("the function pointer is NULL")
+    return address
+
+
+def _of_export(text):
+    """(types, kind) of a function that Cython exports, "double (double, int ...)"; None where it is
+    no function of numbers."""
+    found = re.fullmatch(r"\s*(\w+)\s*\(([^()]*)\)\s*", text or "")
+    if found is None:
+        return None, None
+    parameters = [part.strip() for part in found[2].split(",")]
+    skip = bool(parameters) and parameters[-1].endswith(_SKIP)
+    if skip:
+        parameters.pop()
+    letters = [_C_TYPES.get(part.partition(" ")[0]) if "*" not in part else None
+               for part in parameters]
+    result = _C_TYPES.get(found[1])
+    if result is None or None in letters or not letters:
+        return None, None
+    return "".join(letters) + "->" + result, "skip" if skip else "scalar"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA devices by the names that Numba's users know: ``from gufunc import cuda``.
+
+Arrays are gufunc's, on the current device (`select_device`). `_gpu.Face` describes the functions.
+"""
+
+from . import _array, _exchange, _gpu
+
+_face = _gpu.Face("cuda")
+__all__ = _gpu.publish(globals(), _face)
+
+pinned = _face.register
+
+
+def legacy_default_stream():
+    """CUDA's default stream."""
+    return _gpu.Stream.adopt(_face.get_current_device(), 1)
+
+
+def per_thread_default_stream():
+    """CUDA's default stream of the calling thread."""
+    return _gpu.Stream.adopt(_face.get_current_device(), 2)
+
+
+def is_cuda_array(obj):
+    """Whether the object has ``__cuda_array_interface__``."""
+    return hasattr(obj, "__cuda_array_interface__")
+
+
+def as_cuda_array(obj, sync=True):
+    """An Array over an object with ``__cuda_array_interface__``."""
+    if isinstance(obj, _array.Array):
+        return obj
+    return _exchange.from_cuda_array_interface(obj, sync=sync)
+
+
+def from_cuda_array_interface(desc, owner=None, sync=True):
+    """An Array over what a dictionary of that form describes; `owner` is kept alive."""
+    made = _exchange.from_cuda_array_interface(desc if owner is None else _Described(desc, owner),
+                                               sync=sync)
+    return made
+
+
+class _Described:
+    def __init__(self, desc, owner):
+        self.__cuda_array_interface__, self.owner = desc, owner
+
+
+__all__ += ["as_cuda_array", "from_cuda_array_interface", "is_cuda_array",
+            "legacy_default_stream", "per_thread_default_stream", "pinned"]

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ROCm devices by the names that users of Numba's ``roc`` know: ``from gufunc import roc``.
+
+Arrays are gufunc's, on the current device (`select_device`). `_gpu.Face` describes the functions.
+"""
+
+from . import _gpu
+
+_face = _gpu.Face("roc")
+__all__ = _gpu.publish(globals(), _face)
+
+
+def coarsegrain_array(shape, dtype="float64", strides=None, order="C"):
+    """A host array in page-locked memory."""
+    return _face.pinned_array(shape, dtype, strides, order)
+
+
+def finegrain_array(shape, dtype="float64", strides=None, order="C"):
+    """A host array that the device reads and writes in place."""
+    return _face.mapped_array(shape, dtype, strides, order)
+
+
+__all__ += ["coarsegrain_array", "finegrain_array"]

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gufunc.build: gufcc called once per content, whatever that depends on."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import gufunc
+import numpy as np
+from gufunc import _build
+
+SOURCE = """#include <gufunc/kernel.hpp>
+GUF_DEVICE double twice_plus(double x) { return 2 * x + ADDED; }
+GUF_UFUNC(twice_plus, "d->d");
+"""
+INCLUDING = """#include <gufunc/kernel.hpp>
+#include "amount.h"
+GUF_DEVICE double plus(double x) { return x + AMOUNT; }
+GUF_UFUNC(plus, "d->d");
+"""
+
+
+class Build(unittest.TestCase):
+    def setUp(self):
+        room = tempfile.TemporaryDirectory()
+        self.addCleanup(room.cleanup)
+        self.room = pathlib.Path(room.name)
+        self.calls = self.room / "calls"
+        compiler = self.room / "gufcc"  # counts
+        compiler.write_text(
+            f'#!/bin/sh\necho >>"{self.calls}"\nexec "{_build.find_gufcc()}" "$@"\n')
+        compiler.chmod(0o755)
+        os.environ["GUFUNC_GUFCC"] = str(compiler)
+        self.addCleanup(os.environ.pop, "GUFUNC_GUFCC")
+
+    def count(self):
+        return len(self.calls.read_text().splitlines()) if self.calls.exists() else 0
+
+    def build(self, source, **keywords):
+        return gufunc.build(source, cache=self.room / "cache", **keywords)
+
+    def test_a_text_is_built_once(self):
+        module = self.build(SOURCE, name="one_text", define=["ADDED=1"])
+        np.testing.assert_array_equal(module.twice_plus(np.arange(3.0)), [1, 3, 5])
+        self.assertEqual(self.count(), 1)
+        path = self.build(SOURCE, name="one_text", define=["ADDED=1"], load_module=False)
+        self.assertTrue(path.exists())
+        self.assertEqual(self.count(), 1)
+        other = self.build(SOURCE, name="other_text", define=["ADDED=5"])
+        self.assertEqual(self.count(), 2)
+        self.assertEqual(other.twice_plus(1.0), 7.0)
+
+    def test_what_is_included_counts(self):
+        source = self.room / "plus.guf.cpp"
+        source.write_text(INCLUDING)
+        (self.room / "amount.h").write_text("#define AMOUNT 10\n")
+        first = self.build(source, name="plus_ten", load_module=False)
+        self.assertEqual(self.build(source, name="plus_ten", load_module=False), first)
+        self.assertEqual(self.count(), 1)
+        before = first.read_bytes()
+        (self.room / "amount.h").write_text("#define AMOUNT 20\n")
+        second = self.build(source, name="plus_ten", load_module=False)
+        self.assertEqual(self.count(), 2)
+        self.assertNotEqual(second.read_bytes(), before)
+        self.assertEqual(gufunc.load(second).plus(1.0), 21.0)
+
+    def test_failures_leave_nothing(self):
+        with self.assertRaises(gufunc.BuildError) as caught:
+            self.build(SOURCE.replace("ADDED", "nothing"), name="broken")
+        self.assertIn("nothing", str(caught.exception))
+        self.assertIn("--name=broken", caught.exception.command)
+        self.assertEqual(list((self.room / "cache").iterdir()), [])
+        with self.assertRaises(FileNotFoundError):
+            self.build(self.room / "missing.guf.cpp")
+        os.environ["GUFUNC_GUFCC"] = str(self.room / "no_such_compiler")
+        found = _build.find_gufcc()  # goes on to the next place
+        self.assertTrue(os.access(found, os.X_OK))
+
+    def test_two_at_once(self):
+        program = ("import gufunc, sys\n"
+                   "module = gufunc.build(sys.argv[1], cache=sys.argv[2], name='together')\n"
+                   "print(module.plus(1.0))\n")
+        source = self.room / "together.guf.cpp"
+        source.write_text(INCLUDING.replace('#include "amount.h"', "#define AMOUNT 3"))
+        both = [subprocess.Popen([sys.executable, "-c", program, source, self.room / "cache"],
+                                 stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        for process in both:
+            self.assertEqual(process.communicate()[0], "4.0\n")
+            self.assertEqual(process.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ufuncs over functions of ctypes, cffi, Numba, PyCapsules and Cython's exports."""
+
+import ctypes
+import gc
+import math
+import unittest
+import weakref
+
+import gufunc
+import numpy as np
+
+NUMPY_LOOP = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_int64),
+                              ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p)
+STATUS_LOOP = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p),
+                               ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_int64),
+                               ctypes.c_void_p)
+DOUBLES = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
+math_library = ctypes.CDLL("libm.so.6")
+math_library.hypotf.restype = ctypes.c_float
+new_capsule = ctypes.pythonapi.PyCapsule_New
+new_capsule.restype = ctypes.py_object
+new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+_names = iter(f"pointers_{i}" for i in range(1000))
+
+
+def made(*args, **keywords):
+    return gufunc.ufunc_from_pointer(*args, name=next(_names), **keywords)
+
+
+def add_loop(args, dims, steps, user):
+    for i in range(dims[0]):
+        one, two = (ctypes.c_double.from_address(args[k] + i * steps[k]).value for k in (0, 1))
+        ctypes.c_double.from_address(args[2] + i * steps[2]).value = one + two + (user or 0)
+
+
+class Pointers(unittest.TestCase):
+    def test_loops_of_ctypes(self):
+        x = np.arange(6.0)[::2]
+        f = made(NUMPY_LOOP(add_loop), "dd->d")
+        np.testing.assert_array_equal(f(x, 10), x + 10)
+        np.testing.assert_array_equal(f(x.astype("f4"), 1), x + 1)  # cast
+        f = made(NUMPY_LOOP(add_loop), (float, np.float64, "f8"), user=1000)
+        np.testing.assert_array_equal(f(x, 10), x + 1010)
+        address = ctypes.cast(kept := NUMPY_LOOP(add_loop), ctypes.c_void_p)
+        np.testing.assert_array_equal(made(address.value, "dd->d")(x, 2), x + 2)
+        np.testing.assert_array_equal(made(address, "dd->d")(x, 2), x + 2)
+        del kept
+
+    def test_functions_of_numbers(self):
+        x, y = np.linspace(-3, 3, 7), np.linspace(1, 2, 7)
+        f = made(math_library.hypot, "dd->d", scalar=True)
+        np.testing.assert_array_equal(f(x, y), [math.hypot(*pair) for pair in zip(x, y)])
+        several = made([math_library.hypotf, math_library.hypot], ["ff->f", "dd->d"], scalar=True)
+        self.assertEqual(several(np.float32(3), np.float32(4)).dtype, np.float32)
+        self.assertEqual(several(3.0, 4.0), 5.0)
+        self.assertEqual(several.types, ["ff->f", "dd->d"])
+        fused = made(math_library.fma, "ddd->d", scalar=True)
+        np.testing.assert_allclose(fused(x, y, 1), x * y + 1)
+        np.testing.assert_allclose(made(math_library.cbrtf, "f->f", scalar=True)(
+            np.float32([8, 27])), [2, 3])
+        for types in ("ii->i", "df->d", "ddddd->d", "D->D"):
+            with self.assertRaises(TypeError):
+                made(math_library.hypot, types, scalar=True)
+
+    def test_failing_loops(self):
+        def refuse(args, dims, steps, user):
+            return 0 if ctypes.c_double.from_address(args[0]).value >= 0 else user
+
+        f = made(STATUS_LOOP(refuse), "d->d", fallible=True, user=gufunc.lowlevel.GUF_E_VALUE,
+                 any_thread=False)
+        f(np.ones(3))
+        with self.assertRaises(gufunc.ShapeError):
+            f(-np.ones(3))
+
+    def test_generalized(self):
+        def row_sum(args, dims, steps, user):
+            for i in range(dims[0]):
+                row = args[0] + i * steps[0]
+                total = sum(ctypes.c_double.from_address(row + j * steps[2]).value
+                            for j in range(dims[1]))
+                ctypes.c_double.from_address(args[1] + i * steps[1]).value = total
+
+        f = made(NUMPY_LOOP(row_sum), "dd", signature="(n)->()")
+        x = np.arange(12.0).reshape(3, 4)
+        np.testing.assert_array_equal(f(x), x.sum(axis=-1))
+        np.testing.assert_array_equal(f(x, axis=0), x.sum(axis=0))
+
+    def test_capsules(self):
+        address = ctypes.cast(math_library.hypot, ctypes.c_void_p).value
+        capsule = new_capsule(address, b"double (double, double)", None)
+        self.assertEqual(made(capsule)(3.0, 4.0), 5.0)  # Cython tells the types
+        with_names = new_capsule(address, b"double (double x, double y)", None)
+        self.assertEqual(made(with_names)(3.0, 4.0), 5.0)
+        unnamed = new_capsule(address, None, None)
+        self.assertEqual(made(unnamed, "dd->d", scalar=True)(3.0, 4.0), 5.0)
+        pointers = new_capsule(address, b"double (double *, double)", None)
+        with self.assertRaises(TypeError):
+            made(pointers)
+        loop = NUMPY_LOOP(add_loop)
+        named = new_capsule(ctypes.cast(loop, ctypes.c_void_p).value,
+                            b"void (char **, npy_intp *, npy_intp *, void *)", None)
+        self.assertEqual(made(named, "dd->d")(3.0, 4.0), 7.0)
+
+    def test_exports_of_cython(self):
+        seen = []
+
+        @ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_int)
+        def half(value, skip_dispatch):
+            seen.append(skip_dispatch)
+            return value / 2
+
+        class module:
+            __name__ = "exporting"
+            __pyx_capi__ = {"half": new_capsule(ctypes.cast(half, ctypes.c_void_p).value,
+                                                b"double (double, int __pyx_skip_dispatch)", None)}
+
+        self.assertEqual(made((module, "half"))(3.0), 1.5)
+        self.assertEqual(seen, [0])
+        with self.assertRaises(AttributeError):
+            made((module, "third"))
+
+    def test_addresses_of_numba(self):
+        class Compiled:  # has what a @cfunc has
+            address = ctypes.cast(math_library.hypot, ctypes.c_void_p).value
+
+        self.assertEqual(made(Compiled(), "dd->d", scalar=True)(3.0, 4.0), 5.0)
+
+    def test_numba_itself(self):
+        try:
+            from numba import carray, cfunc, types
+        except ImportError:
+            self.skipTest("no numba here")
+
+        @cfunc(types.double(types.double, types.double))
+        def scalar(x, y):
+            return x * y + 1
+
+        loop = types.void(types.CPointer(types.voidptr), types.CPointer(types.int64),
+                          types.CPointer(types.int64), types.voidptr)
+
+        @cfunc(loop)
+        def halves(args, dims, steps, user):
+            n = dims[0]
+            source = carray(args[0], n, types.double)
+            out = carray(args[1], n, types.double)
+            for i in range(n):
+                out[i] = source[i] / 2
+
+        x = np.arange(100000.0)
+        np.testing.assert_array_equal(made(scalar, "dd->d", scalar=True)(x, 2), x * 2 + 1)
+        np.testing.assert_array_equal(made(halves, "d->d")(x), x / 2)
+
+    def test_cffi_itself(self):
+        try:
+            import cffi
+        except ImportError:
+            self.skipTest("no cffi here")
+        ffi = cffi.FFI()
+        ffi.cdef("double hypot(double, double);")
+        library = ffi.dlopen("libm.so.6")
+        self.assertEqual(made(ffi.addressof(library, "hypot"), "dd->d", scalar=True)(3.0, 4.0), 5.0)
+        back = ffi.callback("double(double)", lambda value: value - 1)
+        self.assertEqual(made(back, "d->d", scalar=True)(3.0), 2.0)
+
+    def test_scipy_itself(self):
+        try:
+            from scipy.special import cython_special
+        except ImportError:
+            self.skipTest("no scipy here")
+        x = np.linspace(0.1, 3, 9)
+        name = next(n for n in cython_special.__pyx_capi__ if n.endswith("_j0") or n == "j0")
+        found = made((cython_special, name))(x)
+        np.testing.assert_array_equal(found, [cython_special.j0(value) for value in x])
+
+    def test_owners_live_as_long(self):
+        loop = NUMPY_LOOP(add_loop)
+        alive = weakref.ref(loop)
+        f = made(loop, "dd->d")
+        del loop
+        gc.collect()
+        self.assertIsNotNone(alive())
+        self.assertEqual(f(1.0, 2.0), 3.0)
+        del f
+        gufunc.poll()
+
+    def test_refusals(self):
+        for bad in (0, ctypes.c_void_p(None), NUMPY_LOOP()):
+            with self.assertRaises(ValueError):
+                made(bad, "dd->d")
+        for bad in ("text", 1.5, object()):
+            with self.assertRaises(TypeError):
+                made(bad, "dd->d")
+        with self.assertRaises(TypeError):
+            made(math_library.hypot)
+        with self.assertRaises(ValueError):
+            made([math_library.hypot], ["dd->d", "ff->f"])
+
+
+if __name__ == "__main__":
+    unittest.main()
