@@ -31,8 +31,11 @@ class ImportedStorage final : public array::Storage {
                   base::Ref<Stream> order)
       : taken_(taken), where_(where), order_(std::move(order)) {}
   ~ImportedStorage() override {
-    if (taken_->armed() && order_ && order_->fork_epoch == base::fork_epoch()) {
+    if (!taken_->armed() || !order_) return;
+    if (order_->fork_epoch == base::fork_epoch()) {
       backend::keep_until_done(*order_, *taken_);
+    } else {
+      taken_->disarm();  // a child has no right to its parent's device memory
     }
   }
   const DlpackPlace &where() const { return where_; }

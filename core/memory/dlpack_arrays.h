@@ -19,6 +19,7 @@ class TakenTensor final : public base::Object {
     if (armed_) delete_(managed_);
   }
   void arm() { armed_ = true; }
+  void disarm() { armed_ = false; }
   bool armed() const { return armed_; }
 
  private:

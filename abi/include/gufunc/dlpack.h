@@ -77,7 +77,7 @@ enum guf_dlpack_flag {
  * Ownership  the tensor is taken in every case but NULL: its deleter runs once, when the last array
  *            or view is gone and what the device was given without a stream is done; on failure
  *            before this returns. It may run on any thread that calls this library, outside all
- *            locks.
+ *            locks; in a forked child that of the parent's device memory does not run.
  * Errors  GUF_E_ARG <= managed or out_array is NULL; unknown flags, or two streams; a stream with
  *                      host memory; shape NULL with ndim > 0; data NULL with elements
  *         GUF_E_HANDLE, GUF_E_CAPTURE, GUF_E_FORKED <= ready_on

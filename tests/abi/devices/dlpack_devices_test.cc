@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors of device memory: where they lie, and who waits for whom.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <thread>
 
@@ -227,6 +230,24 @@ TEST_P(DlpackDevices, StreamsWithoutAHandle) {
     managed->deleter(managed);
     guf_poll(0, nullptr, nullptr);
   }
+}
+
+TEST_P(DlpackDevices, ChildrenDeleteNothing) {
+  Foreign &foreign = make_foreign(address_, type_, 0);
+  const guf_array imported = take(&foreign.managed);
+  const pid_t child = fork();
+  if (child == 0) {
+    guf_array_release(imported, nullptr);
+    guf_poll(0, nullptr, nullptr);
+    _exit(foreign.deleted == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  let_go(imported);
+  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  guf_poll(0, nullptr, nullptr);
+  EXPECT_EQ(foreign.deleted, 1);
 }
 
 TEST_P(DlpackDevices, WhatLiesElsewhereIsRefused) {
