@@ -82,12 +82,13 @@ class Launch:
 
     def _place(self, arguments):
         """The device: of the stream, of the arguments' arrays, or the one that was named."""
-        if self.stream is not None:
-            return self.stream.device
+        found = None if self.stream is None else self.stream.device
         for value in arguments:
-            if isinstance(value, _array.Array) and not value.on_host:
-                return value.device
-        return self.device
+            if found is None and isinstance(value, _array.Array) and not value.on_host:
+                found = value.device
+        if None not in (found, self.device) and found != self.device:
+            raise ValueError(f"the kernel is for {self.device}, its stream or arrays are {found}'s")
+        return found or self.device
 
     def _adjusted(self, arguments):
         """Scalars of NumPy as Python's, which take the parameter's type; memory of other libraries

@@ -219,6 +219,10 @@ class OnDevice:
             kernel[grid, (1025, 1, 1), stream](*there)
         with self.assertRaises(gufunc.ArgumentError):
             kernel[grid, block, stream](*there[:2])
+        with self.assertRaises(ValueError):
+            kernel.on(self.device(1))[grid, block](*there)
+        with self.assertRaises(ValueError):
+            kernel.on(self.device(1))[grid, block, stream](a, b, c)
         with self.assertRaises(gufunc.DTypeError):
             kernel[grid, block, stream](a.astype("f8"), b, c)
         for bad in ((grid,), (grid, block, stream, 0, 1)):
