@@ -32,6 +32,8 @@ constexpr int kFunctionDynamicSharedBytes = 8;
 constexpr int kPoolInternalDependencies = 3;
 constexpr int kPoolReleaseThreshold = 4;
 
+constexpr int kPoolReadWrite = 3;
+
 constexpr int kPointerMemoryType = 2;
 constexpr int kPointerOrdinal = 9;
 
@@ -63,6 +65,10 @@ struct PoolProperties {
   size_t max_bytes;
   unsigned short usage;
   unsigned char reserved[54];
+};
+struct PoolAccess {
+  PoolLocation location;
+  int flags;
 };
 struct GraphUpdateResult {
   int result;
@@ -99,6 +105,7 @@ using HostFunction = void (*)(void *);
   X(pool_create, cuMemPoolCreate, 11020, "", false, (Handle *, const PoolProperties *))           \
   X(pool_destroy, cuMemPoolDestroy, 11020, "", false, (Handle))                                   \
   X(pool_set, cuMemPoolSetAttribute, 11020, "", false, (Handle, int, void *))                     \
+  X(pool_access, cuMemPoolSetAccess, 11020, "", false, (Handle, const PoolAccess *, size_t))      \
   X(pool_trim, cuMemPoolTrimTo, 11020, "", false, (Handle, size_t))                               \
   X(host_allocate, cuMemHostAlloc, 2020, "", true, (void **, size_t, unsigned))                   \
   X(host_free, cuMemFreeHost, 2000, "", true, (void *))                                           \

@@ -45,6 +45,7 @@ static_assert(kFunctionRegisters == CU_FUNC_ATTRIBUTE_NUM_REGS);
 static_assert(kFunctionDynamicSharedBytes == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
 static_assert(kPoolInternalDependencies == CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES);
 static_assert(kPoolReleaseThreshold == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+static_assert(kPoolReadWrite == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 static_assert(kPointerMemoryType == CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
 static_assert(kPointerOrdinal == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 static_assert(kStreamNonBlocking == CU_STREAM_NON_BLOCKING);
@@ -61,6 +62,8 @@ static_assert(kGraphUpdateFailure == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 static_assert(sizeof(PoolProperties) == sizeof(CUmemPoolProps));
 static_assert(offsetof(PoolProperties, location) == offsetof(CUmemPoolProps, location));
 static_assert(CU_MEM_ALLOCATION_TYPE_PINNED == 1 && CU_MEM_LOCATION_TYPE_DEVICE == 1);
+static_assert(sizeof(PoolAccess) == sizeof(CUmemAccessDesc));
+static_assert(offsetof(PoolAccess, flags) == offsetof(CUmemAccessDesc, flags));
 static_assert(sizeof(GraphUpdateResult) == sizeof(CUgraphExecUpdateResultInfo));
 
 }  // namespace

@@ -35,6 +35,10 @@ class CudaMemory : public CudaContexts {
     return code;
   }
 
+  Code pool_share(Native pool, const gpu::Context &with) override {
+    const PoolAccess access = {{1, with.number}, kPoolReadWrite};
+    return api_.pool_access == nullptr ? kNotSupported : api_.pool_access(pool, &access, 1);
+  }
   Code pool_close(Native pool) override { return api_.pool_destroy(pool); }
   Code pool_trim(Native pool, uint64_t keep) override { return api_.pool_trim(pool, keep); }
 

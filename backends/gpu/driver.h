@@ -104,6 +104,9 @@ class Driver {
   virtual Code allocate(uint64_t bytes, uint64_t *out_address) = 0;
   virtual Code release(uint64_t address) = 0;
   virtual Code pool_open(const Context &context, Native *out_pool) = 0;
+  // Lets the device of a context address what the pool hands out: a pool's memory does not follow
+  // the peers of contexts.
+  virtual Code pool_share(Native pool, const Context &with) = 0;
   virtual Code pool_close(Native pool) = 0;
   virtual Code pool_trim(Native pool, uint64_t keep_bytes) = 0;
   virtual Code pool_allocate(Native pool, uint64_t bytes, Native stream, uint64_t *out_address) = 0;

@@ -126,8 +126,12 @@ guf_status peer_enable(void *device, void *peer, guf_error *error) {
                 owner.context().index, other.context().index);
   }
   const Code code = driver.peer_enable(other.context());
-  if (driver.meaning(code).sense == Sense::kEnabled) return GUF_OK;
-  return owner.check(code, "enabling peer access", error);
+  if (driver.meaning(code).sense != Sense::kEnabled) {
+    GUF_GPU_TRY(owner.check(code, "enabling peer access", error));
+  }
+  if (other.driver_pool() == nullptr) return GUF_OK;
+  return owner.check(driver.pool_share(other.driver_pool(), owner.context()),
+                     "giving access to the peer's memory pool", error);
 }
 
 guf_status peer_copy(void *device, void *stream, uint64_t dst, void *dst_device, uint64_t src,

@@ -56,6 +56,8 @@ class Device {
   // Has no work, ever: what is allocated in its order is there for all streams.
   Stream &idle_stream() { return *idle_stream_; }
   MemoryPool &pool(Backing backing);
+  // The driver's, which device memory comes from; NULL: it comes from plain allocations.
+  Native driver_pool() const { return driver_pool_; }
 
   uint32_t next_stream_number() { return nstreams_.fetch_add(1, std::memory_order_relaxed); }
 

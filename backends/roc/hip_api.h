@@ -25,6 +25,7 @@ constexpr int kPoolsAttribute = 88;
 constexpr int kManagedAttribute = 24;
 constexpr int kPoolInternalDependencies = 3;
 constexpr int kPoolThreshold = 4;
+constexpr int kPoolReadWrite = 3;
 constexpr int kFunctionMaxThreads = 0;
 constexpr int kFunctionSharedBytes = 1;
 constexpr int kFunctionLocalBytes = 3;
@@ -54,6 +55,11 @@ struct HipPoolProperties {
   void *security;
   size_t max_bytes;
   unsigned char reserved[56];
+};
+struct HipPoolAccess {
+  int location_type;  // 1: a device
+  int location_id;
+  int flags;
 };
 struct HipPointer {
   int type;  // numbered anew in HIP 6
@@ -90,6 +96,7 @@ using HipCallback = void (*)(HipHandle stream, HipError status, void *argument);
   X(hipMemPoolCreate, false, (HipHandle *, const HipPoolProperties *))                           \
   X(hipMemPoolDestroy, false, (HipHandle))                                                       \
   X(hipMemPoolSetAttribute, false, (HipHandle, int, void *))                                     \
+  X(hipMemPoolSetAccess, false, (HipHandle, const HipPoolAccess *, size_t))                      \
   X(hipMemPoolTrimTo, false, (HipHandle, size_t))                                                \
   X(hipHostMalloc, true, (void **, size_t, unsigned))                                            \
   X(hipHostFree, true, (void *))                                                                 \

@@ -36,6 +36,11 @@ class HipMemory : public HipDevices {
     if (set != kHipSuccess) hip_.hipMemPoolDestroy(*out_pool);
     return set;
   }
+  Code pool_share(Native pool, const gpu::Context &with) override {
+    const HipPoolAccess access = {1, with.index, kPoolReadWrite};
+    if (hip_.hipMemPoolSetAccess == nullptr) return kHipNotSupported;
+    return hip_.hipMemPoolSetAccess(pool, &access, 1);
+  }
   Code pool_close(Native pool) override { return hip_.hipMemPoolDestroy(pool); }
   Code pool_trim(Native pool, uint64_t keep_bytes) override {
     return hip_.hipMemPoolTrimTo(pool, keep_bytes);

@@ -60,7 +60,8 @@ typedef struct guf_gpu_api {
   guf_status (*stream_native)(void *device, void *stream, uint64_t *out_native, guf_error *error);
   guf_status (*event_native)(void *event, uint64_t *out_native, guf_error *error);
 
-  /* Lets kernels and copies of `device` address the memory of `peer`; once is enough.
+  /* Lets kernels and copies of `device` address the memory of `peer`, that of its pool too; once is
+   * enough.
    * Errors  GUF_E_UNSUPPORTED <= the two cannot */
   guf_status (*peer_enable)(void *device, void *peer, guf_error *error);
   /* Copies between two devices in the order of a stream of `device`; through the host where they

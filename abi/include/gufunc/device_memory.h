@@ -62,10 +62,13 @@ GUF_API guf_status guf_device_trim_memory(guf_device device, uint64_t keep_bytes
 GUF_API guf_status guf_device_limit_memory(guf_device device, uint64_t limit_bytes,
                                            guf_error *error);
 
-/** Lets work of `device` address the memory of `peer`, a device of the same backend. Copies between
- * them do without.
+/** Lets the driver's work on `device` address the memory of `peer`, a device of the same backend,
+ * arrays from its pool included: for kernels that a program launches itself on native streams
+ * (guf_stream_get_native), which then keep order with the work on `peer` by events of their own.
+ * Calls, methods, plans and guf_kernel_launch take operands of one device, peer or not
+ * (GUF_E_DEVICE_MISMATCH); copies between devices do without.
  * Errors  GUF_E_HANDLE;  GUF_E_DEVICE_MISMATCH <= of another backend
- *         GUF_E_UNSUPPORTED <= the two cannot   [mt] */
+ *         GUF_E_UNSUPPORTED <= the two cannot, or the driver shares no pool   [mt] */
 GUF_API guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error *error);
 
 /** The vendor's handle of a stream (CUstream, hipStream_t), borrowed. NULL stream: the device's own

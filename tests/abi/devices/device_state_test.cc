@@ -114,8 +114,11 @@ TEST_P(DeviceState, Peers) {
   ASSERT_EQ(guf_device_get(nullptr, backend_ == "cuda" ? "roc:0" : "cuda:0", &other, &error_),
             GUF_OK);
   const char *const asked = backend_ == "cuda" ? "cuDeviceCanAccessPeer" : "hipDeviceCanAccessPeer";
+  const std::string shares = backend_ == "cuda" ? "cuMemPoolSetAccess" : "hipMemPoolSetAccess";
+  const uint64_t shared = sim().calls(shares.c_str());
   EXPECT_EQ(guf_device_enable_peer(there_, second, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_device_enable_peer(there_, second, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(sim().calls(shares.c_str()), shared + 2) << "memory of pools follows no context";
   EXPECT_EQ(guf_device_enable_peer(there_, there_, &error_), GUF_OK) << error_.message;
   EXPECT_GE(sim().calls(asked), 1U);
   EXPECT_EQ(guf_device_enable_peer(there_, other, &error_), GUF_E_DEVICE_MISMATCH);
@@ -126,6 +129,14 @@ TEST_P(DeviceState, Peers) {
   sim().fault(backend_ == "cuda" ? "cuCtxEnablePeerAccess:1:217"
                                  : "hipDeviceEnablePeerAccess:1:217");
   EXPECT_EQ(guf_device_enable_peer(second, there_, &error_), GUF_E_UNSUPPORTED) << error_.message;
+  sim().fault((shares + ":1:801").c_str());
+  EXPECT_EQ(guf_device_enable_peer(second, there_, &error_), GUF_E_UNSUPPORTED) << error_.message;
+  EXPECT_THAT(error_.message, HasSubstr("access to the peer's memory pool"));
+  // Whatever the driver allows, a call takes operands of one device.
+  const guf_array here = filled(there_, 10, 1), far = filled(second, 10, 2);
+  EXPECT_EQ(call("add", {operand_of(here), operand_of(far)}, operand_of(here), nullptr),
+            GUF_E_DEVICE_MISMATCH);
+  EXPECT_THAT(error_.message, HasSubstr("operands lie on devices that a call may not mix"));
 }
 
 // A stream of the vendor's, from the library and back into it.

@@ -78,6 +78,39 @@ TEST_P(SimPool, ThresholdAndTrim) {
   SIM_OK(face_.alloc(&a, 600000));
 }
 
+TEST_P(SimPool, OtherDevicesHaveTheAccessThatIsSet) {
+  face_.set("DEVICES", "2");
+  prepare("eager");
+  const std::string cuda = face_.is_cuda() ? "cu" : "hip";
+  struct Location {
+    int type, id;
+  };
+  struct Wanted {
+    Location location;
+    int flags;
+  };
+  const auto set = face_.entry<int(void *, const Wanted *, size_t)>(cuda + "MemPoolSetAccess");
+  const auto get = face_.entry<int(int *, void *, Location *)>(cuda + "MemPoolGetAccess");
+  const auto access = [&](int device) {
+    Location location = {1, device};
+    int flags = -1;
+    EXPECT_EQ(get(&flags, pool_, &location), 0);
+    return flags;
+  };
+  EXPECT_EQ(access(0), 3);
+  EXPECT_EQ(access(1), 0);
+  Wanted wanted = {{1, 1}, 3};
+  SIM_OK(set(pool_, &wanted, 1));
+  EXPECT_EQ(access(1), 3);
+  for (const Wanted &wrong :
+       {Wanted{{1, 0}, 0}, Wanted{{1, 1}, 2}, Wanted{{1, 7}, 3}, Wanted{{2, 1}, 3}}) {
+    EXPECT_EQ(set(pool_, &wrong, 1), 1);
+  }
+  EXPECT_EQ(set(pool_, nullptr, 1), 1);
+  EXPECT_EQ(access(1), 3);
+  face_.set("DEVICES", "1");
+}
+
 TEST_P(SimPool, AnotherStreamWaitsForMemoryThatIsBeingFreed) {
   prepare("lazy");
   uint64_t a = 0, b = 0;

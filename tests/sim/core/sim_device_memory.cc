@@ -258,6 +258,20 @@ void release_over_threshold(Driver &driver) {
   for (const auto &pool : driver.every_pool) trim_pool(*pool, pool->threshold);
 }
 
+int set_pool_access(Driver &driver, Pool &pool, int device, int flags) {
+  const bool known = flags == 0 || flags == 1 || flags == 3;
+  if (!known || !driver.has_device(device) || (device == pool.device && flags != 3)) {
+    return kInvalidValue;
+  }
+  pool.access[device] = flags;
+  return kSuccess;
+}
+
+int pool_access(const Pool &pool, int device) {
+  const auto found = pool.access.find(device);
+  return found != pool.access.end() ? found->second : device == pool.device ? 3 : 0;
+}
+
 int destroy_pool(Driver &driver, const std::shared_ptr<Pool> &pool) {
   if (pool->is_default) return kInvalidValue;
   driver.pools.remove(pool->handle);

@@ -39,6 +39,10 @@ void release_over_threshold(Driver &driver);
 // marks can only be set to 0. Errors  kInvalidValue
 int set_pool_attribute(Pool &pool, int attribute, const void *value);
 int get_pool_attribute(const Pool &pool, int attribute, void *value);
+// What a device may do with a pool's memory: 0, 1 (read) or 3 (write too), as both vendors number
+// them; its own device both. Errors  kInvalidValue <= no such flags, or its own device is left out
+int set_pool_access(Driver &driver, Pool &pool, int device, int flags);
+int pool_access(const Pool &pool, int device);
 int destroy_pool(Driver &driver, const std::shared_ptr<Pool> &pool);
 
 }  // namespace sim

@@ -4,6 +4,7 @@
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_DRIVER_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_DRIVER_H
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -69,6 +70,7 @@ struct Pool {
   uint64_t threshold = 0;
   uint64_t max_bytes = 0;  // 0: as many as the device has
   int reuse[3] = {1, 1, 1};
+  std::map<int, int> access;  // flags of other devices, where they were set
 };
 
 struct Event {

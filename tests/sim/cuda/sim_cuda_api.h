@@ -106,6 +106,10 @@ struct MemLocation {
   int type;  // 1: a device
   int id;
 };
+struct MemAccessDesc {
+  MemLocation location;
+  int flags;
+};
 struct MemPoolProps {
   int alloc_type;  // 1: pinned
   int handle_types;

@@ -129,6 +129,7 @@ SIM_SAME(kCapturedEvent, CUDA_ERROR_CAPTURED_EVENT);
 SIM_SAME(kCaptureWrongThread, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
 SIM_SAME(kGraphUpdateFailure, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 
+static_assert(sizeof(MemAccessDesc) == sizeof(CUmemAccessDesc));
 static_assert(sizeof(MemPoolProps) == sizeof(CUmemPoolProps));
 static_assert(offsetof(MemPoolProps, location) == offsetof(CUmemPoolProps, location));
 static_assert(offsetof(MemPoolProps, max_size) == offsetof(CUmemPoolProps, maxSize));

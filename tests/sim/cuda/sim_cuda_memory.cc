@@ -125,6 +125,34 @@ SIM_EXPORT int cuMemPoolDestroy(void *pool) {
   SIM_END;
 }
 
+SIM_EXPORT int cuMemPoolSetAccess(void *pool, const sim::cuda::MemAccessDesc *wanted,
+                                  size_t count) {
+  SIM_CALL(cuMemPoolSetAccess, 0) {
+    const std::shared_ptr<sim::Pool> found = driver.pools.find(pool);
+    if (found == nullptr || wanted == nullptr || count == 0) return sim::kInvalidValue;
+    for (size_t i = 0; i < count; ++i) {
+      if (wanted[i].location.type != 1) return sim::kInvalidValue;
+      const int code = set_pool_access(driver, *found, wanted[i].location.id, wanted[i].flags);
+      if (code != kSuccess) return code;
+    }
+    return kSuccess;
+  }
+  SIM_END;
+}
+
+SIM_EXPORT int cuMemPoolGetAccess(int *flags, void *pool, sim::cuda::MemLocation *location) {
+  SIM_CALL(cuMemPoolGetAccess, 0) {
+    const std::shared_ptr<sim::Pool> found = driver.pools.find(pool);
+    if (found == nullptr || flags == nullptr || location == nullptr || location->type != 1 ||
+        !driver.has_device(location->id)) {
+      return sim::kInvalidValue;
+    }
+    *flags = pool_access(*found, location->id);
+    return kSuccess;
+  }
+  SIM_END;
+}
+
 SIM_EXPORT int cuMemPoolTrimTo(void *pool, size_t keep) {
   SIM_CALL(cuMemPoolTrimTo, 0) {
     const std::shared_ptr<sim::Pool> found = driver.pools.find(pool);

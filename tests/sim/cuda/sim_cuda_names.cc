@@ -141,6 +141,7 @@ const std::vector<Introduced> &introduced_functions() {
       {"cuMemPoolCreate", 11020},         {"cuMemPoolDestroy", 11020},
       {"cuMemPoolGetAttribute", 11020},   {"cuMemPoolSetAttribute", 11020},
       {"cuMemPoolTrimTo", 11020},         {"cuDeviceGetDefaultMemPool", 11020},
+      {"cuMemPoolSetAccess", 11020},      {"cuMemPoolGetAccess", 11020},
   };
   return all;
 }

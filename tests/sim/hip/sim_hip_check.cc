@@ -103,6 +103,7 @@ SIM_SAME(kEventDisableTiming, hipEventDisableTiming);
 SIM_SAME(kAttachGlobal, hipMemAttachGlobal);
 SIM_SAME(kAttachHost, hipMemAttachHost);
 
+static_assert(sizeof(MemAccessDesc) == sizeof(hipMemAccessDesc));
 static_assert(sizeof(MemPoolProps) == sizeof(hipMemPoolProps));
 static_assert(offsetof(MemPoolProps, location) == offsetof(hipMemPoolProps, location));
 static_assert(sizeof(PointerAttribute) == sizeof(hipPointerAttribute_t));

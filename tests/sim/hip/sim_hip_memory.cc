@@ -147,6 +147,33 @@ SIM_EXPORT int hipMemPoolDestroy(void *pool) {
   SIM_END;
 }
 
+SIM_EXPORT int hipMemPoolSetAccess(void *pool, const hip::MemAccessDesc *wanted, size_t count) {
+  SIM_CALL(hipMemPoolSetAccess, 0) {
+    const std::shared_ptr<sim::Pool> found = driver.pools.find(pool);
+    if (found == nullptr || wanted == nullptr || count == 0) return sim::kInvalidValue;
+    for (size_t i = 0; i < count; ++i) {
+      if (wanted[i].location.type != 1) return sim::kInvalidValue;
+      const int code = set_pool_access(driver, *found, wanted[i].location.id, wanted[i].flags);
+      if (code != kSuccess) return code;
+    }
+    return kSuccess;
+  }
+  SIM_END;
+}
+
+SIM_EXPORT int hipMemPoolGetAccess(int *flags, void *pool, hip::MemLocation *location) {
+  SIM_CALL(hipMemPoolGetAccess, 0) {
+    const std::shared_ptr<sim::Pool> found = driver.pools.find(pool);
+    if (found == nullptr || flags == nullptr || location == nullptr || location->type != 1 ||
+        !driver.has_device(location->id)) {
+      return sim::kInvalidValue;
+    }
+    *flags = pool_access(*found, location->id);
+    return kSuccess;
+  }
+  SIM_END;
+}
+
 SIM_EXPORT int hipMemPoolTrimTo(void *pool, size_t keep) {
   SIM_CALL(hipMemPoolTrimTo, 0) {
     const std::shared_ptr<sim::Pool> found = driver.pools.find(pool);

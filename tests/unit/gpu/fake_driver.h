@@ -49,6 +49,7 @@ class FakeDriver final : public Driver {
     kept = keep_bytes;
     return kDone;
   }
+  Code pool_share(Native, const Context &) override { return kDone; }
   Code pool_allocate(Native, uint64_t bytes, Native, uint64_t *out_address) override;
   Code pool_release(uint64_t address, Native) override { return release(address); }
   Code managed_allocate(uint64_t bytes, uint64_t *out) override { return allocate(bytes, out); }
