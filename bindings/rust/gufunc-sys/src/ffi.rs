@@ -1797,6 +1797,7 @@ unsafe extern "C" {
     ///         GUF_E_HANDLE     <= context
     ///         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
     ///         GUF_E_NO_DEVICE  <= the index is not below the backend's device count
+    ///         GUF_E_NO_IMAGE   <= the backend's kernels are built for none that is like this device
     ///         any 9xx          <= the backend's state; the message tells why
     /// [mt]
     /// ```
@@ -1817,6 +1818,7 @@ unsafe extern "C" {
     ///         GUF_E_HANDLE      <= native is no living context, or one of another device; nothing is
     ///                              open then
     ///         GUF_E_UNSUPPORTED <= the backend has no contexts (cpu; roc: HIP has none)
+    ///         GUF_E_NO_IMAGE    <= as guf_device_get
     ///         GUF_E_SHUTDOWN;  GUF_E_NO_MEMORY;  any 9xx <= the backend's state; the message tells why
     /// [mt]
     /// ```
@@ -2190,10 +2192,13 @@ unsafe extern "C" {
     /// ```
     pub fn guf_device_limit_memory(device: guf_device, limit_bytes: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Lets work of `device` address the memory of `peer`, a device of the same backend. Copies between
-    /// them do without.
+    /// Lets the driver's work on `device` address the memory of `peer`, a device of the same backend,
+    /// arrays from its pool included: for kernels that a program launches itself on native streams
+    /// (guf_stream_get_native), which then keep order with the work on `peer` by events of their own.
+    /// Calls, methods, plans and guf_kernel_launch take operands of one device, peer or not
+    /// (GUF_E_DEVICE_MISMATCH); copies between devices do without.
     /// Errors  GUF_E_HANDLE;  GUF_E_DEVICE_MISMATCH <= of another backend
-    ///         GUF_E_UNSUPPORTED <= the two cannot   [mt]
+    ///         GUF_E_UNSUPPORTED <= the two cannot, or the driver shares no pool   [mt]
     /// ```
     pub fn guf_device_enable_peer(device: guf_device, peer: guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
