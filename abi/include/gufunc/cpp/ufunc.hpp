@@ -5,30 +5,12 @@
 
 #include <gufunc/cpp/keywords.hpp>
 #include <gufunc/cpp/loops.hpp>
+#include <gufunc/cpp/ufunc_results.hpp>
 
 #include <string>
 #include <vector>
 
 namespace gufunc {
-
-namespace detail {
-
-// A text of a C function that takes (text, inout_length, error).
-template <class Write>
-Result<std::string> text_of(Write write) {
-  Record told;
-  std::string text;
-  uint64_t length = 0;
-  guf_status status = write(nullptr, &length, told);
-  if (status == GUF_E_BUFFER_TOO_SMALL) {
-    text.resize(length);
-    status = write(&text[0], &length, told);
-    if (!text.empty()) text.resize(std::strlen(text.c_str()));
-  }
-  return result(status, told, [&] { return std::move(text); });
-}
-
-}  // namespace detail
 
 // A call prepared once and launched many times, on operands that lie as those it was made of.
 class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
@@ -62,13 +44,6 @@ class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
       return guf_plan_explain(get(), text, length, error);
     });
   }
-};
-
-// What a call or method would do.
-struct Resolution {
-  uint32_t loop = 0;
-  std::vector<DType> loop_types, types;  // operand by operand
-  std::vector<Ints> output_shapes;
 };
 
 // What a new ufunc is, beside its name and its operands.

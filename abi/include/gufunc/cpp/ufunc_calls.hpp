@@ -7,51 +7,6 @@
 
 namespace gufunc {
 
-namespace detail {
-
-// The arrays that were allocated for operands of no kind, in order.
-template <class Outputs>
-std::vector<Array> allocated(const Outputs &given, COperands &results) {
-  std::vector<Array> made;
-  int32_t k = 0;
-  for (const Operand &output : given) {
-    if (output.is_none()) made.emplace_back(results[k].array);
-    ++k;
-  }
-  return made;
-}
-
-inline Resolution resolution_of(const guf_resolution &found, int32_t noutputs) {
-  Resolution made;
-  made.loop = found.loop;
-  made.loop_types.assign(found.loop_dtypes, found.loop_dtypes + found.noperands);
-  made.types.assign(found.dtypes, found.dtypes + found.noperands);
-  for (int32_t k = 0; k < noutputs; ++k)
-    made.output_shapes.emplace_back(found.output_shapes[k],
-                                    static_cast<size_t>(found.output_ndims[k]));
-  return made;
-}
-
-// The answer of a C function that takes (ufunc, args, out_resolution, error).
-template <class Function, class Args>
-Result<Resolution> resolved(Function function, guf_ufunc ufunc, const Args &args,
-                            int32_t noutputs) {
-  Record told;
-  guf_resolution found = {};
-  found.struct_size = sizeof found;
-  const guf_status status = function(ufunc, &args, &found, told);
-  return result(status, told, [&] { return resolution_of(found, noutputs); });
-}
-
-template <class Function, class Args>
-Result<std::string> explained(Function function, guf_ufunc ufunc, const Args &args) {
-  return text_of([&](char *text, uint64_t *length, guf_error *error) {
-    return function(ufunc, &args, text, length, error);
-  });
-}
-
-}  // namespace detail
-
 inline int32_t Ufunc::output_count() const {
   guf_ufunc_info known;
   known.struct_size = sizeof known;

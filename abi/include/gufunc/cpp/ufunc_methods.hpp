@@ -4,7 +4,6 @@
 #define GUFUNC_CPP_UFUNC_METHODS_HPP
 
 #include <gufunc/cpp/ufunc.hpp>
-#include <gufunc/cpp/ufunc_calls.hpp>
 
 namespace gufunc {
 

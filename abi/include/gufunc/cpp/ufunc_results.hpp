@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls and methods give beside failures: texts, resolutions, arrays that were allocated.
+#ifndef GUFUNC_CPP_UFUNC_RESULTS_HPP
+#define GUFUNC_CPP_UFUNC_RESULTS_HPP
+
+#include <gufunc/call.h>
+#include <gufunc/cpp/array.hpp>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace gufunc {
+
+// What a call or method would do.
+struct Resolution {
+  uint32_t loop = 0;
+  std::vector<DType> loop_types, types;  // operand by operand
+  std::vector<Ints> output_shapes;
+};
+
+namespace detail {
+
+// A text of a C function that takes (text, inout_length, error).
+template <class Write>
+Result<std::string> text_of(Write write) {
+  Record told;
+  std::string text;
+  uint64_t length = 0;
+  guf_status status = write(nullptr, &length, told);
+  if (status == GUF_E_BUFFER_TOO_SMALL) {
+    text.resize(length);
+    status = write(&text[0], &length, told);
+    if (!text.empty()) text.resize(std::strlen(text.c_str()));
+  }
+  return result(status, told, [&] { return std::move(text); });
+}
+
+// The arrays that were allocated for operands of no kind, in order.
+template <class Outputs>
+std::vector<Array> allocated(const Outputs &given, COperands &results) {
+  std::vector<Array> made;
+  int32_t k = 0;
+  for (const Operand &output : given) {
+    if (output.is_none()) made.emplace_back(results[k].array);
+    ++k;
+  }
+  return made;
+}
+
+inline Resolution resolution_of(const guf_resolution &found, int32_t noutputs) {
+  Resolution made;
+  made.loop = found.loop;
+  made.loop_types.assign(found.loop_dtypes, found.loop_dtypes + found.noperands);
+  made.types.assign(found.dtypes, found.dtypes + found.noperands);
+  for (int32_t k = 0; k < noutputs; ++k)
+    made.output_shapes.emplace_back(found.output_shapes[k],
+                                    static_cast<size_t>(found.output_ndims[k]));
+  return made;
+}
+
+// The answer of a C function that takes (ufunc, args, out_resolution, error).
+template <class Function, class Args>
+Result<Resolution> resolved(Function function, guf_ufunc ufunc, const Args &args,
+                            int32_t noutputs) {
+  Record told;
+  guf_resolution found = {};
+  found.struct_size = sizeof found;
+  const guf_status status = function(ufunc, &args, &found, told);
+  return result(status, told, [&] { return resolution_of(found, noutputs); });
+}
+
+template <class Function, class Args>
+Result<std::string> explained(Function function, guf_ufunc ufunc, const Args &args) {
+  return text_of([&](char *text, uint64_t *length, guf_error *error) {
+    return function(ufunc, &args, text, length, error);
+  });
+}
+
+}  // namespace detail
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_UFUNC_RESULTS_HPP
