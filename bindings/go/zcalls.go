@@ -3,7 +3,90 @@
 
 package gufunc
 
-// #include "zcalls.h"
+/*
+#cgo pkg-config: gufunc
+#include "zcalls.h"
+#cgo noescape guf_status_name
+#cgo nocallback guf_status_name
+#cgo noescape guf_status_text
+#cgo nocallback guf_status_text
+#cgo noescape guf_version
+#cgo nocallback guf_version
+#cgo noescape guf_version_string
+#cgo nocallback guf_version_string
+#cgo noescape zguf_context_retain
+#cgo nocallback zguf_context_retain
+#cgo noescape zguf_context_release
+#cgo nocallback zguf_context_release
+#cgo noescape zguf_log_read
+#cgo nocallback zguf_log_read
+#cgo noescape zguf_device_get_info
+#cgo nocallback zguf_device_get_info
+#cgo noescape zguf_stream_retain
+#cgo nocallback zguf_stream_retain
+#cgo noescape zguf_stream_release
+#cgo nocallback zguf_stream_release
+#cgo noescape zguf_stream_get_device
+#cgo nocallback zguf_stream_get_device
+#cgo noescape zguf_stream_query
+#cgo nocallback zguf_stream_query
+#cgo noescape zguf_event_retain
+#cgo nocallback zguf_event_retain
+#cgo noescape zguf_event_release
+#cgo nocallback zguf_event_release
+#cgo noescape zguf_event_query
+#cgo nocallback zguf_event_query
+#cgo noescape zguf_dtype_parse
+#cgo nocallback zguf_dtype_parse
+#cgo noescape zguf_dtype_can_cast
+#cgo nocallback zguf_dtype_can_cast
+#cgo noescape zguf_dtype_make_time
+#cgo nocallback zguf_dtype_make_time
+#cgo noescape zguf_dtype_get_unit
+#cgo nocallback zguf_dtype_get_unit
+#cgo noescape zguf_array_retain
+#cgo nocallback zguf_array_retain
+#cgo noescape zguf_array_release
+#cgo nocallback zguf_array_release
+#cgo noescape zguf_array_get_info
+#cgo nocallback zguf_array_get_info
+#cgo noescape zguf_ufunc_retain
+#cgo nocallback zguf_ufunc_retain
+#cgo noescape zguf_ufunc_release
+#cgo nocallback zguf_ufunc_release
+#cgo noescape zguf_ufunc_get_info
+#cgo nocallback zguf_ufunc_get_info
+#cgo noescape zguf_ufunc_loop_types
+#cgo nocallback zguf_ufunc_loop_types
+#cgo noescape zguf_module_retain
+#cgo nocallback zguf_module_retain
+#cgo noescape zguf_module_release
+#cgo nocallback zguf_module_release
+#cgo noescape zguf_module_get_info
+#cgo nocallback zguf_module_get_info
+#cgo noescape zguf_module_function_at
+#cgo nocallback zguf_module_function_at
+#cgo noescape zguf_plan_retain
+#cgo nocallback zguf_plan_retain
+#cgo noescape zguf_plan_release
+#cgo nocallback zguf_plan_release
+#cgo noescape zguf_plan_workspace
+#cgo nocallback zguf_plan_workspace
+#cgo noescape zguf_graph_retain
+#cgo nocallback zguf_graph_retain
+#cgo noescape zguf_graph_release
+#cgo nocallback zguf_graph_release
+#cgo noescape zguf_module_kernel_at
+#cgo nocallback zguf_module_kernel_at
+#cgo noescape zguf_kernel_retain
+#cgo nocallback zguf_kernel_retain
+#cgo noescape zguf_kernel_release
+#cgo nocallback zguf_kernel_release
+#cgo noescape zguf_kernel_get_info
+#cgo nocallback zguf_kernel_get_info
+#cgo noescape zguf_kernel_get_parameter
+#cgo nocallback zguf_kernel_get_parameter
+*/
 import "C"
 
 import "unsafe"
@@ -11,56 +94,56 @@ import "unsafe"
 var _ unsafe.Pointer
 
 const (
-	cGUF_OK = 0
-	cGUF_NOT_READY = 1
-	cGUF_TIMEOUT = 2
-	cGUF_E_ARG = 100
-	cGUF_E_HANDLE = 101
-	cGUF_E_STRUCT = 102
+	cGUF_OK                 = 0
+	cGUF_NOT_READY          = 1
+	cGUF_TIMEOUT            = 2
+	cGUF_E_ARG              = 100
+	cGUF_E_HANDLE           = 101
+	cGUF_E_STRUCT           = 102
 	cGUF_E_BUFFER_TOO_SMALL = 103
-	cGUF_E_EXISTS = 104
-	cGUF_E_NOT_FOUND = 105
-	cGUF_E_PLAN_MISMATCH = 106
-	cGUF_E_DEVICE_MISMATCH = 107
-	cGUF_E_DTYPE = 200
-	cGUF_E_NO_LOOP = 201
-	cGUF_E_CASTING = 202
-	cGUF_E_SHAPE = 300
-	cGUF_E_SIGNATURE = 301
-	cGUF_E_READ_ONLY = 302
-	cGUF_E_OVERLAP = 303
-	cGUF_E_VALUE = 304
-	cGUF_E_INDEX = 400
-	cGUF_E_AXIS = 500
-	cGUF_E_OVERFLOW = 600
-	cGUF_E_FLOATING_POINT = 700
-	cGUF_E_UNSUPPORTED = 800
-	cGUF_E_NO_IMAGE = 801
-	cGUF_E_CAPTURE = 802
-	cGUF_E_NO_BACKEND = 900
-	cGUF_E_NO_DRIVER = 901
-	cGUF_E_DRIVER_OLD = 902
-	cGUF_E_NO_DEVICE = 903
-	cGUF_E_ABI = 904
-	cGUF_E_UNTRUSTED = 905
-	cGUF_E_NO_MEMORY = 1000
-	cGUF_E_DEVICE_MEMORY = 1001
-	cGUF_E_IO = 1100
-	cGUF_E_BAD_FILE = 1101
-	cGUF_E_LAUNCH = 1200
-	cGUF_E_LOOP = 1201
-	cGUF_E_CANCELLED = 1202
-	cGUF_E_FORKED = 1203
-	cGUF_E_SHUTDOWN = 1204
-	cGUF_E_DEVICE_LOST = 1300
-	cGUF_E_INTERNAL = 9900
+	cGUF_E_EXISTS           = 104
+	cGUF_E_NOT_FOUND        = 105
+	cGUF_E_PLAN_MISMATCH    = 106
+	cGUF_E_DEVICE_MISMATCH  = 107
+	cGUF_E_DTYPE            = 200
+	cGUF_E_NO_LOOP          = 201
+	cGUF_E_CASTING          = 202
+	cGUF_E_SHAPE            = 300
+	cGUF_E_SIGNATURE        = 301
+	cGUF_E_READ_ONLY        = 302
+	cGUF_E_OVERLAP          = 303
+	cGUF_E_VALUE            = 304
+	cGUF_E_INDEX            = 400
+	cGUF_E_AXIS             = 500
+	cGUF_E_OVERFLOW         = 600
+	cGUF_E_FLOATING_POINT   = 700
+	cGUF_E_UNSUPPORTED      = 800
+	cGUF_E_NO_IMAGE         = 801
+	cGUF_E_CAPTURE          = 802
+	cGUF_E_NO_BACKEND       = 900
+	cGUF_E_NO_DRIVER        = 901
+	cGUF_E_DRIVER_OLD       = 902
+	cGUF_E_NO_DEVICE        = 903
+	cGUF_E_ABI              = 904
+	cGUF_E_UNTRUSTED        = 905
+	cGUF_E_NO_MEMORY        = 1000
+	cGUF_E_DEVICE_MEMORY    = 1001
+	cGUF_E_IO               = 1100
+	cGUF_E_BAD_FILE         = 1101
+	cGUF_E_LAUNCH           = 1200
+	cGUF_E_LOOP             = 1201
+	cGUF_E_CANCELLED        = 1202
+	cGUF_E_FORKED           = 1203
+	cGUF_E_SHUTDOWN         = 1204
+	cGUF_E_DEVICE_LOST      = 1300
+	cGUF_E_INTERNAL         = 9900
 )
 
 const (
-	cGUF_FP_DIVIDE = 1
-	cGUF_FP_OVERFLOW = 2
-	cGUF_FP_UNDERFLOW = 4
-	cGUF_FP_INVALID = 8
+	cGUF_FP_DIVIDE         = 1
+	cGUF_FP_OVERFLOW       = 2
+	cGUF_FP_UNDERFLOW      = 4
+	cGUF_FP_INVALID        = 8
 	cGUF_FP_INTEGER_DIVIDE = 16
 )
 
@@ -72,111 +155,111 @@ const (
 
 const (
 	cGUF_DTYPE_UNSPECIFIED = 0
-	cGUF_BOOL = 67590
-	cGUF_I8 = 67584
-	cGUF_I16 = 69632
-	cGUF_I32 = 73728
-	cGUF_I64 = 81920
-	cGUF_U8 = 67585
-	cGUF_U16 = 69633
-	cGUF_U32 = 73729
-	cGUF_U64 = 81921
-	cGUF_F16 = 69634
-	cGUF_BF16 = 69636
-	cGUF_F32 = 73730
-	cGUF_F64 = 81922
-	cGUF_C64 = 81925
-	cGUF_C128 = 98309
-	cGUF_DATETIME64 = 65664
-	cGUF_TIMEDELTA64 = 65665
+	cGUF_BOOL              = 67590
+	cGUF_I8                = 67584
+	cGUF_I16               = 69632
+	cGUF_I32               = 73728
+	cGUF_I64               = 81920
+	cGUF_U8                = 67585
+	cGUF_U16               = 69633
+	cGUF_U32               = 73729
+	cGUF_U64               = 81921
+	cGUF_F16               = 69634
+	cGUF_BF16              = 69636
+	cGUF_F32               = 73730
+	cGUF_F64               = 81922
+	cGUF_C64               = 81925
+	cGUF_C128              = 98309
+	cGUF_DATETIME64        = 65664
+	cGUF_TIMEDELTA64       = 65665
 )
 
 const (
-	cGUF_UNIT_GENERIC = 0
-	cGUF_UNIT_YEAR = 1
-	cGUF_UNIT_MONTH = 2
-	cGUF_UNIT_WEEK = 3
-	cGUF_UNIT_DAY = 4
-	cGUF_UNIT_HOUR = 5
-	cGUF_UNIT_MINUTE = 6
-	cGUF_UNIT_SECOND = 7
+	cGUF_UNIT_GENERIC     = 0
+	cGUF_UNIT_YEAR        = 1
+	cGUF_UNIT_MONTH       = 2
+	cGUF_UNIT_WEEK        = 3
+	cGUF_UNIT_DAY         = 4
+	cGUF_UNIT_HOUR        = 5
+	cGUF_UNIT_MINUTE      = 6
+	cGUF_UNIT_SECOND      = 7
 	cGUF_UNIT_MILLISECOND = 8
 	cGUF_UNIT_MICROSECOND = 9
-	cGUF_UNIT_NANOSECOND = 10
-	cGUF_UNIT_PICOSECOND = 11
+	cGUF_UNIT_NANOSECOND  = 10
+	cGUF_UNIT_PICOSECOND  = 11
 	cGUF_UNIT_FEMTOSECOND = 12
-	cGUF_UNIT_ATTOSECOND = 13
+	cGUF_UNIT_ATTOSECOND  = 13
 )
 
 const (
-	cGUF_MAX_UNIT_MULTIPLE = 65535
-	cGUF_MAX_RECORDS = 4096
+	cGUF_MAX_UNIT_MULTIPLE   = 65535
+	cGUF_MAX_RECORDS         = 4096
 	cGUF_MAX_RECORD_ITEMSIZE = 4095
 )
 
 const (
-	cGUF_CASTING_DEFAULT = 0
-	cGUF_CASTING_NO = 1
-	cGUF_CASTING_EQUIV = 2
-	cGUF_CASTING_SAFE = 3
+	cGUF_CASTING_DEFAULT   = 0
+	cGUF_CASTING_NO        = 1
+	cGUF_CASTING_EQUIV     = 2
+	cGUF_CASTING_SAFE      = 3
 	cGUF_CASTING_SAME_KIND = 4
-	cGUF_CASTING_UNSAFE = 5
+	cGUF_CASTING_UNSAFE    = 5
 )
 
 const (
-	cGUF_KIND_BOOL = 98
-	cGUF_KIND_INT = 105
-	cGUF_KIND_UINT = 117
-	cGUF_KIND_FLOAT = 102
-	cGUF_KIND_BFLOAT = 69
-	cGUF_KIND_COMPLEX = 99
+	cGUF_KIND_BOOL      = 98
+	cGUF_KIND_INT       = 105
+	cGUF_KIND_UINT      = 117
+	cGUF_KIND_FLOAT     = 102
+	cGUF_KIND_BFLOAT    = 69
+	cGUF_KIND_COMPLEX   = 99
 	cGUF_KIND_TIMEDELTA = 109
-	cGUF_KIND_DATETIME = 77
-	cGUF_KIND_RECORD = 86
+	cGUF_KIND_DATETIME  = 77
+	cGUF_KIND_RECORD    = 86
 )
 
 const (
-	cGUF_MAX_NDIM = 64
-	cGUF_MAX_OPERANDS = 32
-	cGUF_MAX_LOOP_NDIM = 8
-	cGUF_MAX_CORE_NAMES = 16
-	cGUF_MAX_CORE_STRIDES = 64
-	cGUF_MAX_SIGNATURE = 4096
+	cGUF_MAX_NDIM              = 64
+	cGUF_MAX_OPERANDS          = 32
+	cGUF_MAX_LOOP_NDIM         = 8
+	cGUF_MAX_CORE_NAMES        = 16
+	cGUF_MAX_CORE_STRIDES      = 64
+	cGUF_MAX_SIGNATURE         = 4096
 	cGUF_MAX_KERNEL_PARAMETERS = 32
-	cGUF_MAX_KERNEL_BYTES = 2048
-	cGUF_MAX_NAME = 63
+	cGUF_MAX_KERNEL_BYTES      = 2048
+	cGUF_MAX_NAME              = 63
 )
 
 const (
 	cGUF_ORDER_KEEP = 0
-	cGUF_ORDER_C = 1
-	cGUF_ORDER_F = 2
-	cGUF_ORDER_ANY = 3
+	cGUF_ORDER_C    = 1
+	cGUF_ORDER_F    = 2
+	cGUF_ORDER_ANY  = 3
 )
 
 const (
 	cGUF_TENSOR_READ_ONLY = 1
-	cGUF_TENSOR_SWAPPED = 2
+	cGUF_TENSOR_SWAPPED   = 2
 )
 
 const (
-	cGUF_OPERAND_NONE = 0
-	cGUF_OPERAND_ARRAY = 1
-	cGUF_OPERAND_TENSOR = 2
-	cGUF_OPERAND_SCALAR = 3
-	cGUF_OPERAND_WEAK_INT = 4
+	cGUF_OPERAND_NONE          = 0
+	cGUF_OPERAND_ARRAY         = 1
+	cGUF_OPERAND_TENSOR        = 2
+	cGUF_OPERAND_SCALAR        = 3
+	cGUF_OPERAND_WEAK_INT      = 4
 	cGUF_OPERAND_WEAK_INT_HUGE = 5
-	cGUF_OPERAND_WEAK_FLOAT = 6
-	cGUF_OPERAND_WEAK_COMPLEX = 7
+	cGUF_OPERAND_WEAK_FLOAT    = 6
+	cGUF_OPERAND_WEAK_COMPLEX  = 7
 )
 
 const (
-	cGUF_ARRAY_READ_ONLY = 1
+	cGUF_ARRAY_READ_ONLY    = 1
 	cGUF_ARRAY_C_CONTIGUOUS = 2
 	cGUF_ARRAY_F_CONTIGUOUS = 4
-	cGUF_ARRAY_ALIGNED = 8
-	cGUF_ARRAY_SWAPPED = 16
-	cGUF_ARRAY_OWNS_DATA = 32
+	cGUF_ARRAY_ALIGNED      = 8
+	cGUF_ARRAY_SWAPPED      = 16
+	cGUF_ARRAY_OWNS_DATA    = 32
 )
 
 const (
@@ -184,8 +267,8 @@ const (
 )
 
 const (
-	cGUF_HOST_PINNED = 1
-	cGUF_HOST_MAPPED = 2
+	cGUF_HOST_PINNED  = 1
+	cGUF_HOST_MAPPED  = 2
 	cGUF_HOST_MANAGED = 3
 )
 
@@ -214,11 +297,11 @@ const (
 )
 
 const (
-	cGUF_IMAGE_HOST = 1
-	cGUF_IMAGE_CUBIN = 2
-	cGUF_IMAGE_PTX = 3
-	cGUF_IMAGE_HSACO = 4
-	cGUF_IMAGE_SPIRV = 5
+	cGUF_IMAGE_HOST      = 1
+	cGUF_IMAGE_CUBIN     = 2
+	cGUF_IMAGE_PTX       = 3
+	cGUF_IMAGE_HSACO     = 4
+	cGUF_IMAGE_SPIRV     = 5
 	cGUF_IMAGE_OPENCL_BC = 6
 )
 
@@ -228,42 +311,42 @@ const (
 )
 
 const (
-	cGUF_ROLE_IN = 0
-	cGUF_ROLE_OUT = 1
+	cGUF_ROLE_IN    = 0
+	cGUF_ROLE_OUT   = 1
 	cGUF_ROLE_INOUT = 2
 )
 
 const (
-	cGUF_IDENTITY_NONE = 0
+	cGUF_IDENTITY_NONE        = 0
 	cGUF_IDENTITY_REORDERABLE = 1
-	cGUF_IDENTITY_ZERO = 2
-	cGUF_IDENTITY_ONE = 3
-	cGUF_IDENTITY_MINUS_ONE = 4
-	cGUF_IDENTITY_MINUS_INF = 5
+	cGUF_IDENTITY_ZERO        = 2
+	cGUF_IDENTITY_ONE         = 3
+	cGUF_IDENTITY_MINUS_ONE   = 4
+	cGUF_IDENTITY_MINUS_INF   = 5
 )
 
 const (
 	cGUF_FUNCTION_INPLACE_SAFE = 1
-	cGUF_FUNCTION_COMMUTATIVE = 2
-	cGUF_FUNCTION_ASSOCIATIVE = 4
-	cGUF_FUNCTION_FAST = 8
-	cGUF_FUNCTION_UNDERFLOWS = 16
-	cGUF_FUNCTION_DIVIDES = 32
-	cGUF_FUNCTION_TAKES_NONE = 64
+	cGUF_FUNCTION_COMMUTATIVE  = 2
+	cGUF_FUNCTION_ASSOCIATIVE  = 4
+	cGUF_FUNCTION_FAST         = 8
+	cGUF_FUNCTION_UNDERFLOWS   = 16
+	cGUF_FUNCTION_DIVIDES      = 32
+	cGUF_FUNCTION_TAKES_NONE   = 64
 )
 
 const (
-	cGUF_LOOP_NUMPY = 1
+	cGUF_LOOP_NUMPY  = 1
 	cGUF_LOOP_STATUS = 2
 )
 
 const (
 	cGUF_FOLD_LEAVES = 1
-	cGUF_FOLD_JOIN = 2
-	cGUF_FOLD_SCAN = 3
-	cGUF_FOLD_LOAD = 4
-	cGUF_FOLD_STORE = 5
-	cGUF_FOLD_AT = 6
+	cGUF_FOLD_JOIN   = 2
+	cGUF_FOLD_SCAN   = 3
+	cGUF_FOLD_LOAD   = 4
+	cGUF_FOLD_STORE  = 5
+	cGUF_FOLD_AT     = 6
 )
 
 const (
@@ -272,9 +355,9 @@ const (
 )
 
 const (
-	cGUF_PARAMETER_NUMBER = 1
+	cGUF_PARAMETER_NUMBER  = 1
 	cGUF_PARAMETER_POINTER = 2
-	cGUF_PARAMETER_VIEW = 3
+	cGUF_PARAMETER_VIEW    = 3
 )
 
 const (
@@ -294,8 +377,8 @@ const (
 )
 
 const (
-	cGUF_HOST_DEFAULT = 0
-	cGUF_HOST_COPY = 1
+	cGUF_HOST_DEFAULT       = 0
+	cGUF_HOST_COPY          = 1
 	cGUF_HOST_COPY_AND_WARN = 2
 )
 
@@ -308,10 +391,10 @@ const (
 )
 
 const (
-	cGUF_MAX_GRID_X = 2147483647
-	cGUF_MAX_GRID_YZ = 65535
-	cGUF_MAX_BLOCK_XY = 1024
-	cGUF_MAX_BLOCK_Z = 64
+	cGUF_MAX_GRID_X        = 2147483647
+	cGUF_MAX_GRID_YZ       = 65535
+	cGUF_MAX_BLOCK_XY      = 1024
+	cGUF_MAX_BLOCK_Z       = 64
 	cGUF_MAX_BLOCK_THREADS = 1024
 )
 
@@ -348,6 +431,7 @@ var _ [72]byte = [C.sizeof_guf_at_args]byte{}
 var _ [48]byte = [C.sizeof_guf_chunk_options]byte{}
 var _ [408]byte = [C.sizeof_guf_kernel_info]byte{}
 var _ [24]byte = [C.sizeof_guf_kernel_device_info]byte{}
+
 func cStatusName(status C.guf_status) *C.char {
 	return C.guf_status_name(status)
 }

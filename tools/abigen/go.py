@@ -34,7 +34,11 @@ GO_HEAD = f'''// SPDX-License-Identifier: Apache-2.0
 
 package gufunc
 
-// #include "zcalls.h"
+/*
+#cgo pkg-config: gufunc
+#include "zcalls.h"
+{{quick}}
+*/
 import "C"
 
 import "unsafe"
@@ -97,19 +101,38 @@ def call(function):
     return '\n'.join(['', *body, ''])
 
 
+def quick(function, told):
+    """Functions that neither wait nor allocate run no callback, so Go's stack stays where it is."""
+    text = ' '.join(told.get(function.name, []))
+    return '[no-block] [no-alloc]' in text
+
+
+def directives(functions, told):
+    """`z` names are what cgo sees of fallible functions."""
+    names = [f'z{f.name}' if f.fallible else f.name for f in functions if quick(f, told)]
+    return '\n'.join(f'#cgo {what} {name}' for name in names for what in ('noescape', 'nocallback'))
+
+
+def constants(enum, layout):
+    """As gofmt aligns them."""
+    width = max(map(len, enum.items))
+    rows = [f'\tc{item:<{width}} = {layout.value(item)}' for item in enum.items]
+    return ['const (', *rows, ')', '']
+
+
 def formatted(header):
     return subprocess.run(['clang-format-19', '--assume-filename=abi/zcalls.h'], input=header,
                           check=True, capture_output=True, text=True).stdout
 
 
-def generate(model, layout, _):
+def generate(model, layout, told):
     fallible = [f for f in model.functions if f.fallible]
     header = C_HEAD + ''.join(map(shim, fallible)) + '\n#endif /* GUFUNC_GO_ZCALLS_H */\n'
-    lines = [GO_HEAD]
+    lines = [GO_HEAD.replace('{quick}', directives(model.functions, told))]
     for enum in model.enums:
-        lines += ['const (', *(f'\tc{item} = {layout.value(item)}' for item in enum.items), ')', '']
+        lines += constants(enum, layout)
     for struct in model.structs:
         lines.append(f'var _ [{layout.size(struct.name)}]byte = '
                      f'[C.sizeof_{struct.name}]byte{{}}')
     calls = ''.join(call(f) for f in model.functions)
-    return {HEADER: formatted(header), CALLS: '\n'.join(lines) + calls}
+    return {HEADER: formatted(header), CALLS: '\n'.join(lines) + '\n' + calls}

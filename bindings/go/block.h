@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What Go lends to C during one call: memory of C's, so that no pointer to Go memory lies in memory
+ * that C reads. */
+#ifndef GUFUNC_GO_BLOCK_H
+#define GUFUNC_GO_BLOCK_H
+
+#include "zcalls.h"
+
+enum { GUFGO_ARENA = 8192 };
+
+/* The arguments of one call; what they point to is taken from the arena, from the front. */
+typedef struct gufgo_block {
+  guf_call_args call;
+  guf_reduce_args reduce;
+  guf_accumulate_args accumulate;
+  guf_at_args at;
+  guf_chunk_options chunk;
+  int64_t items;
+  _Alignas(16) char arena[GUFGO_ARENA];
+} gufgo_block;
+
+/* A call without keywords. */
+static inline guf_error *gufgo_call(guf_ufunc ufunc, guf_operand *operands, int32_t nin,
+                                    int32_t nout) {
+  guf_call_args args = {.struct_size = sizeof args};
+  args.ninputs = nin;
+  args.noutputs = nout;
+  args.inputs = operands;
+  args.outputs = operands + nin;
+  return zguf_call(ufunc, &args);
+}
+
+/* The functions of callbacks.c, as addresses. */
+guf_status gufgo_loop(char **args, const int64_t *dims, const int64_t *steps, void *user);
+guf_status gufgo_core_dims(int32_t ndims, int64_t *inout_sizes, void *user, guf_error *error);
+int32_t gufgo_progress(void *user, int64_t done, int64_t items);
+void gufgo_destroy(void *user);
+void gufgo_release(void *user, uint64_t address);
+
+/* `user` stands for a cgo.Handle: a number, of which Go may not make a pointer. */
+guf_error *gufgo_wrap(guf_tensor tensor, const int64_t *shape, const int64_t *strides,
+                      uintptr_t user, guf_array *out_array);
+guf_error *gufgo_add_loop(guf_ufunc ufunc, uint32_t flags, int32_t ntypes, const guf_dtype *types,
+                          uintptr_t user);
+guf_error *gufgo_create(guf_context context, guf_ufunc_desc desc, const char *name,
+                        const char *signature, const char *rules, const char *doc,
+                        const int32_t *roles, uintptr_t user, guf_ufunc *out_ufunc);
+guf_error *gufgo_call_chunked(guf_ufunc ufunc, gufgo_block *block, uintptr_t user);
+
+#endif /* GUFUNC_GO_BLOCK_H */

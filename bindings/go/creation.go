@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gufunc
+
+// #include "block.h"
+import "C"
+
+import (
+	"runtime"
+	"runtime/cgo"
+	"unsafe"
+)
+
+// CoreDims sees the core dimensions of every call of a generalized ufunc and may refuse it: NumPy's
+// process_core_dims_func. sizes has one size per distinct dimension in order of first use, -1 where
+// nothing says it, which the hook may fill. Its error is the call's failure. It runs on several
+// goroutines at once and must not call this package.
+type CoreDims func(sizes []int) error
+
+// UfuncDesc describes a ufunc to create. What is zero is not given.
+type UfuncDesc struct {
+	Name      string // [A-Za-z_][A-Za-z0-9_]*, at most 63 characters
+	NIn, NOut int    // with a signature: 0, 0 or equal to it
+	Signature string // "": elementwise. NumPy's grammar, "(m,n),(n,p)->(m,p)"; no arrow: no outputs
+	Rules     string // beside the signature: "n=value(1); p=m+1"
+	Doc       string
+	Identity  Identity
+	Flags     FunctionFlags
+	Roles     []Role // none, or one per operand
+	CoreDims  CoreDims
+}
+
+// Create makes a ufunc without loops and registers its name. Errors: ErrExists, ErrArg for the
+// name, ErrSignature with the place in its message.
+func Create(desc UfuncDesc) (*Ufunc, error) { return (*Context)(nil).Create(desc) }
+
+// Create is the function Create in a context of its own.
+func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
+	defer runtime.KeepAlive(c)
+	b := lend()
+	defer b.back()
+	optional := func(value string) *C.char {
+		if value == "" {
+			return nil
+		}
+		return b.text(value)
+	}
+	given := C.guf_ufunc_desc{struct_size: C.sizeof_guf_ufunc_desc, nin: C.int32_t(desc.NIn),
+		nout: C.int32_t(desc.NOut), identity: C.int32_t(desc.Identity),
+		flags: C.uint32_t(desc.Flags), nroles: C.int32_t(len(desc.Roles))}
+	roles := taken[C.int32_t](b, len(desc.Roles)+1)
+	for i, role := range desc.Roles {
+		roles[i] = C.int32_t(role)
+	}
+	user := cgo.Handle(0)
+	if desc.CoreDims != nil {
+		user = cgo.NewHandle(desc.CoreDims)
+	}
+	var made C.guf_ufunc
+	err := failure(C.gufgo_create(c.handle(), given, b.text(desc.Name), optional(desc.Signature),
+		optional(desc.Rules), optional(desc.Doc), &roles[0], C.uintptr_t(user), &made))
+	if err != nil {
+		if user != 0 {
+			user.Delete()
+		}
+		return nil, err
+	}
+	return ownUfunc(made)
+}
+
+// LoopArgs is what a loop of Go is called with: a stretch of items.
+type LoopArgs struct {
+	operands    int
+	args        **C.char
+	dims, steps *C.int64_t
+}
+
+// Items is the number of items.
+func (l *LoopArgs) Items() int { return l.Dim(0) }
+
+// Dim is, for 0, the number of items; for 1 and on the sizes of distinct core dimensions in order
+// of first use.
+func (l *LoopArgs) Dim(index int) int {
+	return int(*(*C.int64_t)(unsafe.Add(unsafe.Pointer(l.dims), 8*index)))
+}
+
+// Step is the byte stride of an operand from item to item and, for indices behind the operands, the
+// core strides of each operand in turn.
+func (l *LoopArgs) Step(index int) int {
+	return int(*(*C.int64_t)(unsafe.Add(unsafe.Pointer(l.steps), 8*index)))
+}
+
+// Operand is the address of an operand's first item, inputs first.
+func (l *LoopArgs) Operand(index int) unsafe.Pointer {
+	size := int(unsafe.Sizeof(uintptr(0)))
+	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(l.args), size*index))
+}
+
+// Item is an element of a loop's operand: of item i, and, for generalized ufuncs, so many bytes
+// into it (core indices times core strides).
+func Item[T any](l *LoopArgs, operand, i, bytes int) *T {
+	return (*T)(unsafe.Add(l.Operand(operand), i*l.Step(operand)+bytes))
+}
+
+// Loop computes a stretch of items. It runs on the calling goroutine unless it was added with
+// AnyThread. An error fails the call: with its Status if it has one, else with ErrLoop, and so does
+// a panic. The library tells the caller the status; the error's text does not pass through it.
+type Loop func(l *LoopArgs) error
+
+type hostLoop struct {
+	function Loop
+	operands int
+}
+
+// LoopFlags says how a loop may be run.
+type LoopFlags uint32
+
+// AnyThread: the loop may run on any thread, several at once.
+const AnyThread LoopFlags = cGUF_LOOP_ANY_THREAD
+
+// AddLoop adds a loop of Go for these types, inputs first. Host loops run on the cpu only. Errors:
+// ErrExists for input types that have a loop, ErrDType, ErrArg.
+func (u *Ufunc) AddLoop(types []DType, flags LoopFlags, loop Loop) error {
+	defer runtime.KeepAlive(u)
+	b := lend()
+	defer b.back()
+	given := taken[C.guf_dtype](b, len(types)+1)
+	for i, dtype := range types {
+		given[i] = C.guf_dtype(dtype)
+	}
+	user := cgo.NewHandle(&hostLoop{loop, len(types)})
+	err := failure(C.gufgo_add_loop(u.handle(), C.uint32_t(flags), C.int32_t(len(types)), &given[0],
+		C.uintptr_t(user)))
+	if err != nil {
+		user.Delete()
+	}
+	return err
+}
+
+// AddFunc1 adds an elementwise loop R = f(A). f runs on any thread.
+func AddFunc1[R, A Element](u *Ufunc, f func(A) R) error {
+	types := []DType{DTypeOf[A](), DTypeOf[R]()}
+	return u.AddLoop(types, AnyThread, func(l *LoopArgs) error {
+		for i := range l.Items() {
+			*Item[R](l, 1, i, 0) = f(*Item[A](l, 0, i, 0))
+		}
+		return nil
+	})
+}
+
+// AddFunc2 adds an elementwise loop R = f(A, B). f runs on any thread.
+func AddFunc2[R, A, B Element](u *Ufunc, f func(A, B) R) error {
+	types := []DType{DTypeOf[A](), DTypeOf[B](), DTypeOf[R]()}
+	return u.AddLoop(types, AnyThread, func(l *LoopArgs) error {
+		for i := range l.Items() {
+			*Item[R](l, 2, i, 0) = f(*Item[A](l, 0, i, 0), *Item[B](l, 1, i, 0))
+		}
+		return nil
+	})
+}
+
+// AddFunc3 adds an elementwise loop R = f(A, B, C). f runs on any thread.
+func AddFunc3[R, A, B, C Element](u *Ufunc, f func(A, B, C) R) error {
+	types := []DType{DTypeOf[A](), DTypeOf[B](), DTypeOf[C](), DTypeOf[R]()}
+	return u.AddLoop(types, AnyThread, func(l *LoopArgs) error {
+		for i := range l.Items() {
+			*Item[R](l, 3, i, 0) = f(*Item[A](l, 0, i, 0), *Item[B](l, 1, i, 0),
+				*Item[C](l, 2, i, 0))
+		}
+		return nil
+	})
+}
+
+// SetReduction makes a generalized ufunc, the leaf, a reduction with a state: merge takes two
+// states and gives one, finish (or nil) makes results of a state. See guf_reduction_desc in
+// gufunc/ufunc.h. ErrSignature where the three do not fit, ErrExists where it is one already.
+func (u *Ufunc) SetReduction(merge, finish *Ufunc) error {
+	defer runtime.KeepAlive(u)
+	defer runtime.KeepAlive(merge)
+	defer runtime.KeepAlive(finish)
+	desc := C.guf_reduction_desc{struct_size: C.sizeof_guf_reduction_desc, merge: merge.handle(),
+		finish: finish.handle()}
+	return cUfuncSetReduction(u.handle(), &desc)
+}
+
+// AddModuleLoop adds a module's kernel as a loop: function's loop with exactly these types, whose
+// signature is the ufunc's. ErrNotFound, ErrSignature, ErrExists.
+func (u *Ufunc) AddModuleLoop(m *Module, function string, types []DType) error {
+	defer runtime.KeepAlive(u)
+	defer runtime.KeepAlive(m)
+	b := lend()
+	defer b.back()
+	given := taken[C.guf_dtype](b, len(types)+1)
+	for i, dtype := range types {
+		given[i] = C.guf_dtype(dtype)
+	}
+	return cUfuncAddModuleLoop(u.handle(), m.handle(), b.text(function), C.int32_t(len(types)),
+		&given[0])
+}

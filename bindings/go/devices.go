@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gufunc
+
+// #include "zcalls.h"
+import "C"
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"unsafe"
+)
+
+// BackendInfo describes a backend: a plugin for one kind of device.
+type BackendInfo struct {
+	Name       string
+	State      error // nil, or why it is not usable: an *Error of ErrNoDriver, say
+	Devices    int   // -1: not probed yet
+	Version    string
+	Driver     string
+	Path       string // "" for the backend inside the library
+	Priority   int    // higher is preferred by "auto"
+	ABIMinor   int    // of the plugin
+	NativeCode int    // the vendor's own code behind State
+}
+
+// Backends describes the backends that were found. With probe their drivers are opened, so that
+// State, Devices and Driver are final.
+func Backends(probe bool) ([]BackendInfo, error) {
+	var count C.uint32_t
+	if err := cBackendCount(&count); err != nil {
+		return nil, err
+	}
+	found := make([]BackendInfo, count)
+	for i := range found {
+		var info C.guf_backend_info
+		info.struct_size = C.sizeof_guf_backend_info
+		if err := cBackendGetInfo(C.uint32_t(i), truth(probe), &info); err != nil {
+			return nil, err
+		}
+		found[i] = BackendInfo{Name: C.GoString(&info.name[0]), Devices: int(info.ndevices),
+			Version: C.GoString(&info.version[0]), Driver: C.GoString(&info.driver[0]),
+			Path: C.GoString(&info.path[0]), Priority: int(info.priority),
+			ABIMinor: int(info.abi_minor), NativeCode: int(info.native_code)}
+		if info.state != cGUF_OK {
+			found[i].State = &Error{Status: Status(info.state), Argument: -1, Axis: -1,
+				Message: C.GoString(&info.reason[0]), NativeCode: int(info.native_code)}
+		}
+	}
+	return found, nil
+}
+
+// LoadBackend adds a plugin by its absolute path, beside those of the search path.
+func LoadBackend(path string) error {
+	text := cString(path)
+	defer freeString(text)
+	return cBackendLoad(text)
+}
+
+// Device is a device: the processor or a GPU. The zero value stands for "not said": calls run where
+// their operands lie, and arrays are made on the cpu. Equal values are equal devices. Devices are
+// never closed.
+type Device struct{ c C.guf_device }
+
+// DeviceInfo describes a [Device].
+type DeviceInfo struct {
+	Spec        string // "cpu", "cuda:0"
+	Backend     string
+	Index       int // among the backend's devices
+	Name        string
+	Target      string // what images are chosen by: "x86-64-v4", "sm_90"
+	Units       int    // compute units; threads for cpu
+	HostMemory  bool   // the host may touch the device's memory
+	MemoryBytes uint64
+}
+
+// FindDevice finds a device by its spec: "cpu", "cuda:0", "roc:1", or "auto", which leaves light
+// work on host memory to the cpu. A named backend never falls back to another one: it fails with
+// ErrNoBackend, ErrNoDriver, ErrNoDevice and the like.
+func FindDevice(spec string) (Device, error) { return (*Context)(nil).FindDevice(spec) }
+
+// FindDevice is the function FindDevice with a context of its own, which decides "auto" for itself.
+func (c *Context) FindDevice(spec string) (Device, error) {
+	defer runtime.KeepAlive(c)
+	text := cString(spec)
+	defer freeString(text)
+	var found Device
+	err := cDeviceGet(c.handle(), text, &found.c)
+	return found, err
+}
+
+// AdoptDevice opens a device over a driver context of the program's own (a CUcontext), before
+// anything else opens that device. The context stays the program's.
+func AdoptDevice(spec string, native uintptr) (Device, error) {
+	text := cString(spec)
+	defer freeString(text)
+	var found Device
+	err := cDeviceAdopt(text, C.uint64_t(native), &found.c)
+	return found, err
+}
+
+// Info describes the device; that of "auto" describes the one that was chosen.
+func (d Device) Info() (DeviceInfo, error) {
+	var info C.guf_device_info
+	info.struct_size = C.sizeof_guf_device_info
+	if err := cDeviceGetInfo(d.c, &info); err != nil {
+		return DeviceInfo{}, err
+	}
+	return DeviceInfo{Spec: C.GoString(&info.spec[0]), Backend: C.GoString(&info.backend[0]),
+		Index: int(info.index), Name: C.GoString(&info.name[0]),
+		Target: C.GoString(&info.target[0]), Units: int(info.units),
+		HostMemory: info.host_memory != 0, MemoryBytes: uint64(info.memory_bytes)}, nil
+}
+
+// String is the device's spec.
+func (d Device) String() string {
+	info, err := d.Info()
+	if err != nil {
+		return "no device"
+	}
+	return info.Spec
+}
+
+// Synchronize waits for the work that the device was given without a stream and returns its first
+// failure since the last report. It returns ctx's error when that ends first; nothing is lost then.
+func (d Device) Synchronize(ctx context.Context) error {
+	return wait(ctx, func(limit C.uint64_t) error { return cDeviceSynchronize(d.c, limit) })
+}
+
+// DeviceMemory is what arrays hold on a device, in bytes.
+type DeviceMemory struct {
+	Live, Peak, Cached uint64 // in use; the most there ever was; freed, and kept
+	Limit              uint64 // of Live and Cached together; math.MaxUint64: none
+	Allocations        uint64 // so far
+	DriverAllocations  uint64 // those of them that reached the driver
+	Free, Total        uint64 // of the whole device, as its driver sees it
+}
+
+// Memory tells what is in use. ErrUnsupported: the device's backend keeps no pool (cpu).
+func (d Device) Memory() (DeviceMemory, error) {
+	var m C.guf_device_memory
+	m.struct_size = C.sizeof_guf_device_memory
+	if err := cDeviceGetMemory(d.c, &m); err != nil {
+		return DeviceMemory{}, err
+	}
+	return DeviceMemory{uint64(m.live_bytes), uint64(m.peak_bytes), uint64(m.cached_bytes),
+		uint64(m.limit_bytes), uint64(m.allocations), uint64(m.driver_allocations),
+		uint64(m.free_bytes), uint64(m.total_bytes)}, nil
+}
+
+// TrimMemory gives cached memory back to the driver until at most keep bytes are left.
+func (d Device) TrimMemory(keep uint64) error {
+	return cDeviceTrimMemory(d.c, C.uint64_t(keep))
+}
+
+// NoLimit is the limit that LimitMemory lifts.
+const NoLimit = math.MaxUint64
+
+// LimitMemory makes allocations beyond limit bytes fail with ErrDeviceMemory.
+func (d Device) LimitMemory(limit uint64) error {
+	return cDeviceLimitMemory(d.c, C.uint64_t(limit))
+}
+
+// EnablePeer lets work of d address the memory of peer, a device of the same backend.
+func (d Device) EnablePeer(peer Device) error { return cDeviceEnablePeer(d.c, peer.c) }
+
+// Registered is memory of the program that is page-locked for a device.
+type Registered struct {
+	device  Device
+	address C.uint64_t
+	pinner  runtime.Pinner
+	closed  bool
+}
+
+// RegisterHost page-locks data for a device, so that copies to and from it need no staging, until
+// Close. data is kept from the collector meanwhile. On the cpu it does nothing.
+func RegisterHost[T Element](d Device, data []T) (*Registered, error) {
+	r := &Registered{device: d}
+	if len(data) > 0 {
+		r.pinner.Pin(&data[0])
+		r.address = addressOf(unsafe.Pointer(&data[0]))
+	}
+	size := C.uint64_t(uintptr(len(data)) * unsafe.Sizeof(*new(T)))
+	if err := cHostRegister(d.c, r.address, size); err != nil {
+		r.pinner.Unpin()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close gives the memory back; a second time it does nothing.
+func (r *Registered) Close() error {
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	defer r.pinner.Unpin()
+	return cHostUnregister(r.device.c, r.address)
+}
+
+func addressOf(pointer unsafe.Pointer) C.uint64_t { return C.uint64_t(uintptr(pointer)) }
+
+func truth(value bool) C.int32_t {
+	if value {
+		return 1
+	}
+	return 0
+}

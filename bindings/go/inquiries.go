@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gufunc
+
+// #include "block.h"
+import "C"
+
+import "runtime"
+
+// What a method would do, as Resolve and Explain tell it of a call. The operands of a reduction,
+// Accumulate and Reduceat are three: the result, the input, the result again; those of At the
+// array, the operand of a binary ufunc, the array.
+
+// ResolveReduce is Resolve for [Ufunc.Reduce].
+func (u *Ufunc) ResolveReduce(options *ReduceOptions, input Operand) (*Resolution, error) {
+	return resolveMethod(u, options, []Operand{input}, func(o *ReduceOptions, b *block) {
+		o.prepare(b, input, 0)
+	}, func(b *block, r *C.guf_resolution) error {
+		return cResolveReduce(u.handle(), &b.c.reduce, r)
+	})
+}
+
+// ResolveAccumulate is Resolve for [Ufunc.Accumulate].
+func (u *Ufunc) ResolveAccumulate(options *AccumulateOptions, input Operand) (*Resolution, error) {
+	return resolveMethod(u, options, []Operand{input}, func(o *AccumulateOptions, b *block) {
+		o.prepare(b, input, nil)
+	}, func(b *block, r *C.guf_resolution) error {
+		return cResolveAccumulate(u.handle(), &b.c.accumulate, r)
+	})
+}
+
+// ResolveReduceat is Resolve for [Ufunc.Reduceat].
+func (u *Ufunc) ResolveReduceat(options *AccumulateOptions,
+	input, indices Operand) (*Resolution, error) {
+	return resolveMethod(u, options, []Operand{input, indices},
+		func(o *AccumulateOptions, b *block) {
+			o.prepare(b, input, indices)
+		}, func(b *block, r *C.guf_resolution) error {
+			return cResolveReduceat(u.handle(), &b.c.accumulate, r)
+		})
+}
+
+// ResolveAt is Resolve for [Ufunc.At].
+func (u *Ufunc) ResolveAt(options *AtOptions, array AnyOperand, indices []Operand,
+	operand Operand) (*Resolution, error) {
+	defer runtime.KeepAlive(array)
+	defer runtime.KeepAlive(indices)
+	return resolveMethod(u, options, []Operand{operand}, func(o *AtOptions, b *block) {
+		o.prepare(b, array, indices, operand)
+	}, func(b *block, r *C.guf_resolution) error {
+		return cResolveAt(u.handle(), &b.c.at, r)
+	})
+}
+
+func resolveMethod[O any](u *Ufunc, options *O, inputs []Operand, prepare func(o *O, b *block),
+	resolve func(b *block, r *C.guf_resolution) error) (made *Resolution, err error) {
+	err = with(u, options, inputs, func(o *O, b *block) error {
+		prepare(o, b)
+		made, err = resolution(1, func(r *C.guf_resolution) error { return resolve(b, r) })
+		return err
+	})
+	return made, err
+}
+
+// ExplainReduce is Explain for [Ufunc.Reduce].
+func (u *Ufunc) ExplainReduce(options *ReduceOptions, input Operand) (string, error) {
+	return explainMethod(u, options, []Operand{input}, func(o *ReduceOptions, b *block) {
+		o.prepare(b, input, 0)
+	}, func(b *block, text *C.char, length *C.uint64_t) error {
+		return cExplainReduce(u.handle(), &b.c.reduce, text, length)
+	})
+}
+
+// ExplainAccumulate is Explain for [Ufunc.Accumulate].
+func (u *Ufunc) ExplainAccumulate(options *AccumulateOptions, input Operand) (string, error) {
+	return explainMethod(u, options, []Operand{input}, func(o *AccumulateOptions, b *block) {
+		o.prepare(b, input, nil)
+	}, func(b *block, text *C.char, length *C.uint64_t) error {
+		return cExplainAccumulate(u.handle(), &b.c.accumulate, text, length)
+	})
+}
+
+// ExplainReduceat is Explain for [Ufunc.Reduceat].
+func (u *Ufunc) ExplainReduceat(options *AccumulateOptions,
+	input, indices Operand) (string, error) {
+	return explainMethod(u, options, []Operand{input, indices},
+		func(o *AccumulateOptions, b *block) {
+			o.prepare(b, input, indices)
+		}, func(b *block, text *C.char, length *C.uint64_t) error {
+			return cExplainReduceat(u.handle(), &b.c.accumulate, text, length)
+		})
+}
+
+// ExplainAt is Explain for [Ufunc.At].
+func (u *Ufunc) ExplainAt(options *AtOptions, array AnyOperand, indices []Operand,
+	operand Operand) (string, error) {
+	defer runtime.KeepAlive(array)
+	defer runtime.KeepAlive(indices)
+	return explainMethod(u, options, []Operand{operand}, func(o *AtOptions, b *block) {
+		o.prepare(b, array, indices, operand)
+	}, func(b *block, text *C.char, length *C.uint64_t) error {
+		return cExplainAt(u.handle(), &b.c.at, text, length)
+	})
+}
+
+func explainMethod[O any](u *Ufunc, options *O, inputs []Operand, prepare func(o *O, b *block),
+	explain func(b *block, text *C.char, length *C.uint64_t) error) (made string, err error) {
+	err = with(u, options, inputs, func(o *O, b *block) error {
+		prepare(o, b)
+		made, err = told(func(text *C.char, length *C.uint64_t) error {
+			return explain(b, text, length)
+		})
+		return err
+	})
+	return made, err
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gufunc
+
+// #include "block.h"
+import "C"
+
+import "runtime"
+
+// Kernel is a raw kernel of a module: a function that is launched with a grid of blocks of threads.
+type Kernel struct{ ref handle[C.guf_kernel] }
+
+// KernelInfo describes a [Kernel].
+type KernelInfo struct {
+	Name         string // "module:kernel"
+	Doc          string
+	Parameters   int
+	MaxThreads   int  // of a block, as its source says
+	SharedBytes  int  // that every launch gives, besides its own
+	Synchronises bool // its threads may wait for one another
+}
+
+// ParameterKind is what a parameter of a kernel is.
+type ParameterKind int32
+
+// Kinds of parameters.
+const (
+	Number  ParameterKind = cGUF_PARAMETER_NUMBER  // one element, by value
+	Pointer ParameterKind = cGUF_PARAMETER_POINTER // the first element of a C-contiguous array
+	View    ParameterKind = cGUF_PARAMETER_VIEW    // an array of NDim dimensions and any strides
+)
+
+// Parameter describes a parameter of a kernel.
+type Parameter struct {
+	Kind     ParameterKind
+	DType    DType
+	NDim     int
+	ReadOnly bool
+}
+
+// KernelDeviceInfo is what a kernel can have on one device.
+type KernelDeviceInfo struct {
+	MaxThreads     int // of a block
+	MaxSharedBytes int // of a block, in all
+	Registers      int // of a thread; 0: not known
+	LocalBytes     int // of a thread's own memory beside registers; 0 also: not known
+	SubgroupSize   int // threads that the hardware runs together
+}
+
+// Dim3 is a number of blocks, or of threads, in three dimensions, x first.
+type Dim3 [3]uint32
+
+// D1, D2 and D3 are grids and blocks of one, two and three dimensions.
+func D1(x int) Dim3 { return Dim3{uint32(x), 1, 1} }
+
+// D2 is a grid or block of two dimensions.
+func D2(x, y int) Dim3 { return Dim3{uint32(x), uint32(y), 1} }
+
+// D3 is a grid or block of three dimensions.
+func D3(x, y, z int) Dim3 { return Dim3{uint32(x), uint32(y), uint32(z)} }
+
+// Kernel finds a raw kernel by its short name. ErrNotFound.
+func (m *Module) Kernel(name string) (*Kernel, error) {
+	defer runtime.KeepAlive(m)
+	text := cString(name)
+	defer freeString(text)
+	var made C.guf_kernel
+	if err := cKernelFind(m.handle(), text, &made); err != nil {
+		return nil, err
+	}
+	return ownKernel(made), nil
+}
+
+func ownKernel(made C.guf_kernel) *Kernel {
+	k := new(Kernel)
+	own(k, &k.ref, made, cKernelRelease)
+	return k
+}
+
+func (k *Kernel) handle() C.guf_kernel {
+	if k == nil {
+		return nil
+	}
+	return k.ref.value()
+}
+
+// Info describes the kernel.
+func (k *Kernel) Info() (KernelInfo, error) {
+	defer runtime.KeepAlive(k)
+	var info C.guf_kernel_info
+	info.struct_size = C.sizeof_guf_kernel_info
+	if err := cKernelGetInfo(k.handle(), &info); err != nil {
+		return KernelInfo{}, err
+	}
+	return KernelInfo{C.GoString(&info.name[0]), C.GoString(&info.doc[0]), int(info.nparameters),
+		int(info.max_threads), int(info.shared_bytes),
+		info.flags&cGUF_MODULE_KERNEL_SYNCHRONISES != 0}, nil
+}
+
+// Parameter describes a parameter, counted from 0. ErrIndex.
+func (k *Kernel) Parameter(index int) (Parameter, error) {
+	defer runtime.KeepAlive(k)
+	var p C.guf_module_parameter
+	err := cKernelGetParameter(k.handle(), C.uint32_t(index), &p)
+	return Parameter{ParameterKind(p.kind), DType(p.dtype), int(p.ndim),
+		p.flags&cGUF_PARAMETER_READ_ONLY != 0}, err
+}
+
+// DeviceInfo tells what a launch on the device may ask for. It loads the kernel's code there:
+// ErrNoImage where there is none.
+func (k *Kernel) DeviceInfo(d Device) (KernelDeviceInfo, error) {
+	defer runtime.KeepAlive(k)
+	var info C.guf_kernel_device_info
+	info.struct_size = C.sizeof_guf_kernel_device_info
+	if err := cKernelGetDeviceInfo(k.handle(), d.c, &info); err != nil {
+		return KernelDeviceInfo{}, err
+	}
+	return KernelDeviceInfo{int(info.max_threads), int(info.max_shared_bytes), int(info.registers),
+		int(info.local_bytes), int(info.subgroup_size)}, nil
+}
+
+// KernelOptions is what a launch may be given. What is zero is not given.
+type KernelOptions struct {
+	Stream      *Stream
+	SharedBytes int // of each block, beside what the kernel's source asks for
+}
+
+// Launch runs grid blocks of block threads on the stream's device, else where the arrays lie,
+// else on the cpu. args is one per parameter: scalars of exactly its type or weak ones, arrays of
+// exactly its type. It is complete on return on the cpu without a stream, else queued; the
+// library keeps the arrays. Errors: ErrArg, ErrDType, ErrShape, ErrReadOnly, ErrDeviceMismatch,
+// ErrNoImage.
+func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operand) error {
+	if options == nil {
+		options = &KernelOptions{}
+	}
+	defer runtime.KeepAlive(k)
+	defer runtime.KeepAlive(options)
+	defer runtime.KeepAlive(args)
+	b := lend()
+	defer b.back()
+	sizes := taken[C.uint32_t](b, 6)
+	for i := range 3 {
+		sizes[i], sizes[3+i] = C.uint32_t(grid[i]), C.uint32_t(block[i])
+	}
+	operands := b.operands(len(args) + 1)
+	for i, arg := range args {
+		b.set(&operands[i], arg)
+	}
+	return cKernelLaunch(k.handle(), options.Stream.handle(), &sizes[0], &sizes[3],
+		C.uint32_t(options.SharedBytes), C.int32_t(len(args)), &operands[0])
+}
+
+// Clone is another reference to the same kernel, to be closed on its own.
+func (k *Kernel) Clone() (*Kernel, error) {
+	defer runtime.KeepAlive(k)
+	if err := cKernelRetain(k.handle()); err != nil {
+		return nil, err
+	}
+	return ownKernel(k.handle()), nil
+}
+
+// Close gives the reference back; launches under way go on. A second time it does nothing.
+func (k *Kernel) Close() error {
+	if k == nil {
+		return nil
+	}
+	return k.ref.close()
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gufunc
+
+// #include "zcalls.h"
+import "C"
+
+import "runtime"
+
+// Ufunc is a universal function: one of the standard library, of a module, or of this program. It
+// may be called from any number of goroutines.
+type Ufunc struct {
+	ref       handle[C.guf_ufunc]
+	nin, nout int
+}
+
+// Identity is what a reduction over no elements gives.
+type Identity int32
+
+// Identities.
+const (
+	NoIdentity  Identity = cGUF_IDENTITY_NONE        // none, and the order matters
+	Reorderable Identity = cGUF_IDENTITY_REORDERABLE // none, but axes go in any order
+	Zero        Identity = cGUF_IDENTITY_ZERO
+	One         Identity = cGUF_IDENTITY_ONE
+	MinusOne    Identity = cGUF_IDENTITY_MINUS_ONE
+	MinusInf    Identity = cGUF_IDENTITY_MINUS_INF
+)
+
+// Role is what a function does with an operand.
+type Role int32
+
+// Roles.
+const (
+	In    Role = cGUF_ROLE_IN
+	Out   Role = cGUF_ROLE_OUT
+	InOut Role = cGUF_ROLE_INOUT
+)
+
+// FunctionFlags says what a ufunc promises.
+type FunctionFlags uint32
+
+// Flags of functions.
+const (
+	InplaceSafe FunctionFlags = cGUF_FUNCTION_INPLACE_SAFE // may write the view that it reads
+	Commutative FunctionFlags = cGUF_FUNCTION_COMMUTATIVE
+	Associative FunctionFlags = cGUF_FUNCTION_ASSOCIATIVE
+	Fast        FunctionFlags = cGUF_FUNCTION_FAST       // compiled with contraction
+	Underflows  FunctionFlags = cGUF_FUNCTION_UNDERFLOWS // a tiny result is one that was rounded
+	Divides     FunctionFlags = cGUF_FUNCTION_DIVIDES    // the last input is a divisor
+	TakesNone   FunctionFlags = cGUF_FUNCTION_TAKES_NONE // the leaf of a reduction: of no element
+)
+
+// UfuncInfo describes a [Ufunc].
+type UfuncInfo struct {
+	Name          string // with the module's name and ':' for a module's
+	Signature     string // "" for an elementwise one
+	Rules         string
+	Doc           string
+	NIn, NOut     int
+	Loops         int
+	Identity      Identity
+	Flags         FunctionFlags
+	Roles         []Role // of NIn + NOut operands
+	Results       int    // of Reduce, for a reduction with a state; 0 for others
+	Merge, Finish string // its parts; "" where there is none
+}
+
+// Find finds a ufunc by name: "add", "module:name", or a module's short name while it is unique.
+// ErrNotFound, with the nearest name in its message.
+func Find(name string) (*Ufunc, error) { return (*Context)(nil).Find(name) }
+
+// Find is the function Find in a context of its own.
+func (c *Context) Find(name string) (*Ufunc, error) {
+	defer runtime.KeepAlive(c)
+	text := cString(name)
+	defer freeString(text)
+	var made C.guf_ufunc
+	if err := cUfuncFind(c.handle(), text, &made); err != nil {
+		return nil, err
+	}
+	return ownUfunc(made)
+}
+
+// MustFind is [Find] of a name that is known to be there; it panics otherwise.
+func MustFind(name string) *Ufunc {
+	u, err := Find(name)
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
+
+func ownUfunc(made C.guf_ufunc) (*Ufunc, error) {
+	u := new(Ufunc)
+	own(u, &u.ref, made, cUfuncRelease)
+	info, err := u.Info()
+	u.nin, u.nout = info.NIn, info.NOut
+	return u, err
+}
+
+func (u *Ufunc) handle() C.guf_ufunc {
+	if u == nil {
+		return nil
+	}
+	return u.ref.value()
+}
+
+// Names lists the full names of all ufuncs, sorted.
+func Names() ([]string, error) { return (*Context)(nil).Names() }
+
+// Names is the function Names of a context of its own.
+func (c *Context) Names() ([]string, error) {
+	defer runtime.KeepAlive(c)
+	var count C.uint32_t
+	if err := cUfuncCount(c.handle(), &count); err != nil {
+		return nil, err
+	}
+	var name [2 * (cGUF_MAX_NAME + 1)]C.char
+	found := make([]string, count)
+	for i := range found {
+		err := cUfuncNameAt(c.handle(), C.uint32_t(i), &name[0], C.uint64_t(len(name)))
+		if err != nil {
+			return nil, err
+		}
+		found[i] = C.GoString(&name[0])
+	}
+	return found, nil
+}
+
+// Info describes the ufunc.
+func (u *Ufunc) Info() (UfuncInfo, error) {
+	defer runtime.KeepAlive(u)
+	var info C.guf_ufunc_info
+	info.struct_size = C.sizeof_guf_ufunc_info
+	if err := cUfuncGetInfo(u.handle(), &info); err != nil {
+		return UfuncInfo{}, err
+	}
+	roles := make([]Role, int(info.nin+info.nout))
+	for i := range roles {
+		roles[i] = Role(info.roles[i])
+	}
+	return UfuncInfo{C.GoString(&info.name[0]), C.GoString(&info.signature[0]),
+		C.GoString(&info.rules[0]), C.GoString(&info.doc[0]), int(info.nin), int(info.nout),
+		int(info.nloops), Identity(info.identity), FunctionFlags(info.flags), roles,
+		int(info.nresults), C.GoString(&info.merge[0]), C.GoString(&info.finish[0])}, nil
+}
+
+// LoopTypes is the types of a loop, inputs first, in the order in which loops are tried. ErrIndex.
+func (u *Ufunc) LoopTypes(index int) ([]DType, error) {
+	defer runtime.KeepAlive(u)
+	var types [cGUF_MAX_OPERANDS]C.guf_dtype
+	err := cUfuncLoopTypes(u.handle(), C.uint32_t(index), C.int32_t(len(types)), &types[0])
+	if err != nil {
+		return nil, err
+	}
+	made := make([]DType, u.nin+u.nout)
+	for i := range made {
+		made[i] = DType(types[i])
+	}
+	return made, nil
+}
+
+// Clone is another reference to the same ufunc, to be closed on its own.
+func (u *Ufunc) Clone() (*Ufunc, error) {
+	defer runtime.KeepAlive(u)
+	if err := cUfuncRetain(u.handle()); err != nil {
+		return nil, err
+	}
+	return ownUfunc(u.handle())
+}
+
+// Close gives the reference back; a second time it does nothing. A registered name stays findable.
+func (u *Ufunc) Close() error {
+	if u == nil {
+		return nil
+	}
+	return u.ref.close()
+}
