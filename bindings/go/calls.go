@@ -96,10 +96,10 @@ func (u *Ufunc) Resolve(options *CallOptions, inputs ...Operand) (*Resolution, e
 }
 
 // ResolveOuter is Resolve for [Ufunc.Outer].
-func (u *Ufunc) ResolveOuter(options *CallOptions, a, b Operand) (*Resolution, error) {
+func (u *Ufunc) ResolveOuter(options *CallOptions, inputs ...Operand) (*Resolution, error) {
 	return u.resolveCall(func(c C.guf_ufunc, args *C.guf_call_args, r *C.guf_resolution) error {
 		return cResolveOuter(c, args, r)
-	}, u.results(), options, []Operand{a, b})
+	}, u.results(), options, inputs)
 }
 
 func (u *Ufunc) resolveCall(
@@ -146,10 +146,10 @@ func (u *Ufunc) Explain(options *CallOptions, inputs ...Operand) (string, error)
 }
 
 // ExplainOuter is Explain for [Ufunc.Outer].
-func (u *Ufunc) ExplainOuter(options *CallOptions, a, b Operand) (string, error) {
+func (u *Ufunc) ExplainOuter(options *CallOptions, inputs ...Operand) (string, error) {
 	return u.explainCall(func(c C.guf_ufunc, a *C.guf_call_args, t *C.char, n *C.uint64_t) error {
 		return cExplainOuter(c, a, t, n)
-	}, options, []Operand{a, b})
+	}, options, inputs)
 }
 
 func (u *Ufunc) explainCall(

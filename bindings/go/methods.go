@@ -203,10 +203,9 @@ func (u *Ufunc) Reduceat(options *AccumulateOptions, input, indices Operand) (*A
 		}, func(b *block) error { return cReduceat(u.handle(), &b.c.accumulate) }))
 }
 
-// Outer applies a binary ufunc to all pairs, as NumPy's ufunc.outer: the result has a's axes, then
-// b's. Options as of Call, without Axes, Axis and Dims.
-func (u *Ufunc) Outer(options *CallOptions, a, b Operand) ([]*AnyArray, error) {
-	inputs := []Operand{a, b}
+// Outer applies a binary ufunc to all pairs of its two inputs, as NumPy's ufunc.outer: the result
+// has the first one's axes, then the second's. Options as of Call, without Axes, Axis and Dims.
+func (u *Ufunc) Outer(options *CallOptions, inputs ...Operand) ([]*AnyArray, error) {
 	var made []*AnyArray
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
 		outputs := o.prepare(b, u.results(), inputs)

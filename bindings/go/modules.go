@@ -7,7 +7,8 @@ import "C"
 
 import "runtime"
 
-// Module is a file of kernels that gufcc compiled.
+// Module is a file of kernels that gufcc compiled. It stays loaded, and its names are found, until
+// it is closed: no collector ends it.
 type Module struct{ ref handle[C.guf_module] }
 
 // ModuleInfo describes a [Module].
@@ -41,7 +42,7 @@ func (c *Context) LoadModule(path string, dataOnly bool) (*Module, error) {
 
 func ownModule(made C.guf_module) *Module {
 	m := new(Module)
-	own(m, &m.ref, made, cModuleRelease)
+	m.ref.c, m.ref.release = made, cModuleRelease
 	return m
 }
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package npy reads and writes NumPy's files of arrays: version 1.0, C order, little-endian.
+package npy
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"gufunc"
+)
+
+const magic = "\x93NUMPY\x01\x00"
+
+var header = regexp.MustCompile(
+	`'descr': '([^']*)', 'fortran_order': False, 'shape': \(([^)]*)\)`)
+
+// ReadBytes reads a file's type, shape and elements.
+func ReadBytes(path string) (descr string, shape []int, data []byte, err error) {
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	if len(file) < 10 || string(file[:8]) != magic {
+		return "", nil, nil, fmt.Errorf("%s: no .npy file of version 1.0", path)
+	}
+	begin := 10 + int(binary.LittleEndian.Uint16(file[8:]))
+	if begin > len(file) {
+		return "", nil, nil, fmt.Errorf("%s: the file ends in its header", path)
+	}
+	found := header.FindStringSubmatch(string(file[10:begin]))
+	if found == nil {
+		return "", nil, nil, fmt.Errorf("%s: the header says something else", path)
+	}
+	shape = []int{}
+	for _, word := range strings.Split(found[2], ",") {
+		if word = strings.TrimSpace(word); word == "" {
+			continue
+		}
+		extent, err := strconv.Atoi(word)
+		if err != nil {
+			return "", nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+		shape = append(shape, extent)
+	}
+	return found[1], shape, file[begin:], nil
+}
+
+// WriteBytes writes a file with the header that NumPy writes.
+func WriteBytes(path, descr string, shape []int, data []byte) error {
+	extents := ""
+	for i, extent := range shape {
+		extents += strconv.Itoa(extent)
+		if i+1 < len(shape) {
+			extents += ", "
+		} else if len(shape) == 1 {
+			extents += ","
+		}
+	}
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, extents)
+	spaces := 63 - (len(magic)+2+len(head))%64
+	head += strings.Repeat(" ", spaces) + "\n"
+	file := binary.LittleEndian.AppendUint16([]byte(magic), uint16(len(head)))
+	return os.WriteFile(path, append(append(file, head...), data...), 0o644)
+}
+
+// Folder is where a program reads or writes its files.
+type Folder string
+
+// ErrType is a file whose elements are of another type than wanted.
+var ErrType = errors.New("elements of another type")
+
+// descrs is NumPy's spelling of a type in files.
+func descrOf[T gufunc.Element]() (string, error) {
+	info, err := gufunc.DTypeOf[T]().Info()
+	if err != nil {
+		return "", err
+	}
+	if info.ItemSize == 1 {
+		return "|" + map[byte]string{'b': "b1", 'i': "i1", 'u': "u1"}[info.Kind], nil
+	}
+	return "<" + info.ShortName, nil
+}
+
+// Read reads an array.
+func Read[T gufunc.Element](folder Folder, name string) (data []T, shape []int, err error) {
+	path := filepath.Join(string(folder), name+".npy")
+	descr, shape, bytes, err := ReadBytes(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if wanted, err := descrOf[T](); err != nil || descr != wanted {
+		return nil, nil, fmt.Errorf("%s: %s, wanted %s: %w", path, descr, wanted, ErrType)
+	}
+	size := int(unsafe.Sizeof(*new(T)))
+	data = make([]T, len(bytes)/size)
+	if len(data) > 0 {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), len(data)*size), bytes)
+	}
+	return data, shape, nil
+}
+
+// Write writes an array of this shape.
+func Write[T gufunc.Element](folder Folder, name string, data []T, shape ...int) error {
+	descr, err := descrOf[T]()
+	if err != nil {
+		return err
+	}
+	start := (*byte)(unsafe.Pointer(unsafe.SliceData(data)))
+	bytes := unsafe.Slice(start, len(data)*int(unsafe.Sizeof(*new(T))))
+	return WriteBytes(filepath.Join(string(folder), name+".npy"), descr, shape, bytes)
+}

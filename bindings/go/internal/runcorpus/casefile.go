@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// The files of the corpus as tests/conformance/corpus/README.md tells them.
+
+type group struct {
+	Format int               `json:"format"`
+	Group  string            `json:"group"`
+	NumPy  string            `json:"numpy"`
+	NBytes int               `json:"nbytes"`
+	Cases  []json.RawMessage `json:"cases"`
+}
+
+type testCase struct {
+	ID        string          `json:"id"`
+	Ufunc     string          `json:"ufunc"`
+	Method    string          `json:"method"`
+	Buffers   []buffer        `json:"buffers"`
+	Inputs    []operand       `json:"inputs"`
+	Outputs   []*operand      `json:"outputs"`
+	Where     *operand        `json:"where"`
+	Indices   []operand       `json:"indices"`
+	Initial   json.RawMessage `json:"initial"`
+	Axis      json.RawMessage `json:"axis"`
+	Axes      [][]number      `json:"axes"`
+	KeepDims  bool            `json:"keepdims"`
+	Dims      []dim           `json:"dims"`
+	Casting   string          `json:"casting"`
+	Order     string          `json:"order"`
+	DType     string          `json:"dtype"`
+	Signature []*string       `json:"signature"`
+	FPReport  bool            `json:"fp_report"`
+	FPFail    uint32          `json:"fp_fail"`
+	Expect    expectation     `json:"expect"`
+}
+
+type buffer struct {
+	At     int `json:"at"`
+	NBytes int `json:"nbytes"`
+	Shift  int `json:"shift"`
+}
+
+type operand struct {
+	Kind     string          `json:"kind"`
+	Buffer   int             `json:"buffer"`
+	Offset   int             `json:"offset"`
+	DType    string          `json:"dtype"`
+	Shape    []int           `json:"shape"`
+	Strides  []int           `json:"strides"`
+	Swapped  bool            `json:"swapped"`
+	ReadOnly bool            `json:"read_only"`
+	Bytes    string          `json:"bytes"`
+	Value    string          `json:"value"`
+	Bits     json.RawMessage `json:"bits"`
+}
+
+type expectation struct {
+	Status  string   `json:"status"`
+	Message string   `json:"message"`
+	Written bool     `json:"written"`
+	Results []result `json:"results"`
+	Events  *uint32  `json:"events"`
+	Inouts  []int    `json:"inouts"`
+}
+
+type result struct {
+	DType   string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	At      int    `json:"at"`
+	NBytes  int    `json:"nbytes"`
+	ULP     int64  `json:"ulp"`
+	Strides []int  `json:"strides"`
+	Defined *int   `json:"defined"`
+}
+
+// number is an integer that stands as a string when it is large.
+type number int
+
+func (n *number) UnmarshalJSON(text []byte) error {
+	word := string(text)
+	if unquoted, err := strconv.Unquote(word); err == nil {
+		word = unquoted
+	}
+	value, err := strconv.ParseInt(word, 10, 64)
+	*n = number(value)
+	return err
+}
+
+func ints(numbers []number) []int {
+	made := make([]int, len(numbers))
+	for i, value := range numbers {
+		made[i] = int(value)
+	}
+	return made
+}
+
+// dim is a pair of a name and a size.
+type dim struct {
+	name string
+	size number
+}
+
+func (d *dim) UnmarshalJSON(text []byte) error {
+	var pair []json.RawMessage
+	if err := json.Unmarshal(text, &pair); err != nil {
+		return err
+	}
+	if len(pair) != 2 {
+		return fmt.Errorf("%d parts of a dimension", len(pair))
+	}
+	if err := json.Unmarshal(pair[0], &d.name); err != nil {
+		return err
+	}
+	return d.size.UnmarshalJSON(pair[1])
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"gufunc"
+)
+
+// form is that of a real element.
+type form struct {
+	size                int
+	magnitude, infinity uint64 // bits: all but the sign; those of infinity
+	eps                 float64
+}
+
+var (
+	float16  = &form{2, 0x7fff, 0x7c00, 0x1p-10}
+	bfloat16 = &form{2, 0x7fff, 0x7f80, 0x1p-7}
+	float32s = &form{4, 0x7fffffff, 0x7f800000, 0x1p-23}
+	float64s = &form{8, math.MaxInt64, 0x7ff0000000000000, 0x1p-52}
+)
+
+func formOf(info gufunc.DTypeInfo) *form {
+	part := info.ItemSize
+	switch info.Kind {
+	case 'E':
+		return bfloat16
+	case 'c':
+		part /= 2
+	case 'f':
+	default:
+		return nil
+	}
+	return map[int]*form{2: float16, 4: float32s, 8: float64s}[part]
+}
+
+func (f *form) bits(element []byte) uint64 {
+	var wide [8]byte
+	copy(wide[:f.size], element)
+	return binary.LittleEndian.Uint64(wide[:])
+}
+
+func (f *form) nan(bits uint64) bool { return bits&f.magnitude > f.infinity }
+
+// rank is where a number stands among all of its type: 0 and -0 are one.
+func (f *form) rank(bits uint64) int64 {
+	if bits == bits&f.magnitude {
+		return int64(bits)
+	}
+	return -int64(bits & f.magnitude)
+}
+
+func (f *form) value(bits uint64) float64 {
+	if f.size == 8 {
+		return math.Float64frombits(bits)
+	}
+	return float64(math.Float32frombits(uint32(bits)))
+}
+
+func (f *form) right(found, wanted uint64, ulp int64) bool {
+	if f.nan(found) && f.nan(wanted) {
+		return true
+	}
+	if ulp == 0 {
+		return found == wanted
+	}
+	if f.nan(found) || f.nan(wanted) {
+		return false
+	}
+	a, b := f.rank(found), f.rank(wanted)
+	return uint64(max(a, b))-uint64(min(a, b)) <= uint64(ulp)
+}
+
+// complexRight compares part by part, in steps of the larger one's last place.
+func (f *form) complexRight(found, wanted []byte, ulp int64) bool {
+	largest, limit := 0.0, 0.0
+	for k := range 2 {
+		// A NaN is no part to measure by.
+		if part := math.Abs(f.value(f.bits(wanted[k*f.size:]))); part > largest {
+			largest = part
+		}
+	}
+	if largest > 0 && !math.IsInf(largest, 0) {
+		_, exponent := math.Frexp(largest)
+		limit = float64(ulp) * f.eps * math.Ldexp(1, exponent-1)
+	}
+	for k := range 2 {
+		a, b := f.bits(found[k*f.size:]), f.bits(wanted[k*f.size:])
+		if f.right(a, b, 0) || ulp > 0 && f.value(a) == f.value(b) {
+			continue
+		}
+		if ulp == 0 || !(math.Abs(f.value(a)-f.value(b)) <= limit) {
+			return false
+		}
+	}
+	return true
+}
+
+// elementsRight tells of the first element, in C order, that is wrong.
+func (g *given) elementsRight(wanted *result, dtype gufunc.DType, found []byte) error {
+	info, err := dtype.Info()
+	if err != nil {
+		return err
+	}
+	size := info.ItemSize
+	all := g.bytesAt(wanted.At, len(found))
+	count := len(found) / size
+	var defined []byte
+	if wanted.Defined != nil {
+		defined = g.bytesAt(*wanted.Defined, count)
+	}
+	if all == nil || len(found) != wanted.NBytes || wanted.Defined != nil && defined == nil {
+		return fmt.Errorf("%d bytes, wanted %d", len(found), wanted.NBytes)
+	}
+	f := formOf(info)
+	for k := range count {
+		if defined != nil && defined[k] == 0 {
+			continue
+		}
+		a, b := found[k*size:(k+1)*size], all[k*size:(k+1)*size]
+		var right bool
+		switch {
+		case f == nil:
+			right = bytes.Equal(a, b)
+		case info.Kind == 'c':
+			right = f.complexRight(a, b, wanted.ULP)
+		default:
+			right = f.right(f.bits(a), f.bits(b), wanted.ULP)
+		}
+		if !right {
+			return fmt.Errorf("element %d: %x, wanted %x (%s, %d ULP)", k, a, b, info.Name,
+				wanted.ULP)
+		}
+	}
+	return nil
+}

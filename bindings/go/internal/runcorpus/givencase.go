@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"gufunc"
+)
+
+// given is a case with its operands made.
+type given struct {
+	testCase
+	blob     []byte
+	memory   [][]byte
+	inputs   []gufunc.Operand
+	outputs  []gufunc.Operand // nil: none is given
+	indices  []gufunc.Operand
+	where    gufunc.Operand
+	initial  gufunc.Operand
+	axis     []int // nil: not given
+	allAxes  bool
+	options  gufunc.CallOptions
+	events   *gufunc.Events
+	closing  []*gufunc.AnyArray
+	problems error
+}
+
+func (g *given) close() {
+	for _, array := range g.closing {
+		array.Close()
+	}
+}
+
+// bytesAt is a part of the group's bytes, nil where it has not so many.
+func (g *given) bytesAt(at, count int) []byte {
+	if at < 0 || count < 0 || at+count > len(g.blob) {
+		return nil
+	}
+	return g.blob[at : at+count : at+count]
+}
+
+func (g *given) fillBuffers() error {
+	for i, b := range g.Buffers {
+		from := g.bytesAt(b.At, b.NBytes)
+		if from == nil || b.Shift < 0 || b.Shift > 1 {
+			return fmt.Errorf("buffer %d", i)
+		}
+		room := make([]byte, b.NBytes+32)
+		start := b.Shift + int(-uintptr(unsafe.Pointer(&room[0]))&15)
+		g.memory = append(g.memory, room[start:start+b.NBytes:start+b.NBytes])
+		copy(g.memory[i], from)
+	}
+	return nil
+}
+
+func (g *given) make(o *operand) (gufunc.Operand, error) {
+	switch o.Kind {
+	case "array":
+		dtype, err := gufunc.ParseDType(o.DType)
+		if err != nil || o.Buffer >= len(g.memory) {
+			return nil, fmt.Errorf("buffer %d, %w", o.Buffer, err)
+		}
+		array, err := gufunc.OfBytes(g.memory[o.Buffer], o.Offset, gufunc.Memory{DType: dtype,
+			Shape: o.Shape, Strides: o.Strides, ReadOnly: o.ReadOnly, Swapped: o.Swapped})
+		if err != nil {
+			return nil, err
+		}
+		g.closing = append(g.closing, array)
+		return array, nil
+	case "scalar":
+		dtype, err := gufunc.ParseDType(o.DType)
+		if err != nil {
+			return nil, err
+		}
+		bytes, err := hex.DecodeString(o.Bytes)
+		return gufunc.ScalarOf(dtype, bytes), err
+	case "weak_int":
+		value, ok := new(big.Int).SetString(o.Value, 10)
+		if !ok {
+			return nil, fmt.Errorf("weak_int %q", o.Value)
+		}
+		return gufunc.BigInt(value), nil
+	case "weak_float":
+		var word string
+		err := json.Unmarshal(o.Bits, &word)
+		value, failed := float(word, err)
+		return gufunc.Float(value), failed
+	case "weak_complex":
+		var words [2]string
+		err := json.Unmarshal(o.Bits, &words)
+		re, err := float(words[0], err)
+		im, err := float(words[1], err)
+		return gufunc.Complex(complex(re, im)), err
+	}
+	return nil, fmt.Errorf("an operand of kind %q", o.Kind)
+}
+
+func float(word string, err error) (float64, error) {
+	if err != nil {
+		return 0, err
+	}
+	bits, err := strconv.ParseUint(word, 16, 64)
+	return math.Float64frombits(bits), err
+}
+
+func (g *given) makeAll(list []operand) (made []gufunc.Operand, err error) {
+	for i := range list {
+		one, err := g.make(&list[i])
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, one)
+	}
+	return made, nil
+}
+
+func (g *given) makeOperands() (err error) {
+	if g.inputs, err = g.makeAll(g.Inputs); err != nil {
+		return err
+	}
+	if g.indices, err = g.makeAll(g.Indices); err != nil {
+		return err
+	}
+	for _, o := range g.Outputs {
+		var made gufunc.Operand
+		if o != nil {
+			if made, err = g.make(o); err != nil {
+				return err
+			}
+		}
+		g.outputs = append(g.outputs, made)
+	}
+	if g.Where != nil {
+		if g.where, err = g.make(g.Where); err != nil {
+			return err
+		}
+	}
+	if string(g.Initial) == `"none"` {
+		g.initial = gufunc.None()
+	} else if g.Initial != nil {
+		var o operand
+		if err := json.Unmarshal(g.Initial, &o); err != nil {
+			return err
+		}
+		g.initial, err = g.make(&o)
+	}
+	return err
+}
+
+func (g *given) makeAxis() error {
+	if g.Axis == nil {
+		return nil
+	}
+	if string(g.Axis) == `"all"` {
+		g.allAxes = true
+		return nil
+	}
+	var one number
+	if json.Unmarshal(g.Axis, &one) == nil {
+		g.axis = []int{int(one)}
+		return nil
+	}
+	var list []number
+	err := json.Unmarshal(g.Axis, &list)
+	g.axis = ints(list)
+	return err
+}
+
+// place is where a word stands in a list, which begins with "" for "not given".
+func place[T ~int32](word string, words []string) (T, error) {
+	found := slices.Index(words, word)
+	if found < 0 {
+		return 0, fmt.Errorf("%q is none of %q", word, words)
+	}
+	return T(found), nil
+}
+
+func parsed(spelling string) (gufunc.DType, error) {
+	if spelling == "" {
+		return 0, nil
+	}
+	return gufunc.ParseDType(spelling)
+}
+
+func (g *given) makeOptions(d gufunc.Device) (err error) {
+	o := &g.options
+	o.Device, o.Out, o.Where, o.KeepDims = d, g.outputs, g.where, g.KeepDims
+	castings := []string{"", "no", "equiv", "safe", "same_kind", "unsafe"}
+	if o.Casting, err = place[gufunc.Casting](g.Casting, castings); err != nil {
+		return err
+	}
+	orders := []string{"K", "C", "F", "A"}
+	if g.Order != "" {
+		if o.Order, err = place[gufunc.Order](g.Order, orders); err != nil {
+			return err
+		}
+	}
+	if o.DType, err = parsed(g.DType); err != nil {
+		return err
+	}
+	for _, spelling := range g.Signature {
+		dtype := gufunc.DType(0)
+		if spelling != nil {
+			if dtype, err = parsed(*spelling); err != nil {
+				return err
+			}
+		}
+		o.Signature = append(o.Signature, dtype)
+	}
+	if g.Axes != nil {
+		o.Axes = [][]int{}
+		for _, list := range g.Axes {
+			o.Axes = append(o.Axes, ints(list))
+		}
+	}
+	if g.axis != nil && g.Method == "call" {
+		o.Axis = gufunc.Axis(g.axis[0])
+	}
+	for _, d := range g.Dims {
+		o.Dims = append(o.Dims, gufunc.Dim{Name: d.name, Size: int(d.size)})
+	}
+	o.Fail = gufunc.FPEvent(g.FPFail)
+	if g.FPReport {
+		g.events = gufunc.NewEvents()
+		o.Events, o.Report = g.events, gufunc.AllEvents
+	}
+	return nil
+}
