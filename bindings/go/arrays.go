@@ -74,6 +74,9 @@ func AllocAny(d Device, dtype DType, options *AllocOptions, shape ...int) (*AnyA
 	if options != nil {
 		chosen = *options
 	}
+	if chosen.Order == KeepOrder {
+		chosen.Order = COrder
+	}
 	if chosen.Strides != nil && len(chosen.Strides) != len(shape) {
 		return nil, &Error{ErrShape, "as many strides as extents are wanted", -1, -1, 0}
 	}

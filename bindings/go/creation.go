@@ -48,9 +48,13 @@ func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
 	given := C.guf_ufunc_desc{struct_size: C.sizeof_guf_ufunc_desc, nin: C.int32_t(desc.NIn),
 		nout: C.int32_t(desc.NOut), identity: C.int32_t(desc.Identity),
 		flags: C.uint32_t(desc.Flags), nroles: C.int32_t(len(desc.Roles))}
-	roles := taken[C.int32_t](b, len(desc.Roles)+1)
-	for i, role := range desc.Roles {
-		roles[i] = C.int32_t(role)
+	var roles *C.int32_t
+	if len(desc.Roles) > 0 {
+		list := taken[C.int32_t](b, len(desc.Roles))
+		for i, role := range desc.Roles {
+			list[i] = C.int32_t(role)
+		}
+		roles = &list[0]
 	}
 	user := cgo.Handle(0)
 	if desc.CoreDims != nil {
@@ -58,7 +62,7 @@ func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
 	}
 	var made C.guf_ufunc
 	err := failure(C.gufgo_create(c.handle(), given, b.text(desc.Name), optional(desc.Signature),
-		optional(desc.Rules), optional(desc.Doc), &roles[0], C.uintptr_t(user), &made))
+		optional(desc.Rules), optional(desc.Doc), roles, C.uintptr_t(user), &made))
 	if err != nil {
 		if user != 0 {
 			user.Delete()

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 module gufunc
 
-go 1.24
+go 1.24.0

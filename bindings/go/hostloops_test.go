@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gufunc_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"gufunc"
+)
+
+func TestElementwiseFunctionsOfGo(t *testing.T) {
+	own := must(gufunc.NewContext())(t)
+	defer own.Close()
+	u := must(own.Create(gufunc.UfuncDesc{Name: "hypotenuse", NIn: 2, NOut: 1, Doc: "of two sides",
+		Flags: gufunc.Commutative}))(t)
+	check(t, gufunc.AddFunc2(u, func(a, b int32) int32 { return a*a + b*b }))
+	check(t, gufunc.AddFunc2(u, func(a, b float64) float64 { return a*a + b*b }))
+	err := gufunc.AddFunc2(u, func(a, b int32) int32 { return 0 })
+	wantStatus(t, err, gufunc.ErrExists)
+	a := must(gufunc.Of([]int32{1, 2, 3, 4}, 2, 2))(t)
+	turned := must(a.Transpose())(t)
+	got := must(gufunc.Call[int32](u, nil, turned, gufunc.Int(1)))(t)
+	equal(t, must(got.Values())(t), []int32{2, 10, 5, 17})
+	large := must(gufunc.Full(gufunc.Device{}, 2.0, 300, 700))(t)
+	squares := must(gufunc.Call[float64](u, &gufunc.CallOptions{Threads: 4}, large, large))(t)
+	for _, value := range must(squares.Data())(t) {
+		if value != 8 {
+			t.Fatal(value)
+		}
+	}
+	squares.KeepAlive()
+	one := must(own.Create(gufunc.UfuncDesc{Name: "half", NIn: 1, NOut: 1}))(t)
+	check(t, gufunc.AddFunc1(one, func(a gufunc.Float16) float32 { return a.Float32() / 2 }))
+	halves := must(gufunc.Of([]gufunc.Float16{gufunc.NewFloat16(3), gufunc.NewFloat16(-1)}))(t)
+	equal(t, must(must(gufunc.Call[float32](one, nil, halves))(t).Values())(t), []float32{1.5, -.5})
+	three := must(own.Create(gufunc.UfuncDesc{Name: "choose", NIn: 3, NOut: 1}))(t)
+	check(t, gufunc.AddFunc3(three, func(first bool, a, b complex64) complex64 {
+		if first {
+			return a
+		}
+		return b
+	}))
+	flags := must(gufunc.Of([]bool{true, false}))(t)
+	c := must(gufunc.Of([]complex64{1i, 2i}))(t)
+	d := must(gufunc.Of([]complex64{3, 4}))(t)
+	equal(t, must(must(gufunc.Call[complex64](three, nil, flags, c, d))(t).Values())(t),
+		[]complex64{1i, 4})
+}
+
+// rowSums is a loop of (n)->() over float64.
+func rowSums(l *gufunc.LoopArgs) error {
+	for i := range l.Items() {
+		sum := 0.0
+		for k := range l.Dim(1) {
+			sum += *gufunc.Item[float64](l, 0, i, k*l.Step(2))
+		}
+		*gufunc.Item[float64](l, 1, i, 0) = sum
+	}
+	return nil
+}
+
+func TestGeneralizedLoopsAndCoreDims(t *testing.T) {
+	own := must(gufunc.NewContext())(t)
+	defer own.Close()
+	u := must(own.Create(gufunc.UfuncDesc{Name: "rows", Signature: "(n)->()",
+		CoreDims: func(sizes []int) error {
+			switch sizes[0] {
+			case 5:
+				return fmt.Errorf("five is refused")
+			case 6:
+				return &gufunc.Error{Status: gufunc.ErrShape, Message: "six is refused"}
+			case 7:
+				panic("seven")
+			}
+			return nil
+		}}))(t)
+	f8 := gufunc.Float64
+	check(t, u.AddLoop([]gufunc.DType{f8, f8}, 0, rowSums))
+	m := must(gufunc.Of([]float64{1, 2, 3, 4, 5, 6}, 2, 3))(t)
+	equal(t, must(must(gufunc.Call[float64](u, nil, m))(t).Values())(t), []float64{6, 15})
+	columns := gufunc.CallOptions{Axes: [][]int{{0}, {}}}
+	equal(t, must(must(gufunc.Call[float64](u, &columns, m))(t).Values())(t), []float64{5, 7, 9})
+	for n, wanted := range map[int]struct {
+		status gufunc.Status
+		text   string
+	}{5: {gufunc.ErrLoop, "five is refused"}, 6: {gufunc.ErrShape, "six is refused"},
+		7: {gufunc.ErrLoop, "panic: seven"}} {
+		_, err := u.Call(nil, must(gufunc.Alloc[float64](gufunc.Device{}, n))(t))
+		if failed := wantStatus(t, err, wanted.status); failed.Message != wanted.text {
+			t.Fatal(failed)
+		}
+	}
+	_, err := own.Create(gufunc.UfuncDesc{Name: "wrong", Signature: "(n->()"})
+	wantStatus(t, err, gufunc.ErrSignature)
+	inout := must(own.Create(gufunc.UfuncDesc{Name: "increase", Signature: "(n)",
+		Roles: []gufunc.Role{gufunc.InOut}}))(t)
+	check(t, inout.AddLoop([]gufunc.DType{f8}, 0, func(l *gufunc.LoopArgs) error {
+		for i := range l.Items() {
+			for k := range l.Dim(1) {
+				*gufunc.Item[float64](l, 0, i, k*l.Step(1))++
+			}
+		}
+		return nil
+	}))
+	data := []float64{1, 2, 3}
+	must(inout.Call(nil, must(gufunc.Of(data))(t)))(t)
+	equal(t, data, []float64{2, 3, 4})
+}
+
+func TestLoopsThatFail(t *testing.T) {
+	own := must(gufunc.NewContext())(t)
+	defer own.Close()
+	f8 := gufunc.Float64
+	for i, wanted := range []struct {
+		status gufunc.Status
+		loop   gufunc.Loop
+	}{
+		{gufunc.ErrLoop, func(*gufunc.LoopArgs) error { return errors.New("of the program") }},
+		{gufunc.ErrValue, func(*gufunc.LoopArgs) error { return gufunc.ErrValue }},
+		{gufunc.ErrIndex, func(*gufunc.LoopArgs) error {
+			return fmt.Errorf("inside: %w", &gufunc.Error{Status: gufunc.ErrIndex})
+		}},
+		{gufunc.ErrLoop, func(*gufunc.LoopArgs) error { panic("in a loop") }},
+	} {
+		name := fmt.Sprint("fails", i)
+		u := must(own.Create(gufunc.UfuncDesc{Name: name, NIn: 1, NOut: 1}))(t)
+		check(t, u.AddLoop([]gufunc.DType{f8, f8}, 0, wanted.loop))
+		_, err := u.Call(nil, gufunc.Scalar(1.0))
+		wantStatus(t, err, wanted.status)
+	}
+}
+
+// What a ufunc's loops refer to goes with the ufunc.
+func TestLoopsAreLetGo(t *testing.T) {
+	var collected atomic.Bool
+	func() {
+		own := must(gufunc.NewContext())(t)
+		u := must(own.Create(gufunc.UfuncDesc{Name: "kept", NIn: 1, NOut: 1}))(t)
+		big := new([1 << 16]float64)
+		runtime.AddCleanup(big, func(int) { collected.Store(true) }, 0)
+		check(t, gufunc.AddFunc1(u, func(a float64) float64 { return a + big[0] }))
+		must(u.Call(nil, gufunc.Scalar(1.0)))(t)
+		check(t, u.Close())
+		check(t, own.Close())
+	}()
+	for range 50 {
+		must(gufunc.Poll(0))(t)
+		runtime.GC()
+		if collected.Load() {
+			return
+		}
+	}
+	t.Fatal("the loop's function is never collected")
+}
+
+type extreme struct {
+	Value float64
+	Index int64
+}
+
+// The greatest element and where it is: a state of a record, in Go throughout.
+func TestReductionsWithAState(t *testing.T) {
+	own := must(gufunc.NewContext())(t)
+	defer own.Close()
+	size := int(unsafe.Sizeof(extreme{}))
+	state := must(gufunc.RegisterRecord("go_extreme", size, 8))(t)
+	_, err := gufunc.RegisterRecord("go_extreme", 2*size, 8)
+	wantStatus(t, err, gufunc.ErrExists)
+	leaf := must(own.Create(gufunc.UfuncDesc{Name: "argmax", Signature: "(n),()->()"}))(t)
+	check(t, leaf.AddLoop([]gufunc.DType{gufunc.Float64, gufunc.Int64, state}, gufunc.AnyThread,
+		func(l *gufunc.LoopArgs) error {
+			for i := range l.Items() {
+				most := extreme{*gufunc.Item[float64](l, 0, i, 0), *gufunc.Item[int64](l, 1, i, 0)}
+				for k := range l.Dim(1) {
+					value := *gufunc.Item[float64](l, 0, i, k*l.Step(3))
+					if value > most.Value {
+						most = extreme{value, *gufunc.Item[int64](l, 1, i, 0) + int64(k)}
+					}
+				}
+				*gufunc.Item[extreme](l, 2, i, 0) = most
+			}
+			return nil
+		}))
+	merge := must(own.Create(gufunc.UfuncDesc{Name: "argmax_merge", NIn: 2, NOut: 1}))(t)
+	check(t, merge.AddLoop([]gufunc.DType{state, state, state}, gufunc.AnyThread,
+		func(l *gufunc.LoopArgs) error {
+			for i := range l.Items() {
+				a, b := *gufunc.Item[extreme](l, 0, i, 0), *gufunc.Item[extreme](l, 1, i, 0)
+				if b.Value > a.Value {
+					a = b
+				}
+				*gufunc.Item[extreme](l, 2, i, 0) = a
+			}
+			return nil
+		}))
+	finish := must(own.Create(gufunc.UfuncDesc{Name: "argmax_finish", NIn: 1, NOut: 2}))(t)
+	check(t, finish.AddLoop([]gufunc.DType{state, gufunc.Float64, gufunc.Int64}, gufunc.AnyThread,
+		func(l *gufunc.LoopArgs) error {
+			for i := range l.Items() {
+				most := *gufunc.Item[extreme](l, 0, i, 0)
+				*gufunc.Item[float64](l, 1, i, 0) = most.Value
+				*gufunc.Item[int64](l, 2, i, 0) = most.Index
+			}
+			return nil
+		}))
+	check(t, leaf.SetReduction(merge, finish))
+	wantStatus(t, leaf.SetReduction(merge, finish), gufunc.ErrExists)
+	data := make([]float64, 3*1000)
+	data[700], data[1999], data[2000] = 5, 6, 7
+	a := must(gufunc.Of(data, 3, 1000))(t)
+	found := must(leaf.ReduceState(&gufunc.ReduceOptions{Axes: []int{1}}, a))(t)
+	values, places := must(gufunc.As[float64](found[0]))(t), must(gufunc.As[int64](found[1]))(t)
+	equal(t, must(values.Values())(t), []float64{5, 6, 7})
+	equal(t, must(places.Values())(t), []int64{700, 999, 0})
+
+	records := []extreme{{1, 2}, {3, 4}}
+	both := must(gufunc.OfRecords(state, records))(t)
+	merged := must(merge.Call(nil, both, must(both.Slice(gufunc.All().By(-1)))(t)))(t)
+	equal(t, must(gufunc.Records[extreme](merged[0]))(t), []extreme{{3, 4}, {3, 4}})
+	runtime.KeepAlive(merged)
+	_, err = gufunc.Records[float64](merged[0])
+	wantStatus(t, err, gufunc.ErrDType)
+}

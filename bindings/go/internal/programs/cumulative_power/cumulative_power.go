@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Cumulative_power: a gufunc that writes its input, with an output of its own, and along an axis.
+package main
+
+import (
+	"gufunc"
+	p "gufunc/internal/program"
+)
+
+func main() {
+	s := p.Start("cumulative_power")
+	rows, _ := p.Read[float32](s, "cumulative_power_rows")
+	columns, _ := p.Read[float64](s, "cumulative_power_columns")
+	u := p.Must(gufunc.Find("cumulative_power"))
+
+	// The output is written first: the call in place changes the rows.
+	reversed := p.Must(gufunc.Full[float32](gufunc.Device{}, 0, rows.Shape()...))
+	fromTheEnd := p.Must(reversed.Slice(gufunc.All(), gufunc.All().By(-1)))
+	p.Must(u.Call(&gufunc.CallOptions{Device: s.Device, Out: []gufunc.Operand{fromTheEnd}}, rows))
+	p.Write(s, "cumulative_power_reversed", reversed)
+
+	p.Must(u.Call(&gufunc.CallOptions{Device: s.Device}, rows))
+	p.Write(s, "cumulative_power_rows", rows)
+
+	p.Must(u.Call(&gufunc.CallOptions{Device: s.Device, Axis: gufunc.Axis(0)}, columns))
+	p.Write(s, "cumulative_power_columns", columns)
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gufunc_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gufunc"
+)
+
+// residentMiB is what the process has in memory.
+func residentMiB(t *testing.T) float64 {
+	text := must(os.ReadFile("/proc/self/statm"))(t)
+	var all, resident int
+	if _, err := fmt.Fscan(bytes.NewReader(text), &all, &resident); err != nil {
+		t.Fatal(err)
+	}
+	return float64(resident*os.Getpagesize()) / (1 << 20)
+}
+
+// flat runs cycle 10^6 times and wants the memory that the process has to stay, once it is warm.
+func flat(t *testing.T, cycle func()) {
+	cycles := 1_000_000
+	if testing.Short() {
+		cycles = 20_000
+	}
+	run := func(count int) {
+		for range count {
+			cycle()
+		}
+		runtime.GC()
+	}
+	run(cycles / 5)
+	before := residentMiB(t)
+	run(cycles)
+	if grown := residentMiB(t) - before; grown > 24 {
+		t.Fatalf("%.1f MiB more after %d cycles", grown, cycles)
+	}
+}
+
+func TestClosedArraysLeaveNothing(t *testing.T) {
+	cpu := must(gufunc.FindDevice("cpu"))(t)
+	flat(t, func() {
+		a, err := gufunc.Alloc[float64](cpu, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Close()
+	})
+}
+
+func TestDroppedArraysLeaveNothing(t *testing.T) {
+	cpu := must(gufunc.FindDevice("cpu"))(t)
+	flat(t, func() {
+		if _, err := gufunc.Alloc[float64](cpu, 64); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestOtherObjectsLeaveNothing(t *testing.T) {
+	cpu := must(gufunc.FindDevice("cpu"))(t)
+	data := make([]float64, 8)
+	add := gufunc.MustFind("add")
+	whole := must(gufunc.Of(data))(t)
+	round := 0
+	flat(t, func() {
+		wrapped, err := gufunc.Of(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view, err := wrapped.Slice(gufunc.From(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		view.Close()
+		wrapped.Close()
+		if round++; round%64 != 0 {
+			return
+		}
+		event, err1 := cpu.NewEvent()
+		plan, err2 := add.NewPlan(&gufunc.CallOptions{Out: []gufunc.Operand{whole}}, whole, whole)
+		own, err3 := gufunc.NewContext()
+		found, err4 := own.Find("add")
+		if err := errors.Join(err1, err2, err3, err4); err != nil {
+			t.Fatal(err)
+		}
+		_, failed := add.Call(&gufunc.CallOptions{Axis: gufunc.Axis(0)}, whole, whole)
+		if failed == nil {
+			t.Fatal("axis without core dimensions")
+		}
+		event.Close()
+		plan.Close()
+		found.Close()
+		own.Close()
+	})
+}
+
+// Nothing closes these: only the collector gives memory back, from its own goroutine, while calls
+// go on. The device has room for a few of them at a time.
+func TestCollectorReleasesDeviceMemory(t *testing.T) {
+	for _, d := range devices(t) {
+		if _, err := d.Memory(); errors.Is(err, gufunc.ErrUnsupported) {
+			continue
+		}
+		check(t, d.LimitMemory(64<<20))
+		for range 200 {
+			a := must(gufunc.Alloc[float32](d, 1<<20))(t)
+			check(t, a.Fill(gufunc.Float(1), nil))
+		}
+		check(t, d.LimitMemory(gufunc.NoLimit))
+		if memory := must(d.Memory())(t); memory.Live > 64<<20 {
+			t.Fatalf("%v holds %d bytes", d, memory.Live)
+		}
+	}
+}
+
+func TestReleaseFromAnyGoroutine(t *testing.T) {
+	add := gufunc.MustFind("add")
+	var group sync.WaitGroup
+	arrays := make(chan *gufunc.Array[float64], 64)
+	for range 4 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for a := range arrays {
+				a.Close()
+			}
+		}()
+	}
+	ones := must(gufunc.Of([]float64{1, 1, 1, 1}))(t)
+	for i := range 5000 {
+		sum := must(gufunc.Call[float64](add, nil, ones, ones))(t)
+		if i%2 == 0 {
+			arrays <- sum // the others are the collector's
+		}
+		if i%500 == 0 {
+			runtime.GC()
+		}
+	}
+	close(arrays)
+	group.Wait()
+}
+
+// Each goroutine fails in its own way; a message of another one's call would show.
+func TestMessagesBelongToTheirCalls(t *testing.T) {
+	const goroutines, calls = 8, 12_500
+	add := gufunc.MustFind("add")
+	var wrong atomic.Int64
+	var group sync.WaitGroup
+	for g := range goroutines {
+		mine := must(gufunc.Alloc[float64](gufunc.Device{}, 100+g))(t)
+		other := must(gufunc.Alloc[float64](gufunc.Device{}, 200+g))(t)
+		want := fmt.Sprintf("(%d,) (%d,)", 100+g, 200+g)
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for i := range calls {
+				_, err := add.Call(nil, mine, other)
+				if !errors.Is(err, gufunc.ErrShape) || !strings.Contains(err.Error(), want) {
+					wrong.Add(1)
+				}
+				if i%64 == g {
+					runtime.Gosched()
+				}
+			}
+		}()
+	}
+	group.Wait()
+	if wrong.Load() != 0 {
+		t.Fatalf("%d of %d messages are wrong", wrong.Load(), goroutines*calls)
+	}
+}
+
+// The slice is kept while an array sees it, and let go behind the last one.
+func TestWrappedSlicesAreKeptAndLetGo(t *testing.T) {
+	var collected atomic.Bool
+	view := func() *gufunc.Array[float64] {
+		data := make([]float64, 1000)
+		data[999] = 7
+		runtime.AddCleanup(&data[0], func(int) { collected.Store(true) }, 0)
+		whole := must(gufunc.Of(data))(t)
+		view := must(whole.Slice(gufunc.From(999)))(t)
+		check(t, whole.Close())
+		return view
+	}()
+	for range 3 {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	if collected.Load() {
+		t.Fatal("the slice was collected under an array")
+	}
+	equal(t, must(view.Values())(t), []float64{7})
+	check(t, view.Close())
+	for range 100 {
+		must(gufunc.Poll(0))(t)
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+		if collected.Load() {
+			return
+		}
+	}
+	t.Fatal("the slice is never collected")
+}
+
+func TestForeignMemoryIsReleasedOnce(t *testing.T) {
+	var released atomic.Int64
+	data := must(gufunc.Alloc[int32](gufunc.Device{}, 4))(t)
+	info := must(data.Info())(t)
+	a := must(gufunc.OfAddress(info.Address, gufunc.Memory{DType: gufunc.Int32, Shape: []int{4}},
+		func() { released.Add(1) }))(t)
+	check(t, a.Fill(gufunc.Int(3), nil))
+	equal(t, must(data.Values())(t), []int32{3, 3, 3, 3})
+	check(t, a.Close())
+	check(t, a.Close())
+	for range 100 {
+		must(gufunc.Poll(0))(t)
+		time.Sleep(time.Millisecond)
+	}
+	if released.Load() != 1 {
+		t.Fatalf("released %d times", released.Load())
+	}
+	data.Close()
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gufunc_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"gufunc"
+)
+
+func TestStreamsAndEvents(t *testing.T) {
+	background := context.Background()
+	add := gufunc.MustFind("add")
+	for _, d := range devices(t) {
+		s := must(d.NewStream())(t)
+		if got := must(s.Device())(t); got != d {
+			t.Fatalf("%v, wanted %v", got, d)
+		}
+		a := must(must(gufunc.Of([]float32{1, 2, 3}))(t).ToDevice(d, s))(t)
+		e := must(d.NewEvent())(t)
+		if !must(e.Query())(t) {
+			t.Fatal("an event that was not recorded is not complete")
+		}
+		other := must(d.NewStream())(t)
+		check(t, e.Record(s))
+		check(t, other.WaitEvent(e))
+		b := must(gufunc.Call[float32](add, &gufunc.CallOptions{Stream: other}, a, a))(t)
+		check(t, e.Record(other))
+		check(t, e.Wait(background))
+		check(t, other.Synchronize(background))
+		check(t, s.Synchronize(background))
+		if !must(s.Query())(t) {
+			t.Fatal("a synchronized stream is not done")
+		}
+		got := make([]float32, 3)
+		check(t, b.CopyToHost(got, other))
+		equal(t, got, []float32{2, 4, 6})
+		later := must(d.NewEvent())(t)
+		check(t, later.Record(other))
+		check(t, later.Wait(background))
+		_, ok, err := e.Elapsed(later)
+		if !errors.Is(err, gufunc.ErrUnsupported) && (err != nil || !ok) {
+			t.Fatal(ok, err)
+		}
+		_, err = s.Native(d)
+		if err != nil {
+			wantStatus(t, err, gufunc.ErrUnsupported)
+		}
+		check(t, d.Synchronize(background))
+		for _, object := range []interface{ Close() error }{s, other, e, later, a, b} {
+			check(t, object.Close())
+		}
+	}
+}
+
+// A loop that waits holds the stream up; contexts end the wait, and nothing is lost by it.
+func TestContextsEndWaits(t *testing.T) {
+	guard := time.AfterFunc(60*time.Second, func() { panic("a wait does not end") })
+	defer guard.Stop()
+	cpu := must(gufunc.FindDevice("cpu"))(t)
+	own := must(gufunc.NewContext())(t)
+	u := must(own.Create(gufunc.UfuncDesc{Name: "held", NIn: 1, NOut: 1}))(t)
+	gate := make(chan struct{})
+	check(t, u.AddLoop([]gufunc.DType{gufunc.Float64, gufunc.Float64}, gufunc.AnyThread,
+		func(l *gufunc.LoopArgs) error {
+			<-gate
+			for i := range l.Items() {
+				*gufunc.Item[float64](l, 1, i, 0) = 1 + *gufunc.Item[float64](l, 0, i, 0)
+			}
+			return nil
+		}))
+	s := must(cpu.NewStream())(t)
+	e := must(cpu.NewEvent())(t)
+	a := must(gufunc.Full(cpu, 1.0, 1<<20))(t)
+	out := must(gufunc.Alloc[float64](cpu, 1<<20))(t)
+	must(u.Call(&gufunc.CallOptions{Stream: s, Out: []gufunc.Operand{out}}, a))(t)
+	check(t, e.Record(s))
+	if must(s.Query())(t) || must(e.Query())(t) {
+		t.Fatal("done while the loop waits")
+	}
+	begin := time.Now()
+	short, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	for _, wait := range []func(context.Context) error{s.Synchronize, e.Wait} {
+		if err := wait(short); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+	}
+	if late := time.Since(begin); late > 2*time.Second {
+		t.Fatalf("the wait ended after %v", late)
+	}
+	var group sync.WaitGroup
+	group.Add(1)
+	go func() {
+		defer group.Done()
+		if err := e.Wait(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	close(gate)
+	long, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	check(t, s.Synchronize(long))
+	group.Wait()
+	if got := must(out.Values())(t); got[0] != 2 || got[1<<20-1] != 2 {
+		t.Fatal(got[0])
+	}
+}
+
+// A failure of queued work is told once, by the wait, not by the one that a context ended.
+func TestStreamsReportTheirFailureOnce(t *testing.T) {
+	cpu := must(gufunc.FindDevice("cpu"))(t)
+	s := must(cpu.NewStream())(t)
+	a := must(gufunc.Of([]int64{2, 3}))(t)
+	out := must(gufunc.Alloc[int64](cpu, 2))(t)
+	power := gufunc.MustFind("power")
+	minus := must(gufunc.Of([]int64{-1, -1}))(t)
+	options := gufunc.CallOptions{Stream: s, Out: []gufunc.Operand{out}}
+	_, err := power.Call(&options, a, minus)
+	if err == nil {
+		err = s.Synchronize(context.Background())
+	}
+	wantStatus(t, err, gufunc.ErrValue)
+	check(t, s.Synchronize(context.Background()))
+}
+
+func TestGraphs(t *testing.T) {
+	background := context.Background()
+	add := gufunc.MustFind("add")
+	for _, d := range devices(t) {
+		s := must(d.NewStream())(t)
+		err := s.BeginCapture()
+		if errors.Is(err, gufunc.ErrUnsupported) {
+			continue // the cpu has none
+		}
+		check(t, err)
+		_, err = gufunc.Alloc[float32](d, 4)
+		check(t, err)
+		wantStatus(t, s.Synchronize(background), gufunc.ErrCapture)
+		check(t, must(s.EndCapture())(t).Close())
+
+		total := must(gufunc.Full[float32](d, 0, 4))(t)
+		one := must(gufunc.Full[float32](d, 1, 4))(t)
+		check(t, d.Synchronize(background))
+		options := gufunc.CallOptions{Stream: s, Out: []gufunc.Operand{total}}
+		must(add.Call(&options, total, one))(t)
+		check(t, s.Synchronize(background))
+		check(t, s.BeginCapture())
+		must(add.Call(&options, total, one))(t)
+		graph := must(s.EndCapture())(t)
+		for range 5 {
+			check(t, graph.Launch(s))
+		}
+		check(t, s.Synchronize(background))
+		equal(t, must(total.Values())(t), []float32{6, 6, 6, 6})
+		check(t, s.BeginCapture())
+		must(add.Call(&options, total, gufunc.Float(10)))(t)
+		check(t, s.EndCaptureInto(graph))
+		check(t, graph.Launch(s))
+		check(t, s.Synchronize(background))
+		equal(t, must(total.Values())(t), []float32{16, 16, 16, 16})
+		check(t, must(graph.Clone())(t).Close())
+		check(t, graph.Close())
+	}
+}
+
+func TestDevicesAndBackends(t *testing.T) {
+	backends := must(gufunc.Backends(true))(t)
+	if len(backends) == 0 {
+		t.Fatal("no backend")
+	}
+	for _, b := range backends {
+		if b.Name == "cpu" && (b.State != nil || b.Devices != 1) {
+			t.Fatal(b)
+		}
+	}
+	for _, d := range devices(t) {
+		info := must(d.Info())(t)
+		if info.Spec != d.String() || info.Units == 0 || info.Backend == "" {
+			t.Fatal(info)
+		}
+	}
+	_, err := gufunc.FindDevice("nowhere:0")
+	wantStatus(t, err, gufunc.ErrNoBackend)
+	_, err = gufunc.FindDevice("cpu:9")
+	wantStatus(t, err, gufunc.ErrNoDevice)
+	wantStatus(t, gufunc.LoadBackend("relative.so"), gufunc.ErrArg)
+	_, err = gufunc.AdoptDevice("cpu", 1)
+	wantStatus(t, err, gufunc.ErrUnsupported)
+	cpu := must(gufunc.FindDevice("cpu"))(t)
+	_, err = cpu.AdoptStream(1)
+	wantStatus(t, err, gufunc.ErrUnsupported)
+	for {
+		if _, _, ok := gufunc.ReadLog(); !ok {
+			break
+		}
+	}
+}
+
+func TestHostMemory(t *testing.T) {
+	for _, d := range devices(t) {
+		for _, kind := range []gufunc.HostMemory{gufunc.Pinned, gufunc.Mapped, gufunc.Managed} {
+			a, err := gufunc.AllocHost[int32](d, kind, 16)
+			if errors.Is(err, gufunc.ErrUnsupported) {
+				continue
+			}
+			check(t, err)
+			data := must(a.Data())(t)
+			data[5] = 5
+			equal(t, must(a.Values())(t), data)
+			a.KeepAlive()
+			check(t, a.Close())
+		}
+		data := make([]float64, 4096)
+		r := must(gufunc.RegisterHost(d, data))(t)
+		check(t, r.Close())
+		check(t, r.Close())
+		if memory, err := d.Memory(); err == nil && memory.Total == 0 {
+			t.Fatal(memory)
+		}
+		if err := d.TrimMemory(0); err != nil {
+			wantStatus(t, err, gufunc.ErrUnsupported)
+		}
+	}
+}
