@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Smallmatrices: a generalized ufunc, (m,n),(n,p)->(m,p), of a stack of matrices and one matrix.
+//
+//	smallmatrices matmulcore.so
+package main
+
+import (
+	"fmt"
+	"log"
+	"os"
+
+	"gufunc"
+)
+
+func main() {
+	module, err := gufunc.LoadModule(os.Args[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer module.Close()
+	matmul := gufunc.MustFind("matmulcore")
+	info, err := matmul.Info()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(info.Name, info.Signature)
+
+	stack, err := gufunc.Of([]float32{0, 1, 2, 3, 4, 5, 6, 7}, 2, 2, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	turn, err := gufunc.Of([]float32{0, 1, -1, 0}, 2, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	turned, err := gufunc.Call[float32](matmul, nil, stack, turn)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer turned.Close()
+	fmt.Println(turned)
+}
