@@ -32,7 +32,7 @@ func ExampleError() {
 	_, err := gufunc.MustFind("add").Call(nil, a, b)
 	var failed *gufunc.Error
 	if errors.As(err, &failed) {
-		fmt.Println(errors.Is(err, gufunc.ErrShape), failed.Status, failed.Argument)
+		fmt.Println(errors.Is(err, gufunc.ErrShape), failed.Status.String(), failed.Argument)
 	}
 	// Output: true GUF_E_SHAPE 1
 }

@@ -22,18 +22,19 @@ cat >"$made/pkgconfig/gufunc.pc.$$" <<END
 Name: gufunc
 Description: the library of a build folder
 Version: 0
-Libs: -L$build/lib -lgufunc -Wl,-rpath,$build/lib
+Libs: -L$build/lib -lgufunc
 Cflags: -I$project/abi/include
 END
 mv "$made/pkgconfig/gufunc.pc.$$" "$made/pkgconfig/gufunc.pc"
 export PKG_CONFIG_PATH="$made/pkgconfig" GOCACHE="$made/cache" GOPATH="$made/path"
+export CGO_LDFLAGS="-O2 -g -Wl,-rpath,$build/lib"
 export GOFLAGS=-buildvcs=false GOTOOLCHAIN=local GOTELEMETRY=off
 export GUFUNC_TEST_MODULES="${GUFUNC_TEST_MODULES:-$build/examples/modules}"
 cd "$project/bindings/go"
 
 case $what in
   test) go test -count=1 -short . ./examples/... ;;
-  soak) go test -count=1 -run 'LeaveNothing|Messages' . ;;
+  soak) go test -count=1 -v -run 'LeaveNothing|Messages' . ;;
   race) go test -count=1 -short -race -skip LeaveNothing . ;;
   cgocheck) GOEXPERIMENT=cgocheck2 go test -count=1 -short -skip LeaveNothing . ;;
   cost) go run ./bench -bar 120 ;;
