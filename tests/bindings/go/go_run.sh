@@ -30,6 +30,7 @@ export PKG_CONFIG_PATH="$made/pkgconfig" GOCACHE="$made/cache" GOPATH="$made/pat
 export CGO_LDFLAGS="-O2 -g -Wl,-rpath,$build/lib"
 export GOFLAGS=-buildvcs=false GOTOOLCHAIN=local GOTELEMETRY=off
 export GUFUNC_TEST_MODULES="${GUFUNC_TEST_MODULES:-$build/examples/modules}"
+here=$PWD
 cd "$project/bindings/go"
 
 case $what in
@@ -45,9 +46,10 @@ case $what in
     ;;
   run)
     program=$made/bin/$(basename "$1")
-    go build -o "$program.$$" "$1"
-    mv "$program.$$" "$program"
+    # One at a time: a program that is as its sources are stays as it is.
+    flock "$made/lock" go build -o "$program" "$1"
     shift
+    cd "$here"
     exec "$program" "$@"
     ;;
   *) echo "go_run.sh: no test $what" && exit 2 ;;
