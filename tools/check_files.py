@@ -14,7 +14,7 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0"
 # An exception is a table row of a decision: | `path` | reason |
 EXCEPTION = re.compile(r"^\| `([^`]+)` \| .{10,} \|$", re.MULTILINE)
 LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
-SAME_NAME_ALLOWED = {"CMakeLists.txt", "README.md", "__init__.py"}
+SAME_NAME_ALLOWED = {"CMakeLists.txt", "README.md", "__init__.py", "lib.rs"}
 MEASURED = tree.CODE | tree.BINDINGS | {".py", ".cmake"}
 NEEDS_LICENCE = MEASURED | {".map"}
 

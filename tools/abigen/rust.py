@@ -129,6 +129,16 @@ def linked(model, layout, comments):
     return [*out, '}']
 
 
+def absent(function):
+    """What a function gives while there is no library: its status says so, and its error."""
+    if function.fallible:
+        return 'unsafe { crate::loader::absent(error) }'
+    if function.result.kind == 'pointer':
+        return 'crate::loader::absent_text()' if function.name.startswith('guf_status') \
+            else 'core::ptr::null()'
+    return '0'
+
+
 def loaded(model, layout):
     out = ['', '/// The entry points of a library that was opened at run time.',
            '#[cfg(feature = "load")]', 'pub struct Api {']
@@ -137,13 +147,15 @@ def loaded(model, layout):
     out += ['}', LOADER]
     out += [f'            {f.name}: entry!(symbol, "{f.name}"),' for f in model.functions]
     out += ['        })', '    }', '}', '',
-            '/// The functions of the library that `loader::api` opened.',
+            '/// The functions of the library that `loader::open` opened, or of the default one.',
             '#[cfg(feature = "load")]', 'mod forwarded {', '    use super::*;', '']
     for function in model.functions:
         names = ', '.join(identifier(p.name) for p in function.parameters)
-        out += ['    /// # Safety', '    /// As the C function.',
+        out += ['    /// # Safety', '    /// As the C function.', '    #[inline]',
                 f'    pub unsafe fn {function.name}{signature(function, layout)} {{',
-                f'        unsafe {{ (crate::loader::api().{function.name})({names}) }}', '    }']
+                '        match crate::loader::api() {',
+                f'            Some(api) => unsafe {{ (api.{function.name})({names}) }},',
+                f'            None => {absent(function)},', '        }', '    }']
     return [*out, '}', '#[cfg(feature = "load")]', 'pub use forwarded::*;']
 
 

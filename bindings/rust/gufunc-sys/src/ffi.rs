@@ -3117,655 +3117,1135 @@ impl Api {
     }
 }
 
-/// The functions of the library that `loader::api` opened.
+/// The functions of the library that `loader::open` opened, or of the default one.
 #[cfg(feature = "load")]
 mod forwarded {
     use super::*;
 
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_status_name(status: guf_status) -> *const c_char {
-        unsafe { (crate::loader::api().guf_status_name)(status) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_status_name)(status) },
+            None => crate::loader::absent_text(),
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_status_text(status: guf_status) -> *const c_char {
-        unsafe { (crate::loader::api().guf_status_text)(status) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_status_text)(status) },
+            None => crate::loader::absent_text(),
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_version() -> u32 {
-        unsafe { (crate::loader::api().guf_version)() }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_version)() },
+            None => 0,
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_version_string() -> *const c_char {
-        unsafe { (crate::loader::api().guf_version_string)() }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_version_string)() },
+            None => core::ptr::null(),
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_context_create(flags: u32, out_context: *mut guf_context, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_context_create)(flags, out_context, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_context_create)(flags, out_context, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_context_retain(context: guf_context, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_context_retain)(context, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_context_retain)(context, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_context_release(context: guf_context, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_context_release)(context, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_context_release)(context, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_poll(max_callbacks: u32, out_ran: *mut u32, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_poll)(max_callbacks, out_ran, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_poll)(max_callbacks, out_ran, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_log_read(text: *mut c_char, capacity: usize, out_level: *mut i32, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_log_read)(text, capacity, out_level, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_log_read)(text, capacity, out_level, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_shutdown(timeout_ns: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_shutdown)(timeout_ns, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_shutdown)(timeout_ns, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_backend_count(out_count: *mut u32, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_backend_count)(out_count, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_backend_count)(out_count, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_backend_get_info(index: u32, probe: i32, out_info: *mut guf_backend_info, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_backend_get_info)(index, probe, out_info, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_backend_get_info)(index, probe, out_info, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_backend_load(path: *const c_char, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_backend_load)(path, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_backend_load)(path, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_device_get(context: guf_context, spec: *const c_char, out_device: *mut guf_device, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_device_get)(context, spec, out_device, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_device_get)(context, spec, out_device, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_device_adopt(spec: *const c_char, native: u64, out_device: *mut guf_device, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_device_adopt)(spec, native, out_device, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_device_adopt)(spec, native, out_device, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_device_get_info(device: guf_device, out_info: *mut guf_device_info, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_device_get_info)(device, out_info, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_device_get_info)(device, out_info, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_device_synchronize(device: guf_device, timeout_ns: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_device_synchronize)(device, timeout_ns, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_device_synchronize)(device, timeout_ns, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_device_retain(device: guf_device, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_device_retain)(device, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_device_retain)(device, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_device_release(device: guf_device, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_device_release)(device, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_device_release)(device, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_stream_create(device: guf_device, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_stream_create)(device, flags, out_stream, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_create)(device, flags, out_stream, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_stream_adopt(device: guf_device, native: u64, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_stream_adopt)(device, native, flags, out_stream, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_adopt)(device, native, flags, out_stream, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_stream_retain(stream: guf_stream, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_stream_retain)(stream, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_retain)(stream, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_stream_release(stream: guf_stream, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_stream_release)(stream, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_release)(stream, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_stream_get_device(stream: guf_stream, out_device: *mut guf_device, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_stream_get_device)(stream, out_device, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_get_device)(stream, out_device, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_stream_query(stream: guf_stream, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_stream_query)(stream, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_query)(stream, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_stream_synchronize(stream: guf_stream, timeout_ns: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_stream_synchronize)(stream, timeout_ns, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_synchronize)(stream, timeout_ns, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_stream_wait_event(stream: guf_stream, event: guf_event, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_stream_wait_event)(stream, event, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_wait_event)(stream, event, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_event_create(device: guf_device, flags: u32, out_event: *mut guf_event, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_event_create)(device, flags, out_event, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_event_create)(device, flags, out_event, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_event_retain(event: guf_event, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_event_retain)(event, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_event_retain)(event, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_event_release(event: guf_event, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_event_release)(event, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_event_release)(event, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_event_record(event: guf_event, stream: guf_stream, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_event_record)(event, stream, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_event_record)(event, stream, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_event_query(event: guf_event, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_event_query)(event, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_event_query)(event, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_event_wait(event: guf_event, timeout_ns: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_event_wait)(event, timeout_ns, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_event_wait)(event, timeout_ns, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_dtype_parse(spelling: *const c_char, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_dtype_parse)(spelling, out_dtype, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_dtype_parse)(spelling, out_dtype, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_dtype_name(dtype: guf_dtype) -> *const c_char {
-        unsafe { (crate::loader::api().guf_dtype_name)(dtype) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_dtype_name)(dtype) },
+            None => core::ptr::null(),
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_dtype_get_info(dtype: guf_dtype, out_info: *mut guf_dtype_info, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_dtype_get_info)(dtype, out_info, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_dtype_get_info)(dtype, out_info, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_dtype_can_cast(from: guf_dtype, to: guf_dtype, casting: i32, out_possible: *mut i32, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_dtype_can_cast)(from, to, casting, out_possible, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_dtype_can_cast)(from, to, casting, out_possible, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_dtype_promote(a: guf_dtype, b: guf_dtype, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_dtype_promote)(a, b, out_dtype, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_dtype_promote)(a, b, out_dtype, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_dtype_make_time(time: guf_dtype, unit: i32, multiple: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_dtype_make_time)(time, unit, multiple, out_dtype, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_dtype_make_time)(time, unit, multiple, out_dtype, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_dtype_get_unit(time: guf_dtype, out_unit: *mut i32, out_multiple: *mut u32, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_dtype_get_unit)(time, out_unit, out_multiple, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_dtype_get_unit)(time, out_unit, out_multiple, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_dtype_register(name: *const c_char, itemsize: u32, alignment: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_dtype_register)(name, itemsize, alignment, out_dtype, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_dtype_register)(name, itemsize, alignment, out_dtype, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_alloc(device: guf_device, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_alloc)(device, dtype, ndim, shape, strides, order, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_alloc)(device, dtype, ndim, shape, strides, order, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_wrap(tensor: *const guf_tensor, release: guf_release_fn, user: *mut c_void, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_wrap)(tensor, release, user, flags, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_wrap)(tensor, release, user, flags, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_retain(array: guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_retain)(array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_retain)(array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_release(array: guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_release)(array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_release)(array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_get_info(array: guf_array, out_info: *mut guf_array_info, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_get_info)(array, out_info, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_get_info)(array, out_info, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_slice(array: guf_array, naxes: i32, starts: *const i64, stops: *const i64, steps: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_slice)(array, naxes, starts, stops, steps, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_slice)(array, naxes, starts, stops, steps, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_reshape(array: guf_array, ndim: i32, shape: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_reshape)(array, ndim, shape, order, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_reshape)(array, ndim, shape, order, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_ravel(array: guf_array, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_ravel)(array, order, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_ravel)(array, order, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_transpose(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_transpose)(array, naxes, axes, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_transpose)(array, naxes, axes, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_broadcast_to(array: guf_array, ndim: i32, shape: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_broadcast_to)(array, ndim, shape, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_broadcast_to)(array, ndim, shape, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_squeeze(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_squeeze)(array, naxes, axes, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_squeeze)(array, naxes, axes, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_expand_dims(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_expand_dims)(array, naxes, axes, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_expand_dims)(array, naxes, axes, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_sliding_window(array: guf_array, naxes: i32, axes: *const i64, windows: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_sliding_window)(array, naxes, axes, windows, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_sliding_window)(array, naxes, axes, windows, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_fill(array: guf_array, value: *const guf_operand, stream: guf_stream, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_fill)(array, value, stream, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_fill)(array, value, stream, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_copy(array: guf_array, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_copy)(array, order, stream, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_copy)(array, order, stream, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_assign(destination: guf_array, source: guf_array, casting: i32, stream: guf_stream, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_assign)(destination, source, casting, stream, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_assign)(destination, source, casting, stream, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_astype(array: guf_array, dtype: guf_dtype, casting: i32, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_astype)(array, dtype, casting, order, stream, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_astype)(array, dtype, casting, order, stream, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_to_device(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_to_device)(array, device, stream, inout_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_to_device)(array, device, stream, inout_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_copy_to_host(array: guf_array, destination: *mut c_void, nbytes: u64, order: i32, stream: guf_stream, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_copy_to_host)(array, destination, nbytes, order, stream, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_copy_to_host)(array, destination, nbytes, order, stream, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_print(array: guf_array, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_print)(array, text, inout_length, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_print)(array, text, inout_length, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_array_alloc_host(device: guf_device, memory: i32, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_alloc_host)(device, memory, dtype, ndim, shape, strides, order, out_array, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_alloc_host)(device, memory, dtype, ndim, shape, strides, order, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_host_register(device: guf_device, address: u64, size: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_host_register)(device, address, size, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_host_register)(device, address, size, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_host_unregister(device: guf_device, address: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_host_unregister)(device, address, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_host_unregister)(device, address, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_device_get_memory(device: guf_device, out_memory: *mut guf_device_memory, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_device_get_memory)(device, out_memory, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_device_get_memory)(device, out_memory, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_device_trim_memory(device: guf_device, keep_bytes: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_device_trim_memory)(device, keep_bytes, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_device_trim_memory)(device, keep_bytes, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_device_limit_memory(device: guf_device, limit_bytes: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_device_limit_memory)(device, limit_bytes, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_device_limit_memory)(device, limit_bytes, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_device_enable_peer(device: guf_device, peer: guf_device, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_device_enable_peer)(device, peer, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_device_enable_peer)(device, peer, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_stream_get_native(device: guf_device, stream: guf_stream, out_native: *mut u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_stream_get_native)(device, stream, out_native, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_get_native)(device, stream, out_native, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_event_elapsed)(from, to, out_milliseconds, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_event_elapsed)(from, to, out_milliseconds, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
-    pub unsafe fn guf_array_from_dlpack(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_from_dlpack)(managed, ready_on, flags, out_array, error) }
-    }
-    /// # Safety
-    /// As the C function.
-    pub unsafe fn guf_array_from_dlpack_unversioned(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_from_dlpack_unversioned)(managed, ready_on, flags, out_array, error) }
-    }
-    /// # Safety
-    /// As the C function.
-    pub unsafe fn guf_array_to_dlpack(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_to_dlpack)(array, consumer, flags, out_managed, error) }
-    }
-    /// # Safety
-    /// As the C function.
-    pub unsafe fn guf_array_to_dlpack_unversioned(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack_unversioned, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_array_to_dlpack_unversioned)(array, consumer, flags, out_managed, error) }
-    }
-    /// # Safety
-    /// As the C function.
+    #[inline]
     pub unsafe fn guf_ufunc_create(context: guf_context, desc: *const guf_ufunc_desc, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_ufunc_create)(context, desc, out_ufunc, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_ufunc_create)(context, desc, out_ufunc, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_ufunc_find(context: guf_context, name: *const c_char, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_ufunc_find)(context, name, out_ufunc, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_ufunc_find)(context, name, out_ufunc, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_ufunc_retain(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_ufunc_retain)(ufunc, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_ufunc_retain)(ufunc, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_ufunc_release(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_ufunc_release)(ufunc, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_ufunc_release)(ufunc, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_ufunc_count(context: guf_context, out_count: *mut u32, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_ufunc_count)(context, out_count, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_ufunc_count)(context, out_count, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_ufunc_name_at(context: guf_context, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_ufunc_name_at)(context, index, name, capacity, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_ufunc_name_at)(context, index, name, capacity, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_ufunc_get_info(ufunc: guf_ufunc, out_info: *mut guf_ufunc_info, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_ufunc_get_info)(ufunc, out_info, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_ufunc_get_info)(ufunc, out_info, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_ufunc_loop_types(ufunc: guf_ufunc, index: u32, ntypes: i32, out_types: *mut guf_dtype, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_ufunc_loop_types)(ufunc, index, ntypes, out_types, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_ufunc_loop_types)(ufunc, index, ntypes, out_types, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_ufunc_add_loop(ufunc: guf_ufunc, desc: *const guf_loop_desc, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_ufunc_add_loop)(ufunc, desc, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_ufunc_add_loop)(ufunc, desc, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_ufunc_add_module_loop(ufunc: guf_ufunc, module: guf_module, function: *const c_char, ntypes: i32, types: *const guf_dtype, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_ufunc_add_module_loop)(ufunc, module, function, ntypes, types, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_ufunc_add_module_loop)(ufunc, module, function, ntypes, types, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_ufunc_set_reduction(ufunc: guf_ufunc, desc: *const guf_reduction_desc, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_ufunc_set_reduction)(ufunc, desc, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_ufunc_set_reduction)(ufunc, desc, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_module_load(context: guf_context, path: *const c_char, flags: u32, out_module: *mut guf_module, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_module_load)(context, path, flags, out_module, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_module_load)(context, path, flags, out_module, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_module_register(context: guf_context, table: *const guf_module_v1, out_module: *mut guf_module, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_module_register)(context, table, out_module, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_module_register)(context, table, out_module, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_module_retain(module: guf_module, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_module_retain)(module, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_module_retain)(module, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_module_release(module: guf_module, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_module_release)(module, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_module_release)(module, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_module_get_info(module: guf_module, out_info: *mut guf_module_info, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_module_get_info)(module, out_info, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_module_get_info)(module, out_info, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_module_function_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_module_function_at)(module, index, name, capacity, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_module_function_at)(module, index, name, capacity, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_call(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_call)(ufunc, args, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_call)(ufunc, args, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_resolve(ufunc: guf_ufunc, args: *const guf_call_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_resolve)(ufunc, args, out_resolution, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_resolve)(ufunc, args, out_resolution, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_explain(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_explain)(ufunc, args, text, inout_length, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_explain)(ufunc, args, text, inout_length, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_plan_create(ufunc: guf_ufunc, args: *const guf_call_args, out_plan: *mut guf_plan, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_plan_create)(ufunc, args, out_plan, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_plan_create)(ufunc, args, out_plan, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_plan_retain(plan: guf_plan, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_plan_retain)(plan, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_plan_retain)(plan, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_plan_release(plan: guf_plan, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_plan_release)(plan, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_plan_release)(plan, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_plan_workspace(plan: guf_plan, out_nbytes: *mut u64, out_alignment: *mut u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_plan_workspace)(plan, out_nbytes, out_alignment, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_plan_workspace)(plan, out_nbytes, out_alignment, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_plan_launch(plan: guf_plan, stream: guf_stream, naddresses: i32, addresses: *const u64, workspace: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_plan_launch)(plan, stream, naddresses, addresses, workspace, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_plan_launch)(plan, stream, naddresses, addresses, workspace, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_plan_explain(plan: guf_plan, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_plan_explain)(plan, text, inout_length, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_plan_explain)(plan, text, inout_length, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_reduce(ufunc: guf_ufunc, args: *mut guf_reduce_args, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_reduce)(ufunc, args, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_reduce)(ufunc, args, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_accumulate(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_accumulate)(ufunc, args, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_accumulate)(ufunc, args, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_reduceat(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_reduceat)(ufunc, args, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_reduceat)(ufunc, args, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_outer(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_outer)(ufunc, args, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_outer)(ufunc, args, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_at(ufunc: guf_ufunc, args: *const guf_at_args, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_at)(ufunc, args, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_at)(ufunc, args, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_resolve_reduce(ufunc: guf_ufunc, args: *const guf_reduce_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_resolve_reduce)(ufunc, args, out_resolution, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_resolve_reduce)(ufunc, args, out_resolution, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_resolve_accumulate(ufunc: guf_ufunc, args: *const guf_accumulate_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_resolve_accumulate)(ufunc, args, out_resolution, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_resolve_accumulate)(ufunc, args, out_resolution, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_resolve_reduceat(ufunc: guf_ufunc, args: *const guf_accumulate_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_resolve_reduceat)(ufunc, args, out_resolution, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_resolve_reduceat)(ufunc, args, out_resolution, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_resolve_outer(ufunc: guf_ufunc, args: *const guf_call_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_resolve_outer)(ufunc, args, out_resolution, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_resolve_outer)(ufunc, args, out_resolution, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_resolve_at(ufunc: guf_ufunc, args: *const guf_at_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_resolve_at)(ufunc, args, out_resolution, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_resolve_at)(ufunc, args, out_resolution, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_explain_reduce(ufunc: guf_ufunc, args: *const guf_reduce_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_explain_reduce)(ufunc, args, text, inout_length, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_explain_reduce)(ufunc, args, text, inout_length, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_explain_accumulate(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_explain_accumulate)(ufunc, args, text, inout_length, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_explain_accumulate)(ufunc, args, text, inout_length, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_explain_reduceat(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_explain_reduceat)(ufunc, args, text, inout_length, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_explain_reduceat)(ufunc, args, text, inout_length, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_explain_outer(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_explain_outer)(ufunc, args, text, inout_length, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_explain_outer)(ufunc, args, text, inout_length, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_explain_at(ufunc: guf_ufunc, args: *const guf_at_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_explain_at)(ufunc, args, text, inout_length, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_explain_at)(ufunc, args, text, inout_length, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_call_chunked(ufunc: guf_ufunc, args: *mut guf_call_args, options: *const guf_chunk_options, out_items: *mut i64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_call_chunked)(ufunc, args, options, out_items, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_call_chunked)(ufunc, args, options, out_items, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_stream_begin_capture(stream: guf_stream, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_stream_begin_capture)(stream, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_begin_capture)(stream, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_stream_end_capture(stream: guf_stream, inout_graph: *mut guf_graph, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_stream_end_capture)(stream, inout_graph, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_end_capture)(stream, inout_graph, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_graph_launch(graph: guf_graph, stream: guf_stream, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_graph_launch)(graph, stream, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_graph_launch)(graph, stream, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_graph_retain(graph: guf_graph, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_graph_retain)(graph, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_graph_retain)(graph, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_graph_release(graph: guf_graph, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_graph_release)(graph, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_graph_release)(graph, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_module_kernel_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_module_kernel_at)(module, index, name, capacity, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_module_kernel_at)(module, index, name, capacity, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_kernel_find(module: guf_module, name: *const c_char, out_kernel: *mut guf_kernel, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_kernel_find)(module, name, out_kernel, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_kernel_find)(module, name, out_kernel, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_kernel_retain(kernel: guf_kernel, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_kernel_retain)(kernel, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_kernel_retain)(kernel, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_kernel_release(kernel: guf_kernel, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_kernel_release)(kernel, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_kernel_release)(kernel, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_kernel_get_info(kernel: guf_kernel, out_info: *mut guf_kernel_info, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_kernel_get_info)(kernel, out_info, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_kernel_get_info)(kernel, out_info, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_kernel_get_parameter(kernel: guf_kernel, index: u32, out_parameter: *mut guf_module_parameter, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_kernel_get_parameter)(kernel, index, out_parameter, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_kernel_get_parameter)(kernel, index, out_parameter, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_kernel_get_device_info(kernel: guf_kernel, device: guf_device, out_info: *mut guf_kernel_device_info, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_kernel_get_device_info)(kernel, device, out_info, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_kernel_get_device_info)(kernel, device, out_info, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
     /// # Safety
     /// As the C function.
+    #[inline]
     pub unsafe fn guf_kernel_launch(kernel: guf_kernel, stream: guf_stream, grid: *const u32, block: *const u32, shared_bytes: u32, nargs: i32, args: *const guf_operand, error: *mut guf_error) -> guf_status {
-        unsafe { (crate::loader::api().guf_kernel_launch)(kernel, stream, grid, block, shared_bytes, nargs, args, error) }
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_kernel_launch)(kernel, stream, grid, block, shared_bytes, nargs, args, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
     }
 }
 #[cfg(feature = "load")]

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Says where libgufunc lies: `GUFUNC_LIB_DIR`, else what pkg-config knows, else the linker's own
+//! folders. Nothing is linked with the feature `load` and on docs.rs.
+
+use std::env;
+use std::process::Command;
+
+/// Tells cargo the folder, and dependents by `DEP_GUFUNC_LIB_DIR`.
+fn link_from(folder: &str) {
+    println!("cargo:rustc-link-search=native={folder}");
+    println!("cargo:lib_dir={folder}");
+}
+
+/// Whether pkg-config named the library.
+fn ask_pkg_config() -> bool {
+    let program = env::var_os("PKG_CONFIG").unwrap_or_else(|| "pkg-config".into());
+    let Ok(answer) = Command::new(program).args(["--libs", "gufunc >= 0.1"]).output() else {
+        return false;
+    };
+    if !answer.status.success() {
+        return false;
+    }
+    let words = String::from_utf8_lossy(&answer.stdout).into_owned();
+    let mut named = false;
+    for word in words.split_whitespace() {
+        if let Some(folder) = word.strip_prefix("-L") {
+            link_from(folder);
+        } else if let Some(library) = word.strip_prefix("-l") {
+            println!("cargo:rustc-link-lib=dylib={library}");
+            named = true;
+        }
+    }
+    named
+}
+
+fn main() {
+    for variable in ["GUFUNC_LIB_DIR", "PKG_CONFIG", "PKG_CONFIG_PATH", "DOCS_RS"] {
+        println!("cargo:rerun-if-env-changed={variable}");
+    }
+    if env::var_os("CARGO_FEATURE_LOAD").is_some() || env::var_os("DOCS_RS").is_some() {
+        return;
+    }
+    if let Some(folder) = env::var_os("GUFUNC_LIB_DIR") {
+        let Some(folder) = folder.to_str() else {
+            println!("cargo:warning=GUFUNC_LIB_DIR is not UTF-8 and is passed over");
+            return println!("cargo:rustc-link-lib=dylib=gufunc");
+        };
+        link_from(folder);
+        return println!("cargo:rustc-link-lib=dylib=gufunc");
+    }
+    if !ask_pkg_config() {
+        println!("cargo:rustc-link-lib=dylib=gufunc");
+    }
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Arrays whose element type is known at run time.
+
+use crate::handle::counted;
+use crate::status::check;
+use crate::{DType, Device, Error, Order, Result, Status, Stream};
+use gufunc_sys as sys;
+use std::ffi::c_void;
+use std::fmt;
+
+counted! {
+    /// A counted n-dimensional view of host or device memory, of any dtype.
+    ///
+    /// It is a shared handle, as a file's: clones and views have the same memory and keep it alive,
+    /// and calls write through `&self`. Rust sees elements by copies only. Arrays may be used from
+    /// any thread; what one thread reads while another's call writes it is unspecified.
+    ///
+    /// `Display` shows the values as NumPy prints them, then shape, dtype and device.
+    DynArray, guf_array, guf_array_retain, guf_array_release
+}
+
+/// Where host memory of [`DynArray::alloc_host`] lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i32)]
+pub enum HostMemory {
+    /// Page-locked: copies to and from the device need no staging.
+    Pinned = sys::GUF_HOST_PINNED,
+    /// Page-locked, and read and written by the device in place.
+    Mapped = sys::GUF_HOST_MAPPED,
+    /// Moves to whoever touches it.
+    Managed = sys::GUF_HOST_MANAGED,
+}
+
+/// What an array is.
+#[derive(Clone, Debug)]
+pub struct ArrayInfo {
+    /// Of the elements.
+    pub dtype: DType,
+    /// Extents, in elements.
+    pub shape: Vec<i64>,
+    /// Signed bytes.
+    pub strides: Vec<i64>,
+    /// Of element (0, ..., 0).
+    pub address: u64,
+    /// Elements.
+    pub size: usize,
+    /// `size` times the item's.
+    pub nbytes: usize,
+    /// `None`: host memory that was wrapped without one.
+    pub device: Option<Device>,
+    flags: u32,
+}
+
+macro_rules! flags {
+    ($($(#[$doc:meta])* $name:ident = $flag:ident;)*) => {
+        impl ArrayInfo {
+            $($(#[$doc])* pub fn $name(&self) -> bool { self.flags & sys::$flag != 0 })*
+        }
+    };
+}
+
+flags! {
+    /// Refused as an output.
+    is_read_only = GUF_ARRAY_READ_ONLY;
+    /// The last axis is the fastest, without gaps.
+    is_c_contiguous = GUF_ARRAY_C_CONTIGUOUS;
+    /// The first axis is the fastest, without gaps.
+    is_f_contiguous = GUF_ARRAY_F_CONTIGUOUS;
+    /// All elements lie at multiples of their alignment.
+    is_aligned = GUF_ARRAY_ALIGNED;
+    /// Elements in the other byte order.
+    is_swapped = GUF_ARRAY_SWAPPED;
+    /// Not a view.
+    owns_data = GUF_ARRAY_OWNS_DATA;
+}
+
+impl DynArray {
+    /// Allocates on a device (`None`: cpu) without setting the values, laid out by `order` (`C` or
+    /// `F`).
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`], [`Status::SHAPE`], [`Status::NO_MEMORY`], [`Status::DEVICE_MEMORY`].
+    pub fn alloc(
+        device: impl Into<Option<Device>>,
+        dtype: DType,
+        shape: &[i64],
+        order: Order,
+    ) -> Result<Self> {
+        Self::alloc_as(device.into(), dtype, shape, None, order)
+    }
+
+    /// The same with strides in bytes, which may be negative or leave gaps.
+    ///
+    /// # Errors
+    /// As [`DynArray::alloc`]; [`Status::SHAPE`] where elements overlap.
+    pub fn alloc_strided(
+        device: impl Into<Option<Device>>,
+        dtype: DType,
+        shape: &[i64],
+        strides: &[i64],
+    ) -> Result<Self> {
+        same_length("strides", strides, shape)?;
+        Self::alloc_as(device.into(), dtype, shape, Some(strides), Order::C)
+    }
+
+    fn alloc_as(
+        device: Option<Device>,
+        dtype: DType,
+        shape: &[i64],
+        strides: Option<&[i64]>,
+        order: Order,
+    ) -> Result<Self> {
+        let (device, strides) = (raw_device(device), pointer(strides));
+        made(|out, error| {
+            let (ndim, order) = (count(shape), order as i32);
+            // SAFETY: as many extents and strides as are said.
+            unsafe {
+                let shape = shape.as_ptr();
+                sys::guf_array_alloc(device, dtype.0, ndim, shape, strides, order, out, error)
+            }
+        })
+    }
+
+    /// Allocates host memory for use with `device`, without setting the values.
+    ///
+    /// # Errors
+    /// As [`DynArray::alloc`]; [`Status::UNSUPPORTED`] where the device has no such memory.
+    pub fn alloc_host(
+        device: Device,
+        memory: HostMemory,
+        dtype: DType,
+        shape: &[i64],
+        order: Order,
+    ) -> Result<Self> {
+        made(|out, error| {
+            let (ndim, strides) = (count(shape), std::ptr::null());
+            // SAFETY: as many extents as are said.
+            unsafe {
+                sys::guf_array_alloc_host(
+                    device.as_raw(),
+                    memory as i32,
+                    dtype.0,
+                    ndim,
+                    shape.as_ptr(),
+                    strides,
+                    order as i32,
+                    out,
+                    error,
+                )
+            }
+        })
+    }
+
+    /// Wraps memory without copying; `release` runs once, on any thread, when the last array or view
+    /// of it is gone.
+    ///
+    /// # Safety
+    /// As [`Tensor::from_raw`](crate::Tensor::from_raw), until `release` runs.
+    ///
+    /// # Errors
+    /// [`Status::ARG`], [`Status::SHAPE`], [`Status::DTYPE`]; `release` is then dropped, not run.
+    pub unsafe fn wrap(
+        tensor: crate::Tensor<'_>,
+        release: impl FnOnce() + Send + 'static,
+    ) -> Result<Self> {
+        type Release = Box<dyn FnOnce() + Send>;
+        unsafe extern "C" fn run(user: *mut c_void, _address: u64) {
+            // SAFETY: the box of below, given once.
+            let release = unsafe { Box::from_raw(user.cast::<Release>()) };
+            // A panic must not pass through C.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(*release));
+        }
+        let user = Box::into_raw(Box::new(Box::new(release) as Release));
+        let (tensor, flags) = (tensor.to_c(), sys::GUF_RELEASE_ANY_THREAD);
+        let wrapped = made(|out, error| {
+            // SAFETY: the memory is the caller's promise, `user` is given back once, by `run`.
+            unsafe { sys::guf_array_wrap(&tensor, Some(run), user.cast(), flags, out, error) }
+        });
+        if wrapped.is_err() {
+            // SAFETY: after a failure it never runs.
+            drop(unsafe { Box::from_raw(user) });
+        }
+        wrapped
+    }
+
+    /// What the array is. Cheap, but for the two lists.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn info(&self) -> Result<ArrayInfo> {
+        let info = self.raw_info()?;
+        let ndim = info.ndim as usize;
+        Ok(ArrayInfo {
+            dtype: DType(info.dtype),
+            shape: info.shape[..ndim].to_vec(),
+            strides: info.strides[..ndim].to_vec(),
+            address: info.address,
+            size: info.size as usize,
+            nbytes: info.nbytes as usize,
+            device: (!info.device.is_null()).then(|| Device::new(info.device)),
+            flags: info.flags,
+        })
+    }
+
+    pub(crate) fn raw_info(&self) -> Result<sys::guf_array_info> {
+        let mut info = sys::guf_array_info::new();
+        // SAFETY: a structure of the size that it says.
+        check(|error| unsafe { sys::guf_array_get_info(self.raw, &mut info, error) })?;
+        Ok(info)
+    }
+
+    /// Extents, in elements.
+    ///
+    /// # Errors
+    /// As [`DynArray::info`].
+    pub fn shape(&self) -> Result<Vec<i64>> {
+        Ok(self.info()?.shape)
+    }
+
+    /// The type of the elements.
+    ///
+    /// # Errors
+    /// As [`DynArray::info`].
+    pub fn dtype(&self) -> Result<DType> {
+        Ok(DType(self.raw_info()?.dtype))
+    }
+}
+
+impl fmt::Display for DynArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = crate::text::written(|text, length, error| {
+            // SAFETY: memory of the length that is said.
+            unsafe { sys::guf_array_print(self.raw, text, length, error) }
+        });
+        match text {
+            Ok(text) => f.write_str(&text),
+            Err(error) => write!(f, "<{error}>"),
+        }
+    }
+}
+
+impl fmt::Debug for DynArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.info() {
+            Ok(info) => write!(f, "DynArray({}, {:?})", info.dtype, info.shape),
+            Err(error) => write!(f, "DynArray({error})"),
+        }
+    }
+}
+
+/// Runs a function that makes an array.
+pub(crate) fn made(
+    make: impl FnOnce(*mut sys::guf_array, *mut sys::guf_error) -> sys::guf_status,
+) -> Result<DynArray> {
+    let mut raw = std::ptr::null_mut();
+    check(|error| make(&mut raw, error))?;
+    Ok(DynArray { raw })
+}
+
+pub(crate) fn count<T>(list: &[T]) -> i32 {
+    i32::try_from(list.len()).unwrap_or(i32::MAX)
+}
+
+pub(crate) fn pointer<T>(list: Option<&[T]>) -> *const T {
+    list.map_or(std::ptr::null(), <[T]>::as_ptr)
+}
+
+pub(crate) fn raw_stream(stream: Option<&Stream>) -> sys::guf_stream {
+    stream.map_or(std::ptr::null_mut(), Stream::as_raw)
+}
+
+pub(crate) fn raw_device(device: Option<Device>) -> sys::guf_device {
+    device.map_or(std::ptr::null_mut(), Device::as_raw)
+}
+
+pub(crate) fn same_length<A, B>(what: &str, list: &[A], shape: &[B]) -> Result<()> {
+    if list.len() == shape.len() {
+        return Ok(());
+    }
+    let message = format!("{} {what} for {} axes", list.len(), shape.len());
+    Err(Error::new(Status::ARG, message))
+}

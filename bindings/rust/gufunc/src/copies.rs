@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Copies between arrays, devices and memory of the program.
+
+use crate::array::{made, raw_stream};
+use crate::element::bytes_of;
+use crate::status::check;
+use crate::{
+    Casting, DType, Device, DynArray, Element, Error, Operand, Order, Result, Status, Stream,
+};
+use gufunc_sys as sys;
+
+impl DynArray {
+    /// Sets every element to a scalar ([`scalar`](crate::scalar), [`weak`](crate::weak)), on a stream
+    /// if one is given.
+    ///
+    /// # Errors
+    /// [`Status::READ_ONLY`]; [`Status::OVERFLOW`] of a weak int; [`Status::ARG`] for no scalar.
+    pub fn fill(&self, value: Operand<'_>, stream: Option<&Stream>) -> Result<()> {
+        let mut room = std::mem::MaybeUninit::uninit();
+        let value = value.to_c(&mut room);
+        // SAFETY: an operand whose tensor, if it has one, is in `room`.
+        check(|error| unsafe {
+            sys::guf_array_fill(self.as_raw(), &value, raw_stream(stream), error)
+        })
+    }
+
+    /// A copy of the same dtype on the same device, laid out by `order`.
+    ///
+    /// # Errors
+    /// [`Status::NO_MEMORY`], [`Status::DEVICE_MEMORY`].
+    pub fn copy(&self, order: Order, stream: Option<&Stream>) -> Result<Self> {
+        let stream = raw_stream(stream);
+        // SAFETY: takes any handles.
+        made(|out, error| unsafe {
+            sys::guf_array_copy(self.as_raw(), order as i32, stream, out, error)
+        })
+    }
+
+    /// Copies `source` into this array, broadcasting and casting.
+    ///
+    /// # Errors
+    /// [`Status::CASTING`], [`Status::SHAPE`], [`Status::READ_ONLY`], [`Status::OVERLAP`].
+    pub fn assign(
+        &self,
+        source: &DynArray,
+        casting: Casting,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        let (casting, stream) = (casting as i32, raw_stream(stream));
+        // SAFETY: takes any handles.
+        check(|error| unsafe {
+            sys::guf_array_assign(self.as_raw(), source.as_raw(), casting, stream, error)
+        })
+    }
+
+    /// A copy of another dtype.
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`], [`Status::CASTING`], and as [`DynArray::copy`].
+    pub fn astype(
+        &self,
+        dtype: DType,
+        casting: Casting,
+        order: Order,
+        stream: Option<&Stream>,
+    ) -> Result<Self> {
+        let (casting, order, stream) = (casting as i32, order as i32, raw_stream(stream));
+        // SAFETY: takes any handles.
+        made(|out, error| unsafe {
+            sys::guf_array_astype(self.as_raw(), dtype.0, casting, order, stream, out, error)
+        })
+    }
+
+    /// A copy on `device`.
+    ///
+    /// # Errors
+    /// [`Status::NO_MEMORY`], [`Status::DEVICE_MEMORY`].
+    pub fn to_device(&self, device: Device, stream: Option<&Stream>) -> Result<Self> {
+        let stream = raw_stream(stream);
+        // SAFETY: takes any handles.
+        made(|out, error| unsafe {
+            sys::guf_array_to_device(self.as_raw(), device.as_raw(), stream, out, error)
+        })
+    }
+
+    /// Copies into `destination`, an array of the same dtype and shape, wherever it lies.
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`], [`Status::SHAPE`], [`Status::READ_ONLY`].
+    pub fn copy_to(&self, destination: &DynArray, stream: Option<&Stream>) -> Result<()> {
+        let (device, stream) = (destination.raw_info()?.device, raw_stream(stream));
+        let mut raw = destination.as_raw();
+        // SAFETY: the place holds the handle, which stays the same one.
+        check(|error| unsafe {
+            sys::guf_array_to_device(self.as_raw(), device, stream, &mut raw, error)
+        })
+    }
+
+    /// Copies all elements into memory of the program, in the order `C` or `F`; with a stream behind
+    /// its work. Complete on return: Rust lends the memory no longer.
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`] where `T` is another type, [`Status::SHAPE`] where the lengths differ; a
+    /// failure of the stream.
+    pub fn copy_to_host<T: Element>(
+        &self,
+        destination: &mut [T],
+        order: Order,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        self.expect::<T>(destination.len())?;
+        // SAFETY: the memory is lent, and the wait ends before the loan.
+        let copied = unsafe {
+            let (to, nbytes) = (destination.as_mut_ptr().cast::<u8>(), size_of_val(destination));
+            self.queue_copy_to_host(to, nbytes, order, stream)
+        };
+        let copied = copied.and_then(|()| stream.map_or(Ok(()), Stream::synchronize));
+        if copied.is_err() || !T::valid(bytes_of(destination)) {
+            scrub(destination);
+        }
+        copied
+    }
+
+    /// Queues a copy into memory of the program; complete on return without a stream.
+    ///
+    /// # Safety
+    /// `nbytes` bytes at `destination` are writable and nobody's until the stream's work is done.
+    ///
+    /// # Errors
+    /// [`Status::BUFFER_TOO_SMALL`], [`Status::ARG`].
+    pub unsafe fn queue_copy_to_host(
+        &self,
+        destination: *mut u8,
+        nbytes: usize,
+        order: Order,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
+        let (to, stream) = (destination.cast(), raw_stream(stream));
+        // SAFETY: the caller's promise.
+        check(|error| unsafe {
+            sys::guf_array_copy_to_host(
+                self.as_raw(),
+                to,
+                nbytes as u64,
+                order as i32,
+                stream,
+                error,
+            )
+        })
+    }
+
+    /// All elements, in C order. Waits for the device.
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`] where `T` is another type.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        let size = self.raw_info()?.size as usize;
+        self.expect::<T>(size)?;
+        let mut bytes: Vec<T> = Vec::with_capacity(size);
+        let nbytes = size * size_of::<T>();
+        // SAFETY: the memory of the vector, which is complete on return.
+        unsafe {
+            self.queue_copy_to_host(bytes.as_mut_ptr().cast(), nbytes, Order::C, None)?;
+            let written = std::slice::from_raw_parts(bytes.as_ptr().cast::<u8>(), nbytes);
+            if !T::valid(written) {
+                return Err(Error::new(Status::VALUE, "the array holds bytes that are no bool"));
+            }
+            bytes.set_len(size);
+        }
+        Ok(bytes)
+    }
+
+    fn expect<T: Element>(&self, length: usize) -> Result<()> {
+        let info = self.raw_info()?;
+        let dtype = DType(info.dtype);
+        if !T::reads(dtype) {
+            let message = format!("the array has dtype {dtype}, not {}", T::dtype());
+            return Err(Error::new(Status::DTYPE, message));
+        }
+        if length as u64 != info.size {
+            let message = format!("{length} elements for an array of {}", info.size);
+            return Err(Error::new(Status::SHAPE, message));
+        }
+        Ok(())
+    }
+}
+
+/// Makes memory hold values again after a failure.
+fn scrub<T: Element>(memory: &mut [T]) {
+    let bytes = memory.as_mut_ptr().cast::<u8>();
+    if !T::valid(bytes_of(memory)) {
+        // SAFETY: memory of that size; zeros are a bool.
+        unsafe { std::ptr::write_bytes(bytes, 0, size_of_val(memory)) };
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Floating-point events.
+
+use gufunc_sys as sys;
+use std::ops::{BitOr, BitOrAssign};
+
+/// Floating-point events as bits that are joined with `|`: NumPy's errstate. They are predicates on
+/// the values of operands and results, the same on every device.
+///
+/// ```
+/// use gufunc::{ufunc, FpEvents};
+/// let mut found = FpEvents::NONE;
+/// ufunc("divide")?.with().report_events(FpEvents::ALL, &mut found).call((&[1.0], &[0.0]))?;
+/// assert_eq!(found, FpEvents::DIVIDE);
+/// # Ok::<(), gufunc::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct FpEvents(pub u32);
+
+impl FpEvents {
+    /// No event.
+    pub const NONE: Self = Self(0);
+    /// An infinite result of finite operands at a pole: 1/0, log(0).
+    pub const DIVIDE: Self = Self(sys::GUF_FP_DIVIDE);
+    /// Any other infinite result of finite operands.
+    pub const OVERFLOW: Self = Self(sys::GUF_FP_OVERFLOW);
+    /// A result below the smallest normal number, of nonzero operands.
+    pub const UNDERFLOW: Self = Self(sys::GUF_FP_UNDERFLOW);
+    /// NaN of operands without NaN: 0/0, sqrt(-1).
+    pub const INVALID: Self = Self(sys::GUF_FP_INVALID);
+    /// An integer divided by zero.
+    pub const INTEGER_DIVIDE: Self = Self(sys::GUF_FP_INTEGER_DIVIDE);
+    /// All of them.
+    pub const ALL: Self = Self(31);
+
+    /// Whether all of `other` are set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for FpEvents {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for FpEvents {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//! C's view of a call's operands, in the caller's frame.
+
+use crate::{DynArray, Error, Operand, Output, Result, Status};
+use gufunc_sys as sys;
+use std::mem::MaybeUninit;
+
+/// A ufunc's operands, a mask and an initial value.
+const ROOM: usize = sys::GUF_MAX_OPERANDS as usize + 2;
+
+pub(crate) struct Frame {
+    operands: [MaybeUninit<sys::guf_operand>; ROOM],
+    tensors: [MaybeUninit<sys::guf_tensor>; ROOM],
+    used: usize,
+    first_output: usize,
+}
+
+#[cold]
+fn too_many() -> Error {
+    Error::new(Status::ARG, "more operands than any function has")
+}
+
+impl Frame {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Frame {
+            operands: [const { MaybeUninit::uninit() }; ROOM],
+            tensors: [const { MaybeUninit::uninit() }; ROOM],
+            used: 0,
+            first_output: 0,
+        }
+    }
+
+    /// Adds an operand; its place, behind those before it.
+    #[inline(always)]
+    pub(crate) fn place(&mut self, operand: &Operand<'_>) -> Result<*mut sys::guf_operand> {
+        if self.used == ROOM {
+            return Err(too_many());
+        }
+        let made = operand.to_c(&mut self.tensors[self.used]);
+        self.operands[self.used].write(made);
+        self.used += 1;
+        // SAFETY: inside the list. Made of the whole list's address, since C walks on from it.
+        Ok(unsafe { self.operands.as_mut_ptr().add(self.used - 1).cast() })
+    }
+
+    /// Adds a list of operands; where the first lies.
+    #[inline(always)]
+    pub(crate) fn place_all<'a, 'b: 'a>(
+        &mut self,
+        operands: impl Iterator<Item = &'a Operand<'b>>,
+    ) -> Result<*mut sys::guf_operand> {
+        let first = self.used;
+        for operand in operands {
+            self.place(operand)?;
+        }
+        // SAFETY: inside the list, or its end.
+        Ok(unsafe { self.operands.as_mut_ptr().add(first).cast() })
+    }
+
+    /// Inputs and outputs of a call. The frame must not move until the call is done.
+    #[inline(always)]
+    pub(crate) fn fill(
+        &mut self,
+        args: &mut sys::guf_call_args,
+        inputs: &[Operand<'_>],
+        outputs: &[Output<'_>],
+    ) -> Result<()> {
+        args.ninputs = inputs.len() as i32;
+        args.inputs = self.place_all(inputs.iter())?;
+        args.noutputs = outputs.len() as i32;
+        args.outputs = self.outputs(outputs)?;
+        Ok(())
+    }
+
+    /// Adds outputs, which [`Frame::allocated`] finds again.
+    #[inline(always)]
+    pub(crate) fn outputs(&mut self, outputs: &[Output<'_>]) -> Result<*mut sys::guf_operand> {
+        self.first_output = self.used;
+        self.place_all(outputs.iter().map(|output| &output.0))
+    }
+
+    /// The outputs that a call allocated, each at its place.
+    pub(crate) fn allocated(&self, outputs: &[Output<'_>]) -> Vec<Option<DynArray>> {
+        let find = |(i, output): (usize, &Output<'_>)| {
+            if !output.0.is_none() {
+                return None;
+            }
+            // SAFETY: written by `outputs`.
+            let operand = unsafe { self.operands[self.first_output + i].assume_init_ref() };
+            let made = operand.kind == sys::GUF_OPERAND_ARRAY && !operand.array.is_null();
+            // SAFETY: the call gave one reference.
+            made.then(|| unsafe { DynArray::from_raw(operand.array) })
+        };
+        outputs.iter().enumerate().map(find).collect()
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Graphs: work of a stream, captured once and launched many times.
+
+use crate::handle::counted;
+use crate::status::check;
+use crate::{Result, Stream};
+use gufunc_sys as sys;
+
+counted! {
+    /// Captured work. It keeps the arrays that it uses. See [`Stream::begin_capture`].
+    Graph, guf_graph, guf_graph_retain, guf_graph_release
+}
+
+impl Graph {
+    /// Queues the work on a stream of its device, as one.
+    ///
+    /// # Errors
+    /// [`Status::DEVICE_MISMATCH`](crate::Status::DEVICE_MISMATCH),
+    /// [`Status::CAPTURE`](crate::Status::CAPTURE), [`Status::LAUNCH`](crate::Status::LAUNCH).
+    pub fn launch(&self, stream: &Stream) -> Result<()> {
+        // SAFETY: takes any handles.
+        check(|error| unsafe { sys::guf_graph_launch(self.raw, stream.as_raw(), error) })
+    }
+}

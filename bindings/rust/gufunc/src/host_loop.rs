@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Ufuncs of the program: closures as loops on the cpu.
+
+use crate::array::count;
+use crate::context::c_string;
+use crate::status::check;
+use crate::{
+    Context, CoreSizes, DType, Elementwise, Error, FunctionFlags, Identity, LoopArgs, Result, Role,
+    Status, Ufunc,
+};
+use gufunc_sys as sys;
+use std::ffi::{c_char, c_void, CString};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+/// A ufunc to create; [`Context::create`] begins one.
+///
+/// ```
+/// use gufunc::Context;
+/// let hypotenuse = Context::new()?.create("hypotenuse", 2, 1).build()?;
+/// hypotenuse.add_elementwise(|a: f64, b: f64| (a * a + b * b).sqrt())?;
+/// assert_eq!(hypotenuse.call((&[3.0, 5.0], &[4.0, 12.0]))?.to_vec::<f64>()?, [5.0, 13.0]);
+/// # Ok::<(), gufunc::Error>(())
+/// ```
+#[must_use = "`build` creates the ufunc"]
+pub struct Builder<'a> {
+    context: &'a Context,
+    name: &'a str,
+    signature: Option<&'a str>,
+    rules: Option<&'a str>,
+    doc: Option<&'a str>,
+    roles: &'a [Role],
+    desc: sys::guf_ufunc_desc,
+    hook: Option<Hook>,
+}
+
+/// A signature of so many characters was cut by `guf_ufunc_get_info`.
+const LONGEST: usize = 1023;
+
+type Hook = Box<dyn Fn(&mut CoreSizes<'_>) -> Result<()> + Send + Sync>;
+type Loop = Box<dyn Fn(&LoopArgs<'_>) -> Result<()> + Send + Sync>;
+
+impl Context {
+    /// Begins a ufunc of `nin` inputs and `nout` outputs without loops. With a
+    /// [`Builder::signature`] both may be 0: it says them.
+    pub fn create<'a>(&'a self, name: &'a str, nin: usize, nout: usize) -> Builder<'a> {
+        let mut desc = sys::guf_ufunc_desc::new();
+        desc.nin = i32::try_from(nin).unwrap_or(i32::MAX);
+        desc.nout = i32::try_from(nout).unwrap_or(i32::MAX);
+        Builder {
+            context: self,
+            name,
+            signature: None,
+            rules: None,
+            doc: None,
+            roles: &[],
+            desc,
+            hook: None,
+        }
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// A generalized ufunc: NumPy's grammar, `"(m,n),(n,p)->(m,p)"`.
+    pub fn signature(mut self, signature: &'a str) -> Self {
+        self.signature = Some(signature);
+        self
+    }
+
+    /// Rules beside the signature: `"n=value(1); p=m+1"`.
+    pub fn rules(mut self, rules: &'a str) -> Self {
+        self.rules = Some(rules);
+        self
+    }
+
+    /// One line.
+    pub fn doc(mut self, doc: &'a str) -> Self {
+        self.doc = Some(doc);
+        self
+    }
+
+    /// What each operand is for.
+    pub fn roles(mut self, roles: &'a [Role]) -> Self {
+        self.roles = roles;
+        self
+    }
+
+    /// Of its reductions.
+    pub fn identity(mut self, identity: Identity) -> Self {
+        self.desc.identity = identity as i32;
+        self
+    }
+
+    /// What is known of the function.
+    pub fn flags(mut self, flags: FunctionFlags) -> Self {
+        self.desc.flags = flags.0;
+        self
+    }
+
+    /// Sees the core dimensions of every call, may fill sizes that nothing says, and may refuse the
+    /// call by an error, which is then the call's. It must not call the library. A panic in it
+    /// refuses the call.
+    pub fn core_dims(
+        mut self,
+        hook: impl Fn(&mut CoreSizes<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.hook = Some(Box::new(hook));
+        self
+    }
+
+    /// Creates the ufunc and registers its name in the context.
+    ///
+    /// # Errors
+    /// [`Status::SIGNATURE`], [`Status::EXISTS`], [`Status::ARG`], [`Status::NO_MEMORY`].
+    pub fn build(self) -> Result<Ufunc> {
+        let mut desc = self.desc;
+        let text = |text: Option<&str>| text.map(c_string).transpose();
+        let start = |text: &Option<CString>| text.as_ref().map_or(std::ptr::null(), |t| t.as_ptr());
+        let name = c_string(self.name)?;
+        let (signature, rules, doc) = (text(self.signature)?, text(self.rules)?, text(self.doc)?);
+        (desc.name, desc.signature) = (name.as_ptr(), start(&signature));
+        (desc.rules, desc.doc) = (start(&rules), start(&doc));
+        if !self.roles.is_empty() {
+            (desc.roles, desc.nroles) = (self.roles.as_ptr().cast(), count(self.roles));
+        }
+        let hook = self.hook.map_or(std::ptr::null_mut(), |hook| Box::into_raw(Box::new(hook)));
+        if !hook.is_null() {
+            desc.core_dims = Some(ask_hook);
+            desc.destroy = Some(destroy::<Hook>);
+            desc.user = hook.cast();
+        }
+        let mut raw = std::ptr::null_mut();
+        let context = self.context.as_raw();
+        // SAFETY: texts and lists that live until the call is done; the hook until it is destroyed.
+        let made = check(|error| unsafe { sys::guf_ufunc_create(context, &desc, &mut raw, error) });
+        if let Err(error) = made {
+            if !hook.is_null() {
+                // SAFETY: after a failure it is never destroyed by the library.
+                drop(unsafe { Box::from_raw(hook) });
+            }
+            return Err(error);
+        }
+        // SAFETY: one reference for the caller.
+        unsafe { Ufunc::from_raw(raw) }
+    }
+}
+
+/// Frees what a closure was given as, on whatever thread.
+unsafe extern "C" fn destroy<T>(user: *mut c_void) {
+    // SAFETY: the box that was handed over, given back once.
+    let closure = unsafe { Box::from_raw(user.cast::<T>()) };
+    // A panic in what the closure holds must not pass through C.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(closure)));
+}
+
+unsafe extern "C" fn ask_hook(
+    ndims: i32,
+    sizes: *mut i64,
+    user: *mut c_void,
+    error: *mut sys::guf_error,
+) -> sys::guf_status {
+    // SAFETY: the box that the ufunc was created with, and as many sizes as are said.
+    let (hook, sizes) = unsafe {
+        let sizes = match ndims {
+            0 => &mut [][..],
+            _ => std::slice::from_raw_parts_mut(sizes, ndims as usize),
+        };
+        (&*user.cast::<Hook>(), sizes)
+    };
+    let panicked = || Err(Error::new(Status::LOOP, "the core_dims hook panicked"));
+    let answer = catch_unwind(AssertUnwindSafe(|| hook(&mut CoreSizes(sizes))));
+    let Err(refusal) = answer.unwrap_or_else(|_| panicked()) else { return sys::GUF_OK };
+    // SAFETY: the call's own record, which is never NULL.
+    if let Some(error) = unsafe { error.as_mut() } {
+        error.status = refusal.status().0;
+        let room = error.message.len() - 1;
+        let text = refusal.message().bytes().take(room).chain([0]);
+        for (place, byte) in error.message.iter_mut().zip(text) {
+            *place = byte as c_char;
+        }
+    }
+    refusal.status().0
+}
+
+/// A loop and what it has to know of its operands.
+struct Registered {
+    run: Loop,
+    types: Vec<DType>,
+    writable: Vec<bool>,
+    /// Core dimensions of each operand, as places among the sizes.
+    core: Vec<Vec<usize>>,
+    sizes: usize,
+}
+
+unsafe extern "C" fn run_loop(
+    args: *mut *mut c_char,
+    dims: *const i64,
+    steps: *const i64,
+    user: *mut c_void,
+) -> sys::guf_status {
+    // SAFETY: the box that the loop was added with.
+    let registered = unsafe { &*user.cast::<Registered>() };
+    let operands = registered.types.len();
+    let strides = operands + registered.core.iter().map(Vec::len).sum::<usize>();
+    // SAFETY: as many of each as the signature has.
+    let args = unsafe {
+        LoopArgs {
+            pointers: std::slice::from_raw_parts(args.cast(), operands),
+            dims: std::slice::from_raw_parts(dims, 1 + registered.sizes),
+            steps: std::slice::from_raw_parts(steps, strides),
+            types: &registered.types,
+            writable: &registered.writable,
+            core: &registered.core,
+        }
+    };
+    match catch_unwind(AssertUnwindSafe(|| (registered.run)(&args))) {
+        Ok(Ok(())) => sys::GUF_OK,
+        Ok(Err(error)) => error.status().0,
+        Err(_panic) => sys::GUF_E_LOOP,
+    }
+}
+
+impl Ufunc {
+    /// Adds a closure as a loop on the cpu, for operands of exactly these types, inputs first. It may
+    /// run on any thread, on several at once. An error's status becomes the call's; a panic is
+    /// [`Status::LOOP`].
+    ///
+    /// ```
+    /// use gufunc::{Context, DType};
+    /// let mean = Context::new()?.create("mean", 0, 0).signature("(n)->()").build()?;
+    /// mean.add_loop(&[DType::F64, DType::F64], |args| {
+    ///     for item in 0..args.items() {
+    ///         let (row, mean) = (args.operand::<f64>(0, item)?, args.operand::<f64>(1, item)?);
+    ///         let n = row.shape()[0];
+    ///         mean.set(&[], (0..n).map(|i| row.get(&[i])).sum::<f64>() / n as f64);
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(mean.call(&[1.0, 2.0, 6.0])?.to_vec::<f64>()?, [3.0]);
+    /// # Ok::<(), gufunc::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`], [`Status::EXISTS`] for a loop with these input types, [`Status::ARG`].
+    pub fn add_loop(
+        &self,
+        types: &[DType],
+        run: impl Fn(&LoopArgs<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Result<()> {
+        let info = self.info()?;
+        if info.signature.len() >= LONGEST {
+            return Err(Error::new(Status::UNSUPPORTED, "the signature is too long for closures"));
+        }
+        let (mut core, sizes) = crate::loop_args::core_dimensions(&info.signature);
+        core.resize(types.len(), Vec::new());
+        let mut writable: Vec<bool> = info.roles.iter().map(|&role| role != Role::In).collect();
+        writable.iter_mut().skip(info.nin).for_each(|output| *output = true);
+        writable.resize(types.len(), false);
+        let registered =
+            Registered { run: Box::new(run), types: types.to_vec(), writable, core, sizes };
+        let user = Box::into_raw(Box::new(registered));
+        let mut desc = sys::guf_loop_desc::new();
+        desc.kind = sys::GUF_LOOP_STATUS;
+        desc.flags = sys::GUF_LOOP_ANY_THREAD;
+        (desc.types, desc.ntypes) = (types.as_ptr().cast(), count(types));
+        desc.status = Some(run_loop);
+        desc.destroy = Some(destroy::<Registered>);
+        desc.user = user.cast();
+        // SAFETY: the list lives until the call is done, the closure until it is destroyed.
+        let added = check(|error| unsafe { sys::guf_ufunc_add_loop(self.as_raw(), &desc, error) });
+        if added.is_err() {
+            // SAFETY: after a failure it is never destroyed by the library.
+            drop(unsafe { Box::from_raw(user) });
+        }
+        added
+    }
+
+    /// Adds a function of C's as a loop on the cpu, with NumPy's inner-loop signature.
+    ///
+    /// # Safety
+    /// The function reads and writes what the arguments say, and may run on any thread.
+    ///
+    /// # Errors
+    /// As [`Ufunc::add_loop`].
+    pub unsafe fn add_c_loop(
+        &self,
+        types: &[DType],
+        run: unsafe extern "C" fn(*mut *mut c_char, *const i64, *const i64, *mut c_void),
+        user: *mut c_void,
+    ) -> Result<()> {
+        let mut desc = sys::guf_loop_desc::new();
+        desc.kind = sys::GUF_LOOP_NUMPY;
+        desc.flags = sys::GUF_LOOP_ANY_THREAD;
+        (desc.types, desc.ntypes) = (types.as_ptr().cast(), count(types));
+        desc.numpy = Some(run);
+        desc.user = user;
+        // SAFETY: the caller's promise; the list lives until the call is done.
+        check(|error| unsafe { sys::guf_ufunc_add_loop(self.as_raw(), &desc, error) })
+    }
+
+    /// Adds a closure of one to four numbers that gives one as the loop of an elementwise ufunc; its
+    /// types are those of the numbers.
+    ///
+    /// # Errors
+    /// As [`Ufunc::add_loop`].
+    pub fn add_elementwise<F, A>(&self, function: F) -> Result<()>
+    where
+        F: Elementwise<A>,
+    {
+        if self.nout() != 1 || self.info()?.signature.contains('(') {
+            let message = "only a ufunc without core dimensions and of one output takes a function";
+            return Err(Error::new(Status::SIGNATURE, message));
+        }
+        self.add_loop(&F::types(), move |args| {
+            function.run(args);
+            Ok(())
+        })
+    }
+}

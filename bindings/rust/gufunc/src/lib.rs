@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//! NumPy's universal functions on every device, through libgufunc.
+//!
+//! A [`Ufunc`] is found by its name, or comes with a [`Module`] that gufcc compiled; it is called on
+//! slices, without copies, or on an [`Array`] that may lie on a GPU. Types, broadcasting, casting and
+//! errors are NumPy's.
+//!
+//! ```
+//! use gufunc::{ufunc, Array};
+//!
+//! let add = ufunc("add")?;
+//! let mut sum = [0.0; 3];
+//! add.call_into((&[1.0, 2.0, 3.0], &[10.0, 20.0, 30.0]), &mut sum)?;
+//! assert_eq!(sum, [11.0, 22.0, 33.0]);
+//!
+//! let x = Array::from_vec(vec![1.0, 2.0, 3.0, 4.0], &[2, 2])?;
+//! let total = add.reduce(&x).axis(0).call()?;
+//! assert_eq!(total.to_vec::<f64>()?, [4.0, 6.0]);
+//! # Ok::<(), gufunc::Error>(())
+//! ```
+//!
+//! * **Errors**: everything fallible gives a [`Result`]; an [`Error`] has a [`Status`], NumPy's text,
+//!   and the operand or axis at fault. Nothing panics, and a panic in a closure of the program's
+//!   becomes an error of the call.
+//! * **Memory**: slices are lent to a call and only for it. An [`Array`] is a counted handle: clones
+//!   and views share its memory, which is freed behind the last of them.
+//! * **Threads**: every type of this crate that holds a handle is `Send` and `Sync`.
+//! * **Devices**: [`Context::device`] finds one by name; a call runs where its arrays lie, on its
+//!   stream's device, or where [`Call::device`] says.
+//!
+//! Features: `load` opens the library at run time, `ndarray`, `half` and `num-complex` add those
+//! crates' types as operands and elements.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod accumulate;
+mod array;
+mod at;
+mod call;
+mod chunks;
+mod context;
+mod copies;
+mod device;
+mod dtype;
+mod element;
+mod elementwise;
+mod events;
+mod frame;
+mod graph;
+mod handle;
+mod host_loop;
+mod inputs;
+mod kernel;
+mod loop_args;
+mod module;
+mod operand;
+mod operators;
+mod plan;
+mod reduce;
+mod resolve;
+mod status;
+mod stream;
+mod tensor;
+mod text;
+mod typed;
+mod ufunc;
+mod views;
+#[cfg(feature = "ndarray")]
+mod with_ndarray;
+
+/// The raw layer.
+pub use gufunc_sys as sys;
+
+pub use accumulate::Accumulate;
+pub use array::{ArrayInfo, DynArray, HostMemory};
+pub use at::At;
+pub use call::{Call, HostPolicy};
+pub use chunks::{Chunks, ChunksError};
+pub use context::{
+    device, load_module, log_read, poll, shutdown, ufunc, version, version_string, Context,
+    LogLevel,
+};
+pub use device::{
+    backend_load, backends, BackendInfo, Device, DeviceInfo, DeviceMemory, Registered,
+};
+pub use dtype::{Casting, DType, DTypeInfo, TimeUnit, NAT};
+pub use element::{Element, BF16, F16};
+pub use elementwise::Elementwise;
+pub use events::FpEvents;
+pub use graph::Graph;
+pub use host_loop::Builder;
+pub use inputs::{Inputs, Outputs};
+pub use kernel::{Dim3, Kernel, KernelDeviceInfo, KernelInfo, Parameter, ParameterKind};
+pub use loop_args::{CoreSizes, Items, LoopArgs};
+pub use module::{Module, ModuleInfo};
+pub use operand::{in_place, inout, scalar, view, view_mut, weak, Operand, Output, Weak};
+pub use plan::Plan;
+pub use reduce::Reduce;
+pub use resolve::Resolution;
+pub use status::{Error, Result, Status};
+pub use stream::{Event, Stream, StreamGuard};
+pub use tensor::Tensor;
+pub use typed::Array;
+pub use ufunc::{FunctionFlags, Identity, Role, Ufunc, UfuncInfo};
+pub use views::{Order, Slice};

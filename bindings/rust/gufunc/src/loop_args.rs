@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a loop of the program is given.
+
+use crate::{DType, Element, Error, Result, Status};
+use std::marker::PhantomData;
+
+/// Sizes of a call's core dimensions, in order of first use in the signature; -1 where nothing says
+/// one.
+pub struct CoreSizes<'a>(pub(crate) &'a mut [i64]);
+
+impl std::ops::Deref for CoreSizes<'_> {
+    type Target = [i64];
+
+    fn deref(&self) -> &[i64] {
+        self.0
+    }
+}
+
+impl CoreSizes<'_> {
+    /// Says the size of a dimension that nothing else says.
+    ///
+    /// # Errors
+    /// [`Status::SHAPE`] where there is no such dimension, or its size is known and another.
+    pub fn set(&mut self, dimension: usize, size: i64) -> Result<()> {
+        match self.0.get_mut(dimension) {
+            Some(place) if *place == -1 || *place == size => {
+                *place = size;
+                Ok(())
+            }
+            Some(known) => {
+                let message = format!("core dimension {dimension} is {known}, not {size}");
+                Err(Error::new(Status::SHAPE, message))
+            }
+            None => Err(Error::new(Status::SHAPE, format!("no core dimension {dimension}"))),
+        }
+    }
+}
+
+/// The operands of one run of a loop: some of the call's items, one after the other.
+pub struct LoopArgs<'a> {
+    pub(crate) pointers: &'a [*mut u8],
+    pub(crate) dims: &'a [i64],
+    pub(crate) steps: &'a [i64],
+    pub(crate) types: &'a [DType],
+    pub(crate) writable: &'a [bool],
+    pub(crate) core: &'a [Vec<usize>],
+}
+
+impl<'a> LoopArgs<'a> {
+    /// How many items there are.
+    pub fn items(&self) -> usize {
+        self.dims[0] as usize
+    }
+
+    /// Sizes of the distinct core dimensions, in order of first use.
+    pub fn core_sizes(&self) -> &[i64] {
+        &self.dims[1..]
+    }
+
+    /// The types of the operands, inputs first.
+    pub fn types(&self) -> &[DType] {
+        self.types
+    }
+
+    /// Operand `operand` of item `item`: one element, or an array of its core dimensions.
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`] where it is of another type, [`Status::INDEX`] where there is no such
+    /// operand or item.
+    pub fn operand<T: Element>(&self, operand: usize, item: usize) -> Result<Items<'_, T>> {
+        if operand >= self.types.len() || item >= self.items() {
+            let message = format!("no operand {operand} of item {item}");
+            return Err(Error::new(Status::INDEX, message));
+        }
+        if !T::reads(self.types[operand]) {
+            let message = format!("operand {operand} has dtype {}", self.types[operand]);
+            return Err(Error::new(Status::DTYPE, message));
+        }
+        let before: usize = self.core[..operand].iter().map(Vec::len).sum();
+        let first = self.types.len() + before;
+        let ndim = self.core[operand].len();
+        let shape = self.core[operand].iter().map(|&place| self.dims[1 + place] as usize);
+        let step = self.steps[operand].wrapping_mul(item as i64) as isize;
+        Ok(Items {
+            pointer: self.pointers[operand].wrapping_offset(step),
+            shape: shape.collect(),
+            strides: &self.steps[first..first + ndim],
+            writable: self.writable[operand],
+            _element: PhantomData,
+        })
+    }
+
+    /// An element of an operand without core dimensions.
+    ///
+    /// # Safety
+    /// `operand` is of type `T`, and there is such an item.
+    #[inline]
+    pub(crate) unsafe fn read<T: Element>(&self, operand: usize, item: usize) -> T {
+        let step = self.steps[operand] as isize * item as isize;
+        // SAFETY: the item's element; addresses may be unaligned.
+        unsafe { T::load(self.pointers[operand].offset(step)) }
+    }
+
+    /// Sets an element of an operand without core dimensions.
+    ///
+    /// # Safety
+    /// As `read`.
+    #[inline]
+    pub(crate) unsafe fn write<T: Element>(&self, operand: usize, item: usize, value: T) {
+        let step = self.steps[operand] as isize * item as isize;
+        // SAFETY: the item's element; addresses may be unaligned.
+        unsafe { self.pointers[operand].offset(step).cast::<T>().write_unaligned(value) }
+    }
+}
+
+/// One operand of one item, of any strides.
+pub struct Items<'a, T: Element> {
+    pointer: *mut u8,
+    shape: Vec<usize>,
+    strides: &'a [i64],
+    writable: bool,
+    _element: PhantomData<T>,
+}
+
+impl<T: Element> Items<'_, T> {
+    /// Extents of its core dimensions.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The place of an element.
+    fn at(&self, index: &[usize]) -> *mut T {
+        assert_eq!(index.len(), self.shape.len(), "one index per core dimension");
+        let mut place = self.pointer;
+        for ((&i, &extent), &stride) in index.iter().zip(&self.shape).zip(self.strides) {
+            assert!(i < extent, "index {i} of {extent}");
+            place = place.wrapping_offset((stride as isize).wrapping_mul(i as isize));
+        }
+        place.cast()
+    }
+
+    /// An element.
+    ///
+    /// # Panics
+    /// With an index outside the shape; the call then fails.
+    pub fn get(&self, index: &[usize]) -> T {
+        // SAFETY: an element of the operand; addresses may be unaligned.
+        unsafe { T::load(self.at(index).cast()) }
+    }
+
+    /// Sets an element of an output or `inout` operand.
+    ///
+    /// # Panics
+    /// With an index outside the shape, and for an input; the call then fails.
+    pub fn set(&self, index: &[usize], value: T) {
+        assert!(self.writable, "an input is not written");
+        // SAFETY: an element of the operand; addresses may be unaligned.
+        unsafe { self.at(index).write_unaligned(value) }
+    }
+}
+
+/// Core dimensions of each operand of a signature, as places among the distinct ones, and how many
+/// there are of those.
+pub(crate) fn core_dimensions(signature: &str) -> (Vec<Vec<usize>>, usize) {
+    let (mut names, mut operands): (Vec<String>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
+    for list in signature.split('(').skip(1) {
+        let list = list.split(')').next().unwrap_or_default();
+        let mut places = Vec::new();
+        for name in list.split(',') {
+            // "n?" may be missing, "n|1" may be 1: both are n.
+            let name: String = name
+                .chars()
+                .take_while(|&letter| letter != '|' && letter != '?')
+                .filter(|letter| !letter.is_whitespace())
+                .collect();
+            if name.is_empty() {
+                continue;
+            }
+            let known = names.iter().position(|other| *other == name);
+            places.push(known.unwrap_or(names.len()));
+            if known.is_none() {
+                names.push(name);
+            }
+        }
+        operands.push(places);
+    }
+    (operands, names.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::core_dimensions;
+
+    #[test]
+    fn signatures() {
+        assert_eq!(core_dimensions(""), (vec![], 0));
+        assert_eq!(core_dimensions("(n),()->(n)"), (vec![vec![0], vec![], vec![0]], 1));
+        let product = (vec![vec![0, 1], vec![1, 2], vec![0, 2]], 3);
+        assert_eq!(core_dimensions("(m?,n),(n,p?)->(m?,p?)"), product);
+        assert_eq!(core_dimensions("(3 , n|1)->(3)"), (vec![vec![0, 1], vec![0]], 2));
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Modules: files of ufuncs and raw kernels that gufcc makes.
+
+use crate::device::path_text;
+use crate::handle::counted;
+use crate::status::{check, text_of};
+use crate::{Context, Kernel, Result};
+use gufunc_sys as sys;
+use std::ffi::c_char;
+use std::path::Path;
+
+counted! {
+    /// A loaded module. Its ufuncs, loops and plans keep it, too; its names are found as long.
+    ///
+    /// [`load_module`](crate::load_module) loads one.
+    Module, guf_module, guf_module_retain, guf_module_release
+}
+
+/// What a module has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleInfo {
+    /// As its ufuncs' names begin.
+    pub name: String,
+    /// Of its file.
+    pub path: String,
+    /// Ufuncs: [`Module::functions`].
+    pub nfunctions: u32,
+    /// Compiled images.
+    pub nimages: u32,
+    /// Raw kernels: [`Module::kernels`].
+    pub nkernels: u32,
+    /// Whether no code of the file runs on the host.
+    pub data_only: bool,
+}
+
+impl Module {
+    pub(crate) fn load(context: &Context, path: &Path, flags: u32) -> Result<Self> {
+        let (path, mut raw) = (path_text(path)?, std::ptr::null_mut());
+        // SAFETY: a terminated text and a place for the handle.
+        check(|error| unsafe {
+            sys::guf_module_load(context.as_raw(), path.as_ptr(), flags, &mut raw, error)
+        })?;
+        Ok(Module { raw })
+    }
+
+    /// What the module has.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn info(&self) -> Result<ModuleInfo> {
+        let mut info = sys::guf_module_info::new();
+        // SAFETY: a structure of the size that it says.
+        check(|error| unsafe { sys::guf_module_get_info(self.raw, &mut info, error) })?;
+        Ok(ModuleInfo {
+            name: text_of(&info.name),
+            path: text_of(&info.path),
+            nfunctions: info.nfunctions,
+            nimages: info.nimages,
+            nkernels: info.nkernels,
+            data_only: info.flags & sys::GUF_MODULE_DATA_ONLY != 0,
+        })
+    }
+
+    /// Full names of the module's ufuncs, for [`Context::ufunc`].
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn functions(&self) -> Result<Vec<String>> {
+        let name_at = |index| {
+            // SAFETY: memory of the length that is said.
+            named(|name, capacity, error| unsafe {
+                sys::guf_module_function_at(self.raw, index, name, capacity, error)
+            })
+        };
+        (0..self.info()?.nfunctions).map(name_at).collect()
+    }
+
+    /// Short names of the module's raw kernels, for [`Module::kernel`].
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn kernels(&self) -> Result<Vec<String>> {
+        let name_at = |index| {
+            // SAFETY: memory of the length that is said.
+            named(|name, capacity, error| unsafe {
+                sys::guf_module_kernel_at(self.raw, index, name, capacity, error)
+            })
+        };
+        (0..self.info()?.nkernels).map(name_at).collect()
+    }
+
+    /// Finds a raw kernel by its short name. Loads no code.
+    ///
+    /// # Errors
+    /// [`Status::NOT_FOUND`](crate::Status::NOT_FOUND).
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        let (name, mut raw) = (crate::context::c_string(name)?, std::ptr::null_mut());
+        // SAFETY: a terminated text and a place for the handle.
+        check(|error| unsafe { sys::guf_kernel_find(self.raw, name.as_ptr(), &mut raw, error) })?;
+        // SAFETY: one reference for the caller.
+        Ok(unsafe { Kernel::from_raw(raw) })
+    }
+}
+
+fn named(
+    write: impl FnOnce(*mut c_char, u64, *mut sys::guf_error) -> sys::guf_status,
+) -> Result<String> {
+    let mut name = [0; 256];
+    check(|error| write(name.as_mut_ptr(), 256, error))?;
+    Ok(text_of(&name))
+}
+
+impl std::fmt::Debug for Module {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.info() {
+            Ok(info) => write!(f, "Module({}, {})", info.name, info.path),
+            Err(error) => write!(f, "Module({error})"),
+        }
+    }
+}

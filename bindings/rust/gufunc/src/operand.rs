@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What calls take: arrays, borrowed memory and scalars, in and out.
+
+use crate::{Array, DType, DynArray, Element, Error, Result, Status, Tensor};
+use gufunc_sys as sys;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// A slice as an input of that shape, its elements in C order.
+///
+/// # Errors
+/// [`Status::SHAPE`] where the slice has another number of elements.
+///
+/// ```
+/// # use gufunc::{ufunc, view};
+/// let rows = view(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
+/// let sums = ufunc("add")?.call((rows, &[10.0, 20.0, 30.0]))?;
+/// assert_eq!(sums.to_vec::<f64>()?, [11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
+/// # Ok::<(), gufunc::Error>(())
+/// ```
+pub fn view<'a, T: Element>(elements: &'a [T], shape: &[i64]) -> Result<Operand<'a>> {
+    let tensor = Tensor::of_slice(elements, sys::GUF_TENSOR_READ_ONLY);
+    Ok(tensor.with_shape(elements, shape)?.into())
+}
+
+/// A slice as an output of that shape.
+///
+/// # Errors
+/// As [`view`].
+pub fn view_mut<'a, T: Element>(elements: &'a mut [T], shape: &[i64]) -> Result<Output<'a>> {
+    let tensor = Tensor::of_slice(elements, 0).with_shape(elements, shape)?;
+    Ok(Output(tensor.into()))
+}
+
+/// A slice as an operand that is read and written in place, of a signature with `inout` roles.
+///
+/// # Errors
+/// As [`view`].
+pub fn inout<'a, T: Element>(elements: &'a mut [T], shape: &[i64]) -> Result<Operand<'a>> {
+    Ok(Tensor::of_slice(elements, 0).with_shape(elements, shape)?.into())
+}
+
+/// A slice as an input and as an output at once: the call works in place.
+///
+/// ```
+/// # use gufunc::{in_place, ufunc};
+/// let mut x = [1.0, 4.0, 9.0];
+/// let (input, output) = in_place(&mut x);
+/// ufunc("sqrt")?.call_into(input, output)?;
+/// assert_eq!(x, [1.0, 2.0, 3.0]);
+/// # Ok::<(), gufunc::Error>(())
+/// ```
+pub fn in_place<T: Element>(elements: &mut [T]) -> (Operand<'_>, Output<'_>) {
+    let (input, output) = (Tensor::of_slice(elements, 0), Tensor::of_slice(elements, 0));
+    (input.into(), Output(output.into()))
+}
+
+enum Kind<'a> {
+    None,
+    Array(sys::guf_array, PhantomData<&'a DynArray>),
+    Tensor(Tensor<'a>),
+    Value { kind: i32, dtype: u32, value: [u64; 2] },
+}
+
+/// One input of a call. Made of arrays, slices ([`From`]), [`view`], [`scalar`] and [`weak`].
+pub struct Operand<'a>(Kind<'a>);
+
+/// One output of a call: an array, a mutable slice, or [`Output::allocate`].
+pub struct Output<'a>(pub(crate) Operand<'a>);
+
+impl<'a> Output<'a> {
+    /// An output that the call allocates and gives back.
+    pub const fn allocate() -> Self {
+        Output(Operand(Kind::None))
+    }
+}
+
+impl<'a> Operand<'a> {
+    pub(crate) const NONE: Operand<'static> = Operand(Kind::None);
+
+    /// An int of Python beyond `i64`: its magnitude, saturated at `u64::MAX`, its sign, and whether
+    /// it is beyond `u64`.
+    pub fn weak_huge(magnitude: u64, negative: bool, beyond: bool) -> Self {
+        let value = [magnitude, u64::from(negative) + 2 * u64::from(beyond)];
+        Operand(Kind::Value { kind: sys::GUF_OPERAND_WEAK_INT_HUGE, dtype: 0, value })
+    }
+
+    /// One element of a dtype by its bytes, at most 16.
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`] where the dtype's elements have another size.
+    pub fn scalar_of(dtype: DType, bytes: &[u8]) -> Result<Self> {
+        if bytes.len() > 16 || dtype.itemsize()? != bytes.len() {
+            let message = format!("{} bytes are no element of {dtype}", bytes.len());
+            return Err(Error::new(Status::DTYPE, message));
+        }
+        let mut value = [0u8; 16];
+        value[..bytes.len()].copy_from_slice(bytes);
+        let half = |at: usize| u64::from_ne_bytes(std::array::from_fn(|i| value[at + i]));
+        let value = [half(0), half(8)];
+        Ok(Operand(Kind::Value { kind: sys::GUF_OPERAND_SCALAR, dtype: dtype.0, value }))
+    }
+
+    /// Whether it is memory that Rust lends for the call only.
+    #[inline]
+    pub(crate) fn lent(&self) -> bool {
+        matches!(&self.0, Kind::Tensor(tensor) if tensor.lent)
+    }
+
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self.0, Kind::None)
+    }
+
+    /// The array, borrowed.
+    pub(crate) fn as_array(&self) -> Option<std::mem::ManuallyDrop<DynArray>> {
+        match self.0 {
+            Kind::Array(raw, _) => {
+                // SAFETY: a live handle, whose reference stays where it is.
+                let array = unsafe { DynArray::from_raw(raw) };
+                Some(std::mem::ManuallyDrop::new(array))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where the elements lie; 0 for scalars.
+    pub(crate) fn address(&self) -> Result<u64> {
+        match &self.0 {
+            Kind::Array(..) => self.as_array().map_or(Ok(0), |array| Ok(array.raw_info()?.address)),
+            Kind::Tensor(tensor) => Ok(tensor.address),
+            _ => Ok(0),
+        }
+    }
+
+    /// Whether it may not be written.
+    pub(crate) fn is_read_only(&self) -> bool {
+        match &self.0 {
+            Kind::Array(..) => self
+                .as_array()
+                .and_then(|array| array.raw_info().ok())
+                .is_some_and(|info| info.flags & sys::GUF_ARRAY_READ_ONLY != 0),
+            Kind::Tensor(tensor) => tensor.flags & sys::GUF_TENSOR_READ_ONLY != 0,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn tensor(&self) -> Option<sys::guf_tensor> {
+        match &self.0 {
+            Kind::Tensor(tensor) => Some(tensor.to_c()),
+            _ => None,
+        }
+    }
+
+    /// As C has it. The tensor, where it is one, goes into `room`.
+    #[inline(always)]
+    pub(crate) fn to_c(&self, room: &mut MaybeUninit<sys::guf_tensor>) -> sys::guf_operand {
+        let mut made = sys::guf_operand::new();
+        match &self.0 {
+            Kind::None => {}
+            Kind::Array(raw, _) => {
+                made.kind = sys::GUF_OPERAND_ARRAY;
+                made.array = *raw;
+            }
+            Kind::Tensor(tensor) => {
+                made.kind = sys::GUF_OPERAND_TENSOR;
+                made.tensor = room.write(tensor.to_c());
+            }
+            Kind::Value { kind, dtype, value } => {
+                made.kind = *kind;
+                made.dtype = *dtype;
+                made.value = *value;
+            }
+        }
+        made
+    }
+}
+
+/// One element of exactly its type, broadcast to the others.
+pub fn scalar<T: Element>(value: T) -> Operand<'static> {
+    let bytes = crate::element::bytes_of(std::slice::from_ref(&value));
+    // Of a record that is larger the library says that it is no scalar.
+    Operand::scalar_of(T::dtype(), bytes).unwrap_or(Operand(Kind::Value {
+        kind: sys::GUF_OPERAND_SCALAR,
+        dtype: 0,
+        value: [0; 2],
+    }))
+}
+
+/// A number that takes the type of the other operands, as Python's do: `weak(2)`, `weak(0.5)`,
+/// `weak([re, im])`.
+pub fn weak(value: impl Weak) -> Operand<'static> {
+    let (kind, value) = value.parts();
+    Operand(Kind::Value { kind, dtype: 0, value })
+}
+
+/// What [`weak`] takes: `i32`, `i64`, `f64`, and `[f64; 2]` for a complex number.
+pub trait Weak: sealed::Weak {}
+
+mod sealed {
+    pub trait Weak {
+        fn parts(self) -> (i32, [u64; 2]);
+    }
+}
+
+macro_rules! weak_kinds {
+    ($($type:ty, $kind:ident, |$value:ident| $parts:expr;)*) => {$(
+        impl Weak for $type {}
+        impl sealed::Weak for $type {
+            fn parts(self) -> (i32, [u64; 2]) {
+                let $value = self;
+                (sys::$kind, $parts)
+            }
+        }
+    )*};
+}
+
+weak_kinds! {
+    i32, GUF_OPERAND_WEAK_INT, |v| [i64::from(v) as u64, 0];
+    i64, GUF_OPERAND_WEAK_INT, |v| [v as u64, 0];
+    f64, GUF_OPERAND_WEAK_FLOAT, |v| [v.to_bits(), 0];
+    [f64; 2], GUF_OPERAND_WEAK_COMPLEX, |v| [v[0].to_bits(), v[1].to_bits()];
+}
+
+impl<'a> From<Tensor<'a>> for Operand<'a> {
+    #[inline]
+    fn from(tensor: Tensor<'a>) -> Self {
+        Operand(Kind::Tensor(tensor))
+    }
+}
+
+impl<'a> From<Tensor<'a>> for Output<'a> {
+    fn from(tensor: Tensor<'a>) -> Self {
+        Output(tensor.into())
+    }
+}
+
+impl<'a> From<&'a DynArray> for Operand<'a> {
+    #[inline]
+    fn from(array: &'a DynArray) -> Self {
+        Operand(Kind::Array(array.as_raw(), PhantomData))
+    }
+}
+
+impl<'a, T: Element> From<&'a Array<T>> for Operand<'a> {
+    #[inline]
+    fn from(array: &'a Array<T>) -> Self {
+        Operand(Kind::Array(array.as_raw(), PhantomData))
+    }
+}
+
+impl<'a, T: Element> From<&'a [T]> for Operand<'a> {
+    #[inline]
+    fn from(elements: &'a [T]) -> Self {
+        Tensor::of_slice(elements, sys::GUF_TENSOR_READ_ONLY).into()
+    }
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Plans: calls prepared once and launched many times.
+
+use crate::array::raw_stream;
+use crate::handle::counted;
+use crate::status::check;
+use crate::{
+    Call, DType, Device, DynArray, Error, Inputs, Operand, Order, Output, Outputs, Result, Role,
+    Status, Stream,
+};
+use gufunc_sys as sys;
+
+counted! {
+    /// The counted handle of a plan.
+    Handle, guf_plan, guf_plan_retain, guf_plan_release
+}
+
+/// How an operand lay when the plan was made; a scalar has no layout.
+#[derive(Clone, PartialEq, Eq)]
+struct Layout {
+    dtype: u32,
+    swapped: bool,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    device: sys::guf_device,
+}
+
+// SAFETY: numbers, and a handle that any thread may use.
+unsafe impl Send for Layout {}
+// SAFETY: as above.
+unsafe impl Sync for Layout {}
+
+/// A call that is prepared for operands of fixed dtypes, shapes and strides. [`Call::plan`] makes
+/// one; it may be launched from many threads at once.
+///
+/// ```
+/// use gufunc::{ufunc, Array};
+/// let (x, y) = (Array::from_vec(vec![1.0, 4.0], &[2])?, Array::from_vec(vec![0.0; 2], &[2])?);
+/// let plan = ufunc("sqrt")?.with().plan(&x, &y)?;
+/// plan.launch(&x, &y)?;
+/// assert_eq!(y.to_vec()?, [1.0, 2.0]);
+/// let mut z = [0.0; 2];
+/// plan.launch(&[9.0, 16.0], &mut z)?; // other memory that lies alike
+/// assert_eq!(z, [3.0, 4.0]);
+/// # Ok::<(), gufunc::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Plan {
+    handle: Handle,
+    layouts: Vec<Option<Layout>>,
+    /// Whose memory the operands lie in, where that is not the host's.
+    device: Option<Device>,
+    /// Whether inputs are written in place.
+    writes_inputs: bool,
+}
+
+impl Layout {
+    fn of(operand: &Operand<'_>) -> Result<Option<Layout>> {
+        if let Some(tensor) = operand.tensor() {
+            let ndim = tensor.ndim as usize;
+            // SAFETY: the tensor's own lists, which the operand holds.
+            let list = |at: *const i64| unsafe { std::slice::from_raw_parts(at, ndim).to_vec() };
+            let shape = if ndim == 0 { Vec::new() } else { list(tensor.shape) };
+            let strides = match tensor.strides.is_null() || ndim == 0 {
+                true => contiguous(&shape, DType(tensor.dtype).itemsize()?),
+                false => list(tensor.strides),
+            };
+            let swapped = tensor.flags & sys::GUF_TENSOR_SWAPPED != 0;
+            let (dtype, device) = (tensor.dtype, tensor.device);
+            return Ok(Some(Layout { dtype, swapped, shape, strides, device }));
+        }
+        let Some(array) = operand.as_array() else { return Ok(None) };
+        let info = array.raw_info()?;
+        let ndim = info.ndim as usize;
+        let host = info.device.is_null() || Device::new(info.device).info()?.backend == "cpu";
+        Ok(Some(Layout {
+            dtype: info.dtype,
+            swapped: info.flags & sys::GUF_ARRAY_SWAPPED != 0,
+            shape: info.shape[..ndim].to_vec(),
+            strides: info.strides[..ndim].to_vec(),
+            device: if host { std::ptr::null_mut() } else { info.device },
+        }))
+    }
+}
+
+fn contiguous(shape: &[i64], itemsize: usize) -> Vec<i64> {
+    let mut strides = vec![itemsize as i64; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis].wrapping_mul(shape[axis].max(1));
+    }
+    strides
+}
+
+impl Call<'_> {
+    /// Prepares the call for operands that lie as these do, to be launched many times.
+    ///
+    /// # Errors
+    /// As the call's before it runs; [`Status::ARG`] for an output to allocate,
+    /// [`Status::UNSUPPORTED`] for events and for host memory that the device cannot read.
+    pub fn plan<'i>(&mut self, inputs: impl Inputs<'i>, outputs: impl Outputs<'i>) -> Result<Plan> {
+        let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
+        let (inputs, outputs) = (inputs.as_ref(), outputs.as_ref());
+        let (ufunc, mut raw) = (self.ufunc.as_raw(), std::ptr::null_mut());
+        self.run(inputs, outputs, |args| {
+            // SAFETY: arguments whose operands are in the frame, and a place for the handle.
+            check(|error| unsafe { sys::guf_plan_create(ufunc, args, &mut raw, error) })
+        })?;
+        // SAFETY: one reference for the caller.
+        let handle = unsafe { Handle::from_raw(raw) };
+        let operands = inputs.iter().chain(outputs.iter().map(|o| &o.0)).chain(self.mask());
+        let layouts = operands.map(Layout::of).collect::<Result<Vec<_>>>()?;
+        let device = layouts.iter().flatten().find(|layout| !layout.device.is_null());
+        let device = device.map(|layout| Device::new(layout.device));
+        let writes_inputs = self.ufunc.info()?.roles.contains(&Role::Inout);
+        Ok(Plan { handle, layouts, device, writes_inputs })
+    }
+}
+
+impl Plan {
+    /// The C handle, which stays this value's.
+    pub fn as_raw(&self) -> sys::guf_plan {
+        self.handle.as_raw()
+    }
+
+    /// The C handle with its reference, which the caller then has to release.
+    pub fn into_raw(self) -> sys::guf_plan {
+        self.handle.into_raw()
+    }
+
+    /// Launches on operands that lie as those of the plan did, and waits until it is done.
+    ///
+    /// # Errors
+    /// [`Status::PLAN_MISMATCH`] where one lies otherwise, or they overlap otherwise;
+    /// [`Status::LAUNCH`], [`Status::LOOP`], [`Status::VALUE`].
+    pub fn launch<'a>(&self, inputs: impl Inputs<'a>, outputs: impl Outputs<'a>) -> Result<()> {
+        let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
+        self.launch_all(inputs.as_ref(), outputs.as_ref(), None)
+    }
+
+    /// The same for a plan with a mask.
+    ///
+    /// # Errors
+    /// As [`Plan::launch`].
+    pub fn launch_where<'a>(
+        &self,
+        inputs: impl Inputs<'a>,
+        outputs: impl Outputs<'a>,
+        mask: impl Into<Operand<'a>>,
+    ) -> Result<()> {
+        let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
+        self.launch_all(inputs.as_ref(), outputs.as_ref(), Some(&mask.into()))
+    }
+
+    fn launch_all(
+        &self,
+        inputs: &[Operand<'_>],
+        outputs: &[Output<'_>],
+        mask: Option<&Operand<'_>>,
+    ) -> Result<()> {
+        let operands: Vec<&Operand<'_>> =
+            inputs.iter().chain(outputs.iter().map(|o| &o.0)).chain(mask).collect();
+        let addresses = self.addresses(&operands)?;
+        if self.writes_inputs && inputs.iter().any(Operand::is_read_only) {
+            return Err(Error::new(Status::READ_ONLY, "the function writes an input in place"));
+        }
+        for output in outputs {
+            if output.0.is_read_only() {
+                return Err(Error::new(Status::READ_ONLY, "an output is read-only"));
+            }
+        }
+        let (nbytes, alignment) = self.workspace()?;
+        let room = self.room(nbytes, alignment)?;
+        let at = room.as_ref().map_or(0, |(_, at)| *at);
+        // SAFETY: memory that is lent or held until the wait below, and lies as the plan has it.
+        unsafe { self.launch_at(None, &addresses, at)? };
+        match self.device {
+            Some(device) => device.synchronize(None).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    /// Addresses of operands that lie as the plan has them.
+    fn addresses(&self, operands: &[&Operand<'_>]) -> Result<Vec<u64>> {
+        if operands.len() != self.layouts.len() {
+            let (given, wanted) = (operands.len(), self.layouts.len());
+            let message = format!("{given} operands for a plan of {wanted}");
+            return Err(Error::new(Status::ARG, message));
+        }
+        let mut addresses = Vec::with_capacity(operands.len());
+        for (place, (operand, layout)) in operands.iter().zip(&self.layouts).enumerate() {
+            if Layout::of(operand)? != *layout {
+                let message = format!("operand {place} lies otherwise than when the plan was made");
+                return Err(Error::new(Status::PLAN_MISMATCH, message));
+            }
+            addresses.push(operand.address()?);
+        }
+        Ok(addresses)
+    }
+
+    /// Scratch memory of one launch, on the plan's device.
+    fn room(&self, nbytes: u64, alignment: u64) -> Result<Option<(DynArray, u64)>> {
+        if nbytes == 0 {
+            return Ok(None);
+        }
+        let shape = [(nbytes + alignment) as i64];
+        let array = DynArray::alloc(self.device, DType::U8, &shape, Order::C)?;
+        let address = array.raw_info()?.address.next_multiple_of(alignment.max(1));
+        Ok(Some((array, address)))
+    }
+
+    /// Launches on addresses, one per operand in the order inputs, outputs, mask; a scalar's is
+    /// ignored. With a stream it is queued, and may be captured.
+    ///
+    /// # Safety
+    /// At each address lies memory as the plan's operand had it, which lives until the work is done,
+    /// and is nobody else's where it is written; at `workspace` as much as [`Plan::workspace`] says.
+    ///
+    /// # Errors
+    /// As [`Plan::launch`].
+    pub unsafe fn launch_at(
+        &self,
+        stream: Option<&Stream>,
+        addresses: &[u64],
+        workspace: u64,
+    ) -> Result<()> {
+        let (count, at, stream) =
+            (crate::array::count(addresses), addresses.as_ptr(), raw_stream(stream));
+        // SAFETY: as many addresses as are said; what lies there is the caller's promise.
+        check(|error| unsafe {
+            sys::guf_plan_launch(self.as_raw(), stream, count, at, workspace, error)
+        })
+    }
+
+    /// Bytes and alignment of the scratch memory that one launch needs.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn workspace(&self) -> Result<(u64, u64)> {
+        let (mut nbytes, mut alignment) = (0, 0);
+        // SAFETY: places for the numbers.
+        check(|error| unsafe {
+            sys::guf_plan_workspace(self.as_raw(), &mut nbytes, &mut alignment, error)
+        })?;
+        Ok((nbytes, alignment))
+    }
+
+    /// What the plan does, and why.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn explain(&self) -> Result<String> {
+        crate::text::written(|text, length, error| {
+            // SAFETY: memory of that length.
+            unsafe { sys::guf_plan_explain(self.as_raw(), text, length, error) }
+        })
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a call would do, without doing it.
+
+use crate::status::check;
+use crate::{Call, DType, Inputs, Operand, Output, Outputs, Result};
+use gufunc_sys as sys;
+use std::ffi::c_char;
+
+/// What a call or method would do: the loop's types, and each operand's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolution {
+    /// For [`Ufunc::loop_types`](crate::Ufunc::loop_types).
+    pub loop_index: u32,
+    /// What the loop computes in.
+    pub loop_dtypes: Vec<DType>,
+    /// Of the operands, outputs to allocate included.
+    pub dtypes: Vec<DType>,
+    /// One per output.
+    pub output_shapes: Vec<Vec<i64>>,
+}
+
+impl Resolution {
+    /// Asks for `outputs` outputs' shapes.
+    pub(crate) fn of(
+        outputs: usize,
+        resolve: impl FnOnce(*mut sys::guf_resolution, *mut sys::guf_error) -> sys::guf_status,
+    ) -> Result<Self> {
+        // 16 KiB: not on the stack.
+        let mut out = Box::new(sys::guf_resolution::new());
+        check(|error| resolve(&mut *out, error))?;
+        let count = out.noperands as usize;
+        let types = |list: &[u32]| list.iter().take(count).map(|&t| DType(t)).collect();
+        let shape = |i: usize| out.output_shapes[i][..out.output_ndims[i] as usize].to_vec();
+        Ok(Resolution {
+            loop_index: out.r#loop,
+            loop_dtypes: types(&out.loop_dtypes),
+            dtypes: types(&out.dtypes),
+            output_shapes: (0..outputs).map(shape).collect(),
+        })
+    }
+}
+
+type ResolveEntry = unsafe fn(
+    sys::guf_ufunc,
+    *const sys::guf_call_args,
+    *mut sys::guf_resolution,
+    *mut sys::guf_error,
+) -> sys::guf_status;
+type ExplainEntry = unsafe fn(
+    sys::guf_ufunc,
+    *const sys::guf_call_args,
+    *mut c_char,
+    *mut u64,
+    *mut sys::guf_error,
+) -> sys::guf_status;
+
+// SAFETY: of all four, what the caller of an entry promises.
+const RESOLVE: ResolveEntry = |u, a, out, e| unsafe { sys::guf_resolve(u, a, out, e) };
+// SAFETY: as above.
+const RESOLVE_OUTER: ResolveEntry = |u, a, out, e| unsafe { sys::guf_resolve_outer(u, a, out, e) };
+// SAFETY: as above.
+const EXPLAIN: ExplainEntry = |u, a, t, n, e| unsafe { sys::guf_explain(u, a, t, n, e) };
+// SAFETY: as above.
+const EXPLAIN_OUTER: ExplainEntry =
+    |u, a, t, n, e| unsafe { sys::guf_explain_outer(u, a, t, n, e) };
+
+impl Call<'_> {
+    fn resolution(
+        &mut self,
+        inputs: &[Operand<'_>],
+        outputs: &[Output<'_>],
+        entry: ResolveEntry,
+    ) -> Result<Resolution> {
+        let (ufunc, nout) = (self.ufunc.as_raw(), self.ufunc.nout());
+        let resolved = self.run(inputs, outputs, |args| {
+            // SAFETY: arguments whose operands are in the frame.
+            Resolution::of(nout, |out, error| unsafe { entry(ufunc, args, out, error) })
+        })?;
+        Ok(resolved.0)
+    }
+
+    fn explanation(
+        &mut self,
+        inputs: &[Operand<'_>],
+        outputs: &[Output<'_>],
+        entry: ExplainEntry,
+    ) -> Result<String> {
+        let ufunc = self.ufunc.as_raw();
+        let explained = self.run(inputs, outputs, |args| {
+            crate::text::written(|text, length, error| {
+                // SAFETY: arguments whose operands are in the frame, memory of that length.
+                unsafe { entry(ufunc, args, text, length, error) }
+            })
+        })?;
+        Ok(explained.0)
+    }
+
+    /// What the call would do, without doing it; `()` for outputs to allocate.
+    ///
+    /// # Errors
+    /// As the call's before it runs.
+    pub fn resolve<'i>(
+        &mut self,
+        inputs: impl Inputs<'i>,
+        outputs: impl Outputs<'i>,
+    ) -> Result<Resolution> {
+        let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
+        self.resolution(inputs.as_ref(), outputs.as_ref(), RESOLVE)
+    }
+
+    /// The same as text: the loop, its kernel, casts, and where it runs.
+    ///
+    /// # Errors
+    /// As the call's before it runs.
+    pub fn explain<'i>(
+        &mut self,
+        inputs: impl Inputs<'i>,
+        outputs: impl Outputs<'i>,
+    ) -> Result<String> {
+        let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
+        self.explanation(inputs.as_ref(), outputs.as_ref(), EXPLAIN)
+    }
+
+    /// What [`Call::outer`] would do.
+    ///
+    /// # Errors
+    /// As its before it runs.
+    pub fn resolve_outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<Resolution> {
+        self.resolution(inputs.into_inputs().as_ref(), &[], RESOLVE_OUTER)
+    }
+
+    /// The same as text.
+    ///
+    /// # Errors
+    /// As its before it runs.
+    pub fn explain_outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<String> {
+        self.explanation(inputs.into_inputs().as_ref(), &[], EXPLAIN_OUTER)
+    }
+}

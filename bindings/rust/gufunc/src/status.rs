@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Status codes and errors.
+
+use gufunc_sys as sys;
+use std::ffi::{c_char, CStr};
+use std::fmt;
+use std::mem::MaybeUninit;
+
+/// What a function of the library answered; a number of `guf_status_code`.
+///
+/// `code / 100` is the class of an error, which a code keeps for ever, so that one this version does
+/// not know still tells what kind of failure it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct Status(pub i32);
+
+macro_rules! statuses {
+    ($($(#[$doc:meta])* $name:ident = $code:ident;)*) => {
+        impl Status {
+            $($(#[$doc])* pub const $name: Status = Status(sys::$code);)*
+        }
+    };
+}
+
+statuses! {
+    /// Success.
+    OK = GUF_OK;
+    /// A query: the work is still running.
+    NOT_READY = GUF_NOT_READY;
+    /// A wait: the time ran out, the work goes on.
+    TIMEOUT = GUF_TIMEOUT;
+    /// An argument that the function does not take.
+    ARG = GUF_E_ARG;
+    /// A handle that is freed or of another kind.
+    HANDLE = GUF_E_HANDLE;
+    /// A structure of another size.
+    STRUCT = GUF_E_STRUCT;
+    /// The caller's memory is too small.
+    BUFFER_TOO_SMALL = GUF_E_BUFFER_TOO_SMALL;
+    /// The name or loop is registered already.
+    EXISTS = GUF_E_EXISTS;
+    /// No such name, device index, module or kernel.
+    NOT_FOUND = GUF_E_NOT_FOUND;
+    /// The addresses overlap in another way than the plan assumes.
+    PLAN_MISMATCH = GUF_E_PLAN_MISMATCH;
+    /// Operands lie on devices that the call may not mix.
+    DEVICE_MISMATCH = GUF_E_DEVICE_MISMATCH;
+    /// An unknown dtype, or one that is not taken here.
+    DTYPE = GUF_E_DTYPE;
+    /// No loop of the ufunc takes these types.
+    NO_LOOP = GUF_E_NO_LOOP;
+    /// The casting rule forbids a needed cast.
+    CASTING = GUF_E_CASTING;
+    /// Shapes do not fit together, or a size overflows.
+    SHAPE = GUF_E_SHAPE;
+    /// A malformed signature, type string or dimension rule.
+    SIGNATURE = GUF_E_SIGNATURE;
+    /// An output cannot be written.
+    READ_ONLY = GUF_E_READ_ONLY;
+    /// An output overlaps itself.
+    OVERLAP = GUF_E_OVERLAP;
+    /// A value outside its domain.
+    VALUE = GUF_E_VALUE;
+    /// An index outside the array.
+    INDEX = GUF_E_INDEX;
+    /// An axis outside the array, or repeated.
+    AXIS = GUF_E_AXIS;
+    /// A weak integer that does not fit.
+    OVERFLOW = GUF_E_OVERFLOW;
+    /// A floating-point event.
+    FLOATING_POINT = GUF_E_FLOATING_POINT;
+    /// Valid, but this version or device cannot do it.
+    UNSUPPORTED = GUF_E_UNSUPPORTED;
+    /// No compiled kernel for this loop on this device.
+    NO_IMAGE = GUF_E_NO_IMAGE;
+    /// The call would allocate or wait while a stream is captured.
+    CAPTURE = GUF_E_CAPTURE;
+    /// No plugin of that name was found.
+    NO_BACKEND = GUF_E_NO_BACKEND;
+    /// The vendor's driver library is missing or a stub.
+    NO_DRIVER = GUF_E_NO_DRIVER;
+    /// The vendor's driver is older than the plugin needs.
+    DRIVER_OLD = GUF_E_DRIVER_OLD;
+    /// The driver works and reports no usable device.
+    NO_DEVICE = GUF_E_NO_DEVICE;
+    /// A plugin or module of another ABI.
+    ABI = GUF_E_ABI;
+    /// A file whose owner or mode the library does not accept.
+    UNTRUSTED = GUF_E_UNTRUSTED;
+    /// A host allocation failed.
+    NO_MEMORY = GUF_E_NO_MEMORY;
+    /// A device allocation failed.
+    DEVICE_MEMORY = GUF_E_DEVICE_MEMORY;
+    /// A file cannot be opened or read.
+    IO = GUF_E_IO;
+    /// A file that is damaged or not what it claims.
+    BAD_FILE = GUF_E_BAD_FILE;
+    /// The backend refused or failed a launch.
+    LAUNCH = GUF_E_LAUNCH;
+    /// A loop of the program returned an error, or panicked.
+    LOOP = GUF_E_LOOP;
+    /// Cancelled by the caller.
+    CANCELLED = GUF_E_CANCELLED;
+    /// A stream or device of the parent, used in a child.
+    FORKED = GUF_E_FORKED;
+    /// The library was shut down.
+    SHUTDOWN = GUF_E_SHUTDOWN;
+    /// The device failed for good in this process.
+    DEVICE_LOST = GUF_E_DEVICE_LOST;
+    /// A broken invariant of the library.
+    INTERNAL = GUF_E_INTERNAL;
+}
+
+impl Status {
+    /// The name of the code, such as `"GUF_E_SHAPE"`.
+    pub fn name(self) -> &'static str {
+        // SAFETY: takes any number.
+        static_text(unsafe { sys::guf_status_name(self.0) })
+    }
+
+    /// What the code means, in one line.
+    pub fn text(self) -> &'static str {
+        // SAFETY: takes any number.
+        static_text(unsafe { sys::guf_status_text(self.0) })
+    }
+
+    /// The class of an error: 1 the caller, 2 types, 3 values, 4 index, 5 axis, 6 overflow, 7
+    /// floating point, 8 not implemented, 9 availability, 10 memory, 11 files, 12 and 13 run time.
+    pub fn class(self) -> i32 {
+        self.0 / 100
+    }
+
+    /// Whether it is an error, and no answer of a query or wait.
+    pub fn is_error(self) -> bool {
+        self.0 >= sys::GUF_E_ARG
+    }
+}
+
+impl fmt::Debug for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name())
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+pub(crate) fn static_text(text: *const c_char) -> &'static str {
+    if text.is_null() {
+        return "";
+    }
+    // SAFETY: texts of the library's that are never freed, ASCII.
+    unsafe { CStr::from_ptr(text) }.to_str().unwrap_or_default()
+}
+
+struct Details {
+    status: Status,
+    argument: Option<usize>,
+    axis: Option<usize>,
+    native_code: i32,
+    message: String,
+}
+
+/// A failure of the library: its status, the operand or axis at fault, and one sentence.
+///
+/// ```
+/// # use gufunc::{ufunc, Status};
+/// let error = ufunc("add")?.call((&[1.0, 2.0], &[1.0, 2.0, 3.0])).unwrap_err();
+/// assert_eq!(error.status(), Status::SHAPE);
+/// assert!(error.message().contains("could not be broadcast together"));
+/// # Ok::<(), gufunc::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Error(Box<Details>);
+
+/// What fallible functions give.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Clone for Details {
+    fn clone(&self) -> Self {
+        Details { message: self.message.clone(), ..*self }
+    }
+}
+
+impl Error {
+    /// An error of the program's own, which a host loop or a core_dims hook may return.
+    pub fn new(status: Status, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Error(Box::new(Details { status, argument: None, axis: None, native_code: 0, message }))
+    }
+
+    /// The status that the call returned.
+    pub fn status(&self) -> Status {
+        self.0.status
+    }
+
+    /// One sentence, where NumPy has one the same.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The operand or parameter at fault, counted from 0.
+    pub fn argument(&self) -> Option<usize> {
+        self.0.argument
+    }
+
+    /// The axis at fault.
+    pub fn axis(&self) -> Option<usize> {
+        self.0.axis
+    }
+
+    /// The operating system's or the vendor's own code; 0 where there is none.
+    pub fn native_code(&self) -> i32 {
+        self.0.native_code
+    }
+
+    #[cold]
+    fn of_record(status: sys::guf_status, record: &sys::guf_error) -> Self {
+        let place = |number: i32| usize::try_from(number).ok();
+        let mut message = text_of(&record.message);
+        if message.is_empty() {
+            message = Status(status).text().to_string();
+        }
+        Error(Box::new(Details {
+            status: Status(status),
+            argument: place(record.argument),
+            axis: place(record.axis),
+            native_code: record.native_code,
+            message,
+        }))
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Error");
+        shown.field("status", &self.0.status).field("message", &self.0.message);
+        if let Some(argument) = self.0.argument {
+            shown.field("argument", &argument);
+        }
+        if let Some(axis) = self.0.axis {
+            shown.field("axis", &axis);
+        }
+        if self.0.native_code != 0 {
+            shown.field("native_code", &self.0.native_code);
+        }
+        shown.finish()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The text in an array of C characters, up to its NUL.
+pub(crate) fn text_of(characters: &[c_char]) -> String {
+    let bytes: Vec<u8> = characters.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Calls with an error record on the stack; any status but success is an error.
+#[inline(always)]
+pub(crate) fn check(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -> Result<()> {
+    match ask(call)? {
+        Status::OK => Ok(()),
+        other => Err(Error::new(other, other.text())),
+    }
+}
+
+/// The same for queries and waits, whose answers are no errors.
+#[inline(always)]
+pub(crate) fn ask(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -> Result<Status> {
+    let mut record = MaybeUninit::<sys::guf_error>::uninit();
+    let place = record.as_mut_ptr();
+    // Only what the library reads, and what shows that it wrote: the rest costs time.
+    // SAFETY: fields of the record.
+    unsafe {
+        (*place).struct_size = size_of::<sys::guf_error>() as u32;
+        (*place).status = sys::GUF_OK;
+    }
+    let status = call(place);
+    if status == sys::GUF_OK {
+        return Ok(Status::OK);
+    }
+    failed(status, &mut record)
+}
+
+#[cold]
+#[inline(never)]
+fn failed(status: i32, record: &mut MaybeUninit<sys::guf_error>) -> Result<Status> {
+    if !Status(status).is_error() {
+        return Ok(Status(status));
+    }
+    // SAFETY: written before the call.
+    if unsafe { (*record.as_ptr()).status } != status {
+        return Err(Error::new(Status(status), Status(status).text()));
+    }
+    // SAFETY: a record that has the status was filled by the library, its text up to the NUL; the
+    // bytes behind it are made defined by zeros.
+    unsafe {
+        let place = record.as_mut_ptr();
+        let text = (&raw mut (*place).message).cast::<c_char>();
+        let length = CStr::from_ptr(text).to_bytes().len();
+        let room = (*place).message.len();
+        std::ptr::write_bytes(text.add(length), 0, room - length);
+        (*place).reserved = 0;
+        Err(Error::of_record(status, record.assume_init_ref()))
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Memory of the program, lent to calls.
+
+use crate::{DType, Device, Element, Error, Result, Status};
+use gufunc_sys as sys;
+use std::marker::PhantomData;
+
+/// Shapes and strides: of a slice, borrowed, or made on the way.
+enum Extents<'a> {
+    None,
+    One(i64),
+    Borrowed(&'a [i64]),
+    Owned(Box<[i64]>),
+}
+
+impl Extents<'_> {
+    #[inline]
+    fn as_slice(&self) -> &[i64] {
+        match self {
+            Extents::None => &[],
+            Extents::One(extent) => std::slice::from_ref(extent),
+            Extents::Borrowed(extents) => extents,
+            Extents::Owned(extents) => extents,
+        }
+    }
+}
+
+/// Memory of the program with a shape, lent to a call: no copy is made.
+///
+/// [`view`](crate::view) and [`view_mut`](crate::view_mut) make one of a slice; slices themselves are operands, too.
+pub struct Tensor<'a> {
+    pub(crate) address: u64,
+    pub(crate) dtype: DType,
+    pub(crate) flags: u32,
+    /// Whether Rust's borrow ends with the call, so that queued work has to be waited for.
+    pub(crate) lent: bool,
+    shape: Extents<'a>,
+    /// Bytes; `None` is C-contiguous.
+    strides: Extents<'a>,
+    device: sys::guf_device,
+    _memory: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> Tensor<'a> {
+    /// Memory at an address: `strides` are bytes, of any sign; `None` is C-contiguous.
+    ///
+    /// # Safety
+    /// All elements lie in memory that is readable, and writable where it is used as an output, until
+    /// the work that uses it is done, on a stream too; nothing in Rust refers to what is written.
+    pub unsafe fn from_raw(
+        address: *mut u8,
+        dtype: DType,
+        shape: &'a [i64],
+        strides: Option<&'a [i64]>,
+    ) -> Self {
+        Tensor {
+            address: address as u64,
+            dtype,
+            flags: 0,
+            lent: false,
+            shape: Extents::Borrowed(shape),
+            strides: strides.map_or(Extents::None, Extents::Borrowed),
+            device: std::ptr::null_mut(),
+            _memory: PhantomData,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn of_slice<T: Element>(elements: &[T], flags: u32) -> Self {
+        Tensor {
+            address: elements.as_ptr() as u64,
+            dtype: T::dtype(),
+            flags,
+            lent: true,
+            shape: Extents::One(elements.len() as i64),
+            strides: Extents::None,
+            device: std::ptr::null_mut(),
+            _memory: PhantomData,
+        }
+    }
+
+    /// Of memory whose shape and strides were worked out on the way.
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn of_parts<T: Element>(
+        address: *const T,
+        shape: Box<[i64]>,
+        strides: Box<[i64]>,
+        flags: u32,
+    ) -> Self {
+        Tensor {
+            address: address as u64,
+            dtype: T::dtype(),
+            flags,
+            lent: true,
+            shape: Extents::Owned(shape),
+            strides: Extents::Owned(strides),
+            device: std::ptr::null_mut(),
+            _memory: PhantomData,
+        }
+    }
+
+    pub(crate) fn with_shape<T>(mut self, elements: &[T], shape: &[i64]) -> Result<Self> {
+        let wanted = shape.iter().try_fold(1i64, |size, &n| size.checked_mul(n));
+        if wanted != i64::try_from(elements.len()).ok() || shape.iter().any(|&n| n < 0) {
+            let count = elements.len();
+            let message = format!("{count} elements do not have the shape {shape:?}");
+            return Err(Error::new(Status::SHAPE, message));
+        }
+        self.shape = Extents::Owned(shape.into());
+        Ok(self)
+    }
+
+    /// Elements in the other byte order.
+    pub fn swapped(mut self) -> Self {
+        self.flags |= sys::GUF_TENSOR_SWAPPED;
+        self
+    }
+
+    /// Refused as an output.
+    pub fn read_only(mut self) -> Self {
+        self.flags |= sys::GUF_TENSOR_READ_ONLY;
+        self
+    }
+
+    /// Another dtype of the same size: `i64` as times, say.
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`] where the sizes differ.
+    pub fn with_dtype(mut self, dtype: DType) -> Result<Self> {
+        if dtype.itemsize()? != self.dtype.itemsize()? {
+            let message = format!("{} and {dtype} differ in size", self.dtype);
+            return Err(Error::new(Status::DTYPE, message));
+        }
+        self.dtype = dtype;
+        Ok(self)
+    }
+
+    /// Memory of a device. Host memory has none.
+    ///
+    /// # Safety
+    /// The memory is the device's.
+    pub unsafe fn on(mut self, device: Device) -> Self {
+        self.device = device.as_raw();
+        self
+    }
+
+    #[inline]
+    pub(crate) fn to_c(&self) -> sys::guf_tensor {
+        let (shape, strides) = (self.shape.as_slice(), self.strides.as_slice());
+        let has_strides = !matches!(self.strides, Extents::None);
+        sys::guf_tensor {
+            struct_size: size_of::<sys::guf_tensor>() as u32,
+            dtype: self.dtype.0,
+            ndim: shape.len() as i32,
+            flags: self.flags,
+            address: self.address,
+            shape: shape.as_ptr(),
+            strides: if has_strides { strides.as_ptr() } else { std::ptr::null() },
+            device: self.device,
+        }
+    }
+}
