@@ -170,7 +170,7 @@ impl DynArray {
         Ok(bytes)
     }
 
-    fn expect<T: Element>(&self, length: usize) -> Result<()> {
+    pub(crate) fn expect<T: Element>(&self, length: usize) -> Result<()> {
         let info = self.raw_info()?;
         let dtype = DType(info.dtype);
         if !T::reads(dtype) {

@@ -58,6 +58,7 @@ mod operators;
 mod plan;
 mod reduce;
 mod resolve;
+mod scope;
 mod status;
 mod stream;
 mod tensor;
@@ -97,6 +98,7 @@ pub use operand::{in_place, inout, scalar, view, view_mut, weak, Operand, Output
 pub use plan::Plan;
 pub use reduce::Reduce;
 pub use resolve::Resolution;
+pub use scope::Scope;
 pub use status::{Error, Result, Status};
 pub use stream::{Event, Stream, StreamGuard};
 pub use tensor::Tensor;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whether elements are right, bit by bit or within a distance.
+
+use crate::json::{Json, Result};
+use gufunc::DType;
+
+/// What an element is made of.
+pub struct Form {
+    /// Bytes of an element.
+    pub itemsize: usize,
+    /// Real numbers in it: 2 of a complex one, 0 of what is no float.
+    parts: usize,
+    /// Bits of a part: all but the sign, and those of infinity.
+    magnitude: u64,
+    infinity: u64,
+    eps: f64,
+}
+
+impl Form {
+    pub fn of(dtype: DType) -> Result<Form> {
+        let info = dtype.info().map_err(|error| error.to_string())?;
+        let itemsize = info.itemsize;
+        let parts = match info.kind {
+            'f' | 'E' => 1,
+            'c' => 2,
+            _ => 0,
+        };
+        let (magnitude, infinity, eps) = match (info.kind, itemsize / parts.max(1)) {
+            ('E', _) => (0x7fff, 0x7f80, 2f64.powi(-7)),
+            (_, 2) => (0x7fff, 0x7c00, 2f64.powi(-10)),
+            (_, 4) => (0x7fff_ffff, 0x7f80_0000, 2f64.powi(-23)),
+            _ => (i64::MAX as u64, 0x7ff0_0000_0000_0000, 2f64.powi(-52)),
+        };
+        Ok(Form { itemsize, parts, magnitude, infinity, eps })
+    }
+
+    /// Bytes of a part, which is what is swapped.
+    pub fn part(&self) -> usize {
+        self.itemsize / self.parts.max(1)
+    }
+
+    /// Where a float stands among all of its type: 0 and -0 are one.
+    fn rank(&self, bits: u64) -> i64 {
+        let magnitude = (bits & self.magnitude) as i64;
+        if bits == bits & self.magnitude {
+            magnitude
+        } else {
+            -magnitude
+        }
+    }
+
+    fn is_nan(&self, bits: u64) -> bool {
+        bits & self.magnitude > self.infinity
+    }
+
+    fn value(&self, bits: u64) -> f64 {
+        match self.part() {
+            8 => f64::from_bits(bits),
+            _ => f64::from(f32::from_bits(bits as u32)),
+        }
+    }
+
+    fn real_right(&self, found: u64, wanted: u64, ulp: u64) -> bool {
+        match (self.is_nan(found), self.is_nan(wanted)) {
+            (true, true) => true,
+            _ if ulp == 0 => found == wanted,
+            (false, false) => self.rank(found).abs_diff(self.rank(wanted)) <= ulp,
+            _ => false,
+        }
+    }
+
+    /// Parts of a complex number, against the larger one's last place.
+    fn complex_right(&self, found: [u64; 2], wanted: [u64; 2], ulp: u64) -> bool {
+        let largest = wanted.iter().map(|&bits| self.value(bits).abs()).fold(0.0, f64::max);
+        let limit = match largest > 0.0 && largest.is_finite() {
+            true => ulp as f64 * self.eps * power_of_two_below(largest),
+            false => 0.0,
+        };
+        found.into_iter().zip(wanted).all(|(a, b)| {
+            let (near, far) = (self.value(a), self.value(b));
+            self.real_right(a, b, 0) || near == far || (near - far).abs() <= limit
+        })
+    }
+
+    fn right(&self, found: &[u8], wanted: &[u8], ulp: u64) -> bool {
+        let part = |bytes: &[u8], place: usize| bits_of(&bytes[place * self.part()..], self.part());
+        match self.parts {
+            0 => found == wanted,
+            1 => self.real_right(part(found, 0), part(wanted, 0), ulp),
+            _ if ulp == 0 => (0..2).all(|k| self.real_right(part(found, k), part(wanted, k), 0)),
+            _ => {
+                let both = |bytes| [part(bytes, 0), part(bytes, 1)];
+                self.complex_right(both(found), both(wanted), ulp)
+            }
+        }
+    }
+}
+
+/// 2 to the floor of the logarithm of a positive number.
+fn power_of_two_below(value: f64) -> f64 {
+    let mut power = f64::from_bits(value.to_bits() & 0x7ff0_0000_0000_0000);
+    if power == 0.0 {
+        power = f64::from_bits(1u64 << (63 - value.to_bits().leading_zeros()));
+    }
+    power
+}
+
+fn bits_of(bytes: &[u8], size: usize) -> u64 {
+    bytes[..size].iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte))
+}
+
+/// Whether `found`, in C order, is what the result has to be.
+pub fn all_right(blob: &[u8], result: &Json, form: &Form, found: &[u8]) -> Result<()> {
+    let (at, nbytes) = (result.need("at")?.size()?, result.need("nbytes")?.size()?);
+    let count = found.len() / form.itemsize;
+    let wanted = blob.get(at..at + nbytes).ok_or("a result outside the group's bytes")?;
+    if nbytes != found.len() {
+        return Err(format!("{} bytes, wanted {nbytes}", found.len()));
+    }
+    let defined = match result.get("defined") {
+        Some(place) => {
+            let at = place.size()?;
+            Some(blob.get(at..at + count).ok_or("outside the group's bytes")?)
+        }
+        None => None,
+    };
+    let ulp = u64::try_from(result.need("ulp")?.int()?).map_err(|error| error.to_string())?;
+    let pairs = found.chunks(form.itemsize).zip(wanted.chunks(form.itemsize));
+    for (k, (a, b)) in pairs.enumerate() {
+        if defined.is_none_or(|defined| defined[k] != 0) && !form.right(a, b, ulp) {
+            return Err(format!("element {k}: {a:02x?}, wanted {b:02x?} within {ulp} ULP"));
+        }
+    }
+    Ok(())
+}

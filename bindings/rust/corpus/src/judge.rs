@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whether a case came to what it has to: the corpus's README.md, "What is expected".
+
+use crate::case::{Case, Outcome};
+use crate::elements::{all_right, Form};
+use crate::json::{Json, Result};
+use crate::operands::View;
+use gufunc::{DType, DynArray, Order};
+
+/// Says why it did not.
+pub fn judge(case: &Case<'_>, blob: &[u8], outcome: Outcome) -> Result<()> {
+    let expect = case.json.need("expect")?;
+    let wanted = expect.need("status")?.text()?;
+    let arrays = match outcome {
+        Ok(_) if wanted != "GUF_OK" => return Err(format!("success, wanted {wanted}")),
+        Ok(arrays) => arrays,
+        Err(error) => {
+            let (status, message) = (error.status().name(), error.message());
+            if status != wanted {
+                return Err(format!("{status} \"{message}\", wanted {wanted}"));
+            }
+            let text = expect.get("message").map_or(Ok(""), Json::text)?;
+            if !message.starts_with(text) {
+                return Err(format!("message \"{message}\", wanted \"{text}\""));
+            }
+            return if expect.is("written") { Ok(()) } else { others_kept(case, &[]) };
+        }
+    };
+    if let Some(events) = expect.get("events") {
+        if i64::from(case.events.0) != events.int()? {
+            return Err(format!("events {}, wanted {}", case.events.0, events.int()?));
+        }
+    }
+    let given = given_views(case, expect, arrays.len())?;
+    let results = expect.need("results")?.list()?;
+    if results.len() != given.len() {
+        return Err(format!("{} results, wanted {}", given.len(), results.len()));
+    }
+    for (place, (result, view)) in results.iter().zip(&given).enumerate() {
+        match (view, arrays.get(place).and_then(Option::as_ref)) {
+            (Some(view), _) => given_right(case, blob, result, view)?,
+            (None, Some(array)) => allocated_right(blob, result, array)?,
+            (None, None) => return Err(format!("result {place} is missing")),
+        }
+    }
+    others_kept(case, &given)
+}
+
+/// The views that results are read through; none of an allocated one.
+fn given_views(case: &Case<'_>, expect: &Json, nresults: usize) -> Result<Vec<Option<View>>> {
+    let input = |place: usize| case.inputs.get(place).cloned().ok_or("no such input".to_string());
+    if let Some(inouts) = expect.get("inouts") {
+        return inouts.list()?.iter().map(|place| input(place.size()?)).collect();
+    }
+    if case.json.need("method")?.text()? == "at" {
+        return Ok(vec![input(0)?]);
+    }
+    Ok((0..nresults).map(|place| case.outputs.get(place).cloned().flatten()).collect())
+}
+
+fn same_shape(result: &Json, dtype: DType, shape: &[i64]) -> Result<()> {
+    let (name, wanted) = (result.need("dtype")?.text()?, result.need("shape")?.ints()?);
+    if dtype.name() != name {
+        return Err(format!("dtype {dtype}, wanted {name}"));
+    }
+    if wanted != shape {
+        return Err(format!("shape {shape:?}, wanted {wanted:?}"));
+    }
+    Ok(())
+}
+
+/// Where the elements of a view lie in its buffer, in C order.
+fn places(view: &View) -> Vec<usize> {
+    let mut places = vec![view.offset as i64];
+    for (&extent, &stride) in view.shape.iter().zip(&view.strides) {
+        places = places.iter().flat_map(|&at| (0..extent).map(move |i| at + i * stride)).collect();
+    }
+    places.into_iter().map(|at| at as usize).collect()
+}
+
+fn given_right(case: &Case<'_>, blob: &[u8], result: &Json, view: &View) -> Result<()> {
+    same_shape(result, view.dtype, &view.shape)?;
+    let form = Form::of(view.dtype)?;
+    let bytes = case.buffers.get(view.buffer).ok_or("no such buffer")?.bytes();
+    let mut found = Vec::new();
+    for at in places(view) {
+        let mut element = bytes.get(at..at + form.itemsize).ok_or("outside of it")?.to_vec();
+        if view.swapped {
+            element.chunks_mut(form.part()).for_each(<[u8]>::reverse);
+        }
+        found.extend(element);
+    }
+    all_right(blob, result, &form, &found)
+}
+
+fn allocated_right(blob: &[u8], result: &Json, array: &DynArray) -> Result<()> {
+    let told = |error: gufunc::Error| error.to_string();
+    let info = array.info().map_err(told)?;
+    same_shape(result, info.dtype, &info.shape)?;
+    if let (Some(wanted), true) = (result.get("strides"), info.size > 0) {
+        let longer = info.shape.iter().zip(&info.strides).filter(|(&extent, _)| extent > 1);
+        let strides: Vec<i64> = longer.map(|(_, &stride)| stride).collect();
+        if strides != wanted.ints()? {
+            return Err(format!("strides {strides:?}, wanted {:?}", wanted.ints()?));
+        }
+    }
+    let mut found = vec![0u8; info.nbytes];
+    // SAFETY: memory of the array's size; complete on return.
+    unsafe { array.queue_copy_to_host(found.as_mut_ptr(), info.nbytes, Order::C, None) }
+        .map_err(told)?;
+    all_right(blob, result, &Form::of(info.dtype)?, &found)
+}
+
+/// All bytes are as they were but those of elements that were written.
+fn others_kept(case: &Case<'_>, written: &[Option<View>]) -> Result<()> {
+    for (number, buffer) in case.buffers.iter().enumerate() {
+        let mut touched = vec![false; buffer.before.len()];
+        for view in written.iter().flatten().filter(|view| view.buffer == number) {
+            let itemsize = Form::of(view.dtype)?.itemsize;
+            for at in places(view) {
+                touched[at..at + itemsize].fill(true);
+            }
+        }
+        let pairs = buffer.bytes().iter().zip(buffer.before).zip(touched);
+        if let Some(at) = pairs.into_iter().position(|((now, then), free)| now != then && !free) {
+            return Err(format!("byte {at} of buffer {number} changed"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The corpus of tests/conformance: gufunc-corpus CORPUS_FOLDER DEVICE MODULE.so...
+
+mod case;
+mod elements;
+mod json;
+mod judge;
+mod operands;
+
+use case::Case;
+use gufunc::Device;
+use json::{Json, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The bytes of a group.
+fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    let file = fs::read(path).map_err(|error| error.to_string())?;
+    if file.len() < 10 || !file.starts_with(b"\x93NUMPY\x01\x00") {
+        return Err("no npy file of version 1.0".to_string());
+    }
+    let start = 10 + usize::from(u16::from_le_bytes([file[8], file[9]]));
+    Ok(file.get(start..).ok_or("cut short")?.to_vec())
+}
+
+fn run_case(json: &Json, blob: &[u8], device: Device) -> Result<()> {
+    let mut case = Case::read(json, blob)?;
+    let outcome = case.run(device)?;
+    judge::judge(&case, blob, outcome)
+}
+
+/// Runs a group; how many cases it has, and how many failed.
+fn run_group(path: &Path, device: Device) -> Result<(usize, usize)> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let (json, blob) = (Json::parse(&text)?, read_bytes(&path.with_extension("npy"))?);
+    if json.need("format")?.int()? != 1 {
+        return Err("another format".to_string());
+    }
+    let (cases, mut failed) = (json.need("cases")?.list()?, 0);
+    for case in cases {
+        if let Err(why) = run_case(case, &blob, device) {
+            failed += 1;
+            println!("{}: {why}", case.need("id")?.text()?);
+        }
+    }
+    Ok((cases.len(), failed))
+}
+
+fn run(arguments: &[String]) -> Result<(usize, usize)> {
+    let [folder, device, modules @ ..] = arguments else {
+        return Err("gufunc-corpus CORPUS_FOLDER DEVICE MODULE.so...".to_string());
+    };
+    let told = |error: gufunc::Error| error.to_string();
+    let device = gufunc::device(device).map_err(told)?;
+    let modules = modules.iter().map(gufunc::load_module).collect::<gufunc::Result<Vec<_>>>();
+    let _modules = modules.map_err(told)?;
+    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
+    let mut groups: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+    groups.retain(|path| path.extension().is_some_and(|end| end == "json"));
+    groups.sort();
+    let (mut count, mut failed) = (0, 0);
+    for group in groups {
+        let (cases, wrong) = run_group(&group, device).unwrap_or_else(|why| {
+            println!("{}: {why}", group.display());
+            (1, 1)
+        });
+        (count, failed) = (count + cases, failed + wrong);
+    }
+    Ok((count, failed))
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok((count, failed)) => {
+            println!("{count} cases, {} passed, {failed} failed", count - failed);
+            ExitCode::from(u8::from(failed > 0 || count == 0))
+        }
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}

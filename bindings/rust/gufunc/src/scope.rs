@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Scopes: memory of the program lent to a stream's work, not to one call.
+
+use crate::element::bytes_of;
+use crate::{Array, Device, DynArray, Element, Error, Order, Result, Status, Stream, Tensor};
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+/// Where copies from and to memory of the program are queued; [`Stream::scope`] makes one.
+pub struct Scope<'scope, 'env: 'scope> {
+    stream: &'scope Stream,
+    /// What arrives: looked at when it is there.
+    arriving: RefCell<Vec<Arriving>>,
+    _scope: PhantomData<&'scope mut &'scope ()>,
+    _env: PhantomData<&'env mut &'env ()>,
+}
+
+struct Arriving {
+    memory: *mut u8,
+    nbytes: usize,
+    valid: fn(&[u8]) -> bool,
+}
+
+/// Waits at the end of a scope, also behind a panic.
+struct Wait<'a>(&'a Stream);
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.synchronize();
+    }
+}
+
+impl Stream {
+    /// Runs `work`, which queues copies of slices through the scope, then waits for the stream: the
+    /// slices are lent until then. A failure of the queued work is the scope's.
+    ///
+    /// ```
+    /// # use gufunc::{device, ufunc, Stream};
+    /// let (cpu, sqrt) = (device("cpu")?, ufunc("sqrt")?);
+    /// let (x, mut y) = (vec![4.0f64; 1000], vec![0.0f64; 1000]);
+    /// Stream::new(cpu)?.scope(|scope| {
+    ///     for (x, y) in x.chunks(300).zip(y.chunks_mut(300)) {
+    ///         let x = scope.to_device(cpu, x, &[x.len() as i64])?;
+    ///         let root = sqrt.with().stream(scope.stream()).call(&x)?;
+    ///         scope.copy_to_host(&root, y)?;
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// assert!(y.iter().all(|&y| y == 2.0));
+    /// # Ok::<(), gufunc::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What `work` gives, else the first failure of the stream's work.
+    pub fn scope<'env, R>(
+        &self,
+        work: impl for<'scope> FnOnce(&Scope<'scope, 'env>) -> Result<R>,
+    ) -> Result<R> {
+        let scope = Scope {
+            stream: self,
+            arriving: RefCell::new(Vec::new()),
+            _scope: PhantomData,
+            _env: PhantomData,
+        };
+        let wait = Wait(self);
+        let done = work(&scope);
+        std::mem::forget(wait);
+        let waited = self.synchronize();
+        let whole = scope.arriving.into_inner().iter().all(Arriving::arrived);
+        let (done, ()) = (done?, waited?);
+        match whole {
+            true => Ok(done),
+            false => Err(Error::new(Status::VALUE, "an array held bytes that are no bool")),
+        }
+    }
+}
+
+impl Arriving {
+    /// Whether values arrived; else the memory is made hold some.
+    fn arrived(&self) -> bool {
+        // SAFETY: memory that is lent for the scope, whose work is done.
+        unsafe {
+            let valid = (self.valid)(std::slice::from_raw_parts(self.memory, self.nbytes));
+            if !valid {
+                std::ptr::write_bytes(self.memory, 0, self.nbytes);
+            }
+            valid
+        }
+    }
+}
+
+impl<'scope, 'env> Scope<'scope, 'env> {
+    /// The stream, for calls.
+    pub fn stream(&self) -> &'scope Stream {
+        self.stream
+    }
+
+    /// Queues a copy of a slice into a new array of `device`, its elements in C order.
+    ///
+    /// # Errors
+    /// [`Status::SHAPE`] where the slice has another number of elements; as
+    /// [`DynArray::to_device`].
+    pub fn to_device<T: Element>(
+        &self,
+        device: Device,
+        elements: &'env [T],
+        shape: &[i64],
+    ) -> Result<Array<T>> {
+        let tensor = Tensor::of_slice(elements, gufunc_sys::GUF_TENSOR_READ_ONLY);
+        let tensor = tensor.with_shape(elements, shape)?;
+        // SAFETY: read only, and lent until the scope has waited.
+        let lent = unsafe { DynArray::wrap(tensor, || ())? };
+        lent.to_device(device, Some(self.stream))?.typed()
+    }
+
+    /// Queues a copy of all elements of an array into a slice, in C order.
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`] where `T` is another type, [`Status::SHAPE`] where the lengths differ.
+    pub fn copy_to_host<T: Element>(
+        &self,
+        array: &DynArray,
+        destination: &'env mut [T],
+    ) -> Result<()> {
+        array.expect::<T>(destination.len())?;
+        let nbytes = bytes_of(destination).len();
+        let memory = destination.as_mut_ptr().cast::<u8>();
+        self.arriving.borrow_mut().push(Arriving { memory, nbytes, valid: T::valid });
+        // SAFETY: lent until the scope has waited.
+        unsafe { array.queue_copy_to_host(memory, nbytes, Order::C, Some(self.stream)) }
+    }
+}

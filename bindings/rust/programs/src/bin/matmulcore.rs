@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Stacks of matrices that broadcast; and matrices read and written with exchanged axes.
+
+use gufunc::{ufunc, view, view_mut};
+use gufunc_programs::run;
+
+fn main() -> std::process::ExitCode {
+    run(|folders| {
+        folders.load("matmulcore")?;
+        let matmulcore = ufunc("matmulcore")?;
+        let a = folders.read::<f32>("matmulcore_a")?;
+        let b = folders.read::<f32>("matmulcore_b")?;
+        let (stack, right) = (view(&a.data, &a.shape)?, view(&b.data, &b.shape)?);
+        let c = matmulcore.with().device(folders.device).call((stack, right))?;
+        folders.write_array::<f32>("matmulcore_c", &c)?;
+
+        // b is read as (5, 4), a[0] as (4, 3), and the result is written as it lies.
+        let size = (a.shape[1] * a.shape[2]) as usize;
+        let (rows, columns) = (b.shape[1], a.shape[1]);
+        let mut turned = vec![0f32; (rows * columns) as usize];
+        matmulcore.with().axes(&[1, 0, 1, 0, 0, 1]).device(folders.device).call_into(
+            (view(&b.data, &b.shape)?, view(&a.data[..size], &a.shape[1..])?),
+            view_mut(&mut turned, &[rows, columns])?,
+        )?;
+        folders.write("matmulcore_turned", &turned, &[rows, columns])
+    })
+}
