@@ -18,11 +18,11 @@ use gufunc_sys as sys;
 /// # Ok::<(), gufunc::Error>(())
 /// ```
 #[must_use = "it runs by `call`"]
-pub struct At<'a, I> {
+pub struct At<'a> {
     ufunc: &'a Ufunc,
     args: sys::guf_at_args,
     array: Output<'a>,
-    indices: I,
+    indices: Vec<Operand<'a>>,
     operand: Option<Operand<'a>>,
     stream: Option<&'a Stream>,
     events: Option<&'a mut FpEvents>,
@@ -31,16 +31,12 @@ pub struct At<'a, I> {
 impl Ufunc {
     /// Applies the ufunc in place to indexed elements; every occurrence of an index counts.
     /// `indices` are operands of integers, which index the first axes.
-    pub fn at<'a>(
-        &'a self,
-        array: impl Into<Output<'a>>,
-        indices: impl Inputs<'a>,
-    ) -> At<'a, impl AsRef<[Operand<'a>]>> {
+    pub fn at<'a>(&'a self, array: impl Into<Output<'a>>, indices: impl Inputs<'a>) -> At<'a> {
         At {
             ufunc: self,
             args: sys::guf_at_args::new(),
             array: array.into(),
-            indices: indices.into_inputs(),
+            indices: indices.into_list(),
             operand: None,
             stream: None,
             events: None,
@@ -48,7 +44,7 @@ impl Ufunc {
     }
 }
 
-impl<'a, I: AsRef<[Operand<'a>]>> At<'a, I> {
+impl<'a> At<'a> {
     /// The second operand of a binary ufunc, broadcast to the indexed elements.
     pub fn operand(mut self, operand: impl Into<Operand<'a>>) -> Self {
         self.operand = Some(operand.into());
@@ -89,7 +85,7 @@ impl<'a, I: AsRef<[Operand<'a>]>> At<'a, I> {
 
     fn run<R>(&mut self, run: impl FnOnce(&sys::guf_at_args) -> Result<R>) -> Result<R> {
         let (mut frame, mut args) = (Frame::new(), self.args);
-        let indices = self.indices.as_ref();
+        let indices = self.indices.as_slice();
         args.array = frame.place(&self.array.0)?;
         args.indices = frame.place_all(indices.iter())?;
         args.nindices = count(indices);
@@ -114,7 +110,7 @@ impl<'a, I: AsRef<[Operand<'a>]>> At<'a, I> {
             check(|error| unsafe { sys::guf_at(ufunc, args, error) })
         })?;
         let lent = self.array.0.lent()
-            || self.indices.as_ref().iter().chain(&self.operand).any(Operand::lent)
+            || self.indices.iter().chain(&self.operand).any(Operand::lent)
             || self.events.is_some();
         match self.stream {
             Some(stream) if lent => stream.synchronize(),

@@ -87,11 +87,13 @@ impl Context {
         (0..count).map(name_at).collect()
     }
 
-    /// Loads a module that gufcc made, and registers its ufuncs as `"module:name"`.
+    /// Loads a module that gufcc made, and registers its ufuncs as `"module:name"`. They are found
+    /// as long as the module, or one of them, is kept.
     ///
     /// # Errors
     /// [`Status::IO`], [`Status::BAD_FILE`], [`Status::ABI`], or [`Status::EXISTS`] for another
     /// module of the same name.
+    #[must_use = "its ufuncs are found as long as it is kept"]
     pub fn load_module(&self, path: impl AsRef<Path>) -> Result<Module> {
         Module::load(self, path.as_ref(), 0)
     }
@@ -149,6 +151,7 @@ pub fn ufunc(name: &str) -> Result<Ufunc> {
 ///
 /// # Errors
 /// As there.
+#[must_use = "its ufuncs are found as long as it is kept"]
 pub fn load_module(path: impl AsRef<Path>) -> Result<Module> {
     Context::default().load_module(path)
 }

@@ -58,4 +58,17 @@ macro_rules! counted {
     };
 }
 
+/// `Debug` of handles that say no more: the type and the number.
+macro_rules! shown {
+    ($($name:ident)*) => {$(
+        impl std::fmt::Debug for crate::$name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({:p})", stringify!($name), self.as_raw())
+            }
+        }
+    )*};
+}
+
+shown! { Event Graph Kernel Plan Stream }
+
 pub(crate) use counted;

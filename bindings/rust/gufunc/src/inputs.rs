@@ -70,6 +70,10 @@ impl<'a, T: Element> From<&'a mut Vec<T>> for Output<'a> {
 pub trait Inputs<'a> {
     /// As a list.
     fn into_inputs(self) -> impl AsRef<[Operand<'a>]>;
+
+    /// As a list that is kept.
+    #[doc(hidden)]
+    fn into_list(self) -> Vec<Operand<'a>>;
 }
 
 /// The outputs of a call: one of them, a tuple of up to four, `()`, or a list of [`Output`]s.
@@ -82,6 +86,10 @@ impl<'a, T: Into<Operand<'a>>> Inputs<'a> for T {
     #[inline]
     fn into_inputs(self) -> impl AsRef<[Operand<'a>]> {
         [self.into()]
+    }
+
+    fn into_list(self) -> Vec<Operand<'a>> {
+        vec![self.into()]
     }
 }
 
@@ -99,12 +107,31 @@ impl<'a> Outputs<'a> for () {
     }
 }
 
-macro_rules! tuples {
-    ($trait:ident, $list:ident, $item:ident: $($name:ident)*) => {
-        impl<'a, $($name: Into<$item<'a>>),*> $trait<'a> for ($($name,)*) {
+macro_rules! inputs {
+    ($($name:ident)*) => {
+        impl<'a, $($name: Into<Operand<'a>>),*> Inputs<'a> for ($($name,)*) {
             #[inline]
             #[allow(non_snake_case)]
-            fn $list(self) -> impl AsRef<[$item<'a>]> {
+            fn into_inputs(self) -> impl AsRef<[Operand<'a>]> {
+                let ($($name,)*) = self;
+                [$($name.into()),*]
+            }
+
+            #[allow(non_snake_case)]
+            fn into_list(self) -> Vec<Operand<'a>> {
+                let ($($name,)*) = self;
+                vec![$($name.into()),*]
+            }
+        }
+    };
+}
+
+macro_rules! outputs {
+    ($($name:ident)*) => {
+        impl<'a, $($name: Into<Output<'a>>),*> Outputs<'a> for ($($name,)*) {
+            #[inline]
+            #[allow(non_snake_case)]
+            fn into_outputs(self) -> impl AsRef<[Output<'a>]> {
                 let ($($name,)*) = self;
                 [$($name.into()),*]
             }
@@ -112,21 +139,25 @@ macro_rules! tuples {
     };
 }
 
-tuples!(Inputs, into_inputs, Operand: A);
-tuples!(Inputs, into_inputs, Operand: A B);
-tuples!(Inputs, into_inputs, Operand: A B C);
-tuples!(Inputs, into_inputs, Operand: A B C D);
-tuples!(Inputs, into_inputs, Operand: A B C D E);
-tuples!(Inputs, into_inputs, Operand: A B C D E F);
-tuples!(Inputs, into_inputs, Operand: A B C D E F G);
-tuples!(Inputs, into_inputs, Operand: A B C D E F G H);
-tuples!(Outputs, into_outputs, Output: A);
-tuples!(Outputs, into_outputs, Output: A B);
-tuples!(Outputs, into_outputs, Output: A B C);
-tuples!(Outputs, into_outputs, Output: A B C D);
+inputs!(A);
+inputs!(A B);
+inputs!(A B C);
+inputs!(A B C D);
+inputs!(A B C D E);
+inputs!(A B C D E F);
+inputs!(A B C D E F G);
+inputs!(A B C D E F G H);
+outputs!(A);
+outputs!(A B);
+outputs!(A B C);
+outputs!(A B C D);
 
 impl<'a> Inputs<'a> for Vec<Operand<'a>> {
     fn into_inputs(self) -> impl AsRef<[Operand<'a>]> {
+        self
+    }
+
+    fn into_list(self) -> Vec<Operand<'a>> {
         self
     }
 }
@@ -140,6 +171,10 @@ impl<'a> Outputs<'a> for Vec<Output<'a>> {
 impl<'a, const N: usize> Inputs<'a> for [Operand<'a>; N] {
     fn into_inputs(self) -> impl AsRef<[Operand<'a>]> {
         self
+    }
+
+    fn into_list(self) -> Vec<Operand<'a>> {
+        self.into()
     }
 }
 

@@ -49,7 +49,8 @@ impl Folders {
         Ok(Folders { modules, inputs, outputs, device })
     }
 
-    /// Loads a module.
+    /// Loads a module, whose ufuncs are found as long as it is kept.
+    #[must_use = "its ufuncs are found as long as it is kept"]
     pub fn load(&self, name: &str) -> gufunc::Result<gufunc::Module> {
         gufunc::load_module(self.modules.join(format!("{name}.so")))
     }

@@ -9,7 +9,7 @@ const PIECE: usize = 30_000;
 
 fn main() -> std::process::ExitCode {
     run(|folders| {
-        folders.load("discriminant")?;
+        let _module = folders.load("discriminant")?;
         let discriminant = ufunc("discriminant")?;
         let [a, b, c] = ["a", "b", "c"].map(|name| format!("chunked_stream_{name}"));
         let (a, b, c) =

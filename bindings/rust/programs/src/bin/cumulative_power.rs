@@ -6,7 +6,7 @@ use gufunc_programs::run;
 
 fn main() -> std::process::ExitCode {
     run(|folders| {
-        folders.load("cumulative_power")?;
+        let _module = folders.load("cumulative_power")?;
         let cumulative_power = ufunc("cumulative_power")?;
         let mut rows = folders.read::<f32>("cumulative_power_rows")?;
         let mut columns = folders.read::<f64>("cumulative_power_columns")?;

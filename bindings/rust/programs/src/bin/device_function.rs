@@ -6,7 +6,7 @@ use gufunc_programs::run;
 
 fn main() -> std::process::ExitCode {
     run(|folders| {
-        folders.load("device_function")?;
+        let _module = folders.load("device_function")?;
         let x = folders.read::<f64>("device_function_x")?;
         let y = folders.read::<f64>("device_function_y")?;
         let operands = (view(&x.data, &x.shape)?, view(&y.data, &y.shape)?, weak(7));

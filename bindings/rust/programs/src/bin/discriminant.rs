@@ -6,7 +6,7 @@ use gufunc_programs::{run, Npy};
 
 fn main() -> std::process::ExitCode {
     run(|folders| {
-        folders.load("discriminant")?;
+        let _module = folders.load("discriminant")?;
         let discriminant = ufunc("discriminant")?;
         let [a, b, c] = ["a", "b", "c"].map(|name| format!("discriminant_{name}"));
         let (a, b, c): (Npy<f32>, Npy<f32>, Npy<f32>) =

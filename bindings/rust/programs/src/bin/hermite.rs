@@ -6,7 +6,7 @@ use gufunc_programs::run;
 
 fn main() -> std::process::ExitCode {
     run(|folders| {
-        folders.load("hermite")?;
+        let _module = folders.load("hermite")?;
         let (hermite, device) = (ufunc("hermite")?, folders.device);
         let stream = Stream::new(device)?;
         let rows = folders.read::<f32>("hermite_rows")?;

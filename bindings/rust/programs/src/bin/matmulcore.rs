@@ -6,7 +6,7 @@ use gufunc_programs::run;
 
 fn main() -> std::process::ExitCode {
     run(|folders| {
-        folders.load("matmulcore")?;
+        let _module = folders.load("matmulcore")?;
         let matmulcore = ufunc("matmulcore")?;
         let a = folders.read::<f32>("matmulcore_a")?;
         let b = folders.read::<f32>("matmulcore_b")?;

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Rust's tests: what they run is built below the build folder, against the library that lies there.
+
+    rust_test.py BUILD_FOLDER cargo ARGUMENTS...         cargo, offline
+    rust_test.py BUILD_FOLDER crates ARGUMENTS...        the same, which needs crates of the registry
+    rust_test.py BUILD_FOLDER without ARGUMENTS...       the same, without a library to link to
+    rust_test.py BUILD_FOLDER loaded                     tests of the library opened at run time
+    rust_test.py BUILD_FOLDER covers                     whether every function of C's is used
+    rust_test.py BUILD_FOLDER run PROGRAM ARGUMENTS...   a program that was built
+    rust_test.py BUILD_FOLDER examples MODULES DEVICE... the examples, against what they have to print
+
+Without rustc of MIN_VERSION or later, or without the crates, it ends with 77: skipped."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+RUST = pathlib.Path(__file__).resolve().parents[3] / 'bindings/rust'
+MIN_VERSION = (1, 82)
+# Each example, and what it is given: the folder of modules or the device.
+EXAMPLES = {
+    'builtin_ufunc': [],
+    'own_module': ['{modules}/discriminant.so'],
+    'gufunc_closure': [],
+    'device_stream': ['{device}'],
+    'chunked_call': ['{device}'],
+}
+
+
+def skip(why):
+    print(f'skipped: {why}')
+    sys.exit(77)
+
+
+def environment(build):
+    env = dict(os.environ)
+    env['PATH'] += os.pathsep + str(pathlib.Path.home() / '.cargo/bin')
+    env['GUFUNC_LIB_DIR'] = str(build / 'lib')
+    env['CARGO_TARGET_DIR'] = str(build / 'cargo')
+    env['RUSTFLAGS'] = f'-C link-arg=-Wl,-rpath,{build}/lib'
+    env['LD_LIBRARY_PATH'] = os.pathsep.join(
+        part for part in (str(build / 'lib'), env.get('LD_LIBRARY_PATH')) if part
+    )
+    return env
+
+
+def find_cargo(env):
+    cargo, rustc = (shutil.which(name, path=env['PATH']) for name in ('cargo', 'rustc'))
+    if not cargo or not rustc:
+        skip('no cargo and rustc (bindings/rust/setup installs them)')
+    told = subprocess.run([rustc, '--version'], capture_output=True, text=True, env=env).stdout
+    found = re.match(r'rustc (\d+)\.(\d+)', told)
+    if not found or tuple(map(int, found.groups())) < MIN_VERSION:
+        skip(f'{told.strip() or "rustc"}: {".".join(map(str, MIN_VERSION))} or later is needed')
+    return cargo
+
+
+def run_cargo(build, arguments, crates=False, library=True):
+    env = environment(build)
+    cargo = find_cargo(env)
+    manifest = ['--manifest-path', str(RUST / 'Cargo.toml')]
+    if arguments[0] == 'fmt':
+        return subprocess.run([cargo, *arguments[:1], *manifest, *arguments[1:]], env=env).returncode
+    if not library:
+        env |= {'GUFUNC_LIB_DIR': '/nonexistent', 'CARGO_TARGET_DIR': str(build / 'cargo-without')}
+        env |= {'RUSTDOCFLAGS': '-D warnings'}
+    if crates:
+        fetch = [cargo, 'fetch', '--locked', *manifest]
+        done = subprocess.run(fetch, env=env, capture_output=True, text=True)
+        if done.returncode:
+            skip(f'crates cannot be had: {done.stderr.strip().splitlines()[-1:]}')
+    command = [cargo, arguments[0], '--locked', '--offline', *manifest, *arguments[1:]]
+    return subprocess.run(command, env=env).returncode
+
+
+def run_loaded(build):
+    """The tests with the feature `load`; then what a program says that finds no library."""
+    os.environ['GUFUNC_LIBRARY'] = str(build / 'lib/libgufunc.so.0.1')
+    features = ['--package', 'gufunc', '--features', 'load']
+    if run_cargo(build, ['test', *features, '--doc']):
+        return 1
+    os.environ['GUFUNC_LIBRARY'] = '/nonexistent/libgufunc.so'
+    return run_cargo(build, ['test', *features, '--test', 'missing_library', '--', '--ignored'])
+
+
+def covers():
+    """Every function of the C interface is called by the safe layer, or said to be raw only."""
+    root = RUST.parents[1]
+    declared = set(re.findall(r'^    pub fn (guf_\w+)', (RUST / 'gufunc-sys/src/ffi.rs').read_text(),
+                              re.MULTILINE))
+    sources = ''.join(path.read_text() for path in sorted((RUST / 'gufunc/src').glob('*.rs')))
+    used = set(re.findall(r'\bguf_\w+', sources))
+    raw = set(re.findall(r'abi:raw_only", "[^"]*"\) (\w+)',
+                         (root / 'bindings/gufunc.i').read_text()))
+    missing = sorted(declared - used - raw)
+    print(f'{len(declared)} functions, {len(declared & used)} used, {len(raw)} raw only')
+    print(*(f'not bound: {name}' for name in missing), sep='\n')
+    return 1 if missing or not declared else 0
+
+
+def run_program(build, program, arguments):
+    path = build / 'cargo/debug' / program
+    if not path.exists():
+        find_cargo(environment(build))
+        print(f'{path} is missing: the test bindings_rust_build makes it')
+        return 1
+    os.execve(path, [path, *arguments], environment(build))
+
+
+def run_examples(build, modules, devices):
+    failures = runs = 0
+    for name, given in EXAMPLES.items():
+        wanted = (RUST / f'gufunc/examples/{name}.out').read_text()
+        for device in devices if '{device}' in given else devices[:1]:
+            arguments = [one.format(modules=modules, device=device) for one in given]
+            path = build / 'cargo/debug/examples' / name
+            if not path.exists():
+                find_cargo(environment(build))
+            done = subprocess.run(
+                [path, *arguments], env=environment(build), capture_output=True, text=True
+            )
+            runs += 1
+            if done.returncode or done.stdout != wanted:
+                failures += 1
+                print(f'{name} on {device}: {done.returncode}\n{done.stdout}{done.stderr}')
+    print(f'{runs} examples ran, {failures} failed')
+    return 1 if failures or not runs else 0
+
+
+def main():
+    build, mode, *arguments = sys.argv[1:]
+    build = pathlib.Path(build).resolve()
+    if mode == 'run':
+        return run_program(build, arguments[0], arguments[1:])
+    if mode == 'covers':
+        return covers()
+    if mode == 'loaded':
+        return run_loaded(build)
+    if mode == 'examples':
+        return run_examples(build, arguments[0], arguments[1:])
+    return run_cargo(build, arguments, crates=mode == 'crates', library=mode != 'without')
+
+
+if __name__ == '__main__':
+    sys.exit(main())
