@@ -41,7 +41,7 @@ fn load(path: &str) -> Result<Api, String> {
     let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
     if library.is_null() {
         return Err(format!(
-            "libgufunc cannot be opened: {} ({VARIABLE} or gufunc_sys::loader::open names the file)",
+            "libgufunc cannot be opened: {} ({VARIABLE}, or gufunc_sys::loader::open, names it)",
             last_error()
         ));
     }

@@ -151,8 +151,8 @@ impl DynArray {
         })
     }
 
-    /// Wraps memory without copying; `release` runs once, on any thread, when the last array or view
-    /// of it is gone.
+    /// Wraps memory without copying; `release` runs once, on any thread, when the last array or
+    /// view of it is gone.
     ///
     /// # Safety
     /// As [`Tensor::from_raw`](crate::Tensor::from_raw), until `release` runs.

@@ -161,7 +161,8 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Events that fail the call with [`Status::FLOATING_POINT`](crate::Status::FLOATING_POINT); outputs are then written.
+    /// Events that fail the call with [`Status::FLOATING_POINT`](crate::Status::FLOATING_POINT);
+    /// outputs are then written.
     pub fn fail_on_events(mut self, events: FpEvents) -> Self {
         self.args.fp_fail = events.0;
         self
@@ -262,8 +263,8 @@ impl<'a> Call<'a> {
         self.allocate(inputs.into_inputs().as_ref(), CALL)
     }
 
-    /// Applies the ufunc and writes the outputs; gives those that were [`Output::allocate`], each at
-    /// its place.
+    /// Applies the ufunc and writes the outputs; gives those that were [`Output::allocate`], each
+    /// at its place.
     ///
     /// # Errors
     /// As [`Ufunc::call_into`].

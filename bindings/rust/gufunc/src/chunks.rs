@@ -116,8 +116,8 @@ unsafe extern "C" fn watch(user: *mut c_void, done: i64, items: i64) -> i32 {
 }
 
 impl Call<'_> {
-    /// Applies the ufunc chunk by chunk of its outermost loop dimension. Operands lie in host memory
-    /// and all outputs are given; complete on return. Gives how many outer items there are.
+    /// Applies the ufunc chunk by chunk of its outermost loop dimension. Operands lie in host
+    /// memory and all outputs are given; complete on return. Gives how many outer items there are.
     ///
     /// # Errors
     /// Those of the call, with the number of items that are done; `CANCELLED` where `progress` said

@@ -10,17 +10,17 @@ use crate::{
 use gufunc_sys as sys;
 
 impl DynArray {
-    /// Sets every element to a scalar ([`scalar`](crate::scalar), [`weak`](crate::weak)), on a stream
-    /// if one is given.
+    /// Sets every element to a scalar ([`scalar`](crate::scalar), [`weak`](crate::weak)), on a
+    /// stream if one is given.
     ///
     /// # Errors
     /// [`Status::READ_ONLY`]; [`Status::OVERFLOW`] of a weak int; [`Status::ARG`] for no scalar.
     pub fn fill(&self, value: Operand<'_>, stream: Option<&Stream>) -> Result<()> {
-        let mut room = std::mem::MaybeUninit::uninit();
-        let value = value.to_c(&mut room);
-        // SAFETY: an operand whose tensor, if it has one, is in `room`.
+        let mut frame = crate::frame::Frame::new();
+        let value = frame.place(&value)?;
+        // SAFETY: an operand of the frame.
         check(|error| unsafe {
-            sys::guf_array_fill(self.as_raw(), &value, raw_stream(stream), error)
+            sys::guf_array_fill(self.as_raw(), value, raw_stream(stream), error)
         })
     }
 
@@ -96,8 +96,8 @@ impl DynArray {
         })
     }
 
-    /// Copies all elements into memory of the program, in the order `C` or `F`; with a stream behind
-    /// its work. Complete on return: Rust lends the memory no longer.
+    /// Copies all elements into memory of the program, in the order `C` or `F`; with a stream
+    /// behind its work. Complete on return: Rust lends the memory no longer.
     ///
     /// # Errors
     /// [`Status::DTYPE`] where `T` is another type, [`Status::SHAPE`] where the lengths differ; a

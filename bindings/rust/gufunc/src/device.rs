@@ -148,19 +148,20 @@ impl Device {
         Device { raw }
     }
 
-    /// Opens a device over a context of the program's own, a `CUcontext`, before anything else opens
-    /// it.
+    /// Opens a device over a context of the program's own, a `CUcontext`, before anything else
+    /// opens it.
     ///
     /// # Safety
     /// `native` is a living context, which lives as long as anything of the device is used.
     ///
     /// # Errors
-    /// [`Status::EXISTS`] when it is open already, [`Status::HANDLE`], [`Status::UNSUPPORTED`] where
-    /// the backend has no contexts.
+    /// [`Status::EXISTS`] when it is open already, [`Status::HANDLE`], [`Status::UNSUPPORTED`]
+    /// where the backend has no contexts.
     pub unsafe fn adopt(spec: &str, native: u64) -> Result<Self> {
         let spec = c_string(spec)?;
         let mut raw = std::ptr::null_mut();
-        // SAFETY: a terminated text and a place for the handle; the context is the caller's promise.
+        // SAFETY: a terminated text and a place for the handle; the context is the caller's
+        // promise.
         check(|error| unsafe { sys::guf_device_adopt(spec.as_ptr(), native, &mut raw, error) })?;
         Ok(Device { raw })
     }
@@ -257,7 +258,8 @@ impl Device {
         Ok(native)
     }
 
-    /// Page-locks memory of the program, so that copies need no staging, until the guard is dropped.
+    /// Page-locks memory of the program, so that copies need no staging, until the guard is
+    /// dropped.
     ///
     /// # Errors
     /// [`Status::ARG`] for no memory, [`Status::EXISTS`] when it is locked already,

@@ -6,8 +6,9 @@ use crate::DType;
 /// A type whose values are elements of arrays.
 ///
 /// # Safety
-/// A value is exactly an element of `dtype()`: of its size, without padding that is read as a value,
-/// and valid for whatever bits [`Element::valid`] accepts. A record of the program's may be one:
+/// A value is exactly an element of `dtype()`: of its size, without padding that is read as a
+/// value, and valid for whatever bits [`Element::valid`] accepts. A record of the program's may be
+/// one:
 ///
 /// ```
 /// use gufunc::{DType, Element};
@@ -46,7 +47,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// # Safety
     /// An element of `dtype()` lies there.
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     unsafe fn load(at: *const u8) -> Self {
         // SAFETY: the caller's promise.
         unsafe { at.cast::<Self>().read_unaligned() }
@@ -57,7 +58,7 @@ macro_rules! numbers {
     ($($type:ty => $dtype:ident,)*) => {$(
         // SAFETY: the same number in C.
         unsafe impl Element for $type {
-            #[inline]
+            #[inline(always)]
             fn dtype() -> DType {
                 DType::$dtype
             }
@@ -75,7 +76,7 @@ numbers! {
 
 // SAFETY: the same number in C; times are such numbers.
 unsafe impl Element for i64 {
-    #[inline]
+    #[inline(always)]
     fn dtype() -> DType {
         DType::I64
     }
@@ -87,7 +88,7 @@ unsafe impl Element for i64 {
 
 // SAFETY: one byte, 0 or 1, which is looked at.
 unsafe impl Element for bool {
-    #[inline]
+    #[inline(always)]
     fn dtype() -> DType {
         DType::BOOL
     }
@@ -96,7 +97,7 @@ unsafe impl Element for bool {
         bytes.iter().all(|&byte| byte <= 1)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn load(at: *const u8) -> Self {
         // SAFETY: the caller's promise. Memory that nobody set may hold other bytes than 0 and 1.
         unsafe { at.read() != 0 }

@@ -37,8 +37,7 @@ impl Frame {
         if self.used == ROOM {
             return Err(too_many());
         }
-        let made = operand.to_c(&mut self.tensors[self.used]);
-        self.operands[self.used].write(made);
+        operand.write(&mut self.operands[self.used], &mut self.tensors[self.used]);
         self.used += 1;
         // SAFETY: inside the list. Made of the whole list's address, since C walks on from it.
         Ok(unsafe { self.operands.as_mut_ptr().add(self.used - 1).cast() })
@@ -75,6 +74,7 @@ impl Frame {
 
     /// Adds outputs, which [`Frame::allocated`] finds again.
     #[inline(always)]
+
     pub(crate) fn outputs(&mut self, outputs: &[Output<'_>]) -> Result<*mut sys::guf_operand> {
         self.first_output = self.used;
         self.place_all(outputs.iter().map(|output| &output.0))
@@ -86,11 +86,12 @@ impl Frame {
             if !output.0.is_none() {
                 return None;
             }
-            // SAFETY: written by `outputs`.
-            let operand = unsafe { self.operands[self.first_output + i].assume_init_ref() };
-            let made = operand.kind == sys::GUF_OPERAND_ARRAY && !operand.array.is_null();
+            let operand = self.operands[self.first_output + i].as_ptr();
+            // SAFETY: fields that `outputs` wrote.
+            let (kind, array) = unsafe { ((*operand).kind, (*operand).array) };
+            let made = kind == sys::GUF_OPERAND_ARRAY && !array.is_null();
             // SAFETY: the call gave one reference.
-            made.then(|| unsafe { DynArray::from_raw(operand.array) })
+            made.then(|| unsafe { DynArray::from_raw(array) })
         };
         outputs.iter().enumerate().map(find).collect()
     }

@@ -10,7 +10,8 @@ macro_rules! counted {
             raw: gufunc_sys::$raw,
         }
 
-        // SAFETY: handles are values that the library looks up; any thread may use and release them.
+        // SAFETY: handles are values that the library looks up; any thread may use and release
+        // them.
         unsafe impl Send for $name {}
         // SAFETY: as above.
         unsafe impl Sync for $name {}

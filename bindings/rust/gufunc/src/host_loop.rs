@@ -220,8 +220,8 @@ unsafe extern "C" fn run_loop(
 }
 
 impl Ufunc {
-    /// Adds a closure as a loop on the cpu, for operands of exactly these types, inputs first. It may
-    /// run on any thread, on several at once. An error's status becomes the call's; a panic is
+    /// Adds a closure as a loop on the cpu, for operands of exactly these types, inputs first. It
+    /// may run on any thread, on several at once. An error's status becomes the call's; a panic is
     /// [`Status::LOOP`].
     ///
     /// ```
@@ -297,8 +297,8 @@ impl Ufunc {
         check(|error| unsafe { sys::guf_ufunc_add_loop(self.as_raw(), &desc, error) })
     }
 
-    /// Adds a closure of one to four numbers that gives one as the loop of an elementwise ufunc; its
-    /// types are those of the numbers.
+    /// Adds a closure of one to four numbers that gives one as the loop of an elementwise ufunc;
+    /// its types are those of the numbers.
     ///
     /// # Errors
     /// As [`Ufunc::add_loop`].

@@ -1,66 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lists of operands: one, tuples, arrays of them.
 
-use crate::{Array, DynArray, Element, Operand, Output, Tensor};
+use crate::{Array, DynArray, Element, Operand, Output};
 
 impl<'a, T: Element, const N: usize> From<&'a [T; N]> for Operand<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(elements: &'a [T; N]) -> Self {
         elements.as_slice().into()
     }
 }
 
 impl<'a, T: Element> From<&'a Vec<T>> for Operand<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(elements: &'a Vec<T>) -> Self {
         elements.as_slice().into()
     }
 }
 
 impl<'a> From<&'a DynArray> for Output<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(array: &'a DynArray) -> Self {
         Output(array.into())
     }
 }
 
 impl<'a> From<&'a mut DynArray> for Output<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(array: &'a mut DynArray) -> Self {
         Output(Operand::from(&*array))
     }
 }
 
 impl<'a, T: Element> From<&'a Array<T>> for Output<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(array: &'a Array<T>) -> Self {
         Output(array.into())
     }
 }
 
 impl<'a, T: Element> From<&'a mut Array<T>> for Output<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(array: &'a mut Array<T>) -> Self {
         Output(Operand::from(&*array))
     }
 }
 
 impl<'a, T: Element> From<&'a mut [T]> for Output<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(elements: &'a mut [T]) -> Self {
-        Output(Tensor::of_slice(elements, 0).into())
+        Output(Operand::of_slice(elements, 0))
     }
 }
 
 impl<'a, T: Element, const N: usize> From<&'a mut [T; N]> for Output<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(elements: &'a mut [T; N]) -> Self {
         elements.as_mut_slice().into()
     }
 }
 
 impl<'a, T: Element> From<&'a mut Vec<T>> for Output<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(elements: &'a mut Vec<T>) -> Self {
         elements.as_mut_slice().into()
     }
@@ -83,7 +83,7 @@ pub trait Outputs<'a> {
 }
 
 impl<'a, T: Into<Operand<'a>>> Inputs<'a> for T {
-    #[inline]
+    #[inline(always)]
     fn into_inputs(self) -> impl AsRef<[Operand<'a>]> {
         [self.into()]
     }
@@ -94,14 +94,14 @@ impl<'a, T: Into<Operand<'a>>> Inputs<'a> for T {
 }
 
 impl<'a, T: Into<Output<'a>>> Outputs<'a> for T {
-    #[inline]
+    #[inline(always)]
     fn into_outputs(self) -> impl AsRef<[Output<'a>]> {
         [self.into()]
     }
 }
 
 impl<'a> Outputs<'a> for () {
-    #[inline]
+    #[inline(always)]
     fn into_outputs(self) -> impl AsRef<[Output<'a>]> {
         []
     }
@@ -110,7 +110,7 @@ impl<'a> Outputs<'a> for () {
 macro_rules! inputs {
     ($($name:ident)*) => {
         impl<'a, $($name: Into<Operand<'a>>),*> Inputs<'a> for ($($name,)*) {
-            #[inline]
+            #[inline(always)]
             #[allow(non_snake_case)]
             fn into_inputs(self) -> impl AsRef<[Operand<'a>]> {
                 let ($($name,)*) = self;
@@ -129,7 +129,7 @@ macro_rules! inputs {
 macro_rules! outputs {
     ($($name:ident)*) => {
         impl<'a, $($name: Into<Output<'a>>),*> Outputs<'a> for ($($name,)*) {
-            #[inline]
+            #[inline(always)]
             #[allow(non_snake_case)]
             fn into_outputs(self) -> impl AsRef<[Output<'a>]> {
                 let ($($name,)*) = self;

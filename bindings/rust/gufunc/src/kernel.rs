@@ -9,7 +9,8 @@ use crate::{DType, Device, Inputs, Result, Stream};
 use gufunc_sys as sys;
 
 counted! {
-    /// A raw kernel of a module, which it keeps. [`Module::kernel`](crate::Module::kernel) finds one.
+    /// A raw kernel of a module, which it keeps. [`Module::kernel`](crate::Module::kernel) finds
+    /// one.
     Kernel, guf_kernel, guf_kernel_retain, guf_kernel_release
 }
 
@@ -147,13 +148,13 @@ impl Kernel {
 
     /// Launches `grid` blocks of `block` threads, with `shared_bytes` of shared memory per block
     /// beside what the source asks for. Numbers are [`scalar`](crate::scalar) or
-    /// [`weak`](crate::weak); pointers and views are arrays or slices of exactly the dtype, where the
-    /// device reads them. Complete on return on the cpu without a stream; where a slice is lent the
-    /// launch waits for the stream.
+    /// [`weak`](crate::weak); pointers and views are arrays or slices of exactly the dtype, where
+    /// the device reads them. Complete on return on the cpu without a stream; where a slice is lent
+    /// the launch waits for the stream.
     ///
     /// # Safety
-    /// The kernel does what it likes with the memory behind pointers: it must keep to the arrays, and
-    /// no two threads of it may race for an element.
+    /// The kernel does what it likes with the memory behind pointers: it must keep to the arrays,
+    /// and no two threads of it may race for an element.
     ///
     /// # Errors
     /// [`Status::ARG`](crate::Status::ARG), [`Status::DTYPE`](crate::Status::DTYPE),

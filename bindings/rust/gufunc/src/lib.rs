@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! NumPy's universal functions on every device, through libgufunc.
 //!
-//! A [`Ufunc`] is found by its name, or comes with a [`Module`] that gufcc compiled; it is called on
-//! slices, without copies, or on an [`Array`] that may lie on a GPU. Types, broadcasting, casting and
-//! errors are NumPy's.
+//! A [`Ufunc`] is found by its name, or comes with a [`Module`] that gufcc compiled; it is called
+//! on slices, without copies, or on an [`Array`] that may lie on a GPU. Types, broadcasting,
+//! casting and errors are NumPy's.
 //!
 //! ```
 //! use gufunc::{ufunc, Array};
@@ -19,11 +19,11 @@
 //! # Ok::<(), gufunc::Error>(())
 //! ```
 //!
-//! * **Errors**: everything fallible gives a [`Result`]; an [`Error`] has a [`Status`], NumPy's text,
-//!   and the operand or axis at fault. Nothing panics, and a panic in a closure of the program's
-//!   becomes an error of the call.
-//! * **Memory**: slices are lent to a call and only for it. An [`Array`] is a counted handle: clones
-//!   and views share its memory, which is freed behind the last of them.
+//! * **Errors**: everything fallible gives a [`Result`]; an [`Error`] has a [`Status`], NumPy's
+//! text,   and the operand or axis at fault. Nothing panics, and a panic in a closure of the
+//! program's   becomes an error of the call.
+//! * **Memory**: slices are lent to a call and only for it. An [`Array`] is a counted handle:
+//! clones   and views share its memory, which is freed behind the last of them.
 //! * **Threads**: every type of this crate that holds a handle is `Send` and `Sync`.
 //! * **Devices**: [`Context::device`] finds one by name; a call runs where its arrays lie, on its
 //!   stream's device, or where [`Call::device`] says.

@@ -59,7 +59,18 @@ enum Kind<'a> {
     None,
     Array(sys::guf_array, PhantomData<&'a DynArray>),
     Tensor(Tensor<'a>),
-    Value { kind: i32, dtype: u32, value: [u64; 2] },
+    /// A lent slice: what most calls take, so without what a tensor has beside it.
+    Slice {
+        address: u64,
+        dtype: DType,
+        flags: u32,
+        length: i64,
+    },
+    Value {
+        kind: i32,
+        dtype: u32,
+        value: [u64; 2],
+    },
 }
 
 /// One input of a call. Made of arrays, slices ([`From`]), [`view`], [`scalar`] and [`weak`].
@@ -77,6 +88,13 @@ impl<'a> Output<'a> {
 
 impl<'a> Operand<'a> {
     pub(crate) const NONE: Operand<'static> = Operand(Kind::None);
+
+    /// A lent slice; whoever calls sees to its lifetime.
+    #[inline(always)]
+    pub(crate) fn of_slice<T: Element>(elements: &[T], flags: u32) -> Self {
+        let (address, length) = (elements.as_ptr() as u64, elements.len() as i64);
+        Operand(Kind::Slice { address, dtype: T::dtype(), flags, length })
+    }
 
     /// An int of Python beyond `i64`: its magnitude, saturated at `u64::MAX`, its sign, and whether
     /// it is beyond `u64`.
@@ -102,12 +120,16 @@ impl<'a> Operand<'a> {
     }
 
     /// Whether it is memory that Rust lends for the call only.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lent(&self) -> bool {
-        matches!(&self.0, Kind::Tensor(tensor) if tensor.lent)
+        match &self.0 {
+            Kind::Slice { .. } => true,
+            Kind::Tensor(tensor) => tensor.lent,
+            _ => false,
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_none(&self) -> bool {
         matches!(self.0, Kind::None)
     }
@@ -129,6 +151,7 @@ impl<'a> Operand<'a> {
         match &self.0 {
             Kind::Array(..) => self.as_array().map_or(Ok(0), |array| Ok(array.raw_info()?.address)),
             Kind::Tensor(tensor) => Ok(tensor.address),
+            Kind::Slice { address, .. } => Ok(*address),
             _ => Ok(0),
         }
     }
@@ -141,6 +164,7 @@ impl<'a> Operand<'a> {
                 .and_then(|array| array.raw_info().ok())
                 .is_some_and(|info| info.flags & sys::GUF_ARRAY_READ_ONLY != 0),
             Kind::Tensor(tensor) => tensor.flags & sys::GUF_TENSOR_READ_ONLY != 0,
+            Kind::Slice { flags, .. } => flags & sys::GUF_TENSOR_READ_ONLY != 0,
             _ => false,
         }
     }
@@ -148,31 +172,65 @@ impl<'a> Operand<'a> {
     pub(crate) fn tensor(&self) -> Option<sys::guf_tensor> {
         match &self.0 {
             Kind::Tensor(tensor) => Some(tensor.to_c()),
+            Kind::Slice { address, dtype, flags, length } => {
+                Some(slice_to_c(*address, *dtype, *flags, length))
+            }
             _ => None,
         }
     }
 
-    /// As C has it. The tensor, where it is one, goes into `room`.
+    /// Writes what C reads of the operand; a tensor goes into `room`. The rest costs time.
     #[inline(always)]
-    pub(crate) fn to_c(&self, room: &mut MaybeUninit<sys::guf_tensor>) -> sys::guf_operand {
-        let mut made = sys::guf_operand::new();
+    pub(crate) fn write(
+        &self,
+        place: &mut MaybeUninit<sys::guf_operand>,
+        room: &mut MaybeUninit<sys::guf_tensor>,
+    ) {
+        let (mut kind, mut array, mut tensor) =
+            (sys::GUF_OPERAND_NONE, std::ptr::null_mut(), std::ptr::null());
+        let place = place.as_mut_ptr();
         match &self.0 {
             Kind::None => {}
-            Kind::Array(raw, _) => {
-                made.kind = sys::GUF_OPERAND_ARRAY;
-                made.array = *raw;
+            Kind::Array(raw, _) => (kind, array) = (sys::GUF_OPERAND_ARRAY, *raw),
+            Kind::Tensor(made) => {
+                (kind, tensor) = (sys::GUF_OPERAND_TENSOR, room.write(made.to_c()));
             }
-            Kind::Tensor(tensor) => {
-                made.kind = sys::GUF_OPERAND_TENSOR;
-                made.tensor = room.write(tensor.to_c());
+            Kind::Slice { address, dtype, flags, length } => {
+                let made = slice_to_c(*address, *dtype, *flags, length);
+                (kind, tensor) = (sys::GUF_OPERAND_TENSOR, room.write(made));
             }
-            Kind::Value { kind, dtype, value } => {
-                made.kind = *kind;
-                made.dtype = *dtype;
-                made.value = *value;
+            Kind::Value { kind: own, dtype, value } => {
+                kind = *own;
+                // SAFETY: fields of the place.
+                unsafe {
+                    (*place).dtype = *dtype;
+                    (*place).value = *value;
+                }
             }
         }
-        made
+        // SAFETY: fields of the place.
+        unsafe {
+            (*place).kind = kind;
+            (*place).flags = 0;
+            (*place).reserved = 0;
+            (*place).array = array;
+            (*place).tensor = tensor;
+        }
+    }
+}
+
+/// A slice as C has it; its extent stays where it is.
+#[inline(always)]
+fn slice_to_c(address: u64, dtype: DType, flags: u32, length: &i64) -> sys::guf_tensor {
+    sys::guf_tensor {
+        struct_size: size_of::<sys::guf_tensor>() as u32,
+        dtype: dtype.0,
+        ndim: 1,
+        flags,
+        address,
+        shape: length,
+        strides: std::ptr::null(),
+        device: std::ptr::null_mut(),
     }
 }
 
@@ -223,7 +281,7 @@ weak_kinds! {
 }
 
 impl<'a> From<Tensor<'a>> for Operand<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(tensor: Tensor<'a>) -> Self {
         Operand(Kind::Tensor(tensor))
     }
@@ -236,22 +294,22 @@ impl<'a> From<Tensor<'a>> for Output<'a> {
 }
 
 impl<'a> From<&'a DynArray> for Operand<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(array: &'a DynArray) -> Self {
         Operand(Kind::Array(array.as_raw(), PhantomData))
     }
 }
 
 impl<'a, T: Element> From<&'a Array<T>> for Operand<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(array: &'a Array<T>) -> Self {
         Operand(Kind::Array(array.as_raw(), PhantomData))
     }
 }
 
 impl<'a, T: Element> From<&'a [T]> for Operand<'a> {
-    #[inline]
+    #[inline(always)]
     fn from(elements: &'a [T]) -> Self {
-        Tensor::of_slice(elements, sys::GUF_TENSOR_READ_ONLY).into()
+        Operand::of_slice(elements, sys::GUF_TENSOR_READ_ONLY)
     }
 }

@@ -212,8 +212,9 @@ impl Plan {
     /// ignored. With a stream it is queued, and may be captured.
     ///
     /// # Safety
-    /// At each address lies memory as the plan's operand had it, which lives until the work is done,
-    /// and is nobody else's where it is written; at `workspace` as much as [`Plan::workspace`] says.
+    /// At each address lies memory as the plan's operand had it, which lives until the work is
+    /// done, and is nobody else's where it is written; at `workspace` as much as
+    /// [`Plan::workspace`] says.
     ///
     /// # Errors
     /// As [`Plan::launch`].

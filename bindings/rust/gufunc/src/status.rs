@@ -8,8 +8,8 @@ use std::mem::MaybeUninit;
 
 /// What a function of the library answered; a number of `guf_status_code`.
 ///
-/// `code / 100` is the class of an error, which a code keeps for ever, so that one this version does
-/// not know still tells what kind of failure it is.
+/// `code / 100` is the class of an error, which a code keeps for ever, so that one this version
+/// does not know still tells what kind of failure it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Status(pub i32);

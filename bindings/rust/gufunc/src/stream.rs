@@ -12,8 +12,8 @@ use std::time::Duration;
 counted! {
     /// An in-order queue of a device's work.
     ///
-    /// Work that is queued completes even if the stream is dropped. A stream keeps the first failure
-    /// of its work, which [`Stream::synchronize`] tells once.
+    /// Work that is queued completes even if the stream is dropped. A stream keeps the first
+    /// failure of its work, which [`Stream::synchronize`] tells once.
     Stream, guf_stream, guf_stream_retain, guf_stream_release
 }
 

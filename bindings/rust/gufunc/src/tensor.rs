@@ -14,7 +14,7 @@ enum Extents<'a> {
 }
 
 impl Extents<'_> {
-    #[inline]
+    #[inline(always)]
     fn as_slice(&self) -> &[i64] {
         match self {
             Extents::None => &[],
@@ -27,7 +27,8 @@ impl Extents<'_> {
 
 /// Memory of the program with a shape, lent to a call: no copy is made.
 ///
-/// [`view`](crate::view) and [`view_mut`](crate::view_mut) make one of a slice; slices themselves are operands, too.
+/// [`view`](crate::view) and [`view_mut`](crate::view_mut) make one of a slice; slices themselves
+/// are operands, too.
 pub struct Tensor<'a> {
     pub(crate) address: u64,
     pub(crate) dtype: DType,
@@ -45,8 +46,9 @@ impl<'a> Tensor<'a> {
     /// Memory at an address: `strides` are bytes, of any sign; `None` is C-contiguous.
     ///
     /// # Safety
-    /// All elements lie in memory that is readable, and writable where it is used as an output, until
-    /// the work that uses it is done, on a stream too; nothing in Rust refers to what is written.
+    /// All elements lie in memory that is readable, and writable where it is used as an output,
+    /// until the work that uses it is done, on a stream too; nothing in Rust refers to what is
+    /// written.
     pub unsafe fn from_raw(
         address: *mut u8,
         dtype: DType,
@@ -65,7 +67,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of_slice<T: Element>(elements: &[T], flags: u32) -> Self {
         Tensor {
             address: elements.as_ptr() as u64,
@@ -144,7 +146,7 @@ impl<'a> Tensor<'a> {
         self
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn to_c(&self) -> sys::guf_tensor {
         let (shape, strides) = (self.shape.as_slice(), self.strides.as_slice());
         let has_strides = !matches!(self.strides, Extents::None);

@@ -254,7 +254,7 @@ impl Ufunc {
     ///
     /// # Errors
     /// As [`Ufunc::call`]; [`Status::READ_ONLY`], [`Status::OVERLAP`].
-    #[inline]
+    #[inline(always)]
     pub fn call_into<'a>(&self, inputs: impl Inputs<'a>, outputs: impl Outputs<'a>) -> Result<()> {
         let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
         let (inputs, outputs) = (inputs.as_ref(), outputs.as_ref());

@@ -158,11 +158,12 @@ impl DynArray {
         })
     }
 
-    /// NumPy's sliding_window_view over the named axes: each shrinks, and a last axis of its window's
-    /// length appears. The result is read-only.
+    /// NumPy's sliding_window_view over the named axes: each shrinks, and a last axis of its
+    /// window's length appears. The result is read-only.
     ///
     /// # Errors
-    /// `AXIS`; `SHAPE` for a window below 1 or above its axis; `ARG` where the lists' lengths differ.
+    /// `AXIS`; `SHAPE` for a window below 1 or above its axis; `ARG` where the lists' lengths
+    /// differ.
     pub fn sliding_window_view(&self, windows: &[i64], axes: &[i64]) -> Result<Self> {
         same_length("windows", windows, axes)?;
         let (naxes, axes) = (count(axes), axes.as_ptr());

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a call of one element costs over the C call: `cargo bench`. Both in turns in the same run,
+//! the least of many rounds. "made" is a C call whose arguments were made beforehand, "told" one
+//! that tells its operands anew, as a program with other memory at each call has to.
+
+use gufunc::{sys, ufunc, Array, DynArray, Ufunc};
+use std::hint::black_box;
+use std::time::Instant;
+
+const CALLS: u32 = 2_000;
+const ROUNDS: usize = 400;
+
+fn nanoseconds(mut call: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    for _ in 0..CALLS {
+        call();
+    }
+    start.elapsed().as_nanos() as f64 / f64::from(CALLS)
+}
+
+/// The C call with everything made beforehand.
+struct Prepared {
+    ufunc: sys::guf_ufunc,
+    operands: [sys::guf_operand; 3],
+    args: sys::guf_call_args,
+    error: sys::guf_error,
+}
+
+impl Prepared {
+    fn new(ufunc: &Ufunc, operands: [sys::guf_operand; 3]) -> Box<Self> {
+        let (args, error) = (sys::guf_call_args::new(), sys::guf_error::new());
+        let mut made = Box::new(Prepared { ufunc: ufunc.as_raw(), operands, args, error });
+        (made.args.ninputs, made.args.noutputs) = (2, 1);
+        made.args.inputs = made.operands.as_ptr();
+        made.args.outputs = &raw mut made.operands[2];
+        made
+    }
+
+    fn call(&mut self) {
+        // SAFETY: operands of the box, and memory that main keeps.
+        let status = unsafe { sys::guf_call(self.ufunc, &mut self.args, &mut self.error) };
+        assert_eq!(status, sys::GUF_OK);
+    }
+}
+
+fn array_operand(array: &DynArray) -> sys::guf_operand {
+    let mut made = sys::guf_operand::new();
+    (made.kind, made.array) = (sys::GUF_OPERAND_ARRAY, array.as_raw());
+    made
+}
+
+fn tensor_operand(tensor: &sys::guf_tensor) -> sys::guf_operand {
+    let mut made = sys::guf_operand::new();
+    (made.kind, made.tensor) = (sys::GUF_OPERAND_TENSOR, tensor);
+    made
+}
+
+/// Prints one row: both C calls, Rust's, and what that costs over them.
+fn compare(name: &str, mut made: impl FnMut(), mut told: impl FnMut(), mut rust: impl FnMut()) {
+    let mut least = [f64::MAX; 3];
+    for _ in 0..ROUNDS {
+        least[0] = least[0].min(nanoseconds(&mut made));
+        least[1] = least[1].min(nanoseconds(&mut told));
+        least[2] = least[2].min(nanoseconds(&mut rust));
+    }
+    let [made, told, rust] = least;
+    let (over_made, over_told) = (rust - made, rust - told);
+    println!(
+        "{name}: C made {made:.1} ns, told {told:.1} ns; Rust {rust:.1} ns: over made \
+         {over_made:.1}, over told {over_told:.1}"
+    );
+}
+
+/// A C call that tells its operands.
+fn tell(ufunc: &Ufunc, operands: [sys::guf_operand; 3]) {
+    let (mut operands, mut args) = (operands, sys::guf_call_args::new());
+    (args.ninputs, args.noutputs, args.inputs) = (2, 1, operands.as_ptr());
+    args.outputs = &raw mut operands[2];
+    // SAFETY: operands of this frame; no record of an error.
+    let status = unsafe { sys::guf_call(ufunc.as_raw(), &mut args, std::ptr::null_mut()) };
+    assert_eq!(status, sys::GUF_OK);
+}
+
+fn slice_tensor(address: *const f64, shape: &[i64; 1]) -> sys::guf_tensor {
+    let mut tensor = sys::guf_tensor::new();
+    (tensor.dtype, tensor.ndim) = (sys::GUF_F64, 1);
+    (tensor.address, tensor.shape) = (address as u64, shape.as_ptr());
+    tensor
+}
+
+fn main() -> gufunc::Result<()> {
+    let add = ufunc("add")?;
+    let array = |value: f64| Array::from_vec(vec![value], &[1]);
+    let (x, y, z) = (array(1.0)?, array(2.0)?, array(0.0)?);
+    let mut c = Prepared::new(&add, [&x, &y, &z].map(|array| array_operand(array)));
+    compare(
+        "arrays",
+        || c.call(),
+        || tell(&add, [&x, &y, &z].map(|array| array_operand(black_box(array)))),
+        || add.call_into((black_box(&x), black_box(&y)), black_box(&z)).unwrap(),
+    );
+
+    let (a, b, mut out) = ([1.0f64], [2.0f64], [0.0f64]);
+    let shape = [1i64];
+    let addresses = [a.as_ptr(), b.as_ptr(), out.as_mut_ptr().cast_const()];
+    let tensors = addresses.map(|address| slice_tensor(address, &shape));
+    let mut c = Prepared::new(&add, std::array::from_fn(|i| tensor_operand(&tensors[i])));
+    compare(
+        "slices",
+        || c.call(),
+        || {
+            let tensors = addresses.map(|address| slice_tensor(black_box(address), &shape));
+            tell(&add, std::array::from_fn(|i| tensor_operand(&tensors[i])));
+        },
+        || add.call_into((black_box(&a), black_box(&b)), black_box(&mut out)).unwrap(),
+    );
+    Ok(())
+}
