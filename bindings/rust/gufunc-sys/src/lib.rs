@@ -4,7 +4,7 @@
 //! [`ffi`] is generated from the C headers, with the size and the place of every field asserted.
 //!
 //! The library is linked: from the folder `GUFUNC_LIB_DIR`, else from where pkg-config says, else
-//! by plain `-lgufunc`. With the feature `load` nothing is linked; [`loader`] opens the library
+//! by plain `-lgufunc`. With the feature `load` nothing is linked; `loader` opens the library
 //! when it is first used, and until then every function fails with `GUF_E_IO` and says what was not
 //! found.
 

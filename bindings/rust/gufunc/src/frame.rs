@@ -74,7 +74,6 @@ impl Frame {
 
     /// Adds outputs, which [`Frame::allocated`] finds again.
     #[inline(always)]
-
     pub(crate) fn outputs(&mut self, outputs: &[Output<'_>]) -> Result<*mut sys::guf_operand> {
         self.first_output = self.used;
         self.place_all(outputs.iter().map(|output| &output.0))

@@ -20,10 +20,10 @@
 //! ```
 //!
 //! * **Errors**: everything fallible gives a [`Result`]; an [`Error`] has a [`Status`], NumPy's
-//! text,   and the operand or axis at fault. Nothing panics, and a panic in a closure of the
-//! program's   becomes an error of the call.
+//!   text, and the operand or axis at fault. Nothing panics, and a panic in a closure of the
+//!   program's becomes an error of the call.
 //! * **Memory**: slices are lent to a call and only for it. An [`Array`] is a counted handle:
-//! clones   and views share its memory, which is freed behind the last of them.
+//!   clones and views share its memory, which is freed behind the last of them.
 //! * **Threads**: every type of this crate that holds a handle is `Send` and `Sync`.
 //! * **Devices**: [`Context::device`] finds one by name; a call runs where its arrays lie, on its
 //!   stream's device, or where [`Call::device`] says.

@@ -51,13 +51,17 @@ impl<T: Element> Array<T> {
         DynArray::alloc_host(device, memory, T::dtype(), shape, order).map(Self::known)
     }
 
-    /// Every element is `value`.
+    /// Every element is `value`. Complete on return: a stream may use it at once.
     ///
     /// # Errors
     /// As [`DynArray::alloc`].
     pub fn full(device: impl Into<Option<Device>>, shape: &[i64], value: T) -> Result<Self> {
+        let device = device.into();
         let array = Self::alloc(device, shape, Order::C)?;
         array.fill(scalar(value), None)?;
+        if let Some(device) = device {
+            device.synchronize(None)?;
+        }
         Ok(array)
     }
 
