@@ -13,10 +13,11 @@ module LibGufunc
 
 import Libdl
 
-# Where the functions are; set by Gufunc.__init__, or by hand before the first call.
+# The library; Gufunc.__init__ sets it, and the functions' addresses, which else are found when they
+# are first called.
 const library = Ref{Ptr{Cvoid}}(C_NULL)
 
-function address(name::Symbol)
+@noinline function address(name::Symbol)
     library[] == C_NULL && error("libgufunc is not loaded")
     return Libdl.dlsym(library[], name)
 end
@@ -70,11 +71,17 @@ def function(declared, layout):
     pointer = f'{declared.name}_address'
     arguments = f', {names}' if names else ''
     return ['', f'const {pointer} = Ref{{Ptr{{Cvoid}}}}(C_NULL)',
-            f'function {declared.name}({names})',
+            f'@inline function {declared.name}({names})',
             f'    entry = {pointer}[]',
             f'    entry == C_NULL && (entry = {pointer}[] = address(:{declared.name}))',
             f'    return ccall(entry, {argument(declared.result, layout)}, ({kinds}){arguments})'
             .replace(', )', ',)' if len(declared.parameters) == 1 else ')'), 'end']
+
+
+def names_of_types(model):
+    """What Gufunc's own sources call by bare names: types, not functions or constants."""
+    names = [t.name for t in model.typedefs] + [s.name for s in model.structs]
+    return ', '.join(names)
 
 
 def generate(model, layout, _):
@@ -88,4 +95,8 @@ def generate(model, layout, _):
         lines += structure(struct, layout)
     for declared in model.functions:
         lines += function(declared, layout)
+    lines += ['', '# Every function and where its address is kept.', 'const functions = [']
+    lines += [f'    :{f.name} => {f.name}_address,' for f in model.functions]
+    lines.append(']')
+    lines += ['', 'export ' + names_of_types(model)]
     return {PATH: '\n'.join([*lines, '', 'end'])  + '\n'}

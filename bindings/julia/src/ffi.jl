@@ -4,10 +4,11 @@ module LibGufunc
 
 import Libdl
 
-# Where the functions are; set by Gufunc.__init__, or by hand before the first call.
+# The library; Gufunc.__init__ sets it, and the functions' addresses, which else are found when they
+# are first called.
 const library = Ref{Ptr{Cvoid}}(C_NULL)
 
-function address(name::Symbol)
+@noinline function address(name::Symbol)
     library[] == C_NULL && error("libgufunc is not loaded")
     return Libdl.dlsym(library[], name)
 end
@@ -1011,490 +1012,490 @@ end
 @assert fieldoffset(guf_kernel_device_info, 6) == 20
 
 const guf_status_name_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_status_name(status)
+@inline function guf_status_name(status)
     entry = guf_status_name_address[]
     entry == C_NULL && (entry = guf_status_name_address[] = address(:guf_status_name))
     return ccall(entry, Cstring, (guf_status,), status)
 end
 
 const guf_status_text_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_status_text(status)
+@inline function guf_status_text(status)
     entry = guf_status_text_address[]
     entry == C_NULL && (entry = guf_status_text_address[] = address(:guf_status_text))
     return ccall(entry, Cstring, (guf_status,), status)
 end
 
 const guf_version_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_version()
+@inline function guf_version()
     entry = guf_version_address[]
     entry == C_NULL && (entry = guf_version_address[] = address(:guf_version))
     return ccall(entry, UInt32, ())
 end
 
 const guf_version_string_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_version_string()
+@inline function guf_version_string()
     entry = guf_version_string_address[]
     entry == C_NULL && (entry = guf_version_string_address[] = address(:guf_version_string))
     return ccall(entry, Cstring, ())
 end
 
 const guf_context_create_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_context_create(flags, out_context, error)
+@inline function guf_context_create(flags, out_context, error)
     entry = guf_context_create_address[]
     entry == C_NULL && (entry = guf_context_create_address[] = address(:guf_context_create))
     return ccall(entry, guf_status, (UInt32, Ptr{guf_context}, Ptr{guf_error}), flags, out_context, error)
 end
 
 const guf_context_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_context_retain(context, error)
+@inline function guf_context_retain(context, error)
     entry = guf_context_retain_address[]
     entry == C_NULL && (entry = guf_context_retain_address[] = address(:guf_context_retain))
     return ccall(entry, guf_status, (guf_context, Ptr{guf_error}), context, error)
 end
 
 const guf_context_release_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_context_release(context, error)
+@inline function guf_context_release(context, error)
     entry = guf_context_release_address[]
     entry == C_NULL && (entry = guf_context_release_address[] = address(:guf_context_release))
     return ccall(entry, guf_status, (guf_context, Ptr{guf_error}), context, error)
 end
 
 const guf_poll_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_poll(max_callbacks, out_ran, error)
+@inline function guf_poll(max_callbacks, out_ran, error)
     entry = guf_poll_address[]
     entry == C_NULL && (entry = guf_poll_address[] = address(:guf_poll))
     return ccall(entry, guf_status, (UInt32, Ptr{UInt32}, Ptr{guf_error}), max_callbacks, out_ran, error)
 end
 
 const guf_log_read_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_log_read(text, capacity, out_level, error)
+@inline function guf_log_read(text, capacity, out_level, error)
     entry = guf_log_read_address[]
     entry == C_NULL && (entry = guf_log_read_address[] = address(:guf_log_read))
     return ccall(entry, guf_status, (Ptr{Cchar}, Csize_t, Ptr{Int32}, Ptr{guf_error}), text, capacity, out_level, error)
 end
 
 const guf_shutdown_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_shutdown(timeout_ns, error)
+@inline function guf_shutdown(timeout_ns, error)
     entry = guf_shutdown_address[]
     entry == C_NULL && (entry = guf_shutdown_address[] = address(:guf_shutdown))
     return ccall(entry, guf_status, (UInt64, Ptr{guf_error}), timeout_ns, error)
 end
 
 const guf_backend_count_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_backend_count(out_count, error)
+@inline function guf_backend_count(out_count, error)
     entry = guf_backend_count_address[]
     entry == C_NULL && (entry = guf_backend_count_address[] = address(:guf_backend_count))
     return ccall(entry, guf_status, (Ptr{UInt32}, Ptr{guf_error}), out_count, error)
 end
 
 const guf_backend_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_backend_get_info(index, probe, out_info, error)
+@inline function guf_backend_get_info(index, probe, out_info, error)
     entry = guf_backend_get_info_address[]
     entry == C_NULL && (entry = guf_backend_get_info_address[] = address(:guf_backend_get_info))
     return ccall(entry, guf_status, (UInt32, Int32, Ptr{guf_backend_info}, Ptr{guf_error}), index, probe, out_info, error)
 end
 
 const guf_backend_load_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_backend_load(path, error)
+@inline function guf_backend_load(path, error)
     entry = guf_backend_load_address[]
     entry == C_NULL && (entry = guf_backend_load_address[] = address(:guf_backend_load))
     return ccall(entry, guf_status, (Cstring, Ptr{guf_error}), path, error)
 end
 
 const guf_device_get_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_device_get(context, spec, out_device, error)
+@inline function guf_device_get(context, spec, out_device, error)
     entry = guf_device_get_address[]
     entry == C_NULL && (entry = guf_device_get_address[] = address(:guf_device_get))
     return ccall(entry, guf_status, (guf_context, Cstring, Ptr{guf_device}, Ptr{guf_error}), context, spec, out_device, error)
 end
 
 const guf_device_adopt_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_device_adopt(spec, native, out_device, error)
+@inline function guf_device_adopt(spec, native, out_device, error)
     entry = guf_device_adopt_address[]
     entry == C_NULL && (entry = guf_device_adopt_address[] = address(:guf_device_adopt))
     return ccall(entry, guf_status, (Cstring, UInt64, Ptr{guf_device}, Ptr{guf_error}), spec, native, out_device, error)
 end
 
 const guf_device_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_device_get_info(device, out_info, error)
+@inline function guf_device_get_info(device, out_info, error)
     entry = guf_device_get_info_address[]
     entry == C_NULL && (entry = guf_device_get_info_address[] = address(:guf_device_get_info))
     return ccall(entry, guf_status, (guf_device, Ptr{guf_device_info}, Ptr{guf_error}), device, out_info, error)
 end
 
 const guf_device_synchronize_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_device_synchronize(device, timeout_ns, error)
+@inline function guf_device_synchronize(device, timeout_ns, error)
     entry = guf_device_synchronize_address[]
     entry == C_NULL && (entry = guf_device_synchronize_address[] = address(:guf_device_synchronize))
     return ccall(entry, guf_status, (guf_device, UInt64, Ptr{guf_error}), device, timeout_ns, error)
 end
 
 const guf_device_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_device_retain(device, error)
+@inline function guf_device_retain(device, error)
     entry = guf_device_retain_address[]
     entry == C_NULL && (entry = guf_device_retain_address[] = address(:guf_device_retain))
     return ccall(entry, guf_status, (guf_device, Ptr{guf_error}), device, error)
 end
 
 const guf_device_release_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_device_release(device, error)
+@inline function guf_device_release(device, error)
     entry = guf_device_release_address[]
     entry == C_NULL && (entry = guf_device_release_address[] = address(:guf_device_release))
     return ccall(entry, guf_status, (guf_device, Ptr{guf_error}), device, error)
 end
 
 const guf_stream_create_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_stream_create(device, flags, out_stream, error)
+@inline function guf_stream_create(device, flags, out_stream, error)
     entry = guf_stream_create_address[]
     entry == C_NULL && (entry = guf_stream_create_address[] = address(:guf_stream_create))
     return ccall(entry, guf_status, (guf_device, UInt32, Ptr{guf_stream}, Ptr{guf_error}), device, flags, out_stream, error)
 end
 
 const guf_stream_adopt_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_stream_adopt(device, native, flags, out_stream, error)
+@inline function guf_stream_adopt(device, native, flags, out_stream, error)
     entry = guf_stream_adopt_address[]
     entry == C_NULL && (entry = guf_stream_adopt_address[] = address(:guf_stream_adopt))
     return ccall(entry, guf_status, (guf_device, UInt64, UInt32, Ptr{guf_stream}, Ptr{guf_error}), device, native, flags, out_stream, error)
 end
 
 const guf_stream_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_stream_retain(stream, error)
+@inline function guf_stream_retain(stream, error)
     entry = guf_stream_retain_address[]
     entry == C_NULL && (entry = guf_stream_retain_address[] = address(:guf_stream_retain))
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_error}), stream, error)
 end
 
 const guf_stream_release_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_stream_release(stream, error)
+@inline function guf_stream_release(stream, error)
     entry = guf_stream_release_address[]
     entry == C_NULL && (entry = guf_stream_release_address[] = address(:guf_stream_release))
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_error}), stream, error)
 end
 
 const guf_stream_get_device_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_stream_get_device(stream, out_device, error)
+@inline function guf_stream_get_device(stream, out_device, error)
     entry = guf_stream_get_device_address[]
     entry == C_NULL && (entry = guf_stream_get_device_address[] = address(:guf_stream_get_device))
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_device}, Ptr{guf_error}), stream, out_device, error)
 end
 
 const guf_stream_query_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_stream_query(stream, error)
+@inline function guf_stream_query(stream, error)
     entry = guf_stream_query_address[]
     entry == C_NULL && (entry = guf_stream_query_address[] = address(:guf_stream_query))
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_error}), stream, error)
 end
 
 const guf_stream_synchronize_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_stream_synchronize(stream, timeout_ns, error)
+@inline function guf_stream_synchronize(stream, timeout_ns, error)
     entry = guf_stream_synchronize_address[]
     entry == C_NULL && (entry = guf_stream_synchronize_address[] = address(:guf_stream_synchronize))
     return ccall(entry, guf_status, (guf_stream, UInt64, Ptr{guf_error}), stream, timeout_ns, error)
 end
 
 const guf_stream_wait_event_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_stream_wait_event(stream, event, error)
+@inline function guf_stream_wait_event(stream, event, error)
     entry = guf_stream_wait_event_address[]
     entry == C_NULL && (entry = guf_stream_wait_event_address[] = address(:guf_stream_wait_event))
     return ccall(entry, guf_status, (guf_stream, guf_event, Ptr{guf_error}), stream, event, error)
 end
 
 const guf_event_create_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_event_create(device, flags, out_event, error)
+@inline function guf_event_create(device, flags, out_event, error)
     entry = guf_event_create_address[]
     entry == C_NULL && (entry = guf_event_create_address[] = address(:guf_event_create))
     return ccall(entry, guf_status, (guf_device, UInt32, Ptr{guf_event}, Ptr{guf_error}), device, flags, out_event, error)
 end
 
 const guf_event_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_event_retain(event, error)
+@inline function guf_event_retain(event, error)
     entry = guf_event_retain_address[]
     entry == C_NULL && (entry = guf_event_retain_address[] = address(:guf_event_retain))
     return ccall(entry, guf_status, (guf_event, Ptr{guf_error}), event, error)
 end
 
 const guf_event_release_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_event_release(event, error)
+@inline function guf_event_release(event, error)
     entry = guf_event_release_address[]
     entry == C_NULL && (entry = guf_event_release_address[] = address(:guf_event_release))
     return ccall(entry, guf_status, (guf_event, Ptr{guf_error}), event, error)
 end
 
 const guf_event_record_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_event_record(event, stream, error)
+@inline function guf_event_record(event, stream, error)
     entry = guf_event_record_address[]
     entry == C_NULL && (entry = guf_event_record_address[] = address(:guf_event_record))
     return ccall(entry, guf_status, (guf_event, guf_stream, Ptr{guf_error}), event, stream, error)
 end
 
 const guf_event_query_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_event_query(event, error)
+@inline function guf_event_query(event, error)
     entry = guf_event_query_address[]
     entry == C_NULL && (entry = guf_event_query_address[] = address(:guf_event_query))
     return ccall(entry, guf_status, (guf_event, Ptr{guf_error}), event, error)
 end
 
 const guf_event_wait_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_event_wait(event, timeout_ns, error)
+@inline function guf_event_wait(event, timeout_ns, error)
     entry = guf_event_wait_address[]
     entry == C_NULL && (entry = guf_event_wait_address[] = address(:guf_event_wait))
     return ccall(entry, guf_status, (guf_event, UInt64, Ptr{guf_error}), event, timeout_ns, error)
 end
 
 const guf_dtype_parse_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_dtype_parse(spelling, out_dtype, error)
+@inline function guf_dtype_parse(spelling, out_dtype, error)
     entry = guf_dtype_parse_address[]
     entry == C_NULL && (entry = guf_dtype_parse_address[] = address(:guf_dtype_parse))
     return ccall(entry, guf_status, (Cstring, Ptr{guf_dtype}, Ptr{guf_error}), spelling, out_dtype, error)
 end
 
 const guf_dtype_name_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_dtype_name(dtype)
+@inline function guf_dtype_name(dtype)
     entry = guf_dtype_name_address[]
     entry == C_NULL && (entry = guf_dtype_name_address[] = address(:guf_dtype_name))
     return ccall(entry, Cstring, (guf_dtype,), dtype)
 end
 
 const guf_dtype_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_dtype_get_info(dtype, out_info, error)
+@inline function guf_dtype_get_info(dtype, out_info, error)
     entry = guf_dtype_get_info_address[]
     entry == C_NULL && (entry = guf_dtype_get_info_address[] = address(:guf_dtype_get_info))
     return ccall(entry, guf_status, (guf_dtype, Ptr{guf_dtype_info}, Ptr{guf_error}), dtype, out_info, error)
 end
 
 const guf_dtype_can_cast_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_dtype_can_cast(from, to, casting, out_possible, error)
+@inline function guf_dtype_can_cast(from, to, casting, out_possible, error)
     entry = guf_dtype_can_cast_address[]
     entry == C_NULL && (entry = guf_dtype_can_cast_address[] = address(:guf_dtype_can_cast))
     return ccall(entry, guf_status, (guf_dtype, guf_dtype, Int32, Ptr{Int32}, Ptr{guf_error}), from, to, casting, out_possible, error)
 end
 
 const guf_dtype_promote_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_dtype_promote(a, b, out_dtype, error)
+@inline function guf_dtype_promote(a, b, out_dtype, error)
     entry = guf_dtype_promote_address[]
     entry == C_NULL && (entry = guf_dtype_promote_address[] = address(:guf_dtype_promote))
     return ccall(entry, guf_status, (guf_dtype, guf_dtype, Ptr{guf_dtype}, Ptr{guf_error}), a, b, out_dtype, error)
 end
 
 const guf_dtype_make_time_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_dtype_make_time(time, unit, multiple, out_dtype, error)
+@inline function guf_dtype_make_time(time, unit, multiple, out_dtype, error)
     entry = guf_dtype_make_time_address[]
     entry == C_NULL && (entry = guf_dtype_make_time_address[] = address(:guf_dtype_make_time))
     return ccall(entry, guf_status, (guf_dtype, Int32, UInt32, Ptr{guf_dtype}, Ptr{guf_error}), time, unit, multiple, out_dtype, error)
 end
 
 const guf_dtype_get_unit_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_dtype_get_unit(time, out_unit, out_multiple, error)
+@inline function guf_dtype_get_unit(time, out_unit, out_multiple, error)
     entry = guf_dtype_get_unit_address[]
     entry == C_NULL && (entry = guf_dtype_get_unit_address[] = address(:guf_dtype_get_unit))
     return ccall(entry, guf_status, (guf_dtype, Ptr{Int32}, Ptr{UInt32}, Ptr{guf_error}), time, out_unit, out_multiple, error)
 end
 
 const guf_dtype_register_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_dtype_register(name, itemsize, alignment, out_dtype, error)
+@inline function guf_dtype_register(name, itemsize, alignment, out_dtype, error)
     entry = guf_dtype_register_address[]
     entry == C_NULL && (entry = guf_dtype_register_address[] = address(:guf_dtype_register))
     return ccall(entry, guf_status, (Cstring, UInt32, UInt32, Ptr{guf_dtype}, Ptr{guf_error}), name, itemsize, alignment, out_dtype, error)
 end
 
 const guf_array_alloc_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_alloc(device, dtype, ndim, shape, strides, order, out_array, error)
+@inline function guf_array_alloc(device, dtype, ndim, shape, strides, order, out_array, error)
     entry = guf_array_alloc_address[]
     entry == C_NULL && (entry = guf_array_alloc_address[] = address(:guf_array_alloc))
     return ccall(entry, guf_status, (guf_device, guf_dtype, Int32, Ptr{Int64}, Ptr{Int64}, Int32, Ptr{guf_array}, Ptr{guf_error}), device, dtype, ndim, shape, strides, order, out_array, error)
 end
 
 const guf_array_wrap_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_wrap(tensor, release, user, flags, out_array, error)
+@inline function guf_array_wrap(tensor, release, user, flags, out_array, error)
     entry = guf_array_wrap_address[]
     entry == C_NULL && (entry = guf_array_wrap_address[] = address(:guf_array_wrap))
     return ccall(entry, guf_status, (Ptr{guf_tensor}, guf_release_fn, Ptr{Cvoid}, UInt32, Ptr{guf_array}, Ptr{guf_error}), tensor, release, user, flags, out_array, error)
 end
 
 const guf_array_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_retain(array, error)
+@inline function guf_array_retain(array, error)
     entry = guf_array_retain_address[]
     entry == C_NULL && (entry = guf_array_retain_address[] = address(:guf_array_retain))
     return ccall(entry, guf_status, (guf_array, Ptr{guf_error}), array, error)
 end
 
 const guf_array_release_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_release(array, error)
+@inline function guf_array_release(array, error)
     entry = guf_array_release_address[]
     entry == C_NULL && (entry = guf_array_release_address[] = address(:guf_array_release))
     return ccall(entry, guf_status, (guf_array, Ptr{guf_error}), array, error)
 end
 
 const guf_array_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_get_info(array, out_info, error)
+@inline function guf_array_get_info(array, out_info, error)
     entry = guf_array_get_info_address[]
     entry == C_NULL && (entry = guf_array_get_info_address[] = address(:guf_array_get_info))
     return ccall(entry, guf_status, (guf_array, Ptr{guf_array_info}, Ptr{guf_error}), array, out_info, error)
 end
 
 const guf_array_slice_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_slice(array, naxes, starts, stops, steps, out_array, error)
+@inline function guf_array_slice(array, naxes, starts, stops, steps, out_array, error)
     entry = guf_array_slice_address[]
     entry == C_NULL && (entry = guf_array_slice_address[] = address(:guf_array_slice))
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, starts, stops, steps, out_array, error)
 end
 
 const guf_array_reshape_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_reshape(array, ndim, shape, order, out_array, error)
+@inline function guf_array_reshape(array, ndim, shape, order, out_array, error)
     entry = guf_array_reshape_address[]
     entry == C_NULL && (entry = guf_array_reshape_address[] = address(:guf_array_reshape))
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Int32, Ptr{guf_array}, Ptr{guf_error}), array, ndim, shape, order, out_array, error)
 end
 
 const guf_array_ravel_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_ravel(array, order, out_array, error)
+@inline function guf_array_ravel(array, order, out_array, error)
     entry = guf_array_ravel_address[]
     entry == C_NULL && (entry = guf_array_ravel_address[] = address(:guf_array_ravel))
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{guf_array}, Ptr{guf_error}), array, order, out_array, error)
 end
 
 const guf_array_transpose_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_transpose(array, naxes, axes, out_array, error)
+@inline function guf_array_transpose(array, naxes, axes, out_array, error)
     entry = guf_array_transpose_address[]
     entry == C_NULL && (entry = guf_array_transpose_address[] = address(:guf_array_transpose))
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, axes, out_array, error)
 end
 
 const guf_array_broadcast_to_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_broadcast_to(array, ndim, shape, out_array, error)
+@inline function guf_array_broadcast_to(array, ndim, shape, out_array, error)
     entry = guf_array_broadcast_to_address[]
     entry == C_NULL && (entry = guf_array_broadcast_to_address[] = address(:guf_array_broadcast_to))
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, ndim, shape, out_array, error)
 end
 
 const guf_array_squeeze_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_squeeze(array, naxes, axes, out_array, error)
+@inline function guf_array_squeeze(array, naxes, axes, out_array, error)
     entry = guf_array_squeeze_address[]
     entry == C_NULL && (entry = guf_array_squeeze_address[] = address(:guf_array_squeeze))
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, axes, out_array, error)
 end
 
 const guf_array_expand_dims_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_expand_dims(array, naxes, axes, out_array, error)
+@inline function guf_array_expand_dims(array, naxes, axes, out_array, error)
     entry = guf_array_expand_dims_address[]
     entry == C_NULL && (entry = guf_array_expand_dims_address[] = address(:guf_array_expand_dims))
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, axes, out_array, error)
 end
 
 const guf_array_sliding_window_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_sliding_window(array, naxes, axes, windows, out_array, error)
+@inline function guf_array_sliding_window(array, naxes, axes, windows, out_array, error)
     entry = guf_array_sliding_window_address[]
     entry == C_NULL && (entry = guf_array_sliding_window_address[] = address(:guf_array_sliding_window))
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, axes, windows, out_array, error)
 end
 
 const guf_array_fill_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_fill(array, value, stream, error)
+@inline function guf_array_fill(array, value, stream, error)
     entry = guf_array_fill_address[]
     entry == C_NULL && (entry = guf_array_fill_address[] = address(:guf_array_fill))
     return ccall(entry, guf_status, (guf_array, Ptr{guf_operand}, guf_stream, Ptr{guf_error}), array, value, stream, error)
 end
 
 const guf_array_copy_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_copy(array, order, stream, out_array, error)
+@inline function guf_array_copy(array, order, stream, out_array, error)
     entry = guf_array_copy_address[]
     entry == C_NULL && (entry = guf_array_copy_address[] = address(:guf_array_copy))
     return ccall(entry, guf_status, (guf_array, Int32, guf_stream, Ptr{guf_array}, Ptr{guf_error}), array, order, stream, out_array, error)
 end
 
 const guf_array_assign_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_assign(destination, source, casting, stream, error)
+@inline function guf_array_assign(destination, source, casting, stream, error)
     entry = guf_array_assign_address[]
     entry == C_NULL && (entry = guf_array_assign_address[] = address(:guf_array_assign))
     return ccall(entry, guf_status, (guf_array, guf_array, Int32, guf_stream, Ptr{guf_error}), destination, source, casting, stream, error)
 end
 
 const guf_array_astype_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_astype(array, dtype, casting, order, stream, out_array, error)
+@inline function guf_array_astype(array, dtype, casting, order, stream, out_array, error)
     entry = guf_array_astype_address[]
     entry == C_NULL && (entry = guf_array_astype_address[] = address(:guf_array_astype))
     return ccall(entry, guf_status, (guf_array, guf_dtype, Int32, Int32, guf_stream, Ptr{guf_array}, Ptr{guf_error}), array, dtype, casting, order, stream, out_array, error)
 end
 
 const guf_array_to_device_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_to_device(array, device, stream, inout_array, error)
+@inline function guf_array_to_device(array, device, stream, inout_array, error)
     entry = guf_array_to_device_address[]
     entry == C_NULL && (entry = guf_array_to_device_address[] = address(:guf_array_to_device))
     return ccall(entry, guf_status, (guf_array, guf_device, guf_stream, Ptr{guf_array}, Ptr{guf_error}), array, device, stream, inout_array, error)
 end
 
 const guf_array_copy_to_host_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_copy_to_host(array, destination, nbytes, order, stream, error)
+@inline function guf_array_copy_to_host(array, destination, nbytes, order, stream, error)
     entry = guf_array_copy_to_host_address[]
     entry == C_NULL && (entry = guf_array_copy_to_host_address[] = address(:guf_array_copy_to_host))
     return ccall(entry, guf_status, (guf_array, Ptr{Cvoid}, UInt64, Int32, guf_stream, Ptr{guf_error}), array, destination, nbytes, order, stream, error)
 end
 
 const guf_array_print_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_print(array, text, inout_length, error)
+@inline function guf_array_print(array, text, inout_length, error)
     entry = guf_array_print_address[]
     entry == C_NULL && (entry = guf_array_print_address[] = address(:guf_array_print))
     return ccall(entry, guf_status, (guf_array, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), array, text, inout_length, error)
 end
 
 const guf_array_alloc_host_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_alloc_host(device, memory, dtype, ndim, shape, strides, order, out_array, error)
+@inline function guf_array_alloc_host(device, memory, dtype, ndim, shape, strides, order, out_array, error)
     entry = guf_array_alloc_host_address[]
     entry == C_NULL && (entry = guf_array_alloc_host_address[] = address(:guf_array_alloc_host))
     return ccall(entry, guf_status, (guf_device, Int32, guf_dtype, Int32, Ptr{Int64}, Ptr{Int64}, Int32, Ptr{guf_array}, Ptr{guf_error}), device, memory, dtype, ndim, shape, strides, order, out_array, error)
 end
 
 const guf_host_register_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_host_register(device, address, size, error)
+@inline function guf_host_register(device, address, size, error)
     entry = guf_host_register_address[]
     entry == C_NULL && (entry = guf_host_register_address[] = address(:guf_host_register))
     return ccall(entry, guf_status, (guf_device, UInt64, UInt64, Ptr{guf_error}), device, address, size, error)
 end
 
 const guf_host_unregister_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_host_unregister(device, address, error)
+@inline function guf_host_unregister(device, address, error)
     entry = guf_host_unregister_address[]
     entry == C_NULL && (entry = guf_host_unregister_address[] = address(:guf_host_unregister))
     return ccall(entry, guf_status, (guf_device, UInt64, Ptr{guf_error}), device, address, error)
 end
 
 const guf_device_get_memory_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_device_get_memory(device, out_memory, error)
+@inline function guf_device_get_memory(device, out_memory, error)
     entry = guf_device_get_memory_address[]
     entry == C_NULL && (entry = guf_device_get_memory_address[] = address(:guf_device_get_memory))
     return ccall(entry, guf_status, (guf_device, Ptr{guf_device_memory}, Ptr{guf_error}), device, out_memory, error)
 end
 
 const guf_device_trim_memory_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_device_trim_memory(device, keep_bytes, error)
+@inline function guf_device_trim_memory(device, keep_bytes, error)
     entry = guf_device_trim_memory_address[]
     entry == C_NULL && (entry = guf_device_trim_memory_address[] = address(:guf_device_trim_memory))
     return ccall(entry, guf_status, (guf_device, UInt64, Ptr{guf_error}), device, keep_bytes, error)
 end
 
 const guf_device_limit_memory_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_device_limit_memory(device, limit_bytes, error)
+@inline function guf_device_limit_memory(device, limit_bytes, error)
     entry = guf_device_limit_memory_address[]
     entry == C_NULL && (entry = guf_device_limit_memory_address[] = address(:guf_device_limit_memory))
     return ccall(entry, guf_status, (guf_device, UInt64, Ptr{guf_error}), device, limit_bytes, error)
 end
 
 const guf_device_enable_peer_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_device_enable_peer(device, peer, error)
+@inline function guf_device_enable_peer(device, peer, error)
     entry = guf_device_enable_peer_address[]
     entry == C_NULL && (entry = guf_device_enable_peer_address[] = address(:guf_device_enable_peer))
     return ccall(entry, guf_status, (guf_device, guf_device, Ptr{guf_error}), device, peer, error)
 end
 
 const guf_stream_get_native_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_stream_get_native(device, stream, out_native, error)
+@inline function guf_stream_get_native(device, stream, out_native, error)
     entry = guf_stream_get_native_address[]
     entry == C_NULL && (entry = guf_stream_get_native_address[] = address(:guf_stream_get_native))
     return ccall(entry, guf_status, (guf_device, guf_stream, Ptr{UInt64}, Ptr{guf_error}), device, stream, out_native, error)
 end
 
 const guf_event_elapsed_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_event_elapsed(from, to, out_milliseconds, error)
+@inline function guf_event_elapsed(from, to, out_milliseconds, error)
     entry = guf_event_elapsed_address[]
     entry == C_NULL && (entry = guf_event_elapsed_address[] = address(:guf_event_elapsed))
     return ccall(entry, guf_status, (guf_event, guf_event, Ptr{Cdouble}, Ptr{guf_error}), from, to, out_milliseconds, error)
@@ -1529,388 +1530,519 @@ function guf_array_to_dlpack_unversioned(array, consumer, flags, out_managed, er
 end
 
 const guf_ufunc_create_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_ufunc_create(context, desc, out_ufunc, error)
+@inline function guf_ufunc_create(context, desc, out_ufunc, error)
     entry = guf_ufunc_create_address[]
     entry == C_NULL && (entry = guf_ufunc_create_address[] = address(:guf_ufunc_create))
     return ccall(entry, guf_status, (guf_context, Ptr{guf_ufunc_desc}, Ptr{guf_ufunc}, Ptr{guf_error}), context, desc, out_ufunc, error)
 end
 
 const guf_ufunc_find_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_ufunc_find(context, name, out_ufunc, error)
+@inline function guf_ufunc_find(context, name, out_ufunc, error)
     entry = guf_ufunc_find_address[]
     entry == C_NULL && (entry = guf_ufunc_find_address[] = address(:guf_ufunc_find))
     return ccall(entry, guf_status, (guf_context, Cstring, Ptr{guf_ufunc}, Ptr{guf_error}), context, name, out_ufunc, error)
 end
 
 const guf_ufunc_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_ufunc_retain(ufunc, error)
+@inline function guf_ufunc_retain(ufunc, error)
     entry = guf_ufunc_retain_address[]
     entry == C_NULL && (entry = guf_ufunc_retain_address[] = address(:guf_ufunc_retain))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_error}), ufunc, error)
 end
 
 const guf_ufunc_release_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_ufunc_release(ufunc, error)
+@inline function guf_ufunc_release(ufunc, error)
     entry = guf_ufunc_release_address[]
     entry == C_NULL && (entry = guf_ufunc_release_address[] = address(:guf_ufunc_release))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_error}), ufunc, error)
 end
 
 const guf_ufunc_count_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_ufunc_count(context, out_count, error)
+@inline function guf_ufunc_count(context, out_count, error)
     entry = guf_ufunc_count_address[]
     entry == C_NULL && (entry = guf_ufunc_count_address[] = address(:guf_ufunc_count))
     return ccall(entry, guf_status, (guf_context, Ptr{UInt32}, Ptr{guf_error}), context, out_count, error)
 end
 
 const guf_ufunc_name_at_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_ufunc_name_at(context, index, name, capacity, error)
+@inline function guf_ufunc_name_at(context, index, name, capacity, error)
     entry = guf_ufunc_name_at_address[]
     entry == C_NULL && (entry = guf_ufunc_name_at_address[] = address(:guf_ufunc_name_at))
     return ccall(entry, guf_status, (guf_context, UInt32, Ptr{Cchar}, UInt64, Ptr{guf_error}), context, index, name, capacity, error)
 end
 
 const guf_ufunc_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_ufunc_get_info(ufunc, out_info, error)
+@inline function guf_ufunc_get_info(ufunc, out_info, error)
     entry = guf_ufunc_get_info_address[]
     entry == C_NULL && (entry = guf_ufunc_get_info_address[] = address(:guf_ufunc_get_info))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_ufunc_info}, Ptr{guf_error}), ufunc, out_info, error)
 end
 
 const guf_ufunc_loop_types_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_ufunc_loop_types(ufunc, index, ntypes, out_types, error)
+@inline function guf_ufunc_loop_types(ufunc, index, ntypes, out_types, error)
     entry = guf_ufunc_loop_types_address[]
     entry == C_NULL && (entry = guf_ufunc_loop_types_address[] = address(:guf_ufunc_loop_types))
     return ccall(entry, guf_status, (guf_ufunc, UInt32, Int32, Ptr{guf_dtype}, Ptr{guf_error}), ufunc, index, ntypes, out_types, error)
 end
 
 const guf_ufunc_add_loop_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_ufunc_add_loop(ufunc, desc, error)
+@inline function guf_ufunc_add_loop(ufunc, desc, error)
     entry = guf_ufunc_add_loop_address[]
     entry == C_NULL && (entry = guf_ufunc_add_loop_address[] = address(:guf_ufunc_add_loop))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_loop_desc}, Ptr{guf_error}), ufunc, desc, error)
 end
 
 const guf_ufunc_add_module_loop_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_ufunc_add_module_loop(ufunc, module_, function_, ntypes, types, error)
+@inline function guf_ufunc_add_module_loop(ufunc, module_, function_, ntypes, types, error)
     entry = guf_ufunc_add_module_loop_address[]
     entry == C_NULL && (entry = guf_ufunc_add_module_loop_address[] = address(:guf_ufunc_add_module_loop))
     return ccall(entry, guf_status, (guf_ufunc, guf_module, Cstring, Int32, Ptr{guf_dtype}, Ptr{guf_error}), ufunc, module_, function_, ntypes, types, error)
 end
 
 const guf_ufunc_set_reduction_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_ufunc_set_reduction(ufunc, desc, error)
+@inline function guf_ufunc_set_reduction(ufunc, desc, error)
     entry = guf_ufunc_set_reduction_address[]
     entry == C_NULL && (entry = guf_ufunc_set_reduction_address[] = address(:guf_ufunc_set_reduction))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_reduction_desc}, Ptr{guf_error}), ufunc, desc, error)
 end
 
 const guf_module_load_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_module_load(context, path, flags, out_module, error)
+@inline function guf_module_load(context, path, flags, out_module, error)
     entry = guf_module_load_address[]
     entry == C_NULL && (entry = guf_module_load_address[] = address(:guf_module_load))
     return ccall(entry, guf_status, (guf_context, Cstring, UInt32, Ptr{guf_module}, Ptr{guf_error}), context, path, flags, out_module, error)
 end
 
 const guf_module_register_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_module_register(context, table, out_module, error)
+@inline function guf_module_register(context, table, out_module, error)
     entry = guf_module_register_address[]
     entry == C_NULL && (entry = guf_module_register_address[] = address(:guf_module_register))
     return ccall(entry, guf_status, (guf_context, Ptr{guf_module_v1}, Ptr{guf_module}, Ptr{guf_error}), context, table, out_module, error)
 end
 
 const guf_module_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_module_retain(module_, error)
+@inline function guf_module_retain(module_, error)
     entry = guf_module_retain_address[]
     entry == C_NULL && (entry = guf_module_retain_address[] = address(:guf_module_retain))
     return ccall(entry, guf_status, (guf_module, Ptr{guf_error}), module_, error)
 end
 
 const guf_module_release_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_module_release(module_, error)
+@inline function guf_module_release(module_, error)
     entry = guf_module_release_address[]
     entry == C_NULL && (entry = guf_module_release_address[] = address(:guf_module_release))
     return ccall(entry, guf_status, (guf_module, Ptr{guf_error}), module_, error)
 end
 
 const guf_module_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_module_get_info(module_, out_info, error)
+@inline function guf_module_get_info(module_, out_info, error)
     entry = guf_module_get_info_address[]
     entry == C_NULL && (entry = guf_module_get_info_address[] = address(:guf_module_get_info))
     return ccall(entry, guf_status, (guf_module, Ptr{guf_module_info}, Ptr{guf_error}), module_, out_info, error)
 end
 
 const guf_module_function_at_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_module_function_at(module_, index, name, capacity, error)
+@inline function guf_module_function_at(module_, index, name, capacity, error)
     entry = guf_module_function_at_address[]
     entry == C_NULL && (entry = guf_module_function_at_address[] = address(:guf_module_function_at))
     return ccall(entry, guf_status, (guf_module, UInt32, Ptr{Cchar}, UInt64, Ptr{guf_error}), module_, index, name, capacity, error)
 end
 
 const guf_call_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_call(ufunc, args, error)
+@inline function guf_call(ufunc, args, error)
     entry = guf_call_address[]
     entry == C_NULL && (entry = guf_call_address[] = address(:guf_call))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
 const guf_resolve_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_resolve(ufunc, args, out_resolution, error)
+@inline function guf_resolve(ufunc, args, out_resolution, error)
     entry = guf_resolve_address[]
     entry == C_NULL && (entry = guf_resolve_address[] = address(:guf_resolve))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
 end
 
 const guf_explain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_explain(ufunc, args, text, inout_length, error)
+@inline function guf_explain(ufunc, args, text, inout_length, error)
     entry = guf_explain_address[]
     entry == C_NULL && (entry = guf_explain_address[] = address(:guf_explain))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
 const guf_plan_create_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_plan_create(ufunc, args, out_plan, error)
+@inline function guf_plan_create(ufunc, args, out_plan, error)
     entry = guf_plan_create_address[]
     entry == C_NULL && (entry = guf_plan_create_address[] = address(:guf_plan_create))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_plan}, Ptr{guf_error}), ufunc, args, out_plan, error)
 end
 
 const guf_plan_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_plan_retain(plan, error)
+@inline function guf_plan_retain(plan, error)
     entry = guf_plan_retain_address[]
     entry == C_NULL && (entry = guf_plan_retain_address[] = address(:guf_plan_retain))
     return ccall(entry, guf_status, (guf_plan, Ptr{guf_error}), plan, error)
 end
 
 const guf_plan_release_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_plan_release(plan, error)
+@inline function guf_plan_release(plan, error)
     entry = guf_plan_release_address[]
     entry == C_NULL && (entry = guf_plan_release_address[] = address(:guf_plan_release))
     return ccall(entry, guf_status, (guf_plan, Ptr{guf_error}), plan, error)
 end
 
 const guf_plan_workspace_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_plan_workspace(plan, out_nbytes, out_alignment, error)
+@inline function guf_plan_workspace(plan, out_nbytes, out_alignment, error)
     entry = guf_plan_workspace_address[]
     entry == C_NULL && (entry = guf_plan_workspace_address[] = address(:guf_plan_workspace))
     return ccall(entry, guf_status, (guf_plan, Ptr{UInt64}, Ptr{UInt64}, Ptr{guf_error}), plan, out_nbytes, out_alignment, error)
 end
 
 const guf_plan_launch_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_plan_launch(plan, stream, naddresses, addresses, workspace, error)
+@inline function guf_plan_launch(plan, stream, naddresses, addresses, workspace, error)
     entry = guf_plan_launch_address[]
     entry == C_NULL && (entry = guf_plan_launch_address[] = address(:guf_plan_launch))
     return ccall(entry, guf_status, (guf_plan, guf_stream, Int32, Ptr{UInt64}, UInt64, Ptr{guf_error}), plan, stream, naddresses, addresses, workspace, error)
 end
 
 const guf_plan_explain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_plan_explain(plan, text, inout_length, error)
+@inline function guf_plan_explain(plan, text, inout_length, error)
     entry = guf_plan_explain_address[]
     entry == C_NULL && (entry = guf_plan_explain_address[] = address(:guf_plan_explain))
     return ccall(entry, guf_status, (guf_plan, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), plan, text, inout_length, error)
 end
 
 const guf_reduce_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_reduce(ufunc, args, error)
+@inline function guf_reduce(ufunc, args, error)
     entry = guf_reduce_address[]
     entry == C_NULL && (entry = guf_reduce_address[] = address(:guf_reduce))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_reduce_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
 const guf_accumulate_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_accumulate(ufunc, args, error)
+@inline function guf_accumulate(ufunc, args, error)
     entry = guf_accumulate_address[]
     entry == C_NULL && (entry = guf_accumulate_address[] = address(:guf_accumulate))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
 const guf_reduceat_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_reduceat(ufunc, args, error)
+@inline function guf_reduceat(ufunc, args, error)
     entry = guf_reduceat_address[]
     entry == C_NULL && (entry = guf_reduceat_address[] = address(:guf_reduceat))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
 const guf_outer_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_outer(ufunc, args, error)
+@inline function guf_outer(ufunc, args, error)
     entry = guf_outer_address[]
     entry == C_NULL && (entry = guf_outer_address[] = address(:guf_outer))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
 const guf_at_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_at(ufunc, args, error)
+@inline function guf_at(ufunc, args, error)
     entry = guf_at_address[]
     entry == C_NULL && (entry = guf_at_address[] = address(:guf_at))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_at_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
 const guf_resolve_reduce_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_resolve_reduce(ufunc, args, out_resolution, error)
+@inline function guf_resolve_reduce(ufunc, args, out_resolution, error)
     entry = guf_resolve_reduce_address[]
     entry == C_NULL && (entry = guf_resolve_reduce_address[] = address(:guf_resolve_reduce))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_reduce_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
 end
 
 const guf_resolve_accumulate_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_resolve_accumulate(ufunc, args, out_resolution, error)
+@inline function guf_resolve_accumulate(ufunc, args, out_resolution, error)
     entry = guf_resolve_accumulate_address[]
     entry == C_NULL && (entry = guf_resolve_accumulate_address[] = address(:guf_resolve_accumulate))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
 end
 
 const guf_resolve_reduceat_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_resolve_reduceat(ufunc, args, out_resolution, error)
+@inline function guf_resolve_reduceat(ufunc, args, out_resolution, error)
     entry = guf_resolve_reduceat_address[]
     entry == C_NULL && (entry = guf_resolve_reduceat_address[] = address(:guf_resolve_reduceat))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
 end
 
 const guf_resolve_outer_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_resolve_outer(ufunc, args, out_resolution, error)
+@inline function guf_resolve_outer(ufunc, args, out_resolution, error)
     entry = guf_resolve_outer_address[]
     entry == C_NULL && (entry = guf_resolve_outer_address[] = address(:guf_resolve_outer))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
 end
 
 const guf_resolve_at_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_resolve_at(ufunc, args, out_resolution, error)
+@inline function guf_resolve_at(ufunc, args, out_resolution, error)
     entry = guf_resolve_at_address[]
     entry == C_NULL && (entry = guf_resolve_at_address[] = address(:guf_resolve_at))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_at_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
 end
 
 const guf_explain_reduce_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_explain_reduce(ufunc, args, text, inout_length, error)
+@inline function guf_explain_reduce(ufunc, args, text, inout_length, error)
     entry = guf_explain_reduce_address[]
     entry == C_NULL && (entry = guf_explain_reduce_address[] = address(:guf_explain_reduce))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_reduce_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
 const guf_explain_accumulate_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_explain_accumulate(ufunc, args, text, inout_length, error)
+@inline function guf_explain_accumulate(ufunc, args, text, inout_length, error)
     entry = guf_explain_accumulate_address[]
     entry == C_NULL && (entry = guf_explain_accumulate_address[] = address(:guf_explain_accumulate))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
 const guf_explain_reduceat_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_explain_reduceat(ufunc, args, text, inout_length, error)
+@inline function guf_explain_reduceat(ufunc, args, text, inout_length, error)
     entry = guf_explain_reduceat_address[]
     entry == C_NULL && (entry = guf_explain_reduceat_address[] = address(:guf_explain_reduceat))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
 const guf_explain_outer_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_explain_outer(ufunc, args, text, inout_length, error)
+@inline function guf_explain_outer(ufunc, args, text, inout_length, error)
     entry = guf_explain_outer_address[]
     entry == C_NULL && (entry = guf_explain_outer_address[] = address(:guf_explain_outer))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
 const guf_explain_at_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_explain_at(ufunc, args, text, inout_length, error)
+@inline function guf_explain_at(ufunc, args, text, inout_length, error)
     entry = guf_explain_at_address[]
     entry == C_NULL && (entry = guf_explain_at_address[] = address(:guf_explain_at))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_at_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
 const guf_call_chunked_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_call_chunked(ufunc, args, options, out_items, error)
+@inline function guf_call_chunked(ufunc, args, options, out_items, error)
     entry = guf_call_chunked_address[]
     entry == C_NULL && (entry = guf_call_chunked_address[] = address(:guf_call_chunked))
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_chunk_options}, Ptr{Int64}, Ptr{guf_error}), ufunc, args, options, out_items, error)
 end
 
 const guf_stream_begin_capture_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_stream_begin_capture(stream, error)
+@inline function guf_stream_begin_capture(stream, error)
     entry = guf_stream_begin_capture_address[]
     entry == C_NULL && (entry = guf_stream_begin_capture_address[] = address(:guf_stream_begin_capture))
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_error}), stream, error)
 end
 
 const guf_stream_end_capture_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_stream_end_capture(stream, inout_graph, error)
+@inline function guf_stream_end_capture(stream, inout_graph, error)
     entry = guf_stream_end_capture_address[]
     entry == C_NULL && (entry = guf_stream_end_capture_address[] = address(:guf_stream_end_capture))
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_graph}, Ptr{guf_error}), stream, inout_graph, error)
 end
 
 const guf_graph_launch_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_graph_launch(graph, stream, error)
+@inline function guf_graph_launch(graph, stream, error)
     entry = guf_graph_launch_address[]
     entry == C_NULL && (entry = guf_graph_launch_address[] = address(:guf_graph_launch))
     return ccall(entry, guf_status, (guf_graph, guf_stream, Ptr{guf_error}), graph, stream, error)
 end
 
 const guf_graph_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_graph_retain(graph, error)
+@inline function guf_graph_retain(graph, error)
     entry = guf_graph_retain_address[]
     entry == C_NULL && (entry = guf_graph_retain_address[] = address(:guf_graph_retain))
     return ccall(entry, guf_status, (guf_graph, Ptr{guf_error}), graph, error)
 end
 
 const guf_graph_release_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_graph_release(graph, error)
+@inline function guf_graph_release(graph, error)
     entry = guf_graph_release_address[]
     entry == C_NULL && (entry = guf_graph_release_address[] = address(:guf_graph_release))
     return ccall(entry, guf_status, (guf_graph, Ptr{guf_error}), graph, error)
 end
 
 const guf_module_kernel_at_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_module_kernel_at(module_, index, name, capacity, error)
+@inline function guf_module_kernel_at(module_, index, name, capacity, error)
     entry = guf_module_kernel_at_address[]
     entry == C_NULL && (entry = guf_module_kernel_at_address[] = address(:guf_module_kernel_at))
     return ccall(entry, guf_status, (guf_module, UInt32, Ptr{Cchar}, UInt64, Ptr{guf_error}), module_, index, name, capacity, error)
 end
 
 const guf_kernel_find_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_kernel_find(module_, name, out_kernel, error)
+@inline function guf_kernel_find(module_, name, out_kernel, error)
     entry = guf_kernel_find_address[]
     entry == C_NULL && (entry = guf_kernel_find_address[] = address(:guf_kernel_find))
     return ccall(entry, guf_status, (guf_module, Cstring, Ptr{guf_kernel}, Ptr{guf_error}), module_, name, out_kernel, error)
 end
 
 const guf_kernel_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_kernel_retain(kernel, error)
+@inline function guf_kernel_retain(kernel, error)
     entry = guf_kernel_retain_address[]
     entry == C_NULL && (entry = guf_kernel_retain_address[] = address(:guf_kernel_retain))
     return ccall(entry, guf_status, (guf_kernel, Ptr{guf_error}), kernel, error)
 end
 
 const guf_kernel_release_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_kernel_release(kernel, error)
+@inline function guf_kernel_release(kernel, error)
     entry = guf_kernel_release_address[]
     entry == C_NULL && (entry = guf_kernel_release_address[] = address(:guf_kernel_release))
     return ccall(entry, guf_status, (guf_kernel, Ptr{guf_error}), kernel, error)
 end
 
 const guf_kernel_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_kernel_get_info(kernel, out_info, error)
+@inline function guf_kernel_get_info(kernel, out_info, error)
     entry = guf_kernel_get_info_address[]
     entry == C_NULL && (entry = guf_kernel_get_info_address[] = address(:guf_kernel_get_info))
     return ccall(entry, guf_status, (guf_kernel, Ptr{guf_kernel_info}, Ptr{guf_error}), kernel, out_info, error)
 end
 
 const guf_kernel_get_parameter_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_kernel_get_parameter(kernel, index, out_parameter, error)
+@inline function guf_kernel_get_parameter(kernel, index, out_parameter, error)
     entry = guf_kernel_get_parameter_address[]
     entry == C_NULL && (entry = guf_kernel_get_parameter_address[] = address(:guf_kernel_get_parameter))
     return ccall(entry, guf_status, (guf_kernel, UInt32, Ptr{guf_module_parameter}, Ptr{guf_error}), kernel, index, out_parameter, error)
 end
 
 const guf_kernel_get_device_info_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_kernel_get_device_info(kernel, device, out_info, error)
+@inline function guf_kernel_get_device_info(kernel, device, out_info, error)
     entry = guf_kernel_get_device_info_address[]
     entry == C_NULL && (entry = guf_kernel_get_device_info_address[] = address(:guf_kernel_get_device_info))
     return ccall(entry, guf_status, (guf_kernel, guf_device, Ptr{guf_kernel_device_info}, Ptr{guf_error}), kernel, device, out_info, error)
 end
 
 const guf_kernel_launch_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_kernel_launch(kernel, stream, grid, block, shared_bytes, nargs, args, error)
+@inline function guf_kernel_launch(kernel, stream, grid, block, shared_bytes, nargs, args, error)
     entry = guf_kernel_launch_address[]
     entry == C_NULL && (entry = guf_kernel_launch_address[] = address(:guf_kernel_launch))
     return ccall(entry, guf_status, (guf_kernel, guf_stream, Ptr{UInt32}, Ptr{UInt32}, UInt32, Int32, Ptr{guf_operand}, Ptr{guf_error}), kernel, stream, grid, block, shared_bytes, nargs, args, error)
 end
+
+# Every function and where its address is kept.
+const functions = [
+    :guf_status_name => guf_status_name_address,
+    :guf_status_text => guf_status_text_address,
+    :guf_version => guf_version_address,
+    :guf_version_string => guf_version_string_address,
+    :guf_context_create => guf_context_create_address,
+    :guf_context_retain => guf_context_retain_address,
+    :guf_context_release => guf_context_release_address,
+    :guf_poll => guf_poll_address,
+    :guf_log_read => guf_log_read_address,
+    :guf_shutdown => guf_shutdown_address,
+    :guf_backend_count => guf_backend_count_address,
+    :guf_backend_get_info => guf_backend_get_info_address,
+    :guf_backend_load => guf_backend_load_address,
+    :guf_device_get => guf_device_get_address,
+    :guf_device_adopt => guf_device_adopt_address,
+    :guf_device_get_info => guf_device_get_info_address,
+    :guf_device_synchronize => guf_device_synchronize_address,
+    :guf_device_retain => guf_device_retain_address,
+    :guf_device_release => guf_device_release_address,
+    :guf_stream_create => guf_stream_create_address,
+    :guf_stream_adopt => guf_stream_adopt_address,
+    :guf_stream_retain => guf_stream_retain_address,
+    :guf_stream_release => guf_stream_release_address,
+    :guf_stream_get_device => guf_stream_get_device_address,
+    :guf_stream_query => guf_stream_query_address,
+    :guf_stream_synchronize => guf_stream_synchronize_address,
+    :guf_stream_wait_event => guf_stream_wait_event_address,
+    :guf_event_create => guf_event_create_address,
+    :guf_event_retain => guf_event_retain_address,
+    :guf_event_release => guf_event_release_address,
+    :guf_event_record => guf_event_record_address,
+    :guf_event_query => guf_event_query_address,
+    :guf_event_wait => guf_event_wait_address,
+    :guf_dtype_parse => guf_dtype_parse_address,
+    :guf_dtype_name => guf_dtype_name_address,
+    :guf_dtype_get_info => guf_dtype_get_info_address,
+    :guf_dtype_can_cast => guf_dtype_can_cast_address,
+    :guf_dtype_promote => guf_dtype_promote_address,
+    :guf_dtype_make_time => guf_dtype_make_time_address,
+    :guf_dtype_get_unit => guf_dtype_get_unit_address,
+    :guf_dtype_register => guf_dtype_register_address,
+    :guf_array_alloc => guf_array_alloc_address,
+    :guf_array_wrap => guf_array_wrap_address,
+    :guf_array_retain => guf_array_retain_address,
+    :guf_array_release => guf_array_release_address,
+    :guf_array_get_info => guf_array_get_info_address,
+    :guf_array_slice => guf_array_slice_address,
+    :guf_array_reshape => guf_array_reshape_address,
+    :guf_array_ravel => guf_array_ravel_address,
+    :guf_array_transpose => guf_array_transpose_address,
+    :guf_array_broadcast_to => guf_array_broadcast_to_address,
+    :guf_array_squeeze => guf_array_squeeze_address,
+    :guf_array_expand_dims => guf_array_expand_dims_address,
+    :guf_array_sliding_window => guf_array_sliding_window_address,
+    :guf_array_fill => guf_array_fill_address,
+    :guf_array_copy => guf_array_copy_address,
+    :guf_array_assign => guf_array_assign_address,
+    :guf_array_astype => guf_array_astype_address,
+    :guf_array_to_device => guf_array_to_device_address,
+    :guf_array_copy_to_host => guf_array_copy_to_host_address,
+    :guf_array_print => guf_array_print_address,
+    :guf_array_alloc_host => guf_array_alloc_host_address,
+    :guf_host_register => guf_host_register_address,
+    :guf_host_unregister => guf_host_unregister_address,
+    :guf_device_get_memory => guf_device_get_memory_address,
+    :guf_device_trim_memory => guf_device_trim_memory_address,
+    :guf_device_limit_memory => guf_device_limit_memory_address,
+    :guf_device_enable_peer => guf_device_enable_peer_address,
+    :guf_stream_get_native => guf_stream_get_native_address,
+    :guf_event_elapsed => guf_event_elapsed_address,
+    :guf_ufunc_create => guf_ufunc_create_address,
+    :guf_ufunc_find => guf_ufunc_find_address,
+    :guf_ufunc_retain => guf_ufunc_retain_address,
+    :guf_ufunc_release => guf_ufunc_release_address,
+    :guf_ufunc_count => guf_ufunc_count_address,
+    :guf_ufunc_name_at => guf_ufunc_name_at_address,
+    :guf_ufunc_get_info => guf_ufunc_get_info_address,
+    :guf_ufunc_loop_types => guf_ufunc_loop_types_address,
+    :guf_ufunc_add_loop => guf_ufunc_add_loop_address,
+    :guf_ufunc_add_module_loop => guf_ufunc_add_module_loop_address,
+    :guf_ufunc_set_reduction => guf_ufunc_set_reduction_address,
+    :guf_module_load => guf_module_load_address,
+    :guf_module_register => guf_module_register_address,
+    :guf_module_retain => guf_module_retain_address,
+    :guf_module_release => guf_module_release_address,
+    :guf_module_get_info => guf_module_get_info_address,
+    :guf_module_function_at => guf_module_function_at_address,
+    :guf_call => guf_call_address,
+    :guf_resolve => guf_resolve_address,
+    :guf_explain => guf_explain_address,
+    :guf_plan_create => guf_plan_create_address,
+    :guf_plan_retain => guf_plan_retain_address,
+    :guf_plan_release => guf_plan_release_address,
+    :guf_plan_workspace => guf_plan_workspace_address,
+    :guf_plan_launch => guf_plan_launch_address,
+    :guf_plan_explain => guf_plan_explain_address,
+    :guf_reduce => guf_reduce_address,
+    :guf_accumulate => guf_accumulate_address,
+    :guf_reduceat => guf_reduceat_address,
+    :guf_outer => guf_outer_address,
+    :guf_at => guf_at_address,
+    :guf_resolve_reduce => guf_resolve_reduce_address,
+    :guf_resolve_accumulate => guf_resolve_accumulate_address,
+    :guf_resolve_reduceat => guf_resolve_reduceat_address,
+    :guf_resolve_outer => guf_resolve_outer_address,
+    :guf_resolve_at => guf_resolve_at_address,
+    :guf_explain_reduce => guf_explain_reduce_address,
+    :guf_explain_accumulate => guf_explain_accumulate_address,
+    :guf_explain_reduceat => guf_explain_reduceat_address,
+    :guf_explain_outer => guf_explain_outer_address,
+    :guf_explain_at => guf_explain_at_address,
+    :guf_call_chunked => guf_call_chunked_address,
+    :guf_stream_begin_capture => guf_stream_begin_capture_address,
+    :guf_stream_end_capture => guf_stream_end_capture_address,
+    :guf_graph_launch => guf_graph_launch_address,
+    :guf_graph_retain => guf_graph_retain_address,
+    :guf_graph_release => guf_graph_release_address,
+    :guf_module_kernel_at => guf_module_kernel_at_address,
+    :guf_kernel_find => guf_kernel_find_address,
+    :guf_kernel_retain => guf_kernel_retain_address,
+    :guf_kernel_release => guf_kernel_release_address,
+    :guf_kernel_get_info => guf_kernel_get_info_address,
+    :guf_kernel_get_parameter => guf_kernel_get_parameter_address,
+    :guf_kernel_get_device_info => guf_kernel_get_device_info_address,
+    :guf_kernel_launch => guf_kernel_launch_address,
+]
+
+export guf_status, guf_context, guf_device, guf_stream, guf_event, guf_dtype, guf_array, guf_release_fn, guf_loop_numpy, guf_loop_status, guf_ufunc, guf_module, guf_destroy_fn, guf_core_dims_fn, guf_plan, guf_progress_fn, guf_graph, guf_kernel, guf_error, guf_backend_info, guf_device_info, guf_dtype_info, guf_tensor, guf_operand, guf_array_info, guf_device_memory, guf_module_loop, guf_module_function, guf_module_image, guf_module_parameter, guf_module_parameters, guf_kernel_head, guf_module_kernel, guf_module_v1, guf_ufunc_info, guf_ufunc_desc, guf_loop_desc, guf_reduction_desc, guf_module_info, guf_dim, guf_call_args, guf_resolution, guf_reduce_args, guf_accumulate_args, guf_at_args, guf_chunk_options, guf_kernel_info, guf_kernel_device_info
 
 end

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+NumPy's universal functions on Julia's arrays, in host memory and on devices: libgufunc.
+
+    using Gufunc
+    using Gufunc.Standard: add, add!
+    add.([1.0, 2.0], [3.0, 4.0])        # elementwise, dimensions aligned as Julia's
+    add!(R, A, B)                       # into R
+
+`LibGufunc` inside has every C function and structure as it is.
+"""
+module Gufunc
+
+include("ffi.jl")
+using .LibGufunc
+
+export BFloat16, Datetime64, Device, Event, GufArray, GufModule, GufuncError, Graph, Kernel, Plan,
+       Scalar, Stream, Tensor, Timedelta64, UFunc, accumulate!, at!, call!, call_chunked!, capture,
+       device, inplace, launch!, load, outer, outer!, poll, reduce!, reduceat, reduceat!,
+       synchronize, to_device, unsafe_free!, weak, with_stream
+
+include("failures.jl")
+include("loading.jl")
+include("element_types.jl")
+include("dtypes.jl")
+include("devices.jl")
+include("streams.jl")
+include("roots.jl")
+include("gufarrays.jl")
+include("tensors.jl")
+include("array_views.jl")
+include("array_copies.jl")
+include("device_memory.jl")
+include("signatures.jl")
+include("ufuncs.jl")
+include("operands.jl")
+include("frames.jl")
+include("results.jl")
+include("call_options.jl")
+include("calls.jl")
+include("explain.jl")
+include("plans.jl")
+include("graphs.jl")
+include("method_options.jl")
+include("methods.jl")
+include("pairs_and_places.jl")
+include("chunks.jl")
+include("host_loops.jl")
+include("modules.jl")
+include("kernels.jl")
+include("standard.jl")
+include("broadcasting.jl")
+
+__init__() = open_library()
+
+end

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copies: between arrays, types, devices and the host.
+
+"""
+    copy(x::GufArray; order=:K, stream=current) -> GufArray
+
+A copy on the same device; `order` is that of its memory: `:K` as `x` lies, `:F` column-major, `:C`
+row-major, `:A`.
+"""
+function Base.copy(x::GufArray; order::Symbol=:K, stream=current_stream())
+    count_growth(length(x) * sizeof(eltype(x)))
+    return allocated() do out
+        @check guf_array_copy(x.handle, chosen(ORDERS, order, "order"), stream_handle(stream), out)
+    end
+end
+
+function allocated(make::Function)
+    out = Ref{guf_array}(C_NULL)
+    with_collection(() -> make(out))
+    return GufArray(out[])
+end
+
+"""
+    astype(x, T; casting=:unsafe, order=:K, stream=current) -> GufArray
+
+A copy with another element type.
+"""
+function astype(x::GufArray, T; casting=:unsafe, order::Symbol=:K, stream=current_stream())
+    return allocated() do out
+        @check guf_array_astype(x.handle, dtype(T), chosen(CASTINGS, casting, "casting"),
+                                chosen(ORDERS, order, "order"), stream_handle(stream), out)
+    end
+end
+
+"""
+    assign!(destination, source; casting=:same_kind, stream=current) -> destination
+
+Copies elements, stretching dimensions and casting as calls do. Both on one device, or both in host
+memory; memory that overlaps is copied as if the source were copied first.
+"""
+function assign!(destination, source; casting=:same_kind, stream=current_stream())
+    to, from = as_array(destination), as_array(source)
+    keep!(stream, to, from)
+    @check guf_array_assign(to.handle, from.handle, chosen(CASTINGS, casting, "casting"),
+                            stream_handle(stream))
+    return destination
+end
+
+as_array(x::GufArray) = x
+as_array(x::AbstractArray) = wrap(strided(x))
+as_array(x::Tensor) = wrap(x)
+strided(x::Lendable) = x
+strided(x::AbstractArray) = Array(x)
+
+"""
+    fill!(x::GufArray, value; stream=current)
+
+Sets every element. An `Int` has to fit the element type; other numbers are cast.
+"""
+function Base.fill!(x::GufArray, value; stream=current_stream())
+    frame = Ref{NTuple{6,UInt64}}()
+    GC.@preserve frame begin
+        slot = Ptr{UInt64}(pointer_from_objref(frame))
+        put(slot, slot, operand(value))
+        @check guf_array_fill(x.handle, Ptr{guf_operand}(slot), stream_handle(stream))
+    end
+    return x
+end
+
+"""
+    to_device(x, device; stream=current, out=nothing) -> GufArray
+
+Copies to a device, `"cpu"` included, into `out` where that is given. `x` is a `GufArray` or an array
+of Julia. From host memory, and to it, the copy is complete on return unless there is a stream.
+"""
+function to_device(x, where_to; stream=current_stream(), out=nothing)
+    source = as_array(x)
+    keep!(stream, source, out)
+    place = device_handle(where_to)
+    out === nothing || return (copy_to_device!(source, place, stream, Ref(out.handle)); out)
+    count_growth(length(source) * sizeof(eltype(source)))
+    return allocated(made -> copy_to_device!(source, place, stream, made))
+end
+
+copy_to_device!(source, place, stream, inout) =
+    @check guf_array_to_device(source.handle, place, stream_handle(stream), inout)
+
+GufArray(A::AbstractArray; device="cpu") = to_device(A, device)
+GufArray{T}(A::AbstractArray; device="cpu") where {T} = to_device(convert(Array{T}, A), device)
+
+"""
+    copy_to_host!(A::Array, x; stream=current) -> A
+
+Copies elements into a Julia array of the same size and element type. Without a stream complete on
+return; with one, when the stream is synchronized, and `A` is kept alive until then.
+"""
+function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=current_stream()) where {T,N}
+    size(A) == size(x) || throw(GufuncError(GUF_E_SHAPE, "an array of size $(size(A)) for $(size(x))"))
+    keep!(stream, A)
+    GC.@preserve A begin
+        @check guf_array_copy_to_host(x.handle, Ptr{Cvoid}(pointer(A)), UInt64(sizeof(A)),
+                                      GUF_ORDER_C, stream_handle(stream))
+    end
+    return A
+end
+
+"A copy in a Julia array, complete on return: `Array(x)`, `collect(x)`."
+copy_to_host(x::GufArray{T,N}) where {T,N} = Array{T,N}(x)
+function Base.Array{T,N}(x::GufArray{S,N}) where {T,S,N}
+    copied = copy_to_host!(Array{S,N}(undef, size(x)), x; stream=nothing)
+    return S === T ? copied : convert(Array{T,N}, copied)
+end
+Base.Array(x::GufArray{T,N}) where {T,N} = Array{T,N}(x)
+Base.Array{T}(x::GufArray{S,N}) where {T,S,N} = Array{T,N}(x)
+Base.collect(x::GufArray) = Array(x)
+
+Base.copyto!(A::Array{T,N}, x::GufArray{T,N}) where {T,N} = copy_to_host!(A, x)
+function Base.copyto!(x::GufArray, A::Union{Array,GufArray})
+    size(A) == size(x) || throw(GufuncError(GUF_E_SHAPE, "an array of size $(size(A)) for $(size(x))"))
+    A isa GufArray && return assign!(x, A; casting=:unsafe)
+    return eltype(A) === eltype(x) ? to_device(A, x.device; out=x) : copyto!(x, convert(Array{eltype(x)}, A))
+end
+
+"""
+    printed(x) -> String
+
+Values as NumPy prints them, in the library's order of dimensions, then shape, dtype and device.
+"""
+printed(x::GufArray) =
+    text_of((letters, length, kept) -> LibGufunc.guf_array_print(x.handle, letters, length, kept))
+
+Base.show(io::IO, x::GufArray) = show(io, Array(x))
+function Base.show(io::IO, kind::MIME"text/plain", x::GufArray{T,N}) where {T,N}
+    if x.handle == C_NULL
+        return print(io, "GufArray{$T,$N}, freed")
+    end
+    place = where_of(x)
+    print(io, join(size(x), "×"), " GufArray{$T,$N} on ", place === nothing ? "host" :
+                                                      device_info(place).spec, ":\n")
+    Base.print_array(io, Array(x))
+end

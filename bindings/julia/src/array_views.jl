@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+# Views: arrays that share memory and keep it alive. Dimensions are Julia's, from 1.
+
+# The library's axis of dimension d of n; out of range where d is.
+library_axis(d::Integer, n::Integer) = Int64(d >= 1 ? -widen(d) : n - widen(d))
+library_axes(dims, n) = Int64[library_axis(d, n) for d in dims]
+
+made_view(make::Function) = (out = Ref{guf_array}(C_NULL); make(out); GufArray(out[]))
+
+slice_bounds(::Colon, extent) = (GUF_NAT, GUF_NAT, Int64(1))
+slice_bounds(i::Integer, extent) = (Int64(i - 1), Int64(i), Int64(1))
+function slice_bounds(r::AbstractRange, extent)
+    isempty(r) && return (Int64(0), Int64(0), Int64(1))
+    stop = last(r) - 1 + sign(step(r))
+    return (Int64(first(r) - 1), stop < 0 ? GUF_NAT : Int64(stop), Int64(step(r)))
+end
+
+const Picked = Union{Colon,Integer,AbstractRange{<:Integer}}
+
+"""
+    view(x::GufArray, ranges…) -> GufArray
+
+The elements at these places, without a copy: integers (the dimension is dropped), ranges of any
+step and `:`. `x[ranges…]` copies them, on the same device.
+"""
+function Base.view(x::GufArray{T,N}, picked::Vararg{Picked,N}) where {T,N}
+    checkbounds(x, picked...)
+    bounds = reverse(map(slice_bounds, picked, size(x)))
+    starts, stops, steps = Int64[first.(bounds)...], Int64[getindex.(bounds, 2)...],
+                           Int64[last.(bounds)...]
+    sliced = made_view() do out
+        @check guf_array_slice(x.handle, Int32(N), starts, stops, steps, out)
+    end
+    dropped = Tuple(d for d in 1:N if picked[d] isa Integer)
+    return isempty(dropped) ? sliced : dropdims(sliced; dims=dropped)
+end
+
+Base.getindex(x::GufArray{T,N}, picked::Vararg{Picked,N}) where {T,N} = copy(view(x, picked...))
+function Base.setindex!(x::GufArray{T,N}, v, picked::Vararg{Picked,N}) where {T,N}
+    part = view(x, picked...)
+    v isa Number ? fill!(part, v) : assign!(part, v)
+    return x
+end
+
+"""
+    reshape(x::GufArray, dims…) -> GufArray
+
+A view with other dimensions, elements in column-major order; one of `dims` may be `:`. Where only a
+copy could be such, `GUF_E_UNSUPPORTED`.
+"""
+Base.reshape(x::GufArray, dims::Dims) = reshaped(x, dims, :F)
+Base.reshape(x::GufArray, dims::Tuple{Vararg{Union{Int,Colon}}}) =
+    reshaped(x, map(d -> d isa Colon ? -1 : d, dims), :F)
+
+"As `reshape`, with elements taken in another `order`: `:C` row-major, `:A` as they lie."
+function reshaped(x::GufArray, dims::Dims, order::Symbol)
+    shape = Int64[reversed(dims)...]
+    return made_view() do out
+        @check guf_array_reshape(x.handle, Int32(length(dims)), shape,
+                                 chosen(ORDERS, order, "order"), out)
+    end
+end
+
+"All elements as one dimension, without a copy, by `order`."
+ravel(x::GufArray; order::Symbol=:F) = made_view() do out
+    @check guf_array_ravel(x.handle, chosen(ORDERS, order, "order"), out)
+end
+Base.vec(x::GufArray) = ravel(x)
+
+"""
+    permuted_view(x, order=reversed) -> GufArray
+
+A view whose dimension `i` is dimension `order[i]` of `x`; without `order`, all of them reversed.
+`permutedims(x, order)` copies.
+"""
+function permuted_view(x::GufArray{T,N}, order=N:-1:1) where {T,N}
+    axes = [library_axis(d, N) for d in reverse(Tuple(order))]
+    return made_view(out -> @check guf_array_transpose(x.handle, Int32(length(axes)), axes, out))
+end
+Base.permutedims(x::GufArray, order=ndims(x):-1:1) = copy(permuted_view(x, order); order=:F)
+Base.transpose(x::GufArray{T,2}) where {T} = permuted_view(x)
+
+"""
+    broadcast_to(x, dims…) -> GufArray
+
+A read-only view in which dimensions of extent 1, and those that are missing behind the last, are
+stretched.
+"""
+broadcast_to(x::GufArray, dims::Integer...) = broadcast_to(x, map(Int, dims))
+function broadcast_to(x::GufArray, dims::Dims)
+    shape = Int64[reversed(dims)...]
+    return made_view() do out
+        @check guf_array_broadcast_to(x.handle, Int32(length(dims)), shape, out)
+    end
+end
+
+"Drops dimensions of extent 1: those of `dims`, or all of them (`squeeze`)."
+function Base.dropdims(x::GufArray; dims)
+    axes = library_axes(dims, ndims(x))
+    return made_view(out -> @check guf_array_squeeze(x.handle, Int32(length(axes)), axes, out))
+end
+squeeze(x::GufArray) =
+    made_view(out -> @check guf_array_squeeze(x.handle, Int32(0), C_NULL, out))
+
+"Inserts dimensions of extent 1, which are `dims` of the result."
+function expand_dims(x::GufArray; dims)
+    axes = library_axes(dims, ndims(x) + length(dims))
+    return made_view(out -> @check guf_array_expand_dims(x.handle, Int32(length(axes)), axes, out))
+end
+
+"""
+    sliding_window_view(x, windows; dims=1:length(windows)) -> GufArray
+
+A read-only view of all windows of these extents along `dims`. The windows' dimensions are the
+first ones of the result, as core dimensions are; each of `dims` shrinks to `extent - window + 1`.
+"""
+function sliding_window_view(x::GufArray, windows; dims=1:length(windows))
+    axes = reverse(library_axes(dims, ndims(x)))
+    extents = Int64[w for w in reverse(collect(windows))]
+    length(axes) == length(extents) ||
+        throw(GufuncError(GUF_E_ARG, "$(length(extents)) windows for $(length(axes)) dimensions"))
+    return made_view() do out
+        @check guf_array_sliding_window(x.handle, Int32(length(axes)), axes, extents, out)
+    end
+end

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# Calls on arrays larger than a device's memory, or than memory: chunk by chunk.
+
+# A progress function and what it asks for.
+struct Progress
+    step::Any
+end
+
+function progress_entry(user::Ptr{Cvoid}, done::Int64, items::Int64)
+    try
+        return Int32(rooted(user).step(Int(done), Int(items)) === false)
+    catch exception
+        catch_for_caller(exception)
+        return Int32(1)
+    end
+end
+
+"""
+    call_chunked!(f, out, inputs…; chunk_bytes=0, depth=0, first_item=0, done=nothing,
+                  progress=nothing, keywords…) -> out
+
+Applies a ufunc as `call!`, cut along the last dimension that is longer than 1: operands in host
+memory, mapped files (`Mmap.mmap`) included, are copied in, computed and copied out at the same time.
+
+- `chunk_bytes`: of the largest operand in a chunk; 0: 8 MiB, or what the device has room for.
+- `depth`: chunks under way at once, 1 to 16; 0: 3.
+- `progress`: called as `progress(done, items)` on the calling thread behind each chunk; `false`
+  stops the call with `GUF_E_CANCELLED`, as an exception does, which is then the error's `cause`.
+- `done`: a `Ref{Int64}` for the number of items that are in their outputs, also when the call
+  fails: the `first_item` to go on with.
+
+Complete on return. Keywords as of `UFunc`, without `stream`.
+"""
+function call_chunked!(f::UFunc, out, inputs...; chunk_bytes::Integer=0, depth::Integer=0,
+                       first_item::Integer=0, done=nothing, progress=nothing, where=nothing,
+                       keywords...)
+    found(f)
+    given, outputs = map(operand, inputs), outputs_of(out)
+    o = options(f, (given..., outputs...); keywords...)
+    user = progress === nothing ? Ptr{Cvoid}(C_NULL) : root!(Progress(progress))
+    entry = progress === nothing ? Ptr{Cvoid}(C_NULL) :
+            @cfunction(progress_entry, Int32, (Ptr{Cvoid}, Int64, Int64))
+    cut = Ref(guf_chunk_options(sizeof(guf_chunk_options), 0, chunk_bytes, depth, 0, first_item,
+                                entry, user))
+    items = done === nothing ? Ref(Int64(0)) : done
+    try
+        GC.@preserve keywords prepared(given, outputs, mask_of(where), nothing, o) do args, slots
+            @check guf_call_chunked(found(f), args, cut, items)
+        end
+    finally
+        progress === nothing || unroot!(user)
+    end
+    return out
+end

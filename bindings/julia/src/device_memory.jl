@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# Host memory that devices copy or read directly, and the pools behind arrays of devices.
+
+const HOST_MEMORY = (pinned=GUF_HOST_PINNED, mapped=GUF_HOST_MAPPED, managed=GUF_HOST_MANAGED)
+
+"""
+    alloc_host(T, dims; device, memory=:pinned, order=:F) -> GufArray
+
+An array in host memory for use with a device: `:pinned` (page-locked, copied without staging),
+`:mapped` (read and written by the device in place) or `:managed` (moves to whoever touches it).
+"""
+function alloc_host(T, dims::Dims{N}; device, memory::Symbol=:pinned,
+                    order::Symbol=:F) where {N}
+    shape = Int64[reversed(dims)...]
+    place = device_handle(device)
+    return allocated() do out
+        @check guf_array_alloc_host(place, chosen(HOST_MEMORY, memory, "memory"), dtype(T),
+                                    Int32(N), shape, C_NULL, chosen(ORDERS, order, "order"), out)
+    end
+end
+
+"""
+    with_registered(f, A::Array, device)
+
+Runs `f()` with the memory of `A` page-locked for a device: copies need no staging then.
+"""
+function with_registered(f::Function, A::Array, device)
+    register_host(A, device)
+    try
+        return f()
+    finally
+        unregister_host(A, device)
+    end
+end
+
+"Page-locks the memory of `A` until `unregister_host`; it must be kept alive until then."
+function register_host(A::Array, device)
+    @check guf_host_register(device_handle(device), UInt64(pointer(A)), UInt64(sizeof(A)))
+    return nothing
+end
+
+"Takes back `register_host`."
+function unregister_host(A::Array, device)
+    @check guf_host_unregister(device_handle(device), UInt64(pointer(A)))
+    return nothing
+end
+
+"""
+    memory_info(device)
+
+Of arrays on a device, in bytes: `live_bytes`, `peak_bytes`, `cached_bytes`, `limit_bytes`,
+`free_bytes`, `total_bytes`; and `allocations`, `driver_allocations` so far. The cpu has none.
+"""
+function memory_info(d)
+    info = sized(guf_device_memory)
+    @check guf_device_get_memory(device_handle(d), info)
+    i = info[]
+    wanted = filter(n -> !(n in (:struct_size, :reserved)), fieldnames(guf_device_memory))
+    return NamedTuple{wanted}(map(n -> getfield(i, n), wanted))
+end
+
+"Gives cached memory back to the driver until at most `keep_bytes` are left."
+function trim_memory(d, keep_bytes::Integer=0)
+    @check guf_device_trim_memory(device_handle(d), UInt64(keep_bytes))
+    return nothing
+end
+
+"Lets allocations beyond `limit_bytes` fail with `GUF_E_DEVICE_MEMORY`; `nothing`: no limit."
+function limit_memory(d, limit_bytes)
+    @check guf_device_limit_memory(device_handle(d),
+                                   limit_bytes === nothing ? typemax(UInt64) : UInt64(limit_bytes))
+    return nothing
+end

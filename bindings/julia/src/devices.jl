@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+# What this machine can run on.
+
+"""
+    Device
+
+A device: `device("cpu")`, `device("cuda:0")`, `device("auto")`. Equal handles are equal devices;
+there is nothing to free.
+"""
+struct Device
+    handle::guf_device
+end
+
+"""
+    device(spec; context=nothing) -> Device
+
+Finds a device: `"cpu"`, `"cuda:0"`, `"roc:1"`, or `"auto"`, the first usable one. Opens its driver
+the first time. `GUF_E_NO_BACKEND` and the other 9xx say why there is none.
+"""
+function device(spec::AbstractString; context=nothing)
+    out = Ref{guf_device}(C_NULL)
+    @check guf_device_get(handle(context), String(spec), out)
+    return Device(out[])
+end
+device(d::Device) = d
+
+device_handle(::Nothing) = guf_device(C_NULL)
+device_handle(d::Device) = d.handle
+device_handle(spec::AbstractString) = device(spec).handle
+
+"""
+    adopt_device(spec, native) -> Device
+
+Opens a CUDA device over a context of the program's own (a `CUcontext`), before anything else opens
+it. The context stays the program's and has to outlive all use of the device.
+"""
+function adopt_device(spec::AbstractString, native::Integer)
+    out = Ref{guf_device}(C_NULL)
+    @check guf_device_adopt(String(spec), UInt64(native), out)
+    return Device(out[])
+end
+
+"""
+    device_info(d)
+
+`(spec, backend, name, target, index, units, host_memory, memory_bytes)`: `target` is what kernels
+are chosen by, `host_memory` whether the host may touch the device's memory.
+"""
+function device_info(d::Device)
+    info = sized(guf_device_info)
+    @check guf_device_get_info(d.handle, info)
+    i = info[]
+    return (spec=text(i.spec), backend=text(i.backend), name=text(i.name), target=text(i.target),
+            index=Int(i.index), units=Int(i.units), host_memory=i.host_memory != 0,
+            memory_bytes=i.memory_bytes)
+end
+
+Base.show(io::IO, d::Device) = print(io, "device(\"", device_info(d).spec, "\")")
+
+# Whether arrays of a device lie where the host may touch them, asked once per device.
+const TOUCHABLE = Dict{guf_device,Bool}()
+const TOUCHABLE_LOCK = Threads.SpinLock()
+function touchable(d::guf_device)
+    d == C_NULL && return true
+    known = lock(() -> get(TOUCHABLE, d, nothing), TOUCHABLE_LOCK)
+    known === nothing || return known
+    found = device_info(Device(d)).host_memory
+    lock(() -> TOUCHABLE[d] = found, TOUCHABLE_LOCK)
+    return found
+end
+
+"""
+    backends(; probe=false)
+
+Describes every backend that was found. `probe` opens them and their drivers first, so that `state`,
+`ndevices` and `driver` are final. One that cannot be used is described with its `reason`.
+"""
+function backends(; probe::Bool=false)
+    count = Ref(UInt32(0))
+    @check guf_backend_count(count)
+    return [backend_info(index, probe) for index in 0:Int(count[])-1]
+end
+
+function backend_info(index, probe)
+    info = sized(guf_backend_info)
+    @check guf_backend_get_info(UInt32(index), Int32(probe), info)
+    i = info[]
+    return (name=text(i.name), state=i.state, ndevices=Int(i.ndevices),
+            priority=Int(i.priority), version=text(i.version), driver=text(i.driver),
+            path=text(i.path), reason=text(i.reason), native_code=Int(i.native_code),
+            abi_minor=Int(i.abi_minor))
+end
+
+"Adds a backend's plugin by its absolute path, beside the search path."
+function load_backend(path::AbstractString)
+    @check guf_backend_load(String(path))
+    return nothing
+end
+
+"Lets work of device `d` address the memory of `peer`, a device of the same backend."
+function enable_peer(d::Device, peer::Device)
+    @check guf_device_enable_peer(d.handle, peer.handle)
+    return nothing
+end
+
+# A wait in slices: between them other tasks run, and the collector can.
+const SLICE = UInt64(1_000_000)
+
+function wait_in_slices(wait, timeout::Real)
+    finish = time() + timeout
+    while true
+        left = min(SLICE, nanoseconds(max(0.0, finish - time())))
+        wait(left) == GUF_OK && return true
+        time() >= finish && return false
+        yield()
+    end
+end
+
+"""
+    synchronize(d::Device; timeout=Inf) -> Bool
+
+Waits for the work that `d` was given without a stream; `false` after `timeout` seconds. Throws the
+first failure of that work. Other tasks run meanwhile.
+"""
+synchronize(d::Device; timeout::Real=Inf) =
+    wait_in_slices(left -> @check(guf_device_synchronize(d.handle, left)), timeout)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+# The library's dtypes and Julia's element types.
+
+const DTYPES = [Bool => GUF_BOOL, Int8 => GUF_I8, Int16 => GUF_I16, Int32 => GUF_I32,
+                Int64 => GUF_I64, UInt8 => GUF_U8, UInt16 => GUF_U16, UInt32 => GUF_U32,
+                UInt64 => GUF_U64, Float16 => GUF_F16, BFloat16 => GUF_BF16, Float32 => GUF_F32,
+                Float64 => GUF_F64, ComplexF32 => GUF_C64, ComplexF64 => GUF_C128]
+const TYPES = Dict{UInt32,DataType}(code => T for (T, code) in DTYPES)
+
+# Records: Julia structures that `register_dtype` made known.
+const RECORDS = Dict{DataType,UInt32}()
+const RECORDS_LOCK = Threads.SpinLock()
+
+"""
+    dtype(T) -> UInt32
+    dtype("float32") -> UInt32
+
+The library's number for an element type or a spelling of NumPy's.
+"""
+function dtype end
+for (T, code) in DTYPES
+    @eval @inline dtype(::Type{$T}) = $code
+end
+time_dtype(code, unit, multiple) =
+    UInt32(code | (findfirst(isequal(unit), UNITS) - 1) << 8 | multiple << 16)
+dtype(::Type{Datetime64{U,M}}) where {U,M} = time_dtype(0x80, U, M)
+dtype(::Type{Timedelta64{U,M}}) where {U,M} = time_dtype(0x81, U, M)
+dtype(code::UInt32) = code
+dtype(::Nothing) = UInt32(0)
+function dtype(T::DataType)
+    code = lock(() -> get(RECORDS, T, UInt32(0)), RECORDS_LOCK)
+    code != 0 && return code
+    throw(GufuncError(GUF_E_DTYPE, "no dtype of libgufunc has the type $T: a structure of plain " *
+                                   "data takes register_dtype"))
+end
+function dtype(spelling::AbstractString)
+    out = Ref(UInt32(0))
+    @check guf_dtype_parse(String(spelling), out)
+    return out[]
+end
+
+"""
+    element_type(dtype) -> DataType
+
+Julia's type for a dtype, given as a number or a spelling.
+"""
+element_type(spelling::AbstractString) = element_type(dtype(spelling))
+function element_type(code::UInt32)
+    T = get(TYPES, code, nothing)
+    T === nothing || return T
+    if code & 0xfe == 0x80
+        time = code & 1 == 0 ? Datetime64 : Timedelta64
+        return time{UNITS[(code>>8&0xff)+1],Int(code >> 16)}
+    end
+    lock(RECORDS_LOCK) do
+        for (T, known) in RECORDS
+            known == code && return T
+        end
+        throw(GufuncError(GUF_E_DTYPE, "no type of Julia is registered for $(dtype_name(code))"))
+    end
+end
+
+"Name of a dtype or element type, as NumPy has it: `\"float32\"`."
+function dtype_name(kind)
+    name = LibGufunc.guf_dtype_name(dtype(kind))
+    name == C_NULL && throw(GufuncError(GUF_E_DTYPE, "$kind is no dtype"))
+    return unsafe_string(name)
+end
+
+"""
+    dtype_info(kind)
+
+Of a dtype or element type: `(dtype, itemsize, alignment, kind, letter, name, short_name)`.
+"""
+function dtype_info(kind)
+    info = sized(guf_dtype_info)
+    @check guf_dtype_get_info(dtype(kind), info)
+    i = info[]
+    return (dtype=i.dtype, itemsize=Int(i.itemsize), alignment=Int(i.alignment),
+            kind=Char(i.kind), letter=Char(i.letter), name=text(i.name),
+            short_name=text(i.short_name))
+end
+
+const CASTINGS = (default=GUF_CASTING_DEFAULT, no=GUF_CASTING_NO, equiv=GUF_CASTING_EQUIV,
+                  safe=GUF_CASTING_SAFE, same_kind=GUF_CASTING_SAME_KIND,
+                  unsafe=GUF_CASTING_UNSAFE)
+
+chosen(choices, name::Symbol, what) = haskey(choices, name) ? Int32(choices[name]) :
+    throw(GufuncError(GUF_E_ARG, "$what is one of $(join(keys(choices), ", ")), not $name"))
+chosen(choices, number::Integer, what) = Int32(number)
+
+"""
+    can_cast(from, to; casting=:safe) -> Bool
+
+NumPy's `can_cast`; `casting` is `:no`, `:equiv`, `:safe`, `:same_kind` or `:unsafe`.
+"""
+function can_cast(from, to; casting=:safe)
+    possible = Ref(Int32(0))
+    @check guf_dtype_can_cast(dtype(from), dtype(to), chosen(CASTINGS, casting, "casting"), possible)
+    return possible[] != 0
+end
+
+"""
+    promote_types(a, b) -> DataType
+
+The type that NumPy gives to a mixture of two.
+"""
+function promote_types(a, b)
+    out = Ref(UInt32(0))
+    @check guf_dtype_promote(dtype(a), dtype(b), out)
+    return element_type(out[])
+end
+
+"""
+    time_type(kind, unit, multiple=1) -> DataType
+
+`Datetime64` or `Timedelta64` (`kind`) of a unit, checked by the library: what
+`Datetime64{unit,multiple}` is for units that are known when the program is written.
+"""
+function time_type(kind::Type, unit::Symbol, multiple::Integer=1)
+    out = Ref(UInt32(0))
+    time = kind <: Datetime64 ? GUF_DATETIME64 : GUF_TIMEDELTA64
+    number = findfirst(isequal(unit), UNITS)
+    number === nothing && throw(GufuncError(GUF_E_ARG, "a unit is one of $(join(UNITS, ", "))"))
+    @check guf_dtype_make_time(time, Int32(number - 1), UInt32(multiple), out)
+    return element_type(out[])
+end
+
+"Unit and multiple of a time's dtype: `(:s, 25)`."
+function time_unit(kind)
+    unit, multiple = Ref(Int32(0)), Ref(UInt32(0))
+    @check guf_dtype_get_unit(dtype(kind), unit, multiple)
+    return UNITS[unit[]+1], Int(multiple[])
+end
+
+"""
+    register_dtype(T; name=string(nameof(T))) -> UInt32
+
+Makes a structure of plain data an element type: arrays of it can be made, viewed, copied and given
+to loops of exactly this type.
+"""
+function register_dtype(T::DataType; name::AbstractString=string(nameof(T)))
+    isbitstype(T) || throw(GufuncError(GUF_E_DTYPE, "$T is no structure of plain data"))
+    out = Ref(UInt32(0))
+    @check guf_dtype_register(String(name), UInt32(sizeof(T)),
+                              UInt32(Base.datatype_alignment(T)), out)
+    lock(() -> RECORDS[T] = out[], RECORDS_LOCK)
+    return out[]
+end

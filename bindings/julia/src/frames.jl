@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# Frames: the structures of one call's operands, on the stack. A frame has one guf_operand after the
+# other, then what they point to. It is made of 64-bit words, whose places the assertions hold.
+
+@assert sizeof(guf_operand) == 48 && sizeof(guf_tensor) == 48
+@assert fieldoffset(guf_operand, 5) == 16 && fieldoffset(guf_operand, 6) == 24
+@assert fieldoffset(guf_operand, 7) == 32 && fieldoffset(guf_tensor, 5) == 16
+@assert fieldoffset(guf_tensor, 6) == 24 && fieldoffset(guf_tensor, 8) == 40
+
+words(::Type{<:Tensor{T,N}}) where {T,N} = 12 + 2N
+words(::Type{Natural{A}}) where {A} = words(A)
+words(::Type) = 6
+
+# Memory for the operands of a tuple; undefined values.
+@generated frame_for(::T) where {T<:Tuple} =
+    :(Ref{NTuple{$(max(1, sum(Int[words(kind) for kind in T.parameters]))),UInt64}}())
+
+@inline pair(low, high) = UInt64(low % UInt32) | UInt64(high % UInt32) << 32
+@inline word!(at::Ptr{UInt64}, place, value) = unsafe_store!(at, value % UInt64, place)
+
+@inline function put(slot, room, x::GufArray)
+    word!(slot, 1, pair(GUF_OPERAND_ARRAY, 0))
+    word!(slot, 2, 0)
+    word!(slot, 3, UInt64(x.handle))
+    return room
+end
+
+@inline function put(slot, room, x::Encoded)
+    word!(slot, 1, pair(x.kind, x.dtype))
+    word!(slot, 2, 0)
+    word!(slot, 5, x.value[1])
+    word!(slot, 6, x.value[2])
+    return room
+end
+
+@inline function put(slot, room, ::Nothing)
+    word!(slot, 1, pair(GUF_OPERAND_NONE, 0))
+    word!(slot, 2, 0)
+    word!(slot, 3, 0)
+    return room
+end
+
+@inline put(slot, room, x::Tensor) =
+    put_tensor(slot, room, x, reversed(x.size), reversed(x.byte_strides))
+@inline put(slot, room, x::Natural{<:Tensor}) =
+    put_tensor(slot, room, x.array, x.array.size, x.array.byte_strides)
+
+@inline function put_tensor(slot, room, x::Tensor{T,N}, shape, strides) where {T,N}
+    word!(slot, 1, pair(GUF_OPERAND_TENSOR, 0))
+    word!(slot, 2, 0)
+    word!(slot, 3, 0)
+    word!(slot, 4, UInt64(room))
+    word!(room, 1, pair(sizeof(guf_tensor), dtype(T)))
+    word!(room, 2, pair(N, x.flags))
+    word!(room, 3, x.address)
+    word!(room, 4, UInt64(room + 48))
+    word!(room, 5, UInt64(room + 48 + 8N))
+    word!(room, 6, UInt64(x.device))
+    unsafe_store!(Ptr{NTuple{N,Int64}}(room + 48), shape)
+    unsafe_store!(Ptr{NTuple{N,Int64}}(room + 48 + 8N), strides)
+    return room + 48 + 16N
+end
+
+@inline put_all(slot, room, ::Tuple{}) = nothing
+@inline put_all(slot, room, operands::Tuple) =
+    put_all(slot + 48, put(slot, room, operands[1]), Base.tail(operands))
+
+# Fills a frame; gives where its operands begin.
+@inline function filled(frame::Ref, operands::Tuple)
+    slots = Ptr{UInt64}(pointer_from_objref(frame))
+    put_all(slots, slots + 48 * length(operands), operands)
+    return slots
+end
+
+@inline slot_of(slots, index) = Ptr{guf_operand}(slots + 48 * index)
+
+# The reference in an output's place, where the library allocated it.
+taken(slots, index, ::Nothing) = GufArray(guf_array(unsafe_load(slots, 6 * index + 3)))
+taken(slots, index, given) = given
+
+# Whether work that goes on behind the call uses memory of Julia's.
+@inline lends(operands::Tuple) = any(map(x -> x isa Union{Tensor,Natural}, operands))

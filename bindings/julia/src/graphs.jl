@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Graphs: work of a stream, captured once and launched many times.
+
+"Captured work: made by `capture`, run by `launch!`."
+mutable struct Graph
+    handle::guf_graph
+    stream::Stream
+end
+
+"""
+    capture(f, s::Stream) -> Graph
+    capture(f, g::Graph, s::Stream) -> g
+
+Records what `f()` queues on `s`, which is the current stream meanwhile, instead of running it: calls
+and copies that allocate nothing, launches of plans, events. The second form replaces what a graph
+does. The cpu has no graphs (`GUF_E_UNSUPPORTED`).
+"""
+function capture(f::Function, s::Stream)
+    graph = Graph(C_NULL, s)
+    capture(f, graph, s)
+    return finalizer(unsafe_free!, graph)
+end
+
+function capture(f::Function, g::Graph, s::Stream)
+    @check guf_stream_begin_capture(s.handle)
+    inout = Ref(g.handle)
+    try
+        with_stream(f, s)
+    catch
+        dropped = Ref{guf_graph}(C_NULL)
+        LibGufunc.guf_stream_end_capture(s.handle, dropped, C_NULL)
+        LibGufunc.guf_graph_release(dropped[], C_NULL)
+        rethrow()
+    end
+    @check guf_stream_end_capture(s.handle, inout)
+    g.handle = inout[]
+    return g
+end
+
+"Queues a graph's work on a stream, by default the one that it was captured on."
+function launch!(g::Graph, s::Stream=g.stream)
+    @check guf_graph_launch(g.handle, s.handle)
+    return nothing
+end
+
+function unsafe_free!(g::Graph)
+    freed, g.handle = g.handle, C_NULL
+    freed == C_NULL || LibGufunc.guf_graph_release(freed, C_NULL)
+    return nothing
+end

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+# Ufuncs whose loops are functions of Julia.
+
+"""
+    create(name; nin=0, nout=0, signature=nothing, roles=nothing, rules=nothing, doc=nothing,
+           identity=:none, flags=0, core_dims=nothing, context=nothing) -> UFunc
+
+A new ufunc without loops, which `UFunc(name)` finds from now on. With a `signature`
+(`"(m,n),(n)->(m)"`; `"(n)"` without outputs writes its input) `nin` and `nout` follow from it.
+
+- `roles`: `:in`, `:out` or `:inout` of each operand. `rules`: `"n=value(1); p=m+1"`.
+- `identity` of its reductions: `:none`, `:reorderable`, `:zero`, `:one`, `:minus_one`, `:minus_inf`.
+- `core_dims(sizes)`: sees the sizes of the distinct core dimensions of every call, in order of first
+  use, as a vector, and may fill those that are -1; what it throws refuses the call. It must not call
+  the library.
+"""
+function create(name::AbstractString; nin::Integer=0, nout::Integer=0, signature=nothing,
+                roles=nothing, rules=nothing, doc=nothing, identity::Symbol=:none,
+                flags::Integer=0, core_dims=nothing, context=nothing)
+    texts = map(t -> t === nothing ? "" : String(t), (name, signature, rules, doc))
+    text_pointer(i, given) = given === nothing ? Ptr{Cchar}(C_NULL) : Ptr{Cchar}(pointer(texts[i]))
+    numbers = roles === nothing ? Int32[] : Int32[findfirst(isequal(r), ROLES) - 1 for r in roles]
+    user = core_dims === nothing ? Ptr{Cvoid}(C_NULL) : root!(CoreDims(core_dims))
+    hook, destroy = core_dims === nothing ? (C_NULL, C_NULL) : (core_dims_callback(), destroy_callback())
+    out = Ref{guf_ufunc}(C_NULL)
+    GC.@preserve texts numbers try
+        desc = Ref(guf_ufunc_desc(
+            sizeof(guf_ufunc_desc), nin, nout, chosen(IDENTITIES, identity, "identity"), flags,
+            length(numbers), text_pointer(1, name), text_pointer(2, signature),
+            text_pointer(3, rules), pointer_or_null(numbers), text_pointer(4, doc), hook, user,
+            destroy))
+        @check guf_ufunc_create(handle(context), desc, out)
+    catch
+        core_dims === nothing || unroot!(user)
+        rethrow()
+    end
+    return adopt!(UFunc(name; context=context), out[])
+end
+
+struct CoreDims
+    see::Any
+end
+
+function core_dims_entry(ndims::Int32, sizes::Ptr{Int64}, user::Ptr{Cvoid}, record::Ptr{guf_error})
+    try
+        rooted(user).see(unsafe_wrap(Array, sizes, Int(ndims)))
+        return GUF_OK
+    catch exception
+        catch_for_caller(exception)
+        write_message(record, exception)
+        return exception isa GufuncError ? exception.status : GUF_E_SHAPE
+    end
+end
+core_dims_callback() = @cfunction(core_dims_entry, Int32,
+                                  (Int32, Ptr{Int64}, Ptr{Cvoid}, Ptr{guf_error}))
+
+function write_message(record, exception)
+    told = exception isa GufuncError ? exception.message : sprint(showerror, exception)
+    at = Ptr{UInt8}(record + MESSAGE_OFFSET)
+    letters = codeunits(told)
+    shown = min(length(letters), sizeof(guf_error) - MESSAGE_OFFSET - 1)
+    for i in 1:shown
+        unsafe_store!(at, letters[i], i)
+    end
+    unsafe_store!(at, 0x00, shown + 1)
+end
+const MESSAGE_OFFSET =
+    Int(fieldoffset(guf_error, findfirst(isequal(:message), fieldnames(guf_error))))
+
+"The core dimensions of one operand of one item: memory of the library, for the loop's duration."
+struct CoreView{T,N} <: AbstractArray{T,N}
+    address::Ptr{T}
+    size::NTuple{N,Int}
+    byte_strides::NTuple{N,Int}
+end
+Base.size(v::CoreView) = v.size
+@inline place(v::CoreView{T,N}, I) where {T,N} =
+    v.address + reduce(+, ntuple(d -> (I[d] - 1) * v.byte_strides[d], Val(N)); init=0)
+Base.@propagate_inbounds function Base.getindex(v::CoreView{T,N}, I::Vararg{Int,N}) where {T,N}
+    @boundscheck checkbounds(v, I...)
+    return unsafe_load(place(v, I))
+end
+Base.@propagate_inbounds function Base.setindex!(v::CoreView{T,N}, x, I::Vararg{Int,N}) where {T,N}
+    @boundscheck checkbounds(v, I...)
+    unsafe_store!(place(v, I), convert(T, x)::T)
+    return v
+end
+
+# A function as a loop. Of elementwise ones I and O are tuples of numbers, of generalized ones of
+# CoreViews; `core` has, for each operand, the places of its core dimensions among the sizes.
+struct HostLoop{I,O,F}
+    f::F
+    core::Vector{Vector{Int}}
+end
+
+# The library calls this on the thread that called it, since the loop is not added as one for any
+# thread: threads that Julia does not know must not enter it.
+function loop_entry(args::Ptr{Ptr{UInt8}}, dims::Ptr{Int64}, steps::Ptr{Int64}, user::Ptr{Cvoid})
+    try
+        run_loop(rooted(user), args, dims, steps)
+        return GUF_OK
+    catch exception
+        catch_for_caller(exception)
+        return exception isa GufuncError ? exception.status : GUF_E_LOOP
+    end
+end
+loop_callback() = @cfunction(loop_entry, Int32,
+                             (Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Int64}, Ptr{Cvoid}))
+
+@generated element(::Type{T}, address, core, dims, strides) where {T} =
+    T <: CoreView ? :(core_view($T, address, core, dims, strides)) :
+    :(unsafe_load(Ptr{$T}(address)))
+
+function core_view(::Type{CoreView{T,N}}, address, core, dims, strides) where {T,N}
+    return CoreView{T,N}(Ptr{T}(address), ntuple(d -> Int(unsafe_load(dims, core[d] + 1)), Val(N)),
+                         ntuple(d -> Int(unsafe_load(strides, d)), Val(N)))
+end
+
+# Where the core strides of each operand begin, behind the outer ones.
+core_steps(l::HostLoop, steps) =
+    [steps + 8 * (length(l.core) + sum(Int[length(c) for c in l.core[1:i-1]]))
+     for i in eachindex(l.core)]
+
+@generated function inputs_at(::Type{I}, l, args, item, dims, steps, cores) where {I}
+    return Expr(:tuple, (:(element($T, unsafe_load(args, $i) + item * unsafe_load(steps, $i),
+                                   l.core[$i], dims, cores[$i]))
+                         for (i, T) in enumerate(I.parameters))...)
+end
+
+@generated function store!(::Type{O}, first, results, args, item, steps) where {O}
+    return Expr(:block, (:(unsafe_store!(Ptr{$T}(unsafe_load(args, first + $i) +
+                                                 item * unsafe_load(steps, first + $i)),
+                                         convert($T, results[$i])::$T))
+                         for (i, T) in enumerate(O.parameters))...)
+end
+
+as_results(result::Tuple) = result
+as_results(result) = (result,)
+
+function run_loop(l::HostLoop{I,O}, args, dims, steps) where {I,O}
+    nin = fieldcount(I)
+    cores = core_steps(l, steps)
+    for item in 0:unsafe_load(dims)-1
+        given = inputs_at(I, l, args, item, dims, steps, cores)
+        if any_core(I, O)
+            l.f(given..., inputs_at(O, shifted(l, nin), args + 8nin, item, dims, steps + 8nin,
+                                    cores[nin+1:end])...)
+        else
+            store!(O, nin, as_results(l.f(given...)), args, item, steps)
+        end
+    end
+end
+@generated any_core(::Type{I}, ::Type{O}) where {I,O} =
+    any(T -> T <: CoreView, (I.parameters..., O.parameters...))
+shifted(l::HostLoop{I,O,F}, n) where {I,O,F} = HostLoop{I,O,F}(l.f, l.core[n+1:end])
+
+"""
+    add_loop!(g, f::UFunc, (A, B) => (R,)) -> f
+
+Adds a function of Julia as the loop for these element types:
+
+    f = create("hypotenuse"; nin=2, nout=1)
+    add_loop!((a, b) -> sqrt(a^2 + b^2), f, (Float64, Float64) => (Float64,))
+
+Of an elementwise ufunc `g` is called with the elements of an item and gives its result, or a tuple
+of them; of a generalized one with an array per operand, inputs first, of which it writes the
+outputs. It runs on the thread that makes the call, one item after the other; what it throws fails
+the call with `GUF_E_LOOP` and is the error's `cause`. Devices other than the cpu do not run it.
+"""
+function add_loop!(g, f::UFunc, types::Pair)
+    found(f)
+    inputs, outputs = types
+    I, O, core = loop_shape(f, inputs, outputs)
+    loop = HostLoop{I,O,typeof(g)}(g, core)
+    user = root!(loop)
+    try
+        register_loop(f, (inputs..., outputs...), GUF_LOOP_STATUS, loop_callback(), user,
+                      destroy_callback(), 0)
+    catch
+        unroot!(user)
+        rethrow()
+    end
+    return f
+end
+
+function loop_shape(f, inputs, outputs)
+    types = (inputs..., outputs...)
+    length(inputs) == f.nin && length(outputs) == f.nout || throw(GufuncError(GUF_E_ARG,
+        "$(f.name) has $(f.nin) inputs and $(f.nout) outputs"))
+    isempty(f.core) && return Tuple{inputs...}, Tuple{outputs...}, [Int[] for _ in types]
+    names = unique(d.name for operand in f.core for d in operand)
+    core = [Int[findfirst(isequal(d.name), names) for d in operand] for operand in f.core]
+    views = [CoreView{T,length(c)} for (T, c) in zip(types, core)]
+    return Tuple{views[1:f.nin]...}, Tuple{views[f.nin+1:end]...}, core
+end
+
+function register_loop(f, types, kind, entry, user, destroy, flags)
+    codes = UInt32[dtype(T) for T in types]
+    numpy, status = kind == GUF_LOOP_NUMPY ? (entry, C_NULL) : (C_NULL, entry)
+    GC.@preserve codes begin
+        desc = Ref(guf_loop_desc(sizeof(guf_loop_desc), kind, flags, length(codes), pointer(codes),
+                                 numpy, status, user, destroy))
+        @check guf_ufunc_add_loop(found(f), desc)
+    end
+end
+
+"""
+    add_loop!(f::UFunc, types, entry::Ptr; kind=:numpy, user=C_NULL, any_thread=false) -> f
+
+Adds a compiled function with NumPy's inner-loop signature, from C or Numba say, by its address. With
+`kind=:status` it returns a status; with `any_thread` several threads may run it at once, which
+functions made by `@cfunction` must not allow.
+"""
+function add_loop!(f::UFunc, types::Tuple, entry::Ptr; kind::Symbol=:numpy, user=C_NULL,
+                   any_thread::Bool=false)
+    number = chosen((numpy=GUF_LOOP_NUMPY, status=GUF_LOOP_STATUS), kind, "kind")
+    register_loop(f, types, number, Ptr{Cvoid}(entry), Ptr{Cvoid}(user), C_NULL,
+                  any_thread ? GUF_LOOP_ANY_THREAD : 0)
+    return f
+end
+
+"""
+    set_reduction!(leaf::UFunc; merge, finish=nothing) -> leaf
+
+Makes a generalized ufunc a reduction with a state (docs/reductions.md): `reduce(leaf, A)` then folds
+by it, `merge` and `finish`.
+"""
+function set_reduction!(leaf::UFunc; merge::UFunc, finish=nothing)
+    last = finish === nothing ? guf_ufunc(C_NULL) : found(finish)
+    desc = Ref(guf_reduction_desc(sizeof(guf_reduction_desc), 0, found(merge), last))
+    @check guf_ufunc_set_reduction(found(leaf), desc)
+    return leaf
+end

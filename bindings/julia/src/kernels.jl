@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+# Raw kernels: functions of modules that a program launches with a grid of blocks.
+
+"""
+    Kernel(m::GufModule, name)
+
+A raw kernel of a module.
+
+    launch!(k, arguments…; grid, block, shared=0, stream=current)
+    k[grid, block](arguments…), k[grid, block, stream, shared](arguments…)
+
+launches it with `grid` blocks of `block` threads: numbers, or tuples of up to three, x first. One
+argument per parameter: numbers of exactly the parameter's type, or weak ones that fit; arrays of
+exactly its element type. A view's `(i, j)`, which count from 0, are the array's `[i+1, j+1]`; a
+pointer takes a column-major array. Nothing is copied. It runs on the stream's device, else where its
+arrays lie, else on the cpu; there, without a stream, it is complete on return.
+"""
+mutable struct Kernel
+    handle::guf_kernel
+    function Kernel(m::GufModule, name::AbstractString)
+        out = Ref{guf_kernel}(C_NULL)
+        @check guf_kernel_find(m.handle, String(name), out)
+        return finalizer(unsafe_free!, new(out[]))
+    end
+end
+
+function unsafe_free!(k::Kernel)
+    freed, k.handle = k.handle, C_NULL
+    freed == C_NULL || LibGufunc.guf_kernel_release(freed, C_NULL)
+    return nothing
+end
+
+"`(name, doc, nparameters, max_threads, shared_bytes, flags)` of a kernel."
+function kernel_info(k::Kernel)
+    info = sized(guf_kernel_info)
+    @check guf_kernel_get_info(k.handle, info)
+    i = info[]
+    return (name=text(i.name), doc=text(i.doc), nparameters=Int(i.nparameters),
+            max_threads=Int(i.max_threads), shared_bytes=Int(i.shared_bytes), flags=i.flags)
+end
+
+"`(max_threads, max_shared_bytes, registers, local_bytes, subgroup_size)` of a kernel on a device."
+function kernel_info(k::Kernel, d)
+    info = sized(guf_kernel_device_info)
+    @check guf_kernel_get_device_info(k.handle, device_handle(d), info)
+    i = info[]
+    return (max_threads=Int(i.max_threads), max_shared_bytes=Int(i.max_shared_bytes),
+            registers=Int(i.registers), local_bytes=Int(i.local_bytes),
+            subgroup_size=Int(i.subgroup_size))
+end
+
+const PARAMETERS = (number=GUF_PARAMETER_NUMBER, pointer=GUF_PARAMETER_POINTER,
+                    view=GUF_PARAMETER_VIEW)
+
+"The parameters of a kernel: `(kind, type, ndims, read_only)` of each."
+parameters(k::Kernel) = [parameter(k, i) for i in 0:kernel_info(k).nparameters-1]
+
+function parameter(k, index)
+    out = Ref{guf_module_parameter}()
+    @check guf_kernel_get_parameter(k.handle, UInt32(index), out)
+    p = out[]
+    return (kind=keys(PARAMETERS)[p.kind], type=element_type(p.dtype), ndims=Int(p.ndim),
+            read_only=p.flags & GUF_PARAMETER_READ_ONLY != 0)
+end
+
+three(n::Integer) = UInt32[n, 1, 1]
+three(sizes::Tuple) = UInt32[sizes..., ntuple(_ -> 1, 3 - length(sizes))...]
+
+function launch!(k::Kernel, arguments...; grid, block, shared::Integer=0, stream=current_stream())
+    given = map(operand, arguments)
+    operands = ntuple(length(given)) do i
+        i <= kernel_info(k).nparameters && parameter(k, i - 1).kind === :view ? natural(given[i]) :
+            given[i]
+    end
+    stream === nothing || keep!(stream, operands, given)
+    blocks, threads, frame = three(grid), three(block), frame_for(operands)
+    GC.@preserve frame operands given begin
+        slots = filled(frame, operands)
+        @check guf_kernel_launch(k.handle, stream_handle(stream), blocks, threads, UInt32(shared),
+                                 Int32(length(operands)), Ptr{guf_operand}(slots))
+    end
+    return nothing
+end
+
+Base.getindex(k::Kernel, grid, block, stream=nothing, shared=0) =
+    (arguments...) -> launch!(k, arguments...; grid=grid, block=block, shared=shared,
+                              stream=stream === nothing ? current_stream() : stream)

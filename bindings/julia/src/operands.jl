@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# What stands for an operand of a call: a GufArray, a Tensor, an encoded number, or nothing (an
+# output to allocate).
+
+struct Encoded
+    kind::Int32
+    dtype::UInt32
+    value::NTuple{2,UInt64}
+end
+
+"""
+    Scalar(x)
+
+A number with its own type: `Scalar(2.0)` is a float64 where a plain `2.0` takes the type of the
+other operands.
+"""
+struct Scalar{T}
+    value::T
+end
+
+"""
+    weak(x)
+
+A number without a type of its own, as Python's are: `weak(0.5f0)`. Any integer and real or complex
+number; `Int`, `Float64` and `ComplexF64` are weak by themselves.
+"""
+weak(x::Integer) = Encoded(GUF_OPERAND_WEAK_INT, 0, (x % Int64 % UInt64, UInt64(0)))
+weak(x::AbstractFloat) =
+    Encoded(GUF_OPERAND_WEAK_FLOAT, 0, (reinterpret(UInt64, Float64(x)), UInt64(0)))
+weak(x::Real) = weak(Float64(x))
+weak(x::Complex) = Encoded(GUF_OPERAND_WEAK_COMPLEX, 0, bits(ComplexF64(x)))
+weak(x::Union{UInt64,Int128,UInt128,BigInt}) =
+    typemin(Int64) <= x <= typemax(Int64) ? weak(Int64(x)) : weak_huge(BigInt(x))
+
+function weak_huge(x::BigInt)
+    beyond = abs(x) > typemax(UInt64)
+    magnitude = beyond ? typemax(UInt64) : UInt64(abs(x))
+    return Encoded(GUF_OPERAND_WEAK_INT_HUGE, 0, (magnitude, UInt64((x < 0) + 2beyond)))
+end
+
+# The bytes of a value of at most 16.
+@inline function bits(x::T) where {T}
+    words = Ref((UInt64(0), UInt64(0)))
+    GC.@preserve words unsafe_store!(Ptr{T}(pointer_from_objref(words)), x)
+    return words[]
+end
+
+typed(x) = Encoded(GUF_OPERAND_SCALAR, dtype(typeof(x)), bits(x))
+
+@inline operand(x::GufArray) = x
+@inline operand(x::Tensor) = x
+@inline operand(x::Encoded) = x
+@inline operand(x::AbstractArray) = lend(x)
+@inline operand(x::Nothing) = x
+operand(x::Scalar) = sizeof(x.value) <= 16 ? typed(x.value) : lend(fill(x.value))
+operand(x::Union{Int64,Float64,ComplexF64,BigInt,Int128,UInt128,Rational,AbstractIrrational}) =
+    weak(x)
+operand(x::Union{Number,Time64}) = typed(x)
+operand(x) = sizeof(x) <= 16 && haskey(RECORDS, typeof(x)) ? typed(x) :
+             throw(GufuncError(GUF_E_ARG, "no operand is made of a $(typeof(x))"))
+
+@inline rank(x::GufArray{T,N}) where {T,N} = N
+@inline rank(::Tensor{T,N}) where {T,N} = N
+@inline rank(::Encoded) = 0
+@inline rank(::Nothing) = 0
+
+# An output: memory that can be written.
+@inline output(x::Union{GufArray,Tensor,Nothing}) = x
+@inline function output(x::AbstractArray)
+    x isa Lendable ||
+        throw(GufuncError(GUF_E_READ_ONLY, "a $(typeof(x)) has no memory to write to"))
+    return lend(x)
+end
+
+@inline outputs_of(out::Tuple) = map(output, out)
+@inline outputs_of(out) = (output(out),)

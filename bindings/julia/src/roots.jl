@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# Julia objects that the library holds a number of: kept from the collector until it gives it back.
+
+const ROOTS = Dict{UInt,Any}()
+const ROOTS_LOCK = Threads.SpinLock()
+const LAST_ROOT = Ref(UInt(0))
+
+# The number travels as the `user` pointer of callbacks.
+function root!(object)
+    lock(ROOTS_LOCK) do
+        LAST_ROOT[] += 1
+        ROOTS[LAST_ROOT[]] = object
+        return Ptr{Cvoid}(LAST_ROOT[])
+    end
+end
+
+rooted(user::Ptr{Cvoid}) = lock(() -> ROOTS[UInt(user)], ROOTS_LOCK)
+
+function unroot!(user::Ptr{Cvoid})
+    lock(() -> delete!(ROOTS, UInt(user)), ROOTS_LOCK)
+    return nothing
+end
+
+unroot_memory(user::Ptr{Cvoid}, ::UInt64) = unroot!(user)
+
+# Callbacks of the library run inside a call of the program, on its thread: no foreign thread ever
+# enters Julia, which versions before 1.9 do not survive.
+release_callback() = @cfunction(unroot_memory, Cvoid, (Ptr{Cvoid}, UInt64))
+destroy_callback() = @cfunction(unroot!, Cvoid, (Ptr{Cvoid},))

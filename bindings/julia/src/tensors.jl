@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+# Memory that Julia owns, as the library is told of it.
+
+"""
+    Tensor(A; read_only=false, swapped=false)
+    Tensor{T}(owner, address, size, byte_strides; read_only=false, swapped=false, device=nothing)
+
+Memory that somebody else owns, lent to a call: what `call!` makes of Julia's strided arrays. The
+second form takes any address and strides in bytes, one per dimension, and keeps `owner` alive;
+`swapped` says that elements have the other byte order.
+"""
+struct Tensor{T,N,O}
+    owner::O
+    address::UInt64
+    size::NTuple{N,Int}
+    byte_strides::NTuple{N,Int}
+    flags::UInt32
+    device::guf_device
+end
+
+tensor_flags(read_only, swapped) =
+    UInt32((read_only ? GUF_TENSOR_READ_ONLY : 0) | (swapped ? GUF_TENSOR_SWAPPED : 0))
+
+function Tensor{T}(owner, address, size::Dims{N}, byte_strides::Dims{N}; read_only::Bool=false,
+                   swapped::Bool=false, device=nothing) where {T,N}
+    return Tensor{T,N,typeof(owner)}(owner, UInt64(address), size, byte_strides,
+                                     tensor_flags(read_only, swapped), device_handle(device))
+end
+
+Tensor(A::AbstractArray; read_only::Bool=false, swapped::Bool=false) =
+    with_flags(lend(A), tensor_flags(read_only, swapped))
+with_flags(t::Tensor{T,N,O}, flags) where {T,N,O} =
+    Tensor{T,N,O}(t.owner, t.address, t.size, t.byte_strides, t.flags | flags, t.device)
+
+Base.size(t::Tensor) = t.size
+Base.ndims(::Tensor{T,N}) where {T,N} = N
+Base.eltype(::Type{<:Tensor{T}}) where {T} = T
+
+# Arrays of Julia with elements in memory at regular strides.
+const Lendable{T,N} = Union{StridedArray{T,N},PermutedDimsArray{T,N,P,Q,<:StridedArray} where {P,Q}}
+
+@inline function lend(A::Lendable{T,N}) where {T,N}
+    return Tensor{T,N,typeof(A)}(A, UInt64(pointer(A)), size(A),
+                                 map(s -> s * sizeof(T), strides(A)), UInt32(0), C_NULL)
+end
+@inline function lend(A::Array{T,N}) where {T,N}
+    return Tensor{T,N,Array{T,N}}(A, UInt64(pointer(A)), size(A), packed(size(A), sizeof(T)),
+                                  UInt32(0), C_NULL)
+end
+@inline lend(t::Tensor) = t
+# What has no strides (ranges, results of reverse …) is copied, and cannot be written.
+lend(A::AbstractArray) = with_flags(lend(collect(A)), GUF_TENSOR_READ_ONLY)
+# Bits have no addresses.
+lend(A::BitArray) = with_flags(lend(Array(A)), GUF_TENSOR_READ_ONLY)
+
+# Strides of column-major memory without gaps.
+@inline packed(size::Dims, itemsize) = packed_from(itemsize, size)
+@inline packed_from(step, ::Tuple{}) = ()
+@inline packed_from(step, size::Tuple) = (step, packed_from(step * size[1], Base.tail(size))...)
+
+# The same memory with the first dimension as the library's axis 0: for what counts axes from there.
+struct Natural{A}
+    array::A
+end
+
+"""
+    wrap(A; read_only=false, swapped=false, device=nothing) -> GufArray
+
+An array of the library over the memory of `A`, a strided Julia array or a `Tensor`, without a copy.
+`A` is kept alive as long as anything uses it.
+"""
+function wrap(A; read_only::Bool=false, swapped::Bool=false)
+    lent = with_flags(lend(A), tensor_flags(read_only, swapped))
+    lent.owner === A || A isa Tensor ||
+        throw(GufuncError(GUF_E_ARG, "$(typeof(A)) has no memory with strides to share"))
+    user = root!(lent)
+    out = Ref{guf_array}(C_NULL)
+    try
+        GC.@preserve lent wrap_tensor(lent, user, out)
+    catch
+        unroot!(user)
+        rethrow()
+    end
+    return GufArray(out[])
+end
+
+function wrap_tensor(t::Tensor{T,N}, user, out) where {T,N}
+    shape, steps = Int64[reversed(t.size)...], Int64[reversed(t.byte_strides)...]
+    GC.@preserve shape steps begin
+        tensor = Ref(guf_tensor(sizeof(guf_tensor), dtype(T), N, t.flags, t.address,
+                                pointer(shape), pointer(steps), t.device))
+        @check guf_array_wrap(tensor, release_callback(), user, 0x00000000, out)
+    end
+end

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+# Ufuncs: finding and describing them.
+
+"""
+    UFunc(name; context=nothing)
+
+A ufunc or generalized ufunc, found by its name (`"add"`, `"module:name"`) when it is first used.
+
+    f(A, B)                          a new result
+    f.(A, B), R .= f.(A, B)          broadcast, also as a part of a larger expression
+    call!(f, R, A, B), f!(R, A, B)   into R, where f! = inplace(f)
+
+Operands are `GufArray`s, Julia arrays and numbers. Dimensions are aligned as Julia's: missing ones
+are added at the end. `Int`, `Float64` and `ComplexF64` numbers are weak, as Python's: they take the
+type of the other operands; other numbers, and those in `Scalar(x)`, have their own. Arrays of Julia
+in give arrays of Julia out, a `GufArray` among them a `GufArray`, numbers a number.
+
+Keywords of every call:
+
+- `out`: an array, or a tuple of arrays and `nothing`s (those are allocated).
+- `where`: a mask; where it is false, outputs keep their values.
+- `dtype`, `signature`: types the loop must have; `casting`: `:no`, `:equiv`, `:safe`, `:same_kind`
+  (default) or `:unsafe`; `order` of allocated `GufArray`s: `:K`, `:F`, `:C`, `:A`.
+- of generalized ufuncs `dims` (the dimension of the one shared core dimension), `axes` (a tuple of
+  dimensions for each operand), `keepdims`, `sizes=(n=4,)` for core dimensions of outputs only.
+- `device`, `stream`, `threads`, `host_policy` (`:default`, `:copy`, `:copy_and_warn`).
+- `fp_report`, `fp_fail`: floating-point events, `Gufunc.GUF_FP_…` or-ed; `fp_events`: a
+  `Ref{UInt32}` for those that were found, written when the work is done.
+
+A call without a stream that uses host memory, or runs on the cpu, is complete on return; else it is
+queued, and `synchronize` waits. Failures throw `GufuncError`; outputs are then untouched, but for
+failures of the loop itself.
+"""
+mutable struct UFunc <: Function
+    handle::guf_ufunc
+    name::String
+    context::Union{Nothing,Context}
+    nin::Int
+    nout::Int
+    core::Vector{Vector{CoreDimension}}
+    needs_axes::Bool
+    UFunc(name::AbstractString; context=nothing) =
+        new(C_NULL, String(name), context, 0, 0, Vector{CoreDimension}[], false)
+end
+
+@inline function found(f::UFunc)
+    f.handle == C_NULL && find!(f)
+    return f.handle
+end
+
+@noinline function find!(f::UFunc)
+    out = Ref{guf_ufunc}(C_NULL)
+    @check guf_ufunc_find(handle(f.context), f.name, out)
+    return adopt!(f, out[])
+end
+
+# Takes over the reference that the caller has.
+function adopt!(f::UFunc, reference::guf_ufunc)
+    info = sized(guf_ufunc_info)
+    @check guf_ufunc_get_info(reference, info)
+    i = info[]
+    f.nin, f.nout = i.nin, i.nout
+    f.core = core_dimensions(text(i.signature))
+    f.needs_axes = needs_axes(f.core)
+    f.handle = reference
+    return finalizer(unsafe_free!, f)
+end
+
+function unsafe_free!(f::UFunc)
+    freed, f.handle = f.handle, C_NULL
+    freed == C_NULL || LibGufunc.guf_ufunc_release(freed, C_NULL)
+    return nothing
+end
+
+Base.show(io::IO, f::UFunc) = print(io, "UFunc(\"", f.name, "\")")
+Base.show(io::IO, ::MIME"text/plain", f::UFunc) = show(io, f)
+
+const ROLES = (:in, :out, :inout)
+const IDENTITIES = (none=GUF_IDENTITY_NONE, reorderable=GUF_IDENTITY_REORDERABLE,
+                    zero=GUF_IDENTITY_ZERO, one=GUF_IDENTITY_ONE,
+                    minus_one=GUF_IDENTITY_MINUS_ONE, minus_inf=GUF_IDENTITY_MINUS_INF)
+
+"""
+    ufunc_info(f)
+
+`(name, nin, nout, signature, rules, doc, identity, flags, roles, nloops, nresults, merge, finish)`
+of a ufunc; the last three are those of a reduction with a state.
+"""
+function ufunc_info(f::UFunc)
+    info = sized(guf_ufunc_info)
+    @check guf_ufunc_get_info(found(f), info)
+    i = info[]
+    return (name=text(i.name), nin=Int(i.nin), nout=Int(i.nout), signature=text(i.signature),
+            rules=text(i.rules), doc=text(i.doc), identity=keys(IDENTITIES)[i.identity+1],
+            flags=i.flags, roles=map(r -> ROLES[r+1], i.roles[1:i.nin+i.nout]),
+            nloops=Int(i.nloops), nresults=Int(i.nresults), merge=text(i.merge),
+            finish=text(i.finish))
+end
+
+"The types of all loops, in the order they are tried: one tuple of types per loop."
+function loop_types(f::UFunc)
+    info = ufunc_info(f)
+    types = Vector{UInt32}(undef, info.nin + info.nout)
+    return map(0:info.nloops-1) do index
+        @check guf_ufunc_loop_types(found(f), UInt32(index), Int32(length(types)), types)
+        return Tuple(loop_type.(types))
+    end
+end
+# A loop's time without a unit takes any.
+loop_type(code) = code == GUF_DATETIME64 ? Datetime64 : code == GUF_TIMEDELTA64 ? Timedelta64 :
+                  element_type(code)
+
+"""
+    ufunc_names(; context=nothing) -> Vector{String}
+
+Full names of all ufuncs that the context knows, sorted.
+"""
+function ufunc_names(; context=nothing)
+    count = Ref(UInt32(0))
+    @check guf_ufunc_count(handle(context), count)
+    return [name_at(LibGufunc.guf_ufunc_name_at, handle(context), i) for i in 0:Int(count[])-1]
+end
+
+function name_at(of, owner, index)
+    letters = Vector{UInt8}(undef, 256)
+    record = Ref{guf_error}()
+    GC.@preserve letters record begin
+        kept = Ptr{guf_error}(pointer_from_objref(record))
+        prepare(kept)
+        status = of(owner, UInt32(index), Ptr{Cchar}(pointer(letters)), UInt64(256), kept)
+        status < 100 || fail(status, kept)
+        unsafe_string(pointer(letters))
+    end
+end
+
+"""
+    InPlace(f)
+
+`inplace(f)`: the function `f!(out, inputs…; keywords…)` of a ufunc.
+"""
+struct InPlace <: Function
+    ufunc::UFunc
+end
+inplace(f::UFunc) = InPlace(f)
+@doc (@doc InPlace) inplace
