@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Keywords of calls, as the library takes them.
+# What calls are asked for, as the library takes it.
 
 struct Options
     flags::UInt32
@@ -30,42 +30,44 @@ const HOST_POLICIES = (default=GUF_HOST_DEFAULT, copy=GUF_HOST_COPY,
             o.device, o.host_policy, o.threads, o.fp_events, o.fp_report, o.fp_fail)
 
 # Without keywords; the axes of core dimensions are all that may be needed.
-@inline function plain_options(f::UFunc, operands::Tuple)
-    f.needs_axes && length(operands) == f.nin || return NO_OPTIONS
-    return with_axes(NO_OPTIONS, default_axes(f.core, map(rank, operands)))
+@inline function plain_options(f::UFunc, inputs::Tuple)
+    f.needs_axes && length(inputs) == f.nin || return NO_OPTIONS
+    return with_axes(NO_OPTIONS, default_axes(f.core, map(rank, inputs)))
 end
 
-# `operands`: all of the call. Those of `ranks` are counted from 1, inputs first.
-function options(f::UFunc, operands::Tuple; casting=:default, order=:K, dtype=nothing,
-                 signature=nothing, axes=nothing, dims=nothing, keepdims=false, sizes=nothing,
-                 device=nothing, host_policy=:default, threads=0, fp_events=nothing,
-                 fp_report=0, fp_fail=0)
-    found(f)
-    names = sizes === nothing ? String[] : String[string(name) for name in keys(sizes)]
-    extents = sizes === nothing ? guf_dim[] :
-              [guf_dim(Ptr{Cchar}(pointer(name)), Int64(size))
-               for (name, size) in zip(names, values(sizes))]
-    return Options(keepdims ? GUF_CALL_KEEPDIMS : 0, chosen(CASTINGS, casting, "casting"),
-                   chosen(ORDERS, order, "order"), kind(dtype),
-                   signature === nothing ? UInt32[] : UInt32[kind(t) for t in signature],
-                   chosen_axes(f, operands, axes, dims), chosen_axis(operands, dims), extents,
-                   names, device_handle(device), chosen(HOST_POLICIES, host_policy, "host_policy"),
-                   threads, events_pointer(fp_events), fp_report, fp_fail)
+function options(f::UFunc, inputs::Vector{Any}, outputs::Vector{Any}, r::Request)
+    names = r.sizes === nothing ? String[] : String[string(name) for name in keys(r.sizes)]
+    extents = [guf_dim(Ptr{Cchar}(pointer(name)), Int64(size))
+               for (name, size) in zip(names, r.sizes === nothing ? () : values(r.sizes))]
+    return Options(r.keepdims === true ? GUF_CALL_KEEPDIMS : 0,
+                   chosen(CASTINGS, r.casting, "casting"), chosen(ORDERS, r.order, "order"),
+                   dtype(r.dtype),
+                   r.signature === nothing ? UInt32[] : UInt32[dtype(t) for t in r.signature],
+                   chosen_axes(f, inputs, outputs, r), chosen_axis(inputs, r.dims), extents, names,
+                   device_handle(r.device), chosen(HOST_POLICIES, r.host_policy, "host_policy"),
+                   r.threads, events_pointer(r.fp_events), r.fp_report, r.fp_fail)
 end
 
-# `dtype` by another name, which the keyword hides.
-kind(x) = dtype(x)
-
-function chosen_axes(f, operands, axes, dims)
-    axes === nothing || return Int64[library_axis(d, rank(operands[i]))
-                                     for (i, of_one) in enumerate(axes) for d in of_one]
-    (f.needs_axes && dims === nothing) || return NO_AXES
-    length(operands) < f.nin && return NO_AXES
-    return default_axes(f.core, map(rank, operands[1:f.nin]))
+function chosen_axes(f, inputs, outputs, r)
+    if r.axes !== nothing
+        operands = vcat(inputs, outputs)
+        return Int64[library_axis(d, expected_rank(f, inputs, operands, i, r.keepdims))
+                     for (i, of_one) in enumerate(r.axes) for d in of_one]
+    end
+    f.needs_axes && r.dims === nothing && length(inputs) == f.nin || return NO_AXES
+    return default_axes(f.core, Tuple(map(rank, inputs)))
 end
 
-chosen_axis(operands, ::Nothing) = NO_AXES
-chosen_axis(operands, d::Integer) = [library_axis(d, rank(operands[1]))]
+# Dimensions that operand i has, or will have when it is allocated.
+function expected_rank(f, inputs, operands, i, keepdims)
+    i <= length(operands) && operands[i] !== nothing && return rank(operands[i])
+    i <= length(f.core) || return 0
+    looped = [rank(inputs[j]) - length(f.core[j]) for j in 1:min(f.nin, length(inputs))]
+    return max(0, reduce(max, looped; init=0)) + length(f.core[keepdims === true ? 1 : i])
+end
+
+chosen_axis(inputs, ::Nothing) = NO_AXES
+chosen_axis(inputs, d::Integer) = [library_axis(d, isempty(inputs) ? 0 : rank(inputs[1]))]
 
 events_pointer(::Nothing) = Ptr{UInt32}(C_NULL)
 events_pointer(events::Ref{UInt32}) = Base.unsafe_convert(Ptr{UInt32}, events)

@@ -1,37 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Calls of ufuncs.
 
-@inline mask_of(::Nothing) = ()
-@inline mask_of(mask) = (operand(mask),)
-
-# Fills the structures of a call on the stack and gives them to `act(args, slots)`.
-@inline function prepared(act::F, inputs::Tuple, outputs::Tuple, mask::Tuple, stream,
-                          o::Options) where {F}
-    operands = (inputs..., outputs..., mask...)
-    frame = frame_for(operands)
-    GC.@preserve frame operands o begin
-        slots = filled(frame, operands)
-        shown = isempty(mask) ? Ptr{guf_operand}(C_NULL) :
-                slot_of(slots, length(inputs) + length(outputs))
-        args = Ref(call_args(length(inputs), length(outputs), slots, shown,
-                             stream_handle(stream), o))
-        GC.@preserve args begin
-            act(Ptr{guf_call_args}(pointer_from_objref(args)), slots)
-        end
-    end
-end
-
-@inline function launch_call(f::UFunc, inputs::Tuple, outputs::Tuple, mask::Tuple, stream,
-                             o::Options)
-    stream === nothing || lends((inputs..., outputs..., mask...)) &&
-        keep!(stream, inputs, outputs, mask, o)
-    handle = found(f)
-    prepared(inputs, outputs, mask, stream, o) do args, slots
-        @check guf_call(handle, args)
-        return nothing
-    end
-end
-
 """
     call!(f, out, inputs…; keywords…) -> out
 
@@ -39,21 +8,53 @@ Applies a ufunc into `out`, an array or a tuple of one per output (`()` for a si
 outputs, which writes its inputs). Keywords as of `UFunc`. Without keywords nothing is allocated.
 """
 @inline function call!(f::UFunc, out, inputs...; keywords...)
-    given, results = map(operand, inputs), outputs_of(out)
-    found(f)
     if isempty(keywords)
-        launch_call(f, given, results, (), current_stream(), plain_options(f, given))
+        given, results = map(operand, inputs), tuple_of(out)
+        found(f)
+        call_on_stack(f, given, results, current_stream(), plain_options(f, given))
     else
-        call_with(f, given, results; keywords...)
+        call_with(f, operands_of(inputs), outputs_of(out), request(OF_CALLS, pairs_of(keywords)))
     end
     return out
 end
 
-@noinline function call_with(f, inputs, outputs; where=nothing, stream=current_stream(),
-                             keywords...)
-    o = options(f, (inputs..., outputs...); keywords...)
-    stream === nothing || keep!(stream, get(keywords, :fp_events, nothing))
-    GC.@preserve keywords launch_call(f, inputs, outputs, mask_of(where), stream, o)
+@inline tuple_of(out::Tuple) = map(output, out)
+@inline tuple_of(out) = (output(out),)
+
+# All outputs given, no keywords: the call's structures lie on the stack.
+@inline function call_on_stack(f::UFunc, inputs::Tuple, outputs::Tuple, stream, o::Options)
+    operands = (inputs..., outputs...)
+    stream === nothing || lends(operands) && keep!(stream, operands)
+    frame = frame_for(operands)
+    GC.@preserve frame operands o begin
+        slots = filled(frame, operands)
+        args = Ref(call_args(length(inputs), length(outputs), slots, NULL_OPERAND,
+                             stream_handle(stream), o))
+        GC.@preserve args @check guf_call(f.handle, Ptr{guf_call_args}(pointer_from_objref(args)))
+    end
+    return nothing
+end
+
+# Fills a call's structures and gives them to `act(args, slots)`.
+function prepared(act, inputs::Vector{Any}, outputs::Vector{Any}, mask::Vector{Any}, stream,
+                  o::Options)
+    framed(vcat(inputs, outputs, mask)) do slots
+        count = length(inputs) + length(outputs)
+        args = Ref(call_args(length(inputs), length(outputs), slots,
+                             isempty(mask) ? NULL_OPERAND : slot_of(slots, count),
+                             stream_handle(stream), o))
+        GC.@preserve args o act(Ptr{guf_call_args}(pointer_from_objref(args)), slots)
+    end
+end
+
+function call_with(f::UFunc, inputs::Vector{Any}, outputs::Vector{Any}, r::Request)
+    found(f)
+    o, mask, events = options(f, inputs, outputs, r), mask_of(r), r.fp_events
+    keep!(r, inputs, outputs, mask, o)
+    GC.@preserve events prepared(inputs, outputs, mask, r.stream, o) do args, slots
+        @check guf_call(f.handle, args)
+    end
+    return nothing
 end
 
 (f!::InPlace)(out, inputs...; keywords...) = call!(f!.ufunc, out, inputs...; keywords...)
@@ -63,53 +64,70 @@ end
 
 Applies a ufunc; gives `out`, or new results: one, or a tuple of several.
 """
-function (f::UFunc)(inputs...; out=nothing, keywords...)
-    given = map(operand, inputs)
+(f::UFunc)(inputs...; keywords...) =
+    applied(f, operands_of(inputs), request(OF_CALLS, pairs_of(keywords)))
+
+function applied(f::UFunc, inputs::Vector{Any}, r::Request)
     found(f)
-    outputs = out === nothing ? ntuple(_ -> nothing, f.nout) : outputs_of(out)
-    all(x -> x !== nothing, outputs) &&
-        return unwrapped(given_results(f, out, call_with(f, given, outputs; keywords...)), inputs)
-    return unwrapped(call_allocating(f, given, outputs, out; keywords...), inputs)
+    outputs, out = outputs_of(r.out, f.nout), r.out
+    if all(x -> x !== nothing, outputs)
+        call_with(f, inputs, outputs, r)
+        return out === nothing ? () : out
+    end
+    results = allocating(f, inputs, outputs, r)
+    all(x -> x isa Encoded, inputs) && (results = map(numbered, results))
+    return length(results) == 1 && !(out isa Tuple) ? results[1] : Tuple(results)
 end
 
-given_results(f, out, _) = out === nothing ? () : out
+# Of numbers alone a result is a number.
+numbered(x::Array{T,0}) where {T} = x[]
+numbered(x) = x
 
-# One result stands for itself; of numbers alone it is a number.
-unwrapped(results::Tuple, inputs) = length(results) == 1 ? plain(results[1], inputs) :
-                                    map(r -> plain(r, inputs), results)
-unwrapped(result, inputs) = result
-plain(result::AbstractArray{T,0}, inputs) where {T} =
-    all(x -> !(x isa Union{AbstractArray,Tensor}), inputs) ? result[] : result
-plain(result, inputs) = result
-
-function call_allocating(f, inputs, outputs, out; where=nothing, stream=current_stream(),
-                         keywords...)
-    o = options(f, (inputs..., outputs...); keywords...)
-    mask = mask_of(where)
-    on_device = any(x -> x isa GufArray, (inputs..., outputs..., mask...))
-    return GC.@preserve keywords on_device ?
-        allocating_on_device(f, inputs, outputs, mask, stream, o, out) :
-        allocating_on_host(f, inputs, outputs, mask, stream, o, out)
-end
-
-function allocating_on_host(f, inputs, outputs, mask, stream, o, out)
-    arrays = host_results(f, inputs, outputs, mask, o, out)
-    launch_call(f, inputs, map(output, arrays), mask, stream, o)
+# Results for the outputs that are missing, beside those that are given.
+function allocating(f, inputs, outputs, r)
+    o, mask, events = options(f, inputs, outputs, r), mask_of(r), r.fp_events
+    arrays = given_outputs(outputs, r.out)
+    GC.@preserve events if any(x -> x isa GufArray, vcat(inputs, outputs, mask))
+        keep!(r, inputs, outputs, mask, o)
+        allocate_by_library(f, inputs, outputs, mask, r.stream, o, arrays)
+    else
+        allocate_arrays(f, inputs, outputs, mask, o, arrays)
+        call_with(f, inputs, Any[output(x) for x in arrays], r)
+    end
     return arrays
 end
 
-# The library allocates what is missing: beside the operands, or in host memory.
-function allocating_on_device(f, inputs, outputs, mask, stream, o, out)
-    stream === nothing || keep!(stream, inputs, outputs, mask, o)
-    ninputs = length(inputs)
+given_outputs(outputs, out) =
+    out isa Tuple ? Any[x for x in out] : Any[x === nothing ? nothing : out for x in outputs]
+
+# Beside the operands, or in host memory.
+function allocate_by_library(f, inputs, outputs, mask, stream, o, arrays)
     with_collection() do
         prepared(inputs, outputs, mask, stream, o) do args, slots
-            @check guf_call(found(f), args)
-            return ntuple(length(outputs)) do i
-                outputs[i] === nothing ? counted(taken(slots, ninputs + i - 1, nothing)) : out[i]
+            @check guf_call(f.handle, args)
+            for (i, given) in enumerate(outputs)
+                given === nothing && (arrays[i] = taken(slots, length(inputs) + i - 1))
             end
         end
     end
 end
 
-counted(x::GufArray) = (count_growth(length(x) * sizeof(eltype(x))); x)
+# The reference in a place that the library filled.
+function taken(slots, index)
+    x = GufArray(guf_array(unsafe_load(slots, 6 * index + 3)))
+    count_growth(length(x) * sizeof(eltype(x)))
+    return x
+end
+
+# Arrays of Julia, of the types and sizes that the library says.
+function allocate_arrays(f, inputs, outputs, mask, o, arrays)
+    prepared(inputs, outputs, mask, nothing, o) do args, slots
+        resolved(place -> @check(guf_resolve(f.handle, args, place))) do base
+            for i in eachindex(outputs)
+                outputs[i] === nothing || continue
+                T = element_type(operand_dtype(base, :dtypes, length(inputs) + i))
+                arrays[i] = Array{T}(undef, output_size(base, i))
+            end
+        end
+    end
+end

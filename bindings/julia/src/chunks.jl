@@ -32,11 +32,12 @@ memory, mapped files (`Mmap.mmap`) included, are copied in, computed and copied 
 Complete on return. Keywords as of `UFunc`, without `stream`.
 """
 function call_chunked!(f::UFunc, out, inputs...; chunk_bytes::Integer=0, depth::Integer=0,
-                       first_item::Integer=0, done=nothing, progress=nothing, where=nothing,
+                       first_item::Integer=0, done=nothing, progress=nothing,
                        keywords...)
+    r = request(OF_CALLS, pairs_of(keywords))
     found(f)
-    given, outputs = map(operand, inputs), outputs_of(out)
-    o = options(f, (given..., outputs...); keywords...)
+    given, outputs, events = operands_of(inputs), outputs_of(out), r.fp_events
+    o = options(f, given, outputs, r)
     user = progress === nothing ? Ptr{Cvoid}(C_NULL) : root!(Progress(progress))
     entry = progress === nothing ? Ptr{Cvoid}(C_NULL) :
             @cfunction(progress_entry, Int32, (Ptr{Cvoid}, Int64, Int64))
@@ -44,8 +45,8 @@ function call_chunked!(f::UFunc, out, inputs...; chunk_bytes::Integer=0, depth::
                                 entry, user))
     items = done === nothing ? Ref(Int64(0)) : done
     try
-        GC.@preserve keywords prepared(given, outputs, mask_of(where), nothing, o) do args, slots
-            @check guf_call_chunked(found(f), args, cut, items)
+        GC.@preserve events prepared(given, outputs, mask_of(r), r.stream, o) do args, slots
+            @check guf_call_chunked(f.handle, args, cut, items)
         end
     finally
         progress === nothing || unroot!(user)

@@ -74,9 +74,5 @@ end
 
 @inline slot_of(slots, index) = Ptr{guf_operand}(slots + 48 * index)
 
-# The reference in an output's place, where the library allocated it.
-taken(slots, index, ::Nothing) = GufArray(guf_array(unsafe_load(slots, 6 * index + 3)))
-taken(slots, index, given) = given
-
 # Whether work that goes on behind the call uses memory of Julia's.
 @inline lends(operands::Tuple) = any(map(x -> x isa Union{Tensor,Natural}, operands))

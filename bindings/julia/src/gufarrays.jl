@@ -59,7 +59,7 @@ function adopt(::Type{T}, ::Val{N}, handle, found, shape, strides) where {T,N}
     return finalizer(unsafe_free!, made)
 end
 
-function unsafe_free!(x::GufArray)
+function unsafe_free!(@nospecialize(x::GufArray))
     freed, x.handle = x.handle, C_NULL
     freed == C_NULL || LibGufunc.guf_array_release(freed, C_NULL)
     return nothing
@@ -149,7 +149,7 @@ swapped(x::GufArray) = x.flags & GUF_ARRAY_SWAPPED != 0
 `(dtype, ndim, flags, address, size, nbytes, device, shape, strides)` as the library has them:
 `shape` and `strides` (bytes) in its order, which is Julia's reversed.
 """
-function array_info(x::GufArray)
+function array_info(@nospecialize(x::GufArray))
     info = sized(guf_array_info)
     @check guf_array_get_info(x.handle, info)
     i = info[]

@@ -17,10 +17,13 @@ arrays lie, else on the cpu; there, without a stream, it is complete on return.
 """
 mutable struct Kernel
     handle::guf_kernel
+    views::Vector{Bool} # which parameters are views
     function Kernel(m::GufModule, name::AbstractString)
         out = Ref{guf_kernel}(C_NULL)
         @check guf_kernel_find(m.handle, String(name), out)
-        return finalizer(unsafe_free!, new(out[]))
+        made = finalizer(unsafe_free!, new(out[], Bool[]))
+        made.views = [p.kind === :view for p in parameters(made)]
+        return made
     end
 end
 
@@ -67,15 +70,11 @@ three(n::Integer) = UInt32[n, 1, 1]
 three(sizes::Tuple) = UInt32[sizes..., ntuple(_ -> 1, 3 - length(sizes))...]
 
 function launch!(k::Kernel, arguments...; grid, block, shared::Integer=0, stream=current_stream())
-    given = map(operand, arguments)
-    operands = ntuple(length(given)) do i
-        i <= kernel_info(k).nparameters && parameter(k, i - 1).kind === :view ? natural(given[i]) :
-            given[i]
-    end
-    stream === nothing || keep!(stream, operands, given)
-    blocks, threads, frame = three(grid), three(block), frame_for(operands)
-    GC.@preserve frame operands given begin
-        slots = filled(frame, operands)
+    given, views = operands_of(arguments), k.views
+    operands = Any[get(views, i, false) ? natural(x) : x for (i, x) in enumerate(given)]
+    keep!(stream, operands, given)
+    blocks, threads = three(grid), three(block)
+    GC.@preserve given framed(operands) do slots
         @check guf_kernel_launch(k.handle, stream_handle(stream), blocks, threads, UInt32(shared),
                                  Int32(length(operands)), Ptr{guf_operand}(slots))
     end

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The methods of ufuncs: reduce, accumulate, reduceat, outer, at. Order and bits of what is folded:
-# docs/reductions.md.
+# The methods reduce, accumulate and reduceat. Order and bits of what is folded: docs/reductions.md.
+
+"`init=novalue`: a reduction starts with no value, where it would with the identity."
+struct NoValue end
+const novalue = NoValue()
 
 """
     reduce(f::UFunc, A; dims=:, init=nothing, out=nothing, where=nothing, keywords…)
@@ -12,93 +15,104 @@ identity away. `where` is a mask of elements that take part. A reduction with a 
 of its results. Further keywords: `dtype`, `order`, `device`, `stream`, `threads`, `fp_events`,
 `fp_report`, `fp_fail`. `reduce!(f, out, A; …)` writes into `out`, of the result's size.
 """
-Base.reduce(f::UFunc, A::AbstractArray; keywords...) = folded(f, A; keywords...)
-Base.reduce(f::UFunc, A::Tensor; keywords...) = folded(f, A; keywords...)
+Base.reduce(f::UFunc, A::AbstractArray; keywords...) =
+    folded(f, A, request(OF_REDUCE, pairs_of(keywords)))
+Base.reduce(f::UFunc, A::Tensor; keywords...) =
+    folded(f, A, request(OF_REDUCE, pairs_of(keywords)))
 
-function folded(f, A; dims=:, out=nothing, keepdims::Bool=dims !== (:), keywords...)
-    count = max(1, ufunc_results(f))
-    given = out === nothing ? ntuple(_ -> nothing, count) : outputs_of(out)
-    results = reduce_into(f, A, given, dims, keepdims; keywords...)
-    results === nothing && return out
-    found = map((r, o) -> r === o ? r : on_host_as(A, r), results, given)
-    out === nothing || return out isa Tuple ? found : found[1]
-    shown = dims isa Colon && !keepdims && !(A isa GufArray) ? map(r -> r[], found) : found
-    return length(shown) == 1 ? shown[1] : shown
+function folded(f::UFunc, @nospecialize(A), r::Request)
+    whole = r.dims === nothing || r.dims isa Colon
+    r.dims === nothing && (r.dims = Colon())
+    number = whole && r.keepdims !== true && !(A isa GufArray)
+    r.keepdims === nothing && (r.keepdims = !whole)
+    given = r.out
+    outputs = outputs_of(given, max(1, ufunc_info(f).nresults))
+    found = given_outputs(outputs, given)
+    with_collection() do
+        with_reduce_args(f, operand(A), outputs, r) do args, slots
+            @check guf_reduce(f.handle, args)
+            for (i, x) in enumerate(outputs)
+                x === nothing && (found[i] = on_host_as(A, taken(slots, i)))
+            end
+        end
+    end
+    given isa Tuple && return Tuple(found)
+    given === nothing && number && (found = map(x -> x[], found))
+    return length(found) == 1 ? found[1] : Tuple(found)
 end
 
 "`reduce(f, A; …)` into `out`, an array or a tuple of one per result."
-reduce!(f::UFunc, out, A; dims=:, keywords...) =
-    (reduce(f, A; dims=dims, out=out, keepdims=keeps(out, A), keywords...); out)
-keeps(out, A) = rank(first(outputs_of(out))) == rank(operand(A)) && rank(operand(A)) > 0
-
-# Results of a reduction with a state; 0 for all other ufuncs.
-ufunc_results(f::UFunc) = ufunc_info(f).nresults
-
-# A result that the library allocated, as an array of Julia where the input is one.
-on_host_as(::GufArray, result) = result
-on_host_as(::Any, result::GufArray) = (made = Array(result); unsafe_free!(result); made)
-
-function reduce_args(act, f, A, outputs, dims, keepdims; init=nothing, where=nothing,
-                     stream=current_stream(), keywords...)
-    input, o = operand(A), method_options(; keywords...)
-    naxis, axes = folded_axes(dims, rank(input))
-    state = length(outputs) > 1
-    groups = ((input,), outputs, initial_operand(init), mask_of(where))
-    stream === nothing || keep!(stream, groups, get(keywords, :fp_events, nothing))
-    # A pointer that is not NULL tells "no axes" from "the default".
-    named = isempty(axes) ? [Int64(0)] : axes
-    framed(groups) do slots, (input, output, initial, mask)
-        GC.@preserve named keywords begin
-            args = Ref(guf_reduce_args(
-                sizeof(guf_reduce_args), keepdims ? GUF_CALL_KEEPDIMS : 0, input,
-                state ? NULL_OPERAND : output, pointer(named), initial, mask,
-                stream_handle(stream), o.device, naxis, o.order, o.dtype, o.threads,
-                state ? output : NULL_OPERAND, state ? length(outputs) : 0, 0, o.fp_events,
-                o.fp_report, o.fp_fail))
-            GC.@preserve args act(Ptr{guf_reduce_args}(pointer_from_objref(args)), slots)
-        end
-    end
+function reduce!(f::UFunc, out, A; keywords...)
+    r = request((OF_REDUCE...,), pairs_of(keywords))
+    r.out = out
+    r.keepdims === nothing &&
+        (r.keepdims = rank(outputs_of(out)[1]) == rank(operand(A)) && rank(operand(A)) > 0)
+    folded(f, A, r)
+    return out
 end
 
-function reduce_into(f, A, outputs, dims, keepdims; keywords...)
-    with_collection() do
-        reduce_args(f, A, outputs, dims, keepdims; keywords...) do args, slots
-            @check guf_reduce(found(f), args)
-            return ntuple(i -> taken(slots, i, outputs[i]), length(outputs))
-        end
+# A result that the library allocated, as an array of Julia where the input is one.
+on_host_as(::GufArray, result::GufArray) = result
+on_host_as(::Any, result::GufArray) = (made = Array(result); unsafe_free!(result); made)
+
+# Axes of a reduction: how many, and which.
+folded_axes(::Colon, n) = (Int32(GUF_ALL_AXES), Int64[])
+folded_axes(d::Integer, n) = (Int32(1), [library_axis(d, n)])
+folded_axes(dims, n) = (Int32(length(dims)), library_axes(dims, n))
+
+initial_operand(::Nothing) = Any[]
+initial_operand(::NoValue) = Any[nothing]
+initial_operand(x) = Any[operand(x)]
+
+function with_reduce_args(act, f, input, outputs, r)
+    found(f)
+    naxis, axes = folded_axes(r.dims, rank(input))
+    state, mask, events = length(outputs) > 1, mask_of(r), r.fp_events
+    keep!(r, input, outputs, mask)
+    # A pointer that is not NULL tells "no axes" from "the default".
+    named = isempty(axes) ? [Int64(0)] : axes
+    framed_groups(Any[input], outputs, initial_operand(r.init), mask) do slots, places
+        args = Ref(guf_reduce_args(
+            sizeof(guf_reduce_args), r.keepdims === true ? GUF_CALL_KEEPDIMS : 0, places[1],
+            state ? NULL_OPERAND : places[2], pointer(named), places[3], places[4],
+            stream_handle(r.stream), device_handle(r.device), naxis,
+            chosen(ORDERS, r.order, "order"), dtype(r.dtype), r.threads,
+            state ? places[2] : NULL_OPERAND, state ? length(outputs) : 0, 0,
+            events_pointer(events), r.fp_report, r.fp_fail))
+        GC.@preserve args named events act(Ptr{guf_reduce_args}(pointer_from_objref(args)), slots)
     end
 end
 
 # accumulate and reduceat share their structure.
-function accumulate_args(act, A, indices, output, dims; stream=current_stream(), keywords...)
-    input, o = operand(A), method_options(; keywords...)
-    axis = library_axis(dims, rank(input))
-    groups = ((input,), indices, (output,))
-    stream === nothing || keep!(stream, groups, get(keywords, :fp_events, nothing))
-    framed(groups) do slots, (input, places, result)
-        GC.@preserve keywords begin
-            args = Ref(guf_accumulate_args(
-                sizeof(guf_accumulate_args), 0, input, places, result, stream_handle(stream),
-                o.device, axis, o.dtype, o.order, o.threads, 0, o.fp_events, o.fp_report,
-                o.fp_fail))
-            GC.@preserve args act(Ptr{guf_accumulate_args}(pointer_from_objref(args)), slots)
-        end
+function with_accumulate_args(act, f, input, indices::Vector{Any}, output, r)
+    found(f)
+    r.dims === nothing && (r.dims = only_dimension(rank(input)))
+    events = r.fp_events
+    keep!(r, input, indices, output)
+    framed_groups(Any[input], indices, Any[output]) do slots, places
+        args = Ref(guf_accumulate_args(
+            sizeof(guf_accumulate_args), 0, places[1], places[2], places[3],
+            stream_handle(r.stream), device_handle(r.device), library_axis(r.dims, rank(input)),
+            dtype(r.dtype), chosen(ORDERS, r.order, "order"), r.threads, 0,
+            events_pointer(events), r.fp_report, r.fp_fail))
+        GC.@preserve args events act(Ptr{guf_accumulate_args}(pointer_from_objref(args)), slots)
     end
 end
 
-function along(method, f, A, indices, out, dims; keywords...)
-    output = out === nothing ? nothing : Gufunc.output(out)
+only_dimension(n) = n == 1 ? 1 :
+    throw(GufuncError(GUF_E_AXIS, "an array of $n dimensions needs dims="))
+
+function along(method, f, @nospecialize(A), indices::Vector{Any}, r)
+    given = r.out
+    made = output(given)
     result = with_collection() do
-        accumulate_args(A, indices, output, dims; keywords...) do args, slots
-            method(args)
-            return taken(slots, 1 + length(indices), output)
+        with_accumulate_args(f, operand(A), indices, made, r) do args, slots
+            checked(method, f.handle, args)
+            return made === nothing ? taken(slots, 1 + length(indices)) : nothing
         end
     end
-    return out === nothing ? on_host_as(A, result) : out
+    return result === nothing ? given : on_host_as(A, result)
 end
-
-only_dimension(A) = rank(operand(A)) == 1 ? 1 :
-    throw(GufuncError(GUF_E_AXIS, "an array of $(rank(operand(A))) dimensions needs dims="))
 
 """
     accumulate(f::UFunc, A; dims, out=nothing, keywords…)
@@ -106,9 +120,8 @@ only_dimension(A) = rank(operand(A)) == 1 ? 1 :
 All partial results along a dimension, as `reduce` folds them. `accumulate!(f, out, A; …)` writes
 into `out`.
 """
-Base.accumulate(f::UFunc, A::Union{AbstractArray,Tensor}; dims=only_dimension(A), out=nothing,
-                keywords...) =
-    along(args -> @check(guf_accumulate(found(f), args)), f, A, (), out, dims; keywords...)
+Base.accumulate(f::UFunc, A; keywords...) =
+    along(LibGufunc.guf_accumulate, f, A, Any[], request(OF_ALONG, pairs_of(keywords)))
 
 "`accumulate(f, A; …)` into `out`."
 accumulate!(f::UFunc, out, A; keywords...) = accumulate(f, A; out=out, keywords...)
@@ -117,12 +130,42 @@ accumulate!(f::UFunc, out, A; keywords...) = accumulate(f, A; out=out, keywords.
     reduceat(f, A, indices; dims, out=nothing, keywords…)
 
 Folds the stretches of a dimension that begin at `indices`, from 1, in host memory: NumPy's
-`ufunc.reduceat`. `reduceat!(f, out, A, indices; …)` writes into `out`.
+`ufunc.reduceat`. A `Tensor` of indices is taken as it is, without a copy, and counts from 0.
+`reduceat!(f, out, A, indices; …)` writes into `out`.
 """
-reduceat(f::UFunc, A, indices; dims=only_dimension(A), out=nothing, keywords...) =
-    along(args -> @check(guf_reduceat(found(f), args)), f, A, (operand(from_zero(indices)),), out,
-          dims; keywords...)
+reduceat(f::UFunc, A, indices; keywords...) =
+    along(LibGufunc.guf_reduceat, f, A, Any[operand(from_zero(indices))],
+          request(OF_ALONG, pairs_of(keywords)))
 
 "`reduceat(f, A, indices; …)` into `out`."
 reduceat!(f::UFunc, out, A, indices; keywords...) =
     reduceat(f, A, indices; out=out, keywords...)
+
+# Indices from 1 as the library has them, from 0: a copy. What is no index of Julia's goes on as it is.
+from_zero(i::Integer) = from_zero(fill(i))
+function from_zero(indices::AbstractArray{<:Integer})
+    all(i -> 1 <= i <= typemax(Int64), indices) ||
+        throw(GufuncError(GUF_E_INDEX, "indices count from 1"))
+    return Array{Int64}(indices) .- 1
+end
+from_zero(x) = x
+
+for (method, args) in ((:reduce, :with_reduce_args), (:accumulate, :with_accumulate_args),
+                       (:reduceat, :with_accumulate_args))
+    allowed = method === :reduce ? :OF_REDUCE : :OF_ALONG
+    more = method === :reduceat ? (:indices,) : ()
+    places = method === :reduce ? :(outputs_of(r.out, max(1, ufunc_info(f).nresults))) :
+             method === :accumulate ? :(Any[]) : :(Any[operand(from_zero(indices))])
+    for (act, by) in ((:resolve, :resolve_by), (:explain, :explain_by))
+        entry = Symbol(:guf_, act, :_, method)
+        count = act === :resolve ? (:(max(1, ufunc_info(f).nresults)),) : ()
+        last = method === :reduce ? () : (:(output(r.out)),)
+        @eval function $act(::typeof($method), f::UFunc, A, $(more...); keywords...)
+            r = request($allowed, pairs_of(keywords))
+            $(method === :reduce ? :(r.dims === nothing && (r.dims = Colon())) : nothing)
+            $args(f, operand(A), $places, $(last...), r) do args, slots
+                $by(LibGufunc.$entry, f, args, $(count...))
+            end
+        end
+    end
+end

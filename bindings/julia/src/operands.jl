@@ -62,6 +62,7 @@ operand(x) = sizeof(x) <= 16 && haskey(RECORDS, typeof(x)) ? typed(x) :
 @inline rank(x::GufArray{T,N}) where {T,N} = N
 @inline rank(::Tensor{T,N}) where {T,N} = N
 @inline rank(::Encoded) = 0
+@inline rank(x::Natural) = rank(x.array)
 @inline rank(::Nothing) = 0
 
 # An output: memory that can be written.
@@ -71,6 +72,3 @@ operand(x) = sizeof(x) <= 16 && haskey(RECORDS, typeof(x)) ? typed(x) :
         throw(GufuncError(GUF_E_READ_ONLY, "a $(typeof(x)) has no memory to write to"))
     return lend(x)
 end
-
-@inline outputs_of(out::Tuple) = map(output, out)
-@inline outputs_of(out) = (output(out),)

@@ -10,25 +10,36 @@ natural(x) = x
     outer(f, A, B; out=nothing, keywords…)
 
 Applies a binary ufunc to all pairs: a result of size `(size(A)..., size(B)...)`. Keywords as of a
-call, without `axes`, `dims` and `sizes`. `outer!(f, out, A, B; …)` writes into `out`.
+call, without `axes`, `dims`, `keepdims` and `sizes`. `outer!(f, out, A, B; …)` writes into `out`.
 """
-function outer(f::UFunc, A, B; out=nothing, where=nothing, stream=current_stream(),
-               order=:F, keywords...)
-    given = (operand(A), operand(B))
-    # Row-major for the library, which sees the result with dimension 1 first, is :C here too.
-    o = options(f, given; order=order === :C ? :F : order === :F ? :C : order, keywords...)
-    outputs = (out === nothing ? nothing : natural(output(out)),)
-    inputs, mask = map(natural, given), map(natural, mask_of(where))
-    stream === nothing || keep!(stream, inputs, outputs, mask, get(keywords, :fp_events, nothing))
-    GC.@preserve keywords given result = with_collection() do
-        prepared(inputs, outputs, mask, stream, o) do args, slots
-            @check guf_outer(found(f), args)
-            return taken(slots, 2, outputs[1])
+outer(f::UFunc, A, B; keywords...) =
+    outer_of(f, operands_of((A, B)), request(OF_OUTER, pairs_of(keywords)))
+
+function outer_of(f::UFunc, given::Vector{Any}, r::Request)
+    result = with_collection() do
+        with_outer_args(f, given, r) do args, slots
+            @check guf_outer(f.handle, args)
+            return r.out === nothing ? taken(slots, 2) : nothing
         end
     end
-    out === nothing || return out
+    result === nothing && return r.out
     made = natural(result)
-    return any(x -> x isa GufArray, given) ? made : unwrapped((Array(made),), (A, B))
+    any(x -> x isa GufArray, given) && return made
+    copied = Array(made)
+    return all(x -> x isa Encoded, given) ? copied[] : copied
+end
+
+const TURNED_ORDERS = Dict(:F => :C, :C => :F)
+
+function with_outer_args(act, f, given, r)
+    found(f)
+    # What is column-major when dimension 1 is the library's first axis.
+    r.order = get(TURNED_ORDERS, r.order, r.order)
+    outputs, events = Any[natural(output(r.out))], r.fp_events
+    inputs, mask = Any[natural(x) for x in given], Any[natural(x) for x in mask_of(r)]
+    o = options(f, inputs, outputs, r)
+    keep!(r, inputs, outputs, mask, given)
+    return GC.@preserve events given prepared(act, inputs, outputs, mask, r.stream, o)
 end
 
 "`outer(f, A, B; …)` into `out`."
@@ -41,31 +52,36 @@ outer!(f::UFunc, out, A, B; keywords...) = outer(f, A, B; out=out, keywords...)
 `indices` is an integer, an array of integers or a tuple of them, one per leading dimension of `A`,
 from 1, that are stretched to one size; they lie in host memory. `B` is aligned with the indexed
 elements, whose size is that of the indices, then that of the other dimensions of `A`. Keywords:
-`device`, `stream`, `threads`, `fp_events`, `fp_report`, `fp_fail`.
+`device`, `stream`, `threads`, `fp_events`, `fp_report`, `fp_fail`. `Tensor`s of indices are taken as
+they are, and count from 0.
 """
-function at!(f::UFunc, A, indices, B...; stream=current_stream(), keywords...)
-    places = map(i -> operand(from_zero(i)), indices isa Tuple ? indices : (indices,))
-    at_places!(f, output(A), places, B; stream=stream, keywords...)
+at!(f::UFunc, A, indices, B...; keywords...) =
+    at_of(f, A, from_zero_all(indices), Any[B...], request(OF_ALL, pairs_of(keywords)))
+
+function at_of(f::UFunc, @nospecialize(A), indices::Vector{Any}, others::Vector{Any}, r::Request)
+    with_at_args(args -> @check(guf_at(f.handle, args)), f, A, indices, others, r)
     return A
 end
 
-function at_places!(f, array, places, B; stream=current_stream(), keywords...)
-    count = highest(places) + rank(array) - length(places)
-    aligned = map(x -> natural(padded(operand(x), count)), B)
-    stretched = map(x -> natural(padded(x, highest(places))), places)
-    o = method_options(; keywords...)
-    groups = ((natural(array),), stretched, aligned)
-    stream === nothing || keep!(stream, groups, get(keywords, :fp_events, nothing))
-    framed(groups) do slots, (array_slot, indices_slot, operand_slot)
-        GC.@preserve keywords begin
-            args = Ref(guf_at_args(
-                sizeof(guf_at_args), 0, array_slot, indices_slot, operand_slot,
-                stream_handle(stream), o.device, length(places), o.threads, o.fp_events,
-                o.fp_report, o.fp_fail))
-            GC.@preserve args @check guf_at(found(f), Ptr{guf_at_args}(pointer_from_objref(args)))
-        end
+from_zero_all(@nospecialize(indices)) =
+    Any[from_zero(i) for i in (indices isa Tuple ? indices : (indices,))]
+
+function with_at_args(act, f, @nospecialize(A), indices::Vector{Any}, others::Vector{Any}, r)
+    found(f)
+    array, events = output(A), r.fp_events
+    places = Any[operand(i) for i in indices]
+    wide = reduce(max, Int[rank(x) for x in places]; init=0)
+    full = wide + rank(array) - length(places)
+    stretched = Any[natural(padded(x, wide)) for x in places]
+    aligned = Any[natural(padded(operand(x), full)) for x in others]
+    keep!(r, array, stretched, aligned)
+    framed_groups(Any[natural(array)], stretched, aligned) do slots, (at, indexed, added)
+        args = Ref(guf_at_args(
+            sizeof(guf_at_args), 0, at, indexed, added, stream_handle(r.stream),
+            device_handle(r.device), length(places), r.threads, events_pointer(events),
+            r.fp_report, r.fp_fail))
+        GC.@preserve args events array act(Ptr{guf_at_args}(pointer_from_objref(args)))
     end
-    return nothing
 end
 
 # Dimensions of extent 1 behind the last, so that alignment from the last is Julia's.
@@ -75,7 +91,17 @@ function padded(x::Tensor{T,N,O}, n) where {T,N,O}
     return Tensor{T,n,O}(x.owner, x.address, (x.size..., ntuple(_ -> 1, more)...),
                          (x.byte_strides..., ntuple(_ -> 0, more)...), x.flags, x.device)
 end
-padded(x::GufArray{T,N}, n) where {T,N} =
-    0 < N < n ? expand_dims(x; dims=Tuple(N+1:n)) : x
+padded(x::GufArray{T,N}, n) where {T,N} = 0 < N < n ? expand_dims(x; dims=Tuple(N+1:n)) : x
 padded(x, n) = x
-highest(operands) = reduce(max, map(rank, operands); init=0)
+
+for (act, by, count) in ((:resolve, :resolve_by, (1,)), (:explain, :explain_by, ()))
+    @eval $act(::typeof(outer), f::UFunc, A, B; keywords...) =
+        with_outer_args(f, operands_of((A, B)), request(OF_OUTER, pairs_of(keywords))) do args, _
+            $by(LibGufunc.$(Symbol(:guf_, act, :_outer)), f, args, $(count...))
+        end
+    @eval $act(::typeof(at!), f::UFunc, A, indices, B...; keywords...) =
+        with_at_args(f, A, from_zero_all(indices), Any[B...],
+                     request(OF_ALL, pairs_of(keywords))) do args
+            $by(LibGufunc.$(Symbol(:guf_, act, :_at)), f, args, $(count...))
+        end
+end

@@ -11,21 +11,19 @@ overlap in the same way. Operands of device work have to lie on the device.
 mutable struct Plan
     handle::guf_plan
     addresses::Vector{UInt64}
-    operands::Any
-    noutputs::Int
+    operands::Vector{Any}
     workspace::Union{Nothing,GufArray{UInt8,1}}
 end
 
-function Plan(f::UFunc, out, inputs...; where=nothing, stream=current_stream(), keywords...)
+function Plan(f::UFunc, out, inputs...; keywords...)
+    r, made = request(OF_CALLS, pairs_of(keywords)), Ref{guf_plan}(C_NULL)
     found(f)
-    given, outputs, mask = map(operand, inputs), outputs_of(out), mask_of(where)
-    o = options(f, (given..., outputs...); keywords...)
-    made = Ref{guf_plan}(C_NULL)
-    GC.@preserve keywords prepared(given, outputs, mask, stream, o) do args, slots
-        @check guf_plan_create(found(f), args, made)
+    given, outputs, mask = operands_of(inputs), outputs_of(out), mask_of(r)
+    prepared(given, outputs, mask, r.stream, options(f, given, outputs, r)) do args, slots
+        @check guf_plan_create(f.handle, args, made)
     end
-    operands = (given..., outputs..., mask...)
-    plan = Plan(made[], UInt64[address_of(x) for x in operands], operands, length(outputs), nothing)
+    operands = vcat(given, outputs, mask)
+    plan = Plan(made[], UInt64[address_of(x) for x in operands], operands, nothing)
     finalizer(unsafe_free!, plan)
     plan.workspace = workspace_of(plan, operands)
     return plan
@@ -45,7 +43,8 @@ function workspace_of(plan, operands)
     nbytes, alignment = workspace(plan)
     nbytes == 0 && return nothing
     i = findfirst(x -> x isa GufArray, operands)
-    return alloc(UInt8, (nbytes + alignment,); device=i === nothing ? nothing : where_of(operands[i]))
+    place = i === nothing ? nothing : where_of(operands[i])
+    return alloc(UInt8, (nbytes + alignment,); device=place)
 end
 
 function unsafe_free!(plan::Plan)
@@ -65,8 +64,8 @@ launch!(plan::Plan; stream=current_stream()) =
     launch_at(plan, plan.addresses, plan.operands, stream)
 
 function launch!(plan::Plan, out, inputs...; where=nothing, stream=current_stream())
-    outputs = outputs_of(out)
-    operands = (map(operand, inputs)..., outputs..., mask_of(where)...)
+    mask = where === nothing ? Any[] : Any[operand(where)]
+    operands = vcat(operands_of(inputs), outputs_of(out), mask)
     launch_at(plan, UInt64[address_of(x) for x in operands], operands, stream)
     return out
 end

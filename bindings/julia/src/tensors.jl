@@ -76,19 +76,13 @@ function wrap(A; read_only::Bool=false, swapped::Bool=false)
     user = root!(lent)
     out = Ref{guf_array}(C_NULL)
     try
-        GC.@preserve lent wrap_tensor(lent, user, out)
+        framed(Any[lent]) do slots
+            @check guf_array_wrap(Ptr{guf_tensor}(slots + 48), release_callback(), user,
+                                  0x00000000, out)
+        end
     catch
         unroot!(user)
         rethrow()
     end
     return GufArray(out[])
-end
-
-function wrap_tensor(t::Tensor{T,N}, user, out) where {T,N}
-    shape, steps = Int64[reversed(t.size)...], Int64[reversed(t.byte_strides)...]
-    GC.@preserve shape steps begin
-        tensor = Ref(guf_tensor(sizeof(guf_tensor), dtype(T), N, t.flags, t.address,
-                                pointer(shape), pointer(steps), t.device))
-        @check guf_array_wrap(tensor, release_callback(), user, 0x00000000, out)
-    end
 end

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+# Keywords. Calls with keywords, and those that allocate, go through functions that are compiled once
+# for all types of operands and keywords: what a call costs then is a microsecond, not a compilation.
+
+mutable struct Request
+    out::Any
+    where::Any
+    casting::Any
+    order::Any
+    dtype::Any
+    signature::Any
+    axes::Any
+    dims::Any
+    keepdims::Any
+    sizes::Any
+    device::Any
+    stream::Any
+    host_policy::Any
+    threads::Any
+    fp_events::Any
+    fp_report::Any
+    fp_fail::Any
+    init::Any
+    Request() = new(nothing, nothing, :default, :K, nothing, nothing, nothing, nothing, nothing,
+                    nothing, nothing, current_stream(), :default, 0, nothing, 0, 0, nothing)
+end
+
+const OF_ALL = (:device, :stream, :threads, :fp_events, :fp_report, :fp_fail)
+const OF_CALLS = (OF_ALL..., :out, :where, :casting, :order, :dtype, :signature, :axes, :dims,
+                  :keepdims, :sizes, :host_policy)
+const OF_OUTER = (OF_ALL..., :out, :where, :casting, :order, :dtype, :signature, :host_policy)
+const OF_REDUCE = (OF_ALL..., :out, :where, :order, :dtype, :dims, :keepdims, :init)
+const OF_ALONG = (OF_ALL..., :out, :order, :dtype, :dims)
+
+function request(allowed, @nospecialize(keywords))
+    made = Request()
+    for (name, value) in keywords
+        name in allowed || throw(GufuncError(GUF_E_ARG,
+            "no keyword $name here; there are $(join(allowed, ", "))"))
+        setfield!(made, name, value)
+    end
+    return made
+end
+
+# Keyword arguments as `request` reads them, whatever their types.
+pairs_of(@nospecialize(keywords)) = Pair{Symbol,Any}[name => value for (name, value) in keywords]
+
+operands_of(@nospecialize(given)) = Any[operand(x) for x in given]
+outputs_of(@nospecialize(out)) = out isa Tuple ? Any[output(x) for x in out] : Any[output(out)]
+
+# Missing outputs, `count` of them, where none are given.
+outputs_of(::Nothing, count) = Any[nothing for _ in 1:count]
+outputs_of(@nospecialize(out), count) = outputs_of(out)
+
+mask_of(r::Request) = r.where === nothing ? Any[] : Any[operand(r.where)]
+
+# A frame on the heap, for operands of any types: gives `act` where it begins.
+function framed(act, operands::Vector{Any})
+    size = max(1, reduce(+, Int[words(typeof(x)) for x in operands]; init=0))
+    frame = Vector{UInt64}(undef, size)
+    result = GC.@preserve frame operands begin
+        slots = pointer(frame)
+        fill_frame(slots, operands)
+        act(slots)
+    end
+    return result
+end
+
+function fill_frame(slots, operands)
+    room = slots + 48 * length(operands)
+    for (i, x) in enumerate(operands)
+        room = put(slots + 48 * (i - 1), room, x)::Ptr{UInt64}
+    end
+end
+
+# The same for groups of operands: `act` gets where each begins, NULL for an empty one.
+function framed_groups(act, groups::Vector{Any}...)
+    operands = reduce(vcat, groups; init=Any[])
+    framed(operands) do slots
+        places, at = Ptr{guf_operand}[], 0
+        for group in groups
+            push!(places, isempty(group) ? NULL_OPERAND : slot_of(slots, at))
+            at += length(group)
+        end
+        act(slots, places)
+    end
+end
+
+const NULL_OPERAND = Ptr{guf_operand}(C_NULL)
+
+# What queued work uses stays alive until the stream is synchronized.
+keep!(r::Request, objects...) =
+    r.stream === nothing ? nothing : keep!(r.stream, objects, r.fp_events)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# What calls and methods would do, without doing it.
+
+const RESOLUTION = guf_resolution
+field_of(base, name::Symbol) =
+    base + fieldoffset(RESOLUTION, findfirst(isequal(name), fieldnames(RESOLUTION)))
+
+# Asks `resolve(resolution)`, a structure of 17 KiB, and gives it to `read`.
+function resolved(read, resolve)
+    base = Libc.malloc(sizeof(RESOLUTION))
+    base == C_NULL && throw(OutOfMemoryError())
+    try
+        unsafe_store!(Ptr{UInt32}(base), sizeof(RESOLUTION) % UInt32)
+        resolve(Ptr{RESOLUTION}(base))
+        return read(base)
+    finally
+        Libc.free(base)
+    end
+end
+
+function output_size(base, index)
+    ndim = Int(unsafe_load(Ptr{Int32}(field_of(base, :output_ndims)), index))
+    shape = Ptr{Int64}(field_of(base, :output_shapes) + 8 * GUF_MAX_NDIM * (index - 1))
+    return ntuple(d -> Int(unsafe_load(shape, ndim + 1 - d)), ndim)
+end
+
+operand_dtype(base, name, index) = unsafe_load(Ptr{UInt32}(field_of(base, name)), index)
+
+function summary_of(base, noutputs)
+    count = Int(unsafe_load(Ptr{Int32}(field_of(base, :noperands))))
+    return (loop=Int(unsafe_load(Ptr{UInt32}(field_of(base, :loop)))),
+            loop_types=Tuple(element_type(operand_dtype(base, :loop_dtypes, i)) for i in 1:count),
+            types=Tuple(element_type(operand_dtype(base, :dtypes, i)) for i in 1:count),
+            sizes=Tuple(output_size(base, i) for i in 1:noutputs))
+end
+
+# Asks one of the guf_resolve and guf_explain functions, which take (ufunc, args, …).
+resolve_by(of, f::UFunc, args, noutputs) =
+    resolved(place -> checked(of, f.handle, args, place)) do base
+        return summary_of(base, noutputs)
+    end
+explain_by(of, f::UFunc, args) =
+    text_of((letters, length, kept) -> of(f.handle, args, letters, length, kept))
+
+# `@check` of a function that is a value.
+function checked(of, arguments...)
+    record = Ref{guf_error}()
+    GC.@preserve record begin
+        kept = Ptr{guf_error}(pointer_from_objref(record))
+        prepare(kept)
+        status = of(arguments..., kept)
+        status < 100 || fail(status, kept)
+    end
+    return status
+end
+
+"""
+    resolve(f, inputs…; keywords…)
+    resolve(reduce, f, A; keywords…)
+
+What a call, or one of the methods `reduce`, `accumulate`, `reduceat`, `outer` and `at!` with the
+arguments given, would do: `(loop, loop_types, types, sizes)`, the loop's number and types, the types
+of the operands and the sizes of the results. Nothing is computed or allocated; of a method the
+operands are those of the loop, the result among them.
+"""
+resolve(f::UFunc, inputs...; keywords...) =
+    asked(args -> resolve_by(LibGufunc.guf_resolve, f, args, f.nout), f, operands_of(inputs),
+          request(OF_CALLS, pairs_of(keywords)))
+
+"""
+    explain(f, inputs…; keywords…) -> String
+    explain(reduce, f, A; keywords…) -> String
+
+The same as text: loop, kernel, casts, the loops refused and why, and where it would run.
+"""
+explain(f::UFunc, inputs...; keywords...) =
+    asked(args -> explain_by(LibGufunc.guf_explain, f, args), f, operands_of(inputs),
+          request(OF_CALLS, pairs_of(keywords)))
+
+function asked(ask, f::UFunc, inputs, r)
+    found(f)
+    outputs, events = outputs_of(r.out, f.nout), r.fp_events
+    o = options(f, inputs, outputs, r)
+    return GC.@preserve events prepared((args, slots) -> ask(args), inputs, outputs, mask_of(r),
+                                        r.stream, o)
+end

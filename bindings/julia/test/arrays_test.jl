@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+A = reshape(collect(1.0:24.0), 2, 3, 4)
+for device in DEVICES
+    x = GufArray(A; device=device)
+    @test Array(x) == A && size(x) == (2, 3, 4) && strides(x) == (1, 2, 6)
+    @test Gufunc.is_f_contiguous(x) && !Gufunc.is_c_contiguous(x)
+    @test Gufunc.array_info(x).shape == (4, 3, 2)
+    @test Array(view(x, 1, :, 4:-2:2)) == A[1, :, 4:-2:2]
+    @test Array(x[:, 2:3, 1]) == A[:, 2:3, 1]
+    @test Array(reshape(x, 6, :)) == reshape(A, 6, 4) && Array(vec(x)) == vec(A)
+    @test Array(Gufunc.permuted_view(x, (3, 1, 2))) == permutedims(A, (3, 1, 2))
+    @test Array(permutedims(x, (2, 3, 1))) == permutedims(A, (2, 3, 1))
+    @test Array(Gufunc.expand_dims(view(x, 1, 1, :); dims=1)) == reshape(A[1, 1, :], 1, 4)
+    @test size(dropdims(view(x, 1:1, :, :); dims=1)) == (3, 4)
+    @test size(Gufunc.squeeze(view(x, 1:1, :, 2:2))) == (3,)
+    wide = Gufunc.broadcast_to(view(x, :, 1, 1), 2, 5)
+    @test Array(wide) == repeat(A[:, 1, 1], 1, 5) && Gufunc.read_only(wide)
+    row = GufArray(collect(1:6); device=device)
+    windows = Gufunc.sliding_window_view(row, (3,))
+    @test Array(windows) == [i + j - 1 for i in 1:3, j in 1:4]
+    both = Gufunc.sliding_window_view(view(x, :, :, 1), (2, 1))
+    @test size(both) == (2, 1, 1, 3) && Array(both)[:, 1, 1, :] == A[:, :, 1]
+    @test Array(Gufunc.astype(row, Float32)) isa Vector{Float32}
+    @test Array(fill!(Gufunc.alloc(Int8, (3,); device=device), 7)) == Int8[7, 7, 7]
+    y = similar(x)
+    @test Array(Gufunc.assign!(y, x)) == A
+    y[:, :, 1] = 0
+    @test Array(y)[:, :, 1] == zeros(2, 3) && Array(y)[:, :, 2] == A[:, :, 2]
+    @test Array(to_device(x, "cpu")) == A
+    @test occursin("float64", Gufunc.printed(x))
+    @test Array(copy(x; order=:C)) == A && Gufunc.is_c_contiguous(copy(x; order=:C))
+    @test occursin("2×3×4 GufArray{Float64,3}", sprint(show, MIME"text/plain"(), x))
+    unsafe_free!(x)
+    @test status_of(() -> Array(x)) != 0
+end
+
+# Memory of Julia's, shared: columns, strides, permutations, swapped bytes.
+B = collect(reshape(1:12, 3, 4))
+w = Gufunc.wrap(B)
+w[2, 3] = 100
+@test B[2, 3] == 100 && w[2, 3] == 100
+@test Array(Gufunc.wrap(view(B, 3:-1:1, 2:2:4))) == B[3:-1:1, 2:2:4]
+@test Array(Gufunc.wrap(PermutedDimsArray(B, (2, 1)))) == permutedims(B)
+@test Array(add(Gufunc.wrap(bswap.([1, 2]); swapped=true), 1)) == [2, 3]
+@test Gufunc.wrap(bswap.([1, 2]); swapped=true)[2] == 2
+@test status_of(() -> Gufunc.wrap([1]; read_only=true)[1] = 2) == Gufunc.GUF_E_READ_ONLY
+@test_throws BoundsError w[4, 1]
+@test status_of(() -> Gufunc.wrap(1:3)) == Gufunc.GUF_E_ARG
+@test status_of(() -> reshape(Gufunc.permuted_view(w), 12)) == Gufunc.GUF_E_UNSUPPORTED
+
+# What is wrapped lives as long as a view of it does.
+function orphan()
+    memory = fill(5.0, 1000)
+    return view(Gufunc.wrap(memory), 1:2:999)
+end
+kept = orphan()
+GC.gc()
+@test all(Array(kept) .== 5.0)
+roots = length(Gufunc.ROOTS)
+unsafe_free!(kept)
+GC.gc()
+poll()
+@test length(Gufunc.ROOTS) < roots

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+e = try
+    add(zeros(2, 3), zeros(2, 4))
+catch caught
+    caught
+end
+@test e isa GufuncError && e.status == Gufunc.GUF_E_SHAPE && e.argument == 1 && e.axis == 0
+@test occursin("could not be broadcast", e.message) && e.cause === nothing
+@test occursin("GUF_E_SHAPE", sprint(showerror, e))
+@test Gufunc.status_name(300) == "GUF_E_SHAPE" && !isempty(Gufunc.status_text(300))
+@test Gufunc.status_name(777) == "GUF_E_UNKNOWN"
+@test Gufunc.version() >= v"0.1.0" && Gufunc.version_string() == string(Gufunc.version())
+
+# Handles that are gone are told, and freeing twice does nothing.
+x = GufArray([1.0])
+unsafe_free!(x)
+unsafe_free!(x)
+@test status_of(() -> add(x, 1)) != 0
+@test status_of(() -> x[1]) == Gufunc.GUF_E_HANDLE
+u = UFunc("nonsense")
+@test status_of(() -> u(1)) == Gufunc.GUF_E_NOT_FOUND
+
+# Finalizers in any order, on any thread: what they release is gone behind a poll.
+function made_and_dropped()
+    for i in 1:200
+        y = GufArray(rand(10))
+        z = view(y, 2:5)
+        Event(); Stream()
+        i % 50 == 0 && GC.gc()
+    end
+end
+made_and_dropped()
+GC.gc()
+@test poll() >= 0

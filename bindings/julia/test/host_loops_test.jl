@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+hypotenuse = Gufunc.create("julia_hypotenuse"; nin=2, nout=1, doc="sqrt(a^2 + b^2)")
+Gufunc.add_loop!((a, b) -> Base.sqrt(a^2 + b^2), hypotenuse, (Float64, Float64) => (Float64,))
+@test hypotenuse.([3.0 6.0], [4.0 8.0; 0 0]) == [5.0 10.0; 3.0 6.0]
+@test hypotenuse(Float32[3], 4) == [5.0]
+@test UFunc("julia_hypotenuse")([3.0], 4.0) == [5.0]
+@test Gufunc.ufunc_info(hypotenuse).doc == "sqrt(a^2 + b^2)"
+@test Gufunc.loop_types(hypotenuse) == [(Float64, Float64, Float64)]
+@test status_of(() -> Gufunc.create("julia_hypotenuse"; nin=1, nout=1)) == Gufunc.GUF_E_EXISTS
+
+both = Gufunc.create("julia_divrem"; nin=2, nout=2)
+Gufunc.add_loop!(divrem, both, (Int64, Int64) => (Int64, Int64))
+@test both([7, 9], [2, 4]) == ([3, 2], [1, 1])
+q, r = zeros(Int, 2), zeros(Int, 2)
+@test call!(both, (q, r), [7, 9], [2, 4]) === (q, r) && q == [3, 2]
+@test both([7], [2]; out=(nothing, r[1:1]))[1] == [3]
+
+# What a loop throws comes back from the call, with the rest of the process unharmed.
+failing = Gufunc.create("julia_failing"; nin=1, nout=1)
+Gufunc.add_loop!(x -> x > 2 ? error("too much") : x, failing, (Float64,) => (Float64,))
+thrown = try
+    failing([1.0, 3.0])
+catch e
+    e
+end
+@test thrown.status == Gufunc.GUF_E_LOOP && thrown.cause == ErrorException("too much")
+@test failing([1.0]) == [1.0]
+
+# Generalized: arrays per operand, and core sizes that a hook sees.
+seen = Vector{Int}[]
+function square_only(sizes)
+    push!(seen, copy(sizes))
+    sizes[1] == sizes[2] || throw(ArgumentError("not square"))
+end
+trace = Gufunc.create("julia_trace"; signature="(m,n)->()", core_dims=square_only)
+Gufunc.add_loop!(trace, (Float64,) => (Float64,)) do a, t
+    t[] = sum(a[i, i] for i in 1:size(a, 1))
+end
+M = reshape(collect(1.0:18.0), 3, 3, 2)
+@test trace(M) == [sum(M[i, i, k] for i in 1:3) for k in 1:2] && seen[end] == [3, 3]
+refused = try
+    trace(zeros(2, 3))
+catch e
+    e
+end
+@test refused.cause == ArgumentError("not square") && occursin("not square", refused.message)
+
+scale = Gufunc.create("julia_scale"; signature="(n)", roles=(:inout,))
+Gufunc.add_loop!((row) -> (row .= 2 .* row), scale, (Float64,) => ())
+rows = [1.0 10; 2 20]
+call!(scale, (), rows)
+@test rows == [2.0 20; 4 40]
+@test status_of(() -> Gufunc.add_loop!(+, scale, (Int, Int) => (Int,))) == Gufunc.GUF_E_ARG
+
+# A reduction over a loop of Julia's, and one with a state: the greatest and where it is.
+gcd_of = Gufunc.create("julia_gcd"; nin=2, nout=1, identity=:zero, flags=Gufunc.GUF_FUNCTION_ASSOCIATIVE)
+Gufunc.add_loop!(gcd, gcd_of, (Int64, Int64) => (Int64,))
+@test reduce(gcd_of, [12, 18, 30]) === 6
+leaf = Gufunc.create("julia_argmax"; signature="(n),()->(),()")
+Gufunc.add_loop!(leaf, (Float64, Int64) => (Float64, Int64)) do a, first, value, place
+    value[], at = findmax([a[i] for i in 1:length(a)])
+    place[] = first[] + at - 1
+end
+merge_two = Gufunc.create("julia_argmax_merge"; nin=4, nout=2)
+Gufunc.add_loop!((a, i, b, j) -> b > a ? (b, j) : (a, i), merge_two,
+                 (Float64, Int64, Float64, Int64) => (Float64, Int64))
+Gufunc.set_reduction!(leaf; merge=merge_two)
+values = [sin(1.7i) for i in 1:1000]
+@test reduce(leaf, values) == (findmax(values)[1], findmax(values)[2] - 1)
+
+# On a stream the loop still runs on the thread that made the call.
+thread = Threads.threadid()
+threads_seen = Set{Int}()
+noted = Gufunc.create("julia_noted"; nin=1, nout=1)
+Gufunc.add_loop!(x -> (push!(threads_seen, Threads.threadid()); x + 1), noted,
+                 (Float64,) => (Float64,))
+wide = GufArray(zeros(300_000))
+Stream("cpu") do s
+    result = noted(wide)
+    synchronize(s)
+    @test all(Array(result) .== 1)
+end
+@test threads_seen == Set([thread])
+if length(DEVICES) > 1
+    @test status_of(() -> noted(GufArray([1.0]; device=DEVICES[2]))) == Gufunc.GUF_E_NO_IMAGE
+end
+
+# A compiled loop by its address: memory of C's memcpy has no place here, so one of @cfunction's.
+function doubled(args::Ptr{Ptr{Float64}}, dims::Ptr{Int64}, steps::Ptr{Int64}, user::Ptr{Cvoid})
+    for i in 0:unsafe_load(dims)-1
+        from = unsafe_load(args, 1) + i * unsafe_load(steps, 1)
+        unsafe_store!(unsafe_load(args, 2) + i * unsafe_load(steps, 2), 2 * unsafe_load(from))
+    end
+end
+twice = Gufunc.create("julia_twice"; nin=1, nout=1)
+Gufunc.add_loop!(twice, (Float64, Float64),
+                 @cfunction(doubled, Cvoid,
+                            (Ptr{Ptr{Float64}}, Ptr{Int64}, Ptr{Int64}, Ptr{Cvoid})))
+@test twice([1.0, 4.0]) == [2.0, 8.0]

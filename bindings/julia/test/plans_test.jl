@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+for device in DEVICES
+    x, y, r = (GufArray(collect(1.0:6.0); device=device) for _ in 1:3)
+    plan = Plan(add, r, x, y)
+    launch!(plan)
+    device == "cpu" || synchronize(Gufunc.device(device))
+    @test Array(r) == 2 .* (1:6)
+    other = similar(r)
+    launch!(plan, other, y, r)
+    device == "cpu" || synchronize(Gufunc.device(device))
+    @test Array(other) == 3 .* (1:6)
+    Stream(device) do s
+        launch!(plan, other, other, x) == other
+    end
+    @test occursin("add", Gufunc.explain(plan))
+    @test Gufunc.workspace(plan)[1] >= 0
+    @test status_of(() -> launch!(plan, other, view(other, 1:6), x)) in
+          (0, Gufunc.GUF_E_PLAN_MISMATCH)
+    # One that needs room: the output is the input reversed.
+    turned = Plan(add, x, view(x, 6:-1:1), 1)
+    @test Gufunc.workspace(turned)[1] > 0
+    launch!(turned)
+    device == "cpu" || synchronize(Gufunc.device(device))
+    @test Array(x) == 7:-1:2
+    unsafe_free!(plan)
+    @test status_of(() -> launch!(plan)) != 0
+end
+A = rand(3, 4)
+R = zeros(3, 4)
+masked = Plan(add, R, A, 1; where=A .> 0.5)
+launch!(masked)
+@test R == ifelse.(A .> 0.5, A .+ 1, 0)
+@test status_of(() -> Plan(add, (nothing,), A, 1)) == Gufunc.GUF_E_ARG

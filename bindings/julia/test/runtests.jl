@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# The package's tests: GUFUNC_TEST_MODULES names the folder of the example modules; with
+# GUFUNC_TEST_DEVICE=cuda:0 what has a device is run there too.
+using Test
+using Gufunc
+using Gufunc.Standard: add, add!, matmul, multiply, maximum, negative, sqrt, subtract, vecdot, divide
+
+const MODULES = get(ENV, "GUFUNC_TEST_MODULES", "")
+const DEVICES = filter(!isempty, ["cpu", get(ENV, "GUFUNC_TEST_DEVICE", "")])
+named_module(name) = load(joinpath(MODULES, "$name.so"))
+
+"The failure's status, 0 where there is none."
+function status_of(f)
+    try
+        f()
+        return 0
+    catch e
+        e isa GufuncError || rethrow()
+        return e.status
+    end
+end
+
+@testset "Gufunc" begin
+    for name in ("dtypes", "arrays", "calls", "broadcasting", "methods", "host_loops", "devices",
+                 "plans", "modules", "errors")
+        @testset "$name" begin
+            include("$(name)_test.jl")
+        end
+    end
+end

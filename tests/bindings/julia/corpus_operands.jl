@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# The corpus' operands as Julia has them. NumPy's axes are mapped to dimensions in one of three ways:
+#   reversed  dimension d is axis -d: what the library makes of Julia's arrays
+#   core      core dimensions first, in order, then the others reversed: a generalized call
+#   natural   dimension d is axis d-1: of outer and at, which count from the first
+
+struct Memory
+    bytes::Vector{UInt8}
+    first::Int # of the buffer in it
+    nbytes::Int
+end
+
+function Memory(data::Vector{UInt8}, spec)
+    bytes = zeros(UInt8, spec["nbytes"] + 32)
+    first = Int(-(UInt(pointer(bytes))) & 15) + spec["shift"] + 1
+    copyto!(bytes, first, data, spec["at"] + 1, spec["nbytes"])
+    return Memory(bytes, first, spec["nbytes"])
+end
+address(m::Memory) = UInt64(pointer(m.bytes, m.first))
+contents(m::Memory) = m.bytes[m.first:m.first+m.nbytes-1]
+
+reversed_places(n, core) = collect(n:-1:1)
+core_places(n, core) = core > n ? collect(n:-1:1) : vcat(n-core+1:n, n-core:-1:1)
+natural_places(n, core) = collect(1:n)
+
+integer(x::Integer) = Int128(x)
+integer(x::String) = parse(Int128, x)
+
+# Dimension of NumPy's axis a of n, for operands that are reversed; out of range where a is.
+dimension(a, n) = (a = integer(a); a < 0 ? -a : n - a)
+
+check_keys(d, known) = for key in keys(d)
+    key in known || error("unknown key $key")
+end
+
+const ARRAY_KEYS = ("kind", "buffer", "offset", "dtype", "shape", "strides", "swapped", "read_only")
+
+# `pad`: extents of 1 in front, to so many dimensions.
+function julia_operand(spec, memory, places, core; pad=0)
+    kind = spec["kind"]
+    kind == "array" && return julia_tensor(spec, memory, places, core, pad)
+    check_keys(spec, ("kind", "dtype", "bytes", "value", "bits"))
+    kind == "scalar" && return scalar(spec)
+    kind == "weak_int" && return weak(parse(BigInt, spec["value"]))
+    kind == "weak_float" && return weak(double(spec["bits"]))
+    kind == "weak_complex" && return weak(complex(double.(spec["bits"])...))
+    error("unknown kind $kind")
+end
+
+double(bits) = reinterpret(Float64, parse(UInt64, bits; base=16))
+
+function scalar(spec)
+    T = Gufunc.element_type(spec["dtype"])
+    return Scalar(reinterpret(T, hex2bytes(spec["bytes"]))[1])
+end
+
+function julia_tensor(spec, memory, places, core, pad)
+    check_keys(spec, ARRAY_KEYS)
+    m = memory[spec["buffer"]+1]
+    shape, strides = Int[spec["shape"]...], Int[spec["strides"]...]
+    while length(shape) < pad
+        pushfirst!(shape, 1)
+        pushfirst!(strides, 0)
+    end
+    order = places(length(shape), core)
+    return Tensor{Gufunc.element_type(spec["dtype"])}(
+        m.bytes, address(m) + spec["offset"], Tuple(shape[order]), Tuple(strides[order]);
+        read_only=get(spec, "read_only", false), swapped=get(spec, "swapped", false))
+end
+
+# Elements of strided memory as bytes, in C order of NumPy's axes and the machine's byte order.
+function gathered(base, T, shape, strides, swapped)
+    bytes = UInt8[]
+    for place in c_order(shape)
+        element = [unsafe_load(Ptr{UInt8}(base + offset_of(place, strides)), i) for i in 1:sizeof(T)]
+        append!(bytes, swapped ? swapped_element(T, element) : element)
+    end
+    return bytes
+end
+
+swapped_element(::Type{<:Complex}, bytes) =
+    vcat(reverse(bytes[1:end÷2]), reverse(bytes[end÷2+1:end]))
+swapped_element(::Type, bytes) = reverse(bytes)
+
+offset_of(place, strides) = isempty(place) ? 0 : sum(place .* strides)
+
+# All index vectors from 0, the last axis fastest.
+function c_order(shape)
+    n = prod(Int[shape...])
+    places = Vector{Vector{Int}}(undef, n)
+    for k in 0:n-1
+        place, rest = zeros(Int, length(shape)), k
+        for axis in length(shape):-1:1
+            place[axis] = rest % shape[axis]
+            rest ÷= shape[axis]
+        end
+        places[k+1] = place
+    end
+    return places
+end

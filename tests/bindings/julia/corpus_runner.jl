@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+# Runs the corpus (tests/conformance/corpus/README.md):
+#   corpus_runner.jl CORPUS_FOLDER DEVICE MODULE.so…
+using Gufunc
+
+include("json_reader.jl")
+include("corpus_operands.jl")
+include("corpus_judge.jl")
+
+const CASE_KEYS = ("id", "ufunc", "method", "buffers", "inputs", "outputs", "where", "indices",
+                   "initial", "axis", "axes", "keepdims", "dims", "casting", "order", "dtype",
+                   "signature", "fp_report", "fp_fail", "expect")
+# NumPy's orders of memory seen with dimensions reversed.
+const TURNED = Dict("K" => :K, "C" => :F, "F" => :C, "A" => :A)
+
+struct Case
+    spec::Dict{String,Any}
+    memory::Vector{Memory}
+    events::Base.RefValue{UInt32}
+    device::String
+end
+
+written_specs(c::Case) = [s for s in get(c.spec, "outputs", []) if s !== nothing]
+
+# Keywords that all methods have.
+function common(c::Case)
+    words = Dict{Symbol,Any}(:device => c.device)
+    haskey(c.spec, "dtype") && (words[:dtype] = c.spec["dtype"])
+    fail = get(c.spec, "fp_fail", 0)
+    get(c.spec, "fp_report", false) && (words[:fp_report] = 31; words[:fp_events] = c.events)
+    fail != 0 && (words[:fp_fail] = fail)
+    return words
+end
+
+# What is to be allocated keeps its strides in a GufArray, which all-GufArray inputs give.
+lent(@nospecialize(x), allocating) = allocating && x isa Tensor ? Gufunc.wrap(x) : x
+
+# As f(inputs…; words…), reduce(f, input; words…) and so on do, which are one line each: without
+# compiling that line for each set of types.
+asked(allowed, words) = Gufunc.request(allowed, collect(words))
+operands(inputs) = Any[Gufunc.operand(x) for x in inputs]
+results_of(@nospecialize(made)) = made isa Tuple ? Any[made...] : Any[made]
+
+function outputs_of(c::Case, places, core)
+    haskey(c.spec, "outputs") || return nothing
+    made = Any[s === nothing ? nothing : julia_operand(s, c.memory, places, core[i])
+               for (i, s) in enumerate(c.spec["outputs"])]
+    return Tuple(made)
+end
+
+allocating(c::Case) = !haskey(c.spec, "outputs") || any(isnothing, c.spec["outputs"])
+
+mask_of(c::Case, places, words) = haskey(c.spec, "where") &&
+    (words[:where] = lent(julia_operand(c.spec["where"], c.memory, places, 0), allocating(c)))
+
+# Core dimensions that each operand of this call has.
+function core_counts(f, specs)
+    isempty(f.core) && return zeros(Int, f.nin + f.nout)
+    ranks = Tuple(rank_of(s) for s in specs)
+    axes = Gufunc.default_axes(f.core, ranks)
+    isempty(axes) && return length.(f.core)
+    ends = push!(findall(==(-1), axes), length(axes) + 1)
+    counts, next = Int[], 1
+    gone = [d.name for (o, r) in zip(f.core, ranks) if r < length(o) for d in o if d.optional]
+    return [count(d -> !(d.name in gone), o) for o in f.core]
+end
+rank_of(spec) = spec !== nothing && spec["kind"] == "array" ? length(spec["shape"]) : 0
+
+function run_call(c::Case, f)
+    spec, words = c.spec, common(c)
+    counts = core_counts(f, spec["inputs"])
+    chosen = haskey(spec, "axes") || haskey(spec, "axis")
+    places = chosen ? reversed_places : core_places
+    inputs = Any[lent(julia_operand(s, c.memory, places, counts[min(i, end)]), allocating(c))
+                 for (i, s) in enumerate(spec["inputs"])]
+    written = isempty(f.core) || f.nout > 0 ? counts[f.nin+1:end] : counts
+    words[:out] = outputs_of(c, places, written)
+    mask_of(c, reversed_places, words)
+    haskey(spec, "casting") && (words[:casting] = Symbol(spec["casting"]))
+    haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
+    haskey(spec, "signature") && (words[:signature] = Tuple(spec["signature"]))
+    haskey(spec, "keepdims") && (words[:keepdims] = spec["keepdims"])
+    haskey(spec, "dims") &&
+        (words[:sizes] = (; (Symbol(name) => size for (name, size) in spec["dims"])...))
+    add_axes!(words, c, f, counts)
+    results = Gufunc.applied(f, operands(inputs), asked(Gufunc.OF_CALLS, words))
+    return results_of(results), places, written
+end
+
+function add_axes!(words, c, f, counts)
+    spec = c.spec
+    operands = vcat(spec["inputs"], get(spec, "outputs", []))
+    loop = reduce(max, [rank_of(s) - k for (s, k) in zip(spec["inputs"], counts)]; init=0)
+    rank(i) = i <= length(operands) && operands[i] !== nothing ? rank_of(operands[i]) :
+              loop + get(counts, get(spec, "keepdims", false) ? 1 : i, 0)
+    if haskey(spec, "axes")
+        words[:axes] = Any[Int128[dimension(a, rank(i)) for a in of_one]
+                           for (i, of_one) in enumerate(spec["axes"])]
+    elseif haskey(spec, "axis")
+        a, shared = integer(spec["axis"]), counts[1:f.nin]
+        if a >= 0 && length(unique(rank.(1:f.nin))) > 1 && all(==(1), shared)
+            kept = get(spec, "keepdims", false)
+            words[:axes] = Any[counts[i] == 1 || kept ? Int128[dimension(a, rank(i))] : Int128[]
+                               for i in 1:f.nin+f.nout]
+        else
+            words[:dims] = dimension(a, rank(1))
+        end
+    end
+end
+
+function run_reduce(c::Case, f)
+    spec, words = c.spec, common(c)
+    input = lent(julia_operand(spec["inputs"][1], c.memory, reversed_places, 0), allocating(c))
+    n = rank_of(spec["inputs"][1])
+    axis = get(spec, "axis", [0])
+    words[:dims] = axis == "all" ? Colon() : Int128[dimension(a, n) for a in axis]
+    words[:keepdims] = get(spec, "keepdims", false)
+    mask_of(c, reversed_places, words)
+    haskey(spec, "initial") && (words[:init] = spec["initial"] == "none" ? Gufunc.novalue :
+        julia_operand(spec["initial"], c.memory, reversed_places, 0))
+    haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
+    words[:out] = outputs_of(c, reversed_places, zeros(Int, 9))
+    results = Gufunc.folded(f, input, asked(Gufunc.OF_REDUCE, words))
+    return results_of(results), reversed_places, zeros(Int, 9)
+end
+
+function run_along(c::Case, f)
+    spec, words = c.spec, common(c)
+    input = lent(julia_operand(spec["inputs"][1], c.memory, reversed_places, 0), allocating(c))
+    words[:dims] = dimension(get(spec, "axis", 0), rank_of(spec["inputs"][1]))
+    haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
+    out = outputs_of(c, reversed_places, zeros(Int, 9))
+    out === nothing || (words[:out] = out[1])
+    r = asked(Gufunc.OF_ALONG, words)
+    result = spec["method"] == "accumulate" ?
+             Gufunc.along(Gufunc.LibGufunc.guf_accumulate, f, input, Any[], r) :
+             Gufunc.along(Gufunc.LibGufunc.guf_reduceat, f, input, Any[Gufunc.operand(
+                 julia_operand(spec["indices"][1], c.memory, reversed_places, 0))], r)
+    return results_of(result), reversed_places, zeros(Int, 9)
+end
+
+function run_outer(c::Case, f)
+    spec, words = c.spec, common(c)
+    inputs = Any[lent(julia_operand(s, c.memory, natural_places, 0), allocating(c))
+                 for s in spec["inputs"]]
+    haskey(spec, "order") && (words[:order] = Symbol(spec["order"]))
+    haskey(spec, "casting") && (words[:casting] = Symbol(spec["casting"]))
+    haskey(spec, "signature") && (words[:signature] = Tuple(spec["signature"]))
+    mask_of(c, natural_places, words)
+    out = outputs_of(c, natural_places, zeros(Int, 9))
+    out === nothing || (words[:out] = out[1])
+    result = Gufunc.outer_of(f, operands(inputs), asked(Gufunc.OF_OUTER, words))
+    return results_of(result), natural_places, zeros(Int, 9)
+end
+
+function run_at(c::Case, f)
+    spec, n = c.spec, rank_of(c.spec["inputs"][1])
+    wide = reduce(max, rank_of.(spec["indices"]); init=0)
+    array = julia_operand(spec["inputs"][1], c.memory, natural_places, 0)
+    indices = Any[julia_operand(s, c.memory, natural_places, 0; pad=wide)
+                  for s in spec["indices"]]
+    full = wide + n - length(indices)
+    others = Any[julia_operand(s, c.memory, natural_places, 0; pad=rank_of(s) > 0 ? full : 0)
+                 for s in spec["inputs"][2:end]]
+    Gufunc.at_of(f, array, indices, others, asked(Gufunc.OF_ALL, common(c)))
+    return Any[array], natural_places, zeros(Int, 9)
+end
+
+const METHODS = Dict("call" => run_call, "reduce" => run_reduce, "accumulate" => run_along,
+                     "reduceat" => run_along, "outer" => run_outer, "at" => run_at)
+
+# A result in NumPy's terms.
+function found(@nospecialize(result), spec, c, places, core)
+    if spec !== nothing
+        T = Gufunc.element_type(spec["dtype"])
+        base = address(c.memory[spec["buffer"]+1]) + spec["offset"]
+        return Found(T, spec["shape"], gathered(base, T, spec["shape"], spec["strides"],
+                                                get(spec, "swapped", false)), Int[])
+    end
+    result isa Array && (result = Gufunc.wrap(result))
+    result isa GufArray || return Found(typeof(result), Int[], bits_of(result), Int[])
+    back = invperm(places(ndims(result), core))
+    info = Gufunc.array_info(result)
+    shape, strides = Int[reverse(info.shape)...][back], Int[reverse(info.strides)...][back]
+    T = eltype(result)
+    return Found(T, shape, gathered(result.address, T, shape, strides, false), strides)
+end
+
+function judge(c::Case, f, results, places, core)
+    expect = c.spec["expect"]
+    specs = haskey(expect, "inouts") ? c.spec["inputs"][expect["inouts"].+1] :
+            c.spec["method"] == "at" ? c.spec["inputs"][1:1] :
+            get(c.spec, "outputs", fill(nothing, length(results)))
+    specs = haskey(expect, "inouts") && !isempty(written_specs(c)) ? written_specs(c) : specs
+    demand(length(specs) == length(expect["results"]), "$(length(specs)) results")
+    for (i, wanted) in enumerate(expect["results"])
+        result = i <= length(results) ? results[i] : nothing
+        judge_result(found(result, specs[i], c, places, get(core, i, 0)), wanted, c.spec["data"])
+    end
+    haskey(expect, "events") && demand(c.events[] == expect["events"],
+                                       "events $(c.events[]), wanted $(expect["events"])")
+    return filter(s -> s !== nothing, specs)
+end
+
+function judge_failure(e, expect, memory, before)
+    status = Gufunc.status_name(e.status)
+    demand(status == expect["status"], "$status: $(e.message); wanted $(expect["status"])")
+    demand(startswith(e.message, get(expect, "message", "")),
+           "\"$(e.message)\", wanted \"$(get(expect, "message", ""))\"")
+    get(expect, "written", false) || judge_buffers(memory, before, [])
+end
+
+function run_case(spec, device)
+    check_keys(spec, (CASE_KEYS..., "data"))
+    memory = [Memory(spec["data"], b) for b in spec["buffers"]]
+    before = [contents(m) for m in memory]
+    c = Case(spec, memory, Ref(UInt32(0)), device)
+    expect = spec["expect"]
+    local written
+    try
+        f = UFunc(spec["ufunc"])
+        Gufunc.find!(f)
+        results, places, core = METHODS[spec["method"]](c, f)
+        demand(expect["status"] == "GUF_OK", "succeeded, wanted $(expect["status"])")
+        written = judge(c, f, results, places, core)
+    catch e
+        e isa GufuncError || rethrow()
+        return judge_failure(e, expect, memory, before)
+    end
+    judge_buffers(memory, before, written)
+end
+
+function run_group(path, device, failed)
+    group = JsonReader.parse_json(read(path, String))
+    group["format"] == 1 || error("$path: format $(group["format"])")
+    bytes = read(replace(path, r"\.json$" => ".npy"))
+    data = bytes[end-group["nbytes"]+1:end]
+    for spec in group["cases"]
+        spec["data"] = data
+        try
+            run_case(spec, device)
+        catch e
+            push!(failed, spec["id"])
+            println(spec["id"], ": ", e isa Wrong ? e.text : sprint(showerror, e))
+            get(ENV, "CORPUS_TRACE", "") == "" || Base.show_backtrace(stdout, catch_backtrace())
+        end
+    end
+    return length(group["cases"])
+end
+
+function main(folder, device, modules...)
+    loaded = map(Gufunc.load, modules)
+    failed, count = String[], 0
+    for name in sort(filter(endswith(".json"), readdir(folder)))
+        count += run_group(joinpath(folder, name), device, failed)
+    end
+    println("$count cases, $(count - length(failed)) passed, $(length(failed)) failed")
+    return count > 0 && isempty(failed) && length(loaded) >= 0
+end
+
+exit(main(ARGS...) ? 0 : 1)
