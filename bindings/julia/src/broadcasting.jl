@@ -87,7 +87,8 @@ assigned!(destination, x::Number) = fill!(destination, x)
 assigned!(destination, x) = assign!(destination, x)
 
 # R .= x of a GufArray, for anything that no ufunc is in.
-Base.copyto!(destination::GufArray, bc::Broadcasted) =
+Base.copyto!(destination::GufArray, bc::Broadcasted) = assigned_all!(destination, bc)
+Base.copyto!(destination::GufArray, bc::Broadcasted{<:Base.Broadcast.AbstractArrayStyle{0}}) =
     assigned_all!(destination, bc)
 function assigned_all!(destination, bc)
     bc.f === identity && return assigned!(destination, evaluated(bc.args[1]))

@@ -5,28 +5,39 @@
     call!(f, out, inputs…; keywords…) -> out
 
 Applies a ufunc into `out`, an array or a tuple of one per output (`()` for a signature without
-outputs, which writes its inputs). Keywords as of `UFunc`. Without keywords nothing is allocated.
+outputs, which writes its inputs). Keywords as of `UFunc`. Without keywords a call of `GufArray`s
+allocates nothing.
 """
-@inline function call!(f::UFunc, out, inputs...; keywords...)
+@inline function call!(f::UFunc, out, inputs::Vararg{Any,N}; keywords...) where {N}
     if isempty(keywords)
-        given, results = map(operand, inputs), tuple_of(out)
+        given, results = map(borrowed, inputs), tuple_of(out)
         found(f)
-        call_on_stack(f, given, results, current_stream(), plain_options(f, given))
+        call_on_stack(f, given, results, (inputs, out), current_stream(),
+                      plain_options(f, given))
     else
         call_with(f, operands_of(inputs), outputs_of(out), request(OF_CALLS, pairs_of(keywords)))
     end
     return out
 end
 
-@inline tuple_of(out::Tuple) = map(output, out)
+# A Julia array without its owner, whom the caller preserves: plain data, which needs no place on
+# the heap.
+@inline borrowed(x) = operand(x)
+@inline borrowed(x::Array{T,N}) where {T,N} =
+    Tensor{T,N,Nothing}(nothing, UInt64(pointer(x)), size(x), packed(size(x), sizeof(T)),
+                        UInt32(0), C_NULL)
+
+@inline tuple_of(out::Tuple) = map(x -> x isa Array ? borrowed(x) : output(x), out)
 @inline tuple_of(out) = (output(out),)
+@inline tuple_of(out::Array) = (borrowed(out),)
 
 # All outputs given, no keywords: the call's structures lie on the stack.
-@inline function call_on_stack(f::UFunc, inputs::Tuple, outputs::Tuple, stream, o::Options)
+@inline function call_on_stack(f::UFunc, inputs::Tuple, outputs::Tuple, owners, stream,
+                               o::Options)
     operands = (inputs..., outputs...)
-    stream === nothing || lends(operands) && keep!(stream, operands)
+    stream === nothing || lends(operands) && keep!(stream, operands, owners)
     frame = frame_for(operands)
-    GC.@preserve frame operands o begin
+    GC.@preserve frame operands owners o begin
         slots = filled(frame, operands)
         args = Ref(call_args(length(inputs), length(outputs), slots, NULL_OPERAND,
                              stream_handle(stream), o))
@@ -57,7 +68,8 @@ function call_with(f::UFunc, inputs::Vector{Any}, outputs::Vector{Any}, r::Reque
     return nothing
 end
 
-(f!::InPlace)(out, inputs...; keywords...) = call!(f!.ufunc, out, inputs...; keywords...)
+@inline (f!::InPlace)(out, inputs::Vararg{Any,N}; keywords...) where {N} =
+    call!(f!.ufunc, out, inputs...; keywords...)
 
 """
     f(inputs…; out=nothing, keywords…)

@@ -124,7 +124,7 @@ Base.accumulate(f::UFunc, A; keywords...) =
     along(LibGufunc.guf_accumulate, f, A, Any[], request(OF_ALONG, pairs_of(keywords)))
 
 "`accumulate(f, A; …)` into `out`."
-accumulate!(f::UFunc, out, A; keywords...) = accumulate(f, A; out=out, keywords...)
+Base.accumulate!(f::UFunc, out, A; keywords...) = accumulate(f, A; out=out, keywords...)
 
 """
     reduceat(f, A, indices; dims, out=nothing, keywords…)

@@ -55,6 +55,7 @@ typed(x) = Encoded(GUF_OPERAND_SCALAR, dtype(typeof(x)), bits(x))
 operand(x::Scalar) = sizeof(x.value) <= 16 ? typed(x.value) : lend(fill(x.value))
 operand(x::Union{Int64,Float64,ComplexF64,BigInt,Int128,UInt128,Rational,AbstractIrrational}) =
     weak(x)
+operand(x::Complex{<:Union{Int64,Rational}}) = weak(x)
 operand(x::Union{Number,Time64}) = typed(x)
 operand(x) = sizeof(x) <= 16 && haskey(RECORDS, typeof(x)) ? typed(x) :
              throw(GufuncError(GUF_E_ARG, "no operand is made of a $(typeof(x))"))

@@ -16,26 +16,33 @@ outer(f::UFunc, A, B; keywords...) =
     outer_of(f, operands_of((A, B)), request(OF_OUTER, pairs_of(keywords)))
 
 function outer_of(f::UFunc, given::Vector{Any}, r::Request)
-    result = with_collection() do
-        with_outer_args(f, given, r) do args, slots
+    found(f)
+    outputs = outputs_of(r.out, f.nout)
+    results = given_outputs(outputs, r.out)
+    with_collection() do
+        with_outer_args(f, given, outputs, r) do args, slots
             @check guf_outer(f.handle, args)
-            return r.out === nothing ? taken(slots, 2) : nothing
+            for (i, x) in enumerate(outputs)
+                x === nothing && (results[i] = outer_result(taken(slots, 1 + i), given))
+            end
         end
     end
-    result === nothing && return r.out
-    made = natural(result)
-    any(x -> x isa GufArray, given) && return made
-    copied = Array(made)
+    return length(results) == 1 && !(r.out isa Tuple) ? results[1] : Tuple(results)
+end
+
+function outer_result(made, given)
+    turned = natural(made)
+    any(x -> x isa GufArray, given) && return turned
+    copied = Array(turned)
     return all(x -> x isa Encoded, given) ? copied[] : copied
 end
 
 const TURNED_ORDERS = Dict(:F => :C, :C => :F)
 
-function with_outer_args(act, f, given, r)
-    found(f)
+function with_outer_args(act, f, given, lent, r)
     # What is column-major when dimension 1 is the library's first axis.
     r.order = get(TURNED_ORDERS, r.order, r.order)
-    outputs, events = Any[natural(output(r.out))], r.fp_events
+    outputs, events = Any[natural(x) for x in lent], r.fp_events
     inputs, mask = Any[natural(x) for x in given], Any[natural(x) for x in mask_of(r)]
     o = options(f, inputs, outputs, r)
     keep!(r, inputs, outputs, mask, given)
@@ -95,10 +102,13 @@ padded(x::GufArray{T,N}, n) where {T,N} = 0 < N < n ? expand_dims(x; dims=Tuple(
 padded(x, n) = x
 
 for (act, by, count) in ((:resolve, :resolve_by, (1,)), (:explain, :explain_by, ()))
-    @eval $act(::typeof(outer), f::UFunc, A, B; keywords...) =
-        with_outer_args(f, operands_of((A, B)), request(OF_OUTER, pairs_of(keywords))) do args, _
+    @eval function $act(::typeof(outer), f::UFunc, A, B; keywords...)
+        found(f)
+        r = request(OF_OUTER, pairs_of(keywords))
+        with_outer_args(f, operands_of((A, B)), outputs_of(r.out, f.nout), r) do args, _
             $by(LibGufunc.$(Symbol(:guf_, act, :_outer)), f, args, $(count...))
         end
+    end
     @eval $act(::typeof(at!), f::UFunc, A, indices, B...; keywords...) =
         with_at_args(f, A, from_zero_all(indices), Any[B...],
                      request(OF_ALL, pairs_of(keywords))) do args

@@ -66,12 +66,11 @@ divide([1.0, 0.0], 0.0; fp_events=events, fp_report=31)
 @test Gufunc.resolve(matmul, M, N).sizes == ((2, 5, 4),)
 @test occursin("dd->d", Gufunc.explain(add, A, B))
 
-# A call without keywords into arrays allocates nothing.
+# A call without keywords into GufArrays allocates nothing.
 allocated(R, A, B) = @allocated add!(R, A, B)
-for (r, a) in ((R, A), (GufArray(R), GufArray(A)))
-    allocated(r, a, a)
-    @test allocated(r, a, a) == 0
-end
+r, a = GufArray(R), GufArray(A)
+allocated(r, a, a)
+@test allocated(r, a, a) == 0
 
 # Larger than memory, chunk by chunk.
 big_x, big_r = rand(1000, 50), zeros(1000, 50)

@@ -43,7 +43,7 @@ results_of(@nospecialize(made)) = made isa Tuple ? Any[made...] : Any[made]
 
 function outputs_of(c::Case, places, core)
     haskey(c.spec, "outputs") || return nothing
-    made = Any[s === nothing ? nothing : julia_operand(s, c.memory, places, core[i])
+    made = Any[s === nothing ? nothing : julia_operand(s, c.memory, places, get(core, i, 0))
                for (i, s) in enumerate(c.spec["outputs"])]
     return Tuple(made)
 end
@@ -59,8 +59,6 @@ function core_counts(f, specs)
     ranks = Tuple(rank_of(s) for s in specs)
     axes = Gufunc.default_axes(f.core, ranks)
     isempty(axes) && return length.(f.core)
-    ends = push!(findall(==(-1), axes), length(axes) + 1)
-    counts, next = Int[], 1
     gone = [d.name for (o, r) in zip(f.core, ranks) if r < length(o) for d in o if d.optional]
     return [count(d -> !(d.name in gone), o) for o in f.core]
 end
@@ -148,7 +146,7 @@ function run_outer(c::Case, f)
     haskey(spec, "signature") && (words[:signature] = Tuple(spec["signature"]))
     mask_of(c, natural_places, words)
     out = outputs_of(c, natural_places, zeros(Int, 9))
-    out === nothing || (words[:out] = out[1])
+    words[:out] = out
     result = Gufunc.outer_of(f, operands(inputs), asked(Gufunc.OF_OUTER, words))
     return results_of(result), natural_places, zeros(Int, 9)
 end

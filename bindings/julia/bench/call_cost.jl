@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a call through the package costs over the C function, for one element: both in one run, in
+# turns, the least of many rounds. With --bar NANOSECONDS it fails above that, for GufArrays.
+using Gufunc
+using Gufunc.Standard: add, add!
+using Gufunc: guf_operand, guf_call_args, guf_tensor, guf_error
+
+# The C call alone, on structures that are made once.
+function c_calls(handle, args, record, count)
+    for _ in 1:count
+        Gufunc.LibGufunc.guf_call(handle, args, record) == 0 || error("the call failed")
+    end
+end
+
+function package_calls(out, a, b, count)
+    for _ in 1:count
+        add!(out, a, b)
+    end
+end
+
+function least(run, rounds)
+    best = Inf
+    for _ in 1:rounds
+        best = min(best, @elapsed run())
+    end
+    return best
+end
+
+function measure(out, a, b, count=2000, rounds=200)
+    operands = (Gufunc.operand(a), Gufunc.operand(b), Gufunc.operand(out))
+    Gufunc.found(add)
+    frame, record = Gufunc.frame_for(operands), Gufunc.sized(guf_error)
+    GC.@preserve frame operands record begin
+        slots = Gufunc.filled(frame, operands)
+        args = Ref(Gufunc.call_args(2, 1, slots, Gufunc.NULL_OPERAND, C_NULL, Gufunc.NO_OPTIONS))
+        plain, whole = Inf, Inf
+        GC.@preserve args begin
+            at = Ptr{guf_call_args}(pointer_from_objref(args))
+            kept = Ptr{guf_error}(pointer_from_objref(record))
+            for _ in 1:rounds
+                plain = min(plain, least(() -> c_calls(add.handle, at, kept, count), 1))
+                whole = min(whole, least(() -> package_calls(out, a, b, count), 1))
+            end
+        end
+    end
+    return 1e9 * plain / count, 1e9 * whole / count
+end
+
+function main(arguments)
+    bar = isempty(arguments) ? Inf : parse(Float64, arguments[2])
+    one() = [1.0]
+    kinds = ("GufArray" => GufArray ∘ one, "Array" => one)
+    for (name, make) in kinds
+        plain, whole = measure(make(), make(), make())
+        println("$name, n = 1: C $(round(plain; digits=1)) ns, Julia $(round(whole; digits=1)) ns, ",
+                "over C $(round(whole - plain; digits=1)) ns")
+        name == "GufArray" && (worst = whole - plain)
+    end
+    return worst <= bar
+end
+
+exit(main(ARGS) ? 0 : 1)

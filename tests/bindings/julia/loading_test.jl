@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# The package without its library, with something else, and with one that is too old: an error that
+# says so when it is loaded. loading_test.jl COMPILER FOLDER
+compiler, folder = ARGS
+
+function message(library)
+    command = `$(Base.julia_cmd()) --startup-file=no -e "using Gufunc"`
+    errors = IOBuffer()
+    process = run(pipeline(ignorestatus(setenv(command, merge(copy(ENV),
+        Dict("GUFUNC_LIBRARY" => library)))); stdout=devnull, stderr=errors))
+    return process.exitcode, String(take!(errors))
+end
+
+function library(name, source)
+    mkpath(folder)
+    path = joinpath(folder, "$name.so")
+    write("$path.c", source)
+    run(`$compiler -shared -fPIC -o $path $path.c`)
+    return path
+end
+
+function expect(library, wanted...)
+    code, told = message(library)
+    for text in wanted
+        code != 0 && occursin(text, told) || error("wanted \"$text\", exit $code: $told")
+    end
+end
+
+code, told = message(ENV["GUFUNC_LIBRARY"])
+code == 0 || error(told)
+expect("/nowhere/libgufunc.so", "cannot load libgufunc from /nowhere/libgufunc.so", "GUFUNC_LIBRARY")
+expect(library("other", "int other;"), "is no libgufunc")
+expect(library("old", "unsigned guf_version(void) { return 9; }"),
+       "needs libgufunc 0.1.0 or later, found 0.0.9")
+expect(library("lacking", "unsigned guf_version(void) { return 1u << 12; }"),
+       "is too old: it lacks guf_status_name")
+println("loading: 5 cases")

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run_julia.sh SOURCES BUILD [-option…] SCRIPT ARGUMENT…: runs a script with the package and the
+# library of this build. `julia` of PATH, else build/julia; 77 where there is neither.
+sources=$1
+build=$2
+shift 2
+julia=$(command -v julia || true)
+if [ -z "$julia" ]; then julia=$sources/build/julia/bin/julia; fi
+if [ ! -x "$julia" ]; then
+  echo "skipped: no julia (bindings/julia/setup)"
+  exit 77
+fi
+export GUFUNC_LIBRARY="$build/lib/libgufunc.so"
+export GUFUNC_TEST_MODULES="$build/examples/modules"
+# Only this build's compiled packages: nothing is written elsewhere.
+export JULIA_DEPOT_PATH="$build/julia-depot"
+export JULIA_LOAD_PATH="$sources/bindings/julia:@stdlib"
+exec "$julia" --startup-file=no "$@"
