@@ -52,8 +52,9 @@ function main(arguments)
     kinds = ("GufArray" => GufArray ∘ one, "Array" => one)
     for (name, make) in kinds
         plain, whole = measure(make(), make(), make())
-        println("$name, n = 1: C $(round(plain; digits=1)) ns, Julia $(round(whole; digits=1)) ns, ",
-                "over C $(round(whole - plain; digits=1)) ns")
+        told(x) = round(x; digits=1)
+        println("$name, n = 1: C $(told(plain)) ns, Julia $(told(whole)) ns, ",
+                "over C $(told(whole - plain)) ns")
         name == "GufArray" && (worst = whole - plain)
     end
     return worst <= bar

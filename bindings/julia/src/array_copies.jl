@@ -70,8 +70,9 @@ end
 """
     to_device(x, device; stream=current, out=nothing) -> GufArray
 
-Copies to a device, `"cpu"` included, into `out` where that is given. `x` is a `GufArray` or an array
-of Julia. From host memory, and to it, the copy is complete on return unless there is a stream.
+Copies to a device, `"cpu"` included, into `out` where that is given. `x` is a `GufArray` or an
+array of Julia. From host memory, and to it, the copy is complete on return unless there is a
+stream.
 """
 function to_device(x, where_to; stream=current_stream(), out=nothing)
     source = as_array(x)
@@ -95,7 +96,7 @@ Copies elements into a Julia array of the same size and element type. Without a 
 return; with one, when the stream is synchronized, and `A` is kept alive until then.
 """
 function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=current_stream()) where {T,N}
-    size(A) == size(x) || throw(GufuncError(GUF_E_SHAPE, "an array of size $(size(A)) for $(size(x))"))
+    equal_sizes(A, x)
     keep!(stream, A)
     GC.@preserve A begin
         @check guf_array_copy_to_host(x.handle, Ptr{Cvoid}(pointer(A)), UInt64(sizeof(A)),
@@ -116,10 +117,14 @@ Base.collect(x::GufArray) = Array(x)
 
 Base.copyto!(A::Array{T,N}, x::GufArray{T,N}) where {T,N} = copy_to_host!(A, x)
 function Base.copyto!(x::GufArray, A::Union{Array,GufArray})
-    size(A) == size(x) || throw(GufuncError(GUF_E_SHAPE, "an array of size $(size(A)) for $(size(x))"))
+    equal_sizes(A, x)
     A isa GufArray && return assign!(x, A; casting=:unsafe)
-    return eltype(A) === eltype(x) ? to_device(A, x.device; out=x) : copyto!(x, convert(Array{eltype(x)}, A))
+    eltype(A) === eltype(x) && return to_device(A, x.device; out=x)
+    return copyto!(x, convert(Array{eltype(x)}, A))
 end
+
+equal_sizes(A, x) = size(A) == size(x) ||
+    throw(GufuncError(GUF_E_SHAPE, "an array of size $(size(A)) for $(size(x))"))
 
 """
     printed(x) -> String

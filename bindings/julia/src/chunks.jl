@@ -20,7 +20,8 @@ end
                   progress=nothing, keywords…) -> out
 
 Applies a ufunc as `call!`, cut along the last dimension that is longer than 1: operands in host
-memory, mapped files (`Mmap.mmap`) included, are copied in, computed and copied out at the same time.
+memory, mapped files (`Mmap.mmap`) included, are copied in, computed and copied out at the same
+time.
 
 - `chunk_bytes`: of the largest operand in a chunk; 0: 8 MiB, or what the device has room for.
 - `depth`: chunks under way at once, 1 to 16; 0: 3.

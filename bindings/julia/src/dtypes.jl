@@ -96,7 +96,8 @@ NumPy's `can_cast`; `casting` is `:no`, `:equiv`, `:safe`, `:same_kind` or `:uns
 """
 function can_cast(from, to; casting=:safe)
     possible = Ref(Int32(0))
-    @check guf_dtype_can_cast(dtype(from), dtype(to), chosen(CASTINGS, casting, "casting"), possible)
+    rule = chosen(CASTINGS, casting, "casting")
+    @check guf_dtype_can_cast(dtype(from), dtype(to), rule, possible)
     return possible[] != 0
 end
 

@@ -11,9 +11,9 @@ end
     capture(f, s::Stream) -> Graph
     capture(f, g::Graph, s::Stream) -> g
 
-Records what `f()` queues on `s`, which is the current stream meanwhile, instead of running it: calls
-and copies that allocate nothing, launches of plans, events. The second form replaces what a graph
-does. The cpu has no graphs (`GUF_E_UNSUPPORTED`).
+Records what `f()` queues on `s`, which is the current stream meanwhile, instead of running it:
+calls and copies that allocate nothing, launches of plans, events. The second form replaces what a
+graph does. The cpu has no graphs (`GUF_E_UNSUPPORTED`).
 """
 function capture(f::Function, s::Stream)
     graph = Graph(C_NULL, s)

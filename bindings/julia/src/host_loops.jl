@@ -9,10 +9,11 @@ A new ufunc without loops, which `UFunc(name)` finds from now on. With a `signat
 (`"(m,n),(n)->(m)"`; `"(n)"` without outputs writes its input) `nin` and `nout` follow from it.
 
 - `roles`: `:in`, `:out` or `:inout` of each operand. `rules`: `"n=value(1); p=m+1"`.
-- `identity` of its reductions: `:none`, `:reorderable`, `:zero`, `:one`, `:minus_one`, `:minus_inf`.
-- `core_dims(sizes)`: sees the sizes of the distinct core dimensions of every call, in order of first
-  use, as a vector, and may fill those that are -1; what it throws refuses the call. It must not call
-  the library.
+- `identity` of its reductions: `:none`, `:reorderable`, `:zero`, `:one`, `:minus_one`,
+  `:minus_inf`.
+- `core_dims(sizes)`: sees the sizes of the distinct core dimensions of every call, in order of
+  first use, as a vector, and may fill those that are -1; what it throws refuses the call. It must
+  not call the library.
 """
 function create(name::AbstractString; nin::Integer=0, nout::Integer=0, signature=nothing,
                 roles=nothing, rules=nothing, doc=nothing, identity::Symbol=:none,
@@ -21,7 +22,8 @@ function create(name::AbstractString; nin::Integer=0, nout::Integer=0, signature
     text_pointer(i, given) = given === nothing ? Ptr{Cchar}(C_NULL) : Ptr{Cchar}(pointer(texts[i]))
     numbers = roles === nothing ? Int32[] : Int32[findfirst(isequal(r), ROLES) - 1 for r in roles]
     user = core_dims === nothing ? Ptr{Cvoid}(C_NULL) : root!(CoreDims(core_dims))
-    hook, destroy = core_dims === nothing ? (C_NULL, C_NULL) : (core_dims_callback(), destroy_callback())
+    hook, destroy = core_dims === nothing ? (C_NULL, C_NULL) :
+                    (core_dims_callback(), destroy_callback())
     out = Ref{guf_ufunc}(C_NULL)
     GC.@preserve texts numbers try
         desc = Ref(guf_ufunc_desc(
@@ -207,8 +209,8 @@ end
 """
     add_loop!(f::UFunc, types, entry::Ptr; kind=:numpy, user=C_NULL, any_thread=false) -> f
 
-Adds a compiled function with NumPy's inner-loop signature, from C or Numba say, by its address. With
-`kind=:status` it returns a status; with `any_thread` several threads may run it at once, which
+Adds a compiled function with NumPy's inner-loop signature, from C or Numba say, by its address.
+With `kind=:status` it returns a status; with `any_thread` several threads may run it at once, which
 functions made by `@cfunction` must not allow.
 """
 function add_loop!(f::UFunc, types::Tuple, entry::Ptr; kind::Symbol=:numpy, user=C_NULL,
@@ -222,8 +224,8 @@ end
 """
     set_reduction!(leaf::UFunc; merge, finish=nothing) -> leaf
 
-Makes a generalized ufunc a reduction with a state (docs/reductions.md): `reduce(leaf, A)` then folds
-by it, `merge` and `finish`.
+Makes a generalized ufunc a reduction with a state (docs/reductions.md): `reduce(leaf, A)` then
+folds by it, `merge` and `finish`.
 """
 function set_reduction!(leaf::UFunc; merge::UFunc, finish=nothing)
     last = finish === nothing ? guf_ufunc(C_NULL) : found(finish)

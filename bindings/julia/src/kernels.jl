@@ -12,8 +12,8 @@ A raw kernel of a module.
 launches it with `grid` blocks of `block` threads: numbers, or tuples of up to three, x first. One
 argument per parameter: numbers of exactly the parameter's type, or weak ones that fit; arrays of
 exactly its element type. A view's `(i, j)`, which count from 0, are the array's `[i+1, j+1]`; a
-pointer takes a column-major array. Nothing is copied. It runs on the stream's device, else where its
-arrays lie, else on the cpu; there, without a stream, it is complete on return.
+pointer takes a column-major array. Nothing is copied. It runs on the stream's device, else where
+its arrays lie, else on the cpu; there, without a stream, it is complete on return.
 """
 mutable struct Kernel
     handle::guf_kernel

@@ -29,7 +29,8 @@ function open_library()
     library == C_NULL && error(missing_text(candidate, isempty(given)))
     LibGufunc.library[] = library
     version_of = Libdl.dlsym_e(library, :guf_version)
-    version_of == C_NULL && error("Gufunc: $(library_path()) is no libgufunc: it has no guf_version")
+    version_of == C_NULL &&
+        error("Gufunc: $(library_path()) is no libgufunc: it has no guf_version")
     found = decoded(ccall(version_of, UInt32, ()))
     found >= OLDEST ||
         error("Gufunc: needs libgufunc $OLDEST or later, found $found at $(library_path())")
@@ -47,8 +48,8 @@ function missing_text(candidate, by_name)
     catch e
         sprint(showerror, e)
     end
-    where = by_name ? "install it where the loader looks, or set ENV[\"GUFUNC_LIBRARY\"] to its path" :
-            "that is what ENV[\"GUFUNC_LIBRARY\"] names"
+    where = by_name ? "install it where the loader looks, or name its path in " *
+                      "ENV[\"GUFUNC_LIBRARY\"]" : "that is what ENV[\"GUFUNC_LIBRARY\"] names"
     return "Gufunc: cannot load libgufunc from $candidate: $where ($reason)"
 end
 

@@ -141,7 +141,8 @@ reduceat(f::UFunc, A, indices; keywords...) =
 reduceat!(f::UFunc, out, A, indices; keywords...) =
     reduceat(f, A, indices; out=out, keywords...)
 
-# Indices from 1 as the library has them, from 0: a copy. What is no index of Julia's goes on as it is.
+# Indices from 1 as the library has them, from 0: a copy. What is no index of Julia's goes on as it
+# is.
 from_zero(i::Integer) = from_zero(fill(i))
 function from_zero(indices::AbstractArray{<:Integer})
     all(i -> 1 <= i <= typemax(Int64), indices) ||

@@ -59,8 +59,8 @@ outer!(f::UFunc, out, A, B; keywords...) = outer(f, A, B; out=out, keywords...)
 `indices` is an integer, an array of integers or a tuple of them, one per leading dimension of `A`,
 from 1, that are stretched to one size; they lie in host memory. `B` is aligned with the indexed
 elements, whose size is that of the indices, then that of the other dimensions of `A`. Keywords:
-`device`, `stream`, `threads`, `fp_events`, `fp_report`, `fp_fail`. `Tensor`s of indices are taken as
-they are, and count from 0.
+`device`, `stream`, `threads`, `fp_events`, `fp_report`, `fp_fail`. `Tensor`s of indices are taken
+as they are, and count from 0.
 """
 at!(f::UFunc, A, indices, B...; keywords...) =
     at_of(f, A, from_zero_all(indices), Any[B...], request(OF_ALL, pairs_of(keywords)))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Keywords. Calls with keywords, and those that allocate, go through functions that are compiled once
-# for all types of operands and keywords: what a call costs then is a microsecond, not a compilation.
+# Keywords. Calls with keywords, and those that allocate, go through functions that are compiled
+# once for all types of operands and keywords: what a call costs then is a microsecond, not a
+# compilation.
 
 mutable struct Request
     out::Any

@@ -59,9 +59,9 @@ end
     resolve(reduce, f, A; keywords…)
 
 What a call, or one of the methods `reduce`, `accumulate`, `reduceat`, `outer` and `at!` with the
-arguments given, would do: `(loop, loop_types, types, sizes)`, the loop's number and types, the types
-of the operands and the sizes of the results. Nothing is computed or allocated; of a method the
-operands are those of the loop, the result among them.
+arguments given, would do: `(loop, loop_types, types, sizes)`, the loop's number and types, the
+types of the operands and the sizes of the results. Nothing is computed or allocated; of a method
+the operands are those of the loop, the result among them.
 """
 resolve(f::UFunc, inputs...; keywords...) =
     asked(args -> resolve_by(LibGufunc.guf_resolve, f, args, f.nout), f, operands_of(inputs),

@@ -94,7 +94,8 @@ keep!(::Nothing, objects...) = nothing
     synchronize(s::Stream; timeout=Inf) -> Bool
 
 Waits until everything queued so far is done; `false` after `timeout` seconds, and then nothing is
-lost. Throws the first failure of the stream's work since the last report. Other tasks run meanwhile.
+lost. Throws the first failure of the stream's work since the last report. Other tasks run
+meanwhile.
 """
 function synchronize(s::Stream; timeout::Real=Inf)
     before = lock(() -> length(s.kept), s.guard)

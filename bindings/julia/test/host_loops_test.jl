@@ -53,7 +53,8 @@ call!(scale, (), rows)
 @test status_of(() -> Gufunc.add_loop!(+, scale, (Int, Int) => (Int,))) == Gufunc.GUF_E_ARG
 
 # A reduction over a loop of Julia's, and one with a state: the greatest and where it is.
-gcd_of = Gufunc.create("julia_gcd"; nin=2, nout=1, identity=:zero, flags=Gufunc.GUF_FUNCTION_ASSOCIATIVE)
+gcd_of = Gufunc.create("julia_gcd"; nin=2, nout=1, identity=:zero,
+                       flags=Gufunc.GUF_FUNCTION_ASSOCIATIVE)
 Gufunc.add_loop!(gcd, gcd_of, (Int64, Int64) => (Int64,))
 @test reduce(gcd_of, [12, 18, 30]) === 6
 leaf = Gufunc.create("julia_argmax"; signature="(n),()->(),()")

@@ -45,7 +45,8 @@ for device in DEVICES
     @test Array(reduce(add, g; dims=2)) == sum(A; dims=2)
     @test Array(accumulate(add, g; dims=1)) == cumsum(A; dims=1)
     @test Array(outer(multiply, view(g, :, 1, 1), view(g, 1, :, 1))) == A[:, 1, 1] * A[1, :, 1]'
-    @test Array(reduceat(add, g, [1, 2]; dims=2)) == cat(A[:, 1:1, :], A[:, 2:2, :] + A[:, 3:3, :]; dims=2)
+    @test Array(reduceat(add, g, [1, 2]; dims=2)) ==
+          cat(A[:, 1:1, :], A[:, 2:2, :] + A[:, 3:3, :]; dims=2)
     h = GufArray(zeros(3, 2); device=device)
     at!(add, h, [1, 1, 3], GufArray([1.0, 10, 100]; device=device))
     @test Array(h) == z

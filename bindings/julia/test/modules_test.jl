@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 m = named_module("discriminant")
-@test m.discriminant([0, 0.25, 0.5, 0.75, 1], [10, 10.1, 10.5, 10.7, 11], [1, 0.9, 0.3, 0.6, 0.1]) ==
+@test m.discriminant([0, 0.25, 0.5, 0.75, 1], [10, 10.1, 10.5, 10.7, 11],
+                     [1, 0.9, 0.3, 0.6, 0.1]) ==
       [10, 10.055346836385107, 10.471389592599447, 10.615554625171498, 10.981803130633876]
 @test Gufunc.function_names(m) == ["discriminant:discriminant"]
 @test :discriminant in propertynames(m) && Gufunc.module_info(m).nfunctions == 1

@@ -3,7 +3,7 @@
 # GUFUNC_TEST_DEVICE=cuda:0 what has a device is run there too.
 using Test
 using Gufunc
-using Gufunc.Standard: add, add!, matmul, multiply, maximum, negative, sqrt, subtract, vecdot, divide
+using Gufunc.Standard: add, add!, divide, matmul, multiply, maximum, negative, subtract, vecdot
 
 const MODULES = get(ENV, "GUFUNC_TEST_MODULES", "")
 const DEVICES = filter(!isempty, ["cpu", get(ENV, "GUFUNC_TEST_DEVICE", "")])

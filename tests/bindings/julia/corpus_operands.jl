@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The corpus' operands as Julia has them. NumPy's axes are mapped to dimensions in one of three ways:
-#   reversed  dimension d is axis -d: what the library makes of Julia's arrays
+# The corpus' operands as Julia has them. NumPy's axes are mapped to dimensions in one of three
+#   ways: reversed  dimension d is axis -d: what the library makes of Julia's arrays
 #   core      core dimensions first, in order, then the others reversed: a generalized call
 #   natural   dimension d is axis d-1: of outer and at, which count from the first
 
@@ -72,7 +72,8 @@ end
 function gathered(base, T, shape, strides, swapped)
     bytes = UInt8[]
     for place in c_order(shape)
-        element = [unsafe_load(Ptr{UInt8}(base + offset_of(place, strides)), i) for i in 1:sizeof(T)]
+        from = Ptr{UInt8}(base + offset_of(place, strides))
+        element = [unsafe_load(from, i) for i in 1:sizeof(T)]
         append!(bytes, swapped ? swapped_element(T, element) : element)
     end
     return bytes

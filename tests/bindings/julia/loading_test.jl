@@ -28,7 +28,8 @@ end
 
 code, told = message(ENV["GUFUNC_LIBRARY"])
 code == 0 || error(told)
-expect("/nowhere/libgufunc.so", "cannot load libgufunc from /nowhere/libgufunc.so", "GUFUNC_LIBRARY")
+expect("/nowhere/libgufunc.so",
+       "cannot load libgufunc from /nowhere/libgufunc.so", "GUFUNC_LIBRARY")
 expect(library("other", "int other;"), "is no libgufunc")
 expect(library("old", "unsigned guf_version(void) { return 9; }"),
        "needs libgufunc 0.1.0 or later, found 0.0.9")

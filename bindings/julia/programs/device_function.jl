@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# x ^ y / z of a column, a row and a number; the sum of all, the greatest of each row.
+include("program_arguments.jl")
+using Gufunc.Standard: add, maximum
+
+# NumPy's (4, 1) is (1, 4) here: what it calls rows are columns.
+x, y = input("device_function_x"), input("device_function_y")
+power_over = load(joinpath(ARGS[1], "device_function.so")).power_over
+out = power_over(x, y, 7; device=PLACE)
+save("device_function_out", out)
+save("device_function_sum", fill(reduce(add, out; device=PLACE)))
+save("device_function_most", reduce(maximum, out; dims=1, device=PLACE))

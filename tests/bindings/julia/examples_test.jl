@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# Runs every example and compares what it prints with the file beside it. examples_test.jl FOLDER
+# [--write]
+folder = ARGS[1]
+failed = 0
+examples = sort(filter(endswith(".jl"), readdir(folder)))
+for example in examples
+    path = joinpath(folder, example)
+    wanted = replace(path, r"\.jl$" => ".out")
+    printed = read(`$(Base.julia_cmd()) --startup-file=no $path $(ENV["GUFUNC_TEST_MODULES"])`,
+                   String)
+    "--write" in ARGS && write(wanted, printed)
+    if printed != read(wanted, String)
+        println("$example printed\n$printed")
+        global failed += 1
+    end
+end
+println("$(length(examples)) examples, $failed differ")
+exit(failed == 0 && length(examples) == 5 ? 0 : 1)
