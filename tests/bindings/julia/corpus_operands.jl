@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The corpus' operands as Julia has them. NumPy's axes are mapped to dimensions in one of three
-#   ways: reversed  dimension d is axis -d: what the library makes of Julia's arrays
+# The corpus' operands as Julia has them. NumPy's axes are mapped to dimensions in three ways:
+#   reversed  dimension d is axis -d: what the library makes of Julia's arrays
 #   core      core dimensions first, in order, then the others reversed: a generalized call
 #   natural   dimension d is axis d-1: of outer and at, which count from the first
 
