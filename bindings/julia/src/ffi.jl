@@ -1502,28 +1502,28 @@ const guf_event_elapsed_address = Ref{Ptr{Cvoid}}(C_NULL)
 end
 
 const guf_array_from_dlpack_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_from_dlpack(managed, ready_on, flags, out_array, error)
+@inline function guf_array_from_dlpack(managed, ready_on, flags, out_array, error)
     entry = guf_array_from_dlpack_address[]
     entry == C_NULL && (entry = guf_array_from_dlpack_address[] = address(:guf_array_from_dlpack))
     return ccall(entry, guf_status, (Ptr{guf_dlpack}, guf_stream, UInt32, Ptr{guf_array}, Ptr{guf_error}), managed, ready_on, flags, out_array, error)
 end
 
 const guf_array_from_dlpack_unversioned_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_from_dlpack_unversioned(managed, ready_on, flags, out_array, error)
+@inline function guf_array_from_dlpack_unversioned(managed, ready_on, flags, out_array, error)
     entry = guf_array_from_dlpack_unversioned_address[]
     entry == C_NULL && (entry = guf_array_from_dlpack_unversioned_address[] = address(:guf_array_from_dlpack_unversioned))
     return ccall(entry, guf_status, (Ptr{guf_dlpack_unversioned}, guf_stream, UInt32, Ptr{guf_array}, Ptr{guf_error}), managed, ready_on, flags, out_array, error)
 end
 
 const guf_array_to_dlpack_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_to_dlpack(array, consumer, flags, out_managed, error)
+@inline function guf_array_to_dlpack(array, consumer, flags, out_managed, error)
     entry = guf_array_to_dlpack_address[]
     entry == C_NULL && (entry = guf_array_to_dlpack_address[] = address(:guf_array_to_dlpack))
     return ccall(entry, guf_status, (guf_array, guf_stream, UInt32, Ptr{Ptr{guf_dlpack}}, Ptr{guf_error}), array, consumer, flags, out_managed, error)
 end
 
 const guf_array_to_dlpack_unversioned_address = Ref{Ptr{Cvoid}}(C_NULL)
-function guf_array_to_dlpack_unversioned(array, consumer, flags, out_managed, error)
+@inline function guf_array_to_dlpack_unversioned(array, consumer, flags, out_managed, error)
     entry = guf_array_to_dlpack_unversioned_address[]
     entry == C_NULL && (entry = guf_array_to_dlpack_unversioned_address[] = address(:guf_array_to_dlpack_unversioned))
     return ccall(entry, guf_status, (guf_array, guf_stream, UInt32, Ptr{Ptr{guf_dlpack_unversioned}}, Ptr{guf_error}), array, consumer, flags, out_managed, error)
@@ -1986,6 +1986,10 @@ const functions = [
     :guf_device_enable_peer => guf_device_enable_peer_address,
     :guf_stream_get_native => guf_stream_get_native_address,
     :guf_event_elapsed => guf_event_elapsed_address,
+    :guf_array_from_dlpack => guf_array_from_dlpack_address,
+    :guf_array_from_dlpack_unversioned => guf_array_from_dlpack_unversioned_address,
+    :guf_array_to_dlpack => guf_array_to_dlpack_address,
+    :guf_array_to_dlpack_unversioned => guf_array_to_dlpack_unversioned_address,
     :guf_ufunc_create => guf_ufunc_create_address,
     :guf_ufunc_find => guf_ufunc_find_address,
     :guf_ufunc_retain => guf_ufunc_retain_address,
@@ -2043,6 +2047,6 @@ const functions = [
     :guf_kernel_launch => guf_kernel_launch_address,
 ]
 
-export guf_status, guf_context, guf_device, guf_stream, guf_event, guf_dtype, guf_array, guf_release_fn, guf_loop_numpy, guf_loop_status, guf_ufunc, guf_module, guf_destroy_fn, guf_core_dims_fn, guf_plan, guf_progress_fn, guf_graph, guf_kernel, guf_error, guf_backend_info, guf_device_info, guf_dtype_info, guf_tensor, guf_operand, guf_array_info, guf_device_memory, guf_module_loop, guf_module_function, guf_module_image, guf_module_parameter, guf_module_parameters, guf_kernel_head, guf_module_kernel, guf_module_v1, guf_ufunc_info, guf_ufunc_desc, guf_loop_desc, guf_reduction_desc, guf_module_info, guf_dim, guf_call_args, guf_resolution, guf_reduce_args, guf_accumulate_args, guf_at_args, guf_chunk_options, guf_kernel_info, guf_kernel_device_info
+export guf_status, guf_context, guf_device, guf_stream, guf_event, guf_dtype, guf_array, guf_release_fn, guf_dlpack_delete_fn, guf_dlpack_unversioned_delete_fn, guf_loop_numpy, guf_loop_status, guf_ufunc, guf_module, guf_destroy_fn, guf_core_dims_fn, guf_plan, guf_progress_fn, guf_graph, guf_kernel, guf_error, guf_backend_info, guf_device_info, guf_dtype_info, guf_tensor, guf_operand, guf_array_info, guf_device_memory, guf_dlpack_tensor, guf_dlpack, guf_dlpack_unversioned, guf_module_loop, guf_module_function, guf_module_image, guf_module_parameter, guf_module_parameters, guf_kernel_head, guf_module_kernel, guf_module_v1, guf_ufunc_info, guf_ufunc_desc, guf_loop_desc, guf_reduction_desc, guf_module_info, guf_dim, guf_call_args, guf_resolution, guf_reduce_args, guf_accumulate_args, guf_at_args, guf_chunk_options, guf_kernel_info, guf_kernel_device_info
 
 end

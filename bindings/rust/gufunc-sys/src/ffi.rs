@@ -1280,9 +1280,10 @@ const _: () = {
 /// threads   0: the backend's choice; else at most so many (cpu).
 /// fp_events NULL, or where found floating-point events are or-ed in (guf_fp_event): those that
 ///           `fp_report` names. Nothing is looked for that neither `fp_report` nor `fp_fail` names,
-///           and looking costs a pass over operands and results. With a stream the word is written
-///           when the work is done and must live until then. Elements that a mask leaves out have
-///           no events; casts of operands and results have none either.
+///           and looking costs a pass over operands and results. Where the work is queued (with a
+///           stream; with operands in device memory also without) the word is written when it is
+///           done, and must live until then. Elements that a mask leaves out have no events; casts
+///           of operands and results have none either.
 /// fp_fail   events that fail the call with GUF_E_FLOATING_POINT; outputs are then written.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3749,6 +3750,42 @@ mod forwarded {
     pub unsafe fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
             Some(api) => unsafe { (api.guf_event_elapsed)(from, to, out_milliseconds, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
+    }
+    /// # Safety
+    /// As the C function.
+    #[inline]
+    pub unsafe fn guf_array_from_dlpack(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_from_dlpack)(managed, ready_on, flags, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
+    }
+    /// # Safety
+    /// As the C function.
+    #[inline]
+    pub unsafe fn guf_array_from_dlpack_unversioned(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_from_dlpack_unversioned)(managed, ready_on, flags, out_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
+    }
+    /// # Safety
+    /// As the C function.
+    #[inline]
+    pub unsafe fn guf_array_to_dlpack(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack, error: *mut guf_error) -> guf_status {
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_to_dlpack)(array, consumer, flags, out_managed, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
+    }
+    /// # Safety
+    /// As the C function.
+    #[inline]
+    pub unsafe fn guf_array_to_dlpack_unversioned(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack_unversioned, error: *mut guf_error) -> guf_status {
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_to_dlpack_unversioned)(array, consumer, flags, out_managed, error) },
             None => unsafe { crate::loader::absent(error) },
         }
     }
