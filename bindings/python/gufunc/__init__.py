@@ -15,7 +15,8 @@ from . import _prepared, _ufunc
 from . import _device_methods, _exchange, _launch
 from ._array import (Array, arange, array, as_array, broadcast_to, empty, empty_host, empty_like,
                      expand_dims, from_buffer, full, ones, sliding_window_view, view_as, zeros)
-from ._dtypes import can_cast, dtype, promote_types, register_record
+from ._dtypes import (can_cast, datetime_data, dtype, make_time, promote_types,
+                      register_record)
 from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, FileError,
                       FloatingPointEvent, IndexOutOfRange, NoMemoryError, RangeError, RunError,
                       ShapeError, UnavailableError, UnsupportedError)

@@ -135,6 +135,20 @@ def promote_types(a, b):
     return of_code(lowlevel.guf_dtype_promote(parse(a), parse(b)))
 
 
+_UNITS = ("generic", "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
+
+
+def make_time(time, unit, multiple=1):
+    """datetime64 or timedelta64 in a unit: ``make_time("datetime64", "s", 25)`` is "[25s]"."""
+    return of_code(lowlevel.guf_dtype_make_time(parse(time), _UNITS.index(unit), multiple))
+
+
+def datetime_data(dtype):
+    """(unit, multiple) of a datetime64 or timedelta64, as NumPy's datetime_data."""
+    unit, multiple = lowlevel.guf_dtype_get_unit(parse(dtype))
+    return _UNITS[unit], multiple
+
+
 def signature_codes(signature, nin, nout):
     """NumPy's signature=: codes of nin + nout types, 0 for any. A hook of the extension."""
     count = nin + nout

@@ -113,6 +113,10 @@ class Calls(unittest.TestCase):
         day = np.array(["2020-01-01", "NaT"], "M8[D]")
         same(gufunc.add(day, np.timedelta64(36, "h")), np.add(day, np.timedelta64(36, "h")))
         same(gufunc.isnat(day), np.isnat(day))
+        self.assertEqual(gufunc.make_time("m8", "s", 25), np.dtype("m8[25s]"))
+        self.assertEqual(gufunc.datetime_data("M8[25s]"), np.datetime_data("M8[25s]"))
+        self.assertEqual(gufunc.promote_types("i4", "f4"), np.promote_types("i4", "f4"))
+        self.assertEqual(gufunc.can_cast("i8", "f4"), np.can_cast("i8", "f4"))
         pairs = np.zeros(3, [("a", "i4"), ("b", "f8")])
         pairs["a"] = [1, 2, 3]
         again = gufunc.as_array(pairs)
