@@ -104,7 +104,7 @@ void gufpy_release_object(void *user, uint64_t address);
 int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *what);
 
 /* Operands. */
-enum { GUFPY_MAX_OPERANDS = GUF_MAX_OPERANDS + 4 };
+enum { GUFPY_MAX_OPERANDS = GUF_MAX_NDIM + 4 }; /* `at` has one index per axis */
 
 typedef struct {
   int nkept, nwraps;

@@ -14,7 +14,7 @@ def resident():
 
 def rounds(count):
     a, x, bad = gufunc.arange(8), np.arange(8.0), np.ones(3)
-    memory = bytearray(64)
+    memory, column, stream = bytearray(64), x[:2, None], gufunc.Stream("cpu")
     for i in range(count):
         kind = i % 10
         if kind < 2:
@@ -22,7 +22,8 @@ def rounds(count):
         elif kind < 4:
             a[2:5]
         elif kind == 4:
-            gufunc.add(x, 1)
+            gufunc.add(x, 1)  # in NumPy's memory
+            gufunc.add(column, x)  # in the library's
         elif kind == 5:
             gufunc.add(a, a)
         elif kind == 6:
@@ -34,11 +35,14 @@ def rounds(count):
                 gufunc.add(x, bad)
             except ValueError:
                 pass
-        elif i % 100 == 9:
+        elif i % 50 == 9:
+            gufunc.add(x, [1], stream=stream)
+            stream.synchronize()
             gufunc.Stream("cpu").record()
             gufunc.add.plan(x, x, out=x)
         else:
             gufunc.find("add").reduce(a)
+            gufunc.add.reduce(x, keepdims=True)
 
 
 def main():
