@@ -151,6 +151,15 @@ function from_zero(indices::AbstractArray{<:Integer})
 end
 from_zero(x) = x
 
+# The C functions by what is asked of which method.
+const ENTRIES = Dict(
+    (:resolve, :reduce) => :guf_resolve_reduce, (:explain, :reduce) => :guf_explain_reduce,
+    (:resolve, :accumulate) => :guf_resolve_accumulate,
+    (:explain, :accumulate) => :guf_explain_accumulate,
+    (:resolve, :reduceat) => :guf_resolve_reduceat, (:explain, :reduceat) => :guf_explain_reduceat,
+    (:resolve, :outer) => :guf_resolve_outer, (:explain, :outer) => :guf_explain_outer,
+    (:resolve, :at) => :guf_resolve_at, (:explain, :at) => :guf_explain_at)
+
 for (method, args) in ((:reduce, :with_reduce_args), (:accumulate, :with_accumulate_args),
                        (:reduceat, :with_accumulate_args))
     allowed = method === :reduce ? :OF_REDUCE : :OF_ALONG
@@ -158,7 +167,7 @@ for (method, args) in ((:reduce, :with_reduce_args), (:accumulate, :with_accumul
     places = method === :reduce ? :(outputs_of(r.out, max(1, ufunc_info(f).nresults))) :
              method === :accumulate ? :(Any[]) : :(Any[operand(from_zero(indices))])
     for (act, by) in ((:resolve, :resolve_by), (:explain, :explain_by))
-        entry = Symbol(:guf_, act, :_, method)
+        entry = ENTRIES[act, method]
         count = act === :resolve ? (:(max(1, ufunc_info(f).nresults)),) : ()
         last = method === :reduce ? () : (:(output(r.out)),)
         @eval function $act(::typeof($method), f::UFunc, A, $(more...); keywords...)
