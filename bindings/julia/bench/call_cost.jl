@@ -49,6 +49,7 @@ end
 function main(arguments)
     bar = isempty(arguments) ? Inf : parse(Float64, arguments[2])
     one() = [1.0]
+    worst = 0.0
     kinds = ("GufArray" => GufArray ∘ one, "Array" => one)
     for (name, make) in kinds
         plain, whole = measure(make(), make(), make())
