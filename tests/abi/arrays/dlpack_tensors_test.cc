@@ -41,6 +41,11 @@ class DlpackTensors : public ArrayTest {
   guf_status take(Foreign &foreign, guf_array *out, uint32_t flags = 0) {
     return guf_array_from_dlpack(&foreign.managed, nullptr, flags, out, &error_);
   }
+  // Before what it looks at is gone.
+  static void drop(guf_array array) {
+    guf_array_release(array, nullptr);
+    guf_poll(0, nullptr, nullptr);
+  }
   // Refused, deleted, and nothing given.
   void refuse(Foreign &foreign, guf_status wanted, const char *text) {
     guf_array out = nullptr;
@@ -105,17 +110,20 @@ TEST_F(DlpackTensors, WhatIsNoFault) {
   offset.shape[0] = 1;
   offset.tensor().ndim = 2;
   expect(take(offset, &array));
-  EXPECT_THAT(values<float>(keep(array)), ElementsAre(2, 3, 4));
+  EXPECT_THAT(values<float>(array), ElementsAre(2, 3, 4));
+  drop(array);
   Foreign compact;
   compact.tensor().strides = nullptr;
   expect(take(compact, &array));
-  EXPECT_THAT(values<float>(keep(array)), ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(values<float>(array), ElementsAre(0, 1, 2, 3, 4, 5));
+  drop(array);
   Foreign backwards;
   backwards.tensor().data = &backwards.data[5];
   backwards.strides[0] = -3;
   backwards.strides[1] = -1;
   expect(take(backwards, &array));
-  EXPECT_THAT(values<float>(keep(array)), ElementsAre(5, 4, 3, 2, 1, 0));
+  EXPECT_THAT(values<float>(array), ElementsAre(5, 4, 3, 2, 1, 0));
+  drop(array);
   Foreign immortal;
   immortal.managed.deleter = nullptr;
   expect(take(immortal, &array));
@@ -127,18 +135,21 @@ TEST_F(DlpackTensors, WhatIsNoFault) {
   nothing.tensor().data = nullptr;
   nothing.tensor().byte_offset = UINT64_MAX;
   expect(take(nothing, &array));
-  EXPECT_EQ(info(keep(array)).size, 0U);
+  EXPECT_EQ(info(array).size, 0U);
+  drop(array);
   Foreign scalar;
   scalar.tensor().ndim = 0;
   scalar.tensor().shape = scalar.tensor().strides = nullptr;
   expect(take(scalar, &array));
-  EXPECT_THAT(values<float>(keep(array)), ElementsAre(0));
+  EXPECT_THAT(values<float>(array), ElementsAre(0));
+  drop(array);
   Foreign fixed;
   fixed.managed.flags = GUF_DLPACK_READ_ONLY | 1U << 20;
   fixed.managed.minor = 7;
   expect(take(fixed, &array));
   const guf_operand value = ::scalar(1);
-  expect(guf_array_fill(keep(array), &value, nullptr, &error_), GUF_E_READ_ONLY);
+  expect(guf_array_fill(array, &value, nullptr, &error_), GUF_E_READ_ONLY);
+  drop(array);
 }
 
 TEST_F(DlpackTensors, BrokenFieldsAreRefused) {

@@ -210,7 +210,7 @@ static void mark(void *user, unsigned char *place) {
 static void mark_operand(const operand *o, int number, marking *m) {
   guf_dtype_info info = {.struct_size = sizeof info};
   if (o->buffer != number) return;
-  guf_dtype_get_info(o->tensor.dtype, &info, NULL);
+  if (guf_dtype_get_info(o->tensor.dtype, &info, NULL) != GUF_OK) return; /* the library's own */
   m->itemsize = info.itemsize;
   walk(&o->tensor, mark, m);
 }

@@ -22,10 +22,10 @@ class Operand {
  public:
   // An output to allocate, or no mask.
   Operand() noexcept {}
-  Operand(const Operand &other) : made_(other.made_), has_strides_(other.has_strides_) {
+  Operand(const Operand &other) : made_(other.made_), strides_at_(other.strides_at_) {
     if (!is_tensor()) return;
     tensor_ = other.tensor_;
-    const size_t count = static_cast<size_t>(tensor_.ndim) * (has_strides_ ? 2 : 1);
+    const auto count = static_cast<size_t>(tensor_.ndim + strides_at_);
     if (other.more_) more_.reset(new int64_t[count]);
     std::copy_n(other.more_ ? other.more_.get() : other.inside_, count,
                 more_ ? more_.get() : inside_);
@@ -34,7 +34,7 @@ class Operand {
     if (this == &other) return *this;
     Operand copy(other);
     made_ = copy.made_;
-    has_strides_ = copy.has_strides_;
+    strides_at_ = copy.strides_at_;
     if (!is_tensor()) return *this;
     more_ = std::move(copy.more_);
     tensor_ = copy.tensor_;
@@ -63,7 +63,7 @@ class Operand {
   Operand(DType dtype, const void *data, const Ints &shape, const Ints &strides) {
     int64_t *const behind = place(dtype, data, shape, 2 * shape.size());
     std::copy_n(strides.data(), std::min(strides.size(), shape.size()), behind);
-    has_strides_ = true;
+    strides_at_ = tensor_.ndim;
   }
   Operand(guf_array array) {
     made_.kind = GUF_OPERAND_ARRAY;
@@ -143,7 +143,7 @@ class Operand {
   const guf_tensor &tensor() const {
     const int64_t *const numbers = more_ ? more_.get() : inside_;
     tensor_.shape = numbers;
-    tensor_.strides = has_strides_ ? numbers + tensor_.ndim : nullptr;
+    tensor_.strides = strides_at_ > 0 ? numbers + strides_at_ : nullptr;
     return tensor_;
   }
   bool is_none() const noexcept { return made_.kind == GUF_OPERAND_NONE; }
@@ -175,7 +175,7 @@ class Operand {
   static constexpr size_t kInside = 8;
   guf_operand made_ = {};
   std::unique_ptr<int64_t[]> more_;
-  bool has_strides_ = false;
+  int32_t strides_at_ = 0;  // the number of dimensions where there are strides
   // Of elements in memory only: their tensor, its shape and strides.
   mutable guf_tensor tensor_;
   int64_t inside_[kInside];

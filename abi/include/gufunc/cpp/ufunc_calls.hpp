@@ -118,7 +118,8 @@ inline Result<std::string> Ufunc::explain(Operands inputs, Operands outputs,
 
 inline Result<Resolution> Ufunc::resolve_outer(const Operand &a, const Operand &b,
                                                const CallKeywords &keywords) const {
-  detail::COperands in(Operands{a, b}), out;
+  const Operands pair = {a, b};  // named: the C operands point into it
+  detail::COperands in(pair), out;
   guf_call_args args = {};
   keywords.write(args);
   put(args, in, out);
@@ -127,7 +128,8 @@ inline Result<Resolution> Ufunc::resolve_outer(const Operand &a, const Operand &
 
 inline Result<std::string> Ufunc::explain_outer(const Operand &a, const Operand &b,
                                                 const CallKeywords &keywords) const {
-  detail::COperands in(Operands{a, b}), out;
+  const Operands pair = {a, b};  // named: the C operands point into it
+  detail::COperands in(pair), out;
   guf_call_args args = {};
   keywords.write(args);
   put(args, in, out);
