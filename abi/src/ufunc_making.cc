@@ -3,6 +3,7 @@
 #include <gufunc/ufunc.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -85,21 +86,23 @@ guf_status check_types(const op::Ufunc &ufunc, int32_t ntypes, const guf_dtype *
 
 // The function a description is about, by its kind.
 guf_status read_function(const guf_loop_desc &desc, void (**out)(void), guf_error *error) {
-  if (desc.kind != GUF_LOOP_NUMPY && desc.kind != GUF_LOOP_STATUS) {
+  void (*const own[])(void) = {reinterpret_cast<void (*)(void)>(desc.numpy),
+                               reinterpret_cast<void (*)(void)>(desc.status),
+                               reinterpret_cast<void (*)(void)>(desc.error)};
+  if (desc.kind < GUF_LOOP_NUMPY || desc.kind > GUF_LOOP_ERROR) {
     return fail(error, GUF_E_ARG, kNone, kNone, "kind is %d, which is no guf_loop_kind", desc.kind);
   }
   if ((desc.flags & ~uint32_t{GUF_LOOP_ANY_THREAD}) != 0) {
     return fail(error, GUF_E_ARG, kNone, kNone,
                 "flags is 0x%x, which has bits that are no guf_loop_flag", desc.flags);
   }
-  const bool numpy = desc.kind == GUF_LOOP_NUMPY;
-  if ((desc.numpy != nullptr) != numpy || (desc.status != nullptr) == numpy) {
-    return fail(error, GUF_E_ARG, kNone, kNone,
-                "of `numpy` and `status` the one of the loop's kind must be set, the other NULL");
-  }
-  *out = numpy ? reinterpret_cast<void (*)(void)>(desc.numpy)
-               : reinterpret_cast<void (*)(void)>(desc.status);
-  return GUF_OK;
+  *out = own[desc.kind - GUF_LOOP_NUMPY];
+  const auto set =
+      std::count_if(std::begin(own), std::end(own), [](auto f) { return f != nullptr; });
+  if (*out != nullptr && set == 1) return GUF_OK;
+  return fail(error, GUF_E_ARG, kNone, kNone,
+              "of `numpy`, `status` and `error` the one of the loop's kind must be set, the others "
+              "NULL");
 }
 
 std::unique_ptr<op::Loop> new_loop(const guf_dtype *types, int32_t ntypes, int32_t kind) {

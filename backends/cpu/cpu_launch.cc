@@ -12,7 +12,6 @@
 
 #include "backends/cpu/claim_pool.h"
 #include "backends/cpu/cpu_host.h"
-#include "backends/cpu/known_status.h"
 #include "backends/cpu/launch_way.h"
 
 namespace gufunc::cpu {
@@ -32,12 +31,12 @@ struct SharedLaunch {
   std::mutex failing;  // taken by chunks that failed; guards `status`, `error`, `loop->failure`
   guf_status status = GUF_OK;
 
-  void fail(uint32_t chunk, guf_status failed, guf_status returned, const guf_error &details) {
+  void fail(uint32_t chunk, guf_status failed, const LoopFailure &said, const guf_error &details) {
     const std::lock_guard<std::mutex> lock(failing);
     if (chunk > failed_chunk.load(std::memory_order_relaxed)) return;
     failed_chunk.store(chunk, std::memory_order_relaxed);
     status = failed;
-    loop->failure->store(returned, std::memory_order_relaxed);
+    if (failed == kLoopFailed) loop->failure->replace(said);
     if (error != nullptr && details.status != GUF_OK) *error = details;
   }
 };
@@ -48,16 +47,16 @@ void run_chunk(void *context, uint32_t chunk) {
   const uint64_t chunk_items = shared.way->split.chunk_items;
   const uint64_t first = chunk * chunk_items;
   const uint64_t last = std::min(first + chunk_items, shared.block->items);
-  guf_error details;  // each chunk has its own, and its own status of the loop
+  guf_error details;  // each chunk has its own, and its own failure of the loop
   details.struct_size = sizeof(details);
   details.status = GUF_OK;
-  std::atomic<guf_status> returned{GUF_OK};
+  LoopFailure said;
   HostLoop loop = *shared.loop;
-  loop.failure = &returned;
+  loop.failure = &said;
   const guf_status status =
       run_items(*shared.block, loop, shared.way->items, first, last, &details);
   if (status == GUF_OK) return;
-  shared.fail(chunk, status, returned.load(std::memory_order_relaxed), details);
+  shared.fail(chunk, status, said, details);
 }
 
 guf_status run_shared(const guf_launch_block &block, const HostLoop &loop, const LaunchWay &way,
@@ -89,9 +88,7 @@ guf_status run_launch(const guf_backend_launch &launch, const HostLoop &loop, gu
   EventWatch watch(*launch.block, *launch.watch);
   loop.watch = &watch;
   const guf_status status = run_launch(launch, loop, error);
-  if (status == kLoopFailed) {
-    return fail_loop(loop.failure->load(std::memory_order_acquire), launch.failure, error);
-  }
+  if (status == kLoopFailed) return loop.failure->report(launch.failure, error);
   return status != GUF_OK ? status : watch.finish(error);
 }
 
@@ -102,26 +99,13 @@ guf_status fail_flags(uint32_t unknown, guf_error *error) {
               "launch flags: 0x%x is not known to this plugin", unknown);
 }
 
-guf_status fail_loop(guf_status returned, const char *failure, guf_error *error) {
-  if (returned == GUF_E_VALUE && failure != nullptr) {
-    return fail(error, returned, kNone, kNone, "%s", failure);
-  }
-  const guf_status status = is_error(returned) ? returned : guf_status{GUF_E_LOOP};
-  fail(error, status, kNone, kNone, "a loop failed with status %d", returned);
-  if (status != returned && error != nullptr && error->struct_size == sizeof(*error)) {
-    error->native_code = returned;
-  }
-  return status;
-}
-
 guf_status execute_launch(const guf_backend_launch &launch, guf_error *error) {
-  std::atomic<guf_status> failure{GUF_OK};
-  HostLoop loop{launch.kernel, launch.user, (launch.block->flags & GUF_LAUNCH_STATUS) != 0,
-                &failure};
+  LoopFailure failure;
+  HostLoop loop{launch.kernel, launch.user, says_of(*launch.block), &failure};
   if (__builtin_expect(launch.watch != nullptr, 0)) return run_watched(launch, loop, error);
   const guf_status status = run_launch(launch, loop, error);
   if (__builtin_expect(status != kLoopFailed, 1)) return status;
-  return fail_loop(failure.load(std::memory_order_acquire), launch.failure, error);
+  return failure.report(launch.failure, error);
 }
 
 }  // namespace gufunc::cpu

@@ -17,13 +17,11 @@ guf_status execute_launch(const guf_backend_launch &launch, guf_error *error);
 // Errors  GUF_E_UNSUPPORTED <= a flag that this plugin does not know
 inline guf_status check_flags(const guf_launch_block &block, guf_error *error) {
   constexpr uint32_t kKnown = GUF_LAUNCH_GENERALIZED | GUF_LAUNCH_ANY_THREAD | GUF_LAUNCH_STATUS |
-                              GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
+                              GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED |
+                              GUF_LAUNCH_ERROR;
   const uint32_t unknown = block.flags & ~kKnown;
   return __builtin_expect(unknown == 0, 1) ? guf_status{GUF_OK} : fail_flags(unknown, error);
 }
-
-// Reports what a loop returned. A loop says its status only; whoever launched it knows the text.
-[[gnu::cold]] guf_status fail_loop(guf_status returned, const char *failure, guf_error *error);
 
 // The `convert` slot's work. Errors  GUF_E_DTYPE <= the pair of dtypes has no cast
 guf_status execute_convert(const guf_launch_block &block, guf_error *error);

@@ -90,9 +90,9 @@ void CrossedLoop::free_scratch() {
 void CrossedLoop::place_scratch() {
   if (way_.count > 0 && block_.items >= kFewestLongItems) piece_ = shelf().take();
   if (piece_ != nullptr || way_.count == 0) along_ = kLongRow;
-  auto *tile = static_cast<char *>(piece_);
-  for (int k = 0; k < way_.count; ++k, tile += piece_ == nullptr ? 0 : kTileBytes) {
-    scratch_[k] = piece_ == nullptr ? stack_[k] : tile;
+  for (int k = 0; k < way_.count; ++k) {
+    const size_t place = static_cast<size_t>(k) * kTileBytes;
+    scratch_[k] = piece_ == nullptr ? stack_[k] : static_cast<char *>(piece_) + place;
   }
 }
 

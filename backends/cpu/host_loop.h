@@ -1,27 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host loop that can be called: its function, its user pointer, and whether it may fail.
+// A host loop that can be called: its function, its user pointer, and how it says that it failed.
 #ifndef GUFUNC_BACKENDS_CPU_HOST_LOOP_H
 #define GUFUNC_BACKENDS_CPU_HOST_LOOP_H
 
 #include <gufunc/backend.h>
 
-#include <atomic>
 #include <cstdint>
 
 #include "backends/cpu/event_watch.h"
+#include "backends/cpu/loop_failure.h"
 
 namespace gufunc::cpu {
 
 // What a call of a failing loop returns: no status of the library, so it is told apart from every
-// failure of the plugin's own. What the loop itself returned is in `failure`.
+// failure of the plugin's own. What the loop itself said is in `failure`.
 constexpr guf_status kLoopFailed = INT32_MIN;
+
+// The loop's type: guf_loop_numpy, guf_loop_status or guf_loop_error.
+enum class Says : uint8_t { kNothing, kStatus, kError };
+
+inline Says says_of(const guf_launch_block &block) {
+  if (__builtin_expect((block.flags & GUF_LAUNCH_STATUS) == 0, 1)) return Says::kNothing;
+  return (block.flags & GUF_LAUNCH_ERROR) == 0 ? Says::kStatus : Says::kError;
+}
+inline Says says_of(const guf_method_block &block) {
+  if ((block.flags & GUF_METHOD_STATUS) == 0) return Says::kNothing;
+  return (block.flags & GUF_METHOD_ERROR) == 0 ? Says::kStatus : Says::kError;
+}
 
 struct HostLoop {
   void *entry = nullptr;
   void *user = nullptr;
-  bool has_status = false;
-  std::atomic<guf_status> *failure = nullptr;  // of the launch or chunk: the first one stays
-  EventWatch *watch = nullptr;                 // of the launch: the events it looks for
+  Says says = Says::kNothing;
+  LoopFailure *failure = nullptr;  // of the launch or chunk: the first one stays
+  EventWatch *watch = nullptr;     // of the launch: the events it looks for
+
+  bool may_fail() const { return says != Says::kNothing; }
 
   guf_status operator()(char **args, const int64_t *dims, const int64_t *steps) const {
     if (__builtin_expect(watch != nullptr, 0)) return watch->run(*this, args, dims, steps);
@@ -29,17 +43,25 @@ struct HostLoop {
   }
 
   guf_status run(char **args, const int64_t *dims, const int64_t *steps) const {
-    if (__builtin_expect(has_status, 0)) {
-      return report(reinterpret_cast<guf_loop_status>(entry)(args, dims, steps, user));
-    }
+    if (__builtin_expect(may_fail(), 0)) return run_failing(args, dims, steps);
     reinterpret_cast<guf_loop_numpy>(entry)(args, dims, steps, user);
     return GUF_OK;
   }
 
-  guf_status report(guf_status returned) const {
+  guf_status run_failing(char **args, const int64_t *dims, const int64_t *steps) const {
+    if (says == Says::kStatus) {
+      const guf_status returned = reinterpret_cast<guf_loop_status>(entry)(args, dims, steps, user);
+      if (returned == GUF_OK) return GUF_OK;
+      failure->keep(returned, nullptr);
+      return kLoopFailed;
+    }
+    guf_error told = {};
+    told.struct_size = sizeof told;
+    told.argument = told.axis = -1;
+    const guf_status returned =
+        reinterpret_cast<guf_loop_error>(entry)(args, dims, steps, user, &told);
     if (returned == GUF_OK) return GUF_OK;
-    guf_status none = GUF_OK;
-    failure->compare_exchange_strong(none, returned, std::memory_order_acq_rel);
+    failure->keep(returned, &told);
     return kLoopFailed;
   }
 };

@@ -212,7 +212,8 @@ void fill_launch(const guf_method_block &block, guf_launch_block *launch) {
   launch->nloop = block.nkept;
   launch->items = block.items;
   launch->size[0] = block.nkept == 0 ? 1 : block.kept_size[0];
-  launch->flags = (block.flags & GUF_METHOD_STATUS) != 0 ? GUF_LAUNCH_STATUS : 0;
+  if ((block.flags & GUF_METHOD_STATUS) != 0) launch->flags |= GUF_LAUNCH_STATUS;
+  if ((block.flags & GUF_METHOD_ERROR) != 0) launch->flags |= GUF_LAUNCH_ERROR;
   for (int i = 0; i < launch->noperands; ++i) {
     const bool other = binary && i == 1;
     launch->dtype[i] = other ? block.input_dtype : block.output_dtype;

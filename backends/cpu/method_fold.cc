@@ -51,20 +51,21 @@ guf_status join_by_entry(char **args, const int64_t *dims, const int64_t *steps,
 
 }  // namespace
 
-Fold::Fold(const guf_backend_method &method, std::atomic<guf_status> *failure, EventWatch *watch) {
+Fold::Fold(const guf_backend_method &method, LoopFailure *failure, EventWatch *watch) {
   const guf_method_block &block = *method.block;
-  const bool may_fail = (block.flags & GUF_METHOD_STATUS) != 0;
+  const Says says = says_of(block);
   tree_ = (block.flags & GUF_METHOD_TREE) != 0;
   exact_ = (block.flags & GUF_METHOD_EXACT) != 0;
-  loop_ = {method.kernel, method.user, may_fail, failure, watch};
-  entry_ = {tree_ ? method.fold : nullptr, method.user, may_fail, failure};
-  chain_ = {watch == nullptr ? method.fold : nullptr, method.user, may_fail, failure};
+  loop_ = {method.kernel, method.user, says, failure, watch};
+  entry_ = {tree_ ? method.fold : nullptr, method.user, says, failure};
+  chain_ = {watch == nullptr ? method.fold : nullptr, method.user, says, failure};
   dtype_ = block.loop_dtype;
   value_bytes_ = dtype_bytes(block.loop_dtype);
   opaque_ = is_record(block.loop_dtype);
   initial_ = initial_of(method);
   partial_bytes_ = partial_size(block.loop_dtype, has_entry());
-  if (exact_ && has_entry() && !may_fail && failure != nullptr) find_settled(block.loop_dtype);
+  if (exact_ && has_entry() && says == Says::kNothing && failure != nullptr)
+    find_settled(block.loop_dtype);
 }
 
 // PERF  Four pairs of truth values tell, for less than an element of any reduction's call costs, so
@@ -85,7 +86,7 @@ guf_status Fold::join(const char *a, int64_t a_step, const char *b, int64_t b_st
   if (!has_entry()) return loop_(args, &count, steps);
   if (__builtin_expect(loop_.watch != nullptr, 0)) {
     const HostLoop step = {reinterpret_cast<void *>(join_by_entry), const_cast<HostLoop *>(&entry_),
-                           true, entry_.failure, loop_.watch};
+                           Says::kStatus, entry_.failure, loop_.watch};
     return step(args, &count, steps);
   }
   const int64_t dims[2] = {GUF_FOLD_JOIN, count};
@@ -147,7 +148,7 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   if (out.present == nullptr) {
     return join(a.value, a_units * size, b.value, b_units * size, out.value, size, count);
   }
-  if (loop_.has_status || loop_.watch != nullptr || opaque_) {
+  if (loop_.may_fail() || loop_.watch != nullptr || opaque_) {
     return combine_present(a, a_units, b, b_units, out, count);
   }
   // All pairs are joined, and the result taken where both are there.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kKnownMethodFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD | GUF_METHOD_STATUS |
                                        GUF_METHOD_MASKED | GUF_METHOD_INITIAL | GUF_METHOD_EXACT |
-                                       GUF_METHOD_MIXED;
+                                       GUF_METHOD_MIXED | GUF_METHOD_ERROR;
 
 guf_status run(const guf_backend_method &method, const Fold &fold, MethodWay *way,
                guf_error *error) {
@@ -39,11 +39,11 @@ guf_status fail_casts(const guf_method_block &block, guf_error *error) {
 }
 
 guf_status run_with(const guf_backend_method &method, EventWatch *watch, guf_error *error) {
-  std::atomic<guf_status> failure{GUF_OK};
+  LoopFailure failure;
   const Fold fold(method, &failure, watch);
   switch (const guf_status status = run(method, fold, nullptr, error)) {
     case kLoopFailed:
-      return fail_loop(failure.load(std::memory_order_acquire), method.failure, error);
+      return failure.report(method.failure, error);
     case GUF_E_NO_MEMORY:
       return fail(error, status, kNone, kNone, "no scratch memory for a method of a ufunc");
     case GUF_E_DTYPE:

@@ -338,6 +338,7 @@ const (
 const (
 	cGUF_LOOP_NUMPY  = 1
 	cGUF_LOOP_STATUS = 2
+	cGUF_LOOP_ERROR  = 3
 )
 
 const (
@@ -419,7 +420,7 @@ var _ [56]byte = [C.sizeof_guf_module_kernel]byte{}
 var _ [56]byte = [C.sizeof_guf_module_v1]byte{}
 var _ [2076]byte = [C.sizeof_guf_ufunc_info]byte{}
 var _ [88]byte = [C.sizeof_guf_ufunc_desc]byte{}
-var _ [56]byte = [C.sizeof_guf_loop_desc]byte{}
+var _ [64]byte = [C.sizeof_guf_loop_desc]byte{}
 var _ [24]byte = [C.sizeof_guf_reduction_desc]byte{}
 var _ [600]byte = [C.sizeof_guf_module_info]byte{}
 var _ [16]byte = [C.sizeof_guf_dim]byte{}

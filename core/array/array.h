@@ -45,14 +45,15 @@ struct ByteSpan {
   uint64_t end;
 };
 
-// The caller has checked the layout: nothing here can overflow.
+// The caller has checked the layout of what has elements.
 inline ByteSpan span_of(const Layout &layout) {
   uint64_t first = layout.address;
   uint64_t last = layout.address;
   for (int32_t axis = 0; axis < layout.ndim; ++axis) {
     const int64_t extent = layout.shape[axis];
     if (extent == 0) return {layout.address, layout.address};
-    const auto reach = static_cast<uint64_t>(layout.strides[axis] * (extent - 1));
+    const auto reach =  // modulo 2^64: without elements a stride may be anything
+        static_cast<uint64_t>(layout.strides[axis]) * static_cast<uint64_t>(extent - 1);
     if (layout.strides[axis] < 0) {
       first += reach;
     } else {

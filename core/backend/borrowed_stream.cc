@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "core/backend/stream_order.h"
 #include "core/base/fork.h"
 
 namespace gufunc::backend {
@@ -18,17 +19,6 @@ base::Ref<Stream> take_idle(Device &device) {
     if (stream->fork_epoch == base::fork_epoch()) return stream;
   }
   return {};
-}
-
-guf_status wait_for_stream(Stream &waiting, Stream *other, guf_error *error) {
-  const Device &device = *waiting.device;
-  const guf_backend_api &api = device.backend->api;
-  void *event = nullptr;
-  GUF_TRY(api.event_open(device.native, &event, error));
-  guf_status status = api.event_record(event, other == nullptr ? nullptr : other->native, error);
-  if (status == GUF_OK) status = api.stream_wait_event(waiting.native, event, error);
-  api.event_close(event);
-  return status;
 }
 
 }  // namespace
@@ -50,7 +40,8 @@ guf_status BorrowedStream::open(Device &device, Stream *after, guf_error *error)
   ErrorRoom room(error);
   base::Ref<Stream> stream = take_idle(device);
   if (!stream) GUF_TRY(open_stream(device, 0, &stream, room.get()));
-  GUF_TRY(wait_for_stream(*stream, after, room.get()));
+  GUF_TRY(
+      order_behind(device, after == nullptr ? nullptr : after->native, stream->native, room.get()));
   stream_ = std::move(stream);
   return GUF_OK;
 }

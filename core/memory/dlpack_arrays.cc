@@ -9,6 +9,7 @@
 #include "core/backend/backend_registry.h"
 #include "core/backend/gpu_extension.h"
 #include "core/backend/graph.h"
+#include "core/backend/stream_order.h"
 #include "core/base/checked.h"
 #include "core/memory/storage.h"
 
@@ -55,18 +56,6 @@ guf_status open_default(Device &device, base::Ref<Stream> *out, guf_error *error
                                           &stream->native, room.get()));
   *out = std::move(stream);
   return GUF_OK;
-}
-
-// Work that is queued on `later` from now on comes behind what is queued on `first`.
-guf_status order_behind(Stream &later, Stream &first, guf_error *error) {
-  backend::ErrorRoom room(error);
-  const guf_backend_api &api = first.device->backend->api;
-  void *event = nullptr;
-  GUF_TRY(api.event_open(first.device->native, &event, room.get()));
-  guf_status status = api.event_record(event, first.native, room.get());
-  if (status == GUF_OK) status = api.stream_wait_event(later.native, event, room.get());
-  api.event_close(event);
-  return status;
 }
 
 // The partner as a stream of the device; none stays none.
@@ -208,7 +197,7 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
   GUF_TRY(check_owner(*device, *made, error));
   if (partner) {
     GUF_TRY(backend::refuse_captured(partner.get(), "an import that waits for it", error));
-    GUF_TRY(order_behind(*order, *partner, error));
+    GUF_TRY(backend::order_behind(*order->device, partner->native, order->native, error));
   }
   *out = std::move(made);
   return GUF_OK;
@@ -235,7 +224,7 @@ GivenTensor::~GivenTensor() {
   if (backend::is_captured(*consumer_)) return;
   base::Ref<Stream> order;
   if (open_default(*consumer_->device, &order, nullptr) != GUF_OK ||
-      order_behind(*order, *consumer_, nullptr) != GUF_OK) {
+      backend::order_behind(*order->device, consumer_->native, order->native, nullptr) != GUF_OK) {
     backend::wait_quietly(*consumer_);
   }
 }
@@ -321,7 +310,7 @@ guf_status GivenTensor::order(const DlpackPartner &consumer, guf_error *error) {
   if (!reading) return GUF_OK;
   GUF_TRY(backend::refuse_captured(reading.get(), "an export that it waits for", error));
   GUF_TRY(open_default(*device, &before, error));
-  GUF_TRY(order_behind(*reading, *before, error));
+  GUF_TRY(backend::order_behind(*reading->device, before->native, reading->native, error));
   consumer_ = std::move(reading);
   return GUF_OK;
 }

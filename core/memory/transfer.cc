@@ -12,6 +12,7 @@
 #include "core/backend/gpu_extension.h"
 #include "core/backend/graph.h"
 #include "core/backend/in_flight.h"
+#include "core/backend/stream_order.h"
 
 namespace gufunc::memory {
 namespace {
@@ -154,13 +155,7 @@ struct End {
   }
   // Later work of the other end comes behind what this one has queued.
   guf_status lead(const End &other, guf_error *error) const {
-    const guf_backend_api &api = device->backend->api;
-    void *event = nullptr;
-    GUF_TRY(api.event_open(device->native, &event, error));
-    guf_status status = api.event_record(event, order, error);
-    if (status == GUF_OK) status = api.stream_wait_event(other.order, event, error);
-    api.event_close(event);
-    return status;
+    return backend::order_behind(*device, order, other.order, error);
   }
   // The last resort: not a wait that would take the failure which the program is to be told.
   void wait_until_idle() const {

@@ -157,7 +157,9 @@ uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &lo
   if (!mixed && is_exact(*call.ufunc, loop.types[kLeft])) flags |= GUF_METHOD_EXACT;
   if (loop.host == nullptr || (loop.flags & GUF_LOOP_ANY_THREAD) != 0)
     flags |= GUF_METHOD_ANY_THREAD;
-  if (loop.kind.load(std::memory_order_relaxed) == GUF_LOOP_STATUS) flags |= GUF_METHOD_STATUS;
+  const int32_t kind = loop.kind.load(std::memory_order_relaxed);
+  if (kind != GUF_LOOP_NUMPY) flags |= GUF_METHOD_STATUS;
+  if (kind == GUF_LOOP_ERROR) flags |= GUF_METHOD_ERROR;
   if (call.has_where) flags |= GUF_METHOD_MASKED;
   return flags;
 }

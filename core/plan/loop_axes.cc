@@ -172,8 +172,9 @@ void write_operands(const Request &request, Launch *out) {
   block.flags = 0;
   if (loop.host == nullptr || (loop.flags & GUF_LOOP_ANY_THREAD) != 0)
     block.flags |= GUF_LAUNCH_ANY_THREAD;
-  if (loop.kind.load(std::memory_order_relaxed) == GUF_LOOP_STATUS)
-    block.flags |= GUF_LAUNCH_STATUS;
+  const int32_t kind = loop.kind.load(std::memory_order_relaxed);
+  if (kind != GUF_LOOP_NUMPY) block.flags |= GUF_LAUNCH_STATUS;
+  if (kind == GUF_LOOP_ERROR) block.flags |= GUF_LAUNCH_ERROR;
   if (request.choice.cast_mask != 0) block.flags |= GUF_LAUNCH_CAST;
   for (int32_t i = 0; i < call.noperands; ++i) {
     const op::OperandView &operand = call.operand[i];

@@ -101,7 +101,8 @@ const Loop *entries_of(const guf_module_image &image) {
 }
 
 guf_status run_loop(Loop loop, void *user, const guf_launch_block &block, guf_error *error) {
-  const uint32_t unknown = GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
+  const uint32_t unknown =
+      GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED | GUF_LAUNCH_ERROR;
   if (const guf_status status = refuse(block, unknown, error); status != GUF_OK) return status;
   guf_status result = GUF_OK;
   for_each_row(block, [&](char **args) {

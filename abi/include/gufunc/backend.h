@@ -33,7 +33,8 @@ enum guf_launch_flag {
   GUF_LAUNCH_STATUS = 1u << 2,      /* the loop is a guf_loop_status */
   GUF_LAUNCH_MASKED = 1u << 3,      /* `mask` holds one bool per item (where=) */
   GUF_LAUNCH_CAST = 1u << 4,        /* some operand's dtype differs from the loop's */
-  GUF_LAUNCH_SWAPPED = 1u << 5 /* some operand is byte-swapped or unaligned (see operand flags) */
+  GUF_LAUNCH_SWAPPED = 1u << 5, /* some operand is byte-swapped or unaligned (see operand flags) */
+  GUF_LAUNCH_ERROR = 1u << 6    /* with GUF_LAUNCH_STATUS: the loop is a guf_loop_error */
 };
 
 enum guf_launch_operand_flag {
@@ -115,7 +116,8 @@ enum guf_method_flag {
   GUF_METHOD_MASKED = 1u << 3,     /* reduce: `mask` holds one bool per element of the input */
   GUF_METHOD_INITIAL = 1u << 4,    /* reduce: `initial` is the left operand at the root */
   GUF_METHOD_EXACT = 1u << 5,      /* integers: any order gives the same bits */
-  GUF_METHOD_MIXED = 1u << 6       /* reduce: the loop is X, Y -> X, its elements are Y's */
+  GUF_METHOD_MIXED = 1u << 6,      /* reduce: the loop is X, Y -> X, its elements are Y's */
+  GUF_METHOD_ERROR = 1u << 7       /* with GUF_METHOD_STATUS: the loop is a guf_loop_error */
 };
 
 /** Geometry of reduce, accumulate, reduceat and at along explicit axes. Plain data; the core has

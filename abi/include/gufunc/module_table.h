@@ -24,6 +24,13 @@ typedef void (*guf_loop_numpy)(char **args, const int64_t *dims, const int64_t *
 typedef guf_status (*guf_loop_status)(char **args, const int64_t *dims, const int64_t *steps,
                                       void *user);
 
+/** The same, and says what went wrong. `error` is never NULL: a record of its own for each run,
+ * with no message, argument or axis. With an error status the message, argument (the operand at
+ * fault), axis and native code that the loop writes are the call's; without a message it is told
+ * as that of a guf_loop_status is. */
+typedef guf_status (*guf_loop_error)(char **args, const int64_t *dims, const int64_t *steps,
+                                     void *user, guf_error *error);
+
 enum guf_image_format {
   GUF_IMAGE_HOST = 1,     /* functions of this process: `entries`, one per kernel */
   GUF_IMAGE_CUBIN = 2,    /* NVIDIA machine code for one architecture */
@@ -59,8 +66,9 @@ enum guf_function_flag {
 };
 
 enum guf_loop_kind {
-  GUF_LOOP_NUMPY = 1, /* entry is a guf_loop_numpy */
-  GUF_LOOP_STATUS = 2 /* entry is a guf_loop_status */
+  GUF_LOOP_NUMPY = 1,  /* entry is a guf_loop_numpy */
+  GUF_LOOP_STATUS = 2, /* entry is a guf_loop_status */
+  GUF_LOOP_ERROR = 3   /* a guf_loop_error: of host loops; no kernel of a module's table is one */
 };
 
 /** What a fold entry is asked for, in dims[0]. A fold entry belongs to a loop (X, X) -> X and has

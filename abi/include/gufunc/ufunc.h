@@ -66,7 +66,7 @@ enum guf_loop_flag {
   GUF_LOOP_ANY_THREAD = 1u << 0 /* the loop may run on any thread, several at once */
 };
 
-/** A loop to add. Exactly one of `numpy` and `status` is set, by `kind`. */
+/** A loop to add. Exactly one of `numpy`, `status` and `error` is set, by `kind`. */
 typedef struct guf_loop_desc {
   uint32_t struct_size;
   int32_t kind;   /* guf_loop_kind */
@@ -75,6 +75,7 @@ typedef struct guf_loop_desc {
   const guf_dtype *types;
   guf_loop_numpy numpy;
   guf_loop_status status;
+  guf_loop_error error;
   void *user;
   guf_destroy_fn destroy; /* NULL allowed; never runs when adding fails */
 } guf_loop_desc;

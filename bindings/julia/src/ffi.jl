@@ -30,6 +30,7 @@ const guf_dlpack_delete_fn = Ptr{Cvoid}
 const guf_dlpack_unversioned_delete_fn = Ptr{Cvoid}
 const guf_loop_numpy = Ptr{Cvoid}
 const guf_loop_status = Ptr{Cvoid}
+const guf_loop_error = Ptr{Cvoid}
 mutable struct guf_ufunc_s end
 const guf_ufunc = Ptr{guf_ufunc_s}
 mutable struct guf_module_s end
@@ -242,6 +243,7 @@ const GUF_FUNCTION_TAKES_NONE = UInt32(64)
 
 const GUF_LOOP_NUMPY = Int32(1)
 const GUF_LOOP_STATUS = Int32(2)
+const GUF_LOOP_ERROR = Int32(3)
 
 const GUF_FOLD_LEAVES = Int32(1)
 const GUF_FOLD_JOIN = Int32(2)
@@ -725,10 +727,11 @@ struct guf_loop_desc
     types::Ptr{guf_dtype}
     numpy::guf_loop_numpy
     status::guf_loop_status
+    error::guf_loop_error
     user::Ptr{Cvoid}
     destroy::guf_destroy_fn
 end
-@assert sizeof(guf_loop_desc) == 56
+@assert sizeof(guf_loop_desc) == 64
 @assert fieldoffset(guf_loop_desc, 1) == 0
 @assert fieldoffset(guf_loop_desc, 2) == 4
 @assert fieldoffset(guf_loop_desc, 3) == 8
@@ -738,6 +741,7 @@ end
 @assert fieldoffset(guf_loop_desc, 7) == 32
 @assert fieldoffset(guf_loop_desc, 8) == 40
 @assert fieldoffset(guf_loop_desc, 9) == 48
+@assert fieldoffset(guf_loop_desc, 10) == 56
 
 struct guf_reduction_desc
     struct_size::UInt32
@@ -2047,6 +2051,6 @@ const functions = [
     :guf_kernel_launch => guf_kernel_launch_address,
 ]
 
-export guf_status, guf_context, guf_device, guf_stream, guf_event, guf_dtype, guf_array, guf_release_fn, guf_dlpack_delete_fn, guf_dlpack_unversioned_delete_fn, guf_loop_numpy, guf_loop_status, guf_ufunc, guf_module, guf_destroy_fn, guf_core_dims_fn, guf_plan, guf_progress_fn, guf_graph, guf_kernel, guf_error, guf_backend_info, guf_device_info, guf_dtype_info, guf_tensor, guf_operand, guf_array_info, guf_device_memory, guf_dlpack_tensor, guf_dlpack, guf_dlpack_unversioned, guf_module_loop, guf_module_function, guf_module_image, guf_module_parameter, guf_module_parameters, guf_kernel_head, guf_module_kernel, guf_module_v1, guf_ufunc_info, guf_ufunc_desc, guf_loop_desc, guf_reduction_desc, guf_module_info, guf_dim, guf_call_args, guf_resolution, guf_reduce_args, guf_accumulate_args, guf_at_args, guf_chunk_options, guf_kernel_info, guf_kernel_device_info
+export guf_status, guf_context, guf_device, guf_stream, guf_event, guf_dtype, guf_array, guf_release_fn, guf_dlpack_delete_fn, guf_dlpack_unversioned_delete_fn, guf_loop_numpy, guf_loop_status, guf_loop_error, guf_ufunc, guf_module, guf_destroy_fn, guf_core_dims_fn, guf_plan, guf_progress_fn, guf_graph, guf_kernel, guf_error, guf_backend_info, guf_device_info, guf_dtype_info, guf_tensor, guf_operand, guf_array_info, guf_device_memory, guf_dlpack_tensor, guf_dlpack, guf_dlpack_unversioned, guf_module_loop, guf_module_function, guf_module_image, guf_module_parameter, guf_module_parameters, guf_kernel_head, guf_module_kernel, guf_module_v1, guf_ufunc_info, guf_ufunc_desc, guf_loop_desc, guf_reduction_desc, guf_module_info, guf_dim, guf_call_args, guf_resolution, guf_reduce_args, guf_accumulate_args, guf_at_args, guf_chunk_options, guf_kernel_info, guf_kernel_device_info
 
 end

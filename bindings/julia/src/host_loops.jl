@@ -201,7 +201,7 @@ function register_loop(f, types, kind, entry, user, destroy, flags)
     numpy, status = kind == GUF_LOOP_NUMPY ? (entry, C_NULL) : (C_NULL, entry)
     GC.@preserve codes begin
         desc = Ref(guf_loop_desc(sizeof(guf_loop_desc), kind, flags, length(codes), pointer(codes),
-                                 numpy, status, user, destroy))
+                                 numpy, status, C_NULL, user, destroy))
         @check guf_ufunc_add_loop(found(f), desc)
     end
 end

@@ -53,7 +53,7 @@ def class_of(function, kind, name):
         return "kPointer"
     if base[4:] in HANDLES and base.startswith("guf_"):
         return "kHandle"
-    if base.endswith("_fn") or base in ("guf_loop_numpy", "guf_loop_status"):
+    if base.endswith("_fn") or base in ("guf_loop_numpy", "guf_loop_status", "guf_loop_error"):
         return "kPointer"
     return {"guf_dtype": "kDtype", "int32_t": "kInt32", "guf_status": "kInt32",
             "uint32_t": "kUint32", "uint64_t": "kUint64", "size_t": "kUint64",

@@ -20,6 +20,9 @@ void twice(char **args, const int64_t *dims, const int64_t *steps, void *) {
 guf_status refuse(char **, const int64_t *, const int64_t *, void *) {
   return GUF_E_VALUE;
 }
+guf_status refuse_aloud(char **, const int64_t *, const int64_t *, void *, guf_error *) {
+  return GUF_E_VALUE;
+}
 void count(void *user) {
   ++*static_cast<int *>(user);
 }
@@ -236,6 +239,9 @@ TEST_F(UfuncBorder, AddLoopRefuses) {
   EXPECT_EQ(add([](auto &d) { d.kind = 0; }), GUF_E_ARG);
   EXPECT_EQ(add([](auto &d) { d.kind = GUF_LOOP_STATUS; }), GUF_E_ARG);
   EXPECT_EQ(add([](auto &d) { d.status = refuse; }), GUF_E_ARG);
+  EXPECT_EQ(add([](auto &d) { d.kind = GUF_LOOP_ERROR; }), GUF_E_ARG);
+  EXPECT_EQ(add([](auto &d) { d.kind = GUF_LOOP_ERROR + 1; }), GUF_E_ARG);
+  EXPECT_EQ(add([](auto &d) { d.error = refuse_aloud; }), GUF_E_ARG);
   EXPECT_EQ(add([](auto &d) { d.numpy = nullptr; }), GUF_E_ARG);
   EXPECT_EQ(add([](auto &d) { d.flags = 2; }), GUF_E_ARG);
   EXPECT_EQ(add([](auto &d) { d.ntypes = 3; }), GUF_E_ARG);

@@ -203,6 +203,7 @@ pub const GUF_FUNCTION_TAKES_NONE: u32 = 64;
 
 pub const GUF_LOOP_NUMPY: i32 = 1;
 pub const GUF_LOOP_STATUS: i32 = 2;
+pub const GUF_LOOP_ERROR: i32 = 3;
 
 pub const GUF_FOLD_LEAVES: i32 = 1;
 pub const GUF_FOLD_JOIN: i32 = 2;
@@ -281,6 +282,7 @@ pub type guf_dlpack_delete_fn = Option<unsafe extern "C" fn(managed: *mut guf_dl
 pub type guf_dlpack_unversioned_delete_fn = Option<unsafe extern "C" fn(managed: *mut guf_dlpack_unversioned)>;
 pub type guf_loop_numpy = Option<unsafe extern "C" fn(args: *mut *mut c_char, dims: *const i64, steps: *const i64, user: *mut c_void)>;
 pub type guf_loop_status = Option<unsafe extern "C" fn(args: *mut *mut c_char, dims: *const i64, steps: *const i64, user: *mut c_void) -> guf_status>;
+pub type guf_loop_error = Option<unsafe extern "C" fn(args: *mut *mut c_char, dims: *const i64, steps: *const i64, user: *mut c_void, error: *mut guf_error) -> guf_status>;
 
 #[repr(C)]
 pub struct guf_ufunc_s {
@@ -1115,7 +1117,7 @@ const _: () = {
     assert!(offset_of!(guf_ufunc_desc, destroy) == 80);
 };
 
-/// A loop to add. Exactly one of `numpy` and `status` is set, by `kind`.
+/// A loop to add. Exactly one of `numpy`, `status` and `error` is set, by `kind`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_loop_desc {
@@ -1126,6 +1128,7 @@ pub struct guf_loop_desc {
     pub types: *const guf_dtype,
     pub numpy: guf_loop_numpy,
     pub status: guf_loop_status,
+    pub error: guf_loop_error,
     pub user: *mut c_void,
     pub destroy: guf_destroy_fn,
 }
@@ -1141,7 +1144,7 @@ impl guf_loop_desc {
 }
 
 const _: () = {
-    assert!(size_of::<guf_loop_desc>() == 56);
+    assert!(size_of::<guf_loop_desc>() == 64);
     assert!(align_of::<guf_loop_desc>() == 8);
     assert!(offset_of!(guf_loop_desc, struct_size) == 0);
     assert!(offset_of!(guf_loop_desc, kind) == 4);
@@ -1150,8 +1153,9 @@ const _: () = {
     assert!(offset_of!(guf_loop_desc, types) == 16);
     assert!(offset_of!(guf_loop_desc, numpy) == 24);
     assert!(offset_of!(guf_loop_desc, status) == 32);
-    assert!(offset_of!(guf_loop_desc, user) == 40);
-    assert!(offset_of!(guf_loop_desc, destroy) == 48);
+    assert!(offset_of!(guf_loop_desc, error) == 40);
+    assert!(offset_of!(guf_loop_desc, user) == 48);
+    assert!(offset_of!(guf_loop_desc, destroy) == 56);
 };
 
 /// What makes a generalized ufunc a reduction with a state: of several values, such as the greatest

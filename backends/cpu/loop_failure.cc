@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/loop_failure.h"
+
+#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/known_status.h"
+
+namespace gufunc::cpu {
+
+void LoopFailure::keep(guf_status returned, const guf_error *told) {
+  guf_status none = GUF_OK;
+  if (!returned_.compare_exchange_strong(none, returned, std::memory_order_acq_rel)) return;
+  told_ = told != nullptr ? *told : guf_error{0, returned, kNone, kNone, 0, 0, {}};
+  told_.message[sizeof told_.message - 1] = '\0';  // the loop may have forgotten it
+}
+
+void LoopFailure::replace(const LoopFailure &earlier) {
+  returned_.store(earlier.returned_.load(std::memory_order_acquire), std::memory_order_release);
+  told_ = earlier.told_;
+}
+
+guf_status LoopFailure::report(const char *text, guf_error *error) const {
+  const guf_status returned = returned_.load(std::memory_order_acquire);
+  const guf_status status = is_error(returned) ? returned : guf_status{GUF_E_LOOP};
+  if (told_.message[0] != '\0') {
+    fail(error, status, told_.argument, told_.axis, "%s", told_.message);
+  } else if (returned == GUF_E_VALUE && text != nullptr) {
+    fail(error, status, told_.argument, told_.axis, "%s", text);
+  } else {
+    fail(error, status, told_.argument, told_.axis, "a loop failed with status %d", returned);
+  }
+  if (error != nullptr && error->struct_size == sizeof(*error)) {
+    error->native_code =
+        told_.native_code == 0 && status != returned ? returned : told_.native_code;
+  }
+  return status;
+}
+
+}  // namespace gufunc::cpu

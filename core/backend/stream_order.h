@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of one queue of a device behind another.
+#ifndef GUFUNC_CORE_BACKEND_STREAM_ORDER_H
+#define GUFUNC_CORE_BACKEND_STREAM_ORDER_H
+
+#include "core/backend/backend.h"
+
+namespace gufunc::backend {
+
+// Work that is queued on `later` from now on comes behind what is queued on `first`, a stream of
+// `device`. Both are the plugins' own streams; nullptr: the order of work without a stream.
+// Errors  as the slots event_open, event_record, stream_wait_event
+guf_status order_behind(const Device &device, void *first, void *later, guf_error *error);
+
+}  // namespace gufunc::backend
+
+#endif  // GUFUNC_CORE_BACKEND_STREAM_ORDER_H
