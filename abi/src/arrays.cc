@@ -176,6 +176,17 @@ guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream st
   });
 }
 
+guf_status guf_array_synchronize(guf_array array, uint64_t timeout_ns, guf_error *error) {
+  return border::guard(error, [&]() -> guf_status {
+    Array *found = nullptr;
+    GUF_TRY(base::find_object(array, "array", &found, error));
+    GUF_TRY(border::check_running(error));
+    const guf_status status = memory::synchronize(*found, timeout_ns, error);
+    if (status != GUF_TIMEOUT) memory::run_callbacks(0);
+    return status;
+  });
+}
+
 guf_status guf_array_copy_to_host(guf_array array, void *destination, uint64_t nbytes,
                                   int32_t order, guf_stream stream, guf_error *error) {
   return border::guard(error, [&]() -> guf_status {

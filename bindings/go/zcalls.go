@@ -669,6 +669,10 @@ func cArrayToDevice(array C.guf_array, device C.guf_device, stream C.guf_stream,
 	return failure(C.zguf_array_to_device(array, device, stream, inoutArray))
 }
 
+func cArraySynchronize(array C.guf_array, timeoutNs C.uint64_t) error {
+	return failure(C.zguf_array_synchronize(array, timeoutNs))
+}
+
 func cArrayCopyToHost(array C.guf_array, destination unsafe.Pointer, nbytes C.uint64_t, order C.int32_t, stream C.guf_stream) error {
 	return failure(C.zguf_array_copy_to_host(array, destination, nbytes, order, stream))
 }

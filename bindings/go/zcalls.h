@@ -426,6 +426,13 @@ static inline guf_error *zguf_array_to_device(guf_array array, guf_device device
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
+static inline guf_error *zguf_array_synchronize(guf_array array, uint64_t timeout_ns) {
+  guf_error record;
+  record.struct_size = sizeof record;
+  const guf_status status = guf_array_synchronize(array, timeout_ns, &record);
+  return status == GUF_OK ? NULL : zcall_failed(status, &record);
+}
+
 static inline guf_error *zguf_array_copy_to_host(guf_array array, void *destination,
                                                  uint64_t nbytes, int32_t order,
                                                  guf_stream stream) {

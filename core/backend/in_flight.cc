@@ -4,9 +4,12 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "core/base/fork.h"
 
@@ -19,7 +22,14 @@ struct Flight {
   uint32_t fork_epoch;
   std::vector<base::Ref<base::Object>> objects;
   Flight *next;
+  std::atomic<uint32_t> users{1};  // the list, and those that wait for it
 };
+
+void drop(Flight *flight) {
+  if (flight->users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  flight->device->backend->api.event_close(flight->event);
+  delete flight;
+}
 
 struct Sky {
   base::ForkLock lock;
@@ -27,15 +37,10 @@ struct Sky {
 };
 constinit Sky sky;
 
-void add_chain(Flight *first, Flight *last) {
+void add(Flight *flight) {
   const std::lock_guard<base::ForkLock> hold(sky.lock);
-  last->next = sky.first.load(std::memory_order_relaxed);
-  sky.first.store(first, std::memory_order_release);
-}
-
-Flight *take_all() {
-  const std::lock_guard<base::ForkLock> hold(sky.lock);
-  return sky.first.exchange(nullptr, std::memory_order_acquire);
+  flight->next = sky.first.load(std::memory_order_relaxed);
+  sky.first.store(flight, std::memory_order_release);
 }
 
 bool record_event(Stream &stream, void **out_event) {
@@ -69,16 +74,87 @@ bool landed(const Flight &flight) {
   return flight.device->backend->api.event_query(flight.event, room.get()) != GUF_NOT_READY;
 }
 
+// Whether work may touch the array's bytes. What a plan or a graph touches is not known.
+bool may_touch(const Flight &flight, const array::Array &array) {
+  for (const base::Ref<base::Object> &object : flight.objects) {
+    if (object->kind() == base::Kind::kPlan || object->kind() == base::Kind::kGraph) return true;
+    const auto *const other = dynamic_cast<const array::Array *>(object.get());
+    if (other == nullptr) continue;
+    if (other->span().first < array.span().end && array.span().first < other->span().end) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The flights that one thread waits for.
+class Waiting {
+ public:
+  Waiting() = default;
+  Waiting(const Waiting &) = delete;
+  Waiting &operator=(const Waiting &) = delete;
+  ~Waiting() {
+    for (Flight *const flight : flights_) drop(flight);
+  }
+
+  // Errors  GUF_E_CAPTURE <= a device that may not be asked, as a stream of it is captured
+  guf_status collect(const array::Array &array, guf_error *error) {
+    const std::lock_guard<base::ForkLock> hold(sky.lock);
+    for (Flight *flight = sky.first.load(std::memory_order_relaxed); flight != nullptr;
+         flight = flight->next) {
+      if (flight->fork_epoch != base::fork_epoch() || !may_touch(*flight, array)) continue;
+      const Device &device = *flight->device;
+      if (!device.host_memory && device.captures.load(std::memory_order_acquire) != 0) {
+        return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone,
+                          "the array is in use on %s, which cannot be waited for while a stream of "
+                          "it is captured",
+                          device.spec.c_str());
+      }
+      flights_.push_back(flight);
+      flight->users.fetch_add(1, std::memory_order_relaxed);
+    }
+    return GUF_OK;
+  }
+
+  // Failures of the work stay with its stream.
+  guf_status wait(uint64_t timeout_ns) const {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    for (const Flight *const flight : flights_) {
+      ErrorRoom room(nullptr);
+      const auto gone =
+          static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - begin).count());
+      const uint64_t left =
+          timeout_ns == UINT64_MAX ? timeout_ns : timeout_ns - std::min(timeout_ns, gone);
+      const guf_status status =
+          flight->device->backend->api.event_synchronize(flight->event, left, room.get());
+      if (status == GUF_TIMEOUT) return status;
+    }
+    return GUF_OK;
+  }
+
+ private:
+  std::vector<Flight *> flights_;
+};
+
 }  // namespace
 
 void wait_quietly(Stream &stream) {
   if (stream.capture != nullptr) return;  // nothing runs
+  wait_for_order(stream, UINT64_MAX);
+}
+
+guf_status wait_for_order(Stream &stream, uint64_t timeout_ns) {
   const guf_backend_api &api = stream.device->backend->api;
   void *event = nullptr;
-  if (!record_event(stream, &event)) return wait_until_idle(stream);
+  if (!record_event(stream, &event)) {
+    wait_until_idle(stream);
+    return GUF_OK;
+  }
   ErrorRoom room(nullptr);
-  api.event_synchronize(event, UINT64_MAX, room.get());
+  const guf_status status = api.event_synchronize(event, timeout_ns, room.get());
   api.event_close(event);
+  return status == GUF_TIMEOUT ? status : guf_status{GUF_OK};
 }
 
 void keep_until_done(Stream &stream, base::Object &object) noexcept {
@@ -118,26 +194,32 @@ void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> object
     return;
   }
   flight->objects = std::move(objects);
-  add_chain(flight, flight);
+  add(flight);
 }
 
 void reap() {
   if (sky.first.load(std::memory_order_acquire) == nullptr) return;
-  Flight *staying = nullptr;
-  Flight *last = nullptr;
-  for (Flight *flight = take_all(); flight != nullptr;) {
-    Flight *const next = flight->next;
-    if (landed(*flight)) {
-      flight->device->backend->api.event_close(flight->event);
-      delete flight;
-    } else {
-      flight->next = staying;
-      staying = flight;
-      if (last == nullptr) last = flight;
+  Flight *done = nullptr;
+  {
+    const std::lock_guard<base::ForkLock> hold(sky.lock);
+    Flight *staying = nullptr;
+    for (Flight *flight = sky.first.load(std::memory_order_relaxed); flight != nullptr;) {
+      Flight *const next = flight->next;
+      Flight *&list = landed(*flight) ? done : staying;
+      flight->next = list;
+      list = flight;
+      flight = next;
     }
-    flight = next;
+    sky.first.store(staying, std::memory_order_release);
   }
-  if (staying != nullptr) add_chain(staying, last);
+  while (done != nullptr) drop(std::exchange(done, done->next));  // runs callbacks: no lock is held
+}
+
+guf_status wait_for_array(const array::Array &array, uint64_t timeout_ns, guf_error *error) {
+  if (sky.first.load(std::memory_order_acquire) == nullptr) return GUF_OK;
+  Waiting waiting;
+  GUF_TRY(waiting.collect(array, error));
+  return waiting.wait(timeout_ns);
 }
 
 }  // namespace gufunc::backend

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that queued work uses, held until it is done (keep_until_done, reap: backend.h).
+// Objects that queued work uses, held until it is done (keep_until_done, reap: backend.h), and
+// waits for work by what it uses.
 #ifndef GUFUNC_CORE_BACKEND_IN_FLIGHT_H
 #define GUFUNC_CORE_BACKEND_IN_FLIGHT_H
 
@@ -30,6 +31,15 @@ class Held {
   Stream *stream_;
   std::vector<base::Ref<base::Object>> objects_;
 };
+
+// Waits for what streams have queued with the array's bytes, or with a plan or a graph, of which
+// that is not known. Failures of the work stay with its stream. Throws std::bad_alloc.
+// Errors  GUF_TIMEOUT;  GUF_E_CAPTURE <= such work on a device of which a stream is captured
+guf_status wait_for_array(const array::Array &array, uint64_t timeout_ns, guf_error *error);
+
+// Waits for what is queued on the stream, and leaves its failure there.
+// Errors  GUF_TIMEOUT
+guf_status wait_for_order(Stream &stream, uint64_t timeout_ns);
 
 }  // namespace gufunc::backend
 

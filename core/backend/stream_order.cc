@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/backend/stream_order.h"
 
+#include "core/base/fork.h"
+
 namespace gufunc::backend {
 
 guf_status order_behind(const Device &device, void *first, void *later, guf_error *error) {
@@ -12,6 +14,17 @@ guf_status order_behind(const Device &device, void *first, void *later, guf_erro
   if (status == GUF_OK) status = api.stream_wait_event(later, event, room.get());
   api.event_close(event);
   return status;
+}
+
+guf_status open_default(Device &device, base::Ref<Stream> *out, guf_error *error) {
+  ErrorRoom room(error);
+  auto stream = base::Ref<Stream>::adopt(new Stream);
+  stream->device = &device;
+  stream->fork_epoch = base::fork_epoch();
+  GUF_TRY(device.backend->api.stream_open(device.native, 0, GUF_BACKEND_STREAM_DEFAULT,
+                                          &stream->native, room.get()));
+  *out = std::move(stream);
+  return GUF_OK;
 }
 
 }  // namespace gufunc::backend

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/array/overlap.h"
+#include "core/backend/stream_order.h"
 #include "core/base/callbacks.h"
 #include "core/base/checked.h"
 #include "core/memory/memory.h"
@@ -146,8 +147,13 @@ guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_f
                       flags);
   }
   const bool any_thread = (flags & GUF_RELEASE_ANY_THREAD) != 0;
-  const auto storage = base::Ref<array::Storage>::adopt(
-      new WrappedStorage(release, user, tensor.address, any_thread));
+  auto owed = base::Ref<Release>::adopt(new Release(release, user, tensor.address, any_thread));
+  base::Ref<backend::Stream> order;
+  if (release != nullptr && device != nullptr && !device->host_memory) {
+    GUF_TRY(backend::open_default(*device, &order, error));
+  }
+  const auto storage =
+      base::Ref<array::Storage>::adopt(new WrappedStorage(std::move(owed), std::move(order)));
   return wrap_in(tensor, device, storage, out, error);
 }
 

@@ -8,6 +8,7 @@
 #include "core/array/views.h"
 #include "core/backend/graph.h"
 #include "core/backend/in_flight.h"
+#include "core/backend/stream_order.h"
 #include "core/dtype/time_dtype.h"
 #include "core/memory/transfer.h"
 #include "core/resolve/weak_scalar.h"
@@ -83,6 +84,14 @@ guf_status copy_elements(Array &to, Array &from, Stream *stream, guf_error *erro
   held.add(&to);
   held.add(&from);
   return transfer(place_of(to, *to_device), place_of(from, *from_device), stream, error);
+}
+
+// Before the host reads: what is queued with the array is done. A device's memory is read in the
+// order of work without a stream, which needs no wait.
+guf_status settle(Array &array, guf_error *error) {
+  const bool host = array.device() == nullptr || array.device()->host_memory;
+  return host ? synchronize(array, UINT64_MAX, error)
+              : backend::wait_for_array(array, UINT64_MAX, error);
 }
 
 // A new array on a device with the shape of another, filled from it.
@@ -233,6 +242,7 @@ guf_status astype(Array &array, guf_dtype dtype, int32_t casting, int32_t order,
 
 guf_status to_device(Array &array, Device &device, Stream *stream, base::Ref<Array> *inout,
                      guf_error *error) {
+  if (stream == nullptr && device.host_memory) GUF_TRY(settle(array, error));
   if (!*inout) {
     return copy_into_new(array, device, array.layout().dtype, GUF_ORDER_KEEP, stream, inout, error);
   }
@@ -280,6 +290,7 @@ guf_status copy_to_host(Array &array, void *destination, uint64_t nbytes, int32_
   GUF_TRY(backend::cpu_device(&cpu, error));
   GUF_TRY(check_stream(stream, *device, *device, error));
   if (array.nbytes() == 0) return GUF_OK;
+  if (stream == nullptr) GUF_TRY(settle(array, error));
   if (destination == nullptr) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       "destination is NULL, but there are %llu bytes to copy",
@@ -293,6 +304,17 @@ guf_status copy_to_host(Array &array, void *destination, uint64_t nbytes, int32_
   backend::Held held(stream);
   held.add(&array);
   return transfer({{to, false}, cpu}, place_of(array, *device), stream, error);
+}
+
+guf_status synchronize(Array &array, uint64_t timeout_ns, guf_error *error) {
+  GUF_TRY(backend::wait_for_array(array, timeout_ns, error));
+  Device *device = array.device();
+  if (device == nullptr || device->host_memory) device = array.storage()->reader();
+  if (device == nullptr) return GUF_OK;
+  // The failure of work without a stream stays for guf_device_synchronize.
+  base::Ref<Stream> order;
+  GUF_TRY(backend::open_default(*device, &order, error));
+  return backend::wait_for_order(*order, timeout_ns);
 }
 
 }  // namespace gufunc::memory

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the border offers on whole arrays: fill, copy, assign, astype, to_device, copy_to_host.
+// What the border offers on whole arrays: fill, copy, assign, astype, to_device, copy_to_host,
+// synchronize, print.
 #ifndef GUFUNC_CORE_MEMORY_ARRAY_OPS_H
 #define GUFUNC_CORE_MEMORY_ARRAY_OPS_H
 
@@ -22,6 +23,8 @@ guf_status to_device(array::Array &array, backend::Device &device, backend::Stre
                      base::Ref<array::Array> *inout, guf_error *error);
 guf_status copy_to_host(array::Array &array, void *destination, uint64_t nbytes, int32_t order,
                         backend::Stream *stream, guf_error *error);
+
+guf_status synchronize(array::Array &array, uint64_t timeout_ns, guf_error *error);
 
 // As guf_array_print.  Errors  GUF_E_BUFFER_TOO_SMALL, GUF_E_NO_MEMORY
 guf_status print(array::Array &array, char *text, uint64_t *inout_length, guf_error *error);

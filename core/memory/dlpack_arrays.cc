@@ -47,17 +47,6 @@ class ImportedStorage final : public array::Storage {
   base::Ref<Stream> order_;  // that of work without a stream; none in host memory
 };
 
-guf_status open_default(Device &device, base::Ref<Stream> *out, guf_error *error) {
-  backend::ErrorRoom room(error);
-  auto stream = base::Ref<Stream>::adopt(new Stream);
-  stream->device = &device;
-  stream->fork_epoch = base::fork_epoch();
-  GUF_TRY(device.backend->api.stream_open(device.native, 0, GUF_BACKEND_STREAM_DEFAULT,
-                                          &stream->native, room.get()));
-  *out = std::move(stream);
-  return GUF_OK;
-}
-
 // The partner as a stream of the device; none stays none.
 guf_status find_partner(const DlpackPartner &partner, Device &device, const char *parameter,
                         base::Ref<Stream> *out, guf_error *error) {
@@ -181,7 +170,7 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
   GUF_TRY(find_place(where, &device, &reader, error));
   base::Ref<Stream> order, partner;
   GUF_TRY(find_partner(ready_on, *device, "ready_on", &partner, error));
-  if (!device->host_memory) GUF_TRY(open_default(*device, &order, error));
+  if (!device->host_memory) GUF_TRY(backend::open_default(*device, &order, error));
   const auto storage = base::Ref<array::Storage>::adopt(new ImportedStorage(taken, where, order));
   storage->set_reader(reader);
   const guf_tensor described = {sizeof described,
@@ -223,7 +212,7 @@ GivenTensor::~GivenTensor() {
   if (!consumer_ || consumer_->fork_epoch != base::fork_epoch()) return;
   if (backend::is_captured(*consumer_)) return;
   base::Ref<Stream> order;
-  if (open_default(*consumer_->device, &order, nullptr) != GUF_OK ||
+  if (backend::open_default(*consumer_->device, &order, nullptr) != GUF_OK ||
       backend::order_behind(*order->device, consumer_->native, order->native, nullptr) != GUF_OK) {
     backend::wait_quietly(*consumer_);
   }
@@ -309,7 +298,7 @@ guf_status GivenTensor::order(const DlpackPartner &consumer, guf_error *error) {
   GUF_TRY(find_partner(consumer, *device, "consumer", &reading, error));
   if (!reading) return GUF_OK;
   GUF_TRY(backend::refuse_captured(reading.get(), "an export that it waits for", error));
-  GUF_TRY(open_default(*device, &before, error));
+  GUF_TRY(backend::open_default(*device, &before, error));
   GUF_TRY(backend::order_behind(*reading->device, before->native, reading->native, error));
   consumer_ = std::move(reading);
   return GUF_OK;

@@ -18,6 +18,7 @@ guf_status gather(array::Array &array, const array::Corner &corner, std::vector<
   if (nbytes > out->max_size() / 2) throw std::bad_alloc();
   out->resize(nbytes);
   if (array.device() == nullptr || array.device()->host_memory) {
+    GUF_TRY(synchronize(array, UINT64_MAX, error));
     const bool swapped = (array.flags() & GUF_ARRAY_SWAPPED) != 0;
     array::gather_corner(array.layout(), swapped, corner, out->data());
     return GUF_OK;

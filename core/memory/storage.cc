@@ -23,18 +23,26 @@ OwnedStorage::~OwnedStorage() {
   device_.backend->api.memory_free(device_.native, address_, nbytes_, kind_, nullptr, room.get());
 }
 
-WrappedStorage::WrappedStorage(guf_release_fn release, void *user, uint64_t address,
-                               bool any_thread)
-    : any_thread_(any_thread) {
+Release::Release(guf_release_fn release, void *user, uint64_t address, bool any_thread)
+    : Object(base::Kind::kArray), any_thread_(any_thread) {
   if (release != nullptr) callback_ = base::OwedCallback(release, user, address);
 }
 
-WrappedStorage::~WrappedStorage() {
+Release::~Release() {
   if (!armed_) return;
   if (any_thread_) {
     callback_.run_now();
   } else {
     callback_.queue();
+  }
+}
+
+WrappedStorage::~WrappedStorage() {
+  if (!order_) return;
+  if (order_->fork_epoch == base::fork_epoch()) {
+    backend::keep_until_done(*order_, *release_);
+  } else {
+    release_->disarm();  // a child has no right to its parent's device memory
   }
 }
 

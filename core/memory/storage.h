@@ -29,17 +29,34 @@ class OwnedStorage final : public array::Storage {
   uint32_t fork_epoch_ = 0;
 };
 
-// Memory of the program. The release callback is owed once `arm` was called.
-class WrappedStorage final : public array::Storage {
+// The program's callback, which tells it that its memory is free again.
+class Release final : public base::Object {
  public:
-  WrappedStorage(guf_release_fn release, void *user, uint64_t address, bool any_thread);
-  ~WrappedStorage() override;
+  Release(guf_release_fn release, void *user, uint64_t address, bool any_thread);
+  ~Release() override;  // calls it, or queues the call
   void arm() { armed_ = true; }
+  void disarm() { armed_ = false; }
 
  private:
   base::OwedCallback callback_;
   bool any_thread_;
   bool armed_ = false;
+};
+
+// Memory of the program. What is queued without a stream holds no array: device memory is released
+// behind it.
+class WrappedStorage final : public array::Storage {
+ public:
+  // `order`: that of work without a stream; none in host memory.
+  WrappedStorage(base::Ref<Release> release, base::Ref<backend::Stream> order)
+      : release_(std::move(release)), order_(std::move(order)) {}
+  ~WrappedStorage() override;
+  // From now on the release is owed.
+  void arm() { release_->arm(); }
+
+ private:
+  base::Ref<Release> release_;
+  base::Ref<backend::Stream> order_;
 };
 
 }  // namespace gufunc::memory

@@ -108,7 +108,8 @@ GUF_API guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t n
 
 /** Wraps memory that the caller owns, without copying.
  * `release` (NULL allowed) runs once with (user, tensor->address) when the last array or view of it
- * is gone. On failure it never runs.
+ * is gone and, for a device's memory, what the device was given without a stream is done. On failure
+ * it never runs, nor in a forked child for a device's memory of its parent.
  * Errors  GUF_E_ARG <= tensor, its shape or out_array is NULL; unknown flags; address 0 with
  *                      elements
  *         GUF_E_STRUCT, GUF_E_DTYPE, GUF_E_HANDLE
@@ -220,8 +221,20 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
 GUF_API guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream stream,
                                        guf_array *inout_array, guf_error *error);
 
+/** Waits, at most `timeout_ns` (UINT64_MAX: no limit), for all that the library was given to do with
+ * the array's bytes, on streams and without one: then the host may read and write memory that it
+ * reaches. Of work that was given addresses alone (launches of plans on GPUs, graphs of the
+ * vendor's functions, tensors) the library knows nothing; launches of graphs, and of plans on the
+ * cpu, are waited for whatever they use. A failure of the work stays with its stream or device.
+ * guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait so by themselves
+ * when they have no stream.
+ * GUF_TIMEOUT: still running.
+ * Errors  GUF_E_HANDLE;  GUF_E_CAPTURE <= such work on a GPU of which a stream is captured
+ *         GUF_E_NO_MEMORY   [mt], blocks */
+GUF_API guf_status guf_array_synchronize(guf_array array, uint64_t timeout_ns, guf_error *error);
+
 /** Copies into host memory of the caller: `nbytes` must be the array's, `order` C or F. Complete on
- * return when `stream` is NULL.
+ * return when `stream` is NULL, and then behind all other work with the array.
  * Errors  GUF_E_ARG <= destination is NULL with bytes to copy, order;  GUF_E_HANDLE;
  *         GUF_E_BUFFER_TOO_SMALL <= nbytes is less than the array's   [mt-object] */
 GUF_API guf_status guf_array_copy_to_host(guf_array array, void *destination, uint64_t nbytes,

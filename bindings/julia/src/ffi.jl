@@ -1428,6 +1428,13 @@ const guf_array_to_device_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, guf_device, guf_stream, Ptr{guf_array}, Ptr{guf_error}), array, device, stream, inout_array, error)
 end
 
+const guf_array_synchronize_address = Ref{Ptr{Cvoid}}(C_NULL)
+@inline function guf_array_synchronize(array, timeout_ns, error)
+    entry = guf_array_synchronize_address[]
+    entry == C_NULL && (entry = guf_array_synchronize_address[] = address(:guf_array_synchronize))
+    return ccall(entry, guf_status, (guf_array, UInt64, Ptr{guf_error}), array, timeout_ns, error)
+end
+
 const guf_array_copy_to_host_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_copy_to_host(array, destination, nbytes, order, stream, error)
     entry = guf_array_copy_to_host_address[]
@@ -1979,6 +1986,7 @@ const functions = [
     :guf_array_assign => guf_array_assign_address,
     :guf_array_astype => guf_array_astype_address,
     :guf_array_to_device => guf_array_to_device_address,
+    :guf_array_synchronize => guf_array_synchronize_address,
     :guf_array_copy_to_host => guf_array_copy_to_host_address,
     :guf_array_print => guf_array_print_address,
     :guf_array_alloc_host => guf_array_alloc_host_address,

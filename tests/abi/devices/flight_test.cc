@@ -60,6 +60,14 @@ class Flights : public Devices {
     if (order != nullptr) synchronize(order);
     EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   }
+  // What the device is given without a stream from now on comes behind the stream.
+  void order_default_behind(guf_stream stream) {
+    guf_dlpack *tensor = nullptr;
+    guf_array imported = nullptr;
+    ASSERT_EQ(guf_array_to_dlpack(filled(there_, 1, 0), nullptr, 0, &tensor, &error_), GUF_OK);
+    ASSERT_EQ(guf_array_from_dlpack(tensor, stream, 0, &imported, &error_), GUF_OK);
+    keep(imported);
+  }
   std::unique_ptr<Gate> hold(guf_stream order) {
     return order == nullptr ? nullptr : std::make_unique<Gate>(backend_, order);
   }
@@ -278,6 +286,37 @@ TEST_P(Flights, OrdinaryHostArrays) {
     guf_poll(0, nullptr, nullptr);
     EXPECT_THAT(memory, Each(-5.0F));
   }
+}
+
+// The program's own memory, which it may use again as soon as it is told so.
+TEST_P(Flights, WrappedMemory) {
+  const guf_array memory = filled(there_, kSize, 3);
+  guf_array_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(guf_array_get_info(memory, &info, nullptr), GUF_OK);
+  const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, info.address, &kSize, nullptr, there_};
+  const auto count = [](void *user, uint64_t) { ++*static_cast<int *>(user); };
+  for (const guf_stream order : orders()) {
+    int released = 0;
+    guf_array wrapped = nullptr;
+    ASSERT_EQ(guf_array_wrap(&tensor, count, &released, 0, &wrapped, &error_), GUF_OK)
+        << error_.message;
+    std::unique_ptr<Gate> gate = std::make_unique<Gate>(backend_, stream_);
+    if (order == nullptr) order_default_behind(stream_);
+    ASSERT_EQ(call("add", {operand_of(wrapped), scalar_of(1)}, operand_of(wrapped), order), GUF_OK)
+        << error_.message;
+    EXPECT_EQ(guf_array_release(wrapped, &error_), GUF_OK);
+    guf_poll(0, nullptr, nullptr);
+    if (sim_order() == "eager") {
+      EXPECT_EQ(released, 0);
+    }
+    gate.reset();
+    if (order != nullptr) synchronize(order);
+    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    guf_poll(0, nullptr, nullptr);
+    EXPECT_EQ(released, 1);
+  }
+  EXPECT_THAT(values(memory), Each(5.0F));
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Flights, testing::Values("cuda", "roc"), name_of);

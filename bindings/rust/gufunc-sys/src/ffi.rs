@@ -2033,7 +2033,8 @@ unsafe extern "C" {
     /// ```text
     /// Wraps memory that the caller owns, without copying.
     /// `release` (NULL allowed) runs once with (user, tensor->address) when the last array or view of it
-    /// is gone. On failure it never runs.
+    /// is gone and, for a device's memory, what the device was given without a stream is done. On failure
+    /// it never runs, nor in a forked child for a device's memory of its parent.
     /// Errors  GUF_E_ARG <= tensor, its shape or out_array is NULL; unknown flags; address 0 with
     ///                      elements
     ///         GUF_E_STRUCT, GUF_E_DTYPE, GUF_E_HANDLE
@@ -2142,8 +2143,21 @@ unsafe extern "C" {
     /// ```
     pub fn guf_array_to_device(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
+    /// Waits, at most `timeout_ns` (UINT64_MAX: no limit), for all that the library was given to do with
+    /// the array's bytes, on streams and without one: then the host may read and write memory that it
+    /// reaches. Of work that was given addresses alone (launches of plans on GPUs, graphs of the
+    /// vendor's functions, tensors) the library knows nothing; launches of graphs, and of plans on the
+    /// cpu, are waited for whatever they use. A failure of the work stays with its stream or device.
+    /// guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait so by themselves
+    /// when they have no stream.
+    /// GUF_TIMEOUT: still running.
+    /// Errors  GUF_E_HANDLE;  GUF_E_CAPTURE <= such work on a GPU of which a stream is captured
+    ///         GUF_E_NO_MEMORY   [mt], blocks
+    /// ```
+    pub fn guf_array_synchronize(array: guf_array, timeout_ns: u64, error: *mut guf_error) -> guf_status;
+    /// ```text
     /// Copies into host memory of the caller: `nbytes` must be the array's, `order` C or F. Complete on
-    /// return when `stream` is NULL.
+    /// return when `stream` is NULL, and then behind all other work with the array.
     /// Errors  GUF_E_ARG <= destination is NULL with bytes to copy, order;  GUF_E_HANDLE;
     ///         GUF_E_BUFFER_TOO_SMALL <= nbytes is less than the array's   [mt-object]
     /// ```
@@ -2895,6 +2909,7 @@ pub struct Api {
     pub guf_array_assign: unsafe extern "C" fn(destination: guf_array, source: guf_array, casting: i32, stream: guf_stream, error: *mut guf_error) -> guf_status,
     pub guf_array_astype: unsafe extern "C" fn(array: guf_array, dtype: guf_dtype, casting: i32, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status,
     pub guf_array_to_device: unsafe extern "C" fn(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status,
+    pub guf_array_synchronize: unsafe extern "C" fn(array: guf_array, timeout_ns: u64, error: *mut guf_error) -> guf_status,
     pub guf_array_copy_to_host: unsafe extern "C" fn(array: guf_array, destination: *mut c_void, nbytes: u64, order: i32, stream: guf_stream, error: *mut guf_error) -> guf_status,
     pub guf_array_print: unsafe extern "C" fn(array: guf_array, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status,
     pub guf_array_alloc_host: unsafe extern "C" fn(device: guf_device, memory: i32, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status,
@@ -3048,6 +3063,7 @@ impl Api {
             guf_array_assign: entry!(symbol, "guf_array_assign"),
             guf_array_astype: entry!(symbol, "guf_array_astype"),
             guf_array_to_device: entry!(symbol, "guf_array_to_device"),
+            guf_array_synchronize: entry!(symbol, "guf_array_synchronize"),
             guf_array_copy_to_host: entry!(symbol, "guf_array_copy_to_host"),
             guf_array_print: entry!(symbol, "guf_array_print"),
             guf_array_alloc_host: entry!(symbol, "guf_array_alloc_host"),
@@ -3655,6 +3671,15 @@ mod forwarded {
     pub unsafe fn guf_array_to_device(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
             Some(api) => unsafe { (api.guf_array_to_device)(array, device, stream, inout_array, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
+    }
+    /// # Safety
+    /// As the C function.
+    #[inline]
+    pub unsafe fn guf_array_synchronize(array: guf_array, timeout_ns: u64, error: *mut guf_error) -> guf_status {
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_array_synchronize)(array, timeout_ns, error) },
             None => unsafe { crate::loader::absent(error) },
         }
     }
