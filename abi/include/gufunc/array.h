@@ -108,8 +108,8 @@ GUF_API guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t n
 
 /** Wraps memory that the caller owns, without copying.
  * `release` (NULL allowed) runs once with (user, tensor->address) when the last array or view of it
- * is gone and, for a device's memory, what the device was given without a stream is done. On failure
- * it never runs, nor in a forked child for a device's memory of its parent.
+ * is gone and, for a device's memory, what the device was given without a stream is done. On
+ * failure it never runs, nor in a forked child for a device's memory of its parent.
  * Errors  GUF_E_ARG <= tensor, its shape or out_array is NULL; unknown flags; address 0 with
  *                      elements
  *         GUF_E_STRUCT, GUF_E_DTYPE, GUF_E_HANDLE
@@ -221,9 +221,9 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
 GUF_API guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream stream,
                                        guf_array *inout_array, guf_error *error);
 
-/** Waits, at most `timeout_ns` (UINT64_MAX: no limit), for all that the library was given to do with
- * the array's bytes, on streams and without one: then the host may read and write memory that it
- * reaches. Of work that was given addresses alone (launches of plans on GPUs, graphs of the
+/** Waits, at most `timeout_ns` (UINT64_MAX: no limit), for all that the library was given to do
+ * with the array's bytes, on streams and without one: then the host may read and write memory that
+ * it reaches. Of work that was given addresses alone (launches of plans on GPUs, graphs of the
  * vendor's functions, tensors) the library knows nothing; launches of graphs, and of plans on the
  * cpu, are waited for whatever they use. A failure of the work stays with its stream or device.
  * guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait so by themselves

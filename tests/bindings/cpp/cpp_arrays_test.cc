@@ -164,6 +164,7 @@ TEST(CppArrays, StreamsAndEvents) {
   other.wait_event(event);
   EXPECT_TRUE(event.wait());
   EXPECT_TRUE(event.query());
+  EXPECT_TRUE(out.synchronize());
   EXPECT_TRUE(stream.synchronize());
   EXPECT_TRUE(stream.query());
   EXPECT_EQ(stream.device().get(), cpu.get());

@@ -162,6 +162,13 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     guf_array target = into.get();
     return check(guf_array_to_device, get(), device.get(), stream, &target);
   }
+  // Waits for all work with the array: then the host may touch memory that it reaches. False: work
+  // still ran after `timeout_ns`.
+  Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
+    detail::Record told;
+    const guf_status status = guf_array_synchronize(get(), timeout_ns, told);
+    return detail::answer(status, told, GUF_TIMEOUT);
+  }
   // Into memory of the program's, in C or F order. With a stream it has to live until that is done.
   Result<void> copy_to_host(void *destination, uint64_t nbytes, int32_t order = GUF_ORDER_C,
                             guf_stream stream = nullptr) const {

@@ -2033,8 +2033,8 @@ unsafe extern "C" {
     /// ```text
     /// Wraps memory that the caller owns, without copying.
     /// `release` (NULL allowed) runs once with (user, tensor->address) when the last array or view of it
-    /// is gone and, for a device's memory, what the device was given without a stream is done. On failure
-    /// it never runs, nor in a forked child for a device's memory of its parent.
+    /// is gone and, for a device's memory, what the device was given without a stream is done. On
+    /// failure it never runs, nor in a forked child for a device's memory of its parent.
     /// Errors  GUF_E_ARG <= tensor, its shape or out_array is NULL; unknown flags; address 0 with
     ///                      elements
     ///         GUF_E_STRUCT, GUF_E_DTYPE, GUF_E_HANDLE
@@ -2143,9 +2143,9 @@ unsafe extern "C" {
     /// ```
     pub fn guf_array_to_device(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Waits, at most `timeout_ns` (UINT64_MAX: no limit), for all that the library was given to do with
-    /// the array's bytes, on streams and without one: then the host may read and write memory that it
-    /// reaches. Of work that was given addresses alone (launches of plans on GPUs, graphs of the
+    /// Waits, at most `timeout_ns` (UINT64_MAX: no limit), for all that the library was given to do
+    /// with the array's bytes, on streams and without one: then the host may read and write memory that
+    /// it reaches. Of work that was given addresses alone (launches of plans on GPUs, graphs of the
     /// vendor's functions, tensors) the library knows nothing; launches of graphs, and of plans on the
     /// cpu, are waited for whatever they use. A failure of the work stays with its stream or device.
     /// guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait so by themselves
