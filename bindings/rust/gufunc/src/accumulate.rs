@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! ufunc.accumulate and ufunc.reduceat.
 
-use crate::events::FpEvents;
 use crate::frame::Frame;
-use crate::status::check;
-use crate::{
-    DType, Device, DynArray, Error, Operand, Order, Output, Resolution, Result, Status, Stream,
-    Ufunc,
-};
+use crate::keywords::{entries, keywords, Borrowed, Entries};
+use crate::{DynArray, Error, Operand, Output, Resolution, Result, Status, Ufunc};
 use gufunc_sys as sys;
+
+static ACCUMULATE: Entries<sys::guf_accumulate_args> =
+    entries!(guf_accumulate, guf_resolve_accumulate, guf_explain_accumulate);
+static REDUCEAT: Entries<sys::guf_accumulate_args> =
+    entries!(guf_reduceat, guf_resolve_reduceat, guf_explain_reduceat);
 
 /// A fold along one axis that keeps what is on the way; [`Ufunc::accumulate`] and
 /// [`Ufunc::reduceat`] make one.
@@ -27,8 +28,7 @@ pub struct Accumulate<'a> {
     args: sys::guf_accumulate_args,
     input: Operand<'a>,
     indices: Option<Operand<'a>>,
-    stream: Option<&'a Stream>,
-    events: Option<&'a mut FpEvents>,
+    borrowed: Borrowed<'a>,
 }
 
 impl Ufunc {
@@ -39,8 +39,7 @@ impl Ufunc {
             args: sys::guf_accumulate_args::new(),
             input: input.into(),
             indices: None,
-            stream: None,
-            events: None,
+            borrowed: Borrowed::default(),
         }
     }
 
@@ -61,90 +60,47 @@ impl<'a> Accumulate<'a> {
         self
     }
 
-    /// The type of the loop.
-    pub fn dtype(mut self, dtype: DType) -> Self {
-        self.args.dtype = dtype.0;
-        self
+    keywords! {
+        /// The type of the loop.
+        dtype;
+        order;
+        device;
+        stream;
+        threads;
+        /// Those of every step count.
+        report_events;
+        fail_on_events;
     }
 
-    /// The layout of an allocated output.
-    pub fn order(mut self, order: Order) -> Self {
-        self.args.order = order as i32;
-        self
+    fn entries(&self) -> &'static Entries<sys::guf_accumulate_args> {
+        match self.indices {
+            Some(_) => &REDUCEAT,
+            None => &ACCUMULATE,
+        }
     }
 
-    /// Where it runs; by default where the input lies.
-    pub fn device(mut self, device: Device) -> Self {
-        self.args.device = device.as_raw();
-        self
-    }
-
-    /// Queues it. Where a slice is lent, or a place for events given, it waits for the stream.
-    pub fn stream(mut self, stream: &'a Stream) -> Self {
-        self.stream = Some(stream);
-        self.args.stream = stream.as_raw();
-        self
-    }
-
-    /// At most so many threads of the cpu; 0 is the library's choice.
-    pub fn threads(mut self, threads: u32) -> Self {
-        self.args.threads = threads;
-        self
-    }
-
-    /// As [`Call::report_events`](crate::Call::report_events), of every step.
-    pub fn report_events(mut self, report: FpEvents, found: &'a mut FpEvents) -> Self {
-        self.args.fp_report = report.0;
-        self.events = Some(found);
-        self
-    }
-
-    /// As [`Call::fail_on_events`](crate::Call::fail_on_events).
-    pub fn fail_on_events(mut self, events: FpEvents) -> Self {
-        self.args.fp_fail = events.0;
-        self
-    }
-
-    /// Runs with all arguments in place; `run` is told whether there are indices.
+    /// Runs with all arguments in place.
     fn run<R>(
         &mut self,
-        output: Output<'_>,
-        run: impl FnOnce(&mut sys::guf_accumulate_args, bool) -> Result<R>,
-    ) -> Result<(R, Option<DynArray>)> {
+        outputs: &[Output<'_>],
+        run: impl FnOnce(&mut sys::guf_accumulate_args) -> Result<R>,
+    ) -> Result<(R, Frame)> {
         let (mut frame, mut args) = (Frame::new(), self.args);
-        let lent = self.input.lent()
-            || output.0.lent()
-            || self.indices.as_ref().is_some_and(Operand::lent)
-            || self.events.is_some();
-        let outputs = [output];
         args.input = frame.place(&self.input)?;
-        args.output = frame.outputs(&outputs)?;
+        args.output = frame.outputs(outputs)?;
         if let Some(indices) = &self.indices {
             args.indices = frame.place(indices)?;
         }
-        if let Some(events) = &mut self.events {
-            args.fp_events = &mut events.0;
-        }
-        let done = run(&mut args, self.indices.is_some())?;
-        let made = frame.allocated(&outputs).pop().flatten();
-        if let (Some(stream), true) = (self.stream, lent) {
-            stream.synchronize()?;
-        }
-        Ok((done, made))
+        args.fp_events = self.borrowed.place_of_events();
+        Ok((run(&mut args)?, frame))
     }
 
     fn launch(&mut self, output: Output<'_>) -> Result<Option<DynArray>> {
-        let ufunc = self.ufunc.as_raw();
-        let done = self.run(output, |args, indexed| {
-            // SAFETY: arguments whose operands are in the frame, and lent until the wait.
-            check(|error| unsafe {
-                match indexed {
-                    true => sys::guf_reduceat(ufunc, args, error),
-                    false => sys::guf_accumulate(ufunc, args, error),
-                }
-            })
-        })?;
-        Ok(done.1)
+        let (ufunc, entries, outputs) = (self.ufunc.as_raw(), self.entries(), [output]);
+        // SAFETY: operands of the frame, lent until `finish` has waited.
+        let call = |args: &mut _| Ok(unsafe { entries.call(ufunc, args) });
+        let (done, frame) = self.run(&outputs, call)?;
+        Ok(self.borrowed.finish(done, &frame, &outputs)?.pop().flatten())
     }
 
     /// Into a new array.
@@ -169,17 +125,10 @@ impl<'a> Accumulate<'a> {
     /// # Errors
     /// As [`Accumulate::call`]'s before it runs.
     pub fn resolve(&mut self) -> Result<Resolution> {
-        let ufunc = self.ufunc.as_raw();
-        let resolved = self.run(Output::allocate(), |args, indexed| {
-            // SAFETY: arguments whose operands are in the frame.
-            Resolution::of(1, |out, error| unsafe {
-                match indexed {
-                    true => sys::guf_resolve_reduceat(ufunc, args, out, error),
-                    false => sys::guf_resolve_accumulate(ufunc, args, out, error),
-                }
-            })
-        })?;
-        Ok(resolved.0)
+        let (ufunc, entries) = (self.ufunc.as_raw(), self.entries());
+        // SAFETY: operands of the frame.
+        let resolve = |args: &mut _| unsafe { entries.resolve(ufunc, args, 1) };
+        Ok(self.run(&[Output::allocate()], resolve)?.0)
     }
 
     /// The same as text.
@@ -187,16 +136,9 @@ impl<'a> Accumulate<'a> {
     /// # Errors
     /// As [`Accumulate::resolve`].
     pub fn explain(&mut self) -> Result<String> {
-        let ufunc = self.ufunc.as_raw();
-        let explained = self.run(Output::allocate(), |args, indexed| {
-            // SAFETY: arguments whose operands are in the frame, memory of that length.
-            crate::text::written(|text, length, error| unsafe {
-                match indexed {
-                    true => sys::guf_explain_reduceat(ufunc, args, text, length, error),
-                    false => sys::guf_explain_accumulate(ufunc, args, text, length, error),
-                }
-            })
-        })?;
-        Ok(explained.0)
+        let (ufunc, entries) = (self.ufunc.as_raw(), self.entries());
+        // SAFETY: operands of the frame.
+        let explain = |args: &mut _| unsafe { entries.explain(ufunc, args) };
+        Ok(self.run(&[Output::allocate()], explain)?.0)
     }
 }

@@ -2,11 +2,12 @@
 //! ufunc.at.
 
 use crate::array::count;
-use crate::events::FpEvents;
 use crate::frame::Frame;
-use crate::status::check;
-use crate::{Device, Inputs, Operand, Output, Resolution, Result, Stream, Ufunc};
+use crate::keywords::{entries, keywords, Borrowed, Entries};
+use crate::{Inputs, Operand, Output, Resolution, Result, Ufunc};
 use gufunc_sys as sys;
+
+static AT: Entries<sys::guf_at_args> = entries!(guf_at, guf_resolve_at, guf_explain_at);
 
 /// `array[indices] = op(array[indices], operand)`, with its keywords; [`Ufunc::at`] makes one.
 ///
@@ -24,8 +25,7 @@ pub struct At<'a> {
     array: Output<'a>,
     indices: Vec<Operand<'a>>,
     operand: Option<Operand<'a>>,
-    stream: Option<&'a Stream>,
-    events: Option<&'a mut FpEvents>,
+    borrowed: Borrowed<'a>,
 }
 
 impl Ufunc {
@@ -38,8 +38,7 @@ impl Ufunc {
             array: array.into(),
             indices: indices.into_list(),
             operand: None,
-            stream: None,
-            events: None,
+            borrowed: Borrowed::default(),
         }
     }
 }
@@ -51,51 +50,29 @@ impl<'a> At<'a> {
         self
     }
 
-    /// Where it runs; by default where the array lies.
-    pub fn device(mut self, device: Device) -> Self {
-        self.args.device = device.as_raw();
-        self
+    keywords! {
+        device;
+        stream;
+        threads;
+        /// Those of every occurrence of an index count.
+        report_events;
+        fail_on_events;
     }
 
-    /// Queues it. Where a slice is lent, or a place for events given, it waits for the stream.
-    pub fn stream(mut self, stream: &'a Stream) -> Self {
-        self.stream = Some(stream);
-        self.args.stream = stream.as_raw();
-        self
-    }
-
-    /// At most so many threads of the cpu; 0 is the library's choice.
-    pub fn threads(mut self, threads: u32) -> Self {
-        self.args.threads = threads;
-        self
-    }
-
-    /// As [`Call::report_events`](crate::Call::report_events), of every occurrence of an index.
-    pub fn report_events(mut self, report: FpEvents, found: &'a mut FpEvents) -> Self {
-        self.args.fp_report = report.0;
-        self.events = Some(found);
-        self
-    }
-
-    /// As [`Call::fail_on_events`](crate::Call::fail_on_events).
-    pub fn fail_on_events(mut self, events: FpEvents) -> Self {
-        self.args.fp_fail = events.0;
-        self
-    }
-
-    fn run<R>(&mut self, run: impl FnOnce(&sys::guf_at_args) -> Result<R>) -> Result<R> {
+    /// Runs with all arguments in place.
+    fn run<R>(
+        &mut self,
+        run: impl FnOnce(&mut sys::guf_at_args) -> Result<R>,
+    ) -> Result<(R, Frame)> {
         let (mut frame, mut args) = (Frame::new(), self.args);
-        let indices = self.indices.as_slice();
         args.array = frame.place(&self.array.0)?;
-        args.indices = frame.place_all(indices.iter())?;
-        args.nindices = count(indices);
+        args.indices = frame.place_all(self.indices.iter())?;
+        args.nindices = count(&self.indices);
         if let Some(operand) = &self.operand {
             args.operand = frame.place(operand)?;
         }
-        if let Some(events) = &mut self.events {
-            args.fp_events = &mut events.0;
-        }
-        run(&args)
+        args.fp_events = self.borrowed.place_of_events();
+        Ok((run(&mut args)?, frame))
     }
 
     /// Changes the array.
@@ -105,17 +82,9 @@ impl<'a> At<'a> {
     /// [`Status::VALUE`](crate::Status::VALUE) and the rest of `guf_at`'s.
     pub fn call(&mut self) -> Result<()> {
         let ufunc = self.ufunc.as_raw();
-        self.run(|args| {
-            // SAFETY: arguments whose operands are in the frame, and lent until the wait below.
-            check(|error| unsafe { sys::guf_at(ufunc, args, error) })
-        })?;
-        let lent = self.array.0.lent()
-            || self.indices.iter().chain(&self.operand).any(Operand::lent)
-            || self.events.is_some();
-        match self.stream {
-            Some(stream) if lent => stream.synchronize(),
-            _ => Ok(()),
-        }
+        // SAFETY: operands of the frame, lent until `finish` has waited.
+        let (done, frame) = self.run(|args| Ok(unsafe { AT.call(ufunc, args) }))?;
+        self.borrowed.finish(done, &frame, &[]).map(|_| ())
     }
 
     /// What it would do, without doing it.
@@ -124,10 +93,8 @@ impl<'a> At<'a> {
     /// As [`At::call`]'s before it runs.
     pub fn resolve(&mut self) -> Result<Resolution> {
         let ufunc = self.ufunc.as_raw();
-        self.run(|args| {
-            // SAFETY: arguments whose operands are in the frame.
-            Resolution::of(1, |out, error| unsafe { sys::guf_resolve_at(ufunc, args, out, error) })
-        })
+        // SAFETY: operands of the frame.
+        Ok(self.run(|args| unsafe { AT.resolve(ufunc, args, 1) })?.0)
     }
 
     /// The same as text.
@@ -136,11 +103,7 @@ impl<'a> At<'a> {
     /// As [`At::resolve`].
     pub fn explain(&mut self) -> Result<String> {
         let ufunc = self.ufunc.as_raw();
-        self.run(|args| {
-            crate::text::written(|text, length, error| {
-                // SAFETY: arguments whose operands are in the frame, memory of that length.
-                unsafe { sys::guf_explain_at(ufunc, args, text, length, error) }
-            })
-        })
+        // SAFETY: operands of the frame.
+        Ok(self.run(|args| unsafe { AT.explain(ufunc, args) })?.0)
     }
 }

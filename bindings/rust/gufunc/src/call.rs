@@ -2,16 +2,16 @@
 //! Calls with keywords.
 
 use crate::context::c_string;
-use crate::events::FpEvents;
 use crate::frame::Frame;
-use crate::status::check;
+use crate::keywords::{entries, keywords, Borrowed, Entries};
 use crate::ufunc::one_output;
-use crate::{
-    Casting, DType, Device, DynArray, Error, Inputs, Operand, Order, Output, Outputs, Result,
-    Stream, Ufunc,
-};
+use crate::{Casting, DType, DynArray, Error, Inputs, Operand, Output, Outputs, Result, Ufunc};
 use gufunc_sys as sys;
 use std::ffi::CString;
+
+pub(crate) static CALL: Entries<sys::guf_call_args> = entries!(guf_call, guf_resolve, guf_explain);
+pub(crate) static OUTER: Entries<sys::guf_call_args> =
+    entries!(guf_outer, guf_resolve_outer, guf_explain_outer);
 
 /// What to do with operands in host memory when the call runs on a device that cannot read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -50,8 +50,7 @@ pub struct Call<'a> {
     mask: Option<Operand<'a>>,
     axis: Option<i64>,
     dims: Vec<(CString, i64)>,
-    stream: Option<&'a Stream>,
-    events: Option<&'a mut FpEvents>,
+    borrowed: Borrowed<'a>,
     failed: Option<Error>,
 }
 
@@ -63,33 +62,30 @@ impl<'a> Call<'a> {
             mask: None,
             axis: None,
             dims: Vec::new(),
-            stream: None,
-            events: None,
+            borrowed: Borrowed::default(),
             failed: None,
         }
     }
 
-    /// A mask (`bool`), broadcast with the loop dimensions: where false, outputs keep their values.
-    pub fn where_(mut self, mask: impl Into<Operand<'a>>) -> Self {
-        self.mask = Some(mask.into());
-        self
+    keywords! {
+        /// A mask (`bool`), broadcast with the loop dimensions: where false, outputs keep their
+        /// values.
+        where_;
+        order;
+        /// The type of the outputs that the loop must have.
+        dtype;
+        /// Reduced core dimensions stay, with extent 1.
+        keepdims;
+        device;
+        stream;
+        threads;
+        report_events;
+        fail_on_events;
     }
 
     /// Which casts the call may make.
     pub fn casting(mut self, casting: Casting) -> Self {
         self.args.casting = casting as i32;
-        self
-    }
-
-    /// The layout of allocated outputs.
-    pub fn order(mut self, order: Order) -> Self {
-        self.args.order = order as i32;
-        self
-    }
-
-    /// The type of the outputs that the loop must have.
-    pub fn dtype(mut self, dtype: DType) -> Self {
-        self.args.dtype = dtype.0;
         self
     }
 
@@ -113,12 +109,6 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Reduced core dimensions stay, with extent 1.
-    pub fn keepdims(mut self) -> Self {
-        self.args.flags |= sys::GUF_CALL_KEEPDIMS;
-        self
-    }
-
     /// The size of a core dimension that only outputs have.
     pub fn dim(mut self, name: &str, size: i64) -> Self {
         match c_string(name) {
@@ -128,43 +118,9 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Where the call runs; by default where the operands lie.
-    pub fn device(mut self, device: Device) -> Self {
-        self.args.device = device.as_raw();
-        self
-    }
-
-    /// Queues the call. Slices are lent for the call only: where one is an operand, or a place for
-    /// events is given, the call waits for the stream.
-    pub fn stream(mut self, stream: &'a Stream) -> Self {
-        self.stream = Some(stream);
-        self.args.stream = stream.as_raw();
-        self
-    }
-
     /// Which operands in host memory may be copied to the device and back.
     pub fn host_policy(mut self, policy: HostPolicy) -> Self {
         self.args.host_policy = policy as i32;
-        self
-    }
-
-    /// At most so many threads of the cpu; 0 is the library's choice.
-    pub fn threads(mut self, threads: u32) -> Self {
-        self.args.threads = threads;
-        self
-    }
-
-    /// Adds those floating-point events of `report` that the call finds to `found`.
-    pub fn report_events(mut self, report: FpEvents, found: &'a mut FpEvents) -> Self {
-        self.args.fp_report = report.0;
-        self.events = Some(found);
-        self
-    }
-
-    /// Events that fail the call with [`Status::FLOATING_POINT`](crate::Status::FLOATING_POINT);
-    /// outputs are then written.
-    pub fn fail_on_events(mut self, events: FpEvents) -> Self {
-        self.args.fp_fail = events.0;
         self
     }
 
@@ -197,9 +153,7 @@ impl<'a> Call<'a> {
         if let Some(axis) = &self.axis {
             args.axis = axis;
         }
-        if let Some(events) = &mut self.events {
-            args.fp_events = &mut events.0;
-        }
+        args.fp_events = self.borrowed.place_of_events();
         Ok((run(&mut args)?, frame))
     }
 
@@ -208,35 +162,22 @@ impl<'a> Call<'a> {
         &mut self,
         inputs: &[Operand<'_>],
         outputs: &[Output<'_>],
-        entry: CallEntry,
-    ) -> Result<Frame> {
+        entries: &Entries<sys::guf_call_args>,
+    ) -> Result<Vec<Option<DynArray>>> {
         let ufunc = self.ufunc.as_raw();
-        let (done, frame) = self.run(inputs, outputs, |args| {
-            // SAFETY: arguments whose operands are in the frame, and lent until the wait below.
-            Ok(check(|error| unsafe { entry(ufunc, args, error) }))
-        })?;
-        let lent = inputs.iter().any(Operand::lent)
-            || outputs.iter().any(|output| output.0.lent())
-            || self.mask.as_ref().is_some_and(Operand::lent)
-            || self.events.is_some();
-        let waited = match self.stream {
-            Some(stream) if lent => stream.synchronize(),
-            _ => Ok(()),
-        };
-        match (done, waited) {
-            (Ok(()), Ok(())) => Ok(frame),
-            (Err(error), _) => Err(error),
-            (_, Err(error)) => {
-                drop(frame.allocated(outputs));
-                Err(error)
-            }
-        }
+        // SAFETY: operands of the frame, lent until `finish` has waited.
+        let call = |args: &mut _| Ok(unsafe { entries.call(ufunc, args) });
+        let (done, frame) = self.run(inputs, outputs, call)?;
+        self.borrowed.finish(done, &frame, outputs)
     }
 
-    fn allocate(&mut self, inputs: &[Operand<'_>], entry: CallEntry) -> Result<Vec<DynArray>> {
+    fn allocate(
+        &mut self,
+        inputs: &[Operand<'_>],
+        entries: &Entries<sys::guf_call_args>,
+    ) -> Result<Vec<DynArray>> {
         let outputs: Vec<Output<'_>> = (0..self.ufunc.nout()).map(|_| Output::allocate()).collect();
-        let frame = self.launch(inputs, &outputs, entry)?;
-        Ok(frame.allocated(&outputs).into_iter().flatten().collect())
+        Ok(self.launch(inputs, &outputs, entries)?.into_iter().flatten().collect())
     }
 
     /// Applies the ufunc; its one output is allocated.
@@ -247,11 +188,15 @@ impl<'a> Call<'a> {
         self.call_lists(inputs.into_inputs().as_ref())
     }
 
-    fn single(&mut self, inputs: &[Operand<'_>], entry: CallEntry) -> Result<DynArray> {
+    fn single(
+        &mut self,
+        inputs: &[Operand<'_>],
+        entries: &Entries<sys::guf_call_args>,
+    ) -> Result<DynArray> {
         if self.ufunc.nout() != 1 {
             return Err(one_output(self.ufunc.nout()));
         }
-        let mut outputs = self.allocate(inputs, entry)?;
+        let mut outputs = self.allocate(inputs, entries)?;
         outputs.pop().ok_or_else(|| one_output(0))
     }
 
@@ -260,7 +205,7 @@ impl<'a> Call<'a> {
     /// # Errors
     /// As [`Ufunc::call`].
     pub fn call_all<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<Vec<DynArray>> {
-        self.allocate(inputs.into_inputs().as_ref(), CALL)
+        self.allocate(inputs.into_inputs().as_ref(), &CALL)
     }
 
     /// Applies the ufunc and writes the outputs; gives those that were [`Output::allocate`], each
@@ -278,7 +223,7 @@ impl<'a> Call<'a> {
     }
 
     pub(crate) fn call_lists(&mut self, inputs: &[Operand<'_>]) -> Result<DynArray> {
-        self.single(inputs, CALL)
+        self.single(inputs, &CALL)
     }
 
     pub(crate) fn call_into_lists(
@@ -286,7 +231,7 @@ impl<'a> Call<'a> {
         inputs: &[Operand<'_>],
         outputs: &[Output<'_>],
     ) -> Result<Vec<Option<DynArray>>> {
-        Ok(self.launch(inputs, outputs, CALL)?.allocated(outputs))
+        self.launch(inputs, outputs, &CALL)
     }
 
     /// Applies a binary ufunc to all pairs: the result has the first input's axes, then the
@@ -295,7 +240,7 @@ impl<'a> Call<'a> {
     /// # Errors
     /// As [`Ufunc::call`]; [`Status::VALUE`](crate::Status::VALUE) where the ufunc is not binary.
     pub fn outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<DynArray> {
-        self.single(inputs.into_inputs().as_ref(), OUTER)
+        self.single(inputs.into_inputs().as_ref(), &OUTER)
     }
 
     /// The same into a given output.
@@ -308,15 +253,6 @@ impl<'a> Call<'a> {
         outputs: impl Outputs<'i>,
     ) -> Result<Vec<Option<DynArray>>> {
         let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
-        let (inputs, outputs) = (inputs.as_ref(), outputs.as_ref());
-        Ok(self.launch(inputs, outputs, OUTER)?.allocated(outputs))
+        self.launch(inputs.as_ref(), outputs.as_ref(), &OUTER)
     }
 }
-
-pub(crate) type CallEntry =
-    unsafe fn(sys::guf_ufunc, *mut sys::guf_call_args, *mut sys::guf_error) -> sys::guf_status;
-
-// SAFETY: of both, what the caller of an entry promises.
-const CALL: CallEntry = |ufunc, args, error| unsafe { sys::guf_call(ufunc, args, error) };
-// SAFETY: as above.
-const OUTER: CallEntry = |ufunc, args, error| unsafe { sys::guf_outer(ufunc, args, error) };

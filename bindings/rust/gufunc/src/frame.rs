@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! C's view of a call's operands, in the caller's frame.
 
-use crate::{DynArray, Error, Operand, Output, Result, Status};
+use crate::{Device, DynArray, Error, Operand, Output, Result, Status};
 use gufunc_sys as sys;
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 
 /// A ufunc's operands, a mask and an initial value.
 const ROOM: usize = sys::GUF_MAX_OPERANDS as usize + 2;
@@ -13,6 +13,7 @@ pub(crate) struct Frame {
     tensors: [MaybeUninit<sys::guf_tensor>; ROOM],
     used: usize,
     first_output: usize,
+    lends: bool,
 }
 
 #[cold]
@@ -28,6 +29,7 @@ impl Frame {
             tensors: [const { MaybeUninit::uninit() }; ROOM],
             used: 0,
             first_output: 0,
+            lends: false,
         }
     }
 
@@ -39,6 +41,7 @@ impl Frame {
         }
         operand.write(&mut self.operands[self.used], &mut self.tensors[self.used]);
         self.used += 1;
+        self.lends |= operand.lent();
         // SAFETY: inside the list. Made of the whole list's address, since C walks on from it.
         Ok(unsafe { self.operands.as_mut_ptr().add(self.used - 1).cast() })
     }
@@ -77,6 +80,33 @@ impl Frame {
     pub(crate) fn outputs(&mut self, outputs: &[Output<'_>]) -> Result<*mut sys::guf_operand> {
         self.first_output = self.used;
         self.place_all(outputs.iter().map(|output| &output.0))
+    }
+
+    /// Whether Rust lends an operand for the call only.
+    pub(crate) fn lends(&self) -> bool {
+        self.lends
+    }
+
+    /// Waits for what the operands' devices were given without a stream.
+    pub(crate) fn wait_for_devices(&self) -> Result<()> {
+        for operand in &self.operands[..self.used] {
+            let operand = operand.as_ptr();
+            // SAFETY: fields that `place` wrote; a tensor lies in the frame.
+            let device = unsafe {
+                match (*operand).kind {
+                    sys::GUF_OPERAND_TENSOR => (*(*operand).tensor).device,
+                    sys::GUF_OPERAND_ARRAY if !(*operand).array.is_null() => {
+                        let array = ManuallyDrop::new(DynArray::from_raw((*operand).array));
+                        array.raw_info()?.device
+                    }
+                    _ => continue,
+                }
+            };
+            if !device.is_null() {
+                Device::new(device).synchronize(None)?;
+            }
+        }
+        Ok(())
     }
 
     /// The outputs that a call allocated, each at its place.

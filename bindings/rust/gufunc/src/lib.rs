@@ -51,6 +51,7 @@ mod handle;
 mod host_loop;
 mod inputs;
 mod kernel;
+mod keywords;
 mod loop_args;
 mod module;
 mod operand;

@@ -2,14 +2,13 @@
 //! ufunc.reduce.
 
 use crate::array::count;
-use crate::events::FpEvents;
 use crate::frame::Frame;
-use crate::status::check;
-use crate::{
-    DType, Device, DynArray, Error, Operand, Order, Output, Outputs, Resolution, Result, Status,
-    Stream, Ufunc,
-};
+use crate::keywords::{entries, keywords, Borrowed, Entries};
+use crate::{DynArray, Error, Operand, Output, Outputs, Resolution, Result, Status, Ufunc};
 use gufunc_sys as sys;
+
+static REDUCE: Entries<sys::guf_reduce_args> =
+    entries!(guf_reduce, guf_resolve_reduce, guf_explain_reduce);
 
 /// Which axes are folded.
 enum Axes<'a> {
@@ -38,8 +37,7 @@ pub struct Reduce<'a> {
     axes: Axes<'a>,
     initial: Option<Operand<'a>>,
     mask: Option<Operand<'a>>,
-    stream: Option<&'a Stream>,
-    events: Option<&'a mut FpEvents>,
+    borrowed: Borrowed<'a>,
 }
 
 impl Ufunc {
@@ -53,8 +51,7 @@ impl Ufunc {
             axes: Axes::First,
             initial: None,
             mask: None,
-            stream: None,
-            events: None,
+            borrowed: Borrowed::default(),
         }
     }
 }
@@ -78,12 +75,6 @@ impl<'a> Reduce<'a> {
         self
     }
 
-    /// Folded axes stay, with extent 1.
-    pub fn keepdims(mut self) -> Self {
-        self.args.flags |= sys::GUF_CALL_KEEPDIMS;
-        self
-    }
-
     /// The left operand of every result: a scalar or an array of one element.
     pub fn initial(mut self, value: impl Into<Operand<'a>>) -> Self {
         self.initial = Some(value.into());
@@ -96,54 +87,20 @@ impl<'a> Reduce<'a> {
         self
     }
 
-    /// A mask (`bool`) that broadcasts with the input: elements that take part.
-    pub fn where_(mut self, mask: impl Into<Operand<'a>>) -> Self {
-        self.mask = Some(mask.into());
-        self
-    }
-
-    /// The type of the loop.
-    pub fn dtype(mut self, dtype: DType) -> Self {
-        self.args.dtype = dtype.0;
-        self
-    }
-
-    /// The layout of an allocated output.
-    pub fn order(mut self, order: Order) -> Self {
-        self.args.order = order as i32;
-        self
-    }
-
-    /// Where it runs; by default where the input lies.
-    pub fn device(mut self, device: Device) -> Self {
-        self.args.device = device.as_raw();
-        self
-    }
-
-    /// Queues it. Where a slice is lent, or a place for events given, it waits for the stream.
-    pub fn stream(mut self, stream: &'a Stream) -> Self {
-        self.stream = Some(stream);
-        self.args.stream = stream.as_raw();
-        self
-    }
-
-    /// At most so many threads of the cpu; 0 is the library's choice.
-    pub fn threads(mut self, threads: u32) -> Self {
-        self.args.threads = threads;
-        self
-    }
-
-    /// As [`Call::report_events`](crate::Call::report_events), of every step of the fold.
-    pub fn report_events(mut self, report: FpEvents, found: &'a mut FpEvents) -> Self {
-        self.args.fp_report = report.0;
-        self.events = Some(found);
-        self
-    }
-
-    /// As [`Call::fail_on_events`](crate::Call::fail_on_events).
-    pub fn fail_on_events(mut self, events: FpEvents) -> Self {
-        self.args.fp_fail = events.0;
-        self
+    keywords! {
+        /// A mask (`bool`) that broadcasts with the input: elements that take part.
+        where_;
+        /// The type of the loop.
+        dtype;
+        order;
+        /// Folded axes stay, with extent 1.
+        keepdims;
+        device;
+        stream;
+        threads;
+        /// Those of every step of the fold count.
+        report_events;
+        fail_on_events;
     }
 
     /// Runs with all arguments in place. The frame outlives `run`.
@@ -171,27 +128,21 @@ impl<'a> Reduce<'a> {
             Axes::One(axis) => (args.axis, args.naxis) = (axis, 1),
             Axes::Listed(axes) => (args.axis, args.naxis) = (axes.as_ptr(), count(axes)),
         }
-        if let Some(events) = &mut self.events {
-            args.fp_events = &mut events.0;
-        }
+        args.fp_events = self.borrowed.place_of_events();
         Ok((run(&mut args)?, frame))
     }
 
     fn launch(&mut self, outputs: &[Output<'_>]) -> Result<Vec<Option<DynArray>>> {
         let ufunc = self.ufunc.as_raw();
-        let (_, frame) = self.run(outputs, |args| {
-            // SAFETY: arguments whose operands are in the frame, and lent until the wait below.
-            check(|error| unsafe { sys::guf_reduce(ufunc, args, error) })
-        })?;
-        let allocated = frame.allocated(outputs);
-        let lent = self.input.lent()
-            || outputs.iter().any(|output| output.0.lent())
-            || self.mask.as_ref().is_some_and(Operand::lent)
-            || self.events.is_some();
-        match self.stream {
-            Some(stream) if lent => stream.synchronize().map(|()| allocated),
-            _ => Ok(allocated),
-        }
+        // SAFETY: operands of the frame, lent until `finish` has waited.
+        let (done, frame) = self.run(outputs, |args| Ok(unsafe { REDUCE.call(ufunc, args) }))?;
+        self.borrowed.finish(done, &frame, outputs)
+    }
+
+    /// As many outputs to allocate as there are results.
+    fn allocate(&self) -> Result<Vec<Output<'static>>> {
+        let count = self.ufunc.info()?.nresults.max(1);
+        Ok((0..count).map(|_| Output::allocate()).collect())
     }
 
     /// Folds into a new array.
@@ -209,13 +160,8 @@ impl<'a> Reduce<'a> {
     /// # Errors
     /// As [`Reduce::call`].
     pub fn call_all(&mut self) -> Result<Vec<DynArray>> {
-        let count = self.results()?;
-        let outputs: Vec<Output<'_>> = (0..count).map(|_| Output::allocate()).collect();
+        let outputs = self.allocate()?;
         Ok(self.launch(&outputs)?.into_iter().flatten().collect())
-    }
-
-    fn results(&self) -> Result<usize> {
-        Ok(self.ufunc.info()?.nresults.max(1))
     }
 
     /// Folds into given outputs, one per result; gives those that were [`Output::allocate`].
@@ -231,15 +177,10 @@ impl<'a> Reduce<'a> {
     /// # Errors
     /// As [`Reduce::call`]'s before it runs.
     pub fn resolve(&mut self) -> Result<Resolution> {
-        let (ufunc, count) = (self.ufunc.as_raw(), self.results()?);
-        let outputs: Vec<Output<'_>> = (0..count).map(|_| Output::allocate()).collect();
-        let resolved = self.run(&outputs, |args| {
-            // SAFETY: arguments whose operands are in the frame.
-            Resolution::of(count, |out, error| unsafe {
-                sys::guf_resolve_reduce(ufunc, args, out, error)
-            })
-        })?;
-        Ok(resolved.0)
+        let (ufunc, outputs) = (self.ufunc.as_raw(), self.allocate()?);
+        // SAFETY: operands of the frame.
+        let resolve = |args: &mut _| unsafe { REDUCE.resolve(ufunc, args, outputs.len()) };
+        Ok(self.run(&outputs, resolve)?.0)
     }
 
     /// The same as text: the loop, its kernel, and the order in which elements are folded.
@@ -247,14 +188,8 @@ impl<'a> Reduce<'a> {
     /// # Errors
     /// As [`Reduce::resolve`].
     pub fn explain(&mut self) -> Result<String> {
-        let (ufunc, count) = (self.ufunc.as_raw(), self.results()?);
-        let outputs: Vec<Output<'_>> = (0..count).map(|_| Output::allocate()).collect();
-        let explained = self.run(&outputs, |args| {
-            crate::text::written(|text, length, error| {
-                // SAFETY: arguments whose operands are in the frame, memory of that length.
-                unsafe { sys::guf_explain_reduce(ufunc, args, text, length, error) }
-            })
-        })?;
-        Ok(explained.0)
+        let (ufunc, outputs) = (self.ufunc.as_raw(), self.allocate()?);
+        // SAFETY: operands of the frame.
+        Ok(self.run(&outputs, |args| unsafe { REDUCE.explain(ufunc, args) })?.0)
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a call would do, without doing it.
 
+use crate::call::{CALL, OUTER};
+use crate::keywords::Entries;
 use crate::status::check;
 use crate::{Call, DType, Inputs, Operand, Output, Outputs, Result};
 use gufunc_sys as sys;
-use std::ffi::c_char;
 
 /// What a call or method would do: the loop's types, and each operand's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,59 +41,29 @@ impl Resolution {
     }
 }
 
-type ResolveEntry = unsafe fn(
-    sys::guf_ufunc,
-    *const sys::guf_call_args,
-    *mut sys::guf_resolution,
-    *mut sys::guf_error,
-) -> sys::guf_status;
-type ExplainEntry = unsafe fn(
-    sys::guf_ufunc,
-    *const sys::guf_call_args,
-    *mut c_char,
-    *mut u64,
-    *mut sys::guf_error,
-) -> sys::guf_status;
-
-// SAFETY: of all four, what the caller of an entry promises.
-const RESOLVE: ResolveEntry = |u, a, out, e| unsafe { sys::guf_resolve(u, a, out, e) };
-// SAFETY: as above.
-const RESOLVE_OUTER: ResolveEntry = |u, a, out, e| unsafe { sys::guf_resolve_outer(u, a, out, e) };
-// SAFETY: as above.
-const EXPLAIN: ExplainEntry = |u, a, t, n, e| unsafe { sys::guf_explain(u, a, t, n, e) };
-// SAFETY: as above.
-const EXPLAIN_OUTER: ExplainEntry =
-    |u, a, t, n, e| unsafe { sys::guf_explain_outer(u, a, t, n, e) };
-
 impl Call<'_> {
     fn resolution(
         &mut self,
         inputs: &[Operand<'_>],
         outputs: &[Output<'_>],
-        entry: ResolveEntry,
+        entries: &Entries<sys::guf_call_args>,
     ) -> Result<Resolution> {
         let (ufunc, nout) = (self.ufunc.as_raw(), self.ufunc.nout());
-        let resolved = self.run(inputs, outputs, |args| {
-            // SAFETY: arguments whose operands are in the frame.
-            Resolution::of(nout, |out, error| unsafe { entry(ufunc, args, out, error) })
-        })?;
-        Ok(resolved.0)
+        // SAFETY: operands of the frame.
+        let resolve = |args: &mut _| unsafe { entries.resolve(ufunc, args, nout) };
+        Ok(self.run(inputs, outputs, resolve)?.0)
     }
 
     fn explanation(
         &mut self,
         inputs: &[Operand<'_>],
         outputs: &[Output<'_>],
-        entry: ExplainEntry,
+        entries: &Entries<sys::guf_call_args>,
     ) -> Result<String> {
         let ufunc = self.ufunc.as_raw();
-        let explained = self.run(inputs, outputs, |args| {
-            crate::text::written(|text, length, error| {
-                // SAFETY: arguments whose operands are in the frame, memory of that length.
-                unsafe { entry(ufunc, args, text, length, error) }
-            })
-        })?;
-        Ok(explained.0)
+        // SAFETY: operands of the frame.
+        let explain = |args: &mut _| unsafe { entries.explain(ufunc, args) };
+        Ok(self.run(inputs, outputs, explain)?.0)
     }
 
     /// What the call would do, without doing it; `()` for outputs to allocate.
@@ -105,7 +76,7 @@ impl Call<'_> {
         outputs: impl Outputs<'i>,
     ) -> Result<Resolution> {
         let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
-        self.resolution(inputs.as_ref(), outputs.as_ref(), RESOLVE)
+        self.resolution(inputs.as_ref(), outputs.as_ref(), &CALL)
     }
 
     /// The same as text: the loop, its kernel, casts, and where it runs.
@@ -118,7 +89,7 @@ impl Call<'_> {
         outputs: impl Outputs<'i>,
     ) -> Result<String> {
         let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
-        self.explanation(inputs.as_ref(), outputs.as_ref(), EXPLAIN)
+        self.explanation(inputs.as_ref(), outputs.as_ref(), &CALL)
     }
 
     /// What [`Call::outer`] would do.
@@ -126,7 +97,7 @@ impl Call<'_> {
     /// # Errors
     /// As its before it runs.
     pub fn resolve_outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<Resolution> {
-        self.resolution(inputs.into_inputs().as_ref(), &[], RESOLVE_OUTER)
+        self.resolution(inputs.into_inputs().as_ref(), &[], &OUTER)
     }
 
     /// The same as text.
@@ -134,6 +105,6 @@ impl Call<'_> {
     /// # Errors
     /// As its before it runs.
     pub fn explain_outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<String> {
-        self.explanation(inputs.into_inputs().as_ref(), &[], EXPLAIN_OUTER)
+        self.explanation(inputs.into_inputs().as_ref(), &[], &OUTER)
     }
 }
