@@ -100,8 +100,8 @@ impl DynArray {
     /// behind its work. Complete on return: Rust lends the memory no longer.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where `T` is another type, [`Status::SHAPE`] where the lengths differ; a
-    /// failure of the stream.
+    /// [`Status::DTYPE`] where `T` is another type, [`Status::SHAPE`] where the lengths differ,
+    /// [`Status::CAPTURE`] while the stream is captured; a failure of the stream.
     pub fn copy_to_host<T: Element>(
         &self,
         destination: &mut [T],
@@ -109,6 +109,8 @@ impl DynArray {
         stream: Option<&Stream>,
     ) -> Result<()> {
         self.expect::<T>(destination.len())?;
+        // What is lent for this call must not become part of a graph.
+        stream.map_or(Ok(true), Stream::query)?;
         // SAFETY: the memory is lent, and the wait ends before the loan.
         let copied = unsafe {
             let (to, nbytes) = (destination.as_mut_ptr().cast::<u8>(), size_of_val(destination));

@@ -2,8 +2,10 @@
 //! Scopes: memory of the program lent to a stream's work, not to one call.
 
 use crate::element::bytes_of;
-use crate::{Array, Device, DynArray, Element, Error, Order, Result, Status, Stream, Tensor};
-use std::cell::RefCell;
+use crate::{
+    Array, Device, DynArray, Element, Error, Event, Order, Result, Status, Stream, Tensor,
+};
+use std::cell::{OnceCell, RefCell};
 use std::marker::PhantomData;
 
 /// Where copies from and to memory of the program are queued; [`Stream::scope`] makes one.
@@ -11,6 +13,8 @@ pub struct Scope<'scope, 'env: 'scope> {
     stream: &'scope Stream,
     /// What arrives: looked at when it is there.
     arriving: RefCell<Vec<Arriving>>,
+    /// Behind the copies that were queued so far.
+    mark: OnceCell<Event>,
     _scope: PhantomData<&'scope mut &'scope ()>,
     _env: PhantomData<&'env mut &'env ()>,
 }
@@ -21,12 +25,13 @@ struct Arriving {
     valid: fn(&[u8]) -> bool,
 }
 
-/// Waits at the end of a scope, also behind a panic.
-struct Wait<'a>(&'a Stream);
+/// Ends the loan at the end of a scope, also behind a panic.
+struct Loan<'a, 'scope, 'env>(&'a Scope<'scope, 'env>);
 
-impl Drop for Wait<'_> {
+impl Drop for Loan<'_, '_, '_> {
     fn drop(&mut self) {
-        let _ = self.0.synchronize();
+        let _ = self.0.wait();
+        self.0.arrived();
     }
 }
 
@@ -59,14 +64,15 @@ impl Stream {
         let scope = Scope {
             stream: self,
             arriving: RefCell::new(Vec::new()),
+            mark: OnceCell::new(),
             _scope: PhantomData,
             _env: PhantomData,
         };
-        let wait = Wait(self);
+        let loan = Loan(&scope);
         let done = work(&scope);
-        std::mem::forget(wait);
-        let waited = self.synchronize();
-        let whole = scope.arriving.into_inner().iter().all(Arriving::arrived);
+        std::mem::forget(loan);
+        let waited = scope.wait();
+        let whole = scope.arrived();
         let (done, ()) = (done?, waited?);
         match whole {
             true => Ok(done),
@@ -95,11 +101,45 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         self.stream
     }
 
+    /// Waits for the copies. A stream that is being captured by now cannot be waited for, but what
+    /// was queued on it before the capture runs: there is a mark behind it.
+    fn wait(&self) -> Result<()> {
+        let waited = self.stream.synchronize();
+        let captured = matches!(&waited, Err(error) if error.status() == Status::CAPTURE);
+        if let (true, Some(mark)) = (captured, self.mark.get()) {
+            mark.wait(None)?;
+        }
+        waited
+    }
+
+    /// Whether values arrived everywhere.
+    fn arrived(&self) -> bool {
+        self.arriving.take().iter().fold(true, |whole, one| one.arrived() && whole)
+    }
+
+    /// Queues a copy, and the mark behind it. Nothing that is lent becomes part of a graph.
+    fn queue<R>(&self, copy: impl FnOnce() -> Result<R>) -> Result<R> {
+        self.stream.query()?;
+        let mark = match self.mark.get() {
+            Some(mark) => mark,
+            None => {
+                let mark = Event::new(self.stream.device()?)?;
+                self.mark.get_or_init(|| mark)
+            }
+        };
+        let copied = copy();
+        if let Err(error) = mark.record(self.stream) {
+            self.stream.synchronize()?;
+            return Err(error);
+        }
+        copied
+    }
+
     /// Queues a copy of a slice into a new array of `device`, its elements in C order.
     ///
     /// # Errors
-    /// [`Status::SHAPE`] where the slice has another number of elements; as
-    /// [`DynArray::to_device`].
+    /// [`Status::SHAPE`] where the slice has another number of elements; [`Status::CAPTURE`] while
+    /// the stream is captured; as [`DynArray::to_device`].
     pub fn to_device<T: Element>(
         &self,
         device: Device,
@@ -110,13 +150,14 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let tensor = tensor.with_shape(elements, shape)?;
         // SAFETY: read only, and lent until the scope has waited.
         let lent = unsafe { DynArray::wrap(tensor, || ())? };
-        lent.to_device(device, Some(self.stream))?.typed()
+        self.queue(|| lent.to_device(device, Some(self.stream)))?.typed()
     }
 
     /// Queues a copy of all elements of an array into a slice, in C order.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where `T` is another type, [`Status::SHAPE`] where the lengths differ.
+    /// [`Status::DTYPE`] where `T` is another type, [`Status::SHAPE`] where the lengths differ,
+    /// [`Status::CAPTURE`] while the stream is captured.
     pub fn copy_to_host<T: Element>(
         &self,
         array: &DynArray,
@@ -127,6 +168,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let memory = destination.as_mut_ptr().cast::<u8>();
         self.arriving.borrow_mut().push(Arriving { memory, nbytes, valid: T::valid });
         // SAFETY: lent until the scope has waited.
-        unsafe { array.queue_copy_to_host(memory, nbytes, Order::C, Some(self.stream)) }
+        self.queue(|| unsafe {
+            array.queue_copy_to_host(memory, nbytes, Order::C, Some(self.stream))
+        })
     }
 }

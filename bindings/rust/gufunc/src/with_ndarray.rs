@@ -27,8 +27,10 @@ where
     D: Dimension,
 {
     fn from(array: &'a mut ArrayBase<S, D>) -> Self {
+        // First: an array that shares its memory becomes its own here, and lies otherwise then.
+        let memory = array.as_mut_ptr();
         let (shape, strides) = (extents(array.shape()), bytes::<T>(array.strides()));
-        Output(Tensor::of_parts(array.as_mut_ptr(), shape, strides, 0).into())
+        Output(Tensor::of_parts(memory, shape, strides, 0).into())
     }
 }
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is lent to calls is not touched behind them, whatever a program does with its streams: on
+//! every device of `GUFUNC_TEST_DEVICES`.
+
+mod shared;
+
+use gufunc::{
+    scalar, ufunc, Array, Device, DynArray, FpEvents, HostPolicy, Order, Result, Scope, Status,
+    Stream,
+};
+
+/// Enough work that a device has not done it when the call that queues it returns.
+const SIZE: i64 = 1 << 20;
+
+#[test]
+fn events_are_there_when_the_call_returns() -> Result<()> {
+    for device in shared::devices() {
+        let (one, zero) = (Array::full(device, &[SIZE], 1.0)?, Array::full(device, &[SIZE], 0.0)?);
+        let quotient = Array::<f64>::alloc(device, &[SIZE], Order::C)?;
+        let stream = Stream::new(device)?;
+        for queued in [false, true] {
+            let (divide, mut found) = (ufunc("divide")?, FpEvents::NONE);
+            let mut call = divide.with().report_events(FpEvents::ALL, &mut found);
+            if queued {
+                call = call.stream(&stream);
+            }
+            call.call_into((&one, &zero), &quotient)?;
+            assert_eq!(found, FpEvents::DIVIDE);
+        }
+        let (multiply, mut found) = (ufunc("multiply")?, FpEvents::NONE);
+        let huge = Array::full(device, &[SIZE], 1e300)?;
+        multiply.reduce(&huge).report_events(FpEvents::ALL, &mut found).call()?;
+        assert!(found.contains(FpEvents::OVERFLOW));
+        let mut found = FpEvents::NONE;
+        multiply.accumulate(&huge).report_events(FpEvents::ALL, &mut found).call()?;
+        assert!(found.contains(FpEvents::OVERFLOW));
+        let (add, mut found) = (ufunc("add")?, FpEvents::NONE);
+        let most = Array::full(device, &[1], f64::MAX)?;
+        let index = Array::full(None, &[1000], 0i64)?;
+        add.at(&most, &index)
+            .operand(scalar(f64::MAX))
+            .report_events(FpEvents::ALL, &mut found)
+            .call()?;
+        assert!(found.contains(FpEvents::OVERFLOW));
+    }
+    Ok(())
+}
+
+/// Copies `x` into a slice while the stream is captured; what the copy said.
+fn captured_copy(stream: &Stream, x: &DynArray, host: &mut [f64]) -> Result<Status> {
+    stream.begin_capture()?;
+    let refused = x.copy_to_host(host, Order::C, Some(stream)).unwrap_err();
+    let graph = stream.end_capture()?;
+    // Whoever has the memory by now must not see the copy.
+    host.fill(0.5);
+    graph.launch(stream)?;
+    stream.synchronize()?;
+    Ok(refused.status())
+}
+
+#[test]
+fn a_graph_has_no_slice() -> Result<()> {
+    for device in shared::gpus() {
+        let (stream, mut host) = (Stream::new(device)?, vec![0.0; 4096]);
+        let x = Array::full(device, &[4096], 7.0)?;
+        assert_eq!(captured_copy(&stream, &x, &mut host)?, Status::CAPTURE);
+        assert!(host.iter().all(|&value| value == 0.5));
+        // What is page-locked needs no staging, which a capture has no place for.
+        let mut locked = device.register(&mut host)?;
+        assert_eq!(captured_copy(&stream, &x, &mut locked)?, Status::CAPTURE);
+        assert!(locked.iter().all(|&value| value == 0.5));
+
+        stream.begin_capture()?;
+        let add = ufunc("add")?;
+        let call = add.with().stream(&stream).host_policy(HostPolicy::Copy);
+        let refused = { call }.call_into((&x, &locked[..]), &x);
+        assert_eq!(refused.unwrap_err().status(), Status::CAPTURE);
+        let mut found = FpEvents::NONE;
+        let negative = ufunc("negative")?;
+        let call = negative.with().stream(&stream).report_events(FpEvents::ALL, &mut found);
+        { call }.call_into(&x, &x).unwrap_err();
+        stream.end_capture()?.launch(&stream)?;
+        stream.synchronize()?;
+        assert!(x.to_vec()?.iter().all(|&value| value == 7.0));
+    }
+    Ok(())
+}
+
+/// Scopes in which `work` leaves the stream captured: they wait nonetheless.
+fn scope_with_capture(
+    device: Device,
+    work: impl for<'s> FnOnce(&Scope<'s, '_>, &Stream) -> Result<()>,
+) -> Result<()> {
+    let (stream, other) = (Stream::new(device)?, Stream::new(device)?);
+    let x = Array::full(device, &[SIZE], 7.0)?;
+    let mut host = vec![0.0; SIZE as usize];
+    let mut locked = device.register(&mut host)?;
+    let place = &mut locked[..];
+    let failed = stream.scope(|scope| {
+        for _ in 0..8 {
+            ufunc("negative")?.with().stream(scope.stream()).call_into(&x, &x)?;
+        }
+        scope.copy_to_host(&x, place)?;
+        work(scope, &other)
+    });
+    assert_eq!(failed.unwrap_err().status(), Status::CAPTURE);
+    assert!(locked.iter().all(|&value| value == 7.0));
+    Ok(())
+}
+
+#[test]
+fn a_scope_waits_though_its_stream_is_captured() -> Result<()> {
+    for device in shared::gpus() {
+        scope_with_capture(device, |scope, _| scope.stream().begin_capture())?;
+        scope_with_capture(device, |scope, other| {
+            other.begin_capture()?;
+            scope.stream().wait_event(&other.record()?)
+        })?;
+        let mut kept = None;
+        scope_with_capture(device, |scope, _| {
+            scope.stream().begin_capture()?;
+            let x = Array::full(device, &[3], 1.0)?;
+            let mut host = [0.0; 3];
+            let refused = x.copy_to_host(&mut host, Order::C, Some(scope.stream()));
+            assert_eq!(refused.unwrap_err().status(), Status::CAPTURE);
+            kept = Some(scope.stream().end_capture()?);
+            scope.stream().begin_capture()
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn slices_of_bool_hold_bools() -> Result<()> {
+    let bytes = Array::from_vec(vec![0u8, 1, 2, 128, 255, 6], &[6])?;
+    let info = bytes.info()?;
+    for device in shared::devices() {
+        // SAFETY: `bytes` lives as long.
+        let lent = unsafe {
+            let shape = [6];
+            let address = info.address as *mut u8;
+            let tensor = gufunc::Tensor::from_raw(address, gufunc::DType::BOOL, &shape, None);
+            DynArray::wrap(tensor, || ())?
+        };
+        let flags = lent.to_device(device, None)?;
+        for name in ["logical_or", "bitwise_or", "bitwise_and", "maximum", "minimum"] {
+            let mut out = [0u8; 6];
+            let mut place = [false; 6];
+            let policy = HostPolicy::Copy;
+            let function = ufunc(name)?;
+            function.with().host_policy(policy).call_into((&flags, &flags), &mut place)?;
+            // SAFETY: six bytes.
+            unsafe { std::ptr::copy(place.as_ptr().cast::<u8>(), out.as_mut_ptr(), 6) };
+            assert!(out.iter().all(|&byte| byte <= 1), "{name}: {out:?}");
+        }
+    }
+    Ok(())
+}
