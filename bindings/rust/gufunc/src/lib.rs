@@ -41,6 +41,7 @@ mod chunks;
 mod context;
 mod copies;
 mod device;
+mod dlpack;
 mod dtype;
 mod element;
 mod elementwise;
@@ -85,6 +86,7 @@ pub use context::{
 pub use device::{
     backend_load, backends, BackendInfo, Device, DeviceInfo, DeviceMemory, Registered,
 };
+pub use dlpack::{DlpackStream, DlpackTensor};
 pub use dtype::{Casting, DType, DTypeInfo, TimeUnit, NAT};
 pub use element::{Element, BF16, F16};
 pub use elementwise::Elementwise;

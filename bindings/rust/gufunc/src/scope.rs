@@ -114,7 +114,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
 
     /// Whether values arrived everywhere.
     fn arrived(&self) -> bool {
-        self.arriving.take().iter().fold(true, |whole, one| one.arrived() && whole)
+        self.arriving.take().iter().filter(|one| !one.arrived()).count() == 0
     }
 
     /// Queues a copy, and the mark behind it. Nothing that is lent becomes part of a graph.
