@@ -156,9 +156,9 @@ impl DlpackTensor {
     }
 
     fn has(&self, flag: u32) -> bool {
-        match self.0 {
+        match (self.0, self.version()) {
             // SAFETY: a live tensor, whose version has flags.
-            Managed::Versioned(tensor) if self.version().is_some_and(|(major, _)| major == 1) => unsafe {
+            (Managed::Versioned(tensor), Some((1, _))) => unsafe {
                 (*tensor.as_ptr()).flags & u64::from(flag) != 0
             },
             _ => false,

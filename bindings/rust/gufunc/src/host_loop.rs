@@ -2,6 +2,7 @@
 //! Ufuncs of the program: closures as loops on the cpu.
 
 use crate::array::count;
+use crate::callback::{destroy, guarded};
 use crate::context::c_string;
 use crate::status::check;
 use crate::{
@@ -10,7 +11,6 @@ use crate::{
 };
 use gufunc_sys as sys;
 use std::ffi::{c_char, c_void, CString};
-use std::panic::{catch_unwind, AssertUnwindSafe};
 
 /// A ufunc to create; [`Context::create`] begins one.
 ///
@@ -144,14 +144,6 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Frees what a closure was given as, on whatever thread.
-unsafe extern "C" fn destroy<T>(user: *mut c_void) {
-    // SAFETY: the box that was handed over, given back once.
-    let closure = unsafe { Box::from_raw(user.cast::<T>()) };
-    // A panic in what the closure holds must not pass through C.
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(closure)));
-}
-
 unsafe extern "C" fn ask_hook(
     ndims: i32,
     sizes: *mut i64,
@@ -166,19 +158,8 @@ unsafe extern "C" fn ask_hook(
         };
         (&*user.cast::<Hook>(), sizes)
     };
-    let panicked = || Err(Error::new(Status::LOOP, "the core_dims hook panicked"));
-    let answer = catch_unwind(AssertUnwindSafe(|| hook(&mut CoreSizes(sizes))));
-    let Err(refusal) = answer.unwrap_or_else(|_| panicked()) else { return sys::GUF_OK };
-    // SAFETY: the call's own record, which is never NULL.
-    if let Some(error) = unsafe { error.as_mut() } {
-        error.status = refusal.status().0;
-        let room = error.message.len() - 1;
-        let text = refusal.message().bytes().take(room).chain([0]);
-        for (place, byte) in error.message.iter_mut().zip(text) {
-            *place = byte as c_char;
-        }
-    }
-    refusal.status().0
+    // SAFETY: the call's own record.
+    unsafe { guarded(error, || hook(&mut CoreSizes(sizes))) }
 }
 
 /// A loop and what it has to know of its operands.
@@ -196,6 +177,7 @@ unsafe extern "C" fn run_loop(
     dims: *const i64,
     steps: *const i64,
     user: *mut c_void,
+    error: *mut sys::guf_error,
 ) -> sys::guf_status {
     // SAFETY: the box that the loop was added with.
     let registered = unsafe { &*user.cast::<Registered>() };
@@ -212,17 +194,14 @@ unsafe extern "C" fn run_loop(
             core: &registered.core,
         }
     };
-    match catch_unwind(AssertUnwindSafe(|| (registered.run)(&args))) {
-        Ok(Ok(())) => sys::GUF_OK,
-        Ok(Err(error)) => error.status().0,
-        Err(_panic) => sys::GUF_E_LOOP,
-    }
+    // SAFETY: a record of this run's own.
+    unsafe { guarded(error, || (registered.run)(&args)) }
 }
 
 impl Ufunc {
     /// Adds a closure as a loop on the cpu, for operands of exactly these types, inputs first. It
-    /// may run on any thread, on several at once. An error's status becomes the call's; a panic is
-    /// [`Status::LOOP`].
+    /// may run on any thread, on several at once. Its error becomes the call's, with message,
+    /// operand and code; so does a panic, with its text and [`Status::LOOP`].
     ///
     /// ```
     /// use gufunc::{Context, DType};
@@ -259,10 +238,10 @@ impl Ufunc {
             Registered { run: Box::new(run), types: types.to_vec(), writable, core, sizes };
         let user = Box::into_raw(Box::new(registered));
         let mut desc = sys::guf_loop_desc::new();
-        desc.kind = sys::GUF_LOOP_STATUS;
+        desc.kind = sys::GUF_LOOP_ERROR;
         desc.flags = sys::GUF_LOOP_ANY_THREAD;
         (desc.types, desc.ntypes) = (types.as_ptr().cast(), count(types));
-        desc.status = Some(run_loop);
+        desc.error = Some(run_loop);
         desc.destroy = Some(destroy::<Registered>);
         desc.user = user.cast();
         // SAFETY: the list lives until the call is done, the closure until it is destroyed.

@@ -37,6 +37,7 @@ mod accumulate;
 mod array;
 mod at;
 mod call;
+mod callback;
 mod chunks;
 mod context;
 mod copies;

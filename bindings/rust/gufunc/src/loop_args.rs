@@ -74,7 +74,7 @@ impl<'a> LoopArgs<'a> {
         }
         if !T::reads(self.types[operand]) {
             let message = format!("operand {operand} has dtype {}", self.types[operand]);
-            return Err(Error::new(Status::DTYPE, message));
+            return Err(Error::new(Status::DTYPE, message).with_argument(operand));
         }
         let before: usize = self.core[..operand].iter().map(Vec::len).sum();
         let first = self.types.len() + before;

@@ -192,6 +192,24 @@ impl Error {
         Error(Box::new(Details { status, argument: None, axis: None, native_code: 0, message }))
     }
 
+    /// The same, at an operand, counted from 0.
+    pub fn with_argument(mut self, argument: usize) -> Self {
+        self.0.argument = Some(argument);
+        self
+    }
+
+    /// The same, at an axis.
+    pub fn with_axis(mut self, axis: usize) -> Self {
+        self.0.axis = Some(axis);
+        self
+    }
+
+    /// The same, with the code of another system.
+    pub fn with_native_code(mut self, code: i32) -> Self {
+        self.0.native_code = code;
+        self
+    }
+
     /// The status that the call returned.
     pub fn status(&self) -> Status {
         self.0.status

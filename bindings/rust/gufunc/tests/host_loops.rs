@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Closures as loops: types, errors, panics, hooks, reductions, and when they are freed.
 
-use gufunc::{Context, DType, Element, Error, Identity, Result, Role, Status};
+use gufunc::{Array, Context, DType, Element, Error, Identity, Result, Role, Status, Stream};
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -36,16 +36,35 @@ fn errors_and_panics_become_the_calls() -> Result<()> {
     picky.add_loop(&[DType::F64, DType::F64], |args| {
         for item in 0..args.items() {
             match args.operand::<f64>(0, item)?.get(&[]) {
-                x if x < 0.0 => return Err(Error::new(Status::VALUE, "negative")),
+                x if x < 0.0 => {
+                    let refused = Error::new(Status::VALUE, format!("{x} is negative"));
+                    return Err(refused.with_argument(0).with_native_code(-7));
+                }
+                x if x > 1e11 => std::panic::panic_any(x),
+                x if x > 1e10 => panic!("{x} is beyond all"),
                 x if x > 1e9 => panic!("too large"),
+                0.0 => return Err(Error::new(Status::OK, "not quite")),
                 x => args.operand::<f64>(1, item)?.set(&[], x),
             }
         }
         Ok(())
     })?;
     assert_eq!(picky.call(&[1.0])?.to_vec::<f64>()?, [1.0]);
-    assert_eq!(picky.call(&[-1.0]).unwrap_err().status(), Status::VALUE);
-    assert_eq!(picky.call(&[1e10]).unwrap_err().status(), Status::LOOP);
+    let refused = picky.call(&[-1.5]).unwrap_err();
+    assert_eq!((refused.status(), refused.message()), (Status::VALUE, "-1.5 is negative"));
+    assert_eq!((refused.argument(), refused.axis(), refused.native_code()), (Some(0), None, -7));
+    let texts = [(2e9, "too large"), (2e10, "20000000000 is beyond all"), (0.0, "not quite")];
+    for (x, text) in texts.into_iter().chain([(2e11, "a panic that has no text")]) {
+        let failed = picky.call(&[x]).unwrap_err();
+        assert_eq!((failed.status(), failed.message()), (Status::LOOP, text));
+        assert_eq!((failed.argument(), failed.native_code()), (None, 0));
+    }
+    let stream = Stream::new(gufunc::device("cpu")?)?;
+    let (x, y) = (Array::full(None, &[1 << 20], -2.0)?, Array::full(None, &[1 << 20], 0.0)?);
+    let queued = picky.with().stream(&stream).call_into(&x, &y);
+    let later = queued.and_then(|_| stream.synchronize()).unwrap_err();
+    assert_eq!((later.status(), later.argument()), (Status::VALUE, Some(0)));
+    assert_eq!(later.message(), "-2 is negative; launch 1 of the stream");
     assert_eq!(picky.call(&[2.0])?.to_vec::<f64>()?, [2.0]);
 
     let wrong = context.create("wrong", 1, 1).build()?;
@@ -53,14 +72,22 @@ fn errors_and_panics_become_the_calls() -> Result<()> {
         args.operand::<f32>(0, 0)?;
         Ok(())
     })?;
-    assert_eq!(wrong.call(&[1.0]).unwrap_err().status(), Status::DTYPE);
+    let failed = wrong.call(&[1.0]).unwrap_err();
+    assert_eq!((failed.status(), failed.argument()), (Status::DTYPE, Some(0)));
+    assert_eq!(failed.message(), "operand 0 has dtype float64");
+    let long = context.create("long", 1, 1).build()?;
+    long.add_elementwise(|_: f64| -> f64 { panic!("{}", "é".repeat(1000)) })?;
+    let failed = long.call(&[1.0]).unwrap_err();
+    assert!(failed.message().chars().all(|letter| letter == 'é'), "{failed}");
+    assert!(failed.message().len() > 400);
     let writes = context.create("writes", 1, 1).build()?;
     writes.add_loop(&[DType::F64, DType::F64], |args| {
         args.operand::<f64>(0, 0)?.set(&[], 9.0);
         Ok(())
     })?;
     let x = [1.0];
-    assert_eq!(writes.call(&x).unwrap_err().status(), Status::LOOP);
+    let failed = writes.call(&x).unwrap_err();
+    assert_eq!((failed.status(), failed.message()), (Status::LOOP, "an input is not written"));
     assert_eq!(x, [1.0]);
     Ok(())
 }
@@ -89,7 +116,8 @@ fn core_dims_hook() -> Result<()> {
     let refused = twice.call(&vec![0i64; 101]).unwrap_err();
     assert_eq!(refused.status(), Status::SHAPE);
     assert!(refused.message().contains("rows of at most 100"));
-    assert_eq!(twice.call(&[0i64; 13]).unwrap_err().status(), Status::LOOP);
+    let failed = twice.call(&[0i64; 13]).unwrap_err();
+    assert_eq!((failed.status(), failed.message()), (Status::LOOP, "unlucky"));
     Ok(())
 }
 
