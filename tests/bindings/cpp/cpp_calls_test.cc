@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 
@@ -159,6 +160,22 @@ TEST(CppCalls, Chunks) {
   EXPECT_THROW(add.call_chunked({a, 2}, {out}, options), std::out_of_range);
 }
 
+void expect_failure(const gufunc::Error &error, guf_status status, const char *text,
+                    int argument = -1, int axis = -1, int native_code = 0) {
+  EXPECT_EQ(error.status(), status);
+  EXPECT_STREQ(error.what(), text);
+  EXPECT_EQ(error.argument(), argument);
+  EXPECT_EQ(error.axis(), axis);
+  EXPECT_EQ(error.native_code(), native_code);
+}
+
+// Of letters of two bytes, more than a record has room for.
+std::string long_text() {
+  std::string text = "!";
+  for (int k = 0; k < 1000; ++k) text += "\u00e9";
+  return text;
+}
+
 TEST(CppCalls, HostLoops) {
   const gufunc::Context context = gufunc::Context::create();
   const Ufunc hypot = Ufunc::create("cpp_hypot", 2, 1, {}, context);
@@ -168,15 +185,29 @@ TEST(CppCalls, HostLoops) {
     return std::sqrt(x * x + y * y);
   });
   hypot.add_loop({GUF_F32, GUF_F32, GUF_F32}, [](const gufunc::Loop &loop) {
-    if (loop.items() > 3) throw gufunc::Error(GUF_E_VALUE, "too many");
-    throw std::runtime_error("of the program's own");
+    if (loop.items() > 5) throw gufunc::Error(GUF_OK, "not quite");
+    if (loop.items() > 4) return loop.fail(GUF_E_INDEX, "one too many", 1, -3);
+    if (loop.items() > 3) throw gufunc::Error(GUF_E_VALUE, "too many", 1, 0, 42);
+    if (loop.items() > 2) throw 3;
+    if (loop.items() > 1) throw std::runtime_error("of the program's own");
+    throw std::runtime_error(long_text());
   });
   Values x{3, 6}, y{4, 8};
   EXPECT_EQ(values(hypot({x, y})), (Values{5, 10}));
   EXPECT_EQ(*kept, 2);
-  std::vector<float> many(4), few(2);
-  EXPECT_EQ(failure([&] { hypot({many, many}); }).status(), GUF_E_VALUE);
-  EXPECT_EQ(failure([&] { hypot({few, few}); }).status(), GUF_E_LOOP);
+  const auto fail = [&](size_t size) {
+    std::vector<float> items(size);
+    return failure([&] { hypot({items, items}); });
+  };
+  expect_failure(fail(2), GUF_E_LOOP, "of the program's own");
+  expect_failure(fail(3), GUF_E_LOOP, "the callback threw what is no std::exception");
+  expect_failure(fail(4), GUF_E_VALUE, "too many", 1, 0, 42);
+  expect_failure(fail(5), GUF_E_INDEX, "one too many", 1, -1, -3);
+  expect_failure(fail(6), GUF_E_LOOP, "not quite");
+  const gufunc::Error cut = fail(1);
+  EXPECT_EQ(long_text().find(cut.what()), 0U);
+  EXPECT_GT(std::strlen(cut.what()), 400U);
+  EXPECT_EQ(std::strlen(cut.what()) % 2, 1U);  // a whole number of letters behind the first
   const auto twice = [&] {
     hypot.add_function<double(double, double)>([](double a, double) { return a; });
   };

@@ -52,6 +52,14 @@ void loops() {
       {GUF_F64, GUF_F64}, [](const gufunc::Loop &) -> guf_status { return GUF_E_VALUE; })));
   Values x{1};
   DEMAND((*own)({x}).error().status() == GUF_E_VALUE);
+  DEMAND(static_cast<bool>(own->add_loop({GUF_I64, GUF_I64}, [](const gufunc::Loop &loop) {
+    return loop.fail(GUF_E_VALUE, "no whole numbers", 0, 7);
+  })));
+  std::vector<int64_t> whole{1};
+  const auto told = (*own)({whole});
+  DEMAND(told.error().status() == GUF_E_VALUE && told.error().argument() == 0);
+  DEMAND(std::string(told.error().what()) == "no whole numbers");
+  DEMAND(told.error().native_code() == 7);
   DEMAND(static_cast<bool>(own->add_function<float(float)>([](float v) { return v + 1; })));
   std::vector<float> y{1};
   DEMAND(gufunc::TypedArray<float>::from((*own)({y}).value())->to_vector().value()[0] == 2);
@@ -74,11 +82,28 @@ void arrays() {
          GUF_E_ARG);
 }
 
+void exchange() {
+  const auto array = gufunc::TypedArray<double>::alloc({3});
+  DEMAND(array && array->fill(2.5));
+  auto tensor = array->to_dlpack();
+  DEMAND(tensor && tensor->versioned() != nullptr);
+  const auto again = gufunc::TypedArray<double>::from_dlpack(std::move(tensor).value());
+  DEMAND(again && again->data() == array->data());
+  const auto copy = gufunc::Array::from_dlpack(array->copy_to_dlpack().value());
+  DEMAND(copy && copy->address() != array->address());
+  const auto other = gufunc::TypedArray<float>::from_dlpack(array->to_dlpack().value());
+  DEMAND(!other && other.error().status() == GUF_E_DTYPE);
+  DEMAND(!gufunc::TypedArray<float>::from_dlpack({}));
+  DEMAND(array->to_dlpack(gufunc::DlpackStream::legacy()).error().status() == GUF_E_ARG);
+  DEMAND(gufunc::Array().copy_to_dlpack().error().status() == GUF_E_HANDLE);
+}
+
 }  // namespace
 
 int main() {
   calls();
   loops();
   arrays();
+  exchange();
   return 0;
 }

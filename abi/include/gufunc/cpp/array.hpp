@@ -3,6 +3,7 @@
 #ifndef GUFUNC_CPP_ARRAY_HPP
 #define GUFUNC_CPP_ARRAY_HPP
 
+#include <gufunc/cpp/dlpack.hpp>
 #include <gufunc/cpp/operand.hpp>
 #include <gufunc/cpp/stream.hpp>
 
@@ -58,6 +59,36 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
                        any_thread ? uint32_t{GUF_RELEASE_ANY_THREAD} : 0U, &made, told);
     if (status != GUF_OK) delete kept;
     return detail::result(status, told, [&] { return Array(made); });
+  }
+
+  // Takes the tensor, in a failure too: its deleter runs when the last array or view is gone. Work
+  // without a stream comes behind what is queued on `ready_on` so far.
+  static Result<Array> from_dlpack(DlpackTensor tensor, DlpackStream ready_on = {}) {
+    if (tensor.unversioned() != nullptr) {
+      return make(guf_array_from_dlpack_unversioned, tensor.release_unversioned(), ready_on.get(),
+                  ready_on.flags());
+    }
+    return make(guf_array_from_dlpack, tensor.release_versioned(), ready_on.get(),
+                ready_on.flags());
+  }
+  // A tensor of this memory. `consumer` waits for work without a stream so far, and has to live as
+  // long as the tensor.
+  Result<DlpackTensor> to_dlpack(DlpackStream consumer = {}) const {
+    return give<guf_dlpack>(guf_array_to_dlpack, consumer, consumer.flags());
+  }
+  // For libraries that know DLPack 0.x; of a read-only array there is none.
+  Result<DlpackTensor> to_dlpack_unversioned(DlpackStream consumer = {}) const {
+    return give<guf_dlpack_unversioned>(guf_array_to_dlpack_unversioned, consumer,
+                                        consumer.flags());
+  }
+  // Of a copy that nobody else sees, which the tensor tells.
+  Result<DlpackTensor> copy_to_dlpack(DlpackStream consumer = {}) const {
+    detail::Record told;
+    guf_array made = nullptr;
+    const guf_status status = guf_array_copy(get(), GUF_ORDER_KEEP, nullptr, &made, told);
+    if (status != GUF_OK) return detail::result(status, told, [] { return DlpackTensor(); });
+    return Array(made).give<guf_dlpack>(guf_array_to_dlpack, consumer,
+                                        consumer.flags() | GUF_DLPACK_COPIED);
   }
 
   // ---- what it is
@@ -197,6 +228,15 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     guf_array_get_info(get(), &found, nullptr);
     return found;
   }
+  template <class Tensor>
+  Result<DlpackTensor> give(guf_status (*function)(guf_array, guf_stream, uint32_t, Tensor **,
+                                                   guf_error *),
+                            DlpackStream consumer, uint32_t flags) const {
+    detail::Record told;
+    Tensor *made = nullptr;
+    const guf_status status = function(get(), consumer.get(), flags, &made, told);
+    return detail::result(status, told, [&] { return DlpackTensor(made); });
+  }
   static void run_release(void *user, uint64_t) noexcept {
     auto *const kept = static_cast<std::function<void()> *>(user);
     (*kept)();
@@ -227,6 +267,16 @@ class TypedArray : public Array {
       told.error.message[std::min(text.size(), sizeof told.error.message - 1)] = '\0';
     }
     return detail::result(status, told, [&] { return TypedArray(std::move(array)); });
+  }
+  // Fails with GUF_E_DTYPE where the tensor's elements are others; it is taken nonetheless.
+  static Result<TypedArray> from_dlpack(DlpackTensor tensor, DlpackStream ready_on = {}) {
+#ifdef GUFUNC_NO_EXCEPTIONS
+    Expected<Array> made = Array::from_dlpack(std::move(tensor), ready_on);
+    if (!made) return made.error();
+    return from(std::move(made).value());
+#else
+    return from(Array::from_dlpack(std::move(tensor), ready_on));
+#endif
   }
   // Where element (0, ..., 0) lies; to be followed on the host only where the memory is the host's.
   T *data() const { return reinterpret_cast<T *>(address()); }

@@ -21,7 +21,14 @@ class Error : public std::runtime_error {
         argument_(record.argument),
         axis_(record.axis),
         native_code_(record.native_code) {}
-  Error(guf_status status, const char *message) : std::runtime_error(message), status_(status) {}
+  // The program's own, thrown by a host loop or a core_dims hook.
+  Error(guf_status status, const char *message, int argument = -1, int axis = -1,
+        int native_code = 0)
+      : std::runtime_error(message),
+        status_(status),
+        argument_(argument),
+        axis_(axis),
+        native_code_(native_code) {}
   guf_status status() const noexcept { return status_; }
   const char *name() const noexcept { return guf_status_name(status_); }
   // The operand or parameter at fault, from 0; the axis; -1 where there is none.

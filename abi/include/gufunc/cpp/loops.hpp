@@ -16,12 +16,35 @@
 
 namespace gufunc {
 
+namespace detail {
+
+// Fills a record in; `text` is cut where a character begins. What is no error becomes GUF_E_LOOP:
+// it would be taken for success.
+inline guf_status tell(guf_error *error, guf_status status, const char *text, int argument = -1,
+                       int axis = -1, int native_code = 0) noexcept {
+  if (status < GUF_E_ARG) status = GUF_E_LOOP;
+  if (error == nullptr) return status;
+  size_t length = 0;
+  while (length < sizeof error->message - 1 && text[length] != '\0') ++length;
+  while (length > 0 && (text[length] & 0xC0) == 0x80) --length;
+  std::memcpy(error->message, text, length);
+  error->message[length] = '\0';
+  error->status = status;
+  error->argument = argument;
+  error->axis = axis;
+  error->native_code = native_code;
+  return status;
+}
+
+}  // namespace detail
+
 // What a host loop gets: the operands' first elements, dims[0] items and then the sizes of core
-// dimensions, and bytes from one item to the next, then along core dimensions (guf_loop_numpy).
+// dimensions, and bytes from one item to the next, then along core dimensions (guf_loop_error).
 struct Loop {
   char **args;
   const int64_t *dims;
   const int64_t *steps;
+  guf_error *error = nullptr;
   int64_t items() const { return dims[0]; }
   // Operand k of an item; elements may be unaligned only where the caller's were.
   template <class T>
@@ -34,6 +57,11 @@ struct Loop {
   void store(int k, int64_t item, const T &value) const {
     std::memcpy(args[k] + item * steps[k], &value, sizeof value);
   }
+  // What the call fails with, for a loop to return: `return loop.fail(GUF_E_VALUE, "negative")`.
+  guf_status fail(guf_status status, const char *text, int argument = -1,
+                  int native_code = 0) const noexcept {
+    return detail::tell(error, status, text, argument, -1, native_code);
+  }
 };
 
 // A loop that may fail: GUF_OK or the status that the call fails with.
@@ -45,30 +73,24 @@ using Progress = std::function<bool(int64_t done, int64_t items)>;
 
 namespace detail {
 
-// Runs a callback; what it throws becomes a status, and a text where there is place for one.
+// Runs a callback; what it throws becomes the record's.
 template <class Callback>
-guf_status guarded(Callback callback, guf_error *error = nullptr) noexcept {
+guf_status guarded(Callback callback, guf_error *error) noexcept {
 #ifdef GUFUNC_NO_EXCEPTIONS
   (void)error;
   return callback();
 #else
-  const auto tell = [error](guf_status status, const char *text) {
-    if (error != nullptr) {
-      std::strncpy(error->message, text, sizeof error->message - 1);
-      error->message[sizeof error->message - 1] = '\0';
-    }
-    return status;
-  };
   try {
     return callback();
   } catch (const Error &failure) {
-    return tell(failure.status(), failure.what());
+    return tell(error, failure.status(), failure.what(), failure.argument(), failure.axis(),
+                failure.native_code());
   } catch (const std::bad_alloc &failure) {
-    return tell(GUF_E_NO_MEMORY, failure.what());
+    return tell(error, GUF_E_NO_MEMORY, failure.what());
   } catch (const std::exception &failure) {
-    return tell(GUF_E_LOOP, failure.what());
+    return tell(error, GUF_E_LOOP, failure.what());
   } catch (...) {
-    return tell(GUF_E_LOOP, "the callback threw what is no std::exception");
+    return tell(error, GUF_E_LOOP, "the callback threw what is no std::exception");
   }
 #endif
 }
@@ -85,9 +107,10 @@ guf_status status_of(const Function &function, Arguments &&...arguments) {
   }
 }
 
-inline guf_status run_loop(char **args, const int64_t *dims, const int64_t *steps,
-                           void *user) noexcept {
-  return guarded([&] { return (*static_cast<HostLoop *>(user))(Loop{args, dims, steps}); });
+inline guf_status run_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
+                           guf_error *error) noexcept {
+  return guarded([&] { return (*static_cast<HostLoop *>(user))(Loop{args, dims, steps, error}); },
+                 error);
 }
 inline guf_status run_core_dims(int32_t count, int64_t *sizes, void *user,
                                 guf_error *error) noexcept {

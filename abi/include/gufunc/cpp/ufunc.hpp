@@ -78,9 +78,10 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
 
   // ---- loops
 
-  // `loop` takes a const Loop & and gives nothing or a guf_status. What it throws fails the call:
-  // an Error with its status, anything else with GUF_E_LOOP. With GUF_LOOP_ANY_THREAD it may run
-  // on any thread, on several at once. It is destroyed when the library will not touch it again.
+  // `loop` takes a const Loop & and gives nothing or a guf_status (Loop::fail). What it throws
+  // fails the call with its text: an Error with its status, anything else with GUF_E_LOOP. With
+  // GUF_LOOP_ANY_THREAD it may run on any thread, on several at once. It is destroyed when the
+  // library will not touch it again.
   template <class Function>
   Result<void> add_loop(const std::vector<DType> &types, Function loop, uint32_t flags = 0) const {
     const std::vector<guf_dtype> plain(types.begin(), types.end());

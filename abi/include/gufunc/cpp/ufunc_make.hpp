@@ -81,11 +81,11 @@ inline Result<void> Ufunc::add(const std::vector<guf_dtype> &types, HostLoop loo
   auto *const kept = new HostLoop(std::move(loop));
   guf_loop_desc desc = {};
   desc.struct_size = sizeof desc;
-  desc.kind = GUF_LOOP_STATUS;
+  desc.kind = GUF_LOOP_ERROR;
   desc.flags = flags;
   desc.ntypes = static_cast<int32_t>(types.size());
   desc.types = types.data();
-  desc.status = &detail::run_loop;
+  desc.error = &detail::run_loop;
   desc.user = kept;
   desc.destroy = &detail::destroy<HostLoop>;
   detail::Record told;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors of DLPack's: who may delete one, and whose work an exchange is ordered by.
+#ifndef GUFUNC_CPP_DLPACK_HPP
+#define GUFUNC_CPP_DLPACK_HPP
+
+#include <gufunc/dlpack.h>
+#include <gufunc/cpp/stream.hpp>
+
+#include <utility>
+
+namespace gufunc {
+
+// A tensor, and the one right to delete it: when this dies, by Array::from_dlpack, which takes it,
+// or by whom its pointer was released to. Other libraries' pointers to DLManagedTensorVersioned and
+// DLManagedTensor are cast. Its deleter may run on any thread.
+class DlpackTensor {
+ public:
+  DlpackTensor() = default;
+  explicit DlpackTensor(guf_dlpack *taken) noexcept : versioned_(taken) {}
+  explicit DlpackTensor(guf_dlpack_unversioned *taken) noexcept : unversioned_(taken) {}
+  DlpackTensor(DlpackTensor &&other) noexcept
+      : versioned_(other.release_versioned()), unversioned_(other.release_unversioned()) {}
+  DlpackTensor &operator=(DlpackTensor &&other) noexcept {
+    DlpackTensor taken(std::move(other));
+    std::swap(versioned_, taken.versioned_);
+    std::swap(unversioned_, taken.unversioned_);
+    return *this;
+  }
+  DlpackTensor(const DlpackTensor &) = delete;
+  DlpackTensor &operator=(const DlpackTensor &) = delete;
+  ~DlpackTensor() {
+    if (versioned_ != nullptr && versioned_->deleter != nullptr) versioned_->deleter(versioned_);
+    if (unversioned_ != nullptr && unversioned_->deleter != nullptr)
+      unversioned_->deleter(unversioned_);
+  }
+
+  explicit operator bool() const noexcept {
+    return versioned_ != nullptr || unversioned_ != nullptr;
+  }
+  // NULL where it is of the other kind, or nothing.
+  const guf_dlpack *versioned() const noexcept { return versioned_; }
+  const guf_dlpack_unversioned *unversioned() const noexcept { return unversioned_; }
+  // The same, with the right to delete it.
+  guf_dlpack *release_versioned() noexcept { return std::exchange(versioned_, nullptr); }
+  guf_dlpack_unversioned *release_unversioned() noexcept {
+    return std::exchange(unversioned_, nullptr);
+  }
+  // An unversioned tensor cannot tell.
+  bool is_read_only() const noexcept { return has(GUF_DLPACK_READ_ONLY); }
+  // Made for the consumer: nobody else sees the memory.
+  bool is_copied() const noexcept { return has(GUF_DLPACK_IS_COPIED); }
+
+ private:
+  bool has(uint64_t flag) const noexcept {
+    return versioned_ != nullptr && versioned_->major == 1 && (versioned_->flags & flag) != 0;
+  }
+  guf_dlpack *versioned_ = nullptr;
+  guf_dlpack_unversioned *unversioned_ = nullptr;
+};
+
+// A stream of the array's device, or one of those that have no handle. Without one nobody waits,
+// as it has to be for host memory.
+class DlpackStream {
+ public:
+  DlpackStream() = default;
+  DlpackStream(guf_stream stream) noexcept : stream_(stream) {}
+  DlpackStream(const Stream &stream) noexcept : stream_(stream.get()) {}
+  // The vendor's default stream.
+  static DlpackStream legacy() noexcept { return DlpackStream(GUF_DLPACK_LEGACY_STREAM); }
+  // The vendor's default stream of this thread.
+  static DlpackStream per_thread() noexcept { return DlpackStream(GUF_DLPACK_PER_THREAD_STREAM); }
+  guf_stream get() const noexcept { return stream_; }
+  uint32_t flags() const noexcept { return flags_; }
+
+ private:
+  explicit DlpackStream(guf_dlpack_flag flag) noexcept : flags_(flag) {}
+  guf_stream stream_ = nullptr;
+  uint32_t flags_ = 0;
+};
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_CPP_DLPACK_HPP
