@@ -5,8 +5,15 @@ mod shared;
 
 use gufunc::{ufunc, view, Array, Context, DType, DynArray, Event, Result, Stream, Tensor};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{mpsc, Arc};
+use std::sync::{mpsc, Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::Duration;
+
+/// Memory is the whole process's: these tests run one after the other.
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
 
 /// Bytes that a million of `make` leave behind; the first tenth makes caches warm.
 fn growth(make: impl Fn() -> Result<()>) -> Result<i64> {
@@ -22,6 +29,7 @@ fn growth(make: impl Fn() -> Result<()>) -> Result<i64> {
 
 #[test]
 fn nothing_leaks() -> Result<()> {
+    let _turn = alone();
     let cpu = gufunc::device("cpu")?;
     let grown = growth(|| {
         let x = Array::from_vec(vec![1.0f64; 8], &[2, 4])?;
@@ -44,6 +52,7 @@ fn nothing_leaks() -> Result<()> {
 
 #[test]
 fn loops_and_streams_do_not_leak() -> Result<()> {
+    let _turn = alone();
     let cpu = gufunc::device("cpu")?;
     let make = || -> Result<()> {
         let context = Context::new()?;
@@ -62,6 +71,7 @@ fn loops_and_streams_do_not_leak() -> Result<()> {
 
 #[test]
 fn released_on_any_thread() -> Result<()> {
+    let _turn = alone();
     let released = Arc::new(AtomicUsize::new(0));
     let (send, receive) = mpsc::channel::<DynArray>();
     let dropper = thread::spawn(move || receive.into_iter().for_each(drop));
@@ -82,13 +92,20 @@ fn released_on_any_thread() -> Result<()> {
     }
     drop(send);
     dropper.join().unwrap();
-    gufunc::poll(0)?;
+    for _ in 0..5000 {
+        gufunc::poll(0)?;
+        if released.load(Ordering::SeqCst) == 10_000 {
+            break;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
     assert_eq!(released.load(Ordering::SeqCst), 10_000);
     Ok(())
 }
 
 #[test]
 fn eight_threads_have_their_own_errors() {
+    let _turn = alone();
     let wrong: usize = thread::scope(|scope| {
         let threads: Vec<_> =
             (0..8).map(|number| scope.spawn(move || wrong_errors(number))).collect();

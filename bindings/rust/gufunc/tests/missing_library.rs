@@ -3,15 +3,31 @@
 //! `GUFUNC_LIBRARY` naming a file that is not there.
 #![cfg(feature = "load")]
 
+use gufunc::{DlpackTensor, DynArray, Status};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 #[test]
 #[ignore = "takes a process without a library"]
 fn everything_says_so() {
     let error = gufunc::ufunc("add").unwrap_err();
-    assert_eq!(error.status(), gufunc::Status::IO);
+    assert_eq!(error.status(), Status::IO);
     assert!(error.message().contains("/nonexistent/libgufunc.so"), "{error}");
-    assert_eq!(gufunc::device("cpu").unwrap_err().status(), gufunc::Status::IO);
+    assert_eq!(gufunc::device("cpu").unwrap_err().status(), Status::IO);
     assert_eq!((gufunc::version(), gufunc::version_string()), ((0, 0, 0), ""));
     assert_eq!(gufunc::DType::F64.name(), "");
-    assert!(gufunc::Status::IO.text().contains("not loaded"));
+    assert!(Status::IO.text().contains("not loaded"));
     assert!(gufunc::sys::loader::reason().is_some());
+
+    // Nobody takes a tensor: it is deleted, once.
+    static DELETED: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C" fn delete(_tensor: *mut gufunc::sys::guf_dlpack) {
+        DELETED.fetch_add(1, Ordering::SeqCst);
+    }
+    let mut tensor = gufunc::sys::guf_dlpack::new();
+    tensor.major = 1;
+    tensor.deleter = Some(delete);
+    // SAFETY: a tensor that lives as long, without elements.
+    let taken = unsafe { DlpackTensor::from_versioned(&mut tensor).unwrap() };
+    assert_eq!(DynArray::from_dlpack(taken, None).unwrap_err().status(), Status::IO);
+    assert_eq!(DELETED.load(Ordering::SeqCst), 1);
 }
