@@ -258,15 +258,16 @@ impl Device {
         Ok(native)
     }
 
-    /// Page-locks memory of the program, so that copies need no staging, until the guard is
-    /// dropped.
+    /// Page-locks a vector's memory, so that copies need no staging, until it is dropped or taken
+    /// back ([`Registered::into_vec`]). It is owned meanwhile: memory that is freed while it is
+    /// locked would be another's by the time the device writes it.
     ///
     /// # Errors
     /// [`Status::ARG`] for no memory, [`Status::EXISTS`] when it is locked already,
     /// [`Status::UNSUPPORTED`].
-    pub fn register<T: Element>(self, memory: &mut [T]) -> Result<Registered<'_, T>> {
-        let (address, size) = (memory.as_ptr() as u64, size_of_val(memory) as u64);
-        // SAFETY: the memory is borrowed until the guard unregisters it.
+    pub fn register<T: Element>(self, mut memory: Vec<T>) -> Result<Registered<T>> {
+        let (address, size) = (memory.as_mut_ptr() as u64, size_of_val(&memory[..]) as u64);
+        // SAFETY: the memory is the guard's, which unregisters it.
         check(|error| unsafe { sys::guf_host_register(self.raw, address, size, error) })?;
         Ok(Registered { device: self, memory })
     }
@@ -279,31 +280,45 @@ impl std::fmt::Debug for Device {
     }
 }
 
-/// Memory that is page-locked for a device, and is so until this is dropped. It is used as the
+/// A vector that is page-locked for a device, and is so until this is dropped. It is used as the
 /// slice that it holds.
-pub struct Registered<'a, T: Element> {
+pub struct Registered<T: Element> {
     device: Device,
-    memory: &'a mut [T],
+    memory: Vec<T>,
 }
 
-impl<T: Element> std::ops::Deref for Registered<'_, T> {
+impl<T: Element> Registered<T> {
+    /// The vector, which is no longer locked.
+    pub fn into_vec(mut self) -> Vec<T> {
+        self.unregister();
+        std::mem::take(&mut self.memory)
+    }
+
+    fn unregister(&mut self) {
+        let (device, address) = (self.device.raw, self.memory.as_mut_ptr() as u64);
+        // SAFETY: it was registered, and is this value's.
+        unsafe { sys::guf_host_unregister(device, address, std::ptr::null_mut()) };
+    }
+}
+
+impl<T: Element> std::ops::Deref for Registered<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        self.memory
+        &self.memory
     }
 }
 
-impl<T: Element> std::ops::DerefMut for Registered<'_, T> {
+impl<T: Element> std::ops::DerefMut for Registered<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        self.memory
+        &mut self.memory
     }
 }
 
-impl<T: Element> Drop for Registered<'_, T> {
+impl<T: Element> Drop for Registered<T> {
     fn drop(&mut self) {
-        let (device, address) = (self.device.raw, self.memory.as_ptr() as u64);
-        // SAFETY: it was registered, and is the borrower's until here.
-        unsafe { sys::guf_host_unregister(device, address, std::ptr::null_mut()) };
+        if !self.memory.is_empty() {
+            self.unregister();
+        }
     }
 }

@@ -109,13 +109,17 @@ fn host_memory() -> Result<()> {
                 Err(error) => assert_eq!(error.status(), Status::UNSUPPORTED),
             }
         }
-        let mut memory = vec![1.0f64; 1 << 16];
-        let mut locked = device.register(&mut memory)?;
+        let memory = vec![1.0f64; 1 << 16];
+        let mut locked = device.register(memory)?;
         locked[0] = 9.0;
         let roots = ufunc("sqrt")?.with().device(device).call(&locked[..])?;
         assert_eq!(roots.to_vec::<f64>()?[..2], [3.0, 1.0]);
-        drop(locked);
-        assert_eq!(memory[0], 9.0);
+        let memory = locked.into_vec();
+        assert_eq!((memory[0], memory.len()), (9.0, 1 << 16));
+        // No longer locked: it may be once more, and its drop unlocks it.
+        drop(device.register(memory)?);
+        let none = device.register(Vec::<f64>::new()).map(drop).unwrap_err();
+        assert_eq!(none.status(), Status::ARG);
         Ok(())
     })
 }

@@ -66,7 +66,7 @@ fn a_graph_has_no_slice() -> Result<()> {
         assert_eq!(captured_copy(&stream, &x, &mut host)?, Status::CAPTURE);
         assert!(host.iter().all(|&value| value == 0.5));
         // What is page-locked needs no staging, which a capture has no place for.
-        let mut locked = device.register(&mut host)?;
+        let mut locked = device.register(host)?;
         assert_eq!(captured_copy(&stream, &x, &mut locked)?, Status::CAPTURE);
         assert!(locked.iter().all(|&value| value == 0.5));
 
@@ -93,8 +93,8 @@ fn scope_with_capture(
 ) -> Result<()> {
     let (stream, other) = (Stream::new(device)?, Stream::new(device)?);
     let x = Array::full(device, &[SIZE], 7.0)?;
-    let mut host = vec![0.0; SIZE as usize];
-    let mut locked = device.register(&mut host)?;
+    let host = vec![0.0; SIZE as usize];
+    let mut locked = device.register(host)?;
     let place = &mut locked[..];
     let failed = stream.scope(|scope| {
         for _ in 0..8 {
