@@ -4,6 +4,7 @@
 #include <gufunc/gufunc.hpp>
 
 #include <complex>
+#include <functional>
 #include <thread>
 
 namespace {
@@ -215,6 +216,48 @@ TEST(CppArrays, GraphsOfDevices) {
   const Array copy = Array::alloc(GUF_F64, {5});
   out.to_device(gufunc::Device("cpu"), copy);
   EXPECT_EQ(Doubles::from(copy).data()[4], 22);
+}
+
+// Lists that are too short are refused: what lies behind them is not looked at.
+TEST(CppArrays, ListsThatDoNotFit) {
+  const auto refused = [](const std::function<void()> &call) {
+    try {
+      call();
+    } catch (const gufunc::Error &error) {
+      return error.status();
+    }
+    return guf_status{GUF_OK};
+  };
+  double values[8] = {};
+  const std::vector<int64_t> shape(8, 1);
+  EXPECT_EQ(refused([&] { Array::alloc_strided(GUF_F64, shape, {8}); }), GUF_E_ARG);
+  EXPECT_EQ(refused([&] { counting({2, 3}).sliding_window_view({2}, {0, 1}); }), GUF_E_ARG);
+  for (const Ints &strides : {Ints{}, Ints{8}, Ints(std::vector<int64_t>(9, 8))}) {
+    gufunc::Operand operand(values, shape, strides);
+    const gufunc::Operand copied = operand.read_only().swapped(false);
+    EXPECT_EQ(refused([&] { gufunc::Ufunc("sqrt")({copied}); }), GUF_E_ARG);
+    EXPECT_EQ(refused([&] { Array::wrap(operand); }), GUF_E_ARG);
+  }
+  EXPECT_EQ(refused([] { Array::wrap(gufunc::Operand(5)); }), GUF_E_ARG);
+  EXPECT_EQ(refused([] { Array::wrap(counting({2}), [] {}); }), GUF_E_ARG);
+  const std::vector<gufunc::Operand> many(GUF_MAX_OPERANDS + 8, gufunc::Operand(1));
+  EXPECT_EQ(refused([&] { gufunc::Ufunc("add").call(many, gufunc::Operands{}); }), GUF_E_ARG);
+  // A function of as many operands as there may be, all of them in and out.
+  std::string operands = "(n)";
+  for (int k = 1; k < GUF_MAX_OPERANDS; ++k) operands += ",(n)";
+  gufunc::UfuncOptions options;
+  options.signature = operands;
+  options.roles.assign(GUF_MAX_OPERANDS, GUF_ROLE_INOUT);
+  const gufunc::Context context = gufunc::Context::create();
+  const gufunc::Ufunc widest = gufunc::Ufunc::create("cpp_widest", 0, 0, options, context);
+  widest.add_loop(std::vector<DType>(GUF_MAX_OPERANDS, GUF_F64), [](const gufunc::Loop &) {});
+  const gufunc::Operand element(values, {1});
+  std::vector<gufunc::Operand> all;
+  std::vector<double> own(GUF_MAX_OPERANDS + 1);
+  for (double &value : own) all.emplace_back(&value, Ints{1});
+  EXPECT_EQ(refused([&] { widest.call(all, gufunc::Operands{}); }), GUF_E_ARG);
+  all.pop_back();
+  EXPECT_EQ(refused([&] { widest.call(all, gufunc::Operands{}); }), GUF_OK);
 }
 
 }  // namespace

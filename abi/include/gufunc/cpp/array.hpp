@@ -33,6 +33,8 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   // With strides in bytes: negative ones, gaps.
   static Result<Array> alloc_strided(DType dtype, const Ints &shape, const Ints &strides,
                                      Device device = {}) {
+    if (strides.size() != shape.size())
+      return detail::refuse<Array>(GUF_E_ARG, "there have to be as many strides as extents");
     return make(guf_array_alloc, device.get(), dtype.get(), shape.count(), shape.data(),
                 strides.data(), int32_t{GUF_ORDER_C});
   }
@@ -44,7 +46,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   }
   // Memory of the program's, without a copy; it has to outlive the array and its views.
   static Result<Array> wrap(const Operand &elements) {
-    return make(guf_array_wrap, &elements.tensor(), static_cast<guf_release_fn>(nullptr),
+    return make(guf_array_wrap, elements.tensor_or_null(), static_cast<guf_release_fn>(nullptr),
                 static_cast<void *>(nullptr), 0U);
   }
   // `release` runs when the last array or view of it is gone: inside a call of the program's, or
@@ -55,7 +57,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     detail::Record told;
     guf_array made = nullptr;
     const guf_status status =
-        guf_array_wrap(&elements.tensor(), &run_release, kept,
+        guf_array_wrap(elements.tensor_or_null(), &run_release, kept,
                        any_thread ? uint32_t{GUF_RELEASE_ANY_THREAD} : 0U, &made, told);
     if (status != GUF_OK) delete kept;
     return detail::result(status, told, [&] { return Array(made); });
@@ -163,6 +165,8 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   }
   // Read-only: each axis shrinks, and has its windows as a new last axis.
   Result<Array> sliding_window_view(const Ints &windows, const Ints &axes) const {
+    if (windows.size() != axes.size())
+      return detail::refuse<Array>(GUF_E_ARG, "there have to be as many windows as axes");
     return make(guf_array_sliding_window, get(), axes.count(), axes.data(), windows.data());
   }
 

@@ -119,6 +119,10 @@ auto result(guf_status status, const Record &told, Make make) -> Expected<declty
   if (status == GUF_OK) return make();
   return Error(status, told.error);
 }
+template <class T>
+Expected<T> refuse(guf_status status, const char *text) {
+  return Error(status, text);
+}
 inline Expected<bool> answer(guf_status status, const Record &told, guf_status not_yet) {
   if (status == GUF_OK || status == not_yet) return status == GUF_OK;
   return Error(status, told.error);
@@ -134,6 +138,10 @@ template <class Make>
 auto result(guf_status status, const Record &told, Make make) -> decltype(make()) {
   if (__builtin_expect(status != GUF_OK, 0)) raise(status, told);
   return make();
+}
+template <class T>
+[[noreturn]] T refuse(guf_status status, const char *text) {
+  throw Error(status, text);
 }
 inline bool answer(guf_status status, const Record &told, guf_status not_yet) {
   if (status != GUF_OK && status != not_yet) raise(status, told);

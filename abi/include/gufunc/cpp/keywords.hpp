@@ -124,7 +124,8 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     return *this;
   }
 
-  // Fills in all but the operands; valid while these keywords live and stay where they are.
+  // Fills in all but the operands; valid while these keywords live and stay where they are. What
+  // is written lies in them, too: calls of several threads at once have keywords of their own.
   void write(guf_call_args &args) const {
     write_common(args);
     if (!where_.is_none()) {

@@ -59,11 +59,15 @@ class Operand {
   Operand(DType dtype, const void *data, const Ints &shape) {
     place(dtype, data, shape, shape.size());
   }
-  // There have to be as many strides as extents.
+  // There have to be as many strides as extents: else whatever takes it fails with GUF_E_ARG.
   Operand(DType dtype, const void *data, const Ints &shape, const Ints &strides) {
     int64_t *const behind = place(dtype, data, shape, 2 * shape.size());
     std::copy_n(strides.data(), std::min(strides.size(), shape.size()), behind);
     strides_at_ = tensor_.ndim;
+    if (strides.size() != shape.size()) {
+      std::fill_n(behind, shape.size(), 0);
+      tensor_.flags = ~0U;  // of which there are not so many
+    }
   }
   Operand(guf_array array) {
     made_.kind = GUF_OPERAND_ARRAY;
@@ -146,6 +150,8 @@ class Operand {
     tensor_.strides = strides_at_ > 0 ? numbers + strides_at_ : nullptr;
     return tensor_;
   }
+  // NULL of what is no elements in memory.
+  const guf_tensor *tensor_or_null() const { return is_tensor() ? &tensor() : nullptr; }
   bool is_none() const noexcept { return made_.kind == GUF_OPERAND_NONE; }
   bool is_tensor() const noexcept { return made_.kind == GUF_OPERAND_TENSOR; }
 
@@ -192,7 +198,7 @@ class COperands {
   template <class Range>
   explicit COperands(const Range &operands) {
     for (const Operand &operand : operands) {
-      if (count_ == GUF_MAX_OPERANDS) break;  // one more than any ufunc has: refused
+      if (count_ == kRoom) break;
       operand.write(list_[count_++]);
     }
   }
@@ -205,8 +211,9 @@ class COperands {
   guf_operand &operator[](int32_t index) { return list_[index]; }
 
  private:
+  static constexpr int32_t kRoom = GUF_MAX_OPERANDS + 1;  // one more than any has: refused
   int32_t count_ = 0;
-  guf_operand list_[GUF_MAX_OPERANDS];
+  guf_operand list_[kRoom];
 };
 
 }  // namespace detail

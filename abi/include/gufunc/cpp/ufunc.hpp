@@ -28,10 +28,11 @@ class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
   // One address per operand: inputs, outputs, the mask. `workspace` is scratch memory's address.
   Result<void> launch(std::initializer_list<const void *> operands, guf_stream stream = nullptr,
                       const void *workspace = nullptr) const {
-    uint64_t addresses[GUF_MAX_OPERANDS + 1];
+    constexpr int32_t kRoom = GUF_MAX_OPERANDS + 2;  // one more than any has: refused
+    uint64_t addresses[kRoom];
     int32_t count = 0;
     for (const void *operand : operands) {
-      if (count > GUF_MAX_OPERANDS) break;
+      if (count == kRoom) break;
       addresses[count++] = reinterpret_cast<uint64_t>(operand);
     }
     detail::Record told;
