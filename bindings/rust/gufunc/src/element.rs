@@ -6,8 +6,8 @@ use crate::DType;
 /// A type whose values are elements of arrays.
 ///
 /// # Safety
-/// A value is exactly an element of `dtype()`: of its size, without padding that is read as a
-/// value, and valid for whatever bits [`Element::valid`] accepts. A record of the program's may be
+/// A value is exactly an element of `dtype()`: of its size, without padding, since all bytes are
+/// read, and valid for whatever bits [`Element::valid`] accepts. A record of the program's may be
 /// one:
 ///
 /// ```
@@ -122,6 +122,6 @@ numbers! { num_complex::Complex<f32> => C64, num_complex::Complex<f64> => C128, 
 
 /// The bytes of elements.
 pub(crate) fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
-    // SAFETY: elements have no padding that is read, as their trait promises.
+    // SAFETY: elements have no padding, as their trait promises.
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }

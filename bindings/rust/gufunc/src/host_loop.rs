@@ -290,7 +290,8 @@ impl Ufunc {
             return Err(Error::new(Status::SIGNATURE, message));
         }
         self.add_loop(&F::types(), move |args| {
-            function.run(args);
+            // SAFETY: the types that the loop is added with, and no core dimensions.
+            unsafe { function.run(args) };
             Ok(())
         })
     }

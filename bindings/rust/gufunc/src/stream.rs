@@ -143,10 +143,29 @@ impl Stream {
 
     /// From now on what is queued is recorded instead of run, until [`Stream::end_capture`].
     ///
+    /// ```
+    /// # use gufunc::{device, ufunc, weak, Array, Stream};
+    /// # let Ok(gpu) = device("cuda:0") else { return Ok(()) };
+    /// let (stream, x) = (Stream::new(gpu)?, Array::full(gpu, &[3], 1.0)?);
+    /// // SAFETY: no other thread has the stream.
+    /// unsafe { stream.begin_capture()? };
+    /// ufunc("add")?.with().stream(&stream).call_into((&x, weak(1)), &x)?;
+    /// let graph = stream.end_capture()?;
+    /// graph.launch(&stream)?;
+    /// stream.synchronize()?;
+    /// assert_eq!(x.to_vec()?, [2.0; 3]);
+    /// # Ok::<(), gufunc::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    /// From here until the capture has ended, one thread at a time uses this stream, those that
+    /// join it by its events, these events until they are recorded anew, and a graph that
+    /// [`Stream::end_capture_into`] replaces: what is recorded is kept without a lock.
+    ///
     /// # Errors
     /// [`Status::UNSUPPORTED`] of the cpu, [`Status::CAPTURE`] when it is captured already.
-    pub fn begin_capture(&self) -> Result<()> {
-        // SAFETY: takes any handle.
+    pub unsafe fn begin_capture(&self) -> Result<()> {
+        // SAFETY: takes any handle; who uses it meanwhile is the caller's promise.
         check(|error| unsafe { sys::guf_stream_begin_capture(self.raw, error) })
     }
 
