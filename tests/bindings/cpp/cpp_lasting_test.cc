@@ -40,6 +40,8 @@ TEST(CppLasting, AMillionOfEachLeavesNothing) {
     if (k % 8 == 0) {
       const gufunc::Array sum = add({operand, 1});
       const gufunc::Array wrapped = gufunc::Array::wrap(values, [] {});
+      const gufunc::Array taken = gufunc::Array::from_dlpack(view.to_dlpack_unversioned());
+      const gufunc::DlpackTensor given = taken.to_dlpack();
       const gufunc::Event event(cpu);
       const gufunc::Ufunc found("multiply");
     }

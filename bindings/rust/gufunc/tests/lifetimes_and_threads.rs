@@ -3,7 +3,9 @@
 
 mod shared;
 
-use gufunc::{ufunc, view, Array, Context, DType, DynArray, Event, Result, Stream, Tensor};
+use gufunc::{
+    ufunc, view, Array, Context, DType, DlpackStream, DynArray, Event, Result, Stream, Tensor,
+};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{mpsc, Arc, Mutex, MutexGuard};
 use std::thread;
@@ -37,6 +39,13 @@ fn nothing_leaks() -> Result<()> {
         Ok(())
     })?;
     assert!(grown < 4 << 20, "arrays and views: {grown} bytes");
+    let x = Array::from_vec(vec![1.0f64; 8], &[2, 4])?;
+    let grown = growth(|| {
+        let refused = DynArray::from_dlpack(x.to_dlpack(None)?, DlpackStream::Legacy);
+        assert!(refused.is_err());
+        DynArray::from_dlpack(x.to_dlpack_unversioned(None)?, None).map(drop)
+    })?;
+    assert!(grown < 4 << 20, "tensors of DLPack: {grown} bytes");
     let add = ufunc("add")?;
     let grown = growth(|| add.call((&[1.0], &[2.0, 3.0])).map(drop))?;
     assert!(grown < 4 << 20, "results: {grown} bytes");
