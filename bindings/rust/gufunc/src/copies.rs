@@ -2,12 +2,14 @@
 //! Copies between arrays, devices and memory of the program.
 
 use crate::array::{made, raw_stream};
+use crate::context::nanoseconds;
 use crate::element::bytes_of;
-use crate::status::check;
+use crate::status::{ask, check};
 use crate::{
     Casting, DType, Device, DynArray, Element, Error, Operand, Order, Result, Status, Stream,
 };
 use gufunc_sys as sys;
+use std::time::Duration;
 
 impl DynArray {
     /// Sets every element to a scalar ([`scalar`](crate::scalar), [`weak`](crate::weak)), on a
@@ -96,6 +98,19 @@ impl DynArray {
         })
     }
 
+    /// Waits, at most `timeout`, for all that the library was given to do with the array, on
+    /// streams and without one. `false`: work still runs. A failure of the work stays with its
+    /// stream or device. Blocks.
+    ///
+    /// # Errors
+    /// [`Status::CAPTURE`] where a stream of that work is captured, [`Status::NO_MEMORY`].
+    pub fn synchronize(&self, timeout: Option<Duration>) -> Result<bool> {
+        let (array, limit) = (self.as_raw(), nanoseconds(timeout));
+        // SAFETY: takes any handle.
+        let status = ask(|error| unsafe { sys::guf_array_synchronize(array, limit, error) })?;
+        Ok(status == Status::OK)
+    }
+
     /// Copies all elements into memory of the program, in the order `C` or `F`; with a stream
     /// behind its work. Complete on return: Rust lends the memory no longer.
     ///
@@ -151,7 +166,7 @@ impl DynArray {
         })
     }
 
-    /// All elements, in C order. Waits for the device.
+    /// All elements, in C order. Waits for all work with the array.
     ///
     /// # Errors
     /// [`Status::DTYPE`] where `T` is another type.

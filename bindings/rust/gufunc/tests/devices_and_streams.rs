@@ -15,6 +15,7 @@ fn each(test: fn(Device) -> Result<()>) -> Result<()> {
 
 #[test]
 fn streams_and_events() -> Result<()> {
+    let _turn = shared::turn();
     each(|device| {
         let (stream, other) = (Stream::new(device)?, Stream::new(device)?);
         assert_eq!(stream.device()?, device);
@@ -47,7 +48,25 @@ fn streams_and_events() -> Result<()> {
 }
 
 #[test]
+fn arrays_wait_for_their_work() -> Result<()> {
+    let _turn = shared::turn();
+    each(|device| {
+        let (stream, size) = (Stream::new(device)?, 1 << 16);
+        let x = Array::full(device, &[size], 0.0)?;
+        for _ in 0..20 {
+            ufunc("add")?.with().stream(&stream).call_into((&x, weak(1)), &x)?;
+        }
+        let row = x.slice(&[(5..9).into()])?;
+        let soon = row.synchronize(Some(Duration::ZERO))?;
+        assert!(row.synchronize(None)? && stream.query()?, "{soon}");
+        assert_eq!(row.to_vec()?, [20.0; 4]);
+        Ok(())
+    })
+}
+
+#[test]
 fn scopes_and_guards() -> Result<()> {
+    let _turn = shared::turn();
     each(|device| {
         let (x, mut y, mut flags) = (vec![4.0f64; 5000], vec![0.0f64; 5000], [false; 5000]);
         let stream = Stream::new(device)?;
@@ -77,6 +96,7 @@ fn scopes_and_guards() -> Result<()> {
 
 #[test]
 fn copies_between_devices() -> Result<()> {
+    let _turn = shared::turn();
     each(|device| {
         let x = Array::from_slice(device, &[1i32, 2, 3, 4], &[2, 2])?;
         assert_eq!(x.info()?.device, Some(device));
@@ -99,6 +119,7 @@ fn copies_between_devices() -> Result<()> {
 
 #[test]
 fn host_memory() -> Result<()> {
+    let _turn = shared::turn();
     each(|device| {
         for kind in [HostMemory::Pinned, HostMemory::Mapped, HostMemory::Managed] {
             match Array::<f64>::alloc_host(device, kind, &[4], Order::C) {
@@ -126,6 +147,7 @@ fn host_memory() -> Result<()> {
 
 #[test]
 fn a_mix_of_places() -> Result<()> {
+    let _turn = shared::turn();
     for device in shared::gpus() {
         let (add, x) = (ufunc("add")?, Array::from_slice(device, &[1.0, 2.0], &[2])?);
         let y = [10.0, 20.0];
@@ -150,6 +172,7 @@ fn capture(stream: &Stream) -> Result<()> {
 
 #[test]
 fn graphs() -> Result<()> {
+    let _turn = shared::turn();
     let cpu = Stream::new(device("cpu")?)?;
     assert_eq!(capture(&cpu).unwrap_err().status(), Status::UNSUPPORTED);
     for device in shared::gpus() {
@@ -176,6 +199,7 @@ fn graphs() -> Result<()> {
 
 #[test]
 fn memory_of_devices() -> Result<()> {
+    let _turn = shared::turn();
     for device in shared::gpus() {
         let x = Array::<u8>::alloc(device, &[1 << 20], Order::C)?;
         let held = device.memory()?;
@@ -195,6 +219,7 @@ fn memory_of_devices() -> Result<()> {
 
 #[test]
 fn device_memory_goes_back_without_a_close() -> Result<()> {
+    let _turn = shared::turn();
     for device in shared::gpus() {
         let before = device.memory()?.live_bytes;
         for _ in 0..2000 {
@@ -210,6 +235,7 @@ fn device_memory_goes_back_without_a_close() -> Result<()> {
 
 #[test]
 fn modules() -> Result<()> {
+    let _turn = shared::turn();
     let Some(path) = shared::module("discriminant") else { return Ok(()) };
     let module = load_module(&path)?;
     let info = module.info()?;
@@ -231,6 +257,7 @@ fn modules() -> Result<()> {
 
 #[test]
 fn raw_kernels() -> Result<()> {
+    let _turn = shared::turn();
     let Some(path) = shared::module("raw_counting") else { return Ok(()) };
     let module = load_module(&path)?;
     assert!(module.kernels()?.contains(&"histogram".to_string()));

@@ -101,6 +101,7 @@ fn count(deleted: &AtomicUsize, wanted: usize) -> usize {
 
 #[test]
 fn a_tensor_is_deleted_once_behind_the_last_view() -> Result<()> {
+    let _turn = shared::turn();
     for device in shared::devices() {
         let x = Array::from_slice(device, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
         let turned = x.transpose(None)?;
@@ -129,6 +130,7 @@ fn a_tensor_is_deleted_once_behind_the_last_view() -> Result<()> {
 
 #[test]
 fn who_does_not_take_a_tensor_deletes_it() -> Result<()> {
+    let _turn = shared::turn();
     let x = Array::from_vec(vec![1.0, 2.0], &[2])?;
     let (tensor, deleted) = Producer::give(&x, 0)?;
     drop(tensor);
@@ -179,6 +181,7 @@ fn refused(change: impl FnOnce(&mut sys::guf_dlpack), stream: DlpackStream<'_>) 
 
 #[test]
 fn a_refused_tensor_is_deleted_before_the_return() -> Result<()> {
+    let _turn = shared::turn();
     let none = DlpackStream::Unordered;
     assert_eq!(refused(|tensor| tensor.major = 2, none)?, Status::ABI);
     assert_eq!(refused(|tensor| tensor.tensor.dtype = 0x0002_4002, none)?, Status::DTYPE);
@@ -206,6 +209,7 @@ fn a_refused_tensor_is_deleted_before_the_return() -> Result<()> {
 
 #[test]
 fn flags_go_both_ways() -> Result<()> {
+    let _turn = shared::turn();
     for device in shared::devices() {
         let x = Array::from_slice(device, &[1.0, 2.0], &[2])?;
         let (tensor, deleted) = Producer::give(&x, sys::GUF_DLPACK_READ_ONLY)?;
@@ -234,6 +238,7 @@ fn flags_go_both_ways() -> Result<()> {
 
 #[test]
 fn exports_keep_the_memory_and_say_what_they_cannot() -> Result<()> {
+    let _turn = shared::turn();
     for device in shared::devices() {
         let x = Array::from_slice(device, &[1.0, 2.0, 3.0, 4.0], &[4])?;
         let address = x.info()?.address;
@@ -258,6 +263,7 @@ fn exports_keep_the_memory_and_say_what_they_cannot() -> Result<()> {
 
 #[test]
 fn streams_order_what_is_exchanged() -> Result<()> {
+    let _turn = shared::turn();
     for device in shared::gpus() {
         let (stream, size) = (Stream::new(device)?, 1 << 20);
         let x = Array::full(device, &[size], 1.0)?;

@@ -7,15 +7,9 @@ use gufunc::{
     ufunc, view, Array, Context, DType, DlpackStream, DynArray, Event, Result, Stream, Tensor,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{mpsc, Arc, Mutex, MutexGuard};
+use std::sync::{mpsc, Arc};
 use std::thread;
 use std::time::Duration;
-
-/// Memory is the whole process's: these tests run one after the other.
-fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
 
 /// Bytes that a million of `make` leave behind; the first tenth makes caches warm.
 fn growth(make: impl Fn() -> Result<()>) -> Result<i64> {
@@ -31,7 +25,7 @@ fn growth(make: impl Fn() -> Result<()>) -> Result<i64> {
 
 #[test]
 fn nothing_leaks() -> Result<()> {
-    let _turn = alone();
+    let _turn = shared::turn();
     let cpu = gufunc::device("cpu")?;
     let grown = growth(|| {
         let x = Array::from_vec(vec![1.0f64; 8], &[2, 4])?;
@@ -61,7 +55,7 @@ fn nothing_leaks() -> Result<()> {
 
 #[test]
 fn loops_and_streams_do_not_leak() -> Result<()> {
-    let _turn = alone();
+    let _turn = shared::turn();
     let cpu = gufunc::device("cpu")?;
     let make = || -> Result<()> {
         let context = Context::new()?;
@@ -80,7 +74,7 @@ fn loops_and_streams_do_not_leak() -> Result<()> {
 
 #[test]
 fn released_on_any_thread() -> Result<()> {
-    let _turn = alone();
+    let _turn = shared::turn();
     let released = Arc::new(AtomicUsize::new(0));
     let (send, receive) = mpsc::channel::<DynArray>();
     let dropper = thread::spawn(move || receive.into_iter().for_each(drop));
@@ -114,7 +108,7 @@ fn released_on_any_thread() -> Result<()> {
 
 #[test]
 fn eight_threads_have_their_own_errors() {
-    let _turn = alone();
+    let _turn = shared::turn();
     let wrong: usize = thread::scope(|scope| {
         let threads: Vec<_> =
             (0..8).map(|number| scope.spawn(move || wrong_errors(number))).collect();

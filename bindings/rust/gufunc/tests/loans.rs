@@ -14,6 +14,7 @@ const SIZE: i64 = 1 << 20;
 
 #[test]
 fn events_are_there_when_the_call_returns() -> Result<()> {
+    let _turn = shared::turn();
     for device in shared::devices() {
         let (one, zero) = (Array::full(device, &[SIZE], 1.0)?, Array::full(device, &[SIZE], 0.0)?);
         let quotient = Array::<f64>::alloc(device, &[SIZE], Order::C)?;
@@ -65,6 +66,7 @@ fn captured_copy(stream: &Stream, x: &DynArray, host: &mut [f64]) -> Result<Stat
 
 #[test]
 fn a_graph_has_no_slice() -> Result<()> {
+    let _turn = shared::turn();
     for device in shared::gpus() {
         let (stream, mut host) = (Stream::new(device)?, vec![0.0; 4096]);
         let x = Array::full(device, &[4096], 7.0)?;
@@ -115,6 +117,7 @@ fn scope_with_capture(
 
 #[test]
 fn a_scope_waits_though_its_stream_is_captured() -> Result<()> {
+    let _turn = shared::turn();
     for device in shared::gpus() {
         scope_with_capture(device, |scope, _| capture(scope.stream()))?;
         scope_with_capture(device, |scope, other| {
@@ -137,6 +140,7 @@ fn a_scope_waits_though_its_stream_is_captured() -> Result<()> {
 
 #[test]
 fn slices_of_bool_hold_bools() -> Result<()> {
+    let _turn = shared::turn();
     let bytes = Array::from_vec(vec![0u8, 1, 2, 128, 255, 6], &[6])?;
     let info = bytes.info()?;
     for device in shared::devices() {

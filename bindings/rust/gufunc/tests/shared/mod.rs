@@ -4,6 +4,13 @@
 
 use gufunc::Device;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+
+/// One test after the other: captures, limits and counts are of a device, or of the process.
+pub fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
 
 /// The devices of `GUFUNC_TEST_DEVICES`, `cpu` where it is not set.
 pub fn devices() -> Vec<Device> {
