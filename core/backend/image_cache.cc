@@ -16,7 +16,14 @@ namespace {
 struct LoadedImage {
   const guf_module_image *image;  // its address is its identity
   Device *device;
-  void *module;  // nullptr: the device's driver refused it
+  void *module;          // nullptr: the device's driver refused it
+  bool leaving = false;  // about to be unloaded; nobody finds it any more
+};
+
+// Modules of one file in several contexts have one table: the loader maps a file once.
+struct SharedTable {
+  const guf_module_v1 *table;
+  uint64_t modules;
 };
 
 // A host function as an image of one kernel. Its address must not move: plugins keep it.
@@ -34,6 +41,7 @@ struct HostImage {
 struct Cache {
   base::ForkLock lock;
   std::vector<LoadedImage> images;
+  std::vector<SharedTable> tables;
   std::vector<std::unique_ptr<HostImage>> host_images;
 };
 
@@ -47,7 +55,7 @@ bool find_loaded(const Device &device, const guf_module_image &image, void **out
   Cache &all = cache();
   const std::lock_guard<base::ForkLock> hold(all.lock);
   for (const LoadedImage &loaded : all.images) {
-    if (loaded.image != &image || loaded.device != &device) continue;
+    if (loaded.image != &image || loaded.device != &device || loaded.leaving) continue;
     *out_module = loaded.module;
     return true;
   }
@@ -59,12 +67,17 @@ bool keep_loaded(Device &device, const guf_module_image &image, void **module) {
   Cache &all = cache();
   const std::lock_guard<base::ForkLock> hold(all.lock);
   for (const LoadedImage &other : all.images) {
-    if (other.image != &image || other.device != &device) continue;
+    if (other.image != &image || other.device != &device || other.leaving) continue;
     *module = other.module;
     return false;
   }
   all.images.push_back({&image, &device, *module});
   return true;
+}
+
+bool is_of(const guf_module_v1 &table, const LoadedImage &loaded) {
+  return std::any_of(table.images, table.images + table.nimages,
+                     [&](const guf_module_image &own) { return &own == loaded.image; });
 }
 
 const guf_module_image &host_image(void (*function)(void)) {
@@ -126,17 +139,36 @@ guf_status wrap_host_loop(Device &device, void (*function)(void), const char *na
   return api.kernel_get(module, 0, name, out_kernel, room.get());
 }
 
+void share_images(const guf_module_v1 &table) {
+  Cache &all = cache();
+  const std::lock_guard<base::ForkLock> hold(all.lock);
+  for (SharedTable &known : all.tables) {
+    if (known.table != &table) continue;
+    ++known.modules;
+    return;
+  }
+  all.tables.push_back({&table, 1});
+}
+
 void forget_images(const guf_module_v1 &table) {
-  const auto is_of_table = [&](const LoadedImage &loaded) {
-    return std::any_of(table.images, table.images + table.nimages,
-                       [&](const guf_module_image &own) { return &own == loaded.image; });
-  };
+  Cache &all = cache();
+  {
+    const std::lock_guard<base::ForkLock> hold(all.lock);
+    const auto known = std::find_if(all.tables.begin(), all.tables.end(),
+                                    [&](const SharedTable &own) { return own.table == &table; });
+    if (--known->modules != 0) return;
+    all.tables.erase(known);
+    for (LoadedImage &loaded : all.images) {
+      loaded.leaving = loaded.leaving || is_of(table, loaded);
+    }
+  }
   for (;;) {
     LoadedImage found;
-    Cache &all = cache();
     {
       const std::lock_guard<base::ForkLock> hold(all.lock);
-      const auto place = std::find_if(all.images.begin(), all.images.end(), is_of_table);
+      const auto place = std::find_if(
+          all.images.begin(), all.images.end(),
+          [&](const LoadedImage &loaded) { return loaded.leaving && is_of(table, loaded); });
       if (place == all.images.end()) return;
       found = *place;
       all.images.erase(place);

@@ -26,7 +26,11 @@ bool is_refused(const Device &device, const guf_module_image &image);
 guf_status wrap_host_loop(Device &device, void (*function)(void), const char *name,
                           void **out_kernel, guf_error *error);
 
-// Unloads the images of a table that is about to be unmapped. No loop of it may be in use.
+// One more module has the table.  Throws std::bad_alloc
+void share_images(const guf_module_v1 &table);
+
+// One module less has it. Behind the last one its images are unloaded, as it is about to be
+// unmapped: no loop of it may be in use.
 void forget_images(const guf_module_v1 &table);
 
 }  // namespace gufunc::backend

@@ -146,12 +146,13 @@ void wait_quietly(Stream &stream) {
 
 guf_status wait_for_order(Stream &stream, uint64_t timeout_ns) {
   const guf_backend_api &api = stream.device->backend->api;
+  ErrorRoom room(nullptr);
+  if (api.stream_query(stream.native, room.get()) != GUF_NOT_READY) return GUF_OK;
   void *event = nullptr;
   if (!record_event(stream, &event)) {
     wait_until_idle(stream);
     return GUF_OK;
   }
-  ErrorRoom room(nullptr);
   const guf_status status = api.event_synchronize(event, timeout_ns, room.get());
   api.event_close(event);
   return status == GUF_TIMEOUT ? status : guf_status{GUF_OK};

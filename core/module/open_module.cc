@@ -14,9 +14,13 @@ Module::Module(std::string path, uint32_t flags, const Digest &digest,
       flags_(flags),
       digest_(digest),
       image_(std::move(image)),
-      table_(image_->table()) {}
+      table_(image_->table()) {
+  backend::share_images(*table_);
+}
 
-Module::Module(const guf_module_v1 &table) : Object(kKind), table_(&table) {}
+Module::Module(const guf_module_v1 &table) : Object(kKind), table_(&table) {
+  backend::share_images(*table_);
+}
 
 Module::~Module() {
   registration_ = op::ModuleRegistration();  // first of all: nobody finds it any more

@@ -189,6 +189,32 @@ TEST_P(AutoHandle, Graphs) {
   guf_graph_release(graph, nullptr);
 }
 
+// The loader maps a file once: what one context lets go, another one still runs.
+TEST_P(AutoHandle, OneFileInTwoContexts) {
+  const guf_array x = empty(device(0), {4}, GUF_F64);
+  const guf_operand one = scalar_of(1);
+  ASSERT_EQ(guf_array_fill(x, &one, nullptr, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(run("auto_both:thrice", {operand_of(x)}, operand_of(x)), GUF_OK) << error_.message;
+  guf_context other = nullptr;
+  guf_module module = nullptr;
+  guf_ufunc thrice = nullptr;
+  ASSERT_EQ(guf_context_create(0, &other, &error_), GUF_OK);
+  ASSERT_EQ(guf_module_load(other, GUFUNC_TEST_MODULES "/auto_both.so", 0, &module, &error_),
+            GUF_OK)
+      << error_.message;
+  ASSERT_EQ(guf_ufunc_find(other, "thrice", &thrice, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(guf_call(thrice, ready({operand_of(x)}, {operand_of(x)}), &error_), GUF_OK)
+      << error_.message;
+  guf_ufunc_release(thrice, nullptr);
+  guf_module_release(module, nullptr);
+  guf_context_release(other, nullptr);
+  ASSERT_EQ(run("auto_both:thrice", {operand_of(x)}, operand_of(x)), GUF_OK) << error_.message;
+  double elements[4] = {};
+  ASSERT_EQ(guf_array_copy_to_host(x, elements, sizeof elements, GUF_ORDER_C, nullptr, &error_),
+            GUF_OK);
+  EXPECT_THAT(elements, Each(27.0));
+}
+
 INSTANTIATE_TEST_SUITE_P(On, AutoHandle, testing::Values(chosen()), name_of);
 
 }  // namespace

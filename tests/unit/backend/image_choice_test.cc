@@ -68,6 +68,7 @@ class ImageChoice : public ::testing::Test {
     std::strcpy(device_.info.target, "t");
     ufunc_.name = ufunc_.full_name = "f";
     EXPECT_EQ(op::make_elementwise(1, 1, nullptr, 0, &ufunc_.signature, nullptr), GUF_OK);
+    share_images(table_);
     for (size_t i = 0; i < 2; ++i) {
       loops_[i].types = {kTypes[i][0], kTypes[i][1]};
       loops_[i].table = &table_;
@@ -115,8 +116,12 @@ TEST_F(ImageChoice, FallsToTheNextWhereTheDriverRefuses) {
   EXPECT_THAT(loaded, ElementsAre("t3", "t2", "t4", "t1"));
   EXPECT_EQ(describe_kernel(ufunc_, loops_[0], device_),
             "kernel image t2, of t1, t3 (refused), t2\n");
+  share_images(table_);
+  forget_images(table_);
+  EXPECT_EQ(unloaded, 0) << "another module has the table";
   forget_images(table_);
   EXPECT_EQ(unloaded, 2) << "what was refused is no module";
+  share_images(table_);
 }
 
 TEST_F(ImageChoice, AsksARefusingDriverOnce) {
