@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a call through the package costs over the C function, for one element: both in one run, in
-# turns, the least of many rounds. With --bar NANOSECONDS it fails above that, for GufArrays.
+# turns, the least of many rounds. With --bar NANOSECONDS it fails above that; it also fails when a
+# call allocates anything.
 using Gufunc
 using Gufunc.Standard: add, add!
 using Gufunc: guf_operand, guf_call_args, guf_tensor, guf_error
@@ -56,12 +57,11 @@ function main(arguments)
         told(x) = round(x; digits=1)
         println("$name, n = 1: C $(told(plain)) ns, Julia $(told(whole)) ns, ",
                 "over C $(told(whole - plain)) ns")
-        name == "GufArray" || continue
         x = make()
         package_calls(x, x, x, 1)
         bytes = @allocated package_calls(x, x, x, 1000)
-        bytes == 0 || error("1000 calls of GufArrays allocated $bytes bytes")
-        worst = whole - plain
+        bytes == 0 || error("1000 calls of $name allocated $bytes bytes")
+        worst = max(worst, whole - plain)
     end
     return worst <= bar
 end

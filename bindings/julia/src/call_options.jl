@@ -32,7 +32,7 @@ const HOST_POLICIES = (default=GUF_HOST_DEFAULT, copy=GUF_HOST_COPY,
 # Without keywords; the axes of core dimensions are all that may be needed.
 @inline function plain_options(f::UFunc, inputs::Tuple)
     f.needs_axes && length(inputs) == f.nin || return NO_OPTIONS
-    return with_axes(NO_OPTIONS, default_axes(f.core, map(rank, inputs)))
+    return with_axes(NO_OPTIONS, axes_of(f, map(rank, inputs)))
 end
 
 function options(f::UFunc, inputs::Vector{Any}, outputs::Vector{Any}, r::Request)
@@ -55,7 +55,7 @@ function chosen_axes(f, inputs, outputs, r)
                      for (i, of_one) in enumerate(r.axes) for d in of_one]
     end
     f.needs_axes && r.dims === nothing && length(inputs) == f.nin || return NO_AXES
-    return default_axes(f.core, Tuple(map(rank, inputs)))
+    return axes_of(f, Tuple(map(rank, inputs)))
 end
 
 # Dimensions that operand i has, or will have when it is allocated.

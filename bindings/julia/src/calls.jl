@@ -5,15 +5,14 @@
     call!(f, out, inputs…; keywords…) -> out
 
 Applies a ufunc into `out`, an array or a tuple of one per output (`()` for a signature without
-outputs, which writes its inputs). Keywords as of `UFunc`. Without keywords a call of `GufArray`s
-allocates nothing.
+outputs, which writes its inputs). Keywords as of `UFunc`. Without keywords a call allocates
+nothing.
 """
 @inline function call!(f::UFunc, out, inputs::Vararg{Any,N}; keywords...) where {N}
     if isempty(keywords)
         given, results = map(borrowed, inputs), tuple_of(out)
         found(f)
-        call_on_stack(f, given, results, (inputs, out), current_stream(),
-                      plain_options(f, given))
+        call_on_stack(f, given, results, (inputs, out), plain_options(f, given))
     else
         call_with(f, operands_of(inputs), outputs_of(out), request(OF_CALLS, pairs_of(keywords)))
     end
@@ -32,12 +31,11 @@ end
 @inline tuple_of(out::Array) = (borrowed(out),)
 
 # All outputs given, no keywords: the call's structures lie on the stack.
-@inline function call_on_stack(f::UFunc, inputs::Tuple, outputs::Tuple, owners, stream,
-                               o::Options)
-    operands = (inputs..., outputs...)
+@inline function call_on_stack(f::UFunc, inputs::Tuple, outputs::Tuple, owners, o::Options)
+    operands, stream = (inputs..., outputs...), current_stream()
     stream === nothing || lends(operands) && keep!(stream, operands, owners)
     frame = frame_for(operands)
-    GC.@preserve frame operands owners o begin
+    GC.@preserve frame operands owners o stream begin
         slots = filled(frame, operands)
         args = Ref(call_args(length(inputs), length(outputs), slots, NULL_OPERAND,
                              stream_handle(stream), o))

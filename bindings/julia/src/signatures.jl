@@ -22,6 +22,14 @@ function core_dimension(part)
     return CoreDimension(rstrip(name, '?'), endswith(name, '?'))
 end
 
+# The same for a ufunc's operands, without work where none of its dimensions is missing.
+@inline function axes_of(f, ranks::Dims)
+    for i in eachindex(ranks)
+        ranks[i] < length(f.core[i]) && return default_axes(f.core, ranks)
+    end
+    return f.axes
+end
+
 # The default axes of all operands, for inputs of these numbers of dimensions. None where the
 # library's own defaults are these, and where an input has too few: the library says so then.
 function default_axes(core::Vector{Vector{CoreDimension}}, ranks::Dims)
@@ -32,7 +40,9 @@ function default_axes(core::Vector{Vector{CoreDimension}}, ranks::Dims)
     end
     counts = [count(d -> !(d.name in missing_names), operand) for operand in core]
     all(counts[i] <= ranks[i] for i in eachindex(ranks)) || return Int64[]
-    return Int64[-d for n in counts for d in 1:n]
+    return whole_axes(counts)
 end
+
+whole_axes(counts) = Int64[-d for n in counts for d in 1:n]
 
 needs_axes(core) = any(operand -> length(operand) > 1, core)

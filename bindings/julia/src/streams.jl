@@ -111,7 +111,9 @@ Base.isready(s::Stream) = @check(guf_stream_query(s.handle)) == GUF_OK
 const SCOPED = Threads.Atomic{Int}(0)
 
 @inline current_stream() = SCOPED[] == 0 ? nothing : scoped_stream()
-@noinline scoped_stream() = get(task_local_storage(), :gufunc_stream, nothing)
+# Its type is told: what is given the stream would else be called by a look-up of its types.
+@noinline scoped_stream() =
+    get(task_local_storage(), :gufunc_stream, nothing)::Union{Nothing,Stream}
 
 """
     with_stream(f, s::Stream)

@@ -39,8 +39,9 @@ mutable struct UFunc <: Function
     nout::Int
     core::Vector{Vector{CoreDimension}}
     needs_axes::Bool
+    axes::Vector{Int64} # of operands that have all of their core dimensions
     UFunc(name::AbstractString; context=nothing) =
-        new(C_NULL, String(name), context, 0, 0, Vector{CoreDimension}[], false)
+        new(C_NULL, String(name), context, 0, 0, Vector{CoreDimension}[], false, Int64[])
 end
 
 @inline function found(f::UFunc)
@@ -61,7 +62,7 @@ function adopt!(f::UFunc, reference::guf_ufunc)
     i = info[]
     f.nin, f.nout = i.nin, i.nout
     f.core = core_dimensions(text(i.signature))
-    f.needs_axes = needs_axes(f.core)
+    f.needs_axes, f.axes = needs_axes(f.core), whole_axes(map(length, f.core))
     f.handle = reference
     return finalizer(unsafe_free!, f)
 end

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+# Operands that nothing but a call holds: the collector runs in the middle of it, and its memory is
+# taken by others at once. Compiled with optimization, which is what could let go of them early.
+using Gufunc
+
+const COUNT = 1000
+
+# Runs in the call, at its first item: what is not kept alive is overwritten.
+function collect_and_overwrite()
+    GC.gc()
+    for _ in 1:200
+        push!(FILLERS, fill(NaN, COUNT))
+    end
+    poll()
+end
+const FILLERS = Vector{Float64}[]
+
+function collecting(name, nin, function_of)
+    f = Gufunc.create(name; nin=nin, nout=1)
+    seen = Ref(0)
+    body(numbers...) = ((seen[] += 1) % COUNT == 1 && collect_and_overwrite(); function_of(numbers))
+    Gufunc.add_loop!(body, f, ntuple(_ -> Float64, nin) => (Float64,))
+    return f
+end
+
+const ONE = collecting("collecting_one", 1, sum)
+const TWO = collecting("collecting_two", 2, sum)
+const FIVE = collecting("collecting_five", 5, sum)
+
+made(value) = fill(Float64(value), COUNT)
+parts(value) = view(fill(Float64(value), 2, 2COUNT), 1, 1:2:2COUNT)
+# Of size (1, COUNT).
+turned(value) = PermutedDimsArray(fill(Float64(value), COUNT, 1), (2, 1))
+lent(value) = GufArray(made(value))
+shared(value) = Gufunc.wrap(made(value))
+tensor(value) = Tensor(made(value))
+const KINDS = (made, parts, lent, shared, tensor)
+
+# The operands' last use is the call, and the output's only owner is its view.
+@noinline one(kind) = (out = made(0); call!(ONE, view(out, :), kind(1)); out)
+@noinline two(kind, other) = (out = made(0); call!(TWO, out, kind(1), other(2)); out)
+@noinline five(kind, other) =
+    (out = made(0); call!(FIVE, (out,), kind(1), other(2), kind(3), other(4), kind(5)); out)
+@noinline wide() = (out = zeros(1, COUNT); call!(TWO, out, turned(1), turned(1)); out)
+@noinline queued(kind, s) = with_stream(() -> two(kind, kind), s)
+@noinline keywords(kind) = (out = made(0); call!(TWO, out, kind(1), kind(2); threads=1); out)
+@noinline allocated(kind) = Array(TWO(kind(1), kind(2)))
+@noinline planned(kind) = (out = made(0); p = Plan(TWO, out, kind(1), kind(2)); launch!(p); out)
+
+all_are(values, wanted) = (empty!(FILLERS); all(isequal(wanted), values))
+
+function kept_alive()
+    s = Stream()
+    for kind in KINDS
+        results = [one(kind) => 1, keywords(kind) => 3, allocated(kind) => 3, planned(kind) => 3]
+        push!(results, two(kind, kind) => 3, five(kind, lent) => 15, two(made, kind) => 3)
+        push!(results, (synchronize(s); queued(kind, s)) => 3)
+        synchronize(s)
+        for (i, (values, wanted)) in enumerate(results)
+            all_are(values, wanted) || (println("$kind, result $i: $(values[end])"); return false)
+        end
+    end
+    return all_are(wide(), 2) && nothing_allocated()
+end
+
+# Without keywords a call allocates nothing, whatever holds its operands.
+@noinline repeated(f!, out, a, b, count) =
+    for _ in 1:count
+        f!(out, a, b)
+    end
+
+function nothing_allocated()
+    add! = Gufunc.Standard.add!
+    matmul! = Gufunc.Standard.matmul!
+    a, m = ones(4), ones(2, 2)
+    calls = [(add!, ones(4), a, a), (add!, GufArray(a), GufArray(a), a), (add!, ones(4), a, 2),
+             (add!, view(ones(8), 1:2:8), view(a, :), a), (add!, (ones(4),), a, a),
+             (add!, PermutedDimsArray(ones(2, 2), (2, 1)), m, m), (matmul!, ones(2, 2), m, m)]
+    for (i, (f!, out, x, y)) in enumerate(calls)
+        repeated(f!, out, x, y, 1)
+        bytes = @allocated repeated(f!, out, x, y, 1000)
+        bytes == 0 || (println("call $i allocated $bytes bytes in 1000 turns"); return false)
+    end
+    return true
+end
+
+exit(kept_alive() ? 0 : 1)
