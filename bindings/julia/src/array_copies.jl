@@ -39,11 +39,22 @@ Copies elements, stretching dimensions and casting as calls do. Both on one devi
 memory; memory that overlaps is copied as if the source were copied first.
 """
 function assign!(destination, source; casting=:same_kind, stream=current_stream())
-    to, from = as_array(destination), as_array(source)
-    keep!(stream, to, from)
-    @check guf_array_assign(to.handle, from.handle, chosen(CASTINGS, casting, "casting"),
-                            stream_handle(stream))
+    rule = chosen(CASTINGS, casting, "casting")
+    with_array(destination) do to
+        with_array(source) do from
+            @check guf_array_assign(to.handle, from.handle, rule, stream_handle(stream))
+        end
+    end
     return destination
+end
+
+# Gives `act` an array of the library for anything. One that was made for this goes at once: a
+# finalizer may come late. What is queued keeps it, and the memory that it shares.
+function with_array(act, x)
+    array = as_array(x)
+    result = act(array)
+    array === x || unsafe_free!(array)
+    return result
 end
 
 as_array(x::GufArray) = x
@@ -75,12 +86,12 @@ array of Julia. From host memory, and to it, the copy is complete on return unle
 stream.
 """
 function to_device(x, where_to; stream=current_stream(), out=nothing)
-    source = as_array(x)
-    keep!(stream, source, out)
     place = device_handle(where_to)
-    out === nothing || return (copy_to_device!(source, place, stream, Ref(out.handle)); out)
-    count_growth(length(source) * sizeof(eltype(source)))
-    return allocated(made -> copy_to_device!(source, place, stream, made))
+    return with_array(x) do source
+        out === nothing || return (copy_to_device!(source, place, stream, Ref(out.handle)); out)
+        count_growth(length(source) * sizeof(eltype(source)))
+        return allocated(made -> copy_to_device!(source, place, stream, made))
+    end
 end
 
 copy_to_device!(source, place, stream, inout) =

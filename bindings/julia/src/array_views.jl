@@ -32,13 +32,21 @@ function Base.view(x::GufArray{T,N}, picked::Vararg{Picked,N}) where {T,N}
         @check guf_array_slice(x.handle, Int32(N), starts, stops, steps, out)
     end
     dropped = Tuple(d for d in 1:N if picked[d] isa Integer)
-    return isempty(dropped) ? sliced : dropdims(sliced; dims=dropped)
+    return isempty(dropped) ? sliced : passing(part -> dropdims(part; dims=dropped), sliced)
 end
 
-Base.getindex(x::GufArray{T,N}, picked::Vararg{Picked,N}) where {T,N} = copy(view(x, picked...))
+# What is made of a view that nobody else has, which then goes: it would keep memory until it is
+# collected.
+function passing(make, view)
+    made = make(view)
+    unsafe_free!(view)
+    return made
+end
+
+Base.getindex(x::GufArray{T,N}, picked::Vararg{Picked,N}) where {T,N} =
+    passing(copy, view(x, picked...))
 function Base.setindex!(x::GufArray{T,N}, v, picked::Vararg{Picked,N}) where {T,N}
-    part = view(x, picked...)
-    v isa Number ? fill!(part, v) : assign!(part, v)
+    passing(part -> v isa Number ? fill!(part, v) : assign!(part, v), view(x, picked...))
     return x
 end
 
@@ -77,7 +85,8 @@ function permuted_view(x::GufArray{T,N}, order=N:-1:1) where {T,N}
     axes = [library_axis(d, N) for d in reverse(Tuple(order))]
     return made_view(out -> @check guf_array_transpose(x.handle, Int32(length(axes)), axes, out))
 end
-Base.permutedims(x::GufArray, order=ndims(x):-1:1) = copy(permuted_view(x, order); order=:F)
+Base.permutedims(x::GufArray, order=ndims(x):-1:1) =
+    passing(turned -> copy(turned; order=:F), permuted_view(x, order))
 Base.transpose(x::GufArray{T,2}) where {T} = permuted_view(x)
 
 """

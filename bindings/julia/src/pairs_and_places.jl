@@ -31,9 +31,9 @@ function outer_of(f::UFunc, given::Vector{Any}, r::Request)
 end
 
 function outer_result(made, given)
-    turned = natural(made)
+    turned = ndims(made) < 2 ? made : passing(permuted_view, made)
     any(x -> x isa GufArray, given) && return turned
-    copied = Array(turned)
+    copied = passing(Array, turned)
     return all(x -> x isa Encoded, given) ? copied[] : copied
 end
 

@@ -22,7 +22,7 @@ end
 
 @testset "Gufunc" begin
     for name in ("dtypes", "arrays", "calls", "broadcasting", "methods", "host_loops", "devices",
-                 "plans", "modules", "errors")
+                 "dlpack", "plans", "modules", "errors")
         @testset "$name" begin
             include("$(name)_test.jl")
         end
