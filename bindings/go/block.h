@@ -31,7 +31,8 @@ static inline guf_error *gufgo_call(guf_ufunc ufunc, guf_operand *operands, int3
 }
 
 /* The functions of callbacks.c, as addresses. */
-guf_status gufgo_loop(char **args, const int64_t *dims, const int64_t *steps, void *user);
+guf_status gufgo_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
+                      guf_error *error);
 guf_status gufgo_core_dims(int32_t ndims, int64_t *inout_sizes, void *user, guf_error *error);
 int32_t gufgo_progress(void *user, int64_t done, int64_t items);
 void gufgo_destroy(void *user);

@@ -3,14 +3,16 @@
 #include "block.h"
 
 /* Exported by callbacks.go. */
-guf_status gufuncGoLoop(char **args, int64_t *dims, int64_t *steps, uintptr_t user);
+guf_status gufuncGoLoop(char **args, int64_t *dims, int64_t *steps, uintptr_t user,
+                        guf_error *record);
 guf_status gufuncGoCoreDims(int32_t ndims, int64_t *sizes, uintptr_t user, guf_error *record);
 int32_t gufuncGoProgress(uintptr_t user, int64_t finished, int64_t items);
 void gufuncGoDestroy(uintptr_t user);
 void gufuncGoRelease(uintptr_t user);
 
-guf_status gufgo_loop(char **args, const int64_t *dims, const int64_t *steps, void *user) {
-  return gufuncGoLoop(args, (int64_t *)dims, (int64_t *)steps, (uintptr_t)user);
+guf_status gufgo_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
+                      guf_error *error) {
+  return gufuncGoLoop(args, (int64_t *)dims, (int64_t *)steps, (uintptr_t)user, error);
 }
 
 guf_status gufgo_core_dims(int32_t ndims, int64_t *inout_sizes, void *user, guf_error *error) {
@@ -40,10 +42,10 @@ guf_error *gufgo_wrap(guf_tensor tensor, const int64_t *shape, const int64_t *st
 
 guf_error *gufgo_add_loop(guf_ufunc ufunc, uint32_t flags, int32_t ntypes, const guf_dtype *types,
                           uintptr_t user) {
-  guf_loop_desc desc = {.struct_size = sizeof desc, .kind = GUF_LOOP_STATUS, .flags = flags};
+  guf_loop_desc desc = {.struct_size = sizeof desc, .kind = GUF_LOOP_ERROR, .flags = flags};
   desc.ntypes = ntypes;
   desc.types = types;
-  desc.status = gufgo_loop;
+  desc.error = gufgo_loop;
   desc.user = (void *)user;
   desc.destroy = gufgo_destroy;
   return zguf_ufunc_add_loop(ufunc, &desc);

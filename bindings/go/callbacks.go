@@ -9,43 +9,27 @@ import (
 	"errors"
 	"fmt"
 	"runtime/cgo"
+	"unicode/utf8"
 	"unsafe"
 )
 
 // The functions that callbacks.c calls. No panic leaves them: C's frames lie between.
 
 //export gufuncGoLoop
-func gufuncGoLoop(args **C.char, dims, steps *C.int64_t, user C.uintptr_t) (status C.guf_status) {
-	defer func() {
-		if recover() != nil {
-			status = cGUF_E_LOOP
-		}
-	}()
+func gufuncGoLoop(args **C.char, dims, steps *C.int64_t, user C.uintptr_t,
+	record *C.guf_error) (status C.guf_status) {
+	defer tellPanic(record, &status)
 	run := cgo.Handle(user).Value().(*hostLoop)
 	given := LoopArgs{run.operands, args, dims, steps}
-	return statusOf(run.function(&given))
+	return tell(record, run.function(&given))
 }
 
 //export gufuncGoCoreDims
 func gufuncGoCoreDims(ndims C.int32_t, sizes *C.int64_t, user C.uintptr_t,
 	record *C.guf_error) (status C.guf_status) {
-	defer func() {
-		if problem := recover(); problem != nil {
-			status = cGUF_E_LOOP
-			describe(record, status, fmt.Sprint("panic: ", problem))
-		}
-	}()
+	defer tellPanic(record, &status)
 	hook := cgo.Handle(user).Value().(CoreDims)
-	err := hook(unsafe.Slice((*int)(unsafe.Pointer(sizes)), int(ndims)))
-	if err == nil {
-		return cGUF_OK
-	}
-	status, text := statusOf(err), err.Error()
-	if failed := (*Error)(nil); errors.As(err, &failed) {
-		text = failed.Message
-	}
-	describe(record, status, text)
-	return status
+	return tell(record, hook(unsafe.Slice((*int)(unsafe.Pointer(sizes)), int(ndims))))
 }
 
 //export gufuncGoProgress
@@ -75,22 +59,47 @@ func gufuncGoRelease(user C.uintptr_t) {
 	ended.run()
 }
 
-// statusOf is what the library is told of a Go function's error.
-func statusOf(err error) C.guf_status {
+// tell writes a Go function's error into the library's record and returns its status: that of an
+// [Error] or [Status] in it, else ErrLoop.
+func tell(record *C.guf_error, err error) C.guf_status {
 	if err == nil {
 		return cGUF_OK
 	}
+	status, text := ErrLoop, err.Error()
 	if failed := (*Error)(nil); errors.As(err, &failed) {
-		return C.guf_status(failed.Status)
+		status = failed.Status
+		record.argument, record.axis = C.int32_t(failed.Argument), C.int32_t(failed.Axis)
+		record.native_code = C.int32_t(failed.NativeCode)
+		if err == error(failed) {
+			text = failed.Message
+		}
+	} else if !errors.As(err, &status) {
+		status = ErrLoop
 	}
-	if status := Status(0); errors.As(err, &status) && status >= 100 {
-		return C.guf_status(status)
+	if status < 100 { // no failure's
+		status = ErrLoop
 	}
-	return cGUF_E_LOOP
+	if text == "" { // none would be told as "a loop failed"
+		text = status.Error()
+	}
+	describe(record, text)
+	return C.guf_status(status)
 }
 
-func describe(record *C.guf_error, status C.guf_status, text string) {
-	record.status = status
+// tellPanic, deferred, makes a failure of a panic.
+func tellPanic(record *C.guf_error, status *C.guf_status) {
+	if problem := recover(); problem != nil {
+		*status = cGUF_E_LOOP
+		describe(record, fmt.Sprint("panic: ", problem))
+	}
+}
+
+// describe writes as many whole characters as there is room for.
+func describe(record *C.guf_error, text string) {
 	message := unsafe.Slice((*byte)(unsafe.Pointer(&record.message[0])), len(record.message))
-	message[copy(message[:len(message)-1], text)] = 0
+	length := min(len(text), len(message)-1)
+	for length < len(text) && length > 0 && !utf8.RuneStart(text[length]) {
+		length--
+	}
+	message[copy(message, text[:length])] = 0
 }

@@ -107,8 +107,9 @@ func Item[T any](l *LoopArgs, operand, i, bytes int) *T {
 }
 
 // Loop computes a stretch of items. It runs on the calling goroutine unless it was added with
-// AnyThread. An error fails the call: with its Status if it has one, else with ErrLoop, and so does
-// a panic. The library tells the caller the status; the error's text does not pass through it.
+// AnyThread. An error fails the call, with its text and, if it has one, its Status, else with
+// ErrLoop; so does a panic. Of an [Error] the operand, axis and code are told, too. The caller gets
+// an [Error] of its own: the loop's does not pass through the library.
 type Loop func(l *LoopArgs) error
 
 type hostLoop struct {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -116,23 +118,71 @@ func TestLoopsThatFail(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	defer own.Close()
 	f8 := gufunc.Float64
+	whole := &gufunc.Error{Status: gufunc.ErrValue, Message: "whole", Argument: 1, Axis: 2,
+		NativeCode: 3}
 	for i, wanted := range []struct {
-		status gufunc.Status
-		loop   gufunc.Loop
+		failure  error // nil: a panic
+		status   gufunc.Status
+		text     string
+		argument int
 	}{
-		{gufunc.ErrLoop, func(*gufunc.LoopArgs) error { return errors.New("of the program") }},
-		{gufunc.ErrValue, func(*gufunc.LoopArgs) error { return gufunc.ErrValue }},
-		{gufunc.ErrIndex, func(*gufunc.LoopArgs) error {
-			return fmt.Errorf("inside: %w", &gufunc.Error{Status: gufunc.ErrIndex})
-		}},
-		{gufunc.ErrLoop, func(*gufunc.LoopArgs) error { panic("in a loop") }},
+		{errors.New("of the program"), gufunc.ErrLoop, "of the program", -1},
+		{gufunc.ErrValue, gufunc.ErrValue, gufunc.ErrValue.Error(), -1},
+		{fmt.Errorf("inside: %w", gufunc.ErrIndex), gufunc.ErrIndex,
+			"inside: " + gufunc.ErrIndex.Error(), -1},
+		{whole, gufunc.ErrValue, "whole", 1},
+		{fmt.Errorf("inside: %w", whole), gufunc.ErrValue, "inside: " + whole.Error(), 1},
+		{&gufunc.Error{Status: 7, Message: "odd"}, gufunc.ErrLoop, "odd", 0},
+		{gufunc.Status(7), gufunc.ErrLoop, gufunc.Status(7).Error(), -1},
+		{errors.New(""), gufunc.ErrLoop, gufunc.ErrLoop.Error(), -1},
+		{errors.New(strings.Repeat("ä", 400)), gufunc.ErrLoop, strings.Repeat("ä", 243), -1},
+		{badError{}, gufunc.ErrLoop, "panic: no text", -1},
+		{nil, gufunc.ErrLoop, "panic: in a loop", -1},
 	} {
 		name := fmt.Sprint("fails", i)
 		u := must(own.Create(gufunc.UfuncDesc{Name: name, NIn: 1, NOut: 1}))(t)
-		check(t, u.AddLoop([]gufunc.DType{f8, f8}, 0, wanted.loop))
+		check(t, u.AddLoop([]gufunc.DType{f8, f8}, 0, func(*gufunc.LoopArgs) error {
+			if wanted.failure == nil {
+				panic("in a loop")
+			}
+			return wanted.failure
+		}))
 		_, err := u.Call(nil, gufunc.Scalar(1.0))
-		wantStatus(t, err, wanted.status)
+		failed := wantStatus(t, err, wanted.status)
+		if failed.Message != wanted.text || failed.Argument != wanted.argument {
+			t.Fatalf("%v of operand %d", failed, failed.Argument)
+		}
 	}
+}
+
+type badError struct{}
+
+func (badError) Error() string { panic("no text") }
+
+// Of many threads each call tells its own loop's error.
+func TestTextsOfLoopsBelongToTheirCalls(t *testing.T) {
+	own := must(gufunc.NewContext())(t)
+	defer own.Close()
+	u := must(own.Create(gufunc.UfuncDesc{Name: "refuses", NIn: 1, NOut: 1}))(t)
+	f8 := gufunc.Float64
+	check(t, u.AddLoop([]gufunc.DType{f8, f8}, gufunc.AnyThread, func(l *gufunc.LoopArgs) error {
+		return fmt.Errorf("refused %v", *gufunc.Item[float64](l, 0, 0, 0))
+	}))
+	var group sync.WaitGroup
+	for g := range 8 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for range 500 {
+				_, err := u.Call(nil, gufunc.Scalar(float64(g)))
+				if err == nil || !strings.HasSuffix(err.Error(), fmt.Sprint("refused ", g)) {
+					t.Errorf("goroutine %d: %v", g, err)
+					return
+				}
+			}
+		}()
+	}
+	group.Wait()
 }
 
 // What a ufunc's loops refer to goes with the ufunc.

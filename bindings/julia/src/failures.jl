@@ -50,6 +50,39 @@ end
 caught() = pop!(task_local_storage(), :gufunc_caught, nothing)
 catch_for_caller(exception) = task_local_storage(:gufunc_caught, exception)
 
+# What the library is told of what a function that it called threw: the record's text, and the
+# status. Nothing may be thrown from here: C's frames lie between.
+function tell(record::Ptr{guf_error}, exception, status)
+    catch_for_caller(exception)
+    own = exception isa GufuncError
+    write_message(record, own ? exception.message : shown(exception))
+    own && exception.status >= 100 || return status
+    unsafe_store!(Ptr{Int32}(record), exception.argument % Int32, 3)
+    unsafe_store!(Ptr{Int32}(record), exception.axis % Int32, 4)
+    unsafe_store!(Ptr{Int32}(record), exception.native_code % Int32, 5)
+    return exception.status
+end
+
+shown(exception) =
+    try
+        sprint(showerror, exception)
+    catch
+        string(nameof(typeof(exception)), ", which cannot be shown")
+    end
+
+function write_message(record, message)
+    at = Ptr{UInt8}(record + fieldoffset(guf_error, MESSAGE_FIELD))
+    room = sizeof(guf_error) - Int(fieldoffset(guf_error, MESSAGE_FIELD))
+    # Whole characters, and something: no text would be the library's own.
+    told = isempty(message) ? "an exception without a text" : message
+    length = min(ncodeunits(told), thisind(told, min(room, ncodeunits(told) + 1)) - 1)
+    for i in 1:length
+        unsafe_store!(at, codeunit(told, i), i)
+    end
+    unsafe_store!(at, 0x00, length + 1)
+end
+const MESSAGE_FIELD = findfirst(isequal(:message), fieldnames(guf_error))
+
 @noinline function fail(status::Int32, record::Ptr{guf_error})
     kept = unsafe_load(record)
     letters = UInt8[letter % UInt8 for letter in kept.message]

@@ -48,26 +48,11 @@ function core_dims_entry(ndims::Int32, sizes::Ptr{Int64}, user::Ptr{Cvoid}, reco
         rooted(user).see(unsafe_wrap(Array, sizes, Int(ndims)))
         return GUF_OK
     catch exception
-        catch_for_caller(exception)
-        write_message(record, exception)
-        return exception isa GufuncError ? exception.status : GUF_E_SHAPE
+        return tell(record, exception, GUF_E_SHAPE)
     end
 end
 core_dims_callback() = @cfunction(core_dims_entry, Int32,
                                   (Int32, Ptr{Int64}, Ptr{Cvoid}, Ptr{guf_error}))
-
-function write_message(record, exception)
-    told = exception isa GufuncError ? exception.message : sprint(showerror, exception)
-    at = Ptr{UInt8}(record + MESSAGE_OFFSET)
-    letters = codeunits(told)
-    shown = min(length(letters), sizeof(guf_error) - MESSAGE_OFFSET - 1)
-    for i in 1:shown
-        unsafe_store!(at, letters[i], i)
-    end
-    unsafe_store!(at, 0x00, shown + 1)
-end
-const MESSAGE_OFFSET =
-    Int(fieldoffset(guf_error, findfirst(isequal(:message), fieldnames(guf_error))))
 
 "The core dimensions of one operand of one item: memory of the library, for the loop's duration."
 struct CoreView{T,N} <: AbstractArray{T,N}
@@ -97,17 +82,18 @@ end
 
 # The library calls this on the thread that called it, since the loop is not added as one for any
 # thread: threads that Julia does not know must not enter it.
-function loop_entry(args::Ptr{Ptr{UInt8}}, dims::Ptr{Int64}, steps::Ptr{Int64}, user::Ptr{Cvoid})
+function loop_entry(args::Ptr{Ptr{UInt8}}, dims::Ptr{Int64}, steps::Ptr{Int64},
+                    user::Ptr{Cvoid}, record::Ptr{guf_error})
     try
         run_loop(rooted(user), args, dims, steps)
         return GUF_OK
     catch exception
-        catch_for_caller(exception)
-        return exception isa GufuncError ? exception.status : GUF_E_LOOP
+        return tell(record, exception, GUF_E_LOOP)
     end
 end
-loop_callback() = @cfunction(loop_entry, Int32,
-                             (Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Int64}, Ptr{Cvoid}))
+loop_callback() =
+    @cfunction(loop_entry, Int32,
+               (Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Int64}, Ptr{Cvoid}, Ptr{guf_error}))
 
 @generated element(::Type{T}, address, core, dims, strides) where {T} =
     T <: CoreView ? :(core_view($T, address, core, dims, strides)) :
@@ -166,8 +152,9 @@ Adds a function of Julia as the loop for these element types:
 
 Of an elementwise ufunc `g` is called with the elements of an item and gives its result, or a tuple
 of them; of a generalized one with an array per operand, inputs first, of which it writes the
-outputs. It runs on the thread that makes the call, one item after the other; what it throws fails
-the call with `GUF_E_LOOP` and is the error's `cause`. Devices other than the cpu do not run it.
+outputs. It runs on the thread that makes the call, one item after the other. What it throws fails
+the call: with `GUF_E_LOOP`, or the status of a `GufuncError`; its text is the error's message, and
+it is the error's `cause`. Devices other than the cpu do not run it.
 """
 function add_loop!(g, f::UFunc, types::Pair)
     found(f)
@@ -176,7 +163,7 @@ function add_loop!(g, f::UFunc, types::Pair)
     loop = HostLoop{I,O,typeof(g)}(g, core)
     user = root!(loop)
     try
-        register_loop(f, (inputs..., outputs...), GUF_LOOP_STATUS, loop_callback(), user,
+        register_loop(f, (inputs..., outputs...), GUF_LOOP_ERROR, loop_callback(), user,
                       destroy_callback(), 0)
     catch
         unroot!(user)
@@ -196,12 +183,14 @@ function loop_shape(f, inputs, outputs)
     return Tuple{views[1:f.nin]...}, Tuple{views[f.nin+1:end]...}, core
 end
 
+const LOOP_KINDS = (numpy=GUF_LOOP_NUMPY, status=GUF_LOOP_STATUS, error=GUF_LOOP_ERROR)
+
 function register_loop(f, types, kind, entry, user, destroy, flags)
     codes = UInt32[dtype(T) for T in types]
-    numpy, status = kind == GUF_LOOP_NUMPY ? (entry, C_NULL) : (C_NULL, entry)
+    entries = [k == kind ? entry : C_NULL for k in values(LOOP_KINDS)]
     GC.@preserve codes begin
         desc = Ref(guf_loop_desc(sizeof(guf_loop_desc), kind, flags, length(codes), pointer(codes),
-                                 numpy, status, C_NULL, user, destroy))
+                                 entries..., user, destroy))
         @check guf_ufunc_add_loop(found(f), desc)
     end
 end
@@ -210,12 +199,13 @@ end
     add_loop!(f::UFunc, types, entry::Ptr; kind=:numpy, user=C_NULL, any_thread=false) -> f
 
 Adds a compiled function with NumPy's inner-loop signature, from C or Numba say, by its address.
-With `kind=:status` it returns a status; with `any_thread` several threads may run it at once, which
-functions made by `@cfunction` must not allow.
+With `kind=:status` it returns a status, with `kind=:error` it also has an error record to fill in
+(`guf_loop_error`); with `any_thread` several threads may run it at once, which functions made by
+`@cfunction` must not allow.
 """
 function add_loop!(f::UFunc, types::Tuple, entry::Ptr; kind::Symbol=:numpy, user=C_NULL,
                    any_thread::Bool=false)
-    number = chosen((numpy=GUF_LOOP_NUMPY, status=GUF_LOOP_STATUS), kind, "kind")
+    number = chosen(LOOP_KINDS, kind, "kind")
     register_loop(f, types, number, Ptr{Cvoid}(entry), Ptr{Cvoid}(user), C_NULL,
                   any_thread ? GUF_LOOP_ANY_THREAD : 0)
     return f

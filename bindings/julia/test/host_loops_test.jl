@@ -16,15 +16,41 @@ q, r = zeros(Int, 2), zeros(Int, 2)
 @test both([7], [2]; out=(nothing, r[1:1]))[1] == [3]
 
 # What a loop throws comes back from the call, with the rest of the process unharmed.
+const FAILING_SUM = Gufunc.create("julia_failing_sum"; nin=2, nout=1, identity=:zero)
+Gufunc.add_loop!((a, b) -> b > 2 ? error("too much") : a + b, FAILING_SUM,
+                 (Float64, Float64) => (Float64,))
 failing = Gufunc.create("julia_failing"; nin=1, nout=1)
 Gufunc.add_loop!(x -> x > 2 ? error("too much") : x, failing, (Float64,) => (Float64,))
-thrown = try
-    failing([1.0, 3.0])
-catch e
-    e
-end
+thrown_by(f) =
+    try
+        f()
+    catch e
+        e
+    end
+thrown = thrown_by(() -> failing([1.0, 3.0]))
 @test thrown.status == Gufunc.GUF_E_LOOP && thrown.cause == ErrorException("too much")
+@test thrown.message == "too much" && thrown.argument == -1
 @test failing([1.0]) == [1.0]
+@test occursin("too much", thrown_by(() -> reduce(FAILING_SUM, [1.0, 2.0, 3.0])).message)
+
+# A GufuncError is passed on whole; what cannot be shown, says nothing or says too much is told.
+struct Unshowable <: Exception end
+Base.showerror(io::IO, ::Unshowable) = error("no text")
+struct Silent <: Exception end
+Base.showerror(io::IO, ::Silent) = nothing
+throwing = Gufunc.create("julia_throwing"; nin=1, nout=1)
+const THROWN = Any[]
+Gufunc.add_loop!(x -> throw(THROWN[end]), throwing, (Float64,) => (Float64,))
+told(exception) = (push!(THROWN, exception); thrown_by(() -> throwing([1.0])))
+e = told(GufuncError(Gufunc.GUF_E_VALUE, "wrong", 1, 2, 3, nothing))
+@test (e.status, e.message, e.argument, e.axis, e.native_code) ==
+      (Gufunc.GUF_E_VALUE, "wrong", 1, 2, 3)
+@test told(GufuncError(7, "odd")).status == Gufunc.GUF_E_LOOP
+@test told(Unshowable()).message == "Unshowable, which cannot be shown"
+@test told(Silent()).message == "an exception without a text"
+@test told(ErrorException("")).cause == ErrorException("")
+@test told(ErrorException("ä" ^ 400)).message == "ä" ^ 243 # 487 bytes of 488, and a NUL
+@test told(ErrorException("b" ^ 400)).message == "b" ^ 400
 
 # Generalized: arrays per operand, and core sizes that a hook sees.
 seen = Vector{Int}[]
@@ -38,11 +64,7 @@ Gufunc.add_loop!(trace, (Float64,) => (Float64,)) do a, t
 end
 M = reshape(collect(1.0:18.0), 3, 3, 2)
 @test trace(M) == [sum(M[i, i, k] for i in 1:3) for k in 1:2] && seen[end] == [3, 3]
-refused = try
-    trace(zeros(2, 3))
-catch e
-    e
-end
+refused = thrown_by(() -> trace(zeros(2, 3)))
 @test refused.cause == ArgumentError("not square") && occursin("not square", refused.message)
 
 scale = Gufunc.create("julia_scale"; signature="(n)", roles=(:inout,))
@@ -98,3 +120,11 @@ Gufunc.add_loop!(twice, (Float64, Float64),
                  @cfunction(doubled, Cvoid,
                             (Ptr{Ptr{Float64}}, Ptr{Int64}, Ptr{Int64}, Ptr{Cvoid})))
 @test twice([1.0, 4.0]) == [2.0, 8.0]
+refusing(args, dims, steps, user, record) =
+    (unsafe_store!(Ptr{UInt16}(record + 24), UInt16('n') | UInt16('o') << 8); Gufunc.GUF_E_VALUE)
+never = Gufunc.create("julia_never"; nin=1, nout=1)
+Gufunc.add_loop!(never, (Float64, Float64),
+                 @cfunction(refusing, Int32, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid},
+                                              Ptr{Cvoid})); kind=:error)
+e = thrown_by(() -> never([1.0]))
+@test e.status == Gufunc.GUF_E_VALUE && e.message == "no"
