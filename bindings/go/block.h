@@ -30,6 +30,18 @@ static inline guf_error *gufgo_call(guf_ufunc ufunc, guf_operand *operands, int3
   return zguf_call(ufunc, &args);
 }
 
+/* Calls the deleter of a guf_dlpack or, `unversioned`, of a guf_dlpack_unversioned. */
+static inline void gufgo_delete_dlpack(void *managed, int32_t unversioned) {
+  if (managed == NULL) return;
+  if (unversioned != 0) {
+    guf_dlpack_unversioned *plain = (guf_dlpack_unversioned *)managed;
+    if (plain->deleter != NULL) plain->deleter(plain);
+  } else {
+    guf_dlpack *tensor = (guf_dlpack *)managed;
+    if (tensor->deleter != NULL) tensor->deleter(tensor);
+  }
+}
+
 /* The functions of callbacks.c, as addresses. */
 guf_status gufgo_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
                       guf_error *error);
