@@ -30,6 +30,9 @@ static inline guf_error *gufgo_call(guf_ufunc ufunc, guf_operand *operands, int3
   return zguf_call(ufunc, &args);
 }
 
+/* Opens the library at `path`, once; NULL: where it is found. What is linked needs no path. */
+guf_error *gufgo_open(const char *path);
+
 /* Calls the deleter of a guf_dlpack or, `unversioned`, of a guf_dlpack_unversioned. */
 static inline void gufgo_delete_dlpack(void *managed, int32_t unversioned) {
   if (managed == NULL) return;

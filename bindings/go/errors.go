@@ -5,7 +5,10 @@ package gufunc
 // #include "zcalls.h"
 import "C"
 
-import "unsafe"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Status is the kind of a failure. As an error it is what [errors.Is] compares with:
 //
@@ -63,7 +66,12 @@ const (
 )
 
 // String is the status' name in C, such as "GUF_E_SHAPE".
-func (s Status) String() string { return C.GoString(cStatusName(C.guf_status(s))) }
+func (s Status) String() string {
+	if name := cStatusName(C.guf_status(s)); name != nil {
+		return C.GoString(name)
+	}
+	return fmt.Sprintf("status %d", int32(s)) // there is no library to ask
+}
 
 // Error is what the status means, in one line.
 func (s Status) Error() string { return C.GoString(cStatusText(C.guf_status(s))) }

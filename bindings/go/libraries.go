@@ -2,7 +2,7 @@
 
 package gufunc
 
-// #include "zcalls.h"
+// #include "block.h"
 import "C"
 
 import (
@@ -11,6 +11,22 @@ import (
 	"runtime"
 	"time"
 )
+
+// Open opens the library at path, in a program that is built with the tag gufunc_dlopen: it is not
+// linked with libgufunc, and starts where there is none. It is opened once, before anything else is
+// used; later calls tell how that went. With "", and when the first function is called without
+// Open, the file that the environment's GUFUNC_LIBRARY names is opened, else what the system's
+// loader finds. Without a library Open and every call fail with ErrIO and say what was not found.
+//
+// In a program that is linked with the library Open("") does nothing, and a path is ErrUnsupported.
+func Open(path string) error {
+	if path == "" {
+		return failure(C.gufgo_open(nil))
+	}
+	text := cString(path)
+	defer freeString(text)
+	return failure(C.gufgo_open(text))
+}
 
 // Version is the loaded library's version, "0.1.0".
 func Version() string { return C.GoString(cVersionString()) }

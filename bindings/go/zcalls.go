@@ -4,16 +4,18 @@
 package gufunc
 
 /*
-#cgo pkg-config: gufunc
+#cgo !gufunc_dlopen pkg-config: gufunc
+#cgo gufunc_dlopen CFLAGS: -DGUFUNC_DLOPEN -I${SRCDIR}/../../abi/include
+#cgo gufunc_dlopen LDFLAGS: -ldl
 #include "zcalls.h"
-#cgo noescape guf_status_name
-#cgo nocallback guf_status_name
-#cgo noescape guf_status_text
-#cgo nocallback guf_status_text
-#cgo noescape guf_version
-#cgo nocallback guf_version
-#cgo noescape guf_version_string
-#cgo nocallback guf_version_string
+#cgo noescape zguf_status_name
+#cgo nocallback zguf_status_name
+#cgo noescape zguf_status_text
+#cgo nocallback zguf_status_text
+#cgo noescape zguf_version
+#cgo nocallback zguf_version
+#cgo noescape zguf_version_string
+#cgo nocallback zguf_version_string
 #cgo noescape zguf_context_retain
 #cgo nocallback zguf_context_retain
 #cgo noescape zguf_context_release
@@ -434,19 +436,19 @@ var _ [408]byte = [C.sizeof_guf_kernel_info]byte{}
 var _ [24]byte = [C.sizeof_guf_kernel_device_info]byte{}
 
 func cStatusName(status C.guf_status) *C.char {
-	return C.guf_status_name(status)
+	return C.zguf_status_name(status)
 }
 
 func cStatusText(status C.guf_status) *C.char {
-	return C.guf_status_text(status)
+	return C.zguf_status_text(status)
 }
 
 func cVersion() C.uint32_t {
-	return C.guf_version()
+	return C.zguf_version()
 }
 
 func cVersionString() *C.char {
-	return C.guf_version_string()
+	return C.zguf_version_string()
 }
 
 func cContextCreate(flags C.uint32_t, outContext *C.guf_context) error {
@@ -570,7 +572,7 @@ func cDtypeParse(spelling *C.char, outDtype *C.guf_dtype) error {
 }
 
 func cDtypeName(dtype C.guf_dtype) *C.char {
-	return C.guf_dtype_name(dtype)
+	return C.zguf_dtype_name(dtype)
 }
 
 func cDtypeGetInfo(dtype C.guf_dtype, outInfo *C.guf_dtype_info) error {

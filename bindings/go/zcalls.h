@@ -10,6 +10,154 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ZCALL_FUNCTIONS(X)             \
+  X(guf_status_name)                   \
+  X(guf_status_text)                   \
+  X(guf_version)                       \
+  X(guf_version_string)                \
+  X(guf_context_create)                \
+  X(guf_context_retain)                \
+  X(guf_context_release)               \
+  X(guf_poll)                          \
+  X(guf_log_read)                      \
+  X(guf_shutdown)                      \
+  X(guf_backend_count)                 \
+  X(guf_backend_get_info)              \
+  X(guf_backend_load)                  \
+  X(guf_device_get)                    \
+  X(guf_device_adopt)                  \
+  X(guf_device_get_info)               \
+  X(guf_device_synchronize)            \
+  X(guf_device_retain)                 \
+  X(guf_device_release)                \
+  X(guf_stream_create)                 \
+  X(guf_stream_adopt)                  \
+  X(guf_stream_retain)                 \
+  X(guf_stream_release)                \
+  X(guf_stream_get_device)             \
+  X(guf_stream_query)                  \
+  X(guf_stream_synchronize)            \
+  X(guf_stream_wait_event)             \
+  X(guf_event_create)                  \
+  X(guf_event_retain)                  \
+  X(guf_event_release)                 \
+  X(guf_event_record)                  \
+  X(guf_event_query)                   \
+  X(guf_event_wait)                    \
+  X(guf_dtype_parse)                   \
+  X(guf_dtype_name)                    \
+  X(guf_dtype_get_info)                \
+  X(guf_dtype_can_cast)                \
+  X(guf_dtype_promote)                 \
+  X(guf_dtype_make_time)               \
+  X(guf_dtype_get_unit)                \
+  X(guf_dtype_register)                \
+  X(guf_array_alloc)                   \
+  X(guf_array_wrap)                    \
+  X(guf_array_retain)                  \
+  X(guf_array_release)                 \
+  X(guf_array_get_info)                \
+  X(guf_array_slice)                   \
+  X(guf_array_reshape)                 \
+  X(guf_array_ravel)                   \
+  X(guf_array_transpose)               \
+  X(guf_array_broadcast_to)            \
+  X(guf_array_squeeze)                 \
+  X(guf_array_expand_dims)             \
+  X(guf_array_sliding_window)          \
+  X(guf_array_fill)                    \
+  X(guf_array_copy)                    \
+  X(guf_array_assign)                  \
+  X(guf_array_astype)                  \
+  X(guf_array_to_device)               \
+  X(guf_array_copy_to_host)            \
+  X(guf_array_print)                   \
+  X(guf_array_alloc_host)              \
+  X(guf_host_register)                 \
+  X(guf_host_unregister)               \
+  X(guf_device_get_memory)             \
+  X(guf_device_trim_memory)            \
+  X(guf_device_limit_memory)           \
+  X(guf_device_enable_peer)            \
+  X(guf_stream_get_native)             \
+  X(guf_event_elapsed)                 \
+  X(guf_array_from_dlpack)             \
+  X(guf_array_from_dlpack_unversioned) \
+  X(guf_array_to_dlpack)               \
+  X(guf_array_to_dlpack_unversioned)   \
+  X(guf_ufunc_create)                  \
+  X(guf_ufunc_find)                    \
+  X(guf_ufunc_retain)                  \
+  X(guf_ufunc_release)                 \
+  X(guf_ufunc_count)                   \
+  X(guf_ufunc_name_at)                 \
+  X(guf_ufunc_get_info)                \
+  X(guf_ufunc_loop_types)              \
+  X(guf_ufunc_add_loop)                \
+  X(guf_ufunc_add_module_loop)         \
+  X(guf_ufunc_set_reduction)           \
+  X(guf_module_load)                   \
+  X(guf_module_register)               \
+  X(guf_module_retain)                 \
+  X(guf_module_release)                \
+  X(guf_module_get_info)               \
+  X(guf_module_function_at)            \
+  X(guf_call)                          \
+  X(guf_resolve)                       \
+  X(guf_explain)                       \
+  X(guf_plan_create)                   \
+  X(guf_plan_retain)                   \
+  X(guf_plan_release)                  \
+  X(guf_plan_workspace)                \
+  X(guf_plan_launch)                   \
+  X(guf_plan_explain)                  \
+  X(guf_reduce)                        \
+  X(guf_accumulate)                    \
+  X(guf_reduceat)                      \
+  X(guf_outer)                         \
+  X(guf_at)                            \
+  X(guf_resolve_reduce)                \
+  X(guf_resolve_accumulate)            \
+  X(guf_resolve_reduceat)              \
+  X(guf_resolve_outer)                 \
+  X(guf_resolve_at)                    \
+  X(guf_explain_reduce)                \
+  X(guf_explain_accumulate)            \
+  X(guf_explain_reduceat)              \
+  X(guf_explain_outer)                 \
+  X(guf_explain_at)                    \
+  X(guf_call_chunked)                  \
+  X(guf_stream_begin_capture)          \
+  X(guf_stream_end_capture)            \
+  X(guf_graph_launch)                  \
+  X(guf_graph_retain)                  \
+  X(guf_graph_release)                 \
+  X(guf_module_kernel_at)              \
+  X(guf_kernel_find)                   \
+  X(guf_kernel_retain)                 \
+  X(guf_kernel_release)                \
+  X(guf_kernel_get_info)               \
+  X(guf_kernel_get_parameter)          \
+  X(guf_kernel_get_device_info)        \
+  X(guf_kernel_launch)
+
+#ifdef GUFUNC_DLOPEN
+/* What opening.c finds in the library that it opens when the first function is called. */
+#define ZCALL_MEMBER(name) __typeof__(name) *name;
+typedef struct zcall_library {
+  ZCALL_FUNCTIONS(ZCALL_MEMBER)
+} zcall_library;
+extern const zcall_library *zcall_opened;
+int zcall_open(void);           /* whether there is a library */
+guf_error *zcall_missing(void); /* why there is none */
+#define ZCALL(name) zcall_opened->name
+#define ZCALL_NEED(otherwise) \
+  if (__atomic_load_n(&zcall_opened, __ATOMIC_ACQUIRE) == NULL && !zcall_open()) return otherwise
+#else
+#define ZCALL(name) name
+#define ZCALL_NEED(otherwise) (void)0
+#endif
+
 static inline guf_error *zcall_failed(guf_status status, guf_error *error) {
   guf_error *copy = (guf_error *)malloc(sizeof *copy);
   if (copy == NULL) abort(); /* as Go does */
@@ -18,411 +166,492 @@ static inline guf_error *zcall_failed(guf_status status, guf_error *error) {
   return (guf_error *)memcpy(copy, error, sizeof *copy);
 }
 
+static inline const char *zguf_status_name(guf_status status) {
+  ZCALL_NEED(0);
+  return ZCALL(guf_status_name)(status);
+}
+
+static inline const char *zguf_status_text(guf_status status) {
+  ZCALL_NEED(0);
+  return ZCALL(guf_status_text)(status);
+}
+
+static inline uint32_t zguf_version(void) {
+  ZCALL_NEED(0);
+  return ZCALL(guf_version)();
+}
+
+static inline const char *zguf_version_string(void) {
+  ZCALL_NEED(0);
+  return ZCALL(guf_version_string)();
+}
+
 static inline guf_error *zguf_context_create(uint32_t flags, guf_context *out_context) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_context_create(flags, out_context, &record);
+  const guf_status status = ZCALL(guf_context_create)(flags, out_context, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_context_retain(guf_context context) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_context_retain(context, &record);
+  const guf_status status = ZCALL(guf_context_retain)(context, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_context_release(guf_context context) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_context_release(context, &record);
+  const guf_status status = ZCALL(guf_context_release)(context, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_poll(uint32_t max_callbacks, uint32_t *out_ran) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_poll(max_callbacks, out_ran, &record);
+  const guf_status status = ZCALL(guf_poll)(max_callbacks, out_ran, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_log_read(char *text, size_t capacity, int32_t *out_level) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_log_read(text, capacity, out_level, &record);
+  const guf_status status = ZCALL(guf_log_read)(text, capacity, out_level, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_shutdown(uint64_t timeout_ns) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_shutdown(timeout_ns, &record);
+  const guf_status status = ZCALL(guf_shutdown)(timeout_ns, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_backend_count(uint32_t *out_count) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_backend_count(out_count, &record);
+  const guf_status status = ZCALL(guf_backend_count)(out_count, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_backend_get_info(uint32_t index, int32_t probe,
                                                guf_backend_info *out_info) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_backend_get_info(index, probe, out_info, &record);
+  const guf_status status = ZCALL(guf_backend_get_info)(index, probe, out_info, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_backend_load(const char *path) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_backend_load(path, &record);
+  const guf_status status = ZCALL(guf_backend_load)(path, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_device_get(guf_context context, const char *spec,
                                          guf_device *out_device) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_device_get(context, spec, out_device, &record);
+  const guf_status status = ZCALL(guf_device_get)(context, spec, out_device, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_device_adopt(const char *spec, uint64_t native,
                                            guf_device *out_device) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_device_adopt(spec, native, out_device, &record);
+  const guf_status status = ZCALL(guf_device_adopt)(spec, native, out_device, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_device_get_info(guf_device device, guf_device_info *out_info) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_device_get_info(device, out_info, &record);
+  const guf_status status = ZCALL(guf_device_get_info)(device, out_info, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_device_synchronize(guf_device device, uint64_t timeout_ns) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_device_synchronize(device, timeout_ns, &record);
+  const guf_status status = ZCALL(guf_device_synchronize)(device, timeout_ns, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_device_retain(guf_device device) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_device_retain(device, &record);
+  const guf_status status = ZCALL(guf_device_retain)(device, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_device_release(guf_device device) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_device_release(device, &record);
+  const guf_status status = ZCALL(guf_device_release)(device, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_stream_create(guf_device device, uint32_t flags,
                                             guf_stream *out_stream) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_stream_create(device, flags, out_stream, &record);
+  const guf_status status = ZCALL(guf_stream_create)(device, flags, out_stream, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_stream_adopt(guf_device device, uint64_t native, uint32_t flags,
                                            guf_stream *out_stream) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_stream_adopt(device, native, flags, out_stream, &record);
+  const guf_status status = ZCALL(guf_stream_adopt)(device, native, flags, out_stream, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_stream_retain(guf_stream stream) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_stream_retain(stream, &record);
+  const guf_status status = ZCALL(guf_stream_retain)(stream, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_stream_release(guf_stream stream) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_stream_release(stream, &record);
+  const guf_status status = ZCALL(guf_stream_release)(stream, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_stream_get_device(guf_stream stream, guf_device *out_device) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_stream_get_device(stream, out_device, &record);
+  const guf_status status = ZCALL(guf_stream_get_device)(stream, out_device, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_stream_query(guf_stream stream) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_stream_query(stream, &record);
+  const guf_status status = ZCALL(guf_stream_query)(stream, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_stream_synchronize(guf_stream stream, uint64_t timeout_ns) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_stream_synchronize(stream, timeout_ns, &record);
+  const guf_status status = ZCALL(guf_stream_synchronize)(stream, timeout_ns, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_stream_wait_event(guf_stream stream, guf_event event) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_stream_wait_event(stream, event, &record);
+  const guf_status status = ZCALL(guf_stream_wait_event)(stream, event, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_event_create(guf_device device, uint32_t flags,
                                            guf_event *out_event) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_event_create(device, flags, out_event, &record);
+  const guf_status status = ZCALL(guf_event_create)(device, flags, out_event, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_event_retain(guf_event event) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_event_retain(event, &record);
+  const guf_status status = ZCALL(guf_event_retain)(event, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_event_release(guf_event event) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_event_release(event, &record);
+  const guf_status status = ZCALL(guf_event_release)(event, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_event_record(guf_event event, guf_stream stream) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_event_record(event, stream, &record);
+  const guf_status status = ZCALL(guf_event_record)(event, stream, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_event_query(guf_event event) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_event_query(event, &record);
+  const guf_status status = ZCALL(guf_event_query)(event, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_event_wait(guf_event event, uint64_t timeout_ns) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_event_wait(event, timeout_ns, &record);
+  const guf_status status = ZCALL(guf_event_wait)(event, timeout_ns, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_dtype_parse(const char *spelling, guf_dtype *out_dtype) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_dtype_parse(spelling, out_dtype, &record);
+  const guf_status status = ZCALL(guf_dtype_parse)(spelling, out_dtype, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
+static inline const char *zguf_dtype_name(guf_dtype dtype) {
+  ZCALL_NEED(0);
+  return ZCALL(guf_dtype_name)(dtype);
+}
+
 static inline guf_error *zguf_dtype_get_info(guf_dtype dtype, guf_dtype_info *out_info) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_dtype_get_info(dtype, out_info, &record);
+  const guf_status status = ZCALL(guf_dtype_get_info)(dtype, out_info, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_dtype_can_cast(guf_dtype from, guf_dtype to, int32_t casting,
                                              int32_t *out_possible) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_dtype_can_cast(from, to, casting, out_possible, &record);
+  const guf_status status = ZCALL(guf_dtype_can_cast)(from, to, casting, out_possible, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_dtype_promote(guf_dtype a, guf_dtype b, guf_dtype *out_dtype) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_dtype_promote(a, b, out_dtype, &record);
+  const guf_status status = ZCALL(guf_dtype_promote)(a, b, out_dtype, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_dtype_make_time(guf_dtype time, int32_t unit, uint32_t multiple,
                                               guf_dtype *out_dtype) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_dtype_make_time(time, unit, multiple, out_dtype, &record);
+  const guf_status status = ZCALL(guf_dtype_make_time)(time, unit, multiple, out_dtype, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_dtype_get_unit(guf_dtype time, int32_t *out_unit,
                                              uint32_t *out_multiple) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_dtype_get_unit(time, out_unit, out_multiple, &record);
+  const guf_status status = ZCALL(guf_dtype_get_unit)(time, out_unit, out_multiple, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_dtype_register(const char *name, uint32_t itemsize,
                                              uint32_t alignment, guf_dtype *out_dtype) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_dtype_register(name, itemsize, alignment, out_dtype, &record);
+  const guf_status status =
+      ZCALL(guf_dtype_register)(name, itemsize, alignment, out_dtype, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_alloc(guf_device device, guf_dtype dtype, int32_t ndim,
                                           const int64_t *shape, const int64_t *strides,
                                           int32_t order, guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status =
-      guf_array_alloc(device, dtype, ndim, shape, strides, order, out_array, &record);
+      ZCALL(guf_array_alloc)(device, dtype, ndim, shape, strides, order, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_wrap(const guf_tensor *tensor, guf_release_fn release,
                                          void *user, uint32_t flags, guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_wrap(tensor, release, user, flags, out_array, &record);
+  const guf_status status = ZCALL(guf_array_wrap)(tensor, release, user, flags, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_retain(guf_array array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_retain(array, &record);
+  const guf_status status = ZCALL(guf_array_retain)(array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_release(guf_array array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_release(array, &record);
+  const guf_status status = ZCALL(guf_array_release)(array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_get_info(guf_array array, guf_array_info *out_info) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_get_info(array, out_info, &record);
+  const guf_status status = ZCALL(guf_array_get_info)(array, out_info, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_slice(guf_array array, int32_t naxes, const int64_t *starts,
                                           const int64_t *stops, const int64_t *steps,
                                           guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_slice(array, naxes, starts, stops, steps, out_array, &record);
+  const guf_status status =
+      ZCALL(guf_array_slice)(array, naxes, starts, stops, steps, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_reshape(guf_array array, int32_t ndim, const int64_t *shape,
                                             int32_t order, guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_reshape(array, ndim, shape, order, out_array, &record);
+  const guf_status status = ZCALL(guf_array_reshape)(array, ndim, shape, order, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_ravel(guf_array array, int32_t order, guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_ravel(array, order, out_array, &record);
+  const guf_status status = ZCALL(guf_array_ravel)(array, order, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_transpose(guf_array array, int32_t naxes, const int64_t *axes,
                                               guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_transpose(array, naxes, axes, out_array, &record);
+  const guf_status status = ZCALL(guf_array_transpose)(array, naxes, axes, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_broadcast_to(guf_array array, int32_t ndim,
                                                  const int64_t *shape, guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_broadcast_to(array, ndim, shape, out_array, &record);
+  const guf_status status = ZCALL(guf_array_broadcast_to)(array, ndim, shape, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_squeeze(guf_array array, int32_t naxes, const int64_t *axes,
                                             guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_squeeze(array, naxes, axes, out_array, &record);
+  const guf_status status = ZCALL(guf_array_squeeze)(array, naxes, axes, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_expand_dims(guf_array array, int32_t naxes, const int64_t *axes,
                                                 guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_expand_dims(array, naxes, axes, out_array, &record);
+  const guf_status status = ZCALL(guf_array_expand_dims)(array, naxes, axes, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_sliding_window(guf_array array, int32_t naxes,
                                                    const int64_t *axes, const int64_t *windows,
                                                    guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status =
-      guf_array_sliding_window(array, naxes, axes, windows, out_array, &record);
+      ZCALL(guf_array_sliding_window)(array, naxes, axes, windows, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_fill(guf_array array, const guf_operand *value,
                                          guf_stream stream) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_fill(array, value, stream, &record);
+  const guf_status status = ZCALL(guf_array_fill)(array, value, stream, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_copy(guf_array array, int32_t order, guf_stream stream,
                                          guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_copy(array, order, stream, out_array, &record);
+  const guf_status status = ZCALL(guf_array_copy)(array, order, stream, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_assign(guf_array destination, guf_array source, int32_t casting,
                                            guf_stream stream) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_assign(destination, source, casting, stream, &record);
+  const guf_status status = ZCALL(guf_array_assign)(destination, source, casting, stream, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_astype(guf_array array, guf_dtype dtype, int32_t casting,
                                            int32_t order, guf_stream stream, guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status =
-      guf_array_astype(array, dtype, casting, order, stream, out_array, &record);
+      ZCALL(guf_array_astype)(array, dtype, casting, order, stream, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_to_device(guf_array array, guf_device device, guf_stream stream,
                                               guf_array *inout_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_to_device(array, device, stream, inout_array, &record);
+  const guf_status status = ZCALL(guf_array_to_device)(array, device, stream, inout_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
@@ -436,17 +665,19 @@ static inline guf_error *zguf_array_synchronize(guf_array array, uint64_t timeou
 static inline guf_error *zguf_array_copy_to_host(guf_array array, void *destination,
                                                  uint64_t nbytes, int32_t order,
                                                  guf_stream stream) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status =
-      guf_array_copy_to_host(array, destination, nbytes, order, stream, &record);
+      ZCALL(guf_array_copy_to_host)(array, destination, nbytes, order, stream, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_print(guf_array array, char *text, uint64_t *inout_length) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_print(array, text, inout_length, &record);
+  const guf_status status = ZCALL(guf_array_print)(array, text, inout_length, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
@@ -454,513 +685,582 @@ static inline guf_error *zguf_array_alloc_host(guf_device device, int32_t memory
                                                int32_t ndim, const int64_t *shape,
                                                const int64_t *strides, int32_t order,
                                                guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status =
-      guf_array_alloc_host(device, memory, dtype, ndim, shape, strides, order, out_array, &record);
+  const guf_status status = ZCALL(guf_array_alloc_host)(device, memory, dtype, ndim, shape, strides,
+                                                        order, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_host_register(guf_device device, uint64_t address, uint64_t size) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_host_register(device, address, size, &record);
+  const guf_status status = ZCALL(guf_host_register)(device, address, size, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_host_unregister(guf_device device, uint64_t address) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_host_unregister(device, address, &record);
+  const guf_status status = ZCALL(guf_host_unregister)(device, address, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_device_get_memory(guf_device device, guf_device_memory *out_memory) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_device_get_memory(device, out_memory, &record);
+  const guf_status status = ZCALL(guf_device_get_memory)(device, out_memory, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_device_trim_memory(guf_device device, uint64_t keep_bytes) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_device_trim_memory(device, keep_bytes, &record);
+  const guf_status status = ZCALL(guf_device_trim_memory)(device, keep_bytes, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_device_limit_memory(guf_device device, uint64_t limit_bytes) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_device_limit_memory(device, limit_bytes, &record);
+  const guf_status status = ZCALL(guf_device_limit_memory)(device, limit_bytes, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_device_enable_peer(guf_device device, guf_device peer) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_device_enable_peer(device, peer, &record);
+  const guf_status status = ZCALL(guf_device_enable_peer)(device, peer, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_stream_get_native(guf_device device, guf_stream stream,
                                                 uint64_t *out_native) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_stream_get_native(device, stream, out_native, &record);
+  const guf_status status = ZCALL(guf_stream_get_native)(device, stream, out_native, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_event_elapsed(guf_event from, guf_event to,
                                             double *out_milliseconds) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_event_elapsed(from, to, out_milliseconds, &record);
+  const guf_status status = ZCALL(guf_event_elapsed)(from, to, out_milliseconds, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_from_dlpack(guf_dlpack *managed, guf_stream ready_on,
                                                 uint32_t flags, guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_from_dlpack(managed, ready_on, flags, out_array, &record);
+  const guf_status status =
+      ZCALL(guf_array_from_dlpack)(managed, ready_on, flags, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_from_dlpack_unversioned(guf_dlpack_unversioned *managed,
                                                             guf_stream ready_on, uint32_t flags,
                                                             guf_array *out_array) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status =
-      guf_array_from_dlpack_unversioned(managed, ready_on, flags, out_array, &record);
+      ZCALL(guf_array_from_dlpack_unversioned)(managed, ready_on, flags, out_array, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_to_dlpack(guf_array array, guf_stream consumer, uint32_t flags,
                                               guf_dlpack **out_managed) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_to_dlpack(array, consumer, flags, out_managed, &record);
+  const guf_status status =
+      ZCALL(guf_array_to_dlpack)(array, consumer, flags, out_managed, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_array_to_dlpack_unversioned(guf_array array, guf_stream consumer,
                                                           uint32_t flags,
                                                           guf_dlpack_unversioned **out_managed) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status =
-      guf_array_to_dlpack_unversioned(array, consumer, flags, out_managed, &record);
+      ZCALL(guf_array_to_dlpack_unversioned)(array, consumer, flags, out_managed, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_ufunc_create(guf_context context, const guf_ufunc_desc *desc,
                                            guf_ufunc *out_ufunc) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_ufunc_create(context, desc, out_ufunc, &record);
+  const guf_status status = ZCALL(guf_ufunc_create)(context, desc, out_ufunc, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_ufunc_find(guf_context context, const char *name,
                                          guf_ufunc *out_ufunc) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_ufunc_find(context, name, out_ufunc, &record);
+  const guf_status status = ZCALL(guf_ufunc_find)(context, name, out_ufunc, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_ufunc_retain(guf_ufunc ufunc) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_ufunc_retain(ufunc, &record);
+  const guf_status status = ZCALL(guf_ufunc_retain)(ufunc, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_ufunc_release(guf_ufunc ufunc) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_ufunc_release(ufunc, &record);
+  const guf_status status = ZCALL(guf_ufunc_release)(ufunc, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_ufunc_count(guf_context context, uint32_t *out_count) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_ufunc_count(context, out_count, &record);
+  const guf_status status = ZCALL(guf_ufunc_count)(context, out_count, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_ufunc_name_at(guf_context context, uint32_t index, char *name,
                                             uint64_t capacity) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_ufunc_name_at(context, index, name, capacity, &record);
+  const guf_status status = ZCALL(guf_ufunc_name_at)(context, index, name, capacity, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_ufunc_get_info(ufunc, out_info, &record);
+  const guf_status status = ZCALL(guf_ufunc_get_info)(ufunc, out_info, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_ufunc_loop_types(guf_ufunc ufunc, uint32_t index, int32_t ntypes,
                                                guf_dtype *out_types) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_ufunc_loop_types(ufunc, index, ntypes, out_types, &record);
+  const guf_status status = ZCALL(guf_ufunc_loop_types)(ufunc, index, ntypes, out_types, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_ufunc_add_loop(ufunc, desc, &record);
+  const guf_status status = ZCALL(guf_ufunc_add_loop)(ufunc, desc, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module,
                                                     const char *function, int32_t ntypes,
                                                     const guf_dtype *types) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status =
-      guf_ufunc_add_module_loop(ufunc, module, function, ntypes, types, &record);
+      ZCALL(guf_ufunc_add_module_loop)(ufunc, module, function, ntypes, types, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_desc *desc) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_ufunc_set_reduction(ufunc, desc, &record);
+  const guf_status status = ZCALL(guf_ufunc_set_reduction)(ufunc, desc, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_module_load(guf_context context, const char *path, uint32_t flags,
                                           guf_module *out_module) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_module_load(context, path, flags, out_module, &record);
+  const guf_status status = ZCALL(guf_module_load)(context, path, flags, out_module, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_module_register(guf_context context, const guf_module_v1 *table,
                                               guf_module *out_module) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_module_register(context, table, out_module, &record);
+  const guf_status status = ZCALL(guf_module_register)(context, table, out_module, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_module_retain(guf_module module) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_module_retain(module, &record);
+  const guf_status status = ZCALL(guf_module_retain)(module, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_module_release(guf_module module) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_module_release(module, &record);
+  const guf_status status = ZCALL(guf_module_release)(module, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_module_get_info(guf_module module, guf_module_info *out_info) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_module_get_info(module, out_info, &record);
+  const guf_status status = ZCALL(guf_module_get_info)(module, out_info, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_module_function_at(guf_module module, uint32_t index, char *name,
                                                  uint64_t capacity) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_module_function_at(module, index, name, capacity, &record);
+  const guf_status status = ZCALL(guf_module_function_at)(module, index, name, capacity, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_call(guf_ufunc ufunc, guf_call_args *args) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_call(ufunc, args, &record);
+  const guf_status status = ZCALL(guf_call)(ufunc, args, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_resolve(guf_ufunc ufunc, const guf_call_args *args,
                                       guf_resolution *out_resolution) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_resolve(ufunc, args, out_resolution, &record);
+  const guf_status status = ZCALL(guf_resolve)(ufunc, args, out_resolution, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_explain(guf_ufunc ufunc, const guf_call_args *args, char *text,
                                       uint64_t *inout_length) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_explain(ufunc, args, text, inout_length, &record);
+  const guf_status status = ZCALL(guf_explain)(ufunc, args, text, inout_length, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_plan_create(guf_ufunc ufunc, const guf_call_args *args,
                                           guf_plan *out_plan) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_plan_create(ufunc, args, out_plan, &record);
+  const guf_status status = ZCALL(guf_plan_create)(ufunc, args, out_plan, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_plan_retain(guf_plan plan) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_plan_retain(plan, &record);
+  const guf_status status = ZCALL(guf_plan_retain)(plan, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_plan_release(guf_plan plan) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_plan_release(plan, &record);
+  const guf_status status = ZCALL(guf_plan_release)(plan, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_plan_workspace(guf_plan plan, uint64_t *out_nbytes,
                                              uint64_t *out_alignment) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_plan_workspace(plan, out_nbytes, out_alignment, &record);
+  const guf_status status = ZCALL(guf_plan_workspace)(plan, out_nbytes, out_alignment, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses,
                                           const uint64_t *addresses, uint64_t workspace) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status =
-      guf_plan_launch(plan, stream, naddresses, addresses, workspace, &record);
+      ZCALL(guf_plan_launch)(plan, stream, naddresses, addresses, workspace, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_plan_explain(guf_plan plan, char *text, uint64_t *inout_length) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_plan_explain(plan, text, inout_length, &record);
+  const guf_status status = ZCALL(guf_plan_explain)(plan, text, inout_length, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_reduce(guf_ufunc ufunc, guf_reduce_args *args) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_reduce(ufunc, args, &record);
+  const guf_status status = ZCALL(guf_reduce)(ufunc, args, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_accumulate(guf_ufunc ufunc, guf_accumulate_args *args) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_accumulate(ufunc, args, &record);
+  const guf_status status = ZCALL(guf_accumulate)(ufunc, args, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_reduceat(guf_ufunc ufunc, guf_accumulate_args *args) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_reduceat(ufunc, args, &record);
+  const guf_status status = ZCALL(guf_reduceat)(ufunc, args, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_outer(guf_ufunc ufunc, guf_call_args *args) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_outer(ufunc, args, &record);
+  const guf_status status = ZCALL(guf_outer)(ufunc, args, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_at(guf_ufunc ufunc, const guf_at_args *args) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_at(ufunc, args, &record);
+  const guf_status status = ZCALL(guf_at)(ufunc, args, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_resolve_reduce(guf_ufunc ufunc, const guf_reduce_args *args,
                                              guf_resolution *out_resolution) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_resolve_reduce(ufunc, args, out_resolution, &record);
+  const guf_status status = ZCALL(guf_resolve_reduce)(ufunc, args, out_resolution, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_resolve_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
                                                  guf_resolution *out_resolution) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_resolve_accumulate(ufunc, args, out_resolution, &record);
+  const guf_status status = ZCALL(guf_resolve_accumulate)(ufunc, args, out_resolution, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_resolve_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args,
                                                guf_resolution *out_resolution) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_resolve_reduceat(ufunc, args, out_resolution, &record);
+  const guf_status status = ZCALL(guf_resolve_reduceat)(ufunc, args, out_resolution, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_resolve_outer(guf_ufunc ufunc, const guf_call_args *args,
                                             guf_resolution *out_resolution) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_resolve_outer(ufunc, args, out_resolution, &record);
+  const guf_status status = ZCALL(guf_resolve_outer)(ufunc, args, out_resolution, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_resolve_at(guf_ufunc ufunc, const guf_at_args *args,
                                          guf_resolution *out_resolution) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_resolve_at(ufunc, args, out_resolution, &record);
+  const guf_status status = ZCALL(guf_resolve_at)(ufunc, args, out_resolution, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_explain_reduce(guf_ufunc ufunc, const guf_reduce_args *args,
                                              char *text, uint64_t *inout_length) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_explain_reduce(ufunc, args, text, inout_length, &record);
+  const guf_status status = ZCALL(guf_explain_reduce)(ufunc, args, text, inout_length, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_explain_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
                                                  char *text, uint64_t *inout_length) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_explain_accumulate(ufunc, args, text, inout_length, &record);
+  const guf_status status = ZCALL(guf_explain_accumulate)(ufunc, args, text, inout_length, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_explain_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args,
                                                char *text, uint64_t *inout_length) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_explain_reduceat(ufunc, args, text, inout_length, &record);
+  const guf_status status = ZCALL(guf_explain_reduceat)(ufunc, args, text, inout_length, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_explain_outer(guf_ufunc ufunc, const guf_call_args *args, char *text,
                                             uint64_t *inout_length) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_explain_outer(ufunc, args, text, inout_length, &record);
+  const guf_status status = ZCALL(guf_explain_outer)(ufunc, args, text, inout_length, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_explain_at(guf_ufunc ufunc, const guf_at_args *args, char *text,
                                          uint64_t *inout_length) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_explain_at(ufunc, args, text, inout_length, &record);
+  const guf_status status = ZCALL(guf_explain_at)(ufunc, args, text, inout_length, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_call_chunked(guf_ufunc ufunc, guf_call_args *args,
                                            const guf_chunk_options *options, int64_t *out_items) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_call_chunked(ufunc, args, options, out_items, &record);
+  const guf_status status = ZCALL(guf_call_chunked)(ufunc, args, options, out_items, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_stream_begin_capture(guf_stream stream) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_stream_begin_capture(stream, &record);
+  const guf_status status = ZCALL(guf_stream_begin_capture)(stream, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_stream_end_capture(guf_stream stream, guf_graph *inout_graph) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_stream_end_capture(stream, inout_graph, &record);
+  const guf_status status = ZCALL(guf_stream_end_capture)(stream, inout_graph, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_graph_launch(guf_graph graph, guf_stream stream) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_graph_launch(graph, stream, &record);
+  const guf_status status = ZCALL(guf_graph_launch)(graph, stream, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_graph_retain(guf_graph graph) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_graph_retain(graph, &record);
+  const guf_status status = ZCALL(guf_graph_retain)(graph, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_graph_release(guf_graph graph) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_graph_release(graph, &record);
+  const guf_status status = ZCALL(guf_graph_release)(graph, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_module_kernel_at(guf_module module, uint32_t index, char *name,
                                                uint64_t capacity) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_module_kernel_at(module, index, name, capacity, &record);
+  const guf_status status = ZCALL(guf_module_kernel_at)(module, index, name, capacity, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_kernel_find(guf_module module, const char *name,
                                           guf_kernel *out_kernel) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_kernel_find(module, name, out_kernel, &record);
+  const guf_status status = ZCALL(guf_kernel_find)(module, name, out_kernel, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_kernel_retain(guf_kernel kernel) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_kernel_retain(kernel, &record);
+  const guf_status status = ZCALL(guf_kernel_retain)(kernel, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_kernel_release(guf_kernel kernel) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_kernel_release(kernel, &record);
+  const guf_status status = ZCALL(guf_kernel_release)(kernel, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_kernel_get_info(guf_kernel kernel, guf_kernel_info *out_info) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_kernel_get_info(kernel, out_info, &record);
+  const guf_status status = ZCALL(guf_kernel_get_info)(kernel, out_info, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_kernel_get_parameter(guf_kernel kernel, uint32_t index,
                                                    guf_module_parameter *out_parameter) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_kernel_get_parameter(kernel, index, out_parameter, &record);
+  const guf_status status = ZCALL(guf_kernel_get_parameter)(kernel, index, out_parameter, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
 static inline guf_error *zguf_kernel_get_device_info(guf_kernel kernel, guf_device device,
                                                      guf_kernel_device_info *out_info) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_kernel_get_device_info(kernel, device, out_info, &record);
+  const guf_status status = ZCALL(guf_kernel_get_device_info)(kernel, device, out_info, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
@@ -968,10 +1268,11 @@ static inline guf_error *zguf_kernel_launch(guf_kernel kernel, guf_stream stream
                                             const uint32_t *grid, const uint32_t *block,
                                             uint32_t shared_bytes, int32_t nargs,
                                             const guf_operand *args) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status =
-      guf_kernel_launch(kernel, stream, grid, block, shared_bytes, nargs, args, &record);
+      ZCALL(guf_kernel_launch)(kernel, stream, grid, block, shared_bytes, nargs, args, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 

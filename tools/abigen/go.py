@@ -21,6 +21,26 @@ C_HEAD = f'''/* SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 #include <string.h>
 
+#define ZCALL_FUNCTIONS(X) \\
+{{functions}}
+
+#ifdef GUFUNC_DLOPEN
+/* What opening.c finds in the library that it opens when the first function is called. */
+#define ZCALL_MEMBER(name) __typeof__(name) *name;
+typedef struct zcall_library {{
+  ZCALL_FUNCTIONS(ZCALL_MEMBER)
+}} zcall_library;
+extern const zcall_library *zcall_opened;
+int zcall_open(void);            /* whether there is a library */
+guf_error *zcall_missing(void);  /* why there is none */
+#define ZCALL(name) zcall_opened->name
+#define ZCALL_NEED(otherwise) \\
+  if (__atomic_load_n(&zcall_opened, __ATOMIC_ACQUIRE) == NULL && !zcall_open()) return otherwise
+#else
+#define ZCALL(name) name
+#define ZCALL_NEED(otherwise) (void)0
+#endif
+
 static inline guf_error *zcall_failed(guf_status status, guf_error *error) {{
   guf_error *copy = (guf_error *)malloc(sizeof *copy);
   if (copy == NULL) abort(); /* as Go does */
@@ -35,7 +55,9 @@ GO_HEAD = f'''// SPDX-License-Identifier: Apache-2.0
 package gufunc
 
 /*
-#cgo pkg-config: gufunc
+#cgo !gufunc_dlopen pkg-config: gufunc
+#cgo gufunc_dlopen CFLAGS: -DGUFUNC_DLOPEN -I${{SRCDIR}}/../../abi/include
+#cgo gufunc_dlopen LDFLAGS: -ldl
 #include "zcalls.h"
 {{quick}}
 */
@@ -74,14 +96,30 @@ def go_identifier(name):
 
 
 def shim(function):
+    return checked_shim(function) if function.fallible else plain_shim(function)
+
+
+def plain_shim(function):
+    parameters = ', '.join(c_spelled(p.type, p.name) for p in function.parameters) or 'void'
+    arguments = ', '.join(p.name for p in function.parameters)
+    return f'''
+static inline {c_spelled(function.result, f'z{function.name}')}({parameters}) {{
+  ZCALL_NEED(0);
+  return ZCALL({function.name})({arguments});
+}}
+'''
+
+
+def checked_shim(function):
     given = function.parameters[:-1]
     parameters = ', '.join(c_spelled(p.type, p.name) for p in given) or 'void'
     arguments = ', '.join([p.name for p in given] + ['&record'])
     return f'''
 static inline guf_error *z{function.name}({parameters}) {{
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = {function.name}({arguments});
+  const guf_status status = ZCALL({function.name})({arguments});
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }}
 '''
@@ -97,7 +135,7 @@ def call(function):
                 f'\treturn failure(C.z{function.name}({arguments}))', '}']
     else:
         body = [f'func {name}({parameters}) {go_spelled(function.result)} {{',
-                f'\treturn C.{function.name}({arguments})', '}']
+                f'\treturn C.z{function.name}({arguments})', '}']
     return '\n'.join(['', *body, ''])
 
 
@@ -108,8 +146,8 @@ def quick(function, told):
 
 
 def directives(functions, told):
-    """`z` names are what cgo sees of fallible functions."""
-    names = [f'z{f.name}' if f.fallible else f.name for f in functions if quick(f, told)]
+    """`z` names are what cgo sees."""
+    names = [f'z{f.name}' for f in functions if quick(f, told)]
     return '\n'.join(f'#cgo {what} {name}' for name in names for what in ('noescape', 'nocallback'))
 
 
@@ -126,8 +164,9 @@ def formatted(header):
 
 
 def generate(model, layout, told):
-    fallible = [f for f in model.functions if f.fallible]
-    header = C_HEAD + ''.join(map(shim, fallible)) + '\n#endif /* GUFUNC_GO_ZCALLS_H */\n'
+    names = ' \\\n'.join(f'  X({f.name})' for f in model.functions)
+    header = C_HEAD.replace('{functions}', names) + ''.join(map(shim, model.functions))
+    header += '\n#endif /* GUFUNC_GO_ZCALLS_H */\n'
     lines = [GO_HEAD.replace('{quick}', directives(model.functions, told))]
     for enum in model.enums:
         lines += constants(enum, layout)

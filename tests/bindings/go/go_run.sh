@@ -3,8 +3,8 @@
 # Runs a command of Go's in bindings/go against the library of a build folder, all products below
 # that folder. Without Go it says so and ends with 77.
 #
-#   go_run.sh BUILD_FOLDER test|soak|check|race|cgocheck|cost   the tests of that name
-#   go_run.sh BUILD_FOLDER run PACKAGE ARGUMENT...             builds a program and runs it
+#   go_run.sh BUILD_FOLDER test|soak|check|race|cgocheck|cost|dlopen   the tests of that name
+#   go_run.sh BUILD_FOLDER run PACKAGE ARGUMENT...                    builds a program and runs it
 set -eu
 build=$(cd "$1" && pwd) what=$2
 shift 2
@@ -40,6 +40,7 @@ case $what in
   cgocheck) GOEXPERIMENT=cgocheck2 go test -count=1 -short -skip LeaveNothing . ;;
   # Allocations fail it; times, of which 120 ns is the bar, are for quiet machines.
   cost) go run ./bench -bar 100000 ;;
+  dlopen) . "$project/tests/bindings/go/dlopen_test.sh" ;;
   check)
     unformatted=$(gofmt -l .)
     [ -z "$unformatted" ] || { echo "gofmt would change: $unformatted" && exit 1; }

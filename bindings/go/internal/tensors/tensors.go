@@ -5,7 +5,8 @@
 package tensors
 
 /*
-#cgo pkg-config: gufunc
+#cgo !gufunc_dlopen pkg-config: gufunc
+#cgo gufunc_dlopen CFLAGS: -I${SRCDIR}/../../../../abi/include
 #include <gufunc/dlpack.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Opened opens the library at the path it is given, or where it is found, and calls a function of
+// it: a program that is built linked and with the tag gufunc_dlopen, and behaves the same.
+//
+//	opened [path]
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"gufunc"
+)
+
+func main() {
+	path := ""
+	if len(os.Args) > 1 {
+		path = os.Args[1]
+	}
+	if err := gufunc.Open(path); err != nil {
+		fmt.Println("Open:", err)
+	}
+	if err := called(); err != nil {
+		fmt.Println("a call:", err)
+		os.Exit(1)
+	}
+}
+
+func called() error {
+	a, err := gufunc.Of([]float64{1, 2, 3})
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	sum, err := gufunc.Call[float64](gufunc.MustFind("add"), nil, a, gufunc.Int(1))
+	if err != nil {
+		return err
+	}
+	defer sum.Close()
+	fmt.Println(gufunc.Version(), sum)
+	return nil
+}

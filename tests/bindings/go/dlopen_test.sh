@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# Read by go_run.sh, in bindings/go: one program linked with the library, and opening it when it
+# runs. The second is built without pkg-config and without a library, and starts where there is none.
+opens() { CGO_LDFLAGS="-O2 -g" PKG_CONFIG=false "$@"; }
+go build -o "$made/bin/opened_linked" ./internal/opened
+opens go build -tags gufunc_dlopen -o "$made/bin/opened" ./internal/opened
+if readelf -d "$made/bin/opened" | grep -F libgufunc; then
+  echo "the program is linked with the library" && exit 1
+fi
+
+# wants STATUS TEXT COMMAND...: how a program ends and what it prints.
+wants() {
+  status=0 wanted=$1 text=$2
+  shift 2
+  printed=$(env -u GUFUNC_LIBRARY "$@" 2>&1) || status=$?
+  case $printed in *"$text"*) ;; *) status="$status, and not \"$text\"" ;; esac
+  [ "$status" = "$wanted" ] || { echo "$*: $status" && echo "$printed" && exit 1; }
+}
+library=$build/lib/libgufunc.so
+alone="$made/bin/alone.so"
+printf 'unsigned guf_version(void) { return 0; }\n' | ${CC:-cc} -shared -fPIC -o "$alone" -x c -
+wants 0 '[2. 3. 4.]' "$made/bin/opened_linked"
+wants 0 'GUF_E_UNSUPPORTED: the program is linked' "$made/bin/opened_linked" "$library"
+wants 0 '[2. 3. 4.]' "$made/bin/opened" "$library"
+wants 0 '[2. 3. 4.]' GUFUNC_LIBRARY="$library" "$made/bin/opened"
+wants 0 '[2. 3. 4.]' GUFUNC_LIBRARY=/nowhere "$made/bin/opened" "$library"
+wants 0 '[2. 3. 4.]' LD_LIBRARY_PATH="$build/lib" "$made/bin/opened"
+wants 1 'Open: gufunc: status 1100: libgufunc cannot be opened: /nowhere/libgufunc.so: cannot open' \
+  "$made/bin/opened" /nowhere/libgufunc.so
+wants 1 'a call: gufunc: status 1100: libgufunc cannot be opened: /nowhere/libgufunc.so: cannot' \
+  "$made/bin/opened" /nowhere/libgufunc.so
+wants 1 'GUFUNC_LIBRARY, or gufunc.Open, names it' GUFUNC_LIBRARY=/nowhere "$made/bin/opened"
+wants 1 'has no guf_status_name: a libgufunc of 0.1 or later is needed' "$made/bin/opened" "$alone"
+
+# The package's tests, of a program that opens the library.
+opens go vet -tags gufunc_dlopen . ./internal/tensors
+GUFUNC_LIBRARY=$library opens go test -count=1 -short -tags gufunc_dlopen .
