@@ -108,11 +108,11 @@ return; with one, when the stream is synchronized, and `A` is kept alive until t
 """
 function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=current_stream()) where {T,N}
     equal_sizes(A, x)
-    keep!(stream, A)
     GC.@preserve A begin
         @check guf_array_copy_to_host(x.handle, Ptr{Cvoid}(pointer(A)), UInt64(sizeof(A)),
                                       GUF_ORDER_C, stream_handle(stream))
     end
+    keep!(stream, A)
     return A
 end
 

@@ -33,14 +33,16 @@ end
 # All outputs given, no keywords: the call's structures lie on the stack.
 @inline function call_on_stack(f::UFunc, inputs::Tuple, outputs::Tuple, owners, o::Options)
     operands, stream = (inputs..., outputs...), current_stream()
-    stream === nothing || lends(operands) && keep!(stream, operands, owners)
     frame = frame_for(operands)
     GC.@preserve frame operands owners o stream begin
         slots = filled(frame, operands)
         args = Ref(call_args(length(inputs), length(outputs), slots, NULL_OPERAND,
                              stream_handle(stream), o))
-        GC.@preserve args @check guf_call(f.handle, Ptr{guf_call_args}(pointer_from_objref(args)))
+        GC.@preserve args begin
+            @check_again guf_call(f.handle, Ptr{guf_call_args}(pointer_from_objref(args)))
+        end
     end
+    stream === nothing || lends(operands) && keep!(stream, operands, owners)
     return nothing
 end
 
@@ -52,17 +54,17 @@ function prepared(act, inputs::Vector{Any}, outputs::Vector{Any}, mask::Vector{A
         args = Ref(call_args(length(inputs), length(outputs), slots,
                              isempty(mask) ? NULL_OPERAND : slot_of(slots, count),
                              stream_handle(stream), o))
-        GC.@preserve args o act(Ptr{guf_call_args}(pointer_from_objref(args)), slots)
+        GC.@preserve args o stream act(Ptr{guf_call_args}(pointer_from_objref(args)), slots)
     end
 end
 
 function call_with(f::UFunc, inputs::Vector{Any}, outputs::Vector{Any}, r::Request)
     found(f)
     o, mask, events = options(f, inputs, outputs, r), mask_of(r), r.fp_events
-    keep!(r, inputs, outputs, mask, o)
     GC.@preserve events prepared(inputs, outputs, mask, r.stream, o) do args, slots
-        @check guf_call(f.handle, args)
+        @check_again guf_call(f.handle, args)
     end
+    keep!(r, inputs, outputs, mask, o)
     return nothing
 end
 
@@ -98,8 +100,8 @@ function allocating(f, inputs, outputs, r)
     o, mask, events = options(f, inputs, outputs, r), mask_of(r), r.fp_events
     arrays = given_outputs(outputs, r.out)
     GC.@preserve events if any(x -> x isa GufArray, vcat(inputs, outputs, mask))
-        keep!(r, inputs, outputs, mask, o)
         allocate_by_library(f, inputs, outputs, mask, r.stream, o, arrays)
+        keep!(r, inputs, outputs, mask, o)
     else
         allocate_arrays(f, inputs, outputs, mask, o, arrays)
         call_with(f, inputs, Any[output(x) for x in arrays], r)

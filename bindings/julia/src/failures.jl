@@ -101,32 +101,82 @@ end
     @check guf_function(arguments…)
 
 Calls a function of the C interface with an error record on the stack as its last argument. Gives
-the status (0 or an answer below 100), throws `GufuncError` for errors.
+the status (0 or an answer below 100), throws `GufuncError` for errors. Objects whose handles are
+arguments (`x.handle`, `stream_handle(s)`) live through the call, which may run functions of Julia
+and with them the collector.
 """
 macro check(call)
-    call.head === :call || error("@check takes a call")
-    arguments = map(esc, call.args[2:end])
-    name = GlobalRef(LibGufunc, call.args[1])
-    return quote
-        record = Ref{guf_error}()
-        GC.@preserve record begin
-            kept = Ptr{guf_error}(pointer_from_objref(record))
-            prepare(kept)
-            status = $name($(arguments...), kept)
-            status < 100 || fail(status, kept)
-            status
-        end
-    end
+    return checked_call(call, false)
 end
 
-# A text that the library writes into a buffer of the length that it asks for.
+"The same, and once more behind a collection where memory ran out: the first did nothing then."
+macro check_again(call)
+    return checked_call(call, true)
+end
+
+function checked_call(call, again)
+    call.head === :call || error("@check takes a call")
+    record, kept, status = gensym("record"), gensym("kept"), gensym("status")
+    owners = unique(reduce(vcat, map(owners_in, call.args[2:end]); init=Symbol[]))
+    once = quote
+        prepare($kept)
+        $status = LibGufunc.$(call.args[1])($(call.args[2:end]...), $kept)
+    end
+    return esc(quote
+        $record = Ref{guf_error}()
+        GC.@preserve $record $(owners...) begin
+            $kept = Ptr{guf_error}(pointer_from_objref($record))
+            $once
+            $(again ? :(ran_out($status) && (collect_all(); $once)) : nothing)
+            $status < 100 || fail($status, $kept)
+            $status
+        end
+    end)
+end
+
+# The variables whose handles an expression takes.
+owners_in(x) = Symbol[]
+function owners_in(e::Expr)
+    e.head === :. && return variable(e.args[1])
+    e.head === :call || return Symbol[]
+    takes = e.args[1] in (:handle, :stream_handle, :device_handle, :found)
+    inside = map(takes ? variable : owners_in, e.args[2:end])
+    return reduce(vcat, inside; init=Symbol[])
+end
+variable(x) = Symbol[]
+variable(x::Symbol) = [x]
+variable(e::Expr) = e.head === :. ? variable(e.args[1]) : owners_in(e)
+
+ran_out(status) = status == GUF_E_NO_MEMORY || status == GUF_E_DEVICE_MEMORY
+
+# Gives back what nobody uses any more: the library frees it behind the finalizers.
+@noinline function collect_all()
+    GC.gc(true)
+    LibGufunc.guf_poll(UInt32(0), C_NULL, C_NULL)
+    return nothing
+end
+
+# `@check` of a function that is a value, for what has a handle.
+function checked(of, owner, arguments...)
+    record = Ref{guf_error}()
+    GC.@preserve record owner begin
+        kept = Ptr{guf_error}(pointer_from_objref(record))
+        prepare(kept)
+        status = of(handle(owner), arguments..., kept)
+        status < 100 || fail(status, kept)
+    end
+    return status
+end
+
+# A text that the library writes into a buffer of the length that it asks for. What `write` has
+# hold of lives through it.
 function text_of(write::Function)
     length, text = Ref(UInt64(512)), UInt8[]
     status = GUF_E_BUFFER_TOO_SMALL
     while status == GUF_E_BUFFER_TOO_SMALL
         resize!(text, length[])
         record = Ref{guf_error}()
-        GC.@preserve record text begin
+        GC.@preserve record text write begin
             kept = Ptr{guf_error}(pointer_from_objref(record))
             prepare(kept)
             status = write(Ptr{Cchar}(pointer(text)), length, kept)

@@ -22,7 +22,7 @@ function capture(f::Function, s::Stream)
 end
 
 function capture(f::Function, g::Graph, s::Stream)
-    @check guf_stream_begin_capture(s.handle)
+    @check guf_stream_begin_capture(stream_handle(s))
     inout = Ref(g.handle)
     try
         with_stream(f, s)
@@ -32,14 +32,14 @@ function capture(f::Function, g::Graph, s::Stream)
         LibGufunc.guf_graph_release(dropped[], C_NULL)
         rethrow()
     end
-    @check guf_stream_end_capture(s.handle, inout)
+    @check guf_stream_end_capture(stream_handle(s), inout)
     g.handle = inout[]
     return g
 end
 
 "Queues a graph's work on a stream, by default the one that it was captured on."
 function launch!(g::Graph, s::Stream=g.stream)
-    @check guf_graph_launch(g.handle, s.handle)
+    @check guf_graph_launch(g.handle, stream_handle(s))
     return nothing
 end
 

@@ -23,8 +23,18 @@ mutable struct GufArray{T,N} <: AbstractArray{T,N}
     device::Device
 end
 
-# Takes over the reference that the caller has.
+# Takes over the reference that the caller has, also when it throws: no type of Julia may be known
+# for a record of another language's.
 function GufArray(handle::guf_array)
+    try
+        return adopt_array(handle)
+    catch
+        LibGufunc.guf_array_release(handle, C_NULL)
+        rethrow()
+    end
+end
+
+function adopt_array(handle::guf_array)
     info = Ref{guf_array_info}()
     GC.@preserve info begin
         address = Ptr{guf_array_info}(pointer_from_objref(info))
@@ -78,18 +88,14 @@ function count_growth(bytes::Integer)
     return nothing
 end
 
-memory_ran_out(e) =
-    e isa GufuncError && (e.status == GUF_E_NO_MEMORY || e.status == GUF_E_DEVICE_MEMORY)
-
 # Runs what allocates; where there is no memory left, once more behind a collection.
 function with_collection(allocate::Function)
     try
         return allocate()
     catch e
-        memory_ran_out(e) || rethrow()
+        e isa GufuncError && ran_out(e.status) || rethrow()
     end
-    GC.gc(true)
-    poll()
+    collect_all()
     return allocate()
 end
 

@@ -72,12 +72,12 @@ three(sizes::Tuple) = UInt32[sizes..., ntuple(_ -> 1, 3 - length(sizes))...]
 function launch!(k::Kernel, arguments...; grid, block, shared::Integer=0, stream=current_stream())
     given, views = operands_of(arguments), k.views
     operands = Any[get(views, i, false) ? natural(x) : x for (i, x) in enumerate(given)]
-    keep!(stream, operands, given)
     blocks, threads = three(grid), three(block)
     GC.@preserve given framed(operands) do slots
         @check guf_kernel_launch(k.handle, stream_handle(stream), blocks, threads, UInt32(shared),
                                  Int32(length(operands)), Ptr{guf_operand}(slots))
     end
+    keep!(stream, operands, given)
     return nothing
 end
 

@@ -69,6 +69,7 @@ mutable struct Context
 end
 handle(::Nothing) = C_NULL
 handle(x) = x.handle
+handle(x::Context) = x.handle == C_NULL ? freed("context") : x.handle
 
 function unsafe_free!(x::Context)
     freed, x.handle = x.handle, C_NULL

@@ -68,10 +68,9 @@ function with_reduce_args(act, f, input, outputs, r)
     found(f)
     naxis, axes = folded_axes(r.dims, rank(input))
     state, mask, events = length(outputs) > 1, mask_of(r), r.fp_events
-    keep!(r, input, outputs, mask)
     # A pointer that is not NULL tells "no axes" from "the default".
     named = isempty(axes) ? [Int64(0)] : axes
-    framed_groups(Any[input], outputs, initial_operand(r.init), mask) do slots, places
+    result = framed_groups(Any[input], outputs, initial_operand(r.init), mask) do slots, places
         args = Ref(guf_reduce_args(
             sizeof(guf_reduce_args), r.keepdims === true ? GUF_CALL_KEEPDIMS : 0, places[1],
             state ? NULL_OPERAND : places[2], pointer(named), places[3], places[4],
@@ -79,8 +78,10 @@ function with_reduce_args(act, f, input, outputs, r)
             chosen(ORDERS, r.order, "order"), dtype(r.dtype), r.threads,
             state ? places[2] : NULL_OPERAND, state ? length(outputs) : 0, 0,
             events_pointer(events), r.fp_report, r.fp_fail))
-        GC.@preserve args named events act(Ptr{guf_reduce_args}(pointer_from_objref(args)), slots)
+        GC.@preserve r args named events act(Ptr{guf_reduce_args}(pointer_from_objref(args)), slots)
     end
+    keep!(r, input, outputs, mask)
+    return result
 end
 
 # accumulate and reduceat share their structure.
@@ -88,15 +89,16 @@ function with_accumulate_args(act, f, input, indices::Vector{Any}, output, r)
     found(f)
     r.dims === nothing && (r.dims = only_dimension(rank(input)))
     events = r.fp_events
-    keep!(r, input, indices, output)
-    framed_groups(Any[input], indices, Any[output]) do slots, places
+    result = framed_groups(Any[input], indices, Any[output]) do slots, places
         args = Ref(guf_accumulate_args(
             sizeof(guf_accumulate_args), 0, places[1], places[2], places[3],
             stream_handle(r.stream), device_handle(r.device), library_axis(r.dims, rank(input)),
             dtype(r.dtype), chosen(ORDERS, r.order, "order"), r.threads, 0,
             events_pointer(events), r.fp_report, r.fp_fail))
-        GC.@preserve args events act(Ptr{guf_accumulate_args}(pointer_from_objref(args)), slots)
+        GC.@preserve r args events act(Ptr{guf_accumulate_args}(pointer_from_objref(args)), slots)
     end
+    keep!(r, input, indices, output)
+    return result
 end
 
 only_dimension(n) = n == 1 ? 1 :
@@ -107,7 +109,7 @@ function along(method, f, @nospecialize(A), indices::Vector{Any}, r)
     made = output(given)
     result = with_collection() do
         with_accumulate_args(f, operand(A), indices, made, r) do args, slots
-            checked(method, f.handle, args)
+            checked(method, f, args)
             return made === nothing ? taken(slots, 1 + length(indices)) : nothing
         end
     end

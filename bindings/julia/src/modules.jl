@@ -47,11 +47,11 @@ function module_info(m::GufModule)
 end
 
 "Full names of a module's ufuncs."
-function_names(m::GufModule) = [name_at(LibGufunc.guf_module_function_at, m.handle, i)
+function_names(m::GufModule) = [name_at(LibGufunc.guf_module_function_at, m, i)
                                 for i in 0:module_info(m).nfunctions-1]
 
 "Names of a module's raw kernels."
-kernel_names(m::GufModule) = [name_at(LibGufunc.guf_module_kernel_at, m.handle, i)
+kernel_names(m::GufModule) = [name_at(LibGufunc.guf_module_kernel_at, m, i)
                               for i in 0:module_info(m).nkernels-1]
 
 Base.show(io::IO, m::GufModule) = print(io, "GufModule(\"", module_info(m).path, "\")")

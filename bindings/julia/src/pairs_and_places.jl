@@ -45,8 +45,9 @@ function with_outer_args(act, f, given, lent, r)
     outputs, events = Any[natural(x) for x in lent], r.fp_events
     inputs, mask = Any[natural(x) for x in given], Any[natural(x) for x in mask_of(r)]
     o = options(f, inputs, outputs, r)
+    result = GC.@preserve events given prepared(act, inputs, outputs, mask, r.stream, o)
     keep!(r, inputs, outputs, mask, given)
-    return GC.@preserve events given prepared(act, inputs, outputs, mask, r.stream, o)
+    return result
 end
 
 "`outer(f, A, B; …)` into `out`."
@@ -81,14 +82,15 @@ function with_at_args(act, f, @nospecialize(A), indices::Vector{Any}, others::Ve
     full = wide + rank(array) - length(places)
     stretched = Any[natural(padded(x, wide)) for x in places]
     aligned = Any[natural(padded(operand(x), full)) for x in others]
-    keep!(r, array, stretched, aligned)
-    framed_groups(Any[natural(array)], stretched, aligned) do slots, (at, indexed, added)
+    result = framed_groups(Any[natural(array)], stretched, aligned) do slots, (at, indexed, added)
         args = Ref(guf_at_args(
             sizeof(guf_at_args), 0, at, indexed, added, stream_handle(r.stream),
             device_handle(r.device), length(places), r.threads, events_pointer(events),
             r.fp_report, r.fp_fail))
-        GC.@preserve args events array act(Ptr{guf_at_args}(pointer_from_objref(args)))
+        GC.@preserve r args events array act(Ptr{guf_at_args}(pointer_from_objref(args)))
     end
+    keep!(r, array, stretched, aligned)
+    return result
 end
 
 # Dimensions of extent 1 behind the last, so that alignment from the last is Julia's.

@@ -72,12 +72,12 @@ end
 
 function launch_at(plan, addresses, operands, stream)
     room = plan.workspace
-    keep!(stream, operands, plan)
     aligned = room === nothing ? UInt64(0) : aligned_address(room, workspace(plan)[2])
     GC.@preserve operands addresses room begin
         @check guf_plan_launch(plan.handle, stream_handle(stream), Int32(length(addresses)),
                                addresses, aligned)
     end
+    keep!(stream, operands, plan)
     return nothing
 end
 

@@ -36,23 +36,11 @@ end
 
 # Asks one of the guf_resolve and guf_explain functions, which take (ufunc, args, …).
 resolve_by(of, f::UFunc, args, noutputs) =
-    resolved(place -> checked(of, f.handle, args, place)) do base
+    resolved(place -> checked(of, f, args, place)) do base
         return summary_of(base, noutputs)
     end
 explain_by(of, f::UFunc, args) =
     text_of((letters, length, kept) -> of(f.handle, args, letters, length, kept))
-
-# `@check` of a function that is a value.
-function checked(of, arguments...)
-    record = Ref{guf_error}()
-    GC.@preserve record begin
-        kept = Ptr{guf_error}(pointer_from_objref(record))
-        prepare(kept)
-        status = of(arguments..., kept)
-        status < 100 || fail(status, kept)
-    end
-    return status
-end
 
 """
     resolve(f, inputs…; keywords…)

@@ -62,8 +62,8 @@ end
 "The vendor's handle of a stream, or of a device's own one: borrowed, as a number."
 function native_handle(x::Union{Stream,Device})
     out = Ref(UInt64(0))
-    stream, d = x isa Stream ? (x.handle, C_NULL) : (C_NULL, x.handle)
-    @check guf_stream_get_native(d, stream, out)
+    stream, d = x isa Stream ? (stream_handle(x), C_NULL) : (C_NULL, x.handle)
+    GC.@preserve x @check guf_stream_get_native(d, stream, out)
     return out[]
 end
 
@@ -79,7 +79,8 @@ function unsafe_free!(s::Stream)
     return nothing
 end
 
-# Julia objects that queued work uses; dropped when the stream is seen idle.
+# Julia objects that queued work uses, told behind the call that queued it; dropped when the stream
+# is seen idle. What another thread is about to queue is not among them yet.
 function keep!(s::Stream, objects...)
     lock(s.guard) do
         length(s.kept) > 64 && LibGufunc.guf_stream_query(s.handle, C_NULL) == GUF_OK &&
@@ -99,13 +100,13 @@ meanwhile.
 """
 function synchronize(s::Stream; timeout::Real=Inf)
     before = lock(() -> length(s.kept), s.guard)
-    done = wait_in_slices(left -> @check(guf_stream_synchronize(s.handle, left)), timeout)
+    done = wait_in_slices(left -> @check(guf_stream_synchronize(stream_handle(s), left)), timeout)
     done && lock(() -> deleteat!(s.kept, 1:min(before, length(s.kept))), s.guard)
     return done
 end
 
 "Whether all queued work is done. Reports no failure of it."
-Base.isready(s::Stream) = @check(guf_stream_query(s.handle)) == GUF_OK
+Base.isready(s::Stream) = @check(guf_stream_query(stream_handle(s))) == GUF_OK
 
 # How many blocks with a current stream there are: none is the usual case, and costs no look-up.
 const SCOPED = Threads.Atomic{Int}(0)
@@ -130,7 +131,9 @@ function with_stream(f::Function, s::Stream)
 end
 
 @inline stream_handle(::Nothing) = guf_stream(C_NULL)
-@inline stream_handle(s::Stream) = s.handle
+# A freed stream would be none: work would go on without its order.
+@inline stream_handle(s::Stream) = s.handle == C_NULL ? freed("stream") : s.handle
+@noinline freed(what) = throw(GufuncError(GUF_E_HANDLE, "the $what was freed"))
 
 """
     Event(device="cpu")
@@ -155,13 +158,13 @@ end
 
 "Marks the present end of a stream. A second record moves the mark."
 function record(e::Event, s::Stream)
-    @check guf_event_record(e.handle, s.handle)
+    @check guf_event_record(e.handle, stream_handle(s))
     return e
 end
 
 "Makes later work of `s` wait for `e`; returns at once."
 function wait_event(s::Stream, e::Event)
-    @check guf_stream_wait_event(s.handle, e.handle)
+    @check guf_stream_wait_event(stream_handle(s), e.handle)
     return s
 end
 

@@ -52,8 +52,13 @@ end
 @noinline function find!(f::UFunc)
     out = Ref{guf_ufunc}(C_NULL)
     @check guf_ufunc_find(handle(f.context), f.name, out)
-    return adopt!(f, out[])
+    return lock(FINDING) do
+        f.handle == C_NULL && return adopt!(f, out[])
+        LibGufunc.guf_ufunc_release(out[], C_NULL) # another thread was faster
+        return f
+    end
 end
+const FINDING = ReentrantLock()
 
 # Takes over the reference that the caller has.
 function adopt!(f::UFunc, reference::guf_ufunc)
@@ -119,17 +124,13 @@ Full names of all ufuncs that the context knows, sorted.
 function ufunc_names(; context=nothing)
     count = Ref(UInt32(0))
     @check guf_ufunc_count(handle(context), count)
-    return [name_at(LibGufunc.guf_ufunc_name_at, handle(context), i) for i in 0:Int(count[])-1]
+    return [name_at(LibGufunc.guf_ufunc_name_at, context, i) for i in 0:Int(count[])-1]
 end
 
 function name_at(of, owner, index)
     letters = Vector{UInt8}(undef, 256)
-    record = Ref{guf_error}()
-    GC.@preserve letters record begin
-        kept = Ptr{guf_error}(pointer_from_objref(record))
-        prepare(kept)
-        status = of(owner, UInt32(index), Ptr{Cchar}(pointer(letters)), UInt64(256), kept)
-        status < 100 || fail(status, kept)
+    return GC.@preserve letters begin
+        checked(of, owner, UInt32(index), Ptr{Cchar}(pointer(letters)), UInt64(256))
         unsafe_string(pointer(letters))
     end
 end

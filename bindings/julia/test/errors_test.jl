@@ -17,8 +17,20 @@ unsafe_free!(x)
 unsafe_free!(x)
 @test status_of(() -> add(x, 1)) != 0
 @test status_of(() -> x[1]) == Gufunc.GUF_E_HANDLE
+s, own = Stream(), Gufunc.Context()
+unsafe_free!(s)
+unsafe_free!(own)
+@test status_of(() -> add([1.0], 1; stream=s)) == Gufunc.GUF_E_HANDLE # not the call without one
+@test status_of(() -> with_stream(() -> add!([1.0], [1.0], 1), s)) == Gufunc.GUF_E_HANDLE
+@test status_of(() -> synchronize(s)) == Gufunc.GUF_E_HANDLE
+@test status_of(() -> UFunc("add"; context=own)(1, 2)) == Gufunc.GUF_E_HANDLE
 u = UFunc("nonsense")
 @test status_of(() -> u(1)) == Gufunc.GUF_E_NOT_FOUND
+
+# Of one that nobody found yet, all threads get the same.
+v = UFunc("add")
+results = fetch.([Threads.@spawn(v(i, 1)) for i in 1:100])
+@test results == 2:101
 
 # Finalizers in any order, on any thread: what they release is gone behind a poll.
 function made_and_dropped()
