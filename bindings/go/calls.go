@@ -21,10 +21,7 @@ func (u *Ufunc) Call(options *CallOptions, inputs ...Operand) ([]*AnyArray, erro
 	b := lend()
 	defer b.back()
 	outputs := o.prepare(b, u.results(), inputs)
-	err := cCall(u.handle(), &b.c.call)
-	if again(err) {
-		err = cCall(u.handle(), &b.c.call)
-	}
+	err := twice(func() error { return cCall(u.handle(), &b.c.call) })
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +45,9 @@ func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 	}
 	b.set(&operands[len(inputs)], out)
 	err := failure(C.gufgo_call(u.handle(), &operands[0], C.int32_t(len(inputs)), 1))
+	if again(err) { // in line: nothing is allocated
+		err = failure(C.gufgo_call(u.handle(), &operands[0], C.int32_t(len(inputs)), 1))
+	}
 	if err == nil && out == nil { // allocated, and nobody's
 		err = cArrayRelease(operands[len(inputs)].array)
 	}

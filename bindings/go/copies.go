@@ -29,7 +29,9 @@ func (a *AnyArray) Copy(order Order, s *Stream) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
 	var made C.guf_array
-	err := cArrayCopy(a.handle(), C.int32_t(order), s.handle(), &made)
+	err := twice(func() error {
+		return cArrayCopy(a.handle(), C.int32_t(order), s.handle(), &made)
+	})
 	return madeArray(made, err)
 }
 
@@ -39,7 +41,9 @@ func (a *AnyArray) Assign(source AnyOperand, casting Casting, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(source)
-	return cArrayAssign(a.handle(), source.Any().handle(), C.int32_t(casting), s.handle())
+	return twice(func() error {
+		return cArrayAssign(a.handle(), source.Any().handle(), C.int32_t(casting), s.handle())
+	})
 }
 
 // AsType is a new array of another type. Errors: ErrCasting where casting forbids it, ErrDType.
@@ -47,8 +51,10 @@ func (a *AnyArray) AsType(dtype DType, casting Casting, order Order, s *Stream) 
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
 	var made C.guf_array
-	err := cArrayAstype(a.handle(), C.guf_dtype(dtype), C.int32_t(casting), C.int32_t(order),
-		s.handle(), &made)
+	err := twice(func() error {
+		return cArrayAstype(a.handle(), C.guf_dtype(dtype), C.int32_t(casting), C.int32_t(order),
+			s.handle(), &made)
+	})
 	return madeArray(made, err)
 }
 
@@ -58,10 +64,7 @@ func (a *AnyArray) ToDevice(d Device, s *Stream) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
 	var made C.guf_array
-	err := cArrayToDevice(a.handle(), d.c, s.handle(), &made)
-	if again(err) {
-		err = cArrayToDevice(a.handle(), d.c, s.handle(), &made)
-	}
+	err := twice(func() error { return cArrayToDevice(a.handle(), d.c, s.handle(), &made) })
 	return madeArray(made, err)
 }
 

@@ -112,6 +112,42 @@ func TestOtherObjectsLeaveNothing(t *testing.T) {
 	})
 }
 
+// waysToUseMemory is what makes arrays of 4 MiB, and what needs as much beside those.
+func waysToUseMemory(t *testing.T, d gufunc.Device) map[string]func() error {
+	const count = 1 << 20
+	host := must(gufunc.Full[float32](gufunc.Device{}, 1, count))(t)
+	result := must(gufunc.Alloc[float32](gufunc.Device{}, count))(t)
+	a := must(host.ToDevice(d, nil))(t)
+	side := must(must(a.Slice(gufunc.Until(1<<10)))(t).Copy(gufunc.COrder, nil))(t)
+	work := must(a.Copy(gufunc.COrder, nil))(t)
+	behind := must(work.Slice(gufunc.From(1)))(t)
+	before := must(work.Slice(gufunc.Until(-1)))(t)
+	add := gufunc.MustFind("add")
+	made := func(_ any, err error) error { return err }
+	fill := func() error { return made(gufunc.Alloc[float32](d, count)) }
+	return map[string]func() error{
+		"Alloc":    fill,
+		"Copy":     func() error { return made(a.Copy(gufunc.COrder, nil)) },
+		"AsType":   func() error { return made(a.AsType(gufunc.Int32, gufunc.Unsafe, 0, nil)) },
+		"ToDevice": func() error { return made(host.ToDevice(d, nil)) },
+		"Call":     func() error { return made(add.Call(nil, a, a)) },
+		"Outer":    func() error { return made(add.Outer(nil, side, side)) },
+		"Accumulate": func() error {
+			return made(add.Accumulate(nil, a))
+		},
+		"CallInto, in place": func() error {
+			return errors.Join(fill(), add.CallInto(behind, before, gufunc.Int(0)))
+		},
+		"Assign, in place": func() error {
+			return errors.Join(fill(), behind.Assign(before, gufunc.SameKind, nil))
+		},
+		"Call on the host's": func() error {
+			options := gufunc.CallOptions{Device: d, Out: []gufunc.Operand{result}}
+			return errors.Join(fill(), made(add.Call(&options, host, host)))
+		},
+	}
+}
+
 // Nothing closes these: only the collector gives memory back, from its own goroutine, while calls
 // go on. The device has room for a few of them at a time.
 func TestCollectorReleasesDeviceMemory(t *testing.T) {
@@ -120,9 +156,12 @@ func TestCollectorReleasesDeviceMemory(t *testing.T) {
 			continue
 		}
 		check(t, d.LimitMemory(64<<20))
-		for range 200 {
-			a := must(gufunc.Alloc[float32](d, 1<<20))(t)
-			check(t, a.Fill(gufunc.Float(1), nil))
+		for what, step := range waysToUseMemory(t, d) {
+			for range 24 {
+				if err := step(); err != nil {
+					t.Fatalf("%v: %v", what, err)
+				}
+			}
 		}
 		check(t, d.LimitMemory(gufunc.NoLimit))
 		if memory := must(d.Memory())(t); memory.Live > 64<<20 {

@@ -133,11 +133,7 @@ func method[O any](u *Ufunc, options *O, inputs []Operand,
 	call func(b *block) error) (made []*AnyArray, err error) {
 	err = with(u, options, inputs, func(o *O, b *block) error {
 		outputs, given := prepare(o, b)
-		err := call(b)
-		if again(err) {
-			err = call(b)
-		}
-		if err != nil {
+		if err := twice(func() error { return call(b) }); err != nil {
 			return err
 		}
 		list := make([]Operand, len(outputs))
@@ -209,10 +205,7 @@ func (u *Ufunc) Outer(options *CallOptions, inputs ...Operand) ([]*AnyArray, err
 	var made []*AnyArray
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
 		outputs := o.prepare(b, u.results(), inputs)
-		err := cOuter(u.handle(), &b.c.call)
-		if again(err) {
-			err = cOuter(u.handle(), &b.c.call)
-		}
+		err := twice(func() error { return cOuter(u.handle(), &b.c.call) })
 		if err != nil {
 			return err
 		}
@@ -230,6 +223,6 @@ func (u *Ufunc) At(options *AtOptions, array AnyOperand, indices []Operand, oper
 	defer runtime.KeepAlive(indices)
 	return with(u, options, []Operand{operand}, func(o *AtOptions, b *block) error {
 		o.prepare(b, array, indices, operand)
-		return cAt(u.handle(), &b.c.at)
+		return twice(func() error { return cAt(u.handle(), &b.c.at) })
 	})
 }

@@ -39,6 +39,16 @@ func collect() {
 	}
 }
 
+// twice is a call that needs memory, and once more if again says so. A call that failed for memory
+// has done nothing.
+func twice(call func() error) error {
+	err := call()
+	if again(err) {
+		err = call()
+	}
+	return err
+}
+
 // again reports whether a call that failed is worth another try: memory was out, and arrays that
 // nobody uses any more may have held it.
 func again(err error) bool {
