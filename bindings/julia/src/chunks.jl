@@ -35,7 +35,8 @@ Complete on return. Keywords as of `UFunc`, without `stream`.
 function call_chunked!(f::UFunc, out, inputs...; chunk_bytes::Integer=0, depth::Integer=0,
                        first_item::Integer=0, done=nothing, progress=nothing,
                        keywords...)
-    r = request(OF_CALLS, pairs_of(keywords))
+    r = request(OF_CHUNKED, pairs_of(keywords))
+    r.stream = nothing # also in a block with a current one
     found(f)
     given, outputs, events = operands_of(inputs), outputs_of(out), r.fp_events
     o = options(f, given, outputs, r)

@@ -5,6 +5,7 @@
 mutable struct Graph
     handle::guf_graph
     stream::Stream
+    kept::Vector{Any} # what its work uses of Julia's
 end
 
 """
@@ -16,7 +17,7 @@ calls and copies that allocate nothing, launches of plans, events. The second fo
 graph does. The cpu has no graphs (`GUF_E_UNSUPPORTED`).
 """
 function capture(f::Function, s::Stream)
-    graph = Graph(C_NULL, s)
+    graph = Graph(C_NULL, s, Any[])
     capture(f, graph, s)
     return finalizer(unsafe_free!, graph)
 end
@@ -24,6 +25,7 @@ end
 function capture(f::Function, g::Graph, s::Stream)
     @check guf_stream_begin_capture(stream_handle(s))
     inout = Ref(g.handle)
+    before = lock(() -> length(s.kept), s.guard)
     try
         with_stream(f, s)
     catch
@@ -34,12 +36,14 @@ function capture(f::Function, g::Graph, s::Stream)
     end
     @check guf_stream_end_capture(stream_handle(s), inout)
     g.handle = inout[]
+    g.kept = lock(() -> s.kept[before+1:end], s.guard)
     return g
 end
 
 "Queues a graph's work on a stream, by default the one that it was captured on."
 function launch!(g::Graph, s::Stream=g.stream)
     @check guf_graph_launch(g.handle, stream_handle(s))
+    isempty(g.kept) || keep!(s, g.kept)
     return nothing
 end
 

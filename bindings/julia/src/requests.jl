@@ -29,6 +29,7 @@ end
 const OF_ALL = (:device, :stream, :threads, :fp_events, :fp_report, :fp_fail)
 const OF_CALLS = (OF_ALL..., :out, :where, :casting, :order, :dtype, :signature, :axes, :dims,
                   :keepdims, :sizes, :host_policy)
+const OF_CHUNKED = Tuple(name for name in OF_CALLS if name !== :stream)
 const OF_OUTER = (OF_ALL..., :out, :where, :casting, :order, :dtype, :signature, :host_policy)
 const OF_REDUCE = (OF_ALL..., :out, :where, :order, :dtype, :dims, :keepdims, :init)
 const OF_ALONG = (OF_ALL..., :out, :order, :dtype, :dims)

@@ -75,7 +75,23 @@ it. It cannot be used afterwards. Work that uses it goes on.
 """
 function unsafe_free!(s::Stream)
     freed, s.handle = s.handle, C_NULL
-    freed == C_NULL || LibGufunc.guf_stream_release(freed, C_NULL)
+    freed == C_NULL || finish!(Unfinished(freed, s.kept))
+    return nothing
+end
+
+# A stream that the program has let go of: what its work uses stays until that is done.
+mutable struct Unfinished
+    handle::guf_stream
+    kept::Vector{Any}
+end
+
+# A finalizer may neither wait nor take locks: one that comes too early comes again.
+function finish!(u::Unfinished)
+    if !isempty(u.kept) && LibGufunc.guf_stream_query(u.handle, C_NULL) == GUF_NOT_READY
+        finalizer(finish!, u)
+    else
+        LibGufunc.guf_stream_release(u.handle, C_NULL)
+    end
     return nothing
 end
 

@@ -2,6 +2,7 @@
 # Operands that nothing but a call holds: the collector runs in the middle of it, and its memory is
 # taken by others at once. Compiled with optimization, which is what could let go of them early.
 using Gufunc
+using Gufunc: record
 
 const COUNT = 1000
 
@@ -47,6 +48,26 @@ const KINDS = (made, parts, lent, shared, tensor)
 @noinline allocated(kind) = Array(TWO(kind(1), kind(2)))
 @noinline planned(kind) = (out = made(0); p = Plan(TWO, out, kind(1), kind(2)); launch!(p); out)
 
+# The stream is dropped, or freed, while its work goes on; a mark in it tells when that is done.
+@noinline function left_behind(free, rounds)
+    size, out = 2_000_000, zeros(2_000_000)
+    e = Event()
+    (function ()
+        s, inputs = Stream(), [fill(log(value), size) for value in 1:20]
+        for _ in 1:rounds, a in inputs
+            call!(Gufunc.Standard.exp, out, a; stream=s)
+        end
+        record(e, s)
+        free && unsafe_free!(s)
+    end)()
+    foreach(_ -> GC.gc(), 1:3) # the first only finalizes the stream
+    early = !isready(e)
+    fillers = [fill(NaN, size) for _ in 1:20]
+    wait(e)
+    GC.gc()
+    return early, all(x -> abs(x - 20) < 1e-9, out)
+end
+
 all_are(values, wanted) = (empty!(FILLERS); all(isequal(wanted), values))
 
 function kept_alive()
@@ -59,6 +80,14 @@ function kept_alive()
         for (i, (values, wanted)) in enumerate(results)
             all_are(values, wanted) || (println("$kind, result $i: $(values[end])"); return false)
         end
+    end
+    for free in (true, false)
+        early, right, rounds = false, true, 10
+        while right && !early && rounds < 1000
+            early, right = left_behind(free, rounds)
+            rounds *= 4
+        end
+        early && right || (println("stream left behind: $early, $right"); return false)
     end
     return all_are(wide(), 2) && nothing_allocated()
 end
