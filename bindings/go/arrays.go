@@ -6,6 +6,7 @@ package gufunc
 import "C"
 
 import (
+	"context"
 	"runtime"
 	"unsafe"
 )
@@ -167,6 +168,14 @@ func (a *AnyArray) Close() error {
 		return nil
 	}
 	return a.ref.close()
+}
+
+// Synchronize waits for all that the library was given to do with the array's memory, on streams
+// and without one: then the program may use [Array.Data]. It returns ctx's error when that ends
+// first. A failure of the work stays with its stream or device.
+func (a *AnyArray) Synchronize(ctx context.Context) error {
+	defer runtime.KeepAlive(a)
+	return wait(ctx, func(limit C.uint64_t) error { return cArraySynchronize(a.handle(), limit) })
 }
 
 // Info describes the array.

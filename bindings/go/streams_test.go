@@ -85,7 +85,7 @@ func TestContextsEndWaits(t *testing.T) {
 	begin := time.Now()
 	short, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	for _, wait := range []func(context.Context) error{s.Synchronize, e.Wait} {
+	for _, wait := range []func(context.Context) error{s.Synchronize, e.Wait, out.Synchronize} {
 		if err := wait(short); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
@@ -104,6 +104,10 @@ func TestContextsEndWaits(t *testing.T) {
 	close(gate)
 	long, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
+	check(t, out.Synchronize(long))
+	if data := must(out.Data())(t); data[0] != 2 || data[1<<20-1] != 2 {
+		t.Fatal(data[0])
+	}
 	check(t, s.Synchronize(long))
 	group.Wait()
 	if got := must(out.Values())(t); got[0] != 2 || got[1<<20-1] != 2 {

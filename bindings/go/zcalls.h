@@ -70,6 +70,7 @@
   X(guf_array_assign)                  \
   X(guf_array_astype)                  \
   X(guf_array_to_device)               \
+  X(guf_array_synchronize)             \
   X(guf_array_copy_to_host)            \
   X(guf_array_print)                   \
   X(guf_array_alloc_host)              \
@@ -656,9 +657,10 @@ static inline guf_error *zguf_array_to_device(guf_array array, guf_device device
 }
 
 static inline guf_error *zguf_array_synchronize(guf_array array, uint64_t timeout_ns) {
+  ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = guf_array_synchronize(array, timeout_ns, &record);
+  const guf_status status = ZCALL(guf_array_synchronize)(array, timeout_ns, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 

@@ -164,6 +164,16 @@ function array_info(@nospecialize(x::GufArray))
             strides=i.strides[1:i.ndim])
 end
 
+"""
+    synchronize(x::GufArray; timeout=Inf) -> Bool
+
+Waits for all that the library was given to do with the memory of `x`, on streams and without one:
+then the host may use it. `false` after `timeout` seconds. A failure of the work stays with its
+stream or device. Other tasks run meanwhile.
+"""
+synchronize(x::GufArray; timeout::Real=Inf) =
+    wait_in_slices(left -> @check(guf_array_synchronize(x.handle, left)), timeout)
+
 function element_address(x::GufArray{T}, places) where {T}
     x.handle == C_NULL && throw(GufuncError(GUF_E_HANDLE, "the array was freed"))
     on_host(x) || throw(GufuncError(GUF_E_DEVICE_MISMATCH, "an element of an array on " *

@@ -100,3 +100,12 @@ if length(DEVICES) > 1
     synchronize(s)
     @test Gufunc.elapsed(from, to) >= 0
 end
+
+# An array waits for the work that uses it, on any stream.
+host, s = GufArray(zeros(3_000_000)), Stream()
+for _ in 1:20
+    add!(host, host, 1; stream=s)
+end
+@test synchronize(host) && host[1] == 20 && host[end] == 20
+@test synchronize(host; timeout=0)
+synchronize(s)
