@@ -59,7 +59,6 @@ TEST_P(ArrayWaits, ForStreamsThatUseIt) {
   }
   EXPECT_EQ(wait(other), GUF_OK);
   while_it_opens(std::move(gate), [&] { EXPECT_EQ(wait(x), GUF_OK) << error_.message; });
-  EXPECT_EQ(guf_stream_query(stream_, nullptr), GUF_OK);
 }
 
 TEST_P(ArrayWaits, BeforeTheHostReads) {
@@ -162,7 +161,6 @@ TEST(ArrayWaitsOfTheCpu, ForItsStreams) {
   EXPECT_EQ(guf_array_copy_to_host(x, elements.data(), elements.size() * sizeof(float), GUF_ORDER_C,
                                    nullptr, &error),
             GUF_OK);
-  EXPECT_EQ(guf_stream_query(stream, &error), GUF_OK);
   EXPECT_THAT(elements, Each(static_cast<float>(kRounds)));
   guf_ufunc_release(add, nullptr);
   guf_array_release(x, nullptr);
