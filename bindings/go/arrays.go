@@ -110,6 +110,8 @@ func allocInto(a *AnyArray, d Device, dtype DType, o *AllocOptions, shape []int)
 	return nil
 }
 
+func ownAnyArray(c C.guf_array) *AnyArray { return owner[AnyArray](c, cArrayRelease) }
+
 // ownArray makes a the owner of a reference, and of so many bytes.
 func ownArray(a *AnyArray, made C.guf_array, bytes int64) {
 	a.held = bytes
@@ -140,35 +142,26 @@ func madeArray(made C.guf_array, err error) (*AnyArray, error) {
 	return a, nil
 }
 
-func (a *AnyArray) handle() C.guf_array {
+func (a *AnyArray) reference() *handle[C.guf_array] {
 	if a == nil {
 		return nil
 	}
-	return a.ref.value()
+	return &a.ref
 }
+
+func (a *AnyArray) handle() C.guf_array { return a.reference().value() }
 
 // Any is the array itself, whatever the type of its elements.
 func (a *AnyArray) Any() *AnyArray { return a }
 
 // Clone is another reference to the same memory, to be closed on its own.
 func (a *AnyArray) Clone() (*AnyArray, error) {
-	defer runtime.KeepAlive(a)
-	if err := cArrayRetain(a.handle()); err != nil {
-		return nil, err
-	}
-	made := new(AnyArray)
-	ownArray(made, a.handle(), 0)
-	return made, nil
+	return another(a, cArrayRetain, ownAnyArray)
 }
 
 // Close gives the reference back; the memory goes with the last array or view of it and with the
 // work that uses it. A second time it does nothing. Used afterwards, the array gives ErrHandle.
-func (a *AnyArray) Close() error {
-	if a == nil {
-		return nil
-	}
-	return a.ref.close()
-}
+func (a *AnyArray) Close() error { return a.reference().close() }
 
 // Synchronize waits for all that the library was given to do with the array's memory, on streams
 // and without one: then the program may use [Array.Data]. It returns ctx's error when that ends

@@ -17,7 +17,10 @@ type handle[H any] struct {
 	release func(H) error
 }
 
-func (h *handle[H]) value() H {
+func (h *handle[H]) value() (none H) {
+	if h == nil {
+		return none
+	}
 	if h.closed.Load() {
 		foreign := uintptr(1)
 		return *(*H)(unsafe.Pointer(&foreign))
@@ -38,4 +41,30 @@ func (h *handle[H]) close() error {
 	}
 	h.cleanup.Stop()
 	return h.release(h.c)
+}
+
+// counted is a pointer to a kind of object that holds a handle.
+type counted[T, H any] interface {
+	*T
+	reference() *handle[H]
+}
+
+// owner is a new object, of the reference c.
+func owner[T, H any, P counted[T, H]](c H, release func(H) error) P {
+	object := P(new(T))
+	own((*T)(object), object.reference(), c, release)
+	return object
+}
+
+// another is a new object of one more reference to the same; of nil it is nil.
+func another[T, H any, P counted[T, H]](of P, retain func(H) error, owner func(H) P) (P, error) {
+	if of == nil {
+		return nil, nil
+	}
+	defer runtime.KeepAlive(of)
+	c := of.reference().value()
+	if err := retain(c); err != nil {
+		return nil, err
+	}
+	return owner(c), nil
 }

@@ -8,7 +8,6 @@ import "C"
 import (
 	"context"
 	"math"
-	"runtime"
 	"time"
 )
 
@@ -48,35 +47,24 @@ func NewContext() (*Context, error) {
 	return ownContext(made), nil
 }
 
-func ownContext(made C.guf_context) *Context {
-	c := new(Context)
-	own(c, &c.ref, made, cContextRelease)
-	return c
-}
+func ownContext(c C.guf_context) *Context { return owner[Context](c, cContextRelease) }
 
 // Clone is another reference to the same context, to be closed on its own.
 func (c *Context) Clone() (*Context, error) {
-	defer runtime.KeepAlive(c)
-	if err := cContextRetain(c.handle()); err != nil {
-		return nil, err
-	}
-	return ownContext(c.handle()), nil
+	return another(c, cContextRetain, ownContext)
 }
 
 // Close gives the reference back; a second time it does nothing.
-func (c *Context) Close() error {
+func (c *Context) Close() error { return c.reference().close() }
+
+func (c *Context) reference() *handle[C.guf_context] {
 	if c == nil {
 		return nil
 	}
-	return c.ref.close()
+	return &c.ref
 }
 
-func (c *Context) handle() C.guf_context {
-	if c == nil {
-		return nil
-	}
-	return c.ref.value()
-}
+func (c *Context) handle() C.guf_context { return c.reference().value() }
 
 // Poll frees what closed objects left behind and runs at most limit queued release callbacks (0:
 // all), on this thread. It tells how many ran. Programs that go on making calls need none of it.

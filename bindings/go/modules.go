@@ -46,12 +46,14 @@ func ownModule(made C.guf_module) *Module {
 	return m
 }
 
-func (m *Module) handle() C.guf_module {
+func (m *Module) reference() *handle[C.guf_module] {
 	if m == nil {
 		return nil
 	}
-	return m.ref.value()
+	return &m.ref
 }
+
+func (m *Module) handle() C.guf_module { return m.reference().value() }
 
 // Info describes the module.
 func (m *Module) Info() (ModuleInfo, error) {
@@ -99,18 +101,9 @@ func (m *Module) names(count int,
 
 // Clone is another reference to the same module, to be closed on its own.
 func (m *Module) Clone() (*Module, error) {
-	defer runtime.KeepAlive(m)
-	if err := cModuleRetain(m.handle()); err != nil {
-		return nil, err
-	}
-	return ownModule(m.handle()), nil
+	return another(m, cModuleRetain, ownModule)
 }
 
 // Close gives the reference back; a second time it does nothing. The file stays mapped while
 // ufuncs, plans or kernels of it are held.
-func (m *Module) Close() error {
-	if m == nil {
-		return nil
-	}
-	return m.ref.close()
-}
+func (m *Module) Close() error { return m.reference().close() }

@@ -26,18 +26,16 @@ func (u *Ufunc) NewPlan(options *CallOptions, inputs ...Operand) (*Plan, error) 
 	return ownPlan(made), nil
 }
 
-func ownPlan(made C.guf_plan) *Plan {
-	p := new(Plan)
-	own(p, &p.ref, made, cPlanRelease)
-	return p
-}
+func ownPlan(c C.guf_plan) *Plan { return owner[Plan](c, cPlanRelease) }
 
-func (p *Plan) handle() C.guf_plan {
+func (p *Plan) reference() *handle[C.guf_plan] {
 	if p == nil {
 		return nil
 	}
-	return p.ref.value()
+	return &p.ref
 }
+
+func (p *Plan) handle() C.guf_plan { return p.reference().value() }
 
 // Workspace is the scratch memory that one launch needs on the plan's device; 0 bytes: none.
 func (p *Plan) Workspace() (bytes, alignment int, err error) {
@@ -102,17 +100,8 @@ func (p *Plan) Explain() (string, error) {
 
 // Clone is another reference to the same plan, to be closed on its own.
 func (p *Plan) Clone() (*Plan, error) {
-	defer runtime.KeepAlive(p)
-	if err := cPlanRetain(p.handle()); err != nil {
-		return nil, err
-	}
-	return ownPlan(p.handle()), nil
+	return another(p, cPlanRetain, ownPlan)
 }
 
 // Close gives the reference back; a second time it does nothing.
-func (p *Plan) Close() error {
-	if p == nil {
-		return nil
-	}
-	return p.ref.close()
-}
+func (p *Plan) Close() error { return p.reference().close() }

@@ -71,18 +71,16 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 	return ownKernel(made), nil
 }
 
-func ownKernel(made C.guf_kernel) *Kernel {
-	k := new(Kernel)
-	own(k, &k.ref, made, cKernelRelease)
-	return k
-}
+func ownKernel(c C.guf_kernel) *Kernel { return owner[Kernel](c, cKernelRelease) }
 
-func (k *Kernel) handle() C.guf_kernel {
+func (k *Kernel) reference() *handle[C.guf_kernel] {
 	if k == nil {
 		return nil
 	}
-	return k.ref.value()
+	return &k.ref
 }
+
+func (k *Kernel) handle() C.guf_kernel { return k.reference().value() }
 
 // Info describes the kernel.
 func (k *Kernel) Info() (KernelInfo, error) {
@@ -153,17 +151,8 @@ func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operan
 
 // Clone is another reference to the same kernel, to be closed on its own.
 func (k *Kernel) Clone() (*Kernel, error) {
-	defer runtime.KeepAlive(k)
-	if err := cKernelRetain(k.handle()); err != nil {
-		return nil, err
-	}
-	return ownKernel(k.handle()), nil
+	return another(k, cKernelRetain, ownKernel)
 }
 
 // Close gives the reference back; launches under way go on. A second time it does nothing.
-func (k *Kernel) Close() error {
-	if k == nil {
-		return nil
-	}
-	return k.ref.close()
-}
+func (k *Kernel) Close() error { return k.reference().close() }

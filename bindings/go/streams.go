@@ -34,35 +34,24 @@ func (d Device) AdoptStream(native uintptr) (*Stream, error) {
 	return ownStream(made), nil
 }
 
-func ownStream(made C.guf_stream) *Stream {
-	s := new(Stream)
-	own(s, &s.ref, made, cStreamRelease)
-	return s
-}
+func ownStream(c C.guf_stream) *Stream { return owner[Stream](c, cStreamRelease) }
 
-func (s *Stream) handle() C.guf_stream {
+func (s *Stream) reference() *handle[C.guf_stream] {
 	if s == nil {
 		return nil
 	}
-	return s.ref.value()
+	return &s.ref
 }
+
+func (s *Stream) handle() C.guf_stream { return s.reference().value() }
 
 // Clone is another reference to the same stream, to be closed on its own.
 func (s *Stream) Clone() (*Stream, error) {
-	defer runtime.KeepAlive(s)
-	if err := cStreamRetain(s.handle()); err != nil {
-		return nil, err
-	}
-	return ownStream(s.handle()), nil
+	return another(s, cStreamRetain, ownStream)
 }
 
 // Close gives the reference back; a second time it does nothing. It waits for nothing.
-func (s *Stream) Close() error {
-	if s == nil {
-		return nil
-	}
-	return s.ref.close()
-}
+func (s *Stream) Close() error { return s.reference().close() }
 
 // Device is the stream's device.
 func (s *Stream) Device() (Device, error) {
@@ -142,35 +131,24 @@ func (d Device) NewEvent() (*Event, error) {
 	return ownEvent(made), nil
 }
 
-func ownEvent(made C.guf_event) *Event {
-	e := new(Event)
-	own(e, &e.ref, made, cEventRelease)
-	return e
-}
+func ownEvent(c C.guf_event) *Event { return owner[Event](c, cEventRelease) }
 
-func (e *Event) handle() C.guf_event {
+func (e *Event) reference() *handle[C.guf_event] {
 	if e == nil {
 		return nil
 	}
-	return e.ref.value()
+	return &e.ref
 }
+
+func (e *Event) handle() C.guf_event { return e.reference().value() }
 
 // Clone is another reference to the same event, to be closed on its own.
 func (e *Event) Clone() (*Event, error) {
-	defer runtime.KeepAlive(e)
-	if err := cEventRetain(e.handle()); err != nil {
-		return nil, err
-	}
-	return ownEvent(e.handle()), nil
+	return another(e, cEventRetain, ownEvent)
 }
 
 // Close gives the reference back; a second time it does nothing.
-func (e *Event) Close() error {
-	if e == nil {
-		return nil
-	}
-	return e.ref.close()
-}
+func (e *Event) Close() error { return e.reference().close() }
 
 // Record marks the present end of the stream. A second record moves the mark.
 func (e *Event) Record(s *Stream) error {
@@ -204,18 +182,16 @@ func (e *Event) Elapsed(to *Event) (milliseconds float64, ok bool, err error) {
 // Graph is work of a stream, captured once and launched many times, each time as one.
 type Graph struct{ ref handle[C.guf_graph] }
 
-func ownGraph(made C.guf_graph) *Graph {
-	g := new(Graph)
-	own(g, &g.ref, made, cGraphRelease)
-	return g
-}
+func ownGraph(c C.guf_graph) *Graph { return owner[Graph](c, cGraphRelease) }
 
-func (g *Graph) handle() C.guf_graph {
+func (g *Graph) reference() *handle[C.guf_graph] {
 	if g == nil {
 		return nil
 	}
-	return g.ref.value()
+	return &g.ref
 }
+
+func (g *Graph) handle() C.guf_graph { return g.reference().value() }
 
 // Launch queues the graph's work on a stream of its device. Launches of one graph follow each
 // other.
@@ -227,17 +203,8 @@ func (g *Graph) Launch(s *Stream) error {
 
 // Clone is another reference to the same graph, to be closed on its own.
 func (g *Graph) Clone() (*Graph, error) {
-	defer runtime.KeepAlive(g)
-	if err := cGraphRetain(g.handle()); err != nil {
-		return nil, err
-	}
-	return ownGraph(g.handle()), nil
+	return another(g, cGraphRetain, ownGraph)
 }
 
 // Close gives the reference back; launches under way go on. A second time it does nothing.
-func (g *Graph) Close() error {
-	if g == nil {
-		return nil
-	}
-	return g.ref.close()
-}
+func (g *Graph) Close() error { return g.reference().close() }

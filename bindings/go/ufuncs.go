@@ -92,19 +92,20 @@ func MustFind(name string) *Ufunc {
 }
 
 func ownUfunc(made C.guf_ufunc) (*Ufunc, error) {
-	u := new(Ufunc)
-	own(u, &u.ref, made, cUfuncRelease)
+	u := owner[Ufunc](made, cUfuncRelease)
 	info, err := u.Info()
 	u.nin, u.nout = info.NIn, info.NOut
 	return u, err
 }
 
-func (u *Ufunc) handle() C.guf_ufunc {
+func (u *Ufunc) reference() *handle[C.guf_ufunc] {
 	if u == nil {
 		return nil
 	}
-	return u.ref.value()
+	return &u.ref
 }
+
+func (u *Ufunc) handle() C.guf_ufunc { return u.reference().value() }
 
 // Names lists the full names of all ufuncs, sorted.
 func Names() ([]string, error) { return (*Context)(nil).Names() }
@@ -163,17 +164,12 @@ func (u *Ufunc) LoopTypes(index int) ([]DType, error) {
 
 // Clone is another reference to the same ufunc, to be closed on its own.
 func (u *Ufunc) Clone() (*Ufunc, error) {
-	defer runtime.KeepAlive(u)
-	if err := cUfuncRetain(u.handle()); err != nil {
-		return nil, err
-	}
-	return ownUfunc(u.handle())
+	return another(u, cUfuncRetain, func(c C.guf_ufunc) *Ufunc {
+		clone := owner[Ufunc](c, cUfuncRelease)
+		clone.nin, clone.nout = u.nin, u.nout
+		return clone
+	})
 }
 
 // Close gives the reference back; a second time it does nothing. A registered name stays findable.
-func (u *Ufunc) Close() error {
-	if u == nil {
-		return nil
-	}
-	return u.ref.close()
-}
+func (u *Ufunc) Close() error { return u.reference().close() }

@@ -51,9 +51,7 @@ func viewOf(made *C.guf_array, err error) (*AnyArray, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := new(AnyArray)
-	ownArray(a, *made, 0)
-	return a, nil
+	return ownAnyArray(*made), nil
 }
 
 // Reshape is a view of the same elements in C order; one extent may be -1. Where NumPy would copy

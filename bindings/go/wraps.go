@@ -141,7 +141,5 @@ func wrap(address uintptr, m *Memory, r *released) (*AnyArray, error) {
 		r.pinner.Unpin()
 		return nil, err
 	}
-	a := new(AnyArray)
-	ownArray(a, made, 0)
-	return a, nil
+	return ownAnyArray(made), nil
 }
