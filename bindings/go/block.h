@@ -8,13 +8,15 @@
 
 enum { GUFGO_ARENA = 8192 };
 
-/* The arguments of one call; what they point to is taken from the arena, from the front. */
+/* The arguments of one call; what they point to is taken from the arena, from the front. `info` is
+ * what arrays tell of themselves. */
 typedef struct gufgo_block {
   guf_call_args call;
   guf_reduce_args reduce;
   guf_accumulate_args accumulate;
   guf_at_args at;
   guf_chunk_options chunk;
+  guf_array_info info;
   int64_t items;
   _Alignas(16) char arena[GUFGO_ARENA];
 } gufgo_block;

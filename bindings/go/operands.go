@@ -23,6 +23,15 @@ type AnyOperand interface {
 	Any() *AnyArray
 }
 
+// missing reports whether no operand is given: nil, or an array that is nil.
+func missing(value Operand) bool {
+	if value == nil {
+		return true
+	}
+	array, ok := value.(AnyOperand)
+	return ok && array.Any() == nil
+}
+
 func (a *AnyArray) fill(operand *C.guf_operand) {
 	if a == nil {
 		return

@@ -9,21 +9,30 @@ import "runtime"
 
 // Plan is a call prepared once for operands of certain types, shapes and strides, and launched many
 // times, from any number of goroutines at once.
-type Plan struct{ ref handle[C.guf_plan] }
+type Plan struct {
+	ref handle[C.guf_plan]
+	prepared
+}
 
 // NewPlan prepares a call. All outputs are in options.Out; scalars are kept by value, arrays are
-// not, but how they overlap is. Errors as of Call; ErrUnsupported for Report and Fail, and for
-// operands in host memory that the device cannot read.
+// not, but how they lie and overlap is. Errors as of Call; ErrUnsupported for Report and Fail, and
+// for operands in host memory that the device cannot read.
 func (u *Ufunc) NewPlan(options *CallOptions, inputs ...Operand) (*Plan, error) {
-	var made C.guf_plan
+	var p *Plan
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
+		var made C.guf_plan
 		o.prepare(b, u.results(), inputs)
-		return cPlanCreate(u.handle(), &b.c.call, &made)
+		if err := cPlanCreate(u.handle(), &b.c.call, &made); err != nil {
+			return err
+		}
+		p = ownPlan(made)
+		return p.describe(u, o, inputs)
 	})
 	if err != nil {
+		p.Close()
 		return nil, err
 	}
-	return ownPlan(made), nil
+	return p, nil
 }
 
 func ownPlan(c C.guf_plan) *Plan { return owner[Plan](c, cPlanRelease) }
@@ -52,42 +61,42 @@ type LaunchOptions struct {
 }
 
 // Launch runs the plan on operands, in the order inputs, outputs, mask; nil stands for a scalar. It
-// waits on the cpu without a stream only. Else keep the arrays until the work is done. Errors:
-// ErrArg, ErrPlanMismatch where they overlap otherwise than when the plan was made.
+// waits on the cpu without a stream only. Else keep the arrays until the work is done. Arrays of
+// host memory that another device uses in place are the plan's own ones.
+//
+// ErrPlanMismatch where an operand is of another type, shape, byte order or device than the plan's,
+// or has other strides, or overlaps another one otherwise; ErrReadOnly for an output, ErrArg for
+// their number and for the workspace. Nothing has run then.
 func (p *Plan) Launch(options *LaunchOptions, operands ...AnyOperand) error {
+	defer runtime.KeepAlive(p)
+	defer runtime.KeepAlive(options)
+	defer runtime.KeepAlive(operands)
+	if p == nil {
+		return cPlanLaunch(nil, nil, 0, nil, 0)
+	}
 	b := lend()
+	defer b.back()
 	addresses := taken[C.uint64_t](b, len(operands)+1)
+	clear(addresses)
 	var err error
 	for i, operand := range operands {
-		addresses[i] = 0
-		if operand != nil && err == nil {
-			addresses[i], err = operand.Any().address()
+		if len(operands) > len(p.layouts) {
+			break // the library refuses their number
+		}
+		addresses[i], err = p.layouts[i].address(i, arrayOf(operand), &b.c.info)
+		if err != nil {
+			return err
 		}
 	}
 	var stream C.guf_stream
 	workspace := C.uint64_t(0)
 	if options != nil {
 		stream = options.Stream.handle()
-		if options.Workspace != nil && err == nil {
-			workspace, err = options.Workspace.address()
+		if workspace, err = p.workspace(options.Workspace, &b.c.info); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		err = cPlanLaunch(p.handle(), stream, C.int32_t(len(operands)), &addresses[0], workspace)
-	}
-	b.back()
-	runtime.KeepAlive(p)
-	runtime.KeepAlive(options)
-	runtime.KeepAlive(operands)
-	return err
-}
-
-// address is where element (0, ..., 0) lies.
-func (a *AnyArray) address() (C.uint64_t, error) {
-	var info C.guf_array_info
-	info.struct_size = C.sizeof_guf_array_info
-	err := cArrayGetInfo(a.handle(), &info)
-	return info.address, err
+	return cPlanLaunch(p.handle(), stream, C.int32_t(len(operands)), &addresses[0], workspace)
 }
 
 // Explain tells as text what the plan does and why.
@@ -100,7 +109,11 @@ func (p *Plan) Explain() (string, error) {
 
 // Clone is another reference to the same plan, to be closed on its own.
 func (p *Plan) Clone() (*Plan, error) {
-	return another(p, cPlanRetain, ownPlan)
+	return another(p, cPlanRetain, func(c C.guf_plan) *Plan {
+		clone := ownPlan(c)
+		clone.prepared = p.prepared
+		return clone
+	})
 }
 
 // Close gives the reference back; a second time it does nothing.

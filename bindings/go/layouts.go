@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gufunc
+
+// #include "block.h"
+import "C"
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// layout is how an operand of a plan lay when it was made. A scalar has none.
+type layout struct {
+	dtype          C.guf_dtype
+	swapped        bool
+	written        bool
+	shape, strides []int
+	device         C.guf_device // nil: host memory
+	only           *AnyArray    // of host memory that another device uses in place
+}
+
+// prepared is what a plan knows of its operands: a launch has addresses only.
+type prepared struct {
+	layouts []*layout    // of inputs, outputs and the mask
+	device  C.guf_device // where it runs; nil: the cpu
+	room    C.uint64_t   // bytes of the workspace
+}
+
+var cpu = sync.OnceValue(func() C.guf_device {
+	found, _ := FindDevice("cpu")
+	return found.c
+})
+
+// hosted is the device; nil for the cpu, whose memory is the host's.
+func hosted(device C.guf_device) C.guf_device {
+	if device == cpu() {
+		return nil
+	}
+	return device
+}
+
+// arrayOf is the array that an operand is; nil where it is none.
+func arrayOf(operand Operand) *AnyArray {
+	if array, ok := operand.(AnyOperand); ok {
+		return array.Any()
+	}
+	return nil
+}
+
+// describe notes how the operands of a plan lie, which is made by now.
+func (p *Plan) describe(u *Ufunc, o *CallOptions, inputs []Operand) error {
+	about, err := u.Info()
+	if err != nil {
+		return err
+	}
+	outputs := len(inputs) + len(o.Out)
+	operands := slices.Concat(inputs, o.Out)
+	if !missing(o.Where) {
+		operands = append(operands, o.Where)
+	}
+	p.layouts = make([]*layout, len(operands))
+	for i, operand := range operands {
+		array := arrayOf(operand)
+		if array == nil {
+			continue
+		}
+		info, err := array.Info()
+		if err != nil {
+			return err
+		}
+		written := i < outputs && (i >= len(inputs) || about.Roles[i] != In)
+		p.layouts[i] = &layout{C.guf_dtype(info.DType), info.SwappedBytes, written, info.Shape,
+			info.Strides, hosted(info.Device.c), nil}
+	}
+	if p.device, err = o.place(p.layouts); err != nil {
+		return err
+	}
+	for i, lay := range p.layouts {
+		if lay != nil && lay.device != p.device {
+			lay.only = arrayOf(operands[i])
+		}
+	}
+	var alignment C.uint64_t
+	return cPlanWorkspace(p.handle(), &p.room, &alignment)
+}
+
+// place is where a plan of these operands runs; nil: on the cpu, as "auto" does with host memory.
+func (o *CallOptions) place(layouts []*layout) (C.guf_device, error) {
+	for _, lay := range layouts {
+		if lay != nil && lay.device != nil {
+			return lay.device, nil
+		}
+	}
+	if o.Stream != nil {
+		device, err := o.Stream.Device()
+		return hosted(device.c), err
+	}
+	if o.Device.c == nil {
+		return nil, nil
+	}
+	info, err := o.Device.Info()
+	if err != nil {
+		return nil, err
+	}
+	if named, err := FindDevice(info.Spec); err != nil || named != o.Device {
+		return nil, err
+	}
+	return hosted(o.Device.c), nil
+}
+
+// address is where an operand of a launch lies, if it lies as that of the plan did.
+func (l *layout) address(place int, array *AnyArray, info *C.guf_array_info) (C.uint64_t, error) {
+	switch {
+	case l == nil && array == nil:
+		return 0, nil
+	case l == nil:
+		return 0, mismatch(place, "is an array; the plan was made with a number")
+	case array == nil:
+		return 0, mismatch(place, "is no array; the plan was made with one")
+	}
+	info.struct_size = C.sizeof_guf_array_info
+	if err := cArrayGetInfo(array.handle(), info); err != nil {
+		return 0, err
+	}
+	if difference := l.differs(array, info); difference != "" {
+		return 0, mismatch(place, difference)
+	}
+	if l.written && info.flags&cGUF_ARRAY_READ_ONLY != 0 {
+		message := fmt.Sprintf("output array is read-only; argument %d", place)
+		return 0, &Error{ErrReadOnly, message, place, -1, 0}
+	}
+	return info.address, nil
+}
+
+func mismatch(place int, difference string) error {
+	message := fmt.Sprintf("argument %d %s", place, difference)
+	return &Error{ErrPlanMismatch, message, place, -1, 0}
+}
+
+// differs says how an array lies otherwise; "" where it does not.
+func (l *layout) differs(array *AnyArray, info *C.guf_array_info) string {
+	if info.dtype != l.dtype {
+		return fmt.Sprintf("is of %v; the plan was made for %v", DType(info.dtype), DType(l.dtype))
+	}
+	if swapped := info.flags&cGUF_ARRAY_SWAPPED != 0; swapped != l.swapped {
+		return "is in another byte order than the plan was made for"
+	}
+	if !same(info.shape[:info.ndim], l.shape) {
+		return fmt.Sprintf("has shape %v; the plan was made for %v", array.Shape(), l.shape)
+	}
+	for axis, extent := range l.shape {
+		if extent > 1 && int(info.strides[axis]) != l.strides[axis] {
+			return fmt.Sprintf("has strides %v; the plan was made for %v", array.Strides(),
+				l.strides)
+		}
+	}
+	if hosted(info.device) != l.device {
+		return fmt.Sprintf("lies on %v; the plan was made for %v", Device{info.device},
+			Device{l.device})
+	}
+	if l.only != nil && l.only != array {
+		return "lies in host memory; the plan's device uses the plan's own array only"
+	}
+	return ""
+}
+
+func same(numbers []C.int64_t, wanted []int) bool {
+	if len(numbers) != len(wanted) {
+		return false
+	}
+	for i, number := range numbers {
+		if int(number) != wanted[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// workspace is where the scratch memory of a launch lies, if it is large enough.
+func (p *prepared) workspace(room *AnyArray, info *C.guf_array_info) (C.uint64_t, error) {
+	if room == nil || p.room == 0 {
+		return 0, nil
+	}
+	info.struct_size = C.sizeof_guf_array_info
+	if err := cArrayGetInfo(room.handle(), info); err != nil {
+		return 0, err
+	}
+	const wanted, refused = cGUF_ARRAY_C_CONTIGUOUS, cGUF_ARRAY_READ_ONLY
+	if info.nbytes < p.room || hosted(info.device) != p.device || info.flags&refused != 0 ||
+		info.flags&wanted == 0 {
+		message := fmt.Sprintf("the workspace is no array of %d contiguous bytes on %v", p.room,
+			Device{p.device})
+		return 0, &Error{ErrArg, message, -1, -1, 0}
+	}
+	return info.address, nil
+}
