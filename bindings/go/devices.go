@@ -9,6 +9,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -167,36 +168,49 @@ func (d Device) EnablePeer(peer Device) error { return cDeviceEnablePeer(d.c, pe
 
 // Registered is memory of the program that is page-locked for a device.
 type Registered struct {
+	memory  *registration
+	closed  atomic.Bool
+	cleanup runtime.Cleanup
+}
+
+// registration outlives its Registered: what it pins has to be let go.
+type registration struct {
 	device  Device
 	address C.uint64_t
 	pinner  runtime.Pinner
-	closed  bool
 }
 
 // RegisterHost page-locks data for a device, so that copies to and from it need no staging, until
-// Close. data is kept from the collector meanwhile. On the cpu it does nothing.
+// Close, or until the collector finds that the Registered is not used any more. data is kept from
+// the collector meanwhile. On the cpu it does nothing.
 func RegisterHost[T Element](d Device, data []T) (*Registered, error) {
-	r := &Registered{device: d}
+	m := &registration{device: d}
 	if len(data) > 0 {
-		r.pinner.Pin(&data[0])
-		r.address = addressOf(unsafe.Pointer(&data[0]))
+		m.pinner.Pin(&data[0])
+		m.address = addressOf(unsafe.Pointer(&data[0]))
 	}
 	size := C.uint64_t(uintptr(len(data)) * unsafe.Sizeof(*new(T)))
-	if err := cHostRegister(d.c, r.address, size); err != nil {
-		r.pinner.Unpin()
+	if err := cHostRegister(d.c, m.address, size); err != nil {
+		m.pinner.Unpin()
 		return nil, err
 	}
+	r := &Registered{memory: m}
+	r.cleanup = runtime.AddCleanup(r, func(m *registration) { _ = m.end() }, m)
 	return r, nil
 }
 
 // Close gives the memory back; a second time it does nothing.
 func (r *Registered) Close() error {
-	if r.closed {
+	if r == nil || r.closed.Swap(true) {
 		return nil
 	}
-	r.closed = true
-	defer r.pinner.Unpin()
-	return cHostUnregister(r.device.c, r.address)
+	r.cleanup.Stop()
+	return r.memory.end()
+}
+
+func (m *registration) end() error {
+	defer m.pinner.Unpin()
+	return cHostUnregister(m.device.c, m.address)
 }
 
 func addressOf(pointer unsafe.Pointer) C.uint64_t { return C.uint64_t(uintptr(pointer)) }

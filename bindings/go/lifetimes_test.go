@@ -278,3 +278,32 @@ func TestForeignMemoryIsReleasedOnce(t *testing.T) {
 	}
 	data.Close()
 }
+
+// Nobody closes these: what they pin is let go, and is registered no more.
+func TestDroppedRegistrationsEnd(t *testing.T) {
+	for _, d := range devices(t) {
+		var collected atomic.Int64
+		again := make([]float64, 4096)
+		for range 3 {
+			data := make([]float64, 4096)
+			runtime.AddCleanup(&data[0], func(int) { collected.Add(1) }, 0)
+			must(gufunc.RegisterHost(d, data))(t)
+		}
+		must(gufunc.RegisterHost(d, again))(t)
+		var err error
+		for range 500 {
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+			var r *gufunc.Registered
+			if r, err = gufunc.RegisterHost(d, again); err == nil {
+				err = r.Close()
+			}
+			if err == nil && collected.Load() == 3 {
+				break
+			}
+		}
+		if err != nil || collected.Load() != 3 {
+			t.Fatalf("%d of 3 slices are collected; %v", collected.Load(), err)
+		}
+	}
+}
