@@ -90,9 +90,9 @@ func (b *block) set(operand *C.guf_operand, value Operand) {
 	}
 }
 
-// one gives a single operand, nil for none.
+// one gives a single operand, nil for a missing one.
 func (b *block) one(value Operand) *C.guf_operand {
-	if value == nil {
+	if missing(value) {
 		return nil
 	}
 	made := b.operands(1)

@@ -20,8 +20,11 @@ func (u *Ufunc) Call(options *CallOptions, inputs ...Operand) ([]*AnyArray, erro
 	defer runtime.KeepAlive(inputs)
 	b := lend()
 	defer b.back()
-	outputs := o.prepare(b, u.results(), inputs)
-	err := twice(func() error { return cCall(u.handle(), &b.c.call) })
+	outputs, err := o.prepare(b, u.results(), inputs)
+	if err != nil {
+		return nil, err
+	}
+	err = twice(func() error { return cCall(u.handle(), &b.c.call) })
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +46,15 @@ func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 	for i, input := range inputs {
 		b.set(&operands[i], input)
 	}
-	b.set(&operands[len(inputs)], out)
+	given := &operands[len(inputs)]
+	b.set(given, out)
+	nobodys := given.kind == cGUF_OPERAND_NONE
 	err := failure(C.gufgo_call(u.handle(), &operands[0], C.int32_t(len(inputs)), 1))
 	if again(err) { // in line: nothing is allocated
 		err = failure(C.gufgo_call(u.handle(), &operands[0], C.int32_t(len(inputs)), 1))
 	}
-	if err == nil && out == nil { // allocated, and nobody's
-		err = cArrayRelease(operands[len(inputs)].array)
+	if err == nil && nobodys {
+		err = cArrayRelease(given.array)
 	}
 	b.back()
 	runtime.KeepAlive(inputs)
@@ -68,7 +73,7 @@ func Call[T Element](u *Ufunc, options *CallOptions, inputs ...Operand) (*Array[
 	if err != nil {
 		return nil, err
 	}
-	return only[T](made[0], options == nil || options.Out == nil || options.Out[0] == nil)
+	return only[T](made[0], options == nil || options.Out == nil || missing(options.Out[0]))
 }
 
 func only[T Element](made *AnyArray, ours bool) (*Array[T], error) {
@@ -111,7 +116,9 @@ func (u *Ufunc) resolveCall(
 	defer runtime.KeepAlive(inputs)
 	b := lend()
 	defer b.back()
-	o.prepare(b, nout, inputs)
+	if _, err := o.prepare(b, nout, inputs); err != nil {
+		return nil, err
+	}
 	return resolution(nout, func(r *C.guf_resolution) error {
 		return resolve(u.handle(), &b.c.call, r)
 	})
@@ -161,7 +168,9 @@ func (u *Ufunc) explainCall(
 	defer runtime.KeepAlive(inputs)
 	b := lend()
 	defer b.back()
-	o.prepare(b, u.results(), inputs)
+	if _, err := o.prepare(b, u.results(), inputs); err != nil {
+		return "", err
+	}
 	return told(func(text *C.char, length *C.uint64_t) error {
 		return explain(u.handle(), &b.c.call, text, length)
 	})

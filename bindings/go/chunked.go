@@ -38,12 +38,17 @@ type progress struct {
 // not fit, else as of Call.
 func (u *Ufunc) CallChunked(ctx context.Context, options *CallOptions, chunks *ChunkOptions,
 	inputs ...Operand) (items int, err error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if chunks == nil {
 		chunks = &ChunkOptions{}
 	}
 	watched := &progress{ctx: ctx, told: chunks.Progress}
 	err = with(u, options, inputs, func(o *CallOptions, b *block) error {
-		o.prepare(b, u.results(), inputs)
+		if _, err := o.prepare(b, u.results(), inputs); err != nil {
+			return err
+		}
 		b.c.items = 0
 		b.c.chunk = C.guf_chunk_options{struct_size: C.sizeof_guf_chunk_options,
 			chunk_bytes: C.uint64_t(chunks.ChunkBytes), depth: C.int32_t(chunks.Depth),

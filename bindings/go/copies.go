@@ -42,7 +42,7 @@ func (a *AnyArray) Assign(source AnyOperand, casting Casting, s *Stream) error {
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(source)
 	return twice(func() error {
-		return cArrayAssign(a.handle(), source.Any().handle(), C.int32_t(casting), s.handle())
+		return cArrayAssign(a.handle(), anyOf(source).handle(), C.int32_t(casting), s.handle())
 	})
 }
 
@@ -74,8 +74,12 @@ func (a *AnyArray) CopyTo(destination AnyOperand, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(destination)
-	existing := destination.Any().handle()
-	return cArrayToDevice(a.handle(), destination.Any().Device().c, s.handle(), &existing)
+	to := anyOf(destination)
+	existing := to.handle()
+	if existing == nil {
+		return &Error{ErrHandle, "no array to copy into", -1, -1, 0}
+	}
+	return cArrayToDevice(a.handle(), to.Device().c, s.handle(), &existing)
 }
 
 // CopyBytes copies the elements into host memory, by COrder or FOrder, behind the stream's earlier

@@ -36,6 +36,9 @@ func Create(desc UfuncDesc) (*Ufunc, error) { return (*Context)(nil).Create(desc
 
 // Create is the function Create in a context of its own.
 func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
+	if err := whole(desc.Name, desc.Signature, desc.Rules, desc.Doc); err != nil {
+		return nil, err
+	}
 	defer runtime.KeepAlive(c)
 	b := lend()
 	defer b.back()
@@ -191,6 +194,9 @@ func (u *Ufunc) SetReduction(merge, finish *Ufunc) error {
 // AddModuleLoop adds a module's kernel as a loop: function's loop with exactly these types, whose
 // signature is the ufunc's. ErrNotFound, ErrSignature, ErrExists.
 func (u *Ufunc) AddModuleLoop(m *Module, function string, types []DType) error {
+	if err := whole(function); err != nil {
+		return err
+	}
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(m)
 	b := lend()

@@ -54,9 +54,7 @@ func Backends(probe bool) ([]BackendInfo, error) {
 
 // LoadBackend adds a plugin by its absolute path, beside those of the search path.
 func LoadBackend(path string) error {
-	text := cString(path)
-	defer freeString(text)
-	return cBackendLoad(text)
+	return lent(path, cBackendLoad)
 }
 
 // Device is a device: the processor or a GPU. The zero value stands for "not said": calls run where
@@ -84,20 +82,18 @@ func FindDevice(spec string) (Device, error) { return (*Context)(nil).FindDevice
 // FindDevice is the function FindDevice with a context of its own, which decides "auto" for itself.
 func (c *Context) FindDevice(spec string) (Device, error) {
 	defer runtime.KeepAlive(c)
-	text := cString(spec)
-	defer freeString(text)
 	var found Device
-	err := cDeviceGet(c.handle(), text, &found.c)
+	err := lent(spec, func(text *C.char) error { return cDeviceGet(c.handle(), text, &found.c) })
 	return found, err
 }
 
 // AdoptDevice opens a device over a driver context of the program's own (a CUcontext), before
 // anything else opens that device. The context stays the program's.
 func AdoptDevice(spec string, native uintptr) (Device, error) {
-	text := cString(spec)
-	defer freeString(text)
 	var found Device
-	err := cDeviceAdopt(text, C.uint64_t(native), &found.c)
+	err := lent(spec, func(text *C.char) error {
+		return cDeviceAdopt(text, C.uint64_t(native), &found.c)
+	})
 	return found, err
 }
 

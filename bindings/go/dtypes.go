@@ -5,7 +5,11 @@ package gufunc
 // #include "zcalls.h"
 import "C"
 
-import "unsafe"
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+)
 
 // DType is the type of an array's elements. Equal values are equal types.
 type DType uint32
@@ -83,10 +87,8 @@ type DTypeInfo struct {
 // ParseDType reads NumPy's spellings of a type: "float32", "f4", "f", "bf16", "datetime64[ns]",
 // "M8[25s]", and names of records. It fails with ErrDType.
 func ParseDType(spelling string) (DType, error) {
-	text := cString(spelling)
-	defer freeString(text)
 	var made C.guf_dtype
-	err := cDtypeParse(text, &made)
+	err := lent(spelling, func(text *C.char) error { return cDtypeParse(text, &made) })
 	return DType(made), err
 }
 
@@ -157,12 +159,29 @@ func (d DType) Unit() (unit Unit, multiple int, err error) {
 // look into. itemSize is a multiple of alignment. The same name with the same layout gives the same
 // type, with another one ErrExists.
 func RegisterRecord(name string, itemSize, alignment int) (DType, error) {
-	text := cString(name)
-	defer freeString(text)
 	var made C.guf_dtype
-	err := cDtypeRegister(text, C.uint32_t(itemSize), C.uint32_t(alignment), &made)
+	err := lent(name, func(text *C.char) error {
+		return cDtypeRegister(text, C.uint32_t(itemSize), C.uint32_t(alignment), &made)
+	})
 	return DType(made), err
 }
 
-func cString(text string) *C.char { return C.CString(text) }
-func freeString(text *C.char)     { C.free(unsafe.Pointer(text)) }
+// lent gives a function of C's a text.
+func lent(text string, use func(text *C.char) error) error {
+	if err := whole(text); err != nil {
+		return err
+	}
+	copied := C.CString(text)
+	defer C.free(unsafe.Pointer(copied))
+	return use(copied)
+}
+
+// whole refuses texts of which C would see the beginning only.
+func whole(texts ...string) error {
+	for _, text := range texts {
+		if strings.IndexByte(text, 0) >= 0 {
+			return &Error{ErrArg, fmt.Sprintf("a zero byte in the text %q", text), -1, -1, 0}
+		}
+	}
+	return nil
+}

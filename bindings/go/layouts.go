@@ -41,14 +41,6 @@ func hosted(device C.guf_device) C.guf_device {
 	return device
 }
 
-// arrayOf is the array that an operand is; nil where it is none.
-func arrayOf(operand Operand) *AnyArray {
-	if array, ok := operand.(AnyOperand); ok {
-		return array.Any()
-	}
-	return nil
-}
-
 // describe notes how the operands of a plan lie, which is made by now.
 func (p *Plan) describe(u *Ufunc, o *CallOptions, inputs []Operand) error {
 	about, err := u.Info()
@@ -62,7 +54,8 @@ func (p *Plan) describe(u *Ufunc, o *CallOptions, inputs []Operand) error {
 	}
 	p.layouts = make([]*layout, len(operands))
 	for i, operand := range operands {
-		array := arrayOf(operand)
+		given, _ := operand.(AnyOperand)
+		array := anyOf(given)
 		if array == nil {
 			continue
 		}
@@ -79,7 +72,7 @@ func (p *Plan) describe(u *Ufunc, o *CallOptions, inputs []Operand) error {
 	}
 	for i, lay := range p.layouts {
 		if lay != nil && lay.device != p.device {
-			lay.only = arrayOf(operands[i])
+			lay.only = operands[i].(AnyOperand).Any()
 		}
 	}
 	var alignment C.uint64_t

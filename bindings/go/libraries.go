@@ -22,9 +22,7 @@ func Open(path string) error {
 	if path == "" {
 		return failure(C.gufgo_open(nil))
 	}
-	text := cString(path)
-	defer freeString(text)
-	return failure(C.gufgo_open(text))
+	return lent(path, func(text *C.char) error { return failure(C.gufgo_open(text)) })
 }
 
 // Version is the loaded library's version, "0.1.0".
@@ -105,9 +103,9 @@ func Shutdown(ctx context.Context) error {
 const longestWait = 2 * time.Millisecond
 
 // wait calls a function that waits for at most so long until it is done or ctx is: a wait that runs
-// out loses nothing. A context that cannot end costs one call.
+// out loses nothing. A context that cannot end costs one call; nil is such a one.
 func wait(ctx context.Context, waiting func(nanoseconds C.uint64_t) error) error {
-	if ctx.Done() == nil {
+	if ctx == nil || ctx.Done() == nil {
 		return waiting(math.MaxUint64)
 	}
 	for limit := 50 * time.Microsecond; ; limit = min(2*limit, longestWait) {

@@ -204,8 +204,11 @@ func (u *Ufunc) Reduceat(options *AccumulateOptions, input, indices Operand) (*A
 func (u *Ufunc) Outer(options *CallOptions, inputs ...Operand) ([]*AnyArray, error) {
 	var made []*AnyArray
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
-		outputs := o.prepare(b, u.results(), inputs)
-		err := twice(func() error { return cOuter(u.handle(), &b.c.call) })
+		outputs, err := o.prepare(b, u.results(), inputs)
+		if err != nil {
+			return err
+		}
+		err = twice(func() error { return cOuter(u.handle(), &b.c.call) })
 		if err != nil {
 			return err
 		}

@@ -27,14 +27,15 @@ func LoadModule(path string) (*Module, error) { return (*Context)(nil).LoadModul
 // runs: there are no loops for the cpu then.
 func (c *Context) LoadModule(path string, dataOnly bool) (*Module, error) {
 	defer runtime.KeepAlive(c)
-	text := cString(path)
-	defer freeString(text)
 	flags := C.uint32_t(0)
 	if dataOnly {
 		flags = cGUF_MODULE_DATA_ONLY
 	}
 	var made C.guf_module
-	if err := cModuleLoad(c.handle(), text, flags, &made); err != nil {
+	err := lent(path, func(text *C.char) error {
+		return cModuleLoad(c.handle(), text, flags, &made)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return ownModule(made), nil

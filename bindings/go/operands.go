@@ -6,12 +6,14 @@ package gufunc
 import "C"
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"unsafe"
 )
 
-// Operand is what calls take: an [Array], an [AnyArray] or a scalar. Arrays that wrap memory of the
+// Operand is what calls take: an [Array], an [AnyArray] or a scalar. nil, and an array that is nil,
+// is none. Arrays that wrap memory of the
 // program ([Of]) are the way to give slices, without a copy.
 type Operand interface {
 	fill(operand *C.guf_operand)
@@ -23,17 +25,22 @@ type AnyOperand interface {
 	Any() *AnyArray
 }
 
+// anyOf is the array that an operand is; nil where none is given.
+func anyOf(operand AnyOperand) *AnyArray {
+	if operand == nil {
+		return nil
+	}
+	return operand.Any()
+}
+
 // missing reports whether no operand is given: nil, or an array that is nil.
 func missing(value Operand) bool {
-	if value == nil {
-		return true
-	}
 	array, ok := value.(AnyOperand)
-	return ok && array.Any() == nil
+	return value == nil || ok && array.Any() == nil
 }
 
 func (a *AnyArray) fill(operand *C.guf_operand) {
-	if a == nil {
+	if a == nil { // as if none were given
 		return
 	}
 	operand.kind = cGUF_OPERAND_ARRAY
@@ -61,11 +68,16 @@ func Scalar[T Element](value T) Operand {
 }
 
 // ScalarOf is one element of a type known at run time, of at most 16 bytes, by its bytes in memory:
-// a time with a unit, for one.
-func ScalarOf(dtype DType, bytes []byte) Operand {
+// a time with a unit, for one. ErrDType where an element has not as many.
+func ScalarOf(dtype DType, bytes []byte) (Operand, error) {
+	if size := dtype.ItemSize(); len(bytes) != size || size == 0 || size > 16 {
+		message := fmt.Sprintf("%d bytes for a scalar of %v, whose elements have %d; 16 are possible",
+			len(bytes), dtype, size)
+		return nil, &Error{ErrDType, message, -1, -1, 0}
+	}
 	made := &scalar{kind: cGUF_OPERAND_SCALAR, dtype: dtype}
 	copy((*[16]byte)(unsafe.Pointer(&made.value))[:], bytes)
-	return made
+	return made, nil
 }
 
 // Int is an integer that takes the type of the other operands, as an int of Python does. It fails

@@ -48,12 +48,18 @@ func NewEvents() *Events {
 // Found is what was found so far.
 func (e *Events) Found() FPEvent {
 	defer runtime.KeepAlive(e)
+	if e == nil {
+		return 0
+	}
 	return FPEvent(atomic.LoadUint32((*uint32)(e.word)))
 }
 
 // Clear empties the set, of which no work may be under way.
 func (e *Events) Clear() {
 	defer runtime.KeepAlive(e)
+	if e == nil {
+		return
+	}
 	atomic.StoreUint32((*uint32)(e.word), 0)
 }
 
@@ -107,7 +113,7 @@ func (o *CallOptions) orDefault() *CallOptions {
 }
 
 // prepare fills in the block's call and returns its outputs.
-func (o *CallOptions) prepare(b *block, nout int, inputs []Operand) []C.guf_operand {
+func (o *CallOptions) prepare(b *block, nout int, inputs []Operand) ([]C.guf_operand, error) {
 	if o.Out != nil {
 		nout = len(o.Out)
 	}
@@ -127,12 +133,11 @@ func (o *CallOptions) prepare(b *block, nout int, inputs []Operand) []C.guf_oper
 		host_policy: C.int32_t(o.HostPolicy), threads: C.uint32_t(o.Threads),
 		fp_events: o.Events.pointer(), fp_report: C.uint32_t(o.Report),
 		fp_fail: C.uint32_t(o.Fail)}
-	o.prepareRest(b)
-	return outputs
+	return outputs, o.prepareRest(b)
 }
 
 // prepareRest fills in what few calls have.
-func (o *CallOptions) prepareRest(b *block) {
+func (o *CallOptions) prepareRest(b *block) error {
 	call := &b.c.call
 	if o.KeepDims {
 		call.flags |= cGUF_CALL_KEEPDIMS
@@ -158,10 +163,14 @@ func (o *CallOptions) prepareRest(b *block) {
 	if len(o.Dims) > 0 {
 		dims := taken[C.guf_dim](b, len(o.Dims))
 		for i, dim := range o.Dims {
+			if err := whole(dim.Name); err != nil {
+				return err
+			}
 			dims[i] = C.guf_dim{name: b.text(dim.Name), size: C.int64_t(dim.Size)}
 		}
 		call.ndims, call.dims = C.int32_t(len(dims)), &dims[0]
 	}
+	return nil
 }
 
 // arrays makes the caller's list of what a call wrote: given arrays themselves, new ones owned.
@@ -169,7 +178,7 @@ func arrays(outputs []C.guf_operand, given []Operand) ([]*AnyArray, error) {
 	made := make([]*AnyArray, len(outputs))
 	var failed error
 	for i := range outputs {
-		if i < len(given) && given[i] != nil {
+		if i < len(given) && !missing(given[i]) {
 			if array, ok := given[i].(AnyOperand); ok {
 				made[i] = array.Any()
 			}

@@ -21,7 +21,9 @@ func (u *Ufunc) NewPlan(options *CallOptions, inputs ...Operand) (*Plan, error) 
 	var p *Plan
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
 		var made C.guf_plan
-		o.prepare(b, u.results(), inputs)
+		if _, err := o.prepare(b, u.results(), inputs); err != nil {
+			return err
+		}
 		if err := cPlanCreate(u.handle(), &b.c.call, &made); err != nil {
 			return err
 		}
@@ -83,7 +85,7 @@ func (p *Plan) Launch(options *LaunchOptions, operands ...AnyOperand) error {
 		if len(operands) > len(p.layouts) {
 			break // the library refuses their number
 		}
-		addresses[i], err = p.layouts[i].address(i, arrayOf(operand), &b.c.info)
+		addresses[i], err = p.layouts[i].address(i, anyOf(operand), &b.c.info)
 		if err != nil {
 			return err
 		}

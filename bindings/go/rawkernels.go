@@ -62,10 +62,9 @@ func D3(x, y, z int) Dim3 { return Dim3{uint32(x), uint32(y), uint32(z)} }
 // Kernel finds a raw kernel by its short name. ErrNotFound.
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	defer runtime.KeepAlive(m)
-	text := cString(name)
-	defer freeString(text)
 	var made C.guf_kernel
-	if err := cKernelFind(m.handle(), text, &made); err != nil {
+	err := lent(name, func(text *C.char) error { return cKernelFind(m.handle(), text, &made) })
+	if err != nil {
 		return nil, err
 	}
 	return ownKernel(made), nil

@@ -116,6 +116,9 @@ func (s *Stream) EndCaptureInto(g *Graph) error {
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(g)
 	existing := g.handle()
+	if existing == nil {
+		return &Error{ErrHandle, "no graph to replace the work of", -1, -1, 0}
+	}
 	return cStreamEndCapture(s.handle(), &existing)
 }
 

@@ -65,7 +65,7 @@ func typed[T Element](a *AnyArray, err error) (*Array[T], error) {
 // is of the array's memory: keep the array (runtime.KeepAlive) and do not close it while the slice
 // is used, nor while queued work uses the array. A read-only array's must not be written.
 func (a *Array[T]) Data() ([]T, error) {
-	pointer, info, err := a.hostMemory(unsafe.Alignof(*new(T)))
+	pointer, info, err := a.Any().hostMemory(unsafe.Alignof(*new(T)))
 	if err != nil {
 		return nil, err
 	}
@@ -127,60 +127,60 @@ func (a *Array[T]) Values() ([]T, error) {
 
 // Slice is NumPy's a[ranges..., ...], see [AnyArray.Slice].
 func (a *Array[T]) Slice(ranges ...Range) (*Array[T], error) {
-	return typed[T](a.AnyArray.Slice(ranges...))
+	return typed[T](a.Any().Slice(ranges...))
 }
 
 // Reshape is a view of the same elements, see [AnyArray.Reshape].
 func (a *Array[T]) Reshape(shape ...int) (*Array[T], error) {
-	return typed[T](a.AnyArray.Reshape(shape...))
+	return typed[T](a.Any().Reshape(shape...))
 }
 
 // ReshapeOrder is Reshape by an order, see [AnyArray.ReshapeOrder].
 func (a *Array[T]) ReshapeOrder(order Order, shape ...int) (*Array[T], error) {
-	return typed[T](a.AnyArray.ReshapeOrder(order, shape...))
+	return typed[T](a.Any().ReshapeOrder(order, shape...))
 }
 
 // Ravel is a view of one dimension, see [AnyArray.Ravel].
 func (a *Array[T]) Ravel(order Order) (*Array[T], error) {
-	return typed[T](a.AnyArray.Ravel(order))
+	return typed[T](a.Any().Ravel(order))
 }
 
 // Transpose is a view with other axes first, see [AnyArray.Transpose].
 func (a *Array[T]) Transpose(axes ...int) (*Array[T], error) {
-	return typed[T](a.AnyArray.Transpose(axes...))
+	return typed[T](a.Any().Transpose(axes...))
 }
 
 // BroadcastTo is a read-only view of the shape, see [AnyArray.BroadcastTo].
 func (a *Array[T]) BroadcastTo(shape ...int) (*Array[T], error) {
-	return typed[T](a.AnyArray.BroadcastTo(shape...))
+	return typed[T](a.Any().BroadcastTo(shape...))
 }
 
 // Squeeze is a view without axes of extent 1, see [AnyArray.Squeeze].
 func (a *Array[T]) Squeeze(axes ...int) (*Array[T], error) {
-	return typed[T](a.AnyArray.Squeeze(axes...))
+	return typed[T](a.Any().Squeeze(axes...))
 }
 
 // ExpandDims is a view with axes of extent 1, see [AnyArray.ExpandDims].
 func (a *Array[T]) ExpandDims(axes ...int) (*Array[T], error) {
-	return typed[T](a.AnyArray.ExpandDims(axes...))
+	return typed[T](a.Any().ExpandDims(axes...))
 }
 
 // SlidingWindowView is NumPy's, see [AnyArray.SlidingWindowView].
 func (a *Array[T]) SlidingWindowView(axes, windows []int) (*Array[T], error) {
-	return typed[T](a.AnyArray.SlidingWindowView(axes, windows))
+	return typed[T](a.Any().SlidingWindowView(axes, windows))
 }
 
 // Clone is another reference to the same memory, see [AnyArray.Clone].
-func (a *Array[T]) Clone() (*Array[T], error) { return typed[T](a.AnyArray.Clone()) }
+func (a *Array[T]) Clone() (*Array[T], error) { return typed[T](a.Any().Clone()) }
 
 // Copy is a new array on the same device, see [AnyArray.Copy].
 func (a *Array[T]) Copy(order Order, s *Stream) (*Array[T], error) {
-	return typed[T](a.AnyArray.Copy(order, s))
+	return typed[T](a.Any().Copy(order, s))
 }
 
 // ToDevice copies into a new array on the device, see [AnyArray.ToDevice].
 func (a *Array[T]) ToDevice(d Device, s *Stream) (*Array[T], error) {
-	return typed[T](a.AnyArray.ToDevice(d, s))
+	return typed[T](a.Any().ToDevice(d, s))
 }
 
 // KeepAlive keeps the array's memory up to this point of the program, for slices of Data.

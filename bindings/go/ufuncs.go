@@ -73,10 +73,9 @@ func Find(name string) (*Ufunc, error) { return (*Context)(nil).Find(name) }
 // Find is the function Find in a context of its own.
 func (c *Context) Find(name string) (*Ufunc, error) {
 	defer runtime.KeepAlive(c)
-	text := cString(name)
-	defer freeString(text)
 	var made C.guf_ufunc
-	if err := cUfuncFind(c.handle(), text, &made); err != nil {
+	err := lent(name, func(text *C.char) error { return cUfuncFind(c.handle(), text, &made) })
+	if err != nil {
 		return nil, err
 	}
 	return ownUfunc(made)

@@ -201,7 +201,7 @@ func TestScalars(t *testing.T) {
 	z := must(gufunc.Call[complex64](add, nil, c, gufunc.Complex(2i)))(t)
 	equal(t, must(z.Values())(t), []complex64{1 + 2i})
 	days := must(gufunc.ParseDType("m8[D]"))(t)
-	span := gufunc.ScalarOf(days, []byte{2, 0, 0, 0, 0, 0, 0, 0})
+	span := must(gufunc.ScalarOf(days, []byte{2, 0, 0, 0, 0, 0, 0, 0}))(t)
 	total := must(gufunc.Call[gufunc.Delta64](add, nil, span, span))(t)
 	equal(t, must(total.Values())(t), []gufunc.Delta64{4})
 }

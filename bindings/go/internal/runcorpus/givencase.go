@@ -81,7 +81,10 @@ func (g *given) make(o *operand) (gufunc.Operand, error) {
 			return nil, err
 		}
 		bytes, err := hex.DecodeString(o.Bytes)
-		return gufunc.ScalarOf(dtype, bytes), err
+		if err != nil {
+			return nil, err
+		}
+		return gufunc.ScalarOf(dtype, bytes)
 	case "weak_int":
 		value, ok := new(big.Int).SetString(o.Value, 10)
 		if !ok {
