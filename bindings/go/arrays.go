@@ -164,8 +164,8 @@ func (a *AnyArray) Clone() (*AnyArray, error) {
 func (a *AnyArray) Close() error { return a.reference().close() }
 
 // Synchronize waits for all that the library was given to do with the array's memory, on streams
-// and without one: then the program may use [Array.Data]. It returns ctx's error when that ends
-// first. A failure of the work stays with its stream or device.
+// and without one: then the program may go on with a slice of [Array.Data]. It returns ctx's error
+// when that ends first. A failure of the work stays with its stream or device.
 func (a *AnyArray) Synchronize(ctx context.Context) error {
 	defer runtime.KeepAlive(a)
 	return wait(ctx, func(limit C.uint64_t) error { return cArraySynchronize(a.handle(), limit) })
@@ -221,7 +221,8 @@ func (a *AnyArray) Device() Device {
 	return info.Device
 }
 
-// String is the array as NumPy prints it, then shape, dtype and device. It waits for the device.
+// String is the array as NumPy prints it, then shape, dtype and device. It waits for the work with
+// the array.
 func (a *AnyArray) String() string {
 	if a == nil {
 		return "no array"

@@ -16,9 +16,9 @@ typedef struct gufgo_block {
   guf_accumulate_args accumulate;
   guf_at_args at;
   guf_chunk_options chunk;
-  guf_array_info info;
   int64_t items;
   _Alignas(16) char arena[GUFGO_ARENA];
+  guf_array_info info;
 } gufgo_block;
 
 /* A call without keywords. */

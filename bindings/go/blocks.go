@@ -85,14 +85,18 @@ func (b *block) list(values []Operand) []C.guf_operand {
 }
 
 func (b *block) set(operand *C.guf_operand, value Operand) {
-	if value != nil {
+	if !isNil(value) {
 		value.fill(operand)
 	}
 }
 
+// isNil reports a nil interface, and a nil pointer in one. Array has its fill by embedding: the
+// quickest way, and one that is closed to nil.
+func isNil(value Operand) bool { return (*[2]unsafe.Pointer)(unsafe.Pointer(&value))[1] == nil }
+
 // one gives a single operand, nil for a missing one.
 func (b *block) one(value Operand) *C.guf_operand {
-	if missing(value) {
+	if isNil(value) {
 		return nil
 	}
 	made := b.operands(1)

@@ -46,15 +46,13 @@ func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 	for i, input := range inputs {
 		b.set(&operands[i], input)
 	}
-	given := &operands[len(inputs)]
-	b.set(given, out)
-	nobodys := given.kind == cGUF_OPERAND_NONE
+	b.set(&operands[len(inputs)], out)
 	err := failure(C.gufgo_call(u.handle(), &operands[0], C.int32_t(len(inputs)), 1))
 	if again(err) { // in line: nothing is allocated
 		err = failure(C.gufgo_call(u.handle(), &operands[0], C.int32_t(len(inputs)), 1))
 	}
-	if err == nil && nobodys {
-		err = cArrayRelease(given.array)
+	if err == nil && isNil(out) { // allocated, and nobody's
+		err = cArrayRelease(operands[len(inputs)].array)
 	}
 	b.back()
 	runtime.KeepAlive(inputs)
@@ -73,7 +71,7 @@ func Call[T Element](u *Ufunc, options *CallOptions, inputs ...Operand) (*Array[
 	if err != nil {
 		return nil, err
 	}
-	return only[T](made[0], options == nil || options.Out == nil || missing(options.Out[0]))
+	return only[T](made[0], options == nil || options.Out == nil || isNil(options.Out[0]))
 }
 
 func only[T Element](made *AnyArray, ours bool) (*Array[T], error) {

@@ -83,7 +83,8 @@ func (a *AnyArray) CopyTo(destination AnyOperand, s *Stream) error {
 }
 
 // CopyBytes copies the elements into host memory, by COrder or FOrder, behind the stream's earlier
-// work, and waits for it. ErrBufferTooSmall where they do not fit.
+// work, and waits for it; without a stream behind all work with the array.
+// ErrBufferTooSmall where they do not fit.
 func (a *AnyArray) CopyBytes(destination []byte, order Order, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)

@@ -49,7 +49,7 @@ func (p *Plan) describe(u *Ufunc, o *CallOptions, inputs []Operand) error {
 	}
 	outputs := len(inputs) + len(o.Out)
 	operands := slices.Concat(inputs, o.Out)
-	if !missing(o.Where) {
+	if !isNil(o.Where) {
 		operands = append(operands, o.Where)
 	}
 	p.layouts = make([]*layout, len(operands))

@@ -50,13 +50,6 @@ type AtOptions struct {
 	Fail    FPEvent
 }
 
-// setArray fills in an operand that may be missing: a nil AnyOperand is no nil Operand.
-func (b *block) setArray(operand *C.guf_operand, value AnyOperand) {
-	if value != nil {
-		value.fill(operand)
-	}
-}
-
 // prepare fills in the block's reduction; results is 0 for a plain one.
 func (o *ReduceOptions) prepare(b *block, input Operand, results int) []C.guf_operand {
 	outputs := b.operands(max(results, 1))
@@ -69,11 +62,11 @@ func (o *ReduceOptions) prepare(b *block, input Operand, results int) []C.guf_op
 		fp_report: C.uint32_t(o.Report), fp_fail: C.uint32_t(o.Fail)}
 	args := &b.c.reduce
 	if results == 0 {
-		b.setArray(&outputs[0], o.Out)
+		b.set(&outputs[0], o.Out)
 		args.output = &outputs[0]
 	} else {
 		for i, out := range o.Outs[:min(results, len(o.Outs))] {
-			b.setArray(&outputs[i], out)
+			b.set(&outputs[i], out)
 		}
 		args.outputs, args.noutputs = &outputs[0], C.int32_t(results)
 	}
@@ -91,7 +84,7 @@ func (o *ReduceOptions) prepare(b *block, input Operand, results int) []C.guf_op
 func (o *AccumulateOptions) prepare(b *block, input, indices Operand) []C.guf_operand {
 	operands := b.operands(2)
 	b.set(&operands[0], input)
-	b.setArray(&operands[1], o.Out)
+	b.set(&operands[1], o.Out)
 	b.c.accumulate = C.guf_accumulate_args{struct_size: C.sizeof_guf_accumulate_args,
 		input: &operands[0], indices: b.one(indices), output: &operands[1],
 		stream: o.Stream.handle(), device: o.Device.c, axis: C.int64_t(o.Axis),
@@ -106,7 +99,7 @@ func (o *AtOptions) prepare(b *block, array AnyOperand, indices []Operand, opera
 	for i, index := range indices {
 		b.set(&places[i], index)
 	}
-	b.setArray(&places[len(indices)], array)
+	b.set(&places[len(indices)], array)
 	b.c.at = C.guf_at_args{struct_size: C.sizeof_guf_at_args, array: &places[len(indices)],
 		indices: &places[0], nindices: C.int32_t(len(indices)), operand: b.one(operand),
 		stream: o.Stream.handle(), device: o.Device.c, threads: C.uint32_t(o.Threads),

@@ -2,18 +2,14 @@
 
 package gufunc
 
-// #include "zcalls.h"
-import "C"
-
 import (
+	"context"
 	"runtime"
 	"unsafe"
 )
 
 // A nil *Array answers as a nil *AnyArray does, which methods that come by embedding would not: Go
 // panics on the way to them.
-
-func (a *Array[T]) fill(operand *C.guf_operand) { a.Any().fill(operand) }
 
 // Any is the array itself, whatever the type of its elements.
 func (a *Array[T]) Any() *AnyArray {
@@ -28,6 +24,9 @@ func (a *Array[T]) Close() error { return a.Any().Close() }
 
 // KeepAlive keeps the array's memory up to this point of the program, for slices of Data.
 func (a *Array[T]) KeepAlive() { runtime.KeepAlive(a) }
+
+// Synchronize waits for the work with the array's memory, see [AnyArray.Synchronize].
+func (a *Array[T]) Synchronize(ctx context.Context) error { return a.Any().Synchronize(ctx) }
 
 // Info describes the array.
 func (a *Array[T]) Info() (ArrayInfo, error) { return a.Any().Info() }

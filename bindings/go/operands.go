@@ -33,16 +33,7 @@ func anyOf(operand AnyOperand) *AnyArray {
 	return operand.Any()
 }
 
-// missing reports whether no operand is given: nil, or an array that is nil.
-func missing(value Operand) bool {
-	array, ok := value.(AnyOperand)
-	return value == nil || ok && array.Any() == nil
-}
-
 func (a *AnyArray) fill(operand *C.guf_operand) {
-	if a == nil { // as if none were given
-		return
-	}
 	operand.kind = cGUF_OPERAND_ARRAY
 	operand.array = a.ref.value()
 }

@@ -178,7 +178,7 @@ func arrays(outputs []C.guf_operand, given []Operand) ([]*AnyArray, error) {
 	made := make([]*AnyArray, len(outputs))
 	var failed error
 	for i := range outputs {
-		if i < len(given) && !missing(given[i]) {
+		if i < len(given) && !isNil(given[i]) {
 			if array, ok := given[i].(AnyOperand); ok {
 				made[i] = array.Any()
 			}

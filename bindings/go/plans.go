@@ -63,8 +63,9 @@ type LaunchOptions struct {
 }
 
 // Launch runs the plan on operands, in the order inputs, outputs, mask; nil stands for a scalar. It
-// waits on the cpu without a stream only. Else keep the arrays until the work is done. Arrays of
-// host memory that another device uses in place are the plan's own ones.
+// waits on the cpu without a stream only. Else keep the arrays until the work is done, and on a
+// stream of a GPU synchronize that before they are read: they know nothing of it. Arrays of host
+// memory that another device uses in place are the plan's own ones.
 //
 // ErrPlanMismatch where an operand is of another type, shape, byte order or device than the plan's,
 // or has other strides, or overlaps another one otherwise; ErrReadOnly for an output, ErrArg for

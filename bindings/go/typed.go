@@ -61,9 +61,10 @@ func typed[T Element](a *AnyArray, err error) (*Array[T], error) {
 }
 
 // Data is the elements in place, without a copy. The array has to lie in host memory, C-contiguous,
-// aligned, in this machine's byte order: ErrUnsupported otherwise (Copy or CopyToHost). The slice
-// is of the array's memory: keep the array (runtime.KeepAlive) and do not close it while the slice
-// is used, nor while queued work uses the array. A read-only array's must not be written.
+// aligned, in this machine's byte order: ErrUnsupported otherwise (Copy or CopyToHost). It waits
+// for the work that was queued with the array's memory; behind later work Synchronize, before the
+// slice is used again. The slice is of the array's memory: keep the array (runtime.KeepAlive) and
+// do not close it while the slice is used. A read-only array's must not be written.
 func (a *Array[T]) Data() ([]T, error) {
 	pointer, info, err := a.Any().hostMemory(unsafe.Alignof(*new(T)))
 	if err != nil {
@@ -104,18 +105,23 @@ func (a *AnyArray) hostMemory(align uintptr) (unsafe.Pointer, ArrayInfo, error) 
 		message := "only aligned C-contiguous elements of host memory can be seen in place"
 		return nil, info, &Error{ErrUnsupported, message, -1, -1, 0}
 	}
+	if err := a.Synchronize(nil); err != nil {
+		return nil, info, err
+	}
 	return *(*unsafe.Pointer)(unsafe.Pointer(&info.Address)), info, nil
 }
 
 // CopyToHost copies the elements in C order into destination, behind the stream's earlier work, and
-// waits for it. ErrBufferTooSmall where they do not fit.
+// waits for it; without a stream behind all work with the array.
+// ErrBufferTooSmall where they do not fit.
 func (a *Array[T]) CopyToHost(destination []T, s *Stream) error {
 	bytes := uintptr(len(destination)) * unsafe.Sizeof(*new(T))
 	start := (*byte)(unsafe.Pointer(unsafe.SliceData(destination)))
 	return a.CopyBytes(unsafe.Slice(start, bytes), COrder, s)
 }
 
-// Values is a copy of the elements in C order, from wherever they lie.
+// Values is a copy of the elements in C order, from wherever they lie, behind all work with the
+// array.
 func (a *Array[T]) Values() ([]T, error) {
 	info, err := a.Info()
 	if err != nil {
