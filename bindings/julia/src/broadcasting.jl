@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Dots: f.(A, B), A .+ B .* C, R .= f.(A, B). Every function of a dotted expression that has a
-# GufArray or a ufunc in it becomes the call of a ufunc; the last one writes into R.
+# GufArray or a ufunc in it becomes the call of a ufunc; the last one writes into R. A function that
+# no ufunc stands for is left to Julia where its operands are Julia's.
 
 import Base.Broadcast: Broadcasted, BroadcastStyle, broadcasted, materialize!
 
@@ -27,7 +28,8 @@ for (name, functions) in ((:add, (+,)), (:subtract, (-,)), (:multiply, (*,)), (:
                           (:less_equal, (<=,)), (:greater, (>,)), (:greater_equal, (>=,)),
                           (:bitwise_and, (&,)), (:bitwise_or, (|,)), (:bitwise_xor, (xor,)),
                           (:invert, (~,)), (:logical_not, (!,)), (:left_shift, (<<,)),
-                          (:right_shift, (>>,)), (:floor_divide, (fld,)), (:remainder, (mod,)))
+                          (:right_shift, (>>,)), (:floor_divide, (fld,)), (:remainder, (mod,)),
+                          (:isnat, (isnat,)))
     for f in functions
         MEANINGS[f] = getfield(Standard, name)
     end
@@ -40,45 +42,68 @@ Makes dotted expressions call the ufunc `g` where they name the function `f`.
 """
 stands_for!(f, g::UFunc) = (MEANINGS[f] = g; nothing)
 
+# The ufunc of f, or nothing.
 meaning(f::UFunc, count) = f
-function meaning(f, count)
-    f === (-) && count == 1 && return Standard.negative
-    g = get(MEANINGS, f, nothing)
-    g === nothing && throw(GufuncError(GUF_E_NOT_FOUND, "no ufunc stands for $f in a dotted " *
-        "expression: make one (create, add_loop!, stands_for!), or compute on Array(x)"))
-    return g
-end
+meaning(f, count) = f === (-) && count == 1 ? Standard.negative : get(MEANINGS, f, nothing)
 
-# |x|^2 of complex numbers, x^2 as Julia spells it, and identity are no ufuncs of their own.
 evaluated(x) = x
 evaluated(x::Base.RefValue) = x[]
-function evaluated(bc::Broadcasted)
-    f, arguments = simplified(bc.f, map(evaluated, bc.args))
-    f === identity && return arguments[1]
-    return meaning(f, length(arguments))(arguments...)
+evaluated(x::Tuple) = [x...]
+evaluated(bc::Broadcasted) = applied_to(bc.f, map(evaluated, bc.args))
+
+function applied_to(f, given)
+    g, arguments = simplified(f, given)
+    g === identity && return arguments[1]
+    g isa Type && arguments[1] isa GufArray && return astype(arguments[1], g)
+    h = meaning(g, length(arguments))
+    return h === nothing ? by_julia(f, given) : h(arguments...)
 end
 
+# Julia's own broadcasting, for operands that it has elements of.
+function by_julia(f, arguments)
+    any(x -> x isa Union{GufArray,Tensor,Scalar,Encoded}, arguments) &&
+        throw(GufuncError(GUF_E_NOT_FOUND, "no ufunc stands for $f in a dotted expression of a " *
+            "GufArray: make one (create, add_loop!, stands_for!), or compute on Array(x)"))
+    return Base.materialize(broadcasted(f, arguments...))
+end
+
+# x^2 as Julia spells it, sums of more than two, types and the like are no ufuncs of their own.
 simplified(f, arguments) = f, arguments
+simplified(::typeof(+), arguments::Tuple{Any}) = identity, arguments
+simplified(::typeof(\), arguments::Tuple{Any,Any}) = /, reverse(arguments)
 simplified(::typeof(Base.literal_pow), arguments) = simplified_power(arguments[2:end]...)
+# NumPy's reciprocal of an integer is an integer.
+simplified(::typeof(inv), arguments) =
+    eltype(arguments[1]) <: Integer ? (/, (1, arguments[1])) : (inv, arguments)
 simplified(::typeof(abs2), arguments) =
-    eltype(arguments[1]) <: Complex ?
-    throw(GufuncError(GUF_E_NOT_FOUND, "no ufunc stands for abs2 of complex numbers")) :
-    (abs2, arguments)
+    eltype(arguments[1]) <: Complex ? (abs2_of_complex, arguments) : (abs2, arguments)
+abs2_of_complex(x) = abs2(x)
 function simplified(f::Union{typeof(+),typeof(*),typeof(max),typeof(min),typeof(&),typeof(|)},
                     arguments::Tuple{Any,Any,Any,Vararg{Any}})
     g = meaning(f, 2)
     return f, (foldl(g, arguments[1:end-1]), arguments[end])
 end
-simplified_power(x, ::Val{2}) = (Standard.square, (x,))
-simplified_power(x, ::Val{1}) = (identity, (x,))
-simplified_power(x, ::Val{N}) where {N} = (^, (x, N))
+# Negative powers are those of 1/x, so that integers have them.
+simplified_power(x, ::Val{N}) where {N} =
+    N == 1 ? (identity, (x,)) : N == 2 ? (Standard.square, (x,)) : N == -1 ? simplified(inv, (x,)) :
+    N < 0 ? (^, (applied_to(inv, (x,)), -N)) : (^, (x, N))
 
-Base.copy(bc::Broadcasted{GufStyle}) = evaluated(bc)
+# Tuples and numbers alone give a tuple, as Julia's.
+function Base.copy(bc::Broadcasted{GufStyle})
+    result = evaluated(bc)
+    return result isa Vector && all(of_tuples, bc.args) ? Tuple(result) : result
+end
+of_tuples(x) = x isa Union{Tuple,Number,Scalar,Encoded,Base.RefValue}
+of_tuples(bc::Broadcasted) = all(of_tuples, bc.args)
 
-function Base.copyto!(destination::AbstractArray, bc::Broadcasted{GufStyle})
-    f, arguments = simplified(bc.f, map(evaluated, bc.args))
-    f === identity && return assigned!(destination, arguments[1])
-    return call!(meaning(f, length(arguments)), destination, arguments...)
+Base.copyto!(destination::AbstractArray, bc::Broadcasted{GufStyle}) =
+    written!(destination, bc.f, map(evaluated, bc.args))
+
+function written!(destination, f, given)
+    g, arguments = simplified(f, given)
+    h = meaning(g, length(arguments))
+    h === nothing || return call!(h, destination, arguments...)
+    return assigned!(destination, applied_to(f, given))
 end
 Base.copyto!(destination::GufArray, bc::Broadcasted{GufStyle}) =
     invoke(copyto!, Tuple{AbstractArray,Broadcasted{GufStyle}}, destination, bc)
@@ -90,8 +115,4 @@ assigned!(destination, x) = assign!(destination, x)
 Base.copyto!(destination::GufArray, bc::Broadcasted) = assigned_all!(destination, bc)
 Base.copyto!(destination::GufArray, bc::Broadcasted{<:Base.Broadcast.AbstractArrayStyle{0}}) =
     assigned_all!(destination, bc)
-function assigned_all!(destination, bc)
-    bc.f === identity && return assigned!(destination, evaluated(bc.args[1]))
-    f, arguments = simplified(bc.f, map(evaluated, bc.args))
-    return call!(meaning(f, length(arguments)), destination, arguments...)
-end
+assigned_all!(destination, bc) = written!(destination, bc.f, map(evaluated, bc.args))

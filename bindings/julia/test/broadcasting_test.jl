@@ -29,6 +29,34 @@ for device in DEVICES
     @test status_of(() -> x .+ GufArray([1.0, 2.0]; device=device)) == Gufunc.GUF_E_SHAPE
     @test status_of(() -> cbrt.(x)) == Gufunc.GUF_E_NOT_FOUND
 end
+
+# Literal powers, inv, \\, types and tuples are Julia's.
+for device in DEVICES
+    x = GufArray([1, 2, 4]; device=device)
+    @test Array(x .^ -1) == [1, 0.5, 0.25] && Array(inv.(x)) == [1, 0.5, 0.25]
+    @test Array(x .^ -2) == [1, 0.25, 0.0625] && Array(x .^ 0) == [1, 1, 1]
+    @test Array(x .^ 3) == [1, 8, 64] && Array(x .^ 1) == [1, 2, 4] && Array(.+x) == [1, 2, 4]
+    @test Array(2 .\ x) == [0.5, 1, 2] && eltype(Float32.(x)) === Float32
+    @test Array(Float32.(x)) == [1, 2, 4] && Array(add.(x, (1, 2, 3))) == [2, 4, 7]
+    @test eltype(GufArray(Float32[2]; device=device) .^ -1) === Float32
+    @test status_of(() -> abs2.(GufArray([1.0im]; device=device))) == Gufunc.GUF_E_NOT_FOUND
+end
+@test add.((1.0, 2.0), [3.0, 4.0]) == [4, 6] && add.((1, 2), (3, 4)) === (4, 6)
+
+# A function without a ufunc is Julia's, where its operands are.
+@test add.(A, tanh.(B)) == A .+ tanh.(B) && add.([1, 2], ifelse.([true, false], 1, 2)) == [2, 4]
+@test tanh.(add.(A, B)) == tanh.(A .+ B) && add.(B, Float32.([1, 2, 3])) == B .+ (1:3)
+@test abs2.(add.([1.0im], 1)) == [2] && add.(BFloat16.([1.0f0, 2]), BFloat16(1)) == [2, 3]
+R .= tanh.(add.(A, B))
+@test R == tanh.(A .+ B)
+
+# Ufuncs for all that Base has of the library's.
+unmapped = (:logical_and, :logical_or, :logical_xor, :fmax, :fmin, :matmul, :vecdot)
+mapped = Set(g.name for (f, g) in Gufunc.MEANINGS)
+push!(mapped, "negative") # - of one operand
+@test sort([n for n in Gufunc.ufunc_names() if !(n in mapped) && !occursin(":", n) &&
+            isdefined(Gufunc.Standard, Symbol(n))]) == sort(collect(string.(unmapped)))
+
 shaped = Gufunc.create("julia_cbrt"; nin=1, nout=1)
 Gufunc.add_loop!(cbrt, shaped, (Float64,) => (Float64,))
 Gufunc.stands_for!(cbrt, shaped)
