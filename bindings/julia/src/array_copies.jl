@@ -38,15 +38,20 @@ end
 Copies elements, stretching dimensions and casting as calls do. Both on one device, or both in host
 memory; memory that overlaps is copied as if the source were copied first.
 """
-function assign!(destination, source; casting=:same_kind, stream=current_stream())
+function assign!(destination, source; casting=:same_kind, stream=UNNAMED)
     rule = chosen(CASTINGS, casting, "casting")
     with_array(destination) do to
         with_array(source) do from
-            @check guf_array_assign(to.handle, from.handle, rule, stream_handle(stream))
+            @check guf_array_assign(to.handle, from.handle, rule,
+                                    stream_handle(named(stream)))
         end
     end
+    plain(destination, source) && settle!(named(stream), stream, destination, source)
     return destination
 end
+
+# Whether Julia's memory is among these.
+plain(operands...) = any(x -> !(x isa GufArray), operands)
 
 # Gives `act` an array of the library for anything. One that was made for this goes at once: a
 # finalizer may come late. What is queued keeps it, and the memory that it shares.
@@ -58,9 +63,9 @@ function with_array(act, x)
 end
 
 as_array(x::GufArray) = x
-as_array(x::AbstractArray) = wrap(strided(x))
-as_array(x::Tensor) = wrap(x)
-strided(x::Lendable) = x
+as_array(x::AbstractArray) = wrapped(strided(x))
+as_array(x::Tensor) = wrapped(x)
+strided(x::Union{Lendable,Turned}) = x
 strided(x::AbstractArray) = Array(x)
 
 """
@@ -85,8 +90,13 @@ Copies to a device, `"cpu"` included, into `out` where that is given. `x` is a `
 array of Julia. From host memory, and to it, the copy is complete on return unless there is a
 stream.
 """
-function to_device(x, where_to; stream=current_stream(), out=nothing)
-    place = device_handle(where_to)
+function to_device(x, where_to; stream=UNNAMED, out=nothing)
+    made = copied_to(device_handle(where_to), x, named(stream), out)
+    plain(x) && settle!(named(stream), stream, x)
+    return made
+end
+
+function copied_to(place, x, stream, out)
     return with_array(x) do source
         out === nothing || return (copy_to_device!(source, place, stream, Ref(out.handle)); out)
         count_growth(length(source) * sizeof(eltype(source)))
@@ -103,16 +113,18 @@ GufArray{T}(A::AbstractArray; device="cpu") where {T} = to_device(convert(Array{
 """
     copy_to_host!(A::Array, x; stream=current) -> A
 
-Copies elements into a Julia array of the same size and element type. Without a stream complete on
-return; with one, when the stream is synchronized, and `A` is kept alive until then.
+Copies elements into a Julia array of the same size and element type. Complete on return,
+unless `stream=` names a stream: then when that is synchronized, and `A` is kept alive until then.
 """
-function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=current_stream()) where {T,N}
+function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=UNNAMED) where {T,N}
     equal_sizes(A, x)
+    on = named(stream)
+    on === nothing && settle_blind()
     GC.@preserve A begin
         @check guf_array_copy_to_host(x.handle, Ptr{Cvoid}(pointer(A)), UInt64(sizeof(A)),
-                                      GUF_ORDER_C, stream_handle(stream))
+                                      GUF_ORDER_C, stream_handle(on))
+        settle!(on, stream, A)
     end
-    keep!(stream, A)
     return A
 end
 
@@ -142,8 +154,11 @@ equal_sizes(A, x) = size(A) == size(x) ||
 
 Values as NumPy prints them, in the library's order of dimensions, then shape, dtype and device.
 """
-printed(x::GufArray) =
-    text_of((letters, length, kept) -> LibGufunc.guf_array_print(x.handle, letters, length, kept))
+function printed(x::GufArray)
+    settle_blind()
+    return text_of((letters, length, kept) ->
+        LibGufunc.guf_array_print(x.handle, letters, length, kept))
+end
 
 Base.show(io::IO, x::GufArray) = show(io, Array(x))
 function Base.show(io::IO, kind::MIME"text/plain", x::GufArray{T,N}) where {T,N}

@@ -3,6 +3,7 @@
 
 # The library's axis of dimension d of n; out of range where d is.
 library_axis(d::Integer, n::Integer) = Int64(d >= 1 ? -widen(d) : n - widen(d))
+library_axis(d, n) = throw(GufuncError(GUF_E_ARG, "a dimension is an integer, not $(repr(d))"))
 library_axes(dims, n) = Int64[library_axis(d, n) for d in dims]
 
 made_view(make::Function) = (out = Ref{guf_array}(C_NULL); make(out); GufArray(out[]))

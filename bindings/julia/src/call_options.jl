@@ -67,7 +67,7 @@ function expected_rank(f, inputs, operands, i, keepdims)
 end
 
 chosen_axis(inputs, ::Nothing) = NO_AXES
-chosen_axis(inputs, d::Integer) = [library_axis(d, isempty(inputs) ? 0 : rank(inputs[1]))]
+chosen_axis(inputs, d) = [library_axis(d, isempty(inputs) ? 0 : rank(inputs[1]))]
 
 events_pointer(::Nothing) = Ptr{UInt32}(C_NULL)
 events_pointer(events::Ref{UInt32}) = Base.unsafe_convert(Ptr{UInt32}, events)

@@ -22,9 +22,11 @@ end
 # A Julia array without its owner, whom the caller preserves: plain data, which needs no place on
 # the heap.
 @inline borrowed(x) = operand(x)
-@inline borrowed(x::Array{T,N}) where {T,N} =
-    Tensor{T,N,Nothing}(nothing, UInt64(pointer(x)), size(x), packed(size(x), sizeof(T)),
-                        UInt32(0), C_NULL)
+@inline function borrowed(x::Array{T,N}) where {T,N}
+    isbitstype(T) || refuse_elements(T)
+    return Tensor{T,N,Nothing}(nothing, UInt64(pointer(x)), size(x), packed(size(x), sizeof(T)),
+                               UInt32(0), C_NULL)
+end
 
 @inline tuple_of(out::Tuple) = map(x -> x isa Array ? borrowed(x) : output(x), out)
 @inline tuple_of(out) = (output(out),)
@@ -42,7 +44,7 @@ end
             @check_again guf_call(f.handle, Ptr{guf_call_args}(pointer_from_objref(args)))
         end
     end
-    stream === nothing || lends(operands) && keep!(stream, operands, owners)
+    stream === nothing || lends(operands) && synchronize(stream)
     return nothing
 end
 
@@ -64,7 +66,7 @@ function call_with(f::UFunc, inputs::Vector{Any}, outputs::Vector{Any}, r::Reque
     GC.@preserve events prepared(inputs, outputs, mask, r.stream, o) do args, slots
         @check_again guf_call(f.handle, args)
     end
-    keep!(r, inputs, outputs, mask, o)
+    queued!(r, inputs, outputs, mask)
     return nothing
 end
 
@@ -76,7 +78,7 @@ end
 
 Applies a ufunc; gives `out`, or new results: one, or a tuple of several.
 """
-(f::UFunc)(inputs...; keywords...) =
+(f::UFunc)(@nospecialize(inputs...); keywords...) =
     applied(f, operands_of(inputs), request(OF_CALLS, pairs_of(keywords)))
 
 function applied(f::UFunc, inputs::Vector{Any}, r::Request)
@@ -101,7 +103,7 @@ function allocating(f, inputs, outputs, r)
     arrays = given_outputs(outputs, r.out)
     GC.@preserve events if any(x -> x isa GufArray, vcat(inputs, outputs, mask))
         allocate_by_library(f, inputs, outputs, mask, r.stream, o, arrays)
-        keep!(r, inputs, outputs, mask, o)
+        queued!(r, inputs, outputs, mask)
     else
         allocate_arrays(f, inputs, outputs, mask, o, arrays)
         call_with(f, inputs, Any[output(x) for x in arrays], r)

@@ -88,7 +88,18 @@ const MESSAGE_FIELD = findfirst(isequal(:message), fieldnames(guf_error))
     letters = UInt8[letter % UInt8 for letter in kept.message]
     length = something(findfirst(iszero, letters), 1) - 1
     message = kept.status == status ? String(letters[1:length]) : status_text(status)
+    status == GUF_E_AXIS && (message = in_dimensions(message))
     throw(GufuncError(status, message, kept.argument, kept.axis, kept.native_code, caught()))
+end
+
+# A text about an axis that is out of bounds, with the dimension that the caller gave: library_axis
+# the other way round.
+function in_dimensions(message)
+    found = match(r"axis (-?\d+) is out of bounds for array of dimension (\d+)", message)
+    found === nothing && return message
+    axis, n = parse(BigInt, found.captures[1]), parse(Int, found.captures[2])
+    return replace(message, found.match => "dimension $(axis < 0 ? -axis : n - axis) is out of " *
+                                           "bounds for an array of $n dimensions")
 end
 
 # A record's fields that a failing call might leave as they are.

@@ -75,4 +75,6 @@ end
 @inline slot_of(slots, index) = Ptr{guf_operand}(slots + 48 * index)
 
 # Whether work that goes on behind the call uses memory of Julia's.
-@inline lends(operands::Tuple) = any(map(x -> x isa Union{Tensor,Natural}, operands))
+@inline lends(operands::Tuple) = any(map(lent_memory, operands))
+lends(operands::Vector{Any}) = any(lent_memory, operands)
+@inline lent_memory(x) = x isa Union{Tensor,Natural{<:Tensor}}

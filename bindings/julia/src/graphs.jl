@@ -5,7 +5,7 @@
 mutable struct Graph
     handle::guf_graph
     stream::Stream
-    kept::Vector{Any} # what its work uses of Julia's
+    kept::Vector{Any} # Julia's memory that its work uses
 end
 
 """
@@ -13,8 +13,9 @@ end
     capture(f, g::Graph, s::Stream) -> g
 
 Records what `f()` queues on `s`, which is the current stream meanwhile, instead of running it:
-calls and copies that allocate nothing, launches of plans, events. The second form replaces what a
-graph does. The cpu has no graphs (`GUF_E_UNSUPPORTED`).
+calls and copies that allocate nothing, launches of plans, events. Plain arrays among the
+operands need `stream=s`: without it a call would wait, which a capture cannot. The second form
+replaces what a graph does. The cpu has no graphs (`GUF_E_UNSUPPORTED`).
 """
 function capture(f::Function, s::Stream)
     graph = Graph(C_NULL, s, Any[])
@@ -24,19 +25,18 @@ end
 
 function capture(f::Function, g::Graph, s::Stream)
     @check guf_stream_begin_capture(stream_handle(s))
-    inout = Ref(g.handle)
-    before = lock(() -> length(s.kept), s.guard)
+    inout, before = Ref(g.handle), kept_count(s.pending)
     try
         with_stream(f, s)
     catch
         dropped = Ref{guf_graph}(C_NULL)
-        LibGufunc.guf_stream_end_capture(s.handle, dropped, C_NULL)
+        LibGufunc.guf_stream_end_capture(stream_handle(s), dropped, C_NULL)
         LibGufunc.guf_graph_release(dropped[], C_NULL)
         rethrow()
     end
     @check guf_stream_end_capture(stream_handle(s), inout)
     g.handle = inout[]
-    g.kept = lock(() -> s.kept[before+1:end], s.guard)
+    g.kept = kept_from(s.pending, before + 1)
     return g
 end
 
@@ -47,8 +47,3 @@ function launch!(g::Graph, s::Stream=g.stream)
     return nothing
 end
 
-function unsafe_free!(g::Graph)
-    freed, g.handle = g.handle, C_NULL
-    freed == C_NULL || LibGufunc.guf_graph_release(freed, C_NULL)
-    return nothing
-end

@@ -69,12 +69,6 @@ function adopt(::Type{T}, ::Val{N}, handle, found, shape, strides) where {T,N}
     return finalizer(unsafe_free!, made)
 end
 
-function unsafe_free!(@nospecialize(x::GufArray))
-    freed, x.handle = x.handle, C_NULL
-    freed == C_NULL || LibGufunc.guf_array_release(freed, C_NULL)
-    return nothing
-end
-
 # The collector sees Julia's memory only: it is asked to run when the library's has grown by this
 # much, or when an allocation fails.
 const GROWTH_LIMIT = Ref(Int(min(Sys.total_memory() ÷ 8, 2^30)))
@@ -127,6 +121,9 @@ GufArray{T}(::UndefInitializer, dims::Integer...; device="cpu") where {T} =
 GufArray{T,N}(::UndefInitializer, dims::Dims{N}; device="cpu") where {T,N} =
     alloc(T, dims; device=device)
 
+# A copy on the same device: it may outlive what it was made of.
+Base.deepcopy_internal(x::GufArray, known::IdDict) = get!(() -> copy(x), known, x)::typeof(x)
+
 Base.size(x::GufArray) = x.size
 Base.similar(x::GufArray, ::Type{S}, dims::Dims) where {S} = alloc(S, dims; device=where_of(x))
 Base.elsize(::Type{<:GufArray{T}}) where {T} = sizeof(T)
@@ -172,12 +169,15 @@ then the host may use it. `false` after `timeout` seconds. A failure of the work
 stream or device. Other tasks run meanwhile.
 """
 synchronize(x::GufArray; timeout::Real=Inf) =
-    wait_in_slices(left -> @check(guf_array_synchronize(x.handle, left)), timeout)
+    wait_in_slices(timeout) do left
+        blind_work() ? GUF_TIMEOUT : @check(guf_array_synchronize(x.handle, left))
+    end
 
 function element_address(x::GufArray{T}, places) where {T}
     x.handle == C_NULL && throw(GufuncError(GUF_E_HANDLE, "the array was freed"))
     on_host(x) || throw(GufuncError(GUF_E_DEVICE_MISMATCH, "an element of an array on " *
         "$(x.device) cannot be indexed; Array(x) copies all of it, x[range] a part"))
+    STREAMS[] == 0 || synchronize(x)
     return Ptr{T}(x.address + reduce(+, map((i, s) -> (i - 1) * s, places, x.byte_strides); init=0))
 end
 

@@ -27,12 +27,6 @@ mutable struct Kernel
     end
 end
 
-function unsafe_free!(k::Kernel)
-    freed, k.handle = k.handle, C_NULL
-    freed == C_NULL || LibGufunc.guf_kernel_release(freed, C_NULL)
-    return nothing
-end
-
 "`(name, doc, nparameters, max_threads, shared_bytes, flags)` of a kernel."
 function kernel_info(k::Kernel)
     info = sized(guf_kernel_info)
@@ -69,18 +63,19 @@ end
 three(n::Integer) = UInt32[n, 1, 1]
 three(sizes::Tuple) = UInt32[sizes..., ntuple(_ -> 1, 3 - length(sizes))...]
 
-function launch!(k::Kernel, arguments...; grid, block, shared::Integer=0, stream=current_stream())
+function launch!(k::Kernel, arguments...; grid, block, shared::Integer=0, stream=UNNAMED)
     given, views = operands_of(arguments), k.views
     operands = Any[get(views, i, false) ? natural(x) : x for (i, x) in enumerate(given)]
     blocks, threads = three(grid), three(block)
+    on = named(stream)
     GC.@preserve given framed(operands) do slots
-        @check guf_kernel_launch(k.handle, stream_handle(stream), blocks, threads, UInt32(shared),
+        @check guf_kernel_launch(k.handle, stream_handle(on), blocks, threads, UInt32(shared),
                                  Int32(length(operands)), Ptr{guf_operand}(slots))
     end
-    keep!(stream, operands, given)
+    lends(given) && settle!(on, stream, given)
     return nothing
 end
 
 Base.getindex(k::Kernel, grid, block, stream=nothing, shared=0) =
     (arguments...) -> launch!(k, arguments...; grid=grid, block=block, shared=shared,
-                              stream=stream === nothing ? current_stream() : stream)
+                              stream=stream === nothing ? UNNAMED : stream)

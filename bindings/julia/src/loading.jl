@@ -71,12 +71,6 @@ handle(::Nothing) = C_NULL
 handle(x) = x.handle
 handle(x::Context) = x.handle == C_NULL ? freed("context") : x.handle
 
-function unsafe_free!(x::Context)
-    freed, x.handle = x.handle, C_NULL
-    freed == C_NULL || LibGufunc.guf_context_release(freed, C_NULL)
-    return nothing
-end
-
 """
     poll(max_callbacks=0) -> Int
 
@@ -85,6 +79,7 @@ gives how many ran.
 """
 function poll(max_callbacks::Integer=0)
     ran = Ref(UInt32(0))
+    sweep()
     @check guf_poll(UInt32(max_callbacks), ran)
     return Int(ran[])
 end

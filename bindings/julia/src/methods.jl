@@ -57,7 +57,7 @@ on_host_as(::Any, result::GufArray) = (made = Array(result); unsafe_free!(result
 
 # Axes of a reduction: how many, and which.
 folded_axes(::Colon, n) = (Int32(GUF_ALL_AXES), Int64[])
-folded_axes(d::Integer, n) = (Int32(1), [library_axis(d, n)])
+folded_axes(d::Union{Number,Symbol,AbstractString}, n) = (Int32(1), [library_axis(d, n)])
 folded_axes(dims, n) = (Int32(length(dims)), library_axes(dims, n))
 
 initial_operand(::Nothing) = Any[]
@@ -80,7 +80,7 @@ function with_reduce_args(act, f, input, outputs, r)
             events_pointer(events), r.fp_report, r.fp_fail))
         GC.@preserve r args named events act(Ptr{guf_reduce_args}(pointer_from_objref(args)), slots)
     end
-    keep!(r, input, outputs, mask)
+    queued!(r, Any[input], outputs, mask)
     return result
 end
 
@@ -97,7 +97,7 @@ function with_accumulate_args(act, f, input, indices::Vector{Any}, output, r)
             events_pointer(events), r.fp_report, r.fp_fail))
         GC.@preserve r args events act(Ptr{guf_accumulate_args}(pointer_from_objref(args)), slots)
     end
-    keep!(r, input, indices, output)
+    queued!(r, Any[input, output], indices)
     return result
 end
 

@@ -21,13 +21,6 @@ function load(path::AbstractString; context=nothing, data_only::Bool=false)
     return finalizer(unsafe_free!, GufModule(out[], context))
 end
 
-function unsafe_free!(m::GufModule)
-    freed = getfield(m, :handle)
-    setfield!(m, :handle, guf_module(C_NULL))
-    freed == C_NULL || LibGufunc.guf_module_release(freed, C_NULL)
-    return nothing
-end
-
 function Base.getproperty(m::GufModule, name::Symbol)
     name in (:handle, :context) && return getfield(m, name)
     f = UFunc(string(module_info(m).name, ":", name); context=m.context)

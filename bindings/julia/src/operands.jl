@@ -66,10 +66,14 @@ operand(x) = sizeof(x) <= 16 && haskey(RECORDS, typeof(x)) ? typed(x) :
 @inline rank(x::Natural) = rank(x.array)
 @inline rank(::Nothing) = 0
 
+no_memory(x) = "a $(typeof(x)) has no memory to write to"
+no_memory(x::Adjoint{<:Complex}) =
+    "the adjoint of complex numbers has no memory to write to: transpose(A) has"
+
 # An output: memory that can be written.
 @inline output(x::Union{GufArray,Tensor,Nothing}) = x
 @inline function output(x::AbstractArray)
-    x isa Lendable ||
-        throw(GufuncError(GUF_E_READ_ONLY, "a $(typeof(x)) has no memory to write to"))
+    x isa Union{Lendable,Turned} ||
+        throw(GufuncError(GUF_E_READ_ONLY, no_memory(x)))
     return lend(x)
 end

@@ -46,7 +46,7 @@ function with_outer_args(act, f, given, lent, r)
     inputs, mask = Any[natural(x) for x in given], Any[natural(x) for x in mask_of(r)]
     o = options(f, inputs, outputs, r)
     result = GC.@preserve events given prepared(act, inputs, outputs, mask, r.stream, o)
-    keep!(r, inputs, outputs, mask, given)
+    queued!(r, given, lent, mask)
     return result
 end
 
@@ -89,7 +89,7 @@ function with_at_args(act, f, @nospecialize(A), indices::Vector{Any}, others::Ve
             r.fp_report, r.fp_fail))
         GC.@preserve r args events array act(Ptr{guf_at_args}(pointer_from_objref(args)))
     end
-    keep!(r, array, stretched, aligned)
+    queued!(r, Any[array], stretched, aligned)
     return result
 end
 

@@ -1,17 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
 # Plans: calls prepared once and launched many times.
 
+# What a plan was made for: of memory its type, size, strides in bytes, byte order and where it is;
+# of a number its bits.
+struct Layout
+    type::Any
+    size::Any
+    byte_strides::Any
+    swapped::Bool
+    memory::Any
+end
+Layout(x::GufArray{T}) where {T} =
+    Layout(T, x.size, x.byte_strides, swapped(x), memory_of(x))
+Layout(x::Tensor{T}) where {T} =
+    Layout(T, x.size, x.byte_strides, x.flags & GUF_TENSOR_SWAPPED != 0, memory_of(x))
+Layout(x::Encoded) = Layout((x.kind, x.dtype), x.value, nothing, false, nothing)
+Layout(x) = Layout(typeof(x), nothing, nothing, false, nothing)
+
+Base.:(==)(a::Layout, b::Layout) =
+    all(name -> getfield(a, name) == getfield(b, name), fieldnames(Layout))
+
+# Where memory is: on a device, or the device that can use it in place. Plain memory is the cpu's.
+memory_of(x::GufArray) = plain_place(x.device.handle)
+memory_of(x::Tensor) = plain_place(x.device)
+plain_place(d::guf_device) = d == C_NULL ? device("cpu").handle : d
+
 """
     Plan(f, out, inputs…; keywords…)
 
 A call prepared for operands of these types, sizes and strides; numbers are kept by value. Launched
 by `launch!(plan)` on the same operands, or `launch!(plan, out, inputs…)` on others that lie and
-overlap in the same way. Operands of device work have to lie on the device.
+overlap in the same way, with the same numbers: anything else is `GUF_E_PLAN_MISMATCH`. Operands of
+device work have to lie on the device.
 """
 mutable struct Plan
     handle::guf_plan
     addresses::Vector{UInt64}
     operands::Vector{Any}
+    layouts::Vector{Layout}
+    written::UnitRange{Int}
     workspace::Union{Nothing,GufArray{UInt8,1}}
 end
 
@@ -23,7 +50,9 @@ function Plan(f::UFunc, out, inputs...; keywords...)
         @check guf_plan_create(f.handle, args, made)
     end
     operands = vcat(given, outputs, mask)
-    plan = Plan(made[], UInt64[address_of(x) for x in operands], operands, nothing)
+    written = length(given)+1:length(given)+length(outputs)
+    plan = Plan(made[], UInt64[address_of(x) for x in operands], operands, map(Layout, operands),
+                isempty(written) ? (1:length(given)) : written, nothing)
     finalizer(unsafe_free!, plan)
     plan.workspace = workspace_of(plan, operands)
     return plan
@@ -47,38 +76,66 @@ function workspace_of(plan, operands)
     return alloc(UInt8, (nbytes + alignment,); device=place)
 end
 
-function unsafe_free!(plan::Plan)
-    freed, plan.handle = plan.handle, C_NULL
-    freed == C_NULL || LibGufunc.guf_plan_release(freed, C_NULL)
-    return nothing
-end
-
 """
     launch!(plan; stream=current)
     launch!(plan, out, inputs…; where=nothing, stream=current) -> out
 
-Launches a plan. Without a stream complete on return on the cpu, else queued. One launch at a time:
-launches of a plan share its workspace.
+Launches a plan. Without a stream complete on return on the cpu and of host memory, else queued.
+With a stream as of `Stream`. One launch at a time: launches of a plan share its workspace.
 """
-launch!(plan::Plan; stream=current_stream()) =
+launch!(plan::Plan; stream=UNNAMED) =
     launch_at(plan, plan.addresses, plan.operands, stream)
 
-function launch!(plan::Plan, out, inputs...; where=nothing, stream=current_stream())
+function launch!(plan::Plan, out, inputs...; where=nothing, stream=UNNAMED)
     mask = where === nothing ? Any[] : Any[operand(where)]
     operands = vcat(operands_of(inputs), outputs_of(out), mask)
+    compare_layouts(plan, operands)
     launch_at(plan, UInt64[address_of(x) for x in operands], operands, stream)
     return out
 end
 
-function launch_at(plan, addresses, operands, stream)
-    room = plan.workspace
-    aligned = room === nothing ? UInt64(0) : aligned_address(room, workspace(plan)[2])
-    GC.@preserve operands addresses room begin
-        @check guf_plan_launch(plan.handle, stream_handle(stream), Int32(length(addresses)),
-                               addresses, aligned)
+# The library gets addresses only: what lies there is known here.
+function compare_layouts(plan, operands)
+    length(operands) == length(plan.layouts) || throw(GufuncError(GUF_E_PLAN_MISMATCH,
+        "$(length(operands)) operands for a plan of $(length(plan.layouts))"))
+    for (i, x) in enumerate(operands)
+        x isa GufArray && x.handle == C_NULL && throw(GufuncError(GUF_E_HANDLE,
+                                                                  "the array was freed", i - 1))
+        Layout(x) == plan.layouts[i] || throw(GufuncError(GUF_E_PLAN_MISMATCH,
+            "operand $(i - 1) is $(described(x)); the plan was made for " *
+            described(plan.operands[i]), i - 1))
+        i in plan.written && cannot_be_written(x) && throw(GufuncError(GUF_E_READ_ONLY,
+            "operand $(i - 1) is written by the plan, and read-only", i - 1))
     end
-    keep!(stream, operands, plan)
+end
+
+cannot_be_written(x::GufArray) = read_only(x)
+cannot_be_written(x::Tensor) = x.flags & GUF_TENSOR_READ_ONLY != 0
+cannot_be_written(x) = false
+
+described(x::Union{GufArray,Tensor}) =
+    "$(eltype(x)) of size $(size(x)), strides $(x.byte_strides) bytes" *
+    (Layout(x).swapped ? ", the other byte order" : "") * " on $(Device(memory_of(x)))"
+described(x) = "another number"
+
+function launch_at(plan, addresses, operands, stream)
+    room, on = plan.workspace, named(stream)
+    aligned = room === nothing ? UInt64(0) : aligned_address(room, workspace(plan)[2])
+    GC.@preserve operands addresses room plan begin
+        @check guf_plan_launch(plan.handle, stream_handle(on), Int32(length(addresses)),
+                               addresses, aligned)
+        on === nothing || (on.pending.blind = true)
+        on === nothing ? finish_host(operands) :
+        settle!(on, lends(operands) ? stream : nothing, operands, plan)
+    end
     return nothing
+end
+
+# Without a stream nothing says later that host memory which a device uses in place is done with.
+function finish_host(operands)
+    for x in operands
+        x isa GufArray && x.device.handle != C_NULL && on_host(x) && synchronize(x.device)
+    end
 end
 
 aligned_address(room, alignment) = (room.address + alignment - 1) & ~UInt64(alignment - 1)

@@ -22,8 +22,9 @@ mutable struct Request
     fp_report::Any
     fp_fail::Any
     init::Any
+    named::Bool # whether the stream is the caller's word
     Request() = new(nothing, nothing, :default, :K, nothing, nothing, nothing, nothing, nothing,
-                    nothing, nothing, current_stream(), :default, 0, nothing, 0, 0, nothing)
+                    nothing, nothing, current_stream(), :default, 0, nothing, 0, 0, nothing, false)
 end
 
 const OF_ALL = (:device, :stream, :threads, :fp_events, :fp_report, :fp_fail)
@@ -39,6 +40,7 @@ function request(allowed, @nospecialize(keywords))
     for (name, value) in keywords
         name in allowed || throw(GufuncError(GUF_E_ARG,
             "no keyword $name here; there are $(join(allowed, ", "))"))
+        name === :stream && (made.named = true)
         setfield!(made, name, value)
     end
     return made
@@ -54,7 +56,12 @@ outputs_of(@nospecialize(out)) = out isa Tuple ? Any[output(x) for x in out] : A
 outputs_of(::Nothing, count) = Any[nothing for _ in 1:count]
 outputs_of(@nospecialize(out), count) = outputs_of(out)
 
-mask_of(r::Request) = r.where === nothing ? Any[] : Any[operand(r.where)]
+# Of a mask that had to be copied there is one copy: what was queued uses it.
+function mask_of(r::Request)
+    r.where === nothing && return Any[]
+    r.where = operand(r.where)
+    return Any[r.where]
+end
 
 # A frame on the heap, for operands of any types: gives `act` where it begins.
 function framed(act, operands::Vector{Any})
@@ -90,6 +97,11 @@ end
 
 const NULL_OPERAND = Ptr{guf_operand}(C_NULL)
 
-# What queued work uses stays alive until the stream is synchronized.
-keep!(r::Request, objects...) =
-    r.stream === nothing ? nothing : keep!(r.stream, objects, r.fp_events)
+# Behind a call on a stream: what it uses stays alive until the stream is synchronized, or is waited
+# for, see settle!.
+function queued!(r::Request, groups::Vector{Any}...)
+    r.stream === nothing && return nothing
+    r.named && return keep!(r.stream, groups, r.fp_events)
+    any(lends, groups) || r.fp_events !== nothing ? synchronize(r.stream) : nothing
+    return nothing
+end

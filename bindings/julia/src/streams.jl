@@ -6,22 +6,26 @@
     Stream(f, device="cpu")
 
 An in-order queue of a device's work. With a function (a `do` block) it is the current stream of the
-block, is synchronized at its end, then freed:
+block, is synchronized at its end, also when the block throws, then freed:
 
     Stream("cuda:0") do s
         C = add.(A, B)
     end
 
-Work on a stream keeps Julia arrays and results that it uses alive until `synchronize`.
+What a current stream is given with arrays of Julia among the operands is waited for; of
+`GufArray`s it is queued. With `stream=s` everything is queued: Julia arrays are read and written
+until `synchronize(s)`, are kept alive that long, also when the stream is dropped, and cannot be
+resized any more.
 """
 mutable struct Stream
     handle::guf_stream
     device::Device
-    kept::Vector{Any}
-    guard::Threads.SpinLock
+    pending::Pending
     Stream(handle::guf_stream, d::Device) =
-        finalizer(unsafe_free!, new(handle, d, Any[], Threads.SpinLock()))
+        finalizer(unsafe_free!, new(handle, d, listed(handle)))
 end
+
+dropped!(s::Stream) = (s.pending.dropped = true; nothing)
 
 function Stream(d::Union{Device,AbstractString}="cpu")
     chosen = device(d)
@@ -43,8 +47,19 @@ function Stream(f::Function, d::Union{Device,AbstractString}="cpu")
         result = with_stream(() -> f(s), s)
         synchronize(s)
         return result
+    catch
+        finish(s)
+        rethrow()
     finally
         unsafe_free!(s)
+    end
+end
+
+# Waits for work whose failures are no news any more.
+function finish(s::Stream)
+    try
+        synchronize(s)
+    catch
     end
 end
 
@@ -67,44 +82,8 @@ function native_handle(x::Union{Stream,Device})
     return out[]
 end
 
-"""
-    unsafe_free!(x)
-
-Gives an array, stream, event or other object of the library back now, not when the collector finds
-it. It cannot be used afterwards. Work that uses it goes on.
-"""
-function unsafe_free!(s::Stream)
-    freed, s.handle = s.handle, C_NULL
-    freed == C_NULL || finish!(Unfinished(freed, s.kept))
-    return nothing
-end
-
-# A stream that the program has let go of: what its work uses stays until that is done.
-mutable struct Unfinished
-    handle::guf_stream
-    kept::Vector{Any}
-end
-
-# A finalizer may neither wait nor take locks: one that comes too early comes again.
-function finish!(u::Unfinished)
-    if !isempty(u.kept) && LibGufunc.guf_stream_query(u.handle, C_NULL) == GUF_NOT_READY
-        finalizer(finish!, u)
-    else
-        LibGufunc.guf_stream_release(u.handle, C_NULL)
-    end
-    return nothing
-end
-
-# Julia objects that queued work uses, told behind the call that queued it; dropped when the stream
-# is seen idle. What another thread is about to queue is not among them yet.
-function keep!(s::Stream, objects...)
-    lock(s.guard) do
-        length(s.kept) > 64 && LibGufunc.guf_stream_query(s.handle, C_NULL) == GUF_OK &&
-            empty!(s.kept)
-        push!(s.kept, objects)
-    end
-    return nothing
-end
+# What work that has just been queued uses, see Pending.
+keep!(s::Stream, objects...) = keep!(s.pending, objects)
 keep!(::Nothing, objects...) = nothing
 
 """
@@ -115,9 +94,9 @@ lost. Throws the first failure of the stream's work since the last report. Other
 meanwhile.
 """
 function synchronize(s::Stream; timeout::Real=Inf)
-    before = lock(() -> length(s.kept), s.guard)
+    before = kept_count(s.pending)
     done = wait_in_slices(left -> @check(guf_stream_synchronize(stream_handle(s), left)), timeout)
-    done && lock(() -> deleteat!(s.kept, 1:min(before, length(s.kept))), s.guard)
+    done && let_go!(s.pending, before)
     return done
 end
 
@@ -146,6 +125,17 @@ function with_stream(f::Function, s::Stream)
     end
 end
 
+# The default of `stream=` where that is the current stream's: the caller has not named one.
+struct Unnamed end
+const UNNAMED = Unnamed()
+named(stream) = stream
+named(::Unnamed) = current_stream()
+
+# Behind work that uses memory of Julia's. On a stream that the caller has not named it is waited
+# for: nobody expects a plain array to be read or written later.
+settle!(stream, ::Unnamed, objects...) = stream === nothing || synchronize(stream)
+settle!(stream, _, objects...) = keep!(stream, objects...)
+
 @inline stream_handle(::Nothing) = guf_stream(C_NULL)
 # A freed stream would be none: work would go on without its order.
 @inline stream_handle(s::Stream) = s.handle == C_NULL ? freed("stream") : s.handle
@@ -164,12 +154,6 @@ mutable struct Event
         @check guf_event_create(device(d).handle, 0x00000000, out)
         return finalizer(unsafe_free!, new(out[]))
     end
-end
-
-function unsafe_free!(e::Event)
-    freed, e.handle = e.handle, C_NULL
-    freed == C_NULL || LibGufunc.guf_event_release(freed, C_NULL)
-    return nothing
 end
 
 "Marks the present end of a stream. A second record moves the mark."

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Memory that Julia owns, as the library is told of it.
 
+using LinearAlgebra: Adjoint, Transpose
+
 """
     Tensor(A; read_only=false, swapped=false)
     Tensor{T}(owner, address, size, byte_strides; read_only=false, swapped=false, device=nothing)
@@ -39,19 +41,37 @@ Base.eltype(::Type{<:Tensor{T}}) where {T} = T
 # Arrays of Julia with elements in memory at regular strides.
 const Lendable{T,N} = Union{StridedArray{T,N},PermutedDimsArray{T,N,P,Q,<:StridedArray} where {P,Q}}
 
+# A' and transpose(A) of such: their dimensions in the other order. The adjoint of complex numbers
+# is not: its elements are in no memory.
+const Turned = Union{Transpose{T,A} where {T<:Number,A<:StridedVecOrMat{T}},
+                     Adjoint{T,A} where {T<:Real,A<:StridedVecOrMat{T}}}
+
 @inline function lend(A::Lendable{T,N}) where {T,N}
+    isbitstype(T) || refuse_elements(T)
     return Tensor{T,N,typeof(A)}(A, UInt64(pointer(A)), size(A),
                                  map(s -> s * sizeof(T), strides(A)), UInt32(0), C_NULL)
 end
 @inline function lend(A::Array{T,N}) where {T,N}
+    isbitstype(T) || refuse_elements(T)
     return Tensor{T,N,Array{T,N}}(A, UInt64(pointer(A)), size(A), packed(size(A), sizeof(T)),
                                   UInt32(0), C_NULL)
 end
+@inline function lend(A::Turned)
+    T, below = eltype(A), lend(parent(A))
+    # A vector's other dimension has the extent 1.
+    steps = ndims(parent(A)) == 1 ? (sizeof(T), below.byte_strides[1]) : reverse(below.byte_strides)
+    return Tensor{T,2,typeof(A)}(A, below.address, size(A), steps, UInt32(0), C_NULL)
+end
+@noinline refuse_elements(T) = throw(GufuncError(GUF_E_DTYPE,
+    "an array with elements of type $T: libgufunc has numbers and records only" *
+    (T >: Missing ? ", and none for missing" : "")))
 @inline lend(t::Tensor) = t
 # What has no strides (ranges, results of reverse …) is copied, and cannot be written.
 lend(A::AbstractArray) = with_flags(lend(collect(A)), GUF_TENSOR_READ_ONLY)
 # Bits have no addresses.
 lend(A::BitArray) = with_flags(lend(Array(A)), GUF_TENSOR_READ_ONLY)
+
+fix_size!(t::Tensor) = fix_size!(t.owner)
 
 # Strides of column-major memory without gaps.
 @inline packed(size::Dims, itemsize) = packed_from(itemsize, size)
@@ -62,14 +82,21 @@ lend(A::BitArray) = with_flags(lend(Array(A)), GUF_TENSOR_READ_ONLY)
 struct Natural{A}
     array::A
 end
+fix_size!(x::Natural) = fix_size!(x.array)
 
 """
     wrap(A; read_only=false, swapped=false, device=nothing) -> GufArray
 
 An array of the library over the memory of `A`, a strided Julia array or a `Tensor`, without a copy.
-`A` is kept alive as long as anything uses it.
+`A` is kept alive as long as anything uses it; a vector cannot be resized any more, as behind
+`reshape`.
 """
 function wrap(A; read_only::Bool=false, swapped::Bool=false)
+    fix_size!(A)
+    return wrapped(A, read_only, swapped)
+end
+
+function wrapped(A, read_only=false, swapped=false)
     lent = with_flags(lend(A), tensor_flags(read_only, swapped))
     lent.owner === A || A isa Tensor ||
         throw(GufuncError(GUF_E_ARG, "$(typeof(A)) has no memory with strides to share"))

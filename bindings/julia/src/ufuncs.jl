@@ -72,12 +72,6 @@ function adopt!(f::UFunc, reference::guf_ufunc)
     return finalizer(unsafe_free!, f)
 end
 
-function unsafe_free!(f::UFunc)
-    freed, f.handle = f.handle, C_NULL
-    freed == C_NULL || LibGufunc.guf_ufunc_release(freed, C_NULL)
-    return nothing
-end
-
 Base.show(io::IO, f::UFunc) = print(io, "UFunc(\"", f.name, "\")")
 Base.show(io::IO, ::MIME"text/plain", f::UFunc) = show(io, f)
 

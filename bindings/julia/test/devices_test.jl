@@ -21,7 +21,7 @@ for name in DEVICES
     Gufunc.copy_to_host!(host, z; stream=t)
     @test wait(mark) && isready(mark)
     @test synchronize(t) && isready(t) && synchronize(s; timeout=10)
-    @test host == 2 .* (1 .+ (1:1000)) && isempty(t.kept)
+    @test host == 2 .* (1 .+ (1:1000)) && isempty(t.pending.kept)
 
     # The current stream of a block, for calls that name none.
     w = Stream(d) do inner

@@ -11,6 +11,17 @@ end
 @test Gufunc.status_name(777) == "GUF_E_UNKNOWN"
 @test Gufunc.version() >= v"0.1.0" && Gufunc.version_string() == string(Gufunc.version())
 
+# Dimensions in texts are the caller's.
+for (dims, text) in (-1 => "dimension -1 is out of bounds for an array of 2 dimensions",
+                     0 => "dimension 0 is", 3 => "dimension 3 is", (1, 4) => "dimension 4 is",
+                     1.0 => "a dimension is an integer, not 1.0", :x => "not :x")
+    @test occursin(text, text_of(() -> reduce(add, zeros(2, 3); dims=dims)))
+end
+@test occursin("dimension 5 is", text_of(() -> dropdims(GufArray(zeros(2)); dims=5)))
+@test occursin("none for missing", text_of(() -> add([1.0, missing], 1)))
+@test occursin("elements of type String", text_of(() -> add(zeros(1), ["a"])))
+@test occursin("elements of type String", text_of(() -> add!(zeros(1), ["a"], 1)))
+
 # Handles that are gone are told, and freeing twice does nothing.
 x = GufArray([1.0])
 unsafe_free!(x)

@@ -22,6 +22,15 @@ for device in DEVICES
     launch!(turned)
     device == "cpu" || synchronize(Gufunc.device(device))
     @test Array(x) == 7:-1:2
+    # On a stream a result is what it will be, however it is read.
+    large, result = (GufArray(collect(1.0:1e6); device=device) for _ in 1:2)
+    running = Plan(add, result, large, large)
+    Stream(device) do s
+        for _ in 1:5
+            launch!(running)
+        end
+        @test Array(view(result, 1:2)) == [2, 4] && Array(result)[end] == 2e6
+    end
     unsafe_free!(plan)
     @test status_of(() -> launch!(plan)) != 0
 end
@@ -31,3 +40,17 @@ masked = Plan(add, R, A, 1; where=A .> 0.5)
 launch!(masked)
 @test R == ifelse.(A .> 0.5, A .+ 1, 0)
 @test status_of(() -> Plan(add, (nothing,), A, 1)) == Gufunc.GUF_E_ARG
+
+# What lies at other addresses has to be what the plan was made for.
+x, r = collect(1.0:1000.0), zeros(1000)
+made = Plan(add, r, x, 1.0)
+for refused in (zeros(Float32, 1000), zeros(999), zeros(1000, 1), view(zeros(2000), 1:2:2000),
+                Tensor(zeros(1000); swapped=true))
+    @test status_of(() -> launch!(made, refused, x, 1.0)) == Gufunc.GUF_E_PLAN_MISMATCH
+    @test status_of(() -> launch!(made, r, refused, 1.0)) == Gufunc.GUF_E_PLAN_MISMATCH
+end
+@test status_of(() -> launch!(made, r, x)) == Gufunc.GUF_E_PLAN_MISMATCH
+@test status_of(() -> launch!(made, r, x, 2.0)) == Gufunc.GUF_E_PLAN_MISMATCH
+@test status_of(() -> launch!(made, Tensor(r; read_only=true), x, 1.0)) == Gufunc.GUF_E_READ_ONLY
+@test r == zeros(1000)
+@test launch!(made, GufArray(r), x, 1.0) == x .+ 1 && launch!(made, r, x, 1.0) === r && r == x .+ 1

@@ -2,6 +2,8 @@
 # The package's tests: GUFUNC_TEST_MODULES names the folder of the example modules; with
 # GUFUNC_TEST_DEVICE=cuda:0 what has a device is run there too.
 using Test
+using LinearAlgebra: adjoint, transpose
+using Serialization
 using Gufunc
 using Gufunc.Standard: add, add!, divide, matmul, multiply, maximum, negative, subtract, vecdot
 
@@ -20,9 +22,20 @@ function status_of(f)
     end
 end
 
+"The failure's text."
+function text_of(f)
+    try
+        f()
+        return ""
+    catch e
+        e isa GufuncError || rethrow()
+        return e.message
+    end
+end
+
 @testset "Gufunc" begin
-    for name in ("dtypes", "arrays", "calls", "broadcasting", "methods", "host_loops", "devices",
-                 "dlpack", "plans", "modules", "errors")
+    for name in ("dtypes", "arrays", "strided", "pending", "calls", "broadcasting",
+                 "methods", "host_loops", "devices", "dlpack", "plans", "modules", "errors")
         @testset "$name" begin
             include("$(name)_test.jl")
         end

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# Adjoints and transposes lie where their parents do: read and written there, without a copy.
+A, B, R, v = rand(3, 2), rand(2, 3), zeros(2, 3), rand(3)
+for turn in (transpose, adjoint)
+    @test add(turn(A), B) == turn(A) .+ B && add(turn(v), B) == turn(v) .+ B
+    @test pointer(A) === Ptr{Float64}(Gufunc.lend(turn(A)).address)
+    @test Gufunc.lend(turn(A)).owner === turn(A)
+    turn(R) .= add.(A, turn(B))
+    @test turn(R) == A .+ turn(B)
+    add!(turn(R), A, 1)
+    @test turn(R) == A .+ 1
+    @test Array(Gufunc.wrap(turn(v))) == turn(v)
+    wide = view(rand(4, 6), 1:2:3, 2:2:6)
+    @test add(turn(wide), A) == turn(wide) .+ A
+end
+C = rand(ComplexF64, 2, 3)
+@test add(C', 1) == C' .+ 1 && add(transpose(C), 1) == transpose(C) .+ 1
+call!(add, transpose(C), copy(transpose(C)), 1im)
+@test status_of(() -> call!(add, C', C', 1)) == Gufunc.GUF_E_READ_ONLY
+@test occursin("transpose(A) has", text_of(() -> call!(add, C', C', 1)))
