@@ -51,7 +51,7 @@ for device in DEVICES
         at!(add, y, [WIDE], 1)
         @test y[end] == 9 && reduce(add, y) == 8.0 * WIDE + 1
         @test reduce(add, add(x, 1); dims=1)[1:1] isa GufArray
-        g = GufArray(y)
+        g = GufArray(y; device=device)
         y[end] = 0
         @test Array(g)[end] == 9
     end
