@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The corpus through gufunc.hpp: corpus_runner CORPUS_FOLDER DEVICE MODULE.so...
 #include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -37,6 +38,13 @@ static std::string run(const Json &json, const Blob &blob, gufunc::Device device
   return failure.what();
 }
 
+// FNV-1a.
+static uint64_t digest(const std::string &text) {
+  uint64_t found = 0xcbf29ce484222325;
+  for (const char byte : text) found = (found ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  return found;
+}
+
 int main(int argc, char **argv) try {
   if (argc < 3) {
     std::fprintf(stderr, "corpus_runner CORPUS_FOLDER DEVICE MODULE.so...\n");
@@ -55,13 +63,18 @@ int main(int argc, char **argv) try {
     const Json group = Json::parse(text.begin(), text.end());
     const Blob blob{blob_of(path.replace_extension(".npy"))};
     if (group.at("format") != 1) throw std::runtime_error(path.string() + ": another format");
+    std::string ids;
+    const int before = count;
     for (const Json &json : group.at("cases")) {
-      const std::string why = run(json, blob, device);
+      const std::string why = run(json, blob, device), id = json.at("id");
+      ids += id + '\n';
       ++count;
       if (why.empty()) continue;
       ++failed;
-      std::printf("%s: %s\n", json.at("id").get<std::string>().c_str(), why.c_str());
+      std::printf("%s: %s\n", id.c_str(), why.c_str());
     }
+    std::printf("%s: %d judged, fnv1a %016" PRIx64 "\n", path.stem().c_str(), count - before,
+                digest(ids));
   }
   std::printf("%d cases, %d passed, %d failed\n", count, count - failed, failed);
   return failed != 0 || count == 0;

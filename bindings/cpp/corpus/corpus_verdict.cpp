@@ -182,9 +182,10 @@ std::string Case::judge(const gufunc::Error &error) const {
   const std::string told = std::string(error.name()) + " \"" + error.what() + "\"";
   if (expect.at("status") != error.name())
     return told + ", wanted " + expect.at("status").get<std::string>();
-  const std::string message = expect.value("message", "");
-  if (std::string(error.what()).compare(0, message.size(), message) != 0)
-    return told + ", wanted \"" + message + "\"";
+  if (expect.at("message") != error.what()) return told + ", wanted " + expect.at("message").dump();
+  if (expect.at("argument") != error.argument() || expect.at("axis") != error.axis())
+    return "argument " + std::to_string(error.argument()) + ", axis " +
+           std::to_string(error.axis()) + ", wanted " + expect.dump();
   return expect.value("written", false) ? "" : others_kept({});
 }
 

@@ -232,9 +232,13 @@ static int others_kept(corpus_case *c, const operand *const *written, int count)
 }
 
 static int refused(corpus_case *c, const guf_error *error, const cJSON *expect) {
+  const cJSON *argument = get(expect, "argument"), *axis = get(expect, "axis");
   const cJSON *message = get(expect, "message");
-  if (message && strncmp(error->message, message->valuestring, strlen(message->valuestring)))
+  if (strcmp(error->message, message->valuestring))
     return fails(c, "message \"%s\", wanted \"%s\"", error->message, message->valuestring);
+  if (error->argument != argument->valueint || error->axis != axis->valueint)
+    return fails(c, "argument %d, axis %d, wanted %d, %d", error->argument, error->axis,
+                 argument->valueint, axis->valueint);
   return cJSON_IsTrue(get(expect, "written")) || others_kept(c, NULL, 0);
 }
 

@@ -36,14 +36,37 @@ def groups():
     return dict(sorted(made.items()))
 
 
+def answers():
+    """What the C library says of each refusal, by id: argument, axis and text. These are reviewed,
+    and every language must say the same; what NumPy says of it has to begin the text."""
+    lines = (HERE / 'answers.tsv').read_text().splitlines()
+    parts = [line.split('\t', 3) for line in lines]
+    return {name: (int(argument), int(axis), text) for name, argument, axis, text in parts}
+
+
+def answered(name, case, told):
+    """The case with what a refusal of it says."""
+    expect = case['expect']
+    if expect['status'] == 'GUF_OK':
+        return {'id': name, **case}
+    argument, axis, text = told.get(name, (-1, -1, expect.get('message', '')))
+    if name not in told:
+        print(f'{name}: answers.tsv has no line for this refusal')
+    elif not text.startswith(expect.get('message', '')):
+        sys.exit(f'{name}: "{text}", of NumPy "{expect["message"]}"')
+    expect = {**expect, 'message': text, 'argument': argument, 'axis': axis}
+    return {'id': name, **case, 'expect': expect}
+
+
 def files_of(group, make, tell):
     """The two files of a group, by their names."""
     blob = Blob()
     cases, left_out = make(group, blob)
     head = {'format': FORMAT, 'group': group, 'numpy': np.__version__, 'nbytes': blob.size}
-    lines = []
+    lines, told = [], answers()
     for number, case in enumerate(cases):
-        lines.append(json.dumps({'id': f'{group}-{number:04}', **case}, separators=(',', ':')))
+        case = answered(f'{group}-{number:04}', case, told)
+        lines.append(json.dumps(case, separators=(',', ':')))
     text = json.dumps(head, separators=(',', ':'))[:-1] + ',"cases":[\n'
     text += ',\n'.join(lines) + '\n]}\n'
     data = io.BytesIO()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Whether a runner of the corpus sees what is wrong: cases with one fault planted in each, all of
-which must fail, and the same cases without, none of which may.
+which must fail, and the same cases without, none of which may. Each group has some.
 
     planted_cases.py MODULE.so... -- RUNNER..."""
 
@@ -13,6 +13,8 @@ import sys
 import tempfile
 
 import numpy as np
+
+from judged_cases import not_judged
 
 HERE = pathlib.Path(__file__).parent
 
@@ -84,6 +86,18 @@ def message(case, blob):
     case['expect']['message'] = case['expect']['message'][:-1] + '~'
 
 
+def longer_message(case, blob):
+    case['expect']['message'] += '~'
+
+
+def argument(case, blob):
+    case['expect']['argument'] += 1
+
+
+def axis(case, blob):
+    case['expect']['axis'] += 1
+
+
 def unwritten(case, blob):
     del case['expect']['written']
 
@@ -146,43 +160,50 @@ FAULTS = [
     (refused_instead, lambda c: c['expect']['status'] == 'GUF_OK'),
     (succeeds, lambda c: c['expect']['status'] != 'GUF_OK'),
     (message, lambda c: 'message' in c['expect']),
+    (longer_message, lambda c: 'message' in c['expect']),
+    (argument, lambda c: 'argument' in c['expect']),
+    (axis, lambda c: 'axis' in c['expect']),
     (unwritten, lambda c: c['expect'].get('written') and 'outputs' in c),
     (events, lambda c: 'events' in c['expect']),
     (unknown_key, lambda c: True),
     (unknown_kind, lambda c: c['inputs'] and c['inputs'][0]['kind'] == 'array'),
 ]
 EACH = 6  # cases of a fault in all
+OF_A_GROUP = 5  # cases of each group, beside those
 
 
 def chosen():
-    """(fault's number, case, blob of its group), spread over the groups."""
+    """(fault's number, group, case), spread over the groups."""
     groups = [json.loads(path.read_text()) for path in sorted(HERE.glob('*.json'))]
     for number, (_, fits) in enumerate(FAULTS):
         found = [(g['group'], c) for g in groups for c in g['cases'] if fits(c)]
         for place in range(0, len(found), max(1, len(found) // EACH)):
             yield number, *found[place]
+    for group in groups:
+        cases = group['cases']
+        for turn, place in enumerate(range(0, len(cases), max(1, len(cases) // OF_A_GROUP))):
+            case = cases[place]
+            fitting = [number for number, (_, fits) in enumerate(FAULTS) if fits(case)]
+            yield fitting[turn % len(fitting)], group['group'], case
 
 
 def write(folder, faulty):
-    """One group of all chosen cases, with their faults or without; how many there are."""
-    blob, parts, lines = bytearray(), {}, []
+    """The groups with the chosen cases alone, with their faults or without; the ids of all."""
+    blobs, lines = {}, {}
     for number, group, case in chosen():
-        if group not in parts:
-            parts[group] = len(blob)
-            blob.extend(np.load(HERE / f'{group}.npy').tobytes())
+        if group not in blobs:
+            blobs[group] = bytearray(np.load(HERE / f'{group}.npy').tobytes())
         case = copy.deepcopy(case)
-        case['id'] = f'{number}-{FAULTS[number][0].__name__}-{case["id"]}'
-        for spec in (*case['buffers'], *case['expect'].get('results', [])):
-            spec['at'] += parts[group]
-            if 'defined' in spec:
-                spec['defined'] += parts[group]
+        case['id'] += f'-{number}-{FAULTS[number][0].__name__}'
         if faulty:
-            FAULTS[number][0](case, blob)
-        lines.append(case)
-    group = {'format': 1, 'group': 'planted', 'numpy': '', 'nbytes': len(blob), 'cases': lines}
-    (folder / 'planted.json').write_text(json.dumps(group))
-    np.save(folder / 'planted.npy', np.frombuffer(bytes(blob), np.uint8))
-    return [case['id'] for case in lines]
+            FAULTS[number][0](case, blobs[group])
+        lines.setdefault(group, {})[case['id']] = case
+    for group, blob in blobs.items():
+        cases = list(lines[group].values())
+        whole = {'format': 1, 'group': group, 'numpy': '', 'nbytes': len(blob), 'cases': cases}
+        (folder / f'{group}.json').write_text(json.dumps(whole))
+        np.save(folder / f'{group}.npy', np.frombuffer(bytes(blob), np.uint8))
+    return [one for cases in lines.values() for one in cases]
 
 
 def run(modules, runner, faulty):
@@ -190,13 +211,15 @@ def run(modules, runner, faulty):
         ids = write(pathlib.Path(name), faulty)
         command = [*runner, name, 'cpu', *modules]
         done = subprocess.run(command, capture_output=True, text=True)
+        missed = not_judged(pathlib.Path(name), done.stdout)
     if done.returncode == 77:
         print(done.stdout, end='')
         sys.exit(77)
     count, told = len(ids), {line.split(': ')[0] for line in done.stdout.splitlines()}
     wanted = f'{count} cases, {0 if faulty else count} passed, {count if faulty else 0} failed'
     lines = done.stdout.splitlines() or ['nothing was printed']
-    good = lines[-1] == wanted and done.returncode == (1 if faulty else 0)
+    print(*missed, sep='\n', end='\n' if missed else '')
+    good = not missed and lines[-1] == wanted and done.returncode == (1 if faulty else 0)
     wrong = [one for one in ids if (one in told) != faulty]
     print(f'{"faults" if faulty else "no faults"}: {lines[-1]}; wanted {wanted}')
     if wrong:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The corpus in C: run_corpus CORPUS_FOLDER DEVICE MODULE.so... */
+ * The corpus in C: run_corpus [--answers] CORPUS_FOLDER DEVICE MODULE.so...
+ * --answers: prints what each refusal says, as answers.tsv has it, and no verdicts. */
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +86,8 @@ static guf_status run_method(corpus_case *c, guf_ufunc ufunc, guf_device device,
   return GUF_E_INTERNAL;
 }
 
+static int answers_wanted;
+
 /* 1 when the case came to what it has to. */
 static int run_case(const cJSON *json, const blob *b, guf_device device) {
   static corpus_case c;
@@ -99,11 +103,15 @@ static int run_case(const cJSON *json, const blob *b, guf_device device) {
     if (status == GUF_OK && device) status = guf_device_synchronize(device, UINT64_MAX, &error);
     if (ufunc) guf_ufunc_get_info(ufunc, &info, NULL);
     const int nresults = c.noutputs ? c.noutputs : info.nout;
+    if (answers_wanted && status != GUF_OK)
+      printf("%s\t%d\t%d\t%s\n", cJSON_GetObjectItemCaseSensitive(json, "id")->valuestring,
+             error.argument, error.axis, error.message);
     right = case_judge(&c, status, &error, results, nresults);
     for (int k = 0; status == GUF_OK && k < nresults; ++k)
       if (results[k].kind == GUF_OPERAND_ARRAY) guf_array_release(results[k].array, NULL);
   }
-  if (!right) printf("%s: %s\n", cJSON_GetObjectItemCaseSensitive(json, "id")->valuestring, c.why);
+  if (!right && !answers_wanted)
+    printf("%s: %s\n", cJSON_GetObjectItemCaseSensitive(json, "id")->valuestring, c.why);
   guf_ufunc_release(ufunc, NULL);
   case_drop(&c);
   return right;
@@ -126,12 +134,20 @@ static int is_group(const struct dirent *entry) {
   return dot && !strcmp(dot, ".json");
 }
 
+/* FNV-1a of the ids of what was judged, each with a newline. */
+static uint64_t digest_with(uint64_t digest, const char *id) {
+  for (; *id; ++id) digest = (digest ^ (unsigned char)*id) * UINT64_C(0x100000001b3);
+  return (digest ^ '\n') * UINT64_C(0x100000001b3);
+}
+
 /* Runs a group; counts its cases and those that failed. */
 static void run_group(const char *folder, const char *name, guf_device device, int *count,
                       int *failed) {
   char path[4096];
   blob b;
   const cJSON *one;
+  uint64_t digest = UINT64_C(0xcbf29ce484222325);
+  const int before = *count;
   snprintf(path, sizeof path, "%s/%s", folder, name);
   char *text = read_text(path);
   cJSON *json = text ? cJSON_Parse(text) : NULL;
@@ -143,9 +159,13 @@ static void run_group(const char *folder, const char *name, guf_device device, i
     ++*count, ++*failed;
   } else {
     cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(json, "cases")) {
-      ++*count;
       if (!run_case(one, &b, device)) ++*failed;
+      ++*count;
+      digest = digest_with(digest, cJSON_GetObjectItemCaseSensitive(one, "id")->valuestring);
     }
+    if (!answers_wanted)
+      printf("%.*s: %d judged, fnv1a %016" PRIx64 "\n", (int)(strlen(name) - strlen(".json")), name,
+             *count - before, digest);
   }
   cJSON_Delete(json);
   free(text);
@@ -158,6 +178,8 @@ int main(int argc, char **argv) {
   guf_module module;
   guf_error error = {.struct_size = sizeof error};
   int count = 0, failed = 0;
+  answers_wanted = argc > 1 && !strcmp(argv[1], "--answers");
+  argc -= answers_wanted, argv += answers_wanted;
   if (argc < 3) return fprintf(stderr, "run_corpus CORPUS_FOLDER DEVICE MODULE.so...\n"), 2;
   guf_status status = guf_device_get(NULL, argv[2], &device, &error);
   for (int k = 3; status == GUF_OK && k < argc; ++k)
@@ -169,6 +191,7 @@ int main(int argc, char **argv) {
     free(groups[k]);
   }
   free(groups);
+  if (answers_wanted) return 0;
   printf("%d cases, %d passed, %d failed\n", count, count - failed, failed);
   return failed || !count;
 }

@@ -62,12 +62,14 @@ type operand struct {
 }
 
 type expectation struct {
-	Status  string   `json:"status"`
-	Message string   `json:"message"`
-	Written bool     `json:"written"`
-	Results []result `json:"results"`
-	Events  *uint32  `json:"events"`
-	Inouts  []int    `json:"inouts"`
+	Status   string   `json:"status"`
+	Message  string   `json:"message"`
+	Argument int      `json:"argument"`
+	Axis     int      `json:"axis"`
+	Written  bool     `json:"written"`
+	Results  []result `json:"results"`
+	Events   *uint32  `json:"events"`
+	Inouts   []int    `json:"inouts"`
 }
 
 type result struct {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gufunc"
 )
@@ -14,8 +13,8 @@ import (
 // judge tells what is wrong with what the case came to.
 func (g *given) judge(results []*gufunc.AnyArray, failed error) error {
 	status, message := "GUF_OK", ""
+	var known *gufunc.Error
 	if failed != nil {
-		var known *gufunc.Error
 		if !errors.As(failed, &known) {
 			return failed
 		}
@@ -26,8 +25,12 @@ func (g *given) judge(results []*gufunc.AnyArray, failed error) error {
 		return fmt.Errorf("%s %q, wanted %s", status, message, wanted.Status)
 	}
 	if failed != nil {
-		if !strings.HasPrefix(message, wanted.Message) {
+		if message != wanted.Message {
 			return fmt.Errorf("message %q, wanted %q", message, wanted.Message)
+		}
+		if known.Argument != wanted.Argument || known.Axis != wanted.Axis {
+			return fmt.Errorf("argument %d, axis %d, wanted %d, %d", known.Argument, known.Axis,
+				wanted.Argument, wanted.Axis)
 		}
 		if wanted.Written {
 			return nil

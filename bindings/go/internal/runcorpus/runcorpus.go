@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
@@ -118,13 +119,18 @@ func runGroup(path string, d gufunc.Device) (count, failed int) {
 		fmt.Printf("%s: cannot be read: %v\n", path, err)
 		return 1, 1
 	}
+	judged := fnv.New64a()
 	for _, text := range read.Cases {
+		id, err := runCase(text, blob, d)
 		count++
-		if id, err := runCase(text, blob, d); err != nil {
+		fmt.Fprintln(judged, id)
+		if err != nil {
 			failed++
 			fmt.Printf("%s: %v\n", id, err)
 		}
 	}
+	name := strings.TrimSuffix(filepath.Base(path), ".json")
+	fmt.Printf("%s: %d judged, fnv1a %016x\n", name, count, judged.Sum64())
 	return count, failed
 }
 

@@ -19,9 +19,15 @@ pub fn judge(case: &Case<'_>, blob: &[u8], outcome: Outcome) -> Result<()> {
             if status != wanted {
                 return Err(format!("{status} \"{message}\", wanted {wanted}"));
             }
-            let text = expect.get("message").map_or(Ok(""), Json::text)?;
-            if !message.starts_with(text) {
+            let text = expect.need("message")?.text()?;
+            if message != text {
                 return Err(format!("message \"{message}\", wanted \"{text}\""));
+            }
+            let argument = error.argument().map_or(-1, |at| at as i64);
+            let places = [argument, error.axis().unwrap_or(-1)];
+            let wanted = [expect.need("argument")?.int()?, expect.need("axis")?.int()?];
+            if places != wanted {
+                return Err(format!("argument and axis {places:?}, wanted {wanted:?}"));
             }
             return if expect.is("written") { Ok(()) } else { others_kept(case, &[]) };
         }

@@ -30,6 +30,12 @@ fn run_case(json: &Json, blob: &[u8], device: Device) -> Result<()> {
     judge::judge(&case, blob, outcome)
 }
 
+/// FNV-1a.
+fn digest(text: &str) -> u64 {
+    let with = |found: u64, byte| (found ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, with)
+}
+
 /// Runs a group; how many cases it has, and how many failed.
 fn run_group(path: &Path, device: Device) -> Result<(usize, usize)> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
@@ -37,14 +43,19 @@ fn run_group(path: &Path, device: Device) -> Result<(usize, usize)> {
     if json.need("format")?.int()? != 1 {
         return Err("another format".to_string());
     }
-    let (cases, mut failed) = (json.need("cases")?.list()?, 0);
-    for case in cases {
-        if let Err(why) = run_case(case, &blob, device) {
+    let (mut count, mut failed, mut ids) = (0, 0, String::new());
+    for case in json.need("cases")?.list()? {
+        let (verdict, id) = (run_case(case, &blob, device), case.need("id")?.text()?);
+        count += 1;
+        ids.extend([id, "\n"]);
+        if let Err(why) = verdict {
             failed += 1;
-            println!("{}: {why}", case.need("id")?.text()?);
+            println!("{id}: {why}");
         }
     }
-    Ok((cases.len(), failed))
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    println!("{name}: {count} judged, fnv1a {:016x}", digest(&ids));
+    Ok((count, failed))
 }
 
 fn run(arguments: &[String]) -> Result<(usize, usize)> {

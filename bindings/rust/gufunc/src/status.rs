@@ -159,7 +159,7 @@ pub(crate) fn static_text(text: *const c_char) -> &'static str {
 struct Details {
     status: Status,
     argument: Option<usize>,
-    axis: Option<usize>,
+    axis: Option<i64>,
     native_code: i32,
     message: String,
 }
@@ -225,8 +225,8 @@ impl Error {
         self.0.argument
     }
 
-    /// The axis at fault.
-    pub fn axis(&self) -> Option<usize> {
+    /// The axis at fault. One that a call asked for and the array lacks may be negative.
+    pub fn axis(&self) -> Option<i64> {
         self.0.axis
     }
 
@@ -245,7 +245,7 @@ impl Error {
         Error(Box::new(Details {
             status: Status(status),
             argument: place(record.argument),
-            axis: place(record.axis),
+            axis: Some(i64::from(record.axis)).filter(|&axis| axis != -1),
             native_code: record.native_code,
             message,
         }))

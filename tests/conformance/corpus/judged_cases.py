@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a runner of the corpus judged every case of it, and each passed: what it prints of each
+group, the number of cases and a digest of their ids, against the corpus's own list.
+
+    judged_cases.py CORPUS_FOLDER DEVICE MODULE.so... -- RUNNER...
+    judged_cases.py --page PAGE     the table of results in it, against the number of cases"""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+LANGUAGES, DEVICES = ('C', 'C++', 'Python', 'Rust', 'Go', 'Julia'), 3
+
+
+def digest(ids):
+    """FNV-1a of the ids, each with a newline."""
+    found = 0xCBF29CE484222325
+    for byte in ''.join(f'{one}\n' for one in ids).encode():
+        found = (found ^ byte) * 0x100000001B3 % 2**64
+    return f'{found:016x}'
+
+
+def cases_of(folder):
+    """The ids of each group."""
+    found = {}
+    for path in sorted(folder.glob('*.json')):
+        found[path.stem] = [case['id'] for case in json.loads(path.read_text())['cases']]
+    return found
+
+
+def not_judged(folder, printed):
+    """What is wrong with the lines about groups that a runner printed of the corpus there."""
+    lines, found = set(printed.splitlines()), []
+    for group, ids in cases_of(folder).items():
+        wanted = f'{group}: {len(ids)} judged, fnv1a {digest(ids)}'
+        if wanted not in lines:
+            told = [line for line in lines if line.startswith(f'{group}: ')]
+            found.append(f'wanted "{wanted}", found "{told[0] if told else "nothing"}"')
+    return found
+
+
+def page_differs(page):
+    """The table of docs/bindings.md."""
+    text, count = page.read_text(), sum(map(len, cases_of(HERE).values()))
+    wrong = [] if f'passed of {count} cases' in text else [f'there are {count} cases']
+    for language in LANGUAGES:
+        row = f'| {language} ' + f'| {count} ' * DEVICES + '|'
+        if row not in text.splitlines():
+            wrong.append(f'wanted "{row}"')
+    return wrong
+
+
+def run(folder, rest, runner):
+    done = subprocess.run([*runner, folder, *rest], capture_output=True, text=True)
+    print(done.stdout[-4000:], done.stderr[-2000:], sep='\n', end='')
+    if done.returncode == 77:
+        sys.exit(77)
+    count = sum(map(len, cases_of(pathlib.Path(folder)).values()))
+    wrong = not_judged(pathlib.Path(folder), done.stdout)
+    if f'{count} cases, {count} passed, 0 failed' not in done.stdout.splitlines():
+        wrong.append(f'not all of {count} cases passed')
+    return wrong + ([f'it ended with {done.returncode}'] if done.returncode else [])
+
+
+def main():
+    if sys.argv[1] == '--page':
+        wrong = page_differs(pathlib.Path(sys.argv[2]))
+    else:
+        split = sys.argv.index('--')
+        wrong = run(sys.argv[1], sys.argv[2:split], sys.argv[split + 1 :])
+    print('\n'.join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
