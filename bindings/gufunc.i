@@ -128,16 +128,6 @@ GUF_BLOCKING(guf_kernel_launch)
 %feature("abi:raw_only", "a copied object is one object in most languages") guf_stream_retain;
 %feature("abi:raw_only", "a copied object is one object in most languages") guf_ufunc_retain;
 %feature("abi:raw_only", "the version's text is enough") guf_version;
-%feature("abi:raw_only_python", "dtypes are spelled: datetime64[25s]") guf_dtype_make_time;
-%feature("abi:raw_only_python", "dtypes are spelled: datetime64[25s]") guf_dtype_get_unit;
-%feature("abi:raw_only_go", "libraries that give or take it are Python's") guf_array_from_dlpack;
-%feature("abi:raw_only_julia", "libraries that give or take it are Python's") guf_array_from_dlpack;
-%feature("abi:raw_only_go", "libraries that give or take it are Python's") guf_array_to_dlpack;
-%feature("abi:raw_only_julia", "libraries that give or take it are Python's") guf_array_to_dlpack;
-%feature("abi:raw_only_go", "libraries that give or take it are Python's") guf_array_from_dlpack_unversioned;
-%feature("abi:raw_only_julia", "libraries that give or take it are Python's") guf_array_from_dlpack_unversioned;
-%feature("abi:raw_only_go", "libraries that give or take it are Python's") guf_array_to_dlpack_unversioned;
-%feature("abi:raw_only_julia", "libraries that give or take it are Python's") guf_array_to_dlpack_unversioned;
 %feature("abi:raw_only", "the name says it, and the error's message more") guf_status_text;
 
 %include <stdint.i>

@@ -19,11 +19,17 @@ PAGE, INTERFACE = 'docs/bindings.md', 'bindings/gufunc.i'
 BEGIN, END = '<!-- coverage: begin -->', '<!-- coverage: end -->'
 FEATURE = re.compile(r'%feature\("abi:raw_only(?:_(\w+))?",\s*"([^"]+)"\)\s*(\w+);')
 DECLARED = re.compile(r'^GUF_API\s[^;(]*?\b(guf_\w+)\(', re.MULTILINE)
-# Comments say the names of functions, too.
-COMMENTS = {
-    'c': re.compile(r'//[^\n]*|/\*.*?\*/', re.DOTALL),
-    'hash': re.compile(r'"""(?:.|\n)*?"""|#[^\n]*'),
-}
+# Comments and strings say the names of functions, too.
+STRING = r'"(?:\\.|[^"\\])*"'
+LIKE_C = rf"//[^\n]*|/\*.*?\*/|r#+\".*?\"#+|{STRING}|'(?:\\.|[^'\\\n])'|`[^`]*`"
+LIKE_PYTHON = rf'""".*?"""|{STRING}|#[^\n]*'
+NO_CODE = {True: re.compile(LIKE_C, re.DOTALL), False: re.compile(LIKE_PYTHON, re.DOTALL)}
+# A function that is called, handed on, or made a pointer.
+USED = re.compile(r'\b\w+\b(?=\s*(?:[(,)>};]|\bas\b|$))', re.MULTILINE)
+
+
+def code_of(path):
+    return NO_CODE[path.suffix not in ('.py', '.jl')].sub(' "" ', path.read_text())
 
 
 def camel(name):
@@ -32,18 +38,17 @@ def camel(name):
 
 
 class Language:
-    def __init__(self, title, key, globs, comments, generated=(), spelling=None):
+    def __init__(self, title, key, globs, generated=(), spelling=None):
         self.title, self.key, self.globs = title, key, globs
-        self.comments, self.generated, self.spelling = COMMENTS[comments], generated, spelling
+        self.generated, self.spelling = generated, spelling
 
     def words(self, root):
-        """Every word of its safe layer; None where there is no source."""
+        """Every word that its safe layer uses as a function; None where there is no source."""
         files = sorted({path for pattern in self.globs for path in root.glob(pattern)})
         files = [path for path in files if path.name not in self.generated]
         if not files:
             return None
-        texts = [self.comments.sub(' ', path.read_text()) for path in files]
-        return set(re.findall(r'\w+', '\n'.join(texts)))
+        return {word for path in files for word in USED.findall(code_of(path))}
 
     def uses(self, words, function):
         spelled = {function, f'z{function}'}
@@ -52,25 +57,23 @@ class Language:
 
 LANGUAGES = [
     Language(
-        'C++', 'cpp', ['abi/include/gufunc/gufunc.hpp', 'abi/include/gufunc/cpp/*.hpp'], 'c'
+        'C++', 'cpp', ['abi/include/gufunc/gufunc.hpp', 'abi/include/gufunc/cpp/*.hpp']
     ),
     Language(
         'Python',
         'python',
         ['bindings/python/**/*.py', 'bindings/python/**/*.c', 'bindings/python/**/*.h'],
-        'hash',
         ('setup.py',),
     ),
-    Language('Rust', 'rust', ['bindings/rust/gufunc/src/**/*.rs'], 'c'),
+    Language('Rust', 'rust', ['bindings/rust/gufunc/src/**/*.rs']),
     Language(
         'Go',
         'go',
         ['bindings/go/*.go', 'bindings/go/*.[ch]'],
-        'c',
         ('zcalls.go', 'zcalls.h'),
         camel,
     ),
-    Language('Julia', 'julia', ['bindings/julia/src/*.jl'], 'hash', ('ffi.jl',)),
+    Language('Julia', 'julia', ['bindings/julia/src/*.jl'], ('ffi.jl',)),
 ]
 
 
@@ -112,6 +115,11 @@ def table(root):
     for (key, name), why in sorted(excepted.items(), key=lambda item: item[0][1]):
         where = next((f' ({one.title})' for one in LANGUAGES if one.key == key), '')
         lines.append(f'- `{name}`{where}: {why}')
+    for (key, name), _ in excepted.items():
+        using = [one for one in LANGUAGES if words[one] and key in ('', one.key)]
+        if name in names and using and all(one.uses(words[one], name) for one in using):
+            where = 'every language' if key == '' else using[0].title
+            open_ones.append(f'{INTERFACE} excepts {name}, which {where} uses')
     stale = [name for (_, name) in excepted if name not in names]
     open_ones += [f'{INTERFACE} excepts {name}, which there is not' for name in stale]
     return lines, open_ones, [one.title for one in LANGUAGES if words[one] is None]

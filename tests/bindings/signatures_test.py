@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Holds what abigen wrote for Rust against bindgen's reading of the same headers, and the list of
-exported symbols against both: two parsers and the linker have to agree.
+exported symbols against both: two parsers and the linker have to agree. Structures by their sizes,
+alignments and offsets of fields, constants by their values.
 
     signatures_test.py [--bindgen bindgen]"""
 
@@ -12,6 +13,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Constants that bindgen does not read: macros with casts, and limits of kernels.
+NOT_READ = {'GUF_ALL_AXES', 'GUF_NAT', 'GUF_LEAF_SIZE', 'GUF_SCAN_TILE'}
 FUNCTION = re.compile(r'pub fn (guf_\w+)\s*\((.*?)\)\s*(?:->\s*([^;{]+?))?\s*;')
 
 
@@ -27,9 +30,32 @@ def signatures(text):
     return found
 
 
+def layouts(text):
+    """{what: number} of structures, as `offset_of!(guf_x, y) == 4` of abigen's says."""
+    found = re.findall(r'assert!\((\w+)!?(?:::<|\()([\w, #]+)>?\(?\)+ == (\d+)\)', text)
+    return {(kind, re.sub(r'r#|\s', '', what)): int(number) for kind, what, number in found}
+
+
+def layouts_by_bindgen(text):
+    """The same, of bindgen's tests."""
+    found = re.findall(r'mem::(\w+)::<(guf_\w+)>\(\),\s*(\d+)usize', text)
+    fields = re.findall(r'(\d+)usize,\s*concat!\(\s*"Offset of field: ",\s*stringify!\((\w+)\),'
+                        r'\s*"::",\s*stringify!\((\w+)\)', text)
+    made = {(kind, name): int(number) for kind, name, number in found}
+    # A word of Rust's has an underscore behind it.
+    return made | {('offset_of', f'{name},{field.rstrip("_")}'): int(at)
+                   for at, name, field in fields}
+
+
+def constants(text):
+    found = re.findall(r'pub const (GUF_\w+): \w+ = (-?\w+);', text)
+    return {('constant', name): int(value) for name, value in found if name not in NOT_READ}
+
+
 def by_bindgen(bindgen):
-    command = [bindgen, '--allowlist-function', 'guf_.*', '--no-layout-tests',
-               ROOT / 'abi/include/gufunc/gufunc.h']
+    command = [bindgen, '--allowlist-function', 'guf_.*',
+               '--allowlist-type', 'guf_.*', '--allowlist-var', 'GUF_.*',
+               '--no-prepend-enum-name', ROOT / 'abi/include/gufunc/gufunc.h']
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -38,8 +64,11 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--bindgen', default='bindgen')
     args = parser.parse_args()
-    ours = signatures((ROOT / 'bindings/rust/gufunc-sys/src/ffi.rs').read_text())
-    theirs = signatures(by_bindgen(args.bindgen))
+    text = (ROOT / 'bindings/rust/gufunc-sys/src/ffi.rs').read_text()
+    bound = by_bindgen(args.bindgen)
+    ours, theirs = signatures(text), signatures(bound)
+    kept = layouts(text) | constants(text)
+    read = layouts_by_bindgen(bound) | constants(bound)
     listed = {line.split()[0] for line in (ROOT / 'abi/symbols.txt').read_text().splitlines()
               if line.startswith('guf_')}
     wrong = [f'{name}: abigen {ours.get(name)}, bindgen {theirs.get(name)}'
@@ -47,10 +76,12 @@ def main():
     wrong += [f'{name}: exported, but in no header that bindings/gufunc.i includes'
               for name in sorted(listed - ours.keys())]
     wrong += [f'{name}: declared, but not exported' for name in sorted(ours.keys() - listed)]
+    wrong += [f'{what}: abigen {kept.get(what)}, bindgen {read.get(what)}'
+              for what in sorted(kept.keys() | read.keys()) if kept.get(what) != read.get(what)]
     print('\n'.join(wrong))
-    if wrong or not ours:
-        sys.exit(f'{len(wrong)} of {len(ours)} functions differ')
-    print(f'{len(ours)} functions: equal')
+    if wrong or not ours or not kept:
+        sys.exit(f'{len(wrong)} of {len(ours)} functions and {len(kept)} numbers differ')
+    print(f'{len(ours)} functions, {len(kept)} sizes, offsets and constants: equal')
 
 
 if __name__ == '__main__':

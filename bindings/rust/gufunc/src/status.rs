@@ -200,7 +200,7 @@ impl Error {
 
     /// The same, at an axis.
     pub fn with_axis(mut self, axis: usize) -> Self {
-        self.0.axis = Some(axis);
+        self.0.axis = Some(axis as i64);
         self
     }
 
