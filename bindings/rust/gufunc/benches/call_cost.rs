@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a call of one element costs over the C call: `cargo bench`. Both in turns in the same run,
 //! the least of many rounds. "made" is a C call whose arguments were made beforehand, "told" one
-//! that tells its operands anew, as a program with other memory at each call has to.
+//! that tells its operands anew, as a program with other memory at each call has to. With
+//! `--bar=NANOSECONDS` it fails when a call costs more than that over "made".
 
 use gufunc::{sys, ufunc, Array, DynArray, Ufunc};
 use std::hint::black_box;
@@ -56,7 +57,12 @@ fn tensor_operand(tensor: &sys::guf_tensor) -> sys::guf_operand {
 }
 
 /// Prints one row: both C calls, Rust's, and what that costs over them.
-fn compare(name: &str, mut made: impl FnMut(), mut told: impl FnMut(), mut rust: impl FnMut()) {
+fn compare(
+    name: &str,
+    mut made: impl FnMut(),
+    mut told: impl FnMut(),
+    mut rust: impl FnMut(),
+) -> f64 {
     let mut least = [f64::MAX; 3];
     for _ in 0..ROUNDS {
         least[0] = least[0].min(nanoseconds(&mut made));
@@ -69,6 +75,7 @@ fn compare(name: &str, mut made: impl FnMut(), mut told: impl FnMut(), mut rust:
         "{name}: C made {made:.1} ns, told {told:.1} ns; Rust {rust:.1} ns: over made \
          {over_made:.1}, over told {over_told:.1}"
     );
+    over_made
 }
 
 /// A C call that tells its operands.
@@ -93,7 +100,7 @@ fn main() -> gufunc::Result<()> {
     let array = |value: f64| Array::from_vec(vec![value], &[1]);
     let (x, y, z) = (array(1.0)?, array(2.0)?, array(0.0)?);
     let mut c = Prepared::new(&add, [&x, &y, &z].map(|array| array_operand(array)));
-    compare(
+    let mut worst = compare(
         "arrays",
         || c.call(),
         || tell(&add, [&x, &y, &z].map(|array| array_operand(black_box(array)))),
@@ -105,7 +112,7 @@ fn main() -> gufunc::Result<()> {
     let addresses = [a.as_ptr(), b.as_ptr(), out.as_mut_ptr().cast_const()];
     let tensors = addresses.map(|address| slice_tensor(address, &shape));
     let mut c = Prepared::new(&add, std::array::from_fn(|i| tensor_operand(&tensors[i])));
-    compare(
+    let over = compare(
         "slices",
         || c.call(),
         || {
@@ -114,5 +121,11 @@ fn main() -> gufunc::Result<()> {
         },
         || add.call_into((black_box(&a), black_box(&b)), black_box(&mut out)).unwrap(),
     );
+    worst = worst.max(over);
+    let bar = std::env::args().find_map(|word| word.strip_prefix("--bar=")?.parse().ok());
+    if worst > bar.unwrap_or(f64::MAX) {
+        println!("{worst:.1} ns over the C call");
+        std::process::exit(1);
+    }
     Ok(())
 }

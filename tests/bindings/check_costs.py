@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the benchmark of calls of each language with its bar: what a call of one element may cost
+over the C call in the same run. For a quiet machine; ctest only tells that they run.
+
+    check_costs.py [BUILD_FOLDER] [LANGUAGE]...
+
+Ends with 1 when a language is over its bar; one without its toolchain is named."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TESTS = ROOT / 'tests/bindings'
+NOT_HERE = 77
+
+
+def commands(build):
+    """What runs each language's, with its bar in nanoseconds."""
+    return {
+        'cpp': [build / 'bin/cpp_call_cost', '5'],
+        'python': [ROOT / 'build/venv/bin/python', ROOT / 'bindings/python/bench/python_call_cost.py',
+                   '--check', build / 'lib/librepeat_call.so'],
+        'rust': [sys.executable, TESTS / 'rust/rust_test.py', build, 'cargo', 'bench',
+                 '--package', 'gufunc', '--bench', 'call_cost', '--', '--bar=5'],
+        'go': ['sh', TESTS / 'go/go_run.sh', build, 'cost', '120'],
+        'julia': ['sh', TESTS / 'julia/run_julia.sh', ROOT, build,
+                  ROOT / 'bindings/julia/bench/call_cost.jl', '--bar', '20'],
+    }
+
+
+def main():
+    words = sys.argv[1:]
+    folder = words.pop(0) if words and pathlib.Path(words[0]).is_dir() else ROOT / 'build/release'
+    build = pathlib.Path(folder).resolve()
+    known = commands(build)
+    over, missing = [], []
+    for language in words or known:
+        print(f'{language}:', flush=True)
+        try:
+            ended = subprocess.run(known[language], env=environment(build)).returncode
+        except FileNotFoundError:
+            ended = NOT_HERE
+        if ended:
+            (missing if ended == NOT_HERE else over).append(language)
+    print(f'over its bar, or broken: {", ".join(over) or "none"}; '
+          f'not here: {", ".join(missing) or "none"}')
+    return 1 if over else 0
+
+
+def environment(build):
+    return dict(os.environ, PYTHONPATH=str(build / 'bindings/python'))
+
+
+if __name__ == '__main__':
+    sys.exit(main())
