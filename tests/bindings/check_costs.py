@@ -21,7 +21,8 @@ def commands(build):
     """What runs each language's, with its bar in nanoseconds."""
     return {
         'cpp': [build / 'bin/cpp_call_cost', '5'],
-        'python': [ROOT / 'build/venv/bin/python', ROOT / 'bindings/python/bench/python_call_cost.py',
+        'python': [ROOT / 'build/venv/bin/python',
+                   ROOT / 'bindings/python/bench/python_call_cost.py',
                    '--check', build / 'lib/librepeat_call.so'],
         'rust': [sys.executable, TESTS / 'rust/rust_test.py', build, 'cargo', 'bench',
                  '--package', 'gufunc', '--bench', 'call_cost', '--', '--bar=5'],
