@@ -6,7 +6,7 @@ import threading
 import weakref
 
 from . import _array, _exchange, _gufunc, lowlevel
-from ._errors import Error, UnavailableError
+from ._errors import Error
 from ._launch import DeviceKernel
 from ._objects import Device, Event, Stream
 
@@ -275,4 +275,4 @@ def publish(module, face):
     return sorted(names)
 
 
-__all__ = ["Face", "Registered", "UnavailableError", "as_stream", "publish", "span_of"]
+__all__ = ["Face", "Registered", "as_stream", "publish", "span_of"]

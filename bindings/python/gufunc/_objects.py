@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices, streams, events, graphs, contexts, modules. Each releases itself; none needs a close."""
-
-import time
+"""Devices, streams, events, graphs, contexts. Each releases itself; none needs a close."""
 
 from . import _gufunc, lowlevel
 
@@ -249,13 +247,3 @@ def read_log():
 def shutdown(timeout=None):
     """Stops the library's threads; optional. False when work still ran after `timeout` seconds."""
     return _done(lowlevel.guf_shutdown(_nanoseconds(timeout)))
-
-
-def wait_for(handle, timeout, step=0.0005):
-    """Waits for an event or a stream by asking, so that signals are taken."""
-    end = None if timeout is None else time.monotonic() + timeout
-    while not handle.query():
-        if end is not None and time.monotonic() > end:
-            return False
-        time.sleep(step)
-    return True

@@ -25,6 +25,10 @@ def _binary(ufunc):
     return forward, backward, in_place
 
 
+def _unary(ufunc):
+    return lambda self: ufunc(self)
+
+
 def _fold(ufunc):
     def fold(self, axis=None, dtype=None, out=None, keepdims=False, **keywords):
         return ufunc.reduce(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **keywords)
@@ -65,7 +69,7 @@ def install(cls, ufuncs):
         setattr(cls, f"__{name}__", _named(_binary(ufuncs[ufunc])[0], f"__{name}__"))
     for name, ufunc in _UNARY.items():
         if ufunc in ufuncs:
-            setattr(cls, f"__{name}__", lambda self, ufunc=ufuncs[ufunc]: ufunc(self))
+            setattr(cls, f"__{name}__", _named(_unary(ufuncs[ufunc]), f"__{name}__"))
     for name, ufunc in _FOLDS.items():
         setattr(cls, name, _named(_fold(ufuncs[ufunc]), name))
     cls.__array_ufunc__ = _array_ufunc(ufuncs)

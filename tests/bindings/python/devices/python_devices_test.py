@@ -4,7 +4,6 @@ kernels. The first argument is the folder of the examples' modules."""
 
 import importlib
 import pathlib
-import re
 import sys
 import threading
 import unittest
@@ -229,11 +228,8 @@ class OnDevice:
             with self.assertRaises(ValueError):
                 kernel[bad]
 
-    def test_stubs_name_what_is_there(self):
-        text = pathlib.Path(self.gpu.__file__).with_suffix(".pyi").read_text()
-        told = set(re.findall(r"^(?:def )?(\w+)(?:\(| =)", text, re.M))
-        self.assertEqual(told, set(self.gpu.__all__))
-        for name in told:
+    def test_everything_is_documented(self):
+        for name in self.gpu.__all__:
             self.assertTrue(getattr(self.gpu, name).__doc__, name)
 
     def test_names_that_are_elsewhere(self):

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Callable
+from typing import ClassVar, Self
+
+class errstate:
+    call: ClassVar[Callable[[int], object] | None]
+    def __init__(self, *, all: str | None = None, **kinds: str) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *failure: object) -> None: ...

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stubs and the package's modules name the same things with the same signatures, both ways:
+mypy's stubtest compares them. And programs are checked by them: mypy finds what is wrong in one,
+and nothing in another.
+
+python_stubs_test.py ROOT
+"""
+
+import importlib.util
+import inspect
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import gufunc
+
+ROOT = pathlib.Path(sys.argv.pop(1))
+STUBS = ROOT / "bindings/python/gufunc"
+# Of SWIG's module nothing is written by hand. What `import *` brings follows from the stubs. Before
+# Python 3.12 the buffer protocol has no name.
+NOT_COMPARED = [r"gufunc\.lowlevel\..*", r"gufunc\.(cuda|roc|hsa)\.__all__",
+                r"gufunc\._array\.Array\.__buffer__"]
+GOOD = '''
+from typing import assert_type
+
+import gufunc
+from gufunc import cuda, hsa, roc
+
+a = gufunc.array([1.0, 4.0])
+assert_type(a, gufunc.Array)
+assert_type(-a[1:] + 1, gufunc.Array)
+assert_type(a.shape, tuple[int, ...])
+assert_type(a.dtype, gufunc.dtype)
+gufunc.add.reduce(a, axis=0, keepdims=True)
+with cuda.device(0) as device, roc.stream() as stream:
+    assert_type(device, gufunc.Device)
+    assert_type(cuda.to_device(a, stream=stream), gufunc.Array)
+    assert_type(roc.device_array_like(a), gufunc.Array)
+    assert_type(stream.record(), gufunc.Event)
+assert_type(hsa.finegrain_array(3), gufunc.Array)
+module = gufunc.load("module.so")
+assert_type(module["f"], gufunc.Ufunc)
+module.kernel("k")[1, 32, stream, 0](a, 3)
+cuda.kernel(module, "k").device.synchronize(timeout=1.5)
+try:
+    gufunc.build("f.guf.cpp").f(a)
+except gufunc.BuildError as error:
+    assert_type(error.command, tuple[str, ...])
+except gufunc.Error as error:
+    assert_type((error.status, error.name, error.argument), tuple[int, str, int])
+'''
+BAD = ["gufunc.arrange(3)", "gufunc.array([1]).shape = (2,)", "gufunc.empty()",
+       "gufunc.Stream('cpu').synchronize('soon')", "gufunc.Event().record()",
+       "gufunc.cuda.to_device()", "gufunc.roc.legacy_default_stream()",
+       "gufunc.cuda.device_array(3, shape=4)", "gufunc.Context().names() + 1",
+       "gufunc.load('m.so', data=True)", "gufunc.ufunc_from_pointer(0, 'd->d')"]
+
+
+def internal():
+    """Names of the package's modules that are nobody else's business."""
+    for path in sorted(STUBS.glob("_*.pyi")):
+        if path.stem not in ("__init__", "_face"):
+            module = importlib.import_module(f"gufunc.{path.stem}")
+            for name, value in vars(module).items():
+                told = getattr(gufunc, name, None) is value or name in ("Registered", "Launch",
+                                                                        "DeviceKernel")
+                if not told or inspect.ismodule(value):
+                    yield re.escape(f"gufunc.{path.stem}.{name}")
+
+
+class Stubs(unittest.TestCase):
+    def setUp(self):
+        room = tempfile.TemporaryDirectory()
+        self.addCleanup(room.cleanup)
+        self.room = pathlib.Path(room.name)
+        # Only the stubs: what they leave out is not to be read from the sources.
+        shutil.copytree(STUBS, self.room / "stubs/gufunc",
+                        ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+        (self.room / "stubs/gufunc/lowlevel.pyi").write_text(
+            "from typing import Any\ndef __getattr__(name: str) -> Any: ...\n")
+
+    def run_tool(self, *command):
+        environment = dict(os.environ, MYPYPATH=str(self.room / "stubs"))
+        done = subprocess.run([sys.executable, "-m", *map(str, command)], capture_output=True,
+                              text=True, cwd=self.room, env=environment)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_modules_and_stubs_are_alike(self):
+        # There is no module _face: what it declares is looked for in those that take it over.
+        stubs = self.room / "stubs/gufunc"
+        face = (stubs / "_face.pyi").read_text()
+        (stubs / "_face.pyi").unlink()
+        for path in (stubs / "cuda.pyi", stubs / "roc.pyi"):
+            path.write_text(path.read_text().replace("from ._face import *\n", face))
+        allowed = self.room / "allowed"
+        allowed.write_text("\n".join([*NOT_COMPARED, *internal()]))
+        code, text = self.run_tool("mypy.stubtest", "gufunc", "--concise", "--allowlist", allowed,
+                                   "--ignore-unused-allowlist")
+        self.assertEqual(code, 0, text)
+
+    def check(self, text):
+        (self.room / "program.py").write_text(text)
+        return self.run_tool("mypy", "--strict", "--cache-dir", self.room / "cache", "program.py")
+
+    def test_programs_are_checked(self):
+        code, text = self.check(GOOD)
+        self.assertEqual(code, 0, text)
+        code, text = self.check("import gufunc\n" + "\n".join(BAD))
+        found = {int(line) - 2 for line in re.findall(r"^program.py:(\d+): error", text, re.M)}
+        self.assertEqual([BAD[i] for i in range(len(BAD)) if i not in found], [])
+
+
+if __name__ == "__main__":
+    if importlib.util.find_spec("mypy") is None:
+        print("skipped: no mypy")
+        sys.exit(77)
+    unittest.main()
