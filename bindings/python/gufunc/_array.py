@@ -61,10 +61,16 @@ class Array(_gufunc.ArrayBase):
         _indexing.view(self, key).assign(value, casting="unsafe")
 
     def __repr__(self):
-        return _gufunc.array_text(self)
+        if self.dtype.kind != "V":
+            return _gufunc.array_text(self)
+        elements = self.numpy() if _conversion.have_numpy() else self.tolist()
+        return f"{elements}\nshape {self.shape}, {self.dtype}, {self.device}"
 
     def fill(self, value, *, stream=None):
-        """Sets every element to a number, cast to the dtype. Blocks for host memory."""
+        """Sets every element to a number, cast to the dtype, or to a structured scalar. Blocks for
+        host memory."""
+        if self.dtype.kind == "V" and not isinstance(value, (int, float, complex)):
+            return self.assign(value, casting="no", stream=stream)
         _gufunc.array_fill(self, value, stream)
 
     def assign(self, source, *, casting="same_kind", stream=None):
@@ -124,7 +130,7 @@ class Array(_gufunc.ArrayBase):
         return found.copy() if copy and self.on_host else found
 
     def item(self, *index):
-        """An element as a Python number."""
+        """An element as a Python number; of a record a tuple, as NumPy's, or bytes."""
         one = _indexing.view(self, index[0] if len(index) == 1 and isinstance(index[0], tuple)
                              else index) if index else self
         if one.size != 1:
@@ -132,7 +138,7 @@ class Array(_gufunc.ArrayBase):
         return _nested(one.to_device("cpu"), ())
 
     def tolist(self):
-        """Nested lists of Python numbers."""
+        """Nested lists of what `item` gives."""
         return _nested(self if self.on_host else self.to_device("cpu"), self.shape)
 
     def __bool__(self):
@@ -156,7 +162,7 @@ class Array(_gufunc.ArrayBase):
         return int(self.item())
 
     def __reduce__(self):
-        return _unpickle, (bytes(_host_bytes(self)), self.dtype.name, self.shape)
+        return _unpickle, (bytes(_host_bytes(self)), self.dtype, self.shape)
 
 
 def _host_bytes(array):
@@ -165,13 +171,16 @@ def _host_bytes(array):
     return memory
 
 
-def _unpickle(data, name, shape):
-    return from_buffer(bytearray(data), name).reshape(shape)
+def _unpickle(data, dtype, shape):
+    return from_buffer(bytearray(data), dtype).reshape(shape)
 
 
 def _nested(array, shape):
-    """The elements of a host array by way of a memoryview; of types it lacks, through float32."""
+    """The elements of a host array by way of a memoryview; of types it lacks, through float32.
+    Records that NumPy does not know are bytes."""
     kind = array.dtype.kind
+    if kind == "V" and _dtypes.numpy_record(array._dtype) is not None:
+        return array.numpy().reshape(shape).tolist()
     if kind == "E" or array.dtype.char == "e":
         array = array.astype("float32")
     if kind in "mM":
@@ -179,6 +188,9 @@ def _nested(array, shape):
     if kind == "c":
         real = view_as(array.astype("complex128").copy().reshape(-1), "float64").tolist()
         flat = [complex(real[i], real[i + 1]) for i in range(0, len(real), 2)]
+    elif kind == "V":
+        data, size = bytes(_host_bytes(array)), array.itemsize
+        flat = [data[i:i + size] for i in range(0, len(data), size)]
     else:
         flat = memoryview(_host_bytes(array)).cast(_CAST[array.dtype.name]).tolist()
     if not shape:
@@ -280,8 +292,13 @@ def full(shape, value, dtype=None, *, device=None, order="C"):
 
 
 def zeros(shape, dtype="float64", *, device=None, order="C"):
-    """An array of zeros."""
-    return full(shape, 0, dtype, device=device, order=order)
+    """An array of zeros; of a record, of zero bytes."""
+    made = empty(shape, dtype, device=device, order=order)
+    zero = 0
+    if made.dtype.kind == "V":
+        zero = from_buffer(bytearray(made.itemsize), made.dtype).reshape(())
+    made.fill(zero)
+    return made
 
 
 def ones(shape, dtype="float64", *, device=None, order="C"):

@@ -12,7 +12,7 @@ converters = []
 
 def have_numpy():
     """Whether NumPy can be imported."""
-    if "numpy" not in sys.modules:
+    if sys.modules.get("numpy") is None:
         try:
             import numpy  # noqa: F401
         except ImportError:

@@ -62,17 +62,17 @@ def is_f_contiguous(self):
 
 
 def getitem(self, item, stream=None):
-    """An element as a number, a part as a view."""
+    """An element as a number or a structured scalar, a part as a view."""
     found = _indexing.view(self, item)
     if found.ndim == 0:
         if stream is not None:
             stream.synchronize()
-        return found.item()
+        return found.item() if found.dtype.kind != "V" else found.numpy()[()]
     return found
 
 
 def setitem(self, key, value, stream=None):
-    """Writes a number or an array into a part."""
+    """Writes a number, a structured scalar or an array into a part."""
     _indexing.view(self, key).assign(value, casting="unsafe", stream=stream)
 
 

@@ -58,7 +58,12 @@ class dtype:
         return self.name
 
     def __reduce__(self):
-        return dtype, (self.name,)
+        if self.kind != "V":
+            return dtype, (self.name,)
+        descr = numpy_record(self.code)
+        if descr is not None:
+            return dtype, (descr,)
+        return register_record, (self.name, self.itemsize, self.alignment)
 
 
 def of_code(code):
@@ -80,9 +85,8 @@ def parse(spelling):
         return int(spelling)
     if isinstance(spelling, type) and spelling in _PYTHON:
         return _PYTHON[spelling]
-    if "numpy" in sys.modules:
-        import numpy
-
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
         if not isinstance(spelling, numpy.dtype):
             spelling = numpy.dtype(spelling)
         return of_numpy(spelling)[0]

@@ -94,7 +94,7 @@ _numpy_axis_error = None
 def _axis_error():
     """AxisError that is NumPy's too, once NumPy is there to catch it."""
     global _numpy_axis_error
-    if _numpy_axis_error is None and "numpy" in sys.modules:
+    if _numpy_axis_error is None and sys.modules.get("numpy") is not None:
         from numpy.exceptions import AxisError as numpys
 
         _numpy_axis_error = type("AxisError", (AxisError, numpys),

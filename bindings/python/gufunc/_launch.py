@@ -47,7 +47,8 @@ class Launch:
         """Runs it. Arrays of the device are used as they are; the launch is queued then.
 
         Where arrays of the host are given for a device, they are copied there, and back if the
-        kernel may write them: the launch is complete on return.
+        kernel may write them: the launch is complete on return. Structured scalars and arrays are
+        what a parameter ``guf::u8 *`` points to; a scalar is written where it lies.
         """
         place = self._place(arguments)
         if place is None or place.info.backend == "cpu":
@@ -57,7 +58,8 @@ class Launch:
         for i, (value, (kind, _, _, flags)) in enumerate(zip(arguments, parameters)):
             if kind not in _ARRAYS or not _on_host(value):
                 continue
-            host = _array.as_array(value)
+            adjusted = isinstance(copied[i], _array.Array)
+            host = copied[i] if adjusted else _array.as_array(value)
             copied[i] = _array.empty(host.shape, host.dtype, device=place)
             host.to_device(place, out=copied[i], stream=self.stream)
             if not flags & lowlevel.GUF_PARAMETER_READ_ONLY:
@@ -92,16 +94,28 @@ class Launch:
 
     def _adjusted(self, arguments):
         """Scalars of NumPy as Python's, which take the parameter's type; memory of other libraries
-        as arrays."""
+        as arrays; records as their bytes, where the parameter points to bytes."""
         numpy = sys.modules.get("numpy")
-        for value in arguments:
-            if numpy is not None and isinstance(value, numpy.generic):
+        for i, value in enumerate(arguments):
+            if _is_structured(value) and self._points_to_bytes(i):
+                value = _array.view_as(_array.as_array(value).reshape(-1), "uint8")
+            elif numpy is not None and isinstance(value, numpy.generic):
                 value = value.item() if value.dtype.kind in "biufc" else numpy.asarray(value)
             elif isinstance(value, (list, tuple)):
                 raise TypeError("an argument of a kernel cannot be a list: make an array of it")
             elif hasattr(value, "__dlpack__") and not (numpy and isinstance(value, numpy.ndarray)):
                 value = _array.as_array(value)
             yield value
+
+    def _points_to_bytes(self, place):
+        found = self.kernel.parameters[place:place + 1]
+        return any(kind == lowlevel.GUF_PARAMETER_POINTER and dtype == "uint8"
+                   for kind, dtype, _, _ in found)
+
+
+def _is_structured(value):
+    """Whether it is a structured scalar, or an array of records."""
+    return getattr(getattr(value, "dtype", None), "kind", None) == "V"
 
 
 def _on_host(value):

@@ -37,6 +37,14 @@ class WithoutNumPy(unittest.TestCase):
         gufunc.add(memory, 1, out=out)
         self.assertEqual(list(out), [3, 5, 7])
 
+    def test_records_are_bytes(self):
+        pair = gufunc.register_record("plain_pair", 2)
+        x = gufunc.from_buffer(bytearray(b"abcd"), pair)
+        x[0] = x[1]
+        self.assertEqual((x.tolist(), x[0].item()), ([b"cd", b"cd"], b"cd"))
+        self.assertEqual(repr(x), "[b'cd', b'cd']\nshape (2,), plain_pair, cpu")
+        self.assertEqual(gufunc.zeros(2, pair).tolist(), [b"\0\0"] * 2)
+
     def test_a_read_only_buffer_is_read_and_not_written(self):
         view = gufunc.from_buffer(bytes([1, 2, 3]))
         self.assertTrue(view.readonly)
