@@ -5,7 +5,7 @@ import re
 import sys
 
 from . import _dtypes, _gufunc, lowlevel
-from ._ufunc import create
+from ._ufunc import create, loop_kind
 
 _C_TYPES = {"double": "d", "float": "f", "npy_double": "d", "npy_float": "f",
             "npy_float64": "d", "npy_float32": "f"}
@@ -25,7 +25,9 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
                 float32 or of float64. Otherwise it is a loop as NumPy's,
                 ``void f(char **args, const int64_t *dims, const int64_t *steps, void *user)``,
                 called with `user`. None: scalar where Cython's export says so.
-    fallible    a loop that returns a status: 0, or what the call fails with
+    fallible    True: a loop that returns a status: 0, or what the call fails with. "error": that
+                takes a ``guf_error *`` besides, as its last parameter; the message, argument, axis
+                and native code that it writes there are the exception's
     any_thread  it may run on several threads at once, and does not take the GIL
     signature   of a generalized ufunc, which then gives nin and nout
     """
@@ -34,6 +36,7 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     spellings = list(types) if several and types is not None else [types] * len(pointers)
     if len(spellings) != len(pointers):
         raise ValueError("as many types as pointers are wanted")
+    plain = loop_kind(fallible)
     loops = [_described(one, text, scalar) for one, text in zip(pointers, spellings)]
     if signature is None and nin is None:
         nin, nout = _counts(loops[0][1])
@@ -42,9 +45,7 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     bits = lowlevel.GUF_LOOP_ANY_THREAD if any_thread else 0
     for (address, owner), text, kind in loops:
         codes = tuple(map(_dtypes.parse, text.replace("->", "") if isinstance(text, str) else text))
-        if kind is None:
-            kind = "status" if fallible else "numpy"
-        _gufunc.add_pointer(made, codes, address, user, kind, bits, owner)
+        _gufunc.add_pointer(made, codes, address, user, kind or plain, bits, owner)
     return made
 
 

@@ -103,13 +103,14 @@ class Ufunc(_gufunc.UfuncBase):
 
         function    a callable ``(addresses, dims, steps)``, run with the GIL, whose exception is
                     the call's; or the address of a C function with NumPy's inner-loop signature
-        fallible    of an address: the function returns a status
+        fallible    of an address: True: the function returns a status; "error": and takes a
+                    ``guf_error *`` as its last parameter, see `ufunc_from_pointer`
         any_thread  of an address: it may run on any thread, several at once
         """
         if isinstance(types, str):
             types = types.replace("->", "")
         codes = tuple(map(_dtypes.parse, types))
-        kind = lowlevel.GUF_LOOP_STATUS if fallible else lowlevel.GUF_LOOP_NUMPY
+        kind = _KINDS[loop_kind(fallible)]
         flags = lowlevel.GUF_LOOP_ANY_THREAD if any_thread else 0
         _gufunc._forget_types()
         _gufunc.add_loop(self, codes, function, kind, flags, _core_counts(self.signature), user)
@@ -125,6 +126,19 @@ class Ufunc(_gufunc.UfuncBase):
         """Makes this ufunc the leaf of a reduction with a state."""
         lowlevel.guf_ufunc_set_reduction(self, (merge, finish))
         return lowlevel.guf_ufunc_find(None, self.__name__)
+
+
+_KINDS = {"numpy": lowlevel.GUF_LOOP_NUMPY, "status": lowlevel.GUF_LOOP_STATUS,
+          "error": lowlevel.GUF_LOOP_ERROR}
+
+
+def loop_kind(fallible):
+    """The kind of a loop in C, by what says how it may fail."""
+    if fallible == "error":
+        return "error"
+    if fallible not in (True, False):
+        raise ValueError(f"fallible is True, False or 'error', not {fallible!r}")
+    return "status" if fallible else "numpy"
 
 
 def _core_counts(signature):

@@ -2,7 +2,7 @@
 # Types of ufuncs, modules and raw kernels.
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ._array import _Axes, _DType, _Operand, _Out, _Shape
 from ._dtypes import dtype
@@ -41,7 +41,7 @@ class Ufunc(_Handle):
     ) -> Any: ...
     def add_loop(
         self, types: _DType, function: Callable[..., object] | int, *, user: int = 0,
-        any_thread: bool = False, fallible: bool = False
+        any_thread: bool = False, fallible: bool | Literal["error"] = False
     ) -> None: ...
     def add_module_loop(self, module: Module, function: str, types: _DType) -> None: ...
     def set_reduction(self, merge: Ufunc, finish: Ufunc | None = None) -> Ufunc: ...

@@ -19,7 +19,8 @@ static void drop_loop(void *user) {
 }
 
 /* function(addresses, dims, steps): all that NumPy's inner loop gets, as tuples of integers. */
-static guf_status run_loop(char **args, const int64_t *dims, const int64_t *steps, void *user) {
+static guf_status run_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
+                           guf_error *error) {
   const python_loop *loop = user;
   const PyGILState_STATE state = PyGILState_Ensure();
   const int ndims = 1 + (loop->ncore & 0xff), nsteps = loop->nargs + (loop->ncore >> 8);
@@ -38,7 +39,7 @@ static guf_status run_loop(char **args, const int64_t *dims, const int64_t *step
   Py_XDECREF(addresses);
   Py_XDECREF(sizes);
   Py_XDECREF(strides);
-  if (done == NULL) gufpy_carry_exception();
+  if (done == NULL) gufpy_carry_exception(error);
   Py_XDECREF(done);
   PyGILState_Release(state);
   return done == NULL ? GUF_E_LOOP : GUF_OK;
@@ -70,6 +71,7 @@ static PyObject *add_loop(PyObject *self, PyObject *args) {
     if (address == NULL && PyErr_Occurred()) return NULL;
     if (kind == GUF_LOOP_NUMPY) memcpy(&desc.numpy, &address, sizeof address);
     if (kind == GUF_LOOP_STATUS) memcpy(&desc.status, &address, sizeof address);
+    if (kind == GUF_LOOP_ERROR) memcpy(&desc.error, &address, sizeof address);
     desc.user = (void *)(uintptr_t)user;
   } else {
     python_loop *loop = PyMem_RawMalloc(sizeof *loop);
@@ -77,8 +79,8 @@ static PyObject *add_loop(PyObject *self, PyObject *args) {
     loop->function = Py_NewRef(function);
     loop->nargs = count;
     loop->ncore = ncore;
-    desc.kind = GUF_LOOP_STATUS;
-    desc.status = run_loop;
+    desc.kind = GUF_LOOP_ERROR;
+    desc.error = run_loop;
     desc.user = loop;
     desc.destroy = drop_loop;
   }
@@ -111,10 +113,7 @@ static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error
     failed = count != ndims;
     for (int32_t i = 0; !failed && i < ndims; ++i) sizes[i] = filled[i];
   }
-  if (failed) {
-    gufpy_carry_exception();
-    snprintf(error->message, sizeof error->message, "the core_dims hook raised an exception");
-  }
+  if (failed) gufpy_carry_exception(error);
   Py_XDECREF(list);
   Py_XDECREF(answer);
   PyGILState_Release(state);
@@ -160,7 +159,7 @@ static int32_t tell_progress(void *user, int64_t done, int64_t items) {
   PyObject *answer = PyObject_CallFunction(user, "LL", (long long)done, (long long)items);
   int32_t stop = 1;
   if (answer != NULL) stop = PyObject_IsTrue(answer);
-  if (answer == NULL || stop < 0) gufpy_carry_exception();
+  if (answer == NULL || stop < 0) gufpy_carry_exception(NULL);
   Py_XDECREF(answer);
   PyGILState_Release(state);
   return stop != 0;

@@ -8,13 +8,28 @@ gufpy_hooks gufpy;
 
 static _Thread_local guf_error thread_error;
 static _Thread_local PyObject *carried;
+static _Thread_local char carried_text[400]; /* the library may say more behind it */
 
 guf_error *gufpy_error(void) {
   thread_error.struct_size = sizeof thread_error;
   return &thread_error;
 }
 
-void gufpy_carry_exception(void) {
+/* "KeyError: 'x'" of an exception, cut between characters. */
+static void write_text(PyObject *exception, char *out, size_t capacity) {
+  PyObject *text = PyUnicode_FromFormat("%s: %S", Py_TYPE(exception)->tp_name, exception);
+  const char *bytes = text == NULL ? NULL : PyUnicode_AsUTF8(text);
+  PyErr_Clear();
+  snprintf(out, capacity, "%s", bytes == NULL ? Py_TYPE(exception)->tp_name : bytes);
+  size_t length = strlen(out);
+  if (bytes != NULL && bytes[length] != 0) {
+    while (length > 0 && ((unsigned char)bytes[length] & 0xc0) == 0x80) --length;
+    out[length] = 0;
+  }
+  Py_XDECREF(text);
+}
+
+void gufpy_carry_exception(guf_error *error) {
   PyObject *type = NULL, *value = NULL, *trace = NULL;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
@@ -22,21 +37,30 @@ void gufpy_carry_exception(void) {
   Py_XDECREF(type);
   Py_XDECREF(trace);
   Py_XSETREF(carried, value);
+  carried_text[0] = 0;
+  if (value == NULL || error == NULL) return;
+  write_text(value, carried_text, sizeof carried_text);
+  memcpy(error->message, carried_text, sizeof carried_text);
 }
 
 PyObject *gufpy_raise(guf_status status, const guf_error *error) {
   if (carried != NULL) {
     PyObject *exception = carried;
     carried = NULL;
-    PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    const int mine = strncmp(error->message, carried_text, strlen(carried_text)) == 0;
+    if (mine) PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
     Py_DECREF(exception);
-    return NULL;
+    if (mine) return NULL;
   }
   if (gufpy.make_error == NULL) {
     PyErr_SetString(PyExc_RuntimeError, error->message);
     return NULL;
   }
-  PyObject *exception = PyObject_CallFunction(gufpy.make_error, "isiii", status, error->message,
+  /* What loops of others write need not be UTF-8. */
+  const size_t length = strnlen(error->message, sizeof error->message);
+  PyObject *message = PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)length, "replace");
+  if (message == NULL) return NULL;
+  PyObject *exception = PyObject_CallFunction(gufpy.make_error, "iNiii", status, message,
                                               error->argument, error->axis, error->native_code);
   if (exception == NULL) return NULL;
   PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);

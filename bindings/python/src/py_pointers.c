@@ -31,6 +31,14 @@ static guf_status status_loop(char **args, const int64_t *dims, const int64_t *s
   return loop(args, dims, steps, pointer->user);
 }
 
+static guf_status error_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
+                             guf_error *error) {
+  const owned_pointer *pointer = user;
+  guf_loop_error loop = NULL;
+  memcpy(&loop, &pointer->function, sizeof loop);
+  return loop(args, dims, steps, pointer->user, error);
+}
+
 /* Loops over functions of numbers. `pass` are a call's arguments: in[i] is input i; Cython's cpdef
  * functions take an int besides, skip. */
 #define SCALAR_LOOP(name, type, count, parameters, pass)                                    \
@@ -76,7 +84,7 @@ static guf_loop_numpy scalar_loop(const guf_dtype *types, int count, int skip) {
 }
 
 /* add_pointer(ufunc, types, address, user, kind, flags, owner): kind is "numpy", "status",
- * "scalar", or "skip" for a scalar one of Cython's with an int besides. */
+ * "error", "scalar", or "skip" for a scalar one of Cython's with an int besides. */
 static PyObject *add_pointer(PyObject *self, PyObject *args) {
   (void)self;
   PyObject *ufunc = NULL, *types = NULL, *owner = NULL;
@@ -102,6 +110,9 @@ static PyObject *add_pointer(PyObject *self, PyObject *args) {
   } else if (strcmp(kind, "status") == 0) {
     desc.kind = GUF_LOOP_STATUS;
     desc.status = status_loop;
+  } else if (strcmp(kind, "error") == 0) {
+    desc.kind = GUF_LOOP_ERROR;
+    desc.error = error_loop;
   } else {
     desc.numpy = scalar_loop(dtypes, count, strcmp(kind, "skip") == 0);
     if (desc.numpy == NULL) return NULL;

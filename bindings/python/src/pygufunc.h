@@ -88,8 +88,10 @@ guf_error *gufpy_error(void);
 PyObject *gufpy_raise(guf_status status, const guf_error *error);
 /** Refuses a call's arguments, as GUF_E_ARG, before the library is asked; returns -1. */
 int gufpy_refuse(const char *format, ...);
-/** Keeps the present exception for the next gufpy_raise of this thread. */
-void gufpy_carry_exception(void);
+/** Keeps the present exception for the next gufpy_raise of this thread whose message is the text
+ * that is written into `error`; NULL: for the next one. Work of a stream runs when somebody waits,
+ * who need not be told of it. */
+void gufpy_carry_exception(guf_error *error);
 
 /* Handles. */
 /** Takes over the reference; releases it on failure. */

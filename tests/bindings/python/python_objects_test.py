@@ -7,6 +7,7 @@ python_objects_test.py MODULES_FOLDER: with simulated devices where they are bui
 import ctypes
 import gc
 import sys
+import threading
 import unittest
 
 import gufunc
@@ -179,6 +180,37 @@ class Made(unittest.TestCase):
             with self.assertRaisesRegex(LookupError, "items"):
                 ufunc(x)
         self.assertEqual(gufunc.add(1, 1), 2)
+
+    def test_an_exception_of_queued_work_is_nobody_elses(self):
+        def fail(addresses, dims, steps):
+            raise LookupError("é" * 300)
+
+        ufunc = gufunc.create("objects_queued", 1, 1)
+        ufunc.add_loop("d->d", fail)
+        streams = [gufunc.Stream("cpu") for _ in range(2)]
+        for stream in streams:
+            ufunc(np.ones(3), stream=stream)
+        while not streams[0].query():  # the work has run then
+            pass
+        with self.assertRaises(gufunc.ShapeError):
+            gufunc.add(np.ones(3), np.ones(4))
+        with self.assertRaisesRegex(gufunc.RunError, "^LookupError: é+; launch 1"):
+            streams[0].synchronize()
+        told = []
+
+        def wait():
+            try:
+                streams[1].synchronize()
+            except Exception as error:
+                told.append(str(error))
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        thread.join()
+        self.assertRegex(told[0], "^LookupError: é+; launch 1")
+        ufunc(np.ones(3), stream=streams[1])
+        with self.assertRaises(LookupError):  # the exception itself, where it was raised
+            streams[1].synchronize()
 
     def test_gufunc_loop_gets_its_sizes_and_strides(self):
         seen = []

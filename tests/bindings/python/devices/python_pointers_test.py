@@ -15,6 +15,20 @@ NUMPY_LOOP = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), ctypes.POIN
 STATUS_LOOP = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p),
                                ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_int64),
                                ctypes.c_void_p)
+
+
+class GufError(ctypes.Structure):
+    """guf_error of gufunc/status.h."""
+
+    _fields_ = [("struct_size", ctypes.c_uint32), ("status", ctypes.c_int32),
+                ("argument", ctypes.c_int32), ("axis", ctypes.c_int32),
+                ("native_code", ctypes.c_int32), ("reserved", ctypes.c_int32),
+                ("message", ctypes.c_char * 488)]
+
+
+ERROR_LOOP = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p),
+                              ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_int64),
+                              ctypes.c_void_p, ctypes.POINTER(GufError))
 DOUBLES = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
 math_library = ctypes.CDLL("libm.so.6")
 math_library.hypotf.restype = ctypes.c_float
@@ -72,6 +86,65 @@ class Pointers(unittest.TestCase):
         f(np.ones(3))
         with self.assertRaises(gufunc.ShapeError):
             f(-np.ones(3))
+
+    def refused(self, ufunc):
+        """What a loop that tells status 3xx, operand 1, axis 0 and code 77 raises."""
+        found = []
+        stream = gufunc.Stream("cpu")
+        for call in (lambda: ufunc(-2.0), lambda: ufunc(-2 * np.ones(100_000)),
+                     lambda: (ufunc(-2 * np.ones(3), stream=stream), stream.synchronize())):
+            with self.assertRaises(gufunc.ShapeError) as caught:
+                call()
+            error = caught.exception
+            self.assertIsInstance(error, ValueError)
+            found.append((error.message.partition(";")[0], error.name, error.argument,
+                          error.native_code))
+            np.testing.assert_array_equal(ufunc(np.ones(4)), np.ones(4))
+        self.assertEqual(found, [("-2.0 is too little: é", "GUF_E_VALUE", 0, 77)] * 3)
+
+    def test_loops_that_tell_their_error(self):
+        def refuse(args, dims, steps, user, error):
+            for i in range(dims[0]):
+                value = ctypes.c_double.from_address(args[0] + i * steps[0]).value
+                if value < 0:
+                    error[0].message = f"{value} is too little: é".encode()
+                    error[0].argument, error[0].native_code = 0, user
+                    return gufunc.lowlevel.GUF_E_VALUE
+                ctypes.c_double.from_address(args[1] + i * steps[1]).value = value
+            return 0
+
+        loop = ERROR_LOOP(refuse)
+        self.refused(made(loop, "d->d", fallible="error", user=77))
+        ufunc = gufunc.create("pointers_tells", 1, 1)
+        ufunc.add_loop("dd", ctypes.cast(loop, ctypes.c_void_p).value, fallible="error", user=77)
+        self.refused(ufunc)
+        with self.assertRaises(ValueError):
+            made(loop, "d->d", fallible="yes")
+        with self.assertRaises(ValueError):
+            ufunc.add_loop("ff", 1, fallible="yes")
+
+    def test_loops_of_cffi_that_tell_their_error(self):
+        try:
+            import cffi
+        except ImportError:
+            self.skipTest("no cffi here")
+        ffi = cffi.FFI()
+        ffi.cdef("""typedef struct { uint32_t struct_size; int32_t status, argument, axis;
+                    int32_t native_code, reserved; char message[488]; } guf_error;""")
+
+        @ffi.callback("int32_t(char **, int64_t *, int64_t *, void *, guf_error *)")
+        def refuse(args, dims, steps, user, error):
+            for i in range(dims[0]):
+                value = ffi.cast("double *", args[0] + i * steps[0])[0]
+                if value < 0:
+                    error.message = f"{value} is too little: é".encode()
+                    error.argument, error.native_code = 0, 77
+                    return gufunc.lowlevel.GUF_E_VALUE
+                ffi.cast("double *", args[1] + i * steps[1])[0] = value
+            return 0
+
+        self.assertEqual(ffi.sizeof("guf_error"), ctypes.sizeof(GufError))
+        self.refused(made(refuse, "d->d", fallible="error"))
 
     def test_generalized(self):
         def row_sum(args, dims, steps, user):
