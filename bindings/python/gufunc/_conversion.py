@@ -3,6 +3,7 @@
 
 import array as _arrays
 import sys
+import warnings
 
 from . import _dtypes, _gufunc, lowlevel
 
@@ -22,13 +23,17 @@ def have_numpy():
 
 def convert(value):
     """An Array or ndarray over `value`: a hook of the extension."""
+    if "numpy" in sys.modules:
+        from . import _numpy
+
+        _numpy.refuse_subclass(value)
     for matches, conversion in converters:
         if matches(value):
             return conversion(value)
     if have_numpy():
-        import numpy
+        from . import _numpy
 
-        return numpy.asarray(value)
+        return _numpy.as_operand(value)
     return from_object(value)
 
 
@@ -57,6 +62,8 @@ def _flatten(value, shape, out):
 
 def from_object(value, dtype=None):
     """An Array of numbers, nested sequences or a buffer, without NumPy; buffers are not copied."""
+    if isinstance(value, range):
+        value = list(value)
     if not isinstance(value, (list, tuple, int, float, complex)):
         try:
             found = _gufunc.array_from_buffer(value)
@@ -82,3 +89,32 @@ def from_object(value, dtype=None):
     # The memory is the buffer's, which may be resized from elsewhere: the caller gets its own.
     return lowlevel.guf_array_astype(made, _dtypes.parse(wanted), _dtypes.CASTINGS["unsafe"],
                                      _dtypes.ORDERS["C"], None)
+
+
+def check_number(value, kind):
+    """Python's numbers that an element of this kind cannot be made of, as NumPy refuses them."""
+    if kind not in "iufE":
+        return
+    if type(value) is complex:
+        raise TypeError("float() argument must be a string or a real number, not 'complex'"
+                        if kind in "fE" else
+                        "int() argument must be a string, a bytes-like object or a real number, "
+                        "not 'complex'")
+    if getattr(getattr(value, "dtype", None), "kind", "") == "c":
+        check_parts("c", kind)
+    if isinstance(value, float) and kind in "iu":
+        int(value)  # refuses NaN and infinity
+
+
+def check_parts(source, target):
+    """Warns, as NumPy, where imaginary parts are lost. Kinds of dtypes."""
+    if source == "c" and target in "iufE":
+        warnings.warn("Casting complex values to real discards the imaginary part",
+                      _complex_warning(), stacklevel=3)
+
+
+def _complex_warning():
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return RuntimeWarning
+    return numpy.exceptions.ComplexWarning if hasattr(numpy, "exceptions") else numpy.ComplexWarning

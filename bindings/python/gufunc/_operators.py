@@ -1,32 +1,115 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators, reductions and NumPy's protocol of arrays, by way of the standard ufuncs."""
 
+import operator
+import sys
+
+from . import _conversion
+
 _BINARY = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
            "floordiv": "floor_divide", "mod": "remainder", "pow": "power", "and": "bitwise_and",
            "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift",
-           "rshift": "right_shift", "matmul": "matmul", "divmod": "divmod"}
+           "rshift": "right_shift", "matmul": "matmul"}
 _COMPARE = {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
             "ge": "greater_equal"}
-_UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
+_EQUALITIES = {"equal": "__eq__", "not_equal": "__ne__"}  # symmetric, and never a TypeError
+_UNARY = {"neg": "negative", "abs": "absolute", "invert": "invert"}
 _FOLDS = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum",
           "any": "logical_or", "all": "logical_and"}
+_NUMBERS = (bool, int, float, complex)
+_SEQUENCES = (list, tuple, range)
+_MEMORY = ("__dlpack__", "__array__", "__cuda_array_interface__", "__array_interface__",
+           "__array_struct__")
+_ABSENT = object()
 
 
-def _binary(ufunc):
+def _class_of(value, own):
+    """How an operator takes its other operand: "ours" calls the ufunc; "asked" returns
+    NotImplemented, so that Python asks the other's operator; "overrides" has NumPy ask the other's
+    __array_ufunc__; "unknown" is no operand of a ufunc."""
+    cls = type(value)
+    if cls in _NUMBERS or cls is own:
+        return "ours"
+    hook = getattr(cls, "__array_ufunc__", _ABSENT)
+    if hook is None:
+        return "asked"
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and issubclass(cls, numpy.ndarray):
+        from . import _numpy
+
+        plain = cls is numpy.ndarray or _numpy.is_plain(cls)
+        foreign = hook is not numpy.ndarray.__array_ufunc__
+        return "ours" if plain else "overrides" if foreign else "asked"
+    if numpy is not None and issubclass(cls, numpy.generic) or issubclass(cls, own):
+        return "ours"
+    if hook is not _ABSENT:
+        return "overrides"
+    if getattr(cls, "__array_priority__", 0) > own.__array_priority__:
+        return "asked"
+    if issubclass(cls, _NUMBERS + _SEQUENCES) or any(hasattr(cls, name) for name in _MEMORY):
+        return "ours"
+    return "unknown" if issubclass(cls, (bytes, str)) or not _has_buffer(value) else "ours"
+
+
+def _has_buffer(value):
+    try:
+        memoryview(value).release()
+    except (TypeError, BufferError):
+        return False
+    return True
+
+
+def _by_numpy(name, *operands, **keywords):
+    """NumPy's own ufunc, which asks every operand's __array_ufunc__, this package's included."""
+    import numpy
+
+    return getattr(numpy, name)(*operands, **keywords)
+
+
+def _binary(ufunc, own):
     def forward(self, other):
-        return ufunc(self, other)
+        found = _class_of(other, own)
+        if found == "ours":
+            return ufunc(self, other)
+        return _by_numpy(ufunc.__name__, self, other) if found == "overrides" else NotImplemented
 
     def backward(self, other):
-        return ufunc(other, self)
+        found = _class_of(other, own)
+        if found == "ours":
+            return ufunc(other, self)
+        return _by_numpy(ufunc.__name__, other, self) if found == "overrides" else NotImplemented
 
     def in_place(self, other):
+        found = _class_of(other, own)
+        if getattr(type(other), "__array_ufunc__", _ABSENT) is None:
+            return NotImplemented
+        if found == "overrides":
+            return _by_numpy(ufunc.__name__, self, other, out=self)
         return ufunc(self, other, out=self)
 
     return forward, backward, in_place
 
 
-def _unary(ufunc):
-    return lambda self: ufunc(self)
+def _comparison(ufuncs, own, name):
+    """== and !=, which NumPy has for operands of any type: those that no loop takes are compared
+    by NumPy, element by element, or by their types."""
+    order = _binary(ufuncs[_COMPARE[name]], own)[0]
+
+    def by_numpy(self, other):
+        if not _conversion.have_numpy():
+            return ufuncs["full"](self.shape, name == "ne", "bool", device=self._device)
+        operands = self.numpy(), other.numpy() if isinstance(other, own) else other
+        return ufuncs["array"](getattr(operator, name)(*operands), device=self._device)
+
+    def compare(self, other):
+        if _class_of(other, own) == "unknown":
+            return by_numpy(self, other)
+        try:
+            return order(self, other)
+        except TypeError:
+            return by_numpy(self, other)
+
+    return compare
 
 
 def _fold(ufunc):
@@ -37,18 +120,56 @@ def _fold(ufunc):
     return fold
 
 
-def _array_ufunc(ufuncs):
+def _array_ufunc(ufuncs, own):
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
+        import numpy
+
         found = ufuncs.get(ufunc.__name__)
-        if type(found).__name__ != "Ufunc":
+        # A ufunc of the same name that is not NumPy's computes something else.
+        if type(found).__name__ != "Ufunc" or getattr(numpy, ufunc.__name__, None) is not ufunc:
             return NotImplemented
-        if "out" in keywords and len(keywords["out"]) == 1:
-            keywords["out"] = keywords["out"][0]
+        outputs = keywords.get("out", ())
+        if any(_class_of(operand, own) in ("overrides", "asked")
+               for operand in inputs + outputs):
+            return NotImplemented
+        if len(outputs) == 1:
+            keywords["out"] = outputs[0]
+        if method == "__call__":  # NumPy hands its scalars over as arrays, which lie on the host
+            inputs = [operand[()] if type(operand) is numpy.ndarray and operand.ndim == 0
+                      else operand for operand in inputs]
+        if method == "__call__" and not keywords and ufunc.__name__ in _EQUALITIES:
+            first, second = inputs if isinstance(inputs[0], own) else inputs[::-1]
+            return getattr(own, _EQUALITIES[ufunc.__name__])(first, second)
         function = found if method == "__call__" else getattr(found, method)
         return function(*inputs, **keywords)
 
-    __array_ufunc__.__doc__ = "NumPy's ufuncs on arrays of this package call this package's."
+    __array_ufunc__.__doc__ = ("NumPy's ufuncs on arrays of this package call this package's. What "
+                               "numpy.errstate asks for does not reach them: gufunc.errstate does.")
     return __array_ufunc__
+
+
+def _contains(self, value):
+    found = self == value
+    return bool(found.any()) if hasattr(found, "any") else bool(found)
+
+
+def _divmod(ufuncs, own):
+    def both(first, second):
+        return ufuncs["floor_divide"](first, second), ufuncs["remainder"](first, second)
+
+    def forward(self, other):
+        found = _class_of(other, own)
+        if found == "overrides":
+            return _by_numpy("divmod", self, other)
+        return both(self, other) if found == "ours" else NotImplemented
+
+    def backward(self, other):
+        found = _class_of(other, own)
+        if found == "overrides":
+            return _by_numpy("divmod", other, self)
+        return both(other, self) if found == "ours" else NotImplemented
+
+    return forward, backward
 
 
 def _named(function, name):
@@ -59,17 +180,21 @@ def _named(function, name):
 def install(cls, ufuncs):
     """Gives the Array class its operators."""
     for name, ufunc in _BINARY.items():
-        if ufunc in ufuncs:
-            forward, backward, in_place = _binary(ufuncs[ufunc])
-            setattr(cls, f"__{name}__", _named(forward, f"__{name}__"))
-            setattr(cls, f"__r{name}__", _named(backward, f"__r{name}__"))
-            if name != "divmod":
-                setattr(cls, f"__i{name}__", _named(in_place, f"__i{name}__"))
+        forward, backward, in_place = _binary(ufuncs[ufunc], cls)
+        setattr(cls, f"__{name}__", _named(forward, f"__{name}__"))
+        setattr(cls, f"__r{name}__", _named(backward, f"__r{name}__"))
+        setattr(cls, f"__i{name}__", _named(in_place, f"__i{name}__"))
     for name, ufunc in _COMPARE.items():
-        setattr(cls, f"__{name}__", _named(_binary(ufuncs[ufunc])[0], f"__{name}__"))
+        compare = (_comparison(ufuncs, cls, name) if name in ("eq", "ne")
+                   else _binary(ufuncs[ufunc], cls)[0])
+        setattr(cls, f"__{name}__", _named(compare, f"__{name}__"))
     for name, ufunc in _UNARY.items():
-        if ufunc in ufuncs:
-            setattr(cls, f"__{name}__", _named(_unary(ufuncs[ufunc]), f"__{name}__"))
+        unary = (lambda function: lambda self: function(self))(ufuncs[ufunc])
+        setattr(cls, f"__{name}__", _named(unary, f"__{name}__"))
     for name, ufunc in _FOLDS.items():
         setattr(cls, name, _named(_fold(ufuncs[ufunc]), name))
-    cls.__array_ufunc__ = _array_ufunc(ufuncs)
+    forward, backward = _divmod(ufuncs, cls)
+    cls.__divmod__ = _named(forward, "__divmod__")
+    cls.__rdivmod__ = _named(backward, "__rdivmod__")
+    cls.__contains__ = _named(_contains, "__contains__")
+    cls.__array_ufunc__ = _array_ufunc(ufuncs, cls)

@@ -170,17 +170,7 @@ static PyObject *array_fill(PyObject *self, PyObject *args) {
   guf_operand operand;
   PyObject *result = NULL;
   if (gufpy_set_operand(&frame, value, &operand) == 0) {
-    /* What is made of a scalar of NumPy is a 0-d tensor: here its bytes are what counts. */
-    if (operand.kind == GUF_OPERAND_TENSOR && operand.tensor->ndim == 0 &&
-        (operand.tensor->flags & GUF_TENSOR_SWAPPED) == 0) {
-      guf_dtype_info info = {.struct_size = sizeof info};
-      const guf_tensor *tensor = operand.tensor;
-      if (guf_dtype_get_info(tensor->dtype, &info, NULL) == GUF_OK && info.itemsize <= 16) {
-        operand.kind = GUF_OPERAND_SCALAR;
-        operand.dtype = tensor->dtype;
-        memcpy(operand.value, (const void *)(uintptr_t)tensor->address, info.itemsize);
-      }
-    }
+    if (operand.kind == GUF_OPERAND_TENSOR) (void)gufpy_take_value(operand.tensor, &operand);
     guf_status status = GUF_OK;
     guf_error *error = gufpy_error();
     Py_BEGIN_ALLOW_THREADS status = guf_array_fill(handle, &operand, queue, error);
@@ -189,6 +179,17 @@ static PyObject *array_fill(PyObject *self, PyObject *args) {
   }
   gufpy_frame_end(&frame);
   return result;
+}
+
+int gufpy_settle(const gufpy_array *array) {
+  guf_error *error = gufpy_error();
+  guf_status status = guf_array_synchronize(array->base.handle, 0, error);
+  if (status == GUF_TIMEOUT) {
+    Py_BEGIN_ALLOW_THREADS status = guf_array_synchronize(array->base.handle, UINT64_MAX, error);
+    Py_END_ALLOW_THREADS
+  }
+  if (status != GUF_OK) gufpy_raise(status, error);
+  return status == GUF_OK ? 0 : -1;
 }
 
 /* array_text(array): what guf_array_print writes. */

@@ -68,6 +68,11 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
       if (strcmp(SWAPPED[i] + 1, format) == 0) format = SWAPPED[i];
     }
   }
+  /* Who asks for a buffer reads it at once. */
+  if (gufpy_settle(array) != 0) {
+    view->obj = NULL;
+    return -1;
+  }
   static char nothing;
   view->obj = Py_NewRef(self);
   view->buf = array->address == 0 ? &nothing : (void *)(uintptr_t)array->address;

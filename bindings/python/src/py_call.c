@@ -116,6 +116,7 @@ int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py
   }
   call->frame.queued = call->keywords.stream != NULL;
   call->frame.elsewhere = call->keywords.device != NULL;
+  call->frame.no_scalar = call->keywords.no_scalar;
   if (find_outputs(call, args, nargs) != 0) return -1;
   const int nout = call->nout;
   for (int i = 0; i < nin; ++i) {

@@ -81,13 +81,26 @@ int gufpy_refuse(const char *format, ...) {
   return -1;
 }
 
+/* Python's owner of wrapped memory is let go of here, with the GIL, not on a thread of the
+ * library's, which may hold what the GIL's holder waits for. An owner may be an array itself, whose
+ * memory has an owner: that is the next round's, not deeper on the stack. */
+static void release_array(guf_array array) {
+  static _Thread_local int polling;
+  (void)guf_array_release(array, NULL);
+  if (polling) return;
+  polling = 1;
+  uint32_t ran = 1;
+  while (ran > 0 && guf_poll(0, &ran, NULL) == GUF_OK) continue;
+  polling = 0;
+}
+
 static void release(gufpy_kind kind, void *handle) {
   switch (kind) {
     case GUFPY_CONTEXT:
       (void)guf_context_release(handle, NULL);
       break;
     case GUFPY_ARRAY:
-      (void)guf_array_release(handle, NULL);
+      release_array(handle);
       break;
     case GUFPY_STREAM:
       (void)guf_stream_release(handle, NULL);

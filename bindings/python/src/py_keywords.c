@@ -8,6 +8,7 @@ void gufpy_keywords_begin(gufpy_keywords *keywords) {
   keywords->stream = NULL;
   keywords->device = NULL;
   keywords->casting = keywords->order = keywords->host_policy = keywords->keepdims = 0;
+  keywords->no_scalar = 0;
   keywords->dtype = 0;
   keywords->threads = 0;
   keywords->nsignature = keywords->naxes = keywords->ndims = 0;
@@ -30,7 +31,8 @@ static int read_word(PyObject *value, const char *const *words, int count, const
 }
 
 static int read_out(gufpy_keywords *keywords, PyObject *value) {
-  keywords->out = value;
+  keywords->no_scalar = value == Py_Ellipsis;
+  keywords->out = value == Py_Ellipsis ? NULL : value;
   return 0;
 }
 
@@ -45,8 +47,11 @@ static int read_casting(gufpy_keywords *keywords, PyObject *value) {
 }
 
 static int read_order(gufpy_keywords *keywords, PyObject *value) {
-  static const char *const WORDS[] = {"K", "C", "F", "A"};
-  return value == Py_None ? 0 : read_word(value, WORDS, 4, "order", &keywords->order);
+  static const char *const WORDS[] = {"K", "C", "F", "A", "k", "c", "f", "a"};
+  if (value == Py_None) return 0;
+  if (read_word(value, WORDS, 8, "order", &keywords->order) != 0) return -1;
+  keywords->order %= 4;
+  return 0;
 }
 
 static int read_host_policy(gufpy_keywords *keywords, PyObject *value) {
@@ -65,6 +70,7 @@ static int read_dtype(gufpy_keywords *keywords, PyObject *value) {
 
 static int read_signature(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *value) {
   if (value == Py_None) return 0;
+  if (keywords->nsignature > 0) return gufpy_refuse("cannot specify both 'sig' and 'signature'");
   PyObject *codes =
       PyObject_CallFunction(gufpy.parse_signature, "Oii", value, ufunc->nin, ufunc->nout);
   if (codes == NULL) return -1;

@@ -17,35 +17,55 @@ static const method_form FORMS[] = {
     {"reduceat", 2, 5, {"array", "indices", "axis", "dtype", "out"}},
     {"at", 2, 3, {"a", "indices", "b"}}};
 
+/* A parameter's place; of a keyword that the library adds MAX_POSITIONAL, else -1. */
+static int find_parameter(const method_form *form, PyObject *name) {
+  static const char *const ADDED[] = {"stream", "device", "threads", "order"};
+  const int nadded = form == &FORMS[GUFPY_AT] ? 3 : 4;
+  for (int place = 0; place < form->ncount; ++place) {
+    if (PyUnicode_CompareWithASCIIString(name, form->parameters[place]) == 0) return place;
+  }
+  for (int i = 0; i < nadded; ++i) {
+    if (PyUnicode_CompareWithASCIIString(name, ADDED[i]) == 0) return MAX_POSITIONAL;
+  }
+  return -1;
+}
+
+static int read_argument(gufpy_method *method, const method_form *form, int place, PyObject *name,
+                         PyObject *value, PyObject **first) {
+  if (place < form->nneeded || (form == &FORMS[GUFPY_AT] && place < form->ncount)) {
+    first[place] = value;
+    return 0;
+  }
+  PyObject *word = name == NULL ? PyUnicode_FromString(form->parameters[place]) : Py_NewRef(name);
+  const int failed =
+      word == NULL || gufpy_keyword(&method->keywords, method->ufunc, word, value) != 0;
+  Py_XDECREF(word);
+  return failed ? -1 : 0;
+}
+
 static int read_arguments(gufpy_method *method, const method_form *form, PyObject *const *args,
                           Py_ssize_t nargs, PyObject *names, PyObject **first) {
   const Py_ssize_t nnames = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+  if (nargs > form->ncount) {
+    return gufpy_refuse("%s() takes at most %d positional arguments but %zd were given", form->name,
+                        form->ncount, nargs);
+  }
   for (Py_ssize_t i = 0; i < nargs + nnames; ++i) {
-    int place = (int)i;
     PyObject *name = i < nargs ? NULL : PyTuple_GET_ITEM(names, i - nargs);
-    if (name == NULL && i >= form->ncount) {
-      gufpy_refuse("%s() takes at most %d positional arguments but %zd were given", form->name,
-                   form->ncount, nargs);
-      return -1;
+    const int place = name == NULL ? (int)i : find_parameter(form, name);
+    if (place < 0) {
+      return gufpy_refuse("%s() got an unexpected keyword argument '%U'", form->name, name);
     }
-    for (place = name == NULL ? place : 0; name != NULL && place < form->ncount; ++place) {
-      if (PyUnicode_CompareWithASCIIString(name, form->parameters[place]) == 0) break;
+    if (name != NULL && place < nargs) {
+      return gufpy_refuse("argument for %s() given by name ('%U') and position (position %d)",
+                          form->name, name, place);
     }
-    if (place < form->nneeded || (form == &FORMS[GUFPY_AT] && place < form->ncount)) {
-      first[place] = args[i];
-      continue;
-    }
-    PyObject *word = name == NULL ? PyUnicode_FromString(form->parameters[place]) : Py_NewRef(name);
-    const int failed =
-        word == NULL || gufpy_keyword(&method->keywords, method->ufunc, word, args[i]) != 0;
-    Py_XDECREF(word);
-    if (failed) return -1;
+    if (read_argument(method, form, place, name, args[i], first) != 0) return -1;
   }
   for (int i = 0; i < form->nneeded; ++i) {
     if (first[i] != NULL) continue;
-    gufpy_refuse("%s() missing required argument '%s' (pos %d)", form->name, form->parameters[i],
-                 i + 1);
-    return -1;
+    return gufpy_refuse("%s() missing required argument '%s' (pos %d)", form->name,
+                        form->parameters[i], i + 1);
   }
   return 0;
 }
@@ -190,6 +210,7 @@ int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *s
   if (read_arguments(method, &FORMS[kind], args, nargs, names, first) != 0) return -1;
   method->frame.queued = method->keywords.stream != NULL;
   method->frame.elsewhere = method->keywords.device != NULL;
+  method->frame.no_scalar = method->keywords.no_scalar;
   const int written = kind == GUFPY_AT;
   if ((written ? gufpy_set_output : gufpy_set_operand)(&method->frame, first[0], &method->input)) {
     return -1;

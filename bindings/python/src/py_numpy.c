@@ -38,6 +38,7 @@ enum { NKNOWN = 64 };
 static struct {
   int state; /* 0: not looked for, 1: there, -1: not there */
   PyTypeObject *array, *generic;
+  PyObject *is_plain; /* a subclass of ndarray -> whether it is its memory and no more */
   numpy_new_fn new_from_descr;
   numpy_scalar_fn scalar;
   numpy_set_base_fn set_base;
@@ -55,9 +56,10 @@ static int find_numpy(void) {
   Py_DECREF(helper);
   if (found == NULL) return -1;
   PyObject *array = NULL, *generic = NULL, *capsule = NULL, *describe = NULL, *descr_of = NULL,
-           *probe = NULL;
+           *is_plain = NULL, *probe = NULL;
   void **api = NULL;
-  if (PyArg_ParseTuple(found, "OOOOOO", &array, &generic, &capsule, &describe, &descr_of, &probe)) {
+  if (PyArg_ParseTuple(found, "OOOOOOO", &array, &generic, &capsule, &describe, &descr_of,
+                       &is_plain, &probe)) {
     api = PyCapsule_GetPointer(capsule, NULL);
   }
   const numpy_array *tried = (const numpy_array *)probe;
@@ -69,6 +71,7 @@ static int find_numpy(void) {
     numpy.generic = (PyTypeObject *)Py_NewRef(generic);
     numpy.describe = Py_NewRef(describe);
     numpy.descr_of = Py_NewRef(descr_of);
+    numpy.is_plain = Py_NewRef(is_plain);
     memcpy(&numpy.new_from_descr, &api[NUMPY_NEW_FROM_DESCR], sizeof(void *));
     memcpy(&numpy.scalar, &api[NUMPY_SCALAR], sizeof(void *));
     memcpy(&numpy.set_base, &api[NUMPY_SET_BASE], sizeof(void *));
@@ -88,13 +91,23 @@ int gufpy_numpy_ready(void) {
   return numpy.state == 1;
 }
 
+static int is_plain_class(PyTypeObject *type) {
+  PyObject *answer = PyObject_CallOneArg(numpy.is_plain, (PyObject *)type);
+  const int plain = answer == Py_True;
+  if (answer == NULL) PyErr_Clear(); /* then it is refused where it is converted */
+  Py_XDECREF(answer);
+  return plain;
+}
+
 int gufpy_is_ndarray(PyObject *object) {
   if (numpy.state == 0) {
     /* An ndarray can only be met where NumPy is imported. */
     PyObject *modules = PyImport_GetModuleDict();
     if (PyDict_GetItemString(modules, "numpy") == NULL || !gufpy_numpy_ready()) return 0;
   }
-  return numpy.state == 1 && PyObject_TypeCheck(object, numpy.array);
+  if (numpy.state != 1) return 0;
+  if (Py_IS_TYPE(object, numpy.array)) return 1;
+  return PyObject_TypeCheck(object, numpy.array) && is_plain_class(Py_TYPE(object));
 }
 
 int gufpy_is_numpy_scalar(PyObject *object) {
@@ -177,7 +190,7 @@ PyObject *gufpy_numpy_scalar(guf_dtype dtype, void *data) {
   return descr == NULL ? NULL : numpy.scalar(data, descr, NULL);
 }
 
-/* array_as_numpy(array): an ndarray over a host array. */
+/* array_as_numpy(array): an ndarray over a host array, when all work with it is over. */
 static PyObject *array_as_numpy(PyObject *self, PyObject *array) {
   (void)self;
   void *handle = NULL;
@@ -190,6 +203,7 @@ static PyObject *array_as_numpy(PyObject *self, PyObject *array) {
     PyErr_SetString(PyExc_ImportError, "NumPy cannot be imported, or is of an unknown layout");
     return NULL;
   }
+  if (gufpy_settle((gufpy_array *)array) != 0) return NULL;
   return gufpy_numpy_result((gufpy_array *)array, 0);
 }
 

@@ -127,6 +127,20 @@ static int set_number(gufpy_frame *frame, PyObject *object, guf_operand *operand
   return 1;
 }
 
+int gufpy_take_value(const guf_tensor *tensor, guf_operand *operand) {
+  guf_dtype_info info = {.struct_size = sizeof info};
+  if (tensor->ndim != 0 || (tensor->flags & GUF_TENSOR_SWAPPED) != 0 ||
+      guf_dtype_get_info(tensor->dtype, &info, NULL) != GUF_OK || info.itemsize > 16 ||
+      info.kind == 'V') {
+    return 0;
+  }
+  operand->kind = GUF_OPERAND_SCALAR;
+  operand->dtype = tensor->dtype;
+  operand->value[0] = operand->value[1] = 0;
+  memcpy(operand->value, (const void *)(uintptr_t)tensor->address, info.itemsize);
+  return 1;
+}
+
 /* All else becomes an array first: lists, scalars of NumPy, memory of other libraries. */
 static int set_converted(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
   PyObject *converted = PyObject_CallOneArg(gufpy.convert, object);
@@ -138,7 +152,14 @@ static int set_converted(gufpy_frame *frame, PyObject *object, guf_operand *oper
     if (((gufpy_array *)converted)->on_host) frame->arrays = arrays;
     return 0;
   }
-  if (gufpy_is_ndarray(converted)) return set_ndarray(frame, converted, operand);
+  if (gufpy_is_ndarray(converted)) {
+    guf_tensor tensor;
+    if (gufpy_is_numpy_scalar(object)) {
+      if (gufpy_numpy_tensor(converted, &tensor) != 0) return -1;
+      if (gufpy_take_value(&tensor, operand)) return 0;
+    }
+    return set_ndarray(frame, converted, operand);
+  }
   PyErr_Format(PyExc_TypeError, "an operand cannot be a %s", Py_TYPE(object)->tp_name);
   return -1;
 }
@@ -211,7 +232,7 @@ PyObject *gufpy_result(const gufpy_frame *frame, guf_array handle) {
   if (array == NULL || frame->arrays || !((gufpy_array *)array)->on_host || !gufpy_numpy_ready()) {
     return array;
   }
-  PyObject *result = gufpy_numpy_result((gufpy_array *)array, !frame->queued);
+  PyObject *result = gufpy_numpy_result((gufpy_array *)array, !frame->queued && !frame->no_scalar);
   Py_DECREF(array);
   return result;
 }

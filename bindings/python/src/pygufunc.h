@@ -100,6 +100,8 @@ PyObject *gufpy_wrap_handle(gufpy_kind kind, void *handle);
 int gufpy_get_handle(PyObject *object, gufpy_kind kind, void **out_handle);
 PyObject *gufpy_wrap_array(guf_array handle);
 int gufpy_is_host(guf_device device);
+/** Waits until nothing that the library was given uses the array's bytes. 0, or -1. */
+int gufpy_settle(const gufpy_array *array);
 /** The release callback of memory that a Python object owns. */
 void gufpy_release_object(void *user, uint64_t address);
 /** Fills `out` with integers of a sequence; its length, or -1. */
@@ -115,6 +117,7 @@ typedef struct {
   int elsewhere; /* an operand lies on a device */
   uint64_t work; /* elements of the largest operand */
   int huge;      /* a weak int that only a float can hold */
+  int no_scalar; /* out=...: a 0-d result is an array */
   PyObject *kept[GUFPY_MAX_OPERANDS];
   guf_array wraps[GUFPY_MAX_OPERANDS];
   guf_tensor tensors[GUFPY_MAX_OPERANDS];
@@ -123,12 +126,14 @@ typedef struct {
 
 static inline void gufpy_frame_begin(gufpy_frame *frame, int queued) {
   frame->nkept = frame->nwraps = frame->ntensors = 0;
-  frame->arrays = frame->elsewhere = frame->huge = 0;
+  frame->arrays = frame->elsewhere = frame->huge = frame->no_scalar = 0;
   frame->work = 0;
   frame->queued = queued;
 }
 void gufpy_frame_end(gufpy_frame *frame);
 int gufpy_set_operand(gufpy_frame *frame, PyObject *object, guf_operand *operand);
+/** Makes a scalar, which every device takes, of a 0-d tensor of the host. 0: it is no number. */
+int gufpy_take_value(const guf_tensor *tensor, guf_operand *operand);
 /** The same for an output: None is GUF_OPERAND_NONE, all else must be an array. */
 int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand);
 /** Weak ints beyond 64 bits become floats where all other operands are. */
@@ -143,6 +148,8 @@ static inline int gufpy_is_large(const gufpy_frame *frame) {
 /* NumPy, used where the program has it: nothing is linked, and nothing imported before it is
  * needed. */
 int gufpy_numpy_ready(void);
+/** Whether an operand is its memory and no more: not so masked arrays, and classes that have an
+ * __array_ufunc__ of their own. */
 int gufpy_is_ndarray(PyObject *object);
 int gufpy_is_numpy_scalar(PyObject *object);
 int gufpy_numpy_tensor(PyObject *ndarray, guf_tensor *out_tensor);
@@ -158,7 +165,7 @@ typedef struct {
   PyObject *out, *where, *initial, *axis; /* NULL: not given. All borrowed */
   guf_stream stream;
   guf_device device;
-  int32_t casting, order, host_policy, keepdims;
+  int32_t casting, order, host_policy, keepdims, no_scalar;
   guf_dtype dtype;
   uint32_t threads;
   int nsignature, naxes, ndims;
