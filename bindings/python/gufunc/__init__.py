@@ -10,11 +10,13 @@ Every ufunc of the standard library is an attribute of this module; `load` bring
 
 from . import _library  # before what needs the library
 from . import lowlevel
-from . import _array, _conversion, _dtypes, _errors, _events, _gufunc, _objects, _operators
+from . import _array, _array_methods, _conversion, _dtypes, _errors, _events, _gufunc, _objects
+from . import _operators
 from . import _prepared, _ufunc
 from . import _device_methods, _exchange, _launch
-from ._array import (Array, arange, array, as_array, broadcast_to, empty, empty_host, empty_like,
-                     expand_dims, from_buffer, full, ones, sliding_window_view, view_as, zeros)
+from ._array import (Array, array, as_array, broadcast_to, empty, empty_host, expand_dims,
+                     from_buffer, sliding_window_view, view_as)
+from ._creation import (arange, empty_like, full, full_like, ones, ones_like, zeros, zeros_like)
 from ._dtypes import (can_cast, datetime_data, dtype, make_time, promote_types,
                       register_record)
 from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, FileError,
@@ -43,6 +45,7 @@ for _name, _other in _ALIASES.items():
     if _name not in globals() and _other in globals():
         globals()[_name] = globals()[_other]
 _operators.install(Array, globals())
+_array_methods.install(Array, globals()["divide"])
 _exchange.install(Array)
 _device_methods.install(Array, Stream)
 _launch.install(Kernel)

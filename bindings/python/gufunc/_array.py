@@ -5,7 +5,7 @@ import math
 
 from . import _conversion, _dtypes, _gufunc, _indexing, lowlevel
 from ._dtypes import CASTINGS, ORDERS
-from ._objects import Device, as_device
+from ._objects import Device, as_device, nanoseconds
 
 _READ_ONLY = lowlevel.GUF_ARRAY_READ_ONLY
 
@@ -58,17 +58,26 @@ class Array(_gufunc.ArrayBase):
         return _indexing.view(self, key)
 
     def __setitem__(self, key, value):
+        self.synchronize()
+        if isinstance(value, Array):
+            value.synchronize()
         _indexing.view(self, key).assign(value, casting="unsafe")
 
-    def __repr__(self):
+    def __str__(self):
         if self.dtype.kind != "V":
             return _gufunc.array_text(self)
         elements = self.numpy() if _conversion.have_numpy() else self.tolist()
         return f"{elements}\nshape {self.shape}, {self.dtype}, {self.device}"
 
+    def __repr__(self):
+        elements, _, place = str(self).rpartition("\n")
+        indented = elements.replace("\n", "\n      ")
+        return f"array({indented}, {place})"
+
     def fill(self, value, *, stream=None):
         """Sets every element to a number, cast to the dtype, or to a structured scalar. Blocks for
-        host memory."""
+        host memory. Complex to real as NumPy: TypeError for a Python number, else a warning."""
+        _conversion.check_number(value, self.dtype.kind)
         if self.dtype.kind == "V" and not isinstance(value, (int, float, complex)):
             return self.assign(value, casting="no", stream=stream)
         _gufunc.array_fill(self, value, stream)
@@ -81,7 +90,14 @@ class Array(_gufunc.ArrayBase):
             source = array(source, copy=False)
             if not self.on_host:
                 source = source.to_device(self.device, stream=stream)
+        _conversion.check_parts(source.dtype.kind, self.dtype.kind)
         lowlevel.guf_array_assign(self, source, CASTINGS[casting], stream)
+
+    def synchronize(self, timeout=None):
+        """Waits for all work with its memory that was given to the library, on streams and without
+        one; False when `timeout` seconds ran out. What reads elements on the host does so itself:
+        `numpy`, buffers, `tolist`, `item`, print, ``a[i] = x``; an ndarray cannot."""
+        return lowlevel.guf_array_synchronize(self, nanoseconds(timeout)) is None
 
     def copy(self, order="C", *, stream=None):
         """A copy on the same device."""
@@ -89,8 +105,9 @@ class Array(_gufunc.ArrayBase):
 
     def astype(self, dtype, order="K", casting="unsafe", *, stream=None):
         """A copy of another dtype."""
-        return lowlevel.guf_array_astype(self, _dtypes.parse(dtype), CASTINGS[casting],
-                                         ORDERS[order], stream)
+        code = _dtypes.parse(dtype)
+        _conversion.check_parts(self.dtype.kind, _dtypes.of_code(code).kind)
+        return lowlevel.guf_array_astype(self, code, CASTINGS[casting], ORDERS[order], stream)
 
     def reshape(self, *shape, order="C"):
         """A view of another shape; one extent may be -1. Raises where NumPy would copy."""
@@ -139,22 +156,38 @@ class Array(_gufunc.ArrayBase):
 
     def tolist(self):
         """Nested lists of what `item` gives."""
+        self.synchronize()
         return _nested(self if self.on_host else self.to_device("cpu"), self.shape)
 
     def __bool__(self):
+        if self.size == 0:
+            raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` "
+                             "to check that an array is not empty.")
         if self.size != 1:
             raise ValueError("The truth value of an array with more than one element is "
                              "ambiguous. Use a.any() or a.all()")
         return bool(self.item())
 
+    def _scalar(self):
+        if self.ndim:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return self.item()
+
     def __int__(self):
-        return int(self.item())
+        return int(self._scalar())
 
     def __float__(self):
-        return float(self.item())
+        return float(self._scalar())
 
     def __complex__(self):
-        return complex(self.item())
+        return complex(self._scalar())
+
+    def __format__(self, spec):
+        if self.ndim == 0:
+            return format(self.item(), spec)
+        if spec:
+            raise TypeError("unsupported format string passed to gufunc.Array.__format__")
+        return str(self)
 
     def __index__(self):
         if self.ndim or self.dtype.kind not in "iu":
@@ -177,13 +210,16 @@ def _unpickle(data, dtype, shape):
 
 def _nested(array, shape):
     """The elements of a host array by way of a memoryview; of types it lacks, through float32.
-    Records that NumPy does not know are bytes."""
+    Records that NumPy does not know are bytes; times are what NumPy makes of them, without it the
+    number of their units."""
     kind = array.dtype.kind
     if kind == "V" and _dtypes.numpy_record(array._dtype) is not None:
         return array.numpy().reshape(shape).tolist()
     if kind == "E" or array.dtype.char == "e":
         array = array.astype("float32")
     if kind in "mM":
+        if _conversion.have_numpy():
+            return array.numpy().reshape(shape).tolist()
         array = view_as(array, "int64")
     if kind == "c":
         real = view_as(array.astype("complex128").copy().reshape(-1), "float64").tolist()
@@ -227,7 +263,9 @@ def from_buffer(source, dtype=None):
         return _gufunc.array_from_buffer(source)
     code = _dtypes.parse(dtype)
     flat = _gufunc.array_from_buffer(memoryview(source).cast("B"))
-    size = flat.nbytes // _dtypes.of_code(code).itemsize
+    size, tail = divmod(flat.nbytes, _dtypes.of_code(code).itemsize)
+    if tail:
+        raise ValueError("buffer size must be a multiple of element size")
     flags = lowlevel.GUF_TENSOR_READ_ONLY if flat.readonly else 0
     return _gufunc.array_wrap(flat.address, code, (size,), None, flags, None, flat)
 
@@ -255,7 +293,7 @@ def as_array(value):
     for matches, conversion in _conversion.converters:
         if matches(value):
             return conversion(value)
-    if isinstance(value, (list, tuple, int, float, complex)) and not hasattr(value, "dtype"):
+    if isinstance(value, (list, tuple, range, int, float, complex)) and not hasattr(value, "dtype"):
         try:
             return _conversion.from_object(value)
         except TypeError:
@@ -280,46 +318,6 @@ def empty_host(shape, dtype="float64", *, device, memory="pinned", order="C", st
     shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     return lowlevel.guf_array_alloc_host(as_device(device), kind, _dtypes.parse(dtype), len(shape),
                                          shape, strides, ORDERS[order])
-
-
-def full(shape, value, dtype=None, *, device=None, order="C"):
-    """An array with every element `value`."""
-    if dtype is None:
-        dtype = as_array(value).dtype
-    made = empty(shape, dtype, device=device, order=order)
-    made.fill(value)
-    return made
-
-
-def zeros(shape, dtype="float64", *, device=None, order="C"):
-    """An array of zeros; of a record, of zero bytes."""
-    made = empty(shape, dtype, device=device, order=order)
-    zero = 0
-    if made.dtype.kind == "V":
-        zero = from_buffer(bytearray(made.itemsize), made.dtype).reshape(())
-    made.fill(zero)
-    return made
-
-
-def ones(shape, dtype="float64", *, device=None, order="C"):
-    """An array of ones."""
-    return full(shape, 1, dtype, device=device, order=order)
-
-
-def empty_like(prototype, dtype=None, *, device=None):
-    """An array with the shape, dtype and place of another."""
-    return empty(prototype.shape, dtype or prototype.dtype,
-                 device=device if device is not None else getattr(prototype, "_device", None))
-
-
-def arange(*limits, dtype=None, device=None):
-    """The numbers of a range, as NumPy's arange."""
-    if all(isinstance(limit, int) for limit in limits):
-        values = list(range(*limits))
-        return array(values, dtype or "int64", device=device)
-    start, stop, step = {1: (0, *limits, 1), 2: (*limits, 1), 3: limits}[len(limits)]
-    count = max(0, -int(-((stop - start) / step) // 1))
-    return array([start + i * step for i in range(count)], dtype or "float64", device=device)
 
 
 def broadcast_to(array, shape):

@@ -46,6 +46,8 @@ def _let_wait(array, stream):
     if array.on_host:
         if stream not in (None, _NO_SYNC):
             raise BufferError("an array in host memory takes no stream")
+        if stream != _NO_SYNC:
+            array.synchronize()
         return None, 0
     if isinstance(stream, Stream):
         return stream, 0

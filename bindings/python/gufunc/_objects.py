@@ -6,7 +6,7 @@ from . import _gufunc, lowlevel
 _FOREVER = 2**64 - 1
 
 
-def _nanoseconds(timeout):
+def nanoseconds(timeout):
     """Seconds, or None for no limit."""
     return _FOREVER if timeout is None else max(0, int(timeout * 1e9))
 
@@ -43,7 +43,7 @@ class Device(_gufunc.Handle):
 
     def synchronize(self, timeout=None):
         """Waits for work given without a stream; False when `timeout` seconds ran out."""
-        return _done(lowlevel.guf_device_synchronize(self, _nanoseconds(timeout)))
+        return _done(lowlevel.guf_device_synchronize(self, nanoseconds(timeout)))
 
     @property
     def memory(self):
@@ -116,7 +116,7 @@ class Stream(_gufunc.Handle):
 
     def synchronize(self, timeout=None):
         """Waits; raises the first failure of its work. False when `timeout` seconds ran out."""
-        return _done(lowlevel.guf_stream_synchronize(self, _nanoseconds(timeout)))
+        return _done(lowlevel.guf_stream_synchronize(self, nanoseconds(timeout)))
 
     def wait_event(self, event):
         """Makes later work wait for `event`."""
@@ -164,7 +164,7 @@ class Event(_gufunc.Handle):
 
     def wait(self, timeout=None):
         """Waits; False when `timeout` seconds ran out."""
-        return _done(lowlevel.guf_event_wait(self, _nanoseconds(timeout)))
+        return _done(lowlevel.guf_event_wait(self, nanoseconds(timeout)))
 
     synchronize = wait
 
@@ -246,4 +246,4 @@ def read_log():
 
 def shutdown(timeout=None):
     """Stops the library's threads; optional. False when work still ran after `timeout` seconds."""
-    return _done(lowlevel.guf_shutdown(_nanoseconds(timeout)))
+    return _done(lowlevel.guf_shutdown(nanoseconds(timeout)))

@@ -29,10 +29,11 @@ class Ufunc(_gufunc.UfuncBase):
 
     Operands are arrays of this package, ndarrays, numbers, lists, and what has the buffer protocol.
     Results are arrays of this package where an input is one, else NumPy's: a scalar for a 0-d
-    result. With `stream` the call is queued and arrays must not be touched before
-    ``stream.synchronize()``; else results on the host are complete on return. `dims` gives sizes of
-    dimensions that only outputs have, by name; `host_policy` "copy" or "warn" lets host operands
-    be copied beside device ones. Errors are subclasses of `gufunc.Error` and of NumPy's.
+    result. With `stream` the call is queued, and ndarrays must not be touched before
+    ``stream.synchronize()``; else results on the host are complete on return. NumPy's errstate does
+    not apply: `gufunc.errstate` does. `dims` gives sizes of dimensions that only outputs have, by
+    name; `host_policy` "copy" or "warn" lets host operands be copied beside device ones. Errors are
+    subclasses of `gufunc.Error` and of NumPy's.
     """
 
     __slots__ = ()

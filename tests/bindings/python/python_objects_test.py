@@ -69,7 +69,7 @@ class OnEachDevice(unittest.TestCase):
                 x = gufunc.array([1.0, 2.0, 3.0], device=spec)
                 self.assertEqual((x + 1).device, x.device)
                 self.assertEqual(x.sum().item(), 6.0)
-                self.assertEqual(repr(x), f"[1. 2. 3.]\nshape (3,), float64, {spec}")
+                self.assertEqual(str(x), f"[1. 2. 3.]\nshape (3,), float64, {spec}")
                 with self.assertRaises(BufferError):
                     memoryview(x)
                 with self.assertRaises(gufunc.ArgumentError):

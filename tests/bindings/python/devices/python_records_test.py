@@ -191,7 +191,7 @@ class Arrays(unittest.TestCase):
             self.assertEqual(there.getitem(1), start[1])
             self.assertIs(type(there.getitem(1)), np.void)
             self.assertEqual(there.reshape(2, 2).tolist(), start.reshape(2, 2).tolist())
-            self.assertEqual(repr(there), f"{start}\nshape (4,), {there.dtype}, {device}")
+            self.assertEqual(str(there), f"{start}\nshape (4,), {there.dtype}, {device}")
             again = pickle.loads(pickle.dumps(there))
             self.assertEqual((again.dtype, again.tolist()), (start.dtype, start.tolist()))
 

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of given values, and like other arrays."""
+
+import sys
+
+from ._array import array, as_array, empty, from_buffer
+
+
+def full(shape, value, dtype=None, *, device=None, order="C"):
+    """An array with every element `value`, or with `value` broadcast to `shape`."""
+    if dtype is None:
+        dtype = as_array(value).dtype
+    made = empty(shape, dtype, device=device, order=order)
+    return _filled(made, value)
+
+
+def _filled(made, value):
+    if isinstance(value, (int, float, complex)):
+        made.fill(value)
+    else:
+        made.assign(value, casting="unsafe")
+    return made
+
+
+def zeros(shape, dtype="float64", *, device=None, order="C"):
+    """An array of zeros; of a record, of zero bytes."""
+    return _zeroed(empty(shape, dtype, device=device, order=order))
+
+
+def _zeroed(made):
+    zero = 0
+    if made.dtype.kind == "V":
+        zero = from_buffer(bytearray(made.itemsize), made.dtype).reshape(())
+    made.fill(zero)
+    return made
+
+
+def ones(shape, dtype="float64", *, device=None, order="C"):
+    """An array of ones."""
+    return full(shape, 1, dtype, device=device, order=order)
+
+
+def empty_like(prototype, dtype=None, order="K", *, device=None):
+    """An array with the shape, dtype, place and, by `order` K, the order of axes of another."""
+    prototype = as_array(prototype)
+    dtype = prototype.dtype if dtype is None else dtype
+    device = prototype._device if device is None else device
+    order = order.upper()
+    if order == "A":
+        order = "F" if prototype.f_contiguous and not prototype.c_contiguous else "C"
+    if order != "K":
+        return empty(prototype.shape, dtype, device=device, order=order)
+    slowest_first = sorted(range(prototype.ndim), key=lambda i: -abs(prototype.strides[i]))
+    made = empty([prototype.shape[i] for i in slowest_first], dtype, device=device)
+    places = sorted(range(prototype.ndim), key=slowest_first.__getitem__)
+    return made if places == list(range(prototype.ndim)) else made.transpose(places)
+
+
+def zeros_like(prototype, dtype=None, order="K", *, device=None):
+    """The same of zeros."""
+    return _zeroed(empty_like(prototype, dtype, order, device=device))
+
+
+def ones_like(prototype, dtype=None, order="K", *, device=None):
+    """The same of ones."""
+    return _filled(empty_like(prototype, dtype, order, device=device), 1)
+
+
+def full_like(prototype, value, dtype=None, order="K", *, device=None):
+    """The same with every element `value`, or with `value` broadcast."""
+    return _filled(empty_like(prototype, dtype, order, device=device), value)
+
+
+def arange(*limits, dtype=None, device=None):
+    """The numbers of a range, as NumPy's arange."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and any(isinstance(limit, numpy.generic) for limit in limits):
+        return array(numpy.arange(*limits), dtype, device=device)
+    if all(isinstance(limit, int) for limit in limits):
+        return array(range(*limits), dtype or "int64", device=device)
+    start, stop, step = {1: (0, *limits, 1), 2: (*limits, 1), 3: limits}[len(limits)]
+    count = max(0, -int(-((stop - start) / step) // 1))
+    step = (start + step) - start  # NumPy's, to the last bit
+    return array([start + i * step for i in range(count)], dtype or "float64", device=device)
