@@ -6,6 +6,7 @@ python_objects_test.py MODULES_FOLDER: with simulated devices where they are bui
 
 import ctypes
 import gc
+import queue
 import sys
 import threading
 import unittest
@@ -112,6 +113,37 @@ class OnEachDevice(unittest.TestCase):
                 gufunc.empty(1 << 18, "uint8", device=device)
             gufunc.poll()
             self.assertLess(device.memory.live_bytes - live, 20 << 18)
+
+
+    def test_device_memory_is_released_by_other_threads(self):
+        for spec in self.gpus():
+            device = gufunc.Device(spec)
+            live, kept = device.memory.live_bytes, queue.Queue(8)
+
+            def collect():
+                while (found := kept.get()) is not None:
+                    found.clear()  # a cycle: only a collection frees it
+                    del found
+                    gc.collect()
+
+            thread = threading.Thread(target=collect)
+            thread.start()
+            for i in range(60):
+                stream = gufunc.Stream(device)
+                x = gufunc.full(1 << 16, float(i), device=device)
+                device.synchronize()
+                y = gufunc.add(x, 1, stream=stream)
+                cycle = [x, y, stream, stream.record()]
+                cycle.append(cycle)
+                kept.put(cycle)
+                del x, y, stream, cycle
+            kept.put(None)
+            thread.join()
+            gufunc.poll()
+            device.synchronize()
+            gufunc.empty(1, device=device)
+            gufunc.poll()
+            self.assertLess(device.memory.live_bytes - live, 8 << 19)  # of 120 arrays
 
 
 class Prepared(unittest.TestCase):
