@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -60,9 +61,7 @@ def build(source, *, name=None, targets="host", include=(), define=(), options=(
     key = _hash([*settings, *texts, *(os.path.abspath(path) for path in paths),
                  *(_content(path) for path in paths), _stamp(compiler)])
     place = folder / key[:32]
-    module = place / f"{name}.so"
-    if not _is_fresh(place):
-        _compile(compiler, settings, texts, paths, place, module)
+    module = _fresh(place, f"{name}.so") or _compile(compiler, settings, texts, paths, place, name)
     return load(module, context=context) if load_module else module
 
 
@@ -103,50 +102,60 @@ def _stamp(compiler):
     return f"{compiler} {found.st_size} {found.st_mtime_ns}"
 
 
-def _is_fresh(place):
-    """Whether the module is there, and every file that it was made of is as it was."""
-    try:
-        known = json.loads((place / "made_of.json").read_text())
-        return all(_hash([_content(path)]) == digest for path, digest in known.items())
-    except (OSError, ValueError):
-        return False
+def _fresh(place, name):
+    """The module that was made of all files as they are now, or None."""
+    if not place.is_dir():
+        return None
+    for made in sorted(place.iterdir()):
+        try:
+            known = json.loads((made / "made_of.json").read_text())
+            if (made / name).is_file() and all(_hash([_content(path)]) == digest
+                                               for path, digest in known.items()):
+                return made / name
+        except (OSError, ValueError):
+            continue
+    return None
 
 
-def _compile(compiler, settings, texts, paths, place, module):
-    """In a folder of its own, which takes its place when it is whole: others may build the same."""
+def _compile(compiler, settings, texts, paths, place, name):
+    """The module, made in a folder that nobody looks into until it is whole."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as room:
-        made = pathlib.Path(room) / module.name
+        final = pathlib.Path(room) / "whole"
+        final.mkdir()
         depfile = pathlib.Path(room) / "made_of.d"
         if texts:
-            source = pathlib.Path(room) / f"{module.stem}.guf.cpp"
+            source = pathlib.Path(room) / f"{name}.guf.cpp"
             source.write_text(texts[0])
             paths = [str(source)]
-        command = [compiler, *paths, "-o", str(made), f"--depfile={depfile}", *settings]
+        command = [compiler, *paths, "-o", str(final / f"{name}.so"), f"--depfile={depfile}",
+                   *settings]
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode != 0:
             failure = BuildError((run.stderr or run.stdout).strip() or "gufcc failed")
             failure.message, failure.command = failure.args[0], tuple(command)
             raise failure
         used = [path for path in _dependencies(depfile) if not path.startswith(room)]
-        known = {path: _hash([_content(path)]) for path in used}
-        (pathlib.Path(room) / "made_of.json").write_text(json.dumps(known))
-        final = pathlib.Path(room + ".whole")
-        shutil.copytree(room, final)
-        _put(final, place)
+        known = json.dumps({path: _hash([_content(path)]) for path in used}, sort_keys=True)
+        (final / "made_of.json").write_text(known)
+        return _put(final, place / _hash([known])[:16]) / f"{name}.so"
 
 
 def _put(final, place):
-    """Into its place, over one that is no longer fresh. Another process's, of the same content, is
-    as good."""
+    """The place that it has then. What lies there already may be in use by any process: it is of
+    the same content, and stays; if somebody has damaged it, the new one gets another place."""
+    place.parent.mkdir(exist_ok=True)
     try:
-        if place.exists():
-            shutil.rmtree(place, ignore_errors=True)
         os.rename(final, place)
+        return place
     except OSError:
-        shutil.rmtree(final, ignore_errors=True)
-        if not _is_fresh(place):
-            raise
+        pass
+    names = {item.name for item in final.iterdir()}
+    if place.is_dir() and names <= {item.name for item in place.iterdir()}:
+        return place
+    other = place.with_name(f"{place.name}.{secrets.token_hex(4)}")
+    os.rename(final, other)
+    return other
 
 
 def _dependencies(depfile):

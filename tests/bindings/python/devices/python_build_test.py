@@ -29,9 +29,9 @@ class Build(unittest.TestCase):
         self.addCleanup(room.cleanup)
         self.room = pathlib.Path(room.name)
         self.calls = self.room / "calls"
-        compiler = self.room / "gufcc"  # counts
+        compiler, self.compiler = self.room / "gufcc", _build.find_gufcc()
         compiler.write_text(
-            f'#!/bin/sh\necho >>"{self.calls}"\nexec "{_build.find_gufcc()}" "$@"\n')
+            f'#!/bin/sh\necho >>"{self.calls}"\nexec "{self.compiler}" "$@"\n')  # counts
         compiler.chmod(0o755)
         os.environ["GUFUNC_GUFCC"] = str(compiler)
         self.addCleanup(os.environ.pop, "GUFUNC_GUFCC")
@@ -90,6 +90,33 @@ class Build(unittest.TestCase):
         for process in both:
             self.assertEqual(process.communicate()[0], "4.0\n")
             self.assertEqual(process.returncode, 0)
+
+    def test_what_another_has_finished_stays(self):
+        """While this one compiles, another process finishes the same module and loads it."""
+        source = self.room / "meanwhile.guf.cpp"
+        source.write_text(INCLUDING.replace('#include "amount.h"', "#define AMOUNT 3"))
+        program = self.room / "other.py"
+        program.write_text("import gufunc, os, sys\n"
+                           "made = gufunc.build(sys.argv[1], cache=sys.argv[2],"
+                           " load_module=False)\n"
+                           "print(made, os.stat(made).st_ino)\n")
+        told, compiler = self.room / "told", self.room / "gufcc"
+        compiler.write_text(
+            f'#!/bin/sh\nif mkdir "{told}.begun" 2>/dev/null; then\n'
+            f'"{sys.executable}" "{program}" "{source}" "{self.room}/cache" >"{told}" || exit 9\n'
+            f'fi\nexec "{self.compiler}" "$@"\n')
+        made = self.build(source, load_module=False)
+        path, inode = told.read_text().split()
+        self.assertEqual((str(made), os.stat(made).st_ino), (path, int(inode)))
+        self.assertEqual(len(list((self.room / "cache").iterdir())), 1)
+
+    def test_a_damaged_cache_is_built_anew(self):
+        first = self.build(SOURCE, name="damaged", define=["ADDED=1"], load_module=False)
+        first.unlink()
+        second = self.build(SOURCE, name="damaged", define=["ADDED=1"])
+        self.assertEqual(second.twice_plus(1.0), 3.0)
+        self.build(SOURCE, name="damaged", define=["ADDED=1"], load_module=False)
+        self.assertEqual(self.count(), 2)
 
 
 if __name__ == "__main__":
