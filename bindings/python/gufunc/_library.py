@@ -36,3 +36,7 @@ def preload():
 
 
 preload()
+# In a subinterpreter the extension's own check is left out where the main one has it already.
+from . import _gufunc  # noqa: E402: the library comes first
+
+_gufunc._check_interpreter()

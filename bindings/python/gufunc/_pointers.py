@@ -5,6 +5,7 @@ import re
 import sys
 
 from . import _dtypes, _gufunc, lowlevel
+from ._errors import make_refusal
 from ._ufunc import create, loop_kind
 
 _C_TYPES = {"double": "d", "float": "f", "npy_double": "d", "npy_float": "f",
@@ -40,13 +41,27 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     loops = [_described(one, text, scalar) for one, text in zip(pointers, spellings)]
     if signature is None and nin is None:
         nin, nout = _counts(loops[0][1])
+    # A name that is taken stays so: all that can be wrong with a loop is found before.
+    codes = [_codes(text, kind, signature is None and nin + (nout or 0)) for _, text, kind in loops]
     made = create(name, nin or 0, nout or 0, signature=signature, doc=doc, identity=identity,
                   flags=flags, context=context)
     bits = lowlevel.GUF_LOOP_ANY_THREAD if any_thread else 0
-    for (address, owner), text, kind in loops:
-        codes = tuple(map(_dtypes.parse, text.replace("->", "") if isinstance(text, str) else text))
-        _gufunc.add_pointer(made, codes, address, user, kind or plain, bits, owner)
+    for ((address, owner), _, kind), types in zip(loops, codes):
+        _gufunc.add_pointer(made, types, address, user, kind or plain, bits, owner)
     return made
+
+
+def _codes(types, kind, count):
+    """The codes of a loop's types, `count` of them where that is known."""
+    codes = tuple(map(_dtypes.parse, types.replace("->", "") if isinstance(types, str) else types))
+    if count and len(codes) != count:
+        raise make_refusal(f"a loop of this ufunc has {count} types, not {len(codes)}: {types!r}")
+    if kind in ("scalar", "skip") and not (
+            2 <= len(codes) <= 5 and len(set(codes)) == 1
+            and codes[0] in (lowlevel.GUF_F32, lowlevel.GUF_F64)):
+        raise make_refusal("a function of numbers takes 1 to 4 of float32 or of float64, and "
+                           f"returns one: {types!r}")
+    return codes
 
 
 def _described(pointer, types, scalar):

@@ -67,7 +67,20 @@ class Ufunc(_gufunc.UfuncBase):
         return f"<gufunc.Ufunc {self.__name__!r}>"
 
     def __reduce__(self):
-        return find, (self.__name__,)
+        """By its name; refused where another process would not find it under that."""
+        import pickle
+
+        name = self.__name__
+        if name not in names() or find(name) != self:
+            raise pickle.PicklingError(
+                f"the ufunc {name!r} is of a context of its own: its name says nothing elsewhere")
+        return find, (name,)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     def resolve(self, *args, method="call", **keywords):
         """What a call or method would do: loop, dtypes and shapes, without doing it."""
@@ -124,9 +137,10 @@ class Ufunc(_gufunc.UfuncBase):
         lowlevel.guf_ufunc_add_module_loop(self, module, function, len(codes), codes)
 
     def set_reduction(self, merge, finish=None):
-        """Makes this ufunc the leaf of a reduction with a state."""
+        """Makes this ufunc the leaf of a reduction with a state; this ufunc."""
         lowlevel.guf_ufunc_set_reduction(self, (merge, finish))
-        return lowlevel.guf_ufunc_find(None, self.__name__)
+        _gufunc._describe(self)
+        return self
 
 
 _KINDS = {"numpy": lowlevel.GUF_LOOP_NUMPY, "status": lowlevel.GUF_LOOP_STATUS,
@@ -155,7 +169,7 @@ def _core_counts(signature):
 class Module(_gufunc.Handle):
     """A module of kernels that gufcc made: its ufuncs are attributes and items, by short name."""
 
-    __slots__ = ()
+    __slots__ = ("_context",)
 
     info = property(lambda self: lowlevel.guf_module_get_info(self),
                     doc="name, path, nfunctions, nkernels, nimages, flags.")
@@ -172,7 +186,7 @@ class Module(_gufunc.Handle):
                 for i in range(self.info.nkernels)]
 
     def __getitem__(self, name):
-        return lowlevel.guf_ufunc_find(None, f"{self.__name__}:{name}")
+        return lowlevel.guf_ufunc_find(self._context, f"{self.__name__}:{name}")
 
     def kernel(self, name):
         """A raw kernel by its short name."""
@@ -242,7 +256,9 @@ def names(context=None):
 def load(path, *, data_only=False, context=None):
     """Loads a module file that gufcc made. `data_only` runs no code of the file."""
     flags = lowlevel.GUF_MODULE_DATA_ONLY if data_only else 0
-    return lowlevel.guf_module_load(context, os.path.abspath(os.fspath(path)), flags)
+    made = lowlevel.guf_module_load(context, os.path.abspath(os.fspath(path)), flags)
+    made._context = context
+    return made
 
 
 def create(name, nin=0, nout=0, *, signature=None, rules=None, doc=None, identity=None, flags=(),

@@ -66,13 +66,19 @@ static PyObject *add_loop(PyObject *self, PyObject *args) {
   guf_loop_desc desc = {.struct_size = sizeof desc, .kind = kind, .flags = flags};
   desc.ntypes = count;
   desc.types = dtypes;
-  if (PyLong_Check(function)) {
+  if (PyLong_Check(function) && !PyBool_Check(function)) {
     void *address = PyLong_AsVoidPtr(function);
-    if (address == NULL && PyErr_Occurred()) return NULL;
+    if (address == NULL) {
+      if (!PyErr_Occurred()) gufpy_refuse("the loop's address is NULL");
+      return NULL;
+    }
     if (kind == GUF_LOOP_NUMPY) memcpy(&desc.numpy, &address, sizeof address);
     if (kind == GUF_LOOP_STATUS) memcpy(&desc.status, &address, sizeof address);
     if (kind == GUF_LOOP_ERROR) memcpy(&desc.error, &address, sizeof address);
     desc.user = (void *)(uintptr_t)user;
+  } else if (!PyCallable_Check(function)) {
+    gufpy_refuse("a loop is a callable or an address, not %R", function);
+    return NULL;
   } else {
     python_loop *loop = PyMem_RawMalloc(sizeof *loop);
     if (loop == NULL) return PyErr_NoMemory();
@@ -139,6 +145,10 @@ static PyObject *ufunc_create(PyObject *self, PyObject *args) {
     if (desc.nroles < 0) return NULL;
     for (int i = 0; i < desc.nroles; ++i) narrow[i] = (int32_t)numbers[i];
     desc.roles = narrow;
+  }
+  if (hook != Py_None && !PyCallable_Check(hook)) {
+    gufpy_refuse("core_dims is a callable, not %R", hook);
+    return NULL;
   }
   if (hook != Py_None) {
     desc.core_dims = core_dims;

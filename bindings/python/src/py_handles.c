@@ -181,6 +181,8 @@ static int describe_ufunc(gufpy_ufunc *ufunc) {
   ufunc->nout = info.nout;
   ufunc->ncore = info.signature[0] != 0;
   ufunc->nresults = info.nresults;
+  ufunc->written = 0;
+  ufunc->in_place = 0;
   for (int i = 0; i < info.nin; ++i) {
     if (info.roles[i] == GUF_ROLE_IN) continue;
     ufunc->written |= 1u << i;
@@ -263,9 +265,33 @@ int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *w
 static const char *const KIND_NAMES[GUFPY_KINDS] = {
     "Context", "Device", "Array", "Stream", "Event", "Graph", "Ufunc", "Module", "Plan", "Kernel"};
 
+/* What the extension keeps, it keeps once per process. */
+static int refuse_other_interpreters(void) {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return 0;
+  PyErr_SetString(PyExc_ImportError,
+                  "gufunc works in the main interpreter only, not in subinterpreters");
+  return -1;
+}
+
+static PyObject *check_interpreter(PyObject *self, PyObject *unused) {
+  (void)self, (void)unused;
+  if (refuse_other_interpreters() != 0) return NULL;
+  Py_RETURN_NONE;
+}
+
+/* _describe(ufunc): looks again at a ufunc that has become another kind. */
+static PyObject *describe_again(PyObject *self, PyObject *ufunc) {
+  (void)self;
+  void *handle = NULL;
+  if (gufpy_get_handle(ufunc, GUFPY_UFUNC, &handle) != 0) return NULL;
+  if (handle == NULL || describe_ufunc((gufpy_ufunc *)ufunc) != 0) return NULL;
+  Py_RETURN_NONE;
+}
+
 /* _register(name=object, ...): classes by the names of handles, and the hooks. */
 static PyObject *register_hooks(PyObject *self, PyObject *args, PyObject *keywords) {
   (void)self, (void)args;
+  if (refuse_other_interpreters() != 0) return NULL;
   PyObject *name = NULL, *value = NULL;
   Py_ssize_t place = 0;
   while (keywords != NULL && PyDict_Next(keywords, &place, &name, &value)) {
@@ -292,10 +318,13 @@ static PyObject *register_hooks(PyObject *self, PyObject *args, PyObject *keywor
 }
 
 static PyMethodDef handle_functions[] = {
+    {"_check_interpreter", check_interpreter, METH_NOARGS, NULL},
+    {"_describe", describe_again, METH_O, NULL},
     {"_register", (PyCFunction)(void (*)(void))register_hooks, METH_VARARGS | METH_KEYWORDS, NULL},
     {0}};
 
 int gufpy_add_to(PyObject *module) {
+  if (refuse_other_interpreters() != 0) return -1;
   PyMethodDef *const functions[] = {handle_functions,         gufpy_array_functions,
                                     gufpy_call_functions,     gufpy_numpy_functions,
                                     gufpy_callback_functions, gufpy_prepared_functions,

@@ -269,6 +269,17 @@ class Pointers(unittest.TestCase):
         with self.assertRaises(ValueError):
             made([math_library.hypot], ["dd->d", "ff->f"])
 
+    def test_failures_leave_the_name_free(self):
+        function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda x: x + 1)
+        for types, keywords in (("dd->zz", {}), ("d->d", {"nin": 2, "nout": 1}),
+                                ("i->i", {"scalar": True}), (["d->d", "d->f"], {"scalar": True})):
+            pointer = [function] * 2 if isinstance(types, list) else function
+            with self.subTest(types), self.assertRaises(TypeError):
+                gufunc.ufunc_from_pointer(pointer, types, name="free_again", **keywords)
+        made = gufunc.ufunc_from_pointer(function, "d->d", name="free_again", scalar=True,
+                                         any_thread=False)
+        self.assertEqual(made(1.0), 2.0)
+
 
 if __name__ == "__main__":
     unittest.main()
