@@ -20,8 +20,8 @@ from ._creation import (arange, empty_like, full, full_like, ones, ones_like, ze
 from ._dtypes import (can_cast, datetime_data, dtype, make_time, promote_types,
                       register_record)
 from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, FileError,
-                      FloatingPointEvent, IndexOutOfRange, NoMemoryError, RangeError, RunError,
-                      ShapeError, UnavailableError, UnsupportedError)
+                      FloatingPointEvent, IndexOutOfRange, NoMemoryError, RangeError,
+                      ReductionError, RunError, ShapeError, UnavailableError, UnsupportedError)
 from ._events import errstate
 from ._objects import (Context, Device, Event, Graph, Stream, backends, devices, load_backend,
                        poll, read_log, shutdown)

@@ -40,6 +40,7 @@ from ._errors import FloatingPointEvent as FloatingPointEvent
 from ._errors import IndexOutOfRange as IndexOutOfRange
 from ._errors import NoMemoryError as NoMemoryError
 from ._errors import RangeError as RangeError
+from ._errors import ReductionError as ReductionError
 from ._errors import RunError as RunError
 from ._errors import ShapeError as ShapeError
 from ._errors import UnavailableError as UnavailableError

@@ -7,6 +7,7 @@ from . import _conversion, _dtypes, _gufunc, _indexing, lowlevel
 from ._dtypes import CASTINGS, ORDERS
 from ._objects import Device, as_device, nanoseconds
 
+_MEMORIES = _dtypes.Words("memory", {"pinned": 1, "mapped": 2, "managed": 3})
 _READ_ONLY = lowlevel.GUF_ARRAY_READ_ONLY
 
 
@@ -314,7 +315,7 @@ def empty(shape, dtype="float64", *, device=None, order="C", strides=None):
 
 def empty_host(shape, dtype="float64", *, device, memory="pinned", order="C", strides=None):
     """An array in host memory for use with `device`: "pinned", "mapped" or "managed"."""
-    kind = {"pinned": 1, "mapped": 2, "managed": 3}[memory]
+    kind = _MEMORIES[memory]
     shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     return lowlevel.guf_array_alloc_host(as_device(device), kind, _dtypes.parse(dtype), len(shape),
                                          shape, strides, ORDERS[order])

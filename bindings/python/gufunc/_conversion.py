@@ -6,6 +6,7 @@ import sys
 import warnings
 
 from . import _dtypes, _gufunc, lowlevel
+from ._errors import make_error
 
 # (predicate, conversion), tried in order before NumPy: other libraries' arrays.
 converters = []
@@ -51,13 +52,26 @@ def _depth(value):
 def _flatten(value, shape, out):
     if not shape:
         if isinstance(value, (list, tuple)):
-            raise ValueError("nested sequences differ in length")
+            raise make_error(lowlevel.GUF_E_SHAPE, "nested sequences differ in length")
         out.append(value)
         return
     if not isinstance(value, (list, tuple)) or len(value) != shape[0]:
-        raise ValueError("nested sequences differ in length")
+        raise make_error(lowlevel.GUF_E_SHAPE, "nested sequences differ in length")
     for item in value:
         _flatten(item, shape[1:], out)
+
+
+_LETTERS = {"bool": "b", "int64": "q", "uint64": "Q", "float64": "d"}
+
+
+def _type_of(flat, rank):
+    """The dtype of Python's numbers; as NumPy's, of those beyond int64, too."""
+    code = ("bool", "int64", "float64", "complex128")[rank]
+    if rank != 1 or -2**63 <= min(flat) <= max(flat) < 2**63:
+        return code
+    if -2**63 <= min(flat) and max(flat) < 2**64:
+        return "uint64" if min(flat) >= 0 else "float64"
+    raise make_error(lowlevel.GUF_E_OVERFLOW, "an integer does not fit in 64 bits")
 
 
 def from_object(value, dtype=None):
@@ -68,21 +82,22 @@ def from_object(value, dtype=None):
         try:
             found = _gufunc.array_from_buffer(value)
         except TypeError:
-            raise TypeError(f"cannot make an array of a {type(value).__name__}") from None
+            raise make_error(lowlevel.GUF_E_DTYPE,
+                             f"cannot make an array of a {type(value).__name__}") from None
         return found if dtype is None else found.astype(dtype)
     shape, flat = _depth(value), []
     _flatten(value, shape, flat)
     kinds = {bool: 0, int: 1, float: 2, complex: 3}
     ranks = {kinds.get(type(item), -1) for item in flat}
     if -1 in ranks:
-        raise TypeError("cannot make an array of elements other than numbers")
-    rank = max(ranks) if ranks else 2
-    code = ("bool", "int64", "float64", "complex128")[rank]
-    if rank == 3:
+        raise make_error(lowlevel.GUF_E_DTYPE,
+                         "cannot make an array of elements other than numbers")
+    code = _type_of(flat, max(ranks) if ranks else 2)
+    if code == "complex128":
         memory = _arrays.array("d", [part for item in flat for part in
                                      (complex(item).real, complex(item).imag)])
     else:
-        memory = _arrays.array("bqd"[rank], flat)
+        memory = _arrays.array(_LETTERS[code], flat)
     made = _gufunc.array_wrap(memory.buffer_info()[0] if flat else 0, _dtypes.parse(code), shape,
                               None, 0, None, memory)
     wanted = code if dtype is None else dtype

@@ -4,15 +4,30 @@
 import sys
 
 from . import lowlevel
-from ._errors import make_refusal
+from ._errors import make_error, make_refusal
 
 _known = {}
 _PYTHON = {bool: lowlevel.GUF_BOOL, int: lowlevel.GUF_I64, float: lowlevel.GUF_F64,
            complex: lowlevel.GUF_C128}
 _records = {}  # NumPy's structured dtype -> code
 _record_dtypes = {}  # code -> NumPy's structured dtype
-CASTINGS = {"no": 1, "equiv": 2, "safe": 3, "same_kind": 4, "unsafe": 5}
-ORDERS = {"K": 0, "C": 1, "F": 2, "A": 3}
+
+
+class Words(dict):
+    """What words stand for; other words are refused as a wrong argument."""
+
+    def __init__(self, what, words):
+        super().__init__(words)
+        self._what = what
+
+    def __missing__(self, word):
+        known = ", ".join(dict.fromkeys(repr(other).upper() if self._what == "order" else
+                                        repr(other) for other in self))
+        raise make_error(lowlevel.GUF_E_ARG, f"{self._what} must be one of {known} (got {word!r})")
+
+
+CASTINGS = Words("casting", {"no": 1, "equiv": 2, "safe": 3, "same_kind": 4, "unsafe": 5})
+ORDERS = Words("order", {"K": 0, "C": 1, "F": 2, "A": 3, "k": 0, "c": 1, "f": 2, "a": 3})
 
 
 class dtype:
@@ -88,9 +103,12 @@ def parse(spelling):
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         if not isinstance(spelling, numpy.dtype):
-            spelling = numpy.dtype(spelling)
+            try:
+                spelling = numpy.dtype(spelling)
+            except TypeError as error:
+                raise make_error(lowlevel.GUF_E_DTYPE, str(error)) from None
         return of_numpy(spelling)[0]
-    raise TypeError(f"not a dtype: {spelling!r}")
+    raise make_error(lowlevel.GUF_E_DTYPE, f"Cannot interpret {spelling!r} as a data type")
 
 
 def of_numpy(descr):
@@ -101,7 +119,7 @@ def of_numpy(descr):
     if descr.kind == "V" and descr.names is not None:
         return record(descr), False
     if descr.kind in "OSUT" or descr.char in "gG":
-        raise TypeError(f"no dtype for NumPy's {descr}")
+        raise make_error(lowlevel.GUF_E_DTYPE, f"no dtype for NumPy's {descr}")
     return lowlevel.guf_dtype_parse(descr.name), swapped
 
 
@@ -164,8 +182,6 @@ def signature_codes(signature, nin, nout):
                     f"a type-string for the signature must have {nin} types before '->' and "
                     f"{nout} behind it")
             return ((0,) * (nin - len(left)) + tuple(map(parse, left)) + tuple(map(parse, right)))
-        if len(signature) != 1:
-            return (0,) * nin + (parse(signature),) * nout
         return (0,) * nin + (parse(signature),) * nout
     if isinstance(signature, type) or not isinstance(signature, (tuple, list)):
         return (0,) * nin + (parse(signature),) * nout

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exceptions: one class per class of status, each also NumPy's or Python's own."""
 
+import importlib
+import re
 import sys
 
 from . import lowlevel
@@ -30,6 +32,8 @@ class Error(Exception):
         return self.message or super().__str__()
 
     def __reduce__(self):
+        if not self.message:  # raised by a program
+            return type(self), self.args
         return make_error, (self.status, self.message, self.argument, self.axis, self.native_code)
 
 
@@ -42,11 +46,16 @@ class CallError(ArgumentError, TypeError):
 
 
 class DTypeError(Error, TypeError):
-    """2xx: a dtype, no loop for these types, or a cast that the casting rule forbids."""
+    """2xx: a dtype, no loop for these types, or a cast that the casting rule forbids. With NumPy
+    the last two are its UFuncTypeError, too."""
 
 
 class ShapeError(Error, ValueError):
     """3xx: shapes, signatures, read-only or overlapping outputs, values."""
+
+
+class ReductionError(ShapeError, RuntimeError):
+    """A reduction of a ufunc that has none."""
 
 
 class IndexOutOfRange(Error, IndexError):
@@ -54,7 +63,12 @@ class IndexOutOfRange(Error, IndexError):
 
 
 class AxisError(Error, ValueError, IndexError):
-    """5xx: an axis outside the array, or repeated. With NumPy also its AxisError."""
+    """5xx: an axis outside the array, or repeated. With NumPy also its AxisError.
+
+    ndim  how many axes there are, or None
+    """
+
+    ndim = None
 
 
 class RangeError(Error, OverflowError):
@@ -88,18 +102,47 @@ class RunError(Error, RuntimeError):
 _BY_CLASS = {1: ArgumentError, 2: DTypeError, 3: ShapeError, 4: IndexOutOfRange, 5: AxisError,
              6: RangeError, 7: FloatingPointEvent, 8: UnsupportedError, 9: UnavailableError,
              10: NoMemoryError, 11: FileError, 12: RunError, 13: RunError}
-_numpy_axis_error = None
+# Statuses have no class of their own for these.
+_WRONG_AXES = "dimensions are specified by axes tuple"
+_NO_REDUCTION = "Reduction not defined on ufunc with signature"
+_also_numpys = {}
 
 
-def _axis_error():
-    """AxisError that is NumPy's too, once NumPy is there to catch it."""
-    global _numpy_axis_error
-    if _numpy_axis_error is None and sys.modules.get("numpy") is not None:
-        from numpy.exceptions import AxisError as numpys
+def _find(modules, name):
+    for module in modules:
+        try:
+            return getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError):
+            pass
+    return None
 
-        _numpy_axis_error = type("AxisError", (AxisError, numpys),
-                                 {"__module__": "gufunc", "__doc__": AxisError.__doc__})
-    return _numpy_axis_error or AxisError
+
+def _numpys(kind, modules, name):
+    """The class that is NumPy's too, once NumPy is there to catch it."""
+    if sys.modules.get("numpy") is None:
+        return kind
+    made = _also_numpys.get(kind)
+    if made is None:
+        theirs = _find(modules, name)
+        made = kind if theirs is None else type(
+            kind.__name__, (kind, theirs),
+            {"__module__": "gufunc", "__doc__": kind.__doc__, "ufunc": None})
+        _also_numpys[kind] = made
+    return made
+
+
+def _kind_of(status, message):
+    kind = _BY_CLASS.get(status // 100, Error)
+    if status == lowlevel.GUF_E_ARG:
+        kind = AxisError if _WRONG_AXES in message else CallError
+    elif message.startswith(_NO_REDUCTION):
+        kind = ReductionError
+    if kind is AxisError:
+        return _numpys(kind, ("numpy.exceptions",), "AxisError")
+    if status in (lowlevel.GUF_E_NO_LOOP, lowlevel.GUF_E_CASTING):
+        return _numpys(kind, ("numpy._core._exceptions", "numpy.core._exceptions"),
+                       "UFuncTypeError")
+    return kind
 
 
 def make_refusal(message):
@@ -111,13 +154,14 @@ def make_refusal(message):
 
 def make_error(status, message, argument=-1, axis=-1, native_code=0):
     """The exception that stands for a status: the hook of the extension."""
-    kind = _BY_CLASS.get(status // 100, Error)
-    if kind is AxisError:
-        kind = _axis_error()
     if not message:
         message = lowlevel.guf_status_text(status)
+    kind = _kind_of(status, message)
     error = kind.__new__(kind, message)
     error.args = (message,)
     error.status, error.message = status, message
     error.argument, error.axis, error.native_code = argument, axis, native_code
+    if isinstance(error, AxisError):
+        told = re.search(r"array of dimension (\d+)", message)
+        error.ndim = int(told[1]) if told else None
     return error

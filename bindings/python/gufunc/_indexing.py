@@ -28,6 +28,11 @@ def _expand(key, ndim):
     return list(key[:place]) + rest + list(key[place + 1:])
 
 
+def _clipped(bound):
+    """An integer of a slice, as far from 0 as means anything."""
+    return max(1 - 2**62, min(operator.index(bound), 2**62))
+
+
 def view(array, key):
     """array[key], a view."""
     shape = array.shape
@@ -41,9 +46,9 @@ def view(array, key):
             continue
         axis = len(starts)
         if isinstance(entry, slice):
-            starts.append(_OMITTED if entry.start is None else operator.index(entry.start))
-            stops.append(_OMITTED if entry.stop is None else operator.index(entry.stop))
-            steps.append(1 if entry.step is None else operator.index(entry.step))
+            starts.append(_OMITTED if entry.start is None else _clipped(entry.start))
+            stops.append(_OMITTED if entry.stop is None else _clipped(entry.stop))
+            steps.append(1 if entry.step is None else _clipped(entry.step))
             place += 1
             continue
         if isinstance(entry, bool) or not hasattr(entry, "__index__"):

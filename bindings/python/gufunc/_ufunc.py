@@ -9,15 +9,17 @@ from ._objects import Context
 _IDENTITIES = {lowlevel.GUF_IDENTITY_ZERO: 0, lowlevel.GUF_IDENTITY_ONE: 1,
                lowlevel.GUF_IDENTITY_MINUS_ONE: -1,
                lowlevel.GUF_IDENTITY_MINUS_INF: float("-inf")}
-_WORDS = {None: lowlevel.GUF_IDENTITY_NONE, "reorderable": lowlevel.GUF_IDENTITY_REORDERABLE,
-          0: lowlevel.GUF_IDENTITY_ZERO, 1: lowlevel.GUF_IDENTITY_ONE,
-          -1: lowlevel.GUF_IDENTITY_MINUS_ONE, float("-inf"): lowlevel.GUF_IDENTITY_MINUS_INF}
-_ROLES = {"in": lowlevel.GUF_ROLE_IN, "out": lowlevel.GUF_ROLE_OUT,
-          "inout": lowlevel.GUF_ROLE_INOUT}
-_FLAGS = {"commutative": lowlevel.GUF_FUNCTION_COMMUTATIVE,
-          "associative": lowlevel.GUF_FUNCTION_ASSOCIATIVE,
-          "inplace_safe": lowlevel.GUF_FUNCTION_INPLACE_SAFE,
-          "takes_none": lowlevel.GUF_FUNCTION_TAKES_NONE}
+_WORDS = _dtypes.Words("identity", {
+    None: lowlevel.GUF_IDENTITY_NONE, "reorderable": lowlevel.GUF_IDENTITY_REORDERABLE,
+    0: lowlevel.GUF_IDENTITY_ZERO, 1: lowlevel.GUF_IDENTITY_ONE,
+    -1: lowlevel.GUF_IDENTITY_MINUS_ONE, float("-inf"): lowlevel.GUF_IDENTITY_MINUS_INF})
+_ROLES = _dtypes.Words("a role", {
+    "in": lowlevel.GUF_ROLE_IN, "out": lowlevel.GUF_ROLE_OUT, "inout": lowlevel.GUF_ROLE_INOUT})
+_FLAGS = _dtypes.Words("a flag", {
+    "commutative": lowlevel.GUF_FUNCTION_COMMUTATIVE,
+    "associative": lowlevel.GUF_FUNCTION_ASSOCIATIVE,
+    "inplace_safe": lowlevel.GUF_FUNCTION_INPLACE_SAFE,
+    "takes_none": lowlevel.GUF_FUNCTION_TAKES_NONE})
 
 
 class Ufunc(_gufunc.UfuncBase):

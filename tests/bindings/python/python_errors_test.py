@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever is refused is a gufunc.Error, and of the class that NumPy raises."""
+
+import pickle
+import unittest
+
+import gufunc
+import numpy as np
+
+X = np.arange(6.0).reshape(2, 3)
+# Programs for both libraries, `m`.
+BOTH = ["m.add(X, X, axis=0)", "m.add(X, X, keepdims=True)", "m.add(X, X, axes=[(0,), (0,), (0,)])",
+        "m.matmul(X, X.T, axis=0)", "m.add(X, X, dtype='d', signature='dd->d')",
+        "m.matmul(X, X.T, axes=[(0,), (0, 1), (0, 1)])",
+        "m.matmul(X, X.T, axes=[0, (0, 1), (0, 1)])", "m.vecdot(X, X, axes=[(0, 1), (0,), ()])",
+        "m.vecdot(X, X, axes=[(0,), (0,), (0,)])", "m.matmul.reduce(X)", "m.matmul.accumulate(X)",
+        "m.vecdot.reduceat(X, [0])", "m.sin.reduce(X)", "m.add.reduce(X, axis=5)",
+        "m.add(object(), 1)", "m.add(X, X, order='X')", "m.add(X, X, casting='bogus')",
+        "m.add(X, X, dtype=object())", "m.can_cast('f4', 'f8', 'no!')",
+        "m.empty(3, order='X')", "m.add(X, X[:, :2])", "m.bitwise_and(X, X)",
+        "m.add(X, X, out=np.zeros((2, 3), int))", "m.array(X)[5]", "m.array(X).copy(order='X')",
+        "m.array(X).astype('f4', casting='no')", "m.array(X).reshape(3, 2, order='Z')",
+        "m.array(X).reshape(4, 4)", "m.add()", "m.add(X, X, foo=1)"]
+OURS = {"m.array([2**64])": OverflowError, "m.array(['a'])": TypeError,
+        "m.array([None])": TypeError, "m.add('s', 1)": TypeError,
+        "m.array([[1], [1, 2]])": ValueError,
+        "m.add(np.longdouble(1), 1)": TypeError, "m.dtype(1.5)": TypeError,
+        "m.empty_host(3, device='cpu', memory='soft')": ValueError,
+        "m.create('errors_1', 1, 1, flags=['quick'])": ValueError,
+        "m.create('errors_2', 1, 1, identity=7)": ValueError,
+        "m.create('errors_3', 1, 1, roles=['in', 'up'])": ValueError}
+
+
+class Errors(unittest.TestCase):
+    def raised(self, program, module):
+        try:
+            eval(program, {"m": module, "X": X, "np": np})
+        except Exception as error:
+            return error
+        self.fail(f"{program}: nothing is raised")
+
+    def test_classes_are_numpys(self):
+        for program in BOTH:
+            with self.subTest(program):
+                ours, theirs = self.raised(program, gufunc), self.raised(program, np)
+                self.assertIsInstance(ours, gufunc.Error)
+                for kind in (np.exceptions.AxisError, RuntimeError, IndexError, TypeError,
+                             ValueError):
+                    if isinstance(theirs, kind):
+                        self.assertIsInstance(ours, kind)
+                self.assertIs(pickle.loads(pickle.dumps(ours)).__class__, type(ours))
+
+    def test_classes_of_ours(self):
+        for program, kind in OURS.items():
+            with self.subTest(program):
+                error = self.raised(program, gufunc)
+                self.assertIsInstance(error, gufunc.Error)
+                self.assertIsInstance(error, kind)
+
+    def test_texts_are_numpys(self):
+        for program in ("m.matmul.reduce(X)", "m.add(X, X, foo=1)", "m.array(X).reshape(4, 4)"):
+            self.assertEqual(str(self.raised(program, gufunc)), str(self.raised(program, np)))
+
+    def test_what_numpys_errors_tell(self):
+        error = self.raised("m.add.reduce(X, axis=5)", gufunc)
+        theirs = self.raised("m.add.reduce(X, axis=5)", np)
+        self.assertEqual((error.axis, error.ndim), (5, theirs.ndim))
+        refused = self.raised("m.add(X, X, out=np.zeros((2, 3), int))", np)
+        base = [kind for kind in type(refused).__mro__ if kind.__name__ == "UFuncTypeError"][-1]
+        if base.__module__ == "numpy._core._exceptions":
+            with self.assertRaises(base):
+                gufunc.add(X, X, out=np.zeros((2, 3), int))
+            with self.assertRaises(base):
+                gufunc.bitwise_and(X, X)
+
+    def test_pickles_of_errors(self):
+        for error in (gufunc.ShapeError("of a program"), gufunc.AxisError("mine"),
+                      self.raised("m.add(X, X[:, :2])", gufunc)):
+            again = pickle.loads(pickle.dumps(error))
+            self.assertEqual((type(again), str(again), again.status, again.argument),
+                             (type(error), str(error), error.status, error.argument))
+
+
+class Numbers(unittest.TestCase):
+    def test_large_integers(self):
+        for values in ([2**63], [2**63, -1], [-2**63], [True, 2**64 - 1], [2**63, 1.5]):
+            with self.subTest(values):
+                made, theirs = gufunc.array(values), np.array(values)
+                self.assertEqual((str(made.dtype), made.tolist()),
+                                 (str(theirs.dtype), theirs.tolist()))
+
+    def test_slices_beyond_all_bounds(self):
+        a, n = gufunc.array(X), np.array(X)
+        far = 10**30
+        for key in (slice(far), slice(-far, None), slice(far, None, -1), slice(None, None, far),
+                    slice(None, -far, -1), slice(far, far), slice(None, None, -far)):
+            with self.subTest(key):
+                self.assertEqual(a[key].tolist(), n[key].tolist())
+
+
+if __name__ == "__main__":
+    unittest.main()
