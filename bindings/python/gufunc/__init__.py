@@ -13,7 +13,7 @@ from . import lowlevel
 from . import _array, _array_methods, _conversion, _dtypes, _errors, _events, _gufunc, _objects
 from . import _operators
 from . import _prepared, _ufunc
-from . import _device_methods, _exchange, _launch
+from . import _copying, _device_methods, _exchange, _launch, _streams
 from ._array import (Array, array, as_array, broadcast_to, empty, empty_host, expand_dims,
                      from_buffer, sliding_window_view, view_as)
 from ._creation import (arange, empty_like, full, full_like, ones, ones_like, zeros, zeros_like)
@@ -33,7 +33,7 @@ from ._pointers import ufunc_from_pointer
 _gufunc._register(
     Array=Array, Context=Context, Device=Device, Event=Event, Graph=Graph, Kernel=Kernel,
     Module=Module, Plan=Plan, Stream=Stream, Ufunc=Ufunc, make_error=_errors.make_error,
-    make_refusal=_errors.make_refusal, convert=_conversion.convert,
+    make_refusal=_errors.make_refusal, as_stream=_streams.as_stream, convert=_conversion.convert,
     parse_dtype=_dtypes.parse, parse_signature=_dtypes.signature_codes, warn=_events.warn)
 __version__ = lowlevel.guf_version_string()
 
@@ -47,6 +47,7 @@ for _name, _other in _ALIASES.items():
 _operators.install(Array, globals())
 _array_methods.install(Array, globals()["divide"])
 _exchange.install(Array)
+_copying.install(Array)
 _device_methods.install(Array, Stream)
 _launch.install(Kernel)
 

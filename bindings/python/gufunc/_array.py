@@ -5,6 +5,7 @@ import math
 
 from . import _conversion, _dtypes, _gufunc, _indexing, lowlevel
 from ._dtypes import CASTINGS, ORDERS
+from ._errors import UnsupportedError
 from ._objects import Device, as_device, nanoseconds
 
 _MEMORIES = _dtypes.Words("memory", {"pinned": 1, "mapped": 2, "managed": 3})
@@ -111,13 +112,20 @@ class Array(_gufunc.ArrayBase):
         return lowlevel.guf_array_astype(self, code, CASTINGS[casting], ORDERS[order], stream)
 
     def reshape(self, *shape, order="C"):
-        """A view of another shape; one extent may be -1. Raises where NumPy would copy."""
+        """A view of another shape where there can be one, else a copy; an extent may be -1."""
         shape = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
-        return lowlevel.guf_array_reshape(self, len(shape), shape, ORDERS[order])
+        return self._seen_as(lambda array: lowlevel.guf_array_reshape(array, len(shape), shape,
+                                                                      ORDERS[order]), order)
 
     def ravel(self, order="C"):
-        """A view as one dimension."""
-        return lowlevel.guf_array_ravel(self, ORDERS[order])
+        """One dimension: a view where there can be one, else a copy."""
+        return self._seen_as(lambda array: lowlevel.guf_array_ravel(array, ORDERS[order]), order)
+
+    def _seen_as(self, look, order):
+        try:
+            return look(self)
+        except UnsupportedError:  # no strides give such a view
+            return look(self.copy("F" if order in ("F", "f") else "C"))
 
     def transpose(self, *axes):
         """A view with axes permuted, or reversed."""
@@ -195,18 +203,11 @@ class Array(_gufunc.ArrayBase):
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(self.item())
 
-    def __reduce__(self):
-        return _unpickle, (bytes(_host_bytes(self)), self.dtype, self.shape)
-
 
 def _host_bytes(array):
     memory = bytearray(array.nbytes)
     lowlevel.guf_array_copy_to_host(array, memory, ORDERS["C"], None)
     return memory
-
-
-def _unpickle(data, dtype, shape):
-    return from_buffer(bytearray(data), dtype).reshape(shape)
 
 
 def _nested(array, shape):

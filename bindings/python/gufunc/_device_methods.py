@@ -2,9 +2,11 @@
 """Methods of arrays and streams that Numba's users know."""
 
 import contextlib
+import functools
 
 from . import _array, _conversion, _dtypes, _indexing, lowlevel
-from ._objects import Device
+from ._objects import Device, Stream
+from ._streams import as_stream
 
 
 def copy_to_host(self, ary=None, stream=None, *, out=None, order=None):
@@ -15,8 +17,6 @@ def copy_to_host(self, ary=None, stream=None, *, out=None, order=None):
     Without one it is there on return, but what other streams still do to the array is not waited
     for: unlike Numba's, a stream's work has no order with work that has none.
     """
-    from ._gpu import as_stream
-
     stream = as_stream(stream, self._device)
     target = ary if out is None else out
     host = None if target is None else _array.as_array(target)
@@ -42,8 +42,6 @@ def _numpy_has(dtype):
 
 def copy_to_device(self, ary, stream=None):
     """Copies the values of an array of the same shape and dtype into this one."""
-    from ._gpu import as_stream
-
     source, stream = _array.as_array(ary), as_stream(stream, self._device)
     if source.device == self.device:
         lowlevel.guf_array_assign(self, source, _dtypes.CASTINGS["no"], stream)
@@ -65,6 +63,7 @@ def getitem(self, item, stream=None):
     """An element as a number or a structured scalar, a part as a view."""
     found = _indexing.view(self, item)
     if found.ndim == 0:
+        stream = as_stream(stream, self._device)
         if stream is not None:
             stream.synchronize()
         return found.item() if found.dtype.kind != "V" else found.numpy()[()]
@@ -101,10 +100,27 @@ def auto_synchronize(self):
     self.synchronize()
 
 
+def _with_any_stream(method):
+    """The method with a stream of any library's, or 0, beside a Stream."""
+
+    @functools.wraps(method)
+    def called(self, *args, stream=None, **keywords):
+        if stream is not None and not isinstance(stream, Stream):
+            place = self._device
+            if self.on_host and method.__name__ == "to_device":
+                place = keywords.get("device", args[0] if args else None)
+            stream = as_stream(stream, place)
+        return method(self, *args, stream=stream, **keywords)
+
+    return called
+
+
 def install(array, stream):
     """Gives the classes their methods."""
     for method in (copy_to_host, copy_to_device, is_c_contiguous, is_f_contiguous, getitem, setitem,
                    split, view):
         setattr(array, method.__name__, method)
+    for name in ("fill", "assign", "copy", "astype", "to_device"):
+        setattr(array, name, _with_any_stream(getattr(array, name)))
     array.alloc_size = property(lambda self: self.nbytes, doc="nbytes.")
     stream.auto_synchronize = auto_synchronize

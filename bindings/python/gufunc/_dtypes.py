@@ -53,9 +53,7 @@ class dtype:
     @property
     def dtype(self):
         """NumPy's dtype: what ``np.dtype(x)`` asks for."""
-        from . import _numpy
-
-        return _numpy.descr_of(self.code, False)
+        return descr_of(self.code, False)
 
     def __eq__(self, other):
         try:
@@ -140,6 +138,28 @@ def record(descr, name=None):
 def numpy_record(code):
     """NumPy's structured dtype of a record that came from one, else None."""
     return _record_dtypes.get(code)
+
+
+def descr_of(code, swapped):
+    """NumPy's dtype of a code."""
+    import numpy as np
+
+    found = numpy_record(code)
+    if found is None:
+        name = lowlevel.guf_dtype_name(code)
+        if code == lowlevel.GUF_BF16:
+            try:
+                import ml_dtypes
+            except ImportError:
+                raise TypeError("NumPy has no bfloat16: astype('float32') first, or install "
+                                "ml_dtypes") from None
+            found = np.dtype(ml_dtypes.bfloat16)
+        elif code & 0xFF == 0x82:
+            info = lowlevel.guf_dtype_get_info(code)
+            found = np.dtype((np.void, info.itemsize))
+        else:
+            found = np.dtype(name)
+    return found.newbyteorder() if swapped else found
 
 
 def register_record(name, itemsize, alignment=1):

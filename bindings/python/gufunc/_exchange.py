@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays from and for other libraries: DLPack and the CUDA array interface."""
 
-from . import _array, _conversion, _dtypes, _gufunc, lowlevel
+from . import _array, _conversion, _current, _dtypes, _gufunc, lowlevel
 from ._errors import Error
 from ._objects import Device, Stream
+from ._streams import native_of
 
 _CPU, _CUDA, _ROC = (lowlevel.GUF_DLPACK_CPU, lowlevel.GUF_DLPACK_CUDA, lowlevel.GUF_DLPACK_ROC)
 _TYPES = {"cuda": _CUDA, "roc": _ROC}
 _LEGACY, _PER_THREAD = lowlevel.GUF_DLPACK_LEGACY_STREAM, lowlevel.GUF_DLPACK_PER_THREAD_STREAM
 _NO_SYNC = -1
-
-
-def native_of(device):
-    """The driver's own handle of the stream of work that is given without one."""
-    return lowlevel.guf_stream_get_native(device, None)
 
 
 def _place(array):
@@ -200,12 +196,10 @@ def _described(facts):
 
 def _candidates(device):
     """Indices of CUDA devices, the likeliest first."""
-    from . import cuda
-
     if device is not None:
         return [Device(device).info.index]
-    first = cuda.get_current_device().info.index
-    return [first, *(i for i in range(len(cuda.list_devices())) if i != first)]
+    first = _current.index_of("cuda")
+    return [first, *(i for i in range(len(_current.list_devices("cuda"))) if i != first)]
 
 
 def _has_dlpack(value):

@@ -2,24 +2,13 @@
 """What `gufunc.cuda` and `gufunc.roc` are made of: Numba's names over this package's objects."""
 
 import contextlib
-import threading
 import weakref
 
-from . import _array, _exchange, _gufunc, lowlevel
-from ._errors import Error
+from . import _array, _current, _gufunc, lowlevel
+from ._errors import Error, make_error
 from ._launch import DeviceKernel
 from ._objects import Device, Event, Stream
-
-
-def as_stream(stream, device=None):
-    """A Stream, or None for work without one: of None, 0, a Stream, a driver's handle, or another
-    library's stream object."""
-    if stream is None or isinstance(stream, Stream):
-        return stream
-    for name in ("cuda_stream", "ptr", "handle"):  # PyTorch, CuPy, Numba
-        stream = getattr(stream, name, stream)
-    stream = getattr(stream, "value", stream)
-    return Stream.adopt(device, int(stream)) if stream else None
+from ._streams import as_stream, native_of
 
 
 class Face:
@@ -27,18 +16,14 @@ class Face:
 
     def __init__(self, backend):
         self.backend = backend
-        self._local = threading.local()
+        self.gpus = Gpus(backend)
         self._streams = weakref.WeakSet()
 
     # Devices.
 
     def list_devices(self):
         """All devices of the backend; empty where it cannot be used."""
-        for info in range(lowlevel.guf_backend_count()):
-            found = lowlevel.guf_backend_get_info(info, 1)
-            if found.name == self.backend and found.state == lowlevel.GUF_OK:
-                return [Device(f"{self.backend}:{i}") for i in range(max(0, found.ndevices))]
-        return []
+        return _current.list_devices(self.backend)
 
     def is_available(self):
         """Whether there is a device."""
@@ -46,24 +31,24 @@ class Face:
 
     def get_current_device(self):
         """The device that this thread's arrays and streams are made on."""
-        return Device(f"{self.backend}:{getattr(self._local, 'index', 0)}")
+        return _current.device_of(self.backend)
 
     def select_device(self, index):
         """Makes a device the current one of this thread; the device."""
         device = index if isinstance(index, Device) else Device(f"{self.backend}:{int(index)}")
         if device.info.backend != self.backend:
             raise ValueError(f"{device} is no device of {self.backend}")
-        self._local.index = device.info.index
+        _current.set_index(self.backend, device.info.index)
         return device
 
     @contextlib.contextmanager
     def device(self, index):
         """Makes a device the current one within a ``with`` block."""
-        before = getattr(self._local, "index", 0)
+        before = _current.index_of(self.backend)
         try:
             yield self.select_device(index)
         finally:
-            self._local.index = before
+            _current.set_index(self.backend, before)
 
     def get_memory_info(self):
         """(free, total) bytes of the current device."""
@@ -79,6 +64,28 @@ class Face:
                 stream.synchronize()
         device.synchronize()
 
+    def current_context(self):
+        """What belongs to the current device: `device`, `get_memory_info`, `synchronize`."""
+        return CurrentContext(self)
+
+    def close(self):
+        """Gives the memory that is kept for later arrays back to the driver, of all devices."""
+        for device in self.list_devices():
+            device.trim_memory()
+
+    def detect(self):
+        """Prints what devices there are; whether there is one."""
+        found = self.list_devices()
+        print(f"Found {len(found)} devices of {self.backend}")
+        for device in found:
+            print(f"{device.spec}: {device.info.name}, {device.info.target}")
+        return bool(found)
+
+    @contextlib.contextmanager
+    def defer_cleanup(self):
+        """There for Numba's programs: memory is always kept for later arrays."""
+        yield
+
     # Streams and events.
 
     def stream(self):
@@ -90,11 +97,13 @@ class Face:
     def default_stream(self):
         """The stream of work that is given without one."""
         device = self.get_current_device()
-        return Stream.adopt(device, _exchange.native_of(device))
+        return Stream.adopt(device, native_of(device))
 
     def external_stream(self, native):
         """A stream of a driver's handle, or of another library's stream, which must outlive it."""
         made = as_stream(native, self.get_current_device())
+        if made is None:
+            return self.default_stream()
         self._streams.add(made)
         return made
 
@@ -177,7 +186,7 @@ class Face:
         done = []
         try:
             for array in arrays:
-                first, size = span_of(_array.as_array(array))
+                first, size = span_of(_own_memory(array))
                 lowlevel.guf_host_register(device, first, size)
                 done.append(first)
         except BaseException:
@@ -221,6 +230,53 @@ class Face:
         return DeviceKernel(module.kernel(name), self.get_current_device)
 
 
+class Gpus:
+    """The devices of a backend, as they are when asked for: ``cuda.gpus[0]``, ``len(cuda.gpus)``.
+    """
+
+    def __init__(self, backend):
+        self._backend = backend
+
+    @property
+    def lst(self):
+        """A list of them."""
+        return _current.list_devices(self._backend)
+
+    @property
+    def current(self):
+        """This thread's current one."""
+        return _current.device_of(self._backend)
+
+    def __len__(self):
+        return len(self.lst)
+
+    def __getitem__(self, index):
+        return self.lst[index]
+
+    def __iter__(self):
+        return iter(self.lst)
+
+    def __repr__(self):
+        return f"<{len(self)} devices of {self._backend}>"
+
+
+class CurrentContext:
+    """What a driver keeps for a device; `device` is the one that was current."""
+
+    def __init__(self, face):
+        self._face, self.device = face, face.get_current_device()
+
+    def get_memory_info(self):
+        """(free, total) bytes."""
+        with self._face.device(self.device):
+            return self._face.get_memory_info()
+
+    def synchronize(self):
+        """Waits for all work of the device."""
+        with self._face.device(self.device):
+            self._face.synchronize()
+
+
 class Registered:
     """Host arrays that are page-locked; a context manager that ends it."""
 
@@ -246,6 +302,15 @@ def span_of(array):
     reaches = [(extent - 1) * step for extent, step in zip(array.shape, array.strides)]
     first = array.address + sum(reach for reach in reaches if reach < 0)
     return first, sum(map(abs, reaches)) + array.itemsize
+
+
+def _own_memory(value):
+    """The array of an object whose own memory it is: what is made of a list is gone at once."""
+    if isinstance(value, (list, tuple, int, float, complex)):
+        raise make_error(lowlevel.GUF_E_ARG,
+                         f"a {type(value).__name__} has no memory that can be page-locked: make an "
+                         "array of it")
+    return _array.as_array(value)
 
 
 def _as_device_view(array, device):
@@ -275,4 +340,4 @@ def publish(module, face):
     return sorted(names)
 
 
-__all__ = ["Face", "Registered", "as_stream", "publish", "span_of"]
+__all__ = ["CurrentContext", "Face", "Gpus", "Registered", "publish", "span_of"]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Basic indexing: integers, slices, Ellipsis and None. Views always."""
 
+import math
 import operator
 
 from . import lowlevel
@@ -71,3 +72,34 @@ def view(array, key):
     if added:
         result = lowlevel.guf_array_expand_dims(result, len(added), added)
     return result
+
+
+def _is_plain(index):
+    """Integers, or an array of them: what the C interface takes."""
+    if index is None or index is Ellipsis or isinstance(index, (slice, bool)):
+        return False
+    dtype = getattr(index, "dtype", None)
+    if dtype is not None:
+        return dtype.kind != "b"
+    if isinstance(index, (list, tuple)):
+        return all(map(_is_plain, index))
+    return True
+
+
+def _on_host(index):
+    return index if getattr(index, "on_host", True) else index.to_device("cpu")
+
+
+def as_integers(array, key):
+    """An index of `array` as integers and arrays of them: slices and masks become those."""
+    items = key if isinstance(key, tuple) else (key,)
+    if all(map(_is_plain, items)):
+        items = tuple(map(_on_host, items))
+        return items if isinstance(key, tuple) else items[0]
+    import numpy
+
+    shape = array.shape
+    places = numpy.arange(math.prod(shape)).reshape(shape)
+    items = tuple(numpy.asarray(_on_host(item)) if hasattr(item, "dtype") else item
+                  for item in items)
+    return numpy.unravel_index(places[items], shape)

@@ -5,6 +5,7 @@ import sys
 
 from . import _array, _gufunc, lowlevel
 from ._objects import Device, Stream, as_device
+from ._streams import as_stream
 from ._ufunc import three
 
 _ARRAYS = (lowlevel.GUF_PARAMETER_POINTER, lowlevel.GUF_PARAMETER_VIEW)
@@ -37,8 +38,6 @@ class Launch:
         if not 2 <= len(parts) <= 4:
             raise ValueError("kernel[grid, block, stream, shared]: two to four parts")
         grid, block, stream, shared = (*parts, None, 0)[:4] if len(parts) < 4 else parts
-        from ._gpu import as_stream
-
         self.kernel, self.device = kernel, device
         self.grid, self.block, self.shared = three(grid), three(block), int(shared or 0)
         self.stream = as_stream(stream, device)

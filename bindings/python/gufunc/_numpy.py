@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from . import _dtypes, lowlevel
+from . import _dtypes
 from ._errors import make_refusal
 
 
@@ -16,8 +16,8 @@ def entries():
     except ImportError:  # NumPy 1
         from numpy.core import _multiarray_umath
     probe = np.zeros((2, 3), np.float32)
-    return (np.ndarray, np.generic, _multiarray_umath._ARRAY_API, _dtypes.of_numpy, descr_of,
-            is_plain, probe)
+    return (np.ndarray, np.generic, _multiarray_umath._ARRAY_API, _dtypes.of_numpy,
+            _dtypes.descr_of, is_plain, probe)
 
 
 def is_plain(cls):
@@ -42,23 +42,3 @@ def as_operand(value):
         raise make_refusal(f"operand '{type(value).__name__}' does not support ufuncs "
                            "(__array_ufunc__=None)")
     return np.asarray(value)
-
-
-def descr_of(code, swapped):
-    """NumPy's dtype of a code."""
-    found = _dtypes.numpy_record(code)
-    if found is None:
-        name = lowlevel.guf_dtype_name(code)
-        if code == lowlevel.GUF_BF16:
-            try:
-                import ml_dtypes
-            except ImportError:
-                raise TypeError("NumPy has no bfloat16: astype('float32') first, or install "
-                                "ml_dtypes") from None
-            found = np.dtype(ml_dtypes.bfloat16)
-        elif code & 0xFF == 0x82:
-            info = lowlevel.guf_dtype_get_info(code)
-            found = np.dtype((np.void, info.itemsize))
-        else:
-            found = np.dtype(name)
-    return found.newbyteorder() if swapped else found

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices, streams, events, graphs, contexts. Each releases itself; none needs a close."""
 
+import os
+
 from . import _gufunc, lowlevel
 
 _FOREVER = 2**64 - 1
@@ -40,6 +42,17 @@ class Device(_gufunc.Handle):
     def spec(self):
         """"cpu", "cuda:0"."""
         return self.info.spec
+
+    id = property(lambda self: self.info.index, doc="Its number among the backend's devices.")
+    name = property(lambda self: self.info.name, doc="What the vendor calls it.")
+
+    @property
+    def compute_capability(self):
+        """(9, 0) of a CUDA device."""
+        target = self.info.target
+        if not target.startswith("sm_"):
+            raise AttributeError(f"{self.spec} has no compute capability")
+        return int(target[3:-1]), int(target[-1])
 
     def synchronize(self, timeout=None):
         """Waits for work given without a stream; False when `timeout` seconds ran out."""
@@ -149,29 +162,48 @@ class Stream(_gufunc.Handle):
 class Event(_gufunc.Handle):
     """A mark in a stream."""
 
-    __slots__ = ()
+    __slots__ = ("_device",)
 
     def __new__(cls, device="cpu"):
-        return lowlevel.guf_event_create(as_device(device), 0)
+        device = as_device(device)
+        made = lowlevel.guf_event_create(device, 0)
+        made._device = device
+        return made
 
-    def record(self, stream):
-        """Marks the present end of `stream`."""
+    def record(self, stream=None):
+        """Marks the present end of `stream`; without one, or of 0, that of the work without a
+        stream of the device that the event was made for."""
+        if stream is None or (isinstance(stream, int) and stream == 0):
+            stream = self._default_stream()
         lowlevel.guf_event_record(self, stream)
+
+    def _default_stream(self):
+        device = self._device or Device("cpu")
+        if device.info.backend == "cpu":
+            return Stream(device)  # such work is done when it was given
+        return Stream.adopt(device, lowlevel.guf_stream_get_native(device, None))
 
     def query(self):
         """Whether the mark is reached."""
         return _done(lowlevel.guf_event_query(self))
 
-    def wait(self, timeout=None):
+    def synchronize(self, timeout=None):
         """Waits; False when `timeout` seconds ran out."""
         return _done(lowlevel.guf_event_wait(self, nanoseconds(timeout)))
 
-    synchronize = wait
+    def wait(self, timeout=None):
+        """Waits; False when `timeout` seconds ran out. Of a Stream, its later work waits, as with
+        Numba's event."""
+        if isinstance(timeout, Stream):
+            return timeout.wait_event(self)
+        return self.synchronize(timeout)
 
     def elapsed(self, to):
         """Milliseconds from this event to `to`, or None while one is not reached."""
         answer = lowlevel.guf_event_elapsed(self, to)
         return None if isinstance(answer, tuple) else answer
+
+    elapsed_time = elapsed
 
 
 class Graph(_gufunc.Handle):
@@ -198,14 +230,25 @@ class Context(_gufunc.Handle):
 
     def load(self, path, *, data_only=False):
         """Loads a module into this context."""
-        from ._ufunc import load
-
-        return load(path, data_only=data_only, context=self)
+        return load_module(path, data_only, self)
 
     def names(self):
         """Names of all ufuncs, sorted."""
-        count = lowlevel.guf_ufunc_count(self)
-        return [lowlevel.guf_ufunc_name_at(self, i) for i in range(count)]
+        return ufunc_names(self)
+
+
+def ufunc_names(context):
+    """Names of all ufuncs of a context, sorted."""
+    count = lowlevel.guf_ufunc_count(context)
+    return [lowlevel.guf_ufunc_name_at(context, i) for i in range(count)]
+
+
+def load_module(path, data_only, context):
+    """Loads a module file into a context, which the module then knows."""
+    flags = lowlevel.GUF_MODULE_DATA_ONLY if data_only else 0
+    made = lowlevel.guf_module_load(context, os.path.abspath(os.fspath(path)), flags)
+    made._context = context
+    return made
 
 
 def backends(probe=False):

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ufuncs: found, loaded, created; and modules, which bring them."""
 
-import os
-
-from . import _dtypes, _gufunc, lowlevel
-from ._objects import Context
+from . import _dtypes, _gufunc, _indexing, lowlevel
+from ._objects import as_device, load_module, ufunc_names
 
 _IDENTITIES = {lowlevel.GUF_IDENTITY_ZERO: 0, lowlevel.GUF_IDENTITY_ONE: 1,
                lowlevel.GUF_IDENTITY_MINUS_ONE: -1,
@@ -83,6 +81,13 @@ class Ufunc(_gufunc.UfuncBase):
 
     def __deepcopy__(self, memo):
         return self
+
+    def at(self, a, indices, b=None, **keywords):
+        """``a[indices] = op(a[indices], b)``, every occurrence counted. `indices` is all that NumPy
+        takes: integers, arrays of them, slices, Ellipsis, None, masks, or a tuple of these."""
+        indices = _indexing.as_integers(a, indices)
+        operands = (a, indices) if b is None else (a, indices, b)
+        return super().at(*operands, **keywords)
 
     def resolve(self, *args, method="call", **keywords):
         """What a call or method would do: loop, dtypes and shapes, without doing it."""
@@ -230,8 +235,6 @@ class Kernel(_gufunc.Handle):
 
     def device_info(self, device=None):
         """What a launch on a device may ask for; loads the code there."""
-        from ._objects import as_device
-
         return lowlevel.guf_kernel_get_device_info(self, as_device(device))
 
     def launch(self, grid, block, *arguments, stream=None, shared_bytes=0):
@@ -252,15 +255,12 @@ def find(name, context=None):
 
 def names(context=None):
     """Names of all ufuncs, sorted."""
-    return Context.names(context)
+    return ufunc_names(context)
 
 
 def load(path, *, data_only=False, context=None):
     """Loads a module file that gufcc made. `data_only` runs no code of the file."""
-    flags = lowlevel.GUF_MODULE_DATA_ONLY if data_only else 0
-    made = lowlevel.guf_module_load(context, os.path.abspath(os.fspath(path)), flags)
-    made._context = context
-    return made
+    return load_module(path, data_only, context)
 
 
 def create(name, nin=0, nout=0, *, signature=None, rules=None, doc=None, identity=None, flags=(),

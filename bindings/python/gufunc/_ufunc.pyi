@@ -50,7 +50,7 @@ class Ufunc(_Handle):
     def __call__(
         self, *operands: _Operand, out: _Out = ..., where: _Operand = ..., axes: list[Any] = ...,
         axis: int = ..., keepdims: bool = ..., casting: str = ..., order: str = ...,
-        dtype: _DType = ..., signature: Any = ..., stream: Stream | None = ...,
+        dtype: _DType = ..., signature: Any = ..., stream: Any = ...,
         device: Device | str | None = ..., dims: dict[str, int] = ..., host_policy: str = ...,
         threads: int = ...
     ) -> Any: ...

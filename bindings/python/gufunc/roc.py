@@ -20,4 +20,16 @@ def finegrain_array(shape, dtype="float64", strides=None, order="C"):
     return _face.mapped_array(shape, dtype, strides, order)
 
 
-__all__ += ["coarsegrain_array", "finegrain_array"]
+def coarsegrain_array_like(ary):
+    """A host array in page-locked memory, with the shape and dtype of another."""
+    return _face.pinned_array_like(ary)
+
+
+def finegrain_array_like(ary):
+    """A host array that the device reads and writes in place, with the shape and dtype of another.
+    """
+    return _face.mapped_array_like(ary)
+
+
+__all__ += ["coarsegrain_array", "coarsegrain_array_like", "finegrain_array",
+            "finegrain_array_like"]

@@ -303,6 +303,7 @@ static PyObject *register_hooks(PyObject *self, PyObject *args, PyObject *keywor
     if (strcmp(text, "convert") == 0) hook = &gufpy.convert;
     if (strcmp(text, "parse_dtype") == 0) hook = &gufpy.parse_dtype;
     if (strcmp(text, "parse_signature") == 0) hook = &gufpy.parse_signature;
+    if (strcmp(text, "as_stream") == 0) hook = &gufpy.as_stream;
     if (strcmp(text, "warn") == 0) hook = &gufpy.warn;
     for (int kind = 0; kind < GUFPY_KINDS && hook == NULL; ++kind) {
       if (strcmp(text, KIND_NAMES[kind]) == 0) hook = (PyObject **)&gufpy.classes[kind];

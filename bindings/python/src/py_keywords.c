@@ -5,6 +5,7 @@
 void gufpy_keywords_begin(gufpy_keywords *keywords) {
   /* What counts stand before is read only as far as they say. */
   keywords->out = keywords->where = keywords->initial = keywords->axis = NULL;
+  keywords->foreign = NULL;
   keywords->stream = NULL;
   keywords->device = NULL;
   keywords->casting = keywords->order = keywords->host_policy = keywords->keepdims = 0;
@@ -139,6 +140,33 @@ static int read_device(gufpy_keywords *keywords, PyObject *value) {
   return status == GUF_OK ? 0 : -1;
 }
 
+static int read_stream(gufpy_keywords *keywords, PyObject *value) {
+  keywords->foreign = NULL;
+  if (value == Py_None || PyObject_TypeCheck(value, gufpy.classes[GUFPY_STREAM])) {
+    return gufpy_get_handle(value, GUFPY_STREAM, (void **)&keywords->stream);
+  }
+  keywords->stream = NULL;
+  keywords->foreign = value;
+  return 0;
+}
+
+int gufpy_settle_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *const *args,
+                        Py_ssize_t count) {
+  guf_device device = keywords->device;
+  for (Py_ssize_t i = 0; device == NULL && i < count; ++i) {
+    if (!PyObject_TypeCheck(args[i], &gufpy_array_type)) continue;
+    const gufpy_array *array = (const gufpy_array *)args[i];
+    if (!array->on_host) device = array->device;
+  }
+  PyObject *place = gufpy_wrap_handle(GUFPY_DEVICE, device);
+  if (place == NULL) return -1;
+  PyObject *made = PyObject_CallFunctionObjArgs(gufpy.as_stream, keywords->foreign, place, NULL);
+  Py_DECREF(place);
+  if (made == NULL) return -1;
+  frame->kept[frame->nkept++] = made; /* the first: there is room */
+  return gufpy_get_handle(made, GUFPY_STREAM, (void **)&keywords->stream);
+}
+
 static int read_keepdims(gufpy_keywords *keywords, PyObject *value) {
   keywords->keepdims = PyObject_IsTrue(value);
   return keywords->keepdims < 0 ? -1 : 0;
@@ -168,9 +196,7 @@ int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *
   if (strcmp(text, "keepdims") == 0) return read_keepdims(keywords, value);
   if (strcmp(text, "casting") == 0) return read_casting(keywords, value);
   if (strcmp(text, "order") == 0) return read_order(keywords, value);
-  if (strcmp(text, "stream") == 0) {
-    return gufpy_get_handle(value, GUFPY_STREAM, (void **)&keywords->stream);
-  }
+  if (strcmp(text, "stream") == 0) return read_stream(keywords, value);
   if (strcmp(text, "device") == 0) return read_device(keywords, value);
   if (strcmp(text, "signature") == 0 || strcmp(text, "sig") == 0) {
     return read_signature(keywords, ufunc, value);

@@ -208,6 +208,11 @@ int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *s
   gufpy_keywords_begin(&method->keywords);
   gufpy_frame_begin(&method->frame, 0);
   if (read_arguments(method, &FORMS[kind], args, nargs, names, first) != 0) return -1;
+  if (method->keywords.foreign != NULL &&
+      gufpy_settle_stream(&method->frame, &method->keywords, args,
+                          nargs + (names == NULL ? 0 : PyTuple_GET_SIZE(names))) != 0) {
+    return -1;
+  }
   method->frame.queued = method->keywords.stream != NULL;
   method->frame.elsewhere = method->keywords.device != NULL;
   method->frame.no_scalar = method->keywords.no_scalar;

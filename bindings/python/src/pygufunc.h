@@ -75,7 +75,8 @@ typedef struct {
   PyObject *convert;         /* an object that is no operand -> Array or ndarray */
   PyObject *parse_dtype;     /* a spelling, type or dtype -> its code */
   PyObject *parse_signature; /* (signature, nin, nout) -> codes */
-  PyObject *warn;            /* (events, name) -> None: floating-point events were met */
+  PyObject *as_stream;       /* (a stream or handle, device or None) -> Stream or None */
+  PyObject *warn;            /* (events, ufunc) -> None: floating-point events were met */
 } gufpy_hooks;
 
 extern gufpy_hooks gufpy;
@@ -163,6 +164,7 @@ PyObject *gufpy_numpy_scalar(guf_dtype dtype, void *data);
 /* Calls. */
 typedef struct {
   PyObject *out, *where, *initial, *axis; /* NULL: not given. All borrowed */
+  PyObject *foreign;                      /* a stream that is no Stream, or NULL */
   guf_stream stream;
   guf_device device;
   int32_t casting, order, host_policy, keepdims, no_scalar;
@@ -180,6 +182,11 @@ int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *
 /** All of a vectorcall's keywords, which lie behind its positional arguments. */
 int gufpy_read_keywords(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *const *values,
                         PyObject *names);
+
+/** Makes a Stream of a foreign one, kept by the frame: of the device of the arrays among a call's
+ * `count` arguments, where `device` is not given. */
+int gufpy_settle_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *const *args,
+                        Py_ssize_t count);
 
 /* Which floating-point events this thread's calls look for (gufunc.errstate). */
 typedef struct {
@@ -214,7 +221,7 @@ PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t na
                             PyObject *names);
 extern PyMethodDef gufpy_ufunc_methods[];
 
-/* A method between the same. `fold` serves accumulate and reduceat too. */
+/* A method between the same. `accumulate` serves reduceat too. */
 typedef struct {
   gufpy_ufunc *ufunc;
   gufpy_frame frame;

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The current device of a backend, per thread."""
+
+import threading
+
+from . import lowlevel
+from ._objects import Device
+
+_local = threading.local()
+
+
+def list_devices(backend):
+    """All devices of a backend; empty where it cannot be used."""
+    for index in range(lowlevel.guf_backend_count()):
+        found = lowlevel.guf_backend_get_info(index, 1)
+        if found.name == backend and found.state == lowlevel.GUF_OK:
+            return [Device(f"{backend}:{i}") for i in range(max(0, found.ndevices))]
+    return []
+
+
+def index_of(backend):
+    """The number of this thread's current device."""
+    return vars(_local).get(backend, 0)
+
+
+def device_of(backend):
+    """This thread's current device."""
+    return Device(f"{backend}:{index_of(backend)}")
+
+
+def set_index(backend, index):
+    """Makes another device the current one of this thread."""
+    vars(_local)[backend] = index
