@@ -89,6 +89,15 @@ def write(package, output, version):
     return path
 
 
+def make(build, output, version, cmake):
+    """The path of the wheel of a build tree."""
+    with tempfile.TemporaryDirectory() as room:
+        package = pathlib.Path(room, "gufunc")
+        fill(package, build.resolve())
+        set_search_path(package / "_gufunc.so", cmake)
+        return write(package, output, version)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -97,11 +106,7 @@ def main():
     parser.add_argument("--version", required=True)
     parser.add_argument("--cmake", default="cmake")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as room:
-        package = pathlib.Path(room, "gufunc")
-        fill(package, args.build.resolve())
-        set_search_path(package / "_gufunc.so", args.cmake)
-        print(write(package, args.output, args.version))
+    print(make(args.build, args.output, args.version, args.cmake))
 
 
 if __name__ == "__main__":
