@@ -13,7 +13,7 @@ from . import lowlevel
 from . import _array, _array_methods, _conversion, _dtypes, _errors, _events, _gufunc, _objects
 from . import _operators
 from . import _prepared, _ufunc
-from . import _copying, _device_methods, _exchange, _launch, _streams
+from . import _copying, _device_methods, _exchange, _launch, _streams, _told
 from ._array import (Array, array, as_array, broadcast_to, empty, empty_host, expand_dims,
                      from_buffer, sliding_window_view, view_as)
 from ._creation import (arange, empty_like, full, full_like, ones, ones_like, zeros, zeros_like)
@@ -48,18 +48,37 @@ _operators.install(Array, globals())
 _array_methods.install(Array, globals()["divide"])
 _exchange.install(Array)
 _copying.install(Array)
+_told.install(Ufunc)
 _device_methods.install(Array, Stream)
 _launch.install(Kernel)
 
 
 # What few programs need, when it is asked for.
 _LATER = {"build": "_build", "BuildError": "_build"}
+_PACKAGES = ("cuda", "roc", "hsa")
+
+
+def _public():
+    """What `import *` brings: nothing that hides a function of Python's own."""
+    import builtins
+    import types
+
+    mine = [name for name, value in globals().items()
+            if not name.startswith("_") and not isinstance(value, types.ModuleType)]
+    return sorted({*mine, *_LATER} - set(vars(builtins)))
+
+
+__all__ = _public()
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER, *_PACKAGES})
 
 
 def __getattr__(name):
     import importlib
 
-    if name in ("cuda", "roc", "hsa"):
+    if name in _PACKAGES:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _LATER:
         return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)

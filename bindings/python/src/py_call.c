@@ -114,9 +114,8 @@ int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py
   if (names != NULL && gufpy_read_keywords(&call->keywords, ufunc, args + nargs, names) != 0) {
     return -1;
   }
-  if (call->keywords.foreign != NULL &&
-      gufpy_settle_stream(&call->frame, &call->keywords, args,
-                          nargs + PyTuple_GET_SIZE(names)) != 0) {
+  if (call->keywords.foreign != NULL && gufpy_settle_stream(&call->frame, &call->keywords, args,
+                                                            nargs + PyTuple_GET_SIZE(names)) != 0) {
     return -1;
   }
   call->frame.queued = call->keywords.stream != NULL;
