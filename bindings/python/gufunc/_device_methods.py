@@ -14,8 +14,7 @@ def copy_to_host(self, ary=None, stream=None, *, out=None, order=None):
     NumPy's where NumPy is there, in the order of this one or in `order`.
 
     With a stream the copy is queued, and the result is there when the stream was synchronized.
-    Without one it is there on return, but what other streams still do to the array is not waited
-    for: unlike Numba's, a stream's work has no order with work that has none.
+    Without one it is there on return, behind all that streams still do with the array.
     """
     stream = as_stream(stream, self._device)
     target = ary if out is None else out
