@@ -5,7 +5,10 @@ use crate::context::c_string;
 use crate::frame::Frame;
 use crate::keywords::{entries, keywords, Borrowed, Entries};
 use crate::ufunc::one_output;
-use crate::{Casting, DType, DynArray, Error, Inputs, Operand, Output, Outputs, Result, Ufunc};
+use crate::{
+    Casting, DType, Device, DynArray, Error, Inputs, Operand, Output, Outputs, Result, Stream,
+    Ufunc,
+};
 use gufunc_sys as sys;
 use std::ffi::CString;
 
@@ -127,6 +130,16 @@ impl<'a> Call<'a> {
     /// The mask, where there is one.
     pub(crate) fn mask(&self) -> Option<&Operand<'a>> {
         self.mask.as_ref()
+    }
+
+    /// The stream, where there is one.
+    pub(crate) fn on_stream(&self) -> Option<&'a Stream> {
+        self.borrowed.stream
+    }
+
+    /// The device that the call names.
+    pub(crate) fn on_device(&self) -> Option<Device> {
+        (!self.args.device.is_null()).then(|| Device::new(self.args.device))
     }
 
     /// Runs with all arguments in place. What they point to lives until `run` returns.

@@ -186,6 +186,11 @@ impl Device {
         })
     }
 
+    /// Whether it is the device of `"auto"`, which says of the chosen one what that is.
+    pub(crate) fn is_auto(self) -> Result<bool> {
+        Ok(crate::device(&self.info()?.spec)? != self)
+    }
+
     /// Waits, at most `timeout`, for the work that the device was given without a stream. `false`:
     /// it still runs. Blocks.
     ///

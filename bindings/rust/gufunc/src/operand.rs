@@ -156,6 +156,14 @@ impl<'a> Operand<'a> {
         }
     }
 
+    /// A scalar's kind, dtype and bytes.
+    pub(crate) fn value(&self) -> (i32, u32, [u64; 2]) {
+        match self.0 {
+            Kind::Value { kind, dtype, value } => (kind, dtype, value),
+            _ => (sys::GUF_OPERAND_NONE, 0, [0; 2]),
+        }
+    }
+
     /// Whether it may not be written.
     pub(crate) fn is_read_only(&self) -> bool {
         match &self.0 {

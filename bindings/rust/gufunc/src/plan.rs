@@ -30,8 +30,23 @@ unsafe impl Send for Layout {}
 // SAFETY: as above.
 unsafe impl Sync for Layout {}
 
+/// What a launch's operand has to be like.
+#[derive(Clone)]
+enum Held {
+    /// Kept by value: kind, dtype and bytes.
+    Scalar((i32, u32, [u64; 2])),
+    Memory(Layout),
+    /// Memory of the host that a GPU reads in place, kept since no other is known to be such.
+    Read(Layout, u64, DynArray),
+}
+
 /// A call that is prepared for operands of fixed dtypes, shapes and strides. [`Call::plan`] makes
 /// one; it may be launched from many threads at once.
+///
+/// Scalars are part of a plan: a launch with another value is refused. What varies is an array or
+/// slice of one element. A plan that a GPU runs on memory of the host (mapped, managed) keeps these
+/// arrays, and is launched on them: of other memory nobody knows that the GPU reads it, but who
+/// calls [`Plan::launch_at`].
 ///
 /// ```
 /// use gufunc::{ufunc, Array};
@@ -47,8 +62,8 @@ unsafe impl Sync for Layout {}
 #[derive(Clone)]
 pub struct Plan {
     handle: Handle,
-    layouts: Vec<Option<Layout>>,
-    /// Whose memory the operands lie in, where that is not the host's.
+    operands: Vec<Held>,
+    /// Where it runs, where that is not the cpu.
     device: Option<Device>,
     /// Whether inputs are written in place.
     writes_inputs: bool,
@@ -107,12 +122,38 @@ impl Call<'_> {
         })?;
         // SAFETY: one reference for the caller.
         let handle = unsafe { Handle::from_raw(raw) };
-        let operands = inputs.iter().chain(outputs.iter().map(|o| &o.0)).chain(self.mask());
-        let layouts = operands.map(Layout::of).collect::<Result<Vec<_>>>()?;
-        let device = layouts.iter().flatten().find(|layout| !layout.device.is_null());
-        let device = device.map(|layout| Device::new(layout.device));
+        let operands = || inputs.iter().chain(outputs.iter().map(|o| &o.0)).chain(self.mask());
+        let layouts = operands().map(Layout::of).collect::<Result<Vec<_>>>()?;
+        let device = self.runs_on(&layouts)?;
+        let hold = |(operand, layout)| Held::of(operand, layout, device);
+        let operands = operands().zip(layouts).map(hold).collect::<Result<_>>()?;
         let writes_inputs = self.ufunc.info()?.roles.contains(&Role::Inout);
-        Ok(Plan { handle, layouts, device, writes_inputs })
+        Ok(Plan { handle, operands, device, writes_inputs })
+    }
+
+    /// Where the plan runs: on the stream's device, else where the operands lie, else where the
+    /// call says. `None`: on the cpu, as host memory's plans of device `"auto"`.
+    fn runs_on(&self, layouts: &[Option<Layout>]) -> Result<Option<Device>> {
+        let of_operands = layouts.iter().flatten().find(|layout| !layout.device.is_null());
+        let device = match (self.on_stream(), of_operands, self.on_device()) {
+            (Some(stream), ..) => stream.device()?,
+            (None, Some(layout), _) => Device::new(layout.device),
+            (None, None, Some(asked)) if !asked.is_auto()? => asked,
+            _ => return Ok(None),
+        };
+        Ok((device.info()?.backend != "cpu").then_some(device))
+    }
+}
+
+impl Held {
+    fn of(operand: &Operand<'_>, layout: Option<Layout>, device: Option<Device>) -> Result<Held> {
+        let Some(layout) = layout else { return Ok(Held::Scalar(operand.value())) };
+        match operand.as_array() {
+            Some(array) if device.is_some() && layout.device.is_null() => {
+                Ok(Held::Read(layout, operand.address()?, DynArray::clone(&array)))
+            }
+            _ => Ok(Held::Memory(layout)),
+        }
     }
 }
 
@@ -130,8 +171,8 @@ impl Plan {
     /// Launches on operands that lie as those of the plan did, and waits until it is done.
     ///
     /// # Errors
-    /// [`Status::PLAN_MISMATCH`] where one lies otherwise, or they overlap otherwise;
-    /// [`Status::LAUNCH`], [`Status::LOOP`], [`Status::VALUE`].
+    /// [`Status::PLAN_MISMATCH`] where one lies otherwise, they overlap otherwise, or a scalar has
+    /// another value; [`Status::LAUNCH`], [`Status::LOOP`], [`Status::VALUE`].
     pub fn launch<'a>(&self, inputs: impl Inputs<'a>, outputs: impl Outputs<'a>) -> Result<()> {
         let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
         self.launch_all(inputs.as_ref(), outputs.as_ref(), None)
@@ -172,29 +213,49 @@ impl Plan {
         let room = self.room(nbytes, alignment)?;
         let at = room.as_ref().map_or(0, |(_, at)| *at);
         // SAFETY: memory that is lent or held until the wait below, and lies as the plan has it.
-        unsafe { self.launch_at(None, &addresses, at)? };
-        match self.device {
-            Some(device) => device.synchronize(None).map(|_| ()),
-            None => Ok(()),
-        }
+        let launched = unsafe { self.launch_at(None, &addresses, at) };
+        // What was queued before a failure works, too.
+        let waited = self.device.map_or(Ok(true), |device| device.synchronize(None));
+        launched.and(waited).map(|_| ())
     }
 
     /// Addresses of operands that lie as the plan has them.
     fn addresses(&self, operands: &[&Operand<'_>]) -> Result<Vec<u64>> {
-        if operands.len() != self.layouts.len() {
-            let (given, wanted) = (operands.len(), self.layouts.len());
+        if operands.len() != self.operands.len() {
+            let (given, wanted) = (operands.len(), self.operands.len());
             let message = format!("{given} operands for a plan of {wanted}");
             return Err(Error::new(Status::ARG, message));
         }
-        let mut addresses = Vec::with_capacity(operands.len());
-        for (place, (operand, layout)) in operands.iter().zip(&self.layouts).enumerate() {
-            if Layout::of(operand)? != *layout {
-                let message = format!("operand {place} lies otherwise than when the plan was made");
-                return Err(Error::new(Status::PLAN_MISMATCH, message));
+        let pairs = operands.iter().zip(&self.operands).enumerate();
+        pairs.map(|(place, (operand, held))| self.address(place, operand, held)).collect()
+    }
+
+    fn address(&self, place: usize, operand: &Operand<'_>, held: &Held) -> Result<u64> {
+        let mismatch = |what: &str| {
+            let message = format!("operand {place} {what}");
+            Err(Error::new(Status::PLAN_MISMATCH, message).with_argument(place))
+        };
+        let (layout, address) = (Layout::of(operand)?, operand.address()?);
+        match (held, layout) {
+            (Held::Scalar(value), None) if *value == operand.value() => Ok(0),
+            (Held::Scalar(_), None) => mismatch("is another scalar than the one the plan keeps"),
+            (Held::Memory(own), Some(layout)) if *own == layout => Ok(address),
+            (Held::Read(own, ..), Some(layout)) if *own == layout => {
+                match self.reads(&layout, address) {
+                    true => Ok(address),
+                    false => mismatch("lies in host memory that the plan was not made with"),
+                }
             }
-            addresses.push(operand.address()?);
+            _ => mismatch("lies otherwise than when the plan was made"),
         }
-        Ok(addresses)
+    }
+
+    /// Whether that is memory which the plan keeps.
+    fn reads(&self, layout: &Layout, address: u64) -> bool {
+        self.operands.iter().any(|held| match held {
+            Held::Read(own, at, _) => own == layout && *at == address,
+            _ => false,
+        })
     }
 
     /// Scratch memory of one launch, on the plan's device.

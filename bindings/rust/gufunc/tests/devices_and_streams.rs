@@ -60,6 +60,12 @@ fn arrays_wait_for_their_work() -> Result<()> {
         let soon = row.synchronize(Some(Duration::ZERO))?;
         assert!(row.synchronize(None)? && stream.query()?, "{soon}");
         assert_eq!(row.to_vec()?, [20.0; 4]);
+        // Nor does a read need the wait.
+        let large = Array::full(device, &[1 << 20], 4.0)?;
+        let root = ufunc("sqrt")?.with().stream(&stream).call(&large)?;
+        assert!(root.to_vec::<f64>()?.iter().all(|&value| value == 2.0));
+        let next = ufunc("sqrt")?.with().stream(&stream).call(&large)?;
+        assert!(next.to_string().contains("[2. 2. 2. ... 2. 2. 2.]"), "{next}");
         Ok(())
     })
 }

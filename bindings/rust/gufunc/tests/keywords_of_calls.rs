@@ -121,6 +121,15 @@ fn resolve_explain_and_plan() -> Result<()> {
     let longer = plan.launch_where((&[3i32, 4, 5], &y), &mut out, &mask).unwrap_err();
     assert_eq!(longer.status(), Status::PLAN_MISMATCH);
     assert_eq!(plan.launch((&x, &y), &mut out).unwrap_err().status(), Status::ARG);
+
+    let twice = ufunc("multiply")?.with().plan((&y, weak(2.0)), &mut out)?;
+    for other in [weak(100.0), weak(2), scalar(2f64)] {
+        let refused = twice.launch((&y, other), &mut out).unwrap_err();
+        assert_eq!((refused.status(), refused.argument()), (Status::PLAN_MISMATCH, Some(1)));
+    }
+    assert_eq!(out, [0.0, 4.25]);
+    twice.launch((&y, weak(2.0)), &mut out)?;
+    assert_eq!(out, [1.0, 0.5]);
     Ok(())
 }
 

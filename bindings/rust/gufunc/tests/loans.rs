@@ -5,8 +5,8 @@
 mod shared;
 
 use gufunc::{
-    scalar, ufunc, Array, Device, DynArray, FpEvents, HostPolicy, Order, Result, Scope, Status,
-    Stream,
+    scalar, ufunc, Array, DType, Device, DynArray, FpEvents, HostMemory, HostPolicy, Order, Result,
+    Scope, Status, Stream,
 };
 
 /// Enough work that a device has not done it when the call that queues it returns.
@@ -135,6 +135,51 @@ fn a_scope_waits_though_its_stream_is_captured() -> Result<()> {
             capture(scope.stream())
         })?;
     }
+    Ok(())
+}
+
+#[test]
+fn plans_of_a_gpu_over_host_memory() -> Result<()> {
+    let _turn = shared::turn();
+    let negative = ufunc("negative")?;
+    for device in shared::gpus() {
+        let stream = Stream::new(device)?;
+        for memory in [HostMemory::Mapped, HostMemory::Managed] {
+            let array = |value: f64| -> Result<DynArray> {
+                let made = DynArray::alloc_host(device, memory, DType::F64, &[SIZE], Order::C)?;
+                made.fill(scalar(value), None)?;
+                Ok(made)
+            };
+            let (x, mut y, other) = (array(2.0)?, array(0.0)?, array(0.0)?);
+            let plan = negative.with().device(device).plan(&x, &mut y)?;
+            let queued = negative.with().stream(&stream).plan(&x, &y)?;
+            for (value, plan) in [(-2.0, &plan), (-2.0, &queued)] {
+                y.fill(scalar(0.0), None)?;
+                plan.launch(&x, &y)?;
+                // SAFETY: the launch has waited, and nobody else writes.
+                let written = unsafe {
+                    let address = y.info()?.address as *const f64;
+                    std::slice::from_raw_parts(address, SIZE as usize)
+                };
+                assert!(written.iter().all(|&found| found == value));
+            }
+            plan.launch(&y, &x)?; // the plan's own, the other way round
+            let (a, mut b) = (vec![1.0; SIZE as usize], vec![0.5; SIZE as usize]);
+            let slices = plan.launch(&a, &mut b).unwrap_err();
+            assert_eq!((slices.status(), slices.argument()), (Status::PLAN_MISMATCH, Some(0)));
+            assert!(b.iter().all(|&value| value == 0.5));
+            let unknown = plan.launch(&x, &other).unwrap_err();
+            assert_eq!((unknown.status(), unknown.argument()), (Status::PLAN_MISMATCH, Some(1)));
+        }
+        let (x, y) = (Array::full(None, &[2], 3.0)?, Array::full(None, &[2], 0.0)?);
+        let unread = negative.with().device(device).plan(&x, &y).map(drop).unwrap_err();
+        assert_eq!(unread.status(), Status::UNSUPPORTED);
+    }
+    let (x, y) = (Array::full(None, &[2], 3.0)?, Array::full(None, &[2], 0.0)?);
+    let plan = negative.with().device(gufunc::device("auto")?).plan(&x, &y)?;
+    let mut z = [0.0; 2];
+    plan.launch(&x, &mut z)?; // on the cpu, whichever device "auto" is
+    assert_eq!(z, [-3.0; 2]);
     Ok(())
 }
 
