@@ -61,11 +61,16 @@ fn of_panic(panic: Box<dyn Any + Send>) -> Error {
     Error::new(Status::LOOP, text)
 }
 
+/// Runs what C waits for no answer of: a panic ends here, and so does its payload.
+pub(crate) fn quietly(run: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+        of_panic(panic);
+    }
+}
+
 /// Frees what a closure was given as, on whatever thread.
 pub(crate) unsafe extern "C" fn destroy<T>(user: *mut c_void) {
     // SAFETY: the box that was handed over, given back once.
     let closure = unsafe { Box::from_raw(user.cast::<T>()) };
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(closure))) {
-        of_panic(panic);
-    }
+    quietly(|| drop(closure));
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Closures as loops: types, errors, panics, hooks, reductions, and when they are freed.
 
-use gufunc::{Array, Context, DType, Element, Error, Identity, Result, Role, Status, Stream};
+use gufunc::{
+    Array, Context, DType, DynArray, Element, Error, Identity, Result, Role, Status, Stream, Tensor,
+};
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -90,6 +92,50 @@ fn errors_and_panics_become_the_calls() -> Result<()> {
     assert_eq!((failed.status(), failed.message()), (Status::LOOP, "an input is not written"));
     assert_eq!(x, [1.0]);
     Ok(())
+}
+
+/// A payload that panics where it is dropped.
+struct Worse;
+
+impl Drop for Worse {
+    fn drop(&mut self) {
+        panic!("while a panic is dropped");
+    }
+}
+
+#[test]
+fn payloads_that_panic_in_their_turn() -> Result<()> {
+    let context = Context::new()?;
+    let worse = context.create("worse", 1, 1).build()?;
+    worse.add_loop(&[DType::F64, DType::F64], |_| std::panic::panic_any(Worse))?;
+    let failed = worse.call(&[1.0]).unwrap_err();
+    assert_eq!((failed.status(), failed.message()), (Status::LOOP, "a panic that has no text"));
+    // In a release callback, and where a closure is freed.
+    let (value, kept) = ([1.0f64], OnDrop);
+    // SAFETY: `value` lives as long.
+    let lent = unsafe {
+        let address = value.as_ptr().cast_mut().cast::<u8>();
+        let tensor = Tensor::from_raw(address, DType::F64, &[1], None);
+        DynArray::wrap(tensor, || std::panic::panic_any(Worse))?
+    };
+    drop(lent);
+    let freed = context.create("freed", 1, 1).build()?;
+    freed.add_loop(&[DType::F64, DType::F64], move |_| {
+        let _kept = &kept;
+        Ok(())
+    })?;
+    drop(freed);
+    gufunc::poll(0)?;
+    Ok(())
+}
+
+/// Panics with such a payload where it is dropped.
+struct OnDrop;
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        std::panic::panic_any(Worse);
+    }
 }
 
 #[test]

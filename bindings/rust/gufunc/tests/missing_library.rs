@@ -17,6 +17,13 @@ fn everything_says_so() {
     assert_eq!(gufunc::DType::F64.name(), "");
     assert!(Status::IO.text().contains("not loaded"));
     assert!(gufunc::sys::loader::reason().is_some());
+    let context = gufunc::Context::default().clone();
+    assert_eq!(context.ufunc("add").unwrap_err().status(), Status::IO);
+    assert_eq!(gufunc::Context::new().unwrap_err().status(), Status::IO);
+    assert_eq!(gufunc::backends(true).unwrap_err().status(), Status::IO);
+    assert_eq!(gufunc::DType::parse("f8").unwrap_err().status(), Status::IO);
+    assert_eq!(gufunc::Array::from_vec(vec![1.0], &[1]).unwrap_err().status(), Status::IO);
+    assert_eq!(gufunc::poll(0).unwrap_err().status(), Status::IO);
 
     // Nobody takes a tensor: it is deleted, once.
     static DELETED: AtomicUsize = AtomicUsize::new(0);
