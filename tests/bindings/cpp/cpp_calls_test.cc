@@ -102,6 +102,11 @@ TEST(CppCalls, Methods) {
   EXPECT_EQ(values(add.reduceat(x, starts)), (Values{4, 34}));
   add.reduceat_into(x, starts, parts);
   EXPECT_EQ(parts, (Values{4, 34}));
+  // What is allocated in such a place would be nobody's.
+  EXPECT_EQ(failure([&] { add.reduce_into(matrix, Operand()); }).status(), GUF_E_ARG);
+  EXPECT_EQ(failure([&] { add.accumulate_into(x, Operand()); }).status(), GUF_E_ARG);
+  EXPECT_EQ(failure([&] { add.reduceat_into(x, starts, Operand()); }).status(), GUF_E_ARG);
+  EXPECT_EQ(failure([&] { add({x, x}, {Operand()}); }).status(), GUF_E_ARG);
   EXPECT_EQ(values(add.outer(parts, starts)), (Values{4, 6, 34, 36}));
   EXPECT_EQ(add.outer_into(parts, parts, gufunc::Operands{Operand()}).size(), 1U);
   std::vector<int64_t> places{1, 1, 0};

@@ -191,6 +191,9 @@ using Operands = std::initializer_list<Operand>;
 
 namespace detail {
 
+// Nobody would own what a call allocates there.
+constexpr char kNoOutput[] = "an output is not given, and the call gives no array";
+
 // The C operands of a call, on the stack.
 class COperands {
  public:
@@ -208,6 +211,11 @@ class COperands {
   }
   guf_operand *data() { return list_; }
   int32_t count() const { return count_; }
+  bool has_none() const {
+    for (int32_t k = 0; k < count_; ++k)
+      if (__builtin_expect(list_[k].kind == GUF_OPERAND_NONE, 0)) return true;
+    return false;
+  }
   guf_operand &operator[](int32_t index) { return list_[index]; }
 
  private:

@@ -101,7 +101,7 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
 
   // ---- calls
 
-  // Into `outputs`, which are all given.
+  // Into `outputs`, which are all given (GUF_E_ARG).
   Result<void> operator()(Operands inputs, Operands outputs) const {
     detail::COperands in(inputs), out(outputs);
     guf_call_args args = {};
@@ -129,7 +129,7 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
                                       const ChunkOptions &options = {},
                                       const CallKeywords &keywords = {}) const;
 
-  // ---- methods. Without an output the result is allocated.
+  // ---- methods. Without an output the result is allocated; those that have one need it given.
 
   inline Result<Array> reduce(const Operand &input, const ReduceKeywords &keywords = {}) const;
   inline Result<void> reduce_into(const Operand &input, const Operand &output,
@@ -211,6 +211,7 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
   }
   Result<void> run(CallFunction function, detail::COperands &inputs, detail::COperands &outputs,
                    guf_call_args &args) const {
+    if (outputs.has_none()) return detail::refuse<void>(GUF_E_ARG, detail::kNoOutput);
     put(args, inputs, outputs);
     detail::Record told;
     const guf_status status = function(get(), &args, told);

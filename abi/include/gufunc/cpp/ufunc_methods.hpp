@@ -49,6 +49,13 @@ Result<Array> array_of(Function function, guf_ufunc ufunc, Call &call) {
   return result(status, told, [&] { return Array(call.output.array); });
 }
 
+template <class Function, class Call>
+Result<void> into(Function function, guf_ufunc ufunc, Call &call, const Operand &output) {
+  if (output.is_none()) return refuse<void>(GUF_E_ARG, kNoOutput);
+  Record told;
+  return done(function(ufunc, &call.args, told), told);
+}
+
 }  // namespace detail
 
 inline Result<Array> Ufunc::reduce(const Operand &input, const ReduceKeywords &keywords) const {
@@ -59,7 +66,7 @@ inline Result<Array> Ufunc::reduce(const Operand &input, const ReduceKeywords &k
 inline Result<void> Ufunc::reduce_into(const Operand &input, const Operand &output,
                                        const ReduceKeywords &keywords) const {
   detail::ReduceCall call(input, output, keywords);
-  return check(guf_reduce, get(), &call.args);
+  return detail::into(guf_reduce, get(), call, output);
 }
 
 inline Result<std::vector<Array>> Ufunc::reduce_several(const Operand &input,
@@ -84,7 +91,7 @@ inline Result<Array> Ufunc::accumulate(const Operand &input,
 inline Result<void> Ufunc::accumulate_into(const Operand &input, const Operand &output,
                                            const AccumulateKeywords &keywords) const {
   detail::AccumulateCall call(input, nullptr, output, keywords);
-  return check(guf_accumulate, get(), &call.args);
+  return detail::into(guf_accumulate, get(), call, output);
 }
 
 inline Result<Array> Ufunc::reduceat(const Operand &input, const Operand &indices,
@@ -97,7 +104,7 @@ inline Result<void> Ufunc::reduceat_into(const Operand &input, const Operand &in
                                          const Operand &output,
                                          const AccumulateKeywords &keywords) const {
   detail::AccumulateCall call(input, &indices, output, keywords);
-  return check(guf_reduceat, get(), &call.args);
+  return detail::into(guf_reduceat, get(), call, output);
 }
 
 template <class Indices, class Do>
