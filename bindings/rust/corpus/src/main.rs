@@ -64,7 +64,9 @@ fn run(arguments: &[String]) -> Result<(usize, usize)> {
     };
     let told = |error: gufunc::Error| error.to_string();
     let device = gufunc::device(device).map_err(told)?;
-    let modules = modules.iter().map(gufunc::load_module).collect::<gufunc::Result<Vec<_>>>();
+    // SAFETY: modules of the examples.
+    let load = |path| unsafe { gufunc::load_module(path) };
+    let modules = modules.iter().map(load).collect::<gufunc::Result<Vec<_>>>();
     let _modules = modules.map_err(told)?;
     let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
     let mut groups: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();

@@ -37,7 +37,8 @@ fn load(path: &str) -> Result<Api, String> {
     let Ok(name) = CString::new(path) else {
         return Err(format!("libgufunc: the path {path:?} has a NUL in it"));
     };
-    // SAFETY: a terminated string; opening runs the library's constructors only.
+    // SAFETY: a terminated string; that the file is a libgufunc is promised by who names it, in
+    // the program or in its environment.
     let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
     if library.is_null() {
         return Err(format!(
@@ -63,9 +64,13 @@ fn default_path() -> String {
 /// Opens the library at `path`. Once per process and before any other use; later calls give the
 /// outcome of the first.
 ///
+/// # Safety
+/// The file is a libgufunc, or nothing of it runs: its constructors do now, its functions are
+/// called by the types of this crate.
+///
 /// # Errors
 /// What the system's loader says, or the entry point that the library lacks.
-pub fn open(path: &Path) -> Result<(), String> {
+pub unsafe fn open(path: &Path) -> Result<(), String> {
     let path = path.to_str().ok_or_else(|| format!("libgufunc: {path:?} is not UTF-8"))?;
     LIBRARY.get_or_init(|| load(path)).as_ref().map(|_| ()).map_err(Clone::clone)
 }

@@ -6,7 +6,8 @@ use gufunc::{load_module, ufunc};
 
 fn main() -> gufunc::Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "discriminant.so".to_string());
-    let module = load_module(path)?; // its ufuncs are found as long as it is kept
+    // SAFETY: a module that this project builds.
+    let module = unsafe { load_module(path)? }; // its ufuncs are found as long as it is kept
     println!("{:?}", module.functions()?);
 
     let a = [0.0, 0.25, 0.5, 0.75, 1.0];

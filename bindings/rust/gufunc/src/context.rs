@@ -90,19 +90,26 @@ impl Context {
     /// Loads a module that gufcc made, and registers its ufuncs as `"module:name"`. They are found
     /// as long as the module, or one of them, is kept.
     ///
+    /// # Safety
+    /// The file's code runs in this process, now and in calls of its ufuncs: it is trusted to be
+    /// sound, and to touch no memory but its operands'.
+    ///
     /// # Errors
     /// [`Status::IO`], [`Status::BAD_FILE`], [`Status::ABI`], or [`Status::EXISTS`] for another
     /// module of the same name.
     #[must_use = "its ufuncs are found as long as it is kept"]
-    pub fn load_module(&self, path: impl AsRef<Path>) -> Result<Module> {
+    pub unsafe fn load_module(&self, path: impl AsRef<Path>) -> Result<Module> {
         Module::load(self, path.as_ref(), 0)
     }
 
-    /// The same, but runs no code of the file: device images only, no cpu loops.
+    /// The same, but runs no code of the file on the host: device images only, no cpu loops.
+    ///
+    /// # Safety
+    /// The images are trusted to touch no memory but their operands'.
     ///
     /// # Errors
     /// As [`Context::load_module`].
-    pub fn load_module_data(&self, path: impl AsRef<Path>) -> Result<Module> {
+    pub unsafe fn load_module_data(&self, path: impl AsRef<Path>) -> Result<Module> {
         Module::load(self, path.as_ref(), sys::GUF_MODULE_DATA_ONLY)
     }
 }
@@ -149,11 +156,15 @@ pub fn ufunc(name: &str) -> Result<Ufunc> {
 
 /// Loads a module into the default context, as [`Context::load_module`].
 ///
+/// # Safety
+/// As there.
+///
 /// # Errors
 /// As there.
 #[must_use = "its ufuncs are found as long as it is kept"]
-pub fn load_module(path: impl AsRef<Path>) -> Result<Module> {
-    Context::default().load_module(path)
+pub unsafe fn load_module(path: impl AsRef<Path>) -> Result<Module> {
+    // SAFETY: the caller's promise.
+    unsafe { Context::default().load_module(path) }
 }
 
 /// Frees what dropped values left behind and runs queued release callbacks, at most

@@ -116,12 +116,15 @@ fn backend_info(index: u32, probe: bool) -> Result<BackendInfo> {
 
 /// Adds a plugin by its absolute path, beside the search path.
 ///
+/// # Safety
+/// The file's code runs in this process: it is trusted to be sound, as a library that is linked.
+///
 /// # Errors
 /// [`Status::IO`], [`Status::BAD_FILE`], [`Status::ABI`], [`Status::UNTRUSTED`],
 /// [`Status::EXISTS`].
-pub fn backend_load(path: impl AsRef<Path>) -> Result<()> {
+pub unsafe fn backend_load(path: impl AsRef<Path>) -> Result<()> {
     let path = path_text(path.as_ref())?;
-    // SAFETY: a terminated text.
+    // SAFETY: a terminated text; the plugin is the caller's promise.
     check(|error| unsafe { sys::guf_backend_load(path.as_ptr(), error) })
 }
 

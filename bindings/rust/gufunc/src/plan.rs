@@ -37,7 +37,11 @@ enum Held {
     Scalar((i32, u32, [u64; 2])),
     Memory(Layout),
     /// Memory of the host that a GPU reads in place, kept since no other is known to be such.
-    Read(Layout, u64, DynArray),
+    Read {
+        layout: Layout,
+        address: u64,
+        _kept: DynArray,
+    },
 }
 
 /// A call that is prepared for operands of fixed dtypes, shapes and strides. [`Call::plan`] makes
@@ -150,7 +154,8 @@ impl Held {
         let Some(layout) = layout else { return Ok(Held::Scalar(operand.value())) };
         match operand.as_array() {
             Some(array) if device.is_some() && layout.device.is_null() => {
-                Ok(Held::Read(layout, operand.address()?, DynArray::clone(&array)))
+                let (address, kept) = (operand.address()?, DynArray::clone(&array));
+                Ok(Held::Read { layout, address, _kept: kept })
             }
             _ => Ok(Held::Memory(layout)),
         }
@@ -240,7 +245,7 @@ impl Plan {
             (Held::Scalar(value), None) if *value == operand.value() => Ok(0),
             (Held::Scalar(_), None) => mismatch("is another scalar than the one the plan keeps"),
             (Held::Memory(own), Some(layout)) if *own == layout => Ok(address),
-            (Held::Read(own, ..), Some(layout)) if *own == layout => {
+            (Held::Read { layout: own, .. }, Some(layout)) if *own == layout => {
                 match self.reads(&layout, address) {
                     true => Ok(address),
                     false => mismatch("lies in host memory that the plan was not made with"),
@@ -253,7 +258,7 @@ impl Plan {
     /// Whether that is memory which the plan keeps.
     fn reads(&self, layout: &Layout, address: u64) -> bool {
         self.operands.iter().any(|held| match held {
-            Held::Read(own, at, _) => own == layout && *at == address,
+            Held::Read { layout: own, address: at, .. } => own == layout && *at == address,
             _ => false,
         })
     }

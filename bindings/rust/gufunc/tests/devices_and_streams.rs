@@ -243,12 +243,15 @@ fn device_memory_goes_back_without_a_close() -> Result<()> {
 fn modules() -> Result<()> {
     let _turn = shared::turn();
     let Some(path) = shared::module("discriminant") else { return Ok(()) };
-    let module = load_module(&path)?;
+    // SAFETY: a module of the examples.
+    let module = unsafe { load_module(&path)? };
     let info = module.info()?;
     assert_eq!((info.name.as_str(), info.nfunctions, info.data_only), ("discriminant", 1, false));
     assert_eq!(module.functions()?, ["discriminant:discriminant"]);
     assert!(module.kernels()?.is_empty());
-    assert_eq!(load_module(&path)?.as_raw(), module.as_raw());
+    // SAFETY: as above.
+    let again = unsafe { load_module(&path)? };
+    assert_eq!(again.as_raw(), module.as_raw());
     assert_eq!(module.kernel("none").unwrap_err().status(), Status::NOT_FOUND);
 
     let context = gufunc::Context::new()?;
@@ -256,7 +259,8 @@ fn modules() -> Result<()> {
     own.add_module_loop(&module, "discriminant", &[gufunc::DType::F32; 4])?;
     let result = own.call((&[1f32], &[3f32], &[2f32]))?;
     assert_eq!(result.to_vec::<f32>()?, [1.0]);
-    let data_only = context.load_module_data(&path)?;
+    // SAFETY: as above.
+    let data_only = unsafe { context.load_module_data(&path)? };
     assert!(data_only.info()?.data_only);
     Ok(())
 }
@@ -265,7 +269,8 @@ fn modules() -> Result<()> {
 fn raw_kernels() -> Result<()> {
     let _turn = shared::turn();
     let Some(path) = shared::module("raw_counting") else { return Ok(()) };
-    let module = load_module(&path)?;
+    // SAFETY: a module of the examples.
+    let module = unsafe { load_module(&path)? };
     assert!(module.kernels()?.contains(&"histogram".to_string()));
     let histogram = module.kernel("histogram")?;
     let info = histogram.info()?;

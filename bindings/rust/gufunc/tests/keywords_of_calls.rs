@@ -187,7 +187,8 @@ fn errors_say_what_is_wrong() -> Result<()> {
     let error = gufunc::ufunc("aad").unwrap_err();
     assert_eq!(error.status(), Status::NOT_FOUND);
     assert_eq!(gufunc::device("warp:0").unwrap_err().status(), Status::NO_BACKEND);
-    let error = gufunc::load_module("/nonexistent/module.so").unwrap_err();
+    // SAFETY: no file.
+    let error = unsafe { gufunc::load_module("/nonexistent/module.so") }.unwrap_err();
     assert_eq!(error.status(), Status::IO);
     assert_ne!(error.native_code(), 0);
     assert_eq!(gufunc::ufunc("a\0b").unwrap_err().status(), Status::ARG);

@@ -21,7 +21,7 @@ fn everything_says_so() {
     assert_eq!(context.ufunc("add").unwrap_err().status(), Status::IO);
     assert_eq!(gufunc::Context::new().unwrap_err().status(), Status::IO);
     assert_eq!(gufunc::backends(true).unwrap_err().status(), Status::IO);
-    assert_eq!(gufunc::DType::parse("f8").unwrap_err().status(), Status::IO);
+    assert_eq!("f8".parse::<gufunc::DType>().unwrap_err().status(), Status::IO);
     assert_eq!(gufunc::Array::from_vec(vec![1.0], &[1]).unwrap_err().status(), Status::IO);
     assert_eq!(gufunc::poll(0).unwrap_err().status(), Status::IO);
 

@@ -52,7 +52,8 @@ impl Folders {
     /// Loads a module, whose ufuncs are found as long as it is kept.
     #[must_use = "its ufuncs are found as long as it is kept"]
     pub fn load(&self, name: &str) -> gufunc::Result<gufunc::Module> {
-        gufunc::load_module(self.modules.join(format!("{name}.so")))
+        // SAFETY: a module of the examples.
+        unsafe { gufunc::load_module(self.modules.join(format!("{name}.so"))) }
     }
 
     /// Reads an input.
