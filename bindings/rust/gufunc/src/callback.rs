@@ -30,9 +30,9 @@ pub(crate) unsafe fn guarded(
 }
 
 fn tell(record: &mut sys::guf_error, status: Status, failure: &Error) {
-    let place = |number: Option<usize>| number.and_then(|n| i32::try_from(n).ok()).unwrap_or(-1);
+    let place = |number: Option<i64>| number.and_then(|n| i32::try_from(n).ok()).unwrap_or(-1);
     record.status = status.0;
-    record.argument = place(failure.argument());
+    record.argument = place(failure.argument().map(|n| n as i64));
     record.axis = place(failure.axis());
     record.native_code = failure.native_code();
     let text = failure.message();
