@@ -199,8 +199,8 @@ impl Error {
     }
 
     /// The same, at an axis.
-    pub fn with_axis(mut self, axis: usize) -> Self {
-        self.0.axis = Some(axis as i64);
+    pub fn with_axis(mut self, axis: i64) -> Self {
+        self.0.axis = Some(axis);
         self
     }
 
