@@ -291,12 +291,25 @@ class Worker {
   guf_error error_ = fresh_error();
 };
 
-class Finalizers : public Devices {};
+class Finalizers : public Devices {
+ protected:
+  // Memory of the device in use, once what is queued without a stream is done; the cpu tells none.
+  uint64_t live_bytes(guf_device device) {
+    guf_poll(0, nullptr, nullptr);
+    EXPECT_EQ(guf_device_synchronize(device, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    guf_device_memory memory = {};
+    memory.struct_size = sizeof memory;
+    const guf_status status = guf_device_get_memory(device, &memory, nullptr);
+    EXPECT_EQ(status, on_cpu() ? GUF_E_UNSUPPORTED : GUF_OK);
+    return memory.live_bytes;
+  }
+};
 
 TEST_P(Finalizers, ReleaseWhatOtherThreadsMade) {
   Heap heap;
   Counts counts;
   const guf_device there = device(0);
+  const uint64_t before = live_bytes(there);
   std::atomic<bool> working = true;
   std::vector<std::thread> workers, collectors;
   for (int i = 0; i < kWorkers; ++i) {
@@ -305,11 +318,12 @@ TEST_P(Finalizers, ReleaseWhatOtherThreadsMade) {
   for (unsigned i = 0; i < kCollectors; ++i) {
     collectors.emplace_back([&, i] {
       std::mt19937 random(i);
-      bool more = true;
-      while (more || working) {
-        more = heap.collect(&random);
+      for (bool last = false;;) {
         if (random() % 64 == 0) guf_poll(0, nullptr, nullptr);
-        if (!more) std::this_thread::yield();
+        if (heap.collect(&random)) continue;
+        if (last) return;
+        last = !working;  // what was dropped until then is looked for once more
+        std::this_thread::yield();
       }
     });
   }
@@ -319,13 +333,13 @@ TEST_P(Finalizers, ReleaseWhatOtherThreadsMade) {
   // Streams that are gone still run what was queued, and keep it until then.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   const auto all_gone = [&] {
-    guf_poll(0, nullptr, nullptr);
-    return counts.freed == counts.wrapped && counts.destroyed == counts.added;
+    return live_bytes(there) == before && counts.freed == counts.wrapped &&
+           counts.destroyed == counts.added;
   };
   while (!all_gone() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   EXPECT_EQ(counts.freed, kWorkers * kRounds);
   EXPECT_EQ(counts.destroyed, kWorkers * kRounds);
-  EXPECT_EQ(guf_device_synchronize(there, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(live_bytes(there), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Finalizers, testing::Values("cpu", "cuda", "roc"), name_of);
