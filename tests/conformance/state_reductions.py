@@ -54,6 +54,7 @@ class LoopDesc(ct.Structure):
         ('types', ct.POINTER(ct.c_uint32)),
         ('numpy', LOOP),
         ('status', ct.c_void_p),
+        ('error', ct.c_void_p),
         ('user', ct.c_void_p),
         ('destroy', ct.c_void_p),
     ]
