@@ -9,7 +9,7 @@ from . import _dtypes, _gufunc, lowlevel
 from ._errors import make_error
 
 # (predicate, conversion), tried in order before NumPy: other libraries' arrays.
-converters = []
+converters: list = []
 
 
 def have_numpy():

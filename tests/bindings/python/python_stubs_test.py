@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stubs and the package's modules name the same things with the same signatures, both ways:
 mypy's stubtest compares them. And programs are checked by them: mypy finds what is wrong in one,
-and nothing in another.
+and nothing in another. The package itself is one of those with nothing wrong.
 
 python_stubs_test.py ROOT
 """
@@ -81,11 +81,9 @@ class Stubs(unittest.TestCase):
         # Only the stubs: what they leave out is not to be read from the sources.
         shutil.copytree(STUBS, self.room / "stubs/gufunc",
                         ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-        (self.room / "stubs/gufunc/lowlevel.pyi").write_text(
-            "from typing import Any\ndef __getattr__(name: str) -> Any: ...\n")
 
-    def run_tool(self, *command):
-        environment = dict(os.environ, MYPYPATH=str(self.room / "stubs"))
+    def run_tool(self, *command, where="stubs"):
+        environment = dict(os.environ, MYPYPATH=str(self.room / where))
         done = subprocess.run([sys.executable, "-m", *map(str, command)], capture_output=True,
                               text=True, cwd=self.room, env=environment)
         return done.returncode, done.stdout + done.stderr
@@ -102,6 +100,19 @@ class Stubs(unittest.TestCase):
         code, text = self.run_tool("mypy.stubtest", "gufunc", "--concise", "--allowlist", allowed,
                                    "--ignore-unused-allowlist")
         self.assertEqual(code, 0, text)
+
+    def test_the_package_is_checked(self):
+        package = self.room / "whole/gufunc"
+        shutil.copytree(STUBS, package, ignore=shutil.ignore_patterns("__pycache__"))
+        command = ("mypy", "--cache-dir", self.room / "cache", "-p", "gufunc")
+        code, text = self.run_tool(*command, where="whole")
+        self.assertEqual(code, 0, text)
+        self.assertIn("no issues found in", text)
+        with (package / "_streams.py").open("a") as module:
+            module.write("from ._errors import make_nothing\n")
+        code, text = self.run_tool(*command, where="whole")
+        self.assertIn("make_nothing", text)
+        self.assertEqual(code, 1)
 
     def check(self, text):
         (self.room / "program.py").write_text(text)
