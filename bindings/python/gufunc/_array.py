@@ -17,7 +17,8 @@ class Array(_gufunc.ArrayBase):
 
     Made by `array`, `empty`, `zeros`, `ones`, `full`, `arange`, `from_buffer`, and by calls on
     arrays. Views share memory and keep it alive; nothing needs to be freed. Host arrays give their
-    memory through the buffer protocol; `numpy()` is an ndarray over it.
+    memory through the buffer protocol; `numpy()` is an ndarray over it. Operators and comparisons
+    are the ufuncs of these names. ``a[key]`` is a view, of integers, slices, Ellipsis and None.
     """
 
     __slots__ = ()
@@ -40,10 +41,12 @@ class Array(_gufunc.ArrayBase):
 
     @property
     def c_contiguous(self):
+        """Whether the last axis is the fastest, without gaps."""
         return bool(self._flags & lowlevel.GUF_ARRAY_C_CONTIGUOUS)
 
     @property
     def f_contiguous(self):
+        """Whether the first axis is the fastest, without gaps."""
         return bool(self._flags & lowlevel.GUF_ARRAY_F_CONTIGUOUS)
 
     def __len__(self):
@@ -78,14 +81,17 @@ class Array(_gufunc.ArrayBase):
 
     def fill(self, value, *, stream=None):
         """Sets every element to a number, cast to the dtype, or to a structured scalar. Blocks for
-        host memory. Complex to real as NumPy: TypeError for a Python number, else a warning."""
+        host memory. Complex to real as NumPy: TypeError for a Python number, else a warning.
+        ShapeError where the array is read-only."""
         _conversion.check_number(value, self.dtype.kind)
         if self.dtype.kind == "V" and not isinstance(value, (int, float, complex)):
             return self.assign(value, casting="no", stream=stream)
         _gufunc.array_fill(self, value, stream)
 
     def assign(self, source, *, casting="same_kind", stream=None):
-        """Copies `source`, broadcast and cast, into this array. Overlap behaves as a copy."""
+        """Copies `source`, broadcast and cast, into this array. Overlap behaves as a copy. With a
+        stream the copy is queued. ShapeError where it does not broadcast to this shape or this
+        array is read-only, DTypeError where `casting` forbids the cast."""
         if not isinstance(source, Array):
             if isinstance(source, (int, float, complex)):
                 return self.fill(source, stream=stream)
@@ -102,17 +108,19 @@ class Array(_gufunc.ArrayBase):
         return lowlevel.guf_array_synchronize(self, nanoseconds(timeout)) is None
 
     def copy(self, order="C", *, stream=None):
-        """A copy on the same device."""
+        """A copy on the same device, with memory of its own, laid out by `order`."""
         return lowlevel.guf_array_copy(self, ORDERS[order], stream)
 
     def astype(self, dtype, order="K", casting="unsafe", *, stream=None):
-        """A copy of another dtype."""
+        """A copy of another dtype, of the same shape and on the same device. DTypeError where there
+        is no such dtype or `casting` forbids the cast."""
         code = _dtypes.parse(dtype)
         _conversion.check_parts(self.dtype.kind, _dtypes.of_code(code).kind)
         return lowlevel.guf_array_astype(self, code, CASTINGS[casting], ORDERS[order], stream)
 
     def reshape(self, *shape, order="C"):
-        """A view of another shape where there can be one, else a copy; an extent may be -1."""
+        """A view of another shape where there can be one, else a copy; an extent may be -1.
+        ShapeError where the numbers of elements differ."""
         shape = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
         return self._seen_as(lambda array: lowlevel.guf_array_reshape(array, len(shape), shape,
                                                                       ORDERS[order]), order)
@@ -128,22 +136,26 @@ class Array(_gufunc.ArrayBase):
             return look(self.copy("F" if order in ("F", "f") else "C"))
 
     def transpose(self, *axes):
-        """A view with axes permuted, or reversed."""
+        """A view with axes permuted, or reversed. ShapeError where not all axes are named,
+        AxisError where one is named twice or is none of the array's."""
         axes = axes[0] if len(axes) == 1 and not hasattr(axes[0], "__index__") else axes
         return lowlevel.guf_array_transpose(self, len(axes or ()), axes or None)
 
     def squeeze(self, axis=None):
-        """A view without axes of extent 1."""
+        """A view without axes of extent 1: all, or those named. ShapeError where one of these has
+        another extent."""
         axes = (axis,) if hasattr(axis, "__index__") else axis
         return lowlevel.guf_array_squeeze(self, len(axes or ()), axes)
 
     def to_device(self, device, *, out=None, stream=None):
-        """A copy on `device`, or into `out` there. Without a stream complete on return where one
-        side is the host's."""
+        """A copy on `device`, or into `out` there, of the same shape and dtype. Without a stream
+        complete on return where one side is the host's; with one queued, and both arrays are kept
+        until it is done."""
         return lowlevel.guf_array_to_device(self, as_device(device), stream, out)
 
     def numpy(self):
-        """An ndarray over the memory of a host array, without a copy; of a device array, a copy."""
+        """An ndarray over the memory of a host array, without a copy; of a device array, a copy.
+        Waits for work with the array. The ndarray keeps the memory alive."""
         host = self if self.on_host else self.to_device("cpu")
         return _gufunc.array_as_numpy(host)
 
@@ -156,7 +168,8 @@ class Array(_gufunc.ArrayBase):
         return found.copy() if copy and self.on_host else found
 
     def item(self, *index):
-        """An element as a Python number; of a record a tuple, as NumPy's, or bytes."""
+        """An element as a Python number; of a record a tuple, as NumPy's, or bytes. Waits for work
+        with the array. ValueError where no index is given and there is not exactly one element."""
         one = _indexing.view(self, index[0] if len(index) == 1 and isinstance(index[0], tuple)
                              else index) if index else self
         if one.size != 1:
@@ -164,7 +177,7 @@ class Array(_gufunc.ArrayBase):
         return _nested(one.to_device("cpu"), ())
 
     def tolist(self):
-        """Nested lists of what `item` gives."""
+        """Nested lists of what `item` gives, one level per axis. Waits for work with the array."""
         self.synchronize()
         return _nested(self if self.on_host else self.to_device("cpu"), self.shape)
 
@@ -244,7 +257,8 @@ _CAST = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "i
 
 
 def view_as(array, dtype):
-    """The memory of an array read as another dtype; the last axis takes the difference."""
+    """The memory of an array read as another dtype: a view. The last axis takes the difference in
+    size; ValueError where it cannot, or the array is not C-contiguous then."""
     code = _dtypes.parse(dtype)
     itemsize = _dtypes.of_code(code).itemsize
     if itemsize == array.itemsize:
@@ -260,7 +274,8 @@ def view_as(array, dtype):
 
 def from_buffer(source, dtype=None):
     """An Array over the memory of an object with the buffer protocol, which it keeps alive.
-    `dtype` reads the bytes of a contiguous buffer as that."""
+    `dtype` reads the bytes of a contiguous buffer as that, in one dimension; ValueError where they
+    are no whole number of elements. Read-only where the buffer is."""
     if dtype is None:
         return _gufunc.array_from_buffer(source)
     code = _dtypes.parse(dtype)
@@ -275,8 +290,12 @@ def from_buffer(source, dtype=None):
 def array(value, dtype=None, *, copy=True, device=None, stream=None):
     """An Array of anything: numbers, nested sequences, buffers, ndarrays, other libraries' arrays.
 
+    dtype   what to cast to; by default the value's own
     copy    True: memory of its own. False: a view where `value` has memory to view.
     device  where it is to lie.
+    stream  copies to and on a device are queued there
+
+    Errors: ShapeError for sequences of differing lengths, DTypeError for what has no dtype.
     """
     made = as_array(value)
     device = as_device(device)
@@ -289,7 +308,8 @@ def array(value, dtype=None, *, copy=True, device=None, stream=None):
 
 
 def as_array(value):
-    """An Array over `value`'s own memory, where it has some."""
+    """An Array over `value`'s own memory, where it has some, which it keeps alive; else a new one.
+    What is an Array already is given back as it is."""
     if isinstance(value, Array):
         return value
     for matches, conversion in _conversion.converters:
@@ -308,14 +328,17 @@ def as_array(value):
 
 
 def empty(shape, dtype="float64", *, device=None, order="C", strides=None):
-    """An array of unspecified values."""
+    """An array of unspecified values, on `device` or the host, laid out by `order`, or with
+    `strides` in bytes. ShapeError for negative or too large extents and for strides that make
+    elements overlap, NoMemoryError where memory is out."""
     shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     return lowlevel.guf_array_alloc(as_device(device), _dtypes.parse(dtype), len(shape), shape,
                                     strides, ORDERS[order])
 
 
 def empty_host(shape, dtype="float64", *, device, memory="pinned", order="C", strides=None):
-    """An array in host memory for use with `device`: "pinned", "mapped" or "managed"."""
+    """An array in host memory for use with `device`: "pinned" (page-locked), "mapped" (the device
+    reads and writes it in place) or "managed" (it moves to whoever touches it)."""
     kind = _MEMORIES[memory]
     shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     return lowlevel.guf_array_alloc_host(as_device(device), kind, _dtypes.parse(dtype), len(shape),
@@ -323,19 +346,21 @@ def empty_host(shape, dtype="float64", *, device, memory="pinned", order="C", st
 
 
 def broadcast_to(array, shape):
-    """A read-only view stretched to `shape`."""
+    """A read-only view stretched to `shape`; ShapeError where it does not broadcast to that."""
     shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     return lowlevel.guf_array_broadcast_to(as_array(array), len(shape), shape)
 
 
 def expand_dims(array, axis):
-    """A view with axes of extent 1 at the named places."""
+    """A view with axes of extent 1 at the named places of the result. AxisError where a place is
+    named twice, or lies outside it."""
     axes = (axis,) if hasattr(axis, "__index__") else tuple(axis)
     return lowlevel.guf_array_expand_dims(as_array(array), len(axes), axes)
 
 
 def sliding_window_view(array, window_shape, axis=None):
-    """NumPy's sliding_window_view: a read-only view."""
+    """NumPy's sliding_window_view: a read-only view with the windows' axes last. `axis` names an
+    axis per window; by default all. ShapeError where a window is larger than its axis."""
     array = as_array(array)
     windows = (window_shape,) if hasattr(window_shape, "__index__") else tuple(window_shape)
     axes = range(array.ndim) if axis is None else axis

@@ -19,7 +19,7 @@ def _place(axis, ndim):
 
 
 def swapaxes(self, axis1, axis2):
-    """A view with two axes exchanged."""
+    """A view with two axes exchanged. AxisError where one is none of the array's."""
     axes = list(range(self.ndim))
     first, second = _place(axis1, self.ndim), _place(axis2, self.ndim)
     axes[first], axes[second] = second, first
@@ -27,7 +27,7 @@ def swapaxes(self, axis1, axis2):
 
 
 def flatten(self, order="C"):
-    """A copy in one dimension."""
+    """A copy in one dimension, its elements in `order`."""
     order = order.upper()
     if order == "A":
         order = "F" if self.f_contiguous and not self.c_contiguous else "C"

@@ -7,7 +7,8 @@ from ._array import array, as_array, empty, from_buffer
 
 
 def full(shape, value, dtype=None, *, device=None, order="C"):
-    """An array with every element `value`, or with `value` broadcast to `shape`."""
+    """An array with every element `value`, or with `value` broadcast to `shape`. Without `dtype` of
+    the value's own."""
     if dtype is None:
         dtype = as_array(value).dtype
     made = empty(shape, dtype, device=device, order=order)
@@ -41,7 +42,8 @@ def ones(shape, dtype="float64", *, device=None, order="C"):
 
 
 def empty_like(prototype, dtype=None, order="K", *, device=None):
-    """An array with the shape, dtype, place and, by `order` K, the order of axes of another."""
+    """An array with the shape, dtype, place and, by `order` K, the order of axes of another, of
+    unspecified values."""
     prototype = as_array(prototype)
     dtype = prototype.dtype if dtype is None else dtype
     device = prototype._device if device is None else device
@@ -57,22 +59,23 @@ def empty_like(prototype, dtype=None, order="K", *, device=None):
 
 
 def zeros_like(prototype, dtype=None, order="K", *, device=None):
-    """The same of zeros."""
+    """An array of zeros like another: as `empty_like`."""
     return _zeroed(empty_like(prototype, dtype, order, device=device))
 
 
 def ones_like(prototype, dtype=None, order="K", *, device=None):
-    """The same of ones."""
+    """An array of ones like another: as `empty_like`."""
     return _filled(empty_like(prototype, dtype, order, device=device), 1)
 
 
 def full_like(prototype, value, dtype=None, order="K", *, device=None):
-    """The same with every element `value`, or with `value` broadcast."""
+    """An array like another, as `empty_like`, with every element `value`, or that broadcast."""
     return _filled(empty_like(prototype, dtype, order, device=device), value)
 
 
 def arange(*limits, dtype=None, device=None):
-    """The numbers of a range, as NumPy's arange."""
+    """The numbers of a range, as NumPy's arange: of ``(stop)``, ``(start, stop)`` or
+    ``(start, stop, step)``. Of integers int64, else float64."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and any(isinstance(limit, numpy.generic) for limit in limits):
         return array(numpy.arange(*limits), dtype, device=device)

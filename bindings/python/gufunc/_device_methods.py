@@ -70,7 +70,8 @@ def getitem(self, item, stream=None):
 
 
 def setitem(self, key, value, stream=None):
-    """Writes a number, a structured scalar or an array into a part."""
+    """Writes a number, a structured scalar or an array into a part, as ``a[key] = value`` does.
+    With a stream it is queued."""
     _indexing.view(self, key).assign(value, casting="unsafe", stream=stream)
 
 
@@ -82,7 +83,7 @@ def split(self, section, stream=None):
 
 
 def view(self, dtype):
-    """The same memory read as another dtype."""
+    """The same memory read as another dtype: as `view_as`."""
     return _array.view_as(self, dtype)
 
 
@@ -121,5 +122,5 @@ def install(array, stream):
         setattr(array, method.__name__, method)
     for name in ("fill", "assign", "copy", "astype", "to_device"):
         setattr(array, name, _with_any_stream(getattr(array, name)))
-    array.alloc_size = property(lambda self: self.nbytes, doc="nbytes.")
+    array.alloc_size = property(lambda self: self.nbytes, doc="The same as `nbytes`, Numba's name.")
     stream.auto_synchronize = auto_synchronize

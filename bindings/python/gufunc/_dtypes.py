@@ -34,6 +34,14 @@ class dtype:
     """An element type: ``gufunc.dtype("float32")``, ``dtype(np.int8)``, ``dtype("M8[s]")``.
 
     Equal to whatever names the same type: its spelling, NumPy's dtype, NumPy's scalar class.
+    DTypeError for what names none.
+
+    code       the number of the type in the C interface
+    name       "float32"
+    itemsize   bytes of an element
+    alignment  of its address
+    kind       NumPy's letter of its kind: "b", "i", "u", "f", "c", "m", "M" or "V"; "E" of bfloat16
+    char       the letter that loops are written with
     """
 
     __slots__ = ("code", "name", "itemsize", "alignment", "kind", "char")
@@ -163,17 +171,19 @@ def descr_of(code, swapped):
 
 
 def register_record(name, itemsize, alignment=1):
-    """A record of the program's own: elements that only its loops look into."""
+    """A record of the program's own: elements that only its loops look into. The same name, size
+    and alignment give the same dtype. CallError where `itemsize` is no multiple of `alignment`."""
     return of_code(lowlevel.guf_dtype_register(name, itemsize, alignment))
 
 
 def can_cast(from_, to, casting="safe"):
-    """NumPy's can_cast for dtypes."""
+    """NumPy's can_cast for dtypes: by `casting` "no", "equiv", "safe", "same_kind" or "unsafe"."""
     return bool(lowlevel.guf_dtype_can_cast(parse(from_), parse(to), CASTINGS[casting]))
 
 
 def promote_types(a, b):
-    """NumPy's promote_types."""
+    """NumPy's promote_types: the smallest dtype that both cast to safely. DTypeError where there is
+    none."""
     return of_code(lowlevel.guf_dtype_promote(parse(a), parse(b)))
 
 
@@ -181,12 +191,14 @@ _UNITS = ("generic", "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", 
 
 
 def make_time(time, unit, multiple=1):
-    """datetime64 or timedelta64 in a unit: ``make_time("datetime64", "s", 25)`` is "[25s]"."""
+    """datetime64 or timedelta64 in a unit: ``make_time("datetime64", "s", 25)`` is "[25s]".
+    DTypeError where `time` is neither."""
     return of_code(lowlevel.guf_dtype_make_time(parse(time), _UNITS.index(unit), multiple))
 
 
 def datetime_data(dtype):
-    """(unit, multiple) of a datetime64 or timedelta64, as NumPy's datetime_data."""
+    """(unit, multiple) of a datetime64 or timedelta64, as NumPy's datetime_data. DTypeError for
+    other dtypes."""
     unit, multiple = lowlevel.guf_dtype_get_unit(parse(dtype))
     return _UNITS[unit], multiple
 

@@ -26,6 +26,7 @@ class Error(Exception):
 
     @property
     def name(self):
+        """The status's name, "GUF_E_SHAPE"."""
         return lowlevel.guf_status_name(self.status)
 
     def __str__(self):

@@ -112,7 +112,7 @@ class Face:
         return Event(self.get_current_device())
 
     def event_elapsed_time(self, start, end):
-        """Milliseconds between two events that are reached."""
+        """Milliseconds between two events; None while one is not reached."""
         return start.elapsed(end)
 
     # Arrays of the device.
@@ -141,7 +141,7 @@ class Face:
                             order=order)
 
     def device_array_like(self, ary, stream=None):
-        """An array with the shape, dtype and order of another."""
+        """An array with the shape, dtype and order of another, of unspecified values."""
         like = _array.as_array(ary)
         order = "F" if like.f_contiguous and not like.c_contiguous else "C"
         return self.device_array(like.shape, like.dtype, order=order)
@@ -153,7 +153,7 @@ class Face:
                                  strides=strides, order=order)
 
     def pinned_array(self, shape, dtype="float64", strides=None, order="C"):
-        """A host array in page-locked memory."""
+        """A host array in page-locked memory, of unspecified values."""
         return self._host_array("pinned", shape, dtype, strides, order)
 
     def pinned_array_like(self, ary):
@@ -174,7 +174,8 @@ class Face:
 
     def managed_array(self, shape, dtype="float64", strides=None, order="C", stream=None,
                       attach_global=True):
-        """A host array in memory that moves to whoever touches it."""
+        """A host array in memory that moves to whoever touches it. The last two are there for
+        Numba's programs."""
         return self._host_array("managed", shape, dtype, strides, order)
 
     def register(self, *arrays):
@@ -226,7 +227,7 @@ class Face:
 
     def kernel(self, module, name):
         """A raw kernel that runs on this thread's current device:
-        ``cuda.kernel(module, "scale")[grid, block](...)``."""
+        ``cuda.kernel(module, "scale")[grid, block](x, y)``."""
         return DeviceKernel(module.kernel(name), self.get_current_device)
 
 
@@ -278,7 +279,8 @@ class CurrentContext:
 
 
 class Registered:
-    """Host arrays that are page-locked; a context manager that ends it."""
+    """Host arrays that are page-locked; a context manager that ends it. `device` is for which,
+    `arrays` are those whose memory it is."""
 
     def __init__(self, face, device, arrays):
         self._face, self.device, self.arrays = face, device, arrays

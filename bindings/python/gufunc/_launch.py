@@ -13,7 +13,7 @@ _ARRAYS = (lowlevel.GUF_PARAMETER_POINTER, lowlevel.GUF_PARAMETER_VIEW)
 
 class DeviceKernel:
     """A raw kernel for a certain device: ``kernel.on("cuda:0")``. `device` may be a function that
-    says which, at each launch."""
+    says which, at each launch. ``[grid, block, stream, shared]`` gives a `Launch`."""
 
     def __init__(self, kernel, device):
         self.kernel, self._device = kernel, device
@@ -31,7 +31,16 @@ class DeviceKernel:
 
 
 class Launch:
-    """A kernel with a grid, waiting for its arguments."""
+    """A kernel with a grid, waiting for its arguments: what ``kernel[grid, block, stream, shared]``
+    gives.
+
+    kernel  the raw kernel
+    device  where it runs, or None: where its arrays lie
+    stream  what it is queued on, or None
+    grid    blocks, three numbers
+    block   threads of a block, three numbers
+    shared  bytes of shared memory
+    """
 
     def __init__(self, kernel, configuration, device=None):
         parts = configuration if isinstance(configuration, tuple) else (configuration,)

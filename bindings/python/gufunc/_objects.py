@@ -19,7 +19,11 @@ def _done(status):
 
 
 class Device(_gufunc.Handle):
-    """A device: ``Device("cuda:0")``, ``Device("cpu")``, ``Device("auto")``."""
+    """A device: ``Device("cuda:0")``, ``Device("cpu")``, ``Device("auto")``.
+
+    Equal specs give equal devices; of a Device it is that one. UnavailableError where there is no
+    such backend, driver or device.
+    """
 
     __slots__ = ()
 
@@ -30,7 +34,8 @@ class Device(_gufunc.Handle):
 
     @classmethod
     def adopt(cls, spec, native):
-        """Opens a device over a driver's context of the program's own (a CUcontext)."""
+        """Opens a device over a driver's context of the program's own (a CUcontext), which must
+        live as long as anything of the device is used."""
         return lowlevel.guf_device_adopt(spec, int(native))
 
     @property
@@ -48,7 +53,7 @@ class Device(_gufunc.Handle):
 
     @property
     def compute_capability(self):
-        """(9, 0) of a CUDA device."""
+        """(9, 0) of a CUDA device; of others an AttributeError."""
         target = self.info.target
         if not target.startswith("sm_"):
             raise AttributeError(f"{self.spec} has no compute capability")
@@ -60,27 +65,29 @@ class Device(_gufunc.Handle):
 
     @property
     def memory(self):
-        """Figures of the memory of arrays: live_bytes, peak_bytes, cached_bytes, ..."""
+        """Figures of the memory of arrays: live_bytes, peak_bytes, cached_bytes, ... Of the cpu,
+        which has no pool, an UnsupportedError."""
         return lowlevel.guf_device_get_memory(self)
 
     def trim_memory(self, keep_bytes=0):
-        """Gives cached memory back to the driver."""
+        """Gives cached memory back to the driver, but for `keep_bytes` of it."""
         lowlevel.guf_device_trim_memory(self, keep_bytes)
 
     def limit_memory(self, limit_bytes=None):
-        """Allocations beyond it fail; None: no limit."""
+        """Allocations beyond it fail with a NoMemoryError; None: no limit."""
         lowlevel.guf_device_limit_memory(self, _FOREVER if limit_bytes is None else limit_bytes)
 
     def enable_peer(self, peer):
-        """Lets this device's work address the memory of `peer`."""
+        """Lets this device's work address the memory of `peer`; UnsupportedError where it
+        cannot."""
         lowlevel.guf_device_enable_peer(self, peer)
 
     def stream(self):
-        """A new stream."""
+        """A new stream of this device."""
         return Stream(self)
 
     def event(self):
-        """A new event."""
+        """A new event of this device."""
         return Event(self)
 
     def __repr__(self):
@@ -101,7 +108,8 @@ def as_device(device):
 class Stream(_gufunc.Handle):
     """An in-order queue of a device's work: ``Stream("cuda:0")``.
 
-    With ``with stream:`` the end of the block waits for the stream.
+    What is queued keeps its arrays. Failures of queued work are raised by `synchronize`. With
+    ``with stream:`` the end of the block waits for the stream. To release it waits for nothing.
     """
 
     __slots__ = ()
@@ -116,15 +124,16 @@ class Stream(_gufunc.Handle):
 
     @property
     def device(self):
+        """The device whose work it queues."""
         return lowlevel.guf_stream_get_device(self)
 
     @property
     def native(self):
-        """The vendor's handle, borrowed."""
+        """The vendor's handle, borrowed: an integer. Of the cpu an UnsupportedError."""
         return lowlevel.guf_stream_get_native(None, self)
 
     def query(self):
-        """Whether all queued work is done."""
+        """Whether all queued work is done; does not wait."""
         return _done(lowlevel.guf_stream_query(self))
 
     def synchronize(self, timeout=None):
@@ -132,17 +141,18 @@ class Stream(_gufunc.Handle):
         return _done(lowlevel.guf_stream_synchronize(self, nanoseconds(timeout)))
 
     def wait_event(self, event):
-        """Makes later work wait for `event`."""
+        """Makes later work wait for `event`; does not wait itself."""
         lowlevel.guf_stream_wait_event(self, event)
 
     def record(self, event=None):
-        """Marks the present end; the event."""
+        """Marks the present end with `event` or a new one; the event."""
         event = Event(self.device) if event is None else event
         lowlevel.guf_event_record(event, self)
         return event
 
     def begin_capture(self):
-        """Records what is queued from now on instead of running it."""
+        """Records what is queued from now on instead of running it. UnsupportedError where the
+        device has no graphs, such as the cpu."""
         lowlevel.guf_stream_begin_capture(self)
 
     def end_capture(self, graph=None):
@@ -160,7 +170,7 @@ class Stream(_gufunc.Handle):
 
 
 class Event(_gufunc.Handle):
-    """A mark in a stream."""
+    """A mark in a stream of `device`. One that was never recorded counts as reached."""
 
     __slots__ = ("_device",)
 
@@ -184,7 +194,7 @@ class Event(_gufunc.Handle):
         return Stream.adopt(device, lowlevel.guf_stream_get_native(device, None))
 
     def query(self):
-        """Whether the mark is reached."""
+        """Whether the mark is reached; does not wait."""
         return _done(lowlevel.guf_event_query(self))
 
     def synchronize(self, timeout=None):
@@ -199,7 +209,8 @@ class Event(_gufunc.Handle):
         return self.synchronize(timeout)
 
     def elapsed(self, to):
-        """Milliseconds from this event to `to`, or None while one is not reached."""
+        """Milliseconds from this event to `to`, or None while one is not reached. UnsupportedError
+        where the device does not measure time, such as the cpu."""
         answer = lowlevel.guf_event_elapsed(self, to)
         return None if isinstance(answer, tuple) else answer
 
@@ -207,12 +218,13 @@ class Event(_gufunc.Handle):
 
 
 class Graph(_gufunc.Handle):
-    """Work of a stream, captured once and launched many times."""
+    """Work of a stream, captured once and launched many times: what `Stream.end_capture` gives.
+    It keeps the arrays of its work."""
 
     __slots__ = ()
 
     def launch(self, stream):
-        """Queues the graph's work."""
+        """Queues the graph's work on a stream of the device it was captured on."""
         lowlevel.guf_graph_launch(self, stream)
 
 
@@ -225,15 +237,15 @@ class Context(_gufunc.Handle):
         return lowlevel.guf_context_create(0)
 
     def find(self, name):
-        """A ufunc by name."""
+        """A ufunc by name; ArgumentError where there is none."""
         return lowlevel.guf_ufunc_find(self, name)
 
     def load(self, path, *, data_only=False):
-        """Loads a module into this context."""
+        """Loads a module into this context, as `gufunc.load` does into the process's own."""
         return load_module(path, data_only, self)
 
     def names(self):
-        """Names of all ufuncs, sorted."""
+        """Names of all ufuncs of this context, sorted."""
         return ufunc_names(self)
 
 
@@ -268,7 +280,7 @@ def devices():
 
 
 def load_backend(path):
-    """Adds a plugin by absolute path."""
+    """Adds a plugin by absolute path. FileError where it cannot be opened."""
     lowlevel.guf_backend_load(str(path))
 
 

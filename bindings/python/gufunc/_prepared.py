@@ -18,7 +18,7 @@ class Plan(_gufunc.Handle):
         return lowlevel.guf_plan_workspace(self)
 
     def explain(self):
-        """What the plan does, and why."""
+        """What the plan does, and why, as text."""
         return _gufunc.plan_explain(self)
 
     def launch(self, *operands, stream=None, workspace=0):

@@ -43,8 +43,8 @@ class Ufunc(_gufunc.UfuncBase):
     __name__ = property(lambda self: self.info.name)
     signature = property(lambda self: self.info.signature or None,
                          doc='"(n),(n)->()", or None for an elementwise ufunc.')
-    nargs = property(lambda self: self.nin + self.nout)
-    ntypes = property(lambda self: self.info.nloops)
+    nargs = property(lambda self: self.nin + self.nout, doc="How many operands.")
+    ntypes = property(lambda self: self.info.nloops, doc="How many loops.")
     identity = property(lambda self: _IDENTITIES.get(self.info.identity),
                         doc="The identity of a reduction, or None.")
 
@@ -84,13 +84,15 @@ class Ufunc(_gufunc.UfuncBase):
 
     def at(self, a, indices, b=None, **keywords):
         """``a[indices] = op(a[indices], b)``, every occurrence counted. `indices` is all that NumPy
-        takes: integers, arrays of them, slices, Ellipsis, None, masks, or a tuple of these."""
+        takes: integers, arrays of them, slices, Ellipsis, None, masks, or a tuple of these.
+        IndexOutOfRange for an index outside `a`, which is unchanged then."""
         indices = _indexing.as_integers(a, indices)
         operands = (a, indices) if b is None else (a, indices, b)
         return super().at(*operands, **keywords)
 
     def resolve(self, *args, method="call", **keywords):
-        """What a call or method would do: loop, dtypes and shapes, without doing it."""
+        """What a call or method would do: loop, dtypes and shapes, without doing it. Raises what
+        the call would raise for its types and shapes."""
         found = _gufunc.ask(False, method, self, *args, **keywords)
         for key in ("loop_dtypes", "dtypes"):
             found[key] = [code and _dtypes.of_code(code) for code in found[key]]
@@ -101,7 +103,8 @@ class Ufunc(_gufunc.UfuncBase):
         return _gufunc.ask(True, method, self, *args, **keywords)
 
     def plan(self, *args, **keywords):
-        """Prepares a call with all outputs given: a Plan."""
+        """Prepares a call with all outputs given: a Plan. Nothing is computed yet. CallError where
+        an output is missing."""
         return _gufunc.plan_create(self, *args, **keywords)
 
     def call_chunked(self, *args, chunk_bytes=0, depth=0, first_item=0, progress=None, **keywords):
@@ -137,14 +140,16 @@ class Ufunc(_gufunc.UfuncBase):
         _gufunc.add_loop(self, codes, function, kind, flags, _core_counts(self.signature), user)
 
     def add_module_loop(self, module, function, types):
-        """Adds a module's kernel as a loop."""
+        """Adds a module's function as a loop of these types; the ufunc keeps the module loaded."""
         codes = tuple(map(_dtypes.parse, types.replace("->", "") if isinstance(types, str)
                           else types))
         _gufunc._forget_types()
         lowlevel.guf_ufunc_add_module_loop(self, module, function, len(codes), codes)
 
     def set_reduction(self, merge, finish=None):
-        """Makes this ufunc the leaf of a reduction with a state; this ufunc."""
+        """Makes this ufunc the leaf of a reduction with a state: it makes states of elements,
+        `merge` one of two, `finish` results of states. This ufunc; ShapeError where signatures do
+        not fit."""
         lowlevel.guf_ufunc_set_reduction(self, (merge, finish))
         _gufunc._describe(self)
         return self
@@ -174,7 +179,10 @@ def _core_counts(signature):
 
 
 class Module(_gufunc.Handle):
-    """A module of kernels that gufcc made: its ufuncs are attributes and items, by short name."""
+    """A module of kernels that gufcc made: its ufuncs are attributes and items, by short name.
+
+    What `load` and `build` give. Its ufuncs and kernels keep the file loaded.
+    """
 
     __slots__ = ("_context",)
 
@@ -196,7 +204,7 @@ class Module(_gufunc.Handle):
         return lowlevel.guf_ufunc_find(self._context, f"{self.__name__}:{name}")
 
     def kernel(self, name):
-        """A raw kernel by its short name."""
+        """A raw kernel by its short name; ArgumentError where there is none."""
         return lowlevel.guf_kernel_find(self, name)
 
     def __getattr__(self, name):
@@ -216,7 +224,7 @@ class Module(_gufunc.Handle):
 
 
 class Kernel(_gufunc.Handle):
-    """A raw kernel of a module."""
+    """A raw kernel of a module, launched by `launch`, or as ``kernel[grid, block](x, y)``."""
 
     __slots__ = ()
 
@@ -238,7 +246,11 @@ class Kernel(_gufunc.Handle):
         return lowlevel.guf_kernel_get_device_info(self, as_device(device))
 
     def launch(self, grid, block, *arguments, stream=None, shared_bytes=0):
-        """Runs `grid` blocks of `block` threads: numbers, or up to three of them, x first."""
+        """Runs `grid` blocks of `block` threads: numbers, or up to three of them, x first.
+
+        Arguments are arrays of one device, and numbers. On a stream the launch is queued; what the
+        kernel reads and writes is not checked.
+        """
         _gufunc.kernel_launch(self, stream, three(grid), three(block), shared_bytes, arguments)
 
 
@@ -249,23 +261,25 @@ def three(size):
 
 
 def find(name, context=None):
-    """A ufunc by name: "add", "module:name", or a short name that is unique."""
+    """A ufunc by name: "add", "module:name", or a short name that is unique. ArgumentError where
+    there is none."""
     return lowlevel.guf_ufunc_find(context, name)
 
 
 def names(context=None):
-    """Names of all ufuncs, sorted."""
+    """Names of all ufuncs, sorted: "add", "module:name"."""
     return ufunc_names(context)
 
 
 def load(path, *, data_only=False, context=None):
-    """Loads a module file that gufcc made. `data_only` runs no code of the file."""
+    """Loads a module file that gufcc made: a Module. `data_only` runs no code of the file.
+    FileError where it cannot be read, or is no module."""
     return load_module(path, data_only, context)
 
 
 def create(name, nin=0, nout=0, *, signature=None, rules=None, doc=None, identity=None, flags=(),
            roles=None, core_dims=None, context=None):
-    """Creates a ufunc without loops and registers its name.
+    """Creates a ufunc without loops and registers its name. ArgumentError where that is taken.
 
     signature  of a generalized ufunc, which then gives nin and nout
     identity   None, 0, 1, -1, -inf or "reorderable"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDA devices by the names that Numba's users know: ``from gufunc import cuda``.
 
-Arrays are gufunc's, on the current device (`select_device`). `_gpu.Face` describes the functions.
+Arrays are gufunc's, on the current device (`select_device`).
 """
 
 from . import _array, _exchange, _gpu

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROCm devices by the names that users of Numba's ``roc`` know: ``from gufunc import roc``.
 
-Arrays are gufunc's, on the current device (`select_device`). `_gpu.Face` describes the functions.
+Arrays are gufunc's, on the current device (`select_device`).
 """
 
 from . import _gpu

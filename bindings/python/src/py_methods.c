@@ -312,14 +312,21 @@ GUFPY_METHOD(ufunc_at, GUFPY_AT)
 PyMethodDef gufpy_ufunc_methods[] = {
     {"reduce", GUFPY_ENTRY(ufunc_reduce),
      "reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=<none>, where=True)\n\n"
-     "Folds elements along axes, as NumPy's reduce; also stream=, device=, order=, threads=."},
+     "Folds elements along axes, as NumPy's reduce: these go, or have extent 1 with keepdims.\n"
+     "None: over all axes. Also stream=, device=, order=, threads=. AxisError for an axis that\n"
+     "the array does not have, ShapeError for a ufunc without a reduction, or without an\n"
+     "identity where there are no elements."},
     {"accumulate", GUFPY_ENTRY(ufunc_accumulate),
-     "accumulate(array, axis=0, dtype=None, out=None)\n\nAll partial results along an axis."},
+     "accumulate(array, axis=0, dtype=None, out=None)\n\n"
+     "All partial results along an axis, in the array's shape. Errors as reduce's."},
     {"reduceat", GUFPY_ENTRY(ufunc_reduceat),
      "reduceat(array, indices, axis=0, dtype=None, out=None)\n\n"
-     "Folds the stretches of an axis that indices begin."},
+     "Folds the stretches of an axis that indices begin: it has as many elements as these.\n"
+     "IndexOutOfRange for an index outside the axis, other errors as reduce's."},
     {"at", GUFPY_ENTRY(ufunc_at),
      "at(a, indices, b=None)\n\na[indices] = op(a[indices], b), every occurrence counted."},
     {"outer", GUFPY_ENTRY(gufpy_ufunc_outer),
-     "outer(A, B, /, **keywords)\n\nApplies a binary ufunc to all pairs."},
+     "outer(A, B, /, **keywords)\n\n"
+     "Applies a binary ufunc to all pairs: the shape of A, then that of B. DTypeError for a\n"
+     "generalized one."},
     {0}};
