@@ -15,10 +15,13 @@ identity away. `where` is a mask of elements that take part. A reduction with a 
 of its results. Further keywords: `dtype`, `order`, `device`, `stream`, `threads`, `fp_events`,
 `fp_report`, `fp_fail`. `reduce!(f, out, A; …)` writes into `out`, of the result's size.
 """
-Base.reduce(f::UFunc, A::AbstractArray; keywords...) =
+Base.reduce(f::UFunc, @nospecialize(A::AbstractArray); keywords...) =
     folded(f, A, request(OF_REDUCE, pairs_of(keywords)))
-Base.reduce(f::UFunc, A::Tensor; keywords...) =
-    folded(f, A, request(OF_REDUCE, pairs_of(keywords)))
+# Base has a method for numbers, so that one of all these would be ambiguous.
+for kind in (:Number, :(Union{Tensor,Scalar,Encoded,Time64}))
+    @eval Base.reduce(f::UFunc, @nospecialize(A::$kind); keywords...) =
+        folded(f, A, request(OF_REDUCE, pairs_of(keywords)))
+end
 
 function folded(f::UFunc, @nospecialize(A), r::Request)
     whole = r.dims === nothing || r.dims isa Colon
@@ -28,11 +31,13 @@ function folded(f::UFunc, @nospecialize(A), r::Request)
     given = r.out
     outputs = outputs_of(given, max(1, ufunc_info(f).nresults))
     found = given_outputs(outputs, given)
+    # What the blocks below have hold of decides what they are compiled for: not the type of A.
+    input, on_host = Any[operand(A)], !(A isa GufArray)
     with_collection() do
-        with_reduce_args(f, operand(A), outputs, r) do args, slots
+        with_reduce_args(f, input[1], outputs, r) do args, slots
             @check guf_reduce(f.handle, args)
             for (i, x) in enumerate(outputs)
-                x === nothing && (found[i] = on_host_as(A, taken(slots, i)))
+                x === nothing && (found[i] = brought(on_host, taken(slots, i)))
             end
         end
     end
@@ -42,9 +47,8 @@ function folded(f::UFunc, @nospecialize(A), r::Request)
 end
 
 "`reduce(f, A; …)` into `out`, an array or a tuple of one per result."
-function reduce!(f::UFunc, out, A; keywords...)
-    r = request((OF_REDUCE...,), pairs_of(keywords))
-    r.out = out
+function reduce!(f::UFunc, @nospecialize(out), @nospecialize(A); keywords...)
+    r = into(out, request(OF_REDUCE, pairs_of(keywords)))
     r.keepdims === nothing &&
         (r.keepdims = rank(outputs_of(out)[1]) == rank(operand(A)) && rank(operand(A)) > 0)
     folded(f, A, r)
@@ -52,8 +56,12 @@ function reduce!(f::UFunc, out, A; keywords...)
 end
 
 # A result that the library allocated, as an array of Julia where the input is one.
-on_host_as(::GufArray, result::GufArray) = result
-on_host_as(::Any, result::GufArray) = (made = Array(result); unsafe_free!(result); made)
+function brought(on_host::Bool, result::GufArray)
+    on_host || return result
+    made = Array(result)
+    unsafe_free!(result)
+    return made
+end
 
 # Axes of a reduction: how many, and which.
 folded_axes(::Colon, n) = (Int32(GUF_ALL_AXES), Int64[])
@@ -64,7 +72,7 @@ initial_operand(::Nothing) = Any[]
 initial_operand(::NoValue) = Any[nothing]
 initial_operand(x) = Any[operand(x)]
 
-function with_reduce_args(act, f, input, outputs, r)
+function with_reduce_args(act, f, @nospecialize(input), outputs, r)
     found(f)
     naxis, axes = folded_axes(r.dims, rank(input))
     state, mask, events = length(outputs) > 1, mask_of(r), r.fp_events
@@ -85,15 +93,16 @@ function with_reduce_args(act, f, input, outputs, r)
 end
 
 # accumulate and reduceat share their structure.
-function with_accumulate_args(act, f, input, indices::Vector{Any}, output, r)
+function with_accumulate_args(act, f, @nospecialize(input), indices::Vector{Any},
+                              @nospecialize(output), r)
     found(f)
     r.dims === nothing && (r.dims = only_dimension(rank(input)))
-    events = r.fp_events
+    axis, events = library_axis(r.dims, rank(input)), r.fp_events
     result = framed_groups(Any[input], indices, Any[output]) do slots, places
         args = Ref(guf_accumulate_args(
             sizeof(guf_accumulate_args), 0, places[1], places[2], places[3],
-            stream_handle(r.stream), device_handle(r.device), library_axis(r.dims, rank(input)),
-            dtype(r.dtype), chosen(ORDERS, r.order, "order"), r.threads, 0,
+            stream_handle(r.stream), device_handle(r.device), axis, dtype(r.dtype),
+            chosen(ORDERS, r.order, "order"), r.threads, 0,
             events_pointer(events), r.fp_report, r.fp_fail))
         GC.@preserve r args events act(Ptr{guf_accumulate_args}(pointer_from_objref(args)), slots)
     end
@@ -106,14 +115,14 @@ only_dimension(n) = n == 1 ? 1 :
 
 function along(method, f, @nospecialize(A), indices::Vector{Any}, r)
     given = r.out
-    made = output(given)
+    input, made = Any[operand(A)], Any[output(given)]
     result = with_collection() do
-        with_accumulate_args(f, operand(A), indices, made, r) do args, slots
+        with_accumulate_args(f, input[1], indices, made[1], r) do args, slots
             checked(method, f, args)
-            return made === nothing ? taken(slots, 1 + length(indices)) : nothing
+            return made[1] === nothing ? taken(slots, 1 + length(indices)) : nothing
         end
     end
-    return result === nothing ? given : on_host_as(A, result)
+    return result === nothing ? given : brought(!(A isa GufArray), result)
 end
 
 """
@@ -122,11 +131,12 @@ end
 All partial results along a dimension, as `reduce` folds them. `accumulate!(f, out, A; …)` writes
 into `out`.
 """
-Base.accumulate(f::UFunc, A; keywords...) =
+Base.accumulate(f::UFunc, @nospecialize(A); keywords...) =
     along(LibGufunc.guf_accumulate, f, A, Any[], request(OF_ALONG, pairs_of(keywords)))
 
 "`accumulate(f, A; …)` into `out`."
-Base.accumulate!(f::UFunc, out, A; keywords...) = accumulate(f, A; out=out, keywords...)
+Base.accumulate!(f::UFunc, @nospecialize(out), @nospecialize(A); keywords...) =
+    along(LibGufunc.guf_accumulate, f, A, Any[], into(out, request(OF_ALONG, pairs_of(keywords))))
 
 """
     reduceat(f, A, indices; dims, out=nothing, keywords…)
@@ -135,13 +145,16 @@ Folds the stretches of a dimension that begin at `indices`, from 1, in host memo
 `ufunc.reduceat`. A `Tensor` of indices is taken as it is, without a copy, and counts from 0.
 `reduceat!(f, out, A, indices; …)` writes into `out`.
 """
-reduceat(f::UFunc, A, indices; keywords...) =
+reduceat(f::UFunc, @nospecialize(A), @nospecialize(indices); keywords...) =
     along(LibGufunc.guf_reduceat, f, A, Any[operand(from_zero(indices))],
           request(OF_ALONG, pairs_of(keywords)))
 
 "`reduceat(f, A, indices; …)` into `out`."
-reduceat!(f::UFunc, out, A, indices; keywords...) =
-    reduceat(f, A, indices; out=out, keywords...)
+function reduceat!(f::UFunc, @nospecialize(out), @nospecialize(A), @nospecialize(indices);
+                   keywords...)
+    r = into(out, request(OF_ALONG, pairs_of(keywords)))
+    return along(LibGufunc.guf_reduceat, f, A, Any[operand(from_zero(indices))], r)
+end
 
 # Indices from 1 as the library has them, from 0: a copy. What is no index of Julia's goes on as it
 # is.

@@ -12,8 +12,8 @@ natural(x) = x
 Applies a binary ufunc to all pairs: a result of size `(size(A)..., size(B)...)`. Keywords as of a
 call, without `axes`, `dims`, `keepdims` and `sizes`. `outer!(f, out, A, B; …)` writes into `out`.
 """
-outer(f::UFunc, A, B; keywords...) =
-    outer_of(f, operands_of((A, B)), request(OF_OUTER, pairs_of(keywords)))
+outer(f::UFunc, @nospecialize(operands...); keywords...) =
+    outer_of(f, operands_of(operands), request(OF_OUTER, pairs_of(keywords)))
 
 function outer_of(f::UFunc, given::Vector{Any}, r::Request)
     found(f)
@@ -51,7 +51,8 @@ function with_outer_args(act, f, given, lent, r)
 end
 
 "`outer(f, A, B; …)` into `out`."
-outer!(f::UFunc, out, A, B; keywords...) = outer(f, A, B; out=out, keywords...)
+outer!(f::UFunc, @nospecialize(out), @nospecialize(operands...); keywords...) =
+    outer_of(f, operands_of(operands), into(out, request(OF_OUTER, pairs_of(keywords))))
 
 """
     at!(f, A, indices[, B]; keywords…) -> A
@@ -63,7 +64,7 @@ elements, whose size is that of the indices, then that of the other dimensions o
 `device`, `stream`, `threads`, `fp_events`, `fp_report`, `fp_fail`. `Tensor`s of indices are taken
 as they are, and count from 0.
 """
-at!(f::UFunc, A, indices, B...; keywords...) =
+at!(f::UFunc, @nospecialize(A), @nospecialize(indices), @nospecialize(B...); keywords...) =
     at_of(f, A, from_zero_all(indices), Any[B...], request(OF_ALL, pairs_of(keywords)))
 
 function at_of(f::UFunc, @nospecialize(A), indices::Vector{Any}, others::Vector{Any}, r::Request)
@@ -77,17 +78,18 @@ from_zero_all(@nospecialize(indices)) =
 function with_at_args(act, f, @nospecialize(A), indices::Vector{Any}, others::Vector{Any}, r)
     found(f)
     array, events = output(A), r.fp_events
+    kept = Any[array]
     places = Any[operand(i) for i in indices]
     wide = reduce(max, Int[rank(x) for x in places]; init=0)
     full = wide + rank(array) - length(places)
     stretched = Any[natural(padded(x, wide)) for x in places]
     aligned = Any[natural(padded(operand(x), full)) for x in others]
-    result = framed_groups(Any[natural(array)], stretched, aligned) do slots, (at, indexed, added)
+    result = framed_groups(Any[natural(kept[1])], stretched, aligned) do slots, (at, indexed, added)
         args = Ref(guf_at_args(
             sizeof(guf_at_args), 0, at, indexed, added, stream_handle(r.stream),
             device_handle(r.device), length(places), r.threads, events_pointer(events),
             r.fp_report, r.fp_fail))
-        GC.@preserve r args events array act(Ptr{guf_at_args}(pointer_from_objref(args)))
+        GC.@preserve r args events kept act(Ptr{guf_at_args}(pointer_from_objref(args)))
     end
     queued!(r, Any[array], stretched, aligned)
     return result

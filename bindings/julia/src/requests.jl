@@ -46,11 +46,24 @@ function request(allowed, @nospecialize(keywords))
     return made
 end
 
-# Keyword arguments as `request` reads them, whatever their types.
-pairs_of(@nospecialize(keywords)) = Pair{Symbol,Any}[name => value for (name, value) in keywords]
+# The same with the output that stands before the inputs.
+into(@nospecialize(out), r::Request) = (r.out = out; r)
 
-operands_of(@nospecialize(given)) = Any[operand(x) for x in given]
-outputs_of(@nospecialize(out)) = out isa Tuple ? Any[output(x) for x in out] : Any[output(out)]
+# Keyword arguments as `request` reads them, whatever their types: nothing here is compiled for each
+# set of types, as a comprehension over a tuple would be.
+pairs_of(@nospecialize(keywords)) = named_pairs(values(keywords))
+function named_pairs(@nospecialize(given::NamedTuple))
+    names = fieldnames(typeof(given))
+    return [Pair{Symbol,Any}(names[i], getfield(given, i)) for i in 1:nfields(given)]
+end
+
+function operands_of(@nospecialize(given::Tuple))
+    return Any[operand(getfield(given, i)) for i in 1:nfields(given)]
+end
+outputs_of(@nospecialize(out)) = Any[output(out)]
+function outputs_of(@nospecialize(out::Tuple))
+    return Any[output(getfield(out, i)) for i in 1:nfields(out)]
+end
 
 # Missing outputs, `count` of them, where none are given.
 outputs_of(::Nothing, count) = Any[nothing for _ in 1:count]

@@ -27,7 +27,10 @@ integer(x::Integer) = Int128(x)
 integer(x::String) = parse(Int128, x)
 
 # Dimension of NumPy's axis a of n, for operands that are reversed; out of range where a is.
-dimension(a, n) = (a = integer(a); a < 0 ? -a : n - a)
+function dimension(a, n)
+    found = integer(a) < 0 ? -integer(a) : n - integer(a)
+    return typemin(Int) <= found <= typemax(Int) ? Int(found) : found
+end
 
 check_keys(d, known) = for key in keys(d)
     key in known || error("unknown key $key")
@@ -41,9 +44,10 @@ function julia_operand(spec, memory, places, core; pad=0)
     kind == "array" && return julia_tensor(spec, memory, places, core, pad)
     check_keys(spec, ("kind", "dtype", "bytes", "value", "bits"))
     kind == "scalar" && return scalar(spec)
-    kind == "weak_int" && return weak(parse(BigInt, spec["value"]))
-    kind == "weak_float" && return weak(double(spec["bits"]))
-    kind == "weak_complex" && return weak(complex(double.(spec["bits"])...))
+    kind == "weak_int" && return something(tryparse(Int, spec["value"]),
+                                           parse(BigInt, spec["value"]))
+    kind == "weak_float" && return double(spec["bits"])
+    kind == "weak_complex" && return complex(double.(spec["bits"])...)
     error("unknown kind $kind")
 end
 
@@ -66,6 +70,27 @@ function julia_tensor(spec, memory, places, core, pad)
     return Tensor{Gufunc.element_type(spec["dtype"])}(
         m.bytes, address(m) + spec["offset"], Tuple(shape[order]), Tuple(strides[order]);
         read_only=get(spec, "read_only", false), swapped=get(spec, "swapped", false))
+end
+
+# An array of Julia over the same memory, where there can be one.
+dense(@nospecialize(x)) = x
+function dense(t::Tensor)
+    T = eltype(t)
+    t.flags == 0 && t.byte_strides == Gufunc.packed(t.size, sizeof(T)) || return t
+    t.address % Base.datatype_alignment(T) == 0 || return t
+    return unsafe_wrap(Array, Ptr{T}(t.address), t.size)
+end
+
+function dense_or_wrapped(@nospecialize(x))
+    found = dense(x)
+    return found isa Tensor ? Gufunc.wrap(found) : found
+end
+
+# Indices as Julia counts them, where it has them: not the negative ones, nor other types.
+from_one(@nospecialize(x)) = x
+function from_one(t::Tensor{Int64})
+    indices = Array(Gufunc.wrap(t))
+    return all(i -> 0 <= i < typemax(Int64), indices) ? indices .+ 1 : t
 end
 
 # Elements of strided memory as bytes, in C order of NumPy's axes and the machine's byte order.

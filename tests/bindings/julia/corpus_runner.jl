@@ -22,9 +22,16 @@ end
 
 written_specs(c::Case) = [s for s in get(c.spec, "outputs", []) if s !== nothing]
 
+# Keywords by name; nothing is compiled for the types of their values.
+struct Words
+    values::Dict{Symbol,Vector{Any}}
+end
+Base.setindex!(w::Words, @nospecialize(value), name) = w.values[name] = Any[value]
+Base.get(w::Words, name, otherwise) = get(w.values, name, Any[otherwise])[1]
+
 # Keywords that all methods have.
 function common(c::Case)
-    words = Dict{Symbol,Any}(:device => c.device)
+    words = Words(Dict{Symbol,Vector{Any}}())
     haskey(c.spec, "dtype") && (words[:dtype] = c.spec["dtype"])
     fail = get(c.spec, "fp_fail", 0)
     get(c.spec, "fp_report", false) && (words[:fp_report] = 31; words[:fp_events] = c.events)
@@ -35,10 +42,44 @@ end
 # What is to be allocated keeps its strides in a GufArray, which all-GufArray inputs give.
 lent(@nospecialize(x), allocating) = allocating && x isa Tensor ? Gufunc.wrap(x) : x
 
-# As f(inputs…; words…), reduce(f, input; words…) and so on do, which are one line each: without
-# compiling that line for each set of types.
-asked(allowed, words) = Gufunc.request(allowed, collect(words))
-operands(inputs) = Any[Gufunc.operand(x) for x in inputs]
+# Keywords as `f(inputs…; keywords(c, words)...)` takes them. Their types are Any: calls are
+# compiled for each set of names only. Without other keywords the cpu goes without saying.
+function keywords(c::Case, words)
+    get(words, :out, 0) === nothing && delete!(words.values, :out)
+    bare = isempty(words.values) || collect(keys(words.values)) == [:out]
+    bare && c.device == "cpu" || (words[:device] = c.device)
+    names = sort!(collect(keys(words.values)))
+    return NamedTuple{Tuple(names),NTuple{length(names),Any}}(Tuple(Any[get(words, n, nothing)
+                                                                      for n in names]))
+end
+
+# A call as programs write it: with keywords, into outputs that exist, or with dots.
+function called(c::Case, f, inputs, words)
+    named = keywords(c, words)
+    placed = get(words, :out, nothing)
+    dotted = isempty(f.core) && c.device == "cpu"
+    if isempty(named) && dotted
+        return f.(Any[dense_or_wrapped(x) for x in inputs]...)
+    elseif placed === nothing || any(isnothing, placed) || !issubset(keys(named), (:out, :device))
+        return f(Any[lent(x, allocating(c)) for x in inputs]...; named...)
+    end
+    given, out = Any[dense(x) for x in inputs], Any[dense(x) for x in placed]
+    if dotted && length(out) == 1 && !any(x -> x isa Tensor, vcat(given, out))
+        result = out[1]
+        return result .= f.(given...)
+    end
+    f!, target = inplace(f), length(placed) == 1 ? placed[1] : placed
+    return c.device == "cpu" ? f!(target, inputs...) : f!(target, inputs...; device=c.device)
+end
+
+# Outputs that exist, for the method with a `!`, and the other keywords.
+function places_given(c::Case, words)
+    out = get(words, :out, nothing)
+    out isa Tuple && any(isnothing, out) && return nothing, keywords(c, words)
+    delete!(words.values, :out)
+    return out, keywords(c, words)
+end
+
 results_of(@nospecialize(made)) = made isa Tuple ? Any[made...] : Any[made]
 
 function outputs_of(c::Case, places, core)
@@ -69,7 +110,7 @@ function run_call(c::Case, f)
     counts = core_counts(f, spec["inputs"])
     chosen = haskey(spec, "axes") || haskey(spec, "axis")
     places = chosen ? reversed_places : core_places
-    inputs = Any[lent(julia_operand(s, c.memory, places, counts[min(i, end)]), allocating(c))
+    inputs = Any[julia_operand(s, c.memory, places, counts[min(i, end)])
                  for (i, s) in enumerate(spec["inputs"])]
     written = isempty(f.core) || f.nout > 0 ? counts[f.nin+1:end] : counts
     words[:out] = outputs_of(c, places, written)
@@ -81,7 +122,7 @@ function run_call(c::Case, f)
     haskey(spec, "dims") &&
         (words[:sizes] = (; (Symbol(name) => size for (name, size) in spec["dims"])...))
     add_axes!(words, c, f, counts)
-    results = Gufunc.applied(f, operands(inputs), asked(Gufunc.OF_CALLS, words))
+    results = called(c, f, inputs, words)
     return results_of(results), places, written
 end
 
@@ -92,14 +133,14 @@ function add_axes!(words, c, f, counts)
     rank(i) = i <= length(operands) && operands[i] !== nothing ? rank_of(operands[i]) :
               loop + get(counts, get(spec, "keepdims", false) ? 1 : i, 0)
     if haskey(spec, "axes")
-        words[:axes] = Any[Int128[dimension(a, rank(i)) for a in of_one]
-                           for (i, of_one) in enumerate(spec["axes"])]
+        words[:axes] = Tuple(Tuple(dimension(a, rank(i)) for a in of_one)
+                             for (i, of_one) in enumerate(spec["axes"]))
     elseif haskey(spec, "axis")
         a, shared = integer(spec["axis"]), counts[1:f.nin]
         if a >= 0 && length(unique(rank.(1:f.nin))) > 1 && all(==(1), shared)
             kept = get(spec, "keepdims", false)
-            words[:axes] = Any[counts[i] == 1 || kept ? Int128[dimension(a, rank(i))] : Int128[]
-                               for i in 1:f.nin+f.nout]
+            words[:axes] = Tuple(counts[i] == 1 || kept ? (dimension(a, rank(i)),) : ()
+                                 for i in 1:f.nin+f.nout)
         else
             words[:dims] = dimension(a, rank(1))
         end
@@ -111,14 +152,16 @@ function run_reduce(c::Case, f)
     input = lent(julia_operand(spec["inputs"][1], c.memory, reversed_places, 0), allocating(c))
     n = rank_of(spec["inputs"][1])
     axis = get(spec, "axis", [0])
-    words[:dims] = axis == "all" ? Colon() : Int128[dimension(a, n) for a in axis]
+    words[:dims] = axis == "all" ? Colon() : length(axis) == 1 ? dimension(axis[1], n) :
+                   Tuple(dimension(a, n) for a in axis)
     words[:keepdims] = get(spec, "keepdims", false)
     mask_of(c, reversed_places, words)
     haskey(spec, "initial") && (words[:init] = spec["initial"] == "none" ? Gufunc.novalue :
         julia_operand(spec["initial"], c.memory, reversed_places, 0))
     haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
     words[:out] = outputs_of(c, reversed_places, zeros(Int, 9))
-    results = Gufunc.folded(f, input, asked(Gufunc.OF_REDUCE, words))
+    out, named = places_given(c, words)
+    results = out === nothing ? reduce(f, input; named...) : reduce!(f, out, input; named...)
     return results_of(results), reversed_places, zeros(Int, 9)
 end
 
@@ -129,11 +172,15 @@ function run_along(c::Case, f)
     haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
     out = outputs_of(c, reversed_places, zeros(Int, 9))
     out === nothing || (words[:out] = out[1])
-    r = asked(Gufunc.OF_ALONG, words)
-    result = spec["method"] == "accumulate" ?
-             Gufunc.along(Gufunc.LibGufunc.guf_accumulate, f, input, Any[], r) :
-             Gufunc.along(Gufunc.LibGufunc.guf_reduceat, f, input, Any[Gufunc.operand(
-                 julia_operand(spec["indices"][1], c.memory, reversed_places, 0))], r)
+    out, named = places_given(c, words)
+    if spec["method"] == "accumulate"
+        result = out === nothing ? accumulate(f, input; named...) :
+                 accumulate!(f, out, input; named...)
+    else
+        indices = from_one(julia_operand(spec["indices"][1], c.memory, reversed_places, 0))
+        result = out === nothing ? reduceat(f, input, indices; named...) :
+                 reduceat!(f, out, input, indices; named...)
+    end
     return results_of(result), reversed_places, zeros(Int, 9)
 end
 
@@ -145,9 +192,9 @@ function run_outer(c::Case, f)
     haskey(spec, "casting") && (words[:casting] = Symbol(spec["casting"]))
     haskey(spec, "signature") && (words[:signature] = Tuple(spec["signature"]))
     mask_of(c, natural_places, words)
-    out = outputs_of(c, natural_places, zeros(Int, 9))
-    words[:out] = out
-    result = Gufunc.outer_of(f, operands(inputs), asked(Gufunc.OF_OUTER, words))
+    words[:out] = outputs_of(c, natural_places, zeros(Int, 9))
+    out, named = places_given(c, words)
+    result = out === nothing ? outer(f, inputs...; named...) : outer!(f, out, inputs...; named...)
     return results_of(result), natural_places, zeros(Int, 9)
 end
 
@@ -155,12 +202,13 @@ function run_at(c::Case, f)
     spec, n = c.spec, rank_of(c.spec["inputs"][1])
     wide = reduce(max, rank_of.(spec["indices"]); init=0)
     array = julia_operand(spec["inputs"][1], c.memory, natural_places, 0)
-    indices = Any[julia_operand(s, c.memory, natural_places, 0; pad=wide)
+    indices = Any[from_one(julia_operand(s, c.memory, natural_places, 0; pad=wide))
                   for s in spec["indices"]]
     full = wide + n - length(indices)
     others = Any[julia_operand(s, c.memory, natural_places, 0; pad=rank_of(s) > 0 ? full : 0)
                  for s in spec["inputs"][2:end]]
-    Gufunc.at_of(f, array, indices, others, asked(Gufunc.OF_ALL, common(c)))
+    at!(f, array, length(indices) == 1 ? indices[1] : Tuple(indices), others...;
+        keywords(c, common(c))...)
     return Any[array], natural_places, zeros(Int, 9)
 end
 
