@@ -3,10 +3,9 @@
 """Runs the benchmark of calls of each language with its bar: what a call of one element may cost
 over the C call in the same run. For a quiet machine; ctest only tells that they run.
 
-    check_costs.py [BUILD_FOLDER] [LANGUAGE]...
-
 Ends with 1 when a language is over its bar; one without its toolchain is named."""
 
+import argparse
 import os
 import pathlib
 import subprocess
@@ -33,12 +32,17 @@ def commands(build):
 
 
 def main():
-    words = sys.argv[1:]
-    folder = words.pop(0) if words and pathlib.Path(words[0]).is_dir() else ROOT / 'build/release'
-    build = pathlib.Path(folder).resolve()
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build/release')
+    parser.add_argument('languages', nargs='*', metavar='LANGUAGE', help='cpp, python, rust, ...')
+    options = parser.parse_args()
+    build = options.build.resolve()
     known = commands(build)
+    unknown = [language for language in options.languages if language not in known]
+    if unknown:
+        parser.error(f'{unknown[0]} is none of {", ".join(known)}')
     over, missing = [], []
-    for language in words or known:
+    for language in options.languages or known:
         print(f'{language}:', flush=True)
         try:
             ended = subprocess.run(known[language], env=environment(build)).returncode
