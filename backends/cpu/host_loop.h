@@ -55,9 +55,12 @@ struct HostLoop {
       failure->keep(returned, nullptr);
       return kLoopFailed;
     }
-    guf_error told = {};
+    guf_error told;  // all but the rest of the text, which nobody reads
     told.struct_size = sizeof told;
+    told.status = GUF_OK;
     told.argument = told.axis = -1;
+    told.native_code = told.reserved = 0;
+    told.message[0] = '\0';
     const guf_status returned =
         reinterpret_cast<guf_loop_error>(entry)(args, dims, steps, user, &told);
     if (returned == GUF_OK) return GUF_OK;

@@ -159,7 +159,7 @@ void forget_images(const guf_module_v1 &table) {
     if (--known->modules != 0) return;
     all.tables.erase(known);
     for (LoadedImage &loaded : all.images) {
-      loaded.leaving = loaded.leaving || is_of(table, loaded);
+      if (is_of(table, loaded)) loaded.leaving = true;
     }
   }
   for (;;) {

@@ -213,7 +213,7 @@ void reap() {
     }
     sky.first.store(staying, std::memory_order_release);
   }
-  while (done != nullptr) drop(std::exchange(done, done->next));  // runs callbacks: no lock is held
+  while (done != nullptr) drop(std::exchange(done, done->next));
 }
 
 guf_status wait_for_array(const array::Array &array, uint64_t timeout_ns, guf_error *error) {

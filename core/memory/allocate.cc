@@ -147,18 +147,19 @@ guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_f
                       flags);
   }
   const bool any_thread = (flags & GUF_RELEASE_ANY_THREAD) != 0;
-  auto owed = base::Ref<Release>::adopt(new Release(release, user, tensor.address, any_thread));
+  auto memory =
+      base::Ref<Lent>::adopt(new WrappedMemory(release, user, tensor.address, any_thread));
   base::Ref<backend::Stream> order;
   if (release != nullptr && device != nullptr && !device->host_memory) {
     GUF_TRY(backend::open_default(*device, &order, error));
   }
   const auto storage =
-      base::Ref<array::Storage>::adopt(new WrappedStorage(std::move(owed), std::move(order)));
+      base::Ref<array::Storage>::adopt(new LentStorage(std::move(memory), std::move(order)));
   return wrap_in(tensor, device, storage, out, error);
 }
 
 void owe_release(const Array &wrapped) {
-  static_cast<WrappedStorage *>(wrapped.storage().get())->arm();
+  static_cast<LentStorage *>(wrapped.storage().get())->arm();
 }
 
 uint32_t run_callbacks(uint32_t max) {

@@ -290,12 +290,12 @@ guf_status copy_to_host(Array &array, void *destination, uint64_t nbytes, int32_
   GUF_TRY(backend::cpu_device(&cpu, error));
   GUF_TRY(check_stream(stream, *device, *device, error));
   if (array.nbytes() == 0) return GUF_OK;
-  if (stream == nullptr) GUF_TRY(settle(array, error));
   if (destination == nullptr) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       "destination is NULL, but there are %llu bytes to copy",
                       static_cast<unsigned long long>(array.nbytes()));
   }
+  if (stream == nullptr) GUF_TRY(settle(array, error));
   int64_t strides[GUF_MAX_NDIM];
   Layout to = array.layout();
   array::contiguous_strides(to.dtype, to.ndim, to.shape, order, strides);

@@ -11,7 +11,6 @@
 #include "core/backend/graph.h"
 #include "core/backend/stream_order.h"
 #include "core/base/checked.h"
-#include "core/memory/storage.h"
 
 namespace gufunc::memory {
 namespace {
@@ -24,27 +23,16 @@ struct DlpackPlace {
   int32_t type, id;
 };
 
-// Memory of another library's. What is queued without a stream holds no array: the tensor is given
-// back behind it.
-class ImportedStorage final : public array::Storage {
+// Memory of another library's.
+class ImportedStorage final : public LentStorage {
  public:
   ImportedStorage(const base::Ref<TakenTensor> &taken, const DlpackPlace &where,
                   base::Ref<Stream> order)
-      : taken_(taken), where_(where), order_(std::move(order)) {}
-  ~ImportedStorage() override {
-    if (!taken_->armed() || !order_) return;
-    if (order_->fork_epoch == base::fork_epoch()) {
-      backend::keep_until_done(*order_, *taken_);
-    } else {
-      taken_->disarm();  // a child has no right to its parent's device memory
-    }
-  }
+      : LentStorage(base::Ref<Lent>::share(taken.get()), std::move(order)), where_(where) {}
   const DlpackPlace &where() const { return where_; }
 
  private:
-  base::Ref<TakenTensor> taken_;
   DlpackPlace where_;
-  base::Ref<Stream> order_;  // that of work without a stream; none in host memory
 };
 
 // The partner as a stream of the device; none stays none.

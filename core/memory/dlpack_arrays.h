@@ -6,26 +6,22 @@
 #include <gufunc/dlpack.h>
 
 #include "core/memory/memory.h"
+#include "core/memory/storage.h"
 
 namespace gufunc::memory {
 
 // A tensor that is taken: from `arm` on it runs its deleter when the last reference goes.
-class TakenTensor final : public base::Object {
+class TakenTensor final : public Lent {
  public:
   using Delete = void (*)(void *managed);
-  TakenTensor(void *managed, Delete call)
-      : Object(base::Kind::kArray), managed_(managed), delete_(call) {}
+  TakenTensor(void *managed, Delete call) : managed_(managed), delete_(call) {}
   ~TakenTensor() override {
-    if (armed_) delete_(managed_);
+    if (armed()) delete_(managed_);
   }
-  void arm() { armed_ = true; }
-  void disarm() { armed_ = false; }
-  bool armed() const { return armed_; }
 
  private:
   void *const managed_;
   const Delete delete_;
-  bool armed_ = false;
 };
 
 // The streams that other libraries work on without a handle of this one's; by their numbers in both

@@ -23,13 +23,13 @@ OwnedStorage::~OwnedStorage() {
   device_.backend->api.memory_free(device_.native, address_, nbytes_, kind_, nullptr, room.get());
 }
 
-Release::Release(guf_release_fn release, void *user, uint64_t address, bool any_thread)
-    : Object(base::Kind::kArray), any_thread_(any_thread) {
+WrappedMemory::WrappedMemory(guf_release_fn release, void *user, uint64_t address, bool any_thread)
+    : any_thread_(any_thread) {
   if (release != nullptr) callback_ = base::OwedCallback(release, user, address);
 }
 
-Release::~Release() {
-  if (!armed_) return;
+WrappedMemory::~WrappedMemory() {
+  if (!armed()) return;
   if (any_thread_) {
     callback_.run_now();
   } else {
@@ -37,12 +37,12 @@ Release::~Release() {
   }
 }
 
-WrappedStorage::~WrappedStorage() {
-  if (!order_) return;
+LentStorage::~LentStorage() {
+  if (!memory_->armed() || !order_) return;
   if (order_->fork_epoch == base::fork_epoch()) {
-    backend::keep_until_done(*order_, *release_);
+    backend::keep_until_done(*order_, *memory_);
   } else {
-    release_->disarm();  // a child has no right to its parent's device memory
+    memory_->disarm();  // a child has no right to its parent's device memory
   }
 }
 

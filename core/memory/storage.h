@@ -29,33 +29,40 @@ class OwnedStorage final : public array::Storage {
   uint32_t fork_epoch_ = 0;
 };
 
-// The program's callback, which tells it that its memory is free again.
-class Release final : public base::Object {
+// Memory of somebody else, who is told when this dies that it is free again; from `arm` on.
+class Lent : public base::Object {
  public:
-  Release(guf_release_fn release, void *user, uint64_t address, bool any_thread);
-  ~Release() override;  // calls it, or queues the call
+  Lent() : Object(base::Kind::kArray) {}
   void arm() { armed_ = true; }
   void disarm() { armed_ = false; }
+  bool armed() const { return armed_; }
+
+ private:
+  bool armed_ = false;
+};
+
+// The program's: it is told by its callback.
+class WrappedMemory final : public Lent {
+ public:
+  WrappedMemory(guf_release_fn release, void *user, uint64_t address, bool any_thread);
+  ~WrappedMemory() override;  // calls it, or queues the call
 
  private:
   base::OwedCallback callback_;
   bool any_thread_;
-  bool armed_ = false;
 };
 
-// Memory of the program. What is queued without a stream holds no array: device memory is released
-// behind it.
-class WrappedStorage final : public array::Storage {
+// What is queued without a stream holds no array: device memory is given back behind it.
+class LentStorage : public array::Storage {
  public:
   // `order`: that of work without a stream; none in host memory.
-  WrappedStorage(base::Ref<Release> release, base::Ref<backend::Stream> order)
-      : release_(std::move(release)), order_(std::move(order)) {}
-  ~WrappedStorage() override;
-  // From now on the release is owed.
-  void arm() { release_->arm(); }
+  LentStorage(base::Ref<Lent> memory, base::Ref<backend::Stream> order)
+      : memory_(std::move(memory)), order_(std::move(order)) {}
+  ~LentStorage() override;
+  void arm() { memory_->arm(); }
 
  private:
-  base::Ref<Release> release_;
+  base::Ref<Lent> memory_;
   base::Ref<backend::Stream> order_;
 };
 

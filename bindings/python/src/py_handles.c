@@ -84,9 +84,8 @@ int gufpy_refuse(const char *format, ...) {
 /* Python's owner of wrapped memory is let go of here, with the GIL, not on a thread of the
  * library's, which may hold what the GIL's holder waits for. An owner may be an array itself, whose
  * memory has an owner: that is the next round's, not deeper on the stack. */
-static void release_array(guf_array array) {
+static void let_owners_go(void) {
   static _Thread_local int polling;
-  (void)guf_array_release(array, NULL);
   if (polling) return;
   polling = 1;
   uint32_t ran = 1;
@@ -100,7 +99,7 @@ static void release(gufpy_kind kind, void *handle) {
       (void)guf_context_release(handle, NULL);
       break;
     case GUFPY_ARRAY:
-      release_array(handle);
+      (void)guf_array_release(handle, NULL);
       break;
     case GUFPY_STREAM:
       (void)guf_stream_release(handle, NULL);
@@ -132,8 +131,11 @@ static void release(gufpy_kind kind, void *handle) {
 static void handle_dealloc(PyObject *self) {
   gufpy_handle *object = (gufpy_handle *)self;
   if (object->weak != NULL) PyObject_ClearWeakRefs(self);
+  const int borrows = object->kind == GUFPY_ARRAY &&
+                      (((const gufpy_array *)self)->flags & GUF_ARRAY_OWNS_DATA) == 0;
   release(object->kind, object->handle);
   Py_TYPE(self)->tp_free(self);
+  if (borrows) let_owners_go();
 }
 
 static Py_hash_t handle_hash(PyObject *self) {

@@ -13,12 +13,26 @@ using testing::Each;
 constexpr int64_t kSize = 500;
 constexpr uint64_t kShort = 2'000'000;  // ns
 
+// x + 1 into x.
+guf_status add_one(guf_ufunc add, guf_array x, guf_device device, guf_stream order,
+                   guf_error *error) {
+  const guf_operand inputs[] = {operand_of(x), scalar_of(1)};
+  guf_operand output = operand_of(x);
+  guf_call_args args = {};
+  args.struct_size = sizeof args;
+  args.inputs = inputs;
+  args.ninputs = 2;
+  args.outputs = &output;
+  args.noutputs = 1;
+  args.device = device;
+  args.stream = order;
+  return guf_call(add, &args, error);
+}
+
 class ArrayWaits : public Devices {
  protected:
-  // x + 1 into x, on the stream.
   void increase(guf_array x, guf_stream order) {
-    ASSERT_EQ(call("add", {operand_of(x), scalar_of(1)}, operand_of(x), order), GUF_OK)
-        << error_.message;
+    ASSERT_EQ(add_one(find("add"), x, there_, order, &error_), GUF_OK) << error_.message;
   }
   guf_status wait(guf_array array, uint64_t timeout_ns = UINT64_MAX) {
     return guf_array_synchronize(array, timeout_ns, &error_);
@@ -92,16 +106,7 @@ TEST_P(ArrayWaits, OfHostMemoryThatTheDeviceWrites) {
         << error_.message;
     const guf_operand one = scalar_of(1);
     ASSERT_EQ(guf_array_fill(keep(mapped), &one, nullptr, &error_), GUF_OK);
-    guf_operand inputs[] = {operand_of(mapped), scalar_of(1)}, output = operand_of(mapped);
-    guf_call_args args = {};
-    args.struct_size = sizeof args;
-    args.inputs = inputs;
-    args.ninputs = 2;
-    args.outputs = &output;
-    args.noutputs = 1;
-    args.device = there_;
-    args.stream = order;
-    ASSERT_EQ(guf_call(find("add"), &args, &error_), GUF_OK) << error_.message;
+    ASSERT_EQ(add_one(find("add"), mapped, there_, order, &error_), GUF_OK) << error_.message;
     ASSERT_EQ(wait(mapped), GUF_OK) << error_.message;
     guf_array_info info = {};
     info.struct_size = sizeof info;
@@ -146,16 +151,7 @@ TEST(ArrayWaitsOfTheCpu, ForItsStreams) {
   ASSERT_EQ(guf_ufunc_find(nullptr, "add", &add, &error), GUF_OK);
   constexpr int kRounds = 50;
   for (int i = 0; i < kRounds; ++i) {
-    const guf_operand inputs[] = {operand_of(x), scalar_of(1)};
-    guf_operand output = operand_of(x);
-    guf_call_args args = {};
-    args.struct_size = sizeof args;
-    args.inputs = inputs;
-    args.ninputs = 2;
-    args.outputs = &output;
-    args.noutputs = 1;
-    args.stream = stream;
-    ASSERT_EQ(guf_call(add, &args, &error), GUF_OK) << error.message;
+    ASSERT_EQ(add_one(add, x, cpu, stream, &error), GUF_OK) << error.message;
   }
   std::vector<float> elements(static_cast<size_t>(size));
   EXPECT_EQ(guf_array_copy_to_host(x, elements.data(), elements.size() * sizeof(float), GUF_ORDER_C,
