@@ -121,7 +121,7 @@ Gufunc.add_loop!(twice, (Float64, Float64),
                             (Ptr{Ptr{Float64}}, Ptr{Int64}, Ptr{Int64}, Ptr{Cvoid})))
 @test twice([1.0, 4.0]) == [2.0, 8.0]
 refusing(args, dims, steps, user, record) =
-    (unsafe_store!(Ptr{UInt16}(record + 24), UInt16('n') | UInt16('o') << 8); Gufunc.GUF_E_VALUE)
+    (unsafe_store!(Ptr{UInt32}(record + 24), UInt32('n') | UInt32('o') << 8); Gufunc.GUF_E_VALUE)
 never = Gufunc.create("julia_never"; nin=1, nout=1)
 Gufunc.add_loop!(never, (Float64, Float64),
                  @cfunction(refusing, Int32, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid},
