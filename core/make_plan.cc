@@ -254,7 +254,10 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.threads_ = call.args->threads;
   plan.noperands_ = call.noperands;
   plan.masked_ = call.has_where;
-  plan.naddresses_ = call.noperands + (call.has_where ? 1 : 0);
+  // A mask that was told has an address also where it is the scalar true, which devices leave out.
+  const guf_operand *told = call.args->where;
+  const bool has_mask = call.has_where || (told != nullptr && told->kind != GUF_OPERAND_NONE);
+  plan.naddresses_ = call.noperands + (has_mask ? 1 : 0);
   plan.items_ = loop.items;
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
   OverlapWork work = {0, 0, false};

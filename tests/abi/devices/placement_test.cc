@@ -93,6 +93,34 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
                 ":0 cannot read; a plan copies nothing: guf_array_to_device first");
 }
 
+// A mask that is the scalar true keeps its address, which nobody reads; false lies in host memory.
+TEST_P(Placement, PlansWithAScalarMask) {
+  const guf_array x = filled(there_, 4, 2), y = filled(there_, 4, 0);
+  const guf_operand given[] = {operand_of(x), operand_of(x)};
+  guf_operand mask = scalar_of(0);
+  mask.dtype = GUF_BOOL;
+  output_ = operand_of(y);
+  args_.struct_size = sizeof args_;
+  args_.ninputs = 2;
+  args_.noutputs = 1;
+  args_.inputs = given;
+  args_.outputs = &output_;
+  args_.where = &mask;
+  guf_plan plan = nullptr;
+  EXPECT_EQ(guf_plan_create(find("add"), &args_, &plan, &error_), GUF_E_UNSUPPORTED);
+  mask.value[0] = 1;
+  ASSERT_EQ(guf_plan_create(find("add"), &args_, &plan, &error_), GUF_OK) << error_.message;
+  guf_array_info from = {}, to = {};
+  from.struct_size = to.struct_size = sizeof from;
+  guf_array_get_info(x, &from, nullptr);
+  guf_array_get_info(y, &to, nullptr);
+  const uint64_t addresses[] = {from.address, from.address, to.address, 0};
+  EXPECT_EQ(guf_plan_launch(plan, nullptr, 3, addresses, 0, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_plan_launch(plan, nullptr, 4, addresses, 0, &error_), GUF_OK) << error_.message;
+  EXPECT_THAT(values(y), Each(4.0F));
+  guf_plan_release(plan, nullptr);
+}
+
 // So with a stream: the stream's device is the call's.
 TEST_P(Placement, HostOperandsWithAStream) {
   args_.stream = stream(second_);
