@@ -105,17 +105,20 @@ void Stream::end_inline() {
   work_ended_.notify_all();
 }
 
+// Whether somebody runs, who then takes the lock when that ends. Under the lock.
+bool Stream::notice_runner() {
+  if ((state_.fetch_or(kNoticed, std::memory_order_acq_rel) & kRunning) != 0) return true;
+  state_.store(0, std::memory_order_release);
+  return false;
+}
+
 // Becomes the one that runs, after everything that is pending now.
 guf_status Stream::begin_on_caller(guf_error *error) {
+  // Another caller may come first, and again each time that this one is woken: it is told that
+  // somebody waits. The failure, if any, stays for synchronize.
   while (!begin_inline()) {
-    // Another caller may come first; the failure, if any, stays for synchronize.
     std::unique_lock lock(mutex_);
-    if ((state_.fetch_or(kNoticed, std::memory_order_acq_rel) & kRunning) == 0) {
-      state_.store(0, std::memory_order_release);
-      continue;
-    }
-    work_ended_.wait(lock,
-                     [&] { return (state_.load(std::memory_order_acquire) & kRunning) == 0; });
+    work_ended_.wait(lock, [&] { return !notice_runner(); });
   }
   return check_fork(error);
 }
@@ -214,9 +217,7 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
   GUF_CPU_TRY(check_fork(error));
   const Deadline deadline(timeout_ns);
   std::unique_lock lock(mutex_);
-  if ((state_.fetch_or(kNoticed, std::memory_order_acq_rel) & kRunning) == 0) {
-    state_.store(0, std::memory_order_release);
-  } else {
+  if (notice_runner()) {
     // What is queued now, and the inline run that is under way, if any.
     const uint64_t last = queued_;
     const uint64_t inline_runs = inline_ended_ + (queue_runs_ ? 0 : 1);

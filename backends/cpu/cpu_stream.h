@@ -72,6 +72,7 @@ class Stream {
   guf_status check_fork(guf_error *error) const;
   bool begin_inline();
   void end_inline();
+  bool notice_runner();
   guf_status begin_on_caller(guf_error *error);
   void run_task(Task &task);
   void enqueue(Task *task);

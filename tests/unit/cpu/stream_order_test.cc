@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <thread>
 
@@ -241,6 +242,34 @@ TEST(Stream, ManyThreadsMayUseOne) {
   for (auto &thread : threads) thread.join();
   guf_error error = fresh_error();
   ASSERT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+  EXPECT_EQ(counter.value, 2000);
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+// Whoever waits for its turn is woken each time, also when another caller came first: else it waits
+// for ever once the others have gone.
+TEST(Stream, ManyThreadsRunCodeThatIsBoundToThem) {
+  StreamHandle s;
+  struct Counter {
+    int64_t value = 0;
+    static void loop(char **, const int64_t *, const int64_t *, void *user) {
+      ++static_cast<Counter *>(user)->value;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));  // the others come to wait
+    }
+  } counter;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        guf_error error = fresh_error();
+        const guf_status status = launch_block(bare_block(i % 2 == 0, 0), as_entry(Counter::loop),
+                                               &error, s.stream, &counter);
+        if (status != GUF_OK) ++wrong;
+      }
+    });
+  }
+  for (auto &thread : threads) thread.join();
   EXPECT_EQ(counter.value, 2000);
   EXPECT_EQ(wrong.load(), 0);
 }
