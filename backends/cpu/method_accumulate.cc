@@ -98,7 +98,9 @@ class Accumulation {
     Results from(int64_t i) const { return {row(i), lane_step, step}; }
   };
 
-  guf_status run_units(const ItemUnits &units, uint64_t first, uint64_t last) const;
+  // These have a MethodScratch each, which one frame should not take twice.
+  [[gnu::noinline]] guf_status run_units(const ItemUnits &units, uint64_t first,
+                                         uint64_t last) const;
   guf_status run_unit(const ItemUnits &units, const ItemUnit &unit, MethodScratch &scratch) const;
   guf_status share_unit(const ItemUnits &units, const ItemUnit &unit, uint32_t threads) const;
   guf_status scan_part(const ItemUnits &units, const ItemUnit &unit, int64_t first, int64_t n,

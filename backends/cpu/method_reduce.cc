@@ -33,10 +33,15 @@ class Reduction {
 
   void shape_up();
   LaneRun run_of(const ItemUnits &units, const ItemUnit &unit) const;
-  guf_status run_units(const ItemUnits &units, uint64_t first, uint64_t last) const;
+  // These have a MethodScratch each: inlined into one frame they would take 150 KB of stack.
+  [[gnu::noinline]] int64_t most_lanes() const;
+  [[gnu::noinline]] guf_status run_units(const ItemUnits &units, uint64_t first,
+                                         uint64_t last) const;
   Cut cut(uint64_t wanted, uint64_t work) const;
-  guf_status run_cut(const ItemUnits &units, const Cut &cut, uint32_t threads, uint64_t work);
-  guf_status run_piece(const ItemUnits &units, const Cut &cut, uint64_t piece, Lanes all) const;
+  [[gnu::noinline]] guf_status run_cut(const ItemUnits &units, const Cut &cut, uint32_t threads,
+                                       uint64_t work);
+  [[gnu::noinline]] guf_status run_piece(const ItemUnits &units, const Cut &cut, uint64_t piece,
+                                         Lanes all) const;
   guf_status join_pieces(const Cut &cut, Lanes all, Lanes joined) const;
   guf_status finish(const ItemUnits &units, const Cut &cut, Lanes joined) const;
   // A left fold begins with the initial value; a tree has it at the root.
@@ -82,6 +87,11 @@ LaneRun Reduction::run_of(const ItemUnits &units, const ItemUnit &unit) const {
   lanes.step = units.input_step();
   lanes.mask_step = units.mask_step();
   return lanes;
+}
+
+int64_t Reduction::most_lanes() const {
+  MethodScratch scratch;
+  return TreeFolder(fold_, &source_, shape_, masked(), scratch).most_lanes();
 }
 
 guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t last) const {
@@ -216,8 +226,7 @@ guf_status Reduction::run(MethodWay *way) {
   shape_up();
   const uint64_t work = empty_ ? block_.items : work_of(block_);
   const uint32_t threads = method_threads(method_, work);
-  MethodScratch scratch;
-  const int64_t most = TreeFolder(fold_, &source_, shape_, masked(), scratch).most_lanes();
+  const int64_t most = most_lanes();
   const uint64_t wanted = threads < 2 ? 1 : threads * kUnitsPerThread;
   const ItemUnits units(block_, most, static_cast<int64_t>(wanted));
   if (units.count() < wanted && fold_.tree() && !empty_) {
