@@ -127,7 +127,8 @@ def _numpys(kind, modules, name):
         theirs = _find(modules, name)
         made = kind if theirs is None else type(
             kind.__name__, (kind, theirs),
-            {"__module__": "gufunc", "__doc__": kind.__doc__, "ufunc": None})
+            {"__module__": "gufunc", "__doc__": kind.__doc__, "ufunc": None,
+             "__init__": Exception.__init__})  # theirs wants what a status does not say
         _also_numpys[kind] = made
     return made
 
@@ -157,9 +158,7 @@ def make_error(status, message, argument=-1, axis=-1, native_code=0):
     """The exception that stands for a status: the hook of the extension."""
     if not message:
         message = lowlevel.guf_status_text(status)
-    kind = _kind_of(status, message)
-    error = kind.__new__(kind, message)
-    error.args = (message,)
+    error = _kind_of(status, message)(message)
     error.status, error.message = status, message
     error.argument, error.axis, error.native_code = argument, axis, native_code
     if isinstance(error, AxisError):

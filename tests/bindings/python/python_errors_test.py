@@ -57,6 +57,23 @@ class Errors(unittest.TestCase):
                 self.assertIsInstance(error, gufunc.Error)
                 self.assertIsInstance(error, kind)
 
+    def test_every_status_has_an_exception(self):
+        from gufunc import _errors
+
+        for status in range(100, 1400, 100):
+            for number in (status, status + 1):
+                error = _errors.make_error(number, "what was wrong", 1, 2, 3)
+                self.assertIsInstance(error, gufunc.Error)
+                self.assertEqual((str(error), error.args, error.status, error.argument, error.axis),
+                                 ("what was wrong", ("what was wrong",), number, 1, 2))
+                self.assertIs(type(pickle.loads(pickle.dumps(error))), type(error))
+
+    def test_no_memory(self):
+        for kind in (gufunc.NoMemoryError, MemoryError, gufunc.Error):
+            with self.assertRaises(kind) as caught:
+                gufunc.empty(2**50)
+            self.assertEqual(caught.exception.name, "GUF_E_NO_MEMORY")
+
     def test_texts_are_numpys(self):
         for program in ("m.matmul.reduce(X)", "m.add(X, X, foo=1)", "m.array(X).reshape(4, 4)"):
             self.assertEqual(str(self.raised(program, gufunc)), str(self.raised(program, np)))
