@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams of the program's own, and of other libraries."""
 
-from . import lowlevel
+import operator
+
+from . import _gufunc, lowlevel
 from ._errors import make_refusal
 from ._objects import Stream, as_device
 
@@ -16,13 +18,28 @@ def as_stream(stream, device=None):
     library's stream object. A hook of the extension."""
     if stream is None or isinstance(stream, Stream):
         return stream
-    for name in ("cuda_stream", "ptr", "handle"):  # PyTorch, CuPy, Numba
-        stream = getattr(stream, name, stream)
-    stream = getattr(stream, "value", stream)
-    if not hasattr(stream, "__index__"):
-        raise make_refusal(f"a stream cannot be a {type(stream).__name__}")
-    if not int(stream):
+    number = _number_of(stream)
+    if number == 0:
         return None
     if device is None:
         raise make_refusal("a driver's stream needs device=, or an array on its device beside it")
-    return Stream.adopt(as_device(device), int(stream))
+    return Stream.adopt(as_device(device), number)
+
+
+def _number_of(stream):
+    """The driver's handle that an object of another library's is, or has."""
+    found = stream
+    for name in ("cuda_stream", "ptr", "handle"):  # PyTorch, CuPy, Numba
+        found = getattr(found, name, found)
+    found = getattr(found, "value", found)
+    if found is None:  # of ctypes: no handle
+        return 0
+    try:
+        # A handle of this package is the address of an object of the library, no driver's stream.
+        number = None if isinstance(stream, _gufunc.Handle) else operator.index(found)
+    except TypeError:
+        number = None
+    if number is None or not 0 <= number < 2**64:
+        raise make_refusal(f"a stream cannot be a {type(stream).__name__}" if number is None else
+                           f"a stream cannot be {number}")
+    return number

@@ -3,7 +3,9 @@
 their array is, indices of `at` that are no integers."""
 
 import copy
+import ctypes
 import pickle
+import types
 import unittest
 
 import gufunc
@@ -37,6 +39,27 @@ class Streams(unittest.TestCase):
                     gufunc.square(np.ones(3), stream=own.native)  # of which device?
                 with self.assertRaises(gufunc.CallError):
                     gufunc.square(d, stream="x")
+
+    def test_what_is_no_stream(self):
+        """Its handle or value is no stream of a driver, which would read what it points to."""
+        for face in FACES:
+            d = face.to_device(np.arange(4.0))
+            for bad in (d, gufunc.ones(3), face.event(), d.device, gufunc.add, np.ones(3),
+                        np.ones(1), 1.5, "x", -5, 2**64):
+                with self.subTest(face.__name__, bad=bad):
+                    for use in (lambda: gufunc.add(d, d, stream=bad),
+                                lambda: gufunc.add.reduce(d, stream=bad),
+                                lambda: d.fill(1, stream=bad), lambda: d.copy_to_host(None, bad),
+                                lambda: face.external_stream(bad)):
+                        with self.assertRaisesRegex(gufunc.CallError, "^a stream cannot be "):
+                            use()
+
+            own = face.stream()
+            for handle in (own.native, 0):  # of Numba's streams it is one of ctypes
+                stream = types.SimpleNamespace(handle=ctypes.c_void_p(handle))
+                made = gufunc.square(d, stream=stream)
+                own.synchronize()
+                self.assertEqual(made.tolist(), [0, 1, 4, 9])
 
     def test_events(self):
         for face in FACES:
