@@ -5,7 +5,7 @@ import math
 
 from . import _conversion, _dtypes, _gufunc, _indexing, lowlevel
 from ._dtypes import CASTINGS, ORDERS
-from ._errors import UnsupportedError
+from ._errors import UnsupportedError, make_refusal
 from ._objects import Device, as_device, nanoseconds
 
 _MEMORIES = _dtypes.Words("memory", {"pinned": 1, "mapped": 2, "managed": 3})
@@ -120,14 +120,24 @@ class Array(_gufunc.ArrayBase):
 
     def reshape(self, *shape, order="C"):
         """A view of another shape where there can be one, else a copy; an extent may be -1.
-        ShapeError where the numbers of elements differ."""
+        ShapeError where the numbers of elements differ. ArgumentError for order K."""
+        if order in ("K", "k"):
+            raise make_refusal(f"order '{order.upper()}' is not permitted for reshaping")
         shape = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
         return self._seen_as(lambda array: lowlevel.guf_array_reshape(array, len(shape), shape,
                                                                       ORDERS[order]), order)
 
     def ravel(self, order="C"):
-        """One dimension: a view where there can be one, else a copy."""
+        """One dimension, its elements in `order`: a view where there can be one, else a copy. K
+        is the order in memory."""
+        if order in ("K", "k"):
+            return self._slowest_first().ravel()
         return self._seen_as(lambda array: lowlevel.guf_array_ravel(array, ORDERS[order]), order)
+
+    def _slowest_first(self):
+        """A view with the axes by the size of their strides."""
+        strides = self.strides
+        return self.transpose(sorted(range(self.ndim), key=lambda axis: -abs(strides[axis])))
 
     def _seen_as(self, look, order):
         try:
@@ -321,9 +331,9 @@ def as_array(value):
         except TypeError:
             pass  # elements that NumPy knows
     if type(value).__module__.partition(".")[0] == "numpy" or isinstance(value, (list, tuple)):
-        import numpy
+        from . import _numpy
 
-        return _gufunc.numpy_as_array(numpy.asarray(value))
+        return _gufunc.numpy_as_array(_numpy.of_sequence(value))
     return _conversion.from_object(value)
 
 

@@ -32,8 +32,7 @@ def flatten(self, order="C"):
     if order == "A":
         order = "F" if self.f_contiguous and not self.c_contiguous else "C"
     if order == "K":
-        slowest_first = sorted(range(self.ndim), key=lambda axis: -abs(self.strides[axis]))
-        self, order = self.transpose(slowest_first) if self.ndim else self, "C"
+        self, order = self._slowest_first(), "C"
     return self.copy(order).ravel(order)
 
 

@@ -6,7 +6,7 @@ import sys
 import warnings
 
 from . import _dtypes, _gufunc, lowlevel
-from ._errors import make_error
+from ._errors import ShapeError, make_error
 
 # (predicate, conversion), tried in order before NumPy: other libraries' arrays.
 converters: list = []
@@ -22,8 +22,9 @@ def have_numpy():
     return True
 
 
-def convert(value):
-    """An Array or ndarray over `value`: a hook of the extension."""
+def convert(value, dtype=None):
+    """An Array or ndarray over `value`, or of `dtype` where it has no memory of its own: a hook of
+    the extension."""
     if "numpy" in sys.modules:
         from . import _numpy
 
@@ -34,8 +35,8 @@ def convert(value):
     if have_numpy():
         from . import _numpy
 
-        return _numpy.as_operand(value)
-    return from_object(value)
+        return _numpy.as_operand(value, dtype)
+    return from_object(value, dtype)
 
 
 def _depth(value):
@@ -59,6 +60,12 @@ def _flatten(value, shape, out):
         raise make_error(lowlevel.GUF_E_SHAPE, "nested sequences differ in length")
     for item in value:
         _flatten(item, shape[1:], out)
+
+
+def _is_of_numbers(value):
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_of_numbers, value))
+    return isinstance(value, (int, float, complex))
 
 
 _LETTERS = {"bool": "b", "int64": "q", "uint64": "Q", "float64": "d"}
@@ -86,7 +93,12 @@ def from_object(value, dtype=None):
                              f"cannot make an array of a {type(value).__name__}") from None
         return found if dtype is None else found.astype(dtype)
     shape, flat = _depth(value), []
-    _flatten(value, shape, flat)
+    try:
+        _flatten(value, shape, flat)
+    except ShapeError:
+        if _is_of_numbers(value):
+            raise
+        flat = [None]  # an array in a list: its lengths are NumPy's to compare
     kinds = {bool: 0, int: 1, float: 2, complex: 3}
     ranks = {kinds.get(type(item), -1) for item in flat}
     if -1 in ranks:

@@ -34,6 +34,16 @@ def _clipped(bound):
     return max(1 - 2**62, min(operator.index(bound), 2**62))
 
 
+def _integer(entry):
+    try:
+        if not isinstance(entry, bool):
+            return operator.index(entry)
+    except TypeError:
+        pass  # arrays have an __index__, too, and are integers where they have one
+    raise make_error(lowlevel.GUF_E_INDEX, "only integers, slices (`:`), ellipsis (`...`) and None "
+                     "are valid indices")
+
+
 def view(array, key):
     """array[key], a view."""
     shape = array.shape
@@ -52,11 +62,7 @@ def view(array, key):
             steps.append(1 if entry.step is None else _clipped(entry.step))
             place += 1
             continue
-        if isinstance(entry, bool) or not hasattr(entry, "__index__"):
-            raise make_error(
-                lowlevel.GUF_E_INDEX, "only integers, slices (`:`), ellipsis (`...`) and None are "
-                "valid indices")
-        index = operator.index(entry)
+        index = _integer(entry)
         if not -shape[axis] <= index < shape[axis]:
             raise make_error(
                 lowlevel.GUF_E_INDEX, f"index {index} is out of bounds for axis {axis} with size "

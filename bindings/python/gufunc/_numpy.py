@@ -5,8 +5,8 @@ import sys
 
 import numpy as np
 
-from . import _dtypes
-from ._errors import make_refusal
+from . import _dtypes, lowlevel
+from ._errors import make_error, make_refusal
 
 
 def entries():
@@ -36,9 +36,17 @@ def refuse_subclass(value):
                            "all that it is: give numpy.asarray(x), and a mask as where=")
 
 
-def as_operand(value):
+def as_operand(value, dtype=None):
     """What NumPy makes of an object for its ufuncs."""
     if getattr(type(value), "__array_ufunc__", True) is None:
         raise make_refusal(f"operand '{type(value).__name__}' does not support ufuncs "
                            "(__array_ufunc__=None)")
-    return np.asarray(value)
+    return of_sequence(value, dtype)
+
+
+def of_sequence(value, dtype=None):
+    """An ndarray of it; what NumPy makes none of is refused with its words."""
+    try:
+        return np.asarray(value, dtype)
+    except ValueError as error:
+        raise make_error(lowlevel.GUF_E_SHAPE, str(error)) from error

@@ -64,6 +64,42 @@ class Habits(unittest.TestCase):
         self.assertEqual(x.swapaxes(0, 1).address, x.address)
         self.assertNotEqual(x.flatten().address, x.address)
 
+    def test_ravel_in_the_order_of_memory(self):
+        def check(ours, theirs):
+            for order in "CFAK":
+                self.assert_same(ours.ravel(order), ours.numpy().ravel(order))
+            self.assert_same(ours.T.ravel("k"), ours.numpy().T.ravel("K"))
+            self.assert_same(ours[..., None].ravel("K"), ours.numpy()[..., None].ravel("K"))
+            with self.assertRaisesRegex(gufunc.CallError, "^order 'K' is not permitted"):
+                ours.reshape(-1, order="K")
+
+        self.each(check)
+        x = gufunc.arange(24).reshape(2, 3, 4)
+        for view in (x, x.T, x.transpose(1, 0, 2), x[1:]):
+            self.assertEqual(view.ravel("K").address, view.address)
+            self.assertEqual(view.ravel("K").tolist(), view.numpy().ravel("K").tolist())
+        self.assertEqual(x[:, ::2].ravel("K").tolist(), x.numpy()[:, ::2].ravel("K").tolist())
+
+    def test_arrays_as_indices(self):
+        x = np.arange(3)
+        for make in (gufunc.array, np.array):
+            a = gufunc.array(x)
+            for key in (make([True, False, True]), make([0, 1]), make(1.0), make(True), [0, 1],
+                        True, np.bool_(True), 1.0, "x", make([1])):
+                for use in (lambda: a[key], lambda: a.__setitem__(key, 0)):
+                    with self.subTest(key=key), self.assertRaises(IndexError) as caught:
+                        use()
+                    self.assertIn("are valid indices", str(caught.exception))
+            with self.assertRaises(IndexError):
+                a[a > 1] = 0
+            self.assertEqual(a[make(1)].item(), 1)
+            self.assertEqual(a.tolist(), [0, 1, 2])
+
+    def test_sequences_of_arrays(self):
+        for values in ([[1, 2], np.ones(2)], [np.ones(2), (1, 2)], [np.ones(2)] * 2,
+                       [[np.float32(1), 2], [3, 4]], ([np.ones((2, 2)), [[1, 2], [3, 4]]],)):
+            self.assert_same(gufunc.array(values), np.array(values))
+
     def test_divmod_and_in(self):
         def check(ours, theirs):
             if theirs.dtype.kind in "iuf":
