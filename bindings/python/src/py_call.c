@@ -93,7 +93,7 @@ static int set_arguments(gufpy_call *call) {
     args->axis = &call->one_axis;
   }
   if (keywords->where != NULL) {
-    if (gufpy_set_operand(&call->frame, keywords->where, &call->where) != 0) return -1;
+    if (gufpy_set_mask(&call->frame, keywords->where, &call->where) != 0) return -1;
     args->where = &call->where;
   }
   return 0;

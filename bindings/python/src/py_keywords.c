@@ -42,6 +42,26 @@ static int read_where(gufpy_keywords *keywords, PyObject *value) {
   return 0;
 }
 
+/* What has no type of its own is converted to bool, as NumPy does: lists and numbers. Arrays are
+ * cast safely, which the library judges. */
+int gufpy_set_mask(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
+  if (PyBool_Check(object) || PyObject_TypeCheck(object, &gufpy_array_type) ||
+      (PyObject_CheckBuffer(object) && !gufpy_is_numpy_scalar(object))) {
+    return gufpy_set_operand(frame, object, operand);
+  }
+  if (frame->nkept == GUFPY_MAX_OPERANDS) return gufpy_refuse("too many operands");
+  PyObject *mask = PyObject_CallFunction(gufpy.convert, "Os", object, "bool");
+  if (mask == NULL) return -1;
+  frame->kept[frame->nkept++] = mask;
+  /* What the caller gave is no array of ours, unless it lies where NumPy cannot have it. */
+  const int arrays = frame->arrays;
+  if (gufpy_set_operand(frame, mask, operand) != 0) return -1;
+  if (!PyObject_TypeCheck(mask, &gufpy_array_type) || ((gufpy_array *)mask)->on_host) {
+    frame->arrays = arrays;
+  }
+  return 0;
+}
+
 static int read_casting(gufpy_keywords *keywords, PyObject *value) {
   static const char *const WORDS[] = {NULL, "no", "equiv", "safe", "same_kind", "unsafe"};
   return read_word(value, WORDS, 6, "casting", &keywords->casting);

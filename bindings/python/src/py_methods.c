@@ -124,7 +124,7 @@ static int set_reduce(gufpy_method *method) {
     args->initial = &method->initial;
   }
   if (keywords->where != NULL) {
-    if (gufpy_set_operand(&method->frame, keywords->where, &method->where) != 0) return -1;
+    if (gufpy_set_mask(&method->frame, keywords->where, &method->where) != 0) return -1;
     args->where = &method->where;
   }
   args->stream = keywords->stream;

@@ -72,7 +72,7 @@ typedef struct {
   PyTypeObject *classes[GUFPY_KINDS];
   PyObject *make_error;      /* (status, message, argument, axis, native_code) -> exception */
   PyObject *make_refusal;    /* (message) -> exception */
-  PyObject *convert;         /* an object that is no operand -> Array or ndarray */
+  PyObject *convert;         /* an object that is no operand[, dtype] -> Array or ndarray */
   PyObject *parse_dtype;     /* a spelling, type or dtype -> its code */
   PyObject *parse_signature; /* (signature, nin, nout) -> codes */
   PyObject *as_stream;       /* (a stream or handle, device or None) -> Stream or None */
@@ -182,6 +182,9 @@ int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *
 /** All of a vectorcall's keywords, which lie behind its positional arguments. */
 int gufpy_read_keywords(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *const *values,
                         PyObject *names);
+
+/** The operand of where=; objects that are converted are kept by the frame. */
+int gufpy_set_mask(gufpy_frame *frame, PyObject *object, guf_operand *operand);
 
 /** Makes a Stream of a foreign one, kept by the frame: of the device of the arrays among a call's
  * `count` arguments, where `device` is not given. */

@@ -56,6 +56,26 @@ class Calls(unittest.TestCase):
         same(gufunc.vecdot(a, a, axis=0), np.vecdot(a, a, axis=0))
         same(gufunc.vecdot(a, a, keepdims=True), np.vecdot(a, a, keepdims=True))
 
+    def test_masks_of_lists_and_numbers(self):
+        x = np.arange(3.0)
+        masks = ([1, 0, 1], (1, 0, 1), [1.5, 0, np.nan], [True, False, True], [[0], [2]], range(3),
+                 [np.int64(0), 1, 2], 1, 0, 0.5, 2j, 0j, True, False, np.int64(1), np.float32(0),
+                 np.bool_(False), None, [None, 1, ""])
+        for mask in masks:
+            with self.subTest(mask=mask):
+                one, two = np.full((2, 3), 7.0), np.full((2, 3), 7.0)
+                same(gufunc.add(x, 1, out=one, where=mask), np.add(x, 1, out=two, where=mask))
+                same(gufunc.add.reduce(one, where=mask) if np.ndim(mask) < 2 else one,
+                     np.add.reduce(two, where=mask) if np.ndim(mask) < 2 else two)
+        stream, out = gufunc.Stream(), np.full(3, 7.0)
+        gufunc.add(x, 1, out=out, where=[1, 0, 1], stream=stream)
+        stream.synchronize()
+        self.assertEqual(out.tolist(), [1, 7, 3])
+        self.assertIsInstance(gufunc.add.reduce(x, where=[1, 0, 1]), np.float64)
+        for mask in (np.array([1, 0, 1]), np.array(1), gufunc.array([1, 0, 1]), memoryview(b"abc")):
+            with self.assertRaisesRegex(TypeError, "according to the rule 'safe'"):
+                gufunc.add(x, 1, out=out, where=mask)
+
     def test_methods(self):
         x = np.arange(12, dtype=np.int16).reshape(3, 4)
         for args, keywords in (((x,), {}), ((x, 1), {}), ((x, None), {}), ((x, (0, 1)), {}),

@@ -27,6 +27,15 @@ class WithoutNumPy(unittest.TestCase):
         self.assertEqual(result.tolist(), [1.5, 2.5, 3.5])
         self.assertEqual(result.dtype, "float64")
 
+    def test_masks_of_lists_and_numbers(self):
+        out = array.array("d", [7, 7, 7])
+        gufunc.add([1, 2, 3], 1, out=out, where=[1, 0, 2.5])
+        self.assertEqual(list(out), [2, 7, 4])
+        gufunc.add([1, 2, 3], 10, out=out, where=0)
+        self.assertEqual(list(out), [2, 7, 4])
+        with self.assertRaises(gufunc.Error):
+            gufunc.add([1, 2, 3], 1, out=out, where=["x"])
+
     def test_buffers_are_viewed(self):
         memory = array.array("d", [1, 2, 3])
         view = gufunc.from_buffer(memory)
