@@ -187,8 +187,9 @@ def ufuncs(package, stubs):
 
 def index(contents):
     lines = ["# Reference of the Python package", "", MARK, "",
-             "Every public name of `gufunc`, as `help` tells it. `gufunc.lowlevel` has the "
-             "functions of the C headers.", ""]
+             "Every public name of `gufunc`, as `help` tells it. `gufunc.lowlevel` has those",
+             "functions of the C headers that take no operands, callbacks or tensors of DLPack,",
+             "and do not count references: what is named here does these.", ""]
     for page, names in contents.items():
         lines += [f"**[{PAGES[page][0]}]({page})**", ""]
         lines += ["| | |", "|---|---|"]
