@@ -213,11 +213,10 @@ static PyObject *array_text(PyObject *self, PyObject *array) {
   }
 }
 
-extern PyObject *gufpy_array_from_buffer(PyObject *self, PyObject *args);
+extern PyObject *gufpy_array_from_buffer(PyObject *self, PyObject *object);
 
-PyMethodDef gufpy_array_functions[] = {
-    {"array_wrap", array_wrap, METH_VARARGS, NULL},
-    {"array_fill", array_fill, METH_VARARGS, NULL},
-    {"array_text", array_text, METH_O, NULL},
-    {"array_from_buffer", gufpy_array_from_buffer, METH_VARARGS, NULL},
-    {0}};
+PyMethodDef gufpy_array_functions[] = {{"array_wrap", array_wrap, METH_VARARGS, NULL},
+                                       {"array_fill", array_fill, METH_VARARGS, NULL},
+                                       {"array_text", array_text, METH_O, NULL},
+                                       {"array_from_buffer", gufpy_array_from_buffer, METH_O, NULL},
+                                       {0}};

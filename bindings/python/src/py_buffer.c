@@ -122,14 +122,10 @@ static guf_status wrap_buffer(Py_buffer *view, guf_dtype dtype, uint32_t flags, 
   return guf_array_wrap(&tensor, release_buffer, view, 0, out, gufpy_error());
 }
 
-/* array_from_buffer(object, dtype): a view of the object's memory, which lives as long as the view
- * is used; dtype 0: that of its format. */
-PyObject *gufpy_array_from_buffer(PyObject *self, PyObject *args) {
+/* array_from_buffer(object): a view of the object's memory, which lives as long as the view is
+ * used. */
+PyObject *gufpy_array_from_buffer(PyObject *self, PyObject *object) {
   (void)self;
-  PyObject *object = NULL;
-  unsigned int dtype = 0;
-  uint32_t flags = 0;
-  if (!PyArg_ParseTuple(args, "O|I:array_from_buffer", &object, &dtype)) return NULL;
   Py_buffer *view = PyMem_Malloc(sizeof *view);
   if (view == NULL) return PyErr_NoMemory();
   if (PyObject_GetBuffer(object, view, PyBUF_RECORDS) != 0) {
@@ -139,8 +135,8 @@ PyObject *gufpy_array_from_buffer(PyObject *self, PyObject *args) {
       return NULL;
     }
   }
-  const guf_dtype found = dtype_of(view->format, &flags);
-  if (dtype == 0) dtype = found;
+  uint32_t flags = 0;
+  const guf_dtype dtype = dtype_of(view->format, &flags);
   guf_dtype_info info = {.struct_size = sizeof info};
   guf_array handle = NULL;
   if (dtype == 0 || guf_dtype_get_info(dtype, &info, NULL) != GUF_OK ||
