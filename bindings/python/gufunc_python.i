@@ -28,6 +28,43 @@ static PyObject *gufpy_append(PyObject *result, PyObject *value) {
   Py_DECREF(value);
   return both;
 }
+
+/* Numbers and texts of the C interface; what is refused is named as the headers name it. */
+static int gufpy_number(PyObject *object, const char *what, int64_t least, uint64_t most,
+                        uint64_t *out) {
+  PyObject *number = PyNumber_Index(object);
+  if (number == NULL) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+    PyErr_Clear();
+    return gufpy_refuse("%s: found %R, wanted an integer", what, object);
+  }
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  int fits = overflow == 0 && value >= least && (value < 0 || (uint64_t)value <= most);
+  *out = (uint64_t)value;
+  if (overflow > 0) {
+    *out = PyLong_AsUnsignedLongLong(number);
+    fits = !PyErr_Occurred() && *out <= most;
+    PyErr_Clear();
+  }
+  if (!fits) {
+    gufpy_refuse("%s: found %R, wanted %lld to %llu", what, number, (long long)least,
+                 (unsigned long long)most);
+  }
+  Py_DECREF(number);
+  return fits ? 0 : -1;
+}
+
+static int gufpy_text(PyObject *object, const char *what, const char **out) {
+  Py_ssize_t length = 0;
+  *out = NULL;
+  if (object == Py_None) return 0;
+  if (!PyUnicode_Check(object)) return gufpy_refuse("%s: found %R, wanted a str", what, object);
+  *out = PyUnicode_AsUTF8AndSize(object, &length);
+  if (*out == NULL) return -1;
+  if (strlen(*out) == (size_t)length) return 0;
+  return gufpy_refuse("%s: found %R, wanted a str without NUL", what, object);
+}
 %}
 
 %init %{
@@ -45,6 +82,22 @@ static PyObject *gufpy_append(PyObject *result, PyObject *value) {
 }
 
 %typemap(out) guf_status state "$result = PyLong_FromLong($1);"
+
+/* Numbers and texts that a function reads. */
+%define GUFPY_INTEGER(TYPE, LEAST, MOST)
+%typemap(in) TYPE (uint64_t number) {
+  if (gufpy_number($input, "$1_name", LEAST, MOST, &number) != 0) SWIG_fail;
+  $1 = (TYPE)number;
+}
+%enddef
+GUFPY_INTEGER(uint32_t, 0, UINT32_MAX)
+GUFPY_INTEGER(uint64_t, 0, UINT64_MAX)
+GUFPY_INTEGER(int32_t, INT32_MIN, INT32_MAX)
+%typemap(in) const char * (const char *text) {
+  if (gufpy_text($input, "$1_name", &text) != 0) SWIG_fail;
+  $1 = (char *)text;
+}
+%typemap(freearg) const char * "";
 
 /* Handles. */
 %define GUFPY_HANDLE(TYPE, KIND, OUT)
@@ -70,7 +123,7 @@ GUFPY_HANDLE(guf_kernel, GUFPY_KERNEL, out_kernel)
 GUFPY_HANDLE(guf_graph, GUFPY_GRAPH, out_graph)
 
 /* An array or graph to write into, or None for a new one. What was given is not returned. */
-%define GUFPY_INOUT(TYPE, KIND, RETAIN, NAME)
+%define GUFPY_INOUT(TYPE, KIND, NAME)
 %typemap(in) TYPE *NAME (TYPE made = NULL, void *handle = NULL) {
   if (gufpy_get_handle($input, KIND, &handle) != 0) SWIG_fail;
   made = (TYPE)handle;
@@ -85,8 +138,8 @@ GUFPY_HANDLE(guf_graph, GUFPY_GRAPH, out_graph)
   if ($result == NULL) SWIG_fail;
 }
 %enddef
-GUFPY_INOUT(guf_array, GUFPY_ARRAY, guf_array_retain, inout_array)
-GUFPY_INOUT(guf_graph, GUFPY_GRAPH, guf_graph_retain, inout_graph)
+GUFPY_INOUT(guf_array, GUFPY_ARRAY, inout_array)
+GUFPY_INOUT(guf_graph, GUFPY_GRAPH, inout_graph)
 
 /* Numbers that a function writes. */
 %define GUFPY_NUMBER(TYPE, OUT, MAKE)
@@ -175,11 +228,12 @@ GUFPY_RECORD(guf_kernel_device_info, out_info)
   PyObject *items = PySequence_Tuple($input);
   if (items == NULL) SWIG_fail;
   const Py_ssize_t count = PyTuple_GET_SIZE(items);
-  for (Py_ssize_t i = 0; i < count && i < GUF_MAX_NDIM; ++i) {
-    numbers[i] = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(items, i));
+  int wrong = 0;
+  for (Py_ssize_t i = 0; !wrong && i < count && i < GUF_MAX_NDIM; ++i) {
+    wrong = gufpy_number(PyTuple_GET_ITEM(items, i), "$1_name", 0, UINT64_MAX, &numbers[i]);
   }
   Py_DECREF(items);
-  if (PyErr_Occurred()) SWIG_fail;
+  if (wrong) SWIG_fail;
   $1 = numbers;
 }
 %typemap(in) const guf_dtype *types (guf_dtype codes[GUF_MAX_NDIM] = {0}) {

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of given values, and like other arrays."""
 
+import math
 import sys
 
 from ._array import array, as_array, empty, from_buffer
+from ._errors import make_refusal
 
 
 def full(shape, value, dtype=None, *, device=None, order="C"):
@@ -76,12 +78,18 @@ def full_like(prototype, value, dtype=None, order="K", *, device=None):
 def arange(*limits, dtype=None, device=None):
     """The numbers of a range, as NumPy's arange: of ``(stop)``, ``(start, stop)`` or
     ``(start, stop, step)``. Of integers int64, else float64."""
+    if not 1 <= len(limits) <= 3:
+        raise make_refusal(f"arange takes 1 to 3 numbers, not {len(limits)}")
     numpy = sys.modules.get("numpy")
     if numpy is not None and any(isinstance(limit, numpy.generic) for limit in limits):
         return array(numpy.arange(*limits), dtype, device=device)
     if all(isinstance(limit, int) for limit in limits):
         return array(range(*limits), dtype or "int64", device=device)
     start, stop, step = {1: (0, *limits, 1), 2: (*limits, 1), 3: limits}[len(limits)]
-    count = max(0, -int(-((stop - start) / step) // 1))
+    length = (stop - start) / step
+    if not math.isfinite(length):
+        raise make_refusal("arange: cannot compute length" if math.isnan(length) else
+                           "Maximum allowed size exceeded")
+    count = max(0, -int(-length // 1))
     step = (start + step) - start  # NumPy's, to the last bit
     return array([start + i * step for i in range(count)], dtype or "float64", device=device)

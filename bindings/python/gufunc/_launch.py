@@ -6,7 +6,7 @@ import sys
 from . import _array, _gufunc, lowlevel
 from ._objects import Device, Stream, as_device
 from ._streams import as_stream
-from ._ufunc import three
+from ._ufunc import size_of, three
 
 _ARRAYS = (lowlevel.GUF_PARAMETER_POINTER, lowlevel.GUF_PARAMETER_VIEW)
 
@@ -48,7 +48,8 @@ class Launch:
             raise ValueError("kernel[grid, block, stream, shared]: two to four parts")
         grid, block, stream, shared = (*parts, None, 0)[:4] if len(parts) < 4 else parts
         self.kernel, self.device = kernel, device
-        self.grid, self.block, self.shared = three(grid), three(block), int(shared or 0)
+        self.grid, self.block = three(grid, "grid"), three(block, "block")
+        self.shared = size_of(0 if shared is None else shared, "shared")
         self.stream = as_stream(stream, device)
 
     def __call__(self, *arguments):

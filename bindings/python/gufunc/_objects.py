@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices, streams, events, graphs, contexts. Each releases itself; none needs a close."""
 
+import math
 import os
 
 from . import _gufunc, lowlevel
+from ._errors import make_refusal
 
 _FOREVER = 2**64 - 1
 
 
 def nanoseconds(timeout):
     """Seconds, or None for no limit."""
-    return _FOREVER if timeout is None else max(0, int(timeout * 1e9))
+    if timeout is None:
+        return _FOREVER
+    try:
+        if not math.isnan(timeout):
+            return int(max(0, timeout * 1e9)) if timeout < _FOREVER / 1e9 else _FOREVER
+    except TypeError:
+        pass
+    raise make_refusal(f"timeout: found {timeout!r}, wanted seconds, or None")
 
 
 def _done(status):
@@ -105,6 +114,12 @@ def as_device(device):
     return device if device is None or isinstance(device, Device) else Device(device)
 
 
+def _wanted(device):
+    if device is None:
+        raise make_refusal("a device is wanted, not None")
+    return as_device(device)
+
+
 class Stream(_gufunc.Handle):
     """An in-order queue of a device's work: ``Stream("cuda:0")``.
 
@@ -115,12 +130,12 @@ class Stream(_gufunc.Handle):
     __slots__ = ()
 
     def __new__(cls, device="cpu"):
-        return lowlevel.guf_stream_create(as_device(device), 0)
+        return lowlevel.guf_stream_create(_wanted(device), 0)
 
     @classmethod
     def adopt(cls, device, native):
         """Works on a CUstream or hipStream_t of the program's own, which must outlive it."""
-        return lowlevel.guf_stream_adopt(as_device(device), int(native), 0)
+        return lowlevel.guf_stream_adopt(_wanted(device), int(native), 0)
 
     @property
     def device(self):
@@ -175,7 +190,7 @@ class Event(_gufunc.Handle):
     __slots__ = ("_device",)
 
     def __new__(cls, device="cpu"):
-        device = as_device(device)
+        device = _wanted(device)
         made = lowlevel.guf_event_create(device, 0)
         made._device = device
         return made

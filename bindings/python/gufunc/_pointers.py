@@ -6,7 +6,7 @@ import sys
 
 from . import _dtypes, _gufunc, lowlevel
 from ._errors import make_refusal
-from ._ufunc import create, loop_kind
+from ._ufunc import ADDRESS, create, loop_kind, size_of
 
 _C_TYPES = {"double": "d", "float": "f", "npy_double": "d", "npy_float": "f",
             "npy_float64": "d", "npy_float32": "f"}
@@ -37,7 +37,7 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     spellings = list(types) if several and types is not None else [types] * len(pointers)
     if len(spellings) != len(pointers):
         raise ValueError("as many types as pointers are wanted")
-    plain = loop_kind(fallible)
+    plain, user = loop_kind(fallible), size_of(user, "user", ADDRESS)
     loops = [_described(one, text, scalar) for one, text in zip(pointers, spellings)]
     if signature is None and nin is None:
         nin, nout = _counts(loops[0][1])
@@ -118,7 +118,7 @@ def _resolved(pointer):
 def _checked(address):
     if not address:
         raise ValueError("the function pointer is NULL")
-    return address
+    return size_of(address, "the function pointer", ADDRESS)
 
 
 def _of_export(text):

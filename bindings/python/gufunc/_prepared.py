@@ -2,6 +2,7 @@
 """Plans: calls prepared once and launched many times."""
 
 from . import _gufunc, lowlevel
+from ._errors import make_refusal
 
 
 class Plan(_gufunc.Handle):
@@ -28,7 +29,7 @@ class Plan(_gufunc.Handle):
         are laid out so. On a stream the caller keeps them alive.
         """
         if len(operands) > lowlevel.GUF_MAX_NDIM:
-            raise ValueError("too many operands")
+            raise make_refusal("too many operands")
         lowlevel.guf_plan_launch(self, stream, len(operands),
                                  tuple(address_of(operand) for operand in operands),
                                  address_of(workspace))
@@ -42,4 +43,8 @@ def address_of(operand):
         return operand
     if isinstance(operand, _gufunc.ArrayBase):
         return operand.address
-    return operand.ctypes.data
+    try:
+        return operand.ctypes.data
+    except AttributeError:
+        raise make_refusal(f"an operand of a launch cannot be a {type(operand).__name__}: give an "
+                           "array, an address or None") from None

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ufuncs: found, loaded, created; and modules, which bring them."""
 
+import operator
+
 from . import _dtypes, _gufunc, _indexing, lowlevel
+from ._errors import make_refusal
 from ._objects import as_device, load_module, ufunc_names
 
 _IDENTITIES = {lowlevel.GUF_IDENTITY_ZERO: 0, lowlevel.GUF_IDENTITY_ONE: 1,
@@ -115,9 +118,11 @@ class Ufunc(_gufunc.UfuncBase):
         `items_done`: the `first_item` to go on with.
         """
         items = []
+        options = (size_of(chunk_bytes, "chunk_bytes", 2**64 - 1),
+                   size_of(depth, "depth", 2**31 - 1),
+                   size_of(first_item, "first_item", 2**63 - 1), progress, items)
         try:
-            return _gufunc.call_chunked((chunk_bytes, depth, first_item, progress, items), self,
-                                        *args, **keywords)
+            return _gufunc.call_chunked(options, self, *args, **keywords)
         except Exception as error:
             error.items_done = items[0] if items else 0
             raise
@@ -136,6 +141,9 @@ class Ufunc(_gufunc.UfuncBase):
         codes = tuple(map(_dtypes.parse, types))
         kind = _KINDS[loop_kind(fallible)]
         flags = lowlevel.GUF_LOOP_ANY_THREAD if any_thread else 0
+        if isinstance(function, int) and not isinstance(function, bool):
+            function = size_of(function, "function", ADDRESS)
+        user = size_of(user, "user", ADDRESS)
         _gufunc._forget_types()
         _gufunc.add_loop(self, codes, function, kind, flags, _core_counts(self.signature), user)
 
@@ -251,13 +259,31 @@ class Kernel(_gufunc.Handle):
         Arguments are arrays of one device, and numbers. On a stream the launch is queued; what the
         kernel reads and writes is not checked.
         """
-        _gufunc.kernel_launch(self, stream, three(grid), three(block), shared_bytes, arguments)
+        _gufunc.kernel_launch(self, stream, three(grid, "grid"), three(block, "block"),
+                              size_of(shared_bytes, "shared_bytes"), arguments)
 
 
-def three(size):
-    """A size as three numbers."""
-    size = (size,) if hasattr(size, "__index__") else tuple(size)
-    return tuple(map(int, size)) + (1,) * (3 - len(size))
+ADDRESS = 2**64 - 1
+_MOST = 2**32 - 1
+
+
+def size_of(number, what, most=_MOST):
+    """A number that is none below 0 in the C interface, and has 32 bits in it or up to `most`."""
+    try:
+        size = operator.index(number)
+    except TypeError:
+        raise make_refusal(f"{what}: found {number!r}, wanted an integer") from None
+    if not 0 <= size <= most:
+        raise make_refusal(f"{what}: found {size}, wanted 0 to {most}")
+    return size
+
+
+def three(size, what):
+    """A grid or a block as three numbers, x first: of an integer, or of one to three of them."""
+    sizes = tuple(size) if isinstance(size, (tuple, list)) else (size,)
+    if not 1 <= len(sizes) <= 3:
+        raise make_refusal(f"{what}: found {size!r}, wanted an integer, or one to three of them")
+    return tuple(size_of(number, f"{what}.{axis}") for number, axis in zip((*sizes, 1, 1), "xyz"))
 
 
 def find(name, context=None):

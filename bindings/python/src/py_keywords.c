@@ -139,6 +139,9 @@ static int read_dims(gufpy_keywords *keywords, PyObject *value) {
       gufpy_refuse("dims: too many names");
       return -1;
     }
+    if (!PyUnicode_Check(name) || !PyIndex_Check(size)) {
+      return gufpy_refuse("dims: found %R: %R, wanted a str and an integer", name, size);
+    }
     guf_dim *dim = &keywords->dims[keywords->ndims++];
     dim->name = PyUnicode_AsUTF8(name);
     dim->size = PyNumber_AsSsize_t(size, PyExc_OverflowError);

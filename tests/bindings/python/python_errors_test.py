@@ -31,6 +31,39 @@ OURS = {"m.array([2**64])": OverflowError, "m.array(['a'])": TypeError,
         "m.create('errors_3', 1, 1, roles=['in', 'up'])": ValueError}
 
 
+CHUNKED = "m.add.call_chunked(X, X, out=np.empty_like(X), "
+NAMED = {CHUNKED + "chunk_bytes=-1)": "chunk_bytes: found -1, wanted 0 to 18446744073709551615",
+         CHUNKED + "chunk_bytes=2**70)": "chunk_bytes: found 1180591620717411303424",
+         CHUNKED + "depth='x')": "depth: found 'x', wanted an integer",
+         CHUNKED + "first_item=2**63)": "first_item: found 9223372036854775808",
+         "m.Stream().synchronize('1')": "timeout: found '1'",
+         "m.Stream().synchronize(float('nan'))": "timeout: found nan",
+         "m.Device().limit_memory(-1)": "limit_bytes: found -1, wanted 0 to 18446744073709551615",
+         "m.Device().limit_memory(2**64)": "limit_bytes: found 18446744073709551616",
+         "m.Device().limit_memory('x')": "limit_bytes: found 'x', wanted an integer",
+         "m.poll(2**32)": "max_callbacks: found 4294967296, wanted 0 to 4294967295",
+         "m.make_time('m8', 's', 2**32)": "multiple: found 4294967296",
+         "m.find(3)": "name: found 3, wanted a str",
+         "m.find('add' + chr(0))": "wanted a str without NUL",
+         "m.add(1, 1, dims={1: 2})": "dims: found 1: 2, wanted a str and an integer",
+         "m.add(1, 1, dims={'n': 2.5})": "dims: found 'n': 2.5",
+         "m.Stream(None)": "a device is wanted, not None",
+         "m.Event(None)": "a device is wanted, not None",
+         "m.arange(1., 2., 3., 4.)": "arange takes 1 to 3 numbers, not 4",
+         "m.arange()": "arange takes 1 to 3 numbers, not 0",
+         "m.arange(0, float('inf'))": "Maximum allowed size exceeded",
+         "m.arange(0, float('nan'))": "cannot compute length",
+         "plan.launch([1.0], X, X)": "an operand of a launch cannot be a list",
+         "plan.launch(-8, X, X)": "addresses: found -8",
+         "m.create('errors_4', 1, 1).add_loop('dd', -5)": "function: found -5",
+         "m.create('errors_5', 1, 1).add_loop('dd', print, user=2**64)": "user: found 1844674407",
+         "m.ufunc_from_pointer(-5, 'dd', name='errors_6')": "the function pointer: found -5",
+         "m.ufunc_from_pointer(5, 'dd', name='errors_7', user=-1)": "user: found -1",
+         "m.array([[1, 2], np.ones(3)])": "inhomogeneous",
+         "m.add([[1, 2], np.ones(3)], 1)": "inhomogeneous",
+         "m.array([[1, 2], [3]])": "nested sequences differ in length"}
+
+
 class Errors(unittest.TestCase):
     def raised(self, program, module):
         try:
@@ -73,6 +106,16 @@ class Errors(unittest.TestCase):
             with self.assertRaises(kind) as caught:
                 gufunc.empty(2**50)
             self.assertEqual(caught.exception.name, "GUF_E_NO_MEMORY")
+
+    def test_arguments_are_named(self):
+        """What has no place in the C interface is refused by the name that its headers have."""
+        plan = gufunc.add.plan(X, X, out=np.empty_like(X))
+        for program, text in NAMED.items():
+            with self.subTest(program), self.assertRaises(gufunc.Error) as caught:
+                eval(program, {"m": gufunc, "X": X, "np": np, "plan": plan})
+            self.assertIn(text, str(caught.exception))
+        for timeout in (1e30, float("inf"), 2**70, 10, 0.5, -1):
+            self.assertTrue(gufunc.Stream().synchronize(timeout))
 
     def test_texts_are_numpys(self):
         for program in ("m.matmul.reduce(X)", "m.add(X, X, foo=1)", "m.array(X).reshape(4, 4)"):

@@ -228,6 +228,44 @@ class OnDevice:
             with self.assertRaises(ValueError):
                 kernel[bad]
 
+    def test_sizes_of_launches(self):
+        """They have 32 bits in the C interface; what does not fit is refused, and not cut off."""
+        kernel = gufunc.load(MODULES / "raw_counting.so").kernel("histogram")
+        values = np.linspace(0, 0.99, 100, dtype=np.float32)
+        far = 2**32
+        for place in ("cpu", self.device()):
+            for bad, name in (((far, 32), "grid.x"), ((far + 1, 32), "grid.x"),
+                              ((-1, 32), "grid.x"), (((1, far + 1), 32), "grid.y"),
+                              ((1, far + 32), "block.x"), ((1, 32, None, 64 - far), "shared"),
+                              ((1, 32, None, 1.5), "shared"),
+                              ((1.9, 32), "grid.x"), (("12", 32), "grid.x"), (((), 32), "grid"),
+                              ((1, (1, 1, 1, 1)), "block"), ((1, (1, 2.0)), "block.y"),
+                              ((None, 32), "grid.x")):
+                with self.subTest(place, bad=bad):
+                    with self.assertRaisesRegex(gufunc.CallError, rf"^{name}: found "):
+                        kernel.on(place)[bad](values, np.zeros(4, np.uint64))
+        counts = np.zeros(4, np.uint64)
+        kernel[np.int64(1), [32], None, 64](values, counts)
+        self.assertEqual(counts.sum(), 100)
+        for bad in ({"grid": far}, {"block": (1, far)}, {"shared_bytes": far}):
+            sizes = {"grid": 1, "block": 32, "shared_bytes": 64} | bad
+            with self.assertRaisesRegex(gufunc.CallError, next(iter(bad))):
+                kernel.launch(sizes["grid"], sizes["block"], values, np.zeros(4, np.uint64),
+                              shared_bytes=sizes["shared_bytes"])
+
+    def test_no_memory(self):
+        with self.assertRaises(gufunc.NoMemoryError) as caught:
+            gufunc.empty(2**50, device=self.device())
+        self.assertEqual(caught.exception.name, "GUF_E_DEVICE_MEMORY")
+        second = self.device(1)
+        second.limit_memory(second.memory.live_bytes + 1000)
+        try:
+            with self.assertRaises(MemoryError):
+                gufunc.empty(10**6, device=second)
+        finally:
+            second.limit_memory()
+        self.assertEqual(gufunc.empty(10**6, device=second).size, 10**6)
+
     def test_everything_is_documented(self):
         for name in self.gpu.__all__:
             self.assertTrue(getattr(self.gpu, name).__doc__, name)
