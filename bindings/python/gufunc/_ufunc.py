@@ -131,7 +131,8 @@ class Ufunc(_gufunc.UfuncBase):
         """Adds a host loop of these types.
 
         function    a callable ``(addresses, dims, steps)``, run with the GIL, whose exception is
-                    the call's; or the address of a C function with NumPy's inner-loop signature
+                    the call's; or the address of a C function with NumPy's inner-loop signature.
+                    The ufunc keeps it: one that refers to its ufunc is never freed
         fallible    of an address: True: the function returns a status; "error": and takes a
                     ``guf_error *`` as its last parameter, see `ufunc_from_pointer`
         any_thread  of an address: it may run on any thread, several at once
@@ -312,7 +313,7 @@ def create(name, nin=0, nout=0, *, signature=None, rules=None, doc=None, identit
     flags      of "commutative", "associative", "inplace_safe", "takes_none"
     roles      per operand "in", "out" or "inout"
     core_dims  ``f(sizes)``: sees the core sizes of every call, -1 where open; may return them
-               filled in, and refuses the call by raising
+               filled in, and refuses the call by raising. The ufunc keeps it, as its loops
     """
     bits = 0
     for flag in flags:
