@@ -21,11 +21,13 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     pointer     an address, a function of ctypes or cffi, Numba's ``@cfunc``, a PyCapsule, or a
                 function that a Cython module exports (``module.__pyx_capi__[name]``, or
                 ``(module, name)``); or a list of these, one per loop. What owns the code is kept.
-    types       the loop's dtypes, "dd->d", or a list, one per loop. Cython's exports tell theirs.
+    types       the loop's dtypes, "dd->d", or a list, one per loop. Cython's exports, functions of
+                cffi, of Numba and those of ctypes that have ``argtypes`` tell theirs.
     scalar      the function takes and returns numbers, ``double f(double, double)``: one to four of
                 float32 or of float64. Otherwise it is a loop as NumPy's,
                 ``void f(char **args, const int64_t *dims, const int64_t *steps, void *user)``,
-                called with `user`. None: scalar where Cython's export says so.
+                called with `user`. None: scalar where the object tells so. CallError where what it
+                tells is something else.
     fallible    True: a loop that returns a status: 0, or what the call fails with. "error": that
                 takes a ``guf_error *`` besides, as its last parameter; the message, argument, axis
                 and native code that it writes there are the exception's
@@ -68,16 +70,20 @@ def _described(pointer, types, scalar):
     """((address, owner), types, kind or None)."""
     address, owner, export = _resolved(pointer)
     told, kind = _of_export(export)
+    if export is None and owner is not None:
+        told = _of_function(owner)
+        kind = "scalar" if told else None
     if scalar is False:
         kind = None
     elif scalar and kind is None:
         kind = "scalar"
-    if types is None:
-        types = told
-    if types is None:
-        raise TypeError("types are wanted: \"dd->d\"")
+    types = types or told
+    if not types:
+        raise make_refusal("types are wanted: \"dd->d\"")
     if kind in ("scalar", "skip") and not isinstance(types, str):
         types = "".join(_dtypes.of_code(_dtypes.parse(item)).char for item in types)
+    if kind and told is not None and types.replace("->", "") != told.replace("->", ""):
+        raise make_refusal(f"the function is one of {told or 'other than numbers'}, not {types}")
     return (address, owner), types, kind
 
 
@@ -119,6 +125,34 @@ def _checked(address):
     if not address:
         raise ValueError("the function pointer is NULL")
     return size_of(address, "the function pointer", ADDRESS)
+
+
+def _of_function(function):
+    """What an object tells of its C function: "dd->d"; "" where that is none of numbers, None where
+    nothing is told."""
+    ctypes = sys.modules.get("ctypes")
+    if hasattr(function, "address"):
+        try:
+            function = function.ctypes  # Numba's @cfunc
+        except (AttributeError, NotImplementedError, TypeError):
+            return None
+    if ctypes is not None and isinstance(function, ctypes._CFuncPtr):
+        if function.argtypes is None:
+            return None
+        kinds = (*function.argtypes, function.restype)
+        names = [getattr(kind, "__name__", "").removeprefix("c_") for kind in kinds]
+    elif type(function).__module__ == "_cffi_backend":
+        import _cffi_backend
+
+        kind = _cffi_backend.FFI().typeof(function)
+        if kind.kind != "function":
+            return None
+        names = [part.cname for part in (*kind.args, kind.result)]
+    else:
+        return None
+    letters = [_C_TYPES.get(name, "") for name in names]
+    told = "".join(letters[:-1]) + "->" + letters[-1]
+    return told if all(letters) and len(letters) > 1 else ""
 
 
 def _of_export(text):

@@ -224,6 +224,29 @@ class Pointers(unittest.TestCase):
         np.testing.assert_array_equal(made(scalar, "dd->d", scalar=True)(x, 2), x * 2 + 1)
         np.testing.assert_array_equal(made(halves, "d->d")(x), x / 2)
 
+        self.assertEqual(made(scalar)(2.0, 3.0), 7.0)  # it tells its types
+        for types in ("ff->f", "d->d"):
+            with self.assertRaisesRegex(gufunc.CallError, "one of dd->d, not"):
+                made(scalar, types, scalar=True)
+        with self.assertRaisesRegex(gufunc.CallError, "other than numbers"):
+            made(halves, "d->d", scalar=True)
+
+    def test_types_that_ctypes_tells(self):
+        f = DOUBLES(lambda x, y: x - y)
+        for types, scalar in ((None, None), ("dd->d", None), ("ddd", True),
+                              ((float, "f8", "d"), None)):
+            self.assertEqual(made(f, types, scalar=scalar, any_thread=False)(3.0, 1.0), 2.0)
+        for types in ("ff->f", "d->d", "ddd->d", "ll->l"):
+            for scalar in (None, True):
+                with self.assertRaises(gufunc.CallError):
+                    made(f, types, scalar=scalar)
+        whole = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(lambda x: x)
+        for other in (whole, NUMPY_LOOP(add_loop), ctypes.CFUNCTYPE(ctypes.c_double)(lambda: 1.0)):
+            with self.assertRaisesRegex(gufunc.CallError, "other than numbers"):
+                made(other, "d->d", scalar=True)
+        with self.assertRaisesRegex(gufunc.CallError, "types are wanted"):
+            made(NUMPY_LOOP(add_loop))
+
     def test_cffi_itself(self):
         try:
             import cffi
@@ -233,6 +256,9 @@ class Pointers(unittest.TestCase):
         ffi.cdef("double hypot(double, double);")
         library = ffi.dlopen("libm.so.6")
         self.assertEqual(made(ffi.addressof(library, "hypot"), "dd->d", scalar=True)(3.0, 4.0), 5.0)
+        self.assertEqual(made(ffi.addressof(library, "hypot"))(3.0, 4.0), 5.0)
+        with self.assertRaisesRegex(gufunc.CallError, "one of dd->d, not f->f"):
+            made(ffi.addressof(library, "hypot"), "f->f", scalar=True)
         back = ffi.callback("double(double)", lambda value: value - 1)
         self.assertEqual(made(back, "d->d", scalar=True)(3.0), 2.0)
 
