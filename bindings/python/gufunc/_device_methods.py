@@ -5,6 +5,7 @@ import contextlib
 import functools
 
 from . import _array, _conversion, _dtypes, _indexing, lowlevel
+from ._errors import make_refusal
 from ._objects import Device, Stream
 from ._streams import as_stream
 
@@ -78,7 +79,7 @@ def setitem(self, key, value, stream=None):
 def split(self, section, stream=None):
     """Views of `section` elements each of a 1-d array; the last may be shorter."""
     if self.ndim != 1:
-        raise ValueError("only 1-d arrays are split")
+        raise make_refusal("only 1-d arrays are split")
     return [self[i:i + section] for i in range(0, self.size, section)]
 
 

@@ -4,6 +4,7 @@
 import warnings
 
 from . import _gufunc, lowlevel
+from ._errors import make_refusal
 
 _EVENTS = {"divide": lowlevel.GUF_FP_DIVIDE | lowlevel.GUF_FP_INTEGER_DIVIDE,
            "over": lowlevel.GUF_FP_OVERFLOW, "under": lowlevel.GUF_FP_UNDERFLOW,
@@ -42,7 +43,7 @@ class errstate:
         self._wanted.update(kinds)
         for kind, action in self._wanted.items():
             if kind not in _EVENTS or action not in ("ignore", "warn", "raise"):
-                raise ValueError(f"errstate: {kind}={action!r}")
+                raise make_refusal(f"errstate: {kind}={action!r}")
 
     def __enter__(self):
         report, fail = self._before = _gufunc._set_events(0, 0)

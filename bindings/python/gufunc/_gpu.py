@@ -5,7 +5,7 @@ import contextlib
 import weakref
 
 from . import _array, _current, _gufunc, lowlevel
-from ._errors import Error, make_error
+from ._errors import Error, make_error, make_refusal
 from ._launch import DeviceKernel
 from ._objects import Device, Event, Stream
 from ._streams import as_stream, native_of
@@ -37,7 +37,7 @@ class Face:
         """Makes a device the current one of this thread; the device."""
         device = index if isinstance(index, Device) else Device(f"{self.backend}:{int(index)}")
         if device.info.backend != self.backend:
-            raise ValueError(f"{device} is no device of {self.backend}")
+            raise make_refusal(f"{device} is no device of {self.backend}")
         _current.set_index(self.backend, device.info.index)
         return device
 

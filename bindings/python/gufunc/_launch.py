@@ -4,6 +4,7 @@
 import sys
 
 from . import _array, _gufunc, lowlevel
+from ._errors import make_refusal
 from ._objects import Device, Stream, as_device
 from ._streams import as_stream
 from ._ufunc import size_of, three
@@ -45,7 +46,7 @@ class Launch:
     def __init__(self, kernel, configuration, device=None):
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
-            raise ValueError("kernel[grid, block, stream, shared]: two to four parts")
+            raise make_refusal("kernel[grid, block, stream, shared]: two to four parts")
         grid, block, stream, shared = (*parts, None, 0)[:4] if len(parts) < 4 else parts
         self.kernel, self.device = kernel, device
         self.grid, self.block = three(grid, "grid"), three(block, "block")
@@ -98,7 +99,8 @@ class Launch:
             if found is None and isinstance(value, _array.Array) and not value.on_host:
                 found = value.device
         if None not in (found, self.device) and found != self.device:
-            raise ValueError(f"the kernel is for {self.device}, its stream or arrays are {found}'s")
+            raise make_refusal(
+                f"the kernel is for {self.device}, its stream or arrays are {found}'s")
         return found or self.device
 
     def _adjusted(self, arguments):
@@ -111,7 +113,8 @@ class Launch:
             elif numpy is not None and isinstance(value, numpy.generic):
                 value = value.item() if value.dtype.kind in "biufc" else numpy.asarray(value)
             elif isinstance(value, (list, tuple)):
-                raise TypeError("an argument of a kernel cannot be a list: make an array of it")
+                raise make_refusal(
+                    "an argument of a kernel cannot be a list: make an array of it")
             elif hasattr(value, "__dlpack__") and not (numpy and isinstance(value, numpy.ndarray)):
                 value = _array.as_array(value)
             yield value

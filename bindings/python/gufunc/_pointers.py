@@ -38,7 +38,7 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     pointers = pointer if several else [pointer]
     spellings = list(types) if several and types is not None else [types] * len(pointers)
     if len(spellings) != len(pointers):
-        raise ValueError("as many types as pointers are wanted")
+        raise make_refusal("as many types as pointers are wanted")
     plain, user = loop_kind(fallible), size_of(user, "user", ADDRESS)
     loops = [_described(one, text, scalar) for one, text in zip(pointers, spellings)]
     if signature is None and nin is None:
@@ -118,12 +118,12 @@ def _resolved(pointer):
 
         ffi = _cffi_backend.FFI()
         return _checked(int(ffi.cast("uintptr_t", pointer))), pointer, None
-    raise TypeError(f"no address in a {type(pointer).__name__}")
+    raise make_refusal(f"no address in a {type(pointer).__name__}")
 
 
 def _checked(address):
     if not address:
-        raise ValueError("the function pointer is NULL")
+        raise make_refusal("the function pointer is NULL")
     return size_of(address, "the function pointer", ADDRESS)
 
 

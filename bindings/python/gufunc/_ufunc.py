@@ -173,7 +173,7 @@ def loop_kind(fallible):
     if fallible == "error":
         return "error"
     if fallible not in (True, False):
-        raise ValueError(f"fallible is True, False or 'error', not {fallible!r}")
+        raise make_refusal(f"fallible is True, False or 'error', not {fallible!r}")
     return "status" if fallible else "numpy"
 
 

@@ -224,9 +224,8 @@ int gufpy_get_handle(PyObject *object, gufpy_kind kind, void **out_handle) {
     return 0;
   }
   const PyTypeObject *type = gufpy.classes[kind];
-  PyErr_Format(PyExc_TypeError, "%s expected, not %s", type == NULL ? "a handle" : type->tp_name,
-               Py_TYPE(object)->tp_name);
-  return -1;
+  return gufpy_refuse("%s expected, not %s", type == NULL ? "a handle" : type->tp_name,
+                      Py_TYPE(object)->tp_name);
 }
 
 int gufpy_is_host(guf_device device) {
@@ -253,8 +252,7 @@ int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *w
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
   int result = (int)count;
   if (count > capacity) {
-    PyErr_Format(PyExc_ValueError, "%s: more than %d", what, capacity);
-    result = -1;
+    result = gufpy_refuse("%s: more than %d", what, capacity);
   }
   for (int i = 0; result >= 0 && i < result; ++i) {
     out[i] = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(items, i), PyExc_OverflowError);

@@ -151,9 +151,8 @@ static int set_accumulate(gufpy_method *method, PyObject *indices) {
         gufpy_integers(keywords->axis, method->axes, GUF_MAX_NDIM, "'axis' must be an integer");
     if (count < 0) return -1;
     if (count != 1) {
-      PyErr_Format(PyExc_ValueError, "%s does not allow multiple axes",
-                   indices == NULL ? "accumulate" : "reduceat");
-      return -1;
+      return gufpy_refuse("%s does not allow multiple axes",
+                          indices == NULL ? "accumulate" : "reduceat");
     }
     args->axis = method->axes[0];
   }

@@ -40,8 +40,7 @@ static int told(PyObject *name) {
   for (int i = 0; text != NULL && i < 6; ++i) {
     if (strcmp(NAMES[i], text) == 0) return i;
   }
-  if (text != NULL) PyErr_Format(PyExc_ValueError, "no method %R", name);
-  return -1;
+  return text == NULL ? -1 : gufpy_refuse("no method %R", name);
 }
 
 static guf_status resolve_method(gufpy_method *method, int kind, guf_resolution *out,
@@ -199,8 +198,8 @@ static PyObject *kernel_launch(PyObject *self, PyObject *args) {
   }
   const Py_ssize_t count = PyTuple_GET_SIZE(arguments);
   if (count > GUF_MAX_KERNEL_PARAMETERS) {
-    return PyErr_Format(PyExc_ValueError, "%zd arguments, a kernel has at most %d", count,
-                        (int)GUF_MAX_KERNEL_PARAMETERS);
+    gufpy_refuse("%zd arguments, a kernel has at most %d", count, (int)GUF_MAX_KERNEL_PARAMETERS);
+    return NULL;
   }
   guf_operand operands[GUF_MAX_KERNEL_PARAMETERS];
   gufpy_frame frame;
