@@ -45,6 +45,20 @@ void calls() {
   DEMAND(add.plan({a, 1}, {out}).value().workspace().value().nbytes == 0);
 }
 
+void answers() {
+  using Number = Expected<int>;
+  const Number good(3), bad(gufunc::Error(GUF_E_VALUE, "none"));
+  DEMAND(good.has_value() && !bad.has_value());
+  DEMAND(good.value_or(7) == 3 && bad.value_or(7) == 7);
+  DEMAND(gufunc::Ufunc::find("ad").value_or(gufunc::Ufunc()) == gufunc::Ufunc());
+  DEMAND(gufunc::Array().to_dlpack().value_or(gufunc::DlpackTensor()).versioned() == nullptr);
+  DEMAND(gufunc::TypedArray<int>::alloc({2})
+             ->to_dlpack()
+             .value_or(gufunc::DlpackTensor())
+             .versioned());
+  DEMAND(Expected<void>().has_value() && !gufunc::load_backend("").has_value());
+}
+
 void loops() {
   const auto context = gufunc::Context::create();
   const auto own = gufunc::Ufunc::create("cpp_refuses", 1, 1, {}, *context);
@@ -102,6 +116,7 @@ void exchange() {
 
 int main() {
   calls();
+  answers();
   loops();
   arrays();
   exchange();

@@ -11,6 +11,7 @@
 #include <string>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 // One axis of a slice, Python's start:stop:step.
 struct Slice {
@@ -209,10 +210,12 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
                             guf_stream stream = nullptr) const {
     return check(guf_array_copy_to_host, get(), destination, nbytes, order, stream);
   }
-  template <class C, class = decltype(std::declval<C &>().data())>
-  Result<void> copy_to_host(C &destination, guf_stream stream = nullptr) const {
-    return copy_to_host(destination.data(), destination.size() * sizeof *destination.data(),
-                        GUF_ORDER_C, stream);
+  // Into elements as an operand's: of a container, a span, a C array.
+  template <class C, std::enable_if_t<detail::kHasElements<C> && detail::kMayBorrow<C>, int> = 0>
+  Result<void> copy_to_host(C &&destination, guf_stream stream = nullptr) const {
+    return copy_to_host(std::data(destination),
+                        std::size(destination) * sizeof *std::data(destination), GUF_ORDER_C,
+                        stream);
   }
 
  protected:
@@ -306,6 +309,7 @@ class TypedArray : public Array {
 #endif
 };
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_ARRAY_HPP

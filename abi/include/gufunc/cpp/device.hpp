@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 constexpr uint64_t kForever = UINT64_MAX;  // nanoseconds
 
@@ -173,6 +174,7 @@ class HostRegistration {
   uint64_t address_ = 0;
 };
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_DEVICE_HPP

@@ -9,6 +9,7 @@
 #include <utility>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 // A tensor, and the one right to delete it: when this dies, by Array::from_dlpack, which takes it,
 // or by whom its pointer was released to. Other libraries' pointers to DLManagedTensorVersioned and
@@ -78,6 +79,7 @@ class DlpackStream {
   uint32_t flags_ = 0;
 };
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_DLPACK_HPP

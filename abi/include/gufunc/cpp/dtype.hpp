@@ -12,6 +12,7 @@
 #include <type_traits>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 // Elements that C++17 has no type for: their bits.
 struct Float16 {
@@ -124,6 +125,7 @@ inline Result<DType> promote_types(DType a, DType b) {
   return detail::result(status, told, [&] { return DType(found); });
 }
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_DTYPE_HPP

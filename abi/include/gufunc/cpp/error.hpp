@@ -10,7 +10,16 @@
 #include <utility>
 #include <variant>
 
+// The two forms are different types of different mangled names: one program may have both, each in
+// translation units of its own. Only C handles go from one form to the other.
+#ifdef GUFUNC_NO_EXCEPTIONS
+#define GUFUNC_CPP_FORM without_exceptions
+#else
+#define GUFUNC_CPP_FORM with_exceptions
+#endif
+
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 // A failed call: its status and where it points, with the library's message as what().
 class Error : public std::runtime_error {
@@ -48,10 +57,19 @@ class [[nodiscard]] Expected {
  public:
   Expected(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Expected(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
-  explicit operator bool() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+  bool has_value() const noexcept { return state_.index() == 0; }
   T &value() & { return *checked(std::get_if<0>(&state_)); }
   const T &value() const & { return *checked(std::get_if<0>(&state_)); }
   T value() && { return std::move(*checked(std::get_if<0>(&state_))); }
+  template <class U>
+  T value_or(U &&otherwise) const & {
+    return has_value() ? value() : static_cast<T>(std::forward<U>(otherwise));
+  }
+  template <class U>
+  T value_or(U &&otherwise) && {
+    return has_value() ? std::move(*this).value() : static_cast<T>(std::forward<U>(otherwise));
+  }
   T &operator*() & { return value(); }
   const T &operator*() const & { return value(); }
   T operator*() && { return std::move(*this).value(); }
@@ -73,12 +91,13 @@ class [[nodiscard]] Expected<void> {
  public:
   Expected() = default;
   Expected(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
-  explicit operator bool() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+  bool has_value() const noexcept { return state_.index() == 0; }
   void value() const {
-    if (state_.index() != 0) std::abort();
+    if (!has_value()) std::abort();
   }
   const Error &error() const {
-    if (state_.index() != 1) std::abort();
+    if (has_value()) std::abort();
     return *std::get_if<1>(&state_);
   }
 
@@ -159,6 +178,7 @@ Result<void> check(Function function, Arguments... arguments) {
   return detail::done(status, told);
 }
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_ERROR_HPP

@@ -13,6 +13,7 @@
 #include <vector>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 // One reference to a library object. Copies retain, the last one releases. To release never blocks
 // and may happen on any thread. Empty after it was moved from.
@@ -88,6 +89,7 @@ class Ints {
   int64_t inside_[kInside];
 };
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_HANDLE_HPP

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 constexpr uint32_t kAllEvents =
     GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
@@ -260,6 +261,7 @@ class AtKeywords : public CommonKeywords<AtKeywords> {
   void write(guf_at_args &args) const { write_common(args); }
 };
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_KEYWORDS_HPP

@@ -15,6 +15,7 @@
 #include <vector>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 namespace detail {
 
@@ -155,6 +156,7 @@ struct ChunkOptions {
   int64_t *out_items = nullptr;  // how many are done, also of a call that fails
 };
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_LOOPS_HPP

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 // Blocks of a grid, threads of a block.
 struct Dim3 {
@@ -110,6 +111,7 @@ class Module : public Handle<guf_module, guf_module_retain, guf_module_release> 
   }
 };
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_MODULE_HPP

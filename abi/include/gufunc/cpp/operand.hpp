@@ -9,11 +9,37 @@
 
 #include <algorithm>
 #include <complex>
+#include <iterator>
 #include <type_traits>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 class Array;
+
+namespace detail {
+
+// What an operand may be made of: of a C, or with C = D & of an lvalue.
+template <class C, class = void>
+constexpr bool kHasElements = false;
+template <class C>
+constexpr bool kHasElements<C, std::void_t<decltype(std::data(std::declval<C &>())),
+                                           decltype(std::size(std::declval<C &>()))>> =
+    std::is_pointer_v<decltype(std::data(std::declval<C &>()))> &&
+    !std::is_same_v<std::remove_cv_t<std::remove_all_extents_t<std::remove_reference_t<C>>>,
+                    char> &&
+    !std::is_base_of_v<Array, std::remove_reference_t<C>>;
+
+// Like std::span: it names its elements' type as spans do, and has nothing to destroy.
+template <class C, class = void>
+constexpr bool kIsSpan = false;
+template <class C>
+constexpr bool kIsSpan<C, std::void_t<typename C::element_type>> = std::is_trivially_copyable_v<C>;
+
+template <class C>
+constexpr bool kMayBorrow = std::is_lvalue_reference_v<C> || kIsSpan<std::remove_cv_t<C>>;
+
+}  // namespace detail
 
 // An operand of a call: borrows a container's elements, an array or a number for the call's
 // duration. Nothing is copied. Of elements in memory: a C-contiguous block, or any strides in
@@ -41,11 +67,14 @@ class Operand {
     if (!more_) std::copy_n(copy.inside_, kInside, inside_);
     return *this;
   }
-  // Any contiguous container with data() and size(), as one dimension; read-only if its elements
-  // are const.
-  template <class C, class T = std::remove_pointer_t<decltype(std::declval<C &>().data())>,
-            std::enable_if_t<!std::is_base_of_v<Array, C>, int> = 0>
-  Operand(C &container) : Operand(container.data(), {static_cast<int64_t>(container.size())}) {}
+  // What std::data and std::size take, contiguous elements: containers, spans, C arrays but texts.
+  // As one dimension; read-only if the elements are const. A temporary may only be what owns none
+  // of its elements, as a span: others' would be gone before what keeps the operand.
+  template <class C, std::enable_if_t<detail::kHasElements<C> && detail::kMayBorrow<C>, int> = 0>
+  Operand(C &&elements)
+      : Operand(std::data(elements), {static_cast<int64_t>(std::size(elements))}) {}
+  template <class C, std::enable_if_t<detail::kHasElements<C> && !detail::kMayBorrow<C>, int> = 0>
+  Operand(C &&temporary) = delete;
   template <class T>
   Operand(T *data, const Ints &shape) : Operand(dtype_of<std::remove_const_t<T>>(), data, shape) {
     if (std::is_const_v<T>) read_only();
@@ -89,7 +118,9 @@ class Operand {
       made_.kind = beyond ? GUF_OPERAND_WEAK_INT_HUGE : GUF_OPERAND_WEAK_INT;
     }
   }
-  Operand(std::complex<double> value) {
+  template <class T>
+  Operand(std::complex<T> value) {
+    static_assert(sizeof(T) <= sizeof(double), "no dtype of libgufunc is complex long double");
     set_parts(GUF_OPERAND_WEAK_COMPLEX, value.real(), value.imag());
   }
   // A number that keeps its type: a 0-d array of it, without memory.
@@ -226,6 +257,7 @@ class COperands {
 
 }  // namespace detail
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_OPERAND_HPP

@@ -7,6 +7,7 @@
 #include <gufunc/cpp/device.hpp>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 class Event;
 
@@ -129,6 +130,7 @@ class AutoSynchronize {
   const Stream stream_;
 };
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_STREAM_HPP

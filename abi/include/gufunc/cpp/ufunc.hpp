@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 // A call prepared once and launched many times, on operands that lie as those it was made of.
 class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
@@ -229,6 +230,7 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
                const AtKeywords &keywords, Do act) const;
 };
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #include <gufunc/cpp/ufunc_calls.hpp>

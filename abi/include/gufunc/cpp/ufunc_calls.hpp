@@ -6,6 +6,7 @@
 #include <gufunc/cpp/ufunc.hpp>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 inline int32_t Ufunc::output_count() const {
   guf_ufunc_info known;
@@ -136,6 +137,7 @@ inline Result<std::string> Ufunc::explain_outer(const Operand &a, const Operand 
   return detail::explained(guf_explain_outer, get(), args);
 }
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_UFUNC_CALLS_HPP

@@ -6,6 +6,7 @@
 #include <gufunc/cpp/ufunc.hpp>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 inline Result<Ufunc> Ufunc::find(const std::string &name, guf_context context) {
   detail::Record told;
@@ -109,6 +110,7 @@ inline Result<void> Ufunc::set_reduction(const Ufunc &merge, const Ufunc &finish
   return check(guf_ufunc_set_reduction, get(), &desc);
 }
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_UFUNC_MAKE_HPP

@@ -6,6 +6,7 @@
 #include <gufunc/cpp/ufunc.hpp>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 namespace detail {
 
@@ -177,6 +178,7 @@ inline Result<std::string> Ufunc::explain_at(const Operand &array, Operands indi
                  [&](guf_at_args &args) { return detail::explained(guf_explain_at, get(), args); });
 }
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_UFUNC_METHODS_HPP

@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace gufunc {
+inline namespace GUFUNC_CPP_FORM {
 
 // What a call or method would do.
 struct Resolution {
@@ -79,6 +80,7 @@ Result<std::string> explained(Function function, guf_ufunc ufunc, const Args &ar
 
 }  // namespace detail
 
+}  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
 
 #endif  // GUFUNC_CPP_UFUNC_RESULTS_HPP

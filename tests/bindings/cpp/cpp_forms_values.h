@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cpp_forms_values.cc, built with GUFUNC_NO_EXCEPTIONS, does for a program built without.
+#ifndef GUFUNC_TESTS_CPP_FORMS_VALUES_H
+#define GUFUNC_TESTS_CPP_FORMS_VALUES_H
+
+#include <gufunc/status.h>
+
+#include <string>
+#include <vector>
+
+guf_status status_by_value(const char *name);
+double sum_by_value(double a, double b);
+std::vector<std::string> names_of_types_by_value();
+
+#endif  // GUFUNC_TESTS_CPP_FORMS_VALUES_H

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// gufunc.hpp: what an operand may be made of, and which temporaries are refused. In C++20, for
+// std::span.
+#include <gtest/gtest.h>
+#include <gufunc/gufunc.hpp>
+
+#include <array>
+#include <complex>
+#include <span>
+#include <string>
+
+namespace {
+
+using gufunc::Operand;
+using gufunc::Ufunc;
+using Doubles = gufunc::TypedArray<double>;
+using Values = std::vector<double>;
+
+Values values(const gufunc::Array &array) {
+  return Doubles::from(array).to_vector();
+}
+
+template <class T>
+constexpr bool kTaken = std::is_convertible_v<T, Operand>;
+
+// What an operand of a temporary would point to is gone before a call's keywords, a plan's operands
+// or an output are looked at.
+static_assert(kTaken<Values &> && kTaken<const Values &>);
+static_assert(!kTaken<Values> && !kTaken<const Values>);
+static_assert(kTaken<std::array<bool, 4> &> && !kTaken<std::array<bool, 4>>);
+static_assert(!kTaken<std::array<const bool, 4>>);
+static_assert(kTaken<std::span<double>> && kTaken<const std::span<double>>);
+static_assert(kTaken<std::span<const double, 3>> && kTaken<std::span<double> &>);
+static_assert(kTaken<double (&)[2]> && kTaken<const double (&)[2]> && !kTaken<double[2]>);
+static_assert(kTaken<std::initializer_list<int> &> && !kTaken<std::initializer_list<int>>);
+static_assert(!kTaken<std::string> && !kTaken<const char (&)[4]> && !kTaken<char (&)[4]>);
+static_assert(!kTaken<std::vector<bool> &> && !kTaken<double *> && !kTaken<void *>);
+static_assert(kTaken<Doubles> && kTaken<const Doubles &> && kTaken<gufunc::Array>);
+static_assert(kTaken<std::complex<float>> && kTaken<std::complex<double>>);
+
+TEST(CppOperands, SlicesOfSpans) {
+  const Ufunc add("add");
+  Values v{1, 2, 3, 4}, out(2);
+  const std::span<double> all(v);
+  EXPECT_EQ(values(add({all.first(2), all.last(2)})), (Values{4, 6}));
+  add({std::span(v).subspan(2), 1.0}, {out});
+  EXPECT_EQ(out, (Values{4, 5}));
+  add({all.first<2>(), 10}, {std::span(v).last(2)});
+  EXPECT_EQ(v, (Values{1, 2, 11, 12}));
+  EXPECT_EQ(values(add.reduce(all.subspan(1, 2))), (Values{13}));
+  const std::span<const double> locked(v);
+  try {
+    add({v, v}, {locked.first(4)});
+    FAIL() << "elements that are const were written";
+  } catch (const gufunc::Error &error) {
+    EXPECT_EQ(error.status(), GUF_E_READ_ONLY);
+  }
+  const gufunc::Array wrapped = gufunc::Array::wrap(all.last(2));
+  EXPECT_EQ(wrapped.address(), reinterpret_cast<uint64_t>(&v[2]));
+  wrapped.copy_to_host(std::span(v).first(2));
+  EXPECT_EQ(v, (Values{11, 12, 11, 12}));
+}
+
+TEST(CppOperands, ArraysOfC) {
+  const Ufunc add("add");
+  double x[2] = {1, 2}, out[2] = {};
+  const int64_t locked[] = {10, 20};
+  add({x, locked}, {out});
+  EXPECT_EQ(out[0], 11);
+  EXPECT_EQ(out[1], 22);
+  EXPECT_EQ(values(add.reduce(x)), (Values{3}));
+  const bool mask[] = {false, true};
+  add({x, 1.0}, {out}, gufunc::CallKeywords().where(mask));
+  EXPECT_EQ(out[0], 11);
+  EXPECT_EQ(out[1], 3);
+  Doubles::from(add({x, x})).copy_to_host(out);
+  EXPECT_EQ(out[1], 4);
+  const std::initializer_list<double> list = {5, 6};
+  EXPECT_EQ(values(add({list, x})), (Values{6, 8}));
+}
+
+// Like other numbers they take the type of the operands beside them.
+TEST(CppOperands, ComplexNumbers) {
+  const Ufunc add("add");
+  std::vector<float> single{1, 2};
+  const gufunc::Array sum = add({single, std::complex<float>(1, 2)});
+  EXPECT_EQ(sum.dtype(), gufunc::DType(GUF_C64));
+  EXPECT_EQ(gufunc::TypedArray<std::complex<float>>::from(sum).to_vector()[1],
+            std::complex<float>(3, 2));
+  Values wide{1};
+  EXPECT_EQ(add({wide, std::complex<float>(1, 2)}).dtype(), gufunc::DType(GUF_C128));
+  const std::complex<double> unit(0, 1);
+  EXPECT_EQ(add({single, unit}).dtype(), gufunc::DType(GUF_C64));
+}
+
+}  // namespace
