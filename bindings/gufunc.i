@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The one interface file: what every binding is made of. `swig -python` reads it for Python,
  * `swig -xml` and tools/abigen for Rust, Julia and Go. Annotations say what C's types do not; other
- * targets of SWIG ignore them. */
+ * targets of SWIG ignore them. tools/abigen holds them against the headers, and writes the roles
+ * into the generated files (tools/abigen/roles.py). */
 %module gufunc
 
 %{
@@ -23,7 +24,8 @@
 %feature("abi:type", "uint32_t") guf_module_kernel_flag;
 %feature("abi:type", "uint32_t") guf_parameter_flag;
 
-/* abi:counted  handles that <handle>_retain and <handle>_release count. A device is immortal. */
+/* abi:counted  handles that <handle>_retain and <handle>_release count: what gives one gives a
+ * reference. A device is immortal. */
 %feature("abi:counted", "1") guf_context;
 %feature("abi:counted", "1") guf_array;
 %feature("abi:counted", "1") guf_stream;
@@ -34,34 +36,44 @@
 %feature("abi:counted", "1") guf_plan;
 %feature("abi:counted", "1") guf_kernel;
 
-/* abi:blocking  may wait for a device, a file or another thread's work, or compute for long: a
- * language lets its other threads run meanwhile. */
+/* abi:blocking  may wait for a device, a file or another thread's work: the functions whose comment
+ * has no [no-block]. A language lets its other threads run meanwhile. GUF_BLOCKING_LONG  waits for
+ * nothing, but runs for long: a graph's launches, callbacks of the program's. */
 #ifdef SWIGPYTHON
 %define GUF_BLOCKING(function)
+%feature("nothread", "0") function;
+%enddef
+%define GUF_BLOCKING_LONG(function)
 %feature("nothread", "0") function;
 %enddef
 #else
 %define GUF_BLOCKING(function)
 %feature("abi:blocking", "1") function;
 %enddef
+%define GUF_BLOCKING_LONG(function)
+%feature("abi:blocking", "long") function;
+%enddef
 #endif
 GUF_BLOCKING(guf_shutdown)
-GUF_BLOCKING(guf_poll)
+GUF_BLOCKING_LONG(guf_poll)
 GUF_BLOCKING(guf_backend_count)
 GUF_BLOCKING(guf_backend_get_info)
 GUF_BLOCKING(guf_backend_load)
 GUF_BLOCKING(guf_device_get)
 GUF_BLOCKING(guf_device_adopt)
 GUF_BLOCKING(guf_device_synchronize)
+GUF_BLOCKING(guf_device_get_memory)
 GUF_BLOCKING(guf_device_trim_memory)
 GUF_BLOCKING(guf_device_enable_peer)
 GUF_BLOCKING(guf_host_register)
 GUF_BLOCKING(guf_host_unregister)
 GUF_BLOCKING(guf_stream_create)
 GUF_BLOCKING(guf_stream_synchronize)
+GUF_BLOCKING(guf_stream_wait_event)
+GUF_BLOCKING(guf_event_create)
 GUF_BLOCKING(guf_event_wait)
 GUF_BLOCKING(guf_stream_end_capture)
-GUF_BLOCKING(guf_graph_launch)
+GUF_BLOCKING_LONG(guf_graph_launch)
 GUF_BLOCKING(guf_array_alloc)
 GUF_BLOCKING(guf_array_alloc_host)
 GUF_BLOCKING(guf_array_fill)
@@ -99,8 +111,8 @@ GUF_BLOCKING(guf_kernel_launch)
 %feature("abi:text", "name,capacity") guf_module_function_at;
 %feature("abi:text", "name,capacity") guf_module_kernel_at;
 
-/* abi:array  pointer[count]: parameters that are counted arrays. `*` where the count is another
- * object's, which the comment names. */
+/* abi:array  pointer[count]: parameters that are counted arrays, which a function reads, or writes
+ * where they are called out_. The count is a number or a parameter. */
 %feature("abi:array", "shape[ndim] strides[ndim]") guf_array_alloc;
 %feature("abi:array", "shape[ndim] strides[ndim]") guf_array_alloc_host;
 %feature("abi:array", "starts[naxes] stops[naxes] steps[naxes]") guf_array_slice;

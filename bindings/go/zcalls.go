@@ -451,46 +451,57 @@ func cVersionString() *C.char {
 	return C.zguf_version_string()
 }
 
+// cContextCreate: gives a reference: out_context
 func cContextCreate(flags C.uint32_t, outContext *C.guf_context) error {
 	return failure(C.zguf_context_create(flags, outContext))
 }
 
+// cContextRetain: retains guf_context
 func cContextRetain(context C.guf_context) error {
 	return failure(C.zguf_context_retain(context))
 }
 
+// cContextRelease: releases guf_context
 func cContextRelease(context C.guf_context) error {
 	return failure(C.zguf_context_release(context))
 }
 
+// cPoll: blocking
 func cPoll(maxCallbacks C.uint32_t, outRan *C.uint32_t) error {
 	return failure(C.zguf_poll(maxCallbacks, outRan))
 }
 
+// cLogRead: text: text,capacity
 func cLogRead(text *C.char, capacity C.size_t, outLevel *C.int32_t) error {
 	return failure(C.zguf_log_read(text, capacity, outLevel))
 }
 
+// cShutdown: blocking
 func cShutdown(timeoutNs C.uint64_t) error {
 	return failure(C.zguf_shutdown(timeoutNs))
 }
 
+// cBackendCount: blocking
 func cBackendCount(outCount *C.uint32_t) error {
 	return failure(C.zguf_backend_count(outCount))
 }
 
+// cBackendGetInfo: blocking
 func cBackendGetInfo(index C.uint32_t, probe C.int32_t, outInfo *C.guf_backend_info) error {
 	return failure(C.zguf_backend_get_info(index, probe, outInfo))
 }
 
+// cBackendLoad: blocking
 func cBackendLoad(path *C.char) error {
 	return failure(C.zguf_backend_load(path))
 }
 
+// cDeviceGet: blocking
 func cDeviceGet(context C.guf_context, spec *C.char, outDevice *C.guf_device) error {
 	return failure(C.zguf_device_get(context, spec, outDevice))
 }
 
+// cDeviceAdopt: blocking
 func cDeviceAdopt(spec *C.char, native C.uint64_t, outDevice *C.guf_device) error {
 	return failure(C.zguf_device_adopt(spec, native, outDevice))
 }
@@ -499,6 +510,7 @@ func cDeviceGetInfo(device C.guf_device, outInfo *C.guf_device_info) error {
 	return failure(C.zguf_device_get_info(device, outInfo))
 }
 
+// cDeviceSynchronize: blocking
 func cDeviceSynchronize(device C.guf_device, timeoutNs C.uint64_t) error {
 	return failure(C.zguf_device_synchronize(device, timeoutNs))
 }
@@ -511,18 +523,22 @@ func cDeviceRelease(device C.guf_device) error {
 	return failure(C.zguf_device_release(device))
 }
 
+// cStreamCreate: blocking; gives a reference: out_stream
 func cStreamCreate(device C.guf_device, flags C.uint32_t, outStream *C.guf_stream) error {
 	return failure(C.zguf_stream_create(device, flags, outStream))
 }
 
+// cStreamAdopt: gives a reference: out_stream
 func cStreamAdopt(device C.guf_device, native C.uint64_t, flags C.uint32_t, outStream *C.guf_stream) error {
 	return failure(C.zguf_stream_adopt(device, native, flags, outStream))
 }
 
+// cStreamRetain: retains guf_stream
 func cStreamRetain(stream C.guf_stream) error {
 	return failure(C.zguf_stream_retain(stream))
 }
 
+// cStreamRelease: releases guf_stream
 func cStreamRelease(stream C.guf_stream) error {
 	return failure(C.zguf_stream_release(stream))
 }
@@ -535,22 +551,27 @@ func cStreamQuery(stream C.guf_stream) error {
 	return failure(C.zguf_stream_query(stream))
 }
 
+// cStreamSynchronize: blocking
 func cStreamSynchronize(stream C.guf_stream, timeoutNs C.uint64_t) error {
 	return failure(C.zguf_stream_synchronize(stream, timeoutNs))
 }
 
+// cStreamWaitEvent: blocking
 func cStreamWaitEvent(stream C.guf_stream, event C.guf_event) error {
 	return failure(C.zguf_stream_wait_event(stream, event))
 }
 
+// cEventCreate: blocking; gives a reference: out_event
 func cEventCreate(device C.guf_device, flags C.uint32_t, outEvent *C.guf_event) error {
 	return failure(C.zguf_event_create(device, flags, outEvent))
 }
 
+// cEventRetain: retains guf_event
 func cEventRetain(event C.guf_event) error {
 	return failure(C.zguf_event_retain(event))
 }
 
+// cEventRelease: releases guf_event
 func cEventRelease(event C.guf_event) error {
 	return failure(C.zguf_event_release(event))
 }
@@ -563,6 +584,7 @@ func cEventQuery(event C.guf_event) error {
 	return failure(C.zguf_event_query(event))
 }
 
+// cEventWait: blocking
 func cEventWait(event C.guf_event, timeoutNs C.uint64_t) error {
 	return failure(C.zguf_event_wait(event, timeoutNs))
 }
@@ -599,18 +621,22 @@ func cDtypeRegister(name *C.char, itemsize C.uint32_t, alignment C.uint32_t, out
 	return failure(C.zguf_dtype_register(name, itemsize, alignment, outDtype))
 }
 
+// cArrayAlloc: blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
 func cArrayAlloc(device C.guf_device, dtype C.guf_dtype, ndim C.int32_t, shape *C.int64_t, strides *C.int64_t, order C.int32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_alloc(device, dtype, ndim, shape, strides, order, outArray))
 }
 
+// cArrayWrap: gives a reference: out_array
 func cArrayWrap(tensor *C.guf_tensor, release C.guf_release_fn, user unsafe.Pointer, flags C.uint32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_wrap(tensor, release, user, flags, outArray))
 }
 
+// cArrayRetain: retains guf_array
 func cArrayRetain(array C.guf_array) error {
 	return failure(C.zguf_array_retain(array))
 }
 
+// cArrayRelease: releases guf_array
 func cArrayRelease(array C.guf_array) error {
 	return failure(C.zguf_array_release(array))
 }
@@ -619,86 +645,107 @@ func cArrayGetInfo(array C.guf_array, outInfo *C.guf_array_info) error {
 	return failure(C.zguf_array_get_info(array, outInfo))
 }
 
+// cArraySlice: gives a reference: out_array; arrays: starts[naxes] stops[naxes] steps[naxes]
 func cArraySlice(array C.guf_array, naxes C.int32_t, starts *C.int64_t, stops *C.int64_t, steps *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_slice(array, naxes, starts, stops, steps, outArray))
 }
 
+// cArrayReshape: gives a reference: out_array; arrays: shape[ndim]
 func cArrayReshape(array C.guf_array, ndim C.int32_t, shape *C.int64_t, order C.int32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_reshape(array, ndim, shape, order, outArray))
 }
 
+// cArrayRavel: gives a reference: out_array
 func cArrayRavel(array C.guf_array, order C.int32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_ravel(array, order, outArray))
 }
 
+// cArrayTranspose: gives a reference: out_array; arrays: axes[naxes]
 func cArrayTranspose(array C.guf_array, naxes C.int32_t, axes *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_transpose(array, naxes, axes, outArray))
 }
 
+// cArrayBroadcastTo: gives a reference: out_array; arrays: shape[ndim]
 func cArrayBroadcastTo(array C.guf_array, ndim C.int32_t, shape *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_broadcast_to(array, ndim, shape, outArray))
 }
 
+// cArraySqueeze: gives a reference: out_array; arrays: axes[naxes]
 func cArraySqueeze(array C.guf_array, naxes C.int32_t, axes *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_squeeze(array, naxes, axes, outArray))
 }
 
+// cArrayExpandDims: gives a reference: out_array; arrays: axes[naxes]
 func cArrayExpandDims(array C.guf_array, naxes C.int32_t, axes *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_expand_dims(array, naxes, axes, outArray))
 }
 
+// cArraySlidingWindow: gives a reference: out_array; arrays: axes[naxes] windows[naxes]
 func cArraySlidingWindow(array C.guf_array, naxes C.int32_t, axes *C.int64_t, windows *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_sliding_window(array, naxes, axes, windows, outArray))
 }
 
+// cArrayFill: blocking
 func cArrayFill(array C.guf_array, value *C.guf_operand, stream C.guf_stream) error {
 	return failure(C.zguf_array_fill(array, value, stream))
 }
 
+// cArrayCopy: blocking; gives a reference: out_array
 func cArrayCopy(array C.guf_array, order C.int32_t, stream C.guf_stream, outArray *C.guf_array) error {
 	return failure(C.zguf_array_copy(array, order, stream, outArray))
 }
 
+// cArrayAssign: blocking
 func cArrayAssign(destination C.guf_array, source C.guf_array, casting C.int32_t, stream C.guf_stream) error {
 	return failure(C.zguf_array_assign(destination, source, casting, stream))
 }
 
+// cArrayAstype: blocking; gives a reference: out_array
 func cArrayAstype(array C.guf_array, dtype C.guf_dtype, casting C.int32_t, order C.int32_t, stream C.guf_stream, outArray *C.guf_array) error {
 	return failure(C.zguf_array_astype(array, dtype, casting, order, stream, outArray))
 }
 
+// cArrayToDevice: blocking; gives a reference: inout_array
 func cArrayToDevice(array C.guf_array, device C.guf_device, stream C.guf_stream, inoutArray *C.guf_array) error {
 	return failure(C.zguf_array_to_device(array, device, stream, inoutArray))
 }
 
+// cArraySynchronize: blocking
 func cArraySynchronize(array C.guf_array, timeoutNs C.uint64_t) error {
 	return failure(C.zguf_array_synchronize(array, timeoutNs))
 }
 
+// cArrayCopyToHost: blocking
 func cArrayCopyToHost(array C.guf_array, destination unsafe.Pointer, nbytes C.uint64_t, order C.int32_t, stream C.guf_stream) error {
 	return failure(C.zguf_array_copy_to_host(array, destination, nbytes, order, stream))
 }
 
+// cArrayPrint: blocking; text: text,inout_length
 func cArrayPrint(array C.guf_array, text *C.char, inoutLength *C.uint64_t) error {
 	return failure(C.zguf_array_print(array, text, inoutLength))
 }
 
+// cArrayAllocHost: blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
 func cArrayAllocHost(device C.guf_device, memory C.int32_t, dtype C.guf_dtype, ndim C.int32_t, shape *C.int64_t, strides *C.int64_t, order C.int32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_alloc_host(device, memory, dtype, ndim, shape, strides, order, outArray))
 }
 
+// cHostRegister: blocking
 func cHostRegister(device C.guf_device, address C.uint64_t, size C.uint64_t) error {
 	return failure(C.zguf_host_register(device, address, size))
 }
 
+// cHostUnregister: blocking
 func cHostUnregister(device C.guf_device, address C.uint64_t) error {
 	return failure(C.zguf_host_unregister(device, address))
 }
 
+// cDeviceGetMemory: blocking
 func cDeviceGetMemory(device C.guf_device, outMemory *C.guf_device_memory) error {
 	return failure(C.zguf_device_get_memory(device, outMemory))
 }
 
+// cDeviceTrimMemory: blocking
 func cDeviceTrimMemory(device C.guf_device, keepBytes C.uint64_t) error {
 	return failure(C.zguf_device_trim_memory(device, keepBytes))
 }
@@ -707,6 +754,7 @@ func cDeviceLimitMemory(device C.guf_device, limitBytes C.uint64_t) error {
 	return failure(C.zguf_device_limit_memory(device, limitBytes))
 }
 
+// cDeviceEnablePeer: blocking
 func cDeviceEnablePeer(device C.guf_device, peer C.guf_device) error {
 	return failure(C.zguf_device_enable_peer(device, peer))
 }
@@ -719,10 +767,12 @@ func cEventElapsed(from C.guf_event, to C.guf_event, outMilliseconds *C.double) 
 	return failure(C.zguf_event_elapsed(from, to, outMilliseconds))
 }
 
+// cArrayFromDlpack: gives a reference: out_array
 func cArrayFromDlpack(managed *C.guf_dlpack, readyOn C.guf_stream, flags C.uint32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_from_dlpack(managed, readyOn, flags, outArray))
 }
 
+// cArrayFromDlpackUnversioned: gives a reference: out_array
 func cArrayFromDlpackUnversioned(managed *C.guf_dlpack_unversioned, readyOn C.guf_stream, flags C.uint32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_from_dlpack_unversioned(managed, readyOn, flags, outArray))
 }
@@ -735,18 +785,22 @@ func cArrayToDlpackUnversioned(array C.guf_array, consumer C.guf_stream, flags C
 	return failure(C.zguf_array_to_dlpack_unversioned(array, consumer, flags, outManaged))
 }
 
+// cUfuncCreate: gives a reference: out_ufunc
 func cUfuncCreate(context C.guf_context, desc *C.guf_ufunc_desc, outUfunc *C.guf_ufunc) error {
 	return failure(C.zguf_ufunc_create(context, desc, outUfunc))
 }
 
+// cUfuncFind: gives a reference: out_ufunc
 func cUfuncFind(context C.guf_context, name *C.char, outUfunc *C.guf_ufunc) error {
 	return failure(C.zguf_ufunc_find(context, name, outUfunc))
 }
 
+// cUfuncRetain: retains guf_ufunc
 func cUfuncRetain(ufunc C.guf_ufunc) error {
 	return failure(C.zguf_ufunc_retain(ufunc))
 }
 
+// cUfuncRelease: releases guf_ufunc
 func cUfuncRelease(ufunc C.guf_ufunc) error {
 	return failure(C.zguf_ufunc_release(ufunc))
 }
@@ -755,6 +809,7 @@ func cUfuncCount(context C.guf_context, outCount *C.uint32_t) error {
 	return failure(C.zguf_ufunc_count(context, outCount))
 }
 
+// cUfuncNameAt: text: name,capacity
 func cUfuncNameAt(context C.guf_context, index C.uint32_t, name *C.char, capacity C.uint64_t) error {
 	return failure(C.zguf_ufunc_name_at(context, index, name, capacity))
 }
@@ -763,6 +818,7 @@ func cUfuncGetInfo(ufunc C.guf_ufunc, outInfo *C.guf_ufunc_info) error {
 	return failure(C.zguf_ufunc_get_info(ufunc, outInfo))
 }
 
+// cUfuncLoopTypes: arrays: out_types[ntypes]
 func cUfuncLoopTypes(ufunc C.guf_ufunc, index C.uint32_t, ntypes C.int32_t, outTypes *C.guf_dtype) error {
 	return failure(C.zguf_ufunc_loop_types(ufunc, index, ntypes, outTypes))
 }
@@ -771,6 +827,7 @@ func cUfuncAddLoop(ufunc C.guf_ufunc, desc *C.guf_loop_desc) error {
 	return failure(C.zguf_ufunc_add_loop(ufunc, desc))
 }
 
+// cUfuncAddModuleLoop: arrays: types[ntypes]
 func cUfuncAddModuleLoop(ufunc C.guf_ufunc, module C.guf_module, function *C.char, ntypes C.int32_t, types *C.guf_dtype) error {
 	return failure(C.zguf_ufunc_add_module_loop(ufunc, module, function, ntypes, types))
 }
@@ -779,18 +836,22 @@ func cUfuncSetReduction(ufunc C.guf_ufunc, desc *C.guf_reduction_desc) error {
 	return failure(C.zguf_ufunc_set_reduction(ufunc, desc))
 }
 
+// cModuleLoad: blocking; gives a reference: out_module
 func cModuleLoad(context C.guf_context, path *C.char, flags C.uint32_t, outModule *C.guf_module) error {
 	return failure(C.zguf_module_load(context, path, flags, outModule))
 }
 
+// cModuleRegister: gives a reference: out_module
 func cModuleRegister(context C.guf_context, table *C.guf_module_v1, outModule *C.guf_module) error {
 	return failure(C.zguf_module_register(context, table, outModule))
 }
 
+// cModuleRetain: retains guf_module
 func cModuleRetain(module C.guf_module) error {
 	return failure(C.zguf_module_retain(module))
 }
 
+// cModuleRelease: releases guf_module
 func cModuleRelease(module C.guf_module) error {
 	return failure(C.zguf_module_release(module))
 }
@@ -799,10 +860,12 @@ func cModuleGetInfo(module C.guf_module, outInfo *C.guf_module_info) error {
 	return failure(C.zguf_module_get_info(module, outInfo))
 }
 
+// cModuleFunctionAt: text: name,capacity
 func cModuleFunctionAt(module C.guf_module, index C.uint32_t, name *C.char, capacity C.uint64_t) error {
 	return failure(C.zguf_module_function_at(module, index, name, capacity))
 }
 
+// cCall: blocking
 func cCall(ufunc C.guf_ufunc, args *C.guf_call_args) error {
 	return failure(C.zguf_call(ufunc, args))
 }
@@ -811,18 +874,22 @@ func cResolve(ufunc C.guf_ufunc, args *C.guf_call_args, outResolution *C.guf_res
 	return failure(C.zguf_resolve(ufunc, args, outResolution))
 }
 
+// cExplain: text: text,inout_length
 func cExplain(ufunc C.guf_ufunc, args *C.guf_call_args, text *C.char, inoutLength *C.uint64_t) error {
 	return failure(C.zguf_explain(ufunc, args, text, inoutLength))
 }
 
+// cPlanCreate: blocking; gives a reference: out_plan
 func cPlanCreate(ufunc C.guf_ufunc, args *C.guf_call_args, outPlan *C.guf_plan) error {
 	return failure(C.zguf_plan_create(ufunc, args, outPlan))
 }
 
+// cPlanRetain: retains guf_plan
 func cPlanRetain(plan C.guf_plan) error {
 	return failure(C.zguf_plan_retain(plan))
 }
 
+// cPlanRelease: releases guf_plan
 func cPlanRelease(plan C.guf_plan) error {
 	return failure(C.zguf_plan_release(plan))
 }
@@ -831,30 +898,37 @@ func cPlanWorkspace(plan C.guf_plan, outNbytes *C.uint64_t, outAlignment *C.uint
 	return failure(C.zguf_plan_workspace(plan, outNbytes, outAlignment))
 }
 
+// cPlanLaunch: blocking; arrays: addresses[naddresses]
 func cPlanLaunch(plan C.guf_plan, stream C.guf_stream, naddresses C.int32_t, addresses *C.uint64_t, workspace C.uint64_t) error {
 	return failure(C.zguf_plan_launch(plan, stream, naddresses, addresses, workspace))
 }
 
+// cPlanExplain: text: text,inout_length
 func cPlanExplain(plan C.guf_plan, text *C.char, inoutLength *C.uint64_t) error {
 	return failure(C.zguf_plan_explain(plan, text, inoutLength))
 }
 
+// cReduce: blocking
 func cReduce(ufunc C.guf_ufunc, args *C.guf_reduce_args) error {
 	return failure(C.zguf_reduce(ufunc, args))
 }
 
+// cAccumulate: blocking
 func cAccumulate(ufunc C.guf_ufunc, args *C.guf_accumulate_args) error {
 	return failure(C.zguf_accumulate(ufunc, args))
 }
 
+// cReduceat: blocking
 func cReduceat(ufunc C.guf_ufunc, args *C.guf_accumulate_args) error {
 	return failure(C.zguf_reduceat(ufunc, args))
 }
 
+// cOuter: blocking
 func cOuter(ufunc C.guf_ufunc, args *C.guf_call_args) error {
 	return failure(C.zguf_outer(ufunc, args))
 }
 
+// cAt: blocking
 func cAt(ufunc C.guf_ufunc, args *C.guf_at_args) error {
 	return failure(C.zguf_at(ufunc, args))
 }
@@ -879,26 +953,32 @@ func cResolveAt(ufunc C.guf_ufunc, args *C.guf_at_args, outResolution *C.guf_res
 	return failure(C.zguf_resolve_at(ufunc, args, outResolution))
 }
 
+// cExplainReduce: text: text,inout_length
 func cExplainReduce(ufunc C.guf_ufunc, args *C.guf_reduce_args, text *C.char, inoutLength *C.uint64_t) error {
 	return failure(C.zguf_explain_reduce(ufunc, args, text, inoutLength))
 }
 
+// cExplainAccumulate: text: text,inout_length
 func cExplainAccumulate(ufunc C.guf_ufunc, args *C.guf_accumulate_args, text *C.char, inoutLength *C.uint64_t) error {
 	return failure(C.zguf_explain_accumulate(ufunc, args, text, inoutLength))
 }
 
+// cExplainReduceat: text: text,inout_length
 func cExplainReduceat(ufunc C.guf_ufunc, args *C.guf_accumulate_args, text *C.char, inoutLength *C.uint64_t) error {
 	return failure(C.zguf_explain_reduceat(ufunc, args, text, inoutLength))
 }
 
+// cExplainOuter: text: text,inout_length
 func cExplainOuter(ufunc C.guf_ufunc, args *C.guf_call_args, text *C.char, inoutLength *C.uint64_t) error {
 	return failure(C.zguf_explain_outer(ufunc, args, text, inoutLength))
 }
 
+// cExplainAt: text: text,inout_length
 func cExplainAt(ufunc C.guf_ufunc, args *C.guf_at_args, text *C.char, inoutLength *C.uint64_t) error {
 	return failure(C.zguf_explain_at(ufunc, args, text, inoutLength))
 }
 
+// cCallChunked: blocking
 func cCallChunked(ufunc C.guf_ufunc, args *C.guf_call_args, options *C.guf_chunk_options, outItems *C.int64_t) error {
 	return failure(C.zguf_call_chunked(ufunc, args, options, outItems))
 }
@@ -907,34 +987,42 @@ func cStreamBeginCapture(stream C.guf_stream) error {
 	return failure(C.zguf_stream_begin_capture(stream))
 }
 
+// cStreamEndCapture: blocking; gives a reference: inout_graph
 func cStreamEndCapture(stream C.guf_stream, inoutGraph *C.guf_graph) error {
 	return failure(C.zguf_stream_end_capture(stream, inoutGraph))
 }
 
+// cGraphLaunch: blocking
 func cGraphLaunch(graph C.guf_graph, stream C.guf_stream) error {
 	return failure(C.zguf_graph_launch(graph, stream))
 }
 
+// cGraphRetain: retains guf_graph
 func cGraphRetain(graph C.guf_graph) error {
 	return failure(C.zguf_graph_retain(graph))
 }
 
+// cGraphRelease: releases guf_graph
 func cGraphRelease(graph C.guf_graph) error {
 	return failure(C.zguf_graph_release(graph))
 }
 
+// cModuleKernelAt: text: name,capacity
 func cModuleKernelAt(module C.guf_module, index C.uint32_t, name *C.char, capacity C.uint64_t) error {
 	return failure(C.zguf_module_kernel_at(module, index, name, capacity))
 }
 
+// cKernelFind: gives a reference: out_kernel
 func cKernelFind(module C.guf_module, name *C.char, outKernel *C.guf_kernel) error {
 	return failure(C.zguf_kernel_find(module, name, outKernel))
 }
 
+// cKernelRetain: retains guf_kernel
 func cKernelRetain(kernel C.guf_kernel) error {
 	return failure(C.zguf_kernel_retain(kernel))
 }
 
+// cKernelRelease: releases guf_kernel
 func cKernelRelease(kernel C.guf_kernel) error {
 	return failure(C.zguf_kernel_release(kernel))
 }
@@ -947,10 +1035,12 @@ func cKernelGetParameter(kernel C.guf_kernel, index C.uint32_t, outParameter *C.
 	return failure(C.zguf_kernel_get_parameter(kernel, index, outParameter))
 }
 
+// cKernelGetDeviceInfo: blocking
 func cKernelGetDeviceInfo(kernel C.guf_kernel, device C.guf_device, outInfo *C.guf_kernel_device_info) error {
 	return failure(C.zguf_kernel_get_device_info(kernel, device, outInfo))
 }
 
+// cKernelLaunch: blocking; arrays: grid[3] block[3] args[nargs]
 func cKernelLaunch(kernel C.guf_kernel, stream C.guf_stream, grid *C.uint32_t, block *C.uint32_t, sharedBytes C.uint32_t, nargs C.int32_t, args *C.guf_operand) error {
 	return failure(C.zguf_kernel_launch(kernel, stream, grid, block, sharedBytes, nargs, args))
 }

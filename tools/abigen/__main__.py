@@ -18,22 +18,32 @@ import go
 import julia
 import model
 import probe
+import roles
 import rust
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDES = ROOT / 'abi/include'
+INTERFACE = ROOT / 'bindings/gufunc.i'
 
 
-def read_interface(swig):
+def read_interface(swig, path=INTERFACE):
     with tempfile.TemporaryDirectory() as folder:
         xml = f'{folder}/gufunc.xml'
-        subprocess.run([swig, '-xml', f'-I{INCLUDES}', '-o', xml, ROOT / 'bindings/gufunc.i'],
-                       check=True)
+        subprocess.run([swig, '-xml', f'-I{INCLUDES}', '-o', xml, path], check=True)
         return model.Model(xml)
+
+
+def misread(path, declared):
+    """What the interface file's annotations say wrong."""
+    folder = INCLUDES / 'gufunc'
+    return list(roles.findings(path.read_text(), declared, comments.read(folder), folder))
 
 
 def generate(args):
     declared = read_interface(args.swig)
+    wrong = misread(INTERFACE, declared)
+    if wrong:
+        sys.exit('\n'.join([*wrong, f'abigen: {len(wrong)} findings in bindings/gufunc.i']))
     layout = probe.measure(declared, shlex.split(args.cc), INCLUDES)
     told = comments.read(INCLUDES / 'gufunc')
     files = {}

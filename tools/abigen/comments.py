@@ -3,7 +3,7 @@
 
 import re
 
-COMMENT = re.compile(r'/\*\*((?:(?!\*/).)*)\*/\s*((?:[^\n]+\n)+)', re.DOTALL)
+COMMENT = re.compile(r'/\*\*((?:(?!\*/).)*)\*/\s*((?:(?!/\*\*)[^\n]+\n)+)', re.DOTALL)
 FUNCTION = re.compile(r'GUF_API[^(]*?\b(guf_\w+)\(')
 OTHER = re.compile(r'\A(?:typedef struct (?:\w+ \*)?(guf_\w+)|typedef [^(]*\(\*(guf_\w+)\)|'
                    r'typedef \w+ (guf_\w+);|enum (guf_\w+))')

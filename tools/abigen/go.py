@@ -3,6 +3,8 @@
 
 import subprocess
 
+import roles
+
 HEADER, CALLS = 'bindings/go/zcalls.h', 'bindings/go/zcalls.go'
 NUMBERS = {'void': 'unsafe.Pointer', 'char': 'C.char', 'int': 'C.int', 'size_t': 'C.size_t',
            **{f'{u}int{bits}_t': f'C.{u}int{bits}_t'
@@ -125,7 +127,7 @@ static inline guf_error *z{function.name}({parameters}) {{
 '''
 
 
-def call(function):
+def call(function, role):
     given = function.parameters[:-1] if function.fallible else function.parameters
     parameters = ', '.join(f'{go_identifier(p.name)} {go_spelled(p.type)}' for p in given)
     arguments = ', '.join(go_identifier(p.name) for p in given)
@@ -136,7 +138,8 @@ def call(function):
     else:
         body = [f'func {name}({parameters}) {go_spelled(function.result)} {{',
                 f'\treturn C.z{function.name}({arguments})', '}']
-    return '\n'.join(['', *body, ''])
+    told = [f'// {name}: {role}'] if role else []
+    return '\n'.join(['', *told, *body, ''])
 
 
 def quick(function, told):
@@ -173,5 +176,5 @@ def generate(model, layout, told):
     for struct in model.structs:
         lines.append(f'var _ [{layout.size(struct.name)}]byte = '
                      f'[C.sizeof_{struct.name}]byte{{}}')
-    calls = ''.join(call(f) for f in model.functions)
+    calls = ''.join(call(f, roles.of(f, model)) for f in model.functions)
     return {HEADER: formatted(header), CALLS: '\n'.join(lines) + '\n' + calls}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """bindings/julia/src/ffi.jl: the C interface as Julia declares it, found when first called."""
 
+import roles
+
 PATH = 'bindings/julia/src/ffi.jl'
 NUMBERS = {'void': 'Cvoid', 'char': 'Cchar', 'int': 'Cint', 'size_t': 'Csize_t', 'float': 'Cfloat',
            'double': 'Cdouble', **{f'{u}int{bits}_t': f'{u.upper()}Int{bits}'
@@ -65,12 +67,12 @@ def structure(struct, layout):
     return out
 
 
-def function(declared, layout):
+def function(declared, layout, role):
     names = ', '.join(identifier(p.name) for p in declared.parameters)
     kinds = ''.join(f'{argument(p.type, layout)}, ' for p in declared.parameters)
     pointer = f'{declared.name}_address'
     arguments = f', {names}' if names else ''
-    return ['', f'const {pointer} = Ref{{Ptr{{Cvoid}}}}(C_NULL)',
+    return ['', *([f'# {role}'] if role else []), f'const {pointer} = Ref{{Ptr{{Cvoid}}}}(C_NULL)',
             f'@inline function {declared.name}({names})',
             f'    entry = {pointer}[]',
             f'    entry == C_NULL && (entry = {pointer}[] = address(:{declared.name}))',
@@ -94,7 +96,7 @@ def generate(model, layout, _):
     for struct in model.structs:
         lines += structure(struct, layout)
     for declared in model.functions:
-        lines += function(declared, layout)
+        lines += function(declared, layout, roles.of(declared, model))
     lines += ['', '# Every function and where its address is kept.', 'const functions = [']
     lines += [f'    :{f.name} => {f.name}_address,' for f in model.functions]
     lines.append(']')

@@ -29,8 +29,12 @@ class Constant:
 @dataclasses.dataclass
 class Enum:
     name: str  # '' for one without a name
-    type: Type
     items: list
+    features: dict
+
+    @property
+    def type(self):
+        return Type('name', self.features.get('type', 'int32_t'))
 
 
 @dataclasses.dataclass
@@ -140,9 +144,8 @@ class Model:
         if node.tag == 'constant':
             self.constants.append(Constant(own['name'], parse_type(own['type'])))
         elif node.tag == 'enum':
-            declared = Type('name', features_of(own).get('type', 'int32_t'))
             items = [attributes(item)['name'] for item in node.findall('enumitem')]
-            self.enums.append(Enum(own.get('name', ''), declared, items))
+            self.enums.append(Enum(own.get('name', ''), items, features_of(own)))
         elif node.tag == 'class':
             fields = [Parameter(f['name'], parse_type(f['decl'] + f['type']))
                       for f in map(attributes, node.findall('cdecl'))]
@@ -166,11 +169,10 @@ class Model:
         self.typedefs.append(Typedef(own['name'], declared, features_of(own)))
 
     @property
-    def callbacks(self):
-        """Typedefs of pointers to functions, whose parameters have names."""
-        return [t for t in self.typedefs
-                if t.type.kind == 'pointer' and t.type.of.kind == 'function']
-
-    @property
     def handles(self):
         return [t for t in self.typedefs if t.opaque]
+
+    @property
+    def counted(self):
+        """Names of the handles that functions retain and release."""
+        return {handle.name for handle in self.handles if 'counted' in handle.features}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """bindings/rust/gufunc-sys/src/ffi.rs: the C interface as Rust declares it, linked or loaded."""
 
+import roles
+
 PATH = 'bindings/rust/gufunc-sys/src/ffi.rs'
 NUMBERS = {'void': 'c_void', 'char': 'c_char', 'int': 'c_int', 'size_t': 'usize', 'float': 'f32',
            'double': 'f64', **{f'{u}int{bits}_t': f'{"u" if u else "i"}{bits}'
@@ -124,7 +126,9 @@ def signature(function, layout):
 def linked(model, layout, comments):
     out = ['', '#[cfg(not(feature = "load"))]', 'unsafe extern "C" {']
     for function in model.functions:
-        out += [f'    {line}' for line in text_block(comments.get(function.name, []))]
+        role = roles.of(function, model)
+        told = comments.get(function.name, []) + ([f'Roles   {role}'] if role else [])
+        out += [f'    {line}' for line in text_block(told)]
         out.append(f'    pub fn {function.name}{signature(function, layout)};')
     return [*out, '}']
 

@@ -1043,6 +1043,7 @@ const guf_version_string_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, Cstring, ())
 end
 
+# gives a reference: out_context
 const guf_context_create_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_context_create(flags, out_context, error)
     entry = guf_context_create_address[]
@@ -1050,6 +1051,7 @@ const guf_context_create_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (UInt32, Ptr{guf_context}, Ptr{guf_error}), flags, out_context, error)
 end
 
+# retains guf_context
 const guf_context_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_context_retain(context, error)
     entry = guf_context_retain_address[]
@@ -1057,6 +1059,7 @@ const guf_context_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Ptr{guf_error}), context, error)
 end
 
+# releases guf_context
 const guf_context_release_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_context_release(context, error)
     entry = guf_context_release_address[]
@@ -1064,6 +1067,7 @@ const guf_context_release_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Ptr{guf_error}), context, error)
 end
 
+# blocking
 const guf_poll_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_poll(max_callbacks, out_ran, error)
     entry = guf_poll_address[]
@@ -1071,6 +1075,7 @@ const guf_poll_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (UInt32, Ptr{UInt32}, Ptr{guf_error}), max_callbacks, out_ran, error)
 end
 
+# text: text,capacity
 const guf_log_read_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_log_read(text, capacity, out_level, error)
     entry = guf_log_read_address[]
@@ -1078,6 +1083,7 @@ const guf_log_read_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (Ptr{Cchar}, Csize_t, Ptr{Int32}, Ptr{guf_error}), text, capacity, out_level, error)
 end
 
+# blocking
 const guf_shutdown_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_shutdown(timeout_ns, error)
     entry = guf_shutdown_address[]
@@ -1085,6 +1091,7 @@ const guf_shutdown_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (UInt64, Ptr{guf_error}), timeout_ns, error)
 end
 
+# blocking
 const guf_backend_count_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_backend_count(out_count, error)
     entry = guf_backend_count_address[]
@@ -1092,6 +1099,7 @@ const guf_backend_count_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (Ptr{UInt32}, Ptr{guf_error}), out_count, error)
 end
 
+# blocking
 const guf_backend_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_backend_get_info(index, probe, out_info, error)
     entry = guf_backend_get_info_address[]
@@ -1099,6 +1107,7 @@ const guf_backend_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (UInt32, Int32, Ptr{guf_backend_info}, Ptr{guf_error}), index, probe, out_info, error)
 end
 
+# blocking
 const guf_backend_load_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_backend_load(path, error)
     entry = guf_backend_load_address[]
@@ -1106,6 +1115,7 @@ const guf_backend_load_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (Cstring, Ptr{guf_error}), path, error)
 end
 
+# blocking
 const guf_device_get_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_device_get(context, spec, out_device, error)
     entry = guf_device_get_address[]
@@ -1113,6 +1123,7 @@ const guf_device_get_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Cstring, Ptr{guf_device}, Ptr{guf_error}), context, spec, out_device, error)
 end
 
+# blocking
 const guf_device_adopt_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_device_adopt(spec, native, out_device, error)
     entry = guf_device_adopt_address[]
@@ -1127,6 +1138,7 @@ const guf_device_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, Ptr{guf_device_info}, Ptr{guf_error}), device, out_info, error)
 end
 
+# blocking
 const guf_device_synchronize_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_device_synchronize(device, timeout_ns, error)
     entry = guf_device_synchronize_address[]
@@ -1148,6 +1160,7 @@ const guf_device_release_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, Ptr{guf_error}), device, error)
 end
 
+# blocking; gives a reference: out_stream
 const guf_stream_create_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_stream_create(device, flags, out_stream, error)
     entry = guf_stream_create_address[]
@@ -1155,6 +1168,7 @@ const guf_stream_create_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, UInt32, Ptr{guf_stream}, Ptr{guf_error}), device, flags, out_stream, error)
 end
 
+# gives a reference: out_stream
 const guf_stream_adopt_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_stream_adopt(device, native, flags, out_stream, error)
     entry = guf_stream_adopt_address[]
@@ -1162,6 +1176,7 @@ const guf_stream_adopt_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, UInt64, UInt32, Ptr{guf_stream}, Ptr{guf_error}), device, native, flags, out_stream, error)
 end
 
+# retains guf_stream
 const guf_stream_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_stream_retain(stream, error)
     entry = guf_stream_retain_address[]
@@ -1169,6 +1184,7 @@ const guf_stream_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_error}), stream, error)
 end
 
+# releases guf_stream
 const guf_stream_release_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_stream_release(stream, error)
     entry = guf_stream_release_address[]
@@ -1190,6 +1206,7 @@ const guf_stream_query_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_error}), stream, error)
 end
 
+# blocking
 const guf_stream_synchronize_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_stream_synchronize(stream, timeout_ns, error)
     entry = guf_stream_synchronize_address[]
@@ -1197,6 +1214,7 @@ const guf_stream_synchronize_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_stream, UInt64, Ptr{guf_error}), stream, timeout_ns, error)
 end
 
+# blocking
 const guf_stream_wait_event_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_stream_wait_event(stream, event, error)
     entry = guf_stream_wait_event_address[]
@@ -1204,6 +1222,7 @@ const guf_stream_wait_event_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_stream, guf_event, Ptr{guf_error}), stream, event, error)
 end
 
+# blocking; gives a reference: out_event
 const guf_event_create_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_event_create(device, flags, out_event, error)
     entry = guf_event_create_address[]
@@ -1211,6 +1230,7 @@ const guf_event_create_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, UInt32, Ptr{guf_event}, Ptr{guf_error}), device, flags, out_event, error)
 end
 
+# retains guf_event
 const guf_event_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_event_retain(event, error)
     entry = guf_event_retain_address[]
@@ -1218,6 +1238,7 @@ const guf_event_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_event, Ptr{guf_error}), event, error)
 end
 
+# releases guf_event
 const guf_event_release_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_event_release(event, error)
     entry = guf_event_release_address[]
@@ -1239,6 +1260,7 @@ const guf_event_query_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_event, Ptr{guf_error}), event, error)
 end
 
+# blocking
 const guf_event_wait_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_event_wait(event, timeout_ns, error)
     entry = guf_event_wait_address[]
@@ -1302,6 +1324,7 @@ const guf_dtype_register_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (Cstring, UInt32, UInt32, Ptr{guf_dtype}, Ptr{guf_error}), name, itemsize, alignment, out_dtype, error)
 end
 
+# blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
 const guf_array_alloc_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_alloc(device, dtype, ndim, shape, strides, order, out_array, error)
     entry = guf_array_alloc_address[]
@@ -1309,6 +1332,7 @@ const guf_array_alloc_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, guf_dtype, Int32, Ptr{Int64}, Ptr{Int64}, Int32, Ptr{guf_array}, Ptr{guf_error}), device, dtype, ndim, shape, strides, order, out_array, error)
 end
 
+# gives a reference: out_array
 const guf_array_wrap_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_wrap(tensor, release, user, flags, out_array, error)
     entry = guf_array_wrap_address[]
@@ -1316,6 +1340,7 @@ const guf_array_wrap_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (Ptr{guf_tensor}, guf_release_fn, Ptr{Cvoid}, UInt32, Ptr{guf_array}, Ptr{guf_error}), tensor, release, user, flags, out_array, error)
 end
 
+# retains guf_array
 const guf_array_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_retain(array, error)
     entry = guf_array_retain_address[]
@@ -1323,6 +1348,7 @@ const guf_array_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Ptr{guf_error}), array, error)
 end
 
+# releases guf_array
 const guf_array_release_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_release(array, error)
     entry = guf_array_release_address[]
@@ -1337,6 +1363,7 @@ const guf_array_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Ptr{guf_array_info}, Ptr{guf_error}), array, out_info, error)
 end
 
+# gives a reference: out_array; arrays: starts[naxes] stops[naxes] steps[naxes]
 const guf_array_slice_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_slice(array, naxes, starts, stops, steps, out_array, error)
     entry = guf_array_slice_address[]
@@ -1344,6 +1371,7 @@ const guf_array_slice_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, starts, stops, steps, out_array, error)
 end
 
+# gives a reference: out_array; arrays: shape[ndim]
 const guf_array_reshape_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_reshape(array, ndim, shape, order, out_array, error)
     entry = guf_array_reshape_address[]
@@ -1351,6 +1379,7 @@ const guf_array_reshape_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Int32, Ptr{guf_array}, Ptr{guf_error}), array, ndim, shape, order, out_array, error)
 end
 
+# gives a reference: out_array
 const guf_array_ravel_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_ravel(array, order, out_array, error)
     entry = guf_array_ravel_address[]
@@ -1358,6 +1387,7 @@ const guf_array_ravel_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{guf_array}, Ptr{guf_error}), array, order, out_array, error)
 end
 
+# gives a reference: out_array; arrays: axes[naxes]
 const guf_array_transpose_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_transpose(array, naxes, axes, out_array, error)
     entry = guf_array_transpose_address[]
@@ -1365,6 +1395,7 @@ const guf_array_transpose_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, axes, out_array, error)
 end
 
+# gives a reference: out_array; arrays: shape[ndim]
 const guf_array_broadcast_to_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_broadcast_to(array, ndim, shape, out_array, error)
     entry = guf_array_broadcast_to_address[]
@@ -1372,6 +1403,7 @@ const guf_array_broadcast_to_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, ndim, shape, out_array, error)
 end
 
+# gives a reference: out_array; arrays: axes[naxes]
 const guf_array_squeeze_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_squeeze(array, naxes, axes, out_array, error)
     entry = guf_array_squeeze_address[]
@@ -1379,6 +1411,7 @@ const guf_array_squeeze_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, axes, out_array, error)
 end
 
+# gives a reference: out_array; arrays: axes[naxes]
 const guf_array_expand_dims_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_expand_dims(array, naxes, axes, out_array, error)
     entry = guf_array_expand_dims_address[]
@@ -1386,6 +1419,7 @@ const guf_array_expand_dims_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, axes, out_array, error)
 end
 
+# gives a reference: out_array; arrays: axes[naxes] windows[naxes]
 const guf_array_sliding_window_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_sliding_window(array, naxes, axes, windows, out_array, error)
     entry = guf_array_sliding_window_address[]
@@ -1393,6 +1427,7 @@ const guf_array_sliding_window_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, axes, windows, out_array, error)
 end
 
+# blocking
 const guf_array_fill_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_fill(array, value, stream, error)
     entry = guf_array_fill_address[]
@@ -1400,6 +1435,7 @@ const guf_array_fill_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Ptr{guf_operand}, guf_stream, Ptr{guf_error}), array, value, stream, error)
 end
 
+# blocking; gives a reference: out_array
 const guf_array_copy_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_copy(array, order, stream, out_array, error)
     entry = guf_array_copy_address[]
@@ -1407,6 +1443,7 @@ const guf_array_copy_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, guf_stream, Ptr{guf_array}, Ptr{guf_error}), array, order, stream, out_array, error)
 end
 
+# blocking
 const guf_array_assign_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_assign(destination, source, casting, stream, error)
     entry = guf_array_assign_address[]
@@ -1414,6 +1451,7 @@ const guf_array_assign_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, guf_array, Int32, guf_stream, Ptr{guf_error}), destination, source, casting, stream, error)
 end
 
+# blocking; gives a reference: out_array
 const guf_array_astype_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_astype(array, dtype, casting, order, stream, out_array, error)
     entry = guf_array_astype_address[]
@@ -1421,6 +1459,7 @@ const guf_array_astype_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, guf_dtype, Int32, Int32, guf_stream, Ptr{guf_array}, Ptr{guf_error}), array, dtype, casting, order, stream, out_array, error)
 end
 
+# blocking; gives a reference: inout_array
 const guf_array_to_device_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_to_device(array, device, stream, inout_array, error)
     entry = guf_array_to_device_address[]
@@ -1428,6 +1467,7 @@ const guf_array_to_device_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, guf_device, guf_stream, Ptr{guf_array}, Ptr{guf_error}), array, device, stream, inout_array, error)
 end
 
+# blocking
 const guf_array_synchronize_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_synchronize(array, timeout_ns, error)
     entry = guf_array_synchronize_address[]
@@ -1435,6 +1475,7 @@ const guf_array_synchronize_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, UInt64, Ptr{guf_error}), array, timeout_ns, error)
 end
 
+# blocking
 const guf_array_copy_to_host_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_copy_to_host(array, destination, nbytes, order, stream, error)
     entry = guf_array_copy_to_host_address[]
@@ -1442,6 +1483,7 @@ const guf_array_copy_to_host_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Ptr{Cvoid}, UInt64, Int32, guf_stream, Ptr{guf_error}), array, destination, nbytes, order, stream, error)
 end
 
+# blocking; text: text,inout_length
 const guf_array_print_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_print(array, text, inout_length, error)
     entry = guf_array_print_address[]
@@ -1449,6 +1491,7 @@ const guf_array_print_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), array, text, inout_length, error)
 end
 
+# blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
 const guf_array_alloc_host_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_alloc_host(device, memory, dtype, ndim, shape, strides, order, out_array, error)
     entry = guf_array_alloc_host_address[]
@@ -1456,6 +1499,7 @@ const guf_array_alloc_host_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, Int32, guf_dtype, Int32, Ptr{Int64}, Ptr{Int64}, Int32, Ptr{guf_array}, Ptr{guf_error}), device, memory, dtype, ndim, shape, strides, order, out_array, error)
 end
 
+# blocking
 const guf_host_register_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_host_register(device, address, size, error)
     entry = guf_host_register_address[]
@@ -1463,6 +1507,7 @@ const guf_host_register_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, UInt64, UInt64, Ptr{guf_error}), device, address, size, error)
 end
 
+# blocking
 const guf_host_unregister_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_host_unregister(device, address, error)
     entry = guf_host_unregister_address[]
@@ -1470,6 +1515,7 @@ const guf_host_unregister_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, UInt64, Ptr{guf_error}), device, address, error)
 end
 
+# blocking
 const guf_device_get_memory_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_device_get_memory(device, out_memory, error)
     entry = guf_device_get_memory_address[]
@@ -1477,6 +1523,7 @@ const guf_device_get_memory_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, Ptr{guf_device_memory}, Ptr{guf_error}), device, out_memory, error)
 end
 
+# blocking
 const guf_device_trim_memory_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_device_trim_memory(device, keep_bytes, error)
     entry = guf_device_trim_memory_address[]
@@ -1491,6 +1538,7 @@ const guf_device_limit_memory_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, UInt64, Ptr{guf_error}), device, limit_bytes, error)
 end
 
+# blocking
 const guf_device_enable_peer_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_device_enable_peer(device, peer, error)
     entry = guf_device_enable_peer_address[]
@@ -1512,6 +1560,7 @@ const guf_event_elapsed_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_event, guf_event, Ptr{Cdouble}, Ptr{guf_error}), from, to, out_milliseconds, error)
 end
 
+# gives a reference: out_array
 const guf_array_from_dlpack_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_from_dlpack(managed, ready_on, flags, out_array, error)
     entry = guf_array_from_dlpack_address[]
@@ -1519,6 +1568,7 @@ const guf_array_from_dlpack_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (Ptr{guf_dlpack}, guf_stream, UInt32, Ptr{guf_array}, Ptr{guf_error}), managed, ready_on, flags, out_array, error)
 end
 
+# gives a reference: out_array
 const guf_array_from_dlpack_unversioned_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_from_dlpack_unversioned(managed, ready_on, flags, out_array, error)
     entry = guf_array_from_dlpack_unversioned_address[]
@@ -1540,6 +1590,7 @@ const guf_array_to_dlpack_unversioned_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, guf_stream, UInt32, Ptr{Ptr{guf_dlpack_unversioned}}, Ptr{guf_error}), array, consumer, flags, out_managed, error)
 end
 
+# gives a reference: out_ufunc
 const guf_ufunc_create_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_ufunc_create(context, desc, out_ufunc, error)
     entry = guf_ufunc_create_address[]
@@ -1547,6 +1598,7 @@ const guf_ufunc_create_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Ptr{guf_ufunc_desc}, Ptr{guf_ufunc}, Ptr{guf_error}), context, desc, out_ufunc, error)
 end
 
+# gives a reference: out_ufunc
 const guf_ufunc_find_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_ufunc_find(context, name, out_ufunc, error)
     entry = guf_ufunc_find_address[]
@@ -1554,6 +1606,7 @@ const guf_ufunc_find_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Cstring, Ptr{guf_ufunc}, Ptr{guf_error}), context, name, out_ufunc, error)
 end
 
+# retains guf_ufunc
 const guf_ufunc_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_ufunc_retain(ufunc, error)
     entry = guf_ufunc_retain_address[]
@@ -1561,6 +1614,7 @@ const guf_ufunc_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_error}), ufunc, error)
 end
 
+# releases guf_ufunc
 const guf_ufunc_release_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_ufunc_release(ufunc, error)
     entry = guf_ufunc_release_address[]
@@ -1575,6 +1629,7 @@ const guf_ufunc_count_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Ptr{UInt32}, Ptr{guf_error}), context, out_count, error)
 end
 
+# text: name,capacity
 const guf_ufunc_name_at_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_ufunc_name_at(context, index, name, capacity, error)
     entry = guf_ufunc_name_at_address[]
@@ -1589,6 +1644,7 @@ const guf_ufunc_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_ufunc_info}, Ptr{guf_error}), ufunc, out_info, error)
 end
 
+# arrays: out_types[ntypes]
 const guf_ufunc_loop_types_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_ufunc_loop_types(ufunc, index, ntypes, out_types, error)
     entry = guf_ufunc_loop_types_address[]
@@ -1603,6 +1659,7 @@ const guf_ufunc_add_loop_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_loop_desc}, Ptr{guf_error}), ufunc, desc, error)
 end
 
+# arrays: types[ntypes]
 const guf_ufunc_add_module_loop_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_ufunc_add_module_loop(ufunc, module_, function_, ntypes, types, error)
     entry = guf_ufunc_add_module_loop_address[]
@@ -1617,6 +1674,7 @@ const guf_ufunc_set_reduction_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_reduction_desc}, Ptr{guf_error}), ufunc, desc, error)
 end
 
+# blocking; gives a reference: out_module
 const guf_module_load_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_module_load(context, path, flags, out_module, error)
     entry = guf_module_load_address[]
@@ -1624,6 +1682,7 @@ const guf_module_load_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Cstring, UInt32, Ptr{guf_module}, Ptr{guf_error}), context, path, flags, out_module, error)
 end
 
+# gives a reference: out_module
 const guf_module_register_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_module_register(context, table, out_module, error)
     entry = guf_module_register_address[]
@@ -1631,6 +1690,7 @@ const guf_module_register_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Ptr{guf_module_v1}, Ptr{guf_module}, Ptr{guf_error}), context, table, out_module, error)
 end
 
+# retains guf_module
 const guf_module_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_module_retain(module_, error)
     entry = guf_module_retain_address[]
@@ -1638,6 +1698,7 @@ const guf_module_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_module, Ptr{guf_error}), module_, error)
 end
 
+# releases guf_module
 const guf_module_release_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_module_release(module_, error)
     entry = guf_module_release_address[]
@@ -1652,6 +1713,7 @@ const guf_module_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_module, Ptr{guf_module_info}, Ptr{guf_error}), module_, out_info, error)
 end
 
+# text: name,capacity
 const guf_module_function_at_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_module_function_at(module_, index, name, capacity, error)
     entry = guf_module_function_at_address[]
@@ -1659,6 +1721,7 @@ const guf_module_function_at_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_module, UInt32, Ptr{Cchar}, UInt64, Ptr{guf_error}), module_, index, name, capacity, error)
 end
 
+# blocking
 const guf_call_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_call(ufunc, args, error)
     entry = guf_call_address[]
@@ -1673,6 +1736,7 @@ const guf_resolve_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
 end
 
+# text: text,inout_length
 const guf_explain_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_explain(ufunc, args, text, inout_length, error)
     entry = guf_explain_address[]
@@ -1680,6 +1744,7 @@ const guf_explain_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
+# blocking; gives a reference: out_plan
 const guf_plan_create_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_plan_create(ufunc, args, out_plan, error)
     entry = guf_plan_create_address[]
@@ -1687,6 +1752,7 @@ const guf_plan_create_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_plan}, Ptr{guf_error}), ufunc, args, out_plan, error)
 end
 
+# retains guf_plan
 const guf_plan_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_plan_retain(plan, error)
     entry = guf_plan_retain_address[]
@@ -1694,6 +1760,7 @@ const guf_plan_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_plan, Ptr{guf_error}), plan, error)
 end
 
+# releases guf_plan
 const guf_plan_release_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_plan_release(plan, error)
     entry = guf_plan_release_address[]
@@ -1708,6 +1775,7 @@ const guf_plan_workspace_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_plan, Ptr{UInt64}, Ptr{UInt64}, Ptr{guf_error}), plan, out_nbytes, out_alignment, error)
 end
 
+# blocking; arrays: addresses[naddresses]
 const guf_plan_launch_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_plan_launch(plan, stream, naddresses, addresses, workspace, error)
     entry = guf_plan_launch_address[]
@@ -1715,6 +1783,7 @@ const guf_plan_launch_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_plan, guf_stream, Int32, Ptr{UInt64}, UInt64, Ptr{guf_error}), plan, stream, naddresses, addresses, workspace, error)
 end
 
+# text: text,inout_length
 const guf_plan_explain_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_plan_explain(plan, text, inout_length, error)
     entry = guf_plan_explain_address[]
@@ -1722,6 +1791,7 @@ const guf_plan_explain_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_plan, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), plan, text, inout_length, error)
 end
 
+# blocking
 const guf_reduce_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_reduce(ufunc, args, error)
     entry = guf_reduce_address[]
@@ -1729,6 +1799,7 @@ const guf_reduce_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_reduce_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
+# blocking
 const guf_accumulate_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_accumulate(ufunc, args, error)
     entry = guf_accumulate_address[]
@@ -1736,6 +1807,7 @@ const guf_accumulate_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
+# blocking
 const guf_reduceat_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_reduceat(ufunc, args, error)
     entry = guf_reduceat_address[]
@@ -1743,6 +1815,7 @@ const guf_reduceat_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
+# blocking
 const guf_outer_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_outer(ufunc, args, error)
     entry = guf_outer_address[]
@@ -1750,6 +1823,7 @@ const guf_outer_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
+# blocking
 const guf_at_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_at(ufunc, args, error)
     entry = guf_at_address[]
@@ -1792,6 +1866,7 @@ const guf_resolve_at_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_at_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
 end
 
+# text: text,inout_length
 const guf_explain_reduce_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_explain_reduce(ufunc, args, text, inout_length, error)
     entry = guf_explain_reduce_address[]
@@ -1799,6 +1874,7 @@ const guf_explain_reduce_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_reduce_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
+# text: text,inout_length
 const guf_explain_accumulate_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_explain_accumulate(ufunc, args, text, inout_length, error)
     entry = guf_explain_accumulate_address[]
@@ -1806,6 +1882,7 @@ const guf_explain_accumulate_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
+# text: text,inout_length
 const guf_explain_reduceat_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_explain_reduceat(ufunc, args, text, inout_length, error)
     entry = guf_explain_reduceat_address[]
@@ -1813,6 +1890,7 @@ const guf_explain_reduceat_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
+# text: text,inout_length
 const guf_explain_outer_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_explain_outer(ufunc, args, text, inout_length, error)
     entry = guf_explain_outer_address[]
@@ -1820,6 +1898,7 @@ const guf_explain_outer_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
+# text: text,inout_length
 const guf_explain_at_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_explain_at(ufunc, args, text, inout_length, error)
     entry = guf_explain_at_address[]
@@ -1827,6 +1906,7 @@ const guf_explain_at_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_at_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
 end
 
+# blocking
 const guf_call_chunked_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_call_chunked(ufunc, args, options, out_items, error)
     entry = guf_call_chunked_address[]
@@ -1841,6 +1921,7 @@ const guf_stream_begin_capture_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_error}), stream, error)
 end
 
+# blocking; gives a reference: inout_graph
 const guf_stream_end_capture_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_stream_end_capture(stream, inout_graph, error)
     entry = guf_stream_end_capture_address[]
@@ -1848,6 +1929,7 @@ const guf_stream_end_capture_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_graph}, Ptr{guf_error}), stream, inout_graph, error)
 end
 
+# blocking
 const guf_graph_launch_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_graph_launch(graph, stream, error)
     entry = guf_graph_launch_address[]
@@ -1855,6 +1937,7 @@ const guf_graph_launch_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_graph, guf_stream, Ptr{guf_error}), graph, stream, error)
 end
 
+# retains guf_graph
 const guf_graph_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_graph_retain(graph, error)
     entry = guf_graph_retain_address[]
@@ -1862,6 +1945,7 @@ const guf_graph_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_graph, Ptr{guf_error}), graph, error)
 end
 
+# releases guf_graph
 const guf_graph_release_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_graph_release(graph, error)
     entry = guf_graph_release_address[]
@@ -1869,6 +1953,7 @@ const guf_graph_release_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_graph, Ptr{guf_error}), graph, error)
 end
 
+# text: name,capacity
 const guf_module_kernel_at_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_module_kernel_at(module_, index, name, capacity, error)
     entry = guf_module_kernel_at_address[]
@@ -1876,6 +1961,7 @@ const guf_module_kernel_at_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_module, UInt32, Ptr{Cchar}, UInt64, Ptr{guf_error}), module_, index, name, capacity, error)
 end
 
+# gives a reference: out_kernel
 const guf_kernel_find_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_kernel_find(module_, name, out_kernel, error)
     entry = guf_kernel_find_address[]
@@ -1883,6 +1969,7 @@ const guf_kernel_find_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_module, Cstring, Ptr{guf_kernel}, Ptr{guf_error}), module_, name, out_kernel, error)
 end
 
+# retains guf_kernel
 const guf_kernel_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_kernel_retain(kernel, error)
     entry = guf_kernel_retain_address[]
@@ -1890,6 +1977,7 @@ const guf_kernel_retain_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_kernel, Ptr{guf_error}), kernel, error)
 end
 
+# releases guf_kernel
 const guf_kernel_release_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_kernel_release(kernel, error)
     entry = guf_kernel_release_address[]
@@ -1911,6 +1999,7 @@ const guf_kernel_get_parameter_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_kernel, UInt32, Ptr{guf_module_parameter}, Ptr{guf_error}), kernel, index, out_parameter, error)
 end
 
+# blocking
 const guf_kernel_get_device_info_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_kernel_get_device_info(kernel, device, out_info, error)
     entry = guf_kernel_get_device_info_address[]
@@ -1918,6 +2007,7 @@ const guf_kernel_get_device_info_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_kernel, guf_device, Ptr{guf_kernel_device_info}, Ptr{guf_error}), kernel, device, out_info, error)
 end
 
+# blocking; arrays: grid[3] block[3] args[nargs]
 const guf_kernel_launch_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_kernel_launch(kernel, stream, grid, block, shared_bytes, nargs, args, error)
     entry = guf_kernel_launch_address[]

@@ -1722,22 +1722,26 @@ unsafe extern "C" {
     /// Errors     GUF_E_ARG       <= out_context is NULL, or flags is not 0
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_context
     /// ```
     pub fn guf_context_create(flags: u32, out_context: *mut guf_context, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= not a live context (NULL is allowed and does nothing)
     /// [mt] [no-block] [no-alloc]
+    /// Roles   retains guf_context
     /// ```
     pub fn guf_context_retain(context: guf_context, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= not a live context (NULL is allowed and does nothing)
     /// [mt] [no-block] [no-alloc]
+    /// Roles   releases guf_context
     /// ```
     pub fn guf_context_release(context: guf_context, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Frees what releases left behind and runs queued release callbacks, on this thread and outside
     /// all locks. `max_callbacks` 0: all. `out_ran` (NULL allowed) receives how many callbacks ran.
     /// [mt] [no-block]
+    /// Roles   blocking
     /// ```
     pub fn guf_poll(max_callbacks: u32, out_ran: *mut u32, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1748,6 +1752,7 @@ unsafe extern "C" {
     ///         "").
     /// Errors  GUF_E_ARG <= text or out_level is NULL, or capacity is 0
     /// [mt] [no-block] [no-alloc]
+    /// Roles   text: text,capacity
     /// ```
     pub fn guf_log_read(text: *mut c_char, capacity: usize, out_level: *mut i32, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1756,6 +1761,7 @@ unsafe extern "C" {
     /// GUF_E_SHUTDOWN. What a driver does not take back is told in the log.
     /// Errors  GUF_TIMEOUT <= work still ran after `timeout_ns`; the library is then still usable
     /// [mt], blocks
+    /// Roles   blocking
     /// ```
     pub fn guf_shutdown(timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1763,6 +1769,7 @@ unsafe extern "C" {
     /// runs.
     /// Errors  GUF_E_ARG <= out_count is NULL;  GUF_E_NO_MEMORY
     /// [mt], reads the disk at the first call
+    /// Roles   blocking
     /// ```
     pub fn guf_backend_count(out_count: *mut u32, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1773,6 +1780,7 @@ unsafe extern "C" {
     ///         GUF_E_INDEX  <= index is not below guf_backend_count
     ///         GUF_E_STRUCT <= out_info->struct_size is below the first version's size
     /// [mt]
+    /// Roles   blocking
     /// ```
     pub fn guf_backend_get_info(index: u32, probe: i32, out_info: *mut guf_backend_info, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1786,6 +1794,7 @@ unsafe extern "C" {
     ///                         the contract
     ///         GUF_E_EXISTS    <= a backend of that name is loaded already
     /// [mt]
+    /// Roles   blocking
     /// ```
     pub fn guf_backend_load(path: *const c_char, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1805,6 +1814,7 @@ unsafe extern "C" {
     ///         GUF_E_NO_IMAGE   <= the backend's kernels are built for none that is like this device
     ///         any 9xx          <= the backend's state; the message tells why
     /// [mt]
+    /// Roles   blocking
     /// ```
     pub fn guf_device_get(context: guf_context, spec: *const c_char, out_device: *mut guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1826,6 +1836,7 @@ unsafe extern "C" {
     ///         GUF_E_NO_IMAGE    <= as guf_device_get
     ///         GUF_E_SHUTDOWN;  GUF_E_NO_MEMORY;  any 9xx <= the backend's state; the message tells why
     /// [mt]
+    /// Roles   blocking
     /// ```
     pub fn guf_device_adopt(spec: *const c_char, native: u64, out_device: *mut guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1838,6 +1849,7 @@ unsafe extern "C" {
     /// a stream, then GUF_OK or its first failure since the last report. On the cpu such work is
     /// complete when it returns. GUF_TIMEOUT: still running, nothing is reported or lost.
     /// Errors  GUF_E_HANDLE <= device;  GUF_E_FORKED;  any status of the failed work   [mt], blocks
+    /// Roles   blocking
     /// ```
     pub fn guf_device_synchronize(device: guf_device, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1857,6 +1869,7 @@ unsafe extern "C" {
     /// Errors     GUF_E_ARG <= out_stream is NULL or flags is not 0;  GUF_E_HANDLE <= device;
     ///            GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
     /// [mt]
+    /// Roles   blocking; gives a reference: out_stream
     /// ```
     pub fn guf_stream_create(device: guf_device, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1872,16 +1885,19 @@ unsafe extern "C" {
     ///         GUF_E_UNSUPPORTED <= the device's backend has no native streams (cpu)
     ///         GUF_E_FORKED;  GUF_E_DEVICE_LOST;  GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_stream
     /// ```
     pub fn guf_stream_adopt(device: guf_device, native: u64, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= stream (NULL is allowed and does nothing)
     /// [mt] [no-block] [no-alloc]
+    /// Roles   retains guf_stream
     /// ```
     pub fn guf_stream_retain(stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= stream (NULL is allowed and does nothing)
     /// [mt] [no-block] [no-alloc]
+    /// Roles   releases guf_stream
     /// ```
     pub fn guf_stream_release(stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1901,6 +1917,7 @@ unsafe extern "C" {
     /// is reported or lost.
     /// Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_CAPTURE <= it is being captured
     ///         any status of the failed work   [mt], blocks
+    /// Roles   blocking
     /// ```
     pub fn guf_stream_synchronize(stream: guf_stream, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1909,20 +1926,24 @@ unsafe extern "C" {
     /// Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_DEVICE_MISMATCH <= the event is another backend's
     ///         GUF_E_CAPTURE <= the event is of a capture that is over, of another device's, or of
     ///                          another than the stream's (gufunc/graph.h)   [mt]
+    /// Roles   blocking
     /// ```
     pub fn guf_stream_wait_event(stream: guf_stream, event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Creates an event of a device, not recorded yet (complete).
     /// Errors  GUF_E_ARG <= out_event is NULL or flags is not 0;  GUF_E_HANDLE;  GUF_E_NO_MEMORY
     /// [mt]
+    /// Roles   blocking; gives a reference: out_event
     /// ```
     pub fn guf_event_create(device: guf_device, flags: u32, out_event: *mut guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= event (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Roles   retains guf_event
     /// ```
     pub fn guf_event_retain(event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= event (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Roles   releases guf_event
     /// ```
     pub fn guf_event_release(event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1940,6 +1961,7 @@ unsafe extern "C" {
     /// ```text
     /// Waits for the mark at most `timeout_ns`; answers as guf_event_query, or GUF_TIMEOUT.
     /// [mt], blocks
+    /// Roles   blocking
     /// ```
     pub fn guf_event_wait(event: guf_event, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2028,6 +2050,7 @@ unsafe extern "C" {
     ///                            or strides make elements overlap
     ///            GUF_E_HANDLE <= device;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY;  GUF_E_SHUTDOWN
     /// [mt]
+    /// Roles   blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
     /// ```
     pub fn guf_array_alloc(device: guf_device, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2040,14 +2063,17 @@ unsafe extern "C" {
     ///         GUF_E_STRUCT, GUF_E_DTYPE, GUF_E_HANDLE
     ///         GUF_E_SHAPE <= as guf_array_alloc, or the address range wraps;  GUF_E_NO_MEMORY
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_array
     /// ```
     pub fn guf_array_wrap(tensor: *const guf_tensor, release: guf_release_fn, user: *mut c_void, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= array (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Roles   retains guf_array
     /// ```
     pub fn guf_array_retain(array: guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= array (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Roles   releases guf_array
     /// ```
     pub fn guf_array_release(array: guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2060,6 +2086,7 @@ unsafe extern "C" {
     /// clipped). INT64_MIN in start or stop stands for an omitted bound. naxes <= ndim; later axes are
     /// kept whole.
     /// Errors  GUF_E_INDEX <= naxes > ndim;  GUF_E_VALUE <= a step of 0   [mt] [no-block]
+    /// Roles   gives a reference: out_array; arrays: starts[naxes] stops[naxes] steps[naxes]
     /// ```
     pub fn guf_array_slice(array: guf_array, naxes: i32, starts: *const i64, stops: *const i64, steps: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2067,39 +2094,46 @@ unsafe extern "C" {
     /// NumPy would copy, GUF_E_UNSUPPORTED tells so (guf_array_copy first).
     /// Errors  GUF_E_SHAPE <= sizes differ, two -1, or ndim out of range;  GUF_E_ARG <= order
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_array; arrays: shape[ndim]
     /// ```
     pub fn guf_array_reshape(array: guf_array, ndim: i32, shape: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// The array as one dimension, by `order`; errors as guf_array_reshape.   [mt] [no-block]
+    /// Roles   gives a reference: out_array
     /// ```
     pub fn guf_array_ravel(array: guf_array, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Permutes axes; `axes` NULL reverses them. Axis i of the result is axis axes[i] of the array.
     /// Errors  GUF_E_VALUE <= naxes is not ndim;  GUF_E_AXIS <= out of range or repeated
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_transpose(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Stretches axes of extent 1 by stride 0. The result is read-only.
     /// Errors  GUF_E_SHAPE <= the shapes do not fit   [mt] [no-block]
+    /// Roles   gives a reference: out_array; arrays: shape[ndim]
     /// ```
     pub fn guf_array_broadcast_to(array: guf_array, ndim: i32, shape: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Drops axes of extent 1: those named, or all when `axes` is NULL.
     /// Errors  GUF_E_AXIS <= out of range or repeated;  GUF_E_SHAPE <= a named axis is not 1
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_squeeze(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Inserts axes of extent 1 at the named positions of the result.
     /// Errors  GUF_E_AXIS <= out of range or repeated;  GUF_E_SHAPE <= more than GUF_MAX_NDIM
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_expand_dims(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// NumPy's sliding_window_view over the named axes: each shrinks to extent - window + 1 and a new
     /// last axis of extent `window` appears for it, in order. The result is read-only.
     /// Errors  GUF_E_AXIS;  GUF_E_SHAPE <= a window below 1 or above its axis   [mt] [no-block]
+    /// Roles   gives a reference: out_array; arrays: axes[naxes] windows[naxes]
     /// ```
     pub fn guf_array_sliding_window(array: guf_array, naxes: i32, axes: *const i64, windows: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2108,6 +2142,7 @@ unsafe extern "C" {
     /// Errors  GUF_E_ARG <= value is NULL or no scalar;  GUF_E_HANDLE;  GUF_E_READ_ONLY;
     ///         GUF_E_OVERFLOW <= a weak int outside the dtype;
     ///         GUF_E_DEVICE_MISMATCH <= the stream's device is another   [mt-object]
+    /// Roles   blocking
     /// ```
     pub fn guf_array_fill(array: guf_array, value: *const guf_operand, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2115,6 +2150,7 @@ unsafe extern "C" {
     /// Errors  GUF_E_ARG <= out_array is NULL, order;  GUF_E_HANDLE;  GUF_E_NO_MEMORY,
     ///                      GUF_E_DEVICE_MEMORY
     /// [mt]
+    /// Roles   blocking; gives a reference: out_array
     /// ```
     pub fn guf_array_copy(array: guf_array, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2124,11 +2160,13 @@ unsafe extern "C" {
     ///                          destination;
     ///         GUF_E_READ_ONLY;  GUF_E_OVERLAP <= destination overlaps itself;  GUF_E_HANDLE
     /// [mt-object]
+    /// Roles   blocking
     /// ```
     pub fn guf_array_assign(destination: guf_array, source: guf_array, casting: i32, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Copies into a new array of another dtype.
     /// Errors  as guf_array_copy;  GUF_E_DTYPE;  GUF_E_CASTING <= `casting` forbids the cast   [mt]
+    /// Roles   blocking; gives a reference: out_array
     /// ```
     pub fn guf_array_astype(array: guf_array, dtype: guf_dtype, casting: i32, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2140,6 +2178,7 @@ unsafe extern "C" {
     /// Errors  GUF_E_HANDLE;  GUF_E_DTYPE, GUF_E_SHAPE <= *inout_array differs;  GUF_E_DEVICE_MISMATCH
     ///         <= it lies elsewhere;  GUF_E_READ_ONLY;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
     /// [mt-object]
+    /// Roles   blocking; gives a reference: inout_array
     /// ```
     pub fn guf_array_to_device(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2153,6 +2192,7 @@ unsafe extern "C" {
     /// GUF_TIMEOUT: still running.
     /// Errors  GUF_E_HANDLE;  GUF_E_CAPTURE <= such work on a GPU of which a stream is captured
     ///         GUF_E_NO_MEMORY   [mt], blocks
+    /// Roles   blocking
     /// ```
     pub fn guf_array_synchronize(array: guf_array, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2160,6 +2200,7 @@ unsafe extern "C" {
     /// return when `stream` is NULL, and then behind all other work with the array.
     /// Errors  GUF_E_ARG <= destination is NULL with bytes to copy, order;  GUF_E_HANDLE;
     ///         GUF_E_BUFFER_TOO_SMALL <= nbytes is less than the array's   [mt-object]
+    /// Roles   blocking
     /// ```
     pub fn guf_array_copy_to_host(array: guf_array, destination: *mut c_void, nbytes: u64, order: i32, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2170,6 +2211,7 @@ unsafe extern "C" {
     ///         arrays are shortened with "..." as NumPy does.
     /// Errors  GUF_E_ARG <= inout_length is NULL, or text is NULL with a capacity;  GUF_E_HANDLE;
     ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it   [mt]
+    /// Roles   blocking; text: text,inout_length
     /// ```
     pub fn guf_array_print(array: guf_array, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2179,6 +2221,7 @@ unsafe extern "C" {
     /// Ownership, layout, errors  as guf_array_alloc;  GUF_E_ARG <= memory is no guf_host_memory
     ///         GUF_E_UNSUPPORTED <= the device has no such memory
     /// [mt]
+    /// Roles   blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
     /// ```
     pub fn guf_array_alloc_host(device: guf_device, memory: i32, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2186,6 +2229,7 @@ unsafe extern "C" {
     /// memory must stay until then. On the cpu both do nothing.
     /// Errors  GUF_E_ARG <= address or size is 0; it was not registered;  GUF_E_EXISTS <= it is already
     ///         GUF_E_HANDLE;  GUF_E_UNSUPPORTED;  GUF_E_NO_MEMORY   [mt]
+    /// Roles   blocking
     /// ```
     pub fn guf_host_register(device: guf_device, address: u64, size: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2193,21 +2237,28 @@ unsafe extern "C" {
     /// memory must stay until then. On the cpu both do nothing.
     /// Errors  GUF_E_ARG <= address or size is 0; it was not registered;  GUF_E_EXISTS <= it is already
     ///         GUF_E_HANDLE;  GUF_E_UNSUPPORTED;  GUF_E_NO_MEMORY   [mt]
+    /// Roles   blocking
     /// ```
     pub fn guf_host_unregister(device: guf_device, address: u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_ARG <= out_memory is NULL;  GUF_E_HANDLE;  GUF_E_STRUCT
     ///         GUF_E_UNSUPPORTED <= the device's backend keeps no pool (cpu)   [mt]
+    /// Roles   blocking
     /// ```
     pub fn guf_device_get_memory(device: guf_device, out_memory: *mut guf_device_memory, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_ARG <= out_memory is NULL;  GUF_E_HANDLE;  GUF_E_STRUCT
-    ///         GUF_E_UNSUPPORTED <= the device's backend keeps no pool (cpu)   [mt]
+    /// Gives cached memory back to the driver until at most `keep_bytes` are left, as far as no queued
+    /// work needs it.
+    /// Errors  as guf_device_get_memory
+    ///         what a call of the driver that failed stands for <= some of it did not go back; all other
+    ///         did, and native_code is the first such call's
+    /// [mt]
+    /// Roles   blocking
     /// ```
     pub fn guf_device_trim_memory(device: guf_device, keep_bytes: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_ARG <= out_memory is NULL;  GUF_E_HANDLE;  GUF_E_STRUCT
-    ///         GUF_E_UNSUPPORTED <= the device's backend keeps no pool (cpu)   [mt]
+    /// Allocations beyond `limit_bytes` fail with GUF_E_DEVICE_MEMORY; UINT64_MAX: no limit.
+    /// Errors  as guf_device_get_memory   [mt] [no-block]
     /// ```
     pub fn guf_device_limit_memory(device: guf_device, limit_bytes: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2218,6 +2269,7 @@ unsafe extern "C" {
     /// (GUF_E_DEVICE_MISMATCH); copies between devices do without.
     /// Errors  GUF_E_HANDLE;  GUF_E_DEVICE_MISMATCH <= of another backend
     ///         GUF_E_UNSUPPORTED <= the two cannot, or the driver shares no pool   [mt]
+    /// Roles   blocking
     /// ```
     pub fn guf_device_enable_peer(device: guf_device, peer: guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2257,6 +2309,7 @@ unsafe extern "C" {
     ///                                  memory is not the device's
     ///         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_array
     /// ```
     pub fn guf_array_from_dlpack(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2281,6 +2334,7 @@ unsafe extern "C" {
     ///                                  memory is not the device's
     ///         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_array
     /// ```
     pub fn guf_array_from_dlpack_unversioned(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2332,6 +2386,7 @@ unsafe extern "C" {
     ///            GUF_E_SIGNATURE <= signature or rules malformed; the message gives the position
     ///            GUF_E_EXISTS    <= the name is taken;  GUF_E_NO_MEMORY
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_ufunc
     /// ```
     pub fn guf_ufunc_create(context: guf_context, desc: *const guf_ufunc_desc, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2340,14 +2395,17 @@ unsafe extern "C" {
     /// Errors     GUF_E_ARG <= name or out_ufunc is NULL;  GUF_E_HANDLE
     ///            GUF_E_NOT_FOUND <= no such name (the message names the nearest), or a short name that
     ///                               several modules have   [mt] [no-block]
+    /// Roles   gives a reference: out_ufunc
     /// ```
     pub fn guf_ufunc_find(context: guf_context, name: *const c_char, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= ufunc (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Roles   retains guf_ufunc
     /// ```
     pub fn guf_ufunc_retain(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= ufunc (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Roles   releases guf_ufunc
     /// ```
     pub fn guf_ufunc_release(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2362,6 +2420,7 @@ unsafe extern "C" {
     /// between two calls may shift indices.
     /// Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;  GUF_E_BUFFER_TOO_SMALL <= capacity
     /// [mt] [no-block]
+    /// Roles   text: name,capacity
     /// ```
     pub fn guf_ufunc_name_at(context: guf_context, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2372,6 +2431,7 @@ unsafe extern "C" {
     /// The types of loop `index`, in the order loops are tried: nin + nout dtypes.
     /// Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;
     ///         GUF_E_BUFFER_TOO_SMALL <= ntypes is below nin + nout   [mt] [no-block] [no-alloc]
+    /// Roles   arrays: out_types[ntypes]
     /// ```
     pub fn guf_ufunc_loop_types(ufunc: guf_ufunc, index: u32, ntypes: i32, out_types: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2389,6 +2449,7 @@ unsafe extern "C" {
     /// Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_NOT_FOUND <= no such function or types in the module;
     ///         GUF_E_SIGNATURE <= signatures differ;  GUF_E_EXISTS;  GUF_E_NO_MEMORY
     /// [mt] [no-block]
+    /// Roles   arrays: types[ntypes]
     /// ```
     pub fn guf_ufunc_add_module_loop(ufunc: guf_ufunc, module: guf_module, function: *const c_char, ntypes: i32, types: *const guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2414,6 +2475,7 @@ unsafe extern "C" {
     ///            GUF_E_ABI <= another kernel ABI;  GUF_E_EXISTS <= a module of that name is loaded;
     ///                         GUF_E_NO_MEMORY
     /// [mt], reads the disk
+    /// Roles   blocking; gives a reference: out_module
     /// ```
     pub fn guf_module_load(context: guf_context, path: *const c_char, flags: u32, out_module: *mut guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2422,16 +2484,19 @@ unsafe extern "C" {
     /// Errors  GUF_E_ARG, GUF_E_HANDLE, GUF_E_STRUCT;  GUF_E_BAD_FILE, GUF_E_ABI, GUF_E_EXISTS,
     ///         GUF_E_NO_MEMORY as above
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_module
     /// ```
     pub fn guf_module_register(context: guf_context, table: *const guf_module_v1, out_module: *mut guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= module (NULL is allowed and does nothing)
     /// [mt] [no-block] [no-alloc]
+    /// Roles   retains guf_module
     /// ```
     pub fn guf_module_retain(module: guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= module (NULL is allowed and does nothing)
     /// [mt] [no-block] [no-alloc]
+    /// Roles   releases guf_module
     /// ```
     pub fn guf_module_release(module: guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2442,6 +2507,7 @@ unsafe extern "C" {
     /// Full name ("module:function") of a module's function, to find it with guf_ufunc_find.
     /// Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;  GUF_E_BUFFER_TOO_SMALL
     /// [mt] [no-block] [no-alloc]
+    /// Roles   text: name,capacity
     /// ```
     pub fn guf_module_function_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2468,6 +2534,7 @@ unsafe extern "C" {
     ///         GUF_E_FLOATING_POINT.
     /// [mt-object]: outputs must not be used by others meanwhile. Allocates only outputs and, for
     /// overlap, copies.
+    /// Roles   blocking
     /// ```
     pub fn guf_call(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2484,6 +2551,7 @@ unsafe extern "C" {
     /// Errors  as guf_call's before the launch;  GUF_E_ARG <= inout_length is NULL, or text with a
     ///         capacity;  GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
     /// [mt] [no-block]
+    /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2496,14 +2564,17 @@ unsafe extern "C" {
     /// Errors     as guf_call's before the launch;  GUF_E_ARG <= an output is GUF_OPERAND_NONE, or
     ///            out_plan is NULL;  GUF_E_UNSUPPORTED <= fp_report or fp_fail: plans look for no events
     /// [mt]
+    /// Roles   blocking; gives a reference: out_plan
     /// ```
     pub fn guf_plan_create(ufunc: guf_ufunc, args: *const guf_call_args, out_plan: *mut guf_plan, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= plan (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Roles   retains guf_plan
     /// ```
     pub fn guf_plan_retain(plan: guf_plan, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= plan (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Roles   releases guf_plan
     /// ```
     pub fn guf_plan_release(plan: guf_plan, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2526,6 +2597,7 @@ unsafe extern "C" {
     ///                          and the program captures with its vendor's functions
     /// [mt] [capture-safe] but for these; [no-alloc] with a NULL stream, else the library notes what to
     /// keep alive; blocks only on cpu with a NULL stream: until the result is there.
+    /// Roles   blocking; arrays: addresses[naddresses]
     /// ```
     pub fn guf_plan_launch(plan: guf_plan, stream: guf_stream, naddresses: i32, addresses: *const u64, workspace: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2534,6 +2606,7 @@ unsafe extern "C" {
     /// In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
     /// Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
     /// [mt] [no-block]
+    /// Roles   text: text,inout_length
     /// ```
     pub fn guf_plan_explain(plan: guf_plan, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2570,6 +2643,7 @@ unsafe extern "C" {
     /// [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, where
     /// the output overlaps or more than 8 axes longer than 1 are folded, copies; of a reduction with a
     /// state its states and, where what is folded has no one stride, copies of input and mask.
+    /// Roles   blocking
     /// ```
     pub fn guf_reduce(ufunc: guf_ufunc, args: *mut guf_reduce_args, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2577,6 +2651,7 @@ unsafe extern "C" {
     /// Errors  as guf_reduce's;  GUF_E_ARG <= args->indices is not NULL;  GUF_E_DTYPE <= a 0-d input;
     ///         GUF_E_NO_LOOP <= the loop found is no X, X -> X
     /// [mt-object] as guf_call
+    /// Roles   blocking
     /// ```
     pub fn guf_accumulate(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2585,6 +2660,7 @@ unsafe extern "C" {
     ///         range;  GUF_E_CASTING <= indices that int64 does not hold safely;  GUF_E_SHAPE <= indices
     ///         that are not 1-d;  GUF_E_DEVICE_MISMATCH <= they lie in device memory
     /// [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work
+    /// Roles   blocking
     /// ```
     pub fn guf_reduceat(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2593,6 +2669,7 @@ unsafe extern "C" {
     /// Errors  as guf_call's;  GUF_E_VALUE <= the ufunc is not binary;  GUF_E_DTYPE <= it has core
     ///         dimensions
     /// [mt-object] as guf_call
+    /// Roles   blocking
     /// ```
     pub fn guf_outer(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2607,6 +2684,7 @@ unsafe extern "C" {
     ///         after every error but those of a loop and GUF_E_FLOATING_POINT.
     /// [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work.
     /// Allocates 16 bytes for each element of the indices.
+    /// Roles   blocking
     /// ```
     pub fn guf_at(ufunc: guf_ufunc, args: *const guf_at_args, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2671,6 +2749,7 @@ unsafe extern "C" {
     /// Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
     ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
     /// [mt] [no-block]
+    /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain_reduce(ufunc: guf_ufunc, args: *const guf_reduce_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2680,6 +2759,7 @@ unsafe extern "C" {
     /// Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
     ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
     /// [mt] [no-block]
+    /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain_accumulate(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2689,6 +2769,7 @@ unsafe extern "C" {
     /// Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
     ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
     /// [mt] [no-block]
+    /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain_reduceat(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2698,6 +2779,7 @@ unsafe extern "C" {
     /// Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
     ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
     /// [mt] [no-block]
+    /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain_outer(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2707,6 +2789,7 @@ unsafe extern "C" {
     /// Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
     ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
     /// [mt] [no-block]
+    /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain_at(ufunc: guf_ufunc, args: *const guf_at_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2733,6 +2816,7 @@ unsafe extern "C" {
     ///         GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= `depth` chunks of chunk_bytes do not fit
     ///         GUF_E_CANCELLED <= progress asked for it
     /// [mt-object], blocks
+    /// Roles   blocking
     /// ```
     pub fn guf_call_chunked(ufunc: guf_ufunc, args: *mut guf_call_args, options: *const guf_chunk_options, out_items: *mut i64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2762,6 +2846,7 @@ unsafe extern "C" {
     ///                          goes on; or a branch has no end: the capture is over
     ///         GUF_E_DEVICE_MISMATCH <= the graph is of another device: the capture is over
     /// [mt-object]
+    /// Roles   blocking; gives a reference: inout_graph
     /// ```
     pub fn guf_stream_end_capture(stream: guf_stream, inout_graph: *mut guf_graph, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2769,20 +2854,24 @@ unsafe extern "C" {
     /// whatever their streams, and keep what they use: the graph may be replaced or released meanwhile.
     /// Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_DEVICE_MISMATCH;  GUF_E_LAUNCH
     ///         GUF_E_CAPTURE <= the stream is being captured   [mt] [no-block]
+    /// Roles   blocking
     /// ```
     pub fn guf_graph_launch(graph: guf_graph, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= graph (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Roles   retains guf_graph
     /// ```
     pub fn guf_graph_retain(graph: guf_graph, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= graph (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Roles   releases guf_graph
     /// ```
     pub fn guf_graph_release(graph: guf_graph, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Name of a module's kernel, for indices below guf_module_info.nkernels; NUL-terminated, short.
     /// Errors  GUF_E_ARG <= name is NULL;  GUF_E_HANDLE;  GUF_E_INDEX
     ///         GUF_E_BUFFER_TOO_SMALL <= capacity   [mt] [no-block] [no-alloc]
+    /// Roles   text: name,capacity
     /// ```
     pub fn guf_module_kernel_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2791,14 +2880,17 @@ unsafe extern "C" {
     /// Errors     GUF_E_ARG <= name or out_kernel is NULL;  GUF_E_HANDLE
     ///            GUF_E_NOT_FOUND <= the module has no such kernel;  GUF_E_NO_MEMORY
     /// [mt] [no-block]
+    /// Roles   gives a reference: out_kernel
     /// ```
     pub fn guf_kernel_find(module: guf_module, name: *const c_char, out_kernel: *mut guf_kernel, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= kernel (NULL is allowed and does nothing)  [mt] [no-block] [no-alloc]
+    /// Roles   retains guf_kernel
     /// ```
     pub fn guf_kernel_retain(kernel: guf_kernel, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Errors  GUF_E_HANDLE <= kernel (NULL is allowed and does nothing)  [mt] [no-block] [no-alloc]
+    /// Roles   releases guf_kernel
     /// ```
     pub fn guf_kernel_release(kernel: guf_kernel, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2817,6 +2909,7 @@ unsafe extern "C" {
     /// Errors  GUF_E_ARG, GUF_E_STRUCT, GUF_E_HANDLE;  GUF_E_NO_IMAGE <= no code for the device
     ///         GUF_E_UNSUPPORTED <= the device's backend runs no raw kernels;  GUF_E_FORKED
     /// [mt]
+    /// Roles   blocking
     /// ```
     pub fn guf_kernel_get_device_info(kernel: guf_kernel, device: guf_device, out_info: *mut guf_kernel_device_info, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2843,6 +2936,7 @@ unsafe extern "C" {
     ///         GUF_E_LAUNCH, GUF_E_NO_MEMORY, GUF_E_SHUTDOWN, GUF_E_FORKED
     /// [mt] [capture-safe, once the kernel ran or guf_kernel_get_device_info was asked]; [no-alloc] with
     /// a NULL stream, once the kernel ran; blocks only on the cpu with a NULL stream.
+    /// Roles   blocking; arrays: grid[3] block[3] args[nargs]
     /// ```
     pub fn guf_kernel_launch(kernel: guf_kernel, stream: guf_stream, grid: *const u32, block: *const u32, shared_bytes: u32, nargs: i32, args: *const guf_operand, error: *mut guf_error) -> guf_status;
 }

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The annotations of bindings/gufunc.i: what tools/abigen says of stale, misspelt and missing ones,
+and that each of them is in what it writes.
+
+    annotations_test.py"""
+
+import pathlib
+import re
+import runpy
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / 'tools/abigen'))
+ABIGEN = runpy.run_path(str(ROOT / 'tools/abigen/__main__.py'), run_name='abigen')
+import roles  # noqa: E402
+
+TEXT = ABIGEN['INTERFACE'].read_text()
+# What is changed, into what, and what is said of it.
+FAULTS = [
+    ('"abi:counted", "1") guf_array;', '"abi:couted", "1") guf_array;',
+     'abi:couted of guf_array: there is no such annotation'),
+    ('GUF_BLOCKING(guf_call)\n', '', 'guf_call: abi:blocking is not there, its comment has no'),
+    ('GUF_BLOCKING(guf_call)\n', 'GUF_BLOCKING(guf_cal)\n',
+     'abi:blocking of guf_cal: there is no such function'),
+    ('GUF_BLOCKING(guf_call)\n', 'GUF_BLOCKING_LONG(guf_call)\n', 'guf_call: abi:blocking is long'),
+    ('GUF_BLOCKING(guf_call)\n', 'GUF_BLOCKING(guf_call)\nGUF_BLOCKING(guf_resolve)\n',
+     'guf_resolve: abi:blocking is 1, its comment has [no-block]'),
+    ('GUF_BLOCKING(guf_call)\n', 'GUF_BLOCKING guf_call;\n', 'cannot be read: GUF_BLOCKING'),
+    ('%feature("abi:counted", "1") guf_graph;\n', '',
+     'guf_graph: abi:counted is not what context.h says'),
+    ('guf_graph;\n', 'guf_graph;\n%feature("abi:counted", "1") guf_device;\n',
+     'guf_device: abi:counted is not what context.h says'),
+    ('"abi:counted", "1") guf_graph;', '"abi:counted", "1") guf_graphs;',
+     'abi:counted of guf_graphs: there is no such handle'),
+    ('"abi:type", "uint32_t") guf_call_flag', '"abi:type", "uint32_t") guf_call_flags',
+     'abi:type of guf_call_flags: there is no such enum'),
+    ('"text,capacity") guf_log_read', '"text,size") guf_log_read', 'guf_log_read: abi:text is not'),
+    ('%feature("abi:text", "text,inout_length") guf_explain;\n', '',
+     'guf_explain: abi:text is not'),
+    ('"text,inout_length") guf_explain;', '"text,inout_length") guf_resolve;',
+     'guf_resolve: abi:text is not'),
+    ('%feature("abi:array", "axes[naxes]") guf_array_squeeze;\n', '',
+     'guf_array_squeeze: abi:array lacks axes'),
+    ('%feature("abi:array", "out_types[ntypes]") guf_ufunc_loop_types;\n', '',
+     'guf_ufunc_loop_types: abi:array lacks ntypes'),
+    ('block[3] args[nargs]', 'block[3]', 'guf_kernel_launch: abi:array lacks nargs'),
+    ('block[3] args[nargs]', 'block[3], args[nargs]', 'abi:array cannot be read'),
+    ('block[3] args[nargs]', 'block[3] args[narg]', 'abi:array: narg is no count of its'),
+    ('block[3] args[nargs]', 'block[3] arg[nargs]', 'abi:array: arg is no pointer of its'),
+    ('"abi:raw_only", "the version', '"abi:raw_only_pearl", "the version',
+     'abi:raw_only_pearl of guf_version: there is no such annotation'),
+]
+
+
+def read(text):
+    """What is wrong with an interface file of this text, and what it declares."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, 'gufunc.i')
+        path.write_text(text)
+        declared = ABIGEN['read_interface']('swig', path)
+        return ABIGEN['misread'](path, declared), declared
+
+
+class Annotations(unittest.TestCase):
+    def test_faults_are_found(self):
+        for old, new, said in FAULTS:
+            with self.subTest(fault=new or f'no {old}'):
+                self.assertEqual(TEXT.count(old), 1)
+                found, _ = read(TEXT.replace(old, new))
+                self.assertTrue([line for line in found if said in line], found)
+
+    def test_each_is_written(self):
+        """Without any of a kind what the generators write is another, were it not refused."""
+        found, declared = read(TEXT)
+        self.assertEqual(found, [])
+        told = {one.name: roles.of(one, declared) for one in declared.functions}
+        for kind in ('counted', 'blocking', 'text', 'array'):
+            lines = re.compile(rf'^%feature\("abi:{kind}",.*\n', re.MULTILINE)
+            _, without = read(lines.sub('', TEXT) if kind != 'blocking' else
+                              re.sub(r'^GUF_BLOCKING.*\n', '', TEXT, flags=re.MULTILINE))
+            same = {one.name: roles.of(one, without) for one in without.functions}
+            self.assertGreater(len([name for name in told if told[name] != same[name]]), 11, kind)
+        for path in ('rust/gufunc-sys/src/ffi.rs', 'julia/src/ffi.jl', 'go/zcalls.go'):
+            text = (ROOT / 'bindings' / path).read_text()
+            self.assertEqual([name for name in told if told[name] not in text], [], path)
+
+
+if __name__ == '__main__':
+    unittest.main()
