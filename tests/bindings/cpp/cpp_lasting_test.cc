@@ -81,6 +81,33 @@ TEST(CppLasting, EveryThreadReadsItsOwnMessage) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Calls do not write what is const: operands and keywords.
+TEST(CppLasting, ThreadsShareOperandsAndKeywords) {
+  const gufunc::Ufunc add("add");
+  const std::vector<double> values{1, 2, 3, 4};
+  const std::vector<uint8_t> flags{1, 0, 1, 0};
+  const gufunc::Operand operand(values.data(), {2, 2}, {16, 8});
+  const gufunc::Operand mask(gufunc::DType(GUF_BOOL), flags.data(), {2, 2});
+  const auto masked = gufunc::CallKeywords().where(mask).signature({{}, {}, GUF_F64});
+  const auto folded = gufunc::ReduceKeywords().where(mask).initial(10).all_axes();
+  std::atomic<int> right{0};
+  constexpr int kThreads = 4, kCalls = 500;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < kCalls; ++k) {
+        std::vector<double> sums(4);
+        add({operand, 1}, {gufunc::Operand(sums.data(), {2, 2})}, masked);
+        double total = 0;
+        add.reduce_into(operand, gufunc::Operand(&total, {}), folded);
+        right += sums == std::vector<double>{2, 0, 4, 0} && total == 14 ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(right, kThreads * kCalls);
+}
+
 // Arrays and events die on threads that did not make them, while those that did go on.
 TEST(CppLasting, WhatOneThreadMadeAnotherReleases) {
   std::vector<gufunc::Array> made;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <complex>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -91,6 +92,39 @@ TEST(CppOperands, ComplexNumbers) {
   EXPECT_EQ(add({wide, std::complex<float>(1, 2)}).dtype(), gufunc::DType(GUF_C128));
   const std::complex<double> unit(0, 1);
   EXPECT_EQ(add({single, unit}).dtype(), gufunc::DType(GUF_C64));
+}
+
+// What a copy points to is its own, or shared.
+TEST(CppOperands, CopiesOutliveWhatTheyWereMadeOf) {
+  Values v{1, 2, 3, 4};
+  const bool flags[] = {false, true};
+  const std::string name(40, 'n');
+  auto first = std::make_unique<Operand>(v.data(), gufunc::Ints{1, 1, 1, 1, 2},
+                                         gufunc::Ints{8, 8, 8, 8, 16});
+  auto words = std::make_unique<gufunc::CallKeywords>();
+  words->where(flags).dim("n", 3).dim(name, 4);
+  auto reduced = std::make_unique<gufunc::ReduceKeywords>();
+  reduced->where(flags).initial(v).all_axes();
+  const Operand copy(*first);
+  Operand assigned(7);
+  assigned = *first;
+  const gufunc::CallKeywords same(*words);
+  const gufunc::ReduceKeywords again(*reduced);
+  first.reset(), words.reset(), reduced.reset();
+  EXPECT_EQ(values(Ufunc("add").reduce(copy, gufunc::ReduceKeywords().all_axes())), (Values{4}));
+  EXPECT_EQ(assigned.c_operand().tensor, &assigned.tensor());
+  EXPECT_EQ(assigned.tensor().strides[4], 16);
+  assigned = 7;
+  EXPECT_EQ(values(Ufunc("add")({assigned, 1.0})), (Values{8}));
+  guf_call_args args = {};
+  same.write(args);
+  EXPECT_STREQ(args.dims[0].name, "n");
+  EXPECT_EQ(args.dims[1].name, name);
+  EXPECT_EQ(args.where->tensor->shape[0], 2);
+  guf_reduce_args folded = {};
+  again.write(folded);
+  EXPECT_EQ(folded.where->tensor->shape[0], 2);
+  EXPECT_EQ(folded.initial->tensor->shape[0], 4);
 }
 
 }  // namespace

@@ -174,8 +174,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   // ---- contents. Without a stream complete on return where host memory takes part.
 
   Result<void> fill(const Operand &value, guf_stream stream = nullptr) const {
-    const guf_operand operand = value.c_operand();
-    return check(guf_array_fill, get(), &operand, stream);
+    return check(guf_array_fill, get(), &value.c_operand(), stream);
   }
   Result<Array> copy(int32_t order = GUF_ORDER_KEEP, guf_stream stream = nullptr) const {
     return make(guf_array_copy, get(), order, stream);

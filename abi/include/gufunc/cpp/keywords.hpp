@@ -6,6 +6,7 @@
 #include <gufunc/methods.h>
 #include <gufunc/cpp/array.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -115,8 +116,8 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
   }
   // The size of a core dimension that only outputs have.
   CallKeywords &dim(std::string name, int64_t size) {
-    names_.push_back(std::move(name));
-    dims_.push_back({nullptr, size});
+    names_.push_back(std::make_shared<const std::string>(std::move(name)));
+    dims_.push_back({names_.back()->c_str(), size});
     return *this;
   }
   // Which operands in host memory may be copied to the device: guf_host_policy.
@@ -125,14 +126,11 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     return *this;
   }
 
-  // Fills in all but the operands; valid while these keywords live and stay where they are. What
-  // is written lies in them, too: calls of several threads at once have keywords of their own.
+  // Fills in all but the operands; valid while these keywords live and stay where they are. Calls
+  // of several threads at once may share them.
   void write(guf_call_args &args) const {
     write_common(args);
-    if (!where_.is_none()) {
-      where_.write(mask_);
-      args.where = &mask_;
-    }
+    if (!where_.is_none()) args.where = &where_.c_operand();
     args.casting = casting_;
     args.order = order_;
     args.dtype = dtype_;
@@ -142,7 +140,6 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     if (has_axes_) args.axes = axes_.empty() ? &none : axes_.data();
     args.naxes = static_cast<int32_t>(axes_.size());
     args.axis = has_axis_ ? &axis_ : nullptr;
-    for (size_t k = 0; k < dims_.size(); ++k) dims_[k].name = names_[k].c_str();
     args.dims = dims_.empty() ? nullptr : dims_.data();
     args.ndims = static_cast<int32_t>(dims_.size());
     args.host_policy = host_policy_;
@@ -151,15 +148,14 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
 
  private:
   Operand where_;
-  mutable guf_operand mask_ = {};
   int32_t casting_ = GUF_CASTING_DEFAULT, order_ = GUF_ORDER_KEEP, host_policy_ = GUF_HOST_DEFAULT;
   guf_dtype dtype_ = 0;
   bool has_axes_ = false, has_axis_ = false, keepdims_ = false;
   int64_t axis_ = 0;
   std::vector<guf_dtype> signature_;
   std::vector<int64_t> axes_;
-  std::vector<std::string> names_;
-  mutable std::vector<guf_dim> dims_;
+  std::vector<std::shared_ptr<const std::string>> names_;  // of dims_, of copies' too
+  std::vector<guf_dim> dims_;
 };
 
 // Keywords of reduce. Without axes: axis 0, as in NumPy.
@@ -203,14 +199,8 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
     write_common(args);
     if (how_ == How::kGiven) args.axis = axes_.data(), args.naxis = axes_.count();
     if (how_ == How::kAll) args.naxis = GUF_ALL_AXES;
-    if (has_initial_) {
-      initial_.write(start_);
-      args.initial = &start_;
-    }
-    if (!where_.is_none()) {
-      where_.write(mask_);
-      args.where = &mask_;
-    }
+    if (has_initial_) args.initial = &initial_.c_operand();
+    if (!where_.is_none()) args.where = &where_.c_operand();
     args.dtype = dtype_;
     args.order = order_;
     args.flags = keepdims_ ? GUF_CALL_KEEPDIMS : 0;
@@ -221,7 +211,6 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
   How how_ = How::kDefault;
   Ints axes_;
   Operand initial_, where_;
-  mutable guf_operand start_ = {}, mask_ = {};
   bool has_initial_ = false, keepdims_ = false;
   guf_dtype dtype_ = 0;
   int32_t order_ = GUF_ORDER_KEEP;

@@ -55,6 +55,7 @@ class Operand {
     if (other.more_) more_.reset(new int64_t[count]);
     std::copy_n(other.more_ ? other.more_.get() : other.inside_, count,
                 more_ ? more_.get() : inside_);
+    point();
   }
   Operand &operator=(const Operand &other) {
     if (this == &other) return *this;
@@ -65,6 +66,7 @@ class Operand {
     more_ = std::move(copy.more_);
     tensor_ = copy.tensor_;
     if (!more_) std::copy_n(copy.inside_, kInside, inside_);
+    point();
     return *this;
   }
   // What std::data and std::size take, contiguous elements: containers, spans, C arrays but texts.
@@ -97,6 +99,7 @@ class Operand {
       std::fill_n(behind, shape.size(), 0);
       tensor_.flags = ~0U;  // of which there are not so many
     }
+    point();
   }
   Operand(guf_array array) {
     made_.kind = GUF_OPERAND_ARRAY;
@@ -164,25 +167,13 @@ class Operand {
     return *this;
   }
 
-  // Writes the C operand; valid while this Operand lives and stays where it is.
-  void write(guf_operand &operand) const {
-    operand = made_;
-    if (made_.kind == GUF_OPERAND_TENSOR) operand.tensor = &tensor();
-  }
-  guf_operand c_operand() const {
-    guf_operand operand;
-    write(operand);
-    return operand;
-  }
+  // The C operand; valid, copies of it too, while this Operand lives and stays where it is.
+  const guf_operand &c_operand() const noexcept { return made_; }
+  void write(guf_operand &operand) const { operand = made_; }
   // Of elements in memory.
-  const guf_tensor &tensor() const {
-    const int64_t *const numbers = more_ ? more_.get() : inside_;
-    tensor_.shape = numbers;
-    tensor_.strides = strides_at_ > 0 ? numbers + strides_at_ : nullptr;
-    return tensor_;
-  }
+  const guf_tensor &tensor() const noexcept { return tensor_; }
   // NULL of what is no elements in memory.
-  const guf_tensor *tensor_or_null() const { return is_tensor() ? &tensor() : nullptr; }
+  const guf_tensor *tensor_or_null() const noexcept { return is_tensor() ? &tensor_ : nullptr; }
   bool is_none() const noexcept { return made_.kind == GUF_OPERAND_NONE; }
   bool is_tensor() const noexcept { return made_.kind == GUF_OPERAND_TENSOR; }
 
@@ -206,7 +197,14 @@ class Operand {
     tensor_.address = reinterpret_cast<uint64_t>(data);
     tensor_.device = nullptr;
     if (count > kInside) more_.reset(new int64_t[count]);
+    point();
     return std::copy_n(shape.data(), shape.size(), more_ ? more_.get() : inside_);
+  }
+  // What is here refers to itself: once more where that is another place.
+  void point() noexcept {
+    made_.tensor = &tensor_;
+    tensor_.shape = more_ ? more_.get() : inside_;
+    tensor_.strides = strides_at_ > 0 ? tensor_.shape + strides_at_ : nullptr;
   }
 
   static constexpr size_t kInside = 8;
@@ -214,7 +212,7 @@ class Operand {
   std::unique_ptr<int64_t[]> more_;
   int32_t strides_at_ = 0;  // the number of dimensions where there are strides
   // Of elements in memory only: their tensor, its shape and strides.
-  mutable guf_tensor tensor_;
+  guf_tensor tensor_;
   int64_t inside_[kInside];
 };
 
