@@ -99,11 +99,11 @@ PyBufferProcs gufpy_array_buffer = {.bf_getbuffer = get_buffer};
 /* A view that is held until the library lets go of its memory. */
 static void release_buffer(void *user, uint64_t address) {
   (void)address;
-  if (!Py_IsInitialized()) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
+  GUFPY_VISIT(visit);
+  if (!gufpy_visit_begin(&visit)) return;
   PyBuffer_Release(user);
   PyMem_Free(user);
-  PyGILState_Release(state);
+  gufpy_visit_end(&visit);
 }
 
 static guf_status wrap_buffer(Py_buffer *view, guf_dtype dtype, uint32_t flags, guf_array *out) {

@@ -10,19 +10,22 @@ typedef struct {
 
 static void drop_loop(void *user) {
   python_loop *loop = user;
-  if (Py_IsInitialized()) {
-    const PyGILState_STATE state = PyGILState_Ensure();
-    Py_DECREF(loop->function);
-    PyGILState_Release(state);
-  }
+  gufpy_release_object(loop->function, 0);
   PyMem_RawFree(loop);
+}
+
+/* What a callback answers where it cannot be made: its thread has no more to do with Python. */
+static guf_status refuse_visit(guf_error *error) {
+  strcpy(error->message, "the interpreter ends");
+  return GUF_E_LOOP;
 }
 
 /* function(addresses, dims, steps): all that NumPy's inner loop gets, as tuples of integers. */
 static guf_status run_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
                            guf_error *error) {
   const python_loop *loop = user;
-  const PyGILState_STATE state = PyGILState_Ensure();
+  GUFPY_VISIT(visit);
+  if (!gufpy_visit_begin(&visit)) return refuse_visit(error);
   const int ndims = 1 + (loop->ncore & 0xff), nsteps = loop->nargs + (loop->ncore >> 8);
   PyObject *addresses = PyTuple_New(loop->nargs), *sizes = PyTuple_New(ndims),
            *strides = PyTuple_New(nsteps), *done = NULL;
@@ -32,7 +35,7 @@ static guf_status run_loop(char **args, const int64_t *dims, const int64_t *step
     }
     for (int i = 0; i < ndims; ++i) PyTuple_SET_ITEM(sizes, i, PyLong_FromLongLong(dims[i]));
     for (int i = 0; i < nsteps; ++i) PyTuple_SET_ITEM(strides, i, PyLong_FromLongLong(steps[i]));
-    if (!PyErr_Occurred()) {
+    if (!PyErr_Occurred() && gufpy_has_stack()) {
       done = PyObject_CallFunctionObjArgs(loop->function, addresses, sizes, strides, NULL);
     }
   }
@@ -41,7 +44,7 @@ static guf_status run_loop(char **args, const int64_t *dims, const int64_t *step
   Py_XDECREF(strides);
   if (done == NULL) gufpy_carry_exception(error);
   Py_XDECREF(done);
-  PyGILState_Release(state);
+  gufpy_visit_end(&visit);
   return done == NULL ? GUF_E_LOOP : GUF_OK;
 }
 
@@ -103,12 +106,14 @@ static void drop_object(void *user) {
 
 /* function(sizes) -> None, or the sizes with those that were -1 filled in. */
 static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
-  const PyGILState_STATE state = PyGILState_Ensure();
+  GUFPY_VISIT(visit);
+  if (!gufpy_visit_begin(&visit)) return refuse_visit(error);
   PyObject *list = PyList_New(ndims), *answer = NULL;
   for (int32_t i = 0; list != NULL && i < ndims; ++i) {
     PyList_SET_ITEM(list, i, PyLong_FromLongLong(sizes[i]));
   }
-  if (list != NULL && !PyErr_Occurred()) answer = PyObject_CallOneArg(user, list);
+  if (list != NULL && !PyErr_Occurred() && gufpy_has_stack())
+    answer = PyObject_CallOneArg(user, list);
   int64_t filled[GUF_MAX_CORE_NAMES];
   int failed = answer == NULL;
   if (!failed && answer != Py_None) {
@@ -122,7 +127,7 @@ static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error
   if (failed) gufpy_carry_exception(error);
   Py_XDECREF(list);
   Py_XDECREF(answer);
-  PyGILState_Release(state);
+  gufpy_visit_end(&visit);
   return failed ? GUF_E_VALUE : GUF_OK;
 }
 
@@ -165,13 +170,17 @@ static PyObject *ufunc_create(PyObject *self, PyObject *args) {
 
 /* progress(done, items): a true answer, or an exception, ends the call. */
 static int32_t tell_progress(void *user, int64_t done, int64_t items) {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  PyObject *answer = PyObject_CallFunction(user, "LL", (long long)done, (long long)items);
+  GUFPY_VISIT(visit);
+  if (!gufpy_visit_begin(&visit)) return 1;
+  PyObject *answer = NULL;
+  if (gufpy_has_stack()) {
+    answer = PyObject_CallFunction(user, "LL", (long long)done, (long long)items);
+  }
   int32_t stop = 1;
   if (answer != NULL) stop = PyObject_IsTrue(answer);
   if (answer == NULL || stop < 0) gufpy_carry_exception(NULL);
   Py_XDECREF(answer);
-  PyGILState_Release(state);
+  gufpy_visit_end(&visit);
   return stop != 0;
 }
 

@@ -236,10 +236,10 @@ int gufpy_is_host(guf_device device) {
 
 void gufpy_release_object(void *user, uint64_t address) {
   (void)address;
-  if (!Py_IsInitialized()) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
+  GUFPY_VISIT(visit);
+  if (!gufpy_visit_begin(&visit)) return;
   Py_DECREF((PyObject *)user);
-  PyGILState_Release(state);
+  gufpy_visit_end(&visit);
 }
 
 int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *what) {

@@ -143,6 +143,7 @@ int gufpy_take_value(const guf_tensor *tensor, guf_operand *operand) {
 
 /* All else becomes an array first: lists, scalars of NumPy, memory of other libraries. */
 static int set_converted(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
+  if (!gufpy_has_stack()) return -1;
   PyObject *converted = PyObject_CallOneArg(gufpy.convert, object);
   if (converted == NULL || keep(frame, converted) != 0) return -1;
   if (PyObject_TypeCheck(converted, &gufpy_array_type)) {

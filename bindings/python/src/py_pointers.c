@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Loops of functions that are compiled already: by their addresses, with the objects that own them
- * kept as long as the loop. */
+ * kept as long as the loop. Such a function may take the GIL itself. */
 #include "pygufunc.h"
 
 enum { MOST_INPUTS = 4 };
@@ -21,14 +21,21 @@ static void numpy_loop(char **args, const int64_t *dims, const int64_t *steps, v
   const owned_pointer *pointer = user;
   guf_loop_numpy loop = NULL;
   memcpy(&loop, &pointer->function, sizeof loop);
+  GUFPY_VISIT(visit);
+  visit.inside = 1;
   loop(args, dims, steps, pointer->user);
+  visit.inside = 0;
 }
 
 static guf_status status_loop(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   const owned_pointer *pointer = user;
   guf_loop_status loop = NULL;
   memcpy(&loop, &pointer->function, sizeof loop);
-  return loop(args, dims, steps, pointer->user);
+  GUFPY_VISIT(visit);
+  visit.inside = 1;
+  const guf_status status = loop(args, dims, steps, pointer->user);
+  visit.inside = 0;
+  return status;
 }
 
 static guf_status error_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
@@ -36,7 +43,11 @@ static guf_status error_loop(char **args, const int64_t *dims, const int64_t *st
   const owned_pointer *pointer = user;
   guf_loop_error loop = NULL;
   memcpy(&loop, &pointer->function, sizeof loop);
-  return loop(args, dims, steps, pointer->user, error);
+  GUFPY_VISIT(visit);
+  visit.inside = 1;
+  const guf_status status = loop(args, dims, steps, pointer->user, error);
+  visit.inside = 0;
+  return status;
 }
 
 /* Loops over functions of numbers. `pass` are a call's arguments: in[i] is input i; Cython's cpdef
@@ -46,12 +57,15 @@ static guf_status error_loop(char **args, const int64_t *dims, const int64_t *st
     const owned_pointer *pointer = user;                                                    \
     type(*function) parameters = NULL;                                                      \
     memcpy(&function, &pointer->function, sizeof function);                                 \
+    GUFPY_VISIT(visit);                                                                     \
+    visit.inside = 1;                                                                       \
     for (int64_t i = 0; i < dims[0]; ++i) {                                                 \
       type in[count], out;                                                                  \
       for (int k = 0; k < count; ++k) memcpy(&in[k], args[k] + i * steps[k], sizeof(type)); \
       out = function pass;                                                                  \
       memcpy(args[count] + i * steps[count], &out, sizeof(type));                           \
     }                                                                                       \
+    visit.inside = 0;                                                                       \
   }
 #define SCALAR_LOOPS(prefix, T)                                                         \
   SCALAR_LOOP(prefix##1, T, 1, (T), (in[0]))                                            \

@@ -108,6 +108,23 @@ void gufpy_release_object(void *user, uint64_t address);
 /** Fills `out` with integers of a sequence; its length, or -1. */
 int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *what);
 
+/* Visits: callbacks of the library into Python. An interpreter that ends has any other thread that
+ * asks for the GIL exit, by an unwinding that the library's frames below do not let through: such a
+ * thread is refused, or where it is inside stays, as newer interpreters have it. */
+typedef struct {
+  PyGILState_STATE state;
+  int inside;
+} gufpy_visit;
+void gufpy_visit_stay(gufpy_visit *visit);
+#define GUFPY_VISIT(name) __attribute__((cleanup(gufpy_visit_stay))) gufpy_visit name = {0}
+/** Takes the GIL. 0: the interpreter ends, or has ended, and nothing of it may be touched. */
+int gufpy_visit_begin(gufpy_visit *visit);
+void gufpy_visit_end(gufpy_visit *visit);
+/** Whether the interpreter ends: all threads but the one that ends it have lost the GIL. */
+int gufpy_is_ending(void);
+/** 0, with RecursionError, where the thread's stack is too short for one call more. */
+int gufpy_has_stack(void);
+
 /* Operands. */
 enum { GUFPY_MAX_OPERANDS = GUF_MAX_NDIM + 4 }; /* `at` has one index per axis */
 
