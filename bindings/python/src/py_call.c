@@ -181,8 +181,11 @@ PyObject *gufpy_call_results(gufpy_call *call) {
 
 typedef guf_status (*call_fn)(guf_ufunc, guf_call_args *, guf_error *);
 
-static guf_status run_call(call_fn function, gufpy_call *call, guf_error *error) {
-  if (!gufpy_is_large(&call->frame)) return function(call->ufunc->base.handle, &call->args, error);
+static guf_status run_call(call_fn function, gufpy_call *call, int all, guf_error *error) {
+  if (!gufpy_is_large(&call->frame, all)) {
+    call->args.threads = 1;
+    return function(call->ufunc->base.handle, &call->args, error);
+  }
   guf_status status = GUF_OK;
   Py_BEGIN_ALLOW_THREADS status = function(call->ufunc->base.handle, &call->args, error);
   Py_END_ALLOW_THREADS return status;
@@ -200,7 +203,7 @@ PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf,
   }
   if (begun == 0) {
     guf_error *error = gufpy_error();
-    const guf_status status = run_call(guf_call, &call, error);
+    const guf_status status = run_call(guf_call, &call, call.ufunc->ncore, error);
     if (status != GUF_OK) {
       if (fast.state == 2) Py_XDECREF(fast.array);
       gufpy_raise(status, error);
@@ -224,7 +227,7 @@ PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t na
   }
   if (gufpy_call_begin(&call, self, args, nargs, names) == 0) {
     guf_error *error = gufpy_error();
-    const guf_status status = run_call(guf_outer, &call, error);
+    const guf_status status = run_call(guf_outer, &call, 1, error);
     result = status == GUF_OK ? gufpy_call_results(&call) : gufpy_raise(status, error);
   }
   gufpy_call_end(&call);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the library calls back: loops and hooks written in Python, and progress. Each takes the GIL;
- * an exception ends the call and is the call's. */
+ * What the library calls back: loops and hooks written in Python, and progress. Each takes the GIL,
+ * on the thread of the call; an exception ends the call and is the call's. */
 #include "pygufunc.h"
 
 typedef struct {
@@ -89,6 +89,8 @@ static PyObject *add_loop(PyObject *self, PyObject *args) {
     loop->nargs = count;
     loop->ncore = ncore;
     desc.kind = GUF_LOOP_ERROR;
+    /* On several threads it would gain nothing, and its exception would be another thread's. */
+    desc.flags &= ~(uint32_t)GUF_LOOP_ANY_THREAD;
     desc.error = run_loop;
     desc.user = loop;
     desc.destroy = drop_loop;

@@ -285,10 +285,11 @@ static PyObject *call_method(gufpy_method_kind kind, PyObject *self, PyObject *c
   if (gufpy_method_begin(&method, kind, self, args, nargs, names) == 0) {
     guf_error *error = gufpy_error();
     guf_status status = GUF_OK;
-    if (gufpy_is_large(&method.frame)) {
+    if (gufpy_is_large(&method.frame, method.ufunc->ncore)) {
       Py_BEGIN_ALLOW_THREADS status = run_method(&method, kind, error);
       Py_END_ALLOW_THREADS
     } else {
+      method.reduce.threads = method.accumulate.threads = method.at.threads = 1;
       status = run_method(&method, kind, error);
     }
     result = status == GUF_OK ? method_results(&method) : gufpy_raise(status, error);

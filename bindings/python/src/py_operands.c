@@ -18,10 +18,30 @@ static int keep(gufpy_frame *frame, PyObject *object) {
   return 0;
 }
 
-static void note_work(gufpy_frame *frame, const int64_t *shape, int32_t ndim) {
-  uint64_t work = 1;
-  for (int32_t i = 0; i < ndim; ++i) work *= (uint64_t)shape[i];
-  if (work > frame->work) frame->work = work;
+static void note_shape(gufpy_frame *frame, const int64_t *extents, int32_t ndim, uint64_t size) {
+  if (size != 1 && frame->nshapes < GUFPY_MAX_OPERANDS) {
+    frame->shapes[frame->nshapes].extents = extents;
+    frame->shapes[frame->nshapes++].ndim = ndim;
+    if (__builtin_mul_overflow(frame->pairs, size > 0 ? size : 1, &frame->pairs)) {
+      frame->pairs = UINT64_MAX;
+    }
+  }
+}
+
+int gufpy_is_long(const gufpy_frame *frame) {
+  uint64_t steps = 1;
+  for (int32_t axis = 1; axis <= GUF_MAX_NDIM && steps < GUFPY_LARGE_WORK; ++axis) {
+    int64_t extent = 0;
+    for (int i = 0; i < frame->nshapes; ++i) {
+      const int32_t ndim = frame->shapes[i].ndim;
+      if (axis > ndim) continue;
+      const int64_t found = frame->shapes[i].extents[ndim - axis];
+      if (extent < found) extent = found;
+    }
+    if (extent == 0) break; /* no operand has this axis, or one of nothing */
+    steps = extent < GUFPY_LARGE_WORK ? steps * (uint64_t)extent : GUFPY_LARGE_WORK;
+  }
+  return steps >= GUFPY_LARGE_WORK && !gufpy_is_ending();
 }
 
 static void set_array(gufpy_frame *frame, const gufpy_array *array, guf_operand *operand) {
@@ -29,7 +49,7 @@ static void set_array(gufpy_frame *frame, const gufpy_array *array, guf_operand 
   operand->array = array->base.handle;
   frame->arrays = 1;
   if (!array->on_host) frame->elsewhere = 1;
-  if (array->size > frame->work) frame->work = array->size;
+  note_shape(frame, array->shape, array->ndim, array->size);
 }
 
 /* What is queued may run when the caller's array is gone: then the library keeps it. */
@@ -57,7 +77,9 @@ static int set_ndarray(gufpy_frame *frame, PyObject *object, guf_operand *operan
   }
   guf_tensor *tensor = &frame->tensors[frame->ntensors];
   if (gufpy_numpy_tensor(object, tensor) != 0) return -1;
-  note_work(frame, tensor->shape, tensor->ndim);
+  uint64_t size = 1;
+  for (int32_t i = 0; i < tensor->ndim; ++i) size *= (uint64_t)tensor->shape[i];
+  note_shape(frame, tensor->shape, tensor->ndim, size);
   if (frame->queued) return wrap_tensor(frame, object, tensor, operand);
   ++frame->ntensors;
   operand->kind = GUF_OPERAND_TENSOR;

@@ -8,7 +8,7 @@
 #include <Python.h>
 #include <gufunc/gufunc.h>
 
-/* A call on fewer elements than this is over before another thread could use the GIL. */
+/* A loop over fewer elements than this is over before another thread could use the GIL. */
 enum { GUFPY_LARGE_WORK = 1 << 15 };
 
 typedef enum {
@@ -130,22 +130,26 @@ enum { GUFPY_MAX_OPERANDS = GUF_MAX_NDIM + 4 }; /* `at` has one index per axis *
 
 typedef struct {
   int nkept, nwraps;
-  int arrays;    /* operands that are arrays of this package */
-  int queued;    /* with a stream: memory of others is wrapped, so that the library keeps it */
-  int elsewhere; /* an operand lies on a device */
-  uint64_t work; /* elements of the largest operand */
-  int huge;      /* a weak int that only a float can hold */
-  int no_scalar; /* out=...: a 0-d result is an array */
+  int arrays;     /* operands that are arrays of this package */
+  int queued;     /* with a stream: memory of others is wrapped, so that the library keeps it */
+  int elsewhere;  /* an operand lies on a device */
+  uint64_t pairs; /* product of the operands' sizes: no loop has more steps */
+  int huge;       /* a weak int that only a float can hold */
+  int no_scalar;  /* out=...: a 0-d result is an array */
   PyObject *kept[GUFPY_MAX_OPERANDS];
   guf_array wraps[GUFPY_MAX_OPERANDS];
   guf_tensor tensors[GUFPY_MAX_OPERANDS];
-  int ntensors;
+  struct {
+    const int64_t *extents;
+    int32_t ndim;
+  } shapes[GUFPY_MAX_OPERANDS];
+  int ntensors, nshapes;
 } gufpy_frame;
 
 static inline void gufpy_frame_begin(gufpy_frame *frame, int queued) {
-  frame->nkept = frame->nwraps = frame->ntensors = 0;
+  frame->nkept = frame->nwraps = frame->ntensors = frame->nshapes = 0;
   frame->arrays = frame->elsewhere = frame->huge = frame->no_scalar = 0;
-  frame->work = 0;
+  frame->pairs = 1;
   frame->queued = queued;
 }
 void gufpy_frame_end(gufpy_frame *frame);
@@ -159,8 +163,14 @@ void gufpy_settle_huge(const gufpy_frame *frame, PyObject *const *objects, guf_o
                        int count);
 /** The object for an allocated output, whose reference it takes over. */
 PyObject *gufpy_result(const gufpy_frame *frame, guf_array handle);
-static inline int gufpy_is_large(const gufpy_frame *frame) {
-  return frame->work >= GUFPY_LARGE_WORK || frame->elsewhere || frame->queued;
+/** Whether the operands broadcast to that many elements, and the interpreter does not end. */
+int gufpy_is_long(const gufpy_frame *frame);
+/** Whether the call goes without the GIL. One that keeps it runs on this thread alone, threads 1:
+ * loops behind addresses may take the GIL, on whichever thread they are. `all`: the loop may pair
+ * all elements of the operands instead of broadcasting them. */
+static inline int gufpy_is_large(const gufpy_frame *frame, int all) {
+  if (frame->pairs < GUFPY_LARGE_WORK && !frame->elsewhere && !frame->queued) return 0;
+  return all || frame->elsewhere || frame->queued ? !gufpy_is_ending() : gufpy_is_long(frame);
 }
 
 /* NumPy, used where the program has it: nothing is linked, and nothing imported before it is

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callbacks and the interpreter: how deep they may call, and what becomes of threads that are
-within them when the program ends."""
+"""Callbacks and the interpreter: who has the GIL, on which thread loops run, how deep they may
+call, and what becomes of threads that are within them when the program ends."""
 
 import subprocess
 import sys
+import threading
+import time
 import unittest
+
+import gufunc
+import numpy as np
 
 START = """
 import ctypes, sys, threading, time
@@ -15,6 +20,17 @@ import gufunc, numpy as np
 ADDRESS = START + """
 KIND = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
 plus = gufunc.ufunc_from_pointer(KIND(lambda p, q: p + q), "dd->d", name="plus", scalar=True)
+"""
+
+BROADCAST = ADDRESS + """
+for n in (100, 190, 300):
+    x, y = np.ones((n, 1)), np.ones((1, n))
+    for _ in range(3):
+        assert plus(x, y).sum() == 2 * n * n
+        assert plus(gufunc.array(x), y).shape == (n, n)
+        assert plus.outer(x[:, 0], y[0]).sum() == 2 * n * n
+        assert plus.accumulate(np.ones((n, n)), 1).max() == n
+        assert plus.reduce(np.ones((n, n)), axis=0).max() == n
 """
 
 # Four threads within callbacks when the main thread ends.
@@ -95,6 +111,23 @@ def run(program, *args):
 
 
 class Callbacks(unittest.TestCase):
+    def test_addresses_that_take_the_gil_on_other_threads(self):
+        self.assertEqual(run(BROADCAST), (0, ""))
+
+    def test_callables_run_on_the_caller(self):
+        threads = set()
+
+        def loop(args, dims, steps):
+            threads.add(threading.get_ident())
+            time.sleep(0.002)  # others have the time to take their part
+
+        made = gufunc.create("who", 2, 1)
+        made.add_loop("ddd", loop, any_thread=True)
+        for _ in range(5):
+            made(np.ones((40, 1)), np.ones((1, 40000)))
+            made(np.ones(300000), 1.0)
+        self.assertEqual(threads, {threading.get_ident()})
+
     def test_threads_within_callbacks_when_the_program_ends(self):
         for work in ("loop", "core_dims", "progress", "nested", "address"):
             for size in (4, 300000):

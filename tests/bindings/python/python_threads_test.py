@@ -101,6 +101,13 @@ class Threads(unittest.TestCase):
         x = np.full(1 << 23, 1.5)
         self.assertGreater(self.ticks_during(lambda: gufunc.power(x, x, out=x, threads=1)), 5)
 
+    def test_large_results_of_small_operands_run_without_the_gil(self):
+        x, y = np.full((3000, 1), 1.5), np.full((1, 3000), 1.5)
+        for call in (lambda: gufunc.power(x, y, threads=1),
+                     lambda: gufunc.power(gufunc.array(x), y, threads=1),
+                     lambda: gufunc.power.outer(x[:, 0], y[0], threads=1)):
+            self.assertGreater(self.ticks_during(call), 5)
+
 
 if __name__ == "__main__":
     unittest.main()
