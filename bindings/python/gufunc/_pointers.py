@@ -31,7 +31,7 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     fallible    True: a loop that returns a status: 0, or what the call fails with. "error": that
                 takes a ``guf_error *`` besides, as its last parameter; the message, argument, axis
                 and native code that it writes there are the exception's
-    any_thread  it may run on several threads at once, and does not take the GIL
+    any_thread  it may run on several threads at once, which is of no use where it takes the GIL
     signature   of a generalized ufunc, which then gives nin and nout
     """
     several = isinstance(pointer, list)
