@@ -4,12 +4,15 @@
 shape and every byte.
 
     compare.py --modules FOLDER... --reference 'FOLDER/{program}' [--device cpu]... [--needs FILE]
-               LANGUAGE COMMAND...
+               [--together] LANGUAGE COMMAND...
 
 In COMMAND {program} stands for a program's name. --needs: a file without which the test is skipped
-(77). README.md beside this says what the programs do."""
+(77). --together: COMMAND runs all programs on all devices in one process; it is given MODULES
+INPUTS FOLDER DEVICE,... PROGRAM... and writes to FOLDER/DEVICE/ours. README.md beside this says
+what the programs do."""
 
 import argparse
+import itertools
 import pathlib
 import subprocess
 import sys
@@ -53,14 +56,17 @@ OUTPUTS = {
 def run(command, program, options, inputs, outputs, device):
     """What went wrong, or None."""
     arguments = [part.replace('{program}', program) for part in command]
-    arguments += [options.modules, inputs, outputs, device]
+    return ended([*arguments, options.modules, inputs, outputs, device], f'{program} on {device}')
+
+
+def ended(arguments, what):
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=600)
     if done.returncode == 77:
         print(done.stdout, end='')
         sys.exit(77)
     if done.returncode or done.stdout:
         told = (done.stdout + done.stderr).strip()[-2000:]
-        return f'{program} on {device}: exit {done.returncode}: {told}'
+        return f'{what}: exit {done.returncode}: {told}'
     return None
 
 
@@ -110,13 +116,10 @@ def compare_on(device, options, folder):
     inputs = folder / 'inputs'
     sides = folder / device / 'reference', folder / device / 'ours'
     wrong, count = [], 0
-    for side in sides:
-        side.mkdir(parents=True)
     for program, outputs in OUTPUTS.items():
-        failures = [
-            run([options.reference], program, options, inputs, sides[0], device),
-            run(options.command, program, options, inputs, sides[1], device),
-        ]
+        failures = [run([options.reference], program, options, inputs, sides[0], device)]
+        if not options.together:
+            failures.append(run(options.command, program, options, inputs, sides[1], device))
         if any(failures):
             wrong += [failure for failure in failures if failure]
             continue
@@ -127,6 +130,13 @@ def compare_on(device, options, folder):
     return wrong, count
 
 
+def run_together(options, folder):
+    """All of the language's programs on all devices; what went wrong."""
+    given = [options.modules, folder / 'inputs', folder, ','.join(options.device), *OUTPUTS]
+    failure = ended([*options.command, *given], 'the programs')
+    return [failure] if failure else []
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -135,6 +145,7 @@ def main():
     parser.add_argument('--reference', required=True)
     parser.add_argument('--device', action='append')
     parser.add_argument('--needs')
+    parser.add_argument('--together', action='store_true')
     parser.add_argument('language')
     parser.add_argument('command', nargs=argparse.REMAINDER)
     options = parser.parse_args()
@@ -145,7 +156,12 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         make_inputs.write(folder / 'inputs')
-        for device in options.device or ['cpu']:
+        options.device = options.device or ['cpu']
+        for device, side in itertools.product(options.device, ('reference', 'ours')):
+            (folder / device / side).mkdir(parents=True)
+        if options.together:
+            wrong += run_together(options, folder)
+        for device in options.device:
             failures, compared = compare_on(device, options, folder)
             wrong, count = wrong + failures, count + compared
     for line in wrong:
