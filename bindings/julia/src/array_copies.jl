@@ -62,7 +62,7 @@ function with_array(act, x)
     return result
 end
 
-as_array(x::GufArray) = x
+as_array(x::LibraryArray) = unturned(x)
 as_array(x::AbstractArray) = wrapped(strided(x))
 as_array(x::Tensor) = wrapped(x)
 strided(x::Union{Lendable,Turned}) = x
@@ -71,17 +71,21 @@ strided(x::AbstractArray) = Array(x)
 """
     fill!(x::GufArray, value; stream=current)
 
-Sets every element. An `Int` has to fit the element type; other numbers are cast.
+Sets every element. A number is converted to the element type as Julia does: `InexactError` where it
+does not fit. `Scalar(value)` is cast as NumPy's `unsafe` does.
 """
 function Base.fill!(x::GufArray, value; stream=current_stream())
     frame = Ref{NTuple{6,UInt64}}()
     GC.@preserve frame begin
         slot = Ptr{UInt64}(pointer_from_objref(frame))
-        put(slot, slot, operand(value))
+        put(slot, slot, operand(fitting(eltype(x), value)))
         @check guf_array_fill(x.handle, Ptr{guf_operand}(slot), stream_handle(stream))
     end
     return x
 end
+
+fitting(T, value) = value
+fitting(::Type{T}, value::Number) where {T<:Number} = Scalar(convert(T, value))
 
 """
     to_device(x, device; stream=current, out=nothing) -> GufArray
@@ -139,6 +143,7 @@ Base.Array{T}(x::GufArray{S,N}) where {T,S,N} = Array{T,N}(x)
 Base.collect(x::GufArray) = Array(x)
 
 Base.copyto!(A::Array{T,N}, x::GufArray{T,N}) where {T,N} = copy_to_host!(A, x)
+Base.copyto!(A::Array, x::GufArray) = copyto!(A, Array(x))
 function Base.copyto!(x::GufArray, A::Union{Array,GufArray})
     equal_sizes(A, x)
     A isa GufArray && return assign!(x, A; casting=:unsafe)

@@ -10,6 +10,9 @@ made_view(make::Function) = (out = Ref{guf_array}(C_NULL); make(out); GufArray(o
 
 slice_bounds(::Colon, extent) = (GUF_NAT, GUF_NAT, Int64(1))
 slice_bounds(i::Integer, extent) = (Int64(i - 1), Int64(i), Int64(1))
+slice_bounds(i::Bool, extent) = no_index(i)
+slice_bounds(i::AbstractRange{Bool}, extent) = no_index(i)
+no_index(i) = throw(ArgumentError("invalid index: $i of type $(typeof(i))"))
 function slice_bounds(r::AbstractRange, extent)
     isempty(r) && return (Int64(0), Int64(0), Int64(1))
     stop = last(r) - 1 + sign(step(r))
@@ -47,7 +50,7 @@ end
 Base.getindex(x::GufArray{T,N}, picked::Vararg{Picked,N}) where {T,N} =
     passing(copy, view(x, picked...))
 function Base.setindex!(x::GufArray{T,N}, v, picked::Vararg{Picked,N}) where {T,N}
-    passing(part -> v isa Number ? fill!(part, v) : assign!(part, v), view(x, picked...))
+    passing(part -> assigned!(part, v), view(x, picked...))
     return x
 end
 
@@ -89,6 +92,20 @@ end
 Base.permutedims(x::GufArray, order=ndims(x):-1:1) =
     passing(turned -> copy(turned; order=:F), permuted_view(x, order))
 Base.transpose(x::GufArray{T,2}) where {T} = permuted_view(x)
+Base.adjoint(x::GufArray{T,2}) where {T<:Real} = permuted_view(x)
+
+# What Julia makes of other adjoints, whose elements are read one by one. Here they are operands: a
+# vector's is a view, that of complex numbers a copy.
+const TurnedGufArray = Union{Transpose{T,A} where {T,A<:GufArray},
+                             Adjoint{T,A} where {T,A<:GufArray}}
+const LibraryArray = Union{GufArray,TurnedGufArray}
+unturned(x::GufArray) = x
+unturned(x::TurnedGufArray) = has_memory(x) ? turned_view(parent(x)) :
+                              to_device(conj(Array(turned_view(parent(x)))), parent(x).device)
+has_memory(::Transpose) = true
+has_memory(::Adjoint{T}) where {T} = !(T <: Complex)
+turned_view(x::GufArray{T,1}) where {T} = expand_dims(x; dims=1)
+turned_view(x::GufArray{T,2}) where {T} = permuted_view(x)
 
 """
     broadcast_to(x, dims…) -> GufArray

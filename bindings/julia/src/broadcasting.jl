@@ -7,7 +7,7 @@ import Base.Broadcast: Broadcasted, BroadcastStyle, broadcasted, materialize!
 
 "How dotted expressions with ufuncs or GufArrays are computed."
 struct GufStyle <: BroadcastStyle end
-BroadcastStyle(::Type{<:GufArray}) = GufStyle()
+BroadcastStyle(::Type{<:LibraryArray}) = GufStyle()
 BroadcastStyle(::GufStyle, ::BroadcastStyle) = GufStyle()
 
 # A ufunc brings its style along, for arrays of Julia as well.
@@ -54,14 +54,14 @@ evaluated(bc::Broadcasted) = applied_to(bc.f, map(evaluated, bc.args))
 function applied_to(f, given)
     g, arguments = simplified(f, given)
     g === identity && return arguments[1]
-    g isa Type && arguments[1] isa GufArray && return astype(arguments[1], g)
+    g isa Type && arguments[1] isa LibraryArray && return astype(unturned(arguments[1]), g)
     h = meaning(g, length(arguments))
     return h === nothing ? by_julia(f, given) : h(arguments...)
 end
 
 # Julia's own broadcasting, for operands that it has elements of.
 function by_julia(f, arguments)
-    any(x -> x isa Union{GufArray,Tensor,Scalar,Encoded}, arguments) &&
+    any(x -> x isa Union{LibraryArray,Tensor,Scalar,Encoded}, arguments) &&
         throw(GufuncError(GUF_E_NOT_FOUND, "no ufunc stands for $f in a dotted expression of a " *
             "GufArray: make one (create, add_loop!, stands_for!), or compute on Array(x)"))
     return Base.materialize(broadcasted(f, arguments...))
@@ -105,14 +105,21 @@ function written!(destination, f, given)
     h === nothing || return call!(h, destination, arguments...)
     return assigned!(destination, applied_to(f, given))
 end
-Base.copyto!(destination::GufArray, bc::Broadcasted{GufStyle}) =
-    invoke(copyto!, Tuple{AbstractArray,Broadcasted{GufStyle}}, destination, bc)
 
-assigned!(destination, x::Number) = fill!(destination, x)
-assigned!(destination, x) = assign!(destination, x)
-
-# R .= x of a GufArray, for anything that no ufunc is in.
-Base.copyto!(destination::GufArray, bc::Broadcasted) = assigned_all!(destination, bc)
-Base.copyto!(destination::GufArray, bc::Broadcasted{<:Base.Broadcast.AbstractArrayStyle{0}}) =
+# Into a GufArray, also what no ufunc is in.
+Base.copyto!(destination::LibraryArray, bc::Broadcasted{GufStyle}) = assigned_all!(destination, bc)
+Base.copyto!(destination::LibraryArray, bc::Broadcasted) = assigned_all!(destination, bc)
+Base.copyto!(destination::LibraryArray, bc::Broadcasted{<:Base.Broadcast.AbstractArrayStyle{0}}) =
     assigned_all!(destination, bc)
-assigned_all!(destination, bc) = written!(destination, bc.f, map(evaluated, bc.args))
+function assigned_all!(destination, bc)
+    written!(output(destination), bc.f, map(evaluated, bc.args))
+    return destination
+end
+
+# Numbers and arrays of Julia are converted by Julia, which refuses what does not fit; arrays of the
+# library are cast as calls cast.
+assigned!(destination, x) = assign!(destination, x)
+assigned!(destination, x::Number) = fill!(destination, x)
+assigned!(destination::GufArray, x::Union{Scalar,Encoded,Time64}) = fill!(destination, x)
+assigned!(destination::GufArray{T}, x::AbstractArray{S}) where {T<:Number,S<:Number} =
+    assign!(destination, S === T || x isa LibraryArray ? x : convert(Array{T}, x))

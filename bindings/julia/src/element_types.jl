@@ -38,5 +38,6 @@ end
 struct Timedelta64{U,M}
     value::Int64
 end
+@doc (@doc Datetime64) Timedelta64
 const Time64{U,M} = Union{Datetime64{U,M},Timedelta64{U,M}}
 isnat(x::Time64) = x.value == GUF_NAT

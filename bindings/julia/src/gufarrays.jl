@@ -187,6 +187,12 @@ Base.@propagate_inbounds function Base.getindex(x::GufArray{T,N}, I::Vararg{Int,
     return swapped(x) ? swapped_bytes(value) : value
 end
 
+# Other integers; `to_indices` refuses Bool.
+Base.@propagate_inbounds Base.getindex(x::GufArray{T,N}, I::Vararg{Integer,N}) where {T,N} =
+    x[to_indices(x, I)...]
+Base.@propagate_inbounds Base.setindex!(x::GufArray{T,N}, v, I::Vararg{Integer,N}) where {T,N} =
+    setindex!(x, v, to_indices(x, I)...)
+
 Base.@propagate_inbounds function Base.setindex!(x::GufArray{T,N}, v, I::Vararg{Int,N}) where {T,N}
     @boundscheck checkbounds(x, I...)
     read_only(x) && throw(GufuncError(GUF_E_READ_ONLY, "the array is read-only"))

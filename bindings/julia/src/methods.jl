@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The methods reduce, accumulate and reduceat. Order and bits of what is folded: docs/reductions.md.
 
-"`init=novalue`: a reduction starts with no value, where it would with the identity."
 struct NoValue end
+"`init=novalue`: a reduction starts with no value, where it would with the identity."
 const novalue = NoValue()
 
 """
@@ -26,13 +26,13 @@ end
 function folded(f::UFunc, @nospecialize(A), r::Request)
     whole = r.dims === nothing || r.dims isa Colon
     r.dims === nothing && (r.dims = Colon())
-    number = whole && r.keepdims !== true && !(A isa GufArray)
+    number = whole && r.keepdims !== true && !(A isa LibraryArray)
     r.keepdims === nothing && (r.keepdims = !whole)
     given = r.out
     outputs = outputs_of(given, max(1, ufunc_info(f).nresults))
     found = given_outputs(outputs, given)
     # What the blocks below have hold of decides what they are compiled for: not the type of A.
-    input, on_host = Any[operand(A)], !(A isa GufArray)
+    input, on_host = Any[operand(A)], !(A isa LibraryArray)
     with_collection() do
         with_reduce_args(f, input[1], outputs, r) do args, slots
             @check guf_reduce(f.handle, args)
@@ -122,7 +122,7 @@ function along(method, f, @nospecialize(A), indices::Vector{Any}, r)
             return made[1] === nothing ? taken(slots, 1 + length(indices)) : nothing
         end
     end
-    return result === nothing ? given : brought(!(A isa GufArray), result)
+    return result === nothing ? given : brought(!(A isa LibraryArray), result)
 end
 
 """

@@ -51,6 +51,7 @@ typed(x) = Encoded(GUF_OPERAND_SCALAR, dtype(typeof(x)), bits(x))
 @inline operand(x::Tensor) = x
 @inline operand(x::Encoded) = x
 @inline operand(x::AbstractArray) = lend(x)
+operand(x::TurnedGufArray) = unturned(x)
 @inline operand(x::Nothing) = x
 operand(x::Scalar) = sizeof(x.value) <= 16 ? typed(x.value) : lend(fill(x.value))
 operand(x::Union{Int64,Float64,ComplexF64,BigInt,Int128,UInt128,Rational,AbstractIrrational}) =
@@ -72,6 +73,9 @@ no_memory(x::Adjoint{<:Complex}) =
 
 # An output: memory that can be written.
 @inline output(x::Union{GufArray,Tensor,Nothing}) = x
+output(x) = throw(GufuncError(GUF_E_ARG, "no output is made of a $(typeof(x))"))
+output(x::TurnedGufArray) = has_memory(x) ? unturned(x) :
+                            throw(GufuncError(GUF_E_READ_ONLY, no_memory(x)))
 @inline function output(x::AbstractArray)
     x isa Union{Lendable,Turned} ||
         throw(GufuncError(GUF_E_READ_ONLY, no_memory(x)))

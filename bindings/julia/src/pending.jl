@@ -47,11 +47,11 @@ is_over(entry::Pending) = entry.dropped &&
     !(LibGufunc.guf_stream_query(entry.stream, C_NULL) in (GUF_NOT_READY, GUF_E_CAPTURE))
 
 function keep!(entry::Pending, objects)
-    fix_size!(objects)
+    kept = (objects, fix_size!(objects))
     lock(PENDING_LOCK) do
         length(entry.kept) > 64 && LibGufunc.guf_stream_query(entry.stream, C_NULL) == GUF_OK &&
             empty!(entry.kept)
-        push!(entry.kept, objects)
+        push!(entry.kept, kept)
     end
     return nothing
 end
@@ -82,8 +82,9 @@ function let_go!(entry::Pending, count)
 end
 
 # Makes resize!, push! and the like refuse the vectors among these: they would move memory away
-# from work that uses it. An array that shares its memory with a reshaped one is such.
+# from work that uses it. An array that shares its memory with a reshaped one is such. Julia 1.11
+# lets it move; the reshaped one, which is what this gives, has the memory then.
 fix_size!(x) = nothing
-fix_size!(x::Vector) = (reshape(x, length(x), 1); nothing)
-fix_size!(x::Union{Tuple,Vector{Any}}) = foreach(fix_size!, x)
+fix_size!(x::Vector) = reshape(x, length(x), 1)
+fix_size!(x::Union{Tuple,Vector{Any}}) = Any[fix_size!(part) for part in x]
 fix_size!(x::AbstractArray) = parent(x) === x ? nothing : fix_size!(parent(x))

@@ -106,6 +106,12 @@ Base.isready(s::Stream) = @check(guf_stream_query(stream_handle(s))) == GUF_OK
 # How many blocks with a current stream there are: none is the usual case, and costs no look-up.
 const SCOPED = Threads.Atomic{Int}(0)
 
+"""
+    current_stream()
+
+The stream of the innermost `Stream(…) do` or `with_stream` block of this task, or `nothing`: what
+calls take that name no stream.
+"""
 @inline current_stream() = SCOPED[] == 0 ? nothing : scoped_stream()
 # Its type is told: what is given the stream would else be called by a look-up of its types.
 @noinline scoped_stream() =
@@ -139,6 +145,7 @@ settle!(stream, _, objects...) = keep!(stream, objects...)
 @inline stream_handle(::Nothing) = guf_stream(C_NULL)
 # A freed stream would be none: work would go on without its order.
 @inline stream_handle(s::Stream) = s.handle == C_NULL ? freed("stream") : s.handle
+stream_handle(x) = throw(GufuncError(GUF_E_ARG, "a stream is a Stream or nothing, not $(repr(x))"))
 @noinline freed(what) = throw(GufuncError(GUF_E_HANDLE, "the $what was freed"))
 
 """

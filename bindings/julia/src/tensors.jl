@@ -92,15 +92,14 @@ An array of the library over the memory of `A`, a strided Julia array or a `Tens
 `reshape`.
 """
 function wrap(A; read_only::Bool=false, swapped::Bool=false)
-    fix_size!(A)
-    return wrapped(A, read_only, swapped)
+    return wrapped(A, read_only, swapped, fix_size!(A))
 end
 
-function wrapped(A, read_only=false, swapped=false)
+function wrapped(A, read_only=false, swapped=false, kept=nothing)
     lent = with_flags(lend(A), tensor_flags(read_only, swapped))
     lent.owner === A || A isa Tensor ||
         throw(GufuncError(GUF_E_ARG, "$(typeof(A)) has no memory with strides to share"))
-    user = root!(lent)
+    user = root!((lent, kept))
     out = Ref{guf_array}(C_NULL)
     try
         framed(Any[lent]) do slots

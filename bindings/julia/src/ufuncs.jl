@@ -74,6 +74,7 @@ end
 
 Base.show(io::IO, f::UFunc) = print(io, "UFunc(\"", f.name, "\")")
 Base.show(io::IO, ::MIME"text/plain", f::UFunc) = show(io, f)
+Base.print(io::IO, f::UFunc) = show(io, f) # Base has one of its own for functions
 
 const ROLES = (:in, :out, :inout)
 const IDENTITIES = (none=GUF_IDENTITY_NONE, reorderable=GUF_IDENTITY_REORDERABLE,

@@ -45,6 +45,48 @@ w[2, 3] = 100
 @test Gufunc.wrap(bswap.([1, 2]); swapped=true)[2] == 2
 @test status_of(() -> Gufunc.wrap([1]; read_only=true)[1] = 2) == Gufunc.GUF_E_READ_ONLY
 @test_throws BoundsError w[4, 1]
+
+# Any integer is an index, but Bool is none.
+@test w[Int32(2), UInt8(3)] === 100 && w[big(2), 3] === 100 && w[2, Int8(3)] + 1 == 101
+w[Int16(2), 3] = 50
+@test w[UInt(5)] == 5 && w[2, :][Int8(3)] === 50
+for index in ((true, 1), (1, true), (true, :), (true:true, 1), (:, true))
+    @test_throws ArgumentError Gufunc.wrap(ones(2, 2))[index...]
+    @test_throws ArgumentError Gufunc.wrap(ones(2, 2))[index...] = 1
+    @test_throws ArgumentError view(Gufunc.wrap(ones(2, 2)), index...)
+end
+
+# What is stored is converted as Julia does, through an index, a range, a dot and fill!.
+for device in DEVICES
+    g = GufArray(Int8[1, 2]; device=device)
+    for unfit in (2.7, 300, NaN, 1im, big(300), 1 // 2)
+        @test_throws InexactError g[1:2] = unfit
+        @test_throws InexactError g .= unfit
+        @test_throws InexactError g[1:1] .= unfit
+        @test_throws InexactError fill!(g, unfit)
+    end
+    @test Array(g) == [1, 2]
+    @test copyto!(zeros(2), g) == [1, 2] && copyto!(zeros(1, 2), g) == [1 2]
+    g .= 3.0
+    @test Array(g) == [3, 3]
+    g[1:1] = 4 // 1
+    @test Array(g) == [4, 3]
+    @test Array(fill!(g, Scalar(2.7))) == [2, 2] # cast
+    @test_throws InexactError GufArray{Bool}(undef, 1; device=device) .= 2
+    @test Array(fill!(GufArray{BFloat16}(undef, 1; device=device), pi)) == [BFloat16(pi)]
+    @test Array(fill!(GufArray{Float32}(undef, 1; device=device), 1e300)) == [Inf]
+end
+g = GufArray(Int8[1, 2])
+for unfit in ([300, 2], [1.5, 2], [NaN, 2], [1, 2im])
+    @test_throws InexactError g .= unfit
+    @test_throws InexactError g[1:2] = unfit
+end
+g .= [3.0, 4]
+@test g == [3, 4]
+g[1:2] = 5:6
+@test g == [5, 6]
+g .= GufArray([300, 2]) # of the library: cast
+@test g == [44, 2]
 @test status_of(() -> Gufunc.wrap(1:3)) == Gufunc.GUF_E_ARG
 @test status_of(() -> reshape(Gufunc.permuted_view(w), 12)) == Gufunc.GUF_E_UNSUPPORTED
 

@@ -6,6 +6,10 @@ A, B = [1.0 2; 3 4; 5 6], [10.0, 20, 30]
 @test add([1.0, 2.0], [10.0 20.0]) == [11.0 21.0; 12.0 22.0]
 @test status_of(() -> add(A, [1.0, 2.0])) == Gufunc.GUF_E_SHAPE
 
+# A ufunc shows its name, however it is printed.
+@test sprint(show, add) == sprint(print, add) == string(add) == "$add" == "UFunc(\"add\")"
+@test occursin("UFunc(\"add\")", string(add!)) && !occursin("Ptr", string(add!))
+
 # Types are NumPy's; Int and Float64 numbers are weak.
 @test add(Float32[1], 2) isa Vector{Float32} && add(Float32[1], 2.5) isa Vector{Float32}
 @test add(Float32[1], Scalar(2.5)) isa Vector{Float64}

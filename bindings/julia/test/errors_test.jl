@@ -22,6 +22,19 @@ end
 @test occursin("elements of type String", text_of(() -> add(zeros(1), ["a"])))
 @test occursin("elements of type String", text_of(() -> add!(zeros(1), ["a"], 1)))
 
+# What no stream, device or output is, is refused as such.
+for (refused, text) in ((() -> add([1.0], 1; stream="cpu")) => "a stream is",
+                        (() -> add([1.0], 1; device=1)) => "a device is",
+                        (() -> add([1.0], 1; out=2)) => "no output is made of a Int64",
+                        (() -> add!(1, [1.0], 1)) => "no output is made of a Int64")
+    @test status_of(refused) == Gufunc.GUF_E_ARG && occursin(text, text_of(refused))
+end
+
+# Every public name, and what documentation names, has its own.
+for name in (names(Gufunc)..., :novalue, :current_stream)
+    @test !occursin("No documentation found", string(Docs.doc(Docs.Binding(Gufunc, name))))
+end
+
 # Handles that are gone are told, and freeing twice does nothing.
 x = GufArray([1.0])
 unsafe_free!(x)

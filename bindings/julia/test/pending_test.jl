@@ -76,6 +76,15 @@ Stream() do s
     call!(add, zeros(1000), view(w, 1:1000), 1; stream=s)
 end
 @test_throws ErrorException push!(w, 1.0)
+# Where Julia lets it, as 1.11 does, an array that has the memory is kept beside the vector.
+holds(x, v) = x isa Matrix && pointer(x) == pointer(v)
+holds(x::Union{Tuple,Vector{Any}}, v) = any(part -> holds(part, v), x)
+@test any(root -> holds(root[2], v), collect(Gufunc.ROOTS))
+let s = Stream()
+    call!(add, w, w, 1; stream=s)
+    @test holds(s.pending.kept, w)
+    synchronize(s)
+end
 
 # Copies of objects, and written ones, have memory of their own.
 for device in DEVICES
