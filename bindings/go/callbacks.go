@@ -20,8 +20,9 @@ func gufuncGoLoop(args **C.char, dims, steps *C.int64_t, user C.uintptr_t,
 	record *C.guf_error) (status C.guf_status) {
 	defer tellPanic(record, &status)
 	run := cgo.Handle(user).Value().(*hostLoop)
-	given := LoopArgs{run.operands, args, dims, steps}
-	return tell(record, run.function(&given))
+	given := run.begin(args, dims, steps)
+	defer given.end()
+	return tell(record, run.function(given))
 }
 
 //export gufuncGoCoreDims

@@ -8,7 +8,6 @@ import "C"
 import (
 	"runtime"
 	"runtime/cgo"
-	"unsafe"
 )
 
 // CoreDims sees the core dimensions of every call of a generalized ufunc and may refuse it: NumPy's
@@ -75,50 +74,11 @@ func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
 	return ownUfunc(made)
 }
 
-// LoopArgs is what a loop of Go is called with: a stretch of items.
-type LoopArgs struct {
-	operands    int
-	args        **C.char
-	dims, steps *C.int64_t
-}
-
-// Items is the number of items.
-func (l *LoopArgs) Items() int { return l.Dim(0) }
-
-// Dim is, for 0, the number of items; for 1 and on the sizes of distinct core dimensions in order
-// of first use.
-func (l *LoopArgs) Dim(index int) int {
-	return int(*(*C.int64_t)(unsafe.Add(unsafe.Pointer(l.dims), 8*index)))
-}
-
-// Step is the byte stride of an operand from item to item and, for indices behind the operands, the
-// core strides of each operand in turn.
-func (l *LoopArgs) Step(index int) int {
-	return int(*(*C.int64_t)(unsafe.Add(unsafe.Pointer(l.steps), 8*index)))
-}
-
-// Operand is the address of an operand's first item, inputs first.
-func (l *LoopArgs) Operand(index int) unsafe.Pointer {
-	size := int(unsafe.Sizeof(uintptr(0)))
-	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(l.args), size*index))
-}
-
-// Item is an element of a loop's operand: of item i, and, for generalized ufuncs, so many bytes
-// into it (core indices times core strides).
-func Item[T any](l *LoopArgs, operand, i, bytes int) *T {
-	return (*T)(unsafe.Add(l.Operand(operand), i*l.Step(operand)+bytes))
-}
-
 // Loop computes a stretch of items. It runs on the calling goroutine unless it was added with
 // AnyThread. An error fails the call, with its text and, if it has one, its Status, else with
 // ErrLoop; so does a panic. Of an [Error] the operand, axis and code are told, too. The caller gets
 // an [Error] of its own: the loop's does not pass through the library.
 type Loop func(l *LoopArgs) error
-
-type hostLoop struct {
-	function Loop
-	operands int
-}
 
 // LoopFlags says how a loop may be run.
 type LoopFlags uint32
@@ -130,53 +90,23 @@ const AnyThread LoopFlags = cGUF_LOOP_ANY_THREAD
 // ErrExists for input types that have a loop, ErrDType, ErrArg.
 func (u *Ufunc) AddLoop(types []DType, flags LoopFlags, loop Loop) error {
 	defer runtime.KeepAlive(u)
+	run, err := u.newLoop(types, loop)
+	if err != nil {
+		return err
+	}
 	b := lend()
 	defer b.back()
 	given := taken[C.guf_dtype](b, len(types)+1)
 	for i, dtype := range types {
 		given[i] = C.guf_dtype(dtype)
 	}
-	user := cgo.NewHandle(&hostLoop{loop, len(types)})
-	err := failure(C.gufgo_add_loop(u.handle(), C.uint32_t(flags), C.int32_t(len(types)), &given[0],
+	user := cgo.NewHandle(run)
+	err = failure(C.gufgo_add_loop(u.handle(), C.uint32_t(flags), C.int32_t(len(types)), &given[0],
 		C.uintptr_t(user)))
 	if err != nil {
 		user.Delete()
 	}
 	return err
-}
-
-// AddFunc1 adds an elementwise loop R = f(A). f runs on any thread.
-func AddFunc1[R, A Element](u *Ufunc, f func(A) R) error {
-	types := []DType{DTypeOf[A](), DTypeOf[R]()}
-	return u.AddLoop(types, AnyThread, func(l *LoopArgs) error {
-		for i := range l.Items() {
-			*Item[R](l, 1, i, 0) = f(*Item[A](l, 0, i, 0))
-		}
-		return nil
-	})
-}
-
-// AddFunc2 adds an elementwise loop R = f(A, B). f runs on any thread.
-func AddFunc2[R, A, B Element](u *Ufunc, f func(A, B) R) error {
-	types := []DType{DTypeOf[A](), DTypeOf[B](), DTypeOf[R]()}
-	return u.AddLoop(types, AnyThread, func(l *LoopArgs) error {
-		for i := range l.Items() {
-			*Item[R](l, 2, i, 0) = f(*Item[A](l, 0, i, 0), *Item[B](l, 1, i, 0))
-		}
-		return nil
-	})
-}
-
-// AddFunc3 adds an elementwise loop R = f(A, B, C). f runs on any thread.
-func AddFunc3[R, A, B, C Element](u *Ufunc, f func(A, B, C) R) error {
-	types := []DType{DTypeOf[A](), DTypeOf[B](), DTypeOf[C](), DTypeOf[R]()}
-	return u.AddLoop(types, AnyThread, func(l *LoopArgs) error {
-		for i := range l.Items() {
-			*Item[R](l, 3, i, 0) = f(*Item[A](l, 0, i, 0), *Item[B](l, 1, i, 0),
-				*Item[C](l, 2, i, 0))
-		}
-		return nil
-	})
 }
 
 // SetReduction makes a generalized ufunc, the leaf, a reduction with a state: merge takes two

@@ -66,42 +66,47 @@ type Element interface {
 }
 
 // DTypeOf is the type of a Go type's elements. Time64 and Delta64 are times without a unit.
-func DTypeOf[T Element]() DType {
-	switch any(*new(T)).(type) {
-	case bool:
+func DTypeOf[T Element]() DType { return dtypeOf((*T)(nil)) }
+
+// dtypeOf is DTypeOf for a pointer to the Go type; 0 for a type that is no [Element].
+func dtypeOf(pointer any) DType {
+	switch pointer.(type) {
+	case *bool:
 		return Bool
-	case int8:
+	case *int8:
 		return Int8
-	case int16:
+	case *int16:
 		return Int16
-	case int32:
+	case *int32:
 		return Int32
-	case int64, int:
+	case *int64, *int:
 		return Int64
-	case uint8:
+	case *uint8:
 		return Uint8
-	case uint16:
+	case *uint16:
 		return Uint16
-	case uint32:
+	case *uint32:
 		return Uint32
-	case uint64, uint:
+	case *uint64, *uint:
 		return Uint64
-	case Float16:
+	case *Float16:
 		return Float16Type
-	case BFloat16:
+	case *BFloat16:
 		return BFloat16Type
-	case float32:
+	case *float32:
 		return Float32
-	case float64:
+	case *float64:
 		return Float64
-	case complex64:
+	case *complex64:
 		return Complex64
-	case complex128:
+	case *complex128:
 		return Complex128
-	case Time64:
+	case *Time64:
 		return DateTime64
+	case *Delta64:
+		return TimeDelta64
 	}
-	return TimeDelta64
+	return 0
 }
 
 // holds reports whether elements of dtype are those of the Go type whose own dtype is wanted: the

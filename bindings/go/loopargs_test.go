@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gufunc_test
+
+import (
+	"strings"
+	"testing"
+
+	"gufunc"
+)
+
+// What a loop reads and writes is checked: by type, operand, item and place in the item.
+func TestLoopsStayInsideTheirOperands(t *testing.T) {
+	own := must(gufunc.NewContext())(t)
+	defer own.Close()
+	u := must(own.Create(gufunc.UfuncDesc{Name: "outside", Signature: "(n,m),(m)->(n)"}))(t)
+	var access func(l *gufunc.LoopArgs)
+	f4, f8 := gufunc.Float32, gufunc.Float64
+	check(t, u.AddLoop([]gufunc.DType{f8, f8, f4}, 0, func(l *gufunc.LoopArgs) error {
+		access(l)
+		return nil
+	}))
+	outs := []float32{1, 2, 3, 4}
+	out := must(gufunc.Of(outs[:3]))(t)
+	turned := must(must(gufunc.Of(make([]float64, 6), 2, 3))(t).Transpose())(t)
+	back := must(must(gufunc.Of(make([]float64, 2)))(t).Slice(gufunc.All().By(-1)))(t)
+	type metres float64
+	for text, wrong := range map[string]func(l *gufunc.LoopArgs){
+		"operand 2 has elements of float32, not float64": func(l *gufunc.LoopArgs) {
+			*gufunc.Item[float64](l, 2, 0, 8) = 1e300
+		},
+		"not int64":               func(l *gufunc.LoopArgs) { gufunc.Item[int64](l, 0, 0, 0) },
+		"not uint32":              func(l *gufunc.LoopArgs) { gufunc.Item[uint32](l, 2, 0, 0) },
+		"not [2]float32":          func(l *gufunc.LoopArgs) { gufunc.Item[[2]float32](l, 2, 0, 0) },
+		"operand 3 of 3":          func(l *gufunc.LoopArgs) { gufunc.Item[float32](l, 3, 0, 0) },
+		"operand -1":              func(l *gufunc.LoopArgs) { gufunc.Item[float32](l, -1, 0, 0) },
+		"item 1 of 1":             func(l *gufunc.LoopArgs) { gufunc.Item[float32](l, 2, 1, 0) },
+		"item -1 of 1":            func(l *gufunc.LoopArgs) { gufunc.Item[metres](l, 0, -1, 0) },
+		"12 bytes into":           func(l *gufunc.LoopArgs) { gufunc.Item[float32](l, 2, 0, 12) },
+		"-4 bytes into":           func(l *gufunc.LoopArgs) { gufunc.Item[float32](l, 2, 0, -4) },
+		"48 bytes into":           func(l *gufunc.LoopArgs) { gufunc.Item[metres](l, 0, 0, 48) },
+		"8 bytes into":            func(l *gufunc.LoopArgs) { gufunc.Item[float64](l, 1, 0, 8) },
+		"Operand(7): there are 3": func(l *gufunc.LoopArgs) { l.Operand(7) },
+		"Step(7): there are 7":    func(l *gufunc.LoopArgs) { l.Step(7) },
+		"Dim(-1): there are 3":    func(l *gufunc.LoopArgs) { l.Dim(-1) },
+	} {
+		access = wrong
+		_, err := u.Call(&gufunc.CallOptions{Out: []gufunc.Operand{out}}, turned, back)
+		failed := wantStatus(t, err, gufunc.ErrLoop)
+		if !strings.HasPrefix(failed.Message, "panic: ") || !strings.Contains(failed.Message, text) {
+			t.Error(failed, "instead of", text)
+		}
+	}
+	equal(t, outs, []float32{1, 2, 3, 4})
+	var kept *gufunc.LoopArgs
+	access = func(l *gufunc.LoopArgs) {
+		kept = l
+		*gufunc.Item[metres](l, 0, 0, 2*l.Step(3)+l.Step(4)) = 5
+		*gufunc.Item[float64](l, 1, 0, l.Step(5)) = 7
+		*gufunc.Item[float32](l, 2, 0, 2*l.Step(6)) = float32(l.Dim(1)*10 + l.Dim(2))
+	}
+	must(u.Call(&gufunc.CallOptions{Out: []gufunc.Operand{out}}, turned, back))(t)
+	equal(t, outs, []float32{1, 2, 32, 4})
+	if last := must(turned.Values())(t)[5]; last != 5 || must(back.Values())(t)[1] != 7 {
+		t.Fatal(last)
+	}
+	defer func() {
+		if problem := recover(); problem == nil {
+			t.Fatal("items of a loop that is done can be reached")
+		}
+	}()
+	gufunc.Item[float32](kept, 2, 0, 0)
+}
+
+// Of an empty core dimension there is no element; more operands than few; records by their size.
+func TestLoopsOverEmptyAndManyOperands(t *testing.T) {
+	own := must(gufunc.NewContext())(t)
+	defer own.Close()
+	f8 := gufunc.Float64
+	u := must(own.Create(gufunc.UfuncDesc{Name: "first", Signature: "(n)->()"}))(t)
+	check(t, u.AddLoop([]gufunc.DType{f8, f8}, 0, func(l *gufunc.LoopArgs) error {
+		*gufunc.Item[float64](l, 1, 0, 0) = *gufunc.Item[float64](l, 0, 0, 0)
+		return nil
+	}))
+	_, err := u.Call(nil, must(gufunc.Of([]float64{}))(t))
+	if failed := wantStatus(t, err, gufunc.ErrLoop); !strings.Contains(failed.Message, "0 bytes") {
+		t.Fatal(failed)
+	}
+	half := func(a float64) float64 { return a / 2 }
+	wantStatus(t, gufunc.AddFunc1(u, half), gufunc.ErrSignature)
+	many := must(own.Create(gufunc.UfuncDesc{Name: "many", NIn: 5, NOut: 1}))(t)
+	check(t, many.AddLoop([]gufunc.DType{f8, f8, f8, f8, f8, f8}, 0, func(l *gufunc.LoopArgs) error {
+		for i := range l.Items() {
+			for k := range 5 {
+				*gufunc.Item[float64](l, 5, i, 0) += *gufunc.Item[float64](l, k, i, 0)
+			}
+		}
+		return nil
+	}))
+	sums := make([]float64, 3)
+	a, out := must(gufunc.Of([]float64{1, 2, 3}))(t), must(gufunc.Of(sums))(t)
+	must(many.Call(&gufunc.CallOptions{Out: []gufunc.Operand{out}}, a, a, a, a, a))(t)
+	equal(t, sums, []float64{5, 10, 15})
+	state := must(gufunc.RegisterRecord("go_pair", 16, 8))(t)
+	pair := must(own.Create(gufunc.UfuncDesc{Name: "pair", NIn: 1, NOut: 1}))(t)
+	check(t, pair.AddLoop([]gufunc.DType{f8, state}, 0, func(l *gufunc.LoopArgs) error {
+		*gufunc.Item[[2]float64](l, 1, 0, 0) = [2]float64{1, 2}
+		gufunc.Item[[3]float64](l, 1, 0, 0)
+		return nil
+	}))
+	_, err = pair.Call(nil, gufunc.Scalar(1.0))
+	if failed := wantStatus(t, err, gufunc.ErrLoop); !strings.Contains(failed.Message,
+		"go_pair, not [3]float64") {
+		t.Fatal(failed)
+	}
+}
