@@ -35,6 +35,9 @@ static inline guf_error *gufgo_call(guf_ufunc ufunc, guf_operand *operands, int3
 /* Opens the library at `path`, once; NULL: where it is found. What is linked needs no path. */
 guf_error *gufgo_open(const char *path);
 
+/* Whether malloc gives so many bytes. */
+int32_t gufgo_room(size_t bytes);
+
 /* Calls the deleter of a guf_dlpack or, `unversioned`, of a guf_dlpack_unversioned. */
 static inline void gufgo_delete_dlpack(void *managed, int32_t unversioned) {
   if (managed == NULL) return;

@@ -6,6 +6,8 @@ package gufunc
 import "C"
 
 import (
+	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -66,6 +68,17 @@ func (b *block) numbers(values []int) *C.int64_t {
 		made[i] = C.int64_t(value)
 	}
 	return &made[0]
+}
+
+// fits refuses numbers of an argument that C's 32 bits would cut.
+func fits(status Status, argument string, numbers ...int) error {
+	for _, number := range numbers {
+		if number != int(uint32(number)) {
+			message := fmt.Sprintf("%s: %d is not between 0 and %d", argument, number, math.MaxUint32)
+			return &Error{status, message, -1, -1, 0}
+		}
+	}
+	return nil
 }
 
 func (b *block) text(value string) *C.char {

@@ -32,6 +32,12 @@ void gufgo_release(void *user, uint64_t address) {
   gufuncGoRelease((uintptr_t)user);
 }
 
+int32_t gufgo_room(size_t bytes) {
+  void *volatile memory = malloc(bytes);
+  free(memory);
+  return memory != NULL;
+}
+
 guf_error *gufgo_wrap(guf_tensor tensor, const int64_t *shape, const int64_t *strides,
                       uintptr_t user, guf_array *out_array) {
   tensor.shape = shape;

@@ -8,6 +8,7 @@ import "C"
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/cgo"
 )
 
@@ -50,6 +51,10 @@ func (u *Ufunc) CallChunked(ctx context.Context, options *CallOptions, chunks *C
 			return err
 		}
 		b.c.items = 0
+		if depth := chunks.Depth; depth != int(int32(depth)) {
+			message := fmt.Sprintf("Depth: %d is not between 0 and 16", depth)
+			return &Error{ErrArg, message, -1, -1, 0}
+		}
 		b.c.chunk = C.guf_chunk_options{struct_size: C.sizeof_guf_chunk_options,
 			chunk_bytes: C.uint64_t(chunks.ChunkBytes), depth: C.int32_t(chunks.Depth),
 			first_item: C.int64_t(chunks.FirstItem)}

@@ -142,6 +142,9 @@ func PromoteTypes(a, b DType) (DType, error) {
 // WithUnit makes of DateTime64 or TimeDelta64 one whose steps are multiple units:
 // DateTime64.WithUnit(Second, 25) is datetime64[25s].
 func (d DType) WithUnit(unit Unit, multiple int) (DType, error) {
+	if err := fits(ErrArg, "multiple", multiple); err != nil {
+		return 0, err
+	}
 	var made C.guf_dtype
 	err := cDtypeMakeTime(C.guf_dtype(d), C.int32_t(unit), C.uint32_t(multiple), &made)
 	return DType(made), err
@@ -159,6 +162,9 @@ func (d DType) Unit() (unit Unit, multiple int, err error) {
 // look into. itemSize is a multiple of alignment. The same name with the same layout gives the same
 // type, with another one ErrExists.
 func RegisterRecord(name string, itemSize, alignment int) (DType, error) {
+	if err := fits(ErrArg, "itemSize or alignment", itemSize, alignment); err != nil {
+		return 0, err
+	}
 	var made C.guf_dtype
 	err := lent(name, func(text *C.char) error {
 		return cDtypeRegister(text, C.uint32_t(itemSize), C.uint32_t(alignment), &made)

@@ -43,6 +43,14 @@ func (h *handle[H]) close() error {
 	return h.release(h.c)
 }
 
+// kind tells an object that is there from one that is closed or nil.
+func (h *handle[H]) kind(name string) string {
+	if h == nil || h.closed.Load() {
+		return "no " + name
+	}
+	return name
+}
+
 // counted is a pointer to a kind of object that holds a handle.
 type counted[T, H any] interface {
 	*T

@@ -3,6 +3,8 @@
 package gufunc_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -112,5 +114,67 @@ func TestLoopsOverEmptyAndManyOperands(t *testing.T) {
 	if failed := wantStatus(t, err, gufunc.ErrLoop); !strings.Contains(failed.Message,
 		"go_pair, not [3]float64") {
 		t.Fatal(failed)
+	}
+}
+
+// Numbers that C's 32 bits would cut are refused by their name.
+func TestNumbersAreNotCut(t *testing.T) {
+	const cut = 1<<32 + 1
+	refused := func(err error, status gufunc.Status, name string) {
+		t.Helper()
+		failed := wantStatus(t, err, status)
+		if !strings.HasPrefix(failed.Message, name+": ") {
+			t.Error(failed)
+		}
+	}
+	add, one := gufunc.MustFind("add"), must(gufunc.Of([]float64{1}))(t)
+	_, err := add.Call(&gufunc.CallOptions{Threads: cut}, one, one)
+	refused(err, gufunc.ErrArg, "Threads")
+	_, err = add.Reduce(&gufunc.ReduceOptions{Threads: -1}, one)
+	refused(err, gufunc.ErrArg, "Threads")
+	_, err = add.CallChunked(context.Background(), &gufunc.CallOptions{Out: []gufunc.Operand{one}},
+		&gufunc.ChunkOptions{Depth: cut}, one, one)
+	refused(err, gufunc.ErrArg, "Depth")
+	_, err = add.LoopTypes(1 << 32)
+	refused(err, gufunc.ErrIndex, "index")
+	_, err = gufunc.DateTime64.WithUnit(gufunc.Second, cut)
+	refused(err, gufunc.ErrArg, "multiple")
+	_, err = gufunc.RegisterRecord("go_cut", cut, 1)
+	refused(err, gufunc.ErrArg, "itemSize or alignment")
+	m := must(gufunc.LoadModule(module(t, "raw_counting")))(t)
+	defer m.Close()
+	k := must(m.Kernel("histogram"))(t)
+	_, err = k.Parameter(1 << 32)
+	refused(err, gufunc.ErrIndex, "index")
+	refused(k.Launch(nil, gufunc.D1(cut), gufunc.D1(1)), gufunc.ErrArg, "grid")
+	refused(k.Launch(nil, gufunc.D1(1), gufunc.D2(1, -1)), gufunc.ErrArg, "block")
+	options := gufunc.KernelOptions{SharedBytes: 1 << 32}
+	refused(k.Launch(&options, gufunc.D1(1), gufunc.D1(1)), gufunc.ErrArg, "SharedBytes")
+	if text := fmt.Sprint(k, m); text != "raw_counting:histogram raw_counting" {
+		t.Error(text)
+	}
+}
+
+func TestObjectsPrint(t *testing.T) {
+	one := must(gufunc.Of([]float64{1}))(t)
+	add := gufunc.MustFind("add")
+	cpu := must(gufunc.FindDevice("cpu"))(t)
+	p := must(add.NewPlan(&gufunc.CallOptions{Out: []gufunc.Operand{one}}, one, one))(t)
+	text := fmt.Sprint(add, ", ", must(cpu.NewStream())(t), ", ", must(cpu.NewEvent())(t), ", ", p)
+	if text != "add, stream of cpu, event, plan" {
+		t.Error(text)
+	}
+	check(t, p.Close())
+	if fmt.Sprint(p) != "no plan" || fmt.Sprint((*gufunc.Ufunc)(nil)) != "no ufunc" {
+		t.Error(p)
+	}
+}
+
+func TestValuesOfHugeBroadcasts(t *testing.T) {
+	one := must(gufunc.Of([]float64{1}))(t)
+	for _, extent := range []int{1 << 44, 1 << 59} {
+		huge := must(one.BroadcastTo(extent))(t)
+		_, err := huge.Values()
+		wantStatus(t, err, gufunc.ErrNoMemory)
 	}
 }

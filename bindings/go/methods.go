@@ -117,6 +117,18 @@ func with[O any](u *Ufunc, options *O, inputs []Operand, run func(o *O, b *block
 	defer runtime.KeepAlive(inputs)
 	b := lend()
 	defer b.back()
+	threads := 0
+	switch o := any(options).(type) {
+	case *ReduceOptions:
+		threads = o.Threads
+	case *AccumulateOptions:
+		threads = o.Threads
+	case *AtOptions:
+		threads = o.Threads
+	}
+	if err := fits(ErrArg, "Threads", threads); err != nil {
+		return err
+	}
 	return run(options, b)
 }
 

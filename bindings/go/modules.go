@@ -100,6 +100,15 @@ func (m *Module) names(count int,
 	return found, nil
 }
 
+// String is the module's name.
+func (m *Module) String() string {
+	info, err := m.Info()
+	if err != nil {
+		return "no module"
+	}
+	return info.Name
+}
+
 // Clone is another reference to the same module, to be closed on its own.
 func (m *Module) Clone() (*Module, error) {
 	return another(m, cModuleRetain, ownModule)

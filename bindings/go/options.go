@@ -114,6 +114,9 @@ func (o *CallOptions) orDefault() *CallOptions {
 
 // prepare fills in the block's call and returns its outputs.
 func (o *CallOptions) prepare(b *block, nout int, inputs []Operand) ([]C.guf_operand, error) {
+	if o.Threads != int(uint32(o.Threads)) { // in line: the quick way
+		return nil, fits(ErrArg, "Threads", o.Threads)
+	}
 	if o.Out != nil {
 		nout = len(o.Out)
 	}

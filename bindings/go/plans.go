@@ -110,6 +110,9 @@ func (p *Plan) Explain() (string, error) {
 	})
 }
 
+// String tells only what it is; Explain tells the rest.
+func (p *Plan) String() string { return p.reference().kind("plan") }
+
 // Clone is another reference to the same plan, to be closed on its own.
 func (p *Plan) Clone() (*Plan, error) {
 	return another(p, cPlanRetain, func(c C.guf_plan) *Plan {

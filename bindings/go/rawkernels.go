@@ -48,16 +48,16 @@ type KernelDeviceInfo struct {
 }
 
 // Dim3 is a number of blocks, or of threads, in three dimensions, x first.
-type Dim3 [3]uint32
+type Dim3 [3]int
 
 // D1, D2 and D3 are grids and blocks of one, two and three dimensions.
-func D1(x int) Dim3 { return Dim3{uint32(x), 1, 1} }
+func D1(x int) Dim3 { return Dim3{x, 1, 1} }
 
 // D2 is a grid or block of two dimensions.
-func D2(x, y int) Dim3 { return Dim3{uint32(x), uint32(y), 1} }
+func D2(x, y int) Dim3 { return Dim3{x, y, 1} }
 
 // D3 is a grid or block of three dimensions.
-func D3(x, y, z int) Dim3 { return Dim3{uint32(x), uint32(y), uint32(z)} }
+func D3(x, y, z int) Dim3 { return Dim3{x, y, z} }
 
 // Kernel finds a raw kernel by its short name. ErrNotFound.
 func (m *Module) Kernel(name string) (*Kernel, error) {
@@ -97,6 +97,9 @@ func (k *Kernel) Info() (KernelInfo, error) {
 // Parameter describes a parameter, counted from 0. ErrIndex.
 func (k *Kernel) Parameter(index int) (Parameter, error) {
 	defer runtime.KeepAlive(k)
+	if err := fits(ErrIndex, "index", index); err != nil {
+		return Parameter{}, err
+	}
 	var p C.guf_module_parameter
 	err := cKernelGetParameter(k.handle(), C.uint32_t(index), &p)
 	return Parameter{ParameterKind(p.kind), DType(p.dtype), int(p.ndim),
@@ -134,6 +137,16 @@ func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operan
 	defer runtime.KeepAlive(k)
 	defer runtime.KeepAlive(options)
 	defer runtime.KeepAlive(args)
+	err := fits(ErrArg, "grid", grid[:]...)
+	if err == nil {
+		err = fits(ErrArg, "block", block[:]...)
+	}
+	if err == nil {
+		err = fits(ErrArg, "SharedBytes", options.SharedBytes)
+	}
+	if err != nil {
+		return err
+	}
 	b := lend()
 	defer b.back()
 	sizes := taken[C.uint32_t](b, 6)
@@ -146,6 +159,15 @@ func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operan
 	}
 	return cKernelLaunch(k.handle(), options.Stream.handle(), &sizes[0], &sizes[3],
 		C.uint32_t(options.SharedBytes), C.int32_t(len(args)), &operands[0])
+}
+
+// String is its name, "module:kernel".
+func (k *Kernel) String() string {
+	info, err := k.Info()
+	if err != nil {
+		return "no kernel"
+	}
+	return info.Name
 }
 
 // Clone is another reference to the same kernel, to be closed on its own.

@@ -45,6 +45,15 @@ func (s *Stream) reference() *handle[C.guf_stream] {
 
 func (s *Stream) handle() C.guf_stream { return s.reference().value() }
 
+// String is "stream of cuda:0".
+func (s *Stream) String() string {
+	d, err := s.Device()
+	if err != nil {
+		return "no stream"
+	}
+	return "stream of " + d.String()
+}
+
 // Clone is another reference to the same stream, to be closed on its own.
 func (s *Stream) Clone() (*Stream, error) {
 	return another(s, cStreamRetain, ownStream)
@@ -145,6 +154,9 @@ func (e *Event) reference() *handle[C.guf_event] {
 
 func (e *Event) handle() C.guf_event { return e.reference().value() }
 
+// String tells only what it is.
+func (e *Event) String() string { return e.reference().kind("event") }
+
 // Clone is another reference to the same event, to be closed on its own.
 func (e *Event) Clone() (*Event, error) {
 	return another(e, cEventRetain, ownEvent)
@@ -203,6 +215,9 @@ func (g *Graph) Launch(s *Stream) error {
 	defer runtime.KeepAlive(s)
 	return cGraphLaunch(g.handle(), s.handle())
 }
+
+// String tells only what it is.
+func (g *Graph) String() string { return g.reference().kind("graph") }
 
 // Clone is another reference to the same graph, to be closed on its own.
 func (g *Graph) Clone() (*Graph, error) {

@@ -2,6 +2,9 @@
 
 package gufunc
 
+// #include "block.h"
+import "C"
+
 import (
 	"fmt"
 	"runtime"
@@ -121,14 +124,34 @@ func (a *Array[T]) CopyToHost(destination []T, s *Stream) error {
 }
 
 // Values is a copy of the elements in C order, from wherever they lie, behind all work with the
-// array.
+// array. ErrNoMemory where they are more than the memory that is free: those of a broadcast array.
 func (a *Array[T]) Values() ([]T, error) {
 	info, err := a.Info()
 	if err != nil {
 		return nil, err
 	}
+	if err := room(info.NBytes); err != nil {
+		return nil, err
+	}
 	made := make([]T, info.Size)
 	return made, a.CopyToHost(made, nil)
+}
+
+// Go ends the program where it gets no memory: from so many bytes on C's allocator is asked first.
+const asked = 1 << 30
+
+// room reports, as an error, that there is no memory for a copy.
+func room(bytes int) error {
+	if bytes >= 0 && bytes < asked {
+		return nil
+	}
+	if bytes >= 0 && bytes < 1<<46 {
+		if memory := C.gufgo_room(C.size_t(bytes)); memory != 0 {
+			return nil
+		}
+	}
+	message := fmt.Sprintf("no memory for a copy of %d bytes", uint(bytes))
+	return &Error{ErrNoMemory, message, -1, -1, 0}
 }
 
 // Slice is NumPy's a[ranges..., ...], see [AnyArray.Slice].

@@ -149,6 +149,9 @@ func (u *Ufunc) Info() (UfuncInfo, error) {
 // LoopTypes is the types of a loop, inputs first, in the order in which loops are tried. ErrIndex.
 func (u *Ufunc) LoopTypes(index int) ([]DType, error) {
 	defer runtime.KeepAlive(u)
+	if err := fits(ErrIndex, "index", index); err != nil {
+		return nil, err
+	}
 	var types [cGUF_MAX_OPERANDS]C.guf_dtype
 	err := cUfuncLoopTypes(u.handle(), C.uint32_t(index), C.int32_t(len(types)), &types[0])
 	if err != nil {
@@ -159,6 +162,15 @@ func (u *Ufunc) LoopTypes(index int) ([]DType, error) {
 		made[i] = DType(types[i])
 	}
 	return made, nil
+}
+
+// String is the ufunc's name, with its signature if it has one.
+func (u *Ufunc) String() string {
+	info, err := u.Info()
+	if err != nil {
+		return "no ufunc"
+	}
+	return info.Name + info.Signature
 }
 
 // Clone is another reference to the same ufunc, to be closed on its own.
