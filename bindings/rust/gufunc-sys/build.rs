@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Says where libgufunc lies: `GUFUNC_LIB_DIR`, else what pkg-config knows, else the linker's own
-//! folders. Nothing is linked with the feature `load` and on docs.rs.
+//! folders, with a warning of why pkg-config knows none; it is asked again at the next build.
+//! Nothing is linked with the feature `load` and on docs.rs.
 
 use std::env;
 use std::process::Command;
@@ -11,14 +12,16 @@ fn link_from(folder: &str) {
     println!("cargo:lib_dir={folder}");
 }
 
-/// Whether pkg-config named the library.
-fn ask_pkg_config() -> bool {
+/// Whether pkg-config named the library; if not, why.
+fn ask_pkg_config() -> Result<(), String> {
     let program = env::var_os("PKG_CONFIG").unwrap_or_else(|| "pkg-config".into());
-    let Ok(answer) = Command::new(program).args(["--libs", "gufunc >= 0.1"]).output() else {
-        return false;
+    let arguments = ["--print-errors", "--libs", "gufunc >= 0.1"];
+    let answer = match Command::new(&program).args(arguments).output() {
+        Ok(answer) => answer,
+        Err(error) => return Err(format!("{}: {error}", program.to_string_lossy())),
     };
     if !answer.status.success() {
-        return false;
+        return Err(String::from_utf8_lossy(&answer.stderr).into_owned());
     }
     let words = String::from_utf8_lossy(&answer.stdout).into_owned();
     let mut named = false;
@@ -30,11 +33,16 @@ fn ask_pkg_config() -> bool {
             named = true;
         }
     }
-    named
+    if named {
+        return Ok(());
+    }
+    Err(format!("it names no library: {words}"))
 }
 
 fn main() {
-    for variable in ["GUFUNC_LIB_DIR", "PKG_CONFIG", "PKG_CONFIG_PATH", "DOCS_RS"] {
+    for variable in
+        ["GUFUNC_LIB_DIR", "PKG_CONFIG", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR", "DOCS_RS"]
+    {
         println!("cargo:rerun-if-env-changed={variable}");
     }
     if env::var_os("CARGO_FEATURE_LOAD").is_some() || env::var_os("DOCS_RS").is_some() {
@@ -48,7 +56,13 @@ fn main() {
         link_from(folder);
         return println!("cargo:rustc-link-lib=dylib=gufunc");
     }
-    if !ask_pkg_config() {
+    if let Err(reason) = ask_pkg_config() {
         println!("cargo:rustc-link-lib=dylib=gufunc");
+        for line in reason.lines().filter(|line| !line.is_empty()) {
+            println!("cargo:warning=pkg-config: {line}");
+        }
+        println!("cargo:warning=GUFUNC_LIB_DIR can name the folder of libgufunc.so");
+        // What is installed or mended meanwhile is found: a file that is never there reruns this.
+        println!("cargo:rerun-if-changed=no-such-file");
     }
 }

@@ -169,11 +169,16 @@ impl DynArray {
     /// All elements, in C order. Waits for all work with the array.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where `T` is another type.
+    /// [`Status::DTYPE`] where `T` is another type; [`Status::NO_MEMORY`] where there is none for
+    /// them, as of an array that is broadcast far.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let size = self.raw_info()?.size as usize;
         self.expect::<T>(size)?;
-        let mut bytes: Vec<T> = Vec::with_capacity(size);
+        let mut bytes: Vec<T> = Vec::new();
+        if bytes.try_reserve_exact(size).is_err() {
+            let message = format!("no memory for a vector of {size} elements");
+            return Err(Error::new(Status::NO_MEMORY, message));
+        }
         let nbytes = size * size_of::<T>();
         // SAFETY: the memory of the vector, which is complete on return.
         unsafe {

@@ -68,6 +68,26 @@ impl From<std::ops::RangeTo<i64>> for Slice {
     }
 }
 
+/// The index behind an index that counts in; behind -1, the last one, there is none.
+fn behind(last: i64) -> Option<i64> {
+    match last {
+        -1 => None,
+        _ => Some(last.saturating_add(1)),
+    }
+}
+
+impl From<std::ops::RangeInclusive<i64>> for Slice {
+    fn from(range: std::ops::RangeInclusive<i64>) -> Self {
+        Slice { start: Some(*range.start()), stop: behind(*range.end()), step: 1 }
+    }
+}
+
+impl From<std::ops::RangeToInclusive<i64>> for Slice {
+    fn from(range: std::ops::RangeToInclusive<i64>) -> Self {
+        Slice { stop: behind(range.end), ..Slice::ALL }
+    }
+}
+
 impl From<std::ops::RangeFull> for Slice {
     fn from(_: std::ops::RangeFull) -> Self {
         Slice::ALL

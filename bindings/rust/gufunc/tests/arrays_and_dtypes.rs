@@ -13,6 +13,9 @@ fn views() -> Result<()> {
     assert_eq!(x.slice(&[Slice::ALL, (1..3).into()])?.to_vec()?, [1, 2, 5, 6, 9, 10]);
     assert_eq!(x.slice(&[(-1..).into()])?.to_vec()?, [8, 9, 10, 11]);
     assert_eq!(x.slice(&[(..1).into(), (..).into()])?.shape()?, [1, 4]);
+    assert_eq!(x.slice(&[Slice::ALL, (1..=2).into()])?.to_vec()?, [1, 2, 5, 6, 9, 10]);
+    assert_eq!(x.slice(&[(..=0).into(), (-2..=-1).into()])?.to_vec()?, [2, 3]);
+    assert_eq!(x.slice(&[(..=-2).into(), (..=i64::MAX).into()])?.shape()?, [2, 4]);
     assert_eq!(x.slice(&[Slice::ALL.step(0)]).unwrap_err().status(), Status::VALUE);
     assert_eq!(x.slice(&[Slice::ALL; 3]).unwrap_err().status(), Status::INDEX);
     assert_eq!(x.transpose(None)?.shape()?, [4, 3]);
@@ -34,6 +37,16 @@ fn views() -> Result<()> {
     // A view is the array's memory.
     x.slice(&[(0..1).into()])?.fill(weak(-1), None)?;
     assert_eq!(x.to_vec()?[..5], [-1, -1, -1, -1, 4]);
+    Ok(())
+}
+
+#[test]
+fn copies_for_which_there_is_no_memory() -> Result<()> {
+    let one = Array::from_vec(vec![1.0], &[1])?;
+    for extent in [1i64 << 44, 1 << 59] {
+        let wide = one.broadcast_to(&[extent])?;
+        assert_eq!(wide.to_vec().unwrap_err().status(), Status::NO_MEMORY);
+    }
     Ok(())
 }
 
