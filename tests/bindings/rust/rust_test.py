@@ -6,7 +6,7 @@ rust_test.py BUILD_FOLDER and then
     cargo ARGUMENTS...           cargo, offline once the crates of Cargo.lock are there
     without ARGUMENTS...         the same, without a library to link to
     loaded                       tests of the library opened at run time
-    covers                       whether every function of C's is used
+    repaired                     what a build says that finds no library, and the next that does
     run PROGRAM ARGUMENTS...     a program that was built
     examples MODULES DEVICE...   the examples, against what they have to print
 
@@ -96,19 +96,28 @@ def run_loaded(build):
     return run_cargo(build, ['test', *features, '--test', 'missing_library', '--', '--ignored'])
 
 
-def covers():
-    """Every function of the C interface is called by the safe layer, or said to be raw only."""
-    root = RUST.parents[1]
-    generated = (RUST / 'gufunc-sys/src/ffi.rs').read_text()
-    declared = set(re.findall(r'^    pub fn (guf_\w+)', generated, re.MULTILINE))
-    sources = ''.join(path.read_text() for path in sorted((RUST / 'gufunc/src').glob('*.rs')))
-    used = set(re.findall(r'\bguf_\w+', sources))
-    raw = set(re.findall(r'abi:raw_only", "[^"]*"\) (\w+)',
-                         (root / 'bindings/gufunc.i').read_text()))
-    missing = sorted(declared - used - raw)
-    print(f'{len(declared)} functions, {len(declared & used)} used, {len(raw)} raw only')
-    print(*(f'not bound: {name}' for name in missing), sep='\n')
-    return 1 if missing or not declared else 0
+def run_repaired(build):
+    """A build whose pkg-config file is too old tells so; the next, with a good one, succeeds."""
+    env = environment(build)
+    cargo = find_cargo(env)
+    folder = build / 'cargo-repaired'
+    folder.mkdir(exist_ok=True)
+    del env['GUFUNC_LIB_DIR']
+    env |= {'PKG_CONFIG_PATH': str(folder), 'CARGO_TARGET_DIR': str(folder / 'target')}
+    if not shutil.which('pkg-config'):
+        skip('no pkg-config')
+    command = [cargo, 'check', '--locked', '--offline', '--package', 'gufunc-sys',
+               '--manifest-path', str(RUST / 'Cargo.toml')]
+    failures = 0
+    for version, warned in (('0', True), ('0.1.0', False)):
+        (folder / 'gufunc.pc').write_text(
+            f'Name: gufunc\nDescription: its library\nVersion: {version}\n'
+            f'Libs: -L{build}/lib -lgufunc\n')
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        if done.returncode or ("required version is" in done.stderr) != warned:
+            failures += 1
+            print(f'version {version}: {done.returncode}\n{done.stderr}')
+    return 1 if failures else 0
 
 
 def run_program(build, program, arguments):
@@ -143,8 +152,8 @@ def main():
     build = pathlib.Path(build).resolve()
     if mode == 'run':
         return run_program(build, arguments[0], arguments[1:])
-    if mode == 'covers':
-        return covers()
+    if mode == 'repaired':
+        return run_repaired(build)
     if mode == 'loaded':
         return run_loaded(build)
     if mode == 'examples':
