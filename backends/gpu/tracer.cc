@@ -50,6 +50,7 @@ void Tracer::start() {
   if (sink == nullptr) return;
   sink_ = sink;
   find_base();
+  timed_ = base_ != nullptr;
 }
 
 // An event is complete between two looks at the host's clock, some microseconds apart; of several
@@ -110,7 +111,7 @@ TracedWork *Tracer::take_room() {
   auto *const work = create<TracedWork>();
   if (work == nullptr) return nullptr;
   *work = {};
-  if (base_ == nullptr) return work;
+  if (!timed_) return work;
   Driver &driver = device_.driver();
   for (Native *event : {&work->begin, &work->end}) {
     if (driver.event_open(EventKind::kTimed, event) != kDone) *event = nullptr;

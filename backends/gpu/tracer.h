@@ -60,7 +60,8 @@ class Tracer {
 
   Device &device_;
   const guf_trace_sink *sink_ = nullptr;
-  Native base_ = nullptr;  // an event, and when it was
+  bool timed_ = false;     // there is a base; else the host's times serve
+  Native base_ = nullptr;  // an event, and when it was: of the one thread that collects
   uint64_t base_ns_ = 0;
   std::atomic<bool> collecting_{false};
   std::atomic<uint32_t> npending_{0};
