@@ -14,6 +14,13 @@ HEAD = '''// SPDX-License-Identifier: Apache-2.0
 
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, offset_of, size_of};
+
+/// The first 8 bytes of a structure: its size, and zeros. Whole, since behind a store of 4 bytes
+/// the zeros would be stored across the fields, and C wait for both parts of each.
+const fn first_word(size: usize) -> u64 {
+    let size = (size as u32).to_ne_bytes();
+    u64::from_ne_bytes([size[0], size[1], size[2], size[3], 0, 0, 0, 0])
+}
 '''
 LOADER = '''
 /// The address of one entry point, or its name where the library lacks it.
@@ -102,14 +109,22 @@ def structure(struct, layout, comments):
            f'pub struct {struct.name} {{']
     out += [f'    pub {identifier(f.name)}: {spelled(f.type, layout)},' for f in struct.fields]
     sized = struct.fields[0].name == 'struct_size'
+    words = sized and layout.alignment(struct.name) == 8
     out += ['}', '', f'impl {struct.name} {{',
             '    /// All bytes zero' + (', but struct_size.' if sized else '.'),
-            '    pub const fn new() -> Self {',
-            '        // SAFETY: numbers, NULL pointers and arrays of them.',
-            f'        let {"mut " if sized else ""}made: Self = unsafe {{ core::mem::zeroed() }};']
-    if sized:
-        out.append('        made.struct_size = size_of::<Self>() as u32;')
-    out += ['        made', '    }', '}', '', 'const _: () = {',
+            '    pub const fn new() -> Self {']
+    if words:
+        out += ['        let mut words = [0u64; size_of::<Self>() / 8];',
+                '        words[0] = first_word(size_of::<Self>());']
+    out.append('        // SAFETY: numbers, NULL pointers and arrays of them.')
+    if words:
+        out.append('        unsafe { core::mem::transmute(words) }')
+    elif sized:
+        out += ['        let mut made: Self = unsafe { core::mem::zeroed() };',
+                '        made.struct_size = size_of::<Self>() as u32;', '        made']
+    else:
+        out.append('        unsafe { core::mem::zeroed() }')
+    out += ['    }', '}', '', 'const _: () = {',
             f'    assert!(size_of::<{struct.name}>() == {layout.size(struct.name)});',
             f'    assert!(align_of::<{struct.name}>() == {layout.alignment(struct.name)});']
     out += [f'    assert!(offset_of!({struct.name}, {identifier(f.name)}) == '

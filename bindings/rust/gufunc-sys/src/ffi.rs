@@ -5,6 +5,13 @@
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, offset_of, size_of};
 
+/// The first 8 bytes of a structure: its size, and zeros. Whole, since behind a store of 4 bytes
+/// the zeros would be stored across the fields, and C wait for both parts of each.
+const fn first_word(size: usize) -> u64 {
+    let size = (size as u32).to_ne_bytes();
+    u64::from_ne_bytes([size[0], size[1], size[2], size[3], 0, 0, 0, 0])
+}
+
 pub const GUF_NAT: i64 = -9223372036854775808;
 
 pub const GUF_OK: i32 = 0;
@@ -420,10 +427,10 @@ pub struct guf_device_info {
 impl guf_device_info {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -495,10 +502,10 @@ pub struct guf_tensor {
 impl guf_tensor {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -532,8 +539,7 @@ impl guf_operand {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -568,10 +574,10 @@ pub struct guf_array_info {
 impl guf_array_info {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -609,10 +615,10 @@ pub struct guf_device_memory {
 impl guf_device_memory {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -649,8 +655,7 @@ impl guf_dlpack_tensor {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -683,8 +688,7 @@ impl guf_dlpack {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -712,8 +716,7 @@ impl guf_dlpack_unversioned {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -743,8 +746,7 @@ impl guf_module_loop {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -783,8 +785,7 @@ impl guf_module_function {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -831,8 +832,7 @@ impl guf_module_image {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -866,8 +866,7 @@ impl guf_module_parameter {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -896,8 +895,7 @@ impl guf_module_parameters {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -923,8 +921,7 @@ impl guf_kernel_head {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -958,8 +955,7 @@ impl guf_module_kernel {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -998,10 +994,10 @@ pub struct guf_module_v1 {
 impl guf_module_v1 {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -1091,10 +1087,10 @@ pub struct guf_ufunc_desc {
 impl guf_ufunc_desc {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -1136,10 +1132,10 @@ pub struct guf_loop_desc {
 impl guf_loop_desc {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -1180,10 +1176,10 @@ pub struct guf_reduction_desc {
 impl guf_reduction_desc {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -1244,8 +1240,7 @@ impl guf_dim {
     /// All bytes zero.
     pub const fn new() -> Self {
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -1321,10 +1316,10 @@ pub struct guf_call_args {
 impl guf_call_args {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -1375,10 +1370,10 @@ pub struct guf_resolution {
 impl guf_resolution {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -1443,10 +1438,10 @@ pub struct guf_reduce_args {
 impl guf_reduce_args {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -1501,10 +1496,10 @@ pub struct guf_accumulate_args {
 impl guf_accumulate_args {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -1556,10 +1551,10 @@ pub struct guf_at_args {
 impl guf_at_args {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
@@ -1604,10 +1599,10 @@ pub struct guf_chunk_options {
 impl guf_chunk_options {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
