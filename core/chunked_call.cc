@@ -29,7 +29,7 @@ guf_status check_options(const guf_chunk_options &options, guf_error *error) {
                       options.flags, options.reserved);
   }
   if (options.depth < 0 || options.depth > kMostDepth) {
-    return base::fail(error, GUF_E_ARG, kNone, kNone, "options->depth: found %d, wanted 0 to %d",
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "depth: found %d, wanted 0 to %d",
                       options.depth, kMostDepth);
   }
   return GUF_OK;
@@ -37,18 +37,19 @@ guf_status check_options(const guf_chunk_options &options, guf_error *error) {
 
 guf_status check_call(const op::CallView &call, guf_error *error) {
   if (call.nseparate != 0) {
-    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                      "%s: chunks run in place on inout operands; separate outputs are guf_call's",
-                      call.ufunc->name.c_str());
+    return base::fail(
+        error, GUF_E_UNSUPPORTED, kNone, kNone,
+        "%s: chunks run in place on inout operands; only a call takes separate outputs",
+        call.ufunc->name.c_str());
   }
   if (call.stream != nullptr) {
     return base::fail(error, GUF_E_ARG, kNone, kNone,
-                      "args->stream: a chunked call has streams of its own");
+                      "stream: a chunked call has streams of its own");
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!op::is_missing(call.operand[i])) continue;
     return base::fail(error, GUF_E_ARG, i, kNone,
-                      "argument %d is GUF_OPERAND_NONE: a chunked call needs all outputs", i);
+                      "argument %d is missing: a chunked call needs all outputs", i);
   }
   return GUF_OK;
 }
@@ -121,8 +122,7 @@ guf_status ChunkedCall::decide_chunks(guf_error *error) {
   const int64_t items = cut_.items();
   if (options_.first_item < 0 || options_.first_item > items) {
     done_ = 0;
-    return base::fail(error, GUF_E_ARG, kNone, kNone,
-                      "options->first_item: found %lld, wanted 0 to %lld",
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "first_item: found %lld, wanted 0 to %lld",
                       static_cast<long long>(options_.first_item), static_cast<long long>(items));
   }
   done_ = options_.first_item;
@@ -139,7 +139,7 @@ guf_status ChunkedCall::tell() {
   if (options_.progress == nullptr || options_.progress(options_.user, done_, cut_.items()) == 0)
     return GUF_OK;
   return base::fail(failure_.error(), GUF_E_CANCELLED, kNone, kNone,
-                    "cancelled by options->progress behind outer item %lld of %lld",
+                    "cancelled by progress behind outer item %lld of %lld",
                     static_cast<long long>(done_), static_cast<long long>(cut_.items()));
 }
 

@@ -20,14 +20,15 @@ using base::kNone;
 
 guf_status check_given(const op::CallView &call, guf_error *error) {
   if (call.nseparate != 0) {
-    return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                      "%s: a plan runs in place on inout operands; separate outputs are guf_call's",
-                      call.ufunc->name.c_str());
+    return base::fail(
+        error, GUF_E_UNSUPPORTED, kNone, kNone,
+        "%s: a plan runs in place on inout operands; only a call takes separate outputs",
+        call.ufunc->name.c_str());
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!op::is_missing(call.operand[i])) continue;
     return base::fail(error, GUF_E_ARG, i, kNone,
-                      "argument %d is GUF_OPERAND_NONE: a plan needs all outputs", i);
+                      "argument %d is missing: a plan needs all outputs", i);
   }
   return GUF_OK;
 }
@@ -198,7 +199,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   GUF_TRY(check_given(call, error));
   if ((call.args->fp_report | call.args->fp_fail) != 0) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                      "args->fp_report and args->fp_fail: plans look for no floating-point events");
+                      "fp_report and fp_fail: plans look for no floating-point events");
   }
   resolve::Choice choice;
   broadcast::LoopShape loop;
@@ -207,7 +208,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   if (call.host_copies != op::HostCopies::kNone) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
                       "operands lie in host memory, which %s cannot read; a plan copies nothing: "
-                      "guf_array_to_device first",
+                      "move them there first",
                       call.device->spec.c_str());
   }
   return prepare(call, choice, loop, out, error);

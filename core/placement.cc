@@ -34,7 +34,7 @@ struct Places {
 [[gnu::cold, gnu::noinline]] guf_status fail_asked(const op::CallView &call, const Device &wanted,
                                                    guf_error *error) {
   return base::fail(error, GUF_E_DEVICE_MISMATCH, kNone, kNone,
-                    "args->device: found %s, wanted %s, where the %s", call.device->spec.c_str(),
+                    "device: found %s, wanted %s, where the %s", call.device->spec.c_str(),
                     wanted.spec.c_str(), call.stream != nullptr ? "stream is" : "operands lie");
 }
 

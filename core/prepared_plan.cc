@@ -181,7 +181,7 @@ guf_status PreparedPlan::run_rest(backend::Stream *stream, const guf_launch_bloc
 guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
                                 const uint64_t *addresses, uint64_t workspace, guf_error *error) {
   if (__builtin_expect(naddresses != naddresses_, 0)) {
-    return base::fail(error, GUF_E_ARG, kNone, kNone, "naddresses: found %d, wanted %d", naddresses,
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "addresses: found %d, wanted %d", naddresses,
                       naddresses_);
   }
   if (__builtin_expect(stream != nullptr && stream->device != device_, 0)) {

@@ -131,14 +131,14 @@ TEST_P(NullChunks, StopAndGoOn) {
   EXPECT_THAT(out, ElementsAre(99, 4, 6, 8, 10, 12));
   options_.first_item = 7;
   EXPECT_EQ(add(view(a, {6}), view(a, {6}), view(out, {6}), 8), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("options->first_item: found 7, wanted 0 to 6"));
+  EXPECT_THAT(error_.message, HasSubstr("first_item: found 7, wanted 0 to 6"));
 }
 
 TEST_P(NullChunks, RefuseWhatCannotBeCut) {
   std::vector<float> a = {1, 2, 3, 4}, out(4, 0);
   EXPECT_EQ(add(view(a, {3}), view(a, {3}), view(a, {3}, {}, 1), 4), GUF_E_OVERLAP);
   EXPECT_EQ(add(view(a, {4}), view(a, {4}), guf_operand{}, 4), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("argument 2 is GUF_OPERAND_NONE"));
+  EXPECT_THAT(error_.message, HasSubstr("argument 2 is missing"));
   guf_operand there = {};
   there.kind = GUF_OPERAND_ARRAY;
   there.array = floats(far_, {1, 2, 3, 4});

@@ -90,7 +90,7 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
   EXPECT_EQ(plan, nullptr);
   EXPECT_EQ(std::string(error_.message),
             "operands lie in host memory, which " + backend_ +
-                ":0 cannot read; a plan copies nothing: guf_array_to_device first");
+                ":0 cannot read; a plan copies nothing: move them there first");
 }
 
 // A mask that is the scalar true keeps its address, which nobody reads; false lies in host memory.
@@ -146,13 +146,12 @@ TEST_P(Placement, DeviceOperands) {
   args_.device = there_;
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(error_.argument, -1);
-  EXPECT_EQ(error_.message, "args->device: found " + backend_ + ":0, wanted " + backend_ +
-                                ":1, where the operands lie");
+  EXPECT_EQ(error_.message,
+            "device: found " + backend_ + ":0, wanted " + backend_ + ":1, where the operands lie");
   args_.device = cpu();
   args_.stream = stream(second_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
-  EXPECT_EQ(error_.message,
-            "args->device: found cpu, wanted " + backend_ + ":1, where the stream is");
+  EXPECT_EQ(error_.message, "device: found cpu, wanted " + backend_ + ":1, where the stream is");
   args_.device = nullptr;
   args_.stream = stream(there_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
