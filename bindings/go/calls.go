@@ -71,7 +71,7 @@ func Call[T Element](u *Ufunc, options *CallOptions, inputs ...Operand) (*Array[
 	if err != nil {
 		return nil, err
 	}
-	return only[T](made[0], options == nil || options.Out == nil || isNil(options.Out[0]))
+	return only[T](made[0], options == nil || len(options.Out) == 0 || isNil(options.Out[0]))
 }
 
 func only[T Element](made *AnyArray, ours bool) (*Array[T], error) {

@@ -142,6 +142,8 @@ func TestKeywords(t *testing.T) {
 	if made[0] != given.Any() {
 		t.Fatal("a given output is not the one returned")
 	}
+	none := &gufunc.CallOptions{Out: []gufunc.Operand{}} // as nil
+	equal(t, must(must(gufunc.Call[int32](add, none, a, a))(t).Values())(t), []int32{2, 4, 6})
 	_, err := add.Call(&gufunc.CallOptions{Casting: gufunc.NoCasting, DType: gufunc.Float64}, a, a)
 	wantStatus(t, err, gufunc.ErrCasting)
 	_, err = add.Call(&gufunc.CallOptions{Signature: []gufunc.DType{gufunc.Bool, 0, 0},

@@ -117,7 +117,7 @@ func (o *CallOptions) prepare(b *block, nout int, inputs []Operand) ([]C.guf_ope
 	if o.Threads != int(uint32(o.Threads)) { // in line: the quick way
 		return nil, fits(ErrArg, "Threads", o.Threads)
 	}
-	if o.Out != nil {
+	if len(o.Out) > 0 { // none given: all are allocated
 		nout = len(o.Out)
 	}
 	operands := b.operands(len(inputs) + nout + 1)

@@ -105,7 +105,14 @@ func TestMemoryOfAnyLayout(t *testing.T) {
 	got := make([]byte, 3)
 	check(t, back.CopyBytes(got, gufunc.COrder, nil))
 	equal(t, got, []byte{0, 0, 0})
-	_, err := gufunc.OfBytes(data, 61, gufunc.Memory{DType: gufunc.Int16, Shape: []int{2}})
+	for offset, strides := range map[int][]int{61: nil, 63: {1}, -1: {1}, math.MaxInt: {1},
+		math.MaxInt - 1: {100 - math.MaxInt}, 8: {math.MinInt}, 9: {math.MaxInt}} {
+		_, err := gufunc.OfBytes(data, offset,
+			gufunc.Memory{DType: gufunc.Int16, Shape: []int{2}, Strides: strides})
+		wantStatus(t, err, gufunc.ErrShape)
+	}
+	_, err := gufunc.OfBytes(data, 0,
+		gufunc.Memory{DType: gufunc.Int16, Shape: []int{1 << 32, 1 << 32, 2}})
 	wantStatus(t, err, gufunc.ErrShape)
 	_, err = gufunc.OfBytes(data, 1, gufunc.Memory{DType: gufunc.Int16, Shape: []int{2},
 		Strides: []int{-2}})

@@ -93,23 +93,36 @@ func OfBytes(data []byte, offset int, m Memory) (*AnyArray, error) {
 	return wrap(address, &m, r)
 }
 
-// within reports whether all elements lie in so many bytes.
+// within reports whether all elements lie in so many bytes. No sum here can overflow: each is made
+// only where it lies within them.
 func (m *Memory) within(bytes, offset int) bool {
-	size := m.DType.ItemSize()
-	first, last := offset, offset+size
-	step := size
-	for i := len(m.Shape) - 1; i >= 0; i-- {
-		if m.Shape[i] == 0 {
+	for _, extent := range m.Shape {
+		if extent <= 0 { // no elements, or what the library refuses
 			return true
 		}
-		span := (m.Shape[i] - 1) * step
-		if m.Strides != nil && i < len(m.Strides) {
-			span = (m.Shape[i] - 1) * m.Strides[i]
-		}
-		step *= m.Shape[i]
-		first, last = first+min(span, 0), last+max(span, 0)
 	}
-	return first >= 0 && last <= bytes
+	size := m.DType.ItemSize()
+	if offset < 0 || size > bytes || offset > bytes-size {
+		return false
+	}
+	first, last, packed := offset, offset+size, size
+	for i := len(m.Shape) - 1; i >= 0; i-- {
+		steps, stride := m.Shape[i]-1, packed
+		if m.Strides != nil && i < len(m.Strides) {
+			stride = m.Strides[i]
+		}
+		switch {
+		case stride > 0 && steps > (bytes-last)/stride,
+			stride < 0 && uint(steps) > uint(first)/-uint(stride):
+			return false
+		case stride > 0:
+			last += steps * stride
+		case stride < 0:
+			first += steps * stride
+		}
+		packed *= m.Shape[i]
+	}
+	return true
 }
 
 // OfAddress makes an array of memory that Go does not manage: C's, or a device's. It has to stay

@@ -12,12 +12,18 @@ nothing.
     if isempty(keywords)
         given, results = map(borrowed, inputs), tuple_of(out)
         found(f)
+        check_outputs(f, results)
         call_on_stack(f, given, results, (inputs, out), plain_options(f, given))
     else
         call_with(f, operands_of(inputs), outputs_of(out), request(OF_CALLS, pairs_of(keywords)))
     end
     return out
 end
+
+# For an empty list the library would allocate outputs, behind the operands of the frame.
+@inline check_outputs(f::UFunc, outputs) = isempty(outputs) && f.nout > 0 && fail_no_outputs(f)
+@noinline fail_no_outputs(f) =
+    throw(GufuncError(GUF_E_ARG, "out: found no outputs, wanted the $(f.nout) of $(f.name)"))
 
 # A Julia array without its owner, whom the caller preserves: plain data, which needs no place on
 # the heap.
@@ -62,6 +68,7 @@ end
 
 function call_with(f::UFunc, inputs::Vector{Any}, outputs::Vector{Any}, r::Request)
     found(f)
+    check_outputs(f, outputs)
     o, mask, events = options(f, inputs, outputs, r), mask_of(r), r.fp_events
     GC.@preserve events prepared(inputs, outputs, mask, r.stream, o) do args, slots
         @check_again guf_call(f.handle, args)

@@ -18,6 +18,7 @@ outer(f::UFunc, @nospecialize(operands...); keywords...) =
 function outer_of(f::UFunc, given::Vector{Any}, r::Request)
     found(f)
     outputs = outputs_of(r.out, f.nout)
+    check_outputs(f, outputs)
     results = given_outputs(outputs, r.out)
     with_collection() do
         with_outer_args(f, given, outputs, r) do args, slots

@@ -26,7 +26,11 @@ end
 for (refused, text) in ((() -> add([1.0], 1; stream="cpu")) => "a stream is",
                         (() -> add([1.0], 1; device=1)) => "a device is",
                         (() -> add([1.0], 1; out=2)) => "no output is made of a Int64",
-                        (() -> add!(1, [1.0], 1)) => "no output is made of a Int64")
+                        (() -> add!(1, [1.0], 1)) => "no output is made of a Int64",
+                        (() -> call!(add, (), [1.0], 1)) => "out: found no outputs",
+                        (() -> call!(add, (), [1.0], 1; where=true)) => "out: found no outputs",
+                        (() -> add([1.0], 1; out=())) => "out: found no outputs",
+                        (() -> outer(add, [1.0], [1.0]; out=())) => "out: found no outputs")
     @test status_of(refused) == Gufunc.GUF_E_ARG && occursin(text, text_of(refused))
 end
 

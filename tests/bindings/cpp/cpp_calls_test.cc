@@ -107,6 +107,7 @@ TEST(CppCalls, Methods) {
   EXPECT_EQ(failure([&] { add.accumulate_into(x, Operand()); }).status(), GUF_E_ARG);
   EXPECT_EQ(failure([&] { add.reduceat_into(x, starts, Operand()); }).status(), GUF_E_ARG);
   EXPECT_EQ(failure([&] { add({x, x}, {Operand()}); }).status(), GUF_E_ARG);
+  EXPECT_EQ(failure([&] { add({x, x}, gufunc::Operands{}); }).status(), GUF_E_ARG);
   EXPECT_EQ(values(add.outer(parts, starts)), (Values{4, 6, 34, 36}));
   EXPECT_EQ(add.outer_into(parts, parts, gufunc::Operands{Operand()}).size(), 1U);
   std::vector<int64_t> places{1, 1, 0};

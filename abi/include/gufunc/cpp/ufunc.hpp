@@ -212,7 +212,9 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
   }
   Result<void> run(CallFunction function, detail::COperands &inputs, detail::COperands &outputs,
                    guf_call_args &args) const {
-    if (outputs.has_none()) return detail::refuse<void>(GUF_E_ARG, detail::kNoOutput);
+    // For an empty list the library would allocate outputs, which nobody would own.
+    if (outputs.has_none() || (outputs.count() == 0 && output_count() > 0))
+      return detail::refuse<void>(GUF_E_ARG, detail::kNoOutput);
     put(args, inputs, outputs);
     detail::Record told;
     const guf_status status = function(get(), &args, told);

@@ -6,8 +6,8 @@ use crate::frame::Frame;
 use crate::keywords::{entries, keywords, Borrowed, Entries};
 use crate::ufunc::one_output;
 use crate::{
-    Casting, DType, Device, DynArray, Error, Inputs, Operand, Output, Outputs, Result, Stream,
-    Ufunc,
+    Casting, DType, Device, DynArray, Error, Inputs, Operand, Output, Outputs, Result, Status,
+    Stream, Ufunc,
 };
 use gufunc_sys as sys;
 use std::ffi::CString;
@@ -177,6 +177,11 @@ impl<'a> Call<'a> {
         outputs: &[Output<'_>],
         entries: &Entries<sys::guf_call_args>,
     ) -> Result<Vec<Option<DynArray>>> {
+        if outputs.is_empty() && self.ufunc.nout() > 0 {
+            // The library would allocate them, behind the inputs in the frame.
+            let message = format!("outputs: found none, wanted {}", self.ufunc.nout());
+            return Err(Error::new(Status::ARG, message));
+        }
         let ufunc = self.ufunc.as_raw();
         // SAFETY: operands of the frame, lent until `finish` has waited.
         let call = |args: &mut _| Ok(unsafe { entries.call(ufunc, args) });

@@ -258,7 +258,7 @@ impl Ufunc {
     pub fn call_into<'a>(&self, inputs: impl Inputs<'a>, outputs: impl Outputs<'a>) -> Result<()> {
         let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
         let (inputs, outputs) = (inputs.as_ref(), outputs.as_ref());
-        if outputs.iter().any(|output| output.0.is_none()) {
+        if outputs.is_empty() || outputs.iter().any(|output| output.0.is_none()) {
             return self.with().call_into_lists(inputs, outputs).map(|_| ());
         }
         let (mut frame, mut args) = (Frame::new(), sys::guf_call_args::new());

@@ -32,6 +32,12 @@ fn outputs_given_and_allocated() -> Result<()> {
     let mut quotient = [0.0; 2];
     divmod.call_into((&[3.5, 4.0], weak(2)), (&mut quotient, Output::allocate()))?;
     assert_eq!(quotient, [1.0, 2.0]);
+    let none = divmod.call_into((&[1.0], weak(2)), ()).unwrap_err();
+    assert_eq!((none.status(), none.message()), (Status::ARG, "outputs: found none, wanted 2"));
+    let (add, mask) = (ufunc("add")?, [true]);
+    let none = add.with().where_(&mask).call_into((&[1.0], weak(2)), ()).unwrap_err();
+    assert_eq!(none.status(), Status::ARG);
+    assert!(add.with().outer_into((&[1.0], &[2.0]), ()).is_err());
     Ok(())
 }
 
