@@ -62,6 +62,29 @@ TEST(CppOperands, SlicesOfSpans) {
   EXPECT_EQ(v, (Values{11, 12, 11, 12}));
 }
 
+TEST(CppOperands, CopiesGoIntoElementsOfTheirType) {
+  std::vector<float> few = {1, 2};
+  const gufunc::Array array = gufunc::Array::wrap(few);
+  Values wide(2, -1);
+  std::vector<int32_t> whole(2, -1);
+  EXPECT_THROW(array.copy_to_host(wide), gufunc::Error);
+  try {
+    array.copy_to_host(whole);
+    FAIL() << "bits of float32 were taken for numbers";
+  } catch (const gufunc::Error &error) {
+    EXPECT_EQ(error.status(), GUF_E_DTYPE);
+    EXPECT_STREQ(error.what(), "the array is of float32, not of int32");
+  }
+  EXPECT_EQ(wide, Values(2, -1));
+  std::vector<uint8_t> bytes(8);
+  array.copy_to_host(bytes);
+  EXPECT_EQ(bytes[3], 0x3f);
+  int64_t days[2] = {3, 4}, read[2] = {};
+  const gufunc::DType day = gufunc::DType::parse("datetime64[D]");
+  gufunc::Array::wrap(gufunc::Operand(day, days, {2})).copy_to_host(read);
+  EXPECT_EQ(read[1], 4);
+}
+
 TEST(CppOperands, ArraysOfC) {
   const Ufunc add("add");
   double x[2] = {1, 2}, out[2] = {};

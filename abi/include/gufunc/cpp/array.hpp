@@ -209,9 +209,15 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
                             guf_stream stream = nullptr) const {
     return check(guf_array_copy_to_host, get(), destination, nbytes, order, stream);
   }
-  // Into elements as an operand's: of a container, a span, a C array.
+  // Into elements as an operand's: of a container, a span, a C array. GUF_E_DTYPE where the array
+  // has others; uint8_t takes the bytes of any, int64_t times.
   template <class C, std::enable_if_t<detail::kHasElements<C> && detail::kMayBorrow<C>, int> = 0>
   Result<void> copy_to_host(C &&destination, guf_stream stream = nullptr) const {
+    const DType wanted = DType::of<std::remove_pointer_t<decltype(std::data(destination))>>();
+    if (!goes_into(wanted)) {
+      const std::string text = detail::other_elements(dtype(), wanted);
+      return detail::refuse<void>(GUF_E_DTYPE, text.c_str());
+    }
     return copy_to_host(std::data(destination),
                         std::size(destination) * sizeof *std::data(destination), GUF_ORDER_C,
                         stream);
@@ -233,6 +239,13 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     found.struct_size = sizeof found;
     guf_array_get_info(get(), &found, nullptr);
     return found;
+  }
+  bool goes_into(DType elements) const {
+    const DType own = dtype();
+    int32_t unit = 0;
+    uint32_t multiple = 0;
+    return own == elements || elements == GUF_U8 ||
+           (elements == GUF_I64 && guf_dtype_get_unit(own, &unit, &multiple, nullptr) == GUF_OK);
   }
   template <class Tensor>
   Result<DlpackTensor> give(guf_status (*function)(guf_array, guf_stream, uint32_t, Tensor **,
@@ -267,8 +280,7 @@ class TypedArray : public Array {
     detail::Record told;
     const guf_status status = array.dtype() == dtype_of<T>() ? GUF_OK : GUF_E_DTYPE;
     if (status != GUF_OK) {
-      const std::string text = std::string("the array is of ") + array.dtype().name() +
-                               ", not of " + DType::of<T>().name();
+      const std::string text = detail::other_elements(array.dtype(), DType::of<T>());
       text.copy(told.error.message, sizeof told.error.message - 1);
       told.error.message[std::min(text.size(), sizeof told.error.message - 1)] = '\0';
     }

@@ -111,6 +111,14 @@ class DType {
   guf_dtype value_ = 0;
 };
 
+namespace detail {
+
+inline std::string other_elements(DType found, DType wanted) {
+  return std::string("the array is of ") + found.name() + ", not of " + wanted.name();
+}
+
+}  // namespace detail
+
 // NumPy's can_cast and promote_types.
 inline Result<bool> can_cast(DType from, DType to, int32_t casting = GUF_CASTING_SAFE) {
   detail::Record told;
