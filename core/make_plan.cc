@@ -215,6 +215,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
 }
 
 guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error *error) {
+  base::bury();  // the last one's plan: a program that only asks frees them nowhere else
   resolve::Choice choice;
   broadcast::LoopShape loop;
   uint32_t missing = 0;

@@ -325,4 +325,28 @@ TEST_F(OutOfMemory, StreamsEventsAndContexts) {
   EXPECT_GE(total_failures_, 3);
 }
 
+// A program that only asks makes no object, at which the library frees the dead.
+TEST_F(OutOfMemory, TextsKeepNothing) {
+  guf_ufunc add = nullptr;
+  expect(guf_ufunc_find(nullptr, "add", &add, &error_));
+  const guf_operand inputs[] = {scalar(1), scalar(2)};
+  guf_call_args args = {};
+  args.struct_size = sizeof args;
+  args.inputs = inputs;
+  args.ninputs = 2;
+  char text[4096];
+  const auto explain = [&](auto function) {
+    for (int i = 0; i < 100; ++i) {
+      uint64_t length = sizeof text;
+      EXPECT_EQ(function(add, &args, text, &length, nullptr), GUF_OK);
+    }
+  };
+  explain(guf_explain);
+  const long before = blocks;
+  explain(guf_explain);
+  explain(guf_explain_outer);
+  EXPECT_LE(blocks - before, 10);  // the last one's
+  guf_ufunc_release(add, nullptr);
+}
+
 }  // namespace
