@@ -149,7 +149,7 @@ def _kind_of(status, message):
 
 def make_refusal(message):
     """What the extension refuses itself: its hook."""
-    error = CallError(message)
+    error = _kind_of(lowlevel.GUF_E_ARG, message)(message)
     error.status, error.message = lowlevel.GUF_E_ARG, message
     return error
 

@@ -103,6 +103,37 @@ static int read_signature(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, Py
   return count < 0 ? -1 : 0;
 }
 
+/* How many core dimensions an operand has: "n?" may be missing. */
+typedef struct {
+  int least, most;
+} core_count;
+
+/* Of each operand; gives of how many the signature tells. The library gets all axes in one list,
+ * which it could deal out otherwise than they were given. */
+static int count_core(const gufpy_ufunc *ufunc, core_count counts[GUF_MAX_OPERANDS]) {
+  guf_ufunc_info info = {.struct_size = sizeof info};
+  if (guf_ufunc_get_info(ufunc->base.handle, &info, NULL) != GUF_OK) return 0;
+  if (strlen(info.signature) + 1 >= sizeof info.signature) return 0; /* it may be cut */
+  int operands = 0;
+  const char *at = strchr(info.signature, '(');
+  for (; at != NULL && operands < GUF_MAX_OPERANDS; at = strchr(at, '(')) {
+    int names = 0, commas = 0, optional = 0;
+    for (++at; *at != 0 && *at != ')'; ++at) {
+      names |= *at != ' ';
+      commas += *at == ',';
+      optional += *at == '?';
+    }
+    core_count *const count = &counts[operands++];
+    count->most = names ? commas + 1 : 0;
+    count->least = count->most - optional;
+    if (operands <= ufunc->nin) continue;
+    /* With keepdims= outputs have those of the inputs. */
+    if (counts[0].most > count->most) count->most = counts[0].most;
+    if (counts[0].least < count->least) count->least = counts[0].least;
+  }
+  return operands;
+}
+
 /* A list with an entry per operand: an axis, or a tuple of them. */
 static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *value) {
   if (!PyList_Check(value)) {
@@ -117,11 +148,18 @@ static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObjec
         ufunc->nin + ufunc->nout);
     return -1;
   }
-  for (Py_ssize_t i = 0; i < count; ++i) {
+  core_count counts[GUF_MAX_OPERANDS];
+  const int told = count_core(ufunc, counts);
+  for (int i = 0; i < count; ++i) {
     const int room = GUF_MAX_CORE_STRIDES - keywords->naxes;
     const int added = gufpy_integers(PyList_GET_ITEM(value, i), keywords->axes + keywords->naxes,
                                      room, "axes item should be a tuple or an integer");
     if (added < 0) return -1;
+    if (i < told && (added < counts[i].least || added > counts[i].most)) {
+      return gufpy_refuse(
+          "%s: operand %d has %d core dimensions, but %d dimensions are specified by axes tuple.",
+          gufpy_name(ufunc), i, counts[i].most, added);
+    }
     keywords->naxes += added;
   }
   return 0;

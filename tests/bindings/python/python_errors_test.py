@@ -11,7 +11,8 @@ X = np.arange(6.0).reshape(2, 3)
 # Programs for both libraries, `m`.
 BOTH = ["m.add(X, X, axis=0)", "m.add(X, X, keepdims=True)", "m.add(X, X, axes=[(0,), (0,), (0,)])",
         "m.matmul(X, X.T, axis=0)", "m.add(X, X, dtype='d', signature='dd->d')",
-        "m.matmul(X, X.T, axes=[(0,), (0, 1), (0, 1)])",
+        "m.matmul(X, X.T, axes=[(0,), (0, 1), (0, 1)])", "m.vecdot(X, X, axes=[(), (), (0, 1)])",
+        "m.matmul(X, X.T, axes=[(1,), (0, 1, 0), (0, 1)])",
         "m.matmul(X, X.T, axes=[0, (0, 1), (0, 1)])", "m.vecdot(X, X, axes=[(0, 1), (0,), ()])",
         "m.vecdot(X, X, axes=[(0,), (0,), (0,)])", "m.matmul.reduce(X)", "m.matmul.accumulate(X)",
         "m.vecdot.reduceat(X, [0])", "m.sin.reduce(X)", "m.add.reduce(X, axis=5)",
