@@ -108,8 +108,7 @@ typedef struct {
   int least, most;
 } core_count;
 
-/* Of each operand; gives of how many the signature tells. The library gets all axes in one list,
- * which it could deal out otherwise than they were given. */
+/* Of each operand; gives of how many the signature tells. */
 static int count_core(const gufpy_ufunc *ufunc, core_count counts[GUF_MAX_OPERANDS]) {
   guf_ufunc_info info = {.struct_size = sizeof info};
   if (guf_ufunc_get_info(ufunc->base.handle, &info, NULL) != GUF_OK) return 0;
@@ -134,6 +133,23 @@ static int count_core(const gufpy_ufunc *ufunc, core_count counts[GUF_MAX_OPERAN
   return operands;
 }
 
+/* The library gets all axes in one list. It tells when there are too few or too many; else it would
+ * deal them out otherwise than they were given. */
+static int check_dealing(const gufpy_ufunc *ufunc, const int *given, int count, int all) {
+  core_count counts[GUF_MAX_OPERANDS], sum = {0, 0};
+  const int told = count_core(ufunc, counts);
+  int wrong = -1;
+  for (int i = 0; i < told && i < count; ++i) {
+    sum.least += counts[i].least;
+    sum.most += counts[i].most;
+    if (wrong < 0 && (given[i] < counts[i].least || given[i] > counts[i].most)) wrong = i;
+  }
+  if (wrong < 0 || all < sum.least || all > sum.most) return 0;
+  return gufpy_refuse(
+      "%s: operand %d has %d core dimensions, but %d dimensions are specified by axes tuple.",
+      gufpy_name(ufunc), wrong, counts[wrong].most, given[wrong]);
+}
+
 /* A list with an entry per operand: an axis, or a tuple of them. */
 static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *value) {
   if (!PyList_Check(value)) {
@@ -148,21 +164,15 @@ static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObjec
         ufunc->nin + ufunc->nout);
     return -1;
   }
-  core_count counts[GUF_MAX_OPERANDS];
-  const int told = count_core(ufunc, counts);
+  int given[GUF_MAX_OPERANDS];
   for (int i = 0; i < count; ++i) {
     const int room = GUF_MAX_CORE_STRIDES - keywords->naxes;
     const int added = gufpy_integers(PyList_GET_ITEM(value, i), keywords->axes + keywords->naxes,
                                      room, "axes item should be a tuple or an integer");
     if (added < 0) return -1;
-    if (i < told && (added < counts[i].least || added > counts[i].most)) {
-      return gufpy_refuse(
-          "%s: operand %d has %d core dimensions, but %d dimensions are specified by axes tuple.",
-          gufpy_name(ufunc), i, counts[i].most, added);
-    }
-    keywords->naxes += added;
+    keywords->naxes += given[i] = added;
   }
-  return 0;
+  return check_dealing(ufunc, given, (int)count, keywords->naxes);
 }
 
 static int read_dims(gufpy_keywords *keywords, PyObject *value) {
