@@ -214,7 +214,7 @@ func (l *LoopArgs) item(pointer any, operand, i, bytes int) unsafe.Pointer {
 // holds reports whether the operand's elements are of a Go type.
 func (o *loopOperand) holds(pointer any, element reflect.Type) bool {
 	if own := dtypeOf(pointer); own != 0 || o.element == nil {
-		return own.holds(o.dtype) || o.element == nil && int(element.Size()) == o.itemSize
+		return own.holds(o.dtype) || o.element == nil && recordOf(element, o.dtype) == nil
 	}
 	return element.Kind() == reflect.TypeOf(o.element).Elem().Kind()
 }

@@ -117,6 +117,53 @@ func TestLoopsOverEmptyAndManyOperands(t *testing.T) {
 	}
 }
 
+// The collector does not see what the library holds: no Go type with a pointer is a record.
+func TestRecordsHoldNoPointers(t *testing.T) {
+	type hidden struct {
+		counts [2]int32
+		inner  [1]struct{ p *int }
+	}
+	type plain struct {
+		none  [0]*int
+		place uintptr
+		flags [8]bool
+	}
+	own := must(gufunc.NewContext())(t)
+	defer own.Close()
+	state := must(gufunc.RegisterRecord("go_sixteen", 16, 8))(t)
+	var access func(l *gufunc.LoopArgs)
+	u := must(own.Create(gufunc.UfuncDesc{Name: "stores", NIn: 1, NOut: 1}))(t)
+	types := []gufunc.DType{gufunc.Float64, state}
+	check(t, u.AddLoop(types, 0, func(l *gufunc.LoopArgs) error {
+		*gufunc.Item[plain](l, 1, 0, 0) = plain{place: 5}
+		access(l)
+		return nil
+	}))
+	for _, wrong := range []func(l *gufunc.LoopArgs){
+		func(l *gufunc.LoopArgs) { gufunc.Item[hidden](l, 1, 0, 0) },
+		func(l *gufunc.LoopArgs) { gufunc.Item[string](l, 1, 0, 0) },
+		func(l *gufunc.LoopArgs) { gufunc.Item[any](l, 1, 0, 0) },
+	} {
+		access = wrong
+		_, err := u.Call(nil, gufunc.Scalar(1.0))
+		wantStatus(t, err, gufunc.ErrLoop)
+	}
+	access = func(*gufunc.LoopArgs) {}
+	made := must(u.Call(nil, gufunc.Scalar(1.0)))(t)[0]
+	if found := must(gufunc.Records[plain](made))(t); found[0].place != 5 {
+		t.Fatal(found)
+	}
+	_, err := gufunc.Records[hidden](made)
+	wantStatus(t, err, gufunc.ErrDType)
+	_, err = gufunc.OfRecords(state, make([]hidden, 2))
+	wantStatus(t, err, gufunc.ErrDType)
+	must(gufunc.OfRecords(state, make([]plain, 2)))(t)
+	one := must(gufunc.Of([]complex128{1}))(t)
+	_, err = gufunc.Records[plain](one.Any()) // no array of records
+	wantStatus(t, err, gufunc.ErrDType)
+	equal(t, must(gufunc.Records[complex128](one.Any()))(t), []complex128{1})
+}
+
 // Numbers that C's 32 bits would cut are refused by their name.
 func TestNumbersAreNotCut(t *testing.T) {
 	const cut = 1<<32 + 1

@@ -76,21 +76,6 @@ func (a *Array[T]) Data() ([]T, error) {
 	return unsafe.Slice((*T)(pointer), info.Size), nil
 }
 
-// Records is the elements of an array of records in place, as a Go structure of their size without
-// pointers. Conditions as of [Array.Data]; ErrDType where the sizes differ.
-func Records[T any](a *AnyArray) ([]T, error) {
-	pointer, info, err := a.hostMemory(unsafe.Alignof(*new(T)))
-	if err != nil {
-		return nil, err
-	}
-	if size := int(unsafe.Sizeof(*new(T))); size != info.DType.ItemSize() {
-		message := fmt.Sprintf("%v has elements of %d bytes, the Go type has %d", info.DType,
-			info.DType.ItemSize(), size)
-		return nil, &Error{ErrDType, message, -1, -1, 0}
-	}
-	return unsafe.Slice((*T)(pointer), info.Size), nil
-}
-
 func (a *AnyArray) hostMemory(align uintptr) (unsafe.Pointer, ArrayInfo, error) {
 	info, err := a.Info()
 	if err != nil {

@@ -69,15 +69,6 @@ func wrapSlice[T any](data []T, m *Memory) (*AnyArray, error) {
 	return wrap(address, m, r)
 }
 
-// OfRecords makes an array of a slice of structures, whose type RegisterRecord made: of their size,
-// without pointers. ErrDType where the sizes differ. As [Of] otherwise.
-func OfRecords[T any](dtype DType, data []T, shape ...int) (*AnyArray, error) {
-	if dtype.ItemSize() != int(unsafe.Sizeof(*new(T))) {
-		return nil, &Error{ErrDType, "the Go type is not of the record's size", -1, -1, 0}
-	}
-	return wrapSlice(data, &Memory{DType: dtype, Shape: shape})
-}
-
 // OfBytes makes an array that lies in data from offset on, of any type, strides and byte order. No
 // element may lie outside of data: ErrShape. As [Of] otherwise.
 func OfBytes(data []byte, offset int, m Memory) (*AnyArray, error) {
