@@ -20,7 +20,7 @@ func (u *Ufunc) Call(options *CallOptions, inputs ...Operand) ([]*AnyArray, erro
 	defer runtime.KeepAlive(inputs)
 	b := lend()
 	defer b.back()
-	outputs, err := o.prepare(b, u.results(), inputs)
+	outputs, err := o.prepare(b, u, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (u *Ufunc) resolveCall(
 	defer runtime.KeepAlive(inputs)
 	b := lend()
 	defer b.back()
-	if _, err := o.prepare(b, nout, inputs); err != nil {
+	if _, err := o.prepare(b, u, inputs); err != nil {
 		return nil, err
 	}
 	return resolution(nout, func(r *C.guf_resolution) error {
@@ -166,7 +166,7 @@ func (u *Ufunc) explainCall(
 	defer runtime.KeepAlive(inputs)
 	b := lend()
 	defer b.back()
-	if _, err := o.prepare(b, u.results(), inputs); err != nil {
+	if _, err := o.prepare(b, u, inputs); err != nil {
 		return "", err
 	}
 	return told(func(text *C.char, length *C.uint64_t) error {

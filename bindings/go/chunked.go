@@ -47,7 +47,7 @@ func (u *Ufunc) CallChunked(ctx context.Context, options *CallOptions, chunks *C
 	}
 	watched := &progress{ctx: ctx, told: chunks.Progress}
 	err = with(u, options, inputs, func(o *CallOptions, b *block) error {
-		if _, err := o.prepare(b, u.results(), inputs); err != nil {
+		if _, err := o.prepare(b, u, inputs); err != nil {
 			return err
 		}
 		b.c.items = 0

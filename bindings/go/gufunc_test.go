@@ -4,6 +4,7 @@ package gufunc_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"os"
@@ -160,6 +161,68 @@ func TestKeywords(t *testing.T) {
 		Axes: [][]int{{1, 0}, {0, 1}, {0, 1}}, Order: gufunc.FOrder, Threads: 1}, m, m))(t)
 	equal(t, must(must(gufunc.As[float64](made[0]))(t).Values())(t), []float64{10, 14, 14, 20})
 	equal(t, made[0].Strides(), []int{8, 16})
+}
+
+// Every operand's axes are its own, whatever the other lists are.
+func TestAxesAreOfTheirOperands(t *testing.T) {
+	m, v := must(gufunc.Of(count(9), 3, 3))(t), must(gufunc.Of(count(3)))(t)
+	inner, product := gufunc.MustFind("vecdot"), gufunc.MustFind("matmul")
+	for _, wrong := range []struct {
+		u        *gufunc.Ufunc
+		axes     [][]int
+		keep     bool
+		a, b     gufunc.Operand
+		argument int
+		counts   string
+	}{
+		{inner, [][]int{{}, {}, {0, 1}}, false, m, m, 0, "1 core dimensions, but 0 dim"},
+		{inner, [][]int{{}, {1}, {1}}, false, m, m, 0, "1 core dimensions, but 0 dim"},
+		{inner, [][]int{{1}, {}, {1}}, false, m, m, 1, "1 core dimensions, but 0 dim"},
+		{inner, [][]int{{0, 1}}, false, m, m, 0, "1 core dimensions, but 2 dim"},
+		{inner, [][]int{{0}, {0}, {0, 1}}, true, m, m, 2, "1 core dimensions, but 2 dim"},
+		{product, [][]int{{1}, {0, 1, 0}, {0, 1}}, false, m, m, 0, "2 core dimensions, but 1 dim"},
+		{product, [][]int{{0, 1, 0, 1, 0, 1}}, false, m, m, 0, "2 core dimensions, but 6 dim"},
+		{product, [][]int{{0, 1}, {0}, {1}}, false, v, m, 0, "1 core dimensions, but 2 dim"},
+		{product, [][]int{{0, 1}, {0, 1}, {0, 1}, {}, {1}}, false, m, m, 4, "0 core dimensions, but"},
+	} {
+		_, err := wrong.u.Call(&gufunc.CallOptions{Axes: wrong.axes, KeepDims: wrong.keep},
+			wrong.a, wrong.b)
+		if err == nil {
+			t.Error(wrong.axes, "are accepted")
+			continue
+		}
+		failed := wantStatus(t, err, gufunc.ErrArg)
+		if !strings.Contains(failed.Message, fmt.Sprintf(": operand %d has %s", wrong.argument,
+			wrong.counts)) || failed.Argument != wrong.argument {
+			t.Error(failed, failed.Argument, "for", wrong.axes)
+		}
+	}
+	for _, right := range []struct {
+		u     *gufunc.Ufunc
+		axes  [][]int
+		keep  bool
+		a, b  gufunc.Operand
+		shape []int
+	}{
+		{inner, [][]int{{0}, {0}}, false, m, m, []int{3}},
+		{inner, [][]int{{0}, {0}, {}}, false, m, v, []int{3}},
+		{inner, [][]int{{0}, {0}, {1}}, true, m, m, []int{3, 1}},
+		{inner, [][]int{{0}, {0}}, true, m, m, []int{3, 1}},
+		{product, [][]int{{0}, {0, 1}, {0}}, false, v, m, []int{3}},
+		{product, [][]int{{0}, {0}, {}}, false, v, v, nil},
+	} {
+		made := must(right.u.Call(&gufunc.CallOptions{Axes: right.axes, KeepDims: right.keep},
+			right.a, right.b))(t)
+		if shape := made[0].Shape(); !slices.Equal(shape, right.shape) {
+			t.Error(right.axes, shape)
+		}
+	}
+	_, err := gufunc.MustFind("add").Call(&gufunc.CallOptions{Axes: [][]int{{0}}}, m, m)
+	if failed := wantStatus(t, err, gufunc.ErrArg); strings.Contains(failed.Message, "operand 0") {
+		t.Error(failed) // there are no core dimensions to count
+	}
+	_, err = product.Call(&gufunc.CallOptions{Axes: [][]int{{0}}}, gufunc.Int(1), v)
+	wantStatus(t, err, gufunc.ErrShape)
 }
 
 func TestFloatingPointEvents(t *testing.T) {

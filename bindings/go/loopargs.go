@@ -8,7 +8,6 @@ import "C"
 import (
 	"fmt"
 	"reflect"
-	"strings"
 	"sync/atomic"
 	"unsafe"
 )
@@ -65,8 +64,9 @@ func (u *Ufunc) newLoop(types []DType, loop Loop) (*hostLoop, error) {
 	if len(info.Signature) >= len(C.guf_ufunc_info{}.signature)-1 { // it may be cut
 		return nil, &Error{ErrUnsupported, "the signature is too long for loops of Go", -1, -1, 0}
 	}
-	core, sizes := coreDimensions(info.Signature)
-	made := &hostLoop{function: loop, operands: make([]loopOperand, len(types)), sizes: sizes}
+	core, optional := coreDimensions(info.Signature)
+	made := &hostLoop{function: loop, operands: make([]loopOperand, len(types)),
+		sizes: len(optional)}
 	for i, dtype := range types {
 		operand := &made.operands[i]
 		operand.dtype, operand.itemSize = dtype, dtype.ItemSize()
@@ -81,32 +81,6 @@ func (u *Ufunc) newLoop(types []DType, loop Loop) (*hostLoop, error) {
 		}
 	}
 	return made, nil
-}
-
-// coreDimensions is the core dimensions of each operand of a signature, as places among the
-// distinct ones, and how many there are of those.
-func coreDimensions(signature string) (operands [][]int, sizes int) {
-	known := map[string]int{}
-	for _, list := range strings.Split(signature, "(")[1:] {
-		list, _, _ = strings.Cut(list, ")")
-		places := []int{}
-		for _, name := range strings.Split(list, ",") {
-			// "n?" may be missing, "n|1" may be 1: both are n.
-			name = strings.TrimSpace(name)
-			if end := strings.IndexAny(name, "?| "); end >= 0 {
-				name = name[:end]
-			}
-			if name == "" {
-				continue
-			}
-			if _, found := known[name]; !found {
-				known[name] = len(known)
-			}
-			places = append(places, known[name])
-		}
-		operands = append(operands, places)
-	}
-	return operands, len(known)
 }
 
 // begin makes the arguments of one run.

@@ -209,7 +209,7 @@ func (u *Ufunc) Reduceat(options *AccumulateOptions, input, indices Operand) (*A
 func (u *Ufunc) Outer(options *CallOptions, inputs ...Operand) ([]*AnyArray, error) {
 	var made []*AnyArray
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
-		outputs, err := o.prepare(b, u.results(), inputs)
+		outputs, err := o.prepare(b, u, inputs)
 		if err != nil {
 			return err
 		}

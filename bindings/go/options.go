@@ -89,10 +89,12 @@ type CallOptions struct {
 	Order     Order   // layout of allocated outputs
 	DType     DType   // the type of the outputs that the loop must have
 	Signature []DType // one per operand, 0 for any
-	Axes      [][]int // per operand its core axes; a list at the end may be left out when empty
-	Axis      *int    // one axis, for a signature whose only core dimension is shared
-	KeepDims  bool    // reduced core dimensions stay, with extent 1
-	Dims      []Dim   // sizes of core dimensions that only outputs have
+	// Axes has, per operand, as many axes as that has core dimensions; with KeepDims outputs have the
+	// first input's. Lists at the end may be left out when empty. ErrArg otherwise.
+	Axes     [][]int
+	Axis     *int  // one axis, for a signature whose only core dimension is shared
+	KeepDims bool  // reduced core dimensions stay, with extent 1
+	Dims     []Dim // sizes of core dimensions that only outputs have
 	// Device is where the call runs; the zero Device: where the operands lie.
 	Device     Device
 	Stream     *Stream // nil: complete on return on the cpu, else in the device's own order
@@ -113,10 +115,11 @@ func (o *CallOptions) orDefault() *CallOptions {
 }
 
 // prepare fills in the block's call and returns its outputs.
-func (o *CallOptions) prepare(b *block, nout int, inputs []Operand) ([]C.guf_operand, error) {
+func (o *CallOptions) prepare(b *block, u *Ufunc, inputs []Operand) ([]C.guf_operand, error) {
 	if o.Threads != int(uint32(o.Threads)) { // in line: the quick way
 		return nil, fits(ErrArg, "Threads", o.Threads)
 	}
+	nout := u.results()
 	if len(o.Out) > 0 { // none given: all are allocated
 		nout = len(o.Out)
 	}
@@ -136,6 +139,11 @@ func (o *CallOptions) prepare(b *block, nout int, inputs []Operand) ([]C.guf_ope
 		host_policy: C.int32_t(o.HostPolicy), threads: C.uint32_t(o.Threads),
 		fp_events: o.Events.pointer(), fp_report: C.uint32_t(o.Report),
 		fp_fail: C.uint32_t(o.Fail)}
+	if o.Axes != nil {
+		if err := o.prepareAxes(b, u, inputs); err != nil {
+			return nil, err
+		}
+	}
 	return outputs, o.prepareRest(b)
 }
 
@@ -152,13 +160,6 @@ func (o *CallOptions) prepareRest(b *block) error {
 			types[i] = C.guf_dtype(dtype)
 		}
 		call.signature = &types[0]
-	}
-	if o.Axes != nil {
-		var flat []int
-		for _, list := range o.Axes {
-			flat = append(flat, list...)
-		}
-		call.naxes, call.axes = C.int32_t(len(flat)), b.numbers(flat)
 	}
 	if o.Axis != nil {
 		call.axis = b.numbers([]int{*o.Axis})

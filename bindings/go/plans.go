@@ -21,7 +21,7 @@ func (u *Ufunc) NewPlan(options *CallOptions, inputs ...Operand) (*Plan, error) 
 	var p *Plan
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
 		var made C.guf_plan
-		if _, err := o.prepare(b, u.results(), inputs); err != nil {
+		if _, err := o.prepare(b, u, inputs); err != nil {
 			return err
 		}
 		if err := cPlanCreate(u.handle(), &b.c.call, &made); err != nil {
