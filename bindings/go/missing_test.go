@@ -19,7 +19,7 @@ func TestNilObjectsAnswer(t *testing.T) {
 		(*gufunc.Context)(nil), (*gufunc.Event)(nil), (*gufunc.Events)(nil), (*gufunc.Graph)(nil),
 		(*gufunc.Kernel)(nil), (*gufunc.Module)(nil), (*gufunc.Plan)(nil),
 		(*gufunc.Registered)(nil), (*gufunc.Stream)(nil), (*gufunc.Ufunc)(nil), gufunc.Device{},
-		gufunc.DType(0)} {
+		gufunc.DType(0), &gufunc.Events{}} {
 		value := reflect.ValueOf(object)
 		for i := range value.NumMethod() {
 			name := value.Type().String() + "." + value.Type().Method(i).Name
@@ -65,6 +65,10 @@ func TestNilArraysAreMissingOperands(t *testing.T) {
 		wantStatus(t, a.CopyTo(none, nil), gufunc.ErrHandle)
 		wantStatus(t, a.Assign(none, gufunc.SameKind, nil), gufunc.ErrHandle)
 	}
+	_, err := add.Call(nil, gufunc.BigInt(nil), a)
+	wantStatus(t, err, gufunc.ErrArg)
+	divide, zeros := gufunc.MustFind("divide"), gufunc.CallOptions{Events: &gufunc.Events{}}
+	must(divide.Call(&zeros, a, gufunc.Float(0)))(t)
 	if typed.String() != "no array" || typed.Any() != nil || typed.Close() != nil {
 		t.Fatal(typed)
 	}

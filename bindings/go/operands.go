@@ -77,8 +77,11 @@ func Int(value int64) Operand {
 	return &scalar{kind: cGUF_OPERAND_WEAK_INT, value: [2]uint64{uint64(value)}}
 }
 
-// BigInt is [Int] of any size.
+// BigInt is [Int] of any size; of nil it is no operand.
 func BigInt(value *big.Int) Operand {
+	if value == nil {
+		return nil
+	}
 	if value.IsInt64() {
 		return Int(value.Int64())
 	}

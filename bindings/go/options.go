@@ -35,7 +35,7 @@ const (
 )
 
 // Events collects the floating-point events that calls find. Of a call on a stream they are there
-// when its work is done; keep the Events until then.
+// when its work is done; keep the Events until then. One that NewEvents did not make collects none.
 type Events struct{ word *C.uint32_t }
 
 // NewEvents makes an empty set.
@@ -48,7 +48,7 @@ func NewEvents() *Events {
 // Found is what was found so far.
 func (e *Events) Found() FPEvent {
 	defer runtime.KeepAlive(e)
-	if e == nil {
+	if e == nil || e.word == nil {
 		return 0
 	}
 	return FPEvent(atomic.LoadUint32((*uint32)(e.word)))
@@ -57,7 +57,7 @@ func (e *Events) Found() FPEvent {
 // Clear empties the set, of which no work may be under way.
 func (e *Events) Clear() {
 	defer runtime.KeepAlive(e)
-	if e == nil {
+	if e == nil || e.word == nil {
 		return
 	}
 	atomic.StoreUint32((*uint32)(e.word), 0)
