@@ -84,6 +84,22 @@ impl<'a> Output<'a> {
     pub const fn allocate() -> Self {
         Output(Operand(Kind::None))
     }
+
+    /// Memory lent as elements of another dtype, see [`Operand::with_dtype`].
+    ///
+    /// # Errors
+    /// As [`Operand::with_dtype`].
+    pub fn with_dtype(self, dtype: DType) -> Result<Self> {
+        Ok(Output(self.0.with_dtype(dtype)?))
+    }
+
+    /// Memory lent as elements in the other byte order.
+    ///
+    /// # Errors
+    /// As [`Operand::swapped`].
+    pub fn swapped(self) -> Result<Self> {
+        Ok(Output(self.0.swapped()?))
+    }
 }
 
 impl<'a> Operand<'a> {
@@ -117,6 +133,51 @@ impl<'a> Operand<'a> {
         let half = |at: usize| u64::from_ne_bytes(std::array::from_fn(|i| value[at + i]));
         let value = [half(0), half(8)];
         Ok(Operand(Kind::Value { kind: sys::GUF_OPERAND_SCALAR, dtype: dtype.0, value }))
+    }
+
+    /// Memory lent as elements of another dtype of the same size: `i64` as times, say.
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`] where the sizes differ, and between other types and `bool` or records, not
+    /// all of whose bits need be values; [`Status::ARG`] for arrays and scalars.
+    ///
+    /// ```
+    /// # use gufunc::{ufunc, view, weak, DType};
+    /// let days: DType = "datetime64[D]".parse()?;
+    /// let mut next = [0i64; 2];
+    /// let out = gufunc::view_mut(&mut next, &[2])?.with_dtype(days)?;
+    /// ufunc("add")?.call_into((view(&[3i64, 4], &[2])?.with_dtype(days)?, weak(1)), out)?;
+    /// assert_eq!(next, [4, 5]);
+    /// # Ok::<(), gufunc::Error>(())
+    /// ```
+    pub fn with_dtype(mut self, dtype: DType) -> Result<Self> {
+        let (own, _) = self.memory()?;
+        let (from, to) = (own.info()?, dtype.info()?);
+        let closed = |kind: char| kind == 'b' || kind == 'V';
+        if *own != dtype && (from.itemsize != to.itemsize || closed(from.kind) || closed(to.kind)) {
+            let message = format!("{own} cannot be lent as {dtype}");
+            return Err(Error::new(Status::DTYPE, message));
+        }
+        *own = dtype;
+        Ok(self)
+    }
+
+    /// Memory lent as elements in the other byte order.
+    ///
+    /// # Errors
+    /// [`Status::ARG`] for arrays and scalars.
+    pub fn swapped(mut self) -> Result<Self> {
+        *self.memory()?.1 |= sys::GUF_TENSOR_SWAPPED;
+        Ok(self)
+    }
+
+    /// The dtype and the flags of memory.
+    fn memory(&mut self) -> Result<(&mut DType, &mut u32)> {
+        match &mut self.0 {
+            Kind::Tensor(tensor) => Ok((&mut tensor.dtype, &mut tensor.flags)),
+            Kind::Slice { dtype, flags, .. } => Ok((dtype, flags)),
+            _ => Err(Error::new(Status::ARG, "no memory of the program's")),
+        }
     }
 
     /// Whether it is memory that Rust lends for the call only.

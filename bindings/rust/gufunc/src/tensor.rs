@@ -27,8 +27,8 @@ impl Extents<'_> {
 
 /// Memory of the program with a shape, lent to a call: no copy is made.
 ///
-/// [`view`](crate::view) and [`view_mut`](crate::view_mut) make one of a slice; slices themselves
-/// are operands, too.
+/// One is made of an address. For slices there are [`view`](crate::view) and
+/// [`view_mut`](crate::view_mut), which need no `unsafe`.
 pub struct Tensor<'a> {
     pub(crate) address: u64,
     pub(crate) dtype: DType,

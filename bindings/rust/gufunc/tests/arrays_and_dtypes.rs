@@ -2,8 +2,8 @@
 //! Arrays, views, copies, and what is known of element types.
 
 use gufunc::{
-    backends, scalar, view, weak, Array, Casting, DType, DynArray, Order, Result, Slice, Status,
-    TimeUnit, BF16, F16, NAT,
+    backends, scalar, view, view_mut, weak, Array, Casting, DType, DynArray, Operand, Order,
+    Output, Result, Slice, Status, TimeUnit, BF16, F16, NAT,
 };
 
 #[test]
@@ -95,6 +95,33 @@ fn typed_and_untyped() -> Result<()> {
     assert_eq!((-&y)?.to_vec()?, [-1.0, -2.0, -3.0]);
     assert_eq!((&x | 4u8)?.to_vec()?, [5, 6]);
     assert_eq!(format!("{x:?}"), "DynArray(uint8, [2])");
+    Ok(())
+}
+
+#[test]
+fn slices_lent_as_other_elements() -> Result<()> {
+    let add = gufunc::ufunc("add")?;
+    let days: DType = "datetime64[D]".parse()?;
+    let mut next = [0i64; 2];
+    let out = view_mut(&mut next, &[2])?.with_dtype(days)?.swapped()?;
+    add.call_into((view(&[3i64, 4], &[2])?.with_dtype(days)?, weak(1)), out)?;
+    assert_eq!(next, [4i64.swap_bytes(), 5i64.swap_bytes()]);
+    let big = [1i16.swap_bytes(), 2i16.swap_bytes()];
+    let swapped = Operand::from(&big[..]).swapped()?;
+    assert_eq!(add.call((swapped, weak(1)))?.to_vec::<i16>()?, [2, 3]);
+    let mut flags = [true, false];
+    let status = |refused: Result<Output<'_>>| refused.err().map(|error| error.status());
+    let as_numbers = view_mut(&mut flags, &[2])?.with_dtype(DType::U8);
+    assert_eq!(status(as_numbers), Some(Status::DTYPE)); // a 7 would be no bool
+    let mut seven = [7u8];
+    let as_flags = view_mut(&mut seven, &[1])?.with_dtype(DType::BOOL);
+    assert_eq!(status(as_flags), Some(Status::DTYPE));
+    assert_eq!(status(view_mut(&mut next, &[2])?.with_dtype(DType::I32)), Some(Status::DTYPE));
+    let record = DType::register("rust_eight_bytes", 8, 8)?;
+    assert_eq!(status(view_mut(&mut next, &[2])?.with_dtype(record)), Some(Status::DTYPE));
+    assert!(view_mut(&mut flags, &[2])?.with_dtype(DType::BOOL).is_ok());
+    assert_eq!(status(Output::allocate().swapped()), Some(Status::ARG));
+    assert_eq!(scalar(1i64).with_dtype(days).err().unwrap().status(), Status::ARG);
     Ok(())
 }
 
