@@ -321,7 +321,8 @@ pub fn weak(value: impl Weak) -> Operand<'static> {
     Operand(Kind::Value { kind, dtype: 0, value })
 }
 
-/// What [`weak`] takes: `i32`, `i64`, `f64`, and `[f64; 2]` for a complex number.
+/// What [`weak`] takes: integers of at most 64 bits, `f32`, `f64`, and `[f64; 2]` for a complex
+/// number.
 pub trait Weak: sealed::Weak {}
 
 mod sealed {
@@ -331,22 +332,26 @@ mod sealed {
 }
 
 macro_rules! weak_kinds {
-    ($($type:ty, $kind:ident, |$value:ident| $parts:expr;)*) => {$(
+    ($($($type:ty)*, |$value:ident| $parts:expr;)*) => {$($(
         impl Weak for $type {}
         impl sealed::Weak for $type {
             fn parts(self) -> (i32, [u64; 2]) {
                 let $value = self;
-                (sys::$kind, $parts)
+                $parts
             }
         }
-    )*};
+    )*)*};
 }
 
 weak_kinds! {
-    i32, GUF_OPERAND_WEAK_INT, |v| [i64::from(v) as u64, 0];
-    i64, GUF_OPERAND_WEAK_INT, |v| [v as u64, 0];
-    f64, GUF_OPERAND_WEAK_FLOAT, |v| [v.to_bits(), 0];
-    [f64; 2], GUF_OPERAND_WEAK_COMPLEX, |v| [v[0].to_bits(), v[1].to_bits()];
+    i8 i16 i32 i64 isize u8 u16 u32, |v| (sys::GUF_OPERAND_WEAK_INT, [v as i64 as u64, 0]);
+    u64 usize, |v| match i64::try_from(v) {
+        Ok(small) => small.parts(),
+        Err(_) => (sys::GUF_OPERAND_WEAK_INT_HUGE, [v as u64, 0]),
+    };
+    f32, |v| f64::from(v).parts();
+    f64, |v| (sys::GUF_OPERAND_WEAK_FLOAT, [v.to_bits(), 0]);
+    [f64; 2], |v| (sys::GUF_OPERAND_WEAK_COMPLEX, [v[0].to_bits(), v[1].to_bits()]);
 }
 
 impl<'a> From<Tensor<'a>> for Operand<'a> {

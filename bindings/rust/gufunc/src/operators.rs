@@ -16,6 +16,22 @@ fn apply(found: &OnceLock<Ufunc>, name: &str, operands: &[Operand<'_>]) -> Resul
     known.with().call_lists(operands)
 }
 
+/// A number to the left of an array of such numbers.
+macro_rules! numbers {
+    ($trait:ident $method:ident $name:literal, $made:ty, $typed:ident; $($number:ty)*) => {$(
+        impl $trait<&Array<$number>> for $number {
+            type Output = Result<$made>;
+
+            fn $method(self, other: &Array<$number>) -> Result<$made> {
+                static FOUND: OnceLock<Ufunc> = OnceLock::new();
+                numbers!($typed apply(&FOUND, $name, &[scalar(self), other.into()]))
+            }
+        }
+    )*};
+    (typed $made:expr) => { $made?.typed() };
+    (untyped $made:expr) => { $made };
+}
+
 macro_rules! binary {
     ($($trait:ident $method:ident $name:literal $typed:ident;)*) => {$(
         impl $trait<&DynArray> for &DynArray {
@@ -46,6 +62,9 @@ macro_rules! binary {
                 apply(&FOUND, $name, &[self.into(), scalar(other)])?.typed()
             }
         }
+
+        numbers!($trait $method $name, Array<Self>, typed;
+            i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
     };
     (other $trait:ident $method:ident $name:literal) => {
         impl<T: Element> $trait<&Array<T>> for &Array<T> {
@@ -56,6 +75,18 @@ macro_rules! binary {
                 $trait::$method(&**self, &**other)
             }
         }
+
+        impl<T: Element> $trait<T> for &Array<T> {
+            type Output = Result<DynArray>;
+
+            fn $method(self, other: T) -> Result<DynArray> {
+                static FOUND: OnceLock<Ufunc> = OnceLock::new();
+                apply(&FOUND, $name, &[self.into(), scalar(other)])
+            }
+        }
+
+        numbers!($trait $method $name, DynArray, untyped;
+            i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
     };
 }
 

@@ -90,10 +90,15 @@ fn typed_and_untyped() -> Result<()> {
     assert_eq!((&x / &x)?.to_vec::<f64>()?, [1.0, 1.0]);
     assert_eq!((&(&x * &x)? % &x)?.to_vec()?, [0, 0]);
     assert_eq!((!&x)?.to_vec()?, [254, 253]);
-    let y = Array::from_vec(vec![1.0, 2.0, 3.0], &[3])?;
+    let y = Array::from_vec(vec![1f64, 2.0, 3.0], &[3])?;
     assert_eq!((&*x + &*y).unwrap_err().status(), Status::SHAPE);
     assert_eq!((-&y)?.to_vec()?, [-1.0, -2.0, -3.0]);
     assert_eq!((&x | 4u8)?.to_vec()?, [5, 6]);
+    assert_eq!((&y / 2.0)?.to_vec::<f64>()?, [0.5, 1.0, 1.5]);
+    assert_eq!((6.0 / &y)?.to_vec::<f64>()?, [6.0, 3.0, 2.0]);
+    assert_eq!((2.0 * &y)?.to_vec()?, [2.0, 4.0, 6.0]);
+    assert_eq!((4u8 - &x)?.to_vec()?, [3, 2]);
+    assert_eq!((&x / 2u8)?.to_vec::<f64>()?, [0.5, 1.0]);
     assert_eq!(format!("{x:?}"), "DynArray(uint8, [2])");
     Ok(())
 }
@@ -134,6 +139,16 @@ fn elements() -> Result<()> {
     let complex = add.call((&[[1.0, 2.0]], weak([0.5, -1.0])))?;
     assert_eq!(complex.dtype()?, DType::C128);
     assert_eq!(complex.to_vec::<[f64; 2]>()?, [[1.5, 1.0]]);
+    let bytes = [1u8, 2];
+    for two in [weak(2i8), weak(2i16), weak(2isize), weak(2u8), weak(2u16), weak(2u32)] {
+        assert_eq!(add.call((&bytes, two))?.to_vec::<u8>()?, [3, 4]);
+    }
+    for two in [weak(2u64), weak(bytes.len())] {
+        assert_eq!(add.call((&bytes, two))?.to_vec::<u8>()?, [3, 4]);
+    }
+    assert_eq!(add.call((&[1i8], weak(-2i8)))?.to_vec::<i8>()?, [-1]);
+    assert_eq!(add.call((&[0u64], weak(u64::MAX)))?.to_vec::<u64>()?, [u64::MAX]);
+    assert_eq!(add.call((&[1f32], weak(0.5f32)))?.to_vec::<f32>()?, [1.5]);
     let less = gufunc::ufunc("less")?.call((&[1.0, 2.0], weak(2)))?;
     assert_eq!(less.to_vec::<bool>()?, [true, false]);
 
