@@ -9,8 +9,20 @@ from ._errors import make_refusal
 from ._ufunc import ADDRESS, create, loop_kind, size_of
 
 _C_TYPES = {"double": "d", "float": "f", "npy_double": "d", "npy_float": "f",
-            "npy_float64": "d", "npy_float32": "f"}
+            "npy_float64": "d", "npy_float32": "f", "signed char": "b", "unsigned char": "B",
+            "short": "h", "unsigned short": "H", "int": "i", "unsigned int": "I",
+            "long": "l", "unsigned long": "L", "long long": "q", "unsigned long long": "Q",
+            "ssize_t": "l", "Py_ssize_t": "l", "ptrdiff_t": "l", "intptr_t": "l", "npy_intp": "l",
+            "size_t": "L", "uintptr_t": "L", "npy_uintp": "L"}
+for _bits, _letters in ((8, "bB"), (16, "hH"), (32, "iI"), (64, "qQ")):
+    for _sign, _letter in zip(("int", "uint"), _letters):
+        _C_TYPES[f"{_sign}{_bits}_t"] = _C_TYPES[f"npy_{_sign}{_bits}"] = _letter
+_NUMBERS = frozenset(map(_dtypes.parse, "fdbBhHiIqQ"))
+_WANTED = ("a function of numbers takes 1 to 4 of one type, float32, float64 or an integer's, and "
+           "returns one")
 _SKIP = "__pyx_skip_dispatch"
+# In place of a type's letter.
+_POINTER, _VOID, _OTHER = "*", "v", "?"
 
 
 def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signature=None,
@@ -24,7 +36,7 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     types       the loop's dtypes, "dd->d", or a list, one per loop. Cython's exports, functions of
                 cffi, of Numba and those of ctypes that have ``argtypes`` tell theirs.
     scalar      the function takes and returns numbers, ``double f(double, double)``: one to four of
-                float32 or of float64. Otherwise it is a loop as NumPy's,
+                one type, float32, float64 or an integer's. Otherwise it is a loop as NumPy's,
                 ``void f(char **args, const int64_t *dims, const int64_t *steps, void *user)``,
                 called with `user`. None: scalar where the object tells so. CallError where what it
                 tells is something else.
@@ -53,37 +65,35 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     return made
 
 
+def _parsed(types):
+    return tuple(map(_dtypes.parse, types.replace("->", "") if isinstance(types, str) else types))
+
+
 def _codes(types, kind, count):
     """The codes of a loop's types, `count` of them where that is known."""
-    codes = tuple(map(_dtypes.parse, types.replace("->", "") if isinstance(types, str) else types))
+    codes = _parsed(types)
     if count and len(codes) != count:
         raise make_refusal(f"a loop of this ufunc has {count} types, not {len(codes)}: {types!r}")
-    if kind in ("scalar", "skip") and not (
-            2 <= len(codes) <= 5 and len(set(codes)) == 1
-            and codes[0] in (lowlevel.GUF_F32, lowlevel.GUF_F64)):
-        raise make_refusal("a function of numbers takes 1 to 4 of float32 or of float64, and "
-                           f"returns one: {types!r}")
+    if kind and not (2 <= len(codes) <= 5 and len(set(codes)) == 1 and codes[0] in _NUMBERS):
+        raise make_refusal(f"{_WANTED}: {types!r}")
     return codes
 
 
 def _described(pointer, types, scalar):
     """((address, owner), types, kind or None)."""
     address, owner, export = _resolved(pointer)
-    told, kind = _of_export(export)
-    if export is None and owner is not None:
-        told = _of_function(owner)
-        kind = "scalar" if told else None
+    told, kind = _of_export(export) if export is not None else _of_function(owner)
     if scalar is False:
         kind = None
     elif scalar and kind is None:
         kind = "scalar"
+    if kind and told == "":
+        raise make_refusal(f"the function is one of other than numbers: {_WANTED}")
     types = types or told
     if not types:
         raise make_refusal("types are wanted: \"dd->d\"")
-    if kind in ("scalar", "skip") and not isinstance(types, str):
-        types = "".join(_dtypes.of_code(_dtypes.parse(item)).char for item in types)
-    if kind and told is not None and types.replace("->", "") != told.replace("->", ""):
-        raise make_refusal(f"the function is one of {told or 'other than numbers'}, not {types}")
+    if kind and told is not None and _parsed(types) != _parsed(told):
+        raise make_refusal(f"the function is one of {told}, not {types}")
     return (address, owner), types, kind
 
 
@@ -127,47 +137,85 @@ def _checked(address):
     return size_of(address, "the function pointer", ADDRESS)
 
 
+def _classed(letters, unknown):
+    """(types, kind) of a function by the letters of what it takes and returns: "dd->d" and
+    "scalar"; "" where it is none of numbers, `unknown` where one of its types may be anything. The
+    kind is None where it may be a loop, which takes addresses."""
+    *taken, given = letters
+    if not {"f", "d"} & set(taken) and (_POINTER in taken or given == _VOID):
+        return "", None
+    if not taken or {_POINTER, _VOID} & set(letters):
+        return "", "scalar"
+    return unknown if _OTHER in letters else "".join(taken) + "->" + given, "scalar"
+
+
 def _of_function(function):
-    """What an object tells of its C function: "dd->d"; "" where that is none of numbers, None where
-    nothing is told."""
+    """What an object tells of its C function: `_classed`, or (None, None) of one that tells
+    nothing."""
     ctypes = sys.modules.get("ctypes")
-    if hasattr(function, "address"):
+    if hasattr(function, "address"):  # Numba's @cfunc
         try:
-            function = function.ctypes  # Numba's @cfunc
+            function = function.ctypes
         except (AttributeError, NotImplementedError, TypeError):
-            return None
+            told = getattr(function, "_sig", None)  # of types that ctypes lacks
+            if told is None:
+                return None, None
+            names = map(str, (*told.args, told.return_type))
+            return _classed([_POINTER if name.endswith("*") else
+                             _VOID if name == "none" else _OTHER for name in names], "")
     if ctypes is not None and isinstance(function, ctypes._CFuncPtr):
         if function.argtypes is None:
-            return None
+            return None, None
         kinds = (*function.argtypes, function.restype)
-        names = [getattr(kind, "__name__", "").removeprefix("c_") for kind in kinds]
-    elif type(function).__module__ == "_cffi_backend":
+        return _classed([_of_ctypes(kind, ctypes) for kind in kinds], "")
+    if type(function).__module__ == "_cffi_backend":
         import _cffi_backend
 
         kind = _cffi_backend.FFI().typeof(function)
-        if kind.kind != "function":
-            return None
-        names = [part.cname for part in (*kind.args, kind.result)]
-    else:
-        return None
-    letters = [_C_TYPES.get(name, "") for name in names]
-    told = "".join(letters[:-1]) + "->" + letters[-1]
-    return told if all(letters) and len(letters) > 1 else ""
+        if kind.kind == "function":
+            return _classed([_of_cffi(part) for part in (*kind.args, kind.result)], "")
+    return None, None
+
+
+def _of_ctypes(kind, ctypes):
+    if kind is None:
+        return _VOID
+    if not isinstance(kind, type) or not issubclass(
+            kind, (ctypes._SimpleCData, ctypes.Structure, ctypes.Union)):
+        return _POINTER
+    letter = getattr(kind, "_type_", _OTHER)
+    if letter in "PzZO":
+        return _POINTER
+    return letter if letter in "bBhHiIlLqQfd" else _OTHER
+
+
+def _of_cffi(kind):
+    if kind.kind == "void":
+        return _VOID
+    if kind.kind in ("pointer", "array", "function"):
+        return _POINTER
+    return _C_TYPES.get(kind.cname, _OTHER)
+
+
+def _of_c(text):
+    """The letter of a type as C writes it, with a parameter's name behind it or without."""
+    if "*" in text:
+        return _POINTER
+    words = text.split()
+    whole, front = " ".join(words), " ".join(words[:-1])
+    return _VOID if whole == "void" else _C_TYPES.get(whole) or _C_TYPES.get(front, _OTHER)
 
 
 def _of_export(text):
-    """(types, kind) of a function that Cython exports, "double (double, int ...)"; None where it is
-    no function of numbers."""
-    found = re.fullmatch(r"\s*(\w+)\s*\(([^()]*)\)\s*", text or "")
+    """(types, kind) of a function that Cython exports, "double (double, int ...)", as `_classed`,
+    and (None, None) of a text that tells nothing."""
+    found = re.fullmatch(r"\s*([\w ]+?)\s*\(([^()]*)\)\s*", text)
     if found is None:
         return None, None
     parameters = [part.strip() for part in found[2].split(",")]
-    skip = bool(parameters) and parameters[-1].endswith(_SKIP)
+    skip = parameters[-1].endswith(_SKIP)
     if skip:
         parameters.pop()
-    letters = [_C_TYPES.get(part.partition(" ")[0]) if "*" not in part else None
-               for part in parameters]
-    result = _C_TYPES.get(found[1])
-    if result is None or None in letters or not letters:
-        return None, None
-    return "".join(letters) + "->" + result, "skip" if skip else "scalar"
+    # Other names may stand for numbers: Cython's typedefs.
+    told, kind = _classed([*map(_of_c, parameters), _of_c(found[1])], None)
+    return told, "skip" if kind and skip else kind

@@ -82,18 +82,36 @@ static guf_status error_loop(char **args, const int64_t *dims, const int64_t *st
 
 SCALAR_LOOPS(float_of, float)
 SCALAR_LOOPS(double_of, double)
+SCALAR_LOOPS(int8_of, int8_t)
+SCALAR_LOOPS(uint8_of, uint8_t)
+SCALAR_LOOPS(int16_of, int16_t)
+SCALAR_LOOPS(uint16_of, uint16_t)
+SCALAR_LOOPS(int32_of, int32_t)
+SCALAR_LOOPS(uint32_of, uint32_t)
+SCALAR_LOOPS(int64_of, int64_t)
+SCALAR_LOOPS(uint64_of, uint64_t)
+
+static const struct {
+  guf_dtype dtype;
+  const guf_loop_numpy (*loops)[MOST_INPUTS];
+} KNOWN_SCALARS[] = {{GUF_F32, float_of_loops}, {GUF_F64, double_of_loops},
+                     {GUF_I8, int8_of_loops},   {GUF_U8, uint8_of_loops},
+                     {GUF_I16, int16_of_loops}, {GUF_U16, uint16_of_loops},
+                     {GUF_I32, int32_of_loops}, {GUF_U32, uint32_of_loops},
+                     {GUF_I64, int64_of_loops}, {GUF_U64, uint64_of_loops}};
 
 /* The loop for a function of `count - 1` numbers of one type, which it returns, too. */
 static guf_loop_numpy scalar_loop(const guf_dtype *types, int count, int skip) {
   for (int i = 1; i < count; ++i) {
     if (types[i] != types[0]) count = 0;
   }
-  if (count >= 2 && count <= MOST_INPUTS + 1) {
-    if (types[0] == GUF_F32) return float_of_loops[skip][count - 2];
-    if (types[0] == GUF_F64) return double_of_loops[skip][count - 2];
+  for (size_t i = 0; i < sizeof KNOWN_SCALARS / sizeof *KNOWN_SCALARS; ++i) {
+    if (count < 2 || count > MOST_INPUTS + 1) break;
+    if (types[0] == KNOWN_SCALARS[i].dtype) return KNOWN_SCALARS[i].loops[skip][count - 2];
   }
   PyErr_SetString(PyExc_TypeError,
-                  "a function of numbers takes 1 to 4 of float32 or of float64, and returns one");
+                  "a function of numbers takes 1 to 4 of one type, float32, "
+                  "float64 or an integer's, and returns one");
   return NULL;
 }
 

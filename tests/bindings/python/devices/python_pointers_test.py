@@ -73,7 +73,7 @@ class Pointers(unittest.TestCase):
         np.testing.assert_allclose(fused(x, y, 1), x * y + 1)
         np.testing.assert_allclose(made(math_library.cbrtf, "f->f", scalar=True)(
             np.float32([8, 27])), [2, 3])
-        for types in ("ii->i", "df->d", "ddddd->d", "D->D"):
+        for types in ("df->d", "il->l", "ddddd->d", "D->D", "?->?"):
             with self.assertRaises(TypeError):
                 made(math_library.hypot, types, scalar=True)
 
@@ -225,6 +225,11 @@ class Pointers(unittest.TestCase):
         np.testing.assert_array_equal(made(halves, "d->d")(x), x / 2)
 
         self.assertEqual(made(scalar)(2.0, 3.0), 7.0)  # it tells its types
+        whole = cfunc("int64(int64, int64)")(lambda a, b: a * b + 1)
+        np.testing.assert_array_equal(made(whole)(np.arange(4), 3), [1, 4, 7, 10])
+        for told in ("complex128(complex128)", "float64(int64)", "boolean(boolean)"):
+            with self.assertRaises(gufunc.CallError):
+                made(cfunc(told)(lambda x: x), "d->d")
         for types in ("ff->f", "d->d"):
             with self.assertRaisesRegex(gufunc.CallError, "one of dd->d, not"):
                 made(scalar, types, scalar=True)
@@ -240,12 +245,47 @@ class Pointers(unittest.TestCase):
             for scalar in (None, True):
                 with self.assertRaises(gufunc.CallError):
                     made(f, types, scalar=scalar)
-        whole = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(lambda x: x)
-        for other in (whole, NUMPY_LOOP(add_loop), ctypes.CFUNCTYPE(ctypes.c_double)(lambda: 1.0)):
+        for other in (NUMPY_LOOP(add_loop), ctypes.CFUNCTYPE(ctypes.c_double)(lambda: 1.0)):
             with self.assertRaisesRegex(gufunc.CallError, "other than numbers"):
                 made(other, "d->d", scalar=True)
         with self.assertRaisesRegex(gufunc.CallError, "types are wanted"):
             made(NUMPY_LOOP(add_loop))
+
+    def test_functions_of_integers(self):
+        for kind in "byte", "ubyte", "short", "ushort", "int", "uint", "long", "ulong":
+            kind = getattr(ctypes, "c_" + kind)
+            dtype = np.dtype(kind)
+            x = np.array([1, 2, np.iinfo(dtype).max, np.iinfo(dtype).min], dtype)
+            for count in range(1, 5):
+                with self.subTest(dtype, count=count):
+                    function = ctypes.CFUNCTYPE(kind, *[kind] * count)(lambda *a: a[0] ^ a[-1] ^ 5)
+                    for keywords in ({}, {"scalar": True}):
+                        f = made(function, any_thread=False, **keywords)
+                        self.assertEqual(f.types[0][-1], gufunc.dtype(dtype).char)
+                        np.testing.assert_array_equal(f(x, *[x[::-1]] * (count - 1)),
+                                                      x ^ (x[::-1] if count > 1 else x) ^ 5)
+        text = b"unsigned long (unsigned long, unsigned long x, int __pyx_skip_dispatch)"
+        ulong = ctypes.c_ulong
+        plus = ctypes.CFUNCTYPE(ulong, ulong, ulong, ctypes.c_int)(lambda x, y, skip: x + y + skip)
+        address = ctypes.cast(plus, ctypes.c_void_p).value
+        f = made(new_capsule(address, text, None), any_thread=False)
+        self.assertEqual(f(np.uint64(3), np.uint64(4)), 7)
+
+    def test_functions_of_other_numbers_are_no_loops(self):
+        functions = [ctypes.CFUNCTYPE(*kinds)(lambda *a: 0) for kinds in (
+            (ctypes.c_double, ctypes.c_long), (ctypes.c_bool, ctypes.c_bool),
+            (ctypes.c_double, ctypes.c_double, ctypes.c_void_p), (ctypes.c_long,),
+            (None, ctypes.c_double), (ctypes.c_long,) + (ctypes.c_long,) * 5)]
+        address = ctypes.cast(functions[0], ctypes.c_void_p).value
+        texts = b"double (long)", b"long (double, void *)", b"double (double, long, int x)"
+        functions += [new_capsule(address, text, None) for text in texts]
+        for function in functions:
+            for types in (None, "l->d", "D->D", "lll->l"):
+                with self.subTest(function, types=types), self.assertRaises(gufunc.CallError):
+                    made(function, types)
+        named = new_capsule(address, b"__pyx_t_double_complex (__pyx_t_double_complex)", None)
+        with self.assertRaisesRegex(gufunc.CallError, "1 to 4 of one type"):
+            made(named, "D->D")
 
     def test_cffi_itself(self):
         try:
@@ -261,6 +301,10 @@ class Pointers(unittest.TestCase):
             made(ffi.addressof(library, "hypot"), "f->f", scalar=True)
         back = ffi.callback("double(double)", lambda value: value - 1)
         self.assertEqual(made(back, "d->d", scalar=True)(3.0), 2.0)
+        whole = ffi.callback("uint16_t(uint16_t, uint16_t)", lambda a, b: a * b)
+        self.assertEqual(made(whole, any_thread=False)(np.uint16(300), np.uint16(200)), 60000)
+        with self.assertRaises(gufunc.CallError):
+            made(ffi.callback("double(int, double)", lambda a, b: b), "dd->d")
 
     def test_scipy_itself(self):
         try:
