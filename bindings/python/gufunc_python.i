@@ -83,6 +83,24 @@ static int gufpy_text(PyObject *object, const char *what, const char **out) {
 
 %typemap(out) guf_status state "$result = PyLong_FromLong($1);"
 
+/* Where memory runs out, once more behind a collection: cycles may hold arrays. */
+%define GUFPY_ALLOCATES(FUNCTION)
+%exception FUNCTION {
+  $action
+  if (result != GUF_OK && gufpy_made_room(result)) {
+    $action
+  }
+}
+%enddef
+GUFPY_ALLOCATES(guf_array_alloc)
+GUFPY_ALLOCATES(guf_array_alloc_host)
+GUFPY_ALLOCATES(guf_array_copy)
+GUFPY_ALLOCATES(guf_array_astype)
+GUFPY_ALLOCATES(guf_array_assign)
+GUFPY_ALLOCATES(guf_array_to_device)
+GUFPY_ALLOCATES(guf_array_copy_to_host)
+GUFPY_ALLOCATES(guf_plan_launch)
+
 /* Numbers and texts that a function reads. */
 %define GUFPY_INTEGER(TYPE, LEAST, MOST)
 %typemap(in) TYPE (uint64_t number) {

@@ -182,13 +182,19 @@ PyObject *gufpy_call_results(gufpy_call *call) {
 typedef guf_status (*call_fn)(guf_ufunc, guf_call_args *, guf_error *);
 
 static guf_status run_call(call_fn function, gufpy_call *call, int all, guf_error *error) {
-  if (!gufpy_is_large(&call->frame, all)) {
-    call->args.threads = 1;
-    return function(call->ufunc->base.handle, &call->args, error);
-  }
+  const int large = gufpy_is_large(&call->frame, all);
   guf_status status = GUF_OK;
-  Py_BEGIN_ALLOW_THREADS status = function(call->ufunc->base.handle, &call->args, error);
-  Py_END_ALLOW_THREADS return status;
+  int tries = 0;
+  if (!large) call->args.threads = 1;
+  do {
+    if (!large) {
+      status = function(call->ufunc->base.handle, &call->args, error);
+    } else {
+      Py_BEGIN_ALLOW_THREADS status = function(call->ufunc->base.handle, &call->args, error);
+      Py_END_ALLOW_THREADS
+    }
+  } while (status != GUF_OK && tries++ == 0 && gufpy_made_room(status));
+  return status;
 }
 
 PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {

@@ -215,9 +215,13 @@ static PyObject *call_chunked(PyObject *self, PyObject *const *args, Py_ssize_t 
     int64_t done = 0;
     guf_error *error = gufpy_error();
     guf_status status = GUF_OK;
-    Py_BEGIN_ALLOW_THREADS status =
-        guf_call_chunked(call.ufunc->base.handle, &call.args, &options, &done, error);
-    Py_END_ALLOW_THREADS PyObject *count = PyLong_FromLongLong(done);
+    int tries = 0;
+    do {
+      Py_BEGIN_ALLOW_THREADS status =
+          guf_call_chunked(call.ufunc->base.handle, &call.args, &options, &done, error);
+      Py_END_ALLOW_THREADS
+    } while (status != GUF_OK && done <= first && tries++ == 0 && gufpy_made_room(status));
+    PyObject *count = PyLong_FromLongLong(done);
     if (count == NULL || PyList_Append(items, count) != 0) PyErr_Clear();
     Py_XDECREF(count);
     result = status == GUF_OK ? gufpy_call_results(&call) : gufpy_raise(status, error);

@@ -93,6 +93,19 @@ static void let_owners_go(void) {
   polling = 0;
 }
 
+int gufpy_made_room(guf_status status) {
+  if (status != GUF_E_NO_MEMORY && status != GUF_E_DEVICE_MEMORY) return 0;
+  PyObject *collector = PyImport_ImportModule("gc");
+  /* gc.collect, as PyGC_Collect does nothing where the program has disabled the collector. */
+  PyObject *found = collector == NULL ? NULL : PyObject_CallMethod(collector, "collect", NULL);
+  const int collected = found != NULL;
+  Py_XDECREF(found);
+  Py_XDECREF(collector);
+  PyErr_Clear();
+  let_owners_go();
+  return collected;
+}
+
 static void release(gufpy_kind kind, void *handle) {
   switch (kind) {
     case GUFPY_CONTEXT:

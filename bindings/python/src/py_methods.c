@@ -285,13 +285,17 @@ static PyObject *call_method(gufpy_method_kind kind, PyObject *self, PyObject *c
   if (gufpy_method_begin(&method, kind, self, args, nargs, names) == 0) {
     guf_error *error = gufpy_error();
     guf_status status = GUF_OK;
-    if (gufpy_is_large(&method.frame, method.ufunc->ncore)) {
-      Py_BEGIN_ALLOW_THREADS status = run_method(&method, kind, error);
-      Py_END_ALLOW_THREADS
-    } else {
-      method.reduce.threads = method.accumulate.threads = method.at.threads = 1;
-      status = run_method(&method, kind, error);
-    }
+    const int large = gufpy_is_large(&method.frame, method.ufunc->ncore);
+    int tries = 0;
+    if (!large) method.reduce.threads = method.accumulate.threads = method.at.threads = 1;
+    do {
+      if (large) {
+        Py_BEGIN_ALLOW_THREADS status = run_method(&method, kind, error);
+        Py_END_ALLOW_THREADS
+      } else {
+        status = run_method(&method, kind, error);
+      }
+    } while (status != GUF_OK && tries++ == 0 && gufpy_made_room(status));
     result = status == GUF_OK ? method_results(&method) : gufpy_raise(status, error);
   }
   gufpy_frame_end(&method.frame);
