@@ -13,7 +13,7 @@ from . import lowlevel
 from . import _array, _array_methods, _conversion, _dtypes, _errors, _events, _gufunc, _objects
 from . import _operators
 from . import _prepared, _ufunc
-from . import _copying, _device_methods, _exchange, _launch, _streams, _told
+from . import _copying, _current, _device_methods, _exchange, _launch, _streams, _told
 from ._array import (Array, array, as_array, broadcast_to, empty, empty_host, expand_dims,
                      from_buffer, sliding_window_view, view_as)
 from ._creation import (arange, empty_like, full, full_like, ones, ones_like, zeros, zeros_like)
@@ -51,6 +51,7 @@ _copying.install(Array)
 _told.install(Ufunc)
 _device_methods.install(Array, Stream)
 _launch.install(Kernel)
+_current.install(Device)
 
 
 # What few programs need, when it is asked for.

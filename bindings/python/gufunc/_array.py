@@ -2,6 +2,7 @@
 """Arrays, of the host and of devices."""
 
 import math
+import operator
 
 from . import _conversion, _dtypes, _gufunc, _indexing, lowlevel
 from ._dtypes import CASTINGS, ORDERS
@@ -123,7 +124,7 @@ class Array(_gufunc.ArrayBase):
         ShapeError where the numbers of elements differ. ArgumentError for order K."""
         if order in ("K", "k"):
             raise make_refusal(f"order '{order.upper()}' is not permitted for reshaping")
-        shape = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
+        shape = _indexing.several(shape[0], "shape") if len(shape) == 1 else shape
         return self._seen_as(lambda array: lowlevel.guf_array_reshape(array, len(shape), shape,
                                                                       ORDERS[order]), order)
 
@@ -148,13 +149,14 @@ class Array(_gufunc.ArrayBase):
     def transpose(self, *axes):
         """A view with axes permuted, or reversed. ShapeError where not all axes are named,
         AxisError where one is named twice or is none of the array's."""
-        axes = axes[0] if len(axes) == 1 and not hasattr(axes[0], "__index__") else axes
-        return lowlevel.guf_array_transpose(self, len(axes or ()), axes or None)
+        if len(axes) == 1:
+            axes = () if axes[0] is None else _indexing.several(axes[0], "axes")
+        return lowlevel.guf_array_transpose(self, len(axes), axes or None)
 
     def squeeze(self, axis=None):
         """A view without axes of extent 1: all, or those named. ShapeError where one of these has
         another extent."""
-        axes = (axis,) if hasattr(axis, "__index__") else axis
+        axes = None if axis is None else _indexing.several(axis, "axis")
         return lowlevel.guf_array_squeeze(self, len(axes or ()), axes)
 
     def to_device(self, device, *, out=None, stream=None):
@@ -178,10 +180,16 @@ class Array(_gufunc.ArrayBase):
         return found.copy() if copy and self.on_host else found
 
     def item(self, *index):
-        """An element as a Python number; of a record a tuple, as NumPy's, or bytes. Waits for work
-        with the array. ValueError where no index is given and there is not exactly one element."""
-        one = _indexing.view(self, index[0] if len(index) == 1 and isinstance(index[0], tuple)
-                             else index) if index else self
+        """An element as a Python number; of a record a tuple, as NumPy's, or bytes. One integer
+        counts the elements in C's order. Waits for work with the array. ValueError where no index
+        is given and there is not exactly one element."""
+        if len(index) == 1:
+            one, = index
+            index = one if isinstance(one, tuple) else (
+                _indexing.place_of(self.shape, operator.index(one)))
+            one = _indexing.view(self, index)
+        else:
+            one = _indexing.view(self, index) if index else self
         if one.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return _nested(one.to_device("cpu"), ())
@@ -341,7 +349,7 @@ def empty(shape, dtype="float64", *, device=None, order="C", strides=None):
     """An array of unspecified values, on `device` or the host, laid out by `order`, or with
     `strides` in bytes. ShapeError for negative or too large extents and for strides that make
     elements overlap, NoMemoryError where memory is out."""
-    shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    shape = (shape,) if hasattr(shape, "__index__") else _indexing.several(shape, "shape")
     return lowlevel.guf_array_alloc(as_device(device), _dtypes.parse(dtype), len(shape), shape,
                                     strides, ORDERS[order])
 
@@ -350,21 +358,21 @@ def empty_host(shape, dtype="float64", *, device, memory="pinned", order="C", st
     """An array in host memory for use with `device`: "pinned" (page-locked), "mapped" (the device
     reads and writes it in place) or "managed" (it moves to whoever touches it)."""
     kind = _MEMORIES[memory]
-    shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    shape = (shape,) if hasattr(shape, "__index__") else _indexing.several(shape, "shape")
     return lowlevel.guf_array_alloc_host(as_device(device), kind, _dtypes.parse(dtype), len(shape),
                                          shape, strides, ORDERS[order])
 
 
 def broadcast_to(array, shape):
     """A read-only view stretched to `shape`; ShapeError where it does not broadcast to that."""
-    shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    shape = (shape,) if hasattr(shape, "__index__") else _indexing.several(shape, "shape")
     return lowlevel.guf_array_broadcast_to(as_array(array), len(shape), shape)
 
 
 def expand_dims(array, axis):
     """A view with axes of extent 1 at the named places of the result. AxisError where a place is
     named twice, or lies outside it."""
-    axes = (axis,) if hasattr(axis, "__index__") else tuple(axis)
+    axes = _indexing.several(axis, "axis")
     return lowlevel.guf_array_expand_dims(as_array(array), len(axes), axes)
 
 
@@ -372,7 +380,6 @@ def sliding_window_view(array, window_shape, axis=None):
     """NumPy's sliding_window_view: a read-only view with the windows' axes last. `axis` names an
     axis per window; by default all. ShapeError where a window is larger than its axis."""
     array = as_array(array)
-    windows = (window_shape,) if hasattr(window_shape, "__index__") else tuple(window_shape)
-    axes = range(array.ndim) if axis is None else axis
-    axes = (axes,) if hasattr(axes, "__index__") else tuple(axes)
+    windows = _indexing.several(window_shape, "window_shape")
+    axes = range(array.ndim) if axis is None else _indexing.several(axis, "axis")
     return lowlevel.guf_array_sliding_window(array, len(axes), axes, windows)

@@ -4,7 +4,7 @@
 import operator
 import warnings
 
-from . import _array, _creation, _dtypes, _gufunc, lowlevel
+from . import _array, _creation, _dtypes, _gufunc, _indexing, lowlevel
 from ._errors import make_error
 
 _PARTS = {lowlevel.GUF_C64: "float32", lowlevel.GUF_C128: "float64"}
@@ -28,7 +28,7 @@ def swapaxes(self, axis1, axis2):
 
 def flatten(self, order="C"):
     """A copy in one dimension, its elements in `order`."""
-    order = order.upper()
+    order = "KCFA"[_dtypes.ORDERS[order]]
     if order == "A":
         order = "F" if self.f_contiguous and not self.c_contiguous else "C"
     if order == "K":
@@ -78,8 +78,7 @@ def _mean(divide):
     def mean(self, axis=None, dtype=None, out=None, keepdims=False):
         """The sum over `axis` by the number of elements, as NumPy's: of integers and bools in
         float64, of float16 in float32."""
-        axes = range(self.ndim) if axis is None else (
-            (axis,) if hasattr(axis, "__index__") else axis)
+        axes = range(self.ndim) if axis is None else _indexing.several(axis, "axis")
         count = 1
         for place in axes:
             count *= self.shape[_place(place, self.ndim)]

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 
-from ._errors import Error
+from ._errors import Error, make_refusal
 from ._ufunc import load
 
 
@@ -40,10 +40,10 @@ def build(source, *, name=None, targets="host", include=(), define=(), options=(
     """Compiles kernels with gufcc and loads them: a Module, or with load_module=False its path.
 
     source   a path, several, or a source's text (which has a line break)
-    name     of the module; the source's by default
+    name     of the module: letters, digits and underscores; the source's by default
     targets  what to compile for, as ``gufcc --targets``: "host", "all", "sm_90,gfx942"
-    include  folders for #include
-    define   macros: "NAME" or "NAME=VALUE"
+    include  folders for #include, or one
+    define   macros, or one: "NAME" or "NAME=VALUE"; the kernels' headers see them, too
     options  other options of gufcc
     cache    a folder; ``GUFUNC_BUILD_CACHE``, or ~/.cache/gufunc/build, by default
 
@@ -55,14 +55,28 @@ def build(source, *, name=None, targets="host", include=(), define=(), options=(
                           or pathlib.Path(os.environ.get("XDG_CACHE_HOME")
                                           or pathlib.Path.home() / ".cache") / "gufunc" / "build")
     texts, paths = _sources(source)
-    name = name or _name_of(paths, texts)
-    settings = [f"--name={name}", f"--targets={targets}", *(f"-D{item}" for item in define),
-                *(f"-I{os.path.abspath(item)}" for item in include), *map(str, options)]
+    name = _name_of(paths, texts) if name is None else _checked(name)
+    settings = [f"--name={name}", f"--targets={targets}",
+                *(f"-D{item}" for item in _several(define)),
+                *(f"-I{os.path.abspath(item)}" for item in _several(include)),
+                *map(str, _several(options))]
     key = _hash([*settings, *texts, *(os.path.abspath(path) for path in paths),
                  *(_content(path) for path in paths), _stamp(compiler)])
     place = folder / key[:32]
     module = _fresh(place, f"{name}.so") or _compile(compiler, settings, texts, paths, place, name)
     return load(module, context=context) if load_module else module
+
+
+def _checked(name):
+    """A name that is a file's, too."""
+    if not isinstance(name, str) or not re.fullmatch(r"\w+", name, re.ASCII):
+        raise make_refusal(f"name: found {name!r}, wanted letters, digits and underscores")
+    return name
+
+
+def _several(items):
+    """One is as good as a list of it."""
+    return [items] if isinstance(items, (str, os.PathLike)) else items
 
 
 def _sources(source):

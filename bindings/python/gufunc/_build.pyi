@@ -16,12 +16,14 @@ class BuildError(Error):
 @overload
 def build(
     source: _Path | Iterable[_Path], *, name: str | None = None, targets: str = "host",
-    include: Iterable[_Path] = (), define: Iterable[str] = (), options: Iterable[object] = (),
+    include: _Path | Iterable[_Path] = (), define: str | Iterable[str] = (),
+    options: Iterable[object] = (),
     cache: _Path | None = None, load_module: Literal[True] = True, context: Context | None = None
 ) -> Module: ...
 @overload
 def build(
     source: _Path | Iterable[_Path], *, name: str | None = None, targets: str = "host",
-    include: Iterable[_Path] = (), define: Iterable[str] = (), options: Iterable[object] = (),
+    include: _Path | Iterable[_Path] = (), define: str | Iterable[str] = (),
+    options: Iterable[object] = (),
     cache: _Path | None = None, load_module: Literal[False], context: Context | None = None
 ) -> pathlib.Path: ...

@@ -5,6 +5,7 @@ import math
 import sys
 
 from ._array import array, as_array, empty, from_buffer
+from ._dtypes import ORDERS
 from ._errors import make_refusal
 
 
@@ -49,7 +50,7 @@ def empty_like(prototype, dtype=None, order="K", *, device=None):
     prototype = as_array(prototype)
     dtype = prototype.dtype if dtype is None else dtype
     device = prototype._device if device is None else device
-    order = order.upper()
+    order = "KCFA"[ORDERS[order]]
     if order == "A":
         order = "F" if prototype.f_contiguous and not prototype.c_contiguous else "C"
     if order != "K":

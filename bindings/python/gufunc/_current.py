@@ -28,6 +28,23 @@ def device_of(backend):
     return Device(f"{backend}:{index_of(backend)}")
 
 
+def _enter(device):
+    """Makes the device this thread's current one of its backend, until the block's end."""
+    info = device.info
+    vars(_local).setdefault("entered", []).append((info.backend, index_of(info.backend)))
+    set_index(info.backend, info.index)
+    return device
+
+
+def _leave(device, *failure):
+    set_index(*_local.entered.pop())
+
+
+def install(cls):
+    """Makes the Device class a context manager."""
+    cls.__enter__, cls.__exit__ = _enter, _leave
+
+
 def set_index(backend, index):
     """Makes another device the current one of this thread."""
     vars(_local)[backend] = index

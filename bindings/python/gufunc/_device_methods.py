@@ -5,7 +5,7 @@ import contextlib
 import functools
 
 from . import _array, _conversion, _dtypes, _indexing, lowlevel
-from ._errors import make_refusal
+from ._errors import make_error, make_refusal
 from ._objects import Device, Stream
 from ._streams import as_stream
 
@@ -46,6 +46,12 @@ def copy_to_device(self, ary, stream=None):
     if source.device == self.device:
         lowlevel.guf_array_assign(self, source, _dtypes.CASTINGS["no"], stream)
     else:
+        for what, status, found, wanted in (
+                ("shape", lowlevel.GUF_E_SHAPE, source.shape, self.shape),
+                ("dtype", lowlevel.GUF_E_DTYPE, source.dtype, self.dtype)):
+            if found != wanted:
+                raise make_error(status, f"the given array's {what} differs: found {found}, "
+                                 f"wanted {wanted}")
         source.to_device(self.device, out=self, stream=stream)
 
 

@@ -5,7 +5,7 @@ import math
 import operator
 
 from . import lowlevel
-from ._errors import make_error
+from ._errors import make_error, make_refusal
 
 _OMITTED = -2**63
 
@@ -27,6 +27,29 @@ def _expand(key, ndim):
         return list(key) + rest
     place = next(i for i, item in enumerate(key) if item is Ellipsis)
     return list(key[:place]) + rest + list(key[place + 1:])
+
+
+def several(value, what):
+    """An integer, or several, as a tuple; that they are integers the extension looks at."""
+    if hasattr(value, "__index__"):
+        return (value,)
+    try:
+        return tuple(value)
+    except TypeError:
+        raise make_refusal(
+            f"{what}: found {value!r}, wanted an integer, or several of them") from None
+
+
+def place_of(shape, index):
+    """The places in all axes of an element that is counted in C's order."""
+    size = math.prod(shape)
+    if not -size <= index < size:
+        raise make_error(lowlevel.GUF_E_INDEX, f"index {index} is out of bounds for size {size}")
+    index, places = index % size, []
+    for extent in reversed(shape):
+        index, place = divmod(index, extent)
+        places.append(place)
+    return tuple(reversed(places))
 
 
 def _clipped(bound):
@@ -96,16 +119,30 @@ def _on_host(index):
     return index if getattr(index, "on_host", True) else index.to_device("cpu")
 
 
-def as_integers(array, key):
-    """An index of `array` as integers and arrays of them: slices and masks become those."""
+def _as_numbers(index, as_array):
+    """An index on the host; of a list without elements integers, which NumPy's would be, too."""
+    first = index
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
+    if not isinstance(first, (list, tuple)):
+        return _on_host(index)
+    made = as_array(index)
+    return made if made.size else made.astype("int64")
+
+
+def as_integers(array, key, as_array):
+    """(array, index): an index as integers and arrays of them: slices and masks become those. What
+    only an array without axes takes is one of a view with an axis."""
     items = key if isinstance(key, tuple) else (key,)
     if all(map(_is_plain, items)):
-        items = tuple(map(_on_host, items))
-        return items if isinstance(key, tuple) else items[0]
+        items = tuple(_as_numbers(item, as_array) for item in items)
+        return array, items if isinstance(key, tuple) else items[0]
     import numpy
 
     shape = array.shape
     places = numpy.arange(math.prod(shape)).reshape(shape)
     items = tuple(numpy.asarray(_on_host(item)) if hasattr(item, "dtype") else item
                   for item in items)
-    return numpy.unravel_index(places[items], shape)
+    if not shape:
+        return array.reshape(1), places[items]
+    return array, numpy.unravel_index(places[items], shape)

@@ -31,7 +31,8 @@ class Device(_gufunc.Handle):
     """A device: ``Device("cuda:0")``, ``Device("cpu")``, ``Device("auto")``.
 
     Equal specs give equal devices; of a Device it is that one. UnavailableError where there is no
-    such backend, driver or device.
+    such backend, driver or device. Within ``with device:`` it is this thread's current one of its
+    backend, for `gufunc.cuda` and `gufunc.roc`.
     """
 
     __slots__ = ()

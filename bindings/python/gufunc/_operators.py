@@ -90,6 +90,16 @@ def _binary(ufunc, own):
     return forward, backward, in_place
 
 
+def _power(ufunc, own):
+    def power(self, other, modulo=None):
+        found = _class_of(other, own) if modulo is None else "asked"
+        if found == "ours":
+            return ufunc(self, other)
+        return _by_numpy(ufunc.__name__, self, other) if found == "overrides" else NotImplemented
+
+    return power
+
+
 def _comparison(ufuncs, own, name):
     """== and !=, which NumPy has for operands of any type: those that no loop takes are compared
     by NumPy, element by element, or by their types."""
@@ -184,6 +194,7 @@ def install(cls, ufuncs):
         setattr(cls, f"__{name}__", _named(forward, f"__{name}__"))
         setattr(cls, f"__r{name}__", _named(backward, f"__r{name}__"))
         setattr(cls, f"__i{name}__", _named(in_place, f"__i{name}__"))
+    cls.__pow__ = _named(_power(ufuncs["power"], cls), "__pow__")
     for name, ufunc in _COMPARE.items():
         compare = (_comparison(ufuncs, cls, name) if name in ("eq", "ne")
                    else _binary(ufuncs[ufunc], cls)[0])

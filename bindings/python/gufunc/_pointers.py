@@ -116,9 +116,9 @@ def _resolved(pointer):
     if type(pointer).__name__ == "PyCapsule":
         address, text = _gufunc.capsule_pointer(pointer)
         return address, pointer, text
-    if isinstance(pointer, int):
+    if isinstance(pointer, int) and not isinstance(pointer, bool):
         return _checked(pointer), None, None
-    if hasattr(pointer, "address"):  # Numba's @cfunc
+    if hasattr(pointer, "address") and not isinstance(pointer, _gufunc.Handle):  # Numba's @cfunc
         return _checked(int(pointer.address)), pointer, None
     ctypes = sys.modules.get("ctypes")
     if ctypes is not None and isinstance(pointer, (ctypes._CFuncPtr, ctypes.c_void_p)):

@@ -3,7 +3,7 @@
 
 import operator
 
-from . import _dtypes, _gufunc, _indexing, lowlevel
+from . import _array, _dtypes, _gufunc, _indexing, lowlevel
 from ._errors import make_refusal
 from ._objects import as_device, load_module, ufunc_names
 
@@ -89,7 +89,7 @@ class Ufunc(_gufunc.UfuncBase):
         """``a[indices] = op(a[indices], b)``, every occurrence counted. `indices` is all that NumPy
         takes: integers, arrays of them, slices, Ellipsis, None, masks, or a tuple of these.
         IndexOutOfRange for an index outside `a`, which is unchanged then."""
-        indices = _indexing.as_integers(a, indices)
+        a, indices = _indexing.as_integers(a, indices, _array.as_array)
         operands = (a, indices) if b is None else (a, indices, b)
         return super().at(*operands, **keywords)
 

@@ -255,21 +255,30 @@ void gufpy_release_object(void *user, uint64_t address) {
   gufpy_visit_end(&visit);
 }
 
+/* A TypeError of Python's becomes a refusal, which is one, too. */
+static int refuse_type(const char *what, PyObject *found, const char *wanted) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+  PyErr_Clear();
+  return gufpy_refuse("%s: found %R, wanted %s", what, found, wanted);
+}
+
 int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *what) {
   if (PyIndex_Check(sequence)) {
     out[0] = PyNumber_AsSsize_t(sequence, PyExc_OverflowError);
     return out[0] == -1 && PyErr_Occurred() ? -1 : 1;
   }
   PyObject *items = PySequence_Fast(sequence, what);
-  if (items == NULL) return -1;
+  if (items == NULL) return refuse_type(what, sequence, "an integer, or several of them");
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
   int result = (int)count;
   if (count > capacity) {
     result = gufpy_refuse("%s: more than %d", what, capacity);
   }
   for (int i = 0; result >= 0 && i < result; ++i) {
-    out[i] = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(items, i), PyExc_OverflowError);
-    if (out[i] == -1 && PyErr_Occurred()) result = -1;
+    PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(items, i));
+    out[i] = PyNumber_AsSsize_t(item, PyExc_OverflowError);
+    if (out[i] == -1 && PyErr_Occurred()) result = refuse_type(what, item, "an integer");
+    Py_DECREF(item);
   }
   Py_DECREF(items);
   return result;

@@ -168,7 +168,7 @@ static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObjec
   for (int i = 0; i < count; ++i) {
     const int room = GUF_MAX_CORE_STRIDES - keywords->naxes;
     const int added = gufpy_integers(PyList_GET_ITEM(value, i), keywords->axes + keywords->naxes,
-                                     room, "axes item should be a tuple or an integer");
+                                     room, "axes item");
     if (added < 0) return -1;
     keywords->naxes += given[i] = added;
   }
@@ -244,9 +244,17 @@ static int read_keepdims(gufpy_keywords *keywords, PyObject *value) {
 }
 
 static int read_threads(gufpy_keywords *keywords, PyObject *value) {
-  const unsigned long threads = PyLong_AsUnsignedLong(value);
-  keywords->threads = threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;
-  return PyErr_Occurred() ? -1 : 0;
+  const Py_ssize_t threads = PyNumber_AsSsize_t(value, NULL); /* cut, not refused */
+  if (threads == -1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+    PyErr_Clear();
+    return gufpy_refuse("threads: found %R, wanted an integer", value);
+  }
+  if (threads < 0 || (size_t)threads > UINT32_MAX) {
+    return gufpy_refuse("threads: found %R, wanted 0 to %u", value, UINT32_MAX);
+  }
+  keywords->threads = (uint32_t)threads;
+  return 0;
 }
 
 int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *name,

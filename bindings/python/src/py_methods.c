@@ -109,8 +109,7 @@ static int set_reduce(gufpy_method *method) {
   if (keywords->axis == Py_None) {
     args->naxis = GUF_ALL_AXES;
   } else if (keywords->axis != NULL) {
-    args->naxis = gufpy_integers(keywords->axis, method->axes, GUF_MAX_NDIM,
-                                 "'axis' must be None, an integer or a tuple of them");
+    args->naxis = gufpy_integers(keywords->axis, method->axes, GUF_MAX_NDIM, "axis");
     if (args->naxis < 0) return -1;
     args->axis = method->axes;
   }
@@ -147,8 +146,7 @@ static int set_accumulate(gufpy_method *method, PyObject *indices) {
   args->dtype = keywords->dtype;
   args->threads = keywords->threads;
   if (keywords->axis != NULL) {
-    const int count =
-        gufpy_integers(keywords->axis, method->axes, GUF_MAX_NDIM, "'axis' must be an integer");
+    const int count = gufpy_integers(keywords->axis, method->axes, GUF_MAX_NDIM, "axis");
     if (count < 0) return -1;
     if (count != 1) {
       return gufpy_refuse("%s does not allow multiple axes",

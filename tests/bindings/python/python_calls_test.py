@@ -90,6 +90,16 @@ class Calls(unittest.TestCase):
         one, two = x.copy(), x.copy()
         gufunc.add.at(one, ([0, 0, 2], 1), 7)
         np.add.at(two, ([0, 0, 2], 1), 7)
+        for indices in ([], ([], []), (0, []), ([[]],), [[]], (), (np.array([], int), 1), ([], 1)):
+            for m, a in ((gufunc, one), (np, two)):
+                m.add.at(a, indices, 3)
+            np.testing.assert_array_equal(one, two, repr(indices))
+        for indices in (None, True, False, ..., (), (None, None), (True, None), (..., None)):
+            for make in (gufunc.array, np.array):
+                made, wanted = make(5.0), np.array(5.0)
+                gufunc.add.at(made, indices, 3)
+                np.add.at(wanted, indices, 3)
+                self.assertEqual(made.item(), wanted.item(), repr(indices))
         same(one, two)
 
     def test_errors_are_numpys(self):

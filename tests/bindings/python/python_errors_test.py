@@ -73,7 +73,28 @@ NAMED = {CHUNKED + "chunk_bytes=-1)": "chunk_bytes: found -1, wanted 0 to 184467
          "m.array(X).split(2)": "only 1-d arrays are split",
          "m.array([[1, 2], np.ones(3)])": "inhomogeneous",
          "m.add([[1, 2], np.ones(3)], 1)": "inhomogeneous",
-         "m.array([[1, 2], [3]])": "nested sequences differ in length"}
+         "m.array([[1, 2], [3]])": "nested sequences differ in length",
+         "m.add(X, X, threads=-1)": "threads: found -1, wanted 0 to 4294967295",
+         "m.add.reduce(X, threads=2**70)": "threads: found 1180591620717411303424",
+         "m.add(X, X, threads='x')": "threads: found 'x', wanted an integer",
+         "m.add.reduce(X, axis=1.5)": "axis: found 1.5, wanted an integer",
+         "m.add.reduce(X, axis=(0, 1.5))": "axis: found 1.5, wanted an integer",
+         "m.add.accumulate(X, axis=1.5)": "axis: found 1.5, wanted an integer",
+         "m.empty(1.5)": "shape: found 1.5, wanted an integer, or several",
+         "m.empty((2, 1.5))": "shape: found 1.5, wanted an integer",
+         "m.empty_host(1.5, device='cpu')": "shape: found 1.5",
+         "m.broadcast_to(X, 1.5)": "shape: found 1.5",
+         "m.expand_dims(X, 1.5)": "axis: found 1.5",
+         "m.sliding_window_view(X, 1.5)": "window_shape: found 1.5",
+         "m.sliding_window_view(X, 1, axis=1.5)": "axis: found 1.5",
+         "m.array(X).mean(1.5)": "axis: found 1.5",
+         "m.array(X).reshape(1.5)": "shape: found 1.5",
+         "m.array(X).transpose(1.5)": "axes: found 1.5",
+         "m.array(X).squeeze(1.5)": "axis: found 1.5",
+         "m.array(X).flatten(1)": "order must be one of 'K', 'C', 'F', 'A' (got 1)",
+         "m.empty_like(X, order=1)": "order must be one of",
+         "m.array(X).item(6)": "index 6 is out of bounds for size 6",
+         "m.array(X).item(-7)": "index -7 is out of bounds for size 6"}
 
 
 class Errors(unittest.TestCase):
@@ -128,6 +149,11 @@ class Errors(unittest.TestCase):
             self.assertIn(text, str(caught.exception))
         for timeout in (1e30, float("inf"), 2**70, 10, 0.5, -1):
             self.assertTrue(gufunc.Stream().synchronize(timeout))
+
+    def test_pow_has_no_modulo(self):
+        with self.assertRaisesRegex(TypeError, r"unsupported operand type\(s\) for .*pow\(\)"):
+            pow(gufunc.array(X), 2, 3)
+        self.assertEqual(pow(gufunc.array(X), 2).tolist(), pow(X, 2).tolist())
 
     def test_texts_are_numpys(self):
         for program in ("m.matmul.reduce(X)", "m.add(X, X, foo=1)", "m.array(X).reshape(4, 4)"):

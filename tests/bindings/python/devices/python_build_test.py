@@ -53,6 +53,18 @@ class Build(unittest.TestCase):
         self.assertEqual(self.count(), 2)
         self.assertEqual(other.twice_plus(1.0), 7.0)
 
+    def test_names_and_lists(self):
+        for name in ("../../outside", "a/b", "", "a.b", "é", 3):
+            with self.subTest(name), self.assertRaisesRegex(gufunc.CallError, "name: found"):
+                self.build(SOURCE, name=name, define=["ADDED=1"])
+        self.assertEqual([path.name for path in self.room.iterdir()], ["gufcc"])
+        amount = self.room / "headers" / "amount.h"
+        amount.parent.mkdir()
+        amount.write_text("#define AMOUNT 10 * TIMES\n")
+        module = self.build(INCLUDING, name="one_of_each", include=str(amount.parent),
+                            define="TIMES=2")
+        self.assertEqual(module.plus(1.0), 21.0)
+
     def test_what_is_included_counts(self):
         source = self.room / "plus.guf.cpp"
         source.write_text(INCLUDING)

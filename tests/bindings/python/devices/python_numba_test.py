@@ -61,6 +61,26 @@ class Streams(unittest.TestCase):
                 own.synchronize()
                 self.assertEqual(made.tolist(), [0, 1, 4, 9])
 
+    def test_devices_are_contexts(self):
+        for face in FACES:
+            with self.subTest(face.__name__):
+                before = face.get_current_device()
+                with face.gpus[1] as device, face.gpus[0]:
+                    self.assertEqual(face.device_array(3).device, face.gpus[0])
+                    with self.assertRaises(KeyError), device:
+                        self.assertEqual(face.device_array(3).device, device)
+                        raise KeyError
+                    self.assertEqual(face.get_current_device(), face.gpus[0])
+                self.assertEqual(face.get_current_device(), before)
+
+    def test_copy_to_device_tells_what_is_given(self):
+        for face in FACES:
+            there = face.device_array((2, 3))
+            with self.assertRaisesRegex(gufunc.ShapeError, r"found \(4,\), wanted \(2, 3\)"):
+                there.copy_to_device(np.ones(4))
+            with self.assertRaisesRegex(gufunc.DTypeError, "found float32, wanted float64"):
+                there.copy_to_device(np.ones((2, 3), "f4"))
+
     def test_events(self):
         for face in FACES:
             with self.subTest(face.__name__):

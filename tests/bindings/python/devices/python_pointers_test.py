@@ -331,7 +331,7 @@ class Pointers(unittest.TestCase):
         for bad in (0, ctypes.c_void_p(None), NUMPY_LOOP()):
             with self.assertRaises(ValueError):
                 made(bad, "dd->d")
-        for bad in ("text", 1.5, object()):
+        for bad in ("text", 1.5, object(), True, gufunc.array([1.0])):
             with self.assertRaises(TypeError):
                 made(bad, "dd->d")
         with self.assertRaises(TypeError):
