@@ -9,6 +9,7 @@ from ._objects import Device, Stream, as_device
 from ._streams import as_stream
 from ._ufunc import size_of, three
 
+_NUMBERS = (bool, int, float, complex)
 _ARRAYS = (lowlevel.GUF_PARAMETER_POINTER, lowlevel.GUF_PARAMETER_VIEW)
 
 
@@ -66,13 +67,16 @@ class Launch:
         parameters = self.kernel.parameters
         copied, back = list(self._adjusted(arguments)), []
         for i, (value, (kind, _, _, flags)) in enumerate(zip(arguments, parameters)):
-            if kind not in _ARRAYS or not _on_host(value):
+            if kind not in _ARRAYS or not _on_host(value) or isinstance(copied[i], _NUMBERS):
                 continue
             adjusted = isinstance(copied[i], _array.Array)
             host = copied[i] if adjusted else _array.as_array(value)
+            writes = not flags & lowlevel.GUF_PARAMETER_READ_ONLY
+            if writes and host.readonly:
+                continue  # the launch refuses it, and numbers, as on the cpu
             copied[i] = _array.empty(host.shape, host.dtype, device=place)
             host.to_device(place, out=copied[i], stream=self.stream)
-            if not flags & lowlevel.GUF_PARAMETER_READ_ONLY:
+            if writes:
                 back.append((copied[i], host))
         return self._run_there(copied, back, place)
 

@@ -253,6 +253,24 @@ class OnDevice:
                 kernel.launch(sizes["grid"], sizes["block"], values, np.zeros(4, np.uint64),
                               shared_bytes=sizes["shared_bytes"])
 
+    def test_arguments_are_looked_at_before_the_run(self):
+        kernel = gufunc.load(MODULES / "raw_counting.so").kernel("histogram")
+        values, counts = np.linspace(0, 0.99, 100, dtype=np.float32), np.zeros(4, np.uint64)
+        fixed = counts.copy()
+        fixed.setflags(write=False)
+        for arguments, text in (((values, fixed), "found a read-only array, and the kernel may"),
+                                ((3, counts), "found a scalar, wanted an array"),
+                                ((values, 3), "found a scalar, wanted an array")):
+            told = set()
+            for place in ("cpu", self.device()):
+                with self.subTest(place, text=text):
+                    with self.assertRaisesRegex(gufunc.ArgumentError if "scalar" in text else
+                                                gufunc.ShapeError, text) as caught:
+                        kernel.on(place)[1, 32, None, 64](*arguments)
+                    told.add(str(caught.exception))
+            self.assertEqual(len(told), 1)
+        self.assertEqual((counts.sum(), fixed.sum()), (0, 0))
+
     def test_no_memory(self):
         with self.assertRaises(gufunc.NoMemoryError) as caught:
             gufunc.empty(2**50, device=self.device())
