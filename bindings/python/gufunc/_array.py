@@ -112,10 +112,16 @@ class Array(_gufunc.ArrayBase):
         """A copy on the same device, with memory of its own, laid out by `order`."""
         return lowlevel.guf_array_copy(self, ORDERS[order], stream)
 
-    def astype(self, dtype, order="K", casting="unsafe", *, stream=None):
-        """A copy of another dtype, of the same shape and on the same device. DTypeError where there
-        is no such dtype or `casting` forbids the cast."""
+    def astype(self, dtype, order="K", casting="unsafe", *, copy=True, stream=None):
+        """A copy of another dtype, of the same shape and on the same device; with copy=False this
+        array where it is of that dtype and order. DTypeError where there is no such dtype or
+        `casting` forbids the cast."""
         code = _dtypes.parse(dtype)
+        if not copy and code == self._dtype and not self._flags & lowlevel.GUF_ARRAY_SWAPPED:
+            laid_out = (True, self.c_contiguous, self.f_contiguous,
+                        self.c_contiguous or self.f_contiguous)
+            if laid_out[ORDERS[order]]:
+                return self
         _conversion.check_parts(self.dtype.kind, _dtypes.of_code(code).kind)
         return lowlevel.guf_array_astype(self, code, CASTINGS[casting], ORDERS[order], stream)
 

@@ -88,6 +88,9 @@ static int set_arguments(gufpy_call *call) {
     return -1;
   }
   if (keywords->axis != NULL && keywords->axis != Py_None) {
+    if (!PyIndex_Check(keywords->axis)) {
+      return gufpy_refuse("axis: found %R, wanted an integer", keywords->axis);
+    }
     call->one_axis = PyNumber_AsSsize_t(keywords->axis, PyExc_OverflowError);
     if (call->one_axis == -1 && PyErr_Occurred()) return -1;
     args->axis = &call->one_axis;

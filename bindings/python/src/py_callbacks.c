@@ -121,7 +121,7 @@ static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error
   if (!failed && answer != Py_None) {
     const int count = gufpy_integers(answer, filled, GUF_MAX_CORE_NAMES, "sizes");
     if (count >= 0 && count != ndims) {
-      PyErr_Format(PyExc_ValueError, "core_dims gave %d sizes of %d", count, ndims);
+      gufpy_refuse("core_dims gave %d sizes of %d", count, ndims);
     }
     failed = count != ndims;
     for (int32_t i = 0; !failed && i < ndims; ++i) sizes[i] = filled[i];

@@ -79,6 +79,8 @@ NAMED = {CHUNKED + "chunk_bytes=-1)": "chunk_bytes: found -1, wanted 0 to 184467
          "m.add(X, X, threads='x')": "threads: found 'x', wanted an integer",
          "m.add.reduce(X, axis=1.5)": "axis: found 1.5, wanted an integer",
          "m.add.reduce(X, axis=(0, 1.5))": "axis: found 1.5, wanted an integer",
+         "m.vecdot(X, X, axis=1.5)": "axis: found 1.5, wanted an integer",
+         "few(X)": "core_dims gave 1 sizes of 2",
          "m.add.accumulate(X, axis=1.5)": "axis: found 1.5, wanted an integer",
          "m.empty(1.5)": "shape: found 1.5, wanted an integer, or several",
          "m.empty((2, 1.5))": "shape: found 1.5, wanted an integer",
@@ -143,9 +145,11 @@ class Errors(unittest.TestCase):
     def test_arguments_are_named(self):
         """What has no place in the C interface is refused by the name that its headers have."""
         plan = gufunc.add.plan(X, X, out=np.empty_like(X))
+        few = gufunc.create("errors_few", signature="(n)->(m)", core_dims=lambda sizes: sizes[:1])
+        few.add_loop("dd", lambda *arguments: None)
         for program, text in NAMED.items():
             with self.subTest(program), self.assertRaises(gufunc.Error) as caught:
-                eval(program, {"m": gufunc, "X": X, "np": np, "plan": plan})
+                eval(program, {"m": gufunc, "X": X, "np": np, "plan": plan, "few": few})
             self.assertIn(text, str(caught.exception))
         for timeout in (1e30, float("inf"), 2**70, 10, 0.5, -1):
             self.assertTrue(gufunc.Stream().synchronize(timeout))

@@ -260,6 +260,27 @@ class Habits(unittest.TestCase):
         kind = found if isinstance(found, type) else None
         return kind, [warning.category for warning in met]
 
+    def test_astype_without_a_copy(self):
+        c = np.arange(6.0).reshape(2, 3)
+        for theirs in (c, c.T, c[:, ::2], c.astype(">f8")):
+            ours = gufunc.as_array(theirs)
+            for dtype in ("f8", "f4"):
+                for order in "KCFA":
+                    for copy in (True, False):
+                        with self.subTest(theirs=theirs, dtype=dtype, order=order, copy=copy):
+                            made = ours.astype(dtype, order, copy=copy)
+                            wanted = theirs.astype(dtype, order, copy=copy)
+                            self.assertEqual(made is ours, wanted is theirs)
+                            np.testing.assert_array_equal(made.numpy(), wanted)
+
+    def test_item_counts_elements(self):
+        x = np.arange(24).reshape(2, 3, 4).transpose(2, 0, 1)
+        for theirs in (x, x[0, 0], np.array(5), x[:, :0]):
+            ours = gufunc.as_array(theirs)
+            for index in (-25, -24, -1, 0, 3, 7, 23, 24):
+                self.assertEqual(outcome(lambda: ours.item(index)),
+                                 outcome(lambda: theirs.item(index)), (theirs.shape, index))
+
     def test_out_ellipsis_and_order(self):
         for name, args in (("add", (1, 2)), ("add", ([1], [2])), ("sqrt", (4.0,))):
             ours, theirs = getattr(gufunc, name), getattr(np, name)
