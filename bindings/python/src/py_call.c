@@ -185,19 +185,21 @@ PyObject *gufpy_call_results(gufpy_call *call) {
 typedef guf_status (*call_fn)(guf_ufunc, guf_call_args *, guf_error *);
 
 static guf_status run_call(call_fn function, gufpy_call *call, int all, guf_error *error) {
-  const int large = gufpy_is_large(&call->frame, all);
+  if (!gufpy_is_large(&call->frame, all)) {
+    call->args.threads = 1;
+    return function(call->ufunc->base.handle, &call->args, error);
+  }
   guf_status status = GUF_OK;
-  int tries = 0;
-  if (!large) call->args.threads = 1;
-  do {
-    if (!large) {
-      status = function(call->ufunc->base.handle, &call->args, error);
-    } else {
-      Py_BEGIN_ALLOW_THREADS status = function(call->ufunc->base.handle, &call->args, error);
-      Py_END_ALLOW_THREADS
-    }
-  } while (status != GUF_OK && tries++ == 0 && gufpy_made_room(status));
-  return status;
+  Py_BEGIN_ALLOW_THREADS status = function(call->ufunc->base.handle, &call->args, error);
+  Py_END_ALLOW_THREADS return status;
+}
+
+/* What becomes of a call that failed: of its own, so that those that succeed pay nothing. */
+__attribute__((cold, noinline)) static guf_status run_again(call_fn function, gufpy_call *call,
+                                                            guf_error *error, guf_status status) {
+  if (!gufpy_made_room(status)) return status;
+  Py_BEGIN_ALLOW_THREADS status = function(call->ufunc->base.handle, &call->args, error);
+  Py_END_ALLOW_THREADS return status;
 }
 
 PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
@@ -212,7 +214,8 @@ PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf,
   }
   if (begun == 0) {
     guf_error *error = gufpy_error();
-    const guf_status status = run_call(guf_call, &call, call.ufunc->ncore, error);
+    guf_status status = run_call(guf_call, &call, call.ufunc->ncore, error);
+    if (status != GUF_OK) status = run_again(guf_call, &call, error, status);
     if (status != GUF_OK) {
       if (fast.state == 2) Py_XDECREF(fast.array);
       gufpy_raise(status, error);
@@ -236,7 +239,8 @@ PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t na
   }
   if (gufpy_call_begin(&call, self, args, nargs, names) == 0) {
     guf_error *error = gufpy_error();
-    const guf_status status = run_call(guf_outer, &call, 1, error);
+    guf_status status = run_call(guf_outer, &call, 1, error);
+    if (status != GUF_OK) status = run_again(guf_outer, &call, error, status);
     result = status == GUF_OK ? gufpy_call_results(&call) : gufpy_raise(status, error);
   }
   gufpy_call_end(&call);
