@@ -137,9 +137,7 @@ class Ufunc(_gufunc.UfuncBase):
                     ``guf_error *`` as its last parameter, see `ufunc_from_pointer`
         any_thread  of an address: it may run on any thread, several at once
         """
-        if isinstance(types, str):
-            types = types.replace("->", "")
-        codes = tuple(map(_dtypes.parse, types))
+        codes = self._codes(types)
         kind = _KINDS[loop_kind(fallible)]
         flags = lowlevel.GUF_LOOP_ANY_THREAD if any_thread else 0
         if isinstance(function, int) and not isinstance(function, bool):
@@ -148,10 +146,17 @@ class Ufunc(_gufunc.UfuncBase):
         _gufunc._forget_types()
         _gufunc.add_loop(self, codes, function, kind, flags, _core_counts(self.signature), user)
 
-    def add_module_loop(self, module, function, types):
-        """Adds a module's function as a loop of these types; the ufunc keeps the module loaded."""
+    def _codes(self, types):
+        """The codes of a loop's types, one per operand."""
         codes = tuple(map(_dtypes.parse, types.replace("->", "") if isinstance(types, str)
                           else types))
+        if len(codes) != self.nargs:
+            raise make_refusal(f"types: found {types!r}, wanted {self.nargs} of them")
+        return codes
+
+    def add_module_loop(self, module, function, types):
+        """Adds a module's function as a loop of these types; the ufunc keeps the module loaded."""
+        codes = self._codes(types)
         _gufunc._forget_types()
         lowlevel.guf_ufunc_add_module_loop(self, module, function, len(codes), codes)
 
