@@ -79,7 +79,7 @@ NAMED = {CHUNKED + "chunk_bytes=-1)": "chunk_bytes: found -1, wanted 0 to 184467
          "m.add(X, X, threads='x')": "threads: found 'x', wanted an integer",
          "m.add.reduce(X, axis=1.5)": "axis: found 1.5, wanted an integer",
          "m.add.reduce(X, axis=(0, 1.5))": "axis: found 1.5, wanted an integer",
-         "m.create('errors_11', 1, 1).add_loop('ddd', print)": "types: found 'ddd', wanted 2 of them",
+         "m.create('errors_11', 1, 1).add_loop('ddd', print)": "types: found 'ddd', wanted 2",
          "m.create('errors_12', 2, 1).add_loop('d->d', print)": "types: found 'd->d', wanted 3",
          "m.vecdot(X, X, axis=1.5)": "axis: found 1.5, wanted an integer",
          "few(X)": "core_dims gave 1 sizes of 2",
