@@ -31,12 +31,14 @@ plain_place(d::guf_device) = d == C_NULL ? device("cpu").handle : d
 A call prepared for operands of these types, sizes and strides; numbers are kept by value. Launched
 by `launch!(plan)` on the same operands, or `launch!(plan, out, inputs…)` on others that lie and
 overlap in the same way, with the same numbers: anything else is `GUF_E_PLAN_MISMATCH`. Operands of
-device work have to lie on the device.
+device work have to lie on the device. The plan keeps its operands: vectors among them cannot be
+resized any more, and `launch!(plan)` behind `unsafe_free!` of one is `GUF_E_HANDLE`.
 """
 mutable struct Plan
     handle::guf_plan
     addresses::Vector{UInt64}
     operands::Vector{Any}
+    fixed::Vector{Any} # see fix_size!
     layouts::Vector{Layout}
     written::UnitRange{Int}
     workspace::Union{Nothing,GufArray{UInt8,1}}
@@ -51,8 +53,8 @@ function Plan(f::UFunc, out, inputs...; keywords...)
     end
     operands = vcat(given, outputs, mask)
     written = length(given)+1:length(given)+length(outputs)
-    plan = Plan(made[], UInt64[address_of(x) for x in operands], operands, map(Layout, operands),
-                isempty(written) ? (1:length(given)) : written, nothing)
+    plan = Plan(made[], UInt64[address_of(x) for x in operands], operands, fix_size!(operands),
+                map(Layout, operands), isempty(written) ? (1:length(given)) : written, nothing)
     finalizer(unsafe_free!, plan)
     plan.workspace = workspace_of(plan, operands)
     return plan
@@ -83,8 +85,14 @@ end
 Launches a plan. Without a stream complete on return on the cpu and of host memory, else queued.
 With a stream as of `Stream`. One launch at a time: launches of a plan share its workspace.
 """
-launch!(plan::Plan; stream=UNNAMED) =
-    launch_at(plan, plan.addresses, plan.operands, stream)
+function launch!(plan::Plan; stream=UNNAMED)
+    foreach(refuse_freed, plan.operands, 0:length(plan.operands)-1)
+    return launch_at(plan, plan.addresses, plan.operands, stream)
+end
+
+# The plan has an address of it, where by now anything may lie.
+refuse_freed(x, argument) = x isa GufArray && x.handle == C_NULL &&
+    throw(GufuncError(GUF_E_HANDLE, "the array was freed", argument))
 
 function launch!(plan::Plan, out, inputs...; where=nothing, stream=UNNAMED)
     mask = where === nothing ? Any[] : Any[operand(where)]
@@ -99,8 +107,7 @@ function compare_layouts(plan, operands)
     length(operands) == length(plan.layouts) || throw(GufuncError(GUF_E_PLAN_MISMATCH,
         "$(length(operands)) operands for a plan of $(length(plan.layouts))"))
     for (i, x) in enumerate(operands)
-        x isa GufArray && x.handle == C_NULL && throw(GufuncError(GUF_E_HANDLE,
-                                                                  "the array was freed", i - 1))
+        refuse_freed(x, i - 1)
         Layout(x) == plan.layouts[i] || throw(GufuncError(GUF_E_PLAN_MISMATCH,
             "operand $(i - 1) is $(described(x)); the plan was made for " *
             described(plan.operands[i]), i - 1))

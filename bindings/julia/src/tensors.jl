@@ -9,7 +9,8 @@ using LinearAlgebra: Adjoint, Transpose
 
 Memory that somebody else owns, lent to a call: what `call!` makes of Julia's strided arrays. The
 second form takes any address and strides in bytes, one per dimension, and keeps `owner` alive;
-`swapped` says that elements have the other byte order.
+`swapped` says that elements have the other byte order. Vectors that it lends cannot be resized any
+more, as behind `wrap`.
 """
 struct Tensor{T,N,O}
     owner::O
@@ -25,12 +26,24 @@ tensor_flags(read_only, swapped) =
 
 function Tensor{T}(owner, address, size::Dims{N}, byte_strides::Dims{N}; read_only::Bool=false,
                    swapped::Bool=false, device=nothing) where {T,N}
-    return Tensor{T,N,typeof(owner)}(owner, UInt64(address), size, byte_strides,
-                                     tensor_flags(read_only, swapped), device_handle(device))
+    kept = with_size_fixed(owner)
+    return Tensor{T,N,typeof(kept)}(kept, UInt64(address), size, byte_strides,
+                                    tensor_flags(read_only, swapped), device_handle(device))
 end
 
-Tensor(A::AbstractArray; read_only::Bool=false, swapped::Bool=false) =
-    with_flags(lend(A), tensor_flags(read_only, swapped))
+function Tensor(A::AbstractArray; read_only::Bool=false, swapped::Bool=false)
+    t = lend(A)
+    return Tensor{eltype(t)}(t.owner, t.address, t.size, t.byte_strides;
+                             read_only=read_only || t.flags & GUF_TENSOR_READ_ONLY != 0,
+                             swapped=swapped)
+end
+
+# The owner, with what holds its memory where it might move.
+function with_size_fixed(owner)
+    fixed = fix_size!(owner)
+    return fixed === nothing ? owner : (owner, fixed)
+end
+
 with_flags(t::Tensor{T,N,O}, flags) where {T,N,O} =
     Tensor{T,N,O}(t.owner, t.address, t.size, t.byte_strides, t.flags | flags, t.device)
 

@@ -54,3 +54,14 @@ end
 @test status_of(() -> launch!(made, Tensor(r; read_only=true), x, 1.0)) == Gufunc.GUF_E_READ_ONLY
 @test r == zeros(1000)
 @test launch!(made, GufArray(r), x, 1.0) == x .+ 1 && launch!(made, r, x, 1.0) === r && r == x .+ 1
+
+# Its own operands it keeps: vectors do not move away from it, and freed arrays are told.
+v, y, z = zeros(1000), GufArray(fill(4.0, 1000)), GufArray(zeros(1000))
+@test_throws ErrorException (p = Plan(negative, v, y); resize!(v, 10^6))
+p = Plan(negative, z, y)
+launch!(p)
+@test z[1] == -4
+unsafe_free!(y)
+@test status_of(() -> launch!(p)) == Gufunc.GUF_E_HANDLE
+unsafe_free!(z)
+@test status_of(() -> launch!(p; stream=Stream())) == Gufunc.GUF_E_HANDLE
