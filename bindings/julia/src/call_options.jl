@@ -51,11 +51,26 @@ end
 function chosen_axes(f, inputs, outputs, r)
     if r.axes !== nothing
         operands = vcat(inputs, outputs)
+        check_axes(f, inputs, r)
         return Int64[library_axis(d, expected_rank(f, inputs, operands, i, r.keepdims))
                      for (i, of_one) in enumerate(r.axes) for d in of_one]
     end
     f.needs_axes && r.dims === nothing && length(inputs) == f.nin || return NO_AXES
     return axes_of(f, Tuple(map(rank, inputs)))
+end
+
+# The library gets all lists as one: here each is held against its operand's core dimensions. Lists
+# at the end that are empty may be left out.
+function check_axes(f, inputs, r)
+    counts = core_counts(f.core, map(rank, inputs))
+    for i in eachindex(counts)
+        # Where keepdims holds, outputs have the core dimensions of the first input.
+        has = counts[r.keepdims === true && i > f.nin && f.nin > 0 ? 1 : i]
+        given = i <= length(r.axes) ? length(r.axes[i]) : 0
+        given == has || throw(GufuncError(GUF_E_ARG,
+            "$(f.name): operand $(i - 1) has $has core dimensions, but $given dimensions are " *
+            "specified by axes tuple.", i - 1))
+    end
 end
 
 # Dimensions that operand i has, or will have when it is allocated.

@@ -33,14 +33,19 @@ end
 # The default axes of all operands, for inputs of these numbers of dimensions. None where the
 # library's own defaults are these, and where an input has too few: the library says so then.
 function default_axes(core::Vector{Vector{CoreDimension}}, ranks::Dims)
+    counts = core_counts(core, ranks)
+    all(counts[i] <= ranks[i] for i in eachindex(ranks)) || return Int64[]
+    return whole_axes(counts)
+end
+
+# How many core dimensions each operand has where optional ones may be missing.
+function core_counts(core, ranks)
     missing_names = SubString{String}[]
     for (operand, rank) in zip(core, ranks)
         rank < length(operand) &&
             append!(missing_names, [d.name for d in operand if d.optional])
     end
-    counts = [count(d -> !(d.name in missing_names), operand) for operand in core]
-    all(counts[i] <= ranks[i] for i in eachindex(ranks)) || return Int64[]
-    return whole_axes(counts)
+    return [count(d -> !(d.name in missing_names), operand) for operand in core]
 end
 
 whole_axes(counts) = Int64[-d for n in counts for d in 1:n]

@@ -93,3 +93,17 @@ catch e
     e
 end
 @test thrown.cause == ErrorException("enough")
+
+# Each operand's list of axes is its own: none is made up for by another's.
+let a = [1.0 2; 3 4], b = [5.0 6; 7 8]
+    for (f, axes) in ((vecdot, ((), (), (1, 2))), (vecdot, ((), (1,), (1,))),
+                      (matmul, ((1,), (2, 1, 2), (1, 2))), (matmul, ((1, 2, 1, 2, 1, 2),)),
+                      (matmul, ((1, 2), (1,), (2, 1, 2))))
+        @test status_of(() -> f(a, b; axes=axes)) == Gufunc.GUF_E_ARG
+    end
+    @test text_of(() -> vecdot(a, b; axes=((), (1,), (1,)))) ==
+          "vecdot: operand 0 has 1 core dimensions, but 0 dimensions are specified by axes tuple."
+    @test vecdot(a, b; axes=((1,), (1,))) == vecdot(a, b; axes=((1,), (1,), ())) == [26, 44]
+    @test matmul(a, b; axes=((1, 2), (1, 2), (1, 2))) == matmul(a, b)
+    @test matmul(a, [1.0, 1]; axes=((1, 2), (1,), (1,))) == [3, 7]
+end
