@@ -125,6 +125,12 @@ end
 as_results(result::Tuple) = result
 as_results(result) = (result,)
 
+@inline counted(::Type{O}, results) where {O} =
+    fieldcount(O) == 0 || length(results) == fieldcount(O) ? results :
+    fail_results(length(results), fieldcount(O))
+@noinline fail_results(given, wanted) =
+    throw(GufuncError(GUF_E_LOOP, "the loop gave $given results, wanted $wanted"))
+
 function run_loop(l::HostLoop{I,O}, args, dims, steps) where {I,O}
     nin = fieldcount(I)
     cores = core_steps(l, steps)
@@ -134,7 +140,7 @@ function run_loop(l::HostLoop{I,O}, args, dims, steps) where {I,O}
             l.f(given..., inputs_at(O, shifted(l, nin), args + 8nin, item, dims, steps + 8nin,
                                     cores[nin+1:end])...)
         else
-            store!(O, nin, as_results(l.f(given...)), args, item, steps)
+            store!(O, nin, counted(O, as_results(l.f(given...))), args, item, steps)
         end
     end
 end

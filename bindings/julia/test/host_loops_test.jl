@@ -52,6 +52,14 @@ e = told(GufuncError(Gufunc.GUF_E_VALUE, "wrong", 1, 2, 3, nothing))
 @test told(ErrorException("ä" ^ 400)).message == "ä" ^ 243 # 487 bytes of 488, and a NUL
 @test told(ErrorException("b" ^ 400)).message == "b" ^ 400
 
+# As many results as outputs: neither more nor fewer.
+for (i, results) in enumerate(((1, 2), ()))
+    f = Gufunc.create("julia_results_$i"; nin=1, nout=1)
+    Gufunc.add_loop!(x -> results, f, (Float64,) => (Float64,))
+    @test occursin("gave $(length(results)) results, wanted 1", text_of(() -> f([1.0])))
+    @test status_of(() -> f([1.0])) == Gufunc.GUF_E_LOOP
+end
+
 # Generalized: arrays per operand, and core sizes that a hook sees.
 seen = Vector{Int}[]
 function square_only(sizes)
