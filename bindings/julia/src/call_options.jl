@@ -59,18 +59,18 @@ function chosen_axes(f, inputs, outputs, r)
     return axes_of(f, Tuple(map(rank, inputs)))
 end
 
-# The library gets all lists as one: here each is held against its operand's core dimensions. Lists
-# at the end that are empty may be left out.
+# The library gets all lists as one. It tells when there are too few or too many axes; else it would
+# deal them out otherwise than they were given. Lists at the end that are empty may be left out.
 function check_axes(f, inputs, r)
     counts = core_counts(f.core, map(rank, inputs))
-    for i in eachindex(counts)
-        # Where keepdims holds, outputs have the core dimensions of the first input.
-        has = counts[r.keepdims === true && i > f.nin && f.nin > 0 ? 1 : i]
-        given = i <= length(r.axes) ? length(r.axes[i]) : 0
-        given == has || throw(GufuncError(GUF_E_ARG,
-            "$(f.name): operand $(i - 1) has $has core dimensions, but $given dimensions are " *
-            "specified by axes tuple.", i - 1))
-    end
+    # Where keepdims holds, outputs have the core dimensions of the first input.
+    has = [counts[r.keepdims === true && i > f.nin > 0 ? 1 : i] for i in eachindex(counts)]
+    given = [i <= length(r.axes) ? length(r.axes[i]) : 0 for i in eachindex(counts)]
+    i = findfirst(given .!= has)
+    (i === nothing || sum(given) != sum(has)) && return
+    throw(GufuncError(GUF_E_ARG,
+        "$(f.name): operand $(i - 1) has $(has[i]) core dimensions, but $(given[i]) dimensions " *
+        "are specified by axes tuple.", i - 1))
 end
 
 # Dimensions that operand i has, or will have when it is allocated.
