@@ -32,9 +32,8 @@ time.
 
 Complete on return. Keywords as of `UFunc`, without `stream`.
 """
-function call_chunked!(f::UFunc, out, inputs...; chunk_bytes::Integer=0, depth::Integer=0,
-                       first_item::Integer=0, done=nothing, progress=nothing,
-                       keywords...)
+function call_chunked!(f::UFunc, out, inputs...; chunk_bytes=0, depth=0, first_item=0,
+                       done=nothing, progress=nothing, keywords...)
     r = request(OF_CHUNKED, pairs_of(keywords))
     r.stream = nothing # also in a block with a current one
     found(f)
@@ -43,8 +42,10 @@ function call_chunked!(f::UFunc, out, inputs...; chunk_bytes::Integer=0, depth::
     user = progress === nothing ? Ptr{Cvoid}(C_NULL) : root!(Progress(progress))
     entry = progress === nothing ? Ptr{Cvoid}(C_NULL) :
             @cfunction(progress_entry, Int32, (Ptr{Cvoid}, Int64, Int64))
-    cut = Ref(guf_chunk_options(sizeof(guf_chunk_options), 0, chunk_bytes, depth, 0, first_item,
-                                entry, user))
+    cut = Ref(guf_chunk_options(sizeof(guf_chunk_options), 0,
+                                whole(UInt64, chunk_bytes, :chunk_bytes),
+                                whole(Int32, depth, :depth), 0,
+                                whole(Int64, first_item, :first_item), entry, user))
     items = done === nothing ? Ref(Int64(0)) : done
     try
         GC.@preserve events prepared(given, outputs, mask_of(r), r.stream, o) do args, slots

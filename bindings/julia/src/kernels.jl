@@ -60,16 +60,20 @@ function parameter(k, index)
             read_only=p.flags & GUF_PARAMETER_READ_ONLY != 0)
 end
 
-three(n::Integer) = UInt32[n, 1, 1]
-three(sizes::Tuple) = UInt32[sizes..., ntuple(_ -> 1, 3 - length(sizes))...]
+three(sizes, name) = three((sizes,), name)
+function three(sizes::Tuple, name)
+    1 <= length(sizes) <= 3 || throw(GufuncError(GUF_E_ARG,
+        "$name: found $(repr(sizes)), wanted one to three numbers"))
+    return UInt32[i <= length(sizes) ? whole(UInt32, sizes[i], name) : 1 for i in 1:3]
+end
 
-function launch!(k::Kernel, arguments...; grid, block, shared::Integer=0, stream=UNNAMED)
+function launch!(k::Kernel, arguments...; grid, block, shared=0, stream=UNNAMED)
     given, views = operands_of(arguments), k.views
     operands = Any[get(views, i, false) ? natural(x) : x for (i, x) in enumerate(given)]
-    blocks, threads = three(grid), three(block)
-    on = named(stream)
+    blocks, threads = three(grid, :grid), three(block, :block)
+    bytes, on = whole(UInt32, shared, :shared), named(stream)
     GC.@preserve given framed(operands) do slots
-        @check guf_kernel_launch(k.handle, stream_handle(on), blocks, threads, UInt32(shared),
+        @check guf_kernel_launch(k.handle, stream_handle(on), blocks, threads, bytes,
                                  Int32(length(operands)), Ptr{guf_operand}(slots))
     end
     lends(given) && settle!(on, stream, given)

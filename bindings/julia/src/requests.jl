@@ -41,9 +41,24 @@ function request(allowed, @nospecialize(keywords))
         name in allowed || throw(GufuncError(GUF_E_ARG,
             "no keyword $name here; there are $(join(allowed, ", "))"))
         name === :stream && (made.named = true)
-        setfield!(made, name, value)
+        setfield!(made, name, keyword_value(name, value))
     end
     return made
+end
+
+function keyword_value(name, @nospecialize(value))
+    name in (:threads, :fp_report, :fp_fail) && return whole(UInt32, value, name)
+    wanted = name === :fp_events && !(value isa Union{Nothing,Ref{UInt32}}) ? "a Ref{UInt32}" :
+             name === :signature && value isa Union{Number,AbstractString} ? "types" : ""
+    isempty(wanted) && return value
+    throw(GufuncError(GUF_E_ARG, "$name: found $(repr(value)), wanted $wanted"))
+end
+
+# A number that C takes as a T.
+function whole(::Type{T}, @nospecialize(x), name) where {T<:Integer}
+    x isa Integer && typemin(T) <= x <= typemax(T) && return T(x)
+    wanted = "an integer from $(typemin(T)) to $(typemax(T))"
+    throw(GufuncError(GUF_E_ARG, "$name: found $(repr(x)), wanted $wanted"))
 end
 
 # The same with the output that stands before the inputs.

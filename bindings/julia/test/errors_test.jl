@@ -30,7 +30,15 @@ for (refused, text) in ((() -> add([1.0], 1; stream="cpu")) => "a stream is",
                         (() -> call!(add, (), [1.0], 1)) => "out: found no outputs",
                         (() -> call!(add, (), [1.0], 1; where=true)) => "out: found no outputs",
                         (() -> add([1.0], 1; out=())) => "out: found no outputs",
-                        (() -> outer(add, [1.0], [1.0]; out=())) => "out: found no outputs")
+                        (() -> outer(add, [1.0], [1.0]; out=())) => "out: found no outputs",
+                        (() -> add([1.0], 1; threads=-1)) => "threads: found -1, wanted an",
+                        (() -> reduce(add, [1.0]; threads=2^32)) => "threads: found 4294967296",
+                        (() -> add([1.0], 1; fp_events=3)) => "fp_events: found 3",
+                        (() -> add([1.0], 1; signature="dd->d")) => "signature: found",
+                        (() -> call_chunked!(add, [1.0], [1.0], 1; chunk_bytes=-1)) =>
+                            "chunk_bytes: found -1",
+                        (() -> call_chunked!(add, [1.0], [1.0], 1; depth=0.5)) =>
+                            "depth: found 0.5")
     @test status_of(refused) == Gufunc.GUF_E_ARG && occursin(text, text_of(refused))
 end
 

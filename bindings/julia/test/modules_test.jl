@@ -62,6 +62,10 @@ launch!(k, rand(3, 4), ones(4, 5), C; grid=1, block=(16, 16))
 @test status_of(() -> launch!(k, 1, 2; grid=1, block=1)) == Gufunc.GUF_E_ARG
 @test status_of(() -> launch!(k, C, C, zeros(Float32, 3, 5); grid=1, block=1)) == Gufunc.GUF_E_DTYPE
 @test status_of(() -> Kernel(raw, "none")) == Gufunc.GUF_E_NOT_FOUND
+for (grid, block, shared) in ((-1, 1, 0), (2^32, 1, 0), (1.5, 1, 0), ((1, 1, 1, 1), 1, 0),
+                              (1, 1, -1))
+    @test status_of(() -> k[grid, block, nothing, shared](C, C, C)) == Gufunc.GUF_E_ARG
+end
 
 counting = named_module("raw_counting")
 total = zeros(UInt64, 1)
