@@ -170,7 +170,17 @@ class Operand {
 
   // The C operand; valid, copies of it too, while this Operand lives and stays where it is.
   const guf_operand &c_operand() const noexcept { return made_; }
-  void write(guf_operand &operand) const { operand = made_; }
+  // Field by field: of a copy whole, the loads would wait for the stores of its parts.
+  void write(guf_operand &operand) const {
+    operand.kind = made_.kind;
+    operand.dtype = made_.dtype;
+    operand.flags = made_.flags;
+    operand.reserved = made_.reserved;
+    operand.array = made_.array;
+    operand.tensor = made_.tensor;
+    operand.value[0] = made_.value[0];
+    operand.value[1] = made_.value[1];
+  }
   // Of elements in memory.
   const guf_tensor &tensor() const noexcept { return tensor_; }
   // NULL of what is no elements in memory.
