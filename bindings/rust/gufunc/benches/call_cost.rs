@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a call of one element costs over the C call: `cargo bench`. Both in turns in the same run,
-//! the least of many rounds. "made" is a C call whose arguments were made beforehand, "told" one
-//! that tells its operands anew, as a program with other memory at each call has to. With
-//! `--bar=NANOSECONDS` it fails when a call costs more than that over the C call that is given the
-//! same: with arrays over "made", with slices, whose memory each call says anew, over "told".
+//! the least of many rounds. "made" is a C call whose arguments were all made beforehand, "told"
+//! one that writes its operands and arguments, as a program does that makes a call. With
+//! `--bar=NANOSECONDS` it fails when a call costs more than that over "told".
 
 use gufunc::{sys, ufunc, Array, DynArray, Ufunc};
-use std::hint::black_box;
 use std::time::Instant;
 
 const CALLS: u32 = 2_000;
@@ -38,6 +36,7 @@ impl Prepared {
         made
     }
 
+    #[inline(never)]
     fn call(&mut self) {
         // SAFETY: operands of the box, and memory that main keeps.
         let status = unsafe { sys::guf_call(self.ufunc, &mut self.args, &mut self.error) };
@@ -96,16 +95,38 @@ fn slice_tensor(address: *const f64, shape: &[i64; 1]) -> sys::guf_tensor {
     tensor
 }
 
+// A function each, as none of them knows what the others were given.
+#[inline(never)]
+fn tell_arrays(add: &Ufunc, arrays: [&DynArray; 3]) {
+    tell(add, arrays.map(array_operand));
+}
+
+#[inline(never)]
+fn call_arrays(add: &Ufunc, [x, y, z]: [&Array<f64>; 3]) {
+    add.call_into((x, y), z).unwrap();
+}
+
+#[inline(never)]
+fn tell_slices(add: &Ufunc, addresses: [*const f64; 3], shape: &[i64; 1]) {
+    let tensors = addresses.map(|address| slice_tensor(address, shape));
+    tell(add, std::array::from_fn(|i| tensor_operand(&tensors[i])));
+}
+
+#[inline(never)]
+fn call_slices(add: &Ufunc, x: &[f64], y: &[f64], out: &mut [f64]) {
+    add.call_into((x, y), out).unwrap();
+}
+
 fn main() -> gufunc::Result<()> {
     let add = ufunc("add")?;
     let array = |value: f64| Array::from_vec(vec![value], &[1]);
     let (x, y, z) = (array(1.0)?, array(2.0)?, array(0.0)?);
     let mut c = Prepared::new(&add, [&x, &y, &z].map(|array| array_operand(array)));
-    let [arrays, _] = compare(
+    let [_, arrays] = compare(
         "arrays",
         || c.call(),
-        || tell(&add, [&x, &y, &z].map(|array| array_operand(black_box(array)))),
-        || add.call_into((black_box(&x), black_box(&y)), black_box(&z)).unwrap(),
+        || tell_arrays(&add, [&x, &y, &z]),
+        || call_arrays(&add, [&x, &y, &z]),
     );
 
     let (a, b, mut out) = ([1.0f64], [2.0f64], [0.0f64]);
@@ -116,11 +137,8 @@ fn main() -> gufunc::Result<()> {
     let [_, slices] = compare(
         "slices",
         || c.call(),
-        || {
-            let tensors = addresses.map(|address| slice_tensor(black_box(address), &shape));
-            tell(&add, std::array::from_fn(|i| tensor_operand(&tensors[i])));
-        },
-        || add.call_into((black_box(&a), black_box(&b)), black_box(&mut out)).unwrap(),
+        || tell_slices(&add, addresses, &shape),
+        || call_slices(&add, &a, &b, &mut out),
     );
     let worst = arrays.max(slices);
     let bar = std::env::args().find_map(|word| word.strip_prefix("--bar=")?.parse().ok());
