@@ -355,7 +355,7 @@ def empty(shape, dtype="float64", *, device=None, order="C", strides=None):
     """An array of unspecified values, on `device` or the host, laid out by `order`, or with
     `strides` in bytes. ShapeError for negative or too large extents and for strides that make
     elements overlap, NoMemoryError where memory is out."""
-    shape = (shape,) if hasattr(shape, "__index__") else _indexing.several(shape, "shape")
+    shape = _indexing.several(shape, "shape")
     return lowlevel.guf_array_alloc(as_device(device), _dtypes.parse(dtype), len(shape), shape,
                                     strides, ORDERS[order])
 
@@ -364,14 +364,14 @@ def empty_host(shape, dtype="float64", *, device, memory="pinned", order="C", st
     """An array in host memory for use with `device`: "pinned" (page-locked), "mapped" (the device
     reads and writes it in place) or "managed" (it moves to whoever touches it)."""
     kind = _MEMORIES[memory]
-    shape = (shape,) if hasattr(shape, "__index__") else _indexing.several(shape, "shape")
+    shape = _indexing.several(shape, "shape")
     return lowlevel.guf_array_alloc_host(as_device(device), kind, _dtypes.parse(dtype), len(shape),
                                          shape, strides, ORDERS[order])
 
 
 def broadcast_to(array, shape):
     """A read-only view stretched to `shape`; ShapeError where it does not broadcast to that."""
-    shape = (shape,) if hasattr(shape, "__index__") else _indexing.several(shape, "shape")
+    shape = _indexing.several(shape, "shape")
     return lowlevel.guf_array_broadcast_to(as_array(array), len(shape), shape)
 
 

@@ -194,10 +194,20 @@ static guf_status run_call(call_fn function, gufpy_call *call, int all, guf_erro
   Py_END_ALLOW_THREADS return status;
 }
 
+/* Not where a loop that ran out of memory may have changed the call's inputs: outputs that it was
+ * given may be these. A device's memory runs out before its work begins. */
+static int may_try_again(const gufpy_call *call, guf_status status) {
+  if (call->ufunc->written) return 0;
+  for (int i = 0; status == GUF_E_NO_MEMORY && i < call->nout; ++i) {
+    if (call->given[i] != NULL && call->given[i] != Py_None) return 0;
+  }
+  return 1;
+}
+
 /* What becomes of a call that failed: of its own, so that those that succeed pay nothing. */
 __attribute__((cold, noinline)) static guf_status run_again(call_fn function, gufpy_call *call,
                                                             guf_error *error, guf_status status) {
-  if (!gufpy_made_room(status)) return status;
+  if (!may_try_again(call, status) || !gufpy_made_room(status)) return status;
   Py_BEGIN_ALLOW_THREADS status = function(call->ufunc->base.handle, &call->args, error);
   Py_END_ALLOW_THREADS return status;
 }

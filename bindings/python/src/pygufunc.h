@@ -88,7 +88,7 @@ guf_error *gufpy_error(void);
 /** Sets the exception that `status` stands for; returns NULL. */
 PyObject *gufpy_raise(guf_status status, const guf_error *error);
 /** Whether a call that failed is worth another try: memory ran out, and what reference cycles held
- * is let go of now. A call that finds no memory has done nothing. */
+ * is let go of now. Not of what works in place, which may be half done. */
 int gufpy_made_room(guf_status status);
 /** Refuses a call's arguments, as GUF_E_ARG, before the library is asked; returns -1. */
 int gufpy_refuse(const char *format, ...);

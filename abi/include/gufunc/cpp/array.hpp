@@ -277,14 +277,11 @@ class TypedArray : public Array {
   }
   // Fails with GUF_E_DTYPE where the elements are others.
   static Result<TypedArray> from(Array array) {
-    detail::Record told;
-    const guf_status status = array.dtype() == dtype_of<T>() ? GUF_OK : GUF_E_DTYPE;
-    if (status != GUF_OK) {
+    if (array.dtype() != dtype_of<T>()) {
       const std::string text = detail::other_elements(array.dtype(), DType::of<T>());
-      text.copy(told.error.message, sizeof told.error.message - 1);
-      told.error.message[std::min(text.size(), sizeof told.error.message - 1)] = '\0';
+      return detail::refuse<TypedArray>(GUF_E_DTYPE, text.c_str());
     }
-    return detail::result(status, told, [&] { return TypedArray(std::move(array)); });
+    return TypedArray(std::move(array));
   }
   // Fails with GUF_E_DTYPE where the tensor's elements are others; it is taken nonetheless.
   static Result<TypedArray> from_dlpack(DlpackTensor tensor, DlpackStream ready_on = {}) {

@@ -82,6 +82,9 @@ class Pressure(unittest.TestCase):
         with self.assertRaises(gufunc.ShapeError):
             gufunc.add(held[0], held[1][:-1])
         self.assertEqual(len(runs), 2)  # no other failure asks for it
+        with self.assertRaises(gufunc.NoMemoryError):
+            gufunc.add.at(held[0], np.zeros(COUNT, int), 1)
+        self.assertEqual(len(runs), 2)  # nor what works in place, and could count twice
 
 
 if __name__ == "__main__":
