@@ -26,14 +26,21 @@ endif()
 if(NOT GUFUNC_CUDA_HOME)  # it may have come since the last time
   set(GUFUNC_CUDA_HOME "${gufunc_cuda_home}" CACHE PATH "CUDA toolkit of the kernels" FORCE)
 endif()
+# The assembler, where it is another than the toolkit's. Drivers refuse what the assembler of a
+# later major version of CUDA makes; the one that script/setup puts into build/ptxas is of CUDA 12.
+file(GLOB gufunc_old_ptxas
+     "${PROJECT_SOURCE_DIR}/build/ptxas/lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas")
+if(NOT GUFUNC_PTXAS)
+  set(GUFUNC_PTXAS "${gufunc_old_ptxas}" CACHE FILEPATH
+      "Assembler of NVIDIA's machine code; empty: the toolkit's" FORCE)
+endif()
 set(GUFUNC_CUDA_COMPILER "clang" CACHE STRING
     "What makes PTX: clang, for drivers since r418, or the toolkit's nvcc, for drivers as new")
 set_property(CACHE GUFUNC_CUDA_COMPILER PROPERTY STRINGS clang nvcc)
 file(GLOB gufunc_ocml /usr/lib/*/amdgcn/bitcode/ocml.bc /opt/rocm/amdgcn/bitcode/ocml.bc)
-list(APPEND gufunc_ocml "")
-list(GET gufunc_ocml 0 gufunc_ocml)
-cmake_path(GET gufunc_ocml PARENT_PATH gufunc_rocm_bitcode)
-if(NOT GUFUNC_ROCM_BITCODE)
+if(gufunc_ocml AND NOT GUFUNC_ROCM_BITCODE)
+  list(GET gufunc_ocml 0 gufunc_ocml)
+  cmake_path(GET gufunc_ocml PARENT_PATH gufunc_rocm_bitcode)
   set(GUFUNC_ROCM_BITCODE "${gufunc_rocm_bitcode}" CACHE PATH "AMD's device libraries" FORCE)
 endif()
 find_program(GUFUNC_LLD NAMES ld.lld-19 DOC "Linker of AMD's code objects")
