@@ -8,8 +8,18 @@ set(GUFUNC_INSTALL_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/gufunc")
 install(TARGETS gufunc gufunc_backend_sdk EXPORT gufuncTargets
         LIBRARY COMPONENT gufunc NAMELINK_COMPONENT gufunc_development
         FILE_SET HEADERS COMPONENT gufunc_development)
-install(TARGETS gufunc_backend_cpu gufunc_backend_cuda gufunc_backend_roc
-        LIBRARY DESTINATION "${GUFUNC_INSTALL_PLUGIN_DIR}" COMPONENT gufunc)
+# Each plugin is a component of its own, gufunc_backend_<name>. One that was not built is left out,
+# and the installation says so: the rest of the library does not need it.
+install(TARGETS gufunc_backend_cpu
+        LIBRARY DESTINATION "${GUFUNC_INSTALL_PLUGIN_DIR}" COMPONENT gufunc_backend_cpu)
+foreach(vendor IN LISTS gufunc_gpu_backends)
+  set(plugin gufunc_backend_${vendor})
+  install(TARGETS ${plugin} LIBRARY DESTINATION "${GUFUNC_INSTALL_PLUGIN_DIR}" COMPONENT ${plugin}
+          OPTIONAL)
+  install(CODE "if(NOT EXISTS \"$<TARGET_FILE:${plugin}>\")
+    message(STATUS \"Not built, left out: ${plugin}\")
+  endif()" COMPONENT ${plugin})
+endforeach()
 # For programs that carry the backend: gufuncConfig.cmake tells how it is linked.
 install(TARGETS gufunc_backend_cpu_static
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT gufunc_development)
@@ -46,6 +56,11 @@ foreach(pc IN ITEMS gufunc.pc gufunc-backend.pc)
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
         COMPONENT gufunc)
-# The pages that the headers name.
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-        COMPONENT gufunc_development FILES_MATCHING PATTERN "*.md")
+install(CODE "block()
+  cmake_policy(VERSION 3.25)
+  set(source \"${PROJECT_SOURCE_DIR}\")
+  set(build \"${PROJECT_BINARY_DIR}\")
+  set(docdir \"${CMAKE_INSTALL_DOCDIR}\")
+  set(includedir \"${CMAKE_INSTALL_INCLUDEDIR}\")
+  include(\"${PROJECT_SOURCE_DIR}/cmake/GufuncInstallDocs.cmake\")
+endblock()" COMPONENT gufunc_development)

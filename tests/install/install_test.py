@@ -14,6 +14,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SUM = "0.1.0: 11 22 33\n"
 TWICE_THE_SUM = "0.1.0: 22 44 66\n"
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
+# Sources and headers of the library and its tools, of which an installation has none.
+PRIVATE = re.compile(r"\b(?:core|backends|abi/src|tools)/[\w/*-]+\.(?:h|hpp|cc)\b")
 
 
 def run(*command, **more):
@@ -48,6 +51,34 @@ def headers_complete(prefix):
     def listing(include):
         return sorted(str(p.relative_to(include)) for p in include.rglob("*.h*"))
     expect("installed headers", listing(prefix / "include"), listing(ROOT / "abi/include"))
+
+
+def documentation_complete(prefix):
+    """Each link leads to a file, and no page names what is not installed."""
+    docs = next(prefix.rglob("README.md")).parent
+    expect("licence, pages, examples",
+           [(docs / name).is_file() for name in ("LICENSE", "docs/kernels.md",
+                                                 "examples/c/discriminant.c",
+                                                 "bindings/python/README.md")], [True] * 4)
+    dead, private = [], []
+    for page in docs.rglob("*.md"):
+        text = page.read_text()
+        dead += [f"{page.relative_to(docs)}: {target}" for target in LINK.findall(text)
+                 if not (page.parent / target).exists()]
+        if page.name != "CHANGELOG.md":
+            private += [f"{page.relative_to(docs)}: {name}" for name in PRIVATE.findall(text)]
+    expect("dead links", dead, [])
+    expect("private files that pages name", private, [])
+
+
+def components_alone(args, folder):
+    """A component of a plugin installs that plugin and nothing else."""
+    for plugin in sorted((pathlib.Path(args.build) / "lib/gufunc/1").glob("*.so")):
+        prefix = folder / plugin.stem
+        run(args.cmake, "--install", args.build, "--prefix", prefix, "--component",
+            plugin.stem.removeprefix("lib"), stdout=subprocess.DEVNULL)
+        expect(f"component of {plugin.name}",
+               [p.name for p in prefix.rglob("*") if not p.is_dir()], [plugin.name])
 
 
 def by_find_package(args, prefix, folder):
@@ -97,7 +128,7 @@ def by_pkg_config(args, prefix, folder):
 
 def as_the_readme_says(args, folder):
     """Runs README.md's own lines; only the build folder, the compiler and its home are ours."""
-    shell = re.search(r"<!-- run by tests/install/install_test.py -->\n```sh\n(.*?)```",
+    shell = re.search(r"<!-- run by tests/install/install_test.py[^\n]* -->\n```sh\n(.*?)```",
                       (ROOT / "README.md").read_text(), re.DOTALL)[1]
     sanitize = f"-fsanitize={args.sanitize}" if args.sanitize else ""
     shell = shell.replace("build/release", f"'{args.build}'")
@@ -121,6 +152,8 @@ def main():
         folder = pathlib.Path(name).resolve()
         prefix = install_and_move(args, folder)
         headers_complete(prefix)
+        documentation_complete(prefix)
+        components_alone(args, folder)
         by_find_package(args, prefix, folder)
         by_pkg_config(args, prefix, folder)
         as_the_readme_says(args, folder)
