@@ -2,19 +2,49 @@
 """PEP 517, for `pip install ./bindings/python`: CMake builds the library and the extension for the
 Python that asks, and make_wheel.py packs them. Nothing is fetched.
 
-The build tree is build/pip; another one, or one that is built already, is named with
-``pip install --config-settings build-dir=build/release ./bindings/python``."""
+The build tree is build/pip, with the cpu backend alone. Settings, each by ``--config-settings``:
 
+``build-dir=build/release``                        another tree, or one that is built already
+``cmake.define.GUFUNC_BUILD_BACKENDS="cpu;cuda"``  a variable of CMake
+``cmake.args="-G Ninja"``                          other arguments of CMake
+
+The environment variable CMAKE_ARGS holds arguments of CMake too; settings come after it."""
+
+import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import time
 
 import make_wheel
 
 ROOT = make_wheel.ROOT
 TARGETS = ("product", "gufunc_python_package")
+# What a wheel holds, and nothing else.
+DEFAULTS = ("-DGUFUNC_BUILD_BACKENDS=cpu", "-DGUFUNC_BUILD_PYTHON=ON", "-DGUFUNC_BUILD_TESTS=OFF",
+            "-DGUFUNC_BUILD_BENCH=OFF", "-DGUFUNC_BUILD_EXAMPLES=OFF", "-DGUFUNC_BUILD_TOOLS=OFF",
+            "-DGUFUNC_JOIN_SOURCES=ON")
+DEFINE = "cmake.define."
+STEP = re.compile(r"\[(\d+)/(\d+)\]")
+SECONDS_BETWEEN_REPORTS = 5
+
+
+def cmake_arguments(settings, environment):
+    """Arguments of CMake from CMAKE_ARGS and the settings; ValueError for an unknown setting."""
+    arguments = shlex.split(environment.get("CMAKE_ARGS", ""))
+    for key, value in settings.items():
+        values = value if isinstance(value, list) else [value]
+        if key.startswith(DEFINE):
+            arguments.append(f"-D{key[len(DEFINE):]}={values[-1]}")
+        elif key == "cmake.args":
+            arguments += [word for text in values for word in shlex.split(text)]
+        elif key != "build-dir":
+            raise ValueError(f"config setting '{key}' is unknown: expected build-dir, cmake.args "
+                             f"or {DEFINE}<variable>")
+    return arguments
 
 
 def cached(build, name):
@@ -31,10 +61,48 @@ def find_cmake():
     return cmake
 
 
-def configure(cmake, build):
-    """The tree is configured as the preset "release" is, but for this Python."""
-    subprocess.run([cmake, "--preset", "release", "-B", build,
-                    f"-DPython_EXECUTABLE={sys.executable}"], cwd=ROOT, check=True)
+class Progress:
+    """Reports on the terminal: pip keeps what a build prints, unless it is called with -v."""
+
+    def __init__(self):
+        self.started = self.reported = time.monotonic()
+        try:
+            self.terminal = open("/dev/tty", "w", buffering=1, encoding="utf-8")
+        except OSError:
+            self.terminal = None
+
+    def report(self, text):
+        self.reported = time.monotonic()
+        if self.terminal is not None:
+            seconds = self.reported - self.started
+            self.terminal.write(f"\r\033[Kgufunc: {text} ({seconds:.0f} s)\n")
+
+    def run(self, command):
+        """Runs a command, passes its output on, and reports its steps."""
+        with subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+            for line in process.stdout:
+                sys.stdout.write(line)
+                sys.stdout.flush()
+                step = STEP.match(line)
+                if step and time.monotonic() - self.reported > SECONDS_BETWEEN_REPORTS:
+                    self.report(f"built {step[1]} of {step[2]} files")
+        if process.returncode != 0:
+            raise RuntimeError(f"{' '.join(map(str, command))}: exit status {process.returncode}")
+
+
+def configure(cmake, build, arguments, progress):
+    """Configures a new tree as the preset "release" is, but for this Python and with what a wheel
+    holds only; a tree that is there only if there are arguments."""
+    if cached(build, "CMAKE_PROJECT_VERSION") is None:
+        command = [cmake, "--preset", "release", "-B", build,
+                   f"-DPython_EXECUTABLE={sys.executable}", *DEFAULTS, *arguments]
+    elif arguments:
+        command = [cmake, build, *arguments]
+    else:
+        return
+    progress.report("configuring " + " ".join(arguments))
+    progress.run(command)
 
 
 def check_python(build):
@@ -51,13 +119,15 @@ def check_python(build):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Builds what is not built yet; the wheel's name."""
-    chosen = (config_settings or {}).get("build-dir")
-    build = (ROOT / chosen if chosen else ROOT / "build/pip").resolve()
+    settings = config_settings or {}
+    arguments = cmake_arguments(settings, os.environ)
+    build = (ROOT / settings.get("build-dir", "build/pip")).resolve()
     cmake = find_cmake()
-    if cached(build, "CMAKE_PROJECT_VERSION") is None:
-        configure(cmake, build)
+    progress = Progress()
+    configure(cmake, build, arguments, progress)
     check_python(build)
-    subprocess.run([cmake, "--build", build, "--target", *TARGETS], check=True)
+    progress.report(f"building the backends {cached(build, 'GUFUNC_BUILD_BACKENDS')} in {build}")
+    progress.run([cmake, "--build", build, "--target", *TARGETS])
     version = cached(build, "CMAKE_PROJECT_VERSION")
     return make_wheel.make(build, pathlib.Path(wheel_directory), version, cmake).name
 
