@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""README.md lists every option of the CMake files, with its default, and no other; wrong values of
+the lists of backends and targets are refused by name. Argument: cmake."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEFINED = re.compile(r'^ *(?:option\((GUFUNC_\w+) "[^"]*" (\S+)\)'
+                     r'|set\((GUFUNC_\w+)\s+"?([^"\s]*)"?\s+CACHE)', re.MULTILINE)
+ROW = re.compile(r"^\| (`GUFUNC_\w+`(?:, `GUFUNC_\w+`)*) \| (.*?) \|", re.MULTILINE)
+COMPUTED = "${"
+REFUSED = {
+    "GUFUNC_BUILD_BACKENDS=gpu": "'gpu' is not a backend: expected any of cpu cuda roc",
+    "GUFUNC_BUILD_BACKENDS=cpu,cuda": "'cpu,cuda' is not a backend",
+    "GUFUNC_BUILD_BACKENDS=cuda": "without cpu",
+    "GUFUNC_BUILD_BACKENDS=": "GUFUNC_BUILD_BACKENDS is empty",
+    "GUFUNC_CUDA_TARGETS=": "GUFUNC_CUDA_TARGETS is empty",
+    "GUFUNC_CUDA_TARGETS=host": "'host' is not a target",
+    "GUFUNC_ROC_TARGETS=": "GUFUNC_ROC_TARGETS is empty",
+    "GUFUNC_ROC_TARGETS=sm_90": "'sm_90' is not a target",
+    "GUFUNC_CPU_ISA_LEVELS=": "GUFUNC_CPU_ISA_LEVELS is empty",
+}
+ACCEPTED = [("GUFUNC_BUILD_BACKENDS=cpu", "GUFUNC_CUDA_TARGETS=", "GUFUNC_ROC_TARGETS="),
+            ("GUFUNC_BUILD_BACKENDS=cpu;roc", "GUFUNC_ROC_TARGETS=gfx942;gfx11-generic"),
+            ("GUFUNC_CUDA_TARGETS=all",)]
+
+
+def defined():
+    """Names and defaults of the CMake files."""
+    options = {}
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],
+                            capture_output=True, text=True, check=True).stdout.splitlines()
+    for name in listed:
+        if name.endswith((".cmake", "CMakeLists.txt")) and (ROOT / name).is_file():
+            for match in DEFINED.finditer((ROOT / name).read_text()):
+                value = match[2] or match[4] or ""
+                options[match[1] or match[3]] = value
+    return options
+
+
+def check_list():
+    listed = {}
+    for names, defaults in ROW.findall((ROOT / "README.md").read_text()):
+        for name, default in zip(re.findall(r"`(\w+)`", names), defaults.split(", ")):
+            listed[name] = default.strip("`")
+    options = defined()
+    for name in sorted(options.keys() - listed.keys()):
+        yield f"README.md does not list {name}"
+    for name in sorted(listed.keys() - options.keys()):
+        yield f"README.md lists {name}, which no CMake file has"
+    for name in sorted(options.keys() & listed.keys()):
+        value = options[name]
+        if value and COMPUTED not in value and listed[name] != value:
+            yield f"README.md: the default of {name} is '{value}', not '{listed[name]}'"
+
+
+def check_values(cmake):
+    def run(*values):
+        return subprocess.run([cmake, *(f"-D{value}" for value in values), "-P",
+                               ROOT / "cmake/GufuncBackends.cmake"], capture_output=True, text=True)
+    for value, expected in REFUSED.items():
+        done = run(value)
+        text = " ".join(done.stderr.split())
+        if done.returncode == 0 or expected not in text:
+            yield f"{value}: expected '{expected}', got status {done.returncode}: {text}"
+    for values in ACCEPTED:
+        done = run(*values)
+        if done.returncode != 0:
+            yield f"{values}: refused: {done.stderr}"
+
+
+def main():
+    faults = [*check_list(), *check_values(sys.argv[1])]
+    if faults:
+        sys.exit("\n".join(faults))
+    print(f"{len(defined())} options are listed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the commands of README.md and of the bindings' READMEs in order, in a copy of the tree.
+
+    walk_readmes.py here         on this machine, in a new home folder with an empty prefix
+    walk_readmes.py clean-root   in a minimal Debian, made by debootstrap; takes root
+    walk_readmes.py ... --page bindings/go/README.md   that page after README.md, not the others
+
+A page ends at its first command that fails. A language that is missing is reported and skipped."""
+
+import argparse
+import os
+import pathlib
+import re
+import resource
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+import readme_blocks
+
+ROOT = readme_blocks.ROOT
+WORK = ROOT / "build/readme"
+SKIPPED = 77
+SUITE = "bookworm"
+# What a machine needs to reach its package indexes: proxies, certificates, mirrors.
+NETWORK = re.compile(r"(SSL_CERT_|PIP_|CARGO_(NET|HTTP|REGISTR)|GOPROXY|GOSUMDB|GOFLAGS|CURL_CA|"
+                     r"REQUESTS_CA|\w+_proxy$|\w+_PROXY$)", re.ASCII)
+NETWORK_FILES = ("/etc/apt/sources.list.d/debian.sources", "/etc/apt/apt.conf.d", "/etc/ssl",
+                 "/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf")
+HOME_FILES = (".config/pip", ".config/go/env", ".cargo/config.toml")
+
+
+def network_variables():
+    return {name: value for name, value in os.environ.items() if NETWORK.match(name)}
+
+
+def copy_tree(target):
+    """The files that git tracks or would track."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-coz", "--exclude-standard"],
+                            capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target / name, follow_symlinks=False)
+
+
+def page_script(page, clone, state):
+    """The page's blocks as one script, which starts with the variables of the page before."""
+    lines = ["set -eu", "set -a", f"[ ! -e {state} ] || . {state}", f"cd {shlex.quote(clone)}"]
+    for block in readme_blocks.blocks(page):
+        if not block.run:
+            continue
+        if block.run["needs"]:
+            lines.append(f"command -v {block.run['needs']} >/dev/null || exit {SKIPPED}")
+        lines += [f"echo '== {page}:{block.line}'", block.text.rstrip("\n")]
+    if page.parent == pathlib.Path("."):
+        lines.append(f"export -p >{state}")
+    return "\n".join(lines) + "\n"
+
+
+class Here:
+    """A copy of the tree on this machine. What setup would download again is linked."""
+
+    def __init__(self):
+        shutil.rmtree(WORK / "here", ignore_errors=True)
+        self.clone = str(WORK / "here/project")
+        self.state = str(WORK / "here/state")
+        home = WORK / "here/home"
+        home.mkdir(parents=True)
+        copy_tree(pathlib.Path(self.clone))
+        made = pathlib.Path(self.clone, "build")
+        made.mkdir()
+        for name in ("venv", "go", "julia"):
+            if (ROOT / "build" / name).is_dir():
+                (made / name).symlink_to(ROOT / "build" / name)
+        before = pathlib.Path.home()
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", before / ".cache"))
+        self.environment = {
+            **network_variables(), "HOME": str(home), "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "CCACHE_DIR": os.environ.get("CCACHE_DIR", str(cache / "ccache")),
+            "GUFUNC_CACHE_DIR": os.environ.get("GUFUNC_CACHE_DIR", str(cache / "gufunc/gufcc"))}
+        for name, folder in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"),
+                             ("GOENV", ".config/go/env"), ("PIP_CONFIG_FILE",
+                                                           ".config/pip/pip.conf")):
+            if name in os.environ or (before / folder).exists():
+                self.environment[name] = os.environ.get(name, str(before / folder))
+
+    def command(self):
+        return ["sh"], self.environment
+
+    def close(self):
+        shutil.rmtree(WORK / "here", ignore_errors=True)
+
+
+class CleanRoot:
+    """A minimal Debian with a copy of the tree, entered by chroot in a mount namespace."""
+
+    ENTER = ('mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && '
+             'mount -t tmpfs -o mode=1777 tmpfs "$0/tmp" && exec chroot "$0" /bin/sh')
+
+    @staticmethod
+    def lacks():
+        """Why there cannot be one, or an empty text."""
+        if os.geteuid() != 0:
+            return "it takes root"
+        for program in ("debootstrap", "unshare", "chroot"):
+            if shutil.which(program) is None:
+                return f"{program} is not installed"
+        try:
+            subprocess.run(["unshare", "--mount", "true"], check=True, capture_output=True)
+        except subprocess.CalledProcessError:
+            return "this machine allows no mount namespaces"
+        return "" if CleanRoot.mirror() else "apt names no mirror of Debian"
+
+    @staticmethod
+    def mirror():
+        indexes = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI)",
+                                  "Created-By: Packages", "Origin: Debian", f"Codename: {SUITE}"],
+                                 capture_output=True, text=True).stdout.split()
+        return indexes[0] if indexes else ""
+
+    def __init__(self):
+        base = WORK / f"{SUITE}.tar"
+        WORK.mkdir(parents=True, exist_ok=True)
+        if not base.exists():
+            fresh = WORK / SUITE
+            shutil.rmtree(fresh, ignore_errors=True)
+            subprocess.run(["debootstrap", "--variant=minbase", "--include=ca-certificates",
+                            SUITE, fresh, self.mirror()], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["tar", "-C", fresh, "-cf", f"{base}.part", "."], check=True)
+            pathlib.Path(f"{base}.part").rename(base)
+            shutil.rmtree(fresh)
+        self.root = WORK / "root"
+        self.close()
+        self.root.mkdir()
+        subprocess.run(["tar", "-C", self.root, "-xf", base], check=True)
+        (self.root / "etc/apt/sources.list").unlink(missing_ok=True)
+        variables = network_variables()
+        for name in [*NETWORK_FILES, *(v for v in variables.values() if v.startswith("/"))]:
+            self.copy_from_host(pathlib.Path(name), pathlib.Path(name))
+        for name in HOME_FILES:
+            self.copy_from_host(pathlib.Path.home() / name, pathlib.Path("/root") / name)
+        self.clone, self.state = "/home/user/libgufunc", "/home/user/state"
+        copy_tree(self.root / self.clone[1:])
+        self.environment = {
+            **variables, "HOME": "/root", "LANG": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive",
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+
+    def copy_from_host(self, source, target):
+        target = self.root / str(target)[1:]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True, ignore_dangling_symlinks=True)
+        elif source.is_file():
+            shutil.copy(source, target)
+
+    def command(self):
+        return (["unshare", "--mount", "--propagation", "private", "sh", "-c", self.ENTER,
+                 str(self.root)], self.environment)
+
+    def close(self):
+        if self.root.exists():  # mounts are gone with their namespace
+            subprocess.run(["rm", "-rf", "--one-file-system", self.root], check=True)
+
+
+def cpu_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def walk(page, place):
+    """Runs a page: "run", "skipped", or what is wrong."""
+    command, environment = place.command()
+    started, used = time.monotonic(), cpu_seconds()
+    output = []
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+        process.stdin.write("{\n" + page_script(page, place.clone, place.state) + "} </dev/null\n")
+        process.stdin.close()
+        for line in process.stdout:
+            output.append(line)
+            print(line, end="", flush=True)
+    print(f"== {page}: {time.monotonic() - started:.0f} s, {cpu_seconds() - used:.0f} s of "
+          "processors", flush=True)
+    if process.returncode == SKIPPED:
+        return "skipped"
+    if process.returncode != 0:
+        return f"exit status {process.returncode}"
+    for block in readme_blocks.blocks(page):
+        prints = block.run and block.run["prints"]
+        if prints and (ROOT / prints).read_text() not in "".join(output):
+            return f"did not print what is in {prints}"
+    return "run"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("place", choices=("here", "clean-root"))
+    parser.add_argument("--page", action="append", type=pathlib.Path)
+    args = parser.parse_args()
+    if args.place == "clean-root" and (lack := CleanRoot.lacks()):
+        print(f"SKIPPED: the READMEs in a clean root: {lack}", file=sys.stderr)
+        sys.exit(SKIPPED)
+    place = Here() if args.place == "here" else CleanRoot()
+    results = {}
+    try:
+        for page in readme_blocks.pages():
+            if args.page and page not in args.page and page != pathlib.Path("README.md"):
+                continue
+            results[page] = walk(page, place)
+            if page == pathlib.Path("README.md") and results[page] != "run":
+                break  # the others need what it installs
+    finally:
+        place.close()
+    for page, result in results.items():
+        print(f"{'SKIPPED: ' if result == 'skipped' else ''}{page}: {result}")
+    sys.exit(any(result not in ("run", "skipped") for result in results.values()))
+
+
+if __name__ == "__main__":
+    main()
