@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "backends/cpu/alternate_stack.h"
 #include "backends/cpu/deadline.h"
 #include "backends/cpu/fork_watch.h"
 #include "backends/cpu/futex.h"
@@ -146,6 +147,7 @@ void ClaimPool::wait_for_helpers(uint32_t count) {
 }
 
 void *ClaimPool::helper_entry(void *self) {
+  const AlternateStack signals;
   pthread_setname_np(pthread_self(), "gufunc-pool");
   static_cast<ClaimPool *>(self)->help();
   return nullptr;

@@ -9,6 +9,7 @@
 
 #include <chrono>
 
+#include "backends/cpu/alternate_stack.h"
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/deadline.h"
 #include "backends/cpu/fork_watch.h"
@@ -189,6 +190,7 @@ void Stream::drain(std::unique_lock<std::mutex> &lock) {
 }
 
 void *Stream::thread_entry(void *self) {
+  const AlternateStack signals;
   pthread_setname_np(pthread_self(), "gufunc-stream");
   static_cast<Stream *>(self)->serve();
   thread_ends();

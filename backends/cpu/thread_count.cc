@@ -14,13 +14,18 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backends/cpu/alternate_stack.h"
 #include "backends/cpu/cpu_host.h"
 
 namespace gufunc::cpu {
 namespace {
 
 constexpr size_t kPathSize = 4096;
-constexpr size_t kStackBytes = size_t{1} << 20;  // loops of users run here too
+// Loops of users run here too.
+constexpr size_t kStackBytes = (size_t{1} << 20) + AlternateStack::kBytes;
+// What an instruction of the thread itself raises. Blocked, such a signal would end the process
+// without the program's handler.
+constexpr int kSynchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
 // The file's beginning as text; false when it cannot be read.
 bool read_text(const char *path, char *out_text, size_t size) {
@@ -158,6 +163,7 @@ bool start_thread(void *(*entry)(void *), void *argument) {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   sigset_t all, before;
   sigfillset(&all);
+  for (const int number : kSynchronous) sigdelset(&all, number);
   pthread_t thread;
   // A new thread inherits its starter's mask.
   bool started = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;

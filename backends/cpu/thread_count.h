@@ -25,7 +25,8 @@ Granted granted_threads();
 // `membership` (v2 cpu.max and v1 cfs quota, each up to the root); 0: no limit.
 uint32_t cgroup_threads(const char *root, const char *membership);
 
-// Starts a detached thread that blocks every signal, so that a program's handlers never run on it.
+// Starts a detached thread that blocks every signal but those that its own instructions raise, so
+// that a program's handlers run on it for its own faults only. The entry owns an AlternateStack.
 bool start_thread(void *(*entry)(void *), void *argument);
 
 }  // namespace gufunc::cpu

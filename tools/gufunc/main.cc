@@ -13,6 +13,7 @@
 
 #include "call_parts.h"
 #include "commands.h"
+#include "fatal_signals.h"
 #include "method_options.h"
 #include "outcome.h"
 #include "parse_errors.h"
@@ -200,6 +201,7 @@ int run_and_report(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   constexpr uint64_t kSecond = 1'000'000'000;
+  gufunc::cli::handle_fatal_signals();
   const int code = run_and_report(argc, argv);
   guf_shutdown(kSecond, nullptr);  // completes a trace
   print_log();

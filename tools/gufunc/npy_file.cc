@@ -8,117 +8,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <climits>
-#include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <utility>
 
+#include "fatal_signals.h"
 #include "outcome.h"
 
 namespace gufunc::cli {
 namespace {
-
-// A descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-// What open(2) would give a new file: mkostemp's 0600 is for secrets.
-mode_t ordinary_mode() {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  return 0666U & ~mask;
-}
-
-// Temporary files that a signal has to remove: fixed storage, as a handler may touch nothing else.
-struct Temporary {
-  std::atomic<bool> used = false;   // the slot has an owner
-  std::atomic<bool> ready = false;  // the path is whole and its file there
-  char path[PATH_MAX] = {};
-};
-static_assert(std::atomic<bool>::is_always_lock_free);
-constinit Temporary temporaries[GUF_MAX_OPERANDS];
-// What ends a process from outside, and what a user's kernel or a damaged disk does to it.
-constexpr int kSignals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,
-                            SIGABRT, SIGBUS,  SIGSEGV, SIGFPE,  SIGILL};
-struct sigaction previous_actions[std::size(kSignals)];
-
-// What the signal did before takes place when this returns.
-void remove_temporaries(int signal_number) {
-  for (const Temporary &temporary : temporaries) {
-    if (temporary.ready) ::unlink(temporary.path);
-  }
-  for (size_t i = 0; i < std::size(kSignals); ++i) {
-    if (kSignals[i] == signal_number) ::sigaction(signal_number, &previous_actions[i], nullptr);
-  }
-  ::raise(signal_number);
-}
-
-// A signal that is ignored, as nohup does, stays so. A file over the limit of size is an error like
-// a full disk, not a signal.
-void handle_signals() {
-  static bool done = false;
-  if (std::exchange(done, true)) return;
-  ::signal(SIGXFSZ, SIG_IGN);
-  for (size_t i = 0; i < std::size(kSignals); ++i) {
-    struct sigaction &previous = previous_actions[i];
-    if (::sigaction(kSignals[i], nullptr, &previous) != 0 || previous.sa_handler == SIG_IGN)
-      continue;
-    struct sigaction action = {};
-    action.sa_handler = remove_temporaries;
-    ::sigaction(kSignals[i], &action, nullptr);
-  }
-}
-
-void forget_temporary(const std::string &path) {
-  for (Temporary &temporary : temporaries) {
-    if (!temporary.ready || path != temporary.path) continue;
-    temporary.ready = false;
-    temporary.used = false;
-  }
-}
-
-// Creates and records in one go: this thread takes no signal in between.
-int create_temporary(std::string &path) {
-  handle_signals();
-  sigset_t set, old;
-  ::sigemptyset(&set);
-  for (const int signal_number : kSignals) ::sigaddset(&set, signal_number);
-  ::pthread_sigmask(SIG_BLOCK, &set, &old);
-  const int fd = ::mkostemp(path.data(), O_CLOEXEC);
-  const int code = errno;
-  for (Temporary &temporary : temporaries) {
-    if (fd < 0 || path.size() >= sizeof temporary.path) break;
-    if (temporary.used.exchange(true)) continue;
-    std::memcpy(temporary.path, path.c_str(), path.size() + 1);
-    temporary.ready = true;
-    break;
-  }
-  ::pthread_sigmask(SIG_SETMASK, &old, nullptr);
-  errno = code;
-  return fd;
-}
-
-void remove_temporary(const std::string &path) {
-  ::unlink(path.c_str());
-  forget_temporary(path);
-}
 
 [[noreturn]] void fail_errno(const std::string &name, const char *verb) {
   throw Failure(Exit::kFile, fmt::format("{}: cannot {}: {}", name.empty() ? "''" : name, verb,
@@ -135,6 +35,12 @@ std::string resolve_target(const std::string &path) {
   if (real == nullptr || ::stat(real.get(), &status) != 0 || !S_ISREG(status.st_mode))
     throw Failure(Exit::kFile, path + ": is not a regular file");
   return real.get();
+}
+
+// Where the new file goes. The rename asks the folder only: a successor asks the old file too.
+std::string target_of(const std::string &path, NpyOutput::Over over) {
+  if (over == NpyOutput::Over::kSuccessor) check_writable(path);
+  return resolve_target(path);
 }
 
 // A file that takes the place of another keeps what the other's owner set. Only root may give a
@@ -163,7 +69,9 @@ Mapping &Mapping::operator=(Mapping &&other) noexcept {
 }
 
 Mapping::~Mapping() {
-  if (data_ != nullptr) ::munmap(data_, size_);
+  if (data_ == nullptr) return;
+  forget_mapping(data_);
+  ::munmap(data_, size_);
 }
 
 Mapping Mapping::of(int fd, size_t size, Mode mode, const std::string &name) {
@@ -175,6 +83,7 @@ Mapping Mapping::of(int fd, size_t size, Mode mode, const std::string &name) {
   if (data == MAP_FAILED) fail_errno(name, "map");
   mapping.data_ = static_cast<std::byte *>(data);
   mapping.size_ = size;
+  name_mapping(data, size, name.c_str());
   return mapping;
 }
 
@@ -211,8 +120,8 @@ guf_tensor NpyInput::tensor(bool writable) const {
 NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64_t> shape,
                      bool fortran_order, bool raw_bf16, Over over)
     : path_(path),
-      target_(resolve_target(path)),
-      temporary_(target_ + ".XXXXXX"),
+      target_(target_of(path, over)),
+      file_(target_, path_, over == Over::kSuccessor ? 0600 : 0666),
       dtype_(dtype),
       shape_(std::move(shape)) {
   const std::string header = make_npy_header(dtype_, shape_, fortran_order, raw_bf16);
@@ -223,35 +132,16 @@ NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64
   uint64_t size = info.itemsize;
   for (const int64_t extent : shape_) size *= static_cast<uint64_t>(extent);
 
-  if (over == Over::kSuccessor) check_writable(path_);
-  const Descriptor file(create_temporary(temporary_));
-  if (file.get() < 0) {
-    temporary_.clear();
-    fail_errno(path_, "create a file beside");
+  if (over == Over::kSuccessor) take_over(file_.fd(), target_, path_);
+  // posix_fallocate, so that a full disk is an error here and not a SIGBUS while computing.
+  const auto total = static_cast<off_t>(header.size() + size);
+  if (const int code = ::posix_fallocate(file_.fd(), 0, total); code != 0) {
+    errno = code;
+    fail_errno(path_, "make room for");
   }
-  try {
-    // posix_fallocate, so that a full disk is an error here and not a SIGBUS while computing.
-    const auto total = static_cast<off_t>(header.size() + size);
-    if (over == Over::kSuccessor) {
-      take_over(file.get(), target_, path_);
-    } else if (::fchmod(file.get(), ordinary_mode()) != 0) {
-      fail_errno(path_, "set the mode of");
-    }
-    if (const int code = ::posix_fallocate(file.get(), 0, total); code != 0) {
-      errno = code;
-      fail_errno(path_, "make room for");
-    }
-    mapping_ = Mapping::of(file.get(), static_cast<size_t>(total), Mapping::Mode::kShared, path_);
-  } catch (...) {
-    remove_temporary(temporary_);
-    throw;
-  }
+  mapping_ = Mapping::of(file_.fd(), static_cast<size_t>(total), Mapping::Mode::kShared, path_);
   std::memcpy(mapping_.data(), header.data(), header.size());
   data_offset_ = header.size();
-}
-
-NpyOutput::~NpyOutput() {
-  if (!temporary_.empty()) remove_temporary(temporary_);
 }
 
 guf_tensor NpyOutput::tensor() const {
@@ -266,9 +156,7 @@ guf_tensor NpyOutput::tensor() const {
 }
 
 void NpyOutput::commit() {
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_errno(path_, "write");
-  forget_temporary(temporary_);
-  temporary_.clear();
+  file_.publish();
 }
 
 }  // namespace gufunc::cli

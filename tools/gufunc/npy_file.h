@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's .npy files, versions 1 to 3: read by mapping, written through a temporary file.
+// NumPy's .npy files, versions 1 to 3: read by mapping, written through a file without a name.
 #ifndef GUFUNC_TOOLS_GUFUNC_NPY_FILE_H
 #define GUFUNC_TOOLS_GUFUNC_NPY_FILE_H
 
@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include "new_file.h"
 
 namespace gufunc::cli {
 
@@ -72,9 +74,9 @@ class NpyInput {
   std::vector<int64_t> strides_;
 };
 
-// A new file, filled in place and renamed over `path` by commit(); without it nothing is left
-// behind. A symbolic link stays and the file it leads to is replaced; what exists and is no regular
-// file is refused.
+// A new file, filled in place, which commit() puts at `path`; without it nothing is left behind. A
+// symbolic link stays and the file it leads to is replaced; what exists and is no regular file is
+// refused.
 class NpyOutput {
  public:
   // A successor needs the right to write the old file, and takes its mode and owner.
@@ -83,7 +85,6 @@ class NpyOutput {
             bool fortran_order, bool raw_bf16, Over over);
   NpyOutput(const NpyOutput &) = delete;
   NpyOutput &operator=(const NpyOutput &) = delete;
-  ~NpyOutput();
 
   guf_tensor tensor() const;
   std::byte *data() const { return mapping_.data() + data_offset_; }
@@ -93,7 +94,7 @@ class NpyOutput {
  private:
   std::string path_;    // as the user wrote it
   std::string target_;  // the file that it means, behind symbolic links
-  std::string temporary_;
+  NewFile file_;
   guf_dtype dtype_;
   std::vector<int64_t> shape_;
   std::vector<int64_t> strides_;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stack for the handlers of signals on a thread of the backend.
+#ifndef GUFUNC_BACKENDS_CPU_ALTERNATE_STACK_H
+#define GUFUNC_BACKENDS_CPU_ALTERNATE_STACK_H
+
+#include <csignal>
+#include <cstddef>
+
+namespace gufunc::cpu {
+
+// Lies at the base of the thread's own stack, so that a program's handler can report that a user's
+// loop overflowed that stack. A thread that has an alternate stack, as a sanitizer's, keeps it.
+class AlternateStack {
+ public:
+  static constexpr size_t kBytes = size_t{64} << 10;
+
+  AlternateStack() {
+    stack_t stack = {};
+    if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_DISABLE) == 0) return;
+    stack.ss_sp = bytes_;
+    stack.ss_size = kBytes;
+    stack.ss_flags = 0;
+    set_ = sigaltstack(&stack, nullptr) == 0;
+  }
+  AlternateStack(const AlternateStack &) = delete;
+  AlternateStack &operator=(const AlternateStack &) = delete;
+  ~AlternateStack() {
+    stack_t none = {};
+    none.ss_flags = SS_DISABLE;
+    if (set_) sigaltstack(&none, nullptr);
+  }
+
+ private:
+  bool set_ = false;
+  alignas(64) char bytes_[kBytes];
+};
+
+}  // namespace gufunc::cpu
+
+#endif  // GUFUNC_BACKENDS_CPU_ALTERNATE_STACK_H

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// A library for LD_PRELOAD that makes calls of the C library fail, to test whole programs.
+//
+// GUFUNC_FAULTS lists them, separated by commas: "malloc:17" fails the 17th call of that kind,
+// "malloc:17+" the 17th and all later ones. Kinds: malloc (with calloc, realloc, aligned_alloc,
+// posix_memalign, memalign), mmap, open (with openat, fopen), tmpfile (open with O_TMPFILE), read
+// (with pread), write (with pwrite), link, rename, pthread_create, dlopen.
+// GUFUNC_FAULT_COUNTS names a file that gets a line "kind calls" for each kind at the end.
+// GUFUNC_FAULT_PROGRAM restricts both to a program of that name: its children run undisturbed.
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+extern "C" {
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+}
+
+namespace {
+
+struct Kind {
+  const char *name;
+  int error;
+  std::atomic<uint64_t> calls = 0;
+  uint64_t first = 0;  // the call that fails, counted from 1; 0: none
+  bool later = false;  // and all calls after it
+};
+
+enum KindIndex { kMalloc, kMmap, kOpen, kTmpfile, kRead, kWrite, kLink, kRename, kThread, kDlopen };
+
+constinit Kind kinds[] = {{"malloc", ENOMEM},      {"mmap", ENOMEM}, {"open", EMFILE},
+                          {"tmpfile", EOPNOTSUPP}, {"read", EIO},    {"write", ENOSPC},
+                          {"link", EIO},           {"rename", EIO},  {"pthread_create", EAGAIN},
+                          {"dlopen", ENOENT}};
+
+constinit std::atomic<int> state = 0;  // 0: not read, 1: being read, 2: active, 3: another program
+
+// "malloc:17+,open:3": no allocation, as it runs inside malloc.
+void read_faults(const char *text) {
+  while (text != nullptr && *text != '\0') {
+    for (Kind &kind : kinds) {
+      const size_t length = strlen(kind.name);
+      if (strncmp(text, kind.name, length) != 0 || text[length] != ':') continue;
+      char *end = nullptr;
+      kind.first = strtoull(text + length + 1, &end, 10);
+      kind.later = *end == '+';
+    }
+    text = strchr(text, ',');
+    if (text != nullptr) ++text;
+  }
+}
+
+bool active() {
+  int seen = 0;
+  if (state.compare_exchange_strong(seen, 1)) {
+    const char *const program = getenv("GUFUNC_FAULT_PROGRAM");
+    const bool ours = program == nullptr || strcmp(program, program_invocation_short_name) == 0;
+    if (ours) read_faults(getenv("GUFUNC_FAULTS"));
+    seen = ours ? 2 : 3;
+    state = seen;
+  }
+  return seen == 2;
+}
+
+// Counts a call, and sets errno where it has to fail.
+bool fails(KindIndex index) {
+  if (!active()) return false;
+  Kind &kind = kinds[index];
+  const uint64_t call = ++kind.calls;
+  if (kind.first == 0 || call < kind.first || (call > kind.first && !kind.later)) return false;
+  errno = kind.error;
+  return true;
+}
+
+template <class Function>
+Function next(const char *name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+int open_at(int folder, const char *path, int flags, mode_t mode) {
+  if ((flags & O_TMPFILE) == O_TMPFILE && fails(kTmpfile)) return -1;
+  if (fails(kOpen)) return -1;
+  return static_cast<int>(syscall(SYS_openat, folder, path, flags, mode));
+}
+
+mode_t mode_of(int flags, va_list list) {
+  const bool has_mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+  return has_mode ? static_cast<mode_t>(va_arg(list, unsigned)) : 0;
+}
+
+__attribute__((destructor)) void write_counts() {
+  const char *const path = state == 2 ? getenv("GUFUNC_FAULT_COUNTS") : nullptr;
+  if (path == nullptr) return;
+  const long fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  for (const Kind &kind : kinds)
+    dprintf(static_cast<int>(fd), "%s %lu\n", kind.name, static_cast<unsigned long>(kind.calls));
+  syscall(SYS_close, fd);
+}
+
+}  // namespace
+
+extern "C" {
+
+void *malloc(size_t size) {
+  return fails(kMalloc) ? nullptr : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+  return fails(kMalloc) ? nullptr : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size) {
+  return fails(kMalloc) ? nullptr : __libc_realloc(old, size);
+}
+
+void *memalign(size_t alignment, size_t size) {
+  return fails(kMalloc) ? nullptr : __libc_memalign(alignment, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  return fails(kMalloc) ? nullptr : __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **out, size_t alignment, size_t size) {
+  void *const memory = fails(kMalloc) ? nullptr : __libc_memalign(alignment, size);
+  if (memory == nullptr) return ENOMEM;
+  *out = memory;
+  return 0;
+}
+
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
+  if (fails(kMmap)) return MAP_FAILED;
+  return reinterpret_cast<void *>(syscall(SYS_mmap, address, size, protection, flags, fd, offset));
+}
+void *mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
+  return mmap(address, size, protection, flags, fd, offset);
+}
+
+int open(const char *path, int flags, ...) {
+  va_list list;
+  va_start(list, flags);
+  const mode_t mode = mode_of(flags, list);
+  va_end(list);
+  return open_at(AT_FDCWD, path, flags, mode);
+}
+int open64(const char *path, int flags, ...) {
+  va_list list;
+  va_start(list, flags);
+  const mode_t mode = mode_of(flags, list);
+  va_end(list);
+  return open_at(AT_FDCWD, path, flags, mode);
+}
+int openat(int folder, const char *path, int flags, ...) {
+  va_list list;
+  va_start(list, flags);
+  const mode_t mode = mode_of(flags, list);
+  va_end(list);
+  return open_at(folder, path, flags, mode);
+}
+int openat64(int folder, const char *path, int flags, ...) {
+  va_list list;
+  va_start(list, flags);
+  const mode_t mode = mode_of(flags, list);
+  va_end(list);
+  return open_at(folder, path, flags, mode);
+}
+FILE *fopen(const char *path, const char *mode) {
+  return fails(kOpen) ? nullptr : next<FILE *(*)(const char *, const char *)>("fopen")(path, mode);
+}
+FILE *fopen64(const char *path, const char *mode) {
+  return fopen(path, mode);
+}
+
+ssize_t read(int fd, void *to, size_t size) {
+  return fails(kRead) ? -1 : syscall(SYS_read, fd, to, size);
+}
+ssize_t pread(int fd, void *to, size_t size, off_t offset) {
+  return fails(kRead) ? -1 : syscall(SYS_pread64, fd, to, size, offset);
+}
+ssize_t pread64(int fd, void *to, size_t size, off_t offset) {
+  return pread(fd, to, size, offset);
+}
+ssize_t write(int fd, const void *from, size_t size) {
+  // Standard error stays whole: tests read it.
+  return fd != STDERR_FILENO && fails(kWrite) ? -1 : syscall(SYS_write, fd, from, size);
+}
+ssize_t pwrite(int fd, const void *from, size_t size, off_t offset) {
+  return fails(kWrite) ? -1 : syscall(SYS_pwrite64, fd, from, size, offset);
+}
+ssize_t pwrite64(int fd, const void *from, size_t size, off_t offset) {
+  return pwrite(fd, from, size, offset);
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+  if (fails(kLink)) return -1;
+  return static_cast<int>(syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
+}
+int rename(const char *from, const char *to) {
+  if (fails(kRename)) return -1;
+  return static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*entry)(void *),
+                   void *argument) {
+  using Create = int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+  if (fails(kThread)) return EAGAIN;
+  return next<Create>("pthread_create")(thread, attributes, entry, argument);
+}
+
+// A failing call leaves a text for dlerror(), as the real one does.
+void *dlopen(const char *path, int flags) {
+  const auto real = next<void *(*)(const char *, int)>("dlopen");
+  return real(fails(kDlopen) ? "/no/such/library" : path, flags);
+}
+
+}  // extern "C"

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "new_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "fatal_signals.h"
+#include "outcome.h"
+
+namespace gufunc::cli {
+namespace {
+
+constexpr int kAttempts = 100;  // to find a name that no file has
+
+std::string folder_of(const std::string &path) {
+  const size_t slash = path.rfind('/');
+  if (slash == path.npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// A name in `folder` that is short enough for every file system.
+std::string random_name(const std::string &folder) {
+  uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number)
+    number = static_cast<uint64_t>(::getpid());
+  return fmt::format("{}/.gufunc-{:016x}", folder, number);
+}
+
+// The link's source: an unnamed file has a name here only.
+std::string name_of_descriptor(int fd) {
+  return fmt::format("/proc/self/fd/{}", fd);
+}
+
+[[noreturn]] void fail_errno(const std::string &name, const char *verb) {
+  throw Failure(Exit::kFile, fmt::format("{}: cannot {}: {}", name.empty() ? "''" : name, verb,
+                                         std::strerror(errno)));
+}
+
+// make(name) returns a negative number and sets errno where it fails. The name is recorded for
+// the handlers of signals before any signal arrives.
+template <class Make>
+int make_named(const std::string &folder, std::string *name, Make make) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    *name = random_name(folder);
+    const SignalsBlocked blocked;
+    const int made = make(*name);
+    if (made >= 0) remove_on_signals(name->c_str());
+    if (made >= 0 || errno != EEXIST) return made;
+  }
+  return -1;
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  reset(-1);
+}
+
+void Descriptor::reset(int fd) {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = fd;
+}
+
+// False where the file system has no unnamed files, or where no name could be given to one.
+bool NewFile::open_unnamed(const std::string &folder, mode_t mode) {
+  file_.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
+  return file_.get() >= 0 && ::access(name_of_descriptor(file_.get()).c_str(), F_OK) == 0;
+}
+
+NewFile::NewFile(std::string target, std::string shown, mode_t mode)
+    : target_(std::move(target)), shown_(std::move(shown)) {
+  const std::string folder = folder_of(target_);
+  if (target_.empty()) {
+    errno = ENOENT;
+    fail_errno(shown_, "create a file beside");
+  }
+  if (open_unnamed(folder, mode)) return;
+  file_.reset(make_named(folder, &temporary_, [mode](const std::string &name) {
+    return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  }));
+  if (file_.get() >= 0) return;
+  temporary_.clear();
+  fail_errno(shown_, "create a file beside");
+}
+
+NewFile::~NewFile() {
+  if (temporary_.empty()) return;
+  ::unlink(temporary_.c_str());
+  forget_on_signals(temporary_.c_str());
+}
+
+int NewFile::link_as(const std::string &name) const {
+  return ::linkat(AT_FDCWD, name_of_descriptor(file_.get()).c_str(), AT_FDCWD, name.c_str(),
+                  AT_SYMLINK_FOLLOW);
+}
+
+// A link replaces nothing, a rename does: an existing file is replaced through a second name. No
+// signal but SIGKILL comes between the two calls.
+void NewFile::publish() {
+  const SignalsBlocked blocked;
+  if (temporary_.empty()) {
+    if (link_as(target_) == 0) return;
+    if (errno != EEXIST) fail_errno(shown_, "write");
+    const int linked = make_named(folder_of(target_), &temporary_,
+                                  [this](const std::string &name) { return link_as(name); });
+    if (linked != 0) {
+      temporary_.clear();
+      fail_errno(shown_, "write");
+    }
+  }
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_errno(shown_, "write");
+  forget_on_signals(temporary_.c_str());
+  temporary_.clear();
+}
+
+}  // namespace gufunc::cli
