@@ -2,7 +2,9 @@
 // The cache of compiled objects: whose folder it is, and that nothing damaged is taken from it.
 #include "object_cache.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "files.h"
 
@@ -20,16 +22,95 @@ class ObjectCacheTest : public testing::Test {
   Diagnostics diagnostics_;
 };
 
-TEST_F(ObjectCacheTest, AFolderOfItsOwnIsPrivateAndAnExistingOneKeepsItsMode) {
+TEST_F(ObjectCacheTest, AFolderOfItsOwnIsPrivate) {
   for (const char *name : {"a/b/cache", "a/slash/"}) {
     const ObjectCache made(path(name));
     EXPECT_EQ(fs::status(path(name)).permissions(), fs::perms::owner_all) << name;
+    EXPECT_EQ(made.refusal(), "");
   }
-  const fs::perms shared = fs::perms::owner_all | fs::perms::group_all | fs::perms::others_read;
-  fs::create_directory(path("shared"));
-  fs::permissions(path("shared"), shared);
-  const ObjectCache found(path("shared"));
-  EXPECT_EQ(fs::status(path("shared")).permissions(), shared);
+}
+
+// Whoever can write there, or put another folder in its place, has his code run by others.
+TEST_F(ObjectCacheTest, AFolderThatOthersCanWriteToIsNotUsed) {
+  ASSERT_TRUE(write_file(path("object"), "an object", &diagnostics_));
+  const std::string key = ObjectCache::key("a");
+  fs::create_directories(path("above/cache"));
+  struct Row {
+    const char *folder;
+    fs::perms mode;
+  };
+  for (const auto &[folder, mode] :
+       {Row{"above/cache", fs::perms::group_write}, Row{"above/cache", fs::perms::others_write},
+        Row{"above", fs::perms::group_write}, Row{"above", fs::perms::others_write}}) {
+    fs::permissions(path(folder), fs::perms::owner_all | mode);
+    const ObjectCache cache(path("above/cache"));
+    EXPECT_THAT(cache.refusal(), testing::HasSubstr("other users can write to " +
+                                                    path(folder).string() + "; chmod go-w "));
+    const ObjectCache::Lock lock(cache, key);
+    cache.store(key, path("object"));
+    EXPECT_FALSE(cache.fetch(key, path("out")));
+    EXPECT_TRUE(fs::is_empty(path("above/cache")));
+    fs::permissions(path(folder), fs::perms::owner_all);
+  }
+  // As /tmp is.
+  fs::permissions(path("above"), fs::perms::all | fs::perms::sticky_bit);
+  const ObjectCache cache(path("above/cache"));
+  EXPECT_EQ(cache.refusal(), "");
+  cache.store(key, path("object"));
+  EXPECT_TRUE(cache.fetch(key, path("out")));
+}
+
+TEST_F(ObjectCacheTest, AFolderOfAnotherUserIsNotUsed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root has folders of others";
+  fs::create_directories(path("above/cache"));
+  for (const char *folder : {"above/cache", "above"}) {
+    ASSERT_EQ(chown(path(folder).c_str(), 12345, 12345), 0);
+    const ObjectCache cache(path("above/cache"));
+    EXPECT_EQ(cache.refusal(), path(folder).string() + " belongs to user 12345");
+    ASSERT_EQ(chown(path(folder).c_str(), 0, 0), 0);
+  }
+}
+
+TEST_F(ObjectCacheTest, NoLinkInTheFolderIsFollowed) {
+  const ObjectCache cache(path("cache"));
+  const std::string key = ObjectCache::key("a");
+  const fs::path kept = path("cache") / (key + ".o");
+  ASSERT_TRUE(write_file(path("object"), "an object", &diagnostics_));
+  cache.store(key, path("object"));
+  fs::rename(kept, path("elsewhere"));
+  fs::create_symlink(path("elsewhere"), kept);
+  EXPECT_FALSE(cache.fetch(key, path("out")));
+  cache.store(key, path("object"));
+  EXPECT_TRUE(cache.fetch(key, path("out"))) << "the link is replaced";
+
+  // Neither the file that a store writes nor that of a lock.
+  ASSERT_TRUE(write_file(path("precious"), "mine", &diagnostics_));
+  for (int serial = 0; serial < 64; ++serial) {
+    const std::string partial = fmt::format("{}.{}.{}", key, getpid(), serial);
+    fs::create_symlink(path("precious"), path("cache") / partial);
+  }
+  fs::create_symlink(path("new"), path("cache") / (key + ".lock"));
+  {
+    const ObjectCache::Lock lock(cache, key);
+    cache.store(key, path("object"));
+  }
+  std::string content;
+  ASSERT_TRUE(read_file(path("precious"), &content, &diagnostics_));
+  EXPECT_EQ(content, "mine");
+  EXPECT_FALSE(fs::exists(path("new")));
+}
+
+TEST_F(ObjectCacheTest, AnObjectThatOthersCanWriteIsNotTaken) {
+  const ObjectCache cache(path("cache"));
+  const std::string key = ObjectCache::key("a");
+  const fs::path kept = path("cache") / (key + ".o");
+  ASSERT_TRUE(write_file(path("object"), "an object", &diagnostics_));
+  cache.store(key, path("object"));
+  fs::permissions(kept, fs::perms::group_write, fs::perm_options::add);
+  EXPECT_FALSE(cache.fetch(key, path("out")));
+  fs::remove(kept);
+  ASSERT_EQ(mkfifo(kept.c_str(), 0600), 0);
+  EXPECT_FALSE(cache.fetch(key, path("out"))) << "and a FIFO does not block";
 }
 
 TEST_F(ObjectCacheTest, OnlyWhatWasStoredIsFetched) {

@@ -54,7 +54,7 @@ bool Build::find_sources() {
     if (!fs::is_regular_file(typed, failure)) {
       return diagnostics_->error({}, "cannot read the source {}", typed);
     }
-    const std::string absolute = fs::absolute(typed).lexically_normal().string();
+    const std::string absolute = absolute_path(typed);
     // Entries say #include "path", and no escape makes these a part of it.
     const size_t unfit = absolute.find_first_of("\"\\\n");
     if (unfit != std::string::npos) {
@@ -344,7 +344,7 @@ bool Build::link_shared() {
                            "-Wl,--build-id=none", "-Wl,--as-needed", "-lm", "-lc", "-lgcc"}) {
     link.emplace_back(flag);
   }
-  link.push_back("-Wl,--version-script=" + map.string());
+  link.insert(link.end(), {"-Xlinker", "--version-script=" + map.string()});
   return compiler_->run(link, "linking the module") && write_digest(linked(), diagnostics_);
 }
 
@@ -380,12 +380,16 @@ bool Build::check_compiler(const std::string &name, size_t index) {
 bool Build::write_depfile() {
   if (options_.depfile.empty()) return true;
   auto escaped = [](std::string path) {
+    replace_all(&path, "$", "$$");
     replace_all(&path, " ", "\\ ");
+    replace_all(&path, "#", "\\#");
     return path;
   };
   std::string text = escaped(options_.output) + ":";
   for (const std::string &file : compiler_->dependencies()) text += " \\\n  " + escaped(file);
-  return write_file(options_.depfile, text + "\n", diagnostics_);
+  const fs::path written = work("depfile");
+  return write_file(written, text + "\n", diagnostics_) &&
+         move_into_place(written, options_.depfile, diagnostics_);
 }
 
 }  // namespace gufunc::gufcc

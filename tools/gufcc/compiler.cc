@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps around clang. An object depends on the preprocessed text, the flags and the compiler's
-// version: their hash names it in the cache.
+// version: their hash names it in the cache. Where files lie is no part of it, so that all
+// checkouts and build folders share objects.
 #include "compiler.h"
 
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include "entry_text.h"
 #include "files.h"
 #include "generate.h"
+#include "object_key.h"
 #include "refused_headers.h"
 #include "stack_places.h"
 
@@ -55,12 +57,19 @@ Compiler::Compiler(const Options &options, const std::vector<Source> &sources, f
       sources_(sources),
       work_(std::move(work)),
       diagnostics_(diagnostics),
-      cache_(open_cache(options)) {}
+      cache_(open_cache(options)) {
+  for (const Source &source : sources_) typed_paths_.add_source(source.typed);
+  for (const std::string &folder : options_.include_dirs) typed_paths_.add_folder(folder);
+  if (!cache_.refusal().empty()) {
+    diagnostics_->warn({}, "the cache of compiled objects is not used: {}", cache_.refusal());
+  }
+}
 
 bool Compiler::locate() {
   if (!find_compiler() || !find_headers() || !write_refused_headers()) return false;
   include_flags_ = {"-I" + (work_ / "refused").string(), "-I" + headers_.string()};
-  for (const std::string &dir : options_.include_dirs) include_flags_.push_back("-I" + dir);
+  for (const std::string &dir : options_.include_dirs)
+    include_flags_.push_back("-I" + absolute_path(dir));
   for (const std::string &definition : options_.definitions) {
     include_flags_.push_back("-D" + definition);
   }
@@ -106,14 +115,9 @@ bool Compiler::write_refused_headers() {
   return true;
 }
 
-std::string Compiler::as_typed(std::string text) const {
-  for (const Source &source : sources_) replace_all(&text, source.absolute, source.typed);
-  return text;
-}
-
 std::string Compiler::readable(const std::string &text) const {
   const std::string skipped = "In file included from " + work_.string();
-  std::istringstream lines(as_typed(text));
+  std::istringstream lines(typed_paths_.as_typed(text));
   std::string kept;
   bool under_own_text = false;  // "      |       ^~~"
   for (std::string line; std::getline(lines, line);) {
@@ -126,15 +130,16 @@ std::string Compiler::readable(const std::string &text) const {
   return kept;
 }
 
-bool Compiler::run(const Command &command, const char *what) {
+Compiler::Made Compiler::run_and_see(const Command &command, const char *what) {
   const ProcessResult result = run_process(command);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (options_.verbose) diagnostics_->pass_on(command_line(command) + "\n");
   diagnostics_->pass_on(readable(result.output));
-  if (result.status == 0) return true;
-  return diagnostics_->error(
+  if (result.status == 0) return result.output.empty() ? Made::kSilently : Made::kWithMessages;
+  diagnostics_->error(
       {}, "{} failed{}", what,
       result.status > 128 ? fmt::format(" with signal {}", result.status - 128) : "");
+  return Made::kFailed;
 }
 
 bool Compiler::note_dependencies(const fs::path &depfile) {
@@ -145,6 +150,8 @@ bool Compiler::note_dependencies(const fs::path &depfile) {
   std::istringstream words(text.substr(text.find(": ") + 1));
   for (std::string word; words >> word;) {
     replace_all(&word, "\x01", " ");
+    replace_all(&word, "\\#", "#");
+    replace_all(&word, "$$", "$");
     const std::string path = fs::absolute(word).lexically_normal().string();
     if (!path.starts_with(work_.string())) dependencies_.insert(path);
   }
@@ -157,9 +164,11 @@ bool Compiler::scan(size_t source, std::string *preprocessed) {
   const Command command = joined({{path_, "-x", "c++", "-std=c++17", "-E", kNoTrigraphs,
                                    "-DGUF_SCAN", "-MD", "-MF", depfile.string()},
                                   include_flags_,
-                                  {sources_[source].typed, "-o", output.string()}});
+                                  {sources_[source].absolute, "-o", output.string()}});
   if (!run(command, "preprocessing")) return false;
-  return note_dependencies(depfile) && read_file(output, preprocessed, diagnostics_);
+  if (!note_dependencies(depfile) || !read_file(output, preprocessed, diagnostics_)) return false;
+  *preprocessed = typed_paths_.with_typed_markers(*preprocessed);
+  return true;
 }
 
 Command Compiler::host_command() const {
@@ -224,39 +233,35 @@ void Compiler::report_failure(const Unit &unit, const std::string &output) {
   diagnostics_->error({}, "the kernels do not compile");
 }
 
-// nvcc tells either the text, here without the places of the toolkit's headers, or what it read.
-bool Compiler::preprocess(const Unit &unit, const fs::path &entry, const fs::path &depfile,
-                          const fs::path &output) {
+// nvcc tells either the text, never with lines here, or what it read.
+bool Compiler::preprocess(const Unit &unit, bool with_lines, std::string *text) {
+  const std::string entry = (work_ / (unit.stem + ".cpp")).string();
+  const std::string output = (work_ / (unit.stem + ".ii")).string();
+  const fs::path depfile = work_ / (unit.stem + ".d");
   const auto run_with = [&](const Command &more) {
-    return run(joined({unit.command, unit.places, more, {entry.string()}}), "preprocessing");
+    return run(joined({unit.command, unit.places, more, {entry}}), "preprocessing");
   };
-  if (!unit.is_nvcc) {
-    return run_with({"-E", kNoTrigraphs, "-MD", "-MF", depfile.string(), "-o", output.string()});
-  }
-  return run_with({"-E", "-Xcompiler", "-P", "-o", output.string()}) &&
-         run_with({"-M", "-MF", depfile.string()});
+  Command clang = {"-E", kNoTrigraphs, "-MD", "-MF", depfile.string(), "-o", output};
+  if (!with_lines) clang.emplace_back("-P");
+  const bool good = unit.is_nvcc ? run_with({"-E", "-Xcompiler", "-P", "-o", output}) &&
+                                       run_with({"-M", "-MF", depfile.string()})
+                                 : run_with(clang);
+  if (!good) return false;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return note_dependencies(depfile) && read_file(output, text, diagnostics_);
 }
 
 bool Compiler::expand(const Unit &unit, std::string *text) {
-  const fs::path entry = work_ / (unit.stem + ".cpp");
-  const fs::path preprocessed = work_ / (unit.stem + ".ii");
-  const fs::path depfile = work_ / (unit.stem + ".d");
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!write_file(entry, unit.text, diagnostics_)) return false;
-  }
-  if (!preprocess(unit, entry, depfile, preprocessed)) return false;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!note_dependencies(depfile) || !read_file(preprocessed, text, diagnostics_)) return false;
+  if (!write(work_ / (unit.stem + ".cpp"), unit.text)) return false;
+  if (!preprocess(unit, unit.has_lines, text)) return false;
+  const bool has_places = !unit.has_lines && asks_for_places(*text);
+  if (has_places && !preprocess(unit, true, text)) return false;
   const std::string &compiler = unit.command[0];
   const std::string version =
       compiler == path_ ? version_ : run_process({compiler, "--version"}).output;
-  // Where nvcc lies says nothing about it.
-  const Command named(unit.command.begin() + (unit.is_nvcc ? 1 : 0), unit.command.end());
-  *text = version + command_line(named) + unit.places_key + as_typed(std::move(*text));
-  replace_all(text, entry.string(), "");
-  replace_all(text, work_.string(), "");
-  replace_all(text, headers_.string(), "");  // so that all build folders share objects
+  *text = version + flags_of_the_key(unit) + unit.places_key + *text;
+  // Where nothing of the object is.
+  if (unit.has_lines || has_places) replace_all(text, work_.string(), "");
   return true;
 }
 
@@ -268,7 +273,8 @@ bool Compiler::take_from_cache(const std::string &key, const std::string &what,
   return true;
 }
 
-bool Compiler::make_object(const Unit &unit, const Command &flags, const fs::path &object) {
+Compiler::Made Compiler::make_object(const Unit &unit, const Command &flags,
+                                     const fs::path &object) {
   const Command quiet = unit.is_nvcc ? Command{} : Command{kNoTrigraphs};
   const Command command = joined({unit.command,
                                   unit.places,
@@ -281,53 +287,54 @@ bool Compiler::make_object(const Unit &unit, const Command &flags, const fs::pat
   if (options_.verbose) diagnostics_->pass_on(command_line(command) + "\n");
   if (result.status != 0) {
     report_failure(unit, result.output);
-    return false;
+    return Made::kFailed;
   }
-  diagnostics_->pass_on(readable(result.output));
-  return true;
+  if (!unit.quiet) diagnostics_->pass_on(readable(result.output));
+  return result.output.empty() ? Made::kSilently : Made::kWithMessages;
 }
 
 // Once, and again where loops turn out to use the stack, without their promise.
-bool Compiler::make_checked_object(const Unit &unit, const fs::path &object) {
-  const Command quiet = unit.quiet ? Command{"-w"} : Command{};
-  if (!unit.text_on_stack) return make_object(unit, quiet, object);
+Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &object) {
+  if (!unit.text_on_stack) return make_object(unit, {}, object);
   const fs::path folder = work_ / (unit.stem + ".code");
-  if (!make_object(unit, joined({quiet, show_code_flags(folder.string())}), object)) return false;
+  const Made made = make_object(unit, show_code_flags(folder.string()), object);
+  if (made == Made::kFailed) return made;
   std::set<int> on_stack;
   size_t files = 0;
   std::error_code failure;
   for (const fs::directory_entry &file : fs::directory_iterator(folder, failure)) {
     std::string code;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!read_file(file.path(), &code, diagnostics_)) return false;
+    if (!read(file.path(), &code)) return Made::kFailed;
     on_stack.merge(find_stack_places(code));
     ++files;
   }
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (files == 0) return diagnostics_->error({}, "{} does not show its code", path_);
-    if (on_stack.empty()) return true;
-    if (options_.verbose) {
-      diagnostics_->pass_on(
-          fmt::format("gufcc: {}: {} loops with places on the stack, compiled "
-                      "again\n",
-                      unit.stem, on_stack.size()));
-    }
-    if (!write_file(work_ / (unit.stem + ".cpp"), unit.text_on_stack(on_stack), diagnostics_))
-      return false;
+  if (files == 0) {
+    fail(fmt::format("{} does not show its code", path_));
+    return Made::kFailed;
   }
-  return make_object(unit, {"-w"}, object);
+  if (on_stack.empty()) return made;
+  if (options_.verbose) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    diagnostics_->pass_on(
+        fmt::format("gufcc: {}: {} loops with places on the stack, compiled again\n", unit.stem,
+                    on_stack.size()));
+  }
+  if (!write(work_ / (unit.stem + ".cpp"), unit.text_on_stack(on_stack)) ||
+      make_object(unit, {"-w"}, object) == Made::kFailed) {
+    return Made::kFailed;
+  }
+  return made;
 }
 
 bool Compiler::make_cached(const std::string &text, const std::string &what, const fs::path &file,
-                           const std::function<bool()> &make) {
+                           const std::function<Made()> &make) {
   const std::string key = ObjectCache::key(text);
   if (take_from_cache(key, what, file)) return true;
   const ObjectCache::Lock made_here(cache_, key);
   if (take_from_cache(key, what, file)) return true;
-  if (!make()) return false;
-  cache_.store(key, file);
-  return true;
+  const Made made = make();
+  if (made == Made::kSilently) cache_.store(key, file);
+  return made != Made::kFailed;
 }
 
 bool Compiler::compile_expanded(const Unit &unit, const std::string &text, const fs::path &object) {
@@ -368,7 +375,7 @@ std::map<std::string, Place> Compiler::find_symbols(const Unit &unit,
     const size_t tab = line.find('\t'), colon = line.rfind(':');
     if (tab == std::string::npos || colon == std::string::npos || colon < tab) continue;
     const std::string symbol = line.substr(0, tab).substr(line.rfind(' ', tab) + 1);
-    const Place place{as_typed(line.substr(tab + 1, colon - tab - 1)),
+    const Place place{typed_paths_.as_typed(line.substr(tab + 1, colon - tab - 1)),
                       std::atoi(line.c_str() + colon + 1)};
     if (place.line > 0 && place.file.find(kEntriesFile) == std::string::npos)
       places[symbol] = place;

@@ -15,10 +15,11 @@
 #include "options.h"
 #include "process.h"
 #include "targets.h"
+#include "typed_paths.h"
 
 namespace gufunc::gufcc {
 
-// One source of the user: as typed, for messages, and absolute, for #include.
+// One source of the user: as typed, for messages, and absolute, for programs and #include.
 struct Source {
   std::string typed;
   std::string absolute;
@@ -49,6 +50,7 @@ class Compiler {
     Command places = {};          // flags that say where files are; they come last
     std::string places_key = {};  // what the object depends on instead of `places`
     bool is_nvcc = false;         // who spells some flags in its own way
+    bool has_lines = false;       // the object has debugging information: lines and paths
   };
 
   // Compiler and flags of host kernels.
@@ -58,14 +60,18 @@ class Compiler {
   bool compile(const Unit &unit, const std::filesystem::path &object);
 
   // The two halves of it. Preprocesses a unit to the text that names its object, free of where
-  // intermediate files lie; units of the same text make the same object.
+  // files lie; units of the same text make the same object.
   bool expand(const Unit &unit, std::string *text);
   bool compile_expanded(const Unit &unit, const std::string &text,
                         const std::filesystem::path &object);
 
+  // What a step that makes a file ended in. A file that came with messages is not kept: whoever
+  // took it from the cache would not see them.
+  enum class Made { kFailed, kWithMessages, kSilently };
+
   // Takes the file that `text` names from the cache, or calls `make` to make it and keeps it.
   bool make_cached(const std::string &text, const std::string &what,
-                   const std::filesystem::path &file, const std::function<bool()> &make);
+                   const std::filesystem::path &file, const std::function<Made()> &make);
 
   // As read_file, write_file and Diagnostics::error, from any thread.
   bool read(const std::filesystem::path &file, std::string *out);
@@ -78,7 +84,10 @@ class Compiler {
                                             const std::filesystem::path &object) const;
 
   // Runs a command; on failure its output becomes the diagnostics, the user's paths as typed.
-  bool run(const Command &command, const char *what);
+  bool run(const Command &command, const char *what) {
+    return run_and_see(command, what) != Made::kFailed;
+  }
+  Made run_and_see(const Command &command, const char *what);
 
   const std::string &path() const { return path_; }
   const std::filesystem::path &headers() const { return headers_; }
@@ -94,21 +103,20 @@ class Compiler {
   bool find_compiler();
   bool find_headers();
   bool write_refused_headers();
-  bool preprocess(const Unit &unit, const std::filesystem::path &entry,
-                  const std::filesystem::path &depfile, const std::filesystem::path &output);
+  bool preprocess(const Unit &unit, bool with_lines, std::string *text);
   bool take_from_cache(const std::string &key, const std::string &what,
                        const std::filesystem::path &object);
-  bool make_object(const Unit &unit, const Command &flags, const std::filesystem::path &object);
-  bool make_checked_object(const Unit &unit, const std::filesystem::path &object);
+  Made make_object(const Unit &unit, const Command &flags, const std::filesystem::path &object);
+  Made make_checked_object(const Unit &unit, const std::filesystem::path &object);
   bool report_calls(const Unit &unit);
   void report_failure(const Unit &unit, const std::string &output);
   bool note_dependencies(const std::filesystem::path &depfile);
   // Messages as the user should see them: paths as typed, no line about gufcc's own files.
   std::string readable(const std::string &text) const;
-  std::string as_typed(std::string text) const;
 
   const Options &options_;
   const std::vector<Source> &sources_;
+  TypedPaths typed_paths_;
   std::filesystem::path work_, headers_;
   Diagnostics *diagnostics_;
   std::mutex mutex_;  // diagnostics and dependencies, when units compile side by side

@@ -68,7 +68,8 @@ bool DeviceImages::assemble(const DeviceUnit &unit, const Target &target, const 
   const auto make = [&] {
     Command command = tools_.ptxas_command(target);
     command.insert(command.end(), {text.string(), "-o", file.string()});
-    return compiler_->write(text, ptx) && compiler_->run(command, "assembling PTX");
+    return compiler_->write(text, ptx) ? compiler_->run_and_see(command, "assembling PTX")
+                                       : Compiler::Made::kFailed;
   };
   return compiler_->make_cached(tools_.ptxas_key(target) + ptx, stem, file, make) &&
          compiler_->read(file, out);
@@ -162,9 +163,10 @@ bool DeviceImages::pack_frame(const std::vector<size_t> &members, size_t frame) 
     packed = content;
   } else {
     const auto make = [&] {
-      return compress_frame(content, &packed)
-                 ? compiler_->write(file, packed)
-                 : compiler_->fail("an image cannot be compressed: out of memory");
+      const bool good = compress_frame(content, &packed)
+                            ? compiler_->write(file, packed)
+                            : compiler_->fail("an image cannot be compressed: out of memory");
+      return good ? Compiler::Made::kSilently : Compiler::Made::kFailed;
     };
     const std::string stem = fmt::format("frame{}", frame);
     if (!compiler_->make_cached(frame_key(content), stem, file, make)) return false;

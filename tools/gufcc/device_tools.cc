@@ -86,7 +86,7 @@ DeviceTools::Lack DeviceTools::find_libdevice() {
         {home / "nvvm" / "libdevice" / "libdevice.10.bc", home / "libdevice" / "libdevice.10.bc"});
   };
   if (!options_.cuda_home.empty()) {
-    libdevice_ = inside(options_.cuda_home);
+    libdevice_ = inside(absolute_path(options_.cuda_home));
     if (!libdevice_.empty()) return {};
     return {fmt::format("'{}' has no nvvm/libdevice/libdevice.10.bc", options_.cuda_home), true};
   }
@@ -114,7 +114,7 @@ DeviceTools::Lack DeviceTools::find_ptx_maker() {
 DeviceTools::Lack DeviceTools::find_amd() {
   if (const Lack lack = find_backend("amdgcn"); !lack.text.empty()) return lack;
   if (!options_.rocm_bitcode.empty()) {
-    ocml_ = first_file({fs::path(options_.rocm_bitcode) / "ocml.bc"});
+    ocml_ = first_file({fs::path(absolute_path(options_.rocm_bitcode)) / "ocml.bc"});
     if (ocml_.empty()) return {fmt::format("'{}' has no ocml.bc", options_.rocm_bitcode), true};
   } else {
     ocml_ = first_file({"/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc",

@@ -1,38 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <thread>
+#include <utility>
 
 namespace gufunc::gufcc {
 
 namespace fs = std::filesystem;
 
-bool read_file(const fs::path &path, std::string *out, Diagnostics *diagnostics) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  if (file.bad() || !file.is_open()) {
-    return diagnostics->error({}, "cannot read {}: {}", path.string(), std::strerror(errno));
+Descriptor &Descriptor::operator=(Descriptor &&other) noexcept {
+  if (this != &other) {
+    close();
+    number_ = other.release();
   }
-  *out = text.str();
+  return *this;
+}
+
+Descriptor::~Descriptor() {
+  close();
+}
+
+int Descriptor::release() {
+  return std::exchange(number_, -1);
+}
+
+bool Descriptor::close() {
+  return number_ < 0 || ::close(release()) == 0;
+}
+
+bool read_descriptor(const Descriptor &file, std::string *out) {
+  constexpr size_t kStep = 1 << 16;
+  out->clear();
+  for (size_t size = 0;;) {
+    out->resize(size + kStep);
+    const ssize_t n = read(file.get(), out->data() + size, kStep);
+    if (n < 0 && errno == EINTR) continue;
+    size += n > 0 ? static_cast<size_t>(n) : 0;
+    out->resize(size);
+    if (n <= 0) return n == 0;
+  }
+}
+
+bool write_descriptor(const Descriptor &file, const std::string &text) {
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t n = write(file.get(), text.data() + done, text.size() - done);
+    if (n < 0 && errno != EINTR) return false;
+    if (n > 0) done += static_cast<size_t>(n);
+  }
   return true;
 }
 
+bool read_file(const fs::path &path, std::string *out, Diagnostics *diagnostics) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.is_open() && read_descriptor(file, out)) return true;
+  return diagnostics->error({}, "cannot read {}: {}", path.string(), std::strerror(errno));
+}
+
 bool write_file(const fs::path &path, const std::string &text, Diagnostics *diagnostics) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file)
-    return diagnostics->error({}, "cannot write {}: {}", path.string(), std::strerror(errno));
-  return true;
+  Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.is_open() && write_descriptor(file, text) && file.close()) return true;
+  return diagnostics->error({}, "cannot write {}: {}", path.string(), std::strerror(errno));
 }
 
 bool find_output(const fs::path &typed, fs::path *out, Diagnostics *diagnostics) {
@@ -58,20 +94,21 @@ bool find_output(const fs::path &typed, fs::path *out, Diagnostics *diagnostics)
 
 bool move_into_place(const fs::path &from, const fs::path &typed, Diagnostics *diagnostics) {
   fs::path to;
-  if (!find_output(typed, &to, diagnostics)) return false;
+  std::string content;
+  struct stat made = {};
+  if (!find_output(typed, &to, diagnostics) || !read_file(from, &content, diagnostics))
+    return false;
   std::string beside = to.string() + ".XXXXXX";
-  const int descriptor = mkstemp(beside.data());
-  if (descriptor < 0) {
-    return diagnostics->error({}, "cannot write {}: {}", typed.string(), std::strerror(errno));
+  Descriptor file(mkostemp(beside.data(), O_CLOEXEC));
+  const bool is_made = file.is_open();
+  if (is_made && stat(from.c_str(), &made) == 0 && write_descriptor(file, content) &&
+      fchmod(file.get(), made.st_mode & 0777) == 0 && file.close() &&
+      rename(beside.c_str(), to.c_str()) == 0) {
+    return true;
   }
-  close(descriptor);
-  std::error_code failure;
-  fs::copy_file(from, beside, fs::copy_options::overwrite_existing, failure);  // the mode, too
-  if (!failure) fs::rename(beside, to, failure);
-  if (!failure) return true;
-  const std::string why = failure.message();
-  fs::remove(beside, failure);
-  return diagnostics->error({}, "cannot write {}: {}", typed.string(), why);
+  const int why = errno;
+  if (is_made) unlink(beside.c_str());
+  return diagnostics->error({}, "cannot write {}: {}", typed.string(), std::strerror(why));
 }
 
 void replace_all(std::string *text, const std::string &from, const std::string &to) {
@@ -89,7 +126,7 @@ TemporaryFolder::~TemporaryFolder() {
 
 bool TemporaryFolder::create(Diagnostics *diagnostics) {
   std::error_code failure;
-  std::string pattern = (fs::temp_directory_path(failure) / "gufcc-XXXXXX").string();
+  std::string pattern = (fs::absolute(fs::temp_directory_path(failure)) / "gufcc-XXXXXX").string();
   if (failure || mkdtemp(pattern.data()) == nullptr) {
     return diagnostics->error({}, "cannot make a temporary folder: {}",
                               failure ? failure.message() : std::strerror(errno));

@@ -10,6 +10,28 @@
 
 namespace gufunc::gufcc {
 
+// The owner of a file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor &&other) noexcept : number_(other.release()) {}
+  Descriptor &operator=(Descriptor &&other) noexcept;
+  ~Descriptor();
+
+  bool is_open() const { return number_ >= 0; }
+  int get() const { return number_; }
+  int release();
+  // False when what was written is not in the file, with the reason in errno.
+  bool close();
+
+ private:
+  int number_;
+};
+
+// The rest of a file, all of `text` into it. False with the reason in errno.
+bool read_descriptor(const Descriptor &file, std::string *out);
+bool write_descriptor(const Descriptor &file, const std::string &text);
+
 bool read_file(const std::filesystem::path &path, std::string *out, Diagnostics *diagnostics);
 bool write_file(const std::filesystem::path &path, const std::string &text,
                 Diagnostics *diagnostics);
@@ -19,7 +41,7 @@ bool write_file(const std::filesystem::path &path, const std::string &text,
 bool find_output(const std::filesystem::path &typed, std::filesystem::path *out,
                  Diagnostics *diagnostics);
 
-// Puts `from` where find_output says in one step, also across file systems.
+// Puts a copy of `from` where find_output says in one step, also across file systems.
 bool move_into_place(const std::filesystem::path &from, const std::filesystem::path &typed,
                      Diagnostics *diagnostics);
 

@@ -46,6 +46,7 @@ Compiler::Unit items_unit(const DeviceUnit &unit, Instrumentation instrumentatio
   made.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
   if (instrumentation == Instrumentation::kAddressSanitizer) {
     made.command.insert(made.command.end(), kAsanFlags.begin(), kAsanFlags.end());
+    made.has_lines = true;
   }
   return made;
 }
@@ -121,7 +122,7 @@ bool make_items(const std::vector<DeviceUnit> &units, const std::vector<PlainIma
     link.emplace_back(flag);
   }
   if (instrumentation == Instrumentation::kNone) link.emplace_back("-Wl,-z,defs");
-  link.push_back("-Wl,--version-script=" + map.string());
+  link.insert(link.end(), {"-Xlinker", "--version-script=" + map.string()});
   return compiler->run(link, "linking the sidecar");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files appear under their name by rename, so that builds side by side never see half an object.
 // Each ends in a digest: disks fill up, machines lose power and other programs write into folders.
+// No link is followed, and nothing that another user can write is read.
 #include "object_cache.h"
 
 #include <fcntl.h>
@@ -12,11 +13,12 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
-#include "files.h"
+#include "private_folder.h"
 
 namespace gufunc::gufcc {
 
@@ -38,15 +40,20 @@ std::string seal(const std::string &key, const std::string &object) {
   return sha256(key + object);
 }
 
+std::string object_name(const std::string &key) {
+  return key + ".o";
+}
+
+bool is_trusted(int descriptor) {
+  struct stat found = {};
+  return fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
+         (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 }  // namespace
 
-ObjectCache::ObjectCache(fs::path folder) : folder_(std::move(folder)) {
-  if (folder_.empty()) return;
-  if (!folder_.has_filename()) folder_ = folder_.parent_path();  // "cache/"
-  std::error_code failure;
-  if (folder_.has_parent_path()) fs::create_directories(folder_.parent_path(), failure);
-  mkdir(folder_.c_str(), 0700);  // a folder that exists keeps the mode that its owner gave it
-  if (!fs::is_directory(folder_, failure)) folder_.clear();
+ObjectCache::ObjectCache(const fs::path &folder) {
+  if (!folder.empty()) folder_ = open_private_folder(folder, &refusal_);
 }
 
 std::string ObjectCache::key(const std::string &text) {
@@ -58,45 +65,51 @@ std::string ObjectCache::key(const std::string &text) {
 }
 
 bool ObjectCache::fetch(const std::string &key, const fs::path &output) const {
-  if (folder_.empty()) return false;
-  std::error_code failure;
-  const fs::path kept = folder_ / (key + ".o");
-  if (!fs::is_regular_file(kept, failure)) return false;
+  if (!folder_.is_open()) return false;
+  // A FIFO of that name must not block.
+  const Descriptor kept(openat(folder_.get(), object_name(key).c_str(),
+                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   Diagnostics unheard;  // whatever is wrong with the object, it is compiled anew
   std::string content;
-  if (!read_file(kept, &content, &unheard) || content.size() < SHA256_DIGEST_LENGTH) return false;
+  if (!kept.is_open() || !is_trusted(kept.get()) || !read_descriptor(kept, &content) ||
+      content.size() < SHA256_DIGEST_LENGTH) {
+    return false;
+  }
   const std::string digest = content.substr(content.size() - SHA256_DIGEST_LENGTH);
   content.resize(content.size() - SHA256_DIGEST_LENGTH);
   return seal(key, content) == digest && write_file(output, content, &unheard);
 }
 
-ObjectCache::Lock::Lock(const ObjectCache &cache, const std::string &key) {
-  if (cache.folder_.empty()) return;
-  file_ = cache.folder_ / (key + ".lock");
-  descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  while (descriptor_ >= 0 && flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+ObjectCache::Lock::Lock(const ObjectCache &cache, const std::string &key)
+    : cache_(cache), name_(key + ".lock") {
+  if (!cache.folder_.is_open()) return;
+  file_ = Descriptor(openat(cache.folder_.get(), name_.c_str(),
+                            O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  while (file_.is_open() && flock(file_.get(), LOCK_EX) != 0 && errno == EINTR) {
   }
 }
 
 // Who waits on the removed file goes on with a lock of its own: at worst an object is made twice.
 ObjectCache::Lock::~Lock() {
-  if (descriptor_ < 0) return;
-  unlink(file_.c_str());
-  close(descriptor_);
+  if (file_.is_open()) unlinkat(cache_.folder_.get(), name_.c_str(), 0);
 }
 
 void ObjectCache::store(const std::string &key, const fs::path &object) const {
-  if (folder_.empty()) return;
+  if (!folder_.is_open()) return;
   static std::atomic<int> serial{0};
-  const fs::path partial = folder_ / fmt::format("{}.{}.{}", key, getpid(), serial++);
+  const std::string partial = fmt::format("{}.{}.{}", key, getpid(), serial++);
   Diagnostics unheard;
   std::string content;
   if (!read_file(object, &content, &unheard)) return;
-  std::error_code failure;
-  if (write_file(partial, content + seal(key, content), &unheard)) {
-    fs::rename(partial, folder_ / (key + ".o"), failure);
+  unlinkat(folder_.get(), partial.c_str(), 0);  // of a process of that number that was killed
+  Descriptor file(openat(folder_.get(), partial.c_str(),
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.is_open()) return;
+  const bool written = write_descriptor(file, content + seal(key, content)) && file.close();
+  if (!written ||
+      renameat(folder_.get(), partial.c_str(), folder_.get(), object_name(key).c_str()) != 0) {
+    unlinkat(folder_.get(), partial.c_str(), 0);
   }
-  fs::remove(partial, failure);  // there only when it could not be put into place
 }
 
 fs::path default_cache_folder() {

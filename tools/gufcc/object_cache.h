@@ -6,12 +6,18 @@
 #include <filesystem>
 #include <string>
 
+#include "files.h"
+
 namespace gufunc::gufcc {
 
 class ObjectCache {
  public:
-  // An empty folder: nothing is kept.
-  explicit ObjectCache(std::filesystem::path folder);
+  // An empty folder: nothing is kept. A folder that another user could write to, by itself or
+  // through one above it, is not used: whoever can put an object there has its code run.
+  explicit ObjectCache(const std::filesystem::path &folder);
+
+  // Why a folder that exists is not used; empty when it is.
+  const std::string &refusal() const { return refusal_; }
 
   // Name for an object: SHA-256 of `text`, in hexadecimal.
   static std::string key(const std::string &text);
@@ -30,8 +36,9 @@ class ObjectCache {
     ~Lock();
 
    private:
-    std::filesystem::path file_;
-    int descriptor_ = -1;
+    const ObjectCache &cache_;
+    std::string name_;
+    Descriptor file_;
   };
 
   // Keeps a copy of `object` and its SHA-256. A cache that cannot be written is no error: the next
@@ -39,7 +46,8 @@ class ObjectCache {
   void store(const std::string &key, const std::filesystem::path &object) const;
 
  private:
-  std::filesystem::path folder_;
+  Descriptor folder_;
+  std::string refusal_;
 };
 
 // $XDG_CACHE_HOME/gufunc/gufcc or ~/.cache/gufunc/gufcc; empty when neither is known.

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What names an object in the cache: the text and the flags, not where files lie.
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "tests/gufcc/gufcc_fixture.h"
+
+namespace gufunc::gufcc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class CacheKey : public Gufcc {
+ protected:
+  // Builds the text in a folder of its own, by absolute paths, as CMake does.
+  ProcessResult build_in(const std::string &folder, const std::string &text,
+                         const Command &more = {}) const {
+    fs::create_directories(path(folder) / "include");
+    write(folder + "/include/factor.h", "#pragma once\n#define FACTOR 2\n");
+    Command command = {write(folder + "/k.guf.cpp", text),
+                       "-o",
+                       path(folder + "/k.so").string(),
+                       "-I" + (path(folder) / "include").string(),
+                       "-D",
+                       "FOLDER=" + folder,
+                       "-v",
+                       "--targets",
+                       "x86-64-v2,x86-64-v3,ptx_75,sm_90,gfx942"};
+    if (std::string(GUFUNC_CUDA_HOME) != "") {
+      command.insert(command.end(), {"--cuda-home", GUFUNC_CUDA_HOME});
+    }
+    command.insert(command.end(), more.begin(), more.end());
+    return run(command);
+  }
+
+  static int count(const std::string &output, const std::string &end) {
+    int found = 0;
+    std::istringstream lines(output);
+    for (std::string line; std::getline(lines, line);) found += line.ends_with(end);
+    return found;
+  }
+  // Of kernels, without what is made anew each time: the table and the link.
+  static int compilations(const std::string &output) {
+    int found = 0;
+    std::istringstream lines(output);
+    for (std::string line; std::getline(lines, line);) {
+      found += (line.find(" -O3 ") != std::string::npos ||
+                line.find(" -DGUF_ITEMS ") != std::string::npos ||
+                line.find(".to_sass.ptx") != std::string::npos) &&
+               line.find(" -E ") == std::string::npos &&
+               line.find("items_table") == std::string::npos;
+    }
+    return found;
+  }
+};
+
+constexpr char kKernel[] =
+    "#include <gufunc/kernel.hpp>\n#include \"factor.h\"\n"
+    "template <class T> GUF_DEVICE T f(T x) { return x * FACTOR; }\nGUF_UFUNC(f, \"f->f\");\n";
+
+TEST_F(CacheKey, TwoCopiesOfATreeShareEveryObject) {
+  const Command items = {"--items", path("items.so").string()};
+  const ProcessResult first = build_in("one", kKernel, items);
+  ASSERT_EQ(first.status, 0) << first.output;
+  EXPECT_EQ(count(first.output, " from the cache"), 0);
+  EXPECT_GE(compilations(first.output), 3);
+  const ProcessResult second = build_in("another/place", kKernel, items);
+  ASSERT_EQ(second.status, 0) << second.output;
+  EXPECT_EQ(compilations(second.output), 0) << second.output;
+  EXPECT_GE(count(second.output, " from the cache"), 3) << second.output;
+}
+
+TEST_F(CacheKey, APathThatTheKernelUsesIsPartOfItsObject) {
+  const char *texts[] = {
+      // What the preprocessor and what the compiler puts into the text.
+      "GUF_DEVICE int f(int x) { return x + sizeof(__FILE__); }",
+      "GUF_DEVICE int f(int x) { return x + int(__builtin_strlen(__builtin_FILE())); }",
+  };
+  for (const char *text : texts) {
+    const std::string whole =
+        "#include <gufunc/kernel.hpp>\n" + std::string(text) + "\nGUF_UFUNC(f, \"i->i\");\n";
+    const Command host = {"--targets", "x86-64-v2"};
+    const auto build = [&](const std::string &folder) {
+      fs::create_directories(path(folder));
+      return run({write(folder + "/k.guf.cpp", whole), "-o", path("k.so").string(), "-v",
+                  "--targets", "x86-64-v2"});
+    };
+    ASSERT_EQ(build("short").status, 0);
+    EXPECT_EQ(count(build("short").output, " from the cache"), 1) << text;
+    EXPECT_EQ(count(build("a_longer_one").output, " from the cache"), 0) << text;
+  }
+}
+
+TEST_F(CacheKey, LinesThatTheKernelUsesArePartOfItsObject) {
+  const auto build = [&](const std::string &lines) {
+    return run({write("k.guf.cpp", "#include <gufunc/kernel.hpp>\n" + lines +
+                                       "GUF_DEVICE int f(int x) { return x + __builtin_LINE(); }\n"
+                                       "GUF_UFUNC(f, \"i->i\");\n"),
+                "-o", path("k.so").string(), "-v", "--targets", "x86-64-v2"})
+        .output;
+  };
+  EXPECT_EQ(count(build("\n"), " from the cache"), 0);
+  EXPECT_EQ(count(build("\n"), " from the cache"), 1);
+  EXPECT_EQ(count(build("\n\n"), " from the cache"), 0);
+}
+
+// Whatever the order in which targets are built.
+TEST_F(CacheKey, WarningsAreGivenAgain) {
+  const std::string text =
+      "#include <gufunc/kernel.hpp>\n"
+      "GUF_DEVICE float f(float x) { int unused = 3; return x; }\nGUF_UFUNC(f, \"f->f\");\n";
+  for (const char *targets : {"x86-64-v2,x86-64-v3", "x86-64-v3", "x86-64-v2", "all", "all"}) {
+    const ProcessResult built =
+        run({write("k.guf.cpp", text), "-o", path("k.so").string(), "--targets", targets});
+    EXPECT_EQ(built.status, 0);
+    EXPECT_EQ(built.output.find("k.guf.cpp:2:35: warning: unused variable 'unused'"),
+              built.output.find("k.guf.cpp:2:35"))
+        << targets << ": " << built.output;
+    EXPECT_THAT(built.output, HasSubstr("unused variable 'unused'")) << targets;
+  }
+}
+
+TEST_F(CacheKey, AFolderThatOthersCanWriteToIsNotUsedAndSaidSoOnce) {
+  fs::create_directory(path("cache"));
+  fs::permissions(path("cache"), fs::perms::all);
+  const Command command = {write("k.guf.cpp",
+                                 "#include <gufunc/kernel.hpp>\n"
+                                 "GUF_DEVICE float f(float x) { return x; }\n"
+                                 "GUF_UFUNC(f, \"f->f\");\n"),
+                           "-o", path("k.so").string()};
+  for (int i = 0; i < 2; ++i) {
+    const ProcessResult built = run(command);
+    EXPECT_EQ(built.status, 0);
+    EXPECT_EQ(built.output,
+              "gufcc: warning: the cache of compiled objects is not used: other users "
+              "can write to " +
+                  path("cache").string() + "; chmod go-w " + path("cache").string() + "\n");
+  }
+  EXPECT_TRUE(fs::is_empty(path("cache")));
+}
+
+}  // namespace
+}  // namespace gufunc::gufcc

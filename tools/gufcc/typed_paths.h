@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that gufcc runs get absolute paths, so that no name is read as an option ("-x.guf.cpp")
+// or as a list of options ("@x.guf.cpp"). Messages name files as the user typed them.
+#ifndef GUFUNC_TOOLS_GUFCC_TYPED_PATHS_H
+#define GUFUNC_TOOLS_GUFCC_TYPED_PATHS_H
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gufunc::gufcc {
+
+// An absolute path of what `typed` names.
+std::string absolute_path(const std::string &typed);
+
+class TypedPaths {
+ public:
+  // A source: the file and the folder that its #include "..." is relative to.
+  void add_source(const std::string &typed);
+  void add_folder(const std::string &typed);
+
+  // The text with every known absolute path spelled as typed.
+  std::string as_typed(std::string text) const;
+
+  // The same for the line markers of preprocessed text, `# 1 "file"`.
+  std::string with_typed_markers(const std::string &preprocessed) const;
+
+ private:
+  void add(std::string absolute, std::string typed);
+
+  std::vector<std::pair<std::string, std::string>> spellings_;  // the longest path first
+};
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_TYPED_PATHS_H
