@@ -11,7 +11,7 @@ Every ufunc of the standard library is an attribute of this module; `load` bring
 from . import _library  # before what needs the library
 from . import lowlevel
 from . import _array, _array_methods, _conversion, _dtypes, _errors, _events, _gufunc, _objects
-from . import _operators
+from . import _indexing, _operators
 from . import _prepared, _ufunc
 from . import _copying, _current, _device_methods, _exchange, _launch, _streams, _told
 from ._array import (Array, array, as_array, broadcast_to, empty, empty_host, expand_dims,
@@ -33,8 +33,10 @@ from ._pointers import ufunc_from_pointer
 _gufunc._register(
     Array=Array, Context=Context, Device=Device, Event=Event, Graph=Graph, Kernel=Kernel,
     Module=Module, Plan=Plan, Stream=Stream, Ufunc=Ufunc, make_error=_errors.make_error,
-    make_refusal=_errors.make_refusal, as_stream=_streams.as_stream, convert=_conversion.convert,
-    parse_dtype=_dtypes.parse, parse_signature=_dtypes.signature_codes, warn=_events.warn)
+    make_refusal=_errors.make_refusal, as_indices=_indexing.of_reduceat,
+    as_stream=_streams.as_stream, convert=_conversion.convert, parse_dtype=_dtypes.parse,
+    parse_signature=_dtypes.signature_codes, warn=_events.warn,
+    warn_complex=_conversion.warn_complex)
 __version__ = lowlevel.guf_version_string()
 
 _ALIASES = {"mod": "remainder", "abs": "absolute", "true_divide": "divide", "pow": "power",

@@ -178,12 +178,16 @@ class Array(_gufunc.ArrayBase):
         return _gufunc.array_as_numpy(host)
 
     def __array__(self, dtype=None, copy=None):
-        if not self.on_host and copy is False:
-            raise ValueError("the array lies on a device: only a copy can be NumPy's")
+        if not self.on_host:
+            raise TypeError(f"an array on {self.device} is not converted to NumPy's implicitly: "
+                            "copy it with x.numpy() or x.copy_to_host()")
         found = self.numpy()
         if dtype is not None and dtype != found.dtype:
+            if copy is False:
+                raise ValueError(f"an array of {self.dtype} cannot be one of {dtype} without a "
+                                 "copy")
             return found.astype(dtype)
-        return found.copy() if copy and self.on_host else found
+        return found.copy() if copy else found
 
     def item(self, *index):
         """An element as a Python number; of a record a tuple, as NumPy's, or bytes. One integer

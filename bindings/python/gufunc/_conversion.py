@@ -5,11 +5,12 @@ import array as _arrays
 import sys
 import warnings
 
-from . import _dtypes, _gufunc, lowlevel
+from . import _dtypes, _foreign, _gufunc, lowlevel
 from ._errors import ShapeError, make_error
 
 # (predicate, conversion), tried in order before NumPy: other libraries' arrays.
 converters: list = []
+_DISCARDS = "Casting complex values to real discards the imaginary part"
 
 
 def have_numpy():
@@ -23,19 +24,16 @@ def have_numpy():
 
 
 def convert(value, dtype=None):
-    """An Array or ndarray over `value`, or of `dtype` where it has no memory of its own: a hook of
-    the extension."""
-    if "numpy" in sys.modules:
-        from . import _numpy
-
-        _numpy.refuse_subclass(value)
+    """An Array or ndarray over `value`, or of `dtype` where it has no memory of its own. Refuses
+    classes that would be lost. A hook of the extension."""
+    _foreign.refuse(value)
     for matches, conversion in converters:
         if matches(value):
             return conversion(value)
     if have_numpy():
         from . import _numpy
 
-        return _numpy.as_operand(value, dtype)
+        return _numpy.of_sequence(value, dtype)
     return from_object(value, dtype)
 
 
@@ -136,8 +134,7 @@ def check_number(value, kind):
 def check_parts(source, target):
     """Warns, as NumPy, where imaginary parts are lost. Kinds of dtypes."""
     if source == "c" and target in "iufE":
-        warnings.warn("Casting complex values to real discards the imaginary part",
-                      _complex_warning(), stacklevel=3)
+        warnings.warn(_DISCARDS, _complex_warning(), stacklevel=3)
 
 
 def _complex_warning():
@@ -145,3 +142,8 @@ def _complex_warning():
     if numpy is None:
         return RuntimeWarning
     return numpy.exceptions.ComplexWarning if hasattr(numpy, "exceptions") else numpy.ComplexWarning
+
+
+def warn_complex():
+    """Warns of imaginary parts that a call discards: a hook of the extension."""
+    warnings.warn(_DISCARDS, _complex_warning(), stacklevel=2)

@@ -203,23 +203,30 @@ def datetime_data(dtype):
     return _UNITS[unit], multiple
 
 
-def signature_codes(signature, nin, nout):
-    """NumPy's signature=: codes of nin + nout types, 0 for any. A hook of the extension."""
-    count = nin + nout
-    if isinstance(signature, str):
-        if "->" in signature:
-            left, right = signature.split("->")
-            if len(left) not in (0, nin) or len(right) != nout:
-                raise make_refusal(
-                    f"a type-string for the signature must have {nin} types before '->' and "
-                    f"{nout} behind it")
-            return ((0,) * (nin - len(left)) + tuple(map(parse, left)) + tuple(map(parse, right)))
-        return (0,) * nin + (parse(signature),) * nout
-    if isinstance(signature, type) or not isinstance(signature, (tuple, list)):
-        return (0,) * nin + (parse(signature),) * nout
-    if len(signature) == 1:
-        return (0,) * nin + (parse(signature[0]),) * nout
-    if len(signature) != count:
-        raise make_refusal(
-            f"The signature object to ufunc must be a string or a tuple of length {count}.")
+def signature_codes(signature, ufunc):
+    """NumPy's signature=: a code for each operand, 0 for any. A hook of the extension."""
+    nin, nout = ufunc.nin, ufunc.nout
+    if isinstance(signature, bytes):
+        signature = signature.decode("ascii", "replace")
+    if isinstance(signature, str) and len(signature) != 1:
+        letters = signature.replace("->", "", 1)
+        if len(letters) != nin + nout or signature[nin:nin + 2] != "->":
+            raise make_error(
+                lowlevel.GUF_E_ARG, f"a type-string for {_short_name(ufunc)}, {nin} typecode(s) "
+                f"before and {nout} after the -> sign")
+        return tuple(map(parse, letters))
+    if not isinstance(signature, (str, tuple)):
+        raise make_refusal("the signature object to ufunc must be a string or a tuple, not "
+                           f"{type(signature).__name__}")
+    if len(signature) == 1 != nin + nout:
+        raise make_refusal("a single item type tuple cannot contain None."
+                           if signature[0] is None else
+                           "Use `dtype` or  fill the tuple with more than one 'None'.")
+    if len(signature) != nin + nout:
+        raise make_error(lowlevel.GUF_E_ARG, "a type-tuple must be specified of length "
+                         f"{nin + nout} for ufunc '{_short_name(ufunc)}'")
     return tuple(0 if item is None else parse(item) for item in signature)
+
+
+def _short_name(ufunc):
+    return ufunc.__name__.rpartition(":")[2]

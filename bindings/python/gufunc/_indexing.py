@@ -107,6 +107,9 @@ def _is_plain(index):
     """Integers, or an array of them: what the C interface takes."""
     if index is None or index is Ellipsis or isinstance(index, (slice, bool)):
         return False
+    if isinstance(index, (str, bytes, float, complex)):
+        raise make_error(lowlevel.GUF_E_INDEX, "only integers, slices (`:`), ellipsis (`...`), "
+                         "None and integer or boolean arrays are valid indices")
     dtype = getattr(index, "dtype", None)
     if dtype is not None:
         return dtype.kind != "b"
@@ -128,6 +131,20 @@ def _as_numbers(index, as_array):
         return _on_host(index)
     made = as_array(index)
     return made if made.size else made.astype("int64")
+
+
+def of_reduceat(indices):
+    """Indices of reduceat on the host. Lists become int64, as NumPy makes them; arrays keep their
+    type, which the library checks. A hook of the extension."""
+    from . import _conversion
+
+    if hasattr(indices, "on_host"):
+        return _on_host(indices)
+    listed = isinstance(indices, (list, tuple, range))
+    made = _conversion.convert(indices, "int64" if listed else None)
+    if made.ndim == 0:
+        raise make_error(lowlevel.GUF_E_SHAPE, "object of too small depth for desired array")
+    return _on_host(made)
 
 
 def as_integers(array, key, as_array):

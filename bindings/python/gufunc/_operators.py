@@ -4,7 +4,7 @@
 import operator
 import sys
 
-from . import _conversion
+from . import _array, _conversion, _foreign
 
 _BINARY = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
            "floordiv": "floor_divide", "mod": "remainder", "pow": "power", "and": "bitwise_and",
@@ -35,11 +35,9 @@ def _class_of(value, own):
         return "asked"
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(cls, numpy.ndarray):
-        from . import _numpy
-
-        plain = cls is numpy.ndarray or _numpy.is_plain(cls)
-        foreign = hook is not numpy.ndarray.__array_ufunc__
-        return "ours" if plain else "overrides" if foreign else "asked"
+        if cls is numpy.ndarray or _foreign.is_input_class(cls):
+            return "ours"
+        return "asked" if hook is numpy.ndarray.__array_ufunc__ else "overrides"
     if numpy is not None and issubclass(cls, numpy.generic) or issubclass(cls, own):
         return "ours"
     if hook is not _ABSENT:
@@ -130,23 +128,86 @@ def _fold(ufunc):
     return fold
 
 
+def _on_numpy(ufunc, method, inputs, keywords, own):
+    """Runs a ufunc that this package does not have, of NumPy, SciPy or Numba, on the memory of
+    arrays on the host. Results are arrays of this package."""
+    outputs = keywords.get("out", ())
+    for operand in (*inputs, *outputs):
+        if isinstance(operand, own) and not operand.on_host:
+            raise TypeError(f"gufunc has no ufunc {ufunc.__name__!r} for an array on "
+                            f"{operand.device}: pass x.numpy(), a copy on the host")
+
+    def plain(value):
+        if isinstance(value, tuple):
+            return tuple(map(plain, value))
+        return value.numpy() if isinstance(value, own) else value
+
+    function = ufunc if method == "__call__" else getattr(ufunc, method)
+    found = function(*map(plain, inputs),
+                     **{name: plain(value) for name, value in keywords.items()})
+    if not isinstance(found, tuple):
+        return _result_of(found, *outputs)
+    return tuple(map(_result_of, found, outputs or [None] * len(found)))
+
+
+def _result_of(found, given=None):
+    """The output that was given, else an array over a result; objects stay as they are."""
+    if given is not None:
+        return given
+    try:
+        return _array.as_array(found)
+    except TypeError:
+        return found
+
+
+def _divide_both(ufuncs, inputs, out=None, **keywords):
+    """numpy.divmod by its two halves."""
+    if out is not None:  # the first half may be written over an input of the second
+        inputs = [ufuncs["array"](one) if hasattr(one, "dtype") else one for one in inputs]
+    given = [{}, {}] if out is None else [{"out": one} for one in out]
+    return tuple(ufuncs[name](*inputs, **output, **keywords)
+                 for name, output in zip(("floor_divide", "remainder"), given))
+
+
+_HALVES_TAKE = {"out", "where", "casting", "order", "dtype"}
+
+
+def _is_refused(operand, own, is_output):
+    """Whether another class has to answer a ufunc. A class that NumPy's ufuncs would not call
+    either is refused at once."""
+    if is_output and _is_plain_output(operand):
+        return False
+    found = _class_of(operand, own)
+    if found == "asked":
+        _foreign.refuse(operand)
+    return found in ("overrides", "asked")
+
+
+def _is_plain_output(operand):
+    import numpy
+
+    return isinstance(operand, numpy.ndarray) and _foreign.is_output_class(type(operand))
+
+
 def _array_ufunc(ufuncs, own):
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
         import numpy
 
-        found = ufuncs.get(ufunc.__name__)
-        # A ufunc of the same name that is not NumPy's computes something else.
-        if type(found).__name__ != "Ufunc" or getattr(numpy, ufunc.__name__, None) is not ufunc:
-            return NotImplemented
         outputs = keywords.get("out", ())
-        if any(_class_of(operand, own) in ("overrides", "asked")
-               for operand in inputs + outputs):
+        if (any(_is_refused(operand, own, False) for operand in inputs) or
+                any(_is_refused(operand, own, True) for operand in outputs)):
             return NotImplemented
-        if len(outputs) == 1:
-            keywords["out"] = outputs[0]
+        found = ufuncs.get(ufunc.__name__)
         if method == "__call__":  # NumPy hands its scalars over as arrays, which lie on the host
             inputs = [operand[()] if type(operand) is numpy.ndarray and operand.ndim == 0
                       else operand for operand in inputs]
+            if ufunc is numpy.divmod and keywords.keys() <= _HALVES_TAKE:
+                return _divide_both(ufuncs, inputs, **keywords)
+        # A ufunc of the same name that is not NumPy's computes something else.
+        if type(found).__name__ != "Ufunc" or getattr(numpy, ufunc.__name__, None) is not ufunc:
+            return _on_numpy(ufunc, method, inputs, keywords, own)
+        if len(outputs) == 1:
+            keywords["out"] = outputs[0]
         if method == "__call__" and not keywords and ufunc.__name__ in _EQUALITIES:
             first, second = inputs if isinstance(inputs[0], own) else inputs[::-1]
             return getattr(own, _EQUALITIES[ufunc.__name__])(first, second)

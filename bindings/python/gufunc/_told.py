@@ -17,9 +17,46 @@ class Documentation:
         return self._text if instance is None else self._of_instance(instance)
 
 
+class Signature:
+    """`inspect.signature` of ufuncs; their class has none."""
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            raise AttributeError("__signature__")
+        return signature_of(instance)
+
+
+def _inputs(ufunc):
+    return [f"x{i + 1}" for i in range(ufunc.nin)] if ufunc.nin > 1 else ["x"][:ufunc.nin]
+
+
+def signature_of(ufunc):
+    """How the ufunc is called: NumPy's parameters, then the package's own."""
+    import inspect
+
+    class NoValue:
+        def __repr__(self):
+            return "<no value>"
+
+    def parameter(name, default, kind=inspect.Parameter.KEYWORD_ONLY):
+        return inspect.Parameter(name, kind, default=default)
+
+    missing = NoValue()
+    core = {"axes": missing, "axis": missing, "keepdims": False, "dims": missing}
+    keywords = {"where": True, **(core if ufunc.signature else {}), "casting": "same_kind",
+                "order": "K", "dtype": None, "subok": True, "signature": None, "stream": None,
+                "device": None, "host_policy": "default", "threads": 0}
+    out = parameter("out", None if ufunc.nout < 2 else (None,) * ufunc.nout,
+                    inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    inputs = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY)
+              for name in _inputs(ufunc)]
+    return inspect.Signature(
+        [*inputs, out, *(parameter(name, default) for name, default in keywords.items())])
+
+
 def of_ufunc(ufunc):
     """How it is called, what it does, its loops."""
-    inputs = [f"x{i + 1}" for i in range(ufunc.nin)] if ufunc.nin > 1 else ["x"][:ufunc.nin]
+    inputs = _inputs(ufunc)
     name = ufunc.__name__.rpartition(":")[2]
     lines = [f"{name}({', '.join([*inputs, '/'])}, out=None, **keywords)"]
     if ufunc.signature:
@@ -40,5 +77,6 @@ def _fields(self):
 def install(cls):
     """Gives the Ufunc class and what is told of things their texts."""
     cls.__doc__ = Documentation(cls.__doc__, of_ufunc)
+    cls.__signature__ = Signature()
     for name in _INFOS:
         getattr(lowlevel, name).__repr__ = _fields

@@ -30,12 +30,14 @@ class Ufunc(_gufunc.UfuncBase):
     order="K", dtype=None, signature=None, stream=None, device=None, dims=, host_policy=,
     threads=0)``
 
-    Operands are arrays of this package, ndarrays, numbers, lists, and what has the buffer protocol.
-    Results are arrays of this package where an input is one, else NumPy's: a scalar for a 0-d
-    result. With `stream` the call is queued, and ndarrays must not be touched before
-    ``stream.synchronize()``; else results on the host are complete on return. NumPy's errstate does
-    not apply: `gufunc.errstate` does. `dims` gives sizes of dimensions that only outputs have, by
-    name; `host_policy` "copy" or "warn" lets host operands be copied beside device ones. Errors are
+    Operands are arrays of this package, ndarrays, numbers, lists, and what has the buffer protocol
+    or exports DLPack. Classes that NumPy's ufuncs would call or return are refused with a
+    CallError: Series, quantities, lazy and masked arrays, subclasses of ndarray but memmap. Results
+    are arrays of this package where an input is one, else NumPy's: a scalar for a 0-d result. With
+    `stream` the call is queued, and ndarrays must not be touched before ``stream.synchronize()``;
+    else results on the host are complete on return. NumPy's errstate does not apply:
+    `gufunc.errstate` does. `dims` gives sizes of dimensions that only outputs have, by name;
+    `host_policy` "copy" or "warn" lets host operands be copied beside device ones. Errors are
     subclasses of `gufunc.Error` and of NumPy's.
     """
 
@@ -47,9 +49,7 @@ class Ufunc(_gufunc.UfuncBase):
     signature = property(lambda self: self.info.signature or None,
                          doc='"(n),(n)->()", or None for an elementwise ufunc.')
     nargs = property(lambda self: self.nin + self.nout, doc="How many operands.")
-    ntypes = property(lambda self: self.info.nloops, doc="How many loops.")
-    identity = property(lambda self: _IDENTITIES.get(self.info.identity),
-                        doc="The identity of a reduction, or None.")
+    ntypes = property(lambda self: len(self.types), doc="How many loops `types` lists.")
 
     @property
     def loops(self):
@@ -58,10 +58,22 @@ class Ufunc(_gufunc.UfuncBase):
                 for i in range(self.info.nloops)]
 
     @property
+    def identity(self):
+        """The identity of a reduction, or None; a bool where results are always bools."""
+        found = _IDENTITIES.get(self.info.identity)
+        if found in (0, 1) and self.info.nloops:
+            if all(result.kind == "b" for loop in self.loops for result in loop[self.nin:]):
+                return bool(found)
+        return found
+
+    @property
     def types(self):
-        """The loops as NumPy writes them: ["dd->d"]."""
+        """The loops as NumPy writes them: ["dd->d"]. Those of bfloat16, for which NumPy has no
+        letter, are listed by `loops` only."""
         found = []
         for loop in self.loops:
+            if any(dtype.kind == "E" for dtype in loop):
+                continue
             letters = "".join(dtype.char for dtype in loop)
             found.append(f"{letters[:self.nin]}->{letters[self.nin:]}")
         return found

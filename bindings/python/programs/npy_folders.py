@@ -20,7 +20,8 @@ class Folders:
         return np.load(self.inputs / f"{name}.npy")
 
     def save(self, name, array):
-        np.save(self.outputs / f"{name}.npy", np.asarray(array))
+        found = array.numpy() if isinstance(array, gufunc.Array) else array
+        np.save(self.outputs / f"{name}.npy", found)
 
 
 def run(program):

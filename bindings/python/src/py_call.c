@@ -13,6 +13,45 @@ int gufpy_tell_events(uint32_t events, const gufpy_ufunc *ufunc) {
   return done == NULL ? -1 : 0;
 }
 
+__attribute__((cold)) static int is_complex_array(guf_array array) {
+  guf_array_info info;
+  info.struct_size = sizeof info;
+  return guf_array_get_info(array, &info, NULL) == GUF_OK && gufpy_is_complex_dtype(info.dtype);
+}
+
+__attribute__((cold)) int gufpy_is_complex(const guf_operand *operand) {
+  switch (operand->kind) {
+    case GUF_OPERAND_WEAK_COMPLEX:
+      return 1;
+    case GUF_OPERAND_SCALAR:
+      return gufpy_is_complex_dtype(operand->dtype);
+    case GUF_OPERAND_TENSOR:
+      return gufpy_is_complex_dtype(operand->tensor->dtype);
+    case GUF_OPERAND_ARRAY:
+      return is_complex_array(operand->array);
+    default:
+      return 0;
+  }
+}
+
+/* A cast to bool asks for the truth of the whole number. */
+static int loses_imaginary(guf_dtype from, guf_dtype to) {
+  const guf_dtype code = to & 0xff;
+  return gufpy_is_complex_dtype(from) && (code == 0 || code == 1 || code == 2 || code == 4);
+}
+
+__attribute__((cold)) int gufpy_warn_complex(const guf_resolution *found, int first, int end) {
+  int lost = 0;
+  for (int i = 0; i < found->noperands; ++i) {
+    const guf_dtype operand = found->dtypes[i], loop = found->loop_dtypes[i];
+    lost |= i >= first && i < end ? loses_imaginary(operand, loop) : loses_imaginary(loop, operand);
+  }
+  if (!lost || gufpy.warn_complex == NULL) return 0;
+  PyObject *done = PyObject_CallNoArgs(gufpy.warn_complex);
+  Py_XDECREF(done);
+  return done == NULL ? -1 : 0;
+}
+
 const char *gufpy_name(const gufpy_ufunc *ufunc) {
   static _Thread_local guf_ufunc_info info;
   info.struct_size = sizeof info;
@@ -31,11 +70,15 @@ static int find_outputs(gufpy_call *call, PyObject *const *args, Py_ssize_t narg
   }
   const int nout = call->nout;
   for (int i = 0; i < nout; ++i) call->given[i] = nin + i < nargs ? args[nin + i] : NULL;
-  if (out == NULL || out == Py_None) return 0;
-  if (nargs > nin) {
-    gufpy_refuse("cannot specify 'out' as both a positional and keyword argument");
-    return -1;
+  for (Py_ssize_t i = nin; i < nargs; ++i) {
+    if (args[i] == Py_Ellipsis) {
+      return gufpy_refuse("out=... is only allowed as a keyword argument.");
+    }
   }
+  if (nargs > nin && call->keywords.has_out) {
+    return gufpy_refuse("cannot specify 'out' as both a positional and keyword argument");
+  }
+  if (out == NULL || out == Py_None) return 0;
   if (!PyTuple_Check(out)) {
     if (nout != 1) {
       gufpy_refuse("'out' must be a tuple of arrays");
@@ -48,7 +91,12 @@ static int find_outputs(gufpy_call *call, PyObject *const *args, Py_ssize_t narg
     gufpy_refuse("The 'out' tuple must have exactly one entry per ufunc output");
     return -1;
   }
-  for (int i = 0; i < nout; ++i) call->given[i] = PyTuple_GET_ITEM(out, i);
+  for (int i = 0; i < nout; ++i) {
+    call->given[i] = PyTuple_GET_ITEM(out, i);
+    if (call->given[i] == Py_Ellipsis) {
+      return gufpy_refuse("must use `...` as `out=...` and not per-operand/in a tuple");
+    }
+  }
   return 0;
 }
 
@@ -87,8 +135,8 @@ static int set_arguments(gufpy_call *call) {
     gufpy_refuse("%s() got an unexpected keyword argument 'initial'", gufpy_name(call->ufunc));
     return -1;
   }
-  if (keywords->axis != NULL && keywords->axis != Py_None) {
-    if (!PyIndex_Check(keywords->axis)) {
+  if (keywords->axis != NULL) {
+    if (!PyIndex_Check(keywords->axis) || PyBool_Check(keywords->axis)) {
       return gufpy_refuse("axis: found %R, wanted an integer", keywords->axis);
     }
     call->one_axis = PyNumber_AsSsize_t(keywords->axis, PyExc_OverflowError);
@@ -109,7 +157,7 @@ int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py
   call->ufunc = ufunc;
   call->nout = ufunc->nout;
   call->events = 0;
-  gufpy_keywords_begin(&call->keywords);
+  gufpy_keywords_begin(&call->keywords, 0);
   gufpy_frame_begin(&call->frame, 0);
   memset(&call->args, 0, sizeof call->args);
   call->args.struct_size = sizeof call->args;
@@ -212,6 +260,41 @@ __attribute__((cold, noinline)) static guf_status run_again(call_fn function, gu
   Py_END_ALLOW_THREADS return status;
 }
 
+/* As NumPy's, where elements of a result may be left as they were allocated. */
+__attribute__((cold, noinline)) static int warn_where(const gufpy_call *call) {
+  for (int i = 0; i < call->nout; ++i) {
+    if (call->given[i] != NULL && call->given[i] != Py_None) return 0;
+  }
+  return PyErr_WarnEx(PyExc_UserWarning,
+                      "'where' used without 'out', expect unitialized memory in output. If this "
+                      "is intentional, use out=None.",
+                      1);
+}
+
+/* Out of line, and for casting='unsafe' only: it resolves the call a second time. */
+__attribute__((cold, noinline)) static int warn_complex(const gufpy_call *call) {
+  const gufpy_keywords *keywords = &call->keywords;
+  int may = gufpy_is_complex_dtype(keywords->dtype) || keywords->nsignature > 0;
+  for (int i = 0; i < call->ufunc->nin && !may; ++i) may = gufpy_is_complex(&call->operands[i]);
+  if (!may) return 0;
+  guf_resolution *found = PyMem_Calloc(1, sizeof *found);
+  if (found == NULL) return PyErr_NoMemory() == NULL ? -1 : 0;
+  found->struct_size = sizeof *found;
+  int failed = 0;
+  if (guf_resolve(call->ufunc->base.handle, &call->args, found, NULL) == GUF_OK) {
+    failed = gufpy_warn_complex(found, 0, call->ufunc->nin);
+  }
+  PyMem_Free(found);
+  return failed;
+}
+
+/* What NumPy warns of before a call with keywords runs. -1 where a warning is an error. */
+static inline int warn_of_keywords(const gufpy_call *call) {
+  const gufpy_keywords *keywords = &call->keywords;
+  if (keywords->where != NULL && !keywords->has_out && warn_where(call) != 0) return -1;
+  return keywords->casting == GUF_CASTING_UNSAFE ? warn_complex(call) : 0;
+}
+
 PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
   gufpy_call call;
   gufpy_fast fast;
@@ -219,6 +302,7 @@ PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf,
   fast.state = 0;
   const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
   int begun = gufpy_call_begin(&call, self, args, nargs, names);
+  if (begun == 0 && names != NULL) begun = warn_of_keywords(&call);
   if (begun == 0 && names == NULL && nargs == call.ufunc->nin) {
     begun = gufpy_fast_begin(&fast, &call);
   }
@@ -242,12 +326,18 @@ PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t na
                             PyObject *names) {
   gufpy_call call;
   PyObject *result = NULL;
+  if (((gufpy_ufunc *)self)->nin == 2 && nargs != 2) {
+    (void)gufpy_refuse("exactly two arguments expected, got %zd", nargs);
+    return NULL;
+  }
   if (((gufpy_ufunc *)self)->nin != 2) {
     guf_error error = {.argument = -1, .axis = -1};
     strcpy(error.message, "outer product only supported for binary functions");
     return gufpy_raise(GUF_E_VALUE, &error);
   }
-  if (gufpy_call_begin(&call, self, args, nargs, names) == 0) {
+  int begun = gufpy_call_begin(&call, self, args, nargs, names);
+  if (begun == 0 && names != NULL) begun = warn_of_keywords(&call);
+  if (begun == 0) {
     guf_error *error = gufpy_error();
     guf_status status = run_call(guf_outer, &call, 1, error);
     if (status != GUF_OK) status = run_again(guf_outer, &call, error, status);

@@ -144,6 +144,7 @@ static void release(gufpy_kind kind, void *handle) {
 static void handle_dealloc(PyObject *self) {
   gufpy_handle *object = (gufpy_handle *)self;
   if (object->weak != NULL) PyObject_ClearWeakRefs(self);
+  if (object->kind == GUFPY_UFUNC) gufpy_remove_ufunc(object->handle);
   const int borrows = object->kind == GUFPY_ARRAY &&
                       (((const gufpy_array *)self)->flags & GUF_ARRAY_OWNS_DATA) == 0;
   release(object->kind, object->handle);
@@ -209,6 +210,11 @@ static int describe_ufunc(gufpy_ufunc *ufunc) {
 PyObject *gufpy_wrap_handle(gufpy_kind kind, void *handle) {
   if (handle == NULL) Py_RETURN_NONE;
   if (kind == GUFPY_ARRAY) return gufpy_wrap_array(handle);
+  PyObject *live = kind == GUFPY_UFUNC ? gufpy_find_ufunc(handle) : NULL;
+  if (live != NULL) {
+    release(kind, handle);
+    return live;
+  }
   PyTypeObject *type = gufpy.classes[kind];
   gufpy_handle *object = NULL;
   if (type == NULL) {
@@ -222,7 +228,8 @@ PyObject *gufpy_wrap_handle(gufpy_kind kind, void *handle) {
   }
   object->kind = kind;
   object->handle = handle;
-  if (kind == GUFPY_UFUNC && describe_ufunc((gufpy_ufunc *)object) != 0) {
+  if (kind == GUFPY_UFUNC &&
+      (describe_ufunc((gufpy_ufunc *)object) != 0 || gufpy_add_ufunc(object) != 0)) {
     Py_DECREF(object);
     return NULL;
   }
@@ -284,6 +291,18 @@ int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *w
   return result;
 }
 
+int gufpy_axes(PyObject *axes, int64_t *out, int capacity, const char *what) {
+  const int tuple = PyTuple_Check(axes);
+  const Py_ssize_t count = tuple ? PyTuple_GET_SIZE(axes) : 1;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *axis = tuple ? PyTuple_GET_ITEM(axes, i) : axes;
+    if (PyBool_Check(axis) || PyList_Check(axis)) {
+      return gufpy_refuse("%s: an integer is required, got %R", what, axis);
+    }
+  }
+  return gufpy_integers(axes, out, capacity, what);
+}
+
 static const char *const KIND_NAMES[GUFPY_KINDS] = {
     "Context", "Device", "Array", "Stream", "Event", "Graph", "Ufunc", "Module", "Plan", "Kernel"};
 
@@ -323,10 +342,12 @@ static PyObject *register_hooks(PyObject *self, PyObject *args, PyObject *keywor
     if (strcmp(text, "make_error") == 0) hook = &gufpy.make_error;
     if (strcmp(text, "make_refusal") == 0) hook = &gufpy.make_refusal;
     if (strcmp(text, "convert") == 0) hook = &gufpy.convert;
+    if (strcmp(text, "as_indices") == 0) hook = &gufpy.as_indices;
     if (strcmp(text, "parse_dtype") == 0) hook = &gufpy.parse_dtype;
     if (strcmp(text, "parse_signature") == 0) hook = &gufpy.parse_signature;
     if (strcmp(text, "as_stream") == 0) hook = &gufpy.as_stream;
     if (strcmp(text, "warn") == 0) hook = &gufpy.warn;
+    if (strcmp(text, "warn_complex") == 0) hook = &gufpy.warn_complex;
     for (int kind = 0; kind < GUFPY_KINDS && hook == NULL; ++kind) {
       if (strcmp(text, KIND_NAMES[kind]) == 0) hook = (PyObject **)&gufpy.classes[kind];
     }

@@ -2,7 +2,9 @@
  * NumPy's keywords, and the library's own, of calls and methods. */
 #include "pygufunc.h"
 
-void gufpy_keywords_begin(gufpy_keywords *keywords) {
+void gufpy_keywords_begin(gufpy_keywords *keywords, int in_method) {
+  keywords->in_method = in_method;
+  keywords->has_out = keywords->empty_axes = 0;
   /* What counts stand before is read only as far as they say. */
   keywords->out = keywords->where = keywords->initial = keywords->axis = NULL;
   keywords->foreign = NULL;
@@ -19,6 +21,7 @@ void gufpy_keywords_begin(gufpy_keywords *keywords) {
 static int read_word(PyObject *value, const char *const *words, int count, const char *what,
                      int32_t *out) {
   const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8(value) : NULL;
+  if (PyBytes_Check(value)) text = PyBytes_AS_STRING(value);
   for (int i = 0; text != NULL && i < count; ++i) {
     if (words[i] != NULL && strcmp(words[i], text) == 0) {
       *out = i;
@@ -32,6 +35,7 @@ static int read_word(PyObject *value, const char *const *words, int count, const
 }
 
 static int read_out(gufpy_keywords *keywords, PyObject *value) {
+  keywords->has_out = 1;
   keywords->no_scalar = value == Py_Ellipsis;
   keywords->out = value == Py_Ellipsis ? NULL : value;
   return 0;
@@ -39,6 +43,21 @@ static int read_out(gufpy_keywords *keywords, PyObject *value) {
 
 static int read_where(gufpy_keywords *keywords, PyObject *value) {
   keywords->where = value == Py_True ? NULL : value;
+  return 0;
+}
+
+__attribute__((cold)) int gufpy_set_indices(gufpy_frame *frame, PyObject *object,
+                                            guf_operand *operand) {
+  const int on_host =
+      PyObject_TypeCheck(object, &gufpy_array_type) && ((gufpy_array *)object)->on_host;
+  if (on_host || gufpy_is_ndarray(object)) return gufpy_set_operand(frame, object, operand);
+  if (frame->nkept == GUFPY_MAX_OPERANDS) return gufpy_refuse("too many operands");
+  PyObject *indices = PyObject_CallOneArg(gufpy.as_indices, object);
+  if (indices == NULL) return -1;
+  frame->kept[frame->nkept++] = indices;
+  const int arrays = frame->arrays;
+  if (gufpy_set_operand(frame, indices, operand) != 0) return -1;
+  if (!PyObject_TypeCheck(object, &gufpy_array_type)) frame->arrays = arrays;
   return 0;
 }
 
@@ -92,8 +111,7 @@ static int read_dtype(gufpy_keywords *keywords, PyObject *value) {
 static int read_signature(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *value) {
   if (value == Py_None) return 0;
   if (keywords->nsignature > 0) return gufpy_refuse("cannot specify both 'sig' and 'signature'");
-  PyObject *codes =
-      PyObject_CallFunction(gufpy.parse_signature, "Oii", value, ufunc->nin, ufunc->nout);
+  PyObject *codes = PyObject_CallFunction(gufpy.parse_signature, "OO", value, (PyObject *)ufunc);
   if (codes == NULL) return -1;
   int64_t numbers[GUF_MAX_OPERANDS];
   const int count = gufpy_integers(codes, numbers, GUF_MAX_OPERANDS, "signature");
@@ -150,6 +168,14 @@ static int check_dealing(const gufpy_ufunc *ufunc, const int *given, int count, 
       gufpy_name(ufunc), wrong, counts[wrong].most, given[wrong]);
 }
 
+/* What only functions with core dimensions accept. The library refuses all but values that say
+ * nothing, which it never sees. */
+__attribute__((cold)) static int refuse_core(const gufpy_keywords *keywords,
+                                             const gufpy_ufunc *ufunc, const char *name) {
+  if (ufunc->ncore || keywords->in_method) return 0;
+  return gufpy_refuse("%s() got an unexpected keyword argument '%s'", gufpy_name(ufunc), name);
+}
+
 /* A list with an entry per operand: an axis, or a tuple of them. */
 static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *value) {
   if (!PyList_Check(value)) {
@@ -167,11 +193,13 @@ static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObjec
   int given[GUF_MAX_OPERANDS];
   for (int i = 0; i < count; ++i) {
     const int room = GUF_MAX_CORE_STRIDES - keywords->naxes;
-    const int added = gufpy_integers(PyList_GET_ITEM(value, i), keywords->axes + keywords->naxes,
-                                     room, "axes item");
+    const int added =
+        gufpy_axes(PyList_GET_ITEM(value, i), keywords->axes + keywords->naxes, room, "axes item");
     if (added < 0) return -1;
     keywords->naxes += given[i] = added;
+    if (added == 0 && i >= ufunc->nin) keywords->empty_axes = i;
   }
+  if (keywords->naxes == 0 && refuse_core(keywords, ufunc, "axes") != 0) return -1;
   return check_dealing(ufunc, given, (int)count, keywords->naxes);
 }
 
@@ -238,9 +266,23 @@ int gufpy_settle_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *
   return gufpy_get_handle(made, GUFPY_STREAM, (void **)&keywords->stream);
 }
 
+/* As NumPy: a bool of a call, an integer of a method. */
 static int read_keepdims(gufpy_keywords *keywords, PyObject *value) {
-  keywords->keepdims = PyObject_IsTrue(value);
-  return keywords->keepdims < 0 ? -1 : 0;
+  if (PyBool_Check(value)) {
+    keywords->keepdims = value == Py_True;
+    return 0;
+  }
+  if (!keywords->in_method || !PyIndex_Check(value)) {
+    return gufpy_refuse("'keepdims' must be a boolean, got %R", value);
+  }
+  const Py_ssize_t number = PyNumber_AsSsize_t(value, PyExc_OverflowError);
+  keywords->keepdims = number != 0;
+  return number == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+/* Results are never of a subclass, whatever it is. */
+static int read_subok(PyObject *value) {
+  return PyBool_Check(value) ? 0 : gufpy_refuse("'subok' must be a boolean, got %R", value);
 }
 
 static int read_threads(gufpy_keywords *keywords, PyObject *value) {
@@ -265,14 +307,17 @@ int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *
   if (strcmp(text, "where") == 0) return read_where(keywords, value);
   if (strcmp(text, "axis") == 0) {
     keywords->axis = value;
-    return 0;
+    return value == Py_None ? refuse_core(keywords, ufunc, "axis") : 0;
   }
   if (strcmp(text, "initial") == 0) {
     keywords->initial = value;
     return 0;
   }
   if (strcmp(text, "dtype") == 0) return read_dtype(keywords, value);
-  if (strcmp(text, "keepdims") == 0) return read_keepdims(keywords, value);
+  if (strcmp(text, "keepdims") == 0) {
+    if (read_keepdims(keywords, value) != 0) return -1;
+    return keywords->keepdims ? 0 : refuse_core(keywords, ufunc, "keepdims");
+  }
   if (strcmp(text, "casting") == 0) return read_casting(keywords, value);
   if (strcmp(text, "order") == 0) return read_order(keywords, value);
   if (strcmp(text, "stream") == 0) return read_stream(keywords, value);
@@ -284,9 +329,20 @@ int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *
   if (strcmp(text, "dims") == 0) return read_dims(keywords, value);
   if (strcmp(text, "host_policy") == 0) return read_host_policy(keywords, value);
   if (strcmp(text, "threads") == 0) return read_threads(keywords, value);
-  if (strcmp(text, "subok") == 0) return 0; /* results are never of a subclass */
+  if (strcmp(text, "subok") == 0) return read_subok(value);
   gufpy_refuse("%s() got an unexpected keyword argument '%U'", gufpy_name(ufunc), name);
   return -1;
+}
+
+/* An output that keeps its dimensions needs their axes. The library gets all axes in one list,
+ * where an empty entry is none. */
+__attribute__((cold, noinline)) static int check_kept_axes(const gufpy_keywords *keywords,
+                                                           const gufpy_ufunc *ufunc) {
+  core_count counts[GUF_MAX_OPERANDS];
+  if (count_core(ufunc, counts) == 0 || counts[0].most == 0) return 0;
+  return gufpy_refuse(
+      "%s: operand %d has %d core dimensions, but 0 dimensions are specified by axes tuple.",
+      gufpy_name(ufunc), keywords->empty_axes, counts[0].most);
 }
 
 int gufpy_read_keywords(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *const *values,
@@ -295,5 +351,6 @@ int gufpy_read_keywords(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyOb
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (gufpy_keyword(keywords, ufunc, PyTuple_GET_ITEM(names, i), values[i]) != 0) return -1;
   }
+  if (keywords->keepdims && keywords->empty_axes > 0) return check_kept_axes(keywords, ufunc);
   return 0;
 }

@@ -109,11 +109,11 @@ static int set_reduce(gufpy_method *method) {
   if (keywords->axis == Py_None) {
     args->naxis = GUF_ALL_AXES;
   } else if (keywords->axis != NULL) {
-    args->naxis = gufpy_integers(keywords->axis, method->axes, GUF_MAX_NDIM, "axis");
+    args->naxis = gufpy_axes(keywords->axis, method->axes, GUF_MAX_NDIM, "axis");
     if (args->naxis < 0) return -1;
     args->axis = method->axes;
   }
-  if (keywords->initial != NULL) {
+  if (keywords->initial != NULL && keywords->initial != Py_Ellipsis) {
     /* None is "no value", which is an operand of its own. */
     method->initial = (guf_operand){.kind = GUF_OPERAND_NONE};
     if (keywords->initial != Py_None &&
@@ -134,6 +134,27 @@ static int set_reduce(gufpy_method *method) {
   return 0;
 }
 
+static int32_t ndim_of(const guf_operand *operand) {
+  guf_array_info info = {.struct_size = sizeof info};
+  if (operand->kind == GUF_OPERAND_TENSOR) return operand->tensor->ndim;
+  if (operand->kind != GUF_OPERAND_ARRAY) return 0;
+  return guf_array_get_info(operand->array, &info, NULL) == GUF_OK ? info.ndim : 0;
+}
+
+/* accumulate and reduceat go along one axis; None is the only one there is. */
+static int read_one_axis(gufpy_method *method, const char *name) {
+  PyObject *axis = method->keywords.axis;
+  int count = 1;
+  if (axis == Py_None) {
+    method->axes[0] = 0;
+    if (ndim_of(&method->input) > 1) count = 2;
+  } else {
+    count = gufpy_axes(axis, method->axes, GUF_MAX_NDIM, "axis");
+  }
+  if (count < 0) return -1;
+  return count == 1 ? 0 : gufpy_refuse("%s does not allow multiple axes", name);
+}
+
 static int set_accumulate(gufpy_method *method, PyObject *indices) {
   guf_accumulate_args *args = &method->accumulate;
   const gufpy_keywords *keywords = &method->keywords;
@@ -146,16 +167,11 @@ static int set_accumulate(gufpy_method *method, PyObject *indices) {
   args->dtype = keywords->dtype;
   args->threads = keywords->threads;
   if (keywords->axis != NULL) {
-    const int count = gufpy_integers(keywords->axis, method->axes, GUF_MAX_NDIM, "axis");
-    if (count < 0) return -1;
-    if (count != 1) {
-      return gufpy_refuse("%s does not allow multiple axes",
-                          indices == NULL ? "accumulate" : "reduceat");
-    }
+    if (read_one_axis(method, indices == NULL ? "accumulate" : "reduceat") != 0) return -1;
     args->axis = method->axes[0];
   }
   if (indices != NULL) {
-    if (gufpy_set_operand(&method->frame, indices, &method->indices) != 0) return -1;
+    if (gufpy_set_indices(&method->frame, indices, &method->indices) != 0) return -1;
     args->indices = &method->indices;
   }
   return 0;
@@ -202,7 +218,7 @@ int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *s
   PyObject *first[MAX_POSITIONAL] = {NULL};
   memset(method, 0, sizeof *method);
   method->ufunc = (gufpy_ufunc *)self;
-  gufpy_keywords_begin(&method->keywords);
+  gufpy_keywords_begin(&method->keywords, 1);
   gufpy_frame_begin(&method->frame, 0);
   if (read_arguments(method, &FORMS[kind], args, nargs, names, first) != 0) return -1;
   if (method->keywords.foreign != NULL &&
@@ -248,6 +264,48 @@ static guf_status run_method(gufpy_method *method, gufpy_method_kind kind, guf_e
   return guf_at(ufunc, &method->at, error);
 }
 
+static int is_given(PyObject *output) {
+  return output != NULL && output != Py_None;
+}
+
+/* Methods cast to a type or an output that was given by casting='unsafe'. */
+static int may_discard_imaginary(const gufpy_method *method, gufpy_method_kind kind) {
+  const guf_dtype dtype = method->keywords.dtype;
+  if (method->ufunc->nresults > 0) return 0;
+  if (kind == GUFPY_AT) return method->at.operand != NULL && gufpy_is_complex(&method->initial);
+  return (dtype != 0 || is_given(method->given[0])) &&
+         (gufpy_is_complex_dtype(dtype) || gufpy_is_complex(&method->input));
+}
+
+/* Out of line, and for complex numbers only: it resolves the method a second time. */
+__attribute__((cold, noinline)) static int warn_complex(gufpy_method *method,
+                                                        gufpy_method_kind kind) {
+  const guf_ufunc ufunc = method->ufunc->base.handle;
+  guf_resolution *found = PyMem_Calloc(1, sizeof *found);
+  if (found == NULL) return PyErr_NoMemory() == NULL ? -1 : 0;
+  found->struct_size = sizeof *found;
+  guf_status status = GUF_OK;
+  switch (kind) {
+    case GUFPY_REDUCE:
+      status = guf_resolve_reduce(ufunc, &method->reduce, found, NULL);
+      break;
+    case GUFPY_ACCUMULATE:
+      status = guf_resolve_accumulate(ufunc, &method->accumulate, found, NULL);
+      break;
+    case GUFPY_REDUCEAT:
+      status = guf_resolve_reduceat(ufunc, &method->accumulate, found, NULL);
+      break;
+    case GUFPY_AT:
+      status = guf_resolve_at(ufunc, &method->at, found, NULL);
+      break;
+  }
+  const int first = kind == GUFPY_AT ? 0 : 1;
+  const int end = kind == GUFPY_AT ? found->noperands - 1 : 2;
+  const int failed = status == GUF_OK ? gufpy_warn_complex(found, first, end) : 0;
+  PyMem_Free(found);
+  return failed;
+}
+
 static PyObject *method_results(gufpy_method *method) {
   PyObject *tuple = method->noutputs == 1 ? NULL : PyTuple_New(method->noutputs);
   int failed = method->noutputs != 1 && tuple == NULL;
@@ -280,7 +338,9 @@ static PyObject *call_method(gufpy_method_kind kind, PyObject *self, PyObject *c
                              Py_ssize_t nargs, PyObject *names) {
   gufpy_method method;
   PyObject *result = NULL;
-  if (gufpy_method_begin(&method, kind, self, args, nargs, names) == 0) {
+  int begun = gufpy_method_begin(&method, kind, self, args, nargs, names);
+  if (begun == 0 && may_discard_imaginary(&method, kind)) begun = warn_complex(&method, kind);
+  if (begun == 0) {
     guf_error *error = gufpy_error();
     guf_status status = GUF_OK;
     const int large = gufpy_is_large(&method.frame, method.ufunc->ncore);
@@ -313,22 +373,26 @@ GUFPY_METHOD(ufunc_at, GUFPY_AT)
 #define GUFPY_ENTRY(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
 PyMethodDef gufpy_ufunc_methods[] = {
     {"reduce", GUFPY_ENTRY(ufunc_reduce),
-     "reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=<none>, where=True)\n\n"
+     "reduce($self, /, array, axis=0, dtype=None, out=None, keepdims=False, initial=...,\n"
+     "       where=True, *, stream=None, device=None, order='K', threads=0)\n--\n\n"
      "Folds elements along axes, as NumPy's reduce: these go, or have extent 1 with keepdims.\n"
-     "None: over all axes. Also stream=, device=, order=, threads=. AxisError for an axis that\n"
-     "the array does not have, ShapeError for a ufunc without a reduction, or without an\n"
-     "identity where there are no elements."},
+     "None: over all axes. Without `initial` a reduction starts from the identity, where there is\n"
+     "one. AxisError for an axis that the array does not have, ShapeError for a ufunc without a\n"
+     "reduction, or without an identity where there are no elements."},
     {"accumulate", GUFPY_ENTRY(ufunc_accumulate),
-     "accumulate(array, axis=0, dtype=None, out=None)\n\n"
+     "accumulate($self, /, array, axis=0, dtype=None, out=None, *, stream=None, device=None,\n"
+     "           order='K', threads=0)\n--\n\n"
      "All partial results along an axis, in the array's shape. Errors as reduce's."},
     {"reduceat", GUFPY_ENTRY(ufunc_reduceat),
-     "reduceat(array, indices, axis=0, dtype=None, out=None)\n\n"
+     "reduceat($self, /, array, indices, axis=0, dtype=None, out=None, *, stream=None,\n"
+     "         device=None, order='K', threads=0)\n--\n\n"
      "Folds the stretches of an axis that indices begin: it has as many elements as these.\n"
      "IndexOutOfRange for an index outside the axis, other errors as reduce's."},
     {"at", GUFPY_ENTRY(ufunc_at),
-     "at(a, indices, b=None)\n\na[indices] = op(a[indices], b), every occurrence counted."},
+     "at($self, /, a, indices, b=None, *, stream=None, device=None, threads=0)\n--\n\n"
+     "a[indices] = op(a[indices], b), every occurrence counted."},
     {"outer", GUFPY_ENTRY(gufpy_ufunc_outer),
-     "outer(A, B, /, **keywords)\n\n"
+     "outer($self, A, B, /, **keywords)\n--\n\n"
      "Applies a binary ufunc to all pairs: the shape of A, then that of B. DTypeError for a\n"
      "generalized one."},
     {0}};

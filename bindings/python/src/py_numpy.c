@@ -38,7 +38,7 @@ enum { NKNOWN = 64 };
 static struct {
   int state; /* 0: not looked for, 1: there, -1: not there */
   PyTypeObject *array, *generic;
-  PyObject *is_plain; /* a subclass of ndarray -> whether it is its memory and no more */
+  PyObject *is_input_class, *is_output_class; /* a subclass of ndarray -> bool */
   numpy_new_fn new_from_descr;
   numpy_scalar_fn scalar;
   numpy_set_base_fn set_base;
@@ -56,10 +56,10 @@ static int find_numpy(void) {
   Py_DECREF(helper);
   if (found == NULL) return -1;
   PyObject *array = NULL, *generic = NULL, *capsule = NULL, *describe = NULL, *descr_of = NULL,
-           *is_plain = NULL, *probe = NULL;
+           *is_input_class = NULL, *is_output_class = NULL, *probe = NULL;
   void **api = NULL;
-  if (PyArg_ParseTuple(found, "OOOOOOO", &array, &generic, &capsule, &describe, &descr_of,
-                       &is_plain, &probe)) {
+  if (PyArg_ParseTuple(found, "OOOOOOOO", &array, &generic, &capsule, &describe, &descr_of,
+                       &is_input_class, &is_output_class, &probe)) {
     api = PyCapsule_GetPointer(capsule, NULL);
   }
   const numpy_array *tried = (const numpy_array *)probe;
@@ -71,7 +71,8 @@ static int find_numpy(void) {
     numpy.generic = (PyTypeObject *)Py_NewRef(generic);
     numpy.describe = Py_NewRef(describe);
     numpy.descr_of = Py_NewRef(descr_of);
-    numpy.is_plain = Py_NewRef(is_plain);
+    numpy.is_input_class = Py_NewRef(is_input_class);
+    numpy.is_output_class = Py_NewRef(is_output_class);
     memcpy(&numpy.new_from_descr, &api[NUMPY_NEW_FROM_DESCR], sizeof(void *));
     memcpy(&numpy.scalar, &api[NUMPY_SCALAR], sizeof(void *));
     memcpy(&numpy.set_base, &api[NUMPY_SET_BASE], sizeof(void *));
@@ -91,23 +92,36 @@ int gufpy_numpy_ready(void) {
   return numpy.state == 1;
 }
 
-static int is_plain_class(PyTypeObject *type) {
-  PyObject *answer = PyObject_CallOneArg(numpy.is_plain, (PyObject *)type);
-  const int plain = answer == Py_True;
+__attribute__((cold, noinline)) static int is_so(PyObject *predicate, PyTypeObject *type) {
+  PyObject *answer = PyObject_CallOneArg(predicate, (PyObject *)type);
+  const int yes = answer == Py_True;
   if (answer == NULL) PyErr_Clear(); /* then it is refused where it is converted */
   Py_XDECREF(answer);
-  return plain;
+  return yes;
+}
+
+/* An ndarray can only be met where NumPy is imported. */
+__attribute__((cold, noinline)) static int is_numpy_imported(void) {
+  PyObject *modules = PyImport_GetModuleDict();
+  return PyDict_GetItemString(modules, "numpy") != NULL && gufpy_numpy_ready();
+}
+
+static inline int is_numpy_used(void) {
+  return numpy.state == 1 || (numpy.state == 0 && is_numpy_imported());
+}
+
+/* Whether an object that is no ndarray itself, as far as is known, may be used as one. */
+static int is_of_class(PyObject *object, PyObject **predicate) {
+  if (!is_numpy_used() || !PyObject_TypeCheck(object, numpy.array)) return 0;
+  return Py_IS_TYPE(object, numpy.array) || is_so(*predicate, Py_TYPE(object));
 }
 
 int gufpy_is_ndarray(PyObject *object) {
-  if (numpy.state == 0) {
-    /* An ndarray can only be met where NumPy is imported. */
-    PyObject *modules = PyImport_GetModuleDict();
-    if (PyDict_GetItemString(modules, "numpy") == NULL || !gufpy_numpy_ready()) return 0;
-  }
-  if (numpy.state != 1) return 0;
-  if (Py_IS_TYPE(object, numpy.array)) return 1;
-  return PyObject_TypeCheck(object, numpy.array) && is_plain_class(Py_TYPE(object));
+  return Py_IS_TYPE(object, numpy.array) || is_of_class(object, &numpy.is_input_class);
+}
+
+int gufpy_is_output_ndarray(PyObject *object) {
+  return Py_IS_TYPE(object, numpy.array) || is_of_class(object, &numpy.is_output_class);
 }
 
 int gufpy_is_numpy_scalar(PyObject *object) {

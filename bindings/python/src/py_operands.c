@@ -125,9 +125,20 @@ static int set_int(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
   return 0;
 }
 
+__attribute__((cold, noinline)) static int has_hook(PyTypeObject *type) {
+  return PyObject_HasAttrString((PyObject *)type, "__array_ufunc__");
+}
+
+/* A class that a program made, of numbers too, may take part in ufuncs by a protocol. */
+static inline int has_protocol(PyObject *object) {
+  PyTypeObject *type = Py_TYPE(object);
+  return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && has_hook(type);
+}
+
 /* Python's own numbers are weak; bool is a type like NumPy's; float64 and complex128 of NumPy's are
  * subclasses of Python's, and are not. 1: no number. */
 static int set_number(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
+  if (has_protocol(object)) return 1;
   if (PyBool_Check(object)) {
     operand->kind = GUF_OPERAND_SCALAR;
     operand->dtype = GUF_BOOL;
@@ -210,11 +221,12 @@ int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand)
     frame->arrays = arrays;
     return 0;
   }
-  if (gufpy_is_ndarray(object)) return set_ndarray(frame, object, operand);
+  if (gufpy_is_output_ndarray(object)) return set_ndarray(frame, object, operand);
   if (gufpy_is_numpy_scalar(object)) return gufpy_refuse("return arrays must be of ArrayType");
-  /* A writable buffer or another library's array is written where it lies. */
+  /* A writable buffer or another library's array is written where it lies; a class that takes part
+   * in ufuncs is refused by name. */
   if (PyObject_CheckBuffer(object) || PyObject_HasAttrString(object, "__dlpack__") ||
-      PyObject_HasAttrString(object, "__cuda_array_interface__")) {
+      PyObject_HasAttrString(object, "__cuda_array_interface__") || has_protocol(object)) {
     return set_converted(frame, object, operand);
   }
   gufpy_refuse("return arrays must be of ArrayType");

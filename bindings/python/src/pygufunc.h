@@ -73,10 +73,12 @@ typedef struct {
   PyObject *make_error;      /* (status, message, argument, axis, native_code) -> exception */
   PyObject *make_refusal;    /* (message) -> exception */
   PyObject *convert;         /* an object that is no operand[, dtype] -> Array or ndarray */
+  PyObject *as_indices;      /* indices of reduceat -> Array or ndarray of the host */
   PyObject *parse_dtype;     /* a spelling, type or dtype -> its code */
-  PyObject *parse_signature; /* (signature, nin, nout) -> codes */
+  PyObject *parse_signature; /* (signature, ufunc) -> codes */
   PyObject *as_stream;       /* (a stream or handle, device or None) -> Stream or None */
   PyObject *warn;            /* (events, ufunc) -> None: floating-point events were met */
+  PyObject *warn_complex;    /* () -> None: a cast discards imaginary parts */
 } gufpy_hooks;
 
 extern gufpy_hooks gufpy;
@@ -103,6 +105,11 @@ PyObject *gufpy_wrap_handle(gufpy_kind kind, void *handle);
 /** None gives NULL. Returns 0, or -1 with TypeError. */
 int gufpy_get_handle(PyObject *object, gufpy_kind kind, void **out_handle);
 PyObject *gufpy_wrap_array(guf_array handle);
+/** The live object of a ufunc, or NULL without an exception. */
+PyObject *gufpy_find_ufunc(void *handle);
+/** Makes an object its ufunc's one object. 0, or -1. */
+int gufpy_add_ufunc(gufpy_handle *object);
+void gufpy_remove_ufunc(void *handle);
 int gufpy_is_host(guf_device device);
 /** Waits until nothing that the library was given uses the array's bytes. 0, or -1. */
 int gufpy_settle(const gufpy_array *array);
@@ -110,6 +117,8 @@ int gufpy_settle(const gufpy_array *array);
 void gufpy_release_object(void *user, uint64_t address);
 /** Fills `out` with integers of a sequence; its length, or -1. */
 int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *what);
+/** The same for an axis or a tuple of axes: NumPy accepts no bools and no lists there. */
+int gufpy_axes(PyObject *axes, int64_t *out, int capacity, const char *what);
 
 /* Visits: callbacks of the library into Python. An interpreter that ends has any other thread that
  * asks for the GIL exit, by an unwinding that the library's frames below do not let through: such a
@@ -179,9 +188,11 @@ static inline int gufpy_is_large(const gufpy_frame *frame, int all) {
 /* NumPy, used where the program has it: nothing is linked, and nothing imported before it is
  * needed. */
 int gufpy_numpy_ready(void);
-/** Whether an operand is its memory and no more: not so masked arrays, and classes that have an
- * __array_ufunc__ of their own. */
+/** Whether an object is read as an ndarray. Of subclasses only memmap is; the others are refused
+ * (gufunc/_foreign.py). */
 int gufpy_is_ndarray(PyObject *object);
+/** Whether an object is written as an ndarray: subclasses without a protocol of their own, too. */
+int gufpy_is_output_ndarray(PyObject *object);
 int gufpy_is_numpy_scalar(PyObject *object);
 int gufpy_numpy_tensor(PyObject *ndarray, guf_tensor *out_tensor);
 /** An ndarray over an array of the host; a scalar of NumPy for a 0-d one, if `scalar`. */
@@ -198,6 +209,9 @@ typedef struct {
   guf_stream stream;
   guf_device device;
   int32_t casting, order, host_policy, keepdims, no_scalar;
+  int32_t in_method;  /* of a method, whose parameters NumPy reads by other rules than a call's */
+  int32_t has_out;    /* out= was given, if only as None */
+  int32_t empty_axes; /* an output whose entry of axes= is empty, or 0 */
   guf_dtype dtype;
   uint32_t threads;
   int nsignature, naxes, ndims;
@@ -206,7 +220,7 @@ typedef struct {
   guf_dim dims[GUF_MAX_CORE_NAMES];
 } gufpy_keywords;
 
-void gufpy_keywords_begin(gufpy_keywords *keywords);
+void gufpy_keywords_begin(gufpy_keywords *keywords, int in_method);
 int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *name,
                   PyObject *value);
 /** All of a vectorcall's keywords, which lie behind its positional arguments. */
@@ -215,6 +229,8 @@ int gufpy_read_keywords(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyOb
 
 /** The operand of where=; objects that are converted are kept by the frame. */
 int gufpy_set_mask(gufpy_frame *frame, PyObject *object, guf_operand *operand);
+/** The indices of reduceat: lists become integers, and what lies on a device is copied. */
+int gufpy_set_indices(gufpy_frame *frame, PyObject *object, guf_operand *operand);
 
 /** Makes a Stream of a foreign one, kept by the frame: of the device of the arrays among a call's
  * `count` arguments, where `device` is not given. */
@@ -228,6 +244,16 @@ typedef struct {
 extern _Thread_local gufpy_events gufpy_thread_events;
 /** Warns of `events`; -1 where the warning is an error. */
 int gufpy_tell_events(uint32_t events, const gufpy_ufunc *ufunc);
+/** Whether an operand is of a complex type, or a Python complex. */
+int gufpy_is_complex(const guf_operand *operand);
+/** Warns as NumPy does when a call casts complex numbers to real ones: an input to the loop's type,
+ * or a result of the loop to an output's. Operands `first` to `end` - 1 are the inputs. -1 where
+ * the warning is an error. */
+int gufpy_warn_complex(const guf_resolution *found, int first, int end);
+/** Whether a dtype is complex. */
+static inline int gufpy_is_complex_dtype(guf_dtype dtype) {
+  return (dtype & 0xff) == 5;
+}
 
 /* A call between its Python arguments and its Python results. */
 typedef struct {

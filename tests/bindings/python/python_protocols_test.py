@@ -50,8 +50,13 @@ class OtherClasses(unittest.TestCase):
         class Named:
             __name__ = "add"
 
+            def __call__(self, x, y):
+                return x * 100 + y
+
         a = gufunc.array([1.0, 2.0])
-        self.assertIs(a.__array_ufunc__(Named(), "__call__", a, a), NotImplemented)
+        found = a.__array_ufunc__(Named(), "__call__", a, a)
+        self.assertIsInstance(found, gufunc.Array)
+        self.assertEqual(found.tolist(), [101, 202])
         np.testing.assert_array_equal(np.add(a, a).numpy(), [2, 4])
         try:
             import numba
@@ -62,8 +67,7 @@ class OtherClasses(unittest.TestCase):
             return x * 1000 + y
 
         made = numba.vectorize(["float64(float64, float64)"])(add)
-        with self.assertRaises(TypeError):
-            made(a, a)
+        self.assertEqual(made(a, a).tolist(), [1001, 2002])
 
     def test_a_class_with_operators_is_asked(self):
         for spec in DEVICES:
@@ -169,12 +173,7 @@ class Subclasses(unittest.TestCase):
         with self.assertRaises(TypeError):
             np.add(gufunc.ones(3), masked)
 
-    def test_subclasses_that_are_their_memory_are_taken(self):
-        class Plain(np.ndarray):
-            pass
-
-        for x in (np.ones(3).view(Plain), np.ones(3).view(np.matrix), np.rec.array(np.ones(3))):
-            self.assertEqual(gufunc.add(x, 1).tolist(), (np.asarray(x) + 1).tolist())
+    def test_a_class_without_ufuncs(self):
         with self.assertRaisesRegex(TypeError, "does not support ufuncs"):
             gufunc.add(Declines(), 1)
 
