@@ -1,14 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 # Types of ufuncs, modules and raw kernels.
 import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
+from types import EllipsisType
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
 
-from ._array import _Axes, _DType, _Operand, _Out, _Shape
+from numpy import generic
+from numpy.typing import NDArray
+
+from ._array import Array, _AnyDevice, _Axis, _DType, _Operand, _Out, _Shape
 from ._dtypes import dtype
 from ._launch import DeviceKernel, Launch
 from ._objects import Context, Device, Stream, _Handle
 from ._prepared import Plan
+
+_Given = TypeVar("_Given", Array, NDArray[Any])
+_Number = complex | generic
+
+class _OnDevice(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+_OtherOut = EllipsisType | MutableSequence[Any] | memoryview | _OnDevice
+
+class _Keywords(TypedDict, total=False):
+    where: _Operand
+    axes: list[Any]
+    axis: int
+    keepdims: bool
+    casting: str
+    order: str
+    dtype: _DType
+    subok: bool
+    signature: Any
+    sig: Any
+    stream: Any
+    dims: dict[str, int]
+    host_policy: str
+    threads: int
 
 class Ufunc(_Handle):
     @property
@@ -26,7 +55,7 @@ class Ufunc(_Handle):
     @property
     def signature(self) -> str | None: ...
     @property
-    def identity(self) -> float | None: ...
+    def identity(self) -> bool | int | float | None: ...
     @property
     def loops(self) -> list[tuple[dtype, ...]]: ...
     @property
@@ -50,24 +79,171 @@ class Ufunc(_Handle):
     def __call__(
         self, *operands: _Operand, out: _Out = ..., where: _Operand = ..., axes: list[Any] = ...,
         axis: int = ..., keepdims: bool = ..., casting: str = ..., order: str = ...,
-        dtype: _DType = ..., signature: Any = ..., stream: Any = ...,
-        device: Device | str | None = ..., dims: dict[str, int] = ..., host_policy: str = ...,
-        threads: int = ...
+        dtype: _DType = ..., subok: bool = ..., signature: Any = ..., sig: Any = ...,
+        stream: Any = ..., device: _AnyDevice = ..., dims: dict[str, int] = ...,
+        host_policy: str = ..., threads: int = ...
     ) -> Any: ...
     def reduce(
-        self, array: _Operand, axis: _Axes = 0, dtype: _DType = None, out: _Out = None,
-        keepdims: bool = False, initial: _Operand = ..., where: _Operand = True, **keywords: Any
+        self, array: _Operand, axis: _Axis = 0, dtype: _DType = None, out: _Out = None,
+        keepdims: bool = False, initial: _Operand = ..., where: _Operand = True, *,
+        stream: Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0
     ) -> Any: ...
     def accumulate(
-        self, array: _Operand, axis: int = 0, dtype: _DType = None, out: _Out = None,
-        **keywords: Any
+        self, array: _Operand, axis: _Axis = 0, dtype: _DType = None, out: _Out = None, *,
+        stream: Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0
     ) -> Any: ...
     def reduceat(
-        self, array: _Operand, indices: _Operand, axis: int = 0, dtype: _DType = None,
-        out: _Out = None, **keywords: Any
+        self, array: _Operand, indices: _Operand, axis: _Axis = 0, dtype: _DType = None,
+        out: _Out = None, *, stream: Any = None, device: _AnyDevice = None, order: str = "K",
+        threads: int = 0
     ) -> Any: ...
     def at(self, a: _Operand, indices: Any, b: _Operand = None, **keywords: Any) -> None: ...
     def outer(self, A: _Operand, B: _Operand, /, **keywords: Any) -> Any: ...
+
+# Ufuncs of the standard library. Where an input is an Array the result is one; of all else on the
+# host it is an ndarray, of numbers a scalar. Outputs are returned as they are given. "Any" matches
+# last, and the same way in all of these: so an argument whose type has an Any in it, as every
+# ndarray's has, is no reason to give up.
+class _Unary(Ufunc):
+    @overload  # type: ignore[override]
+    def __call__(
+        self, x: Array, /, out: None = None, *, device: _AnyDevice = None,
+        **keywords: Unpack[_Keywords]
+    ) -> Array: ...
+    @overload
+    def __call__(
+        self, x: _Number | _OnDevice, /, out: None = None, *, device: _AnyDevice = None,
+        **keywords: Unpack[_Keywords]
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self, x: Any, /, out: None = None, *, device: None = None,
+        **keywords: Unpack[_Keywords]
+    ) -> NDArray[Any]: ...
+    @overload
+    def __call__(
+        self, x: Any, /, out: _Given | tuple[_Given], *, device: _AnyDevice = None,
+        **keywords: Unpack[_Keywords]
+    ) -> _Given: ...
+    @overload
+    def __call__(
+        self, x: Any, /, out: _OtherOut, *, device: _AnyDevice = None,
+        **keywords: Unpack[_Keywords]
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self, x: Any, /, out: None = None, *, device: Device | str,
+        **keywords: Unpack[_Keywords]
+    ) -> Any: ...
+
+class _Binary(Ufunc):
+    @overload  # type: ignore[override]
+    def __call__(
+        self, x1: Array, x2: Any, /, out: None = None, *, device: _AnyDevice = None,
+        **keywords: Unpack[_Keywords]
+    ) -> Array: ...
+    @overload
+    def __call__(
+        self, x1: Any, x2: Array, /, out: None = None, *, device: _AnyDevice = None,
+        **keywords: Unpack[_Keywords]
+    ) -> Array: ...
+    @overload
+    def __call__(
+        self, x1: _Number, x2: _Number, /, out: None = None, *, device: _AnyDevice = None,
+        **keywords: Unpack[_Keywords]
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self, x1: _OnDevice, x2: Any, /, out: None = None, *, device: _AnyDevice = None,
+        **keywords: Unpack[_Keywords]
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self, x1: Any, x2: _OnDevice, /, out: None = None, *, device: _AnyDevice = None,
+        **keywords: Unpack[_Keywords]
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self, x1: Any, x2: Any, /, out: None = None, *, device: None = None,
+        **keywords: Unpack[_Keywords]
+    ) -> NDArray[Any]: ...
+    @overload
+    def __call__(
+        self, x1: Any, x2: Any, /, out: _Given | tuple[_Given], *, device: _AnyDevice =
+        None, **keywords: Unpack[_Keywords]
+    ) -> _Given: ...
+    @overload
+    def __call__(
+        self, x1: Any, x2: Any, /, out: _OtherOut, *, device: _AnyDevice = None,
+        **keywords: Unpack[_Keywords]
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self, x1: Any, x2: Any, /, out: None = None, *, device: Device | str,
+        **keywords: Unpack[_Keywords]
+    ) -> Any: ...
+    @overload
+    def reduce(
+        self, array: Array, axis: _Axis = 0, dtype: _DType = None, out: None = None,
+        keepdims: bool = False, initial: _Operand = ..., where: _Operand = True, *, stream:
+        Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0
+    ) -> Array: ...
+    @overload
+    def reduce(
+        self, array: _Operand, axis: _Axis = 0, dtype: _DType = None, *, out: _Given,
+        keepdims: bool = False, initial: _Operand = ..., where: _Operand = True, stream:
+        Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0
+    ) -> _Given: ...
+    @overload
+    def reduce(
+        self, array: _Operand, axis: _Axis = 0, dtype: _DType = None, out: _Out = None,
+        keepdims: bool = False, initial: _Operand = ..., where: _Operand = True, *, stream:
+        Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0
+    ) -> Any: ...
+    @overload
+    def accumulate(
+        self, array: Array, axis: _Axis = 0, dtype: _DType = None, out: None = None, *,
+        stream: Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0
+    ) -> Array: ...
+    @overload
+    def accumulate(
+        self, array: Any, axis: _Axis = 0, dtype: _DType = None, out: None = None, *,
+        stream: Any = None, device: None = None, order: str = "K", threads: int = 0
+    ) -> NDArray[Any]: ...
+    @overload
+    def accumulate(
+        self, array: Any, axis: _Axis = 0, dtype: _DType = None, *, out: _Given, stream:
+        Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0
+    ) -> _Given: ...
+    @overload
+    def accumulate(
+        self, array: Any, axis: _Axis = 0, dtype: _DType = None, out: None = None, *,
+        stream: Any = None, device: Device | str, order: str = "K", threads: int = 0
+    ) -> Any: ...
+    @overload
+    def reduceat(
+        self, array: Array, indices: _Operand, axis: _Axis = 0, dtype: _DType = None, out:
+        None = None, *, stream: Any = None, device: _AnyDevice = None, order: str = "K",
+        threads: int = 0
+    ) -> Array: ...
+    @overload
+    def reduceat(
+        self, array: Any, indices: _Operand, axis: _Axis = 0, dtype: _DType = None, out:
+        None = None, *, stream: Any = None, device: None = None, order: str = "K", threads:
+        int = 0
+    ) -> NDArray[Any]: ...
+    @overload
+    def reduceat(
+        self, array: Any, indices: _Operand, axis: _Axis = 0, dtype: _DType = None, *, out:
+        _Given, stream: Any = None, device: _AnyDevice = None, order: str = "K", threads:
+        int = 0
+    ) -> _Given: ...
+    @overload
+    def reduceat(
+        self, array: Any, indices: _Operand, axis: _Axis = 0, dtype: _DType = None, out:
+        None = None, *, stream: Any = None, device: Device | str, order: str = "K",
+        threads: int = 0
+    ) -> Any: ...
 
 class Module(_Handle):
     @property

@@ -7,6 +7,7 @@ import dataclasses
 SHOWN = ("__new__", "__init__", "__call__")  # of the names with underscores
 WIDTH = 100
 QUIET = {"Any", "object", "Self"}
+UFUNCS = {"Ufunc", "_Unary", "_Binary"}
 
 
 @dataclasses.dataclass
@@ -105,9 +106,10 @@ class Stubs:
                     entry.members = {**private[base], **entry.members}
         first = trees["__init__"].body
         self.exported = {one.name: node.module for node in first
-                         if isinstance(node, ast.ImportFrom) and node.module for one in node.names}
+                         if isinstance(node, ast.ImportFrom) and node.module for one in node.names
+                         if not one.name.startswith("_")}
         self.ufuncs = [node.target.id for node in first if isinstance(node, ast.AnnAssign)
-                       and ast.unparse(node.annotation) == "Ufunc"]
+                       and ast.unparse(node.annotation) in UFUNCS]
 
     def _entries(self, body, found):
         for node in body:

@@ -22,14 +22,16 @@ import gufunc
 ROOT = pathlib.Path(sys.argv.pop(1))
 STUBS = ROOT / "bindings/python/gufunc"
 # Of SWIG's module nothing is written by hand. What `import *` brings follows from the stubs. Before
-# Python 3.12 the buffer protocol has no name.
+# Python 3.12 the buffer protocol has no name. `inspect.signature` asks for __signature__.
 NOT_COMPARED = [r"gufunc\.lowlevel\..*", r"gufunc\.((cuda|roc|hsa)\.)?__all__",
-                r"gufunc\._array\.Array\.__buffer__"]
+                r"gufunc\._array\.Array\.__buffer__", r"gufunc\._ufunc\.Ufunc\.__signature__"]
 GOOD = '''
-from typing import assert_type
+from typing import Any, assert_type
 
 import gufunc
+import numpy as np
 from gufunc import cuda, hsa, roc
+from numpy.typing import NDArray
 
 a = gufunc.array([1.0, 4.0])
 assert_type(a, gufunc.Array)
@@ -47,6 +49,25 @@ module = gufunc.load("module.so")
 assert_type(module["f"], gufunc.Ufunc)
 module.kernel("k")[1, 32, stream, 0](a, 3)
 cuda.kernel(module, "k").device.synchronize(timeout=1.5)
+x = np.array([1.0, 4.0])
+assert_type(a.numpy(), NDArray[Any])
+for result in (gufunc.sqrt(x), gufunc.add(x, 1), gufunc.add(2.5, x), gufunc.less(x, [1, 2]),
+               gufunc.add(x, x, where=x > 1, out=None), gufunc.add.accumulate(x),
+               gufunc.add.reduceat(x, [0]), gufunc.matmul(x, x, axes=[0, 0, ()])):
+    assert_type(result, NDArray[Any])
+for array in (gufunc.sqrt(a), gufunc.add(a, x), gufunc.add(x, a), gufunc.multiply(a, 2),
+              gufunc.add(a, 1, stream=None, device="cuda:0"), gufunc.add.reduce(a),
+              gufunc.add.accumulate(a), gufunc.add.reduceat(a, [0])):
+    assert_type(array, gufunc.Array)
+out = np.empty(2, np.float32)
+assert_type(gufunc.sqrt(x, out=out, casting="unsafe"), NDArray[Any])
+assert_type(gufunc.add(x, a, out), NDArray[Any])
+assert_type(gufunc.add(x, x, out=a), gufunc.Array)
+assert_type(gufunc.add(x, x, out=(a,)), gufunc.Array)
+assert_type(gufunc.add.reduce(x, out=a), gufunc.Array)
+assert_type(gufunc.add(1, 2), Any)
+assert_type(gufunc.add(x, 1, device="cuda:0"), Any)
+assert_type(module["f"](x), Any)
 try:
     gufunc.build("f.guf.cpp").f(a)
 except gufunc.BuildError as error:
@@ -58,7 +79,9 @@ BAD = ["gufunc.arrange(3)", "gufunc.array([1]).shape = (2,)", "gufunc.empty()",
        "gufunc.Stream('cpu').synchronize('soon')", "gufunc.Event().record('s')",
        "gufunc.cuda.to_device()", "gufunc.roc.legacy_default_stream()",
        "gufunc.cuda.device_array(3, shape=4)", "gufunc.Context().names() + 1",
-       "gufunc.load('m.so', data=True)", "gufunc.ufunc_from_pointer(0, 'd->d')"]
+       "gufunc.load('m.so', data=True)", "gufunc.sqrt(1, 2, 3)", "gufunc.add(1)",
+       "gufunc.add(1, 2, wher=True)", "gufunc.sqrt(gufunc.ones(2)).shape()",
+       "gufunc.add.accumulate(gufunc.ones(2)).lists()", "gufunc.ufunc_from_pointer(0, 'd->d')"]
 
 
 def internal():
@@ -95,6 +118,15 @@ class Stubs(unittest.TestCase):
         (stubs / "_face.pyi").unlink()
         for path in (stubs / "cuda.pyi", stubs / "roc.pyi"):
             path.write_text(path.read_text().replace("from ._face import *\n", face))
+        # Ufuncs are of one class; what stubs add by the number of operands is checked here.
+        path = stubs / "__init__.pyi"
+        text = path.read_text()
+        ufuncs = re.findall(r"^(\w+): (_Unary|_Binary)$", text, re.MULTILINE)
+        path.write_text(re.sub(r": (_Unary|_Binary)$", ": Ufunc", text, flags=re.MULTILINE))
+        self.assertGreater(len(ufuncs), 40)
+        for name, kind in ufuncs:
+            ufunc = getattr(gufunc, name)
+            self.assertEqual((ufunc.nin, ufunc.nout), (1 if kind == "_Unary" else 2, 1), name)
         allowed = self.room / "allowed"
         allowed.write_text("\n".join([*NOT_COMPARED, *internal()]))
         code, text = self.run_tool("mypy.stubtest", "gufunc", "--concise", "--allowlist", allowed,
