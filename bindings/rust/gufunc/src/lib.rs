@@ -28,7 +28,7 @@
 //! * **Devices**: [`Context::device`] finds one by name; a call runs where its arrays lie, on its
 //!   stream's device, or where [`Call::device`] says.
 //!
-//! Features: `load` opens the library at run time, `ndarray`, `half` and `num-complex` add those
+//! Features: `load` opens the library at run time, `ndarray`, `ndarray_0_16`, `half` and `num-complex` add those
 //! crates' types as operands and elements.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -69,7 +69,7 @@ mod text;
 mod typed;
 mod ufunc;
 mod views;
-#[cfg(feature = "ndarray")]
+#[cfg(any(feature = "ndarray", feature = "ndarray_0_16"))]
 mod with_ndarray;
 
 /// The raw layer.

@@ -82,7 +82,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// Of memory whose shape and strides were worked out on the way.
-    #[cfg(feature = "ndarray")]
+    #[cfg(any(feature = "ndarray", feature = "ndarray_0_16"))]
     pub(crate) fn of_parts<T: Element>(
         address: *const T,
         shape: Box<[i64]>,

@@ -2,7 +2,7 @@
 //! Views: the same memory, seen otherwise, without a copy.
 
 use crate::array::{count, made, pointer, same_length};
-use crate::{DynArray, Result};
+use crate::{DynArray, Result, Status};
 use gufunc_sys as sys;
 
 /// How memory is laid out or read.
@@ -111,26 +111,50 @@ impl DynArray {
         })
     }
 
-    /// Another shape of the same elements in `order` (C, F or Any); one extent may be -1. Always a
-    /// view: where NumPy would copy it is `UNSUPPORTED`, and [`DynArray::copy`] goes first.
+    /// Another shape of the same elements in `order` (C, F or Any); one extent may be -1. A view
+    /// where the strides allow one, else a view of a copy, as in NumPy.
+    ///
+    /// ```
+    /// # use gufunc::{Array, Order};
+    /// let x = Array::from_vec(vec![0, 1, 2, 3, 4, 5], &[2, 3])?;
+    /// let turned = x.transpose(None)?.reshape(&[2, -1], Order::C)?;
+    /// assert_eq!(turned.to_vec()?, [0, 3, 1, 4, 2, 5]);
+    /// # Ok::<(), gufunc::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// `SHAPE`, `ARG`, `UNSUPPORTED`.
-    pub fn reshape(&self, shape: &[i64], order: crate::Order) -> Result<Self> {
-        let (ndim, order) = (count(shape), order as i32);
-        // SAFETY: a list of that length.
-        made(|out, error| unsafe {
-            sys::guf_array_reshape(self.as_raw(), ndim, shape.as_ptr(), order, out, error)
-        })
+    /// `SHAPE`, `ARG`; of the copy `NO_MEMORY`, `DEVICE_MEMORY`.
+    pub fn reshape(&self, shape: &[i64], order: Order) -> Result<Self> {
+        let ndim = count(shape);
+        let view = |array: &Self| {
+            // SAFETY: a list of that length.
+            made(|out, error| unsafe {
+                let (shape, order) = (shape.as_ptr(), order as i32);
+                sys::guf_array_reshape(array.as_raw(), ndim, shape, order, out, error)
+            })
+        };
+        self.viewed_or_copied(order, view)
     }
 
-    /// The elements as one dimension, by `order`.
+    /// The elements as one dimension, by `order`: a view where the strides allow one, else a copy.
     ///
     /// # Errors
     /// As [`DynArray::reshape`].
-    pub fn ravel(&self, order: crate::Order) -> Result<Self> {
-        // SAFETY: takes any handle.
-        made(|out, error| unsafe { sys::guf_array_ravel(self.as_raw(), order as i32, out, error) })
+    pub fn ravel(&self, order: Order) -> Result<Self> {
+        self.viewed_or_copied(order, |array| {
+            // SAFETY: takes any handle.
+            made(|out, error| unsafe {
+                sys::guf_array_ravel(array.as_raw(), order as i32, out, error)
+            })
+        })
+    }
+
+    // `view` of this array or, where its strides allow none, of a copy that is laid out by `order`.
+    fn viewed_or_copied(&self, order: Order, view: impl Fn(&Self) -> Result<Self>) -> Result<Self> {
+        match view(self) {
+            Err(error) if error.status() == Status::UNSUPPORTED => view(&self.copy(order, None)?),
+            other => other,
+        }
     }
 
     /// Permutes axes: axis i of the result is axis `axes[i]`. `None` reverses them.

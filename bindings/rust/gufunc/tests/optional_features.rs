@@ -1,35 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Types of other crates, as far as the crate's features name them.
-#![cfg(feature = "ndarray")]
+#![cfg(any(feature = "ndarray", feature = "ndarray_0_16"))]
 
 use gufunc::{ufunc, Array, Result};
-use ndarray::{array, s, ArcArray1, Array1, CowArray};
 
-#[test]
-fn a_shared_array_is_written_where_it_lies() -> Result<()> {
-    let double = |x: &mut ArcArray1<f64>| ufunc("add")?.call_into((&[1.0; 4], &[1.0; 4]), x);
-    let all: ArcArray1<f64> = Array1::zeros(4000).into_shared();
-    // Becoming its own, it is packed: the strides before are no longer its.
-    let mut thin = all.clone().slice_move(s![..;1000]);
-    double(&mut thin)?;
-    assert_eq!(thin, array![2.0, 2.0, 2.0, 2.0]);
-    assert!(all.iter().all(|&value| value == 0.0));
+// The same tests with the arrays of one version of ndarray.
+macro_rules! test_arrays {
+    ($module:ident, $ndarray:ident, $to_ndarray:ident, $from_ndarray:ident) => {
+        mod $module {
+            use super::*;
+            use $ndarray::{array, s, ArcArray1, Array1, CowArray};
 
-    let source = Array1::<f64>::zeros(8);
-    let mut cow = CowArray::from(source.slice(s![..;-2]));
-    ufunc("sqrt")?.call_into(&[1.0, 4.0, 9.0, 16.0], &mut cow)?;
-    assert_eq!(cow, array![1.0, 2.0, 3.0, 4.0]);
-    assert!(source.iter().all(|&value| value == 0.0));
-    Ok(())
+            #[test]
+            fn a_shared_array_is_written_where_it_lies() -> Result<()> {
+                let double =
+                    |x: &mut ArcArray1<f64>| ufunc("add")?.call_into((&[1.0; 4], &[1.0; 4]), x);
+                let all: ArcArray1<f64> = Array1::zeros(4000).into_shared();
+                // Becoming its own, it is packed: the strides before are no longer its.
+                let mut thin = all.clone().slice_move(s![..;1000]);
+                double(&mut thin)?;
+                assert_eq!(thin, array![2.0, 2.0, 2.0, 2.0]);
+                assert!(all.iter().all(|&value| value == 0.0));
+
+                let source = Array1::<f64>::zeros(8);
+                let mut cow = CowArray::from(source.slice(s![..;-2]));
+                ufunc("sqrt")?.call_into(&[1.0, 4.0, 9.0, 16.0], &mut cow)?;
+                assert_eq!(cow, array![1.0, 2.0, 3.0, 4.0]);
+                assert!(source.iter().all(|&value| value == 0.0));
+                Ok(())
+            }
+
+            #[test]
+            fn strides_of_any_sign() -> Result<()> {
+                let row = Array1::from_iter((0..12).map(f64::from));
+                let x = row.into_shape_with_order((3, 4)).unwrap();
+                let turned = x.slice(s![..;-1, 1..;2]);
+                let sum = ufunc("add")?.call((&turned, &array![[100.0], [200.0], [300.0]]))?;
+                let expected = array![[109.0, 111.0], [205.0, 207.0], [301.0, 303.0]];
+                assert_eq!(sum.$to_ndarray::<f64>()?, expected.into_dyn());
+                let copied = Array::$from_ndarray(&turned)?;
+                assert_eq!(copied.to_vec()?, [9.0, 11.0, 5.0, 7.0, 1.0, 3.0]);
+                Ok(())
+            }
+        }
+    };
 }
 
-#[test]
-fn strides_of_any_sign() -> Result<()> {
-    let x = Array1::from_iter((0..12).map(f64::from)).into_shape_with_order((3, 4)).unwrap();
-    let turned = x.slice(s![..;-1, 1..;2]);
-    let sum = ufunc("add")?.call((&turned, &array![[100.0], [200.0], [300.0]]))?;
-    let wanted = array![[109.0, 111.0], [205.0, 207.0], [301.0, 303.0]];
-    assert_eq!(sum.to_ndarray::<f64>()?, wanted.into_dyn());
-    assert_eq!(Array::from_ndarray(&turned)?.to_vec()?, [9.0, 11.0, 5.0, 7.0, 1.0, 3.0]);
-    Ok(())
-}
+#[cfg(feature = "ndarray")]
+test_arrays!(ndarray_0_17, ndarray, to_ndarray, from_ndarray);
+#[cfg(feature = "ndarray_0_16")]
+test_arrays!(ndarray_0_16_arrays, ndarray_0_16, to_ndarray_0_16, from_ndarray_0_16);
