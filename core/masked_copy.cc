@@ -51,7 +51,8 @@ guf_status MaskedCopy::check(backend::Device &device, guf_dtype dtype, guf_error
   return backend::kernel_of(*ufunc, *choice.loop, device, &kernel, error);
 }
 
-// Axes of extent 1 are left out, which makes room for that of the units.
+// Axes of extent 1 are left out, which leaves a place for that of the units: an array with elements
+// has fewer than GUF_MAX_NDIM longer ones. One without elements becomes a single axis of extent 0.
 void MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
                            const memory::Side &from, int32_t ncore) {
   int64_t *const from_strides = call.stride_room[0];
@@ -61,10 +62,12 @@ void MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
   int32_t ndim = 0;
   for (int32_t k = 0; k < to.layout.ndim; ++k) {
     if (to.layout.shape[k] == 1) continue;
+    if (to.layout.shape[k] == 0) ndim = 0;
     shape_[ndim] = to.layout.shape[k];
     from_strides[ndim] = from.layout.strides[k];
     to_strides[ndim] = to.layout.strides[k];
     mask_strides[ndim++] = mask_stride(outer.where.layout, to.layout.ndim - 1 - k, ncore);
+    if (to.layout.shape[k] == 0) break;
   }
   const int64_t size = dtype::itemsize(unit);
   const int64_t units = dtype::itemsize(to.layout.dtype) / size;

@@ -108,6 +108,17 @@ void contiguous_strides(guf_dtype dtype, int32_t ndim, const int64_t *shape, int
   }
 }
 
+void bound_strides(const Layout &layout, int64_t *out_strides) {
+  constexpr int64_t kFurthest = std::numeric_limits<int64_t>::max() / GUF_MAX_NDIM;
+  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+    const int64_t stride = layout.strides[axis];
+    int64_t reach = 0;
+    const bool fits = base::checked_mul(stride, std::max<int64_t>(layout.shape[axis], 1), &reach) &&
+                      reach >= -kFurthest && reach <= kFurthest;
+    out_strides[axis] = fits ? stride : 0;
+  }
+}
+
 bool byte_bounds(const Layout &layout, int64_t *out_low, int64_t *out_high) {
   *out_low = 0;
   *out_high = 0;

@@ -105,6 +105,11 @@ bool is_aligned(const Layout &layout);
 void contiguous_strides(guf_dtype dtype, int32_t ndim, const int64_t *shape, int32_t order,
                         int64_t *out_strides);
 
+// Strides of a layout without elements, which may be any numbers: 0 instead of those that reach
+// further than an address can, so that they may be computed with like any others. `out_strides` may
+// be the layout's own.
+void bound_strides(const Layout &layout, int64_t *out_strides);
+
 // Lowest and one past the highest byte that the layout touches, relative to its address; both 0
 // when empty. False on overflow.
 [[nodiscard]] bool byte_bounds(const Layout &layout, int64_t *out_low, int64_t *out_high);

@@ -151,6 +151,7 @@ class Search {
 
 bool add_axes(const Layout &layout, Search *search) {
   for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+    if (layout.shape[axis] <= 1) continue;  // its stride may be any number
     if (!search->add(std::abs(layout.strides[axis]), layout.shape[axis] - 1)) return false;
   }
   return true;

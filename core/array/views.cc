@@ -230,10 +230,13 @@ guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes
   return GUF_OK;
 }
 
-void strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t *out_strides) {
+guf_status strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t *out_strides,
+                        guf_error *error) {
+  uint64_t size = 0;  // the layout was checked for its own dtype, whose elements may be smaller
+  GUF_TRY(count_elements(dtype, layout.ndim, layout.shape, &size, error));
   if (order == GUF_ORDER_C || order == GUF_ORDER_F) {
     contiguous_strides(dtype, layout.ndim, layout.shape, order, out_strides);
-    return;
+    return GUF_OK;
   }
   // Slowest axis first; axes of equal stride stay in C order.
   int32_t axes[GUF_MAX_NDIM];
@@ -248,6 +251,7 @@ void strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t 
     out_strides[axes[i]] = stride;
     stride *= std::max<int64_t>(layout.shape[axes[i]], 1);
   }
+  return GUF_OK;
 }
 
 }  // namespace gufunc::array

@@ -58,8 +58,9 @@ inline int32_t settle_order(const Array &array, int32_t order) {
 }
 
 // Strides of a new array with the layout's shape; order C, F or KEEP (axes as they lie in the
-// layout).
-void strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t *out_strides);
+// layout).  Errors  GUF_E_SHAPE <= the array's size in bytes overflows
+guf_status strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t *out_strides,
+                        guf_error *error);
 
 }  // namespace gufunc::array
 

@@ -32,22 +32,34 @@ Extents loop_extents(const op::CallView &call, const LoopShape &loop, int32_t op
   return {layout.ndim - loop.core_ndim[operand], layout.shape};
 }
 
-// As nditer spells shapes: leading places that it does not know (-1) are left out, further ones are
-// "newaxis", and a comma follows only where one place is all there is.
-void add_places(const int64_t *places, int32_t count, base::Text *text) {
-  int32_t k = 0;
-  while (k < count && places[k] < 0) ++k;
-  text->add("(");
-  for (; k < count; ++k) {
-    if (places[k] < 0) {
-      text->add("newaxis");
+// Writes a shape of `count` extents as nditer spells it: leading extents that it does not know (-1)
+// are left out, further ones are "newaxis", and a comma follows only where one extent is all there
+// is. With keepdims= the outputs together may have any number of extents, so none is stored.
+class ShapeText {
+ public:
+  ShapeText(int32_t count, base::Text *text) : text_(*text), count_(count) { text_.add("("); }
+  ShapeText(const ShapeText &) = delete;
+  ShapeText &operator=(const ShapeText &) = delete;
+  ~ShapeText() { text_.add(")"); }
+
+  void add(int64_t extent) {
+    ++added_;
+    if (extent < 0 && !begun_) return;
+    begun_ = true;
+    if (extent < 0) {
+      text_.add("newaxis");
     } else {
-      text->add("%lld", static_cast<long long>(places[k]));
+      text_.add("%lld", static_cast<long long>(extent));
     }
-    text->add(k + 1 < count || count == 1 ? "," : "");
+    text_.add(added_ < count_ || count_ == 1 ? "," : "");
   }
-  text->add(")");
-}
+
+ private:
+  base::Text &text_;
+  const int32_t count_;
+  int32_t added_ = 0;
+  bool begun_ = false;
+};
 
 // The operand's shape as the caller gave it.
 void add_shape_given(const op::CallView &call, const LoopShape &loop, int32_t operand,
@@ -66,35 +78,36 @@ void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t opera
   const array::Layout &layout = call.operand[operand].layout;
   const int32_t own = loop_extents(call, loop, operand).ndim;
   const bool written = operand >= call.ufunc->nin();
-  int64_t places[GUF_MAX_NDIM + GUF_MAX_CORE_STRIDES];
-  for (int32_t k = 0; k < loop.ndim + ncore; ++k) {
-    const int32_t axis = k - (loop.ndim - own);
-    const bool has = axis >= 0 && axis < (written ? layout.ndim : own);
-    places[k] = has ? layout.shape[axis] : -1;
-  }
   add_shape_given(call, loop, operand, text);
   text->add("->");
-  add_places(places, loop.ndim + ncore, text);
+  {
+    ShapeText shape(loop.ndim + ncore, text);
+    for (int32_t k = 0; k < loop.ndim + ncore; ++k) {
+      const int32_t axis = k - (loop.ndim - own);
+      const bool has = axis >= 0 && axis < (written ? layout.ndim : own);
+      shape.add(has ? layout.shape[axis] : -1);
+    }
+  }
   text->add(" ");
 }
 
-// The core sizes of all outputs, behind as many unknown places as there are loop dimensions.
-void add_requested(const op::CallView &call, const LoopShape &loop, base::Text *text) {
+// The core sizes of all outputs, behind as many unknown extents as there are loop dimensions.
+// `ncore`: core dimensions of all outputs.
+void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncore,
+                   base::Text *text) {
   const op::Signature &signature = call.ufunc->signature;
-  int64_t places[GUF_MAX_NDIM + GUF_MAX_CORE_STRIDES];
-  int32_t count = loop.ndim;
-  std::fill_n(places, count, -1);
+  text->add(" and requested shape ");
+  ShapeText shape(loop.ndim + ncore, text);
+  for (int32_t k = 0; k < loop.ndim; ++k) shape.add(-1);
   for (int32_t i = signature.nin; i < call.noperands; ++i) {
     const auto index = static_cast<size_t>(i);
     for (int32_t j = 0; j < signature.core_ndim[index]; ++j) {
       const auto at = static_cast<size_t>(signature.core_offset[index] + j);
       const int32_t dim = signature.operand_dims[at];
-      if ((loop.missing >> dim & 1U) == 0) places[count++] = loop.core_size[dim];
+      if ((loop.missing >> dim & 1U) == 0) shape.add(loop.core_size[dim]);
     }
-    for (int32_t j = 0; loop.keepdims && j < loop.core_ndim[i]; ++j) places[count++] = 1;
+    for (int32_t j = 0; loop.keepdims && j < loop.core_ndim[i]; ++j) shape.add(1);
   }
-  text->add(" and requested shape ");
-  add_places(places, count, text);
 }
 
 [[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const op::CallView &call,
@@ -116,7 +129,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, base::Text *
     }
   }
   if (call.has_where) text.add_shape(call.where.layout.shape, call.where.layout.ndim).add(" ");
-  if (signature.generalized) add_requested(call, loop, &text);
+  if (signature.generalized) add_requested(call, loop, ncore, &text);
   return base::fail(
       error, GUF_E_SHAPE, culprit, axis,
       "operands could not be broadcast together with %s%s; argument %d, axis %d: found %lld, "

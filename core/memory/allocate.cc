@@ -85,20 +85,6 @@ guf_status allocate_host(backend::Device &device, int32_t kind, guf_dtype dtype,
   return GUF_OK;
 }
 
-namespace {
-
-// Of an array without elements, whose strides nobody has checked: those that reach too far are 0.
-const int64_t *harmless_strides(const Layout &layout, int64_t *room) {
-  for (int32_t axis = 0; axis < layout.ndim; ++axis) {
-    int64_t reach = 0;
-    const bool fits = base::checked_mul(layout.strides[axis], layout.shape[axis], &reach);
-    room[axis] = fits ? layout.strides[axis] : 0;
-  }
-  return room;
-}
-
-}  // namespace
-
 guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
                    const base::Ref<array::Storage> &storage, base::Ref<Array> *out,
                    guf_error *error) {
@@ -115,7 +101,10 @@ guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
   int64_t low = 0;
   int64_t high = 0;
   GUF_TRY(check_layout(GUF_ORDER_C, room, &layout, &low, &high, error));
-  if (low == high) layout.strides = harmless_strides(layout, room);
+  if (low == high) {
+    array::bound_strides(layout, room);
+    layout.strides = room;
+  }
   if (low != high && tensor.address == 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       "tensor->address is 0, but the shape has elements");

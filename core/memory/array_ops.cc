@@ -100,7 +100,7 @@ guf_status copy_into_new(Array &array, Device &device, guf_dtype dtype, int32_t 
   GUF_TRY(backend::refuse_captured(stream, "a copy into a new array", error));
   int64_t strides[GUF_MAX_NDIM];
   const Layout &from = array.layout();
-  array::strides_like(from, array::settle_order(array, order), dtype, strides);
+  GUF_TRY(array::strides_like(from, array::settle_order(array, order), dtype, strides, error));
   base::Ref<Array> made;
   GUF_TRY(allocate(device, dtype, from.ndim, from.shape, strides, GUF_ORDER_C, &made, error));
   GUF_TRY(copy_elements(*made, array, stream, error));

@@ -59,8 +59,11 @@ void make_loops(const array::Layout &to, const array::Layout &from, Loops *loops
     const int32_t axis = to.ndim - 1 - i;
     const int32_t source = from.ndim - 1 - i;
     const int64_t extent = to.shape[axis];
-    if (extent == 0) loops->empty = true;
-    if (extent <= 1) continue;
+    if (extent == 0) {
+      loops->empty = true;
+      return;
+    }
+    if (extent == 1) continue;
     const bool stretched = source < 0 || from.shape[source] == 1;
     add_axis({extent, to.strides[axis], stretched ? 0 : from.strides[source]}, loops);
   }

@@ -22,11 +22,12 @@ void make_geometry(const op::CallView &call, const Folding &folding, Geometry *o
   begin(folding.method, call, *folding.choice.loop, &input, output, &geometry);
   for (int32_t k = input.layout.ndim - 1; k >= 0; --k) {
     const int64_t extent = input.layout.shape[k];
+    // Along an axis of extent 1 a stride may be any number, and outputs may stretch inputs.
+    const int64_t step = extent == 1 ? 0 : input.layout.strides[k];
     if (k == folding.axis) {
-      geometry.add_fold({extent, input.layout.strides[k], 0, 0});
-      geometry.block.fold_output_step = output.layout.strides[k];
+      geometry.add_fold({extent, step, 0, 0});
+      if (output.layout.shape[k] != 1) geometry.block.fold_output_step = output.layout.strides[k];
     } else {
-      const int64_t step = extent == 1 ? 0 : input.layout.strides[k];  // outputs may stretch inputs
       geometry.keep({output.layout.shape[k], step, output.layout.strides[k], 0});
     }
   }

@@ -119,14 +119,24 @@ void write_axes(const Geometry &geometry, guf_method_block *block) {
   }
 }
 
+[[gnu::cold, gnu::noinline]] guf_status fail_folds(int32_t found, guf_error *error) {
+  return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
+                    "a method folds %d axes, more than the %d that a block holds", found,
+                    static_cast<int>(GUF_MAX_LOOP_NDIM));
+}
+
 // The block of the first launch, from the dimensions as the caller gave them.
-void fill_block(Geometry *geometry) {
+// Errors  GUF_E_INTERNAL <= more fold dimensions than a block holds
+guf_status fill_block(Geometry *geometry, guf_error *error) {
+  if (__builtin_expect(geometry->nfold > GUF_MAX_LOOP_NDIM, 0))
+    return fail_folds(geometry->nfold, error);
   drop_single(&geometry->nkept, geometry->kept);
   flip_negative(geometry);
   sort(geometry->nkept, geometry->kept, belongs_inside);
   coalesce(&geometry->nkept, geometry->kept);
   flag_alignment(*geometry, &geometry->block);
   write_axes(*geometry, &geometry->block);
+  return GUF_OK;
 }
 
 // Moves a block's addresses along one dimension that the core loops over.
@@ -218,7 +228,7 @@ void merge_folds(Geometry *geometry) {
 guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
                guf_error *error) {
   guf_method_block &block = geometry->block;
-  fill_block(geometry);
+  GUF_TRY(fill_block(geometry, error));
   backend::ErrorRoom room(error);
   guf_launch_watch watch;
   const bool watched = pipeline::is_watched(call);
@@ -259,7 +269,7 @@ guf_status describe_nothing(std::string *out) {
 
 guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &code,
                     Geometry *geometry, std::string *out, guf_error *error) {
-  fill_block(geometry);
+  GUF_TRY(fill_block(geometry, error));
   guf_launch_watch watch;
   const bool watched = pipeline::is_watched(call);
   if (watched) GUF_TRY(pipeline::make_watch(call, GUF_BACKEND_METHOD_FP_EVENTS, &watch, error));

@@ -54,6 +54,7 @@ guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, 
 
 // Drops, flips, sorts and merges dimensions, then launches, looping over what a block does not
 // hold. At most GUF_MAX_LOOP_NDIM fold dimensions are left by `merge_folds` or by the caller.
+// Errors  those of a launch;  GUF_E_INTERNAL <= more fold dimensions than that
 guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
                guf_error *error);
 

@@ -50,6 +50,7 @@ bool has_many_folds(const array::Layout &input, const array::AxisSet &folded) {
   if (input.ndim <= GUF_MAX_LOOP_NDIM) return false;
   int32_t count = 0;
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
+    if (input.shape[axis] == 0) return false;  // nothing is folded
     if (folded.test(static_cast<size_t>(axis)) && input.shape[axis] != 1) ++count;
   }
   return count > GUF_MAX_LOOP_NDIM;

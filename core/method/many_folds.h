@@ -9,7 +9,7 @@
 
 namespace gufunc::method {
 
-// Whether more axes longer than 1 are folded than a block holds.
+// Whether more axes longer than 1 are folded than a block holds; false where there are no elements.
 bool has_many_folds(const array::Layout &input, const array::AxisSet &folded);
 
 // Copies the input and the mask so that the folded axes, in their order, lie within the others: any

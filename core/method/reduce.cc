@@ -52,10 +52,33 @@ int64_t mask_step(const op::CallView &call, int32_t ndim, int32_t axis) {
   return own < 0 || mask.shape[own] == 1 ? 0 : mask.strides[own];
 }
 
-void make_geometry(const FoldView &view, const Reduction &reduction, Geometry *out) {
-  const op::CallView &call = view.call;
+// The dimensions of a reduction whose result has elements. Without elements to fold, neither the
+// input nor the mask is read and their strides may be any numbers, so none of them enters the
+// block: every result is folded along one axis of extent 0.
+void add_axes(const op::CallView &call, const Reduction &reduction, Geometry *out) {
   const array::Layout &input = call.operand[kInput].layout;
   const array::Layout &output = call.operand[kOutput].layout;
+  const bool empty = is_empty(input);
+  for (int32_t axis = input.ndim - 1; axis >= 0; --axis) {
+    const bool folded = reduction.folded.test(static_cast<size_t>(axis));
+    if (folded && empty) continue;
+    Axis steps = {input.shape[axis], 0, 0, 0};
+    if (!empty) {
+      steps.input_step = input.strides[axis];
+      steps.mask_step = mask_step(call, input.ndim, axis);
+    }
+    if (folded) {
+      out->add_fold(steps);
+    } else {
+      steps.output_step = output.strides[reduction.axes.of_input[axis]];
+      out->keep(steps);
+    }
+  }
+  if (empty) out->add_fold({0, 0, 0, 0});
+}
+
+void make_geometry(const FoldView &view, const Reduction &reduction, Geometry *out) {
+  const op::CallView &call = view.call;
   begin(GUF_METHOD_REDUCE, call, *reduction.choice.loop, &call.operand[kInput],
         call.operand[kOutput], out);
   if (reduction.has_seed) out->block.flags |= GUF_METHOD_INITIAL;
@@ -64,16 +87,7 @@ void make_geometry(const FoldView &view, const Reduction &reduction, Geometry *o
   } else {
     std::copy_n(reduction.seed, sizeof out->block.initial, out->block.initial);
   }
-  for (int32_t axis = input.ndim - 1; axis >= 0; --axis) {
-    const Axis steps = {input.shape[axis], input.strides[axis], 0,
-                        mask_step(call, input.ndim, axis)};
-    if (reduction.folded.test(static_cast<size_t>(axis))) {
-      out->add_fold(steps);
-    } else {
-      out->keep(steps);
-      out->kept[out->nkept - 1].output_step = output.strides[reduction.axes.of_input[axis]];
-    }
-  }
+  add_axes(call, reduction, out);
   merge_folds(out);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generalized calls: a loop over items, and for each operand the strides of its core dimensions.
+#include <algorithm>
+
 #include "core/plan/loop_axes.h"
 
 namespace gufunc::plan {
@@ -14,6 +16,24 @@ int64_t core_step(const array::Layout &layout, int32_t axis, int64_t size) {
   return layout.shape[axis] == 1 && size != 1 ? 0 : layout.strides[axis];
 }
 
+// An operand without elements may lie at no address, and its strides mean nothing: loops are handed
+// strides of 0, so that they never step away from it.
+bool has_no_elements(const array::Layout &layout) {
+  return std::find(layout.shape, layout.shape + layout.ndim, 0) != layout.shape + layout.ndim;
+}
+
+[[gnu::cold, gnu::noinline]] void stay_in_place(const array::Layout &layout, int32_t operand,
+                                                int32_t ncore, Launch *out) {
+  guf_launch_block &block = out->block;
+  block.address[operand] = layout.address;
+  block.step[operand] = 0;
+  for (int32_t k = 1; k < block.nloop; ++k) block.outer_step[k - 1][operand] = 0;
+  for (int32_t k = 0; k < out->nrest; ++k) out->rest_step[k][operand] = 0;
+  int64_t *const core_steps = block.step + block.noperands + block.ncorestrides;
+  std::fill_n(core_steps - ncore, ncore, 0);
+  out->stride_bits[operand] = 0;
+}
+
 guf_status make_generalized(const Request &request, Launch *out, guf_error *) {
   const op::Signature &signature = request.call.ufunc->signature;
   const broadcast::LoopShape &loop = request.loop;
@@ -22,24 +42,25 @@ guf_status make_generalized(const Request &request, Launch *out, guf_error *) {
   block.flags |= GUF_LAUNCH_GENERALIZED;
   block.ncore = static_cast<int32_t>(signature.dims.size());
   for (int32_t dim = 0; dim < block.ncore; ++dim) block.size[1 + dim] = loop.core_size[dim];
-  int32_t place = 0;
+  block.ncorestrides = 0;
   for (int32_t i = 0; i < block.noperands; ++i) {
     const auto index = static_cast<size_t>(i);
     const array::Layout &layout = request.call.operand[i].layout;
     int32_t axis = layout.ndim - loop.core_ndim[i];
     block.core_ndim[i] = signature.core_ndim[index];
-    for (int32_t j = 0; j < signature.core_ndim[index]; ++j, ++place) {
+    for (int32_t j = 0; j < signature.core_ndim[index]; ++j) {
       const int32_t dim =
           signature.operand_dims[static_cast<size_t>(signature.core_offset[index] + j)];
       const bool missing = (loop.missing >> dim & 1U) != 0;
       const int64_t step = missing ? 0 : core_step(layout, axis++, loop.core_size[dim]);
-      block.step[block.noperands + place] = step;
-      block.core_name[place] = static_cast<uint8_t>(dim);
+      block.step[block.noperands + block.ncorestrides] = step;
+      block.core_name[block.ncorestrides++] = static_cast<uint8_t>(dim);
       if (loop.core_size[dim] > 1) out->stride_bits[i] |= static_cast<uint64_t>(step);
     }
+    if (__builtin_expect(has_no_elements(layout), 0))
+      stay_in_place(layout, i, block.core_ndim[i], out);
     flag_alignment(&block, i, out->stride_bits[i]);
   }
-  block.ncorestrides = place;
   return GUF_OK;
 }
 

@@ -191,6 +191,10 @@ guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stri
   }
   *out = {tensor.dtype, tensor.ndim, tensor.shape,
           tensor.strides == nullptr ? stride_room : tensor.strides, tensor.address};
+  if (__builtin_expect(empty, 0)) {
+    array::bound_strides(*out, stride_room);
+    out->strides = stride_room;
+  }
   return GUF_OK;
 }
 

@@ -45,6 +45,12 @@ class MethodCommand(command_fixture.CommandTest):
         self.fails(4, 'which has no identity', 'reduce', 'maximum',
                    self.save('none.npy', np.ones(0)), '--explain')
 
+    def test_reduce_without_elements(self):
+        """27 axes, several of extent 0: a file of 192 bytes, header included."""
+        empty = self.save('empty.npy', np.zeros([0, 2, 0] * 9))
+        self.gives(0.0, 'reduce', 'add', empty, '--axis', 'none')
+        self.ok('reduce', 'add', empty, '--axis', 'none', '--explain')
+
     def test_reduce(self):
         for axis, options in (
             (0, ()),

@@ -200,5 +200,26 @@ TEST(Views, SliceIndicesAreExactNearTheLimits) {
   EXPECT_EQ(length, 1);
 }
 
+// A stretched array of small elements may be too large for a copy in larger ones.
+TEST(Views, StridesOfACopyThatIsTooLargeAreRefused) {
+  const int64_t shape[] = {int64_t{1} << 31, 1 << 30, 2};
+  const int64_t none[] = {0, 0, 0};
+  const Layout layout = {GUF_U8, 3, shape, none, 64};
+  int64_t strides[3];
+  for (const int32_t order : {GUF_ORDER_KEEP, GUF_ORDER_C, GUF_ORDER_F}) {
+    EXPECT_EQ(strides_like(layout, order, GUF_U8, strides, nullptr), GUF_OK);
+    EXPECT_EQ(strides_like(layout, order, GUF_C128, strides, nullptr), GUF_E_SHAPE);
+  }
+}
+
+TEST(Views, StridesWithoutElementsAreBounded) {
+  constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
+  const int64_t shape[] = {0, 1, 3, 2, 2};
+  const int64_t given[] = {kLowest, kLowest, kOmitted + 1, -8, 24};
+  int64_t strides[5];
+  bound_strides({GUF_F64, 5, shape, given, 0}, strides);
+  EXPECT_THAT(strides, testing::ElementsAre(0, 0, 0, -8, 24));
+}
+
 }  // namespace
 }  // namespace gufunc::array

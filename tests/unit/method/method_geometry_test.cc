@@ -113,6 +113,15 @@ TEST(MethodGeometry, FirstOfManyFoldsCountAsOne) {
   EXPECT_EQ(seen[0].fold_input_step[7], 8 * 128);
 }
 
+TEST(MethodGeometry, RefusesMoreFoldsThanABlockHolds) {
+  Sample sample(GUF_F64, 0);
+  for (int32_t k = 0; k <= GUF_MAX_LOOP_NDIM; ++k) sample.geometry.add_fold({0, 8, 0, 0});
+  const uint64_t output = sample.geometry.block.output;
+  EXPECT_EQ(run(sample.call.view(), sample.loop, {}, &sample.geometry, nullptr), GUF_E_INTERNAL);
+  EXPECT_TRUE(seen.empty());
+  EXPECT_EQ(sample.geometry.block.output, output);
+}
+
 TEST(MethodGeometry, LoopsOverWhatABlockDoesNotHold) {
   Sample sample(GUF_F64, kReorders);
   int64_t step = 8;

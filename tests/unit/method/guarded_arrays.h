@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays of any shape between pages that nobody may touch, with the values that they hold.
+#ifndef GUFUNC_TESTS_UNIT_METHOD_GUARDED_ARRAYS_H
+#define GUFUNC_TESTS_UNIT_METHOD_GUARDED_ARRAYS_H
+
+#include <gtest/gtest.h>
+#include <gufunc/gufunc.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace gufunc {
+
+using Shape = std::vector<int64_t>;
+
+inline int64_t count_of(const Shape &shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+inline bool is_empty(const Shape &shape) {
+  return std::find(shape.begin(), shape.end(), 0) != shape.end();
+}
+
+// Makes a shape with elements small: further axes of extent 2 become 1. Those of shapes with an
+// extent of 0 may be many, until the others stretch it away.
+inline Shape bounded(Shape shape) {
+  if (is_empty(shape)) return shape;
+  int64_t count = 1;
+  for (int64_t &extent : shape) {
+    if (count * extent > 64) extent = 1;
+    count *= extent;
+  }
+  return shape;
+}
+
+// Shapes of extents 0, 1 and 2 with at most 64 axes and 64 elements: all of up to `all` axes, then
+// chosen ones of every larger number of axes.
+inline std::vector<Shape> shapes_of_small_extents(size_t all, int random, uint32_t seed) {
+  std::vector<Shape> shapes = {{}};
+  for (size_t first = 0; shapes[first].size() < all; ++first) {
+    for (const int64_t extent : {0, 1, 2}) {
+      Shape longer = shapes[first];
+      longer.push_back(extent);
+      shapes.push_back(longer);
+    }
+  }
+  std::mt19937 bits(seed);
+  for (size_t ndim = all + 1; ndim <= GUF_MAX_NDIM; ++ndim) {
+    shapes.emplace_back(ndim, 0);
+    shapes.emplace_back(ndim, 1);
+    for (int k = 0; k < random; ++k) {
+      // As many longer axes as an array may have: an extent of 0 does not hide an overflow.
+      const bool empty = k % 4 != 3;
+      Shape shape(ndim);
+      const auto share = static_cast<uint32_t>(1 + k % 3);
+      int64_t most = empty ? 58 : 6;
+      for (int64_t &extent : shape) {
+        extent = bits() % 4 < share ? (empty ? 0 : 1) : static_cast<int64_t>(1 + bits() % 2);
+        if (extent == 2 && most-- <= 0) extent = 1;
+      }
+      if (empty) shape[bits() % ndim] = 0;
+      shapes.push_back(shape);
+    }
+  }
+  return shapes;
+}
+
+// One page between two that fault.
+class GuardedPage {
+ public:
+  GuardedPage() : page_(take()) {}
+  GuardedPage(const GuardedPage &) = delete;
+  GuardedPage &operator=(const GuardedPage &) = delete;
+  ~GuardedPage() { unused().push_back(page_); }
+
+  // A place of so many bytes that begins or ends where the page does.
+  char *place(size_t nbytes, bool at_end) {
+    std::memset(page_, kFiller, kSize);
+    return at_end ? page_ + kSize - nbytes : page_;
+  }
+  // Whether nothing but `nbytes` from `place` on was written.
+  bool untouched_outside(const char *place, size_t nbytes) const {
+    for (const char *at = page_; at != page_ + kSize; ++at) {
+      if (*at != kFiller && (at < place || at >= place + nbytes)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kSize = 4096;
+  static constexpr char kFiller = 0x5A;
+
+  static std::vector<char *> &unused() {
+    static std::vector<char *> pages;
+    return pages;
+  }
+  static char *take() {
+    if (unused().empty()) {
+      void *const pages = mmap(nullptr, 3 * kSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (pages == MAP_FAILED) throw std::bad_alloc();
+      char *const page = static_cast<char *>(pages) + kSize;
+      if (mprotect(page, kSize, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+      unused().push_back(page);
+    }
+    char *const page = unused().back();
+    unused().pop_back();
+    return page;
+  }
+
+  char *page_;
+};
+
+// An operand over a page of its own.
+template <class T>
+class GuardedArray {
+ public:
+  // Axes in any order and direction. Where a stride means nothing it is any number.
+  GuardedArray(guf_dtype dtype, Shape shape, std::mt19937 &bits)
+      : shape_(std::move(shape)), strides_(shape_.size()) {
+    constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
+    constexpr int64_t kWild[] = {0, 8, -8, 1, 24, int64_t{1} << 40, kLowest, -(kLowest + 1)};
+    constexpr size_t kBounded = std::size(kWild) - 2;  // longer axes must stay within addresses
+    const bool empty = is_empty(shape_);
+    std::vector<size_t> order(shape_.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (bits() % 2 != 0) std::shuffle(order.begin(), order.end(), bits);
+    const bool plain = bits() % 3 == 0;
+    int64_t stride = sizeof(T), first = 0;
+    for (size_t k = order.size(); k-- > 0;) {
+      const size_t axis = order[k];
+      if (empty || shape_[axis] == 1) {
+        const size_t choices = shape_[axis] > 1 ? kBounded : std::size(kWild);
+        strides_[axis] = plain ? stride : kWild[bits() % choices];
+        continue;
+      }
+      strides_[axis] = stride;
+      if (!plain && bits() % 4 == 0) {
+        strides_[axis] = -stride;
+        first += stride * (shape_[axis] - 1);
+      }
+      stride *= shape_[axis];
+    }
+    count_ = empty ? 0 : count_of(shape_);
+    begin_ = page_.place(static_cast<size_t>(count_) * sizeof(T), bits() % 2 != 0);
+    tensor_.struct_size = sizeof tensor_;
+    tensor_.dtype = dtype;
+    tensor_.ndim = static_cast<int32_t>(shape_.size());
+    tensor_.address = reinterpret_cast<uint64_t>(begin_) + static_cast<uint64_t>(first);
+    tensor_.shape = shape_.data();
+    tensor_.strides = strides_.data();
+    operand_.kind = GUF_OPERAND_TENSOR;
+    operand_.tensor = &tensor_;
+  }
+  GuardedArray(const GuardedArray &) = delete;
+  GuardedArray &operator=(const GuardedArray &) = delete;
+
+  const guf_operand &operand() const { return operand_; }
+  const Shape &shape() const { return shape_; }
+  int64_t count() const { return count_; }
+  bool untouched_outside() const {
+    return page_.untouched_outside(begin_, static_cast<size_t>(count_) * sizeof(T));
+  }
+
+  // By number in C order.
+  T at(int64_t number) const {
+    T value;
+    std::memcpy(&value, element(number), sizeof value);
+    return value;
+  }
+  void set(int64_t number, T value) { std::memcpy(element(number), &value, sizeof value); }
+  template <class Value>
+  void fill(Value value_of) {
+    for (int64_t n = 0; n < count_; ++n) set(n, static_cast<T>(value_of(n)));
+  }
+
+ private:
+  char *element(int64_t number) const {
+    uint64_t address = tensor_.address;
+    for (size_t axis = shape_.size(); axis-- > 0;) {
+      const auto index = static_cast<uint64_t>(number % shape_[axis]);
+      address += index * static_cast<uint64_t>(strides_[axis]);
+      number /= shape_[axis];
+    }
+    return reinterpret_cast<char *>(address);
+  }
+
+  Shape shape_, strides_;
+  GuardedPage page_;
+  char *begin_ = nullptr;
+  int64_t count_ = 0;
+  guf_tensor tensor_ = {};
+  guf_operand operand_ = {};
+};
+
+// The place in a smaller array, stretched to `shape`, of the element with a number in C order.
+inline int64_t stretched(int64_t number, const Shape &shape, const Shape &own) {
+  int64_t place = 0, step = 1;
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    const int64_t index = number % shape[axis];
+    number /= shape[axis];
+    if (axis + own.size() < shape.size()) continue;
+    const int64_t extent = own[axis + own.size() - shape.size()];
+    if (extent != 1) place += index * step;
+    step *= extent;
+  }
+  return place;
+}
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_TESTS_UNIT_METHOD_GUARDED_ARRAYS_H
