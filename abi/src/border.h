@@ -11,13 +11,21 @@
 
 namespace gufunc::border {
 
+// Plugins and hooks write messages, too, of whatever bytes they were given.
+[[gnu::cold]] inline void make_utf8(guf_status status, guf_error *error) {
+  if (error == nullptr || error->struct_size != sizeof(guf_error)) return;
+  if (error->status == status) base::make_utf8(error);  // else nobody wrote a message
+}
+
 // Runs the body of an exported function: `return border::guard(error, [&] { ...; return GUF_OK;
 // });`. What the standard library throws becomes a status. Costs nothing while nothing is thrown.
 // Errors  GUF_E_NO_MEMORY <= std::bad_alloc;  GUF_E_INTERNAL <= any other exception
 template <class Body>
 guf_status guard(guf_error *error, Body &&body) noexcept {
   try {
-    return body();
+    const guf_status status = body();
+    if (__builtin_expect(status >= GUF_E_ARG, 0)) make_utf8(status, error);
+    return status;
   } catch (const std::bad_alloc &) {
     return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone, "a host allocation failed");
   } catch (...) {

@@ -11,6 +11,7 @@
 #include "abi/src/handles.h"
 #include "core/backend/kernel_table.h"
 #include "core/base/struct_size.h"
+#include "core/base/utf8.h"
 #include "core/module/module.h"
 #include "core/op/ufunc_registry.h"
 
@@ -29,8 +30,8 @@ guf_status check_desc(const guf_ufunc_desc &desc, guf_error *error) {
   GUF_TRY(border::need(desc.name, "desc->name", error));
   if (!op::is_plain_name(desc.name)) {
     return fail(error, GUF_E_ARG, kNone, kNone,
-                "'%.70s' is no name: wanted [A-Za-z_][A-Za-z0-9_]* of at most %d characters",
-                desc.name, static_cast<int>(GUF_MAX_NAME));
+                "'%.*s' is no name: wanted [A-Za-z_][A-Za-z0-9_]* of at most %d characters",
+                base::utf8_prefix(desc.name, 70), desc.name, static_cast<int>(GUF_MAX_NAME));
   }
   if (desc.identity < GUF_IDENTITY_NONE || desc.identity > GUF_IDENTITY_MINUS_INF) {
     return fail(error, GUF_E_ARG, kNone, kNone, "identity is %d, which is no guf_identity",
@@ -210,8 +211,8 @@ guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module, const c
     GUF_TRY(check_types(*found, ntypes, types, error));
     const guf_module_function *const known = backend::find_function(from->table(), function);
     if (known == nullptr) {
-      return fail(error, GUF_E_NOT_FOUND, kNone, kNone, "module '%s' has no function '%.70s'",
-                  from->table().name, function);
+      return fail(error, GUF_E_NOT_FOUND, kNone, kNone, "module '%s' has no function '%.*s'",
+                  from->table().name, base::utf8_prefix(function, 70), function);
     }
     GUF_TRY(check_form(*found, *known, error));
     const guf_module_loop *const kernel = backend::find_loop(*known, types);

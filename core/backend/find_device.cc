@@ -7,6 +7,7 @@
 #include "core/backend/backend_registry.h"
 #include "core/backend/gpu_extension.h"
 #include "core/base/log.h"
+#include "core/base/utf8.h"
 
 namespace gufunc::backend {
 namespace {
@@ -17,6 +18,8 @@ struct Spec {
   std::string_view name;
   int32_t index = 0;
 };
+
+constexpr size_t kQuoted = 60;  // bytes of a malformed device in a message
 
 bool parse_spec(std::string_view text, Spec *out) {
   const size_t colon = text.find(':');
@@ -37,8 +40,9 @@ guf_status no_such_backend(std::string_view name, guf_error *error) {
     if (record->state().status != GUF_OK) found.add(" (not usable)");
   }
   return base::fail(error, GUF_E_NO_BACKEND, base::kNone, base::kNone,
-                    "no backend named '%.*s'; found: %s", static_cast<int>(name.size()),
-                    name.data(), found.c_str()[0] == '\0' ? "none" : found.c_str());
+                    "no backend named '%.*s'; found: %s%s", static_cast<int>(name.size()),
+                    name.data(), found.c_str()[0] == '\0' ? "none" : found.c_str(),
+                    missing_proc().c_str());
 }
 
 Record *find_record(std::string_view name) {
@@ -99,8 +103,9 @@ guf_status choose_device(Device **out, guf_error *error) {
                 details.message);
   }
   return base::fail(error, GUF_E_NO_BACKEND, base::kNone, base::kNone,
-                    "no backend is usable for device auto; %s",
-                    reasons.c_str()[0] == '\0' ? "none was found" : reasons.c_str());
+                    "no backend is usable for device auto; %s%s",
+                    reasons.c_str()[0] == '\0' ? "none was found" : reasons.c_str(),
+                    missing_proc().c_str());
 }
 
 guf_status find_device(const char *spec, Device **out, guf_error *error) {
@@ -108,9 +113,9 @@ guf_status find_device(const char *spec, Device **out, guf_error *error) {
   if (text == "auto") return choose_device(out, error);
   Spec parsed;
   if (!parse_spec(text, &parsed)) {
-    return base::fail(
-        error, GUF_E_ARG, base::kNone, base::kNone,
-        "malformed device; found '%.60s', wanted auto, <backend> or <backend>:<index>", spec);
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "malformed device; found '%.*s', wanted auto, <backend> or <backend>:<index>",
+                      base::utf8_prefix(text, kQuoted), spec);
   }
   Record *const record = find_record(parsed.name);
   if (record == nullptr) return no_such_backend(parsed.name, error);
@@ -121,8 +126,8 @@ guf_status adopt_device(const char *spec, uint64_t native, Device **out, guf_err
   Spec parsed;
   if (std::string_view(spec) == "auto" || !parse_spec(spec, &parsed)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "device to adopt: found '%.60s', wanted <backend> or <backend>:<index>",
-                      spec);
+                      "device to adopt: found '%.*s', wanted <backend> or <backend>:<index>",
+                      base::utf8_prefix(spec, kQuoted), spec);
   }
   Record *const record = find_record(parsed.name);
   if (record == nullptr) return no_such_backend(parsed.name, error);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/backend/float_state.h"
+#include "core/backend/search_path.h"
 
 namespace gufunc::backend {
 namespace {
@@ -41,7 +42,8 @@ guf_status open_library(int descriptor, int flags, const char *path, void **out,
     const std::string text(reason);
     const size_t skip = text.starts_with(name + ": ") ? name.size() + 2 : 0;
     return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                      "the dynamic loader refuses %s: %s", path, reason + skip);
+                      "the dynamic loader refuses %s: %s%s", path, reason + skip,
+                      missing_proc().c_str());
   }
   *out = library;
   return GUF_OK;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -147,6 +148,13 @@ SearchSources process_sources() {
   sources.plugin_folder = GUFUNC_PLUGIN_DIR;
   sources.conf_folder = GUFUNC_CONF_DIR;
   return sources;
+}
+
+std::string missing_proc() {
+  if (access("/proc/self/maps", R_OK) == 0) return {};
+  return std::string("; /proc/self/maps cannot be read (") + strerrordesc_np(errno) +
+         "): without /proc the library does not know its own folder, where its plugins are, and "
+         "cannot open plugins through /proc/self/fd";
 }
 
 TrustRule process_trust() {

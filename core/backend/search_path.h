@@ -27,6 +27,10 @@ std::string environment(const char *name);
 // The environment, libgufunc's own place, and what was compiled in.
 SearchSources process_sources();
 
+// Why no plugin is found beside the library: what to append to a message. Empty where /proc, in
+// which the library finds its own file and opens plugins, can be read.
+std::string missing_proc();
+
 // Owner of libgufunc's file and effective user.
 TrustRule process_trust();
 

@@ -2,24 +2,15 @@
 // Formats failures into the caller's record.
 #include "core/base/error.h"
 
-#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
+
+#include "core/base/utf8.h"
 
 namespace gufunc::base {
 namespace {
-
-// Keeps the text valid UTF-8 after a cut: drops a trailing incomplete sequence.
-void trim_partial_character(char *text) {
-  size_t end = std::strlen(text);
-  size_t start = end;
-  while (start > 0 && (static_cast<unsigned char>(text[start - 1]) & 0xC0U) == 0x80U) --start;
-  if (start == 0) return;
-  const auto lead = static_cast<unsigned char>(text[start - 1]);
-  const size_t wanted = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-  if (end - (start - 1) < wanted) text[start - 1] = '\0';
-}
 
 void write(guf_error *error, guf_status status, int argument, int axis, int native_code,
            const char *format, va_list args) {
@@ -29,9 +20,9 @@ void write(guf_error *error, guf_status status, int argument, int axis, int nati
   error->axis = axis;
   error->native_code = native_code;
   error->reserved = 0;
-  const int written = std::vsnprintf(error->message, sizeof error->message, format, args);
-  if (written < 0) error->message[0] = '\0';
-  if (written >= static_cast<int>(sizeof error->message)) trim_partial_character(error->message);
+  char text[sizeof error->message + 3];  // a character that is cut here does not fit anyway
+  if (std::vsnprintf(text, sizeof text, format, args) < 0) text[0] = '\0';
+  copy_utf8(error->message, sizeof error->message, text);
 }
 
 }  // namespace
@@ -54,13 +45,25 @@ guf_status fail_native(guf_error *error, guf_status status, int argument, int ax
   return status;
 }
 
+void make_utf8(guf_error *error) {
+  const std::string_view message(error->message,
+                                 strnlen(error->message, sizeof error->message - 1));
+  const char *const end = message.data() + message.size();
+  const char *at = message.data();
+  while (const size_t known = utf8_length(at, static_cast<size_t>(end - at))) at += known;
+  error->message[message.size()] = '\0';
+  if (at == end) return;
+  const guf_error copy = *error;
+  copy_utf8(error->message, sizeof error->message, {copy.message, message.size()});
+}
+
 Text &Text::add(const char *format, ...) {
   va_list args;
   va_start(args, format);
-  const size_t room = sizeof buffer_ - length_;
-  const int written = std::vsnprintf(buffer_ + length_, room, format, args);
+  char text[sizeof buffer_ + 3];
+  if (std::vsnprintf(text, sizeof text, format, args) < 0) text[0] = '\0';
   va_end(args);
-  if (written > 0) length_ += std::min(static_cast<size_t>(written), room - 1);
+  length_ += copy_utf8(buffer_ + length_, sizeof buffer_ - length_, text);
   return *this;
 }
 

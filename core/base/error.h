@@ -20,7 +20,8 @@ namespace gufunc::base {
 inline constexpr int kNone = -1;
 
 // Writes the failure into `error` (NULL, or a wrong struct_size: nothing is written) and returns
-// `status`. A message that does not fit is cut at a character border. Allocates nothing.
+// `status`. The message is valid UTF-8, and cut before a character that does not fit. Allocates
+// nothing.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 5, 6)]] guf_status fail(guf_error *error,
                                                                         guf_status status,
                                                                         int argument, int axis,
@@ -30,6 +31,9 @@ inline constexpr int kNone = -1;
 [[gnu::cold, gnu::noinline, gnu::format(printf, 6, 7)]] guf_status fail_native(
     guf_error *error, guf_status status, int argument, int axis, int native_code,
     const char *format, ...);
+
+// Makes the message of a failure that others composed (a plugin, a hook) valid UTF-8.
+[[gnu::cold, gnu::noinline]] void make_utf8(guf_error *error);
 
 // A bounded text under construction, for messages that list things. Cuts silently at its end.
 class Text {

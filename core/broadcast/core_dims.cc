@@ -3,6 +3,7 @@
 // from the program's hook.
 #include <algorithm>
 
+#include "core/base/utf8.h"
 #include "core/broadcast/steps.h"
 
 namespace gufunc::broadcast {
@@ -83,8 +84,9 @@ guf_status apply_dims(const op::CallView &call, LoopShape *loop, guf_error *erro
     while (dim < signature.dims.size() && signature.dims[dim].name != given.name) ++dim;
     if (dim == signature.dims.size()) {
       return base::fail(error, GUF_E_ARG, kNone, kNone,
-                        "%s: dims= names %.63s, which is no core dimension of %s",
-                        call.ufunc->name.c_str(), given.name, signature.text.c_str());
+                        "%s: dims= names %.*s, which is no core dimension of %s",
+                        call.ufunc->name.c_str(), base::utf8_prefix(given.name, GUF_MAX_NAME),
+                        given.name, signature.text.c_str());
     }
     int64_t &size = loop->core_size[dim];
     if (given.size < 0 || (size != kUnknown && size != given.size)) {

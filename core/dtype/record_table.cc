@@ -8,6 +8,7 @@
 #include <new>
 
 #include "core/base/fork.h"
+#include "core/base/utf8.h"
 #include "core/dtype/dtype.h"
 
 namespace gufunc::dtype {
@@ -61,7 +62,7 @@ guf_status check_layout(const char *name, uint32_t itemsize, uint32_t alignment,
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       "'%.*s' cannot name a record: wanted [A-Za-z_][A-Za-z0-9_.]*, at most %zu "
                       "characters",
-                      static_cast<int>(length), name, kLongestName);
+                      base::utf8_prefix(name, length), name, kLongestName);
   }
   if (parse(name, &other, nullptr) == GUF_OK && !is_record(other)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,

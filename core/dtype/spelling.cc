@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/base/utf8.h"
 #include "core/dtype/time_dtype.h"
 
 namespace gufunc::dtype {
@@ -84,7 +85,7 @@ guf_status parse(const char *spelling, guf_dtype *out, guf_error *error) {
       "int64 (q, l, i8), uint64 (Q, L, u8), float16 (e, f2), bfloat16 (E, bf16), "
       "float32 (f, f4), float64 (d, f8), complex64 (F, c8), complex128 (D, c16), "
       "datetime64[unit] (M8[unit]), timedelta64[unit] (m8[unit])",
-      static_cast<int>(kLongest), spelling);
+      base::utf8_prefix(spelling, kLongest), spelling);
 }
 
 void spell(guf_dtype dtype, bool swapped, base::Text *text) {

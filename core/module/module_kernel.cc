@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/utf8.h"
+
 namespace gufunc::module {
 
 guf_status RawKernel::find(const base::Ref<Module> &module, const char *name,
@@ -21,8 +23,8 @@ guf_status RawKernel::find(const base::Ref<Module> &module, const char *name,
     names.add("%s%s", names.c_str()[0] == '\0' ? "" : ", ", kernel.name);
   }
   return base::fail(error, GUF_E_NOT_FOUND, base::kNone, base::kNone,
-                    "module '%s' has no raw kernel '%.64s'; it has: %s", module->table().name, name,
-                    all.empty() ? "none" : names.c_str());
+                    "module '%s' has no raw kernel '%.*s'; it has: %s", module->table().name,
+                    base::utf8_prefix(name, 64), name, all.empty() ? "none" : names.c_str());
 }
 
 guf_status RawKernel::on(backend::Device &device, void **out_kernel,

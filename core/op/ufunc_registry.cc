@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "core/base/utf8.h"
 #include "core/op/nearest_name.h"
 #include "core/op/text_scanner.h"
 
@@ -84,7 +85,7 @@ guf_status Context::find(std::string_view name, base::Ref<Ufunc> *out, guf_error
   }
   const std::string nearest = nearest_name(name, names());
   return base::fail(error, GUF_E_NOT_FOUND, base::kNone, base::kNone, "no ufunc named '%.*s'%s%s%s",
-                    static_cast<int>(std::min<size_t>(name.size(), 2 * GUF_MAX_NAME)), name.data(),
+                    base::utf8_prefix(name, 2 * GUF_MAX_NAME), name.data(),
                     nearest.empty() ? "" : "; did you mean '", nearest.c_str(),
                     nearest.empty() ? "" : "'?");
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/utf8.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace gufunc::base {
+
+size_t utf8_length(const char *bytes, size_t left) {
+  if (left == 0) return 0;
+  const auto at = [bytes](size_t k) { return static_cast<unsigned char>(bytes[k]); };
+  const unsigned char lead = at(0);
+  const size_t length = lead < 0x80                   ? 1
+                        : lead >= 0xC2 && lead < 0xE0 ? 2
+                        : lead < 0xE0                 ? 0
+                        : lead < 0xF0                 ? 3
+                        : lead < 0xF5                 ? 4
+                                                      : 0;
+  if (length == 0 || length > left) return 0;
+  for (size_t k = 1; k < length; ++k) {
+    if ((at(k) & 0xC0U) != 0x80U) return 0;
+  }
+  // Overlong ones, surrogates, and beyond U+10FFFF.
+  if (lead == 0xE0 && at(1) < 0xA0) return 0;
+  if (lead == 0xED && at(1) >= 0xA0) return 0;
+  if (lead == 0xF0 && at(1) < 0x90) return 0;
+  if (lead == 0xF4 && at(1) >= 0x90) return 0;
+  return length;
+}
+
+size_t copy_utf8(char *to, size_t capacity, std::string_view text) {
+  size_t length = 0;
+  for (size_t k = 0; k < text.size();) {
+    const size_t known = utf8_length(text.data() + k, text.size() - k);
+    char escape[5];
+    const char *from = text.data() + k;
+    size_t count = known;
+    if (known == 0) {
+      std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(text[k]));
+      from = escape;
+      count = sizeof escape - 1;
+    }
+    if (count >= capacity - length) break;
+    std::memcpy(to + length, from, count);
+    length += count;
+    k += known == 0 ? 1 : known;
+  }
+  to[length] = '\0';
+  return length;
+}
+
+int utf8_prefix(std::string_view text, size_t most) {
+  if (text.size() <= most) return static_cast<int>(text.size());
+  for (size_t start = most; start-- > 0 && most - start <= 3;) {
+    const size_t known = utf8_length(text.data() + start, text.size() - start);
+    if (known != 0) return static_cast<int>(start + known > most ? start : most);
+  }
+  return static_cast<int>(most);
+}
+
+}  // namespace gufunc::base

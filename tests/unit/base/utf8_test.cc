@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages are valid UTF-8 whatever is put into them, and are never cut within a character.
+#include "core/base/utf8.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/log.h"
+
+namespace gufunc::base {
+namespace {
+
+std::string copied(std::string_view text, size_t capacity = 100) {
+  std::string to(capacity, '!');
+  to.resize(copy_utf8(to.data(), capacity, text));
+  return to;
+}
+
+TEST(Utf8, KeepsCharacters) {
+  for (const char *text : {"", "plain", "\u00e9", "\u20ac \U0001F600", "\U0010FFFF"})
+    EXPECT_EQ(copied(text), text);
+}
+
+TEST(Utf8, EscapesWhatIsNone) {
+  EXPECT_EQ(copied("a\xff"
+                   "b"),
+            "a\\xffb");
+  EXPECT_EQ(copied("\xc0\x80"), "\\xc0\\x80");           // overlong
+  EXPECT_EQ(copied("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
+  EXPECT_EQ(copied("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(copied("\xe2\x82"), "\\xe2\\x82");  // cut short by its caller
+}
+
+TEST(Utf8, CutsBetweenCharactersAndEscapes) {
+  EXPECT_EQ(copied("ab\u20ac", 6), "ab\u20ac");
+  EXPECT_EQ(copied("ab\u20ac", 5), "ab");
+  EXPECT_EQ(copied("ab\xff", 7), "ab\\xff");
+  EXPECT_EQ(copied("ab\xff", 6), "ab");
+  EXPECT_EQ(copied("x", 1), "");
+  EXPECT_EQ(utf8_prefix("ab\u20ac", 4), 2);
+  EXPECT_EQ(utf8_prefix("ab\u20ac", 5), 5);
+  EXPECT_EQ(utf8_prefix("ab\u20acd", 5), 5);
+  EXPECT_EQ(utf8_prefix("\x80\x80\x80\x80\x80", 4), 4);
+  EXPECT_EQ(utf8_prefix("abc", 0), 0);
+}
+
+// Of a message of every length, with a character of three bytes across the end.
+TEST(Utf8, FailuresAreCutBetweenCharacters) {
+  for (size_t length = 470; length < 500; ++length) {
+    const std::string text = std::string(length, 'x') + "\u20ac\u20ac";
+    guf_error error = {sizeof error, 0, 0, 0, 0, 0, {}};
+    fail(&error, GUF_E_ARG, kNone, kNone, "%s", text.c_str());
+    const std::string_view message = error.message;
+    EXPECT_TRUE(text.starts_with(message));
+    EXPECT_GE(message.size(), std::min(text.size(), sizeof error.message - 3));
+    EXPECT_EQ(message.find("\\x"), std::string_view::npos);
+  }
+  for (size_t length = 380; length < 405; ++length) {
+    Text text;
+    text.add("%s", std::string(length, 'x').c_str()).add("\u20ac");
+    EXPECT_EQ(std::string(text.c_str()).find("\\x"), std::string::npos);
+  }
+}
+
+TEST(Utf8, RepairsMessagesOfOthers) {
+  guf_error error = {sizeof error, GUF_E_ARG, 0, 0, 0, 0, {}};
+  std::strcpy(error.message, "a loop wrote \xfe");
+  make_utf8(&error);
+  EXPECT_STREQ(error.message, "a loop wrote \\xfe");
+  std::memset(error.message, '\xfe', sizeof error.message);  // without an end
+  make_utf8(&error);
+  EXPECT_LT(strnlen(error.message, sizeof error.message), sizeof error.message);
+}
+
+TEST(Utf8, LogLines) {
+  char text[kLogWidth];
+  LogLevel level = LogLevel::kError;
+  while (log_take(text, sizeof text, &level)) {
+  }
+  log(LogLevel::kWarning, "path %s", "\xff/\u20ac");
+  ASSERT_TRUE(log_take(text, sizeof text, &level));
+  EXPECT_STREQ(text, "path \\xff/\u20ac");
+  for (size_t room : {5, 6, 7, 8}) {
+    log_text(LogLevel::kWarning, "abcd\u20ac");
+    char small[8];
+    ASSERT_TRUE(log_take(small, room, &level));
+    EXPECT_STREQ(small, room == 8 ? "abcd\u20ac" : "abcd");
+  }
+}
+
+}  // namespace
+}  // namespace gufunc::base
