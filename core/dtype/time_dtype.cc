@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <memory>
 #include <new>
 
 namespace gufunc::dtype {
@@ -25,19 +26,15 @@ constexpr const char *kPlainNames[2][kUnits] = {
      "timedelta64[h]", "timedelta64[m]", "timedelta64[s]", "timedelta64[ms]", "timedelta64[us]",
      "timedelta64[ns]", "timedelta64[ps]", "timedelta64[fs]", "timedelta64[as]"}};
 
-// Names with a multiple, made when first asked for and kept for ever: a list that only grows, read
-// without a lock. Two threads may add one name twice, which costs its bytes.
-struct MadeName {
-  MadeName *next;
-  guf_dtype dtype;
-  char text[28];
+// Names with a multiple, in pages of 256 consecutive multiples. A page is made when one of its
+// names is first needed and kept for ever, so names are found without a lock or a search.
+constexpr uint32_t kPageNames = 256;
+static_assert(GUF_MAX_UNIT_MULTIPLE < kPageNames * kPageNames);
+struct NamePage {
+  char text[kPageNames][28];
 };
-constexpr size_t kMadeLists = 64;
-std::array<std::atomic<MadeName *>, kMadeLists> made_names;
-
-std::atomic<MadeName *> &made_list(guf_dtype time) {
-  return made_names[(time * 0x9E3779B1U) >> 26];
-}
+using UnitPages = std::array<std::atomic<const NamePage *>, kPageNames>;
+std::array<std::array<UnitPages, kUnits>, 2> name_pages;
 
 // "[7D]"
 struct UnitText {
@@ -51,6 +48,22 @@ UnitText unit_text(guf_dtype time) {
     std::snprintf(out.text, sizeof out.text, "[%u%s]", multiple(time), kUnitNames[unit(time)]);
   }
   return out;
+}
+
+// The page of a name; nullptr without memory for it. Of two threads that make it, one is kept.
+const NamePage *page_of(guf_dtype time) {
+  const uint32_t first = multiple(time) - multiple(time) % kPageNames;
+  std::atomic<const NamePage *> &place = name_pages[time & 1U][unit(time)][first / kPageNames];
+  const NamePage *known = place.load(std::memory_order_acquire);
+  if (__builtin_expect(known != nullptr, 1)) return known;
+  std::unique_ptr<NamePage> page(new (std::nothrow) NamePage);
+  if (page == nullptr) return nullptr;
+  for (uint32_t k = 0; k < kPageNames; ++k) {
+    std::snprintf(page->text[k], sizeof page->text[k], "%s[%u%s]",
+                  kPlainNames[time & 1U][GUF_UNIT_GENERIC], first + k, kUnitNames[unit(time)]);
+  }
+  if (!place.compare_exchange_strong(known, page.get(), std::memory_order_acq_rel)) return known;
+  return page.release();
 }
 
 bool is_calendar(guf_dtype time) {
@@ -101,18 +114,9 @@ bool valid_time(guf_dtype dtype) {
 const char *time_name(guf_dtype time) {
   const char *const plain = kPlainNames[time & 1U][unit(time)];
   if (multiple(time) == 1) return plain;
-  std::atomic<MadeName *> &list = made_list(time);
-  MadeName *head = list.load(std::memory_order_acquire);
-  for (const MadeName *made = head; made != nullptr; made = made->next) {
-    if (made->dtype == time) return made->text;
-  }
-  auto *const made = new (std::nothrow) MadeName{head, time, {}};
-  if (made == nullptr) return kPlainNames[time & 1U][GUF_UNIT_GENERIC];
-  std::snprintf(made->text, sizeof made->text, "%s%s", kPlainNames[time & 1U][GUF_UNIT_GENERIC],
-                unit_text(time).text);
-  while (!list.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) {
-  }
-  return made->text;
+  const NamePage *const page = page_of(time);
+  if (page == nullptr) return kPlainNames[time & 1U][GUF_UNIT_GENERIC];
+  return page->text[multiple(time) % kPageNames];
 }
 
 bool can_cast_time(guf_dtype from, guf_dtype to, int casting) {

@@ -159,5 +159,22 @@ TEST(TimeDtype, EveryUnitAndMultipleIsAType) {
   }
 }
 
+// Each name is found in its place, not by a search: all of one class take no longer than their
+// text.
+TEST(TimeDtype, NamesEveryMultiple) {
+  for (uint32_t unit = GUF_UNIT_YEAR; unit <= GUF_UNIT_ATTOSECOND; ++unit) {
+    for (uint32_t count = 1; count <= GUF_MAX_UNIT_MULTIPLE; ++count) {
+      const guf_dtype time = make_time(GUF_TIMEDELTA64, unit, count);
+      const std::string_view name = time_name(time);
+      ASSERT_TRUE(name.starts_with("timedelta64["));
+      ASSERT_EQ(name.data(), time_name(time));  // stays where it is
+      if (count % 4001 != 0) continue;
+      guf_dtype found = GUF_DTYPE_UNSPECIFIED;
+      ASSERT_EQ(parse(name.data(), &found, nullptr), GUF_OK) << name;
+      ASSERT_EQ(found, time) << name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gufunc::dtype
