@@ -72,7 +72,9 @@ class CommandWords(command_fixture.CommandTest):
         self.assertIn('argument 0: out, float64, shape (5,), strides (8,), to allocate',
                       self.ok('explain', *grid))
         self.assertIn('->(n)', self.ok('describe', *grid[:3]))
-        self.fails(4, 'core dimension', 'run', *grid[:3])
+        self.fails(4, 'state its size with --dim n=SIZE', 'run', *grid[:3])
+        self.fails(4, "grid:grid has no core dimension 'k', expected one of n in ->(n)", 'run',
+                   *grid[:3], '--dim', 'k=3')
         self.fails(2, '--inplace: the first input', 'run', *grid, '--inplace')
         self.fails(4, 'inputs: found 0, wanted 2', 'run', 'add')
 

@@ -96,7 +96,7 @@ TEST(NpyHeader, RefusesByName) {
       {"", "shorter than the shortest header"},
       {"PK\x03\x04 a zip file", "magic string"},
       {file(4, dictionary("'<f4'", "(1,)"), 4), "version 4.0"},
-      {file(1, dictionary("'<f4'", "(1,)"), 3), "truncated: 3 bytes of data, 4 wanted"},
+      {file(1, dictionary("'<f4'", "(1,)"), 3), "truncated: expected 4 bytes of data, got 3"},
       {file(1, dictionary("'<f4'", "(1,)"), 5), "1 bytes after the data"},
       {file(1, dictionary("'|O'", "(1,)"), 8), "descr '|O'"},
       {file(1, dictionary("[('a', '<f4')]", "(1,)"), 8), "structured"},

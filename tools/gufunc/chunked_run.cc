@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <chrono>
-#include <cstdio>
 
 #include "call_parts.h"
 #include "progress.h"
@@ -13,22 +11,8 @@
 namespace gufunc::cli {
 namespace {
 
-struct Shown {
-  const std::string &name;
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  bool any = false;
-};
-
-// A second passes before the line appears, as with calls in one piece.
-int32_t show(void *user, int64_t done, int64_t items) {
-  Shown &shown = *static_cast<Shown *>(user);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - shown.start).count();
-  if (seconds < 1.0) return 0;
-  fmt::print(stderr, "\r{}: {:.0f} % of {} items, {:.1f} s ", shown.name,
-             100.0 * static_cast<double>(done) / static_cast<double>(items), items, seconds);
-  std::fflush(stderr);
-  shown.any = true;
+int32_t show(void *progress, int64_t done, int64_t items) {
+  static_cast<ProgressLine *>(progress)->set_done(done, items);
   return 0;
 }
 
@@ -47,17 +31,14 @@ uint64_t chunk_bytes_of(const std::string &text) {
 }
 
 void call_in_chunks(guf_ufunc ufunc, guf_call_args *args, uint64_t chunk_bytes,
-                    const std::string &name) {
-  Shown shown{name};
+                    ProgressLine *progress) {
   guf_chunk_options options = {};
   options.struct_size = sizeof options;
   options.chunk_bytes = chunk_bytes;
-  if (shows_progress()) options.progress = show;
-  options.user = &shown;
+  options.progress = show;
+  options.user = progress;
   Call call;
-  const guf_status status = guf_call_chunked(ufunc, args, &options, nullptr, call.error());
-  if (shown.any) fmt::print(stderr, "\r\x1b[K");
-  call.check(status);
+  call.check(guf_call_chunked(ufunc, args, &options, nullptr, call.error()));
 }
 
 }  // namespace gufunc::cli

@@ -7,14 +7,16 @@
 
 #include <string>
 
+#include "progress.h"
+
 namespace gufunc::cli {
 
 // Bytes: "65536", "64K", "8M", "1G". Throws Failure(kUsage).
 uint64_t chunk_bytes_of(const std::string &text);
 
-// Calls with all outputs given, with a progress line where stderr is a terminal.
+// Calls with all outputs given; the progress line tells how many items are done.
 void call_in_chunks(guf_ufunc ufunc, guf_call_args *args, uint64_t chunk_bytes,
-                    const std::string &name);
+                    ProgressLine *progress);
 
 }  // namespace gufunc::cli
 

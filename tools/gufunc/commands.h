@@ -65,6 +65,7 @@ struct MethodOptions {
 void devices_command(const Common &common);
 void list_command(const Common &common);
 void describe_command(const Common &common, const std::string &name);
+void info_command(const Common &common, const std::vector<std::string> &files, bool raw);
 void run_command(const Common &common, const RunOptions &options);
 void explain_command(const Common &common, const RunOptions &options);
 void method_command(const Common &common, const MethodOptions &options);

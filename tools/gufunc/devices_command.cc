@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "json_values.h"
 #include "outcome.h"
 
 namespace gufunc::cli {
@@ -118,7 +119,7 @@ void devices_command(const Common &common) {
   ordered_json all = ordered_json::array();
   for (uint32_t i = 0; i < count; ++i) all.push_back(row_of(backend_at(i)));
   if (common.json) {
-    fmt::print("{}\n", all.dump(2));
+    print_json(all);
     return;
   }
   for (const auto &backend : all) print_backend(backend);

@@ -121,9 +121,7 @@ void describe(const siginfo_t &info, const void *context, Line *line) {
 // What the signal did before takes place when this returns.
 void end_program(int number, siginfo_t *info, void *context) {
   static std::atomic<bool> reported = false;
-  for (const Temporary &temporary : temporaries) {
-    if (temporary.ready) ::unlink(temporary.path);
-  }
+  remove_temporaries();
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     if (kSignals[i].number != number) continue;
     if (kSignals[i].crash && !reported.exchange(true)) {
@@ -169,6 +167,12 @@ void remove_on_signals(const char *path) {
     std::memcpy(temporary.path, path, size);
     temporary.ready = true;
     return;
+  }
+}
+
+void remove_temporaries() {
+  for (const Temporary &temporary : temporaries) {
+    if (temporary.ready) ::unlink(temporary.path);
   }
 }
 

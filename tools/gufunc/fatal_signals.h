@@ -16,6 +16,8 @@ void handle_fatal_signals();
 // A temporary file that a handler removes, until it is forgotten. Call with signals blocked.
 void remove_on_signals(const char *path);
 void forget_on_signals(const char *path);
+// Removes those that are recorded. Async-signal-safe.
+void remove_temporaries();
 
 // The file behind mapped memory, which a SIGBUS there names: another program made it shorter.
 void name_mapping(const void *begin, size_t size, const char *name);

@@ -7,6 +7,7 @@
 
 #include "call_parts.h"
 #include "commands.h"
+#include "json_values.h"
 #include "kernel_words.h"
 #include "outcome.h"
 #include "owned_handle.h"
@@ -126,7 +127,7 @@ void list_command(const Common &common) {
   const std::vector<ordered_json> kernels = kernel_rows(modules);
   if (common.json) {
     for (const ordered_json &row : kernels) all.push_back(row);
-    fmt::print("{}\n", all.dump(2));
+    print_json(all);
     return;
   }
   for (const auto &row : all) {
@@ -146,7 +147,7 @@ static bool describe_kernel(const Common &common, const std::vector<ModuleHandle
   const ordered_json row = kernel_row(modules, name);
   if (row.is_null()) return false;
   if (common.json) {
-    fmt::print("{}\n", row.dump(2));
+    print_json(row);
     return true;
   }
   fmt::print("{}  raw kernel\n", row["name"].get<std::string>());
@@ -160,7 +161,7 @@ static bool describe_kernel(const Common &common, const std::vector<ModuleHandle
 void describe_command(const Common &common, const std::string &name) {
   const auto modules = load_modules(common.modules);
   if (describe_kernel(common, modules, name)) return;
-  const UfuncHandle ufunc = find_ufunc(name);
+  const UfuncHandle ufunc = find_function(modules, name);
   const guf_ufunc_info info = info_of(ufunc.get());
   const auto loops = loops_of(ufunc.get(), info), roles = roles_of(info);
   if (common.json) {
@@ -174,7 +175,7 @@ void describe_command(const Common &common, const std::string &name) {
                               {"doc", info.doc},
                               {"loops", loops},
                               {"reduction", reduction_of(info, loops)}};
-    fmt::print("{}\n", row.dump(2));
+    print_json(row);
     return;
   }
   fmt::print("{}  {}\n", info.name, signature_of(info));

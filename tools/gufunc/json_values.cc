@@ -5,6 +5,8 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <cstdio>
+#include <string>
 #include <vector>
 
 #include "outcome.h"
@@ -58,6 +60,12 @@ ordered_json values_as(guf_array array, guf_dtype dtype, const guf_array_info &i
 }
 
 }  // namespace
+
+void print_json(const ordered_json &value) {
+  const std::string text = value.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fputc('\n', stdout);
+}
 
 ordered_json values_json(const guf_operand &operand) {
   guf_array array = operand.array;

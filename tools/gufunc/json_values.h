@@ -13,6 +13,9 @@ namespace gufunc::cli {
 // [real, imaginary]; what is not finite is "nan", "inf" or "-inf". Throws Failure.
 nlohmann::ordered_json values_json(const guf_operand &operand);
 
+// One value on stdout, indented. Bytes that are no UTF-8, as a path may have, become U+FFFD.
+void print_json(const nlohmann::ordered_json &value);
+
 }  // namespace gufunc::cli
 
 #endif  // GUFUNC_TOOLS_GUFUNC_JSON_VALUES_H

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "call_parts.h"
 
 namespace gufunc::cli {
@@ -70,10 +72,53 @@ ordered_json kernel_row(const std::vector<ModuleHandle> &modules, const std::str
   return found;
 }
 
+std::vector<std::string> function_names(const ModuleHandle &module) {
+  guf_module_info info = {};
+  info.struct_size = sizeof info;
+  Call call;
+  call.check(guf_module_get_info(module.get(), &info, call.error()));
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < info.nfunctions; ++i) {
+    char name[2 * GUF_MAX_NAME + 2] = {};
+    call.check(guf_module_function_at(module.get(), i, name, sizeof name, call.error()));
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+namespace {
+
+// The full name of the modules' ufunc that is called `name` in its module; "" where none is.
+std::string name_in_modules(const std::vector<ModuleHandle> &modules, const std::string &name) {
+  std::string found;
+  for (const ModuleHandle &module : modules) {
+    for (const std::string &full : function_names(module)) {
+      if (full.substr(full.find(':') + 1) != name || full == found) continue;
+      if (!found.empty()) {
+        throw Failure(Exit::kRefused, fmt::format("'{}' is the name of several modules' ufuncs: "
+                                                  "'{}', '{}'; write the full name",
+                                                  name, found, full));
+      }
+      found = full;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 UfuncHandle find_function(const std::vector<ModuleHandle> &modules, const std::string &name) {
   Call call;
   UfuncHandle ufunc;
+  const std::string own = name_in_modules(modules, name);
   const guf_status status = guf_ufunc_find(nullptr, name.c_str(), ufunc.out(), call.error());
+  if (!own.empty()) {
+    const bool clash = status == GUF_OK && info_of(ufunc.get()).name != own;
+    if (clash)
+      std::fprintf(stderr, "gufunc: note: '%s' is '%s' of --module, not the library's '%s'\n",
+                   name.c_str(), own.c_str(), name.c_str());
+    return find_ufunc(own);
+  }
   if (status == GUF_E_NOT_FOUND && !kernel_row(modules, name).is_null()) {
     usage(
         fmt::format("'{}' is a raw kernel, and no ufunc: programs launch it, by "

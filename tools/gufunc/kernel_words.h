@@ -6,6 +6,7 @@
 #include <gufunc/gufunc.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "owned_handle.h"
@@ -20,7 +21,11 @@ std::vector<nlohmann::ordered_json> kernel_rows(const std::vector<ModuleHandle> 
 nlohmann::ordered_json kernel_row(const std::vector<ModuleHandle> &modules,
                                   const std::string &name);
 
-// The ufunc of that name; a raw kernel's is refused as what it is.
+// The full names ("module:name") of a module's ufuncs.
+std::vector<std::string> function_names(const ModuleHandle &module);
+
+// The ufunc of that name: of a module first, which a line on stderr reports where the library has a
+// ufunc of that name too. A raw kernel's name is refused as what it is.
 UfuncHandle find_function(const std::vector<ModuleHandle> &modules, const std::string &name);
 
 }  // namespace gufunc::cli

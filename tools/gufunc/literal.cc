@@ -182,9 +182,7 @@ std::optional<guf_operand> parse_literal(const std::string &text) {
   if (text == "True" || text == "False") return parse_bool(text, text);
   const size_t colon = text.find(':');
   if (colon != std::string::npos && colon != 0) return parse_strong(text, colon);
-  // ":-2" is how a negative literal hides from option parsing; nothing else starts with a colon.
-  if (colon == 0 && !text.starts_with(":-")) return std::nullopt;
-  const std::string_view number = std::string_view(text).substr(colon == 0 ? 1 : 0);
+  const std::string_view number = text;
   bool exact = true;
   if (const auto integer = parse_int(number, &exact)) return integer;
   return parse_float_or_complex(number);

@@ -23,8 +23,10 @@ namespace {
 using gufunc::cli::Common;
 using gufunc::cli::Exit;
 using gufunc::cli::is_negative_number;
+using gufunc::cli::kHidden;
 using gufunc::cli::MethodOptions;
 using gufunc::cli::RunOptions;
+using gufunc::cli::shown;
 using gufunc::cli::takes_value;
 
 constexpr const char *kFooter =
@@ -32,31 +34,43 @@ constexpr const char *kFooter =
     "values),\n"
     "5 not available here (backend, device, kernel), 6 run time (memory, launch).";
 
-// "-2" as an input is a number, not an option: it goes to the parser as ":-2", which literals
-// understand. The value of an option goes as "--axis=-1".
-std::vector<std::string> hide_negative_numbers(const CLI::App &command, int argc, char **argv) {
+// CLI11 takes "-2" for an option and "[1,2]" for two arguments. An argument that is none of its
+// options goes to it behind a byte that nobody types, which shown() takes away again; so does all
+// that follows "--". The value of an option goes as "--axis=-1".
+std::vector<std::string> hidden(const CLI::App &command, int argc, char **argv) {
   std::vector<std::string> arguments;
-  bool options = true;
+  bool options = true, command_seen = false;
   for (int i = 1; i < argc; ++i) {
-    std::string argument = argv[i];
-    if (options && takes_value(command, argument) && i + 1 < argc &&
-        is_negative_number(argv[i + 1])) {
-      const bool is_long = argument.starts_with("--");
-      arguments.push_back(argument + (is_long ? "=" : "") + argv[++i]);
-      continue;
+    const std::string argument = argv[i];
+    if (options && argument == "--") {
+      options = false;
+    } else if (!command_seen && command.check_name(argument)) {
+      command_seen = true;
+      arguments.push_back(argument);
+    } else if (options && takes_value(command, argument) && i + 1 < argc) {
+      const std::string value = argv[++i];
+      const bool joined = is_negative_number(value);
+      if (!joined) arguments.push_back(argument);
+      arguments.push_back(joined ? argument + (argument.starts_with("--") ? "=" : "") + value
+                                 : value);
+    } else if (!options || is_negative_number(argument) || argument.starts_with('[')) {
+      arguments.push_back(kHidden + argument);
+    } else {
+      arguments.push_back(argument);
     }
-    options = options && argument != "--";
-    if (is_negative_number(argument)) argument.insert(0, ":");
-    arguments.push_back(argument);
   }
   return {arguments.rbegin(), arguments.rend()};  // CLI11 takes them last first
 }
 
 // What run and explain take.
 void add_call_options(CLI::App &app, RunOptions &run) {
-  app.add_option("name", run.name, "Ufunc, such as add or module:name")->required();
+  app.add_option("name", run.name, "Ufunc, such as add or module:name")
+      ->required()
+      ->transform(shown);
   app.add_option("input", run.inputs,
-                 ".npy files and literals: 2 (weak), f4:2 (strong), 1+2j, True, M8[D]:2020-01-31");
+                 "Files (.npy, x.npz:a, - for stdin) and literals: 2 (weak), f4:2 (strong), 1+2j, "
+                 "True, M8[D]:2020-01-31")
+      ->transform(shown);
   app.add_option("--into", run.into,
                  "Existing .npy file, one per output, to write it into; shape and dtype are kept")
       ->take_all()
@@ -85,7 +99,7 @@ void add_call_options(CLI::App &app, RunOptions &run) {
 void add_run_options(CLI::App &app, RunOptions &run) {
   add_call_options(app, run);
   app.add_option("-o,--output,--out", run.outputs,
-                 "New .npy file, one per output; without any the result is printed")
+                 "New file, one per output: .npy, x.npz:a, - for stdout; without any it is printed")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
@@ -141,29 +155,36 @@ int run(int argc, char **argv) {
   for (CLI::App *const command : {devices, list, describe, run, explain})
     add_common(*command, common);
   for (CLI::App *const command : methods) add_common(*command, common);
-  describe->add_option("name", described, "Ufunc")->required();
+  describe->add_option("name", described, "Ufunc")->required()->transform(shown);
+  CLI::App *const info = app.add_subcommand("info", "Describe files: .npy, .npz, modules");
+  std::vector<std::string> files;
+  bool raw = false;
+  info->add_option("file", files, "Files, - for stdin")->required()->transform(shown);
+  info->add_flag("--raw", raw, "Read V2 as bfloat16");
+  info->add_flag("--json", common.json, "Print JSON");
   add_run_options(*run, options);
   add_call_options(*explain, options);
 
   CLI::App *const help = app.add_subcommand("help", "Print help, or that of a command");
   std::vector<std::string> asked_of;
-  help->add_option("command", asked_of, "The command");
+  help->add_option("command", asked_of, "The command")->transform(shown);
 
   const CLI::App &command = *gufunc::cli::chosen_command(app, argc, argv);
   gufunc::cli::refuse_unknown_options(app, command, argc, argv);
   try {
-    app.parse(hide_negative_numbers(command, argc, argv));
+    app.parse(hidden(command, argc, argv));
   } catch (const CLI::Success &asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ParseError &error) {
     if (&command == &app) gufunc::cli::refuse_command(app, "");
     gufunc::cli::usage(
-        fmt::format("{}; 'gufunc {} --help' tells more", error.what(), command.get_name()));
+        fmt::format("{}; 'gufunc {} --help' tells more", shown(error.what()), command.get_name()));
   }
   if (*help) print_help(app, asked_of);
   if (*devices) gufunc::cli::devices_command(common);
   if (*list) gufunc::cli::list_command(common);
   if (*describe) gufunc::cli::describe_command(common, described);
+  if (*info) gufunc::cli::info_command(common, files, raw);
   if (*run) gufunc::cli::run_command(common, options);
   if (*explain) gufunc::cli::explain_command(common, options);
   if (!method.method.empty()) gufunc::cli::method_command(common, method);
@@ -179,7 +200,7 @@ void print_log() {
   char text[1024];
   int32_t level = -1;
   while (guf_log_read(text, sizeof text, &level, nullptr) == GUF_OK && level >= 0) {
-    if (level <= kWarning) fmt::print(stderr, "gufunc: warning: {}\n", text);
+    if (level <= kWarning) std::fprintf(stderr, "gufunc: warning: %s\n", text);
   }
 }
 
@@ -187,12 +208,12 @@ int run_and_report(int argc, char **argv) {
   try {
     return run(argc, argv);
   } catch (const gufunc::cli::Failure &failure) {
-    fmt::print(stderr, "gufunc: {}\n", failure.what());
+    std::fprintf(stderr, "gufunc: %s\n", failure.what());
     return static_cast<int>(failure.code());
   } catch (const std::bad_alloc &) {
-    fmt::print(stderr, "gufunc: out of memory\n");
+    std::fputs("gufunc: out of memory\n", stderr);
   } catch (const std::exception &error) {
-    fmt::print(stderr, "gufunc: {}\n", error.what());
+    std::fprintf(stderr, "gufunc: %s\n", error.what());
   }
   return static_cast<int>(Exit::kRunTime);
 }
@@ -201,6 +222,7 @@ int run_and_report(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   constexpr uint64_t kSecond = 1'000'000'000;
+  std::set_new_handler(nullptr);  // from here on std::bad_alloc is caught
   gufunc::cli::handle_fatal_signals();
   const int code = run_and_report(argc, argv);
   guf_shutdown(kSecond, nullptr);  // completes a trace

@@ -14,6 +14,7 @@
 #include "fp_events.h"
 #include "json_values.h"
 #include "kernel_words.h"
+#include "operand_files.h"
 #include "outcome.h"
 #include "owned_handle.h"
 #include "progress.h"
@@ -52,6 +53,7 @@ class Method {
         threads_(threads_of(options.threads)) {
     want_one_per_result(options.name, nresults(), "-o", options.outputs.size());
     want_one_per_result(options.name, nresults(), "--into", options.into.size());
+    check_streams(options.outputs, options.into, common.json);
     want_different_files("-o", options.outputs);
     want_different_files("--into", options.into);
     // An array that at changes is a private copy: without --inplace its file keeps its bytes.
@@ -64,6 +66,7 @@ class Method {
     if (!options.where.empty()) where_ = files_.operand_of(options.where, false);
     if (!options.initial.empty() && options.initial != "none")
       initial_ = files_.operand_of(options.initial, false);
+    files_.check_inputs();
     for (const std::string &path : options.into)
       outputs_.push_back(written_over(files_.file(path, true)));
     if (changed) outputs_ = {array_to_change()};
@@ -72,26 +75,17 @@ class Method {
   }
 
   void execute() {
-    StreamHandle stream;
-    Call call;
-    // A stream would decide where a method on device auto runs.
-    if (shows_progress() && !automatic())
-      call.check(guf_stream_create(device_, 0, stream.out(), call.error()));
     start_ = std::chrono::steady_clock::now();
-    if (options_.method == "reduce") {
-      reduce(stream.get());
-    } else if (options_.method == "outer") {
-      outer(stream.get());
-    } else if (options_.method == "at") {
-      at(stream.get());
-    } else {
-      accumulate(stream.get());
+    {
+      const ProgressLine progress(options_.name, files_.touched_elements());
+      call_method();
+      Call call;
+      if (!automatic() && !options_.explain)
+        call.check(guf_device_synchronize(device_, UINT64_MAX, call.error()));
     }
     for (const guf_operand &output : outputs_) {
       if (output.kind == GUF_OPERAND_ARRAY && !zeroed_) results_.emplace_back(output.array);
     }
-    if (stream.get() != nullptr)
-      wait_with_progress(stream.get(), options_.name, files_.touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     events_.print(info_.name);
     if (options_.time && !options_.explain) {
@@ -107,7 +101,7 @@ class Method {
     }
     const nlohmann::ordered_json all = {
         {"ufunc", options_.name}, {"method", options_.method}, {"text", text_}};
-    fmt::print("{}\n", all.dump(2));
+    gufunc::cli::print_json(all);
   }
 
   void finish() {
@@ -121,6 +115,18 @@ class Method {
   }
 
  private:
+  void call_method() {
+    if (options_.method == "reduce") {
+      reduce();
+    } else if (options_.method == "outer") {
+      outer();
+    } else if (options_.method == "at") {
+      at();
+    } else {
+      accumulate();
+    }
+  }
+
   bool automatic() const { return options_.device == "auto"; }
 
   // A ufunc's outputs, or what a reduction with a state has.
@@ -146,9 +152,8 @@ class Method {
 
   // What every method but at is told alike.
   template <class Args>
-  void set_options(guf_stream stream, Args *args) {
+  void set_options(Args *args) {
     events_.ask(args);
-    args->stream = stream;
     args->device = device_;
     args->order = order_of(options_.order);
     args->dtype = dtype_of(options_.dtype);
@@ -168,7 +173,7 @@ class Method {
     if (!options_.explain) call.check(run(ufunc_.get(), &args, call.error()));
   }
 
-  void reduce(guf_stream stream) {
+  void reduce() {
     guf_reduce_args args = {};
     args.struct_size = sizeof args;
     if (options_.keepdims) args.flags |= GUF_CALL_KEEPDIMS;
@@ -192,18 +197,18 @@ class Method {
       axes.push_back(0);  // "()" is a list of none, which is not the same as no list
       args.axis = axes.data();
     }
-    set_options(stream, &args);
+    set_options(&args);
     answer(args, guf_reduce, guf_explain_reduce);
   }
 
-  void accumulate(guf_stream stream) {
+  void accumulate() {
     guf_accumulate_args args = {};
     args.struct_size = sizeof args;
     args.input = inputs_.data();
     args.output = outputs_.data();
     if (!indices_.empty()) args.indices = indices_.data();
     if (!options_.axis.empty()) args.axis = axis_of(options_.axis, options_.axis, kOneAxis);
-    set_options(stream, &args);
+    set_options(&args);
     if (indices_.empty()) {
       answer(args, guf_accumulate, guf_explain_accumulate);
     } else {
@@ -211,7 +216,7 @@ class Method {
     }
   }
 
-  void outer(guf_stream stream) {
+  void outer() {
     guf_call_args args = {};
     args.struct_size = sizeof args;
     args.inputs = inputs_.data();
@@ -223,13 +228,13 @@ class Method {
     const std::vector<guf_dtype> types = loop_types_of(options_.signature, options_.dtype, info_);
     if (!types.empty()) args.signature = types.data();
     args.nsignature = static_cast<int32_t>(types.size());
-    set_options(stream, &args);
+    set_options(&args);
     zeroed_ = where_ && options_.into.empty() && !options_.explain;
     if (zeroed_) results_ = files_.zeros(ufunc_.get(), args, guf_outer);
     answer(args, guf_outer, guf_explain_outer);
   }
 
-  void at(guf_stream stream) {
+  void at() {
     guf_at_args args = {};
     args.struct_size = sizeof args;
     args.array = outputs_.data();
@@ -237,7 +242,6 @@ class Method {
     args.nindices = static_cast<int32_t>(indices_.size());
     if (inputs_.size() > 1) args.operand = &inputs_[1];
     events_.ask(&args);
-    args.stream = stream;
     args.device = device_;
     args.threads = threads_;
     answer(args, guf_at, guf_explain_at);
@@ -273,7 +277,7 @@ class Method {
                                   {"seconds", seconds_},
                                   {"outputs", rows}};
     if (events_.asked()) all["events"] = events_.json();
-    fmt::print("{}\n", all.dump(2));
+    gufunc::cli::print_json(all);
   }
 
   const Common &common_;

@@ -2,6 +2,8 @@
 // What each method takes on the command line.
 #include "method_options.h"
 
+#include "parse_errors.h"
+
 namespace gufunc::cli {
 namespace {
 
@@ -13,7 +15,7 @@ void add_list(CLI::App &app, const char *names, std::vector<std::string> &values
 
 void add_every(CLI::App &app, MethodOptions &method) {
   add_list(app, "-o,--output,--out", method.outputs,
-           "New .npy file, one per result; without any the result is printed");
+           "New file, one per result: .npy, x.npz:a, - for stdout; without any it is printed");
   app.add_option("--device", method.device, "cpu, cuda:0, roc:0, opencl:0 or auto");
   app.add_option("--threads", method.threads, "At most so many threads (cpu)");
   app.add_option("--events", method.events, kEventsHelp);
@@ -34,8 +36,13 @@ void add_result(CLI::App &app, MethodOptions &method) {
 CLI::App *add_method(CLI::App &app, MethodOptions &method, const char *name, const char *text,
                      const char *inputs, int least, int most) {
   CLI::App *const command = app.add_subcommand(name, text);
-  command->add_option("name", method.name, "Ufunc, such as add or module:name")->required();
-  command->add_option("input", method.inputs, inputs)->required()->expected(least, most);
+  command->add_option("name", method.name, "Ufunc, such as add or module:name")
+      ->required()
+      ->transform(shown);
+  command->add_option("input", method.inputs, inputs)
+      ->required()
+      ->expected(least, most)
+      ->transform(shown);
   command->final_callback([&method, name] { method.method = name; });
   add_every(*command, method);
   return command;

@@ -39,7 +39,7 @@ std::string name_of_descriptor(int fd) {
   return fmt::format("/proc/self/fd/{}", fd);
 }
 
-[[noreturn]] void fail_errno(const std::string &name, const char *verb) {
+[[noreturn]] void fail_new_file(const std::string &name, const char *verb) {
   throw Failure(Exit::kFile, fmt::format("{}: cannot {}: {}", name.empty() ? "''" : name, verb,
                                          std::strerror(errno)));
 }
@@ -80,7 +80,7 @@ NewFile::NewFile(std::string target, std::string shown, mode_t mode)
   const std::string folder = folder_of(target_);
   if (target_.empty()) {
     errno = ENOENT;
-    fail_errno(shown_, "create a file beside");
+    fail_new_file(shown_, "create a file beside");
   }
   if (open_unnamed(folder, mode)) return;
   file_.reset(make_named(folder, &temporary_, [mode](const std::string &name) {
@@ -88,7 +88,7 @@ NewFile::NewFile(std::string target, std::string shown, mode_t mode)
   }));
   if (file_.get() >= 0) return;
   temporary_.clear();
-  fail_errno(shown_, "create a file beside");
+  fail_new_file(shown_, "create a file beside");
 }
 
 NewFile::~NewFile() {
@@ -108,15 +108,15 @@ void NewFile::publish() {
   const SignalsBlocked blocked;
   if (temporary_.empty()) {
     if (link_as(target_) == 0) return;
-    if (errno != EEXIST) fail_errno(shown_, "write");
+    if (errno != EEXIST) fail_new_file(shown_, "write");
     const int linked = make_named(folder_of(target_), &temporary_,
                                   [this](const std::string &name) { return link_as(name); });
     if (linked != 0) {
       temporary_.clear();
-      fail_errno(shown_, "write");
+      fail_new_file(shown_, "write");
     }
   }
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_errno(shown_, "write");
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_new_file(shown_, "write");
   forget_on_signals(temporary_.c_str());
   temporary_.clear();
 }

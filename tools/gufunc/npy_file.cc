@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +13,8 @@
 #include <memory>
 #include <utility>
 
-#include "fatal_signals.h"
+#include "npy_stream.h"
+#include "npz_file.h"
 #include "outcome.h"
 
 namespace gufunc::cli {
@@ -23,24 +23,6 @@ namespace {
 [[noreturn]] void fail_errno(const std::string &name, const char *verb) {
   throw Failure(Exit::kFile, fmt::format("{}: cannot {}: {}", name.empty() ? "''" : name, verb,
                                          std::strerror(errno)));
-}
-
-// The file that `path` means, through symbolic links: a rename would replace the link, and would
-// replace a device or a fifo as gladly as a file.
-std::string resolve_target(const std::string &path) {
-  struct stat status = {};
-  if (::lstat(path.c_str(), &status) != 0) return path;  // new, or not to be had: creating it tells
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                         &std::free);
-  if (real == nullptr || ::stat(real.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    throw Failure(Exit::kFile, path + ": is not a regular file");
-  return real.get();
-}
-
-// Where the new file goes. The rename asks the folder only: a successor asks the old file too.
-std::string target_of(const std::string &path, NpyOutput::Over over) {
-  if (over == NpyOutput::Over::kSuccessor) check_writable(path);
-  return resolve_target(path);
 }
 
 // A file that takes the place of another keeps what the other's owner set. Only root may give a
@@ -55,50 +37,39 @@ void take_over(int fd, const std::string &target, const std::string &path) {
 
 }  // namespace
 
+// A rename would replace the link, and would replace a device or a fifo as readily as a file.
+std::string resolve_target(const std::string &path) {
+  struct stat status = {};
+  if (::lstat(path.c_str(), &status) != 0) return path;  // new, or not to be had: creating it tells
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  if (real == nullptr || ::stat(real.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    throw Failure(Exit::kFile, path + ": is not a regular file");
+  return real.get();
+}
+
 void check_writable(const std::string &path) {
   if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail_errno(path, "write");
 }
 
-Mapping::Mapping(Mapping &&other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-Mapping &Mapping::operator=(Mapping &&other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
-Mapping::~Mapping() {
-  if (data_ == nullptr) return;
-  forget_mapping(data_);
-  ::munmap(data_, size_);
-}
-
-Mapping Mapping::of(int fd, size_t size, Mode mode, const std::string &name) {
-  Mapping mapping;
-  if (size == 0) return mapping;
-  const int protection = mode == Mode::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
-  void *const data =
-      ::mmap(nullptr, size, protection, mode == Mode::kShared ? MAP_SHARED : MAP_PRIVATE, fd, 0);
-  if (data == MAP_FAILED) fail_errno(name, "map");
-  mapping.data_ = static_cast<std::byte *>(data);
-  mapping.size_ = size;
-  name_mapping(data, size, name.c_str());
-  return mapping;
-}
-
 NpyInput NpyInput::open(const std::string &path, bool raw_bf16, bool private_copy) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) fail_errno(path, "open");
-  struct stat status = {};
-  if (::fstat(file.get(), &status) != 0) fail_errno(path, "stat");
-  if (!S_ISREG(status.st_mode)) throw Failure(Exit::kFile, path + ": not a regular file");
-
   NpyInput input;
   input.path_ = path;
-  input.mapping_ = Mapping::of(file.get(), static_cast<size_t>(status.st_size),
-                               private_copy ? Mapping::Mode::kPrivate : Mapping::Mode::kRead, path);
-  input.header_ = parse_npy_header({input.mapping_.data(), input.mapping_.size()}, raw_bf16, path);
+  if (path == kStandardStream) {
+    input.mapping_ = read_standard_input(raw_bf16, &input.header_);
+  } else if (const auto npz = npz_path_of(path)) {
+    input.mapping_ = NpzInput(npz->archive).read(npz->array, raw_bf16, &input.header_);
+  } else {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file.get() < 0) fail_errno(path, "open");
+    struct stat status = {};
+    if (::fstat(file.get(), &status) != 0) fail_errno(path, "stat");
+    if (!S_ISREG(status.st_mode)) throw Failure(Exit::kFile, path + ": not a regular file");
+    const auto mode = private_copy ? Mapping::Mode::kPrivate : Mapping::Mode::kRead;
+    input.mapping_ = Mapping::of(file.get(), static_cast<size_t>(status.st_size), mode, path);
+    input.header_ = parse_npy_header(input.mapping_.bytes(), raw_bf16, path);
+    input.is_file_ = true;
+  }
   input.strides_ =
       contiguous_strides(input.header_.dtype, input.header_.shape, input.header_.fortran_order);
   return input;
@@ -119,29 +90,38 @@ guf_tensor NpyInput::tensor(bool writable) const {
 
 NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64_t> shape,
                      bool fortran_order, bool raw_bf16, Over over)
-    : path_(path),
-      target_(target_of(path, over)),
-      file_(target_, path_, over == Over::kSuccessor ? 0600 : 0666),
-      dtype_(dtype),
-      shape_(std::move(shape)) {
+    : path_(path), dtype_(dtype), shape_(std::move(shape)) {
   const std::string header = make_npy_header(dtype_, shape_, fortran_order, raw_bf16);
   strides_ = contiguous_strides(dtype_, shape_, fortran_order);
   guf_dtype_info info = {};
   info.struct_size = sizeof info;
   guf_dtype_get_info(dtype_, &info, nullptr);
-  uint64_t size = info.itemsize;
-  for (const int64_t extent : shape_) size *= static_cast<uint64_t>(extent);
+  size_t size = info.itemsize;
+  for (const int64_t extent : shape_) size *= static_cast<size_t>(extent);
+  size += header.size();
 
-  if (over == Over::kSuccessor) take_over(file_.fd(), target_, path_);
-  // posix_fallocate, so that a full disk is an error here and not a SIGBUS while computing.
-  const auto total = static_cast<off_t>(header.size() + size);
-  if (const int code = ::posix_fallocate(file_.fd(), 0, total); code != 0) {
+  if (path == kStandardStream || npz_path_of(path)) {
+    mapping_ = Mapping::anonymous(size, path_);
+  } else {
+    make_file(size, over);
+  }
+  std::memcpy(mapping_.data(), header.data(), header.size());
+  data_offset_ = header.size();
+}
+
+// The rename asks the folder only: a successor asks the old file too. posix_fallocate, so that a
+// full disk is an error here and not a SIGBUS while computing.
+void NpyOutput::make_file(size_t size, Over over) {
+  const bool successor = over == Over::kSuccessor;
+  if (successor) check_writable(path_);
+  const std::string target = resolve_target(path_);
+  file_.emplace(target, path_, successor ? 0600 : 0666);
+  if (successor) take_over(file_->fd(), target, path_);
+  if (const int code = ::posix_fallocate(file_->fd(), 0, static_cast<off_t>(size)); code != 0) {
     errno = code;
     fail_errno(path_, "make room for");
   }
-  mapping_ = Mapping::of(file_.fd(), static_cast<size_t>(total), Mapping::Mode::kShared, path_);
-  std::memcpy(mapping_.data(), header.data(), header.size());
-  data_offset_ = header.size();
+  mapping_ = Mapping::of(file_->fd(), size, Mapping::Mode::kShared, path_);
 }
 
 guf_tensor NpyOutput::tensor() const {
@@ -156,7 +136,8 @@ guf_tensor NpyOutput::tensor() const {
 }
 
 void NpyOutput::commit() {
-  file_.publish();
+  if (file_) file_->publish();
+  if (path_ == kStandardStream) write_all(STDOUT_FILENO, bytes(), "standard output");
 }
 
 }  // namespace gufunc::cli

@@ -14,6 +14,7 @@ namespace gufunc::cli {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr size_t kShortestPrefix = 10;       // magic, version, length
 constexpr size_t kLongestHeader = 1U << 20;  // far above what 64 dimensions need
 
 [[noreturn]] void refuse(const std::string &name, const std::string &why) {
@@ -180,9 +181,8 @@ size_t length_at(std::span<const std::byte> bytes, size_t offset, size_t width) 
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::span<const std::byte> bytes, bool raw_bf16,
-                           const std::string &name) {
-  if (bytes.size() < 10) refuse(name, "shorter than the shortest header");
+size_t npy_header_size(std::span<const std::byte> bytes, const std::string &name) {
+  if (bytes.size() < kShortestPrefix) refuse(name, "shorter than the shortest header");
   if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
     refuse(name, "the magic string is missing");
   const int major = std::to_integer<int>(bytes[6]);
@@ -194,9 +194,15 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, bool raw_bf16,
   const size_t length = length_at(bytes, 8, width);
   if (length > kLongestHeader)
     refuse(name, fmt::format("a header of {} bytes is beyond belief", length));
-  if (length > bytes.size() - 8 - width) refuse(name, "truncated inside the header");
+  return 8 + width + length;
+}
 
-  const std::string_view text(reinterpret_cast<const char *>(bytes.data()) + 8 + width, length);
+NpyHeader parse_npy_description(std::span<const std::byte> bytes, bool raw_bf16,
+                                const std::string &name) {
+  const size_t size = npy_header_size(bytes, name);
+  if (size > bytes.size()) refuse(name, "truncated inside the header");
+  const size_t begin = std::to_integer<int>(bytes[6]) == 1 ? 10 : 12;
+  const std::string_view text(reinterpret_cast<const char *>(bytes.data()) + begin, size - begin);
   const auto fields = Reader(text, name).read();
   if (!fields.descr || !fields.fortran_order || !fields.shape) {
     refuse(name, "the header lacks 'descr', 'fortran_order' or 'shape'");
@@ -205,15 +211,25 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, bool raw_bf16,
   header.dtype = described_dtype(*fields.descr, raw_bf16, name, &header.swapped);
   header.fortran_order = *fields.fortran_order;
   header.shape = *fields.shape;
-  header.data_offset = 8 + width + length;
+  header.data_offset = size;
   header.data_size = bytes_of(header.dtype, header.shape, name);
-  const uint64_t present = bytes.size() - header.data_offset;
+  return header;
+}
+
+void check_npy_size(const NpyHeader &header, uint64_t present, const std::string &name) {
   if (present < header.data_size) {
-    refuse(name, fmt::format("truncated: {} bytes of data, {} wanted", present, header.data_size));
+    refuse(name,
+           fmt::format("truncated: expected {} bytes of data, got {}", header.data_size, present));
   }
   if (present > header.data_size) {
     refuse(name, fmt::format("{} bytes after the data", present - header.data_size));
   }
+}
+
+NpyHeader parse_npy_header(std::span<const std::byte> bytes, bool raw_bf16,
+                           const std::string &name) {
+  NpyHeader header = parse_npy_description(bytes, raw_bf16, name);
+  check_npy_size(header, bytes.size() - header.data_offset, name);
   return header;
 }
 

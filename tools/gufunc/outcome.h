@@ -46,10 +46,11 @@ class Call {
     error_.message[0] = '\0';
   }
   guf_error *error() { return &error_; }
-  void check(guf_status status, const std::string &about = "") const {
+  // `about` goes before the library's text, `hint` behind it.
+  void check(guf_status status, const std::string &about = "", const std::string &hint = "") const {
     if (status == GUF_OK) return;
     const std::string text = error_.message[0] != '\0' ? error_.message : guf_status_text(status);
-    throw Failure(exit_of(status), about + text + " [" + guf_status_name(status) + "]");
+    throw Failure(exit_of(status), about + text + hint + " [" + guf_status_name(status) + "]");
   }
 
  private:

@@ -96,6 +96,11 @@ void refuse_unknown_options(const CLI::App &app, const CLI::App &command, int ar
   }
 }
 
+std::string shown(std::string text) {
+  std::erase(text, kHidden);
+  return text;
+}
+
 bool is_negative_number(const std::string &argument) {
   return argument.size() > 1 && argument[0] == '-' &&
          (std::string_view("0123456789.").find(argument[1]) != std::string_view::npos ||

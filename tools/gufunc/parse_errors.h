@@ -25,6 +25,11 @@ const CLI::App *chosen_command(const CLI::App &app, int argc, char **argv);
 void refuse_unknown_options(const CLI::App &app, const CLI::App &command, int argc, char **argv);
 
 // "-2", "-.5", "-inf": a number and no option.
+// A byte before an argument that CLI11 takes as it is, and the argument without it; of a message,
+// without any.
+inline constexpr char kHidden = '\x1f';
+std::string shown(std::string text);
+
 bool is_negative_number(const std::string &argument);
 
 // Whether the argument after this one is its value, whatever that looks like.

@@ -1,38 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress line.
 #include "progress.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
+#include <system_error>
+#include <utility>
 
-#include "outcome.h"
+#include "fatal_signals.h"
 
 namespace gufunc::cli {
 
-bool shows_progress() {
-  return ::isatty(STDERR_FILENO) == 1;
+ProgressLine::ProgressLine(std::string name, uint64_t elements)
+    : name_(std::move(name)), elements_(elements) {
+  if (::isatty(STDERR_FILENO) != 1) return;
+  const SignalsBlocked blocked;  // in the new thread, too
+  try {
+    thread_ = std::thread([this] { show(); });
+  } catch (const std::system_error &) {
+    // No thread, no line: the call is what counts.
+  }
 }
 
-void wait_with_progress(guf_stream stream, const std::string &name, uint64_t elements) {
-  constexpr uint64_t kTick = 200'000'000;  // ns between two updates
+ProgressLine::~ProgressLine() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void ProgressLine::set_done(int64_t done, int64_t items) {
+  const std::lock_guard lock(mutex_);
+  done_ = done;
+  items_ = items;
+}
+
+void ProgressLine::show() {
+  constexpr std::chrono::milliseconds kFirst(1000), kTick(200);
   const auto start = std::chrono::steady_clock::now();
   bool shown = false;
-  Call call;
-  guf_status status = GUF_TIMEOUT;
-  while (status == GUF_TIMEOUT) {
-    status = guf_stream_synchronize(stream, kTick, call.error());
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (status != GUF_TIMEOUT || seconds < 1.0) continue;
-    fmt::print(stderr, "\r{}: {} elements, {:.1f} s ", name, elements, seconds);
-    std::fflush(stderr);
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, shown ? kTick : kFirst, [this] { return ended_; })) {
+    write(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     shown = true;
   }
-  if (shown) fmt::print(stderr, "\r\x1b[K");
-  call.check(status);
+  if (shown) std::fputs("\r\x1b[K", stderr);
+}
+
+void ProgressLine::write(double seconds) const {
+  char line[160];
+  const std::string amount =
+      items_ == 0
+          ? fmt::format("{} element{}", elements_, elements_ == 1 ? "" : "s")
+          : fmt::format("{:.0f} % of {} items",
+                        100.0 * static_cast<double>(done_) / static_cast<double>(items_), items_);
+  std::snprintf(line, sizeof line, "\r%.80s: %s, %.1f s ", name_.c_str(), amount.c_str(), seconds);
+  std::fputs(line, stderr);
 }
 
 }  // namespace gufunc::cli

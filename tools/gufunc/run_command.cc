@@ -16,6 +16,7 @@
 #include "json_values.h"
 #include "kernel_words.h"
 #include "literal.h"
+#include "operand_files.h"
 #include "outcome.h"
 #include "owned_handle.h"
 #include "progress.h"
@@ -36,8 +37,10 @@ class Run {
         events_(options.events),
         files_(options.raw) {
     args_.struct_size = sizeof args_;
+    check_streams(options.outputs, options.into, common.json);
     set_options();
     add_inputs();
+    files_.check_inputs();
     resolve();
   }
 
@@ -46,29 +49,23 @@ class Run {
     make_files();
     guf_device device = args_.device;
     if (device == nullptr) call.check(guf_device_get(nullptr, "cpu", &device, call.error()));
-    // A stream is there for the progress line only: failures of a call without one read as NumPy's.
-    StreamHandle stream;
-    const bool automatic = options_.device == "auto";  // a stream would decide where it runs
+    const bool automatic = options_.device == "auto";
     if (automatic && options_.time) device = device_in(explanation());
-    if (shows_progress() && !options_.chunk && !automatic) {
-      call.check(guf_stream_create(device, 0, stream.out(), call.error()));
-      args_.stream = stream.get();
-    }
     if (!automatic) args_.device = device;
     const auto start = std::chrono::steady_clock::now();
     // A new file is full of zeros, an existing one keeps what the mask leaves out.
     if (args_.where != nullptr && files_.new_files().empty())
       arrays_ = files_.zeros(ufunc_.get(), args_, guf_call);
-    if (!options_.chunk) {
-      call.check(guf_call(ufunc_.get(), &args_, call.error()));
-    } else {
-      call_in_chunks(ufunc_.get(), &args_, chunk_, options_.name);
+    {
+      ProgressLine progress(options_.name, files_.touched_elements());
+      if (!options_.chunk) {
+        call.check(guf_call(ufunc_.get(), &args_, call.error()));
+      } else {
+        call_in_chunks(ufunc_.get(), &args_, chunk_, &progress);
+      }
+      take_results();
+      if (!automatic) call.check(guf_device_synchronize(device, UINT64_MAX, call.error()));
     }
-    take_results();
-    if (stream.get() == nullptr && !automatic)
-      call.check(guf_device_synchronize(device, UINT64_MAX, call.error()));
-    if (stream.get() != nullptr)
-      wait_with_progress(stream.get(), options_.name, files_.touched_elements());
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     events_.print(info_.name);
     if (options_.time)
@@ -79,9 +76,8 @@ class Run {
   void explain() {
     const std::string text = explanation();
     if (common_.json) {
-      fmt::print("{}\n", nlohmann::ordered_json(
-                             {{"ufunc", info_.name}, {"operands", operands_json()}, {"plan", text}})
-                             .dump(2));
+      gufunc::cli::print_json(
+          {{"ufunc", info_.name}, {"operands", operands_json()}, {"plan", text}});
     } else {
       fmt::print("{}", text);
     }
@@ -172,7 +168,14 @@ class Run {
         size = static_cast<int64_t>(literal->value[0]);
     }
     if (size < 0) usage(fmt::format("--dim {}: wanted NAME=SIZE with a size of at least 0", text));
-    dim_names_.push_back(text.substr(0, equals));
+    const std::string name = text.substr(0, equals);
+    const std::vector<std::string> known = core_dimensions(info_.signature);
+    if (!known.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
+      throw Failure(Exit::kRefused,
+                    fmt::format("--dim {}: {} has no core dimension '{}', expected one of {} in {}",
+                                text, info_.name, name, fmt::join(known, ", "), info_.signature));
+    }
+    dim_names_.push_back(name);
     dims_.push_back({dim_names_.back().c_str(), size});
   }
 
@@ -199,9 +202,29 @@ class Run {
     if (!in_place()) outputs_.resize(nresults());
     set_outputs();
     Call call;
-    call.check(guf_resolve(ufunc_.get(), &args_, &resolution_, call.error()));
+    const guf_status status = guf_resolve(ufunc_.get(), &args_, &resolution_, call.error());
+    call.check(status, "", status == GUF_E_SHAPE ? dim_hint() : "");
     if (options_.inplace) files_.check_successor(inputs_[0]);
     for (size_t i = 0; i < options_.into.size(); ++i) files_.check_successor(outputs_[i]);
+  }
+
+  bool is_dim_given(const std::string &name) const {
+    return std::find(dim_names_.begin(), dim_names_.end(), name) != dim_names_.end();
+  }
+
+  // What to do about core dimensions that only outputs have.
+  std::string dim_hint() const {
+    if (info_.rules[0] != '\0' || !options_.into.empty()) return "";
+    const std::string signature = info_.signature;
+    const size_t arrow = std::min(signature.find("->"), signature.size());
+    const std::vector<std::string> known = core_dimensions(signature.substr(0, arrow));
+    std::string hint;
+    for (const std::string &name : core_dimensions(signature.substr(arrow))) {
+      if (std::find(known.begin(), known.end(), name) != known.end() || is_dim_given(name))
+        continue;
+      hint += fmt::format("{} --dim {}=SIZE", hint.empty() ? "; state its size with" : "", name);
+    }
+    return hint;
   }
 
   void set_outputs() {
@@ -334,7 +357,7 @@ class Run {
     nlohmann::ordered_json all = {
         {"ufunc", info_.name}, {"seconds", seconds_}, {"outputs", results}};
     if (events_.asked()) all["events"] = events_.json();
-    fmt::print("{}\n", all.dump(2));
+    gufunc::cli::print_json(all);
   }
 
   const Common &common_;

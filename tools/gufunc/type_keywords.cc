@@ -125,6 +125,23 @@ class AxesReader {
 
 }  // namespace
 
+std::vector<std::string> core_dimensions(const std::string &signature) {
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  std::vector<std::string> names;
+  for (size_t at = 0; at < signature.size(); ++at) {
+    size_t end = at;
+    while (end < signature.size() && is_word(signature[end])) ++end;
+    const std::string name = signature.substr(at, end - at);
+    const bool is_name = !name.empty() && (name[0] < '0' || name[0] > '9');
+    if (is_name && std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
+    at = std::max(at, end);
+  }
+  return names;
+}
+
 std::vector<guf_dtype> loop_types_of(const std::string &text, const std::string &dtype,
                                      const guf_ufunc_info &info) {
   if (text.empty()) return {};

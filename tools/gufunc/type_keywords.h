@@ -21,6 +21,9 @@ std::vector<guf_dtype> loop_types_of(const std::string &text, const std::string 
 // Throws Failure(kUsage).
 std::vector<int64_t> axes_by_operand(const std::string &text, const guf_ufunc_info &info);
 
+// The named core dimensions in a signature, or in a part of one, each once: "(m?,3),(n)" has m, n.
+std::vector<std::string> core_dimensions(const std::string &signature);
+
 }  // namespace gufunc::cli
 
 #endif  // GUFUNC_TOOLS_GUFUNC_TYPE_KEYWORDS_H

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the tests of the command line: a ufunc with the name of one of the library.
+#include <gufunc/kernel.hpp>
+
+GUF_DEVICE guf::f64 add(guf::f64 x, guf::f64 y) {
+  return x + y + 1000;
+}
+GUF_UFUNC(add, "dd->d", "doc=The sum and 1000");

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// Archives through minizip, which reads and writes descriptors of ours.
+#include "npz_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <minizip/unzip.h>
+#include <minizip/zip.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "npy_stream.h"
+#include "outcome.h"
+
+namespace gufunc::cli {
+namespace {
+
+constexpr std::string_view kArchive = ".npz";
+constexpr std::string_view kMember = ".npy";
+constexpr const char *kFirstArray = "arr_0";
+constexpr uint64_t kMostMembers = 65535;
+constexpr uint64_t kDeflateRatio = 1032;    // no deflate stream is shorter
+constexpr size_t kPiece = size_t{1} << 20;  // minizip counts in unsigned int
+constexpr int kUtf8Name = 1 << 11;          // flag bits of a member
+constexpr int kEncrypted = 1;
+
+[[noreturn]] void refuse_archive(const std::string &path, const std::string &why) {
+  throw Failure(Exit::kFile, fmt::format("{}: not a usable .npz file: {}", path, why));
+}
+
+// A descriptor, and where minizip is in it.
+struct Stream {
+  int fd = -1;
+  uint64_t offset = 0;
+  int error = 0;  // errno of what failed
+};
+
+Stream &of(void *stream) {
+  return *static_cast<Stream *>(stream);
+}
+
+void *open_stream(void *stream, const void *, int) {
+  return stream;
+}
+
+// Moves `size` bytes by pread(2) or pwrite(2), in as many pieces as they take.
+template <class Move>
+uLong move_all(void *stream, uLong size, Move move) {
+  Stream &at = of(stream);
+  uLong done = 0;
+  while (done < size) {
+    const ssize_t moved = move(at.fd, done, size - done, static_cast<off_t>(at.offset));
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved < 0) at.error = errno;
+    if (moved <= 0) break;
+    done += static_cast<uLong>(moved);
+    at.offset += static_cast<uint64_t>(moved);
+  }
+  return done;
+}
+
+uLong read_stream(void *, void *stream, void *to, uLong size) {
+  return move_all(stream, size, [to](int fd, uLong done, uLong left, off_t offset) {
+    return ::pread(fd, static_cast<char *>(to) + done, left, offset);
+  });
+}
+
+uLong write_stream(void *, void *stream, const void *from, uLong size) {
+  return move_all(stream, size, [from](int fd, uLong done, uLong left, off_t offset) {
+    return ::pwrite(fd, static_cast<const char *>(from) + done, left, offset);
+  });
+}
+
+ZPOS64_T tell_stream(void *, void *stream) {
+  return of(stream).offset;
+}
+
+long seek_stream(void *, void *stream, ZPOS64_T offset, int origin) {
+  Stream &at = of(stream);
+  struct stat status = {};
+  if (origin == ZLIB_FILEFUNC_SEEK_END && ::fstat(at.fd, &status) != 0) return -1;
+  const uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
+                        : origin == ZLIB_FILEFUNC_SEEK_CUR ? at.offset
+                                                           : static_cast<uint64_t>(status.st_size);
+  if (__builtin_add_overflow(base, offset, &at.offset) || at.offset > INT64_MAX) return -1;
+  return 0;
+}
+
+int close_stream(void *, void *) {
+  return 0;
+}
+
+int error_of_stream(void *, void *stream) {
+  return of(stream).error;
+}
+
+zlib_filefunc64_def functions_of(Stream *stream) {
+  return {open_stream, read_stream,  write_stream,    tell_stream,
+          seek_stream, close_stream, error_of_stream, stream};
+}
+
+// A name that could lead out of a folder has no place in an archive of arrays.
+bool is_plain_name(std::string_view name) {
+  if (name.empty() || name.starts_with('/')) return false;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t slash = std::min(name.find('/', begin), name.size());
+    if (name.substr(begin, slash - begin) == "..") return false;
+    begin = slash + 1;
+  }
+  return std::none_of(name.begin(), name.end(), [](char c) {
+    return c == '\\' || c == '\0' || static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+  });
+}
+
+uint64_t most_memory() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) / 2
+                               : UINT64_MAX;
+}
+
+struct Member {
+  std::string name;  // with .npy
+  unz64_file_pos position64;
+  uint64_t size = 0, stored_size = 0;
+  bool compressed = false;
+
+  bool is_array() const { return name.ends_with(kMember) && name.size() > kMember.size(); }
+  std::string array() const { return name.substr(0, name.size() - kMember.size()); }
+};
+
+}  // namespace
+
+std::optional<NpzPath> npz_path_of(const std::string &path) {
+  if (path.ends_with(kArchive)) return NpzPath{path, ""};
+  const size_t at = path.rfind(std::string(kArchive) + ":");
+  if (at == path.npos) return std::nullopt;
+  return NpzPath{path.substr(0, at + kArchive.size()), path.substr(at + kArchive.size() + 1)};
+}
+
+struct NpzInput::Archive {
+  explicit Archive(int descriptor) : file(descriptor) { stream.fd = descriptor; }
+  Archive(const Archive &) = delete;
+  Archive &operator=(const Archive &) = delete;
+  ~Archive() {
+    if (zip != nullptr) unzClose(zip);
+  }
+
+  // The member's bytes from the start.
+  void open(const std::string &path, Member &member) {
+    if (unzGoToFilePos64(zip, &member.position64) != UNZ_OK || unzOpenCurrentFile(zip) != UNZ_OK)
+      refuse_archive(path, fmt::format("'{}' cannot be opened", member.name));
+  }
+  ReadBytes reader(const std::string &path, const Member &member) {
+    return [this, &path, &member](std::span<std::byte> to) {
+      size_t done = 0;
+      while (done < to.size()) {
+        const auto size = static_cast<unsigned>(std::min(to.size() - done, kPiece));
+        const int got = unzReadCurrentFile(zip, to.data() + done, size);
+        if (got < 0) refuse_archive(path, fmt::format("'{}' is damaged", member.name));
+        if (got == 0) break;
+        done += static_cast<size_t>(got);
+      }
+      return done;
+    };
+  }
+
+  Descriptor file;
+  Stream stream;
+  unzFile zip = nullptr;
+  std::vector<Member> members;
+};
+
+NpzInput::NpzInput(const std::string &path) : path_(path) {
+  archive_ = std::make_unique<Archive>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status = {};
+  if (archive_->stream.fd < 0 || ::fstat(archive_->stream.fd, &status) != 0)
+    throw Failure(Exit::kFile, fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
+  if (!S_ISREG(status.st_mode)) throw Failure(Exit::kFile, path + ": not a regular file");
+  zlib_filefunc64_def functions = functions_of(&archive_->stream);
+  archive_->zip = unzOpen2_64("", &functions);
+  if (archive_->zip == nullptr) refuse_archive(path, "no zip archive, or a truncated one");
+
+  std::set<std::string> names;
+  unz_global_info64 global = {};
+  if (unzGetGlobalInfo64(archive_->zip, &global) != UNZ_OK || global.number_entry > kMostMembers)
+    refuse_archive(path, fmt::format("more than {} members", kMostMembers));
+  int code = global.number_entry == 0 ? UNZ_END_OF_LIST_OF_FILE : unzGoToFirstFile(archive_->zip);
+  for (; code == UNZ_OK; code = unzGoToNextFile(archive_->zip)) {
+    char name[1024] = {};
+    unz_file_info64 info = {};
+    Member member = {};
+    if (unzGetCurrentFileInfo64(archive_->zip, &info, name, sizeof name - 1, nullptr, 0, nullptr,
+                                0) != UNZ_OK ||
+        unzGetFilePos64(archive_->zip, &member.position64) != UNZ_OK)
+      refuse_archive(path, "a damaged directory");
+    member.name.assign(name, std::min<size_t>(info.size_filename, sizeof name - 1));
+    if (info.size_filename >= sizeof name || !is_plain_name(member.name))
+      refuse_archive(path,
+                     "a member's name is too long, absolute, or has '..' or control characters");
+    if (!names.insert(member.name).second)
+      refuse_archive(path, fmt::format("'{}' is there twice", member.name));
+    if ((info.flag & kEncrypted) != 0)
+      refuse_archive(path, fmt::format("'{}' is encrypted", member.name));
+    if (info.compression_method != 0 && info.compression_method != Z_DEFLATED)
+      refuse_archive(path, fmt::format("'{}' is compressed by method {}, expected deflate",
+                                       member.name, info.compression_method));
+    member.size = info.uncompressed_size;
+    member.stored_size = info.compressed_size;
+    member.compressed = info.compression_method != 0;
+    archive_->members.push_back(std::move(member));
+  }
+  if (code != UNZ_END_OF_LIST_OF_FILE) refuse_archive(path, "a damaged directory");
+}
+
+NpzInput::~NpzInput() = default;
+
+std::vector<NpzArray> NpzInput::arrays(bool raw_bf16) {
+  std::vector<NpzArray> arrays;
+  for (Member &member : archive_->members) {
+    if (!member.is_array()) continue;
+    archive_->open(path_, member);
+    NpzArray array;
+    array.name = member.array();
+    array.header = read_npy_description(archive_->reader(path_, member), raw_bf16,
+                                        fmt::format("{}:{}", path_, array.name));
+    array.stored_size = member.stored_size;
+    array.compressed = member.compressed;
+    unzCloseCurrentFile(archive_->zip);
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+Mapping NpzInput::read(const std::string &array, bool raw_bf16, NpyHeader *out_header) {
+  Member *found = nullptr;
+  std::string names;
+  size_t count = 0;
+  for (Member &member : archive_->members) {
+    if (!member.is_array()) continue;
+    ++count;
+    if (count <= 10) names += fmt::format("{}{}", count == 1 ? "" : ", ", member.array());
+    if (array.empty() || member.array() == array) found = &member;
+  }
+  if (count > 10) names += ", ...";
+  if (count == 0) throw Failure(Exit::kFile, fmt::format("{}: has no arrays", path_));
+  if (array.empty() && count > 1) {
+    throw Failure(Exit::kFile, fmt::format("{}: has {} arrays ({}); name one as in {}:{}", path_,
+                                           count, names, path_, names.substr(0, names.find(','))));
+  }
+  if (found == nullptr)
+    throw Failure(Exit::kFile,
+                  fmt::format("{}: has no array '{}'; its arrays are {}", path_, array, names));
+  const std::string name = fmt::format("{}:{}", path_, found->array());
+  if (found->compressed && found->size / kDeflateRatio > found->stored_size)
+    refuse_archive(path_,
+                   fmt::format("'{}' claims {} bytes out of {}, which no deflate stream holds",
+                               found->name, found->size, found->stored_size));
+  if (found->compressed && found->size > most_memory()) {
+    throw Failure(Exit::kRunTime,
+                  fmt::format("{}: {} bytes uncompressed, more than half of this machine's memory; "
+                              "'unzip' writes it to a .npy file, which is mapped",
+                              name, found->size));
+  }
+  archive_->open(path_, *found);
+  const ReadBytes reader = archive_->reader(path_, *found);
+  // The header is compared with the size that the archive states before memory is asked for.
+  const NpyHeader header = read_npy_description(reader, raw_bf16, name);
+  check_npy_size(header, found->size - std::min<uint64_t>(found->size, header.data_offset), name);
+  unzCloseCurrentFile(archive_->zip);
+  archive_->open(path_, *found);
+  Mapping memory = read_npy(reader, raw_bf16, name, out_header);
+  std::byte more;
+  if (reader({&more, 1}) != 0 || unzCloseCurrentFile(archive_->zip) != UNZ_OK)
+    refuse_archive(path_,
+                   fmt::format("'{}' is damaged: its checksum or size differs", found->name));
+  return memory;
+}
+
+struct NpzOutput::Position : Stream {};
+
+NpzOutput::NpzOutput(const std::string &path, const std::string &target)
+    : path_(path), file_(target, path, 0666), position_(std::make_unique<Position>()) {
+  position_->fd = file_.fd();
+  zlib_filefunc64_def functions = functions_of(position_.get());
+  zip_ = zipOpen2_64("", APPEND_STATUS_CREATE, nullptr, &functions);
+  if (zip_ == nullptr) throw std::bad_alloc();
+}
+
+NpzOutput::~NpzOutput() {
+  if (zip_ != nullptr) zipClose(zip_, nullptr);
+}
+
+void NpzOutput::fail(const char *verb) const {
+  throw Failure(Exit::kFile,
+                fmt::format("{}: cannot {}: {}", path_, verb,
+                            std::strerror(position_->error == 0 ? ENOMEM : position_->error)));
+}
+
+void NpzOutput::add(const std::string &array, std::span<const std::byte> npy) {
+  const std::string name = (array.empty() ? kFirstArray : array) + std::string(kMember);
+  zip_fileinfo info = {};
+  info.tmz_date.tm_mday = 1;  // the same bytes whenever the archive is written
+  info.tmz_date.tm_year = 1980;
+  const int is_large = npy.size() >= UINT32_MAX ? 1 : 0;
+  if (zipOpenNewFileInZip4_64(zip_, name.c_str(), &info, nullptr, 0, nullptr, 0, nullptr, 0, 0, 0,
+                              -MAX_WBITS, DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, nullptr, 0, 0,
+                              kUtf8Name, is_large) != ZIP_OK)
+    fail("write");
+  while (!npy.empty()) {
+    const auto piece = npy.first(std::min(npy.size(), kPiece));
+    if (zipWriteInFileInZip(zip_, piece.data(), static_cast<unsigned>(piece.size())) != ZIP_OK)
+      fail("write");
+    npy = npy.subspan(piece.size());
+  }
+  if (zipCloseFileInZip(zip_) != ZIP_OK) fail("write");
+}
+
+void NpzOutput::publish() {
+  const int code = zipClose(std::exchange(zip_, nullptr), nullptr);
+  if (code != ZIP_OK || position_->error != 0) fail("write");
+  file_.publish();
+}
+
+}  // namespace gufunc::cli
