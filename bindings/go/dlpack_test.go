@@ -9,8 +9,8 @@ import (
 	"time"
 	"unsafe"
 
-	"gufunc"
-	"gufunc/internal/tensors"
+	"example.org/gufunc"
+	"example.org/gufunc/internal/tensors"
 )
 
 // placed gives a tensor over an array of the test.

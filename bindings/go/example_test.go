@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 func Example() {

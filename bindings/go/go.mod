@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-module gufunc
+module example.org/gufunc
 
 go 1.24.0

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 // must fails the test at once for an error.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 func TestElementwiseFunctionsOfGo(t *testing.T) {

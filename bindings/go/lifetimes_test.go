@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 // residentMiB is what the process has in memory.

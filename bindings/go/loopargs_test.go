@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 // What a loop reads and writes is checked: by type, operand, item and place in the item.

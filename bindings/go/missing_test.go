@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 // Every method of an object that is nil, with nothing but nil and zero, answers: with an error or a

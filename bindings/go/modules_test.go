@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 // module is one of the examples' modules, which GUFUNC_TEST_MODULES has.

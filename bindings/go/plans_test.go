@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 // bytesOf is an array over memory that is larger than it says, so that a launch which does not look

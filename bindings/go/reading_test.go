@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 // heldBy is a function of a value more, whose work waits for the gate that is set.

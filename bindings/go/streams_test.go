@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 func TestStreamsAndEvents(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 func count(n int) []float64 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !gufunc_dlopen
+
 // Callcost measures what a call from Go costs over the same call from C, at one element: the least
 // of many rounds, which take turns. It ends with 1 when that is above the bar, or when the calls
 // allocate.
@@ -51,7 +53,7 @@ import (
 	"runtime"
 	"time"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 const calls = 4000

@@ -33,5 +33,5 @@ wants 1 'GUFUNC_LIBRARY, or gufunc.Open, names it' GUFUNC_LIBRARY=/nowhere "$mad
 wants 1 'has no guf_status_name: a libgufunc of 0.1 or later is needed' "$made/bin/opened" "$alone"
 
 # The package's tests, of a program that opens the library.
-opens go vet -tags gufunc_dlopen . ./internal/tensors
+opens go vet -tags gufunc_dlopen ./...
 GUFUNC_LIBRARY=$library opens go test -count=1 -short -tags gufunc_dlopen .

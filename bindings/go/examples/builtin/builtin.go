@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"log"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 func main() {

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"log"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 func main() {

@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 func run(spec string) error {

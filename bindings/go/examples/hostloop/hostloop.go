@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"log"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 func gcd(a, b int64) int64 {

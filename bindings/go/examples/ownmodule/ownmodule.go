@@ -10,7 +10,7 @@ import (
 	"log"
 	"os"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 func main() {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 const magic = "\x93NUMPY\x01\x00"

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"os"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 func main() {

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"gufunc"
-	"gufunc/internal/npy"
+	"example.org/gufunc"
+	"example.org/gufunc/internal/npy"
 )
 
 // Setting is what a program is started with.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"math"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 // form is that of a real element.

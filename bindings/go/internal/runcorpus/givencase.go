@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"unsafe"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 // given is a case with its operands made.

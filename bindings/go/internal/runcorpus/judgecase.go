@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"gufunc"
+	"example.org/gufunc"
 )
 
 // judge tells what is wrong with what the case came to.

@@ -16,8 +16,8 @@ import (
 	"slices"
 	"strings"
 
-	"gufunc"
-	"gufunc/internal/npy"
+	"example.org/gufunc"
+	"example.org/gufunc/internal/npy"
 )
 
 // run makes the case's call; results are its outputs.

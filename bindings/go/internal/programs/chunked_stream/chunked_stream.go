@@ -6,8 +6,8 @@ package main
 import (
 	"context"
 
-	"gufunc"
-	p "gufunc/internal/program"
+	"example.org/gufunc"
+	p "example.org/gufunc/internal/program"
 )
 
 const piece = 30_000

@@ -4,8 +4,8 @@
 package main
 
 import (
-	"gufunc"
-	p "gufunc/internal/program"
+	"example.org/gufunc"
+	p "example.org/gufunc/internal/program"
 )
 
 func main() {
