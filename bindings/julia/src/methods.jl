@@ -13,7 +13,8 @@ with extent 1, unless `keepdims=false`; of all dimensions it is one element: a n
 array, an array without dimensions for a `GufArray`. `init` starts every result; `novalue` keeps the
 identity away. `where` is a mask of elements that take part. A reduction with a state gives a tuple
 of its results. Further keywords: `dtype`, `order`, `device`, `stream`, `threads`, `fp_events`,
-`fp_report`, `fp_fail`. `reduce!(f, out, A; …)` writes into `out`, of the result's size.
+`fp_report`, `fp_fail`. `reduce!(f, out, A; …)` writes into `out`, of the result's size; without
+`dims` it folds, as `sum!`, the dimensions that `out` lacks or has with extent 1.
 """
 Base.reduce(f::UFunc, @nospecialize(A::AbstractArray); keywords...) =
     folded(f, A, request(OF_REDUCE, pairs_of(keywords)))
@@ -49,11 +50,17 @@ end
 "`reduce(f, A; …)` into `out`, an array or a tuple of one per result."
 function reduce!(f::UFunc, @nospecialize(out), @nospecialize(A); keywords...)
     r = into(out, request(OF_REDUCE, pairs_of(keywords)))
+    r.dims === nothing && (r.dims = folded_for(outputs_of(out)[1], operand(A)))
     r.keepdims === nothing &&
         (r.keepdims = rank(outputs_of(out)[1]) == rank(operand(A)) && rank(operand(A)) > 0)
     folded(f, A, r)
     return out
 end
+
+# The dimensions that have to be folded for a result of the size of `out`.
+folded_for(@nospecialize(out), @nospecialize(A)) =
+    rank(out) == 0 ? Colon() :
+    Tuple(d for d in 1:rank(A) if d > rank(out) || size(out)[d] == 1 && size(A)[d] != 1)
 
 # A result that the library allocated, as an array of Julia where the input is one.
 function brought(on_host::Bool, result::GufArray)

@@ -77,7 +77,7 @@ output(x) = throw(GufuncError(GUF_E_ARG, "no output is made of a $(typeof(x))"))
 output(x::TurnedGufArray) = has_memory(x) ? unturned(x) :
                             throw(GufuncError(GUF_E_READ_ONLY, no_memory(x)))
 @inline function output(x::AbstractArray)
-    x isa Union{Lendable,Turned} ||
+    x isa Union{Lendable,Turned,TurnedView} ||
         throw(GufuncError(GUF_E_READ_ONLY, no_memory(x)))
     return lend(x)
 end

@@ -75,6 +75,22 @@ end
     steps = ndims(parent(A)) == 1 ? (sizeof(T), below.byte_strides[1]) : reverse(below.byte_strides)
     return Tensor{T,2,typeof(A)}(A, below.address, size(A), steps, UInt32(0), C_NULL)
 end
+# A view of A' or transpose(A) by numbers and ranges, which has strides that Base does not compute.
+const TurnedView = SubArray{T,N,P,I} where {T,N,P<:Turned,I<:Tuple{Vararg{Union{Integer,AbstractRange}}}}
+
+@inline function lend(A::TurnedView)
+    T, whole = eltype(A), lend(parent(A))
+    address, extents, steps = whole.address, Int[], Int[]
+    for (index, step) in zip(parentindices(A), whole.byte_strides)
+        address += (Int(first(index)) - 1) * step % UInt64
+        index isa AbstractRange || continue
+        push!(extents, length(index))
+        push!(steps, Base.step(index) * step)
+    end
+    N = ndims(A)
+    return Tensor{T,N,typeof(A)}(A, address, NTuple{N,Int}(extents), NTuple{N,Int}(steps),
+                                 UInt32(0), C_NULL)
+end
 @noinline refuse_elements(T) = throw(GufuncError(GUF_E_DTYPE,
     "an array with elements of type $T: libgufunc has numbers and records only" *
     (T >: Missing ? ", and none for missing" : "")))

@@ -15,6 +15,14 @@ R = zeros(1, 3, 4)
 @test reduce!(add, R, A; dims=1) === R && R == sum(A; dims=1)
 flat = zeros(3, 4)
 @test reduce!(add, flat, A; dims=1) == dropdims(sum(A; dims=1); dims=1)
+# Without `dims` as sum!: what `out` lacks or has with extent 1 is folded.
+@test reduce!(add, fill(NaN, 1, 3, 4), A) == sum(A; dims=1)
+@test reduce!(add, fill(NaN, 2, 1, 1), A) == sum(A; dims=(2, 3))
+@test reduce!(add, fill(NaN, 2, 3), A) == dropdims(sum(A; dims=3); dims=3)
+@test reduce!(add, fill(NaN, 2, 3, 4), A) == A
+@test reduce!(add, fill(NaN), A)[] === 300.0
+@test reduce!(add, fill(NaN, 1), [1.0, 2.0]) == [3.0]
+@test status_of(() -> reduce!(add, zeros(5, 3), A)) == Gufunc.GUF_E_SHAPE
 @test accumulate(add, A; dims=2) == cumsum(A; dims=2)
 @test accumulate(multiply, [1, 2, 3]) == [1, 2, 6]
 @test status_of(() -> accumulate(add, A)) == Gufunc.GUF_E_AXIS

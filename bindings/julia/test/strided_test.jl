@@ -12,6 +12,17 @@ for turn in (transpose, adjoint)
     @test Array(Gufunc.wrap(turn(v))) == turn(v)
     wide = view(rand(4, 6), 1:2:3, 2:2:6)
     @test add(turn(wide), A) == turn(wide) .+ A
+    # Views of these, too.
+    whole = zeros(4, 6)
+    for places in ((2:5, 1:4), (1:2:5, 4:-1:1), (3, :), (:, 2), (6, 4))
+        part = view(turn(whole), places...)
+        fill!(whole, 0)
+        @test call!(add, part, fill(1.0, size(part)), 2) === part
+        @test all(part .== 3) && sum(whole) == 3 * length(part)
+        @test all(add(part, 1) .== 4)
+    end
+    row = view(turn(v), 1:1, 2:3)
+    @test call!(add, row, fill(1.0, 1, 2), 2) == [3.0 3.0] && v[2:3] == [3.0, 3.0]
 end
 C = rand(ComplexF64, 2, 3)
 @test add(C', 1) == C' .+ 1 && add(transpose(C), 1) == transpose(C) .+ 1
