@@ -27,7 +27,7 @@ func TestStranger(t *testing.T) {
 	var got []byte
 	for _, words := range [][]string{
 		{"mod", "init", "stranger"},
-		{"mod", "edit", "-require=gufunc@v0.1.0", "-replace=gufunc=" + binding},
+		{"mod", "edit", "-require=example.org/gufunc@v0.1.0", "-replace=example.org/gufunc=" + binding},
 		{"run", "."},
 	} {
 		command := exec.Command("go", words...)
