@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gufunc_add_backend(<target> NAME <name> [SOURCES <file>...]): a plugin, in this tree or outside.
-# One exported symbol, everything else hidden, never unmapped; lies in lib/gufunc/1/ of the build.
+# One exported symbol, everything else hidden, none unresolved, never unmapped; it is built in
+# lib/gufunc/1/.
 set(GUFUNC_BACKEND_MAP "${CMAKE_CURRENT_LIST_DIR}/gufunc_backend.map")
 
 function(gufunc_add_backend target)
@@ -15,6 +16,11 @@ function(gufunc_add_backend target)
   target_link_options(${target} PRIVATE
     LINKER:--version-script=${GUFUNC_BACKEND_MAP} LINKER:--exclude-libs,ALL LINKER:-z,nodelete
     LINKER:-z,now LINKER:-z,relro)
+  # clang's sanitizer runtimes are in the executable and stay undefined in shared objects.
+  if(NOT (CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND
+          (GUFUNC_SANITIZE OR "${CMAKE_CXX_FLAGS} ${CMAKE_C_FLAGS}" MATCHES "-fsanitize")))
+    target_link_options(${target} PRIVATE LINKER:-z,defs)
+  endif()
   set_target_properties(${target} PROPERTIES
     PREFIX lib
     OUTPUT_NAME gufunc_backend_${arg_NAME}

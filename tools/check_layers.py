@@ -85,6 +85,7 @@ VISIBLE = {
                        "backends/kernels"),
     "tests/unit": ("tests", "core"),
     "tests/plugins": ("tests", "core"),
+    "tests/fuzz": ("tests", "core"),
     "tests/gufcc": ("tests", "tools/gufcc", "core/module", "core/backend"),
     "tests/images": ("tests", "tools/gufcc", "core/module", "core/backend"),
     "tests/tools": ("tests", "tools"),

@@ -69,9 +69,9 @@ guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_erro
       return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
                         "%s was replaced by another backend, '%s'", path, note.name.c_str());
     }
-    return open_plugin(file.descriptor.get(), path, note, api, error);
+    return open_plugin(file, path, note, api, error);
   }
-  return open_plugin(file.descriptor.get(), path, record.note, api, error);
+  return open_plugin(file, path, record.note, api, error);
 }
 
 // Slots that run once are guarded against exceptions; all others are guarded by the border.
@@ -121,14 +121,34 @@ Outcome open_now(Record &record) {
   return {};
 }
 
+// A failing slot returns a status of 100 or more.
+guf_status check_slot_status(const Record &record, const char *slot, guf_status status,
+                             guf_error *error) {
+  if (status == GUF_OK || status >= 100) return status;
+  return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                    "backend %s breaks the plugin contract; its slot '%s' returned %d, expected 0 "
+                    "or a status of 100 or more",
+                    record.name.c_str(), slot, status);
+}
+
+guf_status call_probe(Record &record, int32_t *out_ndevices, guf_error *error) {
+  const guf_status status = call_plugin(record, "probe", error, [&] {
+    return record.api.probe(out_ndevices, record.driver, sizeof record.driver, error);
+  });
+  record.driver[sizeof record.driver - 1] = '\0';
+  GUF_TRY(check_slot_status(record, "probe", status, error));
+  if (*out_ndevices >= 0 && *out_ndevices <= Record::kMostDevices) return GUF_OK;
+  return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
+                    "backend %s breaks the plugin contract; its slot 'probe' counted %d devices, "
+                    "expected 0 to %d",
+                    record.name.c_str(), *out_ndevices, Record::kMostDevices);
+}
+
 Outcome probe_now(Record &record) {
   guf_error error = {};
   error.struct_size = sizeof error;
   int32_t ndevices = 0;
-  const guf_status status = call_plugin(record, "probe", &error, [&] {
-    return record.api.probe(&ndevices, record.driver, sizeof record.driver, &error);
-  });
-  record.driver[sizeof record.driver - 1] = '\0';
+  const guf_status status = call_probe(record, &ndevices, &error);
   if (status != GUF_OK) {
     const std::string reason = error.message[0] != '\0' ? error.message : "no reason given";
     base::log(base::LogLevel::kInformation, "backend %s is not usable: %s", record.name.c_str(),
@@ -136,7 +156,7 @@ Outcome probe_now(Record &record) {
     record.ndevices = 0;
     return {status, error.native_code, reason};
   }
-  if (ndevices <= 0) {
+  if (ndevices == 0) {
     record.ndevices = 0;
     const std::string why = record.driver[0] == '\0' ? "" : std::string(": ") + record.driver;
     return {GUF_E_NO_DEVICE, 0, "backend " + record.name + " found no device" + why};
@@ -164,6 +184,13 @@ guf_status refuse_one_more(const Device &device, guf_error *error) {
       device.spec.c_str(), op::kMaxDevices - 1);
 }
 
+// The texts of a plugin end where their fields do.
+void terminate_texts(guf_backend_device_info *info) {
+  info->name[sizeof info->name - 1] = '\0';
+  info->target[sizeof info->target - 1] = '\0';
+  info->driver[sizeof info->driver - 1] = '\0';
+}
+
 guf_status make_device(Record &record, int32_t index, uint64_t native, Device **out,
                        guf_error *error) {
   auto device = std::make_unique<Device>();
@@ -177,9 +204,11 @@ guf_status make_device(Record &record, int32_t index, uint64_t native, Device **
     return refuse_one_more(*device, error);
   }
   ErrorRoom room(error);
-  GUF_TRY(call_plugin(record, "device_open", error, [&] {
+  const guf_status status = call_plugin(record, "device_open", error, [&] {
     return record.api.device_open(index, native, &device->native, &device->info, room.get());
-  }));
+  });
+  GUF_TRY(check_slot_status(record, "device_open", status, error));
+  terminate_texts(&device->info);
   device->host_memory = device->info.host_memory != 0;
   if (!take_number(the_cpu, &device->number)) {
     record.api.device_close(device->native);
@@ -289,7 +318,7 @@ guf_status load_backend(const char *path, guf_error *error) {
   for (const Record *other : backends()) {
     if (is_taken(*other)) return exists();
   }
-  GUF_TRY(open_plugin(file.descriptor.get(), path, record->note, &record->api, error));
+  GUF_TRY(open_plugin(file, path, record->note, &record->api, error));
   GUF_TRY(check_builtins(*record, record->api, error));
   trace::interpose(record->name.c_str(), &record->api);
   record->open_once.run([] { return true; });

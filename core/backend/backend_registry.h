@@ -41,6 +41,7 @@ struct Record final : Backend {
     Once once;
     std::atomic<Device *> device{nullptr};
   };
+  static constexpr int32_t kMostDevices = 4096;  // that a probe may count
   static constexpr int32_t kMostIndices = 64;
   std::array<Place, kMostIndices> places;  // by the backend's own numbers
 

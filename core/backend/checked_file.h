@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are opened once and judged by what was opened: regular, owned and protected as the
-// library asks.
+// Files that are opened once, and what they are, asked of the open file.
 #ifndef GUFUNC_CORE_BACKEND_CHECKED_FILE_H
 #define GUFUNC_CORE_BACKEND_CHECKED_FILE_H
 
@@ -45,23 +44,13 @@ struct CheckedFile {
   FileIdentity identity;
   uint64_t size = 0;
   uid_t owner = 0;
+  gid_t group = 0;
   mode_t mode = 0;
 };
 
 // Opens for reading. Never waits (a FIFO), never follows into a device.
 // Errors  GUF_E_IO <= it cannot be opened, or is no regular file
 guf_status open_regular(const char *path, CheckedFile *out, guf_error *error);
-
-// Whose files this process runs code of.
-struct TrustRule {
-  uid_t effective_user = 0;
-  uid_t library_owner = 0;  // of libgufunc's own file
-};
-
-// Errors  GUF_E_UNTRUSTED <= the file or its directory belongs to a stranger or is writable by
-//                            everybody
-guf_status check_trust(const char *path, const CheckedFile &file, const TrustRule &rule,
-                       guf_error *error);
 
 // The file's bytes, mapped for reading.
 class MappedBytes {
@@ -70,7 +59,7 @@ class MappedBytes {
   MappedBytes(const MappedBytes &) = delete;
   MappedBytes &operator=(const MappedBytes &) = delete;
   ~MappedBytes();
-  // Errors  GUF_E_IO;  GUF_E_BAD_FILE <= empty
+  // Errors  GUF_E_IO;  GUF_E_BAD_FILE <= empty;  GUF_E_NO_MEMORY <= no address space for it
   guf_status map(const char *path, const CheckedFile &file, guf_error *error);
   std::span<const std::byte> bytes() const { return bytes_; }
 

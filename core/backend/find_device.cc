@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a spec such as "cuda:1" to a device. A named backend never falls back to another; only
 // "auto" chooses.
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -52,15 +53,13 @@ Record *find_record(std::string_view name) {
   return nullptr;
 }
 
-// Those named by GUFUNC_BACKENDS in its order, which is the list's; else cuda, roc, cpu.
+// In the order of GUFUNC_BACKENDS, which is the list's; else by falling priority. A plugin that the
+// program added by its path is last in the list.
 std::vector<Record *> automatic_candidates() {
-  std::vector<Record *> candidates;
-  if (!environment("GUFUNC_BACKENDS").empty()) {
-    candidates.assign(backends().begin(), backends().end());
-    return candidates;
-  }
-  for (const char *name : {"cuda", "roc", "cpu"}) {
-    if (Record *const record = find_record(name); record != nullptr) candidates.push_back(record);
+  std::vector<Record *> candidates(backends().begin(), backends().end());
+  if (environment("GUFUNC_BACKENDS").empty()) {
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Record *a, const Record *b) { return a->priority > b->priority; });
   }
   return candidates;
 }

@@ -25,6 +25,8 @@ constexpr uint32_t kMaxImages = 1U << 10;
 constexpr uint64_t kMaxImageSize = uint64_t{1} << 31;
 constexpr uint64_t kMaxInflatedSize = uint64_t{1} << 28;
 constexpr size_t kMaxText = 4096;
+// For TableReader::affords, as measured.
+constexpr uint64_t kSignatureWork = 200, kWorkPerCharacter = 32, kLoopWork = 200, kEntryWork = 4;
 constexpr uint32_t kAllFunctionFlags =
     GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE |
     GUF_FUNCTION_FAST | GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES | GUF_FUNCTION_TAKES_NONE;
@@ -51,6 +53,10 @@ class Checker : private TableReader {
     return base::fail(error_, GUF_E_BAD_FILE, base::kNone, base::kNone,
                       "malformed kernel table%s%.*s; %s: wanted %s", where_.empty() ? "" : " at ",
                       static_cast<int>(where_.size()), where_.data(), field, wanted);
+  }
+
+  guf_status spend(uint64_t work) {
+    return affords(work) ? GUF_OK : bad("table", "fewer rows and shorter texts: too long to check");
   }
 
   // What the parser of signatures, rules and roles said of the table's.
@@ -117,6 +123,7 @@ guf_status Checker::read_signature(const guf_module_function &function, op::Sign
   if (function.roles != nullptr && !reaches(function.roles, static_cast<uint64_t>(noperands))) {
     return bad("roles", "one per operand");
   }
+  GUF_TRY(spend(kSignatureWork + kWorkPerCharacter * rules.size()));
   const int32_t nroles = function.roles == nullptr ? 0 : noperands;
   guf_error said = {};
   said.struct_size = sizeof said;
@@ -131,6 +138,7 @@ guf_status Checker::read_signature(const guf_module_function &function, op::Sign
   if (!reads_text(function.signature, GUF_MAX_SIGNATURE, &signature)) {
     return bad("signature", "a text");
   }
+  GUF_TRY(spend(kWorkPerCharacter * signature.size()));
   if (op::parse_signature(signature, rules, function.roles, nroles, out, &said) != GUF_OK) {
     return bad_form(said);
   }
@@ -151,9 +159,11 @@ guf_status Checker::check_fold(const guf_module_function &function, const guf_mo
 guf_status Checker::check_loop(const guf_module_function &function, const guf_module_loop &loop) {
   const auto noperands = static_cast<uint64_t>(function.nin + function.nout);
   std::string_view name;
+  GUF_TRY(spend(kLoopWork));
   if (!reads_text(loop.name, kMaxText, &name) || name.empty() || !is_printable(name)) {
     return bad("a loop's name", "a symbol");
   }
+  GUF_TRY(spend(name.size()));
   if (loop.kernel >= nkernels_) return bad("a loop's kernel", "less than nkernels");
   if (loop.kind != GUF_LOOP_NUMPY && loop.kind != GUF_LOOP_STATUS) {
     return bad("a loop's kind", "1 or 2");
@@ -196,6 +206,7 @@ guf_status Checker::check_function(const guf_module_function &function) {
   if (function.failure != nullptr && !reads_text(function.failure, kMaxText, &failure)) {
     return bad("failure", "a text");
   }
+  GUF_TRY(spend(doc.size() + failure.size()));
   if (function.nin < 0 || function.nin > GUF_MAX_OPERANDS || function.nout < 0 ||
       function.nout > GUF_MAX_OPERANDS || function.nin + function.nout < 1 ||
       function.nin + function.nout > GUF_MAX_OPERANDS) {
@@ -237,6 +248,7 @@ guf_status Checker::check_reduction(const guf_module_v1 &table,
 guf_status Checker::check_host_image(const guf_module_image &image) {
   if (!rules_.host_code) return GUF_OK;
   if (!reaches(image.entries, nkernels_)) return bad("entries", "one per kernel");
+  GUF_TRY(spend(kEntryWork * nkernels_));
   for (uint32_t i = 0; i < nkernels_; ++i) {
     if (!reaches_code(image.entries[i])) return bad("an entry", "a function of the module");
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work that is done once by one thread while others wait, with no lock held: plugins are called
-// this way.
+// this way. A fork() of another thread waits for the work to end, so that children find it done or
+// not begun.
 #ifndef GUFUNC_CORE_BACKEND_ONCE_H
 #define GUFUNC_CORE_BACKEND_ONCE_H
 
@@ -8,6 +9,7 @@
 #include <cstdint>
 
 #include "core/base/fork.h"
+#include "core/base/fork_hold.h"
 
 namespace gufunc::backend {
 
@@ -19,7 +21,7 @@ class Once {
 
   // Runs `work` unless it was done before. It returns false to be run again by the next caller;
   // then, and when it throws, nothing counts as done. kForked: the parent process was in the middle
-  // of it; only there it will finish.
+  // of it (the work itself forked, or lasted longer than a fork waits); only there it will finish.
   template <class Work>
   Result run(Work work) {
     const uint32_t epoch = base::fork_epoch();
@@ -27,6 +29,7 @@ class Once {
       uint32_t seen = state_.load(std::memory_order_acquire);
       if (seen == kFinished) return Result::kDone;
       if (seen == 0) {
+        const base::ForkHold hold;
         if (!state_.compare_exchange_weak(seen, epoch, std::memory_order_acquire)) continue;
         Running running(state_);
         running.succeeded = work();

@@ -8,11 +8,15 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <string_view>
 
 #include "core/backend/float_state.h"
 #include "core/backend/search_path.h"
+#include "core/base/fork_hold.h"
 
 namespace gufunc::backend {
 namespace {
@@ -26,27 +30,49 @@ std::string unique_name(int descriptor) {
   return name + "/" + std::to_string(descriptor);
 }
 
+guf_status explain_refusal(const std::string &name, int code, const char *path, guf_error *error) {
+  const char *reason = dlerror();
+  if (reason == nullptr) reason = "no reason given";
+  if (is_out_of_memory(code, reason)) {
+    return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
+                      "the dynamic loader has no memory for %s", path);
+  }
+  // The loader's text begins with the name that it was given, which means nothing to users.
+  const std::string_view text(reason);
+  const size_t skip = text.starts_with(name + ": ") ? name.size() + 2 : 0;
+  return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
+                    "the dynamic loader refuses %s: %s%s", path, reason + skip,
+                    missing_proc().c_str());
+}
+
 }  // namespace
 
 guf_status open_library(int descriptor, int flags, const char *path, void **out, guf_error *error) {
   const std::string name = unique_name(descriptor);
   void *library = nullptr;
+  int code = 0;
   {
+    const base::ForkHold hold;
     const FloatState keep;
+    errno = 0;
     library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | flags);
+    code = errno;
   }
-  if (library == nullptr) {
-    const char *reason = dlerror();
-    if (reason == nullptr) reason = "no reason given";
-    // The loader's text begins with the name above, which says nothing to anybody.
-    const std::string text(reason);
-    const size_t skip = text.starts_with(name + ": ") ? name.size() + 2 : 0;
-    return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                      "the dynamic loader refuses %s: %s%s", path, reason + skip,
-                      missing_proc().c_str());
-  }
+  if (library == nullptr) return explain_refusal(name, code, path, error);
   *out = library;
   return GUF_OK;
+}
+
+void close_library(void *library) {
+  const base::ForkHold hold;
+  dlclose(library);
+}
+
+bool is_out_of_memory(int code, const char *reason) {
+  if (code == ENOMEM) return true;
+  // The loader appends the system's text, in the process's language, to most of its own.
+  const std::string_view text(reason);
+  return text.ends_with(std::strerror(ENOMEM)) || text.ends_with("out of memory");
 }
 
 }  // namespace gufunc::backend

@@ -9,9 +9,17 @@ namespace gufunc::backend {
 
 // Maps the file behind `descriptor`, NOW and LOCAL, plus `flags` (RTLD_NODELETE). Runs its
 // constructors; the thread's floating-point control stays as it was. `path` is for messages only.
-// The descriptor may be closed afterwards.
+// The descriptor may be closed afterwards. A fork() of another thread waits meanwhile.
 // Errors  GUF_E_BAD_FILE <= the dynamic loader refuses the file; its reason is in the message
+//         GUF_E_NO_MEMORY <= it has no memory for it
 guf_status open_library(int descriptor, int flags, const char *path, void **out, guf_error *error);
+
+// dlclose; a fork() of another thread waits meanwhile.
+void close_library(void *library);
+
+// Whether a failed call of the dynamic loader lacked memory. `code` is errno after the call, which
+// had been 0 before it; `reason` is the text of dlerror.
+bool is_out_of_memory(int code, const char *reason);
 
 }  // namespace gufunc::backend
 

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "core/backend/open_library.h"
+#include "core/backend/plugin_file.h"
 
 namespace gufunc::backend {
 namespace {
@@ -166,14 +167,15 @@ guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_ba
   return GUF_OK;
 }
 
-guf_status open_plugin(int descriptor, const char *path, const BackendNote &note,
+guf_status open_plugin(const CheckedFile &file, const char *path, const BackendNote &note,
                        guf_backend_api *out, guf_error *error) {
+  GUF_TRY(check_plugin_file(path, file, note, error));
   void *library = nullptr;
-  GUF_TRY(open_library(descriptor, RTLD_NODELETE, path, &library, error));
-  void *const symbol = dlsym(library, "gufunc_backend_open_v1");
+  GUF_TRY(open_library(file.descriptor.get(), RTLD_NODELETE, path, &library, error));
+  void *const symbol = dlsym(library, kPluginEntry);
   if (symbol == nullptr) {
     return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
-                      "%s exports no gufunc_backend_open_v1; it is no plugin of ABI %d", path,
+                      "%s exports no %s; it is no plugin of ABI %d", path, kPluginEntry,
                       GUF_BACKEND_ABI_MAJOR);
   }
   return open_table(reinterpret_cast<guf_backend_open_fn>(symbol), note, out, error);

@@ -20,10 +20,9 @@ const guf_host_api &host_services();
 guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_backend_api *out,
                       guf_error *error);
 
-// Maps the file and opens its table. Once mapped, it stays.
-// Errors  as open_table;  GUF_E_BAD_FILE <= the dynamic loader refuses it;  GUF_E_ABI <= no entry
-//         of this major
-guf_status open_plugin(int descriptor, const char *path, const BackendNote &note,
+// Checks how the file is linked, maps it and opens its table. Once mapped, it stays.
+// Errors  as check_plugin_file, open_library and open_table
+guf_status open_plugin(const CheckedFile &file, const char *path, const BackendNote &note,
                        guf_backend_api *out, guf_error *error);
 
 }  // namespace gufunc::backend

@@ -162,11 +162,14 @@ TrustRule process_trust() {
   // the program.
   const bool is_stranger = process_is_privileged() && geteuid() == getuid();
   TrustRule rule;
+  rule.privileged = process_is_privileged();
   rule.effective_user = is_stranger ? 0 : geteuid();
+  rule.effective_group = rule.library_group = getegid();
   rule.library_owner = rule.effective_user;
   struct stat status;
   if (const std::string file = own_file(); !file.empty() && stat(file.c_str(), &status) == 0) {
     rule.library_owner = status.st_uid;
+    rule.library_group = status.st_gid;
   }
   return rule;
 }

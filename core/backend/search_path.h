@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/backend/checked_file.h"
+#include "core/backend/file_trust.h"
 
 namespace gufunc::backend {
 
@@ -31,7 +31,7 @@ SearchSources process_sources();
 // which the library finds its own file and opens plugins, can be read.
 std::string missing_proc();
 
-// Owner of libgufunc's file and effective user.
+// By the effective user and group, and the owner and group of libgufunc's file.
 TrustRule process_trust();
 
 // True when the kernel marked the process as privileged: setuid, setgid, file capabilities.

@@ -57,8 +57,17 @@ class TableReader {
     *out = {pointer, strnlen(pointer, room)};
     return out->size() < room;
   }
+  // Adds to the work that the table has cost, about a nanosecond a unit; false when that is more
+  // than a file may ask for. Rows of a table may share all they point to, so the size of a file
+  // says little about the work.
+  bool affords(uint64_t work) const {
+    work_ += work;
+    return rules_.regions.empty() || work_ <= kMaxWork;
+  }
 
  private:
+  static constexpr uint64_t kMaxWork = uint64_t{1} << 28;
+
   const Region *find_region(uint64_t first, uint64_t end) const {
     for (const Region &region : rules_.regions) {
       if (first >= region.first && end <= region.end) return &region;
@@ -67,6 +76,7 @@ class TableReader {
   }
 
   const TableRules &rules_;
+  mutable uint64_t work_ = 0;
 };
 
 }  // namespace gufunc::backend

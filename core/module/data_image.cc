@@ -5,18 +5,15 @@
 // matters.
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
 
-#include "core/base/checked.h"
 #include "core/module/module_image.h"
 
 namespace gufunc::module {
 namespace {
 
-constexpr uint64_t kMaxSpan = uint64_t{1} << 31;
 #if defined(__aarch64__)
 constexpr uint32_t kRelative = R_AARCH64_RELATIVE, kAbsolute = R_AARCH64_ABS64;
 #else
@@ -67,30 +64,21 @@ class Copy {
 };
 
 guf_status Copy::fill(const ModuleFile &file, guf_error *error) {
-  const std::vector<Elf64_Phdr> segments = file.segments();
-  uint64_t span = 0;
-  for (const Elf64_Phdr &segment : segments) {
-    uint64_t end = 0;
-    if (segment.p_type != PT_LOAD) continue;
-    if (!base::checked_add<uint64_t>(segment.p_vaddr, segment.p_memsz, &end) || end > kMaxSpan) {
-      return malformed("a segment", error);
-    }
-    span = std::max(span, end);
-  }
-  if (span == 0) return malformed("everything", error);
+  if (file.span == 0) return malformed("everything", error);
   void *const memory =
-      mmap(nullptr, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mmap(nullptr, file.span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     return base::fail_native(error, GUF_E_NO_MEMORY, base::kNone, base::kNone, errno,
                              "no memory for a module of %llu bytes",
-                             static_cast<unsigned long long>(span));
+                             static_cast<unsigned long long>(file.span));
   }
   first_ = static_cast<std::byte *>(memory);
-  size_ = span;
-  for (const Elf64_Phdr &segment : segments) {
+  size_ = file.span;
+  for (const Elf64_Phdr &segment : file.segments) {
     if (segment.p_type != PT_LOAD) continue;
-    // ElfFile::open has checked that file sizes lie inside the file and within the sizes in memory.
-    std::memcpy(first_ + segment.p_vaddr, file.bytes.data() + segment.p_offset, segment.p_filesz);
+    // Sizes and offsets were checked by ElfFile::open, addresses by check_segments.
+    std::memcpy(first_ + segment.p_vaddr, file.elf.bytes().data() + segment.p_offset,
+                segment.p_filesz);
     const uint64_t first = base() + segment.p_vaddr;
     regions_.push_back({first, first + segment.p_memsz, false});
   }
@@ -104,7 +92,7 @@ struct Dynamic {
 };
 
 guf_status read_dynamic(const Copy &copy, const ModuleFile &file, Dynamic *out, guf_error *error) {
-  for (const Elf64_Phdr &segment : file.segments()) {
+  for (const Elf64_Phdr &segment : file.segments) {
     if (segment.p_type != PT_DYNAMIC) continue;
     for (uint64_t at = segment.p_vaddr;; at += sizeof(Elf64_Dyn)) {
       Elf64_Dyn entry;
@@ -228,9 +216,8 @@ class DataImage final : public ModuleImage {
 
 }  // namespace
 
-guf_status copy_as_data(const char *path, const ModuleFile &file, std::unique_ptr<ModuleImage> *out,
-                        guf_error *error) {
-  auto image = std::make_unique<DataImage>();
+guf_status copy_as_data(const char *path, const ModuleFile &file, ImageRef *out, guf_error *error) {
+  auto image = std::make_shared<DataImage>();
   GUF_TRY(image->open(path, file, error));
   *out = std::move(image);
   return GUF_OK;

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules that run. The dynamic loader tells files apart by inode: a module that was overwritten in
-// place while its old self is mapped would silently be the old one again. Such a file is mapped
-// from a sealed copy in memory.
+// Modules that run: the dynamic loader maps the sealed copy that was checked. One content is mapped
+// once, whatever files it was read from, while any module keeps it.
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <mutex>
 
 #include "core/backend/open_library.h"
@@ -20,82 +13,15 @@
 namespace gufunc::module {
 namespace {
 
-// Which content each mapped inode had when it was mapped.
-struct MappedInode {
-  backend::FileIdentity identity;
-  Digest digest;
-  uint32_t count;
-};
-
-struct MappedInodes {
-  base::ForkLock lock;
-  std::vector<MappedInode> all;
-};
-
-MappedInodes &mapped_inodes() {
-  static MappedInodes *const instance = new MappedInodes;  // immortal
-  return *instance;
-}
-
-// False: the inode is mapped with another content.
-bool note_mapped(const backend::FileIdentity &identity, const Digest &digest) {
-  MappedInodes &inodes = mapped_inodes();
-  const std::lock_guard<base::ForkLock> hold(inodes.lock);
-  for (MappedInode &known : inodes.all) {
-    if (known.identity != identity) continue;
-    if (known.digest != digest) return false;
-    ++known.count;
-    return true;
-  }
-  inodes.all.push_back({identity, digest, 1});
-  return true;
-}
-
-void note_unmapped(const backend::FileIdentity &identity) {
-  MappedInodes &inodes = mapped_inodes();
-  const std::lock_guard<base::ForkLock> hold(inodes.lock);
-  const auto known = std::find_if(inodes.all.begin(), inodes.all.end(),
-                                  [&](const auto &inode) { return inode.identity == identity; });
-  if (known != inodes.all.end() && --known->count == 0) inodes.all.erase(known);
-}
-
-guf_status copy_to_memory_file(const std::vector<std::byte> &bytes, backend::Descriptor *out,
-                               guf_error *error) {
-  backend::Descriptor copy(memfd_create("gufunc_module", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  size_t done = 0;
-  while (copy.get() >= 0 && done < bytes.size()) {
-    const ssize_t n = write(copy.get(), bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    done += static_cast<size_t>(n);
-  }
-  const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-  if (done < bytes.size() || fcntl(copy.get(), F_ADD_SEALS, seals) != 0) {
-    return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, errno,
-                             "cannot copy the module into memory: %s", std::strerror(errno));
-  }
-  *out = std::move(copy);
-  return GUF_OK;
-}
-
 class MappedImage final : public ModuleImage {
  public:
   MappedImage() = default;
   ~MappedImage() override {
-    if (library_ != nullptr) dlclose(library_);
-    if (noted_) note_unmapped(identity_);
+    if (library_ != nullptr) backend::close_library(library_);
   }
 
   guf_status open(const char *path, const ModuleFile &file, guf_error *error) {
-    int descriptor = file.file.descriptor.get();
-    backend::Descriptor copy;
-    identity_ = file.file.identity;
-    noted_ = note_mapped(identity_, file.digest);
-    if (!noted_) {
-      GUF_TRY(copy_to_memory_file(file.bytes, &copy, error));
-      descriptor = copy.get();
-    }
-    GUF_TRY(backend::open_library(descriptor, 0, path, &library_, error));
+    GUF_TRY(backend::open_library(file.copy.descriptor(), 0, path, &library_, error));
     const auto *const table = static_cast<const guf_module_v1 *>(dlsym(library_, kTableSymbol));
     if (table == nullptr) {
       return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
@@ -112,7 +38,7 @@ class MappedImage final : public ModuleImage {
     link_map *map = nullptr;
     std::vector<backend::Region> regions;
     if (dlinfo(library_, RTLD_DI_LINKMAP, &map) != 0) return regions;
-    for (const Elf64_Phdr &segment : file.segments()) {
+    for (const Elf64_Phdr &segment : file.segments) {
       if (segment.p_type != PT_LOAD) continue;
       const uint64_t first = map->l_addr + segment.p_vaddr;
       regions.push_back({first, first + segment.p_memsz, (segment.p_flags & PF_X) != 0});
@@ -121,16 +47,49 @@ class MappedImage final : public ModuleImage {
   }
 
   void *library_ = nullptr;
-  backend::FileIdentity identity_;
-  bool noted_ = false;
 };
+
+struct MappedContent {
+  Digest digest;
+  std::weak_ptr<const ModuleImage> image;
+};
+
+struct MappedContents {
+  base::ForkLock lock;
+  std::vector<MappedContent> all;
+};
+
+MappedContents &mapped_contents() {
+  static MappedContents *const instance = new MappedContents;  // immortal
+  return *instance;
+}
+
+ImageRef find_mapped(const Digest &digest) {
+  MappedContents &contents = mapped_contents();
+  const std::lock_guard<base::ForkLock> hold(contents.lock);
+  for (const MappedContent &known : contents.all) {
+    if (known.digest != digest) continue;
+    if (ImageRef image = known.image.lock()) return image;
+  }
+  return nullptr;
+}
+
+// Those that nothing keeps any more leave here.
+void note_mapped(const Digest &digest, const ImageRef &image) {
+  MappedContents &contents = mapped_contents();
+  const std::lock_guard<base::ForkLock> hold(contents.lock);
+  std::erase_if(contents.all, [](const MappedContent &known) { return known.image.expired(); });
+  contents.all.push_back({digest, image});
+}
 
 }  // namespace
 
-guf_status map_to_run(const char *path, const ModuleFile &file, std::unique_ptr<ModuleImage> *out,
-                      guf_error *error) {
-  auto image = std::make_unique<MappedImage>();
+guf_status map_to_run(const char *path, const ModuleFile &file, ImageRef *out, guf_error *error) {
+  *out = find_mapped(file.digest);
+  if (*out != nullptr) return GUF_OK;
+  auto image = std::make_shared<MappedImage>();
   GUF_TRY(image->open(path, file, error));
+  note_mapped(file.digest, image);
   *out = std::move(image);
   return GUF_OK;
 }

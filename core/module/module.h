@@ -15,14 +15,14 @@
 
 namespace gufunc::module {
 
-// Kept by its loops; when nothing keeps it, its images are unloaded and its file is unmapped.
+// Kept by its loops; when nothing keeps it, its images are unloaded; the last
+// module of a content unmaps it.
 class Module final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kModule;
 
   // Of a file.
-  Module(std::string path, uint32_t flags, const Digest &digest,
-         std::unique_ptr<ModuleImage> image);
+  Module(std::string path, uint32_t flags, const Digest &digest, ImageRef image);
   // Linked into the program: `table` was checked and lives for ever.
   explicit Module(const guf_module_v1 &table);
   ~Module() override;
@@ -41,7 +41,7 @@ class Module final : public base::Object {
   const std::string path_;
   const uint32_t flags_ = 0;
   const Digest digest_ = {};
-  const std::unique_ptr<ModuleImage> image_;
+  const ImageRef image_;
   const guf_module_v1 *const table_;
   op::ModuleRegistration registration_;
 };

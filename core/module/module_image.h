@@ -26,19 +26,19 @@ class ModuleImage {
   const guf_module_v1 *table_ = nullptr;
 };
 
-// Maps the file to run its host code. Constructors of the module run here, not before.
+using ImageRef = std::shared_ptr<const ModuleImage>;
+
+// Maps the file's copy to run its host code. Constructors of the module run here, not before.
+// Content that is mapped already is not mapped again: `*out` shares the image, and so the table.
 // Errors  GUF_E_BAD_FILE <= the dynamic loader refuses it, no table, or one that breaks the rules;
-//                           GUF_E_ABI;
-//         GUF_E_IO <= no memory file can be made (see module_image.cc)
-guf_status map_to_run(const char *path, const ModuleFile &file, std::unique_ptr<ModuleImage> *out,
-                      guf_error *error);
+//                           GUF_E_ABI;  GUF_E_IO;  GUF_E_NO_MEMORY
+guf_status map_to_run(const char *path, const ModuleFile &file, ImageRef *out, guf_error *error);
 
 // Copies the file's segments and relocates the copy; no code of it runs. Host images are left out
 // of the table.
 // Errors  GUF_E_BAD_FILE <= malformed dynamic section or table;  GUF_E_ABI;
 //         GUF_E_UNSUPPORTED <= it needs relocations that this version does not read
-guf_status copy_as_data(const char *path, const ModuleFile &file, std::unique_ptr<ModuleImage> *out,
-                        guf_error *error);
+guf_status copy_as_data(const char *path, const ModuleFile &file, ImageRef *out, guf_error *error);
 
 }  // namespace gufunc::module
 

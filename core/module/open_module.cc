@@ -7,8 +7,7 @@
 
 namespace gufunc::module {
 
-Module::Module(std::string path, uint32_t flags, const Digest &digest,
-               std::unique_ptr<ModuleImage> image)
+Module::Module(std::string path, uint32_t flags, const Digest &digest, ImageRef image)
     : Object(kKind),
       path_(std::move(path)),
       flags_(flags),
@@ -35,7 +34,7 @@ bool Module::is_same_as(const Module &other) const {
 guf_status open_module(const char *path, uint32_t flags, base::Ref<Module> *out, guf_error *error) {
   ModuleFile file;
   GUF_TRY(read_module_file(path, &file, error));
-  std::unique_ptr<ModuleImage> image;
+  ImageRef image;
   if ((flags & GUF_MODULE_DATA_ONLY) != 0) {
     GUF_TRY(copy_as_data(path, file, &image, error));
   } else {

@@ -23,6 +23,16 @@ int32_t index_of(const ModuleEntry &entry, std::string_view name) {
   return -1;
 }
 
+// A name that two functions of the module have; "" where each has its own.
+std::string find_duplicate(const ModuleEntry &entry) {
+  std::vector<std::string_view> names;
+  names.reserve(entry.nfunctions());
+  for (uint32_t i = 0; i < entry.nfunctions(); ++i) names.push_back(entry.function_name(i));
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  return twice == names.end() ? std::string() : std::string(*twice);
+}
+
 }  // namespace
 
 bool is_plain_name(std::string_view name) {
@@ -131,12 +141,9 @@ guf_status Context::add_module(const guf_module_v1 &table, base::Object *module,
                                ModuleRegistration *out, guf_error *error) {
   std::shared_ptr<ModuleEntry> entry;
   GUF_TRY(ModuleEntry::make(table, module, &entry, error));
-  for (uint32_t i = 0; i < entry->nfunctions(); ++i) {
-    if (index_of(*entry, entry->function_name(i)) != static_cast<int32_t>(i)) {
-      return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
-                        "module '%s' has two functions named '%s'", table.name,
-                        entry->function_name(i).c_str());
-    }
+  if (const std::string twice = find_duplicate(*entry); !twice.empty()) {
+    return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
+                      "module '%s' has two functions named '%s'", table.name, twice.c_str());
   }
   for (;;) {
     const Snapshot seen = snapshot();

@@ -20,8 +20,8 @@ GUF_BACKEND_NOTE("name=" BAD_PLUGIN_NAME ";abi=0-0;priority=1;isa=x86-64");
 namespace {
 
 #if defined(BAD_PLUGIN_HOSTILE) || defined(BAD_PLUGIN_ISA) || defined(BAD_PLUGIN_GARBLED) || \
-    defined(BAD_PLUGIN_NO_NOTE)
-// Nothing of a file with such a note may run: this would end the process.
+    defined(BAD_PLUGIN_NO_NOTE) || defined(BAD_PLUGIN_ENDS_THE_PROCESS)
+// Nothing of a file with such a note or such linking may run: this would end the process.
 [[gnu::constructor]] void be_hostile() {
   std::_Exit(66);
 }
@@ -47,6 +47,31 @@ void set(Function *out) {
 #if defined(BAD_PLUGIN_THROWS_IN_PROBE)
 guf_status throwing_probe(int32_t *, char *, size_t, guf_error *) {
   throw std::runtime_error("probe");
+}
+#endif
+
+#if defined(BAD_PLUGIN_NEGATIVE_COUNT) || defined(BAD_PLUGIN_HUGE_COUNT) || \
+    defined(BAD_PLUGIN_ODD_PROBE)
+guf_status wrong_probe(int32_t *out_ndevices, char *, size_t, guf_error *) {
+#if defined(BAD_PLUGIN_NEGATIVE_COUNT)
+  *out_ndevices = -5;
+#elif defined(BAD_PLUGIN_HUGE_COUNT)
+  *out_ndevices = 100000;
+#else
+  *out_ndevices = 1;
+  return GUF_NOT_READY;
+#endif
+  return GUF_OK;
+}
+#endif
+
+#if defined(BAD_PLUGIN_ODD_OPEN)
+guf_status one_device(int32_t *out_ndevices, char *, size_t, guf_error *) {
+  *out_ndevices = 1;
+  return GUF_OK;
+}
+guf_status odd_open(int32_t, uint64_t, void **, guf_backend_device_info *, guf_error *) {
+  return GUF_TIMEOUT;
 }
 #endif
 
@@ -103,6 +128,12 @@ void fill_table(guf_backend_api *api) {
   throw std::runtime_error("open");
 #elif defined(BAD_PLUGIN_THROWS_IN_PROBE)
   api->probe = throwing_probe;
+#elif defined(BAD_PLUGIN_NEGATIVE_COUNT) || defined(BAD_PLUGIN_HUGE_COUNT) || \
+    defined(BAD_PLUGIN_ODD_PROBE)
+  api->probe = wrong_probe;
+#elif defined(BAD_PLUGIN_ODD_OPEN)
+  api->probe = one_device;
+  api->device_open = odd_open;
 #elif defined(BAD_PLUGIN_LIES)
   api->name = "another";
 #elif defined(BAD_PLUGIN_MINOR)
@@ -130,5 +161,18 @@ extern "C" GUF_API guf_status BAD_PLUGIN_ENTRY(const guf_host_api *, uint32_t, g
 guf_status BAD_PLUGIN_ENTRY(const guf_host_api *, uint32_t, guf_backend_api *api,
                             guf_error *error) {
   return open_plugin(api, error);
+}
+#endif
+
+#if defined(BAD_PLUGIN_MORE_EXPORTS)
+extern "C" GUF_API void bad_plugin_helper();
+void bad_plugin_helper() {}
+#endif
+
+#if defined(BAD_PLUGIN_NEEDS_GUFUNC)
+extern "C" GUF_API uint32_t guf_version();
+extern "C" const void *bad_plugin_reference();
+const void *bad_plugin_reference() {
+  return reinterpret_cast<const void *>(&guf_version);
 }
 #endif

@@ -39,6 +39,12 @@ const Row kRows[] = {
     {"no_symbol", GUF_E_ABI, "exports no gufunc_backend_open_v1"},
     {"null_table", GUF_E_ABI, "name: found NULL, wanted the required slot"},
     {"wrong_major", GUF_E_ABI, "it is no plugin of ABI 1"},
+    {"more_exports", GUF_E_ABI, "it exports bad_plugin_helper, expected gufunc_backend_open_v1"},
+    {"needs_gufunc", GUF_E_ABI, "it is linked with libgufunc.so"},
+    {"needs_driver", GUF_E_ABI, "it is linked with libcuda.so.1, expected the driver opened in"},
+    {"origin", GUF_E_ABI, "its run path is $ORIGIN/../lib, expected one without $ORIGIN"},
+    {"unmapped", GUF_E_ABI, "it may be unmapped, expected the linker option -z nodelete"},
+    {"lazy", GUF_E_ABI, "its symbols are bound late, expected the linker option -z now"},
     {"short_table", GUF_E_ABI, "its table ends before slot 'memory_free': found 64 bytes"},
     {"long_table", GUF_E_ABI, "bytes written behind it"},
     {"missing_slot", GUF_E_ABI, "launch: found NULL, wanted the required slot"},
@@ -97,14 +103,38 @@ TEST(BadPlugins, OneThatIsFineLoadsOnce) {
   EXPECT_THAT(error.message, HasSubstr("a backend named fine is loaded already"));
 }
 
-TEST(BadPlugins, AnExceptionOfProbeBecomesTheState) {
+// Plugins whose table is in order and whose first calls are not.
+struct ProbeRow {
+  const char *kind;
+  const char *text;
+};
+
+void PrintTo(const ProbeRow &row, std::ostream *out) {
+  *out << row.kind;
+}
+
+class BadProbe : public ::testing::TestWithParam<ProbeRow> {};
+
+const ProbeRow kProbes[] = {
+    {"throws_in_probe", "slot 'probe' threw an exception"},
+    {"negative_count", "slot 'probe' counted -5 devices, expected 0 to 4096"},
+    {"huge_count", "slot 'probe' counted 100000 devices, expected 0 to 4096"},
+    {"odd_probe", "slot 'probe' returned 1, expected 0 or a status of 100 or more"},
+    {"odd_open", "slot 'device_open' returned 2, expected 0 or a status of 100 or more"},
+};
+
+TEST_P(BadProbe, IsRefusedWithItsReason) {
   guf_error error = {};
   error.struct_size = sizeof error;
-  ASSERT_EQ(load_backend(bad_path("throws_in_probe").c_str(), &error), GUF_OK) << error.message;
+  ASSERT_EQ(load_backend(bad_path(GetParam().kind).c_str(), &error), GUF_OK) << error.message;
   Device *device = nullptr;
-  EXPECT_EQ(find_device("throws_in_probe", &device, &error), GUF_E_ABI);
-  EXPECT_THAT(error.message, HasSubstr("slot 'probe' threw an exception"));
+  EXPECT_EQ(find_device(GetParam().kind, &device, &error), GUF_E_ABI);
+  EXPECT_THAT(error.message, HasSubstr(GetParam().text));
+  EXPECT_EQ(device, nullptr);
 }
+
+INSTANTIATE_TEST_SUITE_P(Rows, BadProbe, ::testing::ValuesIn(kProbes),
+                         [](const auto &row) { return std::string(row.param.kind); });
 
 #if defined(__x86_64__)
 TEST(BadPlugins, FastMathConstructorsDoNotReachTheCaller) {

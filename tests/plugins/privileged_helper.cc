@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/backend/backend_registry.h"
+#include "core/module/module.h"
 
 using namespace gufunc::backend;
 
@@ -20,6 +21,10 @@ int main(int argc, char **argv) {
     std::printf("backend %s %d\n", record->name.c_str(), record->listed.status);
   }
   if (argc > 1) std::printf("load %d\n", load_backend(argv[1], nullptr));
+  for (int i = 2; i < argc; ++i) {
+    gufunc::base::Ref<gufunc::module::Module> module;
+    std::printf("module %d\n", gufunc::module::open_module(argv[i], 0, &module, nullptr));
+  }
   // A leak checker may not look into a privileged process, and would fail it.
   std::fflush(stdout);
   std::_Exit(0);

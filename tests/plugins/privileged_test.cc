@@ -35,6 +35,10 @@ class Privileged : public ::testing::Test {
     fs::copy(GUFUNC_TEST_HELPER, helper_);
     // A plugin that would be listed, where the environment or a false argv[0] lead.
     fs::copy(plugin_source(), plugin());
+    fs::copy(GUFUNC_TEST_MODULE, module());
+    fs::create_directories(root_ / "own");
+    fs::copy(GUFUNC_TEST_MODULE, own_module());
+    ASSERT_EQ(chown(module().c_str(), kCaller, kCaller), 0);
     ASSERT_EQ(chown((root_ / "env/gufunc/1").c_str(), kCaller, kCaller), 0);
     ASSERT_EQ(chown(plugin().c_str(), kCaller, kCaller), 0);
   }
@@ -44,6 +48,9 @@ class Privileged : public ::testing::Test {
   static std::string plugin_source() {
     return GUFUNC_TEST_PLUGINS "/bad/libgufunc_backend_fine.so";
   }
+  // One that the caller could change, and one that only root could.
+  std::string module() const { return root_ / "env/module.so"; }
+  std::string own_module() const { return root_ / "own/module.so"; }
   std::string plugin() const { return root_ / "env/gufunc/1/libgufunc_backend_fine.so"; }
 
   // Runs the helper as another user with a hostile environment and argv[0]; gives what it printed.
@@ -59,7 +66,9 @@ class Privileged : public ::testing::Test {
       setenv("GUFUNC_BACKENDS", "fine", 1);
       setenv("GUFUNC_NULL", "devices=2", 1);
       const bool ready = setgroups_and_user();
-      if (ready) execl(helper_.c_str(), name.c_str(), plugin().c_str(), nullptr);
+      if (ready)
+        execl(helper_.c_str(), name.c_str(), plugin().c_str(), module().c_str(),
+              own_module().c_str(), nullptr);
       _exit(127);
     }
     close(ends[1]);
@@ -91,6 +100,7 @@ class Privileged : public ::testing::Test {
     EXPECT_THAT(seen, HasSubstr("folder '" + root_.string() + "'\n")) << "not argv[0]'s";
     EXPECT_THAT(seen, Not(HasSubstr("backend fine")));
     EXPECT_THAT(seen, HasSubstr("load 905\n")) << "an explicit path is not exempt";
+    EXPECT_THAT(seen, HasSubstr("module 905\nmodule 0\n")) << "nor is that of a module";
   }
 
   fs::path root_, helper_;
@@ -103,6 +113,7 @@ TEST_F(Privileged, UnmarkedItSeesTheEnvironment) {
   EXPECT_THAT(seen, HasSubstr("config 'devices=2'\n"));
   EXPECT_THAT(seen, HasSubstr("backend fine 0\n"));
   EXPECT_THAT(seen, HasSubstr("load 0\n"));
+  EXPECT_THAT(seen, HasSubstr("module 0\nmodule 0\n"));
 }
 
 TEST_F(Privileged, BySetuid) {

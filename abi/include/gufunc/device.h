@@ -68,7 +68,7 @@ GUF_API guf_status guf_backend_load(const char *path, guf_error *error);
 
 /** Finds a device by its spec: "cpu", "cuda:0", "roc:1", "opencl:0", "<backend>" (index 0), or
  * "auto". "auto" is decided once per context: the first usable backend of GUFUNC_BACKENDS, else of
- * cuda, roc, cpu, index 0. A named backend never falls back to another one.
+ * all by falling priority (cuda, roc, cpu), index 0. A named backend never falls back to another.
  * The handle of "auto" may be given wherever a device is wanted, and is the chosen device there,
  * but for calls and methods: those without a stream whose operands all lie in host memory run on
  * the cpu, unless by their shapes and dtypes the work outweighs the copies (docs/devices.md).

@@ -185,15 +185,16 @@ typedef struct guf_module_info {
 } guf_module_info;
 
 /** Loads a module file that gufcc made, checks its digest, and registers its ufuncs as
- * "module:name". Nothing of the file runs before the digest holds, and what is opened is what was
- * checked.
+ * "module:name". Nothing of the file runs before the digest holds, and what is opened is a copy in
+ * memory of what was checked: the file may change or go afterwards.
  * Ownership  one reference for the caller; its ufuncs, loops and plans keep the module too. It is
  *            unmapped when none is left. Loading the same file again gives the same module. Its
  *            names are found as long.
  * Errors     GUF_E_ARG <= path or out_module is NULL, unknown flags;  GUF_E_HANDLE
- *            GUF_E_IO <= the file cannot be opened or read
- *            GUF_E_BAD_FILE <= no module, damaged (the digest differs), or its table breaks the
- *                              rules
+ *            GUF_E_IO <= the file cannot be opened, read or copied
+ *            GUF_E_UNTRUSTED <= the process is privileged and owner or mode are not acceptable
+ *            GUF_E_BAD_FILE <= no module, damaged (the digest differs), too large in memory, or its
+ *                              table breaks the rules
  *            GUF_E_ABI <= another kernel ABI;  GUF_E_EXISTS <= a module of that name is loaded;
  *                         GUF_E_NO_MEMORY
  * [mt], reads the disk */

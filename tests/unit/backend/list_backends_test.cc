@@ -28,7 +28,7 @@ class ListBackends : public ::testing::Test {
     root_ = fs::path(::testing::TempDir()) / ("list_backends_" + std::to_string(getpid()));
     fs::remove_all(root_);
     fs::create_directories(root_);
-    rules_.trust = {geteuid(), geteuid()};
+    rules_.trust = {geteuid(), geteuid(), false, getegid(), getegid()};
     char line[base::kLogWidth];
     base::LogLevel level;
     while (base::log_take(line, sizeof line, &level)) {
@@ -157,11 +157,67 @@ TEST_F(ListBackends, FilesThatEverybodyMayWriteAreUntrusted) {
   EXPECT_EQ(list_[0]->listed.status, GUF_E_UNTRUSTED);
   EXPECT_THAT(list_[0]->listed.reason, HasSubstr("everybody may write it (mode 0646)"));
   EXPECT_EQ(open_backend(*list_[0], nullptr), GUF_E_UNTRUSTED);
-  fs::permissions(file, fs::perms(0664));  // a group is somebody
+  fs::permissions(file, fs::perms(0644));
   EXPECT_THAT(names(), ElementsAre("one"));
   fs::permissions(root_ / "a", fs::perms(01777));
   EXPECT_THAT(names(), ElementsAre("one!"));
   EXPECT_THAT(list_[0]->listed.reason, HasSubstr("directory"));
+}
+
+// A umask of 002 is common, with groups of one user; what other groups may write is not ours.
+TEST_F(ListBackends, OnlyOurOwnGroupsMayWrite) {
+  const fs::path file = plugin("a/b/c", "one");
+  rules_.sources.path = folder("a/b/c");
+  struct stat status;
+  ASSERT_EQ(stat(file.c_str(), &status), 0);
+  for (const fs::path &place : {file, root_ / "a/b/c", root_ / "a/b", root_ / "a"}) {
+    const fs::perms before = fs::status(place).permissions();
+    fs::permissions(place, before | fs::perms::group_write);
+    rules_.trust.privileged = true;
+    rules_.trust.effective_group = rules_.trust.library_group = status.st_gid;
+    EXPECT_THAT(names(), ElementsAre("one!")) << place;
+    EXPECT_EQ(list_[0]->listed.status, GUF_E_UNTRUSTED);
+    EXPECT_THAT(list_[0]->listed.reason,
+                HasSubstr("group " + std::to_string(status.st_gid) + " may write it"));
+    rules_.trust.privileged = false;
+    EXPECT_THAT(names(), ElementsAre("one")) << place;
+    if (geteuid() == 0) {
+      ASSERT_EQ(chown(place.c_str(), 0, 4711), 0);
+      EXPECT_THAT(names(), ElementsAre("one!")) << place;
+      rules_.trust.library_group = 4711;
+      EXPECT_THAT(names(), ElementsAre("one")) << place;
+    }
+    fs::permissions(place, before);
+  }
+}
+
+TEST_F(ListBackends, DirectoriesAboveOfStrangersAreUntrusted) {
+  if (geteuid() != 0) GTEST_SKIP() << "not run: only root can give directories away";
+  plugin("a/b/c", "one");
+  rules_.sources.path = folder("a/b/c");
+  for (const char *place : {"a/b", "a"}) {
+    ASSERT_EQ(chown((root_ / place).c_str(), 4711, 0), 0);
+    for (const bool privileged : {true, false}) {
+      rules_.trust.privileged = privileged;
+      EXPECT_THAT(names(), ElementsAre("one!")) << place;
+      EXPECT_THAT(list_[0]->listed.reason, HasSubstr("its owner is user 4711"));
+    }
+    // Owners that this user namespace does not know, as those above a container's mounts.
+    ASSERT_EQ(chown((root_ / place).c_str(), 65534, 0), 0);
+    EXPECT_THAT(names(), ElementsAre("one")) << place;
+    rules_.trust.privileged = true;
+    EXPECT_THAT(names(), ElementsAre("one!")) << place;
+    ASSERT_EQ(chown((root_ / place).c_str(), 0, 0), 0);
+  }
+  // In a directory such as /tmp nobody can replace what others own.
+  fs::permissions(root_ / "a", fs::perms(01777));
+  EXPECT_THAT(names(), ElementsAre("one"));
+  fs::permissions(root_ / "a", fs::perms(0777));
+  EXPECT_THAT(names(), ElementsAre("one!"));
+  // A link elsewhere does not hide where the file is.
+  fs::create_directory_symlink(root_ / "a/b/c", root_ / "link");
+  rules_.sources.path = folder("link");
+  EXPECT_THAT(names(), ElementsAre("one!"));
 }
 
 TEST_F(ListBackends, FilesOfStrangersAreUntrusted) {
@@ -173,9 +229,10 @@ TEST_F(ListBackends, FilesOfStrangersAreUntrusted) {
   EXPECT_THAT(list_[0]->listed.reason, HasSubstr("its owner is user 4711"));
   rules_.trust.library_owner = 4711;
   EXPECT_THAT(names(), ElementsAre("one"));
-  rules_.trust = {4711, 0};
+  rules_.trust.effective_user = 4711;
+  rules_.trust.library_owner = 0;
   EXPECT_THAT(names(), ElementsAre("one"));
-  rules_.trust = {0, 0};
+  rules_.trust.effective_user = 0;
   ASSERT_EQ(chown(file.c_str(), 0, 0), 0);
   ASSERT_EQ(chown((root_ / "a").c_str(), 4711, 4711), 0);
   EXPECT_THAT(names(), ElementsAre("one!"));

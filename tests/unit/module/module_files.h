@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,7 +19,10 @@ namespace gufunc::testing {
 inline std::vector<char> read_bytes(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file.good()) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream content;  // faster than character by character
+  content << file.rdbuf();
+  const std::string text = content.str();
+  return {text.begin(), text.end()};
 }
 
 // Over what is there, without a new inode.

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules from files: what runs and what does not, old and new side by side, and the end of a
 // mapping.
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/module/module.h"
 #include "tests/unit/module/module_files.h"
@@ -35,6 +39,12 @@ int32_t answer_of(const Module &module) {
   return result;
 }
 
+ino_t inode_of(const std::string &path) {
+  struct stat status = {};
+  EXPECT_EQ(stat(path.c_str(), &status), 0) << path;
+  return status.st_ino;
+}
+
 bool is_mapped(const std::string &path) {
   const std::vector<char> maps = read_bytes("/proc/self/maps");
   return std::string_view(maps.data(), maps.size()).find(path) != std::string_view::npos;
@@ -42,7 +52,10 @@ bool is_mapped(const std::string &path) {
 
 class OpenModule : public ::testing::Test {
  protected:
-  void SetUp() override { error_.struct_size = sizeof error_; }
+  void SetUp() override {
+    base::bury();  // what an earlier test left mapped would be shared
+    error_.struct_size = sizeof error_;
+  }
   ModuleRef open(const std::string &path, uint32_t flags = 0) {
     ModuleRef module;
     EXPECT_EQ(open_module(path.c_str(), flags, &module, &error_), GUF_OK) << error_.message;
@@ -84,22 +97,127 @@ TEST_F(OpenModule, ARebuiltFileIsTheNewOneWhileTheOldOneRuns) {
   EXPECT_TRUE(after->is_same_as(*open(path)));
 }
 
-TEST_F(OpenModule, AFileOverwrittenInPlaceIsTheNewOneToo) {
+TEST_F(OpenModule, AFileOverwrittenInPlaceLeavesTheLoadedOneAlone) {
   const std::string path = temporary("overwritten.so");
   const std::vector<char> one = hand("one"), two = hand("two");
-  ASSERT_EQ(one.size(), two.size()) << "or the old mapping would lose its end";
   write_bytes(path, one);
   const ModuleRef before = open(path);
-  // Not truncated, as the old mapping must stay readable: only its content changes under it.
-  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
-  file.write(two.data(), static_cast<std::streamsize>(two.size()));
-  file.close();
+  const ino_t inode = inode_of(path);
+  write_bytes(path, two);
+  ASSERT_EQ(inode_of(path), inode) << "or nothing was overwritten";
   const ModuleRef after = open(path);
+  EXPECT_EQ(answer_of(*before), 1);
+  EXPECT_STREQ(before->table().functions[0].doc, "the answer");
   EXPECT_EQ(answer_of(*after), 2);
-  // Of the old mapping only the pages that nothing wrote to have changed.
-  EXPECT_EQ(before->table().functions[0].flags, 0u);
   EXPECT_EQ(after->table().functions[0].flags, uint32_t{GUF_FUNCTION_COMMUTATIVE});
 }
+
+// Pages of a mapped file that lost its end are no more: each access ends the process.
+TEST_F(OpenModule, AFileCutOffAfterwardsLeavesTheLoadedOneAlone) {
+  const std::string path = temporary("cut_off.so");
+  for (const uint32_t flags : {0U, uint32_t{GUF_MODULE_DATA_ONLY}}) {
+    replace_file(path, hand("one"));
+    const ModuleRef module = open(path, flags);
+    ASSERT_EQ(truncate(path.c_str(), 0), 0);
+    if (flags == 0) {
+      EXPECT_EQ(answer_of(*module), 1);
+    }
+    EXPECT_STREQ(module->table().functions[0].doc, "the answer");
+  }
+}
+
+TEST_F(OpenModule, OneContentIsMappedOnceWhateverItsFiles) {
+  const std::string first = temporary("original.so"), second = temporary("copy.so");
+  replace_file(first, hand("one"));
+  replace_file(second, hand("one"));
+  const ModuleRef one = open(first), two = open(second);
+  EXPECT_EQ(&one->table(), &two->table());
+  EXPECT_EQ(one->path(), first);
+  EXPECT_EQ(two->path(), second);
+}
+
+// By the path, people find it in /proc/PID/maps and in the lists of debuggers.
+TEST_F(OpenModule, TheMappingIsNamedByThePath) {
+  const std::string folder = temporary("folder_") + std::string(120, 'f') + "/";
+  const std::string path = folder + std::string(120, 'n') + ".so";
+  std::filesystem::create_directories(folder);
+  replace_file(path, hand("one"));
+  const ModuleRef module = open(path);
+  EXPECT_TRUE(is_mapped(path.substr(path.size() - 249)));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(OpenModule, ASmallFileSizeLimitIsAnErrorNotASignal) {
+  const std::string path = temporary("limited.so");
+  replace_file(path, hand("one"));
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = before;
+  small.rlim_cur = 100;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  ModuleRef module;
+  EXPECT_EQ(open_module(path.c_str(), 0, &module, &error_), GUF_E_IO);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_THAT(error_.message, HasSubstr("cannot make a sealed copy of " + path));
+}
+
+// Program headers that ask for too much, or for places that the loader would write over.
+struct Claim {
+  const char *name;
+  void (*spoil)(std::vector<Elf64_Phdr> &loads);
+  const char *text;
+};
+
+void PrintTo(const Claim &claim, std::ostream *out) {
+  *out << claim.name;
+}
+
+class OpenModuleClaims : public OpenModule, public ::testing::WithParamInterface<Claim> {};
+
+const Claim kClaims[] = {
+    {"TwoGigabytes", [](auto &loads) { loads.back().p_memsz = uint64_t{2} << 30; },
+     "asks for too much memory; a segment of 2147483648 bytes"},
+    {"JustTooMuch", [](auto &loads) { loads.back().p_memsz = (64 << 20) + (64 << 10); },
+     "asks for too much memory"},
+    {"AllThereIs", [](auto &loads) { loads.back().p_memsz = UINT64_MAX; }, "too much memory"},
+    {"FarAway", [](auto &loads) { loads.back().p_vaddr += uint64_t{1} << 40; }, "too much memory"},
+    {"AtTheEndOfMemory", [](auto &loads) { loads.back().p_vaddr |= ~uint64_t{0xFFF}; },
+     "too much memory"},
+    {"OverAnother", [](auto &loads) { loads.back().p_vaddr = loads.front().p_vaddr; },
+     "a segment begins at address"},
+    {"OddAlignment", [](auto &loads) { loads.back().p_align = 4097; }, "a power of two"},
+    {"HugeAlignment", [](auto &loads) { loads.back().p_align = uint64_t{1} << 40; },
+     "a power of two up to 0x200000"},
+    {"OtherPlaceInThePage", [](auto &loads) { loads.back().p_vaddr += 8; },
+     "the same place in a page"},
+};
+
+TEST_P(OpenModuleClaims, AreRefusedBeforeAnythingIsMapped) {
+  std::vector<char> bytes = hand("hostile");  // its constructor ends the process
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::vector<Elf64_Phdr> all(header.e_phnum), loads;
+  std::memcpy(all.data(), bytes.data() + header.e_phoff, all.size() * sizeof(Elf64_Phdr));
+  for (const Elf64_Phdr &segment : all) {
+    if (segment.p_type == PT_LOAD) loads.push_back(segment);
+  }
+  GetParam().spoil(loads);
+  auto changed = loads.begin();
+  for (Elf64_Phdr &segment : all) {
+    if (segment.p_type == PT_LOAD) segment = *changed++;
+  }
+  std::memcpy(bytes.data() + header.e_phoff, all.data(), all.size() * sizeof(Elf64_Phdr));
+  const std::string path = temporary("claims.so");
+  replace_file(path, sign(bytes));
+  for (const uint32_t flags : {0U, uint32_t{GUF_MODULE_DATA_ONLY}}) {
+    ModuleRef module;
+    EXPECT_EQ(open_module(path.c_str(), flags, &module, &error_), GUF_E_BAD_FILE);
+    EXPECT_THAT(error_.message, HasSubstr(GetParam().text));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, OpenModuleClaims, ::testing::ValuesIn(kClaims),
+                         [](const auto &row) { return std::string(row.param.name); });
 
 TEST_F(OpenModule, ManyFilesThroughOneDescriptorNumber) {
   // The dynamic loader knows libraries by name, and each of these is /proc/self/fd/<the same>.

@@ -1795,7 +1795,7 @@ unsafe extern "C" {
     /// ```text
     /// Finds a device by its spec: "cpu", "cuda:0", "roc:1", "opencl:0", "<backend>" (index 0), or
     /// "auto". "auto" is decided once per context: the first usable backend of GUFUNC_BACKENDS, else of
-    /// cuda, roc, cpu, index 0. A named backend never falls back to another one.
+    /// all by falling priority (cuda, roc, cpu), index 0. A named backend never falls back to another.
     /// The handle of "auto" may be given wherever a device is wanted, and is the chosen device there,
     /// but for calls and methods: those without a stream whose operands all lie in host memory run on
     /// the cpu, unless by their shapes and dtypes the work outweighs the copies (docs/devices.md).
@@ -2458,15 +2458,16 @@ unsafe extern "C" {
     pub fn guf_ufunc_set_reduction(ufunc: guf_ufunc, desc: *const guf_reduction_desc, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Loads a module file that gufcc made, checks its digest, and registers its ufuncs as
-    /// "module:name". Nothing of the file runs before the digest holds, and what is opened is what was
-    /// checked.
+    /// "module:name". Nothing of the file runs before the digest holds, and what is opened is a copy in
+    /// memory of what was checked: the file may change or go afterwards.
     /// Ownership  one reference for the caller; its ufuncs, loops and plans keep the module too. It is
     ///            unmapped when none is left. Loading the same file again gives the same module. Its
     ///            names are found as long.
     /// Errors     GUF_E_ARG <= path or out_module is NULL, unknown flags;  GUF_E_HANDLE
-    ///            GUF_E_IO <= the file cannot be opened or read
-    ///            GUF_E_BAD_FILE <= no module, damaged (the digest differs), or its table breaks the
-    ///                              rules
+    ///            GUF_E_IO <= the file cannot be opened, read or copied
+    ///            GUF_E_UNTRUSTED <= the process is privileged and owner or mode are not acceptable
+    ///            GUF_E_BAD_FILE <= no module, damaged (the digest differs), too large in memory, or its
+    ///                              table breaks the rules
     ///            GUF_E_ABI <= another kernel ABI;  GUF_E_EXISTS <= a module of that name is loaded;
     ///                         GUF_E_NO_MEMORY
     /// [mt], reads the disk

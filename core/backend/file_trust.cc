@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file is judged by its open descriptor; the directories by the path that the kernel knows the
+// descriptor by, so that symbolic links are out of the question.
+#include "core/backend/file_trust.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace gufunc::backend {
+namespace {
+
+constexpr uid_t kUnmappedUser = 65534;  // what the kernel reports for owners of other namespaces
+
+enum class Place { kFile, kFolder, kAbove };
+
+struct Entry {
+  const char *path;
+  Place place;
+  uid_t owner;
+  gid_t group;
+  mode_t mode;
+};
+
+const char *kind_of(const Entry &entry) {
+  return entry.place == Place::kFile ? "file" : "directory";
+}
+
+guf_status check_owner(const Entry &entry, const TrustRule &rule, guf_error *error) {
+  if (entry.owner == 0 || entry.owner == rule.effective_user || entry.owner == rule.library_owner) {
+    return GUF_OK;
+  }
+  if (!rule.privileged && entry.place == Place::kAbove && entry.owner == kUnmappedUser) {
+    return GUF_OK;
+  }
+  return base::fail(error, GUF_E_UNTRUSTED, base::kNone, base::kNone,
+                    "%s %s is not trusted; its owner is user %u, expected root, user %u or user %u",
+                    kind_of(entry), entry.path, entry.owner, rule.effective_user,
+                    rule.library_owner);
+}
+
+guf_status check_writers(const Entry &entry, const TrustRule &rule, guf_error *error) {
+  if (entry.place == Place::kAbove && (entry.mode & S_ISVTX) != 0) return GUF_OK;
+  if ((entry.mode & S_IWOTH) != 0) {
+    return base::fail(error, GUF_E_UNTRUSTED, base::kNone, base::kNone,
+                      "%s %s is not trusted; everybody may write it (mode %04o)", kind_of(entry),
+                      entry.path, entry.mode & 07777U);
+  }
+  if ((entry.mode & S_IWGRP) == 0) return GUF_OK;
+  if (!rule.privileged && (entry.group == 0 || entry.group == rule.effective_group ||
+                           entry.group == rule.library_group)) {
+    return GUF_OK;
+  }
+  return base::fail(error, GUF_E_UNTRUSTED, base::kNone, base::kNone,
+                    "%s %s is not trusted; group %u may write it (mode %04o)", kind_of(entry),
+                    entry.path, entry.group, entry.mode & 07777U);
+}
+
+guf_status check_entry(const Entry &entry, const TrustRule &rule, guf_error *error) {
+  GUF_TRY(check_owner(entry, rule, error));
+  return check_writers(entry, rule, error);
+}
+
+guf_status fail_examine(const char *path, int code, guf_error *error) {
+  return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, code, "cannot examine %s: %s",
+                           path, std::strerror(code));
+}
+
+// Where the open file is now.
+guf_status find_place(const char *path, const CheckedFile &file, std::string *out,
+                      guf_error *error) {
+  const std::string link = "/proc/self/fd/" + std::to_string(file.descriptor.get());
+  char place[PATH_MAX];
+  const ssize_t length = readlink(link.c_str(), place, sizeof place);
+  if (length < 0) return fail_examine(link.c_str(), errno, error);
+  out->assign(place, static_cast<size_t>(length));
+  return out->starts_with('/') ? GUF_OK : fail_examine(path, ENOENT, error);
+}
+
+guf_status check_folder(const std::string &folder, Place place, const TrustRule &rule,
+                        guf_error *error) {
+  struct stat status;
+  if (stat(folder.c_str(), &status) != 0) return fail_examine(folder.c_str(), errno, error);
+  const Entry entry = {folder.c_str(), place, status.st_uid, status.st_gid, status.st_mode};
+  return check_entry(entry, rule, error);
+}
+
+}  // namespace
+
+guf_status check_trust(const char *path, const CheckedFile &file, const TrustRule &rule,
+                       guf_error *error) {
+  const Entry entry = {path, Place::kFile, file.owner, file.group, file.mode};
+  GUF_TRY(check_entry(entry, rule, error));
+  std::string folder;
+  GUF_TRY(find_place(path, file, &folder, error));
+  Place place = Place::kFolder;
+  while (folder.size() > 1) {
+    folder.resize(std::max<size_t>(folder.find_last_of('/'), 1));
+    GUF_TRY(check_folder(folder, place, rule, error));
+    place = Place::kAbove;
+  }
+  return GUF_OK;
+}
+
+}  // namespace gufunc::backend

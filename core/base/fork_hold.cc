@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// One word counts the holders and the forks that wait or run. The wait of a fork is bounded,
+// because a holder may itself wait for the thread that forks: in the loader's lock, or in a
+// driver's.
+#include "core/base/fork_hold.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace gufunc::base {
+namespace {
+
+constexpr uint32_t kOneFork = 1U << 16;
+constexpr long kNapNanoseconds = 100'000;
+constexpr int kMostNaps = 100'000;  // ten seconds
+
+// Holders in the lower half, forks in the upper one.
+constinit std::atomic<uint32_t> state{0};
+constinit std::atomic<bool> registered{false};
+constinit thread_local uint32_t own_holds = 0;
+
+void nap() {
+  const timespec duration = {0, kNapNanoseconds};
+  nanosleep(&duration, nullptr);
+}
+
+void before_fork() {
+  state.fetch_add(kOneFork, std::memory_order_acq_rel);
+  for (int naps = 0; naps < kMostNaps; ++naps) {
+    if (state.load(std::memory_order_acquire) % kOneFork <= own_holds) return;
+    nap();
+  }
+}
+
+void after_fork_in_parent() {
+  state.fetch_sub(kOneFork, std::memory_order_acq_rel);
+}
+
+// Only the forking thread is here.
+void after_fork_in_child() {
+  state.store(own_holds, std::memory_order_release);
+}
+
+}  // namespace
+
+ForkHold::ForkHold() {
+  // Two threads may both register: the handlers then run twice, to the same effect.
+  if (!registered.load(std::memory_order_acquire) &&
+      pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0) {
+    registered.store(true, std::memory_order_release);
+  }
+  if (own_holds++ > 0) {  // a fork waits for this thread already
+    state.fetch_add(1, std::memory_order_acq_rel);
+    return;
+  }
+  for (;;) {
+    uint32_t seen = state.load(std::memory_order_relaxed);
+    if (seen >= kOneFork) {
+      nap();
+    } else if (state.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) {
+      return;
+    }
+  }
+}
+
+ForkHold::~ForkHold() {
+  state.fetch_sub(1, std::memory_order_acq_rel);
+  --own_holds;
+}
+
+}  // namespace gufunc::base

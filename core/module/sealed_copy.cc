@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file is read, not mapped: a file that shrinks meanwhile is an error, not a SIGBUS.
+#include "core/module/sealed_copy.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace gufunc::module {
+namespace {
+
+constexpr unsigned kNoExecSeal = 0x0008U;  // MFD_NOEXEC_SEAL of Linux 6.3
+constexpr size_t kLongestName = 249;       // of a memory file
+constexpr size_t kBlock = 32 * 1024;
+
+guf_status fail_copy(const char *path, int code, guf_error *error) {
+  const bool no_memory = code == ENOMEM || code == ENOSPC;
+  return base::fail_native(error, no_memory ? GUF_E_NO_MEMORY : GUF_E_IO, base::kNone, base::kNone,
+                           code, "cannot make a sealed copy of %s in memory: %s", path,
+                           std::strerror(code));
+}
+
+// The copy is mapped to run but never executed as a program. Kernels from 6.3 on want that said,
+// and may be set to refuse all others (vm.memfd_noexec); older ones do not know the flag.
+int make_memory_file(const char *path) {
+  const size_t length = std::strlen(path);
+  const char *const name = path + (length > kLongestName ? length - kLongestName : 0);
+  const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  const int made = memfd_create(name, flags | kNoExecSeal);
+  return made < 0 && errno == EINVAL ? memfd_create(name, flags) : made;
+}
+
+// A write beyond the process's limit would end it with SIGXFSZ.
+bool exceeds_file_limit(uint64_t size) {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         size > limit.rlim_cur;
+}
+
+// errno, or 0.
+int write_all(int descriptor, const char *bytes, size_t size) {
+  while (size > 0) {
+    const ssize_t n = write(descriptor, bytes, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 ? errno : ENOSPC;
+    bytes += n;
+    size -= static_cast<size_t>(n);
+  }
+  return 0;
+}
+
+guf_status copy_content(const char *path, const backend::CheckedFile &from, int to,
+                        guf_error *error) {
+  const auto block = std::make_unique_for_overwrite<char[]>(kBlock);
+  for (uint64_t done = 0; done < from.size;) {
+    const ssize_t n = pread(from.descriptor.get(), block.get(),
+                            std::min<uint64_t>(kBlock, from.size - done), static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, n < 0 ? errno : 0,
+                               "cannot read %s: %s", path,
+                               n < 0 ? std::strerror(errno) : "it became shorter");
+    }
+    if (const int code = write_all(to, block.get(), static_cast<size_t>(n)); code != 0) {
+      return fail_copy(path, code, error);
+    }
+    done += static_cast<uint64_t>(n);
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
+guf_status SealedCopy::copy(const char *path, const backend::CheckedFile &file, guf_error *error) {
+  if (exceeds_file_limit(file.size)) return fail_copy(path, EFBIG, error);
+  backend::Descriptor made(make_memory_file(path));
+  if (made.get() < 0) return fail_copy(path, errno, error);
+  GUF_TRY(copy_content(path, file, made.get(), error));
+  const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  if (fcntl(made.get(), F_ADD_SEALS, seals) != 0) return fail_copy(path, errno, error);
+  file_.descriptor = std::move(made);
+  file_.size = file.size;
+  return mapped_.map(path, file_, error);
+}
+
+}  // namespace gufunc::module

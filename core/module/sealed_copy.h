@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file's content as it was at one moment, in memory that nobody can change any more.
+#ifndef GUFUNC_CORE_MODULE_SEALED_COPY_H
+#define GUFUNC_CORE_MODULE_SEALED_COPY_H
+
+#include <cstddef>
+#include <span>
+
+#include "core/backend/checked_file.h"
+
+namespace gufunc::module {
+
+// A memory file (memfd_create) with all seals: no process writes to it, shortens it or lengthens
+// it. What is checked in it is what the dynamic loader maps from it.
+class SealedCopy {
+ public:
+  // Copies the whole file. `path` names the copy in /proc/PID/maps, and is for messages.
+  // Errors  GUF_E_IO <= the file cannot be read or became shorter, or the system makes no memory
+  //                     files
+  //         GUF_E_NO_MEMORY;  GUF_E_BAD_FILE <= the file is empty
+  guf_status copy(const char *path, const backend::CheckedFile &file, guf_error *error);
+
+  int descriptor() const { return file_.descriptor.get(); }
+  std::span<const std::byte> bytes() const { return mapped_.bytes(); }
+
+ private:
+  backend::CheckedFile file_;
+  backend::MappedBytes mapped_;
+};
+
+}  // namespace gufunc::module
+
+#endif  // GUFUNC_CORE_MODULE_SEALED_COPY_H

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin that a mistake left a symbol unresolved in.
+#define GUFUNC_BACKEND_IMPLEMENTATION
+#include <gufunc/backend.h>
+
+extern "C" guf_status defined_nowhere(guf_backend_api *api);
+
+guf_status gufunc_backend_open_v1(const guf_host_api *, uint32_t, guf_backend_api *api,
+                                  guf_error *) {
+  return defined_nowhere(api);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that nobody vouches for, opened as data within 256 MiB of address space and a second of
+// processor time: every word of a module's headers and tables at its extreme values, with the
+// digest put right, so that what reads them behind the digest is reached.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "core/module/module.h"
+#include "tests/unit/module/module_files.h"
+
+namespace gufunc::module {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kLimited = false;  // a sanitizer's own memory is larger
+#else
+constexpr bool kLimited = true;
+#endif
+constexpr rlim_t kAddressSpace = rlim_t{256} << 20;
+
+double processor_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// One file, written again for each case.
+class Budget {
+ public:
+  Budget()
+      : descriptor_(memfd_create("module_budget", MFD_CLOEXEC)),
+        path_("/proc/self/fd/" + std::to_string(descriptor_)) {}
+  ~Budget() { close(descriptor_); }
+
+  // Opens it as data; false when the answer is none of those documented, or took too long.
+  bool keeps(const std::vector<char> &bytes) {
+    const auto size = static_cast<ssize_t>(bytes.size());
+    if (ftruncate(descriptor_, size) != 0) return false;
+    if (pwrite(descriptor_, bytes.data(), bytes.size(), 0) != size) return false;
+    guf_error error = {};
+    error.struct_size = sizeof error;
+    base::Ref<Module> module;
+    const double before = processor_seconds();
+    const guf_status status = open_module(path_.c_str(), GUF_MODULE_DATA_ONLY, &module, &error);
+    const double took = processor_seconds() - before;
+    longest_ = std::max(longest_, took);
+    ++(status == GUF_OK ? accepted_ : refused_);
+    if (module) read_everything(module->table());
+    message_ = error.message;
+    module = base::Ref<Module>();
+    base::bury();
+    const bool known = status == GUF_OK || status == GUF_E_BAD_FILE || status == GUF_E_ABI ||
+                       status == GUF_E_UNSUPPORTED;
+    if (known && (!kLimited || took < 1)) return true;
+    std::printf("status %d after %.3f s: %s\n", status, took, error.message);
+    return false;
+  }
+  void report() const {
+    std::printf("%d refused, %d accepted, the longest took %.3f s\n", refused_, accepted_,
+                longest_);
+  }
+  const std::string &message() const { return message_; }  // of the last one
+  int refused() const { return refused_; }
+  int accepted() const { return accepted_; }
+
+ private:
+  // What an accepted table leads to lies in memory that can be read.
+  static void read_everything(const guf_module_v1 &table) {
+    size_t sum = std::strlen(table.name);
+    for (uint32_t i = 0; i < table.nfunctions; ++i) {
+      const guf_module_function &function = table.functions[i];
+      sum += std::strlen(function.name);
+      if (function.doc != nullptr) sum += std::strlen(function.doc);
+      for (uint32_t k = 0; k < function.nloops; ++k) {
+        sum += std::strlen(function.loops[k].name) + function.loops[k].types[0];
+      }
+    }
+    for (uint32_t i = 0; i < table.nimages; ++i) {
+      const auto *const data = static_cast<const unsigned char *>(table.images[i].data);
+      sum += data[0] + data[table.images[i].size - 1];
+    }
+    volatile size_t sink = sum;
+    (void)sink;
+  }
+
+  const int descriptor_;
+  const std::string path_;
+  std::string message_;
+  int refused_ = 0, accepted_ = 0;
+  double longest_ = 0;
+};
+
+// Runs `body` in a child with the limit; true when it returned true.
+template <class Body>
+bool holds_within_limits(Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit = {kAddressSpace, kAddressSpace};
+    if (kLimited && setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+    const bool good = body();
+    std::fflush(stdout);
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  return waitpid(child, &status, 0) == child && status == 0;
+}
+
+// The digest put right, unless the file is no ELF file any more.
+std::vector<char> sign_if_possible(std::vector<char> bytes) {
+  base::ElfFile elf;
+  ModuleNote note;
+  Digest digest;
+  uint64_t offset = 0;
+  if (base::ElfFile::open(std::as_bytes(std::span(bytes)), &elf, nullptr) == GUF_OK &&
+      compute_digest(elf, &note, &digest, &offset, nullptr) == GUF_OK) {
+    std::memcpy(bytes.data() + offset, digest.data(), digest.size());
+  }
+  return bytes;
+}
+
+// Headers, program headers, and every segment but the code: symbols, hashes, relocations, tables.
+std::vector<size_t> words_to_change(const std::vector<char> &bytes) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::vector<size_t> words;
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, bytes.data() + header.e_phoff + i * sizeof segment, sizeof segment);
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) != 0) continue;
+    for (size_t at = segment.p_offset; at + 8 <= segment.p_offset + segment.p_filesz; at += 4) {
+      words.push_back(at);
+    }
+  }
+  return words;
+}
+
+TEST(ModuleBudget, WordsAtTheirExtremes) {
+  const std::vector<char> whole =
+      testing::sign(testing::read_bytes(GUFUNC_TEST_MODULES "/hand_one.so"));
+  const auto size = static_cast<uint64_t>(whole.size());
+  const uint64_t values[] = {0,
+                             1,
+                             0x7FFFFFFF,
+                             0x80000000,
+                             0xFFFFFFFF,
+                             uint64_t{1} << 62,
+                             uint64_t{1} << 63,
+                             UINT64_MAX,
+                             size - 1,
+                             size,
+                             size + 1,
+                             size + (uint64_t{64} << 20),
+                             uint64_t{2} << 30};
+  EXPECT_TRUE(holds_within_limits([&] {
+    Budget budget;
+    bool good = true;
+    for (const size_t at : words_to_change(whole)) {
+      for (const uint64_t value : values) {
+        std::vector<char> changed = whole;
+        std::memcpy(changed.data() + at, &value, at % 8 == 0 ? 8 : 4);
+        if (budget.keeps(sign_if_possible(std::move(changed)))) continue;
+        std::printf("word at %zu set to 0x%llx\n", at, static_cast<unsigned long long>(value));
+        good = false;
+      }
+    }
+    budget.report();
+    return good && budget.refused() > 1000 && budget.accepted() > 1000;
+  }));
+}
+
+TEST(ModuleBudget, CutAtEveryByte) {
+  const std::vector<char> whole =
+      testing::sign(testing::read_bytes(GUFUNC_TEST_MODULES "/hand_one.so"));
+  EXPECT_TRUE(holds_within_limits([&] {
+    Budget budget;
+    bool good = true;
+    for (size_t size = 0; size < whole.size(); ++size) {
+      good &=
+          budget.keeps(sign_if_possible({whole.begin(), whole.begin() + static_cast<long>(size)}));
+    }
+    budget.report();
+    return good && budget.accepted() == 0;
+  }));
+}
+
+// Rows that share what they point to: a small file, and years of reading.
+TEST(ModuleBudget, TablesThatShareTheirTexts) {
+  for (const char *const variant : {"many_loops", "many_rules", "many_kernels"}) {
+    const std::vector<char> bytes = testing::sign(
+        testing::read_bytes(GUFUNC_TEST_MODULES "/hand_" + std::string(variant) + ".so"));
+    EXPECT_TRUE(holds_within_limits([&] {
+      Budget budget;
+      const bool good = budget.keeps(bytes);
+      std::printf("%s, %zu bytes: ", variant, bytes.size());
+      budget.report();
+      return good && budget.message().find("too long to check") != std::string::npos;
+    })) << variant;
+  }
+}
+
+}  // namespace
+}  // namespace gufunc::module
