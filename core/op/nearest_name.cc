@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace gufunc::op {
 namespace {
@@ -32,7 +33,41 @@ std::string_view without_module(std::string_view name) {
   return colon == std::string_view::npos ? name : name.substr(colon + 1);
 }
 
+// NumPy 2's ufuncs. Those that the registry has are found before anybody asks for advice.
+constexpr std::string_view kNumpyUfuncs[] = {
+    "acos",    "acosh",     "arccos",  "arccosh",    "arcsin",      "arcsinh",      "arctan",
+    "arctan2", "arctanh",   "asin",    "asinh",      "atan",        "atan2",        "atanh",
+    "cbrt",    "ceil",      "conj",    "conjugate",  "copysign",    "cos",          "cosh",
+    "deg2rad", "degrees",   "divmod",  "exp",        "exp2",        "expm1",        "fabs",
+    "floor",   "fmod",      "frexp",   "gcd",        "heaviside",   "hypot",        "isfinite",
+    "isinf",   "isnan",     "lcm",     "ldexp",      "log",         "log10",        "log1p",
+    "log2",    "logaddexp", "matvec",  "modf",       "nextafter",   "positive",     "rad2deg",
+    "radians", "rint",      "signbit", "sin",        "sinh",        "spacing",      "tan",
+    "tanh",    "trunc",     "vecmat",  "logaddexp2", "float_power", "bitwise_count"};
+
+// What NumPy's users call the methods of some ufuncs.
+struct MethodName {
+  std::string_view name, method, ufunc;
+};
+constexpr MethodName kMethodNames[] = {
+    {"all", "reduce", "logical_and"},      {"amax", "reduce", "maximum"},
+    {"amin", "reduce", "minimum"},         {"any", "reduce", "logical_or"},
+    {"cumprod", "accumulate", "multiply"}, {"cumsum", "accumulate", "add"},
+    {"max", "reduce", "maximum"},          {"min", "reduce", "minimum"},
+    {"prod", "reduce", "multiply"},        {"sum", "reduce", "add"}};
+
 }  // namespace
+
+std::string name_advice(std::string_view wanted, const std::vector<std::string> &known) {
+  for (const MethodName &entry : kMethodNames) {
+    if (entry.name == wanted)
+      return "; it is '" + std::string(entry.method) + "' of '" + std::string(entry.ufunc) + "'";
+  }
+  if (std::find(std::begin(kNumpyUfuncs), std::end(kNumpyUfuncs), wanted) != std::end(kNumpyUfuncs))
+    return "; NumPy has it, this version of the library does not";
+  const std::string nearest = nearest_name(wanted, known);
+  return nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?";
+}
 
 std::string nearest_name(std::string_view wanted, const std::vector<std::string> &known) {
   constexpr size_t kLongest = 128;

@@ -93,11 +93,9 @@ guf_status Context::find(std::string_view name, base::Ref<Ufunc> *out, guf_error
       if (*out) return GUF_OK;
     }
   }
-  const std::string nearest = nearest_name(name, names());
-  return base::fail(error, GUF_E_NOT_FOUND, base::kNone, base::kNone, "no ufunc named '%.*s'%s%s%s",
+  return base::fail(error, GUF_E_NOT_FOUND, base::kNone, base::kNone, "no ufunc named '%.*s'%s",
                     base::utf8_prefix(name, 2 * GUF_MAX_NAME), name.data(),
-                    nearest.empty() ? "" : "; did you mean '", nearest.c_str(),
-                    nearest.empty() ? "" : "'?");
+                    name_advice(name, names()).c_str());
 }
 
 guf_status Context::find_short(const NameTable &table, std::string_view name, base::Ref<Ufunc> *out,

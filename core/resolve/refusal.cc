@@ -68,19 +68,61 @@ void add_classes(base::Text *text, const TypeQuery &query, int32_t first, int32_
   if (last - first != 1) text->add(")");
 }
 
+const char *type_text(const TypeQuery &query, int32_t i) {
+  switch (query.call->operand[i].kind) {
+    case GUF_OPERAND_WEAK_INT:
+    case GUF_OPERAND_WEAK_INT_HUGE:
+      return "a Python int";
+    case GUF_OPERAND_WEAK_FLOAT:
+      return "a Python float";
+    case GUF_OPERAND_WEAK_COMPLEX:
+      return "a Python complex";
+    default:
+      return dtype::name(query.have[i]);
+  }
+}
+
+// What NumPy's texts leave out: the types of the inputs, "; found float32 and int64",
+void add_found(base::Text *text, const TypeQuery &query) {
+  const int32_t nin = query.ufunc->nin();
+  for (int32_t i = 0; i < nin; ++i)
+    text->add("%s%s", i == 0 ? "; found " : i + 1 < nin ? ", " : " and ", type_text(query, i));
+}
+
+// and as many of the loops as fit in a line, as gufcc spells them.
+void add_loops(base::Text *text, const op::Ufunc &ufunc) {
+  constexpr size_t kMost = 100;  // letters
+  size_t used = 0;
+  text->add("; loops:");
+  for (const op::Loop *const loop : ufunc.loops().loops) {
+    used += static_cast<size_t>(ufunc.noperands()) + 3;
+    if (used > kMost) {
+      text->add(" ...");
+      return;
+    }
+    text->add(" ");
+    for (int32_t i = 0; i < ufunc.noperands(); ++i) {
+      const char letter = dtype::letter(loop->types[static_cast<size_t>(i)]);
+      text->add("%s%c", i == ufunc.nin() ? "->" : "", letter == '\0' ? 'V' : letter);
+    }
+  }
+}
+
 }  // namespace
 
 guf_status refuse_inputs(const TypeQuery &query, guf_error *error) {
-  base::Text records;
+  base::Text details;
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
     if (!dtype::is_record(query.have[i])) continue;
-    records.add("; argument %d is of record '%s'", i, dtype::name(query.have[i]));
+    details.add("; argument %d is of record '%s'", i, dtype::name(query.have[i]));
   }
+  add_found(&details, query);
+  add_loops(&details, *query.ufunc);
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                     "ufunc '%s' not supported for the input types, and the inputs could not be "
                     "safely coerced to any supported types according to the casting rule "
                     "''safe''%s",
-                    query.ufunc->name.c_str(), records.c_str());
+                    query.ufunc->name.c_str(), details.c_str());
 }
 
 guf_status refuse_operands(const TypeQuery &query, guf_error *error) {
@@ -110,9 +152,11 @@ guf_status refuse_isnat(guf_error *error) {
 }
 
 guf_status refuse_signature(const TypeQuery &query, guf_error *error) {
+  base::Text loops;
+  add_loops(&loops, *query.ufunc);
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
-                    "No loop matching the specified signature and casting was found for ufunc %s",
-                    query.ufunc->name.c_str());
+                    "No loop matching the specified signature and casting was found for ufunc %s%s",
+                    query.ufunc->name.c_str(), loops.c_str());
 }
 
 guf_status refuse_types(const TypeQuery &query, guf_error *error) {

@@ -93,7 +93,9 @@ TEST(ReduceTypes, ComparisonsSayWhatABoolOutputMakesOfThem) {
   int16_t number = 0;
   reduce.into({GUF_I16, &number, {}, {}, 0});
   EXPECT_EQ(reduce.run(), GUF_E_NO_LOOP);
-  EXPECT_EQ(reduce.error.message, kNoLoop + std::string("equal"));
+  EXPECT_TRUE(
+      std::string(reduce.error.message).starts_with(kNoLoop + std::string("equal; loops: ")))
+      << reduce.error.message;
 }
 
 TEST(ReduceTypes, DifferencesOfDatesAreNoDates) {

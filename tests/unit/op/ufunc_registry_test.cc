@@ -104,6 +104,11 @@ TEST_F(UfuncRegistry, SaysWhatIsNearest) {
   EXPECT_STREQ(error_.message, "no ufunc named 'sqr'; did you mean 'sqrt'?");
   find("Maximun", GUF_E_NOT_FOUND);
   EXPECT_STREQ(error_.message, "no ufunc named 'Maximun'; did you mean 'maximum'?");
+  find("isnan", GUF_E_NOT_FOUND);
+  EXPECT_STREQ(error_.message,
+               "no ufunc named 'isnan'; NumPy has it, this version of the library does not");
+  find("sum", GUF_E_NOT_FOUND);
+  EXPECT_STREQ(error_.message, "no ufunc named 'sum'; it is 'reduce' of 'add'");
   find("frobnicate", GUF_E_NOT_FOUND);
   EXPECT_STREQ(error_.message, "no ufunc named 'frobnicate'");
   find("", GUF_E_NOT_FOUND);

@@ -81,7 +81,8 @@ TEST(Refusals, OfTypes) {
   expect_refusal(TypedCall{"bitwise_and", "ff"}, GUF_E_NO_LOOP,
                  "ufunc 'bitwise_and' not supported for the input types, and the inputs could not "
                  "be safely coerced to any supported types according to the casting rule "
-                 "''safe''");
+                 "''safe''; found float32 and float32; loops: ?\?->? bb->b BB->B hh->h HH->H ii->i "
+                 "II->I qq->q QQ->Q");
   expect_refusal(TypedCall{"subtract", "??"}, GUF_E_NO_LOOP,
                  "numpy boolean subtract, the `-` operator, is not supported, use the "
                  "bitwise_xor, the `^` operator, or the logical_xor function instead.");
@@ -109,11 +110,17 @@ TEST(Refusals, OfTypes) {
                  "bitwise_xor, the `^` operator, or the logical_xor function instead.");
   expect_refusal(
       TypedCall("subtract", "ib").signature("?__"), GUF_E_NO_LOOP,
-      "No loop matching the specified signature and casting was found for ufunc subtract");
+      "No loop matching the specified signature and casting was found for ufunc subtract; loops: "
+      "bb->b BB->B hh->h HH->H ii->i II->I qq->q QQ->Q ee->e EE->E ff->f dd->d FF->F DD->D Mm->M "
+      "mm->m ...");
   expect_refusal(TypedCall("less", "dd").dtype('f'), GUF_E_NO_LOOP,
-                 "No loop matching the specified signature and casting was found for ufunc less");
+                 "No loop matching the specified signature and casting was found for ufunc less; "
+                 "loops: ?\?->? bb->? BB->? hh->? HH->? ii->? II->? qq->? QQ->? qQ->? Qq->? ee->? "
+                 "EE->? ff->? dd->? FF->? ...");
   expect_refusal(TypedCall("add", "bb").signature("fd_"), GUF_E_NO_LOOP,
-                 "No loop matching the specified signature and casting was found for ufunc add");
+                 "No loop matching the specified signature and casting was found for ufunc add; "
+                 "loops: ?\?->? bb->b BB->B hh->h HH->H ii->i II->I qq->q QQ->Q ee->e EE->E ff->f "
+                 "dd->d FF->F DD->D Mm->M ...");
 }
 
 TEST(Refusals, OfArguments) {

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of a program under a C library whose calls fail (fault_shim.cc)."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+
+KINDS = ('malloc', 'mmap', 'open', 'tmpfile', 'read', 'write', 'link', 'rename', 'pthread_create',
+         'dlopen')
+HANG = 60  # seconds
+
+
+def contents(folder):
+    """Every file below the folder, by its path."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob('*')
+            if path.is_file()}
+
+
+class Scenario:
+    """One command line. `make(folder)` writes its inputs and returns its arguments."""
+
+    def __init__(self, name, program, make, shim):
+        self.name, self.program, self.make, self.shim = name, program, make, shim
+
+    def run(self, faults='', counts=False):
+        """(status, stdout, stderr, files, counts) of a run in a folder of its own."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name) / 'work'
+            folder.mkdir()
+            arguments = self.make(folder)
+            environment = {**os.environ, 'LD_PRELOAD': str(self.shim), 'GUFUNC_FAULTS': faults,
+                           'GUFUNC_FAULT_PROGRAM': os.path.basename(self.program)}
+            if counts:
+                environment['GUFUNC_FAULT_COUNTS'] = f'{name}/counts'
+            self.before = contents(folder)
+            done = subprocess.run([self.program, *arguments], cwd=folder, env=environment,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=HANG)
+            files = contents(folder)
+            numbers = {}
+            if counts:
+                rows = pathlib.Path(f'{name}/counts').read_text().split('\n')
+                numbers = {kind: int(number) for kind, number in (row.split() for row in rows[:-1])}
+            return done.returncode, done.stdout, done.stderr, files, numbers
+
+
+class Sweep:
+    """Every kind of call of a scenario fails, at each place or at a sample of them, once and from
+    there on. A run ends with the right result, or with a message, a status and no file."""
+
+    def __init__(self, scenario):
+        self.scenario = scenario
+        status, self.out, err, self.files, self.counts = scenario.run(counts=True)
+        if status != 0:
+            raise AssertionError(f'{scenario.name}: {err}')
+        self.findings, self.runs = [], 0
+
+    def check(self, faults):
+        self.runs += 1
+        try:
+            status, out, err, files, _ = self.scenario.run(faults)
+        except subprocess.TimeoutExpired:
+            self.findings.append(f'{self.scenario.name}: {faults}: hangs')
+            return
+        if status == 0:
+            wrong = (out, files) != (self.out, self.files) and 'wrong result with status 0'
+        elif status < 0 or status > 127:
+            wrong = f'ends with status {status}: {err[-200:]}'
+        elif not err.strip():
+            wrong = f'status {status} and no message'
+        else:
+            # Each file is as it was or as it has to be.
+            odd = [name for name, data in files.items()
+                   if data not in (self.files.get(name), self.scenario.before.get(name))]
+            lost = self.scenario.before.keys() - files.keys()
+            wrong = (odd or lost) and f'leaves {odd}, lacks {lost}'
+        if wrong:
+            self.findings.append(f'{self.scenario.name}: {faults}: {wrong}')
+
+    def sample(self, places):
+        """About `places` places of each kind, the first and the last among them."""
+        for kind in KINDS:
+            count = self.counts[kind]
+            step = max(1, count // places)
+            for place in sorted({*range(1, count + 1, step), count} - {0}):
+                yield kind, place
+
+    def sweep(self, places, until=None):
+        for kind, place in self.sample(places):
+            for later in ('', '+'):
+                if until is not None and time.monotonic() > until:
+                    return
+                self.check(f'{kind}:{place}{later}')
