@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Why a folder is not to be trusted; `is_above` the folder that is asked for.
-std::string why_refused(const struct stat &folder, const fs::path &path, bool is_above) {
+std::string why_untrusted(const struct stat &folder, const fs::path &path, bool is_above) {
   const bool is_ours = folder.st_uid == geteuid(), is_of_root = folder.st_uid == 0;
   if (!is_ours && !(is_above && is_of_root)) {
     return fmt::format("{} belongs to user {}", path.string(), folder.st_uid);
@@ -53,7 +53,7 @@ Descriptor open_private_folder(const fs::path &folder, std::string *refusal) {
     opened = Descriptor(next);
     struct stat found = {};
     if (!opened.is_open() || fstat(opened.get(), &found) != 0) return Descriptor();
-    *refusal = why_refused(found, reached, reached != path);
+    *refusal = why_untrusted(found, reached, reached != path);
     if (!refusal->empty()) return Descriptor();
   }
   return opened;
