@@ -141,6 +141,17 @@ TEST_F(Images, OfPtxRoundEveryOperation) {
   }
 }
 
+// EI_ABIVERSION: drivers of CUDA 12 know version 7, and 8 from 12.8 on, which brought sm_100.
+TEST_F(Images, OfCubinsAreForDriversOfCuda12) {
+  if (!GUFUNC_HAS_PTXAS_12) GTEST_SKIP() << "assembled by the toolkit's ptxas";
+  constexpr size_t kAbiVersion = 8;
+  for (const ImageFile *image : of_format(GUF_IMAGE_CUBIN)) {
+    ASSERT_GT(image->bytes.size(), kAbiVersion);
+    const bool is_new_gpu = image->target.size() > std::string("sm_90").size();
+    EXPECT_LE(int{image->bytes[kAbiVersion]}, is_new_gpu ? 8 : 7) << image->target;
+  }
+}
+
 TEST_F(Images, OfPtxAssembleWithoutStackInRow) {
   if (of_format(GUF_IMAGE_PTX).empty()) GTEST_SKIP() << "none of PTX";
   std::set<std::string> archs;
