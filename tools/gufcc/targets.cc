@@ -87,7 +87,6 @@ const std::vector<Target> &all_targets() {
       all->push_back(nvidia("sm_", arch));
     }
     for (const AmdTarget &row : kAmdTargets) all->push_back(amd(row));
-    all->push_back({"spirv12", "spirv12", TargetKind::kOpenCl, {}});
     return all;
   }();
   return *kTargets;
@@ -100,12 +99,8 @@ bool select_targets(const std::string &text, std::vector<Target> *out, Diagnosti
     for (const Target &target : all_targets()) {
       if (word != target.name && !(word == "all" && target.kind == TargetKind::kHost)) continue;
       known = true;
-      if (target.kind == TargetKind::kOpenCl) {
-        diagnostics->warn(
-            {}, "target {} is skipped: its images are not built yet; --check compiles for it",
-            target.name);
-      } else if (std::none_of(out->begin(), out->end(),
-                              [&](const Target &t) { return t.name == target.name; })) {
+      if (std::none_of(out->begin(), out->end(),
+                       [&](const Target &t) { return t.name == target.name; })) {
         out->push_back(target);
       }
     }

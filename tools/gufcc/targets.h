@@ -11,7 +11,7 @@
 
 namespace gufunc::gufcc {
 
-enum class TargetKind { kHost, kNvidia, kAmd, kOpenCl };
+enum class TargetKind { kHost, kNvidia, kAmd };
 
 struct Target {
   std::string name;    // "x86-64-v3", as the image table spells it
@@ -30,7 +30,6 @@ const std::vector<Target> &all_targets();
 
 // Reads "x86-64-v2,sm_90", "all" (every host level) or "host" (the highest level this machine
 // runs).
-// Targets of OpenCL are taken and reported as skipped: their images are not built yet.
 bool select_targets(const std::string &text, std::vector<Target> *out, Diagnostics *diagnostics);
 
 // What --check takes: nvptx64, amdgcn, opencl, gcc. Compiler and flags, without files: `compiler`;

@@ -80,7 +80,7 @@ void add_call_options(CLI::App &app, RunOptions &run) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
-  app.add_option("--device", run.device, "cpu, cuda:0, roc:0, opencl:0 or auto");
+  app.add_option("--device", run.device, "cpu, cuda:0, roc:0 or auto");
   app.add_option("--dtype", run.dtype, "Type of the outputs that the loop must have");
   app.add_option("--casting", run.casting, "no, equiv, safe, same_kind or unsafe");
   app.add_option("--where", run.where, gufunc::cli::kWhereHelp);

@@ -1793,7 +1793,7 @@ unsafe extern "C" {
     /// ```
     pub fn guf_backend_load(path: *const c_char, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Finds a device by its spec: "cpu", "cuda:0", "roc:1", "opencl:0", "<backend>" (index 0), or
+    /// Finds a device by its spec: "cpu", "cuda:0", "roc:1", "<backend>" (index 0), or
     /// "auto". "auto" is decided once per context: the first usable backend of GUFUNC_BACKENDS, else of
     /// all by falling priority (cuda, roc, cpu), index 0. A named backend never falls back to another.
     /// The handle of "auto" may be given wherever a device is wanted, and is the chosen device there,
