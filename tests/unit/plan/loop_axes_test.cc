@@ -244,5 +244,25 @@ TEST(LoopAxes, MissingOptionalDimensionsAreOneWithStrideZero) {
             (std::vector<int64_t>{0, 8, 32, 8, 0, 8}));
 }
 
+// What has no elements may lie at address 0, where loops must not step.
+TEST(LoopAxes, OperandsWithoutElementsStayInPlace) {
+  std::vector<sample::Operand> operands = {
+      {{11, 1, 3, 2, 0}, {}, GUF_F64, false, 0},
+      {{11, 1, 1, 0, 4}, {-64, 8, 8, 1 << 20, 24}, GUF_F64, false, 0},
+      {{11, 1, 3, 2, 4}, {}}};
+  sample::Call call("matmul", "(n,k),(k,m)->(n,m)", "", 2, operands);
+  const Planned planned(&call);
+  ASSERT_EQ(planned.status, GUF_OK);
+  const guf_launch_block &block = planned.launch->block;
+  EXPECT_EQ(block.items, 33U);
+  for (int32_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(block.address[i], 0U);
+    for (const Dimension &dimension : dimensions(*planned.launch))
+      EXPECT_EQ(dimension.step[static_cast<size_t>(i)], 0);
+  }
+  EXPECT_EQ(std::vector<int64_t>(block.step + 3, block.step + 7), std::vector<int64_t>(4, 0));
+  EXPECT_EQ(std::vector<int64_t>(block.step + 7, block.step + 9), (std::vector<int64_t>{32, 8}));
+}
+
 }  // namespace
 }  // namespace gufunc
