@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A case made of memory: buffers with values, views into them, scalars."""
 
+import ctypes
+import mmap
+
 import numpy as np
 
 import abi
+
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 SPECIAL = [
     0.0,
@@ -123,26 +128,51 @@ class LastValues:
 LAST = LastValues()
 
 
-class Memory:
-    """The buffers of a case, once. Two Memories of one case hold equal bytes."""
+def guarded_block(nbytes):
+    """Pages of zeros for so many bytes, between two that nobody may touch."""
+    size = -(-max(nbytes, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
+    block = np.frombuffer(mmap.mmap(-1, size + 2 * mmap.PAGESIZE), np.uint8)
+    for guard in (0, mmap.PAGESIZE + size):
+        address = ctypes.c_void_p(address_of(block) + guard)
+        if LIBC.mprotect(address, ctypes.c_size_t(mmap.PAGESIZE), 0) != 0:
+            raise OSError(ctypes.get_errno(), 'mprotect')
+    return block[mmap.PAGESIZE : mmap.PAGESIZE + size]
 
-    def __init__(self, case):
+
+class Memory:
+    """The buffers of a case, once. Two Memories of one case hold equal bytes. Those of the library
+    are guarded: they begin or end where a page does, beside one that nobody may touch."""
+
+    def __init__(self, case, guarded=False):
         self.raw = []
-        for spec, values in zip(case['buffers'], LAST.of(case)):
-            block = np.zeros(values.nbytes + 32, np.uint8)
-            start = -address_of(block) % 16 + int(spec['misaligned'] and values.itemsize > 1)
+        for number, (spec, values) in enumerate(zip(case['buffers'], LAST.of(case))):
+            shift = int(spec['misaligned'] and values.itemsize > 1)
+            if guarded:
+                block = guarded_block(values.nbytes + shift)
+                at_end = (case['seed'] + number) % 2
+                start = block.size - values.nbytes - shift if at_end else shift
+            else:
+                block = np.zeros(values.nbytes + 32, np.uint8)
+                start = -address_of(block) % 16 + shift
             block[start : start + values.nbytes] = values.view(np.uint8).ravel()
-            self.raw.append((block, start, values.dtype))
+            self.raw.append((block, start, values))
 
     def view(self, spec):
-        block, start, dtype = self.raw[spec['buffer']]
+        block, start, values = self.raw[spec['buffer']]
+        dtype = values.dtype
         strides = [s * dtype.itemsize for s in spec['strides']]
         return np.ndarray(
             spec['shape'], dtype, block, start + spec['offset'] * dtype.itemsize, strides
         )
 
     def bytes(self):
-        return [bytes(block[start:]) for block, start, _ in self.raw]
+        """The buffers' bytes, and those around them: zeros, unless something was written there."""
+        found = []
+        for block, start, values in self.raw:
+            end = start + values.nbytes
+            around = [bytes(part).strip(b'\0') for part in (block[:start], block[end:])]
+            found.append((bytes(block[start:end]), *around))
+        return found
 
 
 def scalar(spec):

@@ -28,6 +28,8 @@ CASTINGS = [None, None, None, 'no', 'equiv', 'safe', 'same_kind', 'unsafe']
 def layout(rng, shape, allow_gaps=True):
     """Strides in elements of an array that does not overlap itself, its offset, and how much it
     spans."""
+    if 0 in shape and len(shape) > 4:  # nothing is at its strides
+        return [rng.choice([1, -1, 0, 3, 2**20]) for _ in shape], 0, 0
     order = list(range(len(shape)))
     if rng.random() < 0.4:
         rng.shuffle(order)
@@ -45,7 +47,23 @@ def layout(rng, shape, allow_gaps=True):
     return strides, offset, step
 
 
+def many_axes(rng):
+    """Up to 64 axes of extents 0, 1 and 2: of those with elements few are longer than 1."""
+    ndim = rng.randint(5, 64)
+    if rng.random() < 0.5:
+        shape = [1] * ndim
+        for axis in rng.sample(range(ndim), rng.randint(0, 5)):
+            shape[axis] = 2
+        return shape
+    shape = [rng.choice([1, 2]) if rng.random() < 12 / ndim else 1 for _ in range(ndim)]
+    for axis in rng.sample(range(ndim), rng.choice([1, 2, 3, ndim // 2, ndim])):
+        shape[axis] = 0
+    return shape
+
+
 def random_shape(rng):
+    if rng.random() < 0.02:
+        return many_axes(rng)
     if rng.random() < 0.01:  # operands that lie across one another go in tiles
         return [rng.randint(16, 70), rng.randint(16, 70)] + [3] * rng.randint(0, 1)
     ndim = rng.choice([0, 1, 1, 1, 2, 2, 3, 4])

@@ -7,6 +7,7 @@ from cases import (
     GUFUNCS,
     Buffers,
     known_order,
+    many_axes,
     narrowed,
     random_input,
 )
@@ -35,6 +36,8 @@ def random_dtypes(rng):
 
 
 def random_shape(rng):
+    if rng.random() < 0.04:
+        return many_axes(rng)
     draw = rng.random()
     if draw < 0.04:  # beyond the dimensions that kernels see
         return [rng.choice([1, 1, 2]) for _ in range(rng.randint(8, 14))]

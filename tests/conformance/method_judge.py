@@ -27,7 +27,7 @@ def run_numpy(case):
 
 
 def run_library(case, library):
-    memory = build.Memory(case)
+    memory = build.Memory(case, guarded=True)
     inputs = [build.library_value(memory, spec, case) for spec in case['inputs']]
     out = build.value(memory, case['output']) if case['output'] else None
     options = {'dtype': case.get('dtype'), 'threads': case.get('threads') or 0}

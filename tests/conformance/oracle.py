@@ -8,20 +8,25 @@
 It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first.
 The module lends functions of several outputs and of three inputs; without it none are called.
 Without --seed each commit has a seed of its own, which is printed: --seed N repeats its calls.
-A failing case shrinks to a small one; --keep writes it to rows/. GUFUNC_CPU_ISA chooses the
-instruction level. Exit 1 when anything differs, or when there were too few cases of a kind."""
+The library's operands begin or end beside pages that nobody may touch; a case that ends the
+process is printed. Another failing case shrinks to a small one; --keep writes it to rows/.
+GUFUNC_CPU_ISA chooses the instruction level. Exit 1 when anything differs, or when there were too
+few cases of a kind."""
 
 import argparse
 import copy
 import hashlib
 import json
+import mmap
 import os
 import pathlib
 import random
 import re
+import struct
 import subprocess
 import sys
 import time
+import traceback
 import warnings
 from collections import Counter
 
@@ -238,6 +243,44 @@ def commit_seed():
         return 1
 
 
+class Watched:
+    """A process that runs the cases, and one that waits for it: a signal ends the first where the
+    library touches what it was not given, and the other reports the case."""
+
+    def __init__(self):
+        self.count = mmap.mmap(-1, 8)  # of the case that runs; shared by both
+
+    def begin(self, count):
+        struct.pack_into('q', self.count, 0, count)
+
+    def run(self, body, describe):
+        child = os.fork()
+        if child == 0:
+            code = 70
+            try:
+                code = body()
+            except BaseException:  # noqa: BLE001 - the parent knows the exit status alone
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                os._exit(code)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status < 0:
+            (count,) = struct.unpack_from('q', self.count, 0)
+            print(f'CRASHES signal {-status} in case {count}\n  {describe(count)}', flush=True)
+        return 1 if status < 0 else status
+
+
+def describe_case(options, count):
+    """The case with a number, drawn again."""
+    if count == 0:
+        return 'a kept row'
+    drawing = Drawing(options.seed, options.only, bool(options.module))
+    for _ in range(count):
+        case = drawing.next()
+    return json.dumps(case)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -252,6 +295,14 @@ def main():
     parser.add_argument('--only', choices=kinds, help='by default all')
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
+    watched = Watched()
+    return watched.run(
+        lambda: compare(parser, options, watched), lambda count: describe_case(options, count)
+    )
+
+
+def compare(parser, options, watched):
+    """Runs the cases; the exit status."""
     np.seterr(all='ignore')
     os.environ['GUFUNC_NUM_THREADS'] = str(max(Drawing.THREADS))  # read when the library is used
     library = abi_methods.Library(os.path.abspath(options.library))
@@ -273,6 +324,7 @@ def main():
     drawing = Drawing(options.seed, options.only, bool(options.module))
     while drawing.count < options.cases and time.monotonic() - started < options.seconds:
         case = drawing.next()
+        watched.begin(drawing.count)
         per_op[case['op']] += 1
         methods[case.get('method', 'call')] += 1
         text = difference(case, library)

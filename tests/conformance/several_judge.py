@@ -64,7 +64,7 @@ def run_numpy(case):
 
 
 def run_library(case, library):
-    memory = build.Memory(case)
+    memory = build.Memory(case, guarded=True)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
     outs = [spec and memory.view(spec) for spec in case['outputs']]
     options = {key: case[key] for key in ('dtype', 'signature') if case.get(key)}
