@@ -124,7 +124,9 @@ typedef struct guf_resolution {
  *         Outputs are untouched after every error but the last line's, GUF_E_VALUE of a loop and
  *         GUF_E_FLOATING_POINT.
  * [mt-object]: outputs must not be used by others meanwhile. Allocates only outputs and, for
- * overlap, copies. */
+ * overlap, copies.
+ * Stack: a call, a method, a plan's preparation and a question about one need up to 256 KiB of the
+ * calling thread's stack, besides what the program's own loops and hooks use. */
 GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
 
 /** What guf_call would do, without doing it. Reads no element but those of value rules.
