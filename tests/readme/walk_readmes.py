@@ -151,12 +151,16 @@ class CleanRoot:
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 
     def copy_from_host(self, source, target):
+        """Copies what links lead to; a link in the root, which leads to the host, is replaced."""
         target = self.root / str(target)[1:]
-        target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, target, dirs_exist_ok=True, ignore_dangling_symlinks=True)
-        elif source.is_file():
-            shutil.copy(source, target)
+            target.mkdir(parents=True, exist_ok=True)
+            source = f"{source}/."
+        elif not source.is_file():
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Links that lead nowhere are reported by cp, and left out.
+        subprocess.run(["cp", "-aL", "--remove-destination", source, target], check=False)
 
     def command(self):
         return (["unshare", "--mount", "--propagation", "private", "sh", "-c", self.ENTER,
