@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the manual page and the completions of shells from what `gufunc --help` prints.
+
+make_pages.py GUFUNC            writes tools/gufunc/pages
+make_pages.py GUFUNC --check    tells what differs there"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+PAGES = pathlib.Path(__file__).parent / 'pages'
+NOTICE = 'SPDX-License-Identifier: Apache-2.0'
+MADE = 'Written by tools/gufunc/make_pages.py from the output of gufunc --help.'
+
+# Options that take one of these words; all others that take a value take a file's name.
+WORDS = {
+    '--casting': 'no equiv safe same_kind unsafe',
+    '--device': 'cpu cuda:0 roc:0 auto',
+    '--dtype': 'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 '
+               'complex64 complex128 bfloat16',
+    '--events': 'ignore report fail',
+    '--order': 'K A C F',
+}
+# Commands whose first operand is a ufunc.
+OF_UFUNCS = 'describe run explain reduce accumulate reduceat outer at'.split()
+
+
+class Command:
+    """A command, or the program itself, as its help describes it."""
+
+    def __init__(self, gufunc, words):
+        text = subprocess.run([gufunc, *words, '--help'], capture_output=True, text=True,
+                              check=True).stdout
+        self.summary = text.split('\n', 1)[0]
+        self.usage = re.search(r'^Usage: (.*)$', text, re.M).group(1)
+        self.footer = text.split('\n\n')[-1].strip()
+        self.rows = {}  # section: [(left, right)]
+        section = ''
+        for line in text.split('\n'):
+            if line.endswith(':') and not line.startswith(' '):
+                section = line[:-1]
+            elif line.startswith('  ') and section:
+                left, right = re.match(r'  (.{1,26}?)(?:\s{2,}|\s*$)(.*)', line).groups()
+                self.rows.setdefault(section, []).append((left, right))
+
+    def options(self):
+        """(names, whether it takes a value, text) of each option."""
+        for left, right in self.rows.get('Options', []):
+            names, _, value = left.partition(' ')
+            yield names.split(','), bool(value), right
+
+
+def commands_of(gufunc):
+    top = Command(gufunc, [])
+    names = [name for name, _ in top.rows['Subcommands']]
+    return top, {name: Command(gufunc, [name]) for name in names}
+
+
+def roff(text):
+    start = '\\&' if text.startswith('.') else ''
+    return start + text.replace('\\', '\\e').replace('-', '\\-').replace("'", '\\(aq')
+
+
+def man_page(top, commands):
+    lines = [f'.\\" {NOTICE}', f'.\\" {MADE}', '.TH GUFUNC 1 "" libgufunc "User Commands"',
+             '.SH NAME', 'gufunc \\- NumPy\\(aqs universal functions on arrays in files',
+             '.SH SYNOPSIS']
+    for command in commands.values():
+        lines += ['.B ' + roff(command.usage), '.br']
+    lines += ['.SH DESCRIPTION', roff(top.summary),
+              'Results go to new files, which appear when the call has succeeded, or to standard '
+              'output.', '.SH COMMANDS']
+    for name, command in commands.items():
+        lines += [f'.SS {name}', roff(command.summary) + '.']
+        for left, right in command.rows.get('Positionals', []):
+            lines += ['.TP', '.I ' + roff(left.split(' ')[0]), roff(right)]
+        for names, value, text in command.options():
+            if names[-1] == '--help':
+                continue
+            spelled = ', '.join(f'\\fB{roff(option)}\\fR' for option in names)
+            lines += ['.TP', spelled + (' \\fIvalue\\fR' if value else ''), roff(text)]
+    lines += ['.SH EXIT STATUS', roff(' '.join(top.footer.removeprefix('Exit codes: ').split())),
+              '.SH SEE ALSO', '.BR gufcc (1)', '']
+    return '\n'.join(lines)
+
+
+def flags_of(command):
+    return ' '.join(name for names, _, _ in command.options() for name in names)
+
+
+def bash(top, commands):
+    cases = '\n'.join(f"    {name}) options='{flags_of(command)}' ;;"
+                      for name, command in commands.items())
+    offer = "COMPREPLY=($(compgen -W '{}' -- \"$current\")); return ;;"
+    words = '\n'.join(f'    {option}) {offer.format(values)}' for option, values in WORDS.items())
+    return f'''# {NOTICE}
+# {MADE}
+_gufunc() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}}
+  local command=${{COMP_WORDS[1]}} options
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W '{' '.join(commands)} {flags_of(top)}' -- "$current"))
+    return
+  fi
+  case $previous in
+{words}
+  esac
+  case $command in
+{cases}
+    *) return ;;
+  esac
+  case $current in
+    -*) COMPREPLY=($(compgen -W "$options" -- "$current")); return ;;
+  esac
+  case $command in
+    {'|'.join(OF_UFUNCS)})
+      if [ "$COMP_CWORD" -eq 2 ]; then
+        COMPREPLY=($(compgen -W "$(gufunc list 2>/dev/null | cut -d ' ' -f 1)" -- "$current"))
+        return
+      fi ;;
+    help) COMPREPLY=($(compgen -W '{' '.join(commands)}' -- "$current")); return ;;
+  esac
+  COMPREPLY=($(compgen -f -- "$current"))
+}}
+complete -o filenames -F _gufunc gufunc
+'''
+
+
+def quoted(text):
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def zsh(top, commands):
+    described = '\n'.join('    ' + quoted(f'{name}:{command.summary}')
+                          for name, command in commands.items())
+    cases = []
+    for name, command in commands.items():
+        rows = []
+        for names, value, text in command.options():
+            text = re.sub(r'([\[\]:])', r'\\\1', text)
+            for option in names:
+                action = f'({WORDS[names[-1]]})' if names[-1] in WORDS else '_files'
+                rows.append(quoted(f'*{option}[{text}]' + (f':value:{action}' if value else '')))
+        first = "'1:ufunc:{compadd -- $(gufunc list 2>/dev/null | cut -d \" \" -f 1)}' " \
+            if name in OF_UFUNCS else ''
+        body = ' \\\n        '.join(rows)
+        call = f"_arguments -s {first}'*:file:_files'"
+        cases.append(f'    {name})\n      {call} \\\n        {body} ;;')
+    return f'''#compdef gufunc
+# {NOTICE}
+# {MADE}
+_gufunc() {{
+  local -a commands=(
+{described}
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  local command=$words[2]
+  shift words
+  (( CURRENT -= 1 ))
+  case $command in
+''' + '\n'.join(cases) + '''
+  esac
+}
+_gufunc "$@"
+'''
+
+
+def fish(top, commands):
+    lines = [f'# {NOTICE}', f'# {MADE}']
+    for name, command in commands.items():
+        lines.append(f'complete -c gufunc -n __fish_use_subcommand -f -a {name} '
+                     f'-d {quoted(command.summary)}')
+        seen = f"-n '__fish_seen_subcommand_from {name}'"
+        if name in OF_UFUNCS:
+            lines.append(f'complete -c gufunc {seen} '
+                         "-a '(gufunc list 2>/dev/null | cut -d \" \" -f 1)'")
+        for names, value, text in command.options():
+            spelled = ' '.join(f'-l {option[2:]}' if option.startswith('--') else f'-s {option[1:]}'
+                               for option in names)
+            words = f" -x -a '{WORDS[names[-1]]}'" if names[-1] in WORDS else ' -r' if value else ''
+            lines.append(f'complete -c gufunc {seen} {spelled}{words} -d {quoted(text)}')
+    return '\n'.join(lines) + '\n'
+
+
+def main():
+    gufunc = sys.argv[1]
+    top, commands = commands_of(gufunc)
+    pages = {'gufunc.1': man_page, 'gufunc.bash': bash, '_gufunc': zsh, 'gufunc.fish': fish}
+    different = []
+    for name, make in pages.items():
+        text = make(top, commands)
+        if '--check' not in sys.argv:
+            (PAGES / name).write_text(text)
+        elif not (PAGES / name).is_file() or (PAGES / name).read_text() != text:
+            different.append(name)
+    for name in different:
+        print(f'{PAGES / name} is not what make_pages.py writes')
+    return bool(different)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
