@@ -160,6 +160,10 @@ def as_integers(array, key, as_array):
     places = numpy.arange(math.prod(shape)).reshape(shape)
     items = tuple(numpy.asarray(_on_host(item)) if hasattr(item, "dtype") else item
                   for item in items)
+    try:
+        found = places[items]
+    except IndexError as error:
+        raise make_error(lowlevel.GUF_E_INDEX, str(error)) from None
     if not shape:
-        return array.reshape(1), places[items]
-    return array, numpy.unravel_index(places[items], shape)
+        return array.reshape(1), found
+    return array, numpy.unravel_index(found, shape)

@@ -13,45 +13,6 @@ int gufpy_tell_events(uint32_t events, const gufpy_ufunc *ufunc) {
   return done == NULL ? -1 : 0;
 }
 
-__attribute__((cold)) static int is_complex_array(guf_array array) {
-  guf_array_info info;
-  info.struct_size = sizeof info;
-  return guf_array_get_info(array, &info, NULL) == GUF_OK && gufpy_is_complex_dtype(info.dtype);
-}
-
-__attribute__((cold)) int gufpy_is_complex(const guf_operand *operand) {
-  switch (operand->kind) {
-    case GUF_OPERAND_WEAK_COMPLEX:
-      return 1;
-    case GUF_OPERAND_SCALAR:
-      return gufpy_is_complex_dtype(operand->dtype);
-    case GUF_OPERAND_TENSOR:
-      return gufpy_is_complex_dtype(operand->tensor->dtype);
-    case GUF_OPERAND_ARRAY:
-      return is_complex_array(operand->array);
-    default:
-      return 0;
-  }
-}
-
-/* A cast to bool asks for the truth of the whole number. */
-static int loses_imaginary(guf_dtype from, guf_dtype to) {
-  const guf_dtype code = to & 0xff;
-  return gufpy_is_complex_dtype(from) && (code == 0 || code == 1 || code == 2 || code == 4);
-}
-
-__attribute__((cold)) int gufpy_warn_complex(const guf_resolution *found, int first, int end) {
-  int lost = 0;
-  for (int i = 0; i < found->noperands; ++i) {
-    const guf_dtype operand = found->dtypes[i], loop = found->loop_dtypes[i];
-    lost |= i >= first && i < end ? loses_imaginary(operand, loop) : loses_imaginary(loop, operand);
-  }
-  if (!lost || gufpy.warn_complex == NULL) return 0;
-  PyObject *done = PyObject_CallNoArgs(gufpy.warn_complex);
-  Py_XDECREF(done);
-  return done == NULL ? -1 : 0;
-}
-
 const char *gufpy_name(const gufpy_ufunc *ufunc) {
   static _Thread_local guf_ufunc_info info;
   info.struct_size = sizeof info;
@@ -181,7 +142,7 @@ int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py
       return -1;
     }
   }
-  gufpy_settle_huge(&call->frame, args, call->operands, nin);
+  gufpy_settle_huge(&call->frame, args, call->operands, nin, call->keywords.dtype);
   for (int i = 0; i < nout; ++i) {
     if (gufpy_set_output(&call->frame, call->given[i] == NULL ? Py_None : call->given[i],
                          &call->operands[nin + i]) != 0) {
@@ -260,39 +221,11 @@ __attribute__((cold, noinline)) static guf_status run_again(call_fn function, gu
   Py_END_ALLOW_THREADS return status;
 }
 
-/* As NumPy's, where elements of a result may be left as they were allocated. */
-__attribute__((cold, noinline)) static int warn_where(const gufpy_call *call) {
-  for (int i = 0; i < call->nout; ++i) {
-    if (call->given[i] != NULL && call->given[i] != Py_None) return 0;
-  }
-  return PyErr_WarnEx(PyExc_UserWarning,
-                      "'where' used without 'out', expect unitialized memory in output. If this "
-                      "is intentional, use out=None.",
-                      1);
-}
-
-/* Out of line, and for casting='unsafe' only: it resolves the call a second time. */
-__attribute__((cold, noinline)) static int warn_complex(const gufpy_call *call) {
-  const gufpy_keywords *keywords = &call->keywords;
-  int may = gufpy_is_complex_dtype(keywords->dtype) || keywords->nsignature > 0;
-  for (int i = 0; i < call->ufunc->nin && !may; ++i) may = gufpy_is_complex(&call->operands[i]);
-  if (!may) return 0;
-  guf_resolution *found = PyMem_Calloc(1, sizeof *found);
-  if (found == NULL) return PyErr_NoMemory() == NULL ? -1 : 0;
-  found->struct_size = sizeof *found;
-  int failed = 0;
-  if (guf_resolve(call->ufunc->base.handle, &call->args, found, NULL) == GUF_OK) {
-    failed = gufpy_warn_complex(found, 0, call->ufunc->nin);
-  }
-  PyMem_Free(found);
-  return failed;
-}
-
-/* What NumPy warns of before a call with keywords runs. -1 where a warning is an error. */
+/* -1 where a warning is an error. */
 static inline int warn_of_keywords(const gufpy_call *call) {
   const gufpy_keywords *keywords = &call->keywords;
-  if (keywords->where != NULL && !keywords->has_out && warn_where(call) != 0) return -1;
-  return keywords->casting == GUF_CASTING_UNSAFE ? warn_complex(call) : 0;
+  if (keywords->where != NULL && !keywords->has_out && gufpy_warn_where(call) != 0) return -1;
+  return keywords->casting == GUF_CASTING_UNSAFE ? gufpy_warn_complex_call(call) : 0;
 }
 
 PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {

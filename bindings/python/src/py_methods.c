@@ -94,7 +94,15 @@ static int set_outputs(gufpy_method *method) {
   return 0;
 }
 
-static int set_reduce(gufpy_method *method) {
+/* Beside floats an int of any size is one. */
+static void settle_initial(gufpy_method *method, PyObject *input) {
+  PyObject *const objects[] = {input, method->keywords.initial};
+  guf_operand operands[] = {method->input, method->initial};
+  gufpy_settle_huge(&method->frame, objects, operands, 2, method->keywords.dtype);
+  method->initial = operands[1];
+}
+
+static int set_reduce(gufpy_method *method, PyObject *input) {
   guf_reduce_args *args = &method->reduce;
   const gufpy_keywords *keywords = &method->keywords;
   args->struct_size = sizeof *args;
@@ -120,6 +128,7 @@ static int set_reduce(gufpy_method *method) {
         gufpy_set_operand(&method->frame, keywords->initial, &method->initial) != 0) {
       return -1;
     }
+    settle_initial(method, input);
     args->initial = &method->initial;
   }
   if (keywords->where != NULL) {
@@ -239,7 +248,7 @@ int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *s
   set_events(method);
   switch (kind) {
     case GUFPY_REDUCE:
-      return set_reduce(method);
+      return set_reduce(method, first[0]);
     case GUFPY_AT:
       return set_at(method, first);
     case GUFPY_ACCUMULATE:
@@ -262,48 +271,6 @@ static guf_status run_method(gufpy_method *method, gufpy_method_kind kind, guf_e
       break;
   }
   return guf_at(ufunc, &method->at, error);
-}
-
-static int is_given(PyObject *output) {
-  return output != NULL && output != Py_None;
-}
-
-/* Methods cast to a type or an output that was given by casting='unsafe'. */
-static int may_discard_imaginary(const gufpy_method *method, gufpy_method_kind kind) {
-  const guf_dtype dtype = method->keywords.dtype;
-  if (method->ufunc->nresults > 0) return 0;
-  if (kind == GUFPY_AT) return method->at.operand != NULL && gufpy_is_complex(&method->initial);
-  return (dtype != 0 || is_given(method->given[0])) &&
-         (gufpy_is_complex_dtype(dtype) || gufpy_is_complex(&method->input));
-}
-
-/* Out of line, and for complex numbers only: it resolves the method a second time. */
-__attribute__((cold, noinline)) static int warn_complex(gufpy_method *method,
-                                                        gufpy_method_kind kind) {
-  const guf_ufunc ufunc = method->ufunc->base.handle;
-  guf_resolution *found = PyMem_Calloc(1, sizeof *found);
-  if (found == NULL) return PyErr_NoMemory() == NULL ? -1 : 0;
-  found->struct_size = sizeof *found;
-  guf_status status = GUF_OK;
-  switch (kind) {
-    case GUFPY_REDUCE:
-      status = guf_resolve_reduce(ufunc, &method->reduce, found, NULL);
-      break;
-    case GUFPY_ACCUMULATE:
-      status = guf_resolve_accumulate(ufunc, &method->accumulate, found, NULL);
-      break;
-    case GUFPY_REDUCEAT:
-      status = guf_resolve_reduceat(ufunc, &method->accumulate, found, NULL);
-      break;
-    case GUFPY_AT:
-      status = guf_resolve_at(ufunc, &method->at, found, NULL);
-      break;
-  }
-  const int first = kind == GUFPY_AT ? 0 : 1;
-  const int end = kind == GUFPY_AT ? found->noperands - 1 : 2;
-  const int failed = status == GUF_OK ? gufpy_warn_complex(found, first, end) : 0;
-  PyMem_Free(found);
-  return failed;
 }
 
 static PyObject *method_results(gufpy_method *method) {
@@ -339,7 +306,8 @@ static PyObject *call_method(gufpy_method_kind kind, PyObject *self, PyObject *c
   gufpy_method method;
   PyObject *result = NULL;
   int begun = gufpy_method_begin(&method, kind, self, args, nargs, names);
-  if (begun == 0 && may_discard_imaginary(&method, kind)) begun = warn_complex(&method, kind);
+  const int casts = kind == GUFPY_AT || method.keywords.dtype != 0 || method.keywords.has_out;
+  if (begun == 0 && casts) begun = gufpy_warn_complex_method(&method, kind);
   if (begun == 0) {
     guf_error *error = gufpy_error();
     guf_status status = GUF_OK;

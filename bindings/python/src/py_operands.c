@@ -233,10 +233,15 @@ int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand)
   return -1;
 }
 
+static int is_float_dtype(guf_dtype dtype) {
+  const guf_dtype code = dtype & 0xff;
+  return code == 2 || code == 4 || code == 5;
+}
+
 void gufpy_settle_huge(const gufpy_frame *frame, PyObject *const *objects, guf_operand *operands,
-                       int count) {
+                       int count, guf_dtype loop_dtype) {
   if (!frame->huge) return;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count && !is_float_dtype(loop_dtype); ++i) {
     guf_dtype dtype = 0;
     guf_array_info info = {.struct_size = sizeof info};
     if (operands[i].kind == GUF_OPERAND_TENSOR) dtype = operands[i].tensor->dtype;
@@ -245,11 +250,9 @@ void gufpy_settle_huge(const gufpy_frame *frame, PyObject *const *objects, guf_o
         guf_array_get_info(operands[i].array, &info, NULL) == GUF_OK) {
       dtype = info.dtype;
     }
-    const guf_dtype code = dtype & 0xff;
-    const int is_float = code == 2 || code == 4 || code == 5;
     const int weak =
         operands[i].kind == GUF_OPERAND_WEAK_FLOAT || operands[i].kind == GUF_OPERAND_WEAK_COMPLEX;
-    if (operands[i].kind != GUF_OPERAND_WEAK_INT_HUGE && !is_float && !weak) return;
+    if (operands[i].kind != GUF_OPERAND_WEAK_INT_HUGE && !is_float_dtype(dtype) && !weak) return;
   }
   for (int i = 0; i < count; ++i) {
     if (operands[i].kind != GUF_OPERAND_WEAK_INT_HUGE) continue;

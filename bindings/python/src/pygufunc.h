@@ -170,9 +170,9 @@ int gufpy_set_operand(gufpy_frame *frame, PyObject *object, guf_operand *operand
 int gufpy_take_value(const guf_tensor *tensor, guf_operand *operand);
 /** The same for an output: None is GUF_OPERAND_NONE, all else must be an array. */
 int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand);
-/** Weak ints beyond 64 bits become floats where all other operands are. */
+/** Weak ints beyond 64 bits become floats where all other operands are, or the loop's dtype. */
 void gufpy_settle_huge(const gufpy_frame *frame, PyObject *const *objects, guf_operand *operands,
-                       int count);
+                       int count, guf_dtype dtype);
 /** The object for an allocated output, whose reference it takes over. */
 PyObject *gufpy_result(const gufpy_frame *frame, guf_array handle);
 /** Whether the operands broadcast to that many elements, and the interpreter does not end. */
@@ -244,12 +244,6 @@ typedef struct {
 extern _Thread_local gufpy_events gufpy_thread_events;
 /** Warns of `events`; -1 where the warning is an error. */
 int gufpy_tell_events(uint32_t events, const gufpy_ufunc *ufunc);
-/** Whether an operand is of a complex type, or a Python complex. */
-int gufpy_is_complex(const guf_operand *operand);
-/** Warns as NumPy does when a call casts complex numbers to real ones: an input to the loop's type,
- * or a result of the loop to an output's. Operands `first` to `end` - 1 are the inputs. -1 where
- * the warning is an error. */
-int gufpy_warn_complex(const guf_resolution *found, int first, int end);
 /** Whether a dtype is complex. */
 static inline int gufpy_is_complex_dtype(guf_dtype dtype) {
   return (dtype & 0xff) == 5;
@@ -275,6 +269,10 @@ int gufpy_call_begin(gufpy_call *call, PyObject *ufunc, PyObject *const *args, P
 void gufpy_call_end(gufpy_call *call);
 /** The results of a call that succeeded. */
 PyObject *gufpy_call_results(gufpy_call *call);
+/** Warns, as NumPy, of results that where= leaves unspecified. -1 where the warning is an error. */
+int gufpy_warn_where(const gufpy_call *call);
+/** Warns, as NumPy, of complex numbers that casting='unsafe' makes real. The same. */
+int gufpy_warn_complex_call(const gufpy_call *call);
 PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
 PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                             PyObject *names);
@@ -316,6 +314,8 @@ void gufpy_fast_forget(void);
 typedef enum { GUFPY_REDUCE, GUFPY_ACCUMULATE, GUFPY_REDUCEAT, GUFPY_AT } gufpy_method_kind;
 int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *ufunc,
                        PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+/** As gufpy_warn_complex_call: methods cast to a type or an output that was given. */
+int gufpy_warn_complex_method(const gufpy_method *method, gufpy_method_kind kind);
 
 /** A ufunc's own name, for messages: the thread's until the next one. */
 const char *gufpy_name(const gufpy_ufunc *ufunc);

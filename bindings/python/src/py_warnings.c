@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What NumPy warns of before a call or a method runs. Calls that may lose imaginary parts are
+ * resolved a second time, to see whether they do. */
+#include "pygufunc.h"
+
+static int is_complex_array(guf_array array) {
+  guf_array_info info;
+  info.struct_size = sizeof info;
+  return guf_array_get_info(array, &info, NULL) == GUF_OK && gufpy_is_complex_dtype(info.dtype);
+}
+
+static int is_complex(const guf_operand *operand) {
+  switch (operand->kind) {
+    case GUF_OPERAND_WEAK_COMPLEX:
+      return 1;
+    case GUF_OPERAND_SCALAR:
+      return gufpy_is_complex_dtype(operand->dtype);
+    case GUF_OPERAND_TENSOR:
+      return gufpy_is_complex_dtype(operand->tensor->dtype);
+    case GUF_OPERAND_ARRAY:
+      return is_complex_array(operand->array);
+    default:
+      return 0;
+  }
+}
+
+/* A cast to bool asks for the truth of the whole number. */
+static int loses_imaginary(guf_dtype from, guf_dtype to) {
+  const guf_dtype code = to & 0xff;
+  return gufpy_is_complex_dtype(from) && (code == 0 || code == 1 || code == 2 || code == 4);
+}
+
+/* Operands `first` to `end` - 1 are the inputs. */
+static int warn_of(const guf_resolution *found, int first, int end) {
+  int lost = 0;
+  for (int i = 0; i < found->noperands; ++i) {
+    const guf_dtype operand = found->dtypes[i], loop = found->loop_dtypes[i];
+    lost |= i >= first && i < end ? loses_imaginary(operand, loop) : loses_imaginary(loop, operand);
+  }
+  if (!lost || gufpy.warn_complex == NULL) return 0;
+  PyObject *done = PyObject_CallNoArgs(gufpy.warn_complex);
+  Py_XDECREF(done);
+  return done == NULL ? -1 : 0;
+}
+
+int gufpy_warn_where(const gufpy_call *call) {
+  for (int i = 0; i < call->nout; ++i) {
+    if (call->given[i] != NULL && call->given[i] != Py_None) return 0;
+  }
+  return PyErr_WarnEx(PyExc_UserWarning,
+                      "'where' used without 'out', expect unitialized memory in output. If this "
+                      "is intentional, use out=None.",
+                      1);
+}
+
+int gufpy_warn_complex_call(const gufpy_call *call) {
+  const gufpy_keywords *keywords = &call->keywords;
+  int may = gufpy_is_complex_dtype(keywords->dtype) || keywords->nsignature > 0;
+  for (int i = 0; i < call->ufunc->nin && !may; ++i) may = is_complex(&call->operands[i]);
+  if (!may) return 0;
+  guf_resolution *found = PyMem_Calloc(1, sizeof *found);
+  if (found == NULL) return PyErr_NoMemory() == NULL ? -1 : 0;
+  found->struct_size = sizeof *found;
+  int failed = 0;
+  if (guf_resolve(call->ufunc->base.handle, &call->args, found, NULL) == GUF_OK) {
+    failed = warn_of(found, 0, call->ufunc->nin);
+  }
+  PyMem_Free(found);
+  return failed;
+}
+
+static int is_given(PyObject *output) {
+  return output != NULL && output != Py_None;
+}
+
+/* Methods cast to a type or an output that was given by casting='unsafe'. */
+static int may_discard_imaginary(const gufpy_method *method, gufpy_method_kind kind) {
+  const guf_dtype dtype = method->keywords.dtype;
+  if (method->ufunc->nresults > 0) return 0;
+  if (kind == GUFPY_AT) return method->at.operand != NULL && is_complex(&method->initial);
+  return (dtype != 0 || is_given(method->given[0])) &&
+         (gufpy_is_complex_dtype(dtype) || is_complex(&method->input));
+}
+
+int gufpy_warn_complex_method(const gufpy_method *method, gufpy_method_kind kind) {
+  if (!may_discard_imaginary(method, kind)) return 0;
+  const guf_ufunc ufunc = method->ufunc->base.handle;
+  guf_resolution *found = PyMem_Calloc(1, sizeof *found);
+  if (found == NULL) return PyErr_NoMemory() == NULL ? -1 : 0;
+  found->struct_size = sizeof *found;
+  guf_status status = GUF_OK;
+  switch (kind) {
+    case GUFPY_REDUCE:
+      status = guf_resolve_reduce(ufunc, &method->reduce, found, NULL);
+      break;
+    case GUFPY_ACCUMULATE:
+      status = guf_resolve_accumulate(ufunc, &method->accumulate, found, NULL);
+      break;
+    case GUFPY_REDUCEAT:
+      status = guf_resolve_reduceat(ufunc, &method->accumulate, found, NULL);
+      break;
+    case GUFPY_AT:
+      status = guf_resolve_at(ufunc, &method->at, found, NULL);
+      break;
+  }
+  const int first = kind == GUFPY_AT ? 0 : 1;
+  const int end = kind == GUFPY_AT ? found->noperands - 1 : 2;
+  const int failed = status == GUF_OK ? warn_of(found, first, end) : 0;
+  PyMem_Free(found);
+  return failed;
+}
