@@ -109,19 +109,28 @@ void sort(Axes *axes, int32_t nin) {
   }
 }
 
+// Whether outer = inner * extent. Steps and extents of a call without elements are arbitrary, so
+// that the product may overflow.
+bool is_product(int64_t outer, int64_t inner, int64_t extent) {
+  int64_t product;
+  return !__builtin_mul_overflow(inner, extent, &product) && product == outer;
+}
+
 bool continues(const Axes &axes, int32_t inner, int32_t outer) {
   const int64_t extent = axes.extent[inner];
   for (int32_t i = 0; i < axes.noperands; ++i) {
-    if (axes.step[outer][i] != axes.step[inner][i] * extent) return false;
+    if (!is_product(axes.step[outer][i], axes.step[inner][i], extent)) return false;
   }
-  return !axes.masked || axes.step[outer][kMask] == axes.step[inner][kMask] * extent;
+  return !axes.masked || is_product(axes.step[outer][kMask], axes.step[inner][kMask], extent);
 }
 
 void coalesce(Axes *axes) {
   int32_t kept = 0;
   for (int32_t k = 1; k < axes->count; ++k) {
-    if (continues(*axes, kept, k)) {
-      axes->extent[kept] *= axes->extent[k];
+    int64_t merged;
+    if (continues(*axes, kept, k) &&
+        !__builtin_mul_overflow(axes->extent[kept], axes->extent[k], &merged)) {
+      axes->extent[kept] = merged;
       continue;
     }
     if (++kept == k) continue;
