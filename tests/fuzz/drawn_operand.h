@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands of calls and methods, decoded from a fuzzer's bytes: any dtype, layout and kind, in
+// memory between guard pages.
+#ifndef GUFUNC_TESTS_FUZZ_DRAWN_OPERAND_H
+#define GUFUNC_TESTS_FUZZ_DRAWN_OPERAND_H
+
+#include <gufunc/gufunc.h>
+
+#include <array>
+#include <cstdint>
+
+#include "byte_reader.h"
+#include "guarded_memory.h"
+
+namespace gufunc::fuzz {
+
+// At most this many elements take part in a call that runs: larger ones are only resolved.
+constexpr int64_t kMaxItems = 4096;
+
+guf_dtype draw_dtype(ByteReader *bytes);
+
+// Up to GUF_MAX_NDIM extents that the operands of one call share.
+struct DrawnShape {
+  int32_t ndim = 0;
+  std::array<int64_t, GUF_MAX_NDIM> extent = {};
+
+  static DrawnShape draw(ByteReader *bytes);
+
+  // The number of elements, or more than `limit` where it is larger than that.
+  int64_t items(int64_t limit) const;
+};
+
+// One operand and all that it points to. It must not move.
+class DrawnOperand {
+ public:
+  DrawnOperand() = default;
+  DrawnOperand(const DrawnOperand &) = delete;
+  DrawnOperand &operator=(const DrawnOperand &) = delete;
+
+  // No operand.
+  void clear();
+  // A tensor of `shape`, or of a shape that broadcasts with it or does not; seldom a scalar.
+  void draw(ByteReader *bytes, const DrawnShape &shape, bool is_output);
+  // A tensor of `dtype` with exactly this shape.
+  void draw_exact(ByteReader *bytes, const DrawnShape &shape, guf_dtype dtype);
+
+  // Places a tensor where `other` lies, some bytes apart, if both have memory.
+  void overlap(const DrawnOperand &other, ByteReader *bytes);
+
+  // Fills an integer tensor with values in [-1, extent], so that most are valid indices.
+  void fill_indices(ByteReader *bytes, int64_t extent);
+
+  // Whether a kernel may run on it: its elements are few and lie in memory.
+  bool can_run() const { return can_run_; }
+  bool is_intact() const { return memory_.is_intact(); }
+  const guf_operand &operand() const { return operand_; }
+
+ private:
+  void draw_strides(ByteReader *bytes);
+  void place(ByteReader *bytes);
+
+  GuardedMemory memory_;
+  guf_operand operand_ = {};
+  guf_tensor tensor_ = {};
+  DrawnShape shape_;
+  std::array<int64_t, GUF_MAX_NDIM> strides_ = {};
+  int64_t lowest_ = 0;  // byte offsets of the elements from the first one
+  int64_t highest_ = 0;
+  bool can_run_ = true;
+};
+
+}  // namespace gufunc::fuzz
+
+#endif  // GUFUNC_TESTS_FUZZ_DRAWN_OPERAND_H

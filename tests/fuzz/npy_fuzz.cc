@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader of .npy headers: it reads nothing outside of the file's bytes, refuses by a Failure
+// alone, and a header that it accepts is one that it would write.
+#include <algorithm>
+#include <memory>
+
+#include "npy_file.h"
+#include "outcome.h"
+#include "target.h"
+
+namespace gufunc::fuzz {
+namespace {
+
+void demand_same(const cli::NpyHeader &header, const cli::NpyHeader &again) {
+  demand(header.dtype == again.dtype && header.fortran_order == again.fortran_order &&
+             header.shape == again.shape && header.data_size == again.data_size,
+         "a header that is written is read as what it was made of");
+}
+
+void read_header(const uint8_t *data, size_t size, bool raw_bf16) {
+  // An allocation of its own: AddressSanitizer then sees a read past its end.
+  const std::unique_ptr<std::byte[]> copy(new std::byte[size]);
+  std::transform(data, data + size, copy.get(), [](uint8_t byte) { return std::byte{byte}; });
+  cli::NpyHeader header;
+  try {
+    header = cli::parse_npy_header({copy.get(), size}, raw_bf16, "drawn.npy");
+  } catch (const cli::Failure &) {
+    return;
+  }
+  demand(header.data_offset <= size, "elements begin within the file");
+  const std::string written =
+      cli::make_npy_header(header.dtype, header.shape, header.fortran_order, true);
+  // The reader may ask for the elements too; a file of that size need not exist for them.
+  if (header.data_size > size) return;
+  std::string whole = written + std::string(header.data_size, '\0');
+  demand_same(header, cli::parse_npy_header(
+                          {reinterpret_cast<const std::byte *>(whole.data()), whole.size()}, true,
+                          "written.npy"));
+}
+
+}  // namespace
+}  // namespace gufunc::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size == 0) return 0;
+  gufunc::fuzz::read_header(data + 1, size - 1, (data[0] & 1) != 0);
+  return 0;
+}
