@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate, reduceat, at, outer and calls on shapes of extents 0, 1 and 2 with up to 64 axes,
-// beside plain loops and between guard pages.
+// accumulate, reduceat, at, outer, calls and plans on shapes of extents 0, 1 and 2 with up to 64
+// axes, beside plain loops and between guard pages.
 #include <complex>
 
 #include "tests/unit/method/guarded_arrays.h"
@@ -138,6 +138,28 @@ guf_status run(guf_status (*method)(guf_ufunc, guf_call_args *, guf_error *), gu
   return method(ufunc, &args, error);
 }
 
+// The same call as a plan, with its workspace beside a page that nobody may touch.
+guf_status run_plan(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
+  guf_plan plan = nullptr;
+  uint64_t nbytes = 0, alignment = 0;
+  guf_status status = guf_plan_create(ufunc, args, &plan, error);
+  if (status != GUF_OK) return status;
+  status = guf_plan_workspace(plan, &nbytes, &alignment, error);
+  GuardedPage page;
+  EXPECT_LE(nbytes, 4096U);
+  std::vector<uint64_t> addresses;
+  for (int32_t i = 0; i < args->ninputs; ++i) addresses.push_back(args->inputs[i].tensor->address);
+  addresses.push_back(args->outputs[0].tensor->address);
+  if (args->where != nullptr) addresses.push_back(args->where->tensor->address);
+  if (status == GUF_OK) {
+    const auto workspace = reinterpret_cast<uint64_t>(page.place(nbytes, true));
+    status = guf_plan_launch(plan, nullptr, static_cast<int32_t>(addresses.size()),
+                             addresses.data(), nbytes == 0 ? 0 : workspace, error);
+  }
+  guf_plan_release(plan, nullptr);
+  return status;
+}
+
 void check_outer(guf_ufunc ufunc, const Shape &first, const Shape &second, std::mt19937 &bits) {
   Shape both = first;
   both.insert(both.end(), second.begin(), second.end());
@@ -169,8 +191,9 @@ void check_call(guf_ufunc ufunc, guf_dtype dtype, const Shape &shape, std::mt199
   mask.fill([](int64_t n) { return n % 3 != 1; });
   output.fill([](int64_t) { return -1; });
   const bool masked = bits() % 2 != 0;
+  const auto method = bits() % 2 != 0 ? guf_call : run_plan;
   guf_error error = fresh_error();
-  ASSERT_EQ(run(guf_call, ufunc, {a.operand(), b.operand()}, output.operand(),
+  ASSERT_EQ(run(method, ufunc, {a.operand(), b.operand()}, output.operand(),
                 masked ? &mask.operand() : nullptr, &error),
             GUF_OK)
       << error.message;
@@ -254,7 +277,7 @@ TEST_F(MethodShapes, Outer) {
   });
 }
 
-TEST_F(MethodShapes, Calls) {
+TEST_F(MethodShapes, CallsAndPlans) {
   for_every_shape(5, 8, [&](const Shape &shape) {
     for (int k = 0; k < 2; ++k) {
       check_call<double>(add_, GUF_F64, shape, bits_);
