@@ -20,6 +20,11 @@ endfunction()
 function(gufunc_join_sources target)
   set_target_properties(${target} PROPERTIES
     UNITY_BUILD ${GUFUNC_JOIN_SOURCES} UNITY_BUILD_BATCH_SIZE 10)
+  # A joined source is an included file for g++, which then warns of classes that have members of an
+  # anonymous namespace's types, as if a header defined them.
+  if(GUFUNC_JOIN_SOURCES AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+  endif()
 endfunction()
 
 # gufunc_apply_tool_options(<target>): the warnings, and little optimization: most of the time that
