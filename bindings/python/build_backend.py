@@ -25,8 +25,7 @@ ROOT = make_wheel.ROOT
 TARGETS = ("product", "gufunc_python_package")
 # What a wheel holds, and nothing else.
 DEFAULTS = ("-DGUFUNC_BUILD_BACKENDS=cpu", "-DGUFUNC_BUILD_PYTHON=ON", "-DGUFUNC_BUILD_TESTS=OFF",
-            "-DGUFUNC_BUILD_BENCH=OFF", "-DGUFUNC_BUILD_EXAMPLES=OFF", "-DGUFUNC_BUILD_TOOLS=OFF",
-            "-DGUFUNC_JOIN_SOURCES=ON")
+            "-DGUFUNC_BUILD_BENCH=OFF", "-DGUFUNC_BUILD_EXAMPLES=OFF", "-DGUFUNC_BUILD_TOOLS=OFF")
 DEFINE = "cmake.define."
 STEP = re.compile(r"\[(\d+)/(\d+)\]")
 SECONDS_BETWEEN_REPORTS = 5

@@ -17,25 +17,25 @@ namespace {
 
 constexpr uid_t kUnmappedUser = 65534;  // what the kernel reports for owners of other namespaces
 
-enum class Place { kFile, kFolder, kAbove };
+enum class PathPart { kFile, kFolder, kAbove };
 
 struct Entry {
   const char *path;
-  Place place;
+  PathPart place;
   uid_t owner;
   gid_t group;
   mode_t mode;
 };
 
 const char *kind_of(const Entry &entry) {
-  return entry.place == Place::kFile ? "file" : "directory";
+  return entry.place == PathPart::kFile ? "file" : "directory";
 }
 
 guf_status check_owner(const Entry &entry, const TrustRule &rule, guf_error *error) {
   if (entry.owner == 0 || entry.owner == rule.effective_user || entry.owner == rule.library_owner) {
     return GUF_OK;
   }
-  if (!rule.privileged && entry.place == Place::kAbove && entry.owner == kUnmappedUser) {
+  if (!rule.privileged && entry.place == PathPart::kAbove && entry.owner == kUnmappedUser) {
     return GUF_OK;
   }
   return base::fail(error, GUF_E_UNTRUSTED, base::kNone, base::kNone,
@@ -45,7 +45,7 @@ guf_status check_owner(const Entry &entry, const TrustRule &rule, guf_error *err
 }
 
 guf_status check_writers(const Entry &entry, const TrustRule &rule, guf_error *error) {
-  if (entry.place == Place::kAbove && (entry.mode & S_ISVTX) != 0) return GUF_OK;
+  if (entry.place == PathPart::kAbove && (entry.mode & S_ISVTX) != 0) return GUF_OK;
   if ((entry.mode & S_IWOTH) != 0) {
     return base::fail(error, GUF_E_UNTRUSTED, base::kNone, base::kNone,
                       "%s %s is not trusted; everybody may write it (mode %04o)", kind_of(entry),
@@ -82,7 +82,7 @@ guf_status find_place(const char *path, const CheckedFile &file, std::string *ou
   return out->starts_with('/') ? GUF_OK : fail_examine(path, ENOENT, error);
 }
 
-guf_status check_folder(const std::string &folder, Place place, const TrustRule &rule,
+guf_status check_folder(const std::string &folder, PathPart place, const TrustRule &rule,
                         guf_error *error) {
   struct stat status;
   if (stat(folder.c_str(), &status) != 0) return fail_examine(folder.c_str(), errno, error);
@@ -94,15 +94,15 @@ guf_status check_folder(const std::string &folder, Place place, const TrustRule 
 
 guf_status check_trust(const char *path, const CheckedFile &file, const TrustRule &rule,
                        guf_error *error) {
-  const Entry entry = {path, Place::kFile, file.owner, file.group, file.mode};
+  const Entry entry = {path, PathPart::kFile, file.owner, file.group, file.mode};
   GUF_TRY(check_entry(entry, rule, error));
   std::string folder;
   GUF_TRY(find_place(path, file, &folder, error));
-  Place place = Place::kFolder;
+  PathPart place = PathPart::kFolder;
   while (folder.size() > 1) {
     folder.resize(std::max<size_t>(folder.find_last_of('/'), 1));
     GUF_TRY(check_folder(folder, place, rule, error));
-    place = Place::kAbove;
+    place = PathPart::kAbove;
   }
   return GUF_OK;
 }
