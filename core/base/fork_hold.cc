@@ -18,7 +18,7 @@ constexpr long kNapNanoseconds = 100'000;
 constexpr int kMostNaps = 100'000;  // ten seconds
 
 // Holders in the lower half, forks in the upper one.
-constinit std::atomic<uint32_t> state{0};
+constinit std::atomic<uint32_t> fork_state{0};
 constinit std::atomic<bool> registered{false};
 constinit thread_local uint32_t own_holds = 0;
 
@@ -28,20 +28,20 @@ void nap() {
 }
 
 void before_fork() {
-  state.fetch_add(kOneFork, std::memory_order_acq_rel);
+  fork_state.fetch_add(kOneFork, std::memory_order_acq_rel);
   for (int naps = 0; naps < kMostNaps; ++naps) {
-    if (state.load(std::memory_order_acquire) % kOneFork <= own_holds) return;
+    if (fork_state.load(std::memory_order_acquire) % kOneFork <= own_holds) return;
     nap();
   }
 }
 
 void after_fork_in_parent() {
-  state.fetch_sub(kOneFork, std::memory_order_acq_rel);
+  fork_state.fetch_sub(kOneFork, std::memory_order_acq_rel);
 }
 
 // Only the forking thread is here.
 void after_fork_in_child() {
-  state.store(own_holds, std::memory_order_release);
+  fork_state.store(own_holds, std::memory_order_release);
 }
 
 }  // namespace
@@ -53,21 +53,21 @@ ForkHold::ForkHold() {
     registered.store(true, std::memory_order_release);
   }
   if (own_holds++ > 0) {  // a fork waits for this thread already
-    state.fetch_add(1, std::memory_order_acq_rel);
+    fork_state.fetch_add(1, std::memory_order_acq_rel);
     return;
   }
   for (;;) {
-    uint32_t seen = state.load(std::memory_order_relaxed);
+    uint32_t seen = fork_state.load(std::memory_order_relaxed);
     if (seen >= kOneFork) {
       nap();
-    } else if (state.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) {
+    } else if (fork_state.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) {
       return;
     }
   }
 }
 
 ForkHold::~ForkHold() {
-  state.fetch_sub(1, std::memory_order_acq_rel);
+  fork_state.fetch_sub(1, std::memory_order_acq_rel);
   --own_holds;
 }
 
