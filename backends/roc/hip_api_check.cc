@@ -1,5 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compared with HIP's header, of 5.2 or later, when there is one.
+// Compares hip_api.h with HIP's header, of 5.2 or later, where there is one. HIP 6 and 7 rename
+// functions by macros: their types are taken before the header is included.
+#include "backends/roc/hip_api.h"
+
+#include <string_view>
+
+namespace gufunc::roc {
+namespace {
+
+#define GUF_HIP_DECLARED(function, needed, parameters) \
+  using Declared_##function = decltype(Hip::function);  // NOLINT: HIP's names
+GUF_HIP_FUNCTIONS(GUF_HIP_DECLARED)
+#undef GUF_HIP_DECLARED
+
+}  // namespace
+}  // namespace gufunc::roc
+
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): HIP's names
 #define __HIP_PLATFORM_AMD__ 1
 #define __HIP_DISABLE_CPP_FUNCTIONS__ 1
@@ -8,8 +24,6 @@
 
 #include <cstddef>
 #include <type_traits>
-
-#include "backends/roc/hip_api.h"
 
 namespace gufunc::roc {
 namespace {
@@ -30,8 +44,13 @@ consteval bool agrees(HipError (*)(Declared...), Real (*)(Parameters...)) {
 }
 
 // What HIP 5.2 does not declare, or declares as another function of the same name, is left out.
-#define GUF_HIP_AGREES(function) \
-  static_assert(agrees(decltype(Hip::function){}, decltype(&::function){}))
+// A function that the header renames is another one: the plugin looks for the name as it is written
+// here, which that header no longer declares.
+#define GUF_HIP_TEXT(text) #text
+#define GUF_HIP_NAME(function) GUF_HIP_TEXT(function)
+#define GUF_HIP_AGREES(function)                                               \
+  static_assert(std::string_view(#function) != GUF_HIP_NAME(function) ||       \
+                agrees(Declared_##function{}, decltype(&::function){}))
 GUF_HIP_AGREES(hipInit);
 GUF_HIP_AGREES(hipRuntimeGetVersion);
 GUF_HIP_AGREES(hipGetDeviceCount);
@@ -94,7 +113,14 @@ GUF_HIP_AGREES(hipGraphExecUpdate);
 GUF_HIP_AGREES(hipGraphLaunch);
 GUF_HIP_AGREES(hipGraphDestroy);
 GUF_HIP_AGREES(hipGraphExecDestroy);
+#if HIP_VERSION_MAJOR >= 6
+GUF_HIP_AGREES(hipGetDevicePropertiesR0600);
+GUF_HIP_AGREES(hipStreamGetDevice);
+GUF_HIP_AGREES(hipGraphExecUpdate);
+#endif
 #undef GUF_HIP_AGREES
+#undef GUF_HIP_NAME
+#undef GUF_HIP_TEXT
 
 static_assert(kUnitsAttribute == hipDeviceAttributeMultiprocessorCount);
 static_assert(kSharedBytesAttribute == hipDeviceAttributeMaxSharedMemoryPerBlock);
