@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes that the driver's header calls sticky, or whose context is gone, mark the device as lost.
+// Codes that the driver's header calls sticky, or whose context is gone, mark the device as lost. A
+// driver answers a cubin of a later assembler as it answers a damaged one: with INVALID_IMAGE.
 #include "backends/cuda/cuda_codes.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ constexpr Meaning kCodes[] = {
     {100, GUF_E_NO_DEVICE, Sense::kPlain, "CUDA_ERROR_NO_DEVICE"},
     {101, GUF_E_NO_DEVICE, Sense::kPlain, "CUDA_ERROR_INVALID_DEVICE"},
     {102, GUF_E_NO_DEVICE, Sense::kPlain, "CUDA_ERROR_DEVICE_NOT_LICENSED"},
-    {200, GUF_E_BAD_FILE, Sense::kPlain, "CUDA_ERROR_INVALID_IMAGE"},
+    {200, GUF_E_NO_IMAGE, Sense::kNoImage, "CUDA_ERROR_INVALID_IMAGE"},
     {201, GUF_E_HANDLE, Sense::kPlain, "CUDA_ERROR_INVALID_CONTEXT"},
     {202, GUF_E_ARG, Sense::kPlain, "CUDA_ERROR_CONTEXT_ALREADY_CURRENT"},
     {205, GUF_E_DEVICE_MEMORY, Sense::kPlain, "CUDA_ERROR_MAP_FAILED"},
@@ -42,7 +43,7 @@ constexpr Meaning kCodes[] = {
     {215, GUF_E_UNSUPPORTED, Sense::kPlain, "CUDA_ERROR_UNSUPPORTED_LIMIT"},
     {216, GUF_E_ARG, Sense::kPlain, "CUDA_ERROR_CONTEXT_ALREADY_IN_USE"},
     {217, GUF_E_UNSUPPORTED, Sense::kPlain, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED"},
-    {218, GUF_E_BAD_FILE, Sense::kPlain, "CUDA_ERROR_INVALID_PTX"},
+    {218, GUF_E_NO_IMAGE, Sense::kNoImage, "CUDA_ERROR_INVALID_PTX"},
     {219, GUF_E_UNSUPPORTED, Sense::kPlain, "CUDA_ERROR_INVALID_GRAPHICS_CONTEXT"},
     {220, GUF_E_DEVICE_LOST, Sense::kLost, "CUDA_ERROR_NVLINK_UNCORRECTABLE"},
     {221, GUF_E_NO_IMAGE, Sense::kNoImage, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND"},
@@ -51,7 +52,7 @@ constexpr Meaning kCodes[] = {
     {224, GUF_E_UNSUPPORTED, Sense::kPlain, "CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY"},
     {225, GUF_E_UNSUPPORTED, Sense::kPlain, "CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC"},
     {226, GUF_E_DEVICE_LOST, Sense::kLost, "CUDA_ERROR_CONTAINED"},
-    {300, GUF_E_BAD_FILE, Sense::kPlain, "CUDA_ERROR_INVALID_SOURCE"},
+    {300, GUF_E_NO_IMAGE, Sense::kNoImage, "CUDA_ERROR_INVALID_SOURCE"},
     {301, GUF_E_IO, Sense::kPlain, "CUDA_ERROR_FILE_NOT_FOUND"},
     {302, GUF_E_NO_DRIVER, Sense::kPlain, "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND"},
     {303, GUF_E_NO_DRIVER, Sense::kPlain, "CUDA_ERROR_SHARED_OBJECT_INIT_FAILED"},

@@ -13,7 +13,6 @@
 #include "backends/gpu/guard.h"
 #include "backends/gpu/memory_pool.h"
 #include "backends/gpu/move_kernels.h"
-#include "backends/gpu/refused_images.h"
 #include "backends/gpu/staged_copy.h"
 #include "backends/gpu/status_ring.h"
 #include "backends/gpu/tracer.h"
@@ -45,7 +44,6 @@ class Device {
   StatusRing &status_ring() { return status_ring_; }
   StagedCopies &staged_copies() { return staged_copies_; }
   MoveKernels &moves() { return moves_; }
-  RefusedImages &refused() { return refused_; }
   Tracer &tracer() { return tracer_; }
 
   // NULL: the device's own default stream.
@@ -99,7 +97,6 @@ class Device {
   StatusRing status_ring_;
   StagedCopies staged_copies_;
   MoveKernels moves_;
-  RefusedImages refused_;
   Tracer tracer_;
   std::atomic<uint32_t> nstreams_{0};  // ever made
   Stream *default_stream_ = nullptr, *idle_stream_ = nullptr;

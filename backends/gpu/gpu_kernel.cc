@@ -23,7 +23,6 @@ const char *target_of(const guf_module_image &image) {
 int32_t score_image(Device &device, const guf_module_image &image) {
   const char *const target = target_of(image);
   if (image.format == GUF_IMAGE_HOST || image.data == nullptr || image.size == 0) return 0;
-  if (device.refused().has(image.format, target)) return 0;
   return device.vendor().score(device.facts().target, image.format, target);
 }
 
@@ -34,10 +33,6 @@ guf_status Module::load(Device &device, const guf_module_image &image, Module **
     return fail(error, GUF_E_UNSUPPORTED, "image %.40s: found codec %d, wanted plain bytes", target,
                 image.codec);
   }
-  if (device.refused().has(image.format, target)) {
-    return fail(error, GUF_E_NO_IMAGE, "the driver of device %d, %s, refused the image '%.40s'",
-                device.context().index, device.facts().target, target);
-  }
   if (score_image(device, image) == 0) {
     return fail(error, GUF_E_NO_IMAGE, "image: found format %d for '%.40s', wanted one for %s",
                 image.format, target, device.facts().target);
@@ -46,8 +41,9 @@ guf_status Module::load(Device &device, const guf_module_image &image, Module **
   Native native = nullptr;
   const Code code = device.driver().module_load(image.data, &native);
   if (code != kDone) {
-    if (device.driver().meaning(code).sense == Sense::kNoImage) {
-      device.refused().add(image.format, target);
+    const Meaning &meaning = device.driver().meaning(code);
+    if (meaning.sense == Sense::kNoImage) {
+      return fail_native(error, GUF_E_NO_IMAGE, code, "%s (%d)", meaning.name, code);
     }
     char what[160];
     std::snprintf(what, sizeof(what), "loading the image '%.40s' for device %d, %s,", target,

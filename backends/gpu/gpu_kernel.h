@@ -29,8 +29,8 @@ class Module {
   Module(Device &device, Native native) : device_(device), native_(native) {}
 
   // The image must be plain. With the device's context current.
-  // Errors  GUF_E_NO_IMAGE <= the driver cannot run it, but perhaps another image;
-  //         GUF_E_BAD_FILE <= it is no such image;  GUF_E_UNSUPPORTED <= it is compressed
+  // Errors  GUF_E_NO_IMAGE <= the driver refuses it, but perhaps takes another image; the message
+  //         is the driver's answer;  GUF_E_UNSUPPORTED <= it is compressed
   static guf_status load(Device &device, const guf_module_image &image, Module **out,
                          guf_error *error);
   void unload();
@@ -52,7 +52,7 @@ class Module {
   Kernel *first_ = nullptr;
 };
 
-// What a device makes of an image: 0 for what it cannot run or has refused.
+// How well an image suits a device: 0 for what it cannot run.
 int32_t score_image(Device &device, const guf_module_image &image);
 
 }  // namespace gufunc::gpu

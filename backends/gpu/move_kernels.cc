@@ -2,6 +2,9 @@
 // Loading the moves: the best image that the driver takes.
 #include "backends/gpu/move_kernels.h"
 
+#include <cstdio>
+#include <cstring>
+
 #include "backends/gpu/gpu_device.h"
 #include "backends/gpu/gpu_kernel.h"
 
@@ -27,32 +30,47 @@ guf_status MoveKernels::load(guf_error *error) {
   return GUF_OK;
 }
 
-// An image that the driver refuses scores 0 from then on, and the next one is tried.
-guf_status MoveKernels::load_best(guf_error *error) {
+// The best image that was not refused yet: an image comes behind the best one that was.
+const guf_module_image *MoveKernels::next_image(const guf_module_image *refused,
+                                                int32_t refused_score, int32_t *out_score) const {
   const guf_module_v1 *const table = device_.vendor().moves();
-  guf_status status = GUF_OK;
+  const guf_module_image *best = nullptr;
+  *out_score = 0;
+  for (uint32_t i = 0; table != nullptr && i < table->nimages; ++i) {
+    const guf_module_image &image = table->images[i];
+    const int32_t score = score_image(device_, image);
+    if (score <= *out_score || score > refused_score) continue;
+    if (score == refused_score && &image <= refused) continue;
+    *out_score = score;
+    best = &image;
+  }
+  return best;
+}
+
+// Where the driver refuses an image the next best one is tried.
+guf_status MoveKernels::load_best(guf_error *error) {
+  char refusals[300] = "";
+  int32_t code = 0, score = INT32_MAX;
   guf_error refusal = {};  // the caller's record is for failures, and the next image may do
-  refusal.struct_size = sizeof(refusal);
-  for (;;) {
-    const guf_module_image *best = nullptr;
-    int32_t best_score = 0;
-    for (uint32_t i = 0; table != nullptr && i < table->nimages; ++i) {
-      const int32_t score = score_image(device_, table->images[i]);
-      if (score <= best_score) continue;
-      best_score = score;
-      best = &table->images[i];
-    }
-    if (best == nullptr) break;
-    status = Module::load(device_, *best, &module_, &refusal);
+  const guf_module_image *image = nullptr;
+  while ((image = next_image(image, score, &score)) != nullptr) {
+    refusal.struct_size = sizeof(refusal);
+    const guf_status status = Module::load(device_, *image, &module_, &refusal);
     if (status == GUF_OK) return status;
-    if (status != GUF_E_NO_IMAGE) break;
+    if (status != GUF_E_NO_IMAGE) {
+      if (error != nullptr && error->struct_size == sizeof(*error)) *error = refusal;
+      return status;
+    }
+    code = refusal.native_code;
+    const size_t length = std::strlen(refusals);
+    std::snprintf(refusals + length, sizeof(refusals) - length, "%s%.40s (refused: %.80s)",
+                  length == 0 ? "" : ", ", image->target, refusal.message);
   }
-  if (status != GUF_OK) {
-    if (error != nullptr && error->struct_size == sizeof(*error)) *error = refusal;
-    return status;
-  }
-  return fail(error, GUF_E_NO_IMAGE, "the plugin has no moving kernels for %s",
-              device_.facts().target);
+  return fail_native(
+      error, GUF_E_NO_IMAGE, code,
+      "no image of the copy and cast kernels for device %d, %s; images there are: %s",
+      device_.context().index, device_.facts().target,
+      refusals[0] == '\0' ? "none of that target" : refusals);
 }
 
 void MoveKernels::close() {

@@ -26,6 +26,8 @@ class MoveKernels {
  private:
   guf_status load(guf_error *error);
   guf_status load_best(guf_error *error);
+  const guf_module_image *next_image(const guf_module_image *refused, int32_t refused_score,
+                                     int32_t *out_score) const;
 
   static constexpr int kFirst = static_cast<int>(Entry::kLoopEntries);
   static constexpr int kCount = static_cast<int>(Entry::kEntries) - kFirst;

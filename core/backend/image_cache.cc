@@ -4,6 +4,7 @@
 #include "core/backend/image_cache.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <mutex>
 
@@ -16,7 +17,8 @@ namespace {
 struct LoadedImage {
   const guf_module_image *image;  // its address is its identity
   Device *device;
-  void *module;          // nullptr: the device's driver refused it
+  void *module;  // nullptr: the device's driver refused it
+  Refusal refusal;
   bool leaving = false;  // about to be unloaded; nobody finds it any more
 };
 
@@ -51,19 +53,22 @@ Cache &cache() {
 }
 
 // What is known of the image; false when it was not tried yet.
-bool find_loaded(const Device &device, const guf_module_image &image, void **out_module) {
+bool find_loaded(const Device &device, const guf_module_image &image, void **out_module,
+                 Refusal *out_refusal) {
   Cache &all = cache();
   const std::lock_guard<base::ForkLock> hold(all.lock);
   for (const LoadedImage &loaded : all.images) {
     if (loaded.image != &image || loaded.device != &device || loaded.leaving) continue;
     *out_module = loaded.module;
+    *out_refusal = loaded.refusal;
     return true;
   }
   return false;
 }
 
 // Keeps a module; the one that another thread kept first is what `*module` is then.
-bool keep_loaded(Device &device, const guf_module_image &image, void **module) {
+bool keep_loaded(Device &device, const guf_module_image &image, void **module,
+                 const Refusal &refusal = {}) {
   Cache &all = cache();
   const std::lock_guard<base::ForkLock> hold(all.lock);
   for (const LoadedImage &other : all.images) {
@@ -71,8 +76,19 @@ bool keep_loaded(Device &device, const guf_module_image &image, void **module) {
     *module = other.module;
     return false;
   }
-  all.images.push_back({&image, &device, *module});
+  all.images.push_back({&image, &device, *module, refusal});
   return true;
+}
+
+void keep_refused(Device &device, const guf_module_image &image, const guf_error &answer) {
+  Refusal refusal = {.native_code = answer.native_code};
+  // Cut at the border of a character.
+  size_t length = strnlen(answer.message, sizeof refusal.reason - 1);
+  while (length > 0 && (static_cast<unsigned char>(answer.message[length]) & 0xC0) == 0x80)
+    --length;
+  std::memcpy(refusal.reason, answer.message, length);
+  void *none = nullptr;
+  keep_loaded(device, image, &none, refusal);
 }
 
 bool is_of(const guf_module_v1 &table, const LoadedImage &loaded) {
@@ -92,17 +108,19 @@ const guf_module_image &host_image(void (*function)(void)) {
 
 }  // namespace
 
-bool is_refused(const Device &device, const guf_module_image &image) {
+bool find_refusal(const Device &device, const guf_module_image &image, Refusal *out) {
   void *module = nullptr;
-  return find_loaded(device, image, &module) && module == nullptr;
+  return find_loaded(device, image, &module, out) && module == nullptr;
 }
 
 guf_status load_image(Device &device, const guf_module_image &image, void **out_module,
                       guf_error *error) {
-  if (find_loaded(device, image, out_module)) {
+  Refusal refusal;
+  if (find_loaded(device, image, out_module, &refusal)) {
     if (*out_module != nullptr) return GUF_OK;
-    return base::fail(error, GUF_E_NO_IMAGE, base::kNone, base::kNone,
-                      "device %s refused image %s before", device.spec.c_str(), image.target);
+    return base::fail_native(error, GUF_E_NO_IMAGE, base::kNone, base::kNone, refusal.native_code,
+                             "device %s refused image %s before: %s", device.spec.c_str(),
+                             image.target, refusal.reason);
   }
   const guf_backend_api &api = device.backend->api;
   PlainImage plain;
@@ -111,12 +129,13 @@ guf_status load_image(Device &device, const guf_module_image &image, void **out_
     GUF_TRY(plain.open(image, error));
     given = &plain.image();
   }
-  ErrorRoom room(error);
+  guf_error answer = {};
+  answer.struct_size = sizeof answer;
   void *module = nullptr;
-  const guf_status status = api.module_load(device.native, given, &module, room.get());
+  const guf_status status = api.module_load(device.native, given, &module, &answer);
   if (status != GUF_OK) {
-    void *none = nullptr;
-    if (status == GUF_E_NO_IMAGE) keep_loaded(device, image, &none);
+    if (status == GUF_E_NO_IMAGE) keep_refused(device, image, answer);
+    if (error != nullptr && error->struct_size == sizeof answer) *error = answer;
     return status;
   }
   *out_module = module;

@@ -12,13 +12,18 @@ namespace gufunc::backend {
 // The plugin's module for an image; loads it at the first call. Device images are inflated for that
 // and given back behind it.
 // Errors  GUF_E_BAD_FILE <= the image does not inflate to what its table says
-//         GUF_E_NO_IMAGE <= the device's driver refuses it: from then on is_refused;
+//         GUF_E_NO_IMAGE <= the device's driver refuses it: find_refusal finds it from then on;
 //         else as the slot module_load
 guf_status load_image(Device &device, const guf_module_image &image, void **out_module,
                       guf_error *error);
 
-// Whether the device's driver has refused the image.
-bool is_refused(const Device &device, const guf_module_image &image);
+// What a device's driver said of an image that it refused.
+struct Refusal {
+  int32_t native_code = 0;
+  char reason[80] = "";
+};
+// Whether the device's driver has refused the image, and why.
+bool find_refusal(const Device &device, const guf_module_image &image, Refusal *out);
 
 // The plugin's kernel around a registered host function; made at the first call and kept: programs
 // have few.

@@ -71,10 +71,12 @@ base::Text image_list(const Place &place, const Device &device) {
 
 guf_status no_image(const op::Ufunc &ufunc, const op::Loop &loop, const Device &device,
                     const Place &place, guf_error *error) {
-  return base::fail(error, GUF_E_NO_IMAGE, base::kNone, base::kNone,
-                    "no kernel of %s for device %s (%s); images there are: %s",
-                    describe(ufunc, loop).c_str(), device.spec.c_str(), device.info.target,
-                    image_list(place, device).c_str());
+  const int32_t code =
+      place.loop == nullptr ? 0 : refusal_code(device, *place.table, place.loop->family);
+  return base::fail_native(error, GUF_E_NO_IMAGE, base::kNone, base::kNone, code,
+                           "no kernel of %s for device %s (%s); images there are: %s",
+                           describe(ufunc, loop).c_str(), device.spec.c_str(), device.info.target,
+                           image_list(place, device).c_str());
 }
 
 const guf_module_image *best_of(const Device &device, const Place &place) {
@@ -85,7 +87,9 @@ guf_status load_place(const op::Ufunc &ufunc, const op::Loop &loop, Device &devi
                       const Place &place, void **out_module, guf_error *error) {
   const guf_module_image *const image = best_of(device, place);
   if (image == nullptr) return no_image(ufunc, loop, device, place, error);
-  return load_best(device, *place.table, place.loop->family, image, out_module, error);
+  const guf_status status =
+      load_best(device, *place.table, place.loop->family, image, out_module, error);
+  return status == GUF_E_NO_IMAGE ? no_image(ufunc, loop, device, place, error) : status;
 }
 
 guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,

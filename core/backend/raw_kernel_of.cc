@@ -11,17 +11,27 @@ guf_status kernels_extension(Device &device, const guf_kernels_api **out, guf_er
                         "raw kernels", out, error);
 }
 
+namespace {
+
+guf_status no_image(const guf_module_v1 &table, const guf_module_kernel &kernel,
+                    const Device &device, guf_error *error) {
+  return base::fail_native(error, GUF_E_NO_IMAGE, base::kNone, base::kNone,
+                           refusal_code(device, table, kernel.family),
+                           "no code of the kernel '%s:%s' for device %s (%s); images there are: %s",
+                           table.name, kernel.name, device.spec.c_str(), device.info.target,
+                           list_images(device, table, kernel.family).c_str());
+}
+
+}  // namespace
+
 guf_status raw_kernel_of(const guf_module_v1 &table, const guf_module_kernel &kernel,
                          Device &device, void **out, guf_error *error) {
   const guf_module_image *const image = best_image(device, table, kernel.family);
-  if (image == nullptr) {
-    return base::fail(error, GUF_E_NO_IMAGE, base::kNone, base::kNone,
-                      "no code of the kernel '%s:%s' for device %s (%s); images there are: %s",
-                      table.name, kernel.name, device.spec.c_str(), device.info.target,
-                      list_images(device, table, kernel.family).c_str());
-  }
+  if (image == nullptr) return no_image(table, kernel, device, error);
   void *module = nullptr;
-  GUF_TRY(load_best(device, table, kernel.family, image, &module, error));
+  const guf_status status = load_best(device, table, kernel.family, image, &module, error);
+  if (status == GUF_E_NO_IMAGE) return no_image(table, kernel, device, error);
+  GUF_TRY(status);
   ErrorRoom room(error);
   return device.backend->api.kernel_get(module, kernel.kernel, kernel.symbol, out, room.get());
 }

@@ -208,6 +208,8 @@ TEST_P(SimModule, ImagesOfOthersAreRefused) {
   EXPECT_EQ(load(ptx_image("9.9", "sm_75")), 222);
   EXPECT_EQ(load(".version 6.3\n.target sm_75\n.visible .entry broken(.param .u64"), 218);
   EXPECT_EQ(load(amd_image(0x54C)), 200);
+  restart("VERSION", "12080");
+  EXPECT_EQ(load(cubin_image(90)), 200) << "written by ptxas 13";
   restart("VERSION", "11020");
   EXPECT_EQ(load(ptx_image("7.2", "sm_75")), 0);
   EXPECT_EQ(load(ptx_image("7.3", "sm_75")), 222);

@@ -75,6 +75,11 @@ void read_module_info(const Elf &elf, std::string_view bytes, ImageKernel *kerne
   });
 }
 
+// Drivers of CUDA 12 and earlier do not know the form that ptxas 13 writes, and call it no image.
+bool is_known_form(const Elf64_Ehdr &header, int driver_version) {
+  return header.e_ident[EI_OSABI] != kOsAbiNew || driver_version >= 13000;
+}
+
 bool cubin_runs_on(int image, int device) {
   return image / 10 == device / 10 && image % 10 <= device % 10;
 }
@@ -84,6 +89,7 @@ bool cubin_runs_on(int image, int device) {
 int read_cubin(const void *data, const CudaTarget &target, Image *out) {
   Elf elf;
   if (!elf.open(data) || elf.header().e_machine != kMachineCuda) return kInvalidImage;
+  if (!is_known_form(elf.header(), target.driver_version)) return kInvalidImage;
   const bool shifted = elf.header().e_ident[EI_OSABI] == kOsAbiNew;
   out->arch = static_cast<int>((elf.header().e_flags >> (shifted ? 8 : 0)) & 0xFF);
   out->size = elf.size();

@@ -31,8 +31,8 @@ guf_status load(void *, const guf_module_image *image, void **out, guf_error *er
   loaded.emplace_back(image->target);
   for (const std::string &target : refused) {
     if (target == image->target) {
-      return base::fail(error, GUF_E_NO_IMAGE, base::kNone, base::kNone, "too new: %s",
-                        image->target);
+      return base::fail_native(error, GUF_E_NO_IMAGE, base::kNone, base::kNone, 200, "too new: %s",
+                               image->target);
     }
   }
   const std::string *const name = &contents.emplace_back(static_cast<const char *>(image->data));
@@ -115,7 +115,7 @@ TEST_F(ImageChoice, FallsToTheNextWhereTheDriverRefuses) {
   EXPECT_EQ(target_of(1), "t1");
   EXPECT_THAT(loaded, ElementsAre("t3", "t2", "t4", "t1"));
   EXPECT_EQ(describe_kernel(ufunc_, loops_[0], device_),
-            "kernel image t2, of t1, t3 (refused), t2\n");
+            "kernel image t2, of t1, t3 (refused: too new: t3), t2\n");
   share_images(table_);
   forget_images(table_);
   EXPECT_EQ(unloaded, 0) << "another module has the table";
@@ -127,11 +127,15 @@ TEST_F(ImageChoice, FallsToTheNextWhereTheDriverRefuses) {
 TEST_F(ImageChoice, AsksARefusingDriverOnce) {
   refused = {"t1", "t2", "t3"};
   EXPECT_EQ(target_of(0), std::to_string(GUF_E_NO_IMAGE));
-  EXPECT_THAT(error_.message, HasSubstr("too new: t1"));
+  const char *const all =
+      "t1 (refused: too new: t1), t3 (refused: too new: t3), t2 (refused: too new: t2)";
+  EXPECT_THAT(error_.message, HasSubstr(all));
+  EXPECT_EQ(error_.native_code, 200);
   EXPECT_EQ(loaded.size(), 3u);
   EXPECT_EQ(target_of(0), std::to_string(GUF_E_NO_IMAGE));
   EXPECT_EQ(loaded.size(), 3u);
-  EXPECT_THAT(error_.message, HasSubstr("t1 (refused), t3 (refused), t2 (refused)"));
+  EXPECT_THAT(error_.message, HasSubstr(all));
+  EXPECT_EQ(error_.native_code, 200);
 }
 
 TEST_F(ImageChoice, IsNoneWhereTheFamilyHasNoImage) {

@@ -70,6 +70,10 @@ TEST(CudaCodes, EveryCodeHasAMeaning) {
   EXPECT_EQ(cuda::meaning_of(34).sense, Sense::kStub);
   EXPECT_EQ(cuda::meaning_of(700).sense, Sense::kLost);
   EXPECT_EQ(cuda::meaning_of(901).status, GUF_E_CAPTURE);
+  // What drivers of CUDA 12 answer to images that were made with CUDA 13.
+  for (const int code : {200, 218, 222, 300}) {
+    EXPECT_EQ(cuda::meaning_of(code).sense, Sense::kNoImage) << code;
+  }
   for (const int unheard : {-5, 9, 998, 1000, 70000}) {
     EXPECT_EQ(cuda::meaning_of(unheard).status, GUF_E_LAUNCH) << unheard;
   }
