@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// RTLD_LOCAL: the program's own copy of the same library is another one, and stays apart from ours.
+// A process must have one copy of a vendor's library: handles and pointers of one mean nothing to
+// another. What the program has loaded is therefore used before anything is searched for.
 #include "backends/gpu/vendor_library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstdio>
 #include <cstring>
@@ -10,14 +12,63 @@
 #include "backends/gpu/gpu_host.h"
 
 namespace gufunc::gpu {
+namespace {
+
+constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+
+struct Search {
+  const char *stem;  // "libcuda"
+  char *path;        // of the first object found
+  size_t path_size;
+};
+
+// "libcuda.so.1" and "libcuda-1a2b3c.so.1" are copies of libcuda, "libcudart.so.12" is none.
+bool is_copy_of(const char *path, const char *stem) {
+  const char *const slash = std::strrchr(path, '/');
+  const char *const name = slash == nullptr ? path : slash + 1;
+  const size_t length = std::strlen(stem);
+  if (std::strncmp(name, stem, length) != 0) return false;
+  return (name[length] == '.' || name[length] == '-') &&
+         std::strstr(name + length, ".so") != nullptr;
+}
+
+int look_at(dl_phdr_info *object, size_t, void *argument) {
+  auto &search = *static_cast<Search *>(argument);
+  const char *const path = object->dlpi_name;
+  if (path == nullptr || std::strlen(path) >= search.path_size) return 0;
+  if (!is_copy_of(path, search.stem)) return 0;
+  std::strcpy(search.path, path);
+  return 1;
+}
+
+}  // namespace
+
+bool VendorLibrary::find_loaded(const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    handle_ = dlopen(names[i], kHow | RTLD_NOLOAD);
+    if (handle_ == nullptr) continue;
+    std::snprintf(name_, sizeof(name_), "%s", names[i]);
+    return true;
+  }
+  // Packages carry copies under names of their own.
+  char stem[64] = "", path[4096] = "";
+  std::snprintf(stem, sizeof(stem), "%.*s", static_cast<int>(std::strcspn(names[0], ".")),
+                names[0]);
+  Search search = {stem, path, sizeof(path)};
+  if (dl_iterate_phdr(look_at, &search) == 0) return false;
+  handle_ = dlopen(path, kHow | RTLD_NOLOAD);
+  std::snprintf(name_, sizeof(name_), "%s", path);
+  return handle_ != nullptr;
+}
 
 guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error *error) {
+  if (find_loaded(names, count)) return GUF_OK;
   char reason[400] = "", others[80] = "";
   bool telling = false;  // the reason is of a file that is there
   for (size_t i = 0; i < count; ++i) {
-    handle_ = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    handle_ = dlopen(names[i], kHow);
     if (handle_ != nullptr) {
-      name_ = names[i];
+      std::snprintf(name_, sizeof(name_), "%s", names[i]);
       return GUF_OK;
     }
     const char *const text = dlerror();

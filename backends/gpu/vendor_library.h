@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vendor's library, opened by the name that carries its ABI and never closed.
+// A vendor's library: the copy that the process has loaded, or else the one that the loader finds
+// by the name that carries its ABI. Never closed.
 #ifndef GUFUNC_BACKENDS_GPU_VENDOR_LIBRARY_H
 #define GUFUNC_BACKENDS_GPU_VENDOR_LIBRARY_H
 
@@ -11,16 +12,20 @@ namespace gufunc::gpu {
 
 class VendorLibrary {
  public:
-  // The first of the names that opens.  Errors  GUF_E_NO_DRIVER <= none: the message has the
-  // loader's reason for the first that is there, else for the first
+  // Opens the first of the names that is loaded, else a loaded file whose name begins as theirs do
+  // ("libamdhip64-1a2b3c.so"), else the first of the names that the loader finds.
+  // Errors  GUF_E_NO_DRIVER <= none: the message has the loader's reason for the first file that
+  //         exists, else for the first name
   guf_status open(const char *const *names, size_t count, guf_error *error);
 
   const char *name() const { return name_; }
   void *symbol(const char *name) const;  // NULL: it has none
 
  private:
+  bool find_loaded(const char *const *names, size_t count);
+
   void *handle_ = nullptr;
-  const char *name_ = "";
+  char name_[256] = "";
 };
 
 }  // namespace gufunc::gpu

@@ -9,7 +9,8 @@
 
 namespace gufunc::roc {
 
-// Opens libamdhip64 of HIP 7, 6 or 5, the latest there is.
+// Opens libamdhip64 of HIP 7, 6 or 5: the one that the process has loaded, else the latest there
+// is.
 // Errors  GUF_E_NO_DRIVER <= there is none that opens;  GUF_E_DRIVER_OLD <= a needed function is
 //         missing
 guf_status open_hip(Hip *out_hip, guf_error *error);

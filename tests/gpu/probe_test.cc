@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <regex>
+#include <sstream>
 
 #include "tests/gpu/fault_codes.h"
 #include "tests/gpu/gpu_fixture.h"
@@ -45,8 +48,8 @@ std::string read_all(int descriptor) {
 }
 
 // Runs probe_child with these variables alone, beside those of sanitizers.
-Found probe(const Settings &settings, bool forks = false,
-            const char *driver = pick("libcuda.so.1", "libamdhip64.so.6")) {
+Found probe(const Settings &settings, const char *mode = "",
+            const std::string &driver = pick("libcuda.so.1", "libamdhip64.so.6")) {
   int results[2], outputs[2];
   EXPECT_EQ(pipe2(results, O_CLOEXEC), 0);
   EXPECT_EQ(pipe2(outputs, O_CLOEXEC), 0);
@@ -55,11 +58,10 @@ Found probe(const Settings &settings, bool forks = false,
   posix_spawn_file_actions_adddup2(&actions, outputs[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, outputs[1], STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, results[1], 100);
-  std::string plugin = plugin_file(), library = driver, number = "100", word = "fork";
+  std::string plugin = plugin_file(), library = driver, number = "100", word = mode;
   std::string program = GUFUNC_TEST_PROBE_CHILD;
-  char *arguments[] = {
-      program.data(), plugin.data(), library.data(), number.data(), forks ? word.data() : nullptr,
-      nullptr};
+  char *arguments[] = {program.data(), plugin.data(), library.data(),
+                       number.data(),  word.data(),   nullptr};
   Settings variables = settings;
   variables.push_back("ASAN_OPTIONS=detect_leaks=0");
   std::vector<char *> environment;
@@ -208,6 +210,73 @@ TEST(Probe, OldVersions) {
   EXPECT_STREQ(found.report.driver, pick("CUDA 11.2", "HIP 5.2"));
 }
 
+// A folder that holds copies of the simulated driver, removed with the object.
+class DriverCopies {
+ public:
+  DriverCopies() {
+    std::string pattern = testing::TempDir() + "gufunc_drivers_XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~DriverCopies() { std::filesystem::remove_all(folder_); }
+
+  // Copies the driver to `name` and gives the copy the soname `soname`, no longer than the
+  // driver's own.
+  std::string add(const std::string &name, const std::string &soname) const {
+    const std::string own = pick("libcuda.so.1", "libamdhip64.so.6");
+    std::ifstream source(std::string(GUFUNC_TEST_SIM_DIR "/") + own, std::ios::binary);
+    std::stringstream content;
+    content << source.rdbuf();
+    std::string bytes = content.str();
+    const size_t place = bytes.find(own + '\0');
+    EXPECT_NE(place, std::string::npos) << own;
+    EXPECT_LE(soname.size(), own.size());
+    if (place != std::string::npos)
+      bytes.replace(place, soname.size() + 1, soname.c_str(), soname.size() + 1);
+    const std::string path = (folder_ / name).string();
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+  const std::filesystem::path &folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// What the program has loaded is the driver, and no second copy joins it.
+void expect_loaded_is_used(const Settings &settings, const std::string &library) {
+  const Found found = probe(settings, "loaded", library);
+  EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
+  EXPECT_EQ(found.report.library, 1);
+  EXPECT_EQ(found.report.calls_before, 0u);
+  EXPECT_GT(found.report.calls_after, 0u) << library << " was passed by";
+}
+
+// A program that brought HIP 6 to a machine with ROCm 7.
+TEST(Probe, ALoadedVersionComesBeforeALaterOne) {
+  if (is_cuda()) GTEST_SKIP() << "the driver of CUDA has one name";
+  const DriverCopies copies;
+  copies.add("libamdhip64.so.7", "libamdhip64.so.7");
+  const std::string loaded = copies.add("elsewhere.so", "libamdhip64.so.6");
+  expect_loaded_is_used({"LD_LIBRARY_PATH=" + copies.folder().string()}, loaded);
+}
+
+// Wheels carry copies whose file name has a hash, and whose soname is any.
+TEST(Probe, ALoadedCopyOfAnotherNameIsUsed) {
+  const DriverCopies copies;
+  const std::string loaded =
+      copies.add(pick("libcuda-1a2b3c.so.1", "libamdhip64-1a2b3c.so"), "libown.so");
+  expect_loaded_is_used(simulated(), loaded);
+}
+
+// Other libraries of a vendor are not taken for its driver.
+TEST(Probe, ANameThatOnlyBeginsAlikeIsPassedBy) {
+  const DriverCopies copies;
+  const std::string other = copies.add(pick("libcudart.so.12", "libamdhip64x.so.6"), "libother.so");
+  const Found found = probe(simulated(), "loaded", other);
+  EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
+  EXPECT_EQ(found.report.calls_after, 0u);
+}
+
 // Debian's own runtime, on a machine without a GPU.
 TEST(Probe, TheRealRuntimeWithoutADevice) {
   if (is_cuda()) GTEST_SKIP() << "NVIDIA's driver is in no free archive";
@@ -215,8 +284,7 @@ TEST(Probe, TheRealRuntimeWithoutADevice) {
     GTEST_SKIP() << "no " GUFUNC_TEST_HIP_RUNTIME "/libamdhip64.so.5: script/setup unpacks it";
   }
   if (access("/dev/kfd", F_OK) == 0) GTEST_SKIP() << "this machine may have an AMD GPU";
-  const Found found =
-      probe({"LD_LIBRARY_PATH=" GUFUNC_TEST_HIP_RUNTIME}, false, "libamdhip64.so.5");
+  const Found found = probe({"LD_LIBRARY_PATH=" GUFUNC_TEST_HIP_RUNTIME}, "", "libamdhip64.so.5");
   EXPECT_EQ(found.report.library, 2);
   EXPECT_EQ(found.report.status, GUF_E_NO_DEVICE);
   EXPECT_NE(found.report.native_code, 0);
@@ -226,7 +294,7 @@ TEST(Probe, TheRealRuntimeWithoutADevice) {
 }
 
 TEST(Probe, AForkedChildIsRefusedAndTheParentGoesOn) {
-  const Found found = probe(simulated(), true);
+  const Found found = probe(simulated(), "fork");
   EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
   EXPECT_EQ(found.report.forked_wrong, 0);
   EXPECT_EQ(found.report.parent_wrong, 0);
