@@ -79,22 +79,25 @@ guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size,
   }
   return with_pinning(device, address, error,
                       [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
-                        GUF_TRY(api.host_register(found.native, address, size, room));
-                        try {
-                          memory::note_page_locked(found, address, size);
-                        } catch (...) {
-                          api.host_unregister(found.native, address, room);
-                          throw;
+                        GUF_TRY(memory::reserve_page_lock(found, address, size, room));
+                        const guf_status status =
+                            api.host_register(found.native, address, size, room);
+                        if (status == GUF_OK) {
+                          memory::note_page_locked(found, address);
+                        } else {
+                          memory::forget_page_lock(found, address);
                         }
-                        return GUF_OK;
+                        return status;
                       });
 }
 
 guf_status guf_host_unregister(guf_device device, uint64_t address, guf_error *error) {
   return with_pinning(device, address, error,
                       [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
-                        memory::forget_page_locked(found, address);
-                        return api.host_unregister(found.native, address, room);
+                        GUF_TRY(memory::end_page_lock(found, address, room));
+                        const guf_status status = api.host_unregister(found.native, address, room);
+                        memory::forget_page_lock(found, address);
+                        return status;
                       });
 }
 

@@ -15,6 +15,7 @@ using HipHandle = void *;
 constexpr HipError kHipSuccess = 0;
 constexpr HipError kHipOutOfMemory = 2;
 constexpr HipError kHipInvalidConfiguration = 9;
+constexpr HipError kHipAlreadyRegistered = 712;
 constexpr HipError kHipNotSupported = 801;
 constexpr HipError kHipGraphUpdateFailure = 910;
 
@@ -76,6 +77,7 @@ using HipCallback = void (*)(HipHandle stream, HipError status, void *argument);
 // X(function, needed, parameters): needed: HIP 5.2 has it, and nothing can stand for it.
 #define GUF_HIP_FUNCTIONS(X)                                                                     \
   X(hipInit, true, (unsigned))                                                                   \
+  X(hipGetLastError, true, ())                                                                   \
   X(hipRuntimeGetVersion, true, (int *))                                                         \
   X(hipGetDeviceCount, true, (int *))                                                            \
   X(hipGetDevice, true, (int *))                                                                 \
@@ -143,9 +145,36 @@ using HipCallback = void (*)(HipHandle stream, HipError status, void *argument);
   X(hipGraphDestroy, false, (HipHandle))                                                         \
   X(hipGraphExecDestroy, false, (HipHandle))
 
+// A function of HIP. HIP keeps the code of a call that fails for hipGetLastError, where a program
+// would take it for a failure of its own: a failing call clears it again, as the library reports
+// its failures itself. An error that the program left unread is lost then, as by any failing call.
+template <class F>
+class HipFunction;
+template <class... Parameters>
+class HipFunction<HipError (*)(Parameters...)> {
+ public:
+  using Pointer = HipError (*)(Parameters...);
+
+  void set(void *address, void *last_error) {
+    function_ = reinterpret_cast<Pointer>(address);
+    last_error_ = reinterpret_cast<HipError (*)()>(last_error);
+  }
+  bool operator==(std::nullptr_t) const { return function_ == nullptr; }
+
+  HipError operator()(Parameters... parameters) const {
+    const HipError code = function_(parameters...);
+    if (__builtin_expect(code != kHipSuccess, 0)) last_error_();
+    return code;
+  }
+
+ private:
+  Pointer function_ = nullptr;
+  HipError (*last_error_)() = nullptr;
+};
+
 // NOLINTBEGIN(readability-identifier-naming): members have the names that HIP gives them
 struct Hip {
-#define GUF_HIP_MEMBER(function, needed, parameters) HipError(*function) parameters = nullptr;
+#define GUF_HIP_MEMBER(function, needed, parameters) HipFunction<HipError(*) parameters> function;
   GUF_HIP_FUNCTIONS(GUF_HIP_MEMBER)
 #undef GUF_HIP_MEMBER
 };

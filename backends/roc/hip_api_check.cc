@@ -9,7 +9,7 @@ namespace gufunc::roc {
 namespace {
 
 #define GUF_HIP_DECLARED(function, needed, parameters) \
-  using Declared_##function = decltype(Hip::function);  // NOLINT: HIP's names
+  using Declared_##function = decltype(Hip::function)::Pointer;  // NOLINT: HIP's names
 GUF_HIP_FUNCTIONS(GUF_HIP_DECLARED)
 #undef GUF_HIP_DECLARED
 
@@ -48,10 +48,11 @@ consteval bool agrees(HipError (*)(Declared...), Real (*)(Parameters...)) {
 // here, which that header no longer declares.
 #define GUF_HIP_TEXT(text) #text
 #define GUF_HIP_NAME(function) GUF_HIP_TEXT(function)
-#define GUF_HIP_AGREES(function)                                               \
-  static_assert(std::string_view(#function) != GUF_HIP_NAME(function) ||       \
+#define GUF_HIP_AGREES(function)                                         \
+  static_assert(std::string_view(#function) != GUF_HIP_NAME(function) || \
                 agrees(Declared_##function{}, decltype(&::function){}))
 GUF_HIP_AGREES(hipInit);
+GUF_HIP_AGREES(hipGetLastError);
 GUF_HIP_AGREES(hipRuntimeGetVersion);
 GUF_HIP_AGREES(hipGetDeviceCount);
 GUF_HIP_AGREES(hipGetDevice);
@@ -141,6 +142,7 @@ static_assert(kPortableMemory == hipHostMallocPortable && kMappedMemory == hipHo
 static_assert(kPortableMemory == hipHostRegisterPortable && kMappedMemory == hipHostRegisterMapped);
 static_assert(kFineGrained == hipHostMallocCoherent && kCoarseGrained == hipHostMallocNonCoherent);
 static_assert(kManagedForAll == hipMemAttachGlobal);
+static_assert(kHipAlreadyRegistered == hipErrorHostMemoryAlreadyRegistered);
 static_assert(kHipNotSupported == hipErrorNotSupported);
 static_assert(kHipInvalidConfiguration == hipErrorInvalidConfiguration);
 static_assert(kHipGraphUpdateFailure == hipErrorGraphExecUpdateFailure);

@@ -20,8 +20,9 @@ guf_status open_hip(Hip *out_hip, guf_error *error) {
     if (needed && address == nullptr && absent == nullptr) absent = function;
     return address;
   };
+  void *const last_error = runtime.symbol("hipGetLastError");
 #define GUF_HIP_FIND(function, needed, parameters) \
-  out_hip->function = reinterpret_cast<HipError(*) parameters>(find(#function, needed));
+  out_hip->function.set(find(#function, needed), last_error);
   GUF_HIP_FUNCTIONS(GUF_HIP_FIND)
 #undef GUF_HIP_FIND
   if (absent == nullptr) return GUF_OK;

@@ -78,7 +78,9 @@ class HipMemory : public HipDevices {
     return mapped;
   }
   Code host_release(uint64_t address) override { return hip_.hipHostFree(pointer_of(address)); }
+  // From 6.4 on HIP has success for memory that is registered already, and unregisters it once.
   Code host_register(uint64_t address, uint64_t bytes) override {
+    if (knows(address) || knows(address + bytes - 1)) return kHipAlreadyRegistered;
     return hip_.hipHostRegister(pointer_of(address), bytes, kPortableMemory | kMappedMemory);
   }
   Code host_unregister(uint64_t address) override {

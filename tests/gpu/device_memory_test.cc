@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a device through the plugin's slots: caching, order, limits, balance.
+#include <dlfcn.h>
+
 #include <cstring>
 #include <numeric>
 
@@ -213,6 +215,27 @@ TEST_F(DeviceMemory, FillsByTheDriver) {
   for (size_t i = 0; i < bytes; ++i) EXPECT_EQ(seen[i], pattern[i % 16]);
   EXPECT_EQ(plugin().fill(device, nullptr, there, pattern, 17, 1, &error_), GUF_E_UNSUPPORTED);
   free(device, there, bytes);
+}
+
+// The program's own registration stays the only one: HIP 6.4 would take a second one for success,
+// and end both with the first that is unregistered.
+TEST_F(DeviceMemory, MemoryThatTheProgramRegisteredIsRefused) {
+  OpenDevice device;
+  std::vector<int> memory(1000);
+  const auto address = reinterpret_cast<uint64_t>(memory.data());
+  if (is_cuda()) GTEST_SKIP() << "the driver of CUDA refuses it itself";
+  const auto hip_register =
+      reinterpret_cast<int (*)(void *, size_t, unsigned)>(dlsym(sim().library, "hipHostRegister"));
+  const auto hip_unregister =
+      reinterpret_cast<int (*)(void *)>(dlsym(sim().library, "hipHostUnregister"));
+  ASSERT_EQ(hip_register(memory.data(), 4000, 0), 0);
+  EXPECT_EQ(gpu_extension().host_register(device, address, 4000, &error_), GUF_E_EXISTS);
+  EXPECT_EQ(error_.native_code, 712);
+  EXPECT_EQ(gpu_extension().host_register(device, address + 400, 400, &error_), GUF_E_EXISTS);
+  EXPECT_EQ(hip_unregister(memory.data()), 0) << "still registered";
+  EXPECT_EQ(gpu_extension().host_register(device, address, 4000, &error_), GUF_OK)
+      << error_.message;
+  EXPECT_EQ(gpu_extension().host_unregister(device, address, &error_), GUF_OK);
 }
 
 TEST_F(DeviceMemory, RegisteredMemoryNeedsNoStaging) {

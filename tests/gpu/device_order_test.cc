@@ -27,6 +27,29 @@ TEST_F(DeviceOrder, StreamsAreOpenedAdoptedAndClosed) {
   plugin().event_close(nullptr);
 }
 
+// A program that asks hipGetLastError behind its own launch must not find a failure of ours.
+TEST_F(DeviceOrder, FailuresLeaveNoErrorToTheProgram) {
+  OpenDevice device;
+  void *const own = open_stream(device);
+  uint64_t native = 0;
+  EXPECT_EQ(gpu_extension().stream_native(device, own, &native, &error_), GUF_OK);
+  EXPECT_EQ(last_error(), 0);
+  sim().fault(pick("cuStreamGetCtx:1:709", "hipStreamGetDevice:1:709"));
+  void *adopted = nullptr;
+  EXPECT_EQ(plugin().stream_open(device, native, 0, &adopted, &error_), GUF_E_HANDLE);
+  EXPECT_EQ(error_.native_code, 709);
+  EXPECT_EQ(last_error(), 0);
+  sim().clear_faults();
+  // An address that the driver does not know, and a query that is not done yet.
+  int32_t index = 0;
+  EXPECT_EQ(gpu_extension().memory_device(device, 0x1000, &index, &error_), GUF_OK);
+  sim().fault(pick("cuStreamQuery:1:600", "hipStreamQuery:1:600"));
+  EXPECT_EQ(plugin().stream_query(own, &error_), GUF_NOT_READY);
+  EXPECT_EQ(last_error(), 0);
+  sim().clear_faults();
+  plugin().stream_close(own);
+}
+
 TEST_F(DeviceOrder, AnEventThatWasNeverRecordedIsComplete) {
   OpenDevice device;
   void *const event = open_event(device);

@@ -29,13 +29,15 @@ struct Balance {
   int64_t host;
   uint32_t violations;
   uint64_t current;  // the thread's context
+  int last_error;    // that HIP keeps for the program
   bool operator==(const Balance &other) const {
     return driver == other.driver && host == other.host && violations == other.violations &&
-           current == other.current;
+           current == other.current && last_error == other.last_error;
   }
 };
 Balance balance() {
-  return {sim().live(nullptr), test_host().live.load(), sim().violations(), sim().current()};
+  return {sim().live(nullptr), test_host().live.load(), sim().violations(), sim().current(),
+          last_error()};
 }
 
 // Whether a function works in a context, which may fail for good: others are asked for devices, or
@@ -48,6 +50,11 @@ bool works_in_context(const std::string &function) {
     if (function.rfind(other, 0) == 0) return false;
   }
   return true;
+}
+
+// It follows failures, of which each case has its own number, and has none to report.
+bool has_no_faults(const std::string &function) {
+  return function == "hipGetLastError";
 }
 
 class FaultSweep : public testing::Test {
@@ -121,7 +128,7 @@ void FaultSweep::find_calls() {
       for (uint32_t i = 0; sim().function(i) != nullptr; ++i) {
         const std::string function = sim().function(i);
         const uint64_t count = sim().calls(function.c_str());
-        if (count == 0) continue;
+        if (count == 0 || has_no_faults(function)) continue;
         clean.counts[function] = count;
         called_.insert(function);
       }
@@ -278,7 +285,7 @@ TEST_F(FaultSweep, EverySlotAndFunctionIsReached) {
   const std::set<std::string> functions = resolved_functions();
   EXPECT_GT(functions.size(), 60u);
   for (const std::string &function : functions) {
-    if (is_swept_elsewhere(function)) continue;
+    if (is_swept_elsewhere(function) || has_no_faults(function)) continue;
     EXPECT_EQ(called_.count(function), 1u) << "no scenario makes the plugin call " << function;
   }
 }

@@ -67,6 +67,7 @@ const Sim &sim() {
       ADD_FAILURE() << dlerror();
       return result;
     }
+    result.library = library;
     bind(library, "set", &result.set);
     bind(library, "fault", &result.fault);
     bind(library, "clear_faults", &result.clear_faults);
@@ -83,6 +84,12 @@ const Sim &sim() {
     return result;
   }();
   return found;
+}
+
+int last_error() {
+  if (is_cuda()) return 0;
+  static const auto function = reinterpret_cast<int (*)()>(dlsym(sim().library, "hipGetLastError"));
+  return function();
 }
 
 const guf_backend_api &opened_plugin() {

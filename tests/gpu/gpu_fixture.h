@@ -30,8 +30,11 @@ struct Sim {
   int (*hide)(const char *function, int hidden);
   void (*heal)(void);
   uint64_t (*current)(void);
+  void *library;  // for the vendor's own functions
 };
 const Sim &sim();
+// What HIP keeps for hipGetLastError on this thread; asking clears it. 0 with CUDA.
+int last_error();
 
 // The host's memory that the plugin holds, and what it logged.
 struct TestHost {

@@ -24,9 +24,10 @@ GUF_API guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_d
                                         int32_t ndim, const int64_t *shape, const int64_t *strides,
                                         int32_t order, guf_array *out_array, guf_error *error);
 
-/** Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister; the
- * memory must stay until then. On the cpu both do nothing.
- * Errors  GUF_E_ARG <= address or size is 0; it was not registered;  GUF_E_EXISTS <= it is already
+/** Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
+ * same device and address; the memory must stay until then. On the cpu both do nothing.
+ * Errors  GUF_E_ARG <= address or size is 0; it was not registered
+ *         GUF_E_EXISTS <= a part of it is registered with a device of the same backend
  *         GUF_E_HANDLE;  GUF_E_UNSUPPORTED;  GUF_E_NO_MEMORY   [mt] */
 GUF_API guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size,
                                      guf_error *error);

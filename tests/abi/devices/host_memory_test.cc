@@ -153,7 +153,18 @@ TEST_P(HostMemory, IsRegistered) {
   const uint64_t bytes = 4 * memory.size();
   ASSERT_EQ(guf_host_register(there_, address, bytes, &error_), GUF_OK) << error_.message;
   if (!on_cpu()) {
-    EXPECT_EQ(guf_host_register(there_, address, bytes, &error_), GUF_E_EXISTS) << error_.message;
+    const uint64_t live = sim().live("registered");
+    for (const auto &[first, size] : {std::pair{address, bytes},
+                                      {address + 64, uint64_t{64}},
+                                      {address - 64, bytes},
+                                      {address + bytes - 1, uint64_t{64}},
+                                      {address - 64, bytes + 128}}) {
+      EXPECT_EQ(guf_host_register(there_, first, size, &error_), GUF_E_EXISTS) << error_.message;
+      EXPECT_THAT(error_.message, HasSubstr("registered with " + backend_ + ":0"));
+      EXPECT_EQ(guf_host_unregister(there_, first + (first == address), &error_), GUF_E_ARG);
+      EXPECT_THAT(error_.message, HasSubstr("no memory that is registered with"));
+    }
+    EXPECT_EQ(sim().live("registered"), live) << "it is registered, once, whoever asked again";
     // Copies from it are queued as they are: what it holds when they run is what they copy.
     const int64_t size = 5000;
     const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, address, &size, nullptr, nullptr};

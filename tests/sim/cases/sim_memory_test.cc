@@ -121,7 +121,10 @@ TEST_P(SimMemory, HostMemoryOfEveryKind) {
 
   SIM_OK(face_.host_register(own.data(), own.size()));
   EXPECT_EQ(face_.live("registered"), 1u);
-  EXPECT_EQ(face_.host_register(own.data() + 1, 1), 712);
+  // HIP 6.4 has no error for memory that is registered.
+  EXPECT_EQ(face_.host_register(own.data() + 1, 1), face_.is_cuda() ? 712 : 0);
+  EXPECT_EQ(face_.host_register(own.data() + 1, own.size()), 712);
+  EXPECT_EQ(face_.live("registered"), 1u);
   EXPECT_EQ(face_.host_unregister(own.data() + 1), 713);
   SIM_OK(face_.to_host(own.data(), device, own.size(), stream_));
   SIM_OK(face_.stream_sync(stream_));

@@ -56,6 +56,14 @@ int allocate_in_order(Driver &driver, void **out, size_t bytes, void *pool, void
   return done;
 }
 
+// From 6.4 on HIP answers with success, and does nothing, where all of a range is registered.
+bool has_registered(Driver &driver, const void *memory, uint64_t bytes) {
+  const auto address = reinterpret_cast<uint64_t>(memory);
+  const Allocation *const known = driver.memory.find(address);
+  return driver.version() >= 60400000 && known != nullptr &&
+         known->kind == MemoryKind::kRegistered && bytes <= known->address + known->bytes - address;
+}
+
 }  // namespace
 
 SIM_EXPORT int hipMemGetInfo(size_t *free, size_t *total) {
@@ -230,6 +238,7 @@ SIM_EXPORT int hipHostRegister(void *memory, size_t bytes, unsigned flags) {
     const int code = use_outside_capture(driver, &current);
     if (code != kSuccess) return code;
     if ((flags & ~hip::kHostRegisterAll) != 0) return sim::kInvalidValue;
+    if (has_registered(driver, memory, bytes)) return kSuccess;
     return register_host(driver, current, memory, bytes, flags);
   }
   SIM_END;
