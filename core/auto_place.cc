@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of work on the host against bytes on the bus.
+// Steps of work on the host against the same steps and bytes on the bus.
 #include "core/auto_place.h"
 
 #include <algorithm>
@@ -19,6 +19,7 @@ using op::AutoPlace;
 constexpr uint64_t kBusBytes = 8;       // per ns: pageable memory over PCIe, one way at a time
 constexpr uint64_t kCallNs = 50'000;    // copies, a launch and a wait, of however little
 constexpr uint64_t kHostBytes = 2'560;  // that steps are done on per ns, by 16 cores
+constexpr uint64_t kBlockBytes = 40;    // the same, by one block of a GPU's threads
 
 uint64_t times(uint64_t a, uint64_t b) {
   uint64_t product = 0;
@@ -65,6 +66,12 @@ uint64_t moved_bytes(const op::CallView &call, const broadcast::LoopShape &loop)
   return bytes;
 }
 
+// An item is computed by one block at most, and a compute unit has one at a time to itself.
+uint64_t blocks_of(const op::CallView &call, const broadcast::LoopShape &loop) {
+  const uint64_t units = std::max<uint64_t>(call.automatic->info.units, 1);
+  return std::clamp<uint64_t>(loop.items, 1, units);
+}
+
 // Sizes that follow from others say nothing about the work: "(m),(n)->(p)" with p=m+n-1.
 bool is_work(const op::Ufunc &ufunc, const op::CoreDim &dim) {
   return dim.in_inputs || (dim.rule < 0 && ufunc.core_dims == nullptr);
@@ -108,7 +115,7 @@ std::string begin_line(const op::CallView &call) {
 
 constexpr const char *kFewWords[] = {
     "there, as a stream or an operand is",
-    "kept on the host, which is done sooner than the bus",
+    "kept on the host, which is done sooner",
     "there, as the work outweighs moving operands",
     "kept on the host, as it has no kernel for the loop",
     "kept on the host, as operands are larger than its memory",
@@ -126,7 +133,7 @@ const char *few_words(const op::CallView &call) {
 AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,
                      const broadcast::LoopShape &loop) {
   const op::Signature &signature = call.ufunc->signature;
-  AutoWeight weight = {moved_bytes(call, loop), loop.items, 1};
+  AutoWeight weight = {moved_bytes(call, loop), loop.items, 1, blocks_of(call, loop)};
   for (size_t dim = 0; dim < signature.dims.size(); ++dim) {
     if (is_work(*call.ufunc, signature.dims[dim]))
       weight.steps = times(weight.steps, static_cast<uint64_t>(loop.core_size[dim]));
@@ -139,8 +146,10 @@ AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,
 }
 
 bool is_heavy(const AutoWeight &weight) {
-  const uint64_t host_ns = times(weight.steps, weight.width) / kHostBytes;
-  return host_ns > plus(weight.bytes / kBusBytes, kCallNs);
+  const uint64_t work = times(weight.steps, weight.width);
+  const uint64_t there_ns = work / times(weight.blocks, kBlockBytes);
+  const uint64_t bus_ns = plus(weight.bytes / kBusBytes, kCallNs);
+  return work / kHostBytes > plus(there_ns, bus_ns);
 }
 
 guf_status weigh(op::CallView &call, const resolve::Choice &choice,
@@ -166,7 +175,9 @@ std::string describe_auto(const op::CallView &call, const resolve::Choice &choic
     return describe_auto(call);
   const AutoWeight weight = weight_of(call, choice, loop);
   return begin_line(call) + few_words(call) + ": " + std::to_string(weight.steps) +
-         " steps of work, " + std::to_string(weight.bytes) + " bytes to move\n";
+         " steps of work in " + std::to_string(weight.blocks) +
+         (weight.blocks == 1 ? " block, " : " blocks, ") + std::to_string(weight.bytes) +
+         " bytes to move\n";
 }
 
 std::string describe_auto(const op::CallView &call) {

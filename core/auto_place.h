@@ -13,14 +13,17 @@ namespace gufunc::pipeline {
 
 // What moving a call costs, and what its work is.
 struct AutoWeight {
-  uint64_t bytes;  // of host operands, there and back
-  uint64_t steps;  // of the loop: items times the sizes of core dimensions
-  uint64_t width;  // bytes of the widest element that a step is done on
+  uint64_t bytes;   // of host operands, there and back
+  uint64_t steps;   // of the loop: items times the sizes of core dimensions
+  uint64_t width;   // bytes of the widest element that a step is done on
+  uint64_t blocks;  // that the device has at work at once
 };
+// Of a call on device auto.
 AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,
                      const broadcast::LoopShape &loop);
 
-// Whether the host takes longer for the work than the bus for the operands.
+// Whether the host takes longer for the work than the bus for the operands and the device for the
+// work.
 bool is_heavy(const AutoWeight &weight);
 
 // Whether all operands must fit into the device's memory at once.

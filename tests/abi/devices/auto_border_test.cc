@@ -162,13 +162,13 @@ TEST_P(AutoHandle, HeavyCallsOfMappedMemory) {
       << error_.message;
   const guf_operand half = scalar_of(0.5F);
   ASSERT_EQ(guf_array_fill(keep(array), &half, nullptr, &error_), GUF_OK) << error_.message;
-  std::vector<double> sum = {0};
+  std::vector<double> other(30000, 0.5), sums(kUnits);
   ran_there();
-  ASSERT_EQ(run("auto_both:ends", {operand_of(array), operand_of(array)}, here(sum)), GUF_OK)
+  ASSERT_EQ(run("auto_both:ends", {operand_of(array), looped(other)}, here(sums)), GUF_OK)
       << error_.message;
-  EXPECT_EQ(sum[0], 1.5);
+  EXPECT_THAT(sums, testing::Each(1.5));
   EXPECT_EQ(ran_there(), !on_cpu());
-  ASSERT_EQ(run("auto_both:ends", {operand_of(array), operand_of(array)}, {}), GUF_OK);
+  ASSERT_EQ(run("auto_both:ends", {operand_of(array), looped(other)}, {}), GUF_OK);
   EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "as of a light call";
   EXPECT_EQ(ran_there(), !on_cpu());
 }

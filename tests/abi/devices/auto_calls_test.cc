@@ -15,7 +15,8 @@ using testing::HasSubstr;
 class AutoCalls : public Auto {
  protected:
   std::vector<double> x_ = {1, 2, 3}, out_ = {0, 0, 0};
-  std::vector<double> large_ = std::vector<double>(30000, 0.75), sum_ = {0};
+  std::vector<double> large_ = std::vector<double>(30000, 0.75), sum_ = {0},
+                      sums_ = std::vector<double>(kUnits);
 };
 
 // Elementwise work on host memory, however much of it, with the bits of the cpu.
@@ -48,8 +49,21 @@ TEST_P(AutoCalls, SmallProductsStayOnTheHost) {
   EXPECT_FALSE(ran_there());
 }
 
-// 16 x 131072 by 131072 x 16 of two stretched numbers: 3.4e7 steps, 2 KB to move.
-TEST_P(AutoCalls, LargeProductsGoThere) {
+// 4 x 16384 by 16384 x 4 for each unit, of two stretched numbers: 3.5e7 steps, 17 KB to move.
+TEST_P(AutoCalls, ManyProductsGoThere) {
+  constexpr int64_t kInner = 16384;
+  double a = 1.5, b = 2;
+  std::vector<double> out(kUnits * 16);
+  ASSERT_EQ(run("matmul", {stretched(a, {kUnits, 4, kInner}), stretched(b, {kUnits, kInner, 4})},
+                here(out, {kUnits, 4, 4})),
+            GUF_OK)
+      << error_.message;
+  EXPECT_THAT(out, Each(3.0 * kInner));
+  EXPECT_EQ(ran_there(), !on_cpu());
+}
+
+// As much work in one item, which one block of the device would compute.
+TEST_P(AutoCalls, OneLargeProductStaysOnTheHost) {
   double a = 1.5, b = 2;
   std::vector<double> out(256);
   ASSERT_EQ(
@@ -57,32 +71,37 @@ TEST_P(AutoCalls, LargeProductsGoThere) {
       GUF_OK)
       << error_.message;
   EXPECT_THAT(out, Each(3.0 * 131072));
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_FALSE(ran_there());
+  EXPECT_THAT(explain("matmul", {stretched(a, {4096, 4096}), stretched(b, {4096, 4096})}),
+              HasSubstr(on_cpu() ? "the host itself" : "kept on the host, which is done sooner"));
 }
 
 TEST_P(AutoCalls, HeavyCallsGoThereAndTheirResultsComeBack) {
-  ASSERT_EQ(run("auto_both:ends", {here(large_), here(large_)}, here(sum_)), GUF_OK)
+  ASSERT_EQ(run("auto_both:ends", {looped(large_), here(large_)}, here(sums_)), GUF_OK)
       << error_.message;
-  EXPECT_EQ(sum_[0], 2.25);
+  EXPECT_THAT(sums_, Each(2.25));
   EXPECT_EQ(ran_there(), !on_cpu());
-  ASSERT_EQ(run("auto_both:ends", {here(large_), here(large_)}, {}), GUF_OK) << error_.message;
+  ASSERT_EQ(run("auto_both:ends", {looped(large_), here(large_)}, {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(outputs_[0].array), "cpu");
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
 // Without outputs in the signature: in place, and into one that is allocated or given.
 TEST_P(AutoCalls, HeavyCallsInPlaceAndIntoSeparateOutputs) {
-  std::vector<double> y(30000, 1), to(30000, 0);
-  ASSERT_EQ(guf_call(find("auto_both:shift"), ready({here(large_), here(y)}, {}), &error_), GUF_OK)
+  const std::vector<int64_t> shape = {kUnits, 300};
+  std::vector<double> y(kUnits * 300, 1), to(kUnits * 300, 0);
+  ASSERT_EQ(guf_call(find("auto_both:shift"), ready({here(large_), here(y, shape)}, {}), &error_),
+            GUF_OK)
       << error_.message;
   EXPECT_EQ(y[0], 1.75);
   EXPECT_EQ(ran_there(), !on_cpu());
-  ASSERT_EQ(run("auto_both:shift", {here(large_), here(y)}, here(to)), GUF_OK) << error_.message;
+  ASSERT_EQ(run("auto_both:shift", {here(large_), here(y, shape)}, here(to, shape)), GUF_OK)
+      << error_.message;
   EXPECT_EQ(to[0], 2.5);
   EXPECT_EQ(to[1], 1);
   EXPECT_EQ(y[0], 1.75);
   EXPECT_EQ(ran_there(), !on_cpu());
-  ASSERT_EQ(run("auto_both:shift", {here(large_), here(y)}, {}), GUF_OK) << error_.message;
+  ASSERT_EQ(run("auto_both:shift", {here(large_), here(y, shape)}, {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(outputs_[0].array), "cpu");
   guf_array_info info = {};
   info.struct_size = sizeof info;
@@ -131,11 +150,11 @@ TEST_P(AutoCalls, NamedDevicesNeverGiveWay) {
 
 // What auto decides by size must not decide whether there is an answer.
 TEST_P(AutoCalls, WhatRunsInOnePlaceOnlyRunsThere) {
-  ASSERT_EQ(run("auto_here:ends", {here(large_), here(large_)}, here(sum_)), GUF_OK)
+  ASSERT_EQ(run("auto_here:ends", {looped(large_), here(large_)}, here(sums_)), GUF_OK)
       << error_.message;
-  EXPECT_EQ(sum_[0], 2.25);
+  EXPECT_THAT(sums_, Each(2.25));
   EXPECT_FALSE(ran_there());
-  EXPECT_THAT(explain("auto_here:ends", {here(large_), here(large_)}),
+  EXPECT_THAT(explain("auto_here:ends", {looped(large_), here(large_)}),
               HasSubstr(on_cpu() ? "the host itself" : "as it has no kernel for the loop"));
   if (on_cpu()) return;
   ASSERT_EQ(run("auto_there:thrice", {here(x_)}, here(out_)), GUF_OK) << error_.message;
@@ -209,29 +228,33 @@ TEST_P(AutoCalls, PlansRunWhereTheirOperandsLie) {
   guf_plan_release(plan, nullptr);
 }
 
-// The rule, by its numbers: steps on 2560 bytes per ns against 50 us and 8 bytes per ns.
+// The rule, by its numbers: steps on 2560 bytes per ns against 50 us, 8 bytes per ns, and steps on
+// 40 bytes per ns in each of 132 blocks.
 TEST_P(AutoCalls, TheRule) {
   if (on_cpu()) GTEST_SKIP() << "nothing is weighed";
-  std::vector<double> a(4400), b(4300);
-  EXPECT_THAT(explain("auto_both:ends", {here(a), here(a)}),
+  std::vector<double> a(495), b(485);
+  EXPECT_THAT(explain("auto_both:ends", {looped(a), looped(a)}),
               HasSubstr("ends on " + there() + ": "));
-  EXPECT_EQ(line_of(explain("auto_both:ends", {here(a), here(a)}), "device auto"),
+  EXPECT_EQ(line_of(explain("auto_both:ends", {looped(a), looped(a)}), "device auto"),
             "device auto is " + there() +
-                ": there, as the work outweighs moving operands: 19360000 steps of work, 70408 "
-                "bytes to move");
-  EXPECT_EQ(line_of(explain("auto_both:ends", {here(b), here(b)}), "device auto"),
+                ": there, as the work outweighs moving operands: 32343300 steps of work in 132 "
+                "blocks, 8976 bytes to move");
+  EXPECT_EQ(line_of(explain("auto_both:ends", {looped(b), looped(b)}), "device auto"),
             "device auto is " + there() +
-                ": kept on the host, which is done sooner than the bus: 18490000 steps of work, "
-                "68808 bytes to move");
+                ": kept on the host, which is done sooner: 31049700 steps of work in 132 blocks, "
+                "8816 bytes to move");
   // Elements of 4 bytes are half the work.
-  std::vector<float> c(4400);
-  EXPECT_THAT(explain("auto_both:ends", {floats_here(c), floats_here(c)}), HasSubstr("kept on"));
-  // A dimension that follows from others is no work; what is stretched crosses once.
+  std::vector<float> c(495);
+  EXPECT_THAT(explain("auto_both:ends", {looped(c), looped(c)}), HasSubstr("kept on"));
+  // A dimension that follows from others is no work; what is stretched crosses once; one item is
+  // one block's.
+  std::vector<double> d(4400), e(4300);
   double one = 1;
-  EXPECT_THAT(explain("auto_both:first_of", {here(a), here(b)}),
-              HasSubstr(": 18920000 steps of work, 103992 bytes"));
-  EXPECT_THAT(explain("auto_both:ends", {stretched(one, {10, 4400}), here(a)}),
-              HasSubstr(": 193600000 steps of work, 35288 bytes"));
+  EXPECT_THAT(explain("auto_both:first_of", {here(d), here(e)}),
+              HasSubstr("kept on the host, which is done sooner: 18920000 steps of work in 1 "
+                        "block, 103992 bytes"));
+  EXPECT_THAT(explain("auto_both:ends", {stretched(one, {10, 4400}), here(d)}),
+              HasSubstr(": 193600000 steps of work in 10 blocks, 35288 bytes"));
 }
 
 // What `run` left behind was decided by shapes: the same call, the same place.

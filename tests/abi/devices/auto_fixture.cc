@@ -56,10 +56,19 @@ guf_operand Auto::stretched(double &value, std::vector<int64_t> shape) {
   return operand;
 }
 
-guf_operand Auto::floats_here(std::vector<float> &values) {
+guf_operand Auto::looped(std::vector<double> &values) {
+  static constexpr int64_t kStrides[] = {0, sizeof(double)};
+  const guf_operand operand = here(values, {kUnits, static_cast<int64_t>(values.size())});
+  tensors_.back().strides = kStrides;
+  return operand;
+}
+
+guf_operand Auto::looped(std::vector<float> &values) {
+  static constexpr int64_t kStrides[] = {0, sizeof(float)};
   std::vector<double> none;
-  const guf_operand operand = here(none, {static_cast<int64_t>(values.size())});
+  const guf_operand operand = here(none, {kUnits, static_cast<int64_t>(values.size())});
   tensors_.back().address = reinterpret_cast<uint64_t>(values.data());
+  tensors_.back().strides = kStrides;
   tensors_.back().dtype = GUF_F32;
   return operand;
 }

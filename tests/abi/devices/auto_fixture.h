@@ -22,7 +22,10 @@ class Auto : public Devices {
   }
   // Of one value, stretched.
   guf_operand stretched(double &value, std::vector<int64_t> shape);
-  guf_operand floats_here(std::vector<float> &values);
+  // An item for each compute unit of the simulated device, all of them the same.
+  guf_operand looped(std::vector<double> &values);
+  guf_operand looped(std::vector<float> &values);
+  static constexpr int64_t kUnits = 132;  // GUFUNC_SIM_UNITS of the CMake test
 
   // Arguments of a call on device auto. An output that is allocated is kept.
   guf_call_args *ready(std::vector<guf_operand> inputs, std::vector<guf_operand> outputs);

@@ -51,6 +51,8 @@ bool set_config(Config &config, const std::string &name, const std::string &valu
   if (name == "MEMORY") return config.memory = number, true;
   if (name == "SEED") return config.seed = number, true;
   if (name == "DELAY_US") return config.delay_us = static_cast<uint32_t>(number), true;
+  if (name == "UNITS")
+    return number <= 1024 ? (config.units = static_cast<int>(number), true) : false;
   if (name == "VERSION") return config.version = static_cast<int>(number), true;
   if (name == "TWICE") return config.twice = number != 0, true;
   if (name == "EXECUTE") return config.execute = number != 0, true;
@@ -63,8 +65,8 @@ bool set_config(Config &config, const std::string &name, const std::string &valu
 Config config_of_environment() {
   Config config;
   for (const char *name :
-       {"DEVICES", "MEMORY", "ORDER", "SEED", "DELAY_US", "VERSION", "ARCH", "ITEMS", "MISSING",
-        "REPORT", "TWICE", "EXECUTE", "EMPTY", "EDGES", "DEVICE_CHECK"}) {
+       {"DEVICES", "MEMORY", "ORDER", "SEED", "DELAY_US", "UNITS", "VERSION", "ARCH", "ITEMS",
+        "MISSING", "REPORT", "TWICE", "EXECUTE", "EMPTY", "EDGES", "DEVICE_CHECK"}) {
     const char *value = std::getenv((std::string("GUFUNC_SIM_") + name).c_str());
     if (value != nullptr) set_config(config, name, value);
   }

@@ -18,6 +18,7 @@ struct Config {
   Order order = Order::kEager;
   uint64_t seed = 1;
   uint32_t delay_us = 0;             // before an operation of an eager stream: up to twice this
+  int units = 8;                     // compute units of each device
   int version = 0;                   // of the driver, as the vendor writes it; 0: the newest known
   std::string arch;                  // "sm_90", "gfx942:sramecc+:xnack-"; empty: the face's own
   std::vector<std::string> items;    // sidecars

@@ -32,7 +32,6 @@ constexpr Row kRows[] = {
     {kClockRate, 1980000},
     {kTextureAlignment, 512},
     {kGpuOverlap, 1},
-    {kMultiprocessors, 8},
     {kKernelTimeout, 0},
     {kIntegrated, 0},
     {kCanMapHostMemory, 1},
@@ -94,6 +93,8 @@ bool device_attribute(const Driver &driver, int device, int attribute, int *out)
   }
   const int arch = arch_of(driver);
   switch (attribute) {
+    case kMultiprocessors:
+      return *out = driver.config.units, true;
     case kMajor:
       return *out = arch / 10, true;
     case kMinor:

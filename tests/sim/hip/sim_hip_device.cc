@@ -44,7 +44,6 @@ constexpr Row kRows[] = {
     {hip::kMaxPitch, 2147483647},
     {hip::kMemoryBusWidth, 8192},
     {hip::kMemoryClockRate, 1300000},
-    {hip::kMultiprocessors, 8},
     {hip::kPageableAccess, 0},
     {hip::kPciDevice, 0},
     {hip::kPciDomain, 0},
@@ -83,6 +82,8 @@ bool device_attribute(const Driver &driver, int device, int attribute, int *out)
   switch (attribute) {
     case hip::kMajor:
       return *out = arch.major, true;
+    case hip::kMultiprocessors:
+      return *out = driver.config.units, true;
     case hip::kMinor:
       return *out = arch.minor, true;
     case hip::kWarpSize:
