@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "device_guard.h"
 #include "driver_peer.h"
 #include "prepared_call.h"
 
@@ -43,16 +44,6 @@ using benchmark::State;
 
 constexpr int kQueued = 512;     // launches that every driver's queue takes
 constexpr int64_t kF32Row = 16;  // bytes of a row of four
-
-// Runs a benchmark; what it cannot do is its result, and the others go on.
-template <class Body>
-void guarded(State &state, Body body) {
-  try {
-    body();
-  } catch (const Failure &failure) {
-    state.SkipWithError(failure.text.c_str());
-  }
-}
 
 // Calls between two waits: many where a wait would be seen beside them.
 int64_t batch_of(int64_t bytes) {

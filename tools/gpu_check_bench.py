@@ -12,6 +12,12 @@ MIB = 1 << 20
 SIZES = (MIB // 256, 4 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)  # bytes of each operand
 JUDGED_FROM = 64 * MIB
 BARS = {'elementwise': 0.95, 'rows': 0.90}  # of the driver's copy of as many bytes
+# What is expected to be slow: figures without a bar.
+SUSPECTS = ('sin_f16', 'exp_f16', 'add_bf16', 'add_rows_of_125', 'sum_rows_of_8',
+            'sum_rows_of_1000', 'sum_i8', 'sum_i32', 'cumsum_f32', 'cast_f32_to_f64',
+            'cast_f16_to_f32', 'transpose_f32', 'transpose_i8', 'negative_at', 'matmul_one',
+            'matmul_of_4x4')
+SUSPECT_SECONDS = 6  # of each
 LAUNCH_BAR = 500  # ns above the driver's launch
 # What a device or a machine may lack; any other error is a failure.
 LACKS = ('GUF_E_DEVICE_MEMORY', 'GUF_E_NO_IMAGE', ' is in none of the folders',
@@ -46,11 +52,11 @@ class Benchmarks:
     def sizes(self):
         return SIZES[:1] if self.small else SIZES
 
-    def slice(self, name, pattern, seconds, lost):
+    def slice(self, name, pattern, seconds, lost, repetitions=15):
         """One process of device_bench: interleaved repetitions of what matches. `lost`: what bars
         look for when it is cut."""
         folders = [self.build / 'bench/modules', self.build / 'examples/modules']
-        repetitions, least = (3, 0.0005) if self.small else (15, 0.01)
+        repetitions, least = (3, 0.0005) if self.small else (repetitions, 0.01)
         # A bare number of seconds: older libraries know no unit, newer ones take both.
         done = run([self.build / 'bin/device_bench', '--benchmark_format=json',
                     '--benchmark_enable_random_interleaving=true',
@@ -70,6 +76,8 @@ class Benchmarks:
         else:
             found, errors = minima(done.output)
             self.tell(found, errors)
+            return found
+        return {}
 
     def tell(self, found, errors):
         self.found.update(found)
@@ -94,7 +102,20 @@ class Benchmarks:
             for size in self.sizes():
                 self.slice(f'{size} bytes', f'/{size}/', 40 if self.options.slow else 25,
                            f'driver_copy/{size}')
+            self.suspects(SIZES[0] if self.small else JUDGED_FROM)
         self.bars()
+
+    def suspects(self, size):
+        """A process for each: what takes minutes costs no other its figures."""
+        copy = self.found.get(f'driver_copy/{size}')
+        for name in SUSPECTS:
+            full = f'suspect/{name}/bytes:{size}'
+            found = self.slice(full, f'^{full}/', SUSPECT_SECONDS * (5 if self.small else 1), full,
+                               repetitions=3)
+            if copy and full in found:
+                ratio = found[full]['bytes_per_second'] / copy['bytes_per_second']
+                self.report.row('suspects', name, 'measured', f'{ratio:.3f} of the copy',
+                                found=ratio)
 
     def bar(self, name, wanted, found, text):
         """A row: met, not met, or why it was not measured."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of gpu-check that compare results: with NumPy, with expected output, with the tests'
-own expectations. Each has a share of the ten minutes."""
+own expectations. Each has a share of the time."""
 
 import re
 import shutil
@@ -21,7 +21,11 @@ PROGRAMS = {
     'numba_calls': ('cpp', ('',)),
     'numba_arrays': ('cpp', ()),
 }
-FOR_BENCHMARKS = 150  # seconds of the ten minutes that are kept for them
+# What differed from the host under HIP 6.4.3 on an emulated gfx942; the emulator is suspected.
+DIFFERED = {'f32 division near the limits': ['divide'], 'complex64 sin and sqrt': ['sin', 'sqrt'],
+            'remainder f64': ['remainder'], 'bfloat16': ['bfloat16'],
+            'float to integer casts': ['add.reduce', 'add.accumulate']}
+FOR_BENCHMARKS = 150  # seconds of all that are kept for them
 
 
 class Parts:
@@ -33,15 +37,16 @@ class Parts:
         lent = build / 'tests/conformance/modules/lent_functions.so'
         self.lent = ['--module', lent] if lent.exists() else []
 
-    def part(self, part, name, command, seconds, wanted='', environment=None):
-        """One row: what a command made of it. True where it passed."""
+    def part(self, part, name, command, seconds, wanted='', environment=None, slow=False):
+        """One row: what a command made of it. True where it passed. `slow`: as long as it takes is
+        no finding."""
         report, limit = self.report, min(seconds, self.report.left(FOR_BENCHMARKS))
         done = run(command, limit, environment or {})
         if done.missing():
             report.row(part, name, 'skipped', done.missing())
         elif done.code is None:
             # What does not end in its share hangs, but for a device that is slow by nature.
-            cut = self.options.slow or limit < seconds
+            cut = slow or self.options.slow or limit < seconds
             report.row(part, name, 'cut' if cut else 'FAILED',
                        f'cut after {done.seconds:.0f} s; it came to: {done.last() or "nothing"}')
         else:
@@ -65,6 +70,10 @@ class Parts:
         rounds = 1 if self.small else 20
         command += ['--rounds', rounds]
         self.part('every_function', 'each in each type', command, seconds + 30, ' cases, ')
+        for name, functions in DIFFERED.items():
+            command = [*self.script('every_function'), '--device', self.options.device,
+                       '--rounds', 1 if self.small else 10, '--seconds', 10, '--only', *functions]
+            self.part('every_function', name, command, 30, ' cases, ')
 
     def oracle(self):
         cases, seconds = (300, 60) if self.small else (100_000, 110)
@@ -147,13 +156,16 @@ class Parts:
                  '--every', 7, '--seconds', 30]
         # An access outside of a block is one inside of a pool's memory: no pool, here.
         blocks = {'GUFUNC_NO_MEMORY_CACHE': '1'}
-        self.part('sanitizer', 'each function', checked + calls, 50, 'ERROR SUMMARY', blocks)
+        # The tool instruments whole images when they are loaded, which takes as long as it takes.
+        if self.python:
+            self.part('sanitizer', 'each function', checked + calls, 50, 'ERROR SUMMARY', blocks,
+                      slow=True)
         raw = self.build / 'bin/tests/raw_kernels_test'
         if raw.exists():
             module = self.build / 'tests/abi/kernels/modules/raw_kernels.so'
             self.part('sanitizer', 'raw_kernels', [*checked, raw], 30, 'ERROR SUMMARY', {
                 **blocks, 'GUFUNC_TEST_DEVICE': self.options.device,
-                'GUFUNC_TEST_RAW_MODULE': str(module)})
+                'GUFUNC_TEST_RAW_MODULE': str(module)}, slow=True)
 
 
 def is_numpy_2(python):

@@ -22,6 +22,7 @@ class Report:
 
     def row(self, part, name, state, detail='', **numbers):
         self.rows.append({'part': part, 'name': name, 'state': state, 'detail': detail, **numbers})
+        self.write(complete=False)
         print(f'{part:<18} {name:<34} {state:<12} {detail}', flush=True)
 
     def failed(self):
@@ -30,13 +31,29 @@ class Report:
     def count(self, state):
         return sum(row['state'] == state for row in self.rows)
 
-    def finish(self):
+    def seconds(self):
+        return round(time.monotonic() - self.started)
+
+    def write(self, complete):
+        """The table as it is now, in place of the one before: a reader finds a whole file."""
+        if not self.options.json:
+            return
         mode = 'slow' if self.options.slow else 'short' if self.options.short else 'whole'
-        seconds = round(time.monotonic() - self.started)
         report = {'device': self.options.device, 'date': time.strftime('%Y-%m-%d'), 'mode': mode,
-                  'seconds': seconds, 'passed': not self.failed(), 'rows': self.rows}
-        if self.options.json:
-            pathlib.Path(self.options.json).write_text(json.dumps(report, indent=1) + '\n')
+                  'seconds': self.seconds(), 'complete': complete, 'passed': not self.failed(),
+                  'rows': self.rows}
+        path = pathlib.Path(self.options.json)
+        if path.exists() and not path.is_file():  # /dev/stdout
+            if complete:
+                path.write_text(json.dumps(report, indent=1) + '\n')
+            return
+        new = path.with_name(path.name + '.new')
+        new.write_text(json.dumps(report, indent=1) + '\n')
+        new.replace(path)
+
+    def finish(self):
+        seconds = self.seconds()
+        self.write(complete=True)
         words = [f'{self.count(state)} {state}' for state in
                  ('FAILED', 'cut', 'skipped', 'met', 'not met', 'not measured')]
         print(f'{"FAILED" if self.failed() else "passed"} in {seconds} s: {", ".join(words)}')

@@ -3,7 +3,7 @@
 compared with NumPy 2: what a slow device can do of the oracle's work.
 
     every_function.py --library build/release/lib/libgufunc.so.0.1 [--module lent_functions.so]
-    [--device cuda:0] [--rounds 1] [--every 1] [--seconds 60]
+    [--device cuda:0] [--rounds 1] [--every 1] [--seconds 60] [--only NAME ...]
 
 Exit 1 when anything differs. Where the seconds are over it ends and tells how far it came."""
 
@@ -64,6 +64,8 @@ def main():
     parser.add_argument('--every', type=int, default=1, help='take one case of so many')
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
     parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--only', nargs='+', metavar='NAME',
+                        help='these functions and methods, such as sin and add.reduce')
     options = parser.parse_args()
     np.seterr(all='ignore')
     os.environ['GUFUNC_NUM_THREADS'] = '2'  # read when the library is used
@@ -74,6 +76,7 @@ def main():
         library.load_module(os.path.abspath(options.module))
     rng = random.Random(options.seed)
     todo = [one for _ in range(options.rounds) for one in work(rng, options.module)]
+    todo = [one for one in todo if options.only is None or one[0] in options.only]
     todo = todo[:: options.every]
     started, done, names, differing = time.monotonic(), 0, set(), 0
     for name, make in todo:

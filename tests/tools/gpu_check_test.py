@@ -95,6 +95,9 @@ class EveryPart(Checks):
     def benchmarks(self, rows, mode):
         found = self.states(rows, 'benchmarks')
         self.assertEqual(set(found.values()), {'measured'}, found)
+        import gpu_check_bench
+        suspects = self.states(rows, 'suspects')
+        self.assertEqual(set(suspects), set(gpu_check_bench.SUSPECTS), 'each has a row')
         for name in ('plan_launch/add', 'driver_launch', 'call_small', 'driver_copy/4096',
                      'rows/cumulative_power/4096', 'elementwise/add_f32/4096',
                      'reduce/sum_all/4096'):
@@ -134,7 +137,10 @@ class Failures(Checks):
         self.assertIn('no such index', text)
         code, rows, text = self.check('--python', '/nonexistent')
         self.assertEqual((code, rows), (2, []))
-        self.assertIn('no Python with NumPy 2', text)
+        self.assertIn('/nonexistent is no Python with NumPy 2', text)
+        code, rows, text = self.check('--limit', '0')
+        self.assertEqual((code, rows), (2, []))
+        self.assertIn('--limit: expected a number of seconds above 0, got 0', text)
         (self.here / 'sim').mkdir()
         code, rows, text = self.check(LD_LIBRARY_PATH=str(self.here / 'sim'))
         if code != 0:  # where no driver of the vendor's is installed
@@ -164,6 +170,28 @@ class Failures(Checks):
             self.assertEqual(len(self.states(rows, 'sanitizer')), 2)
             self.assertIn(word, rows[-1]['detail'])
 
+    def test_a_sanitizer_that_is_cut_fails_nothing(self):
+        import gpu_check_parts
+        import gpu_check_report
+        options = types.SimpleNamespace(slow=False, short=False, device='cuda:0', json=None)
+        report = gpu_check_report.Report(options, 600)
+        parts = gpu_check_parts.Parts(TOOLS.parent, BUILD, sys.executable, options, report)
+        parts.part('sanitizer', 'cut', ['sleep', '30'], 0.2, slow=True)
+        parts.part('oracle', 'hangs', ['sleep', '30'], 0.2)
+        self.assertEqual([row['state'] for row in report.rows], ['cut', 'FAILED'])
+
+    def test_every_row_is_written_at_once(self):
+        import gpu_check_report
+        out = self.here / 'rows.json'
+        options = types.SimpleNamespace(slow=False, short=False, device=DEVICE, json=str(out))
+        report = gpu_check_report.Report(options, 60)
+        for number in (1, 2):
+            report.row('part', f'row {number}', 'passed')
+            table = json.loads(out.read_text())
+            self.assertEqual((len(table['rows']), table['complete']), (number, False))
+        report.finish()
+        self.assertTrue(json.loads(out.read_text())['complete'])
+
     def test_peers(self):
         for name, text in STAND_INS.items():
             (self.here / f'{name}.py').write_text(text)
@@ -174,6 +202,62 @@ class Failures(Checks):
         for work in ('add', 'negative', 'sin'):
             for who in ('gufunc', 'driver copy', 'cupy', 'numba-cuda'):
                 self.assertEqual(found[f'{work} f32 4096: {who}'], 'measured', text)
+
+
+class Pack(unittest.TestCase):
+    """A folder that was packed runs without the build, and without this system's libraries."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.here = pathlib.Path(self.folder.name) / 'pack'
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def pack(self, build=None):
+        return subprocess.run([TOOLS / 'gpu-check', '--pack', self.here, '--build', build or BUILD,
+                               '--device', DEVICE], capture_output=True, text=True)
+
+    def test_the_folder_is_complete(self):
+        import gpu_check_pack
+        done = self.pack()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(sum(file.stat().st_size for file in self.here.rglob('*')), 40 << 20)
+        there = {file.name for file in self.here.rglob('*.so*')}
+        known = (*gpu_check_pack.SYSTEM, *gpu_check_pack.FALLBACK)
+        native = 0
+        for file in self.here.rglob('*'):
+            if not file.is_file() or file.read_bytes()[:4] != b'\x7fELF':
+                continue
+            native += 1
+            text = subprocess.run(['readelf', '-d', '-S', file], capture_output=True,
+                                  text=True).stdout
+            for line in text.splitlines():
+                if '(NEEDED)' in line:
+                    name = line.split('[')[1].rstrip(']')
+                    self.assertTrue(name in there or name.startswith(known), f'{file}: {name}')
+        self.assertGreater(native, 20)
+        self.assertIn('is not empty', self.pack().stderr)
+
+    def test_it_runs_by_one_command(self):
+        self.assertEqual(self.pack().returncode, 0)
+        kept = {name: value for name, value in os.environ.items() if 'GUFUNC_SIM' in name}
+        done = subprocess.run(
+            [self.here / 'gpu-check', '--short', '--only', 'raw_kernels', '--only', 'examples'],
+            capture_output=True, text=True, cwd='/',
+            env={**kept, 'PATH': '/usr/bin:/bin', 'PYTHON': sys.executable,
+                 'LD_LIBRARY_PATH': os.environ['LD_LIBRARY_PATH']})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        table = json.loads((self.here / 'gpu-check.json').read_text())
+        states = {row['part']: row['state'] for row in table['rows']}
+        self.assertTrue(table['complete'])
+        self.assertEqual(states['raw_kernels'], 'passed')
+        self.assertEqual(states['examples'], 'passed')
+
+    def test_what_cannot_be_packed(self):
+        done = self.pack('/nonexistent')
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('/nonexistent has no lib/libgufunc.so.0.1', done.stderr)
 
 
 class Bars(unittest.TestCase):

@@ -75,9 +75,11 @@ void read_module_info(const Elf &elf, std::string_view bytes, ImageKernel *kerne
   });
 }
 
-// Drivers of CUDA 12 and earlier do not know the form that ptxas 13 writes, and call it no image.
-bool is_known_form(const Elf64_Ehdr &header, int driver_version) {
-  return header.e_ident[EI_OSABI] != kOsAbiNew || driver_version >= 13000;
+// Drivers of CUDA 12 accept the ABI that ptxas 13 writes for sm_100 and later only, and call any
+// other such image invalid.
+bool is_known_abi(const Elf64_Ehdr &header, int arch, int driver_version) {
+  constexpr unsigned char kAbiOf13 = 8;
+  return header.e_ident[EI_ABIVERSION] < kAbiOf13 || arch >= 100 || driver_version >= 13000;
 }
 
 bool cubin_runs_on(int image, int device) {
@@ -89,10 +91,10 @@ bool cubin_runs_on(int image, int device) {
 int read_cubin(const void *data, const CudaTarget &target, Image *out) {
   Elf elf;
   if (!elf.open(data) || elf.header().e_machine != kMachineCuda) return kInvalidImage;
-  if (!is_known_form(elf.header(), target.driver_version)) return kInvalidImage;
   const bool shifted = elf.header().e_ident[EI_OSABI] == kOsAbiNew;
   out->arch = static_cast<int>((elf.header().e_flags >> (shifted ? 8 : 0)) & 0xFF);
   out->size = elf.size();
+  if (!is_known_abi(elf.header(), out->arch, target.driver_version)) return kInvalidImage;
   if (!cubin_runs_on(out->arch, target.arch)) return kNoBinaryForGpu;
   constexpr std::string_view kText = ".text.";
   for (const Section &section : elf.sections()) {

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A folder that gpu-check runs from on another machine: the files that it needs of a build and of
+the sources, where it looks for them, with the libraries that a bare system lacks."""
+
+import pathlib
+import shutil
+import subprocess
+
+LARGEST = 40 << 20  # bytes, of everything
+SOURCES = ('tools/gpu-check', 'tools/roc-check', 'tools/gpu_check_*.py', 'tests/conformance/*.py',
+           'tests/conformance/rows/*', 'bench/*.py', 'examples/c/*.out', 'examples/cpp/*.out')
+PROGRAMS = ('bin/gufunc', 'bin/device_bench', 'examples/programs/*')
+LIBRARIES = ('lib/libgufunc.so.0.1', 'lib/gufunc/1/libgufunc_backend_cpu.so')
+# Their files carry a digest of themselves: nothing in them is changed.
+MODULES = ('examples/modules/*.so', 'bench/modules/*.so',
+           'tests/conformance/modules/lent_functions.so',
+           'tests/abi/kernels/modules/raw_kernels.so')
+# What every machine with a glibc has; a copy of another release would not fit its loader.
+SYSTEM = ('linux-vdso', 'ld-linux', 'libc.so', 'libm.so', 'libdl.so', 'libpthread.so', 'librt.so')
+# What most machines have in a release of their own, which their other programs need: used where
+# ours do not run without.
+FALLBACK = ('libstdc++.so', 'libgcc_s.so')
+START = '''#!/bin/sh
+# Runs every check that this folder was packed for; options are those of tools/gpu-check --help.
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+exec "${{PYTHON:-python3}}" "$here/tools/gpu-check" --device {device} \\
+  --json "$here/gpu-check.json" "$@"
+'''
+
+
+def put(file, to, stripped=False):
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(file.resolve(), to)
+    if stripped:
+        to.chmod(0o755)
+        subprocess.run(['strip', '--strip-unneeded', to], check=True)
+
+
+def dependencies(files, search):
+    """Paths of the shared libraries that files of ours are linked to, by soname."""
+    found = {}
+    for file in files:
+        done = subprocess.run(['ldd', file], capture_output=True, text=True,
+                              env={'LD_LIBRARY_PATH': str(search), 'PATH': '/usr/bin:/bin'})
+        for line in done.stdout.splitlines():
+            name, arrow, path = line.strip().partition(' => ')
+            if arrow and path.startswith('/'):
+                found[name] = pathlib.Path(path.split(' (')[0])
+            elif arrow:
+                raise OSError(f'{file} needs {name}, which is not installed')
+    return found
+
+
+def pack(root, build, folder, device, tests):
+    """Fills `folder`, which must not exist or be empty, and returns its size in bytes.
+    Errors  OSError, subprocess.CalledProcessError: with what is missing"""
+    if folder.exists() and any(folder.iterdir()):
+        raise OSError(f'{folder} is not empty')
+    for pattern in SOURCES:
+        for file in root.glob(pattern):
+            if file.is_file():
+                put(file, folder / file.relative_to(root))
+    target = folder / 'build/release'
+    plugin = f'lib/gufunc/1/libgufunc_backend_{device.split(":")[0]}.so'
+    names = (*PROGRAMS, *LIBRARIES, plugin, *(f'bin/tests/{name}_test' for name in tests))
+    native = []
+    for pattern in (*names, *MODULES):
+        files = [file for file in build.glob(pattern)
+                 if file.is_file() and not file.name.endswith('.items.so')]
+        if not files and pattern in (*LIBRARIES, plugin):
+            raise OSError(f'{build} has no {pattern}')
+        for file in files:
+            put(file, target / file.relative_to(build), stripped=pattern not in MODULES)
+            native.append(file)
+    for name, path in dependencies(native, build / 'lib').items():
+        if name.startswith(SYSTEM) or path.is_relative_to(build):
+            continue
+        place = 'lib/fallback' if name.startswith(FALLBACK) else 'lib'
+        put(path, target / place / name)
+    start = folder / 'gpu-check'
+    start.write_text(START.format(device=device))
+    start.chmod(0o755)
+    return check_size(folder)
+
+
+def check_size(folder):
+    sizes = sorted(((file.stat().st_size, file) for file in folder.rglob('*') if file.is_file()),
+                   reverse=True)
+    total = sum(size for size, _ in sizes)
+    if total > LARGEST:
+        largest = ', '.join(f'{file.relative_to(folder)} of {size >> 20} MiB'
+                            for size, file in sizes[:3])
+        raise OSError(f'{folder} holds {total >> 20} MiB, expected at most {LARGEST >> 20}; the '
+                      f'largest are {largest}. A build for one architecture is smaller: '
+                      '-DGUFUNC_CUDA_TARGETS=sm_90')
+    return total
