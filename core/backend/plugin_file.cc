@@ -17,9 +17,9 @@ namespace gufunc::backend {
 namespace {
 
 // The file by its virtual addresses.
-class Image {
+class FileImage {
  public:
-  explicit Image(const base::ElfFile &file) : bytes_(file.bytes()) {
+  explicit FileImage(const base::ElfFile &file) : bytes_(file.bytes()) {
     Elf64_Ehdr header;  // ElfFile::open has checked that all of this lies inside
     std::memcpy(&header, bytes_.data(), sizeof header);
     segments_.resize(header.e_phnum);
@@ -68,7 +68,7 @@ struct Dynamic {
   std::vector<uint64_t> needed, run_paths;  // offsets into the strings
 };
 
-bool read_dynamic(const Image &image, Dynamic *out) {
+bool read_dynamic(const FileImage &image, Dynamic *out) {
   const auto section =
       std::find_if(image.segments().begin(), image.segments().end(),
                    [](const Elf64_Phdr &segment) { return segment.p_type == PT_DYNAMIC; });
@@ -120,7 +120,7 @@ struct SymbolRange {
 };
 
 // The chain that begins last ends with the last symbol.
-bool find_symbols(const Image &image, const Dynamic &dynamic, SymbolRange *out) {
+bool find_symbols(const FileImage &image, const Dynamic &dynamic, SymbolRange *out) {
   uint32_t header[4];  // buckets, first symbol, bloom words, bloom shift; of DT_HASH two only
   if (dynamic.gnu_hash == 0) {
     uint32_t old_header[2];
@@ -158,9 +158,9 @@ constexpr std::string_view kDriverLibraries[] = {"libcuda.so",     "libnvidia-ml
                                                  "libamdhip64.so", "libhsa-runtime64.so",
                                                  "libOpenCL.so",   "libze_loader.so"};
 
-class Checker {
+class LinkingCheck {
  public:
-  Checker(const char *path, const Image &image, const BackendNote &note, guf_error *error)
+  LinkingCheck(const char *path, const FileImage &image, const BackendNote &note, guf_error *error)
       : path_(path), image_(image), note_(note), error_(error) {}
 
   guf_status check() {
@@ -245,7 +245,7 @@ class Checker {
   }
 
   const char *const path_;
-  const Image &image_;
+  const FileImage &image_;
   const BackendNote &note_;
   guf_error *const error_;
   Dynamic dynamic_;
@@ -259,8 +259,8 @@ guf_status check_plugin_file(const char *path, const CheckedFile &file, const Ba
   GUF_TRY(mapped.map(path, file, error));
   base::ElfFile elf;
   GUF_TRY(base::ElfFile::open(mapped.bytes(), &elf, error));
-  const Image image(elf);
-  return Checker(path, image, note, error).check();
+  const FileImage image(elf);
+  return LinkingCheck(path, image, note, error).check();
 }
 
 }  // namespace gufunc::backend

@@ -15,10 +15,14 @@
 
 #include "core/module/module.h"
 #include "core/module/module_digest.h"
+#include "target.h"
 
 using namespace gufunc;
 
-extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+// Where the corpus is replayed there is none.
+extern "C" [[gnu::weak]] size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
+                                          unsigned int seed);
 
 namespace {
 
@@ -113,7 +117,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                           unsigned int seed) {
   std::minstd_rand random(seed);
-  if (size < 64 || random() % 4 == 0) return LLVMFuzzerMutate(data, size, max_size);
+  if (LLVMFuzzerMutate != nullptr && (size < 64 || random() % 4 == 0)) {
+    return LLVMFuzzerMutate(data, size, max_size);
+  }
   const uint64_t values[] = {0,          1,
                              size - 1,   size,
                              size + 1,   uint64_t{64} << 20,
