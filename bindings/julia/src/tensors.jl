@@ -76,7 +76,8 @@ end
     return Tensor{T,2,typeof(A)}(A, below.address, size(A), steps, UInt32(0), C_NULL)
 end
 # A view of A' or transpose(A) by numbers and ranges, which has strides that Base does not compute.
-const TurnedView = SubArray{T,N,P,I} where {T,N,P<:Turned,I<:Tuple{Vararg{Union{Integer,AbstractRange}}}}
+const RegularIndices = Tuple{Vararg{Union{Integer,AbstractRange}}}
+const TurnedView = SubArray{T,N,P,I} where {T,N,P<:Turned,I<:RegularIndices}
 
 @inline function lend(A::TurnedView)
     T, whole = eltype(A), lend(parent(A))

@@ -28,8 +28,8 @@
 //! * **Devices**: [`Context::device`] finds one by name; a call runs where its arrays lie, on its
 //!   stream's device, or where [`Call::device`] says.
 //!
-//! Features: `load` opens the library at run time, `ndarray`, `ndarray_0_16`, `half` and `num-complex` add those
-//! crates' types as operands and elements.
+//! Features: `load` opens the library at run time, `ndarray`, `ndarray_0_16`, `half` and
+//! `num-complex` add those crates' types as operands and elements.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -12,7 +12,10 @@ fn bytes<T>(strides: &[isize]) -> Box<[i64]> {
 
 // The conversions to and from the arrays of one version of ndarray.
 macro_rules! convert_arrays {
-    ($module:ident, $ndarray:ident, $to_ndarray:ident, $from_ndarray:ident, $version:literal, $use:literal) => {
+    (
+        $module:ident, $ndarray:ident, $to_ndarray:ident, $from_ndarray:ident,
+        $version:literal, $use:literal
+    ) => {
         mod $module {
             use super::{bytes, extents};
             use crate::{DynArray, Element, Error, Operand, Output, Result, Status, Tensor};
@@ -39,7 +42,7 @@ macro_rules! convert_arrays {
                 D: Dimension,
             {
                 fn from(array: &'a mut ArrayBase<S, D>) -> Self {
-                    // First: this copies an array that shares its memory, which changes its strides.
+                    // First: this copies an array that shares its memory, to other strides.
                     let memory = array.as_mut_ptr();
                     let (shape, strides) = (extents(array.shape()), bytes::<T>(array.strides()));
                     Output(Tensor::of_parts(memory, shape, strides, 0).into())
@@ -53,7 +56,8 @@ macro_rules! convert_arrays {
                 /// ```
                 /// # use gufunc::ufunc;
                 #[doc = $use]
-                /// let (x, mut y) = (array![[1.0, 4.0], [9.0, 16.0]], Array2::<f64>::zeros((2, 2)));
+                /// let x = array![[1.0, 4.0], [9.0, 16.0]];
+                /// let mut y = Array2::<f64>::zeros((2, 2));
                 /// ufunc("sqrt")?.call_into(&x.t(), &mut y)?; // strides as they are
                 /// assert_eq!(y, array![[1.0, 3.0], [2.0, 4.0]]);
                 #[doc = concat!(
@@ -75,7 +79,8 @@ macro_rules! convert_arrays {
             }
 
             impl<T: Element> crate::Array<T> {
-                #[doc = concat!("Copies an array of ndarray ", $version, " into a new one of the host, in C order.")]
+                #[doc = concat!("Copies an array of ndarray ", $version, " into a new one of the")]
+                /// host, in C order.
                 ///
                 /// # Errors
                 /// As [`Array::from_vec`](crate::Array::from_vec).
