@@ -21,10 +21,29 @@
 #include "outcome.h"
 
 namespace gufunc::cli {
+
+constexpr std::string_view kNpySuffix = ".npy";
+
+// A descriptor, and where minizip is in it.
+struct NpzStream {
+  int fd = -1;
+  uint64_t offset = 0;
+  int error = 0;  // errno of what failed
+};
+
+struct NpzMember {
+  std::string name;  // with .npy
+  unz64_file_pos position64;
+  uint64_t size = 0, stored_size = 0;
+  bool compressed = false;
+
+  bool is_array() const { return name.ends_with(kNpySuffix) && name.size() > kNpySuffix.size(); }
+  std::string array() const { return name.substr(0, name.size() - kNpySuffix.size()); }
+};
+
 namespace {
 
 constexpr std::string_view kArchive = ".npz";
-constexpr std::string_view kMember = ".npy";
 constexpr const char *kFirstArray = "arr_0";
 constexpr uint64_t kMostMembers = 65535;
 constexpr uint64_t kDeflateRatio = 1032;    // no deflate stream is shorter
@@ -36,15 +55,8 @@ constexpr int kEncrypted = 1;
   throw Failure(Exit::kFile, fmt::format("{}: not a usable .npz file: {}", path, why));
 }
 
-// A descriptor, and where minizip is in it.
-struct Stream {
-  int fd = -1;
-  uint64_t offset = 0;
-  int error = 0;  // errno of what failed
-};
-
-Stream &of(void *stream) {
-  return *static_cast<Stream *>(stream);
+NpzStream &of(void *stream) {
+  return *static_cast<NpzStream *>(stream);
 }
 
 void *open_stream(void *stream, const void *, int) {
@@ -54,7 +66,7 @@ void *open_stream(void *stream, const void *, int) {
 // Moves `size` bytes by pread(2) or pwrite(2), in as many pieces as they take.
 template <class Move>
 uLong move_all(void *stream, uLong size, Move move) {
-  Stream &at = of(stream);
+  NpzStream &at = of(stream);
   uLong done = 0;
   while (done < size) {
     const ssize_t moved = move(at.fd, done, size - done, static_cast<off_t>(at.offset));
@@ -84,7 +96,7 @@ ZPOS64_T tell_stream(void *, void *stream) {
 }
 
 long seek_stream(void *, void *stream, ZPOS64_T offset, int origin) {
-  Stream &at = of(stream);
+  NpzStream &at = of(stream);
   struct stat status = {};
   if (origin == ZLIB_FILEFUNC_SEEK_END && ::fstat(at.fd, &status) != 0) return -1;
   const uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
@@ -102,7 +114,7 @@ int error_of_stream(void *, void *stream) {
   return of(stream).error;
 }
 
-zlib_filefunc64_def functions_of(Stream *stream) {
+zlib_filefunc64_def functions_of(NpzStream *stream) {
   return {open_stream, read_stream,  write_stream,    tell_stream,
           seek_stream, close_stream, error_of_stream, stream};
 }
@@ -126,16 +138,6 @@ uint64_t most_memory() {
                                : UINT64_MAX;
 }
 
-struct Member {
-  std::string name;  // with .npy
-  unz64_file_pos position64;
-  uint64_t size = 0, stored_size = 0;
-  bool compressed = false;
-
-  bool is_array() const { return name.ends_with(kMember) && name.size() > kMember.size(); }
-  std::string array() const { return name.substr(0, name.size() - kMember.size()); }
-};
-
 }  // namespace
 
 std::optional<NpzPath> npz_path_of(const std::string &path) {
@@ -154,11 +156,11 @@ struct NpzInput::Archive {
   }
 
   // The member's bytes from the start.
-  void open(const std::string &path, Member &member) {
+  void open(const std::string &path, NpzMember &member) {
     if (unzGoToFilePos64(zip, &member.position64) != UNZ_OK || unzOpenCurrentFile(zip) != UNZ_OK)
       refuse_archive(path, fmt::format("'{}' cannot be opened", member.name));
   }
-  ReadBytes reader(const std::string &path, const Member &member) {
+  ReadBytes reader(const std::string &path, const NpzMember &member) {
     return [this, &path, &member](std::span<std::byte> to) {
       size_t done = 0;
       while (done < to.size()) {
@@ -173,9 +175,9 @@ struct NpzInput::Archive {
   }
 
   Descriptor file;
-  Stream stream;
+  NpzStream stream;
   unzFile zip = nullptr;
-  std::vector<Member> members;
+  std::vector<NpzMember> members;
 };
 
 NpzInput::NpzInput(const std::string &path) : path_(path) {
@@ -196,7 +198,7 @@ NpzInput::NpzInput(const std::string &path) : path_(path) {
   for (; code == UNZ_OK; code = unzGoToNextFile(archive_->zip)) {
     char name[1024] = {};
     unz_file_info64 info = {};
-    Member member = {};
+    NpzMember member = {};
     if (unzGetCurrentFileInfo64(archive_->zip, &info, name, sizeof name - 1, nullptr, 0, nullptr,
                                 0) != UNZ_OK ||
         unzGetFilePos64(archive_->zip, &member.position64) != UNZ_OK)
@@ -224,7 +226,7 @@ NpzInput::~NpzInput() = default;
 
 std::vector<NpzArray> NpzInput::arrays(bool raw_bf16) {
   std::vector<NpzArray> arrays;
-  for (Member &member : archive_->members) {
+  for (NpzMember &member : archive_->members) {
     if (!member.is_array()) continue;
     archive_->open(path_, member);
     NpzArray array;
@@ -240,10 +242,10 @@ std::vector<NpzArray> NpzInput::arrays(bool raw_bf16) {
 }
 
 Mapping NpzInput::read(const std::string &array, bool raw_bf16, NpyHeader *out_header) {
-  Member *found = nullptr;
+  NpzMember *found = nullptr;
   std::string names;
   size_t count = 0;
-  for (Member &member : archive_->members) {
+  for (NpzMember &member : archive_->members) {
     if (!member.is_array()) continue;
     ++count;
     if (count <= 10) names += fmt::format("{}{}", count == 1 ? "" : ", ", member.array());
@@ -284,7 +286,7 @@ Mapping NpzInput::read(const std::string &array, bool raw_bf16, NpyHeader *out_h
   return memory;
 }
 
-struct NpzOutput::Position : Stream {};
+struct NpzOutput::Position : NpzStream {};
 
 NpzOutput::NpzOutput(const std::string &path, const std::string &target)
     : path_(path), file_(target, path, 0666), position_(std::make_unique<Position>()) {
@@ -305,7 +307,7 @@ void NpzOutput::fail(const char *verb) const {
 }
 
 void NpzOutput::add(const std::string &array, std::span<const std::byte> npy) {
-  const std::string name = (array.empty() ? kFirstArray : array) + std::string(kMember);
+  const std::string name = (array.empty() ? kFirstArray : array) + std::string(kNpySuffix);
   zip_fileinfo info = {};
   info.tmz_date.tm_mday = 1;  // the same bytes whenever the archive is written
   info.tmz_date.tm_year = 1980;
