@@ -4,7 +4,7 @@
 # docdir and includedir. Links to headers lead to the installed headers; links to what is not
 # installed, such as the pages for contributors, become plain text.
 set(contributor_pages architecture hacking)
-set(not_installed "(docs/)?(decisions|benchmarks)/" "CONTRIBUTING[.]md" "tests/"
+set(not_installed "(docs/)?(decisions|benchmarks)/" "CONTRIBUTING[.]md" "go[.]mod" "tests/"
     "(bindings/)?([a-z]+/)?(bench|corpus|programs)")
 foreach(page IN LISTS contributor_pages)
   list(APPEND not_installed "(docs/)?${page}[.]md")
