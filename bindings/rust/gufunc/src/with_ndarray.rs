@@ -14,7 +14,7 @@ fn bytes<T>(strides: &[isize]) -> Box<[i64]> {
 macro_rules! convert_arrays {
     (
         $module:ident, $ndarray:ident, $to_ndarray:ident, $from_ndarray:ident,
-        $version:literal, $use:literal
+        $version:literal, $use:literal, $sums:literal
     ) => {
         mod $module {
             use super::{bytes, extents};
@@ -60,11 +60,7 @@ macro_rules! convert_arrays {
                 /// let mut y = Array2::<f64>::zeros((2, 2));
                 /// ufunc("sqrt")?.call_into(&x.t(), &mut y)?; // strides as they are
                 /// assert_eq!(y, array![[1.0, 3.0], [2.0, 4.0]]);
-                #[doc = concat!(
-                    "let sums = ufunc(\"add\")?.reduce(&y).call()?.",
-                    stringify!($to_ndarray),
-                    "::<f64>()?;"
-                )]
+                #[doc = $sums]
                 /// assert_eq!(sums, array![3.0, 7.0].into_dyn());
                 /// # Ok::<(), gufunc::Error>(())
                 /// ```
@@ -101,7 +97,8 @@ convert_arrays!(
     to_ndarray,
     from_ndarray,
     "0.17",
-    "use ndarray::{array, Array2};"
+    "use ndarray::{array, Array2};",
+    "let sums = ufunc(\"add\")?.reduce(&y).call()?.to_ndarray::<f64>()?;"
 );
 #[cfg(feature = "ndarray_0_16")]
 convert_arrays!(
@@ -110,5 +107,6 @@ convert_arrays!(
     to_ndarray_0_16,
     from_ndarray_0_16,
     "0.16",
-    "use ndarray_0_16::{array, Array2};"
+    "use ndarray_0_16::{array, Array2};",
+    "let sums = ufunc(\"add\")?.reduce(&y).call()?.to_ndarray_0_16::<f64>()?;"
 );
