@@ -207,6 +207,17 @@ void launch_plan(benchmark::State &state) {
   }
 }
 
+void create_plan(benchmark::State &state) {
+  static Call *const call = new Call(1, kOne);
+  for (auto _ : state) {
+    guf_plan plan = nullptr;
+    if (guf_plan_create(call->add, &call->args, &plan, &call->error) != GUF_OK) {
+      give_up("guf_plan_create", call->error);
+    }
+    guf_plan_release(plan, nullptr);
+  }
+}
+
 // 260 rows of 260 into a result of Fortran order: tiles, whose scratch memory is kept.
 void launch_tiles(benchmark::State &state) {
   constexpr int64_t kSide = 260;
@@ -255,6 +266,7 @@ BENCHMARK(call_three_dimensions)->Name("guf_call/add_f32/8x8x4");
 BENCHMARK(call_new_shape)->Name("guf_call/add_f32/never_seen_shape");
 BENCHMARK(call_new_stretched_shape)->Name("guf_call/add_f32/never_seen_shape_stretched_row");
 BENCHMARK(resolve_known)->Name("guf_resolve/add_f32/8x8x4");
+BENCHMARK(create_plan)->Name("guf_plan_create/add_f32/n1");
 BENCHMARK(launch_plan)->Name("guf_plan_launch/add_f32/n1");
 BENCHMARK(launch_tiles)->Name("guf_plan_launch/add_f32/260x260_to_fortran");
 BENCHMARK(call_numpy)->Name("numpy/add_f32/n1")->UseManualTime()->Iterations(50);

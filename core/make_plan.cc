@@ -178,21 +178,21 @@ guf_status PreparedPlan::take_geometry(const plan::Request &request, const plan:
 }
 
 // Of the block that a launch at the call's addresses makes.
-std::string PreparedPlan::describe_launch(const op::CallView &call) const {
+std::string PreparedPlan::describe_launch() const {
   if (items_ == 0) return "no items: nothing is launched\n";
   constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // aligned, apart, never followed
-  uint64_t addresses[GUF_MAX_OPERANDS + 1];
-  for (int32_t i = 0; i < naddresses_; ++i) {
-    addresses[i] = (i < noperands_ ? call.operand[i] : call.where).layout.address;
-  }
   guf_launch_block block;
-  fill_block(addresses, kSomewhere, &block);
+  fill_block(described_.data(), kSomewhere, &block);
   std::string text;
   if (rest_ != nullptr) {
     text = "launches: one for each of " + std::to_string(items_ / block_.items) +
            " places in the outer dimensions\n";
   }
   return text + backend::describe_launch(*device_, kernel_, *loop_, threads_, block);
+}
+
+std::string PreparedPlan::text() const {
+  return text_ + describe_launch();
 }
 
 guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, guf_error *error) {
@@ -273,8 +273,12 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   GUF_TRY(plan.plan_stages(call, work, error));
   GUF_TRY(plan.plan_masked_stores(call, loop, error));
   GUF_TRY(plan.take_geometry({call, loop, choice}, *planner, error));
-  plan.text_ = describe_plan(call, loop, choice, *planner, plan.block_, plan.workspace_) + lies +
-               plan.describe_launch(call);
+  plan.quiet_ =
+      plan.device_->host_memory && !op::is_host_function(*plan.loop_) && plan.stages_.empty();
+  plan.text_ = describe_plan(call, loop, choice, *planner, plan.block_, plan.workspace_) + lies;
+  for (int32_t i = 0; i < plan.naddresses_; ++i) {
+    plan.described_.push_back((i < plan.noperands_ ? call.operand[i] : call.where).layout.address);
+  }
   *out = std::move(made);
   return GUF_OK;
 }

@@ -3,11 +3,14 @@
 // allocates nothing and takes no lock; all else is out of its way.
 #include "core/pipeline.h"
 
+#include <gufunc/float_control.hpp>
+
 #include <algorithm>
 
 #include "core/asked_events.h"
 #include "core/auto_place.h"
 #include "core/backend/backend.h"
+#include "core/base/caller_state.h"
 #include "core/placement.h"
 #include "core/separate_outputs.h"
 #include "core/temporaries.h"
@@ -31,6 +34,17 @@ bool outlives_call(const op::CallView &call) {
   return call.stream != nullptr && call.device->host_memory;
 }
 
+// A program's function, and a driver, may reach a cancellation point, or leave another
+// floating-point control.
+[[gnu::noinline]] guf_status launch_foreign(const op::CallView &call,
+                                            const broadcast::LoopShape &loop,
+                                            const resolve::Choice &choice, guf_error *error) {
+  const base::CallerState kept;
+  const guf_status status = launch(call, loop, choice, nullptr, error);
+  ensure_default_float_control();
+  return status;
+}
+
 // Launches on what has been made ready, writes back, keeps, and gives out new arrays.
 guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, Temporaries *arrays,
@@ -51,6 +65,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
                                                 const resolve::Choice &choice,
                                                 const OverlapWork *work, guf_operand *outputs,
                                                 guf_error *error) {
+  const base::CallerState kept;
   backend::ErrorRoom room(error);
   Temporaries arrays(call);
   GUF_TRY(arrays.open(room.get()));
@@ -66,6 +81,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
 // "(n)" on x, into y: see separate_outputs.h.
 [[gnu::noinline]] guf_status call_into_separate(op::CallView &call, guf_operand *outputs,
                                                 guf_error *error) {
+  const base::CallerState kept;
   backend::ErrorRoom room(error);
   resolve::Choice choice;
   broadcast::LoopShape loop;
@@ -97,6 +113,7 @@ guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopSh
                   guf_error *error) {
   GUF_TRY(decide_unweighed(call, choice, loop, error));
   if (__builtin_expect(call.automatic == nullptr, 1)) return GUF_OK;
+  const base::CallerState kept;
   return weigh(call, *choice, *loop, Room::kNeeded, error);
 }
 
@@ -165,6 +182,9 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
   if (!overlaps && call.stream == nullptr && !has_missing(call) &&
       call.host_copies == op::HostCopies::kNone &&
       (call.device->host_memory || !waits_for_host(call))) {
+    if (__builtin_expect(is_host_function(*choice.loop) || !call.device->host_memory, 0)) {
+      return launch_foreign(call, loop, choice, error);
+    }
     return launch(call, loop, choice, nullptr, error);
   }
   return launch_with_arrays(call, &loop, choice, overlaps ? &work : nullptr, outputs, error);

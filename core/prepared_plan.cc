@@ -4,10 +4,13 @@
 // formatted.
 #include "core/prepared_plan.h"
 
+#include <gufunc/float_control.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 
+#include "core/base/caller_state.h"
 #include "core/base/fork.h"
 #include "core/pipeline.h"
 
@@ -192,7 +195,12 @@ guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
   if (items_ == 0) return GUF_OK;
   GUF_TRY(check_addresses(addresses, workspace, error));
   backend::ErrorRoom room(error);
+  if (__builtin_expect(quiet_ && stream == nullptr, 1)) {
+    return queue(nullptr, addresses, workspace, room.get());
+  }
+  const base::CallerState kept;
   const guf_status status = queue(stream, addresses, workspace, room.get());
+  ensure_default_float_control();
   // What was queued reads the plan's scalars and runs the ufunc's code, also when a later step
   // failed: both stay until it is done. A device with memory of its own has taken the scalars
   // along, and its plugin keeps the code.

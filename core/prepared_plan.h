@@ -31,7 +31,8 @@ class PreparedPlan final : public base::Object {
   static guf_status explain(op::CallView &call, std::string *out, guf_error *error);
 
   uint64_t workspace() const { return workspace_; }
-  const std::string &text() const { return text_; }
+  // What it does and why. The backend's part is made here: a launch has no use for it.
+  std::string text() const;
 
   // Errors  those of guf_plan_launch
   guf_status launch(backend::Stream *stream, int32_t naddresses, const uint64_t *addresses,
@@ -78,7 +79,7 @@ class PreparedPlan final : public base::Object {
                                 guf_error *error);
   void find_pairs(const op::CallView &call, const OverlapWork &work);
   void keep_scalars(op::CallView &call);
-  std::string describe_launch(const op::CallView &call) const;
+  std::string describe_launch() const;
   guf_status take_geometry(const plan::Request &request, const plan::Planner &planner,
                            guf_error *error);
 
@@ -100,6 +101,7 @@ class PreparedPlan final : public base::Object {
   int32_t noperands_ = 0;
   bool masked_ = false;
   bool small_ = false;
+  bool quiet_ = false;  // a launch without a stream reaches no cancellation point
   uint64_t items_ = 0;
   backend::Device *device_ = nullptr;
   void *kernel_ = nullptr;
@@ -113,7 +115,8 @@ class PreparedPlan final : public base::Object {
   alignas(16) unsigned char scalars_[GUF_MAX_OPERANDS + 1][16];
   base::Ref<op::Ufunc> ufunc_;
   const op::Loop *loop_ = nullptr;
-  std::string text_;
+  std::string text_;                 // all but the backend's part
+  std::vector<uint64_t> described_;  // the operands' addresses when it was made; not followed
 };
 
 }  // namespace gufunc::pipeline

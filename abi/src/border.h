@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wall every exported function stands behind: no exception passes, NULLs are named.
+// What every exported function runs in: no exception passes, arithmetic has the default control,
+// the thread is not cancelled, NULLs are named.
 #ifndef GUFUNC_ABI_BORDER_H
 #define GUFUNC_ABI_BORDER_H
 
+#include <cxxabi.h>
 #include <gufunc/array.h>
+#include <gufunc/float_control.hpp>
 
 #include <new>
 
+#include "core/base/caller_state.h"
 #include "core/base/error.h"
 
 namespace gufunc::border {
@@ -17,21 +21,37 @@ namespace gufunc::border {
   if (error->status == status) base::make_utf8(error);  // else nobody wrote a message
 }
 
-// Runs the body of an exported function: `return border::guard(error, [&] { ...; return GUF_OK;
-// });`. What the standard library throws becomes a status. Costs nothing while nothing is thrown.
-// Errors  GUF_E_NO_MEMORY <= std::bad_alloc;  GUF_E_INTERNAL <= any other exception
+// Runs a body that reaches cancellation points only within base::CallerState.
+// PERF  Reading the control takes 7 ns, and deferring cancellation 7 ns more (AMD EPYC).
+// Errors  as guard
 template <class Body>
-guf_status guard(guf_error *error, Body &&body) noexcept {
+guf_status guard_hot(guf_error *error, Body &&body) {
+  const DefaultFloatControl control;
   try {
     const guf_status status = body();
     if (__builtin_expect(status >= GUF_E_ARG, 0)) make_utf8(status, error);
     return status;
+  } catch (const abi::__forced_unwind &) {
+    throw;  // a program's function ended its thread
   } catch (const std::bad_alloc &) {
     return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone, "a host allocation failed");
   } catch (...) {
     return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
                       "an unexpected exception reached the border of the library");
   }
+}
+
+// Runs the body of an exported function: `return border::guard(error, [&] { ...; return GUF_OK;
+// });`. What the standard library throws becomes a status.
+// Errors  GUF_E_NO_MEMORY <= std::bad_alloc;  GUF_E_INTERNAL <= any other exception
+template <class Body>
+guf_status guard(guf_error *error, Body &&body) {
+  const base::CallerState kept;
+  return guard_hot(error, [&]() -> guf_status {
+    const guf_status status = body();
+    ensure_default_float_control();  // a program's function or a driver may have changed it
+    return status;
+  });
 }
 
 // Errors  GUF_E_ARG <= pointer is NULL

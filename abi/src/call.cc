@@ -12,7 +12,7 @@
 using namespace gufunc;
 
 guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return border::guard_hot(error, [&]() -> guf_status {
     guf_call_args room;
     op::CallView call;  // 20 KB, of which a call touches what it uses
     GUF_TRY(border::unpack_call(ufunc, args, &room, &call, error));

@@ -47,7 +47,7 @@ guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint64_t *out
 
 guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses,
                            const uint64_t *addresses, uint64_t workspace, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return border::guard_hot(error, [&]() -> guf_status {
     PreparedPlan *found = nullptr;
     GUF_TRY(base::find_object(plan, "plan", &found, error));
     GUF_TRY(border::check_running(error));
@@ -59,11 +59,13 @@ guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses,
 }
 
 guf_status guf_plan_explain(guf_plan plan, char *text, uint64_t *inout_length, guf_error *error) {
-  GUF_TRY(border::need(inout_length, "inout_length", error));
-  PreparedPlan *found = nullptr;
-  GUF_TRY(base::find_object(plan, "plan", &found, error));
-  if (*inout_length > 0) GUF_TRY(border::need(text, "text", error));
-  const std::string &explanation = found->text();
-  const uint64_t capacity = std::exchange(*inout_length, explanation.size() + 1);
-  return border::hand_out(explanation, text, capacity, error);
+  return border::guard(error, [&]() -> guf_status {
+    GUF_TRY(border::need(inout_length, "inout_length", error));
+    PreparedPlan *found = nullptr;
+    GUF_TRY(base::find_object(plan, "plan", &found, error));
+    if (*inout_length > 0) GUF_TRY(border::need(text, "text", error));
+    const std::string explanation = found->text();
+    const uint64_t capacity = std::exchange(*inout_length, explanation.size() + 1);
+    return border::hand_out(explanation, text, capacity, error);
+  });
 }

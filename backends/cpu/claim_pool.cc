@@ -7,6 +7,7 @@
 #include "backends/cpu/claim_pool.h"
 
 #include <pthread.h>
+#include <gufunc/float_control.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -58,6 +59,23 @@ Granted ClaimPool::granted() {
   return granted;
 }
 
+// Leaves the pool free and no helper in the job, also where the caller's thread is unwound.
+class ClaimPool::Job {
+ public:
+  Job(ClaimPool &pool, uint32_t count) : pool_(pool), count_(count) {}
+  ~Job() {
+    pool_.drop_unclaimed();
+    pool_.wait_for_helpers(count_);
+    pool_.release();
+  }
+  Job(const Job &) = delete;
+  Job &operator=(const Job &) = delete;
+
+ private:
+  ClaimPool &pool_;
+  const uint32_t count_;
+};
+
 void ClaimPool::run(uint32_t count, uint32_t max_threads, Wake wake, Body body, void *context) {
   const uint32_t wanted = max_threads == 0 ? threads() : std::min(max_threads, threads());
   if (count <= 1 || wanted <= 1 || !acquire()) {
@@ -68,10 +86,9 @@ void ClaimPool::run(uint32_t count, uint32_t max_threads, Wake wake, Body body, 
   body_ = body;
   context_ = context;
   done_.store(0, std::memory_order_relaxed);
+  const Job job(*this, count);
   publish(count, std::min({count - 1, wanted - 1, helpers_}), wake);
   work_as_caller();
-  wait_for_helpers(count);
-  release();
 }
 
 bool ClaimPool::acquire() {
@@ -123,10 +140,28 @@ void ClaimPool::publish(uint32_t count, uint32_t helpers, Wake wake) {
 }
 
 void ClaimPool::work_as_caller() {
+  struct Counted {
+    std::atomic<uint32_t> &done;
+    ~Counted() { done.fetch_add(1, std::memory_order_acq_rel); }
+  };
   uint64_t state = state_.load(std::memory_order_relaxed);
   while (next_of(state) < count_of(state)) {
     if (!state_.compare_exchange_weak(state, state + kNextOne, std::memory_order_acq_rel)) continue;
-    body_(context_, static_cast<uint32_t>(next_of(state)));
+    {
+      const Counted counted{done_};
+      body_(context_, static_cast<uint32_t>(next_of(state)));
+    }
+    ensure_default_float_control();
+    state = state_.load(std::memory_order_relaxed);
+  }
+}
+
+// Chunks that nobody has begun are done without having run. None are left where the caller returned
+// from its work.
+void ClaimPool::drop_unclaimed() {
+  uint64_t state = state_.load(std::memory_order_relaxed);
+  while (next_of(state) < count_of(state)) {
+    if (!state_.compare_exchange_weak(state, state + kNextOne, std::memory_order_acq_rel)) continue;
     done_.fetch_add(1, std::memory_order_acq_rel);
     state = state_.load(std::memory_order_relaxed);
   }
@@ -183,6 +218,7 @@ bool ClaimPool::claim_as_helper(uint64_t *inout_epoch) {
     if (state_.compare_exchange_weak(state, claimed, std::memory_order_acq_rel)) break;
   }
   *inout_epoch = epoch_of(state);
+  ensure_default_float_control();
   body_(context_, static_cast<uint32_t>(next_of(state)));
   done_.fetch_add(1, std::memory_order_seq_cst);
   if (caller_sleeps_.load(std::memory_order_seq_cst) != 0) futex_wake(&done_, 1);

@@ -16,6 +16,8 @@ namespace gufunc::cpu {
 // already begun: a helper that sleeps or was descheduled costs nothing. A second caller, or a loop
 // that calls back into the library, finds the pool taken and runs its chunks itself.
 //
+// Each chunk begins with the default floating-point control, whatever a loop left behind.
+//
 // Helpers start with the first job, spin a while after each and then sleep. In a forked child the
 // pool finds itself without helpers and starts anew.
 class ClaimPool {
@@ -50,11 +52,14 @@ class ClaimPool {
   bool claim_as_helper(uint64_t *inout_epoch);
   void sleep_until_work();
 
+  class Job;
+
   bool acquire();
   void release();
   void start_helpers();
   void publish(uint32_t count, uint32_t helpers, Wake wake);
   void work_as_caller();
+  void drop_unclaimed();
   void wait_for_helpers(uint32_t count);
 
   // Hot words apart: claims, completions and sleeping touch different lines.

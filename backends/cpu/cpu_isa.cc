@@ -84,11 +84,21 @@ int granted_isa_level(int machine, const char *wish) {
   return level;
 }
 
+int machine_isa_level() {
+  static constinit std::atomic<int> read{0};
+  int level = read.load(std::memory_order_acquire);
+  if (level == 0) {
+    level = isa_level_of(read_cpu_features());
+    read.store(level, std::memory_order_release);
+  }
+  return level;
+}
+
 int isa_level() {
   static constinit std::atomic<int> chosen{0};
   int level = chosen.load(std::memory_order_acquire);
   if (level == 0) {
-    level = granted_isa_level(isa_level_of(read_cpu_features()), host_config("GUFUNC_CPU_ISA"));
+    level = granted_isa_level(machine_isa_level(), host_config("GUFUNC_CPU_ISA"));
     chosen.store(level, std::memory_order_release);
   }
   return level;

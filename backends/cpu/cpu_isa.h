@@ -28,6 +28,9 @@ int parse_isa_level(const char *text);
 // level that kernels are compiled for. A wish that cannot be granted is logged and ignored.
 int granted_isa_level(int machine, const char *wish);
 
+// The machine's level. Read once: a virtual machine traps cpuid, at 10 us each.
+int machine_isa_level();
+
 // The level that loops are chosen for: the machine's, lowered by GUFUNC_CPU_ISA. Read once.
 int isa_level();
 // "x86-64-v3"

@@ -6,6 +6,7 @@
 #include "backends/cpu/cpu_stream.h"
 
 #include <pthread.h>
+#include <gufunc/float_control.hpp>
 
 #include <chrono>
 
@@ -62,6 +63,18 @@ guf_status Stream::check_fork(guf_error *error) const {
               "the stream was made before this process was forked");
 }
 
+// Ends the run also where a loop ends its thread.
+class Stream::InlineRun {
+ public:
+  explicit InlineRun(Stream &stream) : stream_(stream) {}
+  ~InlineRun() { stream_.end_inline(); }
+  InlineRun(const InlineRun &) = delete;
+  InlineRun &operator=(const InlineRun &) = delete;
+
+ private:
+  Stream &stream_;
+};
+
 guf_status Stream::submit(Task &task, MakeCopy copy, Place place, guf_error *error) {
   GUF_CPU_TRY(check_fork(error));
   if (is_traced()) task.traced = make_traced(number_);
@@ -74,8 +87,8 @@ guf_status Stream::submit(Task &task, MakeCopy copy, Place place, guf_error *err
     ours = true;
   }
   if (ours) {
+    const InlineRun run(*this);
     run_task(task);
-    end_inline();
     return GUF_OK;
   }
   Task *queued = copy(task);
@@ -178,6 +191,7 @@ void Stream::drain(std::unique_lock<std::mutex> &lock) {
     head_ = task->next;
     if (head_ == nullptr) tail_ = nullptr;
     lock.unlock();
+    ensure_default_float_control();  // the last task's loop may have left another one
     run_task(*task);
     task->dispose();
     lock.lock();

@@ -65,6 +65,8 @@ class Stream {
   static constexpr uint32_t kRunning = 1;  // somebody runs: an inline caller or the thread
   static constexpr uint32_t kNoticed = 2;  // somebody queued or waits: take the lock when you end
 
+  class InlineRun;
+
   ~Stream() = default;
   template <class T>
   friend void destroy(T *object);

@@ -67,7 +67,7 @@ void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threa
 }
 
 void describe_instructions(TextRoom *out) {
-  const int level = isa_level(), machine = isa_level_of(read_cpu_features());
+  const int level = isa_level(), machine = machine_isa_level();
   out->add("instructions: up to %s", isa_target(level));
   if (level < machine) {
     out->add(", by GUFUNC_CPU_ISA; the processor has %s\n", isa_target(machine));

@@ -3,6 +3,7 @@
 #ifndef GUFUNC_BACKENDS_CPU_HOST_LOOP_H
 #define GUFUNC_BACKENDS_CPU_HOST_LOOP_H
 
+#include <cxxabi.h>
 #include <gufunc/backend.h>
 
 #include <cstdint>
@@ -43,9 +44,16 @@ struct HostLoop {
   }
 
   guf_status run(char **args, const int64_t *dims, const int64_t *steps) const {
-    if (__builtin_expect(may_fail(), 0)) return run_failing(args, dims, steps);
-    reinterpret_cast<guf_loop_numpy>(entry)(args, dims, steps, user);
-    return GUF_OK;
+    try {
+      if (__builtin_expect(may_fail(), 0)) return run_failing(args, dims, steps);
+      reinterpret_cast<guf_loop_numpy>(entry)(args, dims, steps, user);
+      return GUF_OK;
+    } catch (const abi::__forced_unwind &) {
+      throw;  // the loop ended its thread, which nobody may stop
+    } catch (...) {
+      failure->keep_thrown();
+      return kLoopFailed;
+    }
   }
 
   guf_status run_failing(char **args, const int64_t *dims, const int64_t *steps) const {

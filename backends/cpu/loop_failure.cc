@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/loop_failure.h"
 
+#include <cstdio>
+#include <exception>
+
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/known_status.h"
 
@@ -11,6 +14,19 @@ void LoopFailure::keep(guf_status returned, const guf_error *told) {
   if (!returned_.compare_exchange_strong(none, returned, std::memory_order_acq_rel)) return;
   told_ = told != nullptr ? *told : guf_error{0, returned, kNone, kNone, 0, 0, {}};
   told_.message[sizeof told_.message - 1] = '\0';  // the loop may have forgotten it
+}
+
+void LoopFailure::keep_thrown() {
+  guf_error told = {0, GUF_E_LOOP, kNone, kNone, 0, 0, {}};
+  try {
+    throw;
+  } catch (const std::exception &thrown) {
+    std::snprintf(told.message, sizeof told.message, "the loop threw an exception: %s",
+                  thrown.what());
+  } catch (...) {
+    std::snprintf(told.message, sizeof told.message, "the loop threw an exception");
+  }
+  keep(GUF_E_LOOP, &told);
 }
 
 void LoopFailure::replace(const LoopFailure &earlier) {

@@ -13,6 +13,8 @@ class LoopFailure {
  public:
   // Of several threads the first one stays. `told` is what a guf_loop_error wrote, or NULL.
   [[gnu::cold]] void keep(guf_status returned, const guf_error *told);
+  // In a handler: what the loop threw, as GUF_E_LOOP.
+  [[gnu::cold, gnu::noinline]] void keep_thrown();
   // Takes another's place, whose calls came before: not beside `keep`.
   void replace(const LoopFailure &earlier);
 

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <gufunc/float_control.hpp>
 
 #include <cstdio>
 #include <cstring>
@@ -64,7 +65,8 @@ bool VendorLibrary::find_loaded(const char *const *names, size_t count) {
 guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error *error) {
   if (find_loaded(names, count)) return GUF_OK;
   char reason[400] = "", others[80] = "";
-  bool telling = false;  // the reason is of a file that is there
+  bool telling = false;         // the reason is of a file that is there
+  const KeepFloatControl keep;  // of what constructors change
   for (size_t i = 0; i < count; ++i) {
     handle_ = dlopen(names[i], kHow);
     if (handle_ != nullptr) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/items/items_executor.h"
 
+#include <gufunc/float_control.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -117,6 +119,7 @@ void end_worker(Worker *worker) {
 }
 
 Result run(const Launch &launch, Worker &worker) {
+  const DefaultFloatControl control;
   Result result = {};
   if (!well_formed(launch)) {
     result.outcome = Outcome::kBadLaunch;

@@ -7,6 +7,7 @@
 
 #include "core/backend/backend_registry.h"
 #include "core/backend/gpu_extension.h"
+#include "core/base/caller_state.h"
 #include "core/base/log.h"
 #include "core/base/utf8.h"
 
@@ -140,6 +141,7 @@ guf_status adopt_device(const char *spec, uint64_t native, Device **out, guf_err
 guf_status cpu_device(Device **out, guf_error *error) {
   *out = the_cpu.load(std::memory_order_acquire);
   if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
+  const base::CallerState kept;
   GUF_TRY(find_device("cpu", out, error));
   if (!(*out)->host_memory) {
     return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,

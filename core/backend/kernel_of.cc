@@ -7,6 +7,7 @@
 #include "core/backend/image_cache.h"
 #include "core/backend/image_choice.h"
 #include "core/backend/kernel_table.h"
+#include "core/base/caller_state.h"
 #include "core/dtype/dtype.h"
 #include "core/trace/trace.h"
 
@@ -149,6 +150,7 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
   std::atomic<void *> &known = loop.kernels[static_cast<size_t>(device.number)];
   *out = known.load(std::memory_order_acquire);
   if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
+  const base::CallerState kept;
   if (loop.general != nullptr) {
     GUF_TRY(kernel_of(ufunc, *loop.general, device, out, error));
     loop.kind.store(loop.general->kind.load(std::memory_order_relaxed), std::memory_order_relaxed);

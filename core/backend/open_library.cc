@@ -6,6 +6,7 @@
 #include "core/backend/open_library.h"
 
 #include <dlfcn.h>
+#include <gufunc/float_control.hpp>
 
 #include <atomic>
 #include <cerrno>
@@ -14,7 +15,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/backend/float_state.h"
 #include "core/backend/search_path.h"
 #include "core/base/fork_hold.h"
 
@@ -53,7 +53,7 @@ guf_status open_library(int descriptor, int flags, const char *path, void **out,
   int code = 0;
   {
     const base::ForkHold hold;
-    const FloatState keep;
+    const KeepFloatControl keep;
     errno = 0;
     library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | flags);
     code = errno;

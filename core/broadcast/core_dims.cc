@@ -3,6 +3,7 @@
 // from the program's hook.
 #include <algorithm>
 
+#include "core/base/caller_state.h"
 #include "core/base/utf8.h"
 #include "core/broadcast/steps.h"
 
@@ -175,6 +176,7 @@ guf_status ask_hook(const op::CallView &call, LoopShape *loop, guf_error *error)
   guf_error said = {};
   said.struct_size = sizeof said;
   said.argument = said.axis = kNone;
+  const base::CallerState kept;
   const guf_status status =
       ufunc.core_dims(static_cast<int32_t>(count), sizes, ufunc.core_dims_user, &said);
   if (status != GUF_OK) return fail_hook(call, status, &said, error);

@@ -57,6 +57,11 @@ struct Loop {
   mutable std::array<std::atomic<const void *>, kMaxDevices> folds = {};
 };
 
+// Whether the loop's code is a function that the program registered: it may do anything.
+inline bool is_host_function(const Loop &loop) {
+  return loop.host != nullptr;
+}
+
 // An immutable list of loops with the choices made over it. Adding a loop makes a new list, so a
 // call sees the loops before or after and a choice never outlives its list.
 struct LoopList {

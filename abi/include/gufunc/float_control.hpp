@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The floating-point control of a thread: rounding mode, flush-to-zero, exception masks, x87
+// precision. Kernels are compiled for the default, which every thread starts with. For the library
+// and for plugins; docs/plugin_contract.md says who sets what.
+#ifndef GUFUNC_FLOAT_CONTROL_HPP
+#define GUFUNC_FLOAT_CONTROL_HPP
+
+#include <cstdint>
+
+namespace gufunc {
+
+/** The control words of a thread. On x86-64 they include the exception flags of SSE. */
+class FloatControl {
+ public:
+#if defined(__x86_64__)
+  static FloatControl read() {
+    FloatControl control;
+    control.sse_ = __builtin_ia32_stmxcsr();
+    asm volatile("fnstcw %0" : "=m"(control.x87_));
+    return control;
+  }
+
+  bool is_default() const { return (sse_ & ~kFlags) == kDefaultSse && x87_ == kDefaultX87; }
+
+  /** Makes the default the thread's control. */
+  static void set_default() { FloatControl().write(); }
+
+  /** Makes this the thread's control. Flags that were raised since stay raised, but for those of
+   * the x87 that this control would trap on. */
+  void write() const {
+    __builtin_ia32_ldmxcsr(sse_ | (__builtin_ia32_stmxcsr() & kFlags));
+    write_x87();
+  }
+  /** The same, and the flags as they were. */
+  void restore() const {
+    __builtin_ia32_ldmxcsr(sse_);
+    write_x87();
+  }
+
+ private:
+  void write_x87() const {
+    uint16_t status;
+    asm volatile("fnstsw %0" : "=m"(status));
+    if ((status & ~x87_ & kFlags) != 0) asm volatile("fnclex");
+    asm volatile("fldcw %0" : : "m"(x87_) : "memory");
+  }
+
+  static constexpr uint32_t kFlags = 0x3F;
+  static constexpr uint32_t kDefaultSse = 0x1F80;
+  static constexpr uint16_t kDefaultX87 = 0x37F;
+  uint32_t sse_ = kDefaultSse;
+  uint16_t x87_ = kDefaultX87;
+#elif defined(__aarch64__)
+  static FloatControl read() {
+    FloatControl control;
+    asm volatile("mrs %0, fpcr" : "=r"(control.fpcr_));
+    return control;
+  }
+  bool is_default() const { return fpcr_ == 0; }
+  static void set_default() { FloatControl().write(); }
+  void write() const { asm volatile("msr fpcr, %0" : : "r"(fpcr_) : "memory"); }
+  void restore() const { write(); }
+
+ private:
+  uint64_t fpcr_ = 0;
+#else
+  static FloatControl read() { return {}; }
+  bool is_default() const { return true; }
+  static void set_default() {}
+  void write() const {}
+  void restore() const {}
+#endif
+};
+
+/** Puts the thread back to the default after code that may have left another control. */
+inline void ensure_default_float_control() {
+  if (__builtin_expect(!FloatControl::read().is_default(), 0)) FloatControl::set_default();
+}
+
+/** The default control until the end of the scope, then what the thread had before. Costs a read
+ * where the thread has the default already; code in the scope must leave the control alone. */
+class DefaultFloatControl {
+ public:
+  DefaultFloatControl() : before_(FloatControl::read()) {
+    if (__builtin_expect(!before_.is_default(), 0)) FloatControl::set_default();
+  }
+  ~DefaultFloatControl() {
+    if (__builtin_expect(!before_.is_default(), 0)) before_.write();
+  }
+  DefaultFloatControl(const DefaultFloatControl &) = delete;
+  DefaultFloatControl &operator=(const DefaultFloatControl &) = delete;
+
+ private:
+  const FloatControl before_;
+};
+
+/** Restores what the thread had, flags included, whatever code in the scope did: the constructor of
+ * a library that was linked with -ffast-math sets flush-to-zero. */
+class KeepFloatControl {
+ public:
+  KeepFloatControl() : before_(FloatControl::read()) {}
+  ~KeepFloatControl() { before_.restore(); }
+  KeepFloatControl(const KeepFloatControl &) = delete;
+  KeepFloatControl &operator=(const KeepFloatControl &) = delete;
+
+ private:
+  const FloatControl before_;
+};
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_FLOAT_CONTROL_HPP

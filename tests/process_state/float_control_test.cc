@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// A caller's floating-point control changes no bit of a result, on no thread, and is the caller's
+// again after every call. The tests run in this order: the first one starts the pool.
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "call_samples.h"
+#include "float_words.h"
+
+namespace {
+
+constexpr size_t kMany = 100'000;
+
+// What the caller has set around each call.
+FloatWord current = kDefaultWord;
+
+template <class Body>
+guf_status under_word(Body body) {
+  set_word(current);
+  const guf_status status = body();
+  const FloatWord after = read_word();
+  set_word(kDefaultWord);
+  EXPECT_TRUE(same_control(after, current))
+      << "mxcsr " << std::hex << after.mxcsr << ", x87 " << after.x87;
+  return status;
+}
+
+guf_status call_under_word(const char *name, const std::vector<guf_operand> &inputs,
+                           guf_operand out, Error *error, CallOptions options = {}) {
+  const guf_ufunc ufunc = find_ufunc(name);
+  return under_word([&] { return call(ufunc, inputs, out, error, options); });
+}
+
+template <class T>
+std::string bytes_of(const std::vector<T> &data) {
+  return {reinterpret_cast<const char *>(data.data()), data.size() * sizeof(T)};
+}
+
+// Numbers of all sizes, a third of them subnormal.
+std::vector<double> numbers(size_t count) {
+  std::vector<double> values(count);
+  for (size_t i = 0; i < count; ++i) {
+    const double x = 1 + static_cast<double>(i) / 3;
+    values[i] = i % 3 == 0 ? x * 0x1p-1070 : i % 3 == 1 ? x / 7 : x * 1e300 / 1e298;
+  }
+  return values;
+}
+std::vector<float> small_numbers(size_t count) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 1000 + 1) * 0x1p-140F;
+  return values;
+}
+
+std::string unary(const char *name, size_t count, CallOptions options) {
+  Error error;
+  const std::vector<double> in = numbers(count);
+  std::vector<double> out(count);
+  const Vector from(in), to(out);
+  EXPECT_EQ(call_under_word(name, {from.get()}, to.get(), &error, options), GUF_OK)
+      << error.message;
+  if (options.stream != nullptr) {
+    EXPECT_EQ(
+        under_word([&] { return guf_stream_synchronize(options.stream, UINT64_MAX, &error); }),
+        GUF_OK);
+  }
+  return bytes_of(out);
+}
+
+std::string binary(const char *name, size_t count, CallOptions options) {
+  Error error;
+  const std::vector<double> in = numbers(count);
+  const std::vector<double> other(in.rbegin(), in.rend());
+  std::vector<double> out(count);
+  const Vector a(in), b(other), to(out);
+  EXPECT_EQ(call_under_word(name, {a.get(), b.get()}, to.get(), &error, options), GUF_OK)
+      << error.message;
+  return bytes_of(out);
+}
+
+std::string fold(bool accumulate, uint32_t threads) {
+  Error error;
+  const std::vector<double> in = numbers(kMany);
+  std::vector<double> out(accumulate ? kMany : 1);
+  const Vector from(in), to(out);
+  guf_operand output = to.get();
+  if (accumulate) {
+    guf_accumulate_args args = {};
+    args.struct_size = sizeof args;
+    args.input = &from.get();
+    args.output = &output;
+    args.threads = threads;
+    EXPECT_EQ(under_word([&] { return guf_accumulate(find_ufunc("add"), &args, &error); }), GUF_OK)
+        << error.message;
+  } else {
+    guf_reduce_args args = {};
+    args.struct_size = sizeof args;
+    args.input = &from.get();
+    args.output = &output;
+    args.flags = GUF_CALL_KEEPDIMS;
+    args.threads = threads;
+    EXPECT_EQ(under_word([&] { return guf_reduce(find_ufunc("add"), &args, &error); }), GUF_OK)
+        << error.message;
+  }
+  return bytes_of(out);
+}
+
+std::string reduceat(uint32_t threads) {
+  Error error;
+  const std::vector<double> in = numbers(kMany);
+  std::vector<int64_t> indices;
+  for (int64_t i = 0; i < static_cast<int64_t>(kMany); i += 1000) indices.push_back(i);
+  std::vector<double> out(indices.size());
+  const Vector from(in), at(indices), to(out);
+  guf_operand output = to.get();
+  guf_accumulate_args args = {};
+  args.struct_size = sizeof args;
+  args.input = &from.get();
+  args.indices = &at.get();
+  args.output = &output;
+  args.threads = threads;
+  EXPECT_EQ(under_word([&] { return guf_reduceat(find_ufunc("add"), &args, &error); }), GUF_OK)
+      << error.message;
+  return bytes_of(out);
+}
+
+std::string at() {
+  Error error;
+  std::vector<double> array = numbers(1000);
+  const std::vector<int64_t> indices = {1, 5, 1, 999, 5};
+  const std::vector<double> operand = {0.1, 0x1p-1071, 0.2, 1.0 / 3, 0x1p-1073};
+  const Vector to(array), where(indices), by(operand);
+  guf_at_args args = {};
+  args.struct_size = sizeof args;
+  args.array = &to.get();
+  args.indices = &where.get();
+  args.operand = &by.get();
+  args.nindices = 1;
+  EXPECT_EQ(under_word([&] { return guf_at(find_ufunc("add"), &args, &error); }), GUF_OK)
+      << error.message;
+  return bytes_of(array);
+}
+
+// f64 to f32 by astype, and an operand that a loop of f32 stages.
+std::string casts(uint32_t threads) {
+  Error error;
+  const std::vector<double> in = numbers(kMany);
+  std::vector<float> out(kMany);
+  const Vector from(in), to(out);
+  EXPECT_EQ(call_under_word("absolute", {from.get()}, to.get(), &error, {.threads = threads}),
+            GUF_OK)
+      << error.message;
+  std::string bytes = bytes_of(out);
+  guf_array array = nullptr, cast = nullptr;
+  EXPECT_EQ(guf_array_wrap(from.get().tensor, nullptr, nullptr, 0, &array, &error), GUF_OK);
+  EXPECT_EQ(under_word([&] {
+              return guf_array_astype(array, GUF_F32, GUF_CASTING_UNSAFE, GUF_ORDER_C, nullptr,
+                                      &cast, &error);
+            }),
+            GUF_OK)
+      << error.message;
+  EXPECT_EQ(guf_array_copy_to_host(cast, out.data(), kMany * 4, GUF_ORDER_C, nullptr, &error),
+            GUF_OK);
+  bytes += bytes_of(out);
+  guf_array_release(cast, nullptr);
+  guf_array_release(array, nullptr);
+  return bytes;
+}
+
+std::string weak_scalar() {
+  Error error;
+  const std::vector<float> in = small_numbers(100);
+  std::vector<float> out(100);
+  const Vector from(in), to(out);
+  const double third = 1.0 / 3;
+  guf_operand weak = {GUF_OPERAND_WEAK_FLOAT, 0, 0, 0, nullptr, nullptr, {}};
+  std::memcpy(weak.value, &third, sizeof third);
+  EXPECT_EQ(call_under_word("multiply", {from.get(), weak}, to.get(), &error), GUF_OK)
+      << error.message;
+  return bytes_of(out);
+}
+
+std::string printed() {
+  Error error;
+  const std::vector<double> in = numbers(30);
+  const Vector from(in);
+  guf_array array = nullptr;
+  EXPECT_EQ(guf_array_wrap(from.get().tensor, nullptr, nullptr, 0, &array, &error), GUF_OK);
+  std::string text(4096, '\0');
+  uint64_t length = text.size();
+  EXPECT_EQ(under_word([&] { return guf_array_print(array, text.data(), &length, &error); }),
+            GUF_OK)
+      << error.message;
+  text.resize(length);
+  guf_array_release(array, nullptr);
+  return text;
+}
+
+std::string planned() {
+  Error error;
+  const std::vector<double> in = numbers(100);
+  std::vector<double> out(100);
+  const Vector from(in), to(out);
+  guf_operand output = to.get();
+  guf_call_args args = {};
+  args.struct_size = sizeof args;
+  args.ninputs = args.noutputs = 1;
+  args.inputs = &from.get();
+  args.outputs = &output;
+  guf_plan plan = nullptr;
+  EXPECT_EQ(under_word([&] { return guf_plan_create(find_ufunc("exp"), &args, &plan, &error); }),
+            GUF_OK)
+      << error.message;
+  const uint64_t addresses[] = {from.get().tensor->address, to.get().tensor->address};
+  EXPECT_EQ(under_word([&] { return guf_plan_launch(plan, nullptr, 2, addresses, 0, &error); }),
+            GUF_OK)
+      << error.message;
+  guf_plan_release(plan, nullptr);
+  return bytes_of(out);
+}
+
+struct Work {
+  std::string name;
+  std::function<std::string()> run;
+};
+
+std::vector<Work> all_work() {
+  static guf_stream stream = [] {
+    guf_device cpu = nullptr;
+    guf_stream made = nullptr;
+    EXPECT_EQ(guf_device_get(nullptr, "cpu", &cpu, nullptr), GUF_OK);
+    EXPECT_EQ(guf_stream_create(cpu, 0, &made, nullptr), GUF_OK);
+    return made;
+  }();
+  std::vector<Work> work;
+  for (const uint32_t threads : {1U, 3U}) {
+    const std::string on = " on " + std::to_string(threads);
+    for (const char *name : {"sin", "exp", "sqrt", "negative"}) {
+      work.push_back({name + on, [=] { return unary(name, kMany, {.threads = threads}); }});
+    }
+    for (const char *name : {"add", "multiply", "divide", "power", "remainder"}) {
+      work.push_back({name + on, [=] { return binary(name, kMany, {.threads = threads}); }});
+    }
+    work.push_back({"reduce" + on, [=] { return fold(false, threads); }});
+    work.push_back({"accumulate" + on, [=] { return fold(true, threads); }});
+    work.push_back({"reduceat" + on, [=] { return reduceat(threads); }});
+    work.push_back({"casts" + on, [=] { return casts(threads); }});
+  }
+  work.push_back({"sin of few", [] { return unary("sin", 9, {}); }});
+  work.push_back({"divide of one", [] { return binary("divide", 1, {}); }});
+  work.push_back({"sin on a stream", [] { return unary("sin", kMany, {.stream = stream}); }});
+  work.push_back({"few on a stream", [] { return unary("sin", 5, {.stream = stream}); }});
+  work.push_back({"at", at});
+  work.push_back({"weak scalar", weak_scalar});
+  work.push_back({"print", printed});
+  work.push_back({"plan", planned});
+  return work;
+}
+
+// What a loop saw of the threads that it ran on.
+struct Seen {
+  std::mutex lock;
+  std::condition_variable arrived;
+  std::set<std::thread::id> threads;
+  size_t meet = 1;  // so many wait for one another
+  bool hostile = false;
+
+  void enter() {
+    std::unique_lock hold(lock);
+    threads.insert(std::this_thread::get_id());
+    hostile |= !same_control(read_word(), kDefaultWord);
+    arrived.notify_all();
+    arrived.wait_for(hold, std::chrono::seconds(20), [&] { return threads.size() >= meet; });
+  }
+};
+
+void copy(char **args, const int64_t *dims, const int64_t *steps) {
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    std::memcpy(args[1] + i * steps[1], args[0] + i * steps[0], 4);
+  }
+}
+
+void look(char **args, const int64_t *dims, const int64_t *steps, void *user) {
+  static_cast<Seen *>(user)->enter();
+  copy(args, dims, steps);
+}
+
+// Threads of the pool inherit the control of the thread that starts them.
+TEST(FloatControl, APoolThatAHostileCallerStarted) {
+  static Seen seen;
+  seen.meet = 3;
+  const guf_ufunc looking = make_ufunc("looking", look, &seen);
+  Error error;
+  const std::vector<float> in = small_numbers(kMany);
+  std::vector<float> out(kMany);
+  const Vector from(in), to(out);
+  const auto run = [&] { return call(looking, {from.get()}, to.get(), &error, {.threads = 3}); };
+  current = kHostileWords[2];
+  EXPECT_EQ(under_word(run), GUF_OK) << error.message;
+  current = kDefaultWord;
+  EXPECT_EQ(under_word(run), GUF_OK) << error.message;
+  EXPECT_EQ(seen.threads.size(), 3U);
+  EXPECT_FALSE(seen.hostile);
+}
+
+TEST(FloatControl, NoWordOfTheCallerChangesABit) {
+  for (const Work &work : all_work()) {
+    SCOPED_TRACE(work.name);
+    current = kDefaultWord;
+    const std::string expected = work.run();
+    for (const FloatWord &word : kHostileWords) {
+      current = word;
+      EXPECT_TRUE(work.run() == expected) << word.name;
+    }
+    current = kDefaultWord;
+  }
+}
+
+// Flags that arithmetic on the caller's thread raises stay raised, beside those that it had.
+TEST(FloatControl, FlagsAreRaisedAsUnderTheDefault) {
+  Error error;
+  const std::vector<double> zero = {0.0}, one = {1.0};
+  std::vector<double> out(1);
+  const Vector a(one), b(zero), to(out);
+  const guf_ufunc divide = find_ufunc("divide");
+  constexpr uint32_t kDivideByZero = 4, kInexact = 32;
+  for (const uint32_t control : {0x1F80U, 0x9FC0U, 0x5F80U}) {
+    set_word({"", control | kInexact, 0x37F});
+    ASSERT_EQ(call(divide, {a.get(), b.get()}, to.get(), &error), GUF_OK);
+    const FloatWord after = read_word();
+    set_word(kDefaultWord);
+    EXPECT_EQ(after.mxcsr & ~kMxcsrFlags, control);
+    EXPECT_EQ(after.mxcsr & (kDivideByZero | kInexact), kDivideByZero | kInexact);
+  }
+}
+
+// A program's loop may leave another control: neither its thread nor its caller keeps it.
+void leave_flush_to_zero(char **args, const int64_t *dims, const int64_t *steps, void *user) {
+  static_cast<Seen *>(user)->enter();
+  copy(args, dims, steps);
+  set_word(kHostileWords[2]);
+}
+
+TEST(FloatControl, ALoopThatLeavesAnotherControl) {
+  static Seen seen;
+  const guf_ufunc leaving = make_ufunc("leaving", leave_flush_to_zero, &seen);
+  Error error;
+  const std::vector<float> in = small_numbers(kMany);
+  std::vector<float> out(kMany);
+  const Vector from(in), to(out);
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_EQ(call(leaving, {from.get()}, to.get(), &error, {.threads = 3}), GUF_OK);
+    EXPECT_TRUE(same_control(read_word(), kDefaultWord));
+    set_word(kDefaultWord);
+  }
+  EXPECT_FALSE(seen.hostile);
+  const std::vector<float> one = small_numbers(1);
+  std::vector<float> result(1);
+  const Vector single(one), single_out(result);
+  ASSERT_EQ(call(leaving, {single.get()}, single_out.get(), &error), GUF_OK);
+  EXPECT_TRUE(same_control(read_word(), kDefaultWord));
+  set_word(kDefaultWord);
+}
+
+}  // namespace
