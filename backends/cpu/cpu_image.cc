@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host images: which of them this machine runs, and their functions as kernels.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -9,6 +10,7 @@
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/cpu_isa.h"
 #include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/loop_cost.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -50,6 +52,12 @@ void fill_casts() {
     }
   }
   casts_ready.store(true, std::memory_order_release);
+}
+
+bool is_builtin(const void *module) {
+  const guf_module_v1 &table = gufunc_module_v1_std;
+  return std::any_of(table.images, table.images + table.nimages,
+                     [&](const guf_module_image &image) { return image.entries == module; });
 }
 
 }  // namespace
@@ -98,6 +106,7 @@ guf_status kernel_get(void *module, uint32_t index, const char *name, void **out
                 index, name == nullptr ? "" : name);
   }
   *out_kernel = reinterpret_cast<void *>(entries[index]);
+  if (is_builtin(module)) LoopCost(*out_kernel, nullptr).assume_ordinary();
   return GUF_OK;
 }
 

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "backends/cpu/claim_pool.h"
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/cpu_stream.h"
+#include "backends/cpu/loop_cost.h"
+#include "backends/cpu/work_split.h"
 #include "backends/items/items_executor.h"
 
 namespace gufunc::cpu {
@@ -17,9 +20,7 @@ namespace {
 
 constexpr uint32_t kMostShared = 227 * 1024;  // as much as any device has
 constexpr uint32_t kSubgroup = 32;            // of the executor
-// Threads of a grid: below the first a second thread of the host costs more than it brings, below
-// the other one it is not worth waking it. A stream that is idle runs few on its caller.
-constexpr uint64_t kParallelThreads = 2048, kWakeThreads = 8192, kInlineThreads = 2048;
+constexpr uint64_t kThreadWork = 16;  // of a thread of a grid whose kernel was never measured
 constexpr uint32_t kRunsPerThread = 8;
 
 // Workers between launches.
@@ -51,10 +52,18 @@ uint64_t product(const uint32_t (&of)[3]) {
   return uint64_t{of[0]} * of[1] * of[2];
 }
 
+// Saturates.
+uint64_t saturated_product(uint64_t a, uint64_t b) {
+  uint64_t both;
+  return __builtin_mul_overflow(a, b, &both) ? UINT64_MAX : both;
+}
+
 // A launch while it runs. The first failure is kept; what others have begun goes on.
 struct Job {
   items::Launch launch;
-  uint64_t blocks, chunk_blocks;
+  LoopCost cost;
+  uint64_t block_work;
+  uint64_t blocks, first_block, chunk_blocks;
   std::atomic<bool> failed{false};
   items::Result failure;
 };
@@ -67,7 +76,7 @@ void run_blocks(void *context, uint32_t chunk) {
   Job &job = *static_cast<Job *>(context);
   if (job.failed.load(std::memory_order_relaxed)) return;
   items::Launch launch = job.launch;
-  launch.first_block = chunk * job.chunk_blocks;
+  launch.first_block = job.first_block + chunk * job.chunk_blocks;
   launch.nblocks = std::min(job.chunk_blocks, job.blocks - launch.first_block);
   items::Result result = {};
   items::Worker *const worker = take_worker();
@@ -75,13 +84,35 @@ void run_blocks(void *context, uint32_t chunk) {
     result.outcome = items::Outcome::kNoMemory;
     return keep_failure(job, result);
   }
+  const Stopwatch stopwatch;
   result = items::run(launch, *worker);
+  LoopCost cost = job.cost;
+  cost.record(saturated_product(launch.nblocks, job.block_work), stopwatch.ns());
   give_worker(worker);
   if (result.outcome != items::Outcome::kDone) keep_failure(job, result);
 }
 
+LoopCost cost_of(const guf_backend_kernel_launch &request) {
+  return {request.kernel, nullptr};
+}
+
+// Blocks from the job's first on, of this weight.
+void run_chunks(Job &job, uint64_t weight) {
+  const uint64_t blocks = job.blocks - job.first_block;
+  uint64_t chunks = 1;
+  if (weight >= kParallelWork) {
+    chunks = std::min<uint64_t>(blocks, uint64_t{claim_pool().threads()} * kRunsPerThread);
+    chunks = std::min<uint64_t>(chunks, ClaimPool::kMaxChunks);
+  }
+  job.chunk_blocks = (blocks + chunks - 1) / chunks;
+  chunks = (blocks + job.chunk_blocks - 1) / job.chunk_blocks;
+  claim_pool().run(static_cast<uint32_t>(chunks), 0,
+                   weight >= kWakeWork ? ClaimPool::Wake::kYes : ClaimPool::Wake::kNo, run_blocks,
+                   &job);
+}
+
 guf_status execute_kernel(const guf_backend_kernel_launch &request, guf_error *error) {
-  Job job = {};
+  Job job = {.cost = cost_of(request)};
   job.launch.entry = reinterpret_cast<guf::device::item_entry>(request.kernel);
   job.launch.arguments = request.arguments;
   std::memcpy(job.launch.blocks, request.grid, sizeof request.grid);
@@ -89,18 +120,17 @@ guf_status execute_kernel(const guf_backend_kernel_launch &request, guf_error *e
   job.launch.shared_bytes = request.shared_bytes;
   job.launch.synchronises = (request.flags & GUF_MODULE_KERNEL_SYNCHRONISES) != 0;
   job.blocks = product(request.grid);
-  const uint64_t threads = job.blocks * product(request.block);
-  ClaimPool &pool = claim_pool();
-  uint64_t chunks = 1;
-  if (threads >= kParallelThreads) {
-    chunks = std::min<uint64_t>(job.blocks, uint64_t{pool.threads()} * kRunsPerThread);
-    chunks = std::min<uint64_t>(chunks, ClaimPool::kMaxChunks);
+  job.block_work = kThreadWork * product(request.block);
+  const uint64_t weight = job.cost.weigh(saturated_product(job.blocks, job.block_work));
+  if (!job.cost.is_known() && weight < kParallelWork && job.blocks > 1) {
+    // The first block of few decides about the others.
+    const uint64_t all = std::exchange(job.blocks, 1);
+    run_chunks(job, 0);
+    job.first_block = 1;
+    job.blocks = all;
   }
-  job.chunk_blocks = (job.blocks + chunks - 1) / chunks;
-  chunks = (job.blocks + job.chunk_blocks - 1) / job.chunk_blocks;
-  pool.run(static_cast<uint32_t>(chunks), 0,
-           threads >= kWakeThreads ? ClaimPool::Wake::kYes : ClaimPool::Wake::kNo, run_blocks,
-           &job);
+  run_chunks(
+      job, cost_of(request).weigh(saturated_product(job.blocks - job.first_block, job.block_work)));
   if (!job.failed.load(std::memory_order_acquire)) return GUF_OK;
   char said[256];
   items::describe(job.failure, said, sizeof said);
@@ -162,9 +192,12 @@ guf_status kernel_launch(void *, const guf_backend_kernel_launch *launch, guf_er
   auto *stream = static_cast<Stream *>(launch->stream);
   KernelTask task(*launch);
   task.launch = stream->next_launch();
-  const uint64_t threads = product(launch->grid) * product(launch->block);
+  const LoopCost cost = cost_of(*launch);
+  const uint64_t work =
+      saturated_product(product(launch->grid), kThreadWork * product(launch->block));
+  const bool is_short = cost.is_known() && cost.weigh(work) <= kInlineWork;
   return stream->submit(task, KernelTask::copy_of,
-                        threads <= kInlineThreads ? Place::kInlineWhenIdle : Place::kQueue, error);
+                        is_short ? Place::kInlineWhenIdle : Place::kQueue, error);
 }
 
 }  // namespace

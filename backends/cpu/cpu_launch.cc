@@ -19,6 +19,18 @@ namespace {
 
 constexpr uint32_t kNoChunk = UINT32_MAX;
 
+// Elements of one item, as work_of counts them.
+uint64_t item_work(const guf_launch_block &block) {
+  return work_of(block) / block.items;
+}
+
+// Whether the launch is known to be too short for a clock to be worth reading. One in 16 is timed
+// all the same: a cost may depend on the data.
+inline bool is_short(const guf_launch_block &block, uint32_t max_threads, const LoopCost &cost) {
+  return cost.is_known() && max_threads == 0 && block.items < kTimedWork &&
+         cost.weigh(work_of(block)) < kTimedWork && !is_sample();
+}
+
 // A launch that several threads take chunks of. Keeps the failure of the first chunk that fails in
 // the order of the items: chunks behind it need not run, those before it do. So what a launch
 // returns does not depend on which thread was faster.
@@ -26,6 +38,9 @@ struct SharedLaunch {
   const guf_launch_block *block;
   const HostLoop *loop;
   const LaunchWay *way;
+  LoopCost cost;
+  uint64_t first;      // item of the first chunk
+  uint64_t item_work;  // elements of one item, as work_of counts them
   guf_error *error;
   std::atomic<uint32_t> failed_chunk{kNoChunk};
   std::mutex failing;  // taken by chunks that failed; guards `status`, `error`, `loop->failure`
@@ -45,7 +60,7 @@ void run_chunk(void *context, uint32_t chunk) {
   auto &shared = *static_cast<SharedLaunch *>(context);
   if (chunk > shared.failed_chunk.load(std::memory_order_relaxed)) return;
   const uint64_t chunk_items = shared.way->split.chunk_items;
-  const uint64_t first = chunk * chunk_items;
+  const uint64_t first = shared.first + chunk * chunk_items;
   const uint64_t last = std::min(first + chunk_items, shared.block->items);
   guf_error details;  // each chunk has its own, and its own failure of the loop
   details.struct_size = sizeof(details);
@@ -53,34 +68,86 @@ void run_chunk(void *context, uint32_t chunk) {
   LoopFailure said;
   HostLoop loop = *shared.loop;
   loop.failure = &said;
+  const Stopwatch watch;
   const guf_status status =
       run_items(*shared.block, loop, shared.way->items, first, last, &details);
-  if (status == GUF_OK) return;
+  if (status == GUF_OK) {
+    LoopCost cost = shared.cost;
+    return cost.record((last - first) * shared.item_work, watch.ns());
+  }
   shared.fail(chunk, status, said, details);
 }
 
+// Items from `first` on.
 guf_status run_shared(const guf_launch_block &block, const HostLoop &loop, const LaunchWay &way,
-                      guf_error *error) {
-  SharedLaunch shared;
-  shared.block = &block;
-  shared.loop = &loop;
-  shared.way = &way;
-  shared.error = error;
+                      const LoopCost &cost, uint64_t first, guf_error *error) {
+  SharedLaunch shared{&block, &loop, &way, cost, first, item_work(block), error};
   claim_pool().run(way.split.chunks, way.threads, way.split.wake, run_chunk, &shared);
   return shared.status;
 }
 
-guf_status run_launch(const guf_backend_launch &launch, const HostLoop &loop, guf_error *error) {
+guf_status run_timed(const guf_launch_block &block, const HostLoop &loop, const ItemWay &items,
+                     LoopCost *cost, uint64_t first, uint64_t last, guf_error *error) {
+  const Stopwatch watch;
+  GUF_CPU_TRY(run_items(block, loop, items, first, last, error));
+  cost->record((last - first) * item_work(block), watch.ns());
+  return GUF_OK;
+}
+
+// Few items of a loop that was never measured: what the first one takes decides about the rest.
+[[gnu::noinline]] guf_status run_new(const guf_backend_launch &launch, const HostLoop &loop,
+                                     LaunchWay *way, LoopCost *cost, guf_error *error) {
   const guf_launch_block &block = *launch.block;
-  if (__builtin_expect(is_one_call(block, alone_of(block, launch.max_threads)), 1)) {
-    if (block.items == 0) return GUF_OK;
-    char *args[GUF_MAX_OPERANDS];  // a loop may change what it is given
-    for (int i = 0; i < block.noperands; ++i) args[i] = reinterpret_cast<char *>(block.address[i]);
-    return loop(args, block.size, block.step);
+  uint64_t unit = 1;
+  if (way->items.walk == Walk::kTiles) unit = static_cast<uint64_t>(kCrossedRows * block.size[0]);
+  const Stopwatch stopwatch;
+  uint64_t done = std::min(unit, block.items);
+  GUF_CPU_TRY(run_items(block, loop, way->items, 0, done, error));
+  const uint64_t ns = stopwatch.ns();
+  if (ns >= kColdNs || block.items - done <= unit) {
+    cost->record(done * item_work(block), ns);
+  } else {
+    GUF_CPU_TRY(run_timed(block, loop, way->items, cost, done, done + unit, error));
+    done += unit;
   }
-  const LaunchWay way = launch_way(block, launch.max_threads);
-  if (way.alone == Alone::kNo) return run_shared(block, loop, way, error);
-  return run_items(block, loop, way.items, 0, block.items, error);
+  if (done == block.items) return GUF_OK;
+  const uint64_t weight = cost->weigh((block.items - done) * item_work(block));
+  if (weight >= kSurpriseWork) {
+    share_items(block, done, weight, launch.max_threads, way);
+    if (way->alone == Alone::kNo) return run_shared(block, loop, *way, *cost, done, error);
+  }
+  return run_timed(block, loop, way->items, cost, done, block.items, error);
+}
+
+// One call of the loop, for which nothing needs to be decided.
+inline guf_status run_one_call(const guf_launch_block &block, const HostLoop &loop) {
+  char *args[GUF_MAX_OPERANDS];  // a loop may change what it is given
+  for (int i = 0; i < block.noperands; ++i) args[i] = reinterpret_cast<char *>(block.address[i]);
+  return loop(args, block.size, block.step);
+}
+
+// A launch that more than one thread or call may share.
+[[gnu::noinline]] guf_status run_many(const guf_backend_launch &launch, const HostLoop &loop,
+                                      Alone alone, guf_error *error) {
+  const guf_launch_block &block = *launch.block;
+  if (alone != Alone::kNo) return run_items(block, loop, item_way(block), 0, block.items, error);
+  LoopCost cost(launch.kernel, launch.user);
+  if (is_short(block, launch.max_threads, cost)) {
+    if (is_one_call(block, Alone::kSmall)) return run_one_call(block, loop);
+    return run_items(block, loop, item_way(block), 0, block.items, error);
+  }
+  LaunchWay way = launch_way(block, launch.max_threads, cost);
+  if (way.alone == Alone::kNew) return run_new(launch, loop, &way, &cost, error);
+  if (way.alone == Alone::kNo) return run_shared(block, loop, way, cost, 0, error);
+  return run_timed(block, loop, way.items, &cost, 0, block.items, error);
+}
+
+inline guf_status run_launch(const guf_backend_launch &launch, const HostLoop &loop,
+                             guf_error *error) {
+  const guf_launch_block &block = *launch.block;
+  const Alone alone = alone_of(block, launch.max_threads);
+  if (__builtin_expect(!is_one_call(block, alone), 0)) return run_many(launch, loop, alone, error);
+  return block.items == 0 ? guf_status{GUF_OK} : run_one_call(block, loop);
 }
 
 [[gnu::noinline]] guf_status run_watched(const guf_backend_launch &launch, HostLoop &loop,

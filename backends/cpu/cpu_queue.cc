@@ -9,6 +9,8 @@
 #include "backends/cpu/cpu_launch.h"
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/launch_way.h"
+#include "backends/cpu/loop_cost.h"
 #include "backends/cpu/owned_watch.h"
 #include "backends/cpu/work_split.h"
 
@@ -91,7 +93,16 @@ class FreeTask final : public PlainTask<FreeTask> {
 class LaunchTask : public Task {
  public:
   explicit LaunchTask(const guf_backend_launch &request) : launch_(request) {}
-  guf_status run(Stream &, guf_error *error) override { return execute_launch(launch_, error); }
+  guf_status run(Stream &, guf_error *error) override {
+    const guf_launch_block &block = *launch_.block;
+    if (block.items == 0 || alone_of(block, launch_.max_threads) == Alone::kNo) {
+      return execute_launch(launch_, error);  // which measures the loop where it can share it
+    }
+    const Stopwatch watch;
+    GUF_CPU_TRY(execute_launch(launch_, error));
+    LoopCost(launch_.kernel, launch_.user).record(work_of(block), watch.ns());
+    return GUF_OK;
+  }
   void dispose() override {}
   static Task *copy_of(const Task &task);
 
@@ -235,7 +246,10 @@ guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
   auto *stream = static_cast<Stream *>(launch->stream);
   LaunchTask task(*launch);
   task.launch = stream->next_launch();
-  Place place = work_of(block) <= kInlineWork ? Place::kInlineWhenIdle : Place::kQueue;
+  // Only work that is known to be short runs on the caller.
+  const LoopCost cost(launch->kernel, launch->user);
+  const bool is_short = cost.is_known() && cost.weigh(work_of(block)) <= kInlineWork;
+  Place place = is_short || block.items == 0 ? Place::kInlineWhenIdle : Place::kQueue;
   // Code that did not say it may run anywhere runs on a thread that is inside a call.
   if ((block.flags & GUF_LAUNCH_ANY_THREAD) == 0) place = Place::kCaller;
   return stream->submit(task, LaunchTask::copy_of, place, error);

@@ -44,9 +44,13 @@ void describe_walk(const guf_launch_block &block, const LaunchWay &way, TextRoom
   out->add("%s\n", (block.flags & GUF_LAUNCH_MASKED) != 0 ? ", runs that the mask has" : "");
 }
 
-void describe_threads(const guf_launch_block &block, const LaunchWay &way, uint32_t max_threads,
-                      TextRoom *out) {
-  if (way.alone != Alone::kNo) return describe_one_thread(way.alone, work_of(block), out);
+void describe_threads(const LaunchWay &way, uint32_t max_threads, TextRoom *out) {
+  if (way.alone == Alone::kNew) {
+    out->add("threads: 1 for the first item, up to %u for the others if it takes long\n",
+             claim_pool().threads());
+    return;
+  }
+  if (way.alone != Alone::kNo) return describe_one_thread(way.alone, way.weight, out);
   describe_most_threads(way.threads, way.split.chunks, max_threads, "chunk", out);
   out->add("; %u chunks of %llu items", way.split.chunks,
            static_cast<unsigned long long>(way.split.chunk_items));
@@ -61,9 +65,10 @@ guf_status describe_launch(void *, const guf_backend_launch *launch, char *out_t
   const guf_launch_block &block = *launch->block;
   GUF_CPU_TRY(check_flags(block, error));
   TextRoom out(out_text, text_size);
-  const LaunchWay way = launch_way(block, launch->max_threads);
+  const LoopCost cost(launch->kernel, launch->user);
+  const LaunchWay way = launch_way(block, launch->max_threads, cost);
   describe_walk(block, way, &out);
-  describe_threads(block, way, launch->max_threads, &out);
+  describe_threads(way, launch->max_threads, &out);
   describe_instructions(&out);
   return GUF_OK;
 }

@@ -27,22 +27,39 @@ uint64_t bytes_of(const guf_launch_block &block) {
 
 }  // namespace
 
-LaunchWay launch_way(const guf_launch_block &block, uint32_t max_threads) {
+LaunchWay launch_way(const guf_launch_block &block, uint32_t max_threads, const LoopCost &cost) {
   LaunchWay way;
+  const uint64_t work = work_of(block);
   way.alone = alone_of(block, max_threads);
+  way.weight = cost.weigh(work);
   way.threads = 1;
   way.items = item_way(block);
   way.split.chunk_items = block.items;
   if (way.alone != Alone::kNo) return way;
-  const uint32_t granted = claim_pool().threads();
-  way.threads = max_threads == 0 ? granted : std::min(max_threads, granted);
-  way.split = split_items(block.items, work_of(block), bytes_of(block), way.threads);
-  if (way.items.walk == Walk::kTiles) {
-    widen_chunks(&way.split, block.items, kCrossedRows * block.size[0]);
+  const uint64_t weight = ordered_work(way.weight, max_threads);
+  if (claim_pool().threads() == 1) {
+    way.alone = weight < kParallelWork ? Alone::kSmall : Alone::kGranted;
+  } else if (weight < kParallelWork) {
+    way.alone = cost.is_known() ? Alone::kSmall : Alone::kNew;
+  } else {
+    share_items(block, 0, weight, max_threads, &way);
   }
-  way.threads = std::min(way.threads, way.split.chunks);
-  if (way.split.chunks < 2) way.alone = granted == 1 ? Alone::kGranted : Alone::kWhole;
   return way;
+}
+
+void share_items(const guf_launch_block &block, uint64_t first, uint64_t weight,
+                 uint32_t max_threads, LaunchWay *way) {
+  const uint64_t items = block.items - first;
+  const uint64_t bytes = bytes_of(block) / block.items * items;
+  const uint32_t granted = claim_pool().threads();
+  way->alone = Alone::kNo;
+  way->threads = max_threads == 0 ? granted : std::min(max_threads, granted);
+  way->split = split_items(items, weight, bytes, way->threads);
+  if (way->items.walk == Walk::kTiles) {
+    widen_chunks(&way->split, items, kCrossedRows * block.size[0]);
+  }
+  way->threads = std::min(way->threads, way->split.chunks);
+  if (way->split.chunks < 2) way->alone = Alone::kWhole;
 }
 
 }  // namespace gufunc::cpu

@@ -7,6 +7,7 @@
 #include <gufunc/backend.h>
 
 #include "backends/cpu/item_walk.h"
+#include "backends/cpu/loop_cost.h"
 #include "backends/cpu/streamed_loop.h"
 #include "backends/cpu/work_split.h"
 
@@ -19,16 +20,15 @@ enum class Alone : uint8_t {
   kAsked,    // the launch asks for one thread
   kSmall,    // sharing would cost more than it brings
   kGranted,  // the pool has one thread
-  kWhole     // the items are one chunk
+  kWhole,    // the items are one chunk
+  kNew       // little work of a loop that was never measured: the first item decides about the rest
 };
 
-// The reasons that are known without asking the pool.
+// The reasons that are known without a look at the loop's cost.
 inline Alone alone_of(const guf_launch_block &block, uint32_t max_threads) {
+  if (block.items <= 1) return Alone::kWhole;
   if ((block.flags & GUF_LAUNCH_ANY_THREAD) == 0) return Alone::kOrdered;
-  if (max_threads == 1) return Alone::kAsked;
-  // Elementwise work is its items; a cheap test that also lets small generalized launches through.
-  if (block.items < kParallelWork && work_of(block) < kParallelWork) return Alone::kSmall;
-  return Alone::kNo;
+  return max_threads == 1 ? Alone::kAsked : Alone::kNo;
 }
 
 // Whether the launch is one call of the loop on this thread.
@@ -40,11 +40,16 @@ inline bool is_one_call(const guf_launch_block &block, Alone alone) {
 
 struct LaunchWay {
   Alone alone;
+  uint64_t weight;   // see work_split.h
   uint32_t threads;  // at most so many: helpers that are busy or asleep are not waited for
   Split split;
   ItemWay items;
 };
-LaunchWay launch_way(const guf_launch_block &block, uint32_t max_threads);
+LaunchWay launch_way(const guf_launch_block &block, uint32_t max_threads, const LoopCost &cost);
+
+// How items from `first` on are shared; `way` is of all of them.
+void share_items(const guf_launch_block &block, uint64_t first, uint64_t weight,
+                 uint32_t max_threads, LaunchWay *way);
 
 }  // namespace gufunc::cpu
 

@@ -132,7 +132,7 @@ class Accumulation {
 guf_status Accumulation::run(MethodWay *way) {
   if (block_.items == 0 || block_.fold_size[0] == 0) return GUF_OK;
   if (!source_.open(block_) || !sink_.open(block_)) return GUF_E_DTYPE;
-  const uint64_t work = work_of(block_);
+  const uint64_t work = weigh(method_, work_of(block_));
   const uint32_t threads = method_threads(method_, work);
   const int64_t most = std::max<int64_t>(kScanLaneBytes / size_, 1);
   const ItemUnits units(block_, most, threads < 2 ? 1 : threads * 4);
@@ -214,7 +214,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
   TotalScan totals(fold_, lanes);
   char *const all = scratch.take(tiles * bytes);
   if (all == nullptr || !totals.open(tiles, scratch)) return GUF_E_NO_MEMORY;
-  const uint64_t work = static_cast<uint64_t>(n) * static_cast<uint64_t>(lanes);
+  const uint64_t work = weigh(method_, static_cast<uint64_t>(n) * static_cast<uint64_t>(lanes));
   const auto parts = static_cast<uint64_t>((n + part - 1) / part);
   const auto scan_parts = [&](uint64_t first, uint64_t last) -> guf_status {
     MethodScratch own;

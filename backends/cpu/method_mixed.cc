@@ -70,7 +70,7 @@ bool MixedFold::open() {
 guf_status MixedFold::run(MethodWay *way) {
   if (block_.items == 0) return GUF_OK;
   if (!open()) return GUF_E_DTYPE;
-  const uint64_t work = empty_ ? block_.items : work_of(block_);
+  const uint64_t work = weigh(method_, empty_ ? block_.items : work_of(block_));
   const uint32_t threads = method_threads(method_, work);
   const ItemUnits units(block_, std::max<int64_t>(kMixedLaneBytes / size_, 1),
                         threads < 2 ? 1 : threads * 4);

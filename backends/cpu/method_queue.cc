@@ -8,6 +8,7 @@
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/loop_cost.h"
 #include "backends/cpu/method_run.h"
 #include "backends/cpu/owned_watch.h"
 #include "backends/cpu/work_split.h"
@@ -99,7 +100,9 @@ guf_status method(void *, const guf_backend_method *method, guf_error *error) {
   auto *const stream = static_cast<Stream *>(method->stream);
   MethodTask task(*method);
   task.launch = stream->next_launch();
-  Place place = work_of(block) <= kInlineWork ? Place::kInlineWhenIdle : Place::kQueue;
+  const LoopCost cost(method->kernel, method->user);
+  const bool is_short = cost.is_known() && cost.weigh(work_of(block)) <= kInlineWork;
+  Place place = is_short ? Place::kInlineWhenIdle : Place::kQueue;
   // Code that did not say it may run anywhere runs on a thread that is inside a call.
   if ((block.flags & GUF_METHOD_ANY_THREAD) == 0) place = Place::kCaller;
   return stream->submit(task, MethodTask::copy_of, place, error);

@@ -224,7 +224,7 @@ guf_status Reduction::run(MethodWay *way) {
   if (block_.items == 0) return GUF_OK;
   if (!source_.open(block_) || !sink_.open(block_)) return GUF_E_DTYPE;
   shape_up();
-  const uint64_t work = empty_ ? block_.items : work_of(block_);
+  const uint64_t work = weigh(method_, empty_ ? block_.items : work_of(block_));
   const uint32_t threads = method_threads(method_, work);
   const int64_t most = most_lanes();
   const uint64_t wanted = threads < 2 ? 1 : threads * kUnitsPerThread;

@@ -126,7 +126,7 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold, MethodWa
   MethodScratch scratch;
   const int64_t most = TreeFolder(fold, &job.source, job.shape, false, scratch).most_lanes();
   const ItemUnits units(block, most, 1);
-  const uint64_t work = times(stretched_elements(block), block.items);
+  const uint64_t work = weigh(method, times(stretched_elements(block), block.items));
   const uint32_t threads = method_threads(method, work);
   const uint64_t count = times(units.count(), static_cast<uint64_t>(block.nindices));
   if (way != nullptr) {

@@ -38,10 +38,25 @@ guf_status fail_casts(const guf_method_block &block, guf_error *error) {
               static_cast<unsigned>(block.output_dtype));
 }
 
+// Keeps what the loop cost, as if the threads that may have shared the work had all been busy.
+guf_status run_measured(const guf_backend_method &method, const Fold &fold, guf_error *error) {
+  const uint64_t work = work_of(*method.block);
+  LoopCost cost(method.kernel, method.user);
+  const uint64_t weight = cost.weigh(work);
+  if (cost.is_known() && weight < kTimedWork && !is_sample()) {
+    return run(method, fold, nullptr, error);
+  }
+  const Stopwatch stopwatch;
+  GUF_CPU_TRY(run(method, fold, nullptr, error));
+  const uint32_t threads = method_threads(method, weigh(method, work));
+  cost.record(work, stopwatch.ns() * threads);
+  return GUF_OK;
+}
+
 guf_status run_with(const guf_backend_method &method, EventWatch *watch, guf_error *error) {
   LoopFailure failure;
   const Fold fold(method, &failure, watch);
-  switch (const guf_status status = run(method, fold, nullptr, error)) {
+  switch (const guf_status status = run_measured(method, fold, error)) {
     case kLoopFailed:
       return failure.report(method.failure, error);
     case GUF_E_NO_MEMORY:

@@ -11,11 +11,17 @@
 
 #include "backends/cpu/claim_pool.h"
 #include "backends/cpu/launch_way.h"
+#include "backends/cpu/loop_cost.h"
 #include "backends/cpu/work_split.h"
 
 namespace gufunc::cpu {
 
-// Why one thread runs all of a method of this much work.
+// What a method's work weighs where it decides about threads.
+inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
+  return ordered_work(LoopCost(method.kernel, method.user).weigh(work), method.max_threads);
+}
+
+// Why one thread runs all of a method of this much work, weighed.
 inline Alone alone_of(const guf_backend_method &method, uint64_t work) {
   if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return Alone::kOrdered;
   if (method.max_threads == 1) return Alone::kAsked;

@@ -15,12 +15,26 @@ namespace gufunc::cpu {
 // Saturates.
 uint64_t work_of(const guf_launch_block &block);
 
+// All work is weighed by what an element costs (loop_cost.h): 4000 take a microsecond.
+//
 // Below this a second thread costs more than it brings, even one that is awake.
 inline constexpr uint64_t kParallelWork = 32 * 1024;
 // Below this it is not worth waking one: that takes 11 to 60 us to arrive.
 inline constexpr uint64_t kWakeWork = 128 * 1024;
 // Up to this a stream that is idle runs work on the caller instead of handing it over.
 inline constexpr uint64_t kInlineWork = 64 * 1024;
+// Below this the clock is not read for each launch: that takes 50 ns.
+inline constexpr uint64_t kTimedWork = 8 * 1024;
+// What must be left, after the first item of a loop that was never measured, to share the rest.
+inline constexpr uint64_t kSurpriseWork = 512 * 1024;
+// An item that took less may have paid for cold caches mostly: the next one is measured instead.
+inline constexpr uint64_t kColdNs = 50'000;
+
+// The weight that decides about threads. A call that names a number of threads gets them, however
+// little there is to do.
+inline uint64_t ordered_work(uint64_t weight, uint32_t max_threads) {
+  return max_threads < 2 || weight > kWakeWork ? weight : kWakeWork;
+}
 
 struct Split {
   uint64_t chunk_items = 0;

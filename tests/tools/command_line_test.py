@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import sys
@@ -182,6 +183,11 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn('elements/s', err)
         self.assertIn(', 1 thread)', err)
+        for keywords in ([], ['--threads', '1'], ['--threads', '2']):  # time and explain agree
+            told = self.ok('explain', 'exp', a, *keywords)
+            most = re.search(r'^threads: (?:up to )?(\d+)', told, re.MULTILINE)[1]
+            code, _, err = gufunc('run', 'exp', a, '-o', out, '--time', *keywords)
+            self.assertEqual(re.search(r', (\d+) threads?\):', err)[1], most)
 
     def values(self, *arguments):
         return json.loads(self.ok('run', *arguments, '--json'))['outputs'][0]['values']

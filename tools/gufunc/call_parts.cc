@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -197,14 +198,26 @@ bool is_fortran(guf_dtype dtype, int32_t ndim, const int64_t *shape, const int64
   return longer > 1 && expected != 0;
 }
 
-void report_time(const std::string &name, guf_device device, uint32_t threads, double seconds,
-                 uint64_t bytes, uint64_t elements) {
+// The number in the line "threads: " of an explanation; of "up to N" that one. 0: no such line.
+static uint32_t most_threads(const std::string &explanation) {
+  const size_t line = explanation.find("threads: ");
+  if (line == std::string::npos) return 0;
+  const size_t end = explanation.find_first_of("\n;", line);
+  const std::string words = explanation.substr(line, end - line);
+  const size_t most = words.find("up to ");
+  const char *const digits = words.c_str() + (most == std::string::npos ? 9 : most + 6);
+  return static_cast<uint32_t>(std::strtoul(digits, nullptr, 10));
+}
+
+void report_time(const std::string &name, guf_device device, const std::string &explanation,
+                 double seconds, uint64_t bytes, uint64_t elements) {
   guf_device_info info = {};
   info.struct_size = sizeof info;
   Call call;
   call.check(guf_device_get_info(device, &info, call.error()));
   const bool cpu = info.host_memory != 0;  // a GPU's units run what they are given, on many threads
-  const uint32_t used = threads == 0 || !cpu ? info.units : std::min(threads, info.units);
+  const uint32_t threads = cpu ? most_threads(explanation) : 0;
+  const uint32_t used = threads == 0 ? info.units : threads;
   fmt::print(stderr,
              "{} on {} ({}, {}, {} {}{}): {:.6f} s, {:.2f} GB/s, {:.1f} M "
              "elements/s\n",

@@ -68,9 +68,10 @@ std::string text_of(Ask ask) {
   return text;
 }
 
-// A line on stderr: where, on how many threads at most (0: all of the device), how long, how much.
-void report_time(const std::string &name, guf_device device, uint32_t threads, double seconds,
-                 uint64_t bytes, uint64_t elements);
+// A line on stderr: where, on how many threads at most by the call's explanation, how long, how
+// much.
+void report_time(const std::string &name, guf_device device, const std::string &explanation,
+                 double seconds, uint64_t bytes, uint64_t elements);
 
 // An array or tensor as NumPy prints it.
 std::string values_text(const guf_operand &operand);

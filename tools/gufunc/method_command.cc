@@ -90,7 +90,7 @@ class Method {
     events_.print(info_.name);
     if (options_.time && !options_.explain) {
       report_time(options_.name + "." + options_.method, automatic() ? device_in(text_) : device_,
-                  threads_, seconds_, files_.touched_bytes(), files_.touched_elements());
+                  text_, seconds_, files_.touched_bytes(), files_.touched_elements());
     }
   }
 
@@ -164,7 +164,7 @@ class Method {
   template <class Args, class Run, class Explain>
   void answer(Args &args, Run run, Explain explain) {
     Call call;
-    if (options_.explain || (options_.time && automatic())) {
+    if (options_.explain || options_.time) {
       text_ = text_of([&](char *to, uint64_t *length, guf_error *error) {
         return explain(ufunc_.get(), &args, to, length, error);
       });

@@ -52,6 +52,7 @@ class Run {
     const bool automatic = options_.device == "auto";
     if (automatic && options_.time) device = device_in(explanation());
     if (!automatic) args_.device = device;
+    const std::string text = options_.time ? explanation() : "";
     const auto start = std::chrono::steady_clock::now();
     // A new file is full of zeros, an existing one keeps what the mask leaves out.
     if (args_.where != nullptr && files_.new_files().empty())
@@ -69,7 +70,7 @@ class Run {
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     events_.print(info_.name);
     if (options_.time)
-      report_time(options_.name, device, args_.threads, seconds_, files_.touched_bytes(),
+      report_time(options_.name, device, text, seconds_, files_.touched_bytes(),
                   files_.touched_elements());
   }
 

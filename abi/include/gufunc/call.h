@@ -54,7 +54,9 @@ typedef struct guf_dim {
  * dims      NULL, or sizes of core dimensions that only outputs have.
  * device    NULL: where the operands lie; cpu when all are scalars. "auto": see guf_device_get.
  * host_policy  which operands in host memory may be copied to the device and back.
- * threads   0: the backend's choice; else at most so many (cpu).
+ * threads   0: the backend's choice, by what the call's elements are known to cost; else so many,
+ *           but at most as many as there are items and as the process has (cpu). No bit depends on
+ *           it.
  * fp_events NULL, or where found floating-point events are or-ed in (guf_fp_event): those that
  *           `fp_report` names. Nothing is looked for that neither `fp_report` nor `fp_fail` names,
  *           and looking costs a pass over operands and results. Where the work is queued (with a
@@ -123,6 +125,16 @@ typedef struct guf_resolution {
  *         GUF_E_FORKED
  *         Outputs are untouched after every error but the last line's, GUF_E_VALUE of a loop and
  *         GUF_E_FLOATING_POINT.
+ * On a stream of the cpu the work is queued, unless it is known to be short: then an idle stream
+ * may run it before the call returns. A loop without GUF_LOOP_ANY_THREAD runs in a call of the
+ * program.
+ *
+ * Whatever the caller's thread has set, results are those of the default floating-point control
+ * (rounding to nearest, subnormal numbers kept, no traps), and the thread has its own control
+ * again when a function of this library returns; exception flags that arithmetic on this thread
+ * raises stay raised. errno and the signal mask stay as they were. No function is a cancellation
+ * point: pthread_cancel takes effect afterwards. A loop that throws fails its call with
+ * GUF_E_LOOP; it must not end its thread or jump out of the call.
  * [mt-object]: outputs must not be used by others meanwhile. Allocates only outputs and, for
  * overlap, copies.
  * Stack: a call, a method, a plan's preparation and a question about one need up to 256 KiB of the

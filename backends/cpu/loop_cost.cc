@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hash table without chains or locks. A key beside another loop's cost, as two writers may leave
+// them, is a wrong estimate until the next measurement.
+#include "backends/cpu/loop_cost.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+namespace gufunc::cpu {
+namespace {
+
+constexpr uint64_t kPlaces = 1024;
+constexpr float kUsualNs = 1000.0F / LoopCost::kElementsPerMicrosecond;
+
+uint64_t key_of(const void *entry, const void *user) {
+  const auto a = reinterpret_cast<uint64_t>(entry), b = reinterpret_cast<uint64_t>(user);
+  return a * 0x9e3779b97f4a7c15U ^ (b << 32 | b >> 32);
+}
+
+}  // namespace
+
+struct LoopCost::Place {
+  std::atomic<uint64_t> key;
+  std::atomic<float> factor;
+};
+
+constinit LoopCost::Place LoopCost::table[kPlaces] = {};
+
+LoopCost::LoopCost(const void *entry, const void *user)
+    : key_(key_of(entry, user)), place_(table[(key_ ^ key_ >> 32) % kPlaces]) {
+  const bool ours = place_.key.load(std::memory_order_relaxed) == key_;
+  factor_ = ours ? place_.factor.load(std::memory_order_relaxed) : 0;
+}
+
+uint64_t LoopCost::weigh(uint64_t work) const {
+  if (factor_ <= 1) return work;
+  const double weight = static_cast<double>(work) * static_cast<double>(factor_);
+  constexpr double kMost = 0x1p63;
+  return weight < kMost ? static_cast<uint64_t>(weight) : std::numeric_limits<uint64_t>::max();
+}
+
+// Costs may depend on the data, and a thread may have been interrupted: up by steps, down at once.
+void LoopCost::record(uint64_t work, uint64_t ns) {
+  if (work == 0) return;
+  const float each = static_cast<float>(ns) / static_cast<float>(work);
+  const float factor = std::max(each / kUsualNs, std::numeric_limits<float>::min());
+  factor_ = is_known() && factor > factor_ ? factor_ + (factor - factor_) / 4 : factor;
+  place_.factor.store(factor_, std::memory_order_relaxed);
+  place_.key.store(key_, std::memory_order_relaxed);
+}
+
+bool is_sample() {
+  static thread_local constinit uint32_t launches = 0;
+  return ++launches % 16 == 0;
+}
+
+}  // namespace gufunc::cpu

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which threads run few items of a slow loop: as many as are there, or as the launch names, and
+// never the caller's where a stream was given.
+#include "backends/cpu/loop_cost.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "backends/cpu/cpu_table.h"
+#include "tests/unit/cpu/cpu_fixture.h"
+
+namespace gufunc::cpu {
+namespace {
+
+TEST(LoopCost, UnknownUntilMeasured) {
+  int loop = 0, user = 0, other = 0;
+  EXPECT_FALSE(LoopCost(&loop, &user).is_known());
+  EXPECT_EQ(LoopCost(&loop, &user).weigh(17), 17U);
+  LoopCost(&loop, &user).record(10, 10'000);  // 1 us each, as 4000 ordinary elements
+  EXPECT_TRUE(LoopCost(&loop, &user).is_known());
+  EXPECT_EQ(LoopCost(&loop, &user).weigh(3), 12'000U);
+  EXPECT_FALSE(LoopCost(&loop, &other).is_known());
+}
+
+TEST(LoopCost, DownAtOnceAndUpByQuarters) {
+  int loop = 0;
+  LoopCost(&loop, nullptr).record(1, 1000);
+  LoopCost(&loop, nullptr).record(1, 9000);
+  EXPECT_EQ(LoopCost(&loop, nullptr).weigh(1), 12'000U);
+  LoopCost(&loop, nullptr).record(1, 500);
+  EXPECT_EQ(LoopCost(&loop, nullptr).weigh(1), 2000U);
+}
+
+TEST(LoopCost, WeightIsNeverBelowTheWorkAndSaturates) {
+  int quick = 0, slow = 0;
+  LoopCost(&quick, nullptr).record(1'000'000, 1);
+  EXPECT_EQ(LoopCost(&quick, nullptr).weigh(1000), 1000U);
+  LoopCost(&slow, nullptr).record(1, UINT64_MAX);
+  EXPECT_EQ(LoopCost(&slow, nullptr).weigh(UINT64_MAX), UINT64_MAX);
+}
+
+// A loop of one input and one output whose items wait for one another.
+struct Slow {
+  std::mutex lock;
+  std::condition_variable changed;
+  std::set<std::thread::id> threads;
+  size_t meet = 1;  // so many threads wait for one another, but for the first item
+  bool first_is_alone = false;
+  bool open = true;  // no item returns before
+  uint64_t items = 0;
+
+  static void loop(char **args, const int64_t *dims, const int64_t *steps, void *user) {
+    auto &self = *static_cast<Slow *>(user);
+    for (int64_t i = 0; i < dims[0]; ++i) {
+      self.wait();
+      std::memcpy(args[1] + i * steps[1], args[0] + i * steps[0], 4);
+    }
+  }
+
+  void wait() {
+    std::unique_lock hold(lock);
+    const bool first = items++ == 0;
+    if (first && first_is_alone) {
+      hold.unlock();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return;
+    }
+    threads.insert(std::this_thread::get_id());
+    changed.notify_all();
+    changed.wait_for(hold, std::chrono::seconds(20),
+                     [&] { return open && threads.size() >= meet; });
+  }
+  void release() {
+    const std::lock_guard hold(lock);
+    open = true;
+    changed.notify_all();
+  }
+};
+
+// Never at the address of another one, whose loop has been measured.
+Slow &fresh_loop() {
+  static std::deque<Slow> all;
+  return all.emplace_back();
+}
+
+class FewSlowItems : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { grant("4"); }
+  static void TearDownTestSuite() { grant("3"); }
+  static void grant(const char *threads) {
+    guf_error error = fresh_error();
+    test_host().config["GUFUNC_NUM_THREADS"] = threads;
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // forgets the number it knew
+  }
+
+  guf_status launch(Slow *slow, int64_t items, uint32_t threads, void *stream = nullptr) {
+    in_.assign(static_cast<size_t>(items), 1.5F);
+    out_.assign(static_cast<size_t>(items), 0);
+    guf_error error = fresh_error();
+    const guf_launch_block block =
+        make_block({1, {items}, {in_.data(), out_.data()}, {{4}, {4}}, {GUF_F32, GUF_F32}});
+    return launch_block(block, as_entry(Slow::loop), &error, stream, slow, threads);
+  }
+
+  std::vector<float> in_, out_;
+};
+
+TEST_F(FewSlowItems, AreSharedOnceTheFirstTookLong) {
+  Slow &slow = fresh_loop();
+  slow.first_is_alone = true;
+  slow.meet = 4;
+  ASSERT_EQ(launch(&slow, 5, 0), GUF_OK);
+  EXPECT_EQ(slow.threads.size(), 4U);
+  EXPECT_EQ(out_, in_);
+}
+
+TEST_F(FewSlowItems, AreSharedAtOnceWhenTheLoopIsKnown) {
+  Slow &slow = fresh_loop();
+  slow.meet = 4;
+  LoopCost(reinterpret_cast<void *>(Slow::loop), &slow).record(1, 1'500'000'000);
+  ASSERT_EQ(launch(&slow, 4, 0), GUF_OK);
+  EXPECT_EQ(slow.threads.size(), 4U);
+}
+
+TEST_F(FewSlowItems, HaveTheThreadsThatTheLaunchNames) {
+  for (const uint32_t threads : {2U, 3U, 4U}) {
+    Slow &slow = fresh_loop();  // quick, as far as is known
+    LoopCost(reinterpret_cast<void *>(Slow::loop), &slow).record(1'000'000, 1);
+    slow.meet = threads;
+    ASSERT_EQ(launch(&slow, threads, threads), GUF_OK);
+    EXPECT_EQ(slow.threads.size(), threads);
+    EXPECT_EQ(out_, in_);
+  }
+}
+
+TEST_F(FewSlowItems, HaveOneThreadWhereTheLaunchSaysSo) {
+  Slow &slow = fresh_loop();
+  LoopCost(reinterpret_cast<void *>(Slow::loop), &slow).record(1, 1'500'000'000);
+  ASSERT_EQ(launch(&slow, 5, 1), GUF_OK);
+  EXPECT_EQ(slow.threads, std::set<std::thread::id>{std::this_thread::get_id()});
+}
+
+TEST_F(FewSlowItems, OnAStreamAreQueued) {
+  guf_error error = fresh_error();
+  void *stream = nullptr;
+  ASSERT_EQ(cpu().stream_open(cpu_device(), 0, 0, &stream, &error), GUF_OK);
+  for (const int64_t items : {1, 5}) {
+    for (const uint32_t threads : {0U, 1U, 2U}) {
+      for (const bool is_known : {false, true}) {
+        Slow &slow = fresh_loop();
+        slow.open = false;
+        if (is_known) {
+          LoopCost(reinterpret_cast<void *>(Slow::loop), &slow).record(1, 1'500'000'000);
+        }
+        ASSERT_EQ(launch(&slow, items, threads, stream), GUF_OK);  // returns: nothing is released
+        slow.release();
+        ASSERT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error), GUF_OK);
+        EXPECT_EQ(slow.threads.count(std::this_thread::get_id()), 0U);
+        EXPECT_EQ(out_, in_);
+      }
+    }
+  }
+  cpu().stream_close(stream);
+}
+
+TEST_F(FewSlowItems, ThatWereMeasuredAreQueuedAgain) {
+  guf_error error = fresh_error();
+  void *stream = nullptr;
+  ASSERT_EQ(cpu().stream_open(cpu_device(), 0, 0, &stream, &error), GUF_OK);
+  Slow &slow = fresh_loop();
+  for (int round = 0; round < 3; ++round) {
+    slow.items = 0;
+    slow.first_is_alone = true;  // 2 ms
+    ASSERT_EQ(launch(&slow, 1, 0, stream), GUF_OK);
+    ASSERT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error), GUF_OK);
+  }
+  slow.open = slow.first_is_alone = false;
+  ASSERT_EQ(launch(&slow, 1, 0, stream), GUF_OK);
+  slow.release();
+  ASSERT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error), GUF_OK);
+  EXPECT_EQ(slow.threads.count(std::this_thread::get_id()), 0U);
+  cpu().stream_close(stream);
+}
+
+}  // namespace
+}  // namespace gufunc::cpu
