@@ -13,6 +13,10 @@ function(gufunc_apply_warnings target)
     target_compile_options(${target} PRIVATE
       -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
   endif()
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # std::stable_sort of libstdc++ 12 uses a function that C++17 deprecates.
+    target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+  endif()
 endfunction()
 
 # gufunc_join_sources(<target>): ten sources at once where GUFUNC_JOIN_SOURCES asks for it. The

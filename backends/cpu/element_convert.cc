@@ -103,11 +103,14 @@ void ElementConverter::box(char *to, const int64_t *to_step, const char *from,
     int d = 0;
     for (; d < ndim; ++d) {
       if (d == longest) continue;
-      to += to_step[d];
-      from += from_step[d];
-      if (++index[d] < size[d]) break;
-      to -= to_step[d] * size[d];
-      from -= from_step[d] * size[d];
+      // Never a step past the last element: the stride of a dimension of extent 1 may be anything.
+      if (++index[d] < size[d]) {
+        to += to_step[d];
+        from += from_step[d];
+        break;
+      }
+      to -= to_step[d] * (size[d] - 1);
+      from -= from_step[d] * (size[d] - 1);
       index[d] = 0;
     }
     if (d == ndim) return;
