@@ -21,14 +21,14 @@ VENDOR_IF = re.compile(
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 # The programs are tested part by part, within their own include folder.
-TESTS_OF = {"tests/gufcc": "tools/gufcc", "tests/images": "tools/gufcc",
-            "tests/tools": "tools/gufunc"}
+TESTS_OF = {"tests/gufcc": ["tools/gufcc"], "tests/images": ["tools/gufcc"],
+            "tests/tools": ["tools/gufunc"], "tests/fuzz": ["tools/gufcc", "tools/gufunc"]}
 
 
 def resolve(root, source, kind, name):
     """Gives the path of an include within the tree, or None for a header from outside."""
     places = [source.parent, pathlib.Path(), pathlib.Path("abi/include")]
-    places += [pathlib.Path(tool) for tests, tool in TESTS_OF.items()
+    places += [pathlib.Path(tool) for tests, tools in TESTS_OF.items() for tool in tools
                if source.as_posix().startswith(tests + "/")]
     for place in places[0 if kind == '"' else 1:]:
         candidate = pathlib.Path(*place.parts, *pathlib.PurePosixPath(name).parts)
@@ -85,7 +85,7 @@ VISIBLE = {
                        "backends/kernels"),
     "tests/unit": ("tests", "core"),
     "tests/plugins": ("tests", "core"),
-    "tests/fuzz": ("tests", "core"),
+    "tests/fuzz": ("tests", "tools", "core"),
     "tests/gufcc": ("tests", "tools/gufcc", "core/module", "core/backend"),
     "tests/images": ("tests", "tools/gufcc", "core/module", "core/backend"),
     "tests/tools": ("tests", "tools"),

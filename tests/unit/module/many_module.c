@@ -15,18 +15,16 @@
 
 /* 512 loops of three inputs, each of other types, and an output. */
 #define LOOP(a, b, c) {(const guf_dtype[]){a, b, c, GUF_I8}, LONG_TEXT, 0, GUF_LOOP_NUMPY, 0, 0},
-#define LOOPS_OF_TWO(a, b) \
-  LOOP(a, b, GUF_I8)       \
-  LOOP(a, b, GUF_I16)      \
-  LOOP(a, b, GUF_I32)      \
-  LOOP(a, b, GUF_I64) LOOP(a, b, GUF_U8) LOOP(a, b, GUF_U16) LOOP(a, b, GUF_U32) LOOP(a, b, GUF_U64)
-#define LOOPS_OF_ONE(a)                                                     \
-  LOOPS_OF_TWO(a, GUF_I8)                                                   \
-  LOOPS_OF_TWO(a, GUF_I16)                                                  \
-  LOOPS_OF_TWO(a, GUF_I32)                                                  \
-  LOOPS_OF_TWO(a, GUF_I64)                                                  \
-  LOOPS_OF_TWO(a, GUF_U8) LOOPS_OF_TWO(a, GUF_U16) LOOPS_OF_TWO(a, GUF_U32) \
-      LOOPS_OF_TWO(a, GUF_U64)
+/* clang-format finds another layout each time that it runs. */
+/* clang-format off */
+#define LOOPS_OF_TWO(a, b)                                                    \
+  LOOP(a, b, GUF_I8) LOOP(a, b, GUF_I16) LOOP(a, b, GUF_I32) LOOP(a, b, GUF_I64) \
+  LOOP(a, b, GUF_U8) LOOP(a, b, GUF_U16) LOOP(a, b, GUF_U32) LOOP(a, b, GUF_U64)
+#define LOOPS_OF_ONE(a)                                                       \
+  LOOPS_OF_TWO(a, GUF_I8) LOOPS_OF_TWO(a, GUF_I16) LOOPS_OF_TWO(a, GUF_I32)   \
+  LOOPS_OF_TWO(a, GUF_I64) LOOPS_OF_TWO(a, GUF_U8) LOOPS_OF_TWO(a, GUF_U16)   \
+  LOOPS_OF_TWO(a, GUF_U32) LOOPS_OF_TWO(a, GUF_U64)
+/* clang-format on */
 
 __attribute__((section(".note.gufunc.module"), used, aligned(4))) static const struct {
   uint32_t owner_size, descriptor_size, type;
