@@ -54,8 +54,10 @@ class RuleParser {
 
   guf_status parse_target(int32_t *out_dim) {
     const size_t start = scan_.position();
-    const int32_t index = find_dim(scan_.take_word());
-    if (index < 0) return scan_.fail_at(start, "expect the name of a dimension of the signature");
+    const std::string_view word = scan_.take_word();
+    const int32_t index = find_dim(word);
+    if (index < 0)
+      return fail_unknown(start, word, "expect the name of a dimension of the signature");
     const CoreDim &dim = signature_->dims[static_cast<size_t>(index)];
     if (dim.in_inputs) {
       return scan_.fail_at(start, "the dimension is in an input, only outputs' take a rule");
@@ -143,7 +145,7 @@ class RuleParser {
       return GUF_OK;
     }
     const int32_t dim = find_dim(word);
-    if (dim < 0) return scan_.fail_at(start, "expect an integer, a dimension name or '('");
+    if (dim < 0) return fail_unknown(start, word, "expect an integer, a dimension name or '('");
     if (!signature_->dims[static_cast<size_t>(dim)].in_inputs) {
       return scan_.fail_at(start, "the dimension is in no input");
     }
@@ -174,6 +176,19 @@ class RuleParser {
       if (dim.name == name && dim.frozen < 0) return static_cast<int32_t>(i);
     }
     return -1;
+  }
+
+  // A name is reported with those that there are.
+  guf_status fail_unknown(size_t start, std::string_view word, const char *expectation) const {
+    if (word.empty() || is_digit(word[0])) return scan_.fail_at(start, expectation);
+    std::string names;
+    for (const CoreDim &dim : signature_->dims) {
+      if (dim.frozen < 0) names += (names.empty() ? "" : ", ") + dim.name;
+    }
+    const std::string text = "'" + std::string(word) +
+                             "' is no dimension of the signature, which has " +
+                             (names.empty() ? "none" : names);
+    return scan_.fail_at(start, text.c_str());
   }
 
   static std::string trimmed(std::string_view text) {

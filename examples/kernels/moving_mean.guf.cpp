@@ -8,11 +8,11 @@ GUF_DEVICE void moving_mean(A a, W window, Out out) {
   guf::f64 sum = 0;
   guf::i64 count = 0;
   for (guf::i64 i = 0; i < a.extent(0); ++i) {
-    sum += a[i];
+    sum += guf::f64(a[i]);
     if (count < window) {
       ++count;
     } else {
-      sum -= a[i - count];
+      sum -= guf::f64(a[i - count]);
     }
     out[i] = guf::cast<typename Out::type>(sum / (guf::f64)count);
   }

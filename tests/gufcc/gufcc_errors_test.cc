@@ -68,9 +68,9 @@ TEST_F(Gufcc, AWrongResultPointsAtTheRegistration) {
       {"GUF_UFUNC(nothing, \"f->f\");",
        ":11: error: nothing: found a result of type 'void', loop 'f->f' wants one that converts to "
        "float32\n"},
-      {"GUF_UFUNC(pair<float>, \"d->d\");",
-       ":11: error: pair<float>: found a result of type 'ns::Pair<float, int>', loop 'd->d' wants "
-       "one that converts to float64\n"},
+      {"GUF_UFUNC(pair<float>, \"f->f\");",
+       ":11: error: pair<float>: found a result of type 'ns::Pair<float, int>', loop 'f->f' wants "
+       "one that converts to float32\n"},
       {"GUF_UFUNC(deduced, \"f->f F->F\");",
        ":11: error: deduced: found a result of type 'void', loop 'F->F' wants one that converts to "
        "complex64\n"},
@@ -112,8 +112,8 @@ TEST_F(Gufcc, EveryResultThatCastTakesIsTaken) {
                            "long long", "guf::u64", "float", "double", "guf::b8", "guf::f16",
                            "guf::bf16", "guf::c64", "guf::c128", "Colour", "Shade", "Half"}) {
     text += fmt::format(
-        "GUF_DEVICE {0} f{1}(float) {{ return {0}(); }}\n"
-        "GUF_UFUNC(f{1}, \"f->f d->e i->F q->i\");\n",
+        "GUF_DEVICE {0} f{1}(double) {{ return {0}(); }}\n"
+        "GUF_UFUNC(f{1}, \"f->f d->e i->F q->b\");\n",
         type, number++);
   }
   text +=

@@ -22,7 +22,7 @@ using testing::Not;
 constexpr char kScale[] =
     "#include <gufunc/kernel.hpp>\n"
     "#include \"factor.h\"\n"
-    "inline int helper(int x) { return x + 1; }\n"
+    "GUF_DEVICE_NOINLINE int helper(int x) { return x + 1; }\n"
     "template <class T>\n"
     "GUF_DEVICE T scale(T x) {\n"
     "  return x * T(FACTOR) + T(helper(0));\n"
@@ -167,7 +167,7 @@ TEST_F(Gufcc, LevelsShareNoFunction) {
   const std::string source =
       write("share.guf.cpp",
             "#include <gufunc/kernel.hpp>\n"
-            "__attribute__((noinline)) inline float helper(const float *x) { float s = 0; for (int "
+            "GUF_DEVICE_NOINLINE float helper(const float *x) { float s = 0; for (int "
             "i = 0; i < "
             "16; ++i) s += x[i]; return s; }\n"
             "GUF_DEVICE float f(float x) { float t[16] = {x}; return helper(t); }\n"

@@ -8,7 +8,7 @@
 
 #include "kernel_entries.h"
 #include "listing.h"
-#include "module_file.h"
+#include "rules_check.h"
 #include "scanner.h"
 
 namespace gufunc::gufcc {
@@ -34,7 +34,8 @@ bool Build::run() {
   if (!options_.checks.empty()) return check_compilers();
   if (!choose_name() || !choose_targets()) return false;
   if (!options_.object && !check_choice(module_, diagnostics_)) return false;
-  if (!compile_units() || !refuse_host_only() || !compile_devices()) return false;
+  if (!check_sources() || !compile_units() || !refuse_host_only() || !compile_devices())
+    return false;
   for (const Target &target : targets_) {
     if (!join_level(target)) return false;
   }
@@ -150,23 +151,42 @@ Compiler::Unit Build::host_unit(size_t index, const Target &target) const {
       generate_probes(source, unit.loops),
       compiler_->host_command(),
       "-c",
-      &target != &targets_[0],
+      true,
       [this, index, &target](const std::set<int> &on_stack) {
         const Unit &again = units_[index];
         return generate_host_entries(sources_[again.source].absolute, again.loops, target,
                                      on_stack) +
                host_kernel_entries(again.kernels, target);
       }};
+  text.has_lines = options_.debug;
   text.command.insert(text.command.end(), target.flags.begin(), target.flags.end());
   text.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
   return text;
 }
 
+// Whatever the targets.
+bool Build::check_sources() {
+  return run_parallel(workers(), static_cast<int>(units_.size()), [&](int job) {
+    const Unit &unit = units_[static_cast<size_t>(job)];
+    return check_rules(
+        {fmt::format("rules{}", job), sources_[unit.source].absolute, unit.loops, unit.kernels},
+        compiler_.get());
+  });
+}
+
+// Of a module for devices alone one level of the cpu is compiled and looked at, and not linked.
+const std::vector<Target> &Build::examined_targets() const {
+  static const auto *const kLowest = new std::vector<Target>{all_targets()[0]};
+  return targets_.empty() ? *kLowest : targets_;
+}
+
 bool Build::compile_units() {
-  const size_t levels = targets_.size();
+  const std::vector<Target> &targets = examined_targets();
+  const size_t levels = targets.size();
   return run_parallel(workers(), static_cast<int>(units_.size() * levels), [&](int job) {
-    const Compiler::Unit unit =
-        host_unit(static_cast<size_t>(job) / levels, targets_[static_cast<size_t>(job) % levels]);
+    const size_t index = static_cast<size_t>(job) / levels;
+    if (targets_.empty() && units_[index].loops.empty()) return true;
+    const Compiler::Unit unit = host_unit(index, targets[static_cast<size_t>(job) % levels]);
     return compiler_->compile(unit, work(unit.stem + ".o"));
   });
 }
@@ -180,6 +200,10 @@ bool Build::choose_targets() {
   devices_ =
       std::make_unique<DeviceImages>(options_, compiler_.get(), folder_.path(), diagnostics_);
   if (!devices_->choose(std::move(of_devices))) return false;
+  if (targets_.empty() && !devices_->wanted()) {
+    return diagnostics_->error(
+        {}, "no target of '{}' can be compiled for on this machine, see above", options_.targets);
+  }
   if (devices_->wanted() || !options_.items.empty() || !options_.items_asan.empty()) {
     assign_families();
   }
@@ -236,8 +260,9 @@ bool Build::write_items(const std::string &output, Instrumentation instrumentati
 
 // What one level has is seen in the first one that has it.
 bool Build::refuse_host_only() {
-  for (const Target &target : targets_) {
+  for (const Target &target : examined_targets()) {
     for (size_t i = 0; i < units_.size(); ++i) {
+      if (targets_.empty() && units_[i].loops.empty()) continue;
       const fs::path file = work(unit_name(i, target) + ".o");
       std::string bytes;
       ObjectFile object;
@@ -245,7 +270,7 @@ bool Build::refuse_host_only() {
       if (!object.parse(std::move(bytes))) {
         return diagnostics_->error({}, "the compiler wrote no ELF object: {}", file.string());
       }
-      report_host_only(i, target, find_host_only(object));
+      report_host_only(i, target, find_host_only(object, options_.debug));
     }
     if (diagnostics_->failed()) return false;
   }
@@ -265,28 +290,6 @@ void Build::report_host_only(size_t index, const Target &target,
   }
 }
 
-// All objects of a level become one whose only global symbols are its entries: an inline function
-// of the user must not be shared between levels, or old machines would run code of new ones.
-bool Build::join_level(const Target &target) {
-  std::string entries;
-  Command join = {"ld", "-r", "--force-group-allocation", "-o", work(target.suffix + ".joined.o")};
-  for (size_t i = 0; i < units_.size(); ++i) {
-    join.push_back(work(unit_name(i, target) + ".o"));
-    for (const LoopRef &ref : units_[i].loops) {
-      entries += host_entry_name(*ref.loop, target) + "\n";
-      if (has_fold(*ref.function, *ref.loop)) entries += fold_entry_name(*ref.loop, target) + "\n";
-    }
-    for (const RawKernel *kernel : units_[i].kernels) {
-      entries += kernel_entry_name(*kernel, target) + "\n";
-    }
-  }
-  const fs::path list = work(target.suffix + ".entries");
-  return write_file(list, entries, diagnostics_) && compiler_->run(join, "joining objects") &&
-         compiler_->run({"objcopy", "--keep-global-symbols=" + list.string(),
-                         work(target.suffix + ".joined.o"), work(target.suffix + ".o")},
-                        "localising symbols");
-}
-
 // Whatever the targets are: the library asks for a kernel's parameters, not for its code.
 bool Build::compile_parameters() {
   for (size_t i = 0; i < units_.size(); ++i) {
@@ -298,54 +301,10 @@ bool Build::compile_parameters() {
     made.call_probe =
         generate_call_probes(sources_[unit.source].absolute, {}) + kernel_call_probes(unit.kernels);
     made.command = compiler_->host_command();
-    made.quiet = true;  // the entries' compilation has warned
     parameters_.push_back(work(made.stem + ".o"));
     if (!compiler_->compile(made, parameters_.back())) return false;
   }
   return true;
-}
-
-bool Build::compile_table() {
-  const fs::path table = work("table.c");
-  const fs::path frames = work("frames.s");
-  std::vector<std::string> files;
-  for (const fs::path &file : devices_->frames()) files.push_back(file.string());
-  return write_file(table, generate_table(module_, targets_, devices_->rows(), !options_.object),
-                    diagnostics_) &&
-         write_file(frames, generate_frames(files), diagnostics_) &&
-         compiler_->run({compiler_->path(), "-c", frames, "-o", work("frames.o")},
-                        "putting images in place") &&
-         compiler_->run({compiler_->path(), "-x", "c", "-std=c11", "-O1", "-fPIC",
-                         "-fvisibility=hidden", "-Wall", "-Wextra",
-                         "-I" + compiler_->headers().string(), "-c", table, "-o", work("table.o")},
-                        "compiling the table");
-}
-
-bool Build::link_object() {
-  Command join = {"ld", "-r", "-o", work("module.joined.o"), work("table.o"), work("frames.o")};
-  for (const Target &target : targets_) join.push_back(work(target.suffix + ".o"));
-  join.insert(join.end(), parameters_.begin(), parameters_.end());
-  return compiler_->run(join, "joining objects") &&
-         compiler_->run({"objcopy", "--keep-global-symbol=gufunc_module_v1_" + module_.name,
-                         work("module.joined.o"), linked()},
-                        "localising symbols");
-}
-
-bool Build::link_shared() {
-  const fs::path map = work("module.map");
-  const std::string exported = fmt::format(
-      "{{ global: gufunc_module_v1; gufunc_module_v1_{}; local: *; }};\n", module_.name);
-  if (!write_file(map, exported, diagnostics_)) return false;
-  Command link = {compiler_->path(), "-shared",       "-nostdlib",     "-o",
-                  linked(),          work("table.o"), work("frames.o")};
-  for (const Target &target : targets_) link.push_back(work(target.suffix + ".o"));
-  link.insert(link.end(), parameters_.begin(), parameters_.end());
-  for (const char *flag : {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-z,noexecstack",
-                           "-Wl,--build-id=none", "-Wl,--as-needed", "-lm", "-lc", "-lgcc"}) {
-    link.emplace_back(flag);
-  }
-  link.insert(link.end(), {"-Xlinker", "--version-script=" + map.string()});
-  return compiler_->run(link, "linking the module") && write_digest(linked(), diagnostics_);
 }
 
 bool Build::check_compilers() {
@@ -363,6 +322,7 @@ bool Build::check_compiler(const std::string &name, size_t index) {
   const Unit &unit = units_[index];
   Compiler::Unit text;
   text.stem = fmt::format("{}_{}", name, index);
+  text.quiet = false;
   const std::string &source = sources_[unit.source].absolute;
   const bool host = name == "gcc";
   text.text = host ? generate_host_entries(source, unit.loops, all_targets()[0]) +

@@ -47,6 +47,8 @@ class Build {
   bool check_compiler(const std::string &name, size_t unit);
   int workers() const;
   Compiler::Unit host_unit(size_t index, const Target &target) const;
+  bool check_sources();
+  const std::vector<Target> &examined_targets() const;
   bool compile_units();
   bool refuse_host_only();
   void report_host_only(size_t index, const Target &target, const std::vector<HostOnly> &found);

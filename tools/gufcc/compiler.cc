@@ -5,10 +5,9 @@
 #include "compiler.h"
 
 #include <cstdlib>
-#include <cstring>
 #include <sstream>
 
-#include "entry_text.h"
+#include "compiler_flags.h"
 #include "files.h"
 #include "generate.h"
 #include "object_key.h"
@@ -22,31 +21,15 @@ namespace fs = std::filesystem;
 namespace {
 
 // Results must not depend on the ISA: no contraction, no reassociation. errno is nobody's business.
-const Command kCodeFlags = {"-O3",
-                            "-fno-math-errno",
-                            "-fPIC",
-                            "-fvisibility=hidden",
-                            "-fvisibility-inlines-hidden",
-                            "-fno-exceptions",
-                            "-fno-rtti",
-                            "-fno-threadsafe-statics",
-                            "-Wall",
-                            "-Wextra",
-                            "-Wno-pass-failed"};
-
-// "??->?" is a type string, and in C++17 no trigraph. Not a part of an object's name.
-constexpr char kNoTrigraphs[] = "-Wno-trigraphs";
+const Command kCodeFlags = {
+    "-fno-math-errno", "-fPIC",           "-fvisibility=hidden",     "-fvisibility-inlines-hidden",
+    "-fno-exceptions", "-fno-rtti",       "-fno-threadsafe-statics", "-Wall",
+    "-Wextra",         "-Wno-pass-failed"};
 
 ObjectCache open_cache(const Options &options) {
   if (options.no_cache) return ObjectCache({});
   return ObjectCache(options.cache_dir.empty() ? default_cache_folder()
                                                : fs::path(options.cache_dir));
-}
-
-Command joined(std::initializer_list<Command> parts) {
-  Command all;
-  for (const Command &part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
 }
 
 }  // namespace
@@ -107,27 +90,13 @@ bool Compiler::write_refused_headers() {
   std::error_code failure;
   fs::create_directories(work_ / "refused" / "bits", failure);  // of bits/stdc++.h
   for (const std::string &name : refused_headers()) {
+    if (options_.debug && (name == "cstdio" || name == "stdio.h")) continue;
     const std::string text =
         fmt::format("#ifdef GUF_SCAN\n__guf_refused__({})\n#else\n#error \"{}\"\n#endif\n", name,
                     why_refused(name));
     if (!write_file(work_ / "refused" / name, text, diagnostics_)) return false;
   }
   return true;
-}
-
-std::string Compiler::readable(const std::string &text) const {
-  const std::string skipped = "In file included from " + work_.string();
-  std::istringstream lines(typed_paths_.as_typed(text));
-  std::string kept;
-  bool under_own_text = false;  // "      |       ^~~"
-  for (std::string line; std::getline(lines, line);) {
-    const bool own_text =
-        line.find(kProbeName) != std::string::npos && line.find(" | ") != std::string::npos;
-    const bool underlines = under_own_text && line.find_first_not_of(' ') == line.find('|');
-    under_own_text = own_text || underlines;
-    if (!own_text && !underlines && !line.starts_with(skipped)) kept += line + "\n";
-  }
-  return kept;
 }
 
 Compiler::Made Compiler::run_and_see(const Command &command, const char *what) {
@@ -171,66 +140,15 @@ bool Compiler::scan(size_t source, std::string *preprocessed) {
   return true;
 }
 
+Command Compiler::system_include_flags() const {
+  Command flags = {include_flags_[0], "-isystem", headers_.string()};
+  flags.insert(flags.end(), include_flags_.begin() + 2, include_flags_.end());
+  return flags;
+}
+
 Command Compiler::host_command() const {
-  return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, kCodeFlags});
-}
-
-// What a line says in the user's terms; nothing if it is not one of gufcc's own assertions:
-// "k.guf.cpp:4:1: error: static assertion failed ...: gufcc: f: found 1 parameter, ..."
-// "k.guf.cpp:4:1: error: static assertion failed due to requirement 'guf_probe_result<S, float>':
-// gufcc: f: found a result of type '%TYPE%', ..."
-static std::string call_complaint(const std::string &line) {
-  const size_t assertion = line.find("static assertion failed"), mark = line.find(kCallMark);
-  if (assertion == std::string::npos || mark == std::string::npos) return {};
-  // Without the column, which is one of the probe's.
-  const size_t end = line.rfind(": error: ", assertion);
-  if (end == std::string::npos || end == 0) return {};
-  std::string said = line.substr(mark + std::strlen(kCallMark));
-  const std::string probe = std::string(kResultProbe) + "<";
-  const size_t type = line.find(probe, assertion), comma = line.rfind(", ", mark);
-  if (type < mark && comma != std::string::npos && comma > type) {
-    replace_all(&said, kResultType, line.substr(type + probe.size(), comma - type - probe.size()));
-  }
-  return line.substr(0, line.rfind(':', end - 1)) + ": error: " + said + "\n";
-}
-
-bool Compiler::report_calls(const Unit &unit) {
-  const fs::path probe = work_ / (unit.stem + "_call.cpp");
-  if (!write_file(probe, unit.call_probe, diagnostics_)) return false;
-  std::istringstream lines(
-      run_process(joined({host_command(),
-                          {"-fsyntax-only", kNoTrigraphs, "-w", "-ferror-limit=0",
-                           "-fno-caret-diagnostics", probe.string()}}))
-          .output);
-  std::string found;
-  for (std::string line; std::getline(lines, line);) found += call_complaint(line);
-  diagnostics_->pass_on(readable(found));
-  return !found.empty();
-}
-
-// The compiler complains once per ISA level and from inside the loops. A probe that calls each
-// function once says the same from the registration's line.
-void Compiler::report_failure(const Unit &unit, const std::string &output) {
-  if (compile_failed_) return;
-  compile_failed_ = true;
-  if (lacks_code_flags(output)) {
-    diagnostics_->error({}, "{} is too old: kernels need clang 17 or later, best clang 19", path_);
-    return;
-  }
-  if (report_calls(unit)) {
-    diagnostics_->error({}, "the kernels do not compile");
-    return;
-  }
-  const fs::path probe = work_ / (unit.stem + "_probe.cpp");
-  std::string text = output;
-  if (!unit.probe.empty() && write_file(probe, unit.probe, diagnostics_)) {
-    const ProcessResult result = run_process(
-        joined({unit.command,
-                {"-fsyntax-only", kNoTrigraphs, "-fmacro-backtrace-limit=1", probe.string()}}));
-    if (result.status != 0) text = result.output;
-  }
-  diagnostics_->pass_on(readable(text));
-  diagnostics_->error({}, "the kernels do not compile");
+  const Command level = options_.debug ? Command{"-O1", "-g"} : Command{"-O3"};
+  return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, level, kCodeFlags});
 }
 
 // nvcc tells either the text, never with lines here, or what it read.
@@ -275,7 +193,7 @@ bool Compiler::take_from_cache(const std::string &key, const std::string &what,
 
 Compiler::Made Compiler::make_object(const Unit &unit, const Command &flags,
                                      const fs::path &object) {
-  const Command quiet = unit.is_nvcc ? Command{} : Command{kNoTrigraphs};
+  const Command quiet = unit.is_nvcc ? Command{} : Command{unit.quiet ? "-w" : kNoTrigraphs};
   const Command command = joined({unit.command,
                                   unit.places,
                                   {unit.action},
@@ -289,7 +207,7 @@ Compiler::Made Compiler::make_object(const Unit &unit, const Command &flags,
     report_failure(unit, result.output);
     return Made::kFailed;
   }
-  if (!unit.quiet) diagnostics_->pass_on(readable(result.output));
+  diagnostics_->pass_on(readable(result.output));
   return result.output.empty() ? Made::kSilently : Made::kWithMessages;
 }
 
@@ -300,16 +218,22 @@ Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &o
   const Made made = make_object(unit, show_code_flags(folder.string()), object);
   if (made == Made::kFailed) return made;
   std::set<int> on_stack;
+  std::set<std::string> recursive;
   size_t files = 0;
   std::error_code failure;
   for (const fs::directory_entry &file : fs::directory_iterator(folder, failure)) {
     std::string code;
     if (!read(file.path(), &code)) return Made::kFailed;
     on_stack.merge(find_stack_places(code));
+    recursive.merge(find_recursion(code));
     ++files;
   }
   if (files == 0) {
     fail(fmt::format("{} does not show its code", path_));
+    return Made::kFailed;
+  }
+  if (!recursive.empty()) {
+    report_recursion(unit, recursive);
     return Made::kFailed;
   }
   if (on_stack.empty()) return made;
@@ -356,31 +280,15 @@ bool Compiler::write(const fs::path &file, const std::string &text) {
   return write_file(file, text, diagnostics_);
 }
 
+void Compiler::pass_on(const Command &command, const std::string &text) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (options_.verbose) diagnostics_->pass_on(command_line(command) + "\n");
+  diagnostics_->pass_on(text);
+}
+
 bool Compiler::fail(const std::string &message) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return diagnostics_->error({}, "{}", message);
-}
-
-std::map<std::string, Place> Compiler::find_symbols(const Unit &unit,
-                                                    const fs::path &object) const {
-  std::map<std::string, Place> places;
-  const ProcessResult compiled =
-      run_process(joined({unit.command,
-                          {unit.action, kNoTrigraphs, "-w", "-g", "-gdwarf-4",
-                           (work_ / (unit.stem + ".cpp")).string(), "-o", object.string()}}));
-  if (compiled.status != 0) return places;
-  // "0000000000000000 b _ZL1n\t/home/me/n.guf.cpp:3"
-  std::istringstream lines(run_process({"nm", "-l", object.string()}).output);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t tab = line.find('\t'), colon = line.rfind(':');
-    if (tab == std::string::npos || colon == std::string::npos || colon < tab) continue;
-    const std::string symbol = line.substr(0, tab).substr(line.rfind(' ', tab) + 1);
-    const Place place{typed_paths_.as_typed(line.substr(tab + 1, colon - tab - 1)),
-                      std::atoi(line.c_str() + colon + 1)};
-    if (place.line > 0 && place.file.find(kEntriesFile) == std::string::npos)
-      places[symbol] = place;
-  }
-  return places;
 }
 
 }  // namespace gufunc::gufcc

@@ -44,7 +44,7 @@ class Compiler {
     std::string probe;  // calls the same functions once: its errors are shorter; empty for devices
     Command command;    // compiler and flags, without files
     const char *action = "-c";
-    bool quiet = false;  // its warnings were seen for another target
+    bool quiet = true;  // its warnings come from elsewhere (rules_check.h)
     // The text for callees that use the stack (stack_places.h); empty for devices.
     std::function<std::string(const std::set<int> &on_stack)> text_on_stack;
     Command places = {};          // flags that say where files are; they come last
@@ -77,6 +77,14 @@ class Compiler {
   bool read(const std::filesystem::path &file, std::string *out);
   bool write(const std::filesystem::path &file, const std::string &text);
   bool fail(const std::string &message);
+  void pass_on(const Command &command, const std::string &text);
+
+  // Messages as the user should see them: paths as typed, no line about gufcc's own files.
+  std::string readable(const std::string &text) const;
+  // The assertions of generate_call_probes and generate_rules that failed, in the user's terms.
+  std::string call_complaints(const std::string &output) const;
+  // An intermediate file.
+  std::filesystem::path work(const std::string &name) const { return work_ / name; }
 
   // Where the symbols of a unit are defined or first used, without those of entries. Compiles it
   // anew, with debugging information, to `object`.
@@ -90,12 +98,15 @@ class Compiler {
   Made run_and_see(const Command &command, const char *what);
 
   const std::string &path() const { return path_; }
+  bool debugs() const { return options_.debug; }
   const std::filesystem::path &headers() const { return headers_; }
   // -I and -D of the dialect and of the user.
   const Command &include_flags() const { return include_flags_; }
   // The same without the folder that keeps kernels from the system's headers, for a compiler that
   // reads those by itself.
   Command open_include_flags() const { return {include_flags_.begin() + 1, include_flags_.end()}; }
+  // The same with the dialect's headers as those of a system, of which nothing is said.
+  Command system_include_flags() const;
   // Every file that was read, without intermediate ones.
   const std::set<std::string> &dependencies() const { return dependencies_; }
 
@@ -109,10 +120,9 @@ class Compiler {
   Made make_object(const Unit &unit, const Command &flags, const std::filesystem::path &object);
   Made make_checked_object(const Unit &unit, const std::filesystem::path &object);
   bool report_calls(const Unit &unit);
+  void report_recursion(const Unit &unit, const std::set<std::string> &functions);
   void report_failure(const Unit &unit, const std::string &output);
   bool note_dependencies(const std::filesystem::path &depfile);
-  // Messages as the user should see them: paths as typed, no line about gufcc's own files.
-  std::string readable(const std::string &text) const;
 
   const Options &options_;
   const std::vector<Source> &sources_;

@@ -12,6 +12,10 @@ std::string quoted(const std::string &text) {
   return result + "\"";
 }
 
+std::string as_reference(const std::string &type) {
+  return type.ends_with('&') ? type : type + " &";
+}
+
 std::string type_list(const std::string &letters) {
   std::string list;
   for (const char letter : letters) {

@@ -17,6 +17,9 @@ inline constexpr char kCalleeName[] = "guf_callee_";
 
 std::string quoted(const std::string &text);
 
+// "float &" of "float" and of "float &"
+std::string as_reference(const std::string &type);
+
 // "guf::f32, guf::f32"
 std::string type_list(const std::string &letters);
 

@@ -39,13 +39,24 @@ std::string generate_probes(const std::string &source, const std::vector<LoopRef
 // A translation unit in which a static assertion fails, on the line of the registration and with a
 // text behind kCallMark, for each function that takes another number of parameters than its loop
 // passes, or returns what is not converted to the loop's output; the type of that, which the
-// compiler knows, is the first argument of kResultProbe and belongs where the text has kResultType.
-std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops);
+// compiler knows, is the first argument of a kTypeProbe and belongs where the text has kResultType.
+std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops,
+                                 const char *space = "host");
 inline constexpr char kCallMark[] = ": gufcc: ";
-inline constexpr char kResultProbe[] = "guf_probe_result";
+inline constexpr char kTypeProbe[] = "guf_probe_type_";  // what such assertions begin with
 inline constexpr char kResultType[] = "%TYPE%";
 // What the names of probes start with.
 inline constexpr char kProbeName[] = "guf_probe_";
+
+// A translation unit with these assertions, others about parameters and results that are narrower
+// than their loop or cannot be written, and one call of each function, on_devices from device code:
+// what some backend would refuse does not compile.
+std::string generate_rules(const std::string &source, const std::vector<LoopRef> &loops,
+                           const std::vector<const RawKernel *> &kernels, bool on_devices);
+
+// The types of what a loop passes to its function; space: host or device.
+std::vector<std::string> argument_types(const Function &function, const Loop &loop,
+                                        const char *space);
 
 // What the device image of a unit has entries of.
 struct DeviceEntries {

@@ -8,25 +8,7 @@
 namespace gufunc::gufcc {
 namespace {
 
-// The types of what a loop passes to its function.
-std::vector<std::string> argument_types(const Function &function, const Loop &loop) {
-  std::vector<std::string> types;
-  if (loop.cooperative) types.emplace_back("guf::one");
-  const std::string letters = loop.inputs + loop.outputs;
-  const std::vector<std::string> operands = operand_types(function, loop, "host");
-  for (size_t i = 0; i < letters.size(); ++i) {
-    const bool output = i >= loop.inputs.size();
-    if (function.generalized()) {
-      types.push_back(
-          fmt::format("decltype({}::argument<false>(nullptr, nullptr, nullptr))", operands[i]));
-    } else if (!output || loop.outputs.size() > 1) {
-      types.push_back(
-          fmt::format("guf::value_t<{}>{}", find_letter(letters[i])->storage, output ? " &" : ""));
-    }
-  }
-  if (loop.may_fail) types.emplace_back("bool &");
-  return types;
-}
+constexpr char kHost[] = "host";
 
 std::string counted(size_t count, const std::string &what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -48,19 +30,41 @@ std::string describe_parameters(const Function &function, const Loop &loop) {
 std::string references(const std::vector<std::string> &types, size_t count) {
   std::string list;
   for (size_t i = 0; i < count; ++i) {
-    list += fmt::format("{}{} &", i == 0 ? "" : ", ", types[std::min(i, types.size() - 1)]);
+    list +=
+        fmt::format("{}{}", i == 0 ? "" : ", ", as_reference(types[std::min(i, types.size() - 1)]));
   }
   return list;
 }
 
 }  // namespace
 
+std::vector<std::string> argument_types(const Function &function, const Loop &loop,
+                                        const char *space) {
+  std::vector<std::string> types;
+  if (loop.cooperative) types.emplace_back("guf::one");
+  const std::string letters = loop.inputs + loop.outputs;
+  const std::vector<std::string> operands = operand_types(function, loop, space);
+  for (size_t i = 0; i < letters.size(); ++i) {
+    const bool output = i >= loop.inputs.size();
+    if (function.generalized()) {
+      const char *packed = std::string_view(space) == "host" ? "<false>" : "";
+      types.push_back(
+          fmt::format("decltype({}::argument{}(nullptr, nullptr, nullptr))", operands[i], packed));
+    } else if (!output || loop.outputs.size() > 1) {
+      types.push_back(
+          fmt::format("guf::value_t<{}>{}", find_letter(letters[i])->storage, output ? " &" : ""));
+    }
+  }
+  if (loop.may_fail) types.emplace_back("bool &");
+  return types;
+}
+
 std::string generate_probes(const std::string &source, const std::vector<LoopRef> &loops) {
   std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
   int number = 0;
   for (const auto &[function, loop] : loops) {
     std::vector<std::string> parameters, arguments;
-    for (const std::string &type : argument_types(*function, *loop)) {
+    for (const std::string &type : argument_types(*function, *loop, kHost)) {
       arguments.push_back(fmt::format("x{}", arguments.size()));
       parameters.push_back(type + " " + arguments.back());
     }
@@ -88,7 +92,7 @@ template <class R, class T> constexpr auto guf_probe_converts(int)
 template <class R, class T> constexpr bool guf_probe_converts(long) {
   return guf_probe_packed<R> && !guf::is_time<T>::value;
 }
-template <class R, class T> constexpr bool guf_probe_result =
+template <class R, class T> constexpr bool guf_probe_type_converts =
     guf::ranged_of<R>::value || guf_probe_converts<R, T>(0);
 )";
 
@@ -96,22 +100,24 @@ template <class R, class T> constexpr bool guf_probe_result =
 std::string result_probe(const Loop &loop, const std::string &arguments) {
   const TypeLetter &output = *find_letter(loop.outputs[0]);
   return fmt::format(
-      "# {} {}\nstatic_assert({}<decltype(::{}({})), guf::value_t<{}>>, \"{}{}: found a result of "
-      "type '{}', loop '{}->{}' wants one that converts to {}\");\n",
-      loop.place.line, quoted(loop.place.file), kResultProbe, loop.callee, arguments,
-      output.storage, kCallMark, loop.callee, kResultType, loop.inputs, loop.outputs, output.name);
+      "# {} {}\nstatic_assert(guf_probe_type_converts<decltype(::{}({})), guf::value_t<{}>>, "
+      "\"{}{}: found a result of "
+      "type '{}', loop '{}->{}' wants one that converts to {}\");\n# 1 \"{}\"\n",
+      loop.place.line, quoted(loop.place.file), loop.callee, arguments, output.storage, kCallMark,
+      loop.callee, kResultType, loop.inputs, loop.outputs, output.name, kEntriesFile);
 }
 
 }  // namespace
 
-std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops) {
+std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops,
+                                 const char *space) {
   constexpr size_t kFurther = 4;
-  std::string text =
-      fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n{}", quoted(source), kResults);
+  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n# 1 \"{}\"\n{}",
+                                 quoted(source), kEntriesFile, kResults);
   int number = 0;
   for (const auto &[function, loop] : loops) {
     const std::string name = fmt::format("{}{}", kProbeName, number++);
-    const std::vector<std::string> types = argument_types(*function, *loop);
+    const std::vector<std::string> types = argument_types(*function, *loop, space);
     text += fmt::format(
         "template <class... A> constexpr auto {0}(int) -> decltype((void)::{1}("
         "guf_probe_value<A>()...), true) {{ return true; }}\n"
@@ -121,16 +127,17 @@ std::string generate_call_probes(const std::string &source, const std::vector<Lo
       if (count == types.size()) continue;
       text += fmt::format(
           "# {} {}\nstatic_assert({}<{}>(0) || !{}<{}>(0), \"{}{}: found {}, loop '{}->{}' wants "
-          "{} ({})\");\n",
+          "{} ({})\");\n# 1 \"{}\"\n",
           loop->place.line, quoted(loop->place.file), name, references(types, types.size()), name,
           references(types, count), kCallMark, loop->callee, counted(count, "parameter"),
-          loop->inputs, loop->outputs, types.size(), describe_parameters(*function, *loop));
+          loop->inputs, loop->outputs, types.size(), describe_parameters(*function, *loop),
+          kEntriesFile);
     }
     if (function->generalized() || loop->outputs.size() != 1) continue;
     std::vector<std::string> arguments;
     arguments.reserve(types.size());
     for (const std::string &type : types) {
-      arguments.push_back(fmt::format("guf_probe_value<{} &>()", type));
+      arguments.push_back(fmt::format("guf_probe_value<{}>()", as_reference(type)));
     }
     text += result_probe(*loop, fmt::format("{}", fmt::join(arguments, ", ")));
   }

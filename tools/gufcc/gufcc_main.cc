@@ -54,6 +54,8 @@ void describe(CLI::App *app, Options *options) {
          "--fp", [options](const std::string &mode) { options->fast = mode == "fast"; },
          "strict: every operation rounded; fast: contraction (fma) allowed [strict]")
       ->check(CLI::IsMember({"strict", "fast"}));
+  app->add_flag("-g", options->debug,
+                "Debugging information in the cpu's code, which may print with printf");
   app->add_option("-I", options->include_dirs, "A folder for #include")->allow_extra_args(false);
   app->add_option("-D", options->definitions, "A macro: NAME or NAME=VALUE")
       ->allow_extra_args(false);

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "compiler_output.h"
+
 namespace gufunc::gufcc {
 namespace {
 
@@ -23,54 +25,19 @@ const std::set<std::string> kImplied = {"__cxa_atexit",        "__dso_handle",
                                         "__tls_get_addr",      "__cxa_guard_acquire",
                                         "__cxa_guard_release", "__cxa_guard_abort"};
 
-// The C library's mathematics for double that guf:: has too; `round` is guf::rint.
-const std::set<std::string> kMathematics = {
-    "acos",     "acosh", "asin",  "asinh", "atan", "atan2",     "atanh", "cbrt",      "ceil",
-    "copysign", "cos",   "cosh",  "erf",   "erfc", "exp",       "exp2",  "expm1",     "fabs",
-    "floor",    "fma",   "fmax",  "fmin",  "fmod", "frexp",     "hypot", "ldexp",     "lgamma",
-    "log",      "log10", "log1p", "log2",  "modf", "nextafter", "pow",   "remainder", "rint",
-    "sin",      "sinh",  "sqrt",  "tan",   "tanh", "tgamma",    "trunc"};
-
-const std::set<std::string> kPrinting = {"printf", "puts",   "putchar", "fprintf", "fputs",
-                                         "fputc",  "fwrite", "putc",    "vprintf", "perror"};
-const std::set<std::string> kMemory = {"malloc",        "calloc",  "realloc", "free",
-                                       "aligned_alloc", "_Znwm",   "_Znam",   "_ZdlPv",
-                                       "_ZdaPv",        "_ZdlPvm", "_ZdaPvm"};
-
-// A C name is no mangled one, though the demangler reads "s" as short.
-std::string demangled(const std::string &symbol) {
-  if (!symbol.starts_with("_Z")) return symbol;
-  int status = 0;
-  char *const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text != nullptr ? text : symbol;
-  std::free(text);
-  return result;
-}
-
-std::string advice_for(const std::string &function) {
-  std::string base = function;
-  if (!kMathematics.contains(base) && base.size() > 1 && (base.back() == 'f' || base.back() == 'l'))
-    base.pop_back();
-  if (kMathematics.contains(base)) return "use guf::" + base;
-  if (base == "round") return "use guf::rint";
-  if (kPrinting.contains(function)) return "a kernel prints nothing, give the value as an output";
-  if (kMemory.contains(function))
-    return "a kernel has no memory of its own, g.shared<T>(n) is memory of its group";
-  return "write what it does in this source or in a header, as GUF_DEVICE";
-}
-
 bool is_function_section(const ObjectFile::Section *section) {
   return section != nullptr && (section->header.sh_flags & SHF_EXECINSTR) != 0;
 }
 
-void find_calls(const ObjectFile &object, std::vector<HostOnly> *found) {
+void find_calls(const ObjectFile &object, bool may_print, std::vector<HostOnly> *found) {
   std::vector<HostOnly> implied;
   for (size_t i = 1; i < object.symbols().size(); ++i) {
     const ObjectFile::Symbol &symbol = object.symbols()[i];
     if (symbol.entry.st_shndx != SHN_UNDEF || kOfTheCompiler.contains(symbol.name)) continue;
+    if (may_print && is_printing(symbol.name)) continue;
     const std::string message =
         fmt::format("a kernel cannot use '{}', which the host alone has; {}",
-                    demangled(symbol.name), advice_for(symbol.name));
+                    demangled(symbol.name), advice_for_function(symbol.name));
     (kImplied.contains(symbol.name) ? implied : *found).push_back({symbol.name, message});
   }
   if (found->empty()) *found = std::move(implied);
@@ -150,11 +117,21 @@ void find_function_addresses(const ObjectFile &object, std::vector<HostOnly> *fo
 
 }  // namespace
 
-std::vector<HostOnly> find_host_only(const ObjectFile &object) {
+// A C name is no mangled one, though the demangler reads "s" as short.
+std::string demangled(const std::string &symbol) {
+  if (!symbol.starts_with("_Z")) return symbol;
+  int status = 0;
+  char *const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 && text != nullptr ? text : symbol;
+  std::free(text);
+  return result;
+}
+
+std::vector<HostOnly> find_host_only(const ObjectFile &object, bool may_print) {
   std::vector<HostOnly> found;
   find_variables(object, &found);
   find_function_addresses(object, &found);
-  find_calls(object, &found);
+  find_calls(object, may_print, &found);
   return found;
 }
 

@@ -17,8 +17,12 @@ struct HostOnly {
 };
 
 // Calls of functions that are neither the kernel's own nor the compiler's, variables, constructors
-// of static objects, addresses of functions. Empty: a device could have all of it.
-std::vector<HostOnly> find_host_only(const ObjectFile &object);
+// of static objects, addresses of functions. Empty: a device could have all of it, but for printing
+// where that is allowed.
+std::vector<HostOnly> find_host_only(const ObjectFile &object, bool may_print = false);
+
+// "f(float)" of "_Z1ff"; a C name as it is.
+std::string demangled(const std::string &symbol);
 
 }  // namespace gufunc::gufcc
 

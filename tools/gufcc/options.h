@@ -30,6 +30,7 @@ struct Options {
   bool fast = false;
   bool no_cache = false;
   bool keep = false;
+  bool debug = false;  // -g: of the host's code
   bool verbose = false;
   int jobs = 0;  // 0: one per processor
 };

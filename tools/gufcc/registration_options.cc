@@ -5,6 +5,8 @@
 #include <array>
 #include <sstream>
 
+#include "core/op/nearest_name.h"
+
 namespace gufunc::gufcc {
 namespace {
 
@@ -29,6 +31,15 @@ bool parse_roles(const Place &place, const std::string &value, std::vector<Role>
     }
   }
   return true;
+}
+
+// " did you mean 'name'?"
+std::string nearest_key(const std::string &key) {
+  std::vector<std::string> known;
+  std::istringstream words(kValidKeys);
+  for (std::string word; words >> word;) known.push_back(word.substr(0, word.find('=')));
+  const std::string nearest = op::nearest_name(key, known);
+  return nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest);
 }
 
 // The keys without a value; NULL for any other.
@@ -78,7 +89,8 @@ bool parse_valued(const Place &place, const std::string &key, const std::string 
     return diagnostics->error(place, "identity: found '{}', wanted {}", value,
                               fmt::join(kIdentities, ", "));
   } else {
-    return diagnostics->error(place, "'{}' is no option; valid are {}", key, kValidKeys);
+    return diagnostics->error(place, "'{}' is no option;{} valid are {}", key, nearest_key(key),
+                              kValidKeys);
   }
   return true;
 }

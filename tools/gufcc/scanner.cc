@@ -120,6 +120,10 @@ class Scanner {
   bool check_keyword(std::string_view previous, const Token &token) {
     const std::string_view text = token.text;
     if (tokens_.in_system_header()) return true;
+    if (text == "GUF_UFUNC" || text == "GUF_GUFUNC" || text == "GUF_KERNEL") {
+      return diagnostics_->error(tokens_.place(),
+                                 "{} is not known here: #include <gufunc/kernel.hpp> first", text);
+    }
     if (text == "asm" || text == "__asm" || text == "__asm__") {
       return refuse("inline assembly", "it is one processor's; write what it does in C++");
     }

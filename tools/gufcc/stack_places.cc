@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <vector>
 
 #include "entry_text.h"
 
@@ -44,6 +46,55 @@ std::set<int> find_stack_places(std::string_view code) {
     }
   }
   return callees;
+}
+
+namespace {
+
+// "@name(" or "@"name"(" behind `from`; empty without one.
+std::string called_name(std::string_view line, size_t from) {
+  const size_t at = line.find('@', from);
+  const size_t end = at == std::string_view::npos ? at : line.find('(', at);
+  if (end == std::string_view::npos) return {};
+  std::string name(line.substr(at + 1, end - at - 1));
+  if (name.starts_with('"') && name.ends_with('"')) name = name.substr(1, name.size() - 2);
+  return name;
+}
+
+using Calls = std::map<std::string, std::set<std::string>>;
+
+Calls calls_of(std::string_view code) {
+  Calls calls;
+  std::set<std::string> *called = nullptr;
+  while (!code.empty()) {
+    const std::string_view line = code.substr(0, code.find('\n'));
+    code.remove_prefix(std::min(line.size() + 1, code.size()));
+    if (line.starts_with("define ")) {
+      called = &calls[called_name(line, 0)];
+    } else if (const size_t call = line.find("call "); called != nullptr && call != line.npos) {
+      called->insert(called_name(line, call));
+    }
+  }
+  return calls;
+}
+
+}  // namespace
+
+std::set<std::string> find_recursion(std::string_view code) {
+  const Calls calls = calls_of(code);
+  std::set<std::string> found;
+  for (const auto &[name, called] : calls) {
+    std::set<std::string> reached;
+    std::vector<std::string> open(called.begin(), called.end());
+    while (!open.empty()) {
+      const std::string next = open.back();
+      open.pop_back();
+      const auto more = calls.find(next);
+      if (more == calls.end() || !reached.insert(next).second) continue;
+      open.insert(open.end(), more->second.begin(), more->second.end());
+    }
+    if (reached.contains(name)) found.insert(name);
+  }
+  return found;
 }
 
 }  // namespace gufunc::gufcc

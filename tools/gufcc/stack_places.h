@@ -23,6 +23,10 @@ bool lacks_code_flags(const std::string &output);
 // a file.
 std::set<int> find_stack_places(std::string_view code);
 
+// The functions that still call themselves, directly or through others, in such a file: a loop is
+// what the optimizer made of the others.
+std::set<std::string> find_recursion(std::string_view code);
+
 }  // namespace gufunc::gufcc
 
 #endif  // GUFUNC_TOOLS_GUFCC_STACK_PLACES_H

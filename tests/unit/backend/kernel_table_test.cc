@@ -131,7 +131,7 @@ const Row kRows[] = {
      "at dot; expect dimension name or non-zero frozen size at position 1 in \"(()"},
     {"Roles", [](Sample &s) { s.roles[0] = 7; }, "at dot; role 7 of operand 0 is no guf_role"},
     {"Rules", [](Sample &s) { s.functions[1].rules = "k=1"; },
-     "at dot; expect the name of a dimension of the signature at position 0 in \"k=1\""},
+     "at dot; 'k' is no dimension of the signature, which has n at position 0 in \"k=1\""},
     {"RulesAlone", [](Sample &s) { s.functions[0].rules = "n=1"; }, "rules: wanted none without"},
     {"NoLoops", [](Sample &s) { s.functions[0].nloops = 0; }, "nloops"},
     {"HugeLoops", [](Sample &s) { s.functions[0].nloops = UINT32_MAX; }, "nloops"},

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <sstream>
+
+#include "entry_text.h"
+#include "generate.h"
+
+namespace gufunc::gufcc {
+namespace {
+
+// The C library's mathematics for double that guf:: has too; `round` is guf::rint.
+const std::set<std::string> kMathematics = {
+    "acos",     "acosh", "asin",  "asinh", "atan", "atan2",     "atanh", "cbrt",      "ceil",
+    "copysign", "cos",   "cosh",  "erf",   "erfc", "exp",       "exp2",  "expm1",     "fabs",
+    "floor",    "fma",   "fmax",  "fmin",  "fmod", "frexp",     "hypot", "ldexp",     "lgamma",
+    "log",      "log10", "log1p", "log2",  "modf", "nextafter", "pow",   "remainder", "rint",
+    "sin",      "sinh",  "sqrt",  "tan",   "tanh", "tgamma",    "trunc"};
+
+// Of namespace std beside those.
+const std::set<std::string> kShared = {"abs",   "arg", "conj", "gcd", "imag", "isfinite", "isinf",
+                                       "isnan", "lcm", "max",  "min", "real", "signbit"};
+
+const std::set<std::string> kPrinting = {"printf", "puts",   "putchar", "fprintf", "fputs",
+                                         "fputc",  "fwrite", "putc",    "vprintf", "perror"};
+const std::set<std::string> kMemory = {"malloc",        "calloc",  "realloc", "free",
+                                       "aligned_alloc", "_Znwm",   "_Znam",   "_ZdlPv",
+                                       "_ZdaPv",        "_ZdlPvm", "_ZdaPvm"};
+
+// A message of clang starts with `start`; {0} and {1} of `says` are what it quotes.
+struct Rewriting {
+  const char *start;
+  const char *says;
+};
+constexpr Rewriting kRewritings[] = {
+    {"implicit conversion increases floating-point precision:",
+     "double arithmetic in a loop of float: '{0}' becomes '{1}', which costs up to 64 times as "
+     "much "
+     "on a GPU; write a constant as T(0.5) or 0.5f, and double(x) where double is meant"},
+    {"variable length array",
+     "a kernel cannot have an array of variable length, which devices lack; give it a constant "
+     "size, or use g.shared<T>(n) of a cooperative function"},
+    {"cannot use 'throw'",
+     "a kernel cannot use exceptions; to refuse a value, set the flag of the option "
+     "\"failure=text\""},
+    {"cannot use 'try'",
+     "a kernel cannot use exceptions; to refuse a value, set the flag of the option "
+     "\"failure=text\""},
+    {"use of typeid requires",
+     "a kernel cannot use typeid, which devices lack; choose by template argument, with if "
+     "constexpr"},
+    {"use of dynamic_cast requires",
+     "a kernel cannot use dynamic_cast, which devices lack; choose by template argument, with if "
+     "constexpr"},
+    {"use of GNU address-of-label extension",
+     "a kernel cannot jump to an address, which devices lack; use switch"},
+    {"no type named 'block' in namespace 'guf'",
+     "guf::block is of raw kernels: #include <gufunc/raw_kernel.hpp>"},
+    {"thread-local storage is not supported",
+     "a kernel cannot have thread_local variables; memory of a group is g.shared<T>(n)"},
+    {"unknown type name 'GUF_DEVICE'",
+     "GUF_DEVICE is not known here: #include <gufunc/kernel.hpp> first"},
+    {"unknown type name 'GUF_TABLE'",
+     "GUF_TABLE is not known here: #include <gufunc/kernel.hpp> first"},
+    {"use of undeclared identifier 'guf'",
+     "guf:: is not known here: #include <gufunc/kernel.hpp> first"},
+    {"use of undeclared identifier 'std'",
+     "a kernel cannot use std::, which devices lack; docs/kernel-reference.md lists what guf:: "
+     "has"},
+    {"unknown type name 'int64_t'", "int64_t is not known here: write guf::i64"},
+    {"unknown type name 'uint64_t'", "uint64_t is not known here: write guf::u64"},
+    {"unknown type name 'int32_t'", "int32_t is not known here: write guf::i32"},
+    {"unknown type name 'uint32_t'", "uint32_t is not known here: write guf::u32"},
+    {"unknown type name 'int16_t'", "int16_t is not known here: write guf::i16"},
+    {"unknown type name 'uint16_t'", "uint16_t is not known here: write guf::u16"},
+    {"unknown type name 'int8_t'", "int8_t is not known here: write guf::i8"},
+    {"unknown type name 'uint8_t'", "uint8_t is not known here: write guf::u8"},
+    {"unknown type name 'size_t'", "size_t is not known here: write guf::i64 or guf::u64"},
+    {"expected ';' after 'static_assert'", "expected ';' after the registration"},
+    {"all paths through this function will call itself",
+     "the function calls itself without an end, which no device runs; write a loop"},
+    {"implicit conversion turns floating-point number into integer:",
+     "'{0}' becomes '{1}' by an implicit conversion, which differs between devices where the value "
+     "does not fit; write guf::cast<{1}>(x)"},
+};
+
+// What follows a message of clang that stays.
+struct Advice {
+  const char *part;
+  const char *what;
+};
+constexpr Advice kAdvice[] = {
+    {"in namespace 'guf'", "docs/kernel-reference.md lists what guf:: has"},
+    {"in 'guf::limits<", "docs/kernel-reference.md lists the members of guf::limits"},
+    {"in 'guf::complex<", "a complex number has the members re and im"},
+    {"[-Wshadow]", "rename one of them"},
+    {"[-Wuninitialized]", "its value differs between devices"},
+    {"[-Wsometimes-uninitialized]", "its value differs between devices"},
+    {"[-Wreturn-type]", "the result is undefined there; return a value on every path"},
+    {"file not found",
+     "-I adds a folder; a kernel has no headers of the system but freestanding ones"},
+};
+
+// Notes about gufcc's own text.
+bool is_ours(const CompilerMessage &message) {
+  return message.place.find("include/gufunc/kernel") != std::string::npos ||
+         message.text == "host variable declared here" ||
+         message.text.starts_with("called by 'call<") ||
+         message.text.find(kProbeName) != std::string::npos ||
+         message.text.find(kCalleeName) != std::string::npos;
+}
+
+// What stands between single quotes.
+std::array<std::string, 2> quoted_names(const std::string &text) {
+  std::array<std::string, 2> names;
+  size_t at = 0;
+  for (std::string &name : names) {
+    const size_t open = text.find('\'', at);
+    const size_t close = open == std::string::npos ? open : text.find('\'', open + 1);
+    if (close == std::string::npos) break;
+    name = text.substr(open + 1, close - open - 1);
+    at = close + 1;
+    // 'guf::f64' (aka 'double'): the second spelling says more.
+    if (text.compare(at, 7, " (aka '") != 0) continue;
+    const size_t end = text.find('\'', at + 7);
+    name = text.substr(at + 7, end - at - 7);
+    at = end + 1;
+  }
+  return names;
+}
+
+std::string without_column(const std::string &place) {
+  return place.substr(0, place.rfind(':'));
+}
+
+// A function without GUF_DEVICE, by clang's name for it.
+void explain_host_function(CompilerMessage *message) {
+  const std::string name = quoted_names(message->text)[0];
+  const std::string plain = name.substr(0, name.find('<'));
+  const std::string base = plain.substr(plain.rfind(':') + 1);
+  message->text =
+      kPrinting.contains(base) || kMemory.contains(base) || kMathematics.contains(base)
+          ? fmt::format("a kernel cannot use '{}', which the host alone has; {}", name,
+                        advice_for_function(base))
+      : base.starts_with("operator new") || base.starts_with("operator delete")
+          ? "a kernel cannot use new: a kernel has no memory of its own, g.shared<T>(n) is memory "
+            "of its group"
+          : fmt::format("'{}' is a function of the host; declare it GUF_DEVICE", name);
+}
+
+void explain_host_variable(CompilerMessage *message) {
+  message->text = fmt::format(
+      "a kernel cannot have the variable '{}'; constants are GUF_TABLE at namespace scope, memory "
+      "of "
+      "a group is g.shared<T>(n)",
+      quoted_names(message->text)[0]);
+}
+
+void explain_std_member(CompilerMessage *message) {
+  const std::string name = quoted_names(message->text)[0];
+  message->text =
+      kMathematics.contains(name) || kShared.contains(name)
+          ? fmt::format("a kernel cannot use std::{0}; use guf::{0}", name)
+          : fmt::format(
+                "a kernel cannot use std::{}, which devices lack; docs/kernel-reference.md "
+                "lists what guf:: has",
+                name);
+}
+
+void explain(CompilerMessage *message) {
+  std::string &text = message->text;
+  if (text.starts_with("no member named ") && text.ends_with("in the global namespace")) {
+    text = fmt::format("'{}' is not declared before its registration", quoted_names(text)[0]);
+    return;
+  }
+  if (text.starts_with("reference to __host__ function")) return explain_host_function(message);
+  if (text.starts_with("reference to __host__ variable")) return explain_host_variable(message);
+  if (text.starts_with("no member named ") && text.find("in namespace 'std'") != std::string::npos)
+    return explain_std_member(message);
+  for (const Rewriting &row : kRewritings) {
+    if (!text.starts_with(row.start)) continue;
+    const std::array<std::string, 2> names = quoted_names(text);
+    text = fmt::format(fmt::runtime(row.says), names[0], names[1]);
+    return;
+  }
+  for (const Advice &row : kAdvice) {
+    if (text.find(row.part) == std::string::npos) continue;
+    text += fmt::format("; {}", row.what);
+    return;
+  }
+}
+
+}  // namespace
+
+bool is_printing(const std::string &function) {
+  return kPrinting.contains(function);
+}
+
+std::string advice_for_function(const std::string &name) {
+  std::string base = name;
+  if (!kMathematics.contains(base) && base.size() > 1 && (base.back() == 'f' || base.back() == 'l'))
+    base.pop_back();
+  if (kMathematics.contains(base)) return "use guf::" + base;
+  if (base == "round") return "use guf::rint";
+  if (kPrinting.contains(name)) {
+    return "a kernel prints nothing, give the value as an output; to debug on the cpu, gufcc -g "
+           "--targets host";
+  }
+  if (kMemory.contains(name))
+    return "a kernel has no memory of its own, g.shared<T>(n) is memory of its group";
+  return "write what it does in this source or in a header, as GUF_DEVICE";
+}
+
+std::vector<CompilerMessage> read_messages(const std::string &output) {
+  std::vector<CompilerMessage> messages;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t bar = line.find(" | ");
+    const bool shows_source = !messages.empty() && bar != std::string::npos &&
+                              line.find_first_not_of(" 0123456789") == bar + 1;
+    if (shows_source || (line.starts_with("      |") && !messages.empty())) {
+      messages.back().source_lines += line + "\n";
+      continue;
+    }
+    CompilerMessage message;
+    for (const char *kind : {"fatal error", "error", "warning", "note"}) {
+      const std::string mark = fmt::format(": {}: ", kind);
+      const size_t at = line.find(mark);
+      if (at == std::string::npos || at == 0 ||
+          std::isdigit(static_cast<unsigned char>(line[at - 1])) == 0) {
+        continue;
+      }
+      message = {line.substr(0, at), kind, line.substr(at + mark.size()), {}};
+      break;
+    }
+    if (message.kind.empty()) message.text = line;
+    messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
+std::string write_messages(const std::vector<CompilerMessage> &messages) {
+  std::string text;
+  for (const CompilerMessage &message : messages) {
+    text += message.kind.empty()
+                ? message.text + "\n"
+                : fmt::format("{}: {}: {}\n", message.place, message.kind, message.text);
+    text += message.source_lines;
+  }
+  return text;
+}
+
+std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> messages) {
+  std::vector<CompilerMessage> kept;
+  std::set<std::string> seen;
+  bool dropped = false;  // its notes go with it
+  for (size_t i = 0; i < messages.size(); ++i) {
+    CompilerMessage &message = messages[i];
+    if (message.kind.empty()) {
+      // "In file included from ...", "2 errors generated ..."
+      if (message.text.find(" generated") == std::string::npos &&
+          !message.text.starts_with("In file included from")) {
+        kept.push_back(message);
+      }
+      continue;
+    }
+    if (message.source_lines.find(kProbeName) != std::string::npos ||
+        message.source_lines.find(kCalleeName) != std::string::npos) {
+      message.place = without_column(message.place);  // which is one of the generated text
+      message.source_lines.clear();
+    }
+    const bool is_note = message.kind == "note";
+    if (is_note && (dropped || is_ours(message))) continue;
+    explain(&message);
+    if (!is_note) dropped = !seen.insert(without_column(message.place) + message.text).second;
+    if (!dropped) kept.push_back(message);
+  }
+  // What gufcc's own text has follows from what the user's has.
+  const auto is_in_entries = [](const CompilerMessage &message) {
+    return message.place.find(kEntriesFile) != std::string::npos;
+  };
+  const bool has_others =
+      std::any_of(kept.begin(), kept.end(), [&](const CompilerMessage &message) {
+        return message.is_error() && !is_in_entries(message);
+      });
+  if (has_others) std::erase_if(kept, is_in_entries);
+  return kept;
+}
+
+}  // namespace gufunc::gufcc

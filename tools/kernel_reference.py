@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/kernel-reference.md: every function of namespace guf that kernels may call.
+
+The functions are those of the preprocessed headers; a function without a description here, or a
+description without its function, is an error. --check writes nothing and fails where the page
+differs from what would be written."""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "kernel-reference.md"
+
+SECTIONS = {
+    "Powers, logarithms, roots": {
+        "cbrt": "cube root",
+        "exp": "e to the power x; of complex numbers too",
+        "exp2": "2 to the power x",
+        "expm1": "exp(x) - 1, exact near 0",
+        "hypot": "sqrt(x * x + y * y) without overflow",
+        "log": "natural logarithm; of complex numbers too",
+        "log10": "logarithm to base 10",
+        "log1p": "log(1 + x), exact near 0",
+        "log2": "logarithm to base 2",
+        "pow": "x to the power y; of complex numbers too",
+        "sqrt": "square root, correctly rounded; of complex numbers too",
+    },
+    "Trigonometry and hyperbolic functions": {
+        "acos": "arc cosine",
+        "acosh": "inverse hyperbolic cosine",
+        "asin": "arc sine",
+        "asinh": "inverse hyperbolic sine",
+        "atan": "arc tangent",
+        "atan2": "angle of the point (x, y)",
+        "atanh": "inverse hyperbolic tangent",
+        "cos": "cosine; of complex numbers too",
+        "cosh": "hyperbolic cosine; of complex numbers too",
+        "degrees": "radians to degrees",
+        "radians": "degrees to radians",
+        "sin": "sine; of complex numbers too",
+        "sinh": "hyperbolic sine; of complex numbers too",
+        "tan": "tangent",
+        "tanh": "hyperbolic tangent",
+    },
+    "Special functions": {
+        "erf": "error function",
+        "erfc": "1 - erf(x), exact for large x",
+        "gamma": "the gamma function, as tgamma",
+        "lgamma": "logarithm of the absolute value of the gamma function",
+        "tgamma": "the gamma function",
+    },
+    "Rounding, signs, parts of a number": {
+        "abs": "absolute value of any number",
+        "ceil": "least integer that is not below x",
+        "copysign": "x with the sign of y",
+        "fabs": "absolute value",
+        "floor": "greatest integer that is not above x",
+        "fma": "a * b + c, rounded once",
+        "fmax": "the greater one; a number rather than NaN",
+        "fmin": "the lesser one; a number rather than NaN",
+        "fmod": "remainder of x / y with the sign of x",
+        "frexp": "the members fraction and exponent: x = fraction * 2^exponent",
+        "isclose": "as Python's math.isclose",
+        "isfinite": "neither infinite nor NaN",
+        "isinf": "infinite",
+        "isnan": "NaN",
+        "ldexp": "x * 2^n",
+        "max": "the greater one of a and b",
+        "min": "the lesser one of a and b",
+        "modf": "the members fraction and whole of x",
+        "nextafter": "the next number from x towards y",
+        "remainder": "remainder of x / y, rounded to the nearest quotient",
+        "rint": "nearest integer, ties to even",
+        "signbit": "whether the sign is minus",
+        "trunc": "the integer part",
+        "ulp": "distance to the next greater number",
+    },
+    "Integers and division": {
+        "comb": "binomial coefficient",
+        "factorial": "n!",
+        "floor_divide": "Python's //; 0 by an integer 0",
+        "floor_divmod": "both at once: the members quotient and remainder",
+        "floor_modulo": "Python's %; 0 by an integer 0",
+        "gcd": "greatest common divisor",
+        "isqrt": "integer square root",
+        "lcm": "least common multiple",
+        "perm": "number of ordered selections",
+        "trunc_divide": "C's / of integers; 0 by 0",
+        "trunc_modulo": "C's % of integers; 0 by 0",
+    },
+    "Complex numbers": {
+        "arg": "angle",
+        "conj": "conjugate",
+        "imag": "imaginary part, z.im",
+        "real": "real part, z.re",
+    },
+    "Types and times": {
+        "bit_cast": "the bits of x as another type of the same size",
+        "by_range": "the body of an elementwise function with a short way for usual arguments",
+        "cast": "x as another type: float to integer saturates, NaN becomes 0",
+        "is_nat": "whether a time is not a time",
+        "load": "a copy of an element, whatever a view returns",
+        "to_bf16": "x rounded to bfloat16",
+        "to_f16": "x rounded to float16",
+        "to_f32": "the value of a float16 or bfloat16",
+    },
+    "Atomics and random numbers (`<gufunc/raw_kernel.hpp>`)": {
+        "atomic_add": "adds, returns what was there",
+        "atomic_and": "bitwise and, returns what was there",
+        "atomic_compare_exchange": "stores `desired` where `expected` is, returns what was there",
+        "atomic_exchange": "stores, returns what was there",
+        "atomic_max": "the greater one, returns what was there",
+        "atomic_min": "the lesser one, returns what was there",
+        "atomic_or": "bitwise or, returns what was there",
+        "atomic_sub": "subtracts, returns what was there",
+        "atomic_xor": "bitwise exclusive or, returns what was there",
+        "philox": "one block of Philox4x32-10 for a counter and a key; see guf::random",
+    },
+}
+
+MEMBERS = {
+    "is_integer": "whether T is an integer type or bool",
+    "is_signed": "whether T has negative values",
+    "lowest": "the least finite value",
+    "max": "the greatest finite value",
+    "min_normal": "the least positive normal number",
+    "epsilon": "distance of 1 to the next greater number",
+    "infinity": "positive infinity",
+    "nan": "a quiet NaN",
+}
+
+HEAD = """# Functions for kernels
+
+Every function of namespace `guf` that a kernel may call, made by `tools/kernel_reference.py` from
+the headers. How to write kernels: [kernels.md](kernels.md). `T` is a type that follows from the
+arguments; functions of `f32` and `f64` compute in their argument's own type, so write constants as
+`T(0.5)`.
+
+Types: `i8` `i16` `i32` `i64` `u8` `u16` `u32` `u64` `f32` `f64`; what arrays hold and functions
+receive as another type: `b8` (`bool`), `f16` and `bf16` (`float`); `c64` and `c128`, which are
+`complex<f32>` and `complex<f64>`; `datetime` and `timedelta` with the member `value`; `out<T>` for
+outputs; `view<T, N>` for arrays. Constants: `pi`, `tau`, `e`, `inf`, `nan` in `f64`, `nat`.
+"""
+
+
+def preprocessed(compiler):
+    command = [compiler, "-x", "c++", "-std=c++17", "-E", "-P", "-DGUF_ALLOW_STD_MATH",
+               f"-I{ROOT}/abi/include", "-include", "gufunc/kernel.hpp", "-include",
+               "gufunc/raw_kernel.hpp", "/dev/null"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def functions(text):
+    """Names and parameters of the functions that namespace guf itself defines."""
+    strings = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
+    tokens = re.findall(strings + r"|[A-Za-z_]\w*|::|->|[0-9][\w.+\-]*|\S", text)
+    scopes, head, found = [], [], {}
+    for token in tokens:
+        if token == "{":
+            if "namespace" in head:
+                scopes.append(head[-1])
+            else:
+                declaration = re.sub(r"__attribute__ \( \( [^)]*\) \)", "", " ".join(head))
+                match = re.search(r"\b(\w+) \(((?:[^()]|\([^()]*\))*)\)\s*(?:->.*)?$", declaration)
+                plain = re.sub(r"template <.*?> ", "", declaration)
+                if scopes == ["guf"] and match and "operator" not in declaration and not re.match(
+                        r"(struct|class|enum|union)\b", plain):
+                    found.setdefault(match[1], []).append(match[2])
+                scopes.append("{")
+            head = []
+        elif token == "}":
+            scopes.pop()
+            head = []
+        elif token == ";":
+            head = []
+        else:
+            head.append(token)
+    return found
+
+
+def spelled(name, overloads):
+    # The overloads differ in their types; the names of the parameters tell the most.
+    parameters = re.sub(r"\braw :: same_t < T >", "T", overloads[-1])
+    parameters = re.sub(r"\s*=\s*[^,]*(\([^)]*\))?", "", parameters)
+    parameters = re.sub(r"<[^<>]*>", "", parameters)
+    names = [re.split(r"\s+", part.strip())[-1] for part in parameters.split(",")]
+    return f"`{name}({', '.join(n for n in names if n)})`"
+
+
+def limits():
+    text = (ROOT / "abi/include/gufunc/kernel/types.hpp").read_text()
+    text = text[text.index("// ---- limits"):]
+    return set(re.findall(r"static constexpr \w+ (\w+) =", text)) - {"value"}
+
+
+def page(compiler):
+    found = functions(preprocessed(compiler))
+    described = {name for section in SECTIONS.values() for name in section}
+    wrong = [f"{name} is in no section" for name in sorted(set(found) - described)]
+    wrong += [f"{name} is in no header" for name in sorted(described - set(found))]
+    wrong += [f"limits<T>::{name} differs" for name in sorted(limits() ^ set(MEMBERS))]
+    lines = [HEAD]
+    for title, section in SECTIONS.items():
+        lines += [f"## {title}\n", "| `guf::` | |", "|---|---|"]
+        lines += [f"| {spelled(name, found.get(name, ['']))} | {text} |"
+                  for name, text in section.items()]
+        lines.append("")
+    lines += ["## Members of `guf::limits<T>`\n",
+              "Of every number type and `bool`; the last four of `f32` and `f64` alone.\n",
+              "| | |", "|---|---|"]
+    lines += [f"| `limits<T>::{name}` | {text} |" for name, text in MEMBERS.items()]
+    lines += ["", "## Members of `guf::c64` and `guf::c128`\n",
+              "`re` and `im`, the real and the imaginary part; `guf::c64(1, 2)` makes one.",
+              "`+ - * /`, `==` and `!=` are NumPy's formulas; of mathematics there are the",
+              "functions above that say so.", ""]
+    return "\n".join(lines), wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--compiler", default="clang++-19")
+    arguments = parser.parse_args()
+    text, wrong = page(arguments.compiler)
+    if not arguments.check:
+        PAGE.write_text(text)
+    elif not PAGE.exists() or PAGE.read_text() != text:
+        wrong.append(f"{PAGE.name} is not what tools/kernel_reference.py writes")
+    for complaint in wrong:
+        print(f"kernel_reference: {complaint}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
