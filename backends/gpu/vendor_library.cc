@@ -58,7 +58,7 @@ bool VendorLibrary::find_loaded(const char *const *names, size_t count) {
   Search search = {stem, path, sizeof(path)};
   if (dl_iterate_phdr(look_at, &search) == 0) return false;
   handle_ = dlopen(path, kHow | RTLD_NOLOAD);
-  std::snprintf(name_, sizeof(name_), "%s", path);
+  std::snprintf(name_, sizeof(name_), "%.*s", static_cast<int>(sizeof(name_) - 1), path);
   return handle_ != nullptr;
 }
 

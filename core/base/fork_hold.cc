@@ -19,7 +19,6 @@ constexpr int kMostNaps = 100'000;  // ten seconds
 
 // Holders in the lower half, forks in the upper one.
 constinit std::atomic<uint32_t> fork_state{0};
-constinit std::atomic<bool> registered{false};
 constinit thread_local uint32_t own_holds = 0;
 
 void nap() {
@@ -44,14 +43,15 @@ void after_fork_in_child() {
   fork_state.store(own_holds, std::memory_order_release);
 }
 
+// When the library is loaded: a fork that is under way does not run handlers that come later, and
+// would not wait for the first holder. Without memory for the handlers forks do not wait.
+[[gnu::constructor]] void register_handlers() {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
 }  // namespace
 
 ForkHold::ForkHold() {
-  // Two threads may both register: the handlers then run twice, to the same effect.
-  if (!registered.load(std::memory_order_acquire) &&
-      pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0) {
-    registered.store(true, std::memory_order_release);
-  }
   if (own_holds++ > 0) {  // a fork waits for this thread already
     fork_state.fetch_add(1, std::memory_order_acq_rel);
     return;

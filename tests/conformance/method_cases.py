@@ -2,6 +2,7 @@
 """Random method calls (reduce, accumulate, reduceat, outer, at) as plain data."""
 
 from cases import (
+    DRAWN,
     DTYPES,
     ELEMENTWISE,
     GUFUNCS,
@@ -36,7 +37,7 @@ def random_dtypes(rng):
 
 
 def random_shape(rng):
-    if rng.random() < 0.04:
+    if DRAWN['many axes'] and rng.random() < 0.04:
         return many_axes(rng)
     draw = rng.random()
     if draw < 0.04:  # beyond the dimensions that kernels see

@@ -57,7 +57,8 @@ template <class P, class A> constexpr auto guf_probe_type_of() {
                                          char, signed char, unsigned char, short, unsigned short,
                                          long long, unsigned long long>()) found;
     if constexpr (guf_probe_holds<found, A>()) return found();
-    else if constexpr (P::template is_overloaded<guf_probe_only<guf_probe_none>>(0)) return guf_probe_none();
+    else if constexpr (P::template is_overloaded<guf_probe_only<guf_probe_none>>(0))
+      return guf_probe_none();
     else return found();
   }
 }

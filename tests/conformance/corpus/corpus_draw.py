@@ -18,6 +18,8 @@ from corpus_pool import Buffers, dtype_name, integer, result
 from corpus_truth import Open
 from method_build import index_array
 
+cases.DRAWN['many axes'] = False
+
 MOST_ELEMENTS = 500  # of a case's buffers together
 
 

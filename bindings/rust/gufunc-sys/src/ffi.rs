@@ -1276,7 +1276,9 @@ const _: () = {
 /// dims      NULL, or sizes of core dimensions that only outputs have.
 /// device    NULL: where the operands lie; cpu when all are scalars. "auto": see guf_device_get.
 /// host_policy  which operands in host memory may be copied to the device and back.
-/// threads   0: the backend's choice; else at most so many (cpu).
+/// threads   0: the backend's choice, by what the call's elements are known to cost; else so many,
+///           but at most as many as there are items and as the process has (cpu). No bit depends on
+///           it.
 /// fp_events NULL, or where found floating-point events are or-ed in (guf_fp_event): those that
 ///           `fp_report` names. Nothing is looked for that neither `fp_report` nor `fp_fail` names,
 ///           and looking costs a pass over operands and results. Where the work is queued (with a
@@ -2220,17 +2222,19 @@ unsafe extern "C" {
     /// ```
     pub fn guf_array_alloc_host(device: guf_device, memory: i32, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister; the
-    /// memory must stay until then. On the cpu both do nothing.
-    /// Errors  GUF_E_ARG <= address or size is 0; it was not registered;  GUF_E_EXISTS <= it is already
+    /// Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
+    /// same device and address; the memory must stay until then. On the cpu both do nothing.
+    /// Errors  GUF_E_ARG <= address or size is 0; it was not registered
+    ///         GUF_E_EXISTS <= a part of it is registered with a device of the same backend
     ///         GUF_E_HANDLE;  GUF_E_UNSUPPORTED;  GUF_E_NO_MEMORY   [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_host_register(device: guf_device, address: u64, size: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister; the
-    /// memory must stay until then. On the cpu both do nothing.
-    /// Errors  GUF_E_ARG <= address or size is 0; it was not registered;  GUF_E_EXISTS <= it is already
+    /// Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
+    /// same device and address; the memory must stay until then. On the cpu both do nothing.
+    /// Errors  GUF_E_ARG <= address or size is 0; it was not registered
+    ///         GUF_E_EXISTS <= a part of it is registered with a device of the same backend
     ///         GUF_E_HANDLE;  GUF_E_UNSUPPORTED;  GUF_E_NO_MEMORY   [mt]
     /// Roles   blocking
     /// ```
@@ -2528,8 +2532,19 @@ unsafe extern "C" {
     ///         GUF_E_FORKED
     ///         Outputs are untouched after every error but the last line's, GUF_E_VALUE of a loop and
     ///         GUF_E_FLOATING_POINT.
+    /// On a stream of the cpu the work is queued, unless it is known to be short: then an idle stream
+    /// may run it before the call returns. A loop without GUF_LOOP_ANY_THREAD runs in a call of the
+    /// program.
+    /// Whatever the caller's thread has set, results are those of the default floating-point control
+    /// (rounding to nearest, subnormal numbers kept, no traps), and the thread has its own control
+    /// again when a function of this library returns; exception flags that arithmetic on this thread
+    /// raises stay raised. errno and the signal mask stay as they were. No function is a cancellation
+    /// point: pthread_cancel takes effect afterwards. A loop that throws fails its call with
+    /// GUF_E_LOOP; it must not end its thread or jump out of the call.
     /// [mt-object]: outputs must not be used by others meanwhile. Allocates only outputs and, for
     /// overlap, copies.
+    /// Stack: a call, a method, a plan's preparation and a question about one need up to 256 KiB of the
+    /// calling thread's stack, besides what the program's own loops and hooks use.
     /// Roles   blocking
     /// ```
     pub fn guf_call(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status;
