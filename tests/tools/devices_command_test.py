@@ -249,13 +249,16 @@ class RunOnDevices(command_fixture.CommandTest):
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
     def test_auto_tells_where_it_ran(self):
-        large = self.save('large.npy', np.ones((1200, 1200)))
+        # As many products as the device has units; a file with holes, of which nothing is read.
+        large = self.here / 'large.npy'
+        np.lib.format.open_memmap(large, 'w+', np.float32, (132, 2048, 2048))
         for spec, *words in (
             ('cpu', 'explain', 'add', *self.inputs),
             ('cuda:0', 'explain', 'matmul', large, large),
             ('cpu', 'reduce', 'add', self.inputs[0], '--explain'),
         ):
-            first, second = self.ok(*words, '--device', 'auto').splitlines()[:2]
+            with machine(GUFUNC_SIM_UNITS='132', GUFUNC_SIM_MEMORY=str(16 << 30)):
+                first, second = self.ok(*words, '--device', 'auto').splitlines()[:2]
             self.assertIn(f' on {spec}: loop', first)
             self.assertTrue(second.startswith('device auto is cuda:0: '), second)
         for words in (('run', 'add', *self.inputs), ('reduce', 'add', self.inputs[0])):
