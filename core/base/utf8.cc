@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/utf8.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -51,7 +52,8 @@ size_t copy_utf8(char *to, size_t capacity, std::string_view text) {
 
 int utf8_prefix(std::string_view text, size_t most) {
   if (text.size() <= most) return static_cast<int>(text.size());
-  for (size_t start = most; start-- > 0 && most - start <= 3;) {
+  for (size_t back = 1; back <= std::min<size_t>(most, 3); ++back) {
+    const size_t start = most - back;
     const size_t known = utf8_length(text.data() + start, text.size() - start);
     if (known != 0) return static_cast<int>(start + known > most ? start : most);
   }

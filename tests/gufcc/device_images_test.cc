@@ -243,8 +243,9 @@ TEST_F(DeviceImagesTest, AreKeptByContentAndByTheAssemblersVersion) {
   }
   EXPECT_EQ(compiled, 0) << built.output;
   EXPECT_EQ(assembled, 0) << built.output;
-  // Of two units: host, PTX once for all three, two of SASS, one of AMD, four frames, sidecar.
-  EXPECT_EQ(kept, 2 * (1 + 1 + 2 + 1 + 4 + 1)) << built.output;
+  // Of two units: the check for all rules, host, PTX once for all three, two of SASS, one of AMD,
+  // four frames, sidecar.
+  EXPECT_EQ(kept, 2 * (1 + 1 + 1 + 2 + 1 + 4 + 1)) << built.output;
 }
 
 TEST_F(DeviceImagesTest, HaveASidecarThatRunsInstead) {

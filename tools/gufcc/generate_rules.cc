@@ -160,7 +160,7 @@ class LoopRules {
   std::string output(size_t parameter, const std::string &what, const std::string &spelling) const {
     const std::string takes = name_of(parameter) + "::template takes";
     const std::string type = types_[parameter].substr(0, types_[parameter].rfind(" &"));
-    const std::string by_value =
+    std::string by_value =
         taker(parameter, false) +
         require(fmt::format("!{}<{}>(0)", takes, type),
                 fmt::format("{} is parameter {}, which is passed by value, so nothing is written; "

@@ -38,17 +38,17 @@ fs::path without_links(const fs::path &folder) {
 }  // namespace
 
 Descriptor open_private_folder(const fs::path &folder, std::string *refusal) {
-  constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;  // readable or not
+  constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;  // readable or not
   const fs::path path = without_links(folder);
   if (path.empty() || !path.has_filename()) return Descriptor();
-  Descriptor opened(open("/", kFlags));
+  Descriptor opened(open("/", kFolderFlags));
   fs::path reached = "/";
   for (const fs::path &name : path.relative_path()) {
     reached /= name;
-    int next = openat(opened.get(), name.c_str(), kFlags);
+    int next = openat(opened.get(), name.c_str(), kFolderFlags);
     if (next < 0) {
       mkdirat(opened.get(), name.c_str(), S_IRWXU);  // unless somebody has just made it
-      next = openat(opened.get(), name.c_str(), kFlags);
+      next = openat(opened.get(), name.c_str(), kFolderFlags);
     }
     opened = Descriptor(next);
     struct stat found = {};

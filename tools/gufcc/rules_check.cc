@@ -16,7 +16,7 @@ constexpr char kVersion[] = "rules 1\n";  // of what a unit without messages was
 const Command kCommon = {"-std=c++17", "-fno-exceptions", "-fno-rtti", "-ferror-limit=0"};
 const Command kDevice = {"-x",        "hip",       "--cuda-device-only",
                          "-nogpuinc", "-nogpulib", "--offload-arch=gfx1100"};
-const Command kHost = {"-x", "c++"};
+const Command kHostFrontEnd = {"-x", "c++"};
 const Command kWarnings = {"-Wall",
                            "-Wextra",
                            "-Wshadow",
@@ -30,7 +30,7 @@ const Command kPromotion = {"-Wdouble-promotion"};
 const Command kPromotionAlone = {"-Wno-everything", "-Wdouble-promotion", "-Wno-trigraphs"};
 
 // What kernels may print with where they are debugged, as devices would have it.
-constexpr char kPrinting[] =
+constexpr char kPrintingDeclarations[] =
     "#if defined(__HIP__)\nextern \"C\" {\n"
     "__attribute__((device)) int printf(const char *, ...);\n"
     "__attribute__((device)) int puts(const char *);\n"
@@ -79,11 +79,11 @@ class Check {
                const std::vector<Command> &warnings) {
     Compiler::Unit made;
     made.stem = unit_.stem + suffix;
-    made.text = (compiler_->debugs() ? kPrinting : "") +
+    made.text = (compiler_->debugs() ? kPrintingDeclarations : "") +
                 generate_rules(unit_.source, loops, kernels, on_devices);
     made.command = {compiler_->path()};
     for (const Command &part :
-         {on_devices ? kDevice : kHost, kCommon, compiler_->system_include_flags()}) {
+         {on_devices ? kDevice : kHostFrontEnd, kCommon, compiler_->system_include_flags()}) {
       made.command.insert(made.command.end(), part.begin(), part.end());
     }
     std::string text;

@@ -25,6 +25,7 @@ void end_uncaught() {
   } catch (const std::bad_alloc &) {
     end_out_of_memory();
   } catch (...) {
+    std::abort();
   }
   std::abort();
 }
@@ -35,6 +36,6 @@ void install() {
   std::set_terminate(end_uncaught);
 }
 
-__attribute__((section(".preinit_array"), used)) void (*const first)() = install;
+__attribute__((section(".preinit_array"), used)) void (*const kInstaller)() = install;
 
 }  // namespace

@@ -19,7 +19,7 @@ ProgressLine::ProgressLine(std::string name, uint64_t elements)
   try {
     thread_ = std::thread([this] { show(); });
   } catch (const std::system_error &) {
-    // No thread, no line: the call is what counts.
+    return;  // no thread, no line: the call is what counts
   }
 }
 
