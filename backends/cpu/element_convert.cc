@@ -103,7 +103,7 @@ void ElementConverter::box(char *to, const int64_t *to_step, const char *from,
     int d = 0;
     for (; d < ndim; ++d) {
       if (d == longest) continue;
-      // Never a step past the last element: the stride of a dimension of extent 1 may be anything.
+      // Never steps past the last element: a dimension of extent 1 may have any stride.
       if (++index[d] < size[d]) {
         to += to_step[d];
         from += from_step[d];

@@ -43,8 +43,9 @@ void after_fork_in_child() {
   fork_state.store(own_holds, std::memory_order_release);
 }
 
-// When the library is loaded: a fork that is under way does not run handlers that come later, and
-// would not wait for the first holder. Without memory for the handlers forks do not wait.
+// Runs when the library is loaded. Handlers that are registered during a fork() do not run for that
+// fork(), which would then not wait for the first holder. If registration fails for lack of memory,
+// forks do not wait at all.
 [[gnu::constructor]] void register_handlers() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }

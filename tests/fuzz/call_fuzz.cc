@@ -14,7 +14,7 @@ namespace {
 
 constexpr int32_t kMostOperands = 4;
 
-// Mapped once: mapping memory for each input would take most of the time.
+// Static, because mapping their memory anew for each input would take most of the time.
 DrawnOperand operands[kMostOperands];
 DrawnOperand mask;
 

@@ -9,7 +9,7 @@
 namespace gufunc::fuzz {
 namespace {
 
-// Mapped once: mapping memory for each input would take most of the time.
+// Static, because mapping their memory anew for each input would take most of the time.
 DrawnOperand input, output, mask, initial, indices[2];
 
 struct Keywords {
