@@ -39,7 +39,7 @@ struct StagedWay {
 };
 
 // Gives the operand steps in scratch memory, in `inner`, and the bytes that it takes there.
-// Dimensions along which it does not move take none.
+// Dimensions along which it does not move take none, unless they are empty: then nothing is moved.
 uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *inner,
                  StagedWay *way) {
   way->operand = operand;
@@ -51,7 +51,7 @@ uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *i
   if ((block.flags & GUF_LAUNCH_MASKED) == 0) shape.mask = 0;
   int64_t next = element_bytes(block.loop_dtype[operand]);
   const auto add = [&](int64_t size, int64_t step, int64_t mask_step) -> int64_t {
-    if (step == 0 || size == 1) return 0;
+    if (size == 1 || (step == 0 && size != 0)) return 0;
     const int64_t steps[2] = {step, next};
     add_dimension(&shape, size, steps, mask_step);
     shape.items *= static_cast<uint64_t>(size);
