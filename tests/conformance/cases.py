@@ -167,7 +167,7 @@ def random_output(rng, buffers, shape, inputs, dtypes):
     draw = rng.uniform(0.7, 1) if buffers.overlaps else rng.random()
     if draw < 0.5:
         return None
-    if draw < 0.58:
+    if draw < 0.58 and len(shape) < 64:
         shape = [rng.randint(1, 3)] + shape
     elif draw < 0.6 and shape:
         shape = [n for n in shape]

@@ -184,11 +184,15 @@ def add_axis(rng, case):
 
 
 def add_dimensions(rng, case):
-    """More axes for every view, in one order for all; most of extent 1 when they are many."""
+    """More axes for every view, in one order for all; most of extent 1 when they are many. A case
+    stays as it is where they would exceed NumPy's 64 axes, or where the buffers are large: each
+    axis of each view multiplies its buffer."""
     outputs = [case['output'], *case.get('outputs', [])]
     views = [*case['inputs'], *outputs, case.get('where')]
     views = [view for view in views if view and 'shape' in view]
     ndim = max((len(view['shape']) for view in views), default=0)
+    if ndim > 60 or any(buffer['n'] > 2**14 for buffer in case['buffers']):
+        return
     more = rng.choice([1, 2, 3, 4, 58 - ndim])
     extents = [rng.choice([1, 2, 2, 3]) if more < 5 else 1 for _ in range(more)]
     order = list(range(ndim + more))

@@ -244,11 +244,13 @@ def commit_seed():
 
 
 class Watched:
-    """A process that runs the cases, and one that waits for it: a signal ends the first where the
-    library touches what it was not given, and the other reports the case."""
+    """A process that runs the cases, and one that waits for it: a signal or a sanitizer ends the
+    first where the library touches what it was not given, and the other reports the case."""
+
+    RETURNED = -1
 
     def __init__(self):
-        self.count = mmap.mmap(-1, 8)  # of the case that runs; shared by both
+        self.count = mmap.mmap(-1, 8)  # of the case that runs, or RETURNED; shared by both
 
     def begin(self, count):
         struct.pack_into('q', self.count, 0, count)
@@ -259,16 +261,19 @@ class Watched:
             code = 70
             try:
                 code = body()
+                self.begin(self.RETURNED)
             except BaseException:  # noqa: BLE001 - the parent knows the exit status alone
                 traceback.print_exc()
             finally:
                 sys.stdout.flush()
                 os._exit(code)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if status < 0:
-            (count,) = struct.unpack_from('q', self.count, 0)
-            print(f'CRASHES signal {-status} in case {count}\n  {describe(count)}', flush=True)
-        return 1 if status < 0 else status
+        (count,) = struct.unpack_from('q', self.count, 0)
+        if count == self.RETURNED:
+            return status
+        how = f'signal {-status}' if status < 0 else f'exit status {status}'
+        print(f'CRASHES {how} in case {count}\n  {describe(count)}', flush=True)
+        return 1
 
 
 def describe_case(options, count):
