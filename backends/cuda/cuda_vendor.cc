@@ -60,8 +60,13 @@ const guf_module_v1 *moving_kernels() {
 }
 #endif
 
-constexpr gpu::Vendor kVendor = {"cuda",       GUFUNC_PLUGIN_VERSION, open_driver,
-                                 score_target, standard_kernels,      moving_kernels};
+constexpr gpu::Vendor kVendor = {.name = "cuda",
+                                 .version = GUFUNC_PLUGIN_VERSION,
+                                 .open = open_driver,
+                                 .score = score_target,
+                                 .builtins = standard_kernels,
+                                 .moves = moving_kernels,
+                                 .unit_local_bytes = 0};
 
 }  // namespace
 

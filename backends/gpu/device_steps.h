@@ -27,6 +27,7 @@ struct DeviceTraits {
   uint32_t units;             // multiprocessors, compute units
   uint32_t vectors;           // 16-byte words per operand that a thread of `row` moves
   uint32_t max_shared_bytes;  // that a launch may give a block
+  uint64_t unit_local_bytes;  // that the blocks of a launch may have on each unit; 0: any
 };
 
 // Where the steps of one request go. Fallible calls return a guf_status, details in `error`, and
@@ -37,6 +38,11 @@ class Steps {
 
   // Whether the request's kernel has an entry; entries of moves are always there.
   virtual bool has(Entry entry) const = 0;
+
+  // Memory of its own that a work-item of a generalized loop's entry uses beside its registers:
+  // its stack, and the registers that the compiler spilled. 0 for other entries, and where
+  // unit_local_bytes is 0.
+  virtual uint32_t local_bytes(Entry entry) const = 0;
 
   // Queues a launch: entries of moves from the backend's own kernels, others from the request's.
   virtual guf_status run(const Step &step, guf_error *error) = 0;

@@ -185,6 +185,9 @@ struct Vendor {
   int32_t (*score)(const char *device_target, int32_t format, const char *image_target);
   const guf_module_v1 *(*builtins)();
   const guf_module_v1 *(*moves)();
+  // Local memory that the blocks of a launch may have on each unit. 0: any, since the driver
+  // allocates it for as many work-items as fit on the device, whatever the launch.
+  uint64_t unit_local_bytes;
 };
 
 }  // namespace gufunc::gpu

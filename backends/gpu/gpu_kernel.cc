@@ -18,6 +18,10 @@ const char *target_of(const guf_module_image &image) {
   return image.target == nullptr ? "" : image.target;
 }
 
+bool is_generalized(Entry entry) {
+  return entry >= Entry::kThread && entry <= Entry::kBlock;
+}
+
 }  // namespace
 
 int32_t score_image(Device &device, const guf_module_image &image) {
@@ -99,6 +103,13 @@ guf_status Module::resolve(const char *stem, Kernel *kernel, guf_error *error) {
     std::snprintf(name, sizeof(name), "%s%s", stem, entry_name(static_cast<Entry>(entry)));
     GUF_GPU_TRY(function(name, &kernel->functions[entry], error));
     any |= kernel->functions[entry] != nullptr;
+    const bool limited = device_.traits().unit_local_bytes != 0;
+    if (kernel->functions[entry] == nullptr || !limited) continue;
+    if (!is_generalized(static_cast<Entry>(entry))) continue;
+    FunctionFacts facts = {};
+    const Code code = device_.driver().function_facts(kernel->functions[entry], &facts);
+    GUF_GPU_TRY(device_.check(code, "asking for a kernel's memory", error));
+    kernel->local_bytes[entry] = facts.local_bytes;
   }
   if (any) return GUF_OK;
   return fail(error, GUF_E_NO_IMAGE, "the image has no code for the kernel '%.80s'", stem);

@@ -17,11 +17,13 @@ inline constexpr int kLoopEntries = static_cast<int>(Entry::kLoopEntries);
 // All that an image has for one loop; NULL where it has none.
 struct Kernel {
   Native functions[kLoopEntries] = {};
-  Native raw = nullptr;  // of a raw kernel, which has nothing else
-  char *name = nullptr;  // behind the kernel
+  uint32_t local_bytes[kLoopEntries] = {};  // Steps::local_bytes
+  Native raw = nullptr;                     // of a raw kernel, which has nothing else
+  char *name = nullptr;                     // behind the kernel
   Kernel *next = nullptr;
 
   Native function(Entry entry) const { return functions[static_cast<int>(entry)]; }
+  uint32_t memory(Entry entry) const { return local_bytes[static_cast<int>(entry)]; }
 };
 
 class Module {

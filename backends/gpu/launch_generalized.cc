@@ -14,6 +14,7 @@ namespace {
 namespace dev = guf::device;
 
 constexpr uint32_t kStagedShared = 48 * 1024;  // what every device gives a block unasked
+constexpr uint64_t kUnitBlocks = 2048 / dev::kItemThreads;  // resident on a unit, at most
 constexpr int64_t kLaneElements = 32, kBlockElements = 1024, kFewItemsElements = 256;
 
 using GeneralizedWriter =
@@ -145,6 +146,16 @@ guf_status queue_mapped(const guf_launch_block &block, const LaunchShape &shape,
                    error);
 }
 
+// How many items a launch may have: kernels that use much local memory get fewer blocks, where
+// the driver allocates it for all blocks of a launch that can be resident together.
+uint64_t items_of_launch(const Mapping &mapping, const Steps &steps) {
+  const uint64_t block_bytes = uint64_t{steps.local_bytes(mapping.entry)} * dev::kItemThreads;
+  const uint64_t most_bytes = steps.traits().unit_local_bytes;
+  if (most_bytes == 0 || block_bytes * kUnitBlocks <= most_bytes) return mapping.limit;
+  const uint64_t blocks = std::max<uint64_t>(most_bytes / block_bytes, 1);
+  return std::min(mapping.limit, blocks * steps.traits().units * mapping.items);
+}
+
 }  // namespace
 
 guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &status,
@@ -165,7 +176,7 @@ guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &
                 "the function needs %u bytes of shared memory, the device gives a block %u",
                 mapping.shared, steps.traits().max_shared_bytes);
   }
-  return in_parts(shape, mapping.limit, [&](const LaunchShape &part) {
+  return in_parts(shape, items_of_launch(mapping, steps), [&](const LaunchShape &part) {
     return queue_mapped(block, part, core, status, mapping, rows, steps, error);
   });
 }

@@ -44,6 +44,10 @@ bool Request::has(Entry entry) const {
   return is_move(entry) || (kernel_ != nullptr && kernel_->function(entry) != nullptr);
 }
 
+uint32_t Request::local_bytes(Entry entry) const {
+  return is_move(entry) || kernel_ == nullptr ? 0 : kernel_->memory(entry);
+}
+
 guf_status Request::run(const Step &step, guf_error *error) {
   Native function = nullptr;
   if (is_move(step.entry)) {

@@ -54,12 +54,17 @@ constexpr const guf_module_v1 *kStandard = nullptr;
 constexpr const guf_module_v1 *kMoves = nullptr;
 #endif
 
+// The runtime keeps some 140 MB for each XCC (HSA_SCRATCH_SINGLE_LIMIT), which has 38 units on
+// gfx942; for a launch that needs more it allocates and releases memory every time.
+constexpr uint64_t kUnitLocalBytes = 3 << 20;
+
 constexpr gpu::Vendor kRoc = {.name = "roc",
                               .version = GUFUNC_PLUGIN_VERSION,
                               .open = open_runtime,
                               .score = score,
                               .builtins = [] { return kStandard; },
-                              .moves = [] { return kMoves; }};
+                              .moves = [] { return kMoves; },
+                              .unit_local_bytes = kUnitLocalBytes};
 
 }  // namespace
 

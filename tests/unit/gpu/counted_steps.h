@@ -19,11 +19,12 @@ using EntryCounts = std::array<uint64_t, static_cast<size_t>(Entry::kEntries)>;
 class CountedSteps final : public Steps {
  public:
   explicit CountedSteps(const std::vector<HostEntry> &entries) : host_(entries) {
-    host_.traits_ = {1, guf::device::kRowVectors, 64 * 1024};
+    host_.traits_ = {1, guf::device::kRowVectors, 64 * 1024, 4 << 20};
   }
 
   const DeviceTraits &traits() const override { return host_.traits(); }
   bool has(Entry entry) const override { return entry != missing && host_.has(entry); }
+  uint32_t local_bytes(Entry entry) const override { return entry == spilling ? 16384 : 0; }
   guf_status run(const Step &step, guf_error *error) override {
     ++steps;
     ++used[static_cast<size_t>(step.entry)];
@@ -51,7 +52,8 @@ class CountedSteps final : public Steps {
   uint64_t vectors = 0;  // steps of `row` with them
   EntryCounts used = {};
   bool no_scratch = false;
-  Entry missing = Entry::kEntries;  // that the kernel lacks
+  Entry missing = Entry::kEntries;   // that the kernel lacks
+  Entry spilling = Entry::kEntries;  // whose work-items use much local memory
 
  private:
   HostSteps host_;

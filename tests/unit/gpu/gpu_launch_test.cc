@@ -58,6 +58,9 @@ TEST_P(GpuLaunch, SameAsNaiveEvaluation) {
     Random random(seed * 1000 + GetParam());
     const LaunchCase launch = make_case(loop, random);
     CountedSteps steps(loop.entry);
+    if (loop.ncore >= 0 && seed % 4 == 0) {
+      steps.spilling = static_cast<Entry>(static_cast<uint64_t>(Entry::kThread) + seed / 4 % 4);
+    }
     run_case(launch, &steps);
     if (HasFailure()) {
       FAIL() << "case " << seed << ": " << launch.text;

@@ -31,6 +31,7 @@ class HostSteps final : public Steps {
 
   const DeviceTraits &traits() const override { return traits_; }
   bool has(Entry entry) const override;
+  uint32_t local_bytes(Entry) const override { return 0; }
   guf_status run(const Step &step, guf_error *error) override;
   guf_status scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) override;
   guf_status upload(const void *source, uint64_t bytes, uint64_t *out_address,
@@ -40,7 +41,7 @@ class HostSteps final : public Steps {
   uint32_t status() const { return status_; }
   uint64_t launches() const { return launches_; }
 
-  DeviceTraits traits_ = {132, 2, 48 * 1024};
+  DeviceTraits traits_ = {132, 2, 48 * 1024, 0};
 
  private:
   struct Free {

@@ -188,6 +188,37 @@ TEST(LaunchParts, NeededScratch) {
   EXPECT_EQ(steps.steps, 0U);
 }
 
+// Blocks that use much local memory are launched in parts. These steps have 4 MiB for a unit.
+TEST(LaunchParts, LocalMemory) {
+  const SampleLoop &loop = loop_named("demean_f32");
+  constexpr int64_t kItems = 1000, kCore = 3;
+  std::vector<float> x(kItems * kCore), y(kItems * kCore);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  guf_launch_block block = flat_launch(loop, kItems);
+  block.flags |= GUF_LAUNCH_GENERALIZED;
+  block.ncore = 1;
+  block.size[1] = kCore;
+  for (int i = 0; i < 2; ++i) {
+    block.core_ndim[i] = 1;
+    block.step[2 + i] = kItems * 4;  // neighbours are of different items: a thread for each
+  }
+  block.address[0] = reinterpret_cast<uint64_t>(x.data());
+  block.address[1] = reinterpret_cast<uint64_t>(y.data());
+  for (const bool spills : {false, true}) {
+    std::fill(y.begin(), y.end(), -7.0F);
+    CountedSteps steps(loop.entry);
+    if (spills) steps.spilling = Entry::kThread;
+    guf_error error;
+    ASSERT_EQ(queue_block(block, steps, &error), GUF_OK) << error.message;
+    // One unit, two blocks of 128 work-items of 16 KiB each.
+    EXPECT_EQ(steps.used[static_cast<size_t>(Entry::kThread)], spills ? 4U : 1U);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const size_t row = i / kItems;
+      ASSERT_EQ(y[i], (static_cast<float>(row) - 1) * kItems);
+    }
+  }
+}
+
 TEST(LaunchParts, Description) {
   const SampleLoop &loop = loop_named("plus_f32");
   const CountedSteps steps(loop.entry);

@@ -184,6 +184,7 @@ class CountedSteps final : public Steps {
  public:
   const DeviceTraits &traits() const override { return traits_; }
   bool has(Entry) const override { return true; }
+  uint32_t local_bytes(Entry) const override { return 0; }
   guf_status run(const Step &step, guf_error *) override {
     EXPECT_LT(uint64_t{step.blocks} * step.threads, uint64_t{1} << 31);
     EXPECT_GT(step.blocks, 0U);
@@ -207,7 +208,7 @@ class CountedSteps final : public Steps {
   std::map<Entry, uint64_t> threads, launches;
 
  private:
-  DeviceTraits traits_ = {132, 2, 48 * 1024};
+  DeviceTraits traits_ = {132, 2, 48 * 1024, 0};
 };
 
 struct HugeRow {
