@@ -6,6 +6,8 @@ import ctypes as ct
 
 import numpy as np
 
+import caller
+
 MAX_OPERANDS, MAX_NDIM = 32, 64
 
 UNITS = ['generic', 'Y', 'M', 'W', 'D', 'h', 'm', 's', 'ms', 'us', 'ns', 'ps', 'fs', 'as']
@@ -188,12 +190,34 @@ class Library:
         self.refused = 0
         self.told = ''
         self.device, self.spec = None, ''
+        self.caller, self.control = None, None  # the caller's control word: one of caller.CONTROLS
         self.skipped = collections.Counter()  # what the device refuses as documented
 
     def check(self, status):
         if status != 0:
             self.refused += 1
             raise GufuncError(status, self.error.message.decode())
+
+    def use_caller(self, path):
+        """Calls may have a control word, and loops may fail."""
+        self.caller = caller.Caller(path)
+        self.caller.add_functions(self)
+
+    def failing_name(self, kind):
+        return caller.failing_name(kind)
+
+    def choose_failure(self, fails):
+        self.caller.choose_failure(fails)
+
+    def end_failure(self):
+        return self.caller.end_failure()
+
+    def invoke(self, function, name, args):
+        """The status of guf_call or of a method, under the caller's control word."""
+        arguments = (self.find(name), ct.byref(args), ct.byref(self.error))
+        if self.control is None:
+            return function(*arguments)
+        return self.caller.call(self.control, function, *arguments)
 
     def watch(self, args, report, fail=0):
         """The floating-point events that `report` names are in `events` after the call."""
@@ -333,7 +357,7 @@ class Library:
             flat = [a for group in axes for a in group]
             args.axes, args.naxes = (ct.c_int64 * max(len(flat), 1))(*flat), len(flat)
         self.told = self.explain(name, args) if explain else ''
-        self.check(self.lib.guf_call(self.find(name), ct.byref(args), ct.byref(self.error)))
+        self.check(self.invoke(self.lib.guf_call, name, args))
         if self.device:  # scalars alone do not wait for it
             wait = self.lib.guf_device_synchronize
             self.check(wait(self.device, ct.c_uint64(2**64 - 1), ct.byref(self.error)))

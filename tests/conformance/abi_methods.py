@@ -6,7 +6,7 @@ import ctypes as ct
 import abi
 
 ALL_AXES = -1
-KIND_ARRAY, GUF_E_INDEX, GUF_E_VALUE = 1, 400, 304
+KIND_ARRAY, GUF_E_INDEX, GUF_E_VALUE, GUF_E_LOOP = 1, 400, 304, 1201
 GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE = 800, 801
 ABSENT = object()  # a keyword that is not given, where None is a value
 
@@ -104,9 +104,11 @@ class Library(abi.Library):
         answer = Resolution(struct_size=ct.sizeof(Resolution))
         question = getattr(self.lib, f'guf_resolve_{method}')
         asked = question(handle, ct.byref(args), ct.byref(answer), None)
-        status = function(handle, ct.byref(args), ct.byref(self.error))
-        # A question looks at no index, no element and no image of the device's.
-        unasked = [GUF_E_VALUE] + [GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE] * bool(self.device)
+        status = self.invoke(function, name, args)
+        # A question looks at no index, element or image of the device, and runs no loop.
+        unasked = [GUF_E_VALUE, GUF_E_LOOP]
+        if self.device:
+            unasked += [GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE]
         if asked != status and status != GUF_E_INDEX and (asked or status not in unasked):
             raise AssertionError(f'guf_resolve_{method} gives {asked}, guf_{method} {status}')
         self.check(status)

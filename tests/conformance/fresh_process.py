@@ -3,7 +3,9 @@
 calls (keyword_cases.remembers). One process imports all that is needed, and has a child of its own
 for every case.
 
-    fresh_process.py LIBRARY DEVICE [MODULE]    a case in JSON a line in, what differs in one out"""
+    fresh_process.py LIBRARY DEVICE CALLER [MODULE]
+
+reads a case in JSON a line, and writes a line with what differs."""
 
 import atexit
 import json
@@ -17,7 +19,8 @@ STARTED = {}
 def difference(case, library):
     """The sentence of the case's judge, or None. The process has the library's device and modules.
     """
-    paths = (library.lib._name, library.spec, *library.modules)
+    caller_path = library.caller.path if library.caller else ''
+    paths = (library.lib._name, library.spec, caller_path, *library.modules)
     process = STARTED.get(paths) or start(paths)
     process.stdin.write(json.dumps(case) + '\n')
     process.stdin.flush()
@@ -37,16 +40,18 @@ def judged(line, oracle, library, device):
         if device:  # of the child's own: devices do not outlive a fork
             library.use_device(device)
         case = json.loads(line)
-        return oracle.judge_of(case).difference(case, library)
+        return oracle.judged(case, library)
     except Exception as error:  # noqa: BLE001 - told like a difference
         return f'the judge failed: {type(error).__name__}: {error}'
 
 
-def serve(library_path, device, *modules):
+def serve(library_path, device, caller_path, *modules):
     import oracle  # which imports this file
 
     oracle.np.seterr(all='ignore')
     library = oracle.abi_methods.Library(library_path)
+    if caller_path:
+        library.use_caller(caller_path)
     for path in modules:
         library.load_module(path)
     for line in sys.stdin:

@@ -13,6 +13,7 @@ import big_cases
 import build
 import event_judge
 import keyword_cases
+import numpy_caller
 import numpy_several
 from judge import letter_of
 from method_build import spread
@@ -54,6 +55,7 @@ FAULTS = {
     'casts: accumulate is off before an element out of range': 'before_outside',
     'casts: products of floats are true': 'true_product',
     'NaN: a result that is NaN becomes a number': 'nan_is_number',
+    **numpy_caller.FAULTS,
     **numpy_several.FAULTS,
 }
 STATUS = [
@@ -79,19 +81,20 @@ def without_nan(result, out):
     return result
 
 
-class NumpyLibrary(numpy_several.SeveralOperands):
+class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
     """The interface of abi_methods.Library. Numbers of threads change nothing."""
 
     told = ''
 
-    def __init__(self, fault=None):
+    def __init__(self, fault=None, caller_path=None):
+        super().__init__(caller_path)
         self.fault = fault
         self.events = None
 
     def noted(self, report, work, out):
         """`work(out)`; the floating-point events are in `events` afterwards."""
         with event_judge.Noted(report) as seen:
-            result = work(out)
+            result = self.run(work, out)
         if self.fault == 'nan_is_number':
             result = without_nan(result, out)
         lost = event_judge.DIVIDE if self.fault == 'no_divide' else 0
@@ -101,6 +104,7 @@ class NumpyLibrary(numpy_several.SeveralOperands):
     def answered(self, out, work, weak=False, report=0):
         """`work(out)` with NumPy's errors as statuses; a fresh result with its letter."""
         result = self.guarded(work, out, weak, report)
+        self.fail_loop(np.size(result))
         if out is not None:
             return out
         result = np.asarray(result)

@@ -2,11 +2,12 @@
 """The oracle: random calls and methods through the C ABI, compared with NumPy 2.
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
-    [--module lent_functions.so] [--device cuda:0] [--keep]
-    [--only calls|methods|times|overlaps|events|bad|several|big|streamed]
+    [--module lent_functions.so] [--caller libconformance_caller.so] [--device cuda:0] [--keep]
+    [--only calls|methods|times|overlaps|events|bad|several|big|streamed|failing]
 
 It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first.
 The module lends functions of several outputs and of three inputs; without it none are called.
+With --caller some calls are made under other floating-point control words, and some loops fail.
 Without --seed each commit has a seed of its own, which is printed: --seed N repeats its calls.
 The library's operands begin or end beside pages that nobody may touch; a case that ends the
 process is printed. Another failing case shrinks to a small one; --keep writes it to rows/.
@@ -35,7 +36,10 @@ import numpy as np
 import abi_methods
 import bad_cases
 import big_cases
+import caller
 import cases
+import failing_cases
+import failing_judge
 import fresh_process
 import judge
 import keyword_cases
@@ -52,7 +56,7 @@ ROWS = pathlib.Path(__file__).with_name('rows')
 def simpler(case):
     """Cases a step simpler than this one, simplest first."""
     keywords = ('keepdims',) if 'method' in case else keyword_cases.KEYS
-    for key in ('threads', 'where', 'dtype', 'events', *keywords):
+    for key in ('control', 'threads', 'where', 'dtype', 'events', *keywords):
         if case.get(key):
             yield {**case, key: None}
     if 'initial' in case:
@@ -118,14 +122,25 @@ def shrink(case, library):
 
 
 def judge_of(case):
+    if 'fails' in case:
+        return failing_judge
     if 'outputs' in case:
         return several_judge
     return method_judge if 'method' in case else judge
 
 
+def judged(case, library):
+    """The sentence of the case's judge, or None."""
+    library.control = case.get('control')
+    try:
+        return judge_of(case).difference(case, library)
+    finally:
+        library.control = None
+
+
 def difference(case, library):
     try:
-        text = judge_of(case).difference(case, library)
+        text = judged(case, library)
         if text and hasattr(library, 'lib') and keyword_cases.remembers(case, text):
             text = fresh_process.difference(case, library)
         return text
@@ -173,22 +188,27 @@ class Drawing:
     """The cases of a seed, each kind from a generator of its own."""
 
     THREADS = (1, 2, 3, 7)  # of which the process grants as many as the last
-    BIG_EVERY, STREAMED_EVERY = 128, 50_000
+    BIG_EVERY, STREAMED_EVERY, FAILING_EVERY = 128, 50_000, 64
+    CONTROL_EVERY = 8
     KINDS = (
         'numbers overlaps times overlaps events overlaps times bad several '
         'numbers overlaps times overlaps events overlaps times bad'
     ).split()
 
-    def __init__(self, seed, only, several=True):
+    def __init__(self, seed, only, several=True, control=False, failing=False):
         self.only, self.count, self.several = only, 0, several
-        kinds = [*dict.fromkeys(self.KINDS), 'threads', 'big', 'streamed']
+        self.control, self.failing = control, failing
+        kinds = [*dict.fromkeys(self.KINDS), 'threads', 'control', 'big', 'streamed', 'failing']
         self.rngs = {kind: random.Random(f'{kind} {seed}') for kind in kinds}
         self.drawn = Counter()
 
     def next(self):
         """A case of the next kind, or of the one that is asked for, on some number of threads."""
-        case = self.draw()
-        return {**case, 'threads': self.rngs['threads'].choice(self.THREADS)}
+        case = {**self.draw(), 'threads': self.rngs['threads'].choice(self.THREADS)}
+        rng = self.rngs['control']
+        if self.control and rng.randrange(self.CONTROL_EVERY) == 0:
+            case['control'] = rng.choice([*caller.CONTROLS])
+        return case
 
     def next_kind(self):
         if self.only is not None:
@@ -197,6 +217,8 @@ class Drawing:
             return 'streamed'
         if self.count % self.BIG_EVERY == self.BIG_EVERY - 2:
             return 'big'
+        if self.failing and self.count % self.FAILING_EVERY == self.FAILING_EVERY - 3:
+            return 'failing'
         kind = self.KINDS[self.count % len(self.KINDS)]
         return 'overlaps' if kind == 'several' and not self.several else kind
 
@@ -226,6 +248,8 @@ class Drawing:
             return big_cases.random_big_case(rng, number)
         if kind == 'streamed':
             return big_cases.random_streamed_case(rng)
+        if kind == 'failing':
+            return failing_cases.random_failing_case(rng)
         return random_case(rng, number, self.only)
 
 
@@ -276,11 +300,17 @@ class Watched:
         return 1
 
 
+def drawing_of(options):
+    control = bool(options.caller)
+    failing = control and not options.device
+    return Drawing(options.seed, options.only, bool(options.module), control, failing)
+
+
 def describe_case(options, count):
     """The case with a number, drawn again."""
     if count == 0:
         return 'a kept row'
-    drawing = Drawing(options.seed, options.only, bool(options.module))
+    drawing = drawing_of(options)
     for _ in range(count):
         case = drawing.next()
     return json.dumps(case)
@@ -292,11 +322,12 @@ def main():
     )
     parser.add_argument('--library', required=True)
     parser.add_argument('--module', help='what lent_functions.guf.cpp becomes')
+    parser.add_argument('--caller', help='the test library conformance_caller')
     parser.add_argument('--device', help='where everything runs; by default the cpu')
     parser.add_argument('--cases', type=int, default=100_000)
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
     parser.add_argument('--seed', type=int, default=commit_seed(), help="else the commit's")
-    kinds = ['calls', 'methods', *dict.fromkeys(Drawing.KINDS[1:]), 'big', 'streamed']
+    kinds = ['calls', 'methods', *dict.fromkeys(Drawing.KINDS[1:]), 'big', 'streamed', 'failing']
     parser.add_argument('--only', choices=kinds, help='by default all')
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
@@ -317,6 +348,10 @@ def compare(parser, options, watched):
         parser.error('--only several needs --module')
     if options.module:
         library.load_module(os.path.abspath(options.module))
+    if options.only == 'failing' and (options.device or not options.caller):
+        parser.error('--only failing needs --caller, and no --device')
+    if options.caller:
+        library.use_caller(os.path.abspath(options.caller))
     print(f'seed {options.seed}', flush=True)
     kinds = Counter()
     failures, per_op, methods, outcomes = 0, Counter(), Counter(), Counter()
@@ -326,7 +361,7 @@ def compare(parser, options, watched):
         if text:
             failures += 1
             print(f'DIFFERS row {name}: {text}', flush=True)
-    drawing = Drawing(options.seed, options.only, bool(options.module))
+    drawing = drawing_of(options)
     while drawing.count < options.cases and time.monotonic() - started < options.seconds:
         case = drawing.next()
         watched.begin(drawing.count)
@@ -334,6 +369,7 @@ def compare(parser, options, watched):
         methods[case.get('method', 'call')] += 1
         text = difference(case, library)
         outcomes['differs' if text else 'equal'] += 1
+        tally.TALLY['under a control word'] += 'control' in case
         if text:
             failures += 1
             kinds[f'{kind_of(case)}: {re.sub("[0-9].*", "", text)}'] += 1
@@ -349,7 +385,9 @@ def compare(parser, options, watched):
         flush=True,
     )
     print(', '.join(f'{method} {times}' for method, times in sorted(methods.items())))
-    few = tally.tell(count, options.only, bool(options.module), bool(options.device))
+    few = tally.tell(
+        count, options.only, bool(options.module), bool(options.device), bool(options.caller)
+    )
     for kind, times in kinds.most_common(40):
         print(f'{times:6} {kind}')
     if missing:

@@ -2,7 +2,8 @@
 """The oracle, tried: NumPy in the library's place differs nowhere, and NumPy with a planted fault
 is found out.
 
-    planted_faults.py [--cases 3000] [--seed 1] [--fault several]"""
+    planted_faults.py --caller libconformance_caller.so [--cases 3000] [--seed 1]
+    [--fault several]"""
 
 import argparse
 import itertools
@@ -17,7 +18,7 @@ from numpy_library import FAULTS, NumpyLibrary
 
 def random_cases(seed):
     """As the oracle draws them, without bfloat16, which NumPy lacks."""
-    drawing = oracle.Drawing(seed, None)
+    drawing = oracle.Drawing(seed, None, control=True, failing=True)
     while True:
         case = drawing.next()
         if not build.is_bfloat16(case):
@@ -35,17 +36,21 @@ def first_difference(library, count, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--caller', required=True, help='the test library conformance_caller')
     parser.add_argument('--cases', type=int, default=3000, help='without a fault')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--fault', help='only those whose name begins so')
     options = parser.parse_args()
     np.seterr(all='ignore')
-    number, case, text = first_difference(NumpyLibrary(), options.cases, options.seed)
+    number, case, text = first_difference(
+        NumpyLibrary(None, options.caller), options.cases, options.seed
+    )
     failed = number is not None
     print(f'no fault: {f"DIFFERS {text} {case}" if failed else f"equal in {options.cases} cases"}')
     chosen = {name: fault for name, fault in FAULTS.items() if name.startswith(options.fault or '')}
     for name, fault in chosen.items():
-        number, case, text = first_difference(NumpyLibrary(fault), 60_000, options.seed)
+        library = NumpyLibrary(fault, options.caller)
+        number, case, text = first_difference(library, 60_000, options.seed)
         failed |= number is None
         print(f'{name}: {"NOT FOUND" if number is None else f"case {number}, {text}"}', flush=True)
     return 1 if failed else 0

@@ -24,6 +24,8 @@ FEWEST = {
     'one of two outputs': 200,  # ... one that was given one output of two
     'overlap of two outputs': 600,  # ... one whose two outputs share memory
     'refused for an argument': 20,  # ... a wrong argument that both refuse, without a byte changed
+    'under a control word': 12,  # ... a call by a thread with another floating-point control word
+    'with a loop that failed': 300,  # ... a loop that failed, and the same call right after it
 }
 
 
@@ -72,9 +74,9 @@ def count_big(case, library):
         TALLY['without wide stores'] += 'up to x86-64-v2' in library.told
 
 
-def tell(count, only, several=True, device=False):
+def tell(count, only, several=True, device=False, caller=True):
     """Prints what was judged of overlaps and refusals; the kinds of which there were too few. A
-    device tells of no threads, tiles and caches."""
+    device tells of no threads, tiles and caches, and runs no loop that fails."""
     for kind in ('overlapping', 'in place', 'over their mask', 'refused'):
         TALLY[kind] += 0
     TALLY['refused for an argument'] = sum(TALLY[f'refused for its {k}'] for k in bad_cases.SPOIL)
@@ -96,6 +98,10 @@ def tell(count, only, several=True, device=False):
         f'of several operands: {TALLY["several operands"]}, {TALLY["one of two outputs"]} of them '
         f'with one output of two, {TALLY["overlap of two outputs"]} with two that share memory'
     )
+    print(
+        f'under a control word of the caller: {TALLY["under a control word"]} cases; '
+        f'with a loop that failed: {TALLY["with a loop that failed"]}'
+    )
     TALLY['with events'] = event_judge.TALLY['found']
     wanted = {kind: (count - 1000) // one_in for kind, one_in in FEWEST.items()}
     few = [kind for kind in FEWEST if only is None and TALLY[kind] < wanted[kind]]
@@ -103,6 +109,10 @@ def tell(count, only, several=True, device=False):
         few = [kind for kind in few if 'of two' not in kind and 'several' not in kind]
     if device:
         few = [k for k in few if k.split()[0] not in ('shared', 'in', 'around')]
+    if device or not caller:
+        few = [k for k in few if k != 'with a loop that failed']
+    if not caller:
+        few = [k for k in few if k != 'under a control word']
     if TALLY['without wide stores']:
         few = [k for k in few if k != 'around the caches']
     for kind in few:

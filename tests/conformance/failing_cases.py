@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random calls and methods whose loop, a program's own that adds int64, fails at some element."""
+
+import caller
+import cases
+import method_cases
+
+HOW = {
+    'numpy': ['throws', 'throws an int'],
+    'status': ['returns', 'returns', 'throws', 'throws an int'],
+    'error': ['returns', 'returns', 'throws', 'throws an int'],
+}
+
+
+def random_failure(rng, size):
+    """At one of the first elements, anywhere, or beyond the end."""
+    kind = rng.choice([*caller.KINDS])
+    after = rng.choice([0, 0, rng.randint(0, 3), rng.randint(0, max(size, 1)), max(size - 1, 0)])
+    return {
+        'kind': kind,
+        'how': rng.choice(HOW[kind]),
+        'after': after,
+        'lasting': rng.random() < 0.5,
+    }
+
+
+def elements(case):
+    """About as many as the loop is called for."""
+    shapes = [view['shape'] for view in case['inputs'] if 'shape' in view]
+    size = 1
+    for extent in max(shapes, key=len, default=[]):
+        size *= extent
+    return size
+
+
+def random_call(rng):
+    """Now and then of so many elements that threads share them."""
+    shape = [rng.randint(2000, 20_000)] if rng.random() < 0.2 else None
+    dtypes = rng.choice(['q', 'q', 'bhiq'])
+    overlaps, case = rng.random() < 0.2, {}
+    while case.get('op') != 'add':  # over a mask only truths are written
+        case = cases.random_case(rng, overlaps, dtypes, shape, ['add'])
+    # The loop has no others to be chosen from: what does not fit int64 is not drawn.
+    for number, view in enumerate(case['inputs']):
+        if any(key.startswith('weak') or key == 'scalar' for key in view):
+            case['inputs'][number] = {'weak_int': rng.randint(-9, 12)}
+    case.pop('signature', None)
+    return {**case, 'dtype': 'q', 'casting': None}
+
+
+def random_method(rng):
+    method = rng.choice(method_cases.METHODS)
+    case = {}
+    while len(case.get('inputs', [])) != 1 + (method == 'outer'):  # at may draw a unary function
+        case = method_cases.maker(method)(rng, 'add', 'q')
+    if case.get('initial', 'none') != 'none':
+        case['initial'] = {'weak_int': rng.randint(-9, 12)}
+    if method != 'at':
+        case['dtype'] = 'q'
+    return {**case, 'op': 'add'}
+
+
+def random_failing_case(rng):
+    case = random_method(rng) if rng.random() < 0.5 else random_call(rng)
+    return {**case, 'fails': random_failure(rng, elements(case))}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the oracle: host loops that add int64 and fail at an element chosen beforehand. All share one
+// failure, since one call runs at a time.
+#include <gufunc/gufunc.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+#define GUFUNC_TEST_API extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+constexpr int64_t kNever = INT64_MAX / 2;
+
+enum How : int32_t { kReturns = 0, kThrows = 1, kThrowsInt = 2 };
+
+struct Failure {
+  std::atomic<int64_t> left = kNever;  // elements before the one that fails
+  std::atomic<bool> happened = false;
+  How how = kReturns;
+  bool lasting = false;  // whether runs after the failing one fail, too
+} failure;
+
+template <class T>
+T load(const char *address) {
+  T value;
+  std::memcpy(&value, address, sizeof value);
+  return value;
+}
+
+// Whether all elements were added: false where the failing one is among them.
+bool add(char **args, const int64_t *dims, const int64_t *steps) {
+  const int64_t left = failure.left.fetch_sub(dims[0]);
+  const bool fails = left < dims[0] && (left >= 0 || failure.lasting);
+  const int64_t count = fails ? (left < 0 ? 0 : left) : dims[0];
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t sum =
+        load<uint64_t>(args[0] + i * steps[0]) + load<uint64_t>(args[1] + i * steps[1]);
+    std::memcpy(args[2] + i * steps[2], &sum, sizeof sum);
+  }
+  if (fails) failure.happened = true;
+  return !fails;
+}
+
+guf_status fail() {
+  if (failure.how == kThrows) throw std::runtime_error("the chosen element");
+  if (failure.how == kThrowsInt) throw 42;
+  return GUF_E_LOOP;
+}
+
+void add_numpy(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  if (!add(args, dims, steps)) fail();
+}
+
+guf_status add_status(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  return add(args, dims, steps) ? GUF_OK : fail();
+}
+
+guf_status add_error(char **args, const int64_t *dims, const int64_t *steps, void *,
+                     guf_error *error) {
+  if (add(args, dims, steps)) return GUF_OK;
+  std::snprintf(error->message, sizeof error->message, "the chosen element failed");
+  return fail();
+}
+
+}  // namespace
+
+// The loop of a guf_loop_kind; NULL if there is none.
+GUFUNC_TEST_API void *failing_loop(int32_t kind) {
+  if (kind == GUF_LOOP_NUMPY) return reinterpret_cast<void *>(add_numpy);
+  if (kind == GUF_LOOP_STATUS) return reinterpret_cast<void *>(add_status);
+  if (kind == GUF_LOOP_ERROR) return reinterpret_cast<void *>(add_error);
+  return nullptr;
+}
+
+// Chooses the element that fails: one after `left` others.
+GUFUNC_TEST_API void choose_failure(int64_t left, int32_t how, int32_t lasting) {
+  failure.how = static_cast<How>(how);
+  failure.lasting = lasting != 0;
+  failure.happened = false;
+  failure.left = left;
+}
+
+// No element fails any more. Returns whether one did.
+GUFUNC_TEST_API int32_t end_failure() {
+  failure.left = kNever;
+  return failure.happened ? 1 : 0;
+}
