@@ -8,7 +8,7 @@ import tempfile
 import time
 
 KINDS = ('malloc', 'mmap', 'open', 'tmpfile', 'read', 'write', 'link', 'rename', 'pthread_create',
-         'dlopen')
+         'dlopen', 'spawn')
 HANG = 60  # seconds
 
 
@@ -19,10 +19,19 @@ def contents(folder):
 
 
 class Scenario:
-    """One command line. `make(folder)` writes its inputs and returns its arguments."""
+    """One command line. `make(folder)` writes its inputs and returns its arguments. It ends with
+    `status`. Files below `cache` may be missing, since a program does without them."""
 
-    def __init__(self, name, program, make, shim):
+    def __init__(self, name, program, make, shim, status=0, cache=None):
         self.name, self.program, self.make, self.shim = name, program, make, shim
+        self.status, self.cache = status, cache
+
+    def same_files(self, files, expected):
+        def kept(several):
+            return {name: data for name, data in several.items()
+                    if self.cache is None or not name.startswith(f'{self.cache}/')}
+        return (kept(files) == kept(expected)
+                and all(expected.get(name) == data for name, data in files.items()))
 
     def run(self, faults='', counts=False):
         """(status, stdout, stderr, files, counts) of a run in a folder of its own."""
@@ -30,14 +39,19 @@ class Scenario:
             folder = pathlib.Path(name) / 'work'
             folder.mkdir()
             arguments = self.make(folder)
+            temporary = pathlib.Path(name) / 'temporary'
+            temporary.mkdir()
             environment = {**os.environ, 'LD_PRELOAD': str(self.shim), 'GUFUNC_FAULTS': faults,
+                           'TMPDIR': str(temporary),
                            'GUFUNC_FAULT_PROGRAM': os.path.basename(self.program)}
             if counts:
                 environment['GUFUNC_FAULT_COUNTS'] = f'{name}/counts'
             self.before = contents(folder)
             done = subprocess.run([self.program, *arguments], cwd=folder, env=environment,
                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=HANG)
-            files = contents(folder)
+            # Temporary files and folders are among what a run leaves.
+            files = contents(folder) | {f'temporary/{path.name}': b'' for path in
+                                        temporary.iterdir()}
             numbers = {}
             if counts:
                 rows = pathlib.Path(f'{name}/counts').read_text().split('\n')
@@ -52,8 +66,9 @@ class Sweep:
     def __init__(self, scenario):
         self.scenario = scenario
         status, self.out, err, self.files, self.counts = scenario.run(counts=True)
-        if status != 0:
-            raise AssertionError(f'{scenario.name}: {err}')
+        if status != scenario.status:
+            raise AssertionError(f'{scenario.name}: status {status}: {err}')
+        self.err = err
         self.findings, self.runs = [], 0
 
     def check(self, faults):
@@ -63,8 +78,10 @@ class Sweep:
         except subprocess.TimeoutExpired:
             self.findings.append(f'{self.scenario.name}: {faults}: hangs')
             return
-        if status == 0:
-            wrong = (out, files) != (self.out, self.files) and 'wrong result with status 0'
+        if status == 0 or (status, out, err) == (self.scenario.status, self.out, self.err):
+            right = (status, out) == (self.scenario.status, self.out)
+            wrong = not (right and self.scenario.same_files(files, self.files)) and \
+                f'wrong result with status {status}'
         elif status < 0 or status > 127:
             wrong = f'ends with status {status}: {err[-200:]}'
         elif not err.strip():
@@ -79,16 +96,20 @@ class Sweep:
             self.findings.append(f'{self.scenario.name}: {faults}: {wrong}')
 
     def sample(self, places):
-        """About `places` places of each kind, the first and the last among them."""
+        """About `places` places of each kind, the first and the last among them; 0: one that is
+        neither."""
         for kind in KINDS:
             count = self.counts[kind]
+            if places == 0:
+                yield from [(kind, (count + 1) * 2 // 3)] * (count > 0)
+                continue
             step = max(1, count // places)
             for place in sorted({*range(1, count + 1, step), count} - {0}):
                 yield kind, place
 
     def sweep(self, places, until=None):
         for kind, place in self.sample(places):
-            for later in ('', '+'):
+            for later in ('', '+') if places > 0 else ('',):
                 if until is not None and time.monotonic() > until:
                     return
                 self.check(f'{kind}:{place}{later}')

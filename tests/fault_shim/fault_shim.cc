@@ -3,14 +3,17 @@
 //
 // GUFUNC_FAULTS lists them, separated by commas: "malloc:17" fails the 17th call of that kind,
 // "malloc:17+" the 17th and all later ones. Kinds: malloc (with calloc, realloc, aligned_alloc,
-// posix_memalign, memalign), mmap, open (with openat, fopen), tmpfile (open with O_TMPFILE), read
-// (with pread), write (with pwrite), link, rename, pthread_create, dlopen.
+// posix_memalign, memalign), mmap, open (with openat, fopen, opendir, mkostemp, pipe2), tmpfile
+// (open with O_TMPFILE), read (with pread), write (with pwrite), link, rename (with renameat),
+// pthread_create, dlopen, spawn (posix_spawn, posix_spawnp).
 // GUFUNC_FAULT_COUNTS names a file that gets a line "kind calls" for each kind at the end.
 // GUFUNC_FAULT_PROGRAM restricts both to a program of that name: its children run undisturbed.
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,12 +43,24 @@ struct Kind {
   bool later = false;  // and all calls after it
 };
 
-enum KindIndex { kMalloc, kMmap, kOpen, kTmpfile, kRead, kWrite, kLink, kRename, kThread, kDlopen };
+enum KindIndex {
+  kMalloc,
+  kMmap,
+  kOpen,
+  kTmpfile,
+  kRead,
+  kWrite,
+  kLink,
+  kRename,
+  kThread,
+  kDlopen,
+  kSpawn
+};
 
 constinit Kind kinds[] = {{"malloc", ENOMEM},      {"mmap", ENOMEM}, {"open", EMFILE},
                           {"tmpfile", EOPNOTSUPP}, {"read", EIO},    {"write", ENOSPC},
                           {"link", EIO},           {"rename", EIO},  {"pthread_create", EAGAIN},
-                          {"dlopen", ENOENT}};
+                          {"dlopen", ENOENT},      {"spawn", EAGAIN}};
 
 constinit std::atomic<int> state = 0;  // 0: not read, 1: being read, 2: active, 3: another program
 
@@ -185,6 +200,16 @@ FILE *fopen64(const char *path, const char *mode) {
   return fopen(path, mode);
 }
 
+DIR *opendir(const char *path) {
+  return fails(kOpen) ? nullptr : next<DIR *(*)(const char *)>("opendir")(path);
+}
+int mkostemp(char *pattern, int flags) {
+  return fails(kOpen) ? -1 : next<int (*)(char *, int)>("mkostemp")(pattern, flags);
+}
+int pipe2(int *ends, int flags) {
+  return fails(kOpen) ? -1 : static_cast<int>(syscall(SYS_pipe2, ends, flags));
+}
+
 ssize_t read(int fd, void *to, size_t size) {
   return fails(kRead) ? -1 : syscall(SYS_read, fd, to, size);
 }
@@ -212,6 +237,26 @@ int linkat(int from_folder, const char *from, int to_folder, const char *to, int
 int rename(const char *from, const char *to) {
   if (fails(kRename)) return -1;
   return static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+  if (fails(kRename)) return -1;
+  return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, 0));
+}
+
+int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *attributes, char *const argv[],
+                char *const environment[]) {
+  return fails(kSpawn) ? EAGAIN
+                       : next<decltype(&posix_spawn)>("posix_spawn")(child, path, actions,
+                                                                     attributes, argv, environment);
+}
+int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *attributes, char *const argv[],
+                 char *const environment[]) {
+  return fails(kSpawn) ? EAGAIN
+                       : next<decltype(&posix_spawnp)>("posix_spawnp")(
+                             child, file, actions, attributes, argv, environment);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*entry)(void *),

@@ -7,7 +7,9 @@
 #include <gufunc/module_table.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "core/backend/plain_image.h"
 #include "tests/gufcc/gufcc_fixture.h"
@@ -71,6 +73,43 @@ TEST_F(DeviceToolsTest, AMachineWithoutThemLeavesTheirTargetsOut) {
                                       "' has no backend nvptx64\n"));
   EXPECT_THAT(built.output, HasSubstr("warning: target gfx942 is skipped: '" + compiler +
                                       "' has no backend amdgcn\n"));
+  EXPECT_EQ(device_image(), "");
+}
+
+// PATH with the programs that modules for the cpu need, and no ptxas.
+class PathWithoutPtxas {
+ public:
+  explicit PathWithoutPtxas(const fs::path &folder) {
+    fs::create_directory(folder);
+    for (const char *program : {"clang++-19", "ld", "objcopy"}) {
+      std::istringstream folders(before_);
+      for (std::string place; std::getline(folders, place, ':');) {
+        const fs::path file = fs::path(place) / program;
+        if (fs::exists(file) && !fs::exists(folder / program))
+          fs::create_symlink(file, folder / program);
+      }
+    }
+    setenv("PATH", folder.c_str(), 1);
+  }
+  ~PathWithoutPtxas() { setenv("PATH", before_.c_str(), 1); }
+
+ private:
+  const std::string before_ = getenv("PATH");
+};
+
+TEST_F(DeviceToolsTest, AModuleOfNoTargetIsAnError) {
+  unsetenv("CUDA_HOME");
+  const PathWithoutPtxas path_of_programs(path("bin"));
+  const std::string skipped =
+      "gufcc: warning: target sm_90 is skipped: no ptxas; say --ptxas FILE or --cuda-home DIR\n";
+  EXPECT_EQ(failing_build("sm_90", {}),
+            skipped +
+                "gufcc: error: no target of 'sm_90' can be compiled for on this machine, see "
+                "above\n");
+  EXPECT_THAT(failing_build("sm_90", {"--object"}), HasSubstr("no target of 'sm_90'"));
+  const ProcessResult built = build("x86-64-v2,sm_90");
+  ASSERT_EQ(built.status, 0) << built.output;
+  EXPECT_EQ(built.output, skipped);
   EXPECT_EQ(device_image(), "");
 }
 

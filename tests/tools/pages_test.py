@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual page and the completions of the gufunc command: what is checked in is what its help
-says, and shells and man(1) accept it.
+"""The manual pages of gufunc and gufcc and the completions of gufunc: what is checked in is what
+help says, and shells and man(1) accept it.
 
-pages_test.py GUFUNC MAKE_PAGES"""
+pages_test.py GUFUNC GUFCC MAKE_PAGES"""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import unittest
 
-GUFUNC = MAKE_PAGES = ''
+GUFUNC = GUFCC = MAKE_PAGES = ''
 
 
 class Pages(unittest.TestCase):
@@ -19,20 +20,42 @@ class Pages(unittest.TestCase):
         return pathlib.Path(MAKE_PAGES).parent / 'pages'
 
     def test_are_what_help_says(self):
-        done = subprocess.run([sys.executable, MAKE_PAGES, GUFUNC, '--check'], capture_output=True,
-                              text=True)
-        self.assertEqual((done.returncode, done.stdout), (0, ''), done.stderr)
+        for program in (GUFUNC, GUFCC):
+            done = subprocess.run([sys.executable, MAKE_PAGES, program, '--check'],
+                                  capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, ''), done.stderr)
 
-    def test_man_formats_the_page(self):
+    def test_gufcc_page_has_every_option(self):
+        page = self.gufcc_page().read_text()
+        options = re.findall(r'^  (-\S+)', subprocess.run([GUFCC, '--help'], capture_output=True,
+                                                          text=True, check=True).stdout, re.M)
+        self.assertGreater(len(options), 20)
+        listed = re.findall(r'^\.TP\n((?:\\fB.*))', page, re.M)
+        self.assertEqual(len(listed), len(options))
+        for names, row in zip(options, listed):
+            for name in names.split(','):
+                self.assertIn('\\fB' + name.replace('-', '\\-') + '\\fR', row)
+        for variable in ('GUFUNC_CACHE_DIR', 'CUDA_HOME'):
+            self.assertIn(f'.B {variable}\n', page)
+
+    def gufcc_page(self):
+        return pathlib.Path(MAKE_PAGES).parent.parent / 'gufcc/pages/gufcc.1'
+
+    def test_man_formats_the_pages(self):
         if shutil.which('man') is None:
             self.skipTest('no man')
-        done = subprocess.run(['man', '--warnings', '-l', self.folder() / 'gufunc.1'],
-                              capture_output=True, text=True,
-                              env={**os.environ, 'MANPAGER': 'cat', 'MANWIDTH': '80',
-                                   'LC_ALL': 'C.UTF-8'})
-        self.assertEqual((done.returncode, done.stderr), (0, ''))
-        for word in ('reduceat', '--chunk', "NumPy's universal functions", 'EXIT STATUS'):
-            self.assertIn(word, done.stdout)
+        for page, words in (
+            (self.folder() / 'gufunc.1',
+             ('reduceat', '--chunk', "NumPy's universal functions", 'EXIT STATUS')),
+            (self.gufcc_page(),
+             ('--targets', 'strict|fast', 'Kernel sources', 'EXIT STATUS', 'ENVIRONMENT')),
+        ):
+            done = subprocess.run(['man', '--warnings', '-l', page], capture_output=True, text=True,
+                                  env={**os.environ, 'MANPAGER': 'cat', 'MANWIDTH': '80',
+                                       'LC_ALL': 'C.UTF-8'})
+            self.assertEqual((done.returncode, done.stderr), (0, ''))
+            for word in words:
+                self.assertIn(word, done.stdout)
 
     def completed(self, *words):
         """What bash offers for the last word."""
@@ -62,6 +85,6 @@ class Pages(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    GUFUNC, MAKE_PAGES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    del sys.argv[1:3]
+    GUFUNC, GUFCC, MAKE_PAGES = map(os.path.abspath, sys.argv[1:4])
+    del sys.argv[1:4]
     unittest.main()

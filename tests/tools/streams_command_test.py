@@ -170,7 +170,22 @@ class StreamsCommand(command_fixture.CommandTest):
         self.assertEqual(self.run_tool('run', 'subtract', '1', '2', *module)[1:], ('-1\n', ''))
         other = self.here / 'other.so'
         shutil.copy(self.folders[0], other)
-        self.assertNotIn('several', self.run_tool('run', 'add', '1', '2', *module, *module)[2])
+        self.assertEqual(self.run_tool('run', 'add', '1', '2', *module, '--module', other)[2], note)
+
+    def test_the_first_of_two_modules_is_chosen(self):
+        first = self.folders[0]
+        second = first.with_name('second_clash.so')
+        for modules, name, later in (((first, second), 'clash', 'second_clash'),
+                                     ((second, first), 'second_clash', 'clash')):
+            options = [word for module in modules for word in ('--module', module)]
+            code, out, err = self.run_tool('run', 'add', '1', '2', *options)
+            self.assertEqual((code, out), (0, '1003.0\n'))
+            self.assertEqual(err, f"gufunc: note: 'add' is '{name}:add', not '{later}:add' of a "
+                                  f"later --module\ngufunc: note: 'add' is '{name}:add' of "
+                                  "--module, not the library's 'add'\n")
+            self.assertIn(f'{name}:add', self.run_tool('describe', 'add', *options)[1])
+        both = ('--module', first, '--module', second)
+        self.assertEqual(self.run_tool('run', 'second_clash:add', '1', '2', *both)[2], '')
 
     def test_arguments(self):
         for arguments, expected in (
@@ -207,7 +222,7 @@ class StreamsCommand(command_fixture.CommandTest):
         np.savez_compressed(self.here / 'x.npz', a=np.ones(3), b=np.array(1, 'u1'))
         told = self.ok('info', self.here / 'x.npz')
         self.assertIn('  a: float64, shape (3,), C order, 3 elements, 24 bytes, compressed\n', told)
-        self.assertIn('  b: uint8, shape (), C order, 1 element, 1 bytes', told)
+        self.assertIn('  b: uint8, shape (), C order, 1 element, 1 byte, compressed\n', told)
         told = json.loads(self.ok('info', self.folders[0], '--json'))[0]
         self.assertEqual((told['kind'], told['name']), ('module', 'clash'))
         self.assertEqual(told['functions'][0]['name'], 'clash:add')

@@ -22,8 +22,7 @@ bool Build::run() {
     diagnostics_->pass_on(
         fmt::format("gufcc: intermediate files are in {}\n", folder_.path().string()));
   }
-  folder_.remove_on_signals();
-  if (!find_sources()) return false;
+  if (!folder_.remove_on_signals(diagnostics_) || !find_sources()) return false;
   compiler_ = std::make_unique<Compiler>(options_, sources_, folder_.path(), diagnostics_);
   if (!compiler_->locate() || !scan_sources()) return false;
   if (options_.list) {

@@ -4,6 +4,7 @@
 // checkouts and build folders share objects.
 #include "compiler.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <sstream>
 
@@ -65,6 +66,9 @@ bool Compiler::find_compiler() {
   std::string reasons;
   for (const std::string &candidate : candidates) {
     const ProcessResult result = run_process({candidate, "--version"});
+    if (result.error != 0 && result.error != ENOENT && result.error != EACCES) {
+      return diagnostics_->error({}, "{}", result.output.substr(0, result.output.find('\n')));
+    }
     const bool runs = result.status == 0;
     if (runs && result.output.find("clang") != std::string::npos) {
       path_ = candidate;
@@ -88,7 +92,10 @@ bool Compiler::find_headers() {
 
 bool Compiler::write_refused_headers() {
   std::error_code failure;
-  fs::create_directories(work_ / "refused" / "bits", failure);  // of bits/stdc++.h
+  const fs::path folder = work_ / "refused" / "bits";  // of bits/stdc++.h
+  if (!fs::create_directories(folder, failure) && failure) {
+    return diagnostics_->error({}, "cannot make {}: {}", folder.string(), failure.message());
+  }
   for (const std::string &name : refused_headers()) {
     if (options_.debug && (name == "cstdio" || name == "stdio.h")) continue;
     const std::string text =
@@ -174,9 +181,13 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
   if (!preprocess(unit, unit.has_lines, text)) return false;
   const bool has_places = !unit.has_lines && asks_for_places(*text);
   if (has_places && !preprocess(unit, true, text)) return false;
-  const std::string &compiler = unit.command[0];
-  const std::string version =
-      compiler == path_ ? version_ : run_process({compiler, "--version"}).output;
+  std::string version = version_;
+  if (const std::string &compiler = unit.command[0]; compiler != path_) {
+    const ProcessResult asked = run_process({compiler, "--version"});
+    if (asked.status != 0)
+      return fail(fmt::format("'{}' does not run: {}", compiler, asked.output));
+    version = asked.output;
+  }
   *text = version + flags_of_the_key(unit) + unit.places_key + *text;
   // Where nothing of the object is.
   if (unit.has_lines || has_places) replace_all(text, work_.string(), "");
@@ -221,15 +232,17 @@ Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &o
   std::set<std::string> recursive;
   size_t files = 0;
   std::error_code failure;
-  for (const fs::directory_entry &file : fs::directory_iterator(folder, failure)) {
+  fs::directory_iterator file(folder, failure);
+  for (; !failure && file != fs::directory_iterator(); file.increment(failure)) {
     std::string code;
-    if (!read(file.path(), &code)) return Made::kFailed;
+    if (!read(file->path(), &code)) return Made::kFailed;
     on_stack.merge(find_stack_places(code));
     recursive.merge(find_recursion(code));
     ++files;
   }
-  if (files == 0) {
-    fail(fmt::format("{} does not show its code", path_));
+  if (failure || files == 0) {
+    fail(failure ? fmt::format("cannot read {}: {}", folder.string(), failure.message())
+                 : fmt::format("{} does not show its code", path_));
     return Made::kFailed;
   }
   if (!recursive.empty()) {

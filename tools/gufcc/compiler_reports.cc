@@ -96,7 +96,7 @@ void Compiler::report_failure(const Unit &unit, const std::string &output) {
     const ProcessResult result = run_process(
         joined({unit.command,
                 {"-fsyntax-only", kNoTrigraphs, "-fmacro-backtrace-limit=1", probe.string()}}));
-    if (result.status != 0) text = result.output;
+    if (result.status > 0) text = result.output;
   }
   diagnostics_->pass_on(readable(text));
   diagnostics_->error({}, "the kernels do not compile");

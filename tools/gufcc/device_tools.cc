@@ -100,8 +100,11 @@ DeviceTools::Lack DeviceTools::find_libdevice() {
 }
 
 DeviceTools::Lack DeviceTools::find_backend(const char *name) const {
-  const std::string listed = run_process({compiler_->path(), "--print-targets"}).output;
-  if (listed.find(name) != std::string::npos) return {};
+  const ProcessResult listed = run_process({compiler_->path(), "--print-targets"});
+  if (listed.status != 0) {
+    return {fmt::format("'{} --print-targets' failed: {}", compiler_->path(), listed.output), true};
+  }
+  if (listed.output.find(name) != std::string::npos) return {};
   return {fmt::format("'{}' has no backend {}", compiler_->path(), name)};
 }
 
@@ -124,6 +127,7 @@ DeviceTools::Lack DeviceTools::find_amd() {
   }
   // The compiler prints a path where it finds the linker, else the name.
   const ProcessResult linker = run_process({compiler_->path(), "--print-prog-name=lld"});
+  if (linker.error != 0) return {linker.output, true};
   const std::string found = linker.output.substr(0, linker.output.find('\n'));
   if (linker.status == 0 && has_file(found)) return {};
   return {"no lld beside the kernel compiler; on Debian: lld-19"};

@@ -3,13 +3,16 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -119,9 +122,29 @@ void replace_all(std::string *text, const std::string &from, const std::string &
   }
 }
 
+namespace {
+
+// Also where this process has no memory or descriptors left: rm has its own.
+void remove_folder(const fs::path &folder) noexcept {
+  try {
+    std::error_code failure;
+    fs::remove_all(folder, failure);
+    if (!failure) return;
+  } catch (const std::exception &) {
+    // std::bad_alloc, as the iteration over a folder allocates.
+  }
+  char name[] = "rm", option[] = "-rf", separator[] = "--";
+  char *const argv[] = {name, option, separator, const_cast<char *>(folder.c_str()), nullptr};
+  pid_t child = 0;
+  if (posix_spawnp(&child, name, nullptr, nullptr, argv, environ) != 0) return;
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  if (!keep_ && !path_.empty()) fs::remove_all(path_, ignored);
+  if (!keep_ && !path_.empty()) remove_folder(path_);
 }
 
 bool TemporaryFolder::create(Diagnostics *diagnostics) {
@@ -131,14 +154,19 @@ bool TemporaryFolder::create(Diagnostics *diagnostics) {
     return diagnostics->error({}, "cannot make a temporary folder: {}",
                               failure ? failure.message() : std::strerror(errno));
   }
-  path_ = pattern;
+  try {
+    path_ = pattern;
+  } catch (...) {
+    rmdir(pattern.c_str());
+    throw;
+  }
   return true;
 }
 
 // A thread waits for the signals, since a handler may not remove files. Compilers that still run
 // fail for want of the folder.
-void TemporaryFolder::remove_on_signals() const {
-  if (keep_) return;
+bool TemporaryFolder::remove_on_signals(Diagnostics *diagnostics) const {
+  if (keep_) return true;
   sigset_t deadly;
   sigemptyset(&deadly);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
@@ -149,15 +177,20 @@ void TemporaryFolder::remove_on_signals() const {
     }
   }
   pthread_sigmask(SIG_BLOCK, &deadly, nullptr);
-  std::thread([deadly, path = path_] {
+  const auto remove_at_signal = [deadly, path = path_] {
     int number = 0;
     if (sigwait(&deadly, &number) != 0) return;
-    std::error_code ignored;
     // A compiler may add a file on the way.
-    for (int i = 0; i < 100 && fs::exists(path, ignored); ++i) fs::remove_all(path, ignored);
+    for (int i = 0; i < 100 && access(path.c_str(), F_OK) == 0; ++i) remove_folder(path);
     pthread_sigmask(SIG_UNBLOCK, &deadly, nullptr);
     raise(number);
-  }).detach();
+  };
+  try {
+    std::thread(remove_at_signal).detach();
+  } catch (const std::system_error &failure) {
+    return diagnostics->error({}, "cannot start a thread: {}", failure.code().message());
+  }
+  return true;
 }
 
 }  // namespace gufunc::gufcc

@@ -58,7 +58,7 @@ class TemporaryFolder {
   bool create(Diagnostics *diagnostics);
   void keep() { keep_ = true; }
   // From now on also when SIGINT, SIGTERM or SIGHUP ends the program, unless kept. Once a program.
-  void remove_on_signals() const;
+  bool remove_on_signals(Diagnostics *diagnostics) const;
   const std::filesystem::path &path() const { return path_; }
 
  private:

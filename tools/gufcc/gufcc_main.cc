@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // gufcc: compiles kernel sources into a module.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <new>
 
 #include "build.h"
 
@@ -73,16 +78,26 @@ void describe(CLI::App *app, Options *options) {
   app->add_flag("-v,--verbose", options->verbose, "Print the commands");
 }
 
+// False where what was printed is not written, to a full disk for instance.
+bool flush_output() {
+  std::cout.flush();
+  if (std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  std::fprintf(stderr, "gufcc: error: cannot write to standard output: %s\n", std::strerror(errno));
+  return false;
+}
+
 int run(int argc, char **argv) {
   CLI::App app("Compiles kernels written with <gufunc/kernel.hpp> into a module of libgufunc.",
                "gufcc");
   app.set_version_flag("--version", "gufcc " GUFUNC_VERSION);
+  app.footer("Exit codes: 0 success, 1 a source, a target, a tool or a file failed, 2 usage.");
   Options options;
   describe(&app, &options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
+    if (app.exit(error) != 0) return kExitUsage;
+    return flush_output() ? 0 : kExitFailed;
   }
 
   gufunc::gufcc::Diagnostics diagnostics;
@@ -90,6 +105,7 @@ int run(int argc, char **argv) {
   const bool good = build.run();
   std::fputs(diagnostics.text().c_str(), stderr);
   std::fputs(build.listing().c_str(), stdout);
+  if (!flush_output()) return kExitFailed;
   if (good && !diagnostics.failed()) return 0;
   return diagnostics.usage() ? kExitUsage : kExitFailed;
 }
@@ -97,8 +113,12 @@ int run(int argc, char **argv) {
 }  // namespace
 
 int main(int argc, char **argv) {
+  std::set_new_handler(nullptr);  // from here on std::bad_alloc is caught
   try {
     return run(argc, argv);
+  } catch (const std::bad_alloc &) {
+    std::fputs("gufcc: error: out of memory\n", stderr);
+    return kExitFailed;
   } catch (const std::exception &failure) {
     std::fprintf(stderr, "gufcc: error: %s\n", failure.what());
     return kExitFailed;

@@ -101,13 +101,14 @@ void ObjectCache::store(const std::string &key, const fs::path &object) const {
   Diagnostics unheard;
   std::string content;
   if (!read_file(object, &content, &unheard)) return;
+  content += seal(key, content);
+  const std::string name = object_name(key);    // from here on nothing throws
   unlinkat(folder_.get(), partial.c_str(), 0);  // of a process of that number that was killed
   Descriptor file(openat(folder_.get(), partial.c_str(),
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.is_open()) return;
-  const bool written = write_descriptor(file, content + seal(key, content)) && file.close();
-  if (!written ||
-      renameat(folder_.get(), partial.c_str(), folder_.get(), object_name(key).c_str()) != 0) {
+  const bool written = write_descriptor(file, content) && file.close();
+  if (!written || renameat(folder_.get(), partial.c_str(), folder_.get(), name.c_str()) != 0) {
     unlinkat(folder_.get(), partial.c_str(), 0);
   }
 }

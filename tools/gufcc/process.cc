@@ -8,28 +8,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <exception>
+#include <mutex>
 #include <thread>
+
+#include "files.h"
 
 extern char **environ;
 
 namespace gufunc::gufcc {
 namespace {
-
-std::string read_all(int fd) {
-  std::string text;
-  char buffer[4096];
-  for (;;) {
-    const ssize_t n = read(fd, buffer, sizeof(buffer));
-    if (n > 0) {
-      text.append(buffer, static_cast<size_t>(n));
-    } else if (n == 0 || errno != EINTR) {
-      return text;
-    }
-  }
-}
 
 int wait_for(pid_t child) {
   int status = 0;
@@ -39,39 +31,68 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+void end(pid_t child) {
+  kill(child, SIGKILL);
+  wait_for(child);
+}
+
+ProcessResult failed(const char *what, const Command &command, int error) {
+  return {-1, fmt::format("cannot {} {}: {}\n", what, command[0], std::strerror(error)), error};
+}
+
+// Without standard input, and with both outputs into `output`. Returns an errno or 0.
+int start(char *const *argv, int output, pid_t *child) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int failure = posix_spawn_file_actions_init(&actions);
+  if (failure != 0) return failure;
+  failure = posix_spawnattr_init(&attributes);
+  const bool has_attributes = failure == 0;
+  if (failure == 0)
+    failure = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (failure == 0) failure = posix_spawn_file_actions_adddup2(&actions, output, stream);
+  }
+  if (failure == 0) {
+    // Programs are interrupted as usual, whatever this one blocks.
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    failure = posix_spawnp(child, argv[0], &actions, &attributes, argv, environ);
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  if (has_attributes) posix_spawnattr_destroy(&attributes);
+  return failure;
+}
+
 }  // namespace
 
 ProcessResult run_process(const Command &command) {
-  ProcessResult result;
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return {-1, std::strerror(errno)};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  // Programs are interrupted as usual, whatever this one blocks.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   std::vector<char *> argv;
   for (const std::string &word : command) argv.push_back(const_cast<char *>(word.c_str()));
   argv.push_back(nullptr);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return failed("run", command, errno);
+  const Descriptor from(ends[0]);
+  Descriptor to(ends[1]);
   pid_t child = 0;
-  const int failure = posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  close(ends[1]);
-  if (failure != 0) {
-    result.output = command[0] + ": " + std::strerror(failure) + "\n";
-  } else {
-    result.output = read_all(ends[0]);
-    result.status = wait_for(child);
+  const int failure = start(argv.data(), to.get(), &child);
+  if (failure != 0) return failed("run", command, failure);
+  to.close();
+  ProcessResult result;
+  int unread = 0;
+  try {
+    if (!read_descriptor(from, &result.output)) unread = errno;
+  } catch (...) {
+    end(child);
+    throw;
   }
-  close(ends[0]);
+  if (unread != 0) {
+    end(child);
+    return failed("read the output of", command, unread);
+  }
+  result.status = wait_for(child);
   return result;
 }
 
@@ -88,15 +109,29 @@ std::string command_line(const Command &command) {
 bool run_parallel(int workers, int count, const std::function<bool(int)> &job) {
   std::atomic<int> next{0};
   std::atomic<bool> good{true};
+  std::mutex mutex;
+  std::exception_ptr thrown;
   auto work = [&] {
-    for (int i = next++; i < count && good; i = next++) {
-      if (!job(i)) good = false;
+    try {
+      for (int i = next++; i < count && good; i = next++) {
+        if (!job(i)) good = false;
+      }
+    } catch (...) {
+      good = false;
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (thrown == nullptr) thrown = std::current_exception();
     }
   };
   std::vector<std::thread> threads;
-  for (int i = 1; i < workers && i < count; ++i) threads.emplace_back(work);
+  threads.reserve(static_cast<size_t>(std::max(0, std::min(workers, count) - 1)));
+  try {
+    while (threads.size() < threads.capacity()) threads.emplace_back(work);
+  } catch (const std::exception &) {
+    // The threads that could be started do all jobs.
+  }
   work();
   for (std::thread &thread : threads) thread.join();
+  if (thrown != nullptr) std::rethrow_exception(thrown);
   return good;
 }
 

@@ -12,8 +12,11 @@ namespace gufunc::gufcc {
 using Command = std::vector<std::string>;
 
 struct ProcessResult {
-  int status = -1;     // exit status; 128 + signal; -1: could not start
+  // The exit status; 128 + the signal that ended it; -1: it could not be started, or its output
+  // not be read, as `output` reports.
+  int status = -1;
   std::string output;  // stdout and stderr as they came
+  int error = 0;       // errno of what failed here
 };
 
 ProcessResult run_process(const Command &command);
@@ -21,8 +24,8 @@ ProcessResult run_process(const Command &command);
 // The command as a line for a shell, for -v.
 std::string command_line(const Command &command);
 
-// Runs `job(i)` for 0 <= i < count on up to `workers` threads; stops handing out jobs after a
-// false.
+// Runs `job(i)` for 0 <= i < count on up to `workers` threads, fewer where no more can be started.
+// Starts no job after one that returned false or threw; what the first threw is thrown on.
 bool run_parallel(int workers, int count, const std::function<bool(int)> &job);
 
 }  // namespace gufunc::gufcc

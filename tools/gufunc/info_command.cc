@@ -43,12 +43,12 @@ ordered_json array_row(const NpyHeader &header) {
 // "float64, shape (2, 3), C order, 6 elements, 48 bytes"
 std::string array_text(const ordered_json &row) {
   const auto shape = row["shape"].get<std::vector<int64_t>>();
-  const auto size = row["size"].get<uint64_t>();
+  const auto size = row["size"].get<uint64_t>(), bytes = row["bytes"].get<uint64_t>();
   return fmt::format(
-      "{}{}, shape ({}{}), {} order, {} element{}, {} bytes", row["dtype"].get<std::string>(),
+      "{}{}, shape ({}{}), {} order, {} element{}, {} byte{}", row["dtype"].get<std::string>(),
       row["byte_order"] == "swapped" ? " (byte-swapped)" : "", fmt::join(shape, ", "),
       shape.size() == 1 ? "," : "", row["order"].get<std::string>(), size, size == 1 ? "" : "s",
-      row["bytes"].get<uint64_t>());
+      bytes, bytes == 1 ? "" : "s");
 }
 
 ordered_json npz_row(const std::string &path, bool raw) {

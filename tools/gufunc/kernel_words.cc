@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "call_parts.h"
@@ -88,18 +89,15 @@ std::vector<std::string> function_names(const ModuleHandle &module) {
 
 namespace {
 
-// The full name of the modules' ufunc that is called `name` in its module; "" where none is.
-std::string name_in_modules(const std::vector<ModuleHandle> &modules, const std::string &name) {
-  std::string found;
+// The full names of the modules' ufuncs that are called `name` in their modules, in the order of
+// the modules.
+std::vector<std::string> names_in_modules(const std::vector<ModuleHandle> &modules,
+                                          const std::string &name) {
+  std::vector<std::string> found;
   for (const ModuleHandle &module : modules) {
     for (const std::string &full : function_names(module)) {
-      if (full.substr(full.find(':') + 1) != name || full == found) continue;
-      if (!found.empty()) {
-        throw Failure(Exit::kRefused, fmt::format("'{}' is the name of several modules' ufuncs: "
-                                                  "'{}', '{}'; write the full name",
-                                                  name, found, full));
-      }
-      found = full;
+      const bool is_new = std::find(found.begin(), found.end(), full) == found.end();
+      if (is_new && full.substr(full.find(':') + 1) == name) found.push_back(full);
     }
   }
   return found;
@@ -110,14 +108,19 @@ std::string name_in_modules(const std::vector<ModuleHandle> &modules, const std:
 UfuncHandle find_function(const std::vector<ModuleHandle> &modules, const std::string &name) {
   Call call;
   UfuncHandle ufunc;
-  const std::string own = name_in_modules(modules, name);
+  const std::vector<std::string> own = names_in_modules(modules, name);
   const guf_status status = guf_ufunc_find(nullptr, name.c_str(), ufunc.out(), call.error());
   if (!own.empty()) {
-    const bool clash = status == GUF_OK && info_of(ufunc.get()).name != own;
+    const std::string &chosen = own.front();
+    for (size_t i = 1; i < own.size(); ++i) {
+      std::fprintf(stderr, "gufunc: note: '%s' is '%s', not '%s' of a later --module\n",
+                   name.c_str(), chosen.c_str(), own[i].c_str());
+    }
+    const bool clash = status == GUF_OK && info_of(ufunc.get()).name != chosen;
     if (clash)
       std::fprintf(stderr, "gufunc: note: '%s' is '%s' of --module, not the library's '%s'\n",
-                   name.c_str(), own.c_str(), name.c_str());
-    return find_ufunc(own);
+                   name.c_str(), chosen.c_str(), name.c_str());
+    return find_ufunc(chosen);
   }
   if (status == GUF_E_NOT_FOUND && !kernel_row(modules, name).is_null()) {
     usage(

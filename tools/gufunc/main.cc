@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -134,6 +135,12 @@ void print_help(const CLI::App &app, const std::vector<std::string> &words) {
   print(**found, app.get_name() + " " + words[0]);
 }
 
+void flush_output() {
+  std::cout.flush();
+  if (!std::cout.good() || std::fflush(stdout) != 0)
+    throw gufunc::cli::Failure(Exit::kFile, "cannot write to standard output");
+}
+
 int run(int argc, char **argv) {
   CLI::App app{"NumPy's universal functions on arrays in files.", "gufunc"};
   app.footer(kFooter);
@@ -174,7 +181,9 @@ int run(int argc, char **argv) {
   try {
     app.parse(hidden(command, argc, argv));
   } catch (const CLI::Success &asked) {  // --help, --version
-    return app.exit(asked);
+    app.exit(asked);
+    flush_output();
+    return 0;
   } catch (const CLI::ParseError &error) {
     if (&command == &app) gufunc::cli::refuse_command(app, "");
     gufunc::cli::usage(
@@ -188,8 +197,7 @@ int run(int argc, char **argv) {
   if (*run) gufunc::cli::run_command(common, options);
   if (*explain) gufunc::cli::explain_command(common, options);
   if (!method.method.empty()) gufunc::cli::method_command(common, method);
-  if (std::fflush(stdout) != 0)
-    throw gufunc::cli::Failure(Exit::kFile, "cannot write to standard output");
+  flush_output();
   return 0;
 }
 

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the manual page and the completions of shells from what `gufunc --help` prints.
+"""Writes manual pages, and the completions of shells for gufunc, from what --help prints.
 
-make_pages.py GUFUNC            writes tools/gufunc/pages
-make_pages.py GUFUNC --check    tells what differs there"""
+make_pages.py PROGRAM            writes tools/PROGRAM/pages; PROGRAM is gufunc or gufcc
+make_pages.py PROGRAM --check    reports what differs there"""
 
 import pathlib
 import re
 import subprocess
 import sys
 
-PAGES = pathlib.Path(__file__).parent / 'pages'
+TOOLS = pathlib.Path(__file__).parent.parent
 NOTICE = 'SPDX-License-Identifier: Apache-2.0'
 MADE = 'Written by tools/gufunc/make_pages.py from the output of gufunc --help.'
+RIGHT = 30  # the column where help describes an option
 
 # Options that take one of these words; all others that take a value take a file's name.
 WORDS = {
@@ -40,9 +41,12 @@ class Command:
         for line in text.split('\n'):
             if line.endswith(':') and not line.startswith(' '):
                 section = line[:-1]
+            elif line.startswith(' ' * RIGHT) and section:  # of the option on the line before
+                left, right = self.rows[section][-1]
+                self.rows[section][-1] = (left, f'{right} {line.strip()}'.strip())
             elif line.startswith('  ') and section:
-                left, right = re.match(r'  (.{1,26}?)(?:\s{2,}|\s*$)(.*)', line).groups()
-                self.rows.setdefault(section, []).append((left, right))
+                right = RIGHT if line[RIGHT - 1:RIGHT] == ' ' else len(line)
+                self.rows.setdefault(section, []).append((line[:right].strip(), line[right:]))
 
     def options(self):
         """(names, whether it takes a value, text) of each option."""
@@ -82,6 +86,37 @@ def man_page(top, commands):
             lines += ['.TP', spelled + (' \\fIvalue\\fR' if value else ''), roff(text)]
     lines += ['.SH EXIT STATUS', roff(' '.join(top.footer.removeprefix('Exit codes: ').split())),
               '.SH SEE ALSO', '.BR gufcc (1)', '']
+    return '\n'.join(lines)
+
+
+def gufcc_page(command):
+    """The manual page of a program without commands."""
+    made = MADE.replace('gufunc --help', 'gufcc --help')
+    lines = [f'.\\" {NOTICE}', f'.\\" {made}', '.TH GUFCC 1 "" libgufunc "User Commands"',
+             '.SH NAME', 'gufcc \\- compiles kernel sources into a module of libgufunc',
+             '.SH SYNOPSIS', '.B ' + roff(command.usage), '.SH DESCRIPTION',
+             roff(command.summary),
+             roff('The module appears when everything has been compiled; a program loads it with '
+                  'guf_module_load, gufunc with --module. A target whose tools this machine lacks '
+                  'is skipped with a warning; where no target is left, gufcc fails.')]
+    for left, right in command.rows['Positionals']:
+        lines += ['.TP', '.I ' + roff(left.split(' ')[0]), roff(right)]
+    lines += ['.SH OPTIONS']
+    environment = []
+    for left, right in command.rows['Options']:
+        names, _, value = left.partition(' ')
+        spelled = ', '.join(f'\\fB{roff(option)}\\fR' for option in names.split(','))
+        words = re.search(r'{(.*)}', value)
+        what = words.group(1).replace(',', '|') if words else 'value' if value else ''
+        lines += ['.TP', spelled + (f' \\fI{roff(what)}\\fR' if what else ''), roff(right)]
+        variable = re.search(r'\(Env:(\w+)\)', value)
+        if variable:
+            environment.append((variable.group(1), names.split(',')[-1]))
+    status = ' '.join(command.footer.removeprefix('Exit codes: ').split())
+    lines += ['.SH EXIT STATUS', roff(status), '.SH ENVIRONMENT']
+    for variable, option in environment:
+        lines += ['.TP', f'.B {variable}', f'Used where \\fB{roff(option)}\\fR is not given.']
+    lines += ['.SH SEE ALSO', '.BR gufunc (1)', '']
     return '\n'.join(lines)
 
 
@@ -187,19 +222,25 @@ def fish(top, commands):
     return '\n'.join(lines) + '\n'
 
 
+def pages_of(program):
+    if pathlib.Path(program).name == 'gufcc':
+        return {'gufcc.1': gufcc_page(Command(program, []))}
+    top, commands = commands_of(program)
+    return {'gufunc.1': man_page(top, commands), 'gufunc.bash': bash(top, commands),
+            '_gufunc': zsh(top, commands), 'gufunc.fish': fish(top, commands)}
+
+
 def main():
-    gufunc = sys.argv[1]
-    top, commands = commands_of(gufunc)
-    pages = {'gufunc.1': man_page, 'gufunc.bash': bash, '_gufunc': zsh, 'gufunc.fish': fish}
+    program = sys.argv[1]
+    folder = TOOLS / pathlib.Path(program).name / 'pages'
     different = []
-    for name, make in pages.items():
-        text = make(top, commands)
+    for name, text in pages_of(program).items():
         if '--check' not in sys.argv:
-            (PAGES / name).write_text(text)
-        elif not (PAGES / name).is_file() or (PAGES / name).read_text() != text:
+            (folder / name).write_text(text)
+        elif not (folder / name).is_file() or (folder / name).read_text() != text:
             different.append(name)
     for name in different:
-        print(f'{PAGES / name} is not what make_pages.py writes')
+        print(f'{folder / name} is not what make_pages.py writes')
     return bool(different)
 
 
