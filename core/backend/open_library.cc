@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loader opens /proc/self/fd/N, so what was checked is what is mapped. It knows its libraries
-// by name first: a second file behind a descriptor number that was used before would silently give
-// the first library again. Each call therefore spells the same place differently, "//" or "/./" for
-// each bit of a counter.
+// The loader opens /proc/PID/fd/N, so what was checked is what is mapped. Not /proc/self, since a
+// debugger opens the same name, and would wait on a descriptor of its own. The loader knows its
+// libraries by name first: a second file behind a descriptor number that was used before would
+// silently give the first library again. Each call therefore spells the same place differently,
+// "//" or "/./" for each bit of a counter.
 #include "core/backend/open_library.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 #include <gufunc/float_control.hpp>
 
 #include <atomic>
@@ -21,9 +23,16 @@
 namespace gufunc::backend {
 namespace {
 
+// This process as /proc knows it, in whichever namespace /proc was mounted.
+std::string process_name() {
+  char number[24];
+  const ssize_t length = readlink("/proc/self", number, sizeof number);
+  return length > 0 ? std::string(number, static_cast<size_t>(length)) : "self";
+}
+
 std::string unique_name(int descriptor) {
   static constinit std::atomic<uint32_t> calls{0};
-  std::string name = "/proc/self/fd";
+  std::string name = "/proc/" + process_name() + "/fd";
   for (uint32_t bits = calls.fetch_add(1, std::memory_order_relaxed); bits != 0; bits >>= 1) {
     name += (bits & 1) != 0 ? "/." : "/";
   }

@@ -154,7 +154,10 @@ Command Compiler::system_include_flags() const {
 }
 
 Command Compiler::host_command() const {
-  const Command level = options_.debug ? Command{"-O1", "-g"} : Command{"-O3"};
+  // Loops over several elements at once are compiled twice, and gdb stops at one of the two.
+  const Command debugged = {
+      "-O1", "-g", "-mllvm", "-force-vector-width=1", "-mllvm", "-force-vector-interleave=1"};
+  const Command level = options_.debug ? debugged : Command{"-O3"};
   return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, level, kCodeFlags});
 }
 
