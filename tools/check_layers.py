@@ -87,7 +87,7 @@ VISIBLE = {
     "tests/plugins": ("tests", "core"),
     "tests/fuzz": ("tests", "tools", "core"),
     "tests/gufcc": ("tests", "tools/gufcc", "core/module", "core/backend"),
-    "tests/images": ("tests", "tools/gufcc", "core/module", "core/backend"),
+    "tests/images": ("tests", "tools/gufcc", "core/module", "core/backend", "backends/gpu"),
     "tests/tools": ("tests", "tools"),
     "tests": ("tests",),
     "examples": ("examples",),

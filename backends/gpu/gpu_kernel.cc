@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// All entries are looked up and loaded when a kernel is asked for, so that no launch, which may be
-// under capture, makes the driver load code.
+// All entries are looked up and loaded when a kernel is requested, so that no launch, which may be
+// under capture, makes the driver load code. Of an image in PTX only their text is loaded, since
+// the driver compiles all of the text that it is given.
 #include "backends/gpu/gpu_kernel.h"
 
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "backends/gpu/gpu_device.h"
+#include "backends/gpu/ptx_text.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -22,6 +25,25 @@ bool is_generalized(Entry entry) {
   return entry >= Entry::kThread && entry <= Entry::kBlock;
 }
 
+bool is_raw(const char *stem) {
+  return std::strncmp(stem, kRawPrefix, sizeof(kRawPrefix) - 1) == 0;
+}
+
+// Writes the names that a kernel's entries have, and returns how many: of a loop in the order of
+// Entry.
+int names_of(const char *stem, char (&names)[kLoopEntries][kLongestName]) {
+  const int count = is_raw(stem) ? 1 : kLoopEntries;
+  for (int i = 0; i < count; ++i) {
+    std::snprintf(names[i], kLongestName, "%s%s", stem,
+                  is_raw(stem) ? "" : entry_name(static_cast<Entry>(i)));
+  }
+  return count;
+}
+
+guf_status no_code(const char *stem, guf_error *error) {
+  return fail(error, GUF_E_NO_IMAGE, "the image has no code for the kernel '%.80s'", stem);
+}
+
 }  // namespace
 
 int32_t score_image(Device &device, const guf_module_image &image) {
@@ -30,7 +52,7 @@ int32_t score_image(Device &device, const guf_module_image &image) {
   return device.vendor().score(device.facts().target, image.format, target);
 }
 
-guf_status Module::load(Device &device, const guf_module_image &image, Module **out,
+guf_status Module::load(Device &device, const guf_module_image &image, LoadMode mode, Module **out,
                         guf_error *error) {
   const char *const target = target_of(image);
   if (image.codec != GUF_CODEC_NONE) {
@@ -41,45 +63,90 @@ guf_status Module::load(Device &device, const guf_module_image &image, Module **
     return fail(error, GUF_E_NO_IMAGE, "image: found format %d for '%.40s', wanted one for %s",
                 image.format, target, device.facts().target);
   }
+  auto *module = create<Module>(device);
+  if (module == nullptr) return fail_memory(error, "a module");
   const RelaxedCapture relaxed(device.driver());
-  Native native = nullptr;
-  const Code code = device.driver().module_load(image.data, &native);
-  if (code != kDone) {
-    const Meaning &meaning = device.driver().meaning(code);
-    if (meaning.sense == Sense::kNoImage) {
-      return fail_native(error, GUF_E_NO_IMAGE, code, "%s (%d)", meaning.name, code);
-    }
-    char what[160];
-    std::snprintf(what, sizeof(what), "loading the image '%.40s' for device %d, %s,", target,
-                  device.context().index, device.facts().target);
-    return device.check(code, what, error);
-  }
-  auto *module = create<Module>(device, native);
-  if (module == nullptr) {
-    device.note(device.driver().module_unload(native));
-    return fail_memory(error, "a module");
+  const guf_status status = module->open(image, mode, error);
+  if (status != GUF_OK) {
+    module->unload();
+    return status;
   }
   *out = module;
   return GUF_OK;
 }
 
-void Module::unload() {
-  {
-    const RelaxedCapture relaxed(device_.driver());
-    device_.note(device_.driver().module_unload(native_));
+guf_status Module::open(const guf_module_image &image, LoadMode mode, guf_error *error) {
+  std::snprintf(target_, sizeof(target_), "%s", target_of(image));
+  bool whole = true;
+  if (image.format == GUF_IMAGE_PTX && mode == LoadMode::kByKernel) {
+    GUF_GPU_TRY(open_text(image, &whole, error));
   }
+  return whole ? load_native(image.data, &native_, error) : GUF_OK;
+}
+
+// The driver is asked for a kernel that does nothing: an image that it refuses for its version or
+// target, or because it has no compiler, it refuses now, while another image can take its place.
+guf_status Module::open_text(const guf_module_image &image, bool *out_whole, guf_error *error) {
+  text_ = create<PtxText>();
+  if (text_ == nullptr) return fail_memory(error, "an image's text");
+  HostArray<char> probe;
+  PtxText::Result result = text_->open(image.data, image.size);
+  if (result == PtxText::Result::kText) result = text_->probe(&probe);
+  if (result == PtxText::Result::kNoMemory) return fail_memory(error, "an image's text");
+  *out_whole = result == PtxText::Result::kWhole;
+  if (*out_whole) {
+    destroy(text_);
+    text_ = nullptr;
+    return GUF_OK;
+  }
+  Native native = nullptr;
+  GUF_GPU_TRY(load_native(probe.data(), &native, error));
+  device_.note(device_.driver().module_unload(native));
+  return GUF_OK;
+}
+
+guf_status Module::load_native(const void *image, Native *out, guf_error *error) {
+  const Code code = device_.driver().module_load(image, out);
+  if (code == kDone) return GUF_OK;
+  *out = nullptr;
+  const Meaning &meaning = device_.driver().meaning(code);
+  if (meaning.sense == Sense::kNoImage) {
+    return fail_native(error, GUF_E_NO_IMAGE, code, "%s (%d)", meaning.name, code);
+  }
+  char what[160];
+  std::snprintf(what, sizeof(what), "loading the image '%.40s' for device %d, %s,", target_,
+                device_.context().index, device_.facts().target);
+  return device_.check(code, what, error);
+}
+
+guf_status Module::load_whole(guf_error *error) {
+  if (native_ != nullptr) return GUF_OK;
+  const guf_status status = load_native(text_->whole(), &native_, error);
+  whole_refused_ = status == GUF_E_NO_IMAGE;
+  return status;
+}
+
+void Module::unload() {
+  const RelaxedCapture relaxed(device_.driver());
   while (first_ != nullptr) {
     Kernel *const kernel = first_;
     first_ = kernel->next;
+    if (kernel->module != nullptr) device_.note(device_.driver().module_unload(kernel->module));
     host_free(kernel);
   }
+  if (native_ != nullptr) device_.note(device_.driver().module_unload(native_));
+  if (text_ != nullptr) destroy(text_);
   destroy(this);
 }
 
 guf_status Module::function(const char *name, Native *out, guf_error *error) {
+  return find_function(native_, name, out, error);
+}
+
+guf_status Module::find_function(Native native, const char *name, Native *out, guf_error *error) {
   *out = nullptr;
   Driver &driver = device_.driver();
-  Code code = driver.function_find(native_, name, out);
+  Code code = driver.function_find(native, name, out);
   if (driver.meaning(code).sense == Sense::kNotFound) {
     *out = nullptr;
     return GUF_OK;
@@ -91,17 +158,45 @@ guf_status Module::function(const char *name, Native *out, guf_error *error) {
   return device_.check(code, what, error);
 }
 
+// Loads what the kernel's entries need; *out stays NULL where that is the whole image, which is
+// loaded then. A driver that refuses an excerpt is given the whole text, once.
+guf_status Module::load_excerpt(const char *stem, Native *out, guf_error *error) {
+  char names[kLoopEntries][kLongestName];
+  std::string_view entries[kLoopEntries];
+  const int count = names_of(stem, names);
+  int present = 0;
+  for (int i = 0; i < count; ++i) {
+    if (text_->has_entry(names[i])) entries[present++] = names[i];
+  }
+  if (present == 0) return no_code(stem, error);
+  HostArray<char> excerpt;
+  const PtxText::Result result = text_->excerpt(entries, static_cast<size_t>(present), &excerpt);
+  if (result == PtxText::Result::kNoMemory) return fail_memory(error, "a kernel's text");
+  if (result == PtxText::Result::kWhole) return load_whole(error);
+  const guf_status status = load_native(excerpt.data(), out, error);
+  return status == GUF_E_NO_IMAGE && !whole_refused_ ? load_whole(error) : status;
+}
+
 guf_status Module::resolve(const char *stem, Kernel *kernel, guf_error *error) {
-  if (std::strncmp(stem, kRawPrefix, sizeof(kRawPrefix) - 1) == 0) {
-    GUF_GPU_TRY(function(stem, &kernel->raw, error));
-    if (kernel->raw != nullptr) return GUF_OK;
-    return fail(error, GUF_E_NO_IMAGE, "the image has no code for the kernel '%.80s'", stem);
+  if (text_ != nullptr) GUF_GPU_TRY(load_excerpt(stem, &kernel->module, error));
+  const guf_status status =
+      resolve_in(kernel->module == nullptr ? native_ : kernel->module, stem, kernel, error);
+  if (status != GUF_OK && kernel->module != nullptr) {
+    device_.note(device_.driver().module_unload(kernel->module));
+  }
+  return status;
+}
+
+guf_status Module::resolve_in(Native native, const char *stem, Kernel *kernel, guf_error *error) {
+  if (is_raw(stem)) {
+    GUF_GPU_TRY(find_function(native, stem, &kernel->raw, error));
+    return kernel->raw != nullptr ? GUF_OK : no_code(stem, error);
   }
   bool any = false;
+  char names[kLoopEntries][kLongestName];
+  names_of(stem, names);
   for (int entry = 0; entry < kLoopEntries; ++entry) {
-    char name[kLongestName];
-    std::snprintf(name, sizeof(name), "%s%s", stem, entry_name(static_cast<Entry>(entry)));
-    GUF_GPU_TRY(function(name, &kernel->functions[entry], error));
+    GUF_GPU_TRY(find_function(native, names[entry], &kernel->functions[entry], error));
     any |= kernel->functions[entry] != nullptr;
     const bool limited = device_.traits().unit_local_bytes != 0;
     if (kernel->functions[entry] == nullptr || !limited) continue;
@@ -111,8 +206,7 @@ guf_status Module::resolve(const char *stem, Kernel *kernel, guf_error *error) {
     GUF_GPU_TRY(device_.check(code, "asking for a kernel's memory", error));
     kernel->local_bytes[entry] = facts.local_bytes;
   }
-  if (any) return GUF_OK;
-  return fail(error, GUF_E_NO_IMAGE, "the image has no code for the kernel '%.80s'", stem);
+  return any ? GUF_OK : no_code(stem, error);
 }
 
 guf_status Module::kernel(const char *stem, Kernel **out, guf_error *error) {

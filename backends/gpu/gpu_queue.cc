@@ -33,7 +33,7 @@ guf_status module_load(void *device, const guf_module_image *image, void **out_m
   Visit visit(owner);
   GUF_GPU_TRY(visit.begin(error));
   Module *module = nullptr;
-  GUF_GPU_TRY(Module::load(owner, *image, &module, error));
+  GUF_GPU_TRY(Module::load(owner, *image, LoadMode::kByKernel, &module, error));
   *out_module = module;
   return GUF_OK;
 }

@@ -55,7 +55,7 @@ guf_status MoveKernels::load_best(guf_error *error) {
   const guf_module_image *image = nullptr;
   while ((image = next_image(image, score, &score)) != nullptr) {
     refusal.struct_size = sizeof(refusal);
-    const guf_status status = Module::load(device_, *image, &module_, &refusal);
+    const guf_status status = Module::load(device_, *image, LoadMode::kWhole, &module_, &refusal);
     if (status == GUF_OK) return status;
     if (status != GUF_E_NO_IMAGE) {
       if (error != nullptr && error->struct_size == sizeof(*error)) *error = refusal;

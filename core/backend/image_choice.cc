@@ -30,31 +30,62 @@ int32_t refusal_code(const Device &device, const guf_module_v1 &table, uint32_t 
 }
 
 const guf_module_image *best_image(const Device &device, const guf_module_v1 &table,
-                                   uint32_t family) {
+                                   uint32_t family, const guf_module_image *behind) {
+  const guf_backend_api &api = device.backend->api;
+  const int32_t most = behind == nullptr ? INT32_MAX : api.image_score(device.native, behind);
   const guf_module_image *best = nullptr;
   int32_t best_score = 0;
   Refusal refusal;
   for (uint32_t i = 0; i < table.nimages; ++i) {
     const guf_module_image &image = table.images[i];
     if (!serves(image, family)) continue;
-    const int32_t score = device.backend->api.image_score(device.native, &image);
-    if (score > best_score && !find_refusal(device, image, &refusal)) {
-      best_score = score;
-      best = &image;
-    }
+    const int32_t score = api.image_score(device.native, &image);
+    if (score <= best_score || score > most) continue;
+    if (behind != nullptr && score == most && &image <= behind) continue;
+    if (find_refusal(device, image, &refusal)) continue;
+    best_score = score;
+    best = &image;
   }
   return best;
 }
 
-// What was refused is never the best one again, so this ends.
-guf_status load_best(Device &device, const guf_module_v1 &table, uint32_t family,
-                     const guf_module_image *image, void **out_module, guf_error *error) {
-  for (;;) {
-    const guf_status status = load_image(device, *image, out_module, error);
-    if (status != GUF_E_NO_IMAGE) return status;
-    image = best_image(device, table, family);
-    if (image == nullptr) return status;
+namespace {
+
+// Of whatever size the caller's record is.
+guf_status pass_on(guf_error *error, guf_status status, const guf_error &answer) {
+  return base::fail_native(error, status, answer.argument, answer.axis, answer.native_code, "%s",
+                           answer.message);
+}
+
+guf_status kernel_of_image(Device &device, const guf_module_image &image, const KernelName &kernel,
+                           void **out, bool *out_loaded, guf_error *error) {
+  void *module = nullptr;
+  *out_loaded = false;
+  GUF_TRY(load_image(device, image, &module, error));
+  *out_loaded = true;
+  ErrorRoom room(error);
+  return device.backend->api.kernel_get(module, kernel.index, kernel.name, out, room.get());
+}
+
+}  // namespace
+
+guf_status kernel_of_best(Device &device, const guf_module_v1 &table, const KernelName &kernel,
+                          void **out, bool *out_refused, guf_error *error) {
+  *out_refused = true;
+  guf_error answer = {};
+  const guf_module_image *image = nullptr;
+  while ((image = best_image(device, table, kernel.family, image)) != nullptr) {
+    guf_error latest = {};
+    latest.struct_size = sizeof latest;
+    latest.argument = latest.axis = base::kNone;
+    bool loaded = false;
+    const guf_status status = kernel_of_image(device, *image, kernel, out, &loaded, &latest);
+    if (status == GUF_OK) return GUF_OK;
+    if (status != GUF_E_NO_IMAGE) return pass_on(error, status, latest);
+    if (loaded && *out_refused) answer = latest;
+    if (loaded) *out_refused = false;
   }
+  return *out_refused ? GUF_E_NO_IMAGE : pass_on(error, GUF_E_NO_IMAGE, answer);
 }
 
 }  // namespace gufunc::backend

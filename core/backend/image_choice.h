@@ -29,15 +29,25 @@ base::Text list_images(const Device &device, const guf_module_v1 &table, uint32_
 int32_t refusal_code(const Device &device, const guf_module_v1 &table, uint32_t family);
 
 // The one that the plugin likes best, of those that have the family and that the driver did not
-// refuse; nullptr: there is none.
+// refuse; nullptr: there is none. With `behind`, an image of the table, only those that are less
+// liked than it.
 const guf_module_image *best_image(const Device &device, const guf_module_v1 &table,
-                                   uint32_t family);
+                                   uint32_t family, const guf_module_image *behind = nullptr);
 
-// Loads `image`, the best one, or where the driver refuses it the next: PTX, say.
-// Errors  GUF_E_NO_IMAGE <= the driver refuses all of them: list_images has the reasons;  else as
-//         load_image
-guf_status load_best(Device &device, const guf_module_v1 &table, uint32_t family,
-                     const guf_module_image *image, void **out_module, guf_error *error);
+// A kernel as a module's table names it.
+struct KernelName {
+  uint32_t family, index;
+  const char *name;
+};
+
+// Loads the best image and gets the kernel from it, or where the driver refuses the image or the
+// kernel's code, from the next: PTX, say.
+// Errors  GUF_E_NO_IMAGE <= the driver refuses all images: *out_refused is true, and list_images
+//         has the reasons;  or no loaded image has code of the kernel that the driver accepts:
+//         *out_refused is false, and the message is that of the best one;
+//         else as load_image and kernel_get
+guf_status kernel_of_best(Device &device, const guf_module_v1 &table, const KernelName &kernel,
+                          void **out, bool *out_refused, guf_error *error);
 
 }  // namespace gufunc::backend
 

@@ -84,13 +84,13 @@ const guf_module_image *best_of(const Device &device, const Place &place) {
   return place.loop == nullptr ? nullptr : best_image(device, *place.table, place.loop->family);
 }
 
-guf_status load_place(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
-                      const Place &place, void **out_module, guf_error *error) {
-  const guf_module_image *const image = best_of(device, place);
-  if (image == nullptr) return no_image(ufunc, loop, device, place, error);
-  const guf_status status =
-      load_best(device, *place.table, place.loop->family, image, out_module, error);
-  return status == GUF_E_NO_IMAGE ? no_image(ufunc, loop, device, place, error) : status;
+// `index` is that of the loop's kernel, or of its fold.
+guf_status kernel_of_place(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
+                           const Place &place, uint32_t index, void **out, guf_error *error) {
+  bool refused = false;
+  const guf_status status = kernel_of_best(
+      device, *place.table, {place.loop->family, index, place.loop->name}, out, &refused, error);
+  return refused && status == GUF_E_NO_IMAGE ? no_image(ufunc, loop, device, place, error) : status;
 }
 
 guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
@@ -99,13 +99,11 @@ guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &dev
     return wrap_host_loop(device, loop.host, ufunc.full_name.c_str(), out, error);
   }
   const Place place = find_place(ufunc, loop, device);
-  void *module = nullptr;
-  GUF_TRY(load_place(ufunc, loop, device, place, &module, error));
+  if (place.loop == nullptr) return no_image(ufunc, loop, device, place, error);
+  GUF_TRY(kernel_of_place(ufunc, loop, device, place, place.loop->kernel, out, error));
   loop.kind.store(place.loop->kind, std::memory_order_relaxed);
   loop.failure.store(place.failure, std::memory_order_relaxed);
-  ErrorRoom room(error);
-  return device.backend->api.kernel_get(module, place.loop->kernel, place.loop->name, out,
-                                        room.get());
+  return GUF_OK;
 }
 
 // Apart: calls that know their kernel pay for no text.
@@ -122,11 +120,7 @@ guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
   if (std::any_of(loop.types.begin(), loop.types.end(), dtype::is_record)) return GUF_OK;
   const Place place = find_place(ufunc, loop, device);
   if (place.loop == nullptr || place.loop->fold == 0) return GUF_OK;
-  void *module = nullptr;
-  GUF_TRY(load_place(ufunc, loop, device, place, &module, error));
-  ErrorRoom room(error);
-  return device.backend->api.kernel_get(module, place.loop->fold - 1, place.loop->name, out,
-                                        room.get());
+  return kernel_of_place(ufunc, loop, device, place, place.loop->fold - 1, out, error);
 }
 
 }  // namespace

@@ -26,14 +26,10 @@ guf_status no_image(const guf_module_v1 &table, const guf_module_kernel &kernel,
 
 guf_status raw_kernel_of(const guf_module_v1 &table, const guf_module_kernel &kernel,
                          Device &device, void **out, guf_error *error) {
-  const guf_module_image *const image = best_image(device, table, kernel.family);
-  if (image == nullptr) return no_image(table, kernel, device, error);
-  void *module = nullptr;
-  const guf_status status = load_best(device, table, kernel.family, image, &module, error);
-  if (status == GUF_E_NO_IMAGE) return no_image(table, kernel, device, error);
-  GUF_TRY(status);
-  ErrorRoom room(error);
-  return device.backend->api.kernel_get(module, kernel.kernel, kernel.symbol, out, room.get());
+  bool refused = false;
+  const guf_status status = kernel_of_best(
+      device, table, {kernel.family, kernel.kernel, kernel.symbol}, out, &refused, error);
+  return refused && status == GUF_E_NO_IMAGE ? no_image(table, kernel, device, error) : status;
 }
 
 }  // namespace gufunc::backend

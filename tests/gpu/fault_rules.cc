@@ -84,6 +84,9 @@ constexpr Rule kRules[] = {
     {"memory_alloc", "cuMemAllocManaged", "hipMallocManaged", kOutOfMemory, Fate::kUnnoticed},
     {"memory_alloc", "cuMemAlloc_v2", "hipMalloc", kOutOfMemory, Fate::kUnnoticed},
     {"*", "cuMemAlloc_v2", "hipMalloc", kOutOfMemory, Fate::kEither},
+    // What showed whether the driver accepts an image is given back.
+    {"module_load", "cuModuleUnload", "", 0, Fate::kNoted},
+    {"module_load", "cuLibraryUnload", "", 0, Fate::kNoted},
     {"module_load", "cuModuleLoadData", "hipModuleLoadData", 0, Fate::kUsual},
     {"module_load", "cuLibraryLoadData", "", 0, Fate::kUsual},
     {"module_load", "cuLibraryGetModule", "", 0, Fate::kUsual},
@@ -166,6 +169,10 @@ Fate fate_of(const Call &call, const std::string &function, const FaultCode &cod
     break;
   }
   if (fate == Fate::kUsual) return is_among(kSilent, call.slot) ? Fate::kNoted : Fate::kTold;
+  // The whole text takes the place of a kernel's.
+  if (fate == Fate::kNextImage && std::strcmp(call.slot, "kernel_get") == 0) {
+    return Fate::kUnnoticed;
+  }
   if (fate == Fate::kNextImage) return GUFUNC_TEST_IMAGES > 1 ? Fate::kUnnoticed : Fate::kTold;
   if (fate == Fate::kToldIfLost) return code.lost ? Fate::kTold : Fate::kUnnoticed;
   return fate;

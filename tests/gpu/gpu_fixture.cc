@@ -76,6 +76,7 @@ const Sim &sim() {
     bind(library, "function", &result.function);
     bind(library, "live", &result.live);
     bind(library, "used_bytes", &result.used_bytes);
+    bind(library, "ptx", &result.ptx);
     bind(library, "violations", &result.violations);
     bind(library, "violation", &result.violation);
     bind(library, "hide", &result.hide);

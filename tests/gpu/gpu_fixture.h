@@ -25,6 +25,7 @@ struct Sim {
   const char *(*function)(uint32_t index);
   uint64_t (*live)(const char *kind);
   uint64_t (*used_bytes)(void);
+  uint64_t (*ptx)(const char *what);
   uint32_t (*violations)(void);
   const char *(*violation)(uint32_t index);
   int (*hide)(const char *function, int hidden);

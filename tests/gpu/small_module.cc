@@ -25,17 +25,6 @@ bool is_of_vendor(const guf_module_image &image) {
   return image.format == GUF_IMAGE_CUBIN || image.format == GUF_IMAGE_PTX;
 }
 
-std::string inflated(const guf_module_image &image) {
-  const auto *const data = static_cast<const char *>(image.data);
-  std::string whole(data, image.size);
-  if (image.codec == GUF_CODEC_ZSTD) {
-    whole.resize(image.inflated_size);
-    const size_t size = ZSTD_decompress(whole.data(), whole.size(), data, image.size);
-    EXPECT_EQ(size, image.inflated_size) << image.target;
-  }
-  return image.bytes == 0 ? whole : whole.substr(image.offset, image.bytes);
-}
-
 guf_launch_block f64_block(const std::vector<uint64_t> &addresses, int nin, int64_t items) {
   guf_launch_block block = {};
   block.noperands = static_cast<int32_t>(addresses.size());
@@ -55,6 +44,17 @@ guf_launch_block f64_block(const std::vector<uint64_t> &addresses, int nin, int6
 }
 
 }  // namespace
+
+std::string inflated(const guf_module_image &image) {
+  const auto *const data = static_cast<const char *>(image.data);
+  std::string whole(data, image.size);
+  if (image.codec == GUF_CODEC_ZSTD) {
+    whole.resize(image.inflated_size);
+    const size_t size = ZSTD_decompress(whole.data(), whole.size(), data, image.size);
+    EXPECT_EQ(size, image.inflated_size) << image.target;
+  }
+  return image.bytes == 0 ? whole : whole.substr(image.offset, image.bytes);
+}
 
 const std::vector<PlainImage> &small_images() {
   static const std::vector<PlainImage> images = [] {

@@ -22,6 +22,9 @@ const std::vector<PlainImage> &small_images();
 // That of a target ("ptx_75"), or NULL where the module was built without it.
 const guf_module_image *small_image(const std::string &target);
 
+// The bytes of an image of any table, inflated.
+std::string inflated(const guf_module_image &image);
+
 // The loop of a function ("plus"): its stem, as kernel_get takes it.
 const char *small_stem(const std::string &function);
 

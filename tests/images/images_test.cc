@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <sstream>
 
+#include "backends/gpu/ptx_text.h"
 #include "files.h"
 #include "tests/images/image_files.h"
 #include "tests/images/inspection.h"
@@ -54,6 +57,32 @@ class Images : public ::testing::Test {
   static inline std::vector<ImageFile> *images_ = nullptr;
   static inline Entries *entries_ = nullptr;
 };
+
+std::vector<std::string> entry_names(const std::string &text) {
+  std::vector<std::string> names;
+  for (const PtxFunction &function : read_ptx(text)) {
+    if (function.is_entry) names.push_back(function.name);
+  }
+  return names;
+}
+
+std::string excerpt_of(const std::string &text, std::string_view entry) {
+  static constexpr guf_host_api kHost = {
+      sizeof(guf_host_api),
+      GUF_BACKEND_ABI_MINOR,
+      nullptr,
+      nullptr,
+      [](void *, size_t size, size_t) { return std::malloc(size); },
+      [](void *, void *memory) { std::free(memory); },
+      nullptr};
+  gpu::set_host(&kHost);
+  gpu::PtxText ptx;
+  gpu::HostArray<char> out;
+  EXPECT_EQ(ptx.open(text.data(), text.size()), gpu::PtxText::Result::kText);
+  const gpu::PtxText::Result result = ptx.excerpt(&entry, 1, &out);
+  EXPECT_EQ(result, gpu::PtxText::Result::kText) << entry;
+  return result == gpu::PtxText::Result::kText ? out.data() : "";
+}
 
 // What a plugin's images may take in all, whatever the targets.
 constexpr uint64_t kCudaBudget = 20'000'000, kRocBudget = 15'000'000;
@@ -149,6 +178,26 @@ TEST_F(Images, OfCubinsAreForDriversOfCuda12) {
     ASSERT_GT(image->bytes.size(), kAbiVersion);
     const bool is_new_gpu = image->target.size() > std::string("sm_90").size();
     EXPECT_LE(int{image->bytes[kAbiVersion]}, is_new_gpu ? 8 : 7) << image->target;
+  }
+}
+
+// As a plugin makes them: the first, the middle and the last kernel of each image.
+TEST_F(Images, OfPtxAssembleKernelByKernel) {
+  if (of_format(GUF_IMAGE_PTX).empty()) GTEST_SKIP() << "none of PTX";
+  const std::filesystem::path path = folder_->path() / "excerpt";
+  for (const ImageFile *image : of_format(GUF_IMAGE_PTX)) {
+    const std::vector<std::string> names = entry_names(image->bytes);
+    ASSERT_FALSE(names.empty());
+    for (const size_t i : {size_t{0}, names.size() / 2, names.size() - 1}) {
+      std::ofstream(path, std::ios::binary) << excerpt_of(image->bytes, names[i]);
+      const std::string said = output_of({GUFUNC_PTXAS, "-v", "-arch=sm_75", path.string(), "-o",
+                                          (folder_->path() / "assembled").string()});
+      std::vector<std::string> assembled;
+      for (const PtxasLine &line : read_ptxas(said)) {
+        if (line.is_entry) assembled.push_back(line.name);
+      }
+      EXPECT_EQ(assembled, std::vector<std::string>{names[i]});
+    }
   }
 }
 

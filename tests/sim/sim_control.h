@@ -47,6 +47,10 @@ uint64_t gufunc_sim_live(const char *kind);
 /* Bytes of device memory that are allocated, pools' unused memory not counted. */
 uint64_t gufunc_sim_used_bytes(void);
 
+/* PTX that was loaded since the last reset, all of which a driver compiles: its "texts", "bytes" or
+   "entries". UINT64_MAX: no such count. */
+uint64_t gufunc_sim_ptx(const char *what);
+
 /* How often a program did what is forbidden, and what the n-th was; null behind the last. Texts
    live until the next reset. */
 uint32_t gufunc_sim_violations(void);

@@ -175,6 +175,14 @@ SIM_EXPORT uint64_t gufunc_sim_used_bytes(void) {
   return bytes;
 }
 
+SIM_EXPORT uint64_t gufunc_sim_ptx(const char *what) {
+  sim::Driver &state = sim::driver();
+  const sim::Lock lock(state.mutex);
+  if (std::strcmp(what, "texts") == 0) return state.ptx.texts;
+  if (std::strcmp(what, "bytes") == 0) return state.ptx.bytes;
+  return std::strcmp(what, "entries") == 0 ? state.ptx.entries : UINT64_MAX;
+}
+
 SIM_EXPORT uint32_t gufunc_sim_violations(void) {
   sim::Driver &state = sim::driver();
   const sim::Lock lock(state.mutex);

@@ -69,6 +69,7 @@ void reset_driver() {
   state.devices.clear();
   state.every_context.clear();
   state.violations.clear();
+  state.ptx = {};
   state.initialised = false;
   state.config = state.next_config;
   state.engine.random().seed(state.config.seed);

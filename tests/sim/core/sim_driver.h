@@ -93,6 +93,11 @@ struct Device {
   std::shared_ptr<Pool> default_pool;
 };
 
+// PTX that was loaded.
+struct PtxCount {
+  uint64_t texts = 0, bytes = 0, entries = 0;
+};
+
 struct Driver {
   std::mutex mutex;
   Config config;
@@ -119,6 +124,8 @@ struct Driver {
   Registry<Graph> graphs;
   Registry<GraphExec> graph_execs;
   std::vector<std::shared_ptr<Capture>> captures;
+
+  PtxCount ptx;
 
   std::deque<std::string> violations;  // texts stay where they are
   uint64_t next_id = 1;

@@ -37,6 +37,7 @@ struct CudaTarget {
   int driver_version;  // 12080
 };
 
+// read_ptx requires every function that is called to be in the text, as assemblers do.
 // Errors  kInvalidImage, kNoBinaryForGpu, kInvalidPtx, kUnsupportedPtxVersion
 int read_cubin(const void *data, const CudaTarget &target, Image *out);
 int read_ptx(const void *data, const CudaTarget &target, Image *out);

@@ -58,6 +58,9 @@ std::shared_ptr<Kernel> kernel_of(Driver &driver, Module &module, const std::str
     kernel->said = said;
     kernel->items =
         find_items(driver.config, module.digest, module.image.size, name, &kernel->why_not);
+    if (kernel->items == nullptr && module.image.ptx_version != 0) {
+      kernel->items = find_excerpt_items(driver.config, module.image.size, name, &kernel->why_not);
+    }
     driver.kernels.add(kernel->handle, kernel);
     return kernel;
   }

@@ -59,6 +59,12 @@ const guf::device::items_kernel *find_items(const Config &config, const std::str
                                             uint64_t size, const std::string &kernel,
                                             std::string *why_not);
 
+// The same for PTX that no sidecar lists, which is perhaps an excerpt: the entry of that name in
+// the one sidecar that has it and lists a longer image in PTX.
+const guf::device::items_kernel *find_excerpt_items(const Config &config, uint64_t size,
+                                                    const std::string &kernel,
+                                                    std::string *why_not);
+
 struct LaunchShape {
   uint32_t blocks[3];
   uint32_t threads[3];

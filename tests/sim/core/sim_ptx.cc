@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 #include "tests/sim/core/sim_codes.h"
 #include "tests/sim/core/sim_image.h"
@@ -120,6 +121,39 @@ bool read_entry(Words &words, ImageKernel *kernel) {
   return true;
 }
 
+// Functions that the text has, and those that it calls.
+class Calls {
+ public:
+  // Behind `.func`: its name, to whatever follows it.
+  void declare(Words &words) {
+    std::string word = words.next();
+    if (word == "(") word = behind_list(words);
+    declared_.insert(word);
+  }
+  // Behind `call.uni`: `(result), name, (arguments)`; names in registers are not looked at.
+  void call(Words &words) {
+    std::string word = words.next();
+    if (word == "(") {
+      behind_list(words);  // the comma
+      word = words.next();
+    }
+    if (!word.empty() && word[0] != '%') called_.insert(word);
+  }
+  bool are_declared() const {
+    return std::all_of(called_.begin(), called_.end(),
+                       [this](const std::string &name) { return declared_.contains(name); });
+  }
+
+ private:
+  static std::string behind_list(Words &words) {
+    std::string word = words.next();
+    while (!word.empty() && word != ")") word = words.next();
+    return words.next();
+  }
+
+  std::set<std::string> declared_, called_;
+};
+
 // `6.3` as 63.
 int read_version(const std::string &word) {
   const size_t dot = word.find('.');
@@ -142,16 +176,19 @@ int read_ptx(const void *data, const CudaTarget &target, Image *out) {
   if (named.rfind("sm_", 0) != 0) return kInvalidPtx;
   out->arch = std::atoi(named.c_str() + 3);
   int depth = 0;
+  Calls calls;
   for (std::string word = words.next(); !word.empty(); word = words.next()) {
     if (word == "{") ++depth;
     if (word == "}" && --depth < 0) return kInvalidPtx;
+    if (word == ".func") calls.declare(words);
+    if (word == "call" || word == "call.uni") calls.call(words);
     if (word != ".entry") continue;
     ImageKernel kernel;
     if (depth != 0 || !read_entry(words, &kernel)) return kInvalidPtx;
     ++depth;  // read_entry took the brace
     out->kernels.push_back(std::move(kernel));
   }
-  if (depth != 0) return kInvalidPtx;
+  if (depth != 0 || !calls.are_declared()) return kInvalidPtx;
   return out->arch > target.arch ? kNoBinaryForGpu : kSuccess;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sidecars are opened once and stay: kernels of loaded modules point into them.
 #include <dlfcn.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "tests/sim/core/sim_module.h"
@@ -8,6 +10,7 @@
 namespace sim {
 namespace {
 
+using guf::device::items_image;
 using guf::device::items_kernel;
 using guf::device::items_table;
 
@@ -49,7 +52,56 @@ bool lists_image(const items_table &table, const std::string &digest, uint64_t s
   return false;
 }
 
+bool is_ptx(const items_image &image) {
+  return std::strncmp(image.target, "ptx_", 4) == 0;
+}
+
+bool lists_ptx_of_more(const items_table &table, uint64_t size) {
+  return std::any_of(table.images, table.images + table.nimages, [size](const items_image &image) {
+    return is_ptx(image) && image.size > size;
+  });
+}
+
+// Modules of one source have the same PTX.
+bool share_ptx(const items_table &a, const items_table &b) {
+  for (uint32_t i = 0; i < a.nimages; ++i) {
+    if (!is_ptx(a.images[i])) continue;
+    for (uint32_t j = 0; j < b.nimages; ++j) {
+      if (std::memcmp(a.images[i].sha256, b.images[j].sha256, sizeof a.images[i].sha256) == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+const items_kernel *find_entry(const items_table &table, const std::string &name) {
+  for (uint32_t i = 0; i < table.nkernels; ++i) {
+    if (name == table.kernels[i].name) return &table.kernels[i];
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+const items_kernel *find_excerpt_items(const Config &config, uint64_t size,
+                                       const std::string &kernel, std::string *why_not) {
+  const items_kernel *found = nullptr;
+  const items_table *first = nullptr;
+  for (const std::string &path : config.items) {
+    const items_table *const table = open_sidecar(path).table;
+    if (table == nullptr || !lists_ptx_of_more(*table, size)) continue;
+    const items_kernel *const entry = find_entry(*table, kernel);
+    if (entry == nullptr || (first != nullptr && share_ptx(*first, *table))) continue;
+    if (first != nullptr) {
+      *why_not = "two sidecars have PTX with an entry of this name, one is " + path;
+      return nullptr;
+    }
+    found = entry;
+    first = table;
+  }
+  return found;
+}
 
 const items_kernel *find_items(const Config &config, const std::string &digest, uint64_t size,
                                const std::string &kernel, std::string *why_not) {
@@ -62,10 +114,8 @@ const items_kernel *find_items(const Config &config, const std::string &digest, 
       continue;
     }
     if (!lists_image(*sidecar.table, digest, size)) continue;
-    for (uint32_t i = 0; i < sidecar.table->nkernels; ++i) {
-      const items_kernel &entry = sidecar.table->kernels[i];
-      if (kernel == entry.name) return &entry;
-    }
+    const items_kernel *const entry = find_entry(*sidecar.table, kernel);
+    if (entry != nullptr) return entry;
     *why_not = "the sidecar of its image, " + path + ", has no entry of this name";
   }
   return nullptr;

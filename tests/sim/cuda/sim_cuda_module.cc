@@ -64,7 +64,12 @@ int function_attribute(const Driver &driver, const Kernel &kernel, const sim::Mo
 }
 
 int load(Driver &driver, const void *code, sim::Image *image) {
-  return sim::read_cuda_image(code, sim::cuda::target_of(driver), image);
+  const int read = sim::read_cuda_image(code, sim::cuda::target_of(driver), image);
+  if (read != kSuccess || image->ptx_version == 0) return read;
+  ++driver.ptx.texts;
+  driver.ptx.bytes += image->size;
+  driver.ptx.entries += image->kernels.size();
+  return kSuccess;
 }
 
 // What the current context has of a library: made when it is first asked for.

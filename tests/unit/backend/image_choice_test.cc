@@ -20,6 +20,7 @@ using ::testing::HasSubstr;
 
 // What the backend was given; targets that it refuses to load.
 std::vector<std::string> loaded, refused;
+std::vector<std::string> without_code;  // targets whose modules have no kernel
 std::vector<std::string> contents;
 int unloaded = 0;
 
@@ -44,7 +45,13 @@ void unload(void *module) {
   ++unloaded;
   delete static_cast<std::string *>(module);
 }
-guf_status get(void *module, uint32_t, const char *, void **out, guf_error *) {
+guf_status get(void *module, uint32_t, const char *, void **out, guf_error *error) {
+  const std::string &target = *static_cast<std::string *>(module);
+  for (const std::string &bare : without_code) {
+    if (bare != target) continue;
+    return base::fail_native(error, GUF_E_NO_IMAGE, base::kNone, base::kNone, 218, "no code in %s",
+                             target.c_str());
+  }
   *out = module;
   return GUF_OK;
 }
@@ -56,6 +63,7 @@ class ImageChoice : public ::testing::Test {
   ImageChoice() {
     loaded.clear();
     refused.clear();
+    without_code.clear();
     contents.clear();
     unloaded = 0;
     error_.struct_size = sizeof error_;
@@ -122,6 +130,25 @@ TEST_F(ImageChoice, FallsToTheNextWhereTheDriverRefuses) {
   forget_images(table_);
   EXPECT_EQ(unloaded, 2) << "what was refused is no module";
   share_images(table_);
+}
+
+// The driver refuses PTX of a kernel when the kernel is requested.
+TEST_F(ImageChoice, FallsToTheNextWhereAnImageHasNoCode) {
+  without_code = {"t3"};
+  EXPECT_EQ(target_of(0), "t2");
+  EXPECT_EQ(target_of(1), "t4") << "of another family";
+  EXPECT_THAT(loaded, ElementsAre("t3", "t2", "t4"));
+}
+
+TEST_F(ImageChoice, SaysWhatTheBestImageLacks) {
+  refused = {"t2"};
+  without_code = {"t1", "t3"};
+  EXPECT_EQ(target_of(0), std::to_string(GUF_E_NO_IMAGE));
+  EXPECT_STREQ(error_.message, "no code in t3");
+  EXPECT_EQ(error_.native_code, 218);
+  EXPECT_THAT(loaded, ElementsAre("t3", "t2", "t1"));
+  without_code.clear();
+  EXPECT_EQ(target_of(0), "t3") << "nothing is kept against it";
 }
 
 TEST_F(ImageChoice, AsksARefusingDriverOnce) {
