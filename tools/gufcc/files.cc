@@ -124,21 +124,20 @@ void replace_all(std::string *text, const std::string &from, const std::string &
 
 namespace {
 
-// Also where this process has no memory or descriptors left: rm has its own.
+// Also where this process has no memory or descriptors left: rm has its own. The library's
+// remove_all ends the process where an allocation fails in it.
 void remove_folder(const fs::path &folder) noexcept {
-  try {
-    std::error_code failure;
-    fs::remove_all(folder, failure);
-    if (!failure) return;
-  } catch (const std::exception &) {
-    // std::bad_alloc, as the iteration over a folder allocates.
-  }
   char name[] = "rm", option[] = "-rf", separator[] = "--";
   char *const argv[] = {name, option, separator, const_cast<char *>(folder.c_str()), nullptr};
   pid_t child = 0;
-  if (posix_spawnp(&child, name, nullptr, nullptr, argv, environ) != 0) return;
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  int status = -1;
+  if (posix_spawnp(&child, name, nullptr, nullptr, argv, environ) == 0) {
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
   }
+  if (status == 0) return;
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
 }
 
 }  // namespace
