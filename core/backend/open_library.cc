@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loader opens /proc/PID/fd/N, so what was checked is what is mapped. Not /proc/self, since a
-// debugger opens the same name, and would wait on a descriptor of its own. The loader knows its
-// libraries by name first: a second file behind a descriptor number that was used before would
-// silently give the first library again. Each call therefore spells the same place differently,
-// "//" or "/./" for each bit of a counter.
+// The loader opens /proc/PID/fd/N, so the file that was checked is the file that is mapped.
+//
+// Debuggers and the symbolizers of sanitizers open the same name later, from another process. The
+// name therefore has the number of this process instead of "self", and a descriptor number that the
+// process is unlikely to use again: opening a pipe by such a name would block for ever.
+//
+// The loader identifies libraries by name first: a second file with a descriptor number that was
+// used before would silently yield the first library again. Each call therefore spells the path
+// differently, with "//" or "/./" for each bit of a counter.
 #include "core/backend/open_library.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <gufunc/float_control.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -29,6 +36,30 @@ std::string process_name() {
   const ssize_t length = readlink("/proc/self", number, sizeof number);
   return length > 0 ? std::string(number, static_cast<size_t>(length)) : "self";
 }
+
+// A duplicate of a descriptor with a number that is rarely in use, for the time of one dlopen.
+class HighDescriptor {
+ public:
+  explicit HighDescriptor(int descriptor) : original_(descriptor) {
+    rlimit limit = {};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    // The kernel's table of descriptors grows with the highest number.
+    const rlim_t lowest = std::min<rlim_t>(limit.rlim_cur / 8 * 7, 960);
+    duplicate_ = fcntl(descriptor, F_DUPFD_CLOEXEC, static_cast<int>(lowest));
+  }
+  ~HighDescriptor() {
+    if (duplicate_ >= 0) close(duplicate_);
+  }
+  HighDescriptor(const HighDescriptor &) = delete;
+  HighDescriptor &operator=(const HighDescriptor &) = delete;
+
+  // The original descriptor if no higher number was available.
+  int get() const { return duplicate_ >= 0 ? duplicate_ : original_; }
+
+ private:
+  const int original_;
+  int duplicate_ = -1;
+};
 
 std::string unique_name(int descriptor) {
   static constinit std::atomic<uint32_t> calls{0};
@@ -57,7 +88,8 @@ guf_status explain_refusal(const std::string &name, int code, const char *path, 
 }  // namespace
 
 guf_status open_library(int descriptor, int flags, const char *path, void **out, guf_error *error) {
-  const std::string name = unique_name(descriptor);
+  const HighDescriptor high(descriptor);
+  const std::string name = unique_name(high.get());
   void *library = nullptr;
   int code = 0;
   {
