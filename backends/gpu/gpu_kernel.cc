@@ -84,8 +84,10 @@ guf_status Module::open(const guf_module_image &image, LoadMode mode, guf_error 
   return whole ? load_native(image.data, &native_, error) : GUF_OK;
 }
 
-// The driver is asked for a kernel that does nothing: an image that it refuses for its version or
-// target, or because it has no compiler, it refuses now, while another image can take its place.
+// Loads a kernel that does nothing: a driver that refuses the image for its version or target, or
+// because it has no compiler, refuses it now, while another image can take its place. The probe is
+// unloaded with the module and not before: unloading waits for all work of the context, which may
+// itself wait for the thread that loads.
 guf_status Module::open_text(const guf_module_image &image, bool *out_whole, guf_error *error) {
   text_ = create<PtxText>();
   if (text_ == nullptr) return fail_memory(error, "an image's text");
@@ -99,10 +101,7 @@ guf_status Module::open_text(const guf_module_image &image, bool *out_whole, guf
     text_ = nullptr;
     return GUF_OK;
   }
-  Native native = nullptr;
-  GUF_GPU_TRY(load_native(probe.data(), &native, error));
-  device_.note(device_.driver().module_unload(native));
-  return GUF_OK;
+  return load_native(probe.data(), &probe_, error);
 }
 
 guf_status Module::load_native(const void *image, Native *out, guf_error *error) {
@@ -134,7 +133,9 @@ void Module::unload() {
     if (kernel->module != nullptr) device_.note(device_.driver().module_unload(kernel->module));
     host_free(kernel);
   }
-  if (native_ != nullptr) device_.note(device_.driver().module_unload(native_));
+  for (const Native loaded : {probe_, native_}) {
+    if (loaded != nullptr) device_.note(device_.driver().module_unload(loaded));
+  }
   if (text_ != nullptr) destroy(text_);
   destroy(this);
 }

@@ -67,6 +67,7 @@ class Module {
   char target_[40] = "";        // of the image, for messages
   Native native_ = nullptr;     // the whole image; NULL: not loaded, or not yet
   PtxText *text_ = nullptr;     // what excerpts are made of; NULL: the image is loaded whole
+  Native probe_ = nullptr;      // the probe of text_; NULL: none
   bool whole_refused_ = false;  // by the driver, after it refused an excerpt
   std::mutex mutex_;
   Kernel *first_ = nullptr;
