@@ -243,9 +243,12 @@ Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &o
     recursive.merge(find_recursion(code));
     ++files;
   }
-  if (failure || files == 0) {
-    fail(failure ? fmt::format("cannot read {}: {}", folder.string(), failure.message())
-                 : fmt::format("{} does not show its code", path_));
+  if (failure && failure != std::errc::no_such_file_or_directory) {
+    fail(fmt::format("cannot read {}: {}", folder.string(), failure.message()));
+    return Made::kFailed;
+  }
+  if (files == 0) {
+    fail(fmt::format("{} does not show its code", path_));
     return Made::kFailed;
   }
   if (!recursive.empty()) {

@@ -124,10 +124,13 @@ bool run_parallel(int workers, int count, const std::function<bool(int)> &job) {
   };
   std::vector<std::thread> threads;
   threads.reserve(static_cast<size_t>(std::max(0, std::min(workers, count) - 1)));
-  try {
-    while (threads.size() < threads.capacity()) threads.emplace_back(work);
-  } catch (const std::exception &) {
-    // The threads that could be started do all jobs.
+  bool can_start = true;  // when no more threads start, those that run do all jobs
+  while (can_start && threads.size() < threads.capacity()) {
+    try {
+      threads.emplace_back(work);
+    } catch (const std::exception &) {
+      can_start = false;
+    }
   }
   work();
   for (std::thread &thread : threads) thread.join();
