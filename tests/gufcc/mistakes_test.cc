@@ -48,6 +48,18 @@ const Mistake kMistakes[] = {
     {"IntegerResultTooNarrow",
      "GUF_DEVICE int f(guf::i64 x) { return int(x); }\nGUF_UFUNC(f, \"q->q\");\n", 3,
      "f: found a result of type 'int', narrower than the int64 of loop 'q->q'"},
+    {"ResultNarrowerThanAnotherType",
+     "GUF_DEVICE float f(float x, float y) { return x * y; }\nGUF_UFUNC(f, \"ff->d\");\n", 3,
+     "f: found a result of type 'float', narrower than the float64 of loop 'ff->d'"},
+    {"ResultNarrowerThanOneArgument",
+     "GUF_DEVICE float f(float x) { return x * x; }\nGUF_UFUNC(f, \"f->d\");\n", 3,
+     "f: found a result of type 'float', narrower than the float64 of loop 'f->d'"},
+    {"IntegerResultNarrowerThanArguments",
+     "GUF_DEVICE int f(int x) { return x * x; }\nGUF_UFUNC(f, \"i->q\");\n", 3,
+     "f: found a result of type 'int', narrower than the int64 of loop 'i->q'"},
+    {"ResultNarrowerThanAComplex",
+     "GUF_DEVICE float f(guf::c128 x) { return float(x.re); }\nGUF_UFUNC(f, \"D->D\");\n", 3,
+     "f: found a result of type 'float', narrower than the complex128 of loop 'D->D'"},
     {"OutputByValue",
      "GUF_DEVICE void f(float x, float a, float b) { a = b = x; }\nGUF_UFUNC(f, \"f->ff\");\n", 3,
      "f: output 1 is parameter 2, which is passed by value, so nothing is written; declare it "
@@ -193,6 +205,17 @@ const Mistake kMistakes[] = {
     {"EndlessRecursion",
      "GUF_DEVICE int f(int n) {\n  return n * f(n - 1);\n}\nGUF_UFUNC(f, \"i->i\");\n", 2,
      "the function calls itself without an end, which no device runs; write a loop"},
+    {"MutualRecursion",
+     "GUF_DEVICE int odd(int n);\nGUF_DEVICE int even(int n) {\n  return n == 0 ? 1 : odd(n - 1) + "
+     "odd(n - 2);\n}\nGUF_DEVICE int odd(int n) {\n  return n == 0 ? 0 : even(n - 1) * even(n - "
+     "2);\n}\nGUF_UFUNC(even, \"i->i\");\n",
+     6, "odd(int) calls itself, which devices without a stack cannot run; write a loop"},
+    {"RecursionInARawKernel",
+     "#include <gufunc/raw_kernel.hpp>\nGUF_DEVICE int f(int n) {\n  return n < 2 ? n : f(n - 1) + "
+     "f(n - 2);\n}\n"
+     "GUF_DEVICE void count(guf::block, guf::view<int, 1> out) { out[0] = f(out[0]); }\n"
+     "GUF_KERNEL(count);\n",
+     3, "f(int) calls itself, which devices without a stack cannot run; write a loop"},
     {"Virtual",
      "struct A { virtual float at(float x) const { return x; } };\nGUF_DEVICE float f(float x) {\n"
      "  A a;\n  return a.at(x);\n}\nGUF_UFUNC(f, \"f->f\");\n",

@@ -179,12 +179,17 @@ const std::vector<Target> &Build::examined_targets() const {
   return targets_.empty() ? *kLowest : targets_;
 }
 
+// Plain entries alone are code of devices only.
+bool Build::is_compiled(const Unit &unit) const {
+  return !targets_.empty() || !unit.loops.empty() || !unit.kernels.empty();
+}
+
 bool Build::compile_units() {
   const std::vector<Target> &targets = examined_targets();
   const size_t levels = targets.size();
   return run_parallel(workers(), static_cast<int>(units_.size() * levels), [&](int job) {
     const size_t index = static_cast<size_t>(job) / levels;
-    if (targets_.empty() && units_[index].loops.empty()) return true;
+    if (!is_compiled(units_[index])) return true;
     const Compiler::Unit unit = host_unit(index, targets[static_cast<size_t>(job) % levels]);
     return compiler_->compile(unit, work(unit.stem + ".o"));
   });
@@ -261,7 +266,7 @@ bool Build::write_items(const std::string &output, Instrumentation instrumentati
 bool Build::refuse_host_only() {
   for (const Target &target : examined_targets()) {
     for (size_t i = 0; i < units_.size(); ++i) {
-      if (targets_.empty() && units_[i].loops.empty()) continue;
+      if (!is_compiled(units_[i])) continue;
       const fs::path file = work(unit_name(i, target) + ".o");
       std::string bytes;
       ObjectFile object;

@@ -49,6 +49,7 @@ class Build {
   Compiler::Unit host_unit(size_t index, const Target &target) const;
   bool check_sources();
   const std::vector<Target> &examined_targets() const;
+  bool is_compiled(const Unit &unit) const;
   bool compile_units();
   bool refuse_host_only();
   void report_host_only(size_t index, const Target &target, const std::vector<HostOnly> &found);

@@ -66,6 +66,7 @@ template <class P, class A> constexpr bool guf_probe_type_fits = guf_probe_holds
 // Whether an R is as wide as the results of a loop: of another kind it is as it is meant.
 template <class R, class T> struct guf_probe_width { static constexpr bool holds = true; };
 template <> struct guf_probe_width<float, double> { static constexpr bool holds = false; };
+template <> struct guf_probe_width<float, guf::c128> { static constexpr bool holds = false; };
 template <> struct guf_probe_width<guf::c64, guf::c128> { static constexpr bool holds = false; };
 template <class R, class T> constexpr bool guf_probe_is_wide() {
   if constexpr (guf_probe_is_bool<R> || guf_probe_is_float<R> || guf_probe_is_float<T>) {
@@ -74,6 +75,15 @@ template <class R, class T> constexpr bool guf_probe_is_wide() {
   else return guf_probe_width<R, T>::holds;
 }
 template <class R, class T> constexpr bool guf_probe_type_wide = guf_probe_is_wide<R, T>();
+// A template of one argument that returns its argument's type is a cast: the loop converts.
+template <class R, class P, class A> constexpr bool guf_probe_is_cast() {
+  if constexpr (guf::is_same<R, A>::value) {
+    return guf::is_same<decltype(guf_probe_type_of<P, A>()), guf_probe_none>::value;
+  } else return false;
+}
+template <class R, class Loop> constexpr bool guf_probe_type_wide_or_cast =
+    guf_probe_is_wide<R, typename Loop::result>() ||
+    guf_probe_is_cast<R, typename Loop::parameter, typename Loop::argument>();
 )";
 
 class LoopRules {
@@ -98,9 +108,7 @@ class LoopRules {
       }
     }
     if (loop_.may_fail) text += output(types_.size() - 1, "the flag", "bool &failed");
-    // Of another output the function need not know, as a cast does not.
-    const bool has_output = loop_.inputs.find(loop_.outputs) != std::string::npos;
-    if (!function_.generalized() && loop_.outputs.size() == 1 && has_output) text += result();
+    if (!function_.generalized() && loop_.outputs.size() == 1) text += result();
     return text;
   }
 
@@ -179,6 +187,7 @@ class LoopRules {
   // Of a call that compiles; any other has its own complaint.
   std::string result() const {
     const TypeLetter &letter = *find_letter(loop_.outputs[0]);
+    const bool may_cast = loop_.inputs.size() == 1 && loop_.inputs != loop_.outputs;
     std::string arguments;
     for (const std::string &type : types_) {
       arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", as_reference(type));
@@ -188,12 +197,22 @@ class LoopRules {
                "(guf_probe_value<A>()...));\n"
                "template <class... A> guf_probe_none {0}{1}_result(long);\n",
                kProbeName, number_, loop_.callee) +
-           require(
-               fmt::format("guf_probe_type_wide<decltype({}{}_result<{}>(0)), guf::value_t<{}>>",
-                           kProbeName, number_, arguments, letter.storage),
-               fmt::format("found a result of type '{}', narrower than the {} of loop {}; "
-                           "return that, or make the function a template of its type",
-                           kResultType, letter.name, loop_name()));
+           (may_cast ? unary_loop(letter) : "") +
+           require(fmt::format("guf_probe_type_wide{}<decltype({}{}_result<{}>(0)), {}>",
+                               may_cast ? "_or_cast" : "", kProbeName, number_, arguments,
+                               may_cast ? fmt::format("{}{}_loop", kProbeName, number_)
+                                        : fmt::format("guf::value_t<{}>", letter.storage)),
+                   fmt::format("found a result of type '{}', narrower than the {} of loop {}; "
+                               "return that, or make the function a template of its type",
+                               kResultType, letter.name, loop_name()));
+  }
+
+  // What guf_probe_type_wide_or_cast asks of a loop of one input, as one template argument.
+  std::string unary_loop(const TypeLetter &output) const {
+    return fmt::format(
+        "struct {}{}_loop {{ typedef guf::value_t<{}> result; typedef guf::value_t<{}> argument; "
+        "typedef {} parameter; }};\n",
+        kProbeName, number_, output.storage, find_letter(loop_.inputs[0])->storage, name_of(0));
   }
 
   size_t number_of_types() const { return function_.loops.size(); }
