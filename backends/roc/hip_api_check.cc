@@ -110,7 +110,6 @@ GUF_HIP_AGREES(hipModuleGetFunction);
 GUF_HIP_AGREES(hipFuncGetAttribute);
 GUF_HIP_AGREES(hipModuleLaunchKernel);
 GUF_HIP_AGREES(hipGraphInstantiate);
-GUF_HIP_AGREES(hipGraphExecUpdate);
 GUF_HIP_AGREES(hipGraphLaunch);
 GUF_HIP_AGREES(hipGraphDestroy);
 GUF_HIP_AGREES(hipGraphExecDestroy);

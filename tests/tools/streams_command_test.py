@@ -236,10 +236,13 @@ class StreamsCommand(command_fixture.CommandTest):
     def test_paths_that_are_no_utf8(self):
         folder = os.fsencode(self.here) + b'/\xff\xfe'
         os.mkdir(folder)
-        found = {**os.environ, 'GUFUNC_PLUGIN_PATH': os.fsdecode(folder)}
+        with open(folder + b'/libgufunc_backend_broken.so', 'wb') as file:
+            file.write(b'no library')
+        found = {**os.environ, 'GUFUNC_BACKEND_PATH_ADD': os.fsdecode(folder)}
         done = subprocess.run([self.command, 'devices', '--json'], capture_output=True, env=found)
         self.assertEqual(done.returncode, 0, done.stderr)
         json.loads(done.stdout)
+        self.assertIn('\ufffd\ufffd/libgufunc_backend_broken.so', done.stdout.decode())
         path = folder + b'/a.npy'
         with open(path, 'wb') as file:
             np.save(file, np.ones(2))

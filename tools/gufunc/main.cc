@@ -91,7 +91,7 @@ void add_call_options(CLI::App &app, RunOptions &run) {
                  "Axes of each operand's core dimensions: \"(0,1),(1,2),(0,1)\"");
   app.add_option("--signature", run.signature, gufunc::cli::kSignatureHelp);
   app.add_option("--events", run.events, gufunc::cli::kEventsHelp);
-  app.add_option("--threads", run.threads, "At most so many threads (cpu)");
+  app.add_option("--threads", run.threads, "Number of threads (cpu); 0: the backend chooses");
   app.add_flag("--keepdims", run.keepdims, "Keep reduced core dimensions with extent 1");
   app.add_flag("--inplace", run.inplace, "Write the result over the first input file");
   app.add_flag("--raw", run.raw, "Read and write bfloat16 as raw two-byte elements (V2)");

@@ -17,7 +17,7 @@ void add_every(CLI::App &app, MethodOptions &method) {
   add_list(app, "-o,--output,--out", method.outputs,
            "New file, one per result: .npy, x.npz:a, - for stdout; without any it is printed");
   app.add_option("--device", method.device, "cpu, cuda:0, roc:0 or auto");
-  app.add_option("--threads", method.threads, "At most so many threads (cpu)");
+  app.add_option("--threads", method.threads, "Number of threads (cpu); 0: the backend chooses");
   app.add_option("--events", method.events, kEventsHelp);
   app.add_flag("--raw", method.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
   app.add_flag(
