@@ -146,9 +146,12 @@ guf_status refuse_promotion(const TypeQuery &query, guf_error *error) {
                     first.c_str(), second.c_str());
 }
 
-guf_status refuse_isnat(guf_error *error) {
+guf_status refuse_isnat(const TypeQuery &query, guf_error *error) {
+  base::Text found;
+  add_found(&found, query);
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
-                    "ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64.");
+                    "ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64.%s",
+                    found.c_str());
 }
 
 guf_status refuse_signature(const TypeQuery &query, guf_error *error) {

@@ -21,7 +21,7 @@ guf_status refuse_settled(const TypeQuery &query, guf_dtype type, guf_error *err
 guf_status refuse_operands(const TypeQuery &query, guf_error *error);
 // No common type of two inputs, where dtype= asks for one of times.
 guf_status refuse_promotion(const TypeQuery &query, guf_error *error);
-guf_status refuse_isnat(guf_error *error);
+guf_status refuse_isnat(const TypeQuery &query, guf_error *error);
 // Bool minus bool, and minus bool.
 guf_status refuse_bool(op::TypeRule rule, guf_error *error);
 // The casting rule forbids what operand `i` needs.

@@ -352,7 +352,7 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
                         guf_error *error) {
   const TypeRule rule = query.ufunc->type_rule;
   if (rule == TypeRule::kSearch) return search_program_loops(query, list, out, error);
-  if (rule == TypeRule::kIsNaT && !is_time(query.have[0])) return refuse_isnat(error);
+  if (rule == TypeRule::kIsNaT && !is_time(query.have[0])) return refuse_isnat(query, error);
   if (!any_input_is_time(query)) return search_untimed(query, list, out, error);
   int32_t asked = kNoLoop;
   if (query.any_fixed) GUF_TRY(find_asked(query, list, &asked, error));

@@ -83,6 +83,9 @@ TEST(Refusals, OfTypes) {
                  "be safely coerced to any supported types according to the casting rule "
                  "''safe''; found float32 and float32; loops: ?\?->? bb->b BB->B hh->h HH->H ii->i "
                  "II->I qq->q QQ->Q");
+  expect_refusal(
+      TypedCall{"isnat", "f"}, GUF_E_NO_LOOP,
+      "ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64.; found float32");
   expect_refusal(TypedCall{"subtract", "??"}, GUF_E_NO_LOOP,
                  "numpy boolean subtract, the `-` operator, is not supported, use the "
                  "bitwise_xor, the `^` operator, or the logical_xor function instead.");
