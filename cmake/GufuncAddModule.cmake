@@ -28,6 +28,7 @@ function(_gufunc_find_gufcc out_command out_depends)
   else()
     find_program(GUFUNC_GUFCC gufcc REQUIRED
                  HINTS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin")
+    mark_as_advanced(GUFUNC_GUFCC)
     set(command "${GUFUNC_GUFCC}")
     set(depends "${GUFUNC_GUFCC}")
   endif()

@@ -10,6 +10,7 @@ pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 
 # Kernels are compiled by clang-19; host code by whatever CMAKE_CXX_COMPILER says.
 find_program(GUFUNC_CLANGXX NAMES clang++-19 DOC "Compiler of the kernels")
+mark_as_advanced(GUFUNC_CLANGXX)
 
 # What gufcc makes device images with, beside the compiler; both are optional. A CUDA toolkit: ptxas
 # and libdevice, from the environment, the PATH, or the wheels that script/setup puts into

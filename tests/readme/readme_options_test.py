@@ -11,6 +11,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEFINED = re.compile(r'^ *(?:option\((GUFUNC_\w+) "[^"]*" (\S+)\)'
                      r'|set\((GUFUNC_\w+)\s+"?([^"\s]*)"?\s+CACHE)', re.MULTILINE)
+FOUND = re.compile(r"^ *find_(?:program|path|library)\((GUFUNC_\w+)", re.MULTILINE)
+ADVANCED = re.compile(r"^ *mark_as_advanced\(([^)]*)\)", re.MULTILINE)
 ROW = re.compile(r"^\| (`GUFUNC_\w+`(?:, `GUFUNC_\w+`)*) \| (.*?) \|", re.MULTILINE)
 COMPUTED = "${"
 REFUSED = {
@@ -30,16 +32,19 @@ ACCEPTED = [("GUFUNC_BUILD_BACKENDS=cpu", "GUFUNC_CUDA_TARGETS=", "GUFUNC_ROC_TA
 
 
 def defined():
-    """Names and defaults of the CMake files."""
-    options = {}
+    """Names and defaults of the CMake files; of what is found, unless it is marked as advanced."""
+    options, advanced = {}, set()
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],
                             capture_output=True, text=True, check=True).stdout.splitlines()
     for name in listed:
         if name.endswith((".cmake", "CMakeLists.txt")) and (ROOT / name).is_file():
-            for match in DEFINED.finditer((ROOT / name).read_text()):
+            text = (ROOT / name).read_text()
+            for match in DEFINED.finditer(text):
                 value = match[2] or match[4] or ""
                 options[match[1] or match[3]] = value
-    return options
+            options |= dict.fromkeys(FOUND.findall(text), "")
+            advanced.update(word for words in ADVANCED.findall(text) for word in words.split())
+    return {name: value for name, value in options.items() if name not in advanced}
 
 
 def check_list():
