@@ -82,11 +82,17 @@ constexpr uint64_t round_up_to_4(uint64_t n) {
 
 }  // namespace
 
-guf_status ElfFile::open(std::span<const std::byte> bytes, ElfFile *out, guf_error *error) {
+guf_status ElfFile::check_start(std::span<const std::byte> start, uint64_t file_size,
+                                guf_error *error) {
   Elf64_Ehdr header;
-  if (!read_at(bytes, 0, &header))
-    return bad_file(error, "file size", bytes.size(), sizeof(header));
-  GUF_TRY(check_header(header, bytes.size(), error));
+  if (!read_at(start, 0, &header)) return bad_file(error, "file size", file_size, sizeof(header));
+  return check_header(header, file_size, error);
+}
+
+guf_status ElfFile::open(std::span<const std::byte> bytes, ElfFile *out, guf_error *error) {
+  GUF_TRY(check_start(bytes, bytes.size(), error));
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
 
   ElfFile file;
   file.bytes_ = bytes;
@@ -120,24 +126,32 @@ guf_status ElfFile::open(std::span<const std::byte> bytes, ElfFile *out, guf_err
 
 bool ElfFile::find_note(std::string_view name, uint32_t type, FileRange *out_descriptor) const {
   for (const FileRange &segment : std::span(notes_, nnotes_)) {
-    const uint64_t end = segment.offset + segment.size;
-    uint64_t at = segment.offset;
-    Elf64_Nhdr note;
-    while (end - at >= sizeof(note) && read_at(bytes_, at, &note)) {
-      const uint64_t owner = at + sizeof(note);
-      const uint64_t descriptor = owner + round_up_to_4(note.n_namesz);
-      // 32-bit sizes added to an offset inside the file cannot overflow 64 bits.
-      if (descriptor > end || note.n_descsz > end - descriptor)
-        break;  // malformed: no further notes here
-      if (note.n_type == type && note.n_namesz == name.size() + 1 &&
-          std::memcmp(bytes_.data() + owner, name.data(), name.size()) == 0 &&
-          bytes_[owner + name.size()] == std::byte{0}) {
-        *out_descriptor = {descriptor, note.n_descsz};
-        return true;
-      }
-      at = descriptor + round_up_to_4(note.n_descsz);
-      if (at > end) break;
+    if (find_note_in(bytes_.subspan(segment.offset, segment.size), name, type, out_descriptor)) {
+      out_descriptor->offset += segment.offset;
+      return true;
     }
+  }
+  return false;
+}
+
+bool ElfFile::find_note_in(std::span<const std::byte> segment, std::string_view name, uint32_t type,
+                           FileRange *out_descriptor) {
+  const uint64_t end = segment.size();
+  uint64_t at = 0;
+  Elf64_Nhdr note;
+  while (at <= end && read_at(segment, at, &note)) {
+    const uint64_t owner = at + sizeof(note);
+    const uint64_t descriptor = owner + round_up_to_4(note.n_namesz);
+    // 32-bit sizes added to an offset inside the file cannot overflow 64 bits.
+    if (descriptor > end || note.n_descsz > end - descriptor)
+      break;  // malformed: no further notes here
+    if (note.n_type == type && note.n_namesz == name.size() + 1 &&
+        std::memcmp(segment.data() + owner, name.data(), name.size()) == 0 &&
+        segment[owner + name.size()] == std::byte{0}) {
+      *out_descriptor = {descriptor, note.n_descsz};
+      return true;
+    }
+    at = descriptor + round_up_to_4(note.n_descsz);
   }
   return false;
 }

@@ -28,12 +28,21 @@ class ElfFile {
   // Errors  GUF_E_BAD_FILE <= anything else; the message says which field
   static guf_status open(std::span<const std::byte> bytes, ElfFile *out, guf_error *error);
 
+  // What open() asks of the header, of a file's first bytes: for whoever has no more of it yet.
+  // Errors  GUF_E_BAD_FILE
+  static guf_status check_start(std::span<const std::byte> start, uint64_t file_size,
+                                guf_error *error);
+
   // PT_LOAD ranges in file order.
   std::span<const FileRange> loads() const { return {loads_, nloads_}; }
 
   // Finds the note (owner `name`, `type`) in the PT_NOTE segments. False when there is none or it
   // is malformed.
   bool find_note(std::string_view name, uint32_t type, FileRange *out_descriptor) const;
+
+  // The same in the bytes of one PT_NOTE segment; the descriptor's range counts from its start.
+  static bool find_note_in(std::span<const std::byte> segment, std::string_view name, uint32_t type,
+                           FileRange *out_descriptor);
 
   std::span<const std::byte> bytes() const { return bytes_; }
 

@@ -79,10 +79,10 @@ std::vector<Elf64_Phdr> read_segments(const base::ElfFile &file) {
   return all;
 }
 
-guf_status check_segments(const char *path, const base::ElfFile &file, uint64_t *out_span,
-                          guf_error *error) {
-  SegmentCheck check(path, file.bytes().size() + kMaxBeyondFile, error);
-  for (const Elf64_Phdr &segment : read_segments(file)) {
+guf_status check_segments(const char *path, std::span<const Elf64_Phdr> segments,
+                          uint64_t file_size, uint64_t *out_span, guf_error *error) {
+  SegmentCheck check(path, file_size + kMaxBeyondFile, error);
+  for (const Elf64_Phdr &segment : segments) {
     if (segment.p_type == PT_LOAD) GUF_TRY(check.load(segment));
     if (segment.p_type == PT_TLS) GUF_TRY(check.thread_local_block(segment));
   }

@@ -6,6 +6,7 @@
 #include <elf.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/elf_file.h"
@@ -20,10 +21,10 @@ std::vector<Elf64_Phdr> read_segments(const base::ElfFile &file);
 
 // Checks that the segments to load follow one another in memory without overlapping, at addresses
 // that agree with their file offsets, and that they and the thread-local block stay within
-// kMaxBeyondFile. `*out_span`: where the last of them ends.
+// kMaxBeyondFile of a file of `file_size` bytes. `*out_span`: where the last of them ends.
 // Errors  GUF_E_BAD_FILE <= they do not; the message says which one and what it asks for
-guf_status check_segments(const char *path, const base::ElfFile &file, uint64_t *out_span,
-                          guf_error *error);
+guf_status check_segments(const char *path, std::span<const Elf64_Phdr> segments,
+                          uint64_t file_size, uint64_t *out_span, guf_error *error);
 
 }  // namespace gufunc::module
 

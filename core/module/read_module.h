@@ -31,7 +31,7 @@ struct ModuleFile {
 // Errors  GUF_E_IO <= it cannot be opened, read or copied
 //         GUF_E_UNTRUSTED <= the process is privileged, and the file's owner or mode, or those of a
 //                            directory above it, are not acceptable
-//         GUF_E_BAD_FILE <= no module, too large, damaged (the digest differs, or the file ends
+//         GUF_E_BAD_FILE <= no module, above 128 MiB, damaged (the digest differs, or the file ends
 //                           before or behind the end of its ELF image), or its segments ask for
 //                           more memory than check_segments grants
 //         GUF_E_ABI <= another version of the note or another kernel ABI;  GUF_E_NO_MEMORY

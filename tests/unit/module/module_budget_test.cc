@@ -39,16 +39,21 @@ class Budget {
   ~Budget() { close(descriptor_); }
 
   // Opens it as data; false when the answer is none of those documented, or took too long.
-  bool keeps(const std::vector<char> &bytes) {
-    const auto size = static_cast<ssize_t>(bytes.size());
-    if (ftruncate(descriptor_, size) != 0) return false;
-    if (pwrite(descriptor_, bytes.data(), bytes.size(), 0) != size) return false;
+  bool keeps(const std::vector<char> &bytes) { return keeps(bytes, bytes.size()); }
+  // The same with a hole behind the bytes, up to `size`.
+  bool keeps(const std::vector<char> &bytes, uint64_t size) {
+    const auto written = static_cast<ssize_t>(bytes.size());
+    if (ftruncate(descriptor_, 0) != 0 || ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
+      return false;
+    }
+    if (pwrite(descriptor_, bytes.data(), bytes.size(), 0) != written) return false;
     guf_error error = {};
     error.struct_size = sizeof error;
     base::Ref<Module> module;
     const double before = processor_seconds();
     const guf_status status = open_module(path_.c_str(), GUF_MODULE_DATA_ONLY, &module, &error);
     const double took = processor_seconds() - before;
+    seconds_ = took;
     longest_ = std::max(longest_, took);
     ++(status == GUF_OK ? accepted_ : refused_);
     if (module) read_everything(module->table());
@@ -66,6 +71,7 @@ class Budget {
                 longest_);
   }
   const std::string &message() const { return message_; }  // of the last one
+  double seconds() const { return seconds_; }              // of the last one
   int refused() const { return refused_; }
   int accepted() const { return accepted_; }
 
@@ -93,7 +99,7 @@ class Budget {
   const std::string path_;
   std::string message_;
   int refused_ = 0, accepted_ = 0;
-  double longest_ = 0;
+  double seconds_ = 0, longest_ = 0;
 };
 
 // Runs `body` in a child with the limit; true when it returned true.
@@ -187,6 +193,72 @@ TEST(ModuleBudget, CutAtEveryByte) {
     budget.report();
     return good && budget.accepted() == 0;
   }));
+}
+
+// Holes cost nothing to make: what is no module is refused before it is copied.
+TEST(ModuleBudget, LargeFilesThatAreNoModules) {
+  const std::vector<char> whole =
+      testing::sign(testing::read_bytes(GUFUNC_TEST_MODULES "/hand_one.so"));
+  Elf64_Ehdr header;
+  std::memcpy(&header, whole.data(), sizeof header);
+  const size_t headers = header.e_phoff + header.e_phnum * sizeof(Elf64_Phdr);
+  const struct {
+    const char *name, *message;
+    std::vector<char> start;
+    uint64_t size;
+  } cases[] = {
+      {"zeros", "no ELF magic", {}, uint64_t{900} << 20},
+      {"headers alone",
+       "no gufunc module note",
+       {whole.begin(), whole.begin() + headers},
+       uint64_t{900} << 20},
+      {"headers alone, of a module's size",
+       "no gufunc module note",
+       {whole.begin(), whole.begin() + headers},
+       uint64_t{128} << 20},
+      {"a module with a tail", "is too large for a module", whole, uint64_t{900} << 20},
+      {"all there is", "is too large for a module", whole, INT64_MAX},
+  };
+  for (const auto &row : cases) {
+    EXPECT_TRUE(holds_within_limits([&row] {
+      Budget budget;
+      const bool good = budget.keeps(row.start, row.size) && budget.accepted() == 0 &&
+                        (!kLimited || budget.seconds() < 0.05);
+      std::printf("%s: %s, %.3f s\n", row.name, budget.message().c_str(), budget.seconds());
+      return good && budget.message().find(row.message) != std::string::npos;
+    })) << row.name;
+  }
+}
+
+// The most that is copied and digested; and segments that share bytes, which would take longer.
+TEST(ModuleBudget, TheLargestFile) {
+  constexpr uint64_t kSize = uint64_t{128} << 20;
+  for (const bool shared : {false, true}) {
+    std::vector<char> bytes =
+        testing::sign(testing::read_bytes(GUFUNC_TEST_MODULES "/hand_one.so"));
+    Elf64_Ehdr header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    std::vector<Elf64_Phdr> segments(header.e_phnum);
+    const size_t size = segments.size() * sizeof(Elf64_Phdr);
+    std::memcpy(segments.data(), bytes.data() + header.e_phoff, size);
+    uint64_t address = 0, left = kSize + (shared ? uint64_t{32} << 20 : 0);
+    for (Elf64_Phdr &segment : segments) {
+      if (segment.p_type != PT_LOAD) continue;
+      segment.p_offset = 0;
+      segment.p_vaddr = address;
+      segment.p_filesz = segment.p_memsz = std::min(left, kSize);
+      address += segment.p_memsz;
+      left -= segment.p_memsz;
+    }
+    std::memcpy(bytes.data() + header.e_phoff, segments.data(), size);
+    EXPECT_TRUE(holds_within_limits([&bytes, shared] {
+      Budget budget;
+      const bool good = budget.keeps(bytes, kSize);
+      std::printf("%s, %.3f s\n", budget.message().c_str(), budget.seconds());
+      const char *const expected = shared ? "the end of another's" : "its digest differs";
+      return good && budget.message().find(expected) != std::string::npos;
+    })) << shared;
+  }
 }
 
 // Rows that share what they point to: a small file, and years of reading.
