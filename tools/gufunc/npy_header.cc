@@ -21,6 +21,12 @@ constexpr size_t kLongestHeader = 1U << 20;  // far above what 64 dimensions nee
   throw Failure(Exit::kFile, fmt::format("{}: not a usable .npy file: {}", name, why));
 }
 
+// A header's own words in a message, which need not be as long as the header.
+std::string shortened(std::string_view text) {
+  constexpr size_t kMost = 60;
+  return text.size() <= kMost ? std::string(text) : std::string(text.substr(0, kMost)) + "...";
+}
+
 // Reads the literal {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } and nothing else.
 class Reader {
  public:
@@ -46,7 +52,7 @@ class Reader {
       } else if (key == "shape" && !fields.shape) {
         fields.shape = tuple();
       } else {
-        refuse(name_, fmt::format("the header has a second or unknown key '{}'", key));
+        refuse(name_, fmt::format("the header has a second or unknown key '{}'", shortened(key)));
       }
       if (!accept(',')) {
         expect('}');
@@ -149,7 +155,7 @@ guf_dtype described_dtype(const std::string &descr, bool raw_bf16, const std::st
     info.struct_size = sizeof info;
     if (guf_dtype_get_info(dtype, &info, nullptr) == GUF_OK && descr[0] == '|' &&
         info.itemsize > 1) {
-      refuse(name, fmt::format("descr '{}' has no byte order", descr));
+      refuse(name, fmt::format("descr '{}' has no byte order", shortened(descr)));
     }
     return dtype;
   }
@@ -157,7 +163,7 @@ guf_dtype described_dtype(const std::string &descr, bool raw_bf16, const std::st
          fmt::format(
              "descr '{}' is no dtype of this library (bool, i1..i8, u1..u8, f2, f4, f8, c8, c16, "
              "M8[unit], m8[unit])",
-             descr));
+             shortened(descr)));
 }
 
 uint64_t bytes_of(guf_dtype dtype, const std::vector<int64_t> &shape, const std::string &name) {

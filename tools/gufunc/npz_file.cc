@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -24,11 +25,14 @@ namespace gufunc::cli {
 
 constexpr std::string_view kNpySuffix = ".npy";
 
-// A descriptor, and where minizip is in it.
+// A descriptor, and where minizip is in it. It reads single bytes: those come out of a piece that
+// was read ahead.
 struct NpzStream {
   int fd = -1;
   uint64_t offset = 0;
   int error = 0;  // errno of what failed
+  std::array<char, 4096> ahead;
+  uint64_t ahead_at = 0, ahead_size = 0;
 };
 
 struct NpzMember {
@@ -46,6 +50,8 @@ namespace {
 constexpr std::string_view kArchive = ".npz";
 constexpr const char *kFirstArray = "arr_0";
 constexpr uint64_t kMostMembers = 65535;
+constexpr uint64_t kMostHeaders = uint64_t{64}
+                                  << 20;    // bytes: members may share what they point to
 constexpr uint64_t kDeflateRatio = 1032;    // no deflate stream is shorter
 constexpr size_t kPiece = size_t{1} << 20;  // minizip counts in unsigned int
 constexpr int kUtf8Name = 1 << 11;          // flag bits of a member
@@ -79,9 +85,26 @@ uLong move_all(void *stream, uLong size, Move move) {
   return done;
 }
 
+// As pread(2), through the piece read ahead where less than that is wanted.
+ssize_t read_ahead(NpzStream &at, char *to, uLong size) {
+  if (size >= at.ahead.size()) return ::pread(at.fd, to, size, static_cast<off_t>(at.offset));
+  if (at.offset < at.ahead_at || at.offset - at.ahead_at >= at.ahead_size) {
+    at.ahead_size = 0;
+    const ssize_t got =
+        ::pread(at.fd, at.ahead.data(), at.ahead.size(), static_cast<off_t>(at.offset));
+    if (got <= 0) return got;
+    at.ahead_at = at.offset;
+    at.ahead_size = static_cast<uint64_t>(got);
+  }
+  const uint64_t begin = at.offset - at.ahead_at;
+  const uint64_t count = std::min<uint64_t>(size, at.ahead_size - begin);
+  std::memcpy(to, at.ahead.data() + begin, count);
+  return static_cast<ssize_t>(count);
+}
+
 uLong read_stream(void *, void *stream, void *to, uLong size) {
-  return move_all(stream, size, [to](int fd, uLong done, uLong left, off_t offset) {
-    return ::pread(fd, static_cast<char *>(to) + done, left, offset);
+  return move_all(stream, size, [stream, to](int, uLong done, uLong left, off_t) {
+    return read_ahead(of(stream), static_cast<char *>(to) + done, left);
   });
 }
 
@@ -132,6 +155,8 @@ bool is_plain_name(std::string_view name) {
   });
 }
 
+// A limit of the process (RLIMIT_AS) is mmap's to find: it refuses before anything is decompressed.
+// Memory that there is not, it grants, and takes other processes down when that is written.
 uint64_t most_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) / 2
@@ -194,8 +219,10 @@ NpzInput::NpzInput(const std::string &path) : path_(path) {
   unz_global_info64 global = {};
   if (unzGetGlobalInfo64(archive_->zip, &global) != UNZ_OK || global.number_entry > kMostMembers)
     refuse_archive(path, fmt::format("more than {} members", kMostMembers));
-  int code = global.number_entry == 0 ? UNZ_END_OF_LIST_OF_FILE : unzGoToFirstFile(archive_->zip);
-  for (; code == UNZ_OK; code = unzGoToNextFile(archive_->zip)) {
+  // Counted here: minizip takes 65,535 for "as many as there are", and then misses the end.
+  for (uint64_t i = 0; i < global.number_entry; ++i) {
+    const int code = i == 0 ? unzGoToFirstFile(archive_->zip) : unzGoToNextFile(archive_->zip);
+    if (code != UNZ_OK) refuse_archive(path, "a damaged directory");
     char name[1024] = {};
     unz_file_info64 info = {};
     NpzMember member = {};
@@ -219,13 +246,13 @@ NpzInput::NpzInput(const std::string &path) : path_(path) {
     member.compressed = info.compression_method != 0;
     archive_->members.push_back(std::move(member));
   }
-  if (code != UNZ_END_OF_LIST_OF_FILE) refuse_archive(path, "a damaged directory");
 }
 
 NpzInput::~NpzInput() = default;
 
 std::vector<NpzArray> NpzInput::arrays(bool raw_bf16) {
   std::vector<NpzArray> arrays;
+  uint64_t headers = 0;
   for (NpzMember &member : archive_->members) {
     if (!member.is_array()) continue;
     archive_->open(path_, member);
@@ -233,6 +260,9 @@ std::vector<NpzArray> NpzInput::arrays(bool raw_bf16) {
     array.name = member.array();
     array.header = read_npy_description(archive_->reader(path_, member), raw_bf16,
                                         fmt::format("{}:{}", path_, array.name));
+    headers += array.header.data_offset;
+    if (headers > kMostHeaders)
+      refuse_archive(path_, fmt::format("headers of more than {} bytes", kMostHeaders));
     array.stored_size = member.stored_size;
     array.compressed = member.compressed;
     unzCloseCurrentFile(archive_->zip);
