@@ -48,6 +48,22 @@ bool Build::run() {
   return write_depfile() && move_into_place(linked(), options_.output, diagnostics_);
 }
 
+// What is no text costs the compiler a warning for each byte.
+static bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagnostics) {
+  constexpr uint64_t kMost = uint64_t{16} << 20;
+  std::error_code failure;
+  const uint64_t size = fs::file_size(path, failure);
+  if (!failure && size > kMost) {
+    return diagnostics->error({}, "{} is too large for a source: found {} bytes, wanted at most {}",
+                              typed, size, kMost);
+  }
+  std::string text;
+  if (!read_file(path, &text, diagnostics)) return false;
+  const size_t at = text.find('\0');
+  if (at == std::string::npos) return true;
+  return diagnostics->error({}, "{} is no text: byte {} of it is 0", typed, at);
+}
+
 bool Build::find_sources() {
   for (const std::string &typed : options_.sources) {
     std::error_code failure;
@@ -63,6 +79,7 @@ bool Build::find_sources() {
                                  : absolute[unfit] == '\\' ? "a backslash"
                                                            : "a line break");
     }
+    if (!is_text(typed, absolute, diagnostics_)) return false;
     sources_.push_back({typed, absolute});
   }
   return true;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gufcc tells the user: collected in order, printed as compilers print.
+// What gufcc tells the user: collected in order, printed as compilers print, no more than is read.
 #ifndef GUFUNC_TOOLS_GUFCC_DIAGNOSTIC_H
 #define GUFUNC_TOOLS_GUFCC_DIAGNOSTIC_H
 
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,16 @@ class Diagnostics {
   const std::string &text() const { return text_; }
 
  private:
+  static constexpr int kMost = 100;  // of a kind
+
   void add(const Place &place, const char *kind, const std::string &message) {
+    int &count = std::string_view(kind) == "error" ? errors_ : warnings_;
+    if (++count > kMost + 1) return;
+    if (count == kMost + 1) {
+      text_ += fmt::format("gufcc: {}: there are more than {} {}s; the others are not shown\n",
+                           kind, kMost, kind);
+      return;
+    }
     if (place.file.empty()) {
       text_ += fmt::format("gufcc: {}: {}\n", kind, message);
     } else if (place.line == 0) {
@@ -58,6 +68,7 @@ class Diagnostics {
   std::string text_;
   bool failed_ = false;
   bool usage_ = false;
+  int errors_ = 0, warnings_ = 0;
 };
 
 }  // namespace gufunc::gufcc
