@@ -34,3 +34,8 @@ GUF_DEVICE guf::f64 busy(guf::f64 x) {
   return sum;
 }
 GUF_UFUNC(busy, "d->d", "doc=Adds 1 so many times");
+
+GUF_DEVICE guf::f64 busy_sum(guf::f64 x, guf::f64 y) {
+  return x + busy(y);
+}
+GUF_UFUNC(busy_sum, "dd->d", "doc=Adds the second to the first by ones");

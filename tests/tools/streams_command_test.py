@@ -249,18 +249,24 @@ class StreamsCommand(command_fixture.CommandTest):
         done = subprocess.run([self.command, 'info', path, '--json'], capture_output=True)
         self.assertEqual(json.loads(done.stdout)[0]['size'], 2, done.stderr)
 
-    def test_progress_of_few_heavy_elements(self):
-        # Until the line is there, on a terminal of its own.
+    def shows(self, line, *arguments):
+        """Runs until the line is there, on a terminal of its own."""
         master, terminal = pty.openpty()
-        a = self.save('a.npy', np.full(2, 1e12))
-        with subprocess.Popen([self.command, 'run', 'busy', a, '--module', self.folders[1]],
+        with subprocess.Popen([self.command, *arguments, '--module', self.folders[1]],
                               stdout=subprocess.PIPE, stderr=terminal) as process:
             seen = b''
-            while b'busy: 2 elements, ' not in seen:
+            while line not in seen:
                 seen += os.read(master, 1000)
             process.kill()
         os.close(terminal)
         os.close(master)
+
+    def test_progress_of_few_heavy_elements(self):
+        a = self.save('a.npy', np.full(2, 1e12))
+        self.shows(b'busy: 2 elements, ', 'run', 'busy', a)
+        for method in ('reduce', 'accumulate'):
+            self.shows(b'busy_sum: 2 elements, ', method, 'busy_sum', a)
+        self.shows(b'busy_sum: 2 elements, ', 'outer', 'busy_sum', '1', a)
 
 
 if __name__ == '__main__':
