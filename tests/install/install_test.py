@@ -71,6 +71,15 @@ def documentation_complete(prefix):
     expect("private files that pages name", private, [])
 
 
+def pages_complete(prefix):
+    """What the shells and man look for below share."""
+    expect("manual pages, completions",
+           [name for name in ("man/man1/gufunc.1", "man/man1/gufcc.1",
+                              "bash-completion/completions/gufunc", "zsh/site-functions/_gufunc",
+                              "fish/vendor_completions.d/gufunc.fish")
+            if not (prefix / "share" / name).is_file()], [])
+
+
 def components_alone(args, folder):
     """A component of a plugin installs that plugin and nothing else."""
     for plugin in sorted((pathlib.Path(args.build) / "lib/gufunc/1").glob("*.so")):
@@ -153,6 +162,7 @@ def main():
         prefix = install_and_move(args, folder)
         headers_complete(prefix)
         documentation_complete(prefix)
+        pages_complete(prefix)
         components_alone(args, folder)
         by_find_package(args, prefix, folder)
         by_pkg_config(args, prefix, folder)
