@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """README.md lists every option of the CMake files, with its default, and no other; wrong values of
-the lists of backends and targets are refused by name. Argument: cmake."""
+the lists of backends and targets are refused by name; the preset for distribution has machine code
+for every GPU. Argument: cmake."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -78,8 +80,27 @@ def check_values(cmake):
             yield f"{values}: refused: {done.stderr}"
 
 
+def cache_variables(presets, name):
+    """Those of a preset and of what it inherits, nearest first."""
+    found = dict(presets[name].get("cacheVariables", {}))
+    inherited = presets[name].get("inherits", [])
+    for other in [inherited] if isinstance(inherited, str) else inherited:
+        found = {**cache_variables(presets, other), **found}
+    return found
+
+
+def check_presets():
+    listed = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+    dist = cache_variables({preset["name"]: preset for preset in listed}, "dist")
+    wanted = {"GUFUNC_CUDA_TARGETS": "all", "GUFUNC_ROC_TARGETS": "all",
+              "GUFUNC_BUILD_BACKENDS": "cpu;cuda;roc", "CMAKE_BUILD_TYPE": "Release"}
+    for name, value in wanted.items():
+        if dist.get(name) != value:
+            yield f"CMakePresets.json: dist: {name} is '{dist.get(name)}', not '{value}'"
+
+
 def main():
-    faults = [*check_list(), *check_values(sys.argv[1])]
+    faults = [*check_list(), *check_values(sys.argv[1]), *check_presets()]
     if faults:
         sys.exit("\n".join(faults))
     print(f"{len(defined())} options are listed")
