@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/kernel-reference.md: every function of namespace guf that kernels may call.
+"""Writes docs/kernel-reference.md: every function of namespace guf that kernels may call, and where
+kernels.md describes what is no function.
 
 The functions are those of the preprocessed headers; a function without a description here, or a
 description without its function, is an error. --check writes nothing and fails where the page
@@ -136,15 +137,26 @@ MEMBERS = {
 HEAD = """# Functions for kernels
 
 Every function of namespace `guf` that a kernel may call, made by `tools/kernel_reference.py` from
-the headers. How to write kernels: [kernels.md](kernels.md). `T` is a type that follows from the
-arguments; functions of `f32` and `f64` compute in their argument's own type, so write constants as
-`T(0.5)`.
+the headers; macros, and the members of views, groups, blocks and `guf::random`, are
+[in kernels.md](#described-in-kernelsmd). How to write kernels: [kernels.md](kernels.md). `T` is a
+type that follows from the arguments; functions of `f32` and `f64` compute in their argument's own
+type, so write constants as `T(0.5)`.
 
 Types: `i8` `i16` `i32` `i64` `u8` `u16` `u32` `u64` `f32` `f64`; what arrays hold and functions
 receive as another type: `b8` (`bool`), `f16` and `bf16` (`float`); `c64` and `c128`, which are
 `complex<f32>` and `complex<f64>`; `datetime` and `timedelta` with the member `value`; `out<T>` for
 outputs; `view<T, N>` for arrays. Constants: `pi`, `tau`, `e`, `inf`, `nan` in `f64`, `nat`.
 """
+
+
+# What is no function, and the section of kernels.md that describes it.
+ELSEWHERE = {
+    "`GUF_UFUNC`, `GUF_GUFUNC`, `GUF_KERNEL`": "Registrations",
+    "`GUF_DEVICE`, `GUF_DEVICE_NOINLINE`, `GUF_TABLE`": "What a kernel may use",
+    "members of `guf::view<T, N>`, and of a group: `size`, `rank`, `sum`, `shared`, `sync`":
+        "Views and groups",
+    "members of `guf::block`, `guf::lanes` and `guf::random`": "Raw kernels",
+}
 
 
 def preprocessed(compiler):
@@ -197,6 +209,11 @@ def limits():
     return set(re.findall(r"static constexpr \w+ (\w+) =", text)) - {"value"}
 
 
+def missing_sections():
+    text = (ROOT / "docs/kernels.md").read_text()
+    return sorted(set(ELSEWHERE.values()) - set(re.findall(r"^#+ (.*)$", text, re.MULTILINE)))
+
+
 def page(compiler):
     found = functions(preprocessed(compiler))
     described = {name for section in SECTIONS.values() for name in section}
@@ -216,7 +233,12 @@ def page(compiler):
     lines += ["", "## Members of `guf::c64` and `guf::c128`\n",
               "`re` and `im`, the real and the imaginary part; `guf::c64(1, 2)` makes one.",
               "`+ - * /`, `==` and `!=` are NumPy's formulas; of mathematics there are the",
-              "functions above that say so.", ""]
+              "functions above that say so.", "",
+              "## Described in kernels.md\n", "| | |", "|---|---|"]
+    lines += [f"| {what} | [{title}](kernels.md#{title.lower().replace(' ', '-')}) |"
+              for what, title in ELSEWHERE.items()]
+    lines.append("")
+    wrong += [f"kernels.md has no section '{name}'" for name in missing_sections()]
     return "\n".join(lines), wrong
 
 
