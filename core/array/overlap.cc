@@ -8,8 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <utility>
+
+#include "core/base/checked.h"
 
 namespace gufunc::array {
 namespace {
@@ -149,10 +150,15 @@ class Search {
   int64_t slack_ = 0;
 };
 
+// |stride|; of an empty layout any number, INT64_MIN included.
+int64_t length_of(int64_t stride) {
+  return static_cast<int64_t>(base::magnitude(stride));
+}
+
 bool add_axes(const Layout &layout, Search *search) {
   for (int32_t axis = 0; axis < layout.ndim; ++axis) {
     if (layout.shape[axis] <= 1) continue;  // its stride may be any number
-    if (!search->add(std::abs(layout.strides[axis]), layout.shape[axis] - 1)) return false;
+    if (!search->add(length_of(layout.strides[axis]), layout.shape[axis] - 1)) return false;
   }
   return true;
 }
@@ -166,7 +172,7 @@ bool collect(const Layout &layout, Axes *out) {
   for (int32_t k = 0; k < layout.ndim; ++k) {
     if (layout.shape[k] == 0) return false;
     if (layout.shape[k] == 1) continue;
-    out->axis[static_cast<size_t>(out->count++)] = {std::abs(layout.strides[k]),
+    out->axis[static_cast<size_t>(out->count++)] = {length_of(layout.strides[k]),
                                                     layout.shape[k] - 1};
   }
   std::sort(out->axis.begin(), out->axis.begin() + out->count,

@@ -21,6 +21,26 @@ template <class T>
   return !__builtin_mul_overflow(a, b, out);
 }
 
+// Strides of arrays without elements are arbitrary: what follows is defined for all of them.
+
+// Whether outer = inner * extent, without overflow.
+constexpr bool is_product(int64_t outer, int64_t inner, int64_t extent) {
+  int64_t product = 0;
+  return checked_mul(inner, extent, &product) && product == outer;
+}
+// |x|, also of INT64_MIN.
+constexpr uint64_t magnitude(int64_t x) {
+  return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
+}
+// -x; INT64_MIN stays as it is.
+constexpr int64_t negated(int64_t x) {
+  return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
+}
+// What is added to an address for the element `index` along a stride, modulo 2^64.
+constexpr uint64_t offset_of(int64_t stride, int64_t index) {
+  return static_cast<uint64_t>(stride) * static_cast<uint64_t>(index);
+}
+
 }  // namespace gufunc::base
 
 #endif  // GUFUNC_CORE_BASE_CHECKED_H

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // How allocated outputs are laid out: order= as NumPy.
-#include <cstdlib>
 #include <numeric>
 #include <utility>
 
@@ -28,8 +27,8 @@ bool should_swap(const op::CallView &call, const LoopShape &loop, int32_t outer,
     if (mask ? !call.has_where : op::is_missing(call.operand[i])) continue;
     const array::Layout &layout = mask ? call.where.layout : call.operand[i].layout;
     const int32_t core_ndim = mask ? 0 : loop.core_ndim[i];
-    const int64_t a = std::abs(loop_stride(layout, core_ndim, loop, outer));
-    const int64_t b = std::abs(loop_stride(layout, core_ndim, loop, inner));
+    const uint64_t a = base::magnitude(loop_stride(layout, core_ndim, loop, outer));
+    const uint64_t b = base::magnitude(loop_stride(layout, core_ndim, loop, inner));
     if (a == 0 || b == 0) continue;
     *out_known = true;
     if (b <= a) return false;

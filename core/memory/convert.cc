@@ -6,6 +6,7 @@
 #include "core/array/overlap.h"
 #include "core/backend/graph.h"
 #include "core/backend/in_flight.h"
+#include "core/base/checked.h"
 #include "core/memory/memory.h"
 
 namespace gufunc::memory {
@@ -29,10 +30,10 @@ struct Loops {
 // Steps through `to` go upwards, so that neighbours can be told by arithmetic.
 void add_axis(Axis axis, Loops *loops) {
   if (axis.to_step < 0) {
-    loops->to += static_cast<uint64_t>(axis.to_step * (axis.extent - 1));
-    loops->from += static_cast<uint64_t>(axis.from_step * (axis.extent - 1));
-    axis.to_step = -axis.to_step;
-    axis.from_step = -axis.from_step;
+    loops->to += base::offset_of(axis.to_step, axis.extent - 1);
+    loops->from += base::offset_of(axis.from_step, axis.extent - 1);
+    axis.to_step = base::negated(axis.to_step);
+    axis.from_step = base::negated(axis.from_step);
   }
   loops->axis[loops->ndim++] = axis;
 }
@@ -42,9 +43,11 @@ void merge_neighbours(Loops *loops) {
   for (int32_t i = 1; i < loops->ndim; ++i) {
     Axis &inner = loops->axis[kept];
     const Axis &outer = loops->axis[i];
-    if (outer.to_step == inner.to_step * inner.extent &&
-        outer.from_step == inner.from_step * inner.extent) {
-      inner.extent *= outer.extent;
+    int64_t merged = 0;
+    if (base::is_product(outer.to_step, inner.to_step, inner.extent) &&
+        base::is_product(outer.from_step, inner.from_step, inner.extent) &&
+        base::checked_mul(inner.extent, outer.extent, &merged)) {
+      inner.extent = merged;
     } else {
       loops->axis[++kept] = outer;
     }

@@ -4,10 +4,10 @@
 #include "core/method/geometry.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "core/asked_events.h"
+#include "core/base/checked.h"
 #include "core/method/method.h"
 
 namespace gufunc::method {
@@ -41,17 +41,18 @@ void flip_negative(Geometry *geometry) {
     const bool negative = axis.input_step < 0 || axis.output_step < 0 || axis.mask_step < 0;
     if (positive || !negative || axis.extent == 0) continue;
     const int64_t last = axis.extent - 1;
-    block.input += static_cast<uint64_t>(axis.input_step * last);
-    block.output += static_cast<uint64_t>(axis.output_step * last);
-    block.mask += static_cast<uint64_t>(axis.mask_step * last);
-    axis = {axis.extent, -axis.input_step, -axis.output_step, -axis.mask_step};
+    block.input += base::offset_of(axis.input_step, last);
+    block.output += base::offset_of(axis.output_step, last);
+    block.mask += base::offset_of(axis.mask_step, last);
+    axis = {axis.extent, base::negated(axis.input_step), base::negated(axis.output_step),
+            base::negated(axis.mask_step)};
   }
 }
 
 // Whether dimension a should lie inside b: the output decides, then the input.
 bool belongs_inside(const Axis &a, const Axis &b) {
-  const int64_t steps[2][2] = {{std::abs(a.output_step), std::abs(b.output_step)},
-                               {std::abs(a.input_step), std::abs(b.input_step)}};
+  const uint64_t steps[2][2] = {{base::magnitude(a.output_step), base::magnitude(b.output_step)},
+                                {base::magnitude(a.input_step), base::magnitude(b.input_step)}};
   for (const auto &[own, other] : steps) {
     if (own != 0 && other != 0 && own != other) return own < other;
   }
@@ -66,16 +67,18 @@ void sort(int32_t count, Axis *axes, Inside inside) {
 }
 
 bool continues(const Axis &inner, const Axis &outer) {
-  return outer.input_step == inner.input_step * inner.extent &&
-         outer.output_step == inner.output_step * inner.extent &&
-         outer.mask_step == inner.mask_step * inner.extent;
+  return base::is_product(outer.input_step, inner.input_step, inner.extent) &&
+         base::is_product(outer.output_step, inner.output_step, inner.extent) &&
+         base::is_product(outer.mask_step, inner.mask_step, inner.extent);
 }
 
 void coalesce(int32_t *count, Axis *axes) {
   int32_t last = 0;
   for (int32_t k = 1; k < *count; ++k) {
-    if (continues(axes[last], axes[k])) {
-      axes[last].extent *= axes[k].extent;
+    int64_t merged = 0;
+    if (continues(axes[last], axes[k]) &&
+        base::checked_mul(axes[last].extent, axes[k].extent, &merged)) {
+      axes[last].extent = merged;
     } else {
       axes[++last] = axes[k];
     }
@@ -220,7 +223,7 @@ void merge_folds(Geometry *geometry) {
   }
   if (geometry->nfold < 2) return;
   sort(geometry->nfold, geometry->fold, [](const Axis &a, const Axis &b) {
-    return std::abs(a.input_step) < std::abs(b.input_step);
+    return base::magnitude(a.input_step) < base::magnitude(b.input_step);
   });
   coalesce(&geometry->nfold, geometry->fold);
 }

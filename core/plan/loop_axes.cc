@@ -5,10 +5,10 @@
 #include "core/plan/loop_axes.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "core/base/checked.h"
 #include "core/dtype/time_dtype.h"
 
 namespace gufunc::plan {
@@ -74,12 +74,12 @@ void flip_negative(Axes *axes, guf_launch_block *block) {
     if (!negative || positive) continue;
     const int64_t last = axes->extent[k] - 1;
     for (int32_t i = 0; i < axes->noperands; ++i) {
-      block->address[i] += static_cast<uint64_t>(step[i] * last);
-      step[i] = -step[i];
+      block->address[i] += base::offset_of(step[i], last);
+      step[i] = base::negated(step[i]);
     }
     if (axes->masked) {
-      block->mask += static_cast<uint64_t>(step[kMask] * last);
-      step[kMask] = -step[kMask];
+      block->mask += base::offset_of(step[kMask], last);
+      step[kMask] = base::negated(step[kMask]);
     }
   }
 }
@@ -90,8 +90,8 @@ bool belongs_inside(const Axes &axes, int32_t nin, const int64_t *a, const int64
   for (int32_t n = 0; n < axes.noperands; ++n) {
     const int32_t nout = axes.noperands - nin;
     const int32_t i = n < nout ? nin + n : n - nout;
-    const int64_t x = std::abs(a[i]);
-    const int64_t y = std::abs(b[i]);
+    const uint64_t x = base::magnitude(a[i]);
+    const uint64_t y = base::magnitude(b[i]);
     if (x != 0 && y != 0 && x != y) return x < y;
   }
   return false;
@@ -109,27 +109,20 @@ void sort(Axes *axes, int32_t nin) {
   }
 }
 
-// Whether outer = inner * extent. Steps and extents of a call without elements are arbitrary, so
-// that the product may overflow.
-bool is_product(int64_t outer, int64_t inner, int64_t extent) {
-  int64_t product;
-  return !__builtin_mul_overflow(inner, extent, &product) && product == outer;
-}
-
 bool continues(const Axes &axes, int32_t inner, int32_t outer) {
   const int64_t extent = axes.extent[inner];
   for (int32_t i = 0; i < axes.noperands; ++i) {
-    if (!is_product(axes.step[outer][i], axes.step[inner][i], extent)) return false;
+    if (!base::is_product(axes.step[outer][i], axes.step[inner][i], extent)) return false;
   }
-  return !axes.masked || is_product(axes.step[outer][kMask], axes.step[inner][kMask], extent);
+  return !axes.masked || base::is_product(axes.step[outer][kMask], axes.step[inner][kMask], extent);
 }
 
 void coalesce(Axes *axes) {
   int32_t kept = 0;
   for (int32_t k = 1; k < axes->count; ++k) {
-    int64_t merged;
+    int64_t merged = 0;
     if (continues(*axes, kept, k) &&
-        !__builtin_mul_overflow(axes->extent[kept], axes->extent[k], &merged)) {
+        base::checked_mul(axes->extent[kept], axes->extent[k], &merged)) {
       axes->extent[kept] = merged;
       continue;
     }

@@ -122,6 +122,21 @@ TEST(MethodGeometry, RefusesMoreFoldsThanABlockHolds) {
   EXPECT_EQ(sample.geometry.block.output, output);
 }
 
+// Explanations of arrays without elements, whose strides are arbitrary, come here too.
+TEST(MethodGeometry, StridesWhoseProductsOverflowStayApart) {
+  Sample sample(GUF_F64, 0);
+  sample.geometry.keep({2, int64_t{1} << 62, 0, 0});
+  sample.geometry.keep({2, INT64_MIN, 0, 0});
+  sample.geometry.keep({int64_t{1} << 62, 0, 8, 0});
+  sample.geometry.add_fold({2, int64_t{1} << 62, 0, 0});
+  sample.geometry.add_fold({2, INT64_MIN, 0, 0});
+  merge_folds(&sample.geometry);
+  sample.launch();
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].nkept, 3);
+  EXPECT_EQ(seen[0].nfold, 2);
+}
+
 TEST(MethodGeometry, LoopsOverWhatABlockDoesNotHold) {
   Sample sample(GUF_F64, kReorders);
   int64_t step = 8;
