@@ -6,7 +6,9 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <gufunc/float_control.hpp>
+#include <gufunc/loader_memory.hpp>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -42,38 +44,61 @@ int look_at(dl_phdr_info *object, size_t, void *argument) {
   return 1;
 }
 
+// dlopen; NULL leaves the loader's reason in `*out_reason`, which is NULL where it gives none.
+void *try_open(const char *name, int how, const char **out_reason, bool *out_lacked_memory) {
+  errno = 0;
+  void *const handle = dlopen(name, how);
+  if (handle != nullptr) return handle;
+  const int code = errno;
+  *out_reason = dlerror();
+  *out_lacked_memory = loader_lacked_memory(code, *out_reason);
+  return nullptr;
+}
+
+guf_status fail_loader_memory(const char *name, guf_error *error) {
+  return fail(error, GUF_E_NO_MEMORY, "the dynamic loader has no memory for %s", name);
+}
+
 }  // namespace
 
-bool VendorLibrary::find_loaded(const char *const *names, size_t count) {
+guf_status VendorLibrary::find_loaded(const char *const *names, size_t count, guf_error *error) {
+  const char *reason = nullptr;
+  bool lacked_memory = false;
   for (size_t i = 0; i < count; ++i) {
-    handle_ = dlopen(names[i], kHow | RTLD_NOLOAD);
+    handle_ = try_open(names[i], kHow | RTLD_NOLOAD, &reason, &lacked_memory);
+    if (lacked_memory) return fail_loader_memory(names[i], error);
     if (handle_ == nullptr) continue;
     std::snprintf(name_, sizeof(name_), "%s", names[i]);
-    return true;
+    return GUF_OK;
   }
   // Packages carry copies under names of their own.
   char stem[64] = "", path[4096] = "";
   std::snprintf(stem, sizeof(stem), "%.*s", static_cast<int>(std::strcspn(names[0], ".")),
                 names[0]);
   Search search = {stem, path, sizeof(path)};
-  if (dl_iterate_phdr(look_at, &search) == 0) return false;
-  handle_ = dlopen(path, kHow | RTLD_NOLOAD);
+  if (dl_iterate_phdr(look_at, &search) == 0) return GUF_OK;
+  handle_ = try_open(path, kHow | RTLD_NOLOAD, &reason, &lacked_memory);
+  if (lacked_memory) return fail_loader_memory(path, error);
   std::snprintf(name_, sizeof(name_), "%.*s", static_cast<int>(sizeof(name_) - 1), path);
-  return handle_ != nullptr;
+  return GUF_OK;
 }
 
 guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error *error) {
-  if (find_loaded(names, count)) return GUF_OK;
+  GUF_GPU_TRY(find_loaded(names, count, error));
+  if (handle_ != nullptr) return GUF_OK;
   char reason[400] = "", others[80] = "";
   bool telling = false;         // the reason is of a file that is there
   const KeepFloatControl keep;  // of what constructors change
   for (size_t i = 0; i < count; ++i) {
-    handle_ = dlopen(names[i], kHow);
+    const char *text = nullptr;
+    bool lacked_memory = false;
+    handle_ = try_open(names[i], kHow, &text, &lacked_memory);
     if (handle_ != nullptr) {
       std::snprintf(name_, sizeof(name_), "%s", names[i]);
       return GUF_OK;
     }
-    const char *const text = dlerror();
+    // The next name would be another ABI, beside which this one cannot be opened any more.
+    if (lacked_memory) return fail_loader_memory(names[i], error);
     if (text == nullptr || telling) continue;
     telling = std::strstr(text, "No such file") == nullptr;
     if (telling || i == 0) std::snprintf(reason, sizeof(reason), "%s", text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process's list, and the way from a found file to an open device. Each step is taken once,
 // without a lock, and its outcome is kept: a backend that cannot be used is described, not tried
-// again.
+// again. Only a step that lacked memory is taken anew.
 #include "core/backend/backend_registry.h"
 
 #include <algorithm>
@@ -46,6 +46,20 @@ guf_status forked(const Record &record, guf_error *error) {
   return base::fail(error, GUF_E_FORKED, base::kNone, base::kNone,
                     "the process was forked while backend %s was being opened",
                     record.name.c_str());
+}
+
+// Runs a step that has no outcome yet, and keeps the one that it gives in `kept`.
+template <class Step>
+guf_status take_step(const Record &record, Once *once, Outcome *kept, guf_error *error, Step step) {
+  Outcome outcome;
+  const auto result = once->run([&] {
+    outcome = step();
+    if (outcome.status == GUF_E_NO_MEMORY) return false;
+    *kept = std::move(outcome);
+    return true;
+  });
+  if (result == Once::Result::kForked) return forked(record, error);
+  return report(result == Once::Result::kFailed ? outcome : *kept, error);
 }
 
 guf_status refuse_when_shut_down(guf_error *error) {
@@ -246,22 +260,14 @@ std::span<Record *const> backends() {
 
 guf_status open_backend(Record &record, guf_error *error) {
   GUF_TRY(report(record.listed, error));
-  const auto result = record.open_once.run([&] {
-    record.opened = open_now(record);
-    return true;
-  });
-  if (result == Once::Result::kForked) return forked(record, error);
-  return report(record.opened, error);
+  return take_step(record, &record.open_once, &record.opened, error,
+                   [&] { return open_now(record); });
 }
 
 guf_status probe_backend(Record &record, guf_error *error) {
   GUF_TRY(open_backend(record, error));
-  const auto result = record.probe_once.run([&] {
-    record.probed = probe_now(record);
-    return true;
-  });
-  if (result == Once::Result::kForked) return forked(record, error);
-  return report(record.probed, error);
+  return take_step(record, &record.probe_once, &record.probed, error,
+                   [&] { return probe_now(record); });
 }
 
 guf_status open_device(Record &record, int32_t index, Device **out, guf_error *error,

@@ -53,10 +53,11 @@ struct Record final : Backend {
 // Throws std::bad_alloc. The span stays valid for ever.
 std::span<Record *const> backends();
 
-// Maps the plugin and checks its table; calls no driver.  Errors  the record's state
+// Maps the plugin and checks its table; calls no driver.
+// Errors  the record's state;  GUF_E_NO_MEMORY <= the next call tries anew
 guf_status open_backend(Record &record, guf_error *error);
 
-// Opens, then asks for the driver and its devices.  Errors  the record's state
+// Opens, then asks for the driver and its devices.  Errors  as open_backend
 guf_status probe_backend(Record &record, guf_error *error);
 
 // One of a backend's devices. `native`: where nobody has opened it yet, the context of the

@@ -15,12 +15,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <gufunc/float_control.hpp>
+#include <gufunc/loader_memory.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -73,7 +73,7 @@ std::string unique_name(int descriptor) {
 guf_status explain_refusal(const std::string &name, int code, const char *path, guf_error *error) {
   const char *reason = dlerror();
   if (reason == nullptr) reason = "no reason given";
-  if (is_out_of_memory(code, reason)) {
+  if (loader_lacked_memory(code, reason)) {
     return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
                       "the dynamic loader has no memory for %s", path);
   }
@@ -107,13 +107,6 @@ guf_status open_library(int descriptor, int flags, const char *path, void **out,
 void close_library(void *library) {
   const base::ForkHold hold;
   dlclose(library);
-}
-
-bool is_out_of_memory(int code, const char *reason) {
-  if (code == ENOMEM) return true;
-  // The loader appends the system's text, in the process's language, to most of its own.
-  const std::string_view text(reason);
-  return text.ends_with(std::strerror(ENOMEM)) || text.ends_with("out of memory");
 }
 
 }  // namespace gufunc::backend

@@ -17,10 +17,6 @@ guf_status open_library(int descriptor, int flags, const char *path, void **out,
 // dlclose; a fork() of another thread waits meanwhile.
 void close_library(void *library);
 
-// Whether a failed call of the dynamic loader lacked memory. `code` is errno after the call, which
-// had been 0 before it; `reason` is the text of dlerror.
-bool is_out_of_memory(int code, const char *reason);
-
 }  // namespace gufunc::backend
 
 #endif  // GUFUNC_CORE_BACKEND_OPEN_LIBRARY_H

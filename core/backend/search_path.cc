@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "core/base/log.h"
 
@@ -30,10 +31,11 @@ struct CloseFile {
 
 // libgufunc's own file, or the program's that links it statically. The kernel is asked, not the
 // dynamic loader: that one knows a program by argv[0], which its caller makes up, and a library by
-// a path that may be relative.
+// a path that may be relative. Throws std::bad_alloc.
 std::string own_file() {
   static const char marker = 0;
   const auto wanted = reinterpret_cast<uintptr_t>(&marker);
+  errno = 0;
   const std::unique_ptr<FILE, CloseFile> maps(fopen("/proc/self/maps", "re"));
   std::string found;
   char *line = nullptr;
@@ -44,7 +46,9 @@ std::string own_file() {
     const char *const path = std::strchr(line, '/');
     if (path != nullptr) found.assign(path, std::strcspn(path, "\n"));
   }
+  const bool lacked_memory = found.empty() && errno == ENOMEM;
   free(line);
+  if (lacked_memory) throw std::bad_alloc();
   return found;
 }
 
@@ -57,6 +61,8 @@ std::vector<std::string> sorted_names(const std::string &folder, std::string_vie
                                       std::string_view suffix) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, CloseFolder> open_folder(opendir(folder.c_str()));
+  // A list without this folder would be kept for ever.
+  if (open_folder == nullptr && errno == ENOMEM) throw std::bad_alloc();
   if (open_folder == nullptr) return names;
   while (const dirent *const entry = readdir(open_folder.get())) {
     const std::string_view name(entry->d_name);

@@ -1,45 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of a module's load fails once, those inside the dynamic loader too: the answer
-// is GUF_E_NO_MEMORY, never that the file is bad.
+// Every allocation of a module's load, and of the first use of a backend, fails once, those inside
+// the dynamic loader too: the answer is GUF_E_NO_MEMORY, never that a file is bad or missing, and
+// with memory the next call succeeds.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 
-#include <atomic>
-#include <cerrno>
-#include <cstddef>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
 #include <cstdlib>
 
-extern "C" void *__libc_malloc(std::size_t size);
-extern "C" void *__libc_calloc(std::size_t count, std::size_t size);
-extern "C" void *__libc_realloc(void *place, std::size_t size);
+#include "tests/plugins/failing_malloc.h"
 
 namespace {
 
-// Counts down; the allocation that takes it to 0 fails. Negative: none fails.
-std::atomic<long> left{-1};
+// What a process finds that lacks one allocation of its first use of the cpu.
+enum Found { kSucceeded, kLackedMemory, kAnotherStatus, kRemembered };
 
-bool fails_now() {
-  long seen = left.load();
-  while (seen > 0 && !left.compare_exchange_weak(seen, seen - 1)) {
+int first_use_without(long k) {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  guf_device device = nullptr;
+  left = k;
+  const guf_status status = guf_device_get(nullptr, "cpu", &device, &error);
+  const bool reached = left.load() <= 0;
+  left = -1;
+  if (status == GUF_OK) return reached ? kLackedMemory : kSucceeded;  // it did without
+  if (status != GUF_E_NO_MEMORY) {
+    std::fprintf(stderr, "allocation %ld: %d, %s\n", k, status, error.message);
+    return kAnotherStatus;
   }
-  if (seen != 1) return false;
-  errno = ENOMEM;
-  return true;
+  const guf_status later = guf_device_get(nullptr, "cpu", &device, &error);
+  if (later == GUF_OK) return kLackedMemory;
+  std::fprintf(stderr, "after allocation %ld: %d, %s\n", k, later, error.message);
+  return kRemembered;
 }
 
-}  // namespace
-
-extern "C" void *malloc(std::size_t size) {
-  return fails_now() ? nullptr : __libc_malloc(size);
+// Before this process uses the library: each child is the first to use it.
+TEST(LoaderMemory, ABackendThatIsFirstUsed) {
+  int failures = 0;
+  bool reached_the_end = false;
+  for (long k = 1; k < 10000 && !reached_the_end; ++k) {
+    const pid_t child = fork();
+    if (child == 0) _exit(first_use_without(k));
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << "allocation " << k << ": status " << status;
+    const int found = WEXITSTATUS(status);
+    EXPECT_LE(found, kLackedMemory) << "allocation " << k;
+    if (found == kSucceeded) reached_the_end = true;
+    if (found != kSucceeded) ++failures;
+  }
+  EXPECT_TRUE(reached_the_end);
+  EXPECT_GT(failures, 30);
 }
-extern "C" void *calloc(std::size_t count, std::size_t size) {
-  return fails_now() ? nullptr : __libc_calloc(count, size);
-}
-extern "C" void *realloc(void *place, std::size_t size) {
-  return fails_now() ? nullptr : __libc_realloc(place, size);
-}
-
-namespace {
 
 constexpr char kModule[] = GUFUNC_TEST_MODULES "/fork_sample.so";
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the dynamic loader lacked memory: it tells neither by a code. For the library and for
+// plugins, which open their vendor's driver: GUF_E_NO_MEMORY may pass, GUF_E_NO_DRIVER does not.
+#ifndef GUFUNC_LOADER_MEMORY_HPP
+#define GUFUNC_LOADER_MEMORY_HPP
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+namespace gufunc {
+
+/** Whether a failed call of the dynamic loader lacked memory. `code` is errno after the call, which
+ * had been 0 before it; `reason` is the text of dlerror, or NULL. */
+inline bool loader_lacked_memory(int code, const char *reason) {
+  if (code == ENOMEM) return true;
+  // The loader appends the system's text, in the process's language, to most of its own.
+  const std::string_view text(reason == nullptr ? "" : reason);
+  return text.ends_with(std::strerror(ENOMEM)) || text.ends_with("out of memory");
+}
+
+}  // namespace gufunc
+
+#endif  // GUFUNC_LOADER_MEMORY_HPP

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process's allocators, of which one call fails: for one source of a program. Sanitizers have
+// allocators of their own.
+#ifndef GUFUNC_TESTS_PLUGINS_FAILING_MALLOC_H
+#define GUFUNC_TESTS_PLUGINS_FAILING_MALLOC_H
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+
+extern "C" void *__libc_malloc(std::size_t size);
+extern "C" void *__libc_calloc(std::size_t count, std::size_t size);
+extern "C" void *__libc_realloc(void *place, std::size_t size);
+
+namespace {
+
+// Counts down; the allocation that takes it to 0 fails. Negative: none fails.
+std::atomic<long> left{-1};
+
+bool fails_now() {
+  long seen = left.load();
+  while (seen > 0 && !left.compare_exchange_weak(seen, seen - 1)) {
+  }
+  if (seen != 1) return false;
+  errno = ENOMEM;
+  return true;
+}
+
+}  // namespace
+
+extern "C" void *malloc(std::size_t size) {
+  return fails_now() ? nullptr : __libc_malloc(size);
+}
+extern "C" void *calloc(std::size_t count, std::size_t size) {
+  return fails_now() ? nullptr : __libc_calloc(count, size);
+}
+extern "C" void *realloc(void *place, std::size_t size) {
+  return fails_now() ? nullptr : __libc_realloc(place, size);
+}
+
+#endif  // GUFUNC_TESTS_PLUGINS_FAILING_MALLOC_H

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every allocation of the loader fails once while it opens a vendor's library: GUF_E_NO_MEMORY,
+// never that there is no driver. Each in a process of its own, since the library is never closed.
+#include "backends/gpu/vendor_library.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "tests/plugins/failing_malloc.h"
+
+namespace gufunc::gpu {
+namespace {
+
+constexpr const char *kNames[] = {"libnot_there.so.7", GUFUNC_TEST_DRIVER};
+
+enum Found { kSucceeded, kLackedMemory, kAnotherStatus };
+
+int open_without(long k) {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  VendorLibrary library;
+  left = k;
+  const guf_status status = library.open(kNames, 2, &error);
+  const bool reached = left.load() <= 0;
+  left = -1;
+  if (status == GUF_OK) return reached ? kLackedMemory : kSucceeded;
+  VendorLibrary second;
+  if (status == GUF_E_NO_MEMORY && second.open(kNames, 2, &error) == GUF_OK) return kLackedMemory;
+  std::fprintf(stderr, "allocation %ld: %d, %s\n", k, status, error.message);
+  return kAnotherStatus;
+}
+
+void sweep(int at_least) {
+  int failures = 0;
+  bool reached_the_end = false;
+  for (long k = 1; k < 1000 && !reached_the_end; ++k) {
+    const pid_t child = fork();
+    if (child == 0) _exit(open_without(k));
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << "allocation " << k << ": status " << status;
+    EXPECT_NE(WEXITSTATUS(status), kAnotherStatus) << "allocation " << k;
+    if (WEXITSTATUS(status) == kSucceeded) reached_the_end = true;
+    if (WEXITSTATUS(status) == kLackedMemory) ++failures;
+  }
+  EXPECT_TRUE(reached_the_end);
+  EXPECT_GE(failures, at_least);
+}
+
+TEST(VendorLibrary, LacksMemoryWhereItIsOpened) {
+  sweep(10);
+}
+
+TEST(VendorLibrary, LacksMemoryWhereItIsLoadedAlready) {
+  ASSERT_NE(dlopen(GUFUNC_TEST_DRIVER, RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();
+  sweep(1);
+}
+
+TEST(VendorLibrary, AMissingOneIsNoDriver) {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  VendorLibrary library;
+  EXPECT_EQ(library.open(kNames, 1, &error), GUF_E_NO_DRIVER) << error.message;
+}
+
+}  // namespace
+}  // namespace gufunc::gpu
