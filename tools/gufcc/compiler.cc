@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "compiler_flags.h"
+#include "compiler_output.h"
 #include "files.h"
 #include "generate.h"
 #include "object_key.h"
@@ -110,7 +111,8 @@ Compiler::Made Compiler::run_and_see(const Command &command, const char *what) {
   const ProcessResult result = run_process(command);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (options_.verbose) diagnostics_->pass_on(command_line(command) + "\n");
-  diagnostics_->pass_on(readable(result.output));
+  diagnostics_->pass_on(
+      write_messages(in_terms_of_kernels(read_messages(readable(result.output)))));
   if (result.status == 0) return result.output.empty() ? Made::kSilently : Made::kWithMessages;
   diagnostics_->error(
       {}, "{} failed{}", what,
