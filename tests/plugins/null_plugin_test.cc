@@ -31,6 +31,9 @@ class NullPlugin : public ::testing::Test {
       for (Record *const record : backends()) {
         if (record->name == "null") null = record;
       }
+      control_of(*null).script("probe=1000");
+      EXPECT_EQ(probe_backend(*null, &error), GUF_E_NO_MEMORY) << "which is kept nowhere";
+      control_of(*null).reset();
       control_of(*null).script("devices=70");
       EXPECT_EQ(probe_backend(*null, &error), GUF_OK) << error.message;
       return null;

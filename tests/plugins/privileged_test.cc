@@ -38,6 +38,11 @@ class Privileged : public ::testing::Test {
     fs::copy(GUFUNC_TEST_MODULE, module());
     fs::create_directories(root_ / "own");
     fs::copy(GUFUNC_TEST_MODULE, own_module());
+    fs::copy(GUFUNC_TEST_MODULE, group_module());
+    ASSERT_EQ(chmod(group_module().c_str(), 0664), 0);
+    fs::create_directories(root_ / "group/inner");
+    fs::copy(GUFUNC_TEST_MODULE, module_below_group());
+    ASSERT_EQ(chmod((root_ / "group").c_str(), 0775), 0);
     ASSERT_EQ(chown(module().c_str(), kCaller, kCaller), 0);
     ASSERT_EQ(chown((root_ / "env/gufunc/1").c_str(), kCaller, kCaller), 0);
     ASSERT_EQ(chown(plugin().c_str(), kCaller, kCaller), 0);
@@ -48,9 +53,12 @@ class Privileged : public ::testing::Test {
   static std::string plugin_source() {
     return GUFUNC_TEST_PLUGINS "/bad/libgufunc_backend_fine.so";
   }
-  // One that the caller could change, and one that only root could.
+  // One that the caller could change, one that only root could, and two that root's group could:
+  // by the file, by a folder above.
   std::string module() const { return root_ / "env/module.so"; }
   std::string own_module() const { return root_ / "own/module.so"; }
+  std::string group_module() const { return root_ / "own/group.so"; }
+  std::string module_below_group() const { return root_ / "group/inner/module.so"; }
   std::string plugin() const { return root_ / "env/gufunc/1/libgufunc_backend_fine.so"; }
 
   // Runs the helper as another user with a hostile environment and argv[0]; gives what it printed.
@@ -68,7 +76,7 @@ class Privileged : public ::testing::Test {
       const bool ready = setgroups_and_user();
       if (ready)
         execl(helper_.c_str(), name.c_str(), plugin().c_str(), module().c_str(),
-              own_module().c_str(), nullptr);
+              own_module().c_str(), group_module().c_str(), module_below_group().c_str(), nullptr);
       _exit(127);
     }
     close(ends[1]);
@@ -100,7 +108,8 @@ class Privileged : public ::testing::Test {
     EXPECT_THAT(seen, HasSubstr("folder '" + root_.string() + "'\n")) << "not argv[0]'s";
     EXPECT_THAT(seen, Not(HasSubstr("backend fine")));
     EXPECT_THAT(seen, HasSubstr("load 905\n")) << "an explicit path is not exempt";
-    EXPECT_THAT(seen, HasSubstr("module 905\nmodule 0\n")) << "nor is that of a module";
+    EXPECT_THAT(seen, HasSubstr("module 905\nmodule 0\nmodule 905\nmodule 905\n"))
+        << "nor is that of a module";
   }
 
   fs::path root_, helper_;
@@ -113,7 +122,7 @@ TEST_F(Privileged, UnmarkedItSeesTheEnvironment) {
   EXPECT_THAT(seen, HasSubstr("config 'devices=2'\n"));
   EXPECT_THAT(seen, HasSubstr("backend fine 0\n"));
   EXPECT_THAT(seen, HasSubstr("load 0\n"));
-  EXPECT_THAT(seen, HasSubstr("module 0\nmodule 0\n"));
+  EXPECT_THAT(seen, HasSubstr("module 0\nmodule 0\nmodule 0\nmodule 0\n"));
 }
 
 TEST_F(Privileged, BySetuid) {
