@@ -129,10 +129,14 @@ void write_axes(const Geometry &geometry, guf_method_block *block) {
 }
 
 // The block of the first launch, from the dimensions as the caller gave them.
-// Errors  GUF_E_INTERNAL <= more fold dimensions than a block holds
+// Errors  GUF_E_INTERNAL <= more fold dimensions than a block holds, or an overfull geometry
 guf_status fill_block(Geometry *geometry, guf_error *error) {
   if (__builtin_expect(geometry->nfold > GUF_MAX_LOOP_NDIM, 0))
     return fail_folds(geometry->nfold, error);
+  if (__builtin_expect(geometry->overfull, 0)) {
+    return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
+                      "a method has more than %d axes", static_cast<int>(GUF_MAX_NDIM));
+  }
   drop_single(&geometry->nkept, geometry->kept);
   flip_negative(geometry);
   sort(geometry->nkept, geometry->kept, belongs_inside);
@@ -144,9 +148,9 @@ guf_status fill_block(Geometry *geometry, guf_error *error) {
 
 // Moves a block's addresses along one dimension that the core loops over.
 void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
-  if (block->input != 0) block->input += static_cast<uint64_t>(steps * axis.input_step);
-  block->output += static_cast<uint64_t>(steps * axis.output_step);
-  if (block->mask != 0) block->mask += static_cast<uint64_t>(steps * axis.mask_step);
+  if (block->input != 0) block->input += base::offset_of(axis.input_step, steps);
+  block->output += base::offset_of(axis.output_step, steps);
+  if (block->mask != 0) block->mask += base::offset_of(axis.mask_step, steps);
 }
 
 [[gnu::cold]] guf_status check_records(const op::CallView &call, guf_dtype record,
@@ -181,6 +185,7 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
            const op::OperandView *input, const op::OperandView &output, Geometry *out) {
   out->nkept = 0;
   out->nfold = 0;
+  out->overfull = false;
   out->input_bits = 0;
   out->output_bits = 0;
   out->record_initial = nullptr;

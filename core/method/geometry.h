@@ -24,6 +24,7 @@ struct Axis {
 struct Geometry {
   int32_t nkept;
   int32_t nfold;
+  bool overfull;            // more dimensions were added than there are places
   Axis kept[GUF_MAX_NDIM];  // any order
   Axis fold[GUF_MAX_NDIM];  // in the order in which they are folded
   uint64_t input_bits;      // OR of what is added to the addresses besides steps, for alignment
@@ -31,8 +32,17 @@ struct Geometry {
   const void *record_initial;  // guf_backend_method.initial
   guf_method_block block;
 
-  void keep(const Axis &axis) { kept[nkept++] = axis; }
-  void add_fold(const Axis &axis) { fold[nfold++] = axis; }
+  void keep(const Axis &axis) { append(axis, kept, &nkept); }
+  void add_fold(const Axis &axis) { append(axis, fold, &nfold); }
+
+ private:
+  void append(const Axis &axis, Axis *places, int32_t *count) {
+    if (__builtin_expect(*count == GUF_MAX_NDIM, 0)) {
+      overfull = true;
+    } else {
+      places[(*count)++] = axis;
+    }
+  }
 };
 
 // How the loop is folded: guf_method_flag, but for GUF_METHOD_INITIAL.
@@ -54,7 +64,8 @@ guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, 
 
 // Drops, flips, sorts and merges dimensions, then launches, looping over what a block does not
 // hold. At most GUF_MAX_LOOP_NDIM fold dimensions are left by `merge_folds` or by the caller.
-// Errors  those of a launch;  GUF_E_INTERNAL <= more fold dimensions than that
+// Errors  those of a launch;  GUF_E_INTERNAL <= more fold dimensions than that, or an overfull
+//         geometry
 guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
                guf_error *error);
 

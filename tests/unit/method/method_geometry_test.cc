@@ -137,6 +137,20 @@ TEST(MethodGeometry, StridesWhoseProductsOverflowStayApart) {
   EXPECT_EQ(seen[0].nfold, 2);
 }
 
+TEST(MethodGeometry, RefusesMoreDimensionsThanAnArrayHas) {
+  for (const bool kept : {false, true}) {
+    Sample sample(GUF_I64, kReorders);
+    for (int32_t k = 0; k <= GUF_MAX_NDIM; ++k) {
+      const Axis axis = {2, 0, 0, 0};
+      kept ? sample.geometry.keep(axis) : sample.geometry.add_fold(axis);
+    }
+    EXPECT_EQ(kept ? sample.geometry.nkept : sample.geometry.nfold, GUF_MAX_NDIM);
+    if (!kept) sample.geometry.nfold = 1;  // as though they had been merged
+    EXPECT_EQ(run(sample.call.view(), sample.loop, {}, &sample.geometry, nullptr), GUF_E_INTERNAL);
+    EXPECT_TRUE(seen.empty());
+  }
+}
+
 TEST(MethodGeometry, LoopsOverWhatABlockDoesNotHold) {
   Sample sample(GUF_F64, kReorders);
   int64_t step = 8;
