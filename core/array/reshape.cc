@@ -74,6 +74,12 @@ struct Walk {
   int32_t axis(int32_t i) const { return fortran ? i : ndim - 1 - i; }
 };
 
+// The stride of the axis outside of one. It may overflow where no element lies that far: there any
+// number is right.
+int64_t after(int64_t stride, int64_t extent) {
+  return static_cast<int64_t>(base::offset_of(stride, extent));
+}
+
 // Gives `to` the strides under which it reads the source's elements in order; false when there are
 // none. Both are walked from the fastest axis in groups of equal size; a group of source axes must
 // be one run.
@@ -85,7 +91,6 @@ bool fit_strides(const Dimensions &source, bool fortran, Dimensions *to) {
   while (i < source.ndim) {
     int64_t run = source.shape[from_walk.axis(i)];
     const int64_t step = source.strides[from_walk.axis(i)];
-    int64_t reach = step * run;  // where the next axis of the same run would step to
     ++i;
     int64_t covered = 1;
     const int32_t first = j;
@@ -94,20 +99,19 @@ bool fit_strides(const Dimensions &source, bool fortran, Dimensions *to) {
         covered *= to->shape[to_walk.axis(j++)];
         continue;
       }
-      if (source.strides[from_walk.axis(i)] != reach) return false;
-      reach *= source.shape[from_walk.axis(i)];
+      if (!base::is_product(source.strides[from_walk.axis(i)], step, run)) return false;
       run *= source.shape[from_walk.axis(i++)];
     }
     int64_t stride = step;
     for (int32_t k = first; k < j; ++k) {
       to->strides[to_walk.axis(k)] = stride;
-      stride *= to->shape[to_walk.axis(k)];
+      stride = after(stride, to->shape[to_walk.axis(k)]);
     }
   }
   // What is left has extent 1.
   for (; j < to->ndim; ++j) {
     const int32_t before = j == 0 ? 0 : to_walk.axis(j - 1);
-    to->strides[to_walk.axis(j)] = j == 0 ? 0 : to->strides[before] * to->shape[before];
+    to->strides[to_walk.axis(j)] = j == 0 ? 0 : after(to->strides[before], to->shape[before]);
   }
   return true;
 }

@@ -141,8 +141,8 @@ guf_status convert(backend::Device &device, backend::Stream *stream, const Side 
       loops.to += static_cast<uint64_t>(axis.to_step);
       loops.from += static_cast<uint64_t>(axis.from_step);
       if (++index[turn] < axis.extent) break;
-      loops.to -= static_cast<uint64_t>(axis.to_step * axis.extent);
-      loops.from -= static_cast<uint64_t>(axis.from_step * axis.extent);
+      loops.to -= base::offset_of(axis.to_step, axis.extent);
+      loops.from -= base::offset_of(axis.from_step, axis.extent);
       index[turn] = 0;
     }
     if (turn >= loops.ndim) return GUF_OK;

@@ -28,9 +28,11 @@ void walk(const Places &places, const int64_t *steps, Body body) {
   for (int64_t n = 0; n < count; n += row) {
     for (int64_t i = 0; i < row; ++i) body(n + i, start + i * step);
     for (int32_t k = last - 1; k >= 0; --k) {
-      start += steps[k];
-      if (++index[k] < places.shape[k]) break;
-      start -= steps[k] * places.shape[k];
+      if (++index[k] < places.shape[k]) {
+        start += steps[k];
+        break;
+      }
+      start -= steps[k] * (places.shape[k] - 1);
       index[k] = 0;
     }
   }
