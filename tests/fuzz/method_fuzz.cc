@@ -56,6 +56,20 @@ void demand_intact() {
          "bytes outside of the operands are unchanged");
 }
 
+// What a method would do; no element is read.
+template <class Args>
+void describe(guf_status (*resolve)(guf_ufunc, const Args *, guf_resolution *, guf_error *),
+              guf_status (*explain)(guf_ufunc, const Args *, char *, uint64_t *, guf_error *),
+              guf_ufunc ufunc, const Args *args) {
+  static guf_resolution resolution;
+  resolution.struct_size = sizeof resolution;
+  guf_error error = empty_error();
+  demand_report(resolve(ufunc, args, &resolution, &error), error);
+  uint64_t length = 0;
+  error = empty_error();
+  demand_report(explain(ufunc, args, nullptr, &length, &error), error);
+}
+
 void release(guf_operand *operand) {
   if (operand->kind == GUF_OPERAND_ARRAY) guf_array_release(operand->array, nullptr);
 }
@@ -102,15 +116,9 @@ void run_reduce(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape) {
   args.output = &result;
   if (bytes->one_in(4)) args.where = &where;
   if (bytes->one_in(4)) args.initial = &start;
-  static guf_resolution resolution;
-  resolution.struct_size = sizeof resolution;
-  guf_error error = empty_error();
-  demand_report(guf_resolve_reduce(ufunc, &args, &resolution, &error), error);
+  describe(guf_resolve_reduce, guf_explain_reduce, ufunc, &args);
   if (!can_run()) return;
-  uint64_t length = 0;
-  error = empty_error();
-  demand_report(guf_explain_reduce(ufunc, &args, nullptr, &length, &error), error);
-  error = empty_error();
+  guf_error error = empty_error();
   demand_report(guf_reduce(ufunc, &args, &error), error);
   release(&result);
 }
@@ -138,6 +146,8 @@ void run_accumulate(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape,
   if (bytes->one_in(8)) written = {};
   args.input = &input.operand();
   args.output = &written;
+  describe(at_indices ? guf_resolve_reduceat : guf_resolve_accumulate,
+           at_indices ? guf_explain_reduceat : guf_explain_accumulate, ufunc, &args);
   if (!can_run()) return;
   guf_error error = empty_error();
   demand_report((at_indices ? guf_reduceat : guf_accumulate)(ufunc, &args, &error), error);
@@ -170,6 +180,7 @@ void run_at(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape) {
   args.array = &input.operand();
   args.indices = places;
   args.operand = bytes->one_in(8) ? nullptr : &output.operand();
+  describe(guf_resolve_at, guf_explain_at, ufunc, &args);
   if (!can_run()) return;
   guf_error error = empty_error();
   demand_report(guf_at(ufunc, &args, &error), error);
@@ -183,11 +194,12 @@ void run_outer(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape) {
   output.draw(bytes, second, false);
   const guf_operand pair[2] = {input.operand(), output.operand()};
   guf_operand result = {};
-  if (shape.items(64) > 64 || second.items(64) > 64 || !can_run()) return;
   args.ninputs = 2;
   args.noutputs = 1;
   args.inputs = pair;
   args.outputs = &result;
+  describe(guf_resolve_outer, guf_explain_outer, ufunc, &args);
+  if (shape.items(64) > 64 || second.items(64) > 64 || !can_run()) return;
   guf_error error = empty_error();
   demand_report(guf_outer(ufunc, &args, &error), error);
   release(&result);
