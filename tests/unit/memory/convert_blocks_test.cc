@@ -78,6 +78,23 @@ TEST(ConvertBlocks, HaveTheFewestDimensions) {
   }
 }
 
+// Addresses may lie 2^62 apart; what two such steps come to is no int64.
+TEST(ConvertBlocks, StepsWhoseProductOverflowsDoNotMerge) {
+  static guf_launch_block seen;
+  FakeDevice fake(true, "fake");
+  fake.backend.api.convert = [](void *, void *, const guf_launch_block *block, guf_error *) {
+    seen = *block;
+    return guf_status{GUF_OK};
+  };
+  constexpr int64_t kFar = int64_t{1} << 62;
+  const int64_t shape[] = {2, 2};
+  const int64_t to[] = {8, 4}, from[] = {0, kFar};
+  const array::Layout target = {GUF_I32, 2, shape, to, 8}, source = {GUF_I32, 2, shape, from, 8};
+  ASSERT_EQ(convert(fake.device, nullptr, {target, false}, {source, false}, nullptr), GUF_OK);
+  EXPECT_EQ(seen.nloop, 2);
+  EXPECT_EQ(seen.items, 4U);
+}
+
 TEST(ConvertBlocks, FlagsTellByteOrderAlignmentAndCasts) {
   FakeDevice fake(true, "fake");
   alignas(8) unsigned char memory[32] = {};
