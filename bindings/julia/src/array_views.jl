@@ -33,7 +33,7 @@ function Base.view(x::GufArray{T,N}, picked::Vararg{Picked,N}) where {T,N}
     starts, stops, steps = Int64[first.(bounds)...], Int64[getindex.(bounds, 2)...],
                            Int64[last.(bounds)...]
     sliced = made_view() do out
-        @check guf_array_slice(x.handle, Int32(N), starts, stops, steps, out)
+        @check guf_array_slice(x.handle, Int32(N), starts, stops, steps, out) N
     end
     dropped = Tuple(d for d in 1:N if picked[d] isa Integer)
     return isempty(dropped) ? sliced : passing(part -> dropdims(part; dims=dropped), sliced)
@@ -69,7 +69,7 @@ function reshaped(x::GufArray, dims::Dims, order::Symbol)
     shape = Int64[reversed(dims)...]
     return made_view() do out
         @check guf_array_reshape(x.handle, Int32(length(dims)), shape,
-                                 chosen(ORDERS, order, "order"), out)
+                                 chosen(ORDERS, order, "order"), out) length(dims)
     end
 end
 
@@ -87,7 +87,9 @@ A view whose dimension `i` is dimension `order[i]` of `x`; without `order`, all 
 """
 function permuted_view(x::GufArray{T,N}, order=N:-1:1) where {T,N}
     axes = [library_axis(d, N) for d in reverse(Tuple(order))]
-    return made_view(out -> @check guf_array_transpose(x.handle, Int32(length(axes)), axes, out))
+    return made_view() do out
+        @check guf_array_transpose(x.handle, Int32(length(axes)), axes, out) N
+    end
 end
 Base.permutedims(x::GufArray, order=ndims(x):-1:1) =
     passing(turned -> copy(turned; order=:F), permuted_view(x, order))
@@ -117,22 +119,27 @@ broadcast_to(x::GufArray, dims::Integer...) = broadcast_to(x, map(Int, dims))
 function broadcast_to(x::GufArray, dims::Dims)
     shape = Int64[reversed(dims)...]
     return made_view() do out
-        @check guf_array_broadcast_to(x.handle, Int32(length(dims)), shape, out)
+        @check guf_array_broadcast_to(x.handle, Int32(length(dims)), shape, out) length(dims)
     end
 end
 
 "Drops dimensions of extent 1: those of `dims`, or all of them (`squeeze`)."
 function Base.dropdims(x::GufArray; dims)
     axes = library_axes(dims, ndims(x))
-    return made_view(out -> @check guf_array_squeeze(x.handle, Int32(length(axes)), axes, out))
+    return made_view() do out
+        @check guf_array_squeeze(x.handle, Int32(length(axes)), axes, out) ndims(x)
+    end
 end
 squeeze(x::GufArray) =
     made_view(out -> @check guf_array_squeeze(x.handle, Int32(0), C_NULL, out))
 
 "Inserts dimensions of extent 1, which are `dims` of the result."
 function expand_dims(x::GufArray; dims)
-    axes = library_axes(dims, ndims(x) + length(dims))
-    return made_view(out -> @check guf_array_expand_dims(x.handle, Int32(length(axes)), axes, out))
+    n = ndims(x) + length(dims)
+    axes = library_axes(dims, n)
+    return made_view() do out
+        @check guf_array_expand_dims(x.handle, Int32(length(axes)), axes, out) n
+    end
 end
 
 """
@@ -147,6 +154,6 @@ function sliding_window_view(x::GufArray, windows; dims=1:length(windows))
     length(axes) == length(extents) ||
         throw(GufuncError(GUF_E_ARG, "$(length(extents)) windows for $(length(axes)) dimensions"))
     return made_view() do out
-        @check guf_array_sliding_window(x.handle, Int32(length(axes)), axes, extents, out)
+        @check guf_array_sliding_window(x.handle, Int32(length(axes)), axes, extents, out) ndims(x)
     end
 end

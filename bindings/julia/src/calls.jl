@@ -47,7 +47,8 @@ end
         args = Ref(call_args(length(inputs), length(outputs), slots, NULL_OPERAND,
                              stream_handle(stream), o))
         GC.@preserve args begin
-            @check_again guf_call(f.handle, Ptr{guf_call_args}(pointer_from_objref(args)))
+            given = Ptr{guf_call_args}(pointer_from_objref(args))
+            @check_again guf_call(f.handle, given) given
         end
     end
     stream === nothing || lends(operands) && synchronize(stream)
@@ -71,7 +72,7 @@ function call_with(f::UFunc, inputs::Vector{Any}, outputs::Vector{Any}, r::Reque
     check_outputs(f, outputs)
     o, mask, events = options(f, inputs, outputs, r), mask_of(r), r.fp_events
     GC.@preserve events prepared(inputs, outputs, mask, r.stream, o) do args, slots
-        @check_again guf_call(f.handle, args)
+        @check_again guf_call(f.handle, args) args
     end
     queued!(r, inputs, outputs, mask)
     return nothing
@@ -125,7 +126,7 @@ given_outputs(outputs, out) =
 function allocate_by_library(f, inputs, outputs, mask, stream, o, arrays)
     with_collection() do
         prepared(inputs, outputs, mask, stream, o) do args, slots
-            @check guf_call(f.handle, args)
+            @check guf_call(f.handle, args) args
             for (i, given) in enumerate(outputs)
                 given === nothing && (arrays[i] = taken(slots, length(inputs) + i - 1))
             end
@@ -143,7 +144,7 @@ end
 # Arrays of Julia, of the types and sizes that the library says.
 function allocate_arrays(f, inputs, outputs, mask, o, arrays)
     prepared(inputs, outputs, mask, nothing, o) do args, slots
-        resolved(place -> @check(guf_resolve(f.handle, args, place))) do base
+        resolved(place -> @check(guf_resolve(f.handle, args, place), args)) do base
             for i in eachindex(outputs)
                 outputs[i] === nothing || continue
                 T = element_type(operand_dtype(base, :dtypes, length(inputs) + i))

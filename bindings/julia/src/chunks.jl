@@ -49,7 +49,7 @@ function call_chunked!(f::UFunc, out, inputs...; chunk_bytes=0, depth=0, first_i
     items = done === nothing ? Ref(Int64(0)) : done
     try
         GC.@preserve events prepared(given, outputs, mask_of(r), r.stream, o) do args, slots
-            @check guf_call_chunked(f.handle, args, cut, items)
+            @check guf_call_chunked(f.handle, args, cut, items) args
         end
     finally
         progress === nothing || unroot!(user)

@@ -9,7 +9,8 @@ A call of libgufunc that failed.
 - `status`: the code, one of `Gufunc.GUF_E_…`; its class is `status ÷ 100`.
 - `message`: one sentence.
 - `argument`: the operand or parameter at fault, from 0, inputs first, as messages count; or -1.
-- `axis`: the axis at fault, from 0, as the library counts: it sees dimensions reversed; or -1.
+- `axis`: the dimension at fault of that operand or array, as `dims=` counts, from 1; of a core
+  dimension its place in the signature; or -1.
 - `native_code`: the operating system's or vendor's code, or 0.
 - `cause`: what a Julia function that the library called threw, or `nothing`.
 """
@@ -83,23 +84,82 @@ function write_message(record, message)
 end
 const MESSAGE_FIELD = findfirst(isequal(:message), fieldnames(guf_error))
 
-@noinline function fail(status::Int32, record::Ptr{guf_error})
+# `place` tells what the failure's axis is of: a number of dimensions, a structure of arguments, or
+# nothing.
+@noinline function fail(status::Int32, record::Ptr{guf_error}, @nospecialize(place=nothing))
     kept = unsafe_load(record)
     letters = UInt8[letter % UInt8 for letter in kept.message]
     length = something(findfirst(iszero, letters), 1) - 1
     message = kept.status == status ? String(letters[1:length]) : status_text(status)
+    cause = caught()
+    # What a Julia function threw counts as it is.
+    own = cause isa GufuncError && cause.axis == kept.axis
+    axis = own ? cause.axis : dimension_at_fault(kept, message, place)
     status == GUF_E_AXIS && (message = in_dimensions(message))
-    throw(GufuncError(status, message, kept.argument, kept.axis, kept.native_code, caught()))
+    throw(GufuncError(status, message, kept.argument, axis, kept.native_code, cause))
 end
 
-# A text about an axis that is out of bounds, with the dimension that the caller gave: library_axis
-# the other way round.
+# library_axis the other way round.
+dimension_of(axis, n) = axis < 0 ? -axis : n - axis
+
+const OUT_OF_BOUNDS = r"axis (-?\d+) is out of bounds for array of dimension (\d+)"
+dimension_in(found) = dimension_of(parse(BigInt, found.captures[1]), parse(Int, found.captures[2]))
+
+# A text about an axis that is out of bounds, with the dimension that the caller gave.
 function in_dimensions(message)
-    found = match(r"axis (-?\d+) is out of bounds for array of dimension (\d+)", message)
+    found = match(OUT_OF_BOUNDS, message)
     found === nothing && return message
-    axis, n = parse(BigInt, found.captures[1]), parse(Int, found.captures[2])
-    return replace(message, found.match => "dimension $(axis < 0 ? -axis : n - axis) is out of " *
-                                           "bounds for an array of $n dimensions")
+    d, n = dimension_in(found), found.captures[2]
+    return replace(message, found.match =>
+                   "dimension $d is out of bounds for an array of $n dimensions")
+end
+
+# A failure's axis as the caller counts, or -1. What is out of bounds is in the text only where it
+# is too large for the record, or is an entry of axes=.
+function dimension_at_fault(kept::guf_error, message, @nospecialize(place))
+    found = kept.status == GUF_E_AXIS ? match(OUT_OF_BOUNDS, message) : nothing
+    if found !== nothing
+        d = dimension_in(found)
+        return typemin(Int) <= d <= typemax(Int) ? Int(d) : -1
+    end
+    kept.axis == -1 && return -1
+    # Core dimensions are counted as the signature does.
+    from_first = place isa Union{Natural,Ptr{guf_at_args}}
+    (from_first || occursin("core dimension", message)) && return kept.axis + 1
+    n = rank_at_fault(place, kept.argument)
+    return n === nothing ? -1 : Int(dimension_of(kept.axis, n))
+end
+
+# How many dimensions that has whose axis it is, or nothing.
+rank_at_fault(place, argument) = nothing
+rank_at_fault(n::Int, argument) = n
+function rank_at_fault(args::Ptr{guf_call_args}, argument)
+    given = unsafe_load(args)
+    place = argument - given.ninputs
+    return argument < 0 ? nothing :
+           place < 0 ? rank_in(given.inputs + sizeof(guf_operand) * argument) :
+           place < given.noutputs ? rank_in(given.outputs + sizeof(guf_operand) * place) :
+           rank_in(given.where)
+end
+function rank_at_fault(args::Ptr{guf_reduce_args}, argument)
+    given = unsafe_load(args)
+    return argument < 2 ? rank_in(given.input) :
+           argument == 3 ? rank_in(given.where) :
+           given.output != C_NULL ? rank_in(given.output) :
+           rank_in(given.outputs + sizeof(guf_operand) * max(0, argument - 4))
+end
+function rank_at_fault(args::Ptr{guf_accumulate_args}, argument)
+    given = unsafe_load(args)
+    return rank_in(argument == 2 ? given.output : given.input)
+end
+
+function rank_in(slot::Ptr{guf_operand})
+    slot == C_NULL && return nothing
+    x = unsafe_load(slot)
+    x.kind == GUF_OPERAND_TENSOR && return unsafe_load(x.tensor).ndim
+    x.kind == GUF_OPERAND_ARRAY && x.array != C_NULL || return nothing
+    info = sized(guf_array_info)
+    return LibGufunc.guf_array_get_info(x.array, info, C_NULL) == GUF_OK ? info[].ndim : nothing
 end
 
 # A record's fields that a failing call might leave as they are.
@@ -109,23 +169,23 @@ end
 end
 
 """
-    @check guf_function(arguments…)
+    @check guf_function(arguments…) [place]
 
 Calls a function of the C interface with an error record on the stack as its last argument. Gives
 the status (0 or an answer below 100), throws `GufuncError` for errors. Objects whose handles are
 arguments (`x.handle`, `stream_handle(s)`) live through the call, which may run functions of Julia
-and with them the collector.
+and with them the collector. `place` as of `fail`.
 """
-macro check(call)
-    return checked_call(call, false)
+macro check(call, place=nothing)
+    return checked_call(call, false, place)
 end
 
 "The same, and once more behind a collection where memory ran out: the first did nothing then."
-macro check_again(call)
-    return checked_call(call, true)
+macro check_again(call, place=nothing)
+    return checked_call(call, true, place)
 end
 
-function checked_call(call, again)
+function checked_call(call, again, place)
     call.head === :call || error("@check takes a call")
     record, kept, status = gensym("record"), gensym("kept"), gensym("status")
     owners = unique(reduce(vcat, map(owners_in, call.args[2:end]); init=Symbol[]))
@@ -139,7 +199,7 @@ function checked_call(call, again)
             $kept = Ptr{guf_error}(pointer_from_objref($record))
             $once
             $(again ? :(ran_out($status) && (collect_all(); $once)) : nothing)
-            $status < 100 || fail($status, $kept)
+            $status < 100 || fail($status, $kept, $(place))
             $status
         end
     end)
@@ -174,14 +234,14 @@ function checked(of, owner, arguments...)
         kept = Ptr{guf_error}(pointer_from_objref(record))
         prepare(kept)
         status = of(handle(owner), arguments..., kept)
-        status < 100 || fail(status, kept)
+        status < 100 || fail(status, kept, first(arguments))
     end
     return status
 end
 
 # A text that the library writes into a buffer of the length that it asks for. What `write` has
-# hold of lives through it.
-function text_of(write::Function)
+# hold of lives through it; `place` as of `fail`.
+function text_of(write::Function, @nospecialize(place=nothing))
     length, text = Ref(UInt64(512)), UInt8[]
     status = GUF_E_BUFFER_TOO_SMALL
     while status == GUF_E_BUFFER_TOO_SMALL
@@ -191,7 +251,8 @@ function text_of(write::Function)
             kept = Ptr{guf_error}(pointer_from_objref(record))
             prepare(kept)
             status = write(Ptr{Cchar}(pointer(text)), length, kept)
-            status < 100 || status == GUF_E_BUFFER_TOO_SMALL || fail(status, kept)
+            status < 100 || status == GUF_E_BUFFER_TOO_SMALL ||
+                fail(status, kept, place)
         end
     end
     return GC.@preserve text unsafe_string(pointer(text))

@@ -110,7 +110,7 @@ function alloc(T, dims::Dims{N}; device="cpu", order::Symbol=:F, strides=nothing
     count_growth(sizeof(element_type(code)) * prod(map(Int, dims)))
     with_collection() do
         @check guf_array_alloc(place, code, Int32(N), shape, steps,
-                               chosen(ORDERS, order, "order"), out)
+                               chosen(ORDERS, order, "order"), out) N
     end
     return GufArray(out[])
 end

@@ -36,7 +36,7 @@ function folded(f::UFunc, @nospecialize(A), r::Request)
     input, on_host = Any[operand(A)], !(A isa LibraryArray)
     with_collection() do
         with_reduce_args(f, input[1], outputs, r) do args, slots
-            @check guf_reduce(f.handle, args)
+            @check guf_reduce(f.handle, args) args
             for (i, x) in enumerate(outputs)
                 x === nothing && (found[i] = brought(on_host, taken(slots, i)))
             end

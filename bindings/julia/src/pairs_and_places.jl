@@ -22,7 +22,7 @@ function outer_of(f::UFunc, given::Vector{Any}, r::Request)
     results = given_outputs(outputs, r.out)
     with_collection() do
         with_outer_args(f, given, outputs, r) do args, slots
-            @check guf_outer(f.handle, args)
+            @check guf_outer(f.handle, args) args
             for (i, x) in enumerate(outputs)
                 x === nothing && (results[i] = outer_result(taken(slots, 1 + i), given))
             end
@@ -46,7 +46,9 @@ function with_outer_args(act, f, given, lent, r)
     outputs, events = Any[natural(x) for x in lent], r.fp_events
     inputs, mask = Any[natural(x) for x in given], Any[natural(x) for x in mask_of(r)]
     o = options(f, inputs, outputs, r)
-    result = GC.@preserve events given prepared(act, inputs, outputs, mask, r.stream, o)
+    result = GC.@preserve events given prepared(inputs, outputs, mask, r.stream, o) do args, slots
+        act(Natural(args), slots)
+    end
     queued!(r, given, lent, mask)
     return result
 end
@@ -69,7 +71,7 @@ at!(f::UFunc, @nospecialize(A), @nospecialize(indices), @nospecialize(B...); key
     at_of(f, A, from_zero_all(indices), Any[B...], request(OF_ALL, pairs_of(keywords)))
 
 function at_of(f::UFunc, @nospecialize(A), indices::Vector{Any}, others::Vector{Any}, r::Request)
-    with_at_args(args -> @check(guf_at(f.handle, args)), f, A, indices, others, r)
+    with_at_args(args -> @check(guf_at(f.handle, args), args), f, A, indices, others, r)
     return A
 end
 

@@ -49,7 +49,7 @@ function Plan(f::UFunc, out, inputs...; keywords...)
     found(f)
     given, outputs, mask = operands_of(inputs), outputs_of(out), mask_of(r)
     prepared(given, outputs, mask, r.stream, options(f, given, outputs, r)) do args, slots
-        @check guf_plan_create(f.handle, args, made)
+        @check guf_plan_create(f.handle, args, made) args
     end
     operands = vcat(given, outputs, mask)
     written = length(given)+1:length(given)+length(outputs)

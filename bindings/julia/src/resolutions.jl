@@ -40,7 +40,7 @@ resolve_by(of, f::UFunc, args, noutputs) =
         return summary_of(base, noutputs)
     end
 explain_by(of, f::UFunc, args) =
-    text_of((letters, length, kept) -> of(f.handle, args, letters, length, kept))
+    text_of((letters, length, kept) -> of(f.handle, args, letters, length, kept), args)
 
 """
     resolve(f, inputs…; keywords…)

@@ -113,6 +113,8 @@ struct Natural{A}
     array::A
 end
 fix_size!(x::Natural) = fix_size!(x.array)
+# A call's structure with such operands is taken as it is.
+Base.unsafe_convert(::Type{Ptr{T}}, args::Natural{Ptr{T}}) where {T} = args.array
 
 """
     wrap(A; read_only=false, swapped=false, device=nothing) -> GufArray
@@ -134,7 +136,7 @@ function wrapped(A, read_only=false, swapped=false, kept=nothing)
     try
         framed(Any[lent]) do slots
             @check guf_array_wrap(Ptr{guf_tensor}(slots + 48), release_callback(), user,
-                                  0x00000000, out)
+                                  0x00000000, out) rank(lent)
         end
     catch
         unroot!(user)

@@ -4,7 +4,7 @@ e = try
 catch caught
     caught
 end
-@test e isa GufuncError && e.status == Gufunc.GUF_E_SHAPE && e.argument == 1 && e.axis == 0
+@test e isa GufuncError && e.status == Gufunc.GUF_E_SHAPE && e.argument == 1 && e.axis == 2
 @test occursin("could not be broadcast", e.message) && e.cause === nothing
 @test occursin("GUF_E_SHAPE", sprint(showerror, e))
 @test Gufunc.status_name(300) == "GUF_E_SHAPE" && !isempty(Gufunc.status_text(300))
@@ -17,6 +17,41 @@ for (dims, text) in (-1 => "dimension -1 is out of bounds for an array of 2 dime
                      1.0 => "a dimension is an integer, not 1.0", :x => "not :x")
     @test occursin(text, text_of(() -> reduce(add, zeros(2, 3); dims=dims)))
 end
+
+# So are they in `axis`: of the operand at fault, whose dimensions the library sees reversed.
+axis_of(f) = (e = thrown_by(f); (e.argument, e.axis))
+@test axis_of(() -> add(zeros(2, 3), zeros(4, 3))) == (1, 1)
+@test axis_of(() -> add(zeros(2, 3, 5), zeros(2, 4))) == (1, 2)
+@test axis_of(() -> add(GufArray(zeros(2, 3, 5)), GufArray(zeros(2, 3, 4)))) == (1, 3)
+@test axis_of(() -> add!(zeros(2, 7), zeros(2, 3), 1)) == (2, 2)
+@test axis_of(() -> add(zeros(2, 3), 1; where=trues(2, 4))) == (3, 2)
+@test axis_of(() -> add!(zeros(2), zeros(2, 3), 1)) == (2, -1)   # lacks a dimension
+for dims in (-2, 0, 3, (1, 7), typemax(Int))
+    @test axis_of(() -> reduce(add, zeros(2, 3); dims=dims)) == (-1, last(dims))
+end
+@test axis_of(() -> reduce(add, zeros(2, 3, 4); dims=(1, 3, 1))) == (-1, 1)
+@test axis_of(() -> accumulate(add, zeros(2, 3); dims=3)) == (-1, 3)
+@test axis_of(() -> reduce(add, zeros(2, 3); where=trues(2, 4), dims=1)) == (3, 2)
+@test axis_of(() -> reduceat(add, zeros(2, 3), [1, 9]; dims=2)) == (3, 2)
+@test axis_of(() -> reduceat(add, zeros(2, 3), [1, 9]; dims=1)) == (3, 1)
+@test axis_of(() -> at!(add, zeros(2, 3), ([1], [9]), 1)) == (3, 2)
+@test axis_of(() -> outer!(add, zeros(2, 4), zeros(2), zeros(3))) == (2, 2)
+@test axis_of(() -> outer!(add, GufArray(zeros(2, 4)), GufArray(zeros(2)), zeros(3))) == (2, 2)
+@test axis_of(() -> matmul(zeros(2, 3), zeros(4, 5))) == (1, 1)
+@test axis_of(() -> matmul(zeros(2, 3, 4), zeros(3, 5, 7))) == (1, 3)
+@test axis_of(() -> matmul(zeros(2, 3), zeros(3, 5); axes=((1, 2), (1, 9), (1, 2)))) == (1, 9)
+@test axis_of(() -> matmul(zeros(2, 3), zeros(3, 5); axes=((1, 2), (2, 2), (1, 2)))) == (1, 2)
+@test axis_of(() -> Plan(add, zeros(2, 3), zeros(2, 4), 1.0)) == (2, 2)
+@test axis_of(() -> Gufunc.explain(add, zeros(2, 3), zeros(2, 4))) == (1, 2)
+@test axis_of(() -> Gufunc.explain(outer, add, zeros(2), zeros(3); out=zeros(2, 4))) == (2, 2)
+@test axis_of(() -> Gufunc.resolve(add, zeros(2, 3), zeros(2, 4))) == (1, 2)
+x = GufArray(zeros(2, 3))
+@test axis_of(() -> Gufunc.broadcast_to(x, 2, 4)) == (-1, 2)
+@test axis_of(() -> dropdims(x; dims=2)) == (-1, 2)
+@test axis_of(() -> permutedims(x, (1, 3))) == (-1, 3)
+@test axis_of(() -> Gufunc.expand_dims(x; dims=4)) == (-1, 4)
+@test axis_of(() -> Gufunc.sliding_window_view(x, (4,); dims=(2,))) == (-1, 2)
+@test axis_of(() -> Gufunc.alloc(Float64, (2, -3))) == (-1, 2)
 @test occursin("dimension 5 is", text_of(() -> dropdims(GufArray(zeros(2)); dims=5)))
 @test occursin("none for missing", text_of(() -> add([1.0, missing], 1)))
 @test occursin("elements of type String", text_of(() -> add(zeros(1), ["a"])))
