@@ -3,16 +3,12 @@
 // never the caller's where a stream was given.
 #include "backends/cpu/loop_cost.h"
 
-#include <chrono>
-#include <condition_variable>
-#include <cstring>
-#include <deque>
-#include <mutex>
 #include <set>
 #include <thread>
 
 #include "backends/cpu/cpu_table.h"
 #include "tests/unit/cpu/cpu_fixture.h"
+#include "tests/unit/cpu/slow_loop.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -42,50 +38,6 @@ TEST(LoopCost, WeightIsNeverBelowTheWorkAndSaturates) {
   EXPECT_EQ(LoopCost(&quick, nullptr).weigh(1000), 1000U);
   LoopCost(&slow, nullptr).record(1, UINT64_MAX);
   EXPECT_EQ(LoopCost(&slow, nullptr).weigh(UINT64_MAX), UINT64_MAX);
-}
-
-// A loop of one input and one output whose items wait for one another.
-struct Slow {
-  std::mutex lock;
-  std::condition_variable changed;
-  std::set<std::thread::id> threads;
-  size_t meet = 1;  // so many threads wait for one another, but for the first item
-  bool first_is_alone = false;
-  bool open = true;  // no item returns before
-  uint64_t items = 0;
-
-  static void loop(char **args, const int64_t *dims, const int64_t *steps, void *user) {
-    auto &self = *static_cast<Slow *>(user);
-    for (int64_t i = 0; i < dims[0]; ++i) {
-      self.wait();
-      std::memcpy(args[1] + i * steps[1], args[0] + i * steps[0], 4);
-    }
-  }
-
-  void wait() {
-    std::unique_lock hold(lock);
-    const bool first = items++ == 0;
-    if (first && first_is_alone) {
-      hold.unlock();
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      return;
-    }
-    threads.insert(std::this_thread::get_id());
-    changed.notify_all();
-    changed.wait_for(hold, std::chrono::seconds(20),
-                     [&] { return open && threads.size() >= meet; });
-  }
-  void release() {
-    const std::lock_guard hold(lock);
-    open = true;
-    changed.notify_all();
-  }
-};
-
-// Never at the address of another one, whose loop has been measured.
-Slow &fresh_loop() {
-  static std::deque<Slow> all;
-  return all.emplace_back();
 }
 
 class FewSlowItems : public testing::Test {

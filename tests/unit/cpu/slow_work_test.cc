@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which threads run few slow elements of methods and of raw kernels; loop_cost_test.cc: of launches.
+#include <gufunc/kernel/work_item.hpp>
+
+#include <array>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "backends/cpu/cpu_kernels.h"
+#include "backends/cpu/cpu_table.h"
+#include "backends/cpu/loop_cost.h"
+#include "tests/unit/cpu/cpu_fixture.h"
+#include "tests/unit/cpu/slow_loop.h"
+
+namespace gufunc::cpu {
+namespace {
+
+constexpr uint64_t kSlowNs = 1'500'000'000;  // an element
+
+class SlowWork : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { grant("4"); }
+  static void TearDownTestSuite() { grant("3"); }
+  static void grant(const char *threads) {
+    guf_error error = fresh_error();
+    test_host().config["GUFUNC_NUM_THREADS"] = threads;
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // forgets the number it knew
+  }
+
+  void *open_stream() {
+    void *stream = nullptr;
+    EXPECT_EQ(cpu().stream_open(cpu_device(), 0, 0, &stream, &error_), GUF_OK);
+    return stream;
+  }
+  void synchronize(void *stream) {
+    EXPECT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK);
+  }
+
+  guf_error error_ = fresh_error();
+};
+
+std::set<std::thread::id> only_this_thread() {
+  return {std::this_thread::get_id()};
+}
+
+// ---- Methods: five rows of three floats, added up along the rows.
+
+struct MethodRow {
+  const char *name;
+  int32_t method;
+};
+constexpr MethodRow kShared[] = {{"reduce", GUF_METHOD_REDUCE},
+                                 {"accumulate", GUF_METHOD_ACCUMULATE}};
+
+class FewSlowMethodElements : public SlowWork {
+ protected:
+  static constexpr int64_t kRows = 5, kColumns = 3;
+
+  static LoopCost cost_of(Slow *slow) { return {reinterpret_cast<void *>(Slow::add), slow}; }
+
+  guf_status run(const MethodRow &row, Slow *slow, uint32_t threads, void *stream = nullptr) {
+    in_.fill(1);
+    out_.fill(0);
+    guf_method_block block = {};
+    block.method = row.method;
+    block.flags = GUF_METHOD_ANY_THREAD;
+    block.input = reinterpret_cast<uint64_t>(in_.data());
+    block.output = reinterpret_cast<uint64_t>(out_.data());
+    block.input_dtype = block.output_dtype = block.loop_dtype = GUF_F32;
+    block.nkept = block.nfold = 1;
+    block.items = kRows;
+    block.kept_size[0] = kRows;
+    block.kept_input_step[0] = block.kept_output_step[0] = kColumns * 4;
+    block.fold_size[0] = kColumns;
+    block.fold_input_step[0] = block.fold_output_step = 4;
+    guf_backend_method method = {};
+    method.block = &block;
+    method.kernel = reinterpret_cast<void *>(Slow::add);
+    method.user = slow;
+    method.stream = stream;
+    method.max_threads = threads;
+    return cpu().method(cpu_device(), &method, &error_);
+  }
+
+  void expect_sums(const MethodRow &row) {
+    for (size_t i = 0; i < kRows; ++i) {
+      const float *const found = &out_[i * kColumns];
+      if (row.method == GUF_METHOD_REDUCE) {
+        EXPECT_EQ(found[0], 3);
+      } else {
+        EXPECT_EQ(found[2], 3);
+      }
+    }
+  }
+
+  std::array<float, kRows * kColumns> in_, out_;
+};
+
+TEST_F(FewSlowMethodElements, AreSharedWhenTheLoopIsKnown) {
+  for (const MethodRow &row : kShared) {
+    SCOPED_TRACE(row.name);
+    Slow &slow = fresh_loop();
+    slow.meet = 4;
+    cost_of(&slow).record(1, kSlowNs);
+    ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
+    EXPECT_EQ(slow.threads.size(), 4U);
+    expect_sums(row);
+  }
+}
+
+TEST_F(FewSlowMethodElements, AreMeasuredByTheFirstCall) {
+  for (const MethodRow &row : kShared) {
+    SCOPED_TRACE(row.name);
+    Slow &slow = fresh_loop();
+    slow.first_is_alone = true;  // 2 ms
+    ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
+    slow.threads.clear();
+    slow.meet = 4;
+    ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
+    EXPECT_EQ(slow.threads.size(), 4U);
+  }
+}
+
+TEST_F(FewSlowMethodElements, HaveTheThreadsThatTheCallNames) {
+  for (const MethodRow &row : kShared) {
+    for (const uint32_t threads : {1U, 2U, 3U, 4U}) {
+      SCOPED_TRACE(row.name);
+      Slow &slow = fresh_loop();
+      // Quick, as far as is known, where several are named; one is an order as well.
+      cost_of(&slow).record(threads == 1 ? 1 : 1'000'000, threads == 1 ? kSlowNs : 1);
+      slow.meet = threads;
+      ASSERT_EQ(run(row, &slow, threads), GUF_OK) << error_.message;
+      EXPECT_EQ(slow.threads.size(), threads);
+      if (threads == 1) {
+        EXPECT_EQ(slow.threads, only_this_thread());
+      }
+      expect_sums(row);
+    }
+  }
+}
+
+TEST_F(FewSlowMethodElements, OnAStreamAreQueued) {
+  void *const stream = open_stream();
+  for (const MethodRow &row : kShared) {
+    for (const uint32_t threads : {0U, 1U, 2U}) {
+      for (const bool is_known : {false, true}) {
+        SCOPED_TRACE(row.name);
+        Slow &slow = fresh_loop();
+        slow.open = false;
+        if (is_known) cost_of(&slow).record(1, kSlowNs);
+        ASSERT_EQ(run(row, &slow, threads, stream), GUF_OK);  // returns: nothing is released
+        slow.release();
+        synchronize(stream);
+        EXPECT_FALSE(slow.threads.empty());
+        EXPECT_EQ(slow.threads.count(std::this_thread::get_id()), 0U);
+        expect_sums(row);
+      }
+    }
+  }
+  cpu().stream_close(stream);
+}
+
+TEST_F(FewSlowMethodElements, ThatAreQuickRunOnTheCallerOfAnIdleStream) {
+  void *const stream = open_stream();
+  for (const MethodRow &row : kShared) {
+    SCOPED_TRACE(row.name);
+    Slow &slow = fresh_loop();
+    cost_of(&slow).record(1'000'000, 1);
+    ASSERT_EQ(run(row, &slow, 0, stream), GUF_OK);
+    synchronize(stream);
+    EXPECT_EQ(slow.threads, only_this_thread());
+  }
+  cpu().stream_close(stream);
+}
+
+// ---- Raw kernels: blocks of one thread.
+
+struct KernelArguments {
+  guf_kernel_head head;
+  Slow *slow;
+};
+
+// A kernel's cost goes by its function, so that each case has one of its own.
+template <int Case>
+void visit(guf::device::work_item *, const void *arguments) {
+  static_cast<const KernelArguments *>(arguments)->slow->wait();
+}
+
+class FewSlowBlocks : public SlowWork {
+ protected:
+  guf_status launch(guf::device::item_entry kernel, Slow *slow, uint32_t blocks,
+                    void *stream = nullptr) {
+    KernelArguments arguments = {{{blocks, 1, 1}, {1, 1, 1}, 0, 0}, slow};
+    guf_backend_kernel_launch request = {};
+    request.struct_size = sizeof request;
+    request.kernel = reinterpret_cast<void *>(kernel);
+    request.stream = stream;
+    request.name = "visit";
+    request.grid[0] = blocks;
+    request.grid[1] = request.grid[2] = 1;
+    request.block[0] = request.block[1] = request.block[2] = 1;
+    request.argument_bytes = sizeof arguments;
+    request.arguments = &arguments;
+    return kKernelsExtension.kernel_launch(cpu_device(), &request, &error_);
+  }
+  static LoopCost cost_of(guf::device::item_entry kernel) {
+    return {reinterpret_cast<void *>(kernel), nullptr};
+  }
+};
+
+TEST_F(FewSlowBlocks, AreSharedOnceTheFirstTookLong) {
+  Slow &slow = fresh_loop();
+  slow.first_is_alone = true;
+  slow.meet = 4;
+  ASSERT_EQ(launch(visit<0>, &slow, 5), GUF_OK) << error_.message;
+  EXPECT_EQ(slow.items, 5U);
+  EXPECT_EQ(slow.threads.size(), 4U);
+}
+
+TEST_F(FewSlowBlocks, AreSharedAtOnceWhenTheKernelIsKnown) {
+  Slow &slow = fresh_loop();
+  slow.meet = 4;
+  cost_of(visit<1>).record(1, kSlowNs);
+  ASSERT_EQ(launch(visit<1>, &slow, 4), GUF_OK) << error_.message;
+  EXPECT_EQ(slow.items, 4U);
+  EXPECT_EQ(slow.threads.size(), 4U);
+}
+
+TEST_F(FewSlowBlocks, ThatAreQuickRunOnTheCaller) {
+  Slow &slow = fresh_loop();
+  cost_of(visit<2>).record(1'000'000, 1);
+  ASSERT_EQ(launch(visit<2>, &slow, 5), GUF_OK) << error_.message;
+  EXPECT_EQ(slow.threads, only_this_thread());
+  void *const stream = open_stream();
+  Slow &streamed = fresh_loop();
+  cost_of(visit<3>).record(1'000'000, 1);
+  ASSERT_EQ(launch(visit<3>, &streamed, 5, stream), GUF_OK) << error_.message;
+  synchronize(stream);
+  EXPECT_EQ(streamed.threads, only_this_thread());
+  cpu().stream_close(stream);
+}
+
+TEST_F(FewSlowBlocks, OnAStreamAreQueued) {
+  void *const stream = open_stream();
+  for (const uint32_t blocks : {1U, 5U}) {
+    for (const bool is_known : {false, true}) {
+      guf::device::item_entry const kernel = blocks == 1 ? is_known ? visit<4> : visit<5>
+                                             : is_known ? visit<6>
+                                                         : visit<7>;
+      Slow &slow = fresh_loop();
+      slow.open = false;
+      if (is_known) cost_of(kernel).record(1, kSlowNs);
+      ASSERT_EQ(launch(kernel, &slow, blocks, stream), GUF_OK);  // returns: nothing is released
+      slow.release();
+      synchronize(stream);
+      EXPECT_EQ(slow.items, blocks);
+      EXPECT_FALSE(slow.threads.empty());
+      EXPECT_EQ(slow.threads.count(std::this_thread::get_id()), 0U);
+    }
+  }
+  cpu().stream_close(stream);
+}
+
+}  // namespace
+}  // namespace gufunc::cpu
