@@ -191,11 +191,15 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   args.outputs = operands + 2;
   guf_plan plan = nullptr;
   guf_stream stream = nullptr;
+  // The text of a plan costs more than the plan, and is made for those who ask.
+  const uint64_t described = control().calls("describe_launch");
   ASSERT_EQ(guf_plan_create(add_, &args, &plan, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(control().calls("describe_launch"), described);
   ASSERT_EQ(guf_stream_create(near_, 0, &stream, &error_), GUF_OK) << error_.message;
   char text[4096];
   uint64_t length = sizeof text;
   ASSERT_EQ(guf_plan_explain(plan, text, &length, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(control().calls("describe_launch"), described + 1);
   EXPECT_THAT(text, HasSubstr("launches: one for each of 2 places in the outer dimensions\n"
                               "null: 256 items\n"));
   control().script("async=1;launch@2=1200");
