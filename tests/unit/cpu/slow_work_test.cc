@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which threads run few slow elements of methods and of raw kernels; loop_cost_test.cc: of launches.
+// Methods and raw kernels of few slow elements: which threads run them, as loop_cost_test.cc has it
+// for launches.
 #include <gufunc/kernel/work_item.hpp>
 
 #include <array>
