@@ -16,7 +16,10 @@ inline bool loader_lacked_memory(int code, const char *reason) {
   if (code == ENOMEM) return true;
   // The loader appends the system's text, in the process's language, to most of its own.
   const std::string_view text(reason == nullptr ? "" : reason);
-  return text.ends_with(std::strerror(ENOMEM)) || text.ends_with("out of memory");
+  const auto ends_with = [text](std::string_view end) {
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+  };
+  return ends_with(std::strerror(ENOMEM)) || ends_with("out of memory");
 }
 
 }  // namespace gufunc
