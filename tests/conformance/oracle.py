@@ -192,7 +192,7 @@ class Drawing:
     CONTROL_EVERY = 8
     KINDS = (
         'numbers overlaps times overlaps events overlaps times bad several '
-        'numbers overlaps times overlaps events overlaps times bad'
+        'numbers overlaps times overlaps events overlaps times bad overlaps'
     ).split()
 
     def __init__(self, seed, only, several=True, control=False, failing=False):

@@ -316,7 +316,7 @@ TEST_F(Gufcc, AForgottenHeaderOfTheDialectIsNamed) {
                                 "<gufunc/kernel.hpp> first"));
 }
 
-// OpenCL C++ alone lacks these, and there is no backend for it.
+// OpenCL C++ alone reserves these names, and there is no backend for it.
 TEST_F(Gufcc, TablesInFunctionsAndTheNamesOfOpenClAreTaken) {
   const ProcessResult built =
       run({write("k.guf.cpp",
