@@ -174,8 +174,12 @@ guf_status Module::load_excerpt(const char *stem, Native *out, guf_error *error)
   const PtxText::Result result = text_->excerpt(entries, static_cast<size_t>(present), &excerpt);
   if (result == PtxText::Result::kNoMemory) return fail_memory(error, "a kernel's text");
   if (result == PtxText::Result::kWhole) return load_whole(error);
-  const guf_status status = load_native(excerpt.data(), out, error);
-  return status == GUF_E_NO_IMAGE && !whole_refused_ ? load_whole(error) : status;
+  guf_error refusal = {};  // a call that succeeds writes no record
+  refusal.struct_size = sizeof(refusal);
+  const guf_status status = load_native(excerpt.data(), out, &refusal);
+  if (status == GUF_OK) return GUF_OK;
+  if (status == GUF_E_NO_IMAGE && !whole_refused_) return load_whole(error);
+  return fail_native(error, status, refusal.native_code, "%s", refusal.message);
 }
 
 guf_status Module::resolve(const char *stem, Kernel *kernel, guf_error *error) {

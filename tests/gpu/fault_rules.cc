@@ -84,9 +84,6 @@ constexpr Rule kRules[] = {
     {"memory_alloc", "cuMemAllocManaged", "hipMallocManaged", kOutOfMemory, Fate::kUnnoticed},
     {"memory_alloc", "cuMemAlloc_v2", "hipMalloc", kOutOfMemory, Fate::kUnnoticed},
     {"*", "cuMemAlloc_v2", "hipMalloc", kOutOfMemory, Fate::kEither},
-    // What showed whether the driver accepts an image is given back.
-    {"module_load", "cuModuleUnload", "", 0, Fate::kNoted},
-    {"module_load", "cuLibraryUnload", "", 0, Fate::kNoted},
     {"module_load", "cuModuleLoadData", "hipModuleLoadData", 0, Fate::kUsual},
     {"module_load", "cuLibraryLoadData", "", 0, Fate::kUsual},
     {"module_load", "cuLibraryGetModule", "", 0, Fate::kUsual},
