@@ -101,7 +101,8 @@ def run_repaired(build):
     env = environment(build)
     cargo = find_cargo(env)
     folder = build / 'cargo-repaired'
-    folder.mkdir(exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)  # what an earlier run built would be up to date
+    folder.mkdir()
     del env['GUFUNC_LIB_DIR']
     env |= {'PKG_CONFIG_PATH': str(folder), 'CARGO_TARGET_DIR': str(folder / 'target')}
     if not shutil.which('pkg-config'):
