@@ -150,7 +150,7 @@ class Search {
   int64_t slack_ = 0;
 };
 
-// |stride|; of an empty layout any number, INT64_MIN included.
+// The absolute value of a stride. Strides of empty layouts are arbitrary; INT64_MIN stays negative.
 int64_t length_of(int64_t stride) {
   return static_cast<int64_t>(base::magnitude(stride));
 }

@@ -24,7 +24,7 @@ struct Axis {
 struct Geometry {
   int32_t nkept;
   int32_t nfold;
-  bool overfull;            // more dimensions were added than there are places
+  bool overfull;            // whether more dimensions were added than fit
   Axis kept[GUF_MAX_NDIM];  // any order
   Axis fold[GUF_MAX_NDIM];  // in the order in which they are folded
   uint64_t input_bits;      // OR of what is added to the addresses besides steps, for alignment

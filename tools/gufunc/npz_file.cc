@@ -85,7 +85,7 @@ uLong move_all(void *stream, uLong size, Move move) {
   return done;
 }
 
-// As pread(2), through the piece read ahead where less than that is wanted.
+// Like pread(2), but requests smaller than the read-ahead buffer are served from that buffer.
 ssize_t read_ahead(NpzStream &at, char *to, uLong size) {
   if (size >= at.ahead.size()) return ::pread(at.fd, to, size, static_cast<off_t>(at.offset));
   if (at.offset < at.ahead_at || at.offset - at.ahead_at >= at.ahead_size) {
@@ -219,7 +219,7 @@ NpzInput::NpzInput(const std::string &path) : path_(path) {
   unz_global_info64 global = {};
   if (unzGetGlobalInfo64(archive_->zip, &global) != UNZ_OK || global.number_entry > kMostMembers)
     refuse_archive(path, fmt::format("more than {} members", kMostMembers));
-  // Counted here: minizip takes 65,535 for "as many as there are", and then misses the end.
+  // Members are counted here: minizip takes 65,535 for an unknown number and misses the end.
   for (uint64_t i = 0; i < global.number_entry; ++i) {
     const int code = i == 0 ? unzGoToFirstFile(archive_->zip) : unzGoToNextFile(archive_->zip);
     if (code != UNZ_OK) refuse_archive(path, "a damaged directory");
