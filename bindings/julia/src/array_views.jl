@@ -4,7 +4,8 @@
 # The library's axis of dimension d of n; out of range where d is.
 library_axis(d::Integer, n::Integer) = Int64(d >= 1 ? -widen(d) : n - widen(d))
 library_axis(d, n) = throw(GufuncError(GUF_E_ARG, "a dimension is an integer, not $(repr(d))"))
-library_axes(dims, n) = Int64[library_axis(d, n) for d in dims]
+# A vector of one integer too.
+library_axes(dims, n) = vec(Int64[library_axis(d, n) for d in dims])
 
 made_view(make::Function) = (out = Ref{guf_array}(C_NULL); make(out); GufArray(out[]))
 
@@ -147,10 +148,11 @@ end
 
 A read-only view of all windows of these extents along `dims`. The windows' dimensions are the
 first ones of the result, as core dimensions are; each of `dims` shrinks to `extent - window + 1`.
+For one dimension, `windows` and `dims` may be integers.
 """
 function sliding_window_view(x::GufArray, windows; dims=1:length(windows))
     axes = reverse(library_axes(dims, ndims(x)))
-    extents = Int64[w for w in reverse(collect(windows))]
+    extents = reverse(vec(Int64[w for w in windows]))
     length(axes) == length(extents) ||
         throw(GufuncError(GUF_E_ARG, "$(length(extents)) windows for $(length(axes)) dimensions"))
     return made_view() do out

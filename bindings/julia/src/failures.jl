@@ -95,7 +95,7 @@ const MESSAGE_FIELD = findfirst(isequal(:message), fieldnames(guf_error))
     # What a Julia function threw counts as it is.
     own = cause isa GufuncError && cause.axis == kept.axis
     axis = own ? cause.axis : dimension_at_fault(kept, message, place)
-    status == GUF_E_AXIS && (message = in_dimensions(message))
+    status == GUF_E_AXIS && (message = in_dimensions(message, kept.axis, axis))
     throw(GufuncError(status, message, kept.argument, axis, kept.native_code, cause))
 end
 
@@ -105,10 +105,18 @@ dimension_of(axis, n) = axis < 0 ? -axis : n - axis
 const OUT_OF_BOUNDS = r"axis (-?\d+) is out of bounds for array of dimension (\d+)"
 dimension_in(found) = dimension_of(parse(BigInt, found.captures[1]), parse(Int, found.captures[2]))
 
-# A text about an axis that is out of bounds, with the dimension that the caller gave.
-function in_dimensions(message)
+# A text about an axis that is out of bounds or repeated, with the dimension that the caller gave.
+# `dimension` is the record's `axis` as the caller counts, or -1.
+function in_dimensions(message, axis, dimension)
     found = match(OUT_OF_BOUNDS, message)
-    found === nothing && return message
+    if found === nothing
+        dimension == -1 && return message
+        for (from, to) in ("axis $axis is named twice" => "dimension $dimension is named twice",
+                          "has value $axis repeated" => "has value $dimension repeated")
+            message = replace(message, from => to)
+        end
+        return message
+    end
     d, n = dimension_in(found), found.captures[2]
     return replace(message, found.match =>
                    "dimension $d is out of bounds for an array of $n dimensions")

@@ -18,6 +18,10 @@ for device in DEVICES
     row = GufArray(collect(1:6); device=device)
     windows = Gufunc.sliding_window_view(row, (3,))
     @test Array(windows) == [i + j - 1 for i in 1:3, j in 1:4]
+    @test Array(Gufunc.sliding_window_view(row, 3)) == Array(windows)
+    pairs = Gufunc.sliding_window_view(view(x, :, :, 1), 2; dims=2)
+    @test Array(pairs) == [A[i, j+k-1, 1] for k in 1:2, i in 1:2, j in 1:2]
+    @test status_of(() -> Gufunc.sliding_window_view(x, (2, 1); dims=2)) == Gufunc.GUF_E_ARG
     both = Gufunc.sliding_window_view(view(x, :, :, 1), (2, 1))
     @test size(both) == (2, 1, 1, 3) && Array(both)[:, 1, 1, :] == A[:, :, 1]
     @test Array(Gufunc.astype(row, Float32)) isa Vector{Float32}

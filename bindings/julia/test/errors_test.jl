@@ -18,6 +18,18 @@ for (dims, text) in (-1 => "dimension -1 is out of bounds for an array of 2 dime
     @test occursin(text, text_of(() -> reduce(add, zeros(2, 3); dims=dims)))
 end
 
+repeated = GufArray(zeros(1, 3, 1))
+for (call, text) in (
+        (() -> reduce(add, zeros(2, 3, 4); dims=(1, 3, 1))) => "; dimension 1 is named twice",
+        (() -> reduce(add, zeros(2, 3, 4); dims=(3, 3))) => "; dimension 3 is named twice",
+        (() -> permutedims(repeated, (1, 1, 3))) => "; dimension 1 is named twice",
+        (() -> dropdims(repeated; dims=(3, 3))) => "; dimension 3 is named twice",
+        (() -> Gufunc.expand_dims(repeated; dims=(5, 5))) => "; dimension 5 is named twice",
+        (() -> matmul(zeros(2, 3), zeros(3, 5); axes=((1, 2), (2, 2), (1, 2)))) =>
+            "axes item 1 has value 2 repeated")
+    @test occursin(text, text_of(call))
+end
+
 # So are they in `axis`: of the operand at fault, whose dimensions the library sees reversed.
 axis_of(f) = (e = thrown_by(f); (e.argument, e.axis))
 @test axis_of(() -> add(zeros(2, 3), zeros(4, 3))) == (1, 1)
