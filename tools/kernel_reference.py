@@ -153,7 +153,8 @@ outputs; `view<T, N>` for arrays. Constants: `pi`, `tau`, `e`, `inf`, `nan` in `
 ELSEWHERE = {
     "`GUF_UFUNC`, `GUF_GUFUNC`, `GUF_KERNEL`": "Registrations",
     "`GUF_DEVICE`, `GUF_DEVICE_NOINLINE`, `GUF_TABLE`": "What a kernel may use",
-    "members of `guf::view<T, N>`, and of a group: `size`, `rank`, `sum`, `shared`, `sync`":
+    "members of `guf::view<T, N>`, and of a group: `size`, `rank`, `sum`, `min`, "
+    "`max`, `reduce`, `shared`, `sync`":
         "Views and groups",
     "members of `guf::block`, `guf::lanes` and `guf::random`": "Raw kernels",
 }
