@@ -48,8 +48,10 @@ bool Build::run() {
   return write_depfile() && move_into_place(linked(), options_.output, diagnostics_);
 }
 
+namespace {
+
 // What is no text costs the compiler a warning for each byte.
-static bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagnostics) {
+bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagnostics) {
   constexpr uint64_t kMost = uint64_t{16} << 20;
   std::error_code failure;
   const uint64_t size = fs::file_size(path, failure);
@@ -63,6 +65,8 @@ static bool is_text(const std::string &typed, const fs::path &path, Diagnostics 
   if (at == std::string::npos) return true;
   return diagnostics->error({}, "{} is no text: byte {} of it is 0", typed, at);
 }
+
+}  // namespace
 
 bool Build::find_sources() {
   for (const std::string &typed : options_.sources) {
