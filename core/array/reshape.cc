@@ -131,6 +131,8 @@ guf_status reshape(const Array &array, int32_t ndim, const int64_t *shape, int32
   Dimensions to;
   GUF_TRY(complete_shape(array, ndim, shape, &to, error));
   const Layout &from = array.layout();
+  uint64_t size = 0;  // the extents of an array without elements may be of any size
+  GUF_TRY(count_elements(from.dtype, to.ndim, to.shape, &size, error));
   const bool fortran = settle_order(array, order) == GUF_ORDER_F;
   if (is_contiguous(array, fortran)) {
     contiguous_strides(from.dtype, to.ndim, to.shape, fortran ? GUF_ORDER_F : GUF_ORDER_C,
@@ -140,14 +142,14 @@ guf_status reshape(const Array &array, int32_t ndim, const int64_t *shape, int32
     for (int32_t axis = 0; axis < from.ndim; ++axis) {
       if (from.shape[axis] != 1) source.append(from.shape[axis], from.strides[axis]);
     }
+    GUF_TRY(source.check(error));
     if (!fit_strides(source, fortran, &to)) {
       return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
                         "incompatible shape for a non-contiguous array: no strides give this view; "
                         "copy the array first");
     }
   }
-  *out = make_view(array, to, from.address, false);
-  return GUF_OK;
+  return make_view(array, to, from.address, false, out, error);
 }
 
 guf_status ravel(const Array &array, int32_t order, base::Ref<Array> *out, guf_error *error) {

@@ -31,13 +31,21 @@ guf_status refuse_ndim(int64_t ndim, guf_error *error) {
 
 }  // namespace
 
-base::Ref<Array> make_view(const Array &array, const Dimensions &dimensions, uint64_t address,
-                           bool read_only) {
+guf_status Dimensions::check(guf_error *error) const {
+  if (__builtin_expect(!overfull, 1)) return GUF_OK;
+  return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
+                    "expected a view of at most %d axes, got more", static_cast<int>(GUF_MAX_NDIM));
+}
+
+guf_status make_view(const Array &array, const Dimensions &dimensions, uint64_t address,
+                     bool read_only, base::Ref<Array> *out, guf_error *error) {
+  GUF_TRY(dimensions.check(error));
   uint32_t flags = array.flags() & (GUF_ARRAY_READ_ONLY | GUF_ARRAY_SWAPPED);
   if (read_only) flags |= GUF_ARRAY_READ_ONLY;
   const Layout layout = {array.layout().dtype, dimensions.ndim, dimensions.shape,
                          dimensions.strides, address};
-  return base::Ref<Array>::adopt(new Array(layout, flags, array.device(), array.storage()));
+  *out = base::Ref<Array>::adopt(new Array(layout, flags, array.device(), array.storage()));
+  return GUF_OK;
 }
 
 void slice_indices(int64_t extent, int64_t start, int64_t stop, int64_t step, int64_t *out_start,
@@ -87,8 +95,7 @@ guf_status slice(const Array &array, int32_t naxes, const int64_t *starts, const
     address += static_cast<uint64_t>(start) * static_cast<uint64_t>(from.strides[axis]);
     to.append(length, stride);
   }
-  *out = make_view(array, to, array.size() == 0 ? from.address : address, false);
-  return GUF_OK;
+  return make_view(array, to, array.size() == 0 ? from.address : address, false, out, error);
 }
 
 guf_status transpose(const Array &array, int32_t naxes, const int64_t *axes, base::Ref<Array> *out,
@@ -109,8 +116,7 @@ guf_status transpose(const Array &array, int32_t naxes, const int64_t *axes, bas
       to.append(from.shape[axis], from.strides[axis]);
     }
   }
-  *out = make_view(array, to, from.address, false);
-  return GUF_OK;
+  return make_view(array, to, from.address, false, out, error);
 }
 
 guf_status broadcast_to(const Array &array, int32_t ndim, const int64_t *shape,
@@ -144,8 +150,7 @@ guf_status broadcast_to(const Array &array, int32_t ndim, const int64_t *shape,
     }
     to.append(shape[axis], extent == 1 ? 0 : from.strides[own]);
   }
-  *out = make_view(array, to, from.address, true);
-  return GUF_OK;
+  return make_view(array, to, from.address, true, out, error);
 }
 
 guf_status squeeze(const Array &array, int32_t naxes, const int64_t *axes, base::Ref<Array> *out,
@@ -170,8 +175,7 @@ guf_status squeeze(const Array &array, int32_t naxes, const int64_t *axes, base:
                         axis, static_cast<long long>(from.shape[axis]));
     }
   }
-  *out = make_view(array, to, from.address, false);
-  return GUF_OK;
+  return make_view(array, to, from.address, false, out, error);
 }
 
 guf_status expand_dims(const Array &array, int32_t naxes, const int64_t *axes,
@@ -195,8 +199,7 @@ guf_status expand_dims(const Array &array, int32_t naxes, const int64_t *axes,
       ++own;
     }
   }
-  *out = make_view(array, to, from.address, false);
-  return GUF_OK;
+  return make_view(array, to, from.address, false, out, error);
 }
 
 guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes,
@@ -226,8 +229,7 @@ guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes
   }
   uint64_t size = 0;
   GUF_TRY(count_elements(from.dtype, to.ndim, to.shape, &size, error));
-  *out = make_view(array, to, from.address, true);
-  return GUF_OK;
+  return make_view(array, to, from.address, true, out, error);
 }
 
 guf_status strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t *out_strides,

@@ -7,23 +7,30 @@
 
 namespace gufunc::array {
 
-// Dimensions under construction.
+// Dimensions under construction. append() ignores surplus dimensions, which check() then refuses.
 struct Dimensions {
   int32_t ndim = 0;
+  bool overfull = false;  // whether more dimensions were appended than fit
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
 
   void append(int64_t extent, int64_t stride) {
+    if (__builtin_expect(ndim == GUF_MAX_NDIM, 0)) {
+      overfull = true;
+      return;
+    }
     shape[ndim] = extent;
     strides[ndim] = stride;
     ++ndim;
   }
+  // Errors  GUF_E_INTERNAL <= overfull
+  guf_status check(guf_error *error) const;
 };
 
-// A new array over the storage of `array`. Byte order and read-only travel along.  Throws
-// std::bad_alloc
-base::Ref<Array> make_view(const Array &array, const Dimensions &dimensions, uint64_t address,
-                           bool read_only);
+// A new array over the storage of `array`. Byte order and read-only travel along.
+// Errors  GUF_E_INTERNAL <= overfull dimensions.  Throws std::bad_alloc
+guf_status make_view(const Array &array, const Dimensions &dimensions, uint64_t address,
+                     bool read_only, base::Ref<Array> *out, guf_error *error);
 
 // In the functions below parameters and errors are those of guf_array_slice and its neighbours; the
 // pointers have been checked.

@@ -135,6 +135,13 @@ const Case kCases[] = {
        const int64_t shape[] = {int64_t{1} << 40, int64_t{1} << 40, 0};
        return reshape(array, 3, shape, GUF_ORDER_C, out, error);
      }},
+    {"ExtentsOfAnEmptyArrayOverflow", GUF_E_SHAPE,
+     [](const Array &array, base::Ref<Array> *out, guf_error *error) {
+       const int64_t start = 0, stop = 0, step = 1, shape[] = {0, INT64_MAX};
+       base::Ref<Array> empty;
+       GUF_TRY(slice(array, 1, &start, &stop, &step, &empty, error));
+       return reshape(*empty, 2, shape, GUF_ORDER_C, out, error);
+     }},
     {"BroadcastTooLarge", GUF_E_SHAPE,
      [](const Array &array, base::Ref<Array> *out, guf_error *error) {
        const int64_t shape[] = {int64_t{1} << 62, 2, 3};
@@ -181,6 +188,19 @@ TEST(Views, CarryByteOrderAndReadOnlyAlong) {
   ASSERT_EQ(transpose(*wide, 0, nullptr, &turned, nullptr), GUF_OK);
   EXPECT_TRUE(turned->flags() & GUF_ARRAY_READ_ONLY);
   EXPECT_FALSE(turned->flags() & GUF_ARRAY_OWNS_DATA);
+  base::bury();
+}
+
+// No array has so many axes; a view of one would take more places than there are.
+TEST(Views, RefuseMoreAxesThanAnArrayHas) {
+  const std::vector<int64_t> shape(2 * GUF_MAX_NDIM, 1), strides(shape.size(), 0);
+  const base::Ref<Array> array = borrow(GUF_I8, shape, strides, 4096);
+  guf_error error = {sizeof(guf_error)};
+  base::Ref<Array> view;
+  EXPECT_EQ(transpose(*array, 0, nullptr, &view, &error), GUF_E_INTERNAL);
+  EXPECT_STREQ(error.message, "expected a view of at most 64 axes, got more");
+  EXPECT_EQ(slice(*array, 0, nullptr, nullptr, nullptr, &view, nullptr), GUF_E_INTERNAL);
+  EXPECT_FALSE(view);
   base::bury();
 }
 
