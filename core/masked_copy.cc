@@ -53,8 +53,8 @@ guf_status MaskedCopy::check(backend::Device &device, guf_dtype dtype, guf_error
 
 // Axes of extent 1 are left out, which leaves a place for that of the units: an array with elements
 // has fewer than GUF_MAX_NDIM longer ones. One without elements becomes a single axis of extent 0.
-void MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
-                           const memory::Side &from, int32_t ncore) {
+guf_status MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
+                                 const memory::Side &from, int32_t ncore, guf_error *error) {
   int64_t *const from_strides = call.stride_room[0];
   int64_t *const to_strides = call.stride_room[1];
   int64_t *const mask_strides = call.stride_room[GUF_MAX_OPERANDS];
@@ -63,6 +63,11 @@ void MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
   for (int32_t k = 0; k < to.layout.ndim; ++k) {
     if (to.layout.shape[k] == 1) continue;
     if (to.layout.shape[k] == 0) ndim = 0;
+    if (__builtin_expect(ndim == GUF_MAX_NDIM - 1, 0)) {
+      return base::fail(error, GUF_E_INTERNAL, kNone, kNone,
+                        "expected a masked copy of at most %d axes longer than 1, got more",
+                        static_cast<int>(GUF_MAX_NDIM) - 1);
+    }
     shape_[ndim] = to.layout.shape[k];
     from_strides[ndim] = from.layout.strides[k];
     to_strides[ndim] = to.layout.strides[k];
@@ -79,6 +84,7 @@ void MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
   call.operand[0].layout = {unit, ndim, shape_, from_strides, from.layout.address};
   call.operand[1].layout = {unit, ndim, shape_, to_strides, to.layout.address};
   call.where.layout = {GUF_BOOL, ndim, shape_, mask_strides, outer.where.layout.address};
+  return GUF_OK;
 }
 
 guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::Side &to,
@@ -105,7 +111,7 @@ guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::Side &to
     view.array = nullptr;
   }
   call.where = outer.where;
-  take_axes(outer, to, from, ncore);
+  GUF_TRY(take_axes(outer, to, from, ncore, error));
   return broadcast::arrange(call, &loop, error);
 }
 

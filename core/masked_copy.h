@@ -24,6 +24,7 @@ class MaskedCopy {
   static guf_status check(backend::Device &device, guf_dtype dtype, guf_error *error);
 
   // Sides of one dtype and one shape, the last `ncore` axes of which the mask of `outer` has not.
+  // Errors  GUF_E_NO_LOOP;  GUF_E_INTERNAL <= more axes than an array with elements has
   guf_status arrange(const op::CallView &outer, const memory::Side &to, const memory::Side &from,
                      int32_t ncore, guf_error *error);
 
@@ -36,8 +37,8 @@ class MaskedCopy {
   resolve::Choice choice;
 
  private:
-  void take_axes(const op::CallView &outer, const memory::Side &to, const memory::Side &from,
-                 int32_t ncore);
+  guf_status take_axes(const op::CallView &outer, const memory::Side &to, const memory::Side &from,
+                       int32_t ncore, guf_error *error);
 
   base::Ref<op::Ufunc> ufunc_;
   guf_call_args args_;

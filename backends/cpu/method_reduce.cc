@@ -60,14 +60,16 @@ class Reduction {
 };
 
 // Without fold dimensions, one of a single element. Integers: dimensions that follow each other
-// become one.
+// become one. The product of their sizes does not overflow: array::count_elements has checked the
+// whole shape.
 void Reduction::shape_up() {
   for (int d = 0; d < block_.nfold; ++d) {
     empty_ |= block_.fold_size[d] == 0;
     const int last = shape_.ndim - 1;
     if (fold_.exact() && fold_.tree() && last >= 0 &&
-        block_.fold_input_step[d] == shape_.step[last] * shape_.size[last] &&
-        (!masked() || block_.fold_mask_step[d] == shape_.mask_step[last] * shape_.size[last])) {
+        continues(block_.fold_input_step[d], shape_.step[last], shape_.size[last]) &&
+        (!masked() ||
+         continues(block_.fold_mask_step[d], shape_.mask_step[last], shape_.size[last]))) {
       shape_.size[last] *= block_.fold_size[d];
       continue;
     }

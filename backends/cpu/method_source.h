@@ -20,6 +20,17 @@ struct Tile {
   int64_t lane_step = 0, step = 0;
 };
 
+// The absolute value of a step, also of INT64_MIN.
+inline uint64_t size_of_step(int64_t step) {
+  return step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
+}
+
+// Whether `distance` equals step * length. The product may overflow for arrays without elements.
+inline bool continues(int64_t distance, int64_t step, int64_t length) {
+  int64_t product;
+  return !__builtin_mul_overflow(step, length, &product) && product == distance;
+}
+
 inline ElementForm form_of(guf_dtype dtype, uint32_t operand_flags) {
   return {dtype, (operand_flags & GUF_LAUNCH_OPERAND_SWAPPED) != 0,
           (operand_flags & GUF_LAUNCH_OPERAND_UNALIGNED) != 0};
@@ -51,15 +62,14 @@ class Source {
     char *const to = scratch.take(lanes * n * value_bytes_);
     if (to == nullptr) return tile;
     // As the source runs, so that rows are long.
-    const auto near = [](int64_t step) { return step < 0 ? -step : step; };
-    const bool along_lanes = near(from.lane_step) < near(from.step) && lanes > 1;
+    const bool along_lanes = size_of_step(from.lane_step) < size_of_step(from.step) && lanes > 1;
     tile.base = to;
     tile.lane_step = along_lanes ? value_bytes_ : n * value_bytes_;
     tile.step = along_lanes ? lanes * value_bytes_ : value_bytes_;
     const int64_t rows = along_lanes ? n : lanes, length = along_lanes ? lanes : n;
     const int64_t row_step = along_lanes ? from.step : from.lane_step;
     const int64_t step = along_lanes ? from.lane_step : from.step;
-    if (row_step == length * step) {
+    if (continues(row_step, step, length)) {
       converter_.row(to, value_bytes_, from.base, step, rows * length);
     } else {
       for (int64_t r = 0; r < rows; ++r) {

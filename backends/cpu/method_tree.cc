@@ -25,9 +25,6 @@ constexpr int64_t kGroupBytes = 256 * 1024;  // of rows that are read leaf by le
 int64_t leaves_of(int64_t n) {
   return (n + kLeaf - 1) / kLeaf;
 }
-int64_t size_of_step(int64_t step) {
-  return step < 0 ? -step : step;
-}
 
 int64_t subtree_of(int64_t leaves) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(leaves, 1))));

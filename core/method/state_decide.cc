@@ -210,10 +210,9 @@ guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, 
   GUF_TRY(resolve_types(view, out, error));
   const array::Layout &input = call.operand[kInput].layout;
   const auto nkept = input.ndim - static_cast<int32_t>(out->folded.count());
-  if (nkept + 2 > GUF_MAX_NDIM) {  // a leaf's number and its elements lie behind them
+  if (nkept > kMostKept) {
     return base::fail(error, GUF_E_SHAPE, kInput, kNone,
-                      "a reduction with a state keeps at most %d axes; found %d",
-                      static_cast<int>(GUF_MAX_NDIM) - 2, nkept);
+                      "a reduction with a state keeps at most %d axes; found %d", kMostKept, nkept);
   }
   GUF_TRY(count_elements(input, out, error));
   out->axes = reduced_axes(input.ndim, out->folded, view.keepdims);

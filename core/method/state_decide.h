@@ -9,6 +9,9 @@
 
 namespace gufunc::method {
 
+// Kept axes of a reduction with a state; two more axes are for the leaves and their elements.
+inline constexpr int32_t kMostKept = GUF_MAX_NDIM - 2;
+
 struct StatePlan {
   array::AxisSet folded;
   ResultAxes axes;

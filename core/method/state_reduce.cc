@@ -3,10 +3,11 @@
 #include "core/method/state_reduce.h"
 
 #include <algorithm>
-#include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "core/asked_events.h"
+#include "core/base/checked.h"
 #include "core/memory/array_ops.h"
 #include "core/memory/transfer.h"
 #include "core/method/many_folds.h"
@@ -55,10 +56,18 @@ class StateLaunches {
   guf_status merge_states();
   guf_status make_results(guf_error *error);
   void put_number(int64_t number);
-  void put(int32_t i, const Ground &ground, int64_t offset, std::initializer_list<More> more);
+  template <size_t N>
+  void put(int32_t i, const Ground &ground, int64_t offset, const More (&more)[N]) {
+    static_assert(kMostKept + N <= GUF_MAX_NDIM);
+    put_dimensions(i, ground, offset, more);
+  }
+  void put_dimensions(int32_t i, const Ground &ground, int64_t offset, std::span<const More> more);
   guf_status launch(op::Ufunc &ufunc, const guf_dtype *signature);
 
-  int64_t leaves() const { return std::max<int64_t>((plan_.elements + kLeaf - 1) / kLeaf, 1); }
+  int64_t leaves() const {
+    const int64_t full = plan_.elements / kLeaf;
+    return std::max<int64_t>(plan_.elements % kLeaf == 0 ? full : full + 1, 1);
+  }
   bool folded(int32_t axis) const { return plan_.folded.test(static_cast<size_t>(axis)); }
   const array::Layout &input() const { return view_.call.operand[kInput].layout; }
 
@@ -119,7 +128,12 @@ guf_status StateLaunches::allocate(guf_error *error) {
   GUF_TRY(arrays_.check_capture(error));
   op::CallView &call = view_.call;
   for (int32_t axis = 0; axis < input().ndim; ++axis) {
-    if (!folded(axis)) kept_[nkept_++] = input().shape[axis];
+    if (folded(axis)) continue;
+    if (nkept_ == kMostKept) {
+      return base::fail(error, GUF_E_INTERNAL, kInput, base::kNone,
+                        "expected at most %d kept axes, got more", kMostKept);
+    }
+    kept_[nkept_++] = input().shape[axis];
   }
   int64_t shape[GUF_MAX_NDIM];
   std::copy_n(kept_, nkept_, shape);
@@ -157,8 +171,8 @@ guf_status StateLaunches::allocate(guf_error *error) {
   return GUF_OK;
 }
 
-void StateLaunches::put(int32_t i, const Ground &ground, int64_t offset,
-                        std::initializer_list<More> more) {
+void StateLaunches::put_dimensions(int32_t i, const Ground &ground, int64_t offset,
+                                   std::span<const More> more) {
   op::OperandView &operand = call_.operand[i];
   int64_t *const shape = shapes_[i];
   int64_t *const strides = call_.stride_room[i];
@@ -211,12 +225,19 @@ guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature) {
   return failure_.keep(pipeline::call(call_, nullptr, failure_.error()));
 }
 
-// States of `count` leaves of `length` elements each, from element `from` on.
+// A distance in bytes modulo 2^64, like addresses. The distance to the end of an operand may exceed
+// int64.
+int64_t distance(int64_t step, int64_t count) {
+  return static_cast<int64_t>(base::offset_of(step, count));
+}
+
+// Makes the states of `count` leaves of `length` elements each, from element `from` on. Offsets
+// into the states are below their sizes in bytes, which memory::allocate has checked.
 guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t from) {
   op::Ufunc &leaf = *view_.call.ufunc;
   const auto put_folded = [&](int32_t i, const Ground &ground) {
     const int64_t step = ground.fold_stride;
-    put(i, ground, from * step, {{count, step * length}, {length, step}});
+    put(i, ground, distance(step, from), {{count, distance(step, length)}, {length, step}});
   };
   put_folded(op::kLeafElements, elements_);
   if (leaf.nin() > op::kLeafFirst) {
@@ -292,8 +313,9 @@ guf_status StateLaunches::make_states(guf_error *error) {
   return rest > 0 || full == 0 ? make_leaves(1, rest, full * kLeaf) : GUF_OK;
 }
 
-// In place: the left state of a pair becomes both. One without a partner stays where the next level
-// looks for it.
+// Merges in place: the left state of each pair receives the merged state. A state without a partner
+// stays where the next level reads it. Steps are below twice the sizes of the states, which
+// memory::allocate has allocated.
 guf_status StateLaunches::merge_states() {
   op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
   const int32_t n = plan_.nstates;
@@ -314,8 +336,9 @@ guf_status StateLaunches::merge_states() {
 guf_status StateLaunches::make_results(guf_error *error) {
   const base::Ref<op::Ufunc> &finish = view_.call.ufunc->state_fold()->finish;
   const int32_t n = plan_.nstates;
-  for (int32_t k = 0; k < n; ++k) put(k, states_[static_cast<size_t>(k)], 0, {});
-  for (int32_t k = 0; k < results_.count; ++k) put(n + k, ends_[static_cast<size_t>(k)], 0, {});
+  for (int32_t k = 0; k < n; ++k) put_dimensions(k, states_[static_cast<size_t>(k)], 0, {});
+  for (int32_t k = 0; k < results_.count; ++k)
+    put_dimensions(n + k, ends_[static_cast<size_t>(k)], 0, {});
   if (finish) return launch(*finish, nullptr);
   for (int32_t k = 0; k < n; ++k) {
     GUF_TRY(memory::convert(*view_.call.device, view_.call.stream,

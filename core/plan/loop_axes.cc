@@ -205,7 +205,12 @@ void write_operands(const Request &request, Launch *out) {
 
 }  // namespace
 
-void write_loop(const Request &request, Launch *out) {
+guf_status write_loop(const Request &request, Launch *out, guf_error *error) {
+  if (__builtin_expect(request.loop.ndim > GUF_MAX_NDIM, 0)) {  // each takes a place in `axes`
+    return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
+                      "expected at most %d loop dimensions, got %d", static_cast<int>(GUF_MAX_NDIM),
+                      request.loop.ndim);
+  }
   Axes axes;
   axes.noperands = request.call.noperands;
   axes.masked = request.call.has_where;
@@ -224,6 +229,7 @@ void write_loop(const Request &request, Launch *out) {
     out->stride_bits[i] = bits;
   }
   write_dimensions(axes, out);
+  return GUF_OK;
 }
 
 }  // namespace gufunc::plan

@@ -9,8 +9,8 @@ const char *refuse_elementwise(const op::CallView &call) {
   return call.ufunc->signature.generalized ? "the ufunc has core dimensions" : nullptr;
 }
 
-guf_status make_elementwise(const Request &request, Launch *out, guf_error *) {
-  write_loop(request, out);
+guf_status make_elementwise(const Request &request, Launch *out, guf_error *error) {
+  GUF_TRY(write_loop(request, out, error));
   out->block.ncore = 0;
   out->block.ncorestrides = 0;
   for (int32_t i = 0; i < out->block.noperands; ++i)

@@ -34,11 +34,21 @@ bool has_no_elements(const array::Layout &layout) {
   out->stride_bits[operand] = 0;
 }
 
-guf_status make_generalized(const Request &request, Launch *out, guf_error *) {
+[[gnu::cold, gnu::noinline]] guf_status fail_core(const op::CallView &call, guf_error *error) {
+  return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
+                    "%s: expected at most %d core dimensions, %d of them distinct",
+                    call.ufunc->name.c_str(), static_cast<int>(GUF_MAX_CORE_STRIDES),
+                    static_cast<int>(GUF_MAX_CORE_NAMES));
+}
+
+// Errors  those of write_loop;  GUF_E_INTERNAL <= more core dimensions than a block holds
+guf_status make_generalized(const Request &request, Launch *out, guf_error *error) {
   const op::Signature &signature = request.call.ufunc->signature;
   const broadcast::LoopShape &loop = request.loop;
   guf_launch_block &block = out->block;
-  write_loop(request, out);
+  if (__builtin_expect(signature.dims.size() > GUF_MAX_CORE_NAMES, 0))
+    return fail_core(request.call, error);
+  GUF_TRY(write_loop(request, out, error));
   block.flags |= GUF_LAUNCH_GENERALIZED;
   block.ncore = static_cast<int32_t>(signature.dims.size());
   for (int32_t dim = 0; dim < block.ncore; ++dim) block.size[1 + dim] = loop.core_size[dim];
@@ -48,7 +58,9 @@ guf_status make_generalized(const Request &request, Launch *out, guf_error *) {
     const array::Layout &layout = request.call.operand[i].layout;
     int32_t axis = layout.ndim - loop.core_ndim[i];
     block.core_ndim[i] = signature.core_ndim[index];
-    for (int32_t j = 0; j < signature.core_ndim[index]; ++j) {
+    if (__builtin_expect(block.core_ndim[i] > GUF_MAX_CORE_STRIDES - block.ncorestrides, 0))
+      return fail_core(request.call, error);
+    for (int32_t j = 0; j < block.core_ndim[i]; ++j) {
       const int32_t dim =
           signature.operand_dims[static_cast<size_t>(signature.core_offset[index] + j)];
       const bool missing = (loop.missing >> dim & 1U) != 0;

@@ -95,6 +95,18 @@ TEST(ConvertBlocks, StepsWhoseProductOverflowsDoNotMerge) {
   EXPECT_EQ(seen.items, 4U);
 }
 
+TEST(ConvertBlocks, RefuseMoreAxesThanAnArrayHas) {
+  FakeDevice fake(true, "fake");
+  const std::vector<int64_t> shape(2 * GUF_MAX_NDIM, 2), strides(shape.size(), 4);
+  const array::Layout layout = {GUF_I32, static_cast<int32_t>(shape.size()), shape.data(),
+                                strides.data(), 4096};
+  guf_error error = {sizeof error, 0, 0, 0, 0, 0, {}};
+  EXPECT_EQ(convert(fake.device, nullptr, {layout, false}, {layout, false}, &error),
+            GUF_E_INTERNAL);
+  EXPECT_STREQ(error.message, "expected a copy of at most 64 axes, got 128");
+  EXPECT_TRUE(fake.blocks_seen.empty());
+}
+
 TEST(ConvertBlocks, FlagsTellByteOrderAlignmentAndCasts) {
   FakeDevice fake(true, "fake");
   alignas(8) unsigned char memory[32] = {};

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate, reduceat, at, outer, calls and plans on shapes of extents 0, 1 and 2 with up to 64
-// axes, beside plain loops and between guard pages.
+// accumulate, reduceat, at, outer, calls, plans and chunked calls, and questions about them, on
+// shapes of extents 0, 1 and 2 with up to 64 axes, beside plain loops and between guard pages.
 #include <complex>
 
-#include "tests/unit/method/guarded_arrays.h"
-#include "tests/unit/method/method_fixture.h"
+#include "tests/unit/method/state_fixture.h"
+#include "tests/unit/method/ways_to_call.h"
 
 namespace gufunc {
 namespace {
-
-guf_error fresh_error() {
-  return {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
-}
 
 // Elements of a shape before, along and behind an axis.
 struct Stretch {
@@ -32,6 +28,7 @@ void check_accumulate(guf_ufunc ufunc, const Shape &shape, size_t axis, std::mt1
   args.output = &result;
   args.axis = static_cast<int64_t>(axis);
   guf_error error = fresh_error();
+  expect_answers(guf_resolve_accumulate, guf_explain_accumulate, ufunc, args, shape);
   ASSERT_EQ(guf_accumulate(ufunc, &args, &error), GUF_OK) << error.message;
   EXPECT_TRUE(output.untouched_outside());
   const Stretch all = stretch_of(shape, axis);
@@ -58,6 +55,7 @@ void check_reduceat(guf_ufunc ufunc, const Shape &shape, size_t axis, std::mt199
   args.output = &result;
   args.axis = static_cast<int64_t>(axis) - static_cast<int64_t>(shape.size());
   guf_error error = fresh_error();
+  expect_answers(guf_resolve_reduceat, guf_explain_reduceat, ufunc, args, longer);
   ASSERT_EQ(guf_reduceat(ufunc, &args, &error), GUF_OK) << error.message;
   EXPECT_TRUE(output.untouched_outside());
   const Stretch all = stretch_of(shape, axis);
@@ -119,45 +117,11 @@ void check_at(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
   args.nindices = static_cast<int32_t>(nindices);
   args.operand = &operand.operand();
   guf_error error = fresh_error();
+  expect_answers(guf_resolve_at, guf_explain_at, ufunc, args, shape);
   ASSERT_EQ(guf_at(ufunc, &args, &error), GUF_OK) << error.message;
   EXPECT_TRUE(array.untouched_outside());
   for (int64_t n = 0; n < array.count(); ++n)
     ASSERT_EQ(array.at(n), expected[static_cast<size_t>(n)]) << n;
-}
-
-guf_status run(guf_status (*method)(guf_ufunc, guf_call_args *, guf_error *), guf_ufunc ufunc,
-               std::vector<guf_operand> inputs, guf_operand output, const guf_operand *where,
-               guf_error *error) {
-  guf_call_args args = {};
-  args.struct_size = sizeof args;
-  args.inputs = inputs.data();
-  args.ninputs = static_cast<int32_t>(inputs.size());
-  args.outputs = &output;
-  args.noutputs = 1;
-  args.where = where;
-  return method(ufunc, &args, error);
-}
-
-// The same call as a plan, with its workspace beside a page that nobody may touch.
-guf_status run_plan(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
-  guf_plan plan = nullptr;
-  uint64_t nbytes = 0, alignment = 0;
-  guf_status status = guf_plan_create(ufunc, args, &plan, error);
-  if (status != GUF_OK) return status;
-  status = guf_plan_workspace(plan, &nbytes, &alignment, error);
-  GuardedPage page;
-  EXPECT_LE(nbytes, 4096U);
-  std::vector<uint64_t> addresses;
-  for (int32_t i = 0; i < args->ninputs; ++i) addresses.push_back(args->inputs[i].tensor->address);
-  addresses.push_back(args->outputs[0].tensor->address);
-  if (args->where != nullptr) addresses.push_back(args->where->tensor->address);
-  if (status == GUF_OK) {
-    const auto workspace = reinterpret_cast<uint64_t>(page.place(nbytes, true));
-    status = guf_plan_launch(plan, nullptr, static_cast<int32_t>(addresses.size()),
-                             addresses.data(), nbytes == 0 ? 0 : workspace, error);
-  }
-  guf_plan_release(plan, nullptr);
-  return status;
 }
 
 void check_outer(guf_ufunc ufunc, const Shape &first, const Shape &second, std::mt19937 &bits) {
@@ -171,8 +135,9 @@ void check_outer(guf_ufunc ufunc, const Shape &first, const Shape &second, std::
   GuardedArray<int64_t> output(GUF_I64, both, bits);
   a.fill([](int64_t n) { return n; });
   b.fill([](int64_t n) { return 100 * n; });
-  ASSERT_EQ(run(guf_outer, ufunc, {a.operand(), b.operand()}, output.operand(), nullptr, &error),
-            GUF_OK)
+  ASSERT_EQ(
+      run(guf_outer, ufunc, {a.operand(), b.operand()}, {output.operand()}, nullptr, both, &error),
+      GUF_OK)
       << error.message;
   EXPECT_TRUE(output.untouched_outside());
   for (int64_t n = 0; n < output.count(); ++n)
@@ -191,10 +156,11 @@ void check_call(guf_ufunc ufunc, guf_dtype dtype, const Shape &shape, std::mt199
   mask.fill([](int64_t n) { return n % 3 != 1; });
   output.fill([](int64_t) { return -1; });
   const bool masked = bits() % 2 != 0;
-  const auto method = bits() % 2 != 0 ? guf_call : run_plan;
+  constexpr CallFunction kWays[] = {guf_call, run_plan, run_in_chunks};
+  const CallFunction call = kWays[bits() % 3];
   guf_error error = fresh_error();
-  ASSERT_EQ(run(method, ufunc, {a.operand(), b.operand()}, output.operand(),
-                masked ? &mask.operand() : nullptr, &error),
+  ASSERT_EQ(run(call, ufunc, {a.operand(), b.operand()}, {output.operand()},
+                masked ? &mask.operand() : nullptr, shape, &error),
             GUF_OK)
       << error.message;
   EXPECT_TRUE(output.untouched_outside());
@@ -220,7 +186,9 @@ void check_matmul(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
   a.fill([](int64_t i) { return i; });
   b.fill([](int64_t i) { return 1 + i; });
   guf_error error = fresh_error();
-  ASSERT_EQ(run(guf_call, ufunc, {a.operand(), b.operand()}, output.operand(), nullptr, &error),
+  const CallFunction call = bits() % 2 != 0 ? guf_call : run_in_chunks;
+  ASSERT_EQ(run(call, ufunc, {a.operand(), b.operand()}, {output.operand()}, nullptr,
+                output.shape(), &error),
             GUF_OK)
       << error.message;
   EXPECT_TRUE(output.untouched_outside());
@@ -232,6 +200,58 @@ void check_matmul(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
       sum += a.at((in_a * n + row) * k + j) * b.at((in_b * k + j) * m + column);
     ASSERT_EQ(output.at(i), sum) << i;
   }
+}
+
+// x, y = y, x + z along rows; z has an element for each.
+void swap_and_add(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t item = 0; item < dims[0]; ++item) {
+    const auto z = load_value<double>(args[2] + item * steps[2]);
+    for (int64_t k = 0; k < dims[1]; ++k) {
+      char *const x = args[0] + item * steps[0] + k * steps[3];
+      char *const y = args[1] + item * steps[1] + k * steps[4];
+      const double sum = load_value<double>(x) + z;
+      store_value(x, load_value<double>(y));
+      store_value(y, sum);
+    }
+  }
+}
+
+// The last axis is the rows'. What both outputs are made from stays as it was.
+void check_separate(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
+  if (shape.empty()) return;
+  const Shape loop(shape.begin(), shape.end() - 1);
+  const auto row = [&](Shape own) {
+    own.push_back(shape.back());
+    return own;
+  };
+  GuardedArray<double> x(GUF_F64, row(smaller(loop, bits)), bits),
+      y(GUF_F64, row(smaller(loop, bits)), bits), z(GUF_F64, smaller(loop, bits), bits);
+  GuardedArray<bool> mask(GUF_BOOL, smaller(loop, bits), bits);
+  GuardedArray<float> first(GUF_F32, shape, bits);
+  GuardedArray<double> second(GUF_F64, shape, bits);
+  x.fill([](int64_t n) { return n; });
+  y.fill([](int64_t n) { return 100 + n; });
+  z.fill([](int64_t n) { return 1000 * n; });
+  mask.fill([](int64_t n) { return n % 3 != 1; });
+  first.fill([](int64_t) { return -1; });
+  second.fill([](int64_t) { return -2; });
+  const bool masked = bits() % 2 != 0;
+  guf_error error = fresh_error();
+  std::vector<guf_operand> inputs = {x.operand(), y.operand(), z.operand()};
+  std::vector<guf_operand> outputs = {first.operand(), second.operand()};
+  guf_call_args args = make_args(&inputs, &outputs, masked ? &mask.operand() : nullptr);
+  ASSERT_EQ(guf_call(ufunc, &args, &error), GUF_OK) << error.message;
+  EXPECT_TRUE(first.untouched_outside() && second.untouched_outside());
+  for (int64_t n = 0; n < first.count(); ++n) {
+    const int64_t item = n / shape.back();
+    const bool skipped = masked && !mask.at(stretched(item, loop, mask.shape()));
+    const double sum =
+        x.at(stretched(n, shape, x.shape())) + z.at(stretched(item, loop, z.shape()));
+    ASSERT_EQ(first.at(n), skipped ? -1 : y.at(stretched(n, shape, y.shape()))) << n;
+    ASSERT_EQ(second.at(n), skipped ? -2 : sum) << n;
+  }
+  for (int64_t n = 0; n < x.count(); ++n) ASSERT_EQ(x.at(n), n);
+  for (int64_t n = 0; n < y.count(); ++n) ASSERT_EQ(y.at(n), 100 + n);
 }
 
 class MethodShapes : public testing::Test {
@@ -292,6 +312,16 @@ TEST_F(MethodShapes, CallsWithCoreDimensions) {
   for_every_shape(5, 8, [&](const Shape &shape) {
     for (int k = 0; k < 4; ++k) check_matmul(matmul, shape, bits_);
   });
+}
+
+TEST_F(MethodShapes, CallsWithSeparateOutputs) {
+  const guf_ufunc swapping = make_ufunc("test_swap_rows", "(n),(n),()", 0, 0,
+                                        {GUF_ROLE_INOUT, GUF_ROLE_INOUT, GUF_ROLE_IN}, swap_and_add,
+                                        {GUF_F64, GUF_F64, GUF_F64}, 0, GUF_LOOP_ANY_THREAD);
+  for_every_shape(5, 8, [&](const Shape &shape) {
+    for (int k = 0; k < 2; ++k) check_separate(swapping, shape, bits_);
+  });
+  guf_ufunc_release(swapping, nullptr);
 }
 
 // Outputs that keep 10 core dimensions each, as text: more extents than any array has.

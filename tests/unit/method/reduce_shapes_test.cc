@@ -5,8 +5,8 @@
 #include <functional>
 #include <optional>
 
-#include "tests/unit/method/guarded_arrays.h"
 #include "tests/unit/method/state_fixture.h"
+#include "tests/unit/method/ways_to_call.h"
 
 namespace gufunc {
 namespace {
@@ -96,14 +96,6 @@ Shape shape_of_mask(const Shape &shape, std::mt19937 &bits) {
   return bounded(mask);
 }
 
-template <class Args, class Explain>
-void expect_explained(Explain explain, guf_ufunc ufunc, const Args &args) {
-  char text[8192];
-  uint64_t length = sizeof text;
-  guf_error error = {sizeof error, 0, 0, 0, 0, 0, {}};
-  EXPECT_EQ(explain(ufunc, &args, text, &length, &error), GUF_OK) << error.message;
-}
-
 template <class In, class Out>
 void check(const Function<In, Out> &function, const Shape &shape, int which, std::mt19937 &bits) {
   SCOPED_TRACE(testing::Message() << function.name << " of " << testing::PrintToString(shape));
@@ -136,7 +128,7 @@ void check(const Function<In, Out> &function, const Shape &shape, int which, std
   if (begins) args.initial = &initial;
 
   const guf_ufunc ufunc = ufunc_of(function.name);
-  guf_error error = {sizeof error, 0, 0, 0, 0, 0, {}};
+  guf_error error = fresh_error();
   const guf_status status = guf_reduce(ufunc, &args, &error);
   const bool folds_nothing = [&] {
     for (size_t axis = 0; axis < shape.size(); ++axis)
@@ -150,7 +142,7 @@ void check(const Function<In, Out> &function, const Shape &shape, int which, std
     return;
   }
   ASSERT_EQ(status, GUF_OK) << error.message;
-  expect_explained(guf_explain_reduce, ufunc, args);
+  expect_answers(guf_resolve_reduce, guf_explain_reduce, ufunc, args, plan.result);
   guf_ufunc_release(ufunc, nullptr);
 
   const std::optional<Out> start = begins ? std::optional<Out>(Out{1}) : function.identity;
@@ -181,34 +173,57 @@ TEST(ReduceShapes, EveryShapeAndAxis) {
   EXPECT_GE(shapes.size(), 2300U);
 }
 
+// The states of a result are those of its elements in C order: few enough for one leaf.
+void check_states(const Shape &shape, int which, std::mt19937 &bits) {
+  const Plan plan = plan_reduction(shape, which, bits);
+  if (!is_empty(plan.result) && bounded(plan.result) != plan.result) return;
+  GuardedArray<int32_t> input(GUF_I32, shape, bits);
+  input.fill([](int64_t n) { return n; });
+  GuardedArray<bool> mask(GUF_BOOL, shape_of_mask(shape, bits), bits);
+  mask.fill([](int64_t n) { return n % 3 != 1; });
+  GuardedArray<uint64_t> hash(GUF_U64, plan.result, bits);
+  GuardedArray<int64_t> count(GUF_I64, plan.result, bits);
+  guf_operand results[] = {hash.operand(), count.operand()};
+  guf_reduce_args args = {};
+  args.struct_size = sizeof args;
+  args.flags = plan.keepdims ? uint32_t{GUF_CALL_KEEPDIMS} : 0;
+  args.input = &input.operand();
+  args.axis = plan.axes.data();
+  args.naxis = static_cast<int32_t>(plan.axes.size());
+  args.outputs = results;
+  args.noutputs = 2;
+  const bool masked = bits() % 2 != 0;
+  if (masked) args.where = &mask.operand();
+  guf_error error = fresh_error();
+  const guf_status status = guf_reduce(trace(), &args, &error);
+  EXPECT_TRUE(hash.untouched_outside() && count.untouched_outside());
+  const auto folded = static_cast<size_t>(__builtin_popcountll(plan.folded));
+  if (shape.size() - folded > GUF_MAX_NDIM - 2) {
+    EXPECT_EQ(status, GUF_E_SHAPE);
+    return;
+  }
+  ASSERT_EQ(status, GUF_OK) << error.message;
+  expect_answers(guf_resolve_reduce, guf_explain_reduce, trace(), args, plan.result);
+  std::vector<Trace> expected(static_cast<size_t>(count.count()), Trace{0, 0});
+  std::vector<uint64_t> numbers(expected.size(), 0);
+  for (int64_t n = 0; n < input.count(); ++n) {
+    const auto place = static_cast<size_t>(stretched(n, shape, plan.kept));
+    const uint64_t number = numbers[place]++;
+    if (masked && !mask.at(stretched(n, shape, mask.shape()))) continue;
+    expected[place] = seen(expected[place], number, input.at(n));
+  }
+  for (int64_t n = 0; n < count.count(); ++n) {
+    ASSERT_EQ(hash.at(n), expected[static_cast<size_t>(n)].hash) << n;
+    ASSERT_EQ(count.at(n), expected[static_cast<size_t>(n)].count) << n;
+  }
+}
+
 TEST(ReduceShapes, StatesOfEveryShape) {
   std::mt19937 bits(20260802);
   for (const Shape &shape : shapes_of_small_extents(4, 6, 8)) {
-    for (int which = 0; which < 4; ++which) {
-      SCOPED_TRACE(testing::PrintToString(shape));
-      const Plan plan = plan_reduction(shape, which, bits);
-      if (!is_empty(plan.result) && bounded(plan.result) != plan.result) continue;
-      const auto folded = static_cast<size_t>(__builtin_popcountll(plan.folded));
-      if (shape.size() - folded > GUF_MAX_NDIM - 2) continue;
-      GuardedArray<int32_t> input(GUF_I32, shape, bits);
-      input.fill([](int64_t n) { return n; });
-      GuardedArray<uint64_t> hash(GUF_U64, plan.result, bits);
-      GuardedArray<int64_t> count(GUF_I64, plan.result, bits);
-      guf_operand results[] = {hash.operand(), count.operand()};
-      guf_reduce_args args = {};
-      args.struct_size = sizeof args;
-      args.flags = plan.keepdims ? uint32_t{GUF_CALL_KEEPDIMS} : 0;
-      args.input = &input.operand();
-      args.axis = plan.axes.data();
-      args.naxis = static_cast<int32_t>(plan.axes.size());
-      args.outputs = results;
-      args.noutputs = 2;
-      guf_error error = {sizeof error, 0, 0, 0, 0, 0, {}};
-      ASSERT_EQ(guf_reduce(trace(), &args, &error), GUF_OK) << error.message;
-      const int64_t each = count.count() == 0 ? 0 : input.count() / count.count();
-      for (int64_t n = 0; n < count.count(); ++n) ASSERT_EQ(count.at(n), each);
-      EXPECT_TRUE(hash.untouched_outside() && count.untouched_outside());
-    }
+    SCOPED_TRACE(testing::PrintToString(shape));
+    for (int which = 0; which < 4; ++which) check_states(shape, which, bits);
+    if (HasFailure()) return;
   }
 }
 

@@ -258,6 +258,19 @@ TEST(StateReduce, WithoutTakesNoneEmptyAxesAndMasksAreRefused) {
   guf_ufunc_release(merge, nullptr);
 }
 
+// The number of leaves is rounded up, and must not wrap.
+TEST(StateReduce, AsManyElementsAsCountNeedMemoryForTheirLeaves) {
+  const guf_ufunc leaf = make_part("test_small", "(n)->()", 1, 1, 0, {GUF_I8, GUF_F64}, take_first);
+  const guf_ufunc merge =
+      make_part("test_small_merge", nullptr, 2, 1, 0, {GUF_F64, GUF_F64, GUF_F64}, take_left);
+  ASSERT_EQ(set_parts(leaf, merge, nullptr), GUF_OK);
+  const int8_t one = 1;
+  Reduce reduce(leaf, {GUF_I8, &one, {INT64_MAX}, {0}, 0});
+  EXPECT_EQ(reduce.run(), GUF_E_NO_MEMORY) << reduce.error.message;
+  guf_ufunc_release(leaf, nullptr);
+  guf_ufunc_release(merge, nullptr);
+}
+
 TEST(StateReduce, PartsThatDoNotFitAreRefused) {
   const guf_ufunc add = find_ufunc("add");
   guf_error error = {};

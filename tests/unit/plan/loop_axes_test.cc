@@ -6,6 +6,7 @@
 #include <random>
 
 #include "core/broadcast/broadcast.h"
+#include "core/masked_copy.h"
 #include "core/plan/planner.h"
 #include "tests/unit/call_sample.h"
 
@@ -262,6 +263,59 @@ TEST(LoopAxes, OperandsWithoutElementsStayInPlace) {
   }
   EXPECT_EQ(std::vector<int64_t>(block.step + 3, block.step + 7), std::vector<int64_t>(4, 0));
   EXPECT_EQ(std::vector<int64_t>(block.step + 7, block.step + 9), (std::vector<int64_t>{32, 8}));
+}
+
+// The remaining tests hand over what the checks of the C interface refuse.
+
+guf_status plan_again(sample::Call &call, const Planned &planned) {
+  return planned.planner->make({call.view(), *planned.shape, {planned.loop_.get(), 0, 0}},
+                               planned.launch.get(), &call.error);
+}
+
+TEST(LoopAxes, RefuseMoreDimensionsThanALaunchHolds) {
+  for (const char *signature : {"", "(n)->(n)"}) {
+    sample::Call call("f", signature, "", 1, {{{2, 3}}, {{2, 3}}});
+    Planned planned(&call);
+    ASSERT_EQ(planned.status, GUF_OK);
+    planned.shape->ndim = GUF_MAX_NDIM + 1;
+    ASSERT_EQ(plan_again(call, planned), GUF_E_INTERNAL);
+    EXPECT_STREQ(call.error.message, "expected at most 64 loop dimensions, got 65");
+  }
+}
+
+TEST(LoopAxes, RefuseMoreCoreDimensionsThanABlockHolds) {
+  sample::Call call("f", "(n)->()", "", 1, {{{2, 3}}, {{2}}});
+  Planned planned(&call);
+  ASSERT_EQ(planned.status, GUF_OK);
+  op::Signature &signature = call.ufunc().signature;
+  signature.operand_dims.assign(2 * GUF_MAX_CORE_STRIDES, 0);
+  signature.core_ndim[0] = 2 * GUF_MAX_CORE_STRIDES;
+  planned.shape->missing = 1;  // so that the operand needs no axes for them
+  EXPECT_EQ(plan_again(call, planned), GUF_E_INTERNAL);
+  signature.core_ndim[0] = 1;
+  signature.core_ndim[1] = GUF_MAX_CORE_STRIDES;
+  EXPECT_EQ(plan_again(call, planned), GUF_E_INTERNAL);
+  signature.core_ndim[1] = 0;
+  EXPECT_EQ(plan_again(call, planned), GUF_OK);
+  signature.dims.resize(2 * GUF_MAX_CORE_NAMES);
+  EXPECT_EQ(plan_again(call, planned), GUF_E_INTERNAL);
+  EXPECT_STREQ(call.error.message, "f: expected at most 64 core dimensions, 16 of them distinct");
+}
+
+TEST(LoopAxes, RefuseMoreAxesThanAMaskedCopyHolds) {
+  const std::vector<int64_t> shape(2 * GUF_MAX_NDIM, 2), strides(shape.size(), 8);
+  sample::Call call("f", "", "", 1, {{{2}}, {{2}}});
+  call.set_where({{2}, {}, GUF_BOOL});
+  const array::Layout layout = {GUF_F64, static_cast<int32_t>(shape.size()), shape.data(),
+                                strides.data(), 0x10000};
+  const auto copy = std::make_unique<pipeline::MaskedCopy>();
+  EXPECT_EQ(copy->arrange(call.view(), {layout, false}, {layout, false}, 0, &call.error),
+            GUF_E_INTERNAL)
+      << call.error.message;
+  array::Layout fewer = layout;
+  fewer.ndim = GUF_MAX_NDIM - 1;
+  EXPECT_EQ(copy->arrange(call.view(), {fewer, false}, {fewer, false}, 0, &call.error),
+            GUF_E_SHAPE);
 }
 
 }  // namespace
