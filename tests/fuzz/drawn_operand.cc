@@ -7,7 +7,10 @@
 namespace gufunc::fuzz {
 namespace {
 
-__extension__ using Wide = __int128;  // no product or sum of extents and strides overflows
+__extension__ using Wide = __int128;  // no product of an extent and a stride overflows
+
+// Bounds each product, so that the sum over all dimensions does not overflow either.
+constexpr Wide kFurthest = Wide{1} << 100;
 
 constexpr guf_dtype kDtypes[] = {GUF_F64,         GUF_F32,    GUF_I64,  GUF_I32, GUF_I8,
                                  GUF_U8,          GUF_BOOL,   GUF_I16,  GUF_U16, GUF_U32,
@@ -136,7 +139,8 @@ void DrawnOperand::place(ByteReader *bytes) {
   Wide lowest = 0, highest = itemsize_of(tensor_.dtype);
   for (int32_t axis = 0; axis < shape_.ndim; ++axis) {
     const auto k = static_cast<size_t>(axis);
-    const Wide reach = (static_cast<Wide>(shape_.extent[k]) - 1) * strides_[k];
+    Wide reach = (static_cast<Wide>(shape_.extent[k]) - 1) * strides_[k];
+    reach = std::clamp(reach, -kFurthest, kFurthest);
     if (shape_.extent[k] > 0) (reach < 0 ? lowest : highest) += reach;
   }
   if (items == 0) lowest = highest = 0;  // no byte may be touched
