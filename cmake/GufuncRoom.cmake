@@ -70,9 +70,10 @@ function(gufunc_set_test_properties name)
   if(arg_THREADS)
     list(APPEND labels threads)
   endif()
-  # The sanitizers of g++ 12 read the size of a thread-local block from the bytes before the block
-  # if it begins 16 bytes into a page, as one block in 256 does. Other data is there:
-  # ThreadSanitizer then reports false races, and LeakSanitizer crashes when the program ends.
+  # The sanitizers of g++ 12 misread the size of a thread-local block that begins 16 bytes into a
+  # page, as one block in 256 does: they take unrelated bytes before the block for its size. Then
+  # ThreadSanitizer clears the shadow of unrelated memory, and LeakSanitizer crashes at the end of
+  # the program. The option turns that code off.
   set(environment UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=intercept_tls_get_addr=0
                   "TSAN_OPTIONS=halt_on_error=1 intercept_tls_get_addr=0")
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}

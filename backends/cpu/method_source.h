@@ -20,7 +20,7 @@ struct Tile {
   int64_t lane_step = 0, step = 0;
 };
 
-// The absolute value of a step, also of INT64_MIN.
+// |step| as an unsigned number, so that it is also defined for INT64_MIN.
 inline uint64_t size_of_step(int64_t step) {
   return step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
 }

@@ -131,7 +131,7 @@ guf_status reshape(const Array &array, int32_t ndim, const int64_t *shape, int32
   Dimensions to;
   GUF_TRY(complete_shape(array, ndim, shape, &to, error));
   const Layout &from = array.layout();
-  uint64_t size = 0;  // the extents of an array without elements may be of any size
+  uint64_t size = 0;  // complete_shape bounds no extent if the array has no elements
   GUF_TRY(count_elements(from.dtype, to.ndim, to.shape, &size, error));
   const bool fortran = settle_order(array, order) == GUF_ORDER_F;
   if (is_contiguous(array, fortran)) {

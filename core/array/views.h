@@ -7,7 +7,8 @@
 
 namespace gufunc::array {
 
-// Dimensions under construction. append() ignores surplus dimensions, which check() then refuses.
+// The shape and strides of a view under construction. append() drops a dimension beyond
+// GUF_MAX_NDIM, and check() then fails.
 struct Dimensions {
   int32_t ndim = 0;
   bool overfull = false;  // whether more dimensions were appended than fit
@@ -27,8 +28,8 @@ struct Dimensions {
   guf_status check(guf_error *error) const;
 };
 
-// A new array over the storage of `array`. Byte order and read-only travel along.
-// Errors  GUF_E_INTERNAL <= overfull dimensions.  Throws std::bad_alloc
+// Creates an array that shares the storage, byte order and read-only flag of `array`.
+// Errors  GUF_E_INTERNAL <= more than GUF_MAX_NDIM dimensions.  Throws std::bad_alloc
 guf_status make_view(const Array &array, const Dimensions &dimensions, uint64_t address,
                      bool read_only, base::Ref<Array> *out, guf_error *error);
 

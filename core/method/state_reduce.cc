@@ -231,8 +231,9 @@ int64_t distance(int64_t step, int64_t count) {
   return static_cast<int64_t>(base::offset_of(step, count));
 }
 
-// Makes the states of `count` leaves of `length` elements each, from element `from` on. Offsets
-// into the states are below their sizes in bytes, which memory::allocate has checked.
+// Launches the leaf ufunc on `count` groups of `length` elements each, starting at element `from`;
+// each group results in one state. Byte offsets into the array of states cannot overflow, because
+// memory::allocate has checked the size of the array.
 guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t from) {
   op::Ufunc &leaf = *view_.call.ufunc;
   const auto put_folded = [&](int32_t i, const Ground &ground) {
@@ -313,9 +314,9 @@ guf_status StateLaunches::make_states(guf_error *error) {
   return rest > 0 || full == 0 ? make_leaves(1, rest, full * kLeaf) : GUF_OK;
 }
 
-// Merges in place: the left state of each pair receives the merged state. A state without a partner
-// stays where the next level reads it. Steps are below twice the sizes of the states, which
-// memory::allocate has allocated.
+// Merges neighbouring states level by level, in place: the left state of each pair receives the
+// result. At an odd count the last state is left as it is, and the next level reads it there. Steps
+// cannot overflow: they are less than twice the size of the array of states.
 guf_status StateLaunches::merge_states() {
   op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
   const int32_t n = plan_.nstates;

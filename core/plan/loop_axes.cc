@@ -206,7 +206,7 @@ void write_operands(const Request &request, Launch *out) {
 }  // namespace
 
 guf_status write_loop(const Request &request, Launch *out, guf_error *error) {
-  if (__builtin_expect(request.loop.ndim > GUF_MAX_NDIM, 0)) {  // each takes a place in `axes`
+  if (__builtin_expect(request.loop.ndim > GUF_MAX_NDIM, 0)) {  // `axes` has one entry for each
     return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
                       "expected at most %d loop dimensions, got %d", static_cast<int>(GUF_MAX_NDIM),
                       request.loop.ndim);

@@ -9,7 +9,7 @@ namespace gufunc::plan {
 
 // Writes operands, addresses, dtypes, flags, loop dimensions and the loop's stride bits of a
 // launch; the core part is the planner's.
-// Errors  GUF_E_INTERNAL <= more loop dimensions than a launch holds
+// Errors  GUF_E_INTERNAL <= the request has more than GUF_MAX_NDIM loop dimensions
 guf_status write_loop(const Request &request, Launch *out, guf_error *error);
 
 }  // namespace gufunc::plan

@@ -41,7 +41,7 @@ bool has_no_elements(const array::Layout &layout) {
                     static_cast<int>(GUF_MAX_CORE_NAMES));
 }
 
-// Errors  those of write_loop;  GUF_E_INTERNAL <= more core dimensions than a block holds
+// Errors  GUF_E_INTERNAL <= more loop or core dimensions than a launch block has entries for
 guf_status make_generalized(const Request &request, Launch *out, guf_error *error) {
   const op::Signature &signature = request.call.ufunc->signature;
   const broadcast::LoopShape &loop = request.loop;

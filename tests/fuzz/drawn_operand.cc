@@ -139,8 +139,8 @@ void DrawnOperand::place(ByteReader *bytes) {
   Wide lowest = 0, highest = itemsize_of(tensor_.dtype);
   for (int32_t axis = 0; axis < shape_.ndim; ++axis) {
     const auto k = static_cast<size_t>(axis);
-    Wide reach = (static_cast<Wide>(shape_.extent[k]) - 1) * strides_[k];
-    reach = std::clamp(reach, -kFurthest, kFurthest);
+    const Wide reach =
+        std::clamp((static_cast<Wide>(shape_.extent[k]) - 1) * strides_[k], -kFurthest, kFurthest);
     if (shape_.extent[k] > 0) (reach < 0 ? lowest : highest) += reach;
   }
   if (items == 0) lowest = highest = 0;  // no byte may be touched

@@ -191,7 +191,7 @@ TEST(Views, CarryByteOrderAndReadOnlyAlong) {
   base::bury();
 }
 
-// No array has so many axes; a view of one would take more places than there are.
+// An array that the C API would refuse: a view of it does not fit into Dimensions.
 TEST(Views, RefuseMoreAxesThanAnArrayHas) {
   const std::vector<int64_t> shape(2 * GUF_MAX_NDIM, 1), strides(shape.size(), 0);
   const base::Ref<Array> array = borrow(GUF_I8, shape, strides, 4096);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate, reduceat, at, outer, calls, plans and chunked calls, and questions about them, on
-// shapes of extents 0, 1 and 2 with up to 64 axes, beside plain loops and between guard pages.
+// accumulate, reduceat, at, outer, calls, plans and chunked calls, and guf_resolve and guf_explain
+// for them. The shapes have up to 64 axes of extents 0, 1 and 2. The operands are between
+// inaccessible pages, and the results are compared with those of simple loops.
 #include <complex>
 
+#include "tests/unit/method/call_variants.h"
 #include "tests/unit/method/state_fixture.h"
-#include "tests/unit/method/ways_to_call.h"
 
 namespace gufunc {
 namespace {
@@ -28,7 +29,7 @@ void check_accumulate(guf_ufunc ufunc, const Shape &shape, size_t axis, std::mt1
   args.output = &result;
   args.axis = static_cast<int64_t>(axis);
   guf_error error = fresh_error();
-  expect_answers(guf_resolve_accumulate, guf_explain_accumulate, ufunc, args, shape);
+  expect_resolution(guf_resolve_accumulate, guf_explain_accumulate, ufunc, args, shape);
   ASSERT_EQ(guf_accumulate(ufunc, &args, &error), GUF_OK) << error.message;
   EXPECT_TRUE(output.untouched_outside());
   const Stretch all = stretch_of(shape, axis);
@@ -55,7 +56,7 @@ void check_reduceat(guf_ufunc ufunc, const Shape &shape, size_t axis, std::mt199
   args.output = &result;
   args.axis = static_cast<int64_t>(axis) - static_cast<int64_t>(shape.size());
   guf_error error = fresh_error();
-  expect_answers(guf_resolve_reduceat, guf_explain_reduceat, ufunc, args, longer);
+  expect_resolution(guf_resolve_reduceat, guf_explain_reduceat, ufunc, args, longer);
   ASSERT_EQ(guf_reduceat(ufunc, &args, &error), GUF_OK) << error.message;
   EXPECT_TRUE(output.untouched_outside());
   const Stretch all = stretch_of(shape, axis);
@@ -117,7 +118,7 @@ void check_at(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
   args.nindices = static_cast<int32_t>(nindices);
   args.operand = &operand.operand();
   guf_error error = fresh_error();
-  expect_answers(guf_resolve_at, guf_explain_at, ufunc, args, shape);
+  expect_resolution(guf_resolve_at, guf_explain_at, ufunc, args, shape);
   ASSERT_EQ(guf_at(ufunc, &args, &error), GUF_OK) << error.message;
   EXPECT_TRUE(array.untouched_outside());
   for (int64_t n = 0; n < array.count(); ++n)
@@ -156,8 +157,8 @@ void check_call(guf_ufunc ufunc, guf_dtype dtype, const Shape &shape, std::mt199
   mask.fill([](int64_t n) { return n % 3 != 1; });
   output.fill([](int64_t) { return -1; });
   const bool masked = bits() % 2 != 0;
-  constexpr CallFunction kWays[] = {guf_call, run_plan, run_in_chunks};
-  const CallFunction call = kWays[bits() % 3];
+  constexpr CallFunction kVariants[] = {guf_call, run_plan, run_in_chunks};
+  const CallFunction call = kVariants[bits() % 3];
   guf_error error = fresh_error();
   ASSERT_EQ(run(call, ufunc, {a.operand(), b.operand()}, {output.operand()},
                 masked ? &mask.operand() : nullptr, shape, &error),
@@ -202,7 +203,7 @@ void check_matmul(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
   }
 }
 
-// x, y = y, x + z along rows; z has an element for each.
+// Computes x, y = y, x + z on each row; z has one element per row.
 void swap_and_add(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     const auto z = load_value<double>(args[2] + item * steps[2]);
@@ -216,7 +217,7 @@ void swap_and_add(char **args, const int64_t *dims, const int64_t *steps, void *
   }
 }
 
-// The last axis is the rows'. What both outputs are made from stays as it was.
+// The last axis of `shape` is the core dimension. The call must leave x and y unchanged.
 void check_separate(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
   if (shape.empty()) return;
   const Shape loop(shape.begin(), shape.end() - 1);

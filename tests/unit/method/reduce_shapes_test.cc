@@ -5,8 +5,8 @@
 #include <functional>
 #include <optional>
 
+#include "tests/unit/method/call_variants.h"
 #include "tests/unit/method/state_fixture.h"
-#include "tests/unit/method/ways_to_call.h"
 
 namespace gufunc {
 namespace {
@@ -142,7 +142,7 @@ void check(const Function<In, Out> &function, const Shape &shape, int which, std
     return;
   }
   ASSERT_EQ(status, GUF_OK) << error.message;
-  expect_answers(guf_resolve_reduce, guf_explain_reduce, ufunc, args, plan.result);
+  expect_resolution(guf_resolve_reduce, guf_explain_reduce, ufunc, args, plan.result);
   guf_ufunc_release(ufunc, nullptr);
 
   const std::optional<Out> start = begins ? std::optional<Out>(Out{1}) : function.identity;
@@ -173,7 +173,8 @@ TEST(ReduceShapes, EveryShapeAndAxis) {
   EXPECT_GE(shapes.size(), 2300U);
 }
 
-// The states of a result are those of its elements in C order: few enough for one leaf.
+// Each result is compared with the state of its elements, visited in C order. They are few enough
+// for one leaf.
 void check_states(const Shape &shape, int which, std::mt19937 &bits) {
   const Plan plan = plan_reduction(shape, which, bits);
   if (!is_empty(plan.result) && bounded(plan.result) != plan.result) return;
@@ -203,7 +204,7 @@ void check_states(const Shape &shape, int which, std::mt19937 &bits) {
     return;
   }
   ASSERT_EQ(status, GUF_OK) << error.message;
-  expect_answers(guf_resolve_reduce, guf_explain_reduce, trace(), args, plan.result);
+  expect_resolution(guf_resolve_reduce, guf_explain_reduce, trace(), args, plan.result);
   std::vector<Trace> expected(static_cast<size_t>(count.count()), Trace{0, 0});
   std::vector<uint64_t> numbers(expected.size(), 0);
   for (int64_t n = 0; n < input.count(); ++n) {

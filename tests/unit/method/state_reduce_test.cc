@@ -258,7 +258,8 @@ TEST(StateReduce, WithoutTakesNoneEmptyAxesAndMasksAreRefused) {
   guf_ufunc_release(merge, nullptr);
 }
 
-// The number of leaves is rounded up, and must not wrap.
+// The number of leaves is rounded up without overflow. The states then need more memory than there
+// is.
 TEST(StateReduce, AsManyElementsAsCountNeedMemoryForTheirLeaves) {
   const guf_ufunc leaf = make_part("test_small", "(n)->()", 1, 1, 0, {GUF_I8, GUF_F64}, take_first);
   const guf_ufunc merge =

@@ -265,7 +265,7 @@ TEST(LoopAxes, OperandsWithoutElementsStayInPlace) {
   EXPECT_EQ(std::vector<int64_t>(block.step + 7, block.step + 9), (std::vector<int64_t>{32, 8}));
 }
 
-// The remaining tests hand over what the checks of the C interface refuse.
+// The requests of the remaining tests cannot be made through the C API, which refuses them.
 
 guf_status plan_again(sample::Call &call, const Planned &planned) {
   return planned.planner->make({call.view(), *planned.shape, {planned.loop_.get(), 0, 0}},
@@ -290,7 +290,7 @@ TEST(LoopAxes, RefuseMoreCoreDimensionsThanABlockHolds) {
   op::Signature &signature = call.ufunc().signature;
   signature.operand_dims.assign(2 * GUF_MAX_CORE_STRIDES, 0);
   signature.core_ndim[0] = 2 * GUF_MAX_CORE_STRIDES;
-  planned.shape->missing = 1;  // so that the operand needs no axes for them
+  planned.shape->missing = 1;  // the operand then needs no axes for these core dimensions
   EXPECT_EQ(plan_again(call, planned), GUF_E_INTERNAL);
   signature.core_ndim[0] = 1;
   signature.core_ndim[1] = GUF_MAX_CORE_STRIDES;

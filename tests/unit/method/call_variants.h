@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call made in several ways: at once, as a plan and in chunks; and the results of guf_resolve
-// and guf_explain for it.
-#ifndef GUFUNC_TESTS_UNIT_METHOD_WAYS_TO_CALL_H
-#define GUFUNC_TESTS_UNIT_METHOD_WAYS_TO_CALL_H
+// Helpers that run one call directly, as a plan or in chunks, and that check what guf_resolve and
+// guf_explain report for it.
+#ifndef GUFUNC_TESTS_UNIT_METHOD_CALL_VARIANTS_H
+#define GUFUNC_TESTS_UNIT_METHOD_CALL_VARIANTS_H
 
 #include <utility>
 
@@ -57,11 +57,13 @@ inline guf_status run_in_chunks(guf_ufunc ufunc, guf_call_args *args, guf_error 
   return status;
 }
 
-// `shape` is the shape of the first output.
+// Expects `resolve` and `explain` to succeed, and `resolve` to report `shape` for the first output.
 template <class Args>
-void expect_answers(guf_status (*resolve)(guf_ufunc, const Args *, guf_resolution *, guf_error *),
-                    guf_status (*explain)(guf_ufunc, const Args *, char *, uint64_t *, guf_error *),
-                    guf_ufunc ufunc, const Args &args, const Shape &shape) {
+void expect_resolution(guf_status (*resolve)(guf_ufunc, const Args *, guf_resolution *,
+                                             guf_error *),
+                       guf_status (*explain)(guf_ufunc, const Args *, char *, uint64_t *,
+                                             guf_error *),
+                       guf_ufunc ufunc, const Args &args, const Shape &shape) {
   guf_error error = fresh_error();
   guf_resolution found;
   found.struct_size = sizeof found;
@@ -86,18 +88,18 @@ inline guf_call_args make_args(std::vector<guf_operand> *inputs, std::vector<guf
   return args;
 }
 
-// Checks guf_resolve and guf_explain (or those of outer), then makes the call. `shape` is the shape
-// of the first output.
+// Makes the call after a check of guf_resolve and guf_explain (for guf_outer, of guf_resolve_outer
+// and guf_explain_outer). `shape` is the expected shape of the first output.
 inline guf_status run(CallFunction function, guf_ufunc ufunc, std::vector<guf_operand> inputs,
                       std::vector<guf_operand> outputs, const guf_operand *where,
                       const Shape &shape, guf_error *error) {
   guf_call_args args = make_args(&inputs, &outputs, where);
   const bool outer = function == guf_outer;
-  expect_answers(outer ? guf_resolve_outer : guf_resolve, outer ? guf_explain_outer : guf_explain,
-                 ufunc, args, shape);
+  expect_resolution(outer ? guf_resolve_outer : guf_resolve,
+                    outer ? guf_explain_outer : guf_explain, ufunc, args, shape);
   return function(ufunc, &args, error);
 }
 
 }  // namespace gufunc
 
-#endif  // GUFUNC_TESTS_UNIT_METHOD_WAYS_TO_CALL_H
+#endif  // GUFUNC_TESTS_UNIT_METHOD_CALL_VARIANTS_H
