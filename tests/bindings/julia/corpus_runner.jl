@@ -305,10 +305,15 @@ end
 function judge_failure(c::Case, e, expect, memory, before)
     status = Gufunc.status_name(e.status)
     demand(status == expect["status"], "$status: $(e.message); wanted $(expect["status"])")
-    wanted = status == "GUF_E_AXIS" ? Gufunc.in_dimensions(expect["message"]) : expect["message"]
+    # A message about an axis out of bounds needs no dimension, and is where failed_dimension
+    # finds it; any other message needs the dimension that failed_dimension finds.
+    message(dimension) = status == "GUF_E_AXIS" ?
+                         Gufunc.in_dimensions(expect["message"], expect["axis"], dimension) :
+                         expect["message"]
+    axis = failed_dimension(c, expect, message(-1))
+    wanted = message(axis)
     demand(e.message == wanted || same_but_core_order(e.message, wanted),
            "\"$(e.message)\", wanted \"$wanted\"")
-    axis = failed_dimension(c, expect, wanted)
     demand((e.argument, e.axis) == (expect["argument"], axis),
            "argument $(e.argument), axis $(e.axis), wanted $(expect["argument"]), $axis")
     get(expect, "written", false) || judge_buffers(memory, before, [])
