@@ -3,11 +3,10 @@
 // never the caller's where a stream was given.
 #include "backends/cpu/loop_cost.h"
 
-#include <set>
 #include <thread>
+#include <vector>
 
 #include "backends/cpu/cpu_table.h"
-#include "tests/unit/cpu/cpu_fixture.h"
 #include "tests/unit/cpu/slow_loop.h"
 
 namespace gufunc::cpu {
@@ -40,24 +39,17 @@ TEST(LoopCost, WeightIsNeverBelowTheWorkAndSaturates) {
   EXPECT_EQ(LoopCost(&slow, nullptr).weigh(UINT64_MAX), UINT64_MAX);
 }
 
-class FewSlowItems : public testing::Test {
+class FewSlowItems : public SlowWork {
  protected:
-  static void SetUpTestSuite() { grant("4"); }
-  static void TearDownTestSuite() { grant("3"); }
-  static void grant(const char *threads) {
-    guf_error error = fresh_error();
-    test_host().config["GUFUNC_NUM_THREADS"] = threads;
-    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // forgets the number it knew
-  }
-
   guf_status launch(Slow *slow, int64_t items, uint32_t threads, void *stream = nullptr) {
     in_.assign(static_cast<size_t>(items), 1.5F);
     out_.assign(static_cast<size_t>(items), 0);
-    guf_error error = fresh_error();
     const guf_launch_block block =
         make_block({1, {items}, {in_.data(), out_.data()}, {{4}, {4}}, {GUF_F32, GUF_F32}});
-    return launch_block(block, as_entry(Slow::loop), &error, stream, slow, threads);
+    return launch_block(block, as_entry(Slow::loop), &error_, stream, slow, threads);
   }
+
+  static LoopCost cost_of(Slow *slow) { return {reinterpret_cast<void *>(Slow::loop), slow}; }
 
   std::vector<float> in_, out_;
 };
@@ -74,7 +66,7 @@ TEST_F(FewSlowItems, AreSharedOnceTheFirstTookLong) {
 TEST_F(FewSlowItems, AreSharedAtOnceWhenTheLoopIsKnown) {
   Slow &slow = fresh_loop();
   slow.meet = 4;
-  LoopCost(reinterpret_cast<void *>(Slow::loop), &slow).record(1, 1'500'000'000);
+  cost_of(&slow).record(1, kSlowNs);
   ASSERT_EQ(launch(&slow, 4, 0), GUF_OK);
   EXPECT_EQ(slow.threads.size(), 4U);
 }
@@ -82,7 +74,7 @@ TEST_F(FewSlowItems, AreSharedAtOnceWhenTheLoopIsKnown) {
 TEST_F(FewSlowItems, HaveTheThreadsThatTheLaunchNames) {
   for (const uint32_t threads : {2U, 3U, 4U}) {
     Slow &slow = fresh_loop();  // quick, as far as is known
-    LoopCost(reinterpret_cast<void *>(Slow::loop), &slow).record(1'000'000, 1);
+    cost_of(&slow).record(1'000'000, 1);
     slow.meet = threads;
     ASSERT_EQ(launch(&slow, threads, threads), GUF_OK);
     EXPECT_EQ(slow.threads.size(), threads);
@@ -92,26 +84,22 @@ TEST_F(FewSlowItems, HaveTheThreadsThatTheLaunchNames) {
 
 TEST_F(FewSlowItems, HaveOneThreadWhereTheLaunchSaysSo) {
   Slow &slow = fresh_loop();
-  LoopCost(reinterpret_cast<void *>(Slow::loop), &slow).record(1, 1'500'000'000);
+  cost_of(&slow).record(1, kSlowNs);
   ASSERT_EQ(launch(&slow, 5, 1), GUF_OK);
-  EXPECT_EQ(slow.threads, std::set<std::thread::id>{std::this_thread::get_id()});
+  EXPECT_EQ(slow.threads, only_this_thread());
 }
 
 TEST_F(FewSlowItems, OnAStreamAreQueued) {
-  guf_error error = fresh_error();
-  void *stream = nullptr;
-  ASSERT_EQ(cpu().stream_open(cpu_device(), 0, 0, &stream, &error), GUF_OK);
+  void *const stream = open_stream();
   for (const int64_t items : {1, 5}) {
     for (const uint32_t threads : {0U, 1U, 2U}) {
       for (const bool is_known : {false, true}) {
         Slow &slow = fresh_loop();
         slow.open = false;
-        if (is_known) {
-          LoopCost(reinterpret_cast<void *>(Slow::loop), &slow).record(1, 1'500'000'000);
-        }
+        if (is_known) cost_of(&slow).record(1, kSlowNs);
         ASSERT_EQ(launch(&slow, items, threads, stream), GUF_OK);  // returns: nothing is released
         slow.release();
-        ASSERT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error), GUF_OK);
+        synchronize(stream);
         EXPECT_EQ(slow.threads.count(std::this_thread::get_id()), 0U);
         EXPECT_EQ(out_, in_);
       }
@@ -121,20 +109,18 @@ TEST_F(FewSlowItems, OnAStreamAreQueued) {
 }
 
 TEST_F(FewSlowItems, ThatWereMeasuredAreQueuedAgain) {
-  guf_error error = fresh_error();
-  void *stream = nullptr;
-  ASSERT_EQ(cpu().stream_open(cpu_device(), 0, 0, &stream, &error), GUF_OK);
+  void *const stream = open_stream();
   Slow &slow = fresh_loop();
   for (int round = 0; round < 3; ++round) {
     slow.items = 0;
     slow.first_is_alone = true;  // 2 ms
     ASSERT_EQ(launch(&slow, 1, 0, stream), GUF_OK);
-    ASSERT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error), GUF_OK);
+    synchronize(stream);
   }
   slow.open = slow.first_is_alone = false;
   ASSERT_EQ(launch(&slow, 1, 0, stream), GUF_OK);
   slow.release();
-  ASSERT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error), GUF_OK);
+  synchronize(stream);
   EXPECT_EQ(slow.threads.count(std::this_thread::get_id()), 0U);
   cpu().stream_close(stream);
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work whose items wait for one another: it tells which threads ran them.
+// Loops whose items wait for one another and tell which threads ran them, and a fixture for them.
 #ifndef GUFUNC_TESTS_UNIT_CPU_SLOW_LOOP_H
 #define GUFUNC_TESTS_UNIT_CPU_SLOW_LOOP_H
+
+#include <gtest/gtest.h>
+#include <gufunc/backend.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -11,6 +14,8 @@
 #include <mutex>
 #include <set>
 #include <thread>
+
+#include "tests/unit/cpu/cpu_fixture.h"
 
 namespace gufunc::cpu {
 
@@ -70,6 +75,35 @@ inline Slow &fresh_loop() {
   static std::deque<Slow> all;
   return all.emplace_back();
 }
+
+inline constexpr uint64_t kSlowNs = 1'500'000'000;  // an element
+
+inline std::set<std::thread::id> only_this_thread() {
+  return {std::this_thread::get_id()};
+}
+
+// Grants the backend four threads.
+class SlowWork : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { grant("4"); }
+  static void TearDownTestSuite() { grant("3"); }
+  static void grant(const char *threads) {
+    guf_error error = fresh_error();
+    test_host().config["GUFUNC_NUM_THREADS"] = threads;
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // forgets the number it knew
+  }
+
+  void *open_stream() {
+    void *stream = nullptr;
+    EXPECT_EQ(cpu().stream_open(cpu_device(), 0, 0, &stream, &error_), GUF_OK);
+    return stream;
+  }
+  void synchronize(void *stream) {
+    EXPECT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK);
+  }
+
+  guf_error error_ = fresh_error();
+};
 
 }  // namespace gufunc::cpu
 

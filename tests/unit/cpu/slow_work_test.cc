@@ -5,45 +5,15 @@
 
 #include <array>
 #include <cstring>
-#include <set>
 #include <thread>
 
 #include "backends/cpu/cpu_kernels.h"
 #include "backends/cpu/cpu_table.h"
 #include "backends/cpu/loop_cost.h"
-#include "tests/unit/cpu/cpu_fixture.h"
 #include "tests/unit/cpu/slow_loop.h"
 
 namespace gufunc::cpu {
 namespace {
-
-constexpr uint64_t kSlowNs = 1'500'000'000;  // an element
-
-class SlowWork : public testing::Test {
- protected:
-  static void SetUpTestSuite() { grant("4"); }
-  static void TearDownTestSuite() { grant("3"); }
-  static void grant(const char *threads) {
-    guf_error error = fresh_error();
-    test_host().config["GUFUNC_NUM_THREADS"] = threads;
-    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // forgets the number it knew
-  }
-
-  void *open_stream() {
-    void *stream = nullptr;
-    EXPECT_EQ(cpu().stream_open(cpu_device(), 0, 0, &stream, &error_), GUF_OK);
-    return stream;
-  }
-  void synchronize(void *stream) {
-    EXPECT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK);
-  }
-
-  guf_error error_ = fresh_error();
-};
-
-std::set<std::thread::id> only_this_thread() {
-  return {std::this_thread::get_id()};
-}
 
 // ---- Methods: five rows of three floats, added up along the rows.
 
