@@ -10,6 +10,8 @@
 namespace gufunc::cpu {
 namespace {
 
+constexpr uint64_t kPiecesPerThread = 4;
+
 // PERF  A call for each stretch of 10 elements costs ten times what its additions do.
 constexpr int64_t kTogether = 128;
 
@@ -125,10 +127,13 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold, MethodWa
   job.shape.step[0] = block.fold_input_step[0];
   MethodScratch scratch;
   const int64_t most = TreeFolder(fold, &job.source, job.shape, false, scratch).most_lanes();
-  const ItemUnits units(block, most, 1);
   const uint64_t work = weigh(method, times(stretched_elements(block), block.items));
   const uint32_t threads = method_threads(method, work);
-  const uint64_t count = times(units.count(), static_cast<uint64_t>(block.nindices));
+  // A few stretches of all items would leave threads without a piece.
+  const auto indices = static_cast<uint64_t>(block.nindices);
+  const uint64_t wanted = threads < 2 ? 1 : threads * kPiecesPerThread;
+  const ItemUnits units(block, most, static_cast<int64_t>((wanted - 1) / indices + 1));
+  const uint64_t count = times(units.count(), indices);
   if (way != nullptr) {
     const bool staged = job.source.staged() || !job.sink.direct();
     const uint64_t pieces = pieces_of(count, threads).count;

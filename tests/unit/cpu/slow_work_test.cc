@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <thread>
 
 #include "backends/cpu/cpu_kernels.h"
@@ -15,18 +16,19 @@
 namespace gufunc::cpu {
 namespace {
 
-// ---- Methods: five rows of three floats, added up along the rows.
+// ---- Methods: five rows of four floats, added up along the rows, by reduceat in two stretches.
 
 struct MethodRow {
   const char *name;
   int32_t method;
 };
 constexpr MethodRow kShared[] = {{"reduce", GUF_METHOD_REDUCE},
-                                 {"accumulate", GUF_METHOD_ACCUMULATE}};
+                                 {"accumulate", GUF_METHOD_ACCUMULATE},
+                                 {"reduceat", GUF_METHOD_REDUCEAT}};
 
 class FewSlowMethodElements : public SlowWork {
  protected:
-  static constexpr int64_t kRows = 5, kColumns = 3;
+  static constexpr int64_t kRows = 5, kColumns = 4, kIndices[] = {0, 2};
 
   static LoopCost cost_of(Slow *slow) { return {reinterpret_cast<void *>(Slow::add), slow}; }
 
@@ -45,6 +47,10 @@ class FewSlowMethodElements : public SlowWork {
     block.kept_input_step[0] = block.kept_output_step[0] = kColumns * 4;
     block.fold_size[0] = kColumns;
     block.fold_input_step[0] = block.fold_output_step = 4;
+    if (row.method == GUF_METHOD_REDUCEAT) {
+      block.indices = kIndices;
+      block.nindices = static_cast<int64_t>(std::size(kIndices));
+    }
     guf_backend_method method = {};
     method.block = &block;
     method.kernel = reinterpret_cast<void *>(Slow::add);
@@ -57,10 +63,16 @@ class FewSlowMethodElements : public SlowWork {
   void expect_sums(const MethodRow &row) {
     for (size_t i = 0; i < kRows; ++i) {
       const float *const found = &out_[i * kColumns];
-      if (row.method == GUF_METHOD_REDUCE) {
-        EXPECT_EQ(found[0], 3);
-      } else {
-        EXPECT_EQ(found[2], 3);
+      switch (row.method) {
+        case GUF_METHOD_REDUCE:
+          EXPECT_EQ(found[0], 4);
+          break;
+        case GUF_METHOD_ACCUMULATE:
+          EXPECT_EQ(found[3], 4);
+          break;
+        default:
+          EXPECT_EQ(found[0], 2);
+          EXPECT_EQ(found[1], 2);
       }
     }
   }
