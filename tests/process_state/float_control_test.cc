@@ -18,8 +18,10 @@ struct Seen {
   std::set<std::thread::id> threads;
   size_t meet = 1;  // so many wait for one another
   bool hostile = false;
+  std::chrono::milliseconds pause{0};
 
   void enter() {
+    std::this_thread::sleep_for(pause);
     std::unique_lock hold(lock);
     threads.insert(std::this_thread::get_id());
     hostile |= !same_control(read_word(), kDefaultWord);
@@ -114,6 +116,30 @@ TEST(FloatControl, ALoopThatLeavesAnotherControl) {
   ASSERT_EQ(call(leaving, {single.get()}, single_out.get(), &error), GUF_OK);
   EXPECT_TRUE(same_control(read_word(), kDefaultWord));
   set_word(kDefaultWord);
+}
+
+// One element of a slow loop runs on the stream's thread, without the pool.
+TEST(FloatControl, ALoopThatLeavesAnotherControlOnAStream) {
+  static Seen seen;
+  seen.pause = std::chrono::milliseconds(1);
+  const guf_ufunc leaving = make_ufunc("leaving_slowly", leave_flush_to_zero, &seen);
+  Error error;
+  guf_device cpu = nullptr;
+  guf_stream stream = nullptr;
+  ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error), GUF_OK) << error.message;
+  ASSERT_EQ(guf_stream_create(cpu, 0, &stream, &error), GUF_OK) << error.message;
+  const std::vector<float> in = small_numbers(1);
+  std::vector<float> out(1);
+  const Vector from(in), to(out);
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(call(leaving, {from.get()}, to.get(), &error, {.stream = stream}), GUF_OK);
+    EXPECT_TRUE(same_control(read_word(), kDefaultWord));
+  }
+  ASSERT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &error), GUF_OK) << error.message;
+  EXPECT_EQ(seen.threads.count(std::this_thread::get_id()), 0U);
+  EXPECT_FALSE(seen.hostile);
+  guf_stream_release(stream, nullptr);
+  guf_device_release(cpu, nullptr);
 }
 
 }  // namespace
