@@ -177,6 +177,21 @@ TEST(Views, RefuseWhatNumPyNeverSees) {
   base::bury();
 }
 
+// Two elements that are 2^62 bytes apart lie within the address space; twice their stride does not.
+TEST(Views, ReshapeStridesWhoseProductsOverflow) {
+  constexpr int64_t kFar = int64_t{1} << 62;
+  const base::Ref<Array> pair = borrow(GUF_I8, {2}, {kFar}, 4096);
+  const int64_t shape[] = {1, 2, 1};
+  base::Ref<Array> view;
+  guf_error error = {sizeof(guf_error)};
+  ASSERT_EQ(reshape(*pair, 3, shape, GUF_ORDER_C, &view, &error), GUF_OK) << error.message;
+  EXPECT_EQ(view->layout().strides[1], kFar);
+  const base::Ref<Array> square = borrow(GUF_I8, {2, 2}, {1, kFar}, 4096);
+  const int64_t four = 4;
+  EXPECT_EQ(reshape(*square, 1, &four, GUF_ORDER_C, &view, &error), GUF_E_UNSUPPORTED);
+  base::bury();
+}
+
 TEST(Views, CarryByteOrderAndReadOnlyAlong) {
   const base::Ref<Array> array = borrow(GUF_I16, {4}, {2}, 4096, GUF_ARRAY_SWAPPED);
   const int64_t shape[] = {3, 4};
