@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The few functions that every room's CMakeLists.txt is written with.
 
-# gufunc_apply_warnings(<target>): the house's warnings, all of them errors.
+# gufunc_apply_warnings(<target>): the project's warnings, all of them errors.
 function(gufunc_apply_warnings target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror

@@ -6,7 +6,7 @@ and the tests which they name are there."""
 import itertools
 import re
 
-import house_tree as tree
+import source_tree as tree
 
 # <!-- from examples/x.c --> before a fenced block: the block stands in that file, line for line.
 SNIPPET = re.compile(r"<!-- from (\S+) -->\n+```\w*\n(.*?)```", re.DOTALL)
@@ -16,7 +16,7 @@ DOCUMENTED = re.compile(r"^\| `((?:GUFUNC|GUFCC)_[A-Z0-9_]+)` \|", re.MULTILINE)
 FENCED = re.compile(r"```.*?```", re.DOTALL)
 CODE_WORD = re.compile(r"`([^`\s]+)`")
 PLACEHOLDER = re.compile(r"(^|/)[A-Z](/|$)")  # backends/X
-TEST = re.compile(r"(conformance|house)_[\w-]+$|(?!gufunc_add_)[\w-]+_test$")
+TEST = re.compile(r"(conformance|lint)_[\w-]+$|(?!gufunc_add_)[\w-]+_test$")
 CORNERS = re.compile(r"corner (\d+(?:(?:, | to )\d+)*)")
 CORNER = re.compile(r"^    \((\d+), '", re.MULTILINE)
 # In CMakeLists.txt: loops over names, and what adds a test.
@@ -24,7 +24,7 @@ CMAKE = re.compile(r"(endforeach)\(|foreach\((\w+) IN ITEMS ([^)]*)\)|(foreach)\
                    r"|(gufunc_add_(?:unit_test|abi_test|gtest|check)|add_(?:test|conformance))"
                    r"\(\s*(?:NAME\s+)?"
                    r"([^\s)]+)")
-PREFIX = {"gufunc_add_check": "house_", "add_conformance": "conformance_"}
+PREFIX = {"gufunc_add_check": "lint_", "add_conformance": "conformance_"}
 READS_VARIABLES = ("core/", "abi/src/", "backends/", "tools/gufunc/", "tools/gufcc/",
                    "bindings/python/gufunc/")
 
@@ -77,7 +77,7 @@ def tests(root):
                         full = full.replace("${" + known + "}", item)
                     names.add(prefix + full)
     sources = {p.stem for p in tree.files(root, tree.CODE | {".py"}) if p.parts[0] == "tests"}
-    return names | {f"{name}_planted" for name in names if name.startswith("house_")} | sources
+    return names | {f"{name}_seeded" for name in names if name.startswith("lint_")} | sources
 
 
 def corner_cases(root):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that vendors' backends do not repeat each other: what both need is backends/gpu's."""
 
-import house_tree as tree
+import source_tree as tree
 
 VENDORS = ("backends/cuda", "backends/roc")
 LONGEST_RUN = 20  # lines
@@ -42,7 +42,7 @@ def main():
                 findings.append(f"{path}:{ours[i][0]}: {length} lines as in "
                                 f"{other}:{theirs[j][0]}, "
                                 f"over {LONGEST_RUN}: they belong to backends/gpu")
-    tree.finish("twins", findings, examined)
+    tree.finish("duplicates", findings, examined)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ denies (EXPECT_NE, !=), nor is the test's own doing (return, =, case)."""
 
 import re
 
-import house_tree as tree
+import source_tree as tree
 
 CODE = re.compile(r"^\s*(GUF_E_[A-Z_]+) = \d+")
 MENTION = re.compile(r"\bGUF_E_[A-Z_]+\b")

@@ -5,7 +5,7 @@
 import collections
 import re
 
-import house_tree as tree
+import source_tree as tree
 
 MAX_LINES = 400
 MAX_COLUMNS = 100

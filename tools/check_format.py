@@ -4,7 +4,7 @@
 
 import subprocess
 
-import house_tree as tree
+import source_tree as tree
 
 
 def main():

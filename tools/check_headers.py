@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import tempfile
 
-import house_tree as tree
+import source_tree as tree
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
 DEVICE_COMPILER = "clang++-19"

@@ -5,7 +5,7 @@
 import pathlib
 import re
 
-import house_tree as tree
+import source_tree as tree
 
 # Rooms of core/ by height. A room sees lower ones and itself, never its neighbours.
 HEIGHT = {

@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 
-import house_tree as tree
+import source_tree as tree
 
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 STRUCT = re.compile(r"typedef struct (guf_\w+) \{(.*?)\} \1;", re.DOTALL)

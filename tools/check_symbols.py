@@ -7,7 +7,7 @@ import pathlib
 import re
 import subprocess
 
-import house_tree as tree
+import source_tree as tree
 
 PLUGIN_ENTRY = "gufunc_backend_open_v1"
 # Undefined symbols, demangled and without their version, that no library of ours may have.

@@ -14,7 +14,7 @@ import re
 import shlex
 import subprocess
 
-import house_tree as tree
+import source_tree as tree
 
 # g++ has options that clang does not know; clang finds deprecated uses inside g++'s own library.
 DROPPED = {"-fno-gnu-unique"}

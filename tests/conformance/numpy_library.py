@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy in the library's place, whole or with one planted fault: what the oracle must not mind, and
+"""NumPy in the library's place, whole or with one seeded fault: what the oracle must not mind, and
 what it must find."""
 
 import ctypes as ct

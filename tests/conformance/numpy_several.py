@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy in the library's place (numpy_library.py) for calls with two outputs or three inputs, and
-the faults planted there."""
+the faults seeded there."""
 
 import numpy as np
 

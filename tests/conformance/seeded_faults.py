@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle, tried: NumPy in the library's place differs nowhere, and NumPy with a planted fault
+"""The oracle, tried: NumPy in the library's place differs nowhere, and NumPy with a seeded fault
 is found out.
 
-    planted_faults.py --caller libconformance_caller.so [--cases 3000] [--seed 1]
+    seeded_faults.py --caller libconformance_caller.so [--cases 3000] [--seed 1]
     [--fault several]"""
 
 import argparse

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inspection sees what it is for: one fault of each kind, planted into what the programs say.
+// The inspection sees what it is for: one fault of each kind, seeded in the output of the programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -148,9 +148,9 @@ constexpr char kNotes[] =
     "    .vgpr_spill_count: 0\n"
     "amdhsa.target:   'amdgcn-amd-amdhsa--gfx942'\n";
 
-std::vector<std::string> amd_faults(const char *found, const char *planted) {
+std::vector<std::string> amd_faults(const char *found, const char *seeded) {
   std::string text = kNotes;
-  text.replace(text.find(found), std::string(found).size(), planted);
+  text.replace(text.find(found), std::string(found).size(), seeded);
   const std::vector<AmdKernel> kernels = read_amd_notes(text);
   EXPECT_EQ(kernels.size(), 1u);
   const guf::device::items_kernel known = {"guf_ew_add_ff_f_row", nullptr, 272, 256, 0, 0};
@@ -159,7 +159,7 @@ std::vector<std::string> amd_faults(const char *found, const char *planted) {
 
 TEST(AmdNotes, FindEachFault) {
   EXPECT_THAT(amd_faults(".agpr_count:     0", ".agpr_count:     1"), IsEmpty());
-  const char *const planted[][2] = {
+  const char *const seeded[][2] = {
       {"kernarg_segment_size: 272", "kernarg_segment_size: 528"},
       {"workgroup_size: 256", "workgroup_size: 1024"},
       {"group_segment_fixed_size: 0", "group_segment_fixed_size: 65537"},
@@ -167,8 +167,7 @@ TEST(AmdNotes, FindEachFault) {
       {"sgpr_spill_count: 0", "sgpr_spill_count: 2"},
       {"vgpr_spill_count: 0", "vgpr_spill_count: 2"},
       {"dynamic_stack: false", "dynamic_stack: true"}};
-  for (const auto &[found, other] : planted)
-    EXPECT_EQ(amd_faults(found, other).size(), 1u) << other;
+  for (const auto &[found, other] : seeded) EXPECT_EQ(amd_faults(found, other).size(), 1u) << other;
 }
 
 TEST(AmdSymbols, HaveADescriptorOfEachKernel) {
@@ -180,9 +179,9 @@ TEST(AmdSymbols, HaveADescriptorOfEachKernel) {
   EXPECT_FALSE(has_descriptor(whole, "guf_ew_add_ff_f_nd"));
   EXPECT_FALSE(has_descriptor(whole, "add_ff_f_row")) << "the whole name";
   for (const char *other : {"32 OBJECT", "64 FUNC  "}) {
-    std::string planted = whole;
-    planted.replace(planted.find("64 OBJECT"), 9, other);
-    EXPECT_FALSE(has_descriptor(planted, "guf_ew_add_ff_f_row")) << other;
+    std::string seeded = whole;
+    seeded.replace(seeded.find("64 OBJECT"), 9, other);
+    EXPECT_FALSE(has_descriptor(seeded, "guf_ew_add_ff_f_row")) << other;
   }
 }
 

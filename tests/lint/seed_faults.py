@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shows that each check of tools/ bites: plants violations in a copy and sees every one caught."""
+"""Shows that each check of tools/ works: seeds faults in a copy of the tree, one at a time, and
+expects the check to report each of them."""
 
 import argparse
 import dataclasses
@@ -17,8 +18,8 @@ SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 
 
 @dataclasses.dataclass
-class Plant:
-    """A file to write, and what the check must say about it."""
+class Fault:
+    """A file to write, and a pattern of the report that the check must print."""
 
     path: str
     text: str
@@ -26,69 +27,69 @@ class Plant:
 
 
 LAYERS = [
-    Plant("abi/include/gufunc/planted.h", "#include <stdio.h>\n",
+    Fault("abi/include/gufunc/seeded.h", "#include <stdio.h>\n",
           "public headers see only <stddef.h>"),
-    Plant("abi/include/gufunc/planted.h", '#include "core/base/error.h"\n', "only themselves"),
-    Plant("core/base/planted.cc", '#include "core/dtype/planted.h"\n',
+    Fault("abi/include/gufunc/seeded.h", '#include "core/base/error.h"\n', "only themselves"),
+    Fault("core/base/seeded.cc", '#include "core/dtype/seeded.h"\n',
           "core/base may not see core/dtype"),
-    Plant("core/resolve/planted.cc", '#include "core/broadcast/planted.h"\n',
+    Fault("core/resolve/seeded.cc", '#include "core/broadcast/seeded.h"\n',
           "core/resolve may not see"),
-    Plant("core/plan/planted.cc", '#include "core/pipeline.h"\n',
+    Fault("core/plan/seeded.cc", '#include "core/pipeline.h"\n',
           "core/plan may not see core/pipeline"),
-    Plant("core/base/planted.cc", '#include "abi/src/planted.h"\n', "core sees only itself"),
-    Plant("core/plan/planted.cc", "#include <gufunc/gufunc.hpp>\n",
+    Fault("core/base/seeded.cc", '#include "abi/src/seeded.h"\n', "core sees only itself"),
+    Fault("core/plan/seeded.cc", "#include <gufunc/gufunc.hpp>\n",
           r"core does not see the C\+\+ wrapper"),
-    Plant("core/plan/planted.cc", "#include <cuda.h>\n", "a vendor's header outside backends/"),
-    Plant("core/plan/planted.cc", "#if defined(__CUDACC__)\n#endif\n", "a vendor's #if outside"),
-    Plant("core/planted/planted.cc", '#include "core/base/error.h"\n', "no place in the order"),
-    Plant("backends/cpu/planted.cc", '#include "core/base/error.h"\n',
+    Fault("core/plan/seeded.cc", "#include <cuda.h>\n", "a vendor's header outside backends/"),
+    Fault("core/plan/seeded.cc", "#if defined(__CUDACC__)\n#endif\n", "a vendor's #if outside"),
+    Fault("core/seeded/seeded.cc", '#include "core/base/error.h"\n', "no place in the order"),
+    Fault("backends/cpu/seeded.cc", '#include "core/base/error.h"\n',
           "a backend sees gufunc/backend.h"),
-    Plant("backends/cpu/planted.cc", '#include "backends/cuda/planted.h"\n', "a backend sees"),
-    Plant("examples/planted.cc", '#include "core/base/error.h"\n', "examples sees examples"),
-    Plant("tests/conformance/planted.cc", '#include "core/base/error.h"\n', "tests sees tests"),
-    Plant("tests/unit/base/planted.cc", '#include "abi/src/planted.h"\n',
+    Fault("backends/cpu/seeded.cc", '#include "backends/cuda/seeded.h"\n', "a backend sees"),
+    Fault("examples/seeded.cc", '#include "core/base/error.h"\n', "examples sees examples"),
+    Fault("tests/conformance/seeded.cc", '#include "core/base/error.h"\n', "tests sees tests"),
+    Fault("tests/unit/base/seeded.cc", '#include "abi/src/seeded.h"\n',
           "tests/unit sees tests, core"),
-    Plant("unheard_of/planted.cc", '#include "core/base/error.h"\n', "this folder has no rule"),
-    Plant("core/base/planted.cc", '#include "core/base/nowhere.h"\n', "no such file in the tree"),
+    Fault("unheard_of/seeded.cc", '#include "core/base/error.h"\n', "this folder has no rule"),
+    Fault("core/base/seeded.cc", '#include "core/base/nowhere.h"\n', "no such file in the tree"),
 ]
-# What the plants above include must exist, or only "no such file" would be seen.
+# The files that the faults above include must exist, or only "no such file" would be seen.
 LAYERS_SCENERY = [
-    "abi/include/gufunc/gufunc.hpp", "core/dtype/planted.h", "core/broadcast/planted.h",
-    "core/pipeline.h", "core/base/error.h", "abi/src/planted.h", "backends/cuda/planted.h",
+    "abi/include/gufunc/gufunc.hpp", "core/dtype/seeded.h", "core/broadcast/seeded.h",
+    "core/pipeline.h", "core/base/error.h", "abi/src/seeded.h", "backends/cuda/seeded.h",
 ]
 
 HEADERS = [
-    Plant("abi/include/gufunc/planted.h", "int32_t guf_planted(void);\n", "planted.h alone"),
-    Plant("abi/include/gufunc/planted.h", "struct guf_twice { int x; };\n", "redefinition"),
-    Plant("abi/include/gufunc/planted.h", "enum { guf_a = 1ll << 40 };\n", "planted.h alone"),
-    Plant("abi/include/gufunc/planted.h", "typedef bool guf_flag;\n", "c11"),
+    Fault("abi/include/gufunc/seeded.h", "int32_t guf_seeded(void);\n", "seeded.h alone"),
+    Fault("abi/include/gufunc/seeded.h", "struct guf_twice { int x; };\n", "redefinition"),
+    Fault("abi/include/gufunc/seeded.h", "enum { guf_a = 1ll << 40 };\n", "seeded.h alone"),
+    Fault("abi/include/gufunc/seeded.h", "typedef bool guf_flag;\n", "c11"),
 ]
 
 FILES = [
-    Plant("core/base/planted.cc", SPDX + "int x;\n" * 400, "401 lines, over 400"),
-    Plant("core/base/planted.cc", SPDX + "// " + "x" * 98 + "\n", "101 columns, over 100"),
-    Plant("core/base/planted.cc", "int x;\n", "does not start with its SPDX line"),
-    Plant("core/base/planted.cc", SPDX + "int x;  // TO" + "DO: later\n", "left open"),
-    Plant("core/base/planted.cc", SPDX + "int x; \n", "ends in spaces"),
-    Plant("core/base/planted.cc", SPDX + "int x;", "the last line has no end"),
-    Plant("core/plan/error.cc", SPDX + "int x;\n", "one name, several files"),
-    Plant("docs/decisions/0999-planted.md", "| `core/base/nowhere.cc` | a long reason |\n",
+    Fault("core/base/seeded.cc", SPDX + "int x;\n" * 400, "401 lines, over 400"),
+    Fault("core/base/seeded.cc", SPDX + "// " + "x" * 98 + "\n", "101 columns, over 100"),
+    Fault("core/base/seeded.cc", "int x;\n", "does not start with its SPDX line"),
+    Fault("core/base/seeded.cc", SPDX + "int x;  // TO" + "DO: later\n", "left open"),
+    Fault("core/base/seeded.cc", SPDX + "int x; \n", "ends in spaces"),
+    Fault("core/base/seeded.cc", SPDX + "int x;", "the last line has no end"),
+    Fault("core/plan/error.cc", SPDX + "int x;\n", "one name, several files"),
+    Fault("docs/decisions/0999-seeded.md", "| `core/base/nowhere.cc` | a long reason |\n",
           "which does not exist"),
 ]
 
 DOCS = [
-    Plant("docs/planted.md", "<!-- from examples/x.c -->\n```c\nint main;\n```\n",
+    Fault("docs/seeded.md", "<!-- from examples/x.c -->\n```c\nint main;\n```\n",
           "does not exist"),
-    Plant("docs/planted.md", "<!-- from core/base/planted.cc -->\n```c\nint main;\n```\n",
+    Fault("docs/seeded.md", "<!-- from core/base/seeded.cc -->\n```c\nint main;\n```\n",
           "is not what that file says"),
-    Plant("docs/planted.md", "see [this](nowhere.md)\n", "links to nowhere.md"),
-    Plant("docs/planted.md", "`core/base/nowhere.cc` says\n", "names core/base/nowhere.cc, which"),
-    Plant("docs/planted.md", "shown by `planted`, `conformance_gone`\n",
+    Fault("docs/seeded.md", "see [this](nowhere.md)\n", "links to nowhere.md"),
+    Fault("docs/seeded.md", "`core/base/nowhere.cc` says\n", "names core/base/nowhere.cc, which"),
+    Fault("docs/seeded.md", "shown by `seeded`, `conformance_gone`\n",
           "names the test conformance_gone, which"),
-    Plant("docs/planted.md", "| `math_gone_test` |\n", "names the test math_gone_test, which"),
-    Plant("docs/planted.md", "corner 1, 3 to 7\n", "names corner 7, which"),
-    Plant("core/base/other.cc", 'const char *s = "GUFUNC_PLANTED";\n', "reads GUFUNC_PLANTED"),
-    Plant("docs/environment.md", "| `GUFUNC_GONE` | core | x |\n", "lists GUFUNC_GONE"),
+    Fault("docs/seeded.md", "| `math_gone_test` |\n", "names the test math_gone_test, which"),
+    Fault("docs/seeded.md", "corner 1, 3 to 7\n", "names corner 7, which"),
+    Fault("core/base/other.cc", 'const char *s = "GUFUNC_SEEDED";\n', "reads GUFUNC_SEEDED"),
+    Fault("docs/environment.md", "| `GUFUNC_GONE` | core | x |\n", "lists GUFUNC_GONE"),
 ]
 
 # The header as it was, in words of abi/layout.txt, and headers that break the promise.
@@ -99,7 +100,7 @@ GUF_ONE = 1
 """
 ENUM_BEFORE = "enum guf_e { GUF_ONE = 1 };\n"
 LAYOUT = [
-    Plant("abi/include/gufunc/planted.h", f"#include <stdint.h>\ntypedef struct guf_old {fields} "
+    Fault("abi/include/gufunc/seeded.h", f"#include <stdint.h>\ntypedef struct guf_old {fields} "
           f"guf_old;\n{enum}", caught)
     for fields, enum, caught in [
         ("{ int32_t second, first; }", ENUM_BEFORE, r"\+guf_old.first offset 4"),
@@ -111,41 +112,41 @@ LAYOUT = [
 
 ERROR_CODES_BEFORE = {
     "abi/src/status.cc": "GUF_E_ARG",
-    "tests/unit/planted_test.cc": "EXPECT_EQ(status, GUF_E_ARG);\n",
+    "tests/unit/seeded_test.cc": "EXPECT_EQ(status, GUF_E_ARG);\n",
     "abi/include/gufunc/status.h": "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
 }
 ERROR_CODES = [
-    Plant("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
+    Fault("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
           "GUF_E_NEW: no test expects it"),
-    Plant("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
+    Fault("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
           "GUF_E_NEW: guf_status_text does not know it"),
-    *(Plant("tests/unit/other_test.cc", text, "GUF_E_NEW: no test expects it") for text in (
+    *(Fault("tests/unit/other_test.cc", text, "GUF_E_NEW: no test expects it") for text in (
         "int x;  // GUF_E_NEW\n", "/* not yet\n * GUF_E_NEW */\n", "EXPECT_NE(f(), GUF_E_NEW);\n",
         "EXPECT_NE(f(1, 2),\n          GUF_E_NEW);\n", "if (f() != GUF_E_NEW) g();\n",
         "status = GUF_E_NEW;\n", "return GUF_E_NEW;\n", 'g("GUF_E_NEW");\n')),
-    Plant("tests/elsewhere/other_test.cc", "EXPECT_EQ(f(), GUF_E_NEW);\n",
+    Fault("tests/elsewhere/other_test.cc", "EXPECT_EQ(f(), GUF_E_NEW);\n",
           "GUF_E_NEW: no test expects it"),
 ]
 
-TWINS_BEFORE = {"backends/roc/planted.cc": "".join(f"int x{i};\n" for i in range(40))}
-TWINS = [
-    Plant("backends/cuda/planted.cc", "int y;\n" + "".join(f"  int x{i};\n" for i in range(9, 30)),
-          "planted.cc:2: 21 lines as in backends/roc/planted.cc:10, over 20"),
+DUPLICATES_BEFORE = {"backends/roc/seeded.cc": "".join(f"int x{i};\n" for i in range(40))}
+DUPLICATES = [
+    Fault("backends/cuda/seeded.cc", "int y;\n" + "".join(f"  int x{i};\n" for i in range(9, 30)),
+          "seeded.cc:2: 21 lines as in backends/roc/seeded.cc:10, over 20"),
 ]
 
-FORMAT = [Plant("core/base/planted.cc", SPDX + "int  x ;\n", "planted.cc")]
+FORMAT = [Fault("core/base/seeded.cc", SPDX + "int  x ;\n", "seeded.cc")]
 
 TIDY = [
-    Plant("core/planted.cc", "int f() { int unused = 1; return 2; }\n",
+    Fault("core/seeded.cc", "int f() { int unused = 1; return 2; }\n",
           "clang-diagnostic-unused-variable"),
-    Plant("core/planted.cc", "int BadName(int x) { return x; }\n", "readability-identifier-naming"),
-    Plant("core/planted.cc",
+    Fault("core/seeded.cc", "int BadName(int x) { return x; }\n", "readability-identifier-naming"),
+    Fault("core/seeded.cc",
           "#include <string>\nunsigned long n(std::string s) { return s.size(); }\n",
           "performance-unnecessary-value-param"),
-    Plant("core/planted.cc", "#include <string>\nusing std::string;\nvoid take(string &&);\n"
+    Fault("core/seeded.cc", "#include <string>\nusing std::string;\nvoid take(string &&);\n"
           "unsigned long f(string s) { take(std::move(s)); return s.size(); }\n",
           "bugprone-use-after-move"),
-    Plant("core/planted.cc", "int f(int x) {\n" + "  ++x;\n" * 70 + "  return x;\n}\n",
+    Fault("core/seeded.cc", "int f(int x) {\n" + "  ++x;\n" * 70 + "  return x;\n}\n",
           "readability-function-size"),
 ]
 
@@ -195,7 +196,7 @@ def run(command):
 
 
 def expect(result, caught, what):
-    """True when the check failed for the planted reason."""
+    """True when the check failed for the seeded reason."""
     good = result.returncode == 1 and re.search(caught, result.stdout) is not None
     print(f"{'caught' if good else 'MISSED'}: {what}")
     if not good:
@@ -203,10 +204,10 @@ def expect(result, caught, what):
     return good
 
 
-def plant_in_tree(check, plants, scenery, options):
-    """Plants one at a time in a copy of the tree that holds only the scenery."""
+def seed_in_tree(check, faults, scenery, options):
+    """Seeds one fault at a time in a copy of the tree that holds only the scenery."""
     good = True
-    for plant in plants:
+    for fault in faults:
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder)
             for settings in (".clang-format", ".clang-tidy"):
@@ -214,13 +215,13 @@ def plant_in_tree(check, plants, scenery, options):
             for path, text in scenery.items():
                 write(copy / path, text)
             write(copy / "compile_commands.json", json.dumps([{
-                "directory": str(copy), "file": plant.path,
-                "command": f"c++ -Wall -c {plant.path}"}]))
-            write(copy / plant.path, plant.text)
+                "directory": str(copy), "file": fault.path,
+                "command": f"c++ -Wall -c {fault.path}"}]))
+            write(copy / fault.path, fault.text)
             command = [sys.executable, ROOT / f"tools/check_{check}.py", "--root", copy, *options]
             if check == "tidy":
                 command += ["--build", copy, "--folder", "core"]
-            good &= expect(run(command), plant.caught, f"{plant.path}: {plant.caught}")
+            good &= expect(run(command), fault.caught, f"{fault.path}: {fault.caught}")
     return good
 
 
@@ -231,7 +232,7 @@ def write(path, text):
 
 def build(compiler, library, folder):
     """Compiles `library` into the folder and gives the shared object's path."""
-    code, output = pathlib.Path(folder, "planted.c"), pathlib.Path(folder, "libplanted.so")
+    code, output = pathlib.Path(folder, "seeded.c"), pathlib.Path(folder, "libseeded.so")
     code.write_text(library.source)
     nodelete = ["-Wl,-z,nodelete"] if library.nodelete else []
     subprocess.run([compiler, "-x", library.language, "-O1", "-fPIC", "-shared", *nodelete, code,
@@ -239,14 +240,14 @@ def build(compiler, library, folder):
     return output
 
 
-def plant_in_library(compiler):
+def seed_in_library(compiler):
     """Builds a library per violation and has check_symbols.py look at it."""
     check = [sys.executable, ROOT / "tools/check_symbols.py"]
     good = True
     with tempfile.TemporaryDirectory() as folder:
         listing = pathlib.Path(folder, "symbols.txt")
         listing.write_text("guf_a 0.1 unstable\n")
-        write(pathlib.Path(folder, "include/planted.h"), "GUF_API int guf_undefined(void);\n")
+        write(pathlib.Path(folder, "include/seeded.h"), "GUF_API int guf_undefined(void);\n")
         for library in SYMBOLS:
             path = build(compiler, library, folder)
             result = run([*check, "--library", path, "--list", listing, "--include",
@@ -262,19 +263,19 @@ def main():
     parser.add_argument("check")
     args, options = parser.parse_known_args()
     if args.check == "symbols":
-        sys.exit(not plant_in_library(*options))
-    plants, scenery = {
+        sys.exit(not seed_in_library(*options))
+    faults, scenery = {
         "layers": (LAYERS, dict.fromkeys(LAYERS_SCENERY, SPDX)),
         "headers": (HEADERS, {}),
         "files": (FILES, {"core/base/error.cc": SPDX}),
-        "docs": (DOCS, {"core/base/planted.cc": SPDX}),
+        "docs": (DOCS, {"core/base/seeded.cc": SPDX}),
         "layout": (LAYOUT, {"abi/layout.txt": LAYOUT_BEFORE}),
         "error_codes": (ERROR_CODES, ERROR_CODES_BEFORE),
-        "twins": (TWINS, TWINS_BEFORE),
+        "duplicates": (DUPLICATES, DUPLICATES_BEFORE),
         "format": (FORMAT, {}),
         "tidy": (TIDY, {}),
     }[args.check]
-    sys.exit(not plant_in_tree(args.check, plants, scenery, options))
+    sys.exit(not seed_in_tree(args.check, faults, scenery, options))
 
 
 if __name__ == "__main__":

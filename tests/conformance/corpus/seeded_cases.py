@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a runner of the corpus sees what is wrong: cases with one fault planted in each, all of
+"""Whether a runner of the corpus sees what is wrong: cases with one fault seeded in each, all of
 which must fail, and the same cases without, none of which may. Each group has some.
 
-    planted_cases.py MODULE.so... -- RUNNER..."""
+    seeded_cases.py MODULE.so... -- RUNNER..."""
 
 import copy
 import json
@@ -59,10 +59,10 @@ def complex_too_far(case, blob):
 
 
 def change(key, value):
-    def plant(case, blob):
+    def seed(case, blob):
         first_result(case)[key] = value
 
-    return plant
+    return seed
 
 
 def longer(case, blob):
@@ -145,7 +145,7 @@ def given(case):
     return bool(case.get('outputs') and case['outputs'][0] and first_result(case).get('nbytes'))
 
 
-# What is planted, which cases can have it, from which groups.
+# The faults, the cases that can have them, and the groups of these cases.
 FAULTS = [
     (flip, lambda c: given(c) and 'int' in first_result(c)['dtype']),
     (flip, lambda c: c['method'] == 'at' and has()(c) and 'int' in first_result(c)['dtype']),

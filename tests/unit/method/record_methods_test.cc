@@ -239,13 +239,13 @@ TEST_F(RecordMethods, LoopsOfNumbersIntoARecordReduce) {
 
 TEST_F(RecordMethods, WhatIsNoRecordIsRefused) {
   const std::vector<Sample> data = samples(3);
-  guf_dtype twin = 0;
-  ASSERT_EQ(guf_dtype_register("test_sample_twin", 40, 8, &twin, nullptr), GUF_OK);
+  guf_dtype equal = 0;
+  ASSERT_EQ(guf_dtype_register("test_sample_equal", 40, 8, &equal, nullptr), GUF_OK);
   const double number = 1;
   Reduce reduce(left_, view_of(data));
   for (const guf_operand *const wrong :
        {reduce.weak_int(0), reduce.tensor({GUF_F64, &number, {}, {}, 0}),
-        reduce.tensor({twin, data.data(), {}, {}, 0})}) {
+        reduce.tensor({equal, data.data(), {}, {}, 0})}) {
     reduce.args.initial = wrong;
     EXPECT_EQ(reduce.run(), GUF_E_CASTING);
     EXPECT_THAT(reduce.error.message, HasSubstr("test_sample"));

@@ -139,8 +139,8 @@ TEST_F(RecordCall, AllocatesResultsAndCopies) {
 }
 
 TEST_F(RecordCall, OnlyExactlyThisTypeMatches) {
-  guf_dtype twin = 0;
-  ASSERT_EQ(guf_dtype_register("test_point_twin", 12, 4, &twin, nullptr), GUF_OK);
+  guf_dtype equal = 0;
+  ASSERT_EQ(guf_dtype_register("test_point_equal", 12, 4, &equal, nullptr), GUF_OK);
   const std::vector<Point> a = points(2);
   std::vector<double> weights(2);
   const View out = view(GUF_F64, weights);
@@ -148,7 +148,7 @@ TEST_F(RecordCall, OnlyExactlyThisTypeMatches) {
   right.in(view_of(a)).out(out);
   ASSERT_EQ(right.run(), GUF_OK) << right.error.message;
   EXPECT_EQ(weights, (std::vector<double>{0, 1}));
-  for (const guf_dtype other : {twin, guf_dtype{GUF_F64}, guf_dtype{GUF_TIMEDELTA64}}) {
+  for (const guf_dtype other : {equal, guf_dtype{GUF_F64}, guf_dtype{GUF_TIMEDELTA64}}) {
     Call wrong(weigh_);
     wrong.in({other, a.data(), {2}, {}, 0}).out(out);
     EXPECT_EQ(wrong.run(), GUF_E_NO_LOOP) << wrong.error.message;
