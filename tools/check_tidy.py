@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs clang-tidy over the core, the border, the backends and the tools, a folder at a time (510 ->
-85 s of one core for the first two): names in unnamed namespaces of a folder must differ. A folder
-that passed is not read again unchanged."""
+"""Runs clang-tidy over the core, the C API layer, the backends and the tools, one folder at a time
+(510 -> 85 s of one core for the first two): names in unnamed namespaces of a folder must differ. A
+folder that passed is not read again until a file of it changes."""
 
 import collections
 import concurrent.futures

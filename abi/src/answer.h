@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "abi/src/border.h"
+#include "abi/src/capi.h"
 #include "abi/src/text_out.h"
 
-namespace gufunc::border {
+namespace gufunc::capi {
 
 // unpack(&view) fills a view of the arguments, ask(view, &text, error) answers from it.
 template <class View, class Unpack, class Ask>
@@ -26,6 +26,6 @@ guf_status explain(char *text, uint64_t *inout_length, guf_error *error, Unpack 
   });
 }
 
-}  // namespace gufunc::border
+}  // namespace gufunc::capi
 
 #endif  // GUFUNC_ABI_SRC_ANSWER_H

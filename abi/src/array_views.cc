@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of views: pointers and handles checked, then one core call.
+// C API layer of views: each function checks pointers and handles, then calls the core once.
 #include "abi/src/handles.h"
 #include "core/array/views.h"
 
@@ -11,21 +11,21 @@ namespace {
 // What all of them do around `view`, which makes the view of a found array.
 template <class View>
 guf_status make(guf_array array, guf_array *out_array, guf_error *error, View view) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_array, "out_array", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_array, "out_array", error));
     Array *found = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
     base::bury();  // a program that makes views only frees them nowhere else
     base::Ref<Array> made;
     GUF_TRY(view(*found, &made));
-    *out_array = border::publish<guf_array>(made);
+    *out_array = capi::publish<guf_array>(made);
     return GUF_OK;
   });
 }
 
 // A list of `count` values; NULL is allowed when there are none.
 guf_status need_list(const int64_t *list, int32_t count, const char *parameter, guf_error *error) {
-  return count > 0 ? border::need(list, parameter, error) : GUF_OK;
+  return count > 0 ? capi::need(list, parameter, error) : GUF_OK;
 }
 
 // As many axes as a list can name without naming one twice; more are read by nobody.

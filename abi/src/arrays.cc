@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of arrays: making, counting, describing, copying, printing.
+// C API layer of arrays: creation, reference counts, description, copies, printing.
 #include <gufunc/array.h>
 
 #include <algorithm>
@@ -16,24 +16,24 @@ namespace {
 // NULL: the cpu.
 guf_status find_device(guf_device device, backend::Device **out, guf_error *error) {
   if (device == nullptr) return backend::cpu_device(out, error);
-  return border::need_device(device, "device", out, error);
+  return capi::need_device(device, "device", out, error);
 }
 
 // make(array, queue, &made) makes the copy.
 template <class Make>
 guf_status make_copy(guf_array array, guf_stream stream, guf_array *out_array, guf_error *error,
                      Make make) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_array, "out_array", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_array, "out_array", error));
     Array *found = nullptr;
     backend::Stream *queue = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
-    GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(border::check_running(error));
-    border::run_owed_callbacks();
+    GUF_TRY(capi::find_stream(stream, &queue, error));
+    GUF_TRY(capi::check_running(error));
+    capi::run_owed_callbacks();
     base::Ref<Array> made;
     GUF_TRY(make(*found, queue, &made));
-    *out_array = border::publish<guf_array>(made);
+    *out_array = capi::publish<guf_array>(made);
     return GUF_OK;
   });
 }
@@ -43,52 +43,52 @@ guf_status make_copy(guf_array array, guf_stream stream, guf_array *out_array, g
 guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t ndim, const int64_t *shape,
                            const int64_t *strides, int32_t order, guf_array *out_array,
                            guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_array, "out_array", error));
-    GUF_TRY(border::check_alloc(ndim, shape, strides, order, error));
-    GUF_TRY(border::check_running(error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_array, "out_array", error));
+    GUF_TRY(capi::check_alloc(ndim, shape, strides, order, error));
+    GUF_TRY(capi::check_running(error));
     backend::Device *where = nullptr;
     GUF_TRY(find_device(device, &where, error));
-    border::run_owed_callbacks();
+    capi::run_owed_callbacks();
     base::Ref<Array> made;
     GUF_TRY(memory::allocate(*where, dtype, ndim, shape, strides, order, &made, error));
-    *out_array = border::publish<guf_array>(made);
+    *out_array = capi::publish<guf_array>(made);
     return GUF_OK;
   });
 }
 
 guf_status guf_array_wrap(const guf_tensor *tensor, guf_release_fn release, void *user,
                           uint32_t flags, guf_array *out_array, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(tensor, "tensor", error));
-    GUF_TRY(border::need(out_array, "out_array", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(tensor, "tensor", error));
+    GUF_TRY(capi::need(out_array, "out_array", error));
     guf_tensor room;
     GUF_TRY(base::read_struct(tensor, "tensor", &room, &tensor, error));
     backend::Device *device = nullptr;
     if (tensor->device != nullptr) {
-      GUF_TRY(border::need_device(tensor->device, "tensor->device", &device, error));
+      GUF_TRY(capi::need_device(tensor->device, "tensor->device", &device, error));
     }
     base::bury();
-    border::run_owed_callbacks();
+    capi::run_owed_callbacks();
     base::Ref<Array> made;
     GUF_TRY(memory::wrap(*tensor, device, release, user, flags, &made, error));
-    *out_array = border::publish<guf_array>(made);
+    *out_array = capi::publish<guf_array>(made);
     memory::owe_release(*made);
     return GUF_OK;
   });
 }
 
 guf_status guf_array_retain(guf_array array, guf_error *error) {
-  return border::retain(array, base::Kind::kArray, "array", error);
+  return capi::retain(array, base::Kind::kArray, "array", error);
 }
 
 guf_status guf_array_release(guf_array array, guf_error *error) {
-  return border::release(array, base::Kind::kArray, "array", error);
+  return capi::release(array, base::Kind::kArray, "array", error);
 }
 
 guf_status guf_array_get_info(guf_array array, guf_array_info *out_info, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_info, "out_info", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_info, "out_info", error));
     Array *found = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
     const array::Layout &layout = found->layout();
@@ -111,13 +111,13 @@ guf_status guf_array_get_info(guf_array array, guf_array_info *out_info, guf_err
 
 guf_status guf_array_fill(guf_array array, const guf_operand *value, guf_stream stream,
                           guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(value, "value", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(value, "value", error));
     Array *found = nullptr;
     backend::Stream *queue = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
-    GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(border::check_running(error));
+    GUF_TRY(capi::find_stream(stream, &queue, error));
+    GUF_TRY(capi::check_running(error));
     return memory::fill(*found, *value, queue, error);
   });
 }
@@ -132,14 +132,14 @@ guf_status guf_array_copy(guf_array array, int32_t order, guf_stream stream, guf
 
 guf_status guf_array_assign(guf_array destination, guf_array source, int32_t casting,
                             guf_stream stream, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     Array *to = nullptr;
     Array *from = nullptr;
     backend::Stream *queue = nullptr;
     GUF_TRY(base::find_object(destination, "destination", &to, error));
     GUF_TRY(base::find_object(source, "source", &from, error));
-    GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(border::check_running(error));
+    GUF_TRY(capi::find_stream(stream, &queue, error));
+    GUF_TRY(capi::check_running(error));
     return memory::assign(*to, *from, casting, queue, error);
   });
 }
@@ -154,14 +154,14 @@ guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t casting, i
 
 guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream stream,
                                guf_array *inout_array, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(inout_array, "inout_array", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(inout_array, "inout_array", error));
     Array *found = nullptr;
     backend::Stream *queue = nullptr;
     backend::Device *where = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
-    GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(border::check_running(error));
+    GUF_TRY(capi::find_stream(stream, &queue, error));
+    GUF_TRY(capi::check_running(error));
     GUF_TRY(find_device(device, &where, error));
     base::Ref<Array> to;
     if (*inout_array != nullptr) {
@@ -169,18 +169,18 @@ guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream st
       GUF_TRY(base::find_object(*inout_array, "*inout_array", &given, error));
       to = base::Ref<Array>::share(given);
     }
-    border::run_owed_callbacks();
+    capi::run_owed_callbacks();
     GUF_TRY(memory::to_device(*found, *where, queue, &to, error));
-    if (*inout_array == nullptr) *inout_array = border::publish<guf_array>(to);
+    if (*inout_array == nullptr) *inout_array = capi::publish<guf_array>(to);
     return GUF_OK;
   });
 }
 
 guf_status guf_array_synchronize(guf_array array, uint64_t timeout_ns, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     Array *found = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
-    GUF_TRY(border::check_running(error));
+    GUF_TRY(capi::check_running(error));
     const guf_status status = memory::synchronize(*found, timeout_ns, error);
     if (status != GUF_TIMEOUT) memory::run_callbacks(0);
     return status;
@@ -189,20 +189,20 @@ guf_status guf_array_synchronize(guf_array array, uint64_t timeout_ns, guf_error
 
 guf_status guf_array_copy_to_host(guf_array array, void *destination, uint64_t nbytes,
                                   int32_t order, guf_stream stream, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     Array *found = nullptr;
     backend::Stream *queue = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
-    GUF_TRY(border::find_stream(stream, &queue, error));
-    GUF_TRY(border::check_running(error));
+    GUF_TRY(capi::find_stream(stream, &queue, error));
+    GUF_TRY(capi::check_running(error));
     return memory::copy_to_host(*found, destination, nbytes, order, queue, error);
   });
 }
 
 guf_status guf_array_print(guf_array array, char *text, uint64_t *inout_length, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(inout_length, "inout_length", error));
-    if (*inout_length > 0) GUF_TRY(border::need(text, "text", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(inout_length, "inout_length", error));
+    if (*inout_length > 0) GUF_TRY(capi::need(text, "text", error));
     Array *found = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
     return memory::print(*found, text, inout_length, error);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of backends: what was found, and plugins added by path.
+// C API layer of backends: the list of plugins, and plugins added by path.
 #include <gufunc/device.h>
 
-#include "abi/src/border.h"
+#include "abi/src/capi.h"
 #include "abi/src/text_out.h"
 #include "core/backend/backend_registry.h"
 #include "core/base/struct_size.h"
@@ -19,22 +19,22 @@ guf_backend_info describe(const backend::Record &record) {
   info.native_code = state.native_code;
   info.ndevices = record.probe_once.done() ? record.ndevices : state.status == GUF_OK ? -1 : 0;
   info.priority = record.priority;
-  border::copy_text(record.name, info.name);
-  border::copy_text(record.path, info.path);
-  border::copy_text(state.reason, info.reason);
+  capi::copy_text(record.name, info.name);
+  capi::copy_text(record.path, info.path);
+  capi::copy_text(state.reason, info.reason);
   if (record.open_once.done() && record.opened.status == GUF_OK) {
     info.abi_minor = record.api.abi_minor;
-    border::copy_text(record.api.version, info.version);
+    capi::copy_text(record.api.version, info.version);
   }
-  if (record.probe_once.done()) border::copy_text(record.driver, info.driver);
+  if (record.probe_once.done()) capi::copy_text(record.driver, info.driver);
   return info;
 }
 
 }  // namespace
 
 guf_status guf_backend_count(uint32_t *out_count, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_count, "out_count", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_count, "out_count", error));
     *out_count = static_cast<uint32_t>(backend::backends().size());
     return GUF_OK;
   });
@@ -42,8 +42,8 @@ guf_status guf_backend_count(uint32_t *out_count, guf_error *error) {
 
 guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info *out_info,
                                 guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_info, "out_info", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_info, "out_info", error));
     const auto all = backend::backends();
     if (index >= all.size()) {
       return base::fail(error, GUF_E_INDEX, 0, base::kNone,
@@ -57,5 +57,5 @@ guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info 
 }
 
 guf_status guf_backend_load(const char *path, guf_error *error) {
-  return border::guard(error, [&] { return backend::load_backend(path, error); });
+  return capi::guard(error, [&] { return backend::load_backend(path, error); });
 }

@@ -3,7 +3,7 @@
 #include <gufunc/call.h>
 
 #include "abi/src/answer.h"
-#include "abi/src/border.h"
+#include "abi/src/capi.h"
 #include "abi/src/resolution.h"
 #include "abi/src/unpack_call.h"
 #include "core/pipeline.h"
@@ -12,23 +12,23 @@
 using namespace gufunc;
 
 guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
-  return border::guard_hot(error, [&]() -> guf_status {
+  return capi::guard_hot(error, [&]() -> guf_status {
     guf_call_args room;
     op::CallView call;  // 20 KB, of which a call touches what it uses
-    GUF_TRY(border::unpack_call(ufunc, args, &room, &call, error));
-    if (call.ufunc->nout() > 0) GUF_TRY(border::need(call.args->outputs, "args->outputs", error));
-    return border::told(call, pipeline::call(call, call.args->outputs, error));
+    GUF_TRY(capi::unpack_call(ufunc, args, &room, &call, error));
+    if (call.ufunc->nout() > 0) GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
+    return capi::told(call, pipeline::call(call, call.args->outputs, error));
   });
 }
 
 guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args, guf_resolution *out_resolution,
                        guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_resolution, "out_resolution", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_resolution, "out_resolution", error));
     guf_call_args room;
     op::CallView call;
-    GUF_TRY(border::unpack_call(ufunc, args, &room, &call, error));
-    border::Resolution resolution;
+    GUF_TRY(capi::unpack_call(ufunc, args, &room, &call, error));
+    capi::Resolution resolution;
     GUF_TRY(pipeline::resolve(call, resolution.get(), error));
     return resolution.give(out_resolution, error);
   });
@@ -38,8 +38,8 @@ guf_status guf_explain(guf_ufunc ufunc, const guf_call_args *args, char *text,
                        uint64_t *inout_length, guf_error *error) {
   guf_call_args room;
   const auto unpack = [&](op::CallView *call) {
-    return border::unpack_call(ufunc, args, &room, call, error);
+    return capi::unpack_call(ufunc, args, &room, call, error);
   };
-  return border::explain<op::CallView>(text, inout_length, error, unpack,
-                                       pipeline::PreparedPlan::explain);
+  return capi::explain<op::CallView>(text, inout_length, error, unpack,
+                                     pipeline::PreparedPlan::explain);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every exported function runs in: no exception passes, arithmetic has the default control,
 // the thread is not cancelled, NULLs are named.
-#ifndef GUFUNC_ABI_BORDER_H
-#define GUFUNC_ABI_BORDER_H
+#ifndef GUFUNC_ABI_CAPI_H
+#define GUFUNC_ABI_CAPI_H
 
 #include <cxxabi.h>
 #include <gufunc/array.h>
@@ -13,7 +13,7 @@
 #include "core/base/caller_state.h"
 #include "core/base/error.h"
 
-namespace gufunc::border {
+namespace gufunc::capi {
 
 // Plugins and hooks write messages, too, of whatever bytes they were given.
 [[gnu::cold]] inline void make_utf8(guf_status status, guf_error *error) {
@@ -37,11 +37,11 @@ guf_status guard_hot(guf_error *error, Body &&body) {
     return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone, "a host allocation failed");
   } catch (...) {
     return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
-                      "an unexpected exception reached the border of the library");
+                      "an unexpected exception reached the C API");
   }
 }
 
-// Runs the body of an exported function: `return border::guard(error, [&] { ...; return GUF_OK;
+// Runs the body of an exported function: `return capi::guard(error, [&] { ...; return GUF_OK;
 // });`. What the standard library throws becomes a status.
 // Errors  GUF_E_NO_MEMORY <= std::bad_alloc;  GUF_E_INTERNAL <= any other exception
 template <class Body>
@@ -75,6 +75,6 @@ inline guf_status check_alloc(int32_t ndim, const int64_t *shape, const int64_t 
   return GUF_OK;
 }
 
-}  // namespace gufunc::border
+}  // namespace gufunc::capi
 
-#endif  // GUFUNC_ABI_BORDER_H
+#endif  // GUFUNC_ABI_CAPI_H

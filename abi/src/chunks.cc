@@ -2,7 +2,7 @@
 // guf_call_chunked.
 #include <gufunc/chunks.h>
 
-#include "abi/src/border.h"
+#include "abi/src/capi.h"
 #include "abi/src/unpack_call.h"
 #include "core/base/struct_size.h"
 #include "core/chunked_call.h"
@@ -12,7 +12,7 @@ using namespace gufunc;
 guf_status guf_call_chunked(guf_ufunc ufunc, guf_call_args *args, const guf_chunk_options *options,
                             int64_t *out_items, guf_error *error) {
   if (out_items != nullptr) *out_items = 0;
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     guf_chunk_options given = {};
     given.struct_size = sizeof given;
     const guf_chunk_options *chosen = &given;
@@ -21,11 +21,10 @@ guf_status guf_call_chunked(guf_ufunc ufunc, guf_call_args *args, const guf_chun
     }
     guf_call_args room;
     op::CallView call;
-    GUF_TRY(border::unpack_call(ufunc, args, &room, &call, error));
-    if (call.ufunc->nout() > 0) GUF_TRY(border::need(call.args->outputs, "args->outputs", error));
+    GUF_TRY(capi::unpack_call(ufunc, args, &room, &call, error));
+    if (call.ufunc->nout() > 0) GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
     int64_t done = 0;
-    const guf_status status =
-        border::told(call, pipeline::call_chunked(call, *chosen, &done, error));
+    const guf_status status = capi::told(call, pipeline::call_chunked(call, *chosen, &done, error));
     if (out_items != nullptr) *out_items = done;
     return status;
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of the library as a whole: version, polling, logs, shutdown, counting contexts.
+// C API layer of the library as a whole: version, polling, log, shutdown, contexts.
 #include <gufunc/context.h>
 
 #include "abi/src/handles.h"
@@ -21,31 +21,31 @@ const char *guf_version_string(void) {
 }
 
 guf_status guf_context_create(uint32_t flags, guf_context *out_context, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_context, "out_context", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_context, "out_context", error));
     if (flags != 0) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags is 0x%x, but must be 0",
                         flags);
     }
     base::bury();
     const auto context = base::Ref<op::Context>::adopt(new op::Context);
-    *out_context = border::publish<guf_context>(context);
+    *out_context = capi::publish<guf_context>(context);
     return GUF_OK;
   });
 }
 
 guf_status guf_context_retain(guf_context context, guf_error *error) {
-  return border::retain(context, base::Kind::kContext, "context", error);
+  return capi::retain(context, base::Kind::kContext, "context", error);
 }
 
 guf_status guf_context_release(guf_context context, guf_error *error) {
-  const guf_status status = border::release(context, base::Kind::kContext, "context", error);
+  const guf_status status = capi::release(context, base::Kind::kContext, "context", error);
   trace::hurry();
   return status;
 }
 
 guf_status guf_poll(uint32_t max_callbacks, uint32_t *out_ran, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     const uint32_t ran = memory::run_callbacks(max_callbacks);
     if (out_ran != nullptr) *out_ran = ran;
     return GUF_OK;
@@ -53,8 +53,8 @@ guf_status guf_poll(uint32_t max_callbacks, uint32_t *out_ran, guf_error *error)
 }
 
 guf_status guf_log_read(char *text, size_t capacity, int32_t *out_level, guf_error *error) {
-  GUF_TRY(border::need(text, "text", error));
-  GUF_TRY(border::need(out_level, "out_level", error));
+  GUF_TRY(capi::need(text, "text", error));
+  GUF_TRY(capi::need(out_level, "out_level", error));
   if (capacity == 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "capacity is 0");
   }
@@ -69,7 +69,7 @@ guf_status guf_log_read(char *text, size_t capacity, int32_t *out_level, guf_err
 }
 
 guf_status guf_shutdown(uint64_t timeout_ns, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(backend::shut_down(timeout_ns, error));
     memory::run_callbacks(0);
     trace::end();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of devices.
+// C API layer of devices.
 #include <gufunc/device.h>
 
 #include <cstring>
@@ -30,16 +30,16 @@ guf_status find_automatic(op::Context &context, backend::Device **out, guf_error
 // Counting does nothing.
 guf_status check_counted(guf_device device, guf_error *error) {
   backend::Device *found = nullptr;
-  return device == nullptr ? GUF_OK : border::need_device(device, "device", &found, error);
+  return device == nullptr ? GUF_OK : capi::need_device(device, "device", &found, error);
 }
 
 }  // namespace
 
 guf_status guf_device_get(guf_context context, const char *spec, guf_device *out_device,
                           guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(spec, "spec", error));
-    GUF_TRY(border::need(out_device, "out_device", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(spec, "spec", error));
+    GUF_TRY(capi::need(out_device, "out_device", error));
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
     backend::Device *device = nullptr;
@@ -58,9 +58,9 @@ guf_status guf_device_get(guf_context context, const char *spec, guf_device *out
 
 guf_status guf_device_adopt(const char *spec, uint64_t native, guf_device *out_device,
                             guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(spec, "spec", error));
-    GUF_TRY(border::need(out_device, "out_device", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(spec, "spec", error));
+    GUF_TRY(capi::need(out_device, "out_device", error));
     if (native == 0) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                         "native is 0, wanted a context of the program's");
@@ -73,28 +73,28 @@ guf_status guf_device_adopt(const char *spec, uint64_t native, guf_device *out_d
 }
 
 guf_status guf_device_get_info(guf_device device, guf_device_info *out_info, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_info, "out_info", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_info, "out_info", error));
     backend::Device *found = nullptr;
-    GUF_TRY(border::need_device(device, "device", &found, error));
+    GUF_TRY(capi::need_device(device, "device", &found, error));
     guf_device_info info = {};
     info.struct_size = sizeof info;
     info.index = found->index;
     info.units = found->info.units;
     info.host_memory = found->host_memory ? 1 : 0;
     info.memory_bytes = found->info.memory_bytes;
-    border::copy_text(found->backend->name, info.backend);
-    border::copy_text(found->info.name, info.name);
-    border::copy_text(found->info.target, info.target);
-    border::copy_text(found->spec, info.spec);
+    capi::copy_text(found->backend->name, info.backend);
+    capi::copy_text(found->info.name, info.name);
+    capi::copy_text(found->info.target, info.target);
+    capi::copy_text(found->spec, info.spec);
     return base::write_struct(out_info, "out_info", info, error);
   });
 }
 
 guf_status guf_device_synchronize(guf_device device, uint64_t timeout_ns, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     backend::Device *found = nullptr;
-    GUF_TRY(border::need_device(device, "device", &found, error));
+    GUF_TRY(capi::need_device(device, "device", &found, error));
     const guf_status status = backend::synchronize_default(*found, timeout_ns, error);
     if (status != GUF_TIMEOUT) memory::run_callbacks(0);
     return status;

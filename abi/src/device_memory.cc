@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of host memory for devices, their pools, and native handles.
+// C API layer of pinned and registered host memory, memory pools and native handles.
 #include <gufunc/device_memory.h>
 
 #include "abi/src/handles.h"
@@ -17,10 +17,10 @@ namespace {
 // use(device, table, error) on a device whose backend has the extension.
 template <class Use>
 guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use use) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     Device *found = nullptr;
     const guf_gpu_api *api = nullptr;
-    GUF_TRY(border::need_device(device, "device", &found, error));
+    GUF_TRY(capi::need_device(device, "device", &found, error));
     GUF_TRY(backend::gpu_extension(*found, what, &api, error));
     backend::ErrorRoom room(error);
     return use(*found, *api, room.get());
@@ -32,7 +32,7 @@ guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use u
 template <class Use>
 guf_status with_pinning(guf_device device, uint64_t address, guf_error *error, Use use) {
   Device *found = nullptr;
-  GUF_TRY(border::need_device(device, "device", &found, error));
+  GUF_TRY(capi::need_device(device, "device", &found, error));
   if (address == 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "address is 0");
   }
@@ -41,7 +41,7 @@ guf_status with_pinning(guf_device device, uint64_t address, guf_error *error, U
 }
 
 guf_status find_mark(guf_event event, const char *name, backend::Event **out, guf_error *error) {
-  GUF_TRY(border::need_event(event, name, out, error));
+  GUF_TRY(capi::need_event(event, name, out, error));
   return backend::check_mark(**out, error);
 }
 
@@ -50,21 +50,21 @@ guf_status find_mark(guf_event event, const char *name, backend::Event **out, gu
 guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_dtype dtype, int32_t ndim,
                                 const int64_t *shape, const int64_t *strides, int32_t order,
                                 guf_array *out_array, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_array, "out_array", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_array, "out_array", error));
     if (memory < GUF_HOST_PINNED || memory > GUF_HOST_MANAGED) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                         "memory is %d, which is no guf_host_memory", memory);
     }
-    GUF_TRY(border::check_alloc(ndim, shape, strides, order, error));
+    GUF_TRY(capi::check_alloc(ndim, shape, strides, order, error));
     Device *where = nullptr;
-    GUF_TRY(border::need_device(device, "device", &where, error));
-    GUF_TRY(border::check_running(error));
-    border::run_owed_callbacks();
+    GUF_TRY(capi::need_device(device, "device", &where, error));
+    GUF_TRY(capi::check_running(error));
+    capi::run_owed_callbacks();
     base::Ref<array::Array> made;
     GUF_TRY(
         memory::allocate_host(*where, memory, dtype, ndim, shape, strides, order, &made, error));
-    *out_array = border::publish<guf_array>(made);
+    *out_array = capi::publish<guf_array>(made);
     return GUF_OK;
   });
 }
@@ -137,7 +137,7 @@ guf_status guf_device_limit_memory(guf_device device, uint64_t limit_bytes, guf_
 
 guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error *error) {
   Device *other = nullptr;
-  GUF_TRY(border::need_device(peer, "peer", &other, error));
+  GUF_TRY(capi::need_device(peer, "peer", &other, error));
   return with_gpu(device, "peers", error,
                   [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
                     if (other->backend != found.backend) {
@@ -151,11 +151,11 @@ guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error 
 
 guf_status guf_stream_get_native(guf_device device, guf_stream stream, uint64_t *out_native,
                                  guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_native, "out_native", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_native, "out_native", error));
     backend::Stream *queue = nullptr;
     Device *found = nullptr;
-    GUF_TRY(border::find_stream(stream, &queue, error));
+    GUF_TRY(capi::find_stream(stream, &queue, error));
     if (queue != nullptr) {
       found = queue->device;
     } else {
@@ -163,7 +163,7 @@ guf_status guf_stream_get_native(guf_device device, guf_stream stream, uint64_t 
         return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                           "device and stream are NULL: wanted one of them");
       }
-      GUF_TRY(border::need_device(device, "device", &found, error));
+      GUF_TRY(capi::need_device(device, "device", &found, error));
     }
     const guf_gpu_api *api = nullptr;
     GUF_TRY(backend::gpu_extension(*found, "native streams", &api, error));
@@ -175,8 +175,8 @@ guf_status guf_stream_get_native(guf_device device, guf_stream stream, uint64_t 
 
 guf_status guf_event_elapsed(guf_event from, guf_event to, double *out_milliseconds,
                              guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_milliseconds, "out_milliseconds", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_milliseconds, "out_milliseconds", error));
     backend::Event *first = nullptr, *last = nullptr;
     GUF_TRY(find_mark(from, "from", &first, error));
     GUF_TRY(find_mark(to, "to", &last, error));

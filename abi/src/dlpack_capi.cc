@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of DLPack.
+// C API layer of DLPack.
 #include <gufunc/dlpack.h>
 
 #include "abi/src/handles.h"
@@ -45,7 +45,7 @@ guf_status find_partner(guf_stream stream, uint32_t flags, uint32_t known, const
   out->other = (flags & GUF_DLPACK_LEGACY_STREAM) != 0       ? DlpackStream::kLegacy
                : (flags & GUF_DLPACK_PER_THREAD_STREAM) != 0 ? DlpackStream::kPerThread
                                                              : DlpackStream::kNone;
-  return border::find_stream(stream, &out->stream, error);
+  return capi::find_stream(stream, &out->stream, error);
 }
 
 template <class Managed>
@@ -57,20 +57,20 @@ void delete_managed(void *managed) {
 template <class Managed>
 guf_status take(Managed &managed, guf_stream ready_on, uint32_t flags, guf_array *out_array,
                 guf_error *error) {
-  GUF_TRY(border::need(out_array, "out_array", error));
+  GUF_TRY(capi::need(out_array, "out_array", error));
   GUF_TRY(check_version(managed, error));
   memory::DlpackPartner partner = {};
   GUF_TRY(find_partner(ready_on, flags, kStreams, "ready_on", &partner, error));
-  GUF_TRY(border::check_running(error));
+  GUF_TRY(capi::check_running(error));
   backend::reap();
   base::bury();
-  border::run_owed_callbacks();
+  capi::run_owed_callbacks();
   const auto taken =
       base::Ref<TakenTensor>::adopt(new TakenTensor(&managed, delete_managed<Managed>));
   base::Ref<array::Array> made;
   const bool read_only = (flags_of(managed) & GUF_DLPACK_READ_ONLY) != 0;
   GUF_TRY(memory::from_dlpack(managed.tensor, read_only, taken, partner, &made, error));
-  *out_array = border::publish<guf_array>(made);
+  *out_array = capi::publish<guf_array>(made);
   taken->arm();
   return GUF_OK;
 }
@@ -79,9 +79,9 @@ guf_status take(Managed &managed, guf_stream ready_on, uint32_t flags, guf_array
 template <class Managed>
 guf_status import_tensor(Managed *managed, guf_stream ready_on, uint32_t flags,
                          guf_array *out_array, guf_error *error) {
-  GUF_TRY(border::need(managed, "managed", error));
+  GUF_TRY(capi::need(managed, "managed", error));
   const guf_status status =
-      border::guard(error, [&] { return take(*managed, ready_on, flags, out_array, error); });
+      capi::guard(error, [&] { return take(*managed, ready_on, flags, out_array, error); });
   if (status != GUF_OK) delete_managed<Managed>(managed);
   return status;
 }
@@ -90,16 +90,16 @@ guf_status import_tensor(Managed *managed, guf_stream ready_on, uint32_t flags,
 template <class Publish>
 guf_status export_array(guf_array array, guf_stream consumer, uint32_t flags, const void *out,
                         guf_error *error, Publish publish) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out, "out_managed", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out, "out_managed", error));
     array::Array *found = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
     memory::DlpackPartner partner = {};
     GUF_TRY(
         find_partner(consumer, flags, kStreams | GUF_DLPACK_COPIED, "consumer", &partner, error));
-    GUF_TRY(border::check_running(error));
+    GUF_TRY(capi::check_running(error));
     base::bury();
-    border::run_owed_callbacks();
+    capi::run_owed_callbacks();
     auto given =
         base::Ref<GivenTensor>::adopt(new GivenTensor(*found, (flags & GUF_DLPACK_COPIED) != 0));
     GUF_TRY(given->describe(error));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of gufunc/dtype.h.
+// C API layer of gufunc/dtype.h.
 #include "core/dtype/dtype.h"
 
 #include <cstdio>
 #include <cstring>
 
-#include "border.h"
+#include "capi.h"
 #include "core/base/struct_size.h"
 #include "core/dtype/time_dtype.h"
 
 namespace {
 
-using namespace gufunc;  // NOLINT(google-build-using-namespace): this file is all border
+using namespace gufunc;  // NOLINT(google-build-using-namespace): this file is all C API layer
 
 guf_status check_dtype(guf_dtype value, const char *parameter, guf_error *error) {
   if (dtype::valid(value)) return GUF_OK;
@@ -67,9 +67,9 @@ void write_short_name(guf_dtype value, char (&out)[8]) {
 extern "C" {
 
 guf_status guf_dtype_parse(const char *spelling, guf_dtype *out_dtype, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(spelling, "spelling", error));
-    GUF_TRY(border::need(out_dtype, "out_dtype", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(spelling, "spelling", error));
+    GUF_TRY(capi::need(out_dtype, "out_dtype", error));
     return dtype::parse(spelling, out_dtype, error);
   });
 }
@@ -79,8 +79,8 @@ const char *guf_dtype_name(guf_dtype dtype) {
 }
 
 guf_status guf_dtype_get_info(guf_dtype dtype, guf_dtype_info *out_info, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_info, "out_info", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_info, "out_info", error));
     guf_dtype_info info = {};
     if (dtype::valid(dtype)) {
       info.dtype = dtype;
@@ -100,8 +100,8 @@ guf_status guf_dtype_get_info(guf_dtype dtype, guf_dtype_info *out_info, guf_err
 
 guf_status guf_dtype_can_cast(guf_dtype from, guf_dtype to, int32_t casting, int32_t *out_possible,
                               guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_possible, "out_possible", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_possible, "out_possible", error));
     if (casting < GUF_CASTING_DEFAULT || casting > GUF_CASTING_UNSAFE) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                         "casting must be one of 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'; "
@@ -117,8 +117,8 @@ guf_status guf_dtype_can_cast(guf_dtype from, guf_dtype to, int32_t casting, int
 }
 
 guf_status guf_dtype_promote(guf_dtype a, guf_dtype b, guf_dtype *out_dtype, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_dtype, "out_dtype", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_dtype, "out_dtype", error));
     GUF_TRY(check_dtype(a, "a", error));
     GUF_TRY(check_dtype(b, "b", error));
     return dtype::common_type(a, b, out_dtype, error);
@@ -127,8 +127,8 @@ guf_status guf_dtype_promote(guf_dtype a, guf_dtype b, guf_dtype *out_dtype, guf
 
 guf_status guf_dtype_make_time(guf_dtype time, int32_t unit, uint32_t multiple,
                                guf_dtype *out_dtype, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_dtype, "out_dtype", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_dtype, "out_dtype", error));
     GUF_TRY(check_time(time, error));
     if (unit < GUF_UNIT_GENERIC || unit > GUF_UNIT_ATTOSECOND) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
@@ -146,9 +146,9 @@ guf_status guf_dtype_make_time(guf_dtype time, int32_t unit, uint32_t multiple,
 
 guf_status guf_dtype_get_unit(guf_dtype time, int32_t *out_unit, uint32_t *out_multiple,
                               guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_unit, "out_unit", error));
-    GUF_TRY(border::need(out_multiple, "out_multiple", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_unit, "out_unit", error));
+    GUF_TRY(capi::need(out_multiple, "out_multiple", error));
     GUF_TRY(check_time(time, error));
     *out_unit = static_cast<int32_t>(dtype::unit(time));
     *out_multiple = dtype::multiple(time);
@@ -158,9 +158,9 @@ guf_status guf_dtype_get_unit(guf_dtype time, int32_t *out_unit, uint32_t *out_m
 
 guf_status guf_dtype_register(const char *name, uint32_t itemsize, uint32_t alignment,
                               guf_dtype *out_dtype, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(name, "name", error));
-    GUF_TRY(border::need(out_dtype, "out_dtype", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(name, "name", error));
+    GUF_TRY(capi::need(out_dtype, "out_dtype", error));
     return dtype::register_record(name, itemsize, alignment, out_dtype, error);
   });
 }

@@ -4,7 +4,7 @@
 #ifndef GUFUNC_ABI_HANDLES_H
 #define GUFUNC_ABI_HANDLES_H
 
-#include "abi/src/border.h"
+#include "abi/src/capi.h"
 #include "core/backend/backend.h"
 #include "core/backend/backend_registry.h"
 #include "core/base/callbacks.h"
@@ -12,7 +12,7 @@
 #include "core/base/object.h"
 #include "core/op/call_view.h"
 
-namespace gufunc::border {
+namespace gufunc::capi {
 
 // NULL is allowed and does nothing.  Errors  GUF_E_HANDLE
 template <class HandleType>
@@ -97,6 +97,6 @@ inline guf_status need_event(guf_event event, const char *parameter, backend::Ev
   return check_epoch(**out, parameter, error);
 }
 
-}  // namespace gufunc::border
+}  // namespace gufunc::capi
 
 #endif  // GUFUNC_ABI_HANDLES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of raw kernels.
+// C API layer of raw kernels.
 #include <gufunc/kernels.h>
 
 #include <cstdio>
@@ -16,8 +16,8 @@ using module::RawKernel;
 
 guf_status guf_module_kernel_at(guf_module module, uint32_t index, char *name, uint64_t capacity,
                                 guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(name, "name", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(name, "name", error));
     module::Module *found = nullptr;
     GUF_TRY(base::find_object(module, "module", &found, error));
     const std::span<const guf_module_kernel> kernels = backend::raw_kernels_of(found->table());
@@ -26,36 +26,36 @@ guf_status guf_module_kernel_at(guf_module module, uint32_t index, char *name, u
                         "no raw kernel of that index; found %u, wanted less than %zu", index,
                         kernels.size());
     }
-    return border::hand_out(kernels[index].name, name, capacity, error);
+    return capi::hand_out(kernels[index].name, name, capacity, error);
   });
 }
 
 guf_status guf_kernel_find(guf_module module, const char *name, guf_kernel *out_kernel,
                            guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(name, "name", error));
-    GUF_TRY(border::need(out_kernel, "out_kernel", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(name, "name", error));
+    GUF_TRY(capi::need(out_kernel, "out_kernel", error));
     module::Module *found = nullptr;
     GUF_TRY(base::find_object(module, "module", &found, error));
     base::bury();
     base::Ref<RawKernel> kernel;
     GUF_TRY(RawKernel::find(base::Ref<module::Module>::share(found), name, &kernel, error));
-    *out_kernel = border::publish<guf_kernel>(kernel);
+    *out_kernel = capi::publish<guf_kernel>(kernel);
     return GUF_OK;
   });
 }
 
 guf_status guf_kernel_retain(guf_kernel kernel, guf_error *error) {
-  return border::retain(kernel, base::Kind::kKernel, "kernel", error);
+  return capi::retain(kernel, base::Kind::kKernel, "kernel", error);
 }
 
 guf_status guf_kernel_release(guf_kernel kernel, guf_error *error) {
-  return border::release(kernel, base::Kind::kKernel, "kernel", error);
+  return capi::release(kernel, base::Kind::kKernel, "kernel", error);
 }
 
 guf_status guf_kernel_get_info(guf_kernel kernel, guf_kernel_info *out_info, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_info, "out_info", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_info, "out_info", error));
     RawKernel *found = nullptr;
     GUF_TRY(base::find_object(kernel, "kernel", &found, error));
     const guf_module_kernel &row = found->row();
@@ -66,15 +66,15 @@ guf_status guf_kernel_get_info(guf_kernel kernel, guf_kernel_info *out_info, guf
     info.shared_bytes = row.shared_bytes;
     info.flags = row.flags;
     std::snprintf(info.name, sizeof info.name, "%s:%s", found->module_name(), row.name);
-    border::copy_text(std::string_view(row.doc == nullptr ? "" : row.doc), info.doc);
+    capi::copy_text(std::string_view(row.doc == nullptr ? "" : row.doc), info.doc);
     return base::write_struct(out_info, "out_info", info, error);
   });
 }
 
 guf_status guf_kernel_get_parameter(guf_kernel kernel, uint32_t index,
                                     guf_module_parameter *out_parameter, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_parameter, "out_parameter", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_parameter, "out_parameter", error));
     RawKernel *found = nullptr;
     GUF_TRY(base::find_object(kernel, "kernel", &found, error));
     const std::span<const guf_module_parameter> parameters = found->parameters();
@@ -90,13 +90,13 @@ guf_status guf_kernel_get_parameter(guf_kernel kernel, uint32_t index,
 
 guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device device,
                                       guf_kernel_device_info *out_info, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_info, "out_info", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_info, "out_info", error));
     RawKernel *found = nullptr;
     GUF_TRY(base::find_object(kernel, "kernel", &found, error));
     backend::Device *where = nullptr;
     if (device != nullptr) {
-      GUF_TRY(border::need_device(device, "device", &where, error));
+      GUF_TRY(capi::need_device(device, "device", &where, error));
     } else {
       GUF_TRY(backend::cpu_device(&where, error));
     }
@@ -123,25 +123,25 @@ guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device device,
 guf_status guf_kernel_launch(guf_kernel kernel, guf_stream stream, const uint32_t *grid,
                              const uint32_t *block, uint32_t shared_bytes, int32_t nargs,
                              const guf_operand *args, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     RawKernel *found = nullptr;
     GUF_TRY(base::find_object(kernel, "kernel", &found, error));
-    GUF_TRY(border::need(grid, "grid", error));
-    GUF_TRY(border::need(block, "block", error));
+    GUF_TRY(capi::need(grid, "grid", error));
+    GUF_TRY(capi::need(block, "block", error));
     const size_t wanted = found->parameters().size();
     if (nargs < 0 || static_cast<size_t>(nargs) != wanted) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                         "kernel '%s:%s', nargs: found %d, wanted %zu", found->module_name(),
                         found->row().name, nargs, wanted);
     }
-    if (nargs > 0) GUF_TRY(border::need(args, "args", error));
-    GUF_TRY(border::check_running(error));
+    if (nargs > 0) GUF_TRY(capi::need(args, "args", error));
+    GUF_TRY(capi::check_running(error));
     backend::Stream *queue = nullptr;
-    GUF_TRY(border::find_stream(stream, &queue, error));
+    GUF_TRY(capi::find_stream(stream, &queue, error));
     op::OperandView views[GUF_MAX_KERNEL_PARAMETERS];
     int64_t stride_room[GUF_MAX_KERNEL_PARAMETERS][GUF_MAX_NDIM];
     for (int32_t i = 0; i < nargs; ++i) {
-      GUF_TRY(border::unpack_operand(args[i], i, true, stride_room[i], &views[i], error));
+      GUF_TRY(capi::unpack_operand(args[i], i, true, stride_room[i], &views[i], error));
     }
     const pipeline::KernelCall call = {
         queue, grid, block, shared_bytes, {views, static_cast<size_t>(nargs)}};

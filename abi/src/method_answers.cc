@@ -5,7 +5,7 @@
 #include <string>
 
 #include "abi/src/answer.h"
-#include "abi/src/border.h"
+#include "abi/src/capi.h"
 #include "abi/src/resolution.h"
 #include "abi/src/unpack_call.h"
 #include "abi/src/unpack_method.h"
@@ -18,12 +18,12 @@ namespace {
 // unpack(&view) fills a view of the arguments, ask(view, &answer) answers from it.
 template <class View, class Unpack, class Ask>
 guf_status resolve_with(guf_resolution *out_resolution, guf_error *error, Unpack unpack, Ask ask) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(base::check_struct(out_resolution, "out_resolution", base::kFirstSize<guf_resolution>,
                                base::kMaxStructSize, error));
     View view;
     GUF_TRY(unpack(&view));
-    border::Resolution resolution;
+    capi::Resolution resolution;
     GUF_TRY(ask(view, resolution.get(), error));
     return resolution.give(out_resolution, error);
   });
@@ -35,7 +35,7 @@ auto ask_reduce(guf_operand **results, States states, Plain plain) {
   return [=](method::FoldView &view, Answer *out, guf_error *error) -> guf_status {
     if (view.call.ufunc->state_fold() == nullptr) return plain(view, out, error);
     method::StateResults given;
-    GUF_TRY(border::unpack_results(*view.call.ufunc, *results, &given, error));
+    GUF_TRY(capi::unpack_results(*view.call.ufunc, *results, &given, error));
     return states(view, given, out, error);
   };
 }
@@ -43,7 +43,7 @@ auto ask_reduce(guf_operand **results, States states, Plain plain) {
 auto unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, guf_operand **results,
                    guf_error *error) {
   return [=](method::FoldView *view) {
-    return border::unpack_reduce(ufunc, args, view, results, error);
+    return capi::unpack_reduce(ufunc, args, view, results, error);
   };
 }
 
@@ -51,12 +51,12 @@ auto unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool wi
                        guf_error *error) {
   return [=](method::FoldView *view) {
     guf_operand *output = nullptr;
-    return border::unpack_accumulate(ufunc, args, with_indices, view, &output, error);
+    return capi::unpack_accumulate(ufunc, args, with_indices, view, &output, error);
   };
 }
 
 auto unpack_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error) {
-  return [=](method::AtView *view) { return border::unpack_at(ufunc, args, view, error); };
+  return [=](method::AtView *view) { return capi::unpack_at(ufunc, args, view, error); };
 }
 
 // `room` is the extended copy of an older, shorter struct.
@@ -65,7 +65,7 @@ auto unpack_outer(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *roo
   return [=](op::CallView *call) -> guf_status {
     GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
     GUF_TRY(method::check_outer(*call->ufunc, error));
-    return border::unpack_call(ufunc, args, room, call, error);
+    return capi::unpack_call(ufunc, args, room, call, error);
   };
 }
 
@@ -108,34 +108,34 @@ guf_status guf_resolve_at(guf_ufunc ufunc, const guf_at_args *args, guf_resoluti
 guf_status guf_explain_reduce(guf_ufunc ufunc, const guf_reduce_args *args, char *text,
                               uint64_t *inout_length, guf_error *error) {
   guf_operand *results = nullptr;
-  return border::explain<method::FoldView>(
+  return capi::explain<method::FoldView>(
       text, inout_length, error, unpack_reduce(ufunc, args, &results, error),
       ask_reduce<std::string>(&results, method::explain_states, method::explain_reduce));
 }
 
 guf_status guf_explain_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, char *text,
                                   uint64_t *inout_length, guf_error *error) {
-  return border::explain<method::FoldView>(text, inout_length, error,
-                                           unpack_accumulate(ufunc, args, false, error),
-                                           method::explain_accumulate);
+  return capi::explain<method::FoldView>(text, inout_length, error,
+                                         unpack_accumulate(ufunc, args, false, error),
+                                         method::explain_accumulate);
 }
 
 guf_status guf_explain_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args, char *text,
                                 uint64_t *inout_length, guf_error *error) {
-  return border::explain<method::FoldView>(text, inout_length, error,
-                                           unpack_accumulate(ufunc, args, true, error),
-                                           method::explain_reduceat);
+  return capi::explain<method::FoldView>(text, inout_length, error,
+                                         unpack_accumulate(ufunc, args, true, error),
+                                         method::explain_reduceat);
 }
 
 guf_status guf_explain_outer(guf_ufunc ufunc, const guf_call_args *args, char *text,
                              uint64_t *inout_length, guf_error *error) {
   guf_call_args room;
-  return border::explain<op::CallView>(
+  return capi::explain<op::CallView>(
       text, inout_length, error, unpack_outer(ufunc, args, &room, error), method::explain_outer);
 }
 
 guf_status guf_explain_at(guf_ufunc ufunc, const guf_at_args *args, char *text,
                           uint64_t *inout_length, guf_error *error) {
-  return border::explain<method::AtView>(text, inout_length, error, unpack_at(ufunc, args, error),
-                                         method::explain_at);
+  return capi::explain<method::AtView>(text, inout_length, error, unpack_at(ufunc, args, error),
+                                       method::explain_at);
 }

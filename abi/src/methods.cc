@@ -2,7 +2,7 @@
 // guf_reduce, guf_accumulate, guf_reduceat, guf_outer, guf_at.
 #include <gufunc/methods.h>
 
-#include "abi/src/border.h"
+#include "abi/src/capi.h"
 #include "abi/src/unpack_call.h"
 #include "abi/src/unpack_method.h"
 
@@ -13,56 +13,56 @@ namespace {
 [[gnu::noinline]] guf_status reduce_states(method::FoldView &view, guf_operand *outputs,
                                            guf_error *error) {
   method::StateResults results;
-  GUF_TRY(border::unpack_results(*view.call.ufunc, outputs, &results, error));
-  return border::told(view.call, method::reduce_states(view, results, outputs, error));
+  GUF_TRY(capi::unpack_results(*view.call.ufunc, outputs, &results, error));
+  return capi::told(view.call, method::reduce_states(view, results, outputs, error));
 }
 
 }  // namespace
 
 guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     method::FoldView view;  // 40 KB, of which a call touches what it uses
     guf_operand *output = nullptr;
-    GUF_TRY(border::unpack_reduce(ufunc, args, &view, &output, error));
+    GUF_TRY(capi::unpack_reduce(ufunc, args, &view, &output, error));
     if (view.call.ufunc->state_fold() != nullptr) return reduce_states(view, output, error);
-    return border::told(view.call, method::reduce(view, output, error));
+    return capi::told(view.call, method::reduce(view, output, error));
   });
 }
 
 guf_status guf_accumulate(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     method::FoldView view;
     guf_operand *output = nullptr;
-    GUF_TRY(border::unpack_accumulate(ufunc, args, false, &view, &output, error));
-    return border::told(view.call, method::accumulate(view, output, error));
+    GUF_TRY(capi::unpack_accumulate(ufunc, args, false, &view, &output, error));
+    return capi::told(view.call, method::accumulate(view, output, error));
   });
 }
 
 guf_status guf_reduceat(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     method::FoldView view;
     guf_operand *output = nullptr;
-    GUF_TRY(border::unpack_accumulate(ufunc, args, true, &view, &output, error));
-    return border::told(view.call, method::reduceat(view, output, error));
+    GUF_TRY(capi::unpack_accumulate(ufunc, args, true, &view, &output, error));
+    return capi::told(view.call, method::reduceat(view, output, error));
   });
 }
 
 guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     guf_call_args room;
     op::CallView call;
     GUF_TRY(base::find_object(ufunc, "ufunc", &call.ufunc, error));
     GUF_TRY(method::check_outer(*call.ufunc, error));
-    GUF_TRY(border::unpack_call(ufunc, args, &room, &call, error));
-    GUF_TRY(border::need(call.args->outputs, "args->outputs", error));
-    return border::told(call, method::outer(call, call.args->outputs, error));
+    GUF_TRY(capi::unpack_call(ufunc, args, &room, &call, error));
+    GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
+    return capi::told(call, method::outer(call, call.args->outputs, error));
   });
 }
 
 guf_status guf_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     method::AtView view;
-    GUF_TRY(border::unpack_at(ufunc, args, &view, error));
-    return border::told(view.call, method::at(view, error));
+    GUF_TRY(capi::unpack_at(ufunc, args, &view, error));
+    return capi::told(view.call, method::at(view, error));
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of modules.
+// C API layer of modules.
 #include <gufunc/ufunc.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ guf_status register_and_publish(op::Context &context, const ModuleRef &made, guf
                                 guf_error *error) {
   ModuleRef kept;
   GUF_TRY(module::register_module(context, made, &kept, error));
-  *out_module = border::publish<guf_module>(kept);
+  *out_module = capi::publish<guf_module>(kept);
   return GUF_OK;
 }
 
@@ -34,9 +34,9 @@ guf_status register_and_publish(op::Context &context, const ModuleRef &made, guf
 
 guf_status guf_module_load(guf_context context, const char *path, uint32_t flags,
                            guf_module *out_module, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(path, "path", error));
-    GUF_TRY(border::need(out_module, "out_module", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(path, "path", error));
+    GUF_TRY(capi::need(out_module, "out_module", error));
     if ((flags & ~uint32_t{GUF_MODULE_DATA_ONLY}) != 0) {
       return base::fail(error, GUF_E_ARG, 2, base::kNone,
                         "unknown flags; found 0x%x, wanted guf_module_flag", flags);
@@ -52,9 +52,9 @@ guf_status guf_module_load(guf_context context, const char *path, uint32_t flags
 
 guf_status guf_module_register(guf_context context, const guf_module_v1 *table,
                                guf_module *out_module, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(table, "table", error));
-    GUF_TRY(border::need(out_module, "out_module", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(table, "table", error));
+    GUF_TRY(capi::need(out_module, "out_module", error));
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
     base::bury();
@@ -65,16 +65,16 @@ guf_status guf_module_register(guf_context context, const guf_module_v1 *table,
 }
 
 guf_status guf_module_retain(guf_module module, guf_error *error) {
-  return border::retain(module, base::Kind::kModule, "module", error);
+  return capi::retain(module, base::Kind::kModule, "module", error);
 }
 
 guf_status guf_module_release(guf_module module, guf_error *error) {
-  return border::release(module, base::Kind::kModule, "module", error);
+  return capi::release(module, base::Kind::kModule, "module", error);
 }
 
 guf_status guf_module_get_info(guf_module module, guf_module_info *out_info, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_info, "out_info", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_info, "out_info", error));
     module::Module *found = nullptr;
     GUF_TRY(base::find_object(module, "module", &found, error));
     guf_module_info info = {};
@@ -83,16 +83,16 @@ guf_status guf_module_get_info(guf_module module, guf_module_info *out_info, guf
     info.nimages = found->table().nimages;
     info.flags = found->flags();
     info.nkernels = static_cast<uint32_t>(backend::raw_kernels_of(found->table()).size());
-    border::copy_text(found->table().name, info.name);
-    border::copy_text(found->path(), info.path);
+    capi::copy_text(found->table().name, info.name);
+    capi::copy_text(found->path(), info.path);
     return base::write_struct(out_info, "out_info", info, error);
   });
 }
 
 guf_status guf_module_function_at(guf_module module, uint32_t index, char *name, uint64_t capacity,
                                   guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(name, "name", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(name, "name", error));
     module::Module *found = nullptr;
     GUF_TRY(base::find_object(module, "module", &found, error));
     const guf_module_v1 &table = found->table();

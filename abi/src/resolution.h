@@ -11,7 +11,7 @@
 
 #include "core/base/struct_size.h"
 
-namespace gufunc::border {
+namespace gufunc::capi {
 
 // PERF  Room for 32 shapes of 64 dimensions is 16 KB, of which an answer needs a few bytes: to
 //       clear and to copy them all took four times as long as to find the answer.
@@ -42,6 +42,6 @@ class Resolution {
   guf_resolution said_;
 };
 
-}  // namespace gufunc::border
+}  // namespace gufunc::capi
 
 #endif  // GUFUNC_ABI_SRC_RESOLUTION_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of streams and events.
+// C API layer of streams and events.
 #include <gufunc/stream.h>
 
 #include <memory>
@@ -17,13 +17,13 @@ using backend::Stream;
 
 guf_status check_create(guf_device device, uint32_t flags, const void *out, const char *parameter,
                         backend::Device **found, guf_error *error) {
-  GUF_TRY(border::need(out, parameter, error));
+  GUF_TRY(capi::need(out, parameter, error));
   if (flags != 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags is 0x%x, but must be 0",
                       flags);
   }
-  GUF_TRY(border::need_device(device, "device", found, error));
-  return border::check_running(error);
+  GUF_TRY(capi::need_device(device, "device", found, error));
+  return capi::check_running(error);
 }
 
 guf_status open_stream(guf_device device, uint64_t native, uint32_t flags, guf_stream *out_stream,
@@ -33,7 +33,7 @@ guf_status open_stream(guf_device device, uint64_t native, uint32_t flags, guf_s
   base::bury();
   base::Ref<Stream> stream;
   GUF_TRY(backend::open_stream(*found, native, &stream, error));
-  *out_stream = border::publish<guf_stream>(stream);
+  *out_stream = capi::publish<guf_stream>(stream);
   return GUF_OK;
 }
 
@@ -53,12 +53,12 @@ guf_status after_wait(guf_status status) {
 
 guf_status guf_stream_create(guf_device device, uint32_t flags, guf_stream *out_stream,
                              guf_error *error) {
-  return border::guard(error, [&] { return open_stream(device, 0, flags, out_stream, error); });
+  return capi::guard(error, [&] { return open_stream(device, 0, flags, out_stream, error); });
 }
 
 guf_status guf_stream_adopt(guf_device device, uint64_t native, uint32_t flags,
                             guf_stream *out_stream, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     if (native == 0) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "native is 0");
     }
@@ -67,15 +67,15 @@ guf_status guf_stream_adopt(guf_device device, uint64_t native, uint32_t flags,
 }
 
 guf_status guf_stream_retain(guf_stream stream, guf_error *error) {
-  return border::retain(stream, base::Kind::kStream, "stream", error);
+  return capi::retain(stream, base::Kind::kStream, "stream", error);
 }
 
 guf_status guf_stream_release(guf_stream stream, guf_error *error) {
-  return border::release(stream, base::Kind::kStream, "stream", error);
+  return capi::release(stream, base::Kind::kStream, "stream", error);
 }
 
 guf_status guf_stream_get_device(guf_stream stream, guf_device *out_device, guf_error *error) {
-  GUF_TRY(border::need(out_device, "out_device", error));
+  GUF_TRY(capi::need(out_device, "out_device", error));
   Stream *found = nullptr;
   GUF_TRY(base::find_object(stream, "stream", &found, error));
   *out_device = reinterpret_cast<guf_device>(found->device->handle);
@@ -83,9 +83,9 @@ guf_status guf_stream_get_device(guf_stream stream, guf_device *out_device, guf_
 }
 
 guf_status guf_stream_query(guf_stream stream, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     Stream *found = nullptr;
-    GUF_TRY(border::need_stream(stream, &found, error));
+    GUF_TRY(capi::need_stream(stream, &found, error));
     if (found->capture != nullptr) return backend::refuse_captured(found, "a query", error);
     backend::ErrorRoom room(error);
     return found->device->backend->api.stream_query(found->native, room.get());
@@ -93,9 +93,9 @@ guf_status guf_stream_query(guf_stream stream, guf_error *error) {
 }
 
 guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     Stream *found = nullptr;
-    GUF_TRY(border::need_stream(stream, &found, error));
+    GUF_TRY(capi::need_stream(stream, &found, error));
     if (found->capture != nullptr) return backend::refuse_captured(found, "a wait for it", error);
     // A callback that releases the stream must not end it under the waiting call.
     const auto held = base::Ref<Stream>::share(found);
@@ -106,11 +106,11 @@ guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_er
 }
 
 guf_status guf_stream_wait_event(guf_stream stream, guf_event event, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     Stream *queue = nullptr;
     Event *mark = nullptr;
-    GUF_TRY(border::need_stream(stream, &queue, error));
-    GUF_TRY(border::need_event(event, "event", &mark, error));
+    GUF_TRY(capi::need_stream(stream, &queue, error));
+    GUF_TRY(capi::need_event(event, "event", &mark, error));
     if (mark->device->backend != queue->device->backend) {
       return refuse_devices(*mark, *queue, error);
     }
@@ -120,7 +120,7 @@ guf_status guf_stream_wait_event(guf_stream stream, guf_event event, guf_error *
 
 guf_status guf_event_create(guf_device device, uint32_t flags, guf_event *out_event,
                             guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     backend::Device *found = nullptr;
     GUF_TRY(check_create(device, flags, out_event, "out_event", &found, error));
     base::bury();
@@ -129,34 +129,34 @@ guf_status guf_event_create(guf_device device, uint32_t flags, guf_event *out_ev
     event->fork_epoch = base::fork_epoch();
     backend::ErrorRoom room(error);
     GUF_TRY(found->backend->api.event_open(found->native, &event->native, room.get()));
-    *out_event = border::publish<guf_event>(event);
+    *out_event = capi::publish<guf_event>(event);
     return GUF_OK;
   });
 }
 
 guf_status guf_event_retain(guf_event event, guf_error *error) {
-  return border::retain(event, base::Kind::kEvent, "event", error);
+  return capi::retain(event, base::Kind::kEvent, "event", error);
 }
 
 guf_status guf_event_release(guf_event event, guf_error *error) {
-  return border::release(event, base::Kind::kEvent, "event", error);
+  return capi::release(event, base::Kind::kEvent, "event", error);
 }
 
 guf_status guf_event_record(guf_event event, guf_stream stream, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     Event *mark = nullptr;
     Stream *queue = nullptr;
-    GUF_TRY(border::need_event(event, "event", &mark, error));
-    GUF_TRY(border::need_stream(stream, &queue, error));
+    GUF_TRY(capi::need_event(event, "event", &mark, error));
+    GUF_TRY(capi::need_stream(stream, &queue, error));
     if (mark->device != queue->device) return refuse_devices(*mark, *queue, error);
     return backend::mark_stream(*mark, *queue, error);
   });
 }
 
 guf_status guf_event_query(guf_event event, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     Event *mark = nullptr;
-    GUF_TRY(border::need_event(event, "event", &mark, error));
+    GUF_TRY(capi::need_event(event, "event", &mark, error));
     GUF_TRY(backend::check_mark(*mark, error));
     backend::ErrorRoom room(error);
     return mark->device->backend->api.event_query(mark->native, room.get());
@@ -164,9 +164,9 @@ guf_status guf_event_query(guf_event event, guf_error *error) {
 }
 
 guf_status guf_event_wait(guf_event event, uint64_t timeout_ns, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
+  return capi::guard(error, [&]() -> guf_status {
     Event *mark = nullptr;
-    GUF_TRY(border::need_event(event, "event", &mark, error));
+    GUF_TRY(capi::need_event(event, "event", &mark, error));
     GUF_TRY(backend::check_mark(*mark, error));
     const auto held = base::Ref<Event>::share(mark);
     backend::ErrorRoom room(error);

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 
-namespace gufunc::border {
+namespace gufunc::capi {
 
 // Fills a char array of a struct; a text that is too long is cut before a character that would
 // not fit whole.
@@ -42,6 +42,6 @@ inline guf_status hand_out(std::string_view text, char *to, uint64_t capacity, g
   return GUF_OK;
 }
 
-}  // namespace gufunc::border
+}  // namespace gufunc::capi
 
 #endif  // GUFUNC_ABI_TEXT_OUT_H

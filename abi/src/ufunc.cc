@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of ufuncs: finding, counting, describing.
+// C API layer of ufuncs: lookup, enumeration, description.
 #include <gufunc/ufunc.h>
 
 #include <algorithm>
@@ -27,30 +27,30 @@ guf_status fail_index(uint32_t index, const char *what, size_t count, guf_error 
 
 guf_status guf_ufunc_find(guf_context context, const char *name, guf_ufunc *out_ufunc,
                           guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(name, "name", error));
-    GUF_TRY(border::need(out_ufunc, "out_ufunc", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(name, "name", error));
+    GUF_TRY(capi::need(out_ufunc, "out_ufunc", error));
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
     base::bury();
     base::Ref<op::Ufunc> found;
     GUF_TRY(where->find(name, &found, error));
-    *out_ufunc = border::publish<guf_ufunc>(found);
+    *out_ufunc = capi::publish<guf_ufunc>(found);
     return GUF_OK;
   });
 }
 
 guf_status guf_ufunc_retain(guf_ufunc ufunc, guf_error *error) {
-  return border::retain(ufunc, base::Kind::kUfunc, "ufunc", error);
+  return capi::retain(ufunc, base::Kind::kUfunc, "ufunc", error);
 }
 
 guf_status guf_ufunc_release(guf_ufunc ufunc, guf_error *error) {
-  return border::release(ufunc, base::Kind::kUfunc, "ufunc", error);
+  return capi::release(ufunc, base::Kind::kUfunc, "ufunc", error);
 }
 
 guf_status guf_ufunc_count(guf_context context, uint32_t *out_count, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_count, "out_count", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_count, "out_count", error));
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
     *out_count = static_cast<uint32_t>(where->names().size());
@@ -60,19 +60,19 @@ guf_status guf_ufunc_count(guf_context context, uint32_t *out_count, guf_error *
 
 guf_status guf_ufunc_name_at(guf_context context, uint32_t index, char *name, uint64_t capacity,
                              guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(name, "name", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(name, "name", error));
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
     const std::vector<std::string> names = where->names();
     if (index >= names.size()) return fail_index(index, "ufuncs", names.size(), error);
-    return border::hand_out(names[index], name, capacity, error);
+    return capi::hand_out(names[index], name, capacity, error);
   });
 }
 
 guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_info, "out_info", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_info, "out_info", error));
     op::Ufunc *found = nullptr;
     GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
     guf_ufunc_info info = {};
@@ -81,15 +81,15 @@ guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info, guf_err
     info.identity = found->identity;
     info.flags = found->flags;
     info.nloops = static_cast<uint32_t>(found->loops().loops.size());
-    border::copy_text(found->full_name, info.name);
-    border::copy_text(found->signature.text, info.signature);
-    border::copy_text(found->signature.rules_text, info.rules);
-    border::copy_text(found->doc, info.doc);
+    capi::copy_text(found->full_name, info.name);
+    capi::copy_text(found->signature.text, info.signature);
+    capi::copy_text(found->signature.rules_text, info.rules);
+    capi::copy_text(found->doc, info.doc);
     std::copy_n(found->signature.role.begin(), found->noperands(), info.roles);
     if (const op::StateFold *const fold = found->state_fold(); fold != nullptr) {
       info.nresults = fold->nresults();
-      border::copy_text(fold->merge->full_name, info.merge);
-      if (fold->finish) border::copy_text(fold->finish->full_name, info.finish);
+      capi::copy_text(fold->merge->full_name, info.merge);
+      if (fold->finish) capi::copy_text(fold->finish->full_name, info.finish);
     }
     return base::write_struct(out_info, "out_info", info, error);
   });
@@ -97,8 +97,8 @@ guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info, guf_err
 
 guf_status guf_ufunc_loop_types(guf_ufunc ufunc, uint32_t index, int32_t ntypes,
                                 guf_dtype *out_types, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(out_types, "out_types", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(out_types, "out_types", error));
     op::Ufunc *found = nullptr;
     GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
     const op::LoopList &list = found->loops();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of ufuncs that programs make: creating, adding loops.
+// C API layer of ufuncs that programs create: creation, added loops.
 #include <gufunc/ufunc.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr uint32_t kFunctionFlags =
     GUF_FUNCTION_FAST | GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES | GUF_FUNCTION_TAKES_NONE;
 
 guf_status check_desc(const guf_ufunc_desc &desc, guf_error *error) {
-  GUF_TRY(border::need(desc.name, "desc->name", error));
+  GUF_TRY(capi::need(desc.name, "desc->name", error));
   if (!op::is_plain_name(desc.name)) {
     return fail(error, GUF_E_ARG, kNone, kNone,
                 "'%.*s' is no name: wanted [A-Za-z_][A-Za-z0-9_]* of at most %d characters",
@@ -77,7 +77,7 @@ guf_status check_types(const op::Ufunc &ufunc, int32_t ntypes, const guf_dtype *
     return fail(error, GUF_E_ARG, kNone, kNone, "ntypes is %d, but ufunc '%s' has %d operands",
                 ntypes, ufunc.full_name.c_str(), ufunc.noperands());
   }
-  GUF_TRY(border::need(types, "types", error));
+  GUF_TRY(capi::need(types, "types", error));
   for (int32_t i = 0; i < ntypes; ++i) {
     if (dtype::valid(types[i])) continue;
     return fail(error, GUF_E_DTYPE, i, kNone, "types[%d] 0x%08x is no data type", i, types[i]);
@@ -152,9 +152,9 @@ guf_status check_form(const op::Ufunc &ufunc, const guf_module_function &functio
 
 guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf_ufunc *out_ufunc,
                             guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(desc, "desc", error));
-    GUF_TRY(border::need(out_ufunc, "out_ufunc", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(desc, "desc", error));
+    GUF_TRY(capi::need(out_ufunc, "out_ufunc", error));
     guf_ufunc_desc room;
     GUF_TRY(base::read_struct(desc, "desc", &room, &desc, error));
     op::Context *where = nullptr;
@@ -172,7 +172,7 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
     ufunc->core_dims = desc->core_dims;
     ufunc->core_dims_user = desc->user;
     // The handle first: once the context knows the name, nothing may fail.
-    NewHandle handle(border::publish<guf_ufunc>(ufunc));
+    NewHandle handle(capi::publish<guf_ufunc>(ufunc));
     base::OwedCallback owed = op::owe_destroy(desc->destroy, desc->user);
     GUF_TRY(where->add(ufunc, error));
     ufunc->core_dims_owed = std::move(owed);
@@ -182,8 +182,8 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
 }
 
 guf_status guf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(desc, "desc", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(desc, "desc", error));
     guf_loop_desc room;
     GUF_TRY(base::read_struct(desc, "desc", &room, &desc, error));
     op::Ufunc *found = nullptr;
@@ -202,8 +202,8 @@ guf_status guf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc, guf_er
 
 guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module, const char *function,
                                      int32_t ntypes, const guf_dtype *types, guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(function, "function", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(function, "function", error));
     op::Ufunc *found = nullptr;
     GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
     module::Module *from = nullptr;
@@ -233,15 +233,15 @@ guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module, const c
 
 guf_status guf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_desc *desc,
                                    guf_error *error) {
-  return border::guard(error, [&]() -> guf_status {
-    GUF_TRY(border::need(desc, "desc", error));
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(desc, "desc", error));
     guf_reduction_desc room;
     GUF_TRY(base::read_struct(desc, "desc", &room, &desc, error));
     op::Ufunc *found = nullptr, *merge = nullptr, *finish = nullptr;
     GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
     if (desc->flags != 0)
       return fail(error, GUF_E_ARG, kNone, kNone, "desc->flags is 0x%x, wanted 0", desc->flags);
-    GUF_TRY(border::need(desc->merge, "desc->merge", error));
+    GUF_TRY(capi::need(desc->merge, "desc->merge", error));
     GUF_TRY(base::find_object(desc->merge, "desc->merge", &merge, error));
     if (desc->finish != nullptr)
       GUF_TRY(base::find_object(desc->finish, "desc->finish", &finish, error));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of calls.
+// C API layer of calls.
 #include "abi/src/unpack_call.h"
 
-#include "abi/src/border.h"
+#include "abi/src/capi.h"
 #include "abi/src/handles.h"
 #include "core/base/struct_size.h"
 #include "core/validate/validate_call.h"
 
-namespace gufunc::border {
+namespace gufunc::capi {
 namespace {
 
 using base::kNone;
@@ -166,4 +166,4 @@ guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args
   return unpack_where(known, out, error);
 }
 
-}  // namespace gufunc::border
+}  // namespace gufunc::capi

@@ -6,7 +6,7 @@
 
 #include "core/auto_place.h"
 
-namespace gufunc::border {
+namespace gufunc::capi {
 
 // Fills `out` from the arguments. Everything it points at lives in `out`, in `room` (arguments of
 // another struct_size, extended) or is the caller's.
@@ -25,6 +25,6 @@ inline guf_status told(const op::CallView &call, guf_status status) {
 guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input, int64_t *stride_room,
                           op::OperandView *out, guf_error *error);
 
-}  // namespace gufunc::border
+}  // namespace gufunc::capi
 
 #endif  // GUFUNC_ABI_UNPACK_CALL_H

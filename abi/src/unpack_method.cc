@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of methods. Messages number operands by their place in the loop X, X -> X: 1 what is
+// C API layer of methods. Messages number operands by their place in the loop X, X -> X: 1 what is
 // folded, 2 the result; then 3 the mask or the indices, 4 the initial value. Of at: 0 the array, 1
 // the operand, then the indices.
 #include "abi/src/unpack_method.h"
 
-#include "abi/src/border.h"
+#include "abi/src/capi.h"
 #include "abi/src/handles.h"
 #include "abi/src/unpack_call.h"
 #include "core/base/struct_size.h"
 #include "core/op/state_fold.h"
 #include "core/validate/validate_call.h"
 
-namespace gufunc::border {
+namespace gufunc::capi {
 namespace {
 
 using base::kNone;
@@ -197,4 +197,4 @@ guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *o
   return GUF_OK;
 }
 
-}  // namespace gufunc::border
+}  // namespace gufunc::capi

@@ -6,7 +6,7 @@
 #include "core/method/method.h"
 #include "core/method/state_reduce.h"
 
-namespace gufunc::border {
+namespace gufunc::capi {
 
 // Each fills `out`; what it points at lives in `out` or is the caller's. `*out_output` is where an
 // allocated output goes, or nullptr; of a reduction with a state the first of all its results,
@@ -25,6 +25,6 @@ guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, b
 guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *out,
                      guf_error *error);
 
-}  // namespace gufunc::border
+}  // namespace gufunc::capi
 
 #endif  // GUFUNC_ABI_UNPACK_METHOD_H

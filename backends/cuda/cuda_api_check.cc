@@ -9,7 +9,7 @@
 namespace gufunc::cuda {
 namespace {
 
-// Alike at the machine's border: the same size and kind, or pointers both.
+// Alike to the machine: the same size and kind, or pointers both.
 // NOLINTBEGIN(bugprone-sizeof-expression,misc-redundant-expression): pointers, and equal types, too
 template <class Ours, class Theirs>
 constexpr bool kAlike =

@@ -88,7 +88,7 @@ guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_erro
   return open_plugin(file, path, record.note, api, error);
 }
 
-// Slots that run once are guarded against exceptions; all others are guarded by the border.
+// Slots that run once are guarded against exceptions here; the C API layer guards all others.
 template <class Call>
 guf_status call_plugin(const Record &record, const char *slot, guf_error *error, Call call) {
   try {

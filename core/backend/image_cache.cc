@@ -82,7 +82,7 @@ bool keep_loaded(Device &device, const guf_module_image &image, void **module,
 
 void keep_refused(Device &device, const guf_module_image &image, const guf_error &answer) {
   Refusal refusal = {.native_code = answer.native_code};
-  // Cut at the border of a character.
+  // The cut is between two characters.
   size_t length = strnlen(answer.message, sizeof refusal.reason - 1);
   while (length > 0 && (static_cast<unsigned char>(answer.message[length]) & 0xC0) == 0x80)
     --length;

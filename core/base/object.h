@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counted objects and the handles that stand for them at the border.
+// Reference-counted objects, and the handles that represent them in the C API.
 #ifndef GUFUNC_CORE_BASE_OBJECT_H
 #define GUFUNC_CORE_BASE_OBJECT_H
 
@@ -111,7 +111,7 @@ bool release(uint64_t handle, Kind kind);
 [[gnu::cold, gnu::noinline]] guf_status fail_handle(const char *parameter, Kind kind,
                                                     guf_error *error);
 
-// find() for the border: pointer-typed handles, and the failure's text.
+// find() for the C API layer: handles are pointer-typed, and a failure has a text.
 template <class T, class HandleType>
 guf_status find_object(HandleType handle, const char *parameter, T **out, guf_error *error) {
   *out = static_cast<T *>(find(reinterpret_cast<uint64_t>(handle), T::kKind));

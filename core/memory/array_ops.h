@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the border offers on whole arrays: fill, copy, assign, astype, to_device, copy_to_host,
-// synchronize, print.
+// Operations on whole arrays, for the C API layer: fill, copy, assign, astype, to_device,
+// copy_to_host, synchronize, print.
 #ifndef GUFUNC_CORE_MEMORY_ARRAY_OPS_H
 #define GUFUNC_CORE_MEMORY_ARRAY_OPS_H
 

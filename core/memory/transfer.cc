@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between memories. Only plain bytes cross the border of a device: casts and strides are
-// dealt with on the side where they are, through contiguous staging arrays. From one GPU to another
-// of its backend they cross without the host's memory.
+// Copies between memories. Only plain bytes are copied between a device and the host: casts and
+// strides are dealt with on the side where they are, through contiguous staging arrays. From one
+// GPU to another of its backend they cross without the host's memory.
 #include "core/memory/transfer.h"
 
 #include <sched.h>

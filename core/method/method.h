@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of a ufunc as the core sees them: the border unpacks, this room validates, resolves,
-// plans and launches.
+// The methods of a ufunc as the core sees them: the C API layer unpacks, this component validates,
+// resolves, plans and launches.
 #ifndef GUFUNC_CORE_METHOD_METHOD_H
 #define GUFUNC_CORE_METHOD_METHOD_H
 
@@ -11,7 +11,7 @@
 namespace gufunc::method {
 
 // A call's view whose operands are those of the loop X, X -> X: places 0 and 2 are the result,
-// place 1 is what is folded. The border fills 1, 2 and the mask; `left` then gives 0 its type.
+// place 1 is what is folded. The C API layer fills 1, 2 and the mask; `left` then gives 0 its type.
 inline constexpr int32_t kLeft = 0;
 inline constexpr int32_t kInput = 1;
 inline constexpr int32_t kOutput = 2;
@@ -44,8 +44,9 @@ struct FoldView {
   int64_t indices_strides[GUF_MAX_NDIM];
 };
 
-// at. The border fills the array and the operand; the call's places are set from them: the array is
-// the first and the last, the operand of a binary ufunc stands between. Not initialised as a whole.
+// at. The C API layer fills the array and the operand; the call's places are set from them: the
+// array is the first and the last, the operand of a binary ufunc stands between. Not initialised as
+// a whole.
 struct AtView {
   op::CallView call;
   guf_call_args args;

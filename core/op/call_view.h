@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call as the core sees it: borrowed, flat, on the caller's stack, filled by the border.
+// A call as the core sees it: borrowed, flat, on the caller's stack, filled by the C API layer.
 #ifndef GUFUNC_CORE_OP_CALL_VIEW_H
 #define GUFUNC_CORE_OP_CALL_VIEW_H
 
@@ -41,7 +41,7 @@ enum class AutoPlace : uint8_t {
   kPlan       // on the host: a plan moves nothing
 };
 
-// One operand. Not initialised as a whole: the border sets what exists.
+// One operand. Not initialised as a whole: the C API layer sets what exists.
 struct OperandView {
   array::Layout layout;  // shape and strides borrowed
   array::ByteSpan span;  // what the caller's memory covers; empty: scalars, missing outputs

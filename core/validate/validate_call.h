@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is this call well formed? What the border could not see: meaning, not pointers.
+// Validation of a call: the meaning of its arguments. The C API layer has checked the pointers.
 #ifndef GUFUNC_CORE_VALIDATE_VALIDATE_CALL_H
 #define GUFUNC_CORE_VALIDATE_VALIDATE_CALL_H
 

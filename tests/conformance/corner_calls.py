@@ -134,7 +134,7 @@ def core_dimensions(both):
         'Input operand 1 has a mismatch in its core dimension 0',
     )
     both.notes.append(
-        'frozen and output-only dimensions: ufunc_border_test, signature_test and '
+        'frozen and output-only dimensions: ufunc_capi_test, signature_test and '
         'the golden rows of tests/data/signatures.txt'
     )
 

@@ -67,7 +67,7 @@ TEST_F(NullCalls, EveryFailureOfALaunchReachesTheCaller) {
     EXPECT_EQ(call(a, a, out), GUF_OK) << "one failure does not stay";
   }
   control().script("launch@1=1");
-  EXPECT_EQ(call(a, a, out), GUF_E_INTERNAL) << "an exception stops at the border";
+  EXPECT_EQ(call(a, a, out), GUF_E_INTERNAL) << "the C API layer stops an exception";
   EXPECT_THAT(values_of(out), ElementsAre(2, 4, 6));
 }
 

@@ -98,7 +98,7 @@ TEST_F(NullMethods, EveryFailureOfTheSlotReachesTheCaller) {
       EXPECT_THAT(error_.message, HasSubstr("the script says that call"));
     }
     control().script("method@1=1");
-    EXPECT_EQ(method(), GUF_E_INTERNAL) << "an exception stops at the border";
+    EXPECT_EQ(method(), GUF_E_INTERNAL) << "the C API layer stops an exception";
   }
   EXPECT_THAT(values_of(one, 1), ElementsAre(7));
   EXPECT_THAT(values_of(all, 3), ElementsAre(7, 8, 9));

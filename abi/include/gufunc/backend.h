@@ -10,8 +10,8 @@
  *  - Slots are append-only. The host passes a zeroed table with `struct_size`; the plugin fills its
  *    prefix.
  *  - Fallible slots return a guf_status and take a non-NULL guf_error last, `struct_size` set.
- *  - No exception, abort, exit or output crosses this border. Slots are called from any thread,
- *    several at once, never under a lock of the host, unless a slot says otherwise.
+ *  - No exception, abort, exit or output crosses the plugin boundary. Slots are called from any
+ *    thread, several at once, never under a lock of the host, unless a slot says otherwise.
  *  - Flags and enum values that a plugin does not know are refused with GUF_E_UNSUPPORTED. */
 #ifndef GUFUNC_BACKEND_H
 #define GUFUNC_BACKEND_H

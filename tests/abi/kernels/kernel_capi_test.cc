@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels at the border: what is said of them, and each documented error by its predicate.
+// Raw kernels through the C API: their descriptions, and each documented error by its cause.
 #include "kernel_fixture.h"
 
 namespace {

@@ -8,7 +8,7 @@
 
 namespace {
 
-TEST(DtypeBorder, DescribesDtypes) {
+TEST(DtypeCapi, DescribesDtypes) {
   guf_dtype_info info = {};
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_dtype_get_info(GUF_F32, &info, nullptr), GUF_OK);
@@ -39,7 +39,7 @@ TEST(DtypeBorder, DescribesDtypes) {
   }
 }
 
-TEST(DtypeBorder, RefusesWhatTheHeaderSays) {
+TEST(DtypeCapi, RefusesWhatTheHeaderSays) {
   guf_dtype_info info = {};
   guf_dtype dtype = 0;
   int32_t possible = 0;
@@ -59,7 +59,7 @@ TEST(DtypeBorder, RefusesWhatTheHeaderSays) {
   EXPECT_EQ(guf_dtype_name(0), nullptr);
 }
 
-TEST(DtypeBorder, MakesTimesAndTakesThemApart) {
+TEST(DtypeCapi, MakesTimesAndTakesThemApart) {
   guf_dtype dtype = 0;
   guf_dtype parsed = 0;
   int32_t unit = -1;
@@ -85,7 +85,7 @@ TEST(DtypeBorder, MakesTimesAndTakesThemApart) {
   EXPECT_EQ(info.alignment, 8U);
 }
 
-TEST(DtypeBorder, RefusesOtherTimes) {
+TEST(DtypeCapi, RefusesOtherTimes) {
   guf_dtype dtype = 0;
   int32_t unit = 0;
   uint32_t multiple = 0;
@@ -104,7 +104,7 @@ TEST(DtypeBorder, RefusesOtherTimes) {
   EXPECT_EQ(guf_dtype_get_unit(GUF_DATETIME64, &unit, nullptr, nullptr), GUF_E_ARG);
 }
 
-TEST(DtypeBorder, PromotesTimesOrNamesBoth) {
+TEST(DtypeCapi, PromotesTimesOrNamesBoth) {
   guf_dtype months = 0;
   guf_dtype days = 0;
   guf_dtype dtype = 0;
@@ -121,26 +121,26 @@ TEST(DtypeBorder, PromotesTimesOrNamesBoth) {
   EXPECT_EQ(dtype, days);
 }
 
-TEST(DtypeBorder, RegistersRecords) {
+TEST(DtypeCapi, RegistersRecords) {
   guf_dtype dtype = 0;
   guf_dtype again = 0;
-  ASSERT_EQ(guf_dtype_register("border_record", 12, 4, &dtype, nullptr), GUF_OK);
-  ASSERT_EQ(guf_dtype_register("border_record", 12, 4, &again, nullptr), GUF_OK);
+  ASSERT_EQ(guf_dtype_register("capi_record", 12, 4, &dtype, nullptr), GUF_OK);
+  ASSERT_EQ(guf_dtype_register("capi_record", 12, 4, &again, nullptr), GUF_OK);
   EXPECT_EQ(again, dtype);
-  EXPECT_EQ(guf_dtype_register("border_record", 16, 4, &again, nullptr), GUF_E_EXISTS);
+  EXPECT_EQ(guf_dtype_register("capi_record", 16, 4, &again, nullptr), GUF_E_EXISTS);
   EXPECT_EQ(guf_dtype_register("float64", 8, 8, &again, nullptr), GUF_E_ARG);
   EXPECT_EQ(guf_dtype_register(nullptr, 8, 8, &again, nullptr), GUF_E_ARG);
   EXPECT_EQ(guf_dtype_register("other", 8, 8, nullptr, nullptr), GUF_E_ARG);
   guf_dtype_info info = {};
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_dtype_get_info(dtype, &info, nullptr), GUF_OK);
-  EXPECT_STREQ(info.name, "border_record");
+  EXPECT_STREQ(info.name, "capi_record");
   EXPECT_STREQ(info.short_name, "V12");
   EXPECT_EQ(info.kind, GUF_KIND_RECORD);
   EXPECT_EQ(info.alignment, 4U);
 }
 
-TEST(DtypeBorder, WhatIsNoSpellingWritesNothing) {
+TEST(DtypeCapi, WhatIsNoSpellingWritesNothing) {
   for (const char *text : {"f5", "M8[0s]", "M8[foo]", "M8[s", "M8[]", "M8[D/24]", "m8[65536s]"}) {
     guf_dtype dtype = 77;
     EXPECT_EQ(guf_dtype_parse(text, &dtype, nullptr), GUF_E_DTYPE) << text;
@@ -148,7 +148,7 @@ TEST(DtypeBorder, WhatIsNoSpellingWritesNothing) {
   }
 }
 
-TEST(DtypeBorder, DefaultCastingIsSameKind) {
+TEST(DtypeCapi, DefaultCastingIsSameKind) {
   int32_t possible = -1;
   ASSERT_EQ(guf_dtype_can_cast(GUF_F64, GUF_F32, GUF_CASTING_DEFAULT, &possible, nullptr), GUF_OK);
   EXPECT_EQ(possible, 1);
@@ -156,7 +156,7 @@ TEST(DtypeBorder, DefaultCastingIsSameKind) {
   EXPECT_EQ(possible, 0);
 }
 
-TEST(StatusBorder, NamesEveryCode) {
+TEST(StatusCapi, NamesEveryCode) {
   EXPECT_STREQ(guf_status_name(GUF_OK), "GUF_OK");
   EXPECT_STREQ(guf_status_name(GUF_E_DEVICE_LOST), "GUF_E_DEVICE_LOST");
   EXPECT_STREQ(guf_status_name(12345), "GUF_E_UNKNOWN");

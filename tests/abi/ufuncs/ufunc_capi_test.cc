@@ -35,10 +35,10 @@ const guf_module_function kModuleFunctions[] = {
 void (*const kEntries[])(void) = {reinterpret_cast<void (*)(void)>(twice)};
 const guf_module_image kImages[] = {
     {GUF_IMAGE_HOST, GUF_CODEC_NONE, "x86-64", nullptr, 0, 0, kEntries}};
-const guf_module_v1 kTable = {sizeof(guf_module_v1), GUF_KERNEL_ABI, "border", 2, 1, 1, 0,
+const guf_module_v1 kTable = {sizeof(guf_module_v1), GUF_KERNEL_ABI, "capi", 2, 1, 1, 0,
                               kModuleFunctions,      kImages};
 
-class UfuncBorder : public testing::Test {
+class UfuncCapi : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(guf_context_create(0, &context_, nullptr), GUF_OK); }
   void TearDown() override {
@@ -78,7 +78,7 @@ class UfuncBorder : public testing::Test {
   int ndestroyed_ = 0;
 };
 
-TEST_F(UfuncBorder, CreatesAndDescribes) {
+TEST_F(UfuncCapi, CreatesAndDescribes) {
   guf_ufunc_desc wanted = desc("smooth");
   wanted.nin = wanted.nout = 0;
   wanted.signature = "(n),()->(p)";
@@ -106,7 +106,7 @@ TEST_F(UfuncBorder, CreatesAndDescribes) {
   EXPECT_EQ(guf_ufunc_release(again, nullptr), GUF_OK);
 }
 
-TEST_F(UfuncBorder, DescribesRoles) {
+TEST_F(UfuncCapi, DescribesRoles) {
   const int32_t roles[] = {GUF_ROLE_IN, GUF_ROLE_INOUT, GUF_ROLE_OUT};
   guf_ufunc_desc wanted = desc("steps");
   wanted.nin = 1;
@@ -129,7 +129,7 @@ TEST_F(UfuncBorder, DescribesRoles) {
               testing::ElementsAre(GUF_ROLE_IN, GUF_ROLE_IN, GUF_ROLE_OUT));
 }
 
-TEST_F(UfuncBorder, DescribesReductions) {
+TEST_F(UfuncCapi, DescribesReductions) {
   const auto make = [this](const char *name, int32_t nin, int32_t nout, const char *signature) {
     guf_ufunc_desc wanted = desc(name);
     wanted.nin = nin;
@@ -165,7 +165,7 @@ TEST_F(UfuncBorder, DescribesReductions) {
 }
 
 // Of a caller whose headers had no roles yet.
-TEST_F(UfuncBorder, DescribesToAnOlderStruct) {
+TEST_F(UfuncCapi, DescribesToAnOlderStruct) {
   guf_ufunc ufunc = nullptr;
   guf_ufunc_desc wanted = desc("older");
   ASSERT_EQ(create(wanted, &ufunc), GUF_OK) << error_.message;
@@ -180,7 +180,7 @@ TEST_F(UfuncBorder, DescribesToAnOlderStruct) {
   EXPECT_EQ(guf_ufunc_get_info(ufunc, &info, &error_), GUF_E_STRUCT);
 }
 
-TEST_F(UfuncBorder, CreateRefuses) {
+TEST_F(UfuncCapi, CreateRefuses) {
   guf_ufunc ufunc = nullptr;
   EXPECT_EQ(guf_ufunc_create(context_, nullptr, &ufunc, nullptr), GUF_E_ARG);
   guf_ufunc_desc wanted = desc("x");
@@ -211,7 +211,7 @@ TEST_F(UfuncBorder, CreateRefuses) {
   EXPECT_EQ(create(desc("changed")), GUF_OK);  // what was refused left no name behind
 }
 
-TEST_F(UfuncBorder, AddsLoops) {
+TEST_F(UfuncCapi, AddsLoops) {
   guf_ufunc ufunc = nullptr;
   ASSERT_EQ(create(desc("twice"), &ufunc), GUF_OK);
   const guf_loop_desc good = loop();
@@ -225,7 +225,7 @@ TEST_F(UfuncBorder, AddsLoops) {
   EXPECT_EQ(guf_ufunc_loop_types(ufunc, 0, 2, nullptr, nullptr), GUF_E_ARG);
 }
 
-TEST_F(UfuncBorder, AddLoopRefuses) {
+TEST_F(UfuncCapi, AddLoopRefuses) {
   guf_ufunc ufunc = nullptr;
   ASSERT_EQ(create(desc("twice"), &ufunc), GUF_OK);
   const guf_dtype wrong[] = {GUF_F32, 3};
@@ -251,7 +251,7 @@ TEST_F(UfuncBorder, AddLoopRefuses) {
   EXPECT_EQ(ndestroyed_, 0);  // never for a loop that was not taken
 }
 
-TEST_F(UfuncBorder, DestroyRunsOnceWhenTheUfuncIsGone) {
+TEST_F(UfuncCapi, DestroyRunsOnceWhenTheUfuncIsGone) {
   guf_ufunc ufunc = nullptr;
   const guf_ufunc_desc wanted = desc("twice");
   ASSERT_EQ(guf_ufunc_create(context_, &wanted, &ufunc, nullptr), GUF_OK);
@@ -266,7 +266,7 @@ TEST_F(UfuncBorder, DestroyRunsOnceWhenTheUfuncIsGone) {
   ASSERT_EQ(guf_context_create(0, &context_, nullptr), GUF_OK);
 }
 
-TEST_F(UfuncBorder, AddsModuleLoops) {
+TEST_F(UfuncCapi, AddsModuleLoops) {
   guf_module module = nullptr;
   ASSERT_EQ(guf_module_register(context_, &kTable, &module, &error_), GUF_OK) << error_.message;
   guf_ufunc ufunc = nullptr;
@@ -288,12 +288,12 @@ TEST_F(UfuncBorder, AddsModuleLoops) {
   guf_ufunc_info info = {};
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_ufunc_get_info(found, &info, nullptr), GUF_OK);
-  EXPECT_STREQ(info.name, "border:rows");
+  EXPECT_STREQ(info.name, "capi:rows");
   EXPECT_EQ(guf_ufunc_release(found, nullptr), GUF_OK);
   EXPECT_EQ(guf_module_release(module, nullptr), GUF_OK);
 }
 
-TEST_F(UfuncBorder, ListsNamesInOrder) {
+TEST_F(UfuncCapi, ListsNamesInOrder) {
   ASSERT_EQ(create(desc("aardvark")), GUF_OK);
   uint32_t count = 0;
   ASSERT_EQ(guf_ufunc_count(context_, &count, nullptr), GUF_OK);
@@ -316,7 +316,7 @@ TEST_F(UfuncBorder, ListsNamesInOrder) {
 }
 
 // What is told is told whole; what is not is not touched.
-TEST_F(UfuncBorder, ResolvesIntoWhatTheCallerHas) {
+TEST_F(UfuncCapi, ResolvesIntoWhatTheCallerHas) {
   guf_ufunc ufunc = nullptr;
   ASSERT_EQ(guf_ufunc_find(nullptr, "add", &ufunc, nullptr), GUF_OK);
   const int64_t shape[] = {2, 3};
@@ -358,7 +358,7 @@ TEST_F(UfuncBorder, ResolvesIntoWhatTheCallerHas) {
   EXPECT_EQ(room.later, 0U);
 }
 
-TEST_F(UfuncBorder, FindRefuses) {
+TEST_F(UfuncCapi, FindRefuses) {
   guf_ufunc ufunc = nullptr;
   EXPECT_EQ(guf_ufunc_find(context_, nullptr, &ufunc, nullptr), GUF_E_ARG);
   EXPECT_EQ(guf_ufunc_find(context_, "add", nullptr, nullptr), GUF_E_ARG);

@@ -98,7 +98,7 @@ TEST(Log, GivesLinesBackInOrderAndLosesTheOldest) {
   EXPECT_FALSE(log_take(text, sizeof text, &level));
 }
 
-TEST(Log, CutsAtACharacterBorder) {
+TEST(Log, CutsAtACharacterBoundary) {
   char text[6];
   LogLevel level = LogLevel::kError;
   log_text(LogLevel::kInformation, "abcd\xC3\xA9");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases at random: sizes near the borders of leaves and tiles, every form of operand.
+// Random cases: sizes near the boundaries of base blocks and tiles, every form of operand.
 #include <algorithm>
 
 #include "tests/unit/cpu/method_case.h"
@@ -19,8 +19,8 @@ T one_of(std::mt19937 &random, const T (&list)[kCount]) {
 }
 
 int64_t random_size(std::mt19937 &random, int64_t most) {
-  constexpr int64_t kBorders[] = {1, 2, 7, 8, 9, 127, 128, 129, 255, 256, 257, 1024, 16384};
-  const int64_t size = random() % 3 == 0 ? one_of(random, kBorders) + random() % 3 - 1
+  constexpr int64_t kBoundaries[] = {1, 2, 7, 8, 9, 127, 128, 129, 255, 256, 257, 1024, 16384};
+  const int64_t size = random() % 3 == 0 ? one_of(random, kBoundaries) + random() % 3 - 1
                                          : static_cast<int64_t>(random() % 300);
   return std::min(size, most);
 }

@@ -55,9 +55,9 @@ TEST_F(Method, ReducesEverySizeOfEveryDtype) {
   }
 }
 
-TEST_F(Method, ReducesSizesAroundBorders) {
-  for (const int64_t border : {1024, 32768, 65536}) {
-    for (int64_t size = border - 1; size <= border + 1; ++size) {
+TEST_F(Method, ReducesSizesAroundBoundaries) {
+  for (const int64_t boundary : {1024, 32768, 65536}) {
+    for (int64_t size = boundary - 1; size <= boundary + 1; ++size) {
       for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I64, GUF_C128}) {
         MethodCase row = one_dim(size, dtype);
         expect_right(row);
@@ -130,9 +130,9 @@ TEST_F(Method, FoldsFromTheLeft) {
   }
 }
 
-TEST_F(Method, AccumulatesSizesAroundBorders) {
-  for (const int64_t border : {8, 256, 512, 65536}) {
-    for (int64_t size = border - 1; size <= border + 1; ++size) {
+TEST_F(Method, AccumulatesSizesAroundBoundaries) {
+  for (const int64_t boundary : {8, 256, 512, 65536}) {
+    for (int64_t size = boundary - 1; size <= boundary + 1; ++size) {
       for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I8, GUF_C128}) {
         MethodCase row = one_dim(size, dtype);
         row.method = GUF_METHOD_ACCUMULATE;

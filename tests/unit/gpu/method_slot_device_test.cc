@@ -58,10 +58,10 @@ TEST_F(DeviceMethod, ReducesEverySizeOfEveryDtype) {
   }
 }
 
-TEST_F(DeviceMethod, ReducesSizesAroundBorders) {
+TEST_F(DeviceMethod, ReducesSizesAroundBoundaries) {
   // Leaves, blocks of leaves, what one launch of joins takes.
-  for (const int64_t border : {1000, 4096, 5000, 8192, 32768, 65536}) {
-    for (int64_t size = border - 1; size <= border + 1; ++size) {
+  for (const int64_t boundary : {1000, 4096, 5000, 8192, 32768, 65536}) {
+    for (int64_t size = boundary - 1; size <= boundary + 1; ++size) {
       for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I64, GUF_C128}) {
         MethodCase row = one_dim(size, dtype);
         expect_right(row);
@@ -134,9 +134,9 @@ TEST_F(DeviceMethod, FoldsFromTheLeft) {
   }
 }
 
-TEST_F(DeviceMethod, AccumulatesSizesAroundBorders) {
-  for (const int64_t border : {8, 16, 256, 512, 32768, 65536}) {
-    for (int64_t size = border - 1; size <= border + 1; ++size) {
+TEST_F(DeviceMethod, AccumulatesSizesAroundBoundaries) {
+  for (const int64_t boundary : {8, 16, 256, 512, 32768, 65536}) {
+    for (int64_t size = boundary - 1; size <= boundary + 1; ++size) {
       for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I8, GUF_C128}) {
         MethodCase row = one_dim(size, dtype);
         row.method = GUF_METHOD_ACCUMULATE;

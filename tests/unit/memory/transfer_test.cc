@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies across the border of a device whose memory the host cannot touch: plain bytes only, and
+// Copies from and to a device whose memory the host cannot access: plain bytes only, and
 // every stride dealt with on its own side.
 #include "core/memory/transfer.h"
 
