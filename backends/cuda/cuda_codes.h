@@ -10,10 +10,10 @@
 namespace gufunc::cuda {
 
 // Every code of CUDA 13, ascending.
-std::span<const gpu::Meaning> known_codes();
+std::span<const gpu::ErrorInfo> known_codes();
 
 // Of any code; those of later drivers fail whatever was called, and nothing else.
-const gpu::Meaning &meaning_of(gpu::Code code);
+const gpu::ErrorInfo &error_info(gpu::Code code);
 
 }  // namespace gufunc::cuda
 

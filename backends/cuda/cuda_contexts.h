@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The face of NVIDIA's driver, first part: devices and contexts.
+// NVIDIA's driver interface, first part: devices and contexts.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_CONTEXTS_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_CONTEXTS_H
 
@@ -19,7 +19,7 @@ class CudaContexts : public gpu::Driver {
  public:
   explicit CudaContexts(const Api &api) : api_(api) {}
 
-  const gpu::Meaning &meaning(Code code) const override { return meaning_of(code); }
+  const gpu::ErrorInfo &error_info(Code code) const override { return error_info(code); }
 
   void write_version(char *out_text, size_t size) const override {
     int version = 0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The face of NVIDIA's driver, last part: modules, launches, graphs.
+// NVIDIA's driver interface, last part: modules, launches, graphs.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_DRIVER_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_DRIVER_H
 
-#include "backends/cuda/cuda_order.h"
+#include "backends/cuda/cuda_streams.h"
 
 namespace gufunc::cuda {
 
-class CudaDriver final : public CudaOrder {
+class CudaDriver final : public CudaStreams {
  public:
-  using CudaOrder::CudaOrder;
+  using CudaStreams::CudaStreams;
 
   // Drivers of CUDA 12 and later load libraries, which belong to no context: an adopted one that
   // its owner destroys takes no handle of ours along. They may put off all work on an image until

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The face of NVIDIA's driver, second part: memory.
+// NVIDIA's driver interface, second part: memory.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_MEMORY_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_MEMORY_H
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The face of NVIDIA's driver, third part: streams and events.
-#ifndef GUFUNC_BACKENDS_CUDA_CUDA_ORDER_H
-#define GUFUNC_BACKENDS_CUDA_CUDA_ORDER_H
+// NVIDIA's driver interface, third part: streams and events.
+#ifndef GUFUNC_BACKENDS_CUDA_CUDA_STREAMS_H
+#define GUFUNC_BACKENDS_CUDA_CUDA_STREAMS_H
 
 #include "backends/cuda/cuda_memory.h"
 
 namespace gufunc::cuda {
 
-class CudaOrder : public CudaMemory {
+class CudaStreams : public CudaMemory {
  public:
   using CudaMemory::CudaMemory;
 
@@ -55,9 +55,9 @@ class CudaOrder : public CudaMemory {
   }
 
  protected:
-  ~CudaOrder() = default;
+  ~CudaStreams() = default;
 };
 
 }  // namespace gufunc::cuda
 
-#endif  // GUFUNC_BACKENDS_CUDA_CUDA_ORDER_H
+#endif  // GUFUNC_BACKENDS_CUDA_CUDA_STREAMS_H

@@ -18,7 +18,7 @@ alignas(CudaDriver) unsigned char driver_room[sizeof(CudaDriver)];
 guf_status fail_without(const char *function, Result code, guf_error *error) {
   return gpu::fail_native(error, GUF_E_NO_DEVICE, code,
                           "backend cuda found no device: %s answers %s (%d)", function,
-                          meaning_of(code).name, code);
+                          error_info(code).name, code);
 }
 
 guf_status open_driver(gpu::Driver **out_driver, int32_t *out_ndevices, guf_error *error) {
@@ -27,7 +27,7 @@ guf_status open_driver(gpu::Driver **out_driver, int32_t *out_ndevices, guf_erro
   *out_driver = new (driver_room) CudaDriver(api);
   *out_ndevices = 0;
   const Result begun = api.init(0);
-  if (meaning_of(begun).sense == gpu::Sense::kStub) {
+  if (error_info(begun).kind == gpu::ErrorKind::kStub) {
     return gpu::fail_native(error, GUF_E_NO_DRIVER, begun,
                             "libcuda.so.1 is the toolkit's stub, not the driver: install the "
                             "driver, or take the stub's folder off the library path");

@@ -28,7 +28,7 @@ uint64_t distance_of(int64_t step) {
 // read neighbours in memory anyway.
 bool is_staged(const MethodJob &job, const Scan &scan, uint32_t shared_bytes) {
   return scan.size > 1 && distance_of(scan.step) < static_cast<uint64_t>(scan.lanes.nearest()) &&
-         shared_bytes <= job.steps.traits().max_shared_bytes;
+         shared_bytes <= job.commands.traits().max_shared_bytes;
 }
 
 // `totals`: of all tiles but the last, at [tile][lane]; else all results. `offsets`: 0, or what

@@ -132,11 +132,11 @@ guf_status Scatter::run() {
     const int64_t count = std::min(most, block_.nindices - first);
     uint64_t targets = 0, target_table = 0, operand_table = 0;
     GUF_GPU_TRY(group(first, count, &targets));
-    GUF_GPU_TRY(job_.steps.upload(targets_.data(), targets * sizeof(dev::at_target), &target_table,
-                                  job_.error()));
+    GUF_GPU_TRY(job_.commands.upload(targets_.data(), targets * sizeof(dev::at_target),
+                                     &target_table, job_.error()));
     if (binary()) {
-      GUF_GPU_TRY(job_.steps.upload(operands_.data(), static_cast<uint64_t>(count) * 8,
-                                    &operand_table, job_.error()));
+      GUF_GPU_TRY(job_.commands.upload(operands_.data(), static_cast<uint64_t>(count) * 8,
+                                       &operand_table, job_.error()));
     }
     GUF_GPU_TRY(launch(targets, target_table, operand_table));
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What requests of the host (launch, convert, fill, method) become: kernel launches in the order of
-// one stream. Geometry (launch_*, move_*, method_*) makes steps out of blocks and knows no driver;
-// what runs them (Steps) knows no geometry. Tests run the same steps on the host.
-#ifndef GUFUNC_BACKENDS_GPU_DEVICE_STEPS_H
-#define GUFUNC_BACKENDS_GPU_DEVICE_STEPS_H
+// Commands: the kernel launches, on one stream, that a request of the host (launch, convert, fill,
+// method) is translated to. Geometry (launch_*, move_*, method_*) translates launch blocks to
+// commands and knows no driver; a CommandSink runs commands and knows no geometry. Tests run the
+// same commands on the host.
+#ifndef GUFUNC_BACKENDS_GPU_COMMAND_SINK_H
+#define GUFUNC_BACKENDS_GPU_COMMAND_SINK_H
 
 #include <gufunc/backend.h>
 
@@ -13,7 +14,7 @@ namespace gufunc::gpu {
 
 // One kernel launch, over blocks along x. `block` is what the entry takes by value; it is copied
 // before run() returns.
-struct Step {
+struct Command {
   Entry entry;
   uint32_t blocks;
   uint32_t threads;       // of a block
@@ -30,9 +31,9 @@ struct DeviceTraits {
   uint64_t unit_local_bytes;  // that the blocks of a launch may have on each unit; 0: any
 };
 
-// Where the steps of one request go. Fallible calls return a guf_status, details in `error`, and
+// Receives the commands of one request. Fallible calls return a guf_status, details in `error`, and
 // queue nothing when they fail.
-class Steps {
+class CommandSink {
  public:
   virtual const DeviceTraits &traits() const = 0;
 
@@ -45,7 +46,7 @@ class Steps {
   virtual uint32_t local_bytes(Entry entry) const = 0;
 
   // Queues a launch: entries of moves from the backend's own kernels, others from the request's.
-  virtual guf_status run(const Step &step, guf_error *error) = 0;
+  virtual guf_status run(const Command &step, guf_error *error) = 0;
 
   // Device memory for this request alone, 256-byte aligned; it is given back in stream order.
   // Errors  GUF_E_DEVICE_MEMORY
@@ -61,9 +62,9 @@ class Steps {
   virtual guf_status status_word(uint64_t *out_address, guf_error *error) = 0;
 
  protected:
-  ~Steps() = default;
+  ~CommandSink() = default;
 };
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_DEVICE_STEPS_H
+#endif  // GUFUNC_BACKENDS_GPU_COMMAND_SINK_H

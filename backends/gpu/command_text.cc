@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/gpu/written_steps.h"
+#include "backends/gpu/command_text.h"
 
 #include <cstdarg>
 #include <cstdio>
@@ -48,37 +48,38 @@ const char *words_of(Entry entry) {
 
 }  // namespace
 
-WrittenSteps::WrittenSteps(const Steps &device, char *text, size_t size)
+CommandText::CommandText(const CommandSink &device, char *text, size_t size)
     : device_(device), text_(text), left_(size) {
   if (left_ > 0) *text_ = 0;
 }
 
-guf_status WrittenSteps::run(const Step &step, guf_error *) {
-  add("step: %s; %u blocks of %u threads", words_of(step.entry), step.blocks, step.threads);
-  if (step.shared_bytes != 0) add(", %u bytes of shared memory each", step.shared_bytes);
+guf_status CommandText::run(const Command &command, guf_error *) {
+  add("step: %s; %u blocks of %u threads", words_of(command.entry), command.blocks,
+      command.threads);
+  if (command.shared_bytes != 0) add(", %u bytes of shared memory each", command.shared_bytes);
   add("\n");
   return GUF_OK;
 }
 
-guf_status WrittenSteps::scratch(uint64_t bytes, uint64_t *out_address, guf_error *) {
+guf_status CommandText::scratch(uint64_t bytes, uint64_t *out_address, guf_error *) {
   add("scratch: %llu bytes\n", static_cast<unsigned long long>(bytes));
   *out_address = kNoAddress;
   return GUF_OK;
 }
 
-guf_status WrittenSteps::upload(const void *, uint64_t bytes, uint64_t *out_address, guf_error *) {
+guf_status CommandText::upload(const void *, uint64_t bytes, uint64_t *out_address, guf_error *) {
   add("upload: %llu bytes\n", static_cast<unsigned long long>(bytes));
   *out_address = kNoAddress;
   return GUF_OK;
 }
 
-guf_status WrittenSteps::status_word(uint64_t *out_address, guf_error *) {
+guf_status CommandText::status_word(uint64_t *out_address, guf_error *) {
   add("status: looked at when the work is done\n");
   *out_address = kNoAddress;
   return GUF_OK;
 }
 
-void WrittenSteps::add(const char *format, ...) {
+void CommandText::add(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   const int wanted = std::vsnprintf(text_, left_, format, arguments);

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps in words, taken down instead of run.
-#ifndef GUFUNC_BACKENDS_GPU_WRITTEN_STEPS_H
-#define GUFUNC_BACKENDS_GPU_WRITTEN_STEPS_H
+// CommandSink in words, taken down instead of run.
+#ifndef GUFUNC_BACKENDS_GPU_COMMAND_TEXT_H
+#define GUFUNC_BACKENDS_GPU_COMMAND_TEXT_H
 
 #include <cstddef>
 
-#include "backends/gpu/device_steps.h"
+#include "backends/gpu/command_sink.h"
 
 namespace gufunc::gpu {
 
-// Lines "word: text" in the caller's room, NUL-terminated, cut off where that ends. Of `device`
-// traits(), has() and local_bytes() are asked. Addresses that are given out stand for none.
-class WrittenSteps final : public Steps {
+// Writes lines "word: text" to the caller's buffer, NUL-terminated and truncated to its size.
+// traits(), has() and local_bytes() are those of `device`. The addresses that it returns are
+// placeholders.
+class CommandText final : public CommandSink {
  public:
-  WrittenSteps(const Steps &device, char *text, size_t size);
+  CommandText(const CommandSink &device, char *text, size_t size);
 
   const DeviceTraits &traits() const override { return device_.traits(); }
   bool has(Entry entry) const override { return device_.has(entry); }
   uint32_t local_bytes(Entry entry) const override { return device_.local_bytes(entry); }
-  guf_status run(const Step &step, guf_error *error) override;
+  guf_status run(const Command &step, guf_error *error) override;
   guf_status scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) override;
   guf_status upload(const void *source, uint64_t bytes, uint64_t *out_address,
                     guf_error *error) override;
@@ -27,11 +28,11 @@ class WrittenSteps final : public Steps {
   [[gnu::format(printf, 2, 3)]] void add(const char *format, ...);
 
  private:
-  const Steps &device_;
+  const CommandSink &device_;
   char *text_;
   size_t left_;
 };
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_WRITTEN_STEPS_H
+#endif  // GUFUNC_BACKENDS_GPU_COMMAND_TEXT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thin face of a vendor's driver: one verb per function that the plugins need. A face knows how
-// the vendor spells it and decides nothing; everything that decides stands beside this file.
+// The interface to a vendor's driver: one method per driver function that the plugins need. An
+// implementation only translates to the vendor's functions; all decisions are made by its callers.
 #ifndef GUFUNC_BACKENDS_GPU_DRIVER_H
 #define GUFUNC_BACKENDS_GPU_DRIVER_H
 
@@ -15,8 +15,8 @@ using Code = int32_t;   // the vendor's own; 0: done
 using Native = void *;  // the vendor's handle
 inline constexpr Code kDone = 0;
 
-// What a code says to us.
-enum class Sense : uint8_t {
+// The class of a driver's error code.
+enum class ErrorKind : uint8_t {
   kPlain,     // the call failed, nothing else
   kValue,     // it failed for the value of an argument
   kNotReady,  // a query: still running
@@ -29,21 +29,21 @@ enum class Sense : uint8_t {
   kEnabled    // peer access: was enabled before
 };
 
-struct Meaning {
+struct ErrorInfo {
   Code code;
   guf_status status;
-  Sense sense;
+  ErrorKind kind;
   const char *name;  // "CUDA_ERROR_NO_DEVICE"
 };
 
-// Whether nothing works any more, where the code is about our own context.
-inline bool ends_device(Sense sense) {
-  return sense == Sense::kLost || sense == Sense::kGone;
+// Whether the device is lost, if the code concerns the plugin's own context.
+inline bool ends_device(ErrorKind kind) {
+  return kind == ErrorKind::kLost || kind == ErrorKind::kGone;
 }
 
 // What a call that is no question fails with: "not ready" is no failure, but as an answer to it is.
-inline guf_status failure_of(const Meaning &meaning) {
-  return meaning.sense == Sense::kNotReady ? guf_status{GUF_E_LAUNCH} : meaning.status;
+inline guf_status failure_of(const ErrorInfo &info) {
+  return info.kind == ErrorKind::kNotReady ? guf_status{GUF_E_LAUNCH} : info.status;
 }
 
 struct DeviceFacts {
@@ -89,7 +89,7 @@ using HostCall = void (*)(void *argument);
 // current. Threads: any, several at once.
 class Driver {
  public:
-  virtual const Meaning &meaning(Code code) const = 0;
+  virtual const ErrorInfo &error_info(Code code) const = 0;
   virtual void write_version(char *out_text, size_t size) const = 0;  // "CUDA 13.0"
 
   virtual Code device_facts(int32_t index, DeviceFacts *out) = 0;
@@ -173,7 +173,7 @@ class Driver {
   ~Driver() = default;
 };
 
-// What a plugin is besides its driver's face.
+// The parts of a plugin besides its driver interface.
 struct Vendor {
   const char *name;     // of the backend: "cuda"
   const char *version;  // of the plugin

@@ -29,8 +29,8 @@ guf_status memory_statistics(void *device, int32_t kind, guf_gpu_memory *out_mem
   auto &owner = *static_cast<Device *>(device);
   MemoryPool *pool = nullptr;
   GUF_GPU_TRY(find_pool(owner, kind, &pool, error));
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   guf_gpu_memory memory = {};
   memory.struct_size = out_memory->struct_size;
   GUF_GPU_TRY(
@@ -51,8 +51,8 @@ guf_status memory_trim(void *device, int32_t kind, uint64_t keep_bytes, guf_erro
   auto &owner = *static_cast<Device *>(device);
   MemoryPool *pool = nullptr;
   GUF_GPU_TRY(find_pool(owner, kind, &pool, error));
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   owner.reap_streams();
   return pool->trim(keep_bytes, error);
 }
@@ -67,8 +67,8 @@ guf_status memory_limit(void *device, int32_t kind, uint64_t limit_bytes, guf_er
 
 guf_status host_register(void *device, uint64_t address, uint64_t size, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   const RelaxedCapture relaxed(owner.driver());
   const Code code = owner.driver().host_register(address, size);
   return as_host_memory(owner.check(code, "registering host memory", error), error);
@@ -76,8 +76,8 @@ guf_status host_register(void *device, uint64_t address, uint64_t size, guf_erro
 
 guf_status host_unregister(void *device, uint64_t address, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Visit visit(owner);
-  if (!visit.begin_closing()) return fail_forked(error);
+  ScopedContext scope(owner);
+  if (!scope.begin_closing()) return fail_forked(error);
   const RelaxedCapture relaxed(owner.driver());
   Driver &driver = owner.driver();
   if (!owner.lost()) {
@@ -115,8 +115,8 @@ guf_status peer_enable(void *device, void *peer, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   auto &other = *static_cast<Device *>(peer);
   if (&owner == &other) return GUF_OK;
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   Driver &driver = owner.driver();
   int32_t can = 0;
   GUF_GPU_TRY(owner.check(driver.peer_access(owner.context(), other.context(), &can),
@@ -126,7 +126,7 @@ guf_status peer_enable(void *device, void *peer, guf_error *error) {
                 owner.context().index, other.context().index);
   }
   const Code code = driver.peer_enable(other.context());
-  if (driver.meaning(code).sense != Sense::kEnabled) {
+  if (driver.error_info(code).kind != ErrorKind::kEnabled) {
     GUF_GPU_TRY(owner.check(code, "enabling peer access", error));
   }
   if (other.driver_pool() == nullptr) return GUF_OK;
@@ -138,8 +138,8 @@ guf_status peer_copy(void *device, void *stream, uint64_t dst, void *dst_device,
                      void *src_device, uint64_t size, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   if (size == 0) return GUF_OK;
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   Stream &order = owner.stream_of(stream);
   TraceSpan span(order, GUF_TRACE_COPY);
   span.set_copy(size, GUF_COPY_DEVICE_TO_DEVICE);
@@ -152,8 +152,8 @@ guf_status peer_copy(void *device, void *stream, uint64_t dst, void *dst_device,
 
 guf_status memory_device(void *device, uint64_t address, int32_t *out_index, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   *out_index = owner.driver().memory_device(address);
   return GUF_OK;
 }
@@ -168,11 +168,11 @@ guf_status event_elapsed(void *from, void *to, double *out_milliseconds, guf_err
   if (!first.recorded() || !last.recorded()) {
     return fail(error, GUF_E_ARG, "events: found one that was never recorded");
   }
-  Visit visit(device);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(device);
+  GUF_GPU_TRY(scope.begin(error));
   float milliseconds = 0;
   const Code code = device.driver().event_elapsed(first.native(), last.native(), &milliseconds);
-  if (device.driver().meaning(code).sense == Sense::kNotReady) return GUF_NOT_READY;
+  if (device.driver().error_info(code).kind == ErrorKind::kNotReady) return GUF_NOT_READY;
   GUF_GPU_TRY(device.check(code, "asking for the time between events", error));
   *out_milliseconds = static_cast<double>(milliseconds);
   return GUF_OK;

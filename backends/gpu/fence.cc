@@ -1,67 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guards are put back when nobody waits for them; a driver's event can be recorded anew then.
-#include "backends/gpu/guard.h"
+// Fences return to the pool when nobody waits for them; a driver's event can be recorded anew then.
+#include "backends/gpu/fence.h"
 
 #include "backends/gpu/gpu_device.h"
 
 namespace gufunc::gpu {
 
-guf_status GuardShelf::take(Native stream, Guard **out, guf_error *error) {
-  Guard *guard = nullptr;
+guf_status FencePool::take(Native stream, Fence **out, guf_error *error) {
+  Fence *fence = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    guard = first_;
-    if (guard != nullptr) first_ = guard->next;
+    fence = first_;
+    if (fence != nullptr) first_ = fence->next;
   }
-  if (guard == nullptr) {
-    guard = create<Guard>();
-    if (guard == nullptr) return fail_memory(error, "an event");
+  if (fence == nullptr) {
+    fence = create<Fence>();
+    if (fence == nullptr) return fail_memory(error, "an event");
     const guf_status status = device_.check(
-        device_.driver().event_open(EventKind::kOrder, &guard->event), "making an event", error);
+        device_.driver().event_open(EventKind::kOrder, &fence->event), "making an event", error);
     if (status != GUF_OK) {
-      destroy(guard);
+      destroy(fence);
       return status;
     }
   }
-  guard->users = 0;
-  guard->passed = false;
-  const guf_status status = device_.check(device_.driver().event_record(guard->event, stream),
+  fence->users = 0;
+  fence->signalled = false;
+  const guf_status status = device_.check(device_.driver().event_record(fence->event, stream),
                                           "recording an event", error);
   if (status != GUF_OK) {
-    put(guard);
+    put(fence);
     return status;
   }
-  *out = guard;
+  *out = fence;
   return GUF_OK;
 }
 
-void GuardShelf::put(Guard *guard) {
+void FencePool::put(Fence *fence) {
   const std::lock_guard lock(mutex_);
-  guard->next = first_;
-  first_ = guard;
+  fence->next = first_;
+  first_ = fence;
 }
 
-Code GuardShelf::ask(Guard &guard) {
-  if (guard.passed) return kDone;
-  const Code code = device_.driver().event_query(guard.event);
-  guard.passed = code == kDone;
+Code FencePool::query(Fence &fence) {
+  if (fence.signalled) return kDone;
+  const Code code = device_.driver().event_query(fence.event);
+  fence.signalled = code == kDone;
   return code;
 }
 
-guf_status GuardShelf::look(Guard &guard, guf_error *error) {
-  const Code code = ask(guard);
+guf_status FencePool::poll(Fence &fence, guf_error *error) {
+  const Code code = query(fence);
   if (code == kDone) return GUF_OK;
-  if (device_.driver().meaning(code).sense == Sense::kNotReady) return GUF_NOT_READY;
+  if (device_.driver().error_info(code).kind == ErrorKind::kNotReady) return GUF_NOT_READY;
   return device_.check(code, "asking for an event", error);
 }
 
-void GuardShelf::close() {
+void FencePool::close() {
   const std::lock_guard lock(mutex_);
   while (first_ != nullptr) {
-    Guard *guard = first_;
-    first_ = guard->next;
-    device_.note(device_.driver().event_close(guard->event));
-    destroy(guard);
+    Fence *fence = first_;
+    first_ = fence->next;
+    device_.note(device_.driver().event_close(fence->event));
+    destroy(fence);
   }
 }
 

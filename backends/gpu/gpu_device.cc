@@ -16,7 +16,7 @@ Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
       context_(context),
       traits_{facts.units, guf::device::kRowVectors, facts.max_shared_bytes,
               vendor.unit_local_bytes},
-      guards_(*this),
+      fences_(*this),
       memory_(*this, Backing::kDevice),
       pinned_(*this, Backing::kPinned),
       mapped_(*this, Backing::kMapped),
@@ -31,7 +31,7 @@ guf_status Device::start(guf_error *error) {
   if (facts_.pools) {
     const Code code = driver_.pool_open(context_, &driver_pool_);
     if (code != kDone) driver_pool_ = nullptr;
-    if (ends_device(driver_.meaning(code).sense)) return check(code, "making a pool", error);
+    if (ends_device(driver_.error_info(code).kind)) return check(code, "making a pool", error);
   }
   memory_.use(driver_pool_);
   const char *const no_cache = host_config("GUFUNC_NO_MEMORY_CACHE");
@@ -74,7 +74,7 @@ void Device::close() {
   }
   default_stream_ = idle_stream_ = nullptr;
   reap_streams(true);
-  guards_.close();
+  fences_.close();
   if (driver_pool_ != nullptr) note(driver_.pool_close(driver_pool_));
 }
 
@@ -134,7 +134,7 @@ void Device::reap_streams(bool all) {
     for (Stream **link = &closing_; *link != nullptr;) {
       Stream *const stream = *link;
       if (!all &&
-          driver_.meaning(driver_.stream_query(stream->native())).sense == Sense::kNotReady) {
+          driver_.error_info(driver_.stream_query(stream->native())).kind == ErrorKind::kNotReady) {
         link = &stream->next_closing;
         continue;
       }
@@ -152,20 +152,19 @@ void Device::reap_streams(bool all) {
 }
 
 guf_status Device::refuse(Code code, const char *what, guf_error *error) {
-  const Meaning &meaning = driver_.meaning(code);
-  if (ends_device(meaning.sense)) {
+  const ErrorInfo &info = driver_.error_info(code);
+  if (ends_device(info.kind)) {
     Code none = kDone;
     lost_code_.compare_exchange_strong(none, code, std::memory_order_relaxed);
   }
-  return fail_native(error, failure_of(meaning), code, "%s failed: %s (%d)", what, meaning.name,
-                     code);
+  return fail_native(error, failure_of(info), code, "%s failed: %s (%d)", what, info.name, code);
 }
 
 guf_status Device::fail_lost(guf_error *error) const {
   const Code code = lost_code_.load(std::memory_order_relaxed);
   return fail_native(error, GUF_E_DEVICE_LOST, code,
                      "the device failed for good in this process: %s (%d)",
-                     driver_.meaning(code).name, code);
+                     driver_.error_info(code).name, code);
 }
 
 }  // namespace gufunc::gpu

@@ -6,11 +6,11 @@
 #include <atomic>
 
 #include "backends/gpu/captures.h"
-#include "backends/gpu/device_steps.h"
+#include "backends/gpu/command_sink.h"
 #include "backends/gpu/driver.h"
+#include "backends/gpu/fence.h"
 #include "backends/gpu/gpu_fork.h"
 #include "backends/gpu/gpu_stream.h"
-#include "backends/gpu/guard.h"
 #include "backends/gpu/memory_pool.h"
 #include "backends/gpu/move_kernels.h"
 #include "backends/gpu/staged_copy.h"
@@ -39,7 +39,7 @@ class Device {
   const DeviceFacts &facts() const { return facts_; }
   const Context &context() const { return context_; }
   const DeviceTraits &traits() const { return traits_; }
-  GuardShelf &guards() { return guards_; }
+  FencePool &fences() { return fences_; }
   Captures &captures() { return captures_; }
   StatusRing &status_ring() { return status_ring_; }
   StagedCopies &staged_copies() { return staged_copies_; }
@@ -90,7 +90,7 @@ class Device {
   const DeviceTraits traits_;
   std::atomic<Code> lost_code_{kDone};
 
-  GuardShelf guards_;
+  FencePool fences_;
   Native driver_pool_ = nullptr;
   MemoryPool memory_, pinned_, mapped_, managed_;
   Captures captures_;
@@ -105,14 +105,14 @@ class Device {
   Stream *closing_ = nullptr;  // closed by their owners, busy when that happened
 };
 
-// A thread's stay with a device: its context is current meanwhile, and what was current before is
-// so again afterwards.
-class Visit {
+// Makes a device's context current on this thread for the lifetime of the object, and the previous
+// one again afterwards.
+class ScopedContext {
  public:
-  explicit Visit(Device &device) : device_(device) {}
-  Visit(const Visit &) = delete;
-  Visit &operator=(const Visit &) = delete;
-  ~Visit() {
+  explicit ScopedContext(Device &device) : device_(device) {}
+  ScopedContext(const ScopedContext &) = delete;
+  ScopedContext &operator=(const ScopedContext &) = delete;
+  ~ScopedContext() {
     if (entered_) device_.driver().leave(device_.context(), before_);
   }
 

@@ -80,7 +80,7 @@ guf_status Event::query(guf_error *error) {
   if (!recorded()) return GUF_OK;
   const Code code = device_.driver().event_query(native_);
   if (code == kDone) return answer(error);
-  if (device_.driver().meaning(code).sense == Sense::kNotReady) return GUF_NOT_READY;
+  if (device_.driver().error_info(code).kind == ErrorKind::kNotReady) return GUF_NOT_READY;
   return device_.check(code, "asking for an event", error);
 }
 

@@ -24,7 +24,7 @@ constinit std::atomic<Word *> watched_word{&unwatched};
 
 }  // namespace
 
-void claim_driver() {
+void note_driver_process() {
   if (watched_word.load(std::memory_order_acquire) != &unwatched) return;
   const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void *page = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -8,7 +8,7 @@
 namespace gufunc::gpu {
 
 // Marks this process as the one that uses the driver. Called when the driver is opened.
-void claim_driver();
+void note_driver_process();
 
 // Whether this is a child of the process that opened the driver. One load.
 bool forked();

@@ -56,7 +56,7 @@ guf_status launch_work(Graph &graph, Stream &order, guf_error *error) {
                       "launching a graph", error);
 }
 
-// Behind the last run; the default stream is the one whose guards everybody looks at.
+// Behind the last run; the default stream is the one whose fences everybody polls.
 void give_memory_back(Graph &graph) {
   Device &device = graph.device;
   if (graph.memory == nullptr) return;
@@ -127,8 +127,8 @@ guf_status capture_begin(void *device, void *stream, int32_t mode, guf_error *er
   if (mode < kCaptureGlobal || mode > kCaptureRelaxed) {
     return fail(error, GUF_E_UNSUPPORTED, "capture mode: found %d, wanted 0..2", mode);
   }
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   const Code code = owner.driver().capture_begin(owner.stream_of(stream).native(),
                                                  static_cast<CaptureMode>(mode));
   GUF_GPU_TRY(owner.check(code, "beginning a capture", error));
@@ -139,8 +139,8 @@ guf_status capture_begin(void *device, void *stream, int32_t mode, guf_error *er
 
 guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Visit visit(owner);
-  if (!visit.begin_closing()) return fail_forked(error);
+  ScopedContext scope(owner);
+  if (!scope.begin_closing()) return fail_forked(error);
   Stream &order = owner.stream_of(stream);
   Native native = nullptr;
   const bool lost = owner.lost();
@@ -173,8 +173,8 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
 
 guf_status graph_instantiate(void *graph, guf_error *error) {
   auto &made = *static_cast<Graph *>(graph);
-  Visit visit(made.device);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(made.device);
+  GUF_GPU_TRY(scope.begin(error));
   const std::lock_guard lock(made.mutex);
   return make_executable(made, error);
 }
@@ -188,8 +188,8 @@ guf_status graph_update(void *graph, void *newer, guf_error *error) {
     return fail(error, GUF_E_DEVICE_MISMATCH, "graphs: found two devices, wanted one");
   }
   Device &device = kept.device;
-  Visit visit(device);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(device);
+  GUF_GPU_TRY(scope.begin(error));
   const std::scoped_lock lock(kept.mutex, model.mutex);
   bool updated = false;
   if (kept.executable != nullptr) {
@@ -210,8 +210,8 @@ guf_status graph_update(void *graph, void *newer, guf_error *error) {
 guf_status graph_launch(void *graph, void *stream, guf_error *error) {
   auto &queued = *static_cast<Graph *>(graph);
   Device &device = queued.device;
-  Visit visit(device);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(device);
+  GUF_GPU_TRY(scope.begin(error));
   const std::lock_guard lock(queued.mutex);
   GUF_GPU_TRY(make_executable(queued, error));
   Stream &order = device.stream_of(stream);
@@ -224,8 +224,8 @@ void graph_destroy(void *graph) {
   auto *gone = static_cast<Graph *>(graph);
   Device &device = gone->device;
   {
-    Visit visit(device);
-    if (!visit.begin_closing()) return;
+    ScopedContext scope(device);
+    if (!scope.begin_closing()) return;
     give_memory_back(*gone);
     drop_words(device, gone->words);
     Driver &driver = device.driver();

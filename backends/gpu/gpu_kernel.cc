@@ -108,9 +108,9 @@ guf_status Module::load_native(const void *image, Native *out, guf_error *error)
   const Code code = device_.driver().module_load(image, out);
   if (code == kDone) return GUF_OK;
   *out = nullptr;
-  const Meaning &meaning = device_.driver().meaning(code);
-  if (meaning.sense == Sense::kNoImage) {
-    return fail_native(error, GUF_E_NO_IMAGE, code, "%s (%d)", meaning.name, code);
+  const ErrorInfo &info = device_.driver().error_info(code);
+  if (info.kind == ErrorKind::kNoImage) {
+    return fail_native(error, GUF_E_NO_IMAGE, code, "%s (%d)", info.name, code);
   }
   char what[160];
   std::snprintf(what, sizeof(what), "loading the image '%.40s' for device %d, %s,", target_,
@@ -148,7 +148,7 @@ guf_status Module::find_function(Native native, const char *name, Native *out, g
   *out = nullptr;
   Driver &driver = device_.driver();
   Code code = driver.function_find(native, name, out);
-  if (driver.meaning(code).sense == Sense::kNotFound) {
+  if (driver.error_info(code).kind == ErrorKind::kNotFound) {
     *out = nullptr;
     return GUF_OK;
   }

@@ -18,7 +18,7 @@ inline constexpr int kLoopEntries = static_cast<int>(Entry::kLoopEntries);
 // All that an image has for one loop; NULL where it has none.
 struct Kernel {
   Native functions[kLoopEntries] = {};
-  uint32_t local_bytes[kLoopEntries] = {};  // Steps::local_bytes
+  uint32_t local_bytes[kLoopEntries] = {};  // CommandSink::local_bytes
   Native raw = nullptr;                     // of a raw kernel, which has nothing else
   Native module = nullptr;                  // of its own; NULL: its code is the whole image's
   char *name = nullptr;                     // behind the kernel

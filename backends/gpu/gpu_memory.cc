@@ -59,7 +59,8 @@ guf_status copy_as_it_lies(Stream &order, uint64_t dst, uint64_t src, uint64_t s
     code = device.driver().copy(dst, src, size, direction, order.native());
   }
   if (code == kDone) return GUF_OK;
-  if (direction != Direction::kWithin && device.driver().meaning(code).sense == Sense::kValue) {
+  if (direction != Direction::kWithin &&
+      device.driver().error_info(code).kind == ErrorKind::kValue) {
     return device.staged_copies().queue(dst, src, size, direction, order, error);
   }
   return device.check(code, "copying memory", error);
@@ -88,8 +89,8 @@ guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
   auto &owner = *static_cast<Device *>(device);
   Backing backing = Backing::kDevice;
   GUF_GPU_TRY(backing_of(kind, &backing, error));
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   if (backing == Backing::kManaged && !owner.facts().managed) {
     return fail(error, GUF_E_UNSUPPORTED, "memory kind: device %d has no managed memory",
                 owner.context().index);
@@ -103,8 +104,8 @@ guf_status memory_free(void *device, uint64_t address, uint64_t size, int32_t ki
   Backing backing = Backing::kDevice;
   GUF_GPU_TRY(backing_of(kind, &backing, error));
   if (address == 0) return GUF_OK;
-  Visit visit(owner);
-  if (!visit.begin_closing()) return fail_forked(error);
+  ScopedContext scope(owner);
+  if (!scope.begin_closing()) return fail_forked(error);
   return owner.pool(backing).release(address, size, static_cast<Stream *>(stream), error);
 }
 
@@ -118,8 +119,8 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
   const Direction direction = kind == GUF_COPY_HOST_TO_DEVICE   ? Direction::kToDevice
                               : kind == GUF_COPY_DEVICE_TO_HOST ? Direction::kToHost
                                                                 : Direction::kWithin;
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   Stream &order = owner.stream_of(stream);
   const bool host_side = direction != Direction::kWithin;
   // Without a stream the call waits: the driver may then read and write the host's memory itself.
@@ -143,8 +144,8 @@ guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,
                 pattern_size, kLargestPattern);
   }
   if (count == 0) return GUF_OK;
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   return fill_in_order(owner, owner.stream_of(stream), dst,
                        static_cast<const unsigned char *>(pattern), pattern_size, count, error);
 }

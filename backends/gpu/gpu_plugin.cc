@@ -42,15 +42,15 @@ void write_info(const Device &device, guf_backend_device_info *out_info) {
 }
 
 guf_status refuse_open(Code code, const char *what, int32_t index, guf_error *error) {
-  const Meaning &meaning = the_driver->meaning(code);
-  return fail_native(error, failure_of(meaning), code, "%s %d failed: %s (%d)", what, index,
-                     meaning.name, code);
+  const ErrorInfo &info = the_driver->error_info(code);
+  return fail_native(error, failure_of(info), code, "%s %d failed: %s (%d)", what, index, info.name,
+                     code);
 }
 
 // A context that the caller brought and that is gone is a wrong handle: no device of ours is lost.
 guf_status as_handle(guf_status status, guf_error *error) {
-  const bool is_gone =
-      status == GUF_E_DEVICE_LOST && the_driver->meaning(error->native_code).sense == Sense::kGone;
+  const bool is_gone = status == GUF_E_DEVICE_LOST &&
+                       the_driver->error_info(error->native_code).kind == ErrorKind::kGone;
   if (!is_gone) return status;
   error->status = GUF_E_HANDLE;
   return GUF_E_HANDLE;
@@ -61,8 +61,8 @@ void end_device(Device *device) {
   Driver &driver = device->driver();
   const Context context = device->context();
   {
-    Visit visit(*device);
-    visit.begin_closing();
+    ScopedContext scope(*device);
+    scope.begin_closing();
     device->close();
   }
   driver.context_close(context);
@@ -116,8 +116,8 @@ guf_status make_device(int32_t index, uint64_t native, Device **out_device, guf_
   }
   guf_status status = GUF_OK;
   {
-    Visit visit(*device);
-    status = visit.begin(error);
+    ScopedContext scope(*device);
+    status = scope.begin(error);
     if (status == GUF_OK) status = device->start(error);
   }
   if (status != GUF_OK) {
@@ -136,8 +136,8 @@ void free_caches(Device &device) {
     host_log(LogLevel::kWarning, "%s:%d: at shutdown: %s", vendor().name, device.context().index,
              failure.message);
   };
-  Visit visit(device);
-  if (visit.begin(&failure) != GUF_OK) return log();
+  ScopedContext scope(device);
+  if (scope.begin(&failure) != GUF_OK) return log();
   device.reap_streams();
   for (const Backing backing :
        {Backing::kDevice, Backing::kPinned, Backing::kMapped, Backing::kManaged}) {
@@ -169,7 +169,7 @@ guf_status probe(int32_t *out_ndevices, char *out_driver, size_t driver_size, gu
     the_driver = driver;
     if (driver != nullptr) write_driver(out_driver, driver_size);
     GUF_GPU_TRY(opened);
-    claim_driver();
+    note_driver_process();
     ndevices = count;
   }
   *out_ndevices = ndevices;
@@ -207,8 +207,8 @@ guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   if (forked()) return GUF_OK;
   WaitClock clock(timeout_ns);
   GUF_GPU_TRY(for_each_device([&](Device &device) -> guf_status {
-    Visit visit(device);
-    if (visit.begin(nullptr) != GUF_OK) return GUF_OK;
+    ScopedContext scope(device);
+    if (scope.begin(nullptr) != GUF_OK) return GUF_OK;
     const RelaxedCapture relaxed(device.driver());
     for (;;) {
       const guf_status idle = device.default_stream().query(nullptr);

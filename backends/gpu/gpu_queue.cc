@@ -30,8 +30,8 @@ int32_t image_score(void *device, const guf_module_image *image) {
 guf_status module_load(void *device, const guf_module_image *image, void **out_module,
                        guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   Module *module = nullptr;
   GUF_GPU_TRY(Module::load(owner, *image, LoadMode::kByKernel, &module, error));
   *out_module = module;
@@ -41,16 +41,16 @@ guf_status module_load(void *device, const guf_module_image *image, void **out_m
 void module_unload(void *module) {
   if (module == nullptr) return;
   auto *unloaded = static_cast<Module *>(module);
-  Visit visit(unloaded->device());
-  if (visit.begin_closing()) unloaded->unload();
+  ScopedContext scope(unloaded->device());
+  if (scope.begin_closing()) unloaded->unload();
 }
 
 guf_status kernel_get(void *module, uint32_t, const char *name, void **out_kernel,
                       guf_error *error) {
   auto &owner = *static_cast<Module *>(module);
   if (name == nullptr) return fail(error, GUF_E_ARG, "kernel name: found NULL, wanted a stem");
-  Visit visit(owner.device());
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner.device());
+  GUF_GPU_TRY(scope.begin(error));
   Kernel *kernel = nullptr;
   GUF_GPU_TRY(owner.kernel(name, &kernel, error));
   if (kernel->raw == nullptr) GUF_GPU_TRY(reserve_words(owner.device(), error));
@@ -60,8 +60,8 @@ guf_status kernel_get(void *module, uint32_t, const char *name, void **out_kerne
 
 guf_status launch(void *device, const guf_backend_launch *launch, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   Stream &stream = owner.stream_of(launch->stream);
   Request request(stream, static_cast<const Kernel *>(launch->kernel),
                   {launch->watch, launch->failure, stream.next_launch()});
@@ -71,8 +71,8 @@ guf_status launch(void *device, const guf_backend_launch *launch, guf_error *err
 
 guf_status convert(void *device, void *stream, const guf_launch_block *block, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   Request request(owner.stream_of(stream), nullptr, StatusWish());
   GUF_GPU_TRY(queue_convert(*block, request, error));
   return request.finish(error);
@@ -80,8 +80,8 @@ guf_status convert(void *device, void *stream, const guf_launch_block *block, gu
 
 guf_status method(void *device, const guf_backend_method *method, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   Stream &stream = owner.stream_of(method->stream);
   Request request(stream, static_cast<const Kernel *>(method->kernel),
                   {method->watch, method->failure, stream.next_launch()});
@@ -96,7 +96,7 @@ guf_status describe_launch(void *device, const guf_backend_launch *launch, char 
   if (forked()) return fail_forked(error);
   const Request nothing(owner.stream_of(launch->stream),
                         static_cast<const Kernel *>(launch->kernel), StatusWish());
-  return describe_launch_steps(*launch, nothing, out_text, text_size, error);
+  return describe_launch_commands(*launch, nothing, out_text, text_size, error);
 }
 
 guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
@@ -105,7 +105,7 @@ guf_status describe_method(void *device, const guf_backend_method *method, char 
   if (forked()) return fail_forked(error);
   const Request nothing(owner.stream_of(method->stream),
                         static_cast<const Kernel *>(method->kernel), StatusWish());
-  return describe_method_steps(*method, nothing, out_text, text_size, error);
+  return describe_method_commands(*method, nothing, out_text, text_size, error);
 }
 
 }  // namespace gufunc::gpu

@@ -12,8 +12,8 @@ namespace {
 guf_status kernel_limits(void *device, void *kernel, guf_backend_kernel_limits *out_limits,
                          guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   FunctionFacts facts = {};
   const RelaxedCapture relaxed(owner.driver());
   GUF_GPU_TRY(
@@ -40,8 +40,8 @@ guf_status kernel_launch(void *device, const guf_backend_kernel_launch *launch, 
                 "kernel '%.63s': found %u bytes of shared memory, the device gives a block %u",
                 launch->name, launch->shared_bytes, most);
   }
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   Stream &stream = owner.stream_of(launch->stream);
   stream.next_launch();
   const LaunchGrid shape{launch->grid[0], launch->block[0], launch->shared_bytes, launch->grid[1],

@@ -46,7 +46,7 @@ guf_status Stream::report(guf_error *error) {
 guf_status Stream::query(guf_error *error) {
   const Code code = device_.driver().stream_query(native_);
   if (code == kDone) return GUF_OK;
-  if (device_.driver().meaning(code).sense == Sense::kNotReady) return GUF_NOT_READY;
+  if (device_.driver().error_info(code).kind == ErrorKind::kNotReady) return GUF_NOT_READY;
   return device_.check(code, "asking for the stream", error);
 }
 
@@ -64,17 +64,17 @@ guf_status Stream::wait(uint64_t timeout_ns, guf_error *error) {
   const guf_status idle = query(error);
   if (idle != GUF_NOT_READY) return idle;
   // Others may go on queueing: only what is queued now is waited for.
-  Guard *guard = nullptr;
-  GUF_GPU_TRY(device_.guards().take(native_, &guard, error));
+  Fence *fence = nullptr;
+  GUF_GPU_TRY(device_.fences().take(native_, &fence, error));
   guf_status status = GUF_NOT_READY;
-  while ((status = device_.guards().look(*guard, error)) == GUF_NOT_READY) {
+  while ((status = device_.fences().poll(*fence, error)) == GUF_NOT_READY) {
     if (clock.passed()) {
       status = GUF_TIMEOUT;
       break;
     }
     clock.pause();
   }
-  device_.guards().put(guard);
+  device_.fences().put(fence);
   return status;
 }
 

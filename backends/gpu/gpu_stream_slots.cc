@@ -20,11 +20,11 @@ guf_status check_same(const Device &a, const Device &b, guf_error *error) {
 guf_status check_native(Device &device, Native native, guf_error *error) {
   bool belongs = false;
   const Code code = device.driver().stream_belongs(native, device.context(), &belongs);
-  if (const Meaning &meaning = device.driver().meaning(code); meaning.sense == Sense::kGone) {
+  if (const ErrorInfo &info = device.driver().error_info(code); info.kind == ErrorKind::kGone) {
     return fail_native(error, GUF_E_HANDLE, code,
                        "native stream: found one of no living context, wanted one of device %d: "
                        "%s (%d)",
-                       device.context().index, meaning.name, code);
+                       device.context().index, info.name, code);
   }
   GUF_GPU_TRY(device.check(code, "asking whose the stream is", error));
   if (belongs) return GUF_OK;
@@ -43,8 +43,8 @@ guf_status check_capture(Stream &stream, guf_error *error) {
 }
 
 guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
-  Visit visit(stream.device());
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(stream.device());
+  GUF_GPU_TRY(scope.begin(error));
   GUF_GPU_TRY(check_capture(stream, error));
   const RelaxedCapture relaxed(stream.device().driver());
   const guf_status status = stream.synchronize(timeout_ns, error);
@@ -53,8 +53,8 @@ guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
 }
 
 guf_status ask_stream(Stream &stream, guf_error *error) {
-  Visit visit(stream.device());
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(stream.device());
+  GUF_GPU_TRY(scope.begin(error));
   GUF_GPU_TRY(check_capture(stream, error));
   const RelaxedCapture relaxed(stream.device().driver());
   return stream.query(error);
@@ -73,8 +73,8 @@ guf_status stream_open(void *device, uint64_t native, uint32_t flags, void **out
     *out_stream = &owner.stream_of(nullptr);
     return GUF_OK;
   }
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   owner.reap_streams();
   auto adopted = reinterpret_cast<Native>(native);
   Stream *stream = nullptr;
@@ -93,8 +93,8 @@ void stream_close(void *stream) {
   auto &closed = *static_cast<Stream *>(stream);
   Device &device = closed.device();
   if (&closed == &device.stream_of(nullptr)) return;
-  Visit visit(device);
-  if (!visit.begin_closing()) return;
+  ScopedContext scope(device);
+  if (!scope.begin_closing()) return;
   const RelaxedCapture relaxed(device.driver());
   device.close_stream(closed);
 }
@@ -115,8 +115,8 @@ guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *erro
 guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
   auto &awaited = *static_cast<Event *>(event);
   Device &device = stream == nullptr ? awaited.device() : static_cast<Stream *>(stream)->device();
-  Visit visit(device);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(device);
+  GUF_GPU_TRY(scope.begin(error));
   if (!awaited.recorded()) return GUF_OK;
   Stream &waiting = device.stream_of(stream);
   GUF_GPU_TRY(device.check(device.driver().stream_wait(waiting.native(), awaited.native()),
@@ -130,8 +130,8 @@ guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
 
 guf_status event_open(void *device, void **out_event, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  Visit visit(owner);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(owner);
+  GUF_GPU_TRY(scope.begin(error));
   Native native = nullptr;
   GUF_GPU_TRY(
       owner.check(owner.driver().event_open(EventKind::kTimed, &native), "making an event", error));
@@ -149,8 +149,8 @@ void event_close(void *event) {
   auto *closed = static_cast<Event *>(event);
   Device &device = closed->device();
   {
-    Visit visit(device);
-    if (!visit.begin_closing()) return;
+    ScopedContext scope(device);
+    if (!scope.begin_closing()) return;
     device.note(device.driver().event_close(closed->native()));
   }
   destroy(closed);
@@ -162,23 +162,23 @@ guf_status event_record(void *event, void *stream, guf_error *error) {
   if (stream != nullptr) {
     GUF_GPU_TRY(check_same(device, static_cast<Stream *>(stream)->device(), error));
   }
-  Visit visit(device);
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(device);
+  GUF_GPU_TRY(scope.begin(error));
   return recorded.record(device.stream_of(stream), error);
 }
 
 guf_status event_query(void *event, guf_error *error) {
   auto &asked = *static_cast<Event *>(event);
-  Visit visit(asked.device());
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(asked.device());
+  GUF_GPU_TRY(scope.begin(error));
   const RelaxedCapture relaxed(asked.device().driver());
   return asked.query(error);
 }
 
 guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error) {
   auto &awaited = *static_cast<Event *>(event);
-  Visit visit(awaited.device());
-  GUF_GPU_TRY(visit.begin(error));
+  ScopedContext scope(awaited.device());
+  GUF_GPU_TRY(scope.begin(error));
   const RelaxedCapture relaxed(awaited.device().driver());
   const guf_status status = awaited.synchronize(timeout_ns, error);
   awaited.device().tracer().collect();

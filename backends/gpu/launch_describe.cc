@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a launch would run: its steps in words.
+// Describes the commands of a launch as text.
+#include "backends/gpu/command_text.h"
 #include "backends/gpu/launch_queue.h"
-#include "backends/gpu/written_steps.h"
 
 namespace gufunc::gpu {
 
-guf_status describe_launch_steps(const guf_backend_launch &launch, const Steps &device,
-                                 char *out_text, size_t text_size, guf_error *error) {
+guf_status describe_launch_commands(const guf_backend_launch &launch, const CommandSink &device,
+                                    char *out_text, size_t text_size, guf_error *error) {
   static constexpr unsigned char kElement[16] = {};  // stands for immediate operands
   guf_launch_block block = *launch.block;
   for (int i = 0; i < block.noperands; ++i) {
@@ -15,8 +15,8 @@ guf_status describe_launch_steps(const guf_backend_launch &launch, const Steps &
   }
   guf_backend_launch described = launch;
   described.block = &block;
-  WrittenSteps steps(device, out_text, text_size);
-  return queue_launch(described, steps, error);
+  CommandText commands(device, out_text, text_size);
+  return queue_launch(described, commands, error);
 }
 
 }  // namespace gufunc::gpu

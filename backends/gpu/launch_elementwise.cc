@@ -22,7 +22,7 @@ struct LoopOperands {
 };
 
 guf_status queue_nd_part(const LaunchShape &shape, const LoopOperands &operands,
-                         const LaunchStatus &status, Steps &steps, guf_error *error) {
+                         const LaunchStatus &status, CommandSink &commands, guf_error *error) {
   NdWriter writer;
   dev::items_head &head = writer.head();
   write_items(shape, &head);
@@ -38,12 +38,12 @@ guf_status queue_nd_part(const LaunchShape &shape, const LoopOperands &operands,
   const auto elements = static_cast<uint64_t>(dev::nd_elements(shape.count));
   const uint32_t blocks = quotient_up(shape.items, elements * dev::kThreads);
   const uint32_t bytes = writer.size();
-  return steps.run({Entry::kNd, blocks, dev::kThreads, 0, writer.data(), bytes}, error);
+  return commands.run({Entry::kNd, blocks, dev::kThreads, 0, writer.data(), bytes}, error);
 }
 
 // The operands' forms; immediate ones lose their address.
 guf_status take_operands(const guf_launch_block &block, LaunchShape *shape, LoopOperands *out,
-                         Steps &steps, guf_error *error) {
+                         CommandSink &commands, guf_error *error) {
   constexpr uint32_t kStored = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
   out->immediates = 0;
   out->forms = false;
@@ -52,7 +52,7 @@ guf_status take_operands(const guf_launch_block &block, LaunchShape *shape, Loop
     out->bytes[i] = element_bytes(block.loop_dtype[i]);
     const uint32_t flags = block.operand_flags[i];
     if (__builtin_expect((flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0, 0)) {
-      GUF_GPU_TRY(place_immediate(block, i, false, &shape->address[i], steps, error));
+      GUF_GPU_TRY(place_immediate(block, i, false, &shape->address[i], commands, error));
       if (out->bytes[i] <= 8) out->immediates |= 1U << i;
     } else {
       odd = odd || block.dtype[i] != block.loop_dtype[i] || (flags & kStored) != 0;
@@ -72,22 +72,22 @@ guf_status take_operands(const guf_launch_block &block, LaunchShape *shape, Loop
 }  // namespace
 
 guf_status queue_elementwise(const guf_launch_block &block, const LaunchStatus &status,
-                             Steps &steps, guf_error *error) {
+                             CommandSink &commands, guf_error *error) {
   LaunchShape shape;
   LoopOperands operands;
   take_shape(block, &shape);
-  GUF_GPU_TRY(take_operands(block, &shape, &operands, steps, error));
+  GUF_GPU_TRY(take_operands(block, &shape, &operands, commands, error));
   const bool plain = !operands.forms && shape.mask == 0 && status.watch == 0;
-  if (plain && row_can(shape) && steps.has(Entry::kRow) &&
-      (row_should(shape) || !steps.has(Entry::kNd))) {
-    const RowLoop loop = {Entry::kRow,         block.nin,      steps.traits().vectors,
+  if (plain && row_can(shape) && commands.has(Entry::kRow) &&
+      (row_should(shape) || !commands.has(Entry::kNd))) {
+    const RowLoop loop = {Entry::kRow,         block.nin,      commands.traits().vectors,
                           operands.immediates, operands.bytes, status.address};
-    return queue_row(shape, loop, steps, error);
+    return queue_row(shape, loop, commands, error);
   }
-  if (!steps.has(Entry::kNd)) return fail_no_entry(error, "nd");
+  if (!commands.has(Entry::kNd)) return fail_no_entry(error, "nd");
   operands.forms = operands.forms || operands.immediates != 0;
   return in_parts(shape, kMaxItems, [&](const LaunchShape &part) {
-    return queue_nd_part(part, operands, status, steps, error);
+    return queue_nd_part(part, operands, status, commands, error);
   });
 }
 

@@ -98,28 +98,28 @@ bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
   return false;
 }
 
-Mapping by_block(const Steps &steps) {
+Mapping by_block(const CommandSink &commands) {
   // A function that asks for memory has no other entry than this and, maybe, none with events.
-  const uint32_t own = steps.has(Entry::kLanes) ? 0 : uint32_t{guf::kSharedBytes};
+  const uint32_t own = commands.has(Entry::kLanes) ? 0 : uint32_t{guf::kSharedBytes};
   return {Entry::kBlock, 1, dev::kGroupScratch + own, kMaxBlocks};
 }
 
 Mapping choose_mapping(const guf_launch_block &block, const LaunchShape &shape,
-                       const CoreShape &core, const LaunchStatus &status, const Steps &steps,
-                       dev::staged_row *rows) {
+                       const CoreShape &core, const LaunchStatus &status,
+                       const CommandSink &commands, dev::staged_row *rows) {
   const Mapping by_thread = {Entry::kThread, dev::kItemThreads, 0, kMaxItems};
-  const bool has_block = steps.has(Entry::kBlock);
-  if (!steps.has(Entry::kThread)) return by_block(steps);
+  const bool has_block = commands.has(Entry::kBlock);
+  if (!commands.has(Entry::kThread)) return by_block(commands);
   if (status.watch != 0) return by_thread;
-  const bool few = shape.items < uint64_t{steps.traits().units} * 16;
+  const bool few = shape.items < uint64_t{commands.traits().units} * 16;
   if (has_block && (core.most >= kBlockElements || (few && core.most >= kFewItemsElements))) {
-    return by_block(steps);
+    return by_block(commands);
   }
   if (is_by_columns(shape, core)) return by_thread;
-  if (steps.has(Entry::kLanes) && core.most >= kLaneElements) {
+  if (commands.has(Entry::kLanes) && core.most >= kLaneElements) {
     return {Entry::kLanes, dev::kSubgroups, 0, kMaxItems / dev::kLanes * 2};
   }
-  if (!steps.has(Entry::kStaged)) return by_thread;
+  if (!commands.has(Entry::kStaged)) return by_thread;
   for (uint32_t items = dev::kItemThreads; items >= dev::kLanes; items /= 2) {
     const uint32_t shared = place_rows(block, shape, core, items, rows);
     if (shared != 0) return {Entry::kStaged, items, shared, kMaxItems};
@@ -129,7 +129,7 @@ Mapping choose_mapping(const guf_launch_block &block, const LaunchShape &shape,
 
 guf_status queue_mapped(const guf_launch_block &block, const LaunchShape &shape,
                         const CoreShape &core, const LaunchStatus &status, const Mapping &mapping,
-                        const dev::staged_row *rows, Steps &steps, guf_error *error) {
+                        const dev::staged_row *rows, CommandSink &commands, guf_error *error) {
   GeneralizedWriter writer;
   dev::generalized_head &head = writer.head();
   write_items(shape, &head);
@@ -141,43 +141,43 @@ guf_status queue_mapped(const guf_launch_block &block, const LaunchShape &shape,
   writer.add(core.stride[0], shape.count * int{dev::kCoreStrides});
   if (mapping.entry == Entry::kStaged) writer.add(rows, shape.count);
   const uint32_t bytes = writer.size();
-  return steps.run({mapping.entry, quotient_up(shape.items, mapping.items), dev::kItemThreads,
-                    mapping.shared, writer.data(), bytes},
-                   error);
+  return commands.run({mapping.entry, quotient_up(shape.items, mapping.items), dev::kItemThreads,
+                       mapping.shared, writer.data(), bytes},
+                      error);
 }
 
 // How many items a launch may have: kernels that use much local memory get fewer blocks, where
 // the driver allocates it for all blocks of a launch that can be resident together.
-uint64_t items_of_launch(const Mapping &mapping, const Steps &steps) {
-  const uint64_t block_bytes = uint64_t{steps.local_bytes(mapping.entry)} * dev::kItemThreads;
-  const uint64_t most_bytes = steps.traits().unit_local_bytes;
+uint64_t items_of_launch(const Mapping &mapping, const CommandSink &commands) {
+  const uint64_t block_bytes = uint64_t{commands.local_bytes(mapping.entry)} * dev::kItemThreads;
+  const uint64_t most_bytes = commands.traits().unit_local_bytes;
   if (most_bytes == 0 || block_bytes * kUnitBlocks <= most_bytes) return mapping.limit;
   const uint64_t blocks = std::max<uint64_t>(most_bytes / block_bytes, 1);
-  return std::min(mapping.limit, blocks * steps.traits().units * mapping.items);
+  return std::min(mapping.limit, blocks * commands.traits().units * mapping.items);
 }
 
 }  // namespace
 
 guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &status,
-                             Steps &steps, guf_error *error) {
+                             CommandSink &commands, guf_error *error) {
   LaunchShape shape;
   CoreShape core;
   take_shape(block, &shape);
   for (int i = 0; i < block.noperands; ++i) {
     if ((block.operand_flags[i] & GUF_LAUNCH_OPERAND_IMMEDIATE) == 0) continue;
-    GUF_GPU_TRY(place_immediate(block, i, true, &shape.address[i], steps, error));
+    GUF_GPU_TRY(place_immediate(block, i, true, &shape.address[i], commands, error));
   }
   take_core(block, &core);
   dev::staged_row rows[kMaxOperands];
-  const Mapping mapping = choose_mapping(block, shape, core, status, steps, rows);
-  if (!steps.has(mapping.entry)) return fail_no_entry(error, "block");
-  if (mapping.shared > steps.traits().max_shared_bytes) {
+  const Mapping mapping = choose_mapping(block, shape, core, status, commands, rows);
+  if (!commands.has(mapping.entry)) return fail_no_entry(error, "block");
+  if (mapping.shared > commands.traits().max_shared_bytes) {
     return fail(error, GUF_E_UNSUPPORTED,
                 "the function needs %u bytes of shared memory, the device gives a block %u",
-                mapping.shared, steps.traits().max_shared_bytes);
+                mapping.shared, commands.traits().max_shared_bytes);
   }
-  return in_parts(shape, items_of_launch(mapping, steps), [&](const LaunchShape &part) {
-    return queue_mapped(block, part, core, status, mapping, rows, steps, error);
+  return in_parts(shape, items_of_launch(mapping, commands), [&](const LaunchShape &part) {
+    return queue_mapped(block, part, core, status, mapping, rows, commands, error);
   });
 }
 

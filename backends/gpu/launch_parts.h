@@ -3,7 +3,7 @@
 #ifndef GUFUNC_BACKENDS_GPU_LAUNCH_PARTS_H
 #define GUFUNC_BACKENDS_GPU_LAUNCH_PARTS_H
 
-#include "backends/gpu/device_steps.h"
+#include "backends/gpu/command_sink.h"
 
 namespace gufunc::gpu {
 
@@ -15,26 +15,26 @@ struct LaunchStatus {
 
 // Operands are of the loop's types but for casts that `nd` knows.
 guf_status queue_elementwise(const guf_launch_block &block, const LaunchStatus &status,
-                             Steps &steps, guf_error *error);
+                             CommandSink &commands, guf_error *error);
 
 // Operands are of the loop's types, in order and aligned, or immediate.
 guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &status,
-                             Steps &steps, guf_error *error);
+                             CommandSink &commands, guf_error *error);
 
 // Operands that have to be brought into scratch memory of the loop's types first; bit i is operand
 // i. `optional` ones only gain by it.
 struct StagedOperands {
   uint32_t needed, optional;
 };
-guf_status find_staged(const guf_launch_block &block, const Steps &steps, StagedOperands *out,
-                       guf_error *error);
+guf_status find_staged(const guf_launch_block &block, const CommandSink &commands,
+                       StagedOperands *out, guf_error *error);
 guf_status queue_staged(const guf_launch_block &block, const StagedOperands &staged,
-                        const LaunchStatus &status, Steps &steps, guf_error *error);
+                        const LaunchStatus &status, CommandSink &commands, guf_error *error);
 
 // An immediate operand as an element of the loop's type: its bits, or memory that holds it when it
 // has 16 bytes or `in_memory`.
 guf_status place_immediate(const guf_launch_block &block, int operand, bool in_memory,
-                           uint64_t *out_address, Steps &steps, guf_error *error);
+                           uint64_t *out_address, CommandSink &commands, guf_error *error);
 
 // GUF_E_NO_IMAGE
 [[gnu::cold]] guf_status fail_no_entry(guf_error *error, const char *entry);

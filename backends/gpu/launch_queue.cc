@@ -63,7 +63,7 @@ guf_status fail_no_entry(guf_error *error, const char *entry) {
 }
 
 guf_status place_immediate(const guf_launch_block &block, int operand, bool in_memory,
-                           uint64_t *out_address, Steps &steps, guf_error *error) {
+                           uint64_t *out_address, CommandSink &commands, guf_error *error) {
   const guf_dtype from = block.dtype[operand], to = block.loop_dtype[operand];
   ElementCast cast = {};
   if (!choose_cast(from, to, &cast)) return fail_no_cast(error, operand, from, to);
@@ -72,25 +72,25 @@ guf_status place_immediate(const guf_launch_block &block, int operand, bool in_m
       cast_on_host(host, from, block.operand_flags[operand], to, cast);
   *out_address = raw.lo;
   if (!in_memory && element_bytes(to) <= 8) return GUF_OK;
-  return steps.upload(&raw, sizeof raw, out_address, error);
+  return commands.upload(&raw, sizeof raw, out_address, error);
 }
 
-guf_status queue_launch(const guf_backend_launch &launch, Steps &steps, guf_error *error) {
+guf_status queue_launch(const guf_backend_launch &launch, CommandSink &commands, guf_error *error) {
   const guf_launch_block &block = *launch.block;
   GUF_GPU_TRY(check_launch(block, error));
   if (block.items == 0) return GUF_OK;
   StagedOperands staged;
-  GUF_GPU_TRY(find_staged(block, steps, &staged, error));
+  GUF_GPU_TRY(find_staged(block, commands, &staged, error));
   LaunchStatus status = {0, watched(block, launch.watch)};
   if (status.watch != 0 || (block.flags & GUF_LAUNCH_STATUS) != 0) {
-    GUF_GPU_TRY(steps.status_word(&status.address, error));
+    GUF_GPU_TRY(commands.status_word(&status.address, error));
   }
   if (__builtin_expect((staged.needed | staged.optional) != 0, 0)) {
-    return queue_staged(block, staged, status, steps, error);
+    return queue_staged(block, staged, status, commands, error);
   }
   return (block.flags & GUF_LAUNCH_GENERALIZED) != 0
-             ? queue_generalized(block, status, steps, error)
-             : queue_elementwise(block, status, steps, error);
+             ? queue_generalized(block, status, commands, error)
+             : queue_elementwise(block, status, commands, error);
 }
 
 }  // namespace gufunc::gpu

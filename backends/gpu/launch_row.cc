@@ -49,7 +49,7 @@ uint32_t kinds_of(const LaunchShape &shape, const RowLoop &loop, uint32_t vector
 }
 
 guf_status queue_row_part(const LaunchShape &shape, const RowLoop &loop, uint32_t vector,
-                          Steps &steps, guf_error *error) {
+                          CommandSink &commands, guf_error *error) {
   RowWriter writer;
   dev::row_head &head = writer.head();
   bool vectors = false;
@@ -84,7 +84,7 @@ guf_status queue_row_part(const LaunchShape &shape, const RowLoop &loop, uint32_
   const uint32_t unused = static_cast<uint32_t>(dev::kOuter) - head.nouter;
   writer.skip(size_t{unused} * static_cast<size_t>(shape.count) * sizeof(int64_t));
   const uint32_t bytes = writer.size();
-  return steps.run({loop.entry, blocks, dev::kThreads, 0, writer.data(), bytes}, error);
+  return commands.run({loop.entry, blocks, dev::kThreads, 0, writer.data(), bytes}, error);
 }
 
 }  // namespace
@@ -93,14 +93,14 @@ bool row_can(const LaunchShape &shape) {
   return shape.ndim <= 1 + static_cast<int>(dev::kOuter);
 }
 
-guf_status queue_row(const LaunchShape &shape, const RowLoop &loop, Steps &steps,
+guf_status queue_row(const LaunchShape &shape, const RowLoop &loop, CommandSink &commands,
                      guf_error *error) {
   const uint32_t vector = vector_of(shape, loop);
   // Flat operands are as long as the grid allows.
   const uint64_t width = uint64_t{vector} * loop.vectors * dev::kThreads;
   const uint64_t limit = shape.ndim <= 1 ? kMaxBlocks * width : kMaxItems;
   return in_parts(shape, limit, [&](const LaunchShape &part) {
-    return queue_row_part(part, loop, vector, steps, error);
+    return queue_row_part(part, loop, vector, commands, error);
   });
 }
 

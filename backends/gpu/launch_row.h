@@ -3,7 +3,7 @@
 #ifndef GUFUNC_BACKENDS_GPU_LAUNCH_ROW_H
 #define GUFUNC_BACKENDS_GPU_LAUNCH_ROW_H
 
-#include "backends/gpu/device_steps.h"
+#include "backends/gpu/command_sink.h"
 #include "backends/gpu/launch_shape.h"
 
 namespace gufunc::gpu {
@@ -27,7 +27,8 @@ inline bool row_should(const LaunchShape &shape) {
   return shape.ndim <= 1 || (shape.size[0] >= kShortRow && row_can(shape));
 }
 
-guf_status queue_row(const LaunchShape &shape, const RowLoop &loop, Steps &steps, guf_error *error);
+guf_status queue_row(const LaunchShape &shape, const RowLoop &loop, CommandSink &commands,
+                     guf_error *error);
 
 }  // namespace gufunc::gpu
 

@@ -75,7 +75,7 @@ uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *i
 }
 
 guf_status stage_in(const guf_launch_block &block, guf_launch_block *inner, StagedWay *way,
-                    Steps &steps, guf_error *error) {
+                    CommandSink &commands, guf_error *error) {
   const int i = way->operand;
   const bool read = i < block.nin || (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0;
   way->shape.address[0] = block.address[i];
@@ -86,10 +86,10 @@ guf_status stage_in(const guf_launch_block &block, guf_launch_block *inner, Stag
   LaunchShape whole = way->shape;
   whole.mask = 0;
   return queue_move(&whole, {block.dtype[i], block.operand_flags[i]}, {block.loop_dtype[i], 0},
-                    steps, error);
+                    commands, error);
 }
 
-guf_status stage_out(const guf_launch_block &block, const StagedWay &way, Steps &steps,
+guf_status stage_out(const guf_launch_block &block, const StagedWay &way, CommandSink &commands,
                      guf_error *error) {
   const int i = way.operand;
   if ((block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) == 0) return GUF_OK;
@@ -97,17 +97,17 @@ guf_status stage_out(const guf_launch_block &block, const StagedWay &way, Steps 
   std::swap(back.address[0], back.address[1]);
   for (int d = 0; d < back.ndim; ++d) std::swap(back.step[d][0], back.step[d][1]);
   return queue_move(&back, {block.loop_dtype[i], 0},
-                    {block.dtype[i], block.operand_flags[i] & kStoredFlags}, steps, error);
+                    {block.dtype[i], block.operand_flags[i] & kStoredFlags}, commands, error);
 }
 
 }  // namespace
 
-guf_status find_staged(const guf_launch_block &block, const Steps &steps, StagedOperands *out,
-                       guf_error *error) {
+guf_status find_staged(const guf_launch_block &block, const CommandSink &commands,
+                       StagedOperands *out, guf_error *error) {
   *out = {0, 0};
   const bool generalized = (block.flags & GUF_LAUNCH_GENERALIZED) != 0;
   const bool may_turn = !generalized && block.items >= kWorthTurning && block.nloop >= 2 &&
-                        (block.flags & GUF_LAUNCH_MASKED) == 0 && steps.has(Entry::kRow);
+                        (block.flags & GUF_LAUNCH_MASKED) == 0 && commands.has(Entry::kRow);
   for (int i = 0; i < block.noperands; ++i) {
     const uint32_t flags = block.operand_flags[i];
     if ((flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0) continue;
@@ -131,7 +131,7 @@ guf_status find_staged(const guf_launch_block &block, const Steps &steps, Staged
 }
 
 guf_status queue_staged(const guf_launch_block &block, const StagedOperands &staged,
-                        const LaunchStatus &status, Steps &steps, guf_error *error) {
+                        const LaunchStatus &status, CommandSink &commands, guf_error *error) {
   guf_launch_block inner = block;
   StagedWay ways[kMaxOperands];
   int nways = 0;
@@ -140,16 +140,16 @@ guf_status queue_staged(const guf_launch_block &block, const StagedOperands &sta
     if (!needed && (staged.optional >> i & 1U) == 0) continue;
     guf_launch_block tried = inner;
     const uint64_t bytes = lay_out(block, i, &tried, &ways[nways]);
-    const guf_status allocated = steps.scratch(bytes, &tried.address[i], error);
+    const guf_status allocated = commands.scratch(bytes, &tried.address[i], error);
     if (allocated != GUF_OK && needed) return allocated;
     if (allocated != GUF_OK) continue;
     inner = tried;
-    GUF_GPU_TRY(stage_in(block, &inner, &ways[nways++], steps, error));
+    GUF_GPU_TRY(stage_in(block, &inner, &ways[nways++], commands, error));
   }
   GUF_GPU_TRY((block.flags & GUF_LAUNCH_GENERALIZED) != 0
-                  ? queue_generalized(inner, status, steps, error)
-                  : queue_elementwise(inner, status, steps, error));
-  for (int k = 0; k < nways; ++k) GUF_GPU_TRY(stage_out(block, ways[k], steps, error));
+                  ? queue_generalized(inner, status, commands, error)
+                  : queue_elementwise(inner, status, commands, error));
+  for (int k = 0; k < nways; ++k) GUF_GPU_TRY(stage_out(block, ways[k], commands, error));
   return GUF_OK;
 }
 

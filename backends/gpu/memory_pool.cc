@@ -15,7 +15,7 @@
 namespace gufunc::gpu {
 namespace {
 
-// Of the device's memory, that may lie behind guards before an allocation waits for them.
+// Of the device's memory, that may lie behind fences before an allocation waits for them.
 constexpr uint64_t kGuardedShare = 16;
 
 void push(Block **list, Block *block) {
@@ -61,7 +61,7 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
   // A program that never waits would otherwise take the whole device for what it freed already.
   if (*out == nullptr && &stream == &device_.idle_stream() &&
       guarded_bytes_ > device_.facts().memory_bytes / kGuardedShare) {
-    wait_for_guards(lock);
+    wait_for_fences(lock);
     if (number >= 0) *out = find(number, stream);
   }
   if (*out == nullptr) GUF_GPU_TRY(fetch(rounded, stream, lock, out, error));
@@ -94,7 +94,7 @@ guf_status MemoryPool::fetch(uint64_t bytes, Stream &stream, std::unique_lock<st
                              Block **out, guf_error *error) {
   if (over_limit(bytes)) reclaim(0, lock);
   if (over_limit(bytes) && &stream == &device_.idle_stream()) {
-    wait_for_guards(lock);
+    wait_for_fences(lock);
     reclaim(0, lock);
   }
   if (over_limit(bytes)) {
@@ -107,8 +107,8 @@ guf_status MemoryPool::fetch(uint64_t bytes, Stream &stream, std::unique_lock<st
   if (block == nullptr) return fail_memory(error, "a block of memory");
   uint64_t address = 0;
   Code code = ask_driver(bytes, stream, &address);
-  if (device_.driver().meaning(code).sense == Sense::kNoMemory) {
-    if (&stream == &device_.idle_stream()) wait_for_guards(lock);
+  if (device_.driver().error_info(code).kind == ErrorKind::kNoMemory) {
+    if (&stream == &device_.idle_stream()) wait_for_fences(lock);
     reclaim(0, lock);
     // Others may have taken what the limit allows while nobody held the lock.
     if (!over_limit(bytes)) code = ask_driver(bytes, stream, &address);
@@ -214,7 +214,7 @@ void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
     counted_.cached_bytes += block->bytes;
   } else {
     block->next = nullptr;
-    guard(block, stream);
+    fence(block, stream);
   }
 }
 

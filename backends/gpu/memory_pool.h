@@ -2,7 +2,7 @@
 // Memory of one kind on one device, cached in size classes; large blocks come from the driver.
 //
 // Device memory follows the order of streams: what a stream frees it may have again at once. Other
-// streams get it when a guard behind the free has passed, so that no allocation ever makes a stream
+// streams get it when a fence behind the free has passed, so that no allocation ever makes a stream
 // wait for another. Host memory is written by threads, not by streams: every free of it is guarded.
 #ifndef GUFUNC_BACKENDS_GPU_MEMORY_POOL_H
 #define GUFUNC_BACKENDS_GPU_MEMORY_POOL_H
@@ -11,7 +11,7 @@
 
 #include "backends/gpu/block_table.h"
 #include "backends/gpu/driver.h"
-#include "backends/gpu/guard.h"
+#include "backends/gpu/fence.h"
 #include "backends/gpu/pool_classes.h"
 
 namespace gufunc::gpu {
@@ -21,7 +21,7 @@ class Stream;
 struct Block {
   uint64_t address = 0;
   uint64_t bytes = 0;  // as size_of() rounds
-  Guard *guard = nullptr;
+  Fence *fence = nullptr;
   Block *next = nullptr;
 };
 
@@ -95,8 +95,8 @@ class MemoryPool {
   void return_to_driver(Block *block, Native stream);
   void accept(Block *block, Stream &stream, bool anybodys);
   void give_as(Block *blocks, Stream &stream, bool anybodys);
-  void wait_for_guards(std::unique_lock<std::mutex> &lock);
-  void guard(Block *blocks, Stream &stream);
+  void wait_for_fences(std::unique_lock<std::mutex> &lock);
+  void fence(Block *blocks, Stream &stream);
   void harvest();
   void arm_other(int number, const Stream &stream);
   void flush_cache(StreamCache &cache);

@@ -15,8 +15,8 @@ static_assert(+dev::kEventDivide == +GUF_FP_DIVIDE && +dev::kEventOverflow == +G
 static_assert(+guf::kLeafSize == +GUF_LEAF_SIZE);
 static_assert(GUF_MAX_LOOP_NDIM + GUF_MAX_LOOP_NDIM - 1 <= dev::kLaneDims);
 
-guf_status queue_method(const guf_backend_method &method, Steps &steps, guf_error *error) {
-  MethodJob job(method, steps, error);
+guf_status queue_method(const guf_backend_method &method, CommandSink &commands, guf_error *error) {
+  MethodJob job(method, commands, error);
   GUF_GPU_TRY(job.open());
   if (job.block.items == 0) return GUF_OK;
   switch (job.block.method) {

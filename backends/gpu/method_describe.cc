@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a method would run: in which order, and its steps in words.
+// Describes the order and the commands of a method as text.
+#include "backends/gpu/command_text.h"
 #include "backends/gpu/method_queue.h"
-#include "backends/gpu/written_steps.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -24,20 +24,20 @@ const char *order_of(const guf_method_block &block) {
 
 }  // namespace
 
-guf_status describe_method_steps(const guf_backend_method &method, const Steps &device,
-                                 char *out_text, size_t text_size, guf_error *error) {
+guf_status describe_method_commands(const guf_backend_method &method, const CommandSink &device,
+                                    char *out_text, size_t text_size, guf_error *error) {
   const guf_method_block &block = *method.block;
-  WrittenSteps steps(device, out_text, text_size);
-  steps.add("walk: %s", order_of(block));
+  CommandText commands(device, out_text, text_size);
+  commands.add("walk: %s", order_of(block));
   if (method.watch != nullptr && (block.flags & GUF_METHOD_EXACT) == 0) {
-    steps.add("; each step is looked at for events");
+    commands.add("; each step is looked at for events");
   }
-  steps.add("\n");
+  commands.add("\n");
   if (block.nindices != 0 && block.indices == nullptr) {
-    steps.add("step: as many as the indices ask for, which are not known\n");
+    commands.add("step: as many as the indices ask for, which are not known\n");
     return GUF_OK;
   }
-  return queue_method(method, steps, error);
+  return queue_method(method, commands, error);
 }
 
 }  // namespace gufunc::gpu

@@ -69,7 +69,7 @@ guf_status MethodJob::check_loop() {
   Entry entries[3];
   entries_of(block, entries);
   for (const Entry entry : entries) {
-    if (entry == Entry::kLoopEntries || steps.has(entry)) continue;
+    if (entry == Entry::kLoopEntries || commands.has(entry)) continue;
     return fail(error_, GUF_E_UNSUPPORTED,
                 "the loop has no device entry %s, which this method is made of", entry_name(entry));
   }
@@ -91,7 +91,7 @@ guf_status MethodJob::open() {
   partial_bytes_ = half && tree() ? 4 : value_bytes_;
   watch_ = events_of_watch(call);
   if (watch_ != 0 || has(GUF_METHOD_STATUS)) {
-    GUF_GPU_TRY(steps.status_word(&status_, error_));
+    GUF_GPU_TRY(commands.status_word(&status_, error_));
   }
   return GUF_OK;
 }
@@ -131,7 +131,7 @@ guf_status MethodJob::open_source(LaneList *lanes, FoldSource *out) {
     lane.input = below;
     below *= lane.size;
   }
-  GUF_GPU_TRY(steps.scratch(static_cast<uint64_t>(below), &out->address, error_));
+  GUF_GPU_TRY(commands.scratch(static_cast<uint64_t>(below), &out->address, error_));
   out->form = dev::kFormOwn;
   return convert_array(*this, {block.input, block.input_dtype, block.input_flags},
                        {out->address, wanted, 0}, dims, lanes->count());
@@ -149,7 +149,7 @@ guf_status MethodJob::open_output(int64_t slots) {
     below *= block.kept_size[d];
   }
   slot_step_ = below;
-  return steps.scratch(static_cast<uint64_t>(below * slots), &output_, error_);
+  return commands.scratch(static_cast<uint64_t>(below * slots), &output_, error_);
 }
 
 guf_status MethodJob::close_output() {
@@ -167,8 +167,8 @@ guf_status MethodJob::close_output() {
 guf_status MethodJob::scratch(uint64_t count, int64_t bytes, bool tracked, uint64_t *out_values,
                               uint64_t *out_present) {
   *out_present = 0;
-  GUF_GPU_TRY(steps.scratch(count * static_cast<uint64_t>(bytes), out_values, error_));
-  return tracked ? steps.scratch(count, out_present, error_) : GUF_OK;
+  GUF_GPU_TRY(commands.scratch(count * static_cast<uint64_t>(bytes), out_values, error_));
+  return tracked ? commands.scratch(count, out_present, error_) : GUF_OK;
 }
 
 void MethodJob::set_initial(dev::fold_sink *sink) const {
@@ -179,9 +179,9 @@ void MethodJob::set_initial(dev::fold_sink *sink) const {
 
 guf_status MethodJob::run(Entry entry, uint64_t blocks, uint32_t threads, uint32_t shared_bytes,
                           const void *argument, uint32_t argument_bytes) {
-  const Step step = {entry,         static_cast<uint32_t>(blocks), threads, shared_bytes, argument,
-                     argument_bytes};
-  return steps.run(step, error_);
+  const Command step = {
+      entry, static_cast<uint32_t>(blocks), threads, shared_bytes, argument, argument_bytes};
+  return commands.run(step, error_);
 }
 
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
@@ -212,7 +212,7 @@ guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
     (d == 0 ? launch.step[1] : launch.outer_step[d - 1][1]) = dims[d].to;
     if (d > 0) launch.outer_size[d - 1] = dims[d].size;
   }
-  return queue_convert(launch, job.steps, job.error());
+  return queue_convert(launch, job.commands, job.error());
 }
 
 }  // namespace gufunc::gpu

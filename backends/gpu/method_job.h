@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A method on its way to steps: what its parts have in common.
+// A method that is translated to commands: the state that its parts share.
 #ifndef GUFUNC_BACKENDS_GPU_METHOD_JOB_H
 #define GUFUNC_BACKENDS_GPU_METHOD_JOB_H
 
@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "backends/gpu/device_steps.h"
+#include "backends/gpu/command_sink.h"
 #include "backends/gpu/gpu_host.h"
 #include "backends/gpu/method_lanes.h"
 
@@ -22,8 +22,8 @@ struct FoldSource {
 
 class MethodJob {
  public:
-  MethodJob(const guf_backend_method &method, Steps &to, guf_error *error)
-      : call(method), block(*method.block), steps(to), error_(error) {}
+  MethodJob(const guf_backend_method &method, CommandSink &to, guf_error *error)
+      : call(method), block(*method.block), commands(to), error_(error) {}
 
   // Errors  GUF_E_UNSUPPORTED <= flags, records, a loop without entries
   guf_status open();
@@ -61,7 +61,7 @@ class MethodJob {
 
   const guf_backend_method &call;
   const guf_method_block &block;
-  Steps &steps;
+  CommandSink &commands;
 
  private:
   guf_status check_loop();
@@ -90,7 +90,7 @@ struct MoveDim {
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
                          const MoveDim *dims, int ndim);
 
-// The parts. Each queues all steps of its method; there is at least one kept item.
+// The parts. Each queues all commands of its method; there is at least one kept item.
 guf_status queue_reduce(MethodJob &job);
 guf_status queue_mixed_reduce(MethodJob &job);
 guf_status queue_accumulate(MethodJob &job);

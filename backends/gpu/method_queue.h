@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods of ufuncs as steps: the slot `method`, and what `describe_method` says of it.
+// Methods of ufuncs as commands: the slots `method` and `describe_method`.
 #ifndef GUFUNC_BACKENDS_GPU_METHOD_QUEUE_H
 #define GUFUNC_BACKENDS_GPU_METHOD_QUEUE_H
 
@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "backends/gpu/device_steps.h"
+#include "backends/gpu/command_sink.h"
 
 namespace gufunc::gpu {
 
@@ -17,13 +17,13 @@ namespace gufunc::gpu {
 //                              `at` of numbers on times, flags that are not known
 //         GUF_E_DTYPE <= `at` with operands that have no cast to the loop's type
 //         GUF_E_NO_MEMORY <= host memory for the tables of reduceat and at
-//         GUF_E_DEVICE_MEMORY, and what run() of the steps fails with
-guf_status queue_method(const guf_backend_method &method, Steps &steps, guf_error *error);
+//         GUF_E_DEVICE_MEMORY, and what run() of the command sink fails with
+guf_status queue_method(const guf_backend_method &method, CommandSink &commands, guf_error *error);
 
 // How queue_method would run it: lines "word: text", NUL-terminated, cut off at `text_size`. Of
 // `device` traits() and has() are asked, nothing is queued. Indices that are not known are NULL.
-guf_status describe_method_steps(const guf_backend_method &method, const Steps &device,
-                                 char *out_text, size_t text_size, guf_error *error);
+guf_status describe_method_commands(const guf_backend_method &method, const CommandSink &device,
+                                    char *out_text, size_t text_size, guf_error *error);
 
 }  // namespace gufunc::gpu
 

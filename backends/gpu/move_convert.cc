@@ -22,7 +22,7 @@ struct Conversion {
 };
 
 guf_status queue_conversion_part(const LaunchShape &shape, const Conversion &conversion,
-                                 Steps &steps, guf_error *error) {
+                                 CommandSink &commands, guf_error *error) {
   dev::convert_block block;
   write_items(shape, &block);
   block.status = 0;
@@ -36,23 +36,23 @@ guf_status queue_conversion_part(const LaunchShape &shape, const Conversion &con
   block.way = conversion.cast.way;
   block.reserved = 0;
   block.units = conversion.cast.units;
-  return steps.run({Entry::kConvert, quotient_up(shape.items, kMoveItems), dev::kThreads, 0, &block,
-                    sizeof block},
-                   error);
+  return commands.run({Entry::kConvert, quotient_up(shape.items, kMoveItems), dev::kThreads, 0,
+                       &block, sizeof block},
+                      error);
 }
 
 // Host dimensions where the entry has no room for all.
-guf_status queue_conversion(const LaunchShape &shape, const Conversion &conversion, Steps &steps,
-                            guf_error *error) {
+guf_status queue_conversion(const LaunchShape &shape, const Conversion &conversion,
+                            CommandSink &commands, guf_error *error) {
   const auto queue = [&](const LaunchShape &part) {
-    return queue_conversion_part(part, conversion, steps, error);
+    return queue_conversion_part(part, conversion, commands, error);
   };
   return in_parts(shape, items_within(shape, dev::kDims, kMaxItems), queue);
 }
 
 // A scalar of host memory to every place.
 guf_status queue_scalar(LaunchShape *shape, const MoveSide &from, const MoveSide &to,
-                        const ElementCast &cast, Steps &steps, guf_error *error) {
+                        const ElementCast &cast, CommandSink &commands, guf_error *error) {
   const auto *const host = reinterpret_cast<const void *>(shape->address[0]);
   unsigned char bytes[16];
   const uint32_t size = element_bytes(to.dtype);
@@ -63,15 +63,15 @@ guf_status queue_scalar(LaunchShape *shape, const MoveSide &from, const MoveSide
   __builtin_memcpy(bytes, &raw, sizeof bytes);
   const bool packed =
       shape->ndim == 0 || (shape->ndim == 1 && shape->step[0][1] == static_cast<int64_t>(size));
-  if (packed) return queue_fill(shape->address[1], bytes, size, shape->items, steps, error);
-  GUF_GPU_TRY(steps.upload(bytes, sizeof bytes, &shape->address[0], error));
-  return queue_copy(shape, size, steps, error);
+  if (packed) return queue_fill(shape->address[1], bytes, size, shape->items, commands, error);
+  GUF_GPU_TRY(commands.upload(bytes, sizeof bytes, &shape->address[0], error));
+  return queue_copy(shape, size, commands, error);
 }
 
 }  // namespace
 
-guf_status queue_move(LaunchShape *shape, const MoveSide &from, const MoveSide &to, Steps &steps,
-                      guf_error *error) {
+guf_status queue_move(LaunchShape *shape, const MoveSide &from, const MoveSide &to,
+                      CommandSink &commands, guf_error *error) {
   Conversion conversion;
   if (!choose_cast(from.dtype, to.dtype, &conversion.cast)) {
     return fail_no_cast(error, 0, from.dtype, to.dtype);
@@ -85,27 +85,27 @@ guf_status queue_move(LaunchShape *shape, const MoveSide &from, const MoveSide &
     const uint32_t bytes = element_bytes(from.dtype);
     if ((from.flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0) {
       const auto *const host = reinterpret_cast<const void *>(shape->address[0]);
-      GUF_GPU_TRY(steps.upload(host, bytes, &shape->address[0], error));
+      GUF_GPU_TRY(commands.upload(host, bytes, &shape->address[0], error));
     }
-    return queue_copy(shape, bytes, steps, error);
+    return queue_copy(shape, bytes, commands, error);
   }
   if ((from.flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0 && shape->mask == 0) {
-    return queue_scalar(shape, from, to, conversion.cast, steps, error);
+    return queue_scalar(shape, from, to, conversion.cast, commands, error);
   }
   conversion.form[0] = form_of(from.dtype, from.flags);
   conversion.form[1] = form_of(to.dtype, to.flags);
   const uint32_t turned = (conversion.form[0] ^ conversion.form[1]) & dev::kFormSwapped;
   if (conversion.cast.same && turned == 0 && shape->mask == 0) {
-    return queue_copy(shape, element_bytes(to.dtype), steps, error);
+    return queue_copy(shape, element_bytes(to.dtype), commands, error);
   }
-  return queue_conversion(*shape, conversion, steps, error);
+  return queue_conversion(*shape, conversion, commands, error);
 }
 
-guf_status queue_convert(const guf_launch_block &block, Steps &steps, guf_error *error) {
+guf_status queue_convert(const guf_launch_block &block, CommandSink &commands, guf_error *error) {
   LaunchShape shape;
   take_shape(block, &shape);
   return queue_move(&shape, {block.dtype[0], block.operand_flags[0]},
-                    {block.dtype[1], block.operand_flags[1] & kLayout}, steps, error);
+                    {block.dtype[1], block.operand_flags[1] & kLayout}, commands, error);
 }
 
 }  // namespace gufunc::gpu

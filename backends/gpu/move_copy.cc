@@ -44,7 +44,7 @@ int tile_dimension(const LaunchShape &shape, uint32_t word) {
   return 0;
 }
 
-guf_status queue_tile(const LaunchShape &shape, int y, uint32_t word, Steps &steps,
+guf_status queue_tile(const LaunchShape &shape, int y, uint32_t word, CommandSink &commands,
                       guf_error *error) {
   constexpr uint32_t kTile = dev::kTile;
   dev::tile_block block;
@@ -71,13 +71,13 @@ guf_status queue_tile(const LaunchShape &shape, int y, uint32_t word, Steps &ste
     blocks *= static_cast<uint32_t>(shape.size[d]);
   }
   const uint32_t shared = kTile * (kTile + 1) * word;
-  return steps.run(
+  return commands.run(
       {sized(Entry::kTile1, word), blocks, dev::kThreads, shared, &block, sizeof block}, error);
 }
 
 // `words` of `word` bytes each make one element.
-guf_status queue_words(const LaunchShape &shape, uint32_t word, uint32_t words, Steps &steps,
-                       guf_error *error) {
+guf_status queue_words(const LaunchShape &shape, uint32_t word, uint32_t words,
+                       CommandSink &commands, guf_error *error) {
   dev::bytes_block block;
   write_items(shape, &block);
   block.status = 0;
@@ -92,13 +92,14 @@ guf_status queue_words(const LaunchShape &shape, uint32_t word, uint32_t words, 
   }
   constexpr uint64_t kBlockWords = uint64_t{dev::kThreads} * uint64_t{dev::kMoveElements};
   const uint32_t blocks = quotient_up(shape.items * words, kBlockWords);
-  return steps.run({Entry::kBytes, blocks, dev::kThreads, 0, &block, sizeof block}, error);
+  return commands.run({Entry::kBytes, blocks, dev::kThreads, 0, &block, sizeof block}, error);
 }
 
-guf_status queue_elements(const LaunchShape &shape, uint32_t word, Steps &steps, guf_error *error) {
+guf_status queue_elements(const LaunchShape &shape, uint32_t word, CommandSink &commands,
+                          guf_error *error) {
   const uint32_t bytes[2] = {word, word};
-  const RowLoop loop = {sized(Entry::kCopy1, word), 1, steps.traits().vectors, 0, bytes, 0};
-  return queue_row(shape, loop, steps, error);
+  const RowLoop loop = {sized(Entry::kCopy1, word), 1, commands.traits().vectors, 0, bytes, 0};
+  return queue_row(shape, loop, commands, error);
 }
 
 // The shape with the words of an element as its innermost dimension.
@@ -123,27 +124,27 @@ uint64_t items_within(const LaunchShape &shape, int dims, uint64_t limit) {
   return shape.ndim <= dims ? limit : std::min(items, limit);
 }
 
-guf_status queue_copy(LaunchShape *shape, uint32_t bytes, Steps &steps, guf_error *error) {
+guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands, guf_error *error) {
   const uint32_t word = word_of_copy(*shape, bytes);
   const uint32_t words = bytes / word;
   if (words == 1) {
     const int y = tile_dimension(*shape, word);
     if (y != 0) {
       return in_parts(*shape, kMaxItems / 2, [&](const LaunchShape &part) {
-        return part.ndim == shape->ndim ? queue_tile(part, y, word, steps, error)
-                                        : queue_elements(part, word, steps, error);
+        return part.ndim == shape->ndim ? queue_tile(part, y, word, commands, error)
+                                        : queue_elements(part, word, commands, error);
       });
     }
-    if (row_should(*shape)) return queue_elements(*shape, word, steps, error);
+    if (row_should(*shape)) return queue_elements(*shape, word, commands, error);
   } else if (shape->ndim < kShapeDims) {
     const LaunchShape all = shape_of_words(*shape, word, words);
-    if (row_should(all)) return queue_elements(all, word, steps, error);
+    if (row_should(all)) return queue_elements(all, word, commands, error);
   }
   const uint32_t narrow = std::min(word, 8U);  // the entry's widest
   const uint32_t narrow_words = bytes / narrow;
   const uint64_t limit = items_within(*shape, dev::kDims, kMaxItems / narrow_words);
   return in_parts(*shape, limit, [&](const LaunchShape &part) {
-    return queue_words(part, narrow, narrow_words, steps, error);
+    return queue_words(part, narrow, narrow_words, commands, error);
   });
 }
 

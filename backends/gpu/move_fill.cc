@@ -14,7 +14,7 @@ namespace {
 namespace dev = guf::device;
 
 guf_status queue_words_of_pattern(uint64_t dst, const unsigned char *pattern,
-                                  uint32_t pattern_bytes, uint64_t bytes, Steps &steps,
+                                  uint32_t pattern_bytes, uint64_t bytes, CommandSink &commands,
                                   guf_error *error) {
   constexpr uint64_t kBlockBytes = uint64_t{dev::kThreads} * dev::kMoveElements * 16;
   unsigned char word[16];
@@ -27,7 +27,8 @@ guf_status queue_words_of_pattern(uint64_t dst, const unsigned char *pattern,
     block.bytes = start + here - dst;
     std::memcpy(block.pattern, word, sizeof word);
     const uint32_t blocks = static_cast<uint32_t>((here + kBlockBytes - 1) / kBlockBytes);
-    GUF_GPU_TRY(steps.run({Entry::kFill, blocks, dev::kThreads, 0, &block, sizeof block}, error));
+    GUF_GPU_TRY(
+        commands.run({Entry::kFill, blocks, dev::kThreads, 0, &block, sizeof block}, error));
     dst = start + here;
   }
   return GUF_OK;
@@ -36,11 +37,11 @@ guf_status queue_words_of_pattern(uint64_t dst, const unsigned char *pattern,
 }  // namespace
 
 guf_status queue_fill(uint64_t dst, const void *pattern, uint32_t pattern_bytes, uint64_t count,
-                      Steps &steps, guf_error *error) {
+                      CommandSink &commands, guf_error *error) {
   if (count == 0 || pattern_bytes == 0) return GUF_OK;
   if (16 % pattern_bytes == 0) {
     return queue_words_of_pattern(dst, static_cast<const unsigned char *>(pattern), pattern_bytes,
-                                  count * pattern_bytes, steps, error);
+                                  count * pattern_bytes, commands, error);
   }
   LaunchShape shape;
   shape.count = 2;
@@ -48,10 +49,10 @@ guf_status queue_fill(uint64_t dst, const void *pattern, uint32_t pattern_bytes,
   shape.mask = 0;
   shape.items = count;
   shape.address[1] = dst;
-  GUF_GPU_TRY(steps.upload(pattern, pattern_bytes, &shape.address[0], error));
+  GUF_GPU_TRY(commands.upload(pattern, pattern_bytes, &shape.address[0], error));
   const int64_t step[2] = {0, pattern_bytes};
   add_dimension(&shape, static_cast<int64_t>(count), step, 0);
-  return queue_copy(&shape, pattern_bytes, steps, error);
+  return queue_copy(&shape, pattern_bytes, commands, error);
 }
 
 }  // namespace gufunc::gpu

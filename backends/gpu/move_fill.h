@@ -3,14 +3,14 @@
 #ifndef GUFUNC_BACKENDS_GPU_MOVE_FILL_H
 #define GUFUNC_BACKENDS_GPU_MOVE_FILL_H
 
-#include "backends/gpu/device_steps.h"
+#include "backends/gpu/command_sink.h"
 
 namespace gufunc::gpu {
 
 // `count` times the pattern, which is host memory and may change once this returned.
-// Errors  those of Steps
+// Errors  those of CommandSink
 guf_status queue_fill(uint64_t dst, const void *pattern, uint32_t pattern_bytes, uint64_t count,
-                      Steps &steps, guf_error *error);
+                      CommandSink &commands, guf_error *error);
 
 }  // namespace gufunc::gpu
 

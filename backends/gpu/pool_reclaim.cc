@@ -62,9 +62,9 @@ Block *MemoryPool::take_captured(Stream &stream) {
 
 // Puts blocks behind everything that the stream has queued. Where no event is to be had they go to
 // the driver, after a wait that nobody else's memory is worth.
-void MemoryPool::guard(Block *blocks, Stream &stream) {
-  Guard *guard = nullptr;
-  const guf_status status = device_.guards().take(stream.native(), &guard, nullptr);
+void MemoryPool::fence(Block *blocks, Stream &stream) {
+  Fence *fence = nullptr;
+  const guf_status status = device_.fences().take(stream.native(), &fence, nullptr);
   if (status != GUF_OK) device_.note(device_.driver().stream_synchronize(stream.native()));
   while (blocks != nullptr) {
     Block *const block = blocks;
@@ -73,28 +73,28 @@ void MemoryPool::guard(Block *blocks, Stream &stream) {
       return_to_driver(block, stream.native());
       continue;
     }
-    ++guard->users;
-    block->guard = guard;
+    ++fence->users;
+    block->fence = fence;
     counted_.cached_bytes += block->bytes;
     guarded_bytes_ += block->bytes;
     push_front(&guarded_, block);
   }
 }
 
-// Blocks whose guards have passed are anybody's; large ones go back to the driver.
+// Blocks whose fences have passed are anybody's; large ones go back to the driver.
 void MemoryPool::harvest() {
   Block **link = &guarded_;
   while (*link != nullptr) {
     Block *const block = *link;
-    if (const Code code = device_.guards().ask(*block->guard); code != kDone) {
-      if (device_.driver().meaning(code).sense != Sense::kNotReady) note_refusal(code);
+    if (const Code code = device_.fences().query(*block->fence); code != kDone) {
+      if (device_.driver().error_info(code).kind != ErrorKind::kNotReady) note_refusal(code);
       link = &block->next;
       continue;
     }
     *link = block->next;
     guarded_bytes_ -= block->bytes;
-    if (--block->guard->users == 0) device_.guards().put(block->guard);
-    block->guard = nullptr;
+    if (--block->fence->users == 0) device_.fences().put(block->fence);
+    block->fence = nullptr;
     const int number = class_of(block->bytes);
     if (number >= 0 && backing_ != Backing::kManaged) {
       push_front(&common_[number], block);
@@ -106,14 +106,14 @@ void MemoryPool::harvest() {
 }
 
 // What is guarded was freed behind the default stream's work, or by streams that have ended.
-void MemoryPool::wait_for_guards(std::unique_lock<std::mutex> &lock) {
+void MemoryPool::wait_for_fences(std::unique_lock<std::mutex> &lock) {
   lock.unlock();
   device_.note(device_.driver().stream_synchronize(device_.default_stream().native()));
   lock.lock();
   harvest();
 }
 
-// Another stream has blocks of this class: guards them, so that a later call may take them.
+// Another stream has blocks of this class: fences them, so that a later call may take them.
 void MemoryPool::arm_other(int number, const Stream &stream) {
   for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
     if (cache->stream == &stream || cache->free[number] == nullptr) continue;
@@ -125,7 +125,7 @@ void MemoryPool::arm_other(int number, const Stream &stream) {
       cache->bytes -= block->bytes;
       counted_.cached_bytes -= block->bytes;
     }
-    guard(blocks, *cache->stream);
+    fence(blocks, *cache->stream);
     return;
   }
 }
@@ -141,7 +141,7 @@ void MemoryPool::flush_cache(StreamCache &cache) {
   for (Block *&list : cache.free) move_all(&list, &all);
   counted_.cached_bytes -= cache.bytes;
   cache.bytes = 0;
-  if (driver_pool_ == nullptr) return guard(all, *cache.stream);
+  if (driver_pool_ == nullptr) return fence(all, *cache.stream);
   while (all != nullptr) {
     Block *const block = all;
     all = block->next;
@@ -166,7 +166,7 @@ void MemoryPool::reclaim(uint64_t keep_bytes, std::unique_lock<std::mutex> &lock
   for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
     if (counted_.cached_bytes > keep_bytes) flush_cache(*cache);
   }
-  // What idle streams kept has passed its guard by now.
+  // What idle streams kept has passed its fence by now.
   harvest();
   release_common(keep_bytes);
   if (driver_pool_ == nullptr) return;
@@ -207,7 +207,7 @@ void MemoryPool::drop(Block **list) {
   while (*list != nullptr) {
     Block *const block = *list;
     *list = block->next;
-    if (block->guard != nullptr && --block->guard->users == 0) device_.guards().put(block->guard);
+    if (block->fence != nullptr && --block->fence->users == 0) device_.fences().put(block->fence);
     return_to_driver(block, device_.idle_stream().native());
   }
 }

@@ -72,7 +72,7 @@ PassTarget StretchFold::target() const {
 
 guf_status StretchFold::upload(const Piece *pieces, uint64_t count, PieceTable *out) {
   out->count = count;
-  return job_.steps.upload(pieces, count * sizeof(Piece), &out->address, job_.error());
+  return job_.commands.upload(pieces, count * sizeof(Piece), &out->address, job_.error());
 }
 
 // What is in the table.

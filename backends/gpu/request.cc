@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps become launches; memory comes from the pool of the stream.
+// Runs commands as launches on the stream; scratch memory comes from the pool of the stream.
 #include "backends/gpu/request.h"
 
 #include <cstring>
@@ -48,23 +48,23 @@ uint32_t Request::local_bytes(Entry entry) const {
   return is_move(entry) || kernel_ == nullptr ? 0 : kernel_->memory(entry);
 }
 
-guf_status Request::run(const Step &step, guf_error *error) {
+guf_status Request::run(const Command &command, guf_error *error) {
   Native function = nullptr;
-  if (is_move(step.entry)) {
-    GUF_GPU_TRY(device_.moves().function(step.entry, &function, error));
+  if (is_move(command.entry)) {
+    GUF_GPU_TRY(device_.moves().function(command.entry, &function, error));
   } else {
-    function = kernel_ == nullptr ? nullptr : kernel_->function(step.entry);
+    function = kernel_ == nullptr ? nullptr : kernel_->function(command.entry);
     if (function == nullptr) {
       return fail(error, GUF_E_NO_IMAGE, "the image has no entry '%s' of the kernel '%.80s'",
-                  entry_name(step.entry), kernel_ == nullptr ? "" : kernel_->name);
+                  entry_name(command.entry), kernel_ == nullptr ? "" : kernel_->name);
     }
   }
-  const LaunchGrid shape{step.blocks, step.threads, step.shared_bytes};
+  const LaunchGrid shape{command.blocks, command.threads, command.shared_bytes};
   TraceSpan span(stream_, GUF_TRACE_LAUNCH);
-  span.set_launch(function, shape, is_move(step.entry) ? nullptr : kernel_->name,
-                  entry_name(step.entry));
-  const Code code =
-      device_.driver().launch(function, shape, step.block, step.block_bytes, stream_.native());
+  span.set_launch(function, shape, is_move(command.entry) ? nullptr : kernel_->name,
+                  entry_name(command.entry));
+  const Code code = device_.driver().launch(function, shape, command.block, command.block_bytes,
+                                            stream_.native());
   return device_.check(code, "launching a kernel", error);
 }
 

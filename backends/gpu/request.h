@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request of the host on its way into a stream: runs the steps that geometry makes of it.
+// One request of the host on a stream: runs the commands that geometry translates it to.
 #ifndef GUFUNC_BACKENDS_GPU_REQUEST_H
 #define GUFUNC_BACKENDS_GPU_REQUEST_H
 
-#include "backends/gpu/device_steps.h"
+#include "backends/gpu/command_sink.h"
 #include "backends/gpu/gpu_kernel.h"
 #include "backends/gpu/status_ring.h"
 
@@ -14,7 +14,7 @@ struct Block;
 
 // Lives on the stack of a slot, with the device's context current. What it took from pools goes
 // back behind its work when it ends, whether the request succeeded or not.
-class Request final : public Steps {
+class Request final : public CommandSink {
  public:
   Request(Stream &stream, const Kernel *kernel, const StatusWish &wish);
   Request(const Request &) = delete;
@@ -27,7 +27,7 @@ class Request final : public Steps {
   const DeviceTraits &traits() const override;
   bool has(Entry entry) const override;
   uint32_t local_bytes(Entry entry) const override;
-  guf_status run(const Step &step, guf_error *error) override;
+  guf_status run(const Command &step, guf_error *error) override;
   guf_status scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) override;
   guf_status upload(const void *source, uint64_t bytes, uint64_t *out_address,
                     guf_error *error) override;

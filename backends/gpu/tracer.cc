@@ -31,8 +31,8 @@ void start_trace(const guf_trace_sink *sink) {
 void collect_trace() {
   if (forked()) return;
   for_each_device([](Device &device) -> guf_status {
-    Visit visit(device);
-    if (visit.begin(nullptr) == GUF_OK) device.tracer().collect();
+    ScopedContext scope(device);
+    if (scope.begin(nullptr) == GUF_OK) device.tracer().collect();
     return GUF_OK;
   });
 }
@@ -203,7 +203,7 @@ void Tracer::keep_order(TracedWork &work) {
 bool Tracer::report(TracedWork &work) {
   Driver &driver = device_.driver();
   const Code code = driver.event_query(work.end);
-  if (driver.meaning(code).sense == Sense::kNotReady) return false;
+  if (driver.error_info(code).kind == ErrorKind::kNotReady) return false;
   guf_trace_work &facts = work.facts;
   bool began = false, ended = false;
   const uint64_t begin_ns = time_of(work.begin, &began), end_ns = time_of(work.end, &ended);

@@ -10,10 +10,10 @@
 namespace gufunc::roc {
 
 // Those of HIP 5.2 to 7, in the order of their numbers.
-std::span<const gpu::Meaning> hip_codes();
+std::span<const gpu::ErrorInfo> hip_codes();
 
 // Of any number: what later releases may add fails the call that returned it.
-const gpu::Meaning &hip_meaning(gpu::Code code);
+const gpu::ErrorInfo &hip_error_info(gpu::Code code);
 
 }  // namespace gufunc::roc
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The face of HIP, first part: devices. HIP has no contexts to speak of: a thread has a current
-// device, which is set and put back.
+// HIP's driver interface, first part: devices. HIP has no contexts to speak of: a thread has a
+// current device, which is set and put back.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_DEVICES_H
 #define GUFUNC_BACKENDS_ROC_HIP_DEVICES_H
 
@@ -21,7 +21,7 @@ class HipDevices : public gpu::Driver {
  public:
   explicit HipDevices(const Hip &hip) : hip_(hip) {}
 
-  const gpu::Meaning &meaning(Code code) const override { return hip_meaning(code); }
+  const gpu::ErrorInfo &error_info(Code code) const override { return hip_error_info(code); }
 
   void write_version(char *out_text, size_t size) const override {
     int version = 0;

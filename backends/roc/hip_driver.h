@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The face of HIP, last part: modules, launches, graphs.
+// HIP's driver interface, last part: modules, launches, graphs.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_DRIVER_H
 #define GUFUNC_BACKENDS_ROC_HIP_DRIVER_H
 
-#include "backends/roc/hip_order.h"
+#include "backends/roc/hip_streams.h"
 
 namespace gufunc::roc {
 
-class HipDriver final : public HipOrder {
+class HipDriver final : public HipStreams {
  public:
-  using HipOrder::HipOrder;
+  using HipStreams::HipStreams;
 
   Code module_load(const void *image, Native *out_module) override {
     return hip_.hipModuleLoadData(out_module, image);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The face of HIP, second part: memory.
+// HIP's driver interface, second part: memory.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_MEMORY_H
 #define GUFUNC_BACKENDS_ROC_HIP_MEMORY_H
 

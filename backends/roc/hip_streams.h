@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The face of HIP, third part: streams and events.
-#ifndef GUFUNC_BACKENDS_ROC_HIP_ORDER_H
-#define GUFUNC_BACKENDS_ROC_HIP_ORDER_H
+// HIP's driver interface, third part: streams and events.
+#ifndef GUFUNC_BACKENDS_ROC_HIP_STREAMS_H
+#define GUFUNC_BACKENDS_ROC_HIP_STREAMS_H
 
 #include "backends/gpu/gpu_host.h"
 #include "backends/roc/hip_memory.h"
 
 namespace gufunc::roc {
 
-class HipOrder : public HipMemory {
+class HipStreams : public HipMemory {
  public:
   using HipMemory::HipMemory;
 
@@ -64,7 +64,7 @@ class HipOrder : public HipMemory {
   }
 
  protected:
-  ~HipOrder() = default;
+  ~HipStreams() = default;
 
  private:
   struct Packet {
@@ -81,4 +81,4 @@ class HipOrder : public HipMemory {
 
 }  // namespace gufunc::roc
 
-#endif  // GUFUNC_BACKENDS_ROC_HIP_ORDER_H
+#endif  // GUFUNC_BACKENDS_ROC_HIP_STREAMS_H

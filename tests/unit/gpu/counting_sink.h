@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HostSteps that tell what they were asked for, and may be refused scratch memory.
-#ifndef GUFUNC_TESTS_UNIT_GPU_COUNTED_STEPS_H
-#define GUFUNC_TESTS_UNIT_GPU_COUNTED_STEPS_H
+// HostSink that tell what they were asked for, and may be refused scratch memory.
+#ifndef GUFUNC_TESTS_UNIT_GPU_COUNTING_SINK_H
+#define GUFUNC_TESTS_UNIT_GPU_COUNTING_SINK_H
 
 #include <gufunc/kernel/device_block.hpp>
 
@@ -9,31 +9,31 @@
 #include <cstring>
 #include <vector>
 
-#include "tests/unit/gpu/host_steps.h"
+#include "tests/unit/gpu/host_sink.h"
 
 namespace gufunc::gpu::test {
 
 // By Entry.
 using EntryCounts = std::array<uint64_t, static_cast<size_t>(Entry::kEntries)>;
 
-class CountedSteps final : public Steps {
+class CountingSink final : public CommandSink {
  public:
-  explicit CountedSteps(const std::vector<HostEntry> &entries) : host_(entries) {
+  explicit CountingSink(const std::vector<HostEntry> &entries) : host_(entries) {
     host_.traits_ = {1, guf::device::kRowVectors, 64 * 1024, 4 << 20};
   }
 
   const DeviceTraits &traits() const override { return host_.traits(); }
   bool has(Entry entry) const override { return entry != missing && host_.has(entry); }
   uint32_t local_bytes(Entry entry) const override { return entry == spilling ? 16384 : 0; }
-  guf_status run(const Step &step, guf_error *error) override {
-    ++steps;
-    ++used[static_cast<size_t>(step.entry)];
-    if (step.entry == Entry::kRow) {
+  guf_status run(const Command &command, guf_error *error) override {
+    ++count;
+    ++used[static_cast<size_t>(command.entry)];
+    if (command.entry == Entry::kRow) {
       guf::device::row_head head;
-      std::memcpy(&head, step.block, sizeof head);
+      std::memcpy(&head, command.block, sizeof head);
       if ((head.flags & guf::device::kVectors) != 0) ++vectors;
     }
-    return host_.run(step, error);
+    return host_.run(command, error);
   }
   guf_status scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) override {
     if (no_scratch) return GUF_E_DEVICE_MEMORY;
@@ -48,17 +48,17 @@ class CountedSteps final : public Steps {
   }
   uint32_t status() const { return host_.status(); }
 
-  uint64_t steps = 0;
-  uint64_t vectors = 0;  // steps of `row` with them
+  uint64_t count = 0;
+  uint64_t vectors = 0;  // commands of `row` with vectors
   EntryCounts used = {};
   bool no_scratch = false;
   Entry missing = Entry::kEntries;   // that the kernel lacks
   Entry spilling = Entry::kEntries;  // whose work-items use much local memory
 
  private:
-  HostSteps host_;
+  HostSink host_;
 };
 
 }  // namespace gufunc::gpu::test
 
-#endif  // GUFUNC_TESTS_UNIT_GPU_COUNTED_STEPS_H
+#endif  // GUFUNC_TESTS_UNIT_GPU_COUNTING_SINK_H

@@ -8,7 +8,7 @@
 namespace gufunc::gpu::test {
 namespace {
 
-// Steps from one dimension to the next of one operand's items.
+// CommandSink from one dimension to the next of one operand's items.
 struct Walk {
   int64_t item = 0;                // bytes from the operand's address
   std::vector<int64_t> core_size;  // outermost first
@@ -66,8 +66,8 @@ class Evaluation {
   }
 
   // Calls visit(address, number) for every element of the item.
-  template <class Visit>
-  void each_element(int i, Visit visit) {
+  template <class ScopedContext>
+  void each_element(int i, ScopedContext visit) {
     const Walk &walk = walk_[static_cast<size_t>(i)];
     int64_t count = 1;
     for (const int64_t size : walk.core_size) count *= size;

@@ -5,16 +5,17 @@
 
 namespace gufunc::gpu {
 
-const Meaning &FakeDriver::meaning(Code code) const {
-  static constexpr Meaning kMeanings[] = {{0, GUF_OK, Sense::kPlain, "done"},
-                                          {2, GUF_E_DEVICE_MEMORY, Sense::kNoMemory, "no memory"},
-                                          {600, GUF_NOT_READY, Sense::kNotReady, "not ready"},
-                                          {700, GUF_E_DEVICE_LOST, Sense::kLost, "lost"},
-                                          {-1, GUF_E_LAUNCH, Sense::kPlain, "other"}};
-  for (const Meaning &row : kMeanings) {
+const ErrorInfo &FakeDriver::error_info(Code code) const {
+  static constexpr ErrorInfo kErrorInfos[] = {
+      {0, GUF_OK, ErrorKind::kPlain, "done"},
+      {2, GUF_E_DEVICE_MEMORY, ErrorKind::kNoMemory, "no memory"},
+      {600, GUF_NOT_READY, ErrorKind::kNotReady, "not ready"},
+      {700, GUF_E_DEVICE_LOST, ErrorKind::kLost, "lost"},
+      {-1, GUF_E_LAUNCH, ErrorKind::kPlain, "other"}};
+  for (const ErrorInfo &row : kErrorInfos) {
     if (row.code == code) return row;
   }
-  return kMeanings[4];
+  return kErrorInfos[4];
 }
 
 void FakeDriver::write_version(char *out_text, size_t size) const {

@@ -33,7 +33,7 @@ class FakeDriver final : public Driver {
   Code fail_next = 0;                   // what the next allocation answers
   std::function<void()> while_waiting;  // what happens during a wait for a stream with work
 
-  const Meaning &meaning(Code code) const override;
+  const ErrorInfo &error_info(Code code) const override;
   void write_version(char *out_text, size_t size) const override;
   Code device_facts(int32_t, DeviceFacts *out) override;
   Code context_open(int32_t index, uint64_t, Context *out) override;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/unit/gpu/host_steps.h"
+#include "tests/unit/gpu/host_sink.h"
 
 namespace gufunc::gpu {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of random launches, run on the host, against a naive evaluation: every byte of every
+// CommandSink of random launches, run on the host, against a naive evaluation: every byte of every
 // operand's memory, and the status word.
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "backends/gpu/launch_queue.h"
-#include "tests/unit/gpu/counted_steps.h"
+#include "tests/unit/gpu/counting_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 
 namespace gufunc::gpu::test {
@@ -27,7 +27,7 @@ size_t difference(const Memory &a, const Memory &b) {
   return SIZE_MAX;
 }
 
-void run_case(const LaunchCase &launch, CountedSteps *steps) {
+void run_case(const LaunchCase &launch, CountingSink *commands) {
   std::vector<Memory> wanted;
   const uint32_t wanted_status = evaluate_case(launch, &wanted);
   guf_error error = {};
@@ -36,13 +36,13 @@ void run_case(const LaunchCase &launch, CountedSteps *steps) {
   request.struct_size = sizeof request;
   request.block = &launch.block;
   request.watch = launch.watches ? &launch.watch : nullptr;
-  ASSERT_EQ(queue_launch(request, *steps, &error), GUF_OK) << error.message;
+  ASSERT_EQ(queue_launch(request, *commands, &error), GUF_OK) << error.message;
   for (size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_EQ(difference(wanted[i], launch.operand[i].memory), SIZE_MAX) << "operand " << i;
   }
-  EXPECT_EQ(steps->status(), wanted_status);
+  EXPECT_EQ(commands->status(), wanted_status);
   if (launch.block.items == 0) {
-    EXPECT_EQ(steps->steps, 0U);
+    EXPECT_EQ(commands->count, 0U);
   }
 }
 
@@ -57,16 +57,16 @@ TEST_P(GpuLaunch, SameAsNaiveEvaluation) {
   for (uint64_t seed = first; seed < first + cases; ++seed) {
     Random random(seed * 1000 + GetParam());
     const LaunchCase launch = make_case(loop, random);
-    CountedSteps steps(loop.entry);
+    CountingSink commands(loop.entry);
     if (loop.ncore >= 0 && seed % 4 == 0) {
-      steps.spilling = static_cast<Entry>(static_cast<uint64_t>(Entry::kThread) + seed / 4 % 4);
+      commands.spilling = static_cast<Entry>(static_cast<uint64_t>(Entry::kThread) + seed / 4 % 4);
     }
-    run_case(launch, &steps);
+    run_case(launch, &commands);
     if (HasFailure()) {
       FAIL() << "case " << seed << ": " << launch.text;
     }
-    for (size_t e = 0; e < used.size(); ++e) used[e] += steps.used[e];
-    vectors += steps.vectors;
+    for (size_t e = 0; e < used.size(); ++e) used[e] += commands.used[e];
+    vectors += commands.vectors;
   }
   if (cases < 100) return;
   for (size_t e = 0; e < loop.entry.size(); ++e) {

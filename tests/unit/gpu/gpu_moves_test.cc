@@ -8,7 +8,7 @@
 
 #include "backends/gpu/move_convert.h"
 #include "backends/gpu/move_fill.h"
-#include "tests/unit/gpu/counted_steps.h"
+#include "tests/unit/gpu/counting_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 
 namespace gufunc::gpu::test {
@@ -145,17 +145,17 @@ TEST(GpuMoves, SameAsNaiveEvaluation) {
     Random random(seed);
     const MoveCase move = make_move(random);
     const Memory wanted = evaluate_move(move);
-    CountedSteps steps(kNoLoop);
+    CountingSink commands(kNoLoop);
     guf_error error = {};
     error.struct_size = sizeof error;
-    ASSERT_EQ(queue_convert(move.block, steps, &error), GUF_OK) << error.message << move.text;
+    ASSERT_EQ(queue_convert(move.block, commands, &error), GUF_OK) << error.message << move.text;
     ASSERT_EQ(std::memcmp(wanted.data(), move.side[1].memory.data(), wanted.bytes()), 0)
         << "case " << seed << ":" << move.text;
     ASSERT_FALSE(HasFailure()) << "case " << seed << ":" << move.text;
     if (move.block.items == 0) {
-      EXPECT_EQ(steps.steps, 0U);
+      EXPECT_EQ(commands.count, 0U);
     }
-    for (size_t e = 0; e < used.size(); ++e) used[e] += steps.used[e];
+    for (size_t e = 0; e < used.size(); ++e) used[e] += commands.used[e];
   }
   for (size_t e = static_cast<size_t>(Entry::kLoopEntries); e < used.size(); ++e) {
     EXPECT_GT(used[e], 0U) << "no case needed entry " << e;
@@ -172,14 +172,14 @@ TEST(GpuMoves, Fills) {
     for (char &byte : pattern) byte = static_cast<char>(random());
     Memory memory(bytes * count, offset);
     if (memory.bytes() != 0) std::memset(memory.data(), 0x11, memory.bytes());
-    CountedSteps steps(kNoLoop);
+    CountingSink commands(kNoLoop);
     guf_error error = {};
     const auto address = reinterpret_cast<uint64_t>(memory.data());
-    ASSERT_EQ(queue_fill(address, pattern.data(), bytes, count, steps, &error), GUF_OK);
+    ASSERT_EQ(queue_fill(address, pattern.data(), bytes, count, commands, &error), GUF_OK);
     for (size_t i = 0; i < memory.bytes(); ++i) {
       ASSERT_EQ(memory.data()[i], pattern[i % bytes]) << bytes << " x " << count << " at " << i;
     }
-    EXPECT_EQ(steps.steps == 0, count == 0);
+    EXPECT_EQ(commands.count == 0, count == 0);
   }
 }
 
@@ -190,15 +190,15 @@ TEST(GpuMoves, Refusals) {
   block.items = 1;
   block.size[0] = 1;
   const auto refused = [&](guf_dtype from, guf_dtype to, uint32_t flags) {
-    CountedSteps steps(kNoLoop);
+    CountingSink commands(kNoLoop);
     guf_error error = {};
     error.struct_size = sizeof error;
     block.dtype[0] = from;
     block.dtype[1] = to;
     block.operand_flags[1] = flags;
-    EXPECT_EQ(queue_convert(block, steps, &error), GUF_E_DTYPE);
+    EXPECT_EQ(queue_convert(block, commands, &error), GUF_E_DTYPE);
     EXPECT_NE(std::string(error.message).find("0x"), std::string::npos) << error.message;
-    EXPECT_EQ(steps.steps, 0U);
+    EXPECT_EQ(commands.count, 0U);
   };
   refused(record_of(12), record_of(16), 0);
   refused(record_of(12), GUF_F32, 0);

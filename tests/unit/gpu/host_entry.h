@@ -5,7 +5,7 @@
 
 #include <gufunc/kernel.hpp>
 
-#include "tests/unit/gpu/host_steps.h"
+#include "tests/unit/gpu/host_sink.h"
 
 namespace gufunc::gpu {
 

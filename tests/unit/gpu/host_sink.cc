@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/gpu/host_steps.h"
+#include "tests/unit/gpu/host_sink.h"
 
 #include <gtest/gtest.h>
 
@@ -25,32 +25,33 @@ constexpr guf_host_api kHost = {sizeof(guf_host_api), 0,      nullptr, nullptr, 
 
 }  // namespace
 
-HostSteps::HostSteps(const std::vector<HostEntry> &entries) : entries_(entries) {
+HostSink::HostSink(const std::vector<HostEntry> &entries) : entries_(entries) {
   set_host(&kHost);
 }
 
-bool HostSteps::has(Entry entry) const {
+bool HostSink::has(Entry entry) const {
   const auto i = static_cast<size_t>(entry);
   return entry >= Entry::kLoopEntries || (i < entries_.size() && entries_[i].run != nullptr);
 }
 
-guf_status HostSteps::run(const Step &step, guf_error *) {
-  const bool moves = step.entry >= Entry::kLoopEntries;
-  const HostEntry &entry = (moves ? move_entries() : entries_).at(static_cast<size_t>(step.entry));
+guf_status HostSink::run(const Command &command, guf_error *) {
+  const bool moves = command.entry >= Entry::kLoopEntries;
+  const HostEntry &entry =
+      (moves ? move_entries() : entries_).at(static_cast<size_t>(command.entry));
   EXPECT_NE(entry.run, nullptr);
-  EXPECT_EQ(step.block_bytes, entry.block_bytes);
-  EXPECT_LE(step.threads, entry.max_threads);
-  EXPECT_LT(uint64_t{step.blocks} * step.threads, uint64_t{1} << 31);
-  EXPECT_LE(step.shared_bytes, traits_.max_shared_bytes);
-  const std::vector<char> block(static_cast<const char *>(step.block),
-                                static_cast<const char *>(step.block) + step.block_bytes);
+  EXPECT_EQ(command.block_bytes, entry.block_bytes);
+  EXPECT_LE(command.threads, entry.max_threads);
+  EXPECT_LT(uint64_t{command.blocks} * command.threads, uint64_t{1} << 31);
+  EXPECT_LE(command.shared_bytes, traits_.max_shared_bytes);
+  const std::vector<char> block(static_cast<const char *>(command.block),
+                                static_cast<const char *>(command.block) + command.block_bytes);
   items::Launch launch = {};
   launch.entry = entry.run;
   launch.arguments = block.data();
   for (int i = 0; i < 3; ++i) launch.blocks[i] = launch.threads[i] = 1;
-  launch.blocks[0] = step.blocks;
-  launch.threads[0] = step.threads;
-  launch.shared_bytes = step.shared_bytes;
+  launch.blocks[0] = command.blocks;
+  launch.threads[0] = command.threads;
+  launch.shared_bytes = command.shared_bytes;
   launch.synchronises = entry.synchronises;
   launch.descending = launches_++ % 2 != 0;
   const items::Result result = items::run(launch);
@@ -60,7 +61,7 @@ guf_status HostSteps::run(const Step &step, guf_error *) {
   return result.outcome == items::Outcome::kDone ? GUF_OK : GUF_E_INTERNAL;
 }
 
-guf_status HostSteps::scratch(uint64_t bytes, uint64_t *out_address, guf_error *) {
+guf_status HostSink::scratch(uint64_t bytes, uint64_t *out_address, guf_error *) {
   EXPECT_NE(bytes, 0U);
   memory_.emplace_back(::operator new(bytes, std::align_val_t{256}));
   std::memset(memory_.back().get(), 0xC3, bytes);
@@ -68,14 +69,14 @@ guf_status HostSteps::scratch(uint64_t bytes, uint64_t *out_address, guf_error *
   return GUF_OK;
 }
 
-guf_status HostSteps::upload(const void *source, uint64_t bytes, uint64_t *out_address,
-                             guf_error *error) {
+guf_status HostSink::upload(const void *source, uint64_t bytes, uint64_t *out_address,
+                            guf_error *error) {
   const guf_status status = scratch(bytes, out_address, error);
   std::memcpy(reinterpret_cast<void *>(*out_address), source, bytes);
   return status;
 }
 
-guf_status HostSteps::status_word(uint64_t *out_address, guf_error *) {
+guf_status HostSink::status_word(uint64_t *out_address, guf_error *) {
   *out_address = reinterpret_cast<uint64_t>(&status_);
   return GUF_OK;
 }

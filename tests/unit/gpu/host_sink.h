@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that run on the host at once, each work-item a call: what geometry queues is what a device
-// would do, in memory whose every byte sanitizers know.
-#ifndef GUFUNC_TESTS_UNIT_GPU_HOST_STEPS_H
-#define GUFUNC_TESTS_UNIT_GPU_HOST_STEPS_H
+// CommandSink that run on the host at once, each work-item a call: what geometry queues is what a
+// device would do, in memory whose every byte sanitizers know.
+#ifndef GUFUNC_TESTS_UNIT_GPU_HOST_SINK_H
+#define GUFUNC_TESTS_UNIT_GPU_HOST_SINK_H
 
 #include <gufunc/kernel/work_item.hpp>
 
@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/gpu/device_steps.h"
+#include "backends/gpu/command_sink.h"
 
 namespace gufunc::gpu {
 
@@ -24,15 +24,15 @@ struct HostEntry {
 // By Entry, those of loops empty (move_items.cc).
 const std::vector<HostEntry> &move_entries();
 
-class HostSteps final : public Steps {
+class HostSink final : public CommandSink {
  public:
   // `entries`: of the loop, by Entry; borrowed.
-  explicit HostSteps(const std::vector<HostEntry> &entries);
+  explicit HostSink(const std::vector<HostEntry> &entries);
 
   const DeviceTraits &traits() const override { return traits_; }
   bool has(Entry entry) const override;
   uint32_t local_bytes(Entry) const override { return 0; }
-  guf_status run(const Step &step, guf_error *error) override;
+  guf_status run(const Command &command, guf_error *error) override;
   guf_status scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) override;
   guf_status upload(const void *source, uint64_t bytes, uint64_t *out_address,
                     guf_error *error) override;
@@ -55,4 +55,4 @@ class HostSteps final : public Steps {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_TESTS_UNIT_GPU_HOST_STEPS_H
+#endif  // GUFUNC_TESTS_UNIT_GPU_HOST_SINK_H

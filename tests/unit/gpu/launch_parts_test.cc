@@ -8,7 +8,7 @@
 
 #include "backends/gpu/launch_queue.h"
 #include "backends/gpu/launch_shape.h"
-#include "tests/unit/gpu/counted_steps.h"
+#include "tests/unit/gpu/counting_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 
 namespace gufunc::gpu::test {
@@ -38,13 +38,13 @@ guf_launch_block flat_launch(const SampleLoop &loop, int64_t n) {
   return block;
 }
 
-guf_status queue_block(const guf_launch_block &block, Steps &steps, guf_error *error) {
+guf_status queue_block(const guf_launch_block &block, CommandSink &commands, guf_error *error) {
   *error = {};
   error->struct_size = sizeof *error;
   guf_backend_launch request = {};
   request.struct_size = sizeof request;
   request.block = &block;
-  return queue_launch(request, steps, error);
+  return queue_launch(request, commands, error);
 }
 
 TEST(LaunchParts, CoverEveryItemOnce) {
@@ -121,11 +121,11 @@ TEST(LaunchParts, TransposedInput) {
     block.address[0] = reinterpret_cast<uint64_t>(a.data());
     block.address[1] = reinterpret_cast<uint64_t>(b.data());
     block.address[2] = reinterpret_cast<uint64_t>(sum.data());
-    CountedSteps steps(loop.entry);
-    steps.no_scratch = no_scratch;
+    CountingSink commands(loop.entry);
+    commands.no_scratch = no_scratch;
     guf_error error;
-    ASSERT_EQ(queue_block(block, steps, &error), GUF_OK) << error.message;
-    EXPECT_EQ(steps.used[static_cast<size_t>(Entry::kTile4)], no_scratch ? 0U : 1U);
+    ASSERT_EQ(queue_block(block, commands, &error), GUF_OK) << error.message;
+    EXPECT_EQ(commands.used[static_cast<size_t>(Entry::kTile4)], no_scratch ? 0U : 1U);
     for (int64_t r = 0; r < kRows; ++r) {
       for (int64_t c = 0; c < kColumns; ++c) {
         const auto at = static_cast<size_t>(r * kColumns + c);
@@ -137,44 +137,44 @@ TEST(LaunchParts, TransposedInput) {
 
 TEST(LaunchParts, Refusals) {
   const SampleLoop &loop = loop_named("plus_f32");
-  CountedSteps steps(loop.entry);
+  CountingSink commands(loop.entry);
   guf_error error;
   guf_launch_block block = flat_launch(loop, 4);
   block.flags |= 1U << 20;
-  EXPECT_EQ(queue_block(block, steps, &error), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(queue_block(block, commands, &error), GUF_E_UNSUPPORTED);
   block = flat_launch(loop, 4);
   block.noperands = 13;
-  EXPECT_EQ(queue_block(block, steps, &error), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(queue_block(block, commands, &error), GUF_E_UNSUPPORTED);
   EXPECT_NE(std::string(error.message).find("13"), std::string::npos) << error.message;
   EXPECT_NE(std::string(error.message).find("at most 12"), std::string::npos) << error.message;
   block = flat_launch(loop, 4);
   block.flags |= GUF_LAUNCH_GENERALIZED;
   block.ncore = 9;
-  EXPECT_EQ(queue_block(block, steps, &error), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(queue_block(block, commands, &error), GUF_E_UNSUPPORTED);
   EXPECT_STREQ(error.message,
                "the signature has 9 core dimensions; on a device it may have at most 8");
   block = flat_launch(loop, 4);
   block.flags |= GUF_LAUNCH_GENERALIZED;
   block.core_ndim[2] = 5;
-  EXPECT_EQ(queue_block(block, steps, &error), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(queue_block(block, commands, &error), GUF_E_UNSUPPORTED);
   EXPECT_STREQ(error.message, "operand 2 has 5 core dimensions; on a device it may have at most 4");
   block = flat_launch(loop, 4);
   block.dtype[1] = 0x82 | 12 << 8;
   block.flags |= GUF_LAUNCH_CAST;
-  EXPECT_EQ(queue_block(block, steps, &error), GUF_E_DTYPE);
+  EXPECT_EQ(queue_block(block, commands, &error), GUF_E_DTYPE);
   EXPECT_NE(std::string(error.message).find("operand 1"), std::string::npos) << error.message;
   block = flat_launch(loop, 4);
   block.operand_flags[0] |= GUF_LAUNCH_OPERAND_SWAPPED;
-  steps.missing = Entry::kNd;
-  EXPECT_EQ(queue_block(block, steps, &error), GUF_E_NO_IMAGE);
-  EXPECT_EQ(steps.steps, 0U);
+  commands.missing = Entry::kNd;
+  EXPECT_EQ(queue_block(block, commands, &error), GUF_E_NO_IMAGE);
+  EXPECT_EQ(commands.count, 0U);
 }
 
 // Without scratch memory an operand that has to be staged fails the launch.
 TEST(LaunchParts, NeededScratch) {
   const SampleLoop &loop = loop_named("later");
-  CountedSteps steps(loop.entry);
-  steps.no_scratch = true;
+  CountingSink commands(loop.entry);
+  commands.no_scratch = true;
   int64_t a[4] = {}, b[4] = {}, sum[4] = {};
   guf_launch_block block = flat_launch(loop, 4);
   block.address[0] = reinterpret_cast<uint64_t>(a);
@@ -184,8 +184,8 @@ TEST(LaunchParts, NeededScratch) {
   block.dtype[0] = 0x81 | 4 << 8 | 1 << 16;
   block.flags |= GUF_LAUNCH_CAST;
   guf_error error;
-  EXPECT_EQ(queue_block(block, steps, &error), GUF_E_DEVICE_MEMORY);
-  EXPECT_EQ(steps.steps, 0U);
+  EXPECT_EQ(queue_block(block, commands, &error), GUF_E_DEVICE_MEMORY);
+  EXPECT_EQ(commands.count, 0U);
 }
 
 // Blocks that use much local memory are launched in parts. These steps have 4 MiB for a unit.
@@ -206,12 +206,12 @@ TEST(LaunchParts, LocalMemory) {
   block.address[1] = reinterpret_cast<uint64_t>(y.data());
   for (const bool spills : {false, true}) {
     std::fill(y.begin(), y.end(), -7.0F);
-    CountedSteps steps(loop.entry);
-    if (spills) steps.spilling = Entry::kThread;
+    CountingSink commands(loop.entry);
+    if (spills) commands.spilling = Entry::kThread;
     guf_error error;
-    ASSERT_EQ(queue_block(block, steps, &error), GUF_OK) << error.message;
+    ASSERT_EQ(queue_block(block, commands, &error), GUF_OK) << error.message;
     // One unit, two blocks of 128 work-items of 16 KiB each.
-    EXPECT_EQ(steps.used[static_cast<size_t>(Entry::kThread)], spills ? 4U : 1U);
+    EXPECT_EQ(commands.used[static_cast<size_t>(Entry::kThread)], spills ? 4U : 1U);
     for (size_t i = 0; i < x.size(); ++i) {
       const size_t row = i / kItems;
       ASSERT_EQ(y[i], (static_cast<float>(row) - 1) * kItems);
@@ -221,17 +221,17 @@ TEST(LaunchParts, LocalMemory) {
 
 TEST(LaunchParts, Description) {
   const SampleLoop &loop = loop_named("plus_f32");
-  const CountedSteps steps(loop.entry);
+  const CountingSink commands(loop.entry);
   guf_launch_block block = flat_launch(loop, 10000);
   block.address[0] = block.address[1] = block.address[2] = 4096;
   guf_backend_launch request = {};
   request.block = &block;
   guf_error error = {};
   char text[512];
-  ASSERT_EQ(describe_launch_steps(request, steps, text, sizeof text, &error), GUF_OK);
+  ASSERT_EQ(describe_launch_commands(request, commands, text, sizeof text, &error), GUF_OK);
   EXPECT_NE(std::string(text).find("5 blocks of 256 threads"), std::string::npos) << text;
   char small[9];
-  ASSERT_EQ(describe_launch_steps(request, steps, small, sizeof small, &error), GUF_OK);
+  ASSERT_EQ(describe_launch_commands(request, commands, small, sizeof small, &error), GUF_OK);
   EXPECT_EQ(std::strlen(small), sizeof small - 1);
 }
 

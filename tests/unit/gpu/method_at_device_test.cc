@@ -157,8 +157,8 @@ TEST_P(DeviceAt, IsOneAfterTheOther) {
   guf_backend_method method = {};
   method.block = &block;
   guf_error error = cpu::fresh_error();
-  HostSteps steps(fold_loop(row.function, row.dtype));
-  ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
+  HostSink commands(fold_loop(row.function, row.dtype));
+  ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   EXPECT_EQ(array == right, true);
 }
 // Three quarters are nothing in an array of integers, however often they are added.
@@ -180,8 +180,8 @@ TEST(DeviceAtOfOneElement, GoesThroughTheArraysDtypeAtEveryStep) {
   guf_backend_method method = {};
   method.block = &block;
   guf_error error = cpu::fresh_error();
-  HostSteps steps(fold_loop("add", GUF_F64));
-  ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
+  HostSink commands(fold_loop("add", GUF_F64));
+  ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   EXPECT_EQ(array, 2);
 }
 INSTANTIATE_TEST_SUITE_P(Rows, DeviceAt, testing::ValuesIn(kRows),

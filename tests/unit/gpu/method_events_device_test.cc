@@ -162,11 +162,11 @@ TEST_F(DeviceEvents, AreThoseOfTheCpu) {
     ASSERT_EQ(cpu::cpu().method(cpu::cpu_device(), &on_cpu.method, &error), GUF_OK)
         << error.message;
     watched.method.watch = &watched.watch;
-    HostSteps steps(fold_loop(row.function, row.dtype)),
+    HostSink commands(fold_loop(row.function, row.dtype)),
         unwatched(fold_loop(row.function, row.dtype));
-    ASSERT_EQ(queue_method(watched.method, steps, &error), GUF_OK) << error.message;
+    ASSERT_EQ(queue_method(watched.method, commands, &error), GUF_OK) << error.message;
     ASSERT_EQ(queue_method(plain.method, unwatched, &error), GUF_OK) << error.message;
-    ASSERT_EQ(steps.status(), right)
+    ASSERT_EQ(commands.status(), right)
         << "case " << i << ": method " << row.method << ' ' << row.function << " of 0x" << std::hex
         << row.dtype << std::dec << ", " << row.kept << " x " << row.size
         << (row.tree ? " tree" : "") << (row.masked ? " masked" : "");
@@ -200,9 +200,9 @@ TEST_F(DeviceEvents, OfAccumulateLeaveOutTheLastTotal) {
   method.block = &block;
   method.watch = &watch;
   guf_error error = cpu::fresh_error();
-  HostSteps steps(fold_loop("add", GUF_F64));
-  ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
-  EXPECT_EQ(steps.status(), 0U);
+  HostSink commands(fold_loop("add", GUF_F64));
+  ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
+  EXPECT_EQ(commands.status(), 0U);
   EXPECT_EQ(results.back(), 1.7e308);
 }
 
@@ -226,9 +226,9 @@ TEST_F(DeviceEvents, AreOnlyThoseThatSomebodyAsksFor) {
   method.block = &block;
   method.watch = &watch;
   guf_error error = cpu::fresh_error();
-  HostSteps steps(fold_loop("add", GUF_F64));
-  ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
-  EXPECT_EQ(steps.status(), uint32_t{GUF_FP_INVALID});
+  HostSink commands(fold_loop("add", GUF_F64));
+  ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
+  EXPECT_EQ(commands.status(), uint32_t{GUF_FP_INVALID});
   EXPECT_TRUE(std::isnan(sum));
 }
 
@@ -255,9 +255,9 @@ TEST_F(DeviceEvents, FailuresOfLoopsAreTold) {
       method.block = &block;
       const auto status_of = [&] {
         guf_error error = cpu::fresh_error();
-        HostSteps steps(fold_loop("small_sum", GUF_U8));
-        EXPECT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
-        return steps.status();
+        HostSink commands(fold_loop("small_sum", GUF_U8));
+        EXPECT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
+        return commands.status();
       };
       EXPECT_EQ(status_of(), 0U);
       EXPECT_EQ(results[0], 7);
@@ -285,15 +285,15 @@ TEST_F(DeviceEvents, FailuresOfUnaryAtAreTold) {
   guf_backend_method method = {};
   method.block = &block;
   guf_error error = cpu::fresh_error();
-  HostSteps fine(fold_loop("small_negative", GUF_I16));
+  HostSink fine(fold_loop("small_negative", GUF_I16));
   ASSERT_EQ(queue_method(method, fine, &error), GUF_OK) << error.message;
   EXPECT_EQ(fine.status(), 0U);
   EXPECT_EQ(data, (std::vector<int16_t>{1, -2, 77}));
   const int64_t failing[] = {0, 4, 0};
   block.indices = failing;
-  HostSteps steps(fold_loop("small_negative", GUF_I16));
-  ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
-  EXPECT_EQ(steps.status(), 0x80000000U);
+  HostSink commands(fold_loop("small_negative", GUF_I16));
+  ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
+  EXPECT_EQ(commands.status(), 0x80000000U);
 }
 
 }  // namespace

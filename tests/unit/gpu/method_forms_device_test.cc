@@ -101,8 +101,8 @@ TEST_F(DeviceForms, MixedLoopsFoldFromTheLeftOverAllDimensions) {
           guf_backend_method method = {};
           method.block = &call.block;
           guf_error error = cpu::fresh_error();
-          HostSteps steps(fold_loop("scale", GUF_F32));
-          ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
+          HostSink commands(fold_loop("scale", GUF_F32));
+          ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
           const std::vector<float> right = call.right();
           for (size_t k = 0; k < right.size(); ++k) {
             const float narrow = reinterpret_cast<const float *>(call.results.data())[k];
@@ -138,8 +138,8 @@ TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
   guf_backend_method method = {};
   method.block = &block;
   guf_error error = cpu::fresh_error();
-  HostSteps steps(fold_loop("add", GUF_TIMEDELTA64));
-  ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
+  HostSink commands(fold_loop("add", GUF_TIMEDELTA64));
+  ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   for (int64_t k = 0; k < 3; ++k) {
     EXPECT_EQ(sums[static_cast<size_t>(k)], 1000 * (899 * 900 / 2 + 900 * k));
   }
@@ -148,7 +148,7 @@ TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
   block.fold_output_step = 8;
   block.output_dtype = kSeconds;
   block.output = reinterpret_cast<uint64_t>(running.data());
-  HostSteps scan(fold_loop("add", GUF_TIMEDELTA64));
+  HostSink scan(fold_loop("add", GUF_TIMEDELTA64));
   ASSERT_EQ(queue_method(method, scan, &error), GUF_OK) << error.message;
   for (int64_t k = 0; k < 3; ++k) {
     EXPECT_EQ(running[static_cast<size_t>(k * 900 + 899)], 899 * 900 / 2 + 900 * k);
@@ -173,19 +173,19 @@ TEST_F(DeviceForms, AtConvertsTimesAtEveryStep) {
   guf_backend_method method = {};
   method.block = &block;
   guf_error error = cpu::fresh_error();
-  HostSteps steps(fold_loop("add", GUF_TIMEDELTA64));
-  ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
+  HostSink commands(fold_loop("add", GUF_TIMEDELTA64));
+  ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   // 5.9 is 5, 4.9 is 4, 6.5 is 6; not-a-time stays.
   EXPECT_EQ(array, (std::vector<int64_t>{6, INT64_MIN}));
 }
 
-// Steps that nobody runs: their sizes are what counts.
-class CountedSteps final : public Steps {
+// CommandSink that nobody runs: their sizes are what counts.
+class CountingSink final : public CommandSink {
  public:
   const DeviceTraits &traits() const override { return traits_; }
   bool has(Entry) const override { return true; }
   uint32_t local_bytes(Entry) const override { return 0; }
-  guf_status run(const Step &step, guf_error *) override {
+  guf_status run(const Command &step, guf_error *) override {
     EXPECT_LT(uint64_t{step.blocks} * step.threads, uint64_t{1} << 31);
     EXPECT_GT(step.blocks, 0U);
     threads[step.entry] += uint64_t{step.blocks} * step.threads;
@@ -254,10 +254,10 @@ TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
     guf_backend_method method = {};
     method.block = &block;
     guf_error error = cpu::fresh_error();
-    CountedSteps steps;
-    ASSERT_EQ(queue_method(method, steps, &error), GUF_OK) << error.message;
-    EXPECT_GE(steps.threads[row.entry], row.items) << row.method;
-    EXPECT_GT(steps.launches[row.entry], 1U) << row.method;
+    CountingSink commands;
+    ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
+    EXPECT_GE(commands.threads[row.entry], row.items) << row.method;
+    EXPECT_GT(commands.launches[row.entry], 1U) << row.method;
   }
 }
 
@@ -318,10 +318,10 @@ TEST_F(DeviceForms, RefusesWhatDevicesDoNot) {
   guf_backend_method method = {};
   method.block = &block;
   guf_error error = cpu::fresh_error();
-  HostSteps steps(fold_loop("scale", GUF_F32));  // a loop with the entry `fold` alone
-  EXPECT_EQ(queue_method(method, steps, &error), GUF_E_UNSUPPORTED);
+  HostSink commands(fold_loop("scale", GUF_F32));  // a loop with the entry `fold` alone
+  EXPECT_EQ(queue_method(method, commands, &error), GUF_E_UNSUPPORTED);
   EXPECT_NE(std::strstr(error.message, "_leaves"), nullptr) << error.message;
-  HostSteps whole(fold_loop("add", GUF_F32));
+  HostSink whole(fold_loop("add", GUF_F32));
   block.loop_dtype = 0x82U | 24U << 8 | 1U << 20;
   EXPECT_EQ(queue_method(method, whole, &error), GUF_E_UNSUPPORTED);
   EXPECT_NE(std::strstr(error.message, "records"), nullptr) << error.message;
@@ -351,8 +351,8 @@ TEST_F(DeviceForms, TellsItsSteps) {
   method.block = &block;
   guf_error error = cpu::fresh_error();
   char text[1024];
-  const HostSteps device(fold_loop("add", GUF_F32));
-  ASSERT_EQ(describe_method_steps(method, device, text, sizeof text, &error), GUF_OK);
+  const HostSink device(fold_loop("add", GUF_F32));
+  ASSERT_EQ(describe_method_commands(method, device, text, sizeof text, &error), GUF_OK);
   EXPECT_STREQ(text,
                "walk: a tree per dimension, results side by side\n"
                "scratch: 100 bytes\n"
@@ -363,9 +363,9 @@ TEST_F(DeviceForms, TellsItsSteps) {
   EXPECT_EQ(sum, 0.0f);
   block.method = GUF_METHOD_REDUCEAT;
   block.nindices = 7;
-  ASSERT_EQ(describe_method_steps(method, device, text, sizeof text, &error), GUF_OK);
+  ASSERT_EQ(describe_method_commands(method, device, text, sizeof text, &error), GUF_OK);
   EXPECT_NE(std::strstr(text, "not known"), nullptr) << text;
-  ASSERT_EQ(describe_method_steps(method, device, text, 6, &error), GUF_OK);
+  ASSERT_EQ(describe_method_commands(method, device, text, 6, &error), GUF_OK);
   EXPECT_STREQ(text, "walk:");
 }
 

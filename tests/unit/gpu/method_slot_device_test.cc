@@ -27,8 +27,8 @@ class DeviceMethod : public testing::Test {
     const std::vector<unsigned char> right = cpu::right_answer(row);
     const std::vector<unsigned char> found =
         cpu::run_case_by(row, [&](guf_backend_method *method, guf_error *error) {
-          HostSteps steps(fold_loop(row.function, row.dtype));
-          return queue_method(*method, steps, error);
+          HostSink commands(fold_loop(row.function, row.dtype));
+          return queue_method(*method, commands, error);
         });
     std::string where;
     for (size_t i = 0; i < right.size() && where.size() < 300; ++i) {

@@ -2,7 +2,7 @@
 // The backend's own moves, compiled for the host.
 #include "backends/kernels/moves.guf.cpp"
 #include "tests/unit/gpu/host_entry.h"
-#include "tests/unit/gpu/host_steps.h"
+#include "tests/unit/gpu/host_sink.h"
 
 namespace gufunc::gpu {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/unit/gpu/host_steps.h"
+#include "tests/unit/gpu/host_sink.h"
 
 namespace gufunc::gpu::test {
 

@@ -18,8 +18,8 @@
 namespace gufunc {
 namespace {
 
-using gpu::Meaning;
-using gpu::Sense;
+using gpu::ErrorInfo;
+using gpu::ErrorKind;
 
 // name -> number, of every enumerator of the header that begins so.
 std::map<std::string, int> enumerators(const std::string &path, const std::string &pattern) {
@@ -35,62 +35,62 @@ std::map<std::string, int> enumerators(const std::string &path, const std::strin
   return found;
 }
 
-void expect_table_is_sound(std::span<const Meaning> codes) {
+void expect_table_is_sound(std::span<const ErrorInfo> codes) {
   std::set<std::string> names;
   for (size_t i = 0; i < codes.size(); ++i) {
-    const Meaning &row = codes[i];
+    const ErrorInfo &row = codes[i];
     if (i > 0) {
       EXPECT_LT(codes[i - 1].code, row.code) << row.name;
     }
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     if (row.code == 0) {
       EXPECT_EQ(row.status, GUF_OK);
-    } else if (row.sense == Sense::kNotReady) {
+    } else if (row.kind == ErrorKind::kNotReady) {
       EXPECT_EQ(row.status, GUF_NOT_READY);
     } else {
       EXPECT_GE(row.status, 100) << row.name;
     }
-    EXPECT_EQ(ends_device(row.sense), row.status == GUF_E_DEVICE_LOST) << row.name;
-    EXPECT_EQ(row.sense == Sense::kNoImage, row.status == GUF_E_NO_IMAGE) << row.name;
+    EXPECT_EQ(ends_device(row.kind), row.status == GUF_E_DEVICE_LOST) << row.name;
+    EXPECT_EQ(row.kind == ErrorKind::kNoImage, row.status == GUF_E_NO_IMAGE) << row.name;
   }
 }
 
-void expect_all_known(std::span<const Meaning> codes, const std::map<std::string, int> &wanted) {
+void expect_all_known(std::span<const ErrorInfo> codes, const std::map<std::string, int> &wanted) {
   std::set<int> known;
-  for (const Meaning &row : codes) known.insert(row.code);
+  for (const ErrorInfo &row : codes) known.insert(row.code);
   for (const auto &[name, number] : wanted) {
     EXPECT_TRUE(known.count(number) != 0) << name << " = " << number << " has no meaning";
   }
 }
 
-TEST(CudaCodes, EveryCodeHasAMeaning) {
+TEST(CudaCodes, EveryCodeHasAnErrorInfo) {
   expect_table_is_sound(cuda::known_codes());
-  EXPECT_EQ(cuda::meaning_of(0).status, GUF_OK);
-  EXPECT_EQ(cuda::meaning_of(2).sense, Sense::kNoMemory);
-  EXPECT_EQ(cuda::meaning_of(34).sense, Sense::kStub);
-  EXPECT_EQ(cuda::meaning_of(700).sense, Sense::kLost);
-  EXPECT_EQ(cuda::meaning_of(901).status, GUF_E_CAPTURE);
+  EXPECT_EQ(cuda::error_info(0).status, GUF_OK);
+  EXPECT_EQ(cuda::error_info(2).kind, ErrorKind::kNoMemory);
+  EXPECT_EQ(cuda::error_info(34).kind, ErrorKind::kStub);
+  EXPECT_EQ(cuda::error_info(700).kind, ErrorKind::kLost);
+  EXPECT_EQ(cuda::error_info(901).status, GUF_E_CAPTURE);
   // What drivers of CUDA 12 answer to images that were made with CUDA 13.
   for (const int code : {200, 218, 222, 300}) {
-    EXPECT_EQ(cuda::meaning_of(code).sense, Sense::kNoImage) << code;
+    EXPECT_EQ(cuda::error_info(code).kind, ErrorKind::kNoImage) << code;
   }
   for (const int unheard : {-5, 9, 998, 1000, 70000}) {
-    EXPECT_EQ(cuda::meaning_of(unheard).status, GUF_E_LAUNCH) << unheard;
+    EXPECT_EQ(cuda::error_info(unheard).status, GUF_E_LAUNCH) << unheard;
   }
   const auto wanted = enumerators(GUFUNC_TEST_CUDA_HEADER, "CUDA_(?:SUCCESS|ERROR_[A-Z_0-9]+)");
   if (wanted.empty()) GTEST_SKIP() << "no cuda.h";
   EXPECT_GE(wanted.size(), 95u);
   expect_all_known(cuda::known_codes(), wanted);
-  for (const auto &[name, number] : wanted) EXPECT_EQ(cuda::meaning_of(number).name, name);
+  for (const auto &[name, number] : wanted) EXPECT_EQ(cuda::error_info(number).name, name);
 }
 
-TEST(HipCodes, EveryCodeHasAMeaning) {
+TEST(HipCodes, EveryCodeHasAnErrorInfo) {
   expect_table_is_sound(roc::hip_codes());
-  EXPECT_EQ(roc::hip_meaning(2).sense, Sense::kNoMemory);
-  EXPECT_EQ(roc::hip_meaning(719).sense, Sense::kLost);
-  EXPECT_EQ(roc::hip_meaning(209).sense, Sense::kNoImage);
+  EXPECT_EQ(roc::hip_error_info(2).kind, ErrorKind::kNoMemory);
+  EXPECT_EQ(roc::hip_error_info(719).kind, ErrorKind::kLost);
+  EXPECT_EQ(roc::hip_error_info(209).kind, ErrorKind::kNoImage);
   for (const int unheard : {-1, 10, 1099}) {
-    EXPECT_EQ(roc::hip_meaning(unheard).status, GUF_E_LAUNCH) << unheard;
+    EXPECT_EQ(roc::hip_error_info(unheard).status, GUF_E_LAUNCH) << unheard;
   }
   const auto wanted = enumerators(GUFUNC_TEST_HIP_HEADER, "hip(?:Success|Error[A-Za-z]+)");
   if (wanted.empty()) GTEST_SKIP() << "no hip_runtime_api.h";
