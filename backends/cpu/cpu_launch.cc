@@ -12,7 +12,7 @@
 
 #include "backends/cpu/claim_pool.h"
 #include "backends/cpu/cpu_host.h"
-#include "backends/cpu/launch_way.h"
+#include "backends/cpu/launch_strategy.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -37,7 +37,7 @@ inline bool is_short(const guf_launch_block &block, uint32_t max_threads, const 
 struct SharedLaunch {
   const guf_launch_block *block;
   const HostLoop *loop;
-  const LaunchWay *way;
+  const LaunchStrategy *strategy;
   LoopCost cost;
   uint64_t first;      // item of the first chunk
   uint64_t item_work;  // elements of one item, as work_of counts them
@@ -59,7 +59,7 @@ struct SharedLaunch {
 void run_chunk(void *context, uint32_t chunk) {
   auto &shared = *static_cast<SharedLaunch *>(context);
   if (chunk > shared.failed_chunk.load(std::memory_order_relaxed)) return;
-  const uint64_t chunk_items = shared.way->split.chunk_items;
+  const uint64_t chunk_items = shared.strategy->split.chunk_items;
   const uint64_t first = shared.first + chunk * chunk_items;
   const uint64_t last = std::min(first + chunk_items, shared.block->items);
   guf_error details;  // each chunk has its own, and its own failure of the loop
@@ -70,7 +70,7 @@ void run_chunk(void *context, uint32_t chunk) {
   loop.failure = &said;
   const Stopwatch watch;
   const guf_status status =
-      run_items(*shared.block, loop, shared.way->items, first, last, &details);
+      run_items(*shared.block, loop, shared.strategy->items, first, last, &details);
   if (status == GUF_OK) {
     LoopCost cost = shared.cost;
     return cost.record((last - first) * shared.item_work, watch.ns());
@@ -79,15 +79,18 @@ void run_chunk(void *context, uint32_t chunk) {
 }
 
 // Items from `first` on.
-guf_status run_shared(const guf_launch_block &block, const HostLoop &loop, const LaunchWay &way,
-                      const LoopCost &cost, uint64_t first, guf_error *error) {
-  SharedLaunch shared{&block, &loop, &way, cost, first, item_work(block), error};
-  claim_pool().run(way.split.chunks, way.threads, way.split.wake, run_chunk, &shared);
+guf_status run_shared(const guf_launch_block &block, const HostLoop &loop,
+                      const LaunchStrategy &strategy, const LoopCost &cost, uint64_t first,
+                      guf_error *error) {
+  SharedLaunch shared{&block, &loop, &strategy, cost, first, item_work(block), error};
+  claim_pool().run(strategy.split.chunks, strategy.threads, strategy.split.wake, run_chunk,
+                   &shared);
   return shared.status;
 }
 
-guf_status run_timed(const guf_launch_block &block, const HostLoop &loop, const ItemWay &items,
-                     LoopCost *cost, uint64_t first, uint64_t last, guf_error *error) {
+guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
+                     const ItemTraversal &items, LoopCost *cost, uint64_t first, uint64_t last,
+                     guf_error *error) {
   const Stopwatch watch;
   GUF_CPU_TRY(run_items(block, loop, items, first, last, error));
   cost->record((last - first) * item_work(block), watch.ns());
@@ -96,27 +99,28 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop, const 
 
 // Few items of a loop that was never measured: what the first one takes decides about the rest.
 [[gnu::noinline]] guf_status run_new(const guf_backend_launch &launch, const HostLoop &loop,
-                                     LaunchWay *way, LoopCost *cost, guf_error *error) {
+                                     LaunchStrategy *strategy, LoopCost *cost, guf_error *error) {
   const guf_launch_block &block = *launch.block;
   uint64_t unit = 1;
-  if (way->items.walk == Walk::kTiles) unit = static_cast<uint64_t>(kCrossedRows * block.size[0]);
+  if (strategy->items.walk == Walk::kTiles) unit = static_cast<uint64_t>(kTileRows * block.size[0]);
   const Stopwatch stopwatch;
   uint64_t done = std::min(unit, block.items);
-  GUF_CPU_TRY(run_items(block, loop, way->items, 0, done, error));
+  GUF_CPU_TRY(run_items(block, loop, strategy->items, 0, done, error));
   const uint64_t ns = stopwatch.ns();
   if (ns >= kColdNs || block.items - done <= unit) {
     cost->record(done * item_work(block), ns);
   } else {
-    GUF_CPU_TRY(run_timed(block, loop, way->items, cost, done, done + unit, error));
+    GUF_CPU_TRY(run_timed(block, loop, strategy->items, cost, done, done + unit, error));
     done += unit;
   }
   if (done == block.items) return GUF_OK;
   const uint64_t weight = cost->weigh((block.items - done) * item_work(block));
   if (weight >= kSurpriseWork) {
-    share_items(block, done, weight, launch.max_threads, way);
-    if (way->alone == Alone::kNo) return run_shared(block, loop, *way, *cost, done, error);
+    share_items(block, done, weight, launch.max_threads, strategy);
+    if (strategy->serial == SerialReason::kNone)
+      return run_shared(block, loop, *strategy, *cost, done, error);
   }
-  return run_timed(block, loop, way->items, cost, done, block.items, error);
+  return run_timed(block, loop, strategy->items, cost, done, block.items, error);
 }
 
 // One call of the loop, for which nothing needs to be decided.
@@ -128,31 +132,35 @@ inline guf_status run_one_call(const guf_launch_block &block, const HostLoop &lo
 
 // A launch that more than one thread or call may share.
 [[gnu::noinline]] guf_status run_many(const guf_backend_launch &launch, const HostLoop &loop,
-                                      Alone alone, guf_error *error) {
+                                      SerialReason serial, guf_error *error) {
   const guf_launch_block &block = *launch.block;
-  if (alone != Alone::kNo) return run_items(block, loop, item_way(block), 0, block.items, error);
+  if (serial != SerialReason::kNone)
+    return run_items(block, loop, item_traversal(block), 0, block.items, error);
   LoopCost cost(launch.kernel, launch.user);
   if (is_short(block, launch.max_threads, cost)) {
-    if (is_one_call(block, Alone::kSmall)) return run_one_call(block, loop);
-    return run_items(block, loop, item_way(block), 0, block.items, error);
+    if (is_one_call(block, SerialReason::kTooSmall)) return run_one_call(block, loop);
+    return run_items(block, loop, item_traversal(block), 0, block.items, error);
   }
-  LaunchWay way = launch_way(block, launch.max_threads, cost);
-  if (way.alone == Alone::kNew) return run_new(launch, loop, &way, &cost, error);
-  if (way.alone == Alone::kNo) return run_shared(block, loop, way, cost, 0, error);
-  return run_timed(block, loop, way.items, &cost, 0, block.items, error);
+  LaunchStrategy strategy = launch_strategy(block, launch.max_threads, cost);
+  if (strategy.serial == SerialReason::kUnknownCost)
+    return run_new(launch, loop, &strategy, &cost, error);
+  if (strategy.serial == SerialReason::kNone)
+    return run_shared(block, loop, strategy, cost, 0, error);
+  return run_timed(block, loop, strategy.items, &cost, 0, block.items, error);
 }
 
 inline guf_status run_launch(const guf_backend_launch &launch, const HostLoop &loop,
                              guf_error *error) {
   const guf_launch_block &block = *launch.block;
-  const Alone alone = alone_of(block, launch.max_threads);
-  if (__builtin_expect(!is_one_call(block, alone), 0)) return run_many(launch, loop, alone, error);
+  const SerialReason serial = serial_reason(block, launch.max_threads);
+  if (__builtin_expect(!is_one_call(block, serial), 0))
+    return run_many(launch, loop, serial, error);
   return block.items == 0 ? guf_status{GUF_OK} : run_one_call(block, loop);
 }
 
 [[gnu::noinline]] guf_status run_watched(const guf_backend_launch &launch, HostLoop &loop,
                                          guf_error *error) {
-  EventWatch watch(*launch.block, *launch.watch);
+  FpStatus watch(*launch.block, *launch.watch);
   loop.watch = &watch;
   const guf_status status = run_launch(launch, loop, error);
   if (status == kLoopFailed) return loop.failure->report(launch.failure, error);

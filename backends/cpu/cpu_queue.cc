@@ -9,7 +9,7 @@
 #include "backends/cpu/cpu_launch.h"
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/dtype_layout.h"
-#include "backends/cpu/launch_way.h"
+#include "backends/cpu/launch_strategy.h"
 #include "backends/cpu/loop_cost.h"
 #include "backends/cpu/owned_watch.h"
 #include "backends/cpu/work_split.h"
@@ -95,7 +95,7 @@ class LaunchTask : public Task {
   explicit LaunchTask(const guf_backend_launch &request) : launch_(request) {}
   guf_status run(Stream &, guf_error *error) override {
     const guf_launch_block &block = *launch_.block;
-    if (block.items == 0 || alone_of(block, launch_.max_threads) == Alone::kNo) {
+    if (block.items == 0 || serial_reason(block, launch_.max_threads) == SerialReason::kNone) {
       return execute_launch(launch_, error);  // which measures the loop where it can share it
     }
     const Stopwatch watch;

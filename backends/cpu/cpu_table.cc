@@ -12,9 +12,9 @@
 #include "backends/cpu/cpu_kernels.h"
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/cpu_trace.h"
-#include "backends/cpu/crossed_loop.h"
 #include "backends/cpu/deadline.h"
 #include "backends/cpu/fork_watch.h"
+#include "backends/cpu/tiled_loop.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -72,7 +72,7 @@ guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   GUF_CPU_TRY(Stream::wait_for_threads(timeout_ns));
   const auto left = deadline.left(std::chrono::hours(1));
   GUF_CPU_TRY(claim_pool().stop(static_cast<uint64_t>(left.count())));
-  CrossedLoop::free_scratch();
+  TiledLoop::free_scratch();
   free_kernel_workers();
   return GUF_OK;
 }

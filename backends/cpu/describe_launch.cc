@@ -4,16 +4,16 @@
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/cpu_launch.h"
 #include "backends/cpu/describe_text.h"
-#include "backends/cpu/launch_way.h"
+#include "backends/cpu/launch_strategy.h"
 
 namespace gufunc::cpu {
 namespace {
 
-void describe_tiles(const CrossedWay &tiles, TextRoom *out) {
+void describe_tiles(const Tiling &tiles, TextRoom *out) {
   out->add("tile by tile of dimensions 0 and 1");
   for (int k = 0; k < tiles.count; ++k) {
-    const CrossedWay::Turned &op = tiles.turned[k];
-    out->add("%s argument %d is turned %s", k == 0 ? ";" : ",", op.number,
+    const Tiling::Transposed &op = tiles.transposed[k];
+    out->add("%s argument %d is transposed %s", k == 0 ? ";" : ",", op.number,
              op.in && op.out ? "in and out"
              : op.in         ? "in"
                              : "out");
@@ -21,20 +21,20 @@ void describe_tiles(const CrossedWay &tiles, TextRoom *out) {
   if (tiles.by_columns) out->add("; rows go along dimension 1");
 }
 
-void describe_walk(const guf_launch_block &block, const LaunchWay &way, TextRoom *out) {
+void describe_walk(const guf_launch_block &block, const LaunchStrategy &strategy, TextRoom *out) {
   out->add("walk: ");
-  if (is_one_call(block, way.alone)) {
+  if (is_one_call(block, strategy.serial)) {
     out->add("one call of the loop\n");
     return;
   }
-  switch (way.items.walk) {
+  switch (strategy.items.walk) {
     case Walk::kStaged:
       out->add("row by row through blocks of operands in the loop's dtypes and byte order");
       break;
     case Walk::kTiles:
-      describe_tiles(way.items.tiles, out);
+      describe_tiles(strategy.items.tiles, out);
       break;
-    case Walk::kStreamed:
+    case Walk::kNonTemporal:
       out->add("row by row, argument %d is written around the caches", block.noperands - 1);
       break;
     case Walk::kRows:
@@ -44,17 +44,18 @@ void describe_walk(const guf_launch_block &block, const LaunchWay &way, TextRoom
   out->add("%s\n", (block.flags & GUF_LAUNCH_MASKED) != 0 ? ", runs that the mask has" : "");
 }
 
-void describe_threads(const LaunchWay &way, uint32_t max_threads, TextRoom *out) {
-  if (way.alone == Alone::kNew) {
+void describe_threads(const LaunchStrategy &strategy, uint32_t max_threads, TextRoom *out) {
+  if (strategy.serial == SerialReason::kUnknownCost) {
     out->add("threads: 1 for the first item, up to %u for the others if it takes long\n",
              claim_pool().threads());
     return;
   }
-  if (way.alone != Alone::kNo) return describe_one_thread(way.alone, way.weight, out);
-  describe_most_threads(way.threads, way.split.chunks, max_threads, "chunk", out);
-  out->add("; %u chunks of %llu items", way.split.chunks,
-           static_cast<unsigned long long>(way.split.chunk_items));
-  const bool wakes = way.split.wake == ClaimPool::Wake::kYes;
+  if (strategy.serial != SerialReason::kNone)
+    return describe_one_thread(strategy.serial, strategy.weight, out);
+  describe_most_threads(strategy.threads, strategy.split.chunks, max_threads, "chunk", out);
+  out->add("; %u chunks of %llu items", strategy.split.chunks,
+           static_cast<unsigned long long>(strategy.split.chunk_items));
+  const bool wakes = strategy.split.wake == ClaimPool::Wake::kYes;
   out->add(wakes ? "\n" : ", for which no sleeping thread is woken\n");
 }
 
@@ -66,9 +67,9 @@ guf_status describe_launch(void *, const guf_backend_launch *launch, char *out_t
   GUF_CPU_TRY(check_flags(block, error));
   TextRoom out(out_text, text_size);
   const LoopCost cost(launch->kernel, launch->user);
-  const LaunchWay way = launch_way(block, launch->max_threads, cost);
-  describe_walk(block, way, &out);
-  describe_threads(way, launch->max_threads, &out);
+  const LaunchStrategy strategy = launch_strategy(block, launch->max_threads, cost);
+  describe_walk(block, strategy, &out);
+  describe_threads(strategy, launch->max_threads, &out);
   describe_instructions(&out);
   return GUF_OK;
 }

@@ -11,11 +11,12 @@
 namespace gufunc::cpu {
 namespace {
 
-void describe_method_walk(const guf_backend_method &method, const MethodWay &way, TextRoom *out) {
-  const auto piece = static_cast<long long>(way.piece);
-  const auto lanes = static_cast<long long>(way.side_by_side);
+void describe_method_walk(const guf_backend_method &method, const MethodTraversal &traversal,
+                          TextRoom *out) {
+  const auto piece = static_cast<long long>(traversal.piece);
+  const auto lanes = static_cast<long long>(traversal.side_by_side);
   out->add("walk: ");
-  switch (way.walk) {
+  switch (traversal.walk) {
     case MethodWalk::kNothing:
       return out->add("nothing to do\n");
     case MethodWalk::kItems:
@@ -42,36 +43,38 @@ void describe_method_walk(const guf_backend_method &method, const MethodWay &way
       out->add("all elements of an index, then those of the next");
       break;
   }
-  if (way.staged) out->add(", through blocks of operands in the loop's dtype and byte order");
+  if (traversal.staged) out->add(", through blocks of operands in the loop's dtype and byte order");
   if (method.watch != nullptr && (method.block->flags & GUF_METHOD_EXACT) == 0)
     out->add("; each step is looked at for events");
   out->add("\n");
 }
 
-void describe_method_threads(const guf_backend_method &method, const MethodWay &way,
+void describe_method_threads(const guf_backend_method &method, const MethodTraversal &traversal,
                              TextRoom *out) {
   if (method.block->method == GUF_METHOD_AT)
     return out->add("threads: 1, as indices are taken in their order\n");
-  const Alone alone = alone_of(method, way.work);
-  if (alone != Alone::kNo) return describe_one_thread(alone, way.work, out);
-  if (way.pieces < 2)
+  const SerialReason serial = serial_reason(method, traversal.work);
+  if (serial != SerialReason::kNone) return describe_one_thread(serial, traversal.work, out);
+  if (traversal.pieces < 2)
     return out->add("threads: 1, as the elements of a result are folded in their order\n");
-  const auto threads = static_cast<uint32_t>(std::min<uint64_t>(way.threads, way.pieces));
-  describe_most_threads(threads, way.pieces, method.max_threads, "piece", out);
-  out->add(
-      "; %llu pieces%s\n", static_cast<unsigned long long>(way.pieces),
-      wake_of(way.work) == ClaimPool::Wake::kYes ? "" : ", for which no sleeping thread is woken");
+  const auto threads =
+      static_cast<uint32_t>(std::min<uint64_t>(traversal.threads, traversal.pieces));
+  describe_most_threads(threads, traversal.pieces, method.max_threads, "piece", out);
+  out->add("; %llu pieces%s\n", static_cast<unsigned long long>(traversal.pieces),
+           wake_of(traversal.work) == ClaimPool::Wake::kYes
+               ? ""
+               : ", for which no sleeping thread is woken");
 }
 
 }  // namespace
 
 guf_status describe_method(void *, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error) {
-  MethodWay way;
-  GUF_CPU_TRY(decide_method(*method, &way, error));
+  MethodTraversal traversal;
+  GUF_CPU_TRY(decide_method(*method, &traversal, error));
   TextRoom out(out_text, text_size);
-  describe_method_walk(*method, way, &out);
-  describe_method_threads(*method, way, &out);
+  describe_method_walk(*method, traversal, &out);
+  describe_method_threads(*method, traversal, &out);
   describe_instructions(&out);
   return GUF_OK;
 }

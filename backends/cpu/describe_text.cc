@@ -36,18 +36,18 @@ void TextRoom::add(const char *format, ...) {
   left_ -= step;
 }
 
-void describe_one_thread(Alone alone, uint64_t work, TextRoom *out) {
+void describe_one_thread(SerialReason serial, uint64_t work, TextRoom *out) {
   out->add("threads: 1, ");
-  switch (alone) {
-    case Alone::kOrdered:
+  switch (serial) {
+    case SerialReason::kOrdered:
       return out->add("as the loop may not run on threads of the backend\n");
-    case Alone::kAsked:
+    case SerialReason::kRequested:
       return out->add("as the call asks for one\n");
-    case Alone::kSmall:
+    case SerialReason::kTooSmall:
       return out->add("as work of %llu is too little to share, which begins at %llu\n",
                       static_cast<unsigned long long>(work),
                       static_cast<unsigned long long>(kParallelWork));
-    case Alone::kGranted:
+    case SerialReason::kOneThread:
       return out->add("by %s\n", words_of(claim_pool().granted().by));
     default:
       return out->add("as the items are one chunk\n");

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/cpu/launch_way.h"
+#include "backends/cpu/launch_strategy.h"
 
 namespace gufunc::cpu {
 
@@ -25,7 +25,7 @@ class TextRoom {
 };
 
 // The line of threads where one does all of `work`.
-void describe_one_thread(Alone alone, uint64_t work, TextRoom *out);
+void describe_one_thread(SerialReason serial, uint64_t work, TextRoom *out);
 // Its beginning where up to `threads` share `pieces`, each a `word`, and what limits them.
 void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threads,
                            const char *word, TextRoom *out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks at operands before a block of items is computed (it may be computed in place), and at
 // results after it.
-#include "backends/cpu/event_watch.h"
+#include "backends/cpu/fp_status.h"
 
 #include <algorithm>
 #include <cstring>
@@ -98,8 +98,8 @@ constexpr EventText kTexts[] = {
 
 }  // namespace
 
-guf_status EventWatch::run(const HostLoop &loop, char **args, const int64_t *dims,
-                           const int64_t *steps) {
+guf_status FpStatus::run(const HostLoop &loop, char **args, const int64_t *dims,
+                         const int64_t *steps) {
   int64_t block_dims[1 + GUF_MAX_CORE_NAMES];
   std::copy_n(dims, 1 + block_.ncore, block_dims);
   uint32_t found = 0;
@@ -110,25 +110,25 @@ guf_status EventWatch::run(const HostLoop &loop, char **args, const int64_t *dim
     char *call[GUF_MAX_OPERANDS];  // a loop may change what it is given
     for (int i = 0; i < block_.noperands; ++i) call[i] = here[i] = args[i] + done * steps[i];
     uint8_t seen[kBlockItems] = {};
-    look_at_inputs(here, block_dims, steps, seen);
+    check_inputs(here, block_dims, steps, seen);
     found |= integer_events(here, steps, block_dims[0]);
     status = loop.run(call, block_dims, steps);
-    found |= look_at_results(here, block_dims, steps, seen);
+    found |= check_results(here, block_dims, steps, seen);
   }
   found_.fetch_or(found, std::memory_order_relaxed);
   return status;
 }
 
-void EventWatch::look_at_inputs(char *const *args, const int64_t *dims, const int64_t *steps,
-                                uint8_t *seen) {
+void FpStatus::check_inputs(char *const *args, const int64_t *dims, const int64_t *steps,
+                            uint8_t *seen) {
   for (int i = 0; i < block_.noperands; ++i) {
     if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) == 0) continue;
     classify_items(block_, i, args[i], dims, steps, seen);
   }
 }
 
-uint32_t EventWatch::look_at_results(char *const *args, const int64_t *dims, const int64_t *steps,
-                                     const uint8_t *seen) const {
+uint32_t FpStatus::check_results(char *const *args, const int64_t *dims, const int64_t *steps,
+                                 const uint8_t *seen) const {
   uint32_t events = 0;
   for (int i = 0; i < block_.noperands; ++i) {
     if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) == 0) continue;
@@ -141,14 +141,13 @@ uint32_t EventWatch::look_at_results(char *const *args, const int64_t *dims, con
   return known(events);
 }
 
-uint32_t EventWatch::known(uint32_t events) const {
+uint32_t FpStatus::known(uint32_t events) const {
   const bool underflows = (watch_.function_flags & GUF_FUNCTION_UNDERFLOWS) != 0;
   return underflows ? events : events & ~uint32_t{GUF_FP_UNDERFLOW};
 }
 
-void EventWatch::look_at_rounding(guf_dtype wide, const char *from, int64_t from_step,
-                                  guf_dtype narrow, const char *to, int64_t to_step,
-                                  int64_t count) {
+void FpStatus::check_rounding(guf_dtype wide, const char *from, int64_t from_step, guf_dtype narrow,
+                              const char *to, int64_t to_step, int64_t count) {
   uint32_t events = 0;
   for (int64_t done = 0; done < count; done += kBlockItems) {
     const int64_t items = std::min(kBlockItems, count - done);
@@ -161,7 +160,7 @@ void EventWatch::look_at_rounding(guf_dtype wide, const char *from, int64_t from
   found_.fetch_or(known(events), std::memory_order_relaxed);
 }
 
-uint32_t EventWatch::integer_events(char *const *args, const int64_t *steps, int64_t count) const {
+uint32_t FpStatus::integer_events(char *const *args, const int64_t *steps, int64_t count) const {
   const int divisor = block_.nin - 1;
   if ((watch_.function_flags & GUF_FUNCTION_DIVIDES) == 0 || divisor < 0 || block_.ncore != 0) {
     return 0;
@@ -171,7 +170,7 @@ uint32_t EventWatch::integer_events(char *const *args, const int64_t *steps, int
   return any ? uint32_t{GUF_FP_INTEGER_DIVIDE} : 0;
 }
 
-guf_status EventWatch::finish(guf_error *error) {
+guf_status FpStatus::finish(guf_error *error) {
   const uint32_t found = found_.load(std::memory_order_relaxed);
   if ((found & watch_.report) != 0) {
     __atomic_fetch_or(watch_.events, found & watch_.report, __ATOMIC_RELEASE);

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "backends/cpu/event_watch.h"
+#include "backends/cpu/fp_status.h"
 #include "backends/cpu/loop_failure.h"
 
 namespace gufunc::cpu {
@@ -34,7 +34,7 @@ struct HostLoop {
   void *user = nullptr;
   Says says = Says::kNothing;
   LoopFailure *failure = nullptr;  // of the launch or chunk: the first one stays
-  EventWatch *watch = nullptr;     // of the launch: the events it looks for
+  FpStatus *watch = nullptr;       // of the launch: the events it looks for
 
   bool may_fail() const { return says != Says::kNothing; }
 

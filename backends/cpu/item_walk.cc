@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "backends/cpu/cpu_host.h"
+#include "backends/cpu/non_temporal_loop.h"
 #include "backends/cpu/staged_loop.h"
-#include "backends/cpu/streamed_loop.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -170,38 +170,39 @@ guf_status run_planes(Loop &loop, const guf_launch_block &block, uint64_t first,
 
 }  // namespace
 
-ItemWay item_way(const guf_launch_block &block) {
-  ItemWay way = {};
-  way.walk = Walk::kRows;
+ItemTraversal item_traversal(const guf_launch_block &block) {
+  ItemTraversal traversal = {};
+  traversal.walk = Walk::kRows;
   if ((block.flags & (GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED)) != 0) {
-    way.walk = Walk::kStaged;
-    return way;
+    traversal.walk = Walk::kStaged;
+    return traversal;
   }
-  way.tiles = crossed_way(block);
-  if (way.tiles.is_crossed()) {
-    way.walk = Walk::kTiles;
-  } else if (__builtin_expect(is_streamed(block), 0)) {
-    way.walk = Walk::kStreamed;
+  traversal.tiles = find_tiling(block);
+  if (traversal.tiles.is_tiled()) {
+    traversal.walk = Walk::kTiles;
+  } else if (__builtin_expect(uses_non_temporal_stores(block), 0)) {
+    traversal.walk = Walk::kNonTemporal;
   }
-  return way;
+  return traversal;
 }
 
-guf_status run_items(const guf_launch_block &block, const HostLoop &loop, const ItemWay &way,
-                     uint64_t first, uint64_t last, guf_error *error) {
+guf_status run_items(const guf_launch_block &block, const HostLoop &loop,
+                     const ItemTraversal &traversal, uint64_t first, uint64_t last,
+                     guf_error *error) {
   if (first >= last) return GUF_OK;
-  switch (way.walk) {
+  switch (traversal.walk) {
     case Walk::kStaged: {
       StagedLoop staged;
       GUF_CPU_TRY(staged.open(block, loop, error));
       return run_range(staged, block, first, last);
     }
     case Walk::kTiles: {
-      CrossedLoop crossed(block, loop, way.tiles);
-      return run_planes(crossed, block, first, last);
+      TiledLoop tiled(block, loop, traversal.tiles);
+      return run_planes(tiled, block, first, last);
     }
-    case Walk::kStreamed: {
-      StreamedLoop streamed(block, loop);
-      return run_range(streamed, block, first, last);
+    case Walk::kNonTemporal: {
+      NonTemporalLoop non_temporal(block, loop);
+      return run_range(non_temporal, block, first, last);
     }
     default: {
       DirectLoop direct(block, loop);

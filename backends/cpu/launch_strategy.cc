@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pool's threads, the chunks, the walk.
-#include "backends/cpu/launch_way.h"
+#include "backends/cpu/launch_strategy.h"
 
 #include <algorithm>
 
@@ -27,39 +27,40 @@ uint64_t bytes_of(const guf_launch_block &block) {
 
 }  // namespace
 
-LaunchWay launch_way(const guf_launch_block &block, uint32_t max_threads, const LoopCost &cost) {
-  LaunchWay way;
+LaunchStrategy launch_strategy(const guf_launch_block &block, uint32_t max_threads,
+                               const LoopCost &cost) {
+  LaunchStrategy strategy;
   const uint64_t work = work_of(block);
-  way.alone = alone_of(block, max_threads);
-  way.weight = cost.weigh(work);
-  way.threads = 1;
-  way.items = item_way(block);
-  way.split.chunk_items = block.items;
-  if (way.alone != Alone::kNo) return way;
-  const uint64_t weight = ordered_work(way.weight, max_threads);
+  strategy.serial = serial_reason(block, max_threads);
+  strategy.weight = cost.weigh(work);
+  strategy.threads = 1;
+  strategy.items = item_traversal(block);
+  strategy.split.chunk_items = block.items;
+  if (strategy.serial != SerialReason::kNone) return strategy;
+  const uint64_t weight = ordered_work(strategy.weight, max_threads);
   if (claim_pool().threads() == 1) {
-    way.alone = weight < kParallelWork ? Alone::kSmall : Alone::kGranted;
+    strategy.serial = weight < kParallelWork ? SerialReason::kTooSmall : SerialReason::kOneThread;
   } else if (weight < kParallelWork) {
-    way.alone = cost.is_known() ? Alone::kSmall : Alone::kNew;
+    strategy.serial = cost.is_known() ? SerialReason::kTooSmall : SerialReason::kUnknownCost;
   } else {
-    share_items(block, 0, weight, max_threads, &way);
+    share_items(block, 0, weight, max_threads, &strategy);
   }
-  return way;
+  return strategy;
 }
 
 void share_items(const guf_launch_block &block, uint64_t first, uint64_t weight,
-                 uint32_t max_threads, LaunchWay *way) {
+                 uint32_t max_threads, LaunchStrategy *strategy) {
   const uint64_t items = block.items - first;
   const uint64_t bytes = bytes_of(block) / block.items * items;
   const uint32_t granted = claim_pool().threads();
-  way->alone = Alone::kNo;
-  way->threads = max_threads == 0 ? granted : std::min(max_threads, granted);
-  way->split = split_items(items, weight, bytes, way->threads);
-  if (way->items.walk == Walk::kTiles) {
-    widen_chunks(&way->split, items, kCrossedRows * block.size[0]);
+  strategy->serial = SerialReason::kNone;
+  strategy->threads = max_threads == 0 ? granted : std::min(max_threads, granted);
+  strategy->split = split_items(items, weight, bytes, strategy->threads);
+  if (strategy->items.walk == Walk::kTiles) {
+    widen_chunks(&strategy->split, items, kTileRows * block.size[0]);
   }
-  way->threads = std::min(way->threads, way->split.chunks);
-  if (way->split.chunks < 2) way->alone = Alone::kWhole;
+  strategy->threads = std::min(strategy->threads, strategy->split.chunks);
+  if (strategy->split.chunks < 2) strategy->serial = SerialReason::kOneChunk;
 }
 
 }  // namespace gufunc::cpu

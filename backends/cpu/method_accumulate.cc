@@ -87,7 +87,7 @@ class Accumulation {
   Accumulation(const guf_backend_method &method, const Fold &fold)
       : method_(method), block_(*method.block), fold_(fold), size_(fold.value_bytes()) {}
 
-  guf_status run(MethodWay *way);
+  guf_status run(MethodTraversal *traversal);
 
  private:
   // Results of some lanes: the output itself, or scratch.
@@ -129,7 +129,7 @@ class Accumulation {
   Sink sink_;
 };
 
-guf_status Accumulation::run(MethodWay *way) {
+guf_status Accumulation::run(MethodTraversal *traversal) {
   if (block_.items == 0 || block_.fold_size[0] == 0) return GUF_OK;
   if (!source_.open(block_) || !sink_.open(block_)) return GUF_E_DTYPE;
   const uint64_t work = weigh(method_, work_of(block_));
@@ -138,11 +138,12 @@ guf_status Accumulation::run(MethodWay *way) {
   const ItemUnits units(block_, most, threads < 2 ? 1 : threads * 4);
   if (units.count() < threads && fold_.tree() && sink_.direct()) {
     const ItemUnits whole(block_, most, 1);
-    if (way != nullptr) {
+    if (traversal != nullptr) {
       const int64_t part = part_of(whole.lanes());
       const auto parts = static_cast<uint64_t>((block_.fold_size[0] + part - 1) / part);
       const uint64_t pieces = pieces_of(parts, threads).count;
-      *way = {MethodWalk::kTiles, work, threads, pieces, whole.lanes(), part, source_.staged()};
+      *traversal = {MethodWalk::kTiles, work, threads,         pieces,
+                    whole.lanes(),      part, source_.staged()};
       return GUF_OK;
     }
     for (uint64_t i = 0; i < whole.count(); ++i) {
@@ -150,10 +151,10 @@ guf_status Accumulation::run(MethodWay *way) {
     }
     return GUF_OK;
   }
-  if (way != nullptr) {
+  if (traversal != nullptr) {
     const uint64_t pieces = pieces_of(units.count(), threads).count;
     const bool staged = source_.staged() || !sink_.direct();
-    *way = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged};
+    *traversal = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged};
     return GUF_OK;
   }
   return share(units.count(), work, threads,
@@ -301,8 +302,9 @@ guf_status Accumulation::add_offset(const Results &out, int64_t lanes, int64_t n
 
 }  // namespace
 
-guf_status accumulate(const guf_backend_method &method, const Fold &fold, MethodWay *way) {
-  return Accumulation(method, fold).run(way);
+guf_status accumulate(const guf_backend_method &method, const Fold &fold,
+                      MethodTraversal *traversal) {
+  return Accumulation(method, fold).run(traversal);
 }
 
 }  // namespace gufunc::cpu

@@ -104,7 +104,7 @@ class Runs {
  public:
   Runs(const guf_method_block &block, const Fold &fold) : block_(block), fold_(fold) {}
 
-  guf_status run(MethodWay *way) {
+  guf_status run(MethodTraversal *traversal) {
     const ElementForm form = form_of(block_.output_dtype, block_.output_flags);
     const ElementForm native{block_.loop_dtype, false, false};
     if (!load_.choose(form, native) || !store_.choose(native, form)) return GUF_E_DTYPE;
@@ -115,9 +115,9 @@ class Runs {
     const bool plain = is_plain(block_.output_dtype, block_.output_flags) &&
                        (block_.input == 0 || is_plain(block_.input_dtype, block_.input_flags));
     const bool chained = plain && block_.input != 0 && fold_.has_chain();
-    if (way != nullptr) {
-      way->walk = chained ? MethodWalk::kEntry : MethodWalk::kRuns;
-      way->staged = !plain;
+    if (traversal != nullptr) {
+      traversal->walk = chained ? MethodWalk::kEntry : MethodWalk::kRuns;
+      traversal->staged = !plain;
       return GUF_OK;
     }
     if (chained) return run_chain();
@@ -239,29 +239,29 @@ guf_status run_items_of_each(const guf_backend_method &method, const Fold &fold)
   const guf_method_block &block = *method.block;
   guf_launch_block launch = {};
   fill_launch(block, &launch);
-  const ItemWay way = item_way(launch);
+  const ItemTraversal traversal = item_traversal(launch);
   for (int64_t i = 0; i < block.nindices; ++i) {
     const uint64_t output = block.output + static_cast<uint64_t>(block.indices[i]);
     launch.address[0] = launch.address[launch.noperands - 1] = output;
     if (block.input != 0) {
       launch.address[1] = block.input + static_cast<uint64_t>(block.operand_indices[i]);
     }
-    GUF_CPU_TRY(run_items(launch, fold.loop(), way, 0, block.items, nullptr));
+    GUF_CPU_TRY(run_items(launch, fold.loop(), traversal, 0, block.items, nullptr));
   }
   return GUF_OK;
 }
 
 }  // namespace
 
-guf_status at(const guf_backend_method &method, const Fold &fold, MethodWay *way) {
+guf_status at(const guf_backend_method &method, const Fold &fold, MethodTraversal *traversal) {
   const guf_method_block &block = *method.block;
   if (block.items == 0 || block.nindices == 0) return GUF_OK;
-  if (block.items == 1) return Runs(block, fold).run(way);
-  if (way == nullptr) return run_items_of_each(method, fold);
+  if (block.items == 1) return Runs(block, fold).run(traversal);
+  if (traversal == nullptr) return run_items_of_each(method, fold);
   guf_launch_block launch = {};
   fill_launch(block, &launch);
-  way->walk = MethodWalk::kItemsOfEach;
-  way->staged = (launch.flags & (GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED)) != 0;
+  traversal->walk = MethodWalk::kItemsOfEach;
+  traversal->staged = (launch.flags & (GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED)) != 0;
   return GUF_OK;
 }
 

@@ -51,7 +51,7 @@ guf_status join_by_entry(char **args, const int64_t *dims, const int64_t *steps,
 
 }  // namespace
 
-Fold::Fold(const guf_backend_method &method, LoopFailure *failure, EventWatch *watch) {
+Fold::Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *watch) {
   const guf_method_block &block = *method.block;
   const Says says = says_of(block);
   tree_ = (block.flags & GUF_METHOD_TREE) != 0;
@@ -122,7 +122,7 @@ guf_status Fold::store(const char *from, int64_t from_step, char *to, int64_t to
                        int64_t count) const {
   GUF_CPU_TRY(move(GUF_FOLD_STORE, from, from_step, to, to_step, count));
   if (__builtin_expect(loop_.watch != nullptr, 0) && partial_bytes_ != value_bytes_) {
-    loop_.watch->look_at_rounding(GUF_F32, from, from_step, dtype_, to, to_step, count);
+    loop_.watch->check_rounding(GUF_F32, from, from_step, dtype_, to, to_step, count);
   }
   return GUF_OK;
 }

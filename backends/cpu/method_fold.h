@@ -34,7 +34,7 @@ class Fold {
  public:
   // `watch`: the events that every step is looked at for, or NULL. `failure` NULL: for a question,
   // nothing is run.
-  Fold(const guf_backend_method &method, LoopFailure *failure, EventWatch *watch);
+  Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *watch);
 
   bool tree() const { return tree_; }
   bool exact() const { return exact_; }

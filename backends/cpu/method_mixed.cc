@@ -21,7 +21,7 @@ class MixedFold {
   MixedFold(const guf_backend_method &method, const Fold &fold)
       : method_(method), block_(*method.block), fold_(fold), size_(fold.value_bytes()) {}
 
-  guf_status run(MethodWay *way);
+  guf_status run(MethodTraversal *traversal);
 
  private:
   // Elements of one stretch of dimension 0, for all lanes.
@@ -67,17 +67,17 @@ bool MixedFold::open() {
           to_result_.choose(own, {block_.loop_dtype, false, false}));
 }
 
-guf_status MixedFold::run(MethodWay *way) {
+guf_status MixedFold::run(MethodTraversal *traversal) {
   if (block_.items == 0) return GUF_OK;
   if (!open()) return GUF_E_DTYPE;
   const uint64_t work = weigh(method_, empty_ ? block_.items : work_of(block_));
   const uint32_t threads = method_threads(method_, work);
   const ItemUnits units(block_, std::max<int64_t>(kMixedLaneBytes / size_, 1),
                         threads < 2 ? 1 : threads * 4);
-  if (way != nullptr) {
+  if (traversal != nullptr) {
     const uint64_t pieces = pieces_of(units.count(), threads).count;
     const bool staged = source_.staged() || !sink_.direct();
-    *way = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged};
+    *traversal = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged};
     return GUF_OK;
   }
   return share(units.count(), work, threads, [&](uint64_t first, uint64_t last) -> guf_status {
@@ -175,8 +175,9 @@ guf_status MixedFold::apply(const char *elements, int64_t step, const char *mask
 
 }  // namespace
 
-guf_status reduce_mixed(const guf_backend_method &method, const Fold &fold, MethodWay *way) {
-  return MixedFold(method, fold).run(way);
+guf_status reduce_mixed(const guf_backend_method &method, const Fold &fold,
+                        MethodTraversal *traversal) {
+  return MixedFold(method, fold).run(traversal);
 }
 
 }  // namespace gufunc::cpu

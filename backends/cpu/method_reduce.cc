@@ -20,7 +20,7 @@ class Reduction {
   Reduction(const guf_backend_method &method, const Fold &fold)
       : method_(method), block_(*method.block), fold_(fold) {}
 
-  guf_status run(MethodWay *way);
+  guf_status run(MethodTraversal *traversal);
 
  private:
   // A cut through the fold dimensions: `dim` in pieces of `piece` elements, those above it by
@@ -222,7 +222,7 @@ guf_status Reduction::run_cut(const ItemUnits &units, const Cut &cut, uint32_t t
   return finish(units, cut, joined);
 }
 
-guf_status Reduction::run(MethodWay *way) {
+guf_status Reduction::run(MethodTraversal *traversal) {
   if (block_.items == 0) return GUF_OK;
   if (!source_.open(block_) || !sink_.open(block_)) return GUF_E_DTYPE;
   shape_up();
@@ -236,14 +236,14 @@ guf_status Reduction::run(MethodWay *way) {
     const Cut where = cut((wanted + whole.count() - 1) / whole.count(), work);
     if (const uint64_t parts = where.above * static_cast<uint64_t>(where.pieces); parts > 1) {
       const uint64_t pieces = pieces_of(parts * whole.count(), threads).count;
-      if (way == nullptr) return run_cut(whole, where, threads, work);
-      *way = {MethodWalk::kSubtrees, work, threads, pieces, 1, where.piece, staged()};
+      if (traversal == nullptr) return run_cut(whole, where, threads, work);
+      *traversal = {MethodWalk::kSubtrees, work, threads, pieces, 1, where.piece, staged()};
       return GUF_OK;
     }
   }
-  if (way != nullptr) {
+  if (traversal != nullptr) {
     const uint64_t pieces = pieces_of(units.count(), threads).count;
-    *way = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged()};
+    *traversal = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged()};
     return GUF_OK;
   }
   return share(units.count(), work, threads,
@@ -252,8 +252,8 @@ guf_status Reduction::run(MethodWay *way) {
 
 }  // namespace
 
-guf_status reduce(const guf_backend_method &method, const Fold &fold, MethodWay *way) {
-  return Reduction(method, fold).run(way);
+guf_status reduce(const guf_backend_method &method, const Fold &fold, MethodTraversal *traversal) {
+  return Reduction(method, fold).run(traversal);
 }
 
 }  // namespace gufunc::cpu

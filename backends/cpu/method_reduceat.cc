@@ -117,7 +117,8 @@ guf_status ReduceAt::run(const ItemUnits &units, uint64_t first, uint64_t last) 
 
 }  // namespace
 
-guf_status reduceat(const guf_backend_method &method, const Fold &fold, MethodWay *way) {
+guf_status reduceat(const guf_backend_method &method, const Fold &fold,
+                    MethodTraversal *traversal) {
   const guf_method_block &block = *method.block;
   if (block.items == 0 || block.nindices == 0) return GUF_OK;
   ReduceAt job = {block, fold, {}, {}, {}};
@@ -134,10 +135,10 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold, MethodWa
   const uint64_t wanted = threads < 2 ? 1 : threads * kPiecesPerThread;
   const ItemUnits units(block, most, static_cast<int64_t>((wanted - 1) / indices + 1));
   const uint64_t count = times(units.count(), indices);
-  if (way != nullptr) {
+  if (traversal != nullptr) {
     const bool staged = job.source.staged() || !job.sink.direct();
     const uint64_t pieces = pieces_of(count, threads).count;
-    *way = {MethodWalk::kStretches, work, threads, pieces, units.lanes(), 0, staged};
+    *traversal = {MethodWalk::kStretches, work, threads, pieces, units.lanes(), 0, staged};
     return GUF_OK;
   }
   return share(count, work, threads,

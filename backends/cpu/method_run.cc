@@ -13,18 +13,19 @@ constexpr uint32_t kKnownMethodFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD |
                                        GUF_METHOD_MASKED | GUF_METHOD_INITIAL | GUF_METHOD_EXACT |
                                        GUF_METHOD_MIXED | GUF_METHOD_ERROR;
 
-guf_status run(const guf_backend_method &method, const Fold &fold, MethodWay *way,
+guf_status run(const guf_backend_method &method, const Fold &fold, MethodTraversal *traversal,
                guf_error *error) {
   switch (method.block->method) {
     case GUF_METHOD_REDUCE:
-      if ((method.block->flags & GUF_METHOD_MIXED) != 0) return reduce_mixed(method, fold, way);
-      return reduce(method, fold, way);
+      if ((method.block->flags & GUF_METHOD_MIXED) != 0)
+        return reduce_mixed(method, fold, traversal);
+      return reduce(method, fold, traversal);
     case GUF_METHOD_ACCUMULATE:
-      return accumulate(method, fold, way);
+      return accumulate(method, fold, traversal);
     case GUF_METHOD_REDUCEAT:
-      return reduceat(method, fold, way);
+      return reduceat(method, fold, traversal);
     case GUF_METHOD_AT:
-      return at(method, fold, way);
+      return at(method, fold, traversal);
     default:
       return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "method %d is not known to this plugin",
                   method.block->method);
@@ -53,7 +54,7 @@ guf_status run_measured(const guf_backend_method &method, const Fold &fold, guf_
   return GUF_OK;
 }
 
-guf_status run_with(const guf_backend_method &method, EventWatch *watch, guf_error *error) {
+guf_status run_with(const guf_backend_method &method, FpStatus *watch, guf_error *error) {
   LoopFailure failure;
   const Fold fold(method, &failure, watch);
   switch (const guf_status status = run_measured(method, fold, error)) {
@@ -87,7 +88,7 @@ void describe_step(const guf_backend_method &method, guf_launch_block *step) {
 [[gnu::noinline]] guf_status run_watched(const guf_backend_method &method, guf_error *error) {
   guf_launch_block step = {};
   describe_step(method, &step);
-  EventWatch watch(step, *method.watch);
+  FpStatus watch(step, *method.watch);
   const guf_status status = run_with(method, &watch, error);
   return status != GUF_OK ? status : watch.finish(error);
 }
@@ -110,12 +111,12 @@ guf_status check_flags(const guf_method_block &block, guf_error *error) {
               "method flags: 0x%x is not known to this plugin", unknown);
 }
 
-guf_status decide_method(const guf_backend_method &method, MethodWay *out, guf_error *error) {
+guf_status decide_method(const guf_backend_method &method, MethodTraversal *out, guf_error *error) {
   GUF_CPU_TRY(check_flags(*method.block, error));
   guf_launch_block step = {};
   const guf_launch_watch none = {};
   const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;
-  EventWatch watch(step, none);  // that there is one decides, not what it looks for
+  FpStatus watch(step, none);  // that there is one decides, not what it looks for
   const Fold fold(method, nullptr, method.watch != nullptr && !exact ? &watch : nullptr);
   const guf_status status = run(method, fold, out, error);
   return status == GUF_E_DTYPE ? fail_casts(*method.block, error) : status;

@@ -6,7 +6,7 @@
 #include <gufunc/backend.h>
 
 #include "backends/cpu/method_fold.h"
-#include "backends/cpu/method_way.h"
+#include "backends/cpu/method_traversal.h"
 
 namespace gufunc::cpu {
 
@@ -17,7 +17,7 @@ guf_status execute_method(const guf_backend_method &method, guf_error *error);
 
 // How it would be run; runs nothing.
 // Errors  GUF_E_UNSUPPORTED <= flags or a method that are not known;  GUF_E_DTYPE
-guf_status decide_method(const guf_backend_method &method, MethodWay *out, guf_error *error);
+guf_status decide_method(const guf_backend_method &method, MethodTraversal *out, guf_error *error);
 
 // Errors  GUF_E_UNSUPPORTED <= flags that are not known
 guf_status check_flags(const guf_method_block &block, guf_error *error);
@@ -27,11 +27,13 @@ uint64_t work_of(const guf_method_block &block);
 
 // Their statuses are kLoopFailed, GUF_E_NO_MEMORY and GUF_E_DTYPE, without a text. With `way` they
 // tell how they would be run, and run nothing.
-guf_status reduce(const guf_backend_method &method, const Fold &fold, MethodWay *way);
-guf_status reduce_mixed(const guf_backend_method &method, const Fold &fold, MethodWay *way);
-guf_status accumulate(const guf_backend_method &method, const Fold &fold, MethodWay *way);
-guf_status reduceat(const guf_backend_method &method, const Fold &fold, MethodWay *way);
-guf_status at(const guf_backend_method &method, const Fold &fold, MethodWay *way);
+guf_status reduce(const guf_backend_method &method, const Fold &fold, MethodTraversal *traversal);
+guf_status reduce_mixed(const guf_backend_method &method, const Fold &fold,
+                        MethodTraversal *traversal);
+guf_status accumulate(const guf_backend_method &method, const Fold &fold,
+                      MethodTraversal *traversal);
+guf_status reduceat(const guf_backend_method &method, const Fold &fold, MethodTraversal *traversal);
+guf_status at(const guf_backend_method &method, const Fold &fold, MethodTraversal *traversal);
 
 }  // namespace gufunc::cpu
 

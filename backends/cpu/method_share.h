@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "backends/cpu/claim_pool.h"
-#include "backends/cpu/launch_way.h"
+#include "backends/cpu/launch_strategy.h"
 #include "backends/cpu/loop_cost.h"
 #include "backends/cpu/work_split.h"
 
@@ -22,16 +22,16 @@ inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
 }
 
 // Why one thread runs all of a method of this much work, weighed.
-inline Alone alone_of(const guf_backend_method &method, uint64_t work) {
-  if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return Alone::kOrdered;
-  if (method.max_threads == 1) return Alone::kAsked;
-  if (work < kParallelWork) return Alone::kSmall;
-  return claim_pool().threads() == 1 ? Alone::kGranted : Alone::kNo;
+inline SerialReason serial_reason(const guf_backend_method &method, uint64_t work) {
+  if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return SerialReason::kOrdered;
+  if (method.max_threads == 1) return SerialReason::kRequested;
+  if (work < kParallelWork) return SerialReason::kTooSmall;
+  return claim_pool().threads() == 1 ? SerialReason::kOneThread : SerialReason::kNone;
 }
 
 // Threads that it may use.
 inline uint32_t method_threads(const guf_backend_method &method, uint64_t work) {
-  if (alone_of(method, work) != Alone::kNo) return 1;
+  if (serial_reason(method, work) != SerialReason::kNone) return 1;
   const uint32_t all = claim_pool().threads();
   return method.max_threads == 0 ? all : std::min(method.max_threads, all);
 }

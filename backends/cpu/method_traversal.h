@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a method is run: what the slot `method` does and `describe_method` tells, decided by the same
-// code and without a look at any element.
-#ifndef GUFUNC_BACKENDS_CPU_METHOD_WAY_H
-#define GUFUNC_BACKENDS_CPU_METHOD_WAY_H
+// The traversal of a method. The slots `method` and `describe_method` share these decisions, which
+// read no element.
+#ifndef GUFUNC_BACKENDS_CPU_METHOD_TRAVERSAL_H
+#define GUFUNC_BACKENDS_CPU_METHOD_TRAVERSAL_H
 
 #include <cstdint>
 
@@ -19,15 +19,15 @@ enum class MethodWalk : uint8_t {
   kItemsOfEach  // at: the items of an index, then those of the next
 };
 
-struct MethodWay {
+struct MethodTraversal {
   MethodWalk walk = MethodWalk::kNothing;
   uint64_t work = 0;
-  uint32_t threads = 1;  // at most; 1 also where what could be shared is too little
-  uint64_t pieces = 1;   // what they take, one after the other
+  uint32_t threads = 1;  // at most; 1 also if there is too little work to share
+  uint64_t pieces = 1;   // units of work that the threads claim one after the other
   int64_t side_by_side = 1, piece = 0;
   bool staged = false;  // elements go through blocks of the loop's dtype and byte order
 };
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHOD_WAY_H
+#endif  // GUFUNC_BACKENDS_CPU_METHOD_TRAVERSAL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks in the cache, then non-temporal stores.
-#include "backends/cpu/streamed_loop.h"
+#include "backends/cpu/non_temporal_loop.h"
 
 #include <immintrin.h>
 
@@ -16,10 +16,10 @@ namespace {
 
 // Beyond the last-level cache that one core can fill; the system's own figure is often that of
 // the whole machine.
-constexpr uint64_t kFewestStreamedBytes = 64 << 20;
+constexpr uint64_t kFewestNonTemporalBytes = 64 << 20;
 
 // Rows shorter than this spend their time in partial lines.
-constexpr int64_t kShortestStreamedRow = 16 << 10;
+constexpr int64_t kShortestNonTemporalRow = 16 << 10;
 
 bool is_written(const guf_launch_block &block, int operand) {
   return (block.operand_flags[operand] & GUF_LAUNCH_OPERAND_WRITTEN) != 0;
@@ -52,17 +52,17 @@ struct Ahead {
 
 }  // namespace
 
-bool is_streamed(const guf_launch_block &block) {
+bool uses_non_temporal_stores(const guf_launch_block &block) {
   constexpr uint32_t kOdd = GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
-  if (block.items < kFewestStreamedItems || block.ncore != 0 || isa_level() < 3) return false;
+  if (block.items < kFewestNonTemporalItems || block.ncore != 0 || isa_level() < 3) return false;
   if ((block.flags & kOdd) != 0 || (block.flags & GUF_LAUNCH_ANY_THREAD) == 0) return false;
   const int output = block.noperands - 1;
   if (block.noperands != block.nin + 1 || !is_written(block, output)) return false;
   const int64_t item_bytes = dtype_bytes(block.dtype[output]);
   if (is_record(block.dtype[output])) return false;  // lines need not hold whole elements
   if (block.step[output] != item_bytes) return false;
-  if (block.nloop > 1 && block.size[0] < kShortestStreamedRow / item_bytes) return false;
-  if (block.items < kFewestStreamedBytes / static_cast<uint64_t>(item_bytes)) return false;
+  if (block.nloop > 1 && block.size[0] < kShortestNonTemporalRow / item_bytes) return false;
+  if (block.items < kFewestNonTemporalBytes / static_cast<uint64_t>(item_bytes)) return false;
   for (int i = 0; i < output; ++i) {
     // Operands that share memory are the same view: the block is in cache already.
     if (is_written(block, i) || block.address[i] == block.address[output]) return false;
@@ -70,17 +70,17 @@ bool is_streamed(const guf_launch_block &block) {
   return true;
 }
 
-StreamedLoop::StreamedLoop(const guf_launch_block &block, const HostLoop &loop)
+NonTemporalLoop::NonTemporalLoop(const guf_launch_block &block, const HostLoop &loop)
     : block_(block),
       loop_(loop),
       output_(block.noperands - 1),
       item_bytes_(dtype_bytes(block.dtype[output_])) {}
 
-StreamedLoop::~StreamedLoop() {
+NonTemporalLoop::~NonTemporalLoop() {
   _mm_sfence();  // before other threads are told that the work is done
 }
 
-guf_status StreamedLoop::run_row(char *const *args, int64_t count) {
+guf_status NonTemporalLoop::run_row(char *const *args, int64_t count) {
   const int64_t block_items = kBlockBytes / item_bytes_;
   const auto misaligned = static_cast<int64_t>(reinterpret_cast<uintptr_t>(args[output_]) % kLine);
   if (misaligned % item_bytes_ != 0) {  // an element lies across two lines: rows of c128

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a loop whose output is far larger than the caches, so that it is written around them.
-#ifndef GUFUNC_BACKENDS_CPU_STREAMED_LOOP_H
-#define GUFUNC_BACKENDS_CPU_STREAMED_LOOP_H
+// Runs a loop whose output is far larger than the caches, with non-temporal stores.
+#ifndef GUFUNC_BACKENDS_CPU_NON_TEMPORAL_LOOP_H
+#define GUFUNC_BACKENDS_CPU_NON_TEMPORAL_LOOP_H
 
 #include <gufunc/backend.h>
 
@@ -9,22 +9,22 @@
 
 namespace gufunc::cpu {
 
-// Launches of fewer items are never streamed: one comparison for the common case.
-inline constexpr uint64_t kFewestStreamedItems = 4 << 20;
+// Launches of fewer items never use non-temporal stores: the common case costs one comparison.
+inline constexpr uint64_t kFewestNonTemporalItems = 4 << 20;
 
 // Whether the one output is contiguous, larger than any last-level cache, and no input as well, so
 // that nothing is gained by reading its lines before they are written or by keeping them.
-bool is_streamed(const guf_launch_block &block);
+bool uses_non_temporal_stores(const guf_launch_block &block);
 
 // The loop writes a block in the first-level cache, which then goes to memory with non-temporal
 // stores (bench: add f32 of 1e8, one thread: 39 -> 32 ms). One object per chunk of work.
-class StreamedLoop {
+class NonTemporalLoop {
  public:
-  // `block` is one that is_streamed() accepts.
-  StreamedLoop(const guf_launch_block &block, const HostLoop &loop);
-  ~StreamedLoop();
-  StreamedLoop(const StreamedLoop &) = delete;
-  StreamedLoop &operator=(const StreamedLoop &) = delete;
+  // `block` is one that uses_non_temporal_stores() accepts.
+  NonTemporalLoop(const guf_launch_block &block, const HostLoop &loop);
+  ~NonTemporalLoop();
+  NonTemporalLoop(const NonTemporalLoop &) = delete;
+  NonTemporalLoop &operator=(const NonTemporalLoop &) = delete;
 
   // `count` items that follow each other along dimension 0 from the addresses in `args`.
   guf_status run_row(char *const *args, int64_t count);
@@ -42,4 +42,4 @@ class StreamedLoop {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_STREAMED_LOOP_H
+#endif  // GUFUNC_BACKENDS_CPU_NON_TEMPORAL_LOOP_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles: turn inputs, run the loop on each row, turn outputs back.
-#include "backends/cpu/crossed_loop.h"
+#include "backends/cpu/tiled_loop.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,26 +21,27 @@ void fetch_ahead(const char *from, int64_t step, int64_t lines) {
 }
 
 // The operands that lie across the rows.
-CrossedWay way_of(const guf_launch_block &block, bool by_columns) {
+Tiling tiling_of(const guf_launch_block &block, bool by_columns) {
   const int64_t *const along = by_columns ? block.outer_step[0] : block.step;
   const int64_t *const across = by_columns ? block.step : block.outer_step[0];
-  CrossedWay way = {by_columns, 0, {}};
+  Tiling tiling = {by_columns, 0, {}};
   for (int i = 0; i < block.noperands; ++i) {
     const uint32_t size = dtype_bytes(block.dtype[i]);
-    if (across[i] != size || std::abs(along[i]) < kCrossedLine) continue;
-    if (way.count == CrossedWay::kMostTurned) {
-      way.count = -1;
-      return way;
+    if (across[i] != size || std::abs(along[i]) < kTileLine) continue;
+    if (tiling.count == Tiling::kMostTransposed) {
+      tiling.count = -1;
+      return tiling;
     }
-    way.turned[way.count++] = {i, size, (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0,
-                               (block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) != 0};
+    tiling.transposed[tiling.count++] = {
+        i, size, (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0,
+        (block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) != 0};
   }
-  return way;
+  return tiling;
 }
 
-bool may_be_crossed(const guf_launch_block &block) {
+bool may_be_tiled(const guf_launch_block &block) {
   constexpr uint32_t kOdd = GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
-  if (block.items < kFewestCrossedItems || block.nloop < 2 || block.ncore != 0) return false;
+  if (block.items < kFewestTiledItems || block.nloop < 2 || block.ncore != 0) return false;
   if ((block.flags & kOdd) != 0) return false;
   if (block.size[0] < kShortestSide || block.outer_size[0] < kShortestSide) return false;
   for (int i = 0; i < block.noperands; ++i) {
@@ -51,54 +52,54 @@ bool may_be_crossed(const guf_launch_block &block) {
 
 }  // namespace
 
-CrossedWay crossed_way(const guf_launch_block &block) {
-  if (!may_be_crossed(block)) return {false, 0, {}};
-  const CrossedWay rows = way_of(block, false);
+Tiling find_tiling(const guf_launch_block &block) {
+  if (!may_be_tiled(block)) return {false, 0, {}};
+  const Tiling rows = tiling_of(block, false);
   if (rows.count == 0) return rows;
-  const CrossedWay columns = way_of(block, true);
+  const Tiling columns = tiling_of(block, true);
   return columns.count >= 0 && (rows.count < 0 || columns.count < rows.count) ? columns : rows;
 }
 
-CrossedLoop::CrossedLoop(const guf_launch_block &block, const HostLoop &loop, const CrossedWay &way)
+TiledLoop::TiledLoop(const guf_launch_block &block, const HostLoop &loop, const Tiling &tiling)
     : block_(block),
       loop_(loop),
-      way_(way),
-      along_step_(way_.by_columns ? block.outer_step[0] : block.step),
-      across_step_(way_.by_columns ? block.step : block.outer_step[0]) {
+      tiling_(tiling),
+      along_step_(tiling_.by_columns ? block.outer_step[0] : block.step),
+      across_step_(tiling_.by_columns ? block.step : block.outer_step[0]) {
   std::copy_n(along_step_, block.noperands, loop_step_);
-  for (int k = 0; k < way_.count; ++k) {
-    const CrossedWay::Turned &op = way_.turned[k];
+  for (int k = 0; k < tiling_.count; ++k) {
+    const Tiling::Transposed &op = tiling_.transposed[k];
     loop_step_[op.number] = op.size;
-    across_ = std::min<int64_t>(across_, kCrossedLine / op.size);
+    across_ = std::min<int64_t>(across_, kTileLine / op.size);
   }
   place_scratch();
 }
 
-CrossedLoop::~CrossedLoop() {
+TiledLoop::~TiledLoop() {
   shelf().give(piece_);
 }
 
-ScratchShelf &CrossedLoop::shelf() {
-  static constinit ScratchShelf shelf(CrossedWay::kMostTurned * kTileBytes);
+ScratchShelf &TiledLoop::shelf() {
+  static constinit ScratchShelf shelf(Tiling::kMostTransposed * kTileBytes);
   return shelf;
 }
 
-void CrossedLoop::free_scratch() {
+void TiledLoop::free_scratch() {
   shelf().clear();
 }
 
-void CrossedLoop::place_scratch() {
-  if (way_.count > 0 && block_.items >= kFewestLongItems) piece_ = shelf().take();
-  if (piece_ != nullptr || way_.count == 0) along_ = kLongRow;
-  for (int k = 0; k < way_.count; ++k) {
+void TiledLoop::place_scratch() {
+  if (tiling_.count > 0 && block_.items >= kFewestLongItems) piece_ = shelf().take();
+  if (piece_ != nullptr || tiling_.count == 0) along_ = kLongRow;
+  for (int k = 0; k < tiling_.count; ++k) {
     const size_t place = static_cast<size_t>(k) * kTileBytes;
     scratch_[k] = piece_ == nullptr ? stack_[k] : static_cast<char *>(piece_) + place;
   }
 }
 
-guf_status CrossedLoop::run_rows(char *const *args, int64_t rows) {
-  const int64_t most_along = way_.by_columns ? rows : block_.size[0];
-  const int64_t most_across = way_.by_columns ? block_.size[0] : rows;
+guf_status TiledLoop::run_rows(char *const *args, int64_t rows) {
+  const int64_t most_along = tiling_.by_columns ? rows : block_.size[0];
+  const int64_t most_across = tiling_.by_columns ? block_.size[0] : rows;
   for (int64_t c = 0; c < most_along; c += along_) {
     for (int64_t r = 0; r < most_across; r += across_) {
       char *corner[GUF_MAX_OPERANDS];
@@ -112,13 +113,13 @@ guf_status CrossedLoop::run_rows(char *const *args, int64_t rows) {
   return GUF_OK;
 }
 
-guf_status CrossedLoop::run_tile(char *const *corner, int64_t along, int64_t across) {
+guf_status TiledLoop::run_tile(char *const *corner, int64_t along, int64_t across) {
   char *row[GUF_MAX_OPERANDS];
   int64_t next_row[GUF_MAX_OPERANDS];
   std::copy_n(corner, block_.noperands, row);
   std::copy_n(across_step_, block_.noperands, next_row);
-  for (int k = 0; k < way_.count; ++k) {
-    const CrossedWay::Turned &op = way_.turned[k];
+  for (int k = 0; k < tiling_.count; ++k) {
+    const Tiling::Transposed &op = tiling_.transposed[k];
     row[op.number] = scratch_[k];
     next_row[op.number] = (along_ + kGap) * op.size;
     fetch_ahead(corner[op.number] + across * op.size, along_step_[op.number], along);
@@ -127,8 +128,8 @@ guf_status CrossedLoop::run_tile(char *const *corner, int64_t along, int64_t acr
               across, op.size);
   }
   const guf_status status = run_tile_rows(row, next_row, along, &across);
-  for (int k = 0; k < way_.count; ++k) {
-    const CrossedWay::Turned &op = way_.turned[k];
+  for (int k = 0; k < tiling_.count; ++k) {
+    const Tiling::Transposed &op = tiling_.transposed[k];
     if (!op.out) continue;
     transpose(corner[op.number], along_step_[op.number], scratch_[k], next_row[op.number], across,
               along, op.size);
@@ -137,8 +138,8 @@ guf_status CrossedLoop::run_tile(char *const *corner, int64_t along, int64_t acr
 }
 
 // Leaves in `across` how many rows the loop was done with.
-guf_status CrossedLoop::run_tile_rows(char *const *row, const int64_t *next_row, int64_t along,
-                                      int64_t *across) {
+guf_status TiledLoop::run_tile_rows(char *const *row, const int64_t *next_row, int64_t along,
+                                    int64_t *across) {
   for (int64_t r = 0; r < *across; ++r) {
     char *call[GUF_MAX_OPERANDS];  // a loop may change what it is given
     for (int i = 0; i < block_.noperands; ++i) call[i] = row[i] + r * next_row[i];

@@ -184,7 +184,7 @@ class MethodCommand(command_fixture.CommandTest):
             text = self.ok('explain', 'add', big, turned)
             for part in (
                 'kernel image x86-64-v2, of ',
-                'walk: tile by tile of dimensions 0 and 1; argument 1 is turned in',
+                'walk: tile by tile of dimensions 0 and 1; argument 1 is transposed in',
                 'threads: up to 3, by GUFUNC_NUM_THREADS; ',
                 'instructions: up to x86-64-v2',
             ):

@@ -195,11 +195,11 @@ TEST_F(DescribeLaunch, Tiles) {
     EXPECT_EQ(seen.turned, tiles);
     EXPECT_THAT(
         text_of(launch),
-        HasSubstr(tiles ? "walk: tile by tile of dimensions 0 and 1; argument 1 is turned out\n"
+        HasSubstr(tiles ? "walk: tile by tile of dimensions 0 and 1; argument 1 is transposed out\n"
                         : "walk: row by row\n"));
   }
   const guf_launch_block in = block({40, 30}, {30, 1}, {1, 40}, 1200);
-  EXPECT_THAT(text_of(in), HasSubstr("; argument 0 is turned in\n"));
+  EXPECT_THAT(text_of(in), HasSubstr("; argument 0 is transposed in\n"));
   guf_launch_block both = block({40, 30}, {30, 1}, {30, 1}, 1200);
   EXPECT_THAT(text_of(both), HasSubstr("tile by tile of dimensions 0 and 1; rows go along "
                                        "dimension 1\n"));

@@ -168,8 +168,8 @@ void add_four(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-// A sum of four into the first of them, which is turned in and out while others lie along the rows;
-// with more across them than are turned, the rows are the columns.
+// A sum of four into the first of them, which is transposed in and out while the others are
+// contiguous along the rows; with more across them than are turned, the rows are the columns.
 TEST_F(Launch, TurnsOneViewInAndOut) {
   constexpr int64_t kHeight = 130, kWidth = 70;
   for (const size_t others : {0, 1, 3}) {  // that lie across the rows, too

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs written around the caches: which launches qualify, and that every byte arrives.
-#include "backends/cpu/streamed_loop.h"
+#include "backends/cpu/non_temporal_loop.h"
 
 #include <algorithm>
 #include <complex>
@@ -43,9 +43,9 @@ void check_row(int64_t count, int64_t offset, int64_t stride) {
   typed.dtype[1] = sizeof(T) == 16 ? GUF_C128 : sizeof(T) == 8 ? GUF_F64 : GUF_F32;
   const HostLoop loop = {reinterpret_cast<void *>(add_one<T>), nullptr, Says::kNothing, nullptr};
   {
-    StreamedLoop streamed(typed, loop);
+    NonTemporalLoop non_temporal(typed, loop);
     char *const args[] = {in, out};
-    ASSERT_EQ(streamed.run_row(args, count), GUF_OK);
+    ASSERT_EQ(non_temporal.run_row(args, count), GUF_OK);
   }
   for (int64_t i = 0; i < count; ++i) {
     T value;
@@ -59,7 +59,7 @@ void check_row(int64_t count, int64_t offset, int64_t stride) {
   }
 }
 
-TEST(StreamedLoop, WritesEveryElementAndNothingElse) {
+TEST(NonTemporalLoop, WritesEveryElementAndNothingElse) {
   if (isa_level() < 3) GTEST_SKIP() << "no 32-byte stores at this ISA level";
   for (const int64_t count : {0, 1, 7, 15, 16, 17, 500, 512, 513, 1024, 5000}) {
     for (const int64_t offset : {0, 4, 16, 60}) check_row<float>(count, offset, 1);
@@ -78,40 +78,40 @@ guf_launch_block large_block() {
   return make_block({1, {32 << 20}, {a, b}, {{4}, {4}}, {GUF_F32, GUF_F32}});
 }
 
-TEST(StreamedLoop, TakesLargeContiguousOutputsOnly) {
+TEST(NonTemporalLoop, TakesLargeContiguousOutputsOnly) {
   if (isa_level() < 3) GTEST_SKIP() << "no 32-byte stores at this ISA level";
   guf_launch_block block = large_block();
-  EXPECT_TRUE(is_streamed(block));
+  EXPECT_TRUE(uses_non_temporal_stores(block));
   block.items = 1 << 20;
-  EXPECT_FALSE(is_streamed(block)) << "fits a cache";
+  EXPECT_FALSE(uses_non_temporal_stores(block)) << "fits a cache";
   block = large_block();
   block.dtype[1] = GUF_BOOL;
   block.step[1] = 1;
-  EXPECT_FALSE(is_streamed(block)) << "32 MB of output";
+  EXPECT_FALSE(uses_non_temporal_stores(block)) << "32 MB of output";
   block = large_block();
   block.step[1] = 8;
-  EXPECT_FALSE(is_streamed(block)) << "strided";
+  EXPECT_FALSE(uses_non_temporal_stores(block)) << "strided";
   block = large_block();
   block.address[0] = block.address[1];
-  EXPECT_FALSE(is_streamed(block)) << "in place";
+  EXPECT_FALSE(uses_non_temporal_stores(block)) << "in place";
   block = large_block();
   block.operand_flags[0] |= GUF_LAUNCH_OPERAND_WRITTEN;
-  EXPECT_FALSE(is_streamed(block)) << "an inout operand";
+  EXPECT_FALSE(uses_non_temporal_stores(block)) << "an inout operand";
   for (const uint32_t flag : {GUF_LAUNCH_MASKED, GUF_LAUNCH_CAST, GUF_LAUNCH_SWAPPED}) {
     block = large_block();
     block.flags |= flag;
-    EXPECT_FALSE(is_streamed(block)) << flag;
+    EXPECT_FALSE(uses_non_temporal_stores(block)) << flag;
   }
   block = large_block();
   block.flags = 0;
-  EXPECT_FALSE(is_streamed(block)) << "a loop that wants one call";
+  EXPECT_FALSE(uses_non_temporal_stores(block)) << "a loop that wants one call";
   block = large_block();
   block.nloop = 2;
   block.size[0] = 100;
-  EXPECT_FALSE(is_streamed(block)) << "short rows";
+  EXPECT_FALSE(uses_non_temporal_stores(block)) << "short rows";
   block = large_block();
   block.ncore = 1;
-  EXPECT_FALSE(is_streamed(block)) << "core dimensions";
+  EXPECT_FALSE(uses_non_temporal_stores(block)) << "core dimensions";
 }
 
 }  // namespace

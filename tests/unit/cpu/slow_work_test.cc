@@ -216,11 +216,11 @@ TEST_F(FewSlowBlocks, ThatAreQuickRunOnTheCaller) {
   ASSERT_EQ(launch(visit<2>, &slow, 5), GUF_OK) << error_.message;
   EXPECT_EQ(slow.threads, only_this_thread());
   void *const stream = open_stream();
-  Slow &streamed = fresh_loop();
+  Slow &queued = fresh_loop();
   cost_of(visit<3>).record(1'000'000, 1);
-  ASSERT_EQ(launch(visit<3>, &streamed, 5, stream), GUF_OK) << error_.message;
+  ASSERT_EQ(launch(visit<3>, &queued, 5, stream), GUF_OK) << error_.message;
   synchronize(stream);
-  EXPECT_EQ(streamed.threads, only_this_thread());
+  EXPECT_EQ(queued.threads, only_this_thread());
   cpu().stream_close(stream);
 }
 

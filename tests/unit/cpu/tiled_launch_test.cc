@@ -15,12 +15,12 @@ namespace {
 constexpr uint32_t kThreads[] = {1, 2, 3, 7};
 
 // Any number of inputs and outputs of any sizes: byte k of output o is made of a byte of each
-// input. Counts its calls, and those whose turned operands lie side by side.
+// input. Counts its calls, and those whose transposed operands lie side by side.
 struct Mix {
   int nin = 0;
   uint32_t widest = 0;
   std::vector<uint32_t> size;
-  std::vector<bool> turned;
+  std::vector<bool> transposed;
   std::atomic<int> calls{0}, tiled{0};
 
   int count() const { return static_cast<int>(size.size()); }
@@ -47,7 +47,7 @@ struct Mix {
     auto &self = *static_cast<Mix *>(user);
     bool tiled = true;
     for (size_t i = 0; i < self.size.size(); ++i) {
-      tiled &= !self.turned[i] || steps[i] == self.size[i];
+      tiled &= !self.transposed[i] || steps[i] == self.size[i];
     }
     self.calls.fetch_add(1, std::memory_order_relaxed);
     if (tiled) self.tiled.fetch_add(1, std::memory_order_relaxed);
@@ -82,7 +82,7 @@ struct Row {
   const char *name;
   int nin;
   std::vector<Operand> operands;
-  bool by_columns = false;  // few enough lie across the columns: those are turned
+  bool by_columns = false;  // few enough lie across the columns: those are transposed
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
@@ -148,7 +148,7 @@ class Ground {
     for (const Operand &op : row_.operands) {
       mix->size.push_back(op.size);
       mix->widest = std::max(mix->widest, op.size);
-      mix->turned.push_back(op.across != row_.by_columns);
+      mix->transposed.push_back(op.across != row_.by_columns);
     }
   }
 
@@ -272,7 +272,7 @@ TEST_P(Tiles, MasksLeaveOutWhatTheyLeaveOut) {
 INSTANTIATE_TEST_SUITE_P(Rows, Tiles, testing::ValuesIn(kRows),
                          [](const auto &row) { return row.param.name; });
 
-// Divides; counts the calls whose output is turned.
+// Divides; counts the calls whose output is transposed.
 void divide_f32(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   if (steps[2] == 4) static_cast<std::atomic<int> *>(user)->fetch_add(1);
   for (int64_t i = 0; i < dims[0]; ++i) {

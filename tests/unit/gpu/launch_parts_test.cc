@@ -101,7 +101,8 @@ TEST(LaunchParts, DivisorsAreExact) {
   check(1, 0x7FFFFFFF);
 }
 
-// b is transposed: it is turned by tiles first, or read across where there is no memory for that.
+// b is transposed: tiles copy it first, or, without memory for that, the loop reads it with its
+// strides.
 TEST(LaunchParts, TransposedInput) {
   const SampleLoop &loop = loop_named("plus_f32");
   constexpr int64_t kRows = 300, kColumns = 260;

@@ -52,7 +52,7 @@ struct FakeDevice {
     return GUF_OK;
   }
 
-  // Elements of equal size only; byte order is turned where the sides differ.
+  // Elements of equal size only; bytes are swapped where the sides differ.
   static guf_status convert(void *device, void *, const guf_launch_block *block, guf_error *) {
     auto *const self = static_cast<FakeDevice *>(device);
     self->blocks_seen.push_back(*block);

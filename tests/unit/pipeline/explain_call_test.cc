@@ -95,7 +95,7 @@ TEST(ExplainCall, SaysHowTheBackendRunsIt) {
   across.in({GUF_F32, x.data(), {200, 300}, {}, 0})
       .in({GUF_F32, y.data(), {200, 300}, {4, 800}, 0});
   EXPECT_THAT(text_of(across), HasSubstr("\nwalk: tile by tile of dimensions 0 and 1; argument 1 "
-                                         "is turned in\n"));
+                                         "is transposed in\n"));
   asked.in({GUF_F32, x.data(), {60000}, {}, 0}).in({GUF_F32, y.data(), {60000}, {}, 0});
   asked.args.threads = 1;
   EXPECT_THAT(text_of(asked), HasSubstr("\nthreads: 1, as the call asks for one\n"));
