@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of work on the host against the same steps and bytes on the bus.
-#include "core/auto_place.h"
+#include "core/auto_placement.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -13,7 +13,7 @@
 namespace gufunc::pipeline {
 namespace {
 
-using op::AutoPlace;
+using op::AutoPlacement;
 
 // Where the figures come from: docs/decisions/0013-device-auto.md.
 constexpr uint64_t kBusBytes = 8;       // per ns: pageable memory over PCIe, one way at a time
@@ -94,7 +94,8 @@ guf_status has_kernel(const op::CallView &call, const op::Loop &loop, backend::D
 guf_status place_heavy(op::CallView &call, const op::Loop &loop, guf_error *error) {
   bool runs = false;
   if (loop.host == nullptr) GUF_TRY(has_kernel(call, loop, *call.automatic, &runs, error));
-  call.auto_place = runs ? AutoPlace::kHeavy : AutoPlace::kNoKernel;
+  call.auto_placement =
+      runs ? AutoPlacement::kWorkOutweighsTransfer : AutoPlacement::kNoDeviceKernel;
   return runs ? move_there(call, error) : GUF_OK;
 }
 
@@ -105,7 +106,7 @@ guf_status place_light(op::CallView &call, const op::Loop &loop, guf_error *erro
   if (here) return GUF_OK;
   GUF_TRY(has_kernel(call, loop, *call.automatic, &there, error));
   if (!there) return GUF_OK;
-  call.auto_place = AutoPlace::kNoOther;
+  call.auto_placement = AutoPlacement::kNoHostKernel;
   return move_there(call, error);
 }
 
@@ -125,7 +126,7 @@ constexpr const char *kFewWords[] = {
 
 const char *few_words(const op::CallView &call) {
   if (call.automatic->host_memory) return "the host itself";
-  return kFewWords[static_cast<size_t>(call.auto_place)];
+  return kFewWords[static_cast<size_t>(call.auto_placement)];
 }
 
 }  // namespace
@@ -154,13 +155,14 @@ bool is_heavy(const AutoWeight &weight) {
 
 guf_status weigh(op::CallView &call, const resolve::Choice &choice,
                  const broadcast::LoopShape &loop, Room room, guf_error *error) {
-  if (call.auto_place != AutoPlace::kLight || loop.items == 0) return GUF_OK;
+  if (call.auto_placement != AutoPlacement::kTransferOutweighsWork || loop.items == 0)
+    return GUF_OK;
   if (call.ufunc->signature.generalized) {
     const AutoWeight weight = weight_of(call, choice, loop);
     if (is_heavy(weight)) {
       if (room == Room::kOfChunks || has_room(*call.automatic, weight.bytes))
         return place_heavy(call, *choice.loop, error);
-      call.auto_place = AutoPlace::kNoRoom;
+      call.auto_placement = AutoPlacement::kTooLarge;
       return GUF_OK;
     }
   }
@@ -170,7 +172,8 @@ guf_status weigh(op::CallView &call, const resolve::Choice &choice,
 std::string describe_auto(const op::CallView &call, const resolve::Choice &choice,
                           const broadcast::LoopShape &loop) {
   if (call.automatic == nullptr) return {};
-  const bool weighed = call.auto_place == AutoPlace::kLight || call.auto_place == AutoPlace::kHeavy;
+  const bool weighed = call.auto_placement == AutoPlacement::kTransferOutweighsWork ||
+                       call.auto_placement == AutoPlacement::kWorkOutweighsTransfer;
   if (!weighed || call.automatic->host_memory || !call.ufunc->signature.generalized)
     return describe_auto(call);
   const AutoWeight weight = weight_of(call, choice, loop);

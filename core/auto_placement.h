@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device auto: whether a call whose operands all lie in host memory is worth moving to the device
 // that was chosen. Decided by shapes and dtypes alone (docs/decisions/0013-device-auto.md).
-#ifndef GUFUNC_CORE_AUTO_PLACE_H
-#define GUFUNC_CORE_AUTO_PLACE_H
+#ifndef GUFUNC_CORE_AUTO_PLACEMENT_H
+#define GUFUNC_CORE_AUTO_PLACEMENT_H
 
 #include <string>
 
@@ -29,7 +29,7 @@ bool is_heavy(const AutoWeight &weight);
 // Whether all operands must fit into the device's memory at once.
 enum class Room : uint8_t { kNeeded, kOfChunks };
 
-// Sets auto_place of a decided call, and moves the call there where that is the answer. Loads
+// Sets auto_placement of a decided call, and moves the call there where that is the answer. Loads
 // kernels of heavy calls, and on the host of all.
 // Errors  any but GUF_E_NO_IMAGE of backend::kernel_of
 guf_status weigh(op::CallView &call, const resolve::Choice &choice,
@@ -46,4 +46,4 @@ void trace_auto(const op::CallView &call);
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_AUTO_PLACE_H
+#endif  // GUFUNC_CORE_AUTO_PLACEMENT_H

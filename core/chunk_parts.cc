@@ -80,11 +80,11 @@ bool is_packed(const ChunkPart &part) {
   return !part.swapped;
 }
 
-PartWay way_of(const op::CallView &call, int32_t operand, const ChunkPart &part) {
-  if (is_updated(call, operand, part)) return PartWay::kStaged;
-  if (part.view->device == call.device) return PartWay::kInPlace;
+PartAccess access_of(const op::CallView &call, int32_t operand, const ChunkPart &part) {
+  if (is_updated(call, operand, part)) return PartAccess::kStaged;
+  if (part.view->device == call.device) return PartAccess::kInPlace;
   const bool locked = is_packed(part) && memory::is_page_locked(*part.view, *call.device);
-  return locked ? PartWay::kDirect : PartWay::kStaged;
+  return locked ? PartAccess::kDirect : PartAccess::kStaged;
 }
 
 // The dtype in which a part crosses to the device and back.
@@ -123,8 +123,8 @@ guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, cons
     std::copy_n(view.layout.strides, view.layout.ndim, part.strides);
     part.dtype = part.home.dtype;
     GUF_TRY(pack(cut, &part, i, error));
-    part.way = way_of(call, i, part);
-    if (part.way == PartWay::kStaged && !is_mask) {
+    part.access = access_of(call, i, part);
+    if (part.access == PartAccess::kStaged && !is_mask) {
       part.dtype = crossing_dtype(part, choice.loop->types[static_cast<size_t>(i)]);
       GUF_TRY(pack(cut, &part, i, error));
     }

@@ -12,7 +12,7 @@
 namespace gufunc::pipeline {
 
 // How a device comes by a part.
-enum class PartWay : uint8_t {
+enum class PartAccess : uint8_t {
   kStaged,   // packed by the cpu's threads into page-locked memory, and copied from there
   kDirect,   // page-locked and packed as it lies: copied as it is
   kInPlace,  // the device reads and writes it where it lies
@@ -25,7 +25,7 @@ struct ChunkPart {
   array::Layout home;     // all of it
   bool swapped;
   bool load, store;
-  PartWay way;
+  PartAccess access;
   guf_dtype dtype;      // of a packed chunk: the loop's where that is no wider, and nothing is lost
   int32_t lead;         // loop dimensions that the operand does not have
   int32_t axis;         // that is cut; -1: it lacks it, or stretches

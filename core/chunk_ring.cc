@@ -33,11 +33,11 @@ guf_status ChunkRing::open(guf_error *error) {
 guf_status ChunkRing::measure(guf_error *error) {
   bytes_there_ = bytes_here_ = 0;
   for (ChunkPart &part : parts_) {
-    if (part.way == PartWay::kInPlace) continue;
+    if (part.access == PartAccess::kInPlace) continue;
     uint64_t bytes = part.line_bytes;
     const auto count = static_cast<uint64_t>(part.axis < 0 ? 1 : cut_.chunk());
     if (!base::checked_mul(bytes, count, &bytes) || !append(bytes, &bytes_there_, &part.there) ||
-        (part.way == PartWay::kStaged && !append(bytes, &bytes_here_, &part.here)) ||
+        (part.access == PartAccess::kStaged && !append(bytes, &bytes_here_, &part.here)) ||
         bytes_there_ > INT64_MAX) {
       return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone, "a chunk's size overflows");
     }
@@ -97,8 +97,8 @@ guf_status ChunkRing::pass_on(void *event, backend::Stream *from, backend::Strea
 }
 
 guf_status ChunkRing::copy(const Slot &slot, ChunkPart &part, int32_t kind, guf_error *error) {
-  const uint64_t here =
-      part.way == PartWay::kDirect ? part.at_home(cut_, slot.range).address : slot.here + part.here;
+  const uint64_t here = part.access == PartAccess::kDirect ? part.at_home(cut_, slot.range).address
+                                                           : slot.here + part.here;
   const uint64_t there = slot.there->layout().address + part.there;
   const bool to_device = kind == GUF_COPY_HOST_TO_DEVICE;
   return api().copy(call_.device->native, (to_device ? in_ : out_).get()->native,
@@ -110,11 +110,11 @@ guf_status ChunkRing::bring(const ChunkRange &range, guf_error *error) {
   Slot &slot = slots_[next_];
   slot.range = range;
   for (ChunkPart &part : parts_) {
-    if (part.way == PartWay::kInPlace) {
+    if (part.access == PartAccess::kInPlace) {
       part.view->layout = part.at_home(cut_, range);
       continue;
     }
-    if (part.load && part.way == PartWay::kStaged) {
+    if (part.load && part.access == PartAccess::kStaged) {
       const array::Layout home = part.at_home(cut_, range);
       const array::Layout packed = part.packed_at(slot.here + part.here, range);
       GUF_TRY(memory::convert(*cpu_, nullptr, {packed, false}, {home, part.swapped}, error));
@@ -130,18 +130,18 @@ guf_status ChunkRing::send_home(guf_error *error) {
   const Slot &slot = slots_[next_];
   GUF_TRY(pass_on(slot.computed, compute_.get(), out_.get(), error));
   for (ChunkPart &part : parts_) {
-    if (part.store && part.way != PartWay::kInPlace)
+    if (part.store && part.access != PartAccess::kInPlace)
       GUF_TRY(copy(slot, part, GUF_COPY_DEVICE_TO_HOST, error));
   }
   GUF_TRY(pass_on(slot.sent, out_.get(), nullptr, error));
   next_ = (next_ + 1) % slots_.size();
-  ++under_way_;
+  ++pending_;
   return GUF_OK;
 }
 
 guf_status ChunkRing::finish(guf_error *error) {
   const Slot &slot = slots_[oldest_place()];
-  --under_way_;
+  --pending_;
   const guf_status computed = api().event_synchronize(slot.computed, UINT64_MAX, error);
   // The stream's failure is told here: those behind it are to tell of their own.
   if (computed != GUF_OK) {
@@ -153,7 +153,7 @@ guf_status ChunkRing::finish(guf_error *error) {
   backend::ErrorRoom later(computed == GUF_OK ? error : nullptr);
   GUF_TRY(api().event_synchronize(slot.sent, UINT64_MAX, later.get()));
   for (ChunkPart &part : parts_) {
-    if (!part.store || part.way != PartWay::kStaged) continue;
+    if (!part.store || part.access != PartAccess::kStaged) continue;
     const array::Layout home = part.at_home(cut_, slot.range);
     const array::Layout packed = part.packed_at(slot.here + part.here, slot.range);
     GUF_TRY(memory::convert(*cpu_, nullptr, {home, part.swapped}, {packed, false}, later.get()));

@@ -37,8 +37,8 @@ class ChunkRing {
   guf_status bring(const ChunkRange &range, guf_error *error);
   guf_status send_home(guf_error *error);
 
-  int64_t under_way() const { return under_way_; }
-  bool full() const { return under_way_ == static_cast<int64_t>(slots_.size()); }
+  int64_t pending() const { return pending_; }
+  bool full() const { return pending_ == static_cast<int64_t>(slots_.size()); }
 
   // The chunk that was brought first of those under way.
   const ChunkRange &oldest() const { return slots_[oldest_place()].range; }
@@ -61,7 +61,7 @@ class ChunkRing {
   guf_status copy(const Slot &slot, ChunkPart &part, int32_t kind, guf_error *error);
   guf_status pass_on(void *event, backend::Stream *from, backend::Stream *to, guf_error *error);
   size_t oldest_place() const {
-    return (next_ + slots_.size() - static_cast<size_t>(under_way_)) % slots_.size();
+    return (next_ + slots_.size() - static_cast<size_t>(pending_)) % slots_.size();
   }
   const guf_backend_api &api() const { return call_.device->backend->api; }
 
@@ -73,7 +73,7 @@ class ChunkRing {
   std::vector<Slot> slots_;
   uint64_t bytes_there_ = 0, bytes_here_ = 0;  // of a slot
   size_t next_ = 0;
-  int64_t under_way_ = 0;
+  int64_t pending_ = 0;
 };
 
 }  // namespace gufunc::pipeline

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/asked_events.h"
-#include "core/auto_place.h"
+#include "core/auto_placement.h"
 #include "core/chunk_ring.h"
 #include "core/operand_overlap.h"
 #include "core/pipeline.h"
+#include "core/requested_fp_flags.h"
 #include "core/temporaries.h"
 #include "core/trace/trace.h"
 
@@ -100,7 +100,7 @@ class ChunkedCall {
   op::CallView &call_;
   const guf_chunk_options &options_;
   int64_t &done_;
-  EventFailure failure_;
+  FpFailure failure_;
   std::unique_ptr<ChunkRing> ring_;  // whose stream the arrays go with: it outlives them
   Temporaries arrays_;
   resolve::Choice choice_;
@@ -227,7 +227,7 @@ guf_status ChunkedCall::run_there() {
     GUF_TRY(launch_chunk(range));
     GUF_TRY(ring.send_home(failure_.error()));
   }
-  while (ring.under_way() > 0) GUF_TRY(finish_oldest());
+  while (ring.pending() > 0) GUF_TRY(finish_oldest());
   return GUF_OK;
 }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/array/array.h"
-#include "core/backend/in_flight.h"
+#include "core/backend/pending.h"
 #include "core/dtype/dtype.h"
 #include "core/resolve/weak_scalar.h"
 

@@ -4,12 +4,12 @@
 #include <cstring>
 
 #include "core/array/overlap.h"
-#include "core/asked_events.h"
 #include "core/base/checked.h"
 #include "core/masked_copy.h"
 #include "core/pipeline.h"
 #include "core/plan_text.h"
 #include "core/prepared_plan.h"
+#include "core/requested_fp_flags.h"
 #include "core/separate_outputs.h"
 #include "core/temporaries.h"
 
@@ -204,7 +204,8 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   resolve::Choice choice;
   broadcast::LoopShape loop;
   GUF_TRY(decide_unweighed(call, &choice, &loop, error));
-  if (call.auto_place == op::AutoPlace::kLight) call.auto_place = op::AutoPlace::kPlan;
+  if (call.auto_placement == op::AutoPlacement::kTransferOutweighsWork)
+    call.auto_placement = op::AutoPlacement::kPlan;
   if (call.host_copies != op::HostCopies::kNone) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
                       "operands lie in host memory, which %s cannot read; a plan copies nothing: "
@@ -215,7 +216,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
 }
 
 guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error *error) {
-  base::bury();  // the last one's plan: a program that only asks frees them nowhere else
+  base::collect();  // the last one's plan: a program that only asks frees them nowhere else
   resolve::Choice choice;
   broadcast::LoopShape loop;
   uint32_t missing = 0;
@@ -236,7 +237,7 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (is_bit(missing, i)) call.operand[i].flags = op::kMissing;
   }
-  GUF_TRY(check_events(call, GUF_BACKEND_FP_EVENTS, error));
+  GUF_TRY(check_fp_flags(call, GUF_BACKEND_FP_EVENTS, error));
   base::Ref<PreparedPlan> plan;
   GUF_TRY(prepare(call, choice, loop, &plan, error));
   *out = plan->text() + separate.text();

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 
-#include "core/asked_events.h"
-#include "core/auto_place.h"
+#include "core/auto_placement.h"
 #include "core/backend/backend.h"
 #include "core/base/caller_state.h"
 #include "core/placement.h"
+#include "core/requested_fp_flags.h"
 #include "core/separate_outputs.h"
 #include "core/temporaries.h"
 #include "core/validate/validate_call.h"
@@ -50,7 +50,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, Temporaries *arrays,
                   guf_operand *outputs, guf_error *error) {
   guf_status status = launch(call, loop, choice, kernel, error);
-  EventFailure failure(error);
+  FpFailure failure(error);
   status = failure.keep(status);
   if (status == GUF_OK) status = failure.keep(arrays->write_back(failure.error()));
   if (status == GUF_OK) status = failure.keep(arrays->settle(failure.error()));
@@ -133,7 +133,7 @@ guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, c
                uint32_t threads, const guf_launch_watch *watch, plan::Launch *launch,
                guf_error *error) {
   backend::ErrorRoom room(error);
-  EventFailure failure(room.get());
+  FpFailure failure(room.get());
   guf_launch_block &block = launch->block;
   int64_t index[plan::kMaxRest];
   std::fill_n(index, launch->nrest, 0);

@@ -14,7 +14,7 @@ using backend::Device;
 using base::kNone;
 
 // What the operands say.
-struct Places {
+struct Locations {
   Device *device = nullptr;   // of the operands in device memory
   Device *host = nullptr;     // first device with host memory that owns an operand
   int32_t on_device = kNone;  // an operand in device memory
@@ -38,20 +38,21 @@ struct Places {
                     wanted.spec.c_str(), call.stream != nullptr ? "stream is" : "operands lie");
 }
 
-guf_status look_at(op::OperandView &operand, int32_t index, Places *places, guf_error *error) {
+guf_status look_at(op::OperandView &operand, int32_t index, Locations *locations,
+                   guf_error *error) {
   if ((operand.flags & (op::kScalar | op::kMissing)) != 0) return GUF_OK;
   Device *const device = operand.device;
   if (device == nullptr || device->host_memory) {
-    if (places->host == nullptr) places->host = device;
-    places->on_host = index;
+    if (locations->host == nullptr) locations->host = device;
+    locations->on_host = index;
     return GUF_OK;
   }
   operand.flags |= op::kDeviceMemory;
-  if (places->device != nullptr && places->device != device) {
-    return fail_mismatch(index, device, places->device, error);
+  if (locations->device != nullptr && locations->device != device) {
+    return fail_mismatch(index, device, locations->device, error);
   }
-  places->device = device;
-  places->on_device = index;
+  locations->device = device;
+  locations->on_device = index;
   return GUF_OK;
 }
 
@@ -65,38 +66,39 @@ bool is_copied(op::OperandView &operand, Device *device) {
 
 // Operands that the device cannot read are copied. A mask without a place is one, unless it is
 // true: then there is none.
-guf_status place_far(op::CallView &call, Places places, guf_error *error) {
+guf_status place_far(op::CallView &call, Locations locations, guf_error *error) {
   bool scalar_mask = false;
   if (call.has_where && (call.where.flags & op::kScalar) != 0) {
     scalar_mask = (call.where.value[0] & 0xFF) == 0;
     call.has_where = scalar_mask;
   }
-  places.on_host = kNone;
+  locations.on_host = kNone;
   const int32_t count = call.noperands + call.nseparate;
   for (int32_t i = 0; i < count; ++i) {
-    if (is_copied(call.operand[i], call.device)) places.on_host = i;
+    if (is_copied(call.operand[i], call.device)) locations.on_host = i;
   }
-  if (call.has_where && is_copied(call.where, call.device)) places.on_host = count;
-  if (places.on_host == kNone && !scalar_mask) return GUF_OK;
-  if (places.on_host != kNone && places.on_device != kNone) {
+  if (call.has_where && is_copied(call.where, call.device)) locations.on_host = count;
+  if (locations.on_host == kNone && !scalar_mask) return GUF_OK;
+  if (locations.on_host != kNone && locations.on_device != kNone) {
     const int32_t policy = call.args->host_policy;
     if (policy == GUF_HOST_DEFAULT)
-      return fail_mismatch(places.on_host, places.host, call.device, error);
+      return fail_mismatch(locations.on_host, locations.host, call.device, error);
     if (policy == GUF_HOST_COPY_AND_WARN) {
       base::log(base::LogLevel::kWarning, "%s: argument %d lies in host memory and is copied to %s",
-                call.ufunc->name.c_str(), places.on_host, call.device->spec.c_str());
+                call.ufunc->name.c_str(), locations.on_host, call.device->spec.c_str());
     }
   }
-  const bool all = places.on_device == kNone && places.on_host != kNone;
+  const bool all = locations.on_device == kNone && locations.on_host != kNone;
   call.host_copies = all ? op::HostCopies::kAll : op::HostCopies::kSome;
   return GUF_OK;
 }
 
 // Host operands alone are taken as if no device had been named, until the call is weighed.
-Device *look_at_auto(const Places &places, op::CallView *call) {
+Device *look_at_auto(const Locations &locations, op::CallView *call) {
   const bool open =
-      places.device == nullptr && call->stream == nullptr && !call->automatic->host_memory;
-  call->auto_place = open ? op::AutoPlace::kLight : op::AutoPlace::kThere;
+      locations.device == nullptr && call->stream == nullptr && !call->automatic->host_memory;
+  call->auto_placement =
+      open ? op::AutoPlacement::kTransferOutweighsWork : op::AutoPlacement::kResident;
   return open ? nullptr : call->automatic;
 }
 
@@ -106,28 +108,28 @@ guf_status place(op::CallView &call, guf_error *error) {
   if (__builtin_expect(backend::is_shut_down(), 0)) {
     return base::fail(error, GUF_E_SHUTDOWN, kNone, kNone, "the library was shut down");
   }
-  Places places;
+  Locations locations;
   const int32_t count = call.noperands + call.nseparate;
-  for (int32_t i = 0; i < count; ++i) GUF_TRY(look_at(call.operand[i], i, &places, error));
-  if (call.has_where) GUF_TRY(look_at(call.where, count, &places, error));
+  for (int32_t i = 0; i < count; ++i) GUF_TRY(look_at(call.operand[i], i, &locations, error));
+  if (call.has_where) GUF_TRY(look_at(call.where, count, &locations, error));
   Device *asked = call.device;
-  if (__builtin_expect(call.automatic != nullptr, 0)) asked = look_at_auto(places, &call);
-  Device *device = places.device;
+  if (__builtin_expect(call.automatic != nullptr, 0)) asked = look_at_auto(locations, &call);
+  Device *device = locations.device;
   if (call.stream != nullptr) {
     if (call.stream->fork_epoch != base::fork_epoch()) {
       return base::fail(error, GUF_E_FORKED, kNone, kNone, "the stream was made before a fork");
     }
     device = call.stream->device;
   }
-  if (device == nullptr) device = asked != nullptr ? asked : places.host;
+  if (device == nullptr) device = asked != nullptr ? asked : locations.host;
   if (device == nullptr) GUF_TRY(backend::cpu_device(&device, error));
   if (asked != nullptr && asked != device) return fail_asked(call, *device, error);
-  if (places.device != nullptr && places.device != device) {
-    return fail_mismatch(places.on_device, places.device, device, error);
+  if (locations.device != nullptr && locations.device != device) {
+    return fail_mismatch(locations.on_device, locations.device, device, error);
   }
   call.device = device;
   call.host_copies = op::HostCopies::kNone;
-  return __builtin_expect(device->host_memory, 1) ? GUF_OK : place_far(call, places, error);
+  return __builtin_expect(device->host_memory, 1) ? GUF_OK : place_far(call, locations, error);
 }
 
 guf_status move_there(op::CallView &call, guf_error *error) {

@@ -9,7 +9,7 @@ namespace gufunc::pipeline {
 
 // Sets call.device: the stream's, else that of operands in device memory, else the one asked for,
 // else that of operands in host memory, else cpu. "auto" asks for the device that it stands for
-// where a stream is given or an operand lies in device memory, else for none (auto_place.h). Sets
+// where a stream is given or an operand lies in device memory, else for none (auto_placement.h). Sets
 // call.host_copies, and marks operands that the host cannot read.
 // Errors  GUF_E_DEVICE_MISMATCH <= operands, stream and device do not go together; a mix of host
 //         and device memory that the host policy does not allow

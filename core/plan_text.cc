@@ -2,7 +2,7 @@
 // What a plan does and why, as text.
 #include "core/plan_text.h"
 
-#include "core/auto_place.h"
+#include "core/auto_placement.h"
 #include "core/backend/backend.h"
 #include "core/resolve/weak_scalar.h"
 

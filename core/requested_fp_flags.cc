@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/asked_events.h"
+#include "core/requested_fp_flags.h"
 
 #include "core/backend/backend.h"
 
@@ -7,7 +7,7 @@ namespace gufunc::pipeline {
 
 using base::kNone;
 
-guf_status check_events(const op::CallView &call, uint64_t feature, guf_error *error) {
+guf_status check_fp_flags(const op::CallView &call, uint64_t feature, guf_error *error) {
   const backend::Device &device = *call.device;
   if (!is_watched(call) || (device.backend->api.features & feature) != 0) return GUF_OK;
   return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
@@ -18,14 +18,14 @@ guf_status check_events(const op::CallView &call, uint64_t feature, guf_error *e
 
 [[gnu::cold]] guf_status make_watch(const op::CallView &call, uint64_t feature,
                                     guf_launch_watch *out, guf_error *error) {
-  GUF_TRY(check_events(call, feature, error));
+  GUF_TRY(check_fp_flags(call, feature, error));
   const guf_call_args &args = *call.args;
   *out = {
       call.ufunc->name.c_str(), call.ufunc->flags, args.fp_report, args.fp_fail, 0, args.fp_events};
   return GUF_OK;
 }
 
-[[gnu::cold]] guf_status EventFailure::keep_failure(guf_status status) {
+[[gnu::cold]] guf_status FpFailure::keep_failure(guf_status status) {
   if (status != GUF_E_FLOATING_POINT) {
     if (status_ != GUF_OK && error_ != nullptr) *error_ = later_;
     return status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floating-point events that a call or a method asks for, and its failure by one.
-#ifndef GUFUNC_CORE_ASKED_EVENTS_H
-#define GUFUNC_CORE_ASKED_EVENTS_H
+#ifndef GUFUNC_CORE_REQUESTED_FP_FLAGS_H
+#define GUFUNC_CORE_REQUESTED_FP_FLAGS_H
 
 #include <gufunc/backend.h>
 
@@ -15,17 +15,17 @@ inline bool is_watched(const op::CallView &call) {
 
 // `feature`: the guf_backend_feature that looks for what the call asks for.
 // Errors  GUF_E_UNSUPPORTED <= the call asks, and its backend lacks it
-guf_status check_events(const op::CallView &call, uint64_t feature, guf_error *error);
+guf_status check_fp_flags(const op::CallView &call, uint64_t feature, guf_error *error);
 
 // What a launch of the call is to look for.
-// Errors  those of check_events
+// Errors  those of check_fp_flags
 guf_status make_watch(const op::CallView &call, uint64_t feature, guf_launch_watch *out,
                       guf_error *error);
 
 // Work in several launches: an event that fails one of them fails the whole, when all is done.
-class EventFailure {
+class FpFailure {
  public:
-  explicit EventFailure(guf_error *error) : error_(error) {}
+  explicit FpFailure(guf_error *error) : error_(error) {}
 
   // Where the next launch writes its failure.
   guf_error *error() { return status_ == GUF_OK ? error_ : &later_; }
@@ -45,4 +45,4 @@ class EventFailure {
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_ASKED_EVENTS_H
+#endif  // GUFUNC_CORE_REQUESTED_FP_FLAGS_H

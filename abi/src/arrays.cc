@@ -68,7 +68,7 @@ guf_status guf_array_wrap(const guf_tensor *tensor, guf_release_fn release, void
     if (tensor->device != nullptr) {
       GUF_TRY(capi::need_device(tensor->device, "tensor->device", &device, error));
     }
-    base::bury();
+    base::collect();
     capi::run_owed_callbacks();
     base::Ref<Array> made;
     GUF_TRY(memory::wrap(*tensor, device, release, user, flags, &made, error));

@@ -27,7 +27,7 @@ guf_status guf_context_create(uint32_t flags, guf_context *out_context, guf_erro
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags is 0x%x, but must be 0",
                         flags);
     }
-    base::bury();
+    base::collect();
     const auto context = base::Ref<op::Context>::adopt(new op::Context);
     *out_context = capi::publish<guf_context>(context);
     return GUF_OK;

@@ -62,8 +62,8 @@ guf_status take(Managed &managed, guf_stream ready_on, uint32_t flags, guf_array
   memory::DlpackPartner partner = {};
   GUF_TRY(find_partner(ready_on, flags, kStreams, "ready_on", &partner, error));
   GUF_TRY(capi::check_running(error));
-  backend::reap();
-  base::bury();
+  backend::collect_pending();
+  base::collect();
   capi::run_owed_callbacks();
   const auto taken =
       base::Ref<TakenTensor>::adopt(new TakenTensor(&managed, delete_managed<Managed>));
@@ -98,7 +98,7 @@ guf_status export_array(guf_array array, guf_stream consumer, uint32_t flags, co
     GUF_TRY(
         find_partner(consumer, flags, kStreams | GUF_DLPACK_COPIED, "consumer", &partner, error));
     GUF_TRY(capi::check_running(error));
-    base::bury();
+    base::collect();
     capi::run_owed_callbacks();
     auto given =
         base::Ref<GivenTensor>::adopt(new GivenTensor(*found, (flags & GUF_DLPACK_COPIED) != 0));

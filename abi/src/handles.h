@@ -50,7 +50,7 @@ inline guf_status need_device(guf_device device, const char *parameter, backend:
   const auto value = reinterpret_cast<uint64_t>(device);
   *out = static_cast<backend::Device *>(base::find(value, base::Kind::kDevice));
   if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
-  backend::Automatic *automatic = nullptr;
+  backend::AutomaticDevice *automatic = nullptr;
   GUF_TRY(base::find_object(device, parameter, &automatic, error));
   *out = automatic->device;
   return GUF_OK;

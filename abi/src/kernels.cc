@@ -37,7 +37,7 @@ guf_status guf_kernel_find(guf_module module, const char *name, guf_kernel *out_
     GUF_TRY(capi::need(out_kernel, "out_kernel", error));
     module::Module *found = nullptr;
     GUF_TRY(base::find_object(module, "module", &found, error));
-    base::bury();
+    base::collect();
     base::Ref<RawKernel> kernel;
     GUF_TRY(RawKernel::find(base::Ref<module::Module>::share(found), name, &kernel, error));
     *out_kernel = capi::publish<guf_kernel>(kernel);

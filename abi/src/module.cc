@@ -43,7 +43,7 @@ guf_status guf_module_load(guf_context context, const char *path, uint32_t flags
     }
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
-    base::bury();  // a module that nothing uses any more gives its name back here
+    base::collect();  // a module that nothing uses any more gives its name back here
     ModuleRef made;
     GUF_TRY(module::open_module(path, flags, &made, error));
     return register_and_publish(*where, made, out_module, error);
@@ -57,7 +57,7 @@ guf_status guf_module_register(guf_context context, const guf_module_v1 *table,
     GUF_TRY(capi::need(out_module, "out_module", error));
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
-    base::bury();
+    base::collect();
     ModuleRef made;
     GUF_TRY(module::wrap_table(table, &made, error));
     return register_and_publish(*where, made, out_module, error);

@@ -18,7 +18,7 @@ guf_status guf_plan_create(guf_ufunc ufunc, const guf_call_args *args, guf_plan 
     guf_call_args room;
     op::CallView call;
     GUF_TRY(capi::unpack_call(ufunc, args, &room, &call, error));
-    base::bury();
+    base::collect();
     base::Ref<PreparedPlan> plan;
     GUF_TRY(PreparedPlan::make(call, &plan, error));
     *out_plan = capi::publish<guf_plan>(plan);

@@ -30,7 +30,7 @@ guf_status open_stream(guf_device device, uint64_t native, uint32_t flags, guf_s
                        guf_error *error) {
   backend::Device *found = nullptr;
   GUF_TRY(check_create(device, flags, out_stream, "out_stream", &found, error));
-  base::bury();
+  base::collect();
   base::Ref<Stream> stream;
   GUF_TRY(backend::open_stream(*found, native, &stream, error));
   *out_stream = capi::publish<guf_stream>(stream);
@@ -123,7 +123,7 @@ guf_status guf_event_create(guf_device device, uint32_t flags, guf_event *out_ev
   return capi::guard(error, [&]() -> guf_status {
     backend::Device *found = nullptr;
     GUF_TRY(check_create(device, flags, out_event, "out_event", &found, error));
-    base::bury();
+    base::collect();
     const auto event = base::Ref<Event>::adopt(new Event);
     event->device = found;
     event->fork_epoch = base::fork_epoch();

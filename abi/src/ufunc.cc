@@ -32,7 +32,7 @@ guf_status guf_ufunc_find(guf_context context, const char *name, guf_ufunc *out_
     GUF_TRY(capi::need(out_ufunc, "out_ufunc", error));
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
-    base::bury();
+    base::collect();
     base::Ref<op::Ufunc> found;
     GUF_TRY(where->find(name, &found, error));
     *out_ufunc = capi::publish<guf_ufunc>(found);

@@ -161,7 +161,7 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
     GUF_TRY(op::context_of(context, &where, error));
     GUF_TRY(check_desc(*desc, error));
     GUF_TRY(check_hook(*desc, error));
-    base::bury();
+    base::collect();
     const auto ufunc = base::Ref<op::Ufunc>::adopt(new op::Ufunc);
     GUF_TRY(read_signature(*desc, &ufunc->signature, error));
     ufunc->name = desc->name;

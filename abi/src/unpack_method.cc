@@ -43,7 +43,7 @@ guf_status unpack_place(const Args &known, op::CallView *call, guf_call_args *ar
   args->fp_report = known.fp_report;
   args->fp_fail = known.fp_fail;
   call->args = args;
-  GUF_TRY(validate::check_events(*args, error));
+  GUF_TRY(validate::check_fp_flags(*args, error));
   call->casting = GUF_CASTING_UNSAFE;
   call->nseparate = 0;
   call->has_where = false;

@@ -53,7 +53,7 @@ guf_status memory_trim(void *device, int32_t kind, uint64_t keep_bytes, guf_erro
   GUF_GPU_TRY(find_pool(owner, kind, &pool, error));
   ScopedContext scope(owner);
   GUF_GPU_TRY(scope.begin(error));
-  owner.reap_streams();
+  owner.collect_streams();
   return pool->trim(keep_bytes, error);
 }
 

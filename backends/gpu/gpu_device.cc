@@ -73,7 +73,7 @@ void Device::close() {
     if (stream != nullptr) close_stream(*stream);
   }
   default_stream_ = idle_stream_ = nullptr;
-  reap_streams(true);
+  collect_streams(true);
   fences_.close();
   if (driver_pool_ != nullptr) note(driver_.pool_close(driver_pool_));
 }
@@ -123,11 +123,11 @@ void Device::close_stream(Stream &stream) {
     stream.next_closing = closing_;
     closing_ = &stream;
   }
-  reap_streams();
+  collect_streams();
 }
 
 // Destroying a busy stream makes some drivers wait for it.
-void Device::reap_streams(bool all) {
+void Device::collect_streams(bool all) {
   Stream *idle = nullptr;
   {
     const std::lock_guard lock(closing_mutex_);

@@ -66,7 +66,7 @@ class Device {
   // Ends a capture that is under way, without a graph.
   void drop_capture(Stream &stream);
   // Destroys the closed streams that are idle by now, or all of them.
-  void reap_streams(bool all = false);
+  void collect_streams(bool all = false);
 
   // Says what a code of the driver means; one that means the end of the device marks it as lost.
   guf_status check(Code code, const char *what, guf_error *error) {

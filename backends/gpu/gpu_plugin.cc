@@ -138,7 +138,7 @@ void free_caches(Device &device) {
   };
   ScopedContext scope(device);
   if (scope.begin(&failure) != GUF_OK) return log();
-  device.reap_streams();
+  device.collect_streams();
   for (const Backing backing :
        {Backing::kDevice, Backing::kPinned, Backing::kMapped, Backing::kManaged}) {
     if (device.pool(backing).trim(0, &failure) != GUF_OK) log();

@@ -75,7 +75,7 @@ guf_status stream_open(void *device, uint64_t native, uint32_t flags, void **out
   }
   ScopedContext scope(owner);
   GUF_GPU_TRY(scope.begin(error));
-  owner.reap_streams();
+  owner.collect_streams();
   auto adopted = reinterpret_cast<Native>(native);
   Stream *stream = nullptr;
   if (native != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/array/time_words.h"
+#include "core/array/datetime_format.h"
 
 #include <gufunc/kernel/time.hpp>
 
@@ -76,13 +76,13 @@ std::string iso_text(guf_dtype time, int64_t value) {
 
 }  // namespace
 
-std::string time_word(guf_dtype time, int64_t value) {
+std::string format_datetime(guf_dtype time, int64_t value) {
   if (value == GUF_NAT) return "'NaT'";
   if (dtype::is_timedelta(time)) return std::to_string(value);
   return "'" + iso_text(time, value) + "'";
 }
 
-std::string time_scalar_word(guf_dtype time, int64_t value) {
+std::string format_datetime_scalar(guf_dtype time, int64_t value) {
   if (value == GUF_NAT) return "NaT";
   if (dtype::is_datetime(time)) return iso_text(time, value);
   return std::to_string(guf::time::times(value, dtype::multiple(time))) + " " +

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One notation for all numbers of an array, and the width that makes them line up.
-#include "core/array/words.h"
+#include "core/array/element_format.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
-#include "core/array/time_words.h"
+#include "core/array/datetime_format.h"
 
 namespace gufunc::array {
 namespace {
@@ -173,7 +173,8 @@ std::string FloatColumn::word(size_t i) const {
   return point < left_ ? std::string(left_ - point, ' ') + text : text;
 }
 
-Words::Words(guf_dtype dtype, const std::byte *values, size_t count) : dtype_(dtype) {
+ElementFormat::ElementFormat(guf_dtype dtype, const std::byte *values, size_t count)
+    : dtype_(dtype) {
   const size_t itemsize = dtype::itemsize(dtype);
   const bool complex = dtype::is_complex(dtype);
   if (complex || is_real(dtype)) {
@@ -192,7 +193,7 @@ Words::Words(guf_dtype dtype, const std::byte *values, size_t count) : dtype_(dt
   for (size_t i = 0; i < count; ++i) {
     const std::byte *const element = values + i * itemsize;
     if (dtype::is_time(dtype)) {
-      integers_.push_back(time_word(dtype, read<int64_t>(element)));
+      integers_.push_back(format_datetime(dtype, read<int64_t>(element)));
     } else if (dtype == GUF_BOOL) {
       integers_.emplace_back(*element != std::byte{0} ? "True" : "False");
     } else {
@@ -203,7 +204,7 @@ Words::Words(guf_dtype dtype, const std::byte *values, size_t count) : dtype_(dt
   if (dtype == GUF_BOOL) width_ = 5;
 }
 
-std::string Words::word(size_t i) const {
+std::string ElementFormat::word(size_t i) const {
   if (!dtype::is_complex(dtype_)) {
     return is_real(dtype_) ? real_.word(i) : padded(integers_[i], width_);
   }
@@ -213,9 +214,9 @@ std::string Words::word(size_t i) const {
   return real_.word(i) + imaginary;
 }
 
-std::string scalar_word(guf_dtype dtype, const std::byte *value) {
+std::string format_scalar(guf_dtype dtype, const std::byte *value) {
   if (dtype == GUF_BOOL) return *value != std::byte{0} ? "True" : "False";
-  if (dtype::is_time(dtype)) return time_scalar_word(dtype, read<int64_t>(value));
+  if (dtype::is_time(dtype)) return format_datetime_scalar(dtype, read<int64_t>(value));
   if (is_real(dtype)) return scalar_text(read_real(dtype, value), format_of(dtype), false);
   if (!dtype::is_complex(dtype)) return integer_text(dtype, value);
   const double real = read_real(dtype, value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements of a printed array as words that line up.
-#ifndef GUFUNC_CORE_ARRAY_WORDS_H
-#define GUFUNC_CORE_ARRAY_WORDS_H
+#ifndef GUFUNC_CORE_ARRAY_ELEMENT_FORMAT_H
+#define GUFUNC_CORE_ARRAY_ELEMENT_FORMAT_H
 
 #include <cstddef>
 #include <string>
@@ -37,10 +37,10 @@ class FloatColumn {
   size_t exponent_digits_ = 0;
 };
 
-class Words {
+class ElementFormat {
  public:
   // `values` in native byte order, one after the other.
-  Words(guf_dtype dtype, const std::byte *values, size_t count);
+  ElementFormat(guf_dtype dtype, const std::byte *values, size_t count);
   std::string word(size_t i) const;
 
  private:
@@ -52,8 +52,8 @@ class Words {
 };
 
 // An array without dimensions prints as its element does.
-std::string scalar_word(guf_dtype dtype, const std::byte *value);
+std::string format_scalar(guf_dtype dtype, const std::byte *value);
 
 }  // namespace gufunc::array
 
-#endif  // GUFUNC_CORE_ARRAY_WORDS_H
+#endif  // GUFUNC_CORE_ARRAY_ELEMENT_FORMAT_H

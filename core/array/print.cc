@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines, brackets and dots of printed arrays; the words between them are made in words.cc.
+// Lines, brackets and dots of printed arrays. element_format.cc formats the elements.
 #include "core/array/print.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "core/array/words.h"
+#include "core/array/element_format.h"
 
 namespace gufunc::array {
 namespace {
@@ -17,7 +17,7 @@ constexpr size_t kLineWidth = 75;
 // Walks the shown elements recursively; `position_` counts them in C order.
 class Printer {
  public:
-  Printer(const Layout &layout, const Corner &corner, const Words &words)
+  Printer(const Layout &layout, const Corner &corner, const ElementFormat &words)
       : layout_(layout), corner_(corner), words_(words) {}
 
   // `indent` blanks precede lines after the first; `width` columns are free, brackets included.
@@ -81,7 +81,7 @@ class Printer {
 
   const Layout &layout_;
   const Corner &corner_;
-  const Words &words_;
+  const ElementFormat &words_;
   uint64_t position_ = 0;
 };
 
@@ -124,8 +124,8 @@ void gather_corner(const Layout &layout, bool swapped, const Corner &corner, std
 
 std::string format_values(const Layout &layout, const Corner &corner, const std::byte *values) {
   if (corner.count == 0) return "[]";
-  if (layout.ndim == 0) return scalar_word(layout.dtype, values);
-  const Words words(layout.dtype, values, corner.count);
+  if (layout.ndim == 0) return format_scalar(layout.dtype, values);
+  const ElementFormat words(layout.dtype, values, corner.count);
   std::string text;
   Printer(layout, corner, words).print(0, 1, kLineWidth, &text);
   return text;

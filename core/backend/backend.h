@@ -34,10 +34,10 @@ class Device;
 
 // The handle of "auto" where it stands for this device: calls of host memory alone are weighed, and
 // only those that gain by it run there. A part of its device.
-class Automatic final : public base::Object {
+class AutomaticDevice final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kAutomatic;
-  explicit Automatic(Device *chosen) : Object(kKind), device(chosen) {}
+  explicit AutomaticDevice(Device *chosen) : Object(kKind), device(chosen) {}
 
   Device *const device;
 };
@@ -56,7 +56,7 @@ class Device final : public base::Object {
   guf_backend_device_info info = {};
   std::string spec;  // "cpu", "cuda:0"
   uint64_t handle = 0;
-  Automatic automatic{this};  // published when "auto" is asked for
+  AutomaticDevice automatic{this};  // published when "auto" is asked for
 
   // From here on changed by calls, of many threads at once.
   std::atomic<const void *> gpu{nullptr};      // see gpu_extension.h
@@ -201,7 +201,7 @@ void keep_until_done(Stream &stream, base::Object &object) noexcept;
 void wait_quietly(Stream &stream);
 
 // Drops what finished streams kept. Called by allocation, poll, synchronize.
-void reap();
+void collect_pending();
 
 // Plugins get a guf_error they can rely on: replaces NULL.
 class ErrorRoom {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "core/backend/stream_order.h"
+#include "core/backend/stream_waits.h"
 #include "core/base/fork.h"
 
 namespace gufunc::backend {

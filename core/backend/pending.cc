@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A list of (event, objects): an event behind the work tells when its objects may go.
-#include "core/backend/in_flight.h"
+#include "core/backend/pending.h"
 
 #include <sched.h>
 
@@ -198,7 +198,7 @@ void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> object
   add(flight);
 }
 
-void reap() {
+void collect_pending() {
   if (sky.first.load(std::memory_order_acquire) == nullptr) return;
   Flight *done = nullptr;
   {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that queued work uses, held until it is done (keep_until_done, reap: backend.h), and
+// Objects that queued work uses, held until it is done (keep_until_done, collect_pending: backend.h), and
 // waits for work by what it uses.
-#ifndef GUFUNC_CORE_BACKEND_IN_FLIGHT_H
-#define GUFUNC_CORE_BACKEND_IN_FLIGHT_H
+#ifndef GUFUNC_CORE_BACKEND_PENDING_H
+#define GUFUNC_CORE_BACKEND_PENDING_H
 
 #include <utility>
 #include <vector>
@@ -43,4 +43,4 @@ guf_status wait_for_order(Stream &stream, uint64_t timeout_ns);
 
 }  // namespace gufunc::backend
 
-#endif  // GUFUNC_CORE_BACKEND_IN_FLIGHT_H
+#endif  // GUFUNC_CORE_BACKEND_PENDING_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening streams, and the end of streams and events. That comes from base::bury, never from a
+// Opening streams, and the end of streams and events. That comes from base::collect, never from a
 // release, so drivers may be called; but not for objects of the parent process: their driver state
 // is not in this one.
 #include "core/backend/backend.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/backend/stream_order.h"
+#include "core/backend/stream_waits.h"
 
 #include "core/base/fork.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of one queue of a device behind another, and the queue of work without a stream.
-#ifndef GUFUNC_CORE_BACKEND_STREAM_ORDER_H
-#define GUFUNC_CORE_BACKEND_STREAM_ORDER_H
+#ifndef GUFUNC_CORE_BACKEND_STREAM_WAITS_H
+#define GUFUNC_CORE_BACKEND_STREAM_WAITS_H
 
 #include "core/backend/backend.h"
 
@@ -19,4 +19,4 @@ guf_status open_default(Device &device, base::Ref<Stream> *out, guf_error *error
 
 }  // namespace gufunc::backend
 
-#endif  // GUFUNC_CORE_BACKEND_STREAM_ORDER_H
+#endif  // GUFUNC_CORE_BACKEND_STREAM_WAITS_H

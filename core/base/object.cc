@@ -158,7 +158,7 @@ void Graveyard::empty() {
   }
 }
 
-void bury() {
+void collect() {
   Graveyard::empty();
 }
 

@@ -23,7 +23,7 @@ enum class Kind : uint8_t {
   kPlan = 8,
   kGraph = 9,
   kKernel = 10,
-  kAutomatic = 11,  // a device too: see backend::Automatic
+  kAutomatic = 11,  // a device too: see backend::AutomaticDevice
 };
 
 const char *kind_name(Kind kind);  // "array"
@@ -48,7 +48,7 @@ class Object {
     }
     return false;
   }
-  // Never blocks, frees nothing here: the last drop queues the object for `bury`.
+  // Never blocks, frees nothing here: the last drop queues the object for `collect`.
   void drop();
 
  private:
@@ -93,7 +93,7 @@ class Ref {
 // Frees the objects whose last reference is gone; one load when there are none. Called where
 // freeing is allowed: everywhere an object is made, poll, trim, shutdown; never by a release.
 // Destructors may call drivers and queue callbacks.
-void bury();
+void collect();
 
 // Gives the caller one external reference. The first publication takes an internal reference that
 // the last release drops. Throws std::bad_alloc. Immortal objects (devices) get a handle that

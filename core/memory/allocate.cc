@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/array/overlap.h"
-#include "core/backend/stream_order.h"
+#include "core/backend/stream_waits.h"
 #include "core/base/callbacks.h"
 #include "core/base/checked.h"
 #include "core/memory/memory.h"
@@ -46,8 +46,8 @@ struct Origin {
 guf_status allocate_from(const Origin &origin, guf_dtype dtype, int32_t ndim, const int64_t *shape,
                          const int64_t *strides, int32_t order, base::Ref<Array> *out,
                          guf_error *error) {
-  backend::reap();
-  base::bury();
+  backend::collect_pending();
+  base::collect();
   int64_t room[GUF_MAX_NDIM];
   Layout layout = {dtype, ndim, shape, strides, 0};
   int64_t low = 0;
@@ -152,8 +152,8 @@ void owe_release(const Array &wrapped) {
 }
 
 uint32_t run_callbacks(uint32_t max) {
-  backend::reap();
-  base::bury();
+  backend::collect_pending();
+  base::collect();
   return base::run_callbacks(max);
 }
 

@@ -5,7 +5,7 @@
 
 #include "core/array/overlap.h"
 #include "core/backend/graph.h"
-#include "core/backend/in_flight.h"
+#include "core/backend/pending.h"
 #include "core/base/checked.h"
 #include "core/memory/memory.h"
 

@@ -9,7 +9,7 @@
 #include "core/backend/backend_registry.h"
 #include "core/backend/gpu_extension.h"
 #include "core/backend/graph.h"
-#include "core/backend/stream_order.h"
+#include "core/backend/stream_waits.h"
 #include "core/base/checked.h"
 
 namespace gufunc::memory {

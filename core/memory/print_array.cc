@@ -4,8 +4,8 @@
 #include <new>
 #include <vector>
 
+#include "core/array/datetime_format.h"
 #include "core/array/print.h"
-#include "core/array/time_words.h"
 #include "core/memory/array_ops.h"
 
 namespace gufunc::memory {

@@ -11,8 +11,8 @@
 #include "core/backend/borrowed_stream.h"
 #include "core/backend/gpu_extension.h"
 #include "core/backend/graph.h"
-#include "core/backend/in_flight.h"
-#include "core/backend/stream_order.h"
+#include "core/backend/pending.h"
+#include "core/backend/stream_waits.h"
 
 namespace gufunc::memory {
 namespace {

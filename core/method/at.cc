@@ -2,13 +2,13 @@
 // at: an unbuffered operation on indexed elements, every occurrence of an index in its turn.
 #include <algorithm>
 
-#include "core/asked_events.h"
 #include "core/method/decide.h"
 #include "core/method/fold_types.h"
 #include "core/method/geometry.h"
 #include "core/method/result.h"
 #include "core/pipeline.h"
 #include "core/placement.h"
+#include "core/requested_fp_flags.h"
 #include "core/validate/validate_call.h"
 
 namespace gufunc::method {
@@ -58,39 +58,40 @@ guf_status prepare_at(AtView &view, guf_error *error) {
 }
 
 // Without places that were read: as many as there would be.
-void make_geometry(const AtView &view, const op::Loop &loop, const Places &places, Geometry *out) {
+void make_geometry(const AtView &view, const op::Loop &loop, const IndexOffsets &offsets,
+                   Geometry *out) {
   const op::CallView &call = view.call;
   const array::Layout &array = view.array.layout;
   Geometry &geometry = *out;
   begin(GUF_METHOD_AT, call, loop, view.has_operand ? &call.operand[kInput] : nullptr, view.array,
         &geometry);
   for (int32_t axis = view.nindices; axis < array.ndim; ++axis) {
-    const int32_t k = places.ndim + axis - view.nindices;
+    const int32_t k = offsets.ndim + axis - view.nindices;
     const int64_t step =
-        view.has_operand ? operand_step(view, call.operand[kInput].layout, places, k) : 0;
+        view.has_operand ? operand_step(view, call.operand[kInput].layout, offsets, k) : 0;
     geometry.keep({array.shape[axis], step, array.strides[axis], 0});
   }
-  for (const int64_t offset : places.array) geometry.output_bits |= static_cast<uint64_t>(offset);
-  for (const int64_t offset : places.operand) geometry.input_bits |= static_cast<uint64_t>(offset);
+  for (const int64_t offset : offsets.array) geometry.output_bits |= static_cast<uint64_t>(offset);
+  for (const int64_t offset : offsets.operand) geometry.input_bits |= static_cast<uint64_t>(offset);
   geometry.block.nindices = 1;
-  for (int32_t k = 0; k < places.ndim; ++k) geometry.block.nindices *= places.shape[k];
-  if (places.array.empty()) return;
-  geometry.block.indices = places.array.data();
-  geometry.block.operand_indices = view.has_operand ? places.operand.data() : nullptr;
+  for (int32_t k = 0; k < offsets.ndim; ++k) geometry.block.nindices *= offsets.shape[k];
+  if (offsets.array.empty()) return;
+  geometry.block.indices = offsets.array.data();
+  geometry.block.operand_indices = view.has_operand ? offsets.operand.data() : nullptr;
 }
 
-guf_status launch_uniform(const AtView &view, const resolve::Choice &choice, const Places &places,
-                          guf_error *error) {
+guf_status launch_uniform(const AtView &view, const resolve::Choice &choice,
+                          const IndexOffsets &offsets, guf_error *error) {
   Code code = {};
   GUF_TRY(find_code(view.call, *choice.loop, &code, error));
   Geometry geometry;
-  make_geometry(view, *choice.loop, places, &geometry);
+  make_geometry(view, *choice.loop, offsets, &geometry);
   return run(view.call, *choice.loop, code, &geometry, error);
 }
 
 // A loop whose result has another type than its operand is no method's: one ordinary launch per
 // place. Slow, and rare (isnan.at, ldexp.at).
-guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Places &places,
+guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const IndexOffsets &offsets,
                         void *kernel, guf_error *error) {
   op::CallView &call = view.call;
   const array::Layout &array = view.array.layout;
@@ -104,7 +105,7 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Place
     loop.extent[k] = array.shape[view.nindices + k];
     loop.items *= static_cast<uint64_t>(loop.extent[k]);
     if (view.has_operand)
-      steps[k] = operand_step(view, call.operand[kInput].layout, places, places.ndim + k);
+      steps[k] = operand_step(view, call.operand[kInput].layout, offsets, offsets.ndim + k);
   }
   const uint64_t from = call.operand[kInput].layout.address;
   const plan::Planner *planner = nullptr;
@@ -116,14 +117,14 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Place
   guf_launch_watch watch;
   const bool watched = pipeline::is_watched(call);
   if (watched) GUF_TRY(pipeline::make_watch(call, GUF_BACKEND_FP_EVENTS, &watch, error));
-  pipeline::EventFailure failure(error);
-  for (size_t n = 0; n < places.array.size(); ++n) {
+  pipeline::FpFailure failure(error);
+  for (size_t n = 0; n < offsets.array.size(); ++n) {
     for (const int32_t i : {0, call.noperands - 1}) {
       call.operand[i].layout = {array.dtype, nown, loop.extent, array.strides + view.nindices,
-                                array.address + static_cast<uint64_t>(places.array[n])};
+                                array.address + static_cast<uint64_t>(offsets.array[n])};
     }
     if (view.has_operand) {
-      call.operand[kInput].layout.address = from + static_cast<uint64_t>(places.operand[n]);
+      call.operand[kInput].layout.address = from + static_cast<uint64_t>(offsets.operand[n]);
     }
     plan::Launch geometry;
     GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
@@ -135,15 +136,15 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Place
 }
 
 // The array and the operand on the device, and the places there, which count bytes.
-guf_status bring_places(AtView &view, Places *places, pipeline::Temporaries *arrays,
-                        guf_error *error) {
+guf_status upload_offsets(AtView &view, IndexOffsets *offsets, pipeline::Temporaries *arrays,
+                          guf_error *error) {
   op::CallView &call = view.call;
   if (view.has_operand) GUF_TRY(arrays->bring_input(&call.operand[kInput], error));
   GUF_TRY(arrays->bring_output(&view.array, true, pipeline::Temporaries::kUnmasked, error));
   call.operand[0] = call.operand[call.noperands - 1] = view.array;
-  Places brought;
-  GUF_TRY(find_places(view, Elements::kRead, &brought, error));
-  *places = std::move(brought);
+  IndexOffsets brought;
+  GUF_TRY(find_offsets(view, Elements::kRead, &brought, error));
+  *offsets = std::move(brought);
   return GUF_OK;
 }
 
@@ -154,13 +155,13 @@ bool is_uniform(const op::CallView &call, const op::Loop &loop) {
                      [&](guf_dtype type) { return type == loop.types[0]; });
 }
 
-guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice, Places *places,
-                     guf_error *error) {
+guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice,
+                     IndexOffsets *offsets, guf_error *error) {
   GUF_TRY(check_ufunc(view, error));
   GUF_TRY(prepare_at(view, error));
   GUF_TRY(resolve::choose(view.call, choice, error));
-  GUF_TRY(find_places(view, elements, places, error));
-  GUF_TRY(check_operand(view, *places, error));
+  GUF_TRY(find_offsets(view, elements, offsets, error));
+  GUF_TRY(check_operand(view, *offsets, error));
   const auto result = static_cast<size_t>(view.call.noperands - 1);
   return dtype::check_cast(choice->loop->types[result], view.array.layout.dtype, error);
 }
@@ -168,11 +169,11 @@ guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice, P
 guf_status at(AtView &view, guf_error *error) {
   op::CallView &call = view.call;
   resolve::Choice choice;
-  Places places;
-  GUF_TRY(decide_at(view, Elements::kRead, &choice, &places, error));
+  IndexOffsets offsets;
+  GUF_TRY(decide_at(view, Elements::kRead, &choice, &offsets, error));
   void *kernel = nullptr;
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
-  if (is_empty(view.array.layout) || places.array.empty()) return GUF_OK;
+  if (is_empty(view.array.layout) || offsets.array.empty()) return GUF_OK;
   backend::ErrorRoom room(error);
   pipeline::Temporaries arrays(call);
   GUF_TRY(arrays.open(room.get()));
@@ -180,27 +181,27 @@ guf_status at(AtView &view, guf_error *error) {
     GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
   }
   if (call.host_copies != op::HostCopies::kNone) {
-    GUF_TRY(bring_places(view, &places, &arrays, room.get()));
+    GUF_TRY(upload_offsets(view, &offsets, &arrays, room.get()));
   }
   if (reads_elsewhere(call)) GUF_TRY(arrays.lift_scalars(room.get()));
-  if (view.has_operand) place_operand(view, call.operand[kInput].layout, &places);
+  if (view.has_operand) set_operand_offsets(view, call.operand[kInput].layout, &offsets);
   const guf_status status = is_uniform(call, *choice.loop)
-                                ? launch_uniform(view, choice, places, room.get())
-                                : launch_mixed(view, choice, places, kernel, room.get());
+                                ? launch_uniform(view, choice, offsets, room.get())
+                                : launch_mixed(view, choice, offsets, kernel, room.get());
   return finish_fold(status, &arrays, room.get());
 }
 
-guf_status describe_places(AtView &view, const resolve::Choice &choice, const Places &places,
-                           std::string *out, guf_error *error) {
+guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
+                            const IndexOffsets &offsets, std::string *out, guf_error *error) {
   const op::CallView &call = view.call;
-  const int32_t ndim = places.ndim;
-  const bool none = std::find(places.shape, places.shape + ndim, 0) != places.shape + ndim;
+  const int32_t ndim = offsets.ndim;
+  const bool none = std::find(offsets.shape, offsets.shape + ndim, 0) != offsets.shape + ndim;
   if (is_empty(view.array.layout) || none) return describe_nothing(out);
   if (!is_uniform(call, *choice.loop)) return GUF_OK;
   Code code = {};
   GUF_TRY(find_code(call, *choice.loop, &code, error));
   Geometry geometry;
-  make_geometry(view, *choice.loop, places, &geometry);
+  make_geometry(view, *choice.loop, offsets, &geometry);
   return describe(call, *choice.loop, code, &geometry, out, error);
 }
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/method/at_places.h"
+#include "core/method/index_offsets.h"
+#include "core/method/initial_value.h"
 #include "core/method/result.h"
-#include "core/method/seed.h"
 #include "core/resolve/resolve.h"
 
 namespace gufunc::method {
@@ -19,8 +19,8 @@ struct Reduction {
   resolve::Choice choice;
   array::AxisSet folded;
   ResultAxes axes;
-  alignas(64) unsigned char seed[kSeedBytes];
-  bool has_seed;
+  alignas(64) unsigned char initial_value[kInitialValueBytes];
+  bool has_initial_value;
 };
 
 // About accumulate and reduceat.
@@ -40,8 +40,8 @@ guf_status decide_accumulate(FoldView &view, Folding *out, guf_error *error);
 // Indices that cannot be used where they lie go to `room`.
 guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *room,
                            Folding *out, guf_error *error);
-guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice, Places *places,
-                     guf_error *error);
+guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice,
+                     IndexOffsets *offsets, guf_error *error);
 
 // The answer to a question about a fold.
 void describe_reduction(const op::CallView &call, const Reduction &reduction, guf_resolution *out);
@@ -56,8 +56,8 @@ guf_status describe_reduce(FoldView &view, const Reduction &reduction, std::stri
                            guf_error *error);
 guf_status describe_fold(FoldView &view, const Folding &folding, std::string *out,
                          guf_error *error);
-guf_status describe_places(AtView &view, const resolve::Choice &choice, const Places &places,
-                           std::string *out, guf_error *error);
+guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
+                            const IndexOffsets &offsets, std::string *out, guf_error *error);
 
 // Whether a method of the backend runs at's loop: all its types are one.
 bool is_uniform(const op::CallView &call, const op::Loop &loop);

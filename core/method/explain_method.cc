@@ -2,7 +2,7 @@
 // What a method would do and why, as text: the loop and its kernel, casts, shapes, and the order in
 // which elements are folded (docs/reductions.md).
 #include "core/array/overlap.h"
-#include "core/auto_place.h"
+#include "core/auto_placement.h"
 #include "core/backend/backend.h"
 #include "core/method/decide.h"
 #include "core/method/geometry.h"
@@ -70,7 +70,7 @@ guf_status describe_order(const op::CallView &call, const resolve::Choice &choic
 void describe_initial(const FoldView &view, const Reduction &reduction, std::string *out) {
   static constexpr const char *kIdentities[] = {"", "", "0", "1", "-1", "-inf"};
   *out += "initial: ";
-  if (!reduction.has_seed) {
+  if (!reduction.has_initial_value) {
     *out += "none, the first element begins\n";
   } else if (view.initial_kind == Initial::kGiven) {
     *out += "given\n";
@@ -170,19 +170,19 @@ guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error)
 
 guf_status explain_at(AtView &view, std::string *out, guf_error *error) {
   resolve::Choice choice;
-  Places places;
-  GUF_TRY(decide_at(view, Elements::kLeftAlone, &choice, &places, error));
+  IndexOffsets offsets;
+  GUF_TRY(decide_at(view, Elements::kLeftAlone, &choice, &offsets, error));
   const op::CallView &call = view.call;
   GUF_TRY(begin_text(call, "at", choice, out, error));
   const guf_resolution none = {};
   for (int32_t i = 0; i < call.ufunc->nin(); ++i) add_operand(call, choice, i, none, out);
-  *out += "indices of shape " + describe_list(places.shape, places.ndim) + " for the first " +
+  *out += "indices of shape " + describe_list(offsets.shape, offsets.ndim) + " for the first " +
           std::to_string(view.nindices) + " axes\n";
   *out += "order: index after index, unbuffered";
   *out += is_uniform(call, *choice.loop) ? "\n" : ", one launch each, as the loop's types differ\n";
   if (view.has_operand && meets_output(call, call.operand[kInput]))
     *out += "copied first: argument 1, which overlaps the array\n";
-  return describe_places(view, choice, places, out, error);
+  return describe_offsets(view, choice, offsets, out, error);
 }
 
 }  // namespace gufunc::method

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/asked_events.h"
 #include "core/base/checked.h"
 #include "core/method/method.h"
+#include "core/requested_fp_flags.h"
 
 namespace gufunc::method {
 namespace {
@@ -242,7 +242,7 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
   const bool watched = pipeline::is_watched(call);
   if (watched)
     GUF_TRY(pipeline::make_watch(call, GUF_BACKEND_METHOD_FP_EVENTS, &watch, room.get()));
-  pipeline::EventFailure failure(room.get());
+  pipeline::FpFailure failure(room.get());
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
     GUF_TRY(failure.keep(backend::run_method(

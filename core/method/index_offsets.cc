@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Index arrays broadcast together; each adds its axis' offset to every place.
-#include "core/method/at_places.h"
+#include "core/method/index_offsets.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,30 +18,30 @@ constexpr int32_t kFirstIndex = 2;  // how messages number the index operands
 
 // Calls body(n, offset) for every place in C order, where `steps` belong to the places' dimensions.
 template <class Body>
-void walk(const Places &places, const int64_t *steps, Body body) {
-  const auto count = static_cast<int64_t>(places.array.size());
-  const int32_t last = places.ndim - 1;
-  const int64_t row = places.ndim == 0 ? 1 : places.shape[last];
-  const int64_t step = places.ndim == 0 ? 0 : steps[last];
+void walk(const IndexOffsets &offsets, const int64_t *steps, Body body) {
+  const auto count = static_cast<int64_t>(offsets.array.size());
+  const int32_t last = offsets.ndim - 1;
+  const int64_t row = offsets.ndim == 0 ? 1 : offsets.shape[last];
+  const int64_t step = offsets.ndim == 0 ? 0 : steps[last];
   int64_t index[GUF_MAX_NDIM] = {};
   int64_t start = 0;
   for (int64_t n = 0; n < count; n += row) {
     for (int64_t i = 0; i < row; ++i) body(n + i, start + i * step);
     for (int32_t k = last - 1; k >= 0; --k) {
-      if (++index[k] < places.shape[k]) {
+      if (++index[k] < offsets.shape[k]) {
         start += steps[k];
         break;
       }
-      start -= steps[k] * (places.shape[k] - 1);
+      start -= steps[k] * (offsets.shape[k] - 1);
       index[k] = 0;
     }
   }
 }
 
 // A layout's strides by the places' dimensions.
-void steps_of(const array::Layout &layout, const Places &places, int64_t *out) {
-  for (int32_t k = 0; k < places.ndim; ++k) {
-    const int32_t axis = k - (places.ndim - layout.ndim);
+void steps_of(const array::Layout &layout, const IndexOffsets &offsets, int64_t *out) {
+  for (int32_t k = 0; k < offsets.ndim; ++k) {
+    const int32_t axis = k - (offsets.ndim - layout.ndim);
     out[k] = axis < 0 || layout.shape[axis] == 1 ? 0 : layout.strides[axis];
   }
 }
@@ -59,22 +59,22 @@ guf_status fail_shapes(const AtView &view, guf_error *error) {
       text.c_str());
 }
 
-guf_status broadcast_indices(const AtView &view, Places *places, guf_error *error) {
+guf_status broadcast_indices(const AtView &view, IndexOffsets *offsets, guf_error *error) {
   for (int32_t k = 0; k < view.nindices; ++k) {
-    places->ndim = std::max(places->ndim, view.index[k].layout.ndim);
+    offsets->ndim = std::max(offsets->ndim, view.index[k].layout.ndim);
   }
-  std::fill_n(places->shape, places->ndim, 1);
+  std::fill_n(offsets->shape, offsets->ndim, 1);
   for (int32_t k = 0; k < view.nindices; ++k) {
     const array::Layout &layout = view.index[k].layout;
     for (int32_t axis = 0; axis < layout.ndim; ++axis) {
-      int64_t &common = places->shape[places->ndim - layout.ndim + axis];
+      int64_t &common = offsets->shape[offsets->ndim - layout.ndim + axis];
       const int64_t extent = layout.shape[axis];
       if (extent == common || extent == 1) continue;
       if (common != 1) return fail_shapes(view, error);
       common = extent;
     }
   }
-  const int32_t total = places->ndim + view.array.layout.ndim - view.nindices;
+  const int32_t total = offsets->ndim + view.array.layout.ndim - view.nindices;
   if (total <= GUF_MAX_NDIM) return GUF_OK;
   return base::fail(error, GUF_E_INDEX, kNone, kNone,
                     "number of dimensions of the indexing result must be within [0, %d]: found %d",
@@ -116,12 +116,12 @@ guf_status check_single_indices(const AtView &view, guf_error *error) {
   return GUF_OK;
 }
 
-guf_status add_axis(const AtView &view, int32_t axis, Places *places, guf_error *error) {
+guf_status add_axis(const AtView &view, int32_t axis, IndexOffsets *offsets, guf_error *error) {
   const op::OperandView &index = view.index[axis];
   const int64_t extent = view.array.layout.shape[axis];
   const int64_t stride = view.array.layout.strides[axis];
   int64_t steps[GUF_MAX_NDIM];
-  steps_of(index.layout, *places, steps);
+  steps_of(index.layout, *offsets, steps);
   bool failed = false;
   int64_t culprit = 0;
   const auto add = [&](int64_t n, int64_t given) {
@@ -131,11 +131,11 @@ guf_status add_axis(const AtView &view, int32_t axis, Places *places, guf_error 
       failed = true;
       return;
     }
-    places->array[static_cast<size_t>(n)] += found * stride;
+    offsets->array[static_cast<size_t>(n)] += found * stride;
   };
   // PERF  Nearly all indices are int64; asking for each what it is took as long as the rest of at.
   if (index.layout.dtype == GUF_I64 && (index.flags & op::kSwapped) == 0) {
-    walk(*places, steps, [&](int64_t n, int64_t offset) {
+    walk(*offsets, steps, [&](int64_t n, int64_t offset) {
       int64_t given;
       std::memcpy(
           &given,
@@ -144,14 +144,14 @@ guf_status add_axis(const AtView &view, int32_t axis, Places *places, guf_error 
       add(n, given);
     });
   } else {
-    walk(*places, steps, [&](int64_t n, int64_t offset) { add(n, index_at(index, offset)); });
+    walk(*offsets, steps, [&](int64_t n, int64_t offset) { add(n, index_at(index, offset)); });
   }
   return failed ? fail_bounds(culprit, axis, extent, error) : GUF_OK;
 }
 
 }  // namespace
 
-guf_status find_places(AtView &view, Elements elements, Places *out, guf_error *error) {
+guf_status find_offsets(AtView &view, Elements elements, IndexOffsets *out, guf_error *error) {
   const int32_t ndim = view.array.layout.ndim;
   if (view.nindices > ndim) {
     return base::fail(error, GUF_E_INDEX, 0, kNone,
@@ -170,7 +170,7 @@ guf_status find_places(AtView &view, Elements elements, Places *out, guf_error *
   }
   if (count > out->array.max_size()) {
     return base::fail(error, GUF_E_NO_MEMORY, kNone, kNone,
-                      "no memory for the places of %llu elements",
+                      "no memory for the index offsets of %llu elements",
                       static_cast<unsigned long long>(count));
   }
   if (elements == Elements::kLeftAlone) return GUF_OK;
@@ -181,21 +181,21 @@ guf_status find_places(AtView &view, Elements elements, Places *out, guf_error *
   return GUF_OK;
 }
 
-int64_t operand_step(const AtView &view, const array::Layout &operand, const Places &places,
+int64_t operand_step(const AtView &view, const array::Layout &operand, const IndexOffsets &offsets,
                      int32_t k) {
-  const int32_t total = places.ndim + view.array.layout.ndim - view.nindices;
+  const int32_t total = offsets.ndim + view.array.layout.ndim - view.nindices;
   const int32_t axis = k - (total - operand.ndim);
   return axis < 0 || operand.shape[axis] == 1 ? 0 : operand.strides[axis];
 }
 
-guf_status check_operand(const AtView &view, const Places &places, guf_error *error) {
+guf_status check_operand(const AtView &view, const IndexOffsets &offsets, guf_error *error) {
   if (!view.has_operand) return GUF_OK;
   const array::Layout &operand = view.operand.layout;
   const array::Layout &array = view.array.layout;
-  const int32_t total = places.ndim + array.ndim - view.nindices;
+  const int32_t total = offsets.ndim + array.ndim - view.nindices;
   int64_t wanted[GUF_MAX_NDIM];
-  std::copy_n(places.shape, places.ndim, wanted);
-  std::copy_n(array.shape + view.nindices, array.ndim - view.nindices, wanted + places.ndim);
+  std::copy_n(offsets.shape, offsets.ndim, wanted);
+  std::copy_n(array.shape + view.nindices, array.ndim - view.nindices, wanted + offsets.ndim);
   bool fits = operand.ndim <= total;
   for (int32_t axis = 0; fits && axis < operand.ndim; ++axis) {
     const int64_t extent = operand.shape[axis];
@@ -209,12 +209,12 @@ guf_status check_operand(const AtView &view, const Places &places, guf_error *er
                     "array is not broadcastable to correct shape; argument 1: %s", text.c_str());
 }
 
-void place_operand(const AtView &view, const array::Layout &operand, Places *places) {
+void set_operand_offsets(const AtView &view, const array::Layout &operand, IndexOffsets *offsets) {
   int64_t steps[GUF_MAX_NDIM];
-  for (int32_t k = 0; k < places->ndim; ++k) steps[k] = operand_step(view, operand, *places, k);
-  places->operand.resize(places->array.size());
-  walk(*places, steps,
-       [&](int64_t n, int64_t offset) { places->operand[static_cast<size_t>(n)] = offset; });
+  for (int32_t k = 0; k < offsets->ndim; ++k) steps[k] = operand_step(view, operand, *offsets, k);
+  offsets->operand.resize(offsets->array.size());
+  walk(*offsets, steps,
+       [&](int64_t n, int64_t offset) { offsets->operand[static_cast<size_t>(n)] = offset; });
 }
 
 }  // namespace gufunc::method

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy starts every reduction of numbers from the identity where there is one, which shows: the
 // sum of -0.0 is 0.0, hypot.reduce of one value is its absolute value.
-#include "core/method/seed.h"
+#include "core/method/initial_value.h"
 
 #include <cstring>
 #include <limits>
@@ -184,8 +184,8 @@ guf_status refuse_start(guf_dtype from, guf_dtype to, int32_t argument, const ch
                     wanted.c_str(), what);
 }
 
-guf_status find_seed(FoldView &view, guf_dtype type, Elements elements, unsigned char *out,
-                     bool *out_has, guf_error *error) {
+guf_status find_initial_value(FoldView &view, guf_dtype type, Elements elements, unsigned char *out,
+                              bool *out_has, guf_error *error) {
   *out_has = false;
   switch (view.initial_kind) {
     case Initial::kNone:

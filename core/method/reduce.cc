@@ -5,8 +5,8 @@
 #include "core/method/decide.h"
 #include "core/method/fold_types.h"
 #include "core/method/geometry.h"
+#include "core/method/initial_value.h"
 #include "core/method/many_folds.h"
-#include "core/method/seed.h"
 
 namespace gufunc::method {
 namespace {
@@ -25,8 +25,8 @@ guf_status check_first(const op::CallView &call, guf_error *error) {
 }
 
 // Without a value to start from there must be elements, all of them.
-guf_status check_seed(const FoldView &view, const Reduction &reduction, guf_error *error) {
-  if (reduction.has_seed) return GUF_OK;
+guf_status check_initial_value(const FoldView &view, const Reduction &reduction, guf_error *error) {
+  if (reduction.has_initial_value) return GUF_OK;
   const op::CallView &call = view.call;
   const char *const name = call.ufunc->name.c_str();
   if (call.has_where) {
@@ -81,11 +81,11 @@ void make_geometry(const FoldView &view, const Reduction &reduction, Geometry *o
   const op::CallView &call = view.call;
   begin(GUF_METHOD_REDUCE, call, *reduction.choice.loop, &call.operand[kInput],
         call.operand[kOutput], out);
-  if (reduction.has_seed) out->block.flags |= GUF_METHOD_INITIAL;
+  if (reduction.has_initial_value) out->block.flags |= GUF_METHOD_INITIAL;
   if (dtype::is_record(out->block.loop_dtype)) {
-    out->record_initial = reduction.has_seed ? reduction.seed : nullptr;
+    out->record_initial = reduction.has_initial_value ? reduction.initial_value : nullptr;
   } else {
-    std::copy_n(reduction.seed, sizeof out->block.initial, out->block.initial);
+    std::copy_n(reduction.initial_value, sizeof out->block.initial, out->block.initial);
   }
   add_axes(call, reduction, out);
   merge_folds(out);
@@ -145,8 +145,9 @@ guf_status decide_reduce(FoldView &view, Elements elements, Reduction *out, guf_
   out->axes = reduced_axes(call.operand[kInput].layout.ndim, out->folded, view.keepdims);
   GUF_TRY(check_reduced(view, out->folded, out->axes, kOutput, error));
   const guf_dtype type = out->choice.loop->types[kLeft];
-  GUF_TRY(find_seed(view, type, elements, out->seed, &out->has_seed, error));
-  return check_seed(view, *out, error);
+  GUF_TRY(
+      find_initial_value(view, type, elements, out->initial_value, &out->has_initial_value, error));
+  return check_initial_value(view, *out, error);
 }
 
 guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {

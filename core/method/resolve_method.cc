@@ -82,8 +82,8 @@ guf_status resolve_outer(op::CallView &call, guf_resolution *out, guf_error *err
 
 guf_status resolve_at(AtView &view, guf_resolution *out, guf_error *error) {
   resolve::Choice choice;
-  Places places;
-  GUF_TRY(decide_at(view, Elements::kLeftAlone, &choice, &places, error));
+  IndexOffsets offsets;
+  GUF_TRY(decide_at(view, Elements::kLeftAlone, &choice, &offsets, error));
   describe_types(view.call, choice, out);
   describe_shape(view.array.layout, out);
   return GUF_OK;

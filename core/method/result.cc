@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "core/array/overlap.h"
-#include "core/asked_events.h"
 #include "core/broadcast/broadcast.h"
+#include "core/requested_fp_flags.h"
 
 namespace gufunc::method {
 
@@ -115,7 +115,7 @@ guf_status bring_fold(op::CallView &call, pipeline::Temporaries *arrays, guf_err
 }
 
 guf_status finish_fold(guf_status status, pipeline::Temporaries *arrays, guf_error *error) {
-  pipeline::EventFailure failure(error);
+  pipeline::FpFailure failure(error);
   status = failure.keep(status);
   if (status == GUF_OK) status = arrays->write_back(failure.error());
   if (status == GUF_OK) status = failure.keep(arrays->settle(failure.error()));

@@ -2,7 +2,7 @@
 // What a reduction with a state would do.
 #include <algorithm>
 
-#include "core/auto_place.h"
+#include "core/auto_placement.h"
 #include "core/method/decide.h"
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"

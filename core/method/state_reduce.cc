@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "core/asked_events.h"
 #include "core/base/checked.h"
 #include "core/memory/array_ops.h"
 #include "core/memory/transfer.h"
@@ -15,6 +14,7 @@
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"
 #include "core/pipeline.h"
+#include "core/requested_fp_flags.h"
 #include "core/temporaries.h"
 
 namespace gufunc::method {
@@ -75,7 +75,7 @@ class StateLaunches {
   StateResults &results_;
   const StatePlan &plan_;
   pipeline::Temporaries arrays_;
-  pipeline::EventFailure failure_;
+  pipeline::FpFailure failure_;
   Ground elements_, mask_;
   array::Array *numbers_ = nullptr;    // the first elements' of all full leaves
   std::vector<Ground> states_, ends_;  // ends: the results

@@ -30,15 +30,15 @@ enum class HostCopies : uint8_t {
   kAll    // results are made in host memory too
 };
 
-// Why a call on device auto runs where it does.
-enum class AutoPlace : uint8_t {
-  kThere,     // a stream or an operand is there; or it is the host itself
-  kLight,     // on the host: moving the operands takes longer than the work
-  kHeavy,     // there: the work takes longer
-  kNoKernel,  // on the host: heavy, but there is no kernel there
-  kNoRoom,    // on the host: heavy, but the operands are larger than the memory there
-  kNoOther,   // there: light, but the host has no kernel
-  kPlan       // on the host: a plan moves nothing
+// Where a call on device auto runs, and why.
+enum class AutoPlacement : uint8_t {
+  kResident,               // on the device: a stream or an operand is there, or it is the host
+  kTransferOutweighsWork,  // on the host: transferring the operands takes longer than the work
+  kWorkOutweighsTransfer,  // on the device: the work takes longer than the transfer
+  kNoDeviceKernel,         // on the host: the device has no kernel for the loop
+  kTooLarge,               // on the host: the operands exceed the memory of the device
+  kNoHostKernel,           // on the device: the host has no kernel for the loop
+  kPlan                    // on the host: plans do not transfer operands
 };
 
 // One operand. Not initialised as a whole: the C API layer sets what exists.
@@ -72,9 +72,9 @@ struct CallView {
   backend::Stream *stream;
   backend::Device *device;  // args->device or nullptr; then, set by placement, where it runs
   HostCopies host_copies;   // set by placement
-  // Where args->device is "auto": the device that it stands for. Then placement sets auto_place.
+  // Where args->device is "auto": the device that it stands for. Then placement sets auto_placement.
   backend::Device *automatic = nullptr;
-  AutoPlace auto_place = AutoPlace::kThere;
+  AutoPlacement auto_placement = AutoPlacement::kResident;
   // C-contiguous strides of tensors that came without; uninitialised otherwise.
   int64_t stride_room[GUF_MAX_OPERANDS + 1][GUF_MAX_NDIM];
 };

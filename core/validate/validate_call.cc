@@ -116,7 +116,7 @@ bool is_plainly_apart(const array::Layout &layout) {
                     static_cast<long long>(found));
 }
 
-guf_status check_events(const guf_call_args &args, guf_error *error) {
+guf_status check_fp_flags(const guf_call_args &args, guf_error *error) {
   constexpr uint32_t kEvents =
       GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
   if ((args.fp_report & ~kEvents) != 0) return fail_value("fp_report", args.fp_report, error);
@@ -129,7 +129,7 @@ guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_err
   GUF_TRY(check_counts(ufunc, args, error));
   if ((args.flags & ~static_cast<uint32_t>(GUF_CALL_KEEPDIMS)) != 0)
     return fail_value("flags", args.flags, error);
-  GUF_TRY(check_events(args, error));
+  GUF_TRY(check_fp_flags(args, error));
   if (!fits(args.casting, GUF_CASTING_UNSAFE)) return fail_value("casting", args.casting, error);
   if (!fits(args.order, GUF_ORDER_ANY)) return fail_value("order", args.order, error);
   if (!fits(args.host_policy, GUF_HOST_COPY_AND_WARN))

@@ -16,7 +16,7 @@ guf_status fail_value(const char *field, int64_t found, guf_error *error);
 
 // Checks the floating-point events that are asked for.
 // Errors  GUF_E_ARG <= unknown events, nowhere to report them
-guf_status check_events(const guf_call_args &args, guf_error *error);
+guf_status check_fp_flags(const guf_call_args &args, guf_error *error);
 
 // Checks one tensor and gives it strides: those it has, or C-contiguous ones written to
 // `stride_room`. `operand` names it in messages.

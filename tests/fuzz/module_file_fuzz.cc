@@ -109,7 +109,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
   }
   made = kept = base::Ref<module::Module>();
-  base::bury();
+  base::collect();
   return 0;
 }
 

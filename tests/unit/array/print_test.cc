@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/array/words.h"
+#include "core/array/element_format.h"
 #include "tests/unit/array/array_sample.h"
 
 namespace gufunc::array {
@@ -82,7 +82,7 @@ uint64_t hash_of_scalars(guf_dtype dtype, uint64_t count) {
                                              : i;
     std::byte element[8];
     std::memcpy(element, &bits, sizeof bits);
-    for (const char c : scalar_word(dtype, element) + "\n") {
+    for (const char c : format_scalar(dtype, element) + "\n") {
       value = (value ^ static_cast<uint8_t>(c)) * 0x100000001B3U;
     }
   }
@@ -113,7 +113,7 @@ TEST(Print, IsNumPysForThousandsOfArrays) {
     EXPECT_EQ(print(*array), with_line_ends(parts[3])) << row.substr(0, 200);
     EXPECT_EQ(print(*make_awkward(*array).array), with_line_ends(parts[3])) << row.substr(0, 200);
   }
-  base::bury();
+  base::collect();
 }
 
 TEST(Print, ScalarsAreNumPysForWholeTypes) {

@@ -106,7 +106,7 @@ TEST(Views, AreNumPysForThousandsOfChains) {
         status == GUF_OK ? describe(*array, address) : describe(status, error);
     EXPECT_EQ(found, parts.back()) << row;
   }
-  base::bury();
+  base::collect();
 }
 
 struct Case {
@@ -174,7 +174,7 @@ TEST(Views, RefuseWhatNumPyNeverSees) {
     EXPECT_EQ(row.run(*array, &out, &error), row.wanted) << row.name << ": " << error.message;
     EXPECT_EQ(static_cast<bool>(out), row.wanted == GUF_OK) << row.name;
   }
-  base::bury();
+  base::collect();
 }
 
 // Two elements that are 2^62 bytes apart lie within the address space; twice their stride does not.
@@ -203,7 +203,7 @@ TEST(Views, CarryByteOrderAndReadOnlyAlong) {
   ASSERT_EQ(transpose(*wide, 0, nullptr, &turned, nullptr), GUF_OK);
   EXPECT_TRUE(turned->flags() & GUF_ARRAY_READ_ONLY);
   EXPECT_FALSE(turned->flags() & GUF_ARRAY_OWNS_DATA);
-  base::bury();
+  base::collect();
 }
 
 // An array that the C API would refuse: a view of it does not fit into Dimensions.

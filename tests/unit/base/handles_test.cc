@@ -38,7 +38,7 @@ TEST(Handles, LiveUntilTheLastRelease) {
   EXPECT_EQ(find(handle, Kind::kArray), nullptr);
   EXPECT_FALSE(release(handle, Kind::kArray));
   EXPECT_FALSE(retain(handle, Kind::kArray));
-  bury();
+  collect();
   EXPECT_EQ(alive, 0);
 }
 
@@ -49,7 +49,7 @@ TEST(Handles, OtherKindsAreRefused) {
     EXPECT_FALSE(release(handle, kind));
   }
   EXPECT_TRUE(release(handle, Kind::kArray));
-  bury();
+  collect();
 }
 
 TEST(Handles, AReusedSlotGivesAnotherHandle) {
@@ -58,7 +58,7 @@ TEST(Handles, AReusedSlotGivesAnotherHandle) {
     const uint64_t handle = publish_new();
     EXPECT_TRUE(seen.insert(handle).second);
     EXPECT_TRUE(release(handle, Kind::kArray));
-    bury();
+    collect();
     EXPECT_EQ(find(handle, Kind::kArray), nullptr);
   }
 }
@@ -77,11 +77,11 @@ TEST(Handles, OnePublicationMorePerReference) {
 }
 
 TEST(Handles, ReleaseFreesNothingItself) {
-  bury();
+  collect();
   const uint64_t handle = publish_new();
   EXPECT_TRUE(release(handle, Kind::kArray));
   EXPECT_EQ(alive, 1);
-  bury();
+  collect();
   EXPECT_EQ(alive, 0);
 }
 
@@ -89,7 +89,7 @@ TEST(Handles, OneBurialFreesWholeChains) {
   Ref<Object> chain;
   for (int i = 0; i < 100; ++i) chain = Ref<Object>::adopt(new Sample(std::move(chain)));
   chain = {};
-  bury();
+  collect();
   EXPECT_EQ(alive, 0);
 }
 
@@ -114,13 +114,13 @@ TEST(Handles, SurviveManyThreads) {
         EXPECT_NE(find(own, Kind::kArray), nullptr);
         EXPECT_TRUE(release(own, Kind::kArray));
         EXPECT_FALSE(release(own, Kind::kArray));
-        if (i % 64 == t) bury();
+        if (i % 64 == t) collect();
       }
     });
   }
   for (std::thread &thread : threads) thread.join();
   EXPECT_TRUE(release(shared, Kind::kArray));
-  bury();
+  collect();
   EXPECT_EQ(alive, 0);
 }
 

@@ -143,7 +143,7 @@ TEST(ConvertBlocks, OverlapIsStagedAndTheSameViewIsNot) {
   EXPECT_EQ(fake.blocks_seen.size(), 2U);
   ASSERT_EQ(move(fake.device, nullptr, high, high, nullptr), GUF_OK);
   EXPECT_EQ(fake.blocks_seen.size(), 2U);
-  base::bury();
+  base::collect();
   EXPECT_EQ(fake.blocks, 0);
 }
 

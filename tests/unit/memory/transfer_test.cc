@@ -16,7 +16,7 @@ using testing::ElementsAreArray;
 
 class Transfer : public testing::Test {
  protected:
-  ~Transfer() override { base::bury(); }
+  ~Transfer() override { base::collect(); }
 
   // An array of 2 x 3 on the far device, laid out by these strides.
   base::Ref<array::Array> far_array(const int64_t *strides) {

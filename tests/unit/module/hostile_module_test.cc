@@ -46,7 +46,7 @@ class HostileModule : public ::testing::Test {
       ++accepted_;
       if (flags == 0) expect_right_numbers(*module);
       module = base::Ref<Module>();
-      base::bury();
+      base::collect();
       return false;
     }
     ++refused_;
@@ -189,7 +189,7 @@ TEST_F(HostileModule, EveryByteChangedAndSignedAgainOpenedAsData) {
                   status == GUF_E_UNSUPPORTED)
           << "byte " << at << " ^ " << flip << ": " << status;
     }
-    if (at % 256 == 0) base::bury();
+    if (at % 256 == 0) base::collect();
   }
 }
 

@@ -59,7 +59,7 @@ class Budget {
     if (module) read_everything(module->table());
     message_ = error.message;
     module = base::Ref<Module>();
-    base::bury();
+    base::collect();
     const bool known = status == GUF_OK || status == GUF_E_BAD_FILE || status == GUF_E_ABI ||
                        status == GUF_E_UNSUPPORTED;
     if (known && (!kLimited || took < 1)) return true;

@@ -53,7 +53,7 @@ bool is_mapped(const std::string &path) {
 class OpenModule : public ::testing::Test {
  protected:
   void SetUp() override {
-    base::bury();  // what an earlier test left mapped would be shared
+    base::collect();  // what an earlier test left mapped would be shared
     error_.struct_size = sizeof error_;
   }
   ModuleRef open(const std::string &path, uint32_t flags = 0) {
@@ -236,10 +236,10 @@ TEST_F(OpenModule, IsUnmappedWhenNothingKeepsIt) {
   ModuleRef again = open(path);
   EXPECT_TRUE(is_mapped(path));
   module = ModuleRef();
-  base::bury();
+  base::collect();
   EXPECT_TRUE(is_mapped(path));
   again = ModuleRef();
-  base::bury();
+  base::collect();
   EXPECT_FALSE(is_mapped(path));
 }
 
@@ -317,11 +317,11 @@ TEST_F(OpenModule, RegistersOncePerContext) {
 
   // The ufunc keeps the module; without both, the name is free again.
   first = second = ModuleRef();
-  base::bury();
+  base::collect();
   EXPECT_EQ(context->find("hand:answer", &ufunc, &error_), GUF_OK);
   ufunc = base::Ref<op::Ufunc>();
-  base::bury();
-  base::bury();
+  base::collect();
+  base::collect();
   EXPECT_EQ(context->find("hand:answer", &ufunc, &error_), GUF_E_NOT_FOUND);
   EXPECT_EQ(register_module(*context, open(path), &third, &error_), GUF_OK) << error_.message;
 }

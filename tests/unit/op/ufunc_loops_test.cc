@@ -22,7 +22,7 @@ class UfuncLoops : public testing::Test {
     ASSERT_EQ(make_elementwise(1, 1, nullptr, 0, &ufunc_->signature, nullptr), GUF_OK);
   }
   void TearDown() override {
-    bury();
+    collect();
     base::run_callbacks(0);
   }
   std::unique_ptr<Loop> loop(const char *letters, uint32_t flags = 0) {
@@ -33,9 +33,9 @@ class UfuncLoops : public testing::Test {
     made->flags = flags;
     return made;
   }
-  void bury() {
+  void collect() {
     ufunc_ = {};
-    base::bury();
+    base::collect();
   }
 
   int weight_ = 1;
@@ -63,14 +63,14 @@ TEST_F(UfuncLoops, RefuseEqualInputs) {
   loops.push_back(loop("df"));
   EXPECT_EQ(ufunc_->add_loops(std::move(loops), nullptr), GUF_E_EXISTS);
   EXPECT_EQ(ufunc_->loops().loops.size(), 1U);  // all or none
-  bury();
+  collect();
   base::run_callbacks(0);
   EXPECT_EQ(ndestroyed, 1);  // only the loop that was taken
 }
 
 TEST_F(UfuncLoops, DestroyWaitsForThePoll) {
   ASSERT_EQ(ufunc_->add_loop(loop("ff"), nullptr), GUF_OK);
-  bury();
+  collect();
   EXPECT_EQ(ndestroyed, 0);
   EXPECT_EQ(base::run_callbacks(0), 1U);
   EXPECT_EQ(ndestroyed, 1);
@@ -78,7 +78,7 @@ TEST_F(UfuncLoops, DestroyWaitsForThePoll) {
 
 TEST_F(UfuncLoops, DestroyOnAnyThreadRunsAtOnce) {
   ASSERT_EQ(ufunc_->add_loop(loop("ff", GUF_LOOP_ANY_THREAD), nullptr), GUF_OK);
-  bury();
+  collect();
   EXPECT_EQ(ndestroyed, 1);
   EXPECT_EQ(base::run_callbacks(0), 0U);
 }

@@ -50,7 +50,7 @@ class UfuncRegistry : public testing::Test {
   }
   void TearDown() override {
     context_ = {};
-    bury();
+    collect();
   }
   Ref<FakeModule> add(const guf_module_v1 &from, guf_status wanted = GUF_OK) {
     auto module = Ref<FakeModule>::adopt(new FakeModule(&ndead_));
@@ -63,9 +63,9 @@ class UfuncRegistry : public testing::Test {
     EXPECT_EQ(context_->find(name, &found, &error_), wanted) << name << ": " << error_.message;
     return found;
   }
-  static void bury() {
-    base::bury();
-    base::bury();  // what the first round dropped
+  static void collect() {
+    base::collect();
+    base::collect();  // what the first round dropped
   }
 
   int ndead_ = 0;  // outlives every module: TearDown buries
@@ -169,13 +169,13 @@ TEST_F(UfuncRegistry, ModuleDiesWithItsLastHandle) {
   Ref<FakeModule> module = add(from);
   Ref<Ufunc> ufunc = find("a:twice");
   module = {};
-  bury();
+  collect();
   EXPECT_EQ(ndead_, 0);  // its ufunc keeps it
   EXPECT_EQ(find("twice").get(), ufunc.get());
   EXPECT_EQ(context_->names().size(), 41U);
   ufunc = {};
   find("nothing", GUF_E_NOT_FOUND);  // looking around revives nothing
-  bury();
+  collect();
   EXPECT_EQ(ndead_, 1);
   find("a:twice", GUF_E_NOT_FOUND);
   EXPECT_EQ(context_->names().size(), 40U);
@@ -189,11 +189,11 @@ TEST_F(UfuncRegistry, ContextMayDieFirst) {
   Ref<FakeModule> module = add(from);
   Ref<Ufunc> ufunc = find("a:twice");
   context_ = {};
-  bury();
+  collect();
   module = {};
   EXPECT_EQ(ufunc->loops().loops.size(), 1U);
   ufunc = {};
-  bury();
+  collect();
   EXPECT_EQ(ndead_, 1);
 }
 
@@ -211,7 +211,7 @@ TEST_F(UfuncRegistry, ThreadsShareIt) {
         auto made = Ref<Ufunc>::adopt(new Ufunc);
         made->full_name = "u" + std::to_string(id) + "_" + std::to_string(i);
         ASSERT_EQ(context_->add(made, nullptr), GUF_OK);
-        base::bury();
+        base::collect();
       }
     });
   }
