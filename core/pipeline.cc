@@ -117,14 +117,20 @@ guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopSh
   return weigh(call, *choice, *loop, Room::kNeeded, error);
 }
 
-guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
-                           broadcast::LoopShape *loop, guf_error *error) {
+guf_status decide_separate_unweighed(op::CallView &call, SeparateOutputs *separate,
+                                     resolve::Choice *choice, broadcast::LoopShape *loop,
+                                     guf_error *error) {
   separate->mark();
   GUF_TRY(validate::check_operands(call, error));
   GUF_TRY(place(call, error));
   GUF_TRY(resolve::choose(call, choice, error));
   GUF_TRY(separate->redirect(choice, error));
-  GUF_TRY(broadcast::arrange(call, loop, error));
+  return broadcast::arrange(call, loop, error);
+}
+
+guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
+                           broadcast::LoopShape *loop, guf_error *error) {
+  GUF_TRY(decide_separate_unweighed(call, separate, choice, loop, error));
   if (__builtin_expect(call.automatic == nullptr, 1)) return GUF_OK;
   return weigh(call, *choice, *loop, Room::kNeeded, error);
 }
@@ -195,8 +201,11 @@ guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {
   broadcast::LoopShape loop;
   Temporaries nothing(call);
   SeparateOutputs separate(call, nothing, SeparateOutputs::Missing::kLaidOut);
-  separate.mark();
-  GUF_TRY(decide_unweighed(call, &choice, &loop, error));
+  if (call.nseparate != 0) {
+    GUF_TRY(decide_separate_unweighed(call, &separate, &choice, &loop, error));
+  } else {
+    GUF_TRY(decide_unweighed(call, &choice, &loop, error));
+  }
   const int32_t nin = call.ufunc->nin();
   out->loop = choice.index;
   out->noperands = call.noperands;
@@ -208,7 +217,7 @@ guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {
     GUF_TRY(broadcast::caller_shape(call, loop, i, &out->output_ndims[i - nin],
                                     out->output_shapes[i - nin], error));
   }
-  separate.describe(choice, out);
+  separate.describe(out);
   return GUF_OK;
 }
 

@@ -28,10 +28,15 @@ guf_status decide_unweighed(op::CallView &call, resolve::Choice *choice, broadca
 
 class SeparateOutputs;
 
-// The same for a call with separate outputs for inout operands, which it is redirected to: it is
-// one in place afterwards.
+// As `decide`, for a call with separate outputs for inout operands. The inout operands are replaced
+// by these outputs: afterwards the call runs in place.
 guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
                            broadcast::LoopShape *loop, guf_error *error);
+
+// As `decide_unweighed`, for a call with separate outputs.
+guf_status decide_separate_unweighed(op::CallView &call, SeparateOutputs *separate,
+                                     resolve::Choice *choice, broadcast::LoopShape *loop,
+                                     guf_error *error);
 
 // Plans a decided call and launches it. `kernel`: the loop's, or null to have it looked up.
 guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,

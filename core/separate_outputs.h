@@ -36,8 +36,9 @@ class SeparateOutputs {
   // `loop` has turned them.
   guf_status load(const broadcast::LoopShape &loop, guf_error *error);
 
-  // For a question: dtypes and shapes of the separate outputs. Needs `mark`.
-  void describe(const resolve::Choice &choice, guf_resolution *out) const;
+  // Writes the dtypes of the inout operands, and the dtypes and shapes of their separate outputs.
+  // Call it after `redirect`.
+  void describe(guf_resolution *out) const;
 
   // The same as text: a line per operand that is copied first.
   std::string text() const;

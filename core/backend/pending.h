@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that queued work uses, held until it is done (keep_until_done, collect_pending: backend.h), and
-// waits for work by what it uses.
+// Objects that queued work uses, held until it is done (keep_until_done, collect_pending:
+// backend.h), and waits for work by what it uses.
 #ifndef GUFUNC_CORE_BACKEND_PENDING_H
 #define GUFUNC_CORE_BACKEND_PENDING_H
 

@@ -72,7 +72,8 @@ struct CallView {
   backend::Stream *stream;
   backend::Device *device;  // args->device or nullptr; then, set by placement, where it runs
   HostCopies host_copies;   // set by placement
-  // Where args->device is "auto": the device that it stands for. Then placement sets auto_placement.
+  // Where args->device is "auto": the device that it stands for. Then placement sets
+  // auto_placement.
   backend::Device *automatic = nullptr;
   AutoPlacement auto_placement = AutoPlacement::kResident;
   // C-contiguous strides of tensors that came without; uninitialised otherwise.

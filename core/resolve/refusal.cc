@@ -147,11 +147,9 @@ guf_status refuse_promotion(const TypeQuery &query, guf_error *error) {
 }
 
 guf_status refuse_isnat(const TypeQuery &query, guf_error *error) {
-  base::Text found;
-  add_found(&found, query);
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
-                    "ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64.%s",
-                    found.c_str());
+                    "ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64. Found %s",
+                    type_text(query, 0));
 }
 
 guf_status refuse_signature(const TypeQuery &query, guf_error *error) {

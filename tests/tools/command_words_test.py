@@ -163,12 +163,14 @@ class CommandWords(command_fixture.CommandTest):
         for text in ('2020-13-01', '2020-02-30', '1900-02-29', '2020-1-1', '2020-01-01T24', '20-01',
                      '2020-01-01T12:30Z', '2020-01-01T', '2020-01-01T12:', 'today', '', '1.5',
                      '2020-01-01T12:30:15.', '999999999999-01-01', '2020-00-01', '2020-01-00'):
-            self.fails(2, f"literal 'M8[s]:{text}': not a value of datetime64[s]; wanted a number "
-                       'of steps, a date such as 2020-01-31T12:30 or NaT', 'run', 'isnat',
+            self.fails(2, f"literal 'M8[s]:{text}': not a value of datetime64[s]; expected a "
+                       'number of steps, a date such as 2020-01-31T12:30 or NaT', 'run', 'isnat',
                        f'M8[s]:{text}')
-        self.fails(2, 'not a value of', 'run', 'isnat', 'M8[as]:2020-01-01')
+        for text in ('M8[as]:2020-01-01', 'M8[ns]:9999-01-01', 'M8[ns]:1600-01-01'):
+            self.fails(2, f"literal '{text}': the date is out of the range of datetime64[", 'run',
+                       'isnat', text)
         self.fails(2, 'not a value of', 'run', 'isnat', 'M8:2020-01-01')
-        self.fails(2, 'wanted a number of steps or NaT', 'run', 'isnat', 'm8[D]:2020-01-01')
+        self.fails(2, 'expected a number of steps or NaT', 'run', 'isnat', 'm8[D]:2020-01-01')
 
     def test_names_that_are_nearly_right(self):
         near = "did you mean '{}'?"
@@ -196,8 +198,11 @@ class CommandWords(command_fixture.CommandTest):
             self.fails(4, f'{" ".join(option)}: add has no core dimensions', 'run', 'add', a, a,
                        *option)
         for command in (('run', 'add', a, a), ('reduce', 'add', a)):
-            for value in ('x', '-1', '1.5', '99999999999'):
-                self.fails(2, f'--threads {value}: wanted a number', *command, '--threads', value)
+            for value in ('4294967296', '99999999999', '99999999999999999999'):
+                self.fails(2, f'--threads {value}: out of range, expected at most 4294967295',
+                           *command, '--threads', value)
+            for value in ('x', '-1', '1.5', '99999999999x'):
+                self.fails(2, f'--threads {value}: expected a number', *command, '--threads', value)
         for value in ('x', '1.5', '99999999999999999999'):
             self.fails(2, f'--axis {value}: wanted an axis', 'run', 'vecdot', a, a, '--axis', value)
             self.fails(2, f'--axis {value}: wanted', 'accumulate', 'add', a, '--axis', value)

@@ -217,9 +217,9 @@ class Chunks(command_fixture.CommandTest):
 
     def test_what_is_none(self):
         file = self.save('a.npy', np.ones(3))
-        for text in ('0', '-1', '1T', 'K', '1.5M', '99999999999G'):
-            self.fails(2, f'--chunk {text}: wanted a number of bytes, such as 65536', 'run', 'add',
-                       file, file, '-o', self.out, f'--chunk={text}')
+        for text in ('0', '-1', '1T', 'K', '1.5M'):
+            self.fails(2, f'--chunk {text}: expected a number of bytes, such as 65536', 'run',
+                       'add', file, file, '-o', self.out, f'--chunk={text}')
         self.fails(2, '--chunk: say where the result goes', 'run', 'add', file, file, '--chunk=1K')
 
 

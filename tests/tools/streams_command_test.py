@@ -111,6 +111,14 @@ class StreamsCommand(command_fixture.CommandTest):
         self.fails(2, 'the same file', *minmax, '-o', y, '-o', y)
         self.fails(3, 'cannot create', 'run', 'negative', self.here / 'a.npy', '-o',
                    self.here / 'no' / 'z.npz')
+        self.fails(3, 'no.npz: no such file', 'run', 'negative', f'{self.here}/no.npz:a')
+        for name in (f'{x}:', f'{y}:'):
+            self.fails(2, f"'{name}': expected the name of an array after ':'", 'run', 'negative',
+                       f'{x}:a', '-o', name)
+        self.fails(2, "after ':'", 'run', 'negative', f'{x}:')
+        np.savez(self.here / 'none.npz')
+        self.fails(3, 'none.npz: has no arrays', 'run', 'negative', self.here / 'none.npz')
+        self.fails(3, 'none.npz: has no arrays', 'run', 'negative', f'{self.here}/none.npz:a')
         self.fails(4, 'broadcast', 'run', 'add', f'{x}:a', self.save('c.npy', np.ones(5)), '-o', y)
 
     def archive(self, *members, compression=zipfile.ZIP_DEFLATED):

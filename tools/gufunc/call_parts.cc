@@ -124,8 +124,11 @@ int64_t axis_of(std::string_view text, std::string_view whole, const char *wante
 uint32_t threads_of(const std::string &text) {
   uint32_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (!text.empty() && (code != std::errc() || end != text.data() + text.size()))
-    usage(fmt::format("--threads {}: wanted a number; 0 is the backend's choice", text));
+  const bool whole = end == text.data() + text.size();
+  if (whole && code == std::errc::result_out_of_range)
+    usage(fmt::format("--threads {}: out of range, expected at most {}", text, UINT32_MAX));
+  if (!text.empty() && (!whole || code != std::errc()))
+    usage(fmt::format("--threads {}: expected a number; 0 is the backend's choice", text));
   return value;
 }
 

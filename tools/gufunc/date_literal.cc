@@ -106,7 +106,9 @@ Wide length_of(int32_t unit) {
 
 }  // namespace
 
-std::optional<int64_t> steps_to_date(std::string_view text, int32_t unit, uint32_t multiple) {
+std::optional<int64_t> steps_to_date(std::string_view text, int32_t unit, uint32_t multiple,
+                                     bool *out_too_far) {
+  *out_too_far = false;
   Date date;
   if (unit == GUF_UNIT_GENERIC || !parse(text, &date)) return std::nullopt;
   const int64_t days = days_to(date);
@@ -119,7 +121,8 @@ std::optional<int64_t> steps_to_date(std::string_view text, int32_t unit, uint32
   }
   steps = floor_divide(steps, multiple);
   constexpr auto kMost = std::numeric_limits<int64_t>::max();
-  if (steps > kMost || steps < -kMost) return std::nullopt;
+  *out_too_far = steps > kMost || steps < -kMost;
+  if (*out_too_far) return std::nullopt;
   return static_cast<int64_t>(steps);
 }
 

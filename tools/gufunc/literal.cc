@@ -129,11 +129,16 @@ guf_operand parse_time(const std::string &text, std::string_view value,
     int32_t unit = GUF_UNIT_GENERIC;
     uint32_t multiple = 1;
     call.check(guf_dtype_get_unit(info.dtype, &unit, &multiple, call.error()));
-    if (const auto date = steps_to_date(value, unit, multiple))
+    bool too_far = false;
+    if (const auto date = steps_to_date(value, unit, multiple, &too_far))
       return strong(info.dtype, static_cast<uint64_t>(*date));
+    if (too_far) {
+      throw Failure(Exit::kUsage, fmt::format("literal '{}': the date is out of the range of {}",
+                                              text, info.name));
+    }
   }
   throw Failure(Exit::kUsage,
-                fmt::format("literal '{}': not a value of {}; wanted a number of "
+                fmt::format("literal '{}': not a value of {}; expected a number of "
                             "steps{} or NaT",
                             text, info.name, is_date ? ", a date such as 2020-01-31T12:30" : ""));
 }

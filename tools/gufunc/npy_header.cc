@@ -2,6 +2,7 @@
 // The header of a .npy file: magic, version, length, and a Python dictionary literal of three keys.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -117,17 +118,22 @@ class Reader {
     return values;
   }
   int64_t extent() {
-    const char first = peek();
-    if (first < '0' || first > '9')
-      refuse(name_, fmt::format("shape has no extent at character {}", at_));
+    skip_space();
+    const size_t end = std::min(text_.find_first_of(",) \n", at_), text_.size());
+    const std::string_view digits = text_.substr(at_, end - at_);
+    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) {
+      refuse(name_, fmt::format("expected an extent of shape, digits only, at character {}, got "
+                                "'{}'",
+                                at_, shortened(digits)));
+    }
     int64_t value = 0;
-    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
+    for (const char digit : digits) {
       if (__builtin_mul_overflow(value, 10, &value) ||
-          __builtin_add_overflow(value, text_[at_] - '0', &value)) {
+          __builtin_add_overflow(value, digit - '0', &value)) {
         refuse(name_, "an extent of shape overflows");
       }
-      ++at_;
     }
+    at_ = end;
     return value;
   }
 

@@ -155,6 +155,18 @@ bool is_plain_name(std::string_view name) {
   });
 }
 
+// An archive without members is its end record only, which minizip refuses to open.
+bool is_empty_archive(int fd, off_t size) {
+  constexpr size_t kEndRecord = 22;  // bytes, with an empty comment
+  constexpr std::string_view kSignature("PK\5\6", 4);
+  std::array<char, kEndRecord> bytes = {};
+  return size == static_cast<off_t>(kEndRecord) &&
+         ::pread(fd, bytes.data(), kEndRecord, 0) == static_cast<ssize_t>(kEndRecord) &&
+         std::string_view(bytes.data(), kEndRecord).starts_with(kSignature) &&
+         std::all_of(bytes.begin() + kSignature.size(), bytes.end(),
+                     [](char c) { return c == '\0'; });
+}
+
 // A limit of the process (RLIMIT_AS) is mmap's to find: it refuses before anything is decompressed.
 // Memory that there is not, it grants, and takes other processes down when that is written.
 uint64_t most_memory() {
@@ -169,6 +181,8 @@ std::optional<NpzPath> npz_path_of(const std::string &path) {
   if (path.ends_with(kArchive)) return NpzPath{path, ""};
   const size_t at = path.rfind(std::string(kArchive) + ":");
   if (at == path.npos) return std::nullopt;
+  if (at + kArchive.size() + 1 == path.size())
+    throw Failure(Exit::kUsage, fmt::format("'{}': expected the name of an array after ':'", path));
   return NpzPath{path.substr(0, at + kArchive.size()), path.substr(at + kArchive.size() + 1)};
 }
 
@@ -213,7 +227,10 @@ NpzInput::NpzInput(const std::string &path) : path_(path) {
   if (!S_ISREG(status.st_mode)) throw Failure(Exit::kFile, path + ": not a regular file");
   zlib_filefunc64_def functions = functions_of(&archive_->stream);
   archive_->zip = unzOpen2_64("", &functions);
-  if (archive_->zip == nullptr) refuse_archive(path, "no zip archive, or a truncated one");
+  if (archive_->zip == nullptr) {
+    if (is_empty_archive(archive_->stream.fd, status.st_size)) return;
+    refuse_archive(path, "no zip archive, or a truncated one");
+  }
 
   std::set<std::string> names;
   unz_global_info64 global = {};

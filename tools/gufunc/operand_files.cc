@@ -59,6 +59,8 @@ guf_operand OperandFiles::file(const std::string &path, bool writable) {
 
 guf_operand OperandFiles::operand_of(const std::string &text, bool writable) {
   if (!is_file(text)) {
+    if (const auto npz = npz_path_of(text))
+      throw Failure(Exit::kFile, npz->archive + ": no such file");
     if (const auto literal = parse_literal(text)) return *literal;
     throw Failure(Exit::kFile, fmt::format("{}: no such file, and not a literal (2, 2.5, 1+2j, "
                                            "f4:2, True)",

@@ -241,6 +241,7 @@ void check_separate(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
   std::vector<guf_operand> inputs = {x.operand(), y.operand(), z.operand()};
   std::vector<guf_operand> outputs = {first.operand(), second.operand()};
   guf_call_args args = make_args(&inputs, &outputs, masked ? &mask.operand() : nullptr);
+  expect_resolution(guf_resolve, guf_explain, ufunc, args, shape);
   ASSERT_EQ(guf_call(ufunc, &args, &error), GUF_OK) << error.message;
   EXPECT_TRUE(first.untouched_outside() && second.untouched_outside());
   for (int64_t n = 0; n < first.count(); ++n) {

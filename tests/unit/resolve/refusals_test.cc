@@ -85,7 +85,7 @@ TEST(Refusals, OfTypes) {
                  "II->I qq->q QQ->Q");
   expect_refusal(
       TypedCall{"isnat", "f"}, GUF_E_NO_LOOP,
-      "ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64.; found float32");
+      "ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64. Found float32");
   expect_refusal(TypedCall{"subtract", "??"}, GUF_E_NO_LOOP,
                  "numpy boolean subtract, the `-` operator, is not supported, use the "
                  "bitwise_xor, the `^` operator, or the logical_xor function instead.");
