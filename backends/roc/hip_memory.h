@@ -4,6 +4,7 @@
 #define GUFUNC_BACKENDS_ROC_HIP_MEMORY_H
 
 #include "backends/roc/hip_devices.h"
+#include "backends/roc/registered_ranges.h"
 
 namespace gufunc::roc {
 
@@ -78,12 +79,21 @@ class HipMemory : public HipDevices {
     return mapped;
   }
   Code host_release(uint64_t address) override { return hip_.hipHostFree(pointer_of(address)); }
-  // From 6.4 on HIP has success for memory that is registered already, and unregisters it once.
+  // HIP accepts memory that is registered already. The ranges of this library are in
+  // `registered_`; of ranges that the program registered, those that contain the first or the last
+  // byte are found.
   Code host_register(uint64_t address, uint64_t bytes) override {
     if (knows(address) || knows(address + bytes - 1)) return kHipAlreadyRegistered;
-    return hip_.hipHostRegister(pointer_of(address), bytes, kPortableMemory | kMappedMemory);
+    if (!registered_.add(address, bytes)) return kHipAlreadyRegistered;
+    const HipError made =
+        hip_.hipHostRegister(pointer_of(address), bytes, kPortableMemory | kMappedMemory);
+    if (made != kHipSuccess) registered_.remove(address);
+    return made;
   }
+  // The range is removed first: another thread may register the memory as soon as HIP has
+  // released it.
   Code host_unregister(uint64_t address) override {
+    registered_.remove(address);
     return hip_.hipHostUnregister(pointer_of(address));
   }
 
@@ -128,6 +138,8 @@ class HipMemory : public HipDevices {
   ~HipMemory() = default;
 
  private:
+  RegisteredRanges registered_;
+
   template <class Function>
   static Code place(uint64_t *out_address, Function function) {
     void *memory = nullptr;

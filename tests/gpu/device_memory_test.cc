@@ -238,6 +238,28 @@ TEST_F(DeviceMemory, MemoryThatTheProgramRegisteredIsRefused) {
   EXPECT_EQ(gpu_extension().host_unregister(device, address, &error_), GUF_OK);
 }
 
+// HIP accepts every one of these ranges, and ends two registrations with one unregistration.
+TEST_F(DeviceMemory, RangesThatOverlapARegisteredRangeAreRefused) {
+  OpenDevice device;
+  std::vector<int> memory(1000);
+  const auto address = reinterpret_cast<uint64_t>(memory.data());
+  const auto add = [&](uint64_t offset, uint64_t bytes) {
+    return gpu_extension().host_register(device, address + offset, bytes, &error_);
+  };
+  ASSERT_EQ(add(1000, 400), GUF_OK) << error_.message;
+  for (const auto &[offset, bytes] : std::vector<std::pair<uint64_t, uint64_t>>{
+           {1000, 400}, {1000, 4}, {1396, 4}, {0, 1004}, {1396, 400}, {1100, 100}, {0, 4000}}) {
+    EXPECT_EQ(add(offset, bytes), GUF_E_EXISTS) << offset << ", " << bytes;
+    EXPECT_EQ(error_.native_code, 712);
+  }
+  EXPECT_EQ(add(0, 1000), GUF_OK) << "ends where the first begins";
+  EXPECT_EQ(add(1400, 400), GUF_OK) << "begins where the first ends";
+  for (const uint64_t offset : {0, 1000, 1400})
+    EXPECT_EQ(gpu_extension().host_unregister(device, address + offset, &error_), GUF_OK);
+  EXPECT_EQ(add(0, 4000), GUF_OK) << "nothing is registered any more";
+  EXPECT_EQ(gpu_extension().host_unregister(device, address, &error_), GUF_OK);
+}
+
 TEST_F(DeviceMemory, RegisteredMemoryNeedsNoStaging) {
   OpenDevice device;
   void *const stream = open_stream(device);

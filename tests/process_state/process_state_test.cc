@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <clocale>
 #include <condition_variable>
 #include <csignal>
 #include <cstring>
@@ -21,6 +20,7 @@
 #include <thread>
 
 #include "call_samples.h"
+#include "comma_locale.h"
 #include "float_words.h"
 #include "tests/abi/misuse/misuse_fixture.h"
 
@@ -136,7 +136,7 @@ std::string differences(const State &before, const State &after) {
 // What a program may have set, for a scope of a thread.
 class HostileThread {
  public:
-  HostileThread() : locale_(newlocale(LC_ALL_MASK, "C.UTF-8", nullptr)) {
+  HostileThread() : locale_(open_comma_locale()) {
     before_locale_ = uselocale(locale_);
     sigset_t mask;
     sigemptyset(&mask);

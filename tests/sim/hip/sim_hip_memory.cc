@@ -56,12 +56,19 @@ int allocate_in_order(Driver &driver, void **out, size_t bytes, void *pool, void
   return done;
 }
 
-// From 6.4 on HIP answers with success, and does nothing, where all of a range is registered.
+// HIP up to 6.3 creates a second memory object if a range encloses a registered one. From 6.4 on
+// HIP returns success, and does nothing, if all of a range is registered. In both cases one
+// hipHostUnregister ends all of it. The simulator keeps the first registration.
 bool has_registered(Driver &driver, const void *memory, uint64_t bytes) {
   const auto address = reinterpret_cast<uint64_t>(memory);
   const Allocation *const known = driver.memory.find(address);
-  return driver.version() >= 60400000 && known != nullptr &&
-         known->kind == MemoryKind::kRegistered && bytes <= known->address + known->bytes - address;
+  if (known != nullptr) {
+    return driver.version() >= 60400000 && known->kind == MemoryKind::kRegistered &&
+           bytes <= known->address + known->bytes - address;
+  }
+  const auto next = driver.memory.all().lower_bound(address);
+  return next != driver.memory.all().end() && next->second.kind == MemoryKind::kRegistered &&
+         next->first + next->second.bytes - address <= bytes;
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The locale that make_locale.py compiled: its decimal point is a comma.
+#ifndef GUFUNC_TESTS_PROCESS_STATE_COMMA_LOCALE_H
+#define GUFUNC_TESTS_PROCESS_STATE_COMMA_LOCALE_H
+
+#include <gtest/gtest.h>
+#include <langinfo.h>
+
+#include <clocale>
+#include <cstdlib>
+
+// Returns a new locale, which the caller frees by freelocale.
+inline locale_t open_comma_locale() {
+  setenv("LOCPATH", GUFUNC_LOCALES, 1);
+  const locale_t locale = newlocale(LC_ALL_MASK, "comma", nullptr);
+  EXPECT_NE(locale, nullptr);
+  if (locale != nullptr) EXPECT_STREQ(nl_langinfo_l(RADIXCHAR, locale), ",");
+  return locale;
+}
+
+#endif  // GUFUNC_TESTS_PROCESS_STATE_COMMA_LOCALE_H
