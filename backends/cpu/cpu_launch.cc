@@ -117,7 +117,7 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
   const uint64_t weight = cost->weigh((block.items - done) * item_work(block));
   if (weight >= kSurpriseWork) {
     share_items(block, done, weight, launch.max_threads, strategy);
-    if (strategy->serial == SerialReason::kNone)
+    if (strategy->serial == SerialReason::kNotSerial)
       return run_shared(block, loop, *strategy, *cost, done, error);
   }
   return run_timed(block, loop, strategy->items, cost, done, block.items, error);
@@ -134,7 +134,7 @@ inline guf_status run_one_call(const guf_launch_block &block, const HostLoop &lo
 [[gnu::noinline]] guf_status run_many(const guf_backend_launch &launch, const HostLoop &loop,
                                       SerialReason serial, guf_error *error) {
   const guf_launch_block &block = *launch.block;
-  if (serial != SerialReason::kNone)
+  if (serial != SerialReason::kNotSerial)
     return run_items(block, loop, item_traversal(block), 0, block.items, error);
   LoopCost cost(launch.kernel, launch.user);
   if (is_short(block, launch.max_threads, cost)) {
@@ -144,7 +144,7 @@ inline guf_status run_one_call(const guf_launch_block &block, const HostLoop &lo
   LaunchStrategy strategy = launch_strategy(block, launch.max_threads, cost);
   if (strategy.serial == SerialReason::kUnknownCost)
     return run_new(launch, loop, &strategy, &cost, error);
-  if (strategy.serial == SerialReason::kNone)
+  if (strategy.serial == SerialReason::kNotSerial)
     return run_shared(block, loop, strategy, cost, 0, error);
   return run_timed(block, loop, strategy.items, &cost, 0, block.items, error);
 }

@@ -50,7 +50,7 @@ void describe_threads(const LaunchStrategy &strategy, uint32_t max_threads, Text
              claim_pool().threads());
     return;
   }
-  if (strategy.serial != SerialReason::kNone)
+  if (strategy.serial != SerialReason::kNotSerial)
     return describe_one_thread(strategy.serial, strategy.weight, out);
   describe_most_threads(strategy.threads, strategy.split.chunks, max_threads, "chunk", out);
   out->add("; %u chunks of %llu items", strategy.split.chunks,

@@ -54,7 +54,7 @@ void describe_method_threads(const guf_backend_method &method, const MethodTrave
   if (method.block->method == GUF_METHOD_AT)
     return out->add("threads: 1, as indices are taken in their order\n");
   const SerialReason serial = serial_reason(method, traversal.work);
-  if (serial != SerialReason::kNone) return describe_one_thread(serial, traversal.work, out);
+  if (serial != SerialReason::kNotSerial) return describe_one_thread(serial, traversal.work, out);
   if (traversal.pieces < 2)
     return out->add("threads: 1, as the elements of a result are folded in their order\n");
   const auto threads =

@@ -36,7 +36,7 @@ LaunchStrategy launch_strategy(const guf_launch_block &block, uint32_t max_threa
   strategy.threads = 1;
   strategy.items = item_traversal(block);
   strategy.split.chunk_items = block.items;
-  if (strategy.serial != SerialReason::kNone) return strategy;
+  if (strategy.serial != SerialReason::kNotSerial) return strategy;
   const uint64_t weight = ordered_work(strategy.weight, max_threads);
   if (claim_pool().threads() == 1) {
     strategy.serial = weight < kParallelWork ? SerialReason::kTooSmall : SerialReason::kOneThread;
@@ -53,7 +53,7 @@ void share_items(const guf_launch_block &block, uint64_t first, uint64_t weight,
   const uint64_t items = block.items - first;
   const uint64_t bytes = bytes_of(block) / block.items * items;
   const uint32_t granted = claim_pool().threads();
-  strategy->serial = SerialReason::kNone;
+  strategy->serial = SerialReason::kNotSerial;
   strategy->threads = max_threads == 0 ? granted : std::min(max_threads, granted);
   strategy->split = split_items(items, weight, bytes, strategy->threads);
   if (strategy->items.walk == Walk::kTiles) {

@@ -15,7 +15,7 @@ namespace gufunc::cpu {
 
 // Why a launch is serial.
 enum class SerialReason : uint8_t {
-  kNone,        // the launch may run on several threads
+  kNotSerial,   // the launch may run on several threads
   kOrdered,     // the loop may not run on threads of the backend
   kRequested,   // the launch requests one thread
   kTooSmall,    // several threads would cost more than they save
@@ -28,13 +28,13 @@ enum class SerialReason : uint8_t {
 inline SerialReason serial_reason(const guf_launch_block &block, uint32_t max_threads) {
   if (block.items <= 1) return SerialReason::kOneChunk;
   if ((block.flags & GUF_LAUNCH_ANY_THREAD) == 0) return SerialReason::kOrdered;
-  return max_threads == 1 ? SerialReason::kRequested : SerialReason::kNone;
+  return max_threads == 1 ? SerialReason::kRequested : SerialReason::kNotSerial;
 }
 
 // Whether the launch is one call of the loop on this thread.
 inline bool is_one_call(const guf_launch_block &block, SerialReason serial) {
   constexpr uint32_t kNeedsWalk = GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
-  return serial != SerialReason::kNone && block.nloop <= 1 &&
+  return serial != SerialReason::kNotSerial && block.nloop <= 1 &&
          block.items < kFewestNonTemporalItems && (block.flags & kNeedsWalk) == 0;
 }
 

@@ -26,12 +26,12 @@ inline SerialReason serial_reason(const guf_backend_method &method, uint64_t wor
   if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return SerialReason::kOrdered;
   if (method.max_threads == 1) return SerialReason::kRequested;
   if (work < kParallelWork) return SerialReason::kTooSmall;
-  return claim_pool().threads() == 1 ? SerialReason::kOneThread : SerialReason::kNone;
+  return claim_pool().threads() == 1 ? SerialReason::kOneThread : SerialReason::kNotSerial;
 }
 
 // Threads that it may use.
 inline uint32_t method_threads(const guf_backend_method &method, uint64_t work) {
-  if (serial_reason(method, work) != SerialReason::kNone) return 1;
+  if (serial_reason(method, work) != SerialReason::kNotSerial) return 1;
   const uint32_t all = claim_pool().threads();
   return method.max_threads == 0 ? all : std::min(method.max_threads, all);
 }

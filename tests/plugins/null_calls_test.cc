@@ -206,7 +206,7 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   const uint64_t addresses[] = {tensors[0].address, 0, tensors[1].address};
   EXPECT_EQ(guf_plan_launch(plan, stream, 3, addresses, 0, &error_), GUF_E_LAUNCH);
   ASSERT_EQ(guf_plan_release(plan, &error_), GUF_OK);
-  guf_poll(0, nullptr, nullptr);  // would bury the plan
+  guf_poll(0, nullptr, nullptr);  // would collect the plan
   control().complete(100);
   EXPECT_EQ(output[0], 3) << "the first launch ran, with the plan's scalar";
   EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;

@@ -189,7 +189,7 @@ TEST(Views, ReshapeStridesWhoseProductsOverflow) {
   const base::Ref<Array> square = borrow(GUF_I8, {2, 2}, {1, kFar}, 4096);
   const int64_t four = 4;
   EXPECT_EQ(reshape(*square, 1, &four, GUF_ORDER_C, &view, &error), GUF_E_UNSUPPORTED);
-  base::bury();
+  base::collect();
 }
 
 TEST(Views, CarryByteOrderAndReadOnlyAlong) {
@@ -216,7 +216,7 @@ TEST(Views, RefuseMoreAxesThanAnArrayHas) {
   EXPECT_STREQ(error.message, "expected a view of at most 64 axes, got more");
   EXPECT_EQ(slice(*array, 0, nullptr, nullptr, nullptr, &view, nullptr), GUF_E_INTERNAL);
   EXPECT_FALSE(view);
-  base::bury();
+  base::collect();
 }
 
 // Python's own rule, value by value.

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "core/method/at_places.h"
+#include "core/method/index_offsets.h"
 #include "tests/unit/call_sample.h"
 
 namespace gufunc::method {
@@ -141,17 +141,17 @@ TEST(MethodGeometry, StridesWhoseProductsOverflowStayApart) {
 }
 
 // Offsets of `at`: the last place lies within int64, the product of stride and extent does not.
-TEST(AtPlaces, AnOperandWhoseStrideTimesExtentOverflows) {
+TEST(IndexOffsets, AnOperandWhoseStrideTimesExtentOverflows) {
   constexpr int64_t kFar = int64_t{1} << 62;
   const int64_t shape[] = {2, 2}, strides[] = {kFar, 8};
   const auto view = std::make_unique<AtView>();
   view->array.layout.ndim = view->nindices = 1;
-  Places places;
-  places.ndim = 2;
-  places.shape[0] = places.shape[1] = 2;
-  places.array.resize(4);
-  place_operand(*view, {GUF_F64, 2, shape, strides, 0}, &places);
-  EXPECT_THAT(places.operand, ElementsAre(0, 8, kFar, kFar + 8));
+  IndexOffsets offsets;
+  offsets.ndim = 2;
+  offsets.shape[0] = offsets.shape[1] = 2;
+  offsets.array.resize(4);
+  set_operand_offsets(*view, {GUF_F64, 2, shape, strides, 0}, &offsets);
+  EXPECT_THAT(offsets.operand, ElementsAre(0, 8, kFar, kFar + 8));
 }
 
 TEST(MethodGeometry, RefusesMoreDimensionsThanAnArrayHas) {
