@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate and reduceat: one axis is folded and stays, with as many elements or as many as there
-// are indices.
+// accumulate and reduceat. Both keep the axis that they reduce along. Its extent in the result is
+// that of the input for accumulate, and the number of indices for reduceat.
 #include <algorithm>
 #include <vector>
 
@@ -22,7 +22,8 @@ void make_geometry(const op::CallView &call, const Folding &folding, Geometry *o
   begin(folding.method, call, *folding.choice.loop, &input, output, &geometry);
   for (int32_t k = input.layout.ndim - 1; k >= 0; --k) {
     const int64_t extent = input.layout.shape[k];
-    // Along an axis of extent 1 a stride may be any number, and outputs may stretch inputs.
+    // The stride of an axis of extent 1 is arbitrary, and an output may broadcast such an input
+    // axis.
     const int64_t step = extent == 1 ? 0 : input.layout.strides[k];
     if (k == folding.axis) {
       geometry.add_fold({extent, step, 0, 0});
@@ -47,8 +48,8 @@ guf_status launch(const op::CallView &call, const Folding &folding, guf_error *e
   return run(call, loop, code, &geometry, error);
 }
 
-// By axis of the input, as long along the axis as the result is; and the axis whose order in the
-// input says nothing.
+// Writes the extents of the result, by axis of the input. Returns the axis of the input whose
+// stride must not influence the layout of the result, or kNoAxis.
 int32_t find_extents(const op::CallView &call, const Folding &folding, int64_t *out) {
   const array::Layout &input = call.operand[kInput].layout;
   std::copy_n(input.shape, input.ndim, out);
@@ -76,10 +77,11 @@ int32_t find_extents(const op::CallView &call, const Folding &folding, int64_t *
   return status;
 }
 
-// From an output that fits or is missing to the launch.
+// Runs the method once the output is checked or known to be missing.
 guf_status finish(FoldView &view, const Folding &folding, guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
-  // An element of accumulate is read before its result is written, so the same view needs no copy.
+  // accumulate reads each element before it writes the result, so an output with the same view as
+  // the input needs no copy.
   const bool in_place = folding.method == GUF_METHOD_ACCUMULATE &&
                         array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
   const bool copy_input = !in_place && meets_output(call, call.operand[kInput]);
@@ -106,7 +108,7 @@ guf_status check_indices(const FoldView &view, guf_error *error) {
                     found.c_str());
 }
 
-// Contiguous indices of int64 are used where they lie; others go to `room`.
+// Contiguous int64 indices are used in place. Other indices are converted into `room`.
 guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int64_t> *room,
                         guf_error *error) {
   const op::CallView &call = view.call;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: an unbuffered operation on indexed elements, every occurrence of an index in its turn.
+// at: an unbuffered operation on indexed elements. If an index occurs several times, each
+// occurrence is applied in order.
 #include <algorithm>
 
 #include "core/method/decide.h"
@@ -46,7 +47,7 @@ guf_status prepare_at(AtView &view, guf_error *error) {
     GUF_TRY(settle(&view.operand, kInput, error));
     call.operand[kInput] = view.operand;
     if ((view.operand.flags & op::kScalar) != 0) {
-      // The bytes move with the struct that holds them.
+      // The scalar's value is stored in the operand struct, so its address moves with the copy.
       const uint64_t offset =
           view.operand.layout.address - reinterpret_cast<uint64_t>(&view.operand);
       call.operand[kInput].layout.address =
@@ -57,7 +58,7 @@ guf_status prepare_at(AtView &view, guf_error *error) {
   return pipeline::place(call, error);
 }
 
-// Without places that were read: as many as there would be.
+// If the index offsets were not read, the block has their number but no pointer to them.
 void make_geometry(const AtView &view, const op::Loop &loop, const IndexOffsets &offsets,
                    Geometry *out) {
   const op::CallView &call = view.call;
@@ -89,8 +90,8 @@ guf_status launch_uniform(const AtView &view, const resolve::Choice &choice,
   return run(view.call, *choice.loop, code, &geometry, error);
 }
 
-// A loop whose result has another type than its operand is no method's: one ordinary launch per
-// place. Slow, and rare (isnan.at, ldexp.at).
+// Runs one ordinary launch per index offset. Needed for a loop whose result dtype differs from its
+// operand dtypes, which backend methods do not support. Slow, and rare (isnan.at, ldexp.at).
 guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const IndexOffsets &offsets,
                         void *kernel, guf_error *error) {
   op::CallView &call = view.call;
@@ -135,7 +136,7 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
   return failure.status();
 }
 
-// The array and the operand on the device, and the places there, which count bytes.
+// Copies the array and the operand to the device, and computes the index offsets for these copies.
 guf_status upload_offsets(AtView &view, IndexOffsets *offsets, pipeline::Temporaries *arrays,
                           guf_error *error) {
   op::CallView &call = view.call;

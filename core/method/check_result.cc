@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs and masks that do not fit, told in nditer's words: NumPy runs reductions through it.
+// Checks outputs and masks against the input. Messages use the texts of NumPy's nditer, which NumPy
+// uses for reductions.
 #include <algorithm>
 
 #include "core/method/result.h"
@@ -9,7 +10,8 @@ namespace {
 
 using base::kNone;
 
-// "(2,)->(2,newaxis)": leading axes that the output lacks are left out.
+// Appends the shape and its axis mapping, such as "(2,)->(2,newaxis)". Leading axes that the output
+// lacks are left out.
 void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &axes,
                   base::Text *text) {
   int32_t k = 0;
@@ -58,7 +60,7 @@ guf_status check_dimensions(const FoldView &view, const ResultAxes &axes, int32_
                     view.keepdims ? " (must match the operand's when keepdims=True)" : "");
 }
 
-// Folds an extent into the common one; false when they do not go together.
+// Broadcasts an extent with the common one. Returns false if they are incompatible.
 bool fold(int64_t extent, int64_t *common) {
   if (extent == *common || extent == 1) return true;
   if (*common != 1) return false;
@@ -75,7 +77,7 @@ guf_status fail_narrow(const FoldView &view, const int64_t *common, int32_t axis
   return base::fail(error, GUF_E_SHAPE, kInput, axis, "%s", text.c_str());
 }
 
-// The shape that output, input and mask have in common, in this order.
+// Computes the common shape of output, input and mask. They are merged in this order.
 guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t place, int64_t *common,
                        guf_error *error) {
   const op::CallView &call = view.call;
@@ -105,7 +107,8 @@ guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t pla
   return GUF_OK;
 }
 
-// An axis of the output: folded and kept by keepdims=, or one of the loop's.
+// Checks the extent of one output axis: 1 for a folded axis kept by keepdims=, else the common
+// extent.
 guf_status check_axis(int32_t axis, int64_t found, bool folded, int64_t common, int32_t place,
                       guf_error *error) {
   if (found == (folded ? 1 : common)) return GUF_OK;
@@ -133,7 +136,7 @@ guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, con
   int64_t common[GUF_MAX_NDIM];
   GUF_TRY(find_common(view, axes, place, common, error));
   const array::Layout &input = call.operand[kInput].layout;
-  for (int32_t k = input.ndim - 1; k >= 0; --k) {  // nditer goes by the last axis first
+  for (int32_t k = input.ndim - 1; k >= 0; --k) {  // nditer checks the last axis first
     const int32_t axis = axes.of_input[k];
     if (given && axis != kNoAxis) {
       GUF_TRY(check_axis(axis, call.operand[kOutput].layout.shape[axis],

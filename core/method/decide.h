@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each method decides before anything is allocated, launched or written: what a call and a
-// question about one have in common.
+// The decisions of each method before it allocates, launches or writes anything. A method and its
+// resolve_ and explain_ functions share them.
 #ifndef GUFUNC_CORE_METHOD_DECIDE_H
 #define GUFUNC_CORE_METHOD_DECIDE_H
 
@@ -14,7 +14,7 @@
 
 namespace gufunc::method {
 
-// What was decided about one reduction.
+// The decisions about a reduce.
 struct Reduction {
   resolve::Choice choice;
   array::AxisSet folded;
@@ -23,35 +23,37 @@ struct Reduction {
   bool has_initial_value;
 };
 
-// About accumulate and reduceat.
+// The decisions about an accumulate or a reduceat.
 struct Folding {
   int32_t method;
   const char *name;
   resolve::Choice choice;
   int32_t axis;
-  const int64_t *indices;  // reduceat, when they were read
-  int64_t length;          // of the result along the axis
+  const int64_t *indices;  // reduceat: the indices; set only if they were read
+  int64_t length;          // of the result along `axis`
 };
 
-// Each fails as methods.h says of what is found before a launch; with Elements::kLeftAlone no value
-// in memory is read, so none is refused.
+// Each function reports the errors that methods.h lists for the time before a launch. With
+// Elements::kLeftAlone it reads no values from memory, so it cannot reject any value.
 guf_status decide_reduce(FoldView &view, Elements elements, Reduction *out, guf_error *error);
 guf_status decide_accumulate(FoldView &view, Folding *out, guf_error *error);
-// Indices that cannot be used where they lie go to `room`.
+// Indices that cannot be used in place are converted into `room`.
 guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *room,
                            Folding *out, guf_error *error);
 guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice,
                      IndexOffsets *offsets, guf_error *error);
 
-// The answer to a question about a fold.
+// Fills in the dtypes and the result shape of a reduce.
 void describe_reduction(const op::CallView &call, const Reduction &reduction, guf_resolution *out);
-// Dimensions and shape of result `index` of a reduction.
+// Fills in the number of dimensions and the shape of result `index` of a reduction.
 void describe_result(const array::Layout &input, const array::AxisSet &folded,
                      const ResultAxes &axes, int32_t index, guf_resolution *out);
 void describe_folding(const op::CallView &call, const Folding &folding, guf_resolution *out);
 
-// How the backend would run it, behind `out`'s lines. A result that is missing lies as it would be
-// allocated.  Errors  GUF_E_SHAPE, GUF_E_NO_IMAGE, GUF_E_UNSUPPORTED <= events are asked for
+// Appends to `out` how the backend would run the method. A missing result is described with the
+// layout that it would be allocated with.
+// Errors  GUF_E_SHAPE, GUF_E_NO_IMAGE
+//         GUF_E_UNSUPPORTED <= floating-point flags are requested, but the backend reports none
 guf_status describe_reduce(FoldView &view, const Reduction &reduction, std::string *out,
                            guf_error *error);
 guf_status describe_fold(FoldView &view, const Folding &folding, std::string *out,
@@ -59,10 +61,12 @@ guf_status describe_fold(FoldView &view, const Folding &folding, std::string *ou
 guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
                             const IndexOffsets &offsets, std::string *out, guf_error *error);
 
-// Whether a method of the backend runs at's loop: all its types are one.
+// Returns whether the backend can run `at` with this loop as a method: all dtypes of the loop must
+// be equal.
 bool is_uniform(const op::CallView &call, const op::Loop &loop);
 
-// Gives the first input of outer as many axes of extent 1 behind its own as the second has.
+// Appends one axis of extent 1 to the first input of `outer` for each axis of the second input. The
+// shape and strides are stored in `room`.
 struct OuterRoom {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];

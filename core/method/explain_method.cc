@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a method would do and why, as text: the loop and its kernel, casts, shapes, and the order in
-// which elements are folded (docs/reductions.md).
+// Describes a method as text: the loop and its kernel, casts, shapes, and the order of the
+// reduction (docs/reductions.md).
 #include "core/array/overlap.h"
 #include "core/auto_placement.h"
 #include "core/backend/backend.h"
@@ -17,7 +17,7 @@ using pipeline::describe_list;
 
 constexpr const char *kOtherwise = "dtype=, or the rule for this method, asks for other types";
 
-// The first line, and the loops that were refused. Loads the kernel, as the method would.
+// Writes the first line and the rejected loops. Loads the kernel, as the method itself does.
 guf_status begin_text(const op::CallView &call, const char *method, const resolve::Choice &choice,
                       std::string *out, guf_error *error) {
   void *kernel = nullptr;
@@ -30,7 +30,8 @@ guf_status begin_text(const op::CallView &call, const char *method, const resolv
   return GUF_OK;
 }
 
-// An operand; a result that is to be allocated has a shape and no strides yet.
+// Appends the description of an operand. A result that is not allocated yet has a shape but no
+// strides.
 void add_operand(const op::CallView &call, const resolve::Choice &choice, int32_t i,
                  const guf_resolution &resolution, std::string *out) {
   const guf_dtype loop = choice.loop->types[static_cast<size_t>(i)];
@@ -43,7 +44,7 @@ void add_operand(const op::CallView &call, const resolve::Choice &choice, int32_
           ", to allocate\n";
 }
 
-// How one stretch of elements becomes a result.
+// Describes the order in which consecutive elements are reduced to one result.
 guf_status describe_order(const op::CallView &call, const resolve::Choice &choice, int32_t method,
                           std::string *out, guf_error *error) {
   void *entry = nullptr;
@@ -156,7 +157,7 @@ guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error) 
   return explain_folding(view, folding, resolution, out, error);
 }
 
-// The text of an ordinary call, under another name.
+// The text of an ordinary call, with the name of the method inserted.
 guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error) {
   OuterRoom room;
   GUF_TRY(spread_outer(call, &room, error));

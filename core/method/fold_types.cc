@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result takes the first operand's place, so a method resolves like a call whose first input is
-// the output; without one, like a call of the input with itself.
+// The result is also the first operand, so a method resolves like a call whose first input is the
+// output. Without an output, it resolves like a call of the input with itself.
 #include "core/method/fold_types.h"
 
 #include <cstring>
@@ -15,8 +15,8 @@ namespace {
 
 using base::kNone;
 
-// Sums and products of bools and small integers are taken in 64 bits, unless somebody asks for a
-// type.
+// NumPy computes sums and products of bool and small integers in 64 bits, unless the caller
+// requests a dtype.
 guf_dtype widened(const FoldView &view) {
   const std::string &name = view.call.ufunc->full_name;
   const guf_dtype type = view.call.operand[kInput].layout.dtype;
@@ -26,8 +26,9 @@ guf_dtype widened(const FoldView &view) {
   return dtype::is_unsigned(type) ? GUF_U64 : GUF_I64;
 }
 
-// Comparisons fold only bools: what they give must be what they take. NumPy sees a bool output's
-// type as the first operand's, and asks every other one of the loop.
+// Comparisons can only reduce bool, because their result must be a valid first operand. For a bool
+// output, NumPy resolves with bool as the dtype of the first operand. For any other output, it
+// requests that dtype as the loop's signature.
 guf_status refuse_comparison(const FoldView &view, guf_error *error) {
   resolve::TypeQuery query;
   GUF_TRY(resolve::make_query(view.call, &query, error));
@@ -52,7 +53,8 @@ guf_status refuse_mixed(const FoldView &view, const char *name, const op::Loop &
                     types[2].c_str());
 }
 
-// Of operands that no rule for types has looked at: `dtype` and the rules of the method decided.
+// Checks casts that type resolution did not check, because `dtype` or the rule of the method
+// determined the types.
 guf_status check_casts(const op::CallView &call, const op::Loop &loop, guf_error *error) {
   const op::OperandView &output = call.operand[kOutput];
   const guf_dtype input = call.operand[kInput].layout.dtype;
@@ -104,7 +106,7 @@ guf_status prepare(FoldView &view, guf_error *error) {
   const bool missing = is_missing(call.operand[kOutput]);
   call.operand[kLeft] = call.operand[missing ? kInput : kOutput];
   GUF_TRY(validate::check_operands(call, error));
-  // Before axes and indices, as in NumPy.
+  // NumPy checks the dtype before axes and indices.
   GUF_TRY(resolve::check_asked_type(view.dtype, kLeft, error));
   return pipeline::place(call, error);
 }
@@ -118,7 +120,7 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
     if (call.operand[kInput].layout.dtype != GUF_BOOL) return refuse_comparison(view, error);
     type = GUF_BOOL;
   }
-  // What is not bool is tested for zero first.
+  // Logical ufuncs first test non-bool elements for zero, so the reduction runs on bool.
   if (call.ufunc->type_rule == op::TypeRule::kLogical && type == 0) type = GUF_BOOL;
   const guf_dtype signature[3] = {type, 0, type};
   if (type != 0) {
@@ -131,11 +133,11 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
   GUF_TRY(status);
   const op::Loop &loop = *out->loop;
   if (loop.types[kLeft] != loop.types[kOutput]) return refuse_mixed(view, name, loop, error);
-  // As in NumPy a loop X, Y -> X folds elements of Y into an X, but scans nothing.
+  // As in NumPy, a loop (X, Y) -> X supports reduce, but neither accumulate nor reduceat.
   if (loop.types[kInput] != loop.types[kOutput] && std::strcmp(name, "reduce") != 0)
     return refuse_mixed(view, name, loop, error);
   GUF_TRY(check_casts(call, loop, error));
-  // In a method an output without a unit takes the steps of none.
+  // An output datetime without a unit cannot store values that have a unit.
   if (missing) return GUF_OK;
   return dtype::check_cast(loop.types[kOutput], call.operand[kOutput].layout.dtype, error);
 }

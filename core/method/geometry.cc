@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From axes to blocks. Kept dimensions may be walked in any way; fold dimensions may not, since
-// their order and extents decide the bits, unless the loop is exact.
+// Converts axes to blocks. Kept dimensions may be traversed in any order. The order and the extents
+// of fold dimensions determine the bits of the result and must be kept, unless the loop is exact.
 #include "core/method/geometry.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace gufunc::method {
 namespace {
 
-// The tree regroups the elements and takes them in another order.
+// The pairwise tree regroups and reorders the elements, so the ufunc must be associative and
+// commutative.
 bool reorders(const op::Ufunc &ufunc) {
   const uint32_t both = GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_COMMUTATIVE;
   return (ufunc.flags & both) == both;
@@ -49,7 +50,7 @@ void flip_negative(Geometry *geometry) {
   }
 }
 
-// Whether dimension a should lie inside b: the output decides, then the input.
+// Returns whether dimension `a` should be inside `b`. The output's steps decide, then the input's.
 bool belongs_inside(const Axis &a, const Axis &b) {
   const uint64_t steps[2][2] = {{base::magnitude(a.output_step), base::magnitude(b.output_step)},
                                 {base::magnitude(a.input_step), base::magnitude(b.input_step)}};
@@ -128,7 +129,7 @@ void write_axes(const Geometry &geometry, guf_method_block *block) {
                     static_cast<int>(GUF_MAX_LOOP_NDIM));
 }
 
-// The block of the first launch, from the dimensions as the caller gave them.
+// Fills in the block of the first launch from the dimensions that the caller added.
 // Errors  GUF_E_INTERNAL <= more fold dimensions than a block holds, or an overfull geometry
 guf_status fill_block(Geometry *geometry, guf_error *error) {
   if (__builtin_expect(geometry->nfold > GUF_MAX_LOOP_NDIM, 0))
@@ -146,7 +147,7 @@ guf_status fill_block(Geometry *geometry, guf_error *error) {
   return GUF_OK;
 }
 
-// Moves a block's addresses along one dimension that the core loops over.
+// Moves a block's addresses along a dimension that the core loops over.
 void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
   if (block->input != 0) block->input += base::offset_of(axis.input_step, steps);
   block->output += base::offset_of(axis.output_step, steps);
@@ -167,7 +168,7 @@ void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
 
 uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &loop) {
   uint32_t flags = 0;
-  // Results of a loop X, Y -> X are no elements of it: nothing joins them.
+  // A result of a loop (X, Y) -> X has dtype X, not Y, so partial results cannot be combined.
   const bool mixed = method == GUF_METHOD_REDUCE && loop.types[kInput] != loop.types[kLeft];
   if (mixed) flags |= GUF_METHOD_MIXED;
   if (!mixed && reorders(*call.ufunc)) flags |= GUF_METHOD_TREE;
@@ -213,12 +214,13 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
 void merge_folds(Geometry *geometry) {
   drop_single(&geometry->nfold, geometry->fold);
   if ((geometry->block.flags & GUF_METHOD_MIXED) != 0) {
-    // One fold in C order, which neighbours that follow each other in memory keep.
+    // A mixed loop reduces strictly in C order. Merging contiguous neighbours keeps that order.
     coalesce(&geometry->nfold, geometry->fold);
     return;
   }
   if ((geometry->block.flags & GUF_METHOD_EXACT) == 0) {
-    // Beyond what a block holds the first axes are one; the caller has arranged their steps so.
+    // If there are more dimensions than a block holds, the first ones are merged. The caller has
+    // arranged their steps so that this is possible.
     constexpr int32_t kApart = GUF_MAX_LOOP_NDIM - 1;
     int32_t rest = geometry->nfold - kApart;
     if (rest < 2) return;

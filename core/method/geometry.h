@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of a method: which dimensions are kept, which are folded, and with which steps.
+// The dimensions of a method's launch: which are kept, which are reduced, and their strides.
 #ifndef GUFUNC_CORE_METHOD_GEOMETRY_H
 #define GUFUNC_CORE_METHOD_GEOMETRY_H
 
@@ -12,7 +12,7 @@
 
 namespace gufunc::method {
 
-// One dimension; steps of what does not have it are 0.
+// One dimension. The step of an operand that lacks the dimension is 0.
 struct Axis {
   int64_t extent;
   int64_t input_step;
@@ -20,14 +20,14 @@ struct Axis {
   int64_t mask_step;
 };
 
-// Not initialised as a whole: `begin` does what is not per method.
+// Not fully initialized: `begin` sets everything that does not depend on the method.
 struct Geometry {
   int32_t nkept;
   int32_t nfold;
-  bool overfull;            // whether more dimensions were added than fit
-  Axis kept[GUF_MAX_NDIM];  // any order
-  Axis fold[GUF_MAX_NDIM];  // in the order in which they are folded
-  uint64_t input_bits;      // OR of what is added to the addresses besides steps, for alignment
+  bool overfull;            // more than GUF_MAX_NDIM dimensions were added
+  Axis kept[GUF_MAX_NDIM];  // in any order
+  Axis fold[GUF_MAX_NDIM];  // in the order of the reduction
+  uint64_t input_bits;      // OR of all byte offsets besides the steps; decides alignment
   uint64_t output_bits;
   const void *record_initial;  // guf_backend_method.initial
   guf_method_block block;
@@ -45,40 +45,44 @@ struct Geometry {
   }
 };
 
-// How the loop is folded: guf_method_flag, but for GUF_METHOD_INITIAL.
+// Returns the guf_method_flag bits for reducing with this loop, without GUF_METHOD_INITIAL.
 uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &loop);
 
-// Starts a geometry: method, flags, dtypes and addresses from the operands and the loop.
-// `input` may be nullptr (at with a unary ufunc).
+// Starts a geometry: sets the method, flags, dtypes and addresses from the operands and the loop.
+// `input` is nullptr for `at` with a unary ufunc.
 void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
            const op::OperandView *input, const op::OperandView &output, Geometry *out);
 
-// The kernels that a method runs with.
+// The kernels of a method.
 struct Code {
   void *kernel;
-  void *fold;  // nullptr: none, or a unary loop's
+  void *fold;  // nullptr if absent, or if the ufunc is unary
 };
-// Errors  those of backend::kernel_of and fold_of;  GUF_E_UNSUPPORTED <= the loop has a record
-//         among its types, and the backend's methods take none
+// Errors  those of backend::kernel_of and fold_of
+//         GUF_E_UNSUPPORTED <= the loop has a structured dtype, which the backend's methods do
+//         not support
 guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error);
 
-// Drops, flips, sorts and merges dimensions, then launches, looping over what a block does not
-// hold. At most GUF_MAX_LOOP_NDIM fold dimensions are left by `merge_folds` or by the caller.
-// Errors  those of a launch;  GUF_E_INTERNAL <= more fold dimensions than that, or an overfull
-//         geometry
+// Drops, flips, sorts and merges dimensions, then launches. Kept dimensions that do not fit into a
+// block become a loop of launches. The caller, or `merge_folds`, must reduce the fold dimensions to
+// at most GUF_MAX_LOOP_NDIM.
+// Errors  those of a launch
+//         GUF_E_INTERNAL <= too many fold dimensions, or an overfull geometry
 guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
                guf_error *error);
 
-// What is told where there is no element of a result.
+// Appends the description of a method whose result has no elements.
 guf_status describe_nothing(std::string *out);
 
-// How the backend would run it, in lines behind `out`'s: nothing where it does not say.
-// Errors  GUF_E_UNSUPPORTED <= the call asks for events, and the backend looks for none
+// Appends to `out` how the backend would run the method. Appends nothing if the backend provides no
+// description.
+// Errors  GUF_E_UNSUPPORTED <= the call requests floating-point flags, but the backend reports none
 guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &code,
                     Geometry *geometry, std::string *out, guf_error *error);
 
-// Removes fold dimensions of extent 1 and, where any order gives the same bits, walks them in the
-// order of their strides and as few as possible; a mixed loop's order stays.
+// Removes fold dimensions of extent 1. If every order gives the same bits, also sorts the fold
+// dimensions by stride and merges them where possible. The order of a mixed loop (X, Y -> X) is
+// kept.
 void merge_folds(Geometry *geometry);
 
 }  // namespace gufunc::method

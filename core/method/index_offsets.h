@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where at reads and writes: index arrays turned into byte offsets.
+// The index offsets of `at`: index arrays converted to byte offsets.
 #ifndef GUFUNC_CORE_METHOD_INDEX_OFFSETS_H
 #define GUFUNC_CORE_METHOD_INDEX_OFFSETS_H
 
@@ -9,25 +9,29 @@
 
 namespace gufunc::method {
 
-// One place per element of the broadcast index arrays, in C order.
+// One offset per element of the broadcast index arrays, in C order.
 struct IndexOffsets {
-  int32_t ndim = 0;  // of the index arrays together
+  int32_t ndim = 0;  // number of dimensions of the broadcast index arrays
   int64_t shape[GUF_MAX_NDIM];
-  std::vector<int64_t> array;    // bytes from the array's address
-  std::vector<int64_t> operand;  // bytes from the operand's; empty for a unary ufunc
+  std::vector<int64_t> array;    // byte offsets from the address of the array
+  std::vector<int64_t> operand;  // byte offsets from the address of the operand; empty for a unary
+                                 // ufunc
 };
 
-// Reads and checks every index. Waits for the view's stream where an index operand is memory.
-// With Elements::kLeftAlone it reads none, and gives the shape without the places.
-// Errors  GUF_E_INDEX <= too many, no integers, shapes that do not broadcast, an index out of range
+// Reads and checks every index. Waits for the view's stream if an index operand is in memory. With
+// Elements::kLeftAlone, reads no index and computes only the shape.
+// Errors  GUF_E_INDEX <= too many indices, a dtype that is not integer, shapes that do not
+//         broadcast, an index out of range
 //         GUF_E_DEVICE_MISMATCH;  throws std::bad_alloc
 guf_status find_offsets(AtView &view, Elements elements, IndexOffsets *out, guf_error *error);
 
-// Errors  GUF_E_SHAPE <= the operand does not broadcast to the elements indexed
+// Errors  GUF_E_SHAPE <= the operand does not broadcast to the indexed elements
 guf_status check_operand(const AtView &view, const IndexOffsets &offsets, guf_error *error);
 
-// Fills `places->operand`. The stride of the operand along dimension `k` of what is indexed, which
-// has `places.ndim` dimensions of the indices and then the array's own; 0 where it is stretched.
+// `set_operand_offsets` fills in `offsets->operand`. `operand_step` returns the stride of the
+// operand along dimension `k` of the indexed result, or 0 if the operand is broadcast along it. The
+// indexed result has `offsets.ndim` dimensions of the indices, followed by the array's dimensions
+// that are not indexed.
 void set_operand_offsets(const AtView &view, const array::Layout &operand, IndexOffsets *offsets);
 int64_t operand_step(const AtView &view, const array::Layout &operand, const IndexOffsets &offsets,
                      int32_t k);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading integers of any width, alignment and byte order.
+// Reads integers of any width, alignment and byte order.
 #include "core/method/indices.h"
 
 #include <cstring>

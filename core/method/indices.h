@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers out of operands: what reduceat and at index with.
+// Reads integers from operands: the indices of reduceat and at.
 #ifndef GUFUNC_CORE_METHOD_INDICES_H
 #define GUFUNC_CORE_METHOD_INDICES_H
 
@@ -7,12 +7,13 @@
 
 namespace gufunc::method {
 
-// Readable by the host, and written by nothing queued before: waits for the stream.
-// Errors  GUF_E_DEVICE_MISMATCH <= the operand lies in device memory
+// Makes an operand readable by the host: checks that it is in host memory, and waits for `stream`,
+// if any, so that all queued writes are complete.
+// Errors  GUF_E_DEVICE_MISMATCH <= the operand is in device memory
 guf_status make_readable(const op::OperandView &operand, backend::Stream *stream, int32_t index,
                          guf_error *error);
 
-// One element at `address`, of an integer type or bool. Unsigned values beyond int64 wrap.
+// Reads one element of an integer type or bool at `address`. Unsigned values above INT64_MAX wrap.
 int64_t read_index(guf_dtype type, bool swapped, uint64_t address);
 
 }  // namespace gufunc::method

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy starts every reduction of numbers from the identity where there is one, which shows: the
-// sum of -0.0 is 0.0, hypot.reduce of one value is its absolute value.
+// NumPy starts every numeric reduction with the identity, if there is one. The effect is visible:
+// the sum of -0.0 is 0.0, and hypot.reduce of one value is its absolute value.
 #include "core/method/initial_value.h"
 
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 using base::kNone;
 
-// An operand that holds a number of the library's own.
+// Sets an operand to a number that the library provides.
 void make_number(int32_t kind, uint64_t bits, op::OperandView *out) {
   out->kind = kind;
   out->value[0] = bits;
@@ -44,7 +44,7 @@ bool make_identity(int32_t identity, op::OperandView *out) {
   }
 }
 
-// Datetimes without a unit are made of no int.
+// An integer cannot be converted to a datetime without a unit.
 guf_status check_unit(guf_dtype type, guf_error *error) {
   if (type != GUF_DATETIME64) return GUF_OK;
   return base::fail(error, GUF_E_VALUE, 4, kNone,
@@ -53,9 +53,9 @@ guf_status check_unit(guf_dtype type, guf_error *error) {
 
 guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, bool *out_has,
                           guf_error *error) {
-  // No number is an element of what only the program's loops look into.
+  // A number cannot be converted to a structured dtype, which is opaque to the library.
   if (dtype::is_record(type)) return GUF_OK;
-  if (identity == GUF_IDENTITY_MINUS_ONE && dtype::is_unsigned(type)) {  // all bits
+  if (identity == GUF_IDENTITY_MINUS_ONE && dtype::is_unsigned(type)) {  // sets all bits
     std::memset(out, 0xFF, dtype::itemsize(type));
     *out_has = true;
     return GUF_OK;
@@ -69,7 +69,8 @@ guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, 
   return GUF_OK;
 }
 
-// NumPy asks the element for its value, so what is told depends on the type of that.
+// NumPy converts the element to a Python value of the dtype, so the error text depends on the
+// dtype.
 [[gnu::cold, gnu::noinline]] guf_status fail_sequence(int32_t ndim, guf_dtype type,
                                                       guf_error *error) {
   const char *text = "setting an array element with a sequence.";
@@ -96,7 +97,7 @@ guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error
   return GUF_OK;
 }
 
-// An element of memory, or a scalar with a type of its own.
+// Reads an element in memory, or a scalar that has a dtype.
 guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_error *error) {
   const op::OperandView &initial = view.initial;
   if (view.call.stream != nullptr && (initial.flags & op::kScalar) == 0) {
@@ -118,8 +119,9 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
   return memory::convert(*host, nullptr, to, from, error);
 }
 
-// A scalar with a type of its own, for a signed integer: NumPy goes through Python's int. Times
-// that are dates or durations in Python are none.
+// Converts a scalar that has a dtype for a reduction in a signed integer dtype. NumPy converts
+// through Python's int. Datetime values that become dates or durations in Python have no conversion
+// to int and are an error.
 guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error) {
   const guf_dtype type = view.initial.layout.dtype;
   unsigned char bytes[16];
@@ -151,7 +153,7 @@ guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error
   return resolve::make_int(value, 4, out, error);
 }
 
-// Whether NumPy casts it by way of Python's int, where that may fail.
+// Returns whether NumPy converts the initial value through Python's int, which may fail.
 bool goes_by_int(const op::OperandView &initial, guf_dtype type) {
   return initial.kind == GUF_OPERAND_SCALAR && !dtype::is_complex(initial.layout.dtype) &&
          dtype::is_signed(type) && initial.layout.dtype != type;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree is one per axis, and a block holds eight. Beyond that the rule, which looks at the shape
-// alone, is: of the axes longer than 1 the last seven are folded one by one, those before as one.
+// Each folded axis has its own reduction tree, and a block holds eight axes. Beyond eight, a rule
+// that depends only on the shape applies: of the axes of extent > 1, the last seven are reduced one
+// by one, and all earlier ones as a single axis.
 #include "core/method/many_folds.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace gufunc::method {
 namespace {
 
-// Strides of a copy: the last folded axis fastest, then the other folded ones, then the kept ones.
+// Strides of a copy: the last folded axis is the fastest, then the other folded axes, then the kept
+// axes.
 void strides_of_copy(guf_dtype dtype, int32_t ndim, const int64_t *shape,
                      const array::AxisSet &folded, int64_t *out) {
   int64_t stride = dtype::itemsize(dtype);
@@ -50,7 +52,7 @@ bool has_many_folds(const array::Layout &input, const array::AxisSet &folded) {
   if (input.ndim <= GUF_MAX_LOOP_NDIM) return false;
   int32_t count = 0;
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
-    if (input.shape[axis] == 0) return false;  // nothing is folded
+    if (input.shape[axis] == 0) return false;  // there is nothing to reduce
     if (folded.test(static_cast<size_t>(axis)) && input.shape[axis] != 1) ++count;
   }
   return count > GUF_MAX_LOOP_NDIM;

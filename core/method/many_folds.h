@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over more axes than a block holds: the first of them count as one axis.
+// Reductions over more axes than a block holds: the leading axes are merged into one.
 #ifndef GUFUNC_CORE_METHOD_MANY_FOLDS_H
 #define GUFUNC_CORE_METHOD_MANY_FOLDS_H
 
@@ -9,16 +9,18 @@
 
 namespace gufunc::method {
 
-// Whether more axes longer than 1 are folded than a block holds; false where there are no elements.
+// Returns whether more axes of extent > 1 are folded than a block holds. Returns false if the input
+// has no elements.
 bool has_many_folds(const array::Layout &input, const array::AxisSet &folded);
 
-// Copies the input and the mask so that the folded axes, in their order, lie within the others: any
-// neighbours of them are then one axis.
+// Copies the input and the mask so that the folded axes, in their order, are the innermost ones in
+// memory. Adjacent folded axes can then be merged into one axis.
 // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE
 guf_status gather_folds(op::CallView &call, const array::AxisSet &folded,
                         pipeline::Temporaries *arrays, guf_error *error);
 
-// The same for a question: the operands lie as their copies would.
+// Sets the operands to the layout that `gather_folds` would produce, without copying. Used to
+// describe a reduction.
 struct GatherRoom {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a method would do, as types and shapes: decided like the method itself, and left there.
+// Reports the types and shapes of a method. The decisions are the method's own; nothing is
+// launched.
 #include <algorithm>
 
 #include "core/method/decide.h"
@@ -22,7 +23,7 @@ void describe_shape(const array::Layout &layout, guf_resolution *out) {
   std::copy_n(layout.shape, layout.ndim, out->output_shapes[0]);
 }
 
-// Place 0 of a fold is the result too, whose dtype a missing output has only now.
+// Operand 0 of a fold is the result too. The dtype of a missing output is known only now.
 void describe_fold(const op::CallView &call, const resolve::Choice &choice, guf_resolution *out) {
   describe_types(call, choice, out);
   out->dtypes[kLeft] = call.operand[kOutput].layout.dtype;

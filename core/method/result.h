@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a method: the shape it has, the output that was given, or one that is allocated.
+// The result of a method: its shape, and the output that the caller passed or that is allocated.
 #ifndef GUFUNC_CORE_METHOD_RESULT_H
 #define GUFUNC_CORE_METHOD_RESULT_H
 
@@ -9,50 +9,55 @@
 
 namespace gufunc::method {
 
-// The axes to fold.  Errors  GUF_E_AXIS <= out of range, or twice
+// Collects the axes to reduce.
+// Errors  GUF_E_AXIS <= out of range, or a duplicate
 guf_status find_axes(const FoldView &view, array::AxisSet *out, guf_error *error);
 
-// Errors  GUF_E_VALUE <= several axes, and their order matters
+// Errors  GUF_E_VALUE <= several axes, although the ufunc depends on the order of the elements
 guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &folded, guf_error *error);
 
-// The one axis of accumulate and reduceat.  Errors  GUF_E_DTYPE <= a 0-d input;  GUF_E_AXIS
+// Finds the axis of accumulate and reduceat.
+// Errors  GUF_E_DTYPE <= a 0-d input;  GUF_E_AXIS
 guf_status find_axis(const FoldView &view, const char *name, int32_t *out, guf_error *error);
 
-// A result's own axes by the input's: kNoAxis where it lacks one.
+// Maps each axis of the input to an axis of the result, or to kNoAxis if the result lacks it.
 inline constexpr int32_t kNoAxis = -1;
 struct ResultAxes {
-  int32_t ndim;                    // of the result
-  int32_t of_input[GUF_MAX_NDIM];  // by axis of the input
+  int32_t ndim;                    // number of dimensions of the result
+  int32_t of_input[GUF_MAX_NDIM];  // indexed by axis of the input
 };
 
 ResultAxes reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims);
 ResultAxes same_axes(int32_t ndim);
 
-// Checks reduce's output, argument `place` of messages, and mask against the input.
+// Checks the output and the mask of reduce against the input. `place` is the argument number of the
+// output in messages.
 // Errors  GUF_E_SHAPE <= NumPy's texts
 guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, const ResultAxes &axes,
                          int32_t place, guf_error *error);
 
-// Checks the output of accumulate and reduceat, which has `extent` elements along `axis`.
+// Checks the output of accumulate or reduceat, which has `extent` elements along `axis`.
 // Errors  GUF_E_SHAPE
 guf_status check_output(const FoldView &view, const char *name, int32_t axis, int64_t extent,
                         guf_error *error);
 
-// Shape and strides of what is not allocated, and an address that nothing follows.
+// Shape and strides of a result that is described but not allocated.
 struct ResultRoom {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
 };
-inline constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // aligned
+inline constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // placeholder address, aligned; never
+                                                           // dereferenced
 
-// Gives the missing output the layout that it would be allocated with: `extents` by axis of the
-// input, 1 where it is folded. An axis other than kNoAxis has no say in the order, as indices take
-// its place (reduceat).
+// Sets the layout of a missing output to the layout that it would be allocated with. `extents` is
+// indexed by axis of the input and is 1 for a folded axis. The stride of `silent_axis` in the input
+// does not influence the order of the result's axes; reduceat passes its axis, which the indices
+// replace. kNoAxis disables this.
 // Errors  GUF_E_SHAPE
 guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
                           int32_t silent_axis, ResultRoom *room, guf_error *error);
 
-// Allocates it. `index`: among the caller's outputs.
+// Allocates a missing output. `index` is its number among the caller's outputs.
 // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
 guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
                            int32_t silent_axis, int32_t index, pipeline::Temporaries *arrays,
@@ -60,19 +65,21 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
 
 bool is_empty(const array::Layout &layout);
 
-// Whether the backend reads operands later, or in memory of its own: scalars are lifted for it.
+// Returns whether the backend may read operands after the call returns, or only from its own
+// memory. Scalars must then be moved to device memory.
 inline bool reads_elsewhere(const op::CallView &call) {
   return call.stream != nullptr || !call.device->host_memory;
 }
 
-// What a method needs beside its result: the output's copy on the device, the input's, the mask's.
+// Prepares the operands for the launch: copies the output, the input and the mask to the device
+// where it cannot access them.
 // Errors  those of Temporaries::bring_output
 guf_status bring_fold(op::CallView &call, pipeline::Temporaries *arrays, guf_error *error);
 
-// The end of a method's launches: what was brought goes home, the stream is waited for.
+// Finishes a method after its launches: writes staged outputs back and waits for the stream.
 guf_status finish_fold(guf_status status, pipeline::Temporaries *arrays, guf_error *error);
 
-// Whether an operand must be copied before the output is written.
+// Returns whether an operand overlaps the output and must be copied before the output is written.
 bool meets_output(const op::CallView &call, const op::OperandView &other);
 
 }  // namespace gufunc::method

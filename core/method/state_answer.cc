@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reduction with a state would do.
+// Resolves and describes a reduction with a user-defined accumulator.
 #include <algorithm>
 
 #include "core/auto_placement.h"

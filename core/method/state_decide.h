@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is decided about a reduction with a state before anything is allocated.
+// The decisions about a reduction with a user-defined accumulator, before anything is allocated.
 #ifndef GUFUNC_CORE_METHOD_STATE_DECIDE_H
 #define GUFUNC_CORE_METHOD_STATE_DECIDE_H
 
@@ -9,25 +9,26 @@
 
 namespace gufunc::method {
 
-// Kept axes of a reduction with a state; two more axes are for the leaves and their elements.
+// The maximum number of kept axes. Two more axes are needed: the base blocks and their elements.
 inline constexpr int32_t kMostKept = GUF_MAX_NDIM - 2;
 
 struct StatePlan {
   array::AxisSet folded;
   ResultAxes axes;
-  int64_t elements;      // of one result
-  resolve::Choice leaf;  // its loop
+  int64_t elements;      // number of elements reduced into one result
+  resolve::Choice leaf;  // the loop of the base block ufunc
   int32_t nstates;
   guf_dtype state[GUF_MAX_OPERANDS];
-  guf_dtype result[GUF_MAX_OPERANDS];  // that the last step gives
+  guf_dtype result[GUF_MAX_OPERANDS];  // dtypes that the last step produces
 };
 
-// Also gives missing results their dtype.
+// Also sets the dtype of missing results.
 // Errors  those of guf_reduce before a launch
 guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, guf_error *error);
 
-// The stride of an operand along all folded axes of `input` as one, in C order; it may have fewer
-// axes, and stretch. False when they have several strides: the operand is copied first.
+// Computes the stride of an operand if all folded axes of `input` are treated as one axis in C
+// order. The operand may have fewer axes than `input` and may be broadcast. Returns false if no
+// single stride exists; the caller must then copy the operand first.
 bool find_fold_stride(const array::Layout &own, const array::Layout &input,
                       const array::AxisSet &folded, int64_t *out);
 

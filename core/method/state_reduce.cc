@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of a reduction with a state.
+// The launches of a reduction with a user-defined accumulator.
 #include "core/method/state_reduce.h"
 
 #include <algorithm>
@@ -22,20 +22,20 @@ namespace {
 
 constexpr int64_t kLeaf = GUF_LEAF_SIZE;
 
-// A dimension behind the kept ones.
+// An additional dimension after the kept dimensions.
 struct More {
   int64_t extent, stride;
 };
 
-// Memory over the kept dimensions.
+// Memory of an operand, with strides along the kept dimensions.
 struct Ground {
   guf_dtype dtype;
   uint64_t address;
   uint32_t flags;
   backend::Device *device;
   array::Array *array;
-  int64_t stride[GUF_MAX_NDIM];  // by kept dimension
-  int64_t fold_stride;           // of what is folded: between elements, in C order
+  int64_t stride[GUF_MAX_NDIM];  // indexed by kept dimension
+  int64_t fold_stride;           // between consecutive folded elements in C order
 };
 
 class StateLaunches {
@@ -77,11 +77,11 @@ class StateLaunches {
   pipeline::Temporaries arrays_;
   pipeline::FpFailure failure_;
   Ground elements_, mask_;
-  array::Array *numbers_ = nullptr;    // the first elements' of all full leaves
-  std::vector<Ground> states_, ends_;  // ends: the results
+  array::Array *numbers_ = nullptr;    // first element of each full base block
+  std::vector<Ground> states_, ends_;  // ends_: the results
   int32_t nkept_ = 0;
   int64_t kept_[GUF_MAX_NDIM];
-  op::CallView call_;  // of one step
+  op::CallView call_;  // the call of the current step
   guf_call_args args_;
   int64_t shapes_[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
 };
@@ -97,10 +97,11 @@ Ground ground_of(const op::OperandView &operand) {
   return ground;
 }
 
-// Strides of the kept dimensions, and the one stride of what is folded. False when it has several.
+// Computes the strides of the kept dimensions and the single stride of the folded elements. Returns
+// false if the folded elements have no single stride.
 bool StateLaunches::line_up(const op::OperandView &operand, Ground *out) const {
   *out = ground_of(operand);
-  const array::Layout &own = operand.layout;  // the mask may have fewer axes, and stretch
+  const array::Layout &own = operand.layout;  // the mask may have fewer axes, and broadcast
   int32_t kept = 0;
   for (int32_t axis = 0; axis < input().ndim; ++axis) {
     if (folded(axis)) continue;
@@ -123,7 +124,7 @@ guf_status StateLaunches::find_grounds(guf_error *error) {
   return GUF_OK;
 }
 
-// The states, [kept][leaf] each, and the results that are missing.
+// Allocates the accumulators, with shape [kept...][base block], and the missing results.
 guf_status StateLaunches::allocate(guf_error *error) {
   GUF_TRY(arrays_.check_capture(error));
   op::CallView &call = view_.call;
@@ -192,7 +193,7 @@ void StateLaunches::put_dimensions(int32_t i, const Ground &ground, int64_t offs
   operand.array = ground.array;
 }
 
-// An integer of its own type, 0-d.
+// Sets the operand to a 0-d int64 scalar.
 void StateLaunches::put_number(int64_t number) {
   op::OperandView &operand = call_.operand[op::kLeafFirst];
   operand.kind = GUF_OPERAND_SCALAR;
@@ -231,9 +232,9 @@ int64_t distance(int64_t step, int64_t count) {
   return static_cast<int64_t>(base::offset_of(step, count));
 }
 
-// Launches the leaf ufunc on `count` groups of `length` elements each, starting at element `from`;
-// each group results in one state. Byte offsets into the array of states cannot overflow, because
-// memory::allocate has checked the size of the array.
+// Launches the base block ufunc on `count` groups of `length` elements each, starting at element
+// `from`. Each group results in one accumulator. Byte offsets into the array of accumulators cannot
+// overflow, because memory::allocate has checked the size of the array.
 guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t from) {
   op::Ufunc &leaf = *view_.call.ufunc;
   const auto put_folded = [&](int32_t i, const Ground &ground) {
@@ -260,7 +261,8 @@ guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t fro
   return launch(leaf, view_.dtype == 0 ? nullptr : signature);
 }
 
-// 0, 128, 256, ...: counted in host memory, where the device has its own.
+// Fills `numbers` with 0, 128, 256, ... If the device has its own memory, the numbers are written
+// to host memory and then copied.
 guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error) {
   const backend::Device &device = *view_.call.device;
   const array::Layout &layout = numbers.layout();
@@ -280,7 +282,7 @@ guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error)
   return status;
 }
 
-// A leaf that takes a mask gets one.
+// If the base block ufunc has a mask operand and the call has none, a mask of all true is used.
 guf_status StateLaunches::make_mask(guf_error *error) {
   if (view_.call.has_where || view_.call.ufunc->nin() <= op::kLeafMask) return GUF_OK;
   base::Ref<array::Array> all;
@@ -314,9 +316,9 @@ guf_status StateLaunches::make_states(guf_error *error) {
   return rest > 0 || full == 0 ? make_leaves(1, rest, full * kLeaf) : GUF_OK;
 }
 
-// Merges neighbouring states level by level, in place: the left state of each pair receives the
-// result. At an odd count the last state is left as it is, and the next level reads it there. Steps
-// cannot overflow: they are less than twice the size of the array of states.
+// Merges neighbouring accumulators level by level, in place: the left accumulator of each pair
+// receives the result. If the count is odd, the last accumulator is left unchanged, and the next
+// level reads it there. Steps cannot overflow: they are less than twice the size of the array.
 guf_status StateLaunches::merge_states() {
   op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
   const int32_t n = plan_.nstates;
@@ -352,7 +354,7 @@ guf_status StateLaunches::make_results(guf_error *error) {
 guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   op::CallView &call = view_.call;
   GUF_TRY(arrays_.open(error));
-  GUF_TRY(allocate(error));  // results lie as the input does, before it is copied
+  GUF_TRY(allocate(error));  // result layouts depend on the input before it is copied
   GUF_TRY(arrays_.bring_input(&call.operand[kInput], error));
   if (call.has_where) GUF_TRY(arrays_.bring_input(&call.where, error));
   if (reads_elsewhere(call)) GUF_TRY(arrays_.lift_scalars(error));
