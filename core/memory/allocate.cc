@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes arrays: over new memory of a device, or over memory of the program.
+// Creates arrays in new memory of a device or in memory of the program.
 #include <algorithm>
 
 #include "core/array/overlap.h"
@@ -20,8 +20,8 @@ guf_status check_dtype(guf_dtype dtype, guf_error *error) {
   return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "0x%08x is not a dtype", dtype);
 }
 
-// Shape and strides that all later arithmetic may trust. NULL strides: contiguous by `order`, in
-// `room`.
+// Checks shape and strides so that later arithmetic cannot overflow. If the strides are NULL,
+// stores contiguous strides for `order` in `room`.
 guf_status check_layout(int32_t order, int64_t *room, Layout *layout, int64_t *out_low,
                         int64_t *out_high, guf_error *error) {
   GUF_TRY(check_dtype(layout->dtype, error));
@@ -38,9 +38,9 @@ guf_status check_layout(int32_t order, int64_t *room, Layout *layout, int64_t *o
 }
 
 struct Origin {
-  backend::Device &device;  // that allocates
+  backend::Device &device;  // allocates the memory
   int32_t kind;
-  backend::Device &owner;  // whose array it is
+  backend::Device &owner;  // the device that the array belongs to
 };
 
 guf_status allocate_from(const Origin &origin, guf_dtype dtype, int32_t ndim, const int64_t *shape,

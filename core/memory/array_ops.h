@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on whole arrays, for the C API layer: fill, copy, assign, astype, to_device,
+// Operations on whole arrays for the C API layer: fill, copy, assign, astype, to_device,
 // copy_to_host, synchronize, print.
 #ifndef GUFUNC_CORE_MEMORY_ARRAY_OPS_H
 #define GUFUNC_CORE_MEMORY_ARRAY_OPS_H
@@ -8,8 +8,8 @@
 
 namespace gufunc::memory {
 
-// Parameters and errors are those of guf_array_fill and its neighbours; handles are resolved,
-// pointers checked, `casting` and `order` are any int32_t.
+// Parameters and errors are those of guf_array_fill and the functions beside it. The caller has
+// resolved handles and checked pointers; `casting` and `order` may be any int32_t.
 guf_status fill(array::Array &array, const guf_operand &value, backend::Stream *stream,
                 guf_error *error);
 guf_status copy(array::Array &array, int32_t order, backend::Stream *stream,
@@ -18,7 +18,7 @@ guf_status assign(array::Array &destination, array::Array &source, int32_t casti
                   backend::Stream *stream, guf_error *error);
 guf_status astype(array::Array &array, guf_dtype dtype, int32_t casting, int32_t order,
                   backend::Stream *stream, base::Ref<array::Array> *out, guf_error *error);
-// `*inout` empty: into a new array.
+// If `*inout` is empty, copies into a new array.
 guf_status to_device(array::Array &array, backend::Device &device, backend::Stream *stream,
                      base::Ref<array::Array> *inout, guf_error *error);
 guf_status copy_to_host(array::Array &array, void *destination, uint64_t nbytes, int32_t order,
@@ -26,7 +26,8 @@ guf_status copy_to_host(array::Array &array, void *destination, uint64_t nbytes,
 
 guf_status synchronize(array::Array &array, uint64_t timeout_ns, guf_error *error);
 
-// As guf_array_print.  Errors  GUF_E_BUFFER_TOO_SMALL, GUF_E_NO_MEMORY
+// As guf_array_print.
+// Errors  GUF_E_BUFFER_TOO_SMALL, GUF_E_NO_MEMORY
 guf_status print(array::Array &array, char *text, uint64_t *inout_length, guf_error *error);
 
 }  // namespace gufunc::memory

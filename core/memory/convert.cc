@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise copies through the backend's convert slot: the fewest dimensions, the smallest step
-// first.
+// Elementwise copies through the backend's convert slot. Dimensions are merged, and the dimension
+// with the smallest step comes first.
 #include <algorithm>
 
 #include "core/array/overlap.h"
@@ -18,7 +18,7 @@ struct Axis {
   int64_t from_step;
 };
 
-// The copy as loops, innermost first, extents of 1 gone.
+// The copy as loops, innermost first, without axes of extent 1.
 struct Loops {
   int32_t ndim = 0;
   bool empty = false;
@@ -27,7 +27,8 @@ struct Loops {
   Axis axis[GUF_MAX_NDIM];
 };
 
-// Steps through `to` go upwards, so that neighbours can be told by arithmetic.
+// Makes the step through `to` non-negative, so that `merge_neighbours` can find contiguous axes by
+// arithmetic.
 void add_axis(Axis axis, Loops *loops) {
   if (axis.to_step < 0) {
     loops->to += base::offset_of(axis.to_step, axis.extent - 1);
@@ -85,7 +86,7 @@ uint32_t operand_flags(const Side &side, uint64_t address, const Loops &loops,
   return flags;
 }
 
-// Sets every field that a convert slot reads; the rest of the block stays uninitialised.
+// Sets every field that a convert slot reads. The other fields of the block stay uninitialized.
 void fill_block(const Side &to, const Side &from, const Loops &loops, guf_launch_block *block) {
   block->noperands = 2;
   block->nin = 1;
@@ -122,7 +123,7 @@ void fill_block(const Side &to, const Side &from, const Loops &loops, guf_launch
 
 guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
                    const Side &from, guf_error *error) {
-  if (__builtin_expect(to.layout.ndim > GUF_MAX_NDIM, 0)) {  // `loops` has one entry for each axis
+  if (__builtin_expect(to.layout.ndim > GUF_MAX_NDIM, 0)) {  // `loops` has one entry per axis
     return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
                       "expected a copy of at most %d axes, got %d", static_cast<int>(GUF_MAX_NDIM),
                       to.layout.ndim);
@@ -134,7 +135,7 @@ guf_status convert(backend::Device &device, backend::Stream *stream, const Side 
   fill_block(to, from, loops, &block);
   backend::ErrorRoom room(error);
   void *const native = stream == nullptr ? nullptr : stream->native;
-  // One block walks 8 dimensions; an odometer here turns the rest.
+  // One block holds 8 dimensions. This loop iterates over the remaining ones.
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
     block.address[0] = loops.from;
@@ -167,7 +168,7 @@ guf_status move(backend::Device &device, backend::Stream *stream, const Side &to
   base::Ref<array::Array> staging;
   GUF_TRY(allocate(device, from.layout.dtype, from.layout.ndim, from.layout.shape, nullptr,
                    GUF_ORDER_C, &staging, error));
-  // Queued work may read the staging memory even when the second half was refused.
+  // Queued work may read the staging memory even if the second copy fails.
   backend::Held held(stream);
   held.add(staging.get());
   const Side staged = {staging->layout(), from.swapped};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor is trusted as little as any argument: it is checked field by field before anything is
-// computed of it.
+// DLPack import and export. An imported tensor is untrusted: every field is checked before it is
+// used.
 #include "core/memory/dlpack_arrays.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct DlpackPlace {
   int32_t type, id;
 };
 
-// Memory of another library's.
+// Memory of another library.
 class ImportedStorage final : public LentStorage {
  public:
   ImportedStorage(const base::Ref<TakenTensor> &taken, const DlpackPlace &where,
@@ -35,7 +35,7 @@ class ImportedStorage final : public LentStorage {
   DlpackPlace where_;
 };
 
-// The partner as a stream of the device; none stays none.
+// Returns the partner as a stream of `device`; empty if there is no partner.
 guf_status find_partner(const DlpackPartner &partner, Device &device, const char *parameter,
                         base::Ref<Stream> *out, guf_error *error) {
   if (partner.stream == nullptr && partner.other == DlpackStream::kNone) return GUF_OK;
@@ -76,7 +76,8 @@ guf_status check_tensor(const guf_dlpack_tensor &tensor, guf_error *error) {
   return GUF_OK;
 }
 
-// Strides in bytes. Those of axes that have one step or none say nothing, and may be anything.
+// Converts strides to bytes. The stride of an axis of extent 0 or 1 is unused and may have any
+// value.
 guf_status convert_strides(const guf_dlpack_tensor &tensor, int64_t *out, guf_error *error) {
   const auto itemsize = static_cast<int64_t>(dtype::itemsize(tensor.dtype));
   for (int32_t axis = 0; axis < tensor.ndim; ++axis) {
@@ -99,7 +100,7 @@ guf_status find_named(const char *backend, int32_t id, Device **out, guf_error *
                               error);
 }
 
-// The device of the array, and one beside it that reads the memory in place.
+// Finds the device of the array, and another device that reads the memory in place, if any.
 guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reader,
                       guf_error *error) {
   *out_reader = nullptr;
@@ -122,7 +123,7 @@ guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reade
   }
 }
 
-// Addresses are the program's word, but for what the driver knows better.
+// The program's address is trusted, except that the driver must agree on the device that owns it.
 guf_status check_owner(Device &device, const Array &made, guf_error *error) {
   if (device.host_memory || made.size() == 0) return GUF_OK;
   const guf_gpu_api *api = nullptr;
@@ -151,7 +152,7 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
     return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
                       "managed->tensor.byte_offset reaches beyond the last address");
   }
-  // An offset from nowhere is nowhere.
+  // If there is no data, the byte offset is ignored.
   if (tensor.data == nullptr) address = 0;
   const DlpackPlace where = {tensor.device_type, tensor.device_id};
   Device *device = nullptr, *reader = nullptr;
@@ -194,8 +195,9 @@ GivenTensor::GivenTensor(Array &array, bool copied)
   if (copied) versioned_.flags |= GUF_DLPACK_IS_COPIED;
 }
 
-// What the consumer has queued may still use the memory, which is free behind the work without a
-// stream (MemoryPool::release): that comes behind the consumer's.
+// Queued work of the consumer may still use the memory, and the pool reuses memory once the work on
+// the default stream is done (MemoryPool::release). The default stream therefore waits for the
+// consumer's stream.
 GivenTensor::~GivenTensor() {
   if (!consumer_ || consumer_->fork_epoch != base::fork_epoch()) return;
   if (backend::is_captured(*consumer_)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays over tensors of other libraries, and tensors over arrays (gufunc/dlpack.h).
+// Imports tensors of other libraries as arrays, and exports arrays as tensors (gufunc/dlpack.h).
 #ifndef GUFUNC_CORE_MEMORY_DLPACK_ARRAYS_H
 #define GUFUNC_CORE_MEMORY_DLPACK_ARRAYS_H
 
@@ -10,7 +10,7 @@
 
 namespace gufunc::memory {
 
-// A tensor that is taken: from `arm` on it runs its deleter when the last reference goes.
+// An imported tensor. Once `arm` was called, the deleter runs when the last reference is dropped.
 class TakenTensor final : public Lent {
  public:
   using Delete = void (*)(void *managed);
@@ -24,22 +24,23 @@ class TakenTensor final : public Lent {
   const Delete delete_;
 };
 
-// The streams that other libraries work on without a handle of this one's; by their numbers in both
-// vendors' drivers.
+// Streams of other libraries that have no handle in this library, by their numbers in both vendors'
+// drivers.
 enum class DlpackStream : uint64_t { kNone = 0, kLegacy = 1, kPerThread = 2 };
 
-// Who else works on the memory: a stream, one without a handle, or nobody.
+// The stream that the other library uses: a stream handle, a stream without a handle, or none.
 struct DlpackPartner {
   backend::Stream *stream;
   DlpackStream other;
 };
 
-// Parameters and errors are those of guf_array_from_dlpack; the version is checked.
+// Parameters and errors are those of guf_array_from_dlpack. The caller has checked the version.
 guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
                        const base::Ref<TakenTensor> &taken, const DlpackPartner &ready_on,
                        base::Ref<array::Array> *out, guf_error *error);
 
-// One array as a tensor, in both forms. Holds itself until a deleter drops it.
+// One array exported as a tensor, in both forms. The object keeps itself alive until a deleter
+// releases it.
 class GivenTensor final : public base::Object {
  public:
   GivenTensor(array::Array &array, bool copied);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that own or borrow memory, and moving elements between them.
+// Arrays that own or borrow memory, and copies of elements between them.
 #ifndef GUFUNC_CORE_MEMORY_MEMORY_H
 #define GUFUNC_CORE_MEMORY_MEMORY_H
 
@@ -8,46 +8,47 @@
 
 namespace gufunc::memory {
 
-// A new array. `strides` NULL: by `order` (C or F). Also buries and reaps. Values are unspecified.
+// Allocates a new array with unspecified values. If `strides` is NULL, the layout follows `order`
+// (C or F). Also frees memory whose release was deferred.
 guf_status allocate(backend::Device &device, guf_dtype dtype, int32_t ndim, const int64_t *shape,
                     const int64_t *strides, int32_t order, base::Ref<array::Array> *out,
                     guf_error *error);
 
-// The same in host memory for use with `device`: kind is a guf_memory_kind but DEVICE. The array is
-// the cpu's.
+// Allocates an array in host memory for use with `device`. `kind` is any guf_memory_kind except
+// DEVICE. The array belongs to the cpu device.
 guf_status allocate_host(backend::Device &device, int32_t kind, guf_dtype dtype, int32_t ndim,
                          const int64_t *shape, const int64_t *strides, int32_t order,
                          base::Ref<array::Array> *out, guf_error *error);
 
-// Wraps memory of the caller. The release callback is owed from `owe_release` on: nothing may fail
-// after it.
+// Wraps memory of the caller. The release callback runs only if `owe_release` was called; nothing
+// may fail after that call.
 guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release,
                 void *user, uint32_t flags, base::Ref<array::Array> *out, guf_error *error);
 void owe_release(const array::Array &wrapped);
-// The same of memory that `storage` gives back.
+// As `wrap`, for memory that `storage` releases.
 guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
                    const base::Ref<array::Storage> &storage, base::Ref<array::Array> *out,
                    guf_error *error);
 
-// One side of an elementwise copy.
+// Source or destination of an elementwise copy.
 struct Side {
   array::Layout layout;
   bool swapped;
-  bool immediate = false;  // a scalar in host memory, wherever the copy is made
+  bool immediate = false;  // a scalar in host memory, whichever device copies
 };
 
-// Copies elements with casts (guf::cast); shapes are equal or `from` broadcasts to `to`. The memory
-// of the two does not overlap, or is exactly the same view; `move` below stages. Complete on return
-// when stream is nullptr.
+// Copies elements with casts (guf::cast). The shapes are equal, or `from` broadcasts to `to`. The
+// two sides must not overlap unless they are exactly the same view; `move` handles overlap.
+// Complete on return if `stream` is nullptr.
 guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
                    const Side &from, guf_error *error);
 
-// The same for sides that may overlap in any way.
+// As `convert`, for sides that may overlap in any way.
 guf_status move(backend::Device &device, backend::Stream *stream, const Side &to, const Side &from,
                 guf_error *error);
 
-// Frees what was dropped, then runs queued release callbacks: at most `max` (0: all); returns how
-// many ran.
+// Frees memory whose release was deferred, then runs at most `max` queued release callbacks (0:
+// all). Returns how many ran.
 uint32_t run_callbacks(uint32_t max);
 
 }  // namespace gufunc::memory

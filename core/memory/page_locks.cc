@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges are few, and looked for by calls that take long: a list that only grows, whose places are
-// used again. Readers take no lock.
+// The list of ranges. There are few ranges, and the calls that search them are slow anyway. The
+// list only grows; unused entries are reused. Readers take no lock.
 #include "core/memory/page_locks.h"
 
 #include <atomic>
@@ -15,17 +15,17 @@ namespace {
 struct LockedRange {
   std::atomic<const backend::Device *> device = nullptr;
   std::atomic<uint64_t> address = 0;
-  std::atomic<uint64_t> size = 0;  // 0: a free place
+  std::atomic<uint64_t> size = 0;  // 0: the entry is unused
   std::atomic<bool> locked = false;
   LockedRange *next = nullptr;
 
-  // Of a range in use. An end may be the end of the address space.
+  // Requires a range in use. The end of a range may be the end of the address space.
   bool overlaps(uint64_t other, uint64_t other_size) const {
     return address <= other ? other - address < size : address - other < other_size;
   }
 };
 constinit std::atomic<LockedRange *> ranges = nullptr;
-constinit base::ForkLock ranges_lock;  // of writers
+constinit base::ForkLock ranges_lock;  // serializes writers
 
 LockedRange *free_place() {
   for (LockedRange *range = ranges; range != nullptr; range = range->next) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the program that is page-locked for devices. A plugin asks its driver before it copies,
-// so only speed depends on is_page_locked; but not every driver refuses memory that is registered
-// already, and one that does not unregisters both at once. The ranges are therefore kept here.
+// The ranges of the program's memory that are page-locked for devices. is_page_locked only affects
+// speed, because a plugin queries its driver before it copies. The library keeps the ranges itself,
+// because some drivers accept a range that is already registered and then unregister both at once.
 #ifndef GUFUNC_CORE_MEMORY_PAGE_LOCKS_H
 #define GUFUNC_CORE_MEMORY_PAGE_LOCKS_H
 
@@ -10,20 +10,21 @@
 
 namespace gufunc::memory {
 
-// Reserves a range before the driver is asked to register it.
+// Reserves a range before the driver registers it.
 // Errors  GUF_E_EXISTS <= it overlaps a range of the same backend.  Throws std::bad_alloc.
 guf_status reserve_page_lock(const backend::Device &device, uint64_t address, uint64_t size,
                              guf_error *error);
-// The driver has registered the reserved range.
+// Marks a reserved range as registered with the driver.
 void note_page_locked(const backend::Device &device, uint64_t address);
-// The range is about to be unregistered; it stays reserved.
-// Errors  GUF_E_ARG <= no range of the device that is registered begins there
+// Marks a range as no longer registered, before the driver unregisters it. The range stays
+// reserved.
+// Errors  GUF_E_ARG <= no registered range of the device begins at `address`
 guf_status end_page_lock(const backend::Device &device, uint64_t address, guf_error *error);
-// Gives a reserved range back.
+// Releases a reserved range.
 void forget_page_lock(const backend::Device &device, uint64_t address);
 
-// Whether all of an operand lies in one allocation for copies to and from `device`, or in memory
-// that was noted.
+// Returns whether all of an operand is in page-locked memory for copies to and from `device`: in
+// one allocation of the library, or in one registered range.
 bool is_page_locked(const op::OperandView &operand, const backend::Device &device);
 
 }  // namespace gufunc::memory

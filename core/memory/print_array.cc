@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints an array: brings the shown elements to the host, then values, shape, dtype and device.
+// Prints an array: copies the elements to show to the host, then formats values, shape, dtype and
+// device.
 #include <cstring>
 #include <new>
 #include <vector>
@@ -11,7 +12,7 @@
 namespace gufunc::memory {
 namespace {
 
-// Reads host memory in place; a device's array is brought here as a whole.
+// Reads host memory in place. An array on a device is copied to the host as a whole.
 guf_status gather(array::Array &array, const array::Corner &corner, std::vector<std::byte> *out,
                   guf_error *error) {
   const uint64_t nbytes = corner.count * dtype::itemsize(array.layout().dtype);

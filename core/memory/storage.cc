@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives memory back: to the device's allocator, or to the program by its callback.
+// Releases memory: to the device's allocator, or to the program through its callback.
 #include "core/memory/storage.h"
 
 #include "core/base/fork.h"
@@ -17,7 +17,7 @@ guf_status OwnedStorage::allocate(uint64_t nbytes, guf_error *error) {
 
 OwnedStorage::~OwnedStorage() {
   if (address_ == 0) return;
-  // A forked child has its own copy of host memory, but no right to the parent's device memory.
+  // A forked child has its own copy of host memory, but must not use the parent's device memory.
   if (!device_.host_memory && fork_epoch_ != base::fork_epoch()) return;
   backend::ErrorRoom room(nullptr);
   device_.backend->api.memory_free(device_.native, address_, nbytes_, kind_, nullptr, room.get());
@@ -42,7 +42,7 @@ LentStorage::~LentStorage() {
   if (order_->fork_epoch == base::fork_epoch()) {
     backend::keep_until_done(*order_, *memory_);
   } else {
-    memory_->disarm();  // a child has no right to its parent's device memory
+    memory_->disarm();  // a child must not use its parent's device memory
   }
 }
 

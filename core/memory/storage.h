@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory behind arrays: owned by a device's allocator, or wrapped from the program.
+// The memory of arrays: allocated by a device, or wrapped from the program.
 #ifndef GUFUNC_CORE_MEMORY_STORAGE_H
 #define GUFUNC_CORE_MEMORY_STORAGE_H
 
@@ -9,7 +9,7 @@
 
 namespace gufunc::memory {
 
-// One allocation of a device, freed with the last array over it.
+// One allocation of a device, freed with the last array that uses it.
 class OwnedStorage final : public array::Storage {
  public:
   OwnedStorage(backend::Device &device, int32_t kind) : device_(device), kind_(kind) {}
@@ -29,7 +29,8 @@ class OwnedStorage final : public array::Storage {
   uint32_t fork_epoch_ = 0;
 };
 
-// Memory of somebody else, who is told when this dies that it is free again; from `arm` on.
+// Memory of another owner. Once `arm` was called, the destructor of the derived class notifies the
+// owner that the memory is unused.
 class Lent : public base::Object {
  public:
   Lent() : Object(base::Kind::kArray) {}
@@ -41,21 +42,22 @@ class Lent : public base::Object {
   bool armed_ = false;
 };
 
-// The program's: it is told by its callback.
+// Memory of the program, which is notified by its callback.
 class WrappedMemory final : public Lent {
  public:
   WrappedMemory(guf_release_fn release, void *user, uint64_t address, bool any_thread);
-  ~WrappedMemory() override;  // calls it, or queues the call
+  ~WrappedMemory() override;  // runs or queues the callback
 
  private:
   base::OwedCallback callback_;
   bool any_thread_;
 };
 
-// What is queued without a stream holds no array: device memory is given back behind it.
+// Storage for memory of another owner. Work queued on the default stream keeps no reference to its
+// arrays, so device memory is released only after that work.
 class LentStorage : public array::Storage {
  public:
-  // `order`: that of work without a stream; none in host memory.
+  // `order` is the default stream of the device; empty for host memory.
   LentStorage(base::Ref<Lent> memory, base::Ref<backend::Stream> order)
       : memory_(std::move(memory)), order_(std::move(order)) {}
   ~LentStorage() override;

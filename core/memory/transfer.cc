@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between memories. Only plain bytes are copied between a device and the host: casts and
-// strides are dealt with on the side where they are, through contiguous staging arrays. From one
-// GPU to another of its backend they cross without the host's memory.
+// Copies between memories. Between a device and the host, only contiguous bytes are copied. Casts
+// and strided accesses run in the memory that contains the elements, through contiguous staging
+// arrays. Copies between two GPUs of one backend do not pass through host memory.
 #include "core/memory/transfer.h"
 
 #include <sched.h>
@@ -33,7 +33,8 @@ bool is_plain(const Place &place) {
   return !place.side.swapped;
 }
 
-// Byte for byte the same elements in the same order, leading extents of 1 aside.
+// Returns whether both sides have the same bytes in the same order, apart from leading axes of
+// extent 1.
 bool same_bytes(const Place &to, const Place &from) {
   return to.side.layout.dtype == from.side.layout.dtype && is_plain(to) && is_plain(from);
 }
@@ -46,7 +47,7 @@ uint64_t nbytes(const array::Layout &layout) {
   return bytes;
 }
 
-// Host work here reads what the stream may still be writing.
+// Waits before the host reads memory that the stream may still be writing.
 guf_status wait_for(Stream *stream, guf_error *error) {
   if (stream == nullptr) return GUF_OK;
   const guf_backend_api &api = stream->device->backend->api;
@@ -61,7 +62,7 @@ guf_status wait_for(Stream *stream, guf_error *error) {
   return status;
 }
 
-// A contiguous array beside one side: its shape, any dtype.
+// Allocates a contiguous staging array with the shape of `like`.
 guf_status make_staging(Device &device, guf_dtype dtype, const array::Layout &like,
                         backend::Held *held, base::Ref<Array> *out, guf_error *error) {
   GUF_TRY(allocate(device, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C, out, error));
@@ -78,7 +79,8 @@ guf_status copy_bytes(const Place &to, const Place &from, int32_t kind, Stream *
   const guf_status status = device.backend->api.copy(
       device.native, stream == nullptr ? nullptr : stream->native, to.side.layout.address,
       from.side.layout.address, size, kind, room.get());
-  // What a copy tells of earlier work: the program counts launches of streams of its own only.
+  // The copy may report a failed launch on the default stream. The program counts only launches on
+  // its own streams, so the launch is removed from the error.
   if (status != GUF_OK && stream == nullptr) backend::forget_launch(room.get());
   return status;
 }
@@ -140,12 +142,12 @@ guf_status through_host(const Place &to, const Place &from, Stream *stream, guf_
   return host_to_device(to, place_of(*host, *cpu), source_queues ? nullptr : stream, error);
 }
 
-// One device's part of a copy between two of a backend: in the order of the caller's stream where
-// that is of this device, else in the device's own.
+// One device's part of a copy between two devices of one backend. Uses the caller's stream if it
+// belongs to this device, and the device's default stream otherwise.
 struct End {
   Device *device;
-  Stream *stream;         // NULL: the device's own order
-  void *order = nullptr;  // the plugin's stream of it
+  Stream *stream;         // NULL: the default stream
+  void *order = nullptr;  // the plugin's stream
 
   guf_status open(guf_error *error) {
     if (stream != nullptr) order = stream->native;
@@ -153,19 +155,21 @@ struct End {
     return device->backend->api.stream_open(device->native, 0, GUF_BACKEND_STREAM_DEFAULT, &order,
                                             error);
   }
-  // Later work of the other end comes behind what this one has queued.
+  // Makes later work of `other` wait for the work queued here.
   guf_status lead(const End &other, guf_error *error) const {
     return backend::order_behind(*device, order, other.order, error);
   }
-  // The last resort: not a wait that would take the failure which the program is to be told.
+  // Fallback if `lead` fails. Polls, because a wait would clear a failure that the program must
+  // receive.
   void wait_until_idle() const {
     backend::ErrorRoom room(nullptr);
     while (device->backend->api.stream_query(order, room.get()) == GUF_NOT_READY) sched_yield();
   }
 };
 
-// Strides are packed where they are, casts made where the elements go. What is staged outlives the
-// copy: its device's own order comes behind it, and so does the caller's stream, which holds it.
+// Strided elements are packed on the source device, and casts run on the destination device.
+// Staging memory stays valid during the copy: the default streams of both devices wait for the
+// copy, and a caller's stream keeps references to the staging arrays.
 guf_status between_peers(const guf_gpu_api &gpu, const Place &to, const Place &from, Stream *stream,
                          guf_error *error) {
   const auto stream_of = [stream](const Device *device) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying elements between any two places: host and devices, any strides, with casts.
+// Copies elements between any two memories: host and devices, any strides, with casts.
 #ifndef GUFUNC_CORE_MEMORY_TRANSFER_H
 #define GUFUNC_CORE_MEMORY_TRANSFER_H
 
@@ -7,7 +7,7 @@
 
 namespace gufunc::memory {
 
-// One side of a copy and where it lies.
+// Source or destination of a copy, and its device.
 struct Place {
   Side side;
   backend::Device *device;
@@ -15,19 +15,19 @@ struct Place {
 
 Place place_of(const array::Array &array, backend::Device &device);
 
-// The device of an array; host memory that was wrapped without one belongs to the cpu.
+// Returns the device of an array. Host memory that was wrapped without a device belongs to the cpu.
 // Errors  as backend::cpu_device
 guf_status device_of(const array::Array &array, backend::Device **out, guf_error *error);
 
-// Errors  GUF_E_DEVICE_MISMATCH <= the stream is of neither device, or of the host's when one of
-// the
-//         two is not
+// Errors  GUF_E_DEVICE_MISMATCH <= the stream belongs to neither device, or it belongs to the host
+//         and one of the devices does not
 guf_status check_stream(const backend::Stream *stream, const backend::Device &a,
                         const backend::Device &b, guf_error *error);
 
-// Copies `from` into `to`, which it broadcasts to; overlapping memory behaves as if `from` were
-// copied first. The caller keeps the arrays alive on a stream. Complete on return when stream is
-// nullptr and one side is the host's. The stream has been checked.
+// Copies `from`, broadcast to the shape of `to`, into `to`. Overlapping memory behaves as if `from`
+// were copied first. If `stream` is not nullptr, the caller keeps the arrays alive until the work
+// is done. If `stream` is nullptr and one side is in host memory, the copy is complete on return.
+// The caller has checked the stream.
 guf_status transfer(const Place &to, const Place &from, backend::Stream *stream, guf_error *error);
 
 }  // namespace gufunc::memory
