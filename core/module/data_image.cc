@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules as data: the segments copied where nothing may execute, the pointers in them relocated as
-// the dynamic loader would, every offset checked. Only relocations that need no other library are
-// read; what they leave out stays as it was in the file, and the table's check refuses it if it
-// matters.
+// Loads modules as data. The segments are copied to memory that is not executable, and their
+// pointers are relocated as the dynamic loader would do, with every offset checked. Only
+// relocations that need no other library are applied. A pointer with any other relocation keeps its
+// value from the file, and the check of the table rejects it if it matters.
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -25,7 +25,7 @@ guf_status malformed(const char *what, guf_error *error) {
                     "malformed module; %s lies outside its segments", what);
 }
 
-// Anonymous memory that the segments are copied to, by their virtual addresses.
+// Anonymous memory for the segments, laid out by their virtual addresses.
 class Copy {
  public:
   Copy() = default;
@@ -76,7 +76,7 @@ guf_status Copy::fill(const ModuleFile &file, guf_error *error) {
   size_ = file.span;
   for (const Elf64_Phdr &segment : file.segments) {
     if (segment.p_type != PT_LOAD) continue;
-    // Sizes and offsets were checked by ElfFile::open, addresses by check_segments.
+    // ElfFile::open has checked sizes and offsets, check_segments has checked addresses.
     std::memcpy(first_ + segment.p_vaddr, file.elf.bytes().data() + segment.p_offset,
                 segment.p_filesz);
     const uint64_t first = base() + segment.p_vaddr;
@@ -85,7 +85,7 @@ guf_status Copy::fill(const ModuleFile &file, guf_error *error) {
   return GUF_OK;
 }
 
-// What the dynamic section says, as virtual addresses.
+// Entries of the dynamic section, as virtual addresses.
 struct Dynamic {
   uint64_t rela = 0, rela_size = 0, symbols = 0, strings = 0, hash = 0;
   bool has_relr = false;
@@ -157,7 +157,7 @@ guf_status relocate(const Dynamic &dynamic, Copy *copy, guf_error *error) {
   return GUF_OK;
 }
 
-// Walks the chain of the one hash value; the symbol's address, or none.
+// Walks the hash chain of the table's symbol. Returns the symbol's address, or nullopt.
 std::optional<uint64_t> find_table(const Copy &copy, const Dynamic &dynamic) {
   uint32_t wanted = 5381;
   for (const char *c = kTableSymbol; *c != '\0'; ++c)
@@ -198,7 +198,7 @@ class DataImage final : public ModuleImage {
     }
     const auto *const table = reinterpret_cast<const guf_module_v1 *>(copy_.base() + *place);
     GUF_TRY(backend::check_table(table, {copy_.regions(), false}, error));
-    std::memcpy(&own_table_, table, table->struct_size);  // an older one is shorter
+    std::memcpy(&own_table_, table, table->struct_size);  // tables of older versions are shorter
     for (uint32_t i = 0; i < table->nimages; ++i) {
       if (table->images[i].format != GUF_IMAGE_HOST) device_images_.push_back(table->images[i]);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules that run: the dynamic loader maps the sealed copy that was checked. One content is mapped
-// once, whatever files it was read from, while any module keeps it.
+// Maps modules that run: the dynamic loader maps the checked, sealed copy. Each content is mapped
+// once while any module uses it, even if it was read from several files.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -74,7 +74,7 @@ ImageRef find_mapped(const Digest &digest) {
   return nullptr;
 }
 
-// Those that nothing keeps any more leave here.
+// Adds an image. Also removes images that nothing uses any more.
 void note_mapped(const Digest &digest, const ImageRef &image) {
   MappedContents &contents = mapped_contents();
   const std::lock_guard<base::ForkLock> hold(contents.lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules: tables of kernels from files or from the program itself, and the ufuncs they bring
-// into a context.
+// Kernel modules: tables of kernels from a file or from the program itself, and the ufuncs that
+// they add to a context.
 #ifndef GUFUNC_CORE_MODULE_MODULE_H
 #define GUFUNC_CORE_MODULE_MODULE_H
 
@@ -15,26 +15,26 @@
 
 namespace gufunc::module {
 
-// Kept by its loops; when nothing keeps it, its images are unloaded; the last
-// module of a content unmaps it.
+// A kernel module. Its loops keep it alive. The destructor unloads its images; the destructor of
+// the last module with the same content unmaps the file.
 class Module final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kModule;
 
-  // Of a file.
+  // Creates a module from a file.
   Module(std::string path, uint32_t flags, const Digest &digest, ImageRef image);
-  // Linked into the program: `table` was checked and lives for ever.
+  // Creates a module that is linked into the program. `table` is checked and immortal.
   explicit Module(const guf_module_v1 &table);
   ~Module() override;
 
   const guf_module_v1 &table() const { return *table_; }
-  const std::string &path() const { return path_; }  // empty when linked in
+  const std::string &path() const { return path_; }  // empty if linked in
   uint32_t flags() const { return flags_; }          // guf_module_flag
 
-  // Ends with the module's life.
+  // Stores a registration, which ends when the module is destroyed.
   void hold(op::ModuleRegistration registration) { registration_ = std::move(registration); }
 
-  // Whether both stand for the same content, opened in the same way.
+  // Returns whether both modules have the same content and were opened with the same flags.
   bool is_same_as(const Module &other) const;
 
  private:
@@ -46,20 +46,22 @@ class Module final : public base::Object {
   op::ModuleRegistration registration_;
 };
 
-// Reads, checks and maps a file. Registers nothing.  Errors  as guf_module_load
+// Reads, checks and maps a file. Registers nothing.
+// Errors  as guf_module_load
 guf_status open_module(const char *path, uint32_t flags, base::Ref<Module> *out, guf_error *error);
 
-// Checks a linked-in table. Registers nothing.  Errors  as guf_module_register
+// Checks a table that is linked into the program. Registers nothing.
+// Errors  as guf_module_register
 guf_status wrap_table(const guf_module_v1 *table, base::Ref<Module> *out, guf_error *error);
 
-// Registers the module's functions in a context. `*out` is `module`, or the one that was there when
-// it is the same.
+// Registers the module's functions in a context. `*out` is `module`, or the module that is already
+// registered if it is the same.
 // Errors  GUF_E_EXISTS <= the context has another module of this name
 guf_status register_module(op::Context &context, const base::Ref<Module> &module,
                            base::Ref<Module> *out, guf_error *error);
 
-// A loop for another ufunc: the kernel of `function` with exactly the ufunc's operands and these
-// types. It keeps the module.
+// Makes a loop of another ufunc from the kernel of `function` with exactly the ufunc's operands and
+// the dtypes `types`. The loop keeps the module alive.
 // Errors  GUF_E_NOT_FOUND <= no such function or types;  GUF_E_SIGNATURE <= signatures differ
 guf_status make_loop(const base::Ref<Module> &module, const op::Ufunc &ufunc, const char *function,
                      const guf_dtype *types, std::unique_ptr<op::Loop> *out, guf_error *error);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digest runs over the file's own bytes; the few that strip may rewrite are replaced by zeros
-// on the way.
+// The digest covers the bytes of the file. The fields that `strip` may rewrite are hashed as zeros.
 #include "core/module/module_digest.h"
 
 #include <elf.h>
@@ -14,7 +13,7 @@ namespace {
 
 using base::FileRange;
 
-// The section header fields of the ELF header, and the digest itself, at `digest_offset`.
+// Returns the section header fields of the ELF header, and the digest at `digest_offset`.
 std::array<FileRange, 3> ranges_read_as_zero(uint64_t digest_offset) {
   static_assert(offsetof(Elf64_Ehdr, e_shstrndx) + sizeof(Elf64_Half) ==
                 offsetof(Elf64_Ehdr, e_shentsize) + 3 * sizeof(Elf64_Half));
@@ -27,7 +26,7 @@ void update(SHA2_CTX *context, std::span<const std::byte> bytes) {
   SHA256Update(context, reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
 }
 
-// Hashes `part` of the file with `zeros` (sorted by offset) blanked out.
+// Hashes `part` of the file with the ranges `zeros` (sorted by offset) replaced by zeros.
 void update_blanked(SHA2_CTX *context, std::span<const std::byte> file, FileRange part,
                     std::span<const FileRange> zeros) {
   static constexpr std::byte kZeros[32] = {};

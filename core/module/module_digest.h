@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digest that a module file carries and the loader checks before any code of it runs.
+// The digest in a module file. The loader checks it before any code of the file runs.
 #ifndef GUFUNC_CORE_MODULE_MODULE_DIGEST_H
 #define GUFUNC_CORE_MODULE_MODULE_DIGEST_H
 
@@ -16,7 +16,7 @@ inline constexpr char kNoteOwner[] = "gufunc";
 inline constexpr uint32_t kModuleNoteType = 0x6D01;   // ModuleNote
 inline constexpr uint32_t kBackendNoteType = 0x6201;  // text: see gufunc/backend.h
 
-// Descriptor of a module's note (section .note.gufunc.module). Little endian, frozen.
+// Descriptor of a module's note (section .note.gufunc.module). Little-endian, frozen.
 struct ModuleNote {
   uint32_t version;                // 1
   uint32_t kernel_abi;             // GUF_KERNEL_ABI of the writer
@@ -24,8 +24,9 @@ struct ModuleNote {
 };
 static_assert(sizeof(ModuleNote) == 40);
 
-// SHA-256 over the file bytes of every PT_LOAD segment, in order, with the section header fields of
-// the ELF header and the note's digest read as zero: strip and debuglink leave it unchanged.
+// Computes SHA-256 over the file bytes of every PT_LOAD segment, in order. The section header
+// fields of the ELF header and the digest in the note count as zero, so `strip` and debuglink do
+// not change the digest.
 // Errors  GUF_E_BAD_FILE <= no module note, or one of another size
 guf_status compute_digest(const base::ElfFile &file, ModuleNote *out_note,
                           std::array<uint8_t, 32> *out_digest, uint64_t *out_digest_offset,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sections do not matter to a module that is loaded, only to where its file ends; strip rewrites
-// them and may leave none.
+// Sections are irrelevant to a loaded module; they only determine where the file ends. `strip`
+// rewrites sections and may remove all of them.
 #include "core/module/module_extent.h"
 
 #include <elf.h>
@@ -18,7 +18,7 @@ guf_status fail_malformed(const char *path, guf_error *error) {
                     path);
 }
 
-// The end of the section headers and of what they describe.
+// Computes the end of the section headers and of the sections.
 guf_status find_sections_end(const char *path, std::span<const std::byte> bytes,
                              const Elf64_Ehdr &header, uint64_t *out, guf_error *error) {
   if (header.e_shoff == 0 && header.e_shnum == 0) return GUF_OK;
@@ -44,7 +44,7 @@ guf_status find_sections_end(const char *path, std::span<const std::byte> bytes,
 }  // namespace
 
 guf_status check_extent(const char *path, const base::ElfFile &file, guf_error *error) {
-  Elf64_Ehdr header;  // ElfFile::open has checked it, the segments and their headers
+  Elf64_Ehdr header;  // ElfFile::open has checked it, and the segments and their headers
   std::memcpy(&header, file.bytes().data(), sizeof header);
   uint64_t end = header.e_phoff + uint64_t{header.e_phnum} * sizeof(Elf64_Phdr);
   for (const base::FileRange &load : file.loads()) end = std::max(end, load.offset + load.size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a module's file must end.
+// Checks where a module file ends.
 #ifndef GUFUNC_CORE_MODULE_MODULE_EXTENT_H
 #define GUFUNC_CORE_MODULE_MODULE_EXTENT_H
 
@@ -7,8 +7,8 @@
 
 namespace gufunc::module {
 
-// Checks that the file ends where its last segment, section or header ends: the digest sees
-// neither what was cut off behind the segments nor what was written behind everything.
+// Checks that the file ends where its last segment, section or header ends. The digest detects
+// neither bytes that are missing after the segments nor bytes that are appended to the file.
 // Errors  GUF_E_BAD_FILE <= it is shorter or longer, or its section headers are malformed
 guf_status check_extent(const char *path, const base::ElfFile &file, guf_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module in memory: mapped by the dynamic loader to run, or copied as data that never runs.
+// A module in memory: mapped by the dynamic loader to run, or copied as data whose code never runs.
 #ifndef GUFUNC_CORE_MODULE_MODULE_IMAGE_H
 #define GUFUNC_CORE_MODULE_MODULE_IMAGE_H
 
@@ -13,10 +13,10 @@
 
 namespace gufunc::module {
 
-// What a module's file exports: its guf_module_v1.
+// The symbol that a module file exports: its guf_module_v1.
 inline constexpr char kTableSymbol[] = "gufunc_module_v1";
 
-// Owns the memory that a table lies in.
+// Owns the memory of a module's table.
 class ModuleImage {
  public:
   virtual ~ModuleImage() = default;
@@ -28,16 +28,17 @@ class ModuleImage {
 
 using ImageRef = std::shared_ptr<const ModuleImage>;
 
-// Maps the file's copy to run its host code. Constructors of the module run here, not before.
-// Content that is mapped already is not mapped again: `*out` shares the image, and so the table.
-// Errors  GUF_E_BAD_FILE <= the dynamic loader refuses it, no table, or one that breaks the rules;
-//                           GUF_E_ABI;  GUF_E_IO;  GUF_E_NO_MEMORY
+// Maps the copy of the file so that its host code can run. Static constructors of the module run
+// here, not earlier. Content that is already mapped is not mapped again: `*out` then shares the
+// image and its table.
+// Errors  GUF_E_BAD_FILE <= the dynamic loader rejects it, no table, or a malformed table
+//         GUF_E_ABI;  GUF_E_IO;  GUF_E_NO_MEMORY
 guf_status map_to_run(const char *path, const ModuleFile &file, ImageRef *out, guf_error *error);
 
-// Copies the file's segments and relocates the copy; no code of it runs. Host images are left out
-// of the table.
-// Errors  GUF_E_BAD_FILE <= malformed dynamic section or table;  GUF_E_ABI;
-//         GUF_E_UNSUPPORTED <= it needs relocations that this version does not read
+// Copies the segments of the file and relocates the copy. None of its code runs. Host images are
+// removed from the table.
+// Errors  GUF_E_BAD_FILE <= malformed dynamic section or table;  GUF_E_ABI
+//         GUF_E_UNSUPPORTED <= it needs relocations that this version does not support
 guf_status copy_as_data(const char *path, const ModuleFile &file, ImageRef *out, guf_error *error);
 
 }  // namespace gufunc::module

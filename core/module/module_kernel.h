@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A raw kernel of a module as an object, with its code per device.
+// A raw kernel of a module, with its compiled code for each device.
 #ifndef GUFUNC_CORE_MODULE_MODULE_KERNEL_H
 #define GUFUNC_CORE_MODULE_MODULE_KERNEL_H
 
@@ -16,7 +16,7 @@ class RawKernel final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kKernel;
 
-  // Errors  GUF_E_NOT_FOUND <= the module has none of that name
+  // Errors  GUF_E_NOT_FOUND <= the module has no kernel of this name
   static guf_status find(const base::Ref<Module> &module, const char *name,
                          base::Ref<RawKernel> *out, guf_error *error);
 
@@ -29,8 +29,8 @@ class RawKernel final : public base::Object {
     return {row_.parameters->list, row_.parameters->count};
   }
 
-  // The code on a device, and the backend's table that launches it: two loads when it was asked for
-  // before.
+  // Returns the code for a device and the backend's table that launches it. After the first call
+  // for a device, this is two loads.
   // Errors  as backend::raw_kernel_of and backend::kernels_extension
   guf_status on(backend::Device &device, void **out_kernel, const guf_kernels_api **out_api,
                 guf_error *error);
@@ -38,7 +38,7 @@ class RawKernel final : public base::Object {
  private:
   const base::Ref<Module> module_;
   const guf_module_kernel &row_;
-  std::array<std::atomic<void *>, op::kMaxDevices> kernels_ = {};  // by device number
+  std::array<std::atomic<void *>, op::kMaxDevices> kernels_ = {};  // indexed by device number
 };
 
 }  // namespace gufunc::module

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dynamic loader believes program headers: it reserves what they ask for and maps at the
-// addresses that they name.
+// The dynamic loader trusts program headers: it reserves the sizes and maps at the addresses that
+// they contain. They are therefore checked first.
 #include "core/module/module_segments.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ class SegmentCheck {
 }  // namespace
 
 std::vector<Elf64_Phdr> read_segments(const base::ElfFile &file) {
-  Elf64_Ehdr header;  // ElfFile::open has checked that all of this lies inside
+  Elf64_Ehdr header;  // ElfFile::open has checked that all headers are in the file
   std::memcpy(&header, file.bytes().data(), sizeof header);
   std::vector<Elf64_Phdr> all(header.e_phnum);
   std::memcpy(all.data(), file.bytes().data() + header.e_phoff, all.size() * sizeof(Elf64_Phdr));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a module, from a checked table to the last reference.
+// Construction and destruction of modules.
 #include "core/module/module.h"
 
 #include "core/backend/image_cache.h"
@@ -22,7 +22,7 @@ Module::Module(const guf_module_v1 &table) : Object(kKind), table_(&table) {
 }
 
 Module::~Module() {
-  registration_ = op::ModuleRegistration();  // first of all: nobody finds it any more
+  registration_ = op::ModuleRegistration();  // first, so that no lookup finds the module
   backend::forget_images(*table_);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything is checked on the sealed copy, never on the file: what changes the file afterwards
-// does not matter. Before that copy takes memory, headers and notes are read from the file, so that
-// what is no module costs neither memory nor time; of these answers only a refusal counts.
+// All checks run on the sealed copy, so later changes of the file have no effect. Headers and notes
+// are first read from the file itself, so that a file that is not a module is rejected before it is
+// copied. These early checks can only reject a file; they do not replace the checks of the copy.
 #include "core/module/read_module.h"
 
 #include <gufunc/module_table.h>
@@ -18,9 +18,9 @@
 namespace gufunc::module {
 namespace {
 
-// What is copied and digested in 0.6 s where SHA-256 of libmd does 260 MB/s.
+// Copying and hashing this much takes 0.6 s with SHA-256 of libmd at 260 MB/s.
 constexpr uint64_t kMaxSize = uint64_t{128} << 20;
-constexpr uint64_t kMaxNotes = uint64_t{64} << 10;  // of one segment, before the copy
+constexpr uint64_t kMaxNotes = uint64_t{64} << 10;  // per segment, before the copy
 constexpr uint32_t kNoteVersion = 1;
 
 guf_status read_at(const char *path, const backend::CheckedFile &file, uint64_t offset,
@@ -39,7 +39,7 @@ guf_status read_at(const char *path, const backend::CheckedFile &file, uint64_t 
   return GUF_OK;
 }
 
-// Whether one of the segments has a module's note.
+// Checks that one of the segments has a module note.
 guf_status check_notes(const char *path, const backend::CheckedFile &file,
                        std::span<const Elf64_Phdr> segments, guf_error *error) {
   std::vector<std::byte> notes;
@@ -85,7 +85,8 @@ guf_status copy_file(const char *path, SealedCopy *out, guf_error *error) {
   return out->copy(path, file, error);
 }
 
-// Linkers never let segments share bytes; the digest would take the time of many such files.
+// Checks that segments do not share bytes. Linkers never produce such files, and hashing
+// overlapping segments could take as long as many files.
 guf_status check_apart(const char *path, std::span<const base::FileRange> loads, guf_error *error) {
   uint64_t end = 0;
   for (const base::FileRange &load : loads) {

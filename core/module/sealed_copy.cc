@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file is read, not mapped: a file that shrinks meanwhile is an error, not a SIGBUS.
+// The file is read, not mapped, so a file that shrinks meanwhile is an error and not a SIGBUS.
 #include "core/module/sealed_copy.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace gufunc::module {
 namespace {
 
 constexpr unsigned kNoExecSeal = 0x0008U;  // MFD_NOEXEC_SEAL of Linux 6.3
-constexpr size_t kLongestName = 249;       // of a memory file
+constexpr size_t kLongestName = 249;       // limit for the name of a memory file
 constexpr size_t kBlock = 32 * 1024;
 
 guf_status fail_copy(const char *path, int code, guf_error *error) {
@@ -27,8 +27,9 @@ guf_status fail_copy(const char *path, int code, guf_error *error) {
                            std::strerror(code));
 }
 
-// The copy is mapped to run but never executed as a program. Kernels from 6.3 on want that said,
-// and may be set to refuse all others (vm.memfd_noexec); older ones do not know the flag.
+// Creates the memory file. The copy is mapped as a library but never executed as a program. Linux
+// 6.3 introduced a flag for this and can be set to reject memory files without it
+// (vm.memfd_noexec). Older kernels reject the flag with EINVAL.
 int make_memory_file(const char *path) {
   const size_t length = std::strlen(path);
   const char *const name = path + (length > kLongestName ? length - kLongestName : 0);
@@ -37,14 +38,14 @@ int make_memory_file(const char *path) {
   return made < 0 && errno == EINVAL ? memfd_create(name, flags) : made;
 }
 
-// A write beyond the process's limit would end it with SIGXFSZ.
+// A write beyond RLIMIT_FSIZE would end the process with SIGXFSZ.
 bool exceeds_file_limit(uint64_t size) {
   rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
          size > limit.rlim_cur;
 }
 
-// errno, or 0.
+// Returns 0, or an errno value.
 int write_all(int descriptor, const char *bytes, size_t size) {
   while (size > 0) {
     const ssize_t n = write(descriptor, bytes, size);

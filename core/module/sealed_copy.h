@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file's content as it was at one moment, in memory that nobody can change any more.
+// A snapshot of a file's content in memory that cannot be modified.
 #ifndef GUFUNC_CORE_MODULE_SEALED_COPY_H
 #define GUFUNC_CORE_MODULE_SEALED_COPY_H
 
@@ -10,12 +10,12 @@
 
 namespace gufunc::module {
 
-// A memory file (memfd_create) with all seals: no process writes to it, shortens it or lengthens
-// it. What is checked in it is what the dynamic loader maps from it.
+// A memory file (memfd_create) with all seals: no process can write, shrink or grow it. The dynamic
+// loader therefore maps exactly the bytes that were checked.
 class SealedCopy {
  public:
-  // Copies the whole file. `path` names the copy in /proc/PID/maps, and is for messages.
-  // Errors  GUF_E_IO <= the file cannot be read or became shorter, or the system makes no memory
+  // Copies the whole file. `path` names the copy in /proc/PID/maps and in messages.
+  // Errors  GUF_E_IO <= the file cannot be read or became shorter, or the system provides no memory
   //                     files
   //         GUF_E_NO_MEMORY;  GUF_E_BAD_FILE <= the file is empty
   guf_status copy(const char *path, const backend::CheckedFile &file, guf_error *error);
