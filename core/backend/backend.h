@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backends, devices, streams and events as objects, and the few verbs the rest of the core needs of
-// them.
+// Backends, devices, streams and events as objects, and the operations on them that the rest of the
+// core uses.
 #ifndef GUFUNC_CORE_BACKEND_BACKEND_H
 #define GUFUNC_CORE_BACKEND_BACKEND_H
 
@@ -19,21 +19,21 @@
 
 namespace gufunc::backend {
 
-// One plugin: what its note said, and its table once opened. Immortal.
+// One plugin: the contents of its note, and its function table once opened. Immortal.
 struct Backend {
   std::string name;
-  std::string path;  // empty for the one inside the library
+  std::string path;  // empty for the backend that is linked into the library
   uint32_t priority = 0;
-  guf_backend_api api = {};  // gaps filled with "not supported"
-  // ... state, reason: see backend_registry.h
+  guf_backend_api api = {};  // missing optional slots return "not supported"
+  // ... the outcome of opening: see backend_registry.h
 };
 
 class Stream;
 
 class Device;
 
-// The handle of "auto" where it stands for this device: calls of host memory alone are weighed, and
-// only those that gain by it run there. A part of its device.
+// The handle of "auto" if the automatic device is this device. A call whose operands are all in
+// host memory runs on the device only if that is expected to be faster. Part of its device.
 class AutomaticDevice final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kAutomatic;
@@ -42,7 +42,7 @@ class AutomaticDevice final : public base::Object {
   Device *const device;
 };
 
-// Immortal; at most op::kMaxDevices of them.
+// Immortal. A process has at most op::kMaxDevices devices.
 class Device final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kDevice;
@@ -50,29 +50,29 @@ class Device final : public base::Object {
 
   Backend *backend = nullptr;
   void *native = nullptr;  // the plugin's device
-  int32_t index = 0;       // among the backend's
-  int32_t number = 0;      // among the process's: index into op::Loop::kernels
+  int32_t index = 0;       // number within the backend
+  int32_t number = 0;      // number within the process: index into op::Loop::kernels
   bool host_memory = false;
   guf_backend_device_info info = {};
   std::string spec;  // "cpu", "cuda:0"
   uint64_t handle = 0;
-  AutomaticDevice automatic{this};  // published when "auto" is asked for
+  AutomaticDevice automatic{this};  // published when a program requests "auto"
 
-  // From here on changed by calls, of many threads at once.
+  // The fields below are modified by calls, from several threads at once.
   std::atomic<const void *> gpu{nullptr};      // see gpu_extension.h
   std::atomic<const void *> kernels{nullptr};  // see raw_kernel.h
-  std::atomic<int32_t> captures{0};            // streams of it that are being captured
+  std::atomic<int32_t> captures{0};            // number of its streams that are being captured
   base::ForkLock idle_lock;
-  size_t nidle = 0;  // streams to borrow: as many threads call at once without opening any
+  size_t nidle = 0;  // idle streams that calls can borrow; more are opened on demand
   base::Ref<Stream> idle_stream[8];
 };
 
-// Work of a stream that is recorded instead of run, and of those that joined it by its events; see
-// graph.h.
+// A graph capture: the work of the origin stream, and of the streams that joined it through events,
+// is recorded and does not run. See graph.h.
 struct Capture {
   Stream *origin = nullptr;
   std::vector<base::Ref<Stream>> joined;
-  std::vector<base::Ref<base::Object>> kept;  // what the work uses; a graph keeps it afterwards
+  std::vector<base::Ref<base::Object>> kept;  // objects that the work uses; the graph keeps them
 };
 
 class Stream final : public base::Object {
@@ -84,8 +84,8 @@ class Stream final : public base::Object {
   Device *device = nullptr;
   void *native = nullptr;
   uint32_t fork_epoch = 0;
-  bool adopted = false;              // the native stream is the program's
-  std::shared_ptr<Capture> capture;  // while it is being captured
+  bool adopted = false;              // the program owns the native stream
+  std::shared_ptr<Capture> capture;  // set while the stream is being captured
 };
 
 class Event final : public base::Object {
@@ -97,30 +97,32 @@ class Event final : public base::Object {
   Device *device = nullptr;
   void *native = nullptr;
   uint32_t fork_epoch = 0;
-  bool recorded = false;           // what follows is of the last record
-  bool captured = false;           // it marks a place in a graph, not in a queue
-  std::weak_ptr<Capture> capture;  // that graph's, while it lasts
+  bool recorded = false;           // the next two fields describe the last record
+  bool captured = false;           // the event marks a point in a graph, not in a stream
+  std::weak_ptr<Capture> capture;  // the capture of that graph; expires with it
 };
 
-// The cpu device. Opened on first use; later calls are one load.
+// Returns the cpu device. Opens it on first use; later calls are one load.
 // Errors  any 9xx <= the cpu plugin cannot be found or opened
 guf_status cpu_device(Device **out, guf_error *error);
 
-// By spec, as guf_device_get.
+// Finds a device by its spec, as guf_device_get.
 guf_status find_device(const char *spec, Device **out, guf_error *error);
 
-// The loop's kernel on a device: one load when it was asked for before. Loads modules, so plans ask
-// at creation.
-// Errors  GUF_E_NO_IMAGE <= none for this device; the message lists the targets there are
+// Returns the loop's kernel on a device. A repeated request is one load. The first request may load
+// a module, so plans make it when they are created.
+// Errors  GUF_E_NO_IMAGE <= none for this device; the message lists the available targets
 guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                      guf_error *error);
 
-// The loop's fold entry (enum guf_fold) on a device; nullptr when it has none. After kernel_of.
+// Returns the loop's fold entry (enum guf_fold) on a device, or nullptr if it has none. Call
+// kernel_of first.
 // Errors  as the slots module_load and kernel_get
 guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                    guf_error *error);
 
-// The image that kernel_of takes the loop from, as a line of text; none for a registered function.
+// Describes the image that kernel_of uses for the loop, as a line of text. Empty for a registered
+// function.
 std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device);
 
 inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::Loop &loop,
@@ -136,7 +138,8 @@ inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::L
           watch};
 }
 
-// Queues one launch; NULL stream: complete on return where the device has host memory.
+// Queues one launch. If `stream` is NULL and the device has host memory, the launch is complete on
+// return.
 inline guf_status launch(Device &device, Stream *stream, void *kernel, const op::Loop &loop,
                          uint32_t threads, const guf_launch_block &block,
                          const guf_launch_watch *watch, guf_error *error) {
@@ -144,23 +147,24 @@ inline guf_status launch(Device &device, Stream *stream, void *kernel, const op:
   return device.backend->api.launch(device.native, &request, error);
 }
 
-// How the backend would run a launch without a stream, in lines; empty when it does not say.
+// Describes how the backend would run a launch without a stream, as lines of text. Empty if the
+// backend provides no description.
 std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, uint32_t threads,
                             const guf_launch_block &block);
 
-// What a method has besides its geometry: guf_backend_method.
+// The parts of a guf_backend_method besides its geometry.
 struct MethodParts {
   void *kernel;
   void *fold;
   const void *initial;
 };
 
-// How it would run a method.
+// Describes how the backend would run a method, as describe_launch does for a launch.
 std::string describe_method(Device &device, const MethodParts &parts, const op::Loop &loop,
                             uint32_t threads, const guf_method_block &block,
                             const guf_launch_watch *watch);
 
-// The same as `launch` of a method.
+// `run_method` queues one launch of a method, as `launch` does for a kernel.
 inline guf_backend_method make_method(Stream *stream, const MethodParts &parts,
                                       const op::Loop &loop, uint32_t threads,
                                       const guf_method_block &block,
@@ -183,27 +187,29 @@ inline guf_status run_method(Device &device, Stream *stream, const MethodParts &
   return device.backend->api.method(device.native, &request, error);
 }
 
-// A stream of the device: a new one, or the caller's `native` one.
+// Opens a stream of the device: a new stream, or a view of the program's stream `native`.
 // Errors  as the slot stream_open
 guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, guf_error *error);
 
-// Waits for what the device was given without a stream.
-// Errors  the first failure of it, once;  GUF_TIMEOUT
+// Waits for the work on the device's default stream.
+// Errors  the first failure of that work, reported once;  GUF_TIMEOUT
 guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error);
 
-// Keeps `objects` alive until what `stream` has queued so far is done. Drops them now when it is
-// idle.
+// Keeps `objects` alive until the work queued on `stream` so far is done. Drops them immediately if
+// the stream is idle.
 void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects);
-// The same for one object. Without memory for it this waits: nothing fails behind queued work.
+// Keeps one object alive. If memory is exhausted, waits for the stream instead, because nothing may
+// fail after work was queued.
 void keep_until_done(Stream &stream, base::Object &object) noexcept;
 
-// Waits for what is queued and leaves its failure to the program's own synchronize.
+// Waits for the queued work. A failure stays with the stream and is reported by the program's own
+// synchronize call.
 void wait_quietly(Stream &stream);
 
-// Drops what finished streams kept. Called by allocation, poll, synchronize.
+// Drops the objects that finished work used. Called by allocation, poll and synchronize.
 void collect_pending();
 
-// Plugins get a guf_error they can rely on: replaces NULL.
+// Plugins always receive a guf_error: replaces NULL by a local one.
 class ErrorRoom {
  public:
   explicit ErrorRoom(guf_error *error) : error_(error) {
@@ -216,7 +222,7 @@ class ErrorRoom {
 
  private:
   guf_error *error_;
-  guf_error local_;  // not initialised: written only on failure
+  guf_error local_;  // uninitialized; written only on failure
 };
 
 }  // namespace gufunc::backend

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The note is text from a file that nobody has vouched for: bounded, printable, every key checked.
+// Parses the note of a plugin. The text comes from an untrusted file, so its length, its characters
+// and every key are checked.
 #include "core/backend/backend_note.h"
 
 #include <gufunc/backend.h>
@@ -36,7 +37,7 @@ bool is_isa_name(std::string_view text) {
 
 enum Key : uint32_t { kName = 1, kAbi = 2, kPriority = 4, kIsa = 8, kAllKeys = 15 };
 
-// Takes one "key=value"; `*inout_seen` collects the keys that were there.
+// Parses one "key=value" pair. `*inout_seen` collects the keys that occurred.
 guf_status take_pair(std::string_view pair, uint32_t *inout_seen, BackendNote *out,
                      guf_error *error) {
   const size_t equals = pair.find('=');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's identity, read from its file before any code of it runs.
+// The identity of a plugin, read from its file before any of its code runs.
 #ifndef GUFUNC_CORE_BACKEND_BACKEND_NOTE_H
 #define GUFUNC_CORE_BACKEND_BACKEND_NOTE_H
 
@@ -12,23 +12,23 @@ namespace gufunc::backend {
 
 struct BackendNote {
   std::string name;
-  uint32_t abi_low = 0;  // minors of plugin ABI 1 that the plugin speaks
+  uint32_t abi_low = 0;  // minor versions of plugin ABI 1 that it supports
   uint32_t abi_high = 0;
   uint32_t priority = 0;
-  std::string isa;  // what the plugin's code needs from the start
+  std::string isa;  // ISA level that all of the plugin's code requires
 };
 
-// Parses "name=null;abi=0-0;priority=10;isa=x86-64". Each of the four keys stands exactly once;
-// keys that this version does not know are passed over, so that a later minor may add some.
-// Errors  GUF_E_BAD_FILE <= anything else; the message quotes the part at fault
+// Parses "name=null;abi=0-0;priority=10;isa=x86-64". Each of the four keys must occur exactly once.
+// Unknown keys are ignored, so that a later minor version can add keys.
+// Errors  GUF_E_BAD_FILE <= anything else; the message quotes the malformed part
 guf_status parse_backend_note(std::string_view text, BackendNote *out, guf_error *error);
 
-// Finds and parses the note of a plugin file.
+// Finds and parses the note in a plugin file.
 // Errors  GUF_E_IO;  GUF_E_BAD_FILE <= no ELF file, no backend note, or a malformed one
 guf_status read_backend_note(const char *path, const CheckedFile &file, BackendNote *out,
                              guf_error *error);
 
-// Errors  GUF_E_ABI <= the plugin needs a newer host, or this machine lacks the ISA
+// Errors  GUF_E_ABI <= the plugin needs a newer host, or this machine lacks the ISA level
 guf_status check_backend_note(const BackendNote &note, guf_error *error);
 
 }  // namespace gufunc::backend

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process's list, and the way from a found file to an open device. Each step is taken once,
-// without a lock, and its outcome is kept: a backend that cannot be used is described, not tried
-// again. Only a step that lacked memory is taken anew.
+// The list of backends of the process, and the steps from a file to an open device. Each step runs
+// once, without a lock, and its outcome is stored. A backend that failed is reported with its
+// reason and not tried again, unless the failure was a lack of memory.
 #include "core/backend/backend_registry.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace gufunc::backend {
 namespace {
 
-// Immortal: older lists live on, their readers may still hold them.
+// Immortal: readers may still use an older list, so older lists are kept.
 struct RecordList {
   std::vector<Record *> records;
   const RecordList *older = nullptr;
@@ -23,7 +23,7 @@ struct RecordList {
 
 constinit std::atomic<const RecordList *> published{nullptr};
 constinit std::atomic<bool> stopped{false};
-// The first place is the cpu's, however many others a machine has: host memory is its.
+// Device number 0 is reserved for the cpu, because host memory belongs to the cpu.
 constinit std::atomic<int32_t> ndevices_open{1};
 
 Once &listing_once() {
@@ -48,7 +48,7 @@ guf_status forked(const Record &record, guf_error *error) {
                     record.name.c_str());
 }
 
-// Runs a step that has no outcome yet, and keeps the one that it gives in `kept`.
+// Runs a step that has no outcome yet and stores its outcome in `kept`.
 template <class Step>
 guf_status take_step(const Record &record, Once *once, Outcome *kept, guf_error *error, Step step) {
   Outcome outcome;
@@ -68,8 +68,8 @@ guf_status refuse_when_shut_down(guf_error *error) {
                     "the library was shut down; it opens no device any more");
 }
 
-// A plugin may have been replaced since it was listed: everything is asked again, of the file that
-// is then mapped.
+// Opens the plugin's file. The file may have been replaced since it was listed; then all checks are
+// repeated on the file that is mapped.
 guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_error *error) {
   const char *const path = record.path.c_str();
   CheckedFile file;
@@ -88,7 +88,7 @@ guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_erro
   return open_plugin(file, path, record.note, api, error);
 }
 
-// Slots that run once are guarded against exceptions here; the C API layer guards all others.
+// Guards slots that run once against exceptions. The C API layer guards all other slots.
 template <class Call>
 guf_status call_plugin(const Record &record, const char *slot, guf_error *error, Call call) {
   try {
@@ -102,7 +102,7 @@ guf_status call_plugin(const Record &record, const char *slot, guf_error *error,
   }
 }
 
-// The standard library's kernels are a table like any other, and checked like one.
+// Checks the kernel table of the standard library like any other kernel table.
 guf_status check_builtins(const Record &record, const guf_backend_api &api, guf_error *error) {
   const guf_module_v1 *table = nullptr;
   GUF_TRY(call_plugin(record, "builtins", error, [&] {
@@ -135,7 +135,7 @@ Outcome open_now(Record &record) {
   return {};
 }
 
-// A failing slot returns a status of 100 or more.
+// Checks that a failing slot returned a status of at least 100.
 guf_status check_slot_status(const Record &record, const char *slot, guf_status status,
                              guf_error *error) {
   if (status == GUF_OK || status >= 100) return status;
@@ -179,7 +179,7 @@ Outcome probe_now(Record &record) {
   return {};
 }
 
-// Keeps the place in the process's numbering only if it is there.
+// Reserves a device number of the process. Returns false if all are in use.
 bool take_number(bool the_cpu, int32_t *out) {
   if (the_cpu) return *out = 0, true;
   int32_t number = ndevices_open.load(std::memory_order_relaxed);
@@ -198,7 +198,7 @@ guf_status refuse_one_more(const Device &device, guf_error *error) {
       device.spec.c_str(), op::kMaxDevices - 1);
 }
 
-// The texts of a plugin end where their fields do.
+// Terminates the strings of a plugin at the end of their fields.
 void terminate_texts(guf_backend_device_info *info) {
   info->name[sizeof info->name - 1] = '\0';
   info->target[sizeof info->target - 1] = '\0';
@@ -213,7 +213,8 @@ guf_status make_device(Record &record, int32_t index, uint64_t native, Device **
   device->spec = record.name == "cpu" ? record.name : record.name + ":" + std::to_string(index);
   device->info.struct_size = sizeof device->info;
   const bool the_cpu = record.name == "cpu" && index == 0;
-  // Before its driver makes a context; of two threads with the last place one is told below.
+  // Check early, before the driver creates a context. If two threads compete for the last number,
+  // one of them fails at take_number below.
   if (!the_cpu && ndevices_open.load(std::memory_order_relaxed) >= op::kMaxDevices) {
     return refuse_one_more(*device, error);
   }
@@ -329,7 +330,8 @@ guf_status load_backend(const char *path, guf_error *error) {
   trace::interpose(record->name.c_str(), &record->api);
   record->open_once.run([] { return true; });
 
-  // Built under the lock, so that no addition of another thread is lost; readers take no lock.
+  // The new list is built under the lock, so that no concurrent addition is lost. Readers take no
+  // lock.
   const std::lock_guard<base::ForkLock> lock(list_lock());
   auto fresh = std::make_unique<RecordList>();
   fresh->older = published.load(std::memory_order_acquire);

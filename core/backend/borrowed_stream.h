@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream for the length of one call, so that what fails on it has failed in this call.
+// A stream that is borrowed for one call, so that the call itself reports all failures on the
+// stream.
 #ifndef GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
 #define GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
 
@@ -7,11 +8,11 @@
 
 namespace gufunc::backend {
 
-// Cuts off what a failure of a stream's work says of its number among the stream's: of a stream
-// that the program does not know it says nothing.
+// Removes the number of the failed launch from an error message. The number counts launches on a
+// stream that the program does not know, so it would be meaningless.
 void forget_launch(guf_error *error);
 
-// The device keeps a few for the next calls. Queues nothing after `finish`.
+// The device keeps a few streams for later calls. Callers must queue nothing after `finish`.
 class BorrowedStream {
  public:
   BorrowedStream() = default;
@@ -19,14 +20,15 @@ class BorrowedStream {
   BorrowedStream &operator=(const BorrowedStream &) = delete;
   ~BorrowedStream();
 
-  // Work of it waits for what `after` has queued so far; nullptr: for what the device was given
-  // without a stream.
+  // Makes the stream wait for the work queued on `after` so far; nullptr is the device's default
+  // stream.
   // Errors  as the slots stream_open, event_record, stream_wait_event
   guf_status open(Device &device, Stream *after, guf_error *error);
 
   Stream *get() const { return stream_.get(); }
 
-  // Waits for all of its work.   Errors  the first failure of the work
+  // Waits for all work on the stream.
+  // Errors  the first failure of the work
   guf_status finish(guf_error *error);
 
  private:

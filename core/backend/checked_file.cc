@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every question is put to the open descriptor, never to the path again: what was judged is what is
-// used.
+// Files are examined through the open descriptor and never by path again, so the file that was
+// checked is the file that is used.
 #include "core/backend/checked_file.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ Descriptor::~Descriptor() {
 }
 
 guf_status open_regular(const char *path, CheckedFile *out, guf_error *error) {
-  // O_NONBLOCK: opening a FIFO returns at once, and fstat then refuses it.
+  // With O_NONBLOCK, opening a FIFO returns immediately; the check after fstat then rejects it.
   Descriptor descriptor(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (descriptor.get() < 0) {
     return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, errno, "cannot open %s: %s",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are opened once, and what they are, asked of the open file.
+// Files that are opened once and then examined through the open descriptor.
 #ifndef GUFUNC_CORE_BACKEND_CHECKED_FILE_H
 #define GUFUNC_CORE_BACKEND_CHECKED_FILE_H
 
@@ -31,7 +31,7 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// What a file is, whatever its names are. A rebuilt file differs from its predecessor.
+// Identifies a file independently of its names. A file that was replaced has another identity.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -48,18 +48,18 @@ struct CheckedFile {
   mode_t mode = 0;
 };
 
-// Opens for reading. Never waits (a FIFO), never follows into a device.
+// Opens a file for reading. Does not block on a FIFO and does not open devices.
 // Errors  GUF_E_IO <= it cannot be opened, or is no regular file
 guf_status open_regular(const char *path, CheckedFile *out, guf_error *error);
 
-// The file's bytes, mapped for reading.
+// The bytes of a file, mapped for reading.
 class MappedBytes {
  public:
   MappedBytes() = default;
   MappedBytes(const MappedBytes &) = delete;
   MappedBytes &operator=(const MappedBytes &) = delete;
   ~MappedBytes();
-  // Errors  GUF_E_IO;  GUF_E_BAD_FILE <= empty;  GUF_E_NO_MEMORY <= no address space for it
+  // Errors  GUF_E_IO;  GUF_E_BAD_FILE <= empty;  GUF_E_NO_MEMORY <= not enough address space
   guf_status map(const char *path, const CheckedFile &file, guf_error *error);
   std::span<const std::byte> bytes() const { return bytes_; }
 

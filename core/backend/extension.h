@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that backends may have beside that of backend.h.
+// Optional function tables of a backend besides the table of backend.h.
 #ifndef GUFUNC_CORE_BACKEND_EXTENSION_H
 #define GUFUNC_CORE_BACKEND_EXTENSION_H
 
@@ -7,9 +7,9 @@
 
 namespace gufunc::backend {
 
-// The backend's table of a name, kept in `known`: one load when it was asked for before. `what`:
-// what is wanted of it, for the message ("graphs"). A table of an older plugin lacks what was
-// appended since; these are first versions.
+// Finds the backend's table `name` and caches it in `known`; a repeated request is one load. `what`
+// names the feature in the error message ("graphs"). All tables are still at their first version,
+// so a table that is shorter than `Table` is treated as missing.
 // Errors  GUF_E_UNSUPPORTED <= the backend has no such extension
 template <class Table>
 guf_status find_extension(Device &device, std::atomic<const void *> &known, const char *name,

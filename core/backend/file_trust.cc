@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file is judged by its open descriptor; the directories by the path that the kernel knows the
-// descriptor by, so that symbolic links are out of the question.
+// The file is checked through its open descriptor. The directories are checked along the path that
+// the kernel reports for the descriptor, which contains no symbolic links.
 #include "core/backend/file_trust.h"
 
 #include <limits.h>
@@ -15,7 +15,7 @@
 namespace gufunc::backend {
 namespace {
 
-constexpr uid_t kUnmappedUser = 65534;  // what the kernel reports for owners of other namespaces
+constexpr uid_t kUnmappedUser = 65534;  // reported by the kernel for owners outside the namespace
 
 enum class PathPart { kFile, kFolder, kAbove };
 
@@ -71,7 +71,7 @@ guf_status fail_examine(const char *path, int code, guf_error *error) {
                            path, std::strerror(code));
 }
 
-// Where the open file is now.
+// Returns the current path of the open file.
 guf_status find_place(const char *path, const CheckedFile &file, std::string *out,
                       guf_error *error) {
   const std::string link = "/proc/self/fd/" + std::to_string(file.descriptor.get());

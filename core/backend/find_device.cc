@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a spec such as "cuda:1" to a device. A named backend never falls back to another; only
-// "auto" chooses.
+// Finds the device for a spec such as "cuda:1". A named backend is never replaced by another one;
+// only "auto" chooses.
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -21,7 +21,7 @@ struct Spec {
   int32_t index = 0;
 };
 
-constexpr size_t kQuoted = 60;  // bytes of a malformed device in a message
+constexpr size_t kQuoted = 60;  // a message quotes at most this many bytes of a malformed spec
 
 bool parse_spec(std::string_view text, Spec *out) {
   const size_t colon = text.find(':');
@@ -54,8 +54,9 @@ Record *find_record(std::string_view name) {
   return nullptr;
 }
 
-// In the order of GUFUNC_BACKENDS, which is the list's; else by falling priority. A plugin that the
-// program added by its path is last in the list.
+// Returns the candidates for "auto" in the order of GUFUNC_BACKENDS, which is the order of the
+// list, or by descending priority if the variable is unset. Plugins that the program added by path
+// are last in the list.
 std::vector<Record *> automatic_candidates() {
   std::vector<Record *> candidates(backends().begin(), backends().end());
   if (environment("GUFUNC_BACKENDS").empty()) {
@@ -65,7 +66,7 @@ std::vector<Record *> automatic_candidates() {
   return candidates;
 }
 
-// Of a device that may have been open already.
+// Checks that the device, which may have been open before, uses the context `native`.
 guf_status check_context(Device &device, uint64_t native, guf_error *error) {
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(device, "contexts", &api, error));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What backends for GPUs have beside the table of backend.h.
+// The extension table of GPU backends.
 #ifndef GUFUNC_CORE_BACKEND_GPU_EXTENSION_H
 #define GUFUNC_CORE_BACKEND_GPU_EXTENSION_H
 
@@ -9,7 +9,7 @@
 
 namespace gufunc::backend {
 
-// The plugin's table; one load when it was asked for before. `what`: what is wanted of it, for the
+// Returns the plugin's table; a repeated request is one load. `what` names the feature in the error
 // message ("graphs").
 // Errors  GUF_E_UNSUPPORTED <= the backend has no such extension
 guf_status gpu_extension(Device &device, const char *what, const guf_gpu_api **out,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of a stream that was captured.
+// Graphs: captured work of a stream.
 #ifndef GUFUNC_CORE_BACKEND_GRAPH_H
 #define GUFUNC_CORE_BACKEND_GRAPH_H
 
@@ -7,8 +7,9 @@
 
 namespace gufunc::backend {
 
-// What captured work uses. The graph holds it and so does every launch that is under way: an update
-// gives the graph other work, and then the launches of the old one are the last to hold this.
+// The objects that captured work uses. The graph and every pending launch share ownership. An
+// update replaces the work of a graph; then only pending launches of the old work keep its objects
+// alive.
 struct GraphWork final : base::Object {
   GraphWork() : Object(base::Kind::kGraph) {}
   std::vector<base::Ref<base::Object>> kept;
@@ -29,27 +30,30 @@ class Graph final : public base::Object {
 // Errors  GUF_E_CAPTURE, GUF_E_UNSUPPORTED
 guf_status begin_capture(Stream &stream, guf_error *error);
 
-// Of a stream that goes before its capture was ended.
+// Ends the capture of a stream that is destroyed while it is being captured.
 void abandon_capture(Stream &stream);
 
-// Whether the stream is being captured: by begin_capture, or, if it is the program's, by the
-// program, which one query of the plugin tells.
+// Returns whether the stream is being captured by begin_capture. For a stream of the program, also
+// asks the plugin whether the program is capturing it.
 bool is_captured(const Stream &stream);
 
-// For what may be no part of a graph. A refusal leaves the capture as it is, unlike the driver's.
-// Errors  GUF_E_CAPTURE <= the stream is being captured; `what` is not to be done on it
+// Checks for operations that cannot be part of a graph. Rejecting them here leaves the capture
+// intact; the driver would end it.
+// Errors  GUF_E_CAPTURE <= the stream is being captured; the message names the operation `what`
 guf_status refuse_captured(const Stream *stream, const char *what, guf_error *error);
 
-// Marks the end of the stream, or of its part of the graph.
+// Records the event at the current end of the stream, or of its part of the graph.
 guf_status mark_stream(Event &event, Stream &stream, guf_error *error);
-// Errors  GUF_E_CAPTURE <= the event marks a place in a graph: nobody can wait there
+// Errors  GUF_E_CAPTURE <= the event marks a point in a graph, which cannot be waited for
 guf_status check_mark(const Event &event, guf_error *error);
-// Makes the stream wait for the mark. A mark of a capture has the stream join that.
-// Errors  GUF_E_CAPTURE <= the mark is of another capture than the stream, or of one that is over
+// Makes the stream wait for the event. If the event was recorded in a capture, the stream joins
+// that capture.
+// Errors  GUF_E_CAPTURE <= the event belongs to another capture than the stream, or to one that has
+//         ended
 guf_status wait_for_mark(Stream &stream, Event &event, guf_error *error);
 
-// Into a new graph where `*inout` is none, else into that one.
-// Errors  those of guf_stream_end_capture; the capture is over in any case
+// Stores the captured work in a new graph if `*inout` is empty, else in that graph.
+// Errors  those of guf_stream_end_capture; the capture has ended in any case
 guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error);
 
 guf_status launch_graph(Graph &graph, Stream &stream, guf_error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The services that plugins get from the host: log, memory, configuration.
+// The services that plugins receive from the host: log, memory, configuration.
 #include <cstdlib>
 
 #include "core/backend/plugin_table.h"
@@ -25,7 +25,7 @@ void give_back(void *, void *pointer) {
   std::free(pointer);
 }
 
-// NULL as well when the process is privileged.
+// Also returns NULL if the process is privileged.
 const char *configuration(void *, const char *name) {
   return name == nullptr ? nullptr : secure_getenv(name);
 }

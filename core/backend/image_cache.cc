@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins are called outside the lock; of two threads that load the same image, one gives its copy
-// back.
+// Plugins are called without holding the lock. If two threads load the same image, one of them
+// unloads its copy.
 #include "core/backend/image_cache.h"
 
 #include <algorithm>
@@ -15,20 +15,22 @@ namespace gufunc::backend {
 namespace {
 
 struct LoadedImage {
-  const guf_module_image *image;  // its address is its identity
+  const guf_module_image *image;  // identified by its address
   Device *device;
-  void *module;  // nullptr: the device's driver refused it
+  void *module;  // nullptr: the driver rejected the image
   Refusal refusal;
-  bool leaving = false;  // about to be unloaded; nobody finds it any more
+  bool leaving = false;  // about to be unloaded; lookups skip it
 };
 
-// Modules of one file in several contexts have one table: the loader maps a file once.
+// Counts the modules that use one table. Modules of one file in several contexts share the table,
+// because the loader maps the file once.
 struct SharedTable {
   const guf_module_v1 *table;
   uint64_t modules;
 };
 
-// A host function as an image of one kernel. Its address must not move: plugins keep it.
+// A host function as an image with one kernel. Its address must not change, because plugins keep
+// it.
 struct HostImage {
   explicit HostImage(void (*f)(void)) : function(f) {
     image.format = GUF_IMAGE_HOST;
@@ -52,7 +54,7 @@ Cache &cache() {
   return *instance;
 }
 
-// What is known of the image; false when it was not tried yet.
+// Finds the image in the cache. Returns false if it was not loaded or rejected yet.
 bool find_loaded(const Device &device, const guf_module_image &image, void **out_module,
                  Refusal *out_refusal) {
   Cache &all = cache();
@@ -66,7 +68,8 @@ bool find_loaded(const Device &device, const guf_module_image &image, void **out
   return false;
 }
 
-// Keeps a module; the one that another thread kept first is what `*module` is then.
+// Stores a module in the cache. If another thread stored one first, returns false and sets
+// `*module` to that one.
 bool keep_loaded(Device &device, const guf_module_image &image, void **module,
                  const Refusal &refusal = {}) {
   Cache &all = cache();
@@ -82,7 +85,7 @@ bool keep_loaded(Device &device, const guf_module_image &image, void **module,
 
 void keep_refused(Device &device, const guf_module_image &image, const guf_error &answer) {
   Refusal refusal = {.native_code = answer.native_code};
-  // The cut is between two characters.
+  // Truncate between UTF-8 characters.
   size_t length = strnlen(answer.message, sizeof refusal.reason - 1);
   while (length > 0 && (static_cast<unsigned char>(answer.message[length]) & 0xC0) == 0x80)
     --length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images that were loaded into devices: one per image and device, shared by all loops of the image.
+// Images that are loaded on devices: one per image and device, shared by all loops of the image.
 #ifndef GUFUNC_CORE_BACKEND_IMAGE_CACHE_H
 #define GUFUNC_CORE_BACKEND_IMAGE_CACHE_H
 
@@ -9,33 +9,33 @@
 
 namespace gufunc::backend {
 
-// The plugin's module for an image; loads it at the first call. Device images are inflated for that
-// and given back behind it.
-// Errors  GUF_E_BAD_FILE <= the image does not inflate to what its table says
-//         GUF_E_NO_IMAGE <= the device's driver refuses it: find_refusal finds it from then on;
+// Returns the plugin's module for an image, and loads it on the first call. A device image is
+// decompressed to temporary memory for the load.
+// Errors  GUF_E_BAD_FILE <= the image does not decompress to the size in its table
+//         GUF_E_NO_IMAGE <= the device's driver rejects it; find_refusal returns true afterwards
 //         else as the slot module_load
 guf_status load_image(Device &device, const guf_module_image &image, void **out_module,
                       guf_error *error);
 
-// What a device's driver said of an image that it refused.
+// The error that a device's driver reported for a rejected image.
 struct Refusal {
   int32_t native_code = 0;
   char reason[80] = "";
 };
-// Whether the device's driver has refused the image, and why.
+// Returns whether the device's driver has rejected the image, and why.
 bool find_refusal(const Device &device, const guf_module_image &image, Refusal *out);
 
-// The plugin's kernel around a registered host function; made at the first call and kept: programs
-// have few.
-// Errors  GUF_E_NO_IMAGE <= the device runs no host functions;  else as the slots
+// Returns the plugin's kernel for a registered host function. Created on the first call and kept
+// forever, because programs register few functions.
+// Errors  GUF_E_NO_IMAGE <= the device cannot run host functions;  else as the slots
 guf_status wrap_host_loop(Device &device, void (*function)(void), const char *name,
                           void **out_kernel, guf_error *error);
 
-// One more module has the table.  Throws std::bad_alloc
+// Counts one more module that uses the table.  Throws std::bad_alloc
 void share_images(const guf_module_v1 &table);
 
-// One module less has it. Behind the last one its images are unloaded, as it is about to be
-// unmapped: no loop of it may be in use.
+// Counts one module less. After the last one, unloads the images of the table, because the table is
+// about to be unmapped. No loop of the table may be in use.
 void forget_images(const guf_module_v1 &table);
 
 }  // namespace gufunc::backend

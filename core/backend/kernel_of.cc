@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which code runs a loop on a device: the plugin judges the images, the best one is loaded, and the
-// answer is kept in the loop.
+// Finds the code that runs a loop on a device: the plugin scores the images, the best image is
+// loaded, and the kernel is cached in the loop.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,7 @@
 namespace gufunc::backend {
 namespace {
 
-// "add (ff->f)"
+// Returns a text such as "add (ff->f)".
 base::Text describe(const op::Ufunc &ufunc, const op::Loop &loop, const char *quote = "'") {
   base::Text text;
   text.add("%s%s%s (", quote, ufunc.full_name.c_str(), quote);
@@ -27,10 +27,10 @@ base::Text describe(const op::Ufunc &ufunc, const op::Loop &loop, const char *qu
   return text;
 }
 
-// Where a loop's code is.
+// Where the code of a loop is.
 struct Place {
   const guf_module_v1 *table = nullptr;
-  const guf_module_loop *loop = nullptr;  // nullptr: nowhere
+  const guf_module_loop *loop = nullptr;  // nullptr if no table has the loop
   const char *failure = nullptr;
 };
 
@@ -43,7 +43,7 @@ Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &dev
     place.table = device.backend->api.builtins();
     function = place.table == nullptr ? nullptr : find_function(*place.table, ufunc.name.c_str());
   }
-  // The operands must be as many as the types that are compared.
+  // find_loop compares as many dtypes as the function has operands, so the counts must be equal.
   if (function != nullptr && function->nin + function->nout == ufunc.noperands()) {
     place.loop = find_loop(*function, loop.types.data());
     place.failure = function->failure;
@@ -51,14 +51,15 @@ Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &dev
   return place;
 }
 
-// Whether an earlier image has the target of image `i`: families have one each.
+// Returns whether an earlier image has the same target as image `i`. Each family of kernels has an
+// image for the target.
 bool is_listed(const guf_module_v1 &table, uint32_t i) {
   return std::any_of(table.images, table.images + i, [&](const guf_module_image &image) {
     return std::strcmp(target_of(image), target_of(table.images[i])) == 0;
   });
 }
 
-// The images that have the loop, or all where there is none.
+// Lists the images that contain the loop, or all images if none does.
 base::Text image_list(const Place &place, const Device &device) {
   if (place.loop != nullptr) return list_images(device, *place.table, place.loop->family);
   base::Text list;
@@ -84,7 +85,7 @@ const guf_module_image *best_of(const Device &device, const Place &place) {
   return place.loop == nullptr ? nullptr : best_image(device, *place.table, place.loop->family);
 }
 
-// `index` is that of the loop's kernel, or of its fold.
+// `index` is the index of the loop's kernel or of its fold entry.
 guf_status kernel_of_place(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
                            const Place &place, uint32_t index, void **out, guf_error *error) {
   bool refused = false;
@@ -106,7 +107,7 @@ guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &dev
   return GUF_OK;
 }
 
-// Apart: calls that know their kernel pay for no text.
+// Out of line, so that calls with a known kernel do not pay for formatting.
 [[gnu::cold, gnu::noinline]] void name_for_traces(const op::Ufunc &ufunc, const op::Loop &loop,
                                                   const void *kernel) {
   trace::name_kernel(kernel, describe(ufunc, loop, "").c_str());
@@ -116,7 +117,8 @@ guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
                      guf_error *error) {
   *out = nullptr;
   if (loop.host != nullptr) return GUF_OK;
-  // An entry's steps are of the types it was compiled for; a record's size is known to the process.
+  // A fold entry has fixed strides for the dtypes it was compiled for, but the size of a structured
+  // dtype is known only at run time.
   if (std::any_of(loop.types.begin(), loop.types.end(), dtype::is_record)) return GUF_OK;
   const Place place = find_place(ufunc, loop, device);
   if (place.loop == nullptr || place.loop->fold == 0) return GUF_OK;
@@ -169,7 +171,7 @@ std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device
 
 namespace {
 
-// What a backend's slot says: describe(text, size, error).
+// Calls describe(text, size, error), a slot of a backend, and returns its text, or "" if it fails.
 template <class Describe>
 std::string words_of_backend(Describe describe) {
   char text[1024] = "";

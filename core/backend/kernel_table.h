@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of kernels: checked before use, searched by function and types. A plugin's standard
-// library and a module's file are the same kind of table.
+// Kernel tables: checked before use, searched by function and dtypes. A plugin's standard library
+// and a module file use the same kind of table.
 #ifndef GUFUNC_CORE_BACKEND_KERNEL_TABLE_H
 #define GUFUNC_CORE_BACKEND_KERNEL_TABLE_H
 
@@ -12,30 +12,29 @@
 
 namespace gufunc::backend {
 
-// Memory that a table's pointers may lead to.
+// A range of memory that pointers of a table may refer to.
 struct Region {
   uint64_t first = 0;
   uint64_t end = 0;
   bool executable = false;
 };
 
-// What a table is held against.
+// The rules that a table is checked against.
 struct TableRules {
-  std::span<const Region> regions;  // empty: pointers cannot be judged (linked-in tables)
-  bool host_code = true;            // false: host images are ignored, as their code will never run
+  std::span<const Region> regions;  // empty: pointers cannot be checked (linked-in tables)
+  bool host_code = true;            // false: host images are ignored, as their code never runs
 };
 
-// Checks counts, pointers, names, types, signatures, roles, kernel indices and images: every field
-// that the library reads afterwards.
-// Errors  GUF_E_STRUCT <= struct_size;  GUF_E_ABI <= kernel_abi;  GUF_E_BAD_FILE <= anything else;
-//                         the message names
-//         the function and field
+// Checks every field that the library reads later: counts, pointers, names, dtypes, signatures,
+// roles, kernel indices and images.
+// Errors  GUF_E_STRUCT <= struct_size;  GUF_E_ABI <= kernel_abi
+//         GUF_E_BAD_FILE <= anything else; the message names the function and the field
 guf_status check_table(const guf_module_v1 *table, const TableRules &rules, guf_error *error);
 
-// The function of this name; NULL when there is none.
+// Returns the function of this name, or NULL.
 const guf_module_function *find_function(const guf_module_v1 &table, const char *name);
 
-// The function's loop of exactly these types; NULL when there is none.
+// Returns the function's loop with exactly these dtypes, or NULL.
 const guf_module_loop *find_loop(const guf_module_function &function, const guf_dtype *types);
 
 }  // namespace gufunc::backend

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that is done once by one thread while others wait, with no lock held: plugins are called
-// this way. A fork() of another thread waits for the work to end, so that children find it done or
-// not begun.
+// Runs work once, in one thread, while other threads wait. No lock is held meanwhile, because the
+// work calls plugins. A fork() in another thread waits for the work to end, so that a child process
+// finds the work either done or not started.
 #ifndef GUFUNC_CORE_BACKEND_ONCE_H
 #define GUFUNC_CORE_BACKEND_ONCE_H
 
@@ -19,9 +19,10 @@ class Once {
 
   bool done() const { return state_.load(std::memory_order_acquire) == kFinished; }
 
-  // Runs `work` unless it was done before. It returns false to be run again by the next caller;
-  // then, and when it throws, nothing counts as done. kForked: the parent process was in the middle
-  // of it (the work itself forked, or lasted longer than a fork waits); only there it will finish.
+  // Runs `work` unless it is already done. If `work` returns false or throws, it is not done, and
+  // the next caller runs it again. kForked: the parent process was running the work at the fork,
+  // because the work itself forked or took longer than a fork waits. It will never finish in this
+  // process.
   template <class Work>
   Result run(Work work) {
     const uint32_t epoch = base::fork_epoch();
@@ -43,7 +44,7 @@ class Once {
  private:
   static constexpr uint32_t kFinished = UINT32_MAX;
 
-  // Tells the waiting threads how it ended, whichever way `run` is left.
+  // Publishes the outcome to the waiting threads, also if `work` throws.
   struct Running {
     explicit Running(std::atomic<uint32_t> &which) : state(which) {}
     ~Running() {
@@ -54,7 +55,7 @@ class Once {
     bool succeeded = false;
   };
 
-  std::atomic<uint32_t> state_{0};  // 0, the running process's epoch, or kFinished
+  std::atomic<uint32_t> state_{0};  // 0, the epoch of the process that runs the work, or kFinished
 };
 
 }  // namespace gufunc::backend

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loader opens /proc/PID/fd/N, so the file that was checked is the file that is mapped.
+// The loader opens /proc/PID/fd/N, so it maps exactly the file that was checked.
 //
 // Debuggers and the symbolizers of sanitizers open the same name later, from another process. The
-// name therefore has the number of this process instead of "self", and a descriptor number that the
-// process is unlikely to use again: opening a pipe by such a name would block for ever.
+// name therefore contains the number of this process instead of "self", and a descriptor number
+// that the process is unlikely to reuse: opening a pipe by this name would block forever.
 //
-// The loader identifies libraries by name first: a second file with a descriptor number that was
-// used before would silently yield the first library again. Each call therefore spells the path
+// The loader identifies libraries by name first. A second file with a descriptor number that was
+// used before would silently return the first library again. Each call therefore spells the path
 // differently, with "//" or "/./" for each bit of a counter.
 #include "core/backend/open_library.h"
 
@@ -30,20 +30,20 @@
 namespace gufunc::backend {
 namespace {
 
-// This process as /proc knows it, in whichever namespace /proc was mounted.
+// Returns the number of this process in the namespace in which /proc was mounted.
 std::string process_name() {
   char number[24];
   const ssize_t length = readlink("/proc/self", number, sizeof number);
   return length > 0 ? std::string(number, static_cast<size_t>(length)) : "self";
 }
 
-// A duplicate of a descriptor with a number that is rarely in use, for the time of one dlopen.
+// Duplicates a descriptor to a number that is rarely in use, for the duration of one dlopen.
 class HighDescriptor {
  public:
   explicit HighDescriptor(int descriptor) : original_(descriptor) {
     rlimit limit = {};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    // The kernel's table of descriptors grows with the highest number.
+    // The limit of 960 keeps the kernel's descriptor table small: it grows with the highest number.
     const rlim_t lowest = std::min<rlim_t>(limit.rlim_cur / 8 * 7, 960);
     duplicate_ = fcntl(descriptor, F_DUPFD_CLOEXEC, static_cast<int>(lowest));
   }
@@ -77,7 +77,8 @@ guf_status explain_refusal(const std::string &name, int code, const char *path, 
     return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
                       "the dynamic loader has no memory for %s", path);
   }
-  // The loader's text begins with the name that it was given, which means nothing to users.
+  // The loader's message begins with the name of the file, here a /proc path that means nothing to
+  // users.
   const std::string_view text(reason);
   const size_t skip = text.starts_with(name + ": ") ? name.size() + 2 : 0;
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,

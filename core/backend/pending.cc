@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list of (event, objects): an event behind the work tells when its objects may go.
+// A list of pending work: an event, recorded after the work, and the objects that the work uses.
 #include "core/backend/pending.h"
 
 #include <sched.h>
@@ -22,7 +22,7 @@ struct Flight {
   uint32_t fork_epoch;
   std::vector<base::Ref<base::Object>> objects;
   Flight *next;
-  std::atomic<uint32_t> users{1};  // the list, and those that wait for it
+  std::atomic<uint32_t> users{1};  // the list, and threads that wait for it
 };
 
 void drop(Flight *flight) {
@@ -56,8 +56,8 @@ bool record_event(Stream &stream, void **out_event) {
   return false;
 }
 
-// The last resort when there is no memory for keeping track. Not stream_synchronize: that would
-// take the failure which the program is to be told.
+// Fallback if there is no memory to track the work. Polls, because stream_synchronize would clear a
+// failure that the program must receive.
 void wait_until_idle(Stream &stream) {
   ErrorRoom room(nullptr);
   while (stream.device->backend->api.stream_query(stream.native, room.get()) == GUF_NOT_READY) {
@@ -65,16 +65,18 @@ void wait_until_idle(Stream &stream) {
   }
 }
 
-// A parent's flights stay for ever in a forked child: nothing there can tell whether they landed.
+// Returns whether the work is done. In a forked child, work of the parent stays pending forever,
+// because the child cannot query its event.
 bool landed(const Flight &flight) {
   if (flight.fork_epoch != base::fork_epoch()) return false;
-  // Nothing may be asked of a device while a stream of it is being captured.
+  // Events of a device must not be queried while one of its streams is being captured.
   if (flight.device->captures.load(std::memory_order_acquire) != 0) return false;
   ErrorRoom room(nullptr);
   return flight.device->backend->api.event_query(flight.event, room.get()) != GUF_NOT_READY;
 }
 
-// Whether work may touch the array's bytes. What a plan or a graph touches is not known.
+// Returns whether the work may use the array's bytes. The operands of a plan or a graph are
+// unknown.
 bool may_touch(const Flight &flight, const array::Array &array) {
   for (const base::Ref<base::Object> &object : flight.objects) {
     if (object->kind() == base::Kind::kPlan || object->kind() == base::Kind::kGraph) return true;
@@ -87,7 +89,7 @@ bool may_touch(const Flight &flight, const array::Array &array) {
   return false;
 }
 
-// The flights that one thread waits for.
+// The pending work that one thread waits for.
 class Waiting {
  public:
   Waiting() = default;
@@ -97,7 +99,7 @@ class Waiting {
     for (Flight *const flight : flights_) drop(flight);
   }
 
-  // Errors  GUF_E_CAPTURE <= a device that may not be asked, as a stream of it is captured
+  // Errors  GUF_E_CAPTURE <= a stream of the device is being captured, which forbids queries
   guf_status collect(const array::Array &array, guf_error *error) {
     const std::lock_guard<base::ForkLock> hold(sky.lock);
     for (Flight *flight = sky.first.load(std::memory_order_relaxed); flight != nullptr;
@@ -140,7 +142,7 @@ class Waiting {
 }  // namespace
 
 void wait_quietly(Stream &stream) {
-  if (stream.capture != nullptr) return;  // nothing runs
+  if (stream.capture != nullptr) return;  // captured work does not run
   wait_for_order(stream, UINT64_MAX);
 }
 
@@ -164,7 +166,7 @@ void keep_until_done(Stream &stream, base::Object &object) noexcept {
     try {
       stream.capture->kept.push_back(base::Ref<base::Object>::share(&object));
     } catch (const std::bad_alloc &) {
-      // Kept for ever: nothing can be waited for while it is only being recorded.
+      // Leak the reference: captured work only is recorded, so there is nothing to wait for.
       base::Ref<base::Object>::share(&object).release();
     }
     return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that queued work uses, held until it is done (keep_until_done, collect_pending:
-// backend.h), and waits for work by what it uses.
+// Keeps the objects that queued work uses until the work is done (see also keep_until_done and
+// collect_pending in backend.h), and waits for work by the objects that it uses.
 #ifndef GUFUNC_CORE_BACKEND_PENDING_H
 #define GUFUNC_CORE_BACKEND_PENDING_H
 
@@ -11,8 +11,8 @@
 
 namespace gufunc::backend {
 
-// Collects objects before work is queued, so that nothing can fail afterwards; at the end of the
-// scope they are kept until the stream is done. NULL stream: nothing is collected.
+// Collects objects before work is queued, so that nothing can fail afterwards. The destructor keeps
+// them alive until the stream has finished. If the stream is NULL, nothing is collected.
 class Held {
  public:
   explicit Held(Stream *stream) : stream_(stream) {}
@@ -32,12 +32,12 @@ class Held {
   std::vector<base::Ref<base::Object>> objects_;
 };
 
-// Waits for what streams have queued with the array's bytes, or with a plan or a graph, of which
-// that is not known. Failures of the work stay with its stream. Throws std::bad_alloc.
-// Errors  GUF_TIMEOUT;  GUF_E_CAPTURE <= such work on a device of which a stream is captured
+// Waits for queued work that uses the array's bytes. Also waits for plans and graphs, whose
+// operands are unknown. A failure of the work stays with its stream. Throws std::bad_alloc.
+// Errors  GUF_TIMEOUT;  GUF_E_CAPTURE <= a stream of the work's device is being captured
 guf_status wait_for_array(const array::Array &array, uint64_t timeout_ns, guf_error *error);
 
-// Waits for what is queued on the stream, and leaves its failure there.
+// Waits for the work queued on the stream. A failure stays with the stream.
 // Errors  GUF_TIMEOUT
 guf_status wait_for_order(Stream &stream, uint64_t timeout_ns);
 

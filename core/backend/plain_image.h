@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device image as a plugin receives it: by itself, not compressed.
+// A device image as a plugin receives it: a single image, uncompressed.
 #ifndef GUFUNC_CORE_BACKEND_PLAIN_IMAGE_H
 #define GUFUNC_CORE_BACKEND_PLAIN_IMAGE_H
 
@@ -14,12 +14,12 @@ namespace gufunc::backend {
 
 class PlainImage {
  public:
-  // Copies the image out of its frame, with a NUL behind it, which texts need. `image` is of a
-  // checked table and no host image.
-  // Errors  GUF_E_BAD_FILE <= its data is no frame, or one of another size;  GUF_E_NO_MEMORY
+  // Decompresses the image and appends a NUL, which text images such as PTX need. `image` is a
+  // device image of a checked table.
+  // Errors  GUF_E_BAD_FILE <= the data is no zstd frame, or has another size;  GUF_E_NO_MEMORY
   guf_status open(const guf_module_image &image, guf_error *error);
 
-  // Valid while this lives.
+  // Valid as long as this object.
   const guf_module_image &image() const { return image_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of the dynamic section are turned into places of the file, and nothing is read that
-// does not lie in it.
+// Checks the dynamic section of a plugin file. Virtual addresses are converted to file offsets, and
+// only bytes inside the file are read.
 #include "core/backend/plugin_file.h"
 
 #include <elf.h>
@@ -16,11 +16,11 @@
 namespace gufunc::backend {
 namespace {
 
-// The file by its virtual addresses.
+// Accesses the file by virtual address.
 class FileImage {
  public:
   explicit FileImage(const base::ElfFile &file) : bytes_(file.bytes()) {
-    Elf64_Ehdr header;  // ElfFile::open has checked that all of this lies inside
+    Elf64_Ehdr header;  // ElfFile::open has checked that all headers are in the file
     std::memcpy(&header, bytes_.data(), sizeof header);
     segments_.resize(header.e_phnum);
     std::memcpy(segments_.data(), bytes_.data() + header.e_phoff,
@@ -29,7 +29,8 @@ class FileImage {
 
   const std::vector<Elf64_Phdr> &segments() const { return segments_; }
 
-  // The bytes of the file from an address to the end of its segment; empty where there are none.
+  // Returns the bytes from an address to the end of its segment; empty if the address is in no
+  // segment.
   std::span<const std::byte> from(uint64_t address) const {
     for (const Elf64_Phdr &segment : segments_) {
       if (segment.p_type != PT_LOAD || address < segment.p_vaddr ||
@@ -48,7 +49,7 @@ class FileImage {
     std::memcpy(out, found.data(), sizeof(T));
     return true;
   }
-  // "" where there is no text that ends.
+  // Returns the string at an address, or "" if there is no terminated string.
   std::string_view text(uint64_t address) const {
     const std::span<const std::byte> found = from(address);
     const auto *const first = reinterpret_cast<const char *>(found.data());
@@ -65,7 +66,7 @@ struct Dynamic {
   uint64_t symbols = 0, strings = 0, hash = 0, gnu_hash = 0;
   uint64_t flags = 0, flags_1 = 0;
   bool bind_now = false;
-  std::vector<uint64_t> needed, run_paths;  // offsets into the strings
+  std::vector<uint64_t> needed, run_paths;  // offsets into the string table
 };
 
 bool read_dynamic(const FileImage &image, Dynamic *out) {
@@ -114,14 +115,14 @@ bool read_dynamic(const FileImage &image, Dynamic *out) {
   }
 }
 
-// Symbols that the dynamic loader finds: [first, end) of the symbol table.
+// The symbols that the dynamic loader can find: [first, end) of the symbol table.
 struct SymbolRange {
   uint32_t first = 0, end = 0;
 };
 
-// The chain that begins last ends with the last symbol.
+// Computes the range. The hash chain that begins last ends with the last symbol.
 bool find_symbols(const FileImage &image, const Dynamic &dynamic, SymbolRange *out) {
-  uint32_t header[4];  // buckets, first symbol, bloom words, bloom shift; of DT_HASH two only
+  uint32_t header[4];  // buckets, first symbol, bloom words, bloom shift; DT_HASH has only two
   if (dynamic.gnu_hash == 0) {
     uint32_t old_header[2];
     if (!image.read(dynamic.hash, &old_header)) return false;
@@ -147,13 +148,13 @@ bool find_symbols(const FileImage &image, const Dynamic &dynamic, SymbolRange *o
   return true;
 }
 
-// Names that linkers export of their own accord.
+// Returns whether linkers export the symbol without being asked.
 bool is_linkers_own(std::string_view name) {
   return name == "_init" || name == "_fini" || name == "_edata" || name == "_end" ||
          name == "__bss_start";
 }
 
-// Libraries of drivers, which a machine need not have.
+// Driver libraries, which may be missing on a machine.
 constexpr std::string_view kDriverLibraries[] = {"libcuda.so",     "libnvidia-ml.so",
                                                  "libamdhip64.so", "libhsa-runtime64.so",
                                                  "libOpenCL.so",   "libze_loader.so"};

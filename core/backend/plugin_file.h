@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin's file says about its linking, compared with the contract before it is mapped.
+// Checks how a plugin file is linked, before it is mapped.
 #ifndef GUFUNC_CORE_BACKEND_PLUGIN_FILE_H
 #define GUFUNC_CORE_BACKEND_PLUGIN_FILE_H
 
@@ -9,9 +9,9 @@ namespace gufunc::backend {
 
 inline constexpr char kPluginEntry[] = "gufunc_backend_open_v1";
 
-// Reads the dynamic section: rules 4, 5 and 6 of docs/plugin_contract.md.
-// Errors  GUF_E_ABI <= the entry is missing, something else is exported, a library is needed or an
-//                      option of the linker missing against the rules; the message names it
+// Reads the dynamic section and checks rules 4, 5 and 6 of docs/plugin_contract.md.
+// Errors  GUF_E_ABI <= the entry is missing, something else is exported, the rules forbid a library
+//                      that is needed, or a linker option is missing; the message names it
 //         GUF_E_BAD_FILE <= no ELF file, or a malformed dynamic section;  GUF_E_IO
 guf_status check_plugin_file(const char *path, const CheckedFile &file, const BackendNote &note,
                              guf_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing that a plugin declares about itself is believed: sizes, slots, name and minor are
-// compared.
+// Opens and checks the table of a plugin. Sizes, slots, name and minor version are checked, because
+// the plugin's declarations are not trusted.
 #include "core/backend/plugin_table.h"
 
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ struct Slot {
 };
 
 #define GUF_SLOT(name) {#name, offsetof(guf_backend_api, name)}
-// Required at minor 0; slots of later minors are never required.
+// Required since minor 0. Slots of later minor versions are never required.
 constexpr Slot kRequired[] = {
     GUF_SLOT(name),
     GUF_SLOT(version),
@@ -70,7 +70,8 @@ guf_status no_method_text(void *, const guf_backend_method *, char *, size_t, gu
                     "the backend does not describe methods");
 }
 
-// Room behind the table: a plugin that was built against a longer one must not write there.
+// Guard bytes after the table detect a plugin that was built against a longer table and writes past
+// the end.
 struct TableRoom {
   guf_backend_api api;
   unsigned char guard[256];
@@ -115,7 +116,7 @@ guf_status check_table(const TableRoom &room, const BackendNote &note, uint32_t 
   return GUF_OK;
 }
 
-// The entry is the only foreign code that runs before the contract is checked.
+// Calls the entry. No other code of the plugin runs before the contract is checked.
 guf_status call_entry(guf_backend_open_fn entry, const BackendNote &note, uint32_t minor,
                       guf_backend_api *api, guf_error *error) {
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels of tables: checked, found, and their code on a device.
+// Raw kernels of kernel tables: checks, lookup, and their code on a device.
 #ifndef GUFUNC_CORE_BACKEND_RAW_KERNEL_H
 #define GUFUNC_CORE_BACKEND_RAW_KERNEL_H
 
@@ -16,7 +16,7 @@ namespace gufunc::backend {
 
 class TableReader;
 
-// struct_size of tables from before raw kernels.
+// struct_size of tables that predate raw kernels.
 inline constexpr uint32_t kTableWithoutRaw = offsetof(guf_module_v1, raw_kernels);
 
 inline std::span<const guf_module_kernel> raw_kernels_of(const guf_module_v1 &table) {
@@ -24,20 +24,20 @@ inline std::span<const guf_module_kernel> raw_kernels_of(const guf_module_v1 &ta
   return {table.raw_kernels, table.nraw_kernels};
 }
 
-// Of a table whose header and images hold. NULL: all is well; else what was wanted, with the field
-// and the kernel at fault.
+// Checks the raw kernels of a table whose header and images are valid. Returns NULL if all is well,
+// else the expected value, with the field and the kernel at fault.
 const char *check_raw_kernels(const guf_module_v1 &table, const TableReader &reader,
                               std::string_view *out_where, const char **out_field);
 
-// The words that a parameter takes in a launch's block.
+// Returns how many 8-byte words a parameter occupies in the block of a launch.
 uint32_t parameter_words(const guf_module_parameter &parameter);
 
-// What the device's backend has for raw kernels; one load when it was asked for before.
+// Returns the extension of the device's backend for raw kernels; a repeated request is one load.
 // Errors  GUF_E_UNSUPPORTED <= it has none
 guf_status kernels_extension(Device &device, const guf_kernels_api **out, guf_error *error);
 
-// The plugin's kernel of the image that it likes best. Loads modules.
-// Errors  GUF_E_NO_IMAGE <= none for this device; the message lists the targets there are
+// Returns the plugin's kernel from the image with the highest score. Loads modules.
+// Errors  GUF_E_NO_IMAGE <= none for this device; the message lists the available targets
 guf_status raw_kernel_of(const guf_module_v1 &table, const guf_module_kernel &kernel,
                          Device &device, void **out, guf_error *error);
 

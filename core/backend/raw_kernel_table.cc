@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a table's check that is about raw kernels.
+// Checks the raw kernels of a kernel table.
 #include <algorithm>
 #include <vector>
 
@@ -14,7 +14,7 @@ constexpr uint32_t kMaxRawKernels = 1U << 16;
 constexpr uint32_t kMaxThreads = 1024;
 constexpr uint32_t kMaxSharedBytes = 1U << 20;
 constexpr size_t kLongestText = 4096;
-constexpr uint64_t kKernelWork = 200;  // for TableReader::affords
+constexpr uint64_t kKernelWork = 200;  // cost for TableReader::affords
 
 const char *check_parameter(const guf_module_parameter &parameter, const char **out_field) {
   *out_field = "a parameter's kind";
@@ -48,7 +48,7 @@ const char *check_parameters(const guf_module_kernel &kernel, const TableReader 
     words += parameter_words(all.list[i]);
   }
   *out_field = "a kernel's block_bytes";
-  // A kernel without arguments has a word all the same.
+  // A kernel without arguments also has one word.
   const uint64_t bytes = sizeof(guf_kernel_head) + uint64_t{8} * std::max(words, 1U);
   if (all.block_bytes != bytes || 8 * words > GUF_MAX_KERNEL_BYTES) {
     return "what its parameters add up to";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neither the current directory nor LD_LIBRARY_PATH is ever looked at: only absolute folders, each
-// listed here.
+// Only the absolute folders listed here are searched, never the current directory or
+// LD_LIBRARY_PATH.
 #include "core/backend/search_path.h"
 
 #include <dirent.h>
@@ -29,9 +29,9 @@ struct CloseFile {
   void operator()(FILE *file) const { fclose(file); }
 };
 
-// libgufunc's own file, or the program's that links it statically. The kernel is asked, not the
-// dynamic loader: that one knows a program by argv[0], which its caller makes up, and a library by
-// a path that may be relative. Throws std::bad_alloc.
+// Returns the path of libgufunc's file, or of the program if it is linked statically. The path
+// comes from the kernel, because the dynamic loader knows a program only by argv[0], which the
+// caller chooses, and may know a library by a relative path. Throws std::bad_alloc.
 std::string own_file() {
   static const char marker = 0;
   const auto wanted = reinterpret_cast<uintptr_t>(&marker);
@@ -56,12 +56,12 @@ struct CloseFolder {
   void operator()(DIR *folder) const { closedir(folder); }
 };
 
-// Names in a folder that begin and end so, sorted.
+// Returns the sorted names in a folder that have the prefix and the suffix.
 std::vector<std::string> sorted_names(const std::string &folder, std::string_view prefix,
                                       std::string_view suffix) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, CloseFolder> open_folder(opendir(folder.c_str()));
-  // A list without this folder would be kept for ever.
+  // Without this exception, a list that lacks the folder would be kept forever.
   if (open_folder == nullptr && errno == ENOMEM) throw std::bad_alloc();
   if (open_folder == nullptr) return names;
   while (const dirent *const entry = readdir(open_folder.get())) {
@@ -88,7 +88,7 @@ void add_folder(const std::string &folder, std::vector<Candidate> *out) {
   }
 }
 
-// "a:b:c", as PATH is written.
+// Parses "a:b:c", the syntax of PATH.
 void add_folder_list(std::string_view list, std::vector<Candidate> *out) {
   for (;;) {
     const size_t end = list.find(':');
@@ -98,7 +98,7 @@ void add_folder_list(std::string_view list, std::vector<Candidate> *out) {
   }
 }
 
-// One absolute path per line; '#' begins a comment. Spaces at either end are not part of a path.
+// Parses one absolute path per line. '#' begins a comment. Leading and trailing spaces are ignored.
 void add_conf_lines(std::string_view text, std::vector<Candidate> *out) {
   constexpr std::string_view kSpace = " \t\r";
   while (!text.empty()) {
@@ -112,7 +112,7 @@ void add_conf_lines(std::string_view text, std::vector<Candidate> *out) {
   }
 }
 
-// A .conf names code to run, so it is judged as a plugin is.
+// A .conf file names code to run, so it must satisfy the same trust rules as a plugin.
 void add_conf_folder(const std::string &folder, const TrustRule &trust,
                      std::vector<Candidate> *out) {
   if (folder.empty() || folder[0] != '/') return;
@@ -164,8 +164,8 @@ std::string missing_proc() {
 }
 
 TrustRule process_trust() {
-  // With privileges that came by setgid or file capabilities, the effective user is whoever started
-  // the program.
+  // If the privileges come from setgid or file capabilities, the effective user is the user who
+  // started the program, and is not trusted.
   const bool is_stranger = process_is_privileged() && geteuid() == getuid();
   TrustRule rule;
   rule.privileged = process_is_privileged();

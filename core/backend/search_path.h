@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where plugins may lie, and which files there are plugins by their name.
+// The folders that are searched for plugins, and the file names of plugins.
 #ifndef GUFUNC_CORE_BACKEND_SEARCH_PATH_H
 #define GUFUNC_CORE_BACKEND_SEARCH_PATH_H
 
@@ -11,42 +11,42 @@
 
 namespace gufunc::backend {
 
-// What the search starts from. An empty text: that source does not exist.
+// The inputs of the search. An empty string disables a source.
 struct SearchSources {
-  bool privileged = false;     // AT_SECURE: the environment is the caller's, not ours
+  bool privileged = false;     // AT_SECURE: another user may control the environment
   std::string path;            // GUFUNC_BACKEND_PATH: replaces everything below
   std::string path_add;        // GUFUNC_BACKEND_PATH_ADD: searched first
-  std::string library_folder;  // where libgufunc's own file lies
+  std::string library_folder;  // folder of libgufunc's own file
   std::string plugin_folder;   // compiled in
   std::string conf_folder;     // compiled in: *.conf files with one absolute path per line
 };
 
-// Value of a variable; empty when it is unset or the process is privileged.
+// Returns the value of a variable; empty if it is unset or the process is privileged.
 std::string environment(const char *name);
 
-// The environment, libgufunc's own place, and what was compiled in.
+// Returns the sources from the environment, from the location of libgufunc and from the build.
 SearchSources process_sources();
 
-// Why no plugin is found beside the library: what to append to a message. Empty where /proc, in
-// which the library finds its own file and opens plugins, can be read.
+// Returns a text to append to messages about missing plugins if /proc cannot be read. The library
+// finds its own file and opens plugins through /proc. Empty if /proc is readable.
 std::string missing_proc();
 
-// By the effective user and group, and the owner and group of libgufunc's file.
+// Returns the rule for the effective user and group, and the owner and group of libgufunc's file.
 TrustRule process_trust();
 
-// True when the kernel marked the process as privileged: setuid, setgid, file capabilities.
+// Returns whether the kernel marked the process as privileged: setuid, setgid, file capabilities.
 bool process_is_privileged();
 
 struct Candidate {
   std::string path;  // absolute
-  std::string name;  // of the backend, by the file's name; empty when the file was named by a .conf
+  std::string name;  // backend name from the file name; empty if a .conf named the file
 };
 
-// In the order of preference. Relative and empty elements are left out; within a folder sorted by
-// name. Reads directories and .conf files only.  Throws std::bad_alloc.
+// Returns the candidates in order of preference; within a folder sorted by name. Relative and empty
+// folders are skipped. Reads directories and .conf files only.  Throws std::bad_alloc.
 std::vector<Candidate> find_candidates(const SearchSources &sources);
 
-// [a-z][a-z0-9_]*, at most 31 characters.
+// Returns whether the name matches [a-z][a-z0-9_]* with at most 31 characters.
 bool is_backend_name(std::string_view name);
 
 }  // namespace gufunc::backend

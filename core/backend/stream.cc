@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening streams, and the end of streams and events. That comes from base::collect, never from a
-// release, so drivers may be called; but not for objects of the parent process: their driver state
-// is not in this one.
+// Opens streams, and destroys streams and events. The destructors run in base::collect, never
+// inside a release, so they may call drivers. Objects of a parent process are skipped, because this
+// process does not have their driver state.
 #include "core/backend/backend.h"
 #include "core/backend/borrowed_stream.h"
 #include "core/backend/graph.h"
@@ -21,14 +21,14 @@ guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, 
 }
 
 guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error) {
-  if (device.host_memory) return GUF_OK;  // such work is complete when it returns
+  if (device.host_memory) return GUF_OK;  // default-stream work of the host is complete on return
   const guf_backend_api &api = device.backend->api;
   ErrorRoom room(error);
   void *native = nullptr;
   GUF_TRY(api.stream_open(device.native, 0, GUF_BACKEND_STREAM_DEFAULT, &native, room.get()));
   const guf_status status = api.stream_synchronize(native, timeout_ns, room.get());
   api.stream_close(native);
-  if (status != GUF_OK) forget_launch(room.get());  // the program gave no stream
+  if (status != GUF_OK) forget_launch(room.get());  // the program passed no stream
   return status;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pointers of a kernel table, judged before they are followed.
+// Checks the pointers of a kernel table before they are dereferenced.
 #ifndef GUFUNC_CORE_BACKEND_TABLE_READER_H
 #define GUFUNC_CORE_BACKEND_TABLE_READER_H
 
@@ -29,7 +29,7 @@ class TableReader {
  public:
   explicit TableReader(const TableRules &rules) : rules_(rules) {}
 
-  // Whether `count` items of T lie in the table's memory.
+  // Returns whether `count` objects of type T are inside the table's memory.
   template <class T>
   bool reaches(const T *pointer, uint64_t count = 1) const {
     const auto first = reinterpret_cast<uint64_t>(pointer);
@@ -46,7 +46,7 @@ class TableReader {
     const Region *const region = find_region(address, address + 1);
     return region != nullptr && region->executable;
   }
-  // A text of at most `limit` characters that ends inside the table's memory.
+  // Reads a string of at most `limit` characters that ends inside the table's memory.
   bool reads_text(const char *pointer, size_t limit, std::string_view *out) const {
     if (!reaches(pointer)) return false;
     uint64_t room = limit + 1;
@@ -57,9 +57,9 @@ class TableReader {
     *out = {pointer, strnlen(pointer, room)};
     return out->size() < room;
   }
-  // Adds to the work that the table has cost, about a nanosecond a unit; false when that is more
-  // than a file may ask for. Rows of a table may share all they point to, so the size of a file
-  // says little about the work.
+  // Adds `work`, about one nanosecond per unit, to the cost of checking the table. Returns false if
+  // the total exceeds the limit for a file. Rows of a table may share the data that they point to,
+  // so the file size does not bound the work.
   bool affords(uint64_t work) const {
     work_ += work;
     return rules_.regions.empty() || work_ <= kMaxWork;
