@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records as Chrome's trace events.
+// Writes records as Chrome trace events.
 #ifndef GUFUNC_CORE_TRACE_EVENT_TEXT_H
 #define GUFUNC_CORE_TRACE_EVENT_TEXT_H
 
@@ -11,20 +11,20 @@
 
 namespace gufunc::trace {
 
-// One JSON object under construction. Bytes that are no UTF-8 become U+FFFD.
+// Builds one JSON object. Bytes that are not valid UTF-8 become U+FFFD.
 class JsonText {
  public:
   JsonText &raw(const char *text);
-  JsonText &string(const char *text, size_t size);  // quoted; up to `size` bytes or its NUL
+  JsonText &string(const char *text, size_t size);  // quoted; up to `size` bytes or the NUL
   JsonText &string(const char *text) { return string(text, SIZE_MAX); }
   JsonText &number(uint64_t value);
   JsonText &microseconds(uint64_t nanoseconds);
-  // `,"name":`
+  // Appends `,"name":`.
   JsonText &member(const char *name);
 
   const char *text() const { return text_; }
   size_t length() const { return length_; }
-  bool whole() const { return whole_; }  // nothing was cut off
+  bool whole() const { return whole_; }  // whether all of the text fitted
 
  private:
   void put(const char *bytes, size_t count);
@@ -35,7 +35,7 @@ class JsonText {
   char text_[kRoom];
 };
 
-// Writes records to a file, and the names of their tracks where they first appear.
+// Writes records to a file. Writes the name of each track before its first record.
 class EventWriter {
  public:
   EventWriter(TraceFile &file, uint32_t process) : file_(file), process_(process) {}
@@ -43,9 +43,9 @@ class EventWriter {
   // Errors  those of TraceFile::add
   guf_status begin(guf_error *error);
   guf_status write(const Record &record, guf_error *error);
-  // Tells how many records were lost so far.
+  // Writes how many records were lost so far.
   guf_status write_dropped(uint64_t dropped, uint64_t now_ns, guf_error *error);
-  // Tells how much work of a device its backend left out so far.
+  // Writes how much work of a device its backend could not report so far.
   guf_status write_left_out(int32_t backend, int32_t device, uint64_t count, uint64_t now_ns,
                             guf_error *error);
 
@@ -53,10 +53,10 @@ class EventWriter {
   struct Track {
     int32_t backend;  // -1: a thread of the process
     int32_t device;
-    uint32_t number;  // of the stream, or the thread
+    uint32_t number;  // of the stream or the thread
   };
   static constexpr uint32_t kTracks = 1024;
-  static constexpr uint32_t kFirstNumber = 1U << 24;  // above every thread's
+  static constexpr uint32_t kFirstNumber = 1U << 24;  // above all thread numbers
 
   guf_status add(const JsonText &text, guf_error *error);
   void begin_instant(const char *name, uint64_t now_ns, JsonText *text) const;

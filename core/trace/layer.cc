@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots that stand before a plugin's own and time them. A slot is a plain function, so each backend
-// has its own copy of them, by its number.
+// Slots that time the plugin's own slots. A slot is a plain function without a context, so each
+// backend has its own set of functions, selected by its number.
 #include <gufunc/backend_gpu.h>
 #include <gufunc/backend_kernels.h>
 
@@ -26,9 +26,9 @@ struct Layer {
   std::atomic<const guf_trace_api *> trace{nullptr};
   guf_trace_sink sink;
   std::array<std::atomic<void *>, kMostDevices> devices{};
-  guf_gpu_api gpu;  // with slots of ours
+  guf_gpu_api gpu;  // contains slots of this layer
   std::atomic<const guf_gpu_api *> own_gpu{nullptr};
-  guf_kernels_api kernels;  // the same
+  guf_kernels_api kernels;  // contains slots of this layer
   std::atomic<const guf_kernels_api *> own_kernels{nullptr};
 };
 
@@ -42,7 +42,7 @@ int32_t index_of(const Layer &layer, const void *device) {
   return -1;
 }
 
-// One call of a slot, from its beginning to its end.
+// Records one call of a slot, from its start to its end.
 class TracedCall {
  public:
   TracedCall(int32_t backend, int32_t kind, const void *device, const void *stream)
@@ -291,8 +291,8 @@ struct Slots {
     return call.run(run);
   }
 
-  // Keeps the table that the plugin gives and answers with a copy, slots of ours in it. Longer
-  // tables than ours are cut: nothing here asks for what is behind.
+  // Stores the plugin's table and replaces it by a copy with slots of this layer. A longer table of
+  // a newer plugin is truncated, because the core does not use the additional slots.
   template <class Table, class Put>
   static void replace(std::atomic<const Table *> &own, Table &ours, const void **table, Put put) {
     const auto *const given = static_cast<const Table *>(*table);

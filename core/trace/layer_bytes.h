@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch works on, for traces.
+// Computes the sizes of launches for traces.
 #ifndef GUFUNC_CORE_TRACE_LAYER_BYTES_H
 #define GUFUNC_CORE_TRACE_LAYER_BYTES_H
 
@@ -9,12 +9,12 @@
 
 namespace gufunc::trace {
 
-// Bytes of all elements that are read and written, each once per operand; what is stretched counts
-// as the elements it has. The mask is counted too.
+// Returns the bytes of all elements that are read or written. An operand that is read and written
+// counts twice; a broadcast dimension counts as one element. The mask is included.
 uint64_t bytes_of(const guf_launch_block &block);
 uint64_t bytes_of(const guf_method_block &block);
 
-// Elements that are folded, over all results.
+// Returns the number of reduced elements, over all results.
 uint64_t items_of(const guf_method_block &block);
 
 }  // namespace gufunc::trace

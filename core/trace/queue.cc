@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each cell has a turn: equal to a position it may be written for it, one behind it read.
+// Each cell has a turn. A cell can be written for position p if its turn is p, and read if it is p
+// + 1.
 #include "core/trace/queue.h"
 
 #include <new>

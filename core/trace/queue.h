@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records on their way to the file: bounded, any thread puts, the writer takes.
+// A bounded queue of records. Any thread adds records; the writer thread removes them.
 #ifndef GUFUNC_CORE_TRACE_QUEUE_H
 #define GUFUNC_CORE_TRACE_QUEUE_H
 
@@ -11,24 +11,26 @@
 
 namespace gufunc::trace {
 
-// One slice. On a thread's track `work.thread` is that thread, and `work.call` the call it is.
+// One slice of the trace. On the track of a thread, `work.thread` is the thread and `work.call` the
+// number of the call.
 struct Record {
   guf_trace_work work;
-  int32_t backend;  // of backend_name; -1: none
+  int32_t backend;  // index for backend_name; -1: none
   guf_status status;
-  bool on_stream;   // the track is a stream's, else a thread's
-  uint64_t handle;  // of the stream that the call was given; 0: none
+  bool on_stream;   // the slice is on the track of a stream, not of a thread
+  uint64_t handle;  // the stream that the call received; 0: none
 };
 
 class Queue {
  public:
   static constexpr uint64_t kCells = 8192;
 
-  bool allocate();  // false: no memory
+  bool allocate();  // returns false if memory is exhausted
 
-  // Without a lock. False: there is no room, and it is counted.
+  // Adds a record without a lock. If the queue is full, counts the record as lost and returns
+  // false.
   bool put(const Record &record);
-  // One taker at a time.
+  // Removes a record. Only one thread at a time may call this.
   bool take(Record *out);
 
   uint64_t put_so_far() const { return tail_.load(std::memory_order_acquire); }
@@ -43,7 +45,7 @@ class Queue {
   std::unique_ptr<Cell[]> cells_;
   alignas(64) std::atomic<uint64_t> tail_{0};
   alignas(64) std::atomic<uint64_t> dropped_{0};
-  uint64_t head_ = 0;  // the taker's
+  uint64_t head_ = 0;  // used by `take` only
 };
 
 }  // namespace gufunc::trace

@@ -26,15 +26,15 @@ constinit thread_local uint32_t current_chunk = 0;
 namespace {
 
 constinit base::ForkLock decision_lock;
-constinit bool decided = false;  // guarded by it
+constinit bool decided = false;  // guarded by decision_lock
 constinit std::atomic<Writer *> the_writer{nullptr};
-constinit uint32_t writer_epoch = 0;  // of the process that has its thread; set before it
+constinit uint32_t writer_epoch = 0;  // process that has the writer thread; set before the_writer
 constinit std::atomic<bool> stopped{false};
 constinit std::atomic<uint64_t> ncalls{0};
 constinit std::atomic<uint64_t> nleft_out[kMostBackends][kMostDevices] = {};
 constinit std::atomic<uint64_t> nleft_out_of_all{0};
 constinit thread_local uint32_t known_thread = 0;
-constinit thread_local uint32_t known_epoch = 0;  // threads of a child have other numbers
+constinit thread_local uint32_t known_epoch = 0;  // threads of a child have other IDs
 
 guf_status open_trace(const char *wanted, guf_error *error) {
   char path[PATH_MAX];
@@ -110,8 +110,9 @@ void hurry() {
   if (on()) the_writer.load(std::memory_order_acquire)->hurry();
 }
 
-// The writer may have ended by itself, on a full disk; then its thread is yet to be joined. Of
-// several threads that come here one stops it; records on their way stay in the queue.
+// The writer may have ended by itself, for example when the disk is full; its thread must still be
+// joined. If several threads call this, one of them stops the writer. Records that are added
+// meanwhile stay in the queue.
 void end() {
   Writer *const writer = the_writer.load(std::memory_order_acquire);
   if (writer == nullptr || writer_epoch != base::fork_epoch()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one trace of the process: where records are put, and what the writer needs of it.
+// The trace of the process: functions that add records, and functions that the writer uses.
 #ifndef GUFUNC_CORE_TRACE_RECORDER_H
 #define GUFUNC_CORE_TRACE_RECORDER_H
 
@@ -8,36 +8,36 @@
 
 namespace gufunc::trace {
 
-constexpr int32_t kMostBackends = 8;  // further ones are not traced
-constexpr int32_t kMostDevices = 64;  // of each
+constexpr int32_t kMostBackends = 8;  // further backends are not traced
+constexpr int32_t kMostDevices = 64;  // per backend
 
 uint64_t now_ns();          // CLOCK_MONOTONIC
-uint32_t current_thread();  // the kernel's number
+uint32_t current_thread();  // thread ID of the kernel
 
-// The first call opens the file that GUFUNC_TRACE names. Whether this process records.
+// The first call opens the file that GUFUNC_TRACE names. Returns whether this process records.
 bool begin();
 
-// While on().
+// Adds a record. Requires on().
 void put(const Record &record);
-// The same for work that its backend has no room for: it is counted.
+// Counts work that a backend could not report, for lack of space.
 void leave_out(int32_t backend, int32_t device);
-uint64_t left_out(int32_t backend, int32_t device);  // so far
-uint64_t left_out();                                 // of all devices
+uint64_t left_out(int32_t backend, int32_t device);  // count so far
+uint64_t left_out();                                 // sum over all devices
 
-// What a thread is doing inside a slot, for the work that is queued meanwhile.
+// The slot that the thread is running. Work that is queued meanwhile refers to it.
 struct Current {
-  guf_trace_work call;  // kind, items, bytes, name, call
+  guf_trace_work call;  // uses kind, items, bytes, name and call
   Current *outer;
 };
 extern constinit thread_local Current *current;
 extern constinit thread_local uint32_t current_chunk;
 uint64_t next_call();
 
-// layer.cc
+// Defined in layer.cc.
 const char *backend_name(int32_t backend);
 void collect_all();
 
-// kernel_names.cc: nullptr where it was not named.
+// Defined in kernel_names.cc. Returns nullptr for a kernel without a name.
 const char *kernel_name(const void *kernel);
 
 }  // namespace gufunc::trace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ran when, into the file that GUFUNC_TRACE names (docs/tracing.md). Where no trace is written
-// nothing stands between the core and its backends: their tables are as the plugins filled them.
-// Where one is, each call of a slot that runs work is a slice on its thread's track, and backends
-// with the extension "gufunc.trace" tell what their streams did.
+// Writes a trace of all work to the file that GUFUNC_TRACE names (docs/tracing.md). Without a
+// trace, the core calls the slots of the backends directly. With a trace, every slot that runs work
+// is wrapped, and each call becomes a slice on the track of its thread. Backends with the extension
+// "gufunc.trace" also report the work of their streams.
 //
-// Nothing here fails what is traced. Hot calls put records into a bounded queue, without a lock;
-// what it has no room for is counted. One thread writes.
+// Tracing never makes the traced calls fail. Frequent calls add records to a bounded queue without
+// a lock; records that do not fit are counted. One thread writes the file.
 #ifndef GUFUNC_CORE_TRACE_TRACE_H
 #define GUFUNC_CORE_TRACE_TRACE_H
 
@@ -19,34 +19,37 @@
 namespace gufunc::trace {
 
 namespace internal {
-// The epoch of the process that records; 0: none does.
+// Fork epoch of the process that records; 0: no process records.
 extern std::atomic<uint32_t> recording_epoch;
 }  // namespace internal
 
-// Whether this process records: a forked child does not, the file is its parent's.
+// Returns whether this process records. A forked child does not, because the file belongs to its
+// parent.
 inline bool on() {
   const uint32_t epoch = internal::recording_epoch.load(std::memory_order_acquire);
   return __builtin_expect(epoch != 0, 0) && epoch == base::fork_epoch();
 }
 
-// Puts the slots of a backend that was just opened behind ones that record. The first call decides
-// whether there is a trace. The name is immortal.
+// Replaces slots of a newly opened backend by slots that record. The first call decides whether
+// there is a trace. The name must be immortal.
 void interpose(const char *backend, guf_backend_api *api);
 
-// What slices of the kernel are called.
+// Sets the name of the kernel in slices.
 void name_kernel(const void *kernel, const char *name);
 
-// Has what is recorded by now written at once, by the writer's thread. Does not wait for it.
+// Makes the writer thread write all records immediately. Does not wait for it.
 void hurry();
 
-// Waits, at most seconds, until it is written, and closes the file: nothing is recorded any more.
+// Waits for at most a few seconds until all records are written, then closes the file. Nothing is
+// recorded afterwards.
 void end();
 
-// A line of text at this moment, on the track of its thread. While on(); cut after 95 characters.
+// Adds a line of text, at most 95 characters, at this moment on the track of the calling thread.
+// Requires on().
 void note(const char *text);
 
-// A piece of guf_call_chunked, as a slice of its thread. Work that is queued meanwhile tells its
-// number, from 1 on.
+// Records one chunk of guf_call_chunked as a slice of its thread. Work that is queued meanwhile
+// carries the number of the chunk, which starts at 1.
 class ChunkSlice {
  public:
   ChunkSlice(const char *what, int64_t number, int64_t first, int64_t count) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each write begins on the closing bracket of the one before and brings its own: whenever the
-// process ends, the file is whole.
+// Each write overwrites the closing bracket of the previous write and adds a new one, so the file
+// is valid JSON whenever the process ends.
 #include "core/trace/trace_file.h"
 
 #include <fcntl.h>
@@ -44,8 +44,8 @@ TraceFile::~TraceFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// O_NONBLOCK: a pipe that nobody reads is refused, not waited for. A program that this one starts
-// has the same environment: the lock keeps it from emptying the file.
+// With O_NONBLOCK, a pipe without a reader is rejected and does not block. A child program inherits
+// GUFUNC_TRACE; the lock keeps it from truncating its parent's file.
 guf_status TraceFile::open(const char *path, guf_error *error) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
   descriptor_ = ::open(path, kFlags, S_IRUSR | S_IWUSR);
@@ -98,7 +98,8 @@ guf_status TraceFile::write_out(guf_error *error) {
   std::memcpy(room_ + used_, kClosing, kClosingBytes);
   const guf_status status = write_at(room_, used_ + kClosingBytes, end_, error);
   if (status != GUF_OK) {
-    // What is there already stays readable: the space of the bracket is the file's.
+    // Restore the closing bracket, so that the events written so far stay readable. It needs no
+    // disk space, because the file already contained it.
     const guf_status closed = write_at(kClosing, kClosingBytes, end_, nullptr);
     if (closed == GUF_OK && ftruncate(descriptor_, static_cast<off_t>(end_ + kClosingBytes)) != 0) {
       return status;

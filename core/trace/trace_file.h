@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace as a file: an array of Chrome's trace events, JSON after every write.
+// The trace file: an array of Chrome trace events that is valid JSON after every write.
 #ifndef GUFUNC_CORE_TRACE_TRACE_FILE_H
 #define GUFUNC_CORE_TRACE_TRACE_FILE_H
 
@@ -10,7 +10,7 @@
 
 namespace gufunc::trace {
 
-// The path with each "%p" replaced by the process's number. False: it does not fit.
+// Replaces each "%p" in the path by the process ID. Returns false if the result does not fit.
 bool expand_path(const char *path, int64_t process, char *out, size_t size);
 
 class TraceFile {
@@ -20,14 +20,15 @@ class TraceFile {
   TraceFile &operator=(const TraceFile &) = delete;
   ~TraceFile();
 
-  // Makes the file, or empties the one that is there.
-  // Errors  GUF_E_IO <= it cannot be opened; a link, or no ordinary file; another process has it
+  // Creates the file, or truncates an existing one.
+  // Errors  GUF_E_IO <= it cannot be opened, is a symbolic link or neither a regular file nor a
+  //         character device, or another process writes to it
   guf_status open(const char *path, guf_error *error);
 
-  // Adds one event: an object without a comma. Kept in memory until there is a buffer full.
-  // Errors  GUF_E_IO <= the file cannot be written; it then ends with the last whole buffer
+  // Adds one event: a JSON object without a comma. Events are buffered until the buffer is full.
+  // Errors  GUF_E_IO <= the file cannot be written; it then ends with the last complete buffer
   guf_status add(const char *event, size_t length, guf_error *error);
-  // Writes what is kept.
+  // Writes the buffered events.
   guf_status write_out(guf_error *error);
 
  private:
@@ -38,7 +39,7 @@ class TraceFile {
 
   int descriptor_ = -1;
   bool first_ = true;
-  uint64_t end_ = 0;  // where the closing bracket stands
+  uint64_t end_ = 0;  // offset of the closing bracket
   size_t used_ = 0;
   char room_[kRoom + sizeof kClosing];
 };

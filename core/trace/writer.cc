@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread blocks all signals but those that its own instructions raise: a full disk's SIGXFSZ
-// ends nobody.
+// The thread blocks all signals except those that its own instructions raise. SIGXFSZ at the file
+// size limit therefore does not end the process.
 #include "core/trace/writer.h"
 
 #include <cerrno>
@@ -16,7 +16,7 @@ namespace {
 constexpr long kPause = 50'000'000;  // ns
 constexpr uint64_t kPatience = 3'000'000'000;
 
-// Threads inherit the mask of the one that starts them.
+// Starts a thread with blocked signals; a new thread inherits the signal mask of its creator.
 bool start_quietly(pthread_t *thread, void *(*entry)(void *), void *argument) {
   sigset_t all, before;
   sigfillset(&all);
@@ -49,7 +49,7 @@ guf_status Writer::start(const char *path, guf_error *error) {
 
 void Writer::put(const Record &record) {
   queue_.put(record);
-  // Long before it is full.
+  // Wake the writer long before the queue is full.
   if (queue_.put_so_far() % (Queue::kCells / 4) == 0) sem_post(&wake_);
 }
 
