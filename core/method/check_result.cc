@@ -107,7 +107,7 @@ guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t pla
   return GUF_OK;
 }
 
-// Checks the extent of one output axis: 1 for a folded axis kept by keepdims=, else the common
+// Checks the extent of one output axis: 1 for a reduced axis kept by keepdims=, else the common
 // extent.
 guf_status check_axis(int32_t axis, int64_t found, bool folded, int64_t common, int32_t place,
                       guf_error *error) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts axes to blocks. Kept dimensions may be traversed in any order. The order and the extents
-// of fold dimensions determine the bits of the result and must be kept, unless the loop is exact.
+// of reduced dimensions determine the bits of the result and must be kept, unless the loop is
+// exact.
 #include "core/method/geometry.h"
 
 #include <algorithm>
@@ -130,7 +131,7 @@ void write_axes(const Geometry &geometry, guf_method_block *block) {
 }
 
 // Fills in the block of the first launch from the dimensions that the caller added.
-// Errors  GUF_E_INTERNAL <= more fold dimensions than a block holds, or an overfull geometry
+// Errors  GUF_E_INTERNAL <= more reduced dimensions than a block holds, or an overfull geometry
 guf_status fill_block(Geometry *geometry, guf_error *error) {
   if (__builtin_expect(geometry->nfold > GUF_MAX_LOOP_NDIM, 0))
     return fail_folds(geometry->nfold, error);

@@ -64,10 +64,10 @@ struct Code {
 guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error);
 
 // Drops, flips, sorts and merges dimensions, then launches. Kept dimensions that do not fit into a
-// block become a loop of launches. The caller, or `merge_folds`, must reduce the fold dimensions to
-// at most GUF_MAX_LOOP_NDIM.
+// block become a loop of launches. At most GUF_MAX_LOOP_NDIM reduced dimensions may be left; the
+// caller or `merge_folds` ensures this.
 // Errors  those of a launch
-//         GUF_E_INTERNAL <= too many fold dimensions, or an overfull geometry
+//         GUF_E_INTERNAL <= too many reduced dimensions, or an overfull geometry
 guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
                guf_error *error);
 
@@ -80,8 +80,10 @@ guf_status describe_nothing(std::string *out);
 guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &code,
                     Geometry *geometry, std::string *out, guf_error *error);
 
-// Removes fold dimensions of extent 1. If every order gives the same bits, also sorts the fold
-// dimensions by stride and merges them where possible. The order of a mixed loop (X, Y -> X) is
+// Removes reduced dimensions of extent 1. If every order produces the same bits, also sorts the
+// reduced dimensions by stride and merges them where possible. A mixed loop, (X, Y) -> X, keeps its
+// order and merges contiguous dimensions. Other loops keep their dimensions; only if there are more
+// than a block holds, the outermost ones are merged.
 // kept.
 void merge_folds(Geometry *geometry);
 

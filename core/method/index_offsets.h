@@ -14,8 +14,7 @@ struct IndexOffsets {
   int32_t ndim = 0;  // number of dimensions of the broadcast index arrays
   int64_t shape[GUF_MAX_NDIM];
   std::vector<int64_t> array;    // byte offsets from the address of the array
-  std::vector<int64_t> operand;  // byte offsets from the address of the operand; empty for a unary
-                                 // ufunc
+  std::vector<int64_t> operand;  // bytes from the operand's address; empty if unary
 };
 
 // Reads and checks every index. Waits for the view's stream if an index operand is in memory. With

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each folded axis has its own reduction tree, and a block holds eight axes. Beyond eight, a rule
+// Each reduced axis has its own reduction tree, and a block holds eight axes. Beyond eight, a rule
 // that depends only on the shape applies: of the axes of extent > 1, the last seven are reduced one
 // by one, and all earlier ones as a single axis.
 #include "core/method/many_folds.h"
@@ -12,8 +12,8 @@
 namespace gufunc::method {
 namespace {
 
-// Strides of a copy: the last folded axis is the fastest, then the other folded axes, then the kept
-// axes.
+// Strides of a copy: the last reduced axis is the fastest, then the other reduced axes, then the
+// kept axes.
 void strides_of_copy(guf_dtype dtype, int32_t ndim, const int64_t *shape,
                      const array::AxisSet &folded, int64_t *out) {
   int64_t stride = dtype::itemsize(dtype);

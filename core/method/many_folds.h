@@ -9,12 +9,12 @@
 
 namespace gufunc::method {
 
-// Returns whether more axes of extent > 1 are folded than a block holds. Returns false if the input
-// has no elements.
+// Returns whether more axes of extent > 1 are reduced than a block holds. Returns false if the
+// input has no elements.
 bool has_many_folds(const array::Layout &input, const array::AxisSet &folded);
 
-// Copies the input and the mask so that the folded axes, in their order, are the innermost ones in
-// memory. Adjacent folded axes can then be merged into one axis.
+// Copies the input and the mask so that the reduced axes, in their order, are the innermost ones in
+// memory. Adjacent reduced axes can then be merged into one axis.
 // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE
 guf_status gather_folds(op::CallView &call, const array::AxisSet &folded,
                         pipeline::Temporaries *arrays, guf_error *error);

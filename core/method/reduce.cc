@@ -102,7 +102,7 @@ guf_status launch(FoldView &view, const Reduction &reduction, guf_error *error) 
   return run(call, loop, code, &geometry, error);
 }
 
-// Writes the result's extents by axis of the input; 1 for a folded axis.
+// Writes the result's extents by axis of the input; 1 for a reduced axis.
 void find_extents(const op::CallView &call, const Reduction &reduction, int64_t *out) {
   const array::Layout &input = call.operand[kInput].layout;
   for (int32_t k = 0; k < input.ndim; ++k) {

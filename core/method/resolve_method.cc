@@ -23,7 +23,7 @@ void describe_shape(const array::Layout &layout, guf_resolution *out) {
   std::copy_n(layout.shape, layout.ndim, out->output_shapes[0]);
 }
 
-// Operand 0 of a fold is the result too. The dtype of a missing output is known only now.
+// Operand 0 of these methods is the result too. The dtype of a missing output is known only now.
 void describe_fold(const op::CallView &call, const resolve::Choice &choice, guf_resolution *out) {
   describe_types(call, choice, out);
   out->dtypes[kLeft] = call.operand[kOutput].layout.dtype;

@@ -13,7 +13,7 @@ namespace gufunc::method {
 // Errors  GUF_E_AXIS <= out of range, or a duplicate
 guf_status find_axes(const FoldView &view, array::AxisSet *out, guf_error *error);
 
-// Errors  GUF_E_VALUE <= several axes, although the ufunc depends on the order of the elements
+// Errors  GUF_E_VALUE <= several axes, but the ufunc is not reorderable
 guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &folded, guf_error *error);
 
 // Finds the axis of accumulate and reduceat.
@@ -46,13 +46,12 @@ struct ResultRoom {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
 };
-inline constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // placeholder address, aligned; never
-                                                           // dereferenced
+inline constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // aligned placeholder address
 
 // Sets the layout of a missing output to the layout that it would be allocated with. `extents` is
-// indexed by axis of the input and is 1 for a folded axis. The stride of `silent_axis` in the input
-// does not influence the order of the result's axes; reduceat passes its axis, which the indices
-// replace. kNoAxis disables this.
+// indexed by axis of the input and is 1 for a reduced axis. The stride of `silent_axis` in the
+// input does not influence the order of the result's axes; reduceat passes its axis, which the
+// indices replace. kNoAxis disables this.
 // Errors  GUF_E_SHAPE
 guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
                           int32_t silent_axis, ResultRoom *room, guf_error *error);
@@ -72,7 +71,7 @@ inline bool reads_elsewhere(const op::CallView &call) {
 }
 
 // Prepares the operands for the launch: copies the output, the input and the mask to the device
-// where it cannot access them.
+// where it cannot access them, and moves scalars to device memory if necessary.
 // Errors  those of Temporaries::bring_output
 guf_status bring_fold(op::CallView &call, pipeline::Temporaries *arrays, guf_error *error);
 

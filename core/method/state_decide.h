@@ -26,7 +26,7 @@ struct StatePlan {
 // Errors  those of guf_reduce before a launch
 guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, guf_error *error);
 
-// Computes the stride of an operand if all folded axes of `input` are treated as one axis in C
+// Computes the stride of an operand if all reduced axes of `input` are treated as one axis in C
 // order. The operand may have fewer axes than `input` and may be broadcast. Returns false if no
 // single stride exists; the caller must then copy the operand first.
 bool find_fold_stride(const array::Layout &own, const array::Layout &input,

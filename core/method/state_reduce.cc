@@ -35,7 +35,7 @@ struct Ground {
   backend::Device *device;
   array::Array *array;
   int64_t stride[GUF_MAX_NDIM];  // indexed by kept dimension
-  int64_t fold_stride;           // between consecutive folded elements in C order
+  int64_t fold_stride;           // between consecutive reduced elements in C order
 };
 
 class StateLaunches {
@@ -97,8 +97,8 @@ Ground ground_of(const op::OperandView &operand) {
   return ground;
 }
 
-// Computes the strides of the kept dimensions and the single stride of the folded elements. Returns
-// false if the folded elements have no single stride.
+// Computes the strides of the kept dimensions and the single stride of the reduced elements.
+// Returns false if the reduced elements have no single stride.
 bool StateLaunches::line_up(const op::OperandView &operand, Ground *out) const {
   *out = ground_of(operand);
   const array::Layout &own = operand.layout;  // the mask may have fewer axes, and broadcast

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions with a user-defined accumulator (core/op/state_fold.h). The elements are split into
-// base blocks of 128, numbered in C order over the folded axes. One launch reduces each base block
+// base blocks of 128, numbered in C order over the reduced axes. One launch reduces each base block
 // to an accumulator. Accumulators are then merged in aligned pairs, level by level, and a last step
 // converts the final accumulator to the results. Every step is an ordinary call on arrays of
 // accumulators, so the bits depend only on the shape, and every backend supports it.
