@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise calls: the loop is all there is.
+// Planner of elementwise calls. A launch has loop dimensions only.
 #include "core/plan/loop_axes.h"
 
 namespace gufunc::plan {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generalized calls: a loop over items, and for each operand the strides of its core dimensions.
+// Planner of generalized calls. A launch has loop dimensions, and for each operand the strides of
+// its core dimensions.
 #include <algorithm>
 
 #include "core/plan/loop_axes.h"
@@ -11,13 +12,13 @@ const char *refuse_generalized(const op::CallView &call) {
   return call.ufunc->signature.generalized ? nullptr : "the ufunc is elementwise";
 }
 
-// The stride with which a kernel walks core axis `axis`; 0 where a "|1" dimension is stretched.
+// The stride of core axis `axis`, or 0 where a "|1" dimension is stretched.
 int64_t core_step(const array::Layout &layout, int32_t axis, int64_t size) {
   return layout.shape[axis] == 1 && size != 1 ? 0 : layout.strides[axis];
 }
 
-// An operand without elements may lie at no address, and its strides mean nothing: loops are handed
-// strides of 0, so that they never step away from it.
+// An operand without elements may have address 0 and arbitrary strides. Loops receive strides of 0
+// for it, so that they never compute another address.
 bool has_no_elements(const array::Layout &layout) {
   return std::find(layout.shape, layout.shape + layout.ndim, 0) != layout.shape + layout.ndim;
 }

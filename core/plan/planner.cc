@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ordered set of planners.
+// The list of planners, in the order in which they are tried.
 #include "core/plan/planner.h"
 
 namespace gufunc::plan {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decisions of a call, written down as the block a backend launches. Planners are tried in
-// order; further kinds of call (reductions, scans) are further planners.
+// Planners, which write the decisions of a call into the launch block of a backend. The planners
+// are tried in order. A further kind of call (a reduction, a scan) is a further planner.
 #ifndef GUFUNC_CORE_PLAN_PLANNER_H
 #define GUFUNC_CORE_PLAN_PLANNER_H
 
@@ -15,15 +15,16 @@ namespace gufunc::plan {
 
 inline constexpr int32_t kMaxRest = GUF_MAX_NDIM - GUF_MAX_LOOP_NDIM;
 
-// A block, and the loop dimensions beyond those it holds: the core loops over them. Not initialised
-// as a whole.
+// A launch block and the loop dimensions that exceed it, over which the core loops. Left
+// uninitialised: planners write the used entries.
 struct Launch {
   guf_launch_block block;
   int32_t nrest;
   int64_t rest_size[kMaxRest];
   int64_t rest_step[kMaxRest][GUF_MAX_OPERANDS];
   int64_t rest_mask_step[kMaxRest];
-  uint64_t stride_bits[GUF_MAX_OPERANDS];  // OR of each operand's strides, for alignment
+  uint64_t stride_bits[GUF_MAX_OPERANDS];  // bitwise OR of the strides of each operand, for
+                                           // alignment checks
 };
 
 struct Request {
@@ -34,7 +35,8 @@ struct Request {
 
 struct Planner {
   const char *name;
-  // Why this planner does not take the call, or nullptr when it does. Static text.
+  // Returns the reason why this planner does not support the call, or nullptr if it does. The text
+  // is static.
   const char *(*refusal)(const op::CallView &call);
   guf_status (*make)(const Request &request, Launch *out, guf_error *error);
 };
@@ -42,19 +44,19 @@ struct Planner {
 extern const Planner kElementwise;
 extern const Planner kGufunc;
 
-// In the order in which they are tried.
+// All planners, in the order in which they are tried.
 std::span<const Planner *const> planners();
 
-// The first planner that takes the call.
-// Errors  GUF_E_UNSUPPORTED <= none does
+// Returns the first planner that supports the call.
+// Errors  GUF_E_UNSUPPORTED <= no planner supports it
 guf_status choose(const op::CallView &call, const Planner **out, guf_error *error);
 
-// Whether an address or the strides break the dtype's alignment.
+// Whether the address or a stride is not a multiple of the dtype's alignment.
 inline bool breaks_alignment(guf_dtype dtype, uint64_t address, uint64_t stride_bits) {
   return ((address | stride_bits) & (dtype::alignment(dtype) - 1)) != 0;
 }
 
-// Sets the block's flags for an operand that is not aligned.
+// Flags the operand and the block as unaligned if the operand's address or strides are.
 inline void flag_alignment(guf_launch_block *block, int32_t operand, uint64_t stride_bits) {
   if (__builtin_expect(
           breaks_alignment(block->dtype[operand], block->address[operand], stride_bits), 0)) {
