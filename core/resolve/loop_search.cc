@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for a loop: exact types, the special rules of a few ufuncs, then the first loop that
-// takes the inputs.
+// The search for a loop: first a loop of exactly the given types, then the special rules of a few
+// ufuncs, then the first loop to which the inputs cast safely.
 #include "core/resolve/loop_search.h"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ guf_dtype type_at(const op::Loop &loop, int32_t i) {
   return loop.types[static_cast<size_t>(i)];
 }
 
-// Bool, integers, inexact and all else: the kinds that decide whether a Python scalar is weak.
+// The rank of a dtype: bool, integer, or anything else. Ranks decide whether a Python scalar is
+// weak.
 int rank(guf_dtype type) {
   if (type == GUF_BOOL) return 0;
   return dtype::is_integer(type) ? 1 : 2;
@@ -30,7 +31,8 @@ int weak_rank(int32_t kind) {
   return kind == GUF_OPERAND_WEAK_FLOAT || kind == GUF_OPERAND_WEAK_COMPLEX ? 2 : 1;
 }
 
-// Whether every fixed operand has its type, and the free inputs satisfy `accepts`.
+// Whether the loop has the fixed type of every fixed operand, and `accepts` holds for the other
+// inputs.
 template <class Accepts>
 bool matches(const TypeQuery &query, const op::Loop &loop, Accepts accepts) {
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -60,17 +62,17 @@ int32_t find_exact(const TypeQuery &query, const op::LoopList &list) {
 int32_t find_safe(const TypeQuery &query, const op::LoopList &list) {
   return first_match(query, list, [&](int32_t i, guf_dtype type) {
     if (query.weak[i] && query.weak_is_weak) return takes(query.call->operand[i].kind, type);
-    if (dtype::is_time(type)) return false;  // those are unit_search.cc's
+    if (dtype::is_time(type)) return false;  // unit_search.cc handles datetime types
     return dtype::can_cast(query.have[i], type, GUF_CASTING_SAFE);
   });
 }
 
-// The loop whose searched operands all are `type`.
+// Finds the loop in which every searched operand has dtype `type`.
 int32_t find_uniform(const TypeQuery &query, const op::LoopList &list, guf_dtype type) {
   return first_match(query, list, [&](int32_t, guf_dtype found) { return found == type; });
 }
 
-// The one type that all outputs are fixed to, or 0.
+// The common type to which all outputs are fixed, or 0.
 guf_dtype fixed_output(const TypeQuery &query) {
   guf_dtype common = 0;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -81,7 +83,8 @@ guf_dtype fixed_output(const TypeQuery &query) {
   return common;
 }
 
-// The type that is asked of every operand: of the outputs, and of no input another; 0: none.
+// The one type requested for the whole call: all outputs are fixed to it and no input is fixed to
+// another type. 0 if there is none.
 guf_dtype asked_of_all(const TypeQuery &query) {
   const guf_dtype type = fixed_output(query);
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -97,16 +100,16 @@ bool all_inputs_have_rank(const TypeQuery &query, int most) {
   return true;
 }
 
-// Elements that nothing can test.
+// Whether an input has a structured dtype, whose elements cannot be tested for zero.
 bool any_record(const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
   return std::any_of(query.have, query.have + nin,
                      [](guf_dtype type) { return dtype::is_record(type); });
 }
 
-// The rules of single ufuncs; but for the logical ones only where no input's type is fixed, or to
-// what is asked of all.
-// `*out_index` stays kNotFound when they say nothing.
+// The type rules of individual ufuncs. Except for the logical ufuncs, a rule applies only if no
+// operand has a fixed type, or if all have the same one. `*out_index` stays kNotFound if no rule
+// applies.
 guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
                           guf_error *error) {
   const guf_dtype asked = asked_of_all(query);
@@ -118,7 +121,7 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
         *out_index = find_uniform(query, list, GUF_F64);
       }
       return GUF_OK;
-    case TypeRule::kLogical: {  // what is not uniform is tested for zero first
+    case TypeRule::kLogical: {  // inputs of different types are converted to bool first
       const guf_dtype output = fixed_output(query);
       if ((output == 0 || output == GUF_BOOL) && !any_record(query)) {
         *out_index = find_uniform(query, list, GUF_BOOL);
@@ -142,7 +145,8 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
   }
 }
 
-// dtype= also stands for the inputs where no loop with such outputs takes them safely.
+// If no loop with these outputs accepts the inputs by a safe cast, dtype= determines the types of
+// the inputs too.
 int32_t find_by_outputs(const TypeQuery &query, const op::LoopList &list) {
   const guf_dtype type = fixed_output(query);
   return type == 0 ? kNotFound : find_uniform(query, list, type);
@@ -189,15 +193,15 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
   return GUF_OK;
 }
 
-// What a Python scalar becomes before the cast to a type that does not take it: its kind's type, of
-// that type's precision. An operand with a type of its own keeps it.
+// The type of a Python scalar before the cast to a type of a lower kind: the default type of the
+// scalar's kind, in the precision of `type`. An operand with a dtype keeps that dtype.
 guf_dtype type_before_cast(const TypeQuery &query, int32_t i, guf_dtype type) {
   const bool single = type == GUF_F16 || type == GUF_BF16 || type == GUF_F32;
   const bool complex = query.call->operand[i].kind == GUF_OPERAND_WEAK_COMPLEX;
   return single && complex ? guf_dtype{GUF_C64} : query.have[i];
 }
 
-// By the type that signature= names, or its own.
+// Uses the type that signature= names, or otherwise the operand's own.
 bool is_integer_side(const TypeQuery &query, int32_t i) {
   if (query.fixed[i] != 0) return dtype::is_integer(query.fixed[i]);
   return query.weak[i] ? is_weak_int(query.call->operand[i]) : dtype::is_integer(query.have[i]);
@@ -242,7 +246,7 @@ guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error
   }
   out->weak_is_weak = highest_array >= highest_scalar;
   GUF_TRY(fix_types(call, out, error));
-  // A comparison of integers has loops of its own for ints.
+  // Comparisons of integers compare ints exactly, whatever the other type is.
   if (out->any_input_fixed && compares_integers(*out)) out->weak_is_weak = true;
   return GUF_OK;
 }
@@ -267,7 +271,8 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool uncheck
     const guf_dtype type = type_at(loop, i);
     const bool named = query.fixed[i] != 0;
     if (!query.weak[i] || (only_named && !named)) continue;
-    // One that the type does not take at all is refused after the values of the others.
+    // A scalar that the type cannot hold at all is rejected later, after the values of the other
+    // scalars have been checked.
     const bool taken = named || takes(query.call->operand[i].kind, type);
     const guf_dtype first = taken ? type : type_before_cast(query, i, type);
     if (query.have[i] != first) return refuse_weak(query, i, first, error);

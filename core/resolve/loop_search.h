@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow way to a loop, taken once per combination of types: NumPy's search and NumPy's refusals.
+// The search for a loop, with NumPy's algorithm and error messages. It runs once per combination of
+// types; later calls find the result in the cache.
 #ifndef GUFUNC_CORE_RESOLVE_LOOP_SEARCH_H
 #define GUFUNC_CORE_RESOLVE_LOOP_SEARCH_H
 
@@ -7,55 +8,57 @@
 
 namespace gufunc::resolve {
 
-// A call's types as the search sees them.
+// The types of a call, as input of the search.
 struct TypeQuery {
   const op::Ufunc *ufunc;
   const op::CallView *call;
-  guf_dtype fixed[GUF_MAX_OPERANDS];  // by signature= or dtype=; 0: free
-  guf_dtype have[GUF_MAX_OPERANDS];   // of the operands; a weak scalar's default type
+  guf_dtype fixed[GUF_MAX_OPERANDS];  // the type that signature= or dtype= requests; 0: none
+  guf_dtype have[GUF_MAX_OPERANDS];   // the dtype of the operand, or a weak scalar's default dtype
   bool weak[GUF_MAX_OPERANDS];
   bool any_fixed;
   bool any_input_fixed;
-  bool weak_is_weak;  // some array is of no lower kind than the scalars, so they take its type
+  bool weak_is_weak;  // the arrays' kind is at least the scalars', so scalars adopt it
 
-  // Whether the loop reads the operand (and so the search looks at its type).
+  // Whether the search considers the type of the operand: it is an input that the loop reads.
   bool searches(int32_t i) const { return i < ufunc->nin() && ufunc->signature.reads(i); }
 };
 
-// A type of dtype= or of signature='s place `i`; 0 asks for none.
-// Errors  GUF_E_DTYPE <= no type, or one with a unit
+// Checks a type of dtype= or of entry `i` of signature=; 0 requests none.
+// Errors  GUF_E_DTYPE <= not a dtype, or a datetime type with a unit
 guf_status check_asked_type(guf_dtype type, int32_t i, guf_error *error);
 
-// Errors  GUF_E_ARG, GUF_E_DTYPE <= signature= and dtype=
+// Errors  GUF_E_ARG, GUF_E_DTYPE <= invalid signature= or dtype=
 guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error);
 
-// Ints compare with any integer type exactly, so they take no type and need no cast.
+// Whether the call compares integers. NumPy compares an int with any integer dtype exactly, so the
+// int adopts no dtype and needs no cast.
 bool compares_integers(const TypeQuery &query);
 
-// What the search found.
+// The result of a search.
 struct Found {
   uint32_t index;
-  bool unchecked;  // the logical functions' bool loop: zero or not, whatever the casting rule
+  bool unchecked;  // the bool loop of a logical ufunc: inputs convert under any casting rule
 };
 
-// Errors  GUF_E_NO_LOOP <= with NumPy's text for the case
+// Errors  GUF_E_NO_LOOP <= no loop accepts the types; the text is NumPy's
 guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, guf_error *error);
 
-// `equiv` lets no Python scalar beside other inputs take another type; NumPy's `no` does.
-// `unchecked_inputs`: only those whose type signature= names are looked at.
-// Errors  GUF_E_CASTING <= with the operand at fault
+// Under `equiv`, a Python scalar beside other inputs must not change its type. NumPy allows it
+// under `no`. With `unchecked_inputs`, only the inputs whose type signature= names are checked.
+// Errors  GUF_E_CASTING <= names the operand at fault
 guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
                       guf_error *error);
 
-// Which casts of inputs are judged; those of outputs always are.
+// The casts of inputs that check_casts checks. It always checks the casts of outputs.
 enum class Inputs {
   kJudged,
-  kOfAnyType,  // their byte order only
+  kOfAnyType,  // only the byte order
   kFree,
 };
 
-// Judges every cast that the loop needs, operand by operand; `no` also forbids a change of byte
-// order.  Errors  GUF_E_CASTING <= with the first operand at fault
+// Checks every cast that the loop needs, operand by operand. `no` also forbids a change of byte
+// order.
+// Errors  GUF_E_CASTING <= names the first operand at fault
 guf_status check_casts(const TypeQuery &query, const op::Loop &loop, Inputs inputs,
                        guf_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's texts for types that do not work.
+// NumPy's error messages for types that have no loop or no cast.
 #include "core/resolve/refusal.h"
 
 #include "core/resolve/weak_scalar.h"
@@ -9,7 +9,7 @@ namespace {
 
 using base::kNone;
 
-// NumPy names the classes of its dtypes: <class 'numpy.dtypes.Float64DType'>.
+// Appends a dtype's class as NumPy prints it: <class 'numpy.dtypes.Float64DType'>.
 void add_class(base::Text *text, guf_dtype type, int32_t kind) {
   switch (kind) {
     case GUF_OPERAND_WEAK_INT:
@@ -39,8 +39,8 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
     text->add("record '%s'", name);
     return;
   }
-  // "uint8" is UInt8DType and "bfloat16" would be BFloat16DType: the letter behind the prefix is
-  // a capital too.
+  // "uint8" is UInt8DType and "bfloat16" would be BFloat16DType: the letter after the prefix is a
+  // capital too.
   const bool two = dtype::is_unsigned(type) || type == GUF_BF16;
   const auto upper = [](char c) { return static_cast<char>(c - 'a' + 'A'); };
   text->add("<class 'numpy.dtypes.%c", upper(name[0]));
@@ -51,7 +51,7 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
   }
 }
 
-// NumPy's promotion takes an int for an int64, and no other Python scalar for an array's type.
+// NumPy's promotion treats a Python int as an int64. Other Python scalars keep their own class.
 void add_own_class(base::Text *text, const TypeQuery &query, int32_t i) {
   const int32_t kind = query.call->operand[i].kind;
   add_class(text, query.have[i], kind == GUF_OPERAND_WEAK_INT ? GUF_OPERAND_NONE : kind);
@@ -82,14 +82,14 @@ const char *type_text(const TypeQuery &query, int32_t i) {
   }
 }
 
-// What NumPy's texts leave out: the types of the inputs, "; found float32 and int64",
+// Appends the types of the inputs, which NumPy's messages omit: "; found float32 and int64".
 void add_found(base::Text *text, const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
   for (int32_t i = 0; i < nin; ++i)
     text->add("%s%s", i == 0 ? "; found " : i + 1 < nin ? ", " : " and ", type_text(query, i));
 }
 
-// and as many of the loops as fit in a line, as gufcc spells them.
+// Appends as many of the loops as fit on a line, in the letters of gufcc.
 void add_loops(base::Text *text, const op::Ufunc &ufunc) {
   constexpr size_t kMost = 100;  // letters
   size_t used = 0;

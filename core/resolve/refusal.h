@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a call without a loop is told so, in NumPy's words.
+// The errors of calls without a loop, with NumPy's messages.
 #ifndef GUFUNC_CORE_RESOLVE_REFUSAL_H
 #define GUFUNC_CORE_RESOLVE_REFUSAL_H
 
@@ -7,24 +7,24 @@
 
 namespace gufunc::resolve {
 
-// All give GUF_E_NO_LOOP but refuse_cast, which gives GUF_E_CASTING.
+// All return GUF_E_NO_LOOP, except refuse_weak and refuse_cast, which return GUF_E_CASTING.
 
-// No loop takes the inputs safely.
+// No loop accepts the inputs by safe casts.
 guf_status refuse_inputs(const TypeQuery &query, guf_error *error);
-// None has what signature= or dtype= asks for.
+// No loop has the types that signature= or dtype= requests.
 guf_status refuse_signature(const TypeQuery &query, guf_error *error);
-// None is made of exactly these types.
+// No loop has exactly these types.
 guf_status refuse_types(const TypeQuery &query, guf_error *error);
-// The same where a loop was asked for that the settled type of all operands does not have.
+// The same, if types were requested: no loop has dtype `type`, which all operands resolved to.
 guf_status refuse_settled(const TypeQuery &query, guf_dtype type, guf_error *error);
-// NumPy's binary operators on times.
+// The operands of a binary operator on datetime types do not fit together.
 guf_status refuse_operands(const TypeQuery &query, guf_error *error);
-// No common type of two inputs, where dtype= asks for one of times.
+// The two inputs have no common type, and dtype= requests a datetime type.
 guf_status refuse_promotion(const TypeQuery &query, guf_error *error);
 guf_status refuse_isnat(const TypeQuery &query, guf_error *error);
-// Bool minus bool, and minus bool.
+// Subtraction and negation of bool.
 guf_status refuse_bool(op::TypeRule rule, guf_error *error);
-// The casting rule forbids what operand `i` needs.
+// The casting rule forbids the conversion that operand `i` needs.
 guf_status refuse_weak(const TypeQuery &query, int32_t i, guf_dtype to, guf_error *error);
 guf_status refuse_cast(const TypeQuery &query, int32_t i, guf_dtype from, guf_dtype to, bool output,
                        guf_error *error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types to loop: NumPy's search by safe casting, then the casting rule for each operand.
+// The choice of a loop from the types of a call: NumPy's search by safe casts, then the check of
+// the casting rule for each operand.
 #ifndef GUFUNC_CORE_RESOLVE_RESOLVE_H
 #define GUFUNC_CORE_RESOLVE_RESOLVE_H
 
@@ -7,17 +8,17 @@
 
 namespace gufunc::resolve {
 
-// What was decided. `loop` lives as long as the ufunc.
+// The chosen loop. `loop` lives as long as the ufunc.
 struct Choice {
   const op::Loop *loop;
   uint32_t index;      // into the ufunc's loops
-  uint32_t cast_mask;  // bit i: operand i has another dtype than the loop's
+  uint32_t cast_mask;  // bit i: the dtype of operand i differs from the loop's
 };
 
-// Finds the loop, checks every cast, gives missing outputs their dtype, and turns weak scalars
-// into values of the loop's dtype (layout.dtype and address then describe that value).
-// A call whose (dtypes, kinds, casting, dtype=, signature=) was met before reads the cache: no
-// lock, no allocation.
+// Finds the loop, checks every cast, sets the dtypes of missing outputs, and converts weak scalars
+// to the dtypes of the loop (layout.dtype and layout.address then describe the converted value). A
+// combination of dtypes, kinds, casting and dtype= that an earlier call had is found in a cache,
+// without a lock or an allocation.
 // Errors  GUF_E_NO_LOOP, GUF_E_CASTING, GUF_E_OVERFLOW, with NumPy's texts
 guf_status choose(op::CallView &call, Choice *out, guf_error *error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rule says which types the operands get; the loop is then the one of these classes. As in
-// NumPy, arithmetic on times does not look at signature= and dtype=.
+// Each rule determines the types of the operands; the loop is then the one of the same classes. As
+// in NumPy, arithmetic on datetime types ignores signature= and dtype=.
 #include "core/resolve/unit_search.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using dtype::is_time;
 using dtype::is_timedelta;
 using op::TypeRule;
 
-// Bool and integers count steps.
+// Bool and integers are numbers of steps.
 bool is_count(guf_dtype type) {
   return type == GUF_BOOL || dtype::is_integer(type);
 }
@@ -25,12 +25,12 @@ bool is_float(guf_dtype type) {
   return !dtype::is_extended(type) && !is_count(type) && !dtype::is_complex(type);
 }
 
-// What the operands of a call become. Returned by value: three words.
+// The resolved types of a call.
 struct Types {
   guf_dtype type[3] = {};
 };
 
-// Two operands whose common unit both take, with their own classes.
+// Converts two operands to their common unit; each keeps its class.
 guf_status share_unit(guf_dtype a, guf_dtype b, guf_dtype *out_unit, Types *out, guf_error *error) {
   GUF_TRY(dtype::common_type(a, b, out_unit, error));
   const auto own = [&](guf_dtype type) {
@@ -41,7 +41,7 @@ guf_status share_unit(guf_dtype a, guf_dtype b, guf_dtype *out_unit, Types *out,
   return GUF_OK;
 }
 
-// add and subtract of what is not two datetimes: a sum of times is a datetime if one of them is.
+// A sum is a datetime if one operand is; two datetimes differ by a timedelta.
 guf_status add_or_subtract(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype a = query.have[0];
   const guf_dtype b = query.have[1];
@@ -81,7 +81,7 @@ guf_status multiply(const TypeQuery &query, Types *out, guf_error *error) {
   return GUF_OK;
 }
 
-// divide, floor_divide and remainder; `ratio` is what two timedeltas give, 0: a timedelta.
+// divide, floor_divide and remainder. `ratio`: the result type for two timedeltas; 0: a timedelta.
 guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error *error) {
   const guf_dtype time = query.have[0];
   const guf_dtype by = query.have[1];
@@ -98,7 +98,7 @@ guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error
   return GUF_OK;
 }
 
-// An int that promotion takes for an int64 is converted first.
+// NumPy treats a Python int as an int64, so a huge int fails with the error of that conversion.
 guf_status check_int(const TypeQuery &query, guf_error *error) {
   for (int32_t i = 0; i < 2; ++i) {
     op::OperandView number = query.call->operand[i];
@@ -108,7 +108,7 @@ guf_status check_int(const TypeQuery &query, guf_error *error) {
   return GUF_OK;
 }
 
-// Comparisons and extremes: both operands become one type.
+// Comparisons, minimum and maximum: both operands are converted to their common type.
 guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype a = query.have[0];
   const guf_dtype b = query.have[1];
@@ -131,7 +131,7 @@ guf_status take_one(const TypeQuery &query, Types *out, guf_error *error) {
   const bool tests = query.ufunc->type_rule == TypeRule::kIsNaT;
   if (!tests && !is_timedelta(type)) {
     if (!query.any_fixed) return refuse_types(query, error);
-    // Found missing only after the casts.
+    // As in NumPy, this error comes after the check of the casts.
     op::Loop settled;
     settled.types = {type, type};
     GUF_TRY(check_casts(query, settled, Inputs::kJudged, error));
@@ -177,8 +177,8 @@ bool any_input_is_time(const TypeQuery &query) {
 
 constexpr int32_t kNoLoop = -1;
 
-// Whether all operands take one type: those of extremes and of the functions of one timedelta; of
-// sums and products where none is a time.
+// Whether all operands of a loop have one type: in minimum, maximum and the functions of one
+// timedelta always, in sums and products if no input has a datetime type.
 bool takes_one_type(TypeRule rule, bool any_time) {
   switch (rule) {
     case TypeRule::kExtreme:
@@ -195,7 +195,7 @@ bool takes_one_type(TypeRule rule, bool any_time) {
   }
 }
 
-// The one type that is asked of all outputs, or 0.
+// The type requested for all outputs, or 0.
 guf_dtype asked_of_outputs(const TypeQuery &query) {
   const guf_dtype *const first = query.fixed + query.ufunc->nin();
   const guf_dtype *const last = query.fixed + query.ufunc->noperands();
@@ -204,7 +204,7 @@ guf_dtype asked_of_outputs(const TypeQuery &query) {
   return one ? *first : guf_dtype{GUF_DTYPE_UNSPECIFIED};
 }
 
-// The type that is asked of all operands: of the output, and of no input another; 0: none.
+// The type requested for all operands: that of all outputs, if no input requests another; or 0.
 guf_dtype asked_of_each(const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
   const guf_dtype output = asked_of_outputs(query);
@@ -213,7 +213,7 @@ guf_dtype asked_of_each(const TypeQuery &query) {
   return one ? output : guf_dtype{GUF_DTYPE_UNSPECIFIED};
 }
 
-// The first loop of the types that are asked for; `accepts` says so of the other inputs' types.
+// Finds the first loop with the requested types. `accepts` judges the types of the other inputs.
 template <class Accepts>
 int32_t first_asked(const TypeQuery &query, const op::LoopList &list, Accepts accepts) {
   for (size_t k = 0; k < list.loops.size(); ++k) {
@@ -231,9 +231,8 @@ int32_t first_asked(const TypeQuery &query, const op::LoopList &list, Accepts ac
   return kNoLoop;
 }
 
-// NumPy's search by what is asked for: the types themselves, then safe casts to them, then the
-// output's type for all. `*out_index` stays kNoLoop where the operands decide: arithmetic on times
-// looks no further than for the types themselves.
+// NumPy's search by requested types: exact inputs, then safe casts, then the output's type for all.
+// `*out_index` stays kNoLoop if the operands decide: datetime arithmetic tries only the first step.
 guf_status find_asked(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
                       guf_error *error) {
   const TypeRule rule = query.ufunc->type_rule;
@@ -275,7 +274,7 @@ guf_status take_loop(const TypeQuery &query, const op::LoopList &list, int32_t i
   return GUF_OK;
 }
 
-// ---- ufuncs of programs: the first loop of the operands' classes, all in one unit
+// ---- ufuncs of programs: the first loop of the operands' classes, with all operands in one unit
 
 bool takes_class(const TypeQuery &query, int32_t i, guf_dtype type) {
   if (!is_time(type)) {
@@ -324,7 +323,8 @@ guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list
   return refuse_signature(query, error);
 }
 
-// Times are only asked for: they are NumPy's for what casts to them, and not looked at again.
+// Only signature= or dtype= has datetime types. NumPy needs a loop with them, but then ignores
+// them.
 guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
                           guf_error *error) {
   TypeQuery plain = query;
@@ -340,7 +340,7 @@ guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, Time
 }  // namespace
 
 bool is_timed(const TypeQuery &query) {
-  if (query.ufunc->type_rule == TypeRule::kLogical) return false;  // tests anything for zero
+  if (query.ufunc->type_rule == TypeRule::kLogical) return false;  // converts every type to bool
   if (query.ufunc->type_rule == TypeRule::kIsNaT) return true;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
     if (is_time(query.fixed[i]) || (query.searches(i) && is_time(query.have[i]))) return true;
@@ -360,7 +360,7 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
     if (rule == TypeRule::kComparison && !query.any_input_fixed) GUF_TRY(check_int(query, error));
     return take_loop(query, list, asked, out);
   }
-  // Of a loop of times NumPy keeps the loop, and asks the operands for its types.
+  // If the requested loop has datetime types, NumPy still derives the types from the operands.
   Types types;
   GUF_TRY(settle_types(query, &types, error));
   const int32_t count = query.ufunc->noperands();

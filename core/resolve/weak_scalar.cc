@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weak scalars become values of a loop's type.
+// Conversion of weak scalars to the dtypes of a loop.
 #include "core/resolve/weak_scalar.h"
 
 #include <gufunc/kernel/types.hpp>
@@ -73,8 +73,9 @@ guf_status out_of_bounds(int64_t value, int32_t index, guf_dtype type, guf_error
                     "Python integer %" PRId64 " out of bounds for %s", value, dtype::name(type));
 }
 
-// The texts are those of NumPy's conversions to C: to long for all integer types but uint32, which
-// goes by way of unsigned long and so is told of what that holds; to long long for times.
+// The messages are those of NumPy's conversions to C types. Integer dtypes convert through long,
+// except that uint32 converts through unsigned long, so its message names the value if unsigned
+// long holds it. Datetime types convert through long long.
 [[gnu::cold, gnu::noinline]] guf_status refuse_huge(const op::OperandView &operand, int32_t index,
                                                     guf_dtype type, guf_error *error) {
   if (dtype::is_time(type)) {
@@ -101,13 +102,14 @@ guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type,
     return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
                       "int too large to convert to float; beyond uint64 give the float itself");
   }
-  // Through double, as Python's float(int); the sign is exact.
+  // Converts through double, like Python's float(int). The sign is exact.
   const auto size = static_cast<guf::f64>(operand->value[0]);
   store_as(operand, type, negative ? -size : size);
   return GUF_OK;
 }
 
-// Ints count steps of a time.
+// Converts an int to a number of steps. Other weak scalars do not convert to datetime types, and
+// none to a structured dtype.
 guf_status convert_to_time(op::OperandView *operand, int32_t index, guf_dtype type,
                            guf_error *error) {
   if (operand->kind == GUF_OPERAND_WEAK_INT && !dtype::is_record(type)) {
@@ -169,7 +171,7 @@ guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_
       const auto value = static_cast<int64_t>(operand->value[0]);
       if (dtype::is_integer(type) && !fits(value, type))
         return out_of_bounds(value, index, type, error);
-      // To floating point through double, as Python's float(int).
+      // Conversion to floating point goes through double, like Python's float(int).
       if (type == GUF_BOOL || dtype::is_integer(type)) {
         store_as(operand, type, static_cast<guf::i64>(value));
       } else {
