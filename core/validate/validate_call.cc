@@ -21,7 +21,7 @@ bool fits(int32_t value, int32_t last) {
                     ufunc.name.c_str(), wanted, what, what, found, wanted);
 }
 
-// Operands of a signature without outputs that a separate output may be given for.
+// Returns the number of operands that may have a separate output, in a signature without outputs.
 int32_t count_written_inputs(const op::Signature &signature) {
   int32_t count = 0;
   for (int32_t i = 0; i < signature.nin; ++i) count += signature.writes(i) ? 1 : 0;
@@ -46,7 +46,7 @@ guf_status check_counts(const op::Ufunc &ufunc, const guf_call_args &args, guf_e
   return GUF_OK;
 }
 
-// A list that is NULL exactly when it is empty.
+// Whether the count is in range and a list with entries is not NULL.
 bool well_formed(int32_t count, const void *list, int32_t most) {
   return fits(count, most) && (count == 0 || list != nullptr);
 }
@@ -61,11 +61,11 @@ bool well_formed(int32_t count, const void *list, int32_t most) {
                     count, most);
 }
 
-// PERF. One pass over the axes of a tensor: no negative extent, no size that overflows (also where
-// a 0 hides it), no address outside the lower half of the address space, which is more than any
-// system maps and keeps differences of addresses in int64. Writes C-contiguous strides to
-// `stride_room` where the tensor has none. False when anything is wrong; finding out what is the
-// caller's.
+// PERF. Checks the axes of a tensor in one pass: no extent is negative, the size does not overflow
+// (even if another extent is 0), and no element is outside the lower half of the address space. No
+// system maps more than that half, and differences of addresses then fit in int64. Writes
+// C-contiguous strides to `stride_room` if the tensor has none. Returns false on any violation, and
+// the caller determines which one.
 bool measure(const guf_tensor &tensor, int64_t *stride_room, bool *out_empty) {
   int64_t nbytes = dtype::itemsize(tensor.dtype);
   int64_t low = 0;
@@ -97,7 +97,8 @@ bool measure(const guf_tensor &tensor, int64_t *stride_room, bool *out_empty) {
   return !wrong && address >= 0 && base::checked_add(address, high, &end) && address + low >= 0;
 }
 
-// Elements do not share memory, found without a search: the common layouts.
+// Whether the layout is a common one whose elements evidently do not share memory. False means
+// unknown.
 bool is_plainly_apart(const array::Layout &layout) {
   int64_t reach = dtype::itemsize(layout.dtype);
   for (int32_t axis = layout.ndim - 1; axis >= 0; --axis) {
