@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop dimensions: NumPy's broadcasting over inputs, given outputs and the mask.
+// Computes the loop dimensions: NumPy's broadcasting over the inputs, the given outputs and the
+// mask.
 #include "core/broadcast/broadcast.h"
 
 #include <algorithm>
@@ -18,8 +19,8 @@ struct Extents {
   const int64_t *shape;
 };
 
-// PERF. Whole groups of four, so that a short list costs one vector store that later loads can
-// forward from: std::fill_n and memset of a varying or larger size cost 5 of 105 ns of a call.
+// PERF. Writes whole groups of four, so that a short list costs one vector store that later loads
+// can forward from. std::fill_n and memset of a varying or larger size cost 5 of 105 ns of a call.
 template <class T>
 void fill_groups(T *to, int32_t count, T value) {
   const T group[4] = {value, value, value, value};
@@ -32,9 +33,10 @@ Extents loop_extents(const op::CallView &call, const LoopShape &loop, int32_t op
   return {layout.ndim - loop.core_ndim[operand], layout.shape};
 }
 
-// Writes a shape of `count` extents as nditer spells it: leading extents that it does not know (-1)
-// are left out, further ones are "newaxis", and a comma follows only where one extent is all there
-// is. With keepdims= the outputs together may have any number of extents, so none is stored.
+// Writes a shape of `count` extents as nditer spells it. Leading unknown extents (-1) are omitted,
+// other unknown extents are "newaxis", and a comma follows the last extent only if it is the only
+// one. With keepdims= the outputs together may have any number of extents, so extents are not
+// stored.
 class ShapeText {
  public:
   ShapeText(int32_t count, base::Text *text) : text_(*text), count_(count) { text_.add("("); }
@@ -61,7 +63,7 @@ class ShapeText {
   bool begun_ = false;
 };
 
-// The operand's shape as the caller gave it.
+// Appends the operand's shape as the caller passed it.
 void add_shape_given(const op::CallView &call, const LoopShape &loop, int32_t operand,
                      base::Text *text) {
   const array::Layout &layout = call.operand[operand].layout;
@@ -72,7 +74,7 @@ void add_shape_given(const op::CallView &call, const LoopShape &loop, int32_t op
   text->add_shape(given, layout.ndim);
 }
 
-// NumPy's list for gufuncs: the operand's shape and what of it takes part in the loop.
+// Appends an operand as NumPy does for gufuncs: its shape and the part that takes part in the loop.
 void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t ncore,
                   base::Text *text) {
   const array::Layout &layout = call.operand[operand].layout;
@@ -91,8 +93,8 @@ void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t opera
   text->add(" ");
 }
 
-// The core sizes of all outputs, behind as many unknown extents as there are loop dimensions.
-// `ncore`: core dimensions of all outputs.
+// Appends the core sizes of all outputs, after one unknown extent per loop dimension. `ncore` is
+// the number of core dimensions of all outputs.
 void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncore,
                    base::Text *text) {
   const op::Signature &signature = call.ufunc->signature;
@@ -138,7 +140,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
       culprit, axis, static_cast<long long>(found), static_cast<long long>(wanted));
 }
 
-// `axis` is kNone where the output lacks axes: no single one is at fault then.
+// `axis` is kNone if the output lacks axes, because then no single axis is at fault.
 [[gnu::cold, gnu::noinline]] guf_status fail_output(const op::CallView &call, const LoopShape &loop,
                                                     int32_t operand, int32_t axis,
                                                     guf_error *error) {
@@ -163,7 +165,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
                     axis, static_cast<long long>(found), static_cast<long long>(wanted));
 }
 
-// Folds one operand into the common shape. Gives the axis that does not fit, or kNone.
+// Broadcasts one operand with the common shape. Returns the axis that does not fit, or kNone.
 int32_t fold(const Extents &own, LoopShape *loop) {
   const int32_t pad = loop->ndim - own.ndim;
   for (int32_t axis = 0; axis < own.ndim; ++axis) {
@@ -171,12 +173,13 @@ int32_t fold(const Extents &own, LoopShape *loop) {
     const int64_t extent = own.shape[axis];
     if (common == extent || extent == 1) continue;
     if (common != 1) return axis;
-    common = extent;  // not max(): 1 against 0 gives 0
+    common = extent;  // not max(): 1 with 0 yields 0
   }
   return kNone;
 }
 
-// PERF. The usual call: elementwise, every operand given, all of one shape, no mask.
+// PERF. Handles the usual call: elementwise, with all operands given, all of one shape, and no
+// mask. Returns false for other calls.
 bool fold_alike(const op::CallView &call, LoopShape *loop) {
   const array::Layout &first = call.operand[0].layout;
   for (int32_t i = 1; i < call.noperands; ++i) {
@@ -191,7 +194,7 @@ bool fold_alike(const op::CallView &call, LoopShape *loop) {
   return true;
 }
 
-// With keepdims= an output's kept axes are 1 in the outputs given, too.
+// With keepdims= the given outputs must have extent 1 on the kept axes.
 guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   for (int32_t i = call.ufunc->nin(); i < call.noperands; ++i) {
     if (is_missing(call, i)) continue;
@@ -205,14 +208,15 @@ guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error
   return GUF_OK;
 }
 
-// Whether an output has an axis of the loop; `own`: its extents, `axis`: the loop's.
+// Whether an output has axis `axis` of the loop with its full extent. `own` is the output's loop
+// shape.
 bool has_axis(const op::CallView &call, const LoopShape &loop, const Extents &own, int32_t axis) {
   const int32_t pad = loop.ndim - own.ndim;
   if (axis >= pad) return own.shape[axis - pad] == loop.extent[axis];
   return call.ufunc->signature.generalized && loop.extent[axis] == 1;
 }
 
-// Of several outputs NumPy names that whose last axis is the first wrong one from behind.
+// If several outputs are wrong, NumPy reports the one with the last wrong axis.
 [[gnu::cold, gnu::noinline]] guf_status fail_written(const op::CallView &call,
                                                      const LoopShape &loop, guf_error *error) {
   for (int32_t axis = loop.ndim - 1; axis >= 0; --axis) {
@@ -227,8 +231,8 @@ bool has_axis(const op::CallView &call, const LoopShape &loop, const Extents &ow
   return GUF_OK;
 }
 
-// Outputs must have the loop's shape: nothing stretches them. As in NumPy a gufunc's may lack
-// leading axes of extent 1.
+// Outputs must have the loop's shape, because they are never stretched. As in NumPy, the output of
+// a gufunc may lack leading axes of extent 1.
 guf_status check_written(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!call.ufunc->signature.writes(i) || is_missing(call, i)) continue;
@@ -275,7 +279,7 @@ guf_status count_items(LoopShape *loop, guf_error *error) {
     }
   }
   fits = fits && items <= static_cast<uint64_t>(INT64_MAX);
-  // An extent of 0 does not hide an overflow of the others, as in NumPy.
+  // As in NumPy, an extent of 0 does not hide an overflow of the other extents.
   if (!fits)
     return base::fail(error, GUF_E_SHAPE, kNone, kNone,
                       "iterator is too large; the broadcast shape has more than 2^63 - 1 elements");

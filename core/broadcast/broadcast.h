@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcasting: NumPy's rules for loop dimensions, gufunc core dimensions, and the rules beside the
+// Broadcasting: NumPy's rules for loop dimensions and core dimensions, and the rules that extend a
 // signature.
 #ifndef GUFUNC_CORE_BROADCAST_BROADCAST_H
 #define GUFUNC_CORE_BROADCAST_BROADCAST_H
@@ -8,28 +8,28 @@
 
 namespace gufunc::broadcast {
 
-// Finds the loop of a call whose types are resolved. With axes= the operands' layouts are replaced
-// by turned ones that live in `out` and in the call's stride room. Reads elements only for value
-// rules.
-// Errors  GUF_E_SHAPE <= NumPy's texts; a rule's size;  GUF_E_AXIS, GUF_E_ARG <= axes=, axis=,
-//         keepdims=, dims=
-//         GUF_E_VALUE <= a value rule's operand has several values, or one that is no size
-//         GUF_E_DEVICE_MISMATCH <= it lies in device memory
+// Computes the loop of a call whose types are resolved. With axes= or axis= the layouts of the
+// operands are replaced by permuted ones, which point into `out` and `call.stride_room`. Reads
+// elements only for value rules.
+// Errors  GUF_E_SHAPE <= shapes do not broadcast (NumPy's texts), or a rule contradicts a size
+//         GUF_E_AXIS, GUF_E_ARG <= axes=, axis=, keepdims=, dims=
+//         GUF_E_VALUE <= the operand of a value rule has several values, or one that is not a size
+//         GUF_E_DEVICE_MISMATCH <= the operand of a value rule is in device memory
 guf_status arrange(op::CallView &call, LoopShape *out, guf_error *error);
 
-// Shape of an operand as the kernel has it: loop extents, then its core sizes. `out` holds
-// GUF_MAX_NDIM.
+// Writes the shape of an operand as the kernel sees it: the loop extents, then the core sizes.
+// `out` has GUF_MAX_NDIM entries.
 // Errors  GUF_E_SHAPE <= more than GUF_MAX_NDIM dimensions
 guf_status operand_shape(const op::CallView &call, const LoopShape &loop, int32_t operand,
                          int32_t *out_ndim, int64_t *out, guf_error *error);
 
-// The same with the axes where the caller wants them (axes=).
+// Like operand_shape, with the axes in the caller's order (axes=).
 guf_status caller_shape(const op::CallView &call, const LoopShape &loop, int32_t operand,
                         int32_t *out_ndim, int64_t *out, guf_error *error);
 
-// Strides of an output to allocate, for the shape of `operand_shape`, by order= as NumPy: K follows
-// the inputs' strides on the loop dimensions, core dimensions come last and C-ordered; F is F
-// throughout.
+// Writes the strides of an output to allocate, for the shape that operand_shape returned. order=
+// has NumPy's meaning: K follows the inputs' strides on the loop dimensions, and core dimensions
+// come last in C order; F is F-contiguous throughout.
 // Errors  GUF_E_SHAPE <= the size overflows
 guf_status result_strides(const op::CallView &call, const LoopShape &loop, int32_t operand,
                           int32_t ndim, const int64_t *shape, int64_t *out, guf_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of core dimensions: from inputs, frozen sizes, dims=, rules, the outputs given, and last
-// from the program's hook.
+// Computes the sizes of core dimensions: from the inputs, frozen sizes, dims=, rules, the given
+// outputs, and finally the program's hook.
 #include <algorithm>
 
 #include "core/base/caller_state.h"
@@ -23,7 +23,7 @@ const op::CoreDim &dim_of(const op::Signature &signature, int32_t dim) {
   return signature.dims[static_cast<size_t>(dim)];
 }
 
-// `j`: of the core dimensions that the operand has.
+// `j` counts the core dimensions that the operand has.
 guf_status fail_mismatch(const op::CallView &call, int32_t operand, int32_t j, int64_t found,
                          int64_t wanted, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
@@ -37,7 +37,8 @@ guf_status fail_mismatch(const op::CallView &call, int32_t operand, int32_t j, i
       signature.text.c_str(), f, w, operand, j, f, w);
 }
 
-// Marks one optional dimension of the operand as missing everywhere. False when it has none left.
+// Marks one optional dimension of the operand as missing in all operands. Returns false if the
+// operand has no other optional dimension.
 bool drop_optional(const op::Signature &signature, int32_t operand, int32_t noperands,
                    LoopShape *loop) {
   for (int32_t j = 0; j < core_count(signature, operand); ++j) {
@@ -54,7 +55,7 @@ bool drop_optional(const op::Signature &signature, int32_t operand, int32_t nope
   return false;
 }
 
-// Folds the sizes that one operand has into the known ones.
+// Merges the core sizes of one operand into the known sizes.
 guf_status fold_operand(const op::CallView &call, int32_t operand, LoopShape *loop,
                         guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
@@ -124,8 +125,8 @@ bool ready(const op::DimRule &rule, const LoopShape &loop) {
   });
 }
 
-// Rules whose dimensions are known. An expression may use what a later one gives: as many rounds as
-// rules.
+// Applies the rules whose dimensions are known. An expression may use a size that a later rule
+// sets, so there are as many rounds as rules.
 guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done,
                        guf_error *error) {
   const std::vector<op::DimRule> &rules = call.ufunc->signature.rules;
@@ -149,12 +150,12 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
   return GUF_OK;
 }
 
-// The message is the hook's own; its end is ours to guarantee.
+// Reports the hook's error with the hook's message, which might not be terminated.
 [[gnu::cold, gnu::noinline]] guf_status fail_hook(const op::CallView &call, guf_status status,
                                                   guf_error *said, guf_error *error) {
   const char *const name = call.ufunc->name.c_str();
   said->message[sizeof said->message - 1] = '\0';
-  if (status < 100 || status > 9999) {  // classes have two digits
+  if (status < 100 || status > 9999) {  // error classes have at most two digits
     return base::fail_native(error, GUF_E_LOOP, kNone, kNone, status,
                              "%s: the hook for core dimensions returned %d, which is no error",
                              name, status);
@@ -166,7 +167,8 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
   return base::fail(error, status, said->argument, said->axis, "%s", said->message);
 }
 
-// The program's hook, on a copy: it may fill what nothing has given, and change nothing else.
+// Calls the program's hook on a copy of the sizes. The hook may set unknown sizes and must not
+// change known ones.
 guf_status ask_hook(const op::CallView &call, LoopShape *loop, guf_error *error) {
   const op::Ufunc &ufunc = *call.ufunc;
   if (__builtin_expect(ufunc.core_dims == nullptr, 1)) return GUF_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How allocated outputs are laid out: order= as NumPy.
+// The layout of allocated outputs: order= as in NumPy.
 #include <numeric>
 #include <utility>
 
@@ -9,15 +9,17 @@
 namespace gufunc::broadcast {
 namespace {
 
-// A layout's stride on a loop dimension; 0 where it is stretched or has no such axis.
+// The stride of a layout on a loop dimension, or 0 if the operand is stretched there or lacks the
+// axis.
 int64_t loop_stride(const array::Layout &layout, int32_t core_ndim, const LoopShape &loop,
                     int32_t k) {
   const int32_t axis = k - (loop.ndim - (layout.ndim - core_ndim));
   return axis < 0 || layout.shape[axis] == 1 ? 0 : layout.strides[axis];
 }
 
-// Whether dimension `inner`, now inside `outer`, ought to lie outside it: nditer's rule. Operands
-// vote; one that keeps the order wins over those that would swap.
+// Whether to swap dimension `inner` and the dimension `outer` around it, by nditer's rule: an
+// operand that requires the present order overrides those that prefer a swap. `*out_known`: whether
+// any operand has strides on both dimensions.
 bool should_swap(const op::CallView &call, const LoopShape &loop, int32_t outer, int32_t inner,
                  bool *out_known) {
   bool swap = false;
@@ -37,8 +39,7 @@ bool should_swap(const op::CallView &call, const LoopShape &loop, int32_t outer,
   return swap;
 }
 
-// NumPy's insertion sort over dimensions, from the innermost out: `rank` lists them innermost
-// first.
+// NumPy's insertion sort of the dimensions. `rank` lists them, innermost first.
 void sort_by_inputs(const op::CallView &call, const LoopShape &loop, int32_t *rank) {
   for (int32_t k = 1; k < loop.ndim; ++k) {
     const int32_t moving = rank[k];
@@ -55,7 +56,7 @@ void sort_by_inputs(const op::CallView &call, const LoopShape &loop, int32_t *ra
   }
 }
 
-// `order`: where axes= or axis= has turned it, the caller's axes, else null.
+// `order`: the caller's axes if axes= or axis= permuted the operand, else nullptr.
 bool is_fortran(const array::Layout &layout, const int8_t *order) {
   int32_t place[GUF_MAX_NDIM];
   for (int32_t k = 0; k < layout.ndim; ++k) place[order != nullptr ? order[k] : k] = k;
@@ -71,7 +72,7 @@ bool is_fortran(const array::Layout &layout, const int8_t *order) {
   return holds;
 }
 
-// order='A': F when all operands given are F-contiguous.
+// order='A' means F if all given operands are F-contiguous.
 bool any_means_fortran(const op::CallView &call, const LoopShape &loop) {
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (op::is_missing(call.operand[i])) continue;
@@ -84,7 +85,7 @@ bool any_means_fortran(const op::CallView &call, const LoopShape &loop) {
 
 guf_status result_strides(const op::CallView &call, const LoopShape &loop, int32_t operand,
                           int32_t ndim, const int64_t *shape, int64_t *out, guf_error *error) {
-  int32_t rank[GUF_MAX_NDIM];  // axes, fastest first
+  int32_t rank[GUF_MAX_NDIM];  // axes, innermost first
   const int32_t order = call.args->order;
   if (order == GUF_ORDER_F || (order == GUF_ORDER_ANY && any_means_fortran(call, loop))) {
     std::iota(rank, rank + ndim, 0);

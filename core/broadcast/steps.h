@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of `arrange` that only gufuncs take; each is a file beside this one.
+// The steps of `arrange` for gufuncs. Each has its own source file in this folder.
 #ifndef GUFUNC_CORE_BROADCAST_STEPS_H
 #define GUFUNC_CORE_BROADCAST_STEPS_H
 
@@ -7,7 +7,7 @@
 
 namespace gufunc::broadcast {
 
-// Says which operand a failure is about, as NumPy does: inputs and outputs are counted apart.
+// Names of an operand in error messages. As in NumPy, inputs and outputs are numbered separately.
 inline const char *side_name(const op::Signature &signature, int32_t operand) {
   return operand < signature.nin ? "Input" : "Output";
 }
@@ -18,16 +18,16 @@ inline bool is_missing(const op::CallView &call, int32_t operand) {
   return op::is_missing(call.operand[operand]);
 }
 
-// How many core axes each operand has, and which optional dimensions are missing.
+// Computes the number of core axes of each operand, and which optional dimensions are missing.
 guf_status count_core_axes(const op::CallView &call, LoopShape *loop, guf_error *error);
 
-// axes=, axis=, keepdims=: turns operands. Needs `count_core_axes`.
+// Applies axes=, axis= and keepdims= by permuting the operands. Requires `count_core_axes`.
 guf_status turn_operands(op::CallView &call, LoopShape *loop, guf_error *error);
 
-// The size of every core dimension. Needs turned operands.
+// Computes the size of every core dimension. Requires `turn_operands`.
 guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error *error);
 
-// The size that a value rule reads.
+// Reads the size that a value rule takes from an operand.
 guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t *out,
                      guf_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// axes=, axis= and keepdims=: after this every operand has its core axes last.
+// Applies axes=, axis= and keepdims=. Afterwards the core axes of every operand are its last axes.
 #include <algorithm>
 
 #include "core/broadcast/steps.h"
@@ -9,8 +9,8 @@ namespace {
 
 using base::kNone;
 
-// The first operand whose core dimensions are not those that keepdims= takes: first by the
-// signature, as in NumPy, then without the optional ones that are missing. kNone: all fit.
+// Finds the first operand whose core dimensions do not allow keepdims=. As in NumPy, the signature
+// decides first, then the dimensions without missing optional ones. Returns kNone if all fit.
 int32_t find_misfit(const op::CallView &call, const LoopShape &loop) {
   const op::Signature &signature = call.ufunc->signature;
   for (int32_t i = 0; i < call.noperands; ++i) {
@@ -60,7 +60,7 @@ int32_t loop_ndim(const op::CallView &call, const LoopShape &loop) {
   return ndim;
 }
 
-// Writes the operand's axes into loop->order: the rest in their order, then `axes`.
+// Writes the operand's axes into loop->order: first the other axes in their order, then `axes`.
 guf_status order_axes(int32_t operand, int32_t ndim, const int64_t *axes, LoopShape *loop,
                       guf_error *error) {
   uint64_t taken = 0;
@@ -98,9 +98,10 @@ void turn(op::CallView &call, int32_t operand, LoopShape *loop) {
   layout.strides = call.stride_room[operand];
 }
 
-// NumPy's axes= has an entry for every operand. Here they are one list, dealt out from the first
-// operand on: it names the operand that gets too few, or the last one if some are left. A list that
-// ends between operands lacks entries, which only outputs without core dimensions may do.
+// In NumPy, axes= has one entry for every operand. Here it is one flat list, which is distributed
+// over the operands in order. The error names the operand that gets too few axes, or the last
+// operand if axes remain. If the list ends between two operands, entries are missing, which is
+// allowed only for outputs without core dimensions.
 guf_status refuse_count(const op::CallView &call, const LoopShape &loop, int32_t wanted,
                         guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
@@ -123,7 +124,7 @@ guf_status refuse_count(const op::CallView &call, const LoopShape &loop, int32_t
                     call.ufunc->name.c_str(), i, loop.core_ndim[i], left, call.args->naxes, wanted);
 }
 
-// How many axes axes= must have; *out_outputs: whether those of outputs are among them.
+// Checks the number of axes in axes=. `*out_outputs`: whether it includes the axes of the outputs.
 guf_status count_axes(const op::CallView &call, const LoopShape &loop, bool *out_outputs,
                       guf_error *error) {
   int32_t inputs = 0;

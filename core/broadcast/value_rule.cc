@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that reads an element before a launch: a value rule, "n=value(1)".
+// Evaluates value rules such as "n=value(1)". Only this file reads an element before a launch.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -11,11 +11,11 @@ namespace {
 
 using base::kNone;
 
-// One element as a double or, exactly, as an integer.
+// One element, converted to an integer if it is one.
 struct Number {
   bool whole;
   bool is_negative;
-  int64_t value;  // when whole
+  int64_t value;  // valid if `whole`
 };
 
 template <class T>
@@ -36,7 +36,7 @@ Number from_double(double value) {
   return {whole, value < 0, whole ? static_cast<int64_t>(value) : 0};
 }
 
-// False for types that are no sizes (complex, 16-bit floats).
+// Returns false for types that cannot be sizes (complex, 16-bit floats and others).
 bool decode(guf_dtype dtype, const unsigned char *bytes, Number *out) {
   switch (dtype) {
     case GUF_BOOL:
