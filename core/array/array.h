@@ -16,12 +16,12 @@ class Device;
 
 namespace gufunc::array {
 
-// Memory that arrays share. Subclasses (core/memory) know how to give it back.
+// Memory that arrays share. Subclasses (core/memory) release it.
 class Storage : public base::Object {
  public:
   Storage() : Object(base::Kind::kArray) {}
 
-  // A device, beside the array's own, that reads and writes it in place.
+  // A device other than the array's that reads and writes the storage in place, or nullptr.
   backend::Device *reader() const { return reader_; }
   void set_reader(backend::Device *device) { reader_ = device; }
 
@@ -29,7 +29,7 @@ class Storage : public base::Object {
   backend::Device *reader_ = nullptr;
 };
 
-// What every room works on: borrowed dimensions, no ownership.
+// The layout that all components use. The dimensions are borrowed.
 struct Layout {
   guf_dtype dtype;
   int32_t ndim;
@@ -38,21 +38,20 @@ struct Layout {
   uint64_t address;
 };
 
-// The bytes from the first to one past the last that a layout touches; equal when it has no
-// element.
+// The byte range [first, end) that a layout touches. Both are equal if the layout has no element.
 struct ByteSpan {
   uint64_t first;
   uint64_t end;
 };
 
-// The caller has checked the layout of what has elements.
+// The caller must have checked that the range of a layout with elements does not overflow.
 inline ByteSpan span_of(const Layout &layout) {
   uint64_t first = layout.address;
   uint64_t last = layout.address;
   for (int32_t axis = 0; axis < layout.ndim; ++axis) {
     const int64_t extent = layout.shape[axis];
     if (extent == 0) return {layout.address, layout.address};
-    const auto reach =  // modulo 2^64: without elements a stride may be anything
+    const auto reach =  // modulo 2^64, because the strides of an empty layout are arbitrary
         static_cast<uint64_t>(layout.strides[axis]) * static_cast<uint64_t>(extent - 1);
     if (layout.strides[axis] < 0) {
       first += reach;
@@ -67,8 +66,8 @@ class Array final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kArray;
 
-  // Copies the dimensions. `flags` are GUF_ARRAY_READ_ONLY, SWAPPED and OWNS_DATA; the others are
-  // computed. The caller has checked sizes. Throws std::bad_alloc.
+  // Copies the dimensions. `flags` may contain GUF_ARRAY_READ_ONLY, SWAPPED and OWNS_DATA; the
+  // other flags are computed. The caller must have checked the sizes. Throws std::bad_alloc.
   Array(const Layout &layout, uint32_t flags, backend::Device *device, base::Ref<Storage> storage);
 
   const Layout &layout() const { return layout_; }
@@ -91,27 +90,27 @@ class Array final : public base::Object {
   std::unique_ptr<int64_t[]> heap_;
 };
 
-// Elements of a shape.  Errors  GUF_E_SHAPE <= an extent negative, ndim out of range, or the
-// product times itemsize overflows int64 (zero extents do not hide an overflow of the others, as in
-// NumPy)
+// Counts the elements of a shape. As in NumPy, an extent of 0 does not hide an overflow of the
+// others.
+// Errors  GUF_E_SHAPE <= a negative extent, ndim out of range, or the size in bytes overflows int64
 guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, uint64_t *out_size,
                           guf_error *error);
 
-// Extents of 1 have no say, and an empty array is both, as in NumPy.
+// As in NumPy, axes of extent 1 are ignored, and an empty array is both C- and F-contiguous.
 bool is_contiguous(const Layout &layout, bool fortran);
 bool is_aligned(const Layout &layout);
 
-// Strides of a C- or F-contiguous array.
+// Writes the strides of a C- or F-contiguous array.
 void contiguous_strides(guf_dtype dtype, int32_t ndim, const int64_t *shape, int32_t order,
                         int64_t *out_strides);
 
-// Strides of a layout without elements, which may be any numbers: 0 instead of those that reach
-// further than an address can, so that they may be computed with like any others. `out_strides` may
-// be the layout's own.
+// Copies the strides of a layout without elements, whose strides are arbitrary. Strides that would
+// reach beyond any address become 0, so that later arithmetic does not overflow. `out_strides` may
+// be the layout's own strides.
 void bound_strides(const Layout &layout, int64_t *out_strides);
 
-// Lowest and one past the highest byte that the layout touches, relative to its address; both 0
-// when empty. False on overflow.
+// Writes the lowest byte and one past the highest byte that the layout touches, relative to its
+// address. Both are 0 if it is empty. Returns false on overflow.
 [[nodiscard]] bool byte_bounds(const Layout &layout, int64_t *out_low, int64_t *out_high);
 
 }  // namespace gufunc::array

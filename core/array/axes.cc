@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks axis numbers.
+// Checks of axis numbers.
 #include "core/array/axes.h"
 
 namespace gufunc::array {

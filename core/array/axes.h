@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axis numbers as callers give them: negative from the end, checked, with NumPy's texts.
+// Checks of axis numbers from callers, with NumPy's messages. Negative numbers count from the end.
 #ifndef GUFUNC_CORE_ARRAY_AXES_H
 #define GUFUNC_CORE_ARRAY_AXES_H
 
@@ -11,10 +11,11 @@ namespace gufunc::array {
 
 using AxisSet = std::bitset<GUF_MAX_NDIM>;
 
-// Errors  GUF_E_AXIS <= outside -ndim..ndim-1
+// Errors  GUF_E_AXIS <= not in -ndim..ndim-1
 guf_status normalize_axis(int64_t axis, int32_t ndim, int32_t *out, guf_error *error);
 
-// Marks the named axes.  Errors  GUF_E_AXIS <= out of range, or repeated (with the text `repeated`)
+// Adds the given axes to the set.
+// Errors  GUF_E_AXIS <= out of range, or repeated (with the text `repeated`)
 guf_status mark_axes(int32_t naxes, const int64_t *axes, int32_t ndim, const char *repeated,
                      AxisSet *out, guf_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of a printed array as words that line up.
+// Formatting of the elements of a printed array as aligned text.
 #ifndef GUFUNC_CORE_ARRAY_ELEMENT_FORMAT_H
 #define GUFUNC_CORE_ARRAY_ELEMENT_FORMAT_H
 
@@ -12,12 +12,11 @@
 
 namespace gufunc::array {
 
-// Numbers of one column (reals, or imaginary parts), laid out together: one notation, points
-// aligned.
+// Formats the real or the imaginary parts of an array in one notation, with aligned points.
 class FloatColumn {
  public:
   FloatColumn() = default;
-  // `plus`: positive numbers show their sign.
+  // `plus`: positive numbers get a sign.
   FloatColumn(std::vector<double> values, FloatFormat format, bool plus);
   std::string word(size_t i) const;
 
@@ -32,14 +31,14 @@ class FloatColumn {
   bool plus_ = false;
   bool scientific_ = false;
   size_t left_ = 0;   // columns before the point
-  size_t right_ = 0;  // columns after it
+  size_t right_ = 0;  // columns after the point
   int precision_ = 0;
   size_t exponent_digits_ = 0;
 };
 
 class ElementFormat {
  public:
-  // `values` in native byte order, one after the other.
+  // `values` must be contiguous and in native byte order.
   ElementFormat(guf_dtype dtype, const std::byte *values, size_t count);
   std::string word(size_t i) const;
 
@@ -51,7 +50,7 @@ class ElementFormat {
   size_t width_ = 0;
 };
 
-// An array without dimensions prints as its element does.
+// The text of an array without dimensions, which NumPy prints like a scalar.
 std::string format_scalar(guf_dtype dtype, const std::byte *value);
 
 }  // namespace gufunc::array

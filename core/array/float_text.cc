@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decimal text of floating-point numbers, over std::to_chars, which is exact and knows no locale.
+// Decimal text of floating-point numbers. Uses std::to_chars, which is exact and independent of the
+// locale.
 #include "core/array/float_text.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace gufunc::array {
 namespace {
 
-// Longest text: "-" 309 digits "." and 40 more.
+// The longest text is "-", 309 digits, "." and 40 digits.
 constexpr size_t kRoom = 400;
 
 Decimal parse_scientific(const char *first, const char *last) {
@@ -29,7 +30,7 @@ Decimal parse_scientific(const char *first, const char *last) {
   return decimal;
 }
 
-// The value written with `digits` digits after the point, and the double nearest to that text.
+// The text of the value with `digits` digits after the point, and the double nearest to that text.
 struct Candidate {
   Candidate(double value, int digits) {
     end = std::to_chars(text, text + kRoom, value, std::chars_format::scientific, digits).ptr;
@@ -40,8 +41,9 @@ struct Candidate {
   double back = 0;
 };
 
-// For the 16-bit formats: as many digits as it takes. A power of two has more room above than
-// below, so the next decimal upwards may read back where the nearest does not.
+// Finds the shortest text for the 16-bit formats by trying one digit more each time. Above a power
+// of two the interval of values that round to it is wider than below, so the next larger decimal
+// may round to the value although the nearest does not.
 Decimal search_shortest(double value, FloatFormat format) {
   for (int digits = 0;; ++digits) {
     const Candidate nearest(value, digits);
@@ -97,7 +99,7 @@ double round_to(double value, FloatFormat format) {
   if (format == FloatFormat::kF32) return static_cast<double>(static_cast<float>(value));
   const bool half = format == FloatFormat::kF16;
   const int digits = half ? 11 : 8;
-  const int lowest = half ? -24 : -133;  // exponent of the smallest subnormal
+  const int lowest = half ? -24 : -133;  // exponent of the smallest subnormal number
   int exponent = 0;
   std::frexp(value, &exponent);
   const int unit = std::max(exponent - digits, lowest);
@@ -111,7 +113,7 @@ double exponent_cutoff(FloatFormat format) {
 }
 
 double scalar_exponent_cutoff(FloatFormat format) {
-  switch (format) {  // 10 to the number of decimal digits that survive
+  switch (format) {  // 10 to the power of the number of exact decimal digits
     case FloatFormat::kF16:
       return 1e3;
     case FloatFormat::kBf16:

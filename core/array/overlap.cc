@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sharing memory as a bounded integer equation. Two elements share a byte when
-//   sum of stride[k] * index[k] over both layouts + (byte within an element) = a constant has a
-//   solution with every index inside its extent. With all coefficients made positive and sorted, a
-//   depth-first search settles nested strides in one path; the last two unknowns are solved by
-//   Euclid's algorithm.
+// Decides whether layouts share memory, as a bounded integer equation. Two elements share a byte if
+//   sum of stride[k] * index[k] over both layouts + (byte within an element) = a constant
+// has a solution with every index inside its extent. All coefficients are made positive and sorted.
+// A depth-first search then decides nested strides in one path, and Euclid's algorithm solves for
+// the last two unknowns.
 #include "core/array/overlap.h"
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-// Steps of the search before the answer is "assume so": a few tens of microseconds.
+// The search gives up after this many steps (a few tens of microseconds) and assumes overlap.
 constexpr int kMaxSteps = 20000;
-// Sums stay below this, so that int64 holds every intermediate value.
+// Sums stay below this limit, so that int64 holds every intermediate value.
 constexpr uint64_t kMaxSum = uint64_t{1} << 61;
 
-// One unknown: coefficient * z with 0 <= z <= bound.
+// One unknown z of the equation: coefficient * z with 0 <= z <= bound.
 struct Term {
   int64_t coefficient;
   int64_t bound;
@@ -30,7 +30,7 @@ struct Term {
 
 enum class Answer { kNo, kYes, kTooHard };
 
-// gcd(a, b) and x with a * x = gcd (mod b).
+// Returns gcd(a, b), and x with a * x = gcd (mod b).
 int64_t extended_gcd(int64_t a, int64_t b, int64_t *out_x) {
   int64_t x = 1;
   int64_t next = 0;
@@ -45,16 +45,16 @@ int64_t extended_gcd(int64_t a, int64_t b, int64_t *out_x) {
 
 int64_t ceil_divide(int64_t a, int64_t b) {
   return a <= 0 ? 0 : (a - 1) / b + 1;
-}  // clipped at 0
+}  // at least 0
 
-// Whether first * y + second * z = wanted within the bounds.
+// Whether first * y + second * z = wanted has a solution within the bounds.
 bool solve_two(const Term &first, const Term &second, int64_t wanted) {
   if (wanted < 0) return false;
   int64_t inverse = 0;
   const int64_t gcd = extended_gcd(first.coefficient, second.coefficient, &inverse);
   if (wanted % gcd != 0) return false;
   const int64_t modulus = second.coefficient / gcd;
-  // Smallest y that leaves a multiple of `second`.
+  // The smallest y for which the rest is a multiple of `second`.
   auto residue = static_cast<int64_t>(static_cast<Wide>(inverse) * (wanted / gcd) % modulus);
   if (residue < 0) residue += modulus;
   const int64_t low =
@@ -67,10 +67,10 @@ bool solve_two(const Term &first, const Term &second, int64_t wanted) {
   return y <= high;
 }
 
-// Sum of terms + w = wanted, with 0 <= w <= slack.
+// Solves sum of terms + w = wanted, with 0 <= w <= slack.
 class Search {
  public:
-  // False when the sums are too large to reason about.
+  // Returns false if the sums are too large for the search.
   bool add(int64_t coefficient, int64_t bound) {
     if (bound <= 0 || coefficient == 0) return true;
     uint64_t reach = 0;
@@ -131,7 +131,7 @@ class Search {
     return Answer::kNo;
   }
 
-  // The byte offset within elements has at most 31 values: each leaves two unknowns.
+  // Each value of the byte offset within elements leaves an equation with two unknowns.
   Answer solve_last(int k, int64_t wanted) {
     for (int64_t w = 0; w <= slack_; ++w) {
       if (--steps_left < 0) return Answer::kTooHard;
@@ -157,13 +157,13 @@ int64_t length_of(int64_t stride) {
 
 bool add_axes(const Layout &layout, Search *search) {
   for (int32_t axis = 0; axis < layout.ndim; ++axis) {
-    if (layout.shape[axis] <= 1) continue;  // its stride may be any number
+    if (layout.shape[axis] <= 1) continue;  // its stride is arbitrary
     if (!search->add(length_of(layout.strides[axis]), layout.shape[axis] - 1)) return false;
   }
   return true;
 }
 
-// Axes with more than one element, by absolute stride, ascending. False for an empty layout.
+// The axes with more than one element, sorted by absolute stride, ascending.
 struct Axes {
   int count = 0;
   std::array<Term, GUF_MAX_NDIM> axis;  // stride and extent - 1
@@ -180,7 +180,8 @@ bool collect(const Layout &layout, Axes *out) {
   return true;
 }
 
-// Every stride steps over all that lies below it: the common case, decided without a search.
+// Whether every stride exceeds the reach of all smaller strides. This is the common case, decided
+// without a search.
 bool nested(const Axes &axes, int64_t itemsize) {
   int64_t reach = itemsize;
   for (int k = 0; k < axes.count; ++k) {
@@ -210,8 +211,9 @@ bool overlaps_itself(const Layout &layout) {
   const int64_t itemsize = dtype::itemsize(layout.dtype);
   if (nested(axes, itemsize)) return false;
   int steps = kMaxSteps;
-  // Two different index vectors differ first in some axis k, and by symmetry upwards there: the
-  // difference is at least 1 in axis k, anything in the later ones, 0 in the earlier ones.
+  // Two different index vectors differ first in some axis k, and by symmetry the difference there
+  // is positive. So the difference is at least 1 in axis k, arbitrary in later axes and 0 in
+  // earlier ones.
   for (int k = 0; k < axes.count; ++k) {
     const Term &first = axes.axis[static_cast<size_t>(k)];
     if (first.coefficient == 0) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who shares memory with whom: cheap bounds first, then an exact search within a bounded amount of
-// work.
+// Detection of shared memory: cheap bounds first, then an exact search with a bounded number of
+// steps.
 #ifndef GUFUNC_CORE_ARRAY_OVERLAP_H
 #define GUFUNC_CORE_ARRAY_OVERLAP_H
 
@@ -14,14 +14,16 @@ inline bool meet(const ByteSpan &a, const ByteSpan &b) {
   return std::max(a.first, b.first) < std::min(a.end, b.end);
 }
 
-// True when some element of `a` shares a byte with some element of `b`. Exact while the search
-// stays small; beyond that the answer is true, which costs a copy and never a wrong result.
+// Whether some element of `a` shares a byte with some element of `b`. The answer is exact unless
+// the search exceeds its bound. It is then true, which costs a copy but is never wrong.
 bool shares_memory(const Layout &a, const Layout &b);
 
-// True when two elements of one layout share a byte; answers beyond the search's bound as above.
+// Whether two elements of one layout share a byte. Beyond the bound of the search the answer is
+// true.
 bool overlaps_itself(const Layout &layout);
 
-// Same dtype, address, shape and strides (those of extents 0 and 1 do not count).
+// Whether the dtypes, addresses, shapes and strides are equal. The strides of axes of extent 0 or 1
+// are ignored.
 bool same_view(const Layout &a, const Layout &b);
 
 }  // namespace gufunc::array

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines, brackets and dots of printed arrays. element_format.cc formats the elements.
+// Writes the lines, brackets and dots of printed arrays. element_format.cc formats the elements.
 #include "core/array/print.h"
 
 #include <algorithm>
@@ -14,13 +14,14 @@ constexpr uint64_t kThreshold = 1000;
 constexpr int64_t kEdge = 3;
 constexpr size_t kLineWidth = 75;
 
-// Walks the shown elements recursively; `position_` counts them in C order.
+// Visits the printed elements recursively. `position_` counts them in C order.
 class Printer {
  public:
   Printer(const Layout &layout, const Corner &corner, const ElementFormat &words)
       : layout_(layout), corner_(corner), words_(words) {}
 
-  // `indent` blanks precede lines after the first; `width` columns are free, brackets included.
+  // Lines after the first start with `indent` spaces. `width` is the number of free columns,
+  // including the brackets.
   void print(int32_t axis, size_t indent, size_t width, std::string *out) {
     *out += '[';
     if (axis + 1 == layout_.ndim) {
@@ -39,7 +40,7 @@ class Printer {
   }
 
  private:
-  // Dots stand before position 3 of a shortened axis.
+  // Whether "..." precedes position i, which is so for position 3 of a shortened axis.
   bool is_gap(int32_t axis, int64_t i) const {
     return i == kEdge && corner_.shape[axis] != layout_.shape[axis];
   }
@@ -51,7 +52,7 @@ class Printer {
 
   void print_row(size_t indent, size_t width, std::string *out) {
     const int32_t axis = layout_.ndim - 1;
-    size_t line = indent;  // columns taken
+    size_t line = indent;  // columns used
     for (int64_t i = 0; i < corner_.shape[axis]; ++i) {
       if (i > 0) put(" ", &line, out);
       if (is_gap(axis, i)) {
@@ -67,7 +68,7 @@ class Printer {
     *line += text.size();
   }
 
-  // A word that does not fit goes to the next line, unless it stands at the start of one.
+  // Moves a word that does not fit to the next line, unless the line is still empty.
   static void put_word(const std::string &word, size_t indent, size_t width, size_t *line,
                        std::string *out) {
     if (*line + word.size() > width && *line > indent) {
@@ -105,7 +106,8 @@ Corner corner_of(const Layout &layout) {
 
 void gather_corner(const Layout &layout, bool swapped, const Corner &corner, std::byte *out) {
   const size_t itemsize = dtype::itemsize(layout.dtype);
-  const size_t part = dtype::alignment(layout.dtype);  // real and imaginary parts swap alone
+  // real and imaginary parts are swapped separately
+  const size_t part = dtype::alignment(layout.dtype);
   int64_t index[GUF_MAX_NDIM] = {};
   for (uint64_t n = 0; n < corner.count; ++n, out += itemsize) {
     uint64_t address = layout.address;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays as text, as NumPy prints them: 75 columns, 8 digits, long arrays shortened.
+// Text of arrays as NumPy prints them: 75 columns, 8 digits, long arrays shortened.
 #ifndef GUFUNC_CORE_ARRAY_PRINT_H
 #define GUFUNC_CORE_ARRAY_PRINT_H
 
@@ -10,23 +10,23 @@
 
 namespace gufunc::array {
 
-// Which elements are shown: all, or of each long axis the first and last three.
+// The elements that are printed: all, or the first and last three of each long axis.
 struct Corner {
-  bool shortened;  // more than 1000 elements
+  bool shortened;  // whether the array has more than 1000 elements
   int64_t shape[GUF_MAX_NDIM];
-  uint64_t count;  // elements shown
+  uint64_t count;  // number of printed elements
 
-  // Index in the array of the i-th shown position of an axis.
+  // Returns the index in the array of the i-th printed position of an axis.
   int64_t source(int32_t axis, int64_t i, int64_t extent) const {
     return i < 3 || shape[axis] == extent ? i : extent - shape[axis] + i;
   }
 };
 Corner corner_of(const Layout &layout);
 
-// Copies the shown elements of host memory into `out`: C order, native byte order.
+// Copies the printed elements from host memory into `out`, in C order and native byte order.
 void gather_corner(const Layout &layout, bool swapped, const Corner &corner, std::byte *out);
 
-// The text, without a newline at its end. `values`: what gather_corner wrote.
+// Returns the text, without a final newline. `values`: the elements that gather_corner wrote.
 std::string format_values(const Layout &layout, const Corner &corner, const std::byte *values);
 
 }  // namespace gufunc::array

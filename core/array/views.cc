@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices, permutations, inserted, dropped and stretched axes, and sliding windows.
+// Views: slices, permutations, inserted, removed and broadcast axes, and sliding windows.
 #include "core/array/views.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kOmitted = std::numeric_limits<int64_t>::min();
 
-// A bound clipped into low..high; negative ones count from the end.
+// Clips a bound to low..high. Negative bounds count from the end.
 int64_t clip(int64_t bound, int64_t extent, int64_t low, int64_t high) {
   if (bound < 0) bound += extent;
   return std::clamp(bound, low, high);
@@ -87,7 +87,7 @@ guf_status slice(const Array &array, int32_t naxes, const int64_t *starts, const
     int64_t start = 0;
     int64_t length = 0;
     slice_indices(from.shape[axis], starts[axis], stops[axis], steps[axis], &start, &length);
-    // A product that overflows belongs to at most one element: any stride is right.
+    // If the product overflows, the slice has at most one element, and any stride is valid.
     int64_t stride = 0;
     if (length < 2 || !base::checked_mul(from.strides[axis], steps[axis], &stride)) {
       stride = from.strides[axis];
@@ -213,7 +213,8 @@ guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes
   }
   Dimensions to;
   for (int32_t axis = 0; axis < from.ndim; ++axis) to.append(from.shape[axis], from.strides[axis]);
-  // An axis may be named several times, as in NumPy: each window shortens what the one before left.
+  // As in NumPy, an axis may be named several times. Each window shortens the rest of the previous
+  // one.
   for (int32_t i = 0; i < naxes; ++i) {
     int32_t axis = 0;
     GUF_TRY(normalize_axis(axes[i], from.ndim, &axis, error));
@@ -240,7 +241,7 @@ guf_status strides_like(const Layout &layout, int32_t order, guf_dtype dtype, in
     contiguous_strides(dtype, layout.ndim, layout.shape, order, out_strides);
     return GUF_OK;
   }
-  // Slowest axis first; axes of equal stride stay in C order.
+  // Outermost axis first. Axes of equal stride stay in C order.
   int32_t axes[GUF_MAX_NDIM];
   for (int32_t i = 0; i < layout.ndim; ++i) axes[i] = i;
   std::sort(axes, axes + layout.ndim, [&layout](int32_t a, int32_t b) {

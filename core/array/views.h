@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views: other shapes and strides over the same storage, with NumPy's rules and texts.
+// Views: other shapes and strides over the same storage, with NumPy's rules and messages.
 #ifndef GUFUNC_CORE_ARRAY_VIEWS_H
 #define GUFUNC_CORE_ARRAY_VIEWS_H
 
@@ -33,11 +33,11 @@ struct Dimensions {
 guf_status make_view(const Array &array, const Dimensions &dimensions, uint64_t address,
                      bool read_only, base::Ref<Array> *out, guf_error *error);
 
-// In the functions below parameters and errors are those of guf_array_slice and its neighbours; the
-// pointers have been checked.
+// The parameters and errors of the functions below are those of guf_array_slice and the functions
+// that follow it. The C API layer has checked the pointers.
 
-// Python's slice.indices: `start` and `length` of a slice of `extent` elements; INT64_MIN: omitted
-// bound.
+// Like Python's slice.indices: computes the start and length of a slice of `extent` elements.
+// INT64_MIN is an omitted bound.
 void slice_indices(int64_t extent, int64_t start, int64_t stop, int64_t step, int64_t *out_start,
                    int64_t *out_length);
 
@@ -57,16 +57,16 @@ guf_status expand_dims(const Array &array, int32_t naxes, const int64_t *axes,
 guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes,
                           const int64_t *windows, base::Ref<Array> *out, guf_error *error);
 
-// The order a copy of the array has: ANY becomes F when the array is F- and not C-contiguous, else
-// C.
+// The order of a copy of the array: ANY becomes F if the array is F- and not C-contiguous, else C.
 inline int32_t settle_order(const Array &array, int32_t order) {
   if (order != GUF_ORDER_ANY) return order;
   const uint32_t both = GUF_ARRAY_C_CONTIGUOUS | GUF_ARRAY_F_CONTIGUOUS;
   return (array.flags() & both) == GUF_ARRAY_F_CONTIGUOUS ? GUF_ORDER_F : GUF_ORDER_C;
 }
 
-// Strides of a new array with the layout's shape; order C, F or KEEP (axes as they lie in the
-// layout).  Errors  GUF_E_SHAPE <= the array's size in bytes overflows
+// Writes the strides of a new array with the layout's shape, in order C, F or KEEP (the order of
+// the axes in the layout).
+// Errors  GUF_E_SHAPE <= the array's size in bytes overflows
 guf_status strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t *out_strides,
                         guf_error *error);
 
